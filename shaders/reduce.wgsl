@@ -1,0 +1,57 @@
+// out[o, c, i] = scale * join over r in chunk c of value(o, r, i), for an index space [outer, extent, inner].
+// LANES invocations share one result: 1 for short extents, else the workgroup with a tree over its partial results.
+
+struct Params {
+    dims: vec4<u32>,
+    strides: array<vec4<u32>, 7>,
+    outer: u32,
+    extent: u32,
+    inner: u32,
+    chunk: u32,
+    scale: f32,
+}
+
+@group(1) @binding(0) var<uniform> params: Params;
+
+var<workgroup> best: array<f32, 128>;
+var<workgroup> place: array<u32, 128>;
+
+fn reduce_from(o: u32, i: u32, first: u32, last: u32, step: u32) -> Item {
+    var item = Item(start(), first);
+    for (var r = first; r < last; r += step) {
+        item = join(item, Item(value((o * params.extent + r) * params.inner + i), r));
+    }
+    return item;
+}
+
+@compute @workgroup_size(128)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let chunks = (params.extent + params.chunk - 1u) / params.chunk;
+    let at = (group_number(group, groups) * 128u + lane) / LANES;
+    let is_inside = at < params.outer * chunks * params.inner;
+    let i = at % params.inner;
+    let c = (at / params.inner) % chunks;
+    let o = at / (params.inner * chunks);
+    let first = c * params.chunk;
+    let last = select(first, min(first + params.chunk, params.extent), is_inside);
+    var item = reduce_from(o, i, first + lane % LANES, last, LANES);
+    if LANES > 1u {
+        best[lane] = item.value;
+        place[lane] = item.place;
+        for (var half = LANES / 2u; half > 0u; half = half / 2u) {
+            workgroupBarrier();
+            if lane < half {
+                item = join(Item(best[lane], place[lane]), Item(best[lane + half], place[lane + half]));
+                best[lane] = item.value;
+                place[lane] = item.place;
+            }
+        }
+    }
+    if is_inside && lane % LANES == 0u {
+        out[at] = finish(item, params.scale);
+    }
+}

@@ -1,0 +1,164 @@
+//! The CPU device: blocks of words in host memory, kernels' CPU paths over a team of threads.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+
+use super::kernel::{Call, Kernel, SharedBody};
+use super::recording::Memory;
+use super::{Backend, BoundCommand, Info, Prepared, Region};
+use crate::error::{Error, Result};
+use crate::host::{self, Team};
+
+pub(super) struct Cpu {
+    info: Info,
+    team: Team,
+    blocks: RefCell<Vec<Vec<Line>>>,
+    spare: RefCell<Vec<Memory>>,
+}
+
+/// A cache line: blocks start on one, so vector loads do not straddle.
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C, align(64))]
+struct Line([u32; 16]);
+
+const LINE_WORDS: usize = 16;
+
+impl Cpu {
+    pub(super) fn new(threads: usize) -> Self {
+        let info = Info {
+            device: "cpu",
+            name: host::processor(),
+            driver: host::instruction_set(),
+            is_software: false,
+            threads,
+            max_binding_bytes: u64::from(u32::MAX),
+            workgroup_bytes: 0,
+            features: Vec::new(),
+        };
+        Self { info, team: Team::new(threads), blocks: RefCell::default(), spare: RefCell::default() }
+    }
+
+    fn launch(&self, launch: &Launch) {
+        let blocks = self.blocks.borrow();
+        let base = |region: &Region| {
+            let block = &blocks[region.memory.0 as usize];
+            assert!(
+                region.offset + region.words <= block.len() * LINE_WORDS,
+                "{}: region past its block",
+                launch.kernel.name
+            );
+            block.as_ptr().cast::<u32>().cast_mut().wrapping_add(region.offset)
+        };
+        // SAFETY: `base` checks that the region lies inside a live block. Inputs and outputs of a dispatch never share
+        // a buffer (`Device::record` and the plan's liveness see to it), outputs are distinct, and the blocks outlive
+        // the call: `free` and `allocate` cannot run while `self.blocks` is borrowed.
+        #[allow(unsafe_code, reason = "kernels see several regions of the block table at once, some of them mutable")]
+        let (inputs, mut outputs): (Vec<&[u32]>, Vec<&mut [u32]>) = unsafe {
+            (
+                launch.inputs.iter().map(|r| std::slice::from_raw_parts(base(r), r.words)).collect(),
+                launch.outputs.iter().map(|r| std::slice::from_raw_parts_mut(base(r), r.words)).collect(),
+            )
+        };
+        let body = launch.body.as_deref();
+        let (params, team) = (&launch.params[..], &self.team);
+        (launch.kernel.cpu)(Call { params, body, inputs: &inputs, outputs: &mut outputs, team });
+    }
+
+    fn copy(&self, from: Region, to: Region) {
+        let mut blocks = self.blocks.borrow_mut();
+        let source = words(&blocks[from.memory.0 as usize])[from.offset..from.offset + from.words].to_vec();
+        words_mut(&mut blocks[to.memory.0 as usize])[to.offset..to.offset + to.words].copy_from_slice(&source);
+    }
+}
+
+fn words(block: &[Line]) -> &[u32] {
+    bytemuck::cast_slice(block)
+}
+
+fn words_mut(block: &mut [Line]) -> &mut [u32] {
+    bytemuck::cast_slice_mut(block)
+}
+
+struct Launch {
+    kernel: &'static Kernel,
+    body: Option<SharedBody>,
+    params: Vec<u32>,
+    inputs: Vec<Region>,
+    outputs: Vec<Region>,
+}
+
+enum Step {
+    Launch(Launch),
+    Copy(Region, Region),
+}
+
+struct Program(Vec<Step>);
+
+impl Prepared for Program {}
+
+impl Backend for Cpu {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn allocate(&self, words: usize) -> Result<Memory> {
+        let lines = words.div_ceil(LINE_WORDS);
+        let mut block = Vec::new();
+        let refused = |_| Error::new(format!("cpu: no memory for {} MB", words / 250_000));
+        block.try_reserve_exact(lines).map_err(refused)?;
+        block.resize(lines, Line([0; 16]));
+        let mut blocks = self.blocks.borrow_mut();
+        let memory = self.spare.borrow_mut().pop().unwrap_or(Memory(blocks.len() as u32));
+        if memory.0 as usize == blocks.len() {
+            blocks.push(block);
+        } else {
+            blocks[memory.0 as usize] = block;
+        }
+        Ok(memory)
+    }
+
+    fn free(&self, memory: Memory) {
+        self.blocks.borrow_mut()[memory.0 as usize] = Vec::new();
+        self.spare.borrow_mut().push(memory);
+    }
+
+    fn write(&self, memory: Memory, offset: usize, data: &[u32]) -> Result<()> {
+        words_mut(&mut self.blocks.borrow_mut()[memory.0 as usize])[offset..offset + data.len()].copy_from_slice(data);
+        Ok(())
+    }
+
+    fn prepare(&self, commands: Vec<BoundCommand>) -> Result<Box<dyn Prepared>> {
+        let steps = commands.into_iter().map(|command| match command {
+            BoundCommand::Dispatch { kernel, body, params, inputs, outputs, .. } => {
+                Step::Launch(Launch { kernel, body, params, inputs, outputs })
+            }
+            BoundCommand::Copy { from, to } => Step::Copy(from, to),
+        });
+        Ok(Box::new(Program(steps.collect())))
+    }
+
+    fn run(&self, prepared: &dyn Prepared, times: usize) -> Result<()> {
+        let Program(steps) = (prepared as &dyn Any).downcast_ref().expect("a plan runs on the device it was made for");
+        for _ in 0..times {
+            for step in steps {
+                match step {
+                    Step::Launch(launch) => self.launch(launch),
+                    Step::Copy(from, to) => self.copy(*from, *to),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&self, region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>> {
+        let block = &self.blocks.borrow()[region.memory.0 as usize];
+        let data = words(block)[region.offset..region.offset + region.words].to_vec();
+        Box::pin(std::future::ready(Ok(data)))
+    }
+
+    fn made(&self) -> (u64, u64) {
+        (0, 0)
+    }
+}

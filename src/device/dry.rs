@@ -1,0 +1,73 @@
+//! The dry device: runs nothing. It lets a plan be made, counted and priced where there is no hardware at all.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::pin::Pin;
+
+use super::recording::Memory;
+use super::{Backend, BoundCommand, Info, Prepared, Region};
+use crate::error::{Error, Result};
+
+pub(super) struct Dry {
+    info: Info,
+    blocks: Cell<u32>,
+    made: Cell<(u64, u64)>,
+}
+
+impl Dry {
+    pub(super) fn new(threads: usize) -> Self {
+        let info = Info {
+            device: "dry",
+            name: "counts launches, bytes and flops".into(),
+            driver: "none".into(),
+            is_software: false,
+            threads,
+            max_binding_bytes: 128 << 20,
+            workgroup_bytes: 16 << 10,
+            features: Vec::new(),
+        };
+        Self { info, blocks: Cell::new(0), made: Cell::new((0, 0)) }
+    }
+}
+
+struct Nothing;
+
+impl Prepared for Nothing {}
+
+impl Backend for Dry {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn allocate(&self, _words: usize) -> Result<Memory> {
+        self.blocks.set(self.blocks.get() + 1);
+        Ok(Memory(self.blocks.get()))
+    }
+
+    fn free(&self, _memory: Memory) {}
+
+    fn write(&self, _memory: Memory, _offset: usize, _data: &[u32]) -> Result<()> {
+        Ok(())
+    }
+
+    fn prepare(&self, commands: Vec<BoundCommand>) -> Result<Box<dyn Prepared>> {
+        let dispatches =
+            commands.iter().filter(|command| matches!(command, BoundCommand::Dispatch { .. })).count() as u64;
+        let (pipelines, bind_groups) = self.made.get();
+        // One pipeline and one bind group a dispatch at most: the price of a device that caches nothing.
+        self.made.set((pipelines + dispatches, bind_groups + dispatches));
+        Ok(Box::new(Nothing))
+    }
+
+    fn run(&self, _prepared: &dyn Prepared, _times: usize) -> Result<()> {
+        Ok(())
+    }
+
+    fn read(&self, _region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>> {
+        Box::pin(std::future::ready(Err(Error::new("the dry device runs nothing, so it has nothing to read"))))
+    }
+
+    fn made(&self) -> (u64, u64) {
+        self.made.get()
+    }
+}

@@ -1,0 +1,288 @@
+//! Devices: what a kernel is, and how a recording of kernels runs on buffers of words.
+//! This room knows no particular kernel, no shape with a meaning and no gradient.
+
+mod cpu;
+mod dry;
+mod kernel;
+mod plan;
+mod pool;
+mod recording;
+mod webgpu;
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+
+pub use kernel::{Body, Bound, Call, Case, Cost, Expected, Field, Kernel, SharedBody, groups};
+pub use plan::{Bound as BoundCommand, Plan, Region, Summary};
+pub use recording::{Buffer, Command, Dispatch, Memory, Recording, View};
+
+use crate::error::{Error, Result};
+use crate::host;
+use pool::{Pool, size_class};
+use recording::Slot;
+
+/// The contract of a device: seven methods over blocks of words, and no op names.
+pub trait Backend {
+    /// What the device is and what it can do.
+    fn info(&self) -> &Info;
+    /// A new block of `words` words; contents unspecified.
+    fn allocate(&self, words: usize) -> Result<Memory>;
+    /// Gives a block back.
+    fn free(&self, memory: Memory);
+    /// Copies words in, ordered after everything run before.
+    fn write(&self, memory: Memory, offset: usize, data: &[u32]) -> Result<()>;
+    /// Compiles and binds commands for any number of runs.
+    fn prepare(&self, commands: Vec<BoundCommand>) -> Result<Box<dyn Prepared>>;
+    /// Runs prepared commands `times` times in order.
+    fn run(&self, prepared: &dyn Prepared, times: usize) -> Result<()>;
+    /// Waits for everything before it and copies words out.
+    fn read(&self, region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>>;
+    /// Pipelines compiled and bind groups made so far.
+    fn made(&self) -> (u64, u64);
+}
+
+/// What a backend made of a plan's commands; only that backend can look inside.
+pub trait Prepared: Any {}
+
+/// What a device is.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Info {
+    /// The name a user asks for: `cpu`, `webgpu`, `dry`.
+    pub device: &'static str,
+    /// The adapter or processor.
+    pub name: String,
+    /// The driver or instruction set behind it.
+    pub driver: String,
+    /// Whether it is a program that pretends to be a GPU.
+    pub is_software: bool,
+    /// Threads it runs kernels on; 1 where the device schedules itself.
+    pub threads: usize,
+    /// Largest buffer a kernel may bind, in bytes.
+    pub max_binding_bytes: u64,
+    /// Memory shared by a workgroup, in bytes.
+    pub workgroup_bytes: u32,
+    /// Optional features it offers, by name.
+    pub features: Vec<String>,
+}
+
+/// What the user asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// `auto`, `cpu`, `webgpu` or `dry`.
+    pub device: String,
+    /// Threads of the CPU device; 0 = all.
+    pub threads: usize,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self { device: "auto".into(), threads: 0 }
+    }
+}
+
+/// Counts of what a device did, for tests that hold costs still.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Counters {
+    /// Kernel launches and copies run.
+    pub launches: u64,
+    /// Pipelines compiled.
+    pub pipelines: u64,
+    /// Bind groups made.
+    pub bind_groups: u64,
+    /// Bytes uploaded.
+    pub uploaded_bytes: u64,
+    /// Readbacks.
+    pub readbacks: u64,
+    /// Bytes of device memory in use now.
+    pub live_bytes: u64,
+    /// The most bytes ever in use.
+    pub peak_bytes: u64,
+    /// Floating-point operations of everything run.
+    pub flops: u64,
+}
+
+/// A handle on an open device. Clones share it.
+#[derive(Clone)]
+pub struct Device(Rc<Inner>);
+
+struct Inner {
+    backend: Box<dyn Backend>,
+    pending: RefCell<Recording>,
+    pool: RefCell<Pool>,
+    counters: Cell<Counters>,
+}
+
+/// The names a user may ask for.
+pub const NAMES: [&str; 4] = ["auto", "cpu", "webgpu", "dry"];
+
+impl Device {
+    /// Opens a device by name. `auto` takes a hardware adapter, else the CPU; a software adapter only when asked for by name.
+    pub async fn open(request: &Request) -> Result<Self> {
+        let threads = if request.threads == 0 { host::threads() } else { request.threads };
+        match request.device.as_str() {
+            "cpu" => Ok(Self::over(cpu::Cpu::new(threads))),
+            "dry" => Ok(Self::over(dry::Dry::new(threads))),
+            "webgpu" => Ok(Self::over(webgpu::WebGpu::open(true).await?)),
+            "auto" => Ok(match webgpu::WebGpu::open(false).await {
+                Ok(device) => Self::over(device),
+                Err(_) => Self::over(cpu::Cpu::new(threads)),
+            }),
+            other => Err(Error::new(format!("device \"{other}\" is unknown; there are {}", NAMES.join(", ")))),
+        }
+    }
+
+    /// Every device that would open here, without opening it.
+    pub async fn list() -> Vec<Info> {
+        let mut all = vec![cpu::Cpu::new(host::threads()).info().clone()];
+        all.extend(webgpu::WebGpu::list().await);
+        all.push(dry::Dry::new(host::threads()).info().clone());
+        all
+    }
+
+    /// The CPU device, for callers that cannot wait.
+    pub fn cpu(threads: usize) -> Self {
+        Self::over(cpu::Cpu::new(threads.max(1)))
+    }
+
+    /// The dry device: plans, counts, runs nothing.
+    pub fn dry() -> Self {
+        Self::over(dry::Dry::new(2))
+    }
+
+    fn over(backend: impl Backend + 'static) -> Self {
+        Self(Rc::new(Inner {
+            backend: Box::new(backend),
+            pending: RefCell::default(),
+            pool: RefCell::default(),
+            counters: Cell::default(),
+        }))
+    }
+
+    /// What it is.
+    pub fn info(&self) -> &Info {
+        self.0.backend.info()
+    }
+
+    /// What it did so far.
+    pub fn counters(&self) -> Counters {
+        let (pipelines, bind_groups) = self.0.backend.made();
+        Counters { pipelines, bind_groups, ..self.0.counters.get() }
+    }
+
+    /// A buffer of `words` words with no memory yet.
+    pub fn buffer(&self, words: usize) -> Buffer {
+        let device = Rc::downgrade(&self.0);
+        Buffer(Rc::new(Slot { words, memory: Cell::new(None), device }))
+    }
+
+    /// A buffer holding `data`.
+    pub fn upload(&self, data: &[u32]) -> Result<Buffer> {
+        let buffer = self.buffer(data.len());
+        self.write(&buffer, 0, data)?;
+        Ok(buffer)
+    }
+
+    /// Overwrites words of a buffer, ordered after everything recorded before.
+    pub fn write(&self, buffer: &Buffer, offset: usize, data: &[u32]) -> Result<()> {
+        assert!(
+            offset + data.len() <= buffer.words(),
+            "write: {} words at {offset} into {}",
+            data.len(),
+            buffer.words()
+        );
+        if !self.0.pending.borrow().commands.is_empty() {
+            self.flush()?;
+        }
+        self.back(buffer)?;
+        let Some(memory) = buffer.0.memory.get() else { return Ok(()) };
+        self.0.count(|counters| counters.uploaded_bytes += 4 * data.len() as u64);
+        self.0.backend.write(memory, offset, data)
+    }
+
+    /// Appends a command. Nothing runs until something is read or a plan is made.
+    pub fn record(&self, command: Command) {
+        if let Command::Dispatch(dispatch) = &command {
+            let clash =
+                dispatch.outputs.iter().find(|out| dispatch.inputs.iter().any(|input| input.buffer.is(&out.buffer)));
+            assert!(clash.is_none(), "{}: a buffer is bound both as input and as output", dispatch.kernel.name);
+        }
+        self.0.pending.borrow_mut().commands.push(command);
+    }
+
+    /// Records what `work` appends into a plan of its own. Tensors in `work`'s result keep their memory; the rest is shared.
+    pub fn capture<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<(Plan, T)> {
+        self.flush()?;
+        let kept = work();
+        let recording = std::mem::take(&mut *self.0.pending.borrow_mut());
+        let kept = kept?;
+        Ok((Plan::new(self, recording)?, kept))
+    }
+
+    /// Runs everything recorded so far.
+    pub fn flush(&self) -> Result<()> {
+        let recording = std::mem::take(&mut *self.0.pending.borrow_mut());
+        if recording.commands.is_empty() {
+            return Ok(());
+        }
+        Plan::new(self, recording)?.run(1)
+    }
+
+    /// Waits for the work before it and copies a view out.
+    pub async fn read(&self, view: &View) -> Result<Vec<u32>> {
+        self.flush()?;
+        let memory = view.buffer.0.memory.get();
+        let memory = memory.ok_or_else(|| Error::new("read: nothing was ever written to this buffer"))?;
+        self.0.count(|counters| counters.readbacks += 1);
+        self.0.backend.read(Region { memory, offset: view.offset, words: view.words }).await
+    }
+
+    /// Makes sure a buffer has memory of its own.
+    fn back(&self, buffer: &Buffer) -> Result<()> {
+        if buffer.0.memory.get().is_none() {
+            buffer.0.memory.set(Some(self.0.take(size_class(buffer.words()))?));
+        }
+        Ok(())
+    }
+}
+
+impl Inner {
+    fn take(&self, words: usize) -> Result<Memory> {
+        let words = size_class(words);
+        self.count(|counters| {
+            counters.live_bytes += 4 * words as u64;
+            counters.peak_bytes = counters.peak_bytes.max(counters.live_bytes);
+        });
+        let pooled = self.pool.borrow_mut().take(words);
+        pooled.map_or_else(|| self.backend.allocate(words), Ok)
+    }
+
+    fn release(&self, memory: Memory, words: usize) {
+        let words = size_class(words);
+        self.count(|counters| counters.live_bytes -= 4 * words as u64);
+        self.pool.borrow_mut().put(words, memory);
+    }
+
+    fn count(&self, change: impl FnOnce(&mut Counters)) {
+        let mut counters = self.counters.get();
+        change(&mut counters);
+        self.counters.set(counters);
+    }
+
+    fn note_run(&self, summary: &Summary, times: usize) {
+        self.count(|counters| {
+            counters.launches += (summary.launches.len() * times) as u64;
+            counters.flops += summary.cost.flops * times as u64;
+        });
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        for memory in self.pool.borrow_mut().drain() {
+            self.backend.free(memory);
+        }
+    }
+}

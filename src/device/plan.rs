@@ -1,0 +1,289 @@
+//! A recording made replayable: pointwise chains fused, transient buffers laid over each other by liveness, everything bound once.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::kernel::{Cost, Kernel, SharedBody};
+use super::pool::size_class;
+use super::recording::{Buffer, Command, Dispatch, Memory, Recording, Slot, View};
+use super::{Device, Prepared};
+use crate::error::Result;
+
+/// A replayable plan. `run` repeats it; nothing is bound, compiled or uploaded again.
+pub struct Plan {
+    device: Device,
+    prepared: Box<dyn Prepared>,
+    /// Buffers that outlive a run: kept so that their memory is not reused under the plan.
+    _held: Vec<Buffer>,
+    slots: Vec<(Memory, usize)>,
+    summary: Summary,
+}
+
+/// What a plan will do, known before anything runs.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// One line per launch: kernel name and cost.
+    pub launches: Vec<(&'static str, Cost)>,
+    /// Arithmetic and traffic of one run.
+    pub cost: Cost,
+    /// Bytes of memory that only the plan's intermediate results take, after sharing.
+    pub transient_bytes: u64,
+    /// The same with no sharing, for comparison.
+    pub unshared_bytes: u64,
+    /// Bytes of the buffers it reads and writes that outlive it.
+    pub persistent_bytes: u64,
+}
+
+/// A command whose views have become memory.
+pub enum Bound {
+    /// Run a kernel over regions.
+    Dispatch {
+        /// The kernel.
+        kernel: &'static Kernel,
+        /// Its body.
+        body: Option<SharedBody>,
+        /// Its uniform.
+        params: Vec<u32>,
+        /// Workgroups.
+        grid: [u32; 3],
+        /// Arithmetic and traffic.
+        cost: Cost,
+        /// Inputs in order.
+        inputs: Vec<Region>,
+        /// Outputs in order.
+        outputs: Vec<Region>,
+    },
+    /// Copy between regions.
+    Copy {
+        /// Source.
+        from: Region,
+        /// Destination.
+        to: Region,
+    },
+}
+
+/// A run of words in a device's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// The block.
+    pub memory: Memory,
+    /// First word.
+    pub offset: usize,
+    /// Number of words.
+    pub words: usize,
+}
+
+impl Plan {
+    pub(super) fn new(device: &Device, recording: Recording) -> Result<Self> {
+        let recording = fuse(recording);
+        let uses = Uses::of(&recording);
+        let held = uses.persistent(&recording);
+        for buffer in &held {
+            device.back(buffer)?;
+        }
+        let mut summary = Summary {
+            persistent_bytes: held.iter().map(|buffer| 4 * buffer.words() as u64).sum(),
+            ..Summary::default()
+        };
+        let mut slots = Slots { device, uses: &uses, placed: HashMap::new(), free: Vec::new(), all: Vec::new() };
+        let mut bound = Vec::with_capacity(recording.commands.len());
+        for (at, command) in recording.commands.iter().enumerate() {
+            for view in command.writes().iter().chain(command.reads()) {
+                summary.unshared_bytes += slots.place(&view.buffer)?;
+            }
+            bound.push(slots.bind(command, &mut summary));
+            slots.retire(at, command);
+        }
+        let slots = slots.all;
+        summary.transient_bytes = slots.iter().map(|(_, words)| 4 * *words as u64).sum();
+        let prepared = device.0.backend.prepare(bound)?;
+        Ok(Self { device: device.clone(), prepared, _held: held, slots, summary })
+    }
+
+    /// Runs the plan `times` times, in order. Returns once the work is handed over; `Device::read` waits for it.
+    pub fn run(&self, times: usize) -> Result<()> {
+        self.device.flush()?;
+        self.device.0.note_run(&self.summary, times);
+        self.device.0.backend.run(&*self.prepared, times)
+    }
+
+    /// What one run does and needs.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+}
+
+impl Drop for Plan {
+    fn drop(&mut self) {
+        for &(memory, words) in &self.slots {
+            self.device.0.release(memory, words);
+        }
+    }
+}
+
+/// Where each buffer is used, and who else holds it.
+struct Uses(HashMap<*const Slot, Use>);
+
+struct Use {
+    handles: usize,
+    first_write: usize,
+    first_read: usize,
+    last: usize,
+}
+
+impl Uses {
+    fn of(recording: &Recording) -> Self {
+        let mut uses: HashMap<_, Use> = HashMap::new();
+        for (at, command) in recording.commands.iter().enumerate() {
+            for (view, is_write) in
+                command.reads().iter().map(|v| (v, false)).chain(command.writes().iter().map(|v| (v, true)))
+            {
+                let entry = uses.entry(view.buffer.key()).or_insert(Use {
+                    handles: 0,
+                    first_write: usize::MAX,
+                    first_read: usize::MAX,
+                    last: 0,
+                });
+                let first = if is_write { &mut entry.first_write } else { &mut entry.first_read };
+                *first = (*first).min(at);
+                entry.handles += 1;
+                entry.last = at;
+            }
+        }
+        Self(uses)
+    }
+
+    /// Held outside the recording, already holding data, or read before written: it must keep its contents between runs.
+    fn is_persistent(&self, buffer: &Buffer) -> bool {
+        let used = &self.0[&buffer.key()];
+        buffer.0.memory.get().is_some()
+            || Rc::strong_count(&buffer.0) > used.handles
+            || used.first_read <= used.first_write
+    }
+
+    fn persistent(&self, recording: &Recording) -> Vec<Buffer> {
+        // Decided for all buffers before any handle is cloned: a clone would count as an outside holder.
+        let mut seen = std::collections::HashSet::new();
+        let mut chosen = Vec::new();
+        for (at, command) in recording.commands.iter().enumerate() {
+            for (slot, view) in command.reads().iter().chain(command.writes()).enumerate() {
+                if seen.insert(view.buffer.key()) && self.is_persistent(&view.buffer) {
+                    chosen.push((at, slot));
+                }
+            }
+        }
+        let view = |&(at, slot): &(usize, usize)| {
+            let command: &Command = &recording.commands[at];
+            command.reads().iter().chain(command.writes()).nth(slot).map(|view: &View| view.buffer.clone())
+        };
+        chosen.iter().filter_map(view).collect()
+    }
+}
+
+/// Memory for transient buffers: a block is free again after its last reader.
+struct Slots<'a> {
+    device: &'a Device,
+    uses: &'a Uses,
+    placed: HashMap<*const Slot, usize>,
+    free: Vec<usize>,
+    all: Vec<(Memory, usize)>,
+}
+
+impl Slots<'_> {
+    /// Gives a transient buffer its block; the bytes it would take alone, or zero if it had one.
+    fn place(&mut self, buffer: &Buffer) -> Result<u64> {
+        if buffer.0.memory.get().is_some() || self.placed.contains_key(&buffer.key()) {
+            return Ok(0);
+        }
+        let words = size_class(buffer.words());
+        let fits = |&(_, &slot): &(usize, &usize)| self.all[slot].1 >= words;
+        let best = self.free.iter().enumerate().filter(fits).min_by_key(|&(_, &slot)| self.all[slot].1);
+        let slot = if let Some((at, _)) = best {
+            self.free.swap_remove(at)
+        } else {
+            self.all.push((self.device.0.take(words)?, words));
+            self.all.len() - 1
+        };
+        self.placed.insert(buffer.key(), slot);
+        Ok(4 * words as u64)
+    }
+
+    fn region(&self, view: &View) -> Region {
+        let memory = view.buffer.0.memory.get().unwrap_or_else(|| self.all[self.placed[&view.buffer.key()]].0);
+        Region { memory, offset: view.offset, words: view.words }
+    }
+
+    fn bind(&self, command: &Command, summary: &mut Summary) -> Bound {
+        let regions = |views: &[View]| views.iter().map(|view| self.region(view)).collect();
+        match command {
+            Command::Dispatch(dispatch) => {
+                let cost = (dispatch.kernel.cost)(dispatch);
+                summary.cost = summary.cost + cost;
+                summary.launches.push((dispatch.kernel.name, cost));
+                Bound::Dispatch {
+                    kernel: dispatch.kernel,
+                    body: dispatch.body.clone(),
+                    params: dispatch.params.clone(),
+                    grid: (dispatch.kernel.grid)(dispatch),
+                    cost,
+                    inputs: regions(&dispatch.inputs),
+                    outputs: regions(&dispatch.outputs),
+                }
+            }
+            Command::Copy { from, to } => Bound::Copy { from: self.region(from), to: self.region(to) },
+        }
+    }
+
+    fn retire(&mut self, at: usize, command: &Command) {
+        for view in command.reads().iter().chain(command.writes()) {
+            if self.uses.0[&view.buffer.key()].last == at
+                && let Some(slot) = self.placed.remove(&view.buffer.key())
+            {
+                self.free.push(slot);
+            }
+        }
+    }
+}
+
+/// Merges each dispatch whose only result has one reader into that reader, where the reader's kernel knows how.
+fn fuse(mut recording: Recording) -> Recording {
+    let mut at = 0;
+    while at < recording.commands.len() {
+        if let Some((reader, merged)) = merged_into_reader(&recording, at) {
+            recording.commands[reader] = Command::Dispatch(merged);
+            recording.commands.remove(at);
+            // What was merged may itself be a producer now, and so may the commands before it.
+            at = at.saturating_sub(1);
+        } else {
+            at += 1;
+        }
+    }
+    recording
+}
+
+fn merged_into_reader(recording: &Recording, at: usize) -> Option<(usize, Dispatch)> {
+    let Command::Dispatch(producer) = &recording.commands[at] else { return None };
+    let [result] = &producer.outputs[..] else { return None };
+    let later = &recording.commands[at + 1..];
+    let reads_it = |command: &Command| command.reads().iter().any(|view| view.buffer.is(&result.buffer));
+    let reader = at + 1 + later.iter().position(reads_it)?;
+    let Command::Dispatch(consumer) = &recording.commands[reader] else { return None };
+    let fuse = consumer.kernel.fuse?;
+    let mentions = consumer.inputs.iter().filter(|view| view.buffer.is(&result.buffer)).count();
+    // One handle in the producer, the rest in this reader: nobody else sees the intermediate result.
+    if Rc::strong_count(&result.buffer.0) != 1 + mentions || result.buffer.0.memory.get().is_some() {
+        return None;
+    }
+    let overwritten = recording.commands[at + 1..reader]
+        .iter()
+        .flat_map(Command::writes)
+        .any(|written| producer.inputs.iter().any(|input| input.buffer.is(&written.buffer)));
+    if overwritten {
+        return None;
+    }
+    let mut merged = consumer.clone();
+    while let Some(input) = merged.inputs.iter().position(|view| view.buffer.is(&result.buffer)) {
+        merged = fuse(producer, &merged, input)?;
+    }
+    Some((reader, merged))
+}

@@ -1,0 +1,140 @@
+//! Work as plain data: dispatches and copies over buffers, in order. Nothing runs until a plan is made of it.
+
+use std::cell::Cell;
+use std::fmt;
+use std::rc::{Rc, Weak};
+
+use super::Inner;
+use super::kernel::{Kernel, SharedBody};
+
+/// Names a device's memory block; only the device that made it knows what it stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Memory(pub u32);
+
+/// A buffer of 32-bit words. It has memory only once something must be kept in it.
+#[derive(Clone)]
+pub struct Buffer(pub(super) Rc<Slot>);
+
+pub(super) struct Slot {
+    pub(super) words: usize,
+    pub(super) memory: Cell<Option<Memory>>,
+    pub(super) device: Weak<Inner>,
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        if let (Some(memory), Some(device)) = (self.memory.get(), self.device.upgrade()) {
+            device.release(memory, self.words);
+        }
+    }
+}
+
+impl Buffer {
+    /// Its length in 32-bit words.
+    pub fn words(&self) -> usize {
+        self.0.words
+    }
+
+    /// The whole buffer as a view.
+    pub fn view(&self) -> View {
+        View { buffer: self.clone(), offset: 0, words: self.words() }
+    }
+
+    /// Whether two handles name the same buffer.
+    pub fn is(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
+    pub(super) fn key(&self) -> *const Slot {
+        Rc::as_ptr(&self.0)
+    }
+}
+
+/// A run of words inside a buffer. Offsets are multiples of 64 words, the portable binding alignment.
+#[derive(Clone)]
+pub struct View {
+    /// The buffer.
+    pub buffer: Buffer,
+    /// First word.
+    pub offset: usize,
+    /// Number of words.
+    pub words: usize,
+}
+
+/// One launch of a kernel.
+#[derive(Clone)]
+pub struct Dispatch {
+    /// The kernel's record.
+    pub kernel: &'static Kernel,
+    /// What it is specialised with, for kernels that take a program or fragments.
+    pub body: Option<SharedBody>,
+    /// The `Params` uniform.
+    pub params: Vec<u32>,
+    /// Read-only bindings in order.
+    pub inputs: Vec<View>,
+    /// Read-write bindings in order.
+    pub outputs: Vec<View>,
+}
+
+impl Dispatch {
+    /// The uniform as the kernel's own `Params`.
+    pub fn params<P: bytemuck::AnyBitPattern>(&self) -> P {
+        bytemuck::pod_read_unaligned(bytemuck::cast_slice(&self.params))
+    }
+
+    /// Bytes bound: every input and output once.
+    pub fn bytes(&self) -> u64 {
+        4 * self.inputs.iter().chain(&self.outputs).map(|view| view.words as u64).sum::<u64>()
+    }
+}
+
+/// One entry of a recording.
+#[derive(Clone)]
+pub enum Command {
+    /// Run a kernel.
+    Dispatch(Dispatch),
+    /// Copy words from one view to another of the same length.
+    Copy {
+        /// Source.
+        from: View,
+        /// Destination.
+        to: View,
+    },
+}
+
+impl Command {
+    /// Views read by the command.
+    pub fn reads(&self) -> &[View] {
+        match self {
+            Self::Dispatch(dispatch) => &dispatch.inputs,
+            Self::Copy { from, .. } => std::slice::from_ref(from),
+        }
+    }
+
+    /// Views written by the command (and perhaps read).
+    pub fn writes(&self) -> &[View] {
+        match self {
+            Self::Dispatch(dispatch) => &dispatch.outputs,
+            Self::Copy { to, .. } => std::slice::from_ref(to),
+        }
+    }
+}
+
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sizes = |views: &[View]| views.iter().map(|view| view.words.to_string()).collect::<Vec<_>>().join(", ");
+        let (reads, writes) = (sizes(self.reads()), sizes(self.writes()));
+        let name = match self {
+            Self::Dispatch(dispatch) => dispatch.kernel.name,
+            Self::Copy { .. } => "copy",
+        };
+        write!(f, "{name}({reads}) -> ({writes})")
+    }
+}
+
+/// Commands in order; printing it is the debugger, its length is the cost.
+#[derive(Clone, Debug, Default)]
+pub struct Recording {
+    /// The commands.
+    pub commands: Vec<Command>,
+}

@@ -1,0 +1,467 @@
+//! The WebGPU device: WGSL through wgpu, natively (Vulkan, Metal, DX12) and in a browser.
+//! Pipelines are cached by source, bind groups made once per plan; a run re-encodes them in a tight loop with bounded time per submit.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+
+use super::kernel::{Kernel, SharedBody};
+use super::recording::Memory;
+use super::{Backend, BoundCommand, Info, Prepared, Region};
+use crate::error::{Error, Result};
+use crate::host;
+
+/// Portable alignment of a binding's offset.
+const ALIGN_BYTES: u64 = 256;
+/// Arithmetic in the first submit of a plan, before anything is measured.
+const FIRST_SUBMIT_FLOPS: u64 = 200_000_000;
+/// Time per submit aimed at: long enough to hide its cost, short enough for a desktop to stay responsive.
+const SUBMIT_MS: f64 = 20.0;
+
+pub(super) struct WebGpu {
+    info: Info,
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    blocks: RefCell<HashMap<Memory, wgpu::Buffer>>,
+    next: Cell<u32>,
+    layouts: RefCell<HashMap<(usize, usize), Rc<Layout>>>,
+    pipelines: RefCell<HashMap<String, Rc<Pipeline>>>,
+    made: Cell<(u64, u64)>,
+    /// The first error the driver reported outside a call: told at the next run or read.
+    trouble: Arc<Mutex<Option<String>>>,
+}
+
+struct Layout {
+    buffers: wgpu::BindGroupLayout,
+    uniform: wgpu::BindGroupLayout,
+    pipeline: wgpu::PipelineLayout,
+}
+
+struct Pipeline {
+    pipeline: wgpu::ComputePipeline,
+    layout: Rc<Layout>,
+}
+
+enum Step {
+    Dispatch { pipeline: Rc<Pipeline>, buffers: wgpu::BindGroup, uniform: wgpu::BindGroup, grid: [u32; 3] },
+    Copy { from: (wgpu::Buffer, u64), to: (wgpu::Buffer, u64), bytes: u64 },
+}
+
+struct Steps {
+    steps: Vec<Step>,
+    /// Runs per submit; adjusted where the device can be waited for.
+    window: Cell<usize>,
+    /// Whether a submit of the plan was measured: the first one pays for compilation.
+    is_warm: Cell<bool>,
+}
+
+impl Prepared for Steps {}
+
+impl WebGpu {
+    /// Opens an adapter: hardware, or any where the user named the device.
+    pub(super) async fn open(by_name: bool) -> Result<Self> {
+        let adapter = adapters().await.into_iter().next();
+        let found = adapter.as_ref().map(describe);
+        let adapter = adapter.filter(|adapter| by_name || !is_software(adapter)).ok_or_else(|| {
+            Error::new(match found {
+                None => "device \"webgpu\" is absent: no adapter found (is a Vulkan, Metal or DX12 driver installed, or WebGPU enabled in the browser?); there is cpu".to_owned(),
+                Some(info) => format!("device \"webgpu\": only a software adapter ({}) is here; ask for it by name", info.name),
+            })
+        })?;
+        let wanted = wgpu::DeviceDescriptor {
+            label: Some("meromorph"),
+            required_limits: adapter.limits(),
+            ..wgpu::DeviceDescriptor::default()
+        };
+        let refused = |error| Error::new(format!("device \"webgpu\" refused to open: {error}"));
+        let (device, queue) = adapter.request_device(&wanted).await.map_err(refused)?;
+        let trouble = Arc::new(Mutex::new(None));
+        let (uncaptured, lost) = (trouble.clone(), trouble.clone());
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| note(&uncaptured, error.to_string())));
+        device.set_device_lost_callback(move |reason, message| {
+            if reason != wgpu::DeviceLostReason::Destroyed {
+                note(&lost, format!("device lost: {message}"));
+            }
+        });
+        Ok(Self {
+            info: describe(&adapter),
+            device,
+            queue,
+            blocks: RefCell::default(),
+            next: Cell::new(0),
+            layouts: RefCell::default(),
+            pipelines: RefCell::default(),
+            made: Cell::new((0, 0)),
+            trouble,
+        })
+    }
+
+    /// Adapters present, best first.
+    pub(super) async fn list() -> Vec<Info> {
+        adapters().await.iter().map(describe).collect()
+    }
+
+    fn layout(&self, inputs: usize, outputs: usize) -> Rc<Layout> {
+        let make = || {
+            let entry = |binding: usize, ty| wgpu::BindGroupLayoutEntry {
+                binding: binding as u32,
+                visibility: wgpu::ShaderStages::COMPUTE,
+                ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+                count: None,
+            };
+            let storage = |at| entry(at, wgpu::BufferBindingType::Storage { read_only: at < inputs });
+            let entries: Vec<_> = (0..inputs + outputs).map(storage).collect();
+            let group = |entries: &[_]| {
+                self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries })
+            };
+            let (buffers, uniform) = (group(&entries), group(&[entry(0, wgpu::BufferBindingType::Uniform)]));
+            let pipeline = self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: None,
+                bind_group_layouts: &[Some(&buffers), Some(&uniform)],
+                immediate_size: 0,
+            });
+            Rc::new(Layout { buffers, uniform, pipeline })
+        };
+        self.layouts.borrow_mut().entry((inputs, outputs)).or_insert_with(make).clone()
+    }
+
+    fn pipeline(&self, kernel: &Kernel, body: Option<&SharedBody>, inputs: usize, outputs: usize) -> Rc<Pipeline> {
+        let source = compose(kernel, body);
+        if let Some(pipeline) = self.pipelines.borrow().get(&source) {
+            return pipeline.clone();
+        }
+        let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(kernel.name),
+            source: wgpu::ShaderSource::Wgsl(source.as_str().into()),
+        });
+        let layout = self.layout(inputs, outputs);
+        let pipeline = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(kernel.name),
+            layout: Some(&layout.pipeline),
+            module: &module,
+            entry_point: Some("main"),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                constants: &[],
+                // Kernels write workgroup memory before they read it; clearing it is done by one thread on some drivers.
+                zero_initialize_workgroup_memory: false,
+            },
+            cache: None,
+        });
+        let pipeline = Rc::new(Pipeline { pipeline, layout });
+        self.made.set((self.made.get().0 + 1, self.made.get().1));
+        self.pipelines.borrow_mut().insert(source, pipeline.clone());
+        pipeline
+    }
+
+    fn bind(&self, layout: &wgpu::BindGroupLayout, regions: impl Iterator<Item = Region>) -> Result<wgpu::BindGroup> {
+        let blocks = self.blocks.borrow();
+        let mut entries = Vec::new();
+        for (binding, region) in regions.enumerate() {
+            let offset = 4 * region.offset as u64;
+            if offset % ALIGN_BYTES != 0 {
+                return Err(Error::new(format!(
+                    "webgpu: a view starts at byte {offset}, not at a multiple of {ALIGN_BYTES}"
+                )));
+            }
+            let size = wgpu::BufferSize::new(4 * region.words.max(1) as u64);
+            let buffer = &blocks[&region.memory];
+            let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset, size });
+            entries.push(wgpu::BindGroupEntry { binding: binding as u32, resource });
+        }
+        self.made.set((self.made.get().0, self.made.get().1 + 1));
+        Ok(self.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries }))
+    }
+
+    fn step(&self, command: BoundCommand, uniforms: &wgpu::Buffer, at: u64) -> Result<Step> {
+        match command {
+            BoundCommand::Dispatch { kernel, body, params, grid, inputs, outputs, .. } => {
+                let pipeline = self.pipeline(kernel, body.as_ref(), inputs.len(), outputs.len());
+                let buffers = self.bind(&pipeline.layout.buffers, inputs.into_iter().chain(outputs))?;
+                let size = wgpu::BufferSize::new(uniform_bytes(&params));
+                let binding = wgpu::BufferBinding { buffer: uniforms, offset: at, size };
+                let uniform = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                    label: None,
+                    layout: &pipeline.layout.uniform,
+                    entries: &[wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::Buffer(binding) }],
+                });
+                Ok(Step::Dispatch { pipeline, buffers, uniform, grid })
+            }
+            BoundCommand::Copy { from, to } => {
+                let blocks = self.blocks.borrow();
+                let place = |region: Region| (blocks[&region.memory].clone(), 4 * region.offset as u64);
+                Ok(Step::Copy { from: place(from), to: place(to), bytes: 4 * from.words as u64 })
+            }
+        }
+    }
+
+    /// One submit of `times` runs.
+    fn submit(&self, steps: &[Step], times: usize) -> wgpu::SubmissionIndex {
+        let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: None });
+        let mut pass = None;
+        for step in std::iter::repeat_n(steps, times).flatten() {
+            match step {
+                Step::Dispatch { pipeline, buffers, uniform, grid } => {
+                    let pass = pass.get_or_insert_with(|| {
+                        encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime()
+                    });
+                    pass.set_pipeline(&pipeline.pipeline);
+                    pass.set_bind_group(0, buffers, &[]);
+                    pass.set_bind_group(1, uniform, &[]);
+                    pass.dispatch_workgroups(grid[0], grid[1], grid[2]);
+                }
+                Step::Copy { from, to, bytes } => {
+                    drop(pass.take());
+                    encoder.copy_buffer_to_buffer(&from.0, from.1, &to.0, to.1, *bytes);
+                }
+            }
+        }
+        drop(pass);
+        self.queue.submit([encoder.finish()])
+    }
+
+    fn check(&self) -> Result<()> {
+        let trouble = self.trouble.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        trouble.map_or(Ok(()), |message| Err(Error::new(format!("webgpu: {message}"))))
+    }
+}
+
+impl Backend for WebGpu {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn allocate(&self, words: usize) -> Result<Memory> {
+        let size = 4 * words as u64;
+        if size > self.info.max_binding_bytes {
+            let limit = self.info.max_binding_bytes >> 20;
+            return Err(Error::new(format!(
+                "webgpu: a buffer of {} MiB is over this adapter's {limit} MiB",
+                size >> 20
+            )));
+        }
+        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size,
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let memory = Memory(self.next.get());
+        self.next.set(memory.0 + 1);
+        self.blocks.borrow_mut().insert(memory, buffer);
+        Ok(memory)
+    }
+
+    fn free(&self, memory: Memory) {
+        self.blocks.borrow_mut().remove(&memory);
+    }
+
+    fn write(&self, memory: Memory, offset: usize, data: &[u32]) -> Result<()> {
+        let blocks = self.blocks.borrow();
+        self.queue.write_buffer(&blocks[&memory], 4 * offset as u64, bytemuck::cast_slice(data));
+        self.check()
+    }
+
+    fn prepare(&self, commands: Vec<BoundCommand>) -> Result<Box<dyn Prepared>> {
+        let mut words: Vec<u32> = Vec::new();
+        let mut places = Vec::new();
+        let mut flops = 0;
+        for command in &commands {
+            words.resize(words.len().next_multiple_of(ALIGN_BYTES as usize / 4), 0);
+            places.push(4 * words.len() as u64);
+            if let BoundCommand::Dispatch { params, cost, .. } = command {
+                words.extend(params);
+                words.resize(words.len().next_multiple_of(4).max(places[places.len() - 1] as usize / 4 + 4), 0);
+                flops += cost.flops;
+            }
+        }
+        let uniforms = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: 4 * words.len().max(4) as u64,
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        self.queue.write_buffer(&uniforms, 0, bytemuck::cast_slice(&words));
+        let bind = |(command, at)| self.step(command, &uniforms, at);
+        let steps = commands.into_iter().zip(places).map(bind).collect::<Result<_>>()?;
+        let window = Cell::new((FIRST_SUBMIT_FLOPS / flops.max(1)).clamp(1, 256) as usize);
+        Ok(Box::new(Steps { steps, window, is_warm: Cell::new(false) }))
+    }
+
+    fn run(&self, prepared: &dyn Prepared, times: usize) -> Result<()> {
+        let plan: &Steps = (prepared as &dyn Any).downcast_ref().expect("a plan runs on the device it was made for");
+        let mut left = times;
+        let mut last: Option<(wgpu::SubmissionIndex, usize)> = None;
+        let mut clock = host::now_ms();
+        while left > 0 {
+            let window = plan.window.get().min(left);
+            let submitted = self.submit(&plan.steps, window);
+            left -= window;
+            // One submit runs while the next is encoded: never more, so that a long epoch does not pile up in the queue.
+            if let Some((index, runs)) = last.replace((submitted, window))
+                && can_wait()
+            {
+                self.wait(Some(index))?;
+                let now = host::now_ms();
+                if plan.is_warm.replace(true) {
+                    let wanted = runs as f64 * SUBMIT_MS / (now - clock).max(0.01);
+                    plan.window.set((wanted as usize).clamp(plan.window.get().div_ceil(2), 2 * plan.window.get()));
+                }
+                clock = now;
+            }
+        }
+        self.check()
+    }
+
+    fn read(&self, region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>> {
+        Box::pin(async move {
+            let size = 4 * region.words.max(1) as u64;
+            let staging = self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size,
+                usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            });
+            let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: None });
+            let block = self.blocks.borrow()[&region.memory].clone();
+            encoder.copy_buffer_to_buffer(&block, 4 * region.offset as u64, &staging, 0, 4 * region.words as u64);
+            self.queue.submit([encoder.finish()]);
+            let mapped = Signal::default();
+            let raised = mapped.clone();
+            staging.map_async(wgpu::MapMode::Read, .., move |result| raised.raise(result));
+            self.wait(None)?;
+            let failed = |error: &dyn std::fmt::Display| Error::new(format!("webgpu: readback failed: {error}"));
+            let outcome = mapped.await;
+            self.check()?;
+            outcome.map_err(|error| failed(&error))?;
+            let view = staging.get_mapped_range(..).map_err(|error| failed(&error))?;
+            Ok(bytemuck::pod_collect_to_vec(&view[..4 * region.words]))
+        })
+    }
+
+    fn made(&self) -> (u64, u64) {
+        self.made.get()
+    }
+}
+
+impl WebGpu {
+    /// Waits for a submission, or for all; in a browser the event loop does that and this returns at once.
+    fn wait(&self, index: Option<wgpu::SubmissionIndex>) -> Result<()> {
+        let outcome = self.device.poll(wgpu::PollType::Wait { submission_index: index, timeout: None });
+        outcome.map(|_| ()).map_err(|error| Error::new(format!("webgpu: {error}")))
+    }
+}
+
+/// All of a kernel's WGSL: its fragments, then what its body prints.
+pub(super) fn compose(kernel: &Kernel, body: Option<&SharedBody>) -> String {
+    let mut source = kernel.wgsl.join("\n");
+    if let Some(body) = body {
+        source.push('\n');
+        source.push_str(&body.wgsl());
+    }
+    source
+}
+
+fn uniform_bytes(params: &[u32]) -> u64 {
+    4 * params.len().next_multiple_of(4).max(4) as u64
+}
+
+fn note(trouble: &Mutex<Option<String>>, message: String) {
+    trouble.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(message);
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+const fn can_wait() -> bool {
+    true
+}
+
+#[cfg(target_arch = "wasm32")]
+const fn can_wait() -> bool {
+    false
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+async fn adapters() -> Vec<wgpu::Adapter> {
+    let mut wanted = wgpu::InstanceDescriptor::new_without_display_handle();
+    wanted.backends = wgpu::Backends::PRIMARY;
+    let mut all = wgpu::Instance::new(wanted).enumerate_adapters(wgpu::Backends::PRIMARY).await;
+    all.sort_by_key(|adapter| match adapter.get_info().device_type {
+        wgpu::DeviceType::DiscreteGpu => 0,
+        wgpu::DeviceType::IntegratedGpu => 1,
+        wgpu::DeviceType::VirtualGpu | wgpu::DeviceType::Other => 2,
+        wgpu::DeviceType::Cpu => 3,
+    });
+    all
+}
+
+#[cfg(target_arch = "wasm32")]
+async fn adapters() -> Vec<wgpu::Adapter> {
+    let has_gpu = js_sys::Reflect::get(&js_sys::global(), &"navigator".into())
+        .and_then(|navigator| js_sys::Reflect::get(&navigator, &"gpu".into()))
+        .is_ok_and(|gpu| !gpu.is_undefined());
+    if !has_gpu {
+        return Vec::new();
+    }
+    let mut wanted = wgpu::InstanceDescriptor::new_without_display_handle();
+    wanted.backends = wgpu::Backends::BROWSER_WEBGPU;
+    let instance = wgpu::Instance::new(wanted);
+    instance.request_adapter(&wgpu::RequestAdapterOptions::default()).await.into_iter().collect()
+}
+
+fn is_software(adapter: &wgpu::Adapter) -> bool {
+    let info = adapter.get_info();
+    info.device_type == wgpu::DeviceType::Cpu || info.name.to_lowercase().contains("swiftshader")
+}
+
+fn describe(adapter: &wgpu::Adapter) -> Info {
+    let (info, limits, features) = (adapter.get_info(), adapter.limits(), adapter.features());
+    let known = [
+        (wgpu::Features::SHADER_F16, "f16"),
+        (wgpu::Features::SUBGROUP, "subgroups"),
+        (wgpu::Features::TIMESTAMP_QUERY, "timestamps"),
+        (wgpu::Features::SHADER_F64, "f64"),
+    ];
+    let name = if info.name.is_empty() { "browser WebGPU adapter".to_owned() } else { info.name };
+    Info {
+        device: "webgpu",
+        name,
+        driver: format!("{:?} {}", info.backend, info.driver_info).trim_end().to_owned(),
+        is_software: is_software(adapter),
+        threads: 1,
+        max_binding_bytes: u64::from(limits.max_storage_buffer_binding_size),
+        workgroup_bytes: limits.max_compute_workgroup_storage_size,
+        features: known.iter().filter(|(bit, _)| features.contains(*bit)).map(|(_, name)| (*name).into()).collect(),
+    }
+}
+
+type Outcome = std::result::Result<(), wgpu::BufferAsyncError>;
+
+/// A one-shot that a driver callback raises and a future waits for.
+#[derive(Clone, Default)]
+struct Signal(Arc<Mutex<(Option<Outcome>, Option<Waker>)>>);
+
+impl Signal {
+    fn raise(&self, outcome: Outcome) {
+        let mut state = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        state.0 = Some(outcome);
+        if let Some(waker) = state.1.take() {
+            waker.wake();
+        }
+    }
+}
+
+impl Future for Signal {
+    type Output = Outcome;
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
+        let mut state = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(outcome) = state.0.take() {
+            return Poll::Ready(outcome);
+        }
+        state.1 = Some(context.waker().clone());
+        Poll::Pending
+    }
+}

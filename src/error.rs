@@ -1,0 +1,33 @@
+//! One `Error`, one `Result`. The message says what happened, what was got, what was wanted, in the user's names.
+
+use std::fmt;
+
+/// Anything that came from outside and could not be used: a file, a flag, a device, a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    message: String,
+}
+
+/// The result of anything that touches the outside.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// An error whose message is shown to the user as it stands.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into() }
+    }
+
+    /// The same error, told from further out: `what: message`.
+    #[must_use]
+    pub fn within(self, what: &str) -> Self {
+        Self { message: format!("{what}: {}", self.message) }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,17 @@
+//! Where the platform is asked for anything: clock, entropy, threads, files, processor. Two files, the same items.
+
+#[cfg(not(target_arch = "wasm32"))]
+mod native;
+#[cfg(not(target_arch = "wasm32"))]
+mod team;
+#[cfg(target_arch = "wasm32")]
+#[path = "team_sequential.rs"]
+mod team;
+#[cfg(target_arch = "wasm32")]
+mod web;
+
+#[cfg(not(target_arch = "wasm32"))]
+pub use native::*;
+pub use team::Team;
+#[cfg(target_arch = "wasm32")]
+pub use web::*;

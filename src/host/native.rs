@@ -1,0 +1,137 @@
+//! The platform natively: std, and two libraries for what std lacks (whole-file writes, dense products).
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use crate::error::{Error, Result};
+
+/// Milliseconds since the program first asked.
+pub fn now_ms() -> f64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_secs_f64() * 1e3
+}
+
+/// A seed nobody chose.
+pub fn entropy() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::collections::hash_map::RandomState::new().build_hasher().finish()
+}
+
+/// Threads that can run at once.
+pub fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// Lets other work of the page run; natively there is nothing to let in.
+pub async fn breathe() {}
+
+/// The processor's name.
+pub fn processor() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")).and_then(|line| line.split_once(':'));
+    model.map_or_else(|| std::env::consts::ARCH.to_owned(), |(_, name)| name.trim().to_owned())
+}
+
+/// The vector instructions the kernels will use.
+pub fn instruction_set() -> String {
+    format!("{:?}", pulp::Arch::new()).split(['(', ' ']).next().unwrap_or("scalar").to_owned()
+}
+
+/// Peak memory of the process in bytes; 0 where the platform does not say.
+pub fn peak_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).map_or(0, |kib| kib * 1024)
+}
+
+/// A file's bytes.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|error| told(path, "cannot read", &error))
+}
+
+/// Everything on standard input.
+pub fn read_stdin() -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .read_to_end(&mut bytes)
+        .map_err(|error| told(Path::new("standard input"), "cannot read", &error))?;
+    Ok(bytes)
+}
+
+/// Writes a file whole or not at all: to a temporary name beside it, synced, then renamed.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let write = || -> std::io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        file.persist(path).map(|_| ()).map_err(|error| error.error)
+    };
+    write().map_err(|error| told(path, "cannot write", &error))
+}
+
+/// c = a · b (+ c if `accumulate`) over strided f32 matrices, by the library written for it.
+///
+/// Sizes: a is `m` x `k`, b is `k` x `n`, c is `m` x `n`; strides are (row, column) in elements.
+#[allow(unsafe_code, reason = "the library takes raw pointers and strides")]
+pub fn product(
+    m: usize,
+    k: usize,
+    n: usize,
+    a: (&[f32], [usize; 2]),
+    b: (&[f32], [usize; 2]),
+    c: &mut [f32],
+    threads: usize,
+) {
+    let last = |rows: usize, columns: usize, s: [usize; 2]| (rows - 1) * s[0] + (columns - 1) * s[1];
+    if m == 0 || n == 0 {
+        return;
+    }
+    if k == 0 {
+        return c[..m * n].fill(0.0);
+    }
+    assert!(
+        last(m, k, a.1) < a.0.len() && last(k, n, b.1) < b.0.len() && m * n <= c.len(),
+        "product: operands too short"
+    );
+    let parallelism = if threads > 1 { gemm::Parallelism::Rayon(threads) } else { gemm::Parallelism::None };
+    // SAFETY: the assertion above bounds every element that sizes and strides can reach.
+    unsafe {
+        gemm::gemm(
+            m,
+            n,
+            k,
+            c.as_mut_ptr(),
+            1,
+            n as isize,
+            false,
+            a.0.as_ptr(),
+            a.1[1] as isize,
+            a.1[0] as isize,
+            b.0.as_ptr(),
+            b.1[1] as isize,
+            b.1[0] as isize,
+            0.0_f32,
+            1.0_f32,
+            false,
+            false,
+            false,
+            parallelism,
+        );
+    }
+}
+
+fn told(path: &Path, what: &str, error: &std::io::Error) -> Error {
+    use std::io::ErrorKind;
+    let reason = match error.kind() {
+        ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::StorageFull => "no space left on the disk".to_owned(),
+        ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
+        ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        _ => error.to_string(),
+    };
+    Error::new(format!("{what} {}: {reason}", path.display()))
+}

@@ -1,0 +1,92 @@
+//! The platform in a browser: web-sys. There are no files and one thread; everything else has the same shape as natively.
+
+use std::path::Path;
+
+use wasm_bindgen::JsCast;
+use wasm_bindgen_futures::JsFuture;
+
+use crate::error::{Error, Result};
+
+/// Milliseconds since the page (or worker) started.
+pub fn now_ms() -> f64 {
+    let global = js_sys::global();
+    let performance = js_sys::Reflect::get(&global, &"performance".into()).ok();
+    performance.and_then(|p| p.dyn_into::<web_sys::Performance>().ok()).map_or_else(js_sys::Date::now, |p| p.now())
+}
+
+/// A seed nobody chose.
+pub fn entropy() -> u64 {
+    (js_sys::Math::random() * 2f64.powi(53)) as u64
+}
+
+/// Threads that can run at once.
+pub fn threads() -> usize {
+    1
+}
+
+/// Lets the page's other work run.
+pub async fn breathe() {
+    let promise = js_sys::Promise::new(&mut |resolve, _| {
+        let set_timeout = js_sys::Reflect::get(&js_sys::global(), &"setTimeout".into()).ok();
+        if let Some(set_timeout) = set_timeout.and_then(|f| f.dyn_into::<js_sys::Function>().ok()) {
+            // A page without timers would only lose the pause.
+            let _ = set_timeout.call2(&js_sys::global(), &resolve, &0.into());
+        }
+    });
+    let _ = JsFuture::from(promise).await;
+}
+
+/// The processor's name.
+pub fn processor() -> String {
+    "WebAssembly".into()
+}
+
+/// The vector instructions the kernels will use.
+pub fn instruction_set() -> String {
+    "simd128".into()
+}
+
+/// Peak memory in bytes: the browser does not say.
+pub fn peak_bytes() -> u64 {
+    0
+}
+
+/// There are no files in a browser.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    Err(Error::new(format!("cannot read {}: a browser has no files", path.display())))
+}
+
+/// There is no standard input in a browser.
+pub fn read_stdin() -> Result<Vec<u8>> {
+    Err(Error::new("cannot read standard input: a browser has none"))
+}
+
+/// There are no files in a browser.
+pub fn write_whole(path: &Path, _bytes: &[u8]) -> Result<()> {
+    Err(Error::new(format!("cannot write {}: a browser has no files", path.display())))
+}
+
+/// c = a · b over strided f32 matrices; see the native twin. Rows of c stay in cache, the inner loop runs along them.
+pub fn product(
+    m: usize,
+    k: usize,
+    n: usize,
+    a: (&[f32], [usize; 2]),
+    b: (&[f32], [usize; 2]),
+    c: &mut [f32],
+    _threads: usize,
+) {
+    let mut packed = vec![0.0; n];
+    c[..m * n].fill(0.0);
+    for p in 0..k {
+        for (j, value) in packed.iter_mut().enumerate() {
+            *value = b.0[p * b.1[0] + j * b.1[1]];
+        }
+        for (i, row) in c[..m * n].chunks_exact_mut(n).enumerate() {
+            let scale = a.0[i * a.1[0] + p * a.1[1]];
+            for (out, value) in row.iter_mut().zip(&packed) {
+                *out += scale * value;
+            }
+        }
+    }
+}

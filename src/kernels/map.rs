@@ -1,0 +1,128 @@
+//! Pointwise programs: out[i] = value(x0[i], x1[i], …) over up to four dimensions, inputs broadcast by stride 0.
+
+use std::any::Any;
+use std::rc::Rc;
+use std::sync::Mutex;
+
+use super::common;
+use super::matmul;
+use super::pointwise::{MAX_INPUTS, Pointwise, Registers, Space, TILE, join_inputs, natural};
+use super::program::Program;
+use crate::device::{Call, Cost, Dispatch, Kernel, View, groups};
+use crate::params;
+
+/// The `map` kernel.
+pub static MAP: Kernel = Kernel {
+    name: "map",
+    params: Params::FIELDS,
+    wgsl: &[common::SCALAR, common::INDEX, include_str!("../../shaders/map.wgsl")],
+    cpu: run,
+    grid: |dispatch| groups(dispatch.params::<Params>().count as usize, 256),
+    cost: |dispatch| Cost {
+        flops: body(dispatch).program.operations() * u64::from(dispatch.params::<Params>().count),
+        bytes: dispatch.bytes(),
+    },
+    fuse: Some(fuse),
+};
+
+params! {
+    /// The index space; `count` is the product of `dims`.
+    pub struct Params {
+        dims: [u32; 4],
+        strides: [[u32; 4]; MAX_INPUTS],
+        count: u32,
+    }
+}
+
+/// A launch of `program` over `space` into `out`.
+pub fn dispatch(program: Program, space: Space, inputs: Vec<View>, out: View) -> Dispatch {
+    let params = Params { dims: space.dims, strides: space.strides, count: space.len() as u32 };
+    let body = Rc::new(Pointwise::over(program, &space));
+    Dispatch { kernel: &MAP, body: Some(body), params: params.words(), inputs, outputs: vec![out] }
+}
+
+/// The program of a dispatch of `map` (or of a kernel that takes one).
+pub fn body(dispatch: &Dispatch) -> &Pointwise {
+    let body: &dyn Any = &**dispatch.body.as_ref().expect("a pointwise dispatch has a program");
+    body.downcast_ref().expect("its body is a program")
+}
+
+fn run(mut call: Call<'_>) {
+    let params: Params = call.params();
+    let body: &Pointwise = call.body();
+    let inputs: Vec<&[f32]> = (0..call.inputs.len()).map(|at| call.floats(at)).collect();
+    let space = Space { dims: params.dims, strides: params.strides };
+    let team = call.team;
+    let out = &mut call.floats_mut(0)[..params.count as usize];
+    in_tiles(out, team, |registers, start, tile| body.evaluate(&space, &inputs, &[], start, registers, tile));
+}
+
+/// Runs `work(registers, start, tile)` over tiles of `out`, spread over the team in fixed runs.
+pub fn in_tiles(out: &mut [f32], team: &crate::host::Team, work: impl Fn(&mut Registers, usize, &mut [f32]) + Sync) {
+    // Below a few tiles the hand-over costs more than it gains.
+    let parts = if out.len() < 8 * TILE { 1 } else { team.threads() };
+    let part = out.len().div_ceil(parts).next_multiple_of(TILE).max(TILE);
+    let pieces: Vec<_> = out.chunks_mut(part).enumerate().map(|(at, piece)| Mutex::new((at * part, piece))).collect();
+    team.parallel(pieces.len(), &|at| {
+        let mut piece = pieces[at].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let start = piece.0;
+        let mut registers = Registers::default();
+        for (k, tile) in piece.1.chunks_mut(TILE).enumerate() {
+            work(&mut registers, start + k * TILE, tile);
+        }
+    });
+}
+
+/// Inlines a `map` producer whose result the consumer reads index by index, or becomes a product's epilogue.
+fn fuse(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch> {
+    if std::ptr::eq(producer.kernel, &raw const matmul::MATMUL) {
+        return matmul::with_epilogue(producer, consumer, at);
+    }
+    let params: Params = consumer.params();
+    let (views, strides, program) = inlined(producer, consumer, at, params.dims, &params.strides, 0, 0)?;
+    let mut space = Space { dims: params.dims, strides: [[0; 4]; MAX_INPUTS] };
+    space.strides[..strides.len()].copy_from_slice(&strides);
+    Some(dispatch(program, space, views, consumer.outputs[0].clone()))
+}
+
+/// The views, strides and program of a consumer with its `map` producer inlined at buffer input `at`.
+/// The consumer's first `bound` views are its own and its program's first `given` inputs are handed to it.
+pub fn inlined(
+    producer: &Dispatch,
+    consumer: &Dispatch,
+    at: usize,
+    dims: [u32; 4],
+    strides: &[[u32; 4]; MAX_INPUTS],
+    bound: usize,
+    given: usize,
+) -> Option<(Vec<View>, Vec<[u32; 4]>, Program)> {
+    if !std::ptr::eq(producer.kernel, &raw const MAP) || at < bound {
+        return None;
+    }
+    let source: Params = producer.params();
+    let (outer, inner) = (body(consumer), body(producer));
+    if source.dims != dims || strides[at - bound] != natural(dims) {
+        return None;
+    }
+    let (mut views, mut placed) = (Vec::new(), Vec::new());
+    let list = |dispatch: &Dispatch, from: usize, strides: &[[u32; 4]]| -> Vec<(View, [u32; 4])> {
+        dispatch.inputs[from..].iter().cloned().zip(strides.iter().copied()).collect()
+    };
+    let mut own = list(consumer, bound, strides);
+    let inner_list = list(producer, 0, &source.strides);
+    // The inlined input goes; its place in the consumer's program is filled by the producer's value.
+    let hole = at - bound;
+    own.remove(hole);
+    let limit = MAX_INPUTS - bound;
+    let mut outer_places = join_inputs(&mut views, &mut placed, &own, limit)?;
+    let inner_places = join_inputs(&mut views, &mut placed, &inner_list, limit)?;
+    outer_places.insert(hole, 0);
+    let shift = |places: Vec<usize>| places.into_iter().map(|place| place + given).collect::<Vec<_>>();
+    let outer_places: Vec<usize> = (0..given).chain(shift(outer_places)).collect();
+    let inputs = views.len() + given;
+    if inputs == 0 {
+        return None;
+    }
+    let program = outer.program.inlined(given + hole, &inner.program, inputs, &outer_places, &shift(inner_places));
+    Some((views, placed, program))
+}

@@ -1,0 +1,220 @@
+//! A program over an index space: what `map` writes, `reduce` takes as prologue and `matmul` as epilogue.
+//! The space has up to four dimensions; each input has strides into it, zero where it is broadcast.
+
+use super::program::{Instruction, Program};
+use crate::device::{Body, View};
+
+/// Inputs a program may read from buffers: seven leave one of WebGPU's eight storage buffers for the result.
+pub const MAX_INPUTS: usize = 7;
+
+/// How an input is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// One value per index.
+    Full,
+    /// One value for all.
+    Scalar,
+    /// By strides.
+    Strided,
+}
+
+/// A program and how it reads its inputs: a kernel's body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pointwise {
+    /// The program. Its first `given` inputs come from the kernel, not from buffers.
+    pub program: Program,
+    /// How each buffer input is read.
+    pub access: Vec<Access>,
+    /// Leading program inputs handed over by the kernel (a product, say).
+    pub given: usize,
+    /// Buffers the kernel itself binds before the program's.
+    pub bound: usize,
+    /// WGSL's type of the result's words.
+    pub word: &'static str,
+}
+
+/// Row-major dimensions and, for each buffer input, strides into them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Space {
+    /// Sizes, outermost first.
+    pub dims: [u32; 4],
+    /// Strides of each input.
+    pub strides: [[u32; 4]; MAX_INPUTS],
+}
+
+impl Space {
+    /// A space in which every input is full.
+    pub fn flat(dims: [u32; 4]) -> Self {
+        Self { dims, strides: [natural(dims); MAX_INPUTS] }
+    }
+
+    /// Number of indices.
+    pub fn len(&self) -> usize {
+        self.dims.iter().map(|&d| d as usize).product()
+    }
+
+    /// Whether there is no index at all.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Strides of a row-major array of these dimensions; 0 along dimensions of size 1.
+pub fn natural(dims: [u32; 4]) -> [u32; 4] {
+    let mut strides = [0; 4];
+    let mut step = 1;
+    for axis in (0..4).rev() {
+        strides[axis] = if dims[axis] == 1 { 0 } else { step };
+        step *= dims[axis];
+    }
+    strides
+}
+
+/// The access that strides amount to.
+pub fn access(dims: [u32; 4], strides: [u32; 4]) -> Access {
+    if strides == [0; 4] {
+        Access::Scalar
+    } else if strides == natural(dims) {
+        Access::Full
+    } else {
+        Access::Strided
+    }
+}
+
+impl Pointwise {
+    /// A program whose inputs all come from buffers, read as `space` says.
+    pub fn over(program: Program, space: &Space) -> Self {
+        let access = space.strides[..program.inputs].iter().map(|&strides| access(space.dims, strides)).collect();
+        Self { program, access, given: 0, bound: 0, word: "f32" }
+    }
+}
+
+impl Body for Pointwise {
+    fn wgsl(&self) -> String {
+        let count = self.bound + self.access.len();
+        let mut text = String::new();
+        for (at, _) in self.access.iter().enumerate() {
+            let binding = self.bound + at;
+            text += &format!("@group(0) @binding({binding}) var<storage, read> extra{at}: array<f32>;\n");
+        }
+        text += &format!("@group(0) @binding({count}) var<storage, read_write> out: array<{}>;\n", self.word);
+        text += &self.program.wgsl_functions();
+        let given: String = (0..self.given).map(|at| format!(", x{at}: f32")).collect();
+        text += &format!("fn value(index: u32{given}) -> f32 {{\n");
+        if self.access.contains(&Access::Strided) {
+            text += "    let c = coordinates(index, params.dims);\n";
+        }
+        for (at, access) in self.access.iter().enumerate() {
+            let place = match access {
+                Access::Full => "index".to_owned(),
+                Access::Scalar => "0u".to_owned(),
+                Access::Strided => format!("offset(c, params.strides[{at}])"),
+            };
+            text += &format!("    let x{} = extra{at}[{place}];\n", self.given + at);
+        }
+        text + &self.program.wgsl_statements() + &format!("    return v{};\n}}\n", self.program.result)
+    }
+}
+
+/// Elements a program runs over at a time on the CPU: its registers stay in the first-level cache.
+pub const TILE: usize = 1024;
+
+/// Scratch for running a program on the CPU.
+#[derive(Default)]
+pub struct Registers {
+    values: Vec<Vec<f32>>,
+}
+
+impl Pointwise {
+    /// Evaluates indices `start..start + out.len()`, at most a tile of them.
+    pub fn evaluate(
+        &self,
+        space: &Space,
+        inputs: &[&[f32]],
+        given: &[&[f32]],
+        start: usize,
+        registers: &mut Registers,
+        out: &mut [f32],
+    ) {
+        let count = out.len();
+        registers.values.resize_with(self.program.code.len(), Vec::new);
+        let views: Vec<Option<&[f32]>> = self
+            .program
+            .code
+            .iter()
+            .map(|instruction| match *instruction {
+                Instruction::Input(at) if (at as usize) < self.given => Some(&given[at as usize][..count]),
+                Instruction::Input(at) => {
+                    let at = at as usize - self.given;
+                    (self.access[at] == Access::Full).then(|| &inputs[at][start..start + count])
+                }
+                _ => None,
+            })
+            .collect();
+        for (at, instruction) in self.program.code.iter().enumerate() {
+            if views[at].is_some() {
+                continue;
+            }
+            let (before, rest) = registers.values.split_at_mut(at);
+            let target = &mut rest[0];
+            target.resize(count, 0.0);
+            match *instruction {
+                Instruction::Constant(value) => target.fill(value),
+                Instruction::Input(input) => {
+                    let input = input as usize - self.given;
+                    gather(space, space.strides[input], inputs[input], start, target);
+                }
+                Instruction::Row(row, arguments) => {
+                    let slice = |a: u16| views[a as usize].unwrap_or_else(|| &before[a as usize][..count]);
+                    let taken = arguments.map(slice);
+                    (row.cpu)(&taken[..row.arguments.len()], target);
+                }
+            }
+        }
+        let result = self.program.result as usize;
+        out.copy_from_slice(views[result].unwrap_or_else(|| &registers.values[result][..count]));
+    }
+}
+
+/// Reads a broadcast or strided input: runs along the innermost dimension, coordinates stepped in between.
+fn gather(space: &Space, strides: [u32; 4], input: &[f32], start: usize, out: &mut [f32]) {
+    let [_, d1, d2, d3] = space.dims.map(|d| d as usize);
+    let [s0, s1, s2, s3] = strides.map(|s| s as usize);
+    let mut filled = 0;
+    while filled < out.len() {
+        let index = start + filled;
+        let (c0, c1, c2, c3) = (index / (d1 * d2 * d3), index / (d2 * d3) % d1, index / d3 % d2, index % d3);
+        let run = (d3 - c3).min(out.len() - filled);
+        let base = c0 * s0 + c1 * s1 + c2 * s2 + c3 * s3;
+        let target = &mut out[filled..filled + run];
+        match s3 {
+            0 => target.fill(input[base]),
+            1 => target.copy_from_slice(&input[base..base + run]),
+            _ => target.iter_mut().enumerate().for_each(|(k, value)| *value = input[base + k * s3]),
+        }
+        filled += run;
+    }
+}
+
+/// Joins two programs' buffer inputs: for each of the second's, its place among the first's (appending what is new).
+/// `None` if there would be more than `limit`.
+pub fn join_inputs(
+    views: &mut Vec<View>,
+    strides: &mut Vec<[u32; 4]>,
+    more: &[(View, [u32; 4])],
+    limit: usize,
+) -> Option<Vec<usize>> {
+    let mut places = Vec::with_capacity(more.len());
+    for (view, stride) in more {
+        let is_same = |(known, s): (&View, &[u32; 4])| {
+            known.buffer.is(&view.buffer) && known.offset == view.offset && s == stride
+        };
+        let place = views.iter().zip(strides.iter()).position(is_same).unwrap_or_else(|| {
+            views.push(view.clone());
+            strides.push(*stride);
+            views.len() - 1
+        });
+        places.push(place);
+    }
+    (views.len() <= limit).then_some(places)
+}

@@ -1,0 +1,101 @@
+//! WGSL's names for scalar functions, in Rust: a row's tokens mean the same in both. `shaders/common/scalar.wgsl` is the other half.
+#![allow(non_snake_case, reason = "the names are WGSL's")]
+
+pub(super) fn exp(x: f32) -> f32 {
+    x.exp()
+}
+
+pub(super) fn exp2(x: f32) -> f32 {
+    x.exp2()
+}
+
+pub(super) fn expm1(x: f32) -> f32 {
+    x.exp_m1()
+}
+
+pub(super) fn log(x: f32) -> f32 {
+    x.ln()
+}
+
+pub(super) fn log2(x: f32) -> f32 {
+    x.log2()
+}
+
+pub(super) fn log1p(x: f32) -> f32 {
+    x.ln_1p()
+}
+
+pub(super) fn safe_tanh(x: f32) -> f32 {
+    x.tanh()
+}
+
+pub(super) fn sine(x: f32) -> f32 {
+    x.sin()
+}
+
+pub(super) fn cosine(x: f32) -> f32 {
+    x.cos()
+}
+
+pub(super) fn erf(x: f32) -> f32 {
+    let s = x * x;
+    if x.abs() < 0.5 {
+        return x * 1.1283791671 * (1.0 + s * (-0.33333333 + s * (0.1 + s * (-0.023809524 + s * 0.0046296296))));
+    }
+    let a = x.abs().min(6.0);
+    let t = 1.0 / (1.0 + 0.3275911 * a);
+    let tail = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
+    x.signum() * (1.0 - tail * exp(-a * a))
+}
+
+pub(super) fn abs(x: f32) -> f32 {
+    x.abs()
+}
+
+pub(super) fn sign(x: f32) -> f32 {
+    select(select(0.0, -1.0, x < 0.0), 1.0, x > 0.0)
+}
+
+pub(super) fn min(a: f32, b: f32) -> f32 {
+    if b < a { b } else { a }
+}
+
+pub(super) fn max(a: f32, b: f32) -> f32 {
+    if b > a { b } else { a }
+}
+
+pub(super) fn clamp(x: f32, low: f32, high: f32) -> f32 {
+    min(max(x, low), high)
+}
+
+pub(super) fn sqrt(x: f32) -> f32 {
+    x.sqrt()
+}
+
+pub(super) fn inverseSqrt(x: f32) -> f32 {
+    1.0 / x.sqrt()
+}
+
+pub(super) fn power(a: f32, b: f32) -> f32 {
+    a.powf(b)
+}
+
+pub(super) fn floor(x: f32) -> f32 {
+    x.floor()
+}
+
+pub(super) fn ceil(x: f32) -> f32 {
+    x.ceil()
+}
+
+pub(super) fn round(x: f32) -> f32 {
+    x.round_ties_even()
+}
+
+pub(super) fn atan(x: f32) -> f32 {
+    x.atan()
+}
+
+pub(super) fn select(otherwise: f32, then: f32, condition: bool) -> f32 {
+    if condition { then } else { otherwise }
+}

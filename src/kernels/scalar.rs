@@ -1,0 +1,173 @@
+//! The rows: every pointwise function, once. A row's tokens are compiled for the CPU and shipped as WGSL text;
+//! its partial derivatives are written in rows, so programs of rows differentiate to programs of rows, to any order.
+
+use super::program::E;
+
+/// One pointwise function of up to three arguments.
+pub struct Row {
+    /// Its name, the same everywhere.
+    pub name: &'static str,
+    /// Names of its arguments.
+    pub arguments: &'static [&'static str],
+    /// Its value as WGSL text over the arguments.
+    pub wgsl: &'static str,
+    /// Its value over slices of equal length.
+    pub cpu: fn(&[&[f32]], &mut [f32]),
+    /// The partial derivative with respect to each argument, from the arguments and the value `y`.
+    pub partials: fn(&[E], E) -> Vec<E>,
+}
+
+impl Row {
+    /// The WGSL function `row_<name>`.
+    pub fn wgsl_function(&self) -> String {
+        let arguments: Vec<_> = self.arguments.iter().map(|name| format!("{name}: f32")).collect();
+        format!("fn row_{}({}) -> f32 {{ return {}; }}\n", self.name, arguments.join(", "), self.wgsl)
+    }
+}
+
+macro_rules! rows {
+    ($($(#[$doc:meta])* $id:ident $name:ident($($arg:ident),+) = $value:expr; $y:ident => [$($partial:expr),+];)+) => {
+        $($(#[$doc])*
+        pub static $id: Row = Row {
+            name: stringify!($name),
+            arguments: &[$(stringify!($arg)),+],
+            wgsl: stringify!($value),
+            cpu: |arguments, out| {
+                #[allow(clippy::wildcard_imports, unused_imports, reason = "a row's tokens name functions of this prelude only")]
+                use crate::kernels::prelude::*;
+                let count = out.len();
+                let mut each = arguments.iter();
+                $(let $arg = &each.next().expect("as many slices as arguments")[..count];)+
+                for i in 0..count {
+                    $(let $arg = $arg[i];)+
+                    out[i] = $value;
+                }
+            },
+            partials: |arguments, $y| {
+                #[allow(clippy::wildcard_imports, unused_imports, reason = "derivatives are written in rows")]
+                use self::expr::*;
+                let mut each = arguments.iter();
+                $(let $arg = *each.next().expect("as many arguments as the row has");)+
+                // A derivative need not use every argument, nor the value.
+                let _ = ($y, $($arg),+);
+                vec![$(E::from($partial)),+]
+            },
+        };)+
+
+        /// Every row.
+        pub static ROWS: &[&Row] = &[$(&$id),+];
+
+        /// Rows as functions over expressions of the program being built.
+        pub mod expr {
+            use super::E;
+            $($(#[$doc])*
+            pub fn $name($($arg: impl Into<E>),+) -> E {
+                E::row(&super::$id, &[$($arg.into()),+])
+            })+
+        }
+    };
+}
+
+rows! {
+    /// a + b
+    ADD add(a, b) = a + b; y => [1.0, 1.0];
+    /// a - b
+    SUB sub(a, b) = a - b; y => [1.0, -1.0];
+    /// a * b
+    MUL mul(a, b) = a * b; y => [b, a];
+    /// a / b
+    DIV div(a, b) = a / b; y => [1.0 / b, -y / b];
+    /// -x
+    NEG neg(x) = -x; y => [-1.0];
+    /// 1 / x
+    RECIP recip(x) = 1.0 / x; y => [-y * y];
+    /// |x|; slope 0 at 0
+    ABS abs(x) = abs(x); y => [sign(x)];
+    /// -1, 0 or 1
+    SIGN sign(x) = sign(x); y => [0.0];
+    /// The smaller; a tie's slope goes to `a`
+    MIN min(a, b) = min(a, b); y => [le(a, b), lt(b, a)];
+    /// The larger; a tie's slope goes to `a`
+    MAX max(a, b) = max(a, b); y => [ge(a, b), gt(b, a)];
+    /// x within [low, high]
+    CLAMP clamp(x, low, high) = clamp(x, low, high); y => [ge(x, low) * le(x, high), lt(x, low), gt(x, high)];
+    /// x * x
+    SQUARE square(x) = x * x; y => [2.0 * x];
+    /// √x
+    SQRT sqrt(x) = sqrt(x); y => [0.5 / y];
+    /// 1/√x
+    RSQRT rsqrt(x) = inverseSqrt(x); y => [-0.5 * y / x];
+    /// a to the power b, for a > 0 or an integer b
+    POW pow(a, b) = power(a, b); y => [b * pow(a, b - 1.0), y * ln(a)];
+    /// Largest integer not above x
+    FLOOR floor(x) = floor(x); y => [0.0];
+    /// Smallest integer not below x
+    CEIL ceil(x) = ceil(x); y => [0.0];
+    /// Nearest integer, ties to even
+    ROUND round(x) = round(x); y => [0.0];
+    /// 1 where a < b, else 0
+    LT lt(a, b) = select(0.0, 1.0, a < b); y => [0.0, 0.0];
+    /// 1 where a <= b, else 0
+    LE le(a, b) = select(0.0, 1.0, a <= b); y => [0.0, 0.0];
+    /// 1 where a > b, else 0
+    GT gt(a, b) = select(0.0, 1.0, a > b); y => [0.0, 0.0];
+    /// 1 where a >= b, else 0
+    GE ge(a, b) = select(0.0, 1.0, a >= b); y => [0.0, 0.0];
+    /// 1 where a = b, else 0
+    EQ eq(a, b) = select(0.0, 1.0, a == b); y => [0.0, 0.0];
+    /// 1 where a ≠ b, else 0
+    NE ne(a, b) = select(0.0, 1.0, a != b); y => [0.0, 0.0];
+    /// 1 where x = 0, else 0
+    NOT not(x) = select(0.0, 1.0, x == 0.0); y => [0.0];
+    /// 1 where both are not 0
+    AND and(a, b) = select(0.0, 1.0, a * b != 0.0); y => [0.0, 0.0];
+    /// 1 where either is not 0
+    OR or(a, b) = select(0.0, 1.0, abs(a) + abs(b) != 0.0); y => [0.0, 0.0];
+    /// a where c ≠ 0, else b
+    SELECT select(c, a, b) = select(b, a, c != 0.0); y => [0.0, ne(c, 0.0), eq(c, 0.0)];
+    /// e^x
+    EXP exp(x) = exp(x); y => [y];
+    /// 2^x
+    EXP2 exp2(x) = exp2(x); y => [std::f32::consts::LN_2 * y];
+    /// e^x - 1, exact near 0
+    EXPM1 expm1(x) = expm1(x); y => [y + 1.0];
+    /// Natural logarithm
+    LN ln(x) = log(x); y => [1.0 / x];
+    /// Logarithm to base 2
+    LOG2 log2(x) = log2(x); y => [std::f32::consts::LOG2_E / x];
+    /// ln(1 + x), exact near 0
+    LOG1P log1p(x) = log1p(x); y => [1.0 / (1.0 + x)];
+    /// sin x
+    SIN sin(x) = sine(x); y => [cos(x)];
+    /// cos x
+    COS cos(x) = cosine(x); y => [-sin(x)];
+    /// tan x
+    TAN tan(x) = sine(x) / cosine(x); y => [1.0 + y * y];
+    /// Arc tangent
+    ATAN atan(x) = atan(x); y => [1.0 / (1.0 + x * x)];
+    /// Hyperbolic sine
+    SINH sinh(x) = 0.5 * (expm1(x) - expm1(-x)); y => [cosh(x)];
+    /// Hyperbolic cosine
+    COSH cosh(x) = 0.5 * (exp(x) + exp(-x)); y => [sinh(x)];
+    /// Hyperbolic tangent
+    TANH tanh(x) = safe_tanh(x); y => [1.0 - y * y];
+    /// Error function (Abramowitz and Stegun 7.1.26 away from 0, its series near 0)
+    ERF erf(x) = erf(x); y => [1.1283791671 * exp(-(x * x))];
+    /// 1 / (1 + e^-x)
+    SIGMOID sigmoid(x) = 0.5 + 0.5 * safe_tanh(0.5 * x); y => [y * (1.0 - y)];
+    /// ln(1 + e^x)
+    SOFTPLUS softplus(x) = max(x, 0.0) + log1p(exp(-abs(x))); y => [sigmoid(x)];
+    /// max(x, 0); slope 0 at 0
+    RELU relu(x) = max(x, 0.0); y => [gt(x, 0.0)];
+    /// x above 0, 0.01 x below
+    LEAKY_RELU leaky_relu(x) = select(0.01 * x, x, x > 0.0); y => [0.01 + 0.99 * gt(x, 0.0)];
+    /// x above 0, e^x - 1 below
+    ELU elu(x) = select(expm1(min(x, 0.0)), x, x > 0.0); y => [select(gt(x, 0.0), 1.0, y + 1.0)];
+    /// x · sigmoid(x)
+    SILU silu(x) = x * (0.5 + 0.5 * safe_tanh(0.5 * x)); y => [sigmoid(x) * (1.0 + x * (1.0 - sigmoid(x)))];
+    /// 0.5 x (1 + tanh(√(2/π)(x + 0.044715 x³))), the tanh form
+    GELU gelu(x) = 0.5 * x * (1.0 + safe_tanh(0.7978845608 * x * (1.0 + 0.044715 * x * x))); y => [{
+        let t = tanh(0.7978845608 * x * (1.0 + 0.044715 * x * x));
+        0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * 0.7978845608 * (1.0 + 0.134145 * x * x)
+    }];
+}

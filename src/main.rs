@@ -1,0 +1,3 @@
+//! The `mero` binary.
+
+fn main() {}
