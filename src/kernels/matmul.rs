@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::common;
 use super::map::{self, in_tiles};
-use super::pointwise::{MAX_INPUTS, Pointwise, Space, access, natural};
+use super::pointwise::{MAX_INPUTS, Pointwise, Space, access, join_inputs, natural};
 use super::program::Program;
 use crate::device::{Call, Cost, Dispatch, Kernel, View};
 use crate::{host, params};
@@ -86,34 +86,42 @@ pub fn dispatch([batch, m, k, n]: [u32; 4], a: Operand, b: Operand, out: View) -
     }
 }
 
-/// A `map` that reads a product index by index becomes its epilogue; called by `map`'s own rule.
+/// A `map` that reads a product index by index becomes its epilogue, after the epilogue it has; called by `map`'s own rule.
 pub fn with_epilogue(product: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch> {
     let mut params: Params = product.params();
     let space: map::Params = consumer.params();
     let (inner, outer) = (map::body(product), map::body(consumer));
+    let is_first = inner.access.is_empty();
     let is_same_space = natural(space.dims) == space.strides[at]
         && space.count == params.batch * params.m * params.n
-        && (space.dims == params.dims || collapses(space.dims, params.dims));
-    if !is_same_space || !inner.access.is_empty() || consumer.inputs.len() - 1 + 2 > MAX_INPUTS {
+        && (space.dims == params.dims || is_first && collapses(space.dims, params.dims));
+    if !is_same_space {
         return None;
     }
-    let extras: Vec<usize> = (0..consumer.inputs.len()).filter(|&input| input != at).collect();
-    // The product's value comes first, the consumer's other inputs follow.
-    let places: Vec<usize> =
-        (0..consumer.inputs.len()).map(|input| extras.iter().position(|&e| e == input).map_or(0, |p| p + 1)).collect();
-    let program = Program::build(extras.len() + 1, |values| {
-        let taken: Vec<_> = places.iter().map(|&place| values[place]).collect();
+    let list = |views: &[View], strides: &[[u32; 4]]| -> Vec<(View, [u32; 4])> {
+        views.iter().cloned().zip(strides.iter().copied()).collect()
+    };
+    let (mut views, mut strides) = (Vec::new(), Vec::new());
+    let own = list(&product.inputs[2..], &params.strides);
+    let mut others = list(&consumer.inputs, &space.strides);
+    others.remove(at);
+    let limit = MAX_INPUTS - 2;
+    let own_places = join_inputs(&mut views, &mut strides, &own, limit)?;
+    let mut places = join_inputs(&mut views, &mut strides, &others, limit)?;
+    places.insert(at, 0);
+    // The product's own value is input 0 of the joined program, the buffers follow.
+    let program = Program::build(views.len() + 1, |values| {
+        let own: Vec<_> = std::iter::once(values[0]).chain(own_places.iter().map(|&place| values[place + 1])).collect();
+        let mut taken: Vec<_> = places.iter().map(|&place| values[(place + 1).min(views.len())]).collect();
+        taken[at] = inner.program.emit(&own);
         outer.program.emit(&taken)
     });
     params.dims = space.dims;
     params.strides = [[0; 4]; MAX_INPUTS];
-    for (slot, &input) in params.strides.iter_mut().zip(&extras) {
-        *slot = space.strides[input];
-    }
-    let access = params.strides[..extras.len()].iter().map(|&strides| access(space.dims, strides)).collect();
+    params.strides[..strides.len()].copy_from_slice(&strides);
+    let access = strides.iter().map(|&strides| access(space.dims, strides)).collect();
     let body = Pointwise { program, access, given: 1, bound: 2, word: "f32" };
-    let mut inputs = product.inputs.clone();
-    inputs.extend(extras.iter().map(|&input| consumer.inputs[input].clone()));
+    let inputs = product.inputs[..2].iter().cloned().chain(views).collect();
     Some(Dispatch {
         kernel: &MATMUL,
         body: Some(Rc::new(body)),
