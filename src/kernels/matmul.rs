@@ -1,13 +1,17 @@
 //! Batched products with transposes and an epilogue: out[z, i, j] = value(Σ_p a[z, i, p] · b[z, p, j], extras[z, i, j]).
 
+mod cases;
+
 use std::rc::Rc;
 
 use super::common;
 use super::map::{self, in_tiles};
-use super::pointwise::{MAX_INPUTS, Pointwise, Space, access, natural};
+use super::pointwise::{MAX_INPUTS, Pointwise, Space, access, join_inputs, natural};
 use super::program::Program;
 use crate::device::{Call, Cost, Dispatch, Kernel, View};
 use crate::{host, params};
+
+pub use cases::cases;
 
 /// The `matmul` kernel.
 pub static MATMUL: Kernel = Kernel {
@@ -86,39 +90,43 @@ pub fn dispatch([batch, m, k, n]: [u32; 4], a: Operand, b: Operand, out: View) -
     }
 }
 
-/// A `map` that reads a product index by index becomes its epilogue; called by `map`'s own rule.
+/// A `map` that reads a product index by index becomes its epilogue, after the one it may have; called by `map`'s own rule.
 pub fn with_epilogue(product: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch> {
     let mut params: Params = product.params();
     let space: map::Params = consumer.params();
     let (inner, outer) = (map::body(product), map::body(consumer));
-    let is_same_space = natural(space.dims) == space.strides[at]
-        && space.count == params.batch * params.m * params.n
-        && (space.dims == params.dims || collapses(space.dims, params.dims));
-    if !is_same_space || !inner.access.is_empty() || consumer.inputs.len() - 1 + 2 > MAX_INPUTS {
+    let made = &consumer.inputs[at].buffer;
+    let reads: Vec<bool> = consumer.inputs.iter().map(|view| view.buffer.is(made)).collect();
+    let is_natural = (0..reads.len()).all(|input| !reads[input] || space.strides[input] == natural(space.dims));
+    let is_same_space = space.count == params.batch * params.m * params.n
+        && (space.dims == params.dims || inner.access.is_empty() && collapses(space.dims, params.dims));
+    if !is_natural || !is_same_space {
         return None;
     }
-    let extras: Vec<usize> = (0..consumer.inputs.len()).filter(|&input| input != at).collect();
-    // The product's value comes first, the consumer's other inputs follow.
-    let places: Vec<usize> =
-        (0..consumer.inputs.len()).map(|input| extras.iter().position(|&e| e == input).map_or(0, |p| p + 1)).collect();
-    let program = Program::build(extras.len() + 1, |values| {
-        let taken: Vec<_> = places.iter().map(|&place| values[place]).collect();
-        outer.program.emit(&taken)
+    let (mut views, mut strides) = (Vec::new(), Vec::new());
+    let known: Vec<_> = product.inputs[2..].iter().cloned().zip(params.strides).collect();
+    let more = consumer.inputs.iter().cloned().zip(space.strides).zip(&reads);
+    let more: Vec<_> = more.filter_map(|(extra, is_read)| (!is_read).then_some(extra)).collect();
+    let inner_places = join_inputs(&mut views, &mut strides, &known, MAX_INPUTS - 2)?;
+    let outer_places = join_inputs(&mut views, &mut strides, &more, MAX_INPUTS - 2)?;
+    // The product's value comes first among the inputs, the buffers follow.
+    let program = Program::build(views.len() + 1, |values| {
+        let taken = |places: &[usize]| places.iter().map(|&place| values[place + 1]).collect::<Vec<_>>();
+        let value = inner.program.emit(&[&values[..1], &taken(&inner_places)].concat());
+        let mut rest = taken(&outer_places).into_iter();
+        let all: Vec<_> = reads.iter().map(|&is_read| if is_read { Some(value) } else { rest.next() }).collect();
+        outer.program.emit(&all.into_iter().flatten().collect::<Vec<_>>())
     });
     params.dims = space.dims;
     params.strides = [[0; 4]; MAX_INPUTS];
-    for (slot, &input) in params.strides.iter_mut().zip(&extras) {
-        *slot = space.strides[input];
-    }
-    let access = params.strides[..extras.len()].iter().map(|&strides| access(space.dims, strides)).collect();
+    params.strides[..strides.len()].copy_from_slice(&strides);
+    let access = strides.iter().map(|&strides| access(space.dims, strides)).collect();
     let body = Pointwise { program, access, given: 1, bound: 2, word: "f32" };
-    let mut inputs = product.inputs.clone();
-    inputs.extend(extras.iter().map(|&input| consumer.inputs[input].clone()));
     Some(Dispatch {
         kernel: &MATMUL,
         body: Some(Rc::new(body)),
         params: params.words(),
-        inputs,
+        inputs: [&product.inputs[..2], &views].concat(),
         outputs: consumer.outputs.clone(),
     })
 }
