@@ -30,7 +30,8 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let chunks = (params.extent + params.chunk - 1u) / params.chunk;
+    // An empty extent has one chunk, of nothing: its sum is 0.
+    let chunks = max((params.extent + params.chunk - 1u) / max(params.chunk, 1u), 1u);
     let at = (group_number(group, groups) * 128u + lane) / LANES;
     let is_inside = at < params.outer * chunks * params.inner;
     let i = at % params.inner;

@@ -17,13 +17,13 @@ fn expm1(x: f32) -> f32 {
 fn log1p(x: f32) -> f32 {
     let s = x / (2.0 + x);
     let q = s * s;
-    let near = 2.0 * s * (1.0 + q * (0.33333333 + q * (0.2 + q * (0.14285714 + q * 0.11111111))));
+    let near = 2.0 * s * (1.0 + q * (0.33333333 + q * (0.2 + q * (0.14285714 + q * (0.11111111 + q * (0.090909091 + q * 0.076923077))))));
     return select(log(1.0 + x), near, abs(x) < 0.5);
 }
 
 // a^b for a > 0, and for any a where b is an integer.
 fn power(a: f32, b: f32) -> f32 {
-    let size = pow(abs(a), b);
+    let size = select(pow(abs(a), b), 0.0, a == 0.0 && b > 0.0);
     let is_odd = fract(0.5 * abs(b)) != 0.0;
     return select(select(size, 1.0, b == 0.0), -size, a < 0.0 && is_odd);
 }

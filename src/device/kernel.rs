@@ -135,10 +135,34 @@ pub struct Case {
 pub enum Expected {
     /// Floats, compared within the case's bound.
     Floats(Vec<f64>),
+    /// Half floats, two a word, the first in the low half; compared within the case's bound.
+    Halves(Vec<f64>),
     /// Words, compared exactly.
     Words(Vec<u32>),
-    /// Not looked at (scratch).
-    Anything,
+    /// So many words, not looked at (scratch).
+    Anything(usize),
+}
+
+impl Expected {
+    /// The output's length in words.
+    pub fn words(&self) -> usize {
+        match self {
+            Self::Floats(values) => values.len(),
+            Self::Halves(values) => values.len().div_ceil(2),
+            Self::Words(words) => words.len(),
+            Self::Anything(words) => *words,
+        }
+    }
+}
+
+impl Bound {
+    /// Whether `got` is near enough to `wanted`.
+    pub fn admits(&self, got: f64, wanted: f64) -> bool {
+        match *self {
+            Self::Exact => got == wanted,
+            Self::Within { relative, absolute } => (got - wanted).abs() <= relative * wanted.abs() + absolute,
+        }
+    }
 }
 
 /// Declares a `Params` uniform once: the Rust struct and the list of fields that tests hold against the WGSL one.

@@ -18,6 +18,7 @@ use std::rc::Rc;
 pub use kernel::{Body, Bound, Call, Case, Cost, Expected, Field, Kernel, SharedBody, groups};
 pub use plan::{Bound as BoundCommand, Plan, Region, Summary};
 pub use recording::{Buffer, Command, Dispatch, Memory, Recording, View};
+pub use webgpu::compose;
 
 use crate::error::{Error, Result};
 use crate::host;

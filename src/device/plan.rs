@@ -274,7 +274,8 @@ fn merged_into_reader(recording: &Recording, at: usize) -> Option<(usize, Dispat
     if Rc::strong_count(&result.buffer.0) != 1 + mentions || result.buffer.0.memory.get().is_some() {
         return None;
     }
-    let overwritten = recording.commands[at + 1..reader]
+    // The reader itself counts: merged, it would read and write one buffer.
+    let overwritten = recording.commands[at + 1..=reader]
         .iter()
         .flat_map(Command::writes)
         .any(|written| producer.inputs.iter().any(|input| input.buffer.is(&written.buffer)));

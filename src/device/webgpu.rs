@@ -357,7 +357,7 @@ impl WebGpu {
 }
 
 /// All of a kernel's WGSL: its fragments, then what its body prints.
-pub(super) fn compose(kernel: &Kernel, body: Option<&SharedBody>) -> String {
+pub fn compose(kernel: &Kernel, body: Option<&SharedBody>) -> String {
     let mut source = kernel.wgsl.join("\n");
     if let Some(body) = body {
         source.push('\n');

@@ -1,5 +1,7 @@
 //! Pointwise programs: out[i] = value(x0[i], x1[i], …) over up to four dimensions, inputs broadcast by stride 0.
 
+mod cases;
+
 use std::any::Any;
 use std::rc::Rc;
 use std::sync::Mutex;
@@ -10,6 +12,8 @@ use super::pointwise::{MAX_INPUTS, Pointwise, Registers, Space, TILE, join_input
 use super::program::Program;
 use crate::device::{Call, Cost, Dispatch, Kernel, View, groups};
 use crate::params;
+
+pub use cases::cases;
 
 /// The `map` kernel.
 pub static MAP: Kernel = Kernel {

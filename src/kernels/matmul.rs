@@ -1,5 +1,7 @@
 //! Batched products with transposes and an epilogue: out[z, i, j] = value(Σ_p a[z, i, p] · b[z, p, j], extras[z, i, j]).
 
+mod cases;
+
 use std::rc::Rc;
 
 use super::common;
@@ -8,6 +10,8 @@ use super::pointwise::{MAX_INPUTS, Pointwise, Space, access, join_inputs, natura
 use super::program::Program;
 use crate::device::{Call, Cost, Dispatch, Kernel, View};
 use crate::{host, params};
+
+pub use cases::cases;
 
 /// The `matmul` kernel.
 pub static MATMUL: Kernel = Kernel {
@@ -86,47 +90,43 @@ pub fn dispatch([batch, m, k, n]: [u32; 4], a: Operand, b: Operand, out: View) -
     }
 }
 
-/// A `map` that reads a product index by index becomes its epilogue, after the epilogue it has; called by `map`'s own rule.
+/// A `map` that reads a product index by index becomes its epilogue, after the one it may have; called by `map`'s own rule.
 pub fn with_epilogue(product: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch> {
     let mut params: Params = product.params();
     let space: map::Params = consumer.params();
     let (inner, outer) = (map::body(product), map::body(consumer));
-    let is_first = inner.access.is_empty();
-    let is_same_space = natural(space.dims) == space.strides[at]
-        && space.count == params.batch * params.m * params.n
-        && (space.dims == params.dims || is_first && collapses(space.dims, params.dims));
-    if !is_same_space {
+    let made = &consumer.inputs[at].buffer;
+    let reads: Vec<bool> = consumer.inputs.iter().map(|view| view.buffer.is(made)).collect();
+    let is_natural = (0..reads.len()).all(|input| !reads[input] || space.strides[input] == natural(space.dims));
+    let is_same_space = space.count == params.batch * params.m * params.n
+        && (space.dims == params.dims || inner.access.is_empty() && collapses(space.dims, params.dims));
+    if !is_natural || !is_same_space {
         return None;
     }
-    let list = |views: &[View], strides: &[[u32; 4]]| -> Vec<(View, [u32; 4])> {
-        views.iter().cloned().zip(strides.iter().copied()).collect()
-    };
     let (mut views, mut strides) = (Vec::new(), Vec::new());
-    let own = list(&product.inputs[2..], &params.strides);
-    let mut others = list(&consumer.inputs, &space.strides);
-    others.remove(at);
-    let limit = MAX_INPUTS - 2;
-    let own_places = join_inputs(&mut views, &mut strides, &own, limit)?;
-    let mut places = join_inputs(&mut views, &mut strides, &others, limit)?;
-    places.insert(at, 0);
-    // The product's own value is input 0 of the joined program, the buffers follow.
+    let known: Vec<_> = product.inputs[2..].iter().cloned().zip(params.strides).collect();
+    let more = consumer.inputs.iter().cloned().zip(space.strides).zip(&reads);
+    let more: Vec<_> = more.filter_map(|(extra, is_read)| (!is_read).then_some(extra)).collect();
+    let inner_places = join_inputs(&mut views, &mut strides, &known, MAX_INPUTS - 2)?;
+    let outer_places = join_inputs(&mut views, &mut strides, &more, MAX_INPUTS - 2)?;
+    // The product's value comes first among the inputs, the buffers follow.
     let program = Program::build(views.len() + 1, |values| {
-        let own: Vec<_> = std::iter::once(values[0]).chain(own_places.iter().map(|&place| values[place + 1])).collect();
-        let mut taken: Vec<_> = places.iter().map(|&place| values[(place + 1).min(views.len())]).collect();
-        taken[at] = inner.program.emit(&own);
-        outer.program.emit(&taken)
+        let taken = |places: &[usize]| places.iter().map(|&place| values[place + 1]).collect::<Vec<_>>();
+        let value = inner.program.emit(&[&values[..1], &taken(&inner_places)].concat());
+        let mut rest = taken(&outer_places).into_iter();
+        let all: Vec<_> = reads.iter().map(|&is_read| if is_read { Some(value) } else { rest.next() }).collect();
+        outer.program.emit(&all.into_iter().flatten().collect::<Vec<_>>())
     });
     params.dims = space.dims;
     params.strides = [[0; 4]; MAX_INPUTS];
     params.strides[..strides.len()].copy_from_slice(&strides);
     let access = strides.iter().map(|&strides| access(space.dims, strides)).collect();
     let body = Pointwise { program, access, given: 1, bound: 2, word: "f32" };
-    let inputs = product.inputs[..2].iter().cloned().chain(views).collect();
     Some(Dispatch {
         kernel: &MATMUL,
         body: Some(Rc::new(body)),
         params: params.words(),
-        inputs,
+        inputs: [&product.inputs[..2], &views].concat(),
         outputs: consumer.outputs.clone(),
     })
 }

@@ -1,6 +1,8 @@
 //! Reductions over the middle of [outer, extent, inner], with a pointwise program as prologue.
 //! sum: out = scale · Σ value, max: out = max value, argmax: out = the first index of the largest value.
 
+mod cases;
+
 use std::any::Any;
 use std::rc::Rc;
 use std::sync::Mutex;
@@ -11,6 +13,8 @@ use super::pointwise::{MAX_INPUTS, Pointwise, Registers, Space, TILE};
 use super::program::Program;
 use crate::device::{Body, Call, Cost, Dispatch, Kernel, View, groups};
 use crate::params;
+
+pub use cases::cases;
 
 /// The `reduce` kernel.
 pub static REDUCE: Kernel = Kernel {
@@ -48,7 +52,7 @@ impl Params {
     }
 
     fn chunks(&self) -> usize {
-        (self.extent as usize).div_ceil(self.chunk.max(1) as usize)
+        (self.extent as usize).div_ceil(self.chunk.max(1) as usize).max(1)
     }
 
     fn elements(&self) -> u64 {

@@ -98,7 +98,7 @@ rows! {
     /// 1/√x
     RSQRT rsqrt(x) = inverseSqrt(x); y => [-0.5 * y / x];
     /// a to the power b, for a > 0 or an integer b
-    POW pow(a, b) = power(a, b); y => [b * pow(a, b - 1.0), y * ln(a)];
+    POW pow(a, b) = power(a, b); y => [select(b, b * pow(a, b - 1.0), 0.0), y * ln(select(gt(a, 0.0), a, 1.0))];
     /// Largest integer not above x
     FLOOR floor(x) = floor(x); y => [0.0];
     /// Smallest integer not below x
@@ -120,9 +120,9 @@ rows! {
     /// 1 where x = 0, else 0
     NOT not(x) = select(0.0, 1.0, x == 0.0); y => [0.0];
     /// 1 where both are not 0
-    AND and(a, b) = select(0.0, 1.0, a * b != 0.0); y => [0.0, 0.0];
+    AND and(a, b) = select(0.0, 1.0, a != 0.0 && b != 0.0); y => [0.0, 0.0];
     /// 1 where either is not 0
-    OR or(a, b) = select(0.0, 1.0, abs(a) + abs(b) != 0.0); y => [0.0, 0.0];
+    OR or(a, b) = select(0.0, 1.0, a != 0.0 || b != 0.0); y => [0.0, 0.0];
     /// a where c ≠ 0, else b
     SELECT select(c, a, b) = select(b, a, c != 0.0); y => [0.0, ne(c, 0.0), eq(c, 0.0)];
     /// e^x

@@ -1,0 +1,278 @@
+//! Cases of `map`: every row over its domain and, from the same f64 formulas, every partial derivative; then broadcasts, strides and sizes.
+
+use crate::device::{Bound, Case, Expected};
+use crate::kernels::evidence::{Numbers, case, scratch, within, words};
+use crate::kernels::map::{MAP, dispatch};
+use crate::kernels::pointwise::{MAX_INPUTS, Space, natural};
+use crate::kernels::program::{E, Program};
+use crate::kernels::scalar::{Row, expr};
+use crate::kernels::{oracle, scalar};
+
+/// All cases.
+pub fn cases() -> Vec<Case> {
+    let rows = FORMULAS.iter().flat_map(|formula| std::iter::once(formula.values()).chain(formula.slopes()));
+    rows.chain(layouts()).chain([fused()]).chain(sizes()).collect()
+}
+
+/// A row's f64 formula, where to look at it, and how near an implementation comes.
+struct Formula {
+    row: &'static Row,
+    value: fn(&[f64]) -> f64,
+    domain: &'static [&'static [f32]],
+    bound: Bound,
+}
+
+/// Zero, ordinary, tiny and large.
+const ANY: &[f32] = &[
+    0.0, 1.0, -1.0, 0.5, -0.5, 2.5, -2.5, 1.5, -1.5, 0.3, -0.2, 7.0, 1e-4, -3e-3, 1e-30, -1e-30, 17.25, -300.0, 1e30,
+    -1e30,
+];
+const FEW: &[f32] = &[0.0, 1.0, -1.0, 0.25, -3.5, 1e-30, -1e30];
+/// Both sides of every joint in the WGSL formulas, up to where e^x still is a float.
+const SMOOTH: &[f32] = &[
+    0.0, 1e-30, 1e-6, -1e-6, 1e-3, -1e-3, 0.1, -0.1, 0.24, -0.24, 0.26, -0.26, 0.34, -0.34, 0.36, -0.36, 0.49, -0.49,
+    0.51, -0.51, 1.0, -1.0, 1.7, -1.7, 3.0, -3.0, 5.5, -5.5, 9.9, -9.9, 10.1, -10.1, 20.0, -20.0, 80.0, -80.0,
+];
+const POSITIVE: &[f32] = &[1e-30, 1e-6, 0.3, 0.999, 1.0, 1.001, 1.5, 2.5, 17.25, 1e6, 1e30];
+const ANGLES: &[f32] = &[
+    0.0, 1e-30, 1e-3, -0.7, 0.7853982, 1.2, -1.5, 1.7, 2.9, -3.1415927, 4.0, 5.5, -6.2831855, 20.0, 100.5, -777.25,
+    1000.0,
+];
+const GENTLE: &[f32] = &[0.0, 1e-3, -0.7, 1.0, -1.2, 1.9, 2.9, 3.3, -4.0];
+const BASES: &[f32] = &[0.0, 0.3, 1.0, 2.5, 17.25, -2.0, -0.5];
+const POWERS: &[f32] = &[0.0, 1.0, 2.0, 3.0, -1.0, -2.0, 0.5, -1.5, 2.5, 10.0];
+
+const EXACT: Bound = Bound::Exact;
+/// One rounding, and room for devices that flush subnormals.
+const ROUNDED: Bound = Bound::Within { relative: 1.2e-7, absolute: 1e-37 };
+/// WGSL allows a division 2.5 units in the last place.
+const DIVIDED: Bound = Bound::Within { relative: 3.6e-7, absolute: 1e-37 };
+/// WGSL allows e^x 3 + 2 |x| units; |x| <= 80 here.
+const EXPONENTIAL: Bound = Bound::Within { relative: 2e-5, absolute: 1e-37 };
+/// WGSL allows a logarithm 3 units, and an absolute 2^-21 in [0.5, 2].
+const LOGARITHM: Bound = Bound::Within { relative: 4e-7, absolute: 5e-7 };
+/// Our own polynomials, a few roundings each.
+const POLYNOMIAL: Bound = Bound::Within { relative: 2e-6, absolute: 1e-37 };
+/// Values of order one from e^x.
+const SATURATING: Bound = Bound::Within { relative: 2e-6, absolute: 3e-7 };
+
+const fn formula(
+    row: &'static Row,
+    value: fn(&[f64]) -> f64,
+    domain: &'static [&'static [f32]],
+    bound: Bound,
+) -> Formula {
+    Formula { row, value, domain, bound }
+}
+
+fn truth(is_true: bool) -> f64 {
+    f64::from(u8::from(is_true))
+}
+
+fn sigmoid(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+/// One line per row of `scalar::ROWS`, in its order.
+static FORMULAS: &[Formula] = &[
+    formula(&scalar::ADD, |x| x[0] + x[1], &[ANY, ANY], ROUNDED),
+    formula(&scalar::SUB, |x| x[0] - x[1], &[ANY, ANY], ROUNDED),
+    formula(&scalar::MUL, |x| x[0] * x[1], &[ANY, ANY], ROUNDED),
+    formula(&scalar::DIV, |x| x[0] / x[1], &[ANY, ANY], DIVIDED),
+    formula(&scalar::NEG, |x| -x[0], &[ANY], EXACT),
+    formula(&scalar::RECIP, |x| 1.0 / x[0], &[ANY], DIVIDED),
+    formula(&scalar::ABS, |x| x[0].abs(), &[ANY], EXACT),
+    formula(&scalar::SIGN, |x| truth(x[0] > 0.0) - truth(x[0] < 0.0), &[ANY], EXACT),
+    formula(&scalar::MIN, |x| x[0].min(x[1]), &[ANY, ANY], EXACT),
+    formula(&scalar::MAX, |x| x[0].max(x[1]), &[ANY, ANY], EXACT),
+    formula(&scalar::CLAMP, |x| x[0].max(x[1]).min(x[2]), &[ANY, &[-2.0, 0.0], &[0.5, 1.0, 1e30]], EXACT),
+    formula(&scalar::SQUARE, |x| x[0] * x[0], &[ANY], ROUNDED),
+    formula(&scalar::SQRT, |x| x[0].sqrt(), &[ANY], DIVIDED),
+    formula(&scalar::RSQRT, |x| 1.0 / x[0].sqrt(), &[ANY], DIVIDED),
+    formula(&scalar::POW, power, &[BASES, POWERS], EXPONENTIAL),
+    formula(&scalar::FLOOR, |x| x[0].floor(), &[ANY], EXACT),
+    formula(&scalar::CEIL, |x| x[0].ceil(), &[ANY], EXACT),
+    formula(&scalar::ROUND, |x| x[0].round_ties_even(), &[ANY], EXACT),
+    formula(&scalar::LT, |x| truth(x[0] < x[1]), &[ANY, ANY], EXACT),
+    formula(&scalar::LE, |x| truth(x[0] <= x[1]), &[ANY, ANY], EXACT),
+    formula(&scalar::GT, |x| truth(x[0] > x[1]), &[ANY, ANY], EXACT),
+    formula(&scalar::GE, |x| truth(x[0] >= x[1]), &[ANY, ANY], EXACT),
+    formula(&scalar::EQ, |x| truth(x[0] == x[1]), &[ANY, ANY], EXACT),
+    formula(&scalar::NE, |x| truth(x[0] != x[1]), &[ANY, ANY], EXACT),
+    formula(&scalar::NOT, |x| truth(x[0] == 0.0), &[ANY], EXACT),
+    formula(&scalar::AND, |x| truth(x[0] != 0.0 && x[1] != 0.0), &[ANY, ANY], EXACT),
+    formula(&scalar::OR, |x| truth(x[0] != 0.0 || x[1] != 0.0), &[ANY, ANY], EXACT),
+    formula(&scalar::SELECT, |x| if x[0] == 0.0 { x[2] } else { x[1] }, &[FEW, FEW, FEW], EXACT),
+    formula(&scalar::EXP, |x| x[0].exp(), &[SMOOTH], EXPONENTIAL),
+    formula(&scalar::EXP2, |x| x[0].exp2(), &[SMOOTH], EXPONENTIAL),
+    formula(&scalar::EXPM1, |x| x[0].exp_m1(), &[SMOOTH], EXPONENTIAL),
+    formula(&scalar::LN, |x| x[0].ln(), &[POSITIVE], LOGARITHM),
+    formula(&scalar::LOG2, |x| x[0].log2(), &[POSITIVE], LOGARITHM),
+    formula(&scalar::LOG1P, |x| x[0].ln_1p(), &[SMOOTH], POLYNOMIAL),
+    formula(&scalar::SIN, |x| x[0].sin(), &[ANGLES], within(1e-6, 3e-7)),
+    formula(&scalar::COS, |x| x[0].cos(), &[ANGLES], within(1e-6, 3e-7)),
+    formula(&scalar::TAN, |x| x[0].tan(), &[GENTLE], POLYNOMIAL),
+    // WGSL allows atan 4,096 units.
+    formula(&scalar::ATAN, |x| x[0].atan(), &[ANY], within(5e-4, 1e-37)),
+    formula(&scalar::SINH, |x| x[0].sinh(), &[SMOOTH], EXPONENTIAL),
+    formula(&scalar::COSH, |x| x[0].cosh(), &[SMOOTH], EXPONENTIAL),
+    formula(&scalar::TANH, |x| x[0].tanh(), &[SMOOTH], POLYNOMIAL),
+    formula(&scalar::ERF, |x| oracle::erf(x[0]), &[SMOOTH], within(1e-6, 1e-37)),
+    formula(&scalar::SIGMOID, |x| sigmoid(x[0]), &[SMOOTH], SATURATING),
+    formula(&scalar::SOFTPLUS, |x| x[0].max(0.0) + (-x[0].abs()).exp().ln_1p(), &[SMOOTH], EXPONENTIAL),
+    formula(&scalar::RELU, |x| x[0].max(0.0), &[ANY], EXACT),
+    formula(&scalar::LEAKY_RELU, |x| if x[0] > 0.0 { x[0] } else { 0.01 * x[0] }, &[ANY], ROUNDED),
+    formula(&scalar::ELU, |x| if x[0] > 0.0 { x[0] } else { x[0].exp_m1() }, &[SMOOTH], POLYNOMIAL),
+    formula(&scalar::SILU, |x| x[0] * sigmoid(x[0]), &[SMOOTH], within(2e-6, 3e-6)),
+    formula(&scalar::GELU, |x| 0.5 * x[0] * (1.0 + gelu_tanh(x[0])), &[SMOOTH], within(2e-6, 1e-6)),
+];
+
+fn gelu_tanh(x: f64) -> f64 {
+    (0.7978845608028654 * x * (1.0 + 0.044715 * x * x)).tanh()
+}
+
+/// A zero to a negative power is a pole: outside the domain.
+fn power(x: &[f64]) -> f64 {
+    x[0].powf(x[1])
+}
+
+impl Formula {
+    fn at(&self, x: &[f32]) -> f64 {
+        (self.value)(&x.iter().map(|&x| f64::from(x)).collect::<Vec<_>>())
+    }
+
+    /// All tuples of the domain at which the result is a finite float.
+    fn points(&self) -> Vec<Vec<f32>> {
+        let mut points = vec![Vec::new()];
+        for values in self.domain {
+            let longer = |point: &Vec<f32>| values.iter().map(|&x| [&point[..], &[x]].concat()).collect::<Vec<_>>();
+            points = points.iter().flat_map(longer).collect();
+        }
+        points.retain(|point| self.at(point).abs() < 3e38);
+        points
+    }
+
+    fn values(&self) -> Case {
+        let points = self.points();
+        let expected = points.iter().map(|point| self.at(point)).collect();
+        over_points(self.row.name.into(), &points, Program::row(self.row), expected, self.bound)
+    }
+
+    /// d/dx of each argument that the row says it depends on, against differences of the f64 formula.
+    fn slopes(&self) -> Vec<Case> {
+        let slope_of = |at: usize| {
+            let program = Program::row(self.row).vjp(at)?;
+            let (mut points, mut expected) = (Vec::new(), Vec::new());
+            for mut point in self.points() {
+                if let Some(slope) = self.difference(&point, at) {
+                    // The upstream gradient: not 1, so that it is seen.
+                    point.push(0.5);
+                    points.push(point);
+                    expected.push(0.5 * slope);
+                }
+            }
+            let name = format!("d {} / d {}", self.row.name, self.row.arguments[at]);
+            Some(over_points(name, &points, program, expected, within(3e-5, 3e-6)))
+        };
+        (0..self.row.arguments.len()).filter_map(slope_of).collect()
+    }
+
+    /// The central difference, where both sides agree: not at kinks, jumps or poles.
+    fn difference(&self, point: &[f32], at: usize) -> Option<f64> {
+        let x: Vec<f64> = point.iter().map(|&x| f64::from(x)).collect();
+        let h = 1e-5 * x[at].abs().clamp(1.0, 10.0);
+        let moved = |by: f64| {
+            let mut x = x.clone();
+            x[at] += by;
+            (self.value)(&x)
+        };
+        let (left, right) = ((moved(0.0) - moved(-h)) / h, (moved(h) - moved(0.0)) / h);
+        let slope = 0.5 * (left + right);
+        let is_smooth = (left - right).abs() < 1e-3 * (slope.abs() + 1e-3);
+        (is_smooth && slope.abs() < 1e37 && x.iter().all(|x| x.abs() < 1e4)).then_some(slope)
+    }
+}
+
+/// `program` over columns of points.
+fn over_points(name: String, points: &[Vec<f32>], program: Program, expected: Vec<f64>, bound: Bound) -> Case {
+    let column = |at: usize| words(&points.iter().map(|point| point[at]).collect::<Vec<_>>());
+    let inputs = (0..program.inputs).map(column).collect();
+    let space = Space::flat([1, 1, 1, points.len() as u32]);
+    case(name, bound, inputs, vec![Expected::Floats(expected)], |inputs, out| {
+        dispatch(program, space, inputs.to_vec(), out[0].clone())
+    })
+}
+
+/// x0 + x1 · x2 over spaces in which x1 is broadcast and x2 strided.
+fn layouts() -> Vec<Case> {
+    let layout = |name: &str, dims: [u32; 4], one: [u32; 4], two: [u32; 4]| {
+        let mut space = Space { dims, strides: [[0; 4]; MAX_INPUTS] };
+        space.strides[..3].copy_from_slice(&[natural(dims), one, two]);
+        let length = |s: [u32; 4]| 1 + s.iter().zip(dims).map(|(s, d)| s * (d - 1)).sum::<u32>() as usize;
+        let mut numbers = Numbers::new(3);
+        let values: Vec<_> = space.strides[..3].iter().map(|&strides| numbers.floats(length(strides))).collect();
+        let expected = oracle::indices(dims).map(|c| {
+            let read = |at: usize| {
+                let place: u32 = c.iter().zip(space.strides[at]).map(|(c, s)| c * s).sum();
+                f64::from(values[at][place as usize])
+            };
+            read(0) + read(1) * read(2)
+        });
+        let program = Program::build(3, |x| x[0] + x[1] * x[2]);
+        let inputs = values.iter().map(|values| words(values)).collect();
+        case(name, within(3e-7, 1e-7), inputs, vec![Expected::Floats(expected.collect())], |inputs, out| {
+            dispatch(program, space, inputs.to_vec(), out[0].clone())
+        })
+    };
+    vec![
+        layout("row and column vectors", [1, 1, 37, 53], [0, 0, 0, 1], [0, 0, 1, 0]),
+        layout("scalar and transpose", [1, 1, 70, 33], [0, 0, 0, 0], [0, 0, 1, 70]),
+        layout("four dimensions", [3, 4, 5, 6], [0, 6, 0, 1], [1, 3, 72, 12]),
+        layout("every other element", [1, 9, 1, 300], [0, 0, 0, 2], [0, 600, 0, 2]),
+        layout("one element", [1, 1, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0]),
+    ]
+}
+
+/// tanh(a + b) · a, made by merging the sum into its reader.
+fn fused() -> Case {
+    let mut numbers = Numbers::new(5);
+    let (a, b) = (numbers.floats(1000), numbers.floats(1000));
+    let expected = a.iter().zip(&b).map(|(&a, &b)| (f64::from(a) + f64::from(b)).tanh() * f64::from(a)).collect();
+    let space = Space::flat([1, 10, 10, 10]);
+    case("fused", within(2e-6, 1e-7), vec![words(&a), words(&b)], vec![Expected::Floats(expected)], |inputs, out| {
+        let sum = scratch(1000);
+        let producer = dispatch(Program::row(&scalar::ADD), space, inputs.to_vec(), sum.clone());
+        let program = Program::build(2, |x| expr::tanh(x[0]) * x[1]);
+        let consumer = dispatch(program, space, vec![sum, inputs[0].clone()], out[0].clone());
+        MAP.fuse.expect("map fuses")(&producer, &consumer, 0).expect("a natural reader takes its producer in")
+    })
+}
+
+/// One element, a workgroup and one more, a grid of more than 65,535 workgroups, and a program of sixty rows.
+fn sizes() -> Vec<Case> {
+    let sized = |name: &str, count: u32, steps: usize| {
+        let x = Numbers::new(u64::from(count)).floats(count as usize);
+        let expected = x.iter().map(|&x| (0..steps).fold(f64::from(x), |y, _| y * 0.5 - 0.25)).collect();
+        let program = Program::build(1, |x| (0..steps).fold(x[0], |y: E, _| y * 0.5 - 0.25));
+        case(name, within(1e-6, 1e-6), vec![words(&x)], vec![Expected::Floats(expected)], |inputs, out| {
+            dispatch(program, Space::flat([1, 1, 1, count]), inputs.to_vec(), out[0].clone())
+        })
+    };
+    vec![
+        sized("one", 1, 1),
+        sized("a workgroup", 256, 1),
+        sized("a workgroup and one", 257, 1),
+        sized("long program", 5000, 30),
+        sized("past 65,535 workgroups", 65_536 * 256 + 77, 1),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_row_has_a_formula() {
+        let rows: Vec<_> = super::scalar::ROWS.iter().map(|row| row.name).collect();
+        let formulas: Vec<_> = super::FORMULAS.iter().map(|formula| formula.row.name).collect();
+        assert_eq!(rows, formulas);
+    }
+}

@@ -1,0 +1,177 @@
+//! Cases of `matmul`: transposes, batches, sizes around every tile edge, epilogues.
+
+use crate::device::{Bound, Case, Dispatch, Expected, View};
+use crate::kernels::evidence::{Numbers, case, scratch, within, words};
+use crate::kernels::map;
+use crate::kernels::matmul::{Operand, dispatch};
+use crate::kernels::pointwise::{MAX_INPUTS, Space, natural};
+use crate::kernels::program::Program;
+use crate::kernels::scalar::expr;
+
+/// All cases.
+pub fn cases() -> Vec<Case> {
+    let sizes = [
+        [1, 1, 1, 1],
+        [1, 1, 7, 1],
+        [1, 3, 0, 5],
+        [1, 64, 16, 64],
+        [1, 65, 17, 66],
+        [1, 128, 64, 128],
+        [1, 129, 33, 257],
+        [1, 1, 300, 200],
+        [1, 200, 300, 1],
+        [1, 256, 5, 64],
+        [1, 64, 64, 1],
+        [1, 97, 1000, 51],
+        [3, 20, 30, 40],
+        [7, 5, 64, 9],
+        [2, 132, 68, 260],
+    ];
+    let square = [1, 36, 52, 44];
+    let plain = sizes.map(|size| product(Product { size, ..Product::default() }));
+    let stored =
+        [(false, true), (true, false), (true, true)].into_iter().flat_map(|(is_a_transposed, is_b_transposed)| {
+            [square, [1, 67, 35, 131], [3, 20, 33, 18]]
+                .map(|size| product(Product { size, is_a_transposed, is_b_transposed, ..Product::default() }))
+        });
+    let shared = [
+        product(Product { size: [4, 30, 20, 10], is_a_shared: true, ..Product::default() }),
+        product(Product { size: [4, 30, 20, 10], is_b_shared: true, ..Product::default() }),
+    ];
+    plain.into_iter().chain(stored).chain(shared).chain([bias_and_relu(), two_epilogues(), same_twice()]).collect()
+}
+
+#[derive(Clone, Copy, Default)]
+struct Product {
+    size: [u32; 4],
+    is_a_transposed: bool,
+    is_b_transposed: bool,
+    is_a_shared: bool,
+    is_b_shared: bool,
+}
+
+impl Product {
+    fn name(&self) -> String {
+        let Self { size: [batch, m, k, n], .. } = self;
+        let mark = |is_set: bool, mark: &'static str| if is_set { mark } else { "" };
+        let (at, bt) = (mark(self.is_a_transposed, "T"), mark(self.is_b_transposed, "T"));
+        let (shared_a, shared_b) = (mark(self.is_a_shared, " one a"), mark(self.is_b_shared, " one b"));
+        format!("{batch} x [{m}, {k}]{at} x [{k}, {n}]{bt}{shared_a}{shared_b}")
+    }
+
+    fn operands(&self) -> (Vec<f32>, Vec<f32>) {
+        let [batch, m, k, n] = self.size.map(|size| size as usize);
+        let batches = |is_shared: bool| if is_shared { 1 } else { batch };
+        let mut numbers = Numbers::new((m * 1000 + n) as u64);
+        (numbers.floats(batches(self.is_a_shared) * m * k), numbers.floats(batches(self.is_b_shared) * k * n))
+    }
+
+    /// Σ_p a[z, i, p] b[z, p, j], read where each operand stores it.
+    fn oracle(&self, a: &[f32], b: &[f32]) -> Vec<f64> {
+        let [batch, m, k, n] = self.size.map(|size| size as usize);
+        let mut out = Vec::new();
+        for z in 0..batch {
+            let a = &a[if self.is_a_shared { 0 } else { z * m * k }..];
+            let b = &b[if self.is_b_shared { 0 } else { z * k * n }..];
+            for i in 0..m {
+                for j in 0..n {
+                    let left = |p: usize| f64::from(a[if self.is_a_transposed { p * m + i } else { i * k + p }]);
+                    let right = |p: usize| f64::from(b[if self.is_b_transposed { j * k + p } else { p * n + j }]);
+                    out.push((0..k).map(|p| left(p) * right(p)).sum());
+                }
+            }
+        }
+        out
+    }
+
+    fn dispatch(&self, inputs: &[View], out: View) -> Dispatch {
+        let operand = |view: &View, is_transposed, is_shared: bool| Operand {
+            view: view.clone(),
+            is_transposed,
+            is_batched: !is_shared,
+        };
+        let a = operand(&inputs[0], self.is_a_transposed, self.is_a_shared);
+        let b = operand(&inputs[1], self.is_b_transposed, self.is_b_shared);
+        dispatch(self.size, a, b, out)
+    }
+}
+
+/// k products of numbers below 1 in one f32 sum: √k roundings of a partial sum of size √k / 3 are 2e-8 · k in the middle.
+fn bound(k: u32) -> Bound {
+    within(1e-6, 1e-7 * f64::from(k.max(4)))
+}
+
+fn product(product: Product) -> Case {
+    let (a, b) = product.operands();
+    let expected = vec![Expected::Floats(product.oracle(&a, &b))];
+    case(product.name(), bound(product.size[2]), vec![words(&a), words(&b)], expected, |inputs, out| {
+        product.dispatch(inputs, out[0].clone())
+    })
+}
+
+/// relu(a · b + bias), the map merged into the product.
+fn bias_and_relu() -> Case {
+    let product = Product { size: [1, 70, 40, 90], ..Product::default() };
+    let ((a, b), bias) = (product.operands(), Numbers::new(7).floats(90));
+    let plain = product.oracle(&a, &b);
+    let expected = plain.iter().enumerate().map(|(at, x)| (x + f64::from(bias[at % 90])).max(0.0)).collect();
+    let inputs = vec![words(&a), words(&b), words(&bias)];
+    case("bias and relu", bound(40), inputs, vec![Expected::Floats(expected)], |inputs, out| {
+        let made = scratch(70 * 90);
+        let producer = product.dispatch(inputs, made.clone());
+        let program = Program::build(2, |x| expr::relu(x[0] + x[1]));
+        let space = over_rows([1, 1, 70, 90]);
+        let consumer = map::dispatch(program, space, vec![made, inputs[2].clone()], out[0].clone());
+        merged(&producer, &consumer, 0)
+    })
+}
+
+/// tanh(2 a · b) + bias, merged in two steps: the second must keep what the first did.
+fn two_epilogues() -> Case {
+    let product = Product { size: [2, 17, 23, 31], ..Product::default() };
+    let ((a, b), bias) = (product.operands(), Numbers::new(9).floats(31));
+    let plain = product.oracle(&a, &b);
+    let expected = plain.iter().enumerate().map(|(at, x)| (2.0 * x).tanh() + f64::from(bias[at % 31])).collect();
+    let inputs = vec![words(&a), words(&b), words(&bias)];
+    case("two epilogues", within(1e-5, 1e-6), inputs, vec![Expected::Floats(expected)], |inputs, out| {
+        let (made, squashed) = (scratch(2 * 17 * 31), scratch(2 * 17 * 31));
+        let producer = product.dispatch(inputs, made.clone());
+        let program = Program::build(1, |x| expr::tanh(x[0] * 2.0));
+        let space = over_rows([1, 2, 17, 31]);
+        let first = merged(&producer, &map::dispatch(program, space, vec![made], squashed.clone()), 0);
+        let program = Program::build(2, |x| x[0] + x[1]);
+        let second = map::dispatch(program, space, vec![squashed, inputs[2].clone()], out[0].clone());
+        merged(&first, &second, 0)
+    })
+}
+
+/// (a · b) (a · b + 1), where the reader names the product twice.
+fn same_twice() -> Case {
+    let product = Product { size: [1, 30, 10, 30], ..Product::default() };
+    let (a, b) = product.operands();
+    let expected = product.oracle(&a, &b).iter().map(|x| x * (x + 1.0)).collect();
+    case(
+        "same twice",
+        within(1e-5, 1e-6),
+        vec![words(&a), words(&b)],
+        vec![Expected::Floats(expected)],
+        |inputs, out| {
+            let made = scratch(900);
+            let producer = product.dispatch(inputs, made.clone());
+            let program = Program::build(2, |x| x[0] * (x[1] + 1.0));
+            let space = Space::flat([1, 1, 30, 30]);
+            merged(&producer, &map::dispatch(program, space, vec![made.clone(), made], out[0].clone()), 0)
+        },
+    )
+}
+
+/// A full first input and one row for all as the second.
+fn over_rows(dims: [u32; 4]) -> Space {
+    let mut space = Space { dims, strides: [[0; 4]; MAX_INPUTS] };
+    space.strides[..2].copy_from_slice(&[natural(dims), [0, 0, 0, 1]]);
+    space
+}
+
+fn merged(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Dispatch {
+    map::MAP.fuse.expect("map fuses")(producer, consumer, at).expect("a natural reader becomes the epilogue")
+}
