@@ -1,4 +1,9 @@
 //! A slice that several members of a team write at once, each its own range.
+#![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
+#![allow(
+    clippy::inline_always,
+    reason = "generic over the instruction set: must land inside the function that enables it"
+)]
 
 use std::marker::PhantomData;
 use std::ops::Range;

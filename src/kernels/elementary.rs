@@ -1,7 +1,12 @@
 //! Elementary functions on one vector of f32, generic over the instruction set. Polynomials from Cephes (S. Moshier) and, for erf, N. Juffa.
 //! Bounds are in `vector.rs`, which runs these over slices. NaN goes through everywhere.
+#![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
+#![allow(
+    clippy::inline_always,
+    reason = "generic over the instruction set: must land inside the function that enables it"
+)]
 
-use crate::simd::{at_least, at_most, fma, fnma, horner, shift_left, shift_right};
+use crate::kernels::simd::{at_least, at_most, fma, fnma, horner, shift_left, shift_right};
 use pulp::Simd;
 use std::f32::consts::{FRAC_2_PI, LOG2_E};
 
@@ -74,7 +79,8 @@ pub fn ln<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let y = simd.select_f32s(tiny, simd.mul_f32s(x, simd.splat_f32s(8_388_608.0)), x);
     let bits = simd.transmute_u32s_f32s(y);
     let exponent = simd.or_u32s(shift_right(simd, bits, 23), simd.splat_u32s(0x4B00_0000));
-    let bias = simd.select_f32s(tiny, simd.splat_f32s(8_388_608.0 + 126.0 + 23.0), simd.splat_f32s(8_388_608.0 + 126.0));
+    let bias =
+        simd.select_f32s(tiny, simd.splat_f32s(8_388_608.0 + 126.0 + 23.0), simd.splat_f32s(8_388_608.0 + 126.0));
     let e = simd.sub_f32s(simd.transmute_f32s_u32s(exponent), bias);
     let mantissa = simd.or_u32s(simd.and_u32s(bits, simd.splat_u32s(0x007F_FFFF)), simd.splat_u32s(0x3F00_0000));
     let m = simd.transmute_f32s_u32s(mantissa);
@@ -94,7 +100,17 @@ fn ln_reduced<S: Simd>(simd: S, m: S::f32s, e: S::f32s) -> S::f32s {
     let p = horner(
         simd,
         m,
-        [7.037_683_6e-2, -1.151_461e-1, 1.167_699_9e-1, -1.242_014_1e-1, 1.424_932_3e-1, -1.666_805_8e-1, 2.000_071_5e-1, -2.499_999_4e-1, 3.333_333e-1],
+        [
+            7.037_683_6e-2,
+            -1.151_461e-1,
+            1.167_699_9e-1,
+            -1.242_014_1e-1,
+            1.424_932_3e-1,
+            -1.666_805_8e-1,
+            2.000_071_5e-1,
+            -2.499_999_4e-1,
+            3.333_333e-1,
+        ],
     );
     let y = simd.mul_f32s(simd.mul_f32s(p, m), square);
     let y = fma(simd, e, simd.splat_f32s(LN2[1]), y);
@@ -150,10 +166,26 @@ pub fn softplus<S: Simd>(simd: S, x: S::f32s) -> (S::f32s, S::f32s) {
 pub fn erf<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let one = simd.splat_f32s(1.0);
     let square = simd.mul_f32s(x, x);
-    let p = horner(simd, square, [-5.967_617e-4, 4.991_194_2e-3, -2.676_813_5e-2, 1.128_199_2e-1, -3.761_253_4e-1, 1.283_791_7e-1]);
+    let p = horner(
+        simd,
+        square,
+        [-5.967_617e-4, 4.991_194_2e-3, -2.676_813_5e-2, 1.128_199_2e-1, -3.761_253_4e-1, 1.283_791_7e-1],
+    );
     let near = fma(simd, p, x, x);
     let t = at_most(simd, simd.splat_f32s(4.0), simd.abs_f32s(x));
-    let q = horner(simd, t, [-1.728_534_7e-5, 3.831_971_3e-4, -3.883_964_4e-3, 2.425_462_2e-2, -1.067_778_8e-1, -6.348_467e-1, -1.287_175_1e-1]);
+    let q = horner(
+        simd,
+        t,
+        [
+            -1.728_534_7e-5,
+            3.831_971_3e-4,
+            -3.883_964_4e-3,
+            2.425_462_2e-2,
+            -1.067_778_8e-1,
+            -6.348_467e-1,
+            -1.287_175_1e-1,
+        ],
+    );
     let e = exp_bounded(simd, fnma(simd, one, t, simd.mul_f32s(q, t)));
     let far = with_sign(simd, simd.sub_f32s(one, e), x);
     simd.select_f32s(simd.greater_than_f32s(t, simd.splat_f32s(0.921_875)), far, near)

@@ -46,7 +46,10 @@ fn cost(dispatch: &Dispatch) -> Cost {
     let products: u64 = layers.iter().map(|layer| 2 * u64::from(layer[0]) * u64::from(layer[1])).sum();
     let first = 2 * u64::from(layers[0][0]) * u64::from(layers[0][1]);
     let parts = u64::from(params.parts) * u64::from(params.total);
-    Cost { flops: rows * (3 * products - first), bytes: 4 * (u64::from(params.total) + parts + rows * u64::from(params.inputs + params.targets)) }
+    Cost {
+        flops: rows * (3 * products - first),
+        bytes: 4 * (u64::from(params.total) + parts + rows * u64::from(params.inputs + params.targets)),
+    }
 }
 
 fn run(call: Call<'_>) {

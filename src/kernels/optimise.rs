@@ -86,7 +86,13 @@ pub fn dispatch(rule: &Rule, [total, parts, steps]: [usize; 3], inputs: [View; 2
         }
     }
     let body = Rc::new(*rule);
-    Dispatch { kernel: &OPTIMISE, body: Some(body), params: params.words(), inputs: inputs.into(), outputs: outputs.into() }
+    Dispatch {
+        kernel: &OPTIMISE,
+        body: Some(body),
+        params: params.words(),
+        inputs: inputs.into(),
+        outputs: outputs.into(),
+    }
 }
 
 fn run(call: Call<'_>) {

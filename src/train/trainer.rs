@@ -112,7 +112,13 @@ impl Trainer {
     }
 
     /// The same from given flat parameters, in the layout's order.
-    pub fn with_parameters(device: &Device, spec: Spec, settings: Settings, data: Data, parameters: &[f32]) -> Result<Self> {
+    pub fn with_parameters(
+        device: &Device,
+        spec: Spec,
+        settings: Settings,
+        data: Data,
+        parameters: &[f32],
+    ) -> Result<Self> {
         settings.check()?;
         data.check()?;
         let outputs = spec.outputs()?;
@@ -370,11 +376,17 @@ impl Trainer {
 /// Refuses a model whose outputs do not fit the loss and the targets.
 fn fits(spec: &Spec, settings: &Settings, data: &Data, outputs: usize) -> Result<()> {
     if spec.inputs != data.inputs {
-        return Err(Error::new(format!("train: the model takes {} inputs, the rows have {}", spec.inputs, data.inputs)));
+        return Err(Error::new(format!(
+            "train: the model takes {} inputs, the rows have {}",
+            spec.inputs, data.inputs
+        )));
     }
     let Loss::CrossEntropy { .. } = settings.loss else {
         if outputs != data.targets {
-            return Err(Error::new(format!("train: the model gives {outputs} outputs, the rows have {} targets", data.targets)));
+            return Err(Error::new(format!(
+                "train: the model gives {outputs} outputs, the rows have {} targets",
+                data.targets
+            )));
         }
         return Ok(());
     };

@@ -1,4 +1,9 @@
 //! The activations and their slopes, a vector at a time, and the sweep over a tile: z becomes f(z), f'(z) goes beside it.
+#![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
+#![allow(
+    clippy::inline_always,
+    reason = "generic over the instruction set: must land inside the function that enables it"
+)]
 
 use super::Activation;
 use crate::kernels::elementary::{exp_minus_one, sigmoid, softplus, tanh};

@@ -2,6 +2,11 @@
 //!   z_l = a_(l-1) W_l^T + b_l,  a_l = f(z_l),  dW_l = dz_l^T a_(l-1),  db_l = sum dz_l,  dz_(l-1) = (dz_l W_l) f'(z_(l-1))
 //! Activations are row-major [sample, feature], rows padded to `PAD`, so lanes are features in all three products and nothing is transposed but the
 //! weights, once per step. Part k of `parts` owns a fixed run of samples and one row of `partials`: sums do not depend on the number of threads.
+#![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
+#![allow(
+    clippy::inline_always,
+    reason = "generic over the instruction set: must land inside the function that enables it"
+)]
 
 use super::plan::{Layer, Plan, Shape, TILE};
 use super::tile::{Pack, Predict, Train};
@@ -71,7 +76,8 @@ pub fn forward(p: &Shape, activation: Activation, x: &[f32], params: &[f32], out
     let rows = out.len() / outputs;
     let pieces = team.threads().min(rows.div_ceil(TILE)).max(1);
     let mut scratch = vec![0.0; plan.shared_words + pieces * plan.part_words + plan::PAD];
-    let (shared, own) = aligned(&mut scratch, plan.shared_words + pieces * plan.part_words).split_at_mut(plan.shared_words);
+    let (shared, own) =
+        aligned(&mut scratch, plan.shared_words + pieces * plan.part_words).split_at_mut(plan.shared_words);
     pack(p, &plan, params, shared, team);
     let (shared, own, out) = (&*shared, Disjoint::new(own), Disjoint::new(out));
     let share = rows.div_ceil(pieces).next_multiple_of(TILE);

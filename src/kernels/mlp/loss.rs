@@ -1,6 +1,11 @@
 //! Losses of one tile and their gradients with respect to the last layer's z (sums over samples, means over outputs; see the parent's contract):
 //! mse (z-y)^2 · mae |z-y| · huber · bce max(z,0) - zy + ln(1 + exp(-|z|)) · cross-entropy with class weights and smoothing e:
 //! l = (1-e) w_y (-ln p_y) + e/C sum_c w_c (-ln p_c), whose weight is w_y.
+#![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
+#![allow(
+    clippy::inline_always,
+    reason = "generic over the instruction set: must land inside the function that enables it"
+)]
 
 use super::Loss;
 use super::plan::PAD;

@@ -159,7 +159,8 @@ impl Mlp {
         let tiles = batch.min(rows).div_ceil(SPAN);
         // A CPU part is a thread's share; two even for one thread, so that one and two give the same bits.
         let parts = if info.device == "cpu" { info.threads.clamp(2, 64).min(tiles) } else { tiles };
-        let mut params = self.params(rows, self.layers.iter().map(|layer| quads(layer.inputs) + quads(layer.outputs)).sum());
+        let mut params =
+            self.params(rows, self.layers.iter().map(|layer| quads(layer.inputs) + quads(layer.outputs)).sum());
         params.batch = batch as u32;
         params.steps = steps as u32;
         params.targets = targets as u32;

@@ -1,4 +1,9 @@
 //! Sizes of the step: the model's shape as the engine states it, and where everything lies in the scratch.
+#![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
+#![allow(
+    clippy::inline_always,
+    reason = "generic over the instruction set: must land inside the function that enables it"
+)]
 
 /// Rows of tiles and packed weights are padded to this many words: one cache line, one AVX-512 vector.
 pub const PAD: usize = 16;
@@ -86,6 +91,15 @@ impl Plan {
     pub fn of_tile(p: &Shape, tile: usize) -> Plan {
         let depth = p.depth as usize;
         assert!((1..=MAX_LAYERS).contains(&depth), "mlp: {depth} layers, from 1 to {MAX_LAYERS} are possible");
+        let joined = p.layers().windows(2).all(|pair| pair[0].outputs == pair[1].inputs);
+        let ends = (p.layers[0].inputs, p.layers[depth - 1].outputs) == (p.inputs, p.outputs);
+        assert!(
+            joined && ends,
+            "mlp: layers do not fit each other: {} to {} through {:?}",
+            p.inputs,
+            p.outputs,
+            p.layers()
+        );
         let mut plan = Plan {
             parts: p.parts as usize,
             part_rows: tile,

@@ -1,5 +1,10 @@
 //! The one product of the step: out[r, c] = finish(start(r, c) + sum_k left[r, k] right[k, c]), columns in lanes, in blocks of R rows by V vectors
 //! that stay in registers. `left` has free strides, so it also stands for its transpose.
+#![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
+#![allow(
+    clippy::inline_always,
+    reason = "generic over the instruction set: must land inside the function that enables it"
+)]
 
 use crate::kernels::simd::{fma, load};
 use pulp::Simd;
@@ -36,7 +41,15 @@ pub trait Ends {
 /// `left` is readable for rows up to the next multiple of the block's rows (at most 5 more) and `depth` steps, `right` for `depth` rows and `columns`
 /// rounded up to whole vectors; `ends` accepts those rows and columns.
 #[inline(always)]
-pub unsafe fn product<S: Simd, E: Ends>(simd: S, rows: usize, columns: usize, depth: usize, left: Left, right: Right, ends: &E) {
+pub unsafe fn product<S: Simd, E: Ends>(
+    simd: S,
+    rows: usize,
+    columns: usize,
+    depth: usize,
+    left: Left,
+    right: Right,
+    ends: &E,
+) {
     let vectors = columns.div_ceil(S::F32_LANES);
     let mut v = 0;
     // SAFETY: by the caller; the blocks below cover the rows, over by fewer than a block, and the vectors exactly.
@@ -62,7 +75,13 @@ pub unsafe fn product<S: Simd, E: Ends>(simd: S, rows: usize, columns: usize, de
 /// V vectors of columns, all rows: blocks of R, then H (half of R) or 1 where fewer are left.
 #[inline(always)]
 unsafe fn column<S: Simd, E: Ends, const R: usize, const H: usize, const V: usize>(
-    simd: S, rows: usize, column: usize, depth: usize, left: Left, right: Right, ends: &E,
+    simd: S,
+    rows: usize,
+    column: usize,
+    depth: usize,
+    left: Left,
+    right: Right,
+    ends: &E,
 ) {
     let mut r = 0;
     // SAFETY: by the caller of `product`.
@@ -82,7 +101,15 @@ unsafe fn column<S: Simd, E: Ends, const R: usize, const H: usize, const V: usiz
 // Indices, not iterators: r and v address memory as well as `sums`.
 #[allow(clippy::needless_range_loop)]
 #[inline(always)]
-unsafe fn block<S: Simd, E: Ends, const R: usize, const V: usize>(simd: S, row: usize, column: usize, depth: usize, left: Left, right: Right, ends: &E) {
+unsafe fn block<S: Simd, E: Ends, const R: usize, const V: usize>(
+    simd: S,
+    row: usize,
+    column: usize,
+    depth: usize,
+    left: Left,
+    right: Right,
+    ends: &E,
+) {
     let lanes = S::F32_LANES;
     let mut sums = [[simd.splat_f32s(0.0); V]; R];
     // SAFETY: by the caller of `product`.
