@@ -1,6 +1,76 @@
-//! Fragments of WGSL that several kernels join.
+//! What several kernels share: fragments of WGSL, bodies that pick a variant, work cut for the team.
+
+use std::sync::Mutex;
+
+use crate::device::Body;
+use crate::host::Team;
 
 /// Scalar functions WGSL lacks.
 pub const SCALAR: &str = include_str!("../../shaders/common/scalar.wgsl");
 /// Indices and grids.
 pub const INDEX: &str = include_str!("../../shaders/common/index.wgsl");
+/// Sums and maxima over the lanes that share a row.
+pub const TREE: &str = include_str!("../../shaders/common/tree.wgsl");
+
+/// Rows up to this long are done by one invocation each, longer ones by a workgroup.
+const SHORT_ROW: u32 = 32;
+
+/// Lanes of a workgroup of 128 that share a row of so many columns.
+pub fn lanes(columns: u32) -> u32 {
+    if columns <= SHORT_ROW { 1 } else { 128 }
+}
+
+/// A body that picks one of a kernel's variants: declarations for the device, the variant itself for the CPU path.
+pub struct Variant<T> {
+    /// Which.
+    pub kind: T,
+    /// Its WGSL.
+    pub wgsl: String,
+}
+
+impl<T: Send + Sync + 'static> Body for Variant<T> {
+    fn wgsl(&self) -> String {
+        self.wgsl.clone()
+    }
+}
+
+/// Runs `work` on each piece once, spread over the team.
+pub fn each<T: Send>(pieces: impl Iterator<Item = T>, team: &Team, work: impl Fn(T) + Sync) {
+    let pieces: Vec<_> = pieces.map(|piece| Mutex::new(Some(piece))).collect();
+    team.parallel(pieces.len(), &|at| {
+        let piece = pieces[at].lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        piece.into_iter().for_each(&work);
+    });
+}
+
+/// Rows per piece, for `rows` rows of `width` elements of work each: one piece where handing over costs more than it gains.
+pub fn rows_per_piece(rows: usize, width: usize, team: &Team) -> usize {
+    let pieces = if rows * width < 1 << 13 { 1 } else { 4 * team.threads() };
+    rows.div_ceil(pieces).max(1)
+}
+
+/// A tile's sum: sixteen lanes in f32, joined in f64.
+pub fn sum(tile: &[f32]) -> f64 {
+    let mut lanes = [0.0_f32; 16];
+    let chunks = tile.chunks_exact(16);
+    let rest: f64 = chunks.remainder().iter().map(|&x| f64::from(x)).sum();
+    for chunk in chunks {
+        for (lane, value) in lanes.iter_mut().zip(chunk) {
+            *lane += value;
+        }
+    }
+    rest + lanes.iter().map(|&x| f64::from(x)).sum::<f64>()
+}
+
+/// A tile's largest value.
+pub fn largest(tile: &[f32]) -> f32 {
+    let mut lanes = [f32::MIN; 16];
+    let chunks = tile.chunks_exact(16);
+    let rest = chunks.remainder().iter().copied().fold(f32::MIN, f32::max);
+    for chunk in chunks {
+        for (lane, &value) in lanes.iter_mut().zip(chunk) {
+            *lane = if value > *lane { value } else { *lane };
+        }
+    }
+    lanes.iter().copied().fold(rest, f32::max)
+}

@@ -1,18 +1,41 @@
 //! The kernels: device code, CPU path, grid and cost, one file per stem of `shaders/`. Nothing here knows tensors or gradients.
 
+pub mod batch;
+pub mod cast;
 pub mod common;
+pub mod elementary;
 pub mod evidence;
+pub mod gather;
+pub mod layer_norm;
 pub mod map;
 pub mod matmul;
 pub mod oracle;
 pub mod pointwise;
 mod prelude;
 pub mod program;
+pub mod random;
 pub mod reduce;
 pub mod scalar;
+pub mod scatter;
+pub mod simd;
+pub mod softmax;
+pub mod vector;
 
 use crate::device::{Case, Kernel};
 
-/// Every kernel and its cases; only tests, benches and the `bench` command name this list, so other builds drop it.
-pub static ALL: &[(&Kernel, fn() -> Vec<Case>)] =
-    &[(&map::MAP, map::cases), (&matmul::MATMUL, matmul::cases), (&reduce::REDUCE, reduce::cases)];
+/// A kernel and the function that makes its cases.
+pub type Entry = (&'static Kernel, fn() -> Vec<Case>);
+
+/// Every kernel; only tests, benches and the `bench` command name this list, so other builds drop it.
+pub static ALL: &[Entry] = &[
+    (&batch::BATCH, batch::cases),
+    (&cast::CAST, cast::cases),
+    (&gather::GATHER, gather::cases),
+    (&layer_norm::LAYER_NORM, layer_norm::cases),
+    (&map::MAP, map::cases),
+    (&matmul::MATMUL, matmul::cases),
+    (&random::RANDOM, random::cases),
+    (&reduce::REDUCE, reduce::cases),
+    (&scatter::SCATTER, scatter::cases),
+    (&softmax::SOFTMAX, softmax::cases),
+];

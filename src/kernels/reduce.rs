@@ -195,7 +195,7 @@ impl State {
             let tile = &mut self.tile[..count];
             reduction.value.evaluate(space, inputs, &[], at, &mut self.registers, tile);
             match reduction.join {
-                Join::Sum if inner == 1 => self.best[0] += sum(tile),
+                Join::Sum if inner == 1 => self.best[0] += common::sum(tile),
                 Join::Sum => add_rows(&mut self.best, tile, (at - range.start) % inner),
                 Join::Max | Join::Argmax => {
                     for (k, &value) in tile.iter().enumerate() {
@@ -221,19 +221,6 @@ impl State {
             };
         }
     }
-}
-
-/// A tile's sum: sixteen lanes in f32, joined in f64.
-fn sum(tile: &[f32]) -> f64 {
-    let mut lanes = [0.0_f32; 16];
-    let chunks = tile.chunks_exact(16);
-    let rest: f64 = chunks.remainder().iter().map(|&x| f64::from(x)).sum();
-    for chunk in chunks {
-        for (lane, value) in lanes.iter_mut().zip(chunk) {
-            *lane += value;
-        }
-    }
-    rest + lanes.iter().map(|&x| f64::from(x)).sum::<f64>()
 }
 
 fn add_rows(best: &mut [f64], tile: &[f32], mut column: usize) {

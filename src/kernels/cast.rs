@@ -1,0 +1,157 @@
+//! Numbers from one type to another. Half floats lie two a word, the first in the low half, an odd last one beside 0.
+//! To `u32`: towards zero, held to 0..=u32::MAX. To f16: nearest (a device may pick either neighbour), held to ±65,504: WGSL leaves
+//! overflow open, so look for it before the cast.
+
+use std::rc::Rc;
+
+use half::f16;
+
+use super::common::{self, Variant};
+use super::evidence::{Numbers, case, within, words};
+use super::pointwise::TILE;
+use crate::device::{Bound, Call, Case, Cost, Dispatch, Expected, Kernel, View, groups};
+use crate::params;
+
+/// The `cast` kernel.
+pub static CAST: Kernel = Kernel {
+    name: "cast",
+    params: Params::FIELDS,
+    wgsl: &[common::INDEX, include_str!("../../shaders/cast.wgsl")],
+    cpu: run,
+    grid: |dispatch| groups(dispatch.params::<Params>().words as usize, 256),
+    cost: |dispatch| Cost { flops: u64::from(dispatch.params::<Params>().count), bytes: dispatch.bytes() },
+    fuse: None,
+};
+
+params! {
+    /// Numbers converted, and words of the result.
+    pub struct Params {
+        count: u32,
+        words: u32,
+    }
+}
+
+/// From what to what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// f32 to u32.
+    FloatToWord,
+    /// u32 to f32.
+    WordToFloat,
+    /// f32 to packed f16.
+    FloatToHalf,
+    /// Packed f16 to f32.
+    HalfToFloat,
+}
+
+impl Form {
+    /// Types and conversion.
+    fn wgsl(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::FloatToWord => {
+                ("f32", "u32", "return select(u32(clamp(a[i], 0.0, 4294967040.0)), 4294967295u, a[i] >= 4294967296.0);")
+            }
+            Self::WordToFloat => ("u32", "f32", "return f32(a[i]);"),
+            Self::FloatToHalf => (
+                "f32",
+                "u32",
+                "let last = params.count - 1u;
+    let pair = vec2<f32>(a[2u * i], select(0.0, a[min(2u * i + 1u, last)], 2u * i < last));
+    return pack2x16float(clamp(pair, vec2<f32>(-65504.0), vec2<f32>(65504.0)));",
+            ),
+            Self::HalfToFloat => (
+                "u32",
+                "f32",
+                "let pair = unpack2x16float(a[i / 2u]);\n    return select(pair.x, pair.y, i % 2u == 1u);",
+            ),
+        }
+    }
+}
+
+/// `count` numbers of `a`, converted into `out`.
+pub fn dispatch(form: Form, count: u32, a: View, out: View) -> Dispatch {
+    let (from, to, convert) = form.wgsl();
+    let wgsl = format!("alias From = {from};\nalias To = {to};\nfn convert(i: u32) -> To {{\n    {convert}\n}}\n");
+    let words = if form == Form::FloatToHalf { count.div_ceil(2) } else { count };
+    Dispatch {
+        kernel: &CAST,
+        body: Some(Rc::new(Variant { kind: form, wgsl })),
+        params: Params { count, words }.words(),
+        inputs: vec![a],
+        outputs: vec![out],
+    }
+}
+
+fn run(call: Call<'_>) {
+    let params: Params = call.params();
+    let form = call.body::<Variant<Form>>().kind;
+    let count = params.count as usize;
+    let a = call.inputs[0];
+    let out = &mut call.outputs[0][..params.words as usize];
+    let piece = 2 * TILE * common::rows_per_piece(count.div_ceil(2 * TILE), 2 * TILE, call.team);
+    let (read, written) = match form {
+        Form::FloatToHalf => (piece, piece / 2),
+        Form::HalfToFloat => (piece / 2, piece),
+        Form::FloatToWord | Form::WordToFloat => (piece, piece),
+    };
+    let a = &a[..if form == Form::HalfToFloat { count.div_ceil(2) } else { count }];
+    common::each(a.chunks(read).zip(out.chunks_mut(written)), call.team, |(a, out)| convert(form, a, out));
+}
+
+fn convert(form: Form, a: &[u32], out: &mut [u32]) {
+    let half = |&word: &u32| u32::from(f16::from_f32(f32::from_bits(word).clamp(-65504.0, 65504.0)).to_bits());
+    match form {
+        Form::FloatToWord => out.iter_mut().zip(a).for_each(|(out, &a)| *out = f32::from_bits(a) as u32),
+        Form::WordToFloat => out.iter_mut().zip(a).for_each(|(out, &a)| *out = (a as f32).to_bits()),
+        Form::FloatToHalf => {
+            for (out, pair) in out.iter_mut().zip(a.chunks(2)) {
+                *out = half(&pair[0]) | (pair.get(1).map_or(0, half) << 16);
+            }
+        }
+        Form::HalfToFloat => {
+            for (pair, &a) in out.chunks_mut(2).zip(a) {
+                let halves = [a as u16, (a >> 16) as u16].map(|bits| f16::from_bits(bits).to_f32().to_bits());
+                pair.copy_from_slice(&halves[..pair.len()]);
+            }
+        }
+    }
+}
+
+/// Cases: the edges of each range, odd counts.
+pub fn cases() -> Vec<Case> {
+    let edges = [0.0, 0.99, 1.5, -0.5, -7.0, 16_777_217.0, 4_294_967_040.0, 4_294_967_296.0, 1e30, -1e30, 65_504.5];
+    let to_words: Vec<u32> = edges.iter().map(|&x: &f32| x as u32).collect();
+    let counts: Vec<u32> = (0..70_000_u32).map(|i| i.wrapping_mul(61_681)).chain([u32::MAX, 1 << 24]).collect();
+    let to_floats = counts.iter().map(|&x| (x as f32).to_bits()).collect();
+    let saturated = [1e6_f32, -1e6, 65_504.0, 0.0, -0.0, 1.0, 0.5, -2.0, 6.1035156e-5];
+    let held = saturated.iter().map(|&x| f64::from(x).clamp(-65504.0, 65504.0)).collect();
+    let random = Numbers::new(51).floats(1001);
+    let halves = random.iter().map(|&x| f64::from(x)).collect();
+    let every: Vec<u16> = (0..0x7c00).chain(0x8000..0xfc00).collect();
+    let unpacked = every.iter().map(|&bits| f16::from_bits(bits).to_f64()).collect();
+    let packed = every.chunks(2).map(|pair| u32::from(pair[0]) | (u32::from(pair[1]) << 16)).collect();
+    // One unit of f16, because a device may round either way; subnormals may go to 0.
+    let unit = within(9.8e-4, 6.2e-5);
+    vec![
+        example(Form::FloatToWord, "edges", edges.len(), words(&edges), Expected::Words(to_words), Bound::Exact),
+        example(
+            Form::WordToFloat,
+            "all sizes",
+            counts.len(),
+            counts.clone(),
+            Expected::Words(to_floats),
+            within(6e-8, 0.0),
+        ),
+        example(Form::FloatToHalf, "edges", saturated.len(), words(&saturated), Expected::Halves(held), Bound::Exact),
+        example(Form::FloatToHalf, "rounding", random.len(), words(&random), Expected::Halves(halves), unit),
+        example(Form::FloatToHalf, "one", 1, words(&[0.25]), Expected::Words(vec![0x3400]), Bound::Exact),
+        example(Form::HalfToFloat, "every half", every.len(), packed, Expected::Floats(unpacked), within(0.0, 6.2e-5)),
+        example(Form::HalfToFloat, "one", 1, vec![0xffff_3400], Expected::Floats(vec![0.25]), Bound::Exact),
+    ]
+}
+
+fn example(form: Form, name: &str, count: usize, a: Vec<u32>, expected: Expected, bound: Bound) -> Case {
+    case(format!("{form:?} {name}"), bound, vec![a], vec![expected], |inputs, out| {
+        dispatch(form, count as u32, inputs[0].clone(), out[0].clone())
+    })
+}

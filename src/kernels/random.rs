@@ -1,0 +1,182 @@
+//! Random numbers that are a function of place: Threefry-2x32-20 with key = seed and counter = (pair of elements, stream and step).
+//! The same bits on every device. The step is read from `control[2]`, so a plan that is replayed draws new numbers each time and the
+//! host sends nothing; streams of one plan have distinct small numbers.
+
+use std::rc::Rc;
+
+use super::common::{self, Variant};
+use super::evidence::{case, within};
+use super::pointwise::TILE;
+use crate::device::{Bound, Call, Case, Cost, Dispatch, Expected, Kernel, View, groups};
+use crate::params;
+
+/// The `random` kernel.
+pub static RANDOM: Kernel = Kernel {
+    name: "random",
+    params: Params::FIELDS,
+    wgsl: &[common::SCALAR, common::INDEX, include_str!("../../shaders/random.wgsl")],
+    cpu: run,
+    grid: |dispatch| groups(dispatch.params::<Params>().count.div_ceil(2) as usize, 256),
+    // Some forty integer operations a number.
+    cost: |dispatch| Cost { flops: 40 * u64::from(dispatch.params::<Params>().count), bytes: dispatch.bytes() },
+    fuse: None,
+};
+
+params! {
+    /// `first` is the first pair's place; `probability` and `scale` belong to `Form::Keep`.
+    pub struct Params {
+        seed_low: u32,
+        seed_high: u32,
+        stream: u32,
+        first: u32,
+        count: u32,
+        probability: f32,
+        scale: f32,
+    }
+}
+
+/// What is made of the bits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Form {
+    /// The words themselves.
+    Bits,
+    /// [0, 1) in steps of 2^-24.
+    Uniform,
+    /// Mean 0, variance 1.
+    Normal,
+    /// 0 with this probability, else 1 / (1 - probability): a mask for dropout.
+    Keep(f32),
+}
+
+impl Form {
+    fn wgsl(self) -> String {
+        let (to, value) = match self {
+            Self::Bits => ("u32", "bits"),
+            Self::Uniform => ("f32", "unit(bits)"),
+            Self::Normal => ("f32", "normal(bits)"),
+            Self::Keep(_) => {
+                ("f32", "select(vec2<f32>(params.scale), vec2<f32>(0.0), unit(bits) < vec2<f32>(params.probability))")
+            }
+        };
+        format!("alias To = {to};\nfn drawn(bits: vec2<u32>) -> vec2<To> {{ return {value}; }}\n")
+    }
+}
+
+/// Fills `out`. `control` is the plan's counters, of which word 2 is the step; four zeros outside of a plan.
+pub fn dispatch(form: Form, seed: u64, stream: u32, control: View, out: View) -> Dispatch {
+    let (probability, scale) = if let Form::Keep(p) = form { (p, 1.0 / (1.0 - p)) } else { (0.0, 1.0) };
+    let params = Params {
+        seed_low: seed as u32,
+        seed_high: (seed >> 32) as u32,
+        stream,
+        first: 0,
+        count: out.words as u32,
+        probability,
+        scale,
+    };
+    let body = Rc::new(Variant { kind: form, wgsl: form.wgsl() });
+    Dispatch { kernel: &RANDOM, body: Some(body), params: params.words(), inputs: vec![control], outputs: vec![out] }
+}
+
+fn run(call: Call<'_>) {
+    let params: Params = call.params();
+    let form = call.body::<Variant<Form>>().kind;
+    let count = params.count as usize;
+    let stream = params.stream.wrapping_mul(0x9e37_79b9).wrapping_add(call.inputs[0][2]);
+    let piece = TILE * common::rows_per_piece(count.div_ceil(TILE), 8 * TILE, call.team);
+    let pieces = call.outputs[0][..count].chunks_mut(piece).enumerate();
+    common::each(pieces, call.team, |(at, out)| {
+        for (i, pair) in out.chunks_mut(2).enumerate() {
+            let place = params.first.wrapping_add((at * piece / 2 + i) as u32);
+            let bits = threefry([params.seed_low, params.seed_high], [place, stream]);
+            let words = match form {
+                Form::Bits => bits,
+                Form::Uniform => bits.map(|bits| unit(bits).to_bits()),
+                Form::Normal => normal(bits).map(f32::to_bits),
+                Form::Keep(p) => bits.map(|bits| if unit(bits) < p { 0 } else { params.scale.to_bits() }),
+            };
+            pair.copy_from_slice(&words[..pair.len()]);
+        }
+    });
+}
+
+/// Threefry-2x32 with 20 rounds.
+pub fn threefry(key: [u32; 2], counter: [u32; 2]) -> [u32; 2] {
+    const TURNS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
+    let keys = [key[0], key[1], key[0] ^ key[1] ^ 0x1bd1_1bda];
+    let mut x = [counter[0].wrapping_add(keys[0]), counter[1].wrapping_add(keys[1])];
+    for block in 0..5 {
+        for turn in TURNS[block % 2] {
+            x[0] = x[0].wrapping_add(x[1]);
+            x[1] = x[1].rotate_left(turn) ^ x[0];
+        }
+        x[0] = x[0].wrapping_add(keys[(block + 1) % 3]);
+        x[1] = x[1].wrapping_add(keys[(block + 2) % 3]).wrapping_add(block as u32 + 1);
+    }
+    x
+}
+
+fn unit(bits: u32) -> f32 {
+    (bits >> 8) as f32 / 16_777_216.0
+}
+
+/// Box and Muller, in f64: normals are drawn once, when parameters are made.
+fn normal([a, b]: [u32; 2]) -> [f32; 2] {
+    let u = f64::from((a >> 8) + 1) / 16_777_216.0;
+    let (sin, cos) = (std::f64::consts::TAU * f64::from(unit(b))).sin_cos();
+    let radius = (-2.0 * u.ln()).sqrt();
+    [(radius * cos) as f32, (radius * sin) as f32]
+}
+
+/// Cases: the known answers that Random123 is shipped with, then each form against the words of the oracle.
+pub fn cases() -> Vec<Case> {
+    let known = [
+        ([0, 0], [0, 0], [0x6b20_0159, 0x99ba_4efe]),
+        ([u32::MAX; 2], [u32::MAX; 2], [0x1cb9_96fc, 0xbb00_2be7]),
+        ([0x1319_8a2e, 0x0370_7344], [0x243f_6a88, 0x85a3_08d3], [0xc492_3a9c, 0x483d_f7a0]),
+    ];
+    let known = known.map(|(key, counter, answer)| known_answer(key, counter, answer));
+    let counts = [1, 2, 513, 30_001];
+    let drawn = |form: Form| counts.map(|count| example(form, count, 7, 3));
+    let forms = [Form::Bits, Form::Uniform, Form::Normal, Form::Keep(0.25)];
+    known.into_iter().chain(forms.into_iter().flat_map(drawn)).collect()
+}
+
+fn known_answer(key: [u32; 2], counter: [u32; 2], answer: [u32; 2]) -> Case {
+    let seed = u64::from(key[1]) << 32 | u64::from(key[0]);
+    let control = vec![0, 0, counter[1], 0];
+    let expected = vec![Expected::Words(answer.to_vec())];
+    case(format!("known answer {:#x}", answer[0]), Bound::Exact, vec![control], expected, |inputs, out| {
+        let mut dispatch = dispatch(Form::Bits, seed, 0, inputs[0].clone(), out[0].clone());
+        let mut params: Params = dispatch.params();
+        params.first = counter[0];
+        dispatch.params = params.words();
+        dispatch
+    })
+}
+
+fn example(form: Form, count: u32, stream: u32, step: u32) -> Case {
+    let seed = 0x0123_4567_89ab_cdef;
+    let mixed = stream.wrapping_mul(0x9e37_79b9).wrapping_add(step);
+    let pairs: Vec<_> = (0..count.div_ceil(2)).map(|i| threefry([0x89ab_cdef, 0x0123_4567], [i, mixed])).collect();
+    let words: Vec<u32> = pairs.concat().into_iter().take(count as usize).collect();
+    let share = |word: &u32| f64::from(word >> 8) / 16_777_216.0;
+    let normal = |[a, b]: &[u32; 2]| {
+        let radius = (-2.0 * (share(a) + 0.5_f64.powi(24)).ln()).sqrt();
+        let angle = std::f64::consts::TAU * share(b);
+        [radius * angle.cos(), radius * angle.sin()]
+    };
+    let expected = match form {
+        Form::Bits => Expected::Words(words),
+        Form::Uniform => Expected::Floats(words.iter().map(share).collect()),
+        Form::Normal => Expected::Floats(pairs.iter().flat_map(normal).take(count as usize).collect()),
+        Form::Keep(p) => {
+            let kept = f64::from(1.0 / (1.0 - p));
+            Expected::Floats(words.iter().map(|word| if share(word) < f64::from(p) { 0.0 } else { kept }).collect())
+        }
+    };
+    let bound = if form == Form::Normal { within(2e-6, 2e-6) } else { Bound::Exact };
+    case(format!("{form:?}, {count}"), bound, vec![vec![0, 0, step, 0]], vec![expected], |inputs, out| {
+        dispatch(form, seed, stream, inputs[0].clone(), out[0].clone())
+    })
+}

@@ -1,0 +1,92 @@
+//! The one door to vector instructions: run-time choice of the instruction set (AVX-512, AVX2+FMA, NEON, wasm simd128 or plain code) and the few
+//! lane operations that pulp lacks. Everything here is generic over the instruction set and must be inlined into a dispatched function.
+#![allow(
+    clippy::inline_always,
+    reason = "generic over the instruction set: must land inside the function that enables it"
+)]
+#![allow(unsafe_code, reason = "vector registers are read and written through pointers")]
+
+use pulp::{Arch, Scalar128b, Simd, WithSimd};
+
+/// Runs `op` with the best instruction set of this machine.
+#[inline]
+pub fn dispatch<Op: WithSimd>(op: Op) -> Op::Output {
+    match Arch::new() {
+        Arch::Scalar => op.with_simd(Scalar128b),
+        arch => arch.dispatch(op),
+    }
+}
+
+/// Reads one vector.
+///
+/// # Safety
+/// `at` is valid for reads of `S::F32_LANES` words.
+#[inline(always)]
+pub unsafe fn load<S: Simd>(at: *const f32) -> S::f32s {
+    // SAFETY: by the caller; no alignment is asked for.
+    unsafe { at.cast::<S::f32s>().read_unaligned() }
+}
+
+/// Writes one vector.
+///
+/// # Safety
+/// `at` is valid for writes of `S::F32_LANES` words.
+#[inline(always)]
+pub unsafe fn store<S: Simd>(at: *mut f32, value: S::f32s) {
+    // SAFETY: by the caller; no alignment is asked for.
+    unsafe { at.cast::<S::f32s>().write_unaligned(value) }
+}
+
+/// Whether this is pulp's portable type (no other has 16 registers of 4 lanes): its fused product is a slow library call, its min and max lose NaN.
+#[inline(always)]
+const fn is_portable<S: Simd>() -> bool {
+    S::F32_LANES == 4 && S::REGISTER_COUNT == 16
+}
+
+/// a * b + c, fused where the machine fuses.
+#[inline(always)]
+pub fn fma<S: Simd>(simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
+    if is_portable::<S>() { simd.add_f32s(simd.mul_f32s(a, b), c) } else { simd.mul_add_e_f32s(a, b, c) }
+}
+
+/// c - a * b.
+#[inline(always)]
+pub fn fnma<S: Simd>(simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
+    if is_portable::<S>() { simd.sub_f32s(c, simd.mul_f32s(a, b)) } else { simd.negate_mul_add_e_f32s(a, b, c) }
+}
+
+/// The larger of the two; x where x is NaN.
+#[inline(always)]
+pub fn at_least<S: Simd>(simd: S, low: S::f32s, x: S::f32s) -> S::f32s {
+    if is_portable::<S>() { simd.select_f32s(simd.less_than_f32s(x, low), low, x) } else { simd.max_f32s(low, x) }
+}
+
+/// The smaller of the two; x where x is NaN.
+#[inline(always)]
+pub fn at_most<S: Simd>(simd: S, high: S::f32s, x: S::f32s) -> S::f32s {
+    if is_portable::<S>() { simd.select_f32s(simd.greater_than_f32s(x, high), high, x) } else { simd.min_f32s(high, x) }
+}
+
+/// The polynomial with `coefficients`, highest power first.
+#[inline(always)]
+pub fn horner<S: Simd, const N: usize>(simd: S, x: S::f32s, coefficients: [f32; N]) -> S::f32s {
+    let mut sum = simd.splat_f32s(coefficients[0]);
+    let mut i = 1;
+    while i < N {
+        sum = fma(simd, sum, x, simd.splat_f32s(coefficients[i]));
+        i += 1;
+    }
+    sum
+}
+
+/// Every word shifted left by a constant: a product, because pulp only has lane-wise shifts, which wasm takes apart; compilers make it a shift.
+#[inline(always)]
+pub fn shift_left<S: Simd>(simd: S, x: S::u32s, bits: u32) -> S::u32s {
+    simd.mul_u32s(x, simd.splat_u32s(1 << bits))
+}
+
+/// Every word shifted right by a constant.
+#[inline(always)]
+pub fn shift_right<S: Simd>(simd: S, x: S::u32s, bits: u32) -> S::u32s {
+    simd.wrapping_dyn_shr_u32s(x, simd.splat_u32s(bits))
+}
