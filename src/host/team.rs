@@ -1,21 +1,250 @@
-//! A team of one: work runs in order. The twin of `team.rs` where there are no threads.
+//! A fork-join team of threads for work of some tens of microseconds: one round costs about a microsecond while the workers are awake.
+//! Work is cut by index and never by time, so no result depends on who ran which index. An index goes to the first member that is free: on a busy
+//! machine the caller does what late workers would have done, and does not wait for them. Workers spin for `SPIN`, then park.
 
-/// A fork-join team.
-pub struct Team;
+use std::any::Any;
+use std::hint::spin_loop;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::thread::{JoinHandle, park, yield_now};
+use std::time::{Duration, Instant};
+
+/// How long a thread watches for news before it gives its core away.
+const SPIN: Duration = Duration::from_micros(40);
+/// Most indices a round hands out one by one; beyond, index i goes with i + SLOTS, i + 2 SLOTS ...
+const SLOTS: usize = 4096;
+
+pub struct Team {
+    shared: Arc<Shared>,
+    workers: Vec<JoinHandle<()>>,
+    turn: Mutex<()>,
+}
 
 impl Team {
-    /// A team; the number of threads is ignored.
-    pub fn new(_threads: usize) -> Self {
-        Self
+    /// A team of `threads` in all: the caller of `parallel` and threads - 1 workers.
+    pub fn new(threads: usize) -> Team {
+        let workers = threads.max(1) - 1;
+        let shared = Arc::new(Shared::new(workers));
+        let workers = (0..workers).map(|worker| spawn(shared.clone(), worker)).collect();
+        Team { shared, workers, turn: Mutex::new(()) }
     }
 
-    /// Its size.
     pub fn threads(&self) -> usize {
-        1
+        self.workers.len() + 1
     }
 
-    /// Runs `work(0..count)`.
+    /// Runs work(0), ..., work(count - 1) and returns when all are done. A panic in any of them is passed on. Called from inside its own work or from a
+    /// second thread at once, it runs them in order on the calling thread.
     pub fn parallel(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
-        (0..count).for_each(work);
+        if self.workers.is_empty() || count < 2 {
+            return (0..count).for_each(work);
+        }
+        let Ok(turn) = self.turn.try_lock() else { return (0..count).for_each(work) };
+        let slots = count.min(SLOTS);
+        let job = Job { count, slots, work };
+        let round = self.post(&job);
+        self.shared.run(&job, 0);
+        self.shared.help(round);
+        wait_until(|| self.shared.done.load(SeqCst) == slots);
+        let panic = self.shared.panic.lock().unwrap().take();
+        drop(turn);
+        if let Some(payload) = panic {
+            resume_unwind(payload);
+        }
+    }
+
+    /// Opens a round with slot 0 taken.
+    fn post(&self, job: &Job) -> u32 {
+        let shared = &*self.shared;
+        shared.job.store((&raw const *job).cast_mut().cast(), SeqCst);
+        shared.done.store(0, SeqCst);
+        let round = Ticket::from(shared.ticket.load(SeqCst)).round.wrapping_add(1);
+        self.open(Ticket { round, next: 1, slots: job.slots as u16 });
+        round
+    }
+
+    fn open(&self, ticket: Ticket) {
+        self.shared.ticket.store(ticket.into(), SeqCst);
+        for (worker, parked) in self.workers.iter().zip(&self.shared.parked) {
+            if parked.load(SeqCst) {
+                worker.thread().unpark();
+            }
+        }
+    }
+}
+
+impl Drop for Team {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, SeqCst);
+        let round = Ticket::from(self.shared.ticket.load(SeqCst)).round.wrapping_add(1);
+        self.open(Ticket { round, next: 0, slots: 0 });
+        for worker in self.workers.drain(..) {
+            let _ = worker.join();
+        }
+    }
+}
+
+struct Job<'a> {
+    count: usize,
+    slots: usize,
+    work: &'a (dyn Fn(usize) + Sync),
+}
+
+/// The round, its slots and the next one to hand out, in one atomic word: a slot can only be taken in the round that is open.
+#[derive(Clone, Copy)]
+struct Ticket {
+    round: u32,
+    next: u16,
+    slots: u16,
+}
+
+impl From<u64> for Ticket {
+    fn from(word: u64) -> Ticket {
+        Ticket { round: (word >> 32) as u32, next: (word >> 16) as u16, slots: word as u16 }
+    }
+}
+
+impl From<Ticket> for u64 {
+    fn from(ticket: Ticket) -> u64 {
+        u64::from(ticket.round) << 32 | u64::from(ticket.next) << 16 | u64::from(ticket.slots)
+    }
+}
+
+struct Shared {
+    ticket: AtomicU64,
+    done: AtomicUsize,
+    job: AtomicPtr<()>,
+    stop: AtomicBool,
+    parked: Vec<AtomicBool>,
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+impl Shared {
+    fn new(workers: usize) -> Shared {
+        Shared {
+            ticket: AtomicU64::new(0),
+            done: AtomicUsize::new(0),
+            job: AtomicPtr::new(null_mut()),
+            stop: AtomicBool::new(false),
+            parked: (0..workers).map(|_| AtomicBool::new(false)).collect(),
+            panic: Mutex::new(None),
+        }
+    }
+
+    /// Takes and runs slots of `round` until none is left.
+    fn help(&self, round: u32) {
+        while let Some(slot) = self.claim(round) {
+            // SAFETY: the slot just taken is not done, so `parallel` of this round still waits and its job lives on its stack.
+            self.run(unsafe { &*self.job.load(SeqCst).cast::<Job>() }, slot);
+        }
+    }
+
+    fn claim(&self, round: u32) -> Option<usize> {
+        let take = |word| {
+            let ticket = Ticket::from(word);
+            (ticket.round == round && ticket.next < ticket.slots).then(|| Ticket { next: ticket.next + 1, ..ticket }.into())
+        };
+        self.ticket.fetch_update(SeqCst, SeqCst, take).ok().map(|word| Ticket::from(word).next.into())
+    }
+
+    fn run(&self, job: &Job, slot: usize) {
+        let indices = (slot..job.count).step_by(job.slots);
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| indices.for_each(job.work))) {
+            *self.panic.lock().unwrap() = Some(payload);
+        }
+        self.done.fetch_add(1, SeqCst);
+    }
+
+    /// The new round, once it is no longer `seen`.
+    fn next_round(&self, worker: usize, seen: u32) -> u32 {
+        let round = || Ticket::from(self.ticket.load(SeqCst)).round;
+        if !watch(|| round() != seen) {
+            // The flag goes up before the last look at the round, and `open` looks at it after changing the round: one of the two sees the other.
+            self.parked[worker].store(true, SeqCst);
+            while round() == seen {
+                park();
+            }
+            self.parked[worker].store(false, SeqCst);
+        }
+        round()
+    }
+}
+
+fn spawn(shared: Arc<Shared>, worker: usize) -> JoinHandle<()> {
+    let serve = move || {
+        let mut round = 0;
+        while !shared.stop.load(SeqCst) {
+            round = shared.next_round(worker, round);
+            shared.help(round);
+        }
+    };
+    std::thread::Builder::new().name(format!("team {worker}")).spawn(serve).expect("team: the system gives no more threads")
+}
+
+/// True as soon as `done`, false after `SPIN` without it.
+fn watch(done: impl Fn() -> bool) -> bool {
+    let start = Instant::now();
+    while start.elapsed() < SPIN {
+        for _ in 0..16 {
+            if done() {
+                return true;
+            }
+            spin_loop();
+        }
+    }
+    false
+}
+
+fn wait_until(done: impl Fn() -> bool) {
+    while !watch(&done) {
+        yield_now();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_index_runs_once_in_every_round() {
+        for threads in [1, 2, 3, 5] {
+            let team = Team::new(threads);
+            for count in [0, 1, 2, 3, 4, 5, 11, 5000].into_iter().cycle().take(2_000) {
+                let seen: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
+                team.parallel(count, &|i| _ = seen[i].fetch_add(1, SeqCst));
+                assert!(seen.iter().all(|n| n.load(SeqCst) == 1), "{threads} threads, {count} pieces");
+            }
+        }
+    }
+
+    #[test]
+    fn parked_workers_wake() {
+        let team = Team::new(3);
+        for _ in 0..20 {
+            std::thread::sleep(Duration::from_millis(1));
+            let sum = AtomicUsize::new(0);
+            team.parallel(6, &|i| _ = sum.fetch_add(i, SeqCst));
+            assert_eq!(sum.load(SeqCst), 15);
+        }
+    }
+
+    #[test]
+    fn a_call_inside_work_runs_in_place() {
+        let team = Team::new(2);
+        let sum = AtomicUsize::new(0);
+        team.parallel(4, &|_| team.parallel(4, &|i| _ = sum.fetch_add(i, SeqCst)));
+        assert_eq!(sum.load(SeqCst), 24);
+    }
+
+    #[test]
+    fn a_panic_passes_on_and_the_team_lives() {
+        let team = Team::new(2);
+        for bad in [0, 1] {
+            let outcome = catch_unwind(AssertUnwindSafe(|| team.parallel(2, &|i| assert_ne!(i, bad))));
+            assert!(outcome.is_err());
+        }
+        team.parallel(2, &|_| ());
     }
 }

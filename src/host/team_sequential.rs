@@ -1,20 +1,18 @@
-//! A team of one: work runs in order. The twin of `team.rs` where there are no threads.
+//! The team where there are no threads (wasm): the same items, everything in order on the caller.
 
-/// A fork-join team.
 pub struct Team;
 
 impl Team {
-    /// A team; the number of threads is ignored.
-    pub fn new(_threads: usize) -> Self {
-        Self
+    /// `threads` is taken for the sake of the threaded twin; the team has one.
+    pub fn new(_threads: usize) -> Team {
+        Team
     }
 
-    /// Its size.
     pub fn threads(&self) -> usize {
         1
     }
 
-    /// Runs `work(0..count)`.
+    /// Runs work(0), ..., work(count - 1) in order.
     pub fn parallel(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
         (0..count).for_each(work);
     }

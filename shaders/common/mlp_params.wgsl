@@ -1,0 +1,16 @@
+// Shape and scalars of an MLP step, and where its quads (vec4) lie. A layer is (inputs, outputs, offset of W, offset of b) in words.
+struct Params {
+    rows: u32, batch: u32, steps: u32, parts: u32,
+    inputs: u32, outputs: u32, targets: u32, total: u32,
+    depth: u32, span: u32, stride: u32, nesterov: u32,
+    delta: f32, smoothing: f32, beta1: f32, beta2: f32,
+    eps: f32, weight_decay: f32, momentum: f32, unused: f32,
+    layers: array<vec4<u32>, 16>,
+}
+
+const LANES = vec4<u32>(0u, 1u, 2u, 3u);
+
+fn quads(words: u32) -> u32 { return (words + 3u) >> 2u; }
+
+/// Which of the four words of quad `q` lie before `words`.
+fn inside(q: u32, words: u32) -> vec4<bool> { return (vec4<u32>(4u * q) + LANES) < vec4<u32>(words); }

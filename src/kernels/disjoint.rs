@@ -1,0 +1,30 @@
+//! A slice that several members of a team write at once, each its own range.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+pub struct Disjoint<'a, T> {
+    at: *mut T,
+    len: usize,
+    owner: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: it hands out ranges that, by the contract of `range`, never overlap; T crosses threads, so it must be Send.
+unsafe impl<T: Send> Sync for Disjoint<'_, T> {}
+
+impl<'a, T> Disjoint<'a, T> {
+    pub fn new(slice: &'a mut [T]) -> Disjoint<'a, T> {
+        Disjoint { at: slice.as_mut_ptr(), len: slice.len(), owner: PhantomData }
+    }
+
+    /// The part `range` of the slice.
+    ///
+    /// # Safety
+    /// No two ranges alive at the same time overlap.
+    #[allow(clippy::mut_from_ref)]
+    pub unsafe fn range(&self, range: Range<usize>) -> &mut [T] {
+        assert!(range.start <= range.end && range.end <= self.len, "range {range:?} of {}", self.len);
+        // SAFETY: in bounds by the assertion, alone by the caller.
+        unsafe { std::slice::from_raw_parts_mut(self.at.add(range.start), range.end - range.start) }
+    }
+}

@@ -1,0 +1,112 @@
+//! The activations and their slopes, a vector at a time, and the sweep over a tile: z becomes f(z), f'(z) goes beside it.
+
+use super::Activation;
+use crate::kernels::elementary::{exp_minus_one, sigmoid, softplus, tanh};
+use crate::kernels::simd::{at_least, fma, fnma, load, store};
+use pulp::{Simd, WithSimd};
+
+/// Turns z into f(z) in place and writes f'(z) to `slopes`; both of the same length, a multiple of `PAD`.
+pub struct Sweep<'a> {
+    pub activation: Activation,
+    pub z: &'a mut [f32],
+    pub slopes: &'a mut [f32],
+}
+
+impl WithSimd for Sweep<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Sweep { activation, z, slopes } = self;
+        match activation {
+            Activation::Relu => sweep::<S, Relu>(simd, z, slopes),
+            Activation::Tanh => sweep::<S, Tanh>(simd, z, slopes),
+            Activation::Sigmoid => sweep::<S, Sigmoid>(simd, z, slopes),
+            Activation::Silu => sweep::<S, Silu>(simd, z, slopes),
+            Activation::Gelu => sweep::<S, Gelu>(simd, z, slopes),
+            Activation::Elu => sweep::<S, Elu>(simd, z, slopes),
+            Activation::Softplus => sweep::<S, Softplus>(simd, z, slopes),
+            Activation::LeakyRelu => sweep::<S, LeakyRelu>(simd, z, slopes),
+            Activation::Identity => slopes.fill(1.0),
+        }
+    }
+}
+
+#[inline(always)]
+fn sweep<S: Simd, C: Curve>(simd: S, z: &mut [f32], slopes: &mut [f32]) {
+    assert_eq!(z.len(), slopes.len());
+    let (z, slopes, len) = (z.as_mut_ptr(), slopes.as_mut_ptr(), z.len());
+    for i in (0..len).step_by(S::F32_LANES) {
+        // SAFETY: len is a multiple of PAD, which is one of the lanes.
+        unsafe {
+            let (value, slope) = C::at(simd, load::<S>(z.add(i)));
+            store::<S>(z.add(i), value);
+            store::<S>(slopes.add(i), slope);
+        }
+    }
+}
+
+struct Softplus;
+impl Curve for Softplus {
+    #[inline(always)]
+    fn at<S: Simd>(simd: S, z: S::f32s) -> (S::f32s, S::f32s) {
+        softplus(simd, z)
+    }
+}
+
+/// (f(z), f'(z)).
+trait Curve {
+    fn at<S: Simd>(simd: S, z: S::f32s) -> (S::f32s, S::f32s);
+}
+
+macro_rules! curves {
+    ($($name:ident: |$simd:ident, $one:ident, $z:ident| $body:expr;)*) => { $(
+        struct $name;
+        impl Curve for $name {
+            #[inline(always)]
+            fn at<S: Simd>($simd: S, $z: S::f32s) -> (S::f32s, S::f32s) {
+                let $one = $simd.splat_f32s(1.0);
+                $body
+            }
+        }
+    )* };
+}
+
+curves! {
+    Relu: |simd, one, z| {
+        let zero = simd.splat_f32s(0.0);
+        (at_least(simd, zero, z), simd.select_f32s(simd.greater_than_f32s(z, zero), one, zero))
+    };
+    Tanh: |simd, one, z| {
+        let t = tanh(simd, z);
+        (t, fnma(simd, t, t, one))
+    };
+    Sigmoid: |simd, one, z| {
+        let s = sigmoid(simd, z);
+        (s, simd.mul_f32s(s, simd.sub_f32s(one, s)))
+    };
+    Silu: |simd, one, z| {
+        let s = sigmoid(simd, z);
+        let a = simd.mul_f32s(z, s);
+        (a, fma(simd, a, simd.sub_f32s(one, s), s))
+    };
+    // z sigmoid(2u) is z/2 (1 + tanh u), without its cancellation for z < 0.
+    Gelu: |simd, one, z| {
+        let square = simd.mul_f32s(z, z);
+        let rise = simd.splat_f32s(1.595_769);
+        let cubic = simd.mul_f32s(square, simd.splat_f32s(0.071_354_82));
+        let s = sigmoid(simd, simd.mul_f32s(z, simd.add_f32s(rise, cubic)));
+        let a = simd.mul_f32s(z, s);
+        let steepness = fma(simd, simd.splat_f32s(3.0), cubic, rise);
+        (a, fma(simd, simd.mul_f32s(a, simd.sub_f32s(one, s)), steepness, s))
+    };
+    Elu: |simd, one, z| {
+        let above = simd.greater_than_f32s(z, simd.splat_f32s(0.0));
+        let (below, e) = exp_minus_one(simd, z);
+        (simd.select_f32s(above, z, below), simd.select_f32s(above, one, e))
+    };
+    LeakyRelu: |simd, one, z| {
+        let slope = simd.select_f32s(simd.greater_than_f32s(z, simd.splat_f32s(0.0)), one, simd.splat_f32s(0.01));
+        (simd.mul_f32s(slope, z), slope)
+    };
+}

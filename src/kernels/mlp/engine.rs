@@ -1,0 +1,106 @@
+//! The training step of a small MLP, fused: gather, forward, loss, backward over tiles of samples that stay in cache.
+//!   z_l = a_(l-1) W_l^T + b_l,  a_l = f(z_l),  dW_l = dz_l^T a_(l-1),  db_l = sum dz_l,  dz_(l-1) = (dz_l W_l) f'(z_(l-1))
+//! Activations are row-major [sample, feature], rows padded to `PAD`, so lanes are features in all three products and nothing is transposed but the
+//! weights, once per step. Part k of `parts` owns a fixed run of samples and one row of `partials`: sums do not depend on the number of threads.
+
+use super::plan::{Layer, Plan, Shape, TILE};
+use super::tile::{Pack, Predict, Train};
+use super::{Activation, Loss, Params, plan};
+use crate::host::Team;
+use crate::kernels::disjoint::Disjoint;
+use crate::kernels::simd::dispatch;
+
+/// The uniform as the engine's shape.
+pub fn shape(params: &Params) -> Shape {
+    let layers = params.layers.map(|[inputs, outputs, weight, bias]| Layer { inputs, outputs, weight, bias });
+    let Params { rows, batch, steps, parts, inputs, outputs, targets, total, depth, .. } = *params;
+    Shape { rows, batch, steps, parts, inputs, outputs, targets, total, depth, layers }
+}
+
+/// The training rows and their order.
+#[derive(Clone, Copy)]
+pub struct Batch<'a> {
+    /// [rows, inputs].
+    pub x: &'a [f32],
+    /// [rows, targets].
+    pub y: &'a [f32],
+    /// Table and permutation.
+    pub order: &'a [u32],
+    /// [outputs] class weights, for cross-entropy.
+    pub weights: &'a [f32],
+}
+
+/// Gradient sums, loss sum and weight sum of the batch at the cursor: partials[part] = [gradients like params, loss sum, weight sum].
+/// x [rows, inputs], y [rows, targets], order = 4 words per step then a permutation of the rows, weights [outputs] for cross-entropy, control
+/// [step, cursor, step, cursor], partials [parts, total + 64], scratch of `scratch_words(p)`, its contents of no account.
+#[allow(clippy::too_many_arguments, reason = "the bindings of one launch, each with its own type")]
+pub fn step(
+    p: &Shape,
+    activation: Activation,
+    loss: Loss,
+    batch: Batch<'_>,
+    params: &[f32],
+    control: &mut [u32],
+    partials: &mut [f32],
+    scratch: &mut [f32],
+    team: &Team,
+) {
+    let Batch { x, y, order, weights } = batch;
+    let plan = Plan::new(p);
+    let rows = batch_rows(p, order, control[1] as usize);
+    control[2] = control[0].wrapping_add(1);
+    control[3] = control[1];
+    let (shared, own) = aligned(scratch, plan.words()).split_at_mut(plan.shared_words);
+    pack(p, &plan, params, shared, team);
+    let (shared, own, partials) = (&*shared, Disjoint::new(own), Disjoint::new(partials));
+    let stride = p.total as usize + 64;
+    team.parallel(plan.parts, &|part| {
+        // SAFETY: one range per part.
+        let partial = unsafe { partials.range(part * stride..(part + 1) * stride) };
+        // SAFETY: as above.
+        let own = unsafe { own.range(part * plan.part_words..(part + 1) * plan.part_words) };
+        let rows = plan.part_rows(rows, part);
+        dispatch(Train { p, plan: &plan, activation, loss, x, y, rows, weights, shared, own, partial });
+    });
+}
+
+/// out [rows, outputs] = the model at x [rows, inputs]. Allocates its scratch: it is called rarely and for many rows.
+pub fn forward(p: &Shape, activation: Activation, x: &[f32], params: &[f32], out: &mut [f32], team: &Team) {
+    let plan = Plan::of_tile(p, TILE);
+    let (inputs, outputs) = (p.inputs as usize, p.outputs as usize);
+    let rows = out.len() / outputs;
+    let pieces = team.threads().min(rows.div_ceil(TILE)).max(1);
+    let mut scratch = vec![0.0; plan.shared_words + pieces * plan.part_words + plan::PAD];
+    let (shared, own) = aligned(&mut scratch, plan.shared_words + pieces * plan.part_words).split_at_mut(plan.shared_words);
+    pack(p, &plan, params, shared, team);
+    let (shared, own, out) = (&*shared, Disjoint::new(own), Disjoint::new(out));
+    let share = rows.div_ceil(pieces).next_multiple_of(TILE);
+    team.parallel(pieces, &|piece| {
+        let (start, end) = ((piece * share).min(rows), ((piece + 1) * share).min(rows));
+        // SAFETY: one range per piece.
+        let own = unsafe { own.range(piece * plan.part_words..(piece + 1) * plan.part_words) };
+        // SAFETY: as above.
+        let out = unsafe { out.range(start * outputs..end * outputs) };
+        dispatch(Predict { p, plan: &plan, activation, x: &x[start * inputs..end * inputs], shared, own, out });
+    });
+}
+
+/// The row numbers of the batch at `cursor`.
+fn batch_rows<'a>(p: &Shape, order: &'a [u32], cursor: usize) -> &'a [u32] {
+    let (rows, batch) = (p.rows as usize, p.batch as usize);
+    let permutation = &order[4 * p.steps as usize..][..rows];
+    &permutation[(cursor * batch).min(rows)..((cursor + 1) * batch).min(rows)]
+}
+
+/// Copies the weights into `shared`: [in, out] for the forward pass, [out, in] for the backward pass, rows padded.
+fn pack(p: &Shape, plan: &Plan, params: &[f32], shared: &mut [f32], team: &Team) {
+    let pieces = team.threads();
+    let shared = Disjoint::new(shared);
+    team.parallel(pieces, &|piece| dispatch(Pack { p, plan, params, shared: &shared, piece, pieces }));
+}
+
+/// The first `words` of the slice from a cache line on.
+fn aligned(slice: &mut [f32], words: usize) -> &mut [f32] {
+    let skip = slice.as_ptr().align_offset(64);
+    &mut slice[skip..skip + words]
+}

@@ -1,0 +1,251 @@
+//! The fused multi-layer perceptron: what a model must be for it, and the numbers its three kernels share.
+//! `mlp_step` and `mlp_forward` are its kernels; `engine` and below are their CPU path.
+
+mod activation;
+pub(super) mod engine;
+mod loss;
+mod plan;
+mod product;
+mod tile;
+
+use std::any::Any;
+use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
+
+pub use super::mlp_forward::dispatch as forward;
+pub use super::mlp_step::dispatch as step;
+use crate::device::{Body, Dispatch, Info, SharedBody};
+use crate::params;
+pub use plan::{Layer, MAX_LAYERS};
+
+/// The widest layer the fused kernels take.
+pub const MAX_WIDTH: usize = 128;
+
+/// A pointwise function between linear layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Activation {
+    /// x.
+    Identity,
+    /// max(x, 0).
+    Relu,
+    /// x above 0, 0.01 x below.
+    LeakyRelu,
+    /// x above 0, e^x - 1 below.
+    Elu,
+    /// 0.5 x (1 + tanh(√(2/π)(x + 0.044715 x³))).
+    Gelu,
+    /// 1 / (1 + e^-x).
+    Sigmoid,
+    /// x · sigmoid(x).
+    Silu,
+    /// ln(1 + e^x).
+    Softplus,
+    /// Hyperbolic tangent.
+    Tanh,
+}
+
+impl Activation {
+    /// All, with their names.
+    pub const ALL: [(&'static str, Self); 9] = [
+        ("identity", Self::Identity),
+        ("relu", Self::Relu),
+        ("leaky_relu", Self::LeakyRelu),
+        ("elu", Self::Elu),
+        ("gelu", Self::Gelu),
+        ("sigmoid", Self::Sigmoid),
+        ("silu", Self::Silu),
+        ("softplus", Self::Softplus),
+        ("tanh", Self::Tanh),
+    ];
+
+    fn wgsl(self) -> &'static str {
+        match self {
+            Self::Identity => include_str!("../../../shaders/common/act_identity.wgsl"),
+            Self::Relu => include_str!("../../../shaders/common/act_relu.wgsl"),
+            Self::LeakyRelu => include_str!("../../../shaders/common/act_leaky_relu.wgsl"),
+            Self::Elu => include_str!("../../../shaders/common/act_elu.wgsl"),
+            Self::Gelu => include_str!("../../../shaders/common/act_gelu.wgsl"),
+            Self::Sigmoid => include_str!("../../../shaders/common/act_sigmoid.wgsl"),
+            Self::Silu => include_str!("../../../shaders/common/act_silu.wgsl"),
+            Self::Softplus => include_str!("../../../shaders/common/act_softplus.wgsl"),
+            Self::Tanh => include_str!("../../../shaders/common/act_tanh.wgsl"),
+        }
+    }
+}
+
+/// What training makes small; the formulas are beside each.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "loss", rename_all = "snake_case")]
+pub enum Loss {
+    /// (z - y)².
+    Mse,
+    /// |z - y|.
+    Mae,
+    /// (z - y)² / 2 up to `delta`, then delta (|z - y| - delta/2) (Huber 1964).
+    Huber {
+        /// Where it turns from square to linear, in units of the target.
+        delta: f32,
+    },
+    /// Binary cross-entropy of logits: max(z, 0) - z y + ln(1 + e^-|z|).
+    Bce,
+    /// Cross-entropy of logits against a class index, with label smoothing; class weights come with the data.
+    CrossEntropy {
+        /// Share of the target spread evenly over the classes, in [0, 1).
+        smoothing: f32,
+    },
+}
+
+impl Loss {
+    fn wgsl(self) -> [&'static str; 2] {
+        let mean = include_str!("../../../shaders/common/loss_mean.wgsl");
+        match self {
+            Self::Mse => [mean, include_str!("../../../shaders/common/loss_mse.wgsl")],
+            Self::Mae => [mean, include_str!("../../../shaders/common/loss_mae.wgsl")],
+            Self::Huber { .. } => [mean, include_str!("../../../shaders/common/loss_huber.wgsl")],
+            Self::Bce => [mean, include_str!("../../../shaders/common/loss_bce.wgsl")],
+            Self::CrossEntropy { .. } => ["", include_str!("../../../shaders/common/loss_cross_entropy.wgsl")],
+        }
+    }
+}
+
+params! {
+    /// A layer is (inputs, outputs, offset of its weight, offset of its bias), in words of the flat parameters.
+    /// `span` is a workgroup's rows; `stride` is a row's scratch in quads of words.
+    pub struct Params {
+        rows: u32,
+        batch: u32,
+        steps: u32,
+        parts: u32,
+        inputs: u32,
+        outputs: u32,
+        targets: u32,
+        total: u32,
+        depth: u32,
+        span: u32,
+        stride: u32,
+        nesterov: u32,
+        delta: f32,
+        smoothing: f32,
+        beta1: f32,
+        beta2: f32,
+        eps: f32,
+        weight_decay: f32,
+        momentum: f32,
+        unused: f32,
+        layers: [[u32; 4]; MAX_LAYERS],
+    }
+}
+
+/// A model the fused kernels take.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mlp {
+    activation: Activation,
+    layers: Vec<Layer>,
+    total: usize,
+}
+
+impl Mlp {
+    /// From layer sizes and offsets; `None` if it is too deep or too wide.
+    pub fn new(activation: Activation, layers: Vec<Layer>, total: usize) -> Option<Self> {
+        let fits = |layer: &Layer| layer.inputs.max(layer.outputs) as usize <= MAX_WIDTH;
+        let is_taken = (1..=MAX_LAYERS).contains(&layers.len()) && layers.iter().all(fits);
+        is_taken.then_some(Self { activation, layers, total })
+    }
+
+    /// A training step over `rows` rows.
+    pub fn training(&self, info: &Info, rows: usize, batch: usize, steps: usize, targets: usize) -> Fused {
+        let tiles = batch.min(rows).div_ceil(SPAN);
+        // A CPU part is a thread's share; two even for one thread, so that one and two give the same bits.
+        let parts = if info.device == "cpu" { info.threads.clamp(2, 64).min(tiles) } else { tiles };
+        let mut params = self.params(rows, self.layers.iter().map(|layer| quads(layer.inputs) + quads(layer.outputs)).sum());
+        params.batch = batch as u32;
+        params.steps = steps as u32;
+        params.targets = targets as u32;
+        params.parts = parts.max(1) as u32;
+        Fused { params, activation: self.activation }
+    }
+
+    /// Prediction over `rows` rows.
+    pub fn predicting(&self, rows: usize) -> Fused {
+        let widest = self.layers.iter().map(|layer| quads(layer.inputs.max(layer.outputs))).max().unwrap_or(1);
+        let mut params = self.params(rows, 2 * widest);
+        params.parts = rows.div_ceil(SPAN).clamp(1, 256) as u32;
+        Fused { params, activation: self.activation }
+    }
+
+    fn params(&self, rows: usize, stride: u32) -> Params {
+        let mut params: Params = bytemuck::Zeroable::zeroed();
+        params.rows = rows as u32;
+        params.inputs = self.layers[0].inputs;
+        params.outputs = self.layers[self.layers.len() - 1].outputs;
+        params.total = self.total as u32;
+        params.depth = self.layers.len() as u32;
+        params.span = SPAN as u32;
+        params.stride = stride;
+        for (slot, layer) in params.layers.iter_mut().zip(&self.layers) {
+            *slot = [layer.inputs, layer.outputs, layer.weight, layer.bias];
+        }
+        params
+    }
+}
+
+/// Rows of a GPU workgroup's tile.
+const SPAN: usize = 16;
+
+fn quads(words: u32) -> u32 {
+    words.div_ceil(4)
+}
+
+/// The numbers of one fused launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Fused {
+    pub(super) params: Params,
+    pub(super) activation: Activation,
+}
+
+impl Fused {
+    /// Rows of the partial gradients.
+    pub fn parts(&self) -> usize {
+        self.params.parts as usize
+    }
+
+    /// Words of scratch the launch needs on a device.
+    pub fn scratch_words(&self, info: &Info) -> usize {
+        let params = &self.params;
+        if info.device == "cpu" {
+            return if params.steps == 0 { 1 } else { plan::scratch_words(&engine::shape(params)) };
+        }
+        4 * (params.parts * params.span * params.stride) as usize
+    }
+}
+
+/// What the fused kernels are specialised with: fragments for the devices, choices for the CPU.
+pub struct Choice {
+    pub(super) activation: Activation,
+    pub(super) loss: Option<Loss>,
+}
+
+impl Choice {
+    /// As a dispatch's body.
+    pub(super) fn shared(activation: Activation, loss: Option<Loss>) -> SharedBody {
+        Rc::new(Self { activation, loss })
+    }
+
+    /// The choice of a dispatch.
+    pub(super) fn of(dispatch: &Dispatch) -> &Self {
+        let body: &dyn Any = &**dispatch.body.as_ref().expect("a fused dispatch has a choice");
+        body.downcast_ref().expect("its body is a choice")
+    }
+}
+
+impl Body for Choice {
+    fn wgsl(&self) -> String {
+        let mut fragments = vec![self.activation.wgsl()];
+        if let Some(loss) = self.loss {
+            fragments.extend(loss.wgsl());
+        }
+        fragments.join("\n")
+    }
+}

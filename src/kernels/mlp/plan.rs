@@ -1,0 +1,138 @@
+//! Sizes of the step: the model's shape as the engine states it, and where everything lies in the scratch.
+
+/// Rows of tiles and packed weights are padded to this many words: one cache line, one AVX-512 vector.
+pub const PAD: usize = 16;
+/// Samples per tile, at most.
+pub const TILE: usize = 64;
+/// Blocks of rows may run over a tile's end by fewer than this.
+pub const SLACK: usize = 8;
+pub const MAX_LAYERS: usize = 16;
+
+/// One linear layer: its sizes and the word offsets of weights [outputs, inputs] and bias [outputs] in the parameters.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Layer {
+    pub inputs: u32,
+    pub outputs: u32,
+    pub weight: u32,
+    pub bias: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shape {
+    pub rows: u32,
+    pub batch: u32,
+    pub steps: u32,
+    pub parts: u32,
+    pub inputs: u32,
+    pub outputs: u32,
+    pub targets: u32,
+    pub total: u32,
+    pub depth: u32,
+    pub layers: [Layer; MAX_LAYERS],
+}
+
+impl Shape {
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers[..self.depth as usize]
+    }
+}
+
+/// The words that [`super::step`] needs in its scratch.
+pub fn scratch_words(p: &Shape) -> usize {
+    Plan::new(p).words() + PAD
+}
+
+/// Offsets of one layer: packed weights in the shared region, rows and slopes in a part's own.
+#[derive(Clone, Copy, Default)]
+pub struct Place {
+    pub inputs: usize,
+    pub outputs: usize,
+    /// Padded sizes.
+    pub input_stride: usize,
+    pub stride: usize,
+    /// [inputs, stride], [stride], [outputs, input_stride].
+    pub down: usize,
+    pub bias: usize,
+    pub up: usize,
+    /// [tile, input_stride]: what the layer reads.
+    pub input: usize,
+    /// [tile, stride]: f'(z) going down, dl/dz coming up.
+    pub delta: usize,
+}
+
+pub struct Plan {
+    pub parts: usize,
+    pub part_rows: usize,
+    pub tile: usize,
+    pub shared_words: usize,
+    pub part_words: usize,
+    /// [tile, padded outputs]: what the last layer gives.
+    pub last: usize,
+    /// Three rows of tile * outputs words for the loss.
+    pub loss: usize,
+    pub depth: usize,
+    places: [Place; MAX_LAYERS],
+}
+
+impl Plan {
+    /// The batch goes to the parts in equal runs, a run to tiles of equal size.
+    pub fn new(p: &Shape) -> Plan {
+        let part_rows = (p.batch as usize).div_ceil(p.parts as usize);
+        Plan { part_rows, ..Plan::of_tile(p, part_rows.div_ceil(part_rows.div_ceil(TILE))) }
+    }
+
+    pub fn of_tile(p: &Shape, tile: usize) -> Plan {
+        let depth = p.depth as usize;
+        assert!((1..=MAX_LAYERS).contains(&depth), "mlp: {depth} layers, from 1 to {MAX_LAYERS} are possible");
+        let mut plan = Plan {
+            parts: p.parts as usize,
+            part_rows: tile,
+            tile,
+            shared_words: 0,
+            part_words: 0,
+            last: 0,
+            loss: 0,
+            depth,
+            places: [Place::default(); MAX_LAYERS],
+        };
+        let rows = tile + SLACK;
+        for (place, layer) in plan.places.iter_mut().zip(p.layers()) {
+            let (inputs, outputs) = (layer.inputs as usize, layer.outputs as usize);
+            let (input_stride, stride) = (inputs.next_multiple_of(PAD), outputs.next_multiple_of(PAD));
+            let mut shared = |words| take(&mut plan.shared_words, words);
+            let (down, bias, up) = (shared(inputs * stride), shared(stride), shared(outputs * input_stride));
+            let mut own = |words| take(&mut plan.part_words, words);
+            let (input, delta) = (own(rows * input_stride), own(rows * stride));
+            *place = Place { inputs, outputs, input_stride, stride, down, bias, up, input, delta };
+        }
+        let outputs = p.outputs as usize;
+        plan.last = take(&mut plan.part_words, rows * outputs.next_multiple_of(PAD));
+        plan.loss = take(&mut plan.part_words, 3 * (tile * outputs).next_multiple_of(PAD));
+        plan
+    }
+
+    pub fn words(&self) -> usize {
+        self.shared_words + self.parts * self.part_words
+    }
+
+    pub fn places(&self) -> &[Place] {
+        &self.places[..self.depth]
+    }
+
+    /// Where layer l writes its activations: the next layer's input.
+    pub fn output(&self, l: usize) -> usize {
+        self.places().get(l + 1).map_or(self.last, |next| next.input)
+    }
+
+    pub fn part_rows<'a>(&self, rows: &'a [u32], part: usize) -> &'a [u32] {
+        &rows[(part * self.part_rows).min(rows.len())..((part + 1) * self.part_rows).min(rows.len())]
+    }
+}
+
+fn take(used: &mut usize, words: usize) -> usize {
+    let at = *used;
+    *used += words.next_multiple_of(PAD);
+    at
+}

@@ -1,0 +1,117 @@
+//! The one product of the step: out[r, c] = finish(start(r, c) + sum_k left[r, k] right[k, c]), columns in lanes, in blocks of R rows by V vectors
+//! that stay in registers. `left` has free strides, so it also stands for its transpose.
+
+use crate::kernels::simd::{fma, load};
+use pulp::Simd;
+
+/// False in wasm, the only 32-bit target that matters: V8 spills more than eight sums (6 x 2 takes 1.5 times as long as 4 x 2).
+const WIDE: bool = usize::BITS == 64;
+
+/// left[r, k] = at[r * row + k * step].
+#[derive(Clone, Copy)]
+pub struct Left {
+    pub at: *const f32,
+    pub row: usize,
+    pub step: usize,
+}
+
+/// right[k, c] = at[k * stride + c].
+#[derive(Clone, Copy)]
+pub struct Right {
+    pub at: *const f32,
+    pub stride: usize,
+}
+
+/// What a sum starts from and where it goes; row and column of the first lane.
+pub trait Ends {
+    /// # Safety
+    /// As for [`product`].
+    unsafe fn start<S: Simd>(&self, simd: S, row: usize, column: usize) -> S::f32s;
+    /// # Safety
+    /// As for [`product`].
+    unsafe fn finish<S: Simd>(&self, simd: S, row: usize, column: usize, sum: S::f32s);
+}
+
+/// # Safety
+/// `left` is readable for rows up to the next multiple of the block's rows (at most 5 more) and `depth` steps, `right` for `depth` rows and `columns`
+/// rounded up to whole vectors; `ends` accepts those rows and columns.
+#[inline(always)]
+pub unsafe fn product<S: Simd, E: Ends>(simd: S, rows: usize, columns: usize, depth: usize, left: Left, right: Right, ends: &E) {
+    let vectors = columns.div_ceil(S::F32_LANES);
+    let mut v = 0;
+    // SAFETY: by the caller; the blocks below cover the rows, over by fewer than a block, and the vectors exactly.
+    unsafe {
+        while WIDE && S::REGISTER_COUNT == 32 && v + 4 <= vectors {
+            column::<S, E, 6, 3, 4>(simd, rows, v * S::F32_LANES, depth, left, right, ends);
+            v += 4;
+        }
+        while WIDE && v + 2 <= vectors {
+            column::<S, E, 6, 3, 2>(simd, rows, v * S::F32_LANES, depth, left, right, ends);
+            v += 2;
+        }
+        while v + 2 <= vectors {
+            column::<S, E, 4, 2, 2>(simd, rows, v * S::F32_LANES, depth, left, right, ends);
+            v += 2;
+        }
+        if v < vectors {
+            column::<S, E, 6, 3, 1>(simd, rows, v * S::F32_LANES, depth, left, right, ends);
+        }
+    }
+}
+
+/// V vectors of columns, all rows: blocks of R, then H (half of R) or 1 where fewer are left.
+#[inline(always)]
+unsafe fn column<S: Simd, E: Ends, const R: usize, const H: usize, const V: usize>(
+    simd: S, rows: usize, column: usize, depth: usize, left: Left, right: Right, ends: &E,
+) {
+    let mut r = 0;
+    // SAFETY: by the caller of `product`.
+    unsafe {
+        while r + H < rows {
+            block::<S, E, R, V>(simd, r, column, depth, left, right, ends);
+            r += R;
+        }
+        if r + 1 < rows {
+            block::<S, E, H, V>(simd, r, column, depth, left, right, ends);
+        } else if r < rows {
+            block::<S, E, 1, V>(simd, r, column, depth, left, right, ends);
+        }
+    }
+}
+
+// Indices, not iterators: r and v address memory as well as `sums`.
+#[allow(clippy::needless_range_loop)]
+#[inline(always)]
+unsafe fn block<S: Simd, E: Ends, const R: usize, const V: usize>(simd: S, row: usize, column: usize, depth: usize, left: Left, right: Right, ends: &E) {
+    let lanes = S::F32_LANES;
+    let mut sums = [[simd.splat_f32s(0.0); V]; R];
+    // SAFETY: by the caller of `product`.
+    unsafe {
+        for r in 0..R {
+            for v in 0..V {
+                sums[r][v] = ends.start(simd, row + r, column + v * lanes);
+            }
+        }
+        let mut a = left.at.add(row * left.row);
+        let mut b = right.at.add(column);
+        for _ in 0..depth {
+            let mut columns = [simd.splat_f32s(0.0); V];
+            for v in 0..V {
+                columns[v] = load::<S>(b.add(v * lanes));
+            }
+            for r in 0..R {
+                let factor = simd.splat_f32s(*a.add(r * left.row));
+                for v in 0..V {
+                    sums[r][v] = fma(simd, factor, columns[v], sums[r][v]);
+                }
+            }
+            a = a.wrapping_add(left.step);
+            b = b.wrapping_add(right.stride);
+        }
+        for r in 0..R {
+            for v in 0..V {
+                ends.finish(simd, row + r, column + v * lanes, sums[r][v]);
+            }
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! The passes over tiles: packing the weights, and one part's samples down and up the layers.
+
+use super::activation::Sweep;
+use super::loss::{Grade, Sums};
+use super::plan::{PAD, Place, Plan, SLACK, Shape};
+use super::product::{Ends, Left, Right, product};
+use super::{Activation, Loss};
+use crate::kernels::disjoint::Disjoint;
+use crate::kernels::simd::{load, store};
+use pulp::{Simd, WithSimd};
+
+/// Packs every layer's weights into `shared`; piece k of n takes every n-th band of `PAD` outputs.
+pub struct Pack<'a> {
+    pub p: &'a Shape,
+    pub plan: &'a Plan,
+    pub params: &'a [f32],
+    pub shared: &'a Disjoint<'a, f32>,
+    pub piece: usize,
+    pub pieces: usize,
+}
+
+impl WithSimd for Pack<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        let mut band = 0;
+        for (place, layer) in self.plan.places().iter().zip(self.p.layers()) {
+            let weight = &self.params[layer.weight as usize..][..place.inputs * place.outputs];
+            let bias = &self.params[layer.bias as usize..][..place.outputs];
+            for first in (0..place.outputs).step_by(PAD) {
+                if band % self.pieces == self.piece {
+                    self.band(place, weight, bias, first);
+                }
+                band += 1;
+            }
+        }
+    }
+}
+
+impl Pack<'_> {
+    /// Outputs first..first + PAD of one layer: PAD columns of `down`, as many rows of `up`.
+    #[inline(always)]
+    fn band(&self, place: &Place, weight: &[f32], bias: &[f32], first: usize) {
+        let count = PAD.min(place.outputs - first);
+        // SAFETY: the ranges written here belong to this band, and a band to one piece.
+        let packed = |start, len| unsafe { self.shared.range(start..start + len) };
+        let padded = packed(place.bias + first, PAD);
+        padded.fill(0.0);
+        padded[..count].copy_from_slice(&bias[first..first + count]);
+        for o in first..first + count {
+            let row = packed(place.up + o * place.input_stride, place.input_stride);
+            row[..place.inputs].copy_from_slice(&weight[o * place.inputs..][..place.inputs]);
+            row[place.inputs..].fill(0.0);
+        }
+        let mut square = [[0.0; PAD]; PAD];
+        for i in (0..place.inputs).step_by(PAD) {
+            for (o, row) in square.iter_mut().take(count).enumerate() {
+                row.copy_from_slice(packed(place.up + (first + o) * place.input_stride + i, PAD));
+            }
+            for (k, row) in transposed(&square).iter().take(place.inputs - i).enumerate() {
+                packed(place.down + (i + k) * place.stride + first, PAD).copy_from_slice(row);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn transposed(square: &[[f32; PAD]; PAD]) -> [[f32; PAD]; PAD] {
+    let mut turned = [[0.0; PAD]; PAD];
+    for i in 0..PAD {
+        for j in 0..PAD {
+            turned[j][i] = square[i][j];
+        }
+    }
+    turned
+}
+
+/// One part's share of the batch: all its tiles, into its row of the partial sums.
+pub struct Train<'a> {
+    pub p: &'a Shape,
+    pub plan: &'a Plan,
+    pub activation: Activation,
+    pub loss: Loss,
+    pub x: &'a [f32],
+    pub y: &'a [f32],
+    pub rows: &'a [u32],
+    pub weights: &'a [f32],
+    pub shared: &'a [f32],
+    pub own: &'a mut [f32],
+    pub partial: &'a mut [f32],
+}
+
+impl WithSimd for Train<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Train { p, plan, own, partial, .. } = self;
+        let total = p.total as usize;
+        if self.rows.is_empty() {
+            return partial.fill(0.0);
+        }
+        clear_gaps(p, partial);
+        let mut sums = Sums::default();
+        for (t, rows) in self.rows.chunks(plan.tile).enumerate() {
+            gather(plan, self.x, rows, own);
+            descend(simd, plan, self.activation, rows.len(), self.shared, own);
+            sums.add(grade(simd, plan, own, self.loss, self.y, rows, self.weights));
+            for l in (0..plan.depth).rev() {
+                let (place, layer) = (&plan.places()[l], &p.layers[l]);
+                let delta = if l + 1 == plan.depth { plan.last } else { place.delta };
+                let (weight, bias) = (layer.weight as usize, layer.bias as usize);
+                let gradient = Gradient { place, delta, rows: rows.len(), fresh: t == 0, weight, bias, own, partial };
+                simd.vectorize(gradient);
+                if l > 0 {
+                    simd.vectorize(Ascend { place, delta, below: plan.places()[l - 1].delta, rows: rows.len(), shared: self.shared, own });
+                }
+            }
+        }
+        partial[total] = sums.loss;
+        partial[total + 1] = sums.weight;
+    }
+}
+
+/// The forward pass alone, tile by tile.
+pub struct Predict<'a> {
+    pub p: &'a Shape,
+    pub plan: &'a Plan,
+    pub activation: Activation,
+    pub x: &'a [f32],
+    pub shared: &'a [f32],
+    pub own: &'a mut [f32],
+    pub out: &'a mut [f32],
+}
+
+impl WithSimd for Predict<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Predict { p, plan, own, .. } = self;
+        let (inputs, outputs) = (p.inputs as usize, p.outputs as usize);
+        let numbers: [u32; super::TILE] = std::array::from_fn(|i| i as u32);
+        for (x, out) in self.x.chunks(plan.tile * inputs).zip(self.out.chunks_mut(plan.tile * outputs)) {
+            let rows = &numbers[..x.len() / inputs];
+            gather(plan, x, rows, own);
+            descend(simd, plan, self.activation, rows.len(), self.shared, own);
+            let stride = outputs.next_multiple_of(PAD);
+            for (row, out) in out.chunks_mut(outputs).enumerate() {
+                out.copy_from_slice(&own[plan.last + row * stride..][..outputs]);
+            }
+        }
+    }
+}
+
+/// The words between tensors and behind the last are zero in every row of partial sums.
+fn clear_gaps(p: &Shape, partial: &mut [f32]) {
+    let total = p.total as usize;
+    let mut end = 0;
+    for layer in p.layers() {
+        let (weight, bias) = (layer.weight as usize, layer.bias as usize);
+        partial[end..weight].fill(0.0);
+        partial[weight + (layer.inputs * layer.outputs) as usize..bias].fill(0.0);
+        end = bias + layer.outputs as usize;
+    }
+    partial[end..total + 64].fill(0.0);
+}
+
+/// Copies the tile's rows of x, padded with zeros, behind them as many zero rows as a block of rows may run over.
+#[inline(always)]
+fn gather(plan: &Plan, x: &[f32], rows: &[u32], own: &mut [f32]) {
+    let Place { inputs, input_stride, input, .. } = plan.places()[0];
+    let tile = &mut own[input..][..(rows.len() + SLACK) * input_stride];
+    tile.fill(0.0);
+    for (out, &row) in tile.chunks_exact_mut(input_stride).zip(rows) {
+        let x = &x[row as usize * inputs..][..inputs];
+        for (out, x) in out.iter_mut().zip(x) {
+            *out = *x;
+        }
+    }
+}
+
+/// All layers forward: activations into the next layer's input, slopes into delta.
+#[inline(always)]
+fn descend<S: Simd>(simd: S, plan: &Plan, activation: Activation, rows: usize, shared: &[f32], own: &mut [f32]) {
+    for (l, place) in plan.places().iter().enumerate() {
+        let out = plan.output(l);
+        simd.vectorize(Descend { place, out, rows, shared, own });
+        if l + 1 < plan.depth {
+            let words = rows * place.stride;
+            let [z, slopes] = own.get_disjoint_mut([out..out + words, place.delta..place.delta + words]).expect("places do not overlap");
+            simd.vectorize(Sweep { activation, z, slopes });
+        }
+    }
+}
+
+#[inline(always)]
+fn grade<S: Simd>(simd: S, plan: &Plan, own: &mut [f32], loss: Loss, y: &[f32], rows: &[u32], weights: &[f32]) -> Sums {
+    let Place { outputs, stride, .. } = plan.places()[plan.depth - 1];
+    let third = (plan.tile * outputs).next_multiple_of(PAD);
+    let ranges = [plan.last..plan.last + rows.len() * stride, plan.loss..plan.loss + 3 * third];
+    let [z, work] = own.get_disjoint_mut(ranges).expect("places do not overlap");
+    simd.vectorize(Grade { loss, z, stride, outputs, y, rows, weights, work })
+}
+
+/// z = a W^T + b of one layer and tile.
+struct Descend<'a> {
+    place: &'a Place,
+    out: usize,
+    rows: usize,
+    shared: &'a [f32],
+    own: &'a mut [f32],
+}
+
+impl WithSimd for Descend<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Place { inputs, outputs, input_stride, stride, down, bias, input, .. } = *self.place;
+        let rows = self.rows + SLACK;
+        let ranges = [input..input + rows * input_stride, self.out..self.out + rows * stride];
+        let [left, out] = self.own.get_disjoint_mut(ranges).expect("places do not overlap");
+        let (right, bias) = (&self.shared[down..][..inputs * stride], &self.shared[bias..][..stride]);
+        let ends = Affine { bias: bias.as_ptr(), out: out.as_mut_ptr(), stride };
+        let left = Left { at: left.as_ptr(), row: input_stride, step: 1 };
+        // SAFETY: the slices above, SLACK rows longer than the tile, cover what the product touches.
+        unsafe { product(simd, self.rows, outputs, inputs, left, Right { at: right.as_ptr(), stride }, &ends) }
+    }
+}
+
+struct Affine {
+    bias: *const f32,
+    out: *mut f32,
+    stride: usize,
+}
+
+impl Ends for Affine {
+    #[inline(always)]
+    unsafe fn start<S: Simd>(&self, _simd: S, _row: usize, column: usize) -> S::f32s {
+        // SAFETY: the bias is padded to whole vectors.
+        unsafe { load::<S>(self.bias.add(column)) }
+    }
+
+    #[inline(always)]
+    unsafe fn finish<S: Simd>(&self, _simd: S, row: usize, column: usize, sum: S::f32s) {
+        // SAFETY: rows of the output are padded to whole vectors, and there are SLACK more than the tile has.
+        unsafe { store::<S>(self.out.add(row * self.stride + column), sum) }
+    }
+}
+
+/// dz of the layer below = (dz W) * f'(z), in the place of f'(z).
+struct Ascend<'a> {
+    place: &'a Place,
+    delta: usize,
+    below: usize,
+    rows: usize,
+    shared: &'a [f32],
+    own: &'a mut [f32],
+}
+
+impl WithSimd for Ascend<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Place { inputs, outputs, input_stride, stride, up, .. } = *self.place;
+        let rows = self.rows + SLACK;
+        let ranges = [self.below..self.below + rows * input_stride, self.delta..self.delta + rows * stride];
+        let [below, left] = self.own.get_disjoint_mut(ranges).expect("places do not overlap");
+        let (below, right) = (below.as_mut_ptr(), &self.shared[up..][..outputs * input_stride]);
+        let (left, right) = (Left { at: left.as_ptr(), row: stride, step: 1 }, Right { at: right.as_ptr(), stride: input_stride });
+        // SAFETY: the slices above, SLACK rows longer than the tile, cover what the product touches.
+        unsafe { product(simd, self.rows, inputs, outputs, left, right, &Slope { below, stride: input_stride }) }
+    }
+}
+
+struct Slope {
+    below: *mut f32,
+    stride: usize,
+}
+
+impl Ends for Slope {
+    #[inline(always)]
+    unsafe fn start<S: Simd>(&self, simd: S, _row: usize, _column: usize) -> S::f32s {
+        simd.splat_f32s(0.0)
+    }
+
+    #[inline(always)]
+    unsafe fn finish<S: Simd>(&self, simd: S, row: usize, column: usize, sum: S::f32s) {
+        // SAFETY: rows are padded to whole vectors, and there are SLACK more than the tile has.
+        unsafe {
+            let at = self.below.add(row * self.stride + column);
+            store::<S>(at, simd.mul_f32s(sum, load::<S>(at)));
+        }
+    }
+}
+
+/// dW += dz^T a and db += sum dz of one layer and tile; the first tile of a part stores instead.
+struct Gradient<'a> {
+    place: &'a Place,
+    delta: usize,
+    rows: usize,
+    fresh: bool,
+    weight: usize,
+    bias: usize,
+    own: &'a [f32],
+    partial: &'a mut [f32],
+}
+
+impl WithSimd for Gradient<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Place { inputs, outputs, input_stride, stride, input, .. } = *self.place;
+        let rows = self.rows + SLACK;
+        let (delta, right) = (&self.own[self.delta..][..rows * stride], &self.own[input..][..rows * input_stride]);
+        let (left, right) = (Left { at: delta.as_ptr(), row: 1, step: stride }, Right { at: right.as_ptr(), stride: input_stride });
+        let out = self.partial[self.weight..][..inputs * outputs].as_mut_ptr();
+        let ends = Accumulate { out, inputs, outputs, fresh: self.fresh };
+        // SAFETY: reading past the outputs stays in delta's SLACK rows; `Accumulate` leaves out what lies outside the gradient.
+        unsafe { product(simd, outputs, inputs, self.rows, left, right, &ends) }
+        bias_gradient(simd, delta, stride, self.rows, self.fresh, &mut self.partial[self.bias..][..outputs]);
+    }
+}
+
+struct Accumulate {
+    out: *mut f32,
+    inputs: usize,
+    outputs: usize,
+    fresh: bool,
+}
+
+impl Ends for Accumulate {
+    #[inline(always)]
+    unsafe fn start<S: Simd>(&self, simd: S, _row: usize, _column: usize) -> S::f32s {
+        simd.splat_f32s(0.0)
+    }
+
+    #[inline(always)]
+    unsafe fn finish<S: Simd>(&self, simd: S, row: usize, column: usize, sum: S::f32s) {
+        if row >= self.outputs {
+            return;
+        }
+        // SAFETY: row < outputs, and the length keeps within the row.
+        let out = unsafe {
+            let len = S::F32_LANES.min(self.inputs - column);
+            std::slice::from_raw_parts_mut(self.out.add(row * self.inputs + column), len)
+        };
+        add_into(simd, out, sum, self.fresh);
+    }
+}
+
+#[inline(always)]
+fn bias_gradient<S: Simd>(simd: S, delta: &[f32], stride: usize, rows: usize, fresh: bool, out: &mut [f32]) {
+    assert!(delta.len() >= rows * stride && stride >= out.len());
+    for (v, out) in out.chunks_mut(S::F32_LANES).enumerate() {
+        let mut sum = simd.splat_f32s(0.0);
+        for row in 0..rows {
+            // SAFETY: row < rows and rows are padded to whole vectors.
+            sum = simd.add_f32s(sum, unsafe { load::<S>(delta.as_ptr().add(row * stride + v * S::F32_LANES)) });
+        }
+        add_into(simd, out, sum, fresh);
+    }
+}
+
+/// out (+)= sum, for at most one vector of words.
+#[inline(always)]
+fn add_into<S: Simd>(simd: S, out: &mut [f32], sum: S::f32s, fresh: bool) {
+    if out.len() < S::F32_LANES {
+        let sum = if fresh { sum } else { simd.add_f32s(sum, simd.partial_load_f32s(out)) };
+        return simd.partial_store_f32s(out, sum);
+    }
+    // SAFETY: out has a whole vector.
+    unsafe {
+        let sum = if fresh { sum } else { simd.add_f32s(sum, load::<S>(out.as_ptr())) };
+        store::<S>(out.as_mut_ptr(), sum);
+    }
+}

@@ -1,0 +1,41 @@
+//! The forward pass of a whole perceptron in one launch: out[r] = W_last · act(… W_0 x[r] + b_0 …) + b_last.
+
+use super::common;
+use super::mlp::{Choice, Fused, Params, engine};
+use crate::device::{Call, Cost, Dispatch, Kernel, View};
+
+/// The `mlp_forward` kernel: inputs x, parameters; outputs out, scratch.
+pub static MLP_FORWARD: Kernel = Kernel {
+    name: "mlp_forward",
+    params: Params::FIELDS,
+    wgsl: &[common::MLP_PARAMS, common::BLOCK, common::SMOOTH, include_str!("../../shaders/mlp_forward.wgsl")],
+    cpu: run,
+    grid: |dispatch| [dispatch.params::<Params>().parts, 1, 1],
+    cost: |dispatch| {
+        let params: Params = dispatch.params();
+        let layers = &params.layers[..params.depth as usize];
+        let products: u64 = layers.iter().map(|layer| 2 * u64::from(layer[0]) * u64::from(layer[1])).sum();
+        let rows = u64::from(params.rows);
+        let bytes = 4 * (rows * u64::from(params.inputs + params.outputs) + u64::from(params.total));
+        Cost { flops: rows * products, bytes }
+    },
+    fuse: None,
+};
+
+/// The pass's launch.
+pub fn dispatch(fused: &Fused, inputs: [View; 2], outputs: [View; 2]) -> Dispatch {
+    Dispatch {
+        kernel: &MLP_FORWARD,
+        body: Some(Choice::shared(fused.activation, None)),
+        params: fused.params.words(),
+        inputs: inputs.into(),
+        outputs: outputs.into(),
+    }
+}
+
+fn run(mut call: Call<'_>) {
+    let params: Params = call.params();
+    let choice: &Choice = call.body();
+    let (x, parameters, team) = (call.floats(0), call.floats(1), call.team);
+    engine::forward(&engine::shape(&params), choice.activation, x, parameters, call.floats_mut(0), team);
+}

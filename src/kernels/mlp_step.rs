@@ -1,0 +1,71 @@
+//! Gradient sums of one batch through a whole perceptron, in one launch: see `shaders/mlp_step.wgsl` for the formulas.
+
+use super::common;
+use super::mlp::{Choice, Fused, Loss, Params, engine};
+use crate::device::{Call, Cost, Dispatch, Kernel, View};
+
+/// The `mlp_step` kernel: inputs x, y, order, parameters, class weights; outputs control, partials, scratch.
+pub static MLP_STEP: Kernel = Kernel {
+    name: "mlp_step",
+    params: Params::FIELDS,
+    wgsl: &[
+        common::MLP_PARAMS,
+        common::BLOCK,
+        common::BLOCK_BACKWARD,
+        common::SMOOTH,
+        include_str!("../../shaders/mlp_step.wgsl"),
+    ],
+    cpu: run,
+    grid: |dispatch| [dispatch.params::<Params>().parts, 1, 1],
+    cost,
+    fuse: None,
+};
+
+/// The step's launch.
+pub fn dispatch(fused: &Fused, loss: Loss, inputs: [View; 5], outputs: [View; 3]) -> Dispatch {
+    let mut params = fused.params;
+    match loss {
+        Loss::Huber { delta } => params.delta = delta,
+        Loss::CrossEntropy { smoothing } => params.smoothing = smoothing,
+        Loss::Mse | Loss::Mae | Loss::Bce => {}
+    }
+    Dispatch {
+        kernel: &MLP_STEP,
+        body: Some(Choice::shared(fused.activation, Some(loss))),
+        params: params.words(),
+        inputs: inputs.into(),
+        outputs: outputs.into(),
+    }
+}
+
+/// Forward, weight gradient and input gradient of every layer, but for the first layer's input gradient.
+fn cost(dispatch: &Dispatch) -> Cost {
+    let params: Params = dispatch.params();
+    let rows = u64::from(params.batch.min(params.rows));
+    let layers = &params.layers[..params.depth as usize];
+    let products: u64 = layers.iter().map(|layer| 2 * u64::from(layer[0]) * u64::from(layer[1])).sum();
+    let first = 2 * u64::from(layers[0][0]) * u64::from(layers[0][1]);
+    let parts = u64::from(params.parts) * u64::from(params.total);
+    Cost { flops: rows * (3 * products - first), bytes: 4 * (u64::from(params.total) + parts + rows * u64::from(params.inputs + params.targets)) }
+}
+
+fn run(call: Call<'_>) {
+    let params: Params = call.params();
+    let choice: &Choice = call.body();
+    let inputs = [0, 1, 3, 4].map(|at| call.floats(at));
+    let order = call.inputs[2];
+    let [control, partials, scratch] = call.outputs else { unreachable!("the step has three outputs") };
+    let loss = choice.loss.expect("a training step has a loss");
+    let [x, y, parameters, weights] = inputs;
+    engine::step(
+        &engine::shape(&params),
+        choice.activation,
+        loss,
+        engine::Batch { x, y, order, weights },
+        parameters,
+        control,
+        bytemuck::cast_slice_mut(partials),
+        bytemuck::cast_slice_mut(scratch),
+        call.team,
+    );
+}

@@ -1,0 +1,108 @@
+//! One update of all parameters at once: g = Σ parts / weight sum, then SGD, Adam or AdamW, and the batch loss into the report.
+//! AdamW: p *= decay; m = β1 m + (1 - β1) g; v = β2 v + (1 - β2) g²; p -= scale · m / (√v · root + ε).
+//! Adam: g += wd · p first, no decay. SGD: g += wd · p; m = momentum · m + g; p -= lr · m (Nesterov: lr · (g + momentum · m)).
+//! lr, scale, root and decay are the step's row of the table at the head of `order`.
+
+use std::any::Any;
+use std::rc::Rc;
+
+use super::common;
+use super::mlp::Params;
+use super::update::optimise;
+use crate::device::{Body, Call, Cost, Dispatch, Kernel, View};
+
+/// The `optimise` kernel: inputs order, partials; outputs parameters, moments, control, report.
+pub static OPTIMISE: Kernel = Kernel {
+    name: "optimise",
+    params: Params::FIELDS,
+    wgsl: &[common::MLP_PARAMS, include_str!("../../shaders/optimise.wgsl")],
+    cpu: run,
+    grid: |dispatch| [(dispatch.params::<Params>().total / 4).div_ceil(64).clamp(1, 1024), 1, 1],
+    cost: |dispatch| {
+        let params: Params = dispatch.params();
+        let total = u64::from(params.total);
+        let parts = u64::from(params.parts);
+        Cost { flops: total * (parts + 12), bytes: 4 * total * (parts + 6) }
+    },
+    fuse: None,
+};
+
+/// The rule and its numbers that do not change from step to step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rule {
+    /// Decay comes from the table.
+    AdamW {
+        /// Decay of the first moment.
+        beta1: f32,
+        /// Decay of the second moment.
+        beta2: f32,
+        /// Added to the root of the second moment.
+        eps: f32,
+    },
+    /// Decay is added to the gradient.
+    Adam {
+        /// Decay of the first moment.
+        beta1: f32,
+        /// Decay of the second moment.
+        beta2: f32,
+        /// Added to the root of the second moment.
+        eps: f32,
+        /// Times p, added to the gradient.
+        weight_decay: f32,
+    },
+    /// Stochastic gradient descent.
+    Sgd {
+        /// Share of the last direction kept.
+        momentum: f32,
+        /// Times p, added to the gradient.
+        weight_decay: f32,
+        /// Looks ahead along the momentum.
+        nesterov: bool,
+    },
+}
+
+impl Body for Rule {
+    fn wgsl(&self) -> String {
+        match self {
+            Self::AdamW { .. } | Self::Adam { .. } => include_str!("../../shaders/common/adam.wgsl").into(),
+            Self::Sgd { .. } => include_str!("../../shaders/common/sgd.wgsl").into(),
+        }
+    }
+}
+
+/// The update's launch over `[total, parts, steps]`.
+pub fn dispatch(rule: &Rule, [total, parts, steps]: [usize; 3], inputs: [View; 2], outputs: [View; 4]) -> Dispatch {
+    let mut params: Params = bytemuck::Zeroable::zeroed();
+    params.total = total as u32;
+    params.parts = parts as u32;
+    params.steps = steps as u32;
+    match *rule {
+        Rule::AdamW { beta1, beta2, eps } => (params.beta1, params.beta2, params.eps) = (beta1, beta2, eps),
+        Rule::Adam { beta1, beta2, eps, weight_decay } => {
+            (params.beta1, params.beta2, params.eps, params.weight_decay) = (beta1, beta2, eps, weight_decay);
+        }
+        Rule::Sgd { momentum, weight_decay, nesterov } => {
+            (params.momentum, params.weight_decay, params.nesterov) = (momentum, weight_decay, u32::from(nesterov));
+        }
+    }
+    let body = Rc::new(*rule);
+    Dispatch { kernel: &OPTIMISE, body: Some(body), params: params.words(), inputs: inputs.into(), outputs: outputs.into() }
+}
+
+fn run(call: Call<'_>) {
+    let params: Params = call.params();
+    let body: &dyn Any = call.body.expect("an update has a rule");
+    let rule = body.downcast_ref().expect("its body is a rule");
+    let (order, partials) = (call.inputs[0], call.floats(1));
+    let [parameters, moments, control, report] = call.outputs else { unreachable!("the update has four outputs") };
+    let sizes = [params.total, params.parts, params.steps].map(|size| size as usize);
+    optimise(
+        sizes,
+        *rule,
+        order,
+        partials,
+        [parameters, moments, report].map(|words| bytemuck::cast_slice_mut(words)),
+        control,
+        call.team,
+    );
+}

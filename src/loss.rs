@@ -1,0 +1,82 @@
+//! Losses: per row, weighted, summed. A row's loss is the mean over its outputs (regression, bce) or its cross-entropy;
+//! the step's loss is the sum over rows divided by the sum of their weights.
+
+use serde::{Deserialize, Serialize};
+
+use crate::autograd::Var;
+use crate::ops;
+use crate::tensor::Tensor;
+
+/// What training makes small.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "loss", rename_all = "snake_case")]
+pub enum Loss {
+    /// (z - y)².
+    Mse,
+    /// |z - y|.
+    Mae,
+    /// (z - y)² / 2 up to `delta`, then delta (|z - y| - delta/2) (Huber 1964).
+    Huber {
+        /// Where it turns from square to linear, in units of the target.
+        delta: f32,
+    },
+    /// Binary cross-entropy of logits: max(z, 0) - z y + ln(1 + e^-|z|).
+    Bce,
+    /// Cross-entropy of logits against a class index, with label smoothing; class weights come with the data.
+    CrossEntropy {
+        /// Share of the target spread evenly over the classes, in [0, 1).
+        smoothing: f32,
+    },
+}
+
+/// The weighted sum of row losses and the sum of weights, both of shape [1].
+///
+/// `z` is [rows, outputs]; `y` is [rows, outputs], or [rows, 1] class indices for cross-entropy; `rows` is [rows, 1],
+/// the weight of each row; `classes` is [outputs], the weight of each class.
+pub fn sums(loss: Loss, z: &Var, y: &Var, rows: &Var, classes: &Var) -> (Var, Var) {
+    if let Loss::CrossEntropy { smoothing } = loss {
+        return cross_entropy(smoothing, z, y, rows, classes);
+    }
+    let share = 1.0 / z.shape().sizes()[1] as f32;
+    let each = ops::fused(&[z, y, rows], |v| v[2] * share * expr::of(loss, v[0], v[1]));
+    (total(&each), total(rows))
+}
+
+/// -Σ_c q_c log p_c with q = (1 - s) onehot(y) + s/C, each term times its class's weight: the meaning of the common
+/// libraries, whose mean divides by the sum of the weights of the rows' own classes.
+fn cross_entropy(smoothing: f32, z: &Var, y: &Var, rows: &Var, classes: &Var) -> (Var, Var) {
+    let count = z.shape().sizes()[1];
+    let numbers: Vec<f32> = (0..count).map(|class| class as f32).collect();
+    let device = z.value().device();
+    let numbers = Tensor::from_f32(device, [1, count], &numbers).expect("a row of class numbers can be uploaded");
+    let own = ops::eq(y, &Var::constant(numbers));
+    let log_p = ops::log_softmax(z);
+    let spread = smoothing / count as f32;
+    let each = ops::fused(&[&log_p, &own, classes, rows], |v| {
+        -(v[0] * v[2] * v[3] * (v[1] * (1.0 - smoothing) + spread))
+    });
+    (total(&each), total(&ops::fused(&[&own, classes, rows], |v| v[0] * v[1] * v[2])))
+}
+
+fn total(x: &Var) -> Var {
+    ops::reshape(&ops::sum(x, 0..x.shape().rank()), [1])
+}
+
+mod expr {
+    use super::Loss;
+    use crate::kernels::program::E;
+    use crate::kernels::scalar::expr::{abs, le, log1p, max, select, square};
+
+    pub(super) fn of(loss: Loss, z: E, y: E) -> E {
+        match loss {
+            Loss::Mse => square(z - y),
+            Loss::Mae => abs(z - y),
+            Loss::Huber { delta } => {
+                let far = abs(z - y);
+                select(le(far, delta), 0.5 * far * far, delta * (far - 0.5 * delta))
+            }
+            Loss::Bce => max(z, 0.0) - z * y + log1p(crate::kernels::scalar::expr::exp(-abs(z))),
+            Loss::CrossEntropy { .. } => unreachable!("cross-entropy is not pointwise"),
+        }
+    }
+}

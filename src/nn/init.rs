@@ -1,0 +1,62 @@
+//! First values of parameters, drawn from the counter-based generator: the same seed gives the same model on every device.
+
+use serde::{Deserialize, Serialize};
+
+use super::layout::{Layout, Parameter};
+use crate::kernels::random::threefry;
+
+/// How a parameter starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Init {
+    /// U(-1/√inputs, 1/√inputs) for weight and bias: the common default of linear layers.
+    Linear,
+    /// U(-√(6/inputs), √(6/inputs)), bias 0 (He et al. 2015): for relu and its kin.
+    Kaiming,
+    /// U(-√(6/(inputs + outputs)), …), bias 0 (Glorot and Bengio 2010): for tanh and sigmoid.
+    Xavier,
+    /// All zero.
+    Zero,
+    /// All one.
+    One,
+}
+
+impl Init {
+    /// How the bias of a layer starts whose weight starts like this.
+    pub(super) fn of_bias(self) -> Self {
+        if self == Self::Linear { Self::Linear } else { Self::Zero }
+    }
+
+    fn bound(self, (inputs, outputs): (usize, usize)) -> f64 {
+        match self {
+            Self::Linear => 1.0 / (inputs as f64).sqrt(),
+            Self::Kaiming => (6.0 / inputs as f64).sqrt(),
+            Self::Xavier => (6.0 / (inputs + outputs) as f64).sqrt(),
+            Self::Zero | Self::One => 0.0,
+        }
+    }
+}
+
+/// The flat parameters of a new model.
+pub fn initialise(layout: &Layout, seed: u64) -> Vec<f32> {
+    let mut flat = vec![0.0; layout.total];
+    for (stream, parameter) in layout.parameters.iter().enumerate() {
+        let values = &mut flat[parameter.offset..parameter.offset + parameter.shape.len()];
+        fill(values, parameter, [seed as u32, (seed >> 32) as u32], stream as u32);
+    }
+    flat
+}
+
+fn fill(values: &mut [f32], parameter: &Parameter, key: [u32; 2], stream: u32) {
+    match parameter.init {
+        Init::Zero => {}
+        Init::One => values.fill(1.0),
+        init => {
+            let bound = init.bound(parameter.fan);
+            for (index, value) in values.iter_mut().enumerate() {
+                let unit = f64::from(threefry(key, [index as u32, stream])[0] >> 8) / f64::from(1 << 24);
+                *value = ((2.0 * unit - 1.0) * bound) as f32;
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Where each parameter lies in the one flat buffer that holds them all. Every tensor starts at a multiple of 64 words,
+//! the portable binding alignment; the padding between stays zero.
+
+use super::init::Init;
+use super::spec::{Layer, Spec};
+use crate::autograd::Var;
+use crate::device::{Buffer, Device, View};
+use crate::tensor::{Shape, Tensor};
+
+/// Words a parameter's start is aligned to: 256 bytes.
+const ALIGN: usize = 64;
+
+/// One parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Its stable name: `layers.0.weight`.
+    pub name: String,
+    /// Its shape; a weight is [outputs, inputs].
+    pub shape: Shape,
+    /// Its first word in the flat buffer.
+    pub offset: usize,
+    /// How it starts.
+    pub init: Init,
+    /// Inputs and outputs of its layer, for the initialisers.
+    pub fan: (usize, usize),
+}
+
+/// All parameters of a model, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    /// The parameters.
+    pub parameters: Vec<Parameter>,
+    /// Words of the flat buffer.
+    pub total: usize,
+}
+
+impl Layout {
+    /// The layout of a spec.
+    pub fn of(spec: &Spec) -> Self {
+        let mut layout = Self { parameters: Vec::new(), total: 0 };
+        layout.add_layers(&spec.layers, spec.inputs, "layers");
+        layout
+    }
+
+    /// Number of parameter values, padding not counted.
+    pub fn count(&self) -> usize {
+        self.parameters.iter().map(|parameter| parameter.shape.len()).sum()
+    }
+
+    /// The parameters as tracked tensors over the flat buffer.
+    pub fn leaves(&self, device: &Device, flat: &Buffer) -> Vec<Var> {
+        let leaf = |parameter: &Parameter| {
+            let view = View { buffer: flat.clone(), offset: parameter.offset, words: parameter.shape.len() };
+            Var::leaf(Tensor::over(device, view, parameter.shape.clone()))
+        };
+        self.parameters.iter().map(leaf).collect()
+    }
+
+    /// A parameter's values inside the flat ones.
+    pub fn slice<'a>(&self, parameter: &Parameter, flat: &'a [f32]) -> &'a [f32] {
+        &flat[parameter.offset..parameter.offset + parameter.shape.len()]
+    }
+
+    fn add_layers(&mut self, layers: &[Layer], mut width: usize, path: &str) -> usize {
+        for (at, layer) in layers.iter().enumerate() {
+            let path = format!("{path}.{at}");
+            match layer {
+                Layer::Linear { outputs, bias, init } => {
+                    let fan = (width, *outputs);
+                    self.add(&path, "weight", [*outputs, width].into(), *init, fan);
+                    if *bias {
+                        self.add(&path, "bias", [*outputs].into(), init.of_bias(), fan);
+                    }
+                    width = *outputs;
+                }
+                Layer::LayerNorm { .. } => {
+                    self.add(&path, "gain", [width].into(), Init::One, (width, width));
+                    self.add(&path, "bias", [width].into(), Init::Zero, (width, width));
+                }
+                Layer::Residual { layers } => width = self.add_layers(layers, width, &format!("{path}.layers")),
+                Layer::Activation { .. } | Layer::Dropout { .. } => {}
+            }
+        }
+        width
+    }
+
+    fn add(&mut self, path: &str, name: &str, shape: Shape, init: Init, fan: (usize, usize)) {
+        let words = shape.len().next_multiple_of(ALIGN);
+        self.parameters.push(Parameter { name: format!("{path}.{name}"), shape, offset: self.total, init, fan });
+        self.total += words;
+    }
+}

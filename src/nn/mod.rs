@@ -1,0 +1,11 @@
+//! A model as data: its `Spec`, the layout of its parameters, their first values, and its forward pass in ops.
+
+mod forward;
+mod init;
+mod layout;
+mod spec;
+
+pub use forward::{Mode, forward};
+pub use init::{Init, initialise};
+pub use layout::{Layout, Parameter};
+pub use spec::{Activation, Layer, Spec};

@@ -1,0 +1,110 @@
+//! What a model is made of. A spec is data: it is printed, compared and kept in the model file.
+
+use serde::{Deserialize, Serialize};
+
+use super::init::Init;
+use crate::error::{Error, Result};
+pub use crate::kernels::mlp::Activation;
+
+/// A model: inputs and layers in order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spec {
+    /// Values per row that go in.
+    pub inputs: usize,
+    /// What they pass through.
+    pub layers: Vec<Layer>,
+}
+
+/// One layer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "layer", rename_all = "snake_case")]
+pub enum Layer {
+    /// y = W x + b.
+    Linear {
+        /// Values per row that come out.
+        outputs: usize,
+        /// Whether there is a b.
+        bias: bool,
+        /// First values of W and b.
+        init: Init,
+    },
+    /// A pointwise function.
+    Activation {
+        /// Which.
+        function: Activation,
+    },
+    /// (x - mean) / √(variance + epsilon) per row, times gain, plus bias.
+    LayerNorm {
+        /// Floor under the variance.
+        epsilon: f32,
+    },
+    /// Zeroes a share of the values while training and scales the rest by 1 / (1 - rate).
+    Dropout {
+        /// The share, in [0, 1).
+        rate: f32,
+    },
+    /// x + layers(x).
+    Residual {
+        /// The inner layers; they keep the width.
+        layers: Vec<Layer>,
+    },
+}
+
+impl Spec {
+    /// A multi-layer perceptron: linear layers with an activation between them.
+    pub fn mlp(inputs: usize, hidden: &[usize], outputs: usize, function: Activation) -> Self {
+        let linear = |outputs| Layer::Linear { outputs, bias: true, init: Init::Linear };
+        let mut layers = Vec::new();
+        for &width in hidden {
+            layers.extend([linear(width), Layer::Activation { function }]);
+        }
+        layers.push(linear(outputs));
+        Self { inputs, layers }
+    }
+
+    /// Values per row that come out; an error names the layer that does not fit.
+    pub fn outputs(&self) -> Result<usize> {
+        if self.inputs == 0 {
+            return Err(Error::new("model: it has no inputs"));
+        }
+        width_after(&self.layers, self.inputs, "layers")
+    }
+
+    /// Widths of the linear layers and their activation, if the model is a plain perceptron with one activation throughout.
+    pub fn as_mlp(&self) -> Option<(Vec<usize>, Activation)> {
+        let mut widths = Vec::new();
+        let mut function = None;
+        for (at, layer) in self.layers.iter().enumerate() {
+            match (at % 2, layer) {
+                (0, Layer::Linear { outputs, bias: true, .. }) => widths.push(*outputs),
+                (1, Layer::Activation { function: f }) if function.is_none_or(|known| known == *f) => function = Some(*f),
+                _ => return None,
+            }
+        }
+        (self.layers.len() % 2 == 1).then_some((widths, function.unwrap_or(Activation::Identity)))
+    }
+}
+
+fn width_after(layers: &[Layer], mut width: usize, path: &str) -> Result<usize> {
+    for (at, layer) in layers.iter().enumerate() {
+        let wrong = |what: String| Error::new(format!("model: {path}.{at}: {what}"));
+        match layer {
+            Layer::Linear { outputs: 0, .. } => return Err(wrong("a linear layer needs at least one output".into())),
+            Layer::Linear { outputs, .. } => width = *outputs,
+            Layer::Dropout { rate } if !(0.0..1.0).contains(rate) => {
+                return Err(wrong(format!("dropout rate {rate} is not in [0, 1)")));
+            }
+            Layer::LayerNorm { epsilon } if *epsilon <= 0.0 => {
+                return Err(wrong(format!("layer norm's epsilon {epsilon} is not above 0")));
+            }
+            Layer::Residual { layers } => {
+                let inner = width_after(layers, width, &format!("{path}.{at}.layers"))?;
+                if inner != width {
+                    return Err(wrong(format!("a residual block keeps the width: {width} go in, {inner} come out")));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(width)
+}

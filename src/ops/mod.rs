@@ -1,0 +1,28 @@
+//! The differentiable vocabulary: for each op its shape rule, its kernel and its gradient, which is written in ops.
+
+mod matmul;
+mod pointwise;
+mod reduce;
+mod shape;
+
+pub use matmul::{matmul, product};
+pub use pointwise::*;
+pub use reduce::{argmax, max, mean, sum, sum_to};
+pub use shape::{broadcast_to, permute, reshape, transpose};
+
+use crate::autograd::{self, Var};
+use crate::error::Result;
+use crate::tensor::Tensor;
+
+/// Gradients of the sum of `output` with respect to `wanted`; `None` where no path leads there.
+///
+/// The gradients are tracked: `grad` of a gradient is the second derivative.
+pub fn grad(output: &Var, wanted: &[&Var]) -> Result<Vec<Option<Var>>> {
+    let ones = broadcast_to(&constant(output, 1.0), output.shape());
+    autograd::grad(output, wanted, ones, add)
+}
+
+/// A constant beside `like`, on its device.
+pub fn constant(like: &Var, value: f32) -> Var {
+    Var::constant(Tensor::scalar(like.value().device(), value))
+}

@@ -1,0 +1,112 @@
+//! Pointwise ops: programs of rows over broadcast inputs. A program's gradient is another program, so one op serves all.
+
+use std::rc::Rc;
+
+use super::{broadcast_to, sum_to};
+use crate::autograd::{Backward, Op, Var, apply};
+use crate::error::Result;
+use crate::kernels::program::{E, Program};
+use crate::kernels::scalar;
+use crate::tensor::{Shape, Tensor};
+
+/// A program of rows as an op.
+struct Map(Program);
+
+impl Op for Map {
+    fn name(&self) -> &'static str {
+        "map"
+    }
+
+    #[track_caller]
+    fn forward(&self, inputs: &[&Tensor]) -> Tensor {
+        let shape = inputs.iter().map(|input| input.shape().clone()).reduce(|a, b| a.joined(&b));
+        let shape = shape.unwrap_or_else(|| Shape::from([]));
+        Tensor::map(inputs[0].device(), self.0.clone(), inputs, &shape)
+    }
+
+    fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
+        let gradient = |at: usize| {
+            let program = step.wants(at).then(|| self.0.vjp(at)).flatten();
+            let mut inputs: Vec<&Var> = step.inputs.iter().collect();
+            inputs.push(step.gradient);
+            match program {
+                Some(program) => Some(sum_to(&run(program, &inputs), step.inputs[at].shape())),
+                None => step.wants(at).then(|| broadcast_to(&super::constant(step.output, 0.0), step.inputs[at].shape())),
+            }
+        };
+        Ok((0..step.inputs.len()).map(gradient).collect())
+    }
+}
+
+#[track_caller]
+fn run(program: Program, inputs: &[&Var]) -> Var {
+    apply(Rc::new(Map(program)), inputs)
+}
+
+/// An expression over tensors as one kernel: `fused(&[x, y], |v| v[0] * v[1] + 1.0)`.
+#[track_caller]
+pub fn fused(inputs: &[&Var], body: impl FnOnce(&[E]) -> E) -> Var {
+    run(Program::build(inputs.len(), body), inputs)
+}
+
+macro_rules! pointwise {
+    ($($name:ident($($arg:ident),+) $row:ident $doc:literal;)+) => {$(
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name($($arg: &Var),+) -> Var {
+            run(Program::row(&scalar::$row), &[$($arg),+])
+        }
+    )+};
+}
+
+pointwise! {
+    add(a, b) ADD "a + b, broadcast.";
+    sub(a, b) SUB "a - b, broadcast.";
+    mul(a, b) MUL "a · b, broadcast.";
+    div(a, b) DIV "a / b, broadcast.";
+    min(a, b) MIN "The smaller, broadcast.";
+    maximum(a, b) MAX "The larger, broadcast.";
+    pow(a, b) POW "a to the power b, for a > 0 or an integer b.";
+    lt(a, b) LT "1 where a < b, else 0.";
+    le(a, b) LE "1 where a <= b, else 0.";
+    gt(a, b) GT "1 where a > b, else 0.";
+    ge(a, b) GE "1 where a >= b, else 0.";
+    eq(a, b) EQ "1 where a = b, else 0.";
+    ne(a, b) NE "1 where a ≠ b, else 0.";
+    and(a, b) AND "1 where both are not 0.";
+    or(a, b) OR "1 where either is not 0.";
+    not(x) NOT "1 where x = 0.";
+    select(c, a, b) SELECT "a where c ≠ 0, else b.";
+    clamp(x, low, high) CLAMP "x within [low, high].";
+    neg(x) NEG "-x.";
+    recip(x) RECIP "1 / x.";
+    abs(x) ABS "|x|.";
+    sign(x) SIGN "-1, 0 or 1.";
+    square(x) SQUARE "x².";
+    sqrt(x) SQRT "√x.";
+    rsqrt(x) RSQRT "1 / √x.";
+    floor(x) FLOOR "Largest integer not above x.";
+    ceil(x) CEIL "Smallest integer not below x.";
+    round(x) ROUND "Nearest integer, ties to even.";
+    exp(x) EXP "e^x.";
+    exp2(x) EXP2 "2^x.";
+    expm1(x) EXPM1 "e^x - 1, exact near 0.";
+    ln(x) LN "Natural logarithm.";
+    log2(x) LOG2 "Logarithm to base 2.";
+    log1p(x) LOG1P "ln(1 + x), exact near 0.";
+    sin(x) SIN "Sine, radians.";
+    cos(x) COS "Cosine, radians.";
+    tan(x) TAN "Tangent, radians.";
+    atan(x) ATAN "Arc tangent, radians.";
+    sinh(x) SINH "Hyperbolic sine.";
+    cosh(x) COSH "Hyperbolic cosine.";
+    tanh(x) TANH "Hyperbolic tangent.";
+    erf(x) ERF "Error function.";
+    sigmoid(x) SIGMOID "1 / (1 + e^-x).";
+    softplus(x) SOFTPLUS "ln(1 + e^x).";
+    relu(x) RELU "max(x, 0).";
+    leaky_relu(x) LEAKY_RELU "x above 0, 0.01 x below.";
+    elu(x) ELU "x above 0, e^x - 1 below.";
+    silu(x) SILU "x · sigmoid(x).";
+    gelu(x) GELU "Gaussian error linear unit, tanh form.";
+}

@@ -1,0 +1,105 @@
+//! Sums, means, largest values and their places, along axes or whole.
+
+use std::rc::Rc;
+
+use super::{broadcast_to, div, eq, mul, reshape};
+use crate::autograd::{Backward, Op, Var, apply};
+use crate::error::Result;
+use crate::kernels::reduce::Join;
+use crate::tensor::{Shape, Tensor};
+
+/// A join along a run of neighbouring axes, kept as size 1.
+struct Reduce {
+    join: Join,
+    axes: std::ops::Range<usize>,
+    scale: f32,
+}
+
+impl Op for Reduce {
+    fn name(&self) -> &'static str {
+        match self.join {
+            Join::Sum => "sum",
+            Join::Max => "max",
+            Join::Argmax => "argmax",
+        }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Tensor {
+        let kept = kept(inputs[0].shape(), &self.axes);
+        inputs[0].reduce(self.join, self.axes.clone(), self.scale).reshape(kept)
+    }
+
+    /// sum: dx = scale · dy. max: dx = dy shared among the places where x is the largest.
+    fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
+        let x = &step.inputs[0];
+        match self.join {
+            Join::Sum => {
+                let scale = super::constant(step.output, self.scale);
+                Ok(vec![Some(broadcast_to(&mul(step.gradient, &scale), x.shape()))])
+            }
+            Join::Max => {
+                let is_largest = eq(x, step.output).detach();
+                let count = join(&is_largest, Join::Sum, self.axes.clone(), 1.0);
+                Ok(vec![Some(div(&mul(&is_largest, step.gradient), &count))])
+            }
+            Join::Argmax => Err(crate::Error::new("grad: argmax has no gradient")),
+        }
+    }
+}
+
+fn kept(shape: &Shape, axes: &std::ops::Range<usize>) -> Shape {
+    let size = |axis: usize| if axes.contains(&axis) { 1 } else { shape.sizes()[axis] };
+    Shape::from((0..shape.rank()).map(size).collect::<Vec<_>>())
+}
+
+#[track_caller]
+fn join(x: &Var, join: Join, axes: std::ops::Range<usize>, scale: f32) -> Var {
+    let rank = x.shape().rank();
+    assert!(axes.end <= rank && axes.start <= axes.end, "{join:?}: axes {axes:?} of a tensor with {rank}");
+    if axes.is_empty() && join != Join::Argmax {
+        return x.clone();
+    }
+    apply(Rc::new(Reduce { join, axes, scale }), &[x])
+}
+
+/// The sum along a run of neighbouring axes, which stay with size 1.
+#[track_caller]
+pub fn sum(x: &Var, axes: std::ops::Range<usize>) -> Var {
+    join(x, Join::Sum, axes, 1.0)
+}
+
+/// The mean along a run of neighbouring axes, which stay with size 1.
+#[track_caller]
+pub fn mean(x: &Var, axes: std::ops::Range<usize>) -> Var {
+    let count: usize = x.shape().sizes()[axes.clone()].iter().product();
+    join(x, Join::Sum, axes, 1.0 / count as f32)
+}
+
+/// The largest along a run of neighbouring axes, which stay with size 1.
+#[track_caller]
+pub fn max(x: &Var, axes: std::ops::Range<usize>) -> Var {
+    join(x, Join::Max, axes, 1.0)
+}
+
+/// The first index of the largest along one axis, which stays with size 1; `U32`, no gradient.
+#[track_caller]
+pub fn argmax(x: &Var, axis: usize) -> Var {
+    join(x, Join::Argmax, axis..axis + 1, 1.0)
+}
+
+/// Undoes a broadcast: sums along the axes that `shape` was stretched in.
+#[track_caller]
+pub fn sum_to(x: &Var, shape: &Shape) -> Var {
+    if x.shape() == shape {
+        return x.clone();
+    }
+    let (wide, narrow) = (x.shape().dims(), shape.dims());
+    let skipped = 4 - x.shape().rank();
+    let mut out = x.clone();
+    for axis in (0..x.shape().rank()).rev() {
+        if wide[axis + skipped] != narrow[axis + skipped] {
+            out = sum(&out, axis..axis + 1);
+        }
+    }
+    reshape(&out, shape)
+}

@@ -1,0 +1,78 @@
+//! How the learning rate changes over training.
+
+use serde::{Deserialize, Serialize};
+
+/// A schedule: a shape over epochs behind a linear warm-up over steps.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Schedule {
+    /// Steps over which the rate rises linearly from 1/n of its value.
+    pub warmup_steps: u64,
+    /// The shape after that.
+    pub shape: Shape,
+}
+
+/// Factor of the base rate, changing once per epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "shape", rename_all = "snake_case")]
+pub enum Shape {
+    /// 1 throughout.
+    Constant,
+    /// Times `factor` every `every` epochs.
+    Step {
+        /// Epochs between drops.
+        every: usize,
+        /// What a drop multiplies by.
+        factor: f64,
+    },
+    /// (1 + cos(π e / E)) / 2 over E epochs (Loshchilov and Hutter 2017), down to `floor`.
+    Cosine {
+        /// Smallest factor.
+        floor: f64,
+    },
+    /// Times `factor` after `patience` epochs without improvement.
+    Plateau {
+        /// Epochs waited.
+        patience: usize,
+        /// What a drop multiplies by.
+        factor: f64,
+    },
+}
+
+impl Schedule {
+    /// The base rate throughout.
+    pub const CONSTANT: Self = Self { warmup_steps: 0, shape: Shape::Constant };
+    /// A half cosine down to zero.
+    pub const COSINE: Self = Self { warmup_steps: 0, shape: Shape::Cosine { floor: 0.0 } };
+
+    /// The factor at `step` (0-based) in `epoch` (0-based) of `epochs`, after `drops` plateaus.
+    pub fn factor(&self, step: u64, epoch: usize, epochs: usize, drops: u32) -> f64 {
+        let shape = match self.shape {
+            Shape::Constant => 1.0,
+            Shape::Step { every, factor } => factor.powf((epoch / every.max(1)) as f64),
+            Shape::Cosine { floor } => {
+                let angle = std::f64::consts::PI * epoch as f64 / epochs.max(1) as f64;
+                floor + (1.0 - floor) * 0.5 * (1.0 + angle.cos())
+            }
+            Shape::Plateau { factor, .. } => factor.powf(f64::from(drops)),
+        };
+        let warmup = if step < self.warmup_steps { (step + 1) as f64 / self.warmup_steps as f64 } else { 1.0 };
+        shape * warmup
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factors_follow_their_formulas() {
+        let cosine = Schedule::COSINE;
+        assert!((cosine.factor(0, 0, 200, 0) - 1.0).abs() < 1e-15);
+        assert!((cosine.factor(0, 100, 200, 0) - 0.5).abs() < 1e-12);
+        let step = Schedule { warmup_steps: 4, shape: Shape::Step { every: 10, factor: 0.1 } };
+        assert!((step.factor(0, 0, 50, 0) - 0.25).abs() < 1e-15, "a quarter of the way up");
+        assert!((step.factor(100, 25, 50, 0) - 0.01).abs() < 1e-15, "two drops");
+        let plateau = Schedule { warmup_steps: 0, shape: Shape::Plateau { patience: 3, factor: 0.5 } };
+        assert!((plateau.factor(9, 9, 50, 2) - 0.25).abs() < 1e-15);
+    }
+}

@@ -1,0 +1,105 @@
+//! A run cut at any step, as named tensors: the same file as a model, plus what is needed to go on bit for bit.
+
+use serde::{Deserialize, Serialize};
+
+use super::model::Model;
+use super::settings::Settings;
+use super::trainer::EpochReport;
+use crate::error::{Error, Result};
+use crate::io::Preparation;
+use crate::io::tensors::{self, Array, Data};
+use crate::nn::Spec;
+
+/// Where a run stands.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Finished epochs.
+    pub history: Vec<EpochReport>,
+    /// Steps done of the epoch under way.
+    pub cursor: usize,
+    /// Their losses.
+    pub losses: Vec<f32>,
+    /// The best watched loss.
+    pub best_loss: Option<f64>,
+    /// Its epoch.
+    pub best_epoch: Option<usize>,
+    /// Epochs since.
+    pub since_best: usize,
+    /// Drops of a plateau schedule so far.
+    pub drops: u32,
+    /// Epochs without improvement since the last drop.
+    pub since_drop: usize,
+}
+
+/// Everything a run is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint {
+    /// The model.
+    pub spec: Spec,
+    /// The run's settings.
+    pub settings: Settings,
+    /// Flat parameters.
+    pub parameters: Vec<f32>,
+    /// Flat moments.
+    pub moments: Vec<f32>,
+    /// Step counters.
+    pub control: Vec<u32>,
+    /// Flat best parameters.
+    pub best: Vec<f32>,
+    /// Where it stands.
+    pub progress: Progress,
+    /// Tells the training rows.
+    pub fingerprint: u64,
+}
+
+/// The metadata key of the words.
+const KEY: &str = "meromorph.checkpoint";
+
+#[derive(Serialize, Deserialize)]
+struct Words {
+    settings: Settings,
+    progress: Progress,
+    fingerprint: u64,
+}
+
+impl Checkpoint {
+    /// The file's bytes: a model file (of the best weights so far) that also holds the run.
+    pub fn save(&self, preparation: Option<Preparation>) -> Result<Vec<u8>> {
+        let best = Model { spec: self.spec.clone(), loss: self.settings.loss, parameters: self.best.clone(), preparation };
+        let mut content = best.to_tensors()?;
+        let words = Words { settings: self.settings.clone(), progress: self.progress.clone(), fingerprint: self.fingerprint };
+        let text = serde_json::to_string(&words).map_err(|error| Error::new(format!("checkpoint: {error}")))?;
+        content.metadata.insert(KEY.into(), text);
+        let total = self.parameters.len();
+        content.put_f32("run.parameters", &[total], self.parameters.clone());
+        content.put_f32("run.moments", &[2 * total], self.moments.clone());
+        content.put_f32("run.best", &[total], self.best.clone());
+        let control = Array { shape: vec![4], data: Data::U32(self.control.clone()) };
+        content.tensors.insert("run.control".into(), control);
+        tensors::write(&content)
+    }
+
+    /// Reads a checkpoint; `source` names it in messages. Gives the preparation of its table as well.
+    pub fn load(bytes: &[u8], source: &str) -> Result<(Self, Option<Preparation>)> {
+        let mut content = tensors::read(bytes, source)?;
+        let model = Model::from_tensors(&mut content, source)?;
+        let told = |what: &str| Error::new(format!("{source}: {what}"));
+        let text = content.metadata.get(KEY).ok_or_else(|| told("it is a model, not a checkpoint: there is nothing to resume"))?;
+        let words: Words = serde_json::from_str(text).map_err(|error| told(&format!("its checkpoint header is damaged: {error}")))?;
+        words.settings.check().map_err(|error| error.within(source))?;
+        let total = model.parameters.len();
+        let mut take = |name: &str, count: usize| content.take_f32(name, &[count]).map_err(|error| error.within(source));
+        let parameters = take("run.parameters", total)?;
+        let moments = take("run.moments", 2 * total)?;
+        let best = take("run.best", total)?;
+        let Some(Array { data: Data::U32(control), .. }) = content.tensors.remove("run.control") else {
+            return Err(told("its step counters are missing"));
+        };
+        if control.len() != 4 {
+            return Err(told("its step counters are damaged"));
+        }
+        let Words { settings, progress, fingerprint } = words;
+        let checkpoint = Self { spec: model.spec, settings, parameters, moments, control, best, progress, fingerprint };
+        Ok((checkpoint, model.preparation))
+    }
+}

@@ -1,0 +1,62 @@
+//! Rows as the trainer takes them: encoded, row-major, on the host.
+
+use crate::error::{Error, Result};
+
+/// Inputs and targets of some rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Examples {
+    /// [rows, inputs], row-major.
+    pub x: Vec<f32>,
+    /// [rows, targets], row-major; class indices for cross-entropy.
+    pub y: Vec<f32>,
+}
+
+/// A table split in three.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Data {
+    /// Values per row that go in.
+    pub inputs: usize,
+    /// Values per row to predict: outputs, or 1 for a class index.
+    pub targets: usize,
+    /// Rows that are learnt from.
+    pub train: Examples,
+    /// Rows that decide when to stop.
+    pub validation: Examples,
+    /// Rows that nothing depends on.
+    pub test: Examples,
+}
+
+impl Examples {
+    /// Number of rows.
+    pub fn rows(&self, targets: usize) -> usize {
+        self.y.len() / targets.max(1)
+    }
+}
+
+impl Data {
+    /// Refuses parts whose sizes do not fit each other, or that hold values no model can learn from.
+    pub fn check(&self) -> Result<()> {
+        for (name, part) in [("training", &self.train), ("validation", &self.validation), ("test", &self.test)] {
+            let rows = part.rows(self.targets);
+            if part.x.len() != rows * self.inputs || part.y.len() != rows * self.targets {
+                let (x, y, inputs, targets) = (part.x.len(), part.y.len(), self.inputs, self.targets);
+                return Err(Error::new(format!(
+                    "train: {name} rows do not fit: {x} inputs and {y} targets for {inputs} and {targets} per row"
+                )));
+            }
+            if let Some(at) = part.x.iter().chain(&part.y).position(|value| !value.is_finite()) {
+                return Err(Error::new(format!("train: {name} data hold a value that is not finite (place {at})")));
+            }
+        }
+        if self.train.rows(self.targets) == 0 {
+            return Err(Error::new("train: there are no training rows"));
+        }
+        Ok(())
+    }
+
+    /// A number that tells whether a checkpoint belongs to these training rows (FNV-1a over their bits).
+    pub fn fingerprint(&self) -> u64 {
+        let words = self.train.x.iter().chain(&self.train.y).map(|value| u64::from(value.to_bits()));
+        words.fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x0100_0000_01b3))
+    }
+}

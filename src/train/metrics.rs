@@ -1,0 +1,83 @@
+//! How good predictions are, worked out in f64 and in the target's own units.
+
+use serde::{Deserialize, Serialize};
+
+use crate::loss::Loss;
+
+/// Metrics of one part of the data; what does not apply is absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Metrics {
+    /// Rows they are over.
+    pub rows: usize,
+    /// Mean loss, in the loss's own units.
+    pub loss: f64,
+    /// Mean squared error, in squared target units.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mse: Option<f64>,
+    /// Mean absolute error, in target units.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mae: Option<f64>,
+    /// 1 - Σ(y - z)² / Σ(y - ȳ)²; absent where the targets do not vary.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub r2: Option<f64>,
+    /// Share of rows whose class was predicted.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub accuracy: Option<f64>,
+}
+
+impl Metrics {
+    /// Regression: `z` and `y` [rows] in scaled units, `scale` turns a scaled error into target units.
+    pub fn regression(loss: Loss, z: &[f32], y: &[f32], outputs: usize, scale: f64) -> Self {
+        let count = z.len().max(1) as f64;
+        let pairs = || z.iter().zip(y).map(|(&z, &y)| (f64::from(z), f64::from(y)));
+        let squares: f64 = pairs().map(|(z, y)| (z - y) * (z - y)).sum();
+        let mean = y.iter().map(|&y| f64::from(y)).sum::<f64>() / count;
+        let spread: f64 = y.iter().map(|&y| (f64::from(y) - mean).powi(2)).sum();
+        Self {
+            rows: z.len() / outputs.max(1),
+            loss: pairs().map(|(z, y)| row_loss(loss, z, y)).sum::<f64>() / count,
+            mse: Some(squares / count * scale * scale),
+            mae: Some(pairs().map(|(z, y)| (z - y).abs()).sum::<f64>() / count * scale),
+            r2: (spread > 0.0).then(|| 1.0 - squares / spread),
+            accuracy: None,
+        }
+    }
+
+    /// Classification: `z` [rows, classes] logits, `y` [rows] class indices.
+    pub fn classification(z: &[f32], y: &[f32], classes: usize) -> Self {
+        let rows = y.len();
+        let (mut right, mut loss) = (0, 0.0);
+        for (logits, &class) in z.chunks_exact(classes).zip(y) {
+            right += usize::from(largest(logits) == class as usize);
+            let top = logits.iter().copied().fold(f32::MIN, f32::max);
+            let mass: f64 = logits.iter().map(|&z| f64::from(z - top).exp()).sum();
+            loss += mass.ln() - f64::from(logits[class as usize] - top);
+        }
+        let share = |sum: f64| if rows == 0 { 0.0 } else { sum / rows as f64 };
+        Self { rows, loss: share(loss), accuracy: Some(share(f64::from(right as u32))), ..Self::default() }
+    }
+}
+
+/// The first index of the largest.
+pub(super) fn largest(values: &[f32]) -> usize {
+    let mut best = 0;
+    for (at, value) in values.iter().enumerate() {
+        if *value > values[best] {
+            best = at;
+        }
+    }
+    best
+}
+
+fn row_loss(loss: Loss, z: f64, y: f64) -> f64 {
+    let far = (z - y).abs();
+    match loss {
+        Loss::Mse | Loss::CrossEntropy { .. } => far * far,
+        Loss::Mae => far,
+        Loss::Huber { delta } => {
+            let delta = f64::from(delta);
+            if far <= delta { 0.5 * far * far } else { delta * (far - 0.5 * delta) }
+        }
+        Loss::Bce => z.max(0.0) - z * y + (-z.abs()).exp().ln_1p(),
+    }
+}

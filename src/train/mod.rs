@@ -1,0 +1,17 @@
+//! The loop: batches, fused or recorded step, early stopping with the best weights kept, checkpoints, events. It never prints.
+
+mod batches;
+mod checkpoint;
+mod data;
+mod metrics;
+mod model;
+mod settings;
+mod step;
+mod trainer;
+
+pub use checkpoint::{Checkpoint, Progress};
+pub use data::{Data, Examples};
+pub use metrics::Metrics;
+pub use model::Model;
+pub use settings::{Settings, StepKind};
+pub use trainer::{EpochReport, Event, Flow, Outcome, Stop, Trainer};

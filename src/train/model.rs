@@ -1,0 +1,147 @@
+//! A trained model: spec, parameters and the preparation of its table, in one safetensors file that every face reads and writes.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::step::Predictor;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::io::tensors::{self, Tensors};
+use crate::io::{Preparation, Table};
+use crate::loss::Loss;
+use crate::nn::{Layout, Spec};
+
+/// A model that predicts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// What it is made of.
+    pub spec: Spec,
+    /// What it was trained to make small.
+    pub loss: Loss,
+    /// Its flat parameters, in the layout's order.
+    pub parameters: Vec<f32>,
+    /// How a table becomes its inputs and its outputs a prediction; absent for a model trained on bare arrays.
+    pub preparation: Option<Preparation>,
+}
+
+/// What the file says in words, beside the tensors.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    /// Version of the file's schema.
+    format: u32,
+    /// The engine that wrote it.
+    engine: String,
+    spec: Spec,
+    loss: Loss,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    preparation: Option<Preparation>,
+}
+
+/// The schema this engine writes and reads.
+const FORMAT: u32 = 1;
+/// The metadata key that marks a file as ours.
+const KEY: &str = "meromorph";
+
+impl Model {
+    /// The file's bytes.
+    pub fn save(&self) -> Result<Vec<u8>> {
+        tensors::write(&self.to_tensors()?)
+    }
+
+    /// Reads a model file; `source` names it in messages.
+    pub fn load(bytes: &[u8], source: &str) -> Result<Self> {
+        let mut content = tensors::read(bytes, source)?;
+        Self::from_tensors(&mut content, source)
+    }
+
+    pub(super) fn to_tensors(&self) -> Result<Tensors> {
+        let header = Header {
+            format: FORMAT,
+            engine: concat!("meromorph ", env!("CARGO_PKG_VERSION")).into(),
+            spec: self.spec.clone(),
+            loss: self.loss,
+            preparation: self.preparation.clone(),
+        };
+        let text = serde_json::to_string(&header).map_err(|error| Error::new(format!("model: {error}")))?;
+        let mut content = Tensors { metadata: BTreeMap::from([(KEY.into(), text)]), tensors: BTreeMap::new() };
+        let layout = Layout::of(&self.spec);
+        for parameter in &layout.parameters {
+            let values = layout.slice(parameter, &self.parameters).to_vec();
+            content.put_f32(&parameter.name, parameter.shape.sizes(), values);
+        }
+        Ok(content)
+    }
+
+    pub(super) fn from_tensors(content: &mut Tensors, source: &str) -> Result<Self> {
+        let told = |what: String| Error::new(format!("{source}: {what}"));
+        let Some(text) = content.metadata.get(KEY) else {
+            return Err(told("it is a safetensors file, but not a meromorph model".into()));
+        };
+        let header: Header = serde_json::from_str(text).map_err(|error| told(format!("its model header is damaged: {error}")))?;
+        if header.format != FORMAT {
+            return Err(told(format!("its format is {}, this engine ({}) reads {FORMAT}", header.format, env!("CARGO_PKG_VERSION"))));
+        }
+        let outputs = header.spec.outputs().map_err(|error| error.within(source))?;
+        if let Some(preparation) = &header.preparation {
+            preparation.check().map_err(|error| error.within(source))?;
+            let (inputs, wanted) = (preparation.inputs(), header.spec.inputs);
+            if inputs != wanted || preparation.target.outputs() != outputs {
+                return Err(told(format!("its columns give {inputs} inputs, its model takes {wanted}")));
+            }
+        }
+        let layout = Layout::of(&header.spec);
+        let mut parameters = vec![0.0; layout.total];
+        for parameter in &layout.parameters {
+            let values = content.take_f32(&parameter.name, parameter.shape.sizes()).map_err(|error| error.within(source))?;
+            if let Some(bad) = values.iter().find(|value| !value.is_finite()) {
+                return Err(told(format!("parameter {} holds {bad}", parameter.name)));
+            }
+            parameters[parameter.offset..parameter.offset + values.len()].copy_from_slice(&values);
+        }
+        Ok(Self { spec: header.spec, loss: header.loss, parameters, preparation: header.preparation })
+    }
+
+    /// The raw outputs [rows, outputs] for encoded inputs [rows, inputs].
+    pub async fn outputs(&self, device: &Device, x: &[f32]) -> Result<Vec<f32>> {
+        Predictor::new(device, &self.spec, &self.parameters)?.run(x).await
+    }
+
+    /// Encodes a table, predicts every row and tells each in the target's own terms.
+    pub async fn predict(&self, device: &Device, table: &Table) -> Result<Vec<Prediction>> {
+        let preparation = self.preparation()?;
+        let rows: Vec<u32> = (0..table.rows() as u32).collect();
+        let x = preparation.encode(table, &rows)?;
+        let outputs = self.outputs(device, &x).await?;
+        let levels = preparation.target.levels();
+        let tell = |row: &[f32]| match levels {
+            [] => Prediction::Number(preparation.decode_target(row[0])),
+            levels => {
+                let class = super::metrics::largest(row);
+                let top = row[class];
+                let mass: f64 = row.iter().map(|&z| f64::from(z - top).exp()).sum();
+                Prediction::Class { name: levels[class].clone(), probability: 1.0 / mass }
+            }
+        };
+        Ok(outputs.chunks_exact(preparation.target.outputs()).map(tell).collect())
+    }
+
+    /// How its table is prepared, or an error where it was trained on bare arrays.
+    pub fn preparation(&self) -> Result<&Preparation> {
+        self.preparation.as_ref().ok_or_else(|| Error::new("predict: the model was trained on bare arrays and knows no columns"))
+    }
+}
+
+/// What a model says of one row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Prediction {
+    /// A number in the target's units.
+    Number(f64),
+    /// The likeliest class and its softmax probability.
+    Class {
+        /// Its name.
+        name: String,
+        /// In (0, 1].
+        probability: f64,
+    },
+}

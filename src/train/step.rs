@@ -1,0 +1,272 @@
+//! The plans of a run: one training step (fused or recorded), the validation loss, and prediction.
+//! Both steps share the buffers and the update; only what fills the partial gradients differs.
+
+use super::data::{Data, Examples};
+use super::settings::{Settings, StepKind};
+use crate::autograd::Var;
+use crate::device::{Buffer, Command, Device, Plan, View};
+use crate::error::{Error, Result};
+use crate::kernels::mlp::{self, Mlp};
+use crate::kernels::{batch, optimise};
+use crate::loss;
+use crate::nn::{Layout, Mode, Spec, forward};
+use crate::ops;
+use crate::tensor::{DType, Tensor};
+
+/// Words after a part's gradients: loss sum, weight sum, and padding to the binding alignment.
+const TAIL: usize = 64;
+/// Rows predicted at a time by the recorded pass: a multiple of 64, so that views stay aligned.
+const CHUNK: usize = 8192;
+
+/// A run's state on the device.
+pub(super) struct State {
+    /// Flat parameters.
+    pub parameters: Buffer,
+    /// First and second moments, one after the other.
+    pub moments: Buffer,
+    /// Step and cursor, twice: each launch reads one pair and writes the other.
+    pub control: Buffer,
+    /// The epoch's upload.
+    pub order: Buffer,
+    /// Batch losses, then (at the next multiple of 64) validation loss and weight sums.
+    pub report: Buffer,
+    /// The best parameters so far.
+    pub best: Buffer,
+}
+
+/// What a run replays.
+pub(super) struct Plans {
+    pub kind: StepKind,
+    pub step: Plan,
+    pub validate: Option<Plan>,
+}
+
+/// Everything the plans are made from.
+pub(super) struct Setup<'a> {
+    pub device: &'a Device,
+    pub spec: &'a Spec,
+    pub layout: &'a Layout,
+    pub settings: &'a Settings,
+    pub data: &'a Data,
+    pub steps: usize,
+}
+
+impl State {
+    pub(super) fn new(setup: &Setup<'_>, parameters: &[f32]) -> Result<Self> {
+        let device = setup.device;
+        let total = setup.layout.total;
+        let rows = setup.data.train.rows(setup.data.targets);
+        let order = device.buffer(super::batches::ROW_WORDS * setup.steps + rows);
+        let words: &[u32] = bytemuck::cast_slice(parameters);
+        Ok(Self {
+            parameters: device.upload(words)?,
+            moments: device.upload(&vec![0; 2 * total])?,
+            control: device.upload(&[0; 4])?,
+            order,
+            report: device.upload(&vec![0; validation_place(setup.steps) + 2 * TAIL])?,
+            best: device.upload(words)?,
+        })
+    }
+}
+
+/// Where the validation sums lie in the report.
+pub(super) fn validation_place(steps: usize) -> usize {
+    steps.next_multiple_of(TAIL)
+}
+
+impl Plans {
+    pub(super) fn new(setup: &Setup<'_>, state: &State) -> Result<Self> {
+        let fused = Mlp::of(setup.spec, setup.layout);
+        let kind = match (setup.settings.step, &fused) {
+            (Some(StepKind::Fused), None) => {
+                return Err(Error::new(
+                    "train: the fused step takes linear layers up to 128 wide with one activation between them; this model needs the recorded step",
+                ));
+            }
+            (Some(kind), _) => kind,
+            (None, Some(_)) => StepKind::Fused,
+            (None, None) => StepKind::Recorded,
+        };
+        let train = Rows::upload(setup, &setup.data.train)?;
+        let step = match (&fused, kind) {
+            (Some(mlp), StepKind::Fused) => fused_step(setup, state, mlp, &train)?,
+            _ => recorded_step(setup, state, &train)?,
+        };
+        let validate = if setup.data.validation.y.is_empty() { None } else { Some(validation(setup, state, fused.as_ref())?) };
+        Ok(Self { kind, step, validate })
+    }
+}
+
+/// Rows on the device.
+struct Rows {
+    x: Buffer,
+    y: Buffer,
+    classes: Buffer,
+    count: usize,
+}
+
+impl Rows {
+    fn upload(setup: &Setup<'_>, examples: &Examples) -> Result<Self> {
+        let (device, settings) = (setup.device, setup.settings);
+        let outputs = setup.spec.outputs()?;
+        let classes = if settings.class_weights.is_empty() { vec![1.0_f32; outputs] } else { settings.class_weights.clone() };
+        Ok(Self {
+            x: device.upload(bytemuck::cast_slice(&examples.x))?,
+            y: device.upload(bytemuck::cast_slice(&examples.y))?,
+            classes: device.upload(bytemuck::cast_slice(&classes))?,
+            count: examples.rows(setup.data.targets),
+        })
+    }
+}
+
+fn fused_step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows) -> Result<Plan> {
+    let device = setup.device;
+    let shape = mlp.training(device.info(), rows.count, setup.settings.batch, setup.steps, setup.data.targets);
+    let record = || {
+        let partials = device.buffer(shape.parts() * (setup.layout.total + TAIL));
+        let scratch = device.buffer(shape.scratch_words(device.info()));
+        let inputs = [&rows.x, &rows.y, &state.order, &state.parameters, &rows.classes].map(Buffer::view);
+        let outputs = [&state.control, &partials, &scratch].map(Buffer::view);
+        device.record(Command::Dispatch(mlp::step(&shape, setup.settings.loss, inputs, outputs)));
+        update(setup, state, &partials, shape.parts());
+        Ok(())
+    };
+    Ok(device.capture(record)?.0)
+}
+
+/// The update, which ends every step.
+fn update(setup: &Setup<'_>, state: &State, partials: &Buffer, parts: usize) {
+    let inputs = [state.order.view(), partials.view()];
+    let outputs = [&state.parameters, &state.moments, &state.control, &state.report].map(Buffer::view);
+    let sizes = [setup.layout.total, parts, setup.steps];
+    setup.device.record(Command::Dispatch(optimise::dispatch(&setup.settings.optimizer.rule(), sizes, inputs, outputs)));
+}
+
+fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows) -> Result<Plan> {
+    let device = setup.device;
+    let (batch, total) = (setup.settings.batch.min(rows.count), setup.layout.total);
+    let (inputs, targets) = (setup.data.inputs, setup.data.targets);
+    let partials = device.upload(&vec![0; total + TAIL])?;
+    let record = || {
+        let floats = |columns| Tensor::empty(device, [batch, columns], DType::F32);
+        let (x, y, weights) = (floats(inputs), floats(targets), floats(1));
+        let sources = [&rows.x, &rows.y, &state.order].map(Buffer::view);
+        let results = [state.control.view(), x.view().clone(), y.view().clone(), weights.view().clone()];
+        let sizes = [rows.count, setup.settings.batch, setup.steps, inputs, targets];
+        device.record(Command::Dispatch(batch::dispatch(sizes, batch, sources, results)));
+        let parameters = setup.layout.leaves(device, &state.parameters);
+        let control = Tensor::over(device, state.control.view(), [4]);
+        let mode = Mode::Train { seed: setup.settings.seed, control };
+        let z = forward(setup.spec, &parameters, &Var::constant(x), &mode);
+        let classes = Var::constant(Tensor::over(device, rows.classes.view(), [1, rows.classes.words()]));
+        let (y, weights) = (Var::constant(y), Var::constant(weights));
+        let (loss, weight) = loss::sums(setup.settings.loss, &z, &y, &weights, &classes);
+        let gradients = ops::grad(&loss, &parameters.iter().collect::<Vec<_>>())?;
+        for (parameter, gradient) in setup.layout.parameters.iter().zip(gradients) {
+            let gradient = gradient.ok_or_else(|| Error::new(format!("train: the loss does not depend on {}", parameter.name)))?;
+            copy(&gradient, &partials, parameter.offset);
+        }
+        copy(&loss, &partials, total);
+        copy_word(&weight, &partials, total + 1);
+        update(setup, state, &partials, 1);
+        Ok(())
+    };
+    Ok(device.capture(record)?.0)
+}
+
+/// Writes a tensor into a buffer from `offset`.
+fn copy(from: &Var, to: &Buffer, offset: usize) {
+    copy_word(from, to, offset);
+}
+
+fn copy_word(from: &Var, to: &Buffer, offset: usize) {
+    let target = View { buffer: to.clone(), offset, words: from.value().view().words };
+    from.value().copy_into(&target);
+}
+
+/// The validation loss and weight sums, written behind the batch losses of the report.
+fn validation(setup: &Setup<'_>, state: &State, fused: Option<&Mlp>) -> Result<Plan> {
+    let device = setup.device;
+    let rows = Rows::upload(setup, &setup.data.validation)?;
+    let record = || {
+        let z = predict(setup.spec, setup.layout, fused, device, &state.parameters, &rows.x, rows.count)?;
+        let tensor = |buffer: &Buffer, columns| Var::constant(Tensor::over(device, buffer.view(), [buffer.words() / columns, columns]));
+        let ones = ops::broadcast_to(&Var::constant(Tensor::scalar(device, 1.0)), &[rows.count, 1].into());
+        let classes = tensor(&rows.classes, rows.classes.words());
+        let y = tensor(&rows.y, setup.data.targets);
+        let (loss, weight) = loss::sums(setup.settings.loss, &Var::constant(z), &y, &ones, &classes);
+        copy_word(&loss, &state.report, validation_place(setup.steps));
+        copy_word(&weight, &state.report, validation_place(setup.steps) + TAIL);
+        Ok(())
+    };
+    Ok(device.capture(record)?.0)
+}
+
+/// The model's outputs [rows, outputs] over rows on the device: fused where the model allows, else by chunks of recorded ops.
+fn predict(
+    spec: &Spec,
+    layout: &Layout,
+    fused: Option<&Mlp>,
+    device: &Device,
+    parameters: &Buffer,
+    x: &Buffer,
+    rows: usize,
+) -> Result<Tensor> {
+    let outputs = spec.outputs()?;
+    let out = Tensor::empty(device, [rows, outputs], DType::F32);
+    if let Some(mlp) = fused {
+        let shape = mlp.predicting(device.info(), rows);
+        let scratch = device.buffer(shape.scratch_words(device.info()));
+        let views = [x.view(), parameters.view()];
+        device.record(Command::Dispatch(mlp::forward(&shape, views, [out.view().clone(), scratch.view()])));
+        return Ok(out);
+    }
+    let leaves: Vec<Var> = layout.leaves(device, parameters).iter().map(Var::detach).collect();
+    for first in (0..rows).step_by(CHUNK) {
+        let count = CHUNK.min(rows - first);
+        let view = View { buffer: x.clone(), offset: first * spec.inputs, words: count * spec.inputs };
+        let x = Var::constant(Tensor::over(device, view, [count, spec.inputs]));
+        let z = forward(spec, &leaves, &x, &Mode::Predict);
+        let target = View { buffer: out.view().buffer.clone(), offset: first * outputs, words: count * outputs };
+        z.value().copy_into(&target);
+    }
+    Ok(out)
+}
+
+/// A model's parameters on a device, ready to predict.
+pub(super) struct Predictor {
+    device: Device,
+    spec: Spec,
+    layout: Layout,
+    fused: Option<Mlp>,
+    parameters: Buffer,
+}
+
+/// Rows uploaded and predicted at a time: bounds the memory of a prediction, not its rows.
+const ROWS_AT_A_TIME: usize = 1 << 16;
+
+impl Predictor {
+    pub(super) fn new(device: &Device, spec: &Spec, parameters: &[f32]) -> Result<Self> {
+        let parameters = device.upload(bytemuck::cast_slice(parameters))?;
+        Ok(Self::over(device, spec, parameters))
+    }
+
+    pub(super) fn over(device: &Device, spec: &Spec, parameters: Buffer) -> Self {
+        let layout = Layout::of(spec);
+        let fused = Mlp::of(spec, &layout);
+        Self { device: device.clone(), spec: spec.clone(), layout, fused, parameters }
+    }
+
+    /// Outputs [rows, outputs] for inputs [rows, inputs].
+    pub(super) async fn run(&self, x: &[f32]) -> Result<Vec<f32>> {
+        let mut all = Vec::with_capacity(x.len() / self.spec.inputs * self.spec.outputs()?);
+        for part in x.chunks(ROWS_AT_A_TIME * self.spec.inputs) {
+            let rows = part.len() / self.spec.inputs;
+            let x = self.device.upload(bytemuck::cast_slice(part))?;
+            let fused = self.fused.as_ref();
+            let z = predict(&self.spec, &self.layout, fused, &self.device, &self.parameters, &x, rows)?;
+            all.extend(z.to_f32().await?);
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,394 @@
+//! The trainer: runs epochs of replayed steps, looks at the loss once per epoch, keeps the best weights, stops when told or when it stops helping.
+
+use serde::{Deserialize, Serialize};
+
+use super::batches;
+use super::checkpoint::{Checkpoint, Progress};
+use super::data::Data;
+use super::metrics::Metrics;
+use super::settings::{Settings, StepKind};
+use super::step::{Plans, Predictor, Setup, State, validation_place};
+use crate::device::{Command, Device, Summary};
+use crate::error::{Error, Result};
+use crate::host;
+use crate::loss::Loss;
+use crate::nn::{Layout, Spec, initialise};
+use crate::optim::Shape;
+
+/// Steps between looks at the loss inside a long epoch: bounds the queue of devices that cannot be waited for.
+const STEPS_PER_LOOK: usize = 512;
+/// Time between questions whether to go on.
+const WINDOW_MS: f64 = 50.0;
+/// A loss beyond this is divergence even where the device has no infinity to show.
+const DIVERGED: f64 = 1e15;
+
+/// A training run.
+pub struct Trainer {
+    device: Device,
+    spec: Spec,
+    layout: Layout,
+    settings: Settings,
+    data: Data,
+    state: State,
+    plans: Plans,
+    steps: usize,
+    window: usize,
+    progress: Progress,
+    shuffle: Box<dyn Fn(usize) -> Vec<u32>>,
+}
+
+/// What happens during a run.
+#[derive(Clone, Debug)]
+pub enum Event<'a> {
+    /// Steps were handed to the device.
+    Steps {
+        /// The epoch, from 0.
+        epoch: usize,
+        /// Steps of it done.
+        done: usize,
+        /// Steps it has.
+        steps: usize,
+    },
+    /// An epoch ended.
+    Epoch(&'a EpochReport),
+}
+
+/// One epoch in figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EpochReport {
+    /// The epoch, from 0.
+    pub epoch: usize,
+    /// Mean batch loss over its rows.
+    pub train_loss: f64,
+    /// Loss on the validation rows; absent without any.
+    pub val_loss: Option<f64>,
+    /// Learning rate of its last step.
+    pub lr: f64,
+    /// Whether it is the best so far.
+    pub is_best: bool,
+}
+
+/// The watcher's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on.
+    Continue,
+    /// Stop here; `checkpoint` can be resumed exactly.
+    Stop,
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// All epochs were run.
+    Epochs,
+    /// The validation loss stopped improving.
+    Patience,
+    /// The watcher said so.
+    Asked,
+    /// The loss stopped being a number.
+    Diverged,
+}
+
+/// What a run amounted to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// Why it ended.
+    pub stop: Stop,
+    /// The epoch the kept weights are from; absent if none was good.
+    pub best_epoch: Option<usize>,
+    /// Epochs run.
+    pub epochs: usize,
+    /// Steps run.
+    pub steps: u64,
+}
+
+impl Trainer {
+    /// Sets up a run: parameters drawn from the seed, data uploaded, plans made.
+    pub fn new(device: &Device, spec: Spec, settings: Settings, data: Data) -> Result<Self> {
+        let parameters = initialise(&Layout::of(&spec), settings.seed);
+        Self::with_parameters(device, spec, settings, data, &parameters)
+    }
+
+    /// The same from given flat parameters, in the layout's order.
+    pub fn with_parameters(device: &Device, spec: Spec, settings: Settings, data: Data, parameters: &[f32]) -> Result<Self> {
+        settings.check()?;
+        data.check()?;
+        let outputs = spec.outputs()?;
+        fits(&spec, &settings, &data, outputs)?;
+        let layout = Layout::of(&spec);
+        let rows = data.train.rows(data.targets);
+        let steps = rows.div_ceil(settings.batch);
+        let setup = Setup { device, spec: &spec, layout: &layout, settings: &settings, data: &data, steps };
+        let state = State::new(&setup, parameters)?;
+        let plans = Plans::new(&setup, &state)?;
+        let seed = settings.seed;
+        Ok(Self {
+            device: device.clone(),
+            shuffle: Box::new(move |epoch| batches::permutation(rows, seed, epoch)),
+            spec,
+            layout,
+            settings,
+            data,
+            state,
+            plans,
+            steps,
+            window: 16,
+            progress: Progress::default(),
+        })
+    }
+
+    /// Takes up a run where a checkpoint left it; the data must be the same.
+    pub fn resume(device: &Device, data: Data, checkpoint: Checkpoint) -> Result<Self> {
+        if checkpoint.fingerprint != data.fingerprint() {
+            return Err(Error::new("resume: these are not the rows the checkpoint was trained on"));
+        }
+        let Checkpoint { spec, settings, parameters, moments, control, best, progress, .. } = checkpoint;
+        let mut trainer = Self::with_parameters(device, spec, settings, data, &parameters)?;
+        let state = &trainer.state;
+        device.write(&state.moments, 0, bytemuck::cast_slice(&moments))?;
+        device.write(&state.control, 0, &control)?;
+        device.write(&state.best, 0, bytemuck::cast_slice(&best))?;
+        device.write(&state.report, 0, bytemuck::cast_slice(&progress.losses))?;
+        trainer.progress = progress;
+        if trainer.progress.cursor > 0 {
+            trainer.begin_epoch()?;
+        }
+        Ok(trainer)
+    }
+
+    /// Replaces the order of the training rows: `shuffle(epoch)` gives a permutation of them.
+    pub fn shuffle_with(&mut self, shuffle: impl Fn(usize) -> Vec<u32> + 'static) {
+        self.shuffle = Box::new(shuffle);
+    }
+
+    /// Which step it takes.
+    pub fn step_kind(&self) -> StepKind {
+        self.plans.kind
+    }
+
+    /// Launches, bytes and flops of one step, and the memory it needs.
+    pub fn step_summary(&self) -> &Summary {
+        self.plans.step.summary()
+    }
+
+    /// Steps in an epoch.
+    pub fn steps_per_epoch(&self) -> usize {
+        self.steps
+    }
+
+    /// The epochs so far.
+    pub fn history(&self) -> &[EpochReport] {
+        &self.progress.history
+    }
+
+    /// Runs until the epochs are done, patience is spent, the loss diverges or `watch` says stop; then restores the best weights
+    /// (unless it was stopped by `watch`, which may want to resume).
+    pub async fn run(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Outcome> {
+        let stop = loop {
+            if self.progress.history.len() >= self.settings.epochs {
+                break Stop::Epochs;
+            }
+            if !self.steps_of_epoch(watch).await? {
+                break Stop::Asked;
+            }
+            let Some(report) = self.end_epoch().await? else { break Stop::Diverged };
+            let flow = watch(&Event::Epoch(&report));
+            if self.settings.patience > 0 && self.progress.since_best >= self.settings.patience {
+                break Stop::Patience;
+            }
+            if flow == Flow::Stop {
+                break Stop::Asked;
+            }
+        };
+        if stop != Stop::Asked {
+            self.restore_best()?;
+        }
+        let (best_epoch, epochs) = (self.progress.best_epoch, self.progress.history.len());
+        Ok(Outcome { stop, best_epoch, epochs, steps: (epochs * self.steps + self.progress.cursor) as u64 })
+    }
+
+    /// Puts the best weights in place of the last.
+    pub fn restore_best(&mut self) -> Result<()> {
+        self.device.record(Command::Copy { from: self.state.best.view(), to: self.state.parameters.view() });
+        self.device.flush()
+    }
+
+    /// The flat parameters in use.
+    pub async fn parameters(&self) -> Result<Vec<f32>> {
+        Ok(bytemuck::cast_vec(self.device.read(&self.state.parameters.view()).await?))
+    }
+
+    /// Runs single steps without looking, for measuring and for tests that compare step by step.
+    pub fn advance(&mut self, steps: usize) -> Result<()> {
+        let mut left = steps;
+        while left > 0 {
+            if self.progress.cursor == 0 {
+                self.begin_epoch()?;
+            }
+            let count = left.min(self.steps - self.progress.cursor);
+            self.plans.step.run(count)?;
+            left -= count;
+            self.progress.cursor = (self.progress.cursor + count) % self.steps;
+        }
+        Ok(())
+    }
+
+    /// The losses of the steps of this epoch so far, and waits for them.
+    pub async fn batch_losses(&self) -> Result<Vec<f32>> {
+        let mut report: Vec<f32> = bytemuck::cast_vec(self.device.read(&self.state.report.view()).await?);
+        report.truncate(self.steps);
+        Ok(report)
+    }
+
+    /// Outputs of the model as it is, for encoded inputs.
+    pub async fn predict(&self, x: &[f32]) -> Result<Vec<f32>> {
+        Predictor::over(&self.device, &self.spec, self.state.parameters.clone()).run(x).await
+    }
+
+    /// Metrics on the validation and test rows; `scale` turns a scaled error into target units.
+    pub async fn metrics(&self, scale: f64) -> Result<(Metrics, Metrics)> {
+        let validation = self.predict(&self.data.validation.x).await?;
+        let test = self.predict(&self.data.test.x).await?;
+        let measure = |z: &[f32], y: &[f32]| self.measure(z, y, scale);
+        Ok((measure(&validation, &self.data.validation.y)?, measure(&test, &self.data.test.y)?))
+    }
+
+    fn measure(&self, z: &[f32], y: &[f32], scale: f64) -> Result<Metrics> {
+        let outputs = self.spec.outputs()?;
+        Ok(match self.settings.loss {
+            Loss::CrossEntropy { .. } => Metrics::classification(z, y, outputs),
+            loss => Metrics::regression(loss, z, y, outputs, scale),
+        })
+    }
+
+    /// Everything needed to go on exactly from here.
+    pub async fn checkpoint(&self) -> Result<Checkpoint> {
+        let read = async |buffer: &crate::device::Buffer| self.device.read(&buffer.view()).await;
+        let mut progress = self.progress.clone();
+        let report: Vec<f32> = bytemuck::cast_vec(read(&self.state.report).await?);
+        progress.losses = report[..progress.cursor].to_vec();
+        Ok(Checkpoint {
+            spec: self.spec.clone(),
+            settings: self.settings.clone(),
+            parameters: bytemuck::cast_vec(read(&self.state.parameters).await?),
+            moments: bytemuck::cast_vec(read(&self.state.moments).await?),
+            control: read(&self.state.control).await?,
+            best: bytemuck::cast_vec(read(&self.state.best).await?),
+            progress,
+            fingerprint: self.data.fingerprint(),
+        })
+    }
+
+    fn begin_epoch(&self) -> Result<()> {
+        let epoch = self.progress.history.len();
+        let order = (self.shuffle)(epoch);
+        let words = batches::epoch_words(&self.settings, epoch, self.steps, self.progress.drops, &order);
+        self.device.write(&self.state.order, 0, &words)
+    }
+
+    /// Runs what is left of the epoch in windows; false if `watch` said stop on the way.
+    async fn steps_of_epoch(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<bool> {
+        if self.progress.cursor == 0 {
+            self.begin_epoch()?;
+        }
+        let mut since_look = 0;
+        while self.progress.cursor < self.steps {
+            let count = self.window.min(self.steps - self.progress.cursor);
+            let start = host::now_ms();
+            self.plans.step.run(count)?;
+            self.progress.cursor += count;
+            since_look += count;
+            if since_look >= STEPS_PER_LOOK && self.progress.cursor < self.steps {
+                since_look = 0;
+                self.batch_losses().await?;
+            }
+            host::breathe().await;
+            let wanted = count as f64 * WINDOW_MS / (host::now_ms() - start).max(0.05);
+            self.window = (wanted as usize).clamp(1, STEPS_PER_LOOK);
+            let (epoch, done) = (self.progress.history.len(), self.progress.cursor);
+            let flow = watch(&Event::Steps { epoch, done, steps: self.steps });
+            if flow == Flow::Stop && self.progress.cursor < self.steps {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The epoch's one look: its losses, whether it is the best, whether the loss is still a number (`None` if not).
+    async fn end_epoch(&mut self) -> Result<Option<EpochReport>> {
+        if let Some(validate) = &self.plans.validate {
+            validate.run(1)?;
+        }
+        let report: Vec<f32> = bytemuck::cast_vec(self.device.read(&self.state.report.view()).await?);
+        let train_loss = self.mean_loss(&report);
+        let place = validation_place(self.steps);
+        let val_loss = self.plans.validate.is_some().then(|| f64::from(report[place]) / f64::from(report[place + 64]));
+        let watched = val_loss.unwrap_or(train_loss);
+        if ![train_loss, watched].iter().all(|loss| loss.is_finite() && *loss < DIVERGED) {
+            return Ok(None);
+        }
+        let epoch = self.progress.history.len();
+        let is_best = self.progress.best_loss.is_none_or(|best| watched < best - self.settings.min_delta);
+        if is_best {
+            self.device.record(Command::Copy { from: self.state.parameters.view(), to: self.state.best.view() });
+            self.device.flush()?;
+            self.progress.best_loss = Some(watched);
+            self.progress.best_epoch = Some(epoch);
+            self.progress.since_best = 0;
+        } else {
+            self.progress.since_best += 1;
+        }
+        let last_step = ((epoch + 1) * self.steps - 1) as u64;
+        let factor = self.settings.schedule.factor(last_step, epoch, self.settings.epochs, self.progress.drops);
+        self.notice_plateau(is_best);
+        let report = EpochReport { epoch, train_loss, val_loss, lr: self.settings.lr * factor, is_best };
+        self.progress.history.push(report.clone());
+        self.progress.cursor = 0;
+        Ok(Some(report))
+    }
+
+    fn notice_plateau(&mut self, is_best: bool) {
+        let Shape::Plateau { patience, .. } = self.settings.schedule.shape else { return };
+        self.progress.since_drop = if is_best { 0 } else { self.progress.since_drop + 1 };
+        if self.progress.since_drop >= patience.max(1) {
+            self.progress.drops += 1;
+            self.progress.since_drop = 0;
+        }
+    }
+
+    /// Batch losses weighted by the rows of their batches.
+    fn mean_loss(&self, report: &[f32]) -> f64 {
+        let rows = self.data.train.rows(self.data.targets);
+        let batch = self.settings.batch;
+        let weighted = |(step, loss): (usize, &f32)| f64::from(*loss) * (rows - step * batch).min(batch) as f64;
+        report[..self.steps].iter().enumerate().map(weighted).sum::<f64>() / rows as f64
+    }
+}
+
+/// Refuses a model whose outputs do not fit the loss and the targets.
+fn fits(spec: &Spec, settings: &Settings, data: &Data, outputs: usize) -> Result<()> {
+    if spec.inputs != data.inputs {
+        return Err(Error::new(format!("train: the model takes {} inputs, the rows have {}", spec.inputs, data.inputs)));
+    }
+    let Loss::CrossEntropy { .. } = settings.loss else {
+        if outputs != data.targets {
+            return Err(Error::new(format!("train: the model gives {outputs} outputs, the rows have {} targets", data.targets)));
+        }
+        return Ok(());
+    };
+    if data.targets != 1 {
+        return Err(Error::new(format!("train: cross-entropy takes one class index per row, not {}", data.targets)));
+    }
+    if !settings.class_weights.is_empty() && settings.class_weights.len() != outputs {
+        let count = settings.class_weights.len();
+        return Err(Error::new(format!("train: {count} class weights for {outputs} classes")));
+    }
+    let is_class = |&y: &f32| y >= 0.0 && y.fract() == 0.0 && (y as usize) < outputs;
+    let all = [&data.train, &data.validation, &data.test];
+    match all.iter().flat_map(|part| &part.y).find(|y| !is_class(y)) {
+        Some(y) => Err(Error::new(format!("train: {y} is no class index; the model has classes 0 to {}", outputs - 1))),
+        None => Ok(()),
+    }
+}

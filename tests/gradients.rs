@@ -1,0 +1,172 @@
+//! Gradients against central differences, for every op and for second derivatives, on the CPU device.
+
+use meromorph::autograd::Var;
+use meromorph::kernels::program::E;
+use meromorph::kernels::scalar::{ROWS, Row};
+use meromorph::ops;
+use meromorph::tensor::Tensor;
+use meromorph::{Device, Result};
+use pollster::block_on;
+
+/// A function of some tensors, the values to try it at, and its name.
+struct Case {
+    name: String,
+    inputs: Vec<(Vec<usize>, Vec<f32>)>,
+    run: Box<dyn Fn(&[Var]) -> Var>,
+}
+
+fn case(name: &str, inputs: &[(&[usize], &[f32])], run: impl Fn(&[Var]) -> Var + 'static) -> Case {
+    let inputs = inputs.iter().map(|(shape, data)| (shape.to_vec(), data.to_vec())).collect();
+    Case { name: name.into(), inputs, run: Box::new(run) }
+}
+
+/// Pseudo-random values away from kinks, the same every time.
+fn values(count: usize, low: f32, high: f32) -> Vec<f32> {
+    (0..count).map(|k| low + (high - low) * ((k as f32 * 0.618_034 + 0.137).fract())).collect()
+}
+
+fn row_case(row: &'static Row) -> Case {
+    let (low, high) = match row.name {
+        "ln" | "log2" | "sqrt" | "rsqrt" | "recip" | "pow" | "div" | "log1p" => (0.3, 2.0),
+        _ => (-1.7, 1.9),
+    };
+    // An empty interval has no derivative to speak of: `clamp` gets its bounds in order.
+    let range = |k: usize| match (row.name, k) {
+        ("clamp", 1) => (-1.0, -0.5),
+        ("clamp", 2) => (0.4, 0.9),
+        _ => (low, high),
+    };
+    let inputs = row.arguments.iter().enumerate().map(|(k, _)| {
+        let (low, high) = range(k);
+        (vec![2, 3], values(6 + k, low, high)[k..].to_vec())
+    });
+    Case {
+        name: row.name.into(),
+        inputs: inputs.collect(),
+        run: Box::new(move |inputs: &[Var]| {
+            let inputs: Vec<&Var> = inputs.iter().collect();
+            ops::fused(&inputs, |values| E::row(row, values))
+        }),
+    }
+}
+
+fn leaves(device: &Device, case: &Case, moved: Option<(usize, usize, f32)>) -> Result<Vec<Var>> {
+    let mut all = Vec::new();
+    for (at, (shape, data)) in case.inputs.iter().enumerate() {
+        let mut data = data.clone();
+        if let Some((input, element, by)) = moved
+            && input == at
+        {
+            data[element] += by;
+        }
+        all.push(Var::leaf(Tensor::from_f32(device, shape.clone(), &data)?));
+    }
+    Ok(all)
+}
+
+/// A weighted sum, so that different elements of the output matter differently.
+fn scalar(out: &Var) -> Var {
+    let weights = values(out.shape().len(), 0.4, 1.6);
+    let weights = Tensor::from_f32(out.value().device(), out.shape(), &weights).expect("the cpu device uploads");
+    ops::sum(&ops::mul(out, &Var::constant(weights)), 0..out.shape().rank())
+}
+
+fn value(device: &Device, case: &Case, moved: (usize, usize, f32)) -> f64 {
+    let out = scalar(&(case.run)(&leaves(device, case, Some(moved)).expect("uploads")));
+    f64::from(block_on(out.value().to_f32()).expect("reads")[0])
+}
+
+fn check(device: &Device, case: &Case, failures: &mut Vec<String>) {
+    let inputs = leaves(device, case, None).expect("uploads");
+    let out = scalar(&(case.run)(&inputs));
+    let wanted: Vec<&Var> = inputs.iter().collect();
+    let gradients = ops::grad(&out, &wanted).expect("a gradient");
+    for (at, gradient) in gradients.iter().enumerate() {
+        let Some(gradient) = gradient else {
+            failures.push(format!("{}: input {at} unreached", case.name));
+            continue;
+        };
+        let got = block_on(gradient.value().to_f32()).expect("reads");
+        for (element, &got) in got.iter().enumerate() {
+            let step = 2e-3;
+            let difference = value(device, case, (at, element, step)) - value(device, case, (at, element, -step));
+            let wanted = difference / (2.0 * f64::from(step));
+            if (f64::from(got) - wanted).abs() > 4e-3 * (1.0 + wanted.abs()) {
+                failures.push(format!("{}: d/d input {at}[{element}]: got {got}, differences say {wanted}", case.name));
+            }
+        }
+    }
+}
+
+fn composed() -> Vec<Case> {
+    let six: &[f32] = &[0.3, -1.2, 0.8, 1.7, -0.4, 0.9];
+    let row: &[f32] = &[0.5, -0.25, 1.5];
+    vec![
+        case("broadcast row", &[(&[2, 3], six), (&[3], row)], |v| ops::mul(&v[0], &v[1])),
+        case("broadcast scalar", &[(&[2, 3], six), (&[], &[0.7])], |v| ops::div(&v[0], &v[1])),
+        case("broadcast column", &[(&[2, 3], six), (&[2, 1], &[0.7, -0.2])], |v| ops::add(&v[0], &v[1])),
+        case("sum inner", &[(&[2, 3], six)], |v| ops::square(&ops::sum(&v[0], 1..2))),
+        case("mean outer", &[(&[2, 3], six)], |v| ops::square(&ops::mean(&v[0], 0..1))),
+        case("max", &[(&[2, 3], six)], |v| ops::max(&v[0], 1..2)),
+        case("reshape", &[(&[2, 3], six)], |v| ops::square(&ops::reshape(&v[0], [3, 2]))),
+        case("permute", &[(&[1, 2, 3], six)], |v| ops::square(&ops::permute(&v[0], &[2, 0, 1]))),
+        case("broadcast_to", &[(&[3], row)], |v| ops::square(&ops::broadcast_to(&v[0], &[2, 3].into()))),
+        case("matmul", &[(&[2, 3], six), (&[3, 2], six)], |v| ops::matmul(&v[0], &v[1])),
+        case("matmul ta", &[(&[3, 2], six), (&[3, 2], six)], |v| ops::product(&v[0], &v[1], true, false)),
+        case("matmul tb", &[(&[2, 3], six), (&[2, 3], six)], |v| ops::product(&v[0], &v[1], false, true)),
+        case("matmul ta tb", &[(&[3, 2], six), (&[2, 3], six)], |v| ops::product(&v[0], &v[1], true, true)),
+        case("matmul batch", &[(&[2, 1, 3], six), (&[2, 3, 1], six)], |v| ops::matmul(&v[0], &v[1])),
+        case("matmul shared", &[(&[2, 1, 3], six), (&[3, 2], six)], |v| ops::matmul(&v[0], &v[1])),
+        case("second derivative", &[(&[3], row)], |v| {
+            let y = ops::silu(&ops::tanh(&v[0]));
+            let first = ops::grad(&ops::sum(&y, 0..1), &[&v[0]]).expect("first");
+            first.into_iter().next().flatten().expect("reached")
+        }),
+        case("second derivative of a product", &[(&[2, 3], six), (&[3, 2], six)], |v| {
+            let y = ops::tanh(&ops::matmul(&v[0], &v[1]));
+            let first = ops::grad(&ops::sum(&y, 0..2), &[&v[0]]).expect("first");
+            first.into_iter().next().flatten().expect("reached")
+        }),
+    ]
+}
+
+#[test]
+fn every_op_agrees_with_central_differences() {
+    let device = Device::cpu(1);
+    let mut failures = Vec::new();
+    let steps = ["floor", "ceil", "round", "sign"];
+    for row in ROWS.iter().filter(|row| !steps.contains(&row.name)) {
+        check(&device, &row_case(row), &mut failures);
+    }
+    for case in composed() {
+        check(&device, &case, &mut failures);
+    }
+    assert!(failures.is_empty(), "{} wrong:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn unreached_is_none_and_a_missing_rule_is_an_error() {
+    let device = Device::cpu(1);
+    let x = Var::leaf(Tensor::from_f32(&device, [3], &[1.0, 2.0, 3.0]).expect("uploads"));
+    let other = Var::leaf(Tensor::scalar(&device, 1.0));
+    let y = ops::sum(&ops::square(&x), 0..1);
+    assert!(ops::grad(&y, &[&other]).expect("walks")[0].is_none());
+    let index = ops::argmax(&x, 0);
+    assert!(index.value().dtype() == meromorph::tensor::DType::U32);
+}
+
+#[test]
+fn chains_fuse_into_one_launch() {
+    let device = Device::dry();
+    let x = Var::constant(Tensor::from_f32(&device, [64, 64], &[0.0; 4096]).expect("uploads"));
+    let w = Var::constant(Tensor::from_f32(&device, [64, 64], &[0.0; 4096]).expect("uploads"));
+    let b = Var::constant(Tensor::from_f32(&device, [64], &[0.0; 64]).expect("uploads"));
+    let chain = || Ok(ops::sum(&ops::exp(&ops::mul(&ops::add(&x, &w), &b)), 0..2));
+    let (plan, _y) = device.capture(chain).expect("plans");
+    let names: Vec<_> = plan.summary().launches.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["reduce"], "a pointwise chain into a sum is one reduction with a prologue");
+    let layer = || Ok(ops::silu(&ops::add(&ops::product(&x, &w, false, true), &b)));
+    let (plan, _y) = device.capture(layer).expect("plans");
+    let names: Vec<_> = plan.summary().launches.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["matmul"], "bias and activation are the product's epilogue");
+}
