@@ -1,6 +1,7 @@
 //! A fork-join team of threads for work of some tens of microseconds: one round costs about a microsecond while the workers are awake.
 //! Work is cut by index and never by time, so no result depends on who ran which index. An index goes to the first member that is free: on a busy
 //! machine the caller does what late workers would have done, and does not wait for them. Workers spin for `SPIN`, then park.
+#![allow(unsafe_code, reason = "a borrowed job crosses to threads that outlive it; the round's count keeps it alive")]
 
 use std::any::Any;
 use std::hint::spin_loop;
@@ -137,14 +138,15 @@ impl Shared {
     fn help(&self, round: u32) {
         while let Some(slot) = self.claim(round) {
             // SAFETY: the slot just taken is not done, so `parallel` of this round still waits and its job lives on its stack.
-            self.run(unsafe { &*self.job.load(SeqCst).cast::<Job>() }, slot);
+            self.run(unsafe { &*self.job.load(SeqCst).cast::<Job<'_>>() }, slot);
         }
     }
 
     fn claim(&self, round: u32) -> Option<usize> {
         let take = |word| {
             let ticket = Ticket::from(word);
-            (ticket.round == round && ticket.next < ticket.slots).then(|| Ticket { next: ticket.next + 1, ..ticket }.into())
+            (ticket.round == round && ticket.next < ticket.slots)
+                .then(|| Ticket { next: ticket.next + 1, ..ticket }.into())
         };
         self.ticket.fetch_update(SeqCst, SeqCst, take).ok().map(|word| Ticket::from(word).next.into())
     }
@@ -180,7 +182,10 @@ fn spawn(shared: Arc<Shared>, worker: usize) -> JoinHandle<()> {
             shared.help(round);
         }
     };
-    std::thread::Builder::new().name(format!("team {worker}")).spawn(serve).expect("team: the system gives no more threads")
+    std::thread::Builder::new()
+        .name(format!("team {worker}"))
+        .spawn(serve)
+        .expect("team: the system gives no more threads")
 }
 
 /// True as soon as `done`, false after `SPIN` without it.
