@@ -139,8 +139,7 @@ pub fn cases() -> Vec<Case> {
     let counts = [1, 2, 513, 30_001];
     let drawn = |form: Form| counts.map(|count| example(form, count, 7, 3));
     let forms = [Form::Bits, Form::Uniform, Form::Normal, Form::Keep(0.25)];
-    let large = example(Form::Bits, 2 * 256 * 65_536 + 3, 0, 1);
-    known.into_iter().chain(forms.into_iter().flat_map(drawn)).chain([large]).collect()
+    known.into_iter().chain(forms.into_iter().flat_map(drawn)).collect()
 }
 
 fn known_answer(key: [u32; 2], counter: [u32; 2], answer: [u32; 2]) -> Case {
@@ -159,19 +158,18 @@ fn known_answer(key: [u32; 2], counter: [u32; 2], answer: [u32; 2]) -> Case {
 fn example(form: Form, count: u32, stream: u32, step: u32) -> Case {
     let seed = 0x0123_4567_89ab_cdef;
     let mixed = stream.wrapping_mul(0x9e37_79b9).wrapping_add(step);
-    let words = (0..count.div_ceil(2)).flat_map(|i| threefry([0x89ab_cdef, 0x0123_4567], [i, mixed]));
-    let words: Vec<u32> = words.take(count as usize).collect();
+    let pairs: Vec<_> = (0..count.div_ceil(2)).map(|i| threefry([0x89ab_cdef, 0x0123_4567], [i, mixed])).collect();
+    let words: Vec<u32> = pairs.concat().into_iter().take(count as usize).collect();
     let share = |word: &u32| f64::from(word >> 8) / 16_777_216.0;
-    let normal = |pair: &[u32]| {
-        let (radius, turn) =
-            ((-2.0 * (share(&pair[0]) + 0.5_f64.powi(24)).ln()).sqrt(), share(pair.get(1).unwrap_or(&0)));
-        let angle = std::f64::consts::TAU * turn;
-        [radius * angle.cos(), radius * angle.sin()].into_iter().take(pair.len()).collect::<Vec<_>>()
+    let normal = |[a, b]: &[u32; 2]| {
+        let radius = (-2.0 * (share(a) + 0.5_f64.powi(24)).ln()).sqrt();
+        let angle = std::f64::consts::TAU * share(b);
+        [radius * angle.cos(), radius * angle.sin()]
     };
     let expected = match form {
         Form::Bits => Expected::Words(words),
         Form::Uniform => Expected::Floats(words.iter().map(share).collect()),
-        Form::Normal => Expected::Floats(words.chunks(2).flat_map(normal).collect()),
+        Form::Normal => Expected::Floats(pairs.iter().flat_map(normal).take(count as usize).collect()),
         Form::Keep(p) => {
             let kept = f64::from(1.0 / (1.0 - p));
             Expected::Floats(words.iter().map(|word| if share(word) < f64::from(p) { 0.0 } else { kept }).collect())

@@ -1,14 +1,14 @@
 //! Elementary functions over slices of f32: out[i] = f(x[i]), the instruction set chosen once per call. Largest error against f64 in units in the
 //! last place (held by tests/vector.rs, on machines with and without fused multiply-add): exp 2, ln 2, tanh 3, sigmoid 3, sin and cos 2
 //! (above that an absolute 3e-7 near their zeros), erf 3, softplus 3. Overflow gives an infinity, underflow 0, NaN goes through.
-#![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
 #![allow(
     clippy::inline_always,
     reason = "generic over the instruction set: must land inside the function that enables it"
 )]
+#![allow(unsafe_code, reason = "tails and lanes are addressed by pointer inside checked lengths")]
 
-use crate::kernels::elementary::{self, ANGLE_LIMIT};
-use crate::kernels::simd::{dispatch, load, store};
+use super::elementary::{self, ANGLE_LIMIT};
+use super::simd::{dispatch, load, store};
 use pulp::{Simd, WithSimd};
 
 macro_rules! over_slices {
