@@ -3,6 +3,7 @@
 pub mod batch;
 pub mod cast;
 pub mod common;
+mod disjoint;
 pub mod elementary;
 pub mod evidence;
 pub mod gather;
@@ -23,6 +24,7 @@ pub mod scalar;
 pub mod scatter;
 pub mod simd;
 pub mod softmax;
+mod update;
 pub mod vector;
 
 use crate::device::{Case, Kernel};
