@@ -223,7 +223,8 @@ impl Trainer {
         Ok(bytemuck::cast_vec(self.device.read(&self.state.parameters.view()).await?))
     }
 
-    /// Runs single steps without looking, for measuring and for tests that compare step by step.
+    /// Runs steps without looking, for measuring and for tests that compare step by step. Past the epoch's end its order and
+    /// rates repeat.
     pub fn advance(&mut self, steps: usize) -> Result<()> {
         let mut left = steps;
         while left > 0 {
