@@ -63,10 +63,7 @@ impl Op for Product {
         let da = || if ta { product(b, dy, tb, true) } else { product(dy, b, false, !tb) };
         let db = || if tb { product(dy, a, true, ta) } else { product(a, dy, !ta, false) };
         let unbatched = |gradient: Var, input: &Var| reshape(&sum_to(&gradient, input.shape()), input.shape());
-        Ok(vec![
-            step.wants(0).then(|| unbatched(da(), a)),
-            step.wants(1).then(|| unbatched(db(), b)),
-        ])
+        Ok(vec![step.wants(0).then(|| unbatched(da(), a)), step.wants(1).then(|| unbatched(db(), b))])
     }
 }
 

@@ -31,7 +31,9 @@ impl Op for Map {
             inputs.push(step.gradient);
             match program {
                 Some(program) => Some(sum_to(&run(program, &inputs), step.inputs[at].shape())),
-                None => step.wants(at).then(|| broadcast_to(&super::constant(step.output, 0.0), step.inputs[at].shape())),
+                None => {
+                    step.wants(at).then(|| broadcast_to(&super::constant(step.output, 0.0), step.inputs[at].shape()))
+                }
             }
         };
         Ok((0..step.inputs.len()).map(gradient).collect())

@@ -90,7 +90,11 @@ impl Op for Permute {
 pub fn permute(x: &Var, order: &[usize]) -> Var {
     let mut sorted = order.to_vec();
     sorted.sort_unstable();
-    assert!(sorted.iter().copied().eq(0..x.shape().rank()), "permute: {order:?} is no order of the axes of {}", x.shape());
+    assert!(
+        sorted.iter().copied().eq(0..x.shape().rank()),
+        "permute: {order:?} is no order of the axes of {}",
+        x.shape()
+    );
     apply(Rc::new(Permute(order.to_vec())), &[x])
 }
 

@@ -64,7 +64,13 @@ impl Tensor {
     #[track_caller]
     fn from_words(device: &Device, shape: impl Into<Shape>, dtype: DType, data: &[u32]) -> Result<Self> {
         let tensor = Self { view: device.upload(data)?.view(), ..Self::empty(device, shape, dtype) };
-        assert_eq!(dtype.words(tensor.len()), data.len(), "tensor: {} needs other than {} words", tensor.shape, data.len());
+        assert_eq!(
+            dtype.words(tensor.len()),
+            data.len(),
+            "tensor: {} needs other than {} words",
+            tensor.shape,
+            data.len()
+        );
         Ok(tensor)
     }
 
@@ -112,7 +118,14 @@ impl Tensor {
     #[track_caller]
     pub fn reshape(&self, shape: impl Into<Shape>) -> Self {
         let shape = shape.into();
-        assert_eq!(shape.len(), self.len(), "reshape: {} has {} elements, {shape} has {}", self.shape, self.len(), shape.len());
+        assert_eq!(
+            shape.len(),
+            self.len(),
+            "reshape: {} has {} elements, {shape} has {}",
+            self.shape,
+            self.len(),
+            shape.len()
+        );
         Self { shape, ..self.clone() }
     }
 
@@ -143,7 +156,11 @@ impl Tensor {
         let sizes = self.shape.sizes();
         let size = |range: std::ops::Range<usize>| sizes[range].iter().product::<usize>();
         let (outer, extent, inner) = (size(0..axes.start), size(axes.clone()), size(axes.end..sizes.len()));
-        assert!(extent > 0 || join == Join::Sum, "reduce: nothing to take the largest of in {} along {axes:?}", self.shape);
+        assert!(
+            extent > 0 || join == Join::Sum,
+            "reduce: nothing to take the largest of in {} along {axes:?}",
+            self.shape
+        );
         let kept: Vec<usize> = sizes[..axes.start].iter().chain(&sizes[axes.end..]).copied().collect();
         let dtype = if join == Join::Argmax { DType::U32 } else { DType::F32 };
         // One workgroup reads a chunk; long extents with few results are reduced in two stages.

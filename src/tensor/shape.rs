@@ -58,7 +58,10 @@ impl Shape {
         let rank = self.rank().max(other.rank());
         let (a, b) = (self.dims(), other.dims());
         let join = |axis: usize| {
-            assert!(a[axis] == b[axis] || a[axis] == 1 || b[axis] == 1, "broadcast: {self} and {other} do not fit (axis {axis} of 4)");
+            assert!(
+                a[axis] == b[axis] || a[axis] == 1 || b[axis] == 1,
+                "broadcast: {self} and {other} do not fit (axis {axis} of 4)"
+            );
             if a[axis] == 1 { b[axis] as usize } else { a[axis] as usize }
         };
         Self((4 - rank..4).map(join).collect())
