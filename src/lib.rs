@@ -4,9 +4,14 @@ pub mod autograd;
 pub mod device;
 pub mod error;
 pub mod host;
+pub mod io;
 pub mod kernels;
+pub mod loss;
+pub mod nn;
 pub mod ops;
+pub mod optim;
 pub mod tensor;
+pub mod train;
 
 pub use device::Device;
 pub use error::{Error, Result};

@@ -1,33 +1,10 @@
 //! Losses: per row, weighted, summed. A row's loss is the mean over its outputs (regression, bce) or its cross-entropy;
 //! the step's loss is the sum over rows divided by the sum of their weights.
 
-use serde::{Deserialize, Serialize};
-
 use crate::autograd::Var;
+pub use crate::kernels::mlp::Loss;
 use crate::ops;
 use crate::tensor::Tensor;
-
-/// What training makes small.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "loss", rename_all = "snake_case")]
-pub enum Loss {
-    /// (z - y)².
-    Mse,
-    /// |z - y|.
-    Mae,
-    /// (z - y)² / 2 up to `delta`, then delta (|z - y| - delta/2) (Huber 1964).
-    Huber {
-        /// Where it turns from square to linear, in units of the target.
-        delta: f32,
-    },
-    /// Binary cross-entropy of logits: max(z, 0) - z y + ln(1 + e^-|z|).
-    Bce,
-    /// Cross-entropy of logits against a class index, with label smoothing; class weights come with the data.
-    CrossEntropy {
-        /// Share of the target spread evenly over the classes, in [0, 1).
-        smoothing: f32,
-    },
-}
 
 /// The weighted sum of row losses and the sum of weights, both of shape [1].
 ///
@@ -52,9 +29,8 @@ fn cross_entropy(smoothing: f32, z: &Var, y: &Var, rows: &Var, classes: &Var) ->
     let own = ops::eq(y, &Var::constant(numbers));
     let log_p = ops::log_softmax(z);
     let spread = smoothing / count as f32;
-    let each = ops::fused(&[&log_p, &own, classes, rows], |v| {
-        -(v[0] * v[2] * v[3] * (v[1] * (1.0 - smoothing) + spread))
-    });
+    let each =
+        ops::fused(&[&log_p, &own, classes, rows], |v| -(v[0] * v[2] * v[3] * (v[1] * (1.0 - smoothing) + spread)));
     (total(&each), total(&ops::fused(&[&own, classes, rows], |v| v[0] * v[1] * v[2])))
 }
 

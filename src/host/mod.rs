@@ -1,6 +1,8 @@
 //! Where the platform is asked for anything: clock, entropy, threads, files, processor. Two files, the same items.
 
 #[cfg(not(target_arch = "wasm32"))]
+mod files;
+#[cfg(not(target_arch = "wasm32"))]
 mod native;
 #[cfg(not(target_arch = "wasm32"))]
 mod team;
@@ -10,6 +12,8 @@ mod team;
 #[cfg(target_arch = "wasm32")]
 mod web;
 
+#[cfg(not(target_arch = "wasm32"))]
+pub use files::*;
 #[cfg(not(target_arch = "wasm32"))]
 pub use native::*;
 pub use team::Team;

@@ -1,11 +1,7 @@
-//! The platform natively: std, and two libraries for what std lacks (whole-file writes, dense products).
+//! The platform natively: std, and a library for dense products. Files are next door.
 
-use std::io::{Read, Write};
-use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Instant;
-
-use crate::error::{Error, Result};
 
 /// Milliseconds since the program first asked.
 pub fn now_ms() -> f64 {
@@ -25,6 +21,7 @@ pub fn threads() -> usize {
 }
 
 /// Lets other work of the page run; natively there is nothing to let in.
+#[allow(clippy::unused_async, reason = "its twin in a browser waits")]
 pub async fn breathe() {}
 
 /// The processor's name.
@@ -44,32 +41,6 @@ pub fn peak_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).map_or(0, |kib| kib * 1024)
-}
-
-/// A file's bytes.
-pub fn read(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|error| told(path, "cannot read", &error))
-}
-
-/// Everything on standard input.
-pub fn read_stdin() -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    std::io::stdin()
-        .read_to_end(&mut bytes)
-        .map_err(|error| told(Path::new("standard input"), "cannot read", &error))?;
-    Ok(bytes)
-}
-
-/// Writes a file whole or not at all: to a temporary name beside it, synced, then renamed.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let write = || -> std::io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(bytes)?;
-        file.as_file().sync_all()?;
-        file.persist(path).map(|_| ()).map_err(|error| error.error)
-    };
-    write().map_err(|error| told(path, "cannot write", &error))
 }
 
 /// c = a · b (+ c if `accumulate`) over strided f32 matrices, by the library written for it.
@@ -121,17 +92,4 @@ pub fn product(
             parallelism,
         );
     }
-}
-
-fn told(path: &Path, what: &str, error: &std::io::Error) -> Error {
-    use std::io::ErrorKind;
-    let reason = match error.kind() {
-        ErrorKind::NotFound => "there is no such file or folder".to_owned(),
-        ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        ErrorKind::StorageFull => "no space left on the disk".to_owned(),
-        ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
-        ErrorKind::IsADirectory => "it is a folder".to_owned(),
-        _ => error.to_string(),
-    };
-    Error::new(format!("{what} {}: {reason}", path.display()))
 }

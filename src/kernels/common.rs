@@ -12,6 +12,15 @@ pub const INDEX: &str = include_str!("../../shaders/common/index.wgsl");
 /// Sums and maxima over the lanes that share a row.
 pub const TREE: &str = include_str!("../../shaders/common/tree.wgsl");
 
+/// The uniform of the perceptron's kernels.
+pub const MLP_PARAMS: &str = include_str!("../../shaders/common/mlp_params.wgsl");
+/// The perceptron's products over register tiles.
+pub const MLP_BLOCK: &str = include_str!("../../shaders/common/mlp_block.wgsl");
+/// Its weight gradients.
+pub const MLP_GRADIENT: &str = include_str!("../../shaders/common/mlp_gradient.wgsl");
+/// Smooth functions over four lanes.
+pub const SMOOTH: &str = include_str!("../../shaders/common/smooth.wgsl");
+
 /// Rows up to this long are done by one invocation each, longer ones by a workgroup.
 const SHORT_ROW: u32 = 32;
 

@@ -10,8 +10,8 @@ pub static MLP_STEP: Kernel = Kernel {
     params: Params::FIELDS,
     wgsl: &[
         common::MLP_PARAMS,
-        common::BLOCK,
-        common::BLOCK_BACKWARD,
+        common::MLP_BLOCK,
+        common::MLP_GRADIENT,
         common::SMOOTH,
         include_str!("../../shaders/mlp_step.wgsl"),
     ],
@@ -31,7 +31,7 @@ pub fn dispatch(fused: &Fused, loss: Loss, inputs: [View; 5], outputs: [View; 3]
     }
     Dispatch {
         kernel: &MLP_STEP,
-        body: Some(Choice::shared(fused.activation, Some(loss))),
+        body: Some(fused.choice(Some(loss))),
         params: params.words(),
         inputs: inputs.into(),
         outputs: outputs.into(),
@@ -46,7 +46,10 @@ fn cost(dispatch: &Dispatch) -> Cost {
     let products: u64 = layers.iter().map(|layer| 2 * u64::from(layer[0]) * u64::from(layer[1])).sum();
     let first = 2 * u64::from(layers[0][0]) * u64::from(layers[0][1]);
     let parts = u64::from(params.parts) * u64::from(params.total);
-    Cost { flops: rows * (3 * products - first), bytes: 4 * (u64::from(params.total) + parts + rows * u64::from(params.inputs + params.targets)) }
+    Cost {
+        flops: rows * (3 * products - first),
+        bytes: 4 * (u64::from(params.total) + parts + rows * u64::from(params.inputs + params.targets)),
+    }
 }
 
 fn run(call: Call<'_>) {

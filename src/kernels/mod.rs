@@ -3,12 +3,17 @@
 pub mod batch;
 pub mod cast;
 pub mod common;
+mod disjoint;
 pub mod elementary;
 pub mod evidence;
 pub mod gather;
 pub mod layer_norm;
 pub mod map;
 pub mod matmul;
+pub mod mlp;
+pub mod mlp_forward;
+pub mod mlp_step;
+pub mod optimise;
 pub mod oracle;
 pub mod pointwise;
 mod prelude;
@@ -19,6 +24,7 @@ pub mod scalar;
 pub mod scatter;
 pub mod simd;
 pub mod softmax;
+mod update;
 pub mod vector;
 
 use crate::device::{Case, Kernel};

@@ -2,6 +2,11 @@
 //!   AdamW: p *= decay;      m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2;  p -= scale m / (sqrt(v) root + eps)
 //!   Adam:  g += wd p, the rest as AdamW without decay
 //!   SGD:   g += wd p;       m = momentum m + g;   p -= lr m  (nesterov: lr (g + momentum m))
+#![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
+#![allow(
+    clippy::inline_always,
+    reason = "generic over the instruction set: must land inside the function that enables it"
+)]
 
 use pulp::{Simd, WithSimd};
 
@@ -23,7 +28,7 @@ struct Schedule {
 const LINE: usize = 64;
 
 /// params [total] and moments [2 total] take one step; report[cursor] = loss of the batch (0 where no sample weighs anything); control moves on.
-pub fn optimise(
+pub(super) fn optimise(
     [total, parts, steps]: [usize; 3],
     rule: Rule,
     order: &[u32],
@@ -51,7 +56,17 @@ pub fn optimise(
         let range = (piece * share).min(total)..((piece + 1) * share).min(total);
         // SAFETY: one range per piece.
         let (params, m, v) = unsafe { (params.range(range.clone()), m.range(range.clone()), v.range(range.clone())) };
-        dispatch(Update { rule, schedule, mean, partials: &partials[range.start..], stride: total + 64, parts, params, m, v });
+        dispatch(Update {
+            rule,
+            schedule,
+            mean,
+            partials: &partials[range.start..],
+            stride: total + 64,
+            parts,
+            params,
+            m,
+            v,
+        });
     });
 }
 
@@ -74,13 +89,16 @@ impl WithSimd for Update<'_> {
     fn with_simd<S: Simd>(self, simd: S) {
         let s = self.schedule;
         match self.rule {
-            Rule::AdamW { beta1, beta2, eps } => {
-                self.run(simd, Moments { scale: s.scale, root: s.root, decay: s.decay, weight_decay: 0.0, beta1, beta2, eps })
-            }
+            Rule::AdamW { beta1, beta2, eps } => self.run(
+                simd,
+                Moments { scale: s.scale, root: s.root, decay: s.decay, weight_decay: 0.0, beta1, beta2, eps },
+            ),
             Rule::Adam { beta1, beta2, eps, weight_decay } => {
-                self.run(simd, Moments { scale: s.scale, root: s.root, decay: 1.0, weight_decay, beta1, beta2, eps })
+                self.run(simd, Moments { scale: s.scale, root: s.root, decay: 1.0, weight_decay, beta1, beta2, eps });
             }
-            Rule::Sgd { momentum, weight_decay, nesterov } => self.run(simd, Momentum { lr: s.lr, momentum, weight_decay, nesterov }),
+            Rule::Sgd { momentum, weight_decay, nesterov } => {
+                self.run(simd, Momentum { lr: s.lr, momentum, weight_decay, nesterov });
+            }
         }
     }
 }

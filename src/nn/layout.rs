@@ -5,6 +5,7 @@ use super::init::Init;
 use super::spec::{Layer, Spec};
 use crate::autograd::Var;
 use crate::device::{Buffer, Device, View};
+use crate::kernels::mlp::{self, Mlp};
 use crate::tensor::{Shape, Tensor};
 
 /// Words a parameter's start is aligned to: 256 bytes.
@@ -88,5 +89,24 @@ impl Layout {
         let words = shape.len().next_multiple_of(ALIGN);
         self.parameters.push(Parameter { name: format!("{path}.{name}"), shape, offset: self.total, init, fan });
         self.total += words;
+    }
+}
+
+impl Mlp {
+    /// A spec the fused kernels take, with its parameters where the layout put them.
+    pub fn of(spec: &Spec, layout: &Layout) -> Option<Self> {
+        let (widths, activation) = spec.as_mlp()?;
+        let mut inputs = spec.inputs;
+        let linear = |(&outputs, pair): (&usize, &[Parameter])| {
+            let layer = mlp::Layer {
+                inputs: inputs as u32,
+                outputs: outputs as u32,
+                weight: pair[0].offset as u32,
+                bias: pair[1].offset as u32,
+            };
+            inputs = outputs;
+            layer
+        };
+        Self::new(activation, widths.iter().zip(layout.parameters.chunks(2)).map(linear).collect(), layout.total)
     }
 }

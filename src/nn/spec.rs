@@ -77,7 +77,9 @@ impl Spec {
         for (at, layer) in self.layers.iter().enumerate() {
             match (at % 2, layer) {
                 (0, Layer::Linear { outputs, bias: true, .. }) => widths.push(*outputs),
-                (1, Layer::Activation { function: f }) if function.is_none_or(|known| known == *f) => function = Some(*f),
+                (1, Layer::Activation { function: f }) if function.is_none_or(|known| known == *f) => {
+                    function = Some(*f);
+                }
                 _ => return None,
             }
         }

@@ -1,12 +1,18 @@
 //! The differentiable vocabulary: for each op its shape rule, its kernel and its gradient, which is written in ops.
 
+mod index;
 mod matmul;
+mod normalize;
 mod pointwise;
+mod random;
 mod reduce;
 mod shape;
 
+pub use index::{add_rows, pick, place, take_rows};
 pub use matmul::{matmul, product};
+pub use normalize::{layer_norm, log_softmax, logsumexp, softmax};
 pub use pointwise::*;
+pub use random::{dropout_mask, normal, uniform};
 pub use reduce::{argmax, max, mean, sum, sum_to};
 pub use shape::{broadcast_to, permute, reshape, transpose};
 

@@ -5,6 +5,8 @@ mod schedule;
 
 use serde::{Deserialize, Serialize};
 
+use crate::kernels::optimise::Rule;
+
 pub use schedule::{Schedule, Shape};
 
 /// How parameters follow gradients.
@@ -48,6 +50,17 @@ impl Optimizer {
     /// AdamW with the usual moments.
     pub fn adamw(weight_decay: f32) -> Self {
         Self::AdamW { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay }
+    }
+
+    /// The kernel's rule.
+    pub fn rule(&self) -> Rule {
+        match *self {
+            Self::Sgd { momentum, nesterov, weight_decay } => Rule::Sgd { momentum, weight_decay, nesterov },
+            Self::Adam { beta1, beta2, epsilon, weight_decay } => {
+                Rule::Adam { beta1, beta2, eps: epsilon, weight_decay }
+            }
+            Self::AdamW { beta1, beta2, epsilon, .. } => Rule::AdamW { beta1, beta2, eps: epsilon },
+        }
     }
 
     /// The table row of step `step` (1-based): learning rate, lr / (1 - beta1^t), 1 / √(1 - beta2^t), decay factor.

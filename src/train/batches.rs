@@ -26,7 +26,13 @@ fn mixed(mut z: u64) -> u64 {
 }
 
 /// The words of `order` for an epoch: `steps` table rows, then the permutation.
-pub(super) fn epoch_words(settings: &Settings, epoch: usize, steps: usize, drops: u32, permutation: &[u32]) -> Vec<u32> {
+pub(super) fn epoch_words(
+    settings: &Settings,
+    epoch: usize,
+    steps: usize,
+    drops: u32,
+    permutation: &[u32],
+) -> Vec<u32> {
     let mut words = Vec::with_capacity(ROW_WORDS * steps + permutation.len());
     for step in 0..steps {
         let done = (epoch * steps + step) as u64;

@@ -65,9 +65,11 @@ struct Words {
 impl Checkpoint {
     /// The file's bytes: a model file (of the best weights so far) that also holds the run.
     pub fn save(&self, preparation: Option<Preparation>) -> Result<Vec<u8>> {
-        let best = Model { spec: self.spec.clone(), loss: self.settings.loss, parameters: self.best.clone(), preparation };
+        let best =
+            Model { spec: self.spec.clone(), loss: self.settings.loss, parameters: self.best.clone(), preparation };
         let mut content = best.to_tensors()?;
-        let words = Words { settings: self.settings.clone(), progress: self.progress.clone(), fingerprint: self.fingerprint };
+        let words =
+            Words { settings: self.settings.clone(), progress: self.progress.clone(), fingerprint: self.fingerprint };
         let text = serde_json::to_string(&words).map_err(|error| Error::new(format!("checkpoint: {error}")))?;
         content.metadata.insert(KEY.into(), text);
         let total = self.parameters.len();
@@ -84,11 +86,16 @@ impl Checkpoint {
         let mut content = tensors::read(bytes, source)?;
         let model = Model::from_tensors(&mut content, source)?;
         let told = |what: &str| Error::new(format!("{source}: {what}"));
-        let text = content.metadata.get(KEY).ok_or_else(|| told("it is a model, not a checkpoint: there is nothing to resume"))?;
-        let words: Words = serde_json::from_str(text).map_err(|error| told(&format!("its checkpoint header is damaged: {error}")))?;
+        let text = content
+            .metadata
+            .get(KEY)
+            .ok_or_else(|| told("it is a model, not a checkpoint: there is nothing to resume"))?;
+        let words: Words =
+            serde_json::from_str(text).map_err(|error| told(&format!("its checkpoint header is damaged: {error}")))?;
         words.settings.check().map_err(|error| error.within(source))?;
         let total = model.parameters.len();
-        let mut take = |name: &str, count: usize| content.take_f32(name, &[count]).map_err(|error| error.within(source));
+        let mut take =
+            |name: &str, count: usize| content.take_f32(name, &[count]).map_err(|error| error.within(source));
         let parameters = take("run.parameters", total)?;
         let moments = take("run.moments", 2 * total)?;
         let best = take("run.best", total)?;

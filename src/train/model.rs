@@ -78,9 +78,14 @@ impl Model {
         let Some(text) = content.metadata.get(KEY) else {
             return Err(told("it is a safetensors file, but not a meromorph model".into()));
         };
-        let header: Header = serde_json::from_str(text).map_err(|error| told(format!("its model header is damaged: {error}")))?;
+        let header: Header =
+            serde_json::from_str(text).map_err(|error| told(format!("its model header is damaged: {error}")))?;
         if header.format != FORMAT {
-            return Err(told(format!("its format is {}, this engine ({}) reads {FORMAT}", header.format, env!("CARGO_PKG_VERSION"))));
+            return Err(told(format!(
+                "its format is {}, this engine ({}) reads {FORMAT}",
+                header.format,
+                env!("CARGO_PKG_VERSION")
+            )));
         }
         let outputs = header.spec.outputs().map_err(|error| error.within(source))?;
         if let Some(preparation) = &header.preparation {
@@ -93,7 +98,8 @@ impl Model {
         let layout = Layout::of(&header.spec);
         let mut parameters = vec![0.0; layout.total];
         for parameter in &layout.parameters {
-            let values = content.take_f32(&parameter.name, parameter.shape.sizes()).map_err(|error| error.within(source))?;
+            let values =
+                content.take_f32(&parameter.name, parameter.shape.sizes()).map_err(|error| error.within(source))?;
             if let Some(bad) = values.iter().find(|value| !value.is_finite()) {
                 return Err(told(format!("parameter {} holds {bad}", parameter.name)));
             }
@@ -128,7 +134,9 @@ impl Model {
 
     /// How its table is prepared, or an error where it was trained on bare arrays.
     pub fn preparation(&self) -> Result<&Preparation> {
-        self.preparation.as_ref().ok_or_else(|| Error::new("predict: the model was trained on bare arrays and knows no columns"))
+        self.preparation
+            .as_ref()
+            .ok_or_else(|| Error::new("predict: the model was trained on bare arrays and knows no columns"))
     }
 }
 

@@ -92,7 +92,8 @@ impl Plans {
             (Some(mlp), StepKind::Fused) => fused_step(setup, state, mlp, &train)?,
             _ => recorded_step(setup, state, &train)?,
         };
-        let validate = if setup.data.validation.y.is_empty() { None } else { Some(validation(setup, state, fused.as_ref())?) };
+        let validate =
+            if setup.data.validation.y.is_empty() { None } else { Some(validation(setup, state, fused.as_ref())?) };
         Ok(Self { kind, step, validate })
     }
 }
@@ -109,7 +110,8 @@ impl Rows {
     fn upload(setup: &Setup<'_>, examples: &Examples) -> Result<Self> {
         let (device, settings) = (setup.device, setup.settings);
         let outputs = setup.spec.outputs()?;
-        let classes = if settings.class_weights.is_empty() { vec![1.0_f32; outputs] } else { settings.class_weights.clone() };
+        let classes =
+            if settings.class_weights.is_empty() { vec![1.0_f32; outputs] } else { settings.class_weights.clone() };
         Ok(Self {
             x: device.upload(bytemuck::cast_slice(&examples.x))?,
             y: device.upload(bytemuck::cast_slice(&examples.y))?,
@@ -122,8 +124,9 @@ impl Rows {
 fn fused_step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows) -> Result<Plan> {
     let device = setup.device;
     let shape = mlp.training(device.info(), rows.count, setup.settings.batch, setup.steps, setup.data.targets);
+    // The kernels leave the padding between tensors alone, and the update must find zeros there.
+    let partials = device.upload(&vec![0; shape.parts() * (setup.layout.total + TAIL)])?;
     let record = || {
-        let partials = device.buffer(shape.parts() * (setup.layout.total + TAIL));
         let scratch = device.buffer(shape.scratch_words(device.info()));
         let inputs = [&rows.x, &rows.y, &state.order, &state.parameters, &rows.classes].map(Buffer::view);
         let outputs = [&state.control, &partials, &scratch].map(Buffer::view);
@@ -139,7 +142,12 @@ fn update(setup: &Setup<'_>, state: &State, partials: &Buffer, parts: usize) {
     let inputs = [state.order.view(), partials.view()];
     let outputs = [&state.parameters, &state.moments, &state.control, &state.report].map(Buffer::view);
     let sizes = [setup.layout.total, parts, setup.steps];
-    setup.device.record(Command::Dispatch(optimise::dispatch(&setup.settings.optimizer.rule(), sizes, inputs, outputs)));
+    setup.device.record(Command::Dispatch(optimise::dispatch(
+        &setup.settings.optimizer.rule(),
+        sizes,
+        inputs,
+        outputs,
+    )));
 }
 
 fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows) -> Result<Plan> {
@@ -147,27 +155,37 @@ fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows) -> Result<Plan> 
     let (batch, total) = (setup.settings.batch.min(rows.count), setup.layout.total);
     let (inputs, targets) = (setup.data.inputs, setup.data.targets);
     let partials = device.upload(&vec![0; total + TAIL])?;
+    let class_weights = &rows.classes;
     let record = || {
         let floats = |columns| Tensor::empty(device, [batch, columns], DType::F32);
         let (x, y, weights) = (floats(inputs), floats(targets), floats(1));
         let sources = [&rows.x, &rows.y, &state.order].map(Buffer::view);
-        let results = [state.control.view(), x.view().clone(), y.view().clone(), weights.view().clone()];
-        let sizes = [rows.count, setup.settings.batch, setup.steps, inputs, targets];
-        device.record(Command::Dispatch(batch::dispatch(sizes, batch, sources, results)));
+        let results = batch::Outputs {
+            control: state.control.view(),
+            x: x.view().clone(),
+            y: y.view().clone(),
+            weight: weights.view().clone(),
+        };
+        let [rows_x, rows_y, order] = sources;
+        let sizes = [rows.count, batch, setup.steps, inputs, targets].map(|size| size as u32);
+        let [rows, batch, steps, inputs, targets] = sizes;
+        let sizes = batch::Params { rows, batch, steps, inputs, targets };
+        device.record(Command::Dispatch(batch::dispatch(sizes, rows_x, rows_y, order, results)));
         let parameters = setup.layout.leaves(device, &state.parameters);
         let control = Tensor::over(device, state.control.view(), [4]);
         let mode = Mode::Train { seed: setup.settings.seed, control };
         let z = forward(setup.spec, &parameters, &Var::constant(x), &mode);
-        let classes = Var::constant(Tensor::over(device, rows.classes.view(), [1, rows.classes.words()]));
+        let classes = Var::constant(Tensor::over(device, class_weights.view(), [1, class_weights.words()]));
         let (y, weights) = (Var::constant(y), Var::constant(weights));
         let (loss, weight) = loss::sums(setup.settings.loss, &z, &y, &weights, &classes);
         let gradients = ops::grad(&loss, &parameters.iter().collect::<Vec<_>>())?;
         for (parameter, gradient) in setup.layout.parameters.iter().zip(gradients) {
-            let gradient = gradient.ok_or_else(|| Error::new(format!("train: the loss does not depend on {}", parameter.name)))?;
+            let gradient =
+                gradient.ok_or_else(|| Error::new(format!("train: the loss does not depend on {}", parameter.name)))?;
             copy(&gradient, &partials, parameter.offset);
         }
         copy(&loss, &partials, total);
-        copy_word(&weight, &partials, total + 1);
+        copy(&weight, &partials, total + 1);
         update(setup, state, &partials, 1);
         Ok(())
     };
@@ -176,10 +194,6 @@ fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows) -> Result<Plan> 
 
 /// Writes a tensor into a buffer from `offset`.
 fn copy(from: &Var, to: &Buffer, offset: usize) {
-    copy_word(from, to, offset);
-}
-
-fn copy_word(from: &Var, to: &Buffer, offset: usize) {
     let target = View { buffer: to.clone(), offset, words: from.value().view().words };
     from.value().copy_into(&target);
 }
@@ -190,13 +204,15 @@ fn validation(setup: &Setup<'_>, state: &State, fused: Option<&Mlp>) -> Result<P
     let rows = Rows::upload(setup, &setup.data.validation)?;
     let record = || {
         let z = predict(setup.spec, setup.layout, fused, device, &state.parameters, &rows.x, rows.count)?;
-        let tensor = |buffer: &Buffer, columns| Var::constant(Tensor::over(device, buffer.view(), [buffer.words() / columns, columns]));
+        let tensor = |buffer: &Buffer, columns| {
+            Var::constant(Tensor::over(device, buffer.view(), [buffer.words() / columns, columns]))
+        };
         let ones = ops::broadcast_to(&Var::constant(Tensor::scalar(device, 1.0)), &[rows.count, 1].into());
         let classes = tensor(&rows.classes, rows.classes.words());
         let y = tensor(&rows.y, setup.data.targets);
         let (loss, weight) = loss::sums(setup.settings.loss, &Var::constant(z), &y, &ones, &classes);
-        copy_word(&loss, &state.report, validation_place(setup.steps));
-        copy_word(&weight, &state.report, validation_place(setup.steps) + TAIL);
+        copy(&loss, &state.report, validation_place(setup.steps));
+        copy(&weight, &state.report, validation_place(setup.steps) + TAIL);
         Ok(())
     };
     Ok(device.capture(record)?.0)

@@ -1,4 +1,9 @@
 //! The activations and their slopes, a vector at a time, and the sweep over a tile: z becomes f(z), f'(z) goes beside it.
+#![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
+#![allow(
+    clippy::inline_always,
+    reason = "generic over the instruction set: must land inside the function that enables it"
+)]
 
 use super::Activation;
 use crate::kernels::elementary::{exp_minus_one, sigmoid, softplus, tanh};
@@ -6,7 +11,7 @@ use crate::kernels::simd::{at_least, fma, fnma, load, store};
 use pulp::{Simd, WithSimd};
 
 /// Turns z into f(z) in place and writes f'(z) to `slopes`; both of the same length, a multiple of `PAD`.
-pub struct Sweep<'a> {
+pub(super) struct Sweep<'a> {
     pub activation: Activation,
     pub z: &'a mut [f32],
     pub slopes: &'a mut [f32],

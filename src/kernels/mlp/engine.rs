@@ -2,6 +2,11 @@
 //!   z_l = a_(l-1) W_l^T + b_l,  a_l = f(z_l),  dW_l = dz_l^T a_(l-1),  db_l = sum dz_l,  dz_(l-1) = (dz_l W_l) f'(z_(l-1))
 //! Activations are row-major [sample, feature], rows padded to `PAD`, so lanes are features in all three products and nothing is transposed but the
 //! weights, once per step. Part k of `parts` owns a fixed run of samples and one row of `partials`: sums do not depend on the number of threads.
+#![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
+#![allow(
+    clippy::inline_always,
+    reason = "generic over the instruction set: must land inside the function that enables it"
+)]
 
 use super::plan::{Layer, Plan, Shape, TILE};
 use super::tile::{Pack, Predict, Train};
@@ -11,7 +16,7 @@ use crate::kernels::disjoint::Disjoint;
 use crate::kernels::simd::dispatch;
 
 /// The uniform as the engine's shape.
-pub fn shape(params: &Params) -> Shape {
+pub(crate) fn shape(params: &Params) -> Shape {
     let layers = params.layers.map(|[inputs, outputs, weight, bias]| Layer { inputs, outputs, weight, bias });
     let Params { rows, batch, steps, parts, inputs, outputs, targets, total, depth, .. } = *params;
     Shape { rows, batch, steps, parts, inputs, outputs, targets, total, depth, layers }
@@ -19,7 +24,7 @@ pub fn shape(params: &Params) -> Shape {
 
 /// The training rows and their order.
 #[derive(Clone, Copy)]
-pub struct Batch<'a> {
+pub(crate) struct Batch<'a> {
     /// [rows, inputs].
     pub x: &'a [f32],
     /// [rows, targets].
@@ -34,7 +39,7 @@ pub struct Batch<'a> {
 /// x [rows, inputs], y [rows, targets], order = 4 words per step then a permutation of the rows, weights [outputs] for cross-entropy, control
 /// [step, cursor, step, cursor], partials [parts, total + 64], scratch of `scratch_words(p)`, its contents of no account.
 #[allow(clippy::too_many_arguments, reason = "the bindings of one launch, each with its own type")]
-pub fn step(
+pub(crate) fn step(
     p: &Shape,
     activation: Activation,
     loss: Loss,
@@ -65,13 +70,14 @@ pub fn step(
 }
 
 /// out [rows, outputs] = the model at x [rows, inputs]. Allocates its scratch: it is called rarely and for many rows.
-pub fn forward(p: &Shape, activation: Activation, x: &[f32], params: &[f32], out: &mut [f32], team: &Team) {
+pub(crate) fn forward(p: &Shape, activation: Activation, x: &[f32], params: &[f32], out: &mut [f32], team: &Team) {
     let plan = Plan::of_tile(p, TILE);
     let (inputs, outputs) = (p.inputs as usize, p.outputs as usize);
     let rows = out.len() / outputs;
     let pieces = team.threads().min(rows.div_ceil(TILE)).max(1);
     let mut scratch = vec![0.0; plan.shared_words + pieces * plan.part_words + plan::PAD];
-    let (shared, own) = aligned(&mut scratch, plan.shared_words + pieces * plan.part_words).split_at_mut(plan.shared_words);
+    let (shared, own) =
+        aligned(&mut scratch, plan.shared_words + pieces * plan.part_words).split_at_mut(plan.shared_words);
     pack(p, &plan, params, shared, team);
     let (shared, own, out) = (&*shared, Disjoint::new(own), Disjoint::new(out));
     let share = rows.div_ceil(pieces).next_multiple_of(TILE);

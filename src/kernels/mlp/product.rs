@@ -1,5 +1,10 @@
 //! The one product of the step: out[r, c] = finish(start(r, c) + sum_k left[r, k] right[k, c]), columns in lanes, in blocks of R rows by V vectors
 //! that stay in registers. `left` has free strides, so it also stands for its transpose.
+#![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
+#![allow(
+    clippy::inline_always,
+    reason = "generic over the instruction set: must land inside the function that enables it"
+)]
 
 use crate::kernels::simd::{fma, load};
 use pulp::Simd;
@@ -9,7 +14,7 @@ const WIDE: bool = usize::BITS == 64;
 
 /// left[r, k] = at[r * row + k * step].
 #[derive(Clone, Copy)]
-pub struct Left {
+pub(super) struct Left {
     pub at: *const f32,
     pub row: usize,
     pub step: usize,
@@ -17,13 +22,13 @@ pub struct Left {
 
 /// right[k, c] = at[k * stride + c].
 #[derive(Clone, Copy)]
-pub struct Right {
+pub(super) struct Right {
     pub at: *const f32,
     pub stride: usize,
 }
 
 /// What a sum starts from and where it goes; row and column of the first lane.
-pub trait Ends {
+pub(super) trait Ends {
     /// # Safety
     /// As for [`product`].
     unsafe fn start<S: Simd>(&self, simd: S, row: usize, column: usize) -> S::f32s;
@@ -36,7 +41,15 @@ pub trait Ends {
 /// `left` is readable for rows up to the next multiple of the block's rows (at most 5 more) and `depth` steps, `right` for `depth` rows and `columns`
 /// rounded up to whole vectors; `ends` accepts those rows and columns.
 #[inline(always)]
-pub unsafe fn product<S: Simd, E: Ends>(simd: S, rows: usize, columns: usize, depth: usize, left: Left, right: Right, ends: &E) {
+pub(super) unsafe fn product<S: Simd, E: Ends>(
+    simd: S,
+    rows: usize,
+    columns: usize,
+    depth: usize,
+    left: Left,
+    right: Right,
+    ends: &E,
+) {
     let vectors = columns.div_ceil(S::F32_LANES);
     let mut v = 0;
     // SAFETY: by the caller; the blocks below cover the rows, over by fewer than a block, and the vectors exactly.
@@ -62,7 +75,13 @@ pub unsafe fn product<S: Simd, E: Ends>(simd: S, rows: usize, columns: usize, de
 /// V vectors of columns, all rows: blocks of R, then H (half of R) or 1 where fewer are left.
 #[inline(always)]
 unsafe fn column<S: Simd, E: Ends, const R: usize, const H: usize, const V: usize>(
-    simd: S, rows: usize, column: usize, depth: usize, left: Left, right: Right, ends: &E,
+    simd: S,
+    rows: usize,
+    column: usize,
+    depth: usize,
+    left: Left,
+    right: Right,
+    ends: &E,
 ) {
     let mut r = 0;
     // SAFETY: by the caller of `product`.
@@ -80,9 +99,17 @@ unsafe fn column<S: Simd, E: Ends, const R: usize, const H: usize, const V: usiz
 }
 
 // Indices, not iterators: r and v address memory as well as `sums`.
-#[allow(clippy::needless_range_loop)]
+#[allow(clippy::needless_range_loop, reason = "the indices are the formula")]
 #[inline(always)]
-unsafe fn block<S: Simd, E: Ends, const R: usize, const V: usize>(simd: S, row: usize, column: usize, depth: usize, left: Left, right: Right, ends: &E) {
+unsafe fn block<S: Simd, E: Ends, const R: usize, const V: usize>(
+    simd: S,
+    row: usize,
+    column: usize,
+    depth: usize,
+    left: Left,
+    right: Right,
+    ends: &E,
+) {
     let lanes = S::F32_LANES;
     let mut sums = [[simd.splat_f32s(0.0); V]; R];
     // SAFETY: by the caller of `product`.

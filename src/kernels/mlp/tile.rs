@@ -1,4 +1,9 @@
 //! The passes over tiles: packing the weights, and one part's samples down and up the layers.
+#![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
+#![allow(
+    clippy::inline_always,
+    reason = "generic over the instruction set: must land inside the function that enables it"
+)]
 
 use super::activation::Sweep;
 use super::loss::{Grade, Sums};
@@ -10,7 +15,7 @@ use crate::kernels::simd::{load, store};
 use pulp::{Simd, WithSimd};
 
 /// Packs every layer's weights into `shared`; piece k of n takes every n-th band of `PAD` outputs.
-pub struct Pack<'a> {
+pub(super) struct Pack<'a> {
     pub p: &'a Shape,
     pub plan: &'a Plan,
     pub params: &'a [f32],
@@ -77,7 +82,7 @@ fn transposed(square: &[[f32; PAD]; PAD]) -> [[f32; PAD]; PAD] {
 }
 
 /// One part's share of the batch: all its tiles, into its row of the partial sums.
-pub struct Train<'a> {
+pub(super) struct Train<'a> {
     pub p: &'a Shape,
     pub plan: &'a Plan,
     pub activation: Activation,
@@ -114,7 +119,14 @@ impl WithSimd for Train<'_> {
                 let gradient = Gradient { place, delta, rows: rows.len(), fresh: t == 0, weight, bias, own, partial };
                 simd.vectorize(gradient);
                 if l > 0 {
-                    simd.vectorize(Ascend { place, delta, below: plan.places()[l - 1].delta, rows: rows.len(), shared: self.shared, own });
+                    simd.vectorize(Ascend {
+                        place,
+                        delta,
+                        below: plan.places()[l - 1].delta,
+                        rows: rows.len(),
+                        shared: self.shared,
+                        own,
+                    });
                 }
             }
         }
@@ -124,7 +136,7 @@ impl WithSimd for Train<'_> {
 }
 
 /// The forward pass alone, tile by tile.
-pub struct Predict<'a> {
+pub(super) struct Predict<'a> {
     pub p: &'a Shape,
     pub plan: &'a Plan,
     pub activation: Activation,
@@ -141,7 +153,7 @@ impl WithSimd for Predict<'_> {
     fn with_simd<S: Simd>(self, simd: S) {
         let Predict { p, plan, own, .. } = self;
         let (inputs, outputs) = (p.inputs as usize, p.outputs as usize);
-        let numbers: [u32; super::TILE] = std::array::from_fn(|i| i as u32);
+        let numbers: [u32; super::plan::TILE] = std::array::from_fn(|i| i as u32);
         for (x, out) in self.x.chunks(plan.tile * inputs).zip(self.out.chunks_mut(plan.tile * outputs)) {
             let rows = &numbers[..x.len() / inputs];
             gather(plan, x, rows, own);
@@ -189,7 +201,9 @@ fn descend<S: Simd>(simd: S, plan: &Plan, activation: Activation, rows: usize, s
         simd.vectorize(Descend { place, out, rows, shared, own });
         if l + 1 < plan.depth {
             let words = rows * place.stride;
-            let [z, slopes] = own.get_disjoint_mut([out..out + words, place.delta..place.delta + words]).expect("places do not overlap");
+            let [z, slopes] = own
+                .get_disjoint_mut([out..out + words, place.delta..place.delta + words])
+                .expect("places do not overlap");
             simd.vectorize(Sweep { activation, z, slopes });
         }
     }
@@ -270,7 +284,8 @@ impl WithSimd for Ascend<'_> {
         let ranges = [self.below..self.below + rows * input_stride, self.delta..self.delta + rows * stride];
         let [below, left] = self.own.get_disjoint_mut(ranges).expect("places do not overlap");
         let (below, right) = (below.as_mut_ptr(), &self.shared[up..][..outputs * input_stride]);
-        let (left, right) = (Left { at: left.as_ptr(), row: stride, step: 1 }, Right { at: right.as_ptr(), stride: input_stride });
+        let (left, right) =
+            (Left { at: left.as_ptr(), row: stride, step: 1 }, Right { at: right.as_ptr(), stride: input_stride });
         // SAFETY: the slices above, SLACK rows longer than the tile, cover what the product touches.
         unsafe { product(simd, self.rows, inputs, outputs, left, right, &Slope { below, stride: input_stride }) }
     }
@@ -317,7 +332,8 @@ impl WithSimd for Gradient<'_> {
         let Place { inputs, outputs, input_stride, stride, input, .. } = *self.place;
         let rows = self.rows + SLACK;
         let (delta, right) = (&self.own[self.delta..][..rows * stride], &self.own[input..][..rows * input_stride]);
-        let (left, right) = (Left { at: delta.as_ptr(), row: 1, step: stride }, Right { at: right.as_ptr(), stride: input_stride });
+        let (left, right) =
+            (Left { at: delta.as_ptr(), row: 1, step: stride }, Right { at: right.as_ptr(), stride: input_stride });
         let out = self.partial[self.weight..][..inputs * outputs].as_mut_ptr();
         let ends = Accumulate { out, inputs, outputs, fresh: self.fresh };
         // SAFETY: reading past the outputs stays in delta's SLACK rows; `Accumulate` leaves out what lies outside the gradient.

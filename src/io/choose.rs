@@ -1,0 +1,172 @@
+//! Which columns a run uses and as what, which rows it can use, and what it learns. Settled once, before any statistics.
+
+use super::missing::{self, Missing, Report};
+use super::table::{Cells, Table};
+use super::target::{self, Task};
+use crate::error::{Error, Result};
+
+/// What the user asked for. Only the target is needed.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// The column to learn.
+    pub target: String,
+    /// The columns to learn from, in this order; all others than the target if not given.
+    pub features: Option<Vec<String>>,
+    /// Columns to leave out.
+    pub ignore: Vec<String>,
+    /// Columns of numbers to be taken as categories.
+    pub categorical: Vec<String>,
+    /// Columns promised to be numbers: a text in one is an error, not a category.
+    pub numeric: Vec<String>,
+    /// The task; decided by the target if not given.
+    pub task: Option<Task>,
+    /// What becomes of rows with missing cells.
+    pub missing: Missing,
+}
+
+/// What was settled. Columns are positions in the table.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// The column to learn.
+    pub target: usize,
+    /// The columns to learn from, each with whether it is a category.
+    pub features: Vec<(usize, bool)>,
+    /// The rows that can be used, in order.
+    pub rows: Vec<u32>,
+    /// What is learned: classes for a target of text, or of at most 20 distinct whole numbers with 5 rows each on average.
+    pub task: Task,
+    /// Why the task is this one, in words.
+    pub reason: String,
+    /// What becomes of rows with missing cells.
+    pub missing: Missing,
+    /// What was dropped and what will be filled in.
+    pub report: Report,
+}
+
+/// Settles a choice on a table. Refuses unknown and contradictory names, columns without values, a constant target.
+pub fn choose(table: &Table, choice: &Choice) -> Result<Chosen> {
+    let target = table.position(&choice.target)?;
+    for name in [&choice.ignore, &choice.categorical, &choice.numeric].into_iter().flatten() {
+        table.position(name)?;
+    }
+    let names = feature_names(table, choice)?;
+    let positions = names.iter().map(|name| table.position(name)).collect::<Result<Vec<_>>>()?;
+    let kinds = names.iter().map(|name| is_category(table, choice, name)).collect::<Result<Vec<_>>>()?;
+    let (rows, report) = missing::usable(table, &positions, target, choice.missing)?;
+    let (task, reason) = target::decide(table, &table.columns()[target], &rows, choice.task)?;
+    let features = positions.into_iter().zip(kinds).collect();
+    Ok(Chosen { target, features, rows, task, reason, missing: choice.missing, report })
+}
+
+fn feature_names<'a>(table: &'a Table, choice: &'a Choice) -> Result<Vec<&'a str>> {
+    let is_ignored = |name: &str| choice.ignore.iter().any(|ignored| ignored == name);
+    let target = &choice.target;
+    let names: Vec<&str> = match &choice.features {
+        Some(names) => names.iter().map(String::as_str).collect(),
+        None => table.names().filter(|name| *name != target && !is_ignored(name)).collect(),
+    };
+    for (i, name) in names.iter().enumerate() {
+        let problem = match *name {
+            _ if name == target => "both feature and target",
+            _ if is_ignored(name) => "both used and left out",
+            _ if names[..i].contains(name) => "listed twice as feature",
+            _ => continue,
+        };
+        return Err(Error::new(format!("column \"{name}\" is {problem}")));
+    }
+    if names.is_empty() {
+        let source = table.source();
+        return Err(Error::new(format!("no column of {source} is left to learn \"{target}\" from")));
+    }
+    Ok(names)
+}
+
+fn is_category(table: &Table, choice: &Choice, name: &str) -> Result<bool> {
+    let has = |names: &[String]| names.iter().any(|listed| listed == name);
+    if has(&choice.numeric) && has(&choice.categorical) {
+        return Err(Error::new(format!("column \"{name}\" is both numeric and categorical")));
+    }
+    if has(&choice.numeric) {
+        table.numbers(name)?;
+    }
+    let is_text = matches!(table.columns()[table.position(name)?].cells, Cells::Categorical { .. });
+    Ok(is_text || has(&choice.categorical))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::csv::{Header, read};
+    use super::*;
+
+    const WINE: &str = "pH,colour,year,quality\n3.1,red,2001,1.5\n3.2,white,2002,2.5\n,red,2003,3.5\n";
+
+    fn names(list: &[&str]) -> Vec<String> {
+        list.iter().map(ToString::to_string).collect()
+    }
+
+    fn chosen(choice: &Choice) -> Result<Chosen> {
+        choose(&read(WINE.as_bytes(), "wine.csv", Header::Auto)?, choice)
+    }
+
+    fn for_target(target: &str) -> Choice {
+        Choice { target: target.into(), ..Choice::default() }
+    }
+
+    #[test]
+    fn all_other_columns_are_features() {
+        let got = chosen(&for_target("quality")).unwrap();
+        assert_eq!((got.target, got.features), (3, vec![(0, false), (1, true), (2, false)]));
+        assert_eq!((got.rows, got.task), (vec![0, 1], Task::Regression));
+        assert_eq!(got.report.to_string(), "1 of 3 rows dropped; pH: 1 missing");
+    }
+
+    #[test]
+    fn a_choice_is_followed() {
+        let got = chosen(&Choice {
+            features: Some(names(&["year", "pH"])),
+            categorical: names(&["year"]),
+            missing: Missing::Impute,
+            ..for_target("colour")
+        });
+        let got = got.unwrap();
+        assert_eq!((got.features, got.rows), (vec![(2, true), (0, false)], vec![0, 1, 2]));
+        assert_eq!((got.task, got.reason.as_str()), (Task::Classification, "the target is text"));
+        let got = chosen(&Choice { ignore: names(&["pH"]), ..for_target("quality") }).unwrap();
+        assert_eq!((got.features, got.rows.len()), (vec![(1, true), (2, false)], 3));
+    }
+
+    /// A change to a good choice and what is said of it.
+    type Case = (fn(&mut Choice), &'static str);
+
+    #[test]
+    fn messages() {
+        let of = |change: fn(&mut Choice)| {
+            let mut choice = for_target("quality");
+            change(&mut choice);
+            chosen(&choice).unwrap_err().to_string()
+        };
+        let cases: &[Case] = &[
+            (|c| c.target = "price".into(), "column \"price\" not in wine.csv; it has pH, colour, year, quality"),
+            (|c| c.ignore = names(&["ph"]), "column \"ph\" not in wine.csv; it has pH, colour, year, quality"),
+            (
+                |c| c.features = Some(names(&["pH", "x"])),
+                "column \"x\" not in wine.csv; it has pH, colour, year, quality",
+            ),
+            (|c| c.features = Some(names(&["quality"])), "column \"quality\" is both feature and target"),
+            (|c| c.features = Some(names(&["pH", "pH"])), "column \"pH\" is listed twice as feature"),
+            (
+                |c| (c.features, c.ignore) = (Some(names(&["pH"])), names(&["pH"])),
+                "column \"pH\" is both used and left out",
+            ),
+            (|c| c.features = Some(vec![]), "no column of wine.csv is left to learn \"quality\" from"),
+            (
+                |c| (c.numeric, c.categorical) = (names(&["pH"]), names(&["pH"])),
+                "column \"pH\" is both numeric and categorical",
+            ),
+            (|c| c.numeric = names(&["colour"]), "wine.csv: row 1, column \"colour\": \"red\" is not a number"),
+        ];
+        for (change, wanted) in cases {
+            assert_eq!(of(*change), *wanted);
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Comma, semicolon or tab separated text to a table and back. Two passes: the first reads every column as numbers and
+//! finds those that are not, the second collects the texts of those only.
+
+use super::records::{Raw, Records, sniff_delimiter};
+use super::table::{Cells, Column, MISSING_CODE, Table, number_text};
+use crate::error::{Error, Result};
+use std::collections::BTreeMap;
+
+/// Whether the first record holds names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Header {
+    /// It does if none of its cells is a number.
+    #[default]
+    Auto,
+    /// It does. An empty name becomes `c0`, `c1`, … by position.
+    Yes,
+    /// It is data; the columns are named `c0`, `c1`, ….
+    No,
+}
+
+/// One column of [`write`]. NaN is written as an empty cell.
+#[derive(Clone, Copy, Debug)]
+pub enum Values<'a> {
+    /// Numbers in the fewest digits that give the same `f32`.
+    F32(&'a [f32]),
+    /// Numbers in the fewest digits that give the same `f64`.
+    F64(&'a [f64]),
+    /// Texts, quoted where they must be.
+    Text(&'a [&'a str]),
+}
+
+/// Reads delimited text. The delimiter is a tab for a `source` ending in `.tsv` or `.tab`, else sniffed from the first record.
+///
+/// Empty cells, `NA`, `N/A`, `nan`, `null` and `?` (any case) are missing; spaces around a cell do not count. A column is
+/// numeric if every other cell is a number (an infinite one included), otherwise categorical. Refuses rows of the wrong
+/// length, broken quotes, text that is not UTF-8, repeated names, and a file without rows.
+pub fn read(bytes: &[u8], source: &str, header: Header) -> Result<Table> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let is_tabbed = [".tsv", ".tab"].iter().any(|end| source.to_ascii_lowercase().ends_with(end));
+    let delimiter = if is_tabbed { b'\t' } else { sniff_delimiter(bytes) };
+    let mut records = Records::new(bytes, delimiter, source);
+    let (names, width) = read_names(&mut records, source, header)?;
+    let numbers = read_numbers(records.clone(), width, room(bytes, width), source)?;
+    let cells = read_texts(records, numbers, &names, source)?;
+    let named = names.into_iter().zip(cells).map(|(name, cells)| Column { name, cells });
+    Table::new(source, named.collect())
+}
+
+/// Names and count of the columns. Leaves `records` at the first row of data.
+fn read_names(records: &mut Records<'_>, source: &str, header: Header) -> Result<(Vec<String>, usize)> {
+    let mut after = records.clone();
+    let mut cells = Vec::new();
+    if after.next(&mut cells)?.is_none() {
+        return Err(Error::new(format!("{source}: is empty")));
+    }
+    let has_names = match header {
+        Header::Auto => !cells.iter().any(|cell| matches!(meaning(cell), Meaning::Number(_))),
+        Header::Yes => true,
+        Header::No => false,
+    };
+    if !has_names {
+        return Ok(((0..cells.len()).map(|j| format!("c{j}")).collect(), cells.len()));
+    }
+    *records = after;
+    let name = |(j, cell): (usize, &Raw<'_>)| {
+        let text = text_of(cell).ok_or_else(|| Error::new(format!("{source}: the header {NOT_UTF8}")))?;
+        Ok(if text.is_empty() { format!("c{j}") } else { text.to_string() })
+    };
+    let names = cells.iter().enumerate().map(name).collect::<Result<Vec<_>>>()?;
+    Ok((names, cells.len()))
+}
+
+const NOT_UTF8: &str = "is not UTF-8 text; save the file as UTF-8";
+
+/// A bound on the rows, so that a column is allocated once: each takes at least `width` bytes and all but one a line end.
+fn room(bytes: &[u8], width: usize) -> usize {
+    let lines = bytes.iter().map(|&b| usize::from(b == b'\n')).sum::<usize>();
+    lines.min(bytes.len() / width) + 1
+}
+
+/// First pass: every column as numbers, or `None` where some cell is a text. Checks the length of every row.
+fn read_numbers(mut records: Records<'_>, width: usize, room: usize, source: &str) -> Result<Vec<Option<Vec<f64>>>> {
+    let mut columns: Vec<_> = (0..width).map(|_| Some(Vec::with_capacity(room))).collect();
+    let (mut cells, mut row) = (Vec::with_capacity(width), 0);
+    while let Some(line) = records.next(&mut cells)? {
+        row += 1;
+        if cells.len() != width {
+            let got = cells.len();
+            return Err(Error::new(format!("{source}: row {row} (line {line}) has {got} cells, wanted {width}")));
+        }
+        for (column, cell) in columns.iter_mut().zip(&cells) {
+            let Some(values) = column else { continue };
+            match meaning(cell) {
+                Meaning::Number(value) => values.push(value),
+                Meaning::Missing => values.push(f64::NAN),
+                Meaning::Text => *column = None,
+            }
+        }
+    }
+    Ok(columns)
+}
+
+/// Second pass, over the columns of text only.
+fn read_texts(
+    mut records: Records<'_>,
+    numbers: Vec<Option<Vec<f64>>>,
+    names: &[String],
+    source: &str,
+) -> Result<Vec<Cells>> {
+    let texts: Vec<usize> = (0..numbers.len()).filter(|&j| numbers[j].is_none()).collect();
+    let mut dictionaries: Vec<_> = texts.iter().map(|_| Dictionary::default()).collect();
+    let (mut cells, mut row) = (Vec::new(), 0);
+    while !texts.is_empty() && records.next(&mut cells)?.is_some() {
+        row += 1;
+        for (dictionary, &j) in dictionaries.iter_mut().zip(&texts) {
+            let Some(text) = text_of(&cells[j]) else {
+                let name = &names[j];
+                return Err(Error::new(format!("{source}: row {row}, column \"{name}\": {NOT_UTF8}")));
+            };
+            dictionary.push(text);
+        }
+    }
+    let mut dictionaries = dictionaries.into_iter();
+    let mut next = || dictionaries.next().unwrap_or_default().sorted();
+    Ok(numbers.into_iter().map(|values| values.map_or_else(&mut next, Cells::Numeric)).collect())
+}
+
+/// What a cell says.
+enum Meaning {
+    Missing,
+    Number(f64),
+    Text,
+}
+
+#[inline]
+fn meaning(cell: &[u8]) -> Meaning {
+    let cell = cell.trim_ascii();
+    if is_missing(cell) {
+        return Meaning::Missing;
+    }
+    match std::str::from_utf8(cell).ok().and_then(|text| text.parse::<f64>().ok()) {
+        Some(value) if value.is_nan() => Meaning::Missing,
+        Some(value) => Meaning::Number(value),
+        None => Meaning::Text,
+    }
+}
+
+#[inline]
+fn is_missing(cell: &[u8]) -> bool {
+    const WORDS: [&str; 5] = ["na", "n/a", "nan", "null", "?"];
+    match cell {
+        [] => true,
+        [b'n' | b'N' | b'?', ..] => WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes())),
+        _ => false,
+    }
+}
+
+fn text_of<'a>(cell: &'a Raw<'_>) -> Option<&'a str> {
+    std::str::from_utf8(cell.trim_ascii()).ok()
+}
+
+/// Texts as they come, each with the code of its first appearance.
+#[derive(Default)]
+struct Dictionary {
+    known: BTreeMap<String, u32>,
+    codes: Vec<u32>,
+}
+
+impl Dictionary {
+    fn push(&mut self, text: &str) {
+        let fresh = self.known.len() as u32;
+        let code = match self.known.get(text) {
+            _ if is_missing(text.as_bytes()) => MISSING_CODE,
+            Some(&code) => code,
+            None => *self.known.entry(text.to_string()).or_insert(fresh),
+        };
+        self.codes.push(code);
+    }
+
+    /// The same cells with the levels in order.
+    fn sorted(mut self) -> Cells {
+        let mut place = vec![0; self.known.len()];
+        for (rank, &first) in self.known.values().enumerate() {
+            place[first as usize] = rank as u32;
+        }
+        for code in &mut self.codes {
+            *code = place.get(*code as usize).copied().unwrap_or(MISSING_CODE);
+        }
+        Cells::Categorical { codes: self.codes, levels: self.known.into_keys().collect() }
+    }
+}
+
+/// Comma separated text of named columns of equal length, a header first.
+pub fn write(columns: &[(&str, Values<'_>)]) -> Vec<u8> {
+    let rows = columns.first().map_or(0, |(_, values)| values.len());
+    let names: Vec<String> = columns.iter().map(|(name, _)| quoted(name)).collect();
+    let mut out = names.join(",") + "\n";
+    for row in 0..rows {
+        for (j, (_, values)) in columns.iter().enumerate() {
+            out.push_str(if j == 0 { "" } else { "," });
+            out.push_str(&values.text(row));
+        }
+        out.push('\n');
+    }
+    out.into_bytes()
+}
+
+impl Values<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::F32(values) => values.len(),
+            Self::F64(values) => values.len(),
+            Self::Text(values) => values.len(),
+        }
+    }
+
+    fn text(&self, row: usize) -> String {
+        match self {
+            Self::F32(values) if values[row].is_nan() => String::new(),
+            Self::F64(values) if values[row].is_nan() => String::new(),
+            Self::F32(values) if values[row] == values[row].trunc() => number_text(f64::from(values[row])),
+            Self::F32(values) => format!("{:?}", values[row]),
+            Self::F64(values) => number_text(values[row]),
+            Self::Text(values) => quoted(values[row]),
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let must = text.contains([',', ';', '\t', '"', '\n', '\r']) || text != text.trim();
+    if must { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
+}
+
+#[cfg(test)]
+#[path = "csv_tests.rs"]
+mod tests;

@@ -1,0 +1,127 @@
+//! What text becomes which table, and what is refused in which words.
+
+use super::*;
+use std::borrow::Cow;
+
+fn table(text: &str) -> Table {
+    read(text.as_bytes(), "a.csv", Header::Auto).unwrap()
+}
+
+fn texts(table: &Table, name: &str) -> Vec<String> {
+    let cells = &table.columns()[table.position(name).unwrap()].cells;
+    (0..table.rows()).map(|row| cells.text(row).map_or("-".into(), Cow::into_owned)).collect()
+}
+
+/// A text, the names of its columns, then the cells of every column.
+type Case = (&'static str, &'static [&'static str], &'static [&'static [&'static str]]);
+
+#[test]
+fn cells_become_columns() {
+    let cases: &[Case] = &[
+        ("a,b\n1,2\n3,4\n", &["a", "b"], &[&["1", "3"], &["2", "4"]]),
+        ("\u{feff}a,b\r\n1,2\r\n", &["a", "b"], &[&["1"], &["2"]]),
+        ("1,2\n3,4\n", &["c0", "c1"], &[&["1", "3"], &["2", "4"]]),
+        ("5.1,setosa\n", &["c0", "c1"], &[&["5.1"], &["setosa"]]),
+        ("\"fixed acidity\";\"pH\"\n7.4;3.51\n", &["fixed acidity", "pH"], &[&["7.4"], &["3.51"]]),
+        ("a\tb\n1\t2\n", &["a", "b"], &[&["1"], &["2"]]),
+        (",b\n1,2\n", &["c0", "b"], &[&["1"], &["2"]]),
+        ("a,b\n red , +1.5e1 \nblue,.5\n", &["a", "b"], &[&["red", "blue"], &["15", "0.5"]]),
+        ("a\nNA\nn/a\nNaN\nNULL\n?\n1\n", &["a"], &[&["-", "-", "-", "-", "-", "1"]]),
+        ("a,b\n1,\n,x\n-nan,\"\"\n", &["a", "b"], &[&["1", "-", "-"], &["-", "x", "-"]]),
+        ("a\n01\n1.0\nx\n", &["a"], &[&["01", "1.0", "x"]]),
+        ("a\n1e999\n-inf\n2\n", &["a"], &[&["inf", "-inf", "2"]]),
+        ("a\n1\n\n2\n", &["a"], &[&["1", "2"]]),
+    ];
+    for (text, names, columns) in cases {
+        let table = table(text);
+        assert_eq!(table.names().collect::<Vec<_>>(), *names, "{text:?}");
+        for (name, cells) in names.iter().zip(*columns) {
+            assert_eq!(texts(&table, name), *cells, "{text:?} {name}");
+        }
+    }
+}
+
+#[test]
+fn the_header_can_be_said() {
+    let names = |text: &str, header| {
+        let table = read(text.as_bytes(), "a.csv", header).unwrap();
+        (table.names().collect::<Vec<_>>().join(" "), table.rows())
+    };
+    assert_eq!(names("2019,2020\n1,2\n", Header::Yes), ("2019 2020".into(), 1));
+    assert_eq!(names("2019,2020\n1,2\n", Header::Auto), ("c0 c1".into(), 2));
+    assert_eq!(names("red,big\nblue,small\n", Header::No), ("c0 c1".into(), 2));
+}
+
+#[test]
+fn a_tabbed_file_is_known_by_its_name() {
+    let table = read(b"a,b\tc\n1\t2\n", "A.TSV", Header::Auto).unwrap();
+    assert_eq!(table.names().collect::<Vec<_>>(), ["a,b", "c"]);
+}
+
+#[test]
+fn levels_are_sorted_whatever_the_order_of_rows() {
+    let levels = |text: &str| match &table(text).columns()[0].cells {
+        Cells::Categorical { codes, levels } => (codes.clone(), levels.clone()),
+        Cells::Numeric(_) => panic!("text was read as numbers"),
+    };
+    let (codes, sorted) = levels("a\nred\nblue\n\ngreen\nred\n?\n");
+    assert_eq!(sorted, ["blue", "green", "red"]);
+    assert_eq!(codes, [2, 0, 1, 2, MISSING_CODE]);
+    assert_eq!(levels("a\ngreen\nred\nblue\n").1, sorted);
+}
+
+#[test]
+fn messages() {
+    let cases: &[(&[u8], &str)] = &[
+        (b"", "a.csv: is empty"),
+        (b"\xef\xbb\xbf\n\n", "a.csv: is empty"),
+        (b"a,b\n", "a.csv: has no rows"),
+        (b"a,b\n1,2\n3\n", "a.csv: row 2 (line 3) has 1 cells, wanted 2"),
+        (b"a,b\n1,\"x\ny\"\n3,4,5\n", "a.csv: row 2 (line 4) has 3 cells, wanted 2"),
+        (b"a,a\n1,2\n", "a.csv: two columns are named \"a\""),
+        (b"a,caf\xe9\n1,2\n", "a.csv: the header is not UTF-8 text; save the file as UTF-8"),
+        (b"a\n1\ncaf\xe9\n", "a.csv: row 2, column \"a\": is not UTF-8 text; save the file as UTF-8"),
+        (b"a,b\n1,\"2\n", "a.csv: line 2: a quote is opened and never closed"),
+    ];
+    for (bytes, wanted) in cases {
+        assert_eq!(read(bytes, "a.csv", Header::Auto).unwrap_err().to_string(), *wanted);
+    }
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let numbers = [1.0, -0.1, f64::NAN, 1e300, 5e-324, 123456789.123];
+    let single: Vec<f32> =
+        numbers.iter().map(|&x| x as f32 * 0.5).map(|x| if x.is_infinite() { 7.25 } else { x }).collect();
+    let words = ["plain", "a,b", "say \"hi\"", "two\nlines", " spaced", "semi;colon"];
+    let bytes = write(&[("n", Values::F64(&numbers)), ("s", Values::F32(&single)), ("w,x", Values::Text(&words))]);
+    let back = read(&bytes, "a.csv", Header::Auto).unwrap();
+    assert_eq!(back.names().collect::<Vec<_>>(), ["n", "s", "w,x"]);
+    for (got, wanted) in back.numbers("n").unwrap().iter().zip(&numbers) {
+        assert_eq!(got.to_bits(), wanted.to_bits());
+    }
+    for (got, wanted) in back.numbers("s").unwrap().iter().zip(&single) {
+        assert_eq!((*got as f32).to_bits(), wanted.to_bits());
+    }
+    assert_eq!(texts(&back, "w,x"), ["plain", "a,b", "say \"hi\"", "two\nlines", "spaced", "semi;colon"]);
+    assert!(String::from_utf8(bytes).unwrap().starts_with("n,s,\"w,x\"\n1,0.5,plain\n-0.1,-0.05,\"a,b\"\n,,\"say"));
+}
+
+/// Any bytes at all give a table or an error, in memory bounded by the file.
+#[test]
+fn noise_is_read_or_refused() {
+    const ALPHABET: &[u8] = b"0123,;\t\"\n\r .-eaN?/\xff";
+    let mut state = 1_u64;
+    for length in (0..400).map(|i| i % 40) {
+        let mut next = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            ALPHABET[(state >> 33) as usize % ALPHABET.len()]
+        };
+        let bytes: Vec<u8> = (0..length).map(|_| next()).collect();
+        for header in [Header::Auto, Header::Yes, Header::No] {
+            if let Ok(table) = read(&bytes, "noise", header) {
+                assert!(table.rows() * table.columns().len() <= bytes.len() + 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! A preparation's numbers, taken from the training rows: means and scales, counts, and values to fill in.
+
+use super::choose::Chosen;
+use super::levels::{codes, levels};
+use super::measure::Measure;
+use super::missing::Missing;
+use super::prepare::{Feature, Preparation, Target};
+use super::table::{Column, Table};
+use super::target::Task;
+use crate::error::{Error, Result};
+
+impl Preparation {
+    /// Takes means, scales, counts and values to fill in from the `training` rows only; levels from all usable rows.
+    ///
+    /// Refuses a column without a value in the training rows, numbers too large to scale, and too many levels.
+    pub fn fit(table: &Table, chosen: &Chosen, training: &[u32]) -> Result<Self> {
+        let does_impute = chosen.missing == Missing::Impute;
+        let feature = |&(j, is_category): &(usize, bool)| {
+            let column = &table.columns()[j];
+            if is_category {
+                fit_category(table, column, &chosen.rows, training, does_impute)
+            } else {
+                fit_number(table, column, training, does_impute)
+            }
+        };
+        let features = chosen.features.iter().map(feature).collect::<Result<_>>()?;
+        let target = fit_target(table, &table.columns()[chosen.target], chosen, training)?;
+        Ok(Self { features, target })
+    }
+}
+
+fn fit_number(table: &Table, column: &Column, training: &[u32], does_impute: bool) -> Result<Feature> {
+    let measure = measure(table, column, training)?;
+    let (name, scale, impute) = (column.name.clone(), measure.scale(), does_impute.then_some(measure.mean));
+    Ok(Feature::Numeric { name, mean: measure.mean, scale, min: measure.min, max: measure.max, impute })
+}
+
+fn fit_category(table: &Table, column: &Column, rows: &[u32], training: &[u32], does_impute: bool) -> Result<Feature> {
+    let levels = levels(table, column, rows)?;
+    let counts = count(table, column, training, &levels)?;
+    let most = counts.iter().max().copied().unwrap_or(0);
+    if most == 0 {
+        return Err(empty(table, column));
+    }
+    let frequent = counts.iter().position(|&count| count == most).map(|level| level as u32);
+    let impute = if does_impute { frequent } else { None };
+    Ok(Feature::Categorical { name: column.name.clone(), levels, counts, impute })
+}
+
+fn fit_target(table: &Table, column: &Column, chosen: &Chosen, training: &[u32]) -> Result<Target> {
+    let name = column.name.clone();
+    if chosen.task == Task::Classification {
+        let levels = levels(table, column, &chosen.rows)?;
+        let counts = count(table, column, training, &levels)?;
+        return Ok(Target::Classification { name, levels, counts });
+    }
+    let measure = measure(table, column, training)?;
+    Ok(Target::Regression { name, mean: measure.mean, scale: measure.scale(), min: measure.min, max: measure.max })
+}
+
+fn measure(table: &Table, column: &Column, training: &[u32]) -> Result<Measure> {
+    let measure = Measure::of(table.numbers(&column.name)?, training).ok_or_else(|| empty(table, column))?;
+    if measure.is_finite() {
+        return Ok(measure);
+    }
+    let (name, largest) = (&column.name, measure.min.abs().max(measure.max.abs()));
+    Err(Error::new(format!("column \"{name}\" reaches {largest:?}; its spread does not fit a 64-bit float")))
+}
+
+/// How many training rows have each level; missing cells are left out.
+fn count(table: &Table, column: &Column, training: &[u32], levels: &[String]) -> Result<Vec<u32>> {
+    let present: Vec<u32> = training.iter().copied().filter(|&row| !column.cells.is_missing(row as usize)).collect();
+    let mut counts = vec![0; levels.len()];
+    codes(table, column, &present, levels, None)?.iter().for_each(|&code| counts[code as usize] += 1);
+    Ok(counts)
+}
+
+fn empty(table: &Table, column: &Column) -> Error {
+    let (name, source) = (&column.name, table.source());
+    Error::new(format!("column \"{name}\" has no value in the training rows of {source}; leave it out"))
+}

@@ -1,0 +1,148 @@
+//! Cells that are not there: which rows a run may use, and an account of what was dropped or filled in.
+
+use super::table::{Column, Table};
+use crate::error::{Error, Result};
+use std::fmt;
+
+/// What to do with a row in which a feature is missing. A row without its target is dropped either way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Missing {
+    /// Leave the row out; also one with an infinite cell.
+    #[default]
+    Drop,
+    /// Fill in the mean or the most frequent text of the training rows. An infinite cell is an error.
+    Impute,
+}
+
+/// How many cells of one column could not be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gaps {
+    /// The column.
+    pub name: String,
+    /// Cells that are missing.
+    pub missing: usize,
+    /// Cells that are infinite.
+    pub infinite: usize,
+}
+
+/// What was dropped and what will be filled in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Rows of the table.
+    pub rows: usize,
+    /// Rows left out.
+    pub dropped: usize,
+    /// Columns in use with any gap, features first, the target last.
+    pub columns: Vec<Gaps>,
+}
+
+impl fmt::Display for Report {
+    /// `12 of 1599 rows dropped; pH: 7 missing; alcohol: 5 missing, 1 infinite`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} rows dropped", self.dropped, self.rows)?;
+        for Gaps { name, missing, infinite } in &self.columns {
+            write!(f, "; {name}: {missing} missing")?;
+            if *infinite > 0 {
+                write!(f, ", {infinite} infinite")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The rows that can be used, in order, and what became of the others. Refuses a column without any value, an infinite
+/// cell under [`Missing::Impute`], and a table of which no row is left.
+pub(super) fn usable(table: &Table, features: &[usize], target: usize, policy: Missing) -> Result<(Vec<u32>, Report)> {
+    let mut is_kept = vec![true; table.rows()];
+    let mut columns = Vec::new();
+    for &j in features.iter().chain([&target]) {
+        let column = &table.columns()[j];
+        let is_needed = j == target || policy == Missing::Drop;
+        let gaps = mark(column, is_needed, &mut is_kept);
+        check(table, column, &gaps, policy)?;
+        if gaps.missing + gaps.infinite > 0 {
+            columns.push(gaps);
+        }
+    }
+    let rows: Vec<u32> = (0..table.rows() as u32).filter(|&row| is_kept[row as usize]).collect();
+    let report = Report { rows: table.rows(), dropped: table.rows() - rows.len(), columns };
+    if rows.is_empty() {
+        return Err(Error::new(format!("{}: no row has a value in every column ({report})", table.source())));
+    }
+    Ok((rows, report))
+}
+
+/// Counts the gaps of a column and takes their rows out where a value is needed.
+fn mark(column: &Column, is_needed: bool, is_kept: &mut [bool]) -> Gaps {
+    let mut gaps = Gaps { name: column.name.clone(), missing: 0, infinite: 0 };
+    for (row, is_kept) in is_kept.iter_mut().enumerate() {
+        let (is_missing, is_infinite) = (column.cells.is_missing(row), column.cells.is_infinite(row));
+        gaps.missing += usize::from(is_missing);
+        gaps.infinite += usize::from(is_infinite);
+        *is_kept &= !(is_needed && (is_missing || is_infinite));
+    }
+    gaps
+}
+
+fn check(table: &Table, column: &Column, gaps: &Gaps, policy: Missing) -> Result<()> {
+    if gaps.missing == table.rows() {
+        let (name, source) = (&column.name, table.source());
+        return Err(Error::new(format!("column \"{name}\" has no value in any row of {source}; leave it out")));
+    }
+    if policy == Missing::Drop || gaps.infinite == 0 {
+        return Ok(());
+    }
+    let row = (0..table.rows()).find(|&row| column.cells.is_infinite(row)).unwrap_or(0);
+    Err(table.at(row, &column.name, "is infinite; only missing cells are filled in"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::csv::{Header, read};
+    use super::*;
+
+    fn outcome(text: &str, policy: Missing) -> Result<(Vec<u32>, String)> {
+        let table = read(text.as_bytes(), "a.csv", Header::Auto)?;
+        let target = table.columns().len() - 1;
+        let features: Vec<usize> = (0..target).collect();
+        usable(&table, &features, target, policy).map(|(rows, report)| (rows, report.to_string()))
+    }
+
+    #[test]
+    fn rows_are_dropped_and_counted() {
+        let cases: &[(&str, Missing, &[u32], &str)] = &[
+            ("x,y\n1,2\n3,4\n", Missing::Drop, &[0, 1], "0 of 2 rows dropped"),
+            (
+                "x,z,y\n1,a,2\n,,4\n5,b,\n",
+                Missing::Drop,
+                &[0],
+                "2 of 3 rows dropped; x: 1 missing; z: 1 missing; y: 1 missing",
+            ),
+            ("x,y\n1,2\n,4\n5,\n", Missing::Impute, &[0, 1], "1 of 3 rows dropped; x: 1 missing; y: 1 missing"),
+            ("x,y\n1,2\ninf,4\n", Missing::Drop, &[0], "1 of 2 rows dropped; x: 0 missing, 1 infinite"),
+        ];
+        for (text, policy, rows, report) in cases {
+            assert_eq!(outcome(text, *policy).unwrap(), (rows.to_vec(), (*report).to_string()));
+        }
+    }
+
+    #[test]
+    fn messages() {
+        let cases = [
+            ("x,y\n,1\n,2\n", Missing::Impute, "column \"x\" has no value in any row of a.csv; leave it out"),
+            (
+                "x,y\n,1\n2,\n",
+                Missing::Drop,
+                "a.csv: no row has a value in every column (2 of 2 rows dropped; x: 1 missing; y: 1 missing)",
+            ),
+            (
+                "x,y\n1,1\n-inf,2\n",
+                Missing::Impute,
+                "a.csv: row 2, column \"x\": is infinite; only missing cells are filled in",
+            ),
+        ];
+        for (text, policy, wanted) in cases {
+            assert_eq!(outcome(text, policy).unwrap_err().to_string(), wanted);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Tables and named tensors to bytes and back, refusing what cannot be read.
+//!
+//! [`read_table`] gives a [`Table`] from CSV, TSV, NPY or NPZ bytes; [`choose()`] settles target, features, task and usable
+//! rows; [`split()`] deals the rows out; [`Preparation`] turns rows into model inputs and is kept in the model file, which
+//! is [`tensors`]. Messages name the file, row (from 1, header excluded) and column; a leaf puts its command before them.
+
+mod choose;
+pub mod csv;
+mod fit;
+mod levels;
+mod measure;
+mod missing;
+pub mod npy;
+pub mod npz;
+mod prepare;
+mod records;
+mod split;
+mod table;
+mod target;
+pub mod tensors;
+mod zip;
+
+pub use choose::{Choice, Chosen, choose};
+pub use csv::Header;
+pub use levels::MAX_LEVELS;
+pub use missing::{Gaps, Missing, Report};
+pub use prepare::{Feature, Preparation, Target};
+pub use split::{Fractions, Split, split};
+pub use table::{Cells, Column, MISSING_CODE, Table};
+pub use target::Task;
+
+use crate::error::{Error, Result};
+
+/// Kinds of file that people hand over and that are not read, by their first bytes: what each is and what to do.
+const FOREIGN: [(&[u8], &str); 8] = [
+    (b"PAR1", "is a Parquet file; save it as CSV or NPZ"),
+    (b"\x80", "is a Python pickle, which could run code when read; save it as NPZ"),
+    (b"\x1f\x8b", "is gzip-compressed; unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "is zstd-compressed; unpack it first"),
+    (b"\x89HDF", "is an HDF5 file; save it as CSV or NPZ"),
+    (b"ARROW1", "is an Arrow file; save it as CSV or NPZ"),
+    (b"\xff\xfe", "is UTF-16 text; save it as UTF-8"),
+    (b"\xfe\xff", "is UTF-16 text; save it as UTF-8"),
+];
+
+/// Reads a table of whichever kind the first bytes show: NPY, NPZ, else delimited text. `header` matters to text only.
+///
+/// `source` is the name the user knows the bytes by; one ending in `.tsv` or `.tab` is tab separated.
+pub fn read_table(bytes: &[u8], source: &str, header: Header) -> Result<Table> {
+    if let Some((_, what)) = FOREIGN.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+        return Err(Error::new(format!("{source}: {what}")));
+    }
+    match bytes {
+        _ if bytes.starts_with(npy::MAGIC) => npy::read(bytes, source),
+        _ if bytes.starts_with(zip::MAGIC) => npz::read(bytes, source),
+        _ => csv::read(bytes, source, header),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_shows_in_the_first_bytes() {
+        let cases: &[(&[u8], &str)] = &[
+            (b"PAR1....", "a: is a Parquet file; save it as CSV or NPZ"),
+            (b"\x80\x04.", "a: is a Python pickle, which could run code when read; save it as NPZ"),
+            (b"\x1f\x8b\x08", "a: is gzip-compressed; unpack it first"),
+            (b"\xff\xfea\0", "a: is UTF-16 text; save it as UTF-8"),
+            (b"\x93NUMPY", "a: is cut short in its header (6 bytes)"),
+            (b"PK\x03\x04", "a: is cut short or no ZIP archive: it has no directory at its end"),
+            (b"", "a: is empty"),
+        ];
+        for (bytes, wanted) in cases {
+            assert_eq!(read_table(bytes, "a", Header::Auto).unwrap_err().to_string(), *wanted);
+        }
+        assert_eq!(read_table(b"a\n1\n", "a", Header::Auto).unwrap().rows(), 1);
+    }
+}

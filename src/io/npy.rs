@@ -1,0 +1,172 @@
+//! The array file of numpy: a magic, a Python dictionary with type, order and shape, then the numbers. One array to columns.
+
+use super::table::{Column, Table};
+use crate::error::{Error, Result};
+
+/// The first six bytes of an array file.
+pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// An array as it lies in the file, checked: the bytes are exactly as many as type and shape need.
+#[derive(Debug)]
+pub(super) struct Array<'a> {
+    /// The sizes of the dimensions; none for a single number.
+    pub(super) shape: Vec<usize>,
+    kind: Kind,
+    is_fortran: bool,
+    data: &'a [u8],
+}
+
+/// How one number is stored.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    letter: u8,
+    bytes: usize,
+    is_big_endian: bool,
+}
+
+/// Reads one array: 1-D as the column `c0`, 2-D as the columns `c0`, `c1`, … of its rows.
+///
+/// Types `f4 f8 i1 i2 i4 i8 u1 u2 u4 u8` of either byte order and `bool`; C and Fortran order; format versions 1 to 3.
+/// NaN is missing. Whole numbers beyond 2^53 are rounded to the nearest `f64`.
+pub fn read(bytes: &[u8], source: &str) -> Result<Table> {
+    let array = Array::parse(bytes, source)?;
+    let columns = array.columns(source, |j| format!("c{j}"))?;
+    Table::new(source, columns)
+}
+
+impl<'a> Array<'a> {
+    /// Reads the header and checks it against the bytes that follow. Allocates nothing that grows with the header's claims.
+    pub(super) fn parse(bytes: &'a [u8], source: &str) -> Result<Self> {
+        let error = |what: String| Error::new(format!("{source}: {what}"));
+        let (header, data) = split_header(bytes).map_err(error)?;
+        let (kind, is_fortran, shape) = parse_header(header).map_err(error)?;
+        let count = shape.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
+        match count.and_then(|count| count.checked_mul(kind.bytes)) {
+            Some(wanted) if wanted == data.len() => Ok(Self { shape, kind, is_fortran, data }),
+            wanted => {
+                let wanted = wanted.map_or("too many".into(), |bytes| bytes.to_string());
+                let got = data.len();
+                Err(error(format!("shape {shape:?} needs {wanted} bytes of numbers, file has {got}")))
+            }
+        }
+    }
+
+    /// The columns of a 1-D or 2-D array.
+    pub(super) fn columns(&self, source: &str, name: impl Fn(usize) -> String) -> Result<Vec<Column>> {
+        let (rows, width) = match self.shape[..] {
+            [rows] => (rows, 1),
+            [rows, width] => (rows, width),
+            _ => {
+                let shape = &self.shape;
+                return Err(Error::new(format!("{source}: shape {shape:?} is not a column [n] or a table [n, k]")));
+            }
+        };
+        let (down, across) = if self.is_fortran { (1, rows) } else { (width, 1) };
+        // An array without rows has no bytes, so its width is no claim to trust with memory.
+        let width = if rows == 0 { 0 } else { width };
+        let number = |i: usize| self.kind.number(&self.data[i * self.kind.bytes..][..self.kind.bytes]);
+        let column = |j: usize| (0..rows).map(|row| number(row * down + j * across)).collect();
+        Ok((0..width).map(|j| Column::numeric(&name(j), column(j))).collect())
+    }
+}
+
+impl Kind {
+    /// The number in exactly `self.bytes` bytes.
+    #[inline]
+    fn number(self, bytes: &[u8]) -> f64 {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        if self.is_big_endian {
+            word[..bytes.len()].reverse();
+        }
+        let unused = 64 - 8 * self.bytes as u32;
+        let word = u64::from_le_bytes(word);
+        match (self.letter, self.bytes) {
+            (b'f', 4) => f64::from(f32::from_bits(word as u32)),
+            (b'f', _) => f64::from_bits(word),
+            (b'i', _) => (((word << unused) as i64) >> unused) as f64,
+            _ => word as f64,
+        }
+    }
+
+    /// The kind numpy writes as `<f8`, `>i4`, `|b1`, ….
+    fn parse(text: &str) -> Option<Self> {
+        let [order, letter, size] = *text.as_bytes() else { return None };
+        let bytes = usize::from(size.wrapping_sub(b'0'));
+        let is_known = match letter {
+            b'f' => matches!(bytes, 4 | 8),
+            b'i' | b'u' => matches!(bytes, 1 | 2 | 4 | 8),
+            b'b' => bytes == 1,
+            _ => false,
+        };
+        let is_ordered = matches!(order, b'<' | b'>') || order == b'|' && bytes == 1;
+        (is_known && is_ordered).then_some(Self { letter, bytes, is_big_endian: order == b'>' })
+    }
+}
+
+/// The header's text and what follows it. Version 1 counts the header in two bytes, 2 and 3 in four.
+fn split_header(bytes: &[u8]) -> std::result::Result<(&str, &[u8]), String> {
+    let Some(rest) = bytes.strip_prefix(MAGIC) else {
+        return Err("is not an NPY file (it does not begin with \\x93NUMPY)".into());
+    };
+    let (length, rest) = match rest {
+        [1, _, a, b, rest @ ..] => (u32::from(u16::from_le_bytes([*a, *b])), rest),
+        [2 | 3, _, a, b, c, d, rest @ ..] => (u32::from_le_bytes([*a, *b, *c, *d]), rest),
+        [0 | 4.., minor, ..] => return Err(format!("is NPY version {}.{minor}; versions 1 to 3 are read", rest[0])),
+        _ => return Err(format!("is cut short in its header ({} bytes)", bytes.len())),
+    };
+    match rest.split_at_checked(length as usize) {
+        Some((header, data)) => match std::str::from_utf8(header) {
+            Ok(header) => Ok((header, data)),
+            Err(_) => Err("has a header that is not text".into()),
+        },
+        None => Err(format!("header says {length} bytes, file has {}", bytes.len())),
+    }
+}
+
+type Parsed = std::result::Result<(Kind, bool, Vec<usize>), String>;
+
+/// Reads `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`.
+fn parse_header(header: &str) -> Parsed {
+    let field = |key: &str| {
+        let (_, after) = header.split_once(&format!("'{key}':"))?;
+        Some(after.trim_start())
+    };
+    let broken = |key: &str| format!("header has no readable '{key}': {:?}", clip(header));
+    let descr = field("descr").ok_or_else(|| broken("descr"))?;
+    let is_fortran = match field("fortran_order") {
+        Some(text) if text.starts_with("True") => true,
+        Some(text) if text.starts_with("False") => false,
+        _ => return Err(broken("fortran_order")),
+    };
+    let shape = field("shape").and_then(parse_shape).ok_or_else(|| broken("shape"))?;
+    Ok((parse_kind(descr)?, is_fortran, shape))
+}
+
+fn parse_kind(descr: &str) -> std::result::Result<Kind, String> {
+    const WANTED: &str = "f4, f8, i1 to i8, u1 to u8 and bool are read";
+    let Some((name, _)) = descr.strip_prefix('\'').and_then(|text| text.split_once('\'')) else {
+        return Err(format!("holds records, not plain numbers ({:?}); {WANTED}", clip(descr)));
+    };
+    Kind::parse(name).ok_or_else(|| match name {
+        "|O" => format!("holds Python objects; {WANTED}"),
+        _ => format!("holds numbers of type {:?}; {WANTED}", clip(name)),
+    })
+}
+
+/// Reads `()`, `(3,)` or `(3, 4)`.
+fn parse_shape(text: &str) -> Option<Vec<usize>> {
+    let (inside, _) = text.strip_prefix('(')?.split_once(')')?;
+    let inside = inside.trim().trim_end_matches(',');
+    let sizes = inside.split(',').filter(|_| !inside.is_empty());
+    sizes.map(|size| size.trim().trim_end_matches('L').parse().ok()).collect()
+}
+
+/// At most 60 characters, for a message about text that may be anything.
+fn clip(text: &str) -> String {
+    text.trim_end().chars().take(60).collect()
+}
+
+#[cfg(test)]
+#[path = "npy_tests.rs"]
+pub(super) mod tests;

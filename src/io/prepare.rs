@@ -1,0 +1,231 @@
+//! How rows of a table become model inputs, and model outputs become values again. Fitted on training rows, kept in the
+//! model file. A number x becomes (x - mean) / scale; a category becomes one input per level, 1 for its own and 0 else.
+
+use serde::{Deserialize, Serialize};
+
+use super::levels::{MISSING, codes};
+use super::table::{Column, Table};
+use crate::error::{Error, Result};
+
+/// The features in the order of the model's inputs, and the target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Preparation {
+    /// One to each column the model reads.
+    pub features: Vec<Feature>,
+    /// The column the model gives.
+    pub target: Target,
+}
+
+/// How one column becomes inputs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Feature {
+    /// One input: (x - mean) / scale.
+    Numeric {
+        /// The column.
+        name: String,
+        /// Of the training rows, in the column's unit.
+        mean: f64,
+        /// The training rows' population standard deviation, or 1 for a constant column.
+        scale: f64,
+        /// The smallest training value.
+        min: f64,
+        /// The largest training value.
+        max: f64,
+        /// What a missing cell counts as; nothing if rows with one are refused.
+        impute: Option<f64>,
+    },
+    /// One input per level.
+    Categorical {
+        /// The column.
+        name: String,
+        /// The distinct values of all usable rows.
+        levels: Vec<String>,
+        /// How many training rows have each level.
+        counts: Vec<u32>,
+        /// The level a missing cell counts as; nothing if rows with one are refused.
+        impute: Option<u32>,
+    },
+}
+
+/// What the model's output means.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Target {
+    /// A number: mean + scale · output.
+    Regression {
+        /// The column.
+        name: String,
+        /// Of the training rows, in the column's unit.
+        mean: f64,
+        /// The training rows' population standard deviation, or 1 if they are constant.
+        scale: f64,
+        /// The smallest training value.
+        min: f64,
+        /// The largest training value.
+        max: f64,
+    },
+    /// One score per level.
+    Classification {
+        /// The column.
+        name: String,
+        /// The classes of all usable rows.
+        levels: Vec<String>,
+        /// How many training rows are of each class.
+        counts: Vec<u32>,
+    },
+}
+
+impl Preparation {
+    /// Refuses a record that contradicts itself: a scale of 0, counts that do not fit the levels.
+    pub fn check(&self) -> Result<()> {
+        let is_scale = |scale: f64| scale > 0.0 && scale.is_finite();
+        let is_list = |levels: &[String], counts: &[u32]| !levels.is_empty() && levels.len() == counts.len();
+        let is_sound = |feature: &Feature| match feature {
+            Feature::Numeric { scale, .. } => is_scale(*scale),
+            Feature::Categorical { levels, counts, impute, .. } => {
+                is_list(levels, counts) && impute.is_none_or(|level| (level as usize) < levels.len())
+            }
+        };
+        let wrong = self.features.iter().find(|feature| !is_sound(feature)).map(Feature::name);
+        let wrong = wrong.or_else(|| match &self.target {
+            Target::Regression { scale, name, .. } if !is_scale(*scale) => Some(name),
+            Target::Classification { levels, counts, name } if !is_list(levels, counts) => Some(name),
+            _ => None,
+        });
+        match wrong {
+            Some(name) => Err(Error::new(format!("preparation of column \"{name}\" contradicts itself"))),
+            None => Ok(()),
+        }
+    }
+
+    /// How many inputs the model has.
+    pub fn inputs(&self) -> usize {
+        self.features.iter().map(Feature::inputs).sum()
+    }
+
+    /// The names of the columns the model reads.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.features.iter().map(Feature::name)
+    }
+
+    /// The inputs of some rows, row-major `[rows.len(), inputs]`. Columns are found by name; others are ignored.
+    ///
+    /// Refuses an absent column, text where numbers were learned, a missing cell with nothing to fill in, an unknown level,
+    /// and a number that is infinite or becomes so.
+    pub fn encode(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
+        let inputs = self.inputs();
+        let mut out = vec![0.0; rows.len() * inputs];
+        let mut at = 0;
+        for feature in &self.features {
+            let column = find(table, feature.name())?;
+            match feature {
+                Feature::Numeric { mean, scale, impute, .. } => {
+                    let values = scaled(table, column, rows, [*mean, *scale], *impute)?;
+                    values.iter().enumerate().for_each(|(i, value)| out[i * inputs + at] = *value);
+                }
+                Feature::Categorical { levels, impute, .. } => {
+                    let codes = codes(table, column, rows, levels, *impute)?;
+                    codes.iter().enumerate().for_each(|(i, code)| out[i * inputs + at + *code as usize] = 1.0);
+                }
+            }
+            at += feature.inputs();
+        }
+        Ok(out)
+    }
+
+    /// What the model should give for some rows: scaled numbers, or indices of classes. Refuses like [`Self::encode`].
+    pub fn encode_target(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
+        match &self.target {
+            Target::Regression { name, mean, scale, .. } => {
+                scaled(table, find(table, name)?, rows, [*mean, *scale], None)
+            }
+            Target::Classification { name, levels, .. } => {
+                let codes = codes(table, find(table, name)?, rows, levels, None)?;
+                Ok(codes.iter().map(|&code| code as f32).collect())
+            }
+        }
+    }
+
+    /// A model output in the target's unit. The index of a class is itself; its name is in [`Target::levels`].
+    pub fn decode_target(&self, output: f32) -> f64 {
+        match self.target {
+            Target::Regression { mean, scale, .. } => mean + scale * f64::from(output),
+            Target::Classification { .. } => f64::from(output),
+        }
+    }
+}
+
+impl Feature {
+    /// The column.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Numeric { name, .. } | Self::Categorical { name, .. } => name,
+        }
+    }
+
+    /// How many inputs it becomes.
+    pub fn inputs(&self) -> usize {
+        match self {
+            Self::Numeric { .. } => 1,
+            Self::Categorical { levels, .. } => levels.len(),
+        }
+    }
+}
+
+impl Target {
+    /// The column.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Regression { name, .. } | Self::Classification { name, .. } => name,
+        }
+    }
+
+    /// The classes; none for a number.
+    pub fn levels(&self) -> &[String] {
+        match self {
+            Self::Regression { .. } => &[],
+            Self::Classification { levels, .. } => levels,
+        }
+    }
+
+    /// How many outputs the model has: one for a number, one per class.
+    pub fn outputs(&self) -> usize {
+        self.levels().len().max(1)
+    }
+}
+
+fn find<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
+    let Some(j) = table.find(name) else {
+        let (source, names) = (table.source(), table.list());
+        return Err(Error::new(format!("column \"{name}\" is missing from {source}; it has {names}")));
+    };
+    Ok(&table.columns()[j])
+}
+
+/// (x - mean) / scale for some rows of a column, each finite in `f32`.
+fn scaled(
+    table: &Table,
+    column: &Column,
+    rows: &[u32],
+    [mean, scale]: [f64; 2],
+    impute: Option<f64>,
+) -> Result<Vec<f32>> {
+    let values = table.numbers(&column.name)?;
+    let one = |&row: &u32| {
+        let value = values[row as usize];
+        let refuse = |what: &str| table.at(row as usize, &column.name, what);
+        let value = if value.is_nan() { impute.ok_or_else(|| refuse(MISSING))? } else { value };
+        let input = ((value - mean) / scale) as f32;
+        match input {
+            _ if input.is_finite() => Ok(input),
+            _ if value.is_infinite() => Err(refuse("is infinite")),
+            _ => Err(refuse(&format!("{value:?} is too far from the training mean {mean:?} for a 32-bit input"))),
+        }
+    };
+    rows.iter().map(one).collect()
+}
+
+#[cfg(test)]
+#[path = "prepare_tests.rs"]
+pub(super) mod tests;

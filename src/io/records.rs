@@ -1,0 +1,211 @@
+//! Delimited text as records of cells: quotes, doubled quotes, and LF, CRLF or CR line ends. Empty lines are skipped.
+//! Cells are slices of the file unless a doubled quote had to be undone. What they mean is left to `csv`.
+
+use crate::error::{Error, Result};
+use std::borrow::Cow;
+
+/// A cell's bytes, without the quotes around it.
+pub(super) type Raw<'a> = Cow<'a, [u8]>;
+
+/// A walk over the records of a text.
+#[derive(Clone)]
+pub(super) struct Records<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    line: usize,
+    delimiter: u8,
+    source: &'a str,
+}
+
+impl<'a> Records<'a> {
+    pub(super) fn new(bytes: &'a [u8], delimiter: u8, source: &'a str) -> Self {
+        Self { bytes, at: 0, line: 1, delimiter, source }
+    }
+
+    /// Fills `cells` with the next record and returns the line (from 1) it starts on, or `None` at the end.
+    #[inline]
+    pub(super) fn next(&mut self, cells: &mut Vec<Raw<'a>>) -> Result<Option<usize>> {
+        cells.clear();
+        while self.end_of_line() {}
+        if self.at == self.bytes.len() {
+            return Ok(None);
+        }
+        let line = self.line;
+        loop {
+            cells.push(self.cell()?);
+            if self.peek() == Some(self.delimiter) {
+                self.at += 1;
+            } else {
+                self.end_of_line();
+                return Ok(Some(line));
+            }
+        }
+    }
+
+    #[inline]
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    /// Steps over one line end, if there is one here.
+    #[inline]
+    fn end_of_line(&mut self) -> bool {
+        let length = match self.bytes[self.at..] {
+            [b'\r', b'\n', ..] => 2,
+            [b'\r' | b'\n', ..] => 1,
+            _ => return false,
+        };
+        self.at += length;
+        self.line += 1;
+        true
+    }
+
+    /// The cell here, up to a delimiter, a line end or the end of the text.
+    #[inline]
+    fn cell(&mut self) -> Result<Raw<'a>> {
+        if matches!(self.peek(), Some(b'"' | b' ')) && self.skip_to_quote() {
+            return self.quoted();
+        }
+        let rest = &self.bytes[self.at..];
+        let length = rest.iter().position(|&b| b == self.delimiter || b == b'\n' || b == b'\r');
+        let cell = &rest[..length.unwrap_or(rest.len())];
+        self.at += cell.len();
+        Ok(Cow::Borrowed(cell))
+    }
+
+    /// Steps over spaces and an opening quote; stays where it is if there is no quote.
+    fn skip_to_quote(&mut self) -> bool {
+        let rest = &self.bytes[self.at..];
+        let spaces = rest.iter().take_while(|&&b| b == b' ').count();
+        let found = rest.get(spaces) == Some(&b'"');
+        if found {
+            self.at += spaces + 1;
+        }
+        found
+    }
+
+    /// The text up to the closing quote, with doubled quotes undone.
+    fn quoted(&mut self) -> Result<Raw<'a>> {
+        let opened = self.line;
+        let mut cell: Raw<'a> = Cow::Borrowed(&[]);
+        loop {
+            let rest = &self.bytes[self.at..];
+            let Some(length) = rest.iter().position(|&b| b == b'"') else {
+                return Err(self.error(opened, "a quote is opened and never closed"));
+            };
+            let part = &rest[..length];
+            self.line += part.iter().map(|&b| usize::from(b == b'\n')).sum::<usize>();
+            self.at += length + 1;
+            if cell.is_empty() {
+                cell = Cow::Borrowed(part);
+            } else {
+                cell.to_mut().extend_from_slice(part);
+            }
+            if self.peek() != Some(b'"') {
+                break;
+            }
+            cell.to_mut().push(b'"');
+            self.at += 1;
+        }
+        self.after_quote()?;
+        Ok(cell)
+    }
+
+    /// After a closing quote only spaces may stand before the cell ends.
+    fn after_quote(&mut self) -> Result<()> {
+        self.at += self.bytes[self.at..].iter().take_while(|&&b| b == b' ').count();
+        match self.peek() {
+            None | Some(b'\n' | b'\r') => Ok(()),
+            Some(b) if b == self.delimiter => Ok(()),
+            Some(_) => Err(self.error(self.line, "text follows a closing quote; a quote inside a cell is doubled")),
+        }
+    }
+
+    fn error(&self, line: usize, what: &str) -> Error {
+        Error::new(format!("{}: line {line}: {what}", self.source))
+    }
+}
+
+/// The delimiter of a text: of comma, semicolon and tab the one most frequent in the first record, comma if none is there.
+pub(super) fn sniff_delimiter(bytes: &[u8]) -> u8 {
+    let start = bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(0);
+    let mut counts = [(b',', 0), (b';', 0), (b'\t', 0)];
+    let mut is_quoted = false;
+    for &byte in &bytes[start..] {
+        match byte {
+            b'"' => is_quoted = !is_quoted,
+            b'\n' | b'\r' if !is_quoted => break,
+            _ if is_quoted => {}
+            _ => counts.iter_mut().filter(|(d, _)| *d == byte).for_each(|(_, count)| *count += 1),
+        }
+    }
+    let mut best = counts[0];
+    for candidate in counts {
+        if candidate.1 > best.1 {
+            best = candidate;
+        }
+    }
+    best.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(text: &str, delimiter: u8) -> Result<Vec<Vec<String>>> {
+        let mut records = Records::new(text.as_bytes(), delimiter, "a.csv");
+        let (mut cells, mut out) = (Vec::new(), Vec::new());
+        while records.next(&mut cells)?.is_some() {
+            out.push(cells.iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect());
+        }
+        Ok(out)
+    }
+
+    #[test]
+    fn texts_and_their_cells() {
+        let cases: &[(&str, &[&[&str]])] = &[
+            ("", &[]),
+            ("\n\r\n\n", &[]),
+            ("a,b\n1,2\n", &[&["a", "b"], &["1", "2"]]),
+            ("a,b\r\n1,2", &[&["a", "b"], &["1", "2"]]),
+            ("a,b\r1,2\r", &[&["a", "b"], &["1", "2"]]),
+            ("a\n\n\nb\n", &[&["a"], &["b"]]),
+            (",\n,,\n", &[&["", ""], &["", "", ""]]),
+            ("\"a,b\",\"c\nd\"\n", &[&["a,b", "c\nd"]]),
+            ("\"say \"\"hi\"\"\",\"\"\n", &[&["say \"hi\"", ""]]),
+            ("\"\"\"\",\"\"\"x\"", &[&["\"", "\"x"]]),
+            ("1, \"a\" ,2", &[&["1", "a", "2"]]),
+            ("5\" pipe, b", &[&["5\" pipe", " b"]]),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(&all(text, b',').unwrap(), wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn messages() {
+        let cases = [
+            ("a,b\n1,\"2\n3,4\n", "a.csv: line 2: a quote is opened and never closed"),
+            ("\"x\ny\"z,1", "a.csv: line 2: text follows a closing quote; a quote inside a cell is doubled"),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(all(text, b',').unwrap_err().to_string(), wanted);
+        }
+    }
+
+    #[test]
+    fn delimiters() {
+        let cases = [
+            ("a,b,c\n", b','),
+            ("a;b;c\n1,5;2,5;3,5\n", b';'),
+            ("a\tb\n", b'\t'),
+            ("\"a;b;c\",d\n", b','),
+            ("single\n1;2;3\n", b','),
+            ("\n\na;b\n", b';'),
+            ("", b','),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(sniff_delimiter(text.as_bytes()), wanted, "{text:?}");
+        }
+    }
+}

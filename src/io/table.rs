@@ -1,0 +1,268 @@
+//! A table: named columns of equal length, each of numbers or of texts. Rows are counted from 1 in messages, header excluded.
+
+use crate::error::{Error, Result};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// The code of a missing text cell. A missing number is NaN.
+pub const MISSING_CODE: u32 = u32::MAX;
+
+/// Columns of equal length, and the name of the file they came from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    source: String,
+    columns: Vec<Column>,
+    rows: usize,
+}
+
+/// One named column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// The name in the header, or `c0`, `c1`, … where there was none.
+    pub name: String,
+    /// What the column holds.
+    pub cells: Cells,
+}
+
+/// What a column holds, decided by its content.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cells {
+    /// Every cell is a number or missing (NaN). An infinite cell stays infinite and is refused where it is used.
+    Numeric(Vec<f64>),
+    /// Some cell is a text that is not a number.
+    Categorical {
+        /// Per row the index of its text in `levels`, or [`MISSING_CODE`].
+        codes: Vec<u32>,
+        /// The distinct texts, sorted by bytes, so their order does not depend on the order of the rows.
+        levels: Vec<String>,
+    },
+}
+
+impl Table {
+    /// A table from columns. Refuses no columns, no rows, unequal lengths, and a name used twice.
+    pub fn new(source: &str, columns: Vec<Column>) -> Result<Self> {
+        let Some(first) = columns.first() else {
+            return Err(Error::new(format!("{source}: has no columns")));
+        };
+        let rows = first.cells.len();
+        if rows == 0 {
+            return Err(Error::new(format!("{source}: has no rows")));
+        }
+        if rows >= MISSING_CODE as usize {
+            return Err(Error::new(format!("{source}: has {rows} rows; at most {} fit", MISSING_CODE - 1)));
+        }
+        let mut seen = BTreeSet::new();
+        for Column { name, cells } in &columns {
+            if cells.len() != rows {
+                let (got, first) = (cells.len(), &first.name);
+                let message = format!("column \"{name}\" has {got} rows, column \"{first}\" has {rows}");
+                return Err(Error::new(format!("{source}: {message}")));
+            }
+            if !seen.insert(name) {
+                return Err(Error::new(format!("{source}: two columns are named \"{name}\"")));
+            }
+        }
+        Ok(Self { source: source.to_string(), columns, rows })
+    }
+
+    /// A table of numbers from row-major `values`, one row after the other, `names.len()` to a row. NaN is missing.
+    pub fn from_matrix(source: &str, names: &[String], values: &[f64]) -> Result<Self> {
+        let width = names.len();
+        if width == 0 || !values.len().is_multiple_of(width) {
+            let count = values.len();
+            return Err(Error::new(format!("{source}: {count} values do not fill rows of {width} columns")));
+        }
+        let column = |j: usize| values.iter().skip(j).step_by(width).copied().collect();
+        let named = names.iter().enumerate().map(|(j, name)| Column::numeric(name, column(j)));
+        Self::new(source, named.collect())
+    }
+
+    /// The name the user knows the data by, for messages.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// How many rows every column has.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The index of every row, for calls that take rows.
+    pub fn every_row(&self) -> Vec<u32> {
+        (0..self.rows as u32).collect()
+    }
+
+    /// The columns in the order of the file.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The names of the columns in the order of the file.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// Where the column called `name` is, if there is one.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
+    }
+
+    /// Where the column called `name` is, or `column "price" not in wine.csv; it has fixed_acidity, …, quality`.
+    pub fn position(&self, name: &str) -> Result<usize> {
+        let Some(position) = self.find(name) else {
+            let (source, names) = (&self.source, self.list());
+            return Err(Error::new(format!("column \"{name}\" not in {source}; it has {names}")));
+        };
+        Ok(position)
+    }
+
+    /// The column called `name` as numbers, or the first cell that is none:
+    /// `wine.csv: row 17, column "alcohol": "abc" is not a number`.
+    pub fn numbers(&self, name: &str) -> Result<&[f64]> {
+        let column = &self.columns[self.position(name)?];
+        match &column.cells {
+            Cells::Numeric(values) => Ok(values),
+            Cells::Categorical { codes, levels } => Err(self.not_a_number(name, codes, levels)),
+        }
+    }
+
+    fn not_a_number(&self, name: &str, codes: &[u32], levels: &[String]) -> Error {
+        let is_text = |&code: &u32| levels.get(code as usize).is_some_and(|text| text.parse::<f64>().is_err());
+        let row = codes.iter().position(is_text).unwrap_or(0);
+        let text = levels.get(codes[row] as usize).map_or("", String::as_str);
+        self.at(row, name, &format!("\"{text}\" is not a number"))
+    }
+
+    /// An error about one cell: `wine.csv: row 17, column "alcohol": …`, with `row` counted from 0.
+    pub(super) fn at(&self, row: usize, name: &str, what: &str) -> Error {
+        Error::new(format!("{}: row {}, column \"{name}\": {what}", self.source, row + 1))
+    }
+
+    /// The names of the columns for a message.
+    pub(super) fn list(&self) -> String {
+        list(&self.names().collect::<Vec<_>>())
+    }
+}
+
+impl Column {
+    /// A column of numbers; NaN is missing.
+    pub fn numeric(name: &str, values: Vec<f64>) -> Self {
+        Self { name: name.to_string(), cells: Cells::Numeric(values) }
+    }
+}
+
+impl Cells {
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Numeric(values) => values.len(),
+            Self::Categorical { codes, .. } => codes.len(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether the cell in `row` (from 0) is missing.
+    pub fn is_missing(&self, row: usize) -> bool {
+        match self {
+            Self::Numeric(values) => values[row].is_nan(),
+            Self::Categorical { codes, .. } => codes[row] == MISSING_CODE,
+        }
+    }
+
+    /// Whether the cell in `row` (from 0) is an infinite number.
+    pub fn is_infinite(&self, row: usize) -> bool {
+        matches!(self, Self::Numeric(values) if values[row].is_infinite())
+    }
+
+    /// How many cells are missing.
+    pub fn missing(&self) -> usize {
+        (0..self.len()).filter(|&row| self.is_missing(row)).count()
+    }
+
+    /// The cell in `row` (from 0) as text, or nothing if it is missing.
+    pub fn text(&self, row: usize) -> Option<Cow<'_, str>> {
+        match self {
+            _ if self.is_missing(row) => None,
+            Self::Numeric(values) => Some(Cow::Owned(number_text(values[row]))),
+            Self::Categorical { codes, levels } => Some(Cow::Borrowed(&levels[codes[row] as usize])),
+        }
+    }
+}
+
+/// A number in the fewest digits that read back as the same one; whole numbers without a point.
+pub(super) fn number_text(value: f64) -> String {
+    if value == value.trunc() && value.abs() < 1e15 { format!("{value}") } else { format!("{value:?}") }
+}
+
+/// Names for a message: up to twelve in full, of more the first eleven, an ellipsis and the last.
+pub(super) fn list(names: &[&str]) -> String {
+    match names {
+        [first @ .., last] if first.len() >= 12 => format!("{}, …, {last}", first[..11].join(", ")),
+        _ => names.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(count: usize) -> Vec<String> {
+        (0..count).map(|j| format!("x{j}")).collect()
+    }
+
+    #[test]
+    fn a_matrix_becomes_columns() {
+        let table = Table::from_matrix("page", &names(2), &[1.0, 2.0, 3.0, f64::NAN]).unwrap();
+        assert_eq!((table.rows(), table.columns().len()), (2, 2));
+        assert_eq!(table.numbers("x0").unwrap(), [1.0, 3.0]);
+        assert_eq!(table.columns()[1].cells.missing(), 1);
+        assert_eq!(table.columns()[1].cells.text(0).as_deref(), Some("2"));
+        assert_eq!(table.columns()[1].cells.text(1), None);
+    }
+
+    #[test]
+    fn messages() {
+        let column = |name, rows| Column::numeric(name, vec![0.0; rows]);
+        let cases = [
+            (Table::new("a.csv", vec![]), "a.csv: has no columns"),
+            (Table::new("a.csv", vec![column("x", 0)]), "a.csv: has no rows"),
+            (Table::from_matrix("page", &names(2), &[0.0; 3]), "page: 3 values do not fill rows of 2 columns"),
+            (Table::from_matrix("page", &[], &[0.0; 3]), "page: 3 values do not fill rows of 0 columns"),
+            (
+                Table::new("a.csv", vec![column("x", 2), column("y", 3)]),
+                "a.csv: column \"y\" has 3 rows, column \"x\" has 2",
+            ),
+            (Table::new("a.csv", vec![column("x", 2), column("x", 2)]), "a.csv: two columns are named \"x\""),
+        ];
+        for (got, wanted) in cases {
+            assert_eq!(got.unwrap_err().to_string(), wanted);
+        }
+        let table = Table::from_matrix("wide.npy", &names(14), &[0.0; 28]).unwrap();
+        assert_eq!(
+            table.numbers("price").unwrap_err().to_string(),
+            "column \"price\" not in wide.npy; it has x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, …, x13"
+        );
+    }
+
+    #[test]
+    fn a_text_column_is_no_numbers() {
+        let cells = Cells::Categorical { codes: vec![MISSING_CODE, 0, 1], levels: vec!["1.5".into(), "abc".into()] };
+        let table = Table::new("wine.csv", vec![Column { name: "alcohol".into(), cells }]).unwrap();
+        let message = table.numbers("alcohol").unwrap_err().to_string();
+        assert_eq!(message, "wine.csv: row 3, column \"alcohol\": \"abc\" is not a number");
+    }
+
+    #[test]
+    fn numbers_as_text() {
+        for (value, text) in
+            [(3.0, "3"), (-0.0, "-0"), (0.1, "0.1"), (1e300, "1e300"), (1e15, "1000000000000000.0"), (2.5e-7, "2.5e-7")]
+        {
+            assert_eq!(number_text(value), text);
+            assert_eq!(text.parse::<f64>().unwrap(), value);
+        }
+    }
+}

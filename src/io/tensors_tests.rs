@@ -1,0 +1,151 @@
+//! Round trips, the exact bytes of a small file, and every way to be torn or foreign.
+
+use super::*;
+
+fn sample() -> Tensors {
+    let mut content = Tensors::default();
+    content.metadata.insert("spec".into(), "{\"a\":\"é\n\"}".into());
+    content.metadata.insert("engine".into(), "0.1.0".into());
+    content.put_f32("w", &[2, 2], vec![1.0, -0.0, f32::MIN_POSITIVE, f32::MAX]);
+    content.put_f32("empty", &[0, 3], vec![]);
+    let mut put = |name: &str, shape: &[usize], data| {
+        content.tensors.insert(name.into(), Array { shape: shape.to_vec(), data });
+    };
+    put("bytes", &[3], Data::U8(vec![0, 1, 255]));
+    put("step", &[], Data::I64(vec![i64::MIN]));
+    put("key", &[2], Data::U32(vec![7, u32::MAX]));
+    put("loss \"best\"", &[1], Data::F64(vec![std::f64::consts::PI]));
+    content
+}
+
+/// A file with this header text and data.
+fn file(header: &str, data: &[u8]) -> Vec<u8> {
+    [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), data].concat()
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    for content in [Tensors::default(), sample()] {
+        let bytes = write(&content).unwrap();
+        assert_eq!(read(&bytes, "m.safetensors").unwrap(), content);
+        assert_eq!(write(&read(&bytes, "m.safetensors").unwrap()).unwrap(), bytes);
+    }
+}
+
+#[test]
+fn the_bytes_are_fixed() {
+    let mut content = Tensors::default();
+    content.metadata.insert("b".into(), "2".into());
+    content.metadata.insert("a".into(), "1".into());
+    content.put_f32("w", &[1], vec![1.0]);
+    let header =
+        concat!(r#"{"__metadata__":{"a":"1","b":"2"},"#, r#""w":{"data_offsets":[0,4],"dtype":"F32","shape":[1]}} "#);
+    assert_eq!(header.len(), 88);
+    assert_eq!(write(&content).unwrap(), file(header, &1.0_f32.to_le_bytes()));
+}
+
+#[test]
+fn every_tensor_is_aligned_to_its_type() {
+    let bytes = write(&sample()).unwrap();
+    let (header, _) = split(&bytes).unwrap();
+    let header: Value = serde_json::from_slice(header).unwrap();
+    assert_eq!((8 + bytes[..8][0] as usize) % 8, 0);
+    for (name, array) in &sample().tensors {
+        assert_eq!(header[name]["data_offsets"][0].as_u64().unwrap() as usize % array.data.width(), 0, "{name}");
+    }
+}
+
+#[test]
+fn messages() {
+    let one = |dtype: &str, shape: &str, at: &str, data: &[u8]| {
+        file(&format!("{{\"w\":{{\"dtype\":\"{dtype}\",\"shape\":{shape},\"data_offsets\":{at}}}}}"), data)
+    };
+    let mut long = vec![0; 210];
+    long[7] = 0x40;
+    let cases: Vec<(Vec<u8>, &str)> = vec![
+        (vec![1, 2], "is cut short: 2 bytes hold no safetensors header"),
+        (long, "header says 4611686018427387904 bytes, file has 210"),
+        (file("hello", &[]), "is not a safetensors file: its header is not JSON (expected value at line 1 column 1)"),
+        (file("[]", &[]), "is not a safetensors file: its header is no JSON object"),
+        (
+            file("{\"__metadata__\":{\"a\":1}}", &[]),
+            "is not a safetensors file: its header has a __metadata__ that is not texts by name",
+        ),
+        (file("{\"w\":3}", &[]), "tensor \"w\" has no dtype"),
+        (one("F32", "[-1]", "[0,4]", &[0; 4]), "tensor \"w\" has no readable shape"),
+        (one("F32", "[1]", "[0]", &[0; 4]), "tensor \"w\" has no readable data_offsets"),
+        (one("BF16", "[2]", "[0,4]", &[0; 4]), "tensor \"w\" has dtype BF16; F32, F64, U32, I64 and U8 are read"),
+        (one("F32", "[1]", "[0,4]", &[0; 3]), "tensor \"w\" lies at bytes 0 to 4, file has 3 (cut short?)"),
+        (one("F32", "[1]", "[4,0]", &[0; 4]), "tensor \"w\" lies at bytes 4 to 0, file has 4 (cut short?)"),
+        (one("F32", "[1]", "[0,3]", &[0; 3]), "tensor \"w\" of F32 has 3 bytes, no whole count of numbers"),
+        (one("F32", "[2]", "[0,4]", &[0; 4]), "tensor \"w\" has shape [2] and 1 numbers"),
+        (
+            one("U8", "[4294967296,4294967296,4294967296]", "[0,0]", &[]),
+            "tensor \"w\" has shape [4294967296, 4294967296, 4294967296] and 0 numbers",
+        ),
+        (
+            file(
+                concat!(
+                    r#"{"w":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"#,
+                    r#""w":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}"#
+                ),
+                &[0; 2],
+            ),
+            "tensor \"w\" is there twice",
+        ),
+        (one("U8", "[1]", "[1,2]", &[0; 2]), "tensor \"w\" begins at byte 1, wanted 0"),
+        (one("U8", "[1]", "[0,1]", &[0; 9]), "holds 9 bytes of numbers, its tensors take 1"),
+    ];
+    for (bytes, wanted) in cases {
+        assert_eq!(read(&bytes, "m").unwrap_err().to_string(), format!("m: {wanted}"));
+    }
+}
+
+#[test]
+fn tensors_are_taken_by_name_type_and_shape() {
+    let mut content = sample();
+    assert_eq!(content.take_f32("w", &[2, 2]).unwrap().len(), 4);
+    let cases = [
+        (content.take_f32("empty", &[3, 0]), "tensor \"empty\" is F32 [0, 3], wanted F32 [3, 0]"),
+        (content.take_f32("step", &[]), "tensor \"step\" is I64 [], wanted F32 []"),
+        (
+            content.take_f32("w", &[2, 2]),
+            "tensor \"w\" is missing, wanted F32 [2, 2]; the file has bytes, key, loss \"best\"",
+        ),
+    ];
+    for (got, wanted) in cases {
+        assert_eq!(got.unwrap_err().to_string(), wanted);
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_not_written() {
+    let mut content = Tensors::default();
+    content.put_f32("w", &[2], vec![1.0]);
+    assert_eq!(write(&content).unwrap_err().to_string(), "tensor \"w\" has shape [2] and 1 numbers");
+    let mut content = Tensors::default();
+    content.put_f32(METADATA, &[1], vec![1.0]);
+    assert_eq!(write(&content).unwrap_err().to_string(), "a tensor cannot be named __metadata__");
+}
+
+#[test]
+fn every_prefix_is_refused() {
+    let whole = write(&sample()).unwrap();
+    for length in 0..whole.len() {
+        assert!(read(&whole[..length], "m").is_err(), "{length} of {} bytes", whole.len());
+    }
+}
+
+#[test]
+fn every_changed_byte_is_read_or_refused() {
+    let whole = write(&sample()).unwrap();
+    for at in 0..whole.len() {
+        for value in [0, b'0', b'9', b'"', b'{', 0xff] {
+            let mut bytes = whole.clone();
+            bytes[at] = value;
+            if let Ok(content) = read(&bytes, "m") {
+                assert!(content.tensors.values().all(|array| array.data.bytes() <= bytes.len()));
+            }
+        }
+    }
+}

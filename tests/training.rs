@@ -1,0 +1,238 @@
+//! Training: both steps agree, runs repeat, checkpoints resume bit for bit, plans cost what they should.
+
+use meromorph::device::Request;
+use meromorph::loss::Loss;
+use meromorph::nn::{Activation, Init, Layer, Spec};
+use meromorph::optim::{Optimizer, Schedule, Shape};
+use meromorph::train::{Checkpoint, Data, Event, Examples, Flow, Settings, StepKind, Stop, Trainer};
+use meromorph::{Device, Result};
+use pollster::block_on;
+
+/// Pseudo-random numbers in [-1, 1), the same every time.
+fn noise(count: usize, seed: u32) -> Vec<f32> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / 8_388_608.0 - 1.0
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+fn smooth(rows: usize, seed: u32) -> Examples {
+    let x = noise(rows * 5, seed);
+    let y = x.chunks_exact(5).map(|x| x[0].sin() + 0.5 * x[1].cos() + x[2] * x[3] + 0.3 * x[4]).collect();
+    Examples { x, y }
+}
+
+fn regression(rows: usize) -> Data {
+    let [train, validation, test] = [(rows, 1), (rows / 4, 2), (rows / 4, 3)].map(|(rows, seed)| smooth(rows, seed));
+    Data { inputs: 5, targets: 1, train, validation, test }
+}
+
+fn classes(rows: usize) -> Data {
+    let part = |rows: usize, seed| {
+        let x = noise(rows * 4, seed);
+        let class = |x: &[f32]| f32::from(u8::from(x[0] + x[1] > 0.0)) + f32::from(u8::from(x[2] > 0.3));
+        let y = x.chunks_exact(4).map(class).collect();
+        Examples { x, y }
+    };
+    Data { inputs: 4, targets: 1, train: part(rows, 1), validation: part(rows / 4, 2), test: part(rows / 4, 3) }
+}
+
+fn settings() -> Settings {
+    Settings { epochs: 3, batch: 64, patience: 0, seed: 11, ..Settings::default() }
+}
+
+fn losses(device: &Device, spec: &Spec, settings: &Settings, data: &Data) -> Vec<f64> {
+    let mut trainer = Trainer::new(device, spec.clone(), settings.clone(), data.clone()).expect("a trainer");
+    block_on(trainer.run(&mut |_| Flow::Continue)).expect("a run");
+    trainer.history().iter().flat_map(|epoch| [Some(epoch.train_loss), epoch.val_loss]).flatten().collect()
+}
+
+fn devices() -> Vec<Device> {
+    let mut all = vec![Device::cpu(1), Device::cpu(2)];
+    if std::env::var_os("MERO_NO_GPU").is_none() {
+        let request = Request { device: "webgpu".into(), threads: 0 };
+        all.push(block_on(Device::open(&request)).expect("a Vulkan driver (mesa-vulkan-drivers), or MERO_NO_GPU=1"));
+    }
+    all
+}
+
+/// How far losses may drift apart between steps or devices over a few epochs of f32 training.
+const BOUND: f64 = 2e-4;
+
+#[test]
+fn fused_and_recorded_steps_agree_on_every_device() {
+    let losses_and_data = [
+        (Loss::Mse, regression(300)),
+        (Loss::Mae, regression(300)),
+        (Loss::Huber { delta: 0.3 }, regression(300)),
+        (Loss::CrossEntropy { smoothing: 0.1 }, classes(300)),
+    ];
+    let optimizers = [
+        Optimizer::adamw(1e-2),
+        Optimizer::Adam { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weight_decay: 1e-3 },
+        Optimizer::Sgd { momentum: 0.9, nesterov: true, weight_decay: 1e-3 },
+    ];
+    let mut failures = Vec::new();
+    let cpu = Device::cpu(1);
+    for (at, (loss, data)) in losses_and_data.iter().enumerate() {
+        let outputs = if matches!(loss, Loss::CrossEntropy { .. }) { 3 } else { 1 };
+        let activation = [Activation::Silu, Activation::Tanh, Activation::Gelu, Activation::Relu][at];
+        let spec = Spec::mlp(data.inputs, &[20, 12], outputs, activation);
+        let weights = if outputs == 3 { vec![1.0, 2.0, 0.5] } else { Vec::new() };
+        let base = Settings { loss: *loss, optimizer: optimizers[at % 3], class_weights: weights, ..settings() };
+        let step = |step| Settings { step: Some(step), ..base.clone() };
+        let wanted = losses(&cpu, &spec, &step(StepKind::Recorded), data);
+        for device in devices() {
+            for kind in [StepKind::Fused, StepKind::Recorded] {
+                let got = losses(&device, &spec, &step(kind), data);
+                let worst = got.iter().zip(&wanted).map(|(a, b)| (a - b).abs() / b.abs()).fold(0.0, f64::max);
+                if worst.is_nan() || worst > BOUND || got.len() != wanted.len() {
+                    failures.push(format!(
+                        "{loss:?} {kind:?} on {}: off by {worst:.1e}: {got:?} {wanted:?}",
+                        device.info().device
+                    ));
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bits_for_one_and_two_threads() {
+    let (data, spec) = (regression(1000), Spec::mlp(5, &[64, 64, 64], 1, Activation::Silu));
+    let runs = [1, 1, 2].map(|threads| losses(&Device::cpu(threads), &spec, &settings(), &data));
+    assert_eq!(runs[0], runs[1]);
+    assert_eq!(runs[0], runs[2]);
+}
+
+#[test]
+fn training_learns() -> Result<()> {
+    let spec = Spec::mlp(5, &[64, 64], 1, Activation::Silu);
+    let settings = Settings { epochs: 60, lr: 5e-3, ..settings() };
+    let mut trainer = Trainer::new(&Device::cpu(2), spec, settings, regression(1000))?;
+    let outcome = block_on(trainer.run(&mut |_| Flow::Continue))?;
+    let (_, test) = block_on(trainer.metrics(1.0))?;
+    assert_eq!(outcome.stop, Stop::Epochs);
+    assert!(test.r2.is_some_and(|r2| r2 > 0.99), "{test:?}");
+    Ok(())
+}
+
+/// Layers only the recorded step takes.
+fn rich() -> Spec {
+    let linear = |outputs| Layer::Linear { outputs, bias: true, init: Init::Kaiming };
+    let silu = Layer::Activation { function: Activation::Silu };
+    let block =
+        Layer::Residual { layers: vec![Layer::LayerNorm { epsilon: 1e-5 }, linear(16), silu.clone(), linear(16)] };
+    Spec { inputs: 5, layers: vec![linear(16), silu, block, Layer::Dropout { rate: 0.1 }, linear(1)] }
+}
+
+#[test]
+fn residual_blocks_layer_norm_and_dropout_train_the_same_everywhere() {
+    let data = regression(300);
+    let runs: Vec<_> = devices().iter().map(|device| losses(device, &rich(), &settings(), &data)).collect();
+    for run in &runs {
+        let worst = run.iter().zip(&runs[0]).map(|(a, b)| (a - b).abs() / b.abs()).fold(0.0, f64::max);
+        assert!(worst < BOUND, "off by {worst:.1e}: {runs:?}");
+        assert!(run[run.len() - 1] < run[1], "the validation loss falls: {run:?}");
+    }
+}
+
+#[test]
+fn a_run_cut_anywhere_resumes_bit_for_bit() -> Result<()> {
+    for (device, spec) in [(Device::cpu(2), Spec::mlp(5, &[24], 1, Activation::Tanh)), (Device::cpu(1), rich())] {
+        let schedule = Schedule { warmup_steps: 5, shape: Shape::Plateau { patience: 1, factor: 0.5 } };
+        let settings = Settings { epochs: 6, schedule, lr: 0.05, ..settings() };
+        let data = regression(300);
+        let mut whole = Trainer::new(&device, spec.clone(), settings.clone(), data.clone())?;
+        block_on(whole.run(&mut |_| Flow::Continue))?;
+
+        let mut first = Trainer::new(&device, spec.clone(), settings.clone(), data.clone())?;
+        first.advance(2)?;
+        let cut = |event: &Event<'_>| match event {
+            Event::Epoch(report) if report.epoch == 1 => Flow::Stop,
+            _ => Flow::Continue,
+        };
+        let outcome = block_on(first.run(&mut { cut }))?;
+        assert_eq!(outcome.stop, Stop::Asked);
+        first.advance(3)?;
+        let bytes = block_on(first.checkpoint())?.save(None)?;
+        drop(first);
+        let (checkpoint, _) = Checkpoint::load(&bytes, "test")?;
+        assert_eq!(checkpoint.progress.cursor, 3, "cut in the middle of an epoch");
+        let mut second = Trainer::resume(&device, data, checkpoint)?;
+        block_on(second.run(&mut |_| Flow::Continue))?;
+        assert_eq!(whole.history(), second.history());
+        assert_eq!(block_on(whole.parameters())?, block_on(second.parameters())?);
+    }
+    Ok(())
+}
+
+#[test]
+fn early_stopping_keeps_the_best_weights() -> Result<()> {
+    let settings = Settings { epochs: 200, patience: 3, lr: 0.1, ..settings() };
+    let mut trainer =
+        Trainer::new(&Device::cpu(2), Spec::mlp(5, &[16], 1, Activation::Tanh), settings, regression(200))?;
+    let outcome = block_on(trainer.run(&mut |_| Flow::Continue))?;
+    assert_eq!(outcome.stop, Stop::Patience);
+    let best = outcome.best_epoch.expect("some epoch was best");
+    assert_eq!(outcome.epochs, best + 1 + 3);
+    let (validation, _) = block_on(trainer.metrics(1.0))?;
+    let reported = trainer.history()[best].val_loss.expect("there are validation rows");
+    assert!((validation.loss / reported - 1.0).abs() < 1e-5, "the weights in use are those of the best epoch");
+    Ok(())
+}
+
+#[test]
+fn divergence_is_named_and_the_last_good_weights_are_kept() -> Result<()> {
+    for device in devices() {
+        let settings = Settings { epochs: 20, lr: 1e9, ..settings() };
+        let mut trainer = Trainer::new(&device, Spec::mlp(5, &[16], 1, Activation::Silu), settings, regression(200))?;
+        let outcome = block_on(trainer.run(&mut |_| Flow::Continue))?;
+        assert_eq!(outcome.stop, Stop::Diverged, "on {}", device.info().device);
+        assert!(block_on(trainer.parameters())?.iter().all(|value| value.is_finite()));
+    }
+    Ok(())
+}
+
+#[test]
+fn a_step_is_two_launches_and_costs_nothing_else() -> Result<()> {
+    let device = Device::dry();
+    let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::Silu);
+    let mut trainer = Trainer::new(&device, spec, Settings { batch: 256, ..settings() }, regression(10_240))?;
+    assert_eq!(trainer.step_kind(), StepKind::Fused);
+    assert_eq!(trainer.step_summary().launches.len(), 2);
+    assert_eq!(trainer.step_summary().cost.flops / 1_000_000, 13, "13 Mflop a step, as the work model says");
+    trainer.advance(1)?;
+    let before = device.counters();
+    trainer.advance(30)?;
+    let after = device.counters();
+    assert_eq!(after.launches - before.launches, 60);
+    assert_eq!(after.pipelines, before.pipelines);
+    assert_eq!(after.bind_groups, before.bind_groups);
+    assert_eq!(after.uploaded_bytes, before.uploaded_bytes);
+    assert_eq!(after.readbacks, before.readbacks);
+    Ok(())
+}
+
+#[test]
+fn an_epoch_is_one_upload_and_one_readback() -> Result<()> {
+    for device in devices() {
+        let settings = Settings { epochs: 2, ..settings() };
+        let mut trainer = Trainer::new(&device, Spec::mlp(5, &[16], 1, Activation::Silu), settings, regression(640))?;
+        let mut seen = Vec::new();
+        let watched = device.clone();
+        block_on(trainer.run(&mut |event| {
+            if matches!(event, Event::Epoch(_)) {
+                seen.push(watched.counters());
+            }
+            Flow::Continue
+        }))?;
+        assert_eq!(seen[1].readbacks - seen[0].readbacks, 1);
+        assert_eq!(seen[1].uploaded_bytes - seen[0].uploaded_bytes, 4 * (4 * 10 + 640), "table rows and permutation");
+        assert_eq!(seen[1].bind_groups, seen[0].bind_groups);
+    }
+    Ok(())
+}
