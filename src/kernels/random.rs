@@ -156,8 +156,8 @@ pub fn cases() -> Vec<Case> {
     known.into_iter().chain(forms.into_iter().flat_map(drawn)).collect()
 }
 
-/// The oracle's Threefry, one counter at a time.
-fn threefry(key: [u32; 2], counter: [u32; 2]) -> [u32; 2] {
+/// Threefry-2x32-20 of one counter: what draws first weights on the host, and the oracle of the kernel.
+pub fn threefry(key: [u32; 2], counter: [u32; 2]) -> [u32; 2] {
     let keys = [key[0], key[1], key[0] ^ key[1] ^ 0x1bd1_1bda];
     let mut x = [counter[0].wrapping_add(keys[0]), counter[1].wrapping_add(keys[1])];
     for round in 0..20 {
