@@ -27,7 +27,9 @@ fn main() {
     }
 }
 
-type Make = Box<dyn Fn(&dyn Fn(usize) -> View) -> Dispatch>;
+/// Lends a filled buffer of so many words.
+type Lend<'a> = &'a dyn Fn(usize) -> View;
+type Make = Box<dyn Fn(Lend<'_>) -> Dispatch>;
 
 fn lines() -> Vec<(String, Make)> {
     let mut lines: Vec<(String, Make)> = Vec::new();
@@ -89,7 +91,7 @@ fn lines() -> Vec<(String, Make)> {
     lines
 }
 
-fn measure(device: &Device, name: &str, make: &dyn Fn(&dyn Fn(usize) -> View) -> Dispatch) {
+fn measure(device: &Device, name: &str, make: &dyn Fn(Lend<'_>) -> Dispatch) {
     let filled = |words: usize| {
         let values: Vec<u32> = (0..words).map(|i| f32::to_bits(0.1 + (i % 97) as f32 / 97.0)).collect();
         device.upload(&values).expect("room for the bench").view()

@@ -106,11 +106,29 @@ fn made(form: Form, scale: f32, bits: [u32; 2]) -> [u32; 2] {
     }
 }
 
-/// Pairs drawn side by side, so that compilers make vectors of them.
-const LANES: usize = 16;
+/// The rotations of four rounds, and of the four after them.
 const TURNS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
 
-/// Threefry-2x32 with 20 rounds at the counters (first + lane, stream).
+/// Threefry-2x32 with 20 rounds at one counter.
+pub fn threefry(key: [u32; 2], counter: [u32; 2]) -> [u32; 2] {
+    let keys = [key[0], key[1], key[0] ^ key[1] ^ 0x1bd1_1bda];
+    let mut x = [counter[0].wrapping_add(keys[0]), counter[1].wrapping_add(keys[1])];
+    for round in 0..20 {
+        x[0] = x[0].wrapping_add(x[1]);
+        x[1] = x[1].rotate_left(TURNS[round / 4 % 2][round % 4]) ^ x[0];
+        if round % 4 == 3 {
+            let block = round / 4 + 1;
+            x[0] = x[0].wrapping_add(keys[block % 3]);
+            x[1] = x[1].wrapping_add(keys[(block + 1) % 3]).wrapping_add(block as u32);
+        }
+    }
+    x
+}
+
+/// Pairs drawn side by side, so that compilers make vectors of them.
+const LANES: usize = 16;
+
+/// The same at the counters (first + lane, stream).
 fn threefry_lanes(key: [u32; 2], first: u32, stream: u32) -> [[u32; LANES]; 2] {
     let keys = [key[0], key[1], key[0] ^ key[1] ^ 0x1bd1_1bda];
     let mut x: [u32; LANES] = std::array::from_fn(|lane| first.wrapping_add(lane as u32).wrapping_add(keys[0]));
