@@ -4,7 +4,7 @@ use meromorph::device::Request;
 use meromorph::loss::Loss;
 use meromorph::nn::{Activation, Init, Layer, Spec};
 use meromorph::optim::{Optimizer, Schedule, Shape};
-use meromorph::train::{Checkpoint, Data, Event, Examples, Flow, Settings, Stop, StepKind, Trainer};
+use meromorph::train::{Checkpoint, Data, Event, Examples, Flow, Settings, StepKind, Stop, Trainer};
 use meromorph::{Device, Result};
 use pollster::block_on;
 
@@ -89,7 +89,10 @@ fn fused_and_recorded_steps_agree_on_every_device() {
                 let got = losses(&device, &spec, &step(kind), data);
                 let worst = got.iter().zip(&wanted).map(|(a, b)| (a - b).abs() / b.abs()).fold(0.0, f64::max);
                 if worst.is_nan() || worst > BOUND || got.len() != wanted.len() {
-                    failures.push(format!("{loss:?} {kind:?} on {}: off by {worst:.1e}: {got:?} {wanted:?}", device.info().device));
+                    failures.push(format!(
+                        "{loss:?} {kind:?} on {}: off by {worst:.1e}: {got:?} {wanted:?}",
+                        device.info().device
+                    ));
                 }
             }
         }
@@ -121,7 +124,8 @@ fn training_learns() -> Result<()> {
 fn rich() -> Spec {
     let linear = |outputs| Layer::Linear { outputs, bias: true, init: Init::Kaiming };
     let silu = Layer::Activation { function: Activation::Silu };
-    let block = Layer::Residual { layers: vec![Layer::LayerNorm { epsilon: 1e-5 }, linear(16), silu.clone(), linear(16)] };
+    let block =
+        Layer::Residual { layers: vec![Layer::LayerNorm { epsilon: 1e-5 }, linear(16), silu.clone(), linear(16)] };
     Spec { inputs: 5, layers: vec![linear(16), silu, block, Layer::Dropout { rate: 0.1 }, linear(1)] }
 }
 
@@ -169,7 +173,8 @@ fn a_run_cut_anywhere_resumes_bit_for_bit() -> Result<()> {
 #[test]
 fn early_stopping_keeps_the_best_weights() -> Result<()> {
     let settings = Settings { epochs: 200, patience: 3, lr: 0.1, ..settings() };
-    let mut trainer = Trainer::new(&Device::cpu(2), Spec::mlp(5, &[16], 1, Activation::Tanh), settings, regression(200))?;
+    let mut trainer =
+        Trainer::new(&Device::cpu(2), Spec::mlp(5, &[16], 1, Activation::Tanh), settings, regression(200))?;
     let outcome = block_on(trainer.run(&mut |_| Flow::Continue))?;
     assert_eq!(outcome.stop, Stop::Patience);
     let best = outcome.best_epoch.expect("some epoch was best");
