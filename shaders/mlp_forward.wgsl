@@ -6,7 +6,6 @@
 @group(0) @binding(3) var<storage, read_write> scratch: array<vec4<f32>>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-override WORKGROUP: u32 = 64u;
 
 fn gather(tile: u32, first: u32, lane: u32) {
     let n = quads(params.inputs);
@@ -29,10 +28,10 @@ fn gather(tile: u32, first: u32, lane: u32) {
 fn activate_block(layer: vec4<u32>, z_at: u32, block: u32) {
     let across = blocks_across(layer.y);
     let group = block / across;
-    let o = ACROSS * (block - group * across);
-    for (var s = 0u; s < BLOCK; s++) {
-        for (var q = o; q < min(o + ACROSS, quads(layer.y)); q++) {
-            let at = z_at + (BLOCK * group + s) * params.stride + q;
+    let o = TILE_QUADS * (block - group * across);
+    for (var s = 0u; s < TILE_SAMPLES; s++) {
+        for (var q = o; q < min(o + TILE_QUADS, quads(layer.y)); q++) {
+            let at = z_at + (TILE_SAMPLES * group + s) * params.stride + q;
             scratch[at] = select(vec4<f32>(), act4(scratch[at]), inside(q, layer.y));
         }
     }
@@ -42,7 +41,7 @@ fn activate_block(layer: vec4<u32>, z_at: u32, block: u32) {
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32) {
     let tile = group.x * params.span * params.stride;
-    let tall = params.span / BLOCK;
+    let tall = params.span / TILE_SAMPLES;
     for (var first = group.x * params.span; first < params.rows; first += groups.x * params.span) {
         gather(tile, first, lane);
         storageBarrier();

@@ -13,7 +13,6 @@
 @group(0) @binding(7) var<storage, read_write> scratch: array<vec4<f32>>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-override WORKGROUP: u32 = 64u;
 
 var<workgroup> sums: array<vec2<f32>, 256>;
 
@@ -44,10 +43,10 @@ fn activate_block(layer: vec4<u32>, z_at: u32, block: u32) {
     let across = blocks_across(layer.y);
     let n = quads(layer.y);
     let group = block / across;
-    let o = ACROSS * (block - group * across);
-    for (var s = 0u; s < BLOCK; s++) {
-        for (var q = o; q < min(o + ACROSS, n); q++) {
-            let at = z_at + (BLOCK * group + s) * params.stride + q;
+    let o = TILE_QUADS * (block - group * across);
+    for (var s = 0u; s < TILE_SAMPLES; s++) {
+        for (var q = o; q < min(o + TILE_QUADS, n); q++) {
+            let at = z_at + (TILE_SAMPLES * group + s) * params.stride + q;
             let z = scratch[at];
             let a = act4(z);
             let mask = inside(q, layer.y);
@@ -67,7 +66,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let first = cursor * params.batch + group.x * params.span;
     let end = min((cursor + 1u) * params.batch, params.rows);
     let tile = group.x * params.span * params.stride;
-    let tall = params.span / BLOCK;
+    let tall = params.span / TILE_SAMPLES;
     gather(tile, first, end, lane);
     storageBarrier();
 
@@ -118,7 +117,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     for (var l = 0u; l < params.depth; l++) {
         let layer = params.layers[l];
         let d_at = at + quads(layer.x);
-        for (var block = lane; block < blocks_across(layer.x) * ((layer.y + BLOCK - 1u) / BLOCK); block += WORKGROUP) {
+        for (var block = lane; block < blocks_across(layer.x) * ((layer.y + TILE_SAMPLES - 1u) / TILE_SAMPLES); block += WORKGROUP) {
             gradient_block(layer, at, d_at, out_at, block);
         }
         at = d_at + quads(layer.y);

@@ -7,7 +7,6 @@
 @group(0) @binding(5) var<storage, read_write> report: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-override WORKGROUP: u32 = 64u;
 
 /// This step's row of the table: learning rate, lr / (1 - beta1^t), 1 / sqrt(1 - beta2^t), decoupled decay.
 struct Rates { lr: f32, scale: f32, root: f32, decay: f32 }

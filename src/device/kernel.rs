@@ -22,8 +22,11 @@ pub struct Kernel {
     /// Arithmetic and traffic of one dispatch.
     pub cost: fn(&Dispatch) -> Cost,
     /// Merges a producer into this kernel's dispatch, reading it at input `at`; `None` where that is not possible.
-    pub fuse: Option<fn(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch>>,
+    pub fuse: Option<Fuse>,
 }
+
+/// Merges `producer` into `consumer`, which reads its result at input `at`.
+pub type Fuse = fn(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch>;
 
 /// One field of a `Params` struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 
-pub use kernel::{Body, Bound, Call, Case, Cost, Expected, Field, Kernel, SharedBody, groups};
+pub use kernel::{Body, Bound, Call, Case, Cost, Expected, Field, Fuse, Kernel, SharedBody, groups};
 pub use plan::{Bound as BoundCommand, Plan, Region, Summary};
 pub use recording::{Buffer, Command, Dispatch, Memory, Recording, View};
 pub use webgpu::compose;
@@ -114,6 +114,7 @@ struct Inner {
     pending: RefCell<Recording>,
     pool: RefCell<Pool>,
     counters: Cell<Counters>,
+    is_capturing: Cell<bool>,
 }
 
 /// The names a user may ask for.
@@ -159,6 +160,7 @@ impl Device {
             pending: RefCell::default(),
             pool: RefCell::default(),
             counters: Cell::default(),
+            is_capturing: Cell::new(false),
         }))
     }
 
@@ -179,10 +181,10 @@ impl Device {
         Buffer(Rc::new(Slot { words, memory: Cell::new(None), device }))
     }
 
-    /// A buffer holding `data`.
+    /// A buffer holding `data`. Nothing recorded can mention it yet, so it may be made inside a capture.
     pub fn upload(&self, data: &[u32]) -> Result<Buffer> {
         let buffer = self.buffer(data.len());
-        self.write(&buffer, 0, data)?;
+        self.put(&buffer, 0, data)?;
         Ok(buffer)
     }
 
@@ -194,9 +196,11 @@ impl Device {
             data.len(),
             buffer.words()
         );
-        if !self.0.pending.borrow().commands.is_empty() {
-            self.flush()?;
-        }
+        self.flush()?;
+        self.put(buffer, offset, data)
+    }
+
+    fn put(&self, buffer: &Buffer, offset: usize, data: &[u32]) -> Result<()> {
         self.back(buffer)?;
         let Some(memory) = buffer.0.memory.get() else { return Ok(()) };
         self.0.count(|counters| counters.uploaded_bytes += 4 * data.len() as u64);
@@ -216,7 +220,9 @@ impl Device {
     /// Records what `work` appends into a plan of its own. Tensors in `work`'s result keep their memory; the rest is shared.
     pub fn capture<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<(Plan, T)> {
         self.flush()?;
+        self.0.is_capturing.set(true);
         let kept = work();
+        self.0.is_capturing.set(false);
         let recording = std::mem::take(&mut *self.0.pending.borrow_mut());
         let kept = kept?;
         Ok((Plan::new(self, recording)?, kept))
@@ -224,6 +230,7 @@ impl Device {
 
     /// Runs everything recorded so far.
     pub fn flush(&self) -> Result<()> {
+        assert!(!self.0.is_capturing.get(), "capture: nothing can be run or read while a plan is being recorded");
         let recording = std::mem::take(&mut *self.0.pending.borrow_mut());
         if recording.commands.is_empty() {
             return Ok(());

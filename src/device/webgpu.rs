@@ -53,7 +53,7 @@ enum Step {
 }
 
 struct Steps {
-    steps: Vec<Step>,
+    commands: Vec<Step>,
     /// Runs per submit; adjusted where the device can be waited for.
     window: Cell<usize>,
     /// Whether a submit of the plan was measured: the first one pays for compilation.
@@ -163,7 +163,7 @@ impl WebGpu {
         let mut entries = Vec::new();
         for (binding, region) in regions.enumerate() {
             let offset = 4 * region.offset as u64;
-            if offset % ALIGN_BYTES != 0 {
+            if !offset.is_multiple_of(ALIGN_BYTES) {
                 return Err(Error::new(format!(
                     "webgpu: a view starts at byte {offset}, not at a multiple of {ALIGN_BYTES}"
                 )));
@@ -289,7 +289,7 @@ impl Backend for WebGpu {
         let bind = |(command, at)| self.step(command, &uniforms, at);
         let steps = commands.into_iter().zip(places).map(bind).collect::<Result<_>>()?;
         let window = Cell::new((FIRST_SUBMIT_FLOPS / flops.max(1)).clamp(1, 256) as usize);
-        Ok(Box::new(Steps { steps, window, is_warm: Cell::new(false) }))
+        Ok(Box::new(Steps { commands: steps, window, is_warm: Cell::new(false) }))
     }
 
     fn run(&self, prepared: &dyn Prepared, times: usize) -> Result<()> {
@@ -299,7 +299,7 @@ impl Backend for WebGpu {
         let mut clock = host::now_ms();
         while left > 0 {
             let window = plan.window.get().min(left);
-            let submitted = self.submit(&plan.steps, window);
+            let submitted = self.submit(&plan.commands, window);
             left -= window;
             // One submit runs while the next is encoded: never more, so that a long epoch does not pile up in the queue.
             if let Some((index, runs)) = last.replace((submitted, window))
@@ -432,7 +432,7 @@ fn describe(adapter: &wgpu::Adapter) -> Info {
         driver: format!("{:?} {}", info.backend, info.driver_info).trim_end().to_owned(),
         is_software: is_software(adapter),
         threads: 1,
-        max_binding_bytes: u64::from(limits.max_storage_buffer_binding_size),
+        max_binding_bytes: limits.max_storage_buffer_binding_size,
         workgroup_bytes: limits.max_compute_workgroup_storage_size,
         features: known.iter().filter(|(bit, _)| features.contains(*bit)).map(|(_, name)| (*name).into()).collect(),
     }

@@ -21,6 +21,7 @@ pub fn threads() -> usize {
 }
 
 /// Lets other work of the page run; natively there is nothing to let in.
+#[allow(clippy::unused_async, reason = "its twin in a browser waits")]
 pub async fn breathe() {}
 
 /// The processor's name.

@@ -17,6 +17,7 @@ const SPIN: Duration = Duration::from_micros(40);
 /// Most indices a round hands out one by one; beyond, index i goes with i + SLOTS, i + 2 SLOTS ...
 const SLOTS: usize = 4096;
 
+/// A fork-join team: the caller and its workers.
 pub struct Team {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
@@ -32,6 +33,7 @@ impl Team {
         Team { shared, workers, turn: Mutex::new(()) }
     }
 
+    /// Its size, the caller counted.
     pub fn threads(&self) -> usize {
         self.workers.len() + 1
     }
@@ -57,7 +59,7 @@ impl Team {
     }
 
     /// Opens a round with slot 0 taken.
-    fn post(&self, job: &Job) -> u32 {
+    fn post(&self, job: &Job<'_>) -> u32 {
         let shared = &*self.shared;
         shared.job.store((&raw const *job).cast_mut().cast(), SeqCst);
         shared.done.store(0, SeqCst);
@@ -151,7 +153,7 @@ impl Shared {
         self.ticket.fetch_update(SeqCst, SeqCst, take).ok().map(|word| Ticket::from(word).next.into())
     }
 
-    fn run(&self, job: &Job, slot: usize) {
+    fn run(&self, job: &Job<'_>, slot: usize) {
         let indices = (slot..job.count).step_by(job.slots);
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| indices.for_each(job.work))) {
             *self.panic.lock().unwrap() = Some(payload);

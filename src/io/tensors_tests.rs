@@ -39,7 +39,7 @@ fn the_bytes_are_fixed() {
     content.metadata.insert("a".into(), "1".into());
     content.put_f32("w", &[1], vec![1.0]);
     let header =
-        concat!(r#"{"__metadata__":{"a":"1","b":"2"},"#, r#""w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}} "#);
+        concat!(r#"{"__metadata__":{"a":"1","b":"2"},"#, r#""w":{"data_offsets":[0,4],"dtype":"F32","shape":[1]}} "#);
     assert_eq!(header.len(), 88);
     assert_eq!(write(&content).unwrap(), file(header, &1.0_f32.to_le_bytes()));
 }
@@ -48,15 +48,10 @@ fn the_bytes_are_fixed() {
 fn every_tensor_is_aligned_to_its_type() {
     let bytes = write(&sample()).unwrap();
     let (header, _) = split(&bytes).unwrap();
-    let header = Json::parse(std::str::from_utf8(header).unwrap()).unwrap();
+    let header: Value = serde_json::from_slice(header).unwrap();
     assert_eq!((8 + bytes[..8][0] as usize) % 8, 0);
     for (name, array) in &sample().tensors {
-        assert_eq!(
-            header.get(name).unwrap().get("data_offsets").unwrap().list().unwrap()[0].count().unwrap() as usize
-                % array.data.width(),
-            0,
-            "{name}"
-        );
+        assert_eq!(header[name]["data_offsets"][0].as_u64().unwrap() as usize % array.data.width(), 0, "{name}");
     }
 }
 
@@ -70,7 +65,7 @@ fn messages() {
     let cases: Vec<(Vec<u8>, &str)> = vec![
         (vec![1, 2], "is cut short: 2 bytes hold no safetensors header"),
         (long, "header says 4611686018427387904 bytes, file has 210"),
-        (file("hello", &[]), "is not a safetensors file: its header is not JSON (wanted a value at byte 0)"),
+        (file("hello", &[]), "is not a safetensors file: its header is not JSON (expected value at line 1 column 1)"),
         (file("[]", &[]), "is not a safetensors file: its header is no JSON object"),
         (
             file("{\"__metadata__\":{\"a\":1}}", &[]),

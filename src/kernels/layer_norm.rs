@@ -71,7 +71,9 @@ fn row(eps: f32, a: &[f32], out: &mut [f32]) -> f32 {
     out.iter_mut().zip(a).for_each(|(out, a)| *out = a - mean);
     let squares: f64 = out.chunks(256).map(|d| f64::from(d.iter().map(|d| d * d).sum::<f32>())).sum();
     let rstd = (1.0 / (squares * share + f64::from(eps)).sqrt()) as f32;
-    out.iter_mut().for_each(|out| *out *= rstd);
+    for out in out.iter_mut() {
+        *out *= rstd;
+    }
     rstd
 }
 

@@ -8,7 +8,7 @@ use crate::device::{Call, Cost, Dispatch, Kernel, View};
 pub static MLP_FORWARD: Kernel = Kernel {
     name: "mlp_forward",
     params: Params::FIELDS,
-    wgsl: &[common::MLP_PARAMS, common::BLOCK, common::SMOOTH, include_str!("../../shaders/mlp_forward.wgsl")],
+    wgsl: &[common::MLP_PARAMS, common::MLP_BLOCK, common::SMOOTH, include_str!("../../shaders/mlp_forward.wgsl")],
     cpu: run,
     grid: |dispatch| [dispatch.params::<Params>().parts, 1, 1],
     cost: |dispatch| {
@@ -26,7 +26,7 @@ pub static MLP_FORWARD: Kernel = Kernel {
 pub fn dispatch(fused: &Fused, inputs: [View; 2], outputs: [View; 2]) -> Dispatch {
     Dispatch {
         kernel: &MLP_FORWARD,
-        body: Some(Choice::shared(fused.activation, None)),
+        body: Some(fused.choice(None)),
         params: fused.params.words(),
         inputs: inputs.into(),
         outputs: outputs.into(),

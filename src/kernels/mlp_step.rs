@@ -10,8 +10,8 @@ pub static MLP_STEP: Kernel = Kernel {
     params: Params::FIELDS,
     wgsl: &[
         common::MLP_PARAMS,
-        common::BLOCK,
-        common::BLOCK_BACKWARD,
+        common::MLP_BLOCK,
+        common::MLP_GRADIENT,
         common::SMOOTH,
         include_str!("../../shaders/mlp_step.wgsl"),
     ],
@@ -31,7 +31,7 @@ pub fn dispatch(fused: &Fused, loss: Loss, inputs: [View; 5], outputs: [View; 3]
     }
     Dispatch {
         kernel: &MLP_STEP,
-        body: Some(Choice::shared(fused.activation, Some(loss))),
+        body: Some(fused.choice(Some(loss))),
         params: params.words(),
         inputs: inputs.into(),
         outputs: outputs.into(),

@@ -17,7 +17,7 @@ pub static OPTIMISE: Kernel = Kernel {
     params: Params::FIELDS,
     wgsl: &[common::MLP_PARAMS, include_str!("../../shaders/optimise.wgsl")],
     cpu: run,
-    grid: |dispatch| [(dispatch.params::<Params>().total / 4).div_ceil(64).clamp(1, 1024), 1, 1],
+    grid: |dispatch| [(dispatch.params::<Params>().total / 4).div_ceil(256).clamp(1, 4096), 1, 1],
     cost: |dispatch| {
         let params: Params = dispatch.params();
         let total = u64::from(params.total);
@@ -63,10 +63,11 @@ pub enum Rule {
 
 impl Body for Rule {
     fn wgsl(&self) -> String {
-        match self {
-            Self::AdamW { .. } | Self::Adam { .. } => include_str!("../../shaders/common/adam.wgsl").into(),
-            Self::Sgd { .. } => include_str!("../../shaders/common/sgd.wgsl").into(),
-        }
+        let update = match self {
+            Self::AdamW { .. } | Self::Adam { .. } => include_str!("../../shaders/common/adam.wgsl"),
+            Self::Sgd { .. } => include_str!("../../shaders/common/sgd.wgsl"),
+        };
+        format!("const WORKGROUP: u32 = 64u;\n{update}")
     }
 }
 

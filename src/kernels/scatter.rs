@@ -102,7 +102,7 @@ fn run(mut call: Call<'_>) {
 pub fn cases() -> Vec<Case> {
     let rows = [([1, 1], 1), ([5, 3], 9), ([100, 65], 257), ([700, 1], 300), ([3, 300], 1000)];
     let added = rows.map(|(shape, count)| added(shape, count));
-    let placed = [[1, 1], [257, 3], [1000, 10], [17_000, 1024]].map(placed);
+    let placed = [[1, 1], [257, 3], [1000, 10]].map(placed);
     added.into_iter().chain(placed).collect()
 }
 

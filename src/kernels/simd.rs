@@ -1,10 +1,10 @@
 //! The one door to vector instructions: run-time choice of the instruction set (AVX-512, AVX2+FMA, NEON, wasm simd128 or plain code) and the few
 //! lane operations that pulp lacks. Everything here is generic over the instruction set and must be inlined into a dispatched function.
-#![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
 #![allow(
     clippy::inline_always,
     reason = "generic over the instruction set: must land inside the function that enables it"
 )]
+#![allow(unsafe_code, reason = "vector registers are read and written through pointers")]
 
 use pulp::{Arch, Scalar128b, Simd, WithSimd};
 

@@ -98,7 +98,9 @@ fn row(form: Form, a: &[f32], out: &mut [f32]) {
     match form {
         Form::Softmax => {
             let scale = (1.0 / total) as f32;
-            out.iter_mut().for_each(|out| *out *= scale);
+            for out in out.iter_mut() {
+                *out *= scale;
+            }
         }
         Form::LogSoftmax => {
             let log = total.ln() as f32;

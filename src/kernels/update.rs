@@ -28,7 +28,7 @@ struct Schedule {
 const LINE: usize = 64;
 
 /// params [total] and moments [2 total] take one step; report[cursor] = loss of the batch (0 where no sample weighs anything); control moves on.
-pub fn optimise(
+pub(super) fn optimise(
     [total, parts, steps]: [usize; 3],
     rule: Rule,
     order: &[u32],
@@ -94,10 +94,10 @@ impl WithSimd for Update<'_> {
                 Moments { scale: s.scale, root: s.root, decay: s.decay, weight_decay: 0.0, beta1, beta2, eps },
             ),
             Rule::Adam { beta1, beta2, eps, weight_decay } => {
-                self.run(simd, Moments { scale: s.scale, root: s.root, decay: 1.0, weight_decay, beta1, beta2, eps })
+                self.run(simd, Moments { scale: s.scale, root: s.root, decay: 1.0, weight_decay, beta1, beta2, eps });
             }
             Rule::Sgd { momentum, weight_decay, nesterov } => {
-                self.run(simd, Momentum { lr: s.lr, momentum, weight_decay, nesterov })
+                self.run(simd, Momentum { lr: s.lr, momentum, weight_decay, nesterov });
             }
         }
     }

@@ -1,14 +1,14 @@
 //! Elementary functions over slices of f32: out[i] = f(x[i]), the instruction set chosen once per call. Largest error against f64 in units in the
 //! last place (held by tests/vector.rs, on machines with and without fused multiply-add): exp 2, ln 2, tanh 3, sigmoid 3, sin and cos 2
 //! (above that an absolute 3e-7 near their zeros), erf 3, softplus 3. Overflow gives an infinity, underflow 0, NaN goes through.
-#![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
 #![allow(
     clippy::inline_always,
     reason = "generic over the instruction set: must land inside the function that enables it"
 )]
+#![allow(unsafe_code, reason = "tails and lanes are addressed by pointer inside checked lengths")]
 
-use crate::kernels::elementary::{self, ANGLE_LIMIT};
-use crate::kernels::simd::{dispatch, load, store};
+use super::elementary::{self, ANGLE_LIMIT};
+use super::simd::{at_most, dispatch, fma, load, store};
 use pulp::{Simd, WithSimd};
 
 macro_rules! over_slices {
@@ -34,6 +34,18 @@ over_slices! {
     sigmoid: |simd, x| elementary::sigmoid(simd, x);
     softplus: |simd, x| elementary::softplus(simd, x).0;
     erf: |simd, x| elementary::erf(simd, x);
+    silu: |simd, x| simd.mul_f32s(x, elementary::sigmoid(simd, x));
+    elu: |simd, x| {
+        let zero = simd.splat_f32s(0.0);
+        let below = elementary::exp_minus_one(simd, at_most(simd, zero, x)).0;
+        simd.select_f32s(simd.less_than_f32s(zero, x), x, below)
+    };
+    gelu: |simd, x| {
+        let (half, one) = (simd.splat_f32s(0.5), simd.splat_f32s(1.0));
+        let cubic = fma(simd, simd.mul_f32s(x, x), simd.splat_f32s(0.044_715), one);
+        let inner = simd.mul_f32s(simd.mul_f32s(x, simd.splat_f32s(0.797_884_56)), cubic);
+        simd.mul_f32s(simd.mul_f32s(half, x), simd.add_f32s(one, elementary::tanh(simd, inner)))
+    };
     reduced_sin: |simd, x| elementary::sine(simd, x, 0);
     reduced_cos: |simd, x| elementary::sine(simd, x, 1);
 }

@@ -78,7 +78,7 @@ impl Spec {
             match (at % 2, layer) {
                 (0, Layer::Linear { outputs, bias: true, .. }) => widths.push(*outputs),
                 (1, Layer::Activation { function: f }) if function.is_none_or(|known| known == *f) => {
-                    function = Some(*f)
+                    function = Some(*f);
                 }
                 _ => return None,
             }

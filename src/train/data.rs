@@ -1,6 +1,9 @@
 //! Rows as the trainer takes them: encoded, row-major, on the host.
 
+use super::settings::Settings;
 use crate::error::{Error, Result};
+use crate::loss::Loss;
+use crate::nn::Spec;
 
 /// Inputs and targets of some rows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,5 +61,43 @@ impl Data {
     pub fn fingerprint(&self) -> u64 {
         let words = self.train.x.iter().chain(&self.train.y).map(|value| u64::from(value.to_bits()));
         words.fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x0100_0000_01b3))
+    }
+
+    /// Refuses a model whose inputs and outputs do not fit the rows and the loss.
+    pub fn fits(&self, spec: &Spec, settings: &Settings) -> Result<()> {
+        let outputs = spec.outputs()?;
+        if spec.inputs != self.inputs {
+            return Err(Error::new(format!(
+                "train: the model takes {} inputs, the rows have {}",
+                spec.inputs, self.inputs
+            )));
+        }
+        if let Loss::CrossEntropy { .. } = settings.loss {
+            return self.has_classes(outputs, &settings.class_weights);
+        }
+        if outputs == self.targets {
+            return Ok(());
+        }
+        Err(Error::new(format!("train: the model gives {outputs} outputs, the rows have {} targets", self.targets)))
+    }
+
+    fn has_classes(&self, classes: usize, weights: &[f32]) -> Result<()> {
+        if self.targets != 1 {
+            return Err(Error::new(format!(
+                "train: cross-entropy takes one class index per row, not {}",
+                self.targets
+            )));
+        }
+        if !weights.is_empty() && weights.len() != classes {
+            return Err(Error::new(format!("train: {} class weights for {classes} classes", weights.len())));
+        }
+        let is_class = |y: f32| y >= 0.0 && y.fract() == 0.0 && (y as usize) < classes;
+        let all = [&self.train, &self.validation, &self.test];
+        match all.iter().flat_map(|part| &part.y).find(|&&y| !is_class(y)) {
+            Some(y) => {
+                Err(Error::new(format!("train: {y} is no class index; the model has classes 0 to {}", classes - 1)))
+            }
+            None => Ok(()),
+        }
     }
 }

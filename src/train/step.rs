@@ -124,8 +124,9 @@ impl Rows {
 fn fused_step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows) -> Result<Plan> {
     let device = setup.device;
     let shape = mlp.training(device.info(), rows.count, setup.settings.batch, setup.steps, setup.data.targets);
+    // The kernels leave the padding between tensors alone, and the update must find zeros there.
+    let partials = device.upload(&vec![0; shape.parts() * (setup.layout.total + TAIL)])?;
     let record = || {
-        let partials = device.buffer(shape.parts() * (setup.layout.total + TAIL));
         let scratch = device.buffer(shape.scratch_words(device.info()));
         let inputs = [&rows.x, &rows.y, &state.order, &state.parameters, &rows.classes].map(Buffer::view);
         let outputs = [&state.control, &partials, &scratch].map(Buffer::view);
@@ -184,7 +185,7 @@ fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows) -> Result<Plan> 
             copy(&gradient, &partials, parameter.offset);
         }
         copy(&loss, &partials, total);
-        copy_word(&weight, &partials, total + 1);
+        copy(&weight, &partials, total + 1);
         update(setup, state, &partials, 1);
         Ok(())
     };
@@ -193,10 +194,6 @@ fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows) -> Result<Plan> 
 
 /// Writes a tensor into a buffer from `offset`.
 fn copy(from: &Var, to: &Buffer, offset: usize) {
-    copy_word(from, to, offset);
-}
-
-fn copy_word(from: &Var, to: &Buffer, offset: usize) {
     let target = View { buffer: to.clone(), offset, words: from.value().view().words };
     from.value().copy_into(&target);
 }
@@ -214,8 +211,8 @@ fn validation(setup: &Setup<'_>, state: &State, fused: Option<&Mlp>) -> Result<P
         let classes = tensor(&rows.classes, rows.classes.words());
         let y = tensor(&rows.y, setup.data.targets);
         let (loss, weight) = loss::sums(setup.settings.loss, &Var::constant(z), &y, &ones, &classes);
-        copy_word(&loss, &state.report, validation_place(setup.steps));
-        copy_word(&weight, &state.report, validation_place(setup.steps) + TAIL);
+        copy(&loss, &state.report, validation_place(setup.steps));
+        copy(&weight, &state.report, validation_place(setup.steps) + TAIL);
         Ok(())
     };
     Ok(device.capture(record)?.0)
@@ -234,7 +231,7 @@ fn predict(
     let outputs = spec.outputs()?;
     let out = Tensor::empty(device, [rows, outputs], DType::F32);
     if let Some(mlp) = fused {
-        let shape = mlp.predicting(rows);
+        let shape = mlp.predicting(device.info(), rows);
         let scratch = device.buffer(shape.scratch_words(device.info()));
         let views = [x.view(), parameters.view()];
         device.record(Command::Dispatch(mlp::forward(&shape, views, [out.view().clone(), scratch.view()])));

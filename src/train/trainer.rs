@@ -26,7 +26,6 @@ const DIVERGED: f64 = 1e15;
 pub struct Trainer {
     device: Device,
     spec: Spec,
-    layout: Layout,
     settings: Settings,
     data: Data,
     state: State,
@@ -121,8 +120,7 @@ impl Trainer {
     ) -> Result<Self> {
         settings.check()?;
         data.check()?;
-        let outputs = spec.outputs()?;
-        fits(&spec, &settings, &data, outputs)?;
+        data.fits(&spec, &settings)?;
         let layout = Layout::of(&spec);
         let rows = data.train.rows(data.targets);
         let steps = rows.div_ceil(settings.batch);
@@ -134,7 +132,6 @@ impl Trainer {
             device: device.clone(),
             shuffle: Box::new(move |epoch| batches::permutation(rows, seed, epoch)),
             spec,
-            layout,
             settings,
             data,
             state,
@@ -241,7 +238,8 @@ impl Trainer {
         Ok(bytemuck::cast_vec(self.device.read(&self.state.parameters.view()).await?))
     }
 
-    /// Runs single steps without looking, for measuring and for tests that compare step by step.
+    /// Runs steps without looking, for measuring and for tests that compare step by step. Past the epoch's end its order and
+    /// rates repeat.
     pub fn advance(&mut self, steps: usize) -> Result<()> {
         let mut left = steps;
         while left > 0 {
@@ -386,37 +384,5 @@ impl Trainer {
         let batch = self.settings.batch;
         let weighted = |(step, loss): (usize, &f32)| f64::from(*loss) * (rows - step * batch).min(batch) as f64;
         report[..self.steps].iter().enumerate().map(weighted).sum::<f64>() / rows as f64
-    }
-}
-
-/// Refuses a model whose outputs do not fit the loss and the targets.
-fn fits(spec: &Spec, settings: &Settings, data: &Data, outputs: usize) -> Result<()> {
-    if spec.inputs != data.inputs {
-        return Err(Error::new(format!(
-            "train: the model takes {} inputs, the rows have {}",
-            spec.inputs, data.inputs
-        )));
-    }
-    let Loss::CrossEntropy { .. } = settings.loss else {
-        if outputs != data.targets {
-            return Err(Error::new(format!(
-                "train: the model gives {outputs} outputs, the rows have {} targets",
-                data.targets
-            )));
-        }
-        return Ok(());
-    };
-    if data.targets != 1 {
-        return Err(Error::new(format!("train: cross-entropy takes one class index per row, not {}", data.targets)));
-    }
-    if !settings.class_weights.is_empty() && settings.class_weights.len() != outputs {
-        let count = settings.class_weights.len();
-        return Err(Error::new(format!("train: {count} class weights for {outputs} classes")));
-    }
-    let is_class = |&y: &f32| y >= 0.0 && y.fract() == 0.0 && (y as usize) < outputs;
-    let all = [&data.train, &data.validation, &data.test];
-    match all.iter().flat_map(|part| &part.y).find(|y| !is_class(y)) {
-        Some(y) => Err(Error::new(format!("train: {y} is no class index; the model has classes 0 to {}", outputs - 1))),
-        None => Ok(()),
     }
 }

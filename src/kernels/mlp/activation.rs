@@ -11,7 +11,7 @@ use crate::kernels::simd::{at_least, fma, fnma, load, store};
 use pulp::{Simd, WithSimd};
 
 /// Turns z into f(z) in place and writes f'(z) to `slopes`; both of the same length, a multiple of `PAD`.
-pub struct Sweep<'a> {
+pub(super) struct Sweep<'a> {
     pub activation: Activation,
     pub z: &'a mut [f32],
     pub slopes: &'a mut [f32],

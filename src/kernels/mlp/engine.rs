@@ -16,7 +16,7 @@ use crate::kernels::disjoint::Disjoint;
 use crate::kernels::simd::dispatch;
 
 /// The uniform as the engine's shape.
-pub fn shape(params: &Params) -> Shape {
+pub(crate) fn shape(params: &Params) -> Shape {
     let layers = params.layers.map(|[inputs, outputs, weight, bias]| Layer { inputs, outputs, weight, bias });
     let Params { rows, batch, steps, parts, inputs, outputs, targets, total, depth, .. } = *params;
     Shape { rows, batch, steps, parts, inputs, outputs, targets, total, depth, layers }
@@ -24,7 +24,7 @@ pub fn shape(params: &Params) -> Shape {
 
 /// The training rows and their order.
 #[derive(Clone, Copy)]
-pub struct Batch<'a> {
+pub(crate) struct Batch<'a> {
     /// [rows, inputs].
     pub x: &'a [f32],
     /// [rows, targets].
@@ -39,7 +39,7 @@ pub struct Batch<'a> {
 /// x [rows, inputs], y [rows, targets], order = 4 words per step then a permutation of the rows, weights [outputs] for cross-entropy, control
 /// [step, cursor, step, cursor], partials [parts, total + 64], scratch of `scratch_words(p)`, its contents of no account.
 #[allow(clippy::too_many_arguments, reason = "the bindings of one launch, each with its own type")]
-pub fn step(
+pub(crate) fn step(
     p: &Shape,
     activation: Activation,
     loss: Loss,
@@ -70,7 +70,7 @@ pub fn step(
 }
 
 /// out [rows, outputs] = the model at x [rows, inputs]. Allocates its scratch: it is called rarely and for many rows.
-pub fn forward(p: &Shape, activation: Activation, x: &[f32], params: &[f32], out: &mut [f32], team: &Team) {
+pub(crate) fn forward(p: &Shape, activation: Activation, x: &[f32], params: &[f32], out: &mut [f32], team: &Team) {
     let plan = Plan::of_tile(p, TILE);
     let (inputs, outputs) = (p.inputs as usize, p.outputs as usize);
     let rows = out.len() / outputs;

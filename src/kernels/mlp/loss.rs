@@ -15,13 +15,13 @@ use pulp::{Simd, WithSimd};
 
 /// What a tile adds to the loss sum and to the weight sum.
 #[derive(Clone, Copy, Default)]
-pub struct Sums {
+pub(super) struct Sums {
     pub loss: f32,
     pub weight: f32,
 }
 
 impl Sums {
-    pub fn add(&mut self, other: Sums) {
+    pub(super) fn add(&mut self, other: Sums) {
         self.loss += other.loss;
         self.weight += other.weight;
     }
@@ -29,7 +29,7 @@ impl Sums {
 
 /// Replaces z [rows, stride] by dl/dz. y is the whole target table, `rows` name the tile's samples in it, `work` holds 3 * rows * outputs words, each
 /// third padded to `PAD`.
-pub struct Grade<'a> {
+pub(super) struct Grade<'a> {
     pub loss: Loss,
     pub z: &'a mut [f32],
     pub stride: usize,
@@ -70,7 +70,7 @@ trait Pointwise: Copy {
 
 /// The outputs are first laid side by side, so that a model with one output fills the lanes too.
 #[inline(always)]
-fn pointwise<S: Simd, P: Pointwise>(simd: S, grade: &mut Grade, loss: P) -> Sums {
+fn pointwise<S: Simd, P: Pointwise>(simd: S, grade: &mut Grade<'_>, loss: P) -> Sums {
     let (rows, outputs) = (grade.rows.len(), grade.outputs);
     let (used, third) = (rows * outputs, grade.work.len() / 3);
     let len = used.next_multiple_of(PAD);
@@ -154,7 +154,7 @@ impl Pointwise for Bce {
 
 /// One row: p = softmax(z), dl/dz_j = ((1-e) w_y + e/C sum w) p_j - (1-e) w_y [j = y] - e/C w_j.
 #[inline(always)]
-fn cross_entropy<S: Simd>(simd: S, grade: &mut Grade, row: usize, smoothing: f32) -> Sums {
+fn cross_entropy<S: Simd>(simd: S, grade: &mut Grade<'_>, row: usize, smoothing: f32) -> Sums {
     let classes = grade.outputs;
     let sample = grade.rows[row] as usize;
     let (class, weights) = (grade.y[sample] as usize, &grade.weights[..classes]);

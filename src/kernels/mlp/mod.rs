@@ -8,14 +8,13 @@ mod plan;
 mod product;
 mod tile;
 
-use std::any::Any;
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
 pub use super::mlp_forward::dispatch as forward;
 pub use super::mlp_step::dispatch as step;
-use crate::device::{Body, Dispatch, Info, SharedBody};
+use crate::device::{Body, Info, SharedBody};
 use crate::params;
 pub use plan::{Layer, MAX_LAYERS};
 
@@ -156,34 +155,36 @@ impl Mlp {
 
     /// A training step over `rows` rows.
     pub fn training(&self, info: &Info, rows: usize, batch: usize, steps: usize, targets: usize) -> Fused {
-        let tiles = batch.min(rows).div_ceil(SPAN);
+        let grain = Grain::of(info, batch.min(rows));
+        let stride = self.layers.iter().map(|layer| quads(layer.inputs) + quads(layer.outputs)).sum();
+        let mut params = self.params(rows, stride, grain);
+        let tiles = batch.min(rows).div_ceil(grain.span);
         // A CPU part is a thread's share; two even for one thread, so that one and two give the same bits.
         let parts = if info.device == "cpu" { info.threads.clamp(2, 64).min(tiles) } else { tiles };
-        let mut params =
-            self.params(rows, self.layers.iter().map(|layer| quads(layer.inputs) + quads(layer.outputs)).sum());
         params.batch = batch as u32;
         params.steps = steps as u32;
         params.targets = targets as u32;
         params.parts = parts.max(1) as u32;
-        Fused { params, activation: self.activation }
+        Fused { params, activation: self.activation, grain }
     }
 
     /// Prediction over `rows` rows.
-    pub fn predicting(&self, rows: usize) -> Fused {
+    pub fn predicting(&self, info: &Info, rows: usize) -> Fused {
+        let grain = Grain::of(info, 64);
         let widest = self.layers.iter().map(|layer| quads(layer.inputs.max(layer.outputs))).max().unwrap_or(1);
-        let mut params = self.params(rows, 2 * widest);
-        params.parts = rows.div_ceil(SPAN).clamp(1, 256) as u32;
-        Fused { params, activation: self.activation }
+        let mut params = self.params(rows, 2 * widest, grain);
+        params.parts = rows.div_ceil(grain.span).clamp(1, 256) as u32;
+        Fused { params, activation: self.activation, grain }
     }
 
-    fn params(&self, rows: usize, stride: u32) -> Params {
+    fn params(&self, rows: usize, stride: u32, grain: Grain) -> Params {
         let mut params: Params = bytemuck::Zeroable::zeroed();
         params.rows = rows as u32;
         params.inputs = self.layers[0].inputs;
         params.outputs = self.layers[self.layers.len() - 1].outputs;
         params.total = self.total as u32;
         params.depth = self.layers.len() as u32;
-        params.span = SPAN as u32;
+        params.span = grain.span as u32;
         params.stride = stride;
         for (slot, layer) in params.layers.iter_mut().zip(&self.layers) {
             *slot = [layer.inputs, layer.outputs, layer.weight, layer.bias];
@@ -192,8 +193,48 @@ impl Mlp {
     }
 }
 
-/// Rows of a GPU workgroup's tile.
-const SPAN: usize = 16;
+/// How the work is cut for a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Grain {
+    /// Rows of a workgroup.
+    span: usize,
+    /// Invocations of a workgroup.
+    workgroup: u32,
+    /// Whether an invocation makes a 16 x 8 register tile rather than 4 x 4.
+    is_coarse: bool,
+}
+
+impl Grain {
+    /// Measured on llvmpipe and SwiftShader: one workgroup per core, one SIMD group wide, large register tiles. A real GPU
+    /// wants many small tiles instead.
+    fn of(info: &Info, rows: usize) -> Self {
+        if info.is_software {
+            let span = rows.div_ceil(2).next_multiple_of(16).clamp(16, 128);
+            return Self { span, workgroup: 8, is_coarse: true };
+        }
+        Self { span: 16, workgroup: 64, is_coarse: false }
+    }
+
+    /// Its fragments; prediction needs no way back.
+    fn wgsl(self, is_training: bool) -> String {
+        let [tile, backward] = if self.is_coarse {
+            [
+                include_str!("../../../shaders/common/mlp_tile_16x8.wgsl"),
+                include_str!("../../../shaders/common/mlp_tile_16x8_backward.wgsl"),
+            ]
+        } else {
+            [
+                include_str!("../../../shaders/common/mlp_tile_4x4.wgsl"),
+                include_str!("../../../shaders/common/mlp_tile_4x4_backward.wgsl"),
+            ]
+        };
+        format!(
+            "const WORKGROUP: u32 = {}u;\n{}",
+            self.workgroup,
+            if is_training { [tile, backward].join("\n") } else { tile.to_owned() }
+        )
+    }
+}
 
 fn quads(words: u32) -> u32 {
     words.div_ceil(4)
@@ -203,10 +244,16 @@ fn quads(words: u32) -> u32 {
 #[derive(Clone, Copy, Debug)]
 pub struct Fused {
     pub(super) params: Params,
-    pub(super) activation: Activation,
+    activation: Activation,
+    grain: Grain,
 }
 
 impl Fused {
+    /// What its kernel is specialised with.
+    pub(super) fn choice(&self, loss: Option<Loss>) -> SharedBody {
+        Rc::new(Choice { activation: self.activation, loss, grain: self.grain })
+    }
+
     /// Rows of the partial gradients.
     pub fn parts(&self) -> usize {
         self.params.parts as usize
@@ -226,26 +273,14 @@ impl Fused {
 pub struct Choice {
     pub(super) activation: Activation,
     pub(super) loss: Option<Loss>,
-}
-
-impl Choice {
-    /// As a dispatch's body.
-    pub(super) fn shared(activation: Activation, loss: Option<Loss>) -> SharedBody {
-        Rc::new(Self { activation, loss })
-    }
-
-    /// The choice of a dispatch.
-    pub(super) fn of(dispatch: &Dispatch) -> &Self {
-        let body: &dyn Any = &**dispatch.body.as_ref().expect("a fused dispatch has a choice");
-        body.downcast_ref().expect("its body is a choice")
-    }
+    grain: Grain,
 }
 
 impl Body for Choice {
     fn wgsl(&self) -> String {
-        let mut fragments = vec![self.activation.wgsl()];
+        let mut fragments = vec![self.grain.wgsl(self.loss.is_some()), self.activation.wgsl().to_owned()];
         if let Some(loss) = self.loss {
-            fragments.extend(loss.wgsl());
+            fragments.extend(loss.wgsl().map(str::to_owned));
         }
         fragments.join("\n")
     }

@@ -6,26 +6,31 @@
 )]
 
 /// Rows of tiles and packed weights are padded to this many words: one cache line, one AVX-512 vector.
-pub const PAD: usize = 16;
+pub(super) const PAD: usize = 16;
 /// Samples per tile, at most.
-pub const TILE: usize = 64;
+pub(super) const TILE: usize = 64;
 /// Blocks of rows may run over a tile's end by fewer than this.
-pub const SLACK: usize = 8;
+pub(super) const SLACK: usize = 8;
+/// Linear layers, at most: the length of the uniform's list.
 pub const MAX_LAYERS: usize = 16;
 
 /// One linear layer: its sizes and the word offsets of weights [outputs, inputs] and bias [outputs] in the parameters.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Layer {
+    /// Values per row that go in.
     pub inputs: u32,
+    /// Values per row that come out.
     pub outputs: u32,
+    /// First word of the weight.
     pub weight: u32,
+    /// First word of the bias.
     pub bias: u32,
 }
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shape {
+pub(crate) struct Shape {
     pub rows: u32,
     pub batch: u32,
     pub steps: u32,
@@ -39,19 +44,19 @@ pub struct Shape {
 }
 
 impl Shape {
-    pub fn layers(&self) -> &[Layer] {
+    pub(crate) fn layers(&self) -> &[Layer] {
         &self.layers[..self.depth as usize]
     }
 }
 
 /// The words that [`super::step`] needs in its scratch.
-pub fn scratch_words(p: &Shape) -> usize {
+pub(super) fn scratch_words(p: &Shape) -> usize {
     Plan::new(p).words() + PAD
 }
 
 /// Offsets of one layer: packed weights in the shared region, rows and slopes in a part's own.
 #[derive(Clone, Copy, Default)]
-pub struct Place {
+pub(super) struct Place {
     pub inputs: usize,
     pub outputs: usize,
     /// Padded sizes.
@@ -67,7 +72,7 @@ pub struct Place {
     pub delta: usize,
 }
 
-pub struct Plan {
+pub(super) struct Plan {
     pub parts: usize,
     pub part_rows: usize,
     pub tile: usize,
@@ -83,12 +88,12 @@ pub struct Plan {
 
 impl Plan {
     /// The batch goes to the parts in equal runs, a run to tiles of equal size.
-    pub fn new(p: &Shape) -> Plan {
+    pub(super) fn new(p: &Shape) -> Plan {
         let part_rows = (p.batch as usize).div_ceil(p.parts as usize);
         Plan { part_rows, ..Plan::of_tile(p, part_rows.div_ceil(part_rows.div_ceil(TILE))) }
     }
 
-    pub fn of_tile(p: &Shape, tile: usize) -> Plan {
+    pub(super) fn of_tile(p: &Shape, tile: usize) -> Plan {
         let depth = p.depth as usize;
         assert!((1..=MAX_LAYERS).contains(&depth), "mlp: {depth} layers, from 1 to {MAX_LAYERS} are possible");
         let joined = p.layers().windows(2).all(|pair| pair[0].outputs == pair[1].inputs);
@@ -127,20 +132,20 @@ impl Plan {
         plan
     }
 
-    pub fn words(&self) -> usize {
+    pub(super) fn words(&self) -> usize {
         self.shared_words + self.parts * self.part_words
     }
 
-    pub fn places(&self) -> &[Place] {
+    pub(super) fn places(&self) -> &[Place] {
         &self.places[..self.depth]
     }
 
     /// Where layer l writes its activations: the next layer's input.
-    pub fn output(&self, l: usize) -> usize {
+    pub(super) fn output(&self, l: usize) -> usize {
         self.places().get(l + 1).map_or(self.last, |next| next.input)
     }
 
-    pub fn part_rows<'a>(&self, rows: &'a [u32], part: usize) -> &'a [u32] {
+    pub(super) fn part_rows<'a>(&self, rows: &'a [u32], part: usize) -> &'a [u32] {
         &rows[(part * self.part_rows).min(rows.len())..((part + 1) * self.part_rows).min(rows.len())]
     }
 }

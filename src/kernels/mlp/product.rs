@@ -14,7 +14,7 @@ const WIDE: bool = usize::BITS == 64;
 
 /// left[r, k] = at[r * row + k * step].
 #[derive(Clone, Copy)]
-pub struct Left {
+pub(super) struct Left {
     pub at: *const f32,
     pub row: usize,
     pub step: usize,
@@ -22,13 +22,13 @@ pub struct Left {
 
 /// right[k, c] = at[k * stride + c].
 #[derive(Clone, Copy)]
-pub struct Right {
+pub(super) struct Right {
     pub at: *const f32,
     pub stride: usize,
 }
 
 /// What a sum starts from and where it goes; row and column of the first lane.
-pub trait Ends {
+pub(super) trait Ends {
     /// # Safety
     /// As for [`product`].
     unsafe fn start<S: Simd>(&self, simd: S, row: usize, column: usize) -> S::f32s;
@@ -41,7 +41,7 @@ pub trait Ends {
 /// `left` is readable for rows up to the next multiple of the block's rows (at most 5 more) and `depth` steps, `right` for `depth` rows and `columns`
 /// rounded up to whole vectors; `ends` accepts those rows and columns.
 #[inline(always)]
-pub unsafe fn product<S: Simd, E: Ends>(
+pub(super) unsafe fn product<S: Simd, E: Ends>(
     simd: S,
     rows: usize,
     columns: usize,
@@ -99,7 +99,7 @@ unsafe fn column<S: Simd, E: Ends, const R: usize, const H: usize, const V: usiz
 }
 
 // Indices, not iterators: r and v address memory as well as `sums`.
-#[allow(clippy::needless_range_loop)]
+#[allow(clippy::needless_range_loop, reason = "the indices are the formula")]
 #[inline(always)]
 unsafe fn block<S: Simd, E: Ends, const R: usize, const V: usize>(
     simd: S,

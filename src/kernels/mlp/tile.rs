@@ -15,7 +15,7 @@ use crate::kernels::simd::{load, store};
 use pulp::{Simd, WithSimd};
 
 /// Packs every layer's weights into `shared`; piece k of n takes every n-th band of `PAD` outputs.
-pub struct Pack<'a> {
+pub(super) struct Pack<'a> {
     pub p: &'a Shape,
     pub plan: &'a Plan,
     pub params: &'a [f32],
@@ -82,7 +82,7 @@ fn transposed(square: &[[f32; PAD]; PAD]) -> [[f32; PAD]; PAD] {
 }
 
 /// One part's share of the batch: all its tiles, into its row of the partial sums.
-pub struct Train<'a> {
+pub(super) struct Train<'a> {
     pub p: &'a Shape,
     pub plan: &'a Plan,
     pub activation: Activation,
@@ -136,7 +136,7 @@ impl WithSimd for Train<'_> {
 }
 
 /// The forward pass alone, tile by tile.
-pub struct Predict<'a> {
+pub(super) struct Predict<'a> {
     pub p: &'a Shape,
     pub plan: &'a Plan,
     pub activation: Activation,

@@ -1,0 +1,49 @@
+// What every register tile of the MLP reads and writes. The kernel declares theta (read) and scratch (read_write), both as quads.
+// A load is what a software adapter pays for (about 100 multiply-adds on llvmpipe), hence quads and tiles; neither matrix is ever
+// transposed in memory: both orders of a product come from the same quads. Rows of W past the last are clamped, and the words
+// past the end of a row are its neighbours': both meet zero padding in scratch, so the inner loops have no branch.
+fn blocks_across(words: u32) -> u32 { return (words + 4u * TILE_QUADS - 1u) / (4u * TILE_QUADS); }
+
+/// Word offsets of four rows of W, from row `first`.
+fn weight_rows(layer: vec4<u32>, first: u32) -> vec4<u32> {
+    return layer.z + min(vec4<u32>(first) + LANES, vec4<u32>(layer.y - 1u)) * layer.x;
+}
+
+/// Four words of theta; packed: they are one quad. Callers pass a literal, so that inlining leaves one of the two paths.
+fn weight(at: u32, packed: bool) -> vec4<f32> {
+    let low = theta[at >> 2u];
+    if (packed) { return low; }
+    let high = theta[(at >> 2u) + 1u];
+    let shift = at & 3u;
+    let near = select(low, vec4<f32>(low.yzw, high.x), shift == 1u);
+    return select(near, select(vec4<f32>(low.zw, high.xy), vec4<f32>(low.w, high.xyz), shift == 3u), shift > 1u);
+}
+
+/// A quad of four rows of W, a column each.
+fn weights(rows: vec4<u32>, k: u32, packed: bool) -> mat4x4<f32> {
+    return mat4x4<f32>(weight(rows.x + k, packed), weight(rows.y + k, packed), weight(rows.z + k, packed), weight(rows.w + k, packed));
+}
+
+/// Four biases in each column. Their offset is a multiple of 64 words, so the quad is always whole.
+fn biases(layer: vec4<u32>, q: u32) -> mat4x4<f32> {
+    let b = theta[(layer.w >> 2u) + q];
+    return mat4x4<f32>(b, b, b, b);
+}
+
+/// A quad of four successive samples, a column each.
+fn samples(at: u32) -> mat4x4<f32> {
+    let step = params.stride;
+    return mat4x4<f32>(scratch[at], scratch[at + step], scratch[at + 2u * step], scratch[at + 3u * step]);
+}
+
+/// Stores quad `q` of four samples, zero from word `words` on; nothing if the whole quad is beyond.
+fn store_samples(at: u32, z: mat4x4<f32>, q: u32, words: u32) {
+    if (q >= quads(words)) { return; }
+    let step = params.stride;
+    let zero = vec4<f32>();
+    let mask = inside(q, words);
+    scratch[at + q] = select(zero, z[0], mask);
+    scratch[at + q + step] = select(zero, z[1], mask);
+    scratch[at + q + 2u * step] = select(zero, z[2], mask);
+    scratch[at + q + 3u * step] = select(zero, z[3], mask);
+}

@@ -1,0 +1,32 @@
+// How a register tile of the backward pass leaves its registers. The kernel declares scratch and partials.
+
+/// Multiplies quad `q` of four samples by d.
+fn scale_samples(at: u32, d: mat4x4<f32>, q: u32, words: u32) {
+    if (q >= quads(words)) { return; }
+    let step = params.stride;
+    scratch[at + q] *= d[0];
+    scratch[at + q + step] *= d[1];
+    scratch[at + q + 2u * step] *= d[2];
+    scratch[at + q + 3u * step] *= d[3];
+}
+
+fn store_words(at: u32, k: u32, words: u32, g: vec4<f32>) {
+    if (k < words) { partials[at + k] = g.x; }
+    if (k + 1u < words) { partials[at + k + 1u] = g.y; }
+    if (k + 2u < words) { partials[at + k + 2u] = g.z; }
+    if (k + 3u < words) { partials[at + k + 3u] = g.w; }
+}
+
+fn store_row(layer: vec4<u32>, at: u32, o: u32, k: u32, g: vec4<f32>) {
+    if (o < layer.y) { store_words(at + layer.z + o * layer.x, k, layer.x, g); }
+}
+
+/// Four rows of dW from quad `o`, a column of g each, at quad `k` of the inputs.
+fn store_weights(layer: vec4<u32>, at: u32, o: u32, k: u32, g: mat4x4<f32>) {
+    store_row(layer, at, 4u * o, 4u * k, g[0]);
+    store_row(layer, at, 4u * o + 1u, 4u * k, g[1]);
+    store_row(layer, at, 4u * o + 2u, 4u * k, g[2]);
+    store_row(layer, at, 4u * o + 3u, 4u * k, g[3]);
+}
+
+fn store_biases(layer: vec4<u32>, at: u32, o: u32, g: vec4<f32>) { store_words(at + layer.w, 4u * o, layer.y, g); }
