@@ -9,9 +9,10 @@ mod settings;
 mod step;
 mod trainer;
 
-pub use checkpoint::{Checkpoint, Progress};
+pub use batches::split_order;
+pub use checkpoint::{Checkpoint, Origin, Progress};
 pub use data::{Data, Examples};
 pub use metrics::Metrics;
-pub use model::Model;
+pub use model::{Model, Prediction};
 pub use settings::{Settings, StepKind};
 pub use trainer::{EpochReport, Event, Flow, Outcome, Stop, Trainer};

@@ -181,6 +181,21 @@ impl Trainer {
         self.steps
     }
 
+    /// The model it trains.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The rows it learns from and is measured on.
+    pub fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// Steps taken so far, those before a resumption included.
+    pub fn steps_done(&self) -> u64 {
+        (self.progress.history.len() * self.steps + self.progress.cursor) as u64
+    }
+
     /// The epochs so far.
     pub fn history(&self) -> &[EpochReport] {
         &self.progress.history
@@ -209,7 +224,7 @@ impl Trainer {
             self.restore_best()?;
         }
         let (best_epoch, epochs) = (self.progress.best_epoch, self.progress.history.len());
-        Ok(Outcome { stop, best_epoch, epochs, steps: (epochs * self.steps + self.progress.cursor) as u64 })
+        Ok(Outcome { stop, best_epoch, epochs, steps: self.steps_done() })
     }
 
     /// Puts the best weights in place of the last.
@@ -282,6 +297,7 @@ impl Trainer {
             best: bytemuck::cast_vec(read(&self.state.best).await?),
             progress,
             fingerprint: self.data.fingerprint(),
+            origin: None,
         })
     }
 
