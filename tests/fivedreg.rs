@@ -285,7 +285,6 @@ fn the_published_table_is_met() -> Result<()> {
         block_on(trainer.run(&mut |_| Flow::Continue))?;
         let (validation, test) = block_on(trainer.metrics(1.0))?;
         let [validation, test] = [validation, test].map(|metrics| metrics.mse.expect("a regression"));
-        println!("{rows} rows: validation {validation:.6}, test {test:.6}, {} epochs", trainer.history().len());
         if !validation_band.contains(&validation) || !test_band.contains(&test) {
             failures.push(format!("{rows} rows: validation {validation}, test {test}"));
         }
@@ -301,7 +300,6 @@ fn a_wave_is_interpolated() -> Result<()> {
     let mut trainer = Trainer::new(&Device::cpu(2), spec, settings, prepare(&wave(5_000, 123)))?;
     block_on(trainer.run(&mut |_| Flow::Continue))?;
     let (_, test) = block_on(trainer.metrics(1.0))?;
-    println!("wave: {test:?}");
     assert!(test.r2.is_some_and(|r2| r2 >= 0.999), "{test:?}");
     Ok(())
 }

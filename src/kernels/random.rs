@@ -174,22 +174,6 @@ pub fn cases() -> Vec<Case> {
     known.into_iter().chain(forms.into_iter().flat_map(drawn)).collect()
 }
 
-/// Threefry-2x32-20 of one counter: what draws first weights on the host, and the oracle of the kernel.
-pub fn threefry(key: [u32; 2], counter: [u32; 2]) -> [u32; 2] {
-    let keys = [key[0], key[1], key[0] ^ key[1] ^ 0x1bd1_1bda];
-    let mut x = [counter[0].wrapping_add(keys[0]), counter[1].wrapping_add(keys[1])];
-    for round in 0..20 {
-        x[0] = x[0].wrapping_add(x[1]);
-        x[1] = x[1].rotate_left(TURNS[round / 4 % 2][round % 4]) ^ x[0];
-        if round % 4 == 3 {
-            let block = round / 4 + 1;
-            x[0] = x[0].wrapping_add(keys[block % 3]);
-            x[1] = x[1].wrapping_add(keys[(block + 1) % 3]).wrapping_add(block as u32);
-        }
-    }
-    x
-}
-
 fn known_answer(key: [u32; 2], counter: [u32; 2], answer: [u32; 2]) -> Case {
     let seed = u64::from(key[1]) << 32 | u64::from(key[0]);
     let control = vec![0, 0, counter[1], 0];
