@@ -157,7 +157,7 @@ pub fn cases() -> Vec<Case> {
 }
 
 /// The oracle's Threefry, one counter at a time.
-fn threefry(key: [u32; 2], counter: [u32; 2]) -> [u32; 2] {
+pub fn threefry(key: [u32; 2], counter: [u32; 2]) -> [u32; 2] {
     let keys = [key[0], key[1], key[0] ^ key[1] ^ 0x1bd1_1bda];
     let mut x = [counter[0].wrapping_add(keys[0]), counter[1].wrapping_add(keys[1])];
     for round in 0..20 {
