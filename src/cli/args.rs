@@ -158,7 +158,7 @@ pub(super) struct Recipe {
     /// Where huber turns from square to linear, in standard deviations of the target [default: 1]
     #[arg(long, value_name = "X")]
     pub delta: Option<f32>,
-    /// Share of a class label spread over all classes [default: 0]
+    /// Share of a class label spread over all classes [default: 0; 0.1 below 2,000 training rows]
     #[arg(long, value_name = "SHARE")]
     pub smoothing: Option<f32>,
     /// Weight classes against their frequency
@@ -173,7 +173,7 @@ pub(super) struct Recipe {
     /// Learning rate [default: 1e-3]
     #[arg(long, value_name = "X")]
     pub lr: Option<f64>,
-    /// Pull of the weights to zero [default: 1e-6; 1 for numbers below 2,000 training rows]
+    /// Pull of the weights to zero [default: 1e-6; 1 below 2,000 training rows]
     #[arg(long, value_name = "X")]
     pub weight_decay: Option<f32>,
     /// Epochs without improvement before stopping, 0 = never [default: 15]

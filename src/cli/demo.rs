@@ -35,9 +35,10 @@ pub(super) fn run(args: &Args) -> Answer {
     }
     let origin = Origin { choice: Choice { target: "y".into(), ..Choice::default() }, ..Origin::default() };
     let mut prepared = prepare(linear(args.rows)?, &origin, args.recipe.seed())?;
-    let loss = args.recipe.loss(&prepared.preparation.target)?;
     let data = std::mem::take(&mut prepared.data);
-    let settings = args.recipe.settings(&prepared.preparation, loss, data.train.rows(data.targets));
+    let rows = data.train.rows(data.targets);
+    let loss = args.recipe.loss(&prepared.preparation.target, rows)?;
+    let settings = args.recipe.settings(&prepared.preparation, loss, rows);
     let device = args.hardware.open()?;
     let mut trainer = Trainer::new(&device, args.recipe.spec(data.inputs, 1), settings.clone(), data)?;
     let (is_json, out) = (args.output.json, args.output.out.clone());

@@ -2,7 +2,6 @@
 
 use pollster::block_on;
 
-use super::Answer;
 use super::console::{say, say_json};
 use super::text::{bytes, grid, short};
 use crate::Device;
@@ -15,11 +14,10 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Answer {
+pub(super) fn run(args: &Args) {
     let all = block_on(Device::list());
     if args.json {
-        all.iter().for_each(say_json);
-        return Ok(());
+        return all.iter().for_each(say_json);
     }
     let head = ["device", "name", "driver", "kind", "threads", "largest buffer", "workgroup memory"];
     say(&grid(&head, &all.iter().map(row).collect::<Vec<_>>()));
@@ -27,7 +25,6 @@ pub(super) fn run(args: &Args) -> Answer {
         say(&format!("\n  {} ({}) offers {}", info.device, info.name, info.features.join(", ")));
     }
     say("\n  auto takes a webgpu device of hardware, else cpu; software pretending to be a GPU only by name.");
-    Ok(())
 }
 
 fn row(info: &Info) -> Vec<String> {

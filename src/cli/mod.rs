@@ -55,7 +55,10 @@ impl Command {
             Self::Demo(args) => ("demo", demo::run(args)),
             Self::Predict(args) => ("predict", predict::run(args)),
             Self::Eval(args) => ("eval", eval::run(args)),
-            Self::Devices(args) => ("devices", devices::run(args)),
+            Self::Devices(args) => {
+                devices::run(args);
+                ("devices", Ok(()))
+            }
             Self::Plan(args) => ("plan", plan::run(args)),
             Self::Bench(args) => ("bench", bench::run(args)),
         }

@@ -45,8 +45,9 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Answer {
     args.recipe.check()?;
     let (data, preparation) = args.sizes()?;
-    let loss = args.recipe.loss(&preparation.target)?;
-    let settings = args.recipe.settings(&preparation, loss, data.train.rows(data.targets));
+    let rows = data.train.rows(data.targets);
+    let loss = args.recipe.loss(&preparation.target, rows)?;
+    let settings = args.recipe.settings(&preparation, loss, rows);
     let spec = args.recipe.spec(data.inputs, data.targets.max(preparation.target.outputs()));
     let parameters = Layout::of(&spec).count();
     let device = block_on(Device::open(&Request { device: "dry".into(), threads: 0 }))?;
@@ -90,7 +91,7 @@ impl Args {
             let choice = Choice { target: target.clone(), ..Choice::default() };
             let origin = Origin { header: self.heading.header(), choice, ..Origin::default() };
             let mut prepared = prepare(read(file, origin.header)?, &origin, self.recipe.seed())?;
-            let loss = self.recipe.loss(&prepared.preparation.target)?;
+            let loss = self.recipe.loss(&prepared.preparation.target, prepared.data.train.rows(1))?;
             prepared.fit_to(loss);
             return Ok((prepared.data, prepared.preparation));
         }

@@ -11,19 +11,20 @@ use crate::train::Settings;
 /// Fewer training rows than this make a small table.
 const SMALL: usize = 2000;
 
-/// What small tables change. A batch of 32 gives them steps enough per epoch; a decay of 1 per unit of learning rate keeps
-/// 9,000 weights from learning some hundred numbers by heart.
+/// What small tables change. A batch of 32 gives them steps enough per epoch; a decay of 1 per unit of learning rate and
+/// labels that are not quite sure keep 9,000 weights from learning some hundred rows by heart. Chosen over 20 seeds on
+/// scikit-learn's wine, breast cancer, digits and diabetes tables.
 struct Defaults {
     batch: usize,
     weight_decay: f32,
+    smoothing: f32,
 }
 
 impl Defaults {
-    fn of(target: &Target, rows: usize) -> Self {
-        match target {
-            _ if rows >= SMALL => Self { batch: 256, weight_decay: 1e-6 },
-            Target::Regression { .. } => Self { batch: 32, weight_decay: 1.0 },
-            Target::Classification { .. } => Self { batch: 32, weight_decay: 1e-6 },
+    fn of(rows: usize) -> Self {
+        match rows {
+            0..SMALL => Self { batch: 32, weight_decay: 1.0, smoothing: 0.1 },
+            _ => Self { batch: 256, weight_decay: 1e-6, smoothing: 0.0 },
         }
     }
 }
@@ -57,7 +58,7 @@ impl Recipe {
         }
         let plain = Settings::default();
         let (epochs, batch, lr) = (self.epochs.unwrap_or(1), self.batch.unwrap_or(1), self.lr.unwrap_or(plain.lr));
-        Settings { epochs, batch, lr, ..plain }.check().map_err(|error| Failure::usage(error.to_string()))
+        Settings { lr, epochs, batch, ..plain }.check().map_err(|error| Failure::usage(error.to_string()))
     }
 
     /// The model for `inputs` and `outputs`.
@@ -73,9 +74,9 @@ impl Recipe {
         spec
     }
 
-    /// The loss for the task.
-    pub(super) fn loss(&self, target: &Target) -> Answer<Loss> {
-        let smoothing = self.smoothing.unwrap_or(0.0);
+    /// The loss for the task, over `rows` training rows.
+    pub(super) fn loss(&self, target: &Target, rows: usize) -> Answer<Loss> {
+        let smoothing = self.smoothing.unwrap_or(Defaults::of(rows).smoothing);
         let (is_class, task) = match target {
             Target::Regression { .. } => (false, "a number; use mse, mae or huber"),
             Target::Classification { .. } => (true, "a class; use cross-entropy or bce"),
@@ -96,7 +97,7 @@ impl Recipe {
 
     /// Settings of a run over `rows` training rows.
     pub(super) fn settings(&self, preparation: &Preparation, loss: Loss, rows: usize) -> Settings {
-        let (plain, defaults) = (Settings::default(), Defaults::of(&preparation.target, rows));
+        let (plain, defaults) = (Settings::default(), Defaults::of(rows));
         let epochs = self.epochs.unwrap_or(plain.epochs);
         Settings {
             loss,

@@ -84,9 +84,9 @@ impl Args {
         let origin = self.origin();
         let table = read(&self.file, origin.header)?;
         let mut prepared = prepare(table, &origin, self.recipe.seed())?;
-        let loss = self.recipe.loss(&prepared.preparation.target)?;
-        prepared.fit_to(loss);
         let rows = prepared.data.train.rows(prepared.data.targets);
+        let loss = self.recipe.loss(&prepared.preparation.target, rows)?;
+        prepared.fit_to(loss);
         let settings = self.recipe.settings(&prepared.preparation, loss, rows);
         let spec = self.recipe.spec(prepared.data.inputs, prepared.preparation.target.outputs());
         Ok(Start { prepared, origin, settings, run: Run::New(spec) })

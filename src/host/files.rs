@@ -30,11 +30,11 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
 /// Whether [`write_whole`] can be expected to work, found out before hours of work depend on it. Leaves nothing behind.
 pub fn check_writable(path: &Path) -> Result<()> {
     let is_file = fs::metadata(path).map_or(true, |found| found.is_file());
-    let outcome = match is_file {
-        true => {
-            builder().tempfile_in(folder_of(&fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()))).map(drop)
-        }
-        false => fs::OpenOptions::new().write(true).open(path).map(drop),
+    let whole = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let outcome = if is_file {
+        builder().tempfile_in(folder_of(&whole)).map(drop)
+    } else {
+        fs::OpenOptions::new().write(true).open(path).map(drop)
     };
     outcome.map_err(|e| Error::new(format!("{}: cannot be written: {}", path.display(), reason(&e))))
 }
