@@ -109,6 +109,19 @@ fn the_same_seed_gives_the_same_bits_for_one_and_two_threads() {
 }
 
 #[test]
+fn a_run_that_is_stopped_at_every_look_goes_on_exactly() -> Result<()> {
+    let spec = Spec::mlp(5, &[16], 1, Activation::Silu);
+    let device = Device::cpu(1);
+    let mut whole = Trainer::new(&device, spec.clone(), settings(), regression(640))?;
+    block_on(whole.run(&mut |_| Flow::Continue))?;
+    let mut halting = Trainer::new(&device, spec, settings(), regression(640))?;
+    while block_on(halting.run(&mut |_| Flow::Stop))?.stop == Stop::Asked {}
+    assert_eq!(whole.history(), halting.history());
+    assert_eq!(block_on(whole.parameters())?, block_on(halting.parameters())?);
+    Ok(())
+}
+
+#[test]
 fn training_learns() -> Result<()> {
     let spec = Spec::mlp(5, &[64, 64], 1, Activation::Silu);
     let settings = Settings { epochs: 60, lr: 5e-3, ..settings() };

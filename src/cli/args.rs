@@ -1,9 +1,7 @@
 //! Flags that several commands share, as clap reads them.
 
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use pollster::block_on;
 
@@ -11,8 +9,6 @@ use super::{Answer, Failure};
 use crate::device::{self, Request};
 use crate::host;
 use crate::io::{Header, Missing, Table, Task, read_table};
-use crate::nn::Activation;
-use crate::train::StepKind;
 use crate::{Device, Result};
 
 /// Where the work runs.
@@ -137,146 +133,6 @@ impl From<MissingName> for Missing {
             MissingName::Impute => Self::Impute,
         }
     }
-}
-
-/// The model and how it is trained. What is not given follows from the task and the number of training rows.
-#[derive(Args)]
-#[command(next_help_heading = "Model and training")]
-pub(super) struct Recipe {
-    /// Widths of the hidden layers, or `none` for a linear model [default: 64,64,64]
-    #[arg(long, value_name = "N,N,N")]
-    pub hidden: Option<Widths>,
-    /// Function between layers [default: silu]
-    #[arg(long, value_name = "NAME", value_parser = activation())]
-    pub activation: Option<Activation>,
-    /// Share of the hidden values zeroed while training [default: 0]
-    #[arg(long, value_name = "SHARE")]
-    pub dropout: Option<f32>,
-    /// What is made small [default: mse or cross-entropy]
-    #[arg(long)]
-    pub loss: Option<LossName>,
-    /// Where huber turns from square to linear, in standard deviations of the target [default: 1]
-    #[arg(long, value_name = "X")]
-    pub delta: Option<f32>,
-    /// Share of a class label spread over all classes [default: 0; 0.1 below 2,000 training rows]
-    #[arg(long, value_name = "SHARE")]
-    pub smoothing: Option<f32>,
-    /// Weight classes against their frequency
-    #[arg(long, value_name = "HOW")]
-    pub class_weights: Option<Weights>,
-    /// Most passes over the training rows [default: 200]
-    #[arg(long, value_name = "N")]
-    pub epochs: Option<usize>,
-    /// Rows per step [default: 256; 32 below 2,000 training rows]
-    #[arg(long, value_name = "B")]
-    pub batch: Option<usize>,
-    /// Learning rate [default: 1e-3]
-    #[arg(long, value_name = "X")]
-    pub lr: Option<f64>,
-    /// Pull of the weights to zero [default: 1e-6; 1 below 2,000 training rows]
-    #[arg(long, value_name = "X")]
-    pub weight_decay: Option<f32>,
-    /// Epochs without improvement before stopping, 0 = never [default: 15]
-    #[arg(long, value_name = "N")]
-    pub patience: Option<usize>,
-    /// Seed of split, weights, order and dropout [default: 0]
-    #[arg(long, value_name = "S")]
-    pub seed: Option<u64>,
-    /// How parameters follow gradients [default: adamw]
-    #[arg(long)]
-    pub optimizer: Option<OptimizerName>,
-    /// Share of the last direction kept by sgd [default: 0.9]
-    #[arg(long, value_name = "SHARE")]
-    pub momentum: Option<f32>,
-    /// How the learning rate changes [default: cosine]
-    #[arg(long)]
-    pub schedule: Option<ScheduleName>,
-    /// Steps over which the learning rate rises [default: 0]
-    #[arg(long, value_name = "STEPS")]
-    pub warmup: Option<u64>,
-    /// Two launches per step, or the model's ops replayed [default: fused where the model allows]
-    #[arg(long)]
-    pub step: Option<StepName>,
-}
-
-/// Widths of hidden layers.
-#[derive(Clone, Debug)]
-pub(super) struct Widths(pub Vec<usize>);
-
-impl FromStr for Widths {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        if text == "none" {
-            return Ok(Self(Vec::new()));
-        }
-        let width = |part: &str| match part.trim().parse() {
-            Ok(0) | Err(_) => Err(format!("\"{part}\" is no width; wanted whole numbers above 0, like 64,64, or none")),
-            Ok(width) => Ok(width),
-        };
-        text.split(',').map(width).collect::<std::result::Result<_, _>>().map(Self)
-    }
-}
-
-/// A loss by name.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum LossName {
-    Mse,
-    Mae,
-    Huber,
-    /// Classes, one against all others
-    CrossEntropy,
-    /// Classes, each against the rest
-    Bce,
-}
-
-/// Class weights by name.
-#[derive(Clone, Copy, ValueEnum)]
-pub(super) enum Weights {
-    /// Rows / (classes · rows of the class)
-    Balanced,
-}
-
-/// An optimiser by name.
-#[derive(Clone, Copy, ValueEnum)]
-pub(super) enum OptimizerName {
-    Adamw,
-    Adam,
-    Sgd,
-}
-
-/// A schedule by name.
-#[derive(Clone, Copy, ValueEnum)]
-pub(super) enum ScheduleName {
-    Constant,
-    /// Half a cosine down to zero
-    Cosine,
-    /// A tenth after each third of the epochs
-    Step,
-    /// Half after 5 epochs without improvement
-    Plateau,
-}
-
-/// A step by name.
-#[derive(Clone, Copy, ValueEnum)]
-pub(super) enum StepName {
-    Fused,
-    Recorded,
-}
-
-impl From<StepName> for StepKind {
-    fn from(name: StepName) -> Self {
-        match name {
-            StepName::Fused => Self::Fused,
-            StepName::Recorded => Self::Recorded,
-        }
-    }
-}
-
-fn activation() -> impl TypedValueParser<Value = Activation> {
-    let named = |name: String| Activation::ALL.iter().find(|(known, _)| *known == name).map(|(_, function)| *function);
-    let names = PossibleValuesParser::new(Activation::ALL.map(|(name, _)| name));
-    names.map(move |name| named(name).expect("clap lets only the listed names through"))
 }
 
 /// What `train` and `demo` leave behind.

@@ -4,9 +4,10 @@ use clap::Subcommand;
 use pollster::block_on;
 use serde_json::json;
 
-use super::args::{Hardware, Widths};
+use super::args::Hardware;
 use super::console::{say, say_json};
-use super::text::{duration, facts, figure, scaled_count};
+use super::recipe::Widths;
+use super::text::{duration, facts, figure, place, scaled_count};
 use super::{Answer, Failure};
 use crate::autograd::Var;
 use crate::nn::{Activation, Spec};
@@ -110,7 +111,7 @@ fn mlp(args: &Mlp) -> Answer {
         ("us_per_step", format!("{} (from {} to {})", figure(median), figure(best), figure(worst))),
         ("speed", format!("{} steps/s, {} rows/s", figure(1e6 / median), scaled_count(samples))),
         ("work", format!("{} GFLOP/s", figure(flops / median / 1e3))),
-        ("step", format!("{kind} on {} ({}, {} threads)", info.device, info.name, info.threads)),
+        ("step", format!("{kind} on {}", place(info.device, &info.name, info.threads))),
     ]));
     Ok(())
 }
@@ -151,8 +152,8 @@ fn matmul(args: &Matmul) -> Answer {
     }
     let line = |ms: f64| format!("{} GFLOP/s, {}", figure(rate(ms)), duration(ms / 1e3));
     say(&facts(&[
-        ("here", format!("{} on {} ({}, {} threads)", line(ours), info.device, info.name, info.threads)),
-        ("gemm", format!("{} on cpu, {threads} threads", line(library))),
+        ("here", format!("{} on {}", line(ours), place(info.device, &info.name, info.threads))),
+        ("gemm", format!("{} on {}", line(library), place("cpu", &host::processor(), threads))),
         ("ratio", figure(library / ours)),
     ]));
     Ok(())

@@ -29,7 +29,7 @@ pub(super) struct Console {
     shape: [usize; 3],
     started_ms: f64,
     steps_before: usize,
-    /// When the last plain line was written, or never.
+    /// When the last plain line was written, or the start: a run that is over within a second needs none.
     last_line_ms: Cell<f64>,
 }
 
@@ -44,8 +44,9 @@ impl Console {
         let steps_before = trainer.steps_done() as usize;
         bar.set_position(steps_before as u64);
         bar.reset_eta();
-        let last_line_ms = Cell::new(f64::NEG_INFINITY);
-        Self { is_json, bar, shape: [epochs, steps, rows], started_ms: host::now_ms(), steps_before, last_line_ms }
+        let started_ms = host::now_ms();
+        let last_line_ms = Cell::new(started_ms);
+        Self { is_json, bar, shape: [epochs, steps, rows], started_ms, steps_before, last_line_ms }
     }
 
     pub(super) fn follow(&self, event: &Event<'_>) {
@@ -72,8 +73,12 @@ impl Console {
     }
 
     fn plain(&self, report: &EpochReport) {
-        if host::now_ms() - self.last_line_ms.get() > LINE_MS {
+        let last = self.last_line_ms.get();
+        if host::now_ms() - last > LINE_MS {
             self.last_line_ms.set(host::now_ms());
+            if last == self.started_ms {
+                say("");
+            }
             say(&format!("  {}", self.line(report)));
         }
     }
@@ -84,14 +89,14 @@ impl Console {
         let seconds = ((host::now_ms() - self.started_ms) / 1e3).max(1e-9);
         let done = (epoch * steps - self.steps_before) as f64 / steps as f64;
         let rate = scaled_count(done * rows as f64 / seconds);
-        let validation = report.val_loss.map_or_else(String::new, |loss| format!("  validation {}", figure(loss)));
+        let validation = report.val_loss.map_or_else(String::new, |loss| format!("  val {}", figure(loss)));
         let width = epochs.to_string().len();
         format!("epoch {epoch:>width$}/{epochs}  train {}{validation}  {rate} rows/s", figure(report.train_loss))
     }
 }
 
 fn new_bar(length: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("  {bar:28.cyan/black.bright} {percent:>3}%  {msg}  at most {eta} left")
+    let style = ProgressStyle::with_template("  {wide_bar:.cyan/black.bright}  {msg}  {eta} left")
         .expect("the template is written above");
     let bar = ProgressBar::new(length).with_style(style.progress_chars("━╸━")).with_message("starting");
     bar.enable_steady_tick(Duration::from_millis(100));

@@ -3,8 +3,9 @@
 
 use pollster::block_on;
 
-use super::args::{Hardware, Output, Recipe};
+use super::args::{Hardware, Output};
 use super::data::prepare;
+use super::recipe::Recipe;
 use super::session::Session;
 use super::{Answer, Failure};
 use crate::io::{Choice, Table};

@@ -3,7 +3,7 @@
 use pollster::block_on;
 
 use super::console::{say, say_json};
-use super::text::{bytes, grid, short};
+use super::text::{binary, grid, short};
 use crate::Device;
 use crate::device::Info;
 
@@ -34,8 +34,8 @@ fn row(info: &Info) -> Vec<String> {
         _ if info.is_software => "software",
         _ => "hardware",
     };
-    let shared = if info.workgroup_bytes == 0 { "–".into() } else { bytes(u64::from(info.workgroup_bytes)) };
-    let binding = bytes(info.max_binding_bytes);
+    let shared = if info.workgroup_bytes == 0 { "–".into() } else { binary(u64::from(info.workgroup_bytes)) };
+    let binding = binary(info.max_binding_bytes);
     let (name, driver) = (short(&info.name, 36), short(&info.driver, 24));
     vec![info.device.into(), name, driver, kind.into(), info.threads.to_string(), binding, shared]
 }

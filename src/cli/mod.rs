@@ -14,6 +14,7 @@ mod predict;
 mod recipe;
 mod report;
 mod session;
+mod settings;
 mod text;
 mod train;
 

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use pollster::block_on;
 use serde_json::json;
 
-use super::args::{Heading, Recipe, read};
+use super::args::{Heading, read};
 use super::console::{say, say_json};
 use super::data::prepare;
+use super::recipe::Recipe;
 use super::text::{bytes, count, facts, figure, grid, scaled_count};
 use super::{Answer, Failure};
 use crate::Device;

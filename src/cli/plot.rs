@@ -123,6 +123,6 @@ mod tests {
         let table = confusion(&names, &[vec![8, 2], vec![0, 0]], "10 rows");
         assert!(table.ends_with("  actual  a  b   right\n  a       8  2  80.0 %\n  b       ·  ·       –"), "{table}");
         let list = errors(&names, &[vec![8, 2], vec![3, 0]], "13 rows");
-        assert!(list.ends_with("  b               a     3\n  a               b     2"), "{list}");
+        assert!(list.ends_with("  b       a             3\n  a       b             2"), "{list}");
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::session::{Pace, Session};
-use super::text::{bytes, count, duration, facts, figure, grid, scaled_count};
+use super::text::{bytes, count, duration, facts, figure, grid, place, scaled_count};
 use crate::nn::{Layer, Layout, Spec};
 use crate::train::{Data, Metrics, Outcome, Stop, Trainer};
 use crate::{host, io};
@@ -92,7 +92,7 @@ impl Report {
         let mut lines = vec![
             ("trained", format!("{} epochs in {}: {why}{best}", self.epochs, duration(self.seconds))),
             ("speed", format!("{} rows/s, {} steps/s", scaled_count(self.samples_per_s), figure(self.steps_per_s))),
-            ("step", format!("{} on {} ({processor}, {} threads)", self.step, self.device, self.threads)),
+            ("step", format!("{} on {}", self.step, place(self.device, processor, self.threads))),
         ];
         if self.peak_bytes > 0 {
             lines.push(("memory", format!("{} at most", bytes(self.peak_bytes))));
@@ -151,7 +151,7 @@ pub(super) fn introduction(session: &Session, trainer: &Trainer) -> String {
     if !trainer.history().is_empty() {
         lines.push(("resumed", format!("after {} epochs", trainer.history().len())));
     }
-    format!("{}\n", facts(&lines))
+    facts(&lines)
 }
 
 /// What was left out and what is filled in; nothing where every cell has its value.

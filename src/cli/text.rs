@@ -31,6 +31,17 @@ pub(super) fn bytes(value: u64) -> String {
     scaled(value as f64, &["B", "kB", "MB", "GB", "TB"])
 }
 
+/// `16 KiB`; powers of 1024, as limits come.
+pub(super) fn binary(value: u64) -> String {
+    let unit = (value.max(1).ilog2() / 10).min(3);
+    format!("{} {}", value >> (10 * unit), ["B", "KiB", "MiB", "GiB"][unit as usize])
+}
+
+/// `cpu (AMD EPYC, 2 threads)`.
+pub(super) fn place(device: &str, name: &str, threads: usize) -> String {
+    format!("{device} ({name}, {threads} thread{})", if threads == 1 { "" } else { "s" })
+}
+
 /// `13.1 M`: a count of operations.
 pub(super) fn scaled_count(value: f64) -> String {
     scaled(value, &["", "k", "M", "G", "T", "P"]).trim_end().to_owned()
@@ -46,26 +57,28 @@ fn scaled(mut value: f64, units: &[&str]) -> String {
     format!("{value:.decimals$} {}", units[unit])
 }
 
-/// `4 ms`, `1.25 s`, `3 min 5 s`.
+/// `4.20 ms`, `250 ms`, `1.25 s`, `3 min 5 s`.
 pub(super) fn duration(seconds: f64) -> String {
     match seconds {
+        _ if seconds < 0.00995 => format!("{:.2} ms", seconds * 1e3),
         _ if seconds < 0.9995 => format!("{:.0} ms", seconds * 1e3),
         _ if seconds < 120.0 => format!("{seconds:.2} s"),
         _ => format!("{} min {:.0} s", (seconds / 60.0).floor(), seconds % 60.0),
     }
 }
 
-/// Rows of cells under a head, the first column to the left, the others to the right, indented by two.
+/// Rows of cells under a head, columns of figures to the right, others and the first to the left, indented by two.
 pub(super) fn grid(head: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
         cells.chain([head[column].chars().count()]).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let is_figure = |cell: &String| cell.starts_with(|c: char| c.is_ascii_digit() || "-–·".contains(c));
+    let is_right = |column: usize| column > 0 && rows.iter().all(|row| row.get(column).is_none_or(is_figure));
     let line = |cells: Vec<&str>| {
-        let padded = cells.iter().zip(&widths).enumerate().map(|(column, (cell, width))| match column {
-            0 => format!("  {cell:<width$}"),
-            _ => format!("  {cell:>width$}"),
+        let padded = cells.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
+            if is_right(column) { format!("  {cell:>width$}") } else { format!("  {cell:<width$}") }
         });
         padded.collect::<String>().trim_end().to_owned()
     };
@@ -108,7 +121,7 @@ mod tests {
         }
         assert_eq!([count(7), count(1234), count(1234567)], ["7", "1,234", "1,234,567"]);
         assert_eq!([bytes(12), bytes(12_345), bytes(999_999)], ["12 B", "12.3 kB", "1.0 MB"]);
-        assert_eq!([duration(0.0042), duration(1.254), duration(125.0)], ["4 ms", "1.25 s", "2 min 5 s"]);
+        assert_eq!([duration(0.0042), duration(1.254), duration(125.0)], ["4.20 ms", "1.25 s", "2 min 5 s"]);
     }
 
     #[test]

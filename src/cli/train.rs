@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::Answer;
-use super::args::{Columns, Hardware, Heading, Output, Recipe, read};
+use super::args::{Columns, Hardware, Heading, Output, read};
 use super::data::{Prepared, prepare};
+use super::recipe::Recipe;
 use super::session::Session;
 use crate::error::Error;
 use crate::io::{Choice, Fractions};
