@@ -19,12 +19,14 @@ pub(super) fn run(args: &Args) {
     if args.json {
         return all.iter().for_each(say_json);
     }
-    let head = ["device", "name", "driver", "kind", "threads", "largest buffer", "workgroup memory"];
-    say(&grid(&head, &all.iter().map(row).collect::<Vec<_>>()));
+    say(&grid(
+        &["device", "name", "kind", "threads", "buffers", "workgroup"],
+        &all.iter().map(row).collect::<Vec<_>>(),
+    ));
     for info in all.iter().filter(|info| !info.features.is_empty()) {
-        say(&format!("\n  {} ({}) offers {}", info.device, info.name, info.features.join(", ")));
+        say(&format!("\n  {}: {}; offers {}", info.device, info.driver, info.features.join(", ")));
     }
-    say("\n  auto takes a webgpu device of hardware, else cpu; software pretending to be a GPU only by name.");
+    say("\n  auto takes a webgpu device of hardware, else cpu; software only by name");
 }
 
 fn row(info: &Info) -> Vec<String> {
@@ -35,7 +37,6 @@ fn row(info: &Info) -> Vec<String> {
         _ => "hardware",
     };
     let shared = if info.workgroup_bytes == 0 { "–".into() } else { binary(u64::from(info.workgroup_bytes)) };
-    let binding = binary(info.max_binding_bytes);
-    let (name, driver) = (short(&info.name, 36), short(&info.driver, 24));
-    vec![info.device.into(), name, driver, kind.into(), info.threads.to_string(), binding, shared]
+    let (name, threads) = (short(&info.name, 28), info.threads.to_string());
+    vec![info.device.into(), name, kind.into(), threads, binary(info.max_binding_bytes), shared]
 }

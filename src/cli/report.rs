@@ -88,9 +88,9 @@ impl Report {
             Stop::Patience => "validation stopped improving",
             _ => "all epochs were run",
         };
-        let best = self.best_epoch.map_or_else(String::new, |epoch| format!(", weights kept from epoch {epoch}"));
         let mut lines = vec![
-            ("trained", format!("{} epochs in {}: {why}{best}", self.epochs, duration(self.seconds))),
+            ("trained", format!("{} epochs in {}: {why}", self.epochs, duration(self.seconds))),
+            ("kept", self.best_epoch.map_or_else(|| "–".into(), |epoch| format!("the weights of epoch {epoch}"))),
             ("speed", format!("{} rows/s, {} steps/s", scaled_count(self.samples_per_s), figure(self.steps_per_s))),
             ("step", format!("{} on {}", self.step, place(self.device, processor, self.threads))),
         ];

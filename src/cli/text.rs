@@ -31,10 +31,11 @@ pub(super) fn bytes(value: u64) -> String {
     scaled(value as f64, &["B", "kB", "MB", "GB", "TB"])
 }
 
-/// `16 KiB`; powers of 1024, as limits come.
+/// `16 KiB`; powers of 1024, as limits come; one byte short of a power is that power.
 pub(super) fn binary(value: u64) -> String {
-    let unit = (value.max(1).ilog2() / 10).min(3);
-    format!("{} {}", value >> (10 * unit), ["B", "KiB", "MiB", "GiB"][unit as usize])
+    let unit = (value.saturating_add(1).ilog2() / 10).min(3);
+    let count = (value as f64 / 1024_f64.powi(unit as i32)).round();
+    format!("{count} {}", ["B", "KiB", "MiB", "GiB"][unit as usize])
 }
 
 /// `cpu (AMD EPYC, 2 threads)`.
@@ -121,6 +122,7 @@ mod tests {
         }
         assert_eq!([count(7), count(1234), count(1234567)], ["7", "1,234", "1,234,567"]);
         assert_eq!([bytes(12), bytes(12_345), bytes(999_999)], ["12 B", "12.3 kB", "1.0 MB"]);
+        assert_eq!([binary(16 << 10), binary(u64::from(u32::MAX)), binary(0)], ["16 KiB", "4 GiB", "0 B"]);
         assert_eq!([duration(0.0042), duration(1.254), duration(125.0)], ["4.20 ms", "1.25 s", "2 min 5 s"]);
     }
 
