@@ -100,6 +100,7 @@ impl From<Error> for Failure {
 
 /// Runs the command line of this process. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
 pub fn main() -> ExitCode {
+    quiet_drivers();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) if !error.use_stderr() => {
@@ -119,4 +120,11 @@ pub fn main() -> ExitCode {
     let prefix = if message.starts_with(&prefix) { "" } else { &prefix };
     eprintln!("mero: {prefix}{message}");
     ExitCode::from(code)
+}
+
+/// Mesa's layer that picks a GPU for an application complains on standard error where there is no desktop; we pick ourselves.
+#[allow(unsafe_code, reason = "an environment variable is set before any thread is started")]
+fn quiet_drivers() {
+    // SAFETY: the first thing the process does; no other thread can be reading the environment.
+    unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
 }
