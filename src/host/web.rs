@@ -46,6 +46,13 @@ pub fn instruction_set() -> String {
     "simd128".into()
 }
 
+/// Runs `op` with those instructions. Every browser that has WebGPU has them, so there is no second copy of the kernels.
+#[inline]
+pub fn vectorize<Op: pulp::WithSimd>(op: Op) -> Op::Output {
+    let simd = pulp::wasm::Simd128::try_new().expect("build for wasm with -Ctarget-feature=+simd128");
+    pulp::Simd::vectorize(simd, op)
+}
+
 /// Peak memory in bytes: the browser does not say.
 pub fn peak_bytes() -> u64 {
     0

@@ -5,6 +5,12 @@ use super::settings::Settings;
 /// Words of the table row of a step.
 pub(super) const ROW_WORDS: usize = 4;
 
+/// The order in which rows are dealt out to training, validation and test: the same seed gives the same split everywhere.
+pub fn split_order(rows: usize, seed: u64) -> Vec<u32> {
+    // No epoch of the run draws from this key, or the split would be the order of one.
+    permutation(rows, !seed, 0)
+}
+
 /// A shuffled order of `rows` rows for an epoch: Fisher and Yates, drawn from SplitMix64 keyed by seed and epoch.
 pub(super) fn permutation(rows: usize, seed: u64, epoch: usize) -> Vec<u32> {
     let mut order: Vec<u32> = (0..rows as u32).collect();
@@ -53,6 +59,7 @@ mod tests {
         assert_eq!(order, permutation(1000, 7, 3));
         assert_ne!(order, permutation(1000, 7, 4));
         assert_ne!(order, permutation(1000, 8, 3));
+        assert_ne!(split_order(1000, 7), permutation(1000, 7, 0));
         order.sort_unstable();
         assert!(order.into_iter().eq(0..1000));
     }

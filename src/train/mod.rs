@@ -5,13 +5,16 @@ mod checkpoint;
 mod data;
 mod metrics;
 mod model;
+mod recipe;
 mod settings;
 mod step;
 mod trainer;
 
+pub use batches::split_order;
 pub use checkpoint::{Checkpoint, Progress};
 pub use data::{Data, Examples};
 pub use metrics::Metrics;
-pub use model::Model;
+pub use model::{Model, Prediction};
+pub use recipe::{Recipe, Run};
 pub use settings::{Settings, StepKind};
 pub use trainer::{EpochReport, Event, Flow, Outcome, Stop, Trainer};
