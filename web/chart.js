@@ -79,5 +79,6 @@ function label(value) {
 /** Whole epochs to write under the axis. */
 function marks(last) {
   const step = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((size) => last / size <= 8) ?? Math.ceil(last / 8);
-  return Array.from({ length: Math.floor(last / step) + 1 }, (_, i) => i * step);
+  const round = Array.from({ length: Math.floor((last + 1) / step) }, (_, i) => (i + 1) * step - 1);
+  return step > 1 ? [0, ...round] : round;
 }

@@ -5,7 +5,8 @@ import { chart, short } from "./chart.js";
 const get = (id) => document.getElementById(id);
 const plot = chart(get("chart"), (words) => { get("cursor").textContent = words; });
 const engines = new Map();
-const state = { data: null, name: "example", model: null, abort: null };
+const EXAMPLE = "Example: 5 inputs, a noisy sum";
+const state = { data: null, name: "", model: null, abort: null };
 
 /** One engine per device name, opened when first asked for. */
 async function engine() {
@@ -119,7 +120,7 @@ function finish(start, end, seconds) {
     return entry;
   }));
   get("figures").hidden = false;
-  keep(end.model, `trained on ${state.name}`);
+  keep(end.model, `trained on ${typeof state.data === "string" ? "the example" : state.name}`);
 }
 
 function keep(model, origin) {
@@ -178,7 +179,7 @@ chosen(get("load"), async (file) => keep(await (await engine()).load(file), `fro
 chosen(get("table"), predictTable);
 get("save").addEventListener("click", () => shown(save));
 get("choice").addEventListener("change", () => shown(engine));
-get("example").addEventListener("click", () => shown(() => use(example(), "example: 5 inputs, a noisy sum")));
+get("example").addEventListener("click", () => shown(() => use(example(), EXAMPLE)));
 
 const drop = get("drop");
 for (const kind of ["dragover", "dragleave", "drop"]) {
@@ -190,5 +191,5 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
   });
 }
 
-await shown(() => Promise.all([use(example(), "example: 5 inputs, a noisy sum"), engine()]));
+await shown(() => Promise.all([use(example(), EXAMPLE), engine()]));
 document.documentElement.dataset.ready = "";
