@@ -1,6 +1,8 @@
 //! Meromorph trains and runs models in a terminal, in a Rust program and in a browser tab, on GPUs and on plain CPUs.
 
 pub mod autograd;
+#[cfg(all(feature = "cli", not(target_arch = "wasm32")))]
+pub mod cli;
 pub mod device;
 pub mod error;
 pub mod host;

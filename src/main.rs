@@ -1,3 +1,5 @@
 //! The `mero` binary.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    meromorph::cli::main()
+}

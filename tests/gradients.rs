@@ -8,11 +8,13 @@ use meromorph::tensor::Tensor;
 use meromorph::{Device, Result};
 use pollster::block_on;
 
+type Function = Box<dyn Fn(&[Var]) -> Var>;
+
 /// A function of some tensors, the values to try it at, and its name.
 struct Case {
     name: String,
     inputs: Vec<(Vec<usize>, Vec<f32>)>,
-    run: Box<dyn Fn(&[Var]) -> Var>,
+    run: Function,
 }
 
 fn case(name: &str, inputs: &[(&[usize], &[f32])], run: impl Fn(&[Var]) -> Var + 'static) -> Case {
@@ -98,6 +100,16 @@ fn check(device: &Device, case: &Case, failures: &mut Vec<String>) {
     }
 }
 
+/// The first derivative of the sum of `y`, itself differentiable.
+fn first(y: &Var, x: &Var) -> Var {
+    let gradients = ops::grad(y, &[x]).expect("a gradient");
+    gradients.into_iter().next().flatten().expect("x is reached")
+}
+
+fn index(beside: &Var, places: &[u32]) -> Tensor {
+    Tensor::from_u32(beside.value().device(), [places.len()], places).expect("uploads")
+}
+
 fn composed() -> Vec<Case> {
     let six: &[f32] = &[0.3, -1.2, 0.8, 1.7, -0.4, 0.9];
     let row: &[f32] = &[0.5, -0.25, 1.5];
@@ -117,15 +129,24 @@ fn composed() -> Vec<Case> {
         case("matmul ta tb", &[(&[3, 2], six), (&[2, 3], six)], |v| ops::product(&v[0], &v[1], true, true)),
         case("matmul batch", &[(&[2, 1, 3], six), (&[2, 3, 1], six)], |v| ops::matmul(&v[0], &v[1])),
         case("matmul shared", &[(&[2, 1, 3], six), (&[3, 2], six)], |v| ops::matmul(&v[0], &v[1])),
-        case("second derivative", &[(&[3], row)], |v| {
-            let y = ops::silu(&ops::tanh(&v[0]));
-            let first = ops::grad(&ops::sum(&y, 0..1), &[&v[0]]).expect("first");
-            first.into_iter().next().flatten().expect("reached")
+        case("softmax", &[(&[2, 3], six)], |v| ops::softmax(&v[0])),
+        case("log_softmax", &[(&[2, 3], six)], |v| ops::log_softmax(&v[0])),
+        case("logsumexp", &[(&[2, 3], six)], |v| ops::logsumexp(&v[0])),
+        case("layer_norm", &[(&[2, 3], six)], |v| ops::layer_norm(&v[0], 1e-3)),
+        case("take_rows", &[(&[2, 3], six)], |v| ops::square(&ops::take_rows(&v[0], &index(&v[0], &[1, 0, 1])))),
+        case("add_rows", &[(&[2, 3], six)], |v| ops::square(&ops::add_rows(&v[0], &index(&v[0], &[2, 2]), 4))),
+        case("pick", &[(&[2, 3], six)], |v| ops::square(&ops::pick(&v[0], &index(&v[0], &[2, 1])))),
+        case("place", &[(&[3], row)], |v| ops::square(&ops::place(&v[0], &index(&v[0], &[1, 0, 1]), 2))),
+        case("second derivative of softmax", &[(&[2, 3], six)], |v| first(&ops::square(&ops::softmax(&v[0])), &v[0])),
+        case("second derivative of log_softmax", &[(&[2, 3], six)], |v| {
+            first(&ops::square(&ops::log_softmax(&v[0])), &v[0])
         }),
+        case("second derivative of layer_norm", &[(&[2, 4], &[0.3, -1.2, 0.8, 1.7, -0.4, 0.9, 0.1, 2.0])], |v| {
+            first(&ops::square(&ops::layer_norm(&v[0], 0.1)), &v[0])
+        }),
+        case("second derivative", &[(&[3], row)], |v| first(&ops::silu(&ops::tanh(&v[0])), &v[0])),
         case("second derivative of a product", &[(&[2, 3], six), (&[3, 2], six)], |v| {
-            let y = ops::tanh(&ops::matmul(&v[0], &v[1]));
-            let first = ops::grad(&ops::sum(&y, 0..2), &[&v[0]]).expect("first");
-            first.into_iter().next().flatten().expect("reached")
+            first(&ops::tanh(&ops::matmul(&v[0], &v[1])), &v[0])
         }),
     ]
 }
@@ -152,7 +173,8 @@ fn unreached_is_none_and_a_missing_rule_is_an_error() {
     let y = ops::sum(&ops::square(&x), 0..1);
     assert!(ops::grad(&y, &[&other]).expect("walks")[0].is_none());
     let index = ops::argmax(&x, 0);
-    assert!(index.value().dtype() == meromorph::tensor::DType::U32);
+    let error = ops::grad(&index, &[&x]).err().expect("argmax has no derivative");
+    assert_eq!(error.to_string(), "grad: argmax has no gradient");
 }
 
 #[test]

@@ -27,6 +27,18 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     write(path, bytes).map_err(|e| Error::new(format!("{}: cannot be written: {}", path.display(), reason(&e))))
 }
 
+/// Whether [`write_whole`] can be expected to work, found out before hours of work depend on it. Leaves nothing behind.
+pub fn check_writable(path: &Path) -> Result<()> {
+    let is_file = fs::metadata(path).map_or(true, |found| found.is_file());
+    let whole = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let outcome = if is_file {
+        builder().tempfile_in(folder_of(&whole)).map(drop)
+    } else {
+        fs::OpenOptions::new().write(true).open(path).map(drop)
+    };
+    outcome.map_err(|e| Error::new(format!("{}: cannot be written: {}", path.display(), reason(&e))))
+}
+
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     match fs::metadata(&path) {
@@ -152,6 +164,11 @@ mod tests {
                 "/dev/full: cannot be written: No space left on device"
             );
         }
+        assert_eq!(
+            message(check_writable(absent)),
+            "/nowhere/at/all.csv: cannot be written: No such file or directory"
+        );
+        assert_eq!(message(check_writable(Path::new("/tmp"))), "/tmp: cannot be written: Is a directory");
         assert_eq!(message(write_whole(Path::new("/tmp"), b"x")), "/tmp: cannot be written: Is a directory");
     }
 }

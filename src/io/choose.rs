@@ -1,12 +1,14 @@
 //! Which columns a run uses and as what, which rows it can use, and what it learns. Settled once, before any statistics.
 
+use serde::{Deserialize, Serialize};
+
 use super::missing::{self, Missing, Report};
 use super::table::{Cells, Table};
 use super::target::{self, Task};
 use crate::error::{Error, Result};
 
 /// What the user asked for. Only the target is needed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
     /// The column to learn.
     pub target: String,

@@ -1,13 +1,16 @@
 //! Comma, semicolon or tab separated text to a table and back. Two passes: the first reads every column as numbers and
 //! finds those that are not, the second collects the texts of those only.
 
+use serde::{Deserialize, Serialize};
+
 use super::records::{Raw, Records, sniff_delimiter};
 use super::table::{Cells, Column, MISSING_CODE, Table, number_text};
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 
 /// Whether the first record holds names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Header {
     /// It does if none of its cells is a number.
     #[default]

@@ -1,11 +1,14 @@
 //! Cells that are not there: which rows a run may use, and an account of what was dropped or filled in.
 
+use serde::{Deserialize, Serialize};
+
 use super::table::{Column, Table};
 use crate::error::{Error, Result};
 use std::fmt;
 
 /// What to do with a row in which a feature is missing. A row without its target is dropped either way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Missing {
     /// Leave the row out; also one with an infinite cell.
     #[default]

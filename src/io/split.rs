@@ -1,5 +1,7 @@
 //! Rows dealt out to training, validation and test, by a permutation the caller drew.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 
 /// Which rows go where.
@@ -14,7 +16,7 @@ pub struct Split {
 }
 
 /// Parts of the rows held back. A part of exactly 0 is empty; any other holds floor(part · n) rows, one at least.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fractions {
     /// The part to stop by.
     pub validation: f64,

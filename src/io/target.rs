@@ -1,10 +1,13 @@
 //! What the target asks for: a number or a class.
 
+use serde::{Deserialize, Serialize};
+
 use super::table::{Cells, Column, Table};
 use crate::error::{Error, Result};
 
 /// What is learned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Task {
     /// A number.
     Regression,

@@ -91,7 +91,7 @@ fn messages() {
                 ),
                 &[0; 2],
             ),
-            "tensor \"w\" is there twice",
+            "tensor \"w\" begins at byte 1, wanted 0",
         ),
         (one("U8", "[1]", "[1,2]", &[0; 2]), "tensor \"w\" begins at byte 1, wanted 0"),
         (one("U8", "[1]", "[0,1]", &[0; 9]), "holds 9 bytes of numbers, its tensors take 1"),

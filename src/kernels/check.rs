@@ -39,10 +39,9 @@ async fn check(device: &Device, case: &Case) -> Vec<String> {
     let mut failures = Vec::new();
     for (at, (view, expected)) in guarded.iter().zip(&case.expected).enumerate() {
         match device.read(view).await {
-            Ok(got) => failures.extend(compare(&got, expected, case.bound)),
+            Ok(got) => failures.extend(compare(&got, expected, case.bound).map(|what| format!("output {at}: {what}"))),
             Err(error) => failures.push(error.to_string()),
         }
-        failures.iter_mut().for_each(|failure| *failure = failure.replacen("output:", &format!("output {at}:"), 1));
     }
     failures
 }
@@ -56,14 +55,14 @@ fn compare(got: &[u32], expected: &Expected, bound: Bound) -> Option<String> {
     let (got, after) = rest.split_at(expected.words());
     let touched = before.iter().chain(after).filter(|&&word| word != PATTERN).count();
     if touched > 0 {
-        return Some(format!("output: {touched} words outside it were written"));
+        return Some(format!("{touched} words outside it were written"));
     }
     let floats = |values: &[f64], got: &dyn Fn(usize) -> f64| {
         let is_off = |&at: &usize| !bound.admits(got(at), values[at]);
         let off: Vec<usize> = (0..values.len()).filter(is_off).collect();
         let show = |&at: &usize| format!("[{at}] {:e} for {:e}", got(at), values[at]);
         let shown: Vec<_> = off.iter().take(6).map(show).collect();
-        (!off.is_empty()).then(|| format!("output: {} of {} off: {}", off.len(), values.len(), shown.join(", ")))
+        (!off.is_empty()).then(|| format!("{} of {} off: {}", off.len(), values.len(), shown.join(", ")))
     };
     match expected {
         Expected::Floats(values) => floats(values, &|at| f64::from(f32::from_bits(got[at]))),
@@ -72,7 +71,7 @@ fn compare(got: &[u32], expected: &Expected, bound: Bound) -> Option<String> {
         }
         Expected::Words(words) => {
             let off = (0..words.len()).find(|&at| got[at] != words[at]);
-            off.map(|at| format!("output: [{at}] {:#x} for {:#x}", got[at], words[at]))
+            off.map(|at| format!("[{at}] {:#x} for {:#x}", got[at], words[at]))
         }
         Expected::Anything(_) => None,
     }

@@ -2,13 +2,14 @@
 
 mod cases;
 
+use std::any::Any;
 use std::rc::Rc;
 
 use super::common;
 use super::map::{self, in_tiles};
 use super::pointwise::{MAX_INPUTS, Pointwise, Space, access, join_inputs, natural};
 use super::program::Program;
-use crate::device::{Call, Cost, Dispatch, Kernel, View};
+use crate::device::{Body, Call, Cost, Dispatch, Kernel, View};
 use crate::{host, params};
 
 pub use cases::cases;
@@ -27,7 +28,7 @@ pub static MATMUL: Kernel = Kernel {
         let params: Params = dispatch.params();
         let outputs = u64::from(params.batch) * u64::from(params.m) * u64::from(params.n);
         Cost {
-            flops: outputs * (2 * u64::from(params.k) + map::body(dispatch).program.operations()),
+            flops: outputs * (2 * u64::from(params.k) + body(dispatch).epilogue.program.operations()),
             bytes: dispatch.bytes(),
         }
     },
@@ -60,11 +61,61 @@ pub struct Operand {
 }
 
 impl Operand {
+    /// Whole vectors where the rows that are contiguous in memory have a multiple of four words.
+    fn lines(&self, rows: u32, columns: u32) -> Lines {
+        let contiguous = if self.is_transposed { rows } else { columns };
+        let is_whole = contiguous.is_multiple_of(4) && self.view.words.is_multiple_of(4) && self.view.words > 0;
+        Lines { is_whole, is_turned: self.is_transposed }
+    }
+
     fn strides(&self, rows: u32, columns: u32) -> [u32; 4] {
         let batch = if self.is_batched { rows * columns } else { 0 };
         let (row, column) = if self.is_transposed { (1, rows) } else { (columns, 1) };
         [batch, row, column, (self.view.words as u32).saturating_sub(1)]
     }
+}
+
+/// How the device reads four neighbouring words of an operand: at once or one by one, along its rows or along its columns.
+#[derive(Clone, Copy)]
+struct Lines {
+    is_whole: bool,
+    is_turned: bool,
+}
+
+impl Lines {
+    /// The declarations of operand `small` (`a` or `b`), whose word type is `capital`.
+    fn wgsl(self, small: char, capital: char) -> String {
+        let (word, read) = if self.is_whole {
+            ("vec4<f32>", format!("{small}[min(at, last) / 4u]"))
+        } else {
+            let one = |by: &str| format!("{small}[min(at{by}, last)]");
+            let all = ["", " + step", " + 2u * step", " + 3u * step"].map(one).join(", ");
+            ("f32", format!("vec4<f32>({all})"))
+        };
+        format!(
+            "alias {capital} = {word};\nconst {capital}_IS_TURNED: bool = {};\n\
+             fn {small}_line(at: u32, step: u32, last: u32) -> vec4<f32> {{ return {read}; }}\n",
+            self.is_turned
+        )
+    }
+}
+
+/// The epilogue and the operands' layouts.
+struct Product {
+    epilogue: Pointwise,
+    a: Lines,
+    b: Lines,
+}
+
+impl Body for Product {
+    fn wgsl(&self) -> String {
+        self.a.wgsl('a', 'A') + &self.b.wgsl('b', 'B') + &self.epilogue.wgsl()
+    }
+}
+
+fn body(dispatch: &Dispatch) -> &Product {
+    let body: &dyn Any = &**dispatch.body.as_ref().expect("a product has a body");
+    body.downcast_ref().expect("its body is a product")
 }
 
 /// out = a · b over [batch, m, k] and [batch, k, n].
@@ -80,7 +131,8 @@ pub fn dispatch([batch, m, k, n]: [u32; 4], a: Operand, b: Operand, out: View) -
         b_strides: b.strides(k, n),
     };
     let program = Program::build(1, |values| values[0]);
-    let body = Pointwise { program, access: Vec::new(), given: 1, bound: 2, word: "f32" };
+    let epilogue = Pointwise { program, access: Vec::new(), given: 1, bound: 2, word: "f32" };
+    let body = Product { epilogue, a: a.lines(m, k), b: b.lines(k, n) };
     Dispatch {
         kernel: &MATMUL,
         body: Some(Rc::new(body)),
@@ -94,7 +146,7 @@ pub fn dispatch([batch, m, k, n]: [u32; 4], a: Operand, b: Operand, out: View) -
 pub fn with_epilogue(product: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch> {
     let mut params: Params = product.params();
     let space: map::Params = consumer.params();
-    let (inner, outer) = (map::body(product), map::body(consumer));
+    let (inner, outer) = (&body(product).epilogue, map::body(consumer));
     let made = &consumer.inputs[at].buffer;
     let reads: Vec<bool> = consumer.inputs.iter().map(|view| view.buffer.is(made)).collect();
     let is_natural = (0..reads.len()).all(|input| !reads[input] || space.strides[input] == natural(space.dims));
@@ -121,7 +173,8 @@ pub fn with_epilogue(product: &Dispatch, consumer: &Dispatch, at: usize) -> Opti
     params.strides = [[0; 4]; MAX_INPUTS];
     params.strides[..strides.len()].copy_from_slice(&strides);
     let access = strides.iter().map(|&strides| access(space.dims, strides)).collect();
-    let body = Pointwise { program, access, given: 1, bound: 2, word: "f32" };
+    let epilogue = Pointwise { program, access, given: 1, bound: 2, word: "f32" };
+    let body = Product { epilogue, ..*body(product) };
     Some(Dispatch {
         kernel: &MATMUL,
         body: Some(Rc::new(body)),
@@ -138,7 +191,7 @@ fn collapses(a: [u32; 4], b: [u32; 4]) -> bool {
 
 fn run(mut call: Call<'_>) {
     let params: Params = call.params();
-    let body: &Pointwise = call.body();
+    let body = &call.body::<Product>().epilogue;
     let (a, b) = (call.floats(0), call.floats(1));
     let extras: Vec<&[f32]> = (2..call.inputs.len()).map(|at| call.floats(at)).collect();
     let (m, k, n) = (params.m as usize, params.k as usize, params.n as usize);

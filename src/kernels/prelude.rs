@@ -1,4 +1,5 @@
 //! WGSL's names for scalar functions, in Rust: a row's tokens mean the same in both. `shaders/common/scalar.wgsl` is the other half.
+//! Rows that name a vector function need no scalar one here.
 #![allow(non_snake_case, reason = "the names are WGSL's")]
 
 pub(super) fn exp(x: f32) -> f32 {
@@ -13,10 +14,6 @@ pub(super) fn expm1(x: f32) -> f32 {
     x.exp_m1()
 }
 
-pub(super) fn log(x: f32) -> f32 {
-    x.ln()
-}
-
 pub(super) fn log2(x: f32) -> f32 {
     x.log2()
 }
@@ -25,27 +22,12 @@ pub(super) fn log1p(x: f32) -> f32 {
     x.ln_1p()
 }
 
-pub(super) fn safe_tanh(x: f32) -> f32 {
-    x.tanh()
-}
-
 pub(super) fn sine(x: f32) -> f32 {
     x.sin()
 }
 
 pub(super) fn cosine(x: f32) -> f32 {
     x.cos()
-}
-
-pub(super) fn erf(x: f32) -> f32 {
-    let s = x * x;
-    if x.abs() < 0.5 {
-        return x * 1.1283791671 * (1.0 + s * (-0.33333333 + s * (0.1 + s * (-0.023809524 + s * 0.0046296296))));
-    }
-    let a = x.abs().min(6.0);
-    let t = 1.0 / (1.0 + 0.3275911 * a);
-    let tail = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
-    x.signum() * (1.0 - tail * exp(-a * a))
 }
 
 pub(super) fn abs(x: f32) -> f32 {

@@ -156,8 +156,8 @@ fn run(mut call: Call<'_>) {
     team.parallel(rows.len().div_ceil(per_part), &|part| {
         let mut state =
             State { registers: Registers::default(), tile: vec![0.0; TILE], best: Vec::new(), place: Vec::new() };
-        for at in part * per_part..rows.len().min((part + 1) * per_part) {
-            let mut row = rows[at].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for (at, row) in rows.iter().enumerate().skip(part * per_part).take(per_part) {
+            let mut row = row.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             let first = (at % chunks) * params.chunk as usize;
             let last = (first + params.chunk as usize).min(params.extent as usize);
             let base = (at / chunks) * params.extent as usize;

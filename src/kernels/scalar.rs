@@ -1,7 +1,8 @@
-//! The rows: every pointwise function, once. A row's tokens are compiled for the CPU and shipped as WGSL text;
-//! its partial derivatives are written in rows, so programs of rows differentiate to programs of rows, to any order.
+//! The rows: every pointwise function, once. A row's tokens are compiled for the CPU and shipped as WGSL text; where a vector
+//! function for the CPU exists, it stands in brackets beside them. A row's partial derivatives are written in rows, so programs of rows differentiate to programs of rows, to any order.
 
 use super::program::E;
+use super::vector;
 
 /// One pointwise function of up to three arguments.
 pub struct Row {
@@ -25,24 +26,34 @@ impl Row {
     }
 }
 
+/// A row's value over slices: its tokens in a loop, or the function over slices that stands beside them.
+macro_rules! over_slices {
+    ($value:expr; $($arg:ident),+) => {
+        |arguments, out| {
+            #[allow(clippy::wildcard_imports, unused_imports, reason = "a row's tokens name functions of this prelude only")]
+            use crate::kernels::prelude::*;
+            let count = out.len();
+            let mut each = arguments.iter();
+            $(let $arg = &each.next().expect("as many slices as arguments")[..count];)+
+            for i in 0..count {
+                $(let $arg = $arg[i];)+
+                out[i] = $value;
+            }
+        }
+    };
+    ($value:expr; $($arg:ident),+; $slices:path) => {
+        |arguments, out| $slices(arguments[0], out)
+    };
+}
+
 macro_rules! rows {
-    ($($(#[$doc:meta])* $id:ident $name:ident($($arg:ident),+) = $value:expr; $y:ident => [$($partial:expr),+];)+) => {
+    ($($(#[$doc:meta])* $id:ident $name:ident($($arg:ident),+) = $value:expr; $([$slices:path])? $y:ident => [$($partial:expr),+];)+) => {
         $($(#[$doc])*
         pub static $id: Row = Row {
             name: stringify!($name),
             arguments: &[$(stringify!($arg)),+],
             wgsl: stringify!($value),
-            cpu: |arguments, out| {
-                #[allow(clippy::wildcard_imports, unused_imports, reason = "a row's tokens name functions of this prelude only")]
-                use crate::kernels::prelude::*;
-                let count = out.len();
-                let mut each = arguments.iter();
-                $(let $arg = &each.next().expect("as many slices as arguments")[..count];)+
-                for i in 0..count {
-                    $(let $arg = $arg[i];)+
-                    out[i] = $value;
-                }
-            },
+            cpu: over_slices!($value; $($arg),+ $(; $slices)?),
             partials: |arguments, $y| {
                 #[allow(clippy::wildcard_imports, unused_imports, reason = "derivatives are written in rows")]
                 use self::expr::*;
@@ -126,21 +137,21 @@ rows! {
     /// a where c ≠ 0, else b
     SELECT select(c, a, b) = select(b, a, c != 0.0); y => [0.0, ne(c, 0.0), eq(c, 0.0)];
     /// e^x
-    EXP exp(x) = exp(x); y => [y];
+    EXP exp(x) = exp(x); [vector::exp] y => [y];
     /// 2^x
     EXP2 exp2(x) = exp2(x); y => [std::f32::consts::LN_2 * y];
     /// e^x - 1, exact near 0
     EXPM1 expm1(x) = expm1(x); y => [y + 1.0];
     /// Natural logarithm
-    LN ln(x) = log(x); y => [1.0 / x];
+    LN ln(x) = log(x); [vector::ln] y => [1.0 / x];
     /// Logarithm to base 2
     LOG2 log2(x) = log2(x); y => [std::f32::consts::LOG2_E / x];
     /// ln(1 + x), exact near 0
     LOG1P log1p(x) = log1p(x); y => [1.0 / (1.0 + x)];
     /// sin x
-    SIN sin(x) = sine(x); y => [cos(x)];
+    SIN sin(x) = sine(x); [vector::sin] y => [cos(x)];
     /// cos x
-    COS cos(x) = cosine(x); y => [-sin(x)];
+    COS cos(x) = cosine(x); [vector::cos] y => [-sin(x)];
     /// tan x
     TAN tan(x) = sine(x) / cosine(x); y => [1.0 + y * y];
     /// Arc tangent
@@ -150,23 +161,23 @@ rows! {
     /// Hyperbolic cosine
     COSH cosh(x) = 0.5 * (exp(x) + exp(-x)); y => [sinh(x)];
     /// Hyperbolic tangent
-    TANH tanh(x) = safe_tanh(x); y => [1.0 - y * y];
+    TANH tanh(x) = safe_tanh(x); [vector::tanh] y => [1.0 - y * y];
     /// Error function (Abramowitz and Stegun 7.1.26 away from 0, its series near 0)
-    ERF erf(x) = erf(x); y => [1.1283791671 * exp(-(x * x))];
+    ERF erf(x) = erf(x); [vector::erf] y => [1.1283791671 * exp(-(x * x))];
     /// 1 / (1 + e^-x)
-    SIGMOID sigmoid(x) = 0.5 + 0.5 * safe_tanh(0.5 * x); y => [y * (1.0 - y)];
+    SIGMOID sigmoid(x) = 0.5 + 0.5 * safe_tanh(0.5 * x); [vector::sigmoid] y => [y * (1.0 - y)];
     /// ln(1 + e^x)
-    SOFTPLUS softplus(x) = max(x, 0.0) + log1p(exp(-abs(x))); y => [sigmoid(x)];
+    SOFTPLUS softplus(x) = max(x, 0.0) + log1p(exp(-abs(x))); [vector::softplus] y => [sigmoid(x)];
     /// max(x, 0); slope 0 at 0
     RELU relu(x) = max(x, 0.0); y => [gt(x, 0.0)];
     /// x above 0, 0.01 x below
     LEAKY_RELU leaky_relu(x) = select(0.01 * x, x, x > 0.0); y => [0.01 + 0.99 * gt(x, 0.0)];
     /// x above 0, e^x - 1 below
-    ELU elu(x) = select(expm1(min(x, 0.0)), x, x > 0.0); y => [select(gt(x, 0.0), 1.0, y + 1.0)];
+    ELU elu(x) = select(expm1(min(x, 0.0)), x, x > 0.0); [vector::elu] y => [select(gt(x, 0.0), 1.0, y + 1.0)];
     /// x · sigmoid(x)
-    SILU silu(x) = x * (0.5 + 0.5 * safe_tanh(0.5 * x)); y => [sigmoid(x) * (1.0 + x * (1.0 - sigmoid(x)))];
+    SILU silu(x) = x * (0.5 + 0.5 * safe_tanh(0.5 * x)); [vector::silu] y => [sigmoid(x) * (1.0 + x * (1.0 - sigmoid(x)))];
     /// 0.5 x (1 + tanh(√(2/π)(x + 0.044715 x³))), the tanh form
-    GELU gelu(x) = 0.5 * x * (1.0 + safe_tanh(0.7978845608 * x * (1.0 + 0.044715 * x * x))); y => [{
+    GELU gelu(x) = 0.5 * x * (1.0 + safe_tanh(0.7978845608 * x * (1.0 + 0.044715 * x * x))); [vector::gelu] y => [{
         let t = tanh(0.7978845608 * x * (1.0 + 0.044715 * x * x));
         0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * 0.7978845608 * (1.0 + 0.134145 * x * x)
     }];

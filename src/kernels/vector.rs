@@ -8,7 +8,7 @@
 #![allow(unsafe_code, reason = "tails and lanes are addressed by pointer inside checked lengths")]
 
 use super::elementary::{self, ANGLE_LIMIT};
-use super::simd::{dispatch, load, store};
+use super::simd::{at_most, dispatch, fma, load, store};
 use pulp::{Simd, WithSimd};
 
 macro_rules! over_slices {
@@ -34,6 +34,18 @@ over_slices! {
     sigmoid: |simd, x| elementary::sigmoid(simd, x);
     softplus: |simd, x| elementary::softplus(simd, x).0;
     erf: |simd, x| elementary::erf(simd, x);
+    silu: |simd, x| simd.mul_f32s(x, elementary::sigmoid(simd, x));
+    elu: |simd, x| {
+        let zero = simd.splat_f32s(0.0);
+        let below = elementary::exp_minus_one(simd, at_most(simd, zero, x)).0;
+        simd.select_f32s(simd.less_than_f32s(zero, x), x, below)
+    };
+    gelu: |simd, x| {
+        let (half, one) = (simd.splat_f32s(0.5), simd.splat_f32s(1.0));
+        let cubic = fma(simd, simd.mul_f32s(x, x), simd.splat_f32s(0.044_715), one);
+        let inner = simd.mul_f32s(simd.mul_f32s(x, simd.splat_f32s(0.797_884_56)), cubic);
+        simd.mul_f32s(simd.mul_f32s(half, x), simd.add_f32s(one, elementary::tanh(simd, inner)))
+    };
     reduced_sin: |simd, x| elementary::sine(simd, x, 0);
     reduced_cos: |simd, x| elementary::sine(simd, x, 1);
 }

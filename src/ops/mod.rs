@@ -1,5 +1,6 @@
 //! The differentiable vocabulary: for each op its shape rule, its kernel and its gradient, which is written in ops.
 
+mod cast;
 mod index;
 mod matmul;
 mod normalize;
@@ -8,6 +9,7 @@ mod random;
 mod reduce;
 mod shape;
 
+pub use cast::cast;
 pub use index::{add_rows, pick, place, take_rows};
 pub use matmul::{matmul, product};
 pub use normalize::{layer_norm, log_softmax, logsumexp, softmax};

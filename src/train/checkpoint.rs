@@ -6,8 +6,8 @@ use super::model::Model;
 use super::settings::Settings;
 use super::trainer::EpochReport;
 use crate::error::{Error, Result};
-use crate::io::Preparation;
 use crate::io::tensors::{self, Array, Data};
+use crate::io::{Choice, Fractions, Header, Preparation};
 use crate::nn::Spec;
 
 /// Where a run stands.
@@ -31,6 +31,17 @@ pub struct Progress {
     pub since_drop: usize,
 }
 
+/// How the rows came out of a table: with the seed, all it takes to deal out the same ones again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Origin {
+    /// How the first record was read.
+    pub header: Header,
+    /// Target, features and what became of gaps.
+    pub choice: Choice,
+    /// The parts held back.
+    pub fractions: Fractions,
+}
+
 /// Everything a run is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
@@ -50,6 +61,8 @@ pub struct Checkpoint {
     pub progress: Progress,
     /// Tells the training rows.
     pub fingerprint: u64,
+    /// Where they came from; whoever read a table says so here.
+    pub origin: Option<Origin>,
 }
 
 /// The metadata key of the words.
@@ -60,6 +73,8 @@ struct Words {
     settings: Settings,
     progress: Progress,
     fingerprint: u64,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    origin: Option<Origin>,
 }
 
 impl Checkpoint {
@@ -68,8 +83,12 @@ impl Checkpoint {
         let best =
             Model { spec: self.spec.clone(), loss: self.settings.loss, parameters: self.best.clone(), preparation };
         let mut content = best.to_tensors()?;
-        let words =
-            Words { settings: self.settings.clone(), progress: self.progress.clone(), fingerprint: self.fingerprint };
+        let words = Words {
+            settings: self.settings.clone(),
+            progress: self.progress.clone(),
+            fingerprint: self.fingerprint,
+            origin: self.origin.clone(),
+        };
         let text = serde_json::to_string(&words).map_err(|error| Error::new(format!("checkpoint: {error}")))?;
         content.metadata.insert(KEY.into(), text);
         let total = self.parameters.len();
@@ -105,8 +124,9 @@ impl Checkpoint {
         if control.len() != 4 {
             return Err(told("its step counters are damaged"));
         }
-        let Words { settings, progress, fingerprint } = words;
-        let checkpoint = Self { spec: model.spec, settings, parameters, moments, control, best, progress, fingerprint };
+        let Words { settings, progress, fingerprint, origin } = words;
+        let spec = model.spec;
+        let checkpoint = Self { spec, settings, parameters, moments, control, best, progress, fingerprint, origin };
         Ok((checkpoint, model.preparation))
     }
 }

@@ -11,7 +11,7 @@ mod step;
 mod trainer;
 
 pub use batches::split_order;
-pub use checkpoint::{Checkpoint, Progress};
+pub use checkpoint::{Checkpoint, Origin, Progress};
 pub use data::{Data, Examples};
 pub use metrics::Metrics;
 pub use model::{Model, Prediction};

@@ -125,8 +125,11 @@ impl Model {
             levels => {
                 let class = super::metrics::largest(row);
                 let top = row[class];
-                let mass: f64 = row.iter().map(|&z| f64::from(z - top).exp()).sum();
-                Prediction::Class { name: levels[class].clone(), probability: 1.0 / mass }
+                let against = match self.loss {
+                    Loss::Bce => (-f64::from(top)).exp(),
+                    _ => row.iter().map(|&z| f64::from(z - top).exp()).sum::<f64>() - 1.0,
+                };
+                Prediction::Class { name: levels[class].clone(), probability: 1.0 / (1.0 + against) }
             }
         };
         Ok(outputs.chunks_exact(preparation.target.outputs()).map(tell).collect())
@@ -145,7 +148,7 @@ impl Model {
 pub enum Prediction {
     /// A number in the target's units.
     Number(f64),
-    /// The likeliest class and its softmax probability.
+    /// The likeliest class and its probability: softmax, or sigmoid where each class was learnt against the rest.
     Class {
         /// Its name.
         name: String,

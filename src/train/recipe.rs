@@ -23,11 +23,11 @@ pub struct Recipe {
     pub activation: Option<Activation>,
     /// Share of the hidden values zeroed while training.
     pub dropout: f32,
-    /// What is made small: mean squared error or cross-entropy if not given.
+    /// What is made small: mean squared error or cross-entropy (with labels not quite sure for a small table) if not given.
     pub loss: Option<Loss>,
     /// How parameters follow gradients, with any decay; adamw if not given.
     pub optimizer: Option<Optimizer>,
-    /// Pull of the weights to zero; 1e-6, or 1 for numbers learnt from a small table, if not given.
+    /// Pull of the weights to zero; 1e-6, or 1 for a small table, if not given.
     pub weight_decay: Option<f32>,
     /// How the learning rate changes; half a cosine if not given.
     pub schedule: Option<Schedule>,
@@ -64,7 +64,8 @@ pub struct Run {
     pub gaps: String,
 }
 
-/// Fewer training rows than this make a small table.
+/// Fewer training rows than this make a small table: smaller batches give it steps enough per epoch, a decay of 1 per unit of
+/// learning rate and labels that are not quite sure keep 9,000 weights from learning some hundred rows by heart.
 const SMALL: usize = 2000;
 
 impl Recipe {
@@ -76,7 +77,7 @@ impl Recipe {
         let split = io::split(chosen.rows.len(), self.fractions, &order)?.of(&chosen.rows);
         let preparation = Preparation::fit(table, &chosen, &split.train)?;
         let target = &preparation.target;
-        let loss = self.loss(target)?;
+        let loss = self.loss(target, split.train.len())?;
         let examples = |rows: &[u32]| -> Result<Examples> {
             let y = preparation.encode_target(table, rows)?;
             let y = if loss == Loss::Bce { one_hot(&y, target.outputs()) } else { y };
@@ -109,12 +110,11 @@ impl Recipe {
         }
     }
 
-    fn loss(&self, target: &Target) -> Result<Loss> {
+    fn loss(&self, target: &Target, rows: usize) -> Result<Loss> {
+        let smoothing = if rows < SMALL { 0.1 } else { 0.0 };
         let (usual, task) = match target {
             Target::Regression { .. } => (Loss::Mse, "a number; use mse, mae or huber"),
-            Target::Classification { .. } => {
-                (Loss::CrossEntropy { smoothing: 0.0 }, "a class; use cross-entropy or bce")
-            }
+            Target::Classification { .. } => (Loss::CrossEntropy { smoothing }, "a class; use cross-entropy or bce"),
         };
         let loss = self.loss.unwrap_or(usual);
         let is_for_class = |loss| matches!(loss, Loss::CrossEntropy { .. } | Loss::Bce);
@@ -140,8 +140,7 @@ impl Recipe {
     fn settings(&self, target: &Target, loss: Loss, rows: usize) -> Settings {
         let plain = Settings::default();
         let is_small = rows < SMALL;
-        // A decay of 1 per unit of learning rate keeps 9,000 weights from learning some hundred numbers by heart.
-        let decay = if is_small && matches!(target, Target::Regression { .. }) { 1.0 } else { 1e-6 };
+        let decay = if is_small { 1.0 } else { 1e-6 };
         let optimizer = self.optimizer.unwrap_or(Optimizer::adamw(0.0));
         Settings {
             loss,

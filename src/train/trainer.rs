@@ -181,6 +181,21 @@ impl Trainer {
         self.steps
     }
 
+    /// The model it trains.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The rows it learns from and is measured on.
+    pub fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// Steps taken so far, those before a resumption included.
+    pub fn steps_done(&self) -> u64 {
+        (self.progress.history.len() * self.steps + self.progress.cursor) as u64
+    }
+
     /// The epochs so far.
     pub fn history(&self) -> &[EpochReport] {
         &self.progress.history
@@ -203,8 +218,7 @@ impl Trainer {
             self.restore_best()?;
         }
         let (best_epoch, epochs) = (self.progress.best_epoch, self.progress.history.len());
-        let steps = (epochs * self.steps + self.progress.cursor) as u64;
-        Ok(Some(Outcome { stop, best_epoch, epochs, steps }))
+        Ok(Some(Outcome { stop, best_epoch, epochs, steps: self.steps_done() }))
     }
 
     async fn try_epoch(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Option<Stop>> {
@@ -233,7 +247,8 @@ impl Trainer {
         Ok(bytemuck::cast_vec(self.device.read(&self.state.parameters.view()).await?))
     }
 
-    /// Runs single steps without looking, for measuring and for tests that compare step by step.
+    /// Runs steps without looking, for measuring and for tests that compare step by step. Past the epoch's end its order and
+    /// rates repeat.
     pub fn advance(&mut self, steps: usize) -> Result<()> {
         let mut left = steps;
         while left > 0 {
@@ -272,6 +287,7 @@ impl Trainer {
         let outputs = self.spec.outputs()?;
         Ok(match self.settings.loss {
             Loss::CrossEntropy { .. } => Metrics::classification(z, y, outputs),
+            Loss::Bce if outputs > 1 => Metrics::against_the_rest(z, y, outputs),
             loss => Metrics::regression(loss, z, y, outputs, scale),
         })
     }
@@ -291,6 +307,7 @@ impl Trainer {
             best: bytemuck::cast_vec(read(&self.state.best).await?),
             progress,
             fingerprint: self.data.fingerprint(),
+            origin: None,
         })
     }
 

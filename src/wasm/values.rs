@@ -85,7 +85,6 @@ impl<'a> Options<'a> {
         self.taken(name, "a string", JsValue::as_string)
     }
 
-
     pub(super) fn texts(&self, name: &str) -> Result<Option<Vec<String>>> {
         self.list(name, "an array of strings", JsValue::as_string)
     }

@@ -29,14 +29,13 @@ pub fn cases() -> Vec<Case> {
     ];
     let square = [1, 36, 52, 44];
     let plain = sizes.map(|size| product(Product { size, ..Product::default() }));
-    let stored =
-        [(false, true), (true, false), (true, true)].into_iter().flat_map(|(is_a_transposed, is_b_transposed)| {
-            [square, [1, 67, 35, 131], [3, 20, 33, 18]]
-                .map(|size| product(Product { size, is_a_transposed, is_b_transposed, ..Product::default() }))
-        });
+    let stored = [[false, true], [true, false], [true, true]].into_iter().flat_map(|is_transposed| {
+        [square, [1, 67, 35, 131], [3, 20, 33, 18]]
+            .map(|size| product(Product { size, is_transposed, ..Product::default() }))
+    });
     let shared = [
-        product(Product { size: [4, 30, 20, 10], is_a_shared: true, ..Product::default() }),
-        product(Product { size: [4, 30, 20, 10], is_b_shared: true, ..Product::default() }),
+        product(Product { size: [4, 30, 20, 10], is_shared: [true, false], ..Product::default() }),
+        product(Product { size: [4, 30, 20, 10], is_shared: [false, true], ..Product::default() }),
     ];
     plain.into_iter().chain(stored).chain(shared).chain([bias_and_relu(), two_epilogues(), same_twice()]).collect()
 }
@@ -44,18 +43,17 @@ pub fn cases() -> Vec<Case> {
 #[derive(Clone, Copy, Default)]
 struct Product {
     size: [u32; 4],
-    is_a_transposed: bool,
-    is_b_transposed: bool,
-    is_a_shared: bool,
-    is_b_shared: bool,
+    /// Of a and of b.
+    is_transposed: [bool; 2],
+    is_shared: [bool; 2],
 }
 
 impl Product {
     fn name(&self) -> String {
         let Self { size: [batch, m, k, n], .. } = self;
         let mark = |is_set: bool, mark: &'static str| if is_set { mark } else { "" };
-        let (at, bt) = (mark(self.is_a_transposed, "T"), mark(self.is_b_transposed, "T"));
-        let (shared_a, shared_b) = (mark(self.is_a_shared, " one a"), mark(self.is_b_shared, " one b"));
+        let (at, bt) = (mark(self.is_transposed[0], "T"), mark(self.is_transposed[1], "T"));
+        let (shared_a, shared_b) = (mark(self.is_shared[0], " one a"), mark(self.is_shared[1], " one b"));
         format!("{batch} x [{m}, {k}]{at} x [{k}, {n}]{bt}{shared_a}{shared_b}")
     }
 
@@ -63,7 +61,7 @@ impl Product {
         let [batch, m, k, n] = self.size.map(|size| size as usize);
         let batches = |is_shared: bool| if is_shared { 1 } else { batch };
         let mut numbers = Numbers::new((m * 1000 + n) as u64);
-        (numbers.floats(batches(self.is_a_shared) * m * k), numbers.floats(batches(self.is_b_shared) * k * n))
+        (numbers.floats(batches(self.is_shared[0]) * m * k), numbers.floats(batches(self.is_shared[1]) * k * n))
     }
 
     /// Σ_p a[z, i, p] b[z, p, j], read where each operand stores it.
@@ -71,12 +69,12 @@ impl Product {
         let [batch, m, k, n] = self.size.map(|size| size as usize);
         let mut out = Vec::new();
         for z in 0..batch {
-            let a = &a[if self.is_a_shared { 0 } else { z * m * k }..];
-            let b = &b[if self.is_b_shared { 0 } else { z * k * n }..];
+            let a = &a[if self.is_shared[0] { 0 } else { z * m * k }..];
+            let b = &b[if self.is_shared[1] { 0 } else { z * k * n }..];
             for i in 0..m {
                 for j in 0..n {
-                    let left = |p: usize| f64::from(a[if self.is_a_transposed { p * m + i } else { i * k + p }]);
-                    let right = |p: usize| f64::from(b[if self.is_b_transposed { j * k + p } else { p * n + j }]);
+                    let left = |p: usize| f64::from(a[if self.is_transposed[0] { p * m + i } else { i * k + p }]);
+                    let right = |p: usize| f64::from(b[if self.is_transposed[1] { j * k + p } else { p * n + j }]);
                     out.push((0..k).map(|p| left(p) * right(p)).sum());
                 }
             }
@@ -90,8 +88,8 @@ impl Product {
             is_transposed,
             is_batched: !is_shared,
         };
-        let a = operand(&inputs[0], self.is_a_transposed, self.is_a_shared);
-        let b = operand(&inputs[1], self.is_b_transposed, self.is_b_shared);
+        let a = operand(&inputs[0], self.is_transposed[0], self.is_shared[0]);
+        let b = operand(&inputs[1], self.is_transposed[1], self.is_shared[1]);
         dispatch(self.size, a, b, out)
     }
 }

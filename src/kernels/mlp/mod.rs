@@ -2,6 +2,7 @@
 //! `mlp_step` and `mlp_forward` are its kernels; `engine` and below are their CPU path.
 
 mod activation;
+pub mod cases;
 pub(super) mod engine;
 mod loss;
 mod plan;

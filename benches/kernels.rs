@@ -1,0 +1,119 @@
+//! Kernels by themselves on every device here: time, GFLOP/s and GB/s from each kernel's own cost. An argument picks lines by name.
+#![allow(clippy::print_stdout, reason = "a bench prints its table")]
+
+use std::time::Instant;
+
+use meromorph::device::{Command, Device, Dispatch, Request, View};
+use meromorph::kernels::matmul::Operand;
+use meromorph::kernels::pointwise::Space;
+use meromorph::kernels::program::Program;
+use meromorph::kernels::scalar::{self, Row};
+use meromorph::kernels::{layer_norm, map, matmul, random, reduce, softmax};
+
+/// Long enough for the clock and for the first submits to be forgotten.
+const SECONDS: f64 = 0.7;
+
+fn main() {
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    for name in ["cpu", "webgpu"] {
+        let request = Request { device: name.into(), threads: 0 };
+        let Ok(device) = pollster::block_on(Device::open(&request)) else { continue };
+        println!("{name}: {}, {} threads", device.info().name, device.info().threads);
+        for (line, make) in lines() {
+            if wanted.is_empty() || wanted.iter().any(|word| format!("{name} {line}").contains(word)) {
+                measure(&device, &line, &*make);
+            }
+        }
+    }
+}
+
+/// Lends a filled buffer of so many words.
+type Lend<'a> = &'a dyn Fn(usize) -> View;
+type Make = Box<dyn Fn(Lend<'_>) -> Dispatch>;
+
+fn lines() -> Vec<(String, Make)> {
+    let mut lines: Vec<(String, Make)> = Vec::new();
+    for [m, k, n] in [[256, 256, 256], [1024, 1024, 1024], [4096, 64, 64], [64, 4096, 64], [1, 1024, 1024]] {
+        for (mark, is_a_transposed, is_b_transposed) in [("", false, false), (" aT", true, false), (" bT", false, true)]
+        {
+            let make: Make = Box::new(move |view| {
+                let operand = |words: u32, is_transposed| Operand {
+                    view: view(words as usize),
+                    is_transposed,
+                    is_batched: false,
+                };
+                let (a, b) = (operand(m * k, is_a_transposed), operand(k * n, is_b_transposed));
+                matmul::dispatch([1, m, k, n], a, b, view((m * n) as usize))
+            });
+            lines.push((format!("matmul {m} x {k} x {n}{mark}"), make));
+        }
+    }
+    let rows: [&'static Row; 8] = [
+        &scalar::ADD,
+        &scalar::DIV,
+        &scalar::EXP,
+        &scalar::LN,
+        &scalar::SIN,
+        &scalar::TANH,
+        &scalar::GELU,
+        &scalar::POW,
+    ];
+    let count = 1 << 20;
+    for row in rows {
+        let make: Make = Box::new(move |view| {
+            let inputs = row.arguments.iter().map(|_| view(count)).collect();
+            map::dispatch(Program::row(row), Space::flat([1, 1, 1, count as u32]), inputs, view(count))
+        });
+        lines.push((format!("map {}", row.name), make));
+    }
+    let (space, half) = (Space::flat([1, 1, 1, count as u32]), (count / 1024) as u32);
+    for (name, shape) in [("whole", [1, count as u32, 1]), ("rows", [half, 1024, 1]), ("columns", [1, half, 1024])] {
+        let make: Make = Box::new(move |view| {
+            let program = Program::build(1, |x| x[0]);
+            let out = view(count / shape[1] as usize);
+            reduce::dispatch(reduce::Join::Sum, program, space, shape, shape[1], 1.0, vec![view(count)], out)
+        });
+        lines.push((format!("reduce {name}"), make));
+    }
+    let shape = [half, 1024];
+    lines.push((
+        "softmax".into(),
+        Box::new(move |view| softmax::dispatch(softmax::Form::Softmax, shape, view(count), view(count))),
+    ));
+    lines.push((
+        "layer_norm".into(),
+        Box::new(move |view| layer_norm::dispatch(shape, 1e-5, view(count), view(count), view(1024))),
+    ));
+    lines.push((
+        "random uniform".into(),
+        Box::new(move |view| random::dispatch(random::Form::Uniform, 1, 0, view(64), view(count))),
+    ));
+    lines
+}
+
+fn measure(device: &Device, name: &str, make: &dyn Fn(Lend<'_>) -> Dispatch) {
+    let filled = |words: usize| {
+        let values: Vec<u32> = (0..words).map(|i| f32::to_bits(0.1 + (i % 97) as f32 / 97.0)).collect();
+        device.upload(&values).expect("room for the bench").view()
+    };
+    let dispatch = make(&filled);
+    let out = View { words: 1, ..dispatch.outputs[0].clone() };
+    let record = || {
+        device.record(Command::Dispatch(dispatch.clone()));
+        Ok(())
+    };
+    let (plan, ()) = device.capture(record).expect("the kernel compiles");
+    let run = |times: usize| {
+        let start = Instant::now();
+        plan.run(times).expect("the plan runs");
+        pollster::block_on(device.read(&out)).expect("a result");
+        start.elapsed().as_secs_f64()
+    };
+    run(1);
+    let once = run(1).max(1e-6);
+    let times = ((SECONDS / once) as usize).clamp(1, 20_000);
+    let seconds = run(times) / times as f64;
+    let cost = plan.summary().cost;
+    let (flops, bytes) = (cost.flops as f64 / seconds / 1e9, cost.bytes as f64 / seconds / 1e9);
+    println!("  {name:32} {:10.1} us {flops:8.1} GFLOP/s {bytes:8.2} GB/s", seconds * 1e6);
+}

@@ -1,0 +1,177 @@
+//! `mero bench`: the speed of a training step and of a matrix product, as medians over windows after a warm-up.
+
+use clap::Subcommand;
+use pollster::block_on;
+use serde_json::json;
+
+use super::args::{Hardware, Widths};
+use super::console::{say, say_json};
+use super::text::{duration, facts, figure, scaled_count};
+use super::{Answer, Failure};
+use crate::autograd::Var;
+use crate::nn::{Activation, Spec};
+use crate::train::{Data, Examples, Settings, Trainer};
+use crate::{Device, Result, host, ops};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// A training step of a perceptron with 5 inputs and 1 output: silu, mse, AdamW
+    Mlp(Mlp),
+    /// c = a · b over square matrices, against the gemm library called directly
+    Matmul(Matmul),
+}
+
+#[derive(clap::Args)]
+struct Mlp {
+    /// Widths of the hidden layers
+    #[arg(long, default_value = "64,64,64", value_name = "N,N,N")]
+    hidden: Widths,
+    /// Rows per step
+    #[arg(long, default_value_t = 256, value_name = "B")]
+    batch: usize,
+    /// Steps per window
+    #[arg(long, default_value_t = 500, value_name = "N")]
+    steps: usize,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(clap::Args)]
+struct Matmul {
+    /// Rows and columns
+    #[arg(long, default_value_t = 1024, value_name = "N")]
+    size: usize,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(clap::Args)]
+struct Common {
+    /// Windows measured; the median counts
+    #[arg(long, default_value_t = 9, value_name = "N")]
+    windows: usize,
+    #[command(flatten)]
+    hardware: Hardware,
+    /// One JSON object on standard output, and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Answer {
+    let sizes = match &args.what {
+        What::Mlp(mlp) => [mlp.batch, mlp.steps, mlp.common.windows],
+        What::Matmul(matmul) => [matmul.size, 1, matmul.common.windows],
+    };
+    if sizes.contains(&0) {
+        return Err(Failure::usage("batch, steps, size and windows must be at least 1"));
+    }
+    match &args.what {
+        What::Mlp(args) => mlp(args),
+        What::Matmul(args) => matmul(args),
+    }
+}
+
+/// Epochs of so many steps: long enough that the upload of an epoch does not count.
+const STEPS_PER_EPOCH: usize = 64;
+
+fn mlp(args: &Mlp) -> Answer {
+    let device = args.common.hardware.open()?;
+    let spec = Spec::mlp(5, &args.hidden.0, 1, Activation::Silu);
+    let rows = args.batch * STEPS_PER_EPOCH;
+    let train = Examples { x: random(&device, rows * 5, 1)?, y: random(&device, rows, 2)? };
+    let data = Data { inputs: 5, targets: 1, train, ..Data::default() };
+    let settings = Settings { batch: args.batch, ..Settings::default() };
+    let mut trainer = Trainer::new(&device, spec, settings, data)?;
+    let flops = trainer.step_summary().cost.flops as f64;
+    let kind = trainer.step_kind().name();
+    let times = windows(args.common.windows, || {
+        trainer.advance(args.steps)?;
+        block_on(trainer.batch_losses()).map(drop)
+    })?;
+    let per_step = |ms: f64| ms * 1e3 / args.steps as f64;
+    let [best, median, worst] = times.map(per_step);
+    let (info, samples) = (device.info(), args.batch as f64 / median * 1e6);
+    if args.common.json {
+        say_json(&json!({
+            "event": "report", "bench": "mlp", "us_per_step": median, "us_per_step_best": best, "us_per_step_worst": worst,
+            "steps_per_s": 1e6 / median, "samples_per_s": samples, "gflops": flops / median / 1e3, "batch": args.batch,
+            "hidden": args.hidden.0, "steps": args.steps, "windows": args.common.windows, "step": kind,
+            "device": info.device, "name": info.name, "threads": info.threads,
+        }));
+        return Ok(());
+    }
+    say(&facts(&[
+        ("us_per_step", format!("{} (from {} to {})", figure(median), figure(best), figure(worst))),
+        ("speed", format!("{} steps/s, {} rows/s", figure(1e6 / median), scaled_count(samples))),
+        ("work", format!("{} GFLOP/s", figure(flops / median / 1e3))),
+        ("step", format!("{kind} on {} ({}, {} threads)", info.device, info.name, info.threads)),
+    ]));
+    Ok(())
+}
+
+fn matmul(args: &Matmul) -> Answer {
+    let device = args.common.hardware.open()?;
+    let n = args.size;
+    let matrix = |stream| ops::normal(&device, [n, n], 0, stream).map(Var::constant);
+    let (a, b) = (matrix(1)?, matrix(2)?);
+    let (plan, c) = device.capture(|| Ok(ops::matmul(&a, &b)))?;
+    let mut corner = c.value().view().clone();
+    corner.words = 1;
+    let ours = windows(args.common.windows, || {
+        plan.run(1)?;
+        block_on(device.read(&corner)).map(drop)
+    })?;
+    let [left, right] = [block_on(a.value().to_f32())?, block_on(b.value().to_f32())?];
+    let mut product = vec![0.0; n * n];
+    let threads = match args.common.hardware.threads {
+        0 => host::threads(),
+        threads => threads,
+    };
+    let library = windows(args.common.windows, || {
+        host::product(n, n, n, (&left, [n, 1]), (&right, [n, 1]), &mut product, threads);
+        Ok(())
+    })?;
+    let [_, ours, _] = ours;
+    let [_, library, _] = library;
+    let rate = |ms: f64| 2.0 * (n as f64).powi(3) / ms / 1e6;
+    let info = device.info();
+    if args.common.json {
+        say_json(&json!({
+            "event": "report", "bench": "matmul", "size": n, "ms": ours, "gflops": rate(ours), "library_ms": library,
+            "library_gflops": rate(library), "ratio": library / ours, "device": info.device, "name": info.name,
+            "threads": info.threads,
+        }));
+        return Ok(());
+    }
+    let line = |ms: f64| format!("{} GFLOP/s, {}", figure(rate(ms)), duration(ms / 1e3));
+    say(&facts(&[
+        ("here", format!("{} on {} ({}, {} threads)", line(ours), info.device, info.name, info.threads)),
+        ("gemm", format!("{} on cpu, {threads} threads", line(library))),
+        ("ratio", figure(library / ours)),
+    ]));
+    Ok(())
+}
+
+/// Time of warm windows in milliseconds: the best, the median, the worst.
+fn windows(count: usize, mut window: impl FnMut() -> Result<()>) -> Result<[f64; 3]> {
+    window()?;
+    window()?;
+    let mut times = Vec::with_capacity(count);
+    for _ in 0..count {
+        let start = host::now_ms();
+        window()?;
+        times.push(host::now_ms() - start);
+    }
+    times.sort_by(f64::total_cmp);
+    Ok([times[0], times[count / 2], times[count - 1]])
+}
+
+fn random(device: &Device, count: usize, stream: u32) -> Result<Vec<f32>> {
+    block_on(ops::normal(device, [count], 0, stream)?.to_f32())
+}

@@ -1,0 +1,99 @@
+//! Where a run is told: JSON lines for programs, a bar for people at a terminal, plain lines for files and pipes.
+
+use std::cell::Cell;
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
+
+use super::text::{figure, scaled_count};
+use crate::host;
+use crate::train::{EpochReport, Event, Trainer};
+
+/// Writes a line to standard output. A reader who went away is no reason to stop the work.
+pub(super) fn say(line: &str) {
+    let _ = writeln!(io::stdout().lock(), "{line}");
+}
+
+/// Writes one JSON object to standard output.
+pub(super) fn say_json(value: &impl serde::Serialize) {
+    say(&serde_json::to_string(value).expect("words and figures can be written as JSON"));
+}
+
+/// How a run is followed.
+pub(super) struct Console {
+    is_json: bool,
+    bar: ProgressBar,
+    /// Epochs in all, steps in each, rows in each.
+    shape: [usize; 3],
+    started_ms: f64,
+    steps_before: usize,
+    /// When the last plain line was written, or never.
+    last_line_ms: Cell<f64>,
+}
+
+/// Time between plain lines.
+const LINE_MS: f64 = 1000.0;
+
+impl Console {
+    pub(super) fn new(is_json: bool, trainer: &Trainer, epochs: usize) -> Self {
+        let (steps, rows) = (trainer.steps_per_epoch(), trainer.data().train.rows(trainer.data().targets));
+        let is_seen = !is_json && io::stdout().is_terminal() && io::stderr().is_terminal();
+        let bar = if is_seen { new_bar((epochs * steps) as u64) } else { ProgressBar::hidden() };
+        let steps_before = trainer.steps_done() as usize;
+        bar.set_position(steps_before as u64);
+        bar.reset_eta();
+        let last_line_ms = Cell::new(f64::NEG_INFINITY);
+        Self { is_json, bar, shape: [epochs, steps, rows], started_ms: host::now_ms(), steps_before, last_line_ms }
+    }
+
+    pub(super) fn follow(&self, event: &Event<'_>) {
+        match event {
+            Event::Steps { epoch, done, .. } => self.bar.set_position((epoch * self.shape[1] + done) as u64),
+            Event::Epoch(report) if self.is_json => say_json(&self.epoch(report)),
+            Event::Epoch(report) if !self.bar.is_hidden() => self.bar.set_message(self.line(report)),
+            Event::Epoch(report) => self.plain(report),
+        }
+    }
+
+    /// Takes the bar away; what is said next stands where it was.
+    pub(super) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn epoch(&self, report: &EpochReport) -> Value {
+        let EpochReport { epoch, train_loss, val_loss, lr, is_best } = report;
+        let [epochs, steps, _] = self.shape;
+        json!({
+            "event": "epoch", "epoch": epoch + 1, "epochs": epochs, "steps": (epoch + 1) * steps, "train_loss": train_loss,
+            "val_loss": val_loss, "lr": lr, "is_best": is_best, "seconds": (host::now_ms() - self.started_ms) / 1e3,
+        })
+    }
+
+    fn plain(&self, report: &EpochReport) {
+        if host::now_ms() - self.last_line_ms.get() > LINE_MS {
+            self.last_line_ms.set(host::now_ms());
+            say(&format!("  {}", self.line(report)));
+        }
+    }
+
+    fn line(&self, report: &EpochReport) -> String {
+        let [epochs, steps, rows] = self.shape;
+        let epoch = report.epoch + 1;
+        let seconds = ((host::now_ms() - self.started_ms) / 1e3).max(1e-9);
+        let done = (epoch * steps - self.steps_before) as f64 / steps as f64;
+        let rate = scaled_count(done * rows as f64 / seconds);
+        let validation = report.val_loss.map_or_else(String::new, |loss| format!("  validation {}", figure(loss)));
+        let width = epochs.to_string().len();
+        format!("epoch {epoch:>width$}/{epochs}  train {}{validation}  {rate} rows/s", figure(report.train_loss))
+    }
+}
+
+fn new_bar(length: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("  {bar:28.cyan/black.bright} {percent:>3}%  {msg}  at most {eta} left")
+        .expect("the template is written above");
+    let bar = ProgressBar::new(length).with_style(style.progress_chars("━╸━")).with_message("starting");
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}

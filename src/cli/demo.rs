@@ -1,0 +1,85 @@
+//! `mero demo`: a data set with a known answer, drawn here, through the same run as a table from a file.
+//! x of 5 columns N(0, 1), y = 2 x0 + 0.5 x1 - 1.5 x2 + 0.8 x3 - 0.3 x4 + 0.1 e with e N(0, 1): at best R² = 0.9986.
+
+use pollster::block_on;
+
+use super::args::{Hardware, Output, Recipe};
+use super::data::prepare;
+use super::session::Session;
+use super::{Answer, Failure};
+use crate::io::{Choice, Table};
+use crate::train::{Origin, Trainer};
+use crate::{Device, Result, host, ops};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Rows to draw
+    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    rows: usize,
+    #[command(flatten)]
+    recipe: Recipe,
+    #[command(flatten)]
+    hardware: Hardware,
+    #[command(flatten)]
+    output: Output,
+}
+
+pub(super) fn run(args: &Args) -> Answer {
+    args.recipe.check()?;
+    args.hardware.check()?;
+    if args.rows < 3 {
+        return Err(Failure::usage(format!("rows is {}; a split in three needs at least 3", args.rows)));
+    }
+    if let Some(out) = &args.output.out {
+        host::check_writable(out)?;
+    }
+    let origin = Origin { choice: Choice { target: "y".into(), ..Choice::default() }, ..Origin::default() };
+    let mut prepared = prepare(linear(args.rows)?, &origin, args.recipe.seed())?;
+    let data = std::mem::take(&mut prepared.data);
+    let rows = data.train.rows(data.targets);
+    let loss = args.recipe.loss(&prepared.preparation.target, rows)?;
+    let settings = args.recipe.settings(&prepared.preparation, loss, rows);
+    let device = args.hardware.open()?;
+    let mut trainer = Trainer::new(&device, args.recipe.spec(data.inputs, 1), settings.clone(), data)?;
+    let (is_json, out) = (args.output.json, args.output.out.clone());
+    Session { device, settings, prepared, origin, is_json, out, checkpoint: None }.run(&mut trainer)
+}
+
+/// Weight of each input.
+const WEIGHTS: [f64; 5] = [2.0, 0.5, -1.5, 0.8, -0.3];
+/// Deviation of the noise.
+const NOISE: f64 = 0.1;
+
+/// The rows, from the engine's generator: the same on every machine.
+fn linear(rows: usize) -> Result<Table> {
+    let cpu = Device::cpu(1);
+    let drawn = |count: usize, stream| block_on(ops::normal(&cpu, [count], 0, stream)?.to_f32());
+    let (x, noise) = (drawn(rows * WEIGHTS.len(), 0)?, drawn(rows, 1)?);
+    let row = |(x, noise): (&[f32], &f32)| {
+        let inputs: Vec<f64> = x.iter().copied().map(f64::from).collect();
+        let y = inputs.iter().zip(WEIGHTS).map(|(x, w)| x * w).sum::<f64>() + NOISE * f64::from(*noise);
+        [inputs, vec![y]].concat()
+    };
+    let values: Vec<f64> = x.chunks_exact(WEIGHTS.len()).zip(&noise).flat_map(row).collect();
+    let names = ["x0", "x1", "x2", "x3", "x4", "y"].map(String::from);
+    Table::from_matrix("2 x0 + 0.5 x1 - 1.5 x2 + 0.8 x3 - 0.3 x4 + noise", &names, &values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rows_are_what_they_are_said_to_be() {
+        let table = linear(20_000).unwrap();
+        let y = table.numbers("y").unwrap();
+        let inputs: Vec<&[f64]> = (0..5).map(|j| table.numbers(&format!("x{j}")).unwrap()).collect();
+        let clean = |row: usize| inputs.iter().zip(WEIGHTS).map(|(x, w)| x[row] * w).sum::<f64>();
+        let mean = |of: &dyn Fn(usize) -> f64| (0..y.len()).map(of).sum::<f64>() / y.len() as f64;
+        let noise = mean(&|row| (y[row] - clean(row)).powi(2));
+        assert!((noise - NOISE * NOISE).abs() < 5e-4, "{noise}");
+        let variance: f64 = WEIGHTS.iter().map(|w| w * w).sum();
+        assert!((mean(&|row| clean(row).powi(2)) - variance).abs() < 0.2);
+        assert!(mean(&|row| inputs[0][row] * inputs[1][row]).abs() < 0.03);
+    }
+}

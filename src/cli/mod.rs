@@ -1,0 +1,121 @@
+//! The command line: each command parses the outside, calls one room and formats the answer.
+
+mod args;
+mod bench;
+mod console;
+mod data;
+mod demo;
+mod devices;
+mod eval;
+mod interrupt;
+mod plan;
+mod plot;
+mod predict;
+mod recipe;
+mod report;
+mod session;
+mod text;
+mod train;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::error::Error;
+
+#[derive(Parser)]
+#[command(name = "mero", version, about = "Trains and runs models, on any GPU and on plain CPUs", max_term_width = 110)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Train on a table: split it, fit a model, stop by validation, report on rows that nothing depended on
+    Train(Box<train::Args>),
+    /// Train on a built-in data set: a first look, and a yardstick
+    Demo(Box<demo::Args>),
+    /// Predict every row of a table with a trained model
+    Predict(predict::Args),
+    /// Measure a trained model on a table that has the target
+    Eval(eval::Args),
+    /// List the devices that are here
+    Devices(devices::Args),
+    /// Show what one training step would launch, move and compute, without running it
+    Plan(Box<plan::Args>),
+    /// Measure the speed of a training step or of a matrix product
+    Bench(bench::Args),
+}
+
+impl Command {
+    fn run(&self) -> (&'static str, Answer) {
+        match self {
+            Self::Train(args) => ("train", train::run(args)),
+            Self::Demo(args) => ("demo", demo::run(args)),
+            Self::Predict(args) => ("predict", predict::run(args)),
+            Self::Eval(args) => ("eval", eval::run(args)),
+            Self::Devices(args) => {
+                devices::run(args);
+                ("devices", Ok(()))
+            }
+            Self::Plan(args) => ("plan", plan::run(args)),
+            Self::Bench(args) => ("bench", bench::run(args)),
+        }
+    }
+}
+
+/// What a command comes to.
+type Answer<T = ()> = Result<T, Failure>;
+
+/// Why a command ended without its result: what is said on standard error, and the exit code.
+struct Failure {
+    message: String,
+    code: u8,
+}
+
+impl Failure {
+    /// The work could not be done.
+    const FAILED: u8 = 1;
+    /// The question was wrong; also what clap says.
+    const USAGE: u8 = 2;
+    /// 128 + SIGINT, as shells have it.
+    const INTERRUPTED: u8 = 130;
+
+    fn usage(message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: Self::USAGE }
+    }
+
+    fn interrupted(message: String) -> Self {
+        Self { message, code: Self::INTERRUPTED }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self { message: error.to_string(), code: Self::FAILED }
+    }
+}
+
+/// Runs the command line of this process. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if !error.use_stderr() => {
+            console::say(error.render().to_string().trim_end());
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => {
+            let text = error.render().to_string();
+            eprintln!("mero: {}", text.strip_prefix("error: ").unwrap_or(&text).trim_end());
+            return ExitCode::from(Failure::USAGE);
+        }
+    };
+    let (name, answer) = cli.command.run();
+    let Err(Failure { message, code }) = answer else { return ExitCode::SUCCESS };
+    // Rooms that know the command say it themselves.
+    let prefix = format!("{name}: ");
+    let prefix = if message.starts_with(&prefix) { "" } else { &prefix };
+    eprintln!("mero: {prefix}{message}");
+    ExitCode::from(code)
+}

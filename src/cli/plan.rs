@@ -1,0 +1,119 @@
+//! `mero plan`: one training step on the dry device, which counts and runs nothing.
+
+use std::path::PathBuf;
+
+use pollster::block_on;
+use serde_json::json;
+
+use super::args::{Heading, Recipe, read};
+use super::console::{say, say_json};
+use super::data::prepare;
+use super::text::{bytes, count, facts, figure, grid, scaled_count};
+use super::{Answer, Failure};
+use crate::Device;
+use crate::device::{Cost, Request, Summary};
+use crate::io::{Choice, Preparation, Target};
+use crate::nn::Layout;
+use crate::train::{Data, Examples, Origin, Trainer};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// A table to take the sizes from, with --target
+    #[arg(requires = "target")]
+    file: Option<PathBuf>,
+    /// The column to learn
+    #[arg(long, value_name = "COLUMN", requires = "file")]
+    target: Option<String>,
+    /// Inputs of the model, without a table
+    #[arg(long, default_value_t = 5, value_name = "N", conflicts_with = "file")]
+    inputs: usize,
+    /// Outputs of the model, without a table
+    #[arg(long, default_value_t = 1, value_name = "N", conflicts_with = "file")]
+    outputs: usize,
+    /// Training rows, without a table
+    #[arg(long, default_value_t = 10_000, value_name = "N", conflicts_with = "file")]
+    rows: usize,
+    #[command(flatten)]
+    heading: Heading,
+    #[command(flatten)]
+    recipe: Recipe,
+    /// One JSON object per launch and one for the step on standard output, and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Answer {
+    args.recipe.check()?;
+    let (data, preparation) = args.sizes()?;
+    let rows = data.train.rows(data.targets);
+    let loss = args.recipe.loss(&preparation.target, rows)?;
+    let settings = args.recipe.settings(&preparation, loss, rows);
+    let spec = args.recipe.spec(data.inputs, data.targets.max(preparation.target.outputs()));
+    let parameters = Layout::of(&spec).count();
+    let device = block_on(Device::open(&Request { device: "dry".into(), threads: 0 }))?;
+    let batch = settings.batch;
+    let trainer = Trainer::new(&device, spec, settings, data)?;
+    let (summary, kind) = (trainer.step_summary(), trainer.step_kind().name());
+    let peak = device.counters().peak_bytes;
+    if args.json {
+        for (at, (kernel, cost)) in summary.launches.iter().enumerate() {
+            say_json(
+                &json!({ "event": "launch", "at": at, "kernel": kernel, "flops": cost.flops, "bytes": cost.bytes }),
+            );
+        }
+        say_json(&json!({
+            "event": "report", "step": kind, "batch": batch, "parameters": parameters, "launches": summary.launches.len(),
+            "flops": summary.cost.flops, "bytes": summary.cost.bytes, "transient_bytes": summary.transient_bytes,
+            "unshared_bytes": summary.unshared_bytes, "persistent_bytes": summary.persistent_bytes, "peak_bytes": peak,
+        }));
+        return Ok(());
+    }
+    say(&launches(summary));
+    let transient = format!("{} ({} without sharing)", bytes(summary.transient_bytes), bytes(summary.unshared_bytes));
+    say(&format!(
+        "\n{}",
+        facts(&[
+            ("step", format!("{kind}, {batch} rows, {} launches", summary.launches.len())),
+            ("model", format!("{} parameters", count(parameters as u64))),
+            ("work", format!("{} flops, {} moved", scaled_count(summary.cost.flops as f64), bytes(summary.cost.bytes))),
+            ("transient", transient),
+            ("persistent", bytes(summary.persistent_bytes)),
+            ("peak", format!("{} for the whole run, rows and validation included", bytes(peak))),
+        ])
+    ));
+    Ok(())
+}
+
+impl Args {
+    /// Rows of the right sizes, and what they mean: those of the table, or zeros.
+    fn sizes(&self) -> Answer<(Data, Preparation)> {
+        if let (Some(file), Some(target)) = (&self.file, &self.target) {
+            let choice = Choice { target: target.clone(), ..Choice::default() };
+            let origin = Origin { header: self.heading.header(), choice, ..Origin::default() };
+            let mut prepared = prepare(read(file, origin.header)?, &origin, self.recipe.seed())?;
+            let loss = self.recipe.loss(&prepared.preparation.target, prepared.data.train.rows(1))?;
+            prepared.fit_to(loss);
+            return Ok((prepared.data, prepared.preparation));
+        }
+        if [self.inputs, self.outputs, self.rows].contains(&0) {
+            return Err(Failure::usage("inputs, outputs and rows must be at least 1"));
+        }
+        let zeros = |rows: usize| Examples { x: vec![0.0; rows * self.inputs], y: vec![0.0; rows * self.outputs] };
+        let (inputs, targets) = (self.inputs, self.outputs);
+        let data = Data { inputs, targets, train: zeros(self.rows), ..Data::default() };
+        let target = Target::Regression { name: "y".into(), mean: 0.0, scale: 1.0, min: 0.0, max: 0.0 };
+        Ok((data, Preparation { features: Vec::new(), target }))
+    }
+}
+
+fn launches(summary: &Summary) -> String {
+    let share = |cost: &Cost| 100.0 * cost.flops as f64 / summary.cost.flops.max(1) as f64;
+    let row = |(at, (kernel, cost)): (usize, &(&'static str, Cost))| {
+        let intensity = cost.flops as f64 / cost.bytes.max(1) as f64;
+        let figures =
+            [scaled_count(cost.flops as f64), bytes(cost.bytes), figure(intensity), format!("{:.1} %", share(cost))];
+        [format!("{:>3}  {kernel}", at + 1)].into_iter().chain(figures).collect()
+    };
+    let rows: Vec<_> = summary.launches.iter().enumerate().map(row).collect();
+    grid(&["  #  kernel", "flops", "bytes", "flops/byte", "of the work"], &rows)
+}

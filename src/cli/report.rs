@@ -1,0 +1,184 @@
+//! What a run is introduced by and what it amounts to, as JSON and for people.
+
+use serde::Serialize;
+
+use super::session::{Pace, Session};
+use super::text::{bytes, count, duration, facts, figure, grid, scaled_count};
+use crate::nn::{Layer, Layout, Spec};
+use crate::train::{Data, Metrics, Outcome, Stop, Trainer};
+use crate::{host, io};
+
+/// The last line of a run.
+#[derive(Serialize)]
+pub(super) struct Report {
+    event: &'static str,
+    task: &'static str,
+    rows: Rows,
+    epochs: usize,
+    best_epoch: Option<usize>,
+    stop: Stop,
+    steps: u64,
+    step: &'static str,
+    device: &'static str,
+    threads: usize,
+    seconds: f64,
+    samples_per_s: f64,
+    steps_per_s: f64,
+    train_loss: Option<f64>,
+    val_loss: Option<f64>,
+    val: Option<Metrics>,
+    test: Option<Metrics>,
+    peak_bytes: u64,
+    model: Option<String>,
+}
+
+/// Rows of each part.
+#[derive(Clone, Copy, Serialize)]
+pub(super) struct Rows {
+    train: usize,
+    validation: usize,
+    test: usize,
+}
+
+impl Rows {
+    pub(super) fn of(data: &Data) -> Self {
+        let [train, validation, test] = [&data.train, &data.validation, &data.test].map(|part| part.rows(data.targets));
+        Self { train, validation, test }
+    }
+}
+
+impl Report {
+    pub(super) fn new(
+        session: &Session,
+        trainer: &Trainer,
+        outcome: &Outcome,
+        pace: &Pace,
+        [val, test]: [Option<Metrics>; 2],
+    ) -> Self {
+        let rows = Rows::of(trainer.data());
+        let best = outcome.best_epoch.and_then(|epoch| trainer.history().get(epoch));
+        let steps_per_s = pace.steps as f64 / pace.seconds.max(1e-9);
+        let info = session.device.info();
+        Self {
+            event: "report",
+            task: session.task(),
+            rows,
+            epochs: outcome.epochs,
+            best_epoch: outcome.best_epoch.map(|epoch| epoch + 1),
+            stop: outcome.stop.clone(),
+            steps: outcome.steps,
+            step: trainer.step_kind().name(),
+            device: info.device,
+            threads: info.threads,
+            seconds: pace.seconds,
+            samples_per_s: steps_per_s * rows.train as f64 / trainer.steps_per_epoch() as f64,
+            steps_per_s,
+            train_loss: best.map(|report| report.train_loss),
+            val_loss: best.and_then(|report| report.val_loss),
+            val,
+            test,
+            peak_bytes: host::peak_bytes(),
+            model: session.out.as_ref().map(|path| path.display().to_string()),
+        }
+    }
+
+    /// The report for people.
+    pub(super) fn text(&self, processor: &str) -> String {
+        let why = match self.stop {
+            Stop::Patience => "validation stopped improving",
+            _ => "all epochs were run",
+        };
+        let best = self.best_epoch.map_or_else(String::new, |epoch| format!(", weights kept from epoch {epoch}"));
+        let mut lines = vec![
+            ("trained", format!("{} epochs in {}: {why}{best}", self.epochs, duration(self.seconds))),
+            ("speed", format!("{} rows/s, {} steps/s", scaled_count(self.samples_per_s), figure(self.steps_per_s))),
+            ("step", format!("{} on {} ({processor}, {} threads)", self.step, self.device, self.threads)),
+        ];
+        if self.peak_bytes > 0 {
+            lines.push(("memory", format!("{} at most", bytes(self.peak_bytes))));
+        }
+        lines.push(("model", self.model.clone().unwrap_or_else(|| "not written; name a file with --out".into())));
+        let parts = [("validation", self.val), ("test", self.test)];
+        format!("\n{}\n\n{}", metrics_table(&parts), facts(&lines))
+    }
+}
+
+/// One row of figures per part.
+pub(super) fn metrics_table(parts: &[(&str, Option<Metrics>)]) -> String {
+    type Column = (&'static str, fn(&Metrics) -> Option<f64>);
+    let columns: [Column; 5] = [
+        ("loss", |m| Some(m.loss)),
+        ("mse", |m| m.mse),
+        ("mae", |m| m.mae),
+        ("R²", |m| m.r2),
+        ("accuracy", |m| m.accuracy),
+    ];
+    let parts: Vec<_> = parts.iter().filter_map(|(name, metrics)| Some((*name, (*metrics)?))).collect();
+    let is_used = |column: &&Column| parts.iter().any(|(_, metrics)| column.1(metrics).is_some());
+    let columns: Vec<&Column> = columns.iter().filter(is_used).collect();
+    let head: Vec<&str> = ["", "rows"].into_iter().chain(columns.iter().map(|(name, _)| *name)).collect();
+    let row = |(name, metrics): &(&str, Metrics)| {
+        let figures = columns.iter().map(|(_, of)| of(metrics).map_or_else(|| "–".into(), figure));
+        [(*name).to_owned(), count(metrics.rows as u64)].into_iter().chain(figures).collect()
+    };
+    grid(&head, &parts.iter().map(row).collect::<Vec<_>>())
+}
+
+/// What is said before the first step.
+pub(super) fn introduction(session: &Session, trainer: &Trainer) -> String {
+    let (data, prepared) = (trainer.data(), &session.prepared);
+    let Rows { train, validation, test } = Rows::of(data);
+    let [train, validation, test] = [train, validation, test].map(|rows| count(rows as u64));
+    let parameters = count(Layout::of(trainer.spec()).count() as u64);
+    let target = prepared.preparation.target.name();
+    let settings = &session.settings;
+    let mut lines = vec![
+        (
+            "data",
+            format!("{}, learning \"{target}\" from {} columns", prepared.source, prepared.preparation.features.len()),
+        ),
+        ("task", format!("{}: {}", session.task(), prepared.reason)),
+        ("rows", format!("{train} to train on, {validation} to stop by, {test} to test")),
+    ];
+    if let Some(gaps) = gaps(&prepared.gaps, session) {
+        lines.push(("gaps", gaps));
+    }
+    lines.push(("model", format!("{}, {parameters} parameters", shape_of(trainer.spec()))));
+    lines.push((
+        "steps",
+        format!("{} per epoch, {} rows each", count(trainer.steps_per_epoch() as u64), settings.batch),
+    ));
+    if !trainer.history().is_empty() {
+        lines.push(("resumed", format!("after {} epochs", trainer.history().len())));
+    }
+    format!("{}\n", facts(&lines))
+}
+
+/// What was left out and what is filled in; nothing where every cell has its value.
+fn gaps(report: &io::Report, session: &Session) -> Option<String> {
+    let is_filled = session.origin.choice.missing == io::Missing::Impute;
+    let note = if is_filled { "; empty cells are filled in" } else { "" };
+    (!report.columns.is_empty()).then(|| format!("{report}{note}"))
+}
+
+/// `5 → 64 → 64 → 1, silu`.
+fn shape_of(spec: &Spec) -> String {
+    let mut widths = vec![spec.inputs.to_string()];
+    let mut between = Vec::new();
+    for layer in &spec.layers {
+        let word = match layer {
+            Layer::Linear { outputs, .. } => {
+                widths.push(outputs.to_string());
+                continue;
+            }
+            Layer::Activation { function } => format!("{function:?}").to_lowercase(),
+            Layer::Dropout { rate } => format!("dropout {rate}"),
+            Layer::LayerNorm { .. } => "layer norm".into(),
+            Layer::Residual { .. } => "residual".into(),
+        };
+        if !between.contains(&word) {
+            between.push(word);
+        }
+    }
+    [vec![widths.join(" → ")], between].concat().join(", ")
+}

@@ -1,0 +1,159 @@
+//! One training run from prepared rows to its report: what `train` and `demo` share.
+
+use std::path::PathBuf;
+
+use pollster::block_on;
+use serde_json::json;
+
+use super::console::{Console, say, say_json};
+use super::data::{Picture, Prepared, measure};
+use super::report::{Report, Rows, introduction};
+use super::{Answer, Failure, interrupt, plot};
+use crate::io::Target;
+use crate::train::{Checkpoint, Flow, Model, Origin, Outcome, Settings, Stop, Trainer};
+use crate::{Device, Result, host};
+
+/// A run lasts at most this long without a checkpoint.
+const AUTOSAVE_MS: f64 = 60e3;
+
+/// What a run is made of beside its trainer.
+pub(super) struct Session {
+    pub device: Device,
+    pub settings: Settings,
+    pub prepared: Prepared,
+    pub origin: Origin,
+    pub is_json: bool,
+    /// Where the model goes, if anywhere.
+    pub out: Option<PathBuf>,
+    /// Where checkpoints go, if anywhere, and the command that takes one up.
+    pub checkpoint: Option<(PathBuf, String)>,
+}
+
+/// How long a run took, and how much of it was done here.
+pub(super) struct Pace {
+    pub seconds: f64,
+    pub steps: u64,
+}
+
+impl Session {
+    /// Trains, writes the model, reports.
+    pub(super) fn run(&self, trainer: &mut Trainer) -> Answer {
+        self.introduce(trainer);
+        let console = Console::new(self.is_json, trainer, self.settings.epochs);
+        let steps_before = trainer.steps_done();
+        let start = host::now_ms();
+        let outcome = self.drive(trainer, &console);
+        console.finish();
+        let outcome = outcome?;
+        let pace = Pace { seconds: (host::now_ms() - start) / 1e3, steps: outcome.steps - steps_before };
+        match outcome.stop {
+            Stop::Asked => Err(self.interrupted(trainer, &outcome)),
+            Stop::Diverged => Err(self.diverged(trainer, &outcome)),
+            Stop::Epochs | Stop::Patience => self.conclude(trainer, &outcome, &pace),
+        }
+    }
+
+    fn introduce(&self, trainer: &Trainer) {
+        if !self.is_json {
+            return say(&introduction(self, trainer));
+        }
+        let data = trainer.data();
+        say_json(&json!({
+            "event": "start", "source": self.prepared.source, "target": self.prepared.preparation.target.name(),
+            "task": self.task(), "reason": self.prepared.reason, "rows": Rows::of(data),
+            "dropped": self.prepared.gaps.dropped, "inputs": data.inputs, "step": trainer.step_kind().name(),
+            "device": self.device.info().device, "settings": self.settings,
+        }));
+    }
+
+    /// Runs to an end, writing a checkpoint now and then.
+    fn drive(&self, trainer: &mut Trainer, console: &Console) -> Result<Outcome> {
+        interrupt::watch();
+        loop {
+            let start = host::now_ms();
+            let is_due = || self.checkpoint.is_some() && host::now_ms() - start > AUTOSAVE_MS;
+            let outcome = block_on(trainer.run(&mut |event| {
+                console.follow(event);
+                if interrupt::is_asked() || is_due() { Flow::Stop } else { Flow::Continue }
+            }))?;
+            if outcome.stop != Stop::Asked || interrupt::is_asked() {
+                return Ok(outcome);
+            }
+            self.save_checkpoint(trainer)?;
+        }
+    }
+
+    fn save_checkpoint(&self, trainer: &Trainer) -> Result<()> {
+        let Some((path, _)) = &self.checkpoint else { return Ok(()) };
+        let checkpoint = Checkpoint { origin: Some(self.origin.clone()), ..block_on(trainer.checkpoint())? };
+        host::write_whole(path, &checkpoint.save(Some(self.prepared.preparation.clone()))?)
+    }
+
+    fn interrupted(&self, trainer: &Trainer, outcome: &Outcome) -> Failure {
+        let place = format!("interrupted after {} epochs", outcome.epochs);
+        let Some((path, command)) = &self.checkpoint else {
+            return Failure::interrupted(format!("{place}; nothing was written"));
+        };
+        if let Err(error) = self.save_checkpoint(trainer) {
+            return Failure::interrupted(format!("{place}, and the checkpoint was lost: {error}"));
+        }
+        if self.is_json {
+            say_json(&json!({ "event": "checkpoint", "path": path, "epochs": outcome.epochs, "steps": outcome.steps }));
+        }
+        Failure::interrupted(format!("{place}; saved {}; go on with\n  {command}", path.display()))
+    }
+
+    /// Writes the last good weights, if there are any, and says where the loss went and what may help.
+    fn diverged(&self, trainer: &Trainer, outcome: &Outcome) -> Failure {
+        let (epoch, lr) = (outcome.epochs + 1, self.settings.lr);
+        let advice = format!("the loss diverged in epoch {epoch}; try a smaller learning rate, --lr {:e}", lr / 10.0);
+        let kept = match (&self.out, outcome.best_epoch) {
+            (Some(out), Some(best)) => match self.write(trainer) {
+                Ok(()) => format!("; the weights of epoch {} are in {}", best + 1, out.display()),
+                Err(error) => format!("; the weights of epoch {} are lost: {error}", best + 1),
+            },
+            _ => "; nothing was written".to_owned(),
+        };
+        Failure { message: advice + &kept, code: Failure::FAILED }
+    }
+
+    fn conclude(&self, trainer: &Trainer, outcome: &Outcome, pace: &Pace) -> Answer {
+        let written = self.write(trainer);
+        let data = trainer.data();
+        let outputs = |x: &[f32]| block_on(trainer.predict(x));
+        let (validation, test) = (outputs(&data.validation.x)?, outputs(&data.test.x)?);
+        let figures = |z: &[f32], y: &[f32]| measure(&self.prepared.preparation.target, self.settings.loss, z, y);
+        let metrics = [figures(&validation, &data.validation.y), figures(&test, &data.test.y)];
+        let report = Report::new(self, trainer, outcome, pace, metrics);
+        if self.is_json {
+            say_json(&report);
+        } else {
+            let picture = Picture::of(&self.prepared.preparation, &test, &data.test.y);
+            say(&report.text(&self.device.info().name));
+            if !data.test.y.is_empty() {
+                say(&plot::draw(&picture, "test rows"));
+            }
+        }
+        written?;
+        Ok(())
+    }
+
+    fn write(&self, trainer: &Trainer) -> Result<()> {
+        let Some(out) = &self.out else { return Ok(()) };
+        let model = Model {
+            spec: trainer.spec().clone(),
+            loss: self.settings.loss,
+            parameters: block_on(trainer.parameters())?,
+            preparation: Some(self.prepared.preparation.clone()),
+        };
+        host::write_whole(out, &model.save()?)
+    }
+
+    /// The task in a word.
+    pub(super) fn task(&self) -> &'static str {
+        match self.prepared.preparation.target {
+            Target::Regression { .. } => "regression",
+            Target::Classification { .. } => "classification",
+        }
+    }
+}

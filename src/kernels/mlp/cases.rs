@@ -1,0 +1,361 @@
+//! Cases of the perceptron's kernels and of the update, and their oracle: the formulas in f64, one row at a time.
+
+use super::{Activation, Fused, Layer, Loss, Mlp, forward, step};
+use crate::device::{Case, Expected, Info};
+use crate::kernels::evidence::{Numbers, case, within, words};
+use crate::kernels::optimise::{self, Rule};
+use crate::kernels::oracle::wide;
+
+/// A model, a batch and what is made small.
+struct Example {
+    sizes: &'static [u32],
+    activation: Activation,
+    loss: Loss,
+    batch: usize,
+}
+
+/// Models of awkward sizes, every activation, every loss; a batch fits one part, which every device cuts alike.
+fn examples() -> Vec<Example> {
+    let losses = [
+        Loss::Mse,
+        Loss::Mae,
+        Loss::Huber { delta: 0.4 },
+        Loss::Bce,
+        Loss::CrossEntropy { smoothing: 0.0 },
+        Loss::CrossEntropy { smoothing: 0.2 },
+    ];
+    let sizes: [&[u32]; 6] =
+        [&[5, 64, 64, 64, 1], &[3, 7, 2], &[1, 1], &[30, 128, 10], &[2, 9, 17, 3, 5, 4], &[128, 5, 128]];
+    let all = Activation::ALL.iter().enumerate();
+    let each =
+        all.map(|(at, &(_, activation))| (sizes[at % sizes.len()], activation, losses[at % losses.len()], 5 + at));
+    let more = losses.into_iter().enumerate().map(|(at, loss)| (sizes[1 + at % 3], Activation::Silu, loss, 16 - at));
+    each.chain(more)
+        .map(|(sizes, activation, loss, batch)| {
+            // One class is no classification: cross-entropy takes the model with ten.
+            let is_single = matches!(loss, Loss::CrossEntropy { .. }) && sizes[sizes.len() - 1] == 1;
+            Example { sizes: if is_single { &[30, 128, 10] } else { sizes }, activation, loss, batch }
+        })
+        .collect()
+}
+
+/// Cases of `mlp_step`. Coarse tiles take drivers seconds to compile, so a few examples stand for all.
+pub fn of_step() -> Vec<Case> {
+    let coarse = examples().into_iter().step_by(4).map(|example| step_case(&example, true));
+    examples().iter().map(|example| step_case(example, false)).chain(coarse).collect()
+}
+
+/// Cases of `mlp_forward`.
+pub fn of_forward() -> Vec<Case> {
+    let coarse = examples().into_iter().step_by(5).map(|example| forward_case(&example, true));
+    examples().iter().map(|example| forward_case(example, false)).chain(coarse).collect()
+}
+
+/// Cases of `optimise`.
+pub fn of_update() -> Vec<Case> {
+    [
+        ("AdamW", Rule::AdamW { beta1: 0.9, beta2: 0.999, eps: 1e-8 }),
+        ("Adam", Rule::Adam { beta1: 0.8, beta2: 0.99, eps: 1e-6, weight_decay: 0.01 }),
+        ("SGD", Rule::Sgd { momentum: 0.0, weight_decay: 0.0, nesterov: false }),
+        ("momentum", Rule::Sgd { momentum: 0.9, weight_decay: 0.01, nesterov: false }),
+        ("Nesterov", Rule::Sgd { momentum: 0.9, weight_decay: 0.01, nesterov: true }),
+    ]
+    .into_iter()
+    .flat_map(|(name, rule)| [(64, 1), (8832, 3)].map(|(total, parts)| update_case(name, rule, total, parts)))
+    .collect()
+}
+
+/// Sums are compared with the size of what was summed: cancellation leaves an absolute error.
+const STEP_BOUND: crate::device::Bound = within(2e-5, 2e-5);
+
+fn model(example: &Example) -> (Mlp, Vec<Layer>, usize) {
+    let mut total = 0;
+    let mut place = |count: u32| {
+        let at = total;
+        total += count.next_multiple_of(64);
+        at
+    };
+    let layer = |pair: &[u32]| Layer {
+        inputs: pair[0],
+        outputs: pair[1],
+        weight: place(pair[0] * pair[1]),
+        bias: place(pair[1]),
+    };
+    let layers: Vec<Layer> = example.sizes.windows(2).map(layer).collect();
+    let mlp = Mlp::new(example.activation, layers.clone(), total as usize).expect("a case fits the kernels");
+    (mlp, layers, total as usize)
+}
+
+/// A device that cuts the work coarsely or finely.
+fn device(is_coarse: bool) -> Info {
+    Info {
+        device: "webgpu",
+        name: String::new(),
+        driver: String::new(),
+        is_software: is_coarse,
+        threads: 1,
+        max_binding_bytes: 0,
+        workgroup_bytes: 0,
+        features: Vec::new(),
+    }
+}
+
+fn parameters(layers: &[Layer], total: usize, numbers: &mut Numbers) -> Vec<f32> {
+    let mut flat = vec![0.0; total];
+    for layer in layers {
+        let scale = 1.0 / (layer.inputs as f32).sqrt();
+        for (at, count) in [(layer.weight, layer.inputs * layer.outputs), (layer.bias, layer.outputs)] {
+            let values = numbers.floats(count as usize);
+            flat[at as usize..(at + count) as usize]
+                .iter_mut()
+                .zip(values)
+                .for_each(|(slot, value)| *slot = scale * value);
+        }
+    }
+    flat
+}
+
+fn name(example: &Example, is_coarse: bool) -> String {
+    let grain = if is_coarse { "coarse" } else { "fine" };
+    format!("{:?} {:?} {:?} batch {} {grain}", example.sizes, example.activation, example.loss, example.batch)
+}
+
+fn step_case(example: &Example, is_coarse: bool) -> Case {
+    let mut numbers = Numbers::new(71);
+    let (mlp, layers, total) = model(example);
+    let (inputs, outputs) = (example.sizes[0] as usize, example.sizes[example.sizes.len() - 1] as usize);
+    let is_class = matches!(example.loss, Loss::CrossEntropy { .. });
+    let targets = if is_class { 1 } else { outputs };
+    // The second and last batch: three rows short.
+    let (rows, steps, cursor) = (2 * example.batch - 3.min(example.batch - 1), 2_u32, 1_u32);
+    let x = numbers.floats(rows * inputs);
+    let y: Vec<f32> = if is_class {
+        numbers.indices(rows, outputs as u32).iter().map(|&class| class as f32).collect()
+    } else {
+        numbers
+            .floats(rows * targets)
+            .iter()
+            .map(|v| if example.loss == Loss::Bce { 0.5 + 0.5 * v } else { *v })
+            .collect()
+    };
+    let flat = parameters(&layers, total, &mut numbers);
+    let weights: Vec<f32> = (0..outputs).map(|class| 0.5 + 0.25 * class as f32).collect();
+    let permutation: Vec<u32> = (0..rows as u32).rev().collect();
+    let order = [vec![0; 4 * steps as usize], permutation.clone()].concat();
+    let mut oracle = Oracle::new(example, &layers, &flat);
+    for &row in &permutation[example.batch..] {
+        let row = row as usize;
+        oracle.learn(&x[row * inputs..][..inputs], &y[row * targets..][..targets], &weights);
+    }
+    let mut partials = oracle.gradient;
+    partials.extend([oracle.loss, oracle.weight]);
+    partials.resize(total + 64, 0.0);
+    let fused = mlp.training(&device(is_coarse), rows, example.batch, steps as usize, targets);
+    let cpu = Info { device: "cpu", ..device(is_coarse) };
+    let scratch = fused.scratch_words(&device(is_coarse)).max(fused.scratch_words(&cpu));
+    let control = Expected::Words(vec![8, cursor, 9, cursor]);
+    let expected = vec![control, Expected::Floats(partials), Expected::Anything(scratch)];
+    let given = vec![words(&x), words(&y), order, words(&flat), words(&weights)];
+    let mut made = case(name(example, is_coarse), STEP_BOUND, given, expected, |given, out| {
+        let [x, y, order, flat, weights] = [0, 1, 2, 3, 4].map(|at: usize| given[at].clone());
+        step(&fused, example.loss, [x, y, order, flat, weights], [0, 1, 2].map(|at: usize| out[at].clone()))
+    });
+    made.outputs[0] = vec![8, cursor, 0, 0];
+    // The padding between tensors is the caller's, and stays.
+    made.outputs[1].fill(0);
+    made
+}
+
+fn forward_case(example: &Example, is_coarse: bool) -> Case {
+    let mut numbers = Numbers::new(72);
+    let (mlp, layers, total) = model(example);
+    let inputs = example.sizes[0] as usize;
+    let rows = 9 * example.batch;
+    let x = numbers.floats(rows * inputs);
+    let flat = parameters(&layers, total, &mut numbers);
+    let mut oracle = Oracle::new(example, &layers, &flat);
+    let expected = x.chunks_exact(inputs).flat_map(|x| oracle.predict(x)).collect();
+    let fused: Fused = mlp.predicting(&device(is_coarse), rows);
+    let scratch = Expected::Anything(fused.scratch_words(&device(is_coarse)));
+    let expected = vec![Expected::Floats(expected), scratch];
+    case(name(example, is_coarse), within(1e-5, 1e-5), vec![words(&x), words(&flat)], expected, |given, out| {
+        forward(&fused, [given[0].clone(), given[1].clone()], [out[0].clone(), out[1].clone()])
+    })
+}
+
+/// A perceptron in f64, and the gradient sums it has seen.
+struct Oracle<'a> {
+    example: &'a Example,
+    layers: &'a [Layer],
+    flat: Vec<f64>,
+    /// Inputs of each layer, then the outputs of the last.
+    values: Vec<Vec<f64>>,
+    /// Derivatives of the activations.
+    slopes: Vec<Vec<f64>>,
+    gradient: Vec<f64>,
+    loss: f64,
+    weight: f64,
+}
+
+impl<'a> Oracle<'a> {
+    fn new(example: &'a Example, layers: &'a [Layer], flat: &[f32]) -> Self {
+        let gradient = vec![0.0; flat.len()];
+        Self {
+            example,
+            layers,
+            flat: wide(flat),
+            values: Vec::new(),
+            slopes: Vec::new(),
+            gradient,
+            loss: 0.0,
+            weight: 0.0,
+        }
+    }
+
+    fn predict(&mut self, x: &[f32]) -> Vec<f64> {
+        self.values = vec![wide(x)];
+        self.slopes.clear();
+        for (at, layer) in self.layers.iter().enumerate() {
+            let a = &self.values[at];
+            let row = |o: usize| &self.flat[layer.weight as usize + o * a.len()..][..a.len()];
+            let sum =
+                |o: usize| row(o).iter().zip(a).map(|(w, a)| w * a).sum::<f64>() + self.flat[layer.bias as usize + o];
+            let z: Vec<f64> = (0..layer.outputs as usize).map(sum).collect();
+            let is_last = at + 1 == self.layers.len();
+            let f = if is_last { Activation::Identity } else { self.example.activation };
+            let (values, slopes) = z.iter().map(|&z| activate(f, z)).unzip();
+            self.values.push(values);
+            self.slopes.push(slopes);
+        }
+        self.values[self.layers.len()].clone()
+    }
+
+    fn learn(&mut self, x: &[f32], y: &[f32], weights: &[f32]) {
+        let z = self.predict(x);
+        let (loss, weight, mut d) = grade(self.example.loss, &z, &wide(y), &wide(weights));
+        self.loss += loss;
+        self.weight += weight;
+        for at in (0..self.layers.len()).rev() {
+            let (layer, a) = (&self.layers[at], &self.values[at]);
+            let mut below = vec![0.0; a.len()];
+            for (o, d) in d.iter().enumerate() {
+                self.gradient[layer.bias as usize + o] += d;
+                for (i, a) in a.iter().enumerate() {
+                    let w = layer.weight as usize + o * below.len() + i;
+                    self.gradient[w] += d * a;
+                    below[i] += d * self.flat[w];
+                }
+            }
+            if at > 0 {
+                d = below.iter().zip(&self.slopes[at - 1]).map(|(d, slope)| d * slope).collect();
+            }
+        }
+    }
+}
+
+fn sigmoid(z: f64) -> f64 {
+    1.0 / (1.0 + (-z).exp())
+}
+
+/// Value and derivative.
+fn activate(function: Activation, z: f64) -> (f64, f64) {
+    let s = sigmoid(z);
+    let step = f64::from(u8::from(z > 0.0));
+    match function {
+        Activation::Identity => (z, 1.0),
+        Activation::Relu => (z.max(0.0), step),
+        Activation::LeakyRelu => (z.max(0.01 * z), 0.01 + 0.99 * step),
+        Activation::Elu if z > 0.0 => (z, 1.0),
+        Activation::Elu => (z.exp_m1(), z.exp()),
+        Activation::Gelu => {
+            let k = (2.0 / std::f64::consts::PI).sqrt();
+            let t = (k * (z + 0.044_715 * z.powi(3))).tanh();
+            (0.5 * z * (1.0 + t), 0.5 * (1.0 + t) + 0.5 * z * (1.0 - t * t) * k * (1.0 + 0.134_145 * z * z))
+        }
+        Activation::Sigmoid => (s, s * (1.0 - s)),
+        Activation::Silu => (z * s, s + z * s * (1.0 - s)),
+        Activation::Softplus => (z.max(0.0) + (-z.abs()).exp().ln_1p(), s),
+        Activation::Tanh => (z.tanh(), 1.0 - z.tanh().powi(2)),
+    }
+}
+
+/// A row's weighted loss, its weight, and the gradient with respect to z.
+fn grade(loss: Loss, z: &[f64], y: &[f64], weights: &[f64]) -> (f64, f64, Vec<f64>) {
+    let count = z.len() as f64;
+    if let Loss::CrossEntropy { smoothing } = loss {
+        let (smoothing, class) = (f64::from(smoothing), y[0] as usize);
+        let mass: f64 = z.iter().map(|z| z.exp()).sum();
+        let own = |c: usize| f64::from(u8::from(c == class));
+        let q: Vec<f64> = (0..z.len()).map(|c| weights[c] * ((1.0 - smoothing) * own(c) + smoothing / count)).collect();
+        let total: f64 = q.iter().sum();
+        let value = q.iter().zip(z).map(|(q, z)| -q * (z - mass.ln())).sum();
+        return (value, weights[class], q.iter().zip(z).map(|(q, z)| total * z.exp() / mass - q).collect());
+    }
+    let each = z.iter().zip(y).map(|(&z, &y)| {
+        let far = z - y;
+        match loss {
+            Loss::Mae => (far.abs(), far.signum()),
+            Loss::Huber { delta } if far.abs() > f64::from(delta) => {
+                let delta = f64::from(delta);
+                (delta * (far.abs() - 0.5 * delta), delta * far.signum())
+            }
+            Loss::Huber { .. } => (0.5 * far * far, far),
+            Loss::Bce => (z.max(0.0) - z * y + (-z.abs()).exp().ln_1p(), sigmoid(z) - y),
+            _ => (far * far, 2.0 * far),
+        }
+    });
+    let (values, slopes): (Vec<f64>, Vec<f64>) = each.unzip();
+    (values.iter().sum::<f64>() / count, 1.0, slopes.iter().map(|slope| slope / count).collect())
+}
+
+fn update_case(name: &str, rule: Rule, total: usize, parts: usize) -> Case {
+    let mut numbers = Numbers::new(73);
+    let (steps, cursor) = (3_u32, 2_u32);
+    let rates = [0.01_f32, 0.02, 1.5, if matches!(rule, Rule::AdamW { .. }) { 0.99 } else { 1.0 }];
+    let mut order = vec![0; 4 * steps as usize + 7];
+    order[4 * cursor as usize..][..4].copy_from_slice(&rates.map(f32::to_bits));
+    let mut partials = numbers.floats(parts * (total + 64));
+    for part in partials.chunks_exact_mut(total + 64) {
+        part[total + 1] = 2.0;
+    }
+    let (p, m) = (numbers.floats(total), numbers.floats(total));
+    let v: Vec<f32> = numbers.floats(total).iter().map(|v| v * v).collect();
+    let sum = |at: usize| (0..parts).map(|part| f64::from(partials[part * (total + 64) + at])).sum::<f64>();
+    let weight = sum(total + 1);
+    let next = |i: usize| follow(rule, rates.map(f64::from), sum(i) / weight, [p[i], m[i], v[i]].map(f64::from));
+    let updated: Vec<[f64; 3]> = (0..total).map(next).collect();
+    let column = |k: usize| updated.iter().map(|row| row[k]).collect::<Vec<_>>();
+    let mut report = vec![0.0; 5];
+    report[cursor as usize] = sum(total) / weight;
+    let expected = vec![
+        Expected::Floats(column(0)),
+        Expected::Floats([column(1), column(2)].concat()),
+        Expected::Words(vec![6, 0, 6, cursor]),
+        Expected::Floats(report),
+    ];
+    let name = format!("{name}, {total} words in {parts} parts");
+    let mut made = case(name, within(1e-5, 1e-6), vec![order, words(&partials)], expected, |given, out| {
+        let outputs = [0, 1, 2, 3].map(|at: usize| out[at].clone());
+        optimise::dispatch(&rule, [total, parts, steps as usize], [given[0].clone(), given[1].clone()], outputs)
+    });
+    made.outputs = vec![words(&p), words(&[m, v].concat()), vec![5, 1, 6, cursor], vec![0; 5]];
+    made
+}
+
+/// The new p, m and v for the mean gradient g.
+fn follow(rule: Rule, [lr, scale, root, decay]: [f64; 4], g: f64, [p, m, v]: [f64; 3]) -> [f64; 3] {
+    let adam = |beta1: f32, beta2: f32, eps: f32, g: f64, p: f64| {
+        let (beta1, beta2) = (f64::from(beta1), f64::from(beta2));
+        let (m, v) = (beta1 * m + (1.0 - beta1) * g, beta2 * v + (1.0 - beta2) * g * g);
+        [p - scale * m / (v.sqrt() * root + f64::from(eps)), m, v]
+    };
+    match rule {
+        Rule::AdamW { beta1, beta2, eps } => adam(beta1, beta2, eps, g, p * decay),
+        Rule::Adam { beta1, beta2, eps, weight_decay } => adam(beta1, beta2, eps, g + f64::from(weight_decay) * p, p),
+        Rule::Sgd { momentum, weight_decay, nesterov } => {
+            let g = g + f64::from(weight_decay) * p;
+            let m = f64::from(momentum) * m + g;
+            [p - lr * if nesterov { g + f64::from(momentum) * m } else { m }, m, v]
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! The binary from outside: exact messages and exit codes, JSON lines and nothing else, runs that are cut and taken up again.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// Rows of a table with one column of text: y = 3 a - 2 b + (1 where colour is red).
+fn table(rows: usize) -> String {
+    let mut text = "a,b,colour,y\n".to_owned();
+    for row in 0..rows {
+        let (a, b) = ((row * 37 % 101) as f64 / 50.0 - 1.0, (row * 53 % 97) as f64 / 48.0 - 1.0);
+        let colour = ["red", "blue"][row % 2];
+        text += &format!("{a},{b},{colour},{}\n", 3.0 * a - 2.0 * b + f64::from(u8::from(row % 2 == 0)));
+    }
+    text
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    /// A folder with the tables that the tests use.
+    fn new() -> Self {
+        let folder = Self(tempfile::tempdir().expect("a temporary folder"));
+        folder.write("good.csv", table(120).as_bytes());
+        folder
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) {
+        fs::write(self.path().join(name), bytes).expect("the folder can be written");
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mero"));
+        command.current_dir(self.path()).args(line.split_whitespace()).stdin(Stdio::null());
+        command
+    }
+
+    fn mero(&self, line: &str) -> Output {
+        self.command(line).output().expect("the binary starts")
+    }
+
+    /// Standard output of a command that must end well and say nothing else.
+    fn told(&self, line: &str) -> String {
+        let output = self.mero(line);
+        let problems = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && problems.is_empty(), "{line}: {:?}\n{problems}", output.status);
+        String::from_utf8(output.stdout).expect("the binary writes UTF-8")
+    }
+
+    fn json(&self, line: &str) -> Vec<Value> {
+        json_lines(&self.told(line))
+    }
+}
+
+fn json_lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
+}
+
+const QUICK: &str = "--device cpu --threads 1 --hidden 8 --epochs 3";
+
+/// A table that cannot be trained on, flags, and what is said of it.
+type Bad<'a> = (&'a str, &'a str, &'a str, u8);
+
+#[test]
+fn bad_tables_are_refused_in_the_users_words() {
+    let few = "a,y\n1,2.5\n2,3.5\n";
+    let cases: &[Bad<'_>] = &[
+        ("", "--target y", "train: bad.csv: is empty", 1),
+        (few, "--target price", "train: column \"price\" not in bad.csv; it has a, y", 1),
+        (few, "--target y --features b", "train: column \"b\" not in bad.csv; it has a, y", 1),
+        ("a,y\n1,2\n3\n", "--target y", "train: bad.csv: row 2 (line 3) has 1 cells, wanted 2", 1),
+        ("a,y\n,2\n,3\n", "--target y", "train: column \"a\" has no value in any row of bad.csv; leave it out", 1),
+        (
+            "a,y\n1,2\nred,3\n",
+            "--target y --numeric a",
+            "train: bad.csv: row 2, column \"a\": \"red\" is not a number",
+            1,
+        ),
+        (
+            "a,y\n1,2\ninf,3\n4,5\n",
+            "--target y --missing impute",
+            "train: bad.csv: row 2, column \"a\": is infinite; only missing cells are filled in",
+            1,
+        ),
+        (
+            "a,y\nnan,2\n1,inf\n",
+            "--target y",
+            "train: bad.csv: no row has a value in every column (2 of 2 rows dropped; a: 1 missing; y: 0 missing, 1 infinite)",
+            1,
+        ),
+        ("a,y\n", "--target y", "train: bad.csv: has no rows", 1),
+        (
+            "a,y\n1,2.5\n",
+            "--target y",
+            "train: bad.csv: 1 rows, of which 1 for validation and 1 for test, leave none to train on",
+            1,
+        ),
+        (
+            few,
+            "--target y",
+            "train: bad.csv: 2 rows, of which 1 for validation and 1 for test, leave none to train on",
+            1,
+        ),
+        (
+            "a,y\n1,7\n2,7\n3,7\n",
+            "--target y",
+            "train: column \"y\" is constant (every row is 7); there is nothing to learn",
+            1,
+        ),
+    ];
+    let folder = Folder::new();
+    let mut failures = Vec::new();
+    for (text, flags, wanted, code) in cases {
+        folder.write("bad.csv", text.as_bytes());
+        check(&folder, &format!("train bad.csv {flags} {QUICK}"), wanted, *code, &mut failures);
+    }
+    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+}
+
+fn check(folder: &Folder, line: &str, wanted: &str, code: u8, failures: &mut Vec<String>) {
+    let output = folder.mero(line);
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said != format!("mero: {wanted}\n") || output.status.code() != Some(i32::from(code)) {
+        failures.push(format!("{line}\n  wanted {code} mero: {wanted}\n  got    {:?} {said}", output.status.code()));
+    }
+}
+
+#[test]
+fn bad_questions_are_refused_in_the_users_words() {
+    let folder = Folder::new();
+    folder.told(&format!("train good.csv --target y {QUICK} --out good.model"));
+    folder.write("short.csv", b"a,b,y\n1,2,3\n");
+    folder.write("unknown.csv", b"a,b,colour\n1,2,green\n");
+    folder.write("blind.csv", b"a,b,colour\n1,2,red\n");
+    folder.write("file", b"");
+    let cases = [
+        ("train gone.csv --target y", "train: gone.csv: cannot be read: No such file or directory", 1),
+        (
+            "train good.csv --target y --device cuda9",
+            "train: device \"cuda9\" is unknown; there are auto, cpu, webgpu",
+            2,
+        ),
+        (
+            "train good.csv --target y --device dry",
+            "train: device \"dry\" runs nothing; it is what `mero plan` counts on",
+            2,
+        ),
+        (
+            "train good.csv --target y --loss bce",
+            "train: the loss does not fit the target, which is a number; use mse, mae or huber",
+            2,
+        ),
+        ("train good.csv --target y --epochs 0", "train: epochs is 0; training needs at least 1", 2),
+        ("train good.csv --target y --batch 0", "train: batch is 0; a step needs at least 1 row", 2),
+        ("train good.csv --target y --lr 0", "train: lr is 0; a learning rate is a finite number above 0", 2),
+        ("train good.csv --target y --dropout 1", "train: dropout is 1, wanted at least 0 and less than 1", 2),
+        ("train good.csv --target y --test 2", "train: good.csv: test part is 2, wanted at least 0 and less than 1", 1),
+        (
+            "train good.csv --target y --device cpu --lr 1e9 --optimizer sgd --seed 1",
+            "train: the loss diverged in epoch 1; try a smaller learning rate, --lr 1e8; nothing was written",
+            1,
+        ),
+        (
+            "train good.csv --target y --out /proc/nowhere/m",
+            "train: /proc/nowhere/m: cannot be written: No such file or directory",
+            1,
+        ),
+        ("train good.csv --target y --out file/m", "train: file/m: cannot be written: Not a directory", 1),
+        ("train good.csv --target y --out .", "train: .: cannot be written: Is a directory", 1),
+        (
+            "train good.csv --target y --device cpu --hidden 8 --epochs 1 --out /dev/full --checkpoint c",
+            "train: /dev/full: cannot be written: No space left on device",
+            1,
+        ),
+        (
+            "predict good.model short.csv --device cpu",
+            "predict: column \"colour\" is missing from short.csv; it has a, b, y",
+            1,
+        ),
+        (
+            "predict good.model unknown.csv --device cpu",
+            "predict: unknown.csv: row 1, column \"colour\": \"green\" is unknown; the model knows blue, red",
+            1,
+        ),
+        (
+            "eval good.model blind.csv --device cpu",
+            "eval: column \"y\" is missing from blind.csv; it has a, b, colour",
+            1,
+        ),
+        ("predict gone.model good.csv", "predict: gone.model: cannot be read: No such file or directory", 1),
+        (
+            "train good.csv --resume good.model",
+            "train: good.model: it is a model, not a checkpoint: there is nothing to resume",
+            1,
+        ),
+    ];
+    let mut failures = Vec::new();
+    for (line, wanted, code) in cases {
+        check(&folder, line, wanted, code, &mut failures);
+    }
+    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+}
+
+#[test]
+fn files_that_are_no_models_are_refused_with_the_reason() {
+    let folder = Folder::new();
+    folder.told(&format!("train good.csv --target y {QUICK} --out good.model"));
+    let model = folder.read("good.model");
+    let end = model.len();
+    folder.write("torn", &model[..end - 10]);
+    folder.write("foreign", b"not a model at all");
+    folder.write("empty", b"");
+    let cases = [
+        ("torn", "tensor \"layers.2.weight\" lies at bytes 164 to 196, file has 186 (cut short?)"),
+        ("foreign", "header says 8029109312199880558 bytes, file has 18"),
+        ("empty", "is cut short: 0 bytes hold no safetensors header"),
+    ];
+    let mut failures = Vec::new();
+    for (name, wanted) in cases {
+        check(&folder, &format!("predict {name} good.csv"), &format!("predict: {name}: {wanted}"), 1, &mut failures);
+    }
+    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+}
+
+#[test]
+fn usage_is_told_by_name_and_with_code_2() {
+    let folder = Folder::new();
+    for line in ["", "train", "train good.csv", "fly", "train good.csv --target y --lr fast", "plan good.csv"] {
+        let output = folder.mero(line);
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        assert!(output.stdout.is_empty(), "{line}");
+    }
+    let said = folder.mero("train good.csv --resume x --lr 1").stderr;
+    let said = String::from_utf8_lossy(&said);
+    assert!(said.starts_with("mero: the argument '--resume <CKPT>' cannot be used with"), "{said}");
+    assert!(folder.told("--help").contains("Train on a table"));
+}
+
+#[test]
+fn a_model_is_trained_evaluated_and_asked() {
+    let folder = Folder::new();
+    let flags = "--device cpu --threads 1 --hidden 16,16 --lr 1e-2 --weight-decay 0";
+    let lines = folder.json(&format!("train good.csv --target y {flags} --out m --json"));
+    let (report, epochs) = (&lines[lines.len() - 1], lines.iter().filter(|line| line["event"] == "epoch").count());
+    assert_eq!((&lines[0]["event"], &report["event"]), (&"start".into(), &"report".into()));
+    assert_eq!((report["task"].as_str(), report["step"].as_str()), (Some("regression"), Some("fused")));
+    assert_eq!((report["rows"]["train"].as_u64(), report["epochs"].as_u64()), (Some(84), Some(epochs as u64)));
+    assert!(report["test"]["r2"].as_f64().is_some_and(|r2| r2 > 0.99), "{report}");
+    let measured = folder.json("eval m good.csv --device cpu --json");
+    assert_eq!((measured.len(), measured[0]["test"]["rows"].as_u64()), (1, Some(120)));
+    assert!(measured[0]["test"]["r2"].as_f64().is_some_and(|r2| r2 > 0.99), "{measured:?}");
+    folder.told("predict m good.csv -o p.csv --device cpu --with-inputs");
+    let text = String::from_utf8(folder.read("p.csv")).expect("text");
+    assert_eq!((text.lines().next(), text.lines().count()), (Some("a,b,colour,y,prediction"), 121));
+    let last = |line: &str| line.rsplit(',').next().and_then(|cell| cell.parse::<f64>().ok());
+    assert!(text.lines().skip(1).all(|line| last(line).is_some_and(f64::is_finite)));
+    assert_eq!(folder.told("predict m good.csv --device cpu").lines().next(), Some("prediction"));
+}
+
+#[test]
+fn classes_have_a_probability_and_a_confusion_table() {
+    let folder = Folder::new();
+    for loss in ["cross-entropy", "bce"] {
+        let flags = "--device cpu --threads 1 --hidden 8 --epochs 8 --lr 1e-2 --class-weights balanced";
+        let text = folder.told(&format!("train good.csv --target colour {flags} --out m --loss {loss}"));
+        assert!(text.contains("classification: the target is text") && text.contains("predicted (right)"), "{text}");
+        assert!(!text.contains('\u{1b}'), "no control codes in a pipe: {text:?}");
+        let text = folder.told("predict m good.csv --device cpu");
+        assert_eq!(text.lines().next(), Some("prediction,probability"));
+        let (name, probability) = text.lines().nth(1).and_then(|line| line.split_once(',')).expect("two cells");
+        let probability: f64 = probability.parse().expect("a number");
+        assert!(["red", "blue"].contains(&name) && probability > 0.0 && probability <= 1.0, "{name} {probability}");
+        assert!(folder.told("eval m good.csv --device cpu").contains("accuracy"));
+    }
+}
+
+#[test]
+fn a_dash_is_standard_input() {
+    let folder = Folder::new();
+    let mut child = folder
+        .command(&format!("train - --target y {QUICK} --out m --json"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    child.stdin.take().expect("a pipe").write_all(table(60).as_bytes()).expect("it listens");
+    let output = child.wait_with_output().expect("it ends");
+    let lines = json_lines(&String::from_utf8_lossy(&output.stdout));
+    assert_eq!(lines[0]["source"], "standard input");
+    assert_eq!(lines.len(), 5);
+}
+
+#[test]
+fn a_run_cut_by_a_signal_is_taken_up_exactly() {
+    let folder = Folder::new();
+    let flags = "--device cpu --threads 1 --hidden 16,16 --epochs 3000 --patience 0 --batch 4 --json";
+    let line = format!("train good.csv --target y {flags}");
+    let whole = folder.json(&format!("{line} --out whole"));
+    let mut child = folder.command(&format!("{line} --out cut")).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let child = child.as_mut().expect("the binary starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    for _ in 0..4 {
+        lines.next().expect("an event").expect("a line");
+    }
+    let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
+    assert!(signal.success());
+    let last = lines.last().expect("an event").expect("a line");
+    let mut said = String::new();
+    child.stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130), "{said}");
+    let event: Value = serde_json::from_str(&last).expect("JSON");
+    assert_eq!((&event["event"], &event["path"]), (&"checkpoint".into(), &"cut.ckpt".into()), "{said}");
+    let epochs = event["epochs"].as_u64().expect("a count");
+    assert!(epochs < 3000, "the run was over before the signal came");
+    let command = "mero train good.csv --target y --resume cut.ckpt --out cut --device cpu --threads 1";
+    let wanted = format!("mero: train: interrupted after {epochs} epochs; saved cut.ckpt; go on with\n  {command}\n");
+    assert_eq!(said, wanted);
+    let resumed = folder.json(&format!("{} --json", command.trim_start_matches("mero ")));
+    assert_eq!(resumed[1]["epoch"].as_u64(), Some(epochs + 1));
+    assert_eq!(folder.read("whole"), folder.read("cut"), "weights and words of the uninterrupted run");
+    let figures = |lines: &[Value]| lines[lines.len() - 1]["test"].clone();
+    assert_eq!(figures(&whole), figures(&resumed));
+    other_rows_are_refused(&folder);
+}
+
+fn other_rows_are_refused(folder: &Folder) {
+    folder.write("other.csv", table(110).as_bytes());
+    let mut failures = Vec::new();
+    let rows = "train: other.csv: these are not the rows that cut.ckpt was trained on";
+    check(folder, "train other.csv --resume cut.ckpt --device cpu", rows, 1, &mut failures);
+    let target = "train: cut.ckpt: it learns \"y\", not \"a\"";
+    check(folder, "train good.csv --target a --resume cut.ckpt --device cpu", target, 1, &mut failures);
+    assert!(failures.is_empty(), "{failures:?}");
+}
+
+#[test]
+fn the_last_good_weights_survive_divergence() {
+    let folder = Folder::new();
+    // A warm-up of 300 steps reaches the disastrous rate only after some good epochs.
+    let line =
+        "train good.csv --target y --device cpu --threads 1 --hidden 8 --optimizer sgd --lr 1e6 --warmup 100000000";
+    let output = folder.mero(&format!("{line} --schedule constant --momentum 0.99 --patience 0 --epochs 2000 --out m"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("the loss diverged in epoch") && said.contains("are in m"), "{said}");
+    folder.told("predict m good.csv --device cpu");
+}
+
+#[test]
+fn the_other_commands_speak_json_too() {
+    let folder = Folder::new();
+    let demo = folder.json(&format!("demo --rows 300 --json {QUICK}"));
+    assert_eq!((demo.len(), demo[4]["model"].is_null()), (5, true));
+    let names: Vec<_> = fs::read_dir(folder.path()).expect("a folder").collect();
+    assert_eq!(names.len(), 1, "the demo writes nothing");
+    let plan = folder.json("plan --json");
+    assert_eq!((plan.len(), plan[2]["launches"].as_u64(), plan[2]["step"].as_str()), (3, Some(2), Some("fused")));
+    assert_eq!(plan[2]["parameters"].as_u64(), Some(8769));
+    let sized = folder.json("plan good.csv --target y --hidden 8 --json");
+    assert_eq!(sized[2]["parameters"].as_u64(), Some(4 * 8 + 8 + 8 + 1));
+    let flags = "--device cpu --threads 1 --windows 1 --json";
+    let mlp = folder.json(&format!("bench mlp --batch 16 --steps 2 --hidden 8 {flags}"));
+    assert!(mlp[0]["us_per_step"].as_f64().is_some_and(|us| us > 0.0), "{mlp:?}");
+    let matmul = folder.json(&format!("bench matmul --size 16 {flags}"));
+    assert!(matmul[0]["ratio"].as_f64().is_some_and(|ratio| ratio > 0.0), "{matmul:?}");
+}

@@ -1,0 +1,108 @@
+//! Recordings and plans: what is planned before anything runs, what a replay repeats, what is refused.
+
+use meromorph::autograd::Var;
+use meromorph::device::Request;
+use meromorph::ops;
+use meromorph::tensor::{DType, Tensor};
+use meromorph::{Device, Result};
+use pollster::block_on;
+
+fn matrix(device: &Device, size: usize, value: f32) -> Var {
+    Var::constant(Tensor::from_f32(device, [size, size], &vec![value; size * size]).expect("uploads"))
+}
+
+#[test]
+fn intermediate_results_share_memory() -> Result<()> {
+    let device = Device::dry();
+    let w = matrix(&device, 64, 0.0);
+    // Nine products in a row: two blocks suffice, used by turns; the result has memory of its own.
+    let chain = || Ok((0..10).fold(w.clone(), |x, _| ops::matmul(&x, &w)));
+    let (plan, _y) = device.capture(chain)?;
+    let block = 4 * 64 * 64;
+    assert_eq!(plan.summary().launches.len(), 10);
+    assert_eq!(plan.summary().transient_bytes, 2 * block);
+    assert_eq!(plan.summary().unshared_bytes, 9 * block);
+    assert_eq!(plan.summary().persistent_bytes, 2 * block, "the weight and the result");
+    assert_eq!(device.counters().peak_bytes, 4 * block, "known without running anything");
+    Ok(())
+}
+
+#[test]
+fn a_plan_repeats_what_it_recorded() -> Result<()> {
+    for device in devices() {
+        let x = Tensor::from_f32(&device, [64], &[1.0; 64])?;
+        // x is read and written in place: each run doubles it.
+        let double = || {
+            let v = Var::constant(x.clone());
+            ops::add(&v, &v).value().copy_into(x.view());
+            Ok(())
+        };
+        let (plan, ()) = device.capture(double)?;
+        plan.run(3)?;
+        plan.run(2)?;
+        assert_eq!(block_on(x.to_f32())?, [32.0; 64], "on {}", device.info().device);
+    }
+    Ok(())
+}
+
+#[test]
+fn values_are_the_same_with_and_without_a_plan() -> Result<()> {
+    for device in devices() {
+        let data: Vec<f32> = (0..600).map(|k| (k as f32 * 0.37).sin()).collect();
+        let x = Var::constant(Tensor::from_f32(&device, [20, 30], &data)?);
+        let work = || ops::softmax(&ops::silu(&ops::add(&ops::product(&x, &x, false, true), &ops::mean(&x, 1..2))));
+        let eager = block_on(work().value().to_f32())?;
+        let (plan, y) = device.capture(|| Ok(work()))?;
+        plan.run(2)?;
+        assert_eq!(block_on(y.value().to_f32())?, eager);
+    }
+    Ok(())
+}
+
+#[test]
+fn halves_are_storage() -> Result<()> {
+    for device in devices() {
+        let data = [1.0, -2.5, 0.333_333_34, 70_000.0, 1e-9];
+        let x = Var::leaf(Tensor::from_f32(&device, [5], &data)?);
+        let back = ops::cast(&ops::cast(&x, DType::F16), DType::F32);
+        let got = block_on(back.value().to_f32())?;
+        assert_eq!(got[..2], [1.0, -2.5]);
+        assert!((got[2] - 0.333_33).abs() < 2e-4);
+        assert_eq!(got[3], 65_504.0, "held to the largest half");
+        let gradient = ops::grad(&ops::square(&back), &[&x])?.remove(0).expect("reached");
+        assert!((block_on(gradient.value().to_f32())?[1] + 5.0).abs() < 1e-6);
+    }
+    Ok(())
+}
+
+#[test]
+fn the_dry_device_has_nothing_to_read() {
+    let device = Device::dry();
+    let x = Tensor::scalar(&device, 1.0);
+    let error = block_on(x.to_f32()).expect_err("nothing ran");
+    assert_eq!(error.to_string(), "the dry device runs nothing, so it has nothing to read");
+}
+
+#[test]
+fn an_unknown_device_is_named() {
+    let request = Request { device: "tpu".into(), threads: 0 };
+    let error = block_on(Device::open(&request)).err().expect("there is no tpu");
+    assert_eq!(error.to_string(), "device \"tpu\" is unknown; there are auto, cpu, webgpu, dry");
+}
+
+#[test]
+#[should_panic(expected = "matmul: inner sizes differ: [32, 784] x [512, 10] (784 != 512)")]
+fn a_wrong_shape_names_the_op_and_both_shapes() {
+    let device = Device::dry();
+    let tensor = |rows: usize, columns: usize| Var::constant(Tensor::empty(&device, [rows, columns], DType::F32));
+    ops::matmul(&tensor(32, 784), &tensor(512, 10));
+}
+
+fn devices() -> Vec<Device> {
+    let mut all = vec![Device::cpu(2)];
+    if std::env::var_os("MERO_NO_GPU").is_none() {
+        let request = Request { device: "webgpu".into(), threads: 0 };
+        all.push(block_on(Device::open(&request)).expect("a Vulkan driver (mesa-vulkan-drivers), or MERO_NO_GPU=1"));
+    }
+    all
+}
