@@ -23,8 +23,10 @@ pub struct Recipe {
     pub activation: Option<Activation>,
     /// Share of the hidden values zeroed while training.
     pub dropout: f32,
-    /// What is made small: mean squared error or cross-entropy (with labels not quite sure for a small table) if not given.
+    /// What is made small: mean squared error or cross-entropy if not given.
     pub loss: Option<Loss>,
+    /// Share of a class label spread over all classes: 0, or 0.1 for a small table, if not given.
+    pub smoothing: Option<f32>,
     /// How parameters follow gradients, with any decay; adamw if not given.
     pub optimizer: Option<Optimizer>,
     /// Pull of the weights to zero; 1e-6, or 1 for a small table, if not given.
@@ -101,6 +103,9 @@ impl Recipe {
         if !(0.0..1.0).contains(&self.dropout) {
             return Err(Error::new(format!("train: dropout is {}, wanted at least 0 and less than 1", self.dropout)));
         }
+        if let Some(share) = self.smoothing.filter(|share| !(0.0..1.0).contains(share)) {
+            return Err(Error::new(format!("train: smoothing is {share}, wanted at least 0 and less than 1")));
+        }
         if !(decay.is_finite() && decay >= 0.0) {
             return Err(Error::new(format!("train: weight decay is {decay}, wanted a finite number of at least 0")));
         }
@@ -111,17 +116,19 @@ impl Recipe {
     }
 
     fn loss(&self, target: &Target, rows: usize) -> Result<Loss> {
-        let smoothing = if rows < SMALL { 0.1 } else { 0.0 };
+        let smoothing = self.smoothing.unwrap_or(if rows < SMALL { 0.1 } else { 0.0 });
         let (usual, task) = match target {
             Target::Regression { .. } => (Loss::Mse, "a number; use mse, mae or huber"),
             Target::Classification { .. } => (Loss::CrossEntropy { smoothing }, "a class; use cross-entropy or bce"),
         };
-        let loss = self.loss.unwrap_or(usual);
         let is_for_class = |loss| matches!(loss, Loss::CrossEntropy { .. } | Loss::Bce);
-        if is_for_class(loss) != is_for_class(usual) {
-            return Err(Error::new(format!("train: the loss does not fit the target, which is {task}")));
+        match self.loss.unwrap_or(usual) {
+            loss if is_for_class(loss) != is_for_class(usual) => {
+                Err(Error::new(format!("train: the loss does not fit the target, which is {task}")))
+            }
+            Loss::CrossEntropy { .. } => Ok(Loss::CrossEntropy { smoothing }),
+            loss => Ok(loss),
         }
-        Ok(loss)
     }
 
     fn spec(&self, inputs: usize, outputs: usize) -> Spec {

@@ -10,7 +10,7 @@ use super::training::Training;
 use super::values::{Answer, bytes, numbers, object, show, strings, thrown};
 use crate::device::Request;
 use crate::error::{Error, Result};
-use crate::io::{Cells, Header, Table, read_table};
+use crate::io::{Cells, Header, Table, read_plain};
 use crate::{Device, train};
 
 /// An open device.
@@ -47,7 +47,7 @@ impl Engine {
         ])
     }
 
-    /// Sets up a run on table bytes (CSV, TSV, NPY, NPZ) called `source`, or on `{ x, y }`.
+    /// Sets up a run on table bytes (CSV, TSV, NPY) called `source`, or on `{ x, y }`.
     pub fn train(&self, data: &JsValue, source: &str, options: &JsValue) -> Answer<Training> {
         self.start(data, source, options).map_err(thrown)
     }
@@ -65,7 +65,7 @@ impl Engine {
     fn start(&self, data: &JsValue, source: &str, options: &JsValue) -> Result<Training> {
         if let Some(bytes) = bytes(data) {
             let recipe = options::recipe(options, None)?;
-            return Training::start(&self.device, &read_table(&bytes, source, Header::Auto)?, &recipe);
+            return Training::start(&self.device, &read_plain(&bytes, source, Header::Auto)?, &recipe);
         }
         let table = arrays(data)?;
         Training::start(&self.device, &table, &options::recipe(options, Some("y"))?)
@@ -77,7 +77,7 @@ impl Engine {
 pub fn describe(data: &JsValue, source: &str) -> Answer {
     let read = || {
         let data = bytes(data).ok_or_else(|| Error::new(format!("describe: data is {}, {TABLE}", show(data))))?;
-        read_table(&data, source, Header::Auto)
+        read_plain(&data, source, Header::Auto)
     };
     let table = read().map_err(thrown)?;
     let column = |column: &crate::io::Column| {

@@ -9,7 +9,7 @@ use super::training::task;
 use super::values::{Answer, bytes, numbers, object, show, strings, thrown};
 use crate::Device;
 use crate::error::{Error, Result};
-use crate::io::{Header, Table, read_table};
+use crate::io::{Header, Table, read_plain};
 use crate::nn::Layout;
 use crate::train::{self, Prediction};
 
@@ -28,7 +28,7 @@ impl Model {
     /// Rows to predict: a table's bytes, or numbers in the order of the model's columns.
     fn rows(&self, x: &JsValue, source: &str) -> Result<Table> {
         if let Some(bytes) = bytes(x) {
-            return read_table(&bytes, source, Header::Auto);
+            return read_plain(&bytes, source, Header::Auto);
         }
         let wanted = || Error::new(format!("predict: x is {}, wanted a Float32Array or {}", show(x), &TABLE[7..]));
         let values = numbers(x).ok_or_else(wanted)?;

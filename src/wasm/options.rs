@@ -43,7 +43,6 @@ const KNOWN: [&str; 26] = [
 pub(super) fn recipe(options: &JsValue, target: Option<&str>) -> Result<Recipe> {
     let options = Options::of("train", options, &KNOWN)?;
     let part = Fractions::default();
-    let loss = loss(&options)?;
     Ok(Recipe {
         choice: choice(&options, target)?,
         fractions: Fractions {
@@ -53,7 +52,8 @@ pub(super) fn recipe(options: &JsValue, target: Option<&str>) -> Result<Recipe> 
         hidden: options.wholes("hidden")?,
         activation: options.one_of("activation", &Activation::ALL)?,
         dropout: options.number("dropout")?.unwrap_or(0.0) as f32,
-        loss,
+        loss: loss(&options)?,
+        smoothing: options.number("smoothing")?.map(|share| share as f32),
         optimizer: optimizer(&options)?,
         weight_decay: options.number("weightDecay")?.map(|decay| decay as f32),
         schedule: schedule(&options)?,
@@ -84,25 +84,17 @@ fn choice(options: &Options<'_>, target: Option<&str>) -> Result<Choice> {
 
 fn loss(options: &Options<'_>) -> Result<Option<Loss>> {
     let delta = options.number("delta")?.unwrap_or(1.0) as f32;
-    let smoothing = options.number("smoothing")?;
     if delta <= 0.0 {
         return Err(Error::new(format!("train: delta is {delta}, wanted a number above 0")));
     }
-    if let Some(share) = smoothing.filter(|share| !(0.0..1.0).contains(share)) {
-        return Err(Error::new(format!("train: smoothing is {share}, wanted at least 0 and less than 1")));
-    }
-    let cross_entropy = Loss::CrossEntropy { smoothing: smoothing.unwrap_or(0.0) as f32 };
-    let named = options.one_of(
-        "loss",
-        &[
-            ("mse", Loss::Mse),
-            ("mae", Loss::Mae),
-            ("huber", Loss::Huber { delta }),
-            ("cross-entropy", cross_entropy),
-            ("bce", Loss::Bce),
-        ],
-    )?;
-    Ok(named.or(smoothing.map(|_| cross_entropy)))
+    let names = [
+        ("mse", Loss::Mse),
+        ("mae", Loss::Mae),
+        ("huber", Loss::Huber { delta }),
+        ("cross-entropy", Loss::CrossEntropy { smoothing: 0.0 }),
+        ("bce", Loss::Bce),
+    ];
+    options.one_of("loss", &names)
 }
 
 fn optimizer(options: &Options<'_>) -> Result<Option<Optimizer>> {

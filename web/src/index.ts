@@ -16,7 +16,7 @@ export interface DeviceInfo {
   features: string[];
 }
 
-/** A table file's bytes (CSV, TSV, NPY, NPZ) or text. */
+/** A table file's bytes (CSV, TSV, NPY) or text. */
 export type Table = Uint8Array | ArrayBuffer | Blob | string;
 
 /** Numbers, row after row. */

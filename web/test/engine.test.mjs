@@ -31,7 +31,7 @@ after(async () => {
 function mero(...words) {
   const target = process.env.CARGO_TARGET_DIR ?? join(web, "../target");
   const binary = process.env.MERO ?? join(target, "release/mero");
-  return execFileSync(binary, [...words, "--device", "cpu"], { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] }).trim().split("\n");
+  return execFileSync(binary, [...words.map(String), "--device", "cpu"], { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] }).trim().split("\n");
 }
 
 /** Events of a run in the browser; the model's bytes and its predictions for the same table. */
