@@ -14,6 +14,13 @@ pub mod ops;
 pub mod optim;
 pub mod tensor;
 pub mod train;
+#[cfg(target_arch = "wasm32")]
+pub mod wasm;
+
+/// The kernels' cases for the browser tests.
+#[cfg(all(target_arch = "wasm32", feature = "evidence"))]
+#[path = "wasm/evidence.rs"]
+pub mod evidence;
 
 pub use device::Device;
 pub use error::{Error, Result};

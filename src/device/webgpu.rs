@@ -414,7 +414,7 @@ async fn adapters() -> Vec<wgpu::Adapter> {
 
 fn is_software(adapter: &wgpu::Adapter) -> bool {
     let info = adapter.get_info();
-    info.device_type == wgpu::DeviceType::Cpu || info.name.to_lowercase().contains("swiftshader")
+    info.device_type == wgpu::DeviceType::Cpu || info.name.to_ascii_lowercase().contains("swiftshader")
 }
 
 fn describe(adapter: &wgpu::Adapter) -> Info {

@@ -36,6 +36,15 @@ pub fn instruction_set() -> String {
     format!("{:?}", pulp::Arch::new()).split(['(', ' ']).next().unwrap_or("scalar").to_owned()
 }
 
+/// Runs `op` with those instructions.
+#[inline]
+pub fn vectorize<Op: pulp::WithSimd>(op: Op) -> Op::Output {
+    match pulp::Arch::new() {
+        pulp::Arch::Scalar => op.with_simd(pulp::Scalar128b),
+        arch => arch.dispatch(op),
+    }
+}
+
 /// Peak memory of the process in bytes; 0 where the platform does not say.
 pub fn peak_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,5 +1,6 @@
 //! The team where there are no threads (wasm): the same items, everything in order on the caller.
 
+/// One member: the caller.
 pub struct Team;
 
 impl Team {
@@ -8,6 +9,7 @@ impl Team {
         Team
     }
 
+    /// One.
     pub fn threads(&self) -> usize {
         1
     }

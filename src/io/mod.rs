@@ -47,13 +47,17 @@ const FOREIGN: [(&[u8], &str); 8] = [
 ///
 /// `source` is the name the user knows the bytes by; one ending in `.tsv` or `.tab` is tab separated.
 pub fn read_table(bytes: &[u8], source: &str, header: Header) -> Result<Table> {
-    if let Some((_, what)) = FOREIGN.iter().find(|(magic, _)| bytes.starts_with(magic)) {
-        return Err(Error::new(format!("{source}: {what}")));
-    }
-    match bytes {
-        _ if bytes.starts_with(npy::MAGIC) => npy::read(bytes, source),
-        _ if bytes.starts_with(zip::MAGIC) => npz::read(bytes, source),
-        _ => csv::read(bytes, source, header),
+    if bytes.starts_with(zip::MAGIC) { npz::read(bytes, source) } else { read_plain(bytes, source, header) }
+}
+
+/// The same but for archives: for a face that would have to download the unpacker first.
+pub fn read_plain(bytes: &[u8], source: &str, header: Header) -> Result<Table> {
+    let archive = (zip::MAGIC, "is an archive (NPZ or a spreadsheet), which is not read here; save it as CSV or NPY");
+    let foreign = FOREIGN.iter().copied().chain([archive]).find(|(magic, _)| bytes.starts_with(magic));
+    match foreign {
+        Some((_, what)) => Err(Error::new(format!("{source}: {what}"))),
+        None if bytes.starts_with(npy::MAGIC) => npy::read(bytes, source),
+        None => csv::read(bytes, source, header),
     }
 }
 

@@ -57,7 +57,8 @@ pub fn write(content: &Tensors) -> Result<Vec<u8>> {
         fields.insert((*name).clone(), field);
         at = end;
     }
-    let mut header = Value::Object(fields).to_string();
+    // Not `to_string`: that of a value also brings in the printer of indented JSON.
+    let mut header = serde_json::to_string(&fields).map_err(|error| Error::new(format!("header: {error}")))?;
     header.push_str(&" ".repeat(header.len().next_multiple_of(LENGTH_BYTES) - header.len()));
     let mut out = Vec::with_capacity(LENGTH_BYTES + header.len() + at);
     out.extend((header.len() as u64).to_le_bytes());

@@ -2,6 +2,7 @@
 
 pub mod batch;
 pub mod cast;
+pub mod check;
 pub mod common;
 mod disjoint;
 pub mod elementary;

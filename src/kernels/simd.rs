@@ -6,15 +6,13 @@
 )]
 #![allow(unsafe_code, reason = "vector registers are read and written through pointers")]
 
-use pulp::{Arch, Scalar128b, Simd, WithSimd};
+use crate::host;
+use pulp::{Simd, WithSimd};
 
 /// Runs `op` with the best instruction set of this machine.
 #[inline]
 pub fn dispatch<Op: WithSimd>(op: Op) -> Op::Output {
-    match Arch::new() {
-        Arch::Scalar => op.with_simd(Scalar128b),
-        arch => arch.dispatch(op),
-    }
+    host::vectorize(op)
 }
 
 /// Reads one vector.

@@ -17,7 +17,7 @@ pub struct Spec {
 
 /// One layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "layer", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Layer {
     /// y = W x + b.
     Linear {

@@ -52,6 +52,16 @@ impl Optimizer {
         Self::AdamW { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay }
     }
 
+    /// The same with another weight decay.
+    pub fn with_weight_decay(mut self, decay: f32) -> Self {
+        match &mut self {
+            Self::Sgd { weight_decay, .. } | Self::Adam { weight_decay, .. } | Self::AdamW { weight_decay, .. } => {
+                *weight_decay = decay;
+            }
+        }
+        self
+    }
+
     /// The kernel's rule.
     pub fn rule(&self) -> Rule {
         match *self {

@@ -56,6 +56,13 @@ impl Metrics {
         let share = |sum: f64| if rows == 0 { 0.0 } else { sum / rows as f64 };
         Self { rows, loss: share(loss), accuracy: Some(share(f64::from(right as u32))), ..Self::default() }
     }
+
+    /// Classification of each class against the rest: `z` and `y` [rows, classes], 1 for a row's own class.
+    pub fn against_the_rest(z: &[f32], y: &[f32], classes: usize) -> Self {
+        let own: Vec<f32> = y.chunks_exact(classes).map(|row| largest(row) as f32).collect();
+        let loss = Self::regression(Loss::Bce, z, y, classes, 1.0).loss;
+        Self { loss, ..Self::classification(z, &own, classes) }
+    }
 }
 
 /// The first index of the largest.

@@ -204,27 +204,36 @@ impl Trainer {
     /// Runs until the epochs are done, patience is spent, the loss diverges or `watch` says stop; then restores the best weights
     /// (unless it was stopped by `watch`, which may want to resume).
     pub async fn run(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Outcome> {
-        let stop = loop {
-            if self.progress.history.len() >= self.settings.epochs {
-                break Stop::Epochs;
+        loop {
+            if let Some(outcome) = self.epoch(watch).await? {
+                return Ok(outcome);
             }
-            if !self.steps_of_epoch(watch).await? {
-                break Stop::Asked;
-            }
-            let Some(report) = self.end_epoch().await? else { break Stop::Diverged };
-            let flow = watch(&Event::Epoch(&report));
-            if self.settings.patience > 0 && self.progress.since_best >= self.settings.patience {
-                break Stop::Patience;
-            }
-            if flow == Flow::Stop {
-                break Stop::Asked;
-            }
-        };
+        }
+    }
+
+    /// One epoch of `run`, for callers that pull: the outcome once the run is over, `None` while it goes on.
+    pub async fn epoch(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Option<Outcome>> {
+        let Some(stop) = self.try_epoch(watch).await? else { return Ok(None) };
         if stop != Stop::Asked {
             self.restore_best()?;
         }
         let (best_epoch, epochs) = (self.progress.best_epoch, self.progress.history.len());
-        Ok(Outcome { stop, best_epoch, epochs, steps: self.steps_done() })
+        Ok(Some(Outcome { stop, best_epoch, epochs, steps: self.steps_done() }))
+    }
+
+    async fn try_epoch(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Option<Stop>> {
+        if self.progress.history.len() >= self.settings.epochs {
+            return Ok(Some(Stop::Epochs));
+        }
+        if !self.steps_of_epoch(watch).await? {
+            return Ok(Some(Stop::Asked));
+        }
+        let Some(report) = self.end_epoch().await? else { return Ok(Some(Stop::Diverged)) };
+        let flow = watch(&Event::Epoch(&report));
+        if self.settings.patience > 0 && self.progress.since_best >= self.settings.patience {
+            return Ok(Some(Stop::Patience));
+        }
+        Ok((flow == Flow::Stop).then_some(Stop::Asked))
     }
 
     /// Puts the best weights in place of the last.
@@ -278,6 +287,7 @@ impl Trainer {
         let outputs = self.spec.outputs()?;
         Ok(match self.settings.loss {
             Loss::CrossEntropy { .. } => Metrics::classification(z, y, outputs),
+            Loss::Bce if outputs > 1 => Metrics::against_the_rest(z, y, outputs),
             loss => Metrics::regression(loss, z, y, outputs, scale),
         })
     }

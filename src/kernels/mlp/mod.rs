@@ -77,7 +77,7 @@ impl Activation {
 
 /// What training makes small; the formulas are beside each.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "loss", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Loss {
     /// (z - y)².
     Mse,

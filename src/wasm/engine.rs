@@ -1,0 +1,114 @@
+//! An open device: what it is, what a table holds, runs and models on it.
+
+use js_sys::{Array, Reflect};
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use super::model::Model;
+use super::options;
+use super::training::Training;
+use super::values::{Answer, bytes, numbers, object, show, strings, thrown};
+use crate::device::Request;
+use crate::error::{Error, Result};
+use crate::io::{Cells, Header, Table, read_plain};
+use crate::{Device, train};
+
+/// An open device.
+#[wasm_bindgen]
+pub struct Engine {
+    device: Device,
+}
+
+/// Opens a device: `auto`, `webgpu` or `cpu`.
+#[wasm_bindgen]
+pub async fn open(device: JsValue) -> Answer<Engine> {
+    let request = request(&device).map_err(thrown)?;
+    Ok(Engine { device: Device::open(&request).await.map_err(thrown)? })
+}
+
+fn request(device: &JsValue) -> Result<Request> {
+    match device.as_string().as_deref() {
+        Some(name @ ("auto" | "webgpu" | "cpu")) => Ok(Request { device: name.into(), threads: 1 }),
+        _ => Err(Error::new(format!("open: device is {}, wanted one of auto, webgpu, cpu", show(device)))),
+    }
+}
+
+#[wasm_bindgen]
+impl Engine {
+    /// The device in use, as an object.
+    pub fn info(&self) -> JsValue {
+        let info = self.device.info();
+        object([
+            ("device", info.device.into()),
+            ("name", info.name.as_str().into()),
+            ("driver", info.driver.as_str().into()),
+            ("isSoftware", info.is_software.into()),
+            ("features", strings(info.features.iter().map(String::as_str))),
+        ])
+    }
+
+    /// Sets up a run on table bytes (CSV, TSV, NPY) called `source`, or on `{ x, y }`.
+    pub fn train(&self, data: &JsValue, source: &str, options: &JsValue) -> Answer<Training> {
+        self.start(data, source, options).map_err(thrown)
+    }
+
+    /// The model in the bytes of a file called `source`.
+    pub fn load(&self, data: &JsValue, source: &str) -> Answer<Model> {
+        let load = || {
+            let data = bytes(data).filter(|_| !data.is_string());
+            let data = data.ok_or_else(|| Error::new("load: wanted the bytes of a model file as a Uint8Array"))?;
+            Ok(Model::new(&self.device, train::Model::load(&data, source)?))
+        };
+        load().map_err(thrown)
+    }
+
+    fn start(&self, data: &JsValue, source: &str, options: &JsValue) -> Result<Training> {
+        if let Some(bytes) = bytes(data) {
+            let recipe = options::recipe(options, None)?;
+            return Training::start(&self.device, &read_plain(&bytes, source, Header::Auto)?, &recipe);
+        }
+        let table = arrays(data)?;
+        Training::start(&self.device, &table, &options::recipe(options, Some("y"))?)
+    }
+}
+
+/// What a table holds: `{ rows, columns: [{ name, isNumeric }] }`.
+#[wasm_bindgen]
+pub fn describe(data: &JsValue, source: &str) -> Answer {
+    let read = || {
+        let data = bytes(data).ok_or_else(|| Error::new(format!("describe: data is {}, {TABLE}", show(data))))?;
+        read_plain(&data, source, Header::Auto)
+    };
+    let table = read().map_err(thrown)?;
+    let column = |column: &crate::io::Column| {
+        let is_numeric = matches!(column.cells, Cells::Numeric(_));
+        object([("name", column.name.as_str().into()), ("isNumeric", is_numeric.into())])
+    };
+    let columns = table.columns().iter().map(column).collect::<Array>();
+    Ok(object([("rows", (table.rows() as f64).into()), ("columns", columns.into())]))
+}
+
+/// What a table may come as.
+pub(super) const TABLE: &str = "wanted the bytes of a table (Uint8Array, ArrayBuffer or string)";
+
+/// A table of `x` [rows, columns], named x0, x1, …, and `y` [rows].
+fn arrays(data: &JsValue) -> Result<Table> {
+    if !data.is_object() {
+        return Err(Error::new(format!("train: data is {}, {TABLE} or {{ x, y }}", show(data))));
+    }
+    let part = |name: &str| {
+        let value = Reflect::get(data, &name.into()).unwrap_or(JsValue::UNDEFINED);
+        let what = || Error::new(format!("train: {name} is {}, wanted a Float32Array", show(&value)));
+        numbers(&value).ok_or_else(what)
+    };
+    let (x, y) = (part("x")?, part("y")?);
+    if x.is_empty() || y.is_empty() || x.len() % y.len() != 0 {
+        let (x, y) = (x.len(), y.len());
+        return Err(Error::new(format!("train: {x} values in x do not fill {y} rows, one for each value in y")));
+    }
+    let width = x.len() / y.len();
+    let names: Vec<String> = (0..width).map(|j| format!("x{j}")).chain(["y".into()]).collect();
+    let rows = x.chunks_exact(width).zip(&y);
+    let values: Vec<f64> = rows.flat_map(|(x, y)| x.iter().chain([y])).copied().collect();
+    Table::from_matrix("data", &names, &values)
+}

@@ -1,0 +1,14 @@
+//! The browser's leaf: task-level objects for JavaScript. Values from there are checked here, and whatever goes wrong is an
+//! `Error` with the engine's message. The typed face of it is `web/src/index.ts`.
+
+mod engine;
+mod model;
+mod options;
+mod panic;
+mod training;
+mod values;
+
+pub use engine::{Engine, describe, open};
+pub use model::Model;
+pub use panic::on_panic;
+pub use training::Training;

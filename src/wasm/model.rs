@@ -1,0 +1,82 @@
+//! A trained model in JavaScript's hands: what it is, its predictions, its file.
+
+use js_sys::{Array, Float64Array, Uint8Array};
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use super::engine::TABLE;
+use super::training::task;
+use super::values::{Answer, bytes, numbers, object, show, strings, thrown};
+use crate::Device;
+use crate::error::{Error, Result};
+use crate::io::{Header, Table, read_plain};
+use crate::nn::Layout;
+use crate::train::{self, Prediction};
+
+/// A trained model.
+#[wasm_bindgen]
+pub struct Model {
+    device: Device,
+    model: train::Model,
+}
+
+impl Model {
+    pub(super) fn new(device: &Device, model: train::Model) -> Self {
+        Self { device: device.clone(), model }
+    }
+
+    /// Rows to predict: a table's bytes, or numbers in the order of the model's columns.
+    fn rows(&self, x: &JsValue, source: &str) -> Result<Table> {
+        if let Some(bytes) = bytes(x) {
+            return read_plain(&bytes, source, Header::Auto);
+        }
+        let wanted = || Error::new(format!("predict: x is {}, wanted a Float32Array or {}", show(x), &TABLE[7..]));
+        let values = numbers(x).ok_or_else(wanted)?;
+        let names: Vec<String> = self.model.preparation()?.names().map(str::to_owned).collect();
+        Table::from_matrix("predict", &names, &values)
+    }
+}
+
+#[wasm_bindgen]
+impl Model {
+    /// What it is, as an object.
+    pub fn info(&self) -> Answer {
+        let preparation = self.model.preparation().map_err(thrown)?;
+        let target = &preparation.target;
+        Ok(object([
+            ("task", task(target).into()),
+            ("target", target.name().into()),
+            ("columns", strings(preparation.names())),
+            ("classes", strings(target.levels().iter().map(String::as_str))),
+            ("parameters", (Layout::of(&self.model.spec).count() as f64).into()),
+        ]))
+    }
+
+    /// Predicts every row: `{ value }` of numbers, or `{ value, probability }` of classes.
+    pub async fn predict(&self, x: JsValue, source: String) -> Answer {
+        let table = self.rows(&x, &source).map_err(thrown)?;
+        let predictions = self.model.predict(&self.device, &table).await.map_err(thrown)?;
+        let (mut names, mut values) = (Array::new(), Vec::with_capacity(predictions.len()));
+        for prediction in &predictions {
+            match prediction {
+                Prediction::Number(value) => values.push(*value),
+                Prediction::Class { name, probability } => {
+                    names.extend([JsValue::from_str(name)]);
+                    values.push(*probability);
+                }
+            }
+        }
+        let values = JsValue::from(Float64Array::from(values.as_slice()));
+        let is_class = names.length() > 0;
+        Ok(if is_class {
+            object([("value", names.into()), ("probability", values)])
+        } else {
+            object([("value", values)])
+        })
+    }
+
+    /// The bytes of its file.
+    pub fn save(&self) -> Answer<Uint8Array> {
+        Ok(Uint8Array::from(self.model.save().map_err(thrown)?.as_slice()))
+    }
+}

@@ -1,0 +1,122 @@
+//! The options of a training run, from JavaScript's names to a [`Recipe`].
+
+use wasm_bindgen::JsValue;
+
+use super::values::Options;
+use crate::error::{Error, Result};
+use crate::io::{Choice, Fractions, Missing, Task};
+use crate::loss::Loss;
+use crate::nn::Activation;
+use crate::optim::{Optimizer, Schedule, Shape};
+use crate::train::{Recipe, StepKind};
+
+const KNOWN: [&str; 26] = [
+    "target",
+    "task",
+    "features",
+    "ignore",
+    "categorical",
+    "numeric",
+    "missing",
+    "validation",
+    "test",
+    "hidden",
+    "activation",
+    "dropout",
+    "loss",
+    "delta",
+    "smoothing",
+    "classWeights",
+    "epochs",
+    "batch",
+    "lr",
+    "weightDecay",
+    "patience",
+    "seed",
+    "optimizer",
+    "schedule",
+    "warmup",
+    "step",
+];
+
+/// Reads the options of `train`; `target` stands in where none is given.
+pub(super) fn recipe(options: &JsValue, target: Option<&str>) -> Result<Recipe> {
+    let options = Options::of("train", options, &KNOWN)?;
+    let part = Fractions::default();
+    Ok(Recipe {
+        choice: choice(&options, target)?,
+        fractions: Fractions {
+            validation: options.number("validation")?.unwrap_or(part.validation),
+            test: options.number("test")?.unwrap_or(part.test),
+        },
+        hidden: options.wholes("hidden")?,
+        activation: options.one_of("activation", &Activation::ALL)?,
+        dropout: options.number("dropout")?.unwrap_or(0.0) as f32,
+        loss: loss(&options)?,
+        smoothing: options.number("smoothing")?.map(|share| share as f32),
+        optimizer: optimizer(&options)?,
+        weight_decay: options.number("weightDecay")?.map(|decay| decay as f32),
+        schedule: schedule(&options)?,
+        lr: options.number("lr")?,
+        epochs: options.whole("epochs")?,
+        batch: options.whole("batch")?,
+        patience: options.whole("patience")?,
+        seed: options.seed("seed")?.unwrap_or(0),
+        step: options.one_of("step", &[("fused", StepKind::Fused), ("recorded", StepKind::Recorded)])?,
+        is_balanced: options.one_of("classWeights", &[("balanced", true)])?.unwrap_or(false),
+    })
+}
+
+fn choice(options: &Options<'_>, target: Option<&str>) -> Result<Choice> {
+    let given = options.text("target")?.or_else(|| target.map(str::to_owned));
+    Ok(Choice {
+        target: given.ok_or_else(|| Error::new("train: target is undefined, wanted the name of a column"))?,
+        features: options.texts("features")?,
+        ignore: options.texts("ignore")?.unwrap_or_default(),
+        categorical: options.texts("categorical")?.unwrap_or_default(),
+        numeric: options.texts("numeric")?.unwrap_or_default(),
+        task: options.one_of("task", &[("regression", Task::Regression), ("classification", Task::Classification)])?,
+        missing: options
+            .one_of("missing", &[("drop", Missing::Drop), ("impute", Missing::Impute)])?
+            .unwrap_or_default(),
+    })
+}
+
+fn loss(options: &Options<'_>) -> Result<Option<Loss>> {
+    let delta = options.number("delta")?.unwrap_or(1.0) as f32;
+    if delta <= 0.0 {
+        return Err(Error::new(format!("train: delta is {delta}, wanted a number above 0")));
+    }
+    let names = [
+        ("mse", Loss::Mse),
+        ("mae", Loss::Mae),
+        ("huber", Loss::Huber { delta }),
+        ("cross-entropy", Loss::CrossEntropy { smoothing: 0.0 }),
+        ("bce", Loss::Bce),
+    ];
+    options.one_of("loss", &names)
+}
+
+fn optimizer(options: &Options<'_>) -> Result<Option<Optimizer>> {
+    options.one_of(
+        "optimizer",
+        &[
+            ("adamw", Optimizer::adamw(0.0)),
+            ("adam", Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0 }),
+            ("sgd", Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 0.0 }),
+        ],
+    )
+}
+
+fn schedule(options: &Options<'_>) -> Result<Option<Schedule>> {
+    let warmup_steps = options.whole("warmup")?.unwrap_or(0) as u64;
+    let shape = options.one_of(
+        "schedule",
+        &[
+            ("constant", Shape::Constant),
+            ("cosine", Shape::Cosine { floor: 0.0 }),
+            ("plateau", Shape::Plateau { patience: 5, factor: 0.5 }),
+        ],
+    )?;
+    Ok(Some(Schedule { warmup_steps, shape: shape.unwrap_or(Shape::Cosine { floor: 0.0 }) }))
+}

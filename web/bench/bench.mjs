@@ -1,0 +1,37 @@
+// The peers' measurement: 5-64-64-64-1 SiLU, batches of 256, AdamW, the loss read once per epoch, the first steps not counted.
+import { open } from "../dist/index.js";
+
+function generator(seed) {
+  let s = seed >>> 0;
+  return () => { s = (Math.imul(s, 1664525) + 1013904223) >>> 0; return s / 4294967296; };
+}
+
+/** The peers' data. */
+function data(n, seed = 1) {
+  const r = generator(seed), x = new Float32Array(n * 5), y = new Float32Array(n);
+  for (let i = 0; i < n; i++) {
+    const row = Array.from({ length: 5 }, () => 2 * r() - 1);
+    x.set(row, i * 5);
+    y[i] = Math.sin(row[0]) + 0.5 * Math.cos(row[1]) + row[2] * row[3] + 0.3 * row[4];
+  }
+  return { x, y };
+}
+
+/** Steps per second over `epochs` epochs of `n` rows, after one epoch of warming up. */
+globalThis.bench = async (device, n, epochs) => {
+  const engine = await open({ device });
+  const options = { epochs: epochs + 1, patience: 0, batch: 256, validation: 0, test: 0, task: "regression", schedule: "constant" };
+  let started, loss, steps;
+  for await (const event of engine.train(data(n), options)) {
+    if (event.event === "start") steps = event.stepsPerEpoch;
+    if (event.event !== "epoch") continue;
+    loss = event.trainLoss;
+    if (event.epoch === 0) started = performance.now();
+    if (event.epoch === epochs) {
+      const ms = performance.now() - started;
+      const lib = `meromorph-${engine.info.device}`;
+      return { lib, n, epochs, ms, steps_per_s: epochs * steps / ms * 1e3, samples_per_s: epochs * n / ms * 1e3, loss };
+    }
+  }
+};
+globalThis.ready = true;

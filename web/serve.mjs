@@ -1,0 +1,27 @@
+// Serves this folder: `node serve.mjs [port]`. WebGPU needs localhost or https.
+import { createServer } from "node:http";
+import { readFile } from "node:fs/promises";
+import { extname, join, normalize } from "node:path";
+
+const KINDS = { ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css",
+  ".wasm": "application/wasm", ".svg": "image/svg+xml" };
+
+/** A server of `folder` on `port` (0 = any free one); resolves once it listens. */
+export function serve(folder, port = 0) {
+  const server = createServer(async (request, response) => {
+    const path = normalize(decodeURIComponent(new URL(request.url, "http://localhost").pathname));
+    const file = join(folder, path.endsWith("/") ? `${path}index.html` : path);
+    try {
+      const bytes = await readFile(file);
+      response.writeHead(200, { "content-type": KINDS[extname(file)] ?? "application/octet-stream" }).end(bytes);
+    } catch {
+      response.writeHead(404).end("not found");
+    }
+  });
+  return new Promise((resolve) => server.listen(port, "localhost", () => resolve(server)));
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const server = await serve(import.meta.dirname, Number(process.argv[2] ?? 8080));
+  console.log(`http://localhost:${server.address().port}/`);
+}

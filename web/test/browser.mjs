@@ -1,0 +1,53 @@
+// A Chromium on a page of this package, and the data that tests and page share.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+import { serve } from "../serve.mjs";
+
+export const web = join(import.meta.dirname, "..");
+const FLAGS = ["--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync"];
+const GPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
+
+/** A page at `path` of a browser with or without WebGPU, `close`d by the caller; page errors are collected in `errors`. */
+export async function visit(path, { webgpu = true, page: options = {} } = {}) {
+  const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+  if (!existsSync(executablePath)) throw new Error(`no browser at ${executablePath}; set CHROMIUM`);
+  const args = [...FLAGS, ...(webgpu ? GPU : ["--disable-features=WebGPU"])];
+  const [server, browser] = await Promise.all([serve(web), chromium.launch({ executablePath, headless: true, args })]);
+  const page = await browser.newPage(options);
+  const errors = [];
+  page.on("pageerror", (error) => errors.push(String(error)));
+  page.on("console", (line) => line.type() === "error" && errors.push(line.text()));
+  await page.goto(`http://localhost:${server.address().port}${path}`);
+  return { page, errors, close: () => Promise.all([browser.close(), server.close()]) };
+}
+
+/** The peers' generator of numbers in [0, 1). */
+export function uniform(seed) {
+  let state = seed >>> 0;
+  return () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 4294967296;
+}
+
+/** A table of five inputs and a smooth target as CSV. */
+export function smooth(rows, seed = 1) {
+  const next = uniform(seed);
+  const lines = ["a,b,c,d,e,y"];
+  for (let row = 0; row < rows; row++) {
+    const x = Array.from({ length: 5 }, () => Math.fround(2 * next() - 1));
+    const y = Math.sin(x[0]) + 0.5 * Math.cos(x[1]) + x[2] * x[3] + 0.3 * x[4];
+    lines.push([...x, y].join(","));
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** Two inputs and three named classes as CSV. */
+export function classes(rows, seed = 2) {
+  const next = uniform(seed);
+  const lines = ["u,v,kind"];
+  for (let row = 0; row < rows; row++) {
+    const [u, v] = [next(), next()];
+    lines.push(`${u},${v},${u + v > 1.2 ? "far" : u > v ? "left" : "right"}`);
+  }
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,221 @@
+// The package in Chromium: agrees with the native engine, exchanges model files with it, says what is wrong with bad input.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { classes, smooth, visit, web } from "./browser.mjs";
+
+const BUDGET = 300 * 1024;
+const EPOCHS = 5;
+const SEED = 3;
+const DEVICES = ["webgpu", "cpu"];
+const folder = mkdtempSync(join(tmpdir(), "meromorph-"));
+const tables = { smooth: [smooth(3000), "y"], classes: [classes(1500), "kind"] };
+let chromium;
+
+before(async () => {
+  for (const [name, [text]] of Object.entries(tables)) writeFileSync(join(folder, `${name}.csv`), text);
+  chromium = await visit("/test/blank.html");
+  await chromium.page.evaluate(async () => { globalThis.mero = await import("/dist/index.js"); });
+});
+
+after(async () => {
+  await chromium.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Lines that the native binary prints, built with `cargo build --release`. */
+function mero(...words) {
+  const target = process.env.CARGO_TARGET_DIR ?? join(web, "../target");
+  const binary = process.env.MERO ?? join(target, "release/mero");
+  return execFileSync(binary, [...words.map(String), "--device", "cpu"], { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] }).trim().split("\n");
+}
+
+/** Events of a run in the browser; the model's bytes and its predictions for the same table. */
+function train(device, text, options) {
+  return chromium.page.evaluate(async ([device, text, options]) => {
+    const engine = await mero.open({ device });
+    const events = [];
+    let model;
+    for await (const event of engine.train(text, options)) {
+      if (event.event === "end") ({ model } = event);
+      events.push({ ...event, model: undefined });
+    }
+    const { value, probability } = await model.predict(text);
+    return { info: engine.info, events, file: [...model.save()], value: [...value], probability: [...(probability ?? [])] };
+  }, [device, text, options]);
+}
+
+const off = (got, wanted) => Math.abs(got - wanted) / Math.max(Math.abs(wanted), 1e-3);
+
+function near(got, wanted, bound, what) {
+  assert.equal(got.length, wanted.length, what);
+  const worst = Math.max(...got.map((value, at) => off(value, wanted[at])));
+  assert.ok(worst <= bound, `${what}: off by ${worst.toExponential(1)}`);
+}
+
+for (const name of Object.keys(tables)) {
+  test(`${name}: Chromium trains like the native engine, and each reads the other's model`, async () => {
+    const [text, target] = tables[name];
+    const [data, model] = [join(folder, `${name}.csv`), join(folder, `${name}.safetensors`)];
+    const run = mero("train", data, "--target", target, "--epochs", EPOCHS, "--seed", SEED, "--out", model, "--json");
+    const wanted = run.map((line) => JSON.parse(line)).filter(({ event }) => event === "epoch");
+    const told = mero("predict", model, data);
+    for (const device of DEVICES) {
+      const got = await train(device, text, { target, epochs: EPOCHS, seed: SEED });
+      assert.equal(got.info.device, device);
+      const epochs = got.events.filter(({ event }) => event === "epoch");
+      near(epochs.map((e) => e.trainLoss), wanted.map((e) => e.train_loss), 1e-3, `${device}: training loss`);
+      near(epochs.map((e) => e.valLoss), wanted.map((e) => e.val_loss), 1e-3, `${device}: validation loss`);
+      const file = join(folder, `${name}-${device}.safetensors`);
+      writeFileSync(file, Uint8Array.from(got.file));
+      compare(mero("predict", file, data), got, `${device}: a model saved in Chromium predicts natively`);
+      const back = await chromium.page.evaluate(async ([device, bytes, text]) => {
+        const model = await (await mero.open({ device })).load(Uint8Array.from(bytes));
+        const { value, probability } = await model.predict(text);
+        return { value: [...value], probability: [...(probability ?? [])] };
+      }, [device, [...readFileSync(model)], text]);
+      compare(told, back, `${device}: a model saved natively predicts in Chromium`);
+    }
+  });
+}
+
+/** Native lines after the first are `value` or `class,probability`. */
+function compare([, ...lines], { value, probability }, what) {
+  if (probability.length === 0) return near(value, lines.map(Number), 1e-5, what);
+  assert.deepEqual(value, lines.map((line) => line.split(",")[0]), what);
+  near(probability, lines.map((line) => Number(line.split(",")[1])), 1e-5, what);
+}
+
+test("the same seed gives the same bits", async () => {
+  for (const device of DEVICES) {
+    const runs = [];
+    for (let run = 0; run < 2; run++) runs.push(await train(device, tables.smooth[0], { target: "y", epochs: 2, seed: 7 }));
+    assert.deepEqual(runs[0].events, runs[1].events, device);
+    assert.deepEqual(runs[0].file, runs[1].file, device);
+  }
+});
+
+test("arrays train, an aborted run keeps its best model, a left loop ends the run", async () => {
+  const got = await chromium.page.evaluate(async () => {
+    const engine = await mero.open({ device: "cpu" });
+    const y = Float32Array.from({ length: 400 }, (_, row) => Math.sin(row / 40));
+    const x = Float32Array.from({ length: 800 }, (_, at) => (at % 2 ? Math.cos(at / 80) : at / 400 - 1));
+    const abort = new AbortController();
+    let last;
+    for await (const event of engine.train({ x, y }, { epochs: 1000, patience: 0, signal: abort.signal })) {
+      if (event.event === "epoch" && event.epoch === 3) abort.abort();
+      last = event;
+    }
+    const { value } = await last.model.predict(x.subarray(0, 20));
+    for await (const event of engine.train({ x, y }, { epochs: 1000 })) if (event.event === "epoch") break;
+    return { stop: last.stop, epochs: last.epochs, info: last.model.info, value: [...value] };
+  });
+  assert.equal(got.stop, "asked");
+  assert.ok(got.epochs >= 4 && got.epochs <= 5, `stopped after ${got.epochs}`);
+  assert.deepEqual(got.info.columns, ["x0", "x1"]);
+  assert.equal(got.value.length, 10);
+  assert.ok(got.value.every(Number.isFinite));
+});
+
+test("bad input is an Error with the engine's message", async () => {
+  const [text] = tables.smooth;
+  const torn = "const m = await best(); const b = m.save(); await engine.load(b.slice(0, b.length - 9))";
+  const cases = [
+    ["mero.open({ device: 'gpu' })", "open: device is \"gpu\", wanted one of auto, webgpu, cpu"],
+    ["mero.open({ device: 7 })", "open: device is 7, wanted one of auto, webgpu, cpu"],
+    ["run('')", "data: is empty"],
+    ["run(new Uint8Array(0))", "data: is empty"],
+    ["run(new File([], 'wine.csv'))", "wine.csv: is empty"],
+    ["run('a,y\\n')", "data: has no rows"],
+    ["run(undefined)", "train: data is undefined, wanted the bytes of a table (Uint8Array, ArrayBuffer or string) or { x, y }"],
+    ["run(5)", "train: data is 5, wanted the bytes of a table (Uint8Array, ArrayBuffer or string) or { x, y }"],
+    ["run({ x: 'abc', y: [1] })", "train: x is \"abc\", wanted a Float32Array"],
+    ["run({ x: [1, 2, 3], y: [1, 2] })", "train: 3 values in x do not fill 2 rows, one for each value in y"],
+    ["run(text)", "train: target is undefined, wanted the name of a column"],
+    ["run(text, { target: 'price' })", "column \"price\" not in data; it has a, b, c, d, e, y"],
+    ["run(text, { target: ['y'] })", "train: target is an array, wanted a string"],
+    ["run(text, { target: 'y', epoch: 3 })", /^train: option "epoch" is unknown; there are target, task, /],
+    ["run(text, { target: 'y', epochs: '3' })", "train: epochs is \"3\", wanted a whole number of at least 0"],
+    ["run(text, { target: 'y', epochs: 2.5 })", "train: epochs is 2.5, wanted a whole number of at least 0"],
+    ["run(text, { target: 'y', epochs: 0 })", "train: epochs is 0; training needs at least 1"],
+    ["run(text, { target: 'y', lr: NaN })", "train: lr is NaN, wanted a finite number"],
+    ["run(text, { target: 'y', hidden: [64, 0] })", "train: a hidden layer of width 0; wanted whole numbers above 0"],
+    ["run(text, { target: 'y', hidden: [64, 'a'] })", "train: hidden is an array, wanted an array of whole numbers"],
+    ["run(text, { target: 'y', loss: 'log' })", "train: loss is \"log\", wanted one of mse, mae, huber, cross-entropy, bce"],
+    ["run(text, { target: 'y', loss: 'bce' })", "train: the loss does not fit the target, which is a number; use mse, mae or huber"],
+    ["run(text, 'y')", "train: the options are \"y\", wanted an object"],
+    ["run('a,y\\n1,2\\n3\\n', { target: 'y' })", "data: row 2 (line 3) has 1 cells, wanted 2"],
+    ["engine.load(new Uint8Array(3))", "model: is cut short: 3 bytes hold no safetensors header"],
+    ["engine.load('text')", "load: wanted the bytes of a model file as a Uint8Array"],
+    [torn, /^model: tensor "layers.6.weight" lies at bytes \d+ to \d+, file has \d+ \(cut short\?\)$/],
+    ["(await best()).predict('a,b\\n1,2\\n')", "column \"c\" is missing from table; it has a, b"],
+    ["(await best()).predict(new Float32Array(4))", "predict: 4 values do not fill rows of 5 columns"],
+    ["(await best()).predict(3)", "predict: x is 3, wanted a Float32Array or the bytes of a table (Uint8Array, ArrayBuffer or string)"],
+  ];
+  const got = await chromium.page.evaluate(async ([text, works]) => {
+    const engine = await mero.open({ device: "cpu" });
+    const run = async (data, options) => { for await (const event of engine.train(data, options)) if (event.model) return event.model; };
+    const best = () => run(text, { target: "y", epochs: 1 });
+    const said = async (work) => {
+      const made = new Function("mero", "engine", "text", "run", "best", `return (async () => { ${work.includes(";") ? work : `await (${work})`} })()`);
+      try { await made(mero, engine, text, run, best); return "no error"; } catch (error) { return error instanceof Error ? error.message : `no Error: ${error}`; }
+    };
+    const all = [];
+    for (const work of works) all.push(await said(work));
+    return all;
+  }, [text, cases.map(([work]) => work)]);
+  const wrong = cases.flatMap(([work, wanted], at) =>
+    (wanted instanceof RegExp ? wanted.test(got[at]) : wanted === got[at]) ? [] : [`${work}\n  got    ${got[at]}\n  wanted ${wanted}`]);
+  assert.deepEqual(wrong, [], wrong.join("\n"));
+});
+
+test("without WebGPU there is the cpu, and the absent device is named", async () => {
+  const { page, close } = await visit("/test/blank.html", { webgpu: false });
+  const got = await page.evaluate(async () => {
+    const mero = await import("/dist/index.js");
+    const auto = await mero.open();
+    return [auto.info.device, await mero.open({ device: "webgpu" }).catch((error) => error.message)];
+  });
+  await close();
+  assert.equal(got[0], "cpu");
+  assert.match(got[1], /^device "webgpu" is absent: no adapter found/);
+});
+
+test("auto prefers the cpu to a software adapter", async () => {
+  const device = await chromium.page.evaluate(async () => (await mero.open()).info.device);
+  assert.equal(device, "cpu");
+});
+
+test("the wasm keeps to its budget", () => {
+  const bytes = readFileSync(join(web, "pkg/meromorph_bg.wasm"));
+  const size = gzipSync(bytes, { level: 9 }).length;
+  assert.ok(size <= BUDGET, `${size} bytes gzipped, at most ${BUDGET}`);
+});
+
+for (const device of DEVICES) {
+  test(`every kernel's cases agree with the oracle on ${device}`, { timeout: 600_000 }, async () => {
+    const lines = await chromium.page.evaluate(async (device) => {
+      const evidence = await import("/pkg/evidence/meromorph.js");
+      await evidence.default();
+      return evidence.check_kernels(device);
+    }, device);
+    console.log(lines[0]);
+    assert.match(lines[0], /^[1-9]\d* cases on /);
+    assert.deepEqual(lines.slice(1), []);
+  });
+}
+
+test("a panic reaches whoever waits", async () => {
+  const said = await chromium.page.evaluate(async () => {
+    const evidence = await import("/pkg/evidence/meromorph.js?again");
+    await evidence.default();
+    const told = new Promise((resolve) => evidence.on_panic(resolve));
+    evidence.panic_to_order();
+    return told;
+  });
+  assert.match(said, /^meromorph: internal error: panicked at .*as ordered$/s);
+});
