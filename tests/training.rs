@@ -211,6 +211,46 @@ fn divergence_is_named_and_the_last_good_weights_are_kept() -> Result<()> {
 }
 
 #[test]
+fn without_validation_rows_the_kept_weights_are_still_good_ones() -> Result<()> {
+    let device = Device::cpu(1);
+    let data = Data { validation: Examples::default(), ..regression(200) };
+    let optimizer = Optimizer::Sgd { momentum: 0.0, nesterov: false, weight_decay: 0.0 };
+    let settings = Settings { epochs: 20, lr: 1e6, batch: 200, optimizer, ..settings() };
+    let mut trainer = Trainer::new(&device, Spec::mlp(5, &[16], 1, Activation::Silu), settings, data.clone())?;
+    let before = block_on(trainer.parameters())?;
+    let outcome = block_on(trainer.run(&mut |_| Flow::Continue))?;
+    assert_eq!((outcome.stop, outcome.best_epoch), (Stop::Diverged, None), "the first step is the one that explodes");
+    assert_eq!(block_on(trainer.parameters())?, before);
+    Ok(())
+}
+
+#[test]
+fn a_batch_may_be_larger_than_any_table() -> Result<()> {
+    let run = |batch| {
+        losses(
+            &Device::cpu(2),
+            &Spec::mlp(5, &[16], 1, Activation::Silu),
+            &Settings { batch, ..settings() },
+            &regression(200),
+        )
+    };
+    assert_eq!(run((1 << 32) + 1), run(200));
+    Ok(())
+}
+
+#[test]
+fn a_recorded_layer_is_one_launch_forward() -> Result<()> {
+    let device = Device::dry();
+    let settings = Settings { step: Some(StepKind::Recorded), ..settings() };
+    let trainer = Trainer::new(&device, Spec::mlp(5, &[64, 64], 1, Activation::Silu), settings, regression(640))?;
+    let names: Vec<_> = trainer.step_summary().launches.iter().map(|(name, _)| *name).collect();
+    let forward = names.iter().take_while(|name| **name != "reduce").copied().collect::<Vec<_>>();
+    assert_eq!(forward.iter().filter(|name| **name == "matmul").count(), 3, "{names:?}");
+    assert!(names.len() <= 21, "{} launches: {names:?}", names.len());
+    Ok(())
+}
+
+#[test]
 fn a_step_is_two_launches_and_costs_nothing_else() -> Result<()> {
     let device = Device::dry();
     let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::Silu);

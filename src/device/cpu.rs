@@ -41,25 +41,23 @@ impl Cpu {
     }
 
     fn launch(&self, launch: &Launch) {
-        let blocks = self.blocks.borrow();
-        let base = |region: &Region| {
-            let block = &blocks[region.memory.0 as usize];
-            assert!(
-                region.offset + region.words <= block.len() * LINE_WORDS,
-                "{}: region past its block",
-                launch.kernel.name
-            );
-            block.as_ptr().cast::<u32>().cast_mut().wrapping_add(region.offset)
+        let mut blocks = self.blocks.borrow_mut();
+        let mut base = |region: &Region| {
+            let block = &mut blocks[region.memory.0 as usize];
+            let end = region.offset.checked_add(region.words);
+            let is_inside = end.is_some_and(|end| end <= block.len() * LINE_WORDS);
+            assert!(is_inside, "{}: region past its block", launch.kernel.name);
+            block.as_mut_ptr().cast::<u32>().wrapping_add(region.offset)
         };
         // SAFETY: `base` checks that the region lies inside a live block. Inputs and outputs of a dispatch never share
         // a buffer (`Device::record` and the plan's liveness see to it), outputs are distinct, and the blocks outlive
-        // the call: `free` and `allocate` cannot run while `self.blocks` is borrowed.
+        // the call: `free` and `allocate` cannot run while `self.blocks` is borrowed. Taking a pointer into a block again does not move the block.
         #[allow(unsafe_code, reason = "kernels see several regions of the block table at once, some of them mutable")]
         let (inputs, mut outputs): (Vec<&[u32]>, Vec<&mut [u32]>) = unsafe {
-            (
-                launch.inputs.iter().map(|r| std::slice::from_raw_parts(base(r), r.words)).collect(),
-                launch.outputs.iter().map(|r| std::slice::from_raw_parts_mut(base(r), r.words)).collect(),
-            )
+            let inputs =
+                launch.inputs.iter().map(|r| std::slice::from_raw_parts(base(r).cast_const(), r.words)).collect();
+            let outputs = launch.outputs.iter().map(|r| std::slice::from_raw_parts_mut(base(r), r.words)).collect();
+            (inputs, outputs)
         };
         let body = launch.body.as_deref();
         let (params, team) = (&launch.params[..], &self.team);

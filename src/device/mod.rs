@@ -117,6 +117,9 @@ struct Inner {
     is_capturing: Cell<bool>,
 }
 
+/// Unused memory kept for reuse whatever is in use.
+const POOLED_BYTES: usize = 64 << 20;
+
 /// The names a user may ask for.
 pub const NAMES: [&str; 4] = ["auto", "cpu", "webgpu", "dry"];
 
@@ -210,9 +213,12 @@ impl Device {
     /// Appends a command. Nothing runs until something is read or a plan is made.
     pub fn record(&self, command: Command) {
         if let Command::Dispatch(dispatch) = &command {
-            let clash =
-                dispatch.outputs.iter().find(|out| dispatch.inputs.iter().any(|input| input.buffer.is(&out.buffer)));
-            assert!(clash.is_none(), "{}: a buffer is bound both as input and as output", dispatch.kernel.name);
+            let name = dispatch.kernel.name;
+            for (at, out) in dispatch.outputs.iter().enumerate() {
+                let is_same = |view: &View| view.buffer.is(&out.buffer);
+                assert!(!dispatch.inputs.iter().any(is_same), "{name}: a buffer is bound both as input and as output");
+                assert!(!dispatch.outputs[..at].iter().any(is_same), "{name}: a buffer is bound as two outputs");
+            }
         }
         self.0.pending.borrow_mut().commands.push(command);
     }
@@ -247,6 +253,13 @@ impl Device {
         self.0.backend.read(Region { memory, offset: view.offset, words: view.words }).await
     }
 
+    /// Takes a buffer's memory back: it never got contents.
+    fn unback(&self, buffer: &Buffer) {
+        if let Some(memory) = buffer.0.memory.take() {
+            self.0.release(memory, buffer.words());
+        }
+    }
+
     /// Makes sure a buffer has memory of its own.
     fn back(&self, buffer: &Buffer) -> Result<()> {
         if buffer.0.memory.get().is_none() {
@@ -259,18 +272,36 @@ impl Device {
 impl Inner {
     fn take(&self, words: usize) -> Result<Memory> {
         let words = size_class(words);
+        let pooled = self.pool.borrow_mut().take(words);
+        let memory = match pooled {
+            Some(memory) => memory,
+            None => self.backend.allocate(words).or_else(|_| {
+                // What lies unused may be what is missing.
+                self.drain();
+                self.backend.allocate(words)
+            })?,
+        };
         self.count(|counters| {
             counters.live_bytes += 4 * words as u64;
             counters.peak_bytes = counters.peak_bytes.max(counters.live_bytes);
         });
-        let pooled = self.pool.borrow_mut().take(words);
-        pooled.map_or_else(|| self.backend.allocate(words), Ok)
+        Ok(memory)
     }
 
     fn release(&self, memory: Memory, words: usize) {
         let words = size_class(words);
         self.count(|counters| counters.live_bytes -= 4 * words as u64);
         self.pool.borrow_mut().put(words, memory);
+        // Blocks of sizes no longer asked for would stay for ever.
+        if self.pool.borrow().words() * 4 > POOLED_BYTES.max(self.counters.get().live_bytes as usize) {
+            self.drain();
+        }
+    }
+
+    fn drain(&self) {
+        for memory in self.pool.borrow_mut().drain() {
+            self.backend.free(memory);
+        }
     }
 
     fn count(&self, change: impl FnOnce(&mut Counters)) {
@@ -289,8 +320,6 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        for memory in self.pool.borrow_mut().drain() {
-            self.backend.free(memory);
-        }
+        self.drain();
     }
 }

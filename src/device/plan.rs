@@ -78,14 +78,30 @@ impl Plan {
         let recording = fuse(recording);
         let uses = Uses::of(&recording);
         let held = uses.persistent(&recording);
-        for buffer in &held {
+        let fresh: Vec<&Buffer> = held.iter().filter(|buffer| buffer.0.memory.get().is_none()).collect();
+        let planned = Self::planned(device, &recording, &uses, &held);
+        if planned.is_err() {
+            // Nothing ran: a buffer that only this plan would have filled must not look filled.
+            fresh.iter().for_each(|buffer| device.unback(buffer));
+        }
+        let (prepared, slots, summary) = planned?;
+        Ok(Self { device: device.clone(), prepared, _held: held, slots, summary })
+    }
+
+    fn planned(
+        device: &Device,
+        recording: &Recording,
+        uses: &Uses,
+        held: &[Buffer],
+    ) -> Result<(Box<dyn Prepared>, Vec<(Memory, usize)>, Summary)> {
+        for buffer in held {
             device.back(buffer)?;
         }
         let mut summary = Summary {
             persistent_bytes: held.iter().map(|buffer| 4 * buffer.words() as u64).sum(),
             ..Summary::default()
         };
-        let mut slots = Slots { device, uses: &uses, placed: HashMap::new(), free: Vec::new(), all: Vec::new() };
+        let mut slots = Slots { device, uses, placed: HashMap::new(), free: Vec::new(), all: Vec::new() };
         let mut bound = Vec::with_capacity(recording.commands.len());
         for (at, command) in recording.commands.iter().enumerate() {
             for view in command.writes().iter().chain(command.reads()) {
@@ -94,10 +110,9 @@ impl Plan {
             bound.push(slots.bind(command, &mut summary));
             slots.retire(at, command);
         }
-        let slots = slots.all;
-        summary.transient_bytes = slots.iter().map(|(_, words)| 4 * *words as u64).sum();
+        summary.transient_bytes = slots.all.iter().map(|(_, words)| 4 * *words as u64).sum();
         let prepared = device.0.backend.prepare(bound)?;
-        Ok(Self { device: device.clone(), prepared, _held: held, slots, summary })
+        Ok((prepared, std::mem::take(&mut slots.all), summary))
     }
 
     /// Runs the plan `times` times, in order. Returns once the work is handed over; `Device::read` waits for it.
@@ -180,13 +195,21 @@ impl Uses {
     }
 }
 
-/// Memory for transient buffers: a block is free again after its last reader.
+/// Memory for transient buffers, given back unless the plan takes it: a block is free again after its last reader.
 struct Slots<'a> {
     device: &'a Device,
     uses: &'a Uses,
     placed: HashMap<*const Slot, usize>,
     free: Vec<usize>,
     all: Vec<(Memory, usize)>,
+}
+
+impl Drop for Slots<'_> {
+    fn drop(&mut self) {
+        for &(memory, words) in &self.all {
+            self.device.0.release(memory, words);
+        }
+    }
 }
 
 impl Slots<'_> {

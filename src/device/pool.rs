@@ -14,19 +14,29 @@ pub(super) fn size_class(words: usize) -> usize {
 #[derive(Default)]
 pub(super) struct Pool {
     free: HashMap<usize, Vec<Memory>>,
+    words: usize,
 }
 
 impl Pool {
     pub(super) fn take(&mut self, words: usize) -> Option<Memory> {
-        self.free.get_mut(&words)?.pop()
+        let memory = self.free.get_mut(&words)?.pop()?;
+        self.words -= words;
+        Some(memory)
     }
 
     pub(super) fn put(&mut self, words: usize, memory: Memory) {
+        self.words += words;
         self.free.entry(words).or_default().push(memory);
     }
 
+    /// Words it holds.
+    pub(super) fn words(&self) -> usize {
+        self.words
+    }
+
     /// Everything it holds, for giving back.
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = Memory> + '_ {
-        self.free.drain().flat_map(|(_, blocks)| blocks)
+    pub(super) fn drain(&mut self) -> Vec<Memory> {
+        self.words = 0;
+        self.free.drain().flat_map(|(_, blocks)| blocks).collect()
     }
 }

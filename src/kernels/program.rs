@@ -105,6 +105,25 @@ impl Program {
         (!is_zero).then_some(program)
     }
 
+    /// The program with only the inputs it uses, renumbered, and which those are.
+    pub fn compacted(mut self) -> (Self, Vec<usize>) {
+        let is_used = |&input: &usize| self.code.contains(&Instruction::Input(input as u16));
+        let used: Vec<usize> = (0..self.inputs).filter(is_used).collect();
+        for instruction in &mut self.code {
+            if let Instruction::Input(at) = instruction {
+                let place = used.iter().position(|&input| input == *at as usize);
+                *at = place.expect("an input in the code is used") as u16;
+            }
+        }
+        self.inputs = used.len();
+        (self, used)
+    }
+
+    /// Whether it only hands its one input on.
+    pub fn is_identity(&self) -> bool {
+        self.code == [Instruction::Input(0)]
+    }
+
     /// This program with `inner` standing in for input `at`; `places` maps the inputs of each to those of the whole.
     pub fn inlined(
         &self,

@@ -50,6 +50,9 @@ pub enum Layer {
     },
 }
 
+/// Values of one weight, at most: what 32-bit sizes in words allow with room to spare.
+const MAX_WORDS: usize = 1 << 30;
+
 impl Spec {
     /// A multi-layer perceptron: linear layers with an activation between them.
     pub fn mlp(inputs: usize, hidden: &[usize], outputs: usize, function: Activation) -> Self {
@@ -92,6 +95,9 @@ fn width_after(layers: &[Layer], mut width: usize, path: &str) -> Result<usize> 
         let wrong = |what: String| Error::new(format!("model: {path}.{at}: {what}"));
         match layer {
             Layer::Linear { outputs: 0, .. } => return Err(wrong("a linear layer needs at least one output".into())),
+            Layer::Linear { outputs, .. } if width.checked_mul(*outputs).is_none_or(|words| words > MAX_WORDS) => {
+                return Err(wrong(format!("a weight of {outputs} x {width} is larger than any device takes")));
+            }
             Layer::Linear { outputs, .. } => width = *outputs,
             Layer::Dropout { rate } if !(0.0..1.0).contains(rate) => {
                 return Err(wrong(format!("dropout rate {rate} is not in [0, 1)")));

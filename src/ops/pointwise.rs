@@ -26,17 +26,20 @@ impl Op for Map {
 
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
         let gradient = |at: usize| {
-            let program = step.wants(at).then(|| self.0.vjp(at)).flatten();
-            let mut inputs: Vec<&Var> = step.inputs.iter().collect();
-            inputs.push(step.gradient);
-            match program {
-                Some(program) => Some(sum_to(&run(program, &inputs), step.inputs[at].shape())),
-                None => {
-                    step.wants(at).then(|| broadcast_to(&super::constant(step.output, 0.0), step.inputs[at].shape()))
-                }
-            }
+            let shape = step.inputs[at].shape();
+            let Some(program) = self.0.vjp(at) else { return broadcast_to(&super::constant(step.output, 0.0), shape) };
+            // Only what the program reads is bound: a value nobody else needs can then be fused away.
+            let (program, used) = program.compacted();
+            let all: Vec<&Var> = step.inputs.iter().chain([step.gradient]).collect();
+            let inputs: Vec<&Var> = used.iter().map(|&input| all[input]).collect();
+            let wide = match &inputs[..] {
+                [] => fused(&[step.gradient], |_| program.emit(&[])),
+                [only] if program.is_identity() => (*only).clone(),
+                _ => run(program, &inputs),
+            };
+            sum_to(&broadcast_to(&wide, step.output.shape()), shape)
         };
-        Ok((0..step.inputs.len()).map(gradient).collect())
+        Ok((0..step.inputs.len()).map(|at| step.wants(at).then(|| gradient(at))).collect())
     }
 }
 

@@ -47,6 +47,7 @@ impl Tensor {
     /// A tensor with no contents yet, for a launch to fill.
     pub fn empty(device: &Device, shape: impl Into<Shape>, dtype: DType) -> Self {
         let shape = shape.into();
+        assert!(u32::try_from(shape.len()).is_ok(), "tensor: {shape} has more elements than 32 bits can count");
         let view = device.buffer(dtype.words(shape.len())).view();
         Self { device: device.clone(), view, shape, dtype }
     }

@@ -17,7 +17,8 @@ pub struct Progress {
     pub history: Vec<EpochReport>,
     /// Steps done of the epoch under way.
     pub cursor: usize,
-    /// Their losses.
+    /// Their losses; kept as numbers beside the weights, for they need not be finite.
+    #[serde(skip)]
     pub losses: Vec<f32>,
     /// The best watched loss.
     pub best_loss: Option<f64>,
@@ -95,6 +96,7 @@ impl Checkpoint {
         content.put_f32("run.parameters", &[total], self.parameters.clone());
         content.put_f32("run.moments", &[2 * total], self.moments.clone());
         content.put_f32("run.best", &[total], self.best.clone());
+        content.put_f32("run.losses", &[self.progress.losses.len()], self.progress.losses.clone());
         let control = Array { shape: vec![4], data: Data::U32(self.control.clone()) };
         content.tensors.insert("run.control".into(), control);
         tensors::write(&content)
@@ -118,13 +120,14 @@ impl Checkpoint {
         let parameters = take("run.parameters", total)?;
         let moments = take("run.moments", 2 * total)?;
         let best = take("run.best", total)?;
+        let Words { settings, mut progress, fingerprint, origin } = words;
+        progress.losses = take("run.losses", progress.cursor)?;
         let Some(Array { data: Data::U32(control), .. }) = content.tensors.remove("run.control") else {
             return Err(told("its step counters are missing"));
         };
         if control.len() != 4 {
             return Err(told("its step counters are damaged"));
         }
-        let Words { settings, progress, fingerprint, origin } = words;
         let spec = model.spec;
         let checkpoint = Self { spec, settings, parameters, moments, control, best, progress, fingerprint, origin };
         Ok((checkpoint, model.preparation))

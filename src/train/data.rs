@@ -75,6 +75,9 @@ impl Data {
         if let Loss::CrossEntropy { .. } = settings.loss {
             return self.has_classes(outputs, &settings.class_weights);
         }
+        if !settings.class_weights.is_empty() {
+            return Err(Error::new("train: class weights belong to cross-entropy; this loss has no classes to weight"));
+        }
         if outputs == self.targets {
             return Ok(());
         }

@@ -91,18 +91,27 @@ impl Model {
         if let Some(preparation) = &header.preparation {
             preparation.check().map_err(|error| error.within(source))?;
             let (inputs, wanted) = (preparation.inputs(), header.spec.inputs);
-            if inputs != wanted || preparation.target.outputs() != outputs {
+            if inputs != wanted {
                 return Err(told(format!("its columns give {inputs} inputs, its model takes {wanted}")));
+            }
+            let classes = preparation.target.outputs();
+            if classes != outputs {
+                return Err(told(format!("its target needs {classes} outputs, its model gives {outputs}")));
             }
         }
         let layout = Layout::of(&header.spec);
-        let mut parameters = vec![0.0; layout.total];
+        // Every tensor is found in the file before anything of the size that the header claims is allocated.
+        let mut tensors = Vec::new();
         for parameter in &layout.parameters {
             let values =
                 content.take_f32(&parameter.name, parameter.shape.sizes()).map_err(|error| error.within(source))?;
             if let Some(bad) = values.iter().find(|value| !value.is_finite()) {
                 return Err(told(format!("parameter {} holds {bad}", parameter.name)));
             }
+            tensors.push(values);
+        }
+        let mut parameters = vec![0.0; layout.total];
+        for (parameter, values) in layout.parameters.iter().zip(tensors) {
             parameters[parameter.offset..parameter.offset + values.len()].copy_from_slice(&values);
         }
         Ok(Self { spec: header.spec, loss: header.loss, parameters, preparation: header.preparation })

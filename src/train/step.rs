@@ -38,7 +38,7 @@ pub(super) struct State {
 pub(super) struct Plans {
     pub kind: StepKind,
     pub step: Plan,
-    pub validate: Option<Plan>,
+    pub validate: Plan,
 }
 
 /// Everything the plans are made from.
@@ -84,18 +84,25 @@ impl Plans {
                 ));
             }
             (Some(kind), _) => kind,
-            (None, Some(_)) => StepKind::Fused,
-            (None, None) => StepKind::Recorded,
+            (None, Some(mlp)) if fits(setup, mlp) => StepKind::Fused,
+            (None, _) => StepKind::Recorded,
         };
         let train = Rows::upload(setup, &setup.data.train)?;
         let step = match (&fused, kind) {
             (Some(mlp), StepKind::Fused) => fused_step(setup, state, mlp, &train)?,
             _ => recorded_step(setup, state, &train)?,
         };
-        let validate =
-            if setup.data.validation.y.is_empty() { None } else { Some(validation(setup, state, fused.as_ref())?) };
+        let validate = validation(setup, state, fused.as_ref())?;
         Ok(Self { kind, step, validate })
     }
+}
+
+/// Whether the partial gradients of the fused step, one row per part, fit a binding of the device and its grid.
+fn fits(setup: &Setup<'_>, mlp: &Mlp) -> bool {
+    let rows = setup.data.train.rows(setup.data.targets);
+    let shape = mlp.training(setup.device.info(), rows, setup.settings.batch, setup.steps, setup.data.targets);
+    let bytes = 4 * shape.parts() as u64 * (setup.layout.total + TAIL) as u64;
+    bytes <= setup.device.info().max_binding_bytes && shape.parts() <= 65_535
 }
 
 /// Rows on the device.
@@ -201,7 +208,11 @@ fn copy(from: &Var, to: &Buffer, offset: usize) {
 /// The validation loss and weight sums, written behind the batch losses of the report.
 fn validation(setup: &Setup<'_>, state: &State, fused: Option<&Mlp>) -> Result<Plan> {
     let device = setup.device;
-    let rows = Rows::upload(setup, &setup.data.validation)?;
+    // Without rows held back the loss after the epoch's updates is watched on the training rows themselves: what an epoch
+    // reports as its training loss is from before each update, and says nothing of the weights it leaves.
+    let data = setup.data;
+    let watched = if data.validation.y.is_empty() { &data.train } else { &data.validation };
+    let rows = Rows::upload(setup, watched)?;
     let record = || {
         let z = predict(setup.spec, setup.layout, fused, device, &state.parameters, &rows.x, rows.count)?;
         let tensor = |buffer: &Buffer, columns| {

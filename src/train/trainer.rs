@@ -8,7 +8,7 @@ use super::data::Data;
 use super::metrics::Metrics;
 use super::settings::{Settings, StepKind};
 use super::step::{Plans, Predictor, Setup, State, validation_place};
-use crate::device::{Command, Device, Summary};
+use crate::device::{Command, Device, Summary, View};
 use crate::error::{Error, Result};
 use crate::host;
 use crate::loss::Loss;
@@ -149,6 +149,10 @@ impl Trainer {
         }
         let Checkpoint { spec, settings, parameters, moments, control, best, progress, .. } = checkpoint;
         let mut trainer = Self::with_parameters(device, spec, settings, data, &parameters)?;
+        let cursor = progress.cursor;
+        if cursor >= trainer.steps || progress.losses.len() != cursor || control[1] as usize != cursor {
+            return Err(Error::new("resume: the checkpoint's step counters contradict each other"));
+        }
         let state = &trainer.state;
         device.write(&state.moments, 0, bytemuck::cast_slice(&moments))?;
         device.write(&state.control, 0, &control)?;
@@ -225,15 +229,16 @@ impl Trainer {
         if self.progress.history.len() >= self.settings.epochs {
             return Ok(Some(Stop::Epochs));
         }
-        if !self.steps_of_epoch(watch).await? {
-            return Ok(Some(Stop::Asked));
+        let (ended, asked) = self.steps_of_epoch(watch).await?;
+        if ended.is_some() {
+            return Ok(ended);
         }
         let Some(report) = self.end_epoch().await? else { return Ok(Some(Stop::Diverged)) };
         let flow = watch(&Event::Epoch(&report));
         if self.settings.patience > 0 && self.progress.since_best >= self.settings.patience {
             return Ok(Some(Stop::Patience));
         }
-        Ok((flow == Flow::Stop).then_some(Stop::Asked))
+        Ok((flow == Flow::Stop || asked == Flow::Stop).then_some(Stop::Asked))
     }
 
     /// Puts the best weights in place of the last.
@@ -265,9 +270,12 @@ impl Trainer {
 
     /// The losses of the steps of this epoch so far, and waits for them.
     pub async fn batch_losses(&self) -> Result<Vec<f32>> {
-        let mut report: Vec<f32> = bytemuck::cast_vec(self.device.read(&self.state.report.view()).await?);
-        report.truncate(self.steps);
-        Ok(report)
+        self.losses(0, self.steps).await
+    }
+
+    async fn losses(&self, first: usize, count: usize) -> Result<Vec<f32>> {
+        let view = View { buffer: self.state.report.clone(), offset: first, words: count };
+        Ok(bytemuck::cast_vec(self.device.read(&view).await?))
     }
 
     /// Outputs of the model as it is, for encoded inputs.
@@ -296,8 +304,7 @@ impl Trainer {
     pub async fn checkpoint(&self) -> Result<Checkpoint> {
         let read = async |buffer: &crate::device::Buffer| self.device.read(&buffer.view()).await;
         let mut progress = self.progress.clone();
-        let report: Vec<f32> = bytemuck::cast_vec(read(&self.state.report).await?);
-        progress.losses = report[..progress.cursor].to_vec();
+        progress.losses = self.losses(0, progress.cursor).await?;
         Ok(Checkpoint {
             spec: self.spec.clone(),
             settings: self.settings.clone(),
@@ -318,44 +325,46 @@ impl Trainer {
         self.device.write(&self.state.order, 0, &words)
     }
 
-    /// Runs what is left of the epoch in windows; false if `watch` said stop on the way.
-    async fn steps_of_epoch(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<bool> {
+    /// Runs what is left of the epoch in windows; `Some` if the run ends on the way.
+    async fn steps_of_epoch(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<(Option<Stop>, Flow)> {
         if self.progress.cursor == 0 {
             self.begin_epoch()?;
         }
-        let mut since_look = 0;
+        let mut unseen = 0;
+        let mut flow = Flow::Continue;
         while self.progress.cursor < self.steps {
             let count = self.window.min(self.steps - self.progress.cursor);
             let start = host::now_ms();
             self.plans.step.run(count)?;
             self.progress.cursor += count;
-            since_look += count;
-            if since_look >= STEPS_PER_LOOK && self.progress.cursor < self.steps {
-                since_look = 0;
-                self.batch_losses().await?;
+            unseen += count;
+            if unseen >= STEPS_PER_LOOK && self.progress.cursor < self.steps {
+                let losses = self.losses(self.progress.cursor - unseen, unseen).await?;
+                if !losses.iter().all(|loss| loss.is_finite()) {
+                    return Ok((Some(Stop::Diverged), flow));
+                }
+                unseen = 0;
             }
             host::breathe().await;
             let wanted = count as f64 * WINDOW_MS / (host::now_ms() - start).max(0.05);
             self.window = (wanted as usize).clamp(1, STEPS_PER_LOOK);
             let (epoch, done) = (self.progress.history.len(), self.progress.cursor);
-            let flow = watch(&Event::Steps { epoch, done, steps: self.steps });
+            flow = watch(&Event::Steps { epoch, done, steps: self.steps });
             if flow == Flow::Stop && self.progress.cursor < self.steps {
-                return Ok(false);
+                return Ok((Some(Stop::Asked), flow));
             }
         }
-        Ok(true)
+        Ok((None, flow))
     }
 
     /// The epoch's one look: its losses, whether it is the best, whether the loss is still a number (`None` if not).
     async fn end_epoch(&mut self) -> Result<Option<EpochReport>> {
-        if let Some(validate) = &self.plans.validate {
-            validate.run(1)?;
-        }
+        self.plans.validate.run(1)?;
         let report: Vec<f32> = bytemuck::cast_vec(self.device.read(&self.state.report.view()).await?);
         let train_loss = self.mean_loss(&report);
         let place = validation_place(self.steps);
-        let val_loss = self.plans.validate.is_some().then(|| f64::from(report[place]) / f64::from(report[place + 64]));
-        let watched = val_loss.unwrap_or(train_loss);
+        let watched = f64::from(report[place]) / f64::from(report[place + 64]);
+        let val_loss = (!self.data.validation.y.is_empty()).then_some(watched);
         if ![train_loss, watched].iter().all(|loss| loss.is_finite() && *loss < DIVERGED) {
             return Ok(None);
         }

@@ -162,7 +162,7 @@ impl Mlp {
         let tiles = batch.min(rows).div_ceil(grain.span);
         // A CPU part is a thread's share; two even for one thread, so that one and two give the same bits.
         let parts = if info.device == "cpu" { info.threads.clamp(2, 64).min(tiles) } else { tiles };
-        params.batch = batch as u32;
+        params.batch = batch.min(rows) as u32;
         params.steps = steps as u32;
         params.targets = targets as u32;
         params.parts = parts.max(1) as u32;
@@ -266,7 +266,7 @@ impl Fused {
         if info.device == "cpu" {
             return if params.steps == 0 { 1 } else { plan::scratch_words(&engine::shape(params)) };
         }
-        4 * (params.parts * params.span * params.stride) as usize
+        4 * params.parts as usize * params.span as usize * params.stride as usize
     }
 }
 
