@@ -4,11 +4,11 @@
 use pollster::block_on;
 
 use super::args::{Hardware, Output};
-use super::data::prepare;
-use super::recipe::Recipe;
+use super::recipe::Flags;
 use super::session::Session;
+use super::settings::prepare;
 use super::{Answer, Failure};
-use crate::io::{Choice, Table};
+use crate::io::{Choice, Fractions, Table};
 use crate::train::{Origin, Trainer};
 use crate::{Device, Result, host, ops};
 
@@ -18,7 +18,7 @@ pub(super) struct Args {
     #[arg(long, default_value_t = 10_000, value_name = "N")]
     rows: usize,
     #[command(flatten)]
-    recipe: Recipe,
+    flags: Flags,
     #[command(flatten)]
     hardware: Hardware,
     #[command(flatten)]
@@ -26,7 +26,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Answer {
-    args.recipe.check()?;
+    let choice = Choice { target: "y".into(), ..Choice::default() };
+    let recipe = args.flags.recipe(choice, Fractions::default())?;
     args.hardware.check()?;
     if args.rows < 3 {
         return Err(Failure::usage(format!("rows is {}; a split in three needs at least 3", args.rows)));
@@ -34,16 +35,15 @@ pub(super) fn run(args: &Args) -> Answer {
     if let Some(out) = &args.output.out {
         host::check_writable(out)?;
     }
-    let origin = Origin { choice: Choice { target: "y".into(), ..Choice::default() }, ..Origin::default() };
-    let mut prepared = prepare(linear(args.rows)?, &origin, args.recipe.seed())?;
-    let data = std::mem::take(&mut prepared.data);
-    let rows = data.train.rows(data.targets);
-    let loss = args.recipe.loss(&prepared.preparation.target, rows)?;
-    let settings = args.recipe.settings(&prepared.preparation, loss, rows);
+    let table = linear(args.rows)?;
+    let source = table.source().to_owned();
+    let mut run = prepare(&recipe, table)?;
+    let data = std::mem::take(&mut run.data);
     let device = args.hardware.open()?;
-    let mut trainer = Trainer::new(&device, args.recipe.spec(data.inputs, 1), settings.clone(), data)?;
+    let mut trainer = Trainer::new(&device, run.spec.clone(), run.settings.clone(), data)?;
+    let origin = Origin { choice: recipe.choice, ..Origin::default() };
     let (is_json, out) = (args.output.json, args.output.out.clone());
-    Session { device, settings, prepared, origin, is_json, out, checkpoint: None }.run(&mut trainer)
+    Session { device, run, origin, source, is_json, out, checkpoint: None }.run(&mut trainer)
 }
 
 /// Weight of each input.

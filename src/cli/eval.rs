@@ -5,16 +5,15 @@ use std::path::PathBuf;
 use pollster::block_on;
 use serde_json::json;
 
+use super::Answer;
 use super::args::{Hardware, Heading, read};
 use super::console::{say, say_json};
-use super::data::{Picture, measure, one_hot};
+use super::plot::{Picture, draw};
 use super::predict::load;
 use super::report::metrics_table;
 use super::text::{duration, facts};
-use super::{Answer, plot};
 use crate::host;
-use crate::io::Target;
-use crate::loss::Loss;
+use crate::train::{Examples, Metrics};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -37,21 +36,14 @@ pub(super) fn run(args: &Args) -> Answer {
     let preparation = model.preparation()?;
     let table = read(&args.file, args.heading.header())?;
     let rows = table.every_row();
-    let x = preparation.encode(&table, &rows)?;
-    let mut y = preparation.encode_target(&table, &rows)?;
-    let classes = preparation.target.levels().len();
-    if model.loss == Loss::Bce && classes > 0 {
-        y = one_hot(&y, classes);
-    }
+    let Examples { x, y } = Examples::encode(preparation, &table, &rows, model.loss)?;
     let device = args.hardware.open()?;
     let start = host::now_ms();
     let z = block_on(model.outputs(&device, &x))?;
     let seconds = (host::now_ms() - start) / 1e3;
-    let test = measure(&preparation.target, model.loss, &z, &y);
-    let task = match preparation.target {
-        Target::Regression { .. } => "regression",
-        Target::Classification { .. } => "classification",
-    };
+    let target = &preparation.target;
+    let test = Metrics::of(model.loss, &z, &y, target.outputs(), target.scale());
+    let task = target.task().name();
     let (source, info) = (table.source(), device.info());
     if args.json {
         say_json(&json!({
@@ -61,13 +53,13 @@ pub(super) fn run(args: &Args) -> Answer {
         }));
         return Ok(());
     }
-    let target = preparation.target.name();
+    let target = target.name();
     say(&facts(&[
         ("model", format!("{}, {task} of \"{target}\"", args.model.display())),
         ("data", source.to_owned()),
         ("took", format!("{} on {} ({})", duration(seconds), info.device, info.name)),
     ]));
     say(&format!("\n{}", metrics_table(&[("all rows", test)])));
-    say(&plot::draw(&Picture::of(preparation, &z, &y), "all rows"));
+    say(&draw(&Picture::of(preparation, &z, &y), "all rows"));
     Ok(())
 }

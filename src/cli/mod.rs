@@ -3,7 +3,6 @@
 mod args;
 mod bench;
 mod console;
-mod data;
 mod demo;
 mod devices;
 mod eval;

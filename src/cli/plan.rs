@@ -7,15 +7,15 @@ use serde_json::json;
 
 use super::args::{Heading, read};
 use super::console::{say, say_json};
-use super::data::prepare;
-use super::recipe::Recipe;
+use super::recipe::Flags;
+use super::settings::{prepare, refused};
 use super::text::{bytes, count, facts, figure, grid, scaled_count};
 use super::{Answer, Failure};
 use crate::Device;
 use crate::device::{Cost, Request, Summary};
-use crate::io::{Choice, Preparation, Target};
-use crate::nn::Layout;
-use crate::train::{Data, Examples, Origin, Trainer};
+use crate::io::{Choice, Fractions, Target};
+use crate::nn::{Layout, Spec};
+use crate::train::{Data, Examples, Run, Settings, Trainer};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -37,19 +37,14 @@ pub(super) struct Args {
     #[command(flatten)]
     heading: Heading,
     #[command(flatten)]
-    recipe: Recipe,
+    flags: Flags,
     /// One JSON object per launch and one for the step on standard output, and nothing else
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &Args) -> Answer {
-    args.recipe.check()?;
-    let (data, preparation) = args.sizes()?;
-    let rows = data.train.rows(data.targets);
-    let loss = args.recipe.loss(&preparation.target, rows)?;
-    let settings = args.recipe.settings(&preparation, loss, rows);
-    let spec = args.recipe.spec(data.inputs, data.targets.max(preparation.target.outputs()));
+    let (data, spec, settings) = args.sizes()?;
     let parameters = Layout::of(&spec).count();
     let device = block_on(Device::open(&Request { device: "dry".into(), threads: 0 }))?;
     let batch = settings.batch;
@@ -86,15 +81,13 @@ pub(super) fn run(args: &Args) -> Answer {
 }
 
 impl Args {
-    /// Rows of the right sizes, and what they mean: those of the table, or zeros.
-    fn sizes(&self) -> Answer<(Data, Preparation)> {
-        if let (Some(file), Some(target)) = (&self.file, &self.target) {
-            let choice = Choice { target: target.clone(), ..Choice::default() };
-            let origin = Origin { header: self.heading.header(), choice, ..Origin::default() };
-            let mut prepared = prepare(read(file, origin.header)?, &origin, self.recipe.seed())?;
-            let loss = self.recipe.loss(&prepared.preparation.target, prepared.data.train.rows(1))?;
-            prepared.fit_to(loss);
-            return Ok((prepared.data, prepared.preparation));
+    /// Rows of the right sizes, those of the table or zeros, with the model and settings for them.
+    fn sizes(&self) -> Answer<(Data, Spec, Settings)> {
+        let choice = Choice { target: self.target.clone().unwrap_or_default(), ..Choice::default() };
+        let recipe = self.flags.recipe(choice, Fractions::default())?;
+        if let Some(file) = &self.file {
+            let Run { data, spec, settings, .. } = prepare(&recipe, read(file, self.heading.header())?)?;
+            return Ok((data, spec, settings));
         }
         if [self.inputs, self.outputs, self.rows].contains(&0) {
             return Err(Failure::usage("inputs, outputs and rows must be at least 1"));
@@ -103,7 +96,8 @@ impl Args {
         let (inputs, targets) = (self.inputs, self.outputs);
         let data = Data { inputs, targets, train: zeros(self.rows), ..Data::default() };
         let target = Target::Regression { name: "y".into(), mean: 0.0, scale: 1.0, min: 0.0, max: 0.0 };
-        Ok((data, Preparation { features: Vec::new(), target }))
+        let settings = recipe.settings(&target, self.rows).map_err(|error| refused(&error))?;
+        Ok((data, recipe.spec(inputs, targets), settings))
     }
 }
 

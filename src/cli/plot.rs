@@ -1,7 +1,8 @@
 //! Pictures in text: predicted against actual numbers in Braille dots, and a table of classes taken for each other.
 
-use super::data::Picture;
 use super::text::{count, figure, grid, short};
+use crate::io::Preparation;
+use crate::train::largest;
 
 /// Cells of the scatter plot, each of 2 x 4 dots: about as wide as high.
 const COLUMNS: usize = 44;
@@ -10,6 +11,37 @@ const LINES: usize = 16;
 const MOST_CLASSES: usize = 12;
 /// Errors listed.
 const MOST_ERRORS: usize = 10;
+
+/// What a model said of some rows beside what was true, for pictures.
+pub(super) enum Picture {
+    /// Actual and predicted numbers.
+    Numbers(Vec<[f64; 2]>),
+    /// Rows by actual and predicted class.
+    Classes {
+        /// Names of the classes.
+        names: Vec<String>,
+        /// counts[actual][predicted].
+        counts: Vec<Vec<u64>>,
+    },
+}
+
+impl Picture {
+    pub(super) fn of(preparation: &Preparation, z: &[f32], y: &[f32]) -> Self {
+        let names = preparation.target.levels().to_vec();
+        if names.is_empty() {
+            let pair = |(&z, &y): (&f32, &f32)| [preparation.decode_target(y), preparation.decode_target(z)];
+            return Self::Numbers(z.iter().zip(y).map(pair).collect());
+        }
+        let classes = names.len();
+        let mut counts = vec![vec![0; classes]; classes];
+        let targets = y.len() * classes / z.len().max(1);
+        for (z, y) in z.chunks_exact(classes).zip(y.chunks_exact(targets.max(1))) {
+            let actual = if targets > 1 { largest(y) } else { y[0] as usize };
+            counts[actual][largest(z)] += 1;
+        }
+        Self::Classes { names, counts }
+    }
+}
 
 /// The picture, below a line that says what it shows.
 pub(super) fn draw(picture: &Picture, rows: &str) -> String {
@@ -100,6 +132,7 @@ fn errors(names: &[String], counts: &[Vec<u64>], rows: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::Target;
 
     #[test]
     fn points_lie_where_they_should() {
@@ -115,6 +148,18 @@ mod tests {
     fn constant_numbers_can_be_drawn() {
         assert_eq!(range(&[[3.0, 3.0]]), [2.5, 3.5]);
         assert!(scatter(&[[3.0, 3.0]], "a row").contains('⠈') || scatter(&[[3.0, 3.0]], "a row").lines().count() == 20);
+    }
+
+    #[test]
+    fn classes_are_counted_whether_told_by_index_or_each_against_the_rest() {
+        let names = ["a", "b", "c"].map(String::from).to_vec();
+        let target = Target::Classification { name: "y".into(), levels: names, counts: vec![1, 1, 1] };
+        let preparation = Preparation { features: Vec::new(), target };
+        let z = [2.0, -1.0, 0.0, -3.0, -1.0, -2.0];
+        for y in [&[0.0, 2.0][..], &[1.0, 0.0, 0.0, 0.0, 0.0, 1.0]] {
+            let Picture::Classes { counts, .. } = Picture::of(&preparation, &z, y) else { panic!("classes") };
+            assert_eq!(counts, [[1, 0, 0], [0, 0, 0], [0, 1, 0]]);
+        }
     }
 
     #[test]

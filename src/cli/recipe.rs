@@ -11,7 +11,7 @@ use crate::train::StepKind;
 /// The model and how it is trained. What is not given follows from the task and the number of training rows.
 #[derive(Args)]
 #[command(next_help_heading = "Model and training")]
-pub(super) struct Recipe {
+pub(super) struct Flags {
     /// Widths of the hidden layers, or `none` for a linear model [default: 64,64,64]
     #[arg(long, value_name = "N,N,N")]
     pub hidden: Option<Widths>,

@@ -126,27 +126,23 @@ pub(super) fn metrics_table(parts: &[(&str, Option<Metrics>)]) -> String {
 
 /// What is said before the first step.
 pub(super) fn introduction(session: &Session, trainer: &Trainer) -> String {
-    let (data, prepared) = (trainer.data(), &session.prepared);
+    let (data, run) = (trainer.data(), &session.run);
     let Rows { train, validation, test } = Rows::of(data);
     let [train, validation, test] = [train, validation, test].map(|rows| count(rows as u64));
     let parameters = count(Layout::of(trainer.spec()).count() as u64);
-    let target = prepared.preparation.target.name();
-    let settings = &session.settings;
+    let target = run.preparation.target.name();
     let mut lines = vec![
-        (
-            "data",
-            format!("{}, learning \"{target}\" from {} columns", prepared.source, prepared.preparation.features.len()),
-        ),
-        ("task", format!("{}: {}", session.task(), prepared.reason)),
+        ("data", format!("{}, learning \"{target}\" from {} columns", session.source, run.preparation.features.len())),
+        ("task", format!("{}: {}", session.task(), run.reason)),
         ("rows", format!("{train} to train on, {validation} to stop by, {test} to test")),
     ];
-    if let Some(gaps) = gaps(&prepared.gaps, session) {
+    if let Some(gaps) = gaps(&run.gaps, session) {
         lines.push(("gaps", gaps));
     }
     lines.push(("model", format!("{}, {parameters} parameters", shape_of(trainer.spec()))));
     lines.push((
         "steps",
-        format!("{} per epoch, {} rows each", count(trainer.steps_per_epoch() as u64), settings.batch),
+        format!("{} per epoch, {} rows each", count(trainer.steps_per_epoch() as u64), run.settings.batch),
     ));
     if !trainer.history().is_empty() {
         lines.push(("resumed", format!("after {} epochs", trainer.history().len())));

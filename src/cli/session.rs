@@ -6,11 +6,10 @@ use pollster::block_on;
 use serde_json::json;
 
 use super::console::{Console, say, say_json};
-use super::data::{Picture, Prepared, measure};
+use super::plot::{Picture, draw};
 use super::report::{Report, Rows, introduction};
-use super::{Answer, Failure, interrupt, plot};
-use crate::io::Target;
-use crate::train::{Checkpoint, Flow, Model, Origin, Outcome, Settings, Stop, Trainer};
+use super::{Answer, Failure, interrupt};
+use crate::train::{Checkpoint, Flow, Metrics, Model, Origin, Outcome, Run, Stop, Trainer};
 use crate::{Device, Result, host};
 
 /// A run lasts at most this long without a checkpoint.
@@ -19,9 +18,11 @@ const AUTOSAVE_MS: f64 = 60e3;
 /// What a run is made of beside its trainer.
 pub(super) struct Session {
     pub device: Device,
-    pub settings: Settings,
-    pub prepared: Prepared,
+    /// What it was set up from; the trainer has its data.
+    pub run: Run,
     pub origin: Origin,
+    /// The name of the table.
+    pub source: String,
     pub is_json: bool,
     /// Where the model goes, if anywhere.
     pub out: Option<PathBuf>,
@@ -39,7 +40,7 @@ impl Session {
     /// Trains, writes the model, reports.
     pub(super) fn run(&self, trainer: &mut Trainer) -> Answer {
         self.introduce(trainer);
-        let console = Console::new(self.is_json, trainer, self.settings.epochs);
+        let console = Console::new(self.is_json, trainer, self.run.settings.epochs);
         let steps_before = trainer.steps_done();
         let start = host::now_ms();
         let outcome = self.drive(trainer, &console);
@@ -59,10 +60,10 @@ impl Session {
         }
         let data = trainer.data();
         say_json(&json!({
-            "event": "start", "source": self.prepared.source, "target": self.prepared.preparation.target.name(),
-            "task": self.task(), "reason": self.prepared.reason, "rows": Rows::of(data),
-            "dropped": self.prepared.gaps.dropped, "inputs": data.inputs, "step": trainer.step_kind().name(),
-            "device": self.device.info().device, "settings": self.settings,
+            "event": "start", "source": self.source, "target": self.run.preparation.target.name(),
+            "task": self.task(), "reason": self.run.reason, "rows": Rows::of(data),
+            "dropped": self.run.gaps.dropped, "inputs": data.inputs, "step": trainer.step_kind().name(),
+            "device": self.device.info().device, "settings": self.run.settings,
         }));
     }
 
@@ -86,7 +87,7 @@ impl Session {
     fn save_checkpoint(&self, trainer: &Trainer) -> Result<()> {
         let Some((path, _)) = &self.checkpoint else { return Ok(()) };
         let checkpoint = Checkpoint { origin: Some(self.origin.clone()), ..block_on(trainer.checkpoint())? };
-        host::write_whole(path, &checkpoint.save(Some(self.prepared.preparation.clone()))?)
+        host::write_whole(path, &checkpoint.save(Some(self.run.preparation.clone()))?)
     }
 
     fn interrupted(&self, trainer: &Trainer, outcome: &Outcome) -> Failure {
@@ -105,7 +106,7 @@ impl Session {
 
     /// Writes the last good weights, if there are any, and says where the loss went and what may help.
     fn diverged(&self, trainer: &Trainer, outcome: &Outcome) -> Failure {
-        let (epoch, lr) = (outcome.epochs + 1, self.settings.lr);
+        let (epoch, lr) = (outcome.epochs + 1, self.run.settings.lr);
         let advice = format!("the loss diverged in epoch {epoch}; try a smaller learning rate, --lr {:e}", lr / 10.0);
         let kept = match (&self.out, outcome.best_epoch) {
             (Some(out), Some(best)) => match self.write(trainer) {
@@ -122,16 +123,18 @@ impl Session {
         let data = trainer.data();
         let outputs = |x: &[f32]| block_on(trainer.predict(x));
         let (validation, test) = (outputs(&data.validation.x)?, outputs(&data.test.x)?);
-        let figures = |z: &[f32], y: &[f32]| measure(&self.prepared.preparation.target, self.settings.loss, z, y);
+        let target = &self.run.preparation.target;
+        let figures =
+            |z: &[f32], y: &[f32]| Metrics::of(self.run.settings.loss, z, y, target.outputs(), target.scale());
         let metrics = [figures(&validation, &data.validation.y), figures(&test, &data.test.y)];
         let report = Report::new(self, trainer, outcome, pace, metrics);
         if self.is_json {
             say_json(&report);
         } else {
-            let picture = Picture::of(&self.prepared.preparation, &test, &data.test.y);
+            let picture = Picture::of(&self.run.preparation, &test, &data.test.y);
             say(&report.text(&self.device.info().name));
             if !data.test.y.is_empty() {
-                say(&plot::draw(&picture, "test rows"));
+                say(&draw(&picture, "test rows"));
             }
         }
         written?;
@@ -142,18 +145,15 @@ impl Session {
         let Some(out) = &self.out else { return Ok(()) };
         let model = Model {
             spec: trainer.spec().clone(),
-            loss: self.settings.loss,
+            loss: self.run.settings.loss,
             parameters: block_on(trainer.parameters())?,
-            preparation: Some(self.prepared.preparation.clone()),
+            preparation: Some(self.run.preparation.clone()),
         };
         host::write_whole(out, &model.save()?)
     }
 
     /// The task in a word.
     pub(super) fn task(&self) -> &'static str {
-        match self.prepared.preparation.target {
-            Target::Regression { .. } => "regression",
-            Target::Classification { .. } => "classification",
-        }
+        self.run.preparation.target.task().name()
     }
 }

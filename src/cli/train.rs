@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use super::Answer;
 use super::args::{Columns, Hardware, Heading, Output, read};
-use super::data::{Prepared, prepare};
-use super::recipe::Recipe;
+use super::recipe::Flags;
 use super::session::Session;
+use super::settings::prepare;
 use crate::error::Error;
 use crate::io::{Choice, Fractions};
-use crate::train::{Checkpoint, Origin, Settings, Trainer};
-use crate::{Device, Result, host};
+use crate::train::{Checkpoint, Dealt, Origin, Recipe, Run, Trainer};
+use crate::{Result, host};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -24,7 +24,7 @@ pub(super) struct Args {
     #[command(flatten)]
     columns: Columns,
     #[command(flatten)]
-    recipe: Recipe,
+    flags: Flags,
     #[command(flatten)]
     hardware: Hardware,
     #[command(flatten)]
@@ -33,102 +33,86 @@ pub(super) struct Args {
     #[arg(long, value_name = "CKPT", help_heading = "Output")]
     checkpoint: Option<PathBuf>,
     /// Take up a checkpoint exactly where it stands; all settings are in it
-    #[arg(long, value_name = "CKPT", conflicts_with_all = ["Heading", "Columns", "Recipe"])]
+    #[arg(long, value_name = "CKPT", conflicts_with_all = ["Heading", "Columns", "Flags"])]
     resume: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &Args) -> Answer {
-    args.recipe.check()?;
+    let recipe = args.recipe()?;
     args.hardware.check()?;
     let out = args.out();
     let checkpoint = args.checkpoint.clone().unwrap_or_else(|| with_ending(&out, ".ckpt"));
     host::check_writable(&out)?;
     host::check_writable(&checkpoint)?;
-    let Start { mut prepared, origin, settings, run } = args.start()?;
-    let data = std::mem::take(&mut prepared.data);
+    let Start { mut run, origin, source, old } = args.start(recipe)?;
+    let data = std::mem::take(&mut run.data);
     let device = args.hardware.open()?;
-    let mut trainer = run.trainer(&device, &settings, data)?;
+    let mut trainer = match old {
+        Some(checkpoint) => Trainer::resume(&device, data, checkpoint)?,
+        None => Trainer::new(&device, run.spec.clone(), run.settings.clone(), data)?,
+    };
     let command = args.resume_command(&origin.choice.target, &out, &checkpoint);
     let checkpoint = Some((checkpoint, command));
     let is_json = args.output.json;
-    Session { device, settings, prepared, origin, is_json, out: Some(out), checkpoint }.run(&mut trainer)
+    Session { device, run, origin, source, is_json, out: Some(out), checkpoint }.run(&mut trainer)
 }
 
 /// A run about to begin.
 struct Start {
-    prepared: Prepared,
-    origin: Origin,
-    settings: Settings,
     run: Run,
-}
-
-/// A new run, or an old one.
-enum Run {
-    New(crate::nn::Spec),
-    Old(Box<Checkpoint>),
-}
-
-impl Run {
-    fn trainer(self, device: &Device, settings: &Settings, data: crate::train::Data) -> Result<Trainer> {
-        match self {
-            Self::New(spec) => Trainer::new(device, spec, settings.clone(), data),
-            Self::Old(checkpoint) => Trainer::resume(device, data, *checkpoint),
-        }
-    }
+    origin: Origin,
+    /// The name of the table.
+    source: String,
+    /// Where an old run stands.
+    old: Option<Checkpoint>,
 }
 
 impl Args {
-    fn start(&self) -> Answer<Start> {
+    fn start(&self, recipe: Recipe) -> Answer<Start> {
         if let Some(path) = &self.resume {
             return Ok(self.take_up(path)?);
         }
-        let origin = self.origin();
-        let table = read(&self.file, origin.header)?;
-        let mut prepared = prepare(table, &origin, self.recipe.seed())?;
-        let rows = prepared.data.train.rows(prepared.data.targets);
-        let loss = self.recipe.loss(&prepared.preparation.target, rows)?;
-        prepared.fit_to(loss);
-        let settings = self.recipe.settings(&prepared.preparation, loss, rows);
-        let spec = self.recipe.spec(prepared.data.inputs, prepared.preparation.target.outputs());
-        Ok(Start { prepared, origin, settings, run: Run::New(spec) })
+        let header = self.heading.header();
+        let table = read(&self.file, header)?;
+        let source = table.source().to_owned();
+        let run = prepare(&recipe, table)?;
+        let Recipe { choice, fractions, .. } = recipe;
+        Ok(Start { run, origin: Origin { header, choice, fractions }, source, old: None })
     }
 
     /// The same rows again, dealt out as the checkpoint says.
     fn take_up(&self, path: &Path) -> Result<Start> {
-        let source = path.display().to_string();
-        let (checkpoint, _) = Checkpoint::load(&host::read(path)?, &source)?;
+        let name = path.display().to_string();
+        let (checkpoint, _) = Checkpoint::load(&host::read(path)?, &name)?;
         let Some(origin) = checkpoint.origin.clone() else {
-            return Err(Error::new(format!("{source}: it does not say how its rows came out of a table")));
+            return Err(Error::new(format!("{name}: it does not say how its rows came out of a table")));
         };
         let learnt = &origin.choice.target;
         if let Some(target) = self.target.as_ref().filter(|target| *target != learnt) {
-            return Err(Error::new(format!("{source}: it learns \"{learnt}\", not \"{target}\"")));
+            return Err(Error::new(format!("{name}: it learns \"{learnt}\", not \"{target}\"")));
         }
-        let settings = checkpoint.settings.clone();
-        let mut prepared = prepare(read(&self.file, origin.header)?, &origin, settings.seed)?;
-        prepared.fit_to(settings.loss);
-        if prepared.data.fingerprint() != checkpoint.fingerprint {
-            let file = &prepared.source;
-            return Err(Error::new(format!("{file}: these are not the rows that {source} was trained on")));
+        let table = read(&self.file, origin.header)?;
+        let source = table.source().to_owned();
+        let (spec, settings) = (checkpoint.spec.clone(), checkpoint.settings.clone());
+        let run = Dealt::new(&table, &origin.choice, origin.fractions, settings.seed)?.run(&table, spec, settings)?;
+        if run.data.fingerprint() != checkpoint.fingerprint {
+            return Err(Error::new(format!("{source}: these are not the rows that {name} was trained on")));
         }
-        Ok(Start { prepared, origin, settings, run: Run::Old(Box::new(checkpoint)) })
+        Ok(Start { run, origin, source, old: Some(checkpoint) })
     }
 
-    fn origin(&self) -> Origin {
+    fn recipe(&self) -> Answer<Recipe> {
         let columns = &self.columns;
-        Origin {
-            header: self.heading.header(),
-            choice: Choice {
-                target: self.target.clone().unwrap_or_default(),
-                features: columns.features.clone(),
-                ignore: columns.ignore.clone(),
-                categorical: columns.categorical.clone(),
-                numeric: columns.numeric.clone(),
-                task: columns.task.map(Into::into),
-                missing: columns.missing.into(),
-            },
-            fractions: Fractions { validation: columns.validation, test: columns.test },
-        }
+        let choice = Choice {
+            target: self.target.clone().unwrap_or_default(),
+            features: columns.features.clone(),
+            ignore: columns.ignore.clone(),
+            categorical: columns.categorical.clone(),
+            numeric: columns.numeric.clone(),
+            task: columns.task.map(Into::into),
+            missing: columns.missing.into(),
+        };
+        self.flags.recipe(choice, Fractions { validation: columns.validation, test: columns.test })
     }
 
     /// The model file: as asked, or the table's name in the current folder.

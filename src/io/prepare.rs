@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::levels::{MISSING, codes};
 use super::table::{Column, Table};
+use super::target::Task;
 use crate::error::{Error, Result};
 
 /// The features in the order of the model's inputs, and the target.
@@ -186,6 +187,22 @@ impl Target {
         match self {
             Self::Regression { .. } => &[],
             Self::Classification { levels, .. } => levels,
+        }
+    }
+
+    /// What is learned.
+    pub fn task(&self) -> Task {
+        match self {
+            Self::Regression { .. } => Task::Regression,
+            Self::Classification { .. } => Task::Classification,
+        }
+    }
+
+    /// What turns a difference of outputs into the target's unit; 1 for classes.
+    pub fn scale(&self) -> f64 {
+        match self {
+            Self::Regression { scale, .. } => *scale,
+            Self::Classification { .. } => 1.0,
         }
     }
 

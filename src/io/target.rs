@@ -15,6 +15,16 @@ pub enum Task {
     Classification,
 }
 
+impl Task {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Regression => "regression",
+            Self::Classification => "classification",
+        }
+    }
+}
+
 /// A target of numbers is taken for classes if it has at most this many distinct ones, all whole, …
 const MOST_CLASSES: usize = 20;
 /// … and on average at least this many rows to each.

@@ -6,7 +6,7 @@ use super::settings::Settings;
 pub(super) const ROW_WORDS: usize = 4;
 
 /// The order in which rows are dealt out to training, validation and test: the same seed gives the same split everywhere.
-pub fn split_order(rows: usize, seed: u64) -> Vec<u32> {
+pub(super) fn split_order(rows: usize, seed: u64) -> Vec<u32> {
     // No epoch of the run draws from this key, or the split would be the order of one.
     permutation(rows, !seed, 0)
 }

@@ -2,6 +2,7 @@
 
 use super::settings::Settings;
 use crate::error::{Error, Result};
+use crate::io::{Preparation, Table};
 use crate::loss::Loss;
 use crate::nn::Spec;
 
@@ -30,6 +31,17 @@ pub struct Data {
 }
 
 impl Examples {
+    /// Rows of a table, encoded as a model takes them and its loss the target: classes one by one where each is learnt
+    /// against the rest.
+    pub fn encode(preparation: &Preparation, table: &Table, rows: &[u32], loss: Loss) -> Result<Self> {
+        let (x, y) = (preparation.encode(table, rows)?, preparation.encode_target(table, rows)?);
+        let y = match preparation.target.levels().len() {
+            classes @ 1.. if loss == Loss::Bce => one_hot(&y, classes),
+            _ => y,
+        };
+        Ok(Self { x, y })
+    }
+
     /// Number of rows.
     pub fn rows(&self, targets: usize) -> usize {
         self.y.len() / targets.max(1)
@@ -103,4 +115,10 @@ impl Data {
             None => Ok(()),
         }
     }
+}
+
+/// [rows, classes] of 1 for a row's own class and 0 for the others.
+fn one_hot(indices: &[f32], classes: usize) -> Vec<f32> {
+    let row = |&index: &f32| (0..classes).map(move |class| f32::from(u8::from(class == index as usize)));
+    indices.iter().flat_map(row).collect()
 }

@@ -26,9 +26,19 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Regression: `z` and `y` [rows] in scaled units, `scale` turns a scaled error into target units.
-    pub fn regression(loss: Loss, z: &[f32], y: &[f32], outputs: usize, scale: f64) -> Self {
-        let count = z.len().max(1) as f64;
+    /// Of outputs `z` [rows, outputs] against targets `y` as the loss takes them; nothing for no rows. `scale` turns a scaled
+    /// error into target units.
+    pub fn of(loss: Loss, z: &[f32], y: &[f32], outputs: usize, scale: f64) -> Option<Self> {
+        (!y.is_empty()).then(|| match loss {
+            Loss::CrossEntropy { .. } => Self::classification(z, y, outputs),
+            Loss::Bce if outputs > 1 => Self::against_the_rest(z, y, outputs),
+            loss => Self::regression(loss, z, y, outputs, scale),
+        })
+    }
+
+    /// Regression: `z` and `y` [rows, outputs] in scaled units.
+    fn regression(loss: Loss, z: &[f32], y: &[f32], outputs: usize, scale: f64) -> Self {
+        let count = z.len() as f64;
         let pairs = || z.iter().zip(y).map(|(&z, &y)| (f64::from(z), f64::from(y)));
         let squares: f64 = pairs().map(|(z, y)| (z - y) * (z - y)).sum();
         let mean = y.iter().map(|&y| f64::from(y)).sum::<f64>() / count;
@@ -44,7 +54,7 @@ impl Metrics {
     }
 
     /// Classification: `z` [rows, classes] logits, `y` [rows] class indices.
-    pub fn classification(z: &[f32], y: &[f32], classes: usize) -> Self {
+    fn classification(z: &[f32], y: &[f32], classes: usize) -> Self {
         let rows = y.len();
         let (mut right, mut loss) = (0, 0.0);
         for (logits, &class) in z.chunks_exact(classes).zip(y) {
@@ -53,12 +63,12 @@ impl Metrics {
             let mass: f64 = logits.iter().map(|&z| f64::from(z - top).exp()).sum();
             loss += mass.ln() - f64::from(logits[class as usize] - top);
         }
-        let share = |sum: f64| if rows == 0 { 0.0 } else { sum / rows as f64 };
-        Self { rows, loss: share(loss), accuracy: Some(share(f64::from(right as u32))), ..Self::default() }
+        let count = rows as f64;
+        Self { rows, loss: loss / count, accuracy: Some(right as f64 / count), ..Self::default() }
     }
 
     /// Classification of each class against the rest: `z` and `y` [rows, classes], 1 for a row's own class.
-    pub fn against_the_rest(z: &[f32], y: &[f32], classes: usize) -> Self {
+    fn against_the_rest(z: &[f32], y: &[f32], classes: usize) -> Self {
         let own: Vec<f32> = y.chunks_exact(classes).map(|row| largest(row) as f32).collect();
         let loss = Self::regression(Loss::Bce, z, y, classes, 1.0).loss;
         Self { loss, ..Self::classification(z, &own, classes) }
@@ -66,7 +76,7 @@ impl Metrics {
 }
 
 /// The first index of the largest.
-pub(super) fn largest(values: &[f32]) -> usize {
+pub fn largest(values: &[f32]) -> usize {
     let mut best = 0;
     for (at, value) in values.iter().enumerate() {
         if *value > values[best] {
@@ -86,5 +96,18 @@ fn row_loss(loss: Loss, z: f64, y: f64) -> f64 {
             if far <= delta { 0.5 * far * far } else { delta * (far - 0.5 * delta) }
         }
         Loss::Bce => z.max(0.0) - z * y + (-z.abs()).exp().ln_1p(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_against_the_rest() {
+        let (z, y) = ([2.0, -1.0, 0.0, -3.0, -1.0, -2.0], [1.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+        let metrics = Metrics::of(Loss::Bce, &z, &y, 3, 1.0).unwrap();
+        assert_eq!((metrics.rows, metrics.accuracy, metrics.mse), (2, Some(0.5), None));
+        assert_eq!(Metrics::of(Loss::Bce, &[], &[], 3, 1.0), None);
     }
 }

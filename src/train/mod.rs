@@ -10,11 +10,10 @@ mod settings;
 mod step;
 mod trainer;
 
-pub use batches::split_order;
 pub use checkpoint::{Checkpoint, Origin, Progress};
 pub use data::{Data, Examples};
-pub use metrics::Metrics;
+pub use metrics::{Metrics, largest};
 pub use model::{Model, Prediction};
-pub use recipe::{Recipe, Run};
+pub use recipe::{Dealt, Recipe, Run};
 pub use settings::{Settings, StepKind};
 pub use trainer::{EpochReport, Event, Flow, Outcome, Stop, Trainer};

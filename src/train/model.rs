@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::metrics::largest;
 use super::step::Predictor;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -132,7 +133,7 @@ impl Model {
         let tell = |row: &[f32]| match levels {
             [] => Prediction::Number(preparation.decode_target(row[0])),
             levels => {
-                let class = super::metrics::largest(row);
+                let class = largest(row);
                 let top = row[class];
                 let against = match self.loss {
                     Loss::Bce => (-f64::from(top)).exp(),

@@ -11,7 +11,6 @@ use super::step::{Plans, Predictor, Setup, State, validation_place};
 use crate::device::{Command, Device, Summary, View};
 use crate::error::{Error, Result};
 use crate::host;
-use crate::loss::Loss;
 use crate::nn::{Layout, Spec, initialise};
 use crate::optim::Shape;
 
@@ -287,17 +286,9 @@ impl Trainer {
     pub async fn metrics(&self, scale: f64) -> Result<(Metrics, Metrics)> {
         let validation = self.predict(&self.data.validation.x).await?;
         let test = self.predict(&self.data.test.x).await?;
-        let measure = |z: &[f32], y: &[f32]| self.measure(z, y, scale);
-        Ok((measure(&validation, &self.data.validation.y)?, measure(&test, &self.data.test.y)?))
-    }
-
-    fn measure(&self, z: &[f32], y: &[f32], scale: f64) -> Result<Metrics> {
         let outputs = self.spec.outputs()?;
-        Ok(match self.settings.loss {
-            Loss::CrossEntropy { .. } => Metrics::classification(z, y, outputs),
-            Loss::Bce if outputs > 1 => Metrics::against_the_rest(z, y, outputs),
-            loss => Metrics::regression(loss, z, y, outputs, scale),
-        })
+        let measure = |z: &[f32], y: &[f32]| Metrics::of(self.settings.loss, z, y, outputs, scale).unwrap_or_default();
+        Ok((measure(&validation, &self.data.validation.y), measure(&test, &self.data.test.y)))
     }
 
     /// Everything needed to go on exactly from here.

@@ -5,7 +5,6 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::engine::TABLE;
-use super::training::task;
 use super::values::{Answer, bytes, numbers, object, show, strings, thrown};
 use crate::Device;
 use crate::error::{Error, Result};
@@ -44,7 +43,7 @@ impl Model {
         let preparation = self.model.preparation().map_err(thrown)?;
         let target = &preparation.target;
         Ok(object([
-            ("task", task(target).into()),
+            ("task", target.task().name().into()),
             ("target", target.name().into()),
             ("columns", strings(preparation.names())),
             ("classes", strings(target.levels().iter().map(String::as_str))),

@@ -84,9 +84,6 @@ fn choice(options: &Options<'_>, target: Option<&str>) -> Result<Choice> {
 
 fn loss(options: &Options<'_>) -> Result<Option<Loss>> {
     let delta = options.number("delta")?.unwrap_or(1.0) as f32;
-    if delta <= 0.0 {
-        return Err(Error::new(format!("train: delta is {delta}, wanted a number above 0")));
-    }
     let names = [
         ("mse", Loss::Mse),
         ("mae", Loss::Mae),

@@ -9,7 +9,7 @@ use super::model::Model;
 use super::values::{Answer, object, thrown};
 use crate::Device;
 use crate::error::{Error, Result};
-use crate::io::{Preparation, Table, Target};
+use crate::io::{Preparation, Table};
 use crate::loss::Loss;
 use crate::nn::Spec;
 use crate::train::{self, EpochReport, Event, Flow, Metrics, Outcome, Recipe, Stop, Trainer};
@@ -36,6 +36,7 @@ impl Training {
         let [rows, validation, test] =
             [&run.data.train, &run.data.validation, &run.data.test].map(|part| part.rows(run.data.targets));
         let epochs = run.settings.epochs;
+        let gaps = if run.gaps.columns.is_empty() { String::new() } else { run.gaps.to_string() };
         let trainer = Trainer::new(device, run.spec, run.settings, run.data)?;
         let start = object([
             ("event", "start".into()),
@@ -45,9 +46,9 @@ impl Training {
             ("trainRows", count(rows)),
             ("valRows", count(validation)),
             ("testRows", count(test)),
-            ("task", task(&preparation.target).into()),
+            ("task", preparation.target.task().name().into()),
             ("reason", run.reason.into()),
-            ("gaps", run.gaps.into()),
+            ("gaps", gaps.into()),
         ]);
         Ok(Self {
             device: device.clone(),
@@ -87,11 +88,7 @@ impl Training {
         if outcome.stop == Stop::Asked {
             trainer.restore_best()?;
         }
-        let scale = match self.preparation.target {
-            Target::Regression { scale, .. } => scale,
-            Target::Classification { .. } => 1.0,
-        };
-        let (validation, test) = trainer.metrics(scale).await?;
+        let (validation, test) = trainer.metrics(self.preparation.target.scale()).await?;
         // Told again should anyone ask again.
         self.outcome.replace(Some(outcome.clone()));
         Ok(object([
@@ -177,13 +174,5 @@ fn stop_name(stop: &Stop) -> &'static str {
         Stop::Patience => "patience",
         Stop::Asked => "asked",
         Stop::Diverged => "diverged",
-    }
-}
-
-/// The task a target asks for.
-pub(super) fn task(target: &Target) -> &'static str {
-    match target {
-        Target::Regression { .. } => "regression",
-        Target::Classification { .. } => "classification",
     }
 }
