@@ -241,6 +241,16 @@ fn usage_is_told_by_name_and_with_code_2() {
         assert_eq!(output.status.code(), Some(2), "{line}");
         assert!(output.stdout.is_empty(), "{line}");
     }
+    let mut failures = Vec::new();
+    for (flags, wanted) in [
+        ("--momentum 0.5", "train: momentum: only sgd has a use for it"),
+        ("--delta 0.5", "train: delta: only huber has a use for it"),
+        ("--class-weights balanced", "train: class weights: only cross-entropy has a use for it"),
+        ("--loss mae --smoothing 0.1", "train: smoothing: only cross-entropy has a use for it"),
+    ] {
+        check(&folder, &format!("train good.csv --target y --device cpu {flags}"), wanted, 2, &mut failures);
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
     let said = folder.mero("train good.csv --resume x --lr 1").stderr;
     let said = String::from_utf8_lossy(&said);
     assert!(said.starts_with("mero: the argument '--resume <CKPT>' cannot be used with"), "{said}");
@@ -272,7 +282,8 @@ fn a_model_is_trained_evaluated_and_asked() {
 fn classes_have_a_probability_and_a_confusion_table() {
     let folder = Folder::new();
     for loss in ["cross-entropy", "bce"] {
-        let flags = "--device cpu --threads 1 --hidden 8 --epochs 8 --lr 1e-2 --class-weights balanced";
+        let flags = "--device cpu --threads 1 --hidden 8 --epochs 8 --lr 1e-2";
+        let flags = if loss == "bce" { flags.to_owned() } else { format!("{flags} --class-weights balanced") };
         let text = folder.told(&format!("train good.csv --target colour {flags} --out m --loss {loss}"));
         assert!(text.contains("classification: the target is text") && text.contains("predicted (right)"), "{text}");
         assert!(!text.contains('\u{1b}'), "no control codes in a pipe: {text:?}");

@@ -107,7 +107,7 @@ pub(super) enum Weights {
 }
 
 /// An optimiser by name.
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum OptimizerName {
     Adamw,
     Adam,

@@ -30,6 +30,13 @@ impl Flags {
             step: self.step.map(Into::into),
             is_balanced: self.class_weights.is_some(),
         };
+        let idle = [
+            ("delta", self.delta.is_some() && self.loss != Some(LossName::Huber), "huber"),
+            ("momentum", self.momentum.is_some() && self.optimizer != Some(OptimizerName::Sgd), "sgd"),
+        ];
+        if let Some((name, _, wanted)) = idle.into_iter().find(|(_, is_idle, _)| *is_idle) {
+            return Err(Failure::usage(format!("{name}: only {wanted} has a use for it")));
+        }
         recipe.check().map_err(|error| refused(&error))?;
         Ok(recipe)
     }

@@ -73,6 +73,9 @@ pub struct Region {
     pub words: usize,
 }
 
+/// What a backend made of a plan, the plan's own memory, and its figures.
+type Planned = (Box<dyn Prepared>, Vec<(Memory, usize)>, Summary);
+
 impl Plan {
     pub(super) fn new(device: &Device, recording: Recording) -> Result<Self> {
         let recording = fuse(recording);
@@ -82,18 +85,15 @@ impl Plan {
         let planned = Self::planned(device, &recording, &uses, &held);
         if planned.is_err() {
             // Nothing ran: a buffer that only this plan would have filled must not look filled.
-            fresh.iter().for_each(|buffer| device.unback(buffer));
+            for buffer in fresh {
+                device.unback(buffer);
+            }
         }
         let (prepared, slots, summary) = planned?;
         Ok(Self { device: device.clone(), prepared, _held: held, slots, summary })
     }
 
-    fn planned(
-        device: &Device,
-        recording: &Recording,
-        uses: &Uses,
-        held: &[Buffer],
-    ) -> Result<(Box<dyn Prepared>, Vec<(Memory, usize)>, Summary)> {
+    fn planned(device: &Device, recording: &Recording, uses: &Uses, held: &[Buffer]) -> Result<Planned> {
         for buffer in held {
             device.back(buffer)?;
         }

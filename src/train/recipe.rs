@@ -201,6 +201,11 @@ impl Recipe {
             Task::Classification => (Loss::CrossEntropy { smoothing }, "a class; use cross-entropy or bce"),
         };
         let is_for_class = |loss| matches!(loss, Loss::CrossEntropy { .. } | Loss::Bce);
+        let is_cross_entropy = matches!(self.loss.unwrap_or(usual), Loss::CrossEntropy { .. });
+        let idle = [("class weights", self.is_balanced), ("smoothing", self.smoothing.is_some())];
+        if let Some((name, _)) = idle.into_iter().find(|(_, is_asked)| *is_asked && !is_cross_entropy) {
+            return Err(Error::new(format!("train: {name}: only cross-entropy has a use for it")));
+        }
         match self.loss.unwrap_or(usual) {
             loss if is_for_class(loss) != is_for_class(usual) => {
                 Err(Error::new(format!("train: the loss does not fit the target, which is {wanted}")))
