@@ -20,7 +20,7 @@ fn main(
     let first = lane % LANES;
     let base = row * params.columns;
     let columns = select(0u, params.columns, row < params.rows);
-    var top = -3.4028235e38f;
+    var top = -0x1.fffffep+127f;
     for (var c = first; c < columns; c += LANES) {
         top = max(top, a[base + c]);
     }

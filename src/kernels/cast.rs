@@ -51,7 +51,8 @@ impl Form {
             Self::FloatToWord => {
                 ("f32", "u32", "return select(u32(clamp(a[i], 0.0, 4294967040.0)), 4294967295u, a[i] >= 4294967296.0);")
             }
-            Self::WordToFloat => ("u32", "f32", "return f32(a[i]);"),
+            // WGSL lets a conversion round either way; both halves are exact, and their sum is rounded to the nearest.
+            Self::WordToFloat => ("u32", "f32", "return f32(a[i] >> 16u) * 65536.0 + f32(a[i] & 0xffffu);"),
             Self::FloatToHalf => (
                 "f32",
                 "u32",

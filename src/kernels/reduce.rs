@@ -82,9 +82,9 @@ impl Body for Reduction {
     fn wgsl(&self) -> String {
         let (start, join, finish) = match self.join {
             Join::Sum => ("0.0", "Item(a.value + b.value, a.place)", "f32 { return item.value * scale; }"),
-            Join::Max => ("-3.4028235e38f", "Item(max(a.value, b.value), a.place)", "f32 { return item.value; }"),
+            Join::Max => ("-0x1.fffffep+127f", "Item(max(a.value, b.value), a.place)", "f32 { return item.value; }"),
             Join::Argmax => (
-                "-3.4028235e38f",
+                "-0x1.fffffep+127f",
                 "Item(max(a.value, b.value), select(a.place, b.place, b.value > a.value || (b.value == a.value && b.place < a.place)))",
                 "u32 { return item.place; }",
             ),

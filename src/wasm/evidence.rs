@@ -5,16 +5,22 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::Device;
 use crate::device::Request;
+use crate::kernels::ALL;
 use crate::kernels::check::check_all;
 
-/// The failing rows of all kernels' cases on the device called `name`, after a first line that counts the cases.
+/// The names of all kernels.
 #[wasm_bindgen]
-pub async fn check_kernels(name: String) -> Result<Vec<String>, JsValue> {
-    let request = Request { device: name, threads: 1 };
+pub fn kernel_names() -> Vec<String> {
+    ALL.iter().map(|(kernel, _)| kernel.name.to_owned()).collect()
+}
+
+/// The failing rows of a kernel's cases on the device called `device`, after a first line with the count of the cases.
+#[wasm_bindgen]
+pub async fn check_kernel(device: String, kernel: String) -> Result<Vec<String>, JsValue> {
+    let request = Request { device, threads: 1 };
     let device = Device::open(&request).await.map_err(|error| js_sys::Error::new(&error.to_string()))?;
-    let (failures, count) = check_all(&device, "").await;
-    let first = format!("{count} cases on {}", device.info().name);
-    Ok([first].into_iter().chain(failures).collect())
+    let (failures, count) = check_all(&device, &format!("{kernel}: ")).await;
+    Ok([count.to_string()].into_iter().chain(failures).collect())
 }
 
 /// Panics inside a promise.
