@@ -25,7 +25,7 @@ use crate::host;
 use pool::{Pool, size_class};
 use recording::Slot;
 
-/// The contract of a device: seven methods over blocks of words, and no op names.
+/// The contract of a device: blocks of words and prepared commands, and no op names.
 pub trait Backend {
     /// What the device is and what it can do.
     fn info(&self) -> &Info;
