@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::common;
 use super::mlp::Params;
 use super::update::optimise;
-use crate::device::{Body, Call, Cost, Dispatch, Kernel, View};
+use crate::device::{Body, Call, Cost, Dispatch, Info, Kernel, View};
 
 /// The `optimise` kernel: inputs order, partials; outputs parameters, moments, control, report.
 pub static OPTIMISE: Kernel = Kernel {
@@ -17,7 +17,10 @@ pub static OPTIMISE: Kernel = Kernel {
     params: Params::FIELDS,
     wgsl: &[common::MLP_PARAMS, include_str!("../../shaders/optimise.wgsl")],
     cpu: run,
-    grid: |dispatch| [(dispatch.params::<Params>().total / 4).div_ceil(256).clamp(1, 4096), 1, 1],
+    grid: |dispatch| {
+        let params: Params = dispatch.params();
+        [(params.total / 4).div_ceil(params.span.max(1)).clamp(1, 4096), 1, 1]
+    },
     cost: |dispatch| {
         let params: Params = dispatch.params();
         let total = u64::from(params.total);
@@ -72,8 +75,16 @@ impl Body for Rule {
 }
 
 /// The update's launch over `[total, parts, steps]`.
-pub fn dispatch(rule: &Rule, [total, parts, steps]: [usize; 3], inputs: [View; 2], outputs: [View; 4]) -> Dispatch {
+pub fn dispatch(
+    info: &Info,
+    rule: &Rule,
+    [total, parts, steps]: [usize; 3],
+    inputs: [View; 2],
+    outputs: [View; 4],
+) -> Dispatch {
     let mut params: Params = bytemuck::Zeroable::zeroed();
+    // A workgroup's share in quads. Starting one costs a software adapter more than its share of the work: measured on llvmpipe.
+    params.span = if info.is_software { (total as u32 / 4).div_ceil(8) } else { 256 };
     params.total = total as u32;
     params.parts = parts as u32;
     params.steps = steps as u32;

@@ -150,6 +150,7 @@ fn update(setup: &Setup<'_>, state: &State, partials: &Buffer, parts: usize) {
     let outputs = [&state.parameters, &state.moments, &state.control, &state.report].map(Buffer::view);
     let sizes = [setup.layout.total, parts, setup.steps];
     setup.device.record(Command::Dispatch(optimise::dispatch(
+        setup.device.info(),
         &setup.settings.optimizer.rule(),
         sizes,
         inputs,

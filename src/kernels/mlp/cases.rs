@@ -336,7 +336,13 @@ fn update_case(name: &str, rule: Rule, total: usize, parts: usize) -> Case {
     let name = format!("{name}, {total} words in {parts} parts");
     let mut made = case(name, within(1e-5, 1e-6), vec![order, words(&partials)], expected, |given, out| {
         let outputs = [0, 1, 2, 3].map(|at: usize| out[at].clone());
-        optimise::dispatch(&rule, [total, parts, steps as usize], [given[0].clone(), given[1].clone()], outputs)
+        optimise::dispatch(
+            &device(parts > 1),
+            &rule,
+            [total, parts, steps as usize],
+            [given[0].clone(), given[1].clone()],
+            outputs,
+        )
     });
     made.outputs = vec![words(&p), words(&[m, v].concat()), vec![5, 1, 6, cursor], vec![0; 5]];
     made
