@@ -64,11 +64,12 @@ impl Console {
     }
 
     fn epoch(&self, report: &EpochReport) -> Value {
-        let EpochReport { epoch, train_loss, val_loss, lr, is_best } = report;
+        let EpochReport { epoch, train_loss, val_loss, lr, is_best, pairs } = report;
         let [epochs, steps, _] = self.shape;
         json!({
             "event": "epoch", "epoch": epoch + 1, "epochs": epochs, "steps": (epoch + 1) * steps, "train_loss": train_loss,
-            "val_loss": val_loss, "lr": lr, "is_best": is_best, "seconds": (host::now_ms() - self.started_ms) / 1e3,
+            "val_loss": val_loss, "lr": lr, "is_best": is_best, "pairs": pairs,
+            "seconds": (host::now_ms() - self.started_ms) / 1e3,
         })
     }
 
@@ -90,8 +91,10 @@ impl Console {
         let done = (epoch * steps - self.steps_before) as f64 / steps as f64;
         let rate = scaled_count(done * rows as f64 / seconds);
         let validation = report.val_loss.map_or_else(String::new, |loss| format!("  val {}", figure(loss)));
+        let coverage = report.pairs.map_or_else(String::new, |pairs| format!("  coverage {}", figure(pairs.coverage)));
         let width = epochs.to_string().len();
-        format!("epoch {epoch:>width$}/{epochs}  train {}{validation}  {rate} rows/s", figure(report.train_loss))
+        let train = figure(report.train_loss);
+        format!("epoch {epoch:>width$}/{epochs}  train {train}{validation}{coverage}  {rate} rows/s")
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let z = block_on(model.outputs(&device, &x))?;
     let seconds = (host::now_ms() - start) / 1e3;
     let target = &preparation.target;
-    let test = Metrics::of(model.loss, &z, &y, target.outputs(), target.scale());
+    let test = Metrics::of(&model.spec, model.loss, &z, &y, target.scale());
     let task = target.task().name();
     let (source, info) = (table.source(), device.info());
     if args.json {
@@ -60,6 +60,6 @@ pub(super) fn run(args: &Args) -> Answer {
         ("took", format!("{} on {} ({})", duration(seconds), info.device, info.name)),
     ]));
     say(&format!("\n{}", metrics_table(&[("all rows", test)])));
-    say(&draw(&Picture::of(preparation, &z, &y), "all rows"));
+    say(&draw(&Picture::of(&model.spec, preparation, &z, &y), "all rows"));
     Ok(())
 }

@@ -9,6 +9,7 @@ mod eval;
 mod interrupt;
 mod plan;
 mod plot;
+mod poles;
 mod predict;
 mod recipe;
 mod report;

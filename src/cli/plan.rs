@@ -92,12 +92,13 @@ impl Args {
         if [self.inputs, self.outputs, self.rows].contains(&0) {
             return Err(Failure::usage("inputs, outputs and rows must be at least 1"));
         }
-        let zeros = |rows: usize| Examples { x: vec![0.0; rows * self.inputs], y: vec![0.0; rows * self.outputs] };
-        let (inputs, targets) = (self.inputs, self.outputs);
+        let inputs = self.inputs;
+        let targets = if recipe.head.is_some() { 2 * self.outputs } else { self.outputs };
+        let zeros = |rows: usize| Examples { x: vec![0.0; rows * inputs], y: vec![0.0; rows * targets] };
         let data = Data { inputs, targets, train: zeros(self.rows), ..Data::default() };
         let target = Target::Regression { name: "y".into(), mean: 0.0, scale: 1.0, min: 0.0, max: 0.0 };
         let settings = recipe.settings(&target, self.rows).map_err(|error| refused(&error))?;
-        Ok((data, recipe.spec(inputs, targets), settings))
+        Ok((data, recipe.spec(inputs, self.outputs), settings))
     }
 }
 

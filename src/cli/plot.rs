@@ -2,6 +2,8 @@
 
 use super::text::{count, figure, grid, short};
 use crate::io::Preparation;
+use crate::kernels::strict;
+use crate::nn::Spec;
 use crate::train::largest;
 
 /// Cells of the scatter plot, each of 2 x 4 dots: about as wide as high.
@@ -26,7 +28,15 @@ pub(super) enum Picture {
 }
 
 impl Picture {
-    pub(super) fn of(preparation: &Preparation, z: &[f32], y: &[f32]) -> Self {
+    pub(super) fn of(spec: &Spec, preparation: &Preparation, z: &[f32], y: &[f32]) -> Self {
+        if let Some(head) = spec.head() {
+            // One output: a row of z is (P, Q), one of y is (y, 1) or a pole.
+            let pair = |(z, y): (&[f32], &[f32])| {
+                let (value, _) = strict::decode(&head.decoding, z[0], z[1])?;
+                (y[1] != 0.0).then(|| [preparation.decode_target(y[0]), preparation.decode_target(value)])
+            };
+            return Self::Numbers(z.chunks_exact(2).zip(y.chunks_exact(2)).filter_map(pair).collect());
+        }
         let names = preparation.target.levels().to_vec();
         if names.is_empty() {
             let pair = |(&z, &y): (&f32, &f32)| [preparation.decode_target(y), preparation.decode_target(z)];
@@ -156,8 +166,9 @@ mod tests {
         let target = Target::Classification { name: "y".into(), levels: names, counts: vec![1, 1, 1] };
         let preparation = Preparation { features: Vec::new(), target };
         let z = [2.0, -1.0, 0.0, -3.0, -1.0, -2.0];
+        let spec = Spec::mlp(1, &[], 3, crate::nn::Activation::Identity);
         for y in [&[0.0, 2.0][..], &[1.0, 0.0, 0.0, 0.0, 0.0, 1.0]] {
-            let Picture::Classes { counts, .. } = Picture::of(&preparation, &z, y) else { panic!("classes") };
+            let Picture::Classes { counts, .. } = Picture::of(&spec, &preparation, &z, y) else { panic!("classes") };
             assert_eq!(counts, [[1, 0, 0], [0, 0, 0], [0, 1, 0]]);
         }
     }

@@ -53,14 +53,22 @@ pub(super) fn load(path: &Path) -> Result<Model> {
     Model::load(&host::read(path)?, &path.display().to_string())
 }
 
-/// The columns of the table, if wanted, then `prediction`, and for classes its `probability`.
+/// The columns of the table, if wanted, then `prediction`, and for classes its `probability`; of a model with poles `value` (empty
+/// where there is none), `bottom`, `gap` and `fault`.
 fn written(table: Option<&Table>, predictions: &[Prediction]) -> Vec<u8> {
     let texts: Vec<Option<Vec<&str>>> =
         table.map_or(&[][..], Table::columns).iter().map(|column| texts(&column.cells)).collect();
     let (mut numbers, mut names, mut probabilities) = (Vec::new(), Vec::new(), Vec::new());
+    let mut flags = [const { Vec::new() }; 3];
     for prediction in predictions {
         match prediction {
             Prediction::Number(value) => numbers.push(*value),
+            Prediction::Decoded { value, is_gap, is_fault } => {
+                numbers.push(value.unwrap_or(f64::NAN));
+                for (flags, is_set) in flags.iter_mut().zip([value.is_none(), *is_gap, *is_fault]) {
+                    flags.push(f32::from(u8::from(is_set)));
+                }
+            }
             Prediction::Class { name, probability } => {
                 names.push(name.as_str());
                 probabilities.push(*probability as f32);
@@ -77,7 +85,11 @@ fn written(table: Option<&Table>, predictions: &[Prediction]) -> Vec<u8> {
             },
         ));
     }
-    if names.is_empty() {
+    if !flags[0].is_empty() {
+        columns.push(("value", Values::F64(&numbers)));
+        let named = ["bottom", "gap", "fault"].into_iter().zip(&flags);
+        columns.extend(named.map(|(name, flags)| (name, Values::F32(flags))));
+    } else if names.is_empty() {
         columns.push(("prediction", Values::F64(&numbers)));
     } else {
         columns.push(("prediction", Values::Text(&names)));

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::session::{Pace, Session};
 use super::text::{bytes, count, duration, facts, figure, grid, place, scaled_count};
-use crate::nn::{Layer, Layout, Spec};
+use crate::io::Target;
+use crate::nn::{Decoding, Form, Head, Layer, Layout, Spec, Threshold};
 use crate::train::{Data, Metrics, Outcome, Stop, Trainer};
 use crate::{host, io};
 
@@ -86,6 +87,7 @@ impl Report {
     pub(super) fn text(&self, processor: &str) -> String {
         let why = match self.stop {
             Stop::Patience => "validation stopped improving",
+            Stop::Coverage => "too few validation rows got a value",
             _ => "all epochs were run",
         };
         let mut lines = vec![
@@ -106,12 +108,17 @@ impl Report {
 /// One row of figures per part.
 pub(super) fn metrics_table(parts: &[(&str, Option<Metrics>)]) -> String {
     type Column = (&'static str, fn(&Metrics) -> Option<f64>);
-    let columns: [Column; 5] = [
+    let columns: [Column; 10] = [
         ("loss", |m| Some(m.loss)),
         ("mse", |m| m.mse),
         ("mae", |m| m.mae),
         ("R²", |m| m.r2),
         ("accuracy", |m| m.accuracy),
+        ("median", |m| m.median),
+        ("coverage", |m| m.coverage),
+        ("gap", |m| m.gap),
+        ("refused", |m| m.refused),
+        ("⊥ found", |m| m.found),
     ];
     let parts: Vec<_> = parts.iter().filter_map(|(name, metrics)| Some((*name, (*metrics)?))).collect();
     let is_used = |column: &&Column| parts.iter().any(|(_, metrics)| column.1(metrics).is_some());
@@ -140,6 +147,9 @@ pub(super) fn introduction(session: &Session, trainer: &Trainer) -> String {
         lines.push(("gaps", gaps));
     }
     lines.push(("model", format!("{}, {parameters} parameters", shape_of(trainer.spec()))));
+    if let Some(head) = trainer.spec().head() {
+        lines.push(("poles", limits(&head.decoding, &run.preparation.target)));
+    }
     lines.push((
         "steps",
         format!("{} per epoch, {} rows each", count(trainer.steps_per_epoch() as u64), run.settings.batch),
@@ -157,6 +167,26 @@ fn gaps(report: &io::Report, session: &Session) -> Option<String> {
     (!report.columns.is_empty()).then(|| format!("{report}{note}"))
 }
 
+/// Where a model with poles gives no value, in the target's units where the threshold says as much.
+fn limits(decoding: &Decoding, target: &Target) -> String {
+    let (infer, Target::Regression { mean, scale, .. }) = (decoding.tau_infer, target) else { return String::new() };
+    if decoding.threshold == Threshold::Denominator {
+        return format!("no value where |Q| < {infer}");
+    }
+    let [infer, train] = decoding.limits().map(|limit| figure(scale / f64::from(limit)));
+    let gap = if decoding.tau_train.is_some() { format!(", marked beyond {train}") } else { String::new() };
+    format!("no value farther than {infer} from {}{gap}", figure(*mean))
+}
+
+/// `rational 3/2 head`.
+fn head_of(head: &Head) -> String {
+    match head.form {
+        Form::Linear => "projective head".into(),
+        Form::Rational { numerator, denominator, .. } => format!("rational {numerator}/{denominator} head"),
+        Form::Angular { .. } => "angular head".into(),
+    }
+}
+
 /// `5 → 64 → 64 → 1, silu`.
 fn shape_of(spec: &Spec) -> String {
     let mut widths = vec![spec.inputs.to_string()];
@@ -171,6 +201,7 @@ fn shape_of(spec: &Spec) -> String {
             Layer::Dropout { rate } => format!("dropout {rate}"),
             Layer::LayerNorm { .. } => "layer norm".into(),
             Layer::Residual { .. } => "residual".into(),
+            Layer::Projective(head) => head_of(head),
         };
         if !between.contains(&word) {
             between.push(word);

@@ -50,7 +50,7 @@ impl Session {
         match outcome.stop {
             Stop::Asked => Err(self.interrupted(trainer, &outcome)),
             Stop::Diverged => Err(self.diverged(trainer, &outcome)),
-            Stop::Epochs | Stop::Patience => self.conclude(trainer, &outcome, &pace),
+            Stop::Epochs | Stop::Patience | Stop::Coverage => self.conclude(trainer, &outcome, &pace),
         }
     }
 
@@ -124,14 +124,13 @@ impl Session {
         let outputs = |x: &[f32]| block_on(trainer.predict(x));
         let (validation, test) = (outputs(&data.validation.x)?, outputs(&data.test.x)?);
         let target = &self.run.preparation.target;
-        let figures =
-            |z: &[f32], y: &[f32]| Metrics::of(self.run.settings.loss, z, y, target.outputs(), target.scale());
+        let figures = |z: &[f32], y: &[f32]| Metrics::of(trainer.spec(), self.run.settings.loss, z, y, target.scale());
         let metrics = [figures(&validation, &data.validation.y), figures(&test, &data.test.y)];
         let report = Report::new(self, trainer, outcome, pace, metrics);
         if self.is_json {
             say_json(&report);
         } else {
-            let picture = Picture::of(&self.run.preparation, &test, &data.test.y);
+            let picture = Picture::of(trainer.spec(), &self.run.preparation, &test, &data.test.y);
             say(&report.text(&self.device.info().name));
             if !data.test.y.is_empty() {
                 say(&draw(&picture, "test rows"));

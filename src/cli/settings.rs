@@ -3,7 +3,7 @@
 use super::recipe::{Flags, LossName, OptimizerName, ScheduleName};
 use super::{Answer, Failure};
 use crate::error::Error;
-use crate::io::{Choice, Fractions, Table};
+use crate::io::{Choice, Fractions, Table, Task};
 use crate::loss::Loss;
 use crate::optim::{Optimizer, Schedule, Shape};
 use crate::train::{Dealt, Recipe, Run, Settings};
@@ -11,6 +11,10 @@ use crate::train::{Dealt, Recipe, Run, Settings};
 impl Flags {
     /// The recipe the flags ask for. Refuses what can be told before any file is read.
     pub(super) fn recipe(&self, choice: Choice, fractions: Fractions) -> Answer<Recipe> {
+        let head = self.poles.head()?;
+        // What has poles is a number.
+        let task = choice.task.or(head.map(|_| Task::Regression));
+        let choice = Choice { has_poles: head.is_some(), task, ..choice };
         let recipe = Recipe {
             choice,
             fractions,
@@ -29,6 +33,9 @@ impl Flags {
             seed: self.seed.unwrap_or(0),
             step: self.step.map(Into::into),
             is_balanced: self.class_weights.is_some(),
+            head,
+            decoding: self.poles.decoding()?,
+            coverage: self.poles.coverage(),
         };
         let idle = [
             ("delta", self.delta.is_some() && self.loss != Some(LossName::Huber), "huber"),

@@ -111,6 +111,7 @@ impl Args {
             numeric: columns.numeric.clone(),
             task: columns.task.map(Into::into),
             missing: columns.missing.into(),
+            has_poles: false,
         };
         self.flags.recipe(choice, Fractions { validation: columns.validation, test: columns.test })
     }

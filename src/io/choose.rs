@@ -24,6 +24,9 @@ pub struct Choice {
     pub task: Option<Task>,
     /// What becomes of rows with missing cells.
     pub missing: Missing,
+    /// Whether an infinite target is a value (a pole of the function) rather than a gap.
+    #[serde(default)]
+    pub has_poles: bool,
 }
 
 /// What was settled. Columns are positions in the table.
@@ -41,6 +44,8 @@ pub struct Chosen {
     pub reason: String,
     /// What becomes of rows with missing cells.
     pub missing: Missing,
+    /// Whether an infinite target is a value.
+    pub has_poles: bool,
     /// What was dropped and what will be filled in.
     pub report: Report,
 }
@@ -54,10 +59,11 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<Chosen> {
     let names = feature_names(table, choice)?;
     let positions = names.iter().map(|name| table.position(name)).collect::<Result<Vec<_>>>()?;
     let kinds = names.iter().map(|name| is_category(table, choice, name)).collect::<Result<Vec<_>>>()?;
-    let (rows, report) = missing::usable(table, &positions, target, choice.missing)?;
+    let (rows, report) = missing::usable(table, &positions, target, choice)?;
     let (task, reason) = target::decide(table, &table.columns()[target], &rows, choice.task)?;
     let features = positions.into_iter().zip(kinds).collect();
-    Ok(Chosen { target, features, rows, task, reason, missing: choice.missing, report })
+    let Choice { missing, has_poles, .. } = *choice;
+    Ok(Chosen { target, features, rows, task, reason, missing, has_poles, report })
 }
 
 fn feature_names<'a>(table: &'a Table, choice: &'a Choice) -> Result<Vec<&'a str>> {

@@ -54,7 +54,11 @@ fn fit_target(table: &Table, column: &Column, chosen: &Chosen, training: &[u32])
         let counts = count(table, column, training, &levels)?;
         return Ok(Target::Classification { name, levels, counts });
     }
-    let measure = measure(table, column, training)?;
+    let measure = if chosen.has_poles {
+        Measure::robust(table.numbers(&column.name)?, training).ok_or_else(|| empty(table, column))?
+    } else {
+        measure(table, column, training)?
+    };
     Ok(Target::Regression { name, mean: measure.mean, scale: measure.scale(), min: measure.min, max: measure.max })
 }
 

@@ -35,6 +35,20 @@ impl Measure {
         Some(Self { mean, deviation: variance.max(0.0).sqrt(), min, max })
     }
 
+    /// Median and 1.4826 times the median distance from it, which is the deviation of normal numbers (Huber 1981): values near a
+    /// pole do not move them. Over finite values only; where most are the same, the plain measure of them.
+    pub(super) fn robust(values: &[f64], rows: &[u32]) -> Option<Self> {
+        let finite: Vec<u32> = rows.iter().copied().filter(|&row| values[row as usize].is_finite()).collect();
+        let plain = Self::of(values, &finite)?;
+        let middle = |mut numbers: Vec<f64>| {
+            let at = numbers.len() / 2;
+            *numbers.select_nth_unstable_by(at, f64::total_cmp).1
+        };
+        let mean = middle(finite.iter().map(|&row| values[row as usize]).collect());
+        let deviation = 1.4826 * middle(finite.iter().map(|&row| (values[row as usize] - mean).abs()).collect());
+        Some(if deviation > 0.0 { Self { mean, deviation, ..plain } } else { plain })
+    }
+
     /// What centred values are divided by: the deviation, or 1 where it is only the rounding of a constant.
     pub(super) fn scale(&self) -> f64 {
         let largest = self.min.abs().max(self.max.abs());
@@ -64,6 +78,17 @@ mod tests {
         assert_eq!(Measure::of(&[1.0, 5.0, 9.0], &[2, 0]).unwrap().mean, 5.0);
         assert_eq!(Measure::of(&[f64::NAN], &[0]), None);
         assert!(!measure(&[1e308, -1e308]).is_finite());
+    }
+
+    #[test]
+    fn values_near_a_pole_do_not_move_the_robust_measure() {
+        let values: Vec<f64> = (-50..=50).map(|i| 1.0 / f64::from(i)).collect();
+        let rows: Vec<u32> = (0..101).collect();
+        let got = Measure::robust(&values, &rows).unwrap();
+        assert_eq!((got.min, got.max), (-1.0, 1.0));
+        assert!(got.mean.abs() < 0.03 && (0.03..0.09).contains(&got.deviation), "{got:?}");
+        assert_eq!(Measure::robust(&[2.0, 2.0, 2.0, 5.0], &[0, 1, 2, 3]).unwrap().mean, 2.75);
+        assert_eq!(Measure::robust(&[f64::INFINITY], &[0]), None);
     }
 
     /// The reference's float32 sums measure 7.4 off in the mean here.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::choose::Choice;
 use super::table::{Column, Table};
 use crate::error::{Error, Result};
 use std::fmt;
@@ -55,13 +56,14 @@ impl fmt::Display for Report {
 
 /// The rows that can be used, in order, and what became of the others. Refuses a column without any value, an infinite
 /// cell under [`Missing::Impute`], and a table of which no row is left.
-pub(super) fn usable(table: &Table, features: &[usize], target: usize, policy: Missing) -> Result<(Vec<u32>, Report)> {
+pub(super) fn usable(table: &Table, features: &[usize], target: usize, choice: &Choice) -> Result<(Vec<u32>, Report)> {
+    let policy = choice.missing;
     let mut is_kept = vec![true; table.rows()];
     let mut columns = Vec::new();
     for &j in features.iter().chain([&target]) {
         let column = &table.columns()[j];
         let is_needed = j == target || policy == Missing::Drop;
-        let gaps = mark(column, is_needed, &mut is_kept);
+        let gaps = mark(column, is_needed, j == target && choice.has_poles, &mut is_kept);
         check(table, column, &gaps, policy)?;
         if gaps.missing + gaps.infinite > 0 {
             columns.push(gaps);
@@ -76,10 +78,10 @@ pub(super) fn usable(table: &Table, features: &[usize], target: usize, policy: M
 }
 
 /// Counts the gaps of a column and takes their rows out where a value is needed.
-fn mark(column: &Column, is_needed: bool, is_kept: &mut [bool]) -> Gaps {
+fn mark(column: &Column, is_needed: bool, has_poles: bool, is_kept: &mut [bool]) -> Gaps {
     let mut gaps = Gaps { name: column.name.clone(), missing: 0, infinite: 0 };
     for (row, is_kept) in is_kept.iter_mut().enumerate() {
-        let (is_missing, is_infinite) = (column.cells.is_missing(row), column.cells.is_infinite(row));
+        let (is_missing, is_infinite) = (column.cells.is_missing(row), !has_poles && column.cells.is_infinite(row));
         gaps.missing += usize::from(is_missing);
         gaps.infinite += usize::from(is_infinite);
         *is_kept &= !(is_needed && (is_missing || is_infinite));
@@ -108,7 +110,8 @@ mod tests {
         let table = read(text.as_bytes(), "a.csv", Header::Auto)?;
         let target = table.columns().len() - 1;
         let features: Vec<usize> = (0..target).collect();
-        usable(&table, &features, target, policy).map(|(rows, report)| (rows, report.to_string()))
+        usable(&table, &features, target, &Choice { missing: policy, ..Choice::default() })
+            .map(|(rows, report)| (rows, report.to_string()))
     }
 
     #[test]

@@ -57,13 +57,13 @@ pub enum Target {
     Regression {
         /// The column.
         name: String,
-        /// Of the training rows, in the column's unit.
+        /// Of the training rows, in the column's unit; their median where the target has poles.
         mean: f64,
-        /// The training rows' population standard deviation, or 1 if they are constant.
+        /// The training rows' population standard deviation, or 1 if they are constant; from the median distance with poles.
         scale: f64,
-        /// The smallest training value.
+        /// The smallest finite training value.
         min: f64,
-        /// The largest training value.
+        /// The largest finite training value.
         max: f64,
     },
     /// One score per level.
@@ -133,6 +133,26 @@ impl Preparation {
             at += feature.inputs();
         }
         Ok(out)
+    }
+
+    /// What a model of pairs should give for some rows, [rows, 2]: (y, 1) for a scaled number, (1, 0) and (-1, 0) for the poles
+    /// +∞ and -∞. Refuses like [`Self::encode`], and a target of classes.
+    pub fn encode_pairs(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
+        let Target::Regression { name, mean, scale, .. } = &self.target else {
+            return Err(Error::new(format!("column \"{}\" is a class; only numbers have poles", self.target.name())));
+        };
+        let column = find(table, name)?;
+        let values = table.numbers(name)?;
+        let mut pairs = Vec::with_capacity(2 * rows.len());
+        for row in rows {
+            let value = values[*row as usize];
+            if value.is_infinite() {
+                pairs.extend([value.signum() as f32, 0.0]);
+            } else {
+                pairs.extend([scaled(table, column, &[*row], [*mean, *scale], None)?[0], 1.0]);
+            }
+        }
+        Ok(pairs)
     }
 
     /// What the model should give for some rows: scaled numbers, or indices of classes. Refuses like [`Self::encode`].

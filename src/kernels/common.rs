@@ -11,6 +11,8 @@ pub const SCALAR: &str = include_str!("../../shaders/common/scalar.wgsl");
 pub const INDEX: &str = include_str!("../../shaders/common/index.wgsl");
 /// Sums and maxima over the lanes that share a row.
 pub const TREE: &str = include_str!("../../shaders/common/tree.wgsl");
+/// Decisions that every device takes alike.
+pub const TOTAL: &str = include_str!("../../shaders/common/total.wgsl");
 
 /// The uniform of the perceptron's kernels.
 pub const MLP_PARAMS: &str = include_str!("../../shaders/common/mlp_params.wgsl");

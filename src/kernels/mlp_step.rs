@@ -27,7 +27,7 @@ pub fn dispatch(fused: &Fused, loss: Loss, inputs: [View; 5], outputs: [View; 3]
     match loss {
         Loss::Huber { delta } => params.delta = delta,
         Loss::CrossEntropy { smoothing } => params.smoothing = smoothing,
-        Loss::Mse | Loss::Mae | Loss::Bce => {}
+        Loss::Mse | Loss::Mae | Loss::Bce | Loss::Pairs(_) => {}
     }
     Dispatch {
         kernel: &MLP_STEP,

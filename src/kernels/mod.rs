@@ -25,6 +25,7 @@ pub mod scalar;
 pub mod scatter;
 pub mod simd;
 pub mod softmax;
+pub mod strict;
 mod update;
 pub mod vector;
 
@@ -48,4 +49,5 @@ pub static ALL: &[Entry] = &[
     (&reduce::REDUCE, reduce::cases),
     (&scatter::SCATTER, scatter::cases),
     (&softmax::SOFTMAX, softmax::cases),
+    (&strict::STRICT, strict::cases),
 ];

@@ -152,8 +152,8 @@ fn unit(bits: u32) -> f32 {
     (bits >> 8) as f32 / 16_777_216.0
 }
 
-/// Box and Muller, in f64: normals are drawn once, when parameters are made.
-fn normal([a, b]: [u32; 2]) -> [f32; 2] {
+/// Two normal numbers from two words, by Box and Muller in f64: normals are drawn once, when parameters are made.
+pub fn normal([a, b]: [u32; 2]) -> [f32; 2] {
     let u = f64::from((a >> 8) + 1) / 16_777_216.0;
     let (sin, cos) = (std::f64::consts::TAU * f64::from(unit(b))).sin_cos();
     let radius = (-2.0 * u.ln()).sqrt();

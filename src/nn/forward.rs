@@ -1,7 +1,9 @@
 //! The forward pass in ops: what the recorded step and recorded prediction run.
 
+use super::head::{Basis, Form, Gauge, Head};
 use super::spec::{Activation, Layer, Spec};
 use crate::autograd::Var;
+use crate::kernels::scalar::expr::{cos, gt, select, sin, softplus, sqrt};
 use crate::ops;
 use crate::tensor::Tensor;
 
@@ -19,7 +21,7 @@ pub enum Mode {
     },
 }
 
-/// The model's outputs [rows, outputs] for `x` [rows, inputs], with parameters in the layout's order.
+/// The model's outputs [rows, outputs], of a projective head the pairs [rows, 2 · outputs], for `x` [rows, inputs], with parameters in the layout's order.
 pub fn forward(spec: &Spec, parameters: &[Var], x: &Var, mode: &Mode) -> Var {
     let mut pass = Pass { parameters: parameters.iter(), mode, dropouts: 0 };
     pass.layers(&spec.layers, x.clone())
@@ -65,8 +67,88 @@ impl Pass<'_> {
                 let inner = self.layers(layers, x.clone());
                 ops::add(&x, &inner)
             }
+            Layer::Projective(head) => self.pairs(head, &x),
         }
     }
+
+    /// Numerators and denominators [rows, 2 · outputs] from features.
+    fn pairs(&mut self, head: &Head, x: &Var) -> Var {
+        let (p, q) = if let Form::Angular { scale } = head.form {
+            (ops::fused(&[x], |v| cos(v[0] * scale)), ops::fused(&[x], |v| sin(v[0] * scale)))
+        } else {
+            let (a, b) = (columns(x, 0, head.outputs), columns(x, head.outputs, head.denominators()));
+            let (p, q) = self.polynomials(head, a, b);
+            (p, anchored(head, &q))
+        };
+        let [rows, outputs] = [x.shape().sizes()[0], head.outputs];
+        let q = ops::broadcast_to(&q, &[rows, outputs].into());
+        let (p, q) = in_gauge(head.gauge, p, q);
+        let [p, q] = [p, q].map(|part| ops::reshape(&part, [rows, 1, outputs]));
+        let is_denominator = numbers(x, [2, 1], &[0.0, 1.0]);
+        let pairs = ops::fused(&[&p, &q, &is_denominator], |v| select(v[2], v[1], v[0]));
+        ops::reshape(&pairs, [rows, 2 * outputs])
+    }
+
+    fn polynomials(&mut self, head: &Head, a: Var, b: Var) -> (Var, Var) {
+        let Form::Rational { numerator, denominator, basis } = head.form else { return (a, b) };
+        let p: Vec<Var> = (0..=numerator).map(|_| self.next()).collect();
+        let q: Vec<Var> = (0..=denominator).map(|_| self.next()).collect();
+        (polynomial(basis, &p, &a), polynomial(basis, &q, &b))
+    }
+}
+
+/// Columns `first..first + count` of [rows, columns], by a product with a matrix of zeros and ones.
+fn columns(x: &Var, first: usize, count: usize) -> Var {
+    let width = x.shape().sizes()[1];
+    let mut pick = vec![0.0; width * count];
+    (0..count).for_each(|column| pick[(first + column) * count + column] = 1.0);
+    ops::matmul(x, &numbers(x, [width, count], &pick))
+}
+
+fn numbers(beside: &Var, shape: [usize; 2], values: &[f32]) -> Var {
+    let made = Tensor::from_f32(beside.value().device(), shape, values);
+    Var::constant(made.expect("a few numbers can be uploaded"))
+}
+
+/// Σ w_k φ_k(x): by Horner's rule, or Clenshaw's (1955) for Chebyshev polynomials.
+fn polynomial(basis: Basis, weights: &[Var], x: &Var) -> Var {
+    let [rest @ .., last] = weights else { unreachable!("a polynomial has a coefficient of degree 0") };
+    let wide = ops::broadcast_to(&ops::reshape(last, [1, last.shape().len()]), x.shape());
+    let horner = |sum: Var, w: &Var| ops::fused(&[&sum, x, w], |v| v[0] * v[1] + v[2]);
+    match (basis, rest) {
+        (_, []) => wide,
+        (Basis::Monomial, rest) => rest.iter().rev().fold(wide, horner),
+        (Basis::Chebyshev, [lowest, rest @ ..]) => {
+            let (mut one, mut two) = (wide, ops::constant(x, 0.0));
+            for w in rest.iter().rev() {
+                let next = ops::fused(&[&one, &two, x, w], |v| 2.0 * v[2] * v[0] - v[1] + v[3]);
+                (one, two) = (next, one);
+            }
+            ops::fused(&[&one, &two, x, lowest], |v| v[2] * v[0] - v[1] + v[3])
+        }
+    }
+}
+
+/// Q from a free denominator.
+fn anchored(head: &Head, q: &Var) -> Var {
+    let anchor = head.anchor;
+    match head.floor {
+        Some(floor) => ops::fused(&[q], |v| softplus(v[0]) + (floor + anchor)),
+        None => ops::fused(&[q], |v| v[0] + anchor),
+    }
+}
+
+/// The pair divided by its length where the head wants that; a length of 0 is left alone.
+fn in_gauge(gauge: Gauge, p: Var, q: Var) -> (Var, Var) {
+    if gauge == Gauge::Free {
+        return (p, q);
+    }
+    let size = ops::fused(&[&p, &q], |v| {
+        let square = v[0] * v[0] + v[1] * v[1];
+        sqrt(select(gt(square, 0.0), square, 1.0))
+    });
+    let size = if gauge == Gauge::Unit { size.detach() } else { size };
+    (ops::div(&p, &size), ops::div(&q, &size))
 }
 
 fn activate(function: Activation, x: &Var) -> Var {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::layout::{Layout, Parameter};
-use crate::kernels::random::threefry;
+use crate::kernels::random::{self, threefry};
 
 /// How a parameter starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +19,10 @@ pub enum Init {
     Zero,
     /// All one.
     One,
+    /// N(0, 0.01²).
+    Small,
+    /// 1 + N(0, 0.01²).
+    NearOne,
 }
 
 impl Init {
@@ -32,7 +36,7 @@ impl Init {
             Self::Linear => 1.0 / (inputs as f64).sqrt(),
             Self::Kaiming => (6.0 / inputs as f64).sqrt(),
             Self::Xavier => (6.0 / (inputs + outputs) as f64).sqrt(),
-            Self::Zero | Self::One => 0.0,
+            Self::Zero | Self::One | Self::Small | Self::NearOne => 0.0,
         }
     }
 }
@@ -51,6 +55,12 @@ fn fill(values: &mut [f32], parameter: &Parameter, key: [u32; 2], stream: u32) {
     match parameter.init {
         Init::Zero => {}
         Init::One => values.fill(1.0),
+        Init::Small | Init::NearOne => {
+            let centre = if parameter.init == Init::Small { 0.0 } else { 1.0 };
+            for (index, value) in values.iter_mut().enumerate() {
+                *value = centre + 0.01 * random::normal(threefry(key, [index as u32, stream]))[0];
+            }
+        }
         init => {
             let bound = init.bound(parameter.fan);
             for (index, value) in values.iter_mut().enumerate() {

@@ -1,6 +1,7 @@
 //! Where each parameter lies in the one flat buffer that holds them all. Every tensor starts at a multiple of 64 words,
 //! the portable binding alignment; the padding between stays zero.
 
+use super::head::{Form, Head};
 use super::init::Init;
 use super::spec::{Layer, Spec};
 use crate::autograd::Var;
@@ -79,10 +80,24 @@ impl Layout {
                     self.add(&path, "bias", [width].into(), Init::Zero, (width, width));
                 }
                 Layer::Residual { layers } => width = self.add_layers(layers, width, &format!("{path}.layers")),
+                Layer::Projective(head) => self.add_head(head, &path),
                 Layer::Activation { .. } | Layer::Dropout { .. } => {}
             }
         }
         width
+    }
+
+    /// A rational head's coefficients, lowest degree first, one tensor for each degree. It starts near P = a, Q = anchor: as
+    /// the linear model under it.
+    fn add_head(&mut self, head: &Head, path: &str) {
+        let Form::Rational { numerator, denominator, .. } = head.form else { return };
+        for degree in 0..=numerator {
+            let init = if degree == 1 { Init::NearOne } else { Init::Small };
+            self.add(path, &format!("numerator.{degree}"), [head.outputs].into(), init, (1, 1));
+        }
+        for degree in 0..=denominator {
+            self.add(path, &format!("denominator.{degree}"), [head.denominators()].into(), Init::Small, (1, 1));
+        }
     }
 
     fn add(&mut self, path: &str, name: &str, shape: Shape, init: Init, fan: (usize, usize)) {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::head::Head;
 use super::init::Init;
 use crate::error::{Error, Result};
 pub use crate::kernels::mlp::Activation;
@@ -48,6 +49,8 @@ pub enum Layer {
         /// The inner layers; they keep the width.
         layers: Vec<Layer>,
     },
+    /// A numerator and a denominator per output; only as the last layer.
+    Projective(Head),
 }
 
 /// Values of one weight, at most: what 32-bit sizes in words allow with room to spare.
@@ -65,12 +68,39 @@ impl Spec {
         Self { inputs, layers }
     }
 
+    /// The perceptron with a projective head on top.
+    pub fn projective(inputs: usize, hidden: &[usize], head: Head, function: Activation) -> Self {
+        let mut spec = Self::mlp(inputs, hidden, head.features(), function);
+        spec.layers.push(Layer::Projective(head));
+        spec
+    }
+
+    /// The projective head, if the model ends in one.
+    pub fn head(&self) -> Option<&Head> {
+        if let Some(Layer::Projective(head)) = self.layers.last() { Some(head) } else { None }
+    }
+
+    /// Values per row that the model predicts: a pair of outputs is one.
+    pub fn values(&self) -> Result<usize> {
+        let outputs = self.outputs()?;
+        Ok(self.head().map_or(outputs, |head| head.outputs))
+    }
+
     /// Values per row that come out; an error names the layer that does not fit.
     pub fn outputs(&self) -> Result<usize> {
         if self.inputs == 0 {
             return Err(Error::new("model: it has no inputs"));
         }
-        width_after(&self.layers, self.inputs, "layers")
+        let Some((Layer::Projective(head), before)) = self.layers.split_last() else {
+            return width_after(&self.layers, self.inputs, "layers");
+        };
+        let wrong = |what: String| Error::new(format!("model: layers.{}: {what}", before.len()));
+        head.check().map_err(|error| wrong(error.to_string()))?;
+        let (features, width) = (head.features(), width_after(before, self.inputs, "layers")?);
+        if width != features {
+            return Err(wrong(format!("its head takes {features} features, {width} come in")));
+        }
+        Ok(2 * head.outputs)
     }
 
     /// Widths of the linear layers and their activation, if the model is a plain perceptron with one activation throughout.
@@ -111,6 +141,7 @@ fn width_after(layers: &[Layer], mut width: usize, path: &str) -> Result<usize> 
                     return Err(wrong(format!("a residual block keeps the width: {width} go in, {inner} come out")));
                 }
             }
+            Layer::Projective(_) => return Err(wrong("a projective head can only be the last layer".into())),
             _ => {}
         }
     }

@@ -14,7 +14,7 @@ pub use index::{add_rows, pick, place, take_rows};
 pub use matmul::{matmul, product};
 pub use normalize::{layer_norm, log_softmax, logsumexp, softmax};
 pub use pointwise::*;
-pub use random::{dropout_mask, normal, uniform};
+pub use random::{dropout_mask, normal, uniform, uniform_each_step};
 pub use reduce::{argmax, max, mean, sum, sum_to};
 pub use shape::{broadcast_to, permute, reshape, transpose};
 

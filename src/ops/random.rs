@@ -10,6 +10,11 @@ pub fn dropout_mask(shape: &Shape, rate: f32, seed: u64, stream: u32, control: &
     Var::constant(drawn(Form::Keep(rate), shape, seed, stream, control))
 }
 
+/// Uniform in [0, 1), new at every step of a replayed plan, whose counters are in `control`.
+pub fn uniform_each_step(shape: impl Into<Shape>, seed: u64, stream: u32, control: &Tensor) -> Var {
+    Var::constant(drawn(Form::Uniform, &shape.into(), seed, stream, control))
+}
+
 /// Uniform in [0, 1), in steps of 2^-24.
 pub fn uniform(device: &crate::Device, shape: impl Into<Shape>, seed: u64, stream: u32) -> Result<Tensor> {
     let still = Tensor::from_u32(device, [4], &[0; 4])?;

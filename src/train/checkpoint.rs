@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::events::EpochReport;
 use super::model::Model;
 use super::settings::Settings;
-use super::trainer::EpochReport;
+
 use crate::error::{Error, Result};
 use crate::io::tensors::{self, Array, Data};
 use crate::io::{Choice, Fractions, Header, Preparation};
@@ -30,6 +31,9 @@ pub struct Progress {
     pub drops: u32,
     /// Epochs without improvement since the last drop.
     pub since_drop: usize,
+    /// Epochs, one after another, whose coverage was too low.
+    #[serde(default)]
+    pub uncovered: usize,
 }
 
 /// How the rows came out of a table: with the seed, all it takes to deal out the same ones again.

@@ -4,7 +4,7 @@ use super::settings::Settings;
 use crate::error::{Error, Result};
 use crate::io::{Preparation, Table};
 use crate::loss::Loss;
-use crate::nn::Spec;
+use crate::nn::{Head, Spec};
 
 /// Inputs and targets of some rows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,7 +34,11 @@ impl Examples {
     /// Rows of a table, encoded as a model takes them and its loss the target: classes one by one where each is learnt
     /// against the rest.
     pub fn encode(preparation: &Preparation, table: &Table, rows: &[u32], loss: Loss) -> Result<Self> {
-        let (x, y) = (preparation.encode(table, rows)?, preparation.encode_target(table, rows)?);
+        let x = preparation.encode(table, rows)?;
+        if let Loss::Pairs(_) = loss {
+            return Ok(Self { x, y: preparation.encode_pairs(table, rows)? });
+        }
+        let y = preparation.encode_target(table, rows)?;
         let y = match preparation.target.levels().len() {
             classes @ 1.. if loss == Loss::Bce => one_hot(&y, classes),
             _ => y,
@@ -87,6 +91,14 @@ impl Data {
         if let Loss::CrossEntropy { .. } = settings.loss {
             return self.has_classes(outputs, &settings.class_weights);
         }
+        if spec.head().is_some() != matches!(settings.loss, Loss::Pairs(_)) {
+            return Err(Error::new(
+                "train: a projective head and a loss of pairs go together; the run has only one of them",
+            ));
+        }
+        if let Some(head) = spec.head() {
+            self.has_reachable_bottoms(head, settings.allows_unreachable)?;
+        }
         if !settings.class_weights.is_empty() {
             return Err(Error::new("train: class weights belong to cross-entropy; this loss has no classes to weight"));
         }
@@ -94,6 +106,20 @@ impl Data {
             return Ok(());
         }
         Err(Error::new(format!("train: the model gives {outputs} outputs, the rows have {} targets", self.targets)))
+    }
+
+    /// Refuses ⊥ targets for a head whose denominators stay away from 0.
+    fn has_reachable_bottoms(&self, head: &Head, allows_unreachable: bool) -> Result<()> {
+        let width = 2 * head.outputs;
+        let is_bottom = |pairs: &[f32]| pairs.len() == width && pairs[head.outputs..].contains(&0.0);
+        let bottoms = self.train.y.chunks(width).filter(|pairs| is_bottom(pairs)).count();
+        if bottoms == 0 || head.can_say_bottom() || allows_unreachable {
+            return Ok(());
+        }
+        let (floor, tau) = (head.floor.unwrap_or(0.0) + head.anchor, head.decoding.tau_infer);
+        Err(Error::new(format!(
+            "train: {bottoms} training rows are ⊥, but the model's denominators stay above {floor}, so that |Q| < {tau} never holds"
+        )))
     }
 
     fn has_classes(&self, classes: usize, weights: &[f32]) -> Result<()> {

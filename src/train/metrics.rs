@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::pairs;
 use crate::loss::Loss;
+use crate::nn::Spec;
 
 /// Metrics of one part of the data; what does not apply is absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -23,13 +25,35 @@ pub struct Metrics {
     /// Share of rows whose class was predicted.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub accuracy: Option<f64>,
+    /// Of a model of pairs: the share of values that are given at all; the errors above are over these.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub coverage: Option<f64>,
+    /// The median absolute error of the values given, in target units: a few rows near a pole do not move it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub median: Option<f64>,
+    /// The share of values given that are near a pole.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub gap: Option<f64>,
+    /// The share of targets with a number for which none was given.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub refused: Option<f64>,
+    /// The share of ⊥ targets that were told to be ⊥.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub found: Option<f64>,
 }
 
 impl Metrics {
-    /// Of outputs `z` [rows, outputs] against targets `y` as the loss takes them; nothing for no rows. `scale` turns a scaled
-    /// error into target units.
-    pub fn of(loss: Loss, z: &[f32], y: &[f32], outputs: usize, scale: f64) -> Option<Self> {
-        (!y.is_empty()).then(|| match loss {
+    /// Of a model's outputs `z` [rows, outputs] against targets `y` as the loss takes them; nothing for no rows. `scale` turns a
+    /// scaled error into target units.
+    pub fn of(spec: &Spec, loss: Loss, z: &[f32], y: &[f32], scale: f64) -> Option<Self> {
+        if y.is_empty() {
+            return None;
+        }
+        if let (Some(head), Loss::Pairs(loss)) = (spec.head(), &loss) {
+            return Some(pairs::metrics(head, loss, z, y, scale));
+        }
+        let outputs = spec.outputs().ok()?;
+        Some(match loss {
             Loss::CrossEntropy { .. } => Self::classification(z, y, outputs),
             Loss::Bce if outputs > 1 => Self::against_the_rest(z, y, outputs),
             loss => Self::regression(loss, z, y, outputs, scale),
@@ -49,7 +73,7 @@ impl Metrics {
             mse: Some(squares / count * scale * scale),
             mae: Some(pairs().map(|(z, y)| (z - y).abs()).sum::<f64>() / count * scale),
             r2: (spread > 0.0).then(|| 1.0 - squares / spread),
-            accuracy: None,
+            ..Self::default()
         }
     }
 
@@ -89,7 +113,7 @@ pub fn largest(values: &[f32]) -> usize {
 fn row_loss(loss: Loss, z: f64, y: f64) -> f64 {
     let far = (z - y).abs();
     match loss {
-        Loss::Mse | Loss::CrossEntropy { .. } => far * far,
+        Loss::Mse | Loss::CrossEntropy { .. } | Loss::Pairs(_) => far * far,
         Loss::Mae => far,
         Loss::Huber { delta } => {
             let delta = f64::from(delta);
@@ -106,8 +130,9 @@ mod tests {
     #[test]
     fn classes_against_the_rest() {
         let (z, y) = ([2.0, -1.0, 0.0, -3.0, -1.0, -2.0], [1.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
-        let metrics = Metrics::of(Loss::Bce, &z, &y, 3, 1.0).unwrap();
+        let spec = Spec::mlp(1, &[], 3, crate::nn::Activation::Identity);
+        let metrics = Metrics::of(&spec, Loss::Bce, &z, &y, 1.0).unwrap();
         assert_eq!((metrics.rows, metrics.accuracy, metrics.mse), (2, Some(0.5), None));
-        assert_eq!(Metrics::of(Loss::Bce, &[], &[], 3, 1.0), None);
+        assert_eq!(Metrics::of(&spec, Loss::Bce, &[], &[], 1.0), None);
     }
 }

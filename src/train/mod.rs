@@ -3,8 +3,13 @@
 mod batches;
 mod checkpoint;
 mod data;
+mod decoded;
+mod events;
+mod lift;
 mod metrics;
 mod model;
+mod pairs;
+mod predictor;
 mod recipe;
 mod settings;
 mod step;
@@ -12,8 +17,11 @@ mod trainer;
 
 pub use checkpoint::{Checkpoint, Origin, Progress};
 pub use data::{Data, Examples};
+pub use decoded::Decoded;
+pub use events::{EpochReport, Event, Flow, Outcome, PairReport, Stop};
+pub use lift::{Label, lift, lift_labels};
 pub use metrics::{Metrics, largest};
 pub use model::{Model, Prediction};
 pub use recipe::{Dealt, Recipe, Run};
-pub use settings::{Settings, StepKind};
-pub use trainer::{EpochReport, Event, Flow, Outcome, Stop, Trainer};
+pub use settings::{CoverageGoal, Settings, StepKind};
+pub use trainer::Trainer;

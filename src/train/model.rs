@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::decoded::Decoded;
 use super::metrics::largest;
-use super::step::Predictor;
+use super::predictor::Predictor;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::io::tensors::{self, Tensors};
@@ -88,7 +89,7 @@ impl Model {
                 env!("CARGO_PKG_VERSION")
             )));
         }
-        let outputs = header.spec.outputs().map_err(|error| error.within(source))?;
+        let outputs = header.spec.values().map_err(|error| error.within(source))?;
         if let Some(preparation) = &header.preparation {
             preparation.check().map_err(|error| error.within(source))?;
             let (inputs, wanted) = (preparation.inputs(), header.spec.inputs);
@@ -123,11 +124,19 @@ impl Model {
         Predictor::new(device, &self.spec, &self.parameters)?.run(x).await
     }
 
+    /// Decoded pairs for encoded inputs [rows, inputs]; an error for a model that makes none.
+    pub async fn decoded(&self, device: &Device, x: &[f32]) -> Result<Decoded> {
+        Predictor::new(device, &self.spec, &self.parameters)?.decode(x).await
+    }
+
     /// Encodes a table, predicts every row and tells each in the target's own terms.
     pub async fn predict(&self, device: &Device, table: &Table) -> Result<Vec<Prediction>> {
         let preparation = self.preparation()?;
         let rows: Vec<u32> = (0..table.rows() as u32).collect();
         let x = preparation.encode(table, &rows)?;
+        if self.spec.head().is_some() {
+            return Ok(self.decoded(device, &x).await?.tell(preparation));
+        }
         let outputs = self.outputs(device, &x).await?;
         let levels = preparation.target.levels();
         let tell = |row: &[f32]| match levels {
@@ -158,6 +167,15 @@ impl Model {
 pub enum Prediction {
     /// A number in the target's units.
     Number(f64),
+    /// A number in the target's units, or ⊥.
+    Decoded {
+        /// The number; `None` for ⊥: the model says that there is none.
+        value: Option<f64>,
+        /// Whether it is so near a pole that it deserves doubt.
+        is_gap: bool,
+        /// Whether it is ⊥ because something went wrong, not because there is a pole.
+        is_fault: bool,
+    },
     /// The likeliest class and its probability: softmax, or sigmoid where each class was learnt against the rest.
     Class {
         /// Its name.

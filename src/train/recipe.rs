@@ -3,11 +3,11 @@
 
 use super::batches::split_order;
 use super::data::{Data, Examples};
-use super::settings::{Settings, StepKind};
+use super::settings::{CoverageGoal, Settings, StepKind};
 use crate::error::{Error, Result};
 use crate::io::{self, Choice, Fractions, Preparation, Split, Table, Target, Task};
-use crate::loss::Loss;
-use crate::nn::{Activation, Layer, Spec};
+use crate::loss::{Loss, PairLoss};
+use crate::nn::{Activation, Decoding, Head, Layer, Spec};
 use crate::optim::{Optimizer, Schedule};
 
 /// What a user may say of a run.
@@ -47,6 +47,12 @@ pub struct Recipe {
     pub step: Option<StepKind>,
     /// Whether rare classes count for more: rows / (classes · rows of the class).
     pub is_balanced: bool,
+    /// What makes pairs from the last hidden layer, for as many outputs as the target has; a plain linear layer if not given.
+    pub head: Option<Head>,
+    /// Where the head gives no value; beyond the training targets if not given.
+    pub decoding: Option<Decoding>,
+    /// How many validation values must be given to go on.
+    pub coverage: Option<CoverageGoal>,
 }
 
 /// All that a trainer needs, and what its model must remember.
@@ -113,7 +119,11 @@ impl Dealt {
         let examples = |rows: &[u32]| Examples::encode(&preparation, table, rows, settings.loss);
         let data = Data {
             inputs: preparation.inputs(),
-            targets: if settings.loss == Loss::Bce { preparation.target.outputs() } else { 1 },
+            targets: match settings.loss {
+                Loss::Bce => preparation.target.outputs(),
+                Loss::Pairs(_) => 2,
+                _ => 1,
+            },
             train: examples(&split.train)?,
             validation: examples(&split.validation)?,
             test: examples(&split.test)?,
@@ -159,13 +169,22 @@ impl Recipe {
     /// The model and its settings for rows dealt out. Refuses a loss that does not fit their target, and nothing else.
     pub fn settle(&self, dealt: &Dealt) -> Result<(Spec, Settings)> {
         let (inputs, target) = (dealt.preparation.inputs(), &dealt.preparation.target);
-        Ok((self.spec(inputs, target.outputs()), self.settings(target, dealt.split.train.len())?))
+        let mut spec = self.spec(inputs, target.outputs());
+        if let Some(Layer::Projective(head)) = spec.layers.last_mut() {
+            head.decoding = self.decoding.unwrap_or_else(|| beyond(target));
+            head.decoding.check().map_err(|error| error.within("train"))?;
+        }
+        Ok((spec, self.settings(target, dealt.split.train.len())?))
     }
 
     /// The model for `inputs` and `outputs`.
     pub fn spec(&self, inputs: usize, outputs: usize) -> Spec {
         let hidden = self.hidden.as_deref().unwrap_or(&[64, 64, 64]);
-        let mut spec = Spec::mlp(inputs, hidden, outputs, self.activation.unwrap_or(Activation::Silu));
+        let activation = self.activation.unwrap_or(Activation::Silu);
+        let mut spec = match self.head {
+            Some(head) => Spec::projective(inputs, hidden, Head { outputs, ..head }, activation),
+            None => Spec::mlp(inputs, hidden, outputs, activation),
+        };
         if self.dropout > 0.0 {
             let with_dropout = |layer| match layer {
                 Layer::Activation { .. } => vec![layer, Layer::Dropout { rate: self.dropout }],
@@ -187,15 +206,20 @@ impl Recipe {
             schedule: self.schedule.unwrap_or(plain.schedule),
             epochs: self.epochs.unwrap_or(plain.epochs),
             batch: self.batch.unwrap_or(defaults.batch),
-            patience: self.patience.unwrap_or(plain.patience),
+            // The loss of pairs sinks in steps, as poles are found.
+            patience: self.patience.unwrap_or(if self.head.is_some() { 50 } else { plain.patience }),
             seed: self.seed,
             step: self.step,
             class_weights: if self.is_balanced { balanced(target) } else { Vec::new() },
+            coverage: self.coverage,
             ..plain
         })
     }
 
     fn loss(&self, task: Task, smoothing: f32) -> Result<Loss> {
+        if self.head.is_some() {
+            return self.pair_loss(task);
+        }
         let (usual, wanted) = match task {
             Task::Regression => (Loss::Mse, "a number; use mse, mae or huber"),
             Task::Classification => (Loss::CrossEntropy { smoothing }, "a class; use cross-entropy or bce"),
@@ -214,6 +238,32 @@ impl Recipe {
             loss => Ok(loss),
         }
     }
+}
+
+impl Recipe {
+    /// The loss of a model of pairs. Refuses classes, and losses of anything else.
+    fn pair_loss(&self, task: Task) -> Result<Loss> {
+        if task == Task::Classification {
+            return Err(Error::new("train: a head with poles predicts numbers, the target is a class"));
+        }
+        if self.smoothing.is_some() || self.is_balanced {
+            return Err(Error::new("train: smoothing and class weights belong to classes; the head predicts numbers"));
+        }
+        match self.loss {
+            None => Ok(Loss::Pairs(PairLoss::default())),
+            Some(Loss::Pairs(loss)) => Ok(Loss::Pairs(loss)),
+            Some(_) => Err(Error::new("train: a head with poles has a loss of its own; leave the loss out")),
+        }
+    }
+}
+
+/// No value beyond the largest finite training target, and a mark on those beyond a third of it. Where targets stay near their
+/// middle, ten times their spread.
+fn beyond(target: &Target) -> Decoding {
+    let Target::Regression { mean, scale, min, max, .. } = target else { return Decoding::default() };
+    let largest = ((max - mean).max(mean - min) / scale).clamp(10.0, 1e6);
+    let sine = (1.0 / largest.hypot(1.0)) as f32;
+    Decoding { tau_infer: sine, tau_train: Some(3.0 * sine), ..Decoding::default() }
 }
 
 /// Rows / (classes · rows of the class); 1 for a class without training rows.

@@ -31,6 +31,21 @@ pub struct Settings {
     pub step: Option<StepKind>,
     /// Weight of each class; empty = all 1.
     pub class_weights: Vec<f32>,
+    /// How many validation pairs must be decoded to go on; `None` = any.
+    #[serde(default)]
+    pub coverage: Option<CoverageGoal>,
+    /// Whether ⊥ targets are taken although the model's denominators cannot come near 0.
+    #[serde(default)]
+    pub allows_unreachable: bool,
+}
+
+/// When too few numbers end a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CoverageGoal {
+    /// The least share of validation pairs to be decoded, in [0, 1].
+    pub least: f64,
+    /// Epochs below it, one after another, that end the run; at least 1.
+    pub patience: usize,
 }
 
 /// How a step is run.
@@ -67,6 +82,8 @@ impl Default for Settings {
             seed: 0,
             step: None,
             class_weights: Vec::new(),
+            coverage: None,
+            allows_unreachable: false,
         }
     }
 }
@@ -81,9 +98,15 @@ impl Settings {
             (!is_rate, format!("lr is {}; a learning rate is a finite number above 0", self.lr)),
             (!self.min_delta.is_finite(), format!("min_delta is {}; it must be finite", self.min_delta)),
         ];
-        match wrong.into_iter().find(|(is_wrong, _)| *is_wrong) {
-            Some((_, message)) => Err(Error::new(format!("train: {message}"))),
-            None => Ok(()),
+        if let Some((_, message)) = wrong.into_iter().find(|(is_wrong, _)| *is_wrong) {
+            return Err(Error::new(format!("train: {message}")));
         }
+        if let Some(goal) = self.coverage.filter(|goal| !(0.0..=1.0).contains(&goal.least) || goal.patience == 0) {
+            let CoverageGoal { least, patience } = goal;
+            return Err(Error::new(format!(
+                "train: a coverage of {least} for {patience} epochs; wanted 0 to 1, and at least 1 epoch"
+            )));
+        }
+        if let Loss::Pairs(loss) = &self.loss { loss.check().map_err(|error| error.within("train")) } else { Ok(()) }
     }
 }

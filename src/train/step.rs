@@ -1,22 +1,27 @@
-//! The plans of a run: one training step (fused or recorded), the validation loss, and prediction.
+//! The plans of a run: one training step (fused or recorded) and the validation loss.
 //! Both steps share the buffers and the update; only what fills the partial gradients differs.
 
 use super::data::{Data, Examples};
+use super::predictor::predict;
 use super::settings::{Settings, StepKind};
 use crate::autograd::Var;
 use crate::device::{Buffer, Command, Device, Plan, View};
 use crate::error::{Error, Result};
 use crate::kernels::mlp::{self, Mlp};
+use crate::kernels::scalar::expr::{abs, ge};
 use crate::kernels::{batch, optimise};
 use crate::loss;
-use crate::nn::{Layout, Mode, Spec, forward};
+use crate::nn::{Decoding, Layout, Mode, Spec, Threshold, forward};
 use crate::ops;
 use crate::tensor::{DType, Tensor};
 
 /// Words after a part's gradients: loss sum, weight sum, and padding to the binding alignment.
 const TAIL: usize = 64;
-/// Rows predicted at a time by the recorded pass: a multiple of 64, so that views stay aligned.
-const CHUNK: usize = 8192;
+/// The stream that thresholds are drawn from, far from those of dropout layers.
+const TAU_STREAM: u32 = 1 << 20;
+/// Figures of the validation rows in the report, each at a multiple of `TAIL`: loss and weight sums; of pairs also the pairs decoded and
+/// the least and the mean size of a denominator.
+const FIGURES: usize = 5;
 
 /// A run's state on the device.
 pub(super) struct State {
@@ -63,15 +68,15 @@ impl State {
             moments: device.upload(&vec![0; 2 * total])?,
             control: device.upload(&[0; 4])?,
             order,
-            report: device.upload(&vec![0; validation_place(setup.steps) + 2 * TAIL])?,
+            report: device.upload(&vec![0; validation_place(setup.steps, FIGURES)])?,
             best: device.upload(words)?,
         })
     }
 }
 
-/// Where the validation sums lie in the report.
-pub(super) fn validation_place(steps: usize) -> usize {
-    steps.next_multiple_of(TAIL)
+/// Where a figure of the validation rows lies in the report.
+pub(super) fn validation_place(steps: usize, figure: usize) -> usize {
+    steps.next_multiple_of(TAIL) + figure * TAIL
 }
 
 impl Plans {
@@ -185,7 +190,14 @@ fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows) -> Result<Plan> 
         let z = forward(setup.spec, &parameters, &Var::constant(x), &mode);
         let classes = Var::constant(Tensor::over(device, class_weights.view(), [1, class_weights.words()]));
         let (y, weights) = (Var::constant(y), Var::constant(weights));
-        let (loss, weight) = loss::sums(setup.settings.loss, &z, &y, &weights, &classes);
+        let drawn = |[low, high]: [f32; 2]| match &mode {
+            Mode::Train { seed, control } if low < high => {
+                let share = ops::uniform_each_step([1], *seed, TAU_STREAM, control);
+                ops::fused(&[&share], |v| v[0] * (high - low) + low)
+            }
+            _ => Var::constant(Tensor::scalar(device, low)),
+        };
+        let (loss, weight) = loss::sums(setup.settings.loss, &z, &y, &weights, &classes, &drawn);
         let gradients = ops::grad(&loss, &parameters.iter().collect::<Vec<_>>())?;
         for (parameter, gradient) in setup.layout.parameters.iter().zip(gradients) {
             let gradient =
@@ -222,79 +234,29 @@ fn validation(setup: &Setup<'_>, state: &State, fused: Option<&Mlp>) -> Result<P
         let ones = ops::broadcast_to(&Var::constant(Tensor::scalar(device, 1.0)), &[rows.count, 1].into());
         let classes = tensor(&rows.classes, rows.classes.words());
         let y = tensor(&rows.y, setup.data.targets);
-        let (loss, weight) = loss::sums(setup.settings.loss, &Var::constant(z), &y, &ones, &classes);
-        copy(&loss, &state.report, validation_place(setup.steps));
-        copy(&weight, &state.report, validation_place(setup.steps) + TAIL);
+        let middle = |[low, high]: [f32; 2]| Var::constant(Tensor::scalar(device, f32::midpoint(low, high)));
+        let z = Var::constant(z);
+        let (loss, weight) = loss::sums(setup.settings.loss, &z, &y, &ones, &classes, &middle);
+        let mut figures = vec![loss, weight];
+        if let Some(head) = setup.spec.head() {
+            figures.extend(watched_pairs(&head.decoding, &z));
+        }
+        for (at, figure) in figures.iter().enumerate() {
+            copy(figure, &state.report, validation_place(setup.steps, at));
+        }
         Ok(())
     };
     Ok(device.capture(record)?.0)
 }
 
-/// The model's outputs [rows, outputs] over rows on the device: fused where the model allows, else by chunks of recorded ops.
-fn predict(
-    spec: &Spec,
-    layout: &Layout,
-    fused: Option<&Mlp>,
-    device: &Device,
-    parameters: &Buffer,
-    x: &Buffer,
-    rows: usize,
-) -> Result<Tensor> {
-    let outputs = spec.outputs()?;
-    let out = Tensor::empty(device, [rows, outputs], DType::F32);
-    if let Some(mlp) = fused {
-        let shape = mlp.predicting(device.info(), rows);
-        let scratch = device.buffer(shape.scratch_words(device.info()));
-        let views = [x.view(), parameters.view()];
-        device.record(Command::Dispatch(mlp::forward(&shape, views, [out.view().clone(), scratch.view()])));
-        return Ok(out);
-    }
-    let leaves: Vec<Var> = layout.leaves(device, parameters).iter().map(Var::detach).collect();
-    for first in (0..rows).step_by(CHUNK) {
-        let count = CHUNK.min(rows - first);
-        let view = View { buffer: x.clone(), offset: first * spec.inputs, words: count * spec.inputs };
-        let x = Var::constant(Tensor::over(device, view, [count, spec.inputs]));
-        let z = forward(spec, &leaves, &x, &Mode::Predict);
-        let target = View { buffer: out.view().buffer.clone(), offset: first * outputs, words: count * outputs };
-        z.value().copy_into(&target);
-    }
-    Ok(out)
-}
-
-/// A model's parameters on a device, ready to predict.
-pub(super) struct Predictor {
-    device: Device,
-    spec: Spec,
-    layout: Layout,
-    fused: Option<Mlp>,
-    parameters: Buffer,
-}
-
-/// Rows uploaded and predicted at a time: bounds the memory of a prediction, not its rows.
-const ROWS_AT_A_TIME: usize = 1 << 16;
-
-impl Predictor {
-    pub(super) fn new(device: &Device, spec: &Spec, parameters: &[f32]) -> Result<Self> {
-        let parameters = device.upload(bytemuck::cast_slice(parameters))?;
-        Ok(Self::over(device, spec, parameters))
-    }
-
-    pub(super) fn over(device: &Device, spec: &Spec, parameters: Buffer) -> Self {
-        let layout = Layout::of(spec);
-        let fused = Mlp::of(spec, &layout);
-        Self { device: device.clone(), spec: spec.clone(), layout, fused, parameters }
-    }
-
-    /// Outputs [rows, outputs] for inputs [rows, inputs].
-    pub(super) async fn run(&self, x: &[f32]) -> Result<Vec<f32>> {
-        let mut all = Vec::with_capacity(x.len() / self.spec.inputs * self.spec.outputs()?);
-        for part in x.chunks(ROWS_AT_A_TIME * self.spec.inputs) {
-            let rows = part.len() / self.spec.inputs;
-            let x = self.device.upload(bytemuck::cast_slice(part))?;
-            let fused = self.fused.as_ref();
-            let z = predict(&self.spec, &self.layout, fused, &self.device, &self.parameters, &x, rows)?;
-            all.extend(z.to_f32().await?);
-        }
-        Ok(all)
-    }
+/// The share of pairs that are decoded, and the least and the mean size of a denominator.
+fn watched_pairs(decoding: &Decoding, z: &Var) -> [Var; 3] {
+    let (p, q) = loss::pairs::halves(z);
+    let [infer, _] = decoding.limits();
+    let is_angle = decoding.threshold == Threshold::Angle;
+    let is_given =
+        ops::fused(&[&p, &q], |v| ge(abs(v[1]), if is_angle { abs(v[0]) * infer } else { v[0] * 0.0 + infer }));
+    let size = ops::abs(&q);
+    let least = ops::neg(&ops::max(&ops::neg(&size), 0..2));
+    [ops::mean(&is_given, 0..2), least, ops::mean(&size, 0..2)]
 }

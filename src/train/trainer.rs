@@ -1,13 +1,13 @@
 //! The trainer: runs epochs of replayed steps, looks at the loss once per epoch, keeps the best weights, stops when told or when it stops helping.
 
-use serde::{Deserialize, Serialize};
-
 use super::batches;
 use super::checkpoint::{Checkpoint, Progress};
 use super::data::Data;
+use super::events::{EpochReport, Event, Flow, Outcome, PairReport, Stop};
 use super::metrics::Metrics;
+use super::predictor::Predictor;
 use super::settings::{Settings, StepKind};
-use super::step::{Plans, Predictor, Setup, State, validation_place};
+use super::step::{Plans, Setup, State, validation_place};
 use crate::device::{Command, Device, Summary, View};
 use crate::error::{Error, Result};
 use crate::host;
@@ -33,73 +33,6 @@ pub struct Trainer {
     window: usize,
     progress: Progress,
     shuffle: Box<dyn Fn(usize) -> Vec<u32>>,
-}
-
-/// What happens during a run.
-#[derive(Clone, Debug)]
-pub enum Event<'a> {
-    /// Steps were handed to the device.
-    Steps {
-        /// The epoch, from 0.
-        epoch: usize,
-        /// Steps of it done.
-        done: usize,
-        /// Steps it has.
-        steps: usize,
-    },
-    /// An epoch ended.
-    Epoch(&'a EpochReport),
-}
-
-/// One epoch in figures.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct EpochReport {
-    /// The epoch, from 0.
-    pub epoch: usize,
-    /// Mean batch loss over its rows.
-    pub train_loss: f64,
-    /// Loss on the validation rows; absent without any.
-    pub val_loss: Option<f64>,
-    /// Learning rate of its last step.
-    pub lr: f64,
-    /// Whether it is the best so far.
-    pub is_best: bool,
-}
-
-/// The watcher's answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
-    /// Go on.
-    Continue,
-    /// Stop here; `checkpoint` can be resumed exactly.
-    Stop,
-}
-
-/// Why a run ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stop {
-    /// All epochs were run.
-    Epochs,
-    /// The validation loss stopped improving.
-    Patience,
-    /// The watcher said so.
-    Asked,
-    /// The loss stopped being a number.
-    Diverged,
-}
-
-/// What a run amounted to.
-#[derive(Clone, Debug, Serialize)]
-pub struct Outcome {
-    /// Why it ended.
-    pub stop: Stop,
-    /// The epoch the kept weights are from; absent if none was good.
-    pub best_epoch: Option<usize>,
-    /// Epochs run.
-    pub epochs: usize,
-    /// Steps run.
-    pub steps: u64,
 }
 
 impl Trainer {
@@ -237,6 +170,9 @@ impl Trainer {
         if self.settings.patience > 0 && self.progress.since_best >= self.settings.patience {
             return Ok(Some(Stop::Patience));
         }
+        if self.is_uncovered(&report) {
+            return Ok(Some(Stop::Coverage));
+        }
         Ok((flow == Flow::Stop || asked == Flow::Stop).then_some(Stop::Asked))
     }
 
@@ -286,8 +222,8 @@ impl Trainer {
     pub async fn metrics(&self, scale: f64) -> Result<(Metrics, Metrics)> {
         let validation = self.predict(&self.data.validation.x).await?;
         let test = self.predict(&self.data.test.x).await?;
-        let outputs = self.spec.outputs()?;
-        let measure = |z: &[f32], y: &[f32]| Metrics::of(self.settings.loss, z, y, outputs, scale).unwrap_or_default();
+        let measure =
+            |z: &[f32], y: &[f32]| Metrics::of(&self.spec, self.settings.loss, z, y, scale).unwrap_or_default();
         Ok((measure(&validation, &self.data.validation.y), measure(&test, &self.data.test.y)))
     }
 
@@ -353,8 +289,9 @@ impl Trainer {
         self.plans.validate.run(1)?;
         let report: Vec<f32> = bytemuck::cast_vec(self.device.read(&self.state.report.view()).await?);
         let train_loss = self.mean_loss(&report);
-        let place = validation_place(self.steps);
-        let watched = f64::from(report[place]) / f64::from(report[place + 64]);
+        let figure = |at: usize| f64::from(report[validation_place(self.steps, at)]);
+        let watched = figure(0) / figure(1);
+        let pairs = self.spec.head().map(|_| PairReport { coverage: figure(2), least_q: figure(3), mean_q: figure(4) });
         let val_loss = (!self.data.validation.y.is_empty()).then_some(watched);
         if ![train_loss, watched].iter().all(|loss| loss.is_finite() && *loss < DIVERGED) {
             return Ok(None);
@@ -373,10 +310,17 @@ impl Trainer {
         let last_step = ((epoch + 1) * self.steps - 1) as u64;
         let factor = self.settings.schedule.factor(last_step, epoch, self.settings.epochs, self.progress.drops);
         self.notice_plateau(is_best);
-        let report = EpochReport { epoch, train_loss, val_loss, lr: self.settings.lr * factor, is_best };
+        let report = EpochReport { epoch, train_loss, val_loss, lr: self.settings.lr * factor, is_best, pairs };
         self.progress.history.push(report.clone());
         self.progress.cursor = 0;
         Ok(Some(report))
+    }
+
+    /// Whether the coverage was below what is asked for in as many epochs as are borne.
+    fn is_uncovered(&mut self, report: &EpochReport) -> bool {
+        let (Some(goal), Some(pairs)) = (self.settings.coverage, report.pairs) else { return false };
+        self.progress.uncovered = if pairs.coverage < goal.least { self.progress.uncovered + 1 } else { 0 };
+        self.progress.uncovered >= goal.patience
     }
 
     fn notice_plateau(&mut self, is_best: bool) {

@@ -51,14 +51,22 @@ impl Model {
         ]))
     }
 
-    /// Predicts every row: `{ value }` of numbers, or `{ value, probability }` of classes.
+    /// Predicts every row: `{ value }` of numbers, `{ value, probability }` of classes, or of a model with poles
+    /// `{ value, bottom, gap, fault }`: 1 where there is no value, where it is near a pole, where something went wrong.
     pub async fn predict(&self, x: JsValue, source: String) -> Answer {
         let table = self.rows(&x, &source).map_err(thrown)?;
         let predictions = self.model.predict(&self.device, &table).await.map_err(thrown)?;
         let (mut names, mut values) = (Array::new(), Vec::with_capacity(predictions.len()));
+        let mut flags = [const { Vec::new() }; 3];
         for prediction in &predictions {
             match prediction {
                 Prediction::Number(value) => values.push(*value),
+                Prediction::Decoded { value, is_gap, is_fault } => {
+                    values.push(value.unwrap_or(0.0));
+                    for (flags, is_set) in flags.iter_mut().zip([value.is_none(), *is_gap, *is_fault]) {
+                        flags.push(u8::from(is_set));
+                    }
+                }
                 Prediction::Class { name, probability } => {
                     names.extend([JsValue::from_str(name)]);
                     values.push(*probability);
@@ -66,6 +74,10 @@ impl Model {
             }
         }
         let values = JsValue::from(Float64Array::from(values.as_slice()));
+        if !flags[0].is_empty() {
+            let [bottom, gap, fault] = flags.map(|flags| Uint8Array::from(flags.as_slice()).into());
+            return Ok(object([("value", values), ("bottom", bottom), ("gap", gap), ("fault", fault)]));
+        }
         let is_class = names.length() > 0;
         Ok(if is_class {
             object([("value", names.into()), ("probability", values)])

@@ -6,11 +6,11 @@ use super::values::Options;
 use crate::error::{Error, Result};
 use crate::io::{Choice, Fractions, Missing, Task};
 use crate::loss::Loss;
-use crate::nn::Activation;
+use crate::nn::{Activation, Decoding, Head};
 use crate::optim::{Optimizer, Schedule, Shape};
 use crate::train::{Recipe, StepKind};
 
-const KNOWN: [&str; 26] = [
+const KNOWN: [&str; 29] = [
     "target",
     "task",
     "features",
@@ -37,14 +37,27 @@ const KNOWN: [&str; 26] = [
     "schedule",
     "warmup",
     "step",
+    "head",
+    "tauInfer",
+    "tauTrain",
 ];
 
 /// Reads the options of `train`; `target` stands in where none is given.
 pub(super) fn recipe(options: &JsValue, target: Option<&str>) -> Result<Recipe> {
     let options = Options::of("train", options, &KNOWN)?;
     let part = Fractions::default();
+    let head = options.one_of(
+        "head",
+        &[
+            ("linear", None),
+            ("rational", Some(Head::rational(1))),
+            ("projective", Some(Head::linear(1))),
+            ("angular", Some(Head::angular(1))),
+        ],
+    )?;
+    let head = head.flatten();
     Ok(Recipe {
-        choice: choice(&options, target)?,
+        choice: choice(&options, target, head.is_some())?,
         fractions: Fractions {
             validation: options.number("validation")?.unwrap_or(part.validation),
             test: options.number("test")?.unwrap_or(part.test),
@@ -64,10 +77,31 @@ pub(super) fn recipe(options: &JsValue, target: Option<&str>) -> Result<Recipe> 
         seed: options.seed("seed")?.unwrap_or(0),
         step: options.one_of("step", &[("fused", StepKind::Fused), ("recorded", StepKind::Recorded)])?,
         is_balanced: options.one_of("classWeights", &[("balanced", true)])?.unwrap_or(false),
+        head,
+        decoding: decoding(&options, head.is_some())?,
+        coverage: None,
     })
 }
 
-fn choice(options: &Options<'_>, target: Option<&str>) -> Result<Choice> {
+/// Where a head with poles gives no value, if that was asked for.
+fn decoding(options: &Options<'_>, has_head: bool) -> Result<Option<Decoding>> {
+    let [infer, train] =
+        [options.number("tauInfer")?, options.number("tauTrain")?].map(|tau| tau.map(|tau| tau as f32));
+    if (infer.is_some() || train.is_some()) && !has_head {
+        return Err(Error::new("train: tauInfer and tauTrain belong to a head with poles; give head: \"rational\""));
+    }
+    let Some(tau_infer) = infer else {
+        return match train {
+            Some(_) => Err(Error::new("train: tauTrain goes with tauInfer")),
+            None => Ok(None),
+        };
+    };
+    let decoding = Decoding { tau_infer, tau_train: train.or(Some(3.0 * tau_infer)), ..Decoding::default() };
+    decoding.check().map_err(|error| error.within("train"))?;
+    Ok(Some(decoding))
+}
+
+fn choice(options: &Options<'_>, target: Option<&str>, has_poles: bool) -> Result<Choice> {
     let given = options.text("target")?.or_else(|| target.map(str::to_owned));
     Ok(Choice {
         target: given.ok_or_else(|| Error::new("train: target is undefined, wanted the name of a column"))?,
@@ -75,10 +109,13 @@ fn choice(options: &Options<'_>, target: Option<&str>) -> Result<Choice> {
         ignore: options.texts("ignore")?.unwrap_or_default(),
         categorical: options.texts("categorical")?.unwrap_or_default(),
         numeric: options.texts("numeric")?.unwrap_or_default(),
-        task: options.one_of("task", &[("regression", Task::Regression), ("classification", Task::Classification)])?,
+        task: options
+            .one_of("task", &[("regression", Task::Regression), ("classification", Task::Classification)])?
+            .or(has_poles.then_some(Task::Regression)),
         missing: options
             .one_of("missing", &[("drop", Missing::Drop), ("impute", Missing::Impute)])?
             .unwrap_or_default(),
+        has_poles,
     })
 }
 

@@ -146,6 +146,7 @@ fn epoch_event(report: &EpochReport) -> JsValue {
         ("valLoss", number(report.val_loss)),
         ("lr", report.lr.into()),
         ("isBest", report.is_best.into()),
+        ("coverage", number(report.pairs.map(|pairs| pairs.coverage))),
     ])
 }
 
@@ -157,6 +158,11 @@ fn metrics(metrics: &Metrics) -> JsValue {
         ("mae", number(metrics.mae)),
         ("r2", number(metrics.r2)),
         ("accuracy", number(metrics.accuracy)),
+        ("median", number(metrics.median)),
+        ("coverage", number(metrics.coverage)),
+        ("gap", number(metrics.gap)),
+        ("refused", number(metrics.refused)),
+        ("found", number(metrics.found)),
     ])
 }
 
@@ -172,6 +178,7 @@ fn stop_name(stop: &Stop) -> &'static str {
     match stop {
         Stop::Epochs => "epochs",
         Stop::Patience => "patience",
+        Stop::Coverage => "coverage",
         Stop::Asked => "asked",
         Stop::Diverged => "diverged",
     }

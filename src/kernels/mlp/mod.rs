@@ -5,6 +5,7 @@ mod activation;
 pub mod cases;
 pub(super) mod engine;
 mod loss;
+mod pairs;
 mod plan;
 mod product;
 mod tile;
@@ -17,6 +18,7 @@ pub use super::mlp_forward::dispatch as forward;
 pub use super::mlp_step::dispatch as step;
 use crate::device::{Body, Info, SharedBody};
 use crate::params;
+pub use pairs::PairLoss;
 pub use plan::{Layer, MAX_LAYERS};
 
 /// The widest layer the fused kernels take.
@@ -95,6 +97,8 @@ pub enum Loss {
         /// Share of the target spread evenly over the classes, in [0, 1).
         smoothing: f32,
     },
+    /// Of numerators and denominators against targets that are pairs too.
+    Pairs(PairLoss),
 }
 
 impl Loss {
@@ -105,6 +109,7 @@ impl Loss {
             Self::Mae => [mean, include_str!("../../../shaders/common/loss_mae.wgsl")],
             Self::Huber { .. } => [mean, include_str!("../../../shaders/common/loss_huber.wgsl")],
             Self::Bce => [mean, include_str!("../../../shaders/common/loss_bce.wgsl")],
+            Self::Pairs(_) => unreachable!("the fused step takes no pairs"),
             Self::CrossEntropy { .. } => ["", include_str!("../../../shaders/common/loss_cross_entropy.wgsl")],
         }
     }

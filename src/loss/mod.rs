@@ -1,18 +1,28 @@
 //! Losses: per row, weighted, summed. A row's loss is the mean over its outputs (regression, bce) or its cross-entropy;
 //! the step's loss is the sum over rows divided by the sum of their weights.
 
+pub mod pairs;
+
 use crate::autograd::Var;
-pub use crate::kernels::mlp::Loss;
+pub use crate::kernels::mlp::{Loss, PairLoss};
 use crate::ops;
 use crate::tensor::Tensor;
 
 /// The weighted sum of row losses and the sum of weights, both of shape [1].
 ///
 /// `z` is [rows, outputs]; `y` is [rows, outputs], or [rows, 1] class indices for cross-entropy; `rows` is [rows, 1],
-/// the weight of each row; `classes` is [outputs], the weight of each class.
-pub fn sums(loss: Loss, z: &Var, y: &Var, rows: &Var, classes: &Var) -> (Var, Var) {
-    if let Loss::CrossEntropy { smoothing } = loss {
-        return cross_entropy(smoothing, z, y, rows, classes);
+/// the weight of each row; `classes` is [outputs], the weight of each class; `tau` is the threshold of this step, which
+/// only pairs ask for.
+pub fn sums(loss: Loss, z: &Var, y: &Var, rows: &Var, classes: &Var, tau: &dyn Fn([f32; 2]) -> Var) -> (Var, Var) {
+    match loss {
+        Loss::CrossEntropy { smoothing } => return cross_entropy(smoothing, z, y, rows, classes),
+        Loss::Pairs(loss) => {
+            let ((p, q), (yn, yd)) = (pairs::halves(z), pairs::halves(y));
+            let wanted = pairs::Pairs { p: &p, q: &q, yn: &yn, yd: &yd, rows };
+            let weight = total(rows);
+            return (ops::mul(&pairs::total(&loss, &wanted, &tau(loss.tau)), &weight), weight);
+        }
+        _ => {}
     }
     let share = 1.0 / z.shape().sizes()[1] as f32;
     let each = ops::fused(&[z, y, rows], |v| v[2] * share * expr::of(loss, v[0], v[1]));
@@ -52,7 +62,7 @@ mod expr {
                 select(le(far, delta), 0.5 * far * far, delta * (far - 0.5 * delta))
             }
             Loss::Bce => max(z, 0.0) - z * y + log1p(crate::kernels::scalar::expr::exp(-abs(z))),
-            Loss::CrossEntropy { .. } => unreachable!("cross-entropy is not pointwise"),
+            Loss::CrossEntropy { .. } | Loss::Pairs(_) => unreachable!("it is not pointwise"),
         }
     }
 }

@@ -1,0 +1,114 @@
+//! What makes pairs (P, Q) fit targets (Yn, Yd) without dividing. A finite target y is (y, 1), ⊥ is (±1, 0) or (1, 0).
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// A weighted sum of terms, each a mean over all pairs unless it says otherwise. A weight of 0 leaves a term out.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PairLoss {
+    /// Weight of the implicit residual: c² / (S + gamma) with c = P·Yd - Q·Yn and S = Q²·Yd² + P²·Yn².
+    pub implicit: f32,
+    /// Floor under S.
+    pub gamma: f32,
+    /// Whether gradients take S for a constant.
+    pub is_detached: bool,
+    /// Weight of the chordal residual: c² / ((P² + Q²)(Yn² + Yd²) + gamma), the squared sine of the angle between the pairs. Bounded, and
+    /// the same for a value and for ⊥.
+    pub chordal: f32,
+    /// Weight of (P / (sgn(Q)·max(|Q|, τ)) - y)² over finite targets; sgn(0) = 1.
+    pub decoded: f32,
+    /// Weight of max(τ - |Q|, 0)² over finite targets.
+    pub margin: f32,
+    /// Weight of 1 - cos of the angle between (P, Q) and (Yn, Yd).
+    pub sign: f32,
+    /// The sign counts where |Yd| is at most this: 1 or more for everywhere, less for ⊥ alone.
+    pub sign_within: f32,
+    /// Weight of max(|Q| - `tau_bottom`, 0)², the mean over ⊥ targets.
+    pub bottom: f32,
+    /// See `bottom`.
+    pub tau_bottom: f32,
+    /// Weight of max(`tau_finite` - |Q|, 0)², the mean over finite targets.
+    pub finite: f32,
+    /// See `finite`.
+    pub tau_finite: f32,
+    /// Weight of max(`target_coverage` - mean σ((|Q| - τ) / `temperature`), 0)².
+    pub coverage: f32,
+    /// See `coverage`.
+    pub target_coverage: f32,
+    /// See `coverage`.
+    pub temperature: f32,
+    /// τ of `decoded`, `margin` and `coverage` is drawn anew for each step, evenly between these.
+    pub tau: [f32; 2],
+}
+
+impl Default for PairLoss {
+    /// The chordal residual, and the direction of ⊥ targets. Means of squared errors are left out: with poles about, a few rows near
+    /// them are all of such a mean.
+    fn default() -> Self {
+        Self { chordal: 1.0, sign: 1.0, ..Self::none() }
+    }
+}
+
+impl PairLoss {
+    /// Every weight 0, everything else as ZeroProofML has it: τ = 1e-4, gamma = 1e-9, separation at 0.01 and 0.05.
+    pub fn none() -> Self {
+        Self {
+            implicit: 0.0,
+            gamma: 1e-9,
+            is_detached: false,
+            chordal: 0.0,
+            decoded: 0.0,
+            margin: 0.0,
+            sign: 0.0,
+            sign_within: 1e-3,
+            bottom: 0.0,
+            tau_bottom: 1e-2,
+            finite: 0.0,
+            tau_finite: 5e-2,
+            coverage: 0.0,
+            target_coverage: 0.95,
+            temperature: 1e-2,
+            tau: [1e-4; 2],
+        }
+    }
+
+    /// Refuses weights and thresholds that mean nothing.
+    pub fn check(&self) -> Result<()> {
+        let weights = [
+            self.implicit,
+            self.chordal,
+            self.decoded,
+            self.margin,
+            self.sign,
+            self.bottom,
+            self.finite,
+            self.coverage,
+        ];
+        let refused = |what: String| Err(Error::new(format!("loss of pairs: {what}")));
+        if let Some(weight) = weights.iter().find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
+            return refused(format!("a weight is {weight}, wanted a finite number of at least 0"));
+        }
+        if weights.iter().all(|weight| *weight == 0.0) {
+            return refused("every weight is 0; nothing would be learnt".into());
+        }
+        let [low, high] = self.tau;
+        if !(low > 0.0 && low <= high && high.is_finite()) {
+            return refused(format!("τ is drawn from {low} to {high}, wanted 0 < first <= second"));
+        }
+        let sizes = [("gamma", self.gamma), ("temperature", self.temperature)];
+        if let Some((name, size)) = sizes.iter().find(|(_, size)| !(size.is_finite() && *size > 0.0)) {
+            return refused(format!("{name} is {size}, wanted a finite number above 0"));
+        }
+        if !(0.0..=1.0).contains(&self.target_coverage) {
+            return refused(format!("target_coverage is {}, wanted 0 to 1", self.target_coverage));
+        }
+        Ok(())
+    }
+
+    /// Whether each row has a loss of its own: terms over groups of rows do not.
+    pub fn is_by_row(&self) -> bool {
+        self.bottom == 0.0 && self.finite == 0.0 && self.coverage == 0.0
+    }
+}

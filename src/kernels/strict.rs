@@ -1,0 +1,315 @@
+//! Strict decoding: divides each pair (P, Q) once, where Q is not too near 0, and says of every element what it is.
+//! value = P / Q or 0 under ⊥; planes of bits: ⊥ = fault or semantic; gap = not ⊥ but near a pole; fault = something was not finite;
+//! semantic = Q is (nearly) 0; provenance = 2 bits per element, fault + 2 · semantic. Every decision is a comparison of exactly rounded numbers.
+
+mod cases;
+
+use serde::{Deserialize, Serialize};
+
+use super::common;
+use crate::device::{Call, Cost, Dispatch, Kernel, View, groups};
+use crate::error::{Error, Result};
+use crate::params;
+
+pub use cases::cases;
+
+/// The `strict` kernel.
+pub static STRICT: Kernel = Kernel {
+    name: "strict",
+    params: Params::FIELDS,
+    wgsl: &[common::INDEX, common::TOTAL, include_str!("../../shaders/strict.wgsl")],
+    cpu: run,
+    grid: |dispatch| groups(dispatch.params::<Params>().plane as usize, 64),
+    cost: |dispatch| {
+        let params: Params = dispatch.params();
+        Cost { flops: 8 * u64::from(params.count) * u64::from(1 + params.factors), bytes: dispatch.bytes() }
+    },
+    fuse: None,
+};
+
+params! {
+    /// `count` denominators in rows of `inner`; a row of P has `p_row` words, one of Q `q_row` with Q from `q_start` on; each
+    /// denominator divides `depth` numerators. `plane` is the words of a plane of bits.
+    pub struct Params {
+        count: u32,
+        inner: u32,
+        depth: u32,
+        p_row: u32,
+        q_row: u32,
+        q_start: u32,
+        plane: u32,
+        factors: u32,
+        is_raw: u32,
+        infer: f32,
+        train: f32,
+        unused: u32,
+        taus: [f32; MAX_FACTORS],
+    }
+}
+
+/// The most validity factors a decoding takes.
+pub const MAX_FACTORS: usize = 4;
+
+/// When a pair is too near a pole to be divided.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Decoding {
+    /// What `tau_infer` and `tau_train` are compared with.
+    pub threshold: Threshold,
+    /// Below this a pair is ⊥.
+    pub tau_infer: f32,
+    /// From `tau_infer` to below this a value is given, and marked as near a pole; no such band if absent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tau_train: Option<f32>,
+}
+
+/// The nearness of a pair to a pole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Threshold {
+    /// |Q| / √(P² + Q²): the same for (P, Q) and (kP, kQ), so a threshold τ refuses values beyond about 1/τ.
+    Angle,
+    /// |Q|, which depends on how the pair is scaled.
+    Denominator,
+}
+
+impl Default for Decoding {
+    /// Refuses values beyond 1,000 and marks those beyond 100, in units of what the model was trained on.
+    fn default() -> Self {
+        Self { threshold: Threshold::Angle, tau_infer: 1e-3, tau_train: Some(1e-2) }
+    }
+}
+
+impl Decoding {
+    /// |Q| against fixed thresholds.
+    pub fn raw(tau_infer: f32, tau_train: Option<f32>) -> Self {
+        Self { threshold: Threshold::Denominator, tau_infer, tau_train }
+    }
+
+    /// Refuses thresholds that decide nothing, or not the same everywhere.
+    pub fn check(&self) -> Result<()> {
+        let Self { threshold, tau_infer: infer, tau_train } = *self;
+        let refused = |what: String| Err(Error::new(what));
+        if !(infer.is_finite() && infer > 0.0) {
+            return refused(format!("tau_infer is {infer}, wanted a finite number above 0"));
+        }
+        let [least, most] = if threshold == Threshold::Angle { [1e-18, 0.5] } else { [f32::MIN_POSITIVE, f32::MAX] };
+        if infer < least {
+            return refused(format!("tau_infer is {infer:e}, which some devices round to 0; the least is {least:e}"));
+        }
+        if infer > most || tau_train.is_some_and(|train| train > most) {
+            return refused(format!("tau is above {most}, which refuses most values; it is the sine of an angle"));
+        }
+        match tau_train {
+            Some(train) if !(train.is_finite() && train >= infer) => {
+                refused(format!("tau_train is {train}, wanted at least tau_infer, which is {infer}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What `tau_infer` and `tau_train` come to: limits of |Q| itself, or of |Q| / |P|, which an angle fixes just as well.
+    pub fn limits(&self) -> [f32; 2] {
+        let of = |tau: f32| match self.threshold {
+            Threshold::Denominator => tau,
+            Threshold::Angle => (f64::from(tau) / (1.0 - f64::from(tau).powi(2)).sqrt()) as f32,
+        };
+        [of(self.tau_infer), of(self.tau_train.unwrap_or(self.tau_infer))]
+    }
+}
+
+/// Pairs as they lie in memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Pairs {
+    /// Rows.
+    pub rows: u32,
+    /// Denominators of a row.
+    pub inner: u32,
+    /// Numerators to each denominator.
+    pub depth: u32,
+    /// Words from a row of Q to the next.
+    pub q_row: u32,
+    /// Words before Q in its row.
+    pub q_start: u32,
+    /// Words from a row of P to the next.
+    pub p_row: u32,
+}
+
+impl Pairs {
+    /// What a projective head gives: [rows, 2 · outputs], numerators first.
+    pub fn joined(rows: u32, outputs: u32) -> Self {
+        Self { rows, inner: outputs, depth: 1, q_row: 2 * outputs, q_start: outputs, p_row: 2 * outputs }
+    }
+
+    /// P: [rows, depth] and Q: [rows], apart.
+    pub fn apart(rows: u32, depth: u32) -> Self {
+        Self { rows, inner: 1, depth, q_row: 1, q_start: 0, p_row: depth }
+    }
+
+    /// Number of denominators.
+    pub fn count(&self) -> u32 {
+        self.rows * self.inner
+    }
+}
+
+/// Words of one plane of bits: whole bindings, so that a plane can be looked at alone.
+pub fn plane_words(count: usize) -> usize {
+    count.div_ceil(32).next_multiple_of(64)
+}
+
+/// Words of the provenance codes, sixteen a word.
+pub fn provenance_words(count: usize) -> usize {
+    count.div_ceil(16)
+}
+
+/// Results of a decoding.
+pub struct Outputs {
+    /// f32[count · depth], 0 under ⊥.
+    pub value: View,
+    /// Four planes: bottom, gap, fault, semantic.
+    pub planes: View,
+    /// Codes of 2 bits: 0 a value, 1 fault, 2 semantic, 3 both.
+    pub provenance: View,
+}
+
+/// Decodes pairs. `factors` are further numbers that must not be near 0, [taus.len(), count], each with its threshold on its size.
+pub fn dispatch(
+    decoding: &Decoding,
+    pairs: Pairs,
+    [p, q]: [View; 2],
+    factors: View,
+    taus: &[f32],
+    out: Outputs,
+) -> Dispatch {
+    assert!(taus.len() <= MAX_FACTORS, "strict: {} validity factors, at most {MAX_FACTORS} are taken", taus.len());
+    let [infer, train] = decoding.limits();
+    let mut limits = [0.0; MAX_FACTORS];
+    limits[..taus.len()].copy_from_slice(taus);
+    let count = pairs.count();
+    let params = Params {
+        count,
+        inner: pairs.inner,
+        depth: pairs.depth,
+        p_row: pairs.p_row,
+        q_row: pairs.q_row,
+        q_start: pairs.q_start,
+        plane: plane_words(count as usize) as u32,
+        factors: taus.len() as u32,
+        is_raw: u32::from(decoding.threshold == Threshold::Denominator),
+        infer,
+        train,
+        unused: 0,
+        taus: limits,
+    };
+    Dispatch {
+        kernel: &STRICT,
+        body: None,
+        params: params.words(),
+        inputs: vec![p, q, factors],
+        outputs: vec![out.value, out.planes, out.provenance],
+    }
+}
+
+fn run(call: Call<'_>) {
+    let params: Params = call.params();
+    let (p, q, factors) = (call.floats(0), call.floats(1), call.floats(2));
+    let (count, depth, plane) = (params.count as usize, params.depth as usize, params.plane as usize);
+    let team = call.team;
+    let [value, planes, provenance] = call.outputs else { unreachable!("strict has three outputs") };
+    planes.fill(0);
+    let value = &mut bytemuck::cast_slice_mut::<u32, f32>(value)[..count * depth];
+    let provenance = &mut provenance[..provenance_words(count)];
+    let (bottom, rest) = planes.split_at_mut(plane);
+    let (gap, rest) = rest.split_at_mut(plane);
+    let (fault, semantic) = rest.split_at_mut(plane);
+    // Pieces of whole words of every output: 32 elements.
+    let groups = 32 * common::rows_per_piece(count.div_ceil(32), 32 * depth, team);
+    let words = groups / 32;
+    let bits = bottom
+        .chunks_mut(words)
+        .zip(gap.chunks_mut(words))
+        .zip(fault.chunks_mut(words).zip(semantic.chunks_mut(words)));
+    let pieces = value.chunks_mut(groups * depth).zip(provenance.chunks_mut(2 * words)).zip(bits).enumerate();
+    common::each(pieces, team, |(at, ((value, provenance), ((bottom, gap), (fault, semantic))))| {
+        provenance.fill(0);
+        for (k, value) in value.chunks_mut(depth.max(1)).enumerate() {
+            let index = at * groups + k;
+            let seen = judge(&params, p, q, factors, index, value);
+            let bit = |is: bool| u32::from(is) << (k % 32);
+            let is_bottom = seen.fault || seen.semantic;
+            bottom[k / 32] |= bit(is_bottom);
+            gap[k / 32] |= bit(seen.gap && !is_bottom);
+            fault[k / 32] |= bit(seen.fault);
+            semantic[k / 32] |= bit(seen.semantic);
+            provenance[k / 16] |= (u32::from(seen.fault) + 2 * u32::from(seen.semantic)) << (2 * (k % 16));
+        }
+    });
+}
+
+/// One pair: its value and whether it is near a pole, or `None` for ⊥. The same decision as the kernel's.
+pub fn decode(decoding: &Decoding, p: f32, q: f32) -> Option<(f32, bool)> {
+    let [infer, train] = decoding.limits();
+    let is_raw = decoding.threshold == Threshold::Denominator;
+    let is_given = p.is_finite() && q.is_finite() && !is_near(is_raw, &[p], q, infer) && (p / q).is_finite();
+    is_given.then(|| (p / q, is_near(is_raw, &[p], q, train)))
+}
+
+#[derive(Clone, Copy)]
+struct Verdict {
+    fault: bool,
+    semantic: bool,
+    gap: bool,
+}
+
+/// What one denominator and its numerators amount to; the quotients go to `value`.
+fn judge(params: &Params, p: &[f32], q: &[f32], factors: &[f32], index: usize, value: &mut [f32]) -> Verdict {
+    let (row, column) = (index / params.inner as usize, index % params.inner as usize);
+    let q = q[row * params.q_row as usize + params.q_start as usize + column];
+    let first = row * params.p_row as usize + column * params.depth as usize;
+    let p = &p[first..first + params.depth as usize];
+    let mut fault = !q.is_finite() || p.iter().any(|p| !p.is_finite());
+    let is_near = |limit: f32| is_near(params.is_raw != 0, p, q, limit);
+    let mut semantic = is_near(params.infer);
+    let gap = is_near(params.train) && !semantic;
+    for (k, tau) in params.taus[..params.factors as usize].iter().enumerate() {
+        let factor = factors[k * params.count as usize + index];
+        fault |= !factor.is_finite();
+        semantic |= factor.abs() < *tau;
+    }
+    if !fault && !semantic {
+        fault = p.iter().any(|p| !(p / q).is_finite());
+    }
+    let is_bottom = fault || semantic;
+    for (value, p) in value.iter_mut().zip(p) {
+        *value = if is_bottom { 0.0 } else { p / q };
+    }
+    Verdict { fault, semantic, gap }
+}
+
+/// Whether the denominator is below the limit, in its own size or against its largest numerator.
+fn is_near(is_raw: bool, p: &[f32], q: f32, limit: f32) -> bool {
+    if is_raw {
+        return q == 0.0 || q.abs() < limit;
+    }
+    // Subnormal numbers count as 0 here on every device: some flush them.
+    let normal = |x: f32| if x.is_finite() && x.abs() >= f32::MIN_POSITIVE { x.abs() } else { 0.0 };
+    let size = normal(q);
+    if size == 0.0 {
+        return q.is_finite();
+    }
+    let largest = p.iter().fold(0.0, |largest: f32, p| largest.max(normal(*p)));
+    if size >= largest {
+        return false;
+    }
+    // A power of two that keeps the product normal.
+    let scale = if largest > TWO_60 {
+        1.0 / TWO_64
+    } else if largest < 1.0 / TWO_60 {
+        TWO_64
+    } else {
+        1.0
+    };
+    size * scale < limit * (largest * scale)
+}
+
+const TWO_60: f32 = 1_152_921_504_606_846_976.0;
+const TWO_64: f32 = 18_446_744_073_709_551_616.0;

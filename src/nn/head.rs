@@ -1,0 +1,146 @@
+//! Projective heads: the last layer of a model that may divide by zero. From features it makes a numerator P and a
+//! denominator Q per output and divides nothing; y = P / Q is decoded once, at inference, where Q is not too near 0.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+pub use crate::kernels::strict::{Decoding, Threshold};
+
+/// The last layer: from features to pairs, [rows, 2 · outputs], numerators first.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Head {
+    /// Values per row that the model predicts.
+    pub outputs: usize,
+    /// How features become pairs.
+    pub form: Form,
+    /// Whether the outputs of a row share one denominator.
+    pub denominators: Denominators,
+    /// Added to every denominator: 1 starts a model far from its poles, 0 leaves it free.
+    pub anchor: f32,
+    /// Q = softplus(δ) + floor (+ anchor), a denominator that keeps its sign; free if absent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub floor: Option<f32>,
+    /// The representative of a pair that losses see.
+    pub gauge: Gauge,
+    /// Where a pair is too near a pole to be divided.
+    pub decoding: Decoding,
+}
+
+/// How features become a numerator and a denominator.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// P = a, Q = b, straight from the features.
+    Linear,
+    /// P = Σ w_k φ_k(a), Q = Σ v_k φ_k(b) with coefficients of the head's own.
+    Rational {
+        /// Degree of P.
+        numerator: usize,
+        /// Degree of Q.
+        denominator: usize,
+        /// The φ.
+        basis: Basis,
+    },
+    /// P = cos(scale · a), Q = sin(scale · a): of length 1 by construction.
+    Angular {
+        /// Radians per unit of the feature.
+        scale: f32,
+    },
+}
+
+/// Polynomials of one variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// 1, x, x², …
+    Monomial,
+    /// T_0 = 1, T_1 = x, T_n = 2 x T_(n-1) - T_(n-2).
+    Chebyshev,
+}
+
+/// Denominators of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Denominators {
+    /// One for all outputs: they have their poles together.
+    Shared,
+    /// One for each output.
+    Each,
+}
+
+/// Which of the pairs (kP, kQ) that mean the same value is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gauge {
+    /// The pair as it comes.
+    Free,
+    /// Divided by √(P² + Q²), which gradients take for a constant.
+    Unit,
+    /// Divided by √(P² + Q²), through which gradients flow.
+    UnitAttached,
+}
+
+/// The highest degree of a head's polynomials.
+const MAX_DEGREE: usize = 16;
+
+impl Head {
+    /// Cubic over quadratic with one denominator per row, anchored at 1.
+    pub fn rational(outputs: usize) -> Self {
+        let form = Form::Rational { numerator: 3, denominator: 2, basis: Basis::Monomial };
+        Self { form, denominators: Denominators::Shared, ..Self::linear(outputs) }
+    }
+
+    /// Numerators and denominators straight from the features, each output with its own, anchored at 1.
+    pub fn linear(outputs: usize) -> Self {
+        Self {
+            outputs,
+            form: Form::Linear,
+            denominators: Denominators::Each,
+            anchor: 1.0,
+            floor: None,
+            gauge: Gauge::Free,
+            decoding: Decoding::default(),
+        }
+    }
+
+    /// An angle per output.
+    pub fn angular(outputs: usize) -> Self {
+        Self { form: Form::Angular { scale: 1.0 }, anchor: 0.0, ..Self::linear(outputs) }
+    }
+
+    /// Denominators of a row.
+    pub fn denominators(&self) -> usize {
+        if self.denominators == Denominators::Shared { 1 } else { self.outputs }
+    }
+
+    /// Features of a row: one per numerator, then one per denominator; an angle makes both.
+    pub fn features(&self) -> usize {
+        if let Form::Angular { .. } = self.form { self.outputs } else { self.outputs + self.denominators() }
+    }
+
+    /// Whether any pair the head can make counts as ⊥: a floor above the threshold rules it out.
+    pub fn can_say_bottom(&self) -> bool {
+        let least = self.floor.map_or(0.0, |floor| floor + self.anchor);
+        self.decoding.threshold == Threshold::Angle || least < self.decoding.tau_infer
+    }
+
+    /// Refuses what makes no pair, in the words of the layer's settings.
+    pub(super) fn check(&self) -> Result<()> {
+        let wrong = |what: String| Err(Error::new(format!("a projective head's {what}")));
+        if self.outputs == 0 {
+            return wrong("outputs are 0; it needs at least 1".into());
+        }
+        if let Form::Rational { numerator, denominator, .. } = self.form
+            && numerator.max(denominator) > MAX_DEGREE
+        {
+            return wrong(format!("degrees are {numerator} and {denominator}; at most {MAX_DEGREE} are taken"));
+        }
+        if matches!(self.form, Form::Angular { .. }) && (self.anchor != 0.0 || self.floor.is_some()) {
+            return wrong("angles make their own denominators: leave out anchor and floor".into());
+        }
+        if !self.anchor.is_finite() || self.floor.is_some_and(|floor| !(floor.is_finite() && floor >= 0.0)) {
+            return wrong("anchor must be finite, and its floor finite and at least 0".into());
+        }
+        self.decoding.check()
+    }
+}

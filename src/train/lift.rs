@@ -1,0 +1,123 @@
+//! Targets as pairs (Yn, Yd), which can say ⊥: y is (y, 1), ⊥ is (1, 0), or (±1, 0) where it has a direction.
+
+use crate::error::{Error, Result};
+
+/// What a target is, where a number alone cannot say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Label {
+    /// A number.
+    Finite,
+    /// No number, without a direction.
+    Bottom,
+    /// Below what could be measured.
+    CensoredBelow,
+    /// Above what could be measured.
+    CensoredAbove,
+    /// The formula has no value there.
+    DomainInvalid,
+    /// Not known: it must not be learnt from.
+    Missing,
+    /// The measurement failed.
+    Fault,
+}
+
+impl Label {
+    /// All, in the order of their integer codes, with their names.
+    pub const ALL: [(&'static str, Self); 7] = [
+        ("finite", Self::Finite),
+        ("bottom", Self::Bottom),
+        ("censored_below", Self::CensoredBelow),
+        ("censored_above", Self::CensoredAbove),
+        ("domain_invalid", Self::DomainInvalid),
+        ("missing", Self::Missing),
+        ("fault", Self::Fault),
+    ];
+
+    /// The label of a code, 0 to 6.
+    pub fn of_code(code: u8) -> Result<Self> {
+        let found = Self::ALL.get(usize::from(code));
+        found.map(|(_, label)| *label).ok_or_else(|| Error::new(format!("lift: {code} is no label; there are 0 to 6")))
+    }
+}
+
+/// Lifts numbers, [rows, outputs] to [rows, 2 · outputs] with the numerators first: y is (y, 1), ±∞ is (±1, 0). NaN is (1, 0)
+/// where `takes_nan`, else refused: it may as well be a mistake.
+pub fn lift(y: &[f32], outputs: usize, takes_nan: bool) -> Result<Vec<f32>> {
+    if let Some(at) = y.iter().position(|y| y.is_nan()).filter(|_| !takes_nan) {
+        let (row, output) = (at / outputs.max(1), at % outputs.max(1));
+        return Err(Error::new(format!(
+            "lift: target {output} of row {row} is NaN; leave the row out, label it, or say that NaN means ⊥"
+        )));
+    }
+    let pair = |y: f32| match y {
+        y if y.is_nan() => [1.0, 0.0],
+        y if y.is_infinite() => [y.signum(), 0.0],
+        y => [y, 1.0],
+    };
+    Ok(joined(y.iter().map(|y| pair(*y)), y.len(), outputs))
+}
+
+/// Lifts numbers with a label each. Refuses lists of different lengths, a number that is not finite under `Finite`, and `Missing`,
+/// which no loss here can leave out of a row: leave the row out instead.
+pub fn lift_labels(y: &[f32], labels: &[Label], outputs: usize) -> Result<Vec<f32>> {
+    if y.len() != labels.len() {
+        return Err(Error::new(format!("lift: {} targets and {} labels; wanted one for each", y.len(), labels.len())));
+    }
+    let pair = |(at, (y, label)): (usize, (&f32, &Label))| match label {
+        Label::Finite if y.is_finite() => Ok([*y, 1.0]),
+        Label::Finite => Err(Error::new(format!("lift: target {at} is {y} and labelled finite"))),
+        Label::CensoredBelow => Ok([-1.0, 0.0]),
+        Label::Bottom | Label::CensoredAbove | Label::DomainInvalid | Label::Fault => Ok([1.0, 0.0]),
+        Label::Missing => Err(Error::new(format!("lift: target {at} is missing; leave its row out"))),
+    };
+    let pairs = y.iter().zip(labels).enumerate().map(pair).collect::<Result<Vec<_>>>()?;
+    Ok(joined(pairs.into_iter(), y.len(), outputs))
+}
+
+/// Pairs as rows of numerators, then denominators.
+fn joined(pairs: impl Iterator<Item = [f32; 2]>, count: usize, outputs: usize) -> Vec<f32> {
+    let mut out = vec![0.0; 2 * count];
+    for (at, [n, d]) in pairs.enumerate() {
+        let (row, column) = (at / outputs, at % outputs);
+        out[2 * row * outputs + column] = n;
+        out[(2 * row + 1) * outputs + column] = d;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_become_pairs() {
+        let lifted = lift(&[2.0, f32::INFINITY, -3.0, f32::NEG_INFINITY], 2, false).unwrap();
+        assert_eq!(lifted, [2.0, 1.0, 1.0, 0.0, -3.0, -1.0, 1.0, 0.0]);
+        assert_eq!(lift(&[f32::NAN], 1, true).unwrap(), [1.0, 0.0]);
+    }
+
+    #[test]
+    fn labels_say_the_direction() {
+        use Label::{Bottom, CensoredAbove, CensoredBelow, DomainInvalid, Fault, Finite};
+        let labels = [Finite, Bottom, CensoredBelow, CensoredAbove, DomainInvalid, Fault];
+        let lifted = lift_labels(&[5.0, 0.0, 0.0, 0.0, 0.0, 0.0], &labels, 1).unwrap();
+        assert_eq!(lifted, [5.0, 1.0, 1.0, 0.0, -1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0]);
+        assert_eq!(Label::of_code(3).unwrap(), CensoredAbove);
+    }
+
+    #[test]
+    fn messages() {
+        let said = |error: Error| error.to_string();
+        let wanted = "lift: target 1 of row 1 is NaN; leave the row out, label it, or say that NaN means ⊥";
+        assert_eq!(said(lift(&[1.0, 2.0, 3.0, f32::NAN], 2, false).unwrap_err()), wanted);
+        let cases = [
+            (vec![1.0], vec![], "lift: 1 targets and 0 labels; wanted one for each"),
+            (vec![f32::NAN], vec![Label::Finite], "lift: target 0 is NaN and labelled finite"),
+            (vec![0.0], vec![Label::Missing], "lift: target 0 is missing; leave its row out"),
+        ];
+        for (y, labels, wanted) in cases {
+            assert_eq!(said(lift_labels(&y, &labels, 1).unwrap_err()), wanted);
+        }
+        assert_eq!(said(Label::of_code(7).unwrap_err()), "lift: 7 is no label; there are 0 to 6");
+    }
+}

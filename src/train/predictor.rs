@@ -1,0 +1,109 @@
+//! Prediction: a model's outputs over many rows, and pairs decoded on the device.
+
+use super::decoded::Decoded;
+use crate::autograd::Var;
+use crate::device::{Buffer, Command, Device, View};
+use crate::error::{Error, Result};
+use crate::kernels::mlp::{self, Mlp};
+use crate::kernels::strict;
+use crate::nn::{Layout, Mode, Spec, forward};
+use crate::tensor::{DType, Tensor};
+
+/// Rows predicted at a time by the recorded pass: a multiple of 64, so that views stay aligned.
+const CHUNK: usize = 8192;
+
+/// A model's parameters on a device, ready to predict.
+pub(super) struct Predictor {
+    device: Device,
+    spec: Spec,
+    layout: Layout,
+    fused: Option<Mlp>,
+    parameters: Buffer,
+}
+
+/// Rows uploaded and predicted at a time: bounds the memory of a prediction, not its rows.
+const ROWS_AT_A_TIME: usize = 1 << 16;
+
+impl Predictor {
+    pub(super) fn new(device: &Device, spec: &Spec, parameters: &[f32]) -> Result<Self> {
+        let parameters = device.upload(bytemuck::cast_slice(parameters))?;
+        Ok(Self::over(device, spec, parameters))
+    }
+
+    pub(super) fn over(device: &Device, spec: &Spec, parameters: Buffer) -> Self {
+        let layout = Layout::of(spec);
+        let fused = Mlp::of(spec, &layout);
+        Self { device: device.clone(), spec: spec.clone(), layout, fused, parameters }
+    }
+
+    /// Outputs [rows, outputs] for inputs [rows, inputs].
+    pub(super) async fn run(&self, x: &[f32]) -> Result<Vec<f32>> {
+        let mut all = Vec::with_capacity(x.len() / self.spec.inputs * self.spec.outputs()?);
+        for part in x.chunks(ROWS_AT_A_TIME * self.spec.inputs) {
+            let rows = part.len() / self.spec.inputs;
+            let x = self.device.upload(bytemuck::cast_slice(part))?;
+            all.extend(self.outputs(&x, rows)?.to_f32().await?);
+        }
+        Ok(all)
+    }
+
+    /// Outputs decoded where they stand: only values and verdicts come back.
+    pub(super) async fn decode(&self, x: &[f32]) -> Result<Decoded> {
+        let head = self.spec.head().ok_or_else(|| Error::new("predict: the model makes no pairs to decode"))?;
+        let mut all = Decoded::default();
+        for part in x.chunks(ROWS_AT_A_TIME * self.spec.inputs) {
+            let rows = part.len() / self.spec.inputs;
+            let count = rows * head.outputs;
+            let x = self.device.upload(bytemuck::cast_slice(part))?;
+            let z = self.outputs(&x, rows)?;
+            let [value, provenance] =
+                [count, strict::provenance_words(count)].map(|words| self.device.buffer(words).view());
+            let planes = self.device.buffer(4 * strict::plane_words(count)).view();
+            let pairs = strict::Pairs::joined(rows as u32, head.outputs as u32);
+            let out = strict::Outputs { value: value.clone(), planes: planes.clone(), provenance: provenance.clone() };
+            let z = z.view().clone();
+            let launch = strict::dispatch(&head.decoding, pairs, [z.clone(), z.clone()], z, &[], out);
+            self.device.record(Command::Dispatch(launch));
+            let words = strict::plane_words(count);
+            let gap = self.device.read(&View { offset: words, words, ..planes }).await?;
+            let provenance = self.device.read(&provenance).await?;
+            all.append(count, bytemuck::cast_slice(&self.device.read(&value).await?), &gap, &provenance);
+        }
+        Ok(all)
+    }
+
+    fn outputs(&self, x: &Buffer, rows: usize) -> Result<Tensor> {
+        predict(&self.spec, &self.layout, self.fused.as_ref(), &self.device, &self.parameters, x, rows)
+    }
+}
+
+/// The model's outputs [rows, outputs] over rows on the device: fused where the model allows, else by chunks of recorded ops.
+pub(super) fn predict(
+    spec: &Spec,
+    layout: &Layout,
+    fused: Option<&Mlp>,
+    device: &Device,
+    parameters: &Buffer,
+    x: &Buffer,
+    rows: usize,
+) -> Result<Tensor> {
+    let outputs = spec.outputs()?;
+    let out = Tensor::empty(device, [rows, outputs], DType::F32);
+    if let Some(mlp) = fused {
+        let shape = mlp.predicting(device.info(), rows);
+        let scratch = device.buffer(shape.scratch_words(device.info()));
+        let views = [x.view(), parameters.view()];
+        device.record(Command::Dispatch(mlp::forward(&shape, views, [out.view().clone(), scratch.view()])));
+        return Ok(out);
+    }
+    let leaves: Vec<Var> = layout.leaves(device, parameters).iter().map(Var::detach).collect();
+    for first in (0..rows).step_by(CHUNK) {
+        let count = CHUNK.min(rows - first);
+        let view = View { buffer: x.clone(), offset: first * spec.inputs, words: count * spec.inputs };
+        let x = Var::constant(Tensor::over(device, view, [count, spec.inputs]));
+        let z = forward(spec, &leaves, &x, &Mode::Predict);
+        let target = View { buffer: out.view().buffer.clone(), offset: first * outputs, words: count * outputs };
+        z.value().copy_into(&target);
+    }
+    Ok(out)
+}
