@@ -234,6 +234,32 @@ fn files_that_are_no_models_are_refused_with_the_reason() {
 }
 
 #[test]
+fn a_table_with_poles_is_learnt_and_predicted_with_bottom_and_gap() {
+    let folder = Folder::new();
+    let row = |i: i32| {
+        let x = (f64::from(i) - 400.0) / 200.0;
+        let y = 1.0 / (x - 0.25);
+        if y.abs() > 20.0 { format!("{x},{}inf\n", if y < 0.0 { "-" } else { "" }) } else { format!("{x},{y}\n") }
+    };
+    let table: String = (0..800).map(row).collect();
+    folder.write("poles.csv", format!("x,y\n{table}").as_bytes());
+    let train = "train poles.csv --target y --head rational --epochs 120 --hidden 16,16 --lr 3e-3 --weight-decay 0";
+    let told = folder.told(&format!("{train} --device cpu --json --out poles.model"));
+    let report: serde_json::Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
+    let (test, coverage) = (&report["test"], report["test"]["coverage"].as_f64().unwrap());
+    assert!((0.9..1.0).contains(&coverage) && test["found"].as_f64().unwrap() > 0.7, "{test}");
+    folder.write("ask.csv", b"x\n-1\n0.25\n1.25\n");
+    let told = folder.told("predict poles.model ask.csv");
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!((lines[0], lines[2]), ("value,bottom,gap,fault", ",1,0,0"));
+    for (line, wanted) in [(lines[1], -0.8), (lines[3], 1.0)] {
+        let (value, flags) = line.split_once(',').unwrap();
+        assert!((value.parse::<f64>().unwrap() - wanted).abs() < 0.1 && flags == "0,0,0", "{line}");
+    }
+    assert!(folder.told("eval poles.model poles.csv --device cpu").contains("coverage"));
+}
+
+#[test]
 fn usage_is_told_by_name_and_with_code_2() {
     let folder = Folder::new();
     for line in ["", "train", "train good.csv", "fly", "train good.csv --target y --lr fast", "plan good.csv"] {
@@ -247,6 +273,11 @@ fn usage_is_told_by_name_and_with_code_2() {
         ("--delta 0.5", "train: delta: only huber has a use for it"),
         ("--class-weights balanced", "train: class weights: only cross-entropy has a use for it"),
         ("--loss mae --smoothing 0.1", "train: smoothing: only cross-entropy has a use for it"),
+        ("--tau-infer 0.1", "train: tau-infer: only a model with poles has a use for it; try --head rational"),
+        ("--head rational --tau-train 0.1", "train: tau-train: it goes with --tau-infer"),
+        ("--head angular --degrees 3,2", "train: degrees: two whole numbers, like 3,2, for the rational head alone"),
+        ("--head rational --tau-infer 0", "train: tau_infer is 0, wanted a finite number above 0"),
+        ("--head rational --loss mse", "train: a head with poles has a loss of its own; leave the loss out"),
     ] {
         check(&folder, &format!("train good.csv --target y --device cpu {flags}"), wanted, 2, &mut failures);
     }

@@ -4,6 +4,7 @@
 use pollster::block_on;
 
 use super::args::{Hardware, Output};
+use super::poles::Poles;
 use super::recipe::Flags;
 use super::session::Session;
 use super::settings::prepare;
@@ -20,6 +21,8 @@ pub(super) struct Args {
     #[command(flatten)]
     flags: Flags,
     #[command(flatten)]
+    poles: Poles,
+    #[command(flatten)]
     hardware: Hardware,
     #[command(flatten)]
     output: Output,
@@ -27,7 +30,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Answer {
     let choice = Choice { target: "y".into(), ..Choice::default() };
-    let recipe = args.flags.recipe(choice, Fractions::default())?;
+    let recipe = args.flags.recipe(&args.poles, choice, Fractions::default())?;
     args.hardware.check()?;
     if args.rows < 3 {
         return Err(Failure::usage(format!("rows is {}; a split in three needs at least 3", args.rows)));

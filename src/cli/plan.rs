@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::args::{Heading, read};
 use super::console::{say, say_json};
+use super::poles::Poles;
 use super::recipe::Flags;
 use super::settings::{prepare, refused};
 use super::text::{bytes, count, facts, figure, grid, scaled_count};
@@ -38,6 +39,8 @@ pub(super) struct Args {
     heading: Heading,
     #[command(flatten)]
     flags: Flags,
+    #[command(flatten)]
+    poles: Poles,
     /// One JSON object per launch and one for the step on standard output, and nothing else
     #[arg(long)]
     json: bool,
@@ -84,7 +87,7 @@ impl Args {
     /// Rows of the right sizes, those of the table or zeros, with the model and settings for them.
     fn sizes(&self) -> Answer<(Data, Spec, Settings)> {
         let choice = Choice { target: self.target.clone().unwrap_or_default(), ..Choice::default() };
-        let recipe = self.flags.recipe(choice, Fractions::default())?;
+        let recipe = self.flags.recipe(&self.poles, choice, Fractions::default())?;
         if let Some(file) = &self.file {
             let Run { data, spec, settings, .. } = prepare(&recipe, read(file, self.heading.header())?)?;
             return Ok((data, spec, settings));

@@ -5,7 +5,6 @@ use std::str::FromStr;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
-use super::poles::Poles;
 use crate::nn::Activation;
 use crate::train::StepKind;
 
@@ -67,8 +66,6 @@ pub(super) struct Flags {
     /// Two launches per step, or the model's ops replayed [default: fused where the model allows]
     #[arg(long)]
     pub step: Option<StepName>,
-    #[command(flatten)]
-    pub poles: Poles,
 }
 
 /// Widths of hidden layers.

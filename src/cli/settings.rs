@@ -1,5 +1,6 @@
 //! From flags to a recipe, and from a recipe and a table to a run.
 
+use super::poles::Poles;
 use super::recipe::{Flags, LossName, OptimizerName, ScheduleName};
 use super::{Answer, Failure};
 use crate::error::Error;
@@ -10,8 +11,8 @@ use crate::train::{Dealt, Recipe, Run, Settings};
 
 impl Flags {
     /// The recipe the flags ask for. Refuses what can be told before any file is read.
-    pub(super) fn recipe(&self, choice: Choice, fractions: Fractions) -> Answer<Recipe> {
-        let head = self.poles.head()?;
+    pub(super) fn recipe(&self, poles: &Poles, choice: Choice, fractions: Fractions) -> Answer<Recipe> {
+        let head = poles.head()?;
         // What has poles is a number.
         let task = choice.task.or(head.map(|_| Task::Regression));
         let choice = Choice { has_poles: head.is_some(), task, ..choice };
@@ -34,8 +35,8 @@ impl Flags {
             step: self.step.map(Into::into),
             is_balanced: self.class_weights.is_some(),
             head,
-            decoding: self.poles.decoding()?,
-            coverage: self.poles.coverage(),
+            decoding: poles.decoding()?,
+            coverage: poles.coverage(),
         };
         let idle = [
             ("delta", self.delta.is_some() && self.loss != Some(LossName::Huber), "huber"),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Answer;
 use super::args::{Columns, Hardware, Heading, Output, read};
+use super::poles::Poles;
 use super::recipe::Flags;
 use super::session::Session;
 use super::settings::prepare;
@@ -26,6 +27,8 @@ pub(super) struct Args {
     #[command(flatten)]
     flags: Flags,
     #[command(flatten)]
+    poles: Poles,
+    #[command(flatten)]
     hardware: Hardware,
     #[command(flatten)]
     output: Output,
@@ -33,7 +36,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "CKPT", help_heading = "Output")]
     checkpoint: Option<PathBuf>,
     /// Take up a checkpoint exactly where it stands; all settings are in it
-    #[arg(long, value_name = "CKPT", conflicts_with_all = ["Heading", "Columns", "Flags"])]
+    #[arg(long, value_name = "CKPT", conflicts_with_all = ["Heading", "Columns", "Flags", "Poles"])]
     resume: Option<PathBuf>,
 }
 
@@ -113,7 +116,7 @@ impl Args {
             missing: columns.missing.into(),
             has_poles: false,
         };
-        self.flags.recipe(choice, Fractions { validation: columns.validation, test: columns.test })
+        self.flags.recipe(&self.poles, choice, Fractions { validation: columns.validation, test: columns.test })
     }
 
     /// The model file: as asked, or the table's name in the current folder.
