@@ -13,6 +13,8 @@ pub const INDEX: &str = include_str!("../../shaders/common/index.wgsl");
 pub const TREE: &str = include_str!("../../shaders/common/tree.wgsl");
 /// Decisions that every device takes alike.
 pub const TOTAL: &str = include_str!("../../shaders/common/total.wgsl");
+/// The uniform and the polynomials of rational functions.
+pub const RATIONAL: &str = include_str!("../../shaders/common/rational.wgsl");
 
 /// The uniform of the perceptron's kernels.
 pub const MLP_PARAMS: &str = include_str!("../../shaders/common/mlp_params.wgsl");

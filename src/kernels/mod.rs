@@ -20,6 +20,8 @@ pub mod pointwise;
 mod prelude;
 pub mod program;
 pub mod random;
+pub mod rational;
+pub mod rational_gradient;
 pub mod reduce;
 pub mod scalar;
 pub mod scatter;
@@ -46,6 +48,8 @@ pub static ALL: &[Entry] = &[
     (&mlp_step::MLP_STEP, mlp::cases::of_step),
     (&optimise::OPTIMISE, mlp::cases::of_update),
     (&random::RANDOM, random::cases),
+    (&rational::RATIONAL, rational::cases),
+    (&rational_gradient::RATIONAL_GRADIENT, rational::cases_of_gradient),
     (&reduce::REDUCE, reduce::cases),
     (&scatter::SCATTER, scatter::cases),
     (&softmax::SOFTMAX, softmax::cases),

@@ -4,6 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+pub use crate::kernels::rational::Basis;
+use crate::kernels::rational::MAX_DEGREE;
 pub use crate::kernels::strict::{Decoding, Threshold};
 
 /// The last layer: from features to pairs, [rows, 2 · outputs], numerators first.
@@ -48,16 +50,6 @@ pub enum Form {
     },
 }
 
-/// Polynomials of one variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Basis {
-    /// 1, x, x², …
-    Monomial,
-    /// T_0 = 1, T_1 = x, T_n = 2 x T_(n-1) - T_(n-2).
-    Chebyshev,
-}
-
 /// Denominators of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -79,9 +71,6 @@ pub enum Gauge {
     /// Divided by √(P² + Q²), through which gradients flow.
     UnitAttached,
 }
-
-/// The highest degree of a head's polynomials.
-const MAX_DEGREE: usize = 16;
 
 impl Head {
     /// Cubic over quadratic with one denominator per row, anchored at 1.

@@ -6,6 +6,7 @@ mod matmul;
 mod normalize;
 mod pointwise;
 mod random;
+mod rational;
 mod reduce;
 mod shape;
 
@@ -15,6 +16,7 @@ pub use matmul::{matmul, product};
 pub use normalize::{layer_norm, log_softmax, logsumexp, softmax};
 pub use pointwise::*;
 pub use random::{dropout_mask, normal, uniform, uniform_each_step};
+pub use rational::rational;
 pub use reduce::{argmax, max, mean, sum, sum_to};
 pub use shape::{broadcast_to, permute, reshape, transpose};
 
