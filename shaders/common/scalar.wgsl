@@ -21,11 +21,41 @@ fn log1p(x: f32) -> f32 {
     return select(log(1.0 + x), near, abs(x) < 0.5);
 }
 
+// log2 a for a > 0: near 1, where devices lose it, as 2 atanh((a - 1) / (a + 1)) / ln 2.
+fn precise_log2(a: f32) -> f32 {
+    let s = (a - 1.0) / (a + 1.0);
+    let q = s * s;
+    let near = s * (2.8853901 + q * (0.96179669 + q * (0.57707802 + q * (0.41219859 + q * (0.32059890 + q * 0.26230819)))));
+    return select(log2(a), near, a > 0.7 && a < 1.42);
+}
+
 // a^b for a > 0, and for any a where b is an integer.
 fn power(a: f32, b: f32) -> f32 {
-    let size = select(pow(abs(a), b), 0.0, a == 0.0 && b > 0.0);
+    let size = select(exp2(b * precise_log2(abs(a))), 0.0, a == 0.0 && b > 0.0);
     let is_odd = fract(0.5 * abs(b)) != 0.0;
     return select(select(size, 1.0, b == 0.0), -size, a < 0.0 && is_odd);
+}
+
+// √(a² + b²), without overflow on the way.
+fn hypotenuse(a: f32, b: f32) -> f32 {
+    let large = max(abs(a), abs(b));
+    let ratio = select(min(abs(a), abs(b)) / large, 0.0, large == 0.0);
+    return large * sqrt(1.0 + ratio * ratio);
+}
+
+// The angle of (b, a): WGSL's own is open at zero.
+fn angle(a: f32, b: f32) -> f32 {
+    let large = max(abs(a), abs(b));
+    let narrow = atan(select(min(abs(a), abs(b)) / large, 0.0, large == 0.0));
+    let upper = select(narrow, 1.5707964 - narrow, abs(a) > abs(b));
+    let turned = select(upper, 3.1415927 - upper, bitcast<u32>(b) >= 0x80000000u);
+    return select(turned, -turned, bitcast<u32>(a) >= 0x80000000u);
+}
+
+// e^(x/2) squared: e^x itself overflows before its half does.
+fn hyperbolic(x: f32, sign: f32) -> f32 {
+    let e = exp(0.5 * abs(x));
+    return (0.5 * e) * e + sign * (0.5 / e) / e;
 }
 
 fn erf(x: f32) -> f32 {
@@ -63,11 +93,80 @@ fn quadrant(r: f32, q: i32) -> f32 {
 }
 
 fn sine(x: f32) -> f32 {
+    if abs(x) > 8192.0 {
+        let turn = far_turn(x);
+        return quadrant(turn.rest, turn.quarters);
+    }
     let k = quarter_turns(x);
     return quadrant(reduced(x, k), i32(k));
 }
 
 fn cosine(x: f32) -> f32 {
+    if abs(x) > 8192.0 {
+        let turn = far_turn(x);
+        return quadrant(turn.rest, turn.quarters + 1);
+    }
     let k = quarter_turns(x);
     return quadrant(reduced(x, k), i32(k) + 1);
+}
+
+// Integers of 64 bits, in two words.
+struct Wide {
+    high: u32,
+    low: u32,
+}
+
+fn wide_product(a: u32, b: u32) -> Wide {
+    let low = (a & 0xffffu) * (b & 0xffffu);
+    let first = (a >> 16u) * (b & 0xffffu) + (low >> 16u);
+    let second = (a & 0xffffu) * (b >> 16u) + (first & 0xffffu);
+    return Wide((a >> 16u) * (b >> 16u) + (first >> 16u) + (second >> 16u), (second << 16u) | (low & 0xffffu));
+}
+
+// Quarter turns (their last two bits count) and the rest of an angle.
+struct Turn {
+    quarters: i32,
+    rest: f32,
+}
+
+// 32 bits of 2 / pi, whose first is word 1.
+fn two_over_pi(word: u32) -> u32 {
+    switch word {
+        case 1u: { return 0xa2f9836eu; }
+        case 2u: { return 0x4e441529u; }
+        case 3u: { return 0xfc2757d1u; }
+        case 4u: { return 0xf534ddc0u; }
+        case 5u: { return 0xdb629599u; }
+        case 6u: { return 0x3c439041u; }
+        case 7u: { return 0xfe5163abu; }
+        default: { return 0u; }
+    }
+}
+
+fn two_over_pi_from(bit: u32) -> u32 {
+    let first = two_over_pi(bit / 32u) << (bit % 32u);
+    return select(first | (two_over_pi(bit / 32u + 1u) >> (32u - max(bit % 32u, 1u))), first, bit % 32u == 0u);
+}
+
+// Angles beyond 2^13 (Payne and Hanek): the mantissa times the 96 bits of 2 / pi that matter, in integers.
+fn far_turn(x: f32) -> Turn {
+    let word = bitcast<u32>(x);
+    let mantissa = (word & 0x7fffffu) | 0x800000u;
+    let bit = ((word >> 23u) & 0xffu) - 120u;
+    let low = wide_product(mantissa, two_over_pi_from(bit + 64u));
+    let middle = wide_product(mantissa, two_over_pi_from(bit + 32u));
+    let second = middle.low + low.high;
+    let first = mantissa * two_over_pi_from(bit) + middle.high + select(0u, 1u, second < low.high);
+    // The binary point is behind the first two bits; half a quarter turn and more is rounded up.
+    var high = (first << 2u) | (second >> 30u);
+    var rest = second << 2u;
+    let is_up = high >= 0x80000000u;
+    if is_up {
+        high = ~high;
+        rest = ~rest;
+    }
+    let size = (f32(high) * 0x1p-32f + f32(rest) * 0x1p-64f) * 1.5707964;
+    let quarters = i32(first >> 30u) + select(0, 1, is_up);
+    let is_negative = word >= 0x80000000u;
+    return Turn(select(quarters, -quarters, is_negative), select(size, -size, is_up != is_negative));
 }

@@ -1,4 +1,6 @@
-//! `mero bench`: the speed of a training step and of a matrix product, as medians over windows after a warm-up.
+//! `mero bench`: the speed of a training step, of a matrix product and of masked arithmetic, as medians over windows after a warm-up.
+
+mod scm;
 
 use clap::Subcommand;
 use pollster::block_on;
@@ -26,6 +28,8 @@ enum What {
     Mlp(Mlp),
     /// c = a · b over square matrices, against the gemm library called directly
     Matmul(Matmul),
+    /// Masked arithmetic beside a copy and a plain division: 1 in 100 numbers is ⊥, 1 in 100 divisors 0
+    Scm(scm::Args),
 }
 
 #[derive(clap::Args)]
@@ -68,13 +72,15 @@ pub(super) fn run(args: &Args) -> Answer {
     let sizes = match &args.what {
         What::Mlp(mlp) => [mlp.batch, mlp.steps, mlp.common.windows],
         What::Matmul(matmul) => [matmul.size, 1, matmul.common.windows],
+        What::Scm(scm) => [scm.n, 1, scm.common.windows],
     };
     if sizes.contains(&0) {
-        return Err(Failure::usage("batch, steps, size and windows must be at least 1"));
+        return Err(Failure::usage("batch, steps, size, n and windows must be at least 1"));
     }
     match &args.what {
         What::Mlp(args) => mlp(args),
         What::Matmul(args) => matmul(args),
+        What::Scm(args) => scm::run(args),
     }
 }
 

@@ -42,6 +42,10 @@ pub enum Form {
     FloatToHalf,
     /// Packed f16 to f32.
     HalfToFloat,
+    /// Bits, 32 a word, to 0 and 1.
+    BitToFloat,
+    /// A word to the number of its bits that are 1.
+    BitsToCount,
 }
 
 impl Form {
@@ -65,6 +69,8 @@ impl Form {
                 "f32",
                 "let pair = unpack2x16float(a[i / 2u]);\n    return select(pair.x, pair.y, i % 2u == 1u);",
             ),
+            Self::BitToFloat => ("u32", "f32", "return f32((a[i / 32u] >> (i % 32u)) & 1u);"),
+            Self::BitsToCount => ("u32", "f32", "return f32(countOneBits(a[i]));"),
         }
     }
 }
@@ -93,9 +99,14 @@ fn run(call: Call<'_>) {
     let (read, written) = match form {
         Form::FloatToHalf => (piece, piece / 2),
         Form::HalfToFloat => (piece / 2, piece),
-        Form::FloatToWord | Form::WordToFloat => (piece, piece),
+        Form::BitToFloat => (piece / 32, piece),
+        Form::FloatToWord | Form::WordToFloat | Form::BitsToCount => (piece, piece),
     };
-    let a = &a[..if form == Form::HalfToFloat { count.div_ceil(2) } else { count }];
+    let a = &a[..match form {
+        Form::HalfToFloat => count.div_ceil(2),
+        Form::BitToFloat => count.div_ceil(32),
+        _ => count,
+    }];
     common::each(a.chunks(read).zip(out.chunks_mut(written)), call.team, |(a, out)| convert(form, a, out));
 }
 
@@ -115,6 +126,12 @@ fn convert(form: Form, a: &[u32], out: &mut [u32]) {
                 pair.copy_from_slice(&halves[..pair.len()]);
             }
         }
+        Form::BitToFloat => {
+            for (out, &word) in out.chunks_mut(32).zip(a) {
+                out.iter_mut().enumerate().for_each(|(k, out)| *out = ((word >> k & 1) as f32).to_bits());
+            }
+        }
+        Form::BitsToCount => out.iter_mut().zip(a).for_each(|(out, a)| *out = (a.count_ones() as f32).to_bits()),
     }
 }
 
@@ -131,6 +148,10 @@ pub fn cases() -> Vec<Case> {
     let every: Vec<u16> = (0..0x7c00).chain(0x8000..0xfc00).collect();
     let unpacked = every.iter().map(|&bits| f16::from_bits(bits).to_f64()).collect();
     let packed = every.chunks(2).map(|pair| u32::from(pair[0]) | (u32::from(pair[1]) << 16)).collect();
+    let mut numbers = Numbers::new(53);
+    let mask: Vec<u32> = (0..129).map(|_| numbers.word()).collect();
+    let bits = (0..4101).map(|i| f64::from(mask[i / 32] >> (i % 32) & 1)).collect();
+    let ones = mask.iter().map(|word| f64::from(word.count_ones())).collect();
     // One unit of f16, because a device may round either way; subnormals may go to 0.
     let unit = within(9.8e-4, 6.2e-5);
     vec![
@@ -147,6 +168,8 @@ pub fn cases() -> Vec<Case> {
         example(Form::FloatToHalf, "rounding", random.len(), words(&random), Expected::Halves(halves), unit),
         example(Form::FloatToHalf, "one", 1, words(&[0.25]), Expected::Words(vec![0x3400]), Bound::Exact),
         example(Form::HalfToFloat, "every half", every.len(), packed, Expected::Floats(unpacked), within(0.0, 6.2e-5)),
+        example(Form::BitToFloat, "odd", 4101, mask.clone(), Expected::Floats(bits), Bound::Exact),
+        example(Form::BitsToCount, "words", mask.len(), mask, Expected::Floats(ones), Bound::Exact),
         example(Form::HalfToFloat, "one", 1, vec![0xffff_3400], Expected::Floats(vec![0.25]), Bound::Exact),
     ]
 }

@@ -11,8 +11,8 @@ pub const SCALAR: &str = include_str!("../../shaders/common/scalar.wgsl");
 pub const INDEX: &str = include_str!("../../shaders/common/index.wgsl");
 /// Sums and maxima over the lanes that share a row.
 pub const TREE: &str = include_str!("../../shaders/common/tree.wgsl");
-/// Decisions that every device takes alike.
-pub const TOTAL: &str = include_str!("../../shaders/common/total.wgsl");
+/// Whether numbers and their quotients are finite, alike on every device.
+pub const FINITE: &str = include_str!("../../shaders/common/finite.wgsl");
 /// The uniform and the polynomials of rational functions.
 pub const RATIONAL: &str = include_str!("../../shaders/common/rational.wgsl");
 

@@ -10,6 +10,7 @@ pub mod evidence;
 pub mod gather;
 pub mod layer_norm;
 pub mod map;
+pub mod masked;
 pub mod matmul;
 pub mod mlp;
 pub mod mlp_forward;
@@ -43,6 +44,7 @@ pub static ALL: &[Entry] = &[
     (&gather::GATHER, gather::cases),
     (&layer_norm::LAYER_NORM, layer_norm::cases),
     (&map::MAP, map::cases),
+    (&masked::MASKED, masked::cases),
     (&matmul::MATMUL, matmul::cases),
     (&mlp_forward::MLP_FORWARD, mlp::cases::of_forward),
     (&mlp_step::MLP_STEP, mlp::cases::of_step),

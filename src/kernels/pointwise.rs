@@ -177,7 +177,7 @@ impl Pointwise {
 }
 
 /// Reads a broadcast or strided input: runs along the innermost dimension, coordinates stepped in between.
-fn gather(space: &Space, strides: [u32; 4], input: &[f32], start: usize, out: &mut [f32]) {
+pub(super) fn gather(space: &Space, strides: [u32; 4], input: &[f32], start: usize, out: &mut [f32]) {
     let [_, d1, d2, d3] = space.dims.map(|d| d as usize);
     let [s0, s1, s2, s3] = strides.map(|s| s as usize);
     let mut filled = 0;

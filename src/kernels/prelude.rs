@@ -2,10 +2,6 @@
 //! Rows that name a vector function need no scalar one here.
 #![allow(non_snake_case, reason = "the names are WGSL's")]
 
-pub(super) fn exp(x: f32) -> f32 {
-    x.exp()
-}
-
 pub(super) fn exp2(x: f32) -> f32 {
     x.exp2()
 }
@@ -80,4 +76,17 @@ pub(super) fn atan(x: f32) -> f32 {
 
 pub(super) fn select(otherwise: f32, then: f32, condition: bool) -> f32 {
     if condition { then } else { otherwise }
+}
+
+pub(super) fn hypotenuse(a: f32, b: f32) -> f32 {
+    a.hypot(b)
+}
+
+pub(super) fn angle(a: f32, b: f32) -> f32 {
+    a.atan2(b)
+}
+
+pub(super) fn hyperbolic(x: f32, sign: f32) -> f32 {
+    let e = (0.5 * x.abs()).exp();
+    (0.5 * e) * e + sign * (0.5 / e) / e
 }

@@ -173,8 +173,13 @@ impl Program {
         text
     }
 
-    /// The WGSL functions of the rows it uses, each once.
+    /// The WGSL functions of the rows it uses.
     pub fn wgsl_functions(&self) -> String {
+        self.rows().into_iter().map(Row::wgsl_function).collect()
+    }
+
+    /// The rows it uses, each once.
+    pub fn rows(&self) -> Vec<&'static Row> {
         let mut rows: Vec<&'static Row> = Vec::new();
         for instruction in &self.code {
             if let Instruction::Row(row, _) = instruction
@@ -183,7 +188,7 @@ impl Program {
                 rows.push(row);
             }
         }
-        rows.iter().map(|row| row.wgsl_function()).collect()
+        rows
     }
 
     /// Only what the result needs; inputs stay, so that their numbering does.
@@ -221,7 +226,7 @@ fn replay(instruction: Instruction, inputs: &[E], value: &[E]) -> E {
     }
 }
 
-fn wgsl_constant(value: f32) -> String {
+pub(super) fn wgsl_constant(value: f32) -> String {
     assert!(value.is_finite(), "WGSL has no NaN and no infinity: {value} cannot be a constant of a program");
     format!("{value:?}f")
 }

@@ -20,7 +20,7 @@ pub use cases::{cases, cases_of_gradient};
 pub static RATIONAL: Kernel = Kernel {
     name: "rational",
     params: Params::FIELDS,
-    wgsl: &[common::INDEX, common::TOTAL, common::RATIONAL, include_str!("../../shaders/rational.wgsl")],
+    wgsl: &[common::INDEX, common::FINITE, common::RATIONAL, include_str!("../../shaders/rational.wgsl")],
     cpu: run,
     grid: |dispatch| groups(dispatch.params::<Params>().count.div_ceil(32) as usize, 64),
     cost: |dispatch| Cost { flops: flops(dispatch, 2), bytes: dispatch.bytes() },

@@ -8,7 +8,7 @@
 #![allow(unsafe_code, reason = "tails and lanes are addressed by pointer inside checked lengths")]
 
 use super::elementary::{self, ANGLE_LIMIT};
-use super::simd::{at_most, dispatch, fma, load, store};
+use super::simd::{at_least, at_most, dispatch, fma, load, store};
 use pulp::{Simd, WithSimd};
 
 macro_rules! over_slices {
@@ -34,7 +34,8 @@ over_slices! {
     sigmoid: |simd, x| elementary::sigmoid(simd, x);
     softplus: |simd, x| elementary::softplus(simd, x).0;
     erf: |simd, x| elementary::erf(simd, x);
-    silu: |simd, x| simd.mul_f32s(x, elementary::sigmoid(simd, x));
+    // The sigmoid does not go below 6e-39, which the largest floats would make visible.
+    silu: |simd, x| simd.mul_f32s(at_least(simd, simd.splat_f32s(-100.0), x), elementary::sigmoid(simd, x));
     elu: |simd, x| {
         let zero = simd.splat_f32s(0.0);
         let below = elementary::exp_minus_one(simd, at_most(simd, zero, x)).0;

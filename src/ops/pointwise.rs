@@ -103,6 +103,8 @@ pointwise! {
     cos(x) COS "Cosine, radians.";
     tan(x) TAN "Tangent, radians.";
     atan(x) ATAN "Arc tangent, radians.";
+    atan2(a, b) ATAN2 "The angle of the point (b, a), radians, broadcast.";
+    hypot(a, b) HYPOT "√(a² + b²), broadcast.";
     sinh(x) SINH "Hyperbolic sine.";
     cosh(x) COSH "Hyperbolic cosine.";
     tanh(x) TANH "Hyperbolic tangent.";

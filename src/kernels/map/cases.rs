@@ -15,11 +15,11 @@ pub fn cases() -> Vec<Case> {
 }
 
 /// A row's f64 formula, where to look at it, and how near an implementation comes.
-struct Formula {
-    row: &'static Row,
-    value: fn(&[f64]) -> f64,
+pub(in crate::kernels) struct Formula {
+    pub(in crate::kernels) row: &'static Row,
+    pub(in crate::kernels) value: fn(&[f64]) -> f64,
     domain: &'static [&'static [f32]],
-    bound: Bound,
+    pub(in crate::kernels) bound: Bound,
 }
 
 /// Zero, ordinary, tiny and large.
@@ -38,6 +38,7 @@ const ANGLES: &[f32] = &[
     0.0, 1e-30, 1e-3, -0.7, 0.7853982, 1.2, -1.5, 1.7, 2.9, -3.1415927, 4.0, 5.5, -6.2831855, 20.0, 100.5, -777.25,
     1000.0,
 ];
+const AWAY: &[f32] = &[1.0, -1.0, 0.5, -2.5, 0.3, 7.0, 17.25, -300.0];
 const GENTLE: &[f32] = &[0.0, 1e-3, -0.7, 1.0, -1.2, 1.9, 2.9, 3.3, -4.0];
 const BASES: &[f32] = &[0.0, 0.3, 1.0, 2.5, 17.25, -2.0, -0.5];
 const POWERS: &[f32] = &[0.0, 1.0, 2.0, 3.0, -1.0, -2.0, 0.5, -1.5, 2.5, 10.0];
@@ -74,11 +75,12 @@ fn sigmoid(x: f64) -> f64 {
 }
 
 /// One line per row of `scalar::ROWS`, in its order.
-static FORMULAS: &[Formula] = &[
+pub(in crate::kernels) static FORMULAS: &[Formula] = &[
     formula(&scalar::ADD, |x| x[0] + x[1], &[ANY, ANY], ROUNDED),
     formula(&scalar::SUB, |x| x[0] - x[1], &[ANY, ANY], ROUNDED),
     formula(&scalar::MUL, |x| x[0] * x[1], &[ANY, ANY], ROUNDED),
     formula(&scalar::DIV, |x| x[0] / x[1], &[ANY, ANY], DIVIDED),
+    formula(&scalar::RATIO, |x| x[0] / x[1], &[ANY, ANY], DIVIDED),
     formula(&scalar::NEG, |x| -x[0], &[ANY], EXACT),
     formula(&scalar::RECIP, |x| 1.0 / x[0], &[ANY], DIVIDED),
     formula(&scalar::ABS, |x| x[0].abs(), &[ANY], EXACT),
@@ -114,6 +116,8 @@ static FORMULAS: &[Formula] = &[
     formula(&scalar::TAN, |x| x[0].tan(), &[GENTLE], POLYNOMIAL),
     // WGSL allows atan 4,096 units.
     formula(&scalar::ATAN, |x| x[0].atan(), &[ANY], within(5e-4, 1e-37)),
+    formula(&scalar::ATAN2, |x| x[0].atan2(x[1]), &[AWAY, AWAY], within(5e-4, 1e-37)),
+    formula(&scalar::HYPOT, |x| x[0].hypot(x[1]), &[ANY, ANY], DIVIDED),
     formula(&scalar::SINH, |x| x[0].sinh(), &[SMOOTH], EXPONENTIAL),
     formula(&scalar::COSH, |x| x[0].cosh(), &[SMOOTH], EXPONENTIAL),
     formula(&scalar::TANH, |x| x[0].tanh(), &[SMOOTH], POLYNOMIAL),

@@ -1,0 +1,63 @@
+// out[i], ⊥[i] = total(i), printed from a program of rows in masked form. An invocation takes PER_LANE elements; the invocations whose
+// elements share a word of bits join them in workgroup memory.
+
+struct Params {
+    dims: vec4<u32>,
+    strides: array<vec4<u32>, 7>,
+    fault_at: array<vec4<u32>, 2>,
+    count: u32,
+}
+
+// A value, and 0, BOTTOM or BOTTOM | FAULT.
+struct Total {
+    value: f32,
+    cause: u32,
+}
+
+const BOTTOM: u32 = 1u;
+const FAULT: u32 = 2u;
+const PER_LANE: u32 = 4u;
+const LANES_PER_WORD: u32 = 8u;
+
+@group(1) @binding(0) var<uniform> params: Params;
+
+var<workgroup> found: array<vec2<u32>, 256>;
+
+fn bit_of(word: u32, at: u32) -> u32 { return (word >> (at & 31u)) & 1u; }
+
+// An operand as it lies in memory: its bits, the mask's word and the fault's.
+fn operand(word: u32, bottom: u32, fault: u32) -> Total {
+    let cause = select(bottom | (bottom & fault) << 1u, BOTTOM | FAULT, bottom == 0u && !is_finite_word(word));
+    return Total(bitcast<f32>(select(word, 0x3f800000u, cause != 0u)), cause);
+}
+
+// The first operand that is ⊥ says why.
+fn inherited(first: u32, second: u32) -> u32 { return select(first, second, first == 0u); }
+
+fn own(is_inside: bool, fits: bool) -> u32 { return select(BOTTOM, select(BOTTOM | FAULT, 0u, fits), is_inside); }
+
+@compute @workgroup_size(256)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let start = (group_number(group, groups) * 256u + lane) * PER_LANE;
+    var words = vec2<u32>(0u, 0u);
+    for (var k = 0u; k < PER_LANE; k += 1u) {
+        let i = start + k;
+        if i < params.count {
+            let result = total(i);
+            out[i] = select(bitcast<u32>(result.value), 0u, result.cause != 0u);
+            words |= vec2<u32>(result.cause & BOTTOM, (result.cause & FAULT) >> 1u) << vec2<u32>(i & 31u);
+        }
+    }
+    found[lane] = words;
+    workgroupBarrier();
+    if lane % LANES_PER_WORD == 0u && start < params.count {
+        for (var k = 1u; k < LANES_PER_WORD; k += 1u) {
+            words |= found[lane + k];
+        }
+        write_bits(start / 32u, words);
+    }
+}

@@ -1,0 +1,88 @@
+//! `mero bench scm`: masked arithmetic, each case one launch, beside a copy and a plain division over the same numbers.
+
+use pollster::block_on;
+use serde_json::json;
+
+use super::super::console::{say, say_json};
+use super::super::text::{facts, figure, place};
+use super::super::{Answer, Failure};
+use super::{Common, random, windows};
+use crate::autograd::Var;
+use crate::kernels::scalar::expr;
+use crate::scm::{self, Masked};
+use crate::tensor::Tensor;
+use crate::{Device, Result, ops};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Numbers
+    #[arg(long, default_value_t = 10_000_000, value_name = "N")]
+    pub(super) n: usize,
+    #[command(flatten)]
+    pub(super) common: Common,
+}
+
+struct Numbers {
+    x: Masked,
+    y: Masked,
+    plain: [Var; 2],
+}
+
+type Case = (&'static str, fn(&Numbers) -> Var);
+
+/// Each makes one launch.
+const CASES: &[Case] = &[
+    ("copy", |v| ops::fused(&[&v.plain[0]], |v| v[0])),
+    ("plain_div", |v| ops::div(&v.plain[0], &v.plain[1])),
+    ("scm_div", |v| scm::div(&v.x, &v.y).value().clone()),
+    ("scm_mul", |v| scm::mul(&v.x, &v.y).value().clone()),
+    ("scm_log", |v| scm::log(&v.x).value().clone()),
+    ("scm_exp", |v| scm::exp(&v.x).value().clone()),
+    ("chain4", |v| scm::fused(&[&v.x, &v.y], |v| expr::ratio(v[0] * v[1] + v[0], v[1]) - v[0]).value().clone()),
+];
+
+pub(super) fn run(args: &Args) -> Answer {
+    if args.n >= 1 << 31 {
+        return Err(Failure::usage(format!("n is {}, wanted below {}", args.n, 1_u32 << 31)));
+    }
+    let device = args.common.hardware.open()?;
+    let numbers = numbers(&device, args.n)?;
+    let mut lines = Vec::new();
+    for (case, make) in CASES {
+        let ms = median(&device, args.common.windows, || make(&numbers))?;
+        let rate = args.n as f64 / ms / 1e3;
+        if args.common.json {
+            say_json(&json!({ "bench": "scm", "case": case, "n": args.n, "ms": ms, "melem_s": rate }));
+        }
+        lines.push((*case, format!("{} ms, {} million/s", figure(ms), figure(rate))));
+    }
+    if !args.common.json {
+        let info = device.info();
+        lines.push(("on", place(info.device, &info.name, info.threads)));
+        say(&facts(&lines));
+    }
+    Ok(())
+}
+
+/// Normal numbers, divisors with zeros, masks.
+fn numbers(device: &Device, n: usize) -> Result<Numbers> {
+    let share = |stream| block_on(ops::uniform(device, [n], 0, stream)?.to_f32());
+    let rare = |stream| share(stream).map(|draws| draws.into_iter().map(|u| u < 0.01).collect::<Vec<bool>>());
+    let (x, mut y) = (random(device, n, 1)?, random(device, n, 2)?);
+    y.iter_mut().zip(rare(3)?).filter(|(_, is_zero)| *is_zero).for_each(|(y, _)| *y = 0.0);
+    let plain = [Tensor::from_f32(device, [n], &x)?, Tensor::from_f32(device, [n], &y)?].map(Var::constant);
+    let masked = |values: &[f32], stream| Masked::with_mask(device, [n], values, &scm::pack(&rare(stream)?));
+    Ok(Numbers { x: masked(&x, 4)?, y: masked(&y, 5)?, plain })
+}
+
+/// Milliseconds of one launch: the median over windows, the wait for its first word counted in.
+fn median(device: &Device, count: usize, make: impl Fn() -> Var) -> Result<f64> {
+    let (plan, out) = device.capture(|| Ok(make()))?;
+    let mut first = out.value().view().clone();
+    first.words = 1;
+    let [_, median, _] = windows(count, || {
+        plan.run(1)?;
+        block_on(device.read(&first)).map(drop)
+    })?;
+    Ok(median)
+}

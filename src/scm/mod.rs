@@ -1,0 +1,164 @@
+//! Total arithmetic (a common meadow): every number is a float or ⊥, every operation has a result, and ⊥ absorbs. x / 0, ln of what is not
+//! above 0, √ of what is below, and whatever a float cannot hold are ⊥. No NaN and no infinity comes out of this room, neither in values
+//! nor in gradients: a slope that does not exist or cannot be represented is 0.
+
+mod linear;
+mod pointwise;
+mod reduce;
+mod total;
+
+pub use linear::{add_rows, linear, matmul, round_to_half, take_rows};
+pub use pointwise::*;
+pub use reduce::{Mode, mean, prod, sum};
+pub use total::fused;
+
+use crate::autograd::{self, Var};
+use crate::error::{Error, Result};
+use crate::kernels::cast::{self, Form};
+use crate::kernels::masked::{Planes, plane_words};
+use crate::kernels::reduce::Join;
+use crate::tensor::{DType, Shape, Tensor};
+use crate::{Device, ops};
+
+/// Numbers of which some are ⊥: values, and a bit for each that is. Bit i of word w is element 32 w + i of the row-major tensor, bits past
+/// the last element are 0. Under ⊥ the value is exactly 0.
+#[derive(Clone)]
+pub struct Masked {
+    value: Var,
+    planes: Option<(Planes, Tensor)>,
+    /// Whether faults are told apart from divisions and domains.
+    is_traced: bool,
+}
+
+impl From<&Var> for Masked {
+    /// Values of which those that are not finite count as ⊥ in every operation. Nothing is launched: `value` is still `x` itself.
+    fn from(x: &Var) -> Self {
+        Self { value: x.clone(), planes: None, is_traced: false }
+    }
+}
+
+impl Masked {
+    /// Uploads values of `shape`; what is not finite is ⊥.
+    pub fn from_f32(device: &Device, shape: impl Into<Shape>, values: &[f32]) -> Result<Self> {
+        let value = Var::constant(upload(device, shape.into(), values)?);
+        Ok(Self::from(&value).settled())
+    }
+
+    /// Uploads values of `shape` and the words of their mask; what is not finite is ⊥ as well.
+    pub fn with_mask(device: &Device, shape: impl Into<Shape>, values: &[f32], mask: &[u32]) -> Result<Self> {
+        let value = Var::constant(upload(device, shape.into(), values)?);
+        Self::masked_by(&value, mask)
+    }
+
+    /// Values and the words of their mask; what is not finite is ⊥ as well.
+    pub fn masked_by(value: &Var, mask: &[u32]) -> Result<Self> {
+        let count = value.shape().len();
+        let wanted = count.div_ceil(32);
+        if mask.len() != wanted {
+            return Err(Error::new(format!(
+                "mask has {} words, wanted {wanted} for {} ({count} elements)",
+                mask.len(),
+                value.shape()
+            )));
+        }
+        if count % 32 != 0 && mask[wanted - 1] >> (count % 32) != 0 {
+            return Err(Error::new(format!("mask has bits past its {count} elements, wanted them 0")));
+        }
+        let planes = Some((Planes::Bottom, Tensor::from_u32(value.value().device(), [wanted], mask)?));
+        Ok(fused(&[&Self { value: value.clone(), planes, is_traced: false }], |v| v[0]))
+    }
+
+    /// The same numbers, from here on with the cause of each ⊥: [`Masked::faults`] tells which came (also) from an overflow or an input
+    /// that was not finite. The first operand that is ⊥ hands its cause on.
+    pub fn traced(&self) -> Self {
+        fused(&[&Self { is_traced: true, ..self.clone() }], |v| v[0])
+    }
+
+    /// The same numbers with values that are finite and 0 under ⊥.
+    #[must_use]
+    pub fn settled(&self) -> Self {
+        if self.planes.is_some() { self.clone() } else { fused(&[self], |v| v[0]) }
+    }
+
+    /// The values, for ops that know nothing of ⊥ and for gradients.
+    pub fn value(&self) -> &Var {
+        &self.value
+    }
+
+    /// Their shape.
+    pub fn shape(&self) -> &Shape {
+        self.value.shape()
+    }
+
+    /// The same numbers in another shape of as many elements.
+    #[track_caller]
+    pub fn reshaped(&self, shape: impl Into<Shape>) -> Self {
+        Self { value: ops::reshape(&self.value, shape), ..self.clone() }
+    }
+
+    /// The same numbers with their history forgotten.
+    pub fn detach(&self) -> Self {
+        Self { value: self.value.detach(), ..self.clone() }
+    }
+
+    /// 1 where ⊥, else 0, in the values' shape; no gradient.
+    pub fn bottoms(&self) -> Var {
+        let settled = self.settled();
+        let out = Tensor::empty(self.value.value().device(), self.shape(), DType::F32);
+        let (_, bits) = settled.planes.as_ref().expect("what is settled has planes");
+        let count = out.len() as u32;
+        out.launch(cast::dispatch(Form::BitToFloat, count, bits.view().clone(), out.view().clone()));
+        Var::constant(out)
+    }
+
+    /// The share of elements that are not ⊥, a scalar on the device; 1 where there are none. No gradient.
+    pub fn coverage(&self) -> Var {
+        let settled = self.settled();
+        let (_, bits) = settled.planes.as_ref().expect("what is settled has planes");
+        let count = self.shape().len();
+        let words = count.div_ceil(32);
+        let ones = Tensor::empty(bits.device(), [words], DType::F32);
+        let mut mask = bits.view().clone();
+        mask.words = words;
+        ones.launch(cast::dispatch(Form::BitsToCount, words as u32, mask, ones.view().clone()));
+        let share = ones.reduce(Join::Sum, 0..1, 1.0 / count.max(1) as f32);
+        ops::fused(&[&Var::constant(share)], |v| 1.0 - v[0])
+    }
+
+    /// The words of the mask, copied out.
+    pub async fn mask(&self) -> Result<Vec<u32>> {
+        let settled = self.settled();
+        let (_, bits) = settled.planes.as_ref().expect("what is settled has planes");
+        let mut words = bits.to_u32().await?;
+        words.truncate(self.shape().len().div_ceil(32));
+        Ok(words)
+    }
+
+    /// The words that say which ⊥ came from a fault, copied out; an error unless the numbers are traced.
+    pub async fn faults(&self) -> Result<Vec<u32>> {
+        match &self.settled().planes {
+            Some((Planes::Fault, bits)) => Ok(bits.to_u32().await?.split_off(plane_words(self.shape().len()))),
+            _ => Err(Error::new("faults: these numbers are not traced; ask `traced` before the operations")),
+        }
+    }
+}
+
+fn upload(device: &Device, shape: Shape, values: &[f32]) -> Result<Tensor> {
+    if values.len() != shape.len() {
+        return Err(Error::new(format!("{} values, wanted {} for {shape}", values.len(), shape.len())));
+    }
+    Tensor::from_f32(device, shape, values)
+}
+
+/// A mask of one byte (or truth) per element as words of bits.
+pub fn pack(mask: &[bool]) -> Vec<u32> {
+    let word = |bits: &[bool]| bits.iter().enumerate().fold(0, |word, (at, &bit)| word | u32::from(bit) << at);
+    mask.chunks(32).map(word).collect()
+}
+
+/// Gradients of the sum of `output` with respect to `wanted`, all finite: where several meet, they are joined here, and a sum that is
+/// no float is 0.
+pub fn grad(output: &Var, wanted: &[&Var]) -> Result<Vec<Option<Var>>> {
+    let ones = ops::broadcast_to(&ops::constant(output, 1.0), output.shape());
+    autograd::grad(output, wanted, ones, |a, b| fused(&[&Masked::from(a), &Masked::from(b)], |v| v[0] + v[1]).value)
+}
