@@ -12,6 +12,7 @@ pub mod loss;
 pub mod nn;
 pub mod ops;
 pub mod optim;
+pub mod scm;
 pub mod tensor;
 pub mod train;
 #[cfg(target_arch = "wasm32")]

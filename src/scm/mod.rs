@@ -1,0 +1,10 @@
+//! Total arithmetic: every operation has a value, and where there is none it is ⊥, which absorbs.
+
+mod complex;
+mod functions;
+pub mod orientation;
+pub mod policy;
+mod value;
+
+pub use complex::Complex;
+pub use value::Scm;
