@@ -4,6 +4,7 @@ mod complex;
 mod functions;
 pub mod orientation;
 pub mod policy;
+pub mod symbolic;
 mod value;
 
 pub use complex::Complex;
