@@ -1,4 +1,5 @@
-//! A complex number in f64: what total arithmetic needs of it, and no more. Results may be infinite or NaN; `Scm` turns those into ⊥.
+//! A complex number in f64: what total arithmetic needs of it, and no more. Results may be infinite or NaN; `Scm` turns
+//! those into ⊥.
 
 use std::ops::{Add, Div, Mul, Sub};
 
@@ -33,7 +34,8 @@ impl Complex {
         Self::new(self.re * by, self.im * by)
     }
 
-    /// z/|z| of a z that is not 0. Dividing by the larger part first keeps |z| from overflowing and from being subnormal.
+    /// z/|z| of a z that is not 0. Dividing by the larger part first keeps |z| from overflowing and from being
+    /// subnormal.
     pub(super) fn direction(self) -> Self {
         let larger = self.re.abs().max(self.im.abs());
         let near_one = Self::new(self.re / larger, self.im / larger);

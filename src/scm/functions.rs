@@ -1,4 +1,5 @@
-//! The functions of one argument, and powers. Each is ⊥ where its argument is, where it is undefined, and where it overflows.
+//! The functions of one argument, and powers. Each is ⊥ where its argument is, where it is undefined, and where it
+//! overflows.
 
 use super::complex::Complex;
 use super::value::{Payload, Scm};
@@ -9,8 +10,8 @@ impl Scm {
         Self::ONE / self
     }
 
-    /// x^e for a real e; x^0 = 1 for every x but ⊥. ⊥ at 0 with e < 0, at a real x < 0 with a fractional e (a complex x has
-    /// its principal power there), and for an e that is not finite.
+    /// x^e for a real e; x^0 = 1 for every x but ⊥. ⊥ at 0 with e < 0, at a real x < 0 with a fractional e (a complex x
+    /// has its principal power there), and for an e that is not finite.
     pub fn pow(self, exponent: f64) -> Self {
         let Some(number) = self.number() else { return Self::BOTTOM };
         if !exponent.is_finite() || (number.is_zero() && exponent < 0.0) {

@@ -1,5 +1,6 @@
-//! Which way a value points: s(⊥) = ⊥, s(0) = 0, s(x) = x/|x|. Near 0 that chatters; a tracker keeps the last sign it was sure
-//! of until |x| has left a band: the sign is taken over only where |x| > ε, and changed only where |x| ≥ ε (1 + h).
+//! Which way a value points: s(⊥) = ⊥, s(0) = 0, s(x) = x/|x|. Near 0 that chatters; a tracker keeps the last sign it
+//! was sure of until |x| has left a band: the sign is taken over only where |x| > ε, and changed only where |x| ≥ ε (1
+//! + h).
 
 use super::complex::Complex;
 use super::value::{Payload, Scm};
@@ -101,7 +102,8 @@ impl Trackers {
         Self { band, last: vec![0; count] }
     }
 
-    /// Writes the signs of the next `values` (-1, 0 or 1; 0 under ⊥) to `signs`, all of the trackers' count. Bit i of word w of
+    /// Writes the signs of the next `values` (-1, 0 or 1; 0 under ⊥) to `signs`, all of the trackers' count. Bit i of
+    /// word w of
     /// `bottom` says that element 32w + i is ⊥; the bits of values that are not finite are set as well. ⊥ changes no memory.
     #[track_caller]
     pub fn update<T: Copy + Into<f64> + From<i8>>(&mut self, values: &[T], bottom: &mut [u32], signs: &mut [T]) {

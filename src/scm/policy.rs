@@ -7,7 +7,8 @@
 //! | reject | 0 | 0 |
 //! | pass | as it is | as it is |
 //!
-//! A layer asks `Registry::resolve` when it runs forward, once; what is in force when gradients flow back does not matter.
+//! A layer asks `Registry::resolve` when it runs forward, once; what is in force when gradients flow back does not
+//! matter.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -167,8 +168,8 @@ impl Registry {
         self.policies.get(&plain(layer)).copied()
     }
 
-    /// The policy a layer has to follow: its own if it was given one, else that of the innermost `Scope` of this thread, else the
-    /// registered one, else the default.
+    /// The policy a layer has to follow: its own if it was given one, else that of the innermost `Scope` of this
+    /// thread, else the registered one, else the default.
     pub fn resolve(&self, layer: &str, own: Option<Policy>) -> Policy {
         own.or_else(Scope::innermost).or_else(|| self.get(layer)).unwrap_or_default()
     }
@@ -203,8 +204,8 @@ thread_local! {
     static SCOPES: RefCell<Vec<(u64, Policy)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// While it lives, layers of this thread that have no policy of their own follow this one. It stays on its thread, so it cannot be
-/// held across an await of a task that moves between threads.
+/// While it lives, layers of this thread that have no policy of their own follow this one. It stays on its thread, so
+/// it cannot be held across an await of a task that moves between threads.
 #[derive(Debug)]
 pub struct Scope {
     number: u64,

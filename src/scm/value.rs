@@ -1,8 +1,9 @@
 //! The scalar of total arithmetic: a finite number, real or complex, or ⊥.
 //!
-//! One convention everywhere: an operation is ⊥ where an operand is ⊥, where it is undefined (a zero divisor of either sign,
-//! a logarithm of 0, a real root of a negative number) and where its result would not be finite. The system this replaces
-//! raises on overflow and leaves the reals for (-1)^½ here, and gives ⊥ for both in its vectorised form; ⊥ it is.
+//! One convention everywhere: an operation is ⊥ where an operand is ⊥, where it is undefined (a zero divisor of either
+//! sign, a logarithm of 0, a real root of a negative number) and where its result would not be finite. The system this
+//! replaces raises on overflow and leaves the reals for (-1)^½ here, and gives ⊥ for both in its vectorised form; ⊥ it
+//! is.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -99,7 +100,7 @@ impl Scm {
 
 fn not_finite(value: &str) -> Error {
     Error::new(format!(
-        "scm: {value} is not a finite number; a value that is known to be undefined is Scm::BOTTOM, and Scm::from_ieee reads NaN and infinities as that"
+        "scm: {value} is not a finite number; an undefined value is Scm::BOTTOM, which Scm::from_ieee reads from it"
     ))
 }
 

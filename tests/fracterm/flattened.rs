@@ -133,5 +133,8 @@ fn formulas_are_printed_as_one_writes_them() {
     assert_eq!(polynomial(&terms).to_string(), "-1 + x - 2.5*x^2*y + 3*y");
     let turned = Polynomial::term(Scm::complex(0.0, 2.0).unwrap(), &[("x", 1)]);
     assert_eq!(turned.to_string(), "(0+2i)*x");
+    let long = (0..21).fold(polynomial(&[]), |sum, degree| &sum + &Polynomial::term(Scm::ONE, &[("x", degree)]));
+    let long = Expression::rational(long, polynomial(&[(1.0, &[])]), None);
+    assert_eq!(long.to_string(), "(a fraction of 21 terms over 1)");
     assert_eq!(format!("{:?}", (x() + 2.0) / (y() - x())), "Expression(((x + 2) / (y + (-1 * x))))");
 }

@@ -1,6 +1,7 @@
-//! Polynomials, fracterms and flattened expressions: the properties, numbered as in the published list, every refusal, and the
-//! original's own answers.
+//! Polynomials, fracterms and flattened expressions: the properties, numbered as in the published list, every refusal,
+//! and the original's own answers.
 
+mod exact;
 mod flattened;
 mod laws;
 mod original;

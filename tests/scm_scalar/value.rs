@@ -115,7 +115,7 @@ fn p05_constructors_keep_their_payload_and_refuse_what_is_not_finite() {
     assert_eq!(BOTTOM.number(), None);
     let shown = [real(0.5), complex(1.5, -2.0), BOTTOM].map(|x| format!("{x} {x:?}"));
     assert_eq!(shown, ["0.5 Scm(0.5)", "1.5-2i Scm(1.5-2i)", "⊥ Scm(⊥)"]);
-    let rest = "is not a finite number; a value that is known to be undefined is Scm::BOTTOM, and Scm::from_ieee reads NaN and infinities as that";
+    let rest = "is not a finite number; an undefined value is Scm::BOTTOM, which Scm::from_ieee reads from it";
     assert_eq!(Scm::real(f64::NAN).unwrap_err().to_string(), format!("scm: NaN {rest}"));
     assert_eq!(Scm::real(f64::NEG_INFINITY).unwrap_err().to_string(), format!("scm: -inf {rest}"));
     assert_eq!(Scm::complex(1.0, f64::INFINITY).unwrap_err().to_string(), format!("scm: 1+infi {rest}"));

@@ -1,5 +1,6 @@
-//! A rational formula as a tree: constants, variables, rational leaves, sums, products, quotients. Subtrees are shared, so a tree
-//! may stand for far more nodes than it holds. Evaluated node by node it is the oracle of everything flattened from it.
+//! A rational formula as a tree: constants, variables, rational leaves, sums, products, quotients. Subtrees are shared,
+//! so a tree may stand for far more nodes than it holds. Evaluated node by node it is the oracle of everything
+//! flattened from it.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,6 +19,9 @@ const MAX_NESTING: usize = 1000;
 
 /// The most nodes that are printed; shared subtrees are printed each time.
 const MAX_PRINTED: u64 = 1000;
+
+/// The most terms of a polynomial that are printed inside an expression.
+const MAX_PRINTED_TERMS: usize = 20;
 
 /// A formula; cloning it shares it.
 #[derive(Clone)]
@@ -57,14 +61,15 @@ impl Expression {
         Self::leaf(Node::Rational { numerator, denominator, label: label.map(str::to_owned) })
     }
 
-    /// The value, node by node, with an exact test for 0 at every division. Refuses a variable without a value, and a nesting of
-    /// more than 1000.
+    /// The value, node by node, with an exact test for 0 at every division. Refuses a variable without a value, and a
+    /// nesting of more than 1000.
     pub fn evaluate(&self, values: &Values<'_>) -> Result<Scm> {
         self.check_nesting()?;
         self.value(values, Numbers::Any, &mut HashMap::new())
     }
 
-    /// The same, refusing coefficients and values that are not whole numbers below 2^53: those are exactly what they are written as.
+    /// The same, refusing coefficients and values that are not whole numbers below 2^53: those are exactly what they
+    /// are written as.
     pub fn evaluate_whole(&self, values: &Values<'_>) -> Result<Scm> {
         self.check_nesting()?;
         self.value(values, Numbers::Whole, &mut HashMap::new())
@@ -84,7 +89,8 @@ impl Expression {
         if depth > limit { Err(Refusal::Nesting { depth, limit }) } else { Ok(()) }
     }
 
-    /// Without what constants make superfluous: 0 + x, 1·x, x/1, and operations on two constants. 0·x stays: it is ⊥ where x is.
+    /// Without what constants make superfluous: 0 + x, 1·x, x/1, and operations on two constants. 0·x stays: it is ⊥
+    /// where x is.
     pub(super) fn folded(&self) -> Self {
         match self.node() {
             Node::Constant(_) | Node::Variable(_) => self.clone(),
@@ -257,6 +263,9 @@ impl fmt::Display for Expression {
             Node::Constant(value) => write!(f, "{value}"),
             Node::Variable(name) => f.write_str(name),
             Node::Rational { label: Some(label), .. } => f.write_str(label),
+            Node::Rational { numerator: p, denominator: q, .. } if p.count().max(q.count()) > MAX_PRINTED_TERMS => {
+                write!(f, "(a fraction of {} terms over {})", p.count(), q.count())
+            }
             Node::Rational { numerator, denominator, .. } => write!(f, "({numerator})/({denominator})"),
             Node::Pair { operation, left, right } => write!(f, "({left} {} {right})", operation.sign()),
         }

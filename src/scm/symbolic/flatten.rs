@@ -1,5 +1,5 @@
-//! An expression as one reduced fraction and its guards: the factors that were cancelled from the denominator and that still make
-//! the value ⊥ where they are 0.
+//! An expression as one reduced fraction and its guards: the factors that were cancelled from the denominator and that
+//! still make the value ⊥ where they are 0.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -28,7 +28,8 @@ impl Default for Budget {
     }
 }
 
-/// How small a guard may be: below its threshold, and at 0, the value is ⊥. Thresholds are finite and at least 0; 0 tests exactly.
+/// How small a guard may be: below its threshold, and at 0, the value is ⊥. Thresholds are finite and at least 0; 0
+/// tests exactly.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Guard<'a> {
     /// One threshold for all.
@@ -86,8 +87,8 @@ pub struct Flattened {
 }
 
 impl Expression {
-    /// One reduced fraction of the same value: ⊥ where this is ⊥, but for what the polynomials in `nonzero`, declared to be never 0,
-    /// say of the factors. Refuses what would cost more than the budget, before expanding anything.
+    /// One reduced fraction of the same value: ⊥ where this is ⊥, but for what the polynomials in `nonzero`, declared
+    /// to be never 0, say of the factors. Refuses what would cost more than the budget, before expanding anything.
     pub fn flattened(&self, nonzero: &[Polynomial], budget: Budget) -> Granted<Flattened> {
         let nonzero = Nonzero::new(nonzero)?;
         self.check_nesting()?;

@@ -78,8 +78,8 @@ impl Fracterm {
         &self.degrees
     }
 
-    /// The same fraction, simplified. In `Mode::FieldRational` it may have a value where it was ⊥; so it has with `nonzero`, the
-    /// polynomials that are declared to be never 0, where one of those is 0 all the same.
+    /// The same fraction, simplified. In `Mode::FieldRational` it may have a value where it was ⊥; so it has with
+    /// `nonzero`, the polynomials that are declared to be never 0, where one of those is 0 all the same.
     pub fn flattened(&self, mode: Mode, nonzero: &[Polynomial], limits: Limits) -> Granted<Self> {
         let depth = self.depth();
         if let Some(limit) = limits.depth.filter(|&limit| depth > limit) {
@@ -98,7 +98,8 @@ impl Fracterm {
         self.joined(other, &self.numerator * &other.denominator, &self.denominator * &other.numerator)
     }
 
-    /// P/Q: ⊥ where Q is 0, where any variable that was ever read is ⊥, and where it overflows. Refuses a variable without a value.
+    /// P/Q: ⊥ where Q is 0, where any variable that was ever read is ⊥, and where it overflows. Refuses a variable
+    /// without a value.
     pub fn evaluate(&self, values: &Values<'_>) -> Result<Scm> {
         Ok(self.numerator.evaluate(values)? / self.denominator.evaluate(values)?)
     }

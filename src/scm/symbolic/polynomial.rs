@@ -1,7 +1,7 @@
 //! Sparse polynomials in several variables: monomials to coefficients, and the variables that were ever read.
 //!
-//! A coefficient is never 0: what cancels is gone. But x - x is not 0 where x is ⊥, so a polynomial remembers every variable that
-//! went into it and is ⊥ where one of them is.
+//! A coefficient is never 0: what cancels is gone. But x - x is not 0 where x is ⊥, so a polynomial remembers every
+//! variable that went into it and is ⊥ where one of them is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,7 +11,8 @@ use super::monomial::{Monomial, Values, Variable, value_of};
 use crate::error::Result;
 use crate::scm::Scm;
 
-/// A polynomial. Two are equal if they have the same terms and read the same variables, so that they agree at ⊥ as well.
+/// A polynomial. Two are equal if they have the same terms and read the same variables, so that they agree at ⊥ as
+/// well.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Polynomial {
     terms: BTreeMap<Monomial, Scm>,
@@ -52,7 +53,8 @@ impl Polynomial {
         self.terms.keys().map(Monomial::degree).max().unwrap_or(0)
     }
 
-    /// The value: ⊥ where a variable that was ever read is ⊥, and where it overflows. Refuses a variable that has no value.
+    /// The value: ⊥ where a variable that was ever read is ⊥, and where it overflows. Refuses a variable that has no
+    /// value.
     pub fn evaluate(&self, values: &Values<'_>) -> Result<Scm> {
         for variable in &self.reads {
             if value_of(variable, values)?.is_bottom() {
@@ -62,7 +64,8 @@ impl Polynomial {
         self.terms.iter().try_fold(Scm::ZERO, |sum, (monomial, &value)| Ok(sum + monomial.evaluate(value, values)?))
     }
 
-    /// Whether a coefficient is ⊥ or a coefficient or degree left the range of numbers; the polynomial is ⊥ everywhere then.
+    /// Whether a coefficient is ⊥ or a coefficient or degree left the range of numbers; the polynomial is ⊥ everywhere
+    /// then.
     pub(super) fn is_bottom(&self) -> bool {
         self.terms.values().any(|coefficient| coefficient.is_bottom())
     }

@@ -87,15 +87,11 @@ impl fmt::Display for Refusal {
             }
             Self::Terms { leaf, terms: (p, q), limit } => {
                 let product = p.saturating_mul(*q);
-                write!(
-                    f,
-                    "flatten: {leaf} has {p} x {q} = {product} terms, over the limit of {limit}; split it or raise the budget's terms"
-                )
+                write!(f, "flatten: {leaf} has {p} x {q} = {product} terms, over the limit of {limit}; split it")
             }
-            Self::Work { steps, terms: (p, q), limit } => write!(
-                f,
-                "flatten: it may take {steps} steps and give {p} terms over {q}, over the limit of {limit}; raise the budget's work if that is wanted"
-            ),
+            Self::Work { steps, terms: (p, q), limit } => {
+                write!(f, "flatten: it may take {steps} steps and give {p} terms over {q}, over the limit of {limit}")
+            }
             Self::Nesting { depth, limit } => {
                 write!(f, "expression: it is nested {depth} deep, over the limit of {limit}")
             }

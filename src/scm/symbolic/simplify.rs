@@ -1,5 +1,5 @@
-//! What may be cancelled in P/Q. Cancelling a factor of Q loses the ⊥ where it was 0, so by default only numbers go, and
-//! variables that the caller declares to be never 0.
+//! What may be cancelled in P/Q. Cancelling a factor of Q loses the ⊥ where it was 0, so by default only numbers go,
+//! and variables that the caller declares to be never 0.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;

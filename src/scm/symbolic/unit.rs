@@ -1,5 +1,5 @@
-//! How far the degrees of a rational unit can grow over levels of composition: at level L the bound is 2^(L-1) max(dP, dQ) for
-//! guarded payloads and 3^(L-1) max(dP, dQ) for strict divisions.
+//! How far the degrees of a rational unit can grow over levels of composition: at level L the bound is 2^(L-1) max(dP,
+//! dQ) for guarded payloads and 3^(L-1) max(dP, dQ) for strict divisions.
 
 use super::expression::Expression;
 use super::flatten::{Budget, Flattened};
@@ -26,7 +26,8 @@ pub struct RationalUnit {
 }
 
 impl RationalUnit {
-    /// A unit over rational layers of these degrees, `depth` of them, which may become `max_depth` (5 unless there is a reason).
+    /// A unit over rational layers of these degrees, `depth` of them, which may become `max_depth` (5 unless there is a
+    /// reason).
     pub fn new(degrees: (u32, u32), growth: Growth, depth: usize, max_depth: usize) -> Granted<Self> {
         Self { degree: degrees.0.max(degrees.1), growth, depth: 0, max_depth }.extended(depth)
     }
@@ -55,8 +56,8 @@ impl RationalUnit {
         (1..=self.depth).map(|level| self.bound_at(level)).collect()
     }
 
-    /// An expression flattened, if its depth and degrees fit. A refusal holds what was met and what would have been allowed; the
-    /// expression can still be evaluated as it is.
+    /// An expression flattened, if its depth and degrees fit. A refusal holds what was met and what would have been
+    /// allowed; the expression can still be evaluated as it is.
     pub fn flattened(&self, expression: &Expression, nonzero: &[Polynomial], budget: Budget) -> Granted<Flattened> {
         let flat = expression.flattened(nonzero, budget)?;
         let (depth, degrees) = (flat.payload().depth(), flat.payload().degrees());
