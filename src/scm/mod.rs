@@ -2,15 +2,23 @@
 //! above 0, √ of what is below, and whatever a float cannot hold are ⊥. No NaN and no infinity comes out of this room, neither in values
 //! nor in gradients: a slope that does not exist or cannot be represented is 0.
 
+mod complex;
+mod functions;
 mod linear;
+pub mod orientation;
 mod pointwise;
+pub mod policy;
 mod reduce;
+pub mod symbolic;
 mod total;
+mod value;
 
+pub use complex::Complex;
 pub use linear::{add_rows, linear, matmul, round_to_half, take_rows};
 pub use pointwise::*;
 pub use reduce::{Mode, mean, prod, sum};
 pub use total::fused;
+pub use value::Scm;
 
 use crate::autograd::{self, Var};
 use crate::error::{Error, Result};

@@ -1,0 +1,238 @@
+//! What a layer does to the gradient at its output, given which elements were ⊥ on the way forward:
+//!
+//! | policy | under ⊥ | elsewhere |
+//! | --- | --- | --- |
+//! | clamp | 0 | held between two limits |
+//! | project | 0 | as it is |
+//! | reject | 0 | 0 |
+//! | pass | as it is | as it is |
+//!
+//! A layer asks `Registry::resolve` when it runs forward, once; what is in force when gradients flow back does not
+//! matter.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::complex::Complex;
+use crate::error::{Error, Result};
+
+/// What to do with a gradient. As text, and in files: `clamp`, `clamp(-2..2)`, `project`, `reject`, `pass`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Policy {
+    /// 0 under ⊥, elsewhere held between two limits. Complex gradients have no order and stay as they are.
+    Clamp {
+        /// The least a gradient may be.
+        low: f32,
+        /// The most a gradient may be.
+        high: f32,
+    },
+    /// 0 under ⊥.
+    Project,
+    /// 0 everywhere.
+    Reject,
+    /// Untouched, under ⊥ too.
+    Passthrough,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self::Clamp { low: -1.0, high: 1.0 }
+    }
+}
+
+impl Policy {
+    /// Applies itself to gradients in place; bit i of word w of `bottom` says that element 32w + i was ⊥.
+    #[track_caller]
+    pub fn apply(self, gradients: &mut [f32], bottom: &[u32]) {
+        self.each(gradients, bottom, |gradient| match self {
+            // Not `f32::clamp` or `max`: a NaN that came in should be seen, not hidden.
+            Self::Clamp { low, .. } if gradient < low => low,
+            Self::Clamp { high, .. } if gradient > high => high,
+            _ => gradient,
+        });
+    }
+
+    /// Applies itself to complex gradients in place.
+    #[track_caller]
+    pub fn apply_complex(self, gradients: &mut [Complex], bottom: &[u32]) {
+        self.each(gradients, bottom, |gradient| gradient);
+    }
+
+    #[track_caller]
+    fn each<T: Copy + Default>(self, gradients: &mut [T], bottom: &[u32], limit: impl Fn(T) -> T) {
+        let count = gradients.len();
+        assert_eq!(bottom.len(), count.div_ceil(32), "policy: words of bits for {count} gradients");
+        if self == Self::Passthrough {
+            return;
+        }
+        for (at, gradient) in gradients.iter_mut().enumerate() {
+            let is_bottom = bottom[at / 32] >> (at % 32) & 1 == 1;
+            *gradient = if is_bottom || self == Self::Reject { T::default() } else { limit(*gradient) };
+        }
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Clamp { .. } if *self == Self::default() => f.write_str("clamp"),
+            Self::Clamp { low, high } => write!(f, "clamp({low}..{high})"),
+            Self::Project => f.write_str("project"),
+            Self::Reject => f.write_str("reject"),
+            Self::Passthrough => f.write_str("pass"),
+        }
+    }
+}
+
+impl FromStr for Policy {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "clamp" => Ok(Self::default()),
+            "project" => Ok(Self::Project),
+            "reject" => Ok(Self::Reject),
+            "pass" => Ok(Self::Passthrough),
+            _ => text.strip_prefix("clamp(").and_then(|rest| rest.strip_suffix(')')).map_or_else(
+                || {
+                    let known = "clamp, clamp(low..high), project, reject and pass";
+                    Err(Error::new(format!("policy: \"{text}\" is unknown; there are {known}")))
+                },
+                limits,
+            ),
+        }
+    }
+}
+
+fn limits(text: &str) -> Result<Policy> {
+    let numbers = text.split_once("..").and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
+    match numbers {
+        Some((low, high)) if low <= high && f32::is_finite(low) && f32::is_finite(high) => {
+            Ok(Policy::Clamp { low, high })
+        }
+        _ => {
+            Err(Error::new(format!("policy: clamp({text}) should be two finite numbers in order, as in clamp(-1..1)")))
+        }
+    }
+}
+
+impl TryFrom<String> for Policy {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<Policy> for String {
+    fn from(policy: Policy) -> Self {
+        policy.to_string()
+    }
+}
+
+/// Policies by the name of a layer; a name counts without its surrounding space and in lower case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "BTreeMap<String, Policy>", into = "BTreeMap<String, Policy>")]
+pub struct Registry {
+    policies: BTreeMap<String, Policy>,
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        let clamped = ["scm_norm", "scm_softmax", "coverage", "rejection_loss"];
+        let mut policies = BTreeMap::from(clamped.map(|name| (name.to_owned(), Policy::default())));
+        policies.insert("scm_rational".to_owned(), Policy::Project);
+        Self { policies }
+    }
+}
+
+impl Registry {
+    /// Sets the policy of a layer, which must have a name.
+    pub fn register(&mut self, layer: &str, policy: Policy) -> Result<()> {
+        let name = plain(layer);
+        if name.is_empty() {
+            return Err(Error::new("policy: the name of a layer is empty; a policy is registered for a named layer"));
+        }
+        self.policies.insert(name, policy);
+        Ok(())
+    }
+
+    /// The policy registered for a layer.
+    pub fn get(&self, layer: &str) -> Option<Policy> {
+        self.policies.get(&plain(layer)).copied()
+    }
+
+    /// The policy a layer has to follow: its own if it was given one, else that of the innermost `Scope` of this
+    /// thread, else the registered one, else the default.
+    pub fn resolve(&self, layer: &str, own: Option<Policy>) -> Policy {
+        own.or_else(Scope::innermost).or_else(|| self.get(layer)).unwrap_or_default()
+    }
+}
+
+impl TryFrom<BTreeMap<String, Policy>> for Registry {
+    type Error = Error;
+
+    fn try_from(policies: BTreeMap<String, Policy>) -> Result<Self> {
+        let mut registry = Self { policies: BTreeMap::new() };
+        for (layer, policy) in policies {
+            if registry.get(&layer).is_some() {
+                return Err(Error::new(format!("policy: there are two policies for the layer \"{}\"", plain(&layer))));
+            }
+            registry.register(&layer, policy)?;
+        }
+        Ok(registry)
+    }
+}
+
+impl From<Registry> for BTreeMap<String, Policy> {
+    fn from(registry: Registry) -> Self {
+        registry.policies
+    }
+}
+
+fn plain(layer: &str) -> String {
+    layer.trim().to_lowercase()
+}
+
+thread_local! {
+    static SCOPES: RefCell<Vec<(u64, Policy)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// While it lives, layers of this thread that have no policy of their own follow this one. It stays on its thread, so
+/// it cannot be held across an await of a task that moves between threads.
+#[derive(Debug)]
+pub struct Scope {
+    number: u64,
+    stays_on_its_thread: PhantomData<*const ()>,
+}
+
+impl Scope {
+    /// Puts a policy in force until the returned guard is dropped.
+    #[must_use = "the policy is in force only while the scope is held"]
+    pub fn new(policy: Policy) -> Self {
+        let number = SCOPES.with_borrow_mut(|scopes| {
+            let number = scopes.last().map_or(0, |(number, _)| number + 1);
+            scopes.push((number, policy));
+            number
+        });
+        Self { number, stays_on_its_thread: PhantomData }
+    }
+
+    /// The policy that the latest scope of this thread put in force.
+    pub fn innermost() -> Option<Policy> {
+        SCOPES.with_borrow(|scopes| scopes.last().map(|(_, policy)| *policy))
+    }
+}
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        // By number, not from the end: scopes may be dropped in any order.
+        SCOPES.with_borrow_mut(|scopes| scopes.retain(|(number, _)| *number != self.number));
+    }
+}

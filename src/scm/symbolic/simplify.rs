@@ -1,0 +1,118 @@
+//! What may be cancelled in P/Q. Cancelling a factor of Q loses the ⊥ where it was 0, so by default only numbers go,
+//! and variables that the caller declares to be never 0.
+
+use std::collections::BTreeSet;
+use std::str::FromStr;
+
+use super::monomial::{Monomial, Variable};
+use super::polynomial::Polynomial;
+use super::refusal::{Granted, Refusal};
+use crate::error::{Error, Result};
+use crate::scm::Scm;
+
+/// Which factors common to P and Q are cancelled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Whole numbers, and variables declared non-zero: the value is ⊥ exactly where it was.
+    #[default]
+    ScmStrict,
+    /// All monomials, as in a field. Unsafe: x/x becomes 1, also where x = 0.
+    FieldRational,
+}
+
+impl FromStr for Mode {
+    type Err = Error;
+
+    /// `scm_strict`, or `field_rational`, whose simplifier is also known as `bergstra_tucker`.
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "scm_strict" => Ok(Self::ScmStrict),
+            "field_rational" | "bergstra_tucker" => Ok(Self::FieldRational),
+            _ => Err(Error::new(format!(
+                "simplify: \"{text}\" is unknown; there are scm_strict, field_rational and bergstra_tucker"
+            ))),
+        }
+    }
+}
+
+/// What a caller declares to be never 0.
+#[derive(Default)]
+pub(super) struct Nonzero<'a> {
+    polynomials: &'a [Polynomial],
+    variables: BTreeSet<Variable>,
+}
+
+impl<'a> Nonzero<'a> {
+    /// A single term that is never 0 has no variable that is ever 0.
+    pub(super) fn new(polynomials: &'a [Polynomial]) -> Granted<Self> {
+        if polynomials.iter().any(Polynomial::is_zero) {
+            return Err(Refusal::ZeroDeclaredNonzero);
+        }
+        let monomials = polynomials.iter().filter_map(Polynomial::as_monomial);
+        let variables = monomials.flat_map(Monomial::factors).map(|(variable, _)| variable.clone()).collect();
+        Ok(Self { polynomials, variables })
+    }
+
+    /// Whether a polynomial is never 0, by what was declared or because it is a constant.
+    pub(super) fn covers(&self, polynomial: &Polynomial) -> bool {
+        let is_known = |(variable, _): &(Variable, u32)| self.variables.contains(variable);
+        self.polynomials.iter().any(|declared| has_zeros_of(declared, polynomial))
+            || polynomial.as_monomial().is_some_and(|monomial| monomial.factors().iter().all(is_known))
+    }
+}
+
+/// P and Q without what the mode lets go.
+pub(super) fn reduced(p: &Polynomial, q: &Polynomial, mode: Mode, nonzero: &Nonzero<'_>) -> (Polynomial, Polynomial) {
+    let is_field = mode == Mode::FieldRational && !p.is_zero();
+    let (p, short_q) = cancelled(p, q, |variable| is_field || nonzero.variables.contains(variable));
+    if p.is_zero() && !q.is_bottom() && (nonzero.covers(q) || nonzero.covers(&short_q)) {
+        return (p, Polynomial::constant(Scm::ONE).reading(q));
+    }
+    without_whole_factor(p, short_q)
+}
+
+/// P and Q without the common monomials of some variables; all monomials of Q are common with P = 0.
+pub(super) fn cancelled(
+    p: &Polynomial,
+    q: &Polynomial,
+    is_cancelled: impl Fn(&Variable) -> bool,
+) -> (Polynomial, Polynomial) {
+    let common = if p.is_zero() { q.common() } else { p.common().common(&q.common()) };
+    let common = common.only(is_cancelled);
+    (p.over(&common), q.over(&common))
+}
+
+/// P and Q without the greatest common divisor of all their coefficients, if those are whole numbers.
+pub(super) fn without_whole_factor(p: Polynomial, q: Polynomial) -> (Polynomial, Polynomial) {
+    match whole_factor(p.terms().chain(q.terms()).map(|(_, coefficient)| coefficient)) {
+        Some(divisor) => (p.scaled_down(divisor), q.scaled_down(divisor)),
+        None => (p, q),
+    }
+}
+
+/// Whether two polynomials are the same but for a whole factor, so that one is 0 where the other is.
+pub(super) fn has_zeros_of(a: &Polynomial, b: &Polynomial) -> bool {
+    let primitive = |polynomial: &Polynomial| {
+        let divisor = whole_factor(polynomial.terms().map(|(_, coefficient)| coefficient));
+        divisor.map_or_else(|| polynomial.clone(), |divisor| polynomial.scaled_down(divisor))
+    };
+    primitive(a).has_terms_of(&primitive(b))
+}
+
+/// The greatest common divisor of whole numbers, if it is more than 1.
+fn whole_factor(mut coefficients: impl Iterator<Item = Scm>) -> Option<Scm> {
+    let divisor = coefficients.try_fold(0.0, |divisor, value| Some(common_divisor(divisor, whole(value)?)))?;
+    (divisor > 1.0).then(|| Scm::from_ieee(divisor))
+}
+
+/// The size of the whole number that a coefficient is within 1e-12 of.
+fn whole(coefficient: Scm) -> Option<f64> {
+    let number = coefficient.number()?;
+    let nearest = number.re.round();
+    (number.im == 0.0 && (number.re - nearest).abs() <= 1e-12).then_some(nearest.abs())
+}
+
+/// Euclid's; the remainder of two f64 is exact.
+fn common_divisor(a: f64, b: f64) -> f64 {
+    if b == 0.0 { a } else { common_divisor(b, a % b) }
+}
