@@ -29,7 +29,9 @@ fn values(count: usize, low: f32, high: f32) -> Vec<f32> {
 
 fn row_case(row: &'static Row) -> Case {
     let (low, high) = match row.name {
-        "ln" | "log2" | "sqrt" | "rsqrt" | "recip" | "pow" | "div" | "ratio" | "atan2" | "hypot" | "log1p" => (0.3, 2.0),
+        "ln" | "log2" | "sqrt" | "rsqrt" | "recip" | "pow" | "div" | "ratio" | "atan2" | "hypot" | "log1p" => {
+            (0.3, 2.0)
+        }
         _ => (-1.7, 1.9),
     };
     // An empty interval has no derivative to speak of: `clamp` gets its bounds in order.

@@ -182,6 +182,7 @@ fn limits(decoding: &Decoding, target: &Target) -> String {
 fn head_of(head: &Head) -> String {
     match head.form {
         Form::Linear => "projective head".into(),
+        Form::Value => "values".into(),
         Form::Rational { numerator, denominator, .. } => format!("rational {numerator}/{denominator} head"),
         Form::Angular { .. } => "angular head".into(),
     }
@@ -201,6 +202,7 @@ fn shape_of(spec: &Spec) -> String {
             Layer::Dropout { rate } => format!("dropout {rate}"),
             Layer::LayerNorm { .. } => "layer norm".into(),
             Layer::Residual { .. } => "residual".into(),
+            Layer::Rational(layer) => format!("rational {}/{}", layer.numerator, layer.denominator),
             Layer::Projective(head) => head_of(head),
         };
         if !between.contains(&word) {

@@ -121,7 +121,13 @@ pub fn dispatch(
     );
     let params = Params { dims: space.dims, strides: space.strides, fault_at, count: space.len() as u32 };
     let body = Rc::new(Total { pointwise: Pointwise::over(program, &space), planes, has_fault });
-    Dispatch { kernel: &MASKED, body: Some(body), params: params.words(), inputs: views, outputs: vec![out, out_planes] }
+    Dispatch {
+        kernel: &MASKED,
+        body: Some(body),
+        params: params.words(),
+        inputs: views,
+        outputs: vec![out, out_planes],
+    }
 }
 
 fn body(dispatch: &Dispatch) -> &Total {

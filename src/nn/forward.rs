@@ -1,10 +1,11 @@
 //! The forward pass in ops: what the recorded step and recorded prediction run.
 
 use super::head::{Basis, Form, Gauge, Head};
-use super::spec::{Activation, Layer, Spec};
+use super::spec::{Activation, Layer, RationalLayer, Spec};
 use crate::autograd::Var;
 use crate::kernels::scalar::expr::{cos, gt, select, sin, softplus, sqrt};
 use crate::ops;
+use crate::scm::{self, Masked};
 use crate::tensor::Tensor;
 
 /// Whether the pass trains (dropout draws) or predicts.
@@ -23,7 +24,7 @@ pub enum Mode {
 
 /// The model's outputs [rows, outputs], of a projective head the pairs [rows, 2 · outputs], for `x` [rows, inputs], with parameters in the layout's order.
 pub fn forward(spec: &Spec, parameters: &[Var], x: &Var, mode: &Mode) -> Var {
-    let mut pass = Pass { parameters: parameters.iter(), mode, dropouts: 0 };
+    let mut pass = Pass { parameters: parameters.iter(), mode, dropouts: 0, bottom: None };
     pass.layers(&spec.layers, x.clone())
 }
 
@@ -32,6 +33,8 @@ struct Pass<'a> {
     mode: &'a Mode,
     /// Dropout layers met so far: each draws from a stream of its own.
     dropouts: u32,
+    /// 1 for each row, [rows, 1], in which a layer met a pole.
+    bottom: Option<Var>,
 }
 
 impl Pass<'_> {
@@ -67,13 +70,26 @@ impl Pass<'_> {
                 let inner = self.layers(layers, x.clone());
                 ops::add(&x, &inner)
             }
+            Layer::Rational(layer) => self.rational(layer, &x),
             Layer::Projective(head) => self.pairs(head, &x),
         }
     }
 
+    /// A rational layer's values; its poles are remembered for the head.
+    fn rational(&mut self, layer: &RationalLayer, x: &Var) -> Var {
+        let y = scm::rational(&Masked::from(x), &self.next(), &layer.form(), layer.policy);
+        if !layer.is_safe {
+            let rows = scm::sum(&y, 1..2, scm::Mode::Strict).bottoms();
+            self.bottom = Some(self.bottom.take().map_or(rows.clone(), |before| ops::or(&before, &rows)));
+        }
+        y.value().clone()
+    }
+
     /// Numerators and denominators [rows, 2 · outputs] from features.
     fn pairs(&mut self, head: &Head, x: &Var) -> Var {
-        let (p, q) = if let Form::Angular { scale } = head.form {
+        let (p, q) = if head.form == Form::Value {
+            (x.clone(), ops::constant(x, 1.0))
+        } else if let Form::Angular { scale } = head.form {
             (ops::fused(&[x], |v| cos(v[0] * scale)), ops::fused(&[x], |v| sin(v[0] * scale)))
         } else {
             let (a, b) = (columns(x, 0, head.outputs), columns(x, head.outputs, head.denominators()));
@@ -83,6 +99,13 @@ impl Pass<'_> {
         let [rows, outputs] = [x.shape().sizes()[0], head.outputs];
         let q = ops::broadcast_to(&q, &[rows, outputs].into());
         let (p, q) = in_gauge(head.gauge, p, q);
+        let (p, q) = match &self.bottom {
+            Some(bottom) => (
+                ops::fused(&[&p, bottom], |v| select(v[1], 1.0, v[0])),
+                ops::fused(&[&q, bottom], |v| select(v[1], 0.0, v[0])),
+            ),
+            None => (p, q),
+        };
         let [p, q] = [p, q].map(|part| ops::reshape(&part, [rows, 1, outputs]));
         let is_denominator = numbers(x, [2, 1], &[0.0, 1.0]);
         let pairs = ops::fused(&[&p, &q, &is_denominator], |v| select(v[2], v[1], v[0]));

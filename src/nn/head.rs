@@ -43,6 +43,8 @@ pub enum Form {
         /// The φ.
         basis: Basis,
     },
+    /// P = a, Q = 1: for a model whose poles are those of its rational layers.
+    Value,
     /// P = cos(scale · a), Q = sin(scale · a): of length 1 by construction.
     Angular {
         /// Radians per unit of the feature.
@@ -92,6 +94,11 @@ impl Head {
         }
     }
 
+    /// Values as they come, ⊥ where a layer before met a pole.
+    pub fn value(outputs: usize) -> Self {
+        Self { form: Form::Value, anchor: 0.0, ..Self::linear(outputs) }
+    }
+
     /// An angle per output.
     pub fn angular(outputs: usize) -> Self {
         Self { form: Form::Angular { scale: 1.0 }, anchor: 0.0, ..Self::linear(outputs) }
@@ -102,9 +109,12 @@ impl Head {
         if self.denominators == Denominators::Shared { 1 } else { self.outputs }
     }
 
-    /// Features of a row: one per numerator, then one per denominator; an angle makes both.
+    /// Features of a row: one per numerator, then one per denominator where it has its own.
     pub fn features(&self) -> usize {
-        if let Form::Angular { .. } = self.form { self.outputs } else { self.outputs + self.denominators() }
+        match self.form {
+            Form::Angular { .. } | Form::Value => self.outputs,
+            Form::Linear | Form::Rational { .. } => self.outputs + self.denominators(),
+        }
     }
 
     /// Whether any pair the head can make counts as ⊥: a floor above the threshold rules it out.
@@ -124,8 +134,8 @@ impl Head {
         {
             return wrong(format!("degrees are {numerator} and {denominator}; at most {MAX_DEGREE} are taken"));
         }
-        if matches!(self.form, Form::Angular { .. }) && (self.anchor != 0.0 || self.floor.is_some()) {
-            return wrong("angles make their own denominators: leave out anchor and floor".into());
+        if matches!(self.form, Form::Angular { .. } | Form::Value) && (self.anchor != 0.0 || self.floor.is_some()) {
+            return wrong("angles and values have denominators of their own: leave out anchor and floor".into());
         }
         if !self.anchor.is_finite() || self.floor.is_some_and(|floor| !(floor.is_finite() && floor >= 0.0)) {
             return wrong("anchor must be finite, and its floor finite and at least 0".into());

@@ -19,6 +19,13 @@ pub enum Init {
     Zero,
     /// All one.
     One,
+    /// Coefficients of a rational function that starts as the identity: of P N(0, 0.01²), and 1 more for x; of Q 1, 0, 0, …
+    Identity {
+        /// Degree of P.
+        numerator: usize,
+        /// Coefficients of each.
+        channels: usize,
+    },
     /// N(0, 0.01²).
     Small,
     /// 1 + N(0, 0.01²).
@@ -36,7 +43,7 @@ impl Init {
             Self::Linear => 1.0 / (inputs as f64).sqrt(),
             Self::Kaiming => (6.0 / inputs as f64).sqrt(),
             Self::Xavier => (6.0 / (inputs + outputs) as f64).sqrt(),
-            Self::Zero | Self::One | Self::Small | Self::NearOne => 0.0,
+            Self::Zero | Self::One | Self::Small | Self::NearOne | Self::Identity { .. } => 0.0,
         }
     }
 }
@@ -55,6 +62,16 @@ fn fill(values: &mut [f32], parameter: &Parameter, key: [u32; 2], stream: u32) {
     match parameter.init {
         Init::Zero => {}
         Init::One => values.fill(1.0),
+        Init::Identity { numerator, channels } => {
+            for (index, value) in values.iter_mut().enumerate() {
+                let noise = 0.01 * random::normal(threefry(key, [index as u32, stream]))[0];
+                *value = match index / channels {
+                    1 if numerator >= 1 => 1.0 + noise,
+                    k if k <= numerator => noise,
+                    k => f32::from(u8::from(k == numerator + 1)),
+                };
+            }
+        }
         Init::Small | Init::NearOne => {
             let centre = if parameter.init == Init::Small { 0.0 } else { 1.0 };
             for (index, value) in values.iter_mut().enumerate() {

@@ -80,6 +80,12 @@ impl Layout {
                     self.add(&path, "bias", [width].into(), Init::Zero, (width, width));
                 }
                 Layer::Residual { layers } => width = self.add_layers(layers, width, &format!("{path}.layers")),
+                Layer::Rational(layer) => {
+                    let channels = if layer.is_per_channel { width } else { 1 };
+                    let shape = [layer.form().coefficients(), channels];
+                    let init = Init::Identity { numerator: layer.numerator, channels };
+                    self.add(&path, "coefficients", shape.into(), init, (1, 1));
+                }
                 Layer::Projective(head) => self.add_head(head, &path),
                 Layer::Activation { .. } | Layer::Dropout { .. } => {}
             }

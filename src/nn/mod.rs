@@ -10,4 +10,4 @@ pub use forward::{Mode, forward};
 pub use head::{Basis, Decoding, Denominators, Form, Gauge, Head, Threshold};
 pub use init::{Init, initialise};
 pub use layout::{Layout, Parameter};
-pub use spec::{Activation, Layer, Spec};
+pub use spec::{Activation, Layer, RationalLayer, Spec};

@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::head::Head;
+use super::head::{Basis, Head};
 use super::init::Init;
 use crate::error::{Error, Result};
 pub use crate::kernels::mlp::Activation;
+use crate::kernels::rational::{MAX_DEGREE, Rational};
+use crate::scm::policy::Policy;
 
 /// A model: inputs and layers in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,8 +51,62 @@ pub enum Layer {
         /// The inner layers; they keep the width.
         layers: Vec<Layer>,
     },
+    /// A learnt rational function of each value. Poles of a layer that is not safe make the row's prediction ⊥, so the model must end
+    /// in a projective head.
+    Rational(RationalLayer),
     /// A numerator and a denominator per output; only as the last layer.
     Projective(Head),
+}
+
+/// A rational function as a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RationalLayer {
+    /// Degree of the numerator.
+    pub numerator: usize,
+    /// Degree of the denominator.
+    pub denominator: usize,
+    /// The polynomials.
+    pub basis: Basis,
+    /// Whether each column has coefficients of its own.
+    pub is_per_channel: bool,
+    /// Whether the denominator is 1 + |…|, which has no poles.
+    pub is_safe: bool,
+    /// Where |Q| is not above this there is no value.
+    pub epsilon: f32,
+    /// What becomes of gradients at ⊥.
+    pub policy: Policy,
+}
+
+impl RationalLayer {
+    /// Of these degrees, shared by all columns, with poles where |Q| <= 1e-6, gradients 0 there.
+    pub fn new(numerator: usize, denominator: usize) -> Self {
+        let (basis, policy) = (Basis::Monomial, Policy::Project);
+        Self { numerator, denominator, basis, is_per_channel: false, is_safe: false, epsilon: 1e-6, policy }
+    }
+
+    /// An activation without poles (Molina et al. 2020).
+    pub fn safe(numerator: usize, denominator: usize) -> Self {
+        Self { is_per_channel: true, is_safe: true, ..Self::new(numerator, denominator) }
+    }
+
+    /// Its function.
+    pub(super) fn form(&self) -> Rational {
+        let Self { numerator, denominator, basis, is_safe, epsilon, .. } = *self;
+        Rational { numerator, denominator, basis, is_safe, epsilon }
+    }
+
+    fn check(&self) -> Result<()> {
+        let (most, least) = (self.numerator.max(self.denominator), self.epsilon);
+        if most > MAX_DEGREE {
+            return Err(Error::new(format!("a rational layer of degree {most}; at most {MAX_DEGREE} are taken")));
+        }
+        if !(least.is_finite() && least >= 0.0) {
+            return Err(Error::new(format!(
+                "a rational layer's epsilon is {least}, wanted a finite number of at least 0"
+            )));
+        }
+        Ok(())
+    }
 }
 
 /// Values of one weight, at most: what 32-bit sizes in words allow with room to spare.
@@ -92,6 +148,11 @@ impl Spec {
             return Err(Error::new("model: it has no inputs"));
         }
         let Some((Layer::Projective(head), before)) = self.layers.split_last() else {
+            if let Some(at) = self.layers.iter().position(has_poles) {
+                return Err(Error::new(format!(
+                    "model: layers.{at}: a rational layer has poles; end the model in a projective head, which can say ⊥, or make the layer safe"
+                )));
+            }
             return width_after(&self.layers, self.inputs, "layers");
         };
         let wrong = |what: String| Error::new(format!("model: layers.{}: {what}", before.len()));
@@ -120,6 +181,14 @@ impl Spec {
     }
 }
 
+fn has_poles(layer: &Layer) -> bool {
+    match layer {
+        Layer::Rational(layer) => !layer.is_safe,
+        Layer::Residual { layers } => layers.iter().any(has_poles),
+        _ => false,
+    }
+}
+
 fn width_after(layers: &[Layer], mut width: usize, path: &str) -> Result<usize> {
     for (at, layer) in layers.iter().enumerate() {
         let wrong = |what: String| Error::new(format!("model: {path}.{at}: {what}"));
@@ -141,6 +210,7 @@ fn width_after(layers: &[Layer], mut width: usize, path: &str) -> Result<usize> 
                     return Err(wrong(format!("a residual block keeps the width: {width} go in, {inner} come out")));
                 }
             }
+            Layer::Rational(layer) => layer.check().map_err(|error| wrong(error.to_string()))?,
             Layer::Projective(_) => return Err(wrong("a projective head can only be the last layer".into())),
             _ => {}
         }

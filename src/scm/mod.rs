@@ -4,6 +4,7 @@
 
 mod complex;
 mod functions;
+mod layers;
 mod linear;
 pub mod orientation;
 mod pointwise;
@@ -14,6 +15,7 @@ mod total;
 mod value;
 
 pub use complex::Complex;
+pub use layers::{governed, norm, rational, softmax};
 pub use linear::{add_rows, linear, matmul, round_to_half, take_rows};
 pub use pointwise::*;
 pub use reduce::{Mode, mean, prod, sum};

@@ -12,17 +12,59 @@ use crate::kernels::scalar::expr;
 
 /// All cases.
 pub fn cases() -> Vec<Case> {
-    let rows = FORMULAS.iter().flat_map(|formula| [of_row(formula, "patterns", patterns), of_row(formula, "random", random)]);
+    let rows =
+        FORMULAS.iter().flat_map(|formula| [of_row(formula, "patterns", patterns), of_row(formula, "random", random)]);
     rows.chain(sizes()).chain([chain(), broadcast()]).collect()
 }
 
 /// Bit patterns at which an answer changes; each also with its sign turned.
 const TELLING: &[u32] = &[
-    0, 1, 2, 0x20_0000, 0x20_0001, 0x7f_ffff, 0x80_0000, 0x80_0001, 0x1a00_0000, 0x1a00_0001, 0x1f7f_ffff, 0x1f80_0000, 0x2000_0000,
-    0x2000_0001, 0x3727_c5ac, 0x3c00_0000, 0x3eff_ffff, 0x3f00_0000, 0x3f7f_ffff, 0x3f80_0000, 0x3f80_0001, 0x3fc0_0000,
-    0x4000_0000, 0x4040_0000, 0x42b1_7217, 0x42b1_7218, 0x42b2_d4fc, 0x42b2_d4fd, 0x42ff_ffff, 0x4300_0000, 0x4315_0000, 0x4b80_0001,
-    0x5f7f_ffff, 0x5f80_0000, 0x6000_0000, 0x7445_3acb, 0x7e00_0000, 0x7eff_ffff, 0x7f00_0000, 0x7f34_0000, 0x7f7f_fffe, 0x7f7f_ffff, 0x7f80_0000,
-    0x7f80_0001, 0x7fc0_0000, 0x7fff_ffff,
+    0,
+    1,
+    2,
+    0x20_0000,
+    0x20_0001,
+    0x7f_ffff,
+    0x80_0000,
+    0x80_0001,
+    0x1a00_0000,
+    0x1a00_0001,
+    0x1f7f_ffff,
+    0x1f80_0000,
+    0x2000_0000,
+    0x2000_0001,
+    0x3727_c5ac,
+    0x3c00_0000,
+    0x3eff_ffff,
+    0x3f00_0000,
+    0x3f7f_ffff,
+    0x3f80_0000,
+    0x3f80_0001,
+    0x3fc0_0000,
+    0x4000_0000,
+    0x4040_0000,
+    0x42b1_7217,
+    0x42b1_7218,
+    0x42b2_d4fc,
+    0x42b2_d4fd,
+    0x42ff_ffff,
+    0x4300_0000,
+    0x4315_0000,
+    0x4b80_0001,
+    0x5f7f_ffff,
+    0x5f80_0000,
+    0x6000_0000,
+    0x7445_3acb,
+    0x7e00_0000,
+    0x7eff_ffff,
+    0x7f00_0000,
+    0x7f34_0000,
+    0x7f7f_fffe,
+    0x7f7f_ffff,
+    0x7f80_0000,
+    0x7f80_0001,
+    0x7fc0_0000,
+    0x7fff_ffff,
 ];
 
 /// Whether a row has a value at finite arguments, as mathematics says.
@@ -65,7 +107,8 @@ fn patterns(formula: &Formula) -> Vec<Vec<u32>> {
 /// Random patterns, and for two arguments such that their product or quotient is near the largest float.
 fn random(formula: &Formula) -> Vec<Vec<u32>> {
     let mut numbers = Numbers::new(7);
-    let mut columns: Vec<Vec<u32>> = formula.row.arguments.iter().map(|_| (0..2500).map(|_| numbers.word()).collect()).collect();
+    let mut columns: Vec<Vec<u32>> =
+        formula.row.arguments.iter().map(|_| (0..2500).map(|_| numbers.word()).collect()).collect();
     if columns.len() == 2 {
         for k in 0..1200 {
             let a = f32::from_bits(columns[0][k]);
@@ -96,7 +139,8 @@ fn of_row(formula: &'static Formula, name: &str, arguments: fn(&Formula) -> Vec<
         wider => wider,
     };
     case(format!("{} {name}", formula.row.name), bound, inputs, expected(&outcomes, true), |views, out| {
-        let operand = |at: usize| Operand { values: views[at].clone(), planes: Some((kinds[at], views[width + at].clone())) };
+        let operand =
+            |at: usize| Operand { values: views[at].clone(), planes: Some((kinds[at], views[width + at].clone())) };
         let operands: Vec<Operand> = (0..width).map(operand).collect();
         let space = Space::flat([1, 1, 1, count as u32]);
         dispatch(Program::row(formula.row), space, &operands, out[0].clone(), out[1].clone(), true)
@@ -203,7 +247,9 @@ fn broadcast() -> Case {
     let mut inputs = Vec::new();
     for (at, (strides, length)) in shapes.iter().enumerate() {
         space.strides[at] = *strides;
-        inputs.push((0..*length).map(|_| if numbers.word() % 3 == 0 { 0 } else { numbers.floats(1)[0].to_bits() }).collect());
+        inputs.push(
+            (0..*length).map(|_| if numbers.word() % 3 == 0 { 0 } else { numbers.floats(1)[0].to_bits() }).collect(),
+        );
     }
     inputs.extend(shapes.map(|(_, length)| sparse(&mut numbers, Planes::Fault, length)));
     let outcome = |c: [u32; 4]| {

@@ -128,8 +128,10 @@ fn over_tail<F: Masked<N>, const N: usize>(
     for (values, source) in values.iter_mut().zip(sources) {
         values[..tail.len()].copy_from_slice(&source.values[whole..whole + tail.len()]);
     }
-    let padded =
-        std::array::from_fn(|at| Source { values: &values[at], bits: &sources[at].bits[whole / BLOCK..=whole / BLOCK] });
+    let padded = std::array::from_fn(|at| Source {
+        values: &values[at],
+        bits: &sources[at].bits[whole / BLOCK..=whole / BLOCK],
+    });
     let mut out = [0.0; BLOCK];
     let mut word = [0];
     let word_wanted = bits.is_some().then_some(&mut word[..]);

@@ -20,7 +20,9 @@ impl Body for Total {
         for (at, instruction) in program.code.iter().enumerate() {
             let value = match instruction {
                 Instruction::Input(input) => format!("x{input}"),
-                Instruction::Constant(value) => format!("Total({}, 0u)", crate::kernels::program::wgsl_constant(*value)),
+                Instruction::Constant(value) => {
+                    format!("Total({}, 0u)", crate::kernels::program::wgsl_constant(*value))
+                }
                 Instruction::Row(row, arguments) => {
                     let names: Vec<_> = arguments[..row.arguments.len()].iter().map(|a| format!("v{a}")).collect();
                     format!("total_{}({})", row.name, names.join(", "))
@@ -81,7 +83,8 @@ fn function(row: &'static Row) -> String {
     let form = &row.form;
     let inside = form.inside.map_or("true", |question| question.wgsl);
     let fits = form.fits.map_or("true", |question| question.wgsl);
-    let call = |name: &str| format!("{name}_{}({})", row.name, list(&|name| format!("select({name}, 1.0, cause != 0u)")));
+    let call =
+        |name: &str| format!("{name}_{}({})", row.name, list(&|name| format!("select({name}, 1.0, cause != 0u)")));
     let (own, value) = match form.value {
         Some(value) => {
             let arguments = list(&|name| format!("{name}: f32"));

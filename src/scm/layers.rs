@@ -1,0 +1,95 @@
+//! What layers do to masked numbers: rational functions with learnt coefficients, standardisation along the batch, softmax along rows, and
+//! the policy that governs a layer's gradient.
+
+use std::rc::Rc;
+
+use super::pointwise::only_where;
+use super::policy::Policy;
+use super::{Masked, Mode, fused, mean};
+use crate::autograd::{Backward, Op, Var, apply};
+use crate::error::Result;
+use crate::kernels::masked::Planes;
+use crate::kernels::rational::Rational;
+use crate::kernels::scalar::expr;
+use crate::ops;
+use crate::tensor::Tensor;
+
+/// P(x) / Q(x) with coefficients w: [p_0, …, q_0, …] by channels, 1 or as many as x's last axis; ⊥ where x is, where |Q| is not above the
+/// form's epsilon, and where value or slope do not fit a float.
+#[track_caller]
+pub fn rational(x: &Masked, w: &Var, form: &Rational, policy: Policy) -> Masked {
+    let (value, bits) = ops::rational(x.value(), w, form);
+    let made = Masked { value, planes: Some((Planes::Bottom, bits)), is_traced: false };
+    let made = if x.planes.is_none() { made } else { fused(&[&made, x], |v| v[0] + 0.0 * v[1]) };
+    governed(&made, policy)
+}
+
+/// Columns of x: [rows, columns] brought to mean 0 and variance 1, ⊥ left out; population variance, plus `epsilon`. A column without spread
+/// is ⊥ as a whole.
+#[track_caller]
+pub fn norm(x: &Masked, epsilon: f32, policy: Policy) -> Masked {
+    let centred = fused(&[x, &mean(x, 0..1, Mode::Drop)], |v| v[0] - v[1]);
+    let variance = mean(&fused(&[&centred], |v| v[0] * v[0]), 0..1, Mode::Drop);
+    let made = fused(&[&centred, &variance], |v| {
+        let spread = v[1] + epsilon;
+        only_where(v[0] / expr::sqrt(spread), expr::gt(spread, 0.0))
+    });
+    governed(&made, policy)
+}
+
+/// Probabilities of each row of x: [rows, columns], and 1 for each row, [rows, 1], that holds a ⊥: it becomes 1 at the largest of its other
+/// values (at the first place where there is none) and 0 elsewhere, without a gradient.
+#[track_caller]
+pub fn softmax(x: &Masked, policy: Policy) -> (Var, Var) {
+    let x = x.settled();
+    let bottoms = x.bottoms();
+    let is_bottom = ops::fused(&[&ops::sum(&bottoms, 1..2)], |v| expr::gt(v[0], 0.0));
+    let plain = ops::softmax(x.value());
+    // Below every float that is a logit, but finite.
+    let logits = ops::fused(&[x.value(), &bottoms], |v| expr::select(v[1], -3.0e38, v[0])).detach();
+    let columns = x.shape().sizes()[1];
+    let places: Vec<f32> = (0..columns).map(|column| column as f32).collect();
+    let places = Tensor::from_f32(x.value().value().device(), [1, columns], &places).expect("a row can be uploaded");
+    let best = ops::cast(&ops::argmax(&logits, 1), crate::tensor::DType::F32);
+    let only = ops::eq(&Var::constant(places), &best);
+    let made = ops::fused(&[&plain, &only, &is_bottom], |v| expr::select(v[2], v[1], v[0]));
+    let rows = Masked::from(&is_bottom);
+    let governed = apply(Rc::new(Governed { policy, bottoms: rows.value }), &[&made]);
+    (governed, is_bottom)
+}
+
+/// The same numbers, whose gradient a policy governs: what it does with ⊥ is settled here, on the way forward.
+#[must_use]
+pub fn governed(x: &Masked, policy: Policy) -> Masked {
+    let bottoms = x.bottoms();
+    Masked { value: apply(Rc::new(Governed { policy, bottoms }), &[x.value()]), ..x.clone() }
+}
+
+/// The identity, and its policy on the way back.
+struct Governed {
+    policy: Policy,
+    /// 1 where ⊥, broadcast over the values.
+    bottoms: Var,
+}
+
+impl Op for Governed {
+    fn name(&self) -> &'static str {
+        "governed"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Tensor {
+        inputs[0].clone()
+    }
+
+    fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
+        let kept = |g: &dyn Fn(crate::kernels::program::E) -> crate::kernels::program::E| {
+            ops::fused(&[step.gradient, &self.bottoms], |v| expr::select(v[1], 0.0, g(v[0])))
+        };
+        Ok(vec![Some(match self.policy {
+            Policy::Passthrough => step.gradient.clone(),
+            Policy::Project => kept(&|g| g),
+            Policy::Clamp { low, high } => kept(&|g| expr::clamp(g, low, high)),
+            Policy::Reject => ops::fused(&[step.gradient], |v| 0.0 * v[0]),
+        })])
+    }
+}
