@@ -90,7 +90,7 @@ impl RationalLayer {
     }
 
     /// Its function.
-    pub(super) fn form(&self) -> Rational {
+    pub fn form(&self) -> Rational {
         let Self { numerator, denominator, basis, is_safe, epsilon, .. } = *self;
         Rational { numerator, denominator, basis, is_safe, epsilon }
     }

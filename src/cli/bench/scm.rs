@@ -9,6 +9,8 @@ use super::super::{Answer, Failure};
 use super::{Common, random, windows};
 use crate::autograd::Var;
 use crate::kernels::scalar::expr;
+use crate::nn::RationalLayer;
+use crate::scm::policy::Policy;
 use crate::scm::{self, Masked};
 use crate::tensor::Tensor;
 use crate::{Device, Result, ops};
@@ -56,12 +58,40 @@ pub(super) fn run(args: &Args) -> Answer {
         }
         lines.push((*case, format!("{} ms, {} million/s", figure(ms), figure(rate))));
     }
+    let (n, ms) = (args.n.min(RATIONAL), rational(&device, args)?);
+    if args.common.json {
+        say_json(&json!({ "bench": "scm", "case": "rational_3_2_fwd_bwd", "n": n, "ms": ms, "melem_s": n as f64 / ms / 1e3 }));
+    }
+    lines.push(("rational_3_2_fwd_bwd", format!("{} ms, {} million/s", figure(ms), figure(n as f64 / ms / 1e3))));
     if !args.common.json {
         let info = device.info();
         lines.push(("on", place(info.device, &info.name, info.threads)));
         say(&facts(&lines));
     }
     Ok(())
+}
+
+/// Numbers that the rational layer is measured on, at most.
+const RATIONAL: usize = 1_000_000;
+
+/// Milliseconds of a cubic over a quadratic, forward and backward, with gradients of x and of the coefficients.
+fn rational(device: &Device, args: &Args) -> Result<f64> {
+    let n = args.n.min(RATIONAL);
+    let x = Var::leaf(ops::normal(device, [n], 0, 6)?);
+    let w = Var::leaf(Tensor::from_f32(device, [7, 1], &[0.1, 1.0, -0.2, 0.05, 1.0, 0.1, 0.3])?);
+    let form = RationalLayer::new(3, 2).form();
+    let (plan, first) = device.capture(|| {
+        let y = scm::rational(&Masked::from(&x), &w, &form, Policy::Project);
+        let gradients = ops::grad(y.value(), &[&x, &w])?;
+        Ok((y, gradients))
+    })?;
+    let mut first = first.0.value().value().view().clone();
+    first.words = 1;
+    let [_, median, _] = windows(args.common.windows, || {
+        plan.run(1)?;
+        block_on(device.read(&first)).map(drop)
+    })?;
+    Ok(median)
 }
 
 /// Normal numbers, divisors with zeros, masks.
