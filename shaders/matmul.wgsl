@@ -66,11 +66,6 @@ fn turned(x: mat4x4<f32>, is_turned: bool) -> mat4x4<f32> {
     return x;
 }
 
-// A row of the result and four steps of p.
-fn add(sum: vec4<f32>, x: vec4<f32>, y: mat4x4<f32>) -> vec4<f32> {
-    return sum + x.x * y[0] + x.y * y[1] + x.z * y[2] + x.w * y[3];
-}
-
 fn store(z: u32, i: u32, j: u32, row: vec4<f32>) {
     if i >= params.m {
         return;

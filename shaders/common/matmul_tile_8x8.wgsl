@@ -9,6 +9,11 @@ const B_ROW: u32 = 16u;
 var<workgroup> a_tile: array<vec4<f32>, 320>;
 var<workgroup> b_tile: array<vec4<f32>, 256>;
 
+// A row of the result and four steps of p.
+fn add(sum: vec4<f32>, x: vec4<f32>, y: mat4x4<f32>) -> vec4<f32> {
+    return sum + x.x * y[0] + x.y * y[1] + x.z * y[2] + x.w * y[3];
+}
+
 fn b_four(at: u32) -> mat4x4<f32> {
     return mat4x4<f32>(b_tile[at], b_tile[at + B_ROW], b_tile[at + 2u * B_ROW], b_tile[at + 3u * B_ROW]);
 }
