@@ -1,7 +1,7 @@
 //! What the kernels' cases are made with: views lent to a kernel's own `dispatch`, whose launch is then kept as data, and
 //! numbers from a fixed seed. Only tests, benches and the `bench` command come here.
 
-use crate::device::{Bound, Case, Device, Dispatch, Expected, View};
+use crate::device::{Bound, Case, Device, Dispatch, Expected, Info, View};
 
 /// What outputs hold before a dispatch: an element that was never written shows.
 const UNWRITTEN: u32 = 0xdead_beef;
@@ -41,6 +41,20 @@ pub fn case(
 /// A view with no memory behind it, for an intermediate result that fusion takes away.
 pub fn scratch(words: usize) -> View {
     Device::dry().buffer(words).view()
+}
+
+/// A device that wants the work cut as a software adapter does, or as a GPU does.
+pub fn device(is_software: bool) -> Info {
+    Info {
+        device: "webgpu",
+        name: String::new(),
+        driver: String::new(),
+        is_software,
+        threads: 1,
+        max_binding_bytes: 0,
+        workgroup_bytes: 0,
+        features: Vec::new(),
+    }
 }
 
 /// The bound |got - wanted| <= relative · |wanted| + absolute.

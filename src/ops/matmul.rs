@@ -52,7 +52,7 @@ impl Op for Product {
             is_batched: t.shape().rank() > 2,
         };
         let (a, b) = (operand(a, self.a_transposed), operand(b, self.b_transposed));
-        out.launch(dispatch(sizes, a, b, out.view().clone()));
+        out.launch(dispatch(out.device().info(), sizes, a, b, out.view().clone()));
         out
     }
 

@@ -1,7 +1,7 @@
 //! Cases of `matmul`: transposes, batches, sizes around every tile edge, epilogues.
 
 use crate::device::{Bound, Case, Dispatch, Expected, View};
-use crate::kernels::evidence::{Numbers, case, scratch, within, words};
+use crate::kernels::evidence::{Numbers, case, device, scratch, within, words};
 use crate::kernels::map;
 use crate::kernels::matmul::{Operand, dispatch};
 use crate::kernels::pointwise::{MAX_INPUTS, Space, natural};
@@ -37,12 +37,24 @@ pub fn cases() -> Vec<Case> {
         product(Product { size: [4, 30, 20, 10], is_shared: [true, false], ..Product::default() }),
         product(Product { size: [4, 30, 20, 10], is_shared: [false, true], ..Product::default() }),
     ];
-    plain.into_iter().chain(stored).chain(shared).chain([bias_and_relu(), two_epilogues(), same_twice()]).collect()
+    let epilogues = [bias_and_relu(false), bias_and_relu(true), two_epilogues(), same_twice()];
+    plain.into_iter().chain(stored).chain(shared).chain(coarse()).chain(epilogues).collect()
+}
+
+/// The tile of software adapters: drivers take seconds to compile it, so few layouts stand for all.
+fn coarse() -> Vec<Case> {
+    let plain = [[1, 3, 0, 5], [1, 129, 33, 257], [2, 132, 68, 260]];
+    let plain = plain.map(|size| Product { size, is_coarse: true, ..Product::default() });
+    let turned = |size, is_transposed| Product { size, is_transposed, is_coarse: true, ..Product::default() };
+    let turned = [turned([1, 68, 35, 132], [true, false]), turned([3, 33, 36, 65], [false, true])];
+    plain.into_iter().chain(turned).map(product).collect()
 }
 
 #[derive(Clone, Copy, Default)]
 struct Product {
     size: [u32; 4],
+    /// Whether it is cut as for a software adapter.
+    is_coarse: bool,
     /// Of a and of b.
     is_transposed: [bool; 2],
     is_shared: [bool; 2],
@@ -54,7 +66,8 @@ impl Product {
         let mark = |is_set: bool, mark: &'static str| if is_set { mark } else { "" };
         let (at, bt) = (mark(self.is_transposed[0], "T"), mark(self.is_transposed[1], "T"));
         let (shared_a, shared_b) = (mark(self.is_shared[0], " one a"), mark(self.is_shared[1], " one b"));
-        format!("{batch} x [{m}, {k}]{at} x [{k}, {n}]{bt}{shared_a}{shared_b}")
+        let coarse = mark(self.is_coarse, " coarse");
+        format!("{batch} x [{m}, {k}]{at} x [{k}, {n}]{bt}{shared_a}{shared_b}{coarse}")
     }
 
     fn operands(&self) -> (Vec<f32>, Vec<f32>) {
@@ -90,7 +103,7 @@ impl Product {
         };
         let a = operand(&inputs[0], self.is_transposed[0], self.is_shared[0]);
         let b = operand(&inputs[1], self.is_transposed[1], self.is_shared[1]);
-        dispatch(self.size, a, b, out)
+        dispatch(&device(self.is_coarse), self.size, a, b, out)
     }
 }
 
@@ -108,13 +121,14 @@ fn product(product: Product) -> Case {
 }
 
 /// relu(a · b + bias), the map merged into the product.
-fn bias_and_relu() -> Case {
-    let product = Product { size: [1, 70, 40, 90], ..Product::default() };
+fn bias_and_relu(is_coarse: bool) -> Case {
+    let product = Product { size: [1, 70, 40, 90], is_coarse, ..Product::default() };
     let ((a, b), bias) = (product.operands(), Numbers::new(7).floats(90));
     let plain = product.oracle(&a, &b);
     let expected = plain.iter().enumerate().map(|(at, x)| (x + f64::from(bias[at % 90])).max(0.0)).collect();
     let inputs = vec![words(&a), words(&b), words(&bias)];
-    case("bias and relu", bound(40), inputs, vec![Expected::Floats(expected)], |inputs, out| {
+    let name = if is_coarse { "bias and relu coarse" } else { "bias and relu" };
+    case(name, bound(40), inputs, vec![Expected::Floats(expected)], |inputs, out| {
         let made = scratch(70 * 90);
         let producer = product.dispatch(inputs, made.clone());
         let program = Program::build(2, |x| expr::relu(x[0] + x[1]));

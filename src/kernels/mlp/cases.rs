@@ -2,7 +2,7 @@
 
 use super::{Activation, Fused, Layer, Loss, Mlp, forward, step};
 use crate::device::{Case, Expected, Info};
-use crate::kernels::evidence::{Numbers, case, within, words};
+use crate::kernels::evidence::{Numbers, case, device, within, words};
 use crate::kernels::optimise::{self, Rule};
 use crate::kernels::oracle::wide;
 
@@ -84,20 +84,6 @@ fn model(example: &Example) -> (Mlp, Vec<Layer>, usize) {
     let layers: Vec<Layer> = example.sizes.windows(2).map(layer).collect();
     let mlp = Mlp::new(example.activation, layers.clone(), total as usize).expect("a case fits the kernels");
     (mlp, layers, total as usize)
-}
-
-/// A device that cuts the work coarsely or finely.
-fn device(is_coarse: bool) -> Info {
-    Info {
-        device: "webgpu",
-        name: String::new(),
-        driver: String::new(),
-        is_software: is_coarse,
-        threads: 1,
-        max_binding_bytes: 0,
-        workgroup_bytes: 0,
-        features: Vec::new(),
-    }
 }
 
 fn parameters(layers: &[Layer], total: usize, numbers: &mut Numbers) -> Vec<f32> {
