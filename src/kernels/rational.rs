@@ -1,8 +1,13 @@
 //! A rational function of one variable, element by element: y = P(x) / Q(x), P = Σ p_k φ_k(x), Q = Σ q_k φ_k(x), or the pole-free Q = 1 +
 //! |Σ_{k≥1} q_k φ_k(x)| (safe Padé units, Molina et al. 2020). ⊥, with y = 0 and a bit set, where something is not finite, |Q| <= epsilon, or
 //! P/Q or P/Q² passes the largest f32. Coefficients are [p_0, …, q_0, …] by channels, element i belonging to channel i mod channels.
+#![allow(
+    clippy::inline_always,
+    reason = "generic over the instruction set: must land inside the function that enables it"
+)]
 
 mod cases;
+pub(super) mod engine;
 
 use std::rc::Rc;
 
@@ -10,11 +15,13 @@ use pulp::{Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
 use super::common::{self, Variant};
+use super::masked::lanes::{self, Source, Target};
 use super::simd;
 use crate::device::{Call, Cost, Dispatch, Kernel, SharedBody, View, groups};
 use crate::params;
 
 pub use cases::{cases, cases_of_gradient};
+use engine::{Table, read, write};
 
 /// The `rational` kernel.
 pub static RATIONAL: Kernel = Kernel {
@@ -115,94 +122,13 @@ pub fn dispatch(form: &Rational, channels: usize, [x, w]: [View; 2], [y, bottom]
     Dispatch { kernel: &RATIONAL, body, params: params.words(), inputs: vec![x, w], outputs: vec![y, bottom] }
 }
 
-/// P and Q of a row of elements, one to a column.
-struct Tile {
-    /// What Clenshaw's rule carries.
-    carried: [Vec<f32>; 2],
-    p: Vec<f32>,
-    q: Vec<f32>,
-}
-
-impl Tile {
-    fn new(columns: usize) -> Self {
-        let zeros = || vec![0.0; columns];
-        Self { carried: [zeros(), zeros()], p: zeros(), q: zeros() }
-    }
-
-    /// P and Q at x by Horner's rule or Clenshaw's; `channels` is 1 or the tile's width.
-    #[inline(always)]
-    #[allow(clippy::inline_always, reason = "must land inside the function that enables the instruction set")]
-    fn values(&mut self, form: &Rational, x: &[f32], p: &[f32], q: &[f32], channels: usize) {
-        let [one, two] = &mut self.carried;
-        polynomial(form.basis, form.numerator, x, p, channels, [one, two], &mut self.p);
-        polynomial(form.basis, form.denominator, x, q, channels, [one, two], &mut self.q);
-        if !form.is_safe {
-            return;
-        }
-        for c in 0..x.len() {
-            // The lowest coefficient of a safe denominator is its 1.
-            self.q[c] = 1.0 + (self.q[c] - coefficient(q, channels, 0, c)).abs();
-        }
-    }
-}
-
-#[inline(always)]
-#[allow(clippy::inline_always, reason = "must land inside the function that enables the instruction set")]
-pub(super) fn coefficient(all: &[f32], channels: usize, k: usize, column: usize) -> f32 {
-    if channels == 1 { all[k] } else { all[k * channels + column] }
-}
-
-/// Σ w_k φ_k(x) for one value per column.
-#[inline(always)]
-#[allow(clippy::inline_always, reason = "must land inside the function that enables the instruction set")]
-fn polynomial(
-    basis: Basis,
-    degree: usize,
-    x: &[f32],
-    w: &[f32],
-    channels: usize,
-    [one, two]: [&mut [f32]; 2],
-    out: &mut [f32],
-) {
-    let width = x.len();
-    let (one, two, out) = (&mut one[..width], &mut two[..width], &mut out[..width]);
-    let at = |k: usize, c: usize| coefficient(w, channels, k, c);
-    match basis {
-        Basis::Monomial => {
-            for c in 0..width {
-                out[c] = at(degree, c);
-            }
-            for k in (0..degree).rev() {
-                for c in 0..width {
-                    out[c] = out[c] * x[c] + at(k, c);
-                }
-            }
-        }
-        Basis::Chebyshev => {
-            one.fill(0.0);
-            two.fill(0.0);
-            for k in (1..=degree).rev() {
-                for c in 0..width {
-                    let next = 2.0 * x[c] * one[c] - two[c] + at(k, c);
-                    two[c] = one[c];
-                    one[c] = next;
-                }
-            }
-            for c in 0..width {
-                out[c] = x[c] * one[c] - two[c] + at(0, c);
-            }
-        }
-    }
-}
-
+/// A run of elements; ⊥ is left NaN.
 struct Forward<'a> {
     form: Rational,
     params: Params,
+    table: &'a Table,
     x: &'a [f32],
-    p: &'a [f32],
-    q: &'a [f32],
-    y: &'a mut [f32],
-    bottom: &'a mut [u32],
+    out: &'a mut [f32],
     /// Channel of the first element.
     first: usize,
 }
@@ -211,49 +137,69 @@ impl WithSimd for Forward<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _simd: S) {
-        let (channels, columns) = (self.params.channels as usize, self.params.columns as usize);
-        let mut tile = Tile::new(columns);
-        let mut done = 0;
-        let mut is_bottom = vec![0_u8; self.y.len().next_multiple_of(32)];
-        while done < self.y.len() {
-            // Rows begin at channel 0; the first may begin inside one.
-            let column = if channels == 1 { 0 } else { (self.first + done) % channels };
-            let width = (columns - column).min(self.y.len() - done);
-            let x = &self.x[done..done + width];
-            let shift = if channels == 1 { 0 } else { column };
-            tile.values(&self.form, x, &self.p[shift..], &self.q[shift..], channels);
-            let (y, marks) = (&mut self.y[done..done + width], &mut is_bottom[done..done + width]);
-            let (p, q) = (&tile.p[..width], &tile.q[..width]);
-            for c in 0..width {
-                let value = p[c] / q[c];
-                let is_value =
-                    q[c].abs() > self.params.epsilon && (value / q[c]).abs() <= f32::MAX && value.abs() <= f32::MAX;
-                let is_value = is_value && q[c].abs() <= f32::MAX && p[c].abs() <= f32::MAX && x[c].abs() <= f32::MAX;
-                y[c] = if is_value { value } else { 0.0 };
-                marks[c] = u8::from(!is_value);
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Forward { form, params, table, x: all, out: made, first } = self;
+        let at = Place { form, epsilon: params.epsilon, table };
+        let columns = params.columns as usize;
+        let (mut done, mut column) = (0, first);
+        while done < made.len() {
+            // Rows begin at channel 0; the first may begin inside one, and then goes element by element.
+            let width = if column == 0 { columns } else { columns - column }.min(made.len() - done);
+            let (x, out) = (&all[done..done + width], &mut made[done..done + width]);
+            let (step, lead) = if column == 0 { (S::F32_LANES, 0) } else { (1, column) };
+            for k in (0..width).step_by(step) {
+                let value = at.value(simd, lead + k, read::<S>(simd, x, k));
+                if step == 1 { write::<S>(&mut out[k..=k], 0, value) } else { write::<S>(out, k, value) }
             }
             done += width;
-        }
-        for (word, marks) in self.bottom.iter_mut().zip(is_bottom.chunks_exact(32)) {
-            *word = marks.iter().enumerate().fold(0, |word, (i, mark)| word | u32::from(*mark) << i);
+            column = 0;
         }
     }
 }
 
+/// Where a vector's coefficients are.
+struct Place<'a> {
+    form: Rational,
+    epsilon: f32,
+    table: &'a Table,
+}
+
+impl Place<'_> {
+    #[inline(always)]
+    fn value<S: Simd>(&self, simd: S, column: usize, x: S::f32s) -> S::f32s {
+        let [p, q] = self.form.quotient(simd, self.table, column, x);
+        let y = simd.div_f32s(p, q);
+        let largest = simd.splat_f32s(f32::MAX);
+        let fits = |v: S::f32s| simd.less_than_or_equal_f32s(simd.abs_f32s(v), largest);
+        let is_far = simd.less_than_f32s(simd.splat_f32s(self.epsilon), simd.abs_f32s(q));
+        // P is not finite only where y is not; y / Q stands for the slope.
+        let is_value = simd.and_m32s(simd.and_m32s(is_far, fits(q)), simd.and_m32s(fits(x), fits(simd.div_f32s(y, q))));
+        simd.select_f32s(is_value, y, simd.splat_f32s(f32::NAN))
+    }
+}
+
+/// Elements worked on at a time.
+const TILE: usize = 1024;
+
 fn run(call: Call<'_>) {
     let params: Params = call.params();
     let form = call.body::<Variant<Rational>>().kind;
-    let count = params.count as usize;
+    let (count, channels) = (params.count as usize, params.channels as usize);
     let x = &call.floats(0)[..count];
-    let (p, q) = call.floats(1).split_at((form.numerator + 1) * params.channels as usize);
+    let table = &Table::new(&form, channels, call.floats(1));
     let [y, bottom] = call.outputs else { unreachable!("rational has two outputs") };
     let y = &mut bytemuck::cast_slice_mut::<u32, f32>(y)[..count];
     let bottom = &mut bottom[..count.div_ceil(32)];
-    // Pieces small enough for their bytes of marks to stay near.
-    let piece = 32 * common::rows_per_piece(count.div_ceil(32), 32 * form.coefficients(), call.team).min(512);
+    let piece = TILE * common::rows_per_piece(count.div_ceil(TILE), TILE * form.coefficients(), call.team);
     let pieces = y.chunks_mut(piece).zip(bottom.chunks_mut(piece / 32)).zip(x.chunks(piece)).enumerate();
     common::each(pieces, call.team, |(at, ((y, bottom), x))| {
-        simd::dispatch(Forward { form, params, x, p, q, y, bottom, first: at * piece });
+        let (mut tile, nothing) = ([0.0; TILE], [0; TILE / 32]);
+        let tiles = y.chunks_mut(TILE).zip(bottom.chunks_mut(TILE / 32)).zip(x.chunks(TILE)).enumerate();
+        for (k, ((values, bits), x)) in tiles {
+            let (out, start) = (&mut tile[..x.len()], at * piece + k * TILE);
+            let first = if channels == 1 { 0 } else { start % channels };
+            simd::dispatch(Forward { form, params, table, x, out, first });
+            lanes::settle(&[Source { values: out, bits: &nothing }], Target { values, bits: Some(bits) });
+        }
     });
 }

@@ -1,10 +1,16 @@
 //! The gradient of `rational`: dx = g (P' - y Q') / Q, and per part of the rows and column the sums over elements of g φ_k / Q (for p_k) and of
 //! -g y φ_k / Q (for q_k; of a safe denominator times the sign of its sum, 0 for its 1). Elements under ⊥ count for nothing.
+#![allow(
+    clippy::inline_always,
+    reason = "generic over the instruction set: must land inside the function that enables it"
+)]
 
 use pulp::{Simd, WithSimd};
 
 use super::common::{self, Variant};
-use super::rational::{Basis, Params, Rational, coefficient, flops};
+use super::masked::lanes::{self, Source, Target};
+use super::rational::engine::{PAD, Table, Term, read, write};
+use super::rational::{Params, Rational, flops};
 use super::simd;
 use crate::device::{Call, Cost, Dispatch, Kernel, View};
 
@@ -42,217 +48,122 @@ pub fn dispatch(form: &Rational, channels: usize, inputs: [View; 4], [dx, partia
     Dispatch { kernel: &RATIONAL_GRADIENT, body, params, inputs: inputs.into(), outputs }
 }
 
-/// One part's rows.
+/// One part's rows. `g` is not finite under ⊥.
 struct Part<'a> {
     form: Rational,
-    params: Params,
+    columns: usize,
+    table: &'a Table,
     x: &'a [f32],
-    p: &'a [f32],
-    q: &'a [f32],
-    bottom: &'a [u32],
     g: &'a [f32],
     dx: &'a mut [f32],
+    /// [coefficients, columns], columns padded.
     sums: &'a mut [f32],
-    /// Its first element.
-    first: usize,
 }
 
 impl WithSimd for Part<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _simd: S) {
-        let columns = self.params.columns as usize;
-        self.sums.fill(0.0);
-        let mut row = Row::new(columns);
-        for (at, dx) in self.dx.chunks_mut(columns).enumerate() {
-            let from = at * columns;
-            let width = dx.len();
-            row.read(&self.x[from..from + width], &self.g[from..from + width], self.bottom, self.first + from);
-            row.polynomials(&self.form, self.p, self.q, self.params.channels as usize);
-            row.gradients(&self.form, dx, self.sums, columns);
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Part { form, columns, table, x, g, dx, sums } = self;
+        let rows = dx.chunks_mut(columns).zip(x.chunks(columns).zip(g.chunks(columns)));
+        for (dx, (x, g)) in rows {
+            for column in (0..x.len()).step_by(S::F32_LANES) {
+                let at = Place { form, table, column, columns };
+                let slope = at.gradient(simd, read::<S>(simd, x, column), read::<S>(simd, g, column), x.len(), sums);
+                write::<S>(dx, column, slope);
+            }
         }
     }
 }
 
-/// What is worked out for one row of elements, one to a column.
-struct Row {
-    width: usize,
-    x: Vec<f32>,
-    g: Vec<f32>,
-    /// P, Q and their derivatives.
-    sums: [Vec<f32>; 4],
-    /// φ_k, φ_k', and those of k - 1.
-    basis: [Vec<f32>; 4],
-    /// The sign that a safe denominator's slope takes.
-    sign: Vec<f32>,
+/// A vector of neighbouring columns.
+struct Place<'a> {
+    form: Rational,
+    table: &'a Table,
+    column: usize,
+    columns: usize,
 }
 
-impl Row {
-    fn new(columns: usize) -> Self {
-        let zeros = || vec![0.0; columns];
-        let four = || [zeros(), zeros(), zeros(), zeros()];
-        Self { width: 0, x: zeros(), g: zeros(), sums: four(), basis: four(), sign: zeros() }
-    }
-
-    /// Takes a row; under ⊥ x and g become 0.
+impl Place<'_> {
+    /// dx of one vector; its share of the sums is added to them. Lanes past `width` are not of the row.
     #[inline(always)]
-    #[allow(clippy::inline_always, reason = "must land inside the function that enables the instruction set")]
-    fn read(&mut self, x: &[f32], g: &[f32], bottom: &[u32], first: usize) {
-        self.width = x.len();
-        for c in 0..x.len() {
-            let at = first + c;
-            let is_value = bottom[at / 32] >> (at % 32) & 1 == 0;
-            self.x[c] = if is_value { x[c] } else { 0.0 };
-            self.g[c] = if is_value { g[c] } else { 0.0 };
+    fn gradient<S: Simd>(&self, simd: S, x: S::f32s, g: S::f32s, width: usize, sums: &mut [f32]) -> S::f32s {
+        let Self { form, table, column, columns } = self;
+        let (zero, largest) = (simd.splat_f32s(0.0), simd.splat_f32s(f32::MAX));
+        let fits = |v: S::f32s| simd.less_than_or_equal_f32s(simd.abs_f32s(v), largest);
+        let finite = |v: S::f32s| simd.select_f32s(fits(v), v, zero);
+        let is_value = fits(g);
+        let (x, mut g) = (simd.select_f32s(is_value, x, zero), finite(g));
+        if column + S::F32_LANES > width {
+            let mut kept = [0.0_f32; PAD];
+            kept[..width - column].fill(1.0);
+            g = simd.mul_f32s(g, read::<S>(simd, &kept, 0));
         }
-    }
-
-    /// Lays φ_0 and its derivative out.
-    #[inline(always)]
-    #[allow(clippy::inline_always, reason = "must land inside the function that enables the instruction set")]
-    fn begin(&mut self) {
-        let [now, slope, before, before_slope] = &mut self.basis;
-        now.fill(1.0);
-        slope.fill(0.0);
-        before.fill(0.0);
-        before_slope.fill(0.0);
-    }
-
-    /// From φ_k to φ_{k+1}.
-    #[inline(always)]
-    #[allow(clippy::inline_always, reason = "must land inside the function that enables the instruction set")]
-    fn advance(&mut self, basis: Basis, k: usize) {
-        let width = self.width;
-        let x = &self.x[..width];
-        let [now, slope, before, before_slope] = &mut self.basis;
-        let (now, slope) = (&mut now[..width], &mut slope[..width]);
-        if basis == Basis::Monomial || k == 0 {
-            for c in 0..width {
-                (before[c], before_slope[c]) = (now[c], slope[c]);
-                slope[c] = slope[c] * x[c] + now[c];
-                now[c] *= x[c];
-            }
-            return;
-        }
-        let (before, before_slope) = (&mut before[..width], &mut before_slope[..width]);
-        for c in 0..width {
-            let next = 2.0 * x[c] * now[c] - before[c];
-            let next_slope = 2.0 * (now[c] + x[c] * slope[c]) - before_slope[c];
-            (before[c], before_slope[c]) = (now[c], slope[c]);
-            (now[c], slope[c]) = (next, next_slope);
-        }
-    }
-
-    /// P, Q, P' and Q'.
-    #[inline(always)]
-    #[allow(clippy::inline_always, reason = "must land inside the function that enables the instruction set")]
-    fn polynomials(&mut self, form: &Rational, p: &[f32], q: &[f32], channels: usize) {
-        let width = self.width;
-        self.sums.iter_mut().for_each(|sum| sum.fill(0.0));
-        self.begin();
+        let v = form.values(simd, table, *column, x);
+        // Under ⊥ g is 0 and Q may be.
+        let q = simd.select_f32s(is_value, v.q, simd.splat_f32s(1.0));
+        let share = simd.div_f32s(g, q);
+        let y = simd.div_f32s(v.p, q);
+        let slope = finite(simd.mul_f32s(share, simd.sub_f32s(v.p_slope, simd.mul_f32s(y, v.q_slope))));
+        let below = simd.mul_f32s(simd.neg_f32s(simd.mul_f32s(share, y)), v.sign);
+        let stride = columns.next_multiple_of(PAD);
+        let mut add = |k: usize, value: S::f32s| {
+            let sum = &mut sums[k * stride + column..][..S::F32_LANES];
+            write::<S>(sum, 0, simd.add_f32s(read::<S>(simd, sum, 0), finite(value)));
+        };
+        let mut term = Term::first(simd);
         for k in 0..=form.numerator.max(form.denominator) {
             if k > 0 {
-                self.advance(form.basis, k - 1);
+                term = term.next(simd, form.basis, x, k - 1);
             }
-            let [now, slope, ..] = &self.basis;
-            let [values, below, slopes, slopes_below] = &mut self.sums;
-            let both = [
-                (k <= form.numerator, p, values, slopes),
-                (k <= form.denominator && !(form.is_safe && k == 0), q, below, slopes_below),
-            ];
-            for (is_used, w, values, slopes) in both {
-                if !is_used {
-                    continue;
-                }
-                for c in 0..width {
-                    let w = coefficient(w, channels, k, c);
-                    values[c] += w * now[c];
-                    slopes[c] += w * slope[c];
-                }
-            }
-        }
-        let [_, below, _, slopes_below] = &mut self.sums;
-        for c in 0..width {
-            let sign = if !form.is_safe || below[c] > 0.0 {
-                1.0
-            } else if below[c] < 0.0 {
-                -1.0
-            } else {
-                0.0
-            };
-            self.sign[c] = sign;
-            if form.is_safe {
-                below[c] = 1.0 + below[c].abs();
-                slopes_below[c] *= sign;
-            }
-        }
-    }
-
-    /// dx, and this row's share of the sums [coefficients, columns].
-    #[inline(always)]
-    #[allow(clippy::inline_always, reason = "must land inside the function that enables the instruction set")]
-    fn gradients(&mut self, form: &Rational, dx: &mut [f32], sums: &mut [f32], columns: usize) {
-        let width = self.width;
-        {
-            let [values, below, slopes, slopes_below] = &mut self.sums;
-            for c in 0..width {
-                // Under ⊥ g is 0 and Q may be.
-                let q = if self.g[c] == 0.0 { 1.0 } else { below[c] };
-                let (g, y) = (self.g[c] / q, values[c] / q);
-                dx[c] = finite(g * (slopes[c] - y * slopes_below[c]));
-                values[c] = g;
-                below[c] = -g * y * self.sign[c];
-            }
-        }
-        self.begin();
-        for k in 0..=form.numerator.max(form.denominator) {
-            if k > 0 {
-                self.advance(form.basis, k - 1);
-            }
-            let now = &self.basis[0][..width];
-            let [g, gy, ..] = &self.sums;
             if k <= form.numerator {
-                let sum = &mut sums[k * columns..][..width];
-                for c in 0..width {
-                    sum[c] += finite(g[c] * now[c]);
-                }
+                add(k, simd.mul_f32s(share, term.now));
             }
-            if k <= form.denominator && !(form.is_safe && k == 0) {
-                let sum = &mut sums[(form.numerator + 1 + k) * columns..][..width];
-                for c in 0..width {
-                    sum[c] += finite(gy[c] * now[c]);
-                }
+            if form.has_denominator(k) {
+                add(form.numerator + 1 + k, simd.mul_f32s(below, term.now));
             }
         }
+        slope
     }
 }
 
-/// A gradient that does not fit an f32 counts for nothing.
-#[inline(always)]
-#[allow(clippy::inline_always, reason = "must land inside the function that enables the instruction set")]
-fn finite(x: f32) -> f32 {
-    if x.abs() <= f32::MAX { x } else { 0.0 }
+/// g where there is a value, something not finite under ⊥; the first element is number `first`.
+fn marked(g: &[f32], bottom: &[u32], first: usize, out: &mut [f32]) {
+    if first.is_multiple_of(32) {
+        let source = Source { values: g, bits: &bottom[first / 32..] };
+        return lanes::settle(&[source], Target { values: out, bits: None });
+    }
+    for (at, (out, g)) in out.iter_mut().zip(g).enumerate() {
+        let place = first + at;
+        *out = if bottom[place / 32] >> (place % 32) & 1 == 1 { f32::NAN } else { *g };
+    }
 }
 
 fn run(call: Call<'_>) {
     let params: Params = call.params();
     let form = call.body::<Variant<Rational>>().kind;
-    let count = params.count as usize;
-    let [x, w, g] = [0, 1, 3].map(|at| call.floats(at));
-    let (x, g, bottom) = (&x[..count], &g[..count], call.inputs[2]);
-    let (p, q) = w.split_at((form.numerator + 1) * params.channels as usize);
+    let (count, columns) = (params.count as usize, params.columns as usize);
+    let [x, g] = [0, 3].map(|at| &call.floats(at)[..count]);
+    let table = &Table::new(&form, params.channels as usize, call.floats(1));
+    let bottom = call.inputs[2];
     let [dx, partials] = call.outputs else { unreachable!("the gradient has two outputs") };
     let dx = &mut bytemuck::cast_slice_mut::<u32, f32>(dx)[..count];
-    let size = form.coefficients() * params.columns as usize;
+    let size = form.coefficients() * columns;
     let partials = &mut bytemuck::cast_slice_mut::<u32, f32>(partials)[..params.parts() as usize * size];
-    let piece = (params.rows_per_part * params.columns) as usize;
+    let piece = params.rows_per_part as usize * columns;
     if count == 0 {
         return partials.fill(0.0);
     }
-    let pieces =
-        dx.chunks_mut(piece).zip(partials.chunks_mut(size)).zip(x.chunks(piece).zip(g.chunks(piece))).enumerate();
-    common::each(pieces, call.team, |(at, ((dx, sums), (x, g)))| {
-        simd::dispatch(Part { form, params, x, p, q, bottom, g, dx, sums, first: at * piece });
+    let pieces = dx.chunks_mut(piece).zip(partials.chunks_mut(size)).zip(x.chunks(piece).zip(g.chunks(piece)));
+    common::each(pieces.enumerate(), call.team, |(at, ((dx, partials), (x, g)))| {
+        let mut open = vec![0.0; g.len()];
+        marked(g, bottom, at * piece, &mut open);
+        let padded = columns.next_multiple_of(PAD);
+        let mut sums = vec![0.0; form.coefficients() * padded];
+        simd::dispatch(Part { form, columns, table, x, g: &open, dx, sums: &mut sums });
+        for (partial, sum) in partials.chunks_mut(columns).zip(sums.chunks(padded)) {
+            partial.copy_from_slice(&sum[..columns]);
+        }
     });
 }
