@@ -35,6 +35,8 @@ fn p12_noise_in_the_band_does_not_move_a_sign() {
         assert_eq!(tracker.last(), Some(sign));
         assert_eq!(tracker.update(real(-anchor)), -sign);
         tracker.reset();
+        assert_eq!(tracker.update(real(1e-6)), Scm::ZERO, "the edge belongs to the band");
+        assert_eq!(Tracker::new(Band::new(0.0, 0.0).unwrap()).update(real(-5e-324)), real(-1.0));
         assert_eq!(tracker.update(real(5e-7)), Scm::ZERO);
         assert_eq!(tracker.last(), None);
     }
