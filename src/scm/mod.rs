@@ -71,7 +71,7 @@ impl Masked {
                 value.shape()
             )));
         }
-        if count % 32 != 0 && mask[wanted - 1] >> (count % 32) != 0 {
+        if !count.is_multiple_of(32) && mask[wanted - 1] >> (count % 32) != 0 {
             return Err(Error::new(format!("mask has bits past its {count} elements, wanted them 0")));
         }
         let planes = Some((Planes::Bottom, Tensor::from_u32(value.value().device(), [wanted], mask)?));

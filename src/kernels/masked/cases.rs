@@ -136,7 +136,7 @@ fn of_row(formula: &'static Formula, name: &str, arguments: fn(&Formula) -> Vec<
     let width = columns.len();
     let bound = match formula.bound {
         Bound::Exact => within(0.0, 2e-38),
-        wider => wider,
+        wider @ Bound::Within { .. } => wider,
     };
     case(format!("{} {name}", formula.row.name), bound, inputs, expected(&outcomes, true), |views, out| {
         let operand =
@@ -152,9 +152,9 @@ fn sparse(numbers: &mut Numbers, kind: Planes, count: usize) -> Vec<u32> {
     let mut words = vec![0; planes_words(kind, count)];
     for i in 0..count {
         let draw = numbers.word();
-        words[i / 32] |= u32::from(draw % 8 == 0) << (i % 32);
+        words[i / 32] |= u32::from(draw.is_multiple_of(8)) << (i % 32);
         if kind == Planes::Fault {
-            words[plane_words(count) + i / 32] |= u32::from(draw % 16 == 0) << (i % 32);
+            words[plane_words(count) + i / 32] |= u32::from(draw.is_multiple_of(16)) << (i % 32);
         }
     }
     words
@@ -193,7 +193,7 @@ fn expected(outcomes: &[Result<f64, u32>], has_fault: bool) -> Vec<Expected> {
 fn sizes() -> Vec<Case> {
     let sized = |name: &str, count: usize| {
         let mut numbers = Numbers::new(count as u64);
-        let mut draw = |_| if numbers.word() % 5 == 0 { 0.0 } else { numbers.floats(1)[0] };
+        let mut draw = |_| if numbers.word().is_multiple_of(5) { 0.0 } else { numbers.floats(1)[0] };
         let columns: Vec<Vec<f32>> = (0..2).map(|_| (0..count).map(&mut draw).collect()).collect();
         let quotient = |i: usize| {
             let (a, b) = (columns[0][i], columns[1][i]);
@@ -222,7 +222,7 @@ fn sizes() -> Vec<Case> {
 fn chain() -> Case {
     let count = 5000;
     let mut numbers = Numbers::new(17);
-    let mut draw = |_| if numbers.word() % 9 == 0 { 0.0 } else { 4.0 * numbers.floats(1)[0] };
+    let mut draw = |_| if numbers.word().is_multiple_of(9) { 0.0 } else { 4.0 * numbers.floats(1)[0] };
     let columns: Vec<Vec<f32>> = (0..2).map(|_| (0..count).map(&mut draw).collect()).collect();
     let outcome = |i: usize| {
         let (a, b) = (f64::from(columns[0][i]), f64::from(columns[1][i]));
@@ -248,7 +248,9 @@ fn broadcast() -> Case {
     for (at, (strides, length)) in shapes.iter().enumerate() {
         space.strides[at] = *strides;
         inputs.push(
-            (0..*length).map(|_| if numbers.word() % 3 == 0 { 0 } else { numbers.floats(1)[0].to_bits() }).collect(),
+            (0..*length)
+                .map(|_| if numbers.word().is_multiple_of(3) { 0 } else { numbers.floats(1)[0].to_bits() })
+                .collect(),
         );
     }
     inputs.extend(shapes.map(|(_, length)| sparse(&mut numbers, Planes::Fault, length)));

@@ -1,7 +1,7 @@
 //! Masked programs on the CPU, a tile at a time. Memory is passed over once: bits become values that are not finite on the way in, and bits
 //! again on the way out; in between every row is one pass over registers in the first-level cache.
 
-use super::lanes::{self, BLOCK, Source, Target};
+use super::lanes::{self, BLOCK, Pass, Source, Target};
 use super::{Params, Planes, Total, plane_words};
 use crate::device::Call;
 use crate::host::Team;
@@ -11,7 +11,7 @@ use crate::kernels::program::Instruction;
 use crate::kernels::scalar::Row;
 
 /// Elements at a time: a multiple of a block, so that a tile has words of bits to itself.
-const TILE: usize = 2048;
+const TILE: usize = 1024;
 
 static NO_BITS: [u32; TILE / BLOCK] = [0; TILE / BLOCK];
 
@@ -32,6 +32,9 @@ struct Job<'a> {
     total: &'a Total,
     space: Space,
     inputs: Vec<Input<'a>>,
+    /// The pass of each instruction that has one, and the one that only settles.
+    passes: Vec<Option<Pass>>,
+    settle: Pass,
     /// The inputs' causes, where the result's faults are wanted.
     causes: Vec<Vec<f32>>,
 }
@@ -49,7 +52,18 @@ pub(super) fn run(call: Call<'_>) {
     let total: &Total = call.body();
     let count = params.count as usize;
     let space = Space { dims: params.dims, strides: params.strides };
-    let job = Job { total, space, inputs: inputs(&call, &params, total), causes: causes(&call, &params, total) };
+    let pass = |instruction: &Instruction| match instruction {
+        Instruction::Row(row, _) => row.form.lanes.map(|choose| choose()),
+        _ => None,
+    };
+    let job = Job {
+        total,
+        space,
+        inputs: inputs(&call, &params, total),
+        passes: total.pointwise.program.code.iter().map(pass).collect(),
+        settle: lanes::settle(),
+        causes: causes(&call, &params, total),
+    };
     let [values, planes] = call.outputs else { unreachable!("a masked launch has two outputs") };
     let values: &mut [f32] = &mut bytemuck::cast_slice_mut(values)[..count];
     let (bits, faults) = planes.split_at_mut(if total.has_fault { plane_words(count) } else { planes.len() });
@@ -71,28 +85,32 @@ fn part(count: usize, team: &Team) -> usize {
     count.div_ceil(pieces).next_multiple_of(TILE).max(TILE)
 }
 
-/// The planes of each input: its bits, and its faults.
-fn planes<'a>(call: &Call<'a>, params: &Params, total: &Total) -> Vec<(Option<&'a [u32]>, Option<&'a [u32]>)> {
+/// The words beside an input's values, as far as there are any.
+#[derive(Clone, Copy, Default)]
+struct Words<'a> {
+    bottom: Option<&'a [u32]>,
+    fault: Option<&'a [u32]>,
+}
+
+/// The words of each input.
+fn planes<'a>(call: &Call<'a>, params: &Params, total: &Total) -> Vec<Words<'a>> {
     let mut views = call.inputs[total.planes.len()..].iter();
     let read = |(at, planes): (usize, &Planes)| match planes {
-        Planes::Bare => (None, None),
-        Planes::Bottom => (views.next().copied(), None),
+        Planes::Bare => Words::default(),
+        Planes::Bottom => Words { bottom: views.next().copied(), fault: None },
         Planes::Fault => {
             let words = views.next().expect("planes are bound behind the values");
-            (Some(*words), Some(&words[params.fault_at[at] as usize..]))
+            Words { bottom: Some(words), fault: Some(&words[params.fault_at[at] as usize..]) }
         }
     };
     total.planes.iter().enumerate().map(read).collect()
 }
 
 fn inputs<'a>(call: &Call<'a>, params: &Params, total: &Total) -> Vec<Input<'a>> {
-    let read = |(at, (bits, _)): (usize, (Option<&'a [u32]>, _))| {
-        let values = call.floats(at);
-        if total.pointwise.access[at] == Access::Full && bits.is_some() {
-            return Input::Full(Source { values, bits: bits.unwrap_or_default() });
-        }
+    let read = |(at, words): (usize, Words<'a>)| {
+        let (values, bits) = (call.floats(at), words.bottom);
         if total.pointwise.access[at] == Access::Full {
-            return Input::Full(Source { values, bits: &[] });
+            return Input::Full(Source { values, bits: bits.unwrap_or_default() });
         }
         let is_bottom = |at: usize| bits.is_some_and(|words| bit(words, at));
         let marked = values.iter().enumerate().map(|(at, &x)| if is_bottom(at) { f32::NAN } else { x });
@@ -105,9 +123,9 @@ fn causes(call: &Call<'_>, params: &Params, total: &Total) -> Vec<Vec<f32>> {
     if !total.has_fault {
         return Vec::new();
     }
-    let of_input = |(at, (bits, faults)): (usize, (Option<&[u32]>, Option<&[u32]>))| {
-        let cause = |(at, x): (usize, &f32)| match bits.is_some_and(|words| bit(words, at)) {
-            true if faults.is_some_and(|words| bit(words, at)) => FAULT,
+    let of_input = |(at, planes): (usize, Words<'_>)| {
+        let cause = |(at, x): (usize, &f32)| match planes.bottom.is_some_and(|words| bit(words, at)) {
+            true if planes.fault.is_some_and(|words| bit(words, at)) => FAULT,
             true => BOTTOM,
             false if x.is_finite() => 0,
             false => FAULT,
@@ -154,16 +172,17 @@ impl Job<'_> {
             self.step(registers, *instruction, at, start, count);
         }
         if let Instruction::Row(row, arguments) = last
-            && let (Some(pass), false) = (row.form.lanes, self.total.has_fault)
+            && let (Some(pass), false) = (self.passes[before.len()], self.total.has_fault)
         {
-            let sources = arguments.map(|a| self.source(&registers.values, a, start, count));
+            let sources = self.sources(&registers.values, row, *arguments, start, count);
             return pass(&sources[..row.arguments.len()], target);
         }
         self.step(registers, *last, before.len(), start, count);
-        lanes::settle(&[self.source(&registers.values, before.len() as u16, start, count)], target);
+        (self.settle)(&[self.source(&registers.values, before.len() as u16, start, count)], target);
     }
 
     /// The values of instruction `a`: a register, or an input where it lies.
+    #[inline]
     fn source<'a>(&'a self, registers: &'a [Vec<f32>], a: u16, start: usize, count: usize) -> Source<'a> {
         if let Instruction::Input(input) = self.total.pointwise.program.code[a as usize]
             && let Input::Full(source) = &self.inputs[input as usize]
@@ -173,6 +192,22 @@ impl Job<'_> {
             return Source { values, bits };
         }
         Source { values: &registers[a as usize][..count], bits: &NO_BITS }
+    }
+
+    #[inline]
+    fn sources<'a>(
+        &'a self,
+        registers: &'a [Vec<f32>],
+        row: &Row,
+        arguments: [u16; 3],
+        start: usize,
+        count: usize,
+    ) -> [Source<'a>; 3] {
+        let mut sources = [Source { values: &[], bits: &[] }; 3];
+        for (source, &argument) in sources.iter_mut().zip(&arguments[..row.arguments.len()]) {
+            *source = self.source(registers, argument, start, count);
+        }
+        sources
     }
 
     /// Fills the register of instruction `at`.
@@ -194,11 +229,11 @@ impl Job<'_> {
             }
             Instruction::Row(row, arguments) => {
                 target.resize(count, 0.0);
-                let sources = arguments.map(|a| self.source(before, a, start, count));
+                let sources = self.sources(before, row, arguments, start, count);
                 let sources = &sources[..row.arguments.len()];
-                match row.form.lanes {
+                match self.passes[at] {
                     Some(pass) => pass(sources, Target { values: target, bits: None }),
-                    None => through_row(row, sources, &mut registers.bare, target),
+                    None => through_row(row, sources, self.settle, &mut registers.bare, target),
                 }
             }
         }
@@ -243,18 +278,18 @@ impl Job<'_> {
 }
 
 /// A row without a masked pass: its own function, then a mark where it has no value.
-fn through_row(row: &'static Row, sources: &[Source<'_>], bare: &mut [Vec<f32>; 3], target: &mut [f32]) {
+fn through_row(row: &'static Row, sources: &[Source<'_>], settle: Pass, bare: &mut [Vec<f32>; 3], target: &mut [f32]) {
     let count = target.len();
     for (bare, &source) in bare.iter_mut().zip(sources) {
         bare.resize(count, 0.0);
-        lanes::settle(&[source], Target { values: bare, bits: None });
+        settle(&[source], Target { values: bare, bits: None });
     }
     let slices: [&[f32]; 3] = std::array::from_fn(|at| &bare[at.min(sources.len() - 1)][..count]);
     let slices = &slices[..sources.len()];
     (row.cpu)(slices, target);
     for slice in slices {
         // 0 is taken away, or NaN where the argument is not finite.
-        target.iter_mut().zip(*slice).for_each(|(y, x)| *y -= x - x);
+        target.iter_mut().zip(*slice).for_each(|(y, x)| *y -= 0.0 * x);
     }
     for question in [row.form.inside, row.form.fits].into_iter().flatten().filter(|question| question.wgsl != "true") {
         let mut arguments = [0.0; 3];
@@ -266,6 +301,8 @@ fn through_row(row: &'static Row, sources: &[Source<'_>], bare: &mut [Vec<f32>; 
         }
     }
     if row.form.fits.is_some() {
-        target.iter_mut().for_each(|y| *y = y.clamp(-f32::MAX, f32::MAX));
+        for y in target {
+            *y = y.clamp(-f32::MAX, f32::MAX);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The masked form of a row: where it is defined, where its value is a float, how it is computed for any bits. The tokens of a question are
 //! compiled for the host and shipped as WGSL; both sides answer alike for every bit pattern (`rules.rs`, `shaders/common/total.wgsl`).
 
-use super::lanes::{self, Source, Target};
+use super::lanes::{self, Pass};
 
 /// A row's masked form. Arguments that are ⊥ give ⊥ whatever it says.
 pub struct Form {
@@ -12,11 +12,8 @@ pub struct Form {
     /// WGSL that keeps subnormal arguments, where the row's own text leaves them to the device.
     pub value: Option<&'static str>,
     /// One pass over a tile on the CPU; without it the row's own function runs and a second pass marks what is ⊥.
-    pub lanes: Option<Lanes>,
+    pub lanes: Option<fn() -> Pass>,
 }
-
-/// A masked pass: sources to target.
-pub type Lanes = fn(&[Source<'_>], Target<'_>);
 
 /// A question about a row's arguments.
 #[derive(Clone, Copy)]
@@ -50,7 +47,7 @@ macro_rules! forms {
             inside: forms!(@ $(question!($inside; $arguments))?),
             fits: forms!(@ $(question!($fits; $arguments))?),
             value: forms!(@ $(Some(stringify!($value)))?),
-            lanes: forms!(@ $(Some($lanes as Lanes))?),
+            lanes: forms!(@ $(Some($lanes as fn() -> Pass))?),
         };)+
     };
     (@ $some:expr) => { $some };

@@ -9,6 +9,7 @@
 use crate::kernels::elementary;
 use crate::kernels::simd::{at_most, dispatch, load, store};
 use pulp::{Simd, WithSimd};
+use std::marker::PhantomData;
 
 /// Elements a word of bits speaks for.
 pub const BLOCK: usize = 32;
@@ -30,6 +31,9 @@ pub struct Target<'a> {
     pub bits: Option<&'a mut [u32]>,
 }
 
+/// A row over a tile: sources to target.
+pub type Pass = fn(&[Source<'_>], Target<'_>);
+
 /// A masked row on one vector. Arguments and value are not finite exactly where they are ⊥.
 trait Masked<const N: usize> {
     fn at<S: Simd>(simd: S, arguments: [S::f32s; N]) -> S::f32s;
@@ -37,8 +41,8 @@ trait Masked<const N: usize> {
 
 macro_rules! passes {
     ($($name:ident: |$simd:ident, [$($argument:ident),+]| $body:expr;)*) => { $(
-        #[doc = concat!("The masked `", stringify!($name), "`.")]
-        pub fn $name(sources: &[Source<'_>], target: Target<'_>) {
+        #[doc = concat!("The masked `", stringify!($name), "` for this machine.")]
+        pub fn $name() -> Pass {
             struct Row;
             impl Masked<{ [$(stringify!($argument)),+].len() }> for Row {
                 #[inline(always)]
@@ -46,7 +50,7 @@ macro_rules! passes {
                     $body
                 }
             }
-            pass::<Row, _>(sources, target);
+            dispatch(Choose::<Row, _>(PhantomData))
         }
     )* };
 }
@@ -96,8 +100,28 @@ fn absorbing<S: Simd>(simd: S, a: S::f32s, b: S::f32s, y: S::f32s) -> S::f32s {
     simd.sub_f32s(y, simd.add_f32s(simd.sub_f32s(a, a), simd.sub_f32s(b, b)))
 }
 
+/// Chooses the instruction set once, so that a pass over a short tile does not ask for it.
+struct Choose<F, const N: usize>(PhantomData<F>);
+
+impl<F: Masked<N>, const N: usize> WithSimd for Choose<F, N> {
+    type Output = Pass;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) -> Pass {
+        pass::<S, F, N>
+    }
+}
+
+/// The proof that this machine has the instruction set, out of nothing: `Choose` had one when it named the pass.
+#[inline(always)]
+fn proof<S: Simd>() -> S {
+    const { assert!(size_of::<S>() == 0) };
+    // SAFETY: a type without size has one value, and `Choose::with_simd` was handed it.
+    unsafe { std::ptr::NonNull::<S>::dangling().read() }
+}
+
 /// Runs a row over as many values as the target takes.
-fn pass<F: Masked<N>, const N: usize>(sources: &[Source<'_>], target: Target<'_>) {
+fn pass<S: Simd, F: Masked<N>, const N: usize>(sources: &[Source<'_>], target: Target<'_>) {
     let count = target.values.len();
     let sources: [Source<'_>; N] = std::array::from_fn(|at| sources[at]);
     for source in &sources {
@@ -105,37 +129,36 @@ fn pass<F: Masked<N>, const N: usize>(sources: &[Source<'_>], target: Target<'_>
     }
     let whole = count / BLOCK * BLOCK;
     let (values, tail) = target.values.split_at_mut(whole);
-    let Some(bits) = target.bits else {
-        dispatch(Blocks::<F, N> { sources, values, bits: None, row: std::marker::PhantomData });
-        return over_tail::<F, N>(&sources, whole, tail, None);
+    let (bits, last) = match target.bits {
+        Some(bits) => {
+            let (bits, last) = bits.split_at_mut(whole / BLOCK);
+            (Some(bits), last.first_mut())
+        }
+        None => (None, None),
     };
-    let (bits, last) = bits.split_at_mut(whole / BLOCK);
-    dispatch(Blocks::<F, N> { sources, values, bits: Some(bits), row: std::marker::PhantomData });
-    over_tail::<F, N>(&sources, whole, tail, last.first_mut());
+    proof::<S>().vectorize(Blocks::<F, N> { sources, values, bits, row: PhantomData });
+    if !tail.is_empty() {
+        over_tail::<S, F, N>(&sources, whole, tail, last);
+    }
 }
 
 /// The last, partial block: through a whole one.
-fn over_tail<F: Masked<N>, const N: usize>(
+#[cold]
+fn over_tail<S: Simd, F: Masked<N>, const N: usize>(
     sources: &[Source<'_>; N],
     whole: usize,
     tail: &mut [f32],
     bits: Option<&mut u32>,
 ) {
-    if tail.is_empty() {
-        return;
-    }
     let mut values = [[1.0; BLOCK]; N];
     for (values, source) in values.iter_mut().zip(sources) {
         values[..tail.len()].copy_from_slice(&source.values[whole..whole + tail.len()]);
     }
-    let padded = std::array::from_fn(|at| Source {
-        values: &values[at],
-        bits: &sources[at].bits[whole / BLOCK..=whole / BLOCK],
-    });
-    let mut out = [0.0; BLOCK];
-    let mut word = [0];
-    let word_wanted = bits.is_some().then_some(&mut word[..]);
-    dispatch(Blocks::<F, N> { sources: padded, values: &mut out, bits: word_wanted, row: std::marker::PhantomData });
+    let at = whole / BLOCK;
+    let padded = std::array::from_fn(|k| Source { values: &values[k], bits: &sources[k].bits[at..=at] });
+    let (mut out, mut word) = ([0.0; BLOCK], [0]);
+    let wanted = bits.is_some().then_some(&mut word[..]);
+    proof::<S>().vectorize(Blocks::<F, N> { sources: padded, values: &mut out, bits: wanted, row: PhantomData });
     tail.copy_from_slice(&out[..tail.len()]);
     if let Some(bits) = bits {
         *bits = word[0] & ((1 << tail.len()) - 1);
@@ -146,7 +169,7 @@ struct Blocks<'a, F, const N: usize> {
     sources: [Source<'a>; N],
     values: &'a mut [f32],
     bits: Option<&'a mut [u32]>,
-    row: std::marker::PhantomData<F>,
+    row: PhantomData<F>,
 }
 
 impl<F: Masked<N>, const N: usize> WithSimd for Blocks<'_, F, N> {
@@ -154,7 +177,6 @@ impl<F: Masked<N>, const N: usize> WithSimd for Blocks<'_, F, N> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let blocks = self.values.len() / BLOCK;
         match self.bits {
             Some(bits) => {
                 for (at, (out, word)) in self.values.chunks_exact_mut(BLOCK).zip(bits).enumerate() {
@@ -162,7 +184,7 @@ impl<F: Masked<N>, const N: usize> WithSimd for Blocks<'_, F, N> {
                 }
             }
             None => {
-                for (at, out) in self.values.chunks_exact_mut(BLOCK).enumerate().take(blocks) {
+                for (at, out) in self.values.chunks_exact_mut(BLOCK).enumerate() {
                     block::<S, F, N, false>(simd, &self.sources, at, out);
                 }
             }
