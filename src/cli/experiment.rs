@@ -1,5 +1,6 @@
 //! `mero experiment`: a domain with a published answer, its methods side by side; a table here, and on request a JSON file and a page.
 
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -93,19 +94,20 @@ pub(super) fn run(args: &Args) -> Answer {
         return Err(Failure::usage("seeds and epochs must be at least 1"));
     }
     let Some(past) = args.seed.checked_add(seeds) else {
-        return Err(Failure::usage(format!("seed is {}; so many seeds after it are more than 64 bits count", args.seed)));
+        return Err(Failure::usage(format!(
+            "seed is {}; so many seeds after it are more than 64 bits count",
+            args.seed
+        )));
     };
-    let request = Request {
-        mode,
-        seeds: (args.seed..past).collect(),
-        methods: args.methods.clone(),
-        epochs: args.epochs,
-    };
+    let request =
+        Request { mode, seeds: (args.seed..past).collect(), methods: args.methods.clone(), epochs: args.epochs };
+    args.hardware.check()?;
     let domain = Domain::from(args.domain);
     experiment::check(domain, &request).map_err(|error| Failure::usage(error.to_string()))?;
     let device = args.hardware.open()?;
     let mut follow = |seed: u64, method: &str, seconds: f64| {
-        if !args.json {
+        // For people who watch; a file or a pipe gets the result.
+        if !args.json && io::stderr().is_terminal() {
             eprintln!("  seed {seed}  {method}  {}", duration(seconds));
         }
     };

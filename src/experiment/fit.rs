@@ -66,7 +66,7 @@ pub(super) struct Learned {
 
 impl Learned {
     /// Outputs for inputs, each row-major.
-    pub async fn predict(&self, x: &[f32]) -> Result<Vec<Vec<f32>>> {
+    pub(super) async fn predict(&self, x: &[f32]) -> Result<Vec<Vec<f32>>> {
         self.predictor.run(x).await
     }
 }

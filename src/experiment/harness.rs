@@ -62,6 +62,8 @@ pub(super) struct Facts {
     pub title: &'static str,
     pub about: &'static str,
     pub claim: &'static str,
+    /// The baseline that the claim names, and the metrics it is about.
+    pub rival: (&'static str, &'static [&'static str]),
     pub metrics: &'static [Metric],
     pub charts: &'static [Chart],
 }
@@ -172,6 +174,8 @@ pub struct Remark {
 pub enum Role {
     /// Knows the answer.
     Oracle,
+    /// Is told part of the answer, so that it competes with nobody.
+    Informed,
     /// Learns it without a denominator that may be zero.
     Baseline,
     /// Learns numerator and denominator.
@@ -250,7 +254,7 @@ pub(super) async fn run<D, P>(
 
 impl<D, P> Subject<D, P> {
     /// Refuses a method that is not in the table.
-    pub fn check(&self, names: &[String]) -> Result<()> {
+    pub(super) fn check(&self, names: &[String]) -> Result<()> {
         let known: Vec<&str> = self.methods.iter().map(|method| method.name).collect();
         let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) else { return Ok(()) };
         Err(Error::new(format!(
@@ -319,7 +323,7 @@ async fn learn<D, P>(
             // A member of an ensemble is chosen as if it were alone.
             score: Box::new(move |z: &[Vec<f32>]| score(data, &decode(&[z.to_vec()]))),
         });
-        let lesson = Lesson { seed: lesson.seed + 1_000_003 * member as u64, ..lesson.clone() };
+        let lesson = Lesson { seed: lesson.seed.wrapping_add(1_000_003 * member as u64), ..lesson.clone() };
         fitted.push(fit(device, net, &(subject.rows)(data), &lesson, selection.as_ref()).await?);
     }
     Ok(fitted)

@@ -15,7 +15,7 @@ mod report;
 pub mod rf;
 mod statistics;
 mod svg;
-mod terms;
+pub mod terms;
 
 pub use classify::{Confusion, OperatingPoints, Operation, Threshold, auroc, average_precision, log_space, sweep};
 pub use harness::{Better, Chart, Follow, Gathering, Metric, Mode, Remark, Request, Role, Shape};

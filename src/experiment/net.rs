@@ -49,7 +49,7 @@ pub(super) struct Parts<'a> {
 
 impl Parts<'_> {
     /// The perceptron's outputs.
-    pub fn body(&self, x: &Var) -> Var {
+    pub(super) fn body(&self, x: &Var) -> Var {
         nn::forward(self.spec, self.weights, x, &Mode::Predict)
     }
 }
@@ -66,7 +66,7 @@ pub(super) struct Batch {
 
 impl Net {
     /// Where all parameters lie: the perceptron's, then the head's.
-    pub fn layout(&self) -> Layout {
+    pub(super) fn layout(&self) -> Layout {
         let mut layout = Layout::of(&self.body);
         for (at, extra) in self.extras.iter().enumerate() {
             let (name, shape, offset) = (format!("head.{at}"), extra.shape.clone(), layout.total);
@@ -77,12 +77,12 @@ impl Net {
     }
 
     /// Number of parameter values.
-    pub fn parameters(&self) -> usize {
+    pub(super) fn parameters(&self) -> usize {
         self.layout().count()
     }
 
     /// The flat first values of a seed.
-    pub fn start(&self, seed: u64) -> Vec<f32> {
+    pub(super) fn start(&self, seed: u64) -> Vec<f32> {
         let layout = self.layout();
         let mut flat = nn::initialise(&Layout::of(&self.body), seed);
         flat.resize(layout.total, 0.0);

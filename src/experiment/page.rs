@@ -51,15 +51,50 @@ fn outcome(report: &Report) -> String {
     if comparisons.is_empty() {
         return String::new();
     }
-    let items: Vec<String> = comparisons.iter().map(|comparison| format!("<li>{}</li>", sentence(comparison))).collect();
+    let list = |all: &[Comparison]| {
+        let items: String = all.iter().map(|comparison| format!("<li>{}</li>", sentence(comparison))).collect();
+        format!("<ul class=\"outcome\">{items}</ul>")
+    };
+    let claimed = report.claimed();
+    let claimed = if claimed.is_empty() {
+        String::new()
+    } else {
+        format!("<h3>Against <i>{}</i>, as claimed</h3>{}", report.rival.0, list(&claimed))
+    };
     let remarks: Vec<String> = report.remarks.iter().map(remark).collect();
     let remarks = if remarks.is_empty() { String::new() } else { format!("<dl>{}</dl>", remarks.concat()) };
     format!(
-        "<section><h2>What came out</h2><ul class=\"outcome\">{}</ul>{remarks}<p class=\"small\">On each figure the best \
-         projective method stands against the best baseline, each chosen by its own mean. Differences are paired by seed; \
-         brackets hold the 95 % bootstrap interval. Fewer than five seeds decide nothing.</p></section>",
-        items.concat()
+        "<section><h2>What came out</h2><p>{}</p>{claimed}<h3>Against the best baseline on each figure</h3>{}{remarks}\
+         <p class=\"small\">Of the projective methods the one with the best mean stands for all. Differences are paired by \
+         seed; brackets hold the 95 % bootstrap interval. Fewer than five seeds decide nothing.</p></section>",
+        summary(&comparisons),
+        list(&comparisons)
     )
+}
+
+/// How often the projective methods won.
+fn summary(comparisons: &[Comparison]) -> String {
+    let count = |verdict| comparisons.iter().filter(|comparison| comparison.verdict() == verdict).count();
+    let (better, worse, open) = (count(Verdict::Better), count(Verdict::Worse), count(Verdict::Open));
+    let all = comparisons.len();
+    if open == all {
+        return format!("None of the {all} headline figures is decided by these seeds.");
+    }
+    format!(
+        "On {all} headline figures the best projective method is better than the best baseline {}, worse {}, and undecided {}.",
+        times(better),
+        times(worse),
+        times(open)
+    )
+}
+
+fn times(count: usize) -> String {
+    match count {
+        0 => "never".into(),
+        1 => "once".into(),
+        2 => "twice".into(),
+        count => format!("{count} times"),
+    }
 }
 
 fn remark(remark: &super::harness::Remark) -> String {
@@ -74,12 +109,12 @@ fn sentence(comparison: &Comparison) -> String {
         Verdict::Open => ("open", "undecided"),
     };
     format!(
-        "<span class=\"mark {mark}\">{word}</span> <b>{}</b>: {} <i>{}</i>, {} <i>{}</i>; difference {} [{}, {}]",
+        "<span class=\"mark {mark}\">{word}</span> <b>{}</b>: <i>{}</i> {}, <i>{}</i> {}; difference {} [{}, {}]",
         escaped(metric.label),
-        figure(ours.1),
         ours.0,
-        figure(theirs.1),
+        figure(ours.1),
         theirs.0,
+        figure(theirs.1),
         signed(difference.mean),
         signed(difference.low),
         signed(difference.high)
@@ -100,7 +135,10 @@ fn headlines(report: &Report) -> String {
         let note = if rows.len() < report.methods.len() { "Methods without a row have no such figure." } else { "" };
         figure_of(&title, note, &svg::rows(&title, &rows), "")
     });
-    format!("<section><h2>Method by method</h2><div class=\"pictures\">{}</div></section>", pictures.collect::<String>())
+    format!(
+        "<section><h2>Method by method</h2><div class=\"pictures\">{}</div></section>",
+        pictures.collect::<String>()
+    )
 }
 
 fn charts(report: &Report) -> String {
@@ -119,7 +157,10 @@ fn charts(report: &Report) -> String {
             format!("<li class=\"{}\">{}</li>", class(*number, method), method.name)
         };
         let legend = format!("<ul class=\"legend\">{}</ul>", drawn.iter().map(key).collect::<String>());
-        let line = |(number, method, points): (usize, &MethodReport, Vec<[f64; 2]>)| Line { class: class(number, method), points };
+        let line = |(number, method, points): (usize, &MethodReport, Vec<[f64; 2]>)| Line {
+            class: class(number, method),
+            points,
+        };
         let lines: Vec<Line> = drawn.into_iter().map(line).collect();
         figure_of(chart.title, chart.note, &svg::curves(chart.title, [chart.x, chart.y], chart.shape, &lines), &legend)
     };
@@ -137,8 +178,11 @@ fn figure_of(title: &str, note: &str, picture: &str, legend: &str) -> String {
 
 /// Every metric of every method.
 fn figures(report: &Report) -> String {
-    let head: String =
-        report.metrics.iter().map(|metric| format!("<th>{}{}</th>", escaped(metric.label), direction(metric))).collect();
+    let head: String = report
+        .metrics
+        .iter()
+        .map(|metric| format!("<th>{}{}</th>", escaped(metric.label), direction(metric)))
+        .collect();
     let row = |method: &MethodReport| {
         let cells = report.metrics.iter().map(|metric| match report.estimate(method, metric.key) {
             Some(estimate) => format!("<td>{}</td>", interval(&estimate)),
@@ -158,6 +202,7 @@ fn methods(report: &Report) -> String {
     let row = |method: &MethodReport| {
         let role = match method.role {
             Role::Oracle => "oracle",
+            Role::Informed => "informed",
             Role::Baseline => "baseline",
             Role::Projective => "projective",
         };
@@ -181,12 +226,13 @@ fn setup(report: &Report) -> String {
     let [epochs, batch] = report.epochs_and_batch;
     let seeds: Vec<String> = report.seeds.iter().map(u64::to_string).collect();
     format!(
-        "<footer><h2>Again</h2><p><code>mero experiment {} --mode {} --epochs {epochs} --seed {} --seeds {}</code></p>\
+        "<footer><h2>Again</h2><p><code>mero experiment {} --mode {} --epochs {epochs} --seed {} --seeds {}{}</code></p>\
          <p class=\"small\">Seeds {}; batch {batch}; Adam at {}; f32 on {}; meromorph {}.</p></footer>",
         report.name,
         report.mode,
         report.seeds.first().copied().unwrap_or(0),
         report.seeds.len(),
+        if report.asked.is_empty() { String::new() } else { format!(" --methods {}", report.asked.join(",")) },
         seeds.join(", "),
         report.lr,
         escaped(&report.device),
@@ -198,7 +244,7 @@ fn setup(report: &Report) -> String {
 fn class(at: usize, method: &MethodReport) -> String {
     let role = match method.role {
         Role::Oracle => return "oracle".into(),
-        Role::Baseline => "baseline",
+        Role::Informed | Role::Baseline => "baseline",
         Role::Projective => "projective",
     };
     format!("c{} {role}", at % 10)
@@ -241,6 +287,7 @@ fn figure(value: f64) -> String {
 
 fn grouped(value: usize) -> String {
     let digits = value.to_string();
-    let parts: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|part| std::str::from_utf8(part).ok()).collect();
+    let parts: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|part| std::str::from_utf8(part).ok()).collect();
     parts.join(",")
 }

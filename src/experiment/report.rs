@@ -28,8 +28,12 @@ pub struct Report {
     pub lr: f64,
     /// The seeds.
     pub seeds: Vec<u64>,
+    /// The methods asked for by name; empty if all were.
+    pub asked: Vec<String>,
     /// Where it ran.
     pub device: String,
+    /// The baseline that the claim names, and the metrics it is about.
+    pub rival: (&'static str, &'static [&'static str]),
     /// What was measured.
     pub metrics: &'static [Metric],
     /// What is drawn.
@@ -86,13 +90,13 @@ pub struct Trace {
     pub points: Vec<[f64; 2]>,
 }
 
-/// A projective method against a baseline, on one metric.
+/// The best projective method by its mean against a baseline, on one metric.
 pub struct Comparison {
     /// The metric.
     pub metric: Metric,
     /// The best projective method and its mean.
     pub ours: (&'static str, f64),
-    /// The best baseline and its mean.
+    /// The baseline and its mean.
     pub theirs: (&'static str, f64),
     /// Ours minus theirs, by seed.
     pub difference: Estimate,
@@ -122,18 +126,20 @@ impl Report {
         methods: Vec<MethodReport>,
         remarks: Vec<Remark>,
     ) -> Self {
-        let Facts { name, title, about, claim, metrics, charts } = *facts;
+        let Facts { name, title, about, claim, rival, metrics, charts } = *facts;
         let threads = if device.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", device.threads) };
         Self {
             name,
             title,
             about,
             claim,
+            rival,
             mode: request.mode.name(),
             sizes,
             epochs_and_batch: [lesson.epochs, lesson.batch],
             lr: lesson.lr,
             seeds: request.seeds.clone(),
+            asked: request.methods.clone(),
             device: format!("{} ({}, {threads})", device.device, device.name),
             metrics,
             charts,
@@ -145,17 +151,25 @@ impl Report {
     /// The best projective method against the best baseline on every headline metric that both have on the same seeds.
     pub fn comparisons(&self) -> Vec<Comparison> {
         let headlines = self.metrics.iter().filter(|metric| metric.is_headline && metric.better != Better::Neither);
-        headlines.filter_map(|metric| self.compare(metric)).collect()
+        headlines.filter_map(|metric| self.compare(metric, |method| method.role == Role::Baseline)).collect()
     }
 
-    fn compare(&self, metric: &Metric) -> Option<Comparison> {
+    /// The best projective method against the baseline that the claim names.
+    pub fn claimed(&self) -> Vec<Comparison> {
+        let (rival, keys) = self.rival;
+        let metrics = self.metrics.iter().filter(|metric| keys.contains(&metric.key));
+        metrics.filter_map(|metric| self.compare(metric, |method| method.name == rival)).collect()
+    }
+
+    fn compare(&self, metric: &Metric, is_rival: impl Fn(&MethodReport) -> bool) -> Option<Comparison> {
         let sign = if metric.better == Better::More { -1.0 } else { 1.0 };
-        let best = |role: Role| {
-            let all = self.methods.iter().filter(|method| method.role == role);
+        let best = |is_one: &dyn Fn(&MethodReport) -> bool| {
+            let all = self.methods.iter().filter(|method| is_one(method));
             let known = all.filter_map(|method| self.estimate(method, metric.key).map(|found| (method, found.mean)));
             known.min_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)))
         };
-        let ((ours, our_mean), (theirs, their_mean)) = (best(Role::Projective)?, best(Role::Baseline)?);
+        let ((ours, our_mean), (theirs, their_mean)) =
+            (best(&|method| method.role == Role::Projective)?, best(&is_rival)?);
         let place = self.metrics.iter().position(|known| known.key == metric.key)?;
         let pairs = ours.trials.iter().zip(&theirs.trials);
         let pairs: Vec<(f64, f64)> =
@@ -204,6 +218,7 @@ impl Report {
             "claim": self.claim,
             "metrics": self.metrics,
             "methods": self.methods.iter().map(|method| self.method_json(method)).collect::<Vec<_>>(),
+            "claimed": self.claimed().iter().map(Comparison::to_json).collect::<Vec<_>>(),
             "comparisons": self.comparisons().iter().map(Comparison::to_json).collect::<Vec<_>>(),
             "remarks": self.remarks,
             "charts": (0..self.charts.len()).map(|chart| self.chart_json(chart)).collect::<Vec<_>>(),
@@ -211,9 +226,11 @@ impl Report {
     }
 
     fn method_json(&self, method: &MethodReport) -> Value {
-        let estimates = self.metrics.iter().map(|metric| (metric.key.to_owned(), json!(self.estimate(method, metric.key))));
+        let estimates =
+            self.metrics.iter().map(|metric| (metric.key.to_owned(), json!(self.estimate(method, metric.key))));
         let trial = |trial: &Trial| {
-            let values = self.metrics.iter().zip(&trial.values).map(|(metric, value)| (metric.key.to_owned(), json!(value)));
+            let values =
+                self.metrics.iter().zip(&trial.values).map(|(metric, value)| (metric.key.to_owned(), json!(value)));
             let Trial { seed, seconds, losses, steps, kept_epochs, more, .. } = trial;
             json!({
                 "seed": seed, "values": values.collect::<Map<_, _>>(), "seconds": seconds, "losses": losses,

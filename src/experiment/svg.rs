@@ -78,7 +78,9 @@ impl Axis {
         let step = step.unwrap_or(10.0 * power);
         let first = (low / step).ceil();
         let all = (0..=2 * most).map(|at| (first + at as f64) * step);
-        all.filter(|tick| *tick <= high + 1e-9 * step).map(|tick| if tick.abs() < 1e-9 * step { 0.0 } else { tick }).collect()
+        all.filter(|tick| *tick <= high + 1e-9 * step)
+            .map(|tick| if tick.abs() < 1e-9 * step { 0.0 } else { tick })
+            .collect()
     }
 }
 
@@ -99,12 +101,23 @@ pub(super) fn curves(title: &str, [x_name, y_name]: [&str; 2], shape: Shape, lin
     for tick in x.ticks(6) {
         let Some(at) = x.place(tick) else { continue };
         svg += &format!("<path class=\"grid\" d=\"M{at:.1} {top}V{}\"/>", HEIGHT - bottom);
-        svg += &format!("<text x=\"{at:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>", HEIGHT - bottom + 14.0, label(tick));
+        svg += &format!(
+            "<text x=\"{at:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+            HEIGHT - bottom + 14.0,
+            label(tick)
+        );
     }
     let middle = f64::midpoint(left, WIDTH - right);
-    svg += &format!("<text class=\"axis\" x=\"{middle}\" y=\"{}\" text-anchor=\"middle\">{}</text>", HEIGHT - 4.0, escaped(x_name));
+    svg += &format!(
+        "<text class=\"axis\" x=\"{middle}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+        HEIGHT - 4.0,
+        escaped(x_name)
+    );
     let middle = f64::midpoint(top, HEIGHT - bottom);
-    svg += &format!("<text class=\"axis\" transform=\"translate(10 {middle}) rotate(-90)\" text-anchor=\"middle\">{}</text>", escaped(y_name));
+    svg += &format!(
+        "<text class=\"axis\" transform=\"translate(10 {middle}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+        escaped(y_name)
+    );
     for line in lines {
         svg += &format!("<path class=\"line {}\" d=\"{}\"/>", line.class, path(&line.points, &x, &y));
     }
@@ -143,7 +156,12 @@ pub(super) fn rows(title: &str, rows: &[Row]) -> String {
     }
     for (number, row) in rows.iter().enumerate() {
         let y = ROW * (number as f64 + 0.5) + 2.0;
-        svg += &format!("<text class=\"name\" x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>", left - 8.0, y + 4.0, escaped(&row.name));
+        svg += &format!(
+            "<text class=\"name\" x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+            left - 8.0,
+            y + 4.0,
+            escaped(&row.name)
+        );
         let at = |value: f64| axis.place(value).unwrap_or(left);
         let Estimate { mean, low, high, .. } = row.estimate;
         for value in &row.values {
@@ -157,7 +175,9 @@ pub(super) fn rows(title: &str, rows: &[Row]) -> String {
 
 fn open(title: &str, height: f64) -> String {
     let title = escaped(title);
-    format!("<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{title}\" xmlns=\"http://www.w3.org/2000/svg\">")
+    format!(
+        "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{title}\" xmlns=\"http://www.w3.org/2000/svg\">"
+    )
 }
 
 /// A tick's value: plain where that is short, else a power of ten.
@@ -195,7 +215,10 @@ mod tests {
         let axis = |low, high, is_log| Axis { low, high, is_log, from: 0.0, to: 1.0 };
         assert_eq!(axis(0.0, 1.0, false).ticks(5), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
         assert_eq!(axis(-3.0, 0.0, true).ticks(5), [0.001, 0.01, 0.1, 1.0]);
-        assert_eq!([label(0.2), label(1e-6), label(2e6), label(0.0)].concat(), "0.210<tspan dy=\"-4\" font-size=\"8\">-6</tspan>2·10<tspan dy=\"-4\" font-size=\"8\">6</tspan>0");
+        assert_eq!(
+            [label(0.2), label(1e-6), label(2e6), label(0.0)].concat(),
+            "0.210<tspan dy=\"-4\" font-size=\"8\">-6</tspan>2·10<tspan dy=\"-4\" font-size=\"8\">6</tspan>0"
+        );
     }
 
     #[test]

@@ -8,16 +8,16 @@ use crate::ops;
 use crate::tensor::Tensor;
 
 /// Under every norm and scale.
-pub(super) const GAMMA: f32 = 1e-9;
+pub const GAMMA: f32 = 1e-9;
 
 /// Values as a row [1, count] beside `like`.
-pub(super) fn row(like: &Var, values: &[f32]) -> Var {
+pub fn row(like: &Var, values: &[f32]) -> Var {
     let tensor = Tensor::from_f32(like.value().device(), [1, values.len()], values);
     Var::constant(tensor.expect("a row of constants can be uploaded"))
 }
 
 /// Columns `first..first + count` of x [rows, columns].
-pub(super) fn columns(x: &Var, first: usize, count: usize) -> Var {
+pub fn columns(x: &Var, first: usize, count: usize) -> Var {
     let all = x.shape().sizes()[1];
     let mut chosen = vec![0.0; all * count];
     for column in 0..count {
@@ -28,7 +28,7 @@ pub(super) fn columns(x: &Var, first: usize, count: usize) -> Var {
 }
 
 /// Σ_k c_k z^k by Horner's rule, with z broadcast against coefficients [1, columns]; at most six.
-pub(super) fn polynomial(z: &Var, coefficients: &[Var]) -> Var {
+pub fn polynomial(z: &Var, coefficients: &[Var]) -> Var {
     let inputs: Vec<&Var> = [z].into_iter().chain(coefficients).collect();
     ops::fused(&inputs, |v| {
         let (z, c) = (v[0], &v[1..]);
@@ -37,25 +37,37 @@ pub(super) fn polynomial(z: &Var, coefficients: &[Var]) -> Var {
 }
 
 /// Σ w x / Σ w over [rows, columns] with weights [rows, 1]: the mean over the batch's own rows, of shape [1].
-pub(super) fn mean(x: &Var, weight: &Var) -> Var {
+pub fn mean(x: &Var, weight: &Var) -> Var {
     ratio(&ops::mul(x, weight), &ops::broadcast_to(weight, x.shape()))
 }
 
 /// Σ a / max(Σ b, 1), of shape [1]: a mean over the rows that b marks, 0 without any.
-pub(super) fn ratio(a: &Var, b: &Var) -> Var {
+pub fn ratio(a: &Var, b: &Var) -> Var {
     let total = |x: &Var| ops::reshape(&ops::sum(x, 0..2), [1]);
     ops::fused(&[&total(a), &total(b)], |v| v[0] / expr::max(v[1], 1.0))
 }
 
 /// (P, Q) / (√(P² + Q²) + γ), the norm held fixed: gradients see a plain scale.
-pub(super) fn renormalise(p: &Var, q: &Var) -> [Var; 2] {
+pub fn renormalise(p: &Var, q: &Var) -> [Var; 2] {
     let norm = |p: E, q: E| expr::sqrt(p * p + q * q) + GAMMA;
     let (fixed_p, fixed_q) = (p.detach(), q.detach());
     [p, q].map(|x| ops::fused(&[x, &fixed_p, &fixed_q], |v| v[0] / norm(v[1], v[2])))
 }
 
+/// (P, Q) / √(P² + Q² + γ): gradients run along the circle only.
+pub fn on_circle(p: &Var, q: &Var) -> [Var; 2] {
+    [p, q].map(|x| ops::fused(&[x, p, q], |v| v[0] / expr::sqrt(v[1] * v[1] + v[2] * v[2] + GAMMA)))
+}
+
+/// The mean of -ln((1 + cos α) / 2) for the angle α between unit pairs: α²/4 near 0 and steepest at α = π, where a squared
+/// distance is flat. 1e-3 under the logarithm bounds it.
+pub fn angular([p, q]: [&Var; 2], [yn, yd]: [&Var; 2], weight: &Var) -> Var {
+    let each = ops::fused(&[p, q, yn, yd], |v| -expr::ln((1.001 + (v[0] * v[2] + v[1] * v[3])) * (1.0 / 2.001)));
+    mean(&each, weight)
+}
+
 /// The mean of (P Y_d - Q Y_n)² / (Q² Y_d² + P² Y_n² + γ); the scale may be held fixed.
-pub(super) fn implicit([p, q]: [&Var; 2], [yn, yd]: [&Var; 2], weight: &Var, is_scale_fixed: bool) -> Var {
+pub fn implicit([p, q]: [&Var; 2], [yn, yd]: [&Var; 2], weight: &Var, is_scale_fixed: bool) -> Var {
     let fixed = |x: &Var| if is_scale_fixed { x.detach() } else { x.clone() };
     let (scale_p, scale_q) = (fixed(p), fixed(q));
     let each = ops::fused(&[p, q, yn, yd, &scale_p, &scale_q], |v| {
@@ -66,7 +78,7 @@ pub(super) fn implicit([p, q]: [&Var; 2], [yn, yd]: [&Var; 2], weight: &Var, is_
 }
 
 /// The mean of mark · (1 - cosine between (P, Q) and (Y_n, Y_d)).
-pub(super) fn sign([p, q]: [&Var; 2], [yn, yd]: [&Var; 2], mark: &Var, weight: &Var) -> Var {
+pub fn sign([p, q]: [&Var; 2], [yn, yd]: [&Var; 2], mark: &Var, weight: &Var) -> Var {
     let each = ops::fused(&[p, q, yn, yd, mark], |v| {
         let norm = |a: E, b: E| expr::sqrt(a * a + b * b + GAMMA);
         let cosine = (v[0] * v[2] + v[1] * v[3]) / (norm(v[0], v[1]) * norm(v[2], v[3]));
@@ -76,13 +88,13 @@ pub(super) fn sign([p, q]: [&Var; 2], [yn, yd]: [&Var; 2], mark: &Var, weight: &
 }
 
 /// The mean of mark · relu(τ - |Q|)².
-pub(super) fn margin(q: &Var, tau: f32, mark: &Var, weight: &Var) -> Var {
+pub fn margin(q: &Var, tau: f32, mark: &Var, weight: &Var) -> Var {
     let each = ops::fused(&[q, mark], |v| v[1] * expr::square(expr::max(tau - expr::abs(v[0]), 0.0)));
     mean(&each, weight)
 }
 
 /// Two means that push Q apart: relu(|Q| - low)² over the rows that `censored` marks, relu(high - |Q|)² over the others.
-pub(super) fn separation(q: &Var, censored: &Var, [low, high]: [f32; 2], weight: &Var) -> [Var; 2] {
+pub fn separation(q: &Var, censored: &Var, [low, high]: [f32; 2], weight: &Var) -> [Var; 2] {
     let marked = ops::mul(censored, weight);
     let others = ops::fused(&[censored, weight], |v| (1.0 - v[0]) * v[1]);
     let down = ops::fused(&[q, &marked], |v| v[1] * expr::square(expr::max(expr::abs(v[0]) - low, 0.0)));
@@ -91,12 +103,12 @@ pub(super) fn separation(q: &Var, censored: &Var, [low, high]: [f32; 2], weight:
 }
 
 /// Squared difference, mean over rows and columns.
-pub(super) fn mse(z: &Var, y: &Var, weight: &Var) -> Var {
+pub fn mse(z: &Var, y: &Var, weight: &Var) -> Var {
     mean(&ops::fused(&[z, y], |v| expr::square(v[0] - v[1])), weight)
 }
 
 /// P / (sgn(Q) · max(|Q|, floor)), with sgn(0) = 1.
-pub(super) fn decoded(p: &Var, q: &Var, floor: f32) -> Var {
+pub fn decoded(p: &Var, q: &Var, floor: f32) -> Var {
     ops::fused(&[p, q], |v| {
         let sign = expr::select(expr::lt(v[1], 0.0), -1.0, 1.0);
         v[0] / (sign * expr::max(expr::abs(v[1]), floor))
@@ -104,12 +116,12 @@ pub(super) fn decoded(p: &Var, q: &Var, floor: f32) -> Var {
 }
 
 /// P / (Q + ε sgn(Q)), with sgn(0) = 1: division by something that is never 0.
-pub(super) fn guarded(p: &Var, q: &Var, epsilon: f32) -> Var {
+pub fn guarded(p: &Var, q: &Var, epsilon: f32) -> Var {
     ops::fused(&[p, q], |v| v[0] / (v[1] + expr::select(expr::lt(v[1], 0.0), -epsilon, epsilon)))
 }
 
 /// Σ of losses, each times its weight.
-pub(super) fn weighted(terms: &[(f32, &Var)]) -> Var {
+pub fn weighted(terms: &[(f32, &Var)]) -> Var {
     let scaled = |&(weight, term): &(f32, &Var)| ops::fused(&[term], |v| v[0] * weight);
     let (first, rest) = terms.split_first().expect("a loss has a term");
     rest.iter().fold(scaled(first), |sum, term| ops::add(&sum, &scaled(term)))

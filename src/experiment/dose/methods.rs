@@ -7,7 +7,8 @@ use crate::autograd::Var;
 use crate::experiment::harness::{Kind, Method, Role};
 use crate::experiment::net::{Batch, Extra, Net, Start};
 use crate::experiment::terms::{
-    columns, guarded, implicit, mean, mse, polynomial, ratio, renormalise, row, separation, sign, weighted,
+    angular, columns, guarded, implicit, mean, mse, on_circle, polynomial, ratio, renormalise, row, separation, sign,
+    weighted,
 };
 use crate::nn::{Activation, Layout, Spec};
 use crate::ops;
@@ -75,6 +76,13 @@ pub(super) fn all() -> Vec<Method<Call>> {
             Role::Projective,
             || vec![projective(0.0, Some(shock))],
             |z| by_denominator(&z[0], TAU),
+        ),
+        learnt(
+            "oriented",
+            "the same size on (log10 IC50 + 7) / 2, by the angle to the target, τ = 0.37: meromorph's own",
+            Role::Projective,
+            || vec![oriented()],
+            |z| off_centre(by_denominator(&z[0], MIDWAY)),
         ),
         learnt(
             "direction-head",
@@ -146,10 +154,15 @@ fn rational_body(more: usize) -> (Spec, Vec<Extra>) {
     (body, (0..7).map(|_| coefficient()).collect())
 }
 
-/// (P, Q) of unit norm from the features.
-fn pair(features: &Var, extras: &[Var]) -> [Var; 2] {
+fn raw_pair(features: &Var, extras: &[Var]) -> [Var; 2] {
     let q = polynomial(&columns(features, 0, 1), &extras[4..7]);
     let p = polynomial(&columns(features, 1, 1), &extras[..4]);
+    [p, q]
+}
+
+/// (P, Q) of unit norm from the features.
+fn pair(features: &Var, extras: &[Var]) -> [Var; 2] {
+    let [p, q] = raw_pair(features, extras);
     renormalise(&p, &q)
 }
 
@@ -184,6 +197,45 @@ fn projective(sign_weight: f32, adjust: Option<fn(&Layout, &mut [f32])>) -> Net 
         loss: Box::new(move |z, batch| pair_loss(z, batch, sign_weight)),
         adjust,
     }
+}
+
+/// Middle and half-width of the window: what a centred target is measured from and in.
+const CENTRE: [f32; 2] = [-7.0, 2.0];
+
+/// Half of the smallest |Q| of a centred target inside: 1 / √(1 + 0.9²) = 0.74.
+const MIDWAY: f64 = 0.37;
+
+/// The same features and number of parameters, another geometry. Values near -7 ask for P / Q near -7, next to "below" and half
+/// a circle away from "above"; measured from the middle of the window they lie around (0, 1), between "below" at (-1, 0) and
+/// "above" at (1, 0). Pairs start at (0, 1), and the loss has one well: it grows with the angle to the target all the way round,
+/// where the implicit fit has a wall of height 1 / γ at P = 0, between the two sides.
+fn oriented() -> Net {
+    Net {
+        extras: [0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0].map(at).into(),
+        head: Box::new(|parts, x| {
+            let [p, q] = raw_pair(&parts.body(x), parts.extras);
+            on_circle(&p, &q).into()
+        }),
+        loss: Box::new(|z, batch| {
+            let (yn, yd, weight) = (target(batch, 3), target(batch, 4), &batch.weight);
+            let [middle, half] = CENTRE;
+            let yn = ops::fused(&[&yn, &yd], |v| v[0] + v[1] * ((v[0] - middle) * (1.0 / half) - v[0]));
+            let [wanted_p, wanted_q] = on_circle(&yn, &yd);
+            angular([&z[0], &z[1]], [&wanted_p, &wanted_q], weight)
+        }),
+        ..projective(1.0, None)
+    }
+}
+
+/// Centred values back in log10.
+fn off_centre(call: Call) -> Call {
+    let [middle, half] = CENTRE.map(f64::from);
+    Call { value: call.value.iter().map(|value| middle + half * value).collect(), ..call }
+}
+
+/// A coefficient that starts at a value.
+fn at(value: f32) -> Extra {
+    Extra { shape: [1, 1].into(), start: Start::Values(vec![value]) }
 }
 
 fn pair_loss(z: &[Var], batch: &Batch, sign_weight: f32) -> Var {

@@ -5,9 +5,9 @@
 mod measure;
 mod methods;
 
+use super::fit::{Lesson, Rows};
 use super::harness::{Mode, Subject};
 use super::random::{Purpose, Stream};
-use super::fit::{Lesson, Rows};
 use crate::optim::Schedule;
 use crate::train::Examples;
 
@@ -59,13 +59,13 @@ fn sizes(mode: Mode) -> [usize; 3] {
 /// The data of a seed: train, validation and test are drawn from seed, seed + 1 and seed + 2.
 pub fn draw(mode: Mode, seed: u64) -> Data {
     let [train, validation, test] = sizes(mode);
-    Data { train: split(seed, train), validation: split(seed + 1, validation), test: split(seed + 2, test) }
+    Data { train: split(seed, train), validation: split(seed.wrapping_add(1), validation), test: split(seed.wrapping_add(2), test) }
 }
 
 /// `count` curves. Draws in this order, each for all curves: class, E_min, E_max, flat or not, jitter of the flat ones, slope,
 /// place of the IC50 in its range, noise.
 pub fn split(seed: u64, count: usize) -> Examples {
-    let mut stream = Stream::new(seed + SEED_OFFSET + count as u64, Purpose::Data);
+    let mut stream = Stream::new(seed.wrapping_add(SEED_OFFSET + count as u64), Purpose::Data);
     let regime: Vec<usize> = (0..count).map(|_| stream.choice(&[1.0, 1.0, 1.0])).collect();
     let low: Vec<f64> = (0..count).map(|_| 0.02 * stream.normal()).collect();
     let mut high: Vec<f64> = (0..count).map(|_| 1.0 + 0.02 * stream.normal()).collect();

@@ -1,8 +1,8 @@
 //! The methods of the domain: the formula, a perceptron, guarded divisions (one ε, a learnt one, several averaged), a smooth
 //! division, and the projective models with one denominator per joint or one for both.
 
-use super::measure::{Steps, direct, known, strict};
 use super::DAMPING;
+use super::measure::{Steps, direct, known, strict};
 use crate::autograd::Var;
 use crate::experiment::harness::{Kind, Method, Role};
 use crate::experiment::net::{Batch, Extra, Net, Start};
@@ -37,7 +37,9 @@ pub(super) fn all() -> Vec<Method<Steps>> {
             kind: Kind::Known(|x| known(x, DAMPING)),
         },
         baseline("mlp", "perceptron 4-64-64-2, relu", || vec![perceptron()]),
-        baseline("rational-eps", "P / (Q + 1e-3 sgn Q), one Q per joint", || vec![quotient(|p, q, _| guarded(p, q, 1e-3))]),
+        baseline("rational-eps", "P / (Q + 1e-3 sgn Q), one Q per joint", || {
+            vec![quotient(|p, q, _| guarded(p, q, 1e-3))]
+        }),
         baseline("smooth", "P Q / (Q² + 1e-2): a division that is smooth through Q = 0", || {
             vec![quotient(|p, q, _| ops::fused(&[p, q], |v| v[0] * v[1] / (v[1] * v[1] + 1e-2)))]
         }),
@@ -50,9 +52,11 @@ pub(super) fn all() -> Vec<Method<Steps>> {
             ]
         }),
         projective("projective-basic", "(P, Q), one Q per joint: decoded and implicit fit", || vec![basic()]),
-        projective("projective-full", "one Q for both joints from a rational 3/2; margin and sign near the poles", || {
-            vec![full()]
-        }),
+        projective(
+            "projective-full",
+            "one Q for both joints from a rational 3/2; margin and sign near the poles",
+            || vec![full()],
+        ),
     ]
 }
 

@@ -119,7 +119,8 @@ fn regular(stream: &mut Stream) -> [f64; 2] {
 pub fn stratified(samples: &[Sample], share: f64) -> [Vec<Sample>; 2] {
     let mut parts = [Vec::new(), Vec::new()];
     for wanted in 0..BUCKETS {
-        let all: Vec<Sample> = samples.iter().copied().filter(|sample| bucket(determinant(sample[1])) == wanted).collect();
+        let all: Vec<Sample> =
+            samples.iter().copied().filter(|sample| bucket(determinant(sample[1])) == wanted).collect();
         let first = (share * all.len() as f64).round_ties_even() as usize;
         parts[0].extend(&all[..first]);
         parts[1].extend(&all[first..]);

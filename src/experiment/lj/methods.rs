@@ -26,11 +26,22 @@ pub(super) fn all() -> Vec<Method<Potentials>> {
         kind: Kind::Learnt { nets, decode },
     };
     vec![
-        Method { name: "formula", about: "the potential itself, from u in f32", role: Role::Oracle, kind: Kind::Known(known) },
+        Method {
+            name: "formula",
+            about: "the potential itself, from u in f32",
+            role: Role::Oracle,
+            kind: Kind::Known(known),
+        },
         learnt("mlp", "perceptron 1-64-64-1 of u, silu", Role::Baseline, || vec![perceptron()], direct),
         learnt("rbf", "64 Gaussians over r with learnt heights", Role::Baseline, || vec![radial()], direct),
         learnt("siren", "two layers of 64 sines of u, ω = 30", Role::Baseline, || vec![siren()], direct),
-        learnt("rational", "(P, Q) of u, degrees 8/4, decoded and implicit fit", Role::Projective, || vec![rational()], strict),
+        learnt(
+            "rational",
+            "(P, Q) of u, degrees 8/4, decoded and implicit fit",
+            Role::Projective,
+            || vec![rational()],
+            strict,
+        ),
         learnt(
             "improper",
             "(P, Q) of a learnt increasing z(u), degrees 4/2, Q = softplus + 1e-4",
@@ -38,13 +49,7 @@ pub(super) fn all() -> Vec<Method<Potentials>> {
             || vec![improper()],
             strict,
         ),
-        learnt(
-            "hard-wall",
-            "4 / r^12 given, the rest a perceptron: told half of the answer",
-            Role::Projective,
-            || vec![hard_wall()],
-            direct,
-        ),
+        learnt("hard-wall", "4 / r^12 given, the rest a perceptron", Role::Informed, || vec![hard_wall()], direct),
     ]
 }
 
@@ -77,9 +82,8 @@ fn radial() -> Net {
             let step = (high - low) / (CENTRES - 1) as f32;
             let centres: Vec<f32> = (0..CENTRES).map(|at| low + step * at as f32).collect();
             let r = columns(x, 1, 1);
-            let bumps = ops::fused(&[&r, &row(&r, &centres)], |v| {
-                expr::exp(expr::square((v[0] - v[1]) * (1.0 / step)) * -0.5)
-            });
+            let bumps =
+                ops::fused(&[&r, &row(&r, &centres)], |v| expr::exp(expr::square((v[0] - v[1]) * (1.0 / step)) * -0.5));
             vec![parts.body(&bumps)]
         }),
         loss: Box::new(squared),
@@ -91,10 +95,8 @@ fn radial() -> Net {
 fn siren() -> Net {
     let width = 64;
     let spread = (6.0 / width as f64).sqrt();
-    let uniform = |rows: usize, columns: usize, bound: f64| Extra {
-        shape: [rows, columns].into(),
-        start: Start::Uniform(bound),
-    };
+    let uniform =
+        |rows: usize, columns: usize, bound: f64| Extra { shape: [rows, columns].into(), start: Start::Uniform(bound) };
     Net {
         // The sines are the head; below them is nothing but a scale of u.
         body: Spec { inputs: 1, layers: vec![Layer::Linear { outputs: width, bias: true, init: Init::Linear }] },

@@ -21,6 +21,7 @@ pub(super) static FACTS: Facts = Facts {
             the curve. What counts is the peak's height on a fine grid around the resonance.",
     claim: "A model that gives a numerator and a denominator keeps the peaks of filters sharper than any it has seen, where \
             perceptrons cut them off (published: 1.75 times the yield of a perceptron).",
+    rival: ("mlp", &["retention"]),
     metrics: &[
         Metric::headline("retention", "peaks kept (≥ 0.9)", Better::More),
         Metric::headline("hallucination", "peaks made up (> 1.11)", Better::Less),
@@ -33,21 +34,24 @@ pub(super) static FACTS: Facts = Facts {
         Metric::detail("retention_sharp", "peaks kept, Q > 30", Better::More),
         Metric::detail("coverage", "not ⊥", Better::Neither),
     ],
-    charts: &[Chart {
-        title: "The sharpest filter of the test",
-        note: "|H| near the resonance of the first seed's test filter with the highest Q.",
-        x: "w / w0",
-        y: "|H(jw)|",
-        shape: Shape::LOG_Y,
-        gathering: Gathering::First,
-    }, Chart {
-        title: "A filter as trained on",
-        note: "|H| near the resonance of the first seed's test filter with Q nearest to 20.",
-        x: "w / w0",
-        y: "|H(jw)|",
-        shape: Shape::LOG_Y,
-        gathering: Gathering::First,
-    }],
+    charts: &[
+        Chart {
+            title: "The sharpest filter of the test",
+            note: "|H| near the resonance of the first seed's test filter with the highest Q.",
+            x: "w / w0",
+            y: "|H(jw)|",
+            shape: Shape::LOG_Y,
+            gathering: Gathering::First,
+        },
+        Chart {
+            title: "A filter as trained on",
+            note: "|H| near the resonance of the first seed's test filter with Q nearest to 20.",
+            x: "w / w0",
+            y: "|H(jw)|",
+            shape: Shape::LOG_Y,
+            gathering: Gathering::First,
+        },
+    ],
 };
 
 /// The formula, from the features.

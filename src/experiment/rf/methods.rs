@@ -137,24 +137,25 @@ fn rational_transfer() -> Net {
 /// Re and Im each a rational of the perceptron's output z over T_0..T_6; ⊥ where a denominator is within 1e-12 of 0.
 fn decoupled() -> Net {
     let numerator = || (0..=DEGREE).map(|_| Extra { shape: [1, 1].into(), start: Start::Normal(0.01) });
-    let denominator = || (0..=DEGREE).map(|at| {
-        let value = if at == 0 { 1.0 } else { 0.0 };
-        Extra { shape: [1, 1].into(), start: Start::Values(vec![value]) }
-    });
+    let denominator = || {
+        (0..=DEGREE).map(|at| {
+            let value = if at == 0 { 1.0 } else { 0.0 };
+            Extra { shape: [1, 1].into(), start: Start::Values(vec![value]) }
+        })
+    };
     Net {
         body: Spec::mlp(3, &[128, 128], 1, Activation::Relu),
         extras: numerator().chain(denominator()).chain(numerator()).chain(denominator()).collect(),
         head: Box::new(|parts, x| {
             let z = parts.body(x);
-            let sums: Vec<Var> = parts.extras.chunks(DEGREE + 1).map(|coefficients| chebyshev(&z, coefficients)).collect();
+            let sums: Vec<Var> =
+                parts.extras.chunks(DEGREE + 1).map(|coefficients| chebyshev(&z, coefficients)).collect();
             let bottom = ops::fused(&[&sums[1], &sums[3]], |v| {
                 expr::or(expr::le(expr::abs(v[0]), 1e-12), expr::le(expr::abs(v[1]), 1e-12))
             });
             let bottom = bottom.detach();
             let part = |p: &Var, q: &Var| {
-                ops::fused(&[p, q, &bottom], |v| {
-                    expr::select(v[2], 0.0, v[0] / expr::select(v[2], 1.0, v[1]))
-                })
+                ops::fused(&[p, q, &bottom], |v| expr::select(v[2], 0.0, v[0] / expr::select(v[2], 1.0, v[1])))
             };
             let (real, imaginary) = (part(&sums[0], &sums[1]), part(&sums[2], &sums[3]));
             vec![side_by_side(&real, &imaginary), bottom]
