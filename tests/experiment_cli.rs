@@ -30,7 +30,8 @@ fn a_run_leaves_two_whole_files_and_says_where() {
     assert_eq!((&json["experiment"], &json["mode"], &json["epochs"]), (&"ik".into(), &"contract".into(), &1.into()));
     let page = fs::read_to_string(folder.path().join("found/ik.html")).unwrap();
     assert!(page.contains("mero experiment ik --mode contract --epochs 1 --seed 1 --seeds 1 --methods dls,mlp"));
-    let mut left: Vec<_> = fs::read_dir(folder.path().join("found")).unwrap().map(|file| file.unwrap().file_name()).collect();
+    let mut left: Vec<_> =
+        fs::read_dir(folder.path().join("found")).unwrap().map(|file| file.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["ik.html", "ik.json"], "no temporary file is left");
 }
@@ -59,8 +60,16 @@ fn wrong_questions_are_refused_at_once() {
             2,
             "mero: experiment: lj has no method \"magic\"; it has formula, mlp, rbf, siren, rational, improper, hard-wall\n",
         ),
-        ("experiment dose --device dry", 2, "mero: experiment: device \"dry\" runs nothing; it is what `mero plan` counts on\n"),
-        ("experiment dose --mode contract --out file/in --device cpu", 1, "mero: experiment: file/in: cannot be made: Not a directory\n"),
+        (
+            "experiment dose --device dry",
+            2,
+            "mero: experiment: device \"dry\" runs nothing; it is what `mero plan` counts on\n",
+        ),
+        (
+            "experiment dose --mode contract --out file/in --device cpu",
+            1,
+            "mero: experiment: file/in: cannot be made: Not a directory\n",
+        ),
         (
             "experiment dose --seed 18446744073709551615 --seeds 2",
             2,
@@ -69,7 +78,11 @@ fn wrong_questions_are_refused_at_once() {
     ];
     for (line, code, wanted) in cases {
         let output = mero(folder.path(), line);
-        assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(code), wanted), "{line}");
+        assert_eq!(
+            (output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()),
+            (Some(code), wanted),
+            "{line}"
+        );
         assert!(output.stdout.is_empty(), "{line}");
     }
     for line in ["experiment", "experiment chess", "experiment dose --mode huge", "experiment dose --seeds -1"] {

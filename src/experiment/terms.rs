@@ -1,5 +1,5 @@
 //! Heads and losses of the projective methods, in ops. A prediction is a pair (P, Q) that stands for P / Q and may say ⊥ by Q = 0;
-//! losses on pairs never divide by Q. Formulas and defaults: ZeroProofML's (package 0.6.1); all means are over a batch's own rows.
+//! losses on pairs never divide by Q. Here is what `loss::pairs` has not: marks that are not read off the target, and quotients.
 
 use crate::autograd::Var;
 use crate::kernels::program::E;
@@ -59,21 +59,11 @@ pub fn on_circle(p: &Var, q: &Var) -> [Var; 2] {
     [p, q].map(|x| ops::fused(&[x, p, q], |v| v[0] / expr::sqrt(v[1] * v[1] + v[2] * v[2] + GAMMA)))
 }
 
-/// The mean of -ln((1 + cos α) / 2) for the angle α between unit pairs: α²/4 near 0 and steepest at α = π, where a squared
-/// distance is flat. 1e-3 under the logarithm bounds it.
-pub fn angular([p, q]: [&Var; 2], [yn, yd]: [&Var; 2], weight: &Var) -> Var {
-    let each = ops::fused(&[p, q, yn, yd], |v| -expr::ln((1.001 + (v[0] * v[2] + v[1] * v[3])) * (1.0 / 2.001)));
-    mean(&each, weight)
-}
-
-/// The mean of (P Y_d - Q Y_n)² / (Q² Y_d² + P² Y_n² + γ); the scale may be held fixed.
-pub fn implicit([p, q]: [&Var; 2], [yn, yd]: [&Var; 2], weight: &Var, is_scale_fixed: bool) -> Var {
-    let fixed = |x: &Var| if is_scale_fixed { x.detach() } else { x.clone() };
-    let (scale_p, scale_q) = (fixed(p), fixed(q));
-    let each = ops::fused(&[p, q, yn, yd, &scale_p, &scale_q], |v| {
-        let cross = v[0] * v[3] - v[1] * v[2];
-        cross * cross / (expr::square(v[5] * v[3]) + expr::square(v[4] * v[2]) + GAMMA)
-    });
+/// The mean of -ln((1 + cos 2α) / 2) = -ln cos² α for the angle α between unit pairs: (P, Q) and (-P, -Q) are one point, α² near
+/// 0, and steepest where pairs are farthest apart, where a squared sine is flat. 5e-4 under the logarithm bounds it.
+pub fn double_angle([p, q]: [&Var; 2], [yn, yd]: [&Var; 2], weight: &Var) -> Var {
+    let each =
+        ops::fused(&[p, q, yn, yd], |v| -expr::ln((expr::square(v[0] * v[2] + v[1] * v[3]) + 5e-4) * (1.0 / 1.0005)));
     mean(&each, weight)
 }
 
@@ -91,15 +81,6 @@ pub fn sign([p, q]: [&Var; 2], [yn, yd]: [&Var; 2], mark: &Var, weight: &Var) ->
 pub fn margin(q: &Var, tau: f32, mark: &Var, weight: &Var) -> Var {
     let each = ops::fused(&[q, mark], |v| v[1] * expr::square(expr::max(tau - expr::abs(v[0]), 0.0)));
     mean(&each, weight)
-}
-
-/// Two means that push Q apart: relu(|Q| - low)² over the rows that `censored` marks, relu(high - |Q|)² over the others.
-pub fn separation(q: &Var, censored: &Var, [low, high]: [f32; 2], weight: &Var) -> [Var; 2] {
-    let marked = ops::mul(censored, weight);
-    let others = ops::fused(&[censored, weight], |v| (1.0 - v[0]) * v[1]);
-    let down = ops::fused(&[q, &marked], |v| v[1] * expr::square(expr::max(expr::abs(v[0]) - low, 0.0)));
-    let up = ops::fused(&[q, &others], |v| v[1] * expr::square(expr::max(high - expr::abs(v[0]), 0.0)));
-    [ratio(&down, &marked), ratio(&up, &others)]
 }
 
 /// Squared difference, mean over rows and columns.

@@ -42,7 +42,7 @@ pub(super) static FACTS: Facts = Facts {
         Chart {
             title: "What a higher threshold catches",
             note: "Share of censored curves called finite against the threshold τ on |Q|, mean over seeds. The figures above use \
-               τ = 0.025, and 0.37 for oriented.",
+               τ = 0.025, and 0.37 for double-angle.",
             x: "τ",
             y: "share of censored curves called finite",
             shape: Shape::LOG_X,

@@ -7,9 +7,9 @@ use crate::autograd::Var;
 use crate::experiment::harness::{Kind, Method, Role};
 use crate::experiment::net::{Batch, Extra, Net, Start};
 use crate::experiment::terms::{
-    angular, columns, guarded, implicit, mean, mse, on_circle, polynomial, ratio, renormalise, row, separation, sign,
-    weighted,
+    GAMMA, columns, double_angle, guarded, mean, mse, on_circle, polynomial, ratio, renormalise, row, sign, weighted,
 };
+use crate::loss::pairs::{self, Pairs};
 use crate::nn::{Activation, Layout, Spec};
 use crate::ops;
 
@@ -78,10 +78,10 @@ pub(super) fn all() -> Vec<Method<Call>> {
             |z| by_denominator(&z[0], TAU),
         ),
         learnt(
-            "oriented",
-            "the same size on (log10 IC50 + 7) / 2, by the angle to the target, τ = 0.37: meromorph's own",
+            "double-angle",
+            "direction-head on (log10 IC50 + 7) / 2, fitted by the double angle, τ = 0.37: meromorph's own",
             Role::Projective,
-            || vec![oriented()],
+            || vec![double_angle_head()],
             |z| off_centre(by_denominator(&z[0], MIDWAY)),
         ),
         learnt(
@@ -205,25 +205,29 @@ const CENTRE: [f32; 2] = [-7.0, 2.0];
 /// Half of the smallest |Q| of a centred target inside: 1 / √(1 + 0.9²) = 0.74.
 const MIDWAY: f64 = 0.37;
 
-/// The same features and number of parameters, another geometry. Values near -7 ask for P / Q near -7, next to "below" and half
-/// a circle away from "above"; measured from the middle of the window they lie around (0, 1), between "below" at (-1, 0) and
-/// "above" at (1, 0). Pairs start at (0, 1), and the loss has one well: it grows with the angle to the target all the way round,
-/// where the implicit fit has a wall of height 1 / γ at P = 0, between the two sides.
-fn oriented() -> Net {
+/// Another geometry for the model with a direction head. Values near -7 ask for P / Q near -7, next to Q = 0; measured from the
+/// middle of the window they lie around (P, Q) = (0, 1), and Q = 0 is as far as can be. The fit is by the double angle: "below"
+/// and "above" are one point, so a curve that might be either is still no finite one, and no wall of height 1 / γ stands at
+/// P = 0 as it does in the implicit fit. Pairs start at (0, 1); logits say which side.
+fn double_angle_head() -> Net {
     Net {
-        extras: [0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0].map(at).into(),
+        extras: [0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0].map(starting_at).into(),
         head: Box::new(|parts, x| {
-            let [p, q] = raw_pair(&parts.body(x), parts.extras);
-            on_circle(&p, &q).into()
+            let features = parts.body(x);
+            let [p, q] = raw_pair(&features, parts.extras);
+            let [p, q] = on_circle(&p, &q);
+            vec![p, q, columns(&features, 2, 2)]
         }),
         loss: Box::new(|z, batch| {
-            let (yn, yd, weight) = (target(batch, 3), target(batch, 4), &batch.weight);
+            let (yn, yd) = (target(batch, 3), target(batch, 4));
             let [middle, half] = CENTRE;
             let yn = ops::fused(&[&yn, &yd], |v| v[0] + v[1] * ((v[0] - middle) * (1.0 / half) - v[0]));
             let [wanted_p, wanted_q] = on_circle(&yn, &yd);
-            angular([&z[0], &z[1]], [&wanted_p, &wanted_q], weight)
+            let fit = double_angle([&z[0], &z[1]], [&wanted_p, &wanted_q], &batch.weight);
+            weighted(&[(1.0, &fit), (1.0, &direction(&z[2], batch))])
         }),
-        ..projective(1.0, None)
+        adjust: None,
+        ..direction_head()
     }
 }
 
@@ -234,17 +238,17 @@ fn off_centre(call: Call) -> Call {
 }
 
 /// A coefficient that starts at a value.
-fn at(value: f32) -> Extra {
+fn starting_at(value: f32) -> Extra {
     Extra { shape: [1, 1].into(), start: Start::Values(vec![value]) }
 }
 
 fn pair_loss(z: &[Var], batch: &Batch, sign_weight: f32) -> Var {
     let (yn, yd, weight) = (target(batch, 3), target(batch, 4), &batch.weight);
     let censored = ops::fused(&[&yd], |v| is(v[0], 0.0));
-    let (pair, wanted) = ([&z[0], &z[1]], [&yn, &yd]);
-    let fit = implicit(pair, wanted, weight, true);
-    let [down, up] = separation(&z[1], &censored, SEPARATION, weight);
-    let side = sign(pair, wanted, &censored, weight);
+    let all = Pairs { p: &z[0], q: &z[1], yn: &yn, yd: &yd, rows: weight };
+    let fit = pairs::implicit(&all, GAMMA, true);
+    let [down, up] = pairs::separation(&all, SEPARATION[0], SEPARATION[1]);
+    let side = sign([&z[0], &z[1]], [&yn, &yd], &censored, weight);
     weighted(&[(1.0, &fit), (1.0, &down), (1.0, &up), (sign_weight, &side)])
 }
 
@@ -259,19 +263,21 @@ fn direction_head() -> Net {
             let [p, q] = pair(&features, parts.extras);
             vec![p, q, columns(&features, 2, 2)]
         }),
-        loss: Box::new(|z, batch| {
-            let class = target(batch, 1);
-            let log_p = ops::log_softmax(&z[2]);
-            let half = |column: usize, number: f32| {
-                let mark = ops::fused(&[&class, &batch.weight], |v| is(v[0], number) * v[1]);
-                let own = columns(&log_p, column, 1);
-                ratio(&ops::fused(&[&own, &mark], |v| -(v[0] * v[1])), &mark)
-            };
-            let (below, above) = (half(0, 0.0), half(1, 2.0));
-            weighted(&[(1.0, &pair_loss(z, batch, 1.0)), (0.5, &below), (0.5, &above)])
-        }),
+        loss: Box::new(|z, batch| weighted(&[(1.0, &pair_loss(z, batch, 1.0)), (1.0, &direction(&z[2], batch))])),
         adjust: Some(shock),
     }
+}
+
+/// Cross-entropy of two logits over the censored rows, the mean of "below" weighing as much as that of "above".
+fn direction(logits: &Var, batch: &Batch) -> Var {
+    let class = target(batch, 1);
+    let log_p = ops::log_softmax(logits);
+    let half = |column: usize, number: f32| {
+        let mark = ops::fused(&[&class, &batch.weight], |v| is(v[0], number) * v[1]);
+        let own = columns(&log_p, column, 1);
+        ratio(&ops::fused(&[&own, &mark], |v| -(v[0] * v[1])), &mark)
+    };
+    weighted(&[(0.5, &half(0, 0.0)), (0.5, &half(1, 2.0))])
 }
 
 /// Scales what makes Q: the row of z_den in the last linear layer, its bias to 0, and the denominator's coefficients.

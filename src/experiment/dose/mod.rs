@@ -59,7 +59,11 @@ fn sizes(mode: Mode) -> [usize; 3] {
 /// The data of a seed: train, validation and test are drawn from seed, seed + 1 and seed + 2.
 pub fn draw(mode: Mode, seed: u64) -> Data {
     let [train, validation, test] = sizes(mode);
-    Data { train: split(seed, train), validation: split(seed.wrapping_add(1), validation), test: split(seed.wrapping_add(2), test) }
+    Data {
+        train: split(seed, train),
+        validation: split(seed.wrapping_add(1), validation),
+        test: split(seed.wrapping_add(2), test),
+    }
 }
 
 /// `count` curves. Draws in this order, each for all curves: class, E_min, E_max, flat or not, jitter of the flat ones, slope,

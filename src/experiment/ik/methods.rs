@@ -7,9 +7,10 @@ use crate::autograd::Var;
 use crate::experiment::harness::{Kind, Method, Role};
 use crate::experiment::net::{Batch, Extra, Net, Start};
 use crate::experiment::terms::{
-    columns, decoded, guarded, implicit, margin, mse, polynomial, ratio, renormalise, sign, weighted,
+    GAMMA, columns, decoded, guarded, margin, mse, polynomial, ratio, renormalise, sign, weighted,
 };
 use crate::kernels::scalar::expr;
+use crate::loss::pairs::{self, Pairs};
 use crate::nn::{Activation, Spec};
 use crate::ops;
 
@@ -116,8 +117,9 @@ fn basic() -> Net {
         }),
         loss: Box::new(|z, batch| {
             let ones = ops::fused(&[&batch.y], |_| 1.0.into());
+            let all = Pairs { p: &z[0], q: &z[1], yn: &batch.y, yd: &ones, rows: &batch.weight };
             let fit = mse(&decoded(&z[0], &z[1], TAU_TRAIN), &batch.y, &batch.weight);
-            let implied = implicit([&z[0], &z[1]], [&batch.y, &ones], &batch.weight, false);
+            let implied = pairs::implicit(&all, GAMMA, false);
             weighted(&[(1.0, &fit), (0.1, &implied)])
         }),
         adjust: None,
@@ -152,9 +154,9 @@ fn full_loss(z: &[Var], batch: &Batch) -> Var {
     let heavy = ops::fused(&[&near, weight], |v| v[1] * (1.0 + 2.0 * v[0]));
     let fit = ratio(&ops::mul(&squares, &heavy), &heavy);
     let ones = ops::fused(&[&batch.y], |_| 1.0.into());
-    let (pairs, wanted) = ([&z[0], &z[1]], [&batch.y, &ones]);
-    let implied = implicit(pairs, wanted, weight, false);
+    let all = Pairs { p: &z[0], q: &z[1], yn: &batch.y, yd: &ones, rows: weight };
+    let implied = pairs::implicit(&all, GAMMA, false);
     let kept = margin(&z[1], TAU_TRAIN, &far, weight);
-    let side = sign(pairs, wanted, &near, weight);
+    let side = sign([&z[0], &z[1]], [&batch.y, &ones], &near, weight);
     weighted(&[(1.0, &fit), (0.1, &implied), (0.05, &kept), (1.0, &side)])
 }

@@ -6,8 +6,9 @@ use super::{DISTANCES, SCALE};
 use crate::autograd::Var;
 use crate::experiment::harness::{Kind, Method, Role};
 use crate::experiment::net::{Batch, Extra, Net, Start};
-use crate::experiment::terms::{columns, decoded, implicit, mse, polynomial, renormalise, row, weighted};
+use crate::experiment::terms::{GAMMA, columns, decoded, mse, polynomial, renormalise, row, weighted};
 use crate::kernels::scalar::expr;
+use crate::loss::pairs::{self, Pairs};
 use crate::nn::{Activation, Init, Layer, Spec};
 use crate::ops;
 
@@ -114,8 +115,9 @@ fn siren() -> Net {
 /// Decoded squared error plus a tenth of the implicit fit of pairs of unit norm.
 fn pair_loss(z: &[Var], batch: &Batch) -> Var {
     let ones = ops::fused(&[&batch.y], |_| 1.0.into());
+    let all = Pairs { p: &z[0], q: &z[1], yn: &batch.y, yd: &ones, rows: &batch.weight };
     let fit = mse(&decoded(&z[0], &z[1], TAU_TRAIN), &batch.y, &batch.weight);
-    let implied = implicit([&z[0], &z[1]], [&batch.y, &ones], &batch.weight, true);
+    let implied = pairs::implicit(&all, GAMMA, true);
     weighted(&[(1.0, &fit), (0.1, &implied)])
 }
 
