@@ -45,12 +45,15 @@ pub(super) struct Rows<'a> {
     pub targets: usize,
 }
 
-/// Chooses the epoch whose weights are kept: rows to predict after each epoch, and a score of their outputs, smaller is better.
+/// How bad outputs are, each row-major; smaller is better.
+pub(super) type Score<'a> = Box<dyn Fn(&[Vec<f32>]) -> f64 + 'a>;
+
+/// Chooses the epoch whose weights are kept: rows to predict after each epoch, and a score of their outputs.
 pub(super) struct Selection<'a> {
     /// [rows, inputs].
     pub x: &'a [f32],
-    /// Of the net's outputs, each row-major.
-    pub score: Box<dyn Fn(&[Vec<f32>]) -> f64 + 'a>,
+    /// Of the net's outputs.
+    pub score: Score<'a>,
 }
 
 /// A net that was fitted.

@@ -7,16 +7,21 @@ use crate::tensor::Shape;
 
 use super::random::{Purpose, Stream};
 
+/// Outputs, each [rows, columns], of inputs [rows, columns].
+pub(super) type Head = Box<dyn Fn(&Parts<'_>, &Var) -> Vec<Var>>;
+/// What is made small, of shape [1], from the outputs and the batch.
+pub(super) type Cost = Box<dyn Fn(&[Var], &Batch) -> Var>;
+
 /// A trainable model.
 pub(super) struct Net {
     /// The perceptron below the head.
     pub body: Spec,
     /// Parameters of the head, in order.
     pub extras: Vec<Extra>,
-    /// Outputs, each [rows, columns], of inputs [rows, body's inputs or more].
-    pub head: Box<dyn Fn(&Parts<'_>, &Var) -> Vec<Var>>,
-    /// What is made small, of shape [1], from the outputs and the batch.
-    pub loss: Box<dyn Fn(&[Var], &Batch) -> Var>,
+    /// What is made of the perceptron.
+    pub head: Head,
+    /// What is made small.
+    pub loss: Cost,
     /// Changes the first weights, which lie as the layout says.
     pub adjust: Option<fn(&Layout, &mut [f32])>,
 }

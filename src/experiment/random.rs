@@ -73,7 +73,7 @@ impl Stream {
 
     /// A whole number below `count`: one place. The bias is below count / 2^64.
     pub fn below(&mut self, count: usize) -> usize {
-        (u128::from(self.bits()) * count as u128 >> 64) as usize
+        ((u128::from(self.bits()) * count as u128) >> 64) as usize
     }
 
     /// 0..count in a random order (Fisher and Yates): count - 1 places.

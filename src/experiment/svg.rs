@@ -51,7 +51,7 @@ impl Axis {
     fn place(&self, value: f64) -> Option<f64> {
         let value = if self.is_log { value.log10() } else { value };
         let share = (value - self.low) / (self.high - self.low);
-        share.is_finite().then(|| self.from + share * (self.to - self.from))
+        share.is_finite().then_some(self.from + share * (self.to - self.from))
     }
 
     /// Widens it by a share of itself on both sides, so that nothing lies on the frame.
