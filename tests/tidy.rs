@@ -26,6 +26,11 @@ const ROOMS: &[(&str, &[&str])] = &[
         "train",
         &["error", "nn", "loss", "optim", "io", "profile", "ops", "autograd", "tensor", "kernels", "device", "host"],
     ),
+    // Trains with losses of its own, by the kernels and plans that `train` uses.
+    (
+        "experiment",
+        &["error", "train", "nn", "loss", "optim", "ops", "autograd", "tensor", "kernels", "device", "host"],
+    ),
     ("fit", &["error", "ops", "kernels", "io", "profile"]),
     ("contrast", &["error", "kernels", "tensor", "optim", "io", "profile"]),
 ];

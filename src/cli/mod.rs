@@ -6,6 +6,7 @@ mod console;
 mod demo;
 mod devices;
 mod eval;
+mod experiment;
 mod interrupt;
 mod plan;
 mod plot;
@@ -45,6 +46,8 @@ enum Command {
     Devices(devices::Args),
     /// Show what one training step would launch, move and compute, without running it
     Plan(Box<plan::Args>),
+    /// Run methods side by side on a domain with poles, over seeds, and report what came out
+    Experiment(experiment::Args),
     /// Measure the speed of a training step or of a matrix product
     Bench(bench::Args),
 }
@@ -61,6 +64,7 @@ impl Command {
                 ("devices", Ok(()))
             }
             Self::Plan(args) => ("plan", plan::run(args)),
+            Self::Experiment(args) => ("experiment", experiment::run(args)),
             Self::Bench(args) => ("bench", bench::run(args)),
         }
     }

@@ -27,6 +27,11 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     write(path, bytes).map_err(|e| Error::new(format!("{}: cannot be written: {}", path.display(), reason(&e))))
 }
 
+/// Makes a folder and those above it, where they are not there.
+pub fn make_folder(path: &Path) -> Result<()> {
+    fs::create_dir_all(path).map_err(|e| Error::new(format!("{}: cannot be made: {}", path.display(), reason(&e))))
+}
+
 /// Whether [`write_whole`] can be expected to work, found out before hours of work depend on it. Leaves nothing behind.
 pub fn check_writable(path: &Path) -> Result<()> {
     let is_file = fs::metadata(path).map_or(true, |found| found.is_file());

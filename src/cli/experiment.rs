@@ -1,0 +1,178 @@
+//! `mero experiment`: a domain with a published answer, its methods side by side; a table here, and on request a JSON file and a page.
+
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use pollster::block_on;
+
+use super::args::Hardware;
+use super::console::{say, say_json};
+use super::text::{count, duration, figure, grid};
+use super::{Answer, Failure};
+use crate::experiment::{self, Better, Domain, Estimate, Mode, Report, Request, Verdict};
+use crate::host;
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The domain
+    domain: DomainName,
+    /// How much is drawn and trained
+    #[arg(long, default_value = "smoke")]
+    mode: ModeName,
+    /// Seeds to run; 1, 2 or 10 by mode if not given
+    #[arg(long, value_name = "N")]
+    seeds: Option<usize>,
+    /// The first seed
+    #[arg(long, default_value_t = 1, value_name = "S")]
+    seed: u64,
+    /// Methods to run; all if not given
+    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    methods: Vec<String>,
+    /// Passes over the training rows in place of the mode's
+    #[arg(long, value_name = "N")]
+    epochs: Option<usize>,
+    #[command(flatten)]
+    hardware: Hardware,
+    /// Folder for <domain>.json and <domain>.html; made if it is not there
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    out: Option<PathBuf>,
+    /// The report as one JSON object on standard output, and nothing else
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+/// A [`Domain`] by name.
+#[derive(Clone, Copy, ValueEnum)]
+enum DomainName {
+    /// Censored dose-response curves
+    Dose,
+    /// Peaks of sharp resonators
+    Rf,
+    /// An arm near its singular poses
+    Ik,
+    /// The wall of the Lennard-Jones potential
+    Lj,
+}
+
+/// A [`Mode`] by name.
+#[derive(Clone, Copy, ValueEnum)]
+enum ModeName {
+    /// As little as shows that everything runs
+    Contract,
+    /// Minutes on a processor
+    Smoke,
+    /// The published sizes
+    Paper,
+}
+
+impl From<DomainName> for Domain {
+    fn from(name: DomainName) -> Self {
+        match name {
+            DomainName::Dose => Self::Dose,
+            DomainName::Rf => Self::Rf,
+            DomainName::Ik => Self::Ik,
+            DomainName::Lj => Self::Lj,
+        }
+    }
+}
+
+impl From<ModeName> for Mode {
+    fn from(name: ModeName) -> Self {
+        match name {
+            ModeName::Contract => Self::Contract,
+            ModeName::Smoke => Self::Smoke,
+            ModeName::Paper => Self::Paper,
+        }
+    }
+}
+
+pub(super) fn run(args: &Args) -> Answer {
+    let mode = Mode::from(args.mode);
+    let seeds = args.seeds.unwrap_or(mode.seeds()) as u64;
+    if seeds == 0 || args.epochs == Some(0) {
+        return Err(Failure::usage("seeds and epochs must be at least 1"));
+    }
+    let Some(past) = args.seed.checked_add(seeds) else {
+        return Err(Failure::usage(format!(
+            "seed is {}; so many seeds after it are more than 64 bits count",
+            args.seed
+        )));
+    };
+    let request =
+        Request { mode, seeds: (args.seed..past).collect(), methods: args.methods.clone(), epochs: args.epochs };
+    args.hardware.check()?;
+    let domain = Domain::from(args.domain);
+    experiment::check(domain, &request).map_err(|error| Failure::usage(error.to_string()))?;
+    let device = args.hardware.open()?;
+    let mut follow = |seed: u64, method: &str, seconds: f64| {
+        // For people who watch; a file or a pipe gets the result.
+        if !args.json && io::stderr().is_terminal() {
+            eprintln!("  seed {seed}  {method}  {}", duration(seconds));
+        }
+    };
+    let files = args.out.as_deref().map(|folder| files(folder, domain)).transpose()?;
+    let report = block_on(experiment::run(domain, &request, &device, &mut follow))?;
+    if let Some([json, page]) = &files {
+        let text = serde_json::to_string_pretty(&report.to_json()).expect("a report's figures can be written as JSON");
+        host::write_whole(json, text.as_bytes())?;
+        host::write_whole(page, experiment::page(&report).as_bytes())?;
+    }
+    if args.json {
+        say_json(&report.to_json());
+        return Ok(());
+    }
+    tell(&report);
+    if let Some([json, page]) = &files {
+        say(&format!("\n  {}\n  {}", json.display(), page.display()));
+    }
+    Ok(())
+}
+
+/// The two files, known to be writable before anything is trained.
+fn files(folder: &Path, domain: Domain) -> Answer<[PathBuf; 2]> {
+    host::make_folder(folder)?;
+    let files = ["json", "html"].map(|kind| folder.join(format!("{}.{kind}", domain.name())));
+    for file in &files {
+        host::check_writable(file)?;
+    }
+    Ok(files)
+}
+
+fn tell(report: &Report) {
+    let headlines: Vec<_> = report.metrics.iter().filter(|metric| metric.is_headline).collect();
+    let head: Vec<&str> = ["", "parameters"].into_iter().chain(headlines.iter().map(|metric| metric.label)).collect();
+    let row = |method: &experiment::MethodReport| {
+        let cells = headlines.iter().map(|metric| report.estimate(method, metric.key).map_or("–".into(), cell));
+        [method.name.to_owned(), count(method.parameters as u64)].into_iter().chain(cells).collect()
+    };
+    let rows: Vec<Vec<String>> = report.methods.iter().map(row).collect();
+    say(&format!("{}: {}\n", report.title, report.claim));
+    say(&grid(&head, &rows));
+    say("");
+    for comparison in report.comparisons() {
+        let word = match comparison.verdict() {
+            Verdict::Better => "better",
+            Verdict::Worse => "worse",
+            Verdict::Open => "undecided",
+        };
+        let way = if comparison.metric.better == Better::More { "more is better" } else { "less is better" };
+        let (ours, theirs) = (comparison.ours, comparison.theirs);
+        say(&format!(
+            "  {word:<9}  {} ({way}): {} {}, {} {}",
+            comparison.metric.label,
+            ours.0,
+            figure(ours.1),
+            theirs.0,
+            figure(theirs.1)
+        ));
+    }
+}
+
+/// `0.123 ± 0.004`: half of the interval's width.
+fn cell(estimate: Estimate) -> String {
+    match estimate.count {
+        1 => figure(estimate.mean),
+        _ => format!("{} ± {}", figure(estimate.mean), figure((estimate.high - estimate.low) / 2.0)),
+    }
+}

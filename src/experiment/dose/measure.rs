@@ -1,0 +1,147 @@
+//! What is asked of a method: the class of every curve and, inside the window, its log10 IC50.
+
+use serde_json::json;
+
+use super::{Data, TARGETS, THRESHOLDS};
+use crate::experiment::classify::{Confusion, OperatingPoints, Operation, log_space, sweep};
+use crate::experiment::harness::{Better, Chart, Curve, Facts, Gathering, Measured, Metric, Remark, Shape};
+use crate::experiment::report::MethodReport;
+use crate::experiment::statistics::mean;
+
+/// |Q| below this is called censored.
+pub(super) const TAU: f64 = 2.5e-2;
+
+/// What a method says of curves.
+pub struct Call {
+    /// 0 below, 1 inside, 2 above.
+    pub class: Vec<usize>,
+    /// log10 IC50, meant only inside.
+    pub value: Vec<f64>,
+    /// |Q|, of methods that have one.
+    pub q: Option<Vec<f64>>,
+}
+
+pub(super) static FACTS: Facts = Facts {
+    name: "dose",
+    title: "Censored dose-response",
+    about: "A drug's dose-response curve is measured at ten concentrations between 1 nM and 10 µM. Where its IC50 lies outside \
+            of that window the assay cannot give a number, only a side: censored below or above. One curve in ten is flat and \
+            counts as above, though it looks like a curve from far below, so no method can tell all directions.",
+    claim: "A denominator that may be zero says \"no number here\" with far fewer censored curves reported as finite than a \
+            division guarded by an epsilon (published for the latter: 57.3 %).",
+    rival: ("rational-eps", &["false_inside"]),
+    metrics: &[
+        Metric::headline("false_inside", "censored called finite", Better::Less),
+        Metric::headline("false_censored", "finite called censored", Better::Less),
+        Metric::headline("macro_f1", "macro F1", Better::More),
+        Metric::headline("direction_f1", "direction F1", Better::More),
+        Metric::headline("finite_mae", "MAE inside, log10", Better::Less),
+        Metric::detail("bottom_rate", "called censored", Better::Neither),
+    ],
+    charts: &[
+        Chart {
+            title: "What a higher threshold catches",
+            note: "Share of censored curves called finite against the threshold τ on |Q|, mean over seeds. The figures above use \
+               τ = 0.025, and 0.37 for double-angle.",
+            x: "τ",
+            y: "share of censored curves called finite",
+            shape: Shape::LOG_X,
+            gathering: Gathering::Mean,
+        },
+        Chart {
+            title: "What a higher threshold costs",
+            note: "Share of finite curves called censored against τ, mean over seeds.",
+            x: "τ",
+            y: "share of finite curves called censored",
+            shape: Shape::LOG_X,
+            gathering: Gathering::Mean,
+        },
+    ],
+};
+
+/// A number read as a class by the thresholds; a number that is none counts as inside, with no value.
+pub(super) fn by_number(values: &[f32]) -> Call {
+    let value: Vec<f64> = values.iter().copied().map(f64::from).collect();
+    let class = value.iter().map(|&value| {
+        if value < THRESHOLDS[0] {
+            0
+        } else if value > THRESHOLDS[1] {
+            2
+        } else {
+            1
+        }
+    });
+    Call { class: class.collect(), value, q: None }
+}
+
+/// The largest of three logits, and a value of its own.
+pub(super) fn by_logits(outputs: &[Vec<f32>]) -> Call {
+    let class = outputs[0].chunks_exact(3).map(crate::train::largest).collect();
+    Call { class, value: outputs[1].iter().copied().map(f64::from).collect(), q: None }
+}
+
+/// Censored where |Q| < τ (or is no number), on the side of P (0 and above: above) or of the larger direction logit; else P / Q.
+pub(super) fn by_denominator(outputs: &[Vec<f32>], tau: f64) -> Call {
+    let (p, q) = (&outputs[0], &outputs[1]);
+    let side = |row: usize| match outputs.get(2) {
+        Some(logits) => logits[2 * row + 1] > logits[2 * row],
+        None => p[row] >= 0.0,
+    };
+    let is_inside = |row: usize| f64::from(q[row]).abs() >= tau;
+    let class = (0..p.len()).map(|row| if is_inside(row) { 1 } else { 2 * usize::from(side(row)) }).collect();
+    let value = (0..p.len()).map(|row| if is_inside(row) { f64::from(p[row]) / f64::from(q[row]) } else { f64::NAN });
+    let value = value.collect();
+    Call { class, value, q: Some(q.iter().map(|&q| f64::from(q).abs()).collect()) }
+}
+
+pub(super) fn measure(data: &Data, calls: &[Call]) -> Measured {
+    let call = &calls[0];
+    let truth: Vec<&[f32]> = data.test.y.chunks_exact(TARGETS).collect();
+    let classes: Vec<usize> = truth.iter().map(|row| row[1] as usize).collect();
+    let confusion = Confusion::of(&classes, &call.class);
+    let errors: Vec<f64> = (0..truth.len())
+        .filter(|&row| classes[row] == 1 && call.class[row] == 1 && call.value[row].is_finite())
+        .map(|row| (call.value[row] - f64::from(truth[row][0])).abs())
+        .collect();
+    let bottom = call.class.iter().filter(|&&class| class != 1).count() as f64 / classes.len() as f64;
+    let values = vec![
+        confusion.false_inside(),
+        confusion.false_censored(),
+        Some(confusion.macro_f1()),
+        confusion.direction_f1(),
+        (!errors.is_empty()).then(|| mean(&errors)),
+        Some(bottom),
+    ];
+    let mut curves = Vec::new();
+    if let Some(q) = &call.q {
+        let of = |is_inside: bool| -> Vec<f64> {
+            (0..q.len()).filter(|&row| (classes[row] == 1) == is_inside).map(|row| q[row]).collect()
+        };
+        let found = sweep(&of(true), &of(false), &log_space(-6.0, 0.0, 49));
+        curves.push(Curve { chart: 0, points: found.iter().map(|at| [at.tau, at.false_inside]).collect() });
+        curves.push(Curve { chart: 1, points: found.iter().map(|at| [at.tau, at.false_censored]).collect() });
+    }
+    Measured { values, curves, more: json!({ "confusion": confusion.0 }) }
+}
+
+/// Which method to take for what, by the means over seeds.
+pub(super) fn remarks(methods: &[MethodReport]) -> Vec<Remark> {
+    let of = |method: &MethodReport| Operation {
+        false_inside: method.mean_at(0),
+        false_censored: method.mean_at(1),
+        direction_f1: method.mean_at(3),
+    };
+    let candidates: Vec<Operation> = methods.iter().map(of).collect();
+    let points = OperatingPoints::of(&candidates);
+    let named =
+        |what: &str, at: Option<usize>| at.map(|at| Remark { what: what.into(), answer: methods[at].name.to_owned() });
+    [
+        named("Fewest censored curves called finite", points.safety_first),
+        named("Fewest finite curves called censored", points.accuracy_first),
+        named("Best direction", points.direction_aware),
+        named("Smallest sum of both rates", points.balanced),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

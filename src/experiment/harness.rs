@@ -1,0 +1,338 @@
+//! What the domains have in common: a table of methods, the data of a seed, and the loop over seeds and methods in which every
+//! method gets the same rows, the same order and the same number of steps.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::fit::{Learned, Lesson, Rows, Selection, fit};
+use super::net::Net;
+use super::report::{MethodReport, Report, Trace, Trial};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::host;
+
+/// How much is drawn and trained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// As little as shows that everything runs.
+    Contract,
+    /// Minutes on a processor.
+    Smoke,
+    /// The published sizes.
+    Paper,
+}
+
+impl Mode {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Contract => "contract",
+            Self::Smoke => "smoke",
+            Self::Paper => "paper",
+        }
+    }
+
+    /// Seeds, unless asked otherwise.
+    pub fn seeds(self) -> usize {
+        match self {
+            Self::Contract => 1,
+            Self::Smoke => 2,
+            Self::Paper => 10,
+        }
+    }
+}
+
+/// What is asked of an experiment.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// How much.
+    pub mode: Mode,
+    /// The seeds, in order.
+    pub seeds: Vec<u64>,
+    /// Methods by name; all if none is named.
+    pub methods: Vec<String>,
+    /// Passes over the training rows in place of the mode's.
+    pub epochs: Option<usize>,
+}
+
+/// What an experiment is about, in words, and what it measures.
+pub(super) struct Facts {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub about: &'static str,
+    pub claim: &'static str,
+    /// The baseline that the claim names, and the metrics it is about.
+    pub rival: (&'static str, &'static [&'static str]),
+    pub metrics: &'static [Metric],
+    pub charts: &'static [Chart],
+}
+
+/// One figure per method and seed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Metric {
+    /// Its name in the file.
+    pub key: &'static str,
+    /// Its name for people.
+    pub label: &'static str,
+    /// Which way is good.
+    pub better: Better,
+    /// Whether the comparison in words tells of it.
+    pub is_headline: bool,
+}
+
+impl Metric {
+    pub(super) const fn headline(key: &'static str, label: &'static str, better: Better) -> Self {
+        Self { key, label, better, is_headline: true }
+    }
+
+    pub(super) const fn detail(key: &'static str, label: &'static str, better: Better) -> Self {
+        Self { key, label, better, is_headline: false }
+    }
+}
+
+/// Which way a metric is good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    /// Smaller is better.
+    Less,
+    /// Larger is better.
+    More,
+    /// It only describes.
+    Neither,
+}
+
+/// A chart of curves, one or more per method.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Chart {
+    /// What it shows.
+    pub title: &'static str,
+    /// How to read it.
+    pub note: &'static str,
+    /// Under the horizontal axis.
+    pub x: &'static str,
+    /// Beside the vertical axis.
+    pub y: &'static str,
+    /// Its axes.
+    pub shape: Shape,
+    /// What becomes of the seeds.
+    pub gathering: Gathering,
+}
+
+/// Which axes are logarithmic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Shape {
+    /// The horizontal one.
+    pub is_log_x: bool,
+    /// The vertical one.
+    pub is_log_y: bool,
+}
+
+impl Shape {
+    pub(super) const PLAIN: Self = Self { is_log_x: false, is_log_y: false };
+    pub(super) const LOG_X: Self = Self { is_log_x: true, is_log_y: false };
+    pub(super) const LOG_Y: Self = Self { is_log_x: false, is_log_y: true };
+}
+
+/// What becomes of the curves of several seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gathering {
+    /// The mean at each place; all seeds have the same places.
+    Mean,
+    /// The first seed's.
+    First,
+}
+
+/// A method's curve in a chart.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Curve {
+    pub chart: usize,
+    pub points: Vec<[f64; 2]>,
+}
+
+/// What came of a method on a seed: values in the metrics' order.
+pub(super) struct Measured {
+    pub values: Vec<Option<f64>>,
+    pub curves: Vec<Curve>,
+    pub more: Value,
+}
+
+/// A sentence of the domain's own.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Remark {
+    /// What was asked.
+    pub what: String,
+    /// The answer.
+    pub answer: String,
+}
+
+/// What kind of competitor a method is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Knows the answer.
+    Oracle,
+    /// Is told part of the answer, so that it competes with nobody.
+    Informed,
+    /// Learns it without a denominator that may be zero.
+    Baseline,
+    /// Learns numerator and denominator.
+    Projective,
+}
+
+/// A method, whose predictions are `P`.
+pub(super) struct Method<P> {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub role: Role,
+    pub kind: Kind<P>,
+}
+
+/// How a method comes to its predictions.
+pub(super) enum Kind<P> {
+    /// From the inputs alone.
+    Known(fn(&[f32]) -> P),
+    /// By nets fitted one after the other; outputs by net, then by output.
+    Learnt { nets: fn() -> Vec<Net>, decode: fn(&[Vec<Vec<f32>>]) -> P },
+}
+
+/// A domain with data `D` and predictions `P`.
+pub(super) struct Subject<D, P> {
+    pub facts: &'static Facts,
+    pub methods: Vec<Method<P>>,
+    /// What is drawn, in figures for the report.
+    pub sizes: fn(Mode) -> Vec<(&'static str, usize)>,
+    pub draw: fn(Mode, u64) -> D,
+    pub rows: fn(&D) -> Rows<'_>,
+    pub lesson: fn(Mode) -> Lesson,
+    /// Rows and a score by which the best epoch is kept.
+    pub selection: Option<Chooser<D, P>>,
+    /// Inputs that predictions are asked for.
+    pub probes: fn(&D) -> Vec<Vec<f32>>,
+    pub measure: fn(&D, &[P]) -> Measured,
+    pub remarks: fn(&[MethodReport]) -> Vec<Remark>,
+}
+
+/// Validation inputs, and how bad predictions on them are.
+pub(super) struct Chooser<D, P> {
+    pub x: fn(&D) -> &[f32],
+    pub score: fn(&D, &P) -> f64,
+}
+
+/// Tells of a method done with a seed: seed, method, and seconds spent.
+pub type Follow<'a> = &'a mut dyn FnMut(u64, &str, f64);
+
+/// Runs every asked method on every seed.
+pub(super) async fn run<D, P>(
+    subject: Subject<D, P>,
+    request: &Request,
+    device: &Device,
+    follow: Follow<'_>,
+) -> Result<Report> {
+    let facts = subject.facts;
+    let mut lesson = (subject.lesson)(request.mode);
+    lesson.epochs = request.epochs.unwrap_or(lesson.epochs);
+    subject.check(&request.methods)?;
+    let chosen = subject.chosen(&request.methods);
+    let mut methods: Vec<MethodReport> = chosen.iter().map(|method| described(method)).collect();
+    for &seed in &request.seeds {
+        let data = (subject.draw)(request.mode, seed);
+        lesson.seed = seed;
+        for (method, report) in chosen.iter().zip(&mut methods) {
+            let start = host::now_ms();
+            let (trial, traces) = trial(&subject, method, &data, &lesson, device).await?;
+            report.trials.push(Trial { seed, seconds: (host::now_ms() - start) / 1e3, ..trial });
+            report.traces.extend(traces);
+            follow(seed, method.name, report.trials.last().map_or(0.0, |trial| trial.seconds));
+        }
+    }
+    let remarks = (subject.remarks)(&methods);
+    Ok(Report::new(facts, request, &lesson, (subject.sizes)(request.mode), device.info(), methods, remarks))
+}
+
+impl<D, P> Subject<D, P> {
+    /// Refuses a method that is not in the table.
+    pub(super) fn check(&self, names: &[String]) -> Result<()> {
+        let known: Vec<&str> = self.methods.iter().map(|method| method.name).collect();
+        let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) else { return Ok(()) };
+        Err(Error::new(format!(
+            "experiment: {} has no method \"{name}\"; it has {}",
+            self.facts.name,
+            known.join(", ")
+        )))
+    }
+
+    /// The methods asked for, in the table's order.
+    fn chosen(&self, names: &[String]) -> Vec<&Method<P>> {
+        let is_asked = |method: &&Method<P>| names.is_empty() || names.iter().any(|name| name == method.name);
+        self.methods.iter().filter(is_asked).collect()
+    }
+}
+
+fn described<P>(method: &Method<P>) -> MethodReport {
+    let parameters = match &method.kind {
+        Kind::Known(_) => 0,
+        Kind::Learnt { nets, .. } => nets().iter().map(Net::parameters).sum(),
+    };
+    let (name, about, role) = (method.name, method.about, method.role);
+    MethodReport { name, about, role, parameters, trials: Vec::new(), traces: Vec::new() }
+}
+
+/// A method on a seed's data.
+async fn trial<D, P>(
+    subject: &Subject<D, P>,
+    method: &Method<P>,
+    data: &D,
+    lesson: &Lesson,
+    device: &Device,
+) -> Result<(Trial, Vec<Trace>)> {
+    let probes = (subject.probes)(data);
+    let (predictions, fitted) = match &method.kind {
+        Kind::Known(answer) => (probes.iter().map(|x| answer(x)).collect::<Vec<P>>(), Vec::new()),
+        Kind::Learnt { nets, decode } => {
+            let fitted = learn(subject, &nets(), *decode, data, lesson, device).await?;
+            let mut predictions = Vec::with_capacity(probes.len());
+            for x in &probes {
+                predictions.push(decode(&outputs(&fitted, x).await?));
+            }
+            (predictions, fitted)
+        }
+    };
+    let Measured { values, curves, more } = (subject.measure)(data, &predictions);
+    let traces = curves.into_iter().map(|Curve { chart, points }| Trace { seed: lesson.seed, chart, points });
+    let losses = fitted.iter().map(|learned| learned.losses.clone()).collect();
+    let (steps, epochs) = (fitted.iter().map(|net| net.steps).sum(), fitted.iter().map(|net| net.epoch).collect());
+    let values = values.into_iter().map(|value| value.filter(|value| value.is_finite())).collect();
+    Ok((Trial { seed: lesson.seed, seconds: 0.0, values, losses, steps, kept_epochs: epochs, more }, traces.collect()))
+}
+
+async fn learn<D, P>(
+    subject: &Subject<D, P>,
+    nets: &[Net],
+    decode: fn(&[Vec<Vec<f32>>]) -> P,
+    data: &D,
+    lesson: &Lesson,
+    device: &Device,
+) -> Result<Vec<Learned>> {
+    let mut fitted = Vec::with_capacity(nets.len());
+    for (member, net) in nets.iter().enumerate() {
+        let selection = subject.selection.as_ref().map(|Chooser { x, score }| Selection {
+            x: x(data),
+            // A member of an ensemble is chosen as if it were alone.
+            score: Box::new(move |z: &[Vec<f32>]| score(data, &decode(&[z.to_vec()]))),
+        });
+        let lesson = Lesson { seed: lesson.seed.wrapping_add(1_000_003 * member as u64), ..lesson.clone() };
+        fitted.push(fit(device, net, &(subject.rows)(data), &lesson, selection.as_ref()).await?);
+    }
+    Ok(fitted)
+}
+
+async fn outputs(fitted: &[Learned], x: &[f32]) -> Result<Vec<Vec<Vec<f32>>>> {
+    let mut all = Vec::with_capacity(fitted.len());
+    for net in fitted {
+        all.push(net.predict(x).await?);
+    }
+    Ok(all)
+}

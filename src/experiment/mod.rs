@@ -1,0 +1,73 @@
+//! Experiments with a published answer: four domains in which a quantity has poles or has no value, the methods of ZeroProofML
+//! and the baselines beside them, on the same data, order and number of steps. A domain is data drawn from a seed, a table of
+//! methods and a measure; `run` goes over seeds and methods and gives a report.
+
+mod classify;
+pub mod dose;
+mod fit;
+mod harness;
+pub mod ik;
+pub mod lj;
+mod net;
+mod page;
+mod random;
+mod report;
+pub mod rf;
+mod statistics;
+mod svg;
+pub mod terms;
+
+pub use classify::{Confusion, OperatingPoints, Operation, Threshold, auroc, average_precision, log_space, sweep};
+pub use harness::{Better, Chart, Follow, Gathering, Metric, Mode, Remark, Request, Role, Shape};
+pub use page::page;
+pub use random::{Purpose, Stream};
+pub use report::{Comparison, MethodReport, Report, Trace, Trial, Verdict};
+pub use statistics::{Estimate, mean, quantile};
+
+use crate::device::Device;
+use crate::error::Result;
+
+/// A domain by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Domain {
+    /// Censored dose-response curves.
+    Dose,
+    /// Peaks of sharp resonators.
+    Rf,
+    /// An arm near its singular poses.
+    Ik,
+    /// The Lennard-Jones potential.
+    Lj,
+}
+
+impl Domain {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dose => "dose",
+            Self::Rf => "rf",
+            Self::Ik => "ik",
+            Self::Lj => "lj",
+        }
+    }
+}
+
+/// Refuses a method that the domain does not have.
+pub fn check(domain: Domain, request: &Request) -> Result<()> {
+    match domain {
+        Domain::Dose => dose::subject().check(&request.methods),
+        Domain::Rf => rf::subject().check(&request.methods),
+        Domain::Ik => ik::subject().check(&request.methods),
+        Domain::Lj => lj::subject().check(&request.methods),
+    }
+}
+
+/// Runs a domain's methods on every seed. `follow` is told of each method done.
+pub async fn run(domain: Domain, request: &Request, device: &Device, follow: Follow<'_>) -> Result<Report> {
+    match domain {
+        Domain::Dose => harness::run(dose::subject(), request, device, follow).await,
+        Domain::Rf => harness::run(rf::subject(), request, device, follow).await,
+        Domain::Ik => harness::run(ik::subject(), request, device, follow).await,
+        Domain::Lj => harness::run(lj::subject(), request, device, follow).await,
+    }
+}

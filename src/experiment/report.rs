@@ -1,0 +1,289 @@
+//! What an experiment found: figures per method and seed, means with intervals, and a comparison in words. A report is data;
+//! it is written as JSON, as a page and as a table by whoever asked for it.
+
+use serde_json::{Map, Value, json};
+
+use super::fit::Lesson;
+use super::harness::{Better, Chart, Facts, Gathering, Metric, Remark, Request, Role};
+use super::statistics::Estimate;
+use crate::device::Info;
+
+/// A finished experiment.
+pub struct Report {
+    /// The domain's name.
+    pub name: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// What it is.
+    pub about: &'static str,
+    /// The claim under test.
+    pub claim: &'static str,
+    /// How much was drawn and trained.
+    pub mode: &'static str,
+    /// Counts of what was drawn.
+    pub sizes: Vec<(&'static str, usize)>,
+    /// Passes over the training rows, and rows per step.
+    pub epochs_and_batch: [usize; 2],
+    /// Adam's learning rate.
+    pub lr: f64,
+    /// The seeds.
+    pub seeds: Vec<u64>,
+    /// The methods asked for by name; empty if all were.
+    pub asked: Vec<String>,
+    /// Where it ran.
+    pub device: String,
+    /// The baseline that the claim names, and the metrics it is about.
+    pub rival: (&'static str, &'static [&'static str]),
+    /// What was measured.
+    pub metrics: &'static [Metric],
+    /// What is drawn.
+    pub charts: &'static [Chart],
+    /// The methods.
+    pub methods: Vec<MethodReport>,
+    /// The domain's own sentences.
+    pub remarks: Vec<Remark>,
+}
+
+/// A method over all seeds.
+pub struct MethodReport {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub about: &'static str,
+    /// What kind of competitor it is.
+    pub role: Role,
+    /// Number of parameter values it learns.
+    pub parameters: usize,
+    /// One per seed.
+    pub trials: Vec<Trial>,
+    /// Its curves.
+    pub traces: Vec<Trace>,
+}
+
+/// A method on a seed.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// The seed.
+    pub seed: u64,
+    /// Time to fit and to predict.
+    pub seconds: f64,
+    /// In the metrics' order; absent where a metric has no meaning.
+    pub values: Vec<Option<f64>>,
+    /// Mean loss of each epoch of each net.
+    pub losses: Vec<Vec<f64>>,
+    /// Steps of all nets.
+    pub steps: usize,
+    /// The epoch that each net's weights are from.
+    pub kept_epochs: Vec<usize>,
+    /// What else the domain tells.
+    pub more: Value,
+}
+
+/// A curve in a chart.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// The seed it is from.
+    pub seed: u64,
+    /// The chart, by place.
+    pub chart: usize,
+    /// (x, y).
+    pub points: Vec<[f64; 2]>,
+}
+
+/// The best projective method by its mean against a baseline, on one metric.
+pub struct Comparison {
+    /// The metric.
+    pub metric: Metric,
+    /// The best projective method and its mean.
+    pub ours: (&'static str, f64),
+    /// The baseline and its mean.
+    pub theirs: (&'static str, f64),
+    /// Ours minus theirs, by seed.
+    pub difference: Estimate,
+}
+
+/// How a comparison ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The interval of the differences lies on the good side of 0.
+    Better,
+    /// It lies on the bad side.
+    Worse,
+    /// It holds 0, or there are too few seeds.
+    Open,
+}
+
+/// Fewer seeds than this decide nothing: resamples of two values are three values.
+const FEW: usize = 5;
+
+impl Report {
+    pub(super) fn new(
+        facts: &'static Facts,
+        request: &Request,
+        lesson: &Lesson,
+        sizes: Vec<(&'static str, usize)>,
+        device: &Info,
+        methods: Vec<MethodReport>,
+        remarks: Vec<Remark>,
+    ) -> Self {
+        let Facts { name, title, about, claim, rival, metrics, charts } = *facts;
+        let threads = if device.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", device.threads) };
+        Self {
+            name,
+            title,
+            about,
+            claim,
+            rival,
+            mode: request.mode.name(),
+            sizes,
+            epochs_and_batch: [lesson.epochs, lesson.batch],
+            lr: lesson.lr,
+            seeds: request.seeds.clone(),
+            asked: request.methods.clone(),
+            device: format!("{} ({}, {threads})", device.device, device.name),
+            metrics,
+            charts,
+            methods,
+            remarks,
+        }
+    }
+
+    /// The best projective method against the best baseline on every headline metric that both have on the same seeds.
+    pub fn comparisons(&self) -> Vec<Comparison> {
+        let headlines = self.metrics.iter().filter(|metric| metric.is_headline && metric.better != Better::Neither);
+        headlines.filter_map(|metric| self.compare(metric, |method| method.role == Role::Baseline)).collect()
+    }
+
+    /// The best projective method against the baseline that the claim names.
+    pub fn claimed(&self) -> Vec<Comparison> {
+        let (rival, keys) = self.rival;
+        let metrics = self.metrics.iter().filter(|metric| keys.contains(&metric.key));
+        metrics.filter_map(|metric| self.compare(metric, |method| method.name == rival)).collect()
+    }
+
+    fn compare(&self, metric: &Metric, is_rival: impl Fn(&MethodReport) -> bool) -> Option<Comparison> {
+        let sign = if metric.better == Better::More { -1.0 } else { 1.0 };
+        let best = |is_one: &dyn Fn(&MethodReport) -> bool| {
+            let all = self.methods.iter().filter(|method| is_one(method));
+            let known = all.filter_map(|method| self.estimate(method, metric.key).map(|found| (method, found.mean)));
+            known.min_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)))
+        };
+        let ((ours, our_mean), (theirs, their_mean)) =
+            (best(&|method| method.role == Role::Projective)?, best(&is_rival)?);
+        let place = self.metrics.iter().position(|known| known.key == metric.key)?;
+        let pairs = ours.trials.iter().zip(&theirs.trials);
+        let pairs: Vec<(f64, f64)> =
+            pairs.filter_map(|(ours, theirs)| Some((ours.values[place]?, theirs.values[place]?))).collect();
+        let (a, b): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
+        let difference = Estimate::of_differences(&a, &b)?;
+        Some(Comparison { metric: *metric, ours: (ours.name, our_mean), theirs: (theirs.name, their_mean), difference })
+    }
+
+    /// A method's mean and interval of a metric over the seeds that have it.
+    pub fn estimate(&self, method: &MethodReport, key: &str) -> Option<Estimate> {
+        let place = self.metrics.iter().position(|metric| metric.key == key)?;
+        let values: Vec<f64> = method.trials.iter().filter_map(|trial| trial.values[place]).collect();
+        Estimate::of(&values)
+    }
+
+    /// A method's curve in a chart, gathered as the chart says; absent if it has none.
+    pub fn curve(&self, method: &MethodReport, chart: usize) -> Option<Vec<[f64; 2]>> {
+        let traces: Vec<&Trace> = method.traces.iter().filter(|trace| trace.chart == chart).collect();
+        let first = traces.first()?;
+        if self.charts[chart].gathering == Gathering::First {
+            return Some(first.points.clone());
+        }
+        let at = |place: usize| {
+            let values: Vec<f64> = traces.iter().filter_map(|trace| trace.points.get(place)).map(|p| p[1]).collect();
+            [first.points[place][0], super::statistics::mean(&values)]
+        };
+        Some((0..first.points.len()).map(at).collect())
+    }
+
+    /// Everything, as one JSON object.
+    pub fn to_json(&self) -> Value {
+        let [epochs, batch] = self.epochs_and_batch;
+        json!({
+            "schema": "meromorph.experiment",
+            "schema_version": 1,
+            "experiment": self.name,
+            "version": env!("CARGO_PKG_VERSION"),
+            "mode": self.mode,
+            "sizes": self.sizes.iter().map(|(name, count)| ((*name).to_owned(), json!(count))).collect::<Map<_, _>>(),
+            "epochs": epochs,
+            "batch": batch,
+            "lr": self.lr,
+            "seeds": self.seeds,
+            "device": self.device,
+            "claim": self.claim,
+            "metrics": self.metrics,
+            "methods": self.methods.iter().map(|method| self.method_json(method)).collect::<Vec<_>>(),
+            "claimed": self.claimed().iter().map(Comparison::to_json).collect::<Vec<_>>(),
+            "comparisons": self.comparisons().iter().map(Comparison::to_json).collect::<Vec<_>>(),
+            "remarks": self.remarks,
+            "charts": (0..self.charts.len()).map(|chart| self.chart_json(chart)).collect::<Vec<_>>(),
+        })
+    }
+
+    fn method_json(&self, method: &MethodReport) -> Value {
+        let estimates =
+            self.metrics.iter().map(|metric| (metric.key.to_owned(), json!(self.estimate(method, metric.key))));
+        let trial = |trial: &Trial| {
+            let values =
+                self.metrics.iter().zip(&trial.values).map(|(metric, value)| (metric.key.to_owned(), json!(value)));
+            let Trial { seed, seconds, losses, steps, kept_epochs, more, .. } = trial;
+            json!({
+                "seed": seed, "values": values.collect::<Map<_, _>>(), "seconds": seconds, "losses": losses,
+                "steps": steps, "kept_epochs": kept_epochs, "more": more,
+            })
+        };
+        json!({
+            "name": method.name,
+            "about": method.about,
+            "role": method.role,
+            "parameters": method.parameters,
+            "estimates": estimates.collect::<Map<_, _>>(),
+            "seeds": method.trials.iter().map(trial).collect::<Vec<_>>(),
+        })
+    }
+
+    fn chart_json(&self, chart: usize) -> Value {
+        let named = |method: &MethodReport| Some((method.name.to_owned(), json!(self.curve(method, chart)?)));
+        let curves: Map<_, _> = self.methods.iter().filter_map(named).collect();
+        json!({ "chart": self.charts[chart], "curves": curves })
+    }
+}
+
+impl MethodReport {
+    /// Mean of a metric by its place's key; absent where no seed has it. The domain's tables name the keys.
+    pub(super) fn mean_at(&self, place: usize) -> Option<f64> {
+        let values: Vec<f64> = self.trials.iter().filter_map(|trial| trial.values[place]).collect();
+        Estimate::of(&values).map(|found| found.mean)
+    }
+}
+
+impl Comparison {
+    /// How it ends.
+    pub fn verdict(&self) -> Verdict {
+        let Estimate { low, high, count, .. } = self.difference;
+        let (low, high) = if self.metric.better == Better::More { (-high, -low) } else { (low, high) };
+        match (low, high) {
+            _ if count < FEW => Verdict::Open,
+            (_, high) if high < 0.0 => Verdict::Better,
+            (low, _) if low > 0.0 => Verdict::Worse,
+            _ => Verdict::Open,
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        let verdict = match self.verdict() {
+            Verdict::Better => "better",
+            Verdict::Worse => "worse",
+            Verdict::Open => "open",
+        };
+        json!({
+            "metric": self.metric.key, "projective": self.ours.0, "projective_mean": self.ours.1,
+            "baseline": self.theirs.0, "baseline_mean": self.theirs.1, "difference": self.difference, "verdict": verdict,
+        })
+    }
+}

@@ -1,0 +1,160 @@
+//! High-Q resonators: H(s) = w0² / (s² + (w0/Q) s + w0²) at s = jw. Trained on filters of moderate Q, asked about sharp ones, whose
+//! peak is a pole close beside the axis: a smooth model cuts it off. After ZeroProofML's RF domain.
+
+mod measure;
+mod methods;
+
+use super::fit::{Lesson, Rows};
+use super::harness::{Chooser, Mode, Subject};
+use super::random::{Purpose, Stream};
+use crate::optim::{Schedule, Shape};
+use crate::train::Examples;
+
+/// Frequencies that are drawn and looked at.
+const FREQUENCIES: [f64; 2] = [0.1, 10.0];
+/// Resonance frequencies.
+const RESONANCES: [f64; 2] = [0.5, 5.0];
+/// Quality factors of training filters, and the largest of test filters.
+pub const QUALITIES: [f64; 3] = [2.0, 30.0, 500.0];
+
+/// (Re, Im) of H(jw).
+pub fn response(w: f64, w0: f64, q: f64) -> [f64; 2] {
+    let (real, imaginary) = (w0 * w0 - w * w, w0 / q * w);
+    let scale = w0 * w0 / (real * real + imaginary * imaginary);
+    [scale * real, -scale * imaginary]
+}
+
+/// The largest |H(jw)| and the w it is at; for Q > 1/√2, else |H(0)| = 1 at 0.
+pub fn peak(w0: f64, q: f64) -> [f64; 2] {
+    if q <= std::f64::consts::FRAC_1_SQRT_2 {
+        return [1.0, 0.0];
+    }
+    [q / (1.0 - 1.0 / (4.0 * q * q)).sqrt(), w0 * (1.0 - 1.0 / (2.0 * q * q)).sqrt()]
+}
+
+/// A filter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Filter {
+    /// Resonance frequency.
+    pub w0: f64,
+    /// Quality factor.
+    pub q: f64,
+}
+
+/// Filters and their responses: inputs (log10 w, log10 w0, log10 Q), targets (Re H, Im H).
+pub struct Data {
+    /// Rows to learn from.
+    pub train: Examples,
+    /// Rows by which the best epoch is kept.
+    pub validation: Examples,
+    /// Rows that are reported on.
+    pub test: Examples,
+    /// The filters of the test rows, in order, each with as many rows.
+    pub filters: Vec<Filter>,
+    /// Frequencies at which each test filter's peak is looked for.
+    pub grids: Vec<Vec<f64>>,
+}
+
+/// Counts of what is drawn.
+struct Sizes {
+    filters: [usize; 3],
+    points: usize,
+    grid: usize,
+}
+
+fn sizes(mode: Mode) -> Sizes {
+    match mode {
+        Mode::Contract => Sizes { filters: [32, 8, 8], points: 16, grid: 64 },
+        Mode::Smoke => Sizes { filters: [256, 64, 128], points: 64, grid: 1024 },
+        Mode::Paper => Sizes { filters: [2048, 512, 1024], points: 64, grid: 2048 },
+    }
+}
+
+/// The data of a seed: one stream draws training, validation and test filters in turn.
+pub fn draw(mode: Mode, seed: u64) -> Data {
+    let Sizes { filters: [train, validation, test], points, grid } = sizes(mode);
+    let mut stream = Stream::new(seed, Purpose::Data);
+    let [low, high, highest] = QUALITIES;
+    let (train, _) = split(&mut stream, train, points, [low, high]);
+    let (validation, _) = split(&mut stream, validation, points, [low, high]);
+    let (test, filters) = split(&mut stream, test, points, [low, highest]);
+    let grids = filters.iter().map(|&filter| peak_grid(filter, grid)).collect();
+    Data { train, validation, test, filters, grids }
+}
+
+/// Draws, in this order, each for all filters: w0, Q, the frequencies; all uniform in the logarithm.
+fn split(stream: &mut Stream, count: usize, points: usize, [low, high]: [f64; 2]) -> (Examples, Vec<Filter>) {
+    let resonances: Vec<f64> = (0..count).map(|_| stream.log_uniform(RESONANCES[0], RESONANCES[1])).collect();
+    let filters: Vec<Filter> =
+        resonances.into_iter().map(|w0| Filter { w0, q: stream.log_uniform(low, high) }).collect();
+    let mut examples = Examples::default();
+    for filter in &filters {
+        for _ in 0..points {
+            let w = stream.log_uniform(FREQUENCIES[0], FREQUENCIES[1]);
+            examples.x.extend(features(w, *filter));
+            examples.y.extend(response(w, filter.w0, filter.q).map(|part| part as f32));
+        }
+    }
+    (examples, filters)
+}
+
+/// What a model is told.
+fn features(w: f64, Filter { w0, q }: Filter) -> [f32; 3] {
+    [w, w0, q].map(|value| value.log10() as f32)
+}
+
+/// Frequencies in which a filter's peak shows: `count` evenly over w0 (1 ± 10/Q), and an eighth of that, at least 256, over all
+/// frequencies, evenly in the logarithm; sorted.
+pub fn peak_grid(Filter { w0, q }: Filter, count: usize) -> Vec<f64> {
+    let [lowest, highest] = FREQUENCIES;
+    let span = 10.0 / q;
+    let (low, high) = (lowest.max(w0 * (1.0 - span)), highest.min(w0 * (1.0 + span)));
+    let local = (0..count).map(|at| low + (high - low) * at as f64 / (count - 1) as f64);
+    let global = super::log_space(lowest.log10(), highest.log10(), (count / 8).max(256));
+    let mut all: Vec<f64> = local.chain(global).collect();
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    all
+}
+
+fn lesson(mode: Mode) -> Lesson {
+    let (epochs, batch) = match mode {
+        Mode::Contract => (1, 128),
+        Mode::Smoke => (20, 256),
+        Mode::Paper => (20, 1024),
+    };
+    // From lr down to 1e-7 over the epochs.
+    let schedule = Schedule { warmup_steps: 0, shape: Shape::Cosine { floor: 5e-5 } };
+    Lesson { epochs, batch, lr: 2e-3, schedule, seed: 0 }
+}
+
+/// The domain.
+pub(super) fn subject() -> Subject<Data, measure::Responses> {
+    Subject {
+        facts: &measure::FACTS,
+        methods: methods::all(),
+        sizes: |mode| {
+            let Sizes { filters: [train, validation, test], points, .. } = sizes(mode);
+            vec![
+                ("training filters", train),
+                ("validation filters", validation),
+                ("test filters", test),
+                ("points per filter", points),
+            ]
+        },
+        draw,
+        rows: |data| Rows { examples: &data.train, inputs: 3, targets: 2 },
+        lesson,
+        selection: Some(Chooser {
+            x: |data| &data.validation.x,
+            score: |data, found| measure::mean_square(&data.validation, found, |_| true).unwrap_or(f64::INFINITY),
+        }),
+        probes: |data| {
+            let pairs = data.filters.iter().zip(&data.grids);
+            let peaks = pairs.flat_map(|(&filter, grid)| grid.iter().flat_map(move |&w| features(w, filter)));
+            vec![data.test.x.clone(), peaks.collect()]
+        },
+        measure: measure::measure,
+        remarks: |_| Vec::new(),
+    }
+}

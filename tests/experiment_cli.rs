@@ -1,0 +1,91 @@
+//! `mero experiment` from outside: two whole files, one JSON object, and what is refused before anything is trained.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn mero(folder: &Path, line: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mero"));
+    command.current_dir(folder).args(line.split_whitespace()).stdin(Stdio::null());
+    command.output().expect("the binary starts")
+}
+
+/// Standard output of a command that must end well and say nothing else.
+fn told(folder: &Path, line: &str) -> String {
+    let output = mero(folder, line);
+    let problems = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && problems.is_empty(), "{line}: {:?}\n{problems}", output.status);
+    String::from_utf8(output.stdout).expect("the binary writes UTF-8")
+}
+
+#[test]
+fn a_run_leaves_two_whole_files_and_says_where() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = told(folder.path(), "experiment ik --mode contract --methods dls,mlp --out found --device cpu");
+    assert!(text.starts_with("An arm near its singular poses"), "{text}");
+    assert!(text.contains("4,610") && text.contains("found/ik.json") && text.contains("found/ik.html"), "{text}");
+    let json: Value = serde_json::from_slice(&fs::read(folder.path().join("found/ik.json")).unwrap()).unwrap();
+    assert_eq!((&json["experiment"], &json["mode"], &json["epochs"]), (&"ik".into(), &"contract".into(), &1.into()));
+    let page = fs::read_to_string(folder.path().join("found/ik.html")).unwrap();
+    assert!(page.contains("mero experiment ik --mode contract --epochs 1 --seed 1 --seeds 1 --methods dls,mlp"));
+    let mut left: Vec<_> =
+        fs::read_dir(folder.path().join("found")).unwrap().map(|file| file.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["ik.html", "ik.json"], "no temporary file is left");
+}
+
+#[test]
+fn json_is_one_object_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "experiment lj --mode contract --methods mlp,rational --seed 7 --seeds 2 --epochs 2 --json --device cpu";
+    let text = told(folder.path(), line);
+    let json: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&json["seeds"], &json["epochs"]), (&serde_json::json!([7, 8]), &2.into()));
+    let losses = json["methods"][1]["seeds"][1]["losses"][0].as_array().unwrap();
+    assert_eq!((json["methods"][1]["name"].as_str(), losses.len()), (Some("rational"), 2));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "without --out nothing is written");
+}
+
+#[test]
+fn wrong_questions_are_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("file"), "").unwrap();
+    let cases = [
+        ("experiment dose --seeds 0", 2, "mero: experiment: seeds and epochs must be at least 1\n"),
+        ("experiment dose --epochs 0", 2, "mero: experiment: seeds and epochs must be at least 1\n"),
+        (
+            "experiment lj --methods mlp,magic",
+            2,
+            "mero: experiment: lj has no method \"magic\"; it has formula, mlp, rbf, siren, rational, improper, hard-wall\n",
+        ),
+        (
+            "experiment dose --device dry",
+            2,
+            "mero: experiment: device \"dry\" runs nothing; it is what `mero plan` counts on\n",
+        ),
+        (
+            "experiment dose --mode contract --out file/in --device cpu",
+            1,
+            "mero: experiment: file/in: cannot be made: Not a directory\n",
+        ),
+        (
+            "experiment dose --seed 18446744073709551615 --seeds 2",
+            2,
+            "mero: experiment: seed is 18446744073709551615; so many seeds after it are more than 64 bits count\n",
+        ),
+    ];
+    for (line, code, wanted) in cases {
+        let output = mero(folder.path(), line);
+        assert_eq!(
+            (output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()),
+            (Some(code), wanted),
+            "{line}"
+        );
+        assert!(output.stdout.is_empty(), "{line}");
+    }
+    for line in ["experiment", "experiment chess", "experiment dose --mode huge", "experiment dose --seeds -1"] {
+        assert_eq!(mero(folder.path(), line).status.code(), Some(2), "{line}");
+    }
+}
