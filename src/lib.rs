@@ -5,6 +5,8 @@ pub mod autograd;
 pub mod cli;
 pub mod device;
 pub mod error;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod export;
 pub mod host;
 pub mod io;
 pub mod kernels;

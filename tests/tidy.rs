@@ -26,6 +26,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         "train",
         &["error", "nn", "loss", "optim", "io", "profile", "ops", "autograd", "tensor", "kernels", "device", "host"],
     ),
+    ("export", &["error", "train", "nn", "io", "kernels", "device", "host"]),
     ("fit", &["error", "ops", "kernels", "io", "profile"]),
     ("contrast", &["error", "kernels", "tensor", "optim", "io", "profile"]),
 ];
