@@ -142,7 +142,9 @@ impl Record {
 impl Encoding {
     fn of(model: &Model) -> Self {
         let output = match (&model.preparation, model.spec.head()) {
-            (Some(preparation), _) if !preparation.target.levels().is_empty() => "one score per level; the largest wins",
+            (Some(preparation), _) if !preparation.target.levels().is_empty() => {
+                "one score per level; the largest wins"
+            }
             (_, Some(_)) => "value = mean + scale * decoded, where bottom_mask is false",
             _ => "value = mean + scale * output",
         };
@@ -175,9 +177,8 @@ impl Metadata {
     /// The same for what must hold of any bundle of `model`: all but the engine, the time and the words.
     pub(super) fn fits(&self, model: &Model) -> Result<()> {
         let wanted = Self::of(model, self.created_utc.clone(), [&[], &[]])?;
-        let contradicts = |key: &str| {
-            Err(Error::new(format!("{key} is not that of {}: one of them was changed", self.model.file)))
-        };
+        let contradicts =
+            |key: &str| Err(Error::new(format!("{key} is not that of {}: one of them was changed", self.model.file)));
         match () {
             () if self.decoding != wanted.decoding => contradicts("decoding"),
             () if self.preparation != wanted.preparation => contradicts("preparation"),

@@ -2,10 +2,12 @@
 
 mod bundle;
 mod metadata;
+mod narrow;
 mod onnx;
 mod validate;
 
 pub use bundle::write_bundle;
 pub use metadata::{Contract, Encoding, Metadata, Record, Size, TensorInfo, canonical, digest};
+pub use narrow::{Comparison, compare, narrowed};
 pub use onnx::{FIELDS, OPSET, write_onnx};
 pub use validate::{ValidatedBundle, validate_bundle};

@@ -131,7 +131,8 @@ mod tests {
         write_folder(&folder, &FILES, false, &fine).unwrap();
         assert!(write_folder(&folder, &[("a", b""), ("b", b"")], true, &refuse).is_err());
         assert_eq!(read_unlinked(&folder.join("a")).unwrap(), b"one");
-        let message = |outcome: Result<()>| outcome.unwrap_err().to_string().replace(place.path().to_str().unwrap(), "");
+        let message =
+            |outcome: Result<()>| outcome.unwrap_err().to_string().replace(place.path().to_str().unwrap(), "");
         assert_eq!(message(write_folder(&folder, &FILES, false, &fine)), "/out: is not empty; --overwrite replaces it");
         fs::write(folder.join("notes"), b"").unwrap();
         let wanted = "/out: holds \"notes\", which is no part of a bundle; it is left alone";

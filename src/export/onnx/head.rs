@@ -13,7 +13,8 @@ pub(super) fn pairs(pass: &mut Pass<'_>, head: &Head, x: &Name) -> [Name; 2] {
         let pair = ["Cos", "Sin"].map(|function| pass.graph.op(function, &[&angle]));
         return in_gauge(pass.graph, head.gauge, pair);
     }
-    let (mut p, mut q) = (columns(pass.graph, x, 0, head.outputs), columns(pass.graph, x, head.outputs, head.features()));
+    let (mut p, mut q) =
+        (columns(pass.graph, x, 0, head.outputs), columns(pass.graph, x, head.outputs, head.features()));
     if let Form::Rational { numerator, denominator, basis } = head.form {
         p = polynomial(pass, basis, numerator, &p);
         q = polynomial(pass, basis, denominator, &q);

@@ -29,7 +29,9 @@ pub const FIELDS: [&str; 6] =
 pub fn write_onnx(model: &Model) -> Result<Vec<u8>> {
     let size = 4 * model.parameters.len();
     if size >= MAX_BYTES {
-        return Err(Error::new(format!("onnx: the model has {size} bytes of parameters; the format takes {MAX_BYTES}")));
+        return Err(Error::new(format!(
+            "onnx: the model has {size} bytes of parameters; the format takes {MAX_BYTES}"
+        )));
     }
     let mut graph = Graph::default();
     let outputs = outputs(model)?;
