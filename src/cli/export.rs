@@ -66,8 +66,12 @@ pub(super) fn run(args: &Args) -> Answer {
     if args.data.is_some() && args.f16.is_none() && args.int8.is_none() {
         return Err(Failure::usage("data: it is what --f16 and --int8 are compared on"));
     }
-    let model = load(args.model.as_deref().expect("clap asks for the model where nothing is checked"))?;
+    let source = args.model.as_deref().expect("clap asks for the model where nothing is checked");
+    let model = load(source)?;
     for file in [&args.onnx, &args.f16, &args.int8].into_iter().flatten() {
+        if file == source {
+            return Err(Failure::usage(format!("{} is the model itself; name another file", file.display())));
+        }
         host::check_writable(file)?;
     }
     if let Some(folder) = &args.bundle {
