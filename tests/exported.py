@@ -218,6 +218,16 @@ def handmade(folder):
         tensors = {**weights("0", 8, width), **weights("1.layers.0", 8, 8), **norm, **weights("2", 2, 8), **own}
         write_model(folder / "m.safetensors", {**header, "spec": spec}, tensors)
         yield f"residual, layer norm, {name}"
+    layer = {"numerator": 2, "denominator": 2, "basis": "monomial", "is_per_channel": True, "is_safe": False, "epsilon": 0.1,
+             "policy": "project"}
+    safe = {**layer, "numerator": 3, "basis": "chebyshev", "is_per_channel": False, "is_safe": True}
+    value = {**base, "denominators": "each", "form": "value"}
+    spec = {"inputs": width, "layers": [
+        linear(8), {"residual": {"layers": [{"rational": safe}]}}, {"rational": layer}, linear(1), {"projective": value}]}
+    tensors = {**weights("0", 8, width), "layers.1.layers.0.coefficients": random.normal(0, 1, (7, 1)),
+               "layers.2.coefficients": random.normal(0, 1, (6, 8)), **weights("3", 1, 8)}
+    write_model(folder / "m.safetensors", {**header, "spec": spec}, tensors)
+    yield "rational layers"
 
 
 def edges():

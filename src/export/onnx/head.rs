@@ -3,21 +3,38 @@
 
 use super::graph::{Graph, Name, Setting};
 use super::layers::Pass;
-use crate::nn::{Basis, Decoding, Form, Gauge, Head, Threshold};
+use super::rational::polynomial;
+use crate::nn::{Decoding, Form, Gauge, Head, Threshold};
 
-/// Numerators and denominators, both [batch, outputs], from features.
+/// Numerators and denominators, both [batch, outputs], from features; (1, 0) in rows in which a layer met a pole.
 pub(super) fn pairs(pass: &mut Pass<'_>, head: &Head, x: &Name) -> [Name; 2] {
-    if let Form::Angular { scale } = head.form {
-        let scale = pass.graph.number(scale);
-        let angle = pass.graph.op("Mul", &[x, &scale]);
-        let pair = ["Cos", "Sin"].map(|function| pass.graph.op(function, &[&angle]));
-        return in_gauge(pass.graph, head.gauge, pair);
-    }
-    let (mut p, mut q) =
-        (columns(pass.graph, x, 0, head.outputs), columns(pass.graph, x, head.outputs, head.features()));
+    let pair = free_pair(pass, head, x);
+    let [p, q] = in_gauge(pass.graph, head.gauge, pair);
+    let Some(bottom) = pass.bottom.take() else { return [p, q] };
+    let (one, none) = (pass.graph.number(1.0), pass.graph.number(0.0));
+    [pass.graph.op("Where", &[&bottom, &one, &p]), pass.graph.op("Where", &[&bottom, &none, &q])]
+}
+
+fn free_pair(pass: &mut Pass<'_>, head: &Head, x: &Name) -> [Name; 2] {
+    let (mut p, mut q) = match head.form {
+        Form::Angular { scale } => {
+            let scale = pass.graph.number(scale);
+            let angle = pass.graph.op("Mul", &[x, &scale]);
+            return ["Cos", "Sin"].map(|function| pass.graph.op(function, &[&angle]));
+        }
+        Form::Value => {
+            let (one, shape) = (pass.graph.number(1.0), pass.graph.op("Shape", &[x]));
+            return [x.clone(), pass.graph.op("Expand", &[&one, &shape])];
+        }
+        Form::Linear | Form::Rational { .. } => {
+            (columns(pass.graph, x, 0, head.outputs), columns(pass.graph, x, head.outputs, head.features()))
+        }
+    };
     if let Form::Rational { numerator, denominator, basis } = head.form {
-        p = polynomial(pass, basis, numerator, &p);
-        q = polynomial(pass, basis, denominator, &q);
+        let [over, under] =
+            [numerator, denominator].map(|degree| (0..=degree).map(|_| pass.next()).collect::<Vec<_>>());
+        p = polynomial(pass.graph, basis, &over, &p);
+        q = polynomial(pass.graph, basis, &under, &q);
     }
     let graph = &mut *pass.graph;
     if head.floor.is_some() {
@@ -26,38 +43,13 @@ pub(super) fn pairs(pass: &mut Pass<'_>, head: &Head, x: &Name) -> [Name; 2] {
     let raise = graph.number(head.floor.unwrap_or(0.0) + head.anchor);
     q = graph.op("Add", &[&q, &raise]);
     let shape = graph.list(&[1, head.outputs as i64]);
-    q = graph.op("Expand", &[&q, &shape]);
-    in_gauge(graph, head.gauge, [p, q])
+    [p, graph.op("Expand", &[&q, &shape])]
 }
 
 /// Columns from `first` to before `end`.
 fn columns(graph: &mut Graph, x: &Name, first: usize, end: usize) -> Name {
     let [starts, ends, axes] = [first as i64, end as i64, 1].map(|value| graph.list(&[value]));
     graph.op("Slice", &[x, &starts, &ends, &axes])
-}
-
-/// Σ w_k φ_k(x): by Horner's rule, or Clenshaw's for Chebyshev polynomials.
-fn polynomial(pass: &mut Pass<'_>, basis: Basis, degree: usize, x: &Name) -> Name {
-    let weights: Vec<Name> = (0..=degree).map(|_| pass.next()).collect();
-    let graph = &mut *pass.graph;
-    let shape = graph.op("Shape", &[x]);
-    let mut sum = graph.op("Expand", &[&weights[degree], &shape]);
-    if basis == Basis::Monomial {
-        for weight in weights[..degree].iter().rev() {
-            sum = graph.op("Mul", &[&sum, x]);
-            sum = graph.op("Add", &[&sum, weight]);
-        }
-        return sum;
-    }
-    let (two, mut before) = (graph.number(2.0), graph.number(0.0));
-    let twice = graph.op("Mul", &[x, &two]);
-    for (k, weight) in weights[..degree].iter().enumerate().rev() {
-        let rise = graph.op("Mul", &[if k == 0 { x } else { &twice }, &sum]);
-        let rise = graph.op("Sub", &[&rise, &before]);
-        before = sum;
-        sum = graph.op("Add", &[&rise, weight]);
-    }
-    sum
 }
 
 /// The pair divided by its length where the head wants that; a length of 0 is left alone.
@@ -105,7 +97,7 @@ fn provenance(graph: &mut Graph, fault: &Name, semantic: &Name) -> Name {
     graph.op("Add", &[&fault, &twice])
 }
 
-fn is_finite(graph: &mut Graph, x: &Name) -> Name {
+pub(super) fn is_finite(graph: &mut Graph, x: &Name) -> Name {
     let (nan, infinite) = (graph.op("IsNaN", &[x]), graph.op("IsInf", &[x]));
     let odd = graph.op("Or", &[&nan, &infinite]);
     graph.op("Not", &[&odd])

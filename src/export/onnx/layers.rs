@@ -2,14 +2,15 @@
 //! formula of its own (`kernels::mlp::Activation`).
 
 use super::graph::{Graph, INPUT, Name, Setting};
-use super::head;
-use crate::nn::{Activation, Layer, Layout, Parameter};
+use super::{head, rational};
+use crate::nn::{Activation, Layer, Layout, Parameter, RationalLayer};
 use crate::train::Model;
 
 /// What the graph gives: the last layer's output, or the six fields of strict decoding.
 pub(super) fn outputs(graph: &mut Graph, model: &Model) -> Vec<Name> {
     let layout = Layout::of(&model.spec);
-    let mut pass = Pass { graph, layout: &layout, parameters: layout.parameters.iter(), flat: &model.parameters };
+    let mut pass =
+        Pass { graph, layout: &layout, parameters: layout.parameters.iter(), flat: &model.parameters, bottom: None };
     let (layers, head) = match model.spec.layers.split_last() {
         Some((Layer::Projective(head), before)) => (before, Some(head)),
         _ => (&model.spec.layers[..], None),
@@ -26,6 +27,8 @@ pub(super) struct Pass<'a> {
     layout: &'a Layout,
     parameters: std::slice::Iter<'a, Parameter>,
     flat: &'a [f32],
+    /// The rows, [batch, 1], in which a layer met a pole.
+    pub bottom: Option<Name>,
 }
 
 impl Pass<'_> {
@@ -60,8 +63,29 @@ impl Pass<'_> {
                 let inner = self.layers(layers, x.clone());
                 self.graph.op("Add", &[&x, &inner])
             }
+            Layer::Rational(layer) => self.rational(layer, &x),
             Layer::Projective(_) => unreachable!("a spec that was checked has its head at its end"),
         }
+    }
+}
+
+impl Pass<'_> {
+    /// A rational layer's values; its poles are remembered for the head.
+    fn rational(&mut self, layer: &RationalLayer, x: &Name) -> Name {
+        let parameter = self.parameters.next().expect("a rational layer has coefficients");
+        let values = self.layout.slice(parameter, self.flat);
+        let channels = parameter.shape.sizes()[1];
+        let rows = values.chunks_exact(channels).enumerate();
+        let weights: Vec<Name> =
+            rows.map(|(k, row)| self.graph.floats(&format!("{}.{k}", parameter.name), &[channels], row)).collect();
+        let [y, bottom] = rational::layer(self.graph, layer, &weights, x);
+        if !layer.is_safe {
+            self.bottom = Some(match self.bottom.take() {
+                Some(before) => self.graph.op("Or", &[&before, &bottom]),
+                None => bottom,
+            });
+        }
+        y
     }
 }
 

@@ -5,6 +5,7 @@ mod graph;
 mod head;
 mod layers;
 mod proto;
+mod rational;
 
 use graph::{Element, Graph, INPUT};
 use proto::Message;
