@@ -7,6 +7,8 @@ pub mod device;
 pub mod error;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod experiment;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod export;
 pub mod host;
 pub mod io;
 pub mod kernels;

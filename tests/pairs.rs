@@ -12,7 +12,9 @@ use meromorph::nn::{
 use meromorph::optim::{Optimizer, Schedule, Shape};
 use meromorph::scm::{self, Masked, policy::Policy};
 use meromorph::tensor::Tensor;
-use meromorph::train::{CoverageGoal, Data, Examples, Flow, Model, Prediction, Recipe, Settings, Stop, Trainer};
+use meromorph::train::{
+    CoverageGoal, Data, Examples, Flow, Model, Prediction, Recipe, Settings, Stop, Storage, Trainer,
+};
 use meromorph::{Device, ops};
 use pollster::block_on;
 
@@ -375,6 +377,7 @@ fn a_head_with_poles_learns_what_a_plain_one_cannot() {
             loss: run.settings.loss,
             parameters: block_on(trainer.parameters()).unwrap(),
             preparation: Some(run.preparation),
+            storage: Storage::F32,
         };
         let loaded = Model::load(&model.save().unwrap(), "tan").unwrap();
         assert_eq!(loaded, model);

@@ -31,6 +31,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         "experiment",
         &["error", "train", "nn", "loss", "optim", "ops", "autograd", "tensor", "kernels", "device", "host"],
     ),
+    ("export", &["error", "train", "nn", "io", "kernels", "device", "host"]),
     ("fit", &["error", "ops", "kernels", "io", "profile"]),
     ("contrast", &["error", "kernels", "tensor", "optim", "io", "profile"]),
 ];

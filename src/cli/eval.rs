@@ -5,19 +5,20 @@ use std::path::PathBuf;
 use pollster::block_on;
 use serde_json::json;
 
-use super::Answer;
 use super::args::{Hardware, Heading, read};
 use super::console::{say, say_json};
 use super::plot::{Picture, draw};
 use super::predict::load;
 use super::report::metrics_table;
-use super::text::{duration, facts};
-use crate::host;
-use crate::train::{Examples, Metrics};
+use super::text::{count, duration, facts, figure, grid};
+use super::{Answer, Failure};
+use crate::nn::Threshold;
+use crate::train::{Examples, Metrics, Model, Monitor, Seen, Storage, Swept, nearness, sweep};
+use crate::{Device, Result, host};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A model file
+    /// A model file, or a folder that `mero export --bundle` made
     model: PathBuf,
     /// CSV, TSV, NPY or NPZ file with the target; - reads standard input
     file: PathBuf,
@@ -25,6 +26,9 @@ pub(super) struct Args {
     heading: Heading,
     #[command(flatten)]
     hardware: Hardware,
+    /// Show what other thresholds would do: these, or some around the model's own
+    #[arg(long, value_name = "TAU", value_delimiter = ',', num_args = 0..=1, require_equals = true)]
+    sweep: Option<Vec<f64>>,
     /// One JSON object on standard output, and nothing else
     #[arg(long)]
     json: bool,
@@ -37,11 +41,15 @@ pub(super) fn run(args: &Args) -> Answer {
     let table = read(&args.file, args.heading.header())?;
     let rows = table.every_row();
     let Examples { x, y } = Examples::encode(preparation, &table, &rows, model.loss)?;
+    if args.sweep.is_some() && model.spec.head().is_none() {
+        return Err(Failure::usage("sweep: the model has no poles, so no threshold"));
+    }
     let device = args.hardware.open()?;
     let start = host::now_ms();
     let z = block_on(model.outputs(&device, &x))?;
     let seconds = (host::now_ms() - start) / 1e3;
     let target = &preparation.target;
+    let poles = Poles::of(args, &model, &device, (&x, &z, &y))?;
     let test = Metrics::of(&model.spec, model.loss, &z, &y, target.scale());
     let task = target.task().name();
     let (source, info) = (table.source(), device.info());
@@ -49,17 +57,74 @@ pub(super) fn run(args: &Args) -> Answer {
         say_json(&json!({
             "event": "report", "task": task, "rows": { "test": rows.len() }, "device": info.device, "threads": info.threads,
             "seconds": seconds, "samples_per_s": rows.len() as f64 / seconds.max(1e-9), "test": test,
-            "peak_bytes": host::peak_bytes(), "model": args.model,
+            "peak_bytes": host::peak_bytes(), "model": args.model, "weights": model.storage,
+            "decoding": poles.seen, "sweep": poles.swept,
         }));
         return Ok(());
     }
     let target = target.name();
+    let weights = match model.storage {
+        Storage::F32 => String::new(),
+        storage => format!(", {} weights", storage.name()),
+    };
     say(&facts(&[
-        ("model", format!("{}, {task} of \"{target}\"", args.model.display())),
+        ("model", format!("{}{weights}, {task} of \"{target}\"", args.model.display())),
         ("data", source.to_owned()),
         ("took", format!("{} on {} ({})", duration(seconds), info.device, info.name)),
     ]));
     say(&format!("\n{}", metrics_table(&[("all rows", test)])));
+    poles.tell();
     say(&draw(&Picture::of(&model.spec, preparation, &z, &y), "all rows"));
     Ok(())
+}
+
+/// Values that a monitor takes in at a time.
+const STRETCH: usize = 256;
+
+/// How a model with poles decides; of another model nothing.
+#[derive(Default)]
+struct Poles {
+    seen: Option<Seen>,
+    swept: Option<Vec<Swept>>,
+}
+
+impl Poles {
+    /// From encoded rows, the model's pairs and lifted targets.
+    fn of(args: &Args, model: &Model, device: &Device, (x, z, y): (&[f32], &[f32], &[f32])) -> Result<Self> {
+        let Some(head) = model.spec.head() else { return Ok(Self::default()) };
+        let mut monitor = Monitor::default();
+        monitor.watch(&block_on(model.decoded(device, x))?, STRETCH)?;
+        let Some(asked) = &args.sweep else { return Ok(Self { seen: Some(monitor.seen()?), swept: None }) };
+        let own = f64::from(head.decoding.tau_infer);
+        let most = if head.decoding.threshold == Threshold::Angle { 0.5 } else { f64::MAX };
+        let around = [0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0].map(|factor| (factor * own).min(most));
+        let mut taus = if asked.is_empty() { around.to_vec() } else { asked.clone() };
+        taus.dedup();
+        let scale = model.preparation()?.target.scale();
+        let swept = sweep(&nearness(head, z, y, scale)?, &taus)?;
+        Ok(Self { seen: Some(monitor.seen()?), swept: Some(swept) })
+    }
+
+    fn tell(&self) {
+        let percent = |share: f64| format!("{:.2} %", 100.0 * share);
+        if let Some(Seen { rates, stretches, least_given, .. }) = &self.seen {
+            let of_any = format!("; at least {} of any {STRETCH} rows", percent(*least_given));
+            let least = if *stretches > 1 { &of_any } else { "" };
+            let poles = format!("{} too near a pole, {} not finite", percent(rates.semantic), percent(rates.fault));
+            say(&facts(&[
+                ("given", format!("{} of {} values{least}", percent(rates.given), count(rates.values as u64))),
+                ("near a pole", percent(rates.gap)),
+                ("⊥", format!("{}: {poles}", percent(rates.bottom))),
+            ]));
+        }
+        if let Some(swept) = &self.swept {
+            let share = |share: Option<f64>| share.map_or_else(|| "–".into(), percent);
+            let error = |error: Option<f64>| error.map_or_else(|| "–".into(), figure);
+            let row = |row: &Swept| {
+                vec![figure(row.tau), percent(row.bottom), share(row.refused), share(row.missed), error(row.rmse)]
+            };
+            let rows: Vec<_> = swept.iter().map(row).collect();
+            say(&format!("\n{}", grid(&["tau", "⊥", "numbers refused", "poles missed", "rmse of the rest"], &rows)));
+        }
+    }
 }

@@ -7,6 +7,7 @@ mod demo;
 mod devices;
 mod eval;
 mod experiment;
+mod export;
 mod interrupt;
 mod plan;
 mod plot;
@@ -42,6 +43,8 @@ enum Command {
     Predict(predict::Args),
     /// Measure a trained model on a table that has the target
     Eval(eval::Args),
+    /// Write a trained model for other places: a bundle, ONNX, narrower weights
+    Export(Box<export::Args>),
     /// List the devices that are here
     Devices(devices::Args),
     /// Show what one training step would launch, move and compute, without running it
@@ -59,6 +62,7 @@ impl Command {
             Self::Demo(args) => ("demo", demo::run(args)),
             Self::Predict(args) => ("predict", predict::run(args)),
             Self::Eval(args) => ("eval", eval::run(args)),
+            Self::Export(args) => ("export", export::run(args)),
             Self::Devices(args) => {
                 devices::run(args);
                 ("devices", Ok(()))

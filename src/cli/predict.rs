@@ -6,6 +6,7 @@ use pollster::block_on;
 
 use super::args::{Hardware, Heading, read};
 use super::{Answer, console};
+use crate::export::validate_bundle;
 use crate::io::csv::{self, Values};
 use crate::io::{Cells, Table};
 use crate::train::{Model, Prediction};
@@ -13,7 +14,7 @@ use crate::{Result, host};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A model file
+    /// A model file, or a folder that `mero export --bundle` made
     model: PathBuf,
     /// CSV, TSV, NPY or NPZ file; - reads standard input
     file: PathBuf,
@@ -48,8 +49,11 @@ pub(super) fn run(args: &Args) -> Answer {
     Ok(())
 }
 
-/// A model from its file.
+/// A model from its file, or from a bundle that holds together.
 pub(super) fn load(path: &Path) -> Result<Model> {
+    if host::is_folder(path) {
+        return Ok(validate_bundle(path, None)?.model);
+    }
     Model::load(&host::read(path)?, &path.display().to_string())
 }
 

@@ -9,7 +9,7 @@ use super::console::{Console, say, say_json};
 use super::plot::{Picture, draw};
 use super::report::{Report, Rows, introduction};
 use super::{Answer, Failure, interrupt};
-use crate::train::{Checkpoint, Flow, Metrics, Model, Origin, Outcome, Run, Stop, Trainer};
+use crate::train::{Checkpoint, Flow, Metrics, Model, Origin, Outcome, Run, Stop, Storage, Trainer};
 use crate::{Device, Result, host};
 
 /// A run lasts at most this long without a checkpoint.
@@ -147,6 +147,7 @@ impl Session {
             loss: self.run.settings.loss,
             parameters: block_on(trainer.parameters())?,
             preparation: Some(self.run.preparation.clone()),
+            storage: Storage::F32,
         };
         host::write_whole(out, &model.save()?)
     }

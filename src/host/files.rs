@@ -64,7 +64,7 @@ fn replace(path: &Path, bytes: &[u8], permissions: Option<fs::Permissions>) -> i
     sync_folder(&folder)
 }
 
-fn folder_of(path: &Path) -> PathBuf {
+pub(super) fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
         _ => PathBuf::from("."),
@@ -96,7 +96,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// The system's words without the temporary name and without "(os error 28)".
-fn reason(error: &io::Error) -> String {
+pub(super) fn reason(error: &io::Error) -> String {
     let error = match error.get_ref().and_then(std::error::Error::source) {
         Some(cause) => cause.to_string(),
         None => error.to_string(),

@@ -3,6 +3,8 @@
 #[cfg(not(target_arch = "wasm32"))]
 mod files;
 #[cfg(not(target_arch = "wasm32"))]
+mod folders;
+#[cfg(not(target_arch = "wasm32"))]
 mod native;
 #[cfg(not(target_arch = "wasm32"))]
 mod team;
@@ -14,6 +16,8 @@ mod web;
 
 #[cfg(not(target_arch = "wasm32"))]
 pub use files::*;
+#[cfg(not(target_arch = "wasm32"))]
+pub use folders::*;
 #[cfg(not(target_arch = "wasm32"))]
 pub use native::*;
 pub use team::Team;

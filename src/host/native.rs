@@ -9,6 +9,11 @@ pub fn now_ms() -> f64 {
     START.get_or_init(Instant::now).elapsed().as_secs_f64() * 1e3
 }
 
+/// Seconds since 1970, by the machine's clock.
+pub fn unix_seconds() -> u64 {
+    std::time::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs())
+}
+
 /// A seed nobody chose.
 pub fn entropy() -> u64 {
     use std::hash::{BuildHasher, Hasher};

@@ -15,6 +15,11 @@ pub fn now_ms() -> f64 {
     performance.and_then(|p| p.dyn_into::<web_sys::Performance>().ok()).map_or_else(js_sys::Date::now, |p| p.now())
 }
 
+/// Seconds since 1970, by the machine's clock.
+pub fn unix_seconds() -> u64 {
+    (js_sys::Date::now() / 1e3) as u64
+}
+
 /// A seed nobody chose.
 pub fn entropy() -> u64 {
     (js_sys::Math::random() * 2f64.powi(53)) as u64

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use half::f16;
 use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Result};
@@ -34,6 +35,8 @@ pub enum Data {
     U32(Vec<u32>),
     I64(Vec<i64>),
     U8(Vec<u8>),
+    F16(Vec<f16>),
+    I8(Vec<i8>),
 }
 
 const METADATA: &str = "__metadata__";
@@ -44,7 +47,7 @@ const LENGTH_BYTES: usize = 8;
 /// Refuses a shape that does not fit its numbers and the reserved name `__metadata__`.
 pub fn write(content: &Tensors) -> Result<Vec<u8>> {
     let of_width = |width| content.tensors.iter().filter(move |(_, array)| array.data.width() == width);
-    let ordered: Vec<_> = [8, 4, 1].into_iter().flat_map(of_width).collect();
+    let ordered: Vec<_> = [8, 4, 2, 1].into_iter().flat_map(of_width).collect();
     let mut fields = Map::new();
     if !content.metadata.is_empty() {
         fields.insert(METADATA.into(), json!(content.metadata));
@@ -123,8 +126,10 @@ fn tensor(field: &Value, data: &[u8]) -> Parsed<(Array, [usize; 2])> {
         return Err(format!("lies at bytes {start} to {end}, file has {} (cut short?)", data.len()));
     };
     let numbers = Data::from_bytes(kind, slice).ok_or_else(|| match kind {
-        "F32" | "F64" | "U32" | "I64" => format!("of {kind} has {} bytes, no whole count of numbers", slice.len()),
-        _ => format!("has dtype {kind}; F32, F64, U32, I64 and U8 are read"),
+        "F32" | "F64" | "U32" | "I64" | "F16" => {
+            format!("of {kind} has {} bytes, no whole count of numbers", slice.len())
+        }
+        _ => format!("has dtype {kind}; F32, F64, U32, I64, U8, F16 and I8 are read"),
     })?;
     let array = Array { shape, data: numbers };
     if array.fits() {
@@ -206,6 +211,8 @@ each_type! {
     "U32" U32 u32;
     "I64" I64 i64;
     "U8" U8 u8;
+    "F16" F16 f16;
+    "I8" I8 i8;
 }
 
 impl Data {
@@ -227,9 +234,23 @@ impl Tensors {
 
     /// Takes the `f32` numbers called `name` out. Refuses an absent name, another type, another shape.
     pub fn take_f32(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
-        let wanted = format!("wanted F32 {shape:?}");
+        if let Data::F32(values) = self.take(name, "F32", shape)? { Ok(values) } else { unreachable!("it is F32") }
+    }
+
+    /// The same of `f16`.
+    pub fn take_f16(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f16>> {
+        if let Data::F16(values) = self.take(name, "F16", shape)? { Ok(values) } else { unreachable!("it is F16") }
+    }
+
+    /// The same of `i8`.
+    pub fn take_i8(&mut self, name: &str, shape: &[usize]) -> Result<Vec<i8>> {
+        if let Data::I8(values) = self.take(name, "I8", shape)? { Ok(values) } else { unreachable!("it is I8") }
+    }
+
+    fn take(&mut self, name: &str, kind: &str, shape: &[usize]) -> Result<Data> {
+        let wanted = format!("wanted {kind} {shape:?}");
         match self.tensors.remove(name) {
-            Some(Array { shape: got, data: Data::F32(values) }) if got == shape => Ok(values),
+            Some(Array { shape: got, data }) if got == shape && data.kind() == kind => Ok(data),
             Some(Array { shape: got, data }) => {
                 Err(Error::new(format!("tensor \"{name}\" is {} {got:?}, {wanted}", data.kind())))
             }

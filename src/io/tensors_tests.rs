@@ -74,7 +74,10 @@ fn messages() {
         (file("{\"w\":3}", &[]), "tensor \"w\" has no dtype"),
         (one("F32", "[-1]", "[0,4]", &[0; 4]), "tensor \"w\" has no readable shape"),
         (one("F32", "[1]", "[0]", &[0; 4]), "tensor \"w\" has no readable data_offsets"),
-        (one("BF16", "[2]", "[0,4]", &[0; 4]), "tensor \"w\" has dtype BF16; F32, F64, U32, I64 and U8 are read"),
+        (
+            one("BF16", "[2]", "[0,4]", &[0; 4]),
+            "tensor \"w\" has dtype BF16; F32, F64, U32, I64, U8, F16 and I8 are read",
+        ),
         (one("F32", "[1]", "[0,4]", &[0; 3]), "tensor \"w\" lies at bytes 0 to 4, file has 3 (cut short?)"),
         (one("F32", "[1]", "[4,0]", &[0; 4]), "tensor \"w\" lies at bytes 4 to 0, file has 4 (cut short?)"),
         (one("F32", "[1]", "[0,3]", &[0; 3]), "tensor \"w\" of F32 has 3 bytes, no whole count of numbers"),

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::events::EpochReport;
 use super::model::Model;
 use super::settings::Settings;
+use super::storage::Storage;
 
 use crate::error::{Error, Result};
 use crate::io::tensors::{self, Array, Data};
@@ -85,9 +86,9 @@ struct Words {
 impl Checkpoint {
     /// The file's bytes: a model file (of the best weights so far) that also holds the run.
     pub fn save(&self, preparation: Option<Preparation>) -> Result<Vec<u8>> {
-        let best =
-            Model { spec: self.spec.clone(), loss: self.settings.loss, parameters: self.best.clone(), preparation };
-        let mut content = best.to_tensors()?;
+        let (spec, loss, storage) = (self.spec.clone(), self.settings.loss, Storage::F32);
+        let best = Model { spec, loss, parameters: self.best.clone(), preparation, storage };
+        let mut content = best.to_tensors(storage)?;
         let words = Words {
             settings: self.settings.clone(),
             progress: self.progress.clone(),

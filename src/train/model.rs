@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::decoded::Decoded;
 use super::metrics::largest;
 use super::predictor::Predictor;
+use super::storage::Storage;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::io::tensors::{self, Tensors};
@@ -25,6 +26,8 @@ pub struct Model {
     pub parameters: Vec<f32>,
     /// How a table becomes its inputs and its outputs a prediction; absent for a model trained on bare arrays.
     pub preparation: Option<Preparation>,
+    /// What the weights were in the file that it was read from.
+    pub storage: Storage,
 }
 
 /// What the file says in words, beside the tensors.
@@ -38,6 +41,8 @@ struct Header {
     loss: Loss,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     preparation: Option<Preparation>,
+    #[serde(skip_serializing_if = "Storage::is_f32", default)]
+    storage: Storage,
 }
 
 /// The schema this engine writes and reads.
@@ -46,31 +51,36 @@ const FORMAT: u32 = 1;
 const KEY: &str = "meromorph";
 
 impl Model {
-    /// The file's bytes.
+    /// The file's bytes, weights as f32.
     pub fn save(&self) -> Result<Vec<u8>> {
-        tensors::write(&self.to_tensors()?)
+        self.save_as(Storage::F32)
     }
 
-    /// Reads a model file; `source` names it in messages.
+    /// The file's bytes, weights as `storage`.
+    pub fn save_as(&self, storage: Storage) -> Result<Vec<u8>> {
+        tensors::write(&self.to_tensors(storage)?)
+    }
+
+    /// Reads a model file, whatever its weights are kept as; `source` names it in messages.
     pub fn load(bytes: &[u8], source: &str) -> Result<Self> {
         let mut content = tensors::read(bytes, source)?;
         Self::from_tensors(&mut content, source)
     }
 
-    pub(super) fn to_tensors(&self) -> Result<Tensors> {
+    pub(super) fn to_tensors(&self, storage: Storage) -> Result<Tensors> {
         let header = Header {
             format: FORMAT,
             engine: concat!("meromorph ", env!("CARGO_PKG_VERSION")).into(),
             spec: self.spec.clone(),
             loss: self.loss,
             preparation: self.preparation.clone(),
+            storage,
         };
         let text = serde_json::to_string(&header).map_err(|error| Error::new(format!("model: {error}")))?;
         let mut content = Tensors { metadata: BTreeMap::from([(KEY.into(), text)]), tensors: BTreeMap::new() };
         let layout = Layout::of(&self.spec);
         for parameter in &layout.parameters {
-            let values = layout.slice(parameter, &self.parameters).to_vec();
-            content.put_f32(&parameter.name, parameter.shape.sizes(), values);
+            storage.put(&mut content, parameter, layout.slice(parameter, &self.parameters))?;
         }
         Ok(content)
     }
@@ -105,8 +115,7 @@ impl Model {
         // Every tensor is found in the file before anything of the size that the header claims is allocated.
         let mut tensors = Vec::new();
         for parameter in &layout.parameters {
-            let values =
-                content.take_f32(&parameter.name, parameter.shape.sizes()).map_err(|error| error.within(source))?;
+            let values = header.storage.take(content, parameter).map_err(|error| error.within(source))?;
             if let Some(bad) = values.iter().find(|value| !value.is_finite()) {
                 return Err(told(format!("parameter {} holds {bad}", parameter.name)));
             }
@@ -116,7 +125,8 @@ impl Model {
         for (parameter, values) in layout.parameters.iter().zip(tensors) {
             parameters[parameter.offset..parameter.offset + values.len()].copy_from_slice(&values);
         }
-        Ok(Self { spec: header.spec, loss: header.loss, parameters, preparation: header.preparation })
+        let Header { spec, loss, preparation, storage, .. } = header;
+        Ok(Self { spec, loss, parameters, preparation, storage })
     }
 
     /// The raw outputs [rows, outputs] for encoded inputs [rows, inputs].

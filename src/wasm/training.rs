@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::io::{Preparation, Table};
 use crate::loss::Loss;
 use crate::nn::Spec;
-use crate::train::{self, EpochReport, Event, Flow, Metrics, Outcome, Recipe, Stop, Trainer};
+use crate::train::{self, EpochReport, Event, Flow, Metrics, Outcome, Recipe, Stop, Storage, Trainer};
 
 /// A training run.
 #[wasm_bindgen]
@@ -133,6 +133,7 @@ impl Training {
             loss: self.loss,
             parameters: parameters.map_err(thrown)?,
             preparation: Some(self.preparation.clone()),
+            storage: Storage::F32,
         };
         Ok(Model::new(&self.device, model))
     }

@@ -1,0 +1,195 @@
+//! `mero export`: a trained model for other places, and the check of a bundle that came from one.
+
+use std::path::{Path, PathBuf};
+
+use clap::ArgGroup;
+use pollster::block_on;
+use serde_json::json;
+
+use super::args::{Hardware, Heading, read};
+use super::console::{say, say_json};
+use super::predict::load;
+use super::text::{bytes, count, facts, figure};
+use super::{Answer, Failure};
+use crate::export::{
+    Comparison, OPSET, ValidatedBundle, compare, digest, narrowed, validate_bundle, write_bundle, write_onnx,
+};
+use crate::nn::Layout;
+use crate::train::{Model, Storage};
+use crate::{Result, host};
+
+#[derive(clap::Args)]
+#[command(group = ArgGroup::new("what").required(true).multiple(true).args(["bundle", "onnx", "f16", "int8", "check"]))]
+pub(super) struct Args {
+    /// A model file, or a folder that --bundle made
+    #[arg(required_unless_present = "check")]
+    model: Option<PathBuf>,
+    /// A folder of files that vouch for each other: the model, its ONNX file, what they are, and the digest of that
+    #[arg(long, value_name = "DIR")]
+    bundle: Option<PathBuf>,
+    /// Let the bundle replace one that is there
+    #[arg(long, requires = "bundle")]
+    overwrite: bool,
+    /// An ONNX file: encoded rows in, outputs out; with poles, strictly decoded values and their masks
+    #[arg(long, value_name = "FILE")]
+    onnx: Option<PathBuf>,
+    /// A model file with weights of 16 bits
+    #[arg(long, value_name = "FILE")]
+    f16: Option<PathBuf>,
+    /// A model file with weights of 8 bits
+    #[arg(long, value_name = "FILE")]
+    int8: Option<PathBuf>,
+    /// A table to compare the predictions of the narrowed model with those of the model
+    #[arg(long, value_name = "TABLE")]
+    data: Option<PathBuf>,
+    /// Check a bundle instead of writing anything
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["model", "bundle", "onnx", "f16", "int8", "data"])]
+    check: Option<PathBuf>,
+    /// The digest that the bundle must have
+    #[arg(long, value_name = "SHA256", requires = "check")]
+    expect_digest: Option<String>,
+    #[command(flatten)]
+    heading: Heading,
+    #[command(flatten)]
+    hardware: Hardware,
+    /// One JSON object for each thing done on standard output, and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Answer {
+    args.hardware.check()?;
+    if let Some(folder) = &args.check {
+        args.tell_bundle("checked", folder, &validate_bundle(folder, args.expect_digest.as_deref())?);
+        return Ok(());
+    }
+    if args.data.is_some() && args.f16.is_none() && args.int8.is_none() {
+        return Err(Failure::usage("data: it is what --f16 and --int8 are compared on"));
+    }
+    let source = args.model.as_deref().expect("clap asks for the model where nothing is checked");
+    let model = load(source)?;
+    for file in [&args.onnx, &args.f16, &args.int8].into_iter().flatten() {
+        if file == source {
+            return Err(Failure::usage(format!("{} is the model itself; name another file", file.display())));
+        }
+        host::check_writable(file)?;
+    }
+    if let Some(folder) = &args.bundle {
+        let digest = write_bundle(&model, folder, args.overwrite)?;
+        args.tell_bundle("bundle", folder, &validate_bundle(folder, Some(&digest))?);
+    }
+    if let Some(file) = &args.onnx {
+        let content = write_onnx(&model)?;
+        host::write_whole(file, &content)?;
+        args.tell_onnx(file, &content);
+    }
+    for (file, storage) in [(&args.f16, Storage::F16), (&args.int8, Storage::Int8)] {
+        if let Some(file) = file {
+            args.narrow(&model, file, storage)?;
+        }
+    }
+    Ok(())
+}
+
+impl Args {
+    fn tell_bundle(&self, event: &str, folder: &Path, bundle: &ValidatedBundle) {
+        let ValidatedBundle { metadata, digest, model, onnx } = bundle;
+        if self.json {
+            return say_json(&json!({ "event": event, "path": folder, "digest": digest, "metadata": metadata }));
+        }
+        let decoding = match &metadata.decoding {
+            None => "none: the model has no poles".to_owned(),
+            Some(contract) => {
+                let tau = |tau: f32| figure(f64::from(tau));
+                let gap = contract.tau_train.map_or_else(String::new, |train| format!(", marked below {}", tau(train)));
+                let threshold = format!("{:?}", contract.threshold).to_lowercase();
+                format!("{}: no value where the {threshold} is below {}{gap}", contract.mode, tau(contract.tau_infer))
+            }
+        };
+        say(&facts(&[
+            (event, folder.display().to_string()),
+            ("digest", digest.clone()),
+            ("written", format!("{} by {}", metadata.created_utc, metadata.engine)),
+            (
+                "model",
+                format!(
+                    "{} parameters, {}",
+                    count(Layout::of(&model.spec).count() as u64),
+                    bytes(metadata.model.bytes)
+                ),
+            ),
+            ("onnx", format!("operator set {}, {}", metadata.opset, bytes(onnx.len() as u64))),
+            ("decoding", decoding),
+        ]));
+    }
+
+    fn tell_onnx(&self, file: &Path, content: &[u8]) {
+        let size = content.len() as u64;
+        if self.json {
+            let sha256 = digest(content);
+            return say_json(
+                &json!({ "event": "onnx", "path": file, "bytes": size, "sha256": sha256, "opset": OPSET }),
+            );
+        }
+        say(&facts(&[("onnx", format!("{}, operator set {OPSET}, {}", file.display(), bytes(size)))]));
+    }
+
+    /// Writes the narrowed model and tells what it changes.
+    fn narrow(&self, model: &Model, file: &Path, storage: Storage) -> Answer {
+        let (content, narrow) = narrowed(model, storage)?;
+        let comparison = match &self.data {
+            None => None,
+            Some(data) => {
+                let table = read(data, self.heading.header())?;
+                Some(block_on(compare(&self.hardware.open()?, &table, model, &narrow))?)
+            }
+        };
+        host::write_whole(file, &content)?;
+        self.tell_narrow(model, file, storage, content.len(), comparison)?;
+        Ok(())
+    }
+
+    fn tell_narrow(
+        &self,
+        model: &Model,
+        file: &Path,
+        storage: Storage,
+        size: usize,
+        comparison: Option<Comparison>,
+    ) -> Result<()> {
+        let whole = model.save()?.len();
+        let name = storage.name();
+        if self.json {
+            let event = json!({
+                "event": "weights", "storage": name, "path": file, "bytes": size, "f32_bytes": whole, "data": self.data,
+                "comparison": comparison,
+            });
+            say_json(&event);
+            return Ok(());
+        }
+        let sizes = format!("{}, {} instead of {}", file.display(), bytes(size as u64), bytes(whole as u64));
+        let mut lines = vec![(name, sizes)];
+        if let Some(comparison) = &comparison {
+            lines.extend(told(comparison));
+        }
+        say(&facts(&lines));
+        Ok(())
+    }
+}
+
+/// A comparison for people.
+fn told(comparison: &Comparison) -> Vec<(&'static str, String)> {
+    let of_rows = |rows: usize| format!("{} of {} rows", count(rows as u64), count(comparison.rows as u64));
+    let counts = [
+        ("equal masks", comparison.equal_masks),
+        ("newly ⊥", comparison.newly_bottom),
+        ("newly a number", comparison.newly_number),
+        ("gap changed", comparison.gap_changes),
+        ("class changed", comparison.class_changes),
+    ];
+    let mut lines: Vec<_> = counts.into_iter().filter_map(|(name, count)| Some((name, of_rows(count?)))).collect();
+    if let Some((largest, median)) = comparison.largest_change.zip(comparison.median_change) {
+        lines.push(("change", format!("{} at most, {} in the median", figure(largest), figure(median))));
+    }
+    lines
+}

@@ -1,0 +1,227 @@
+//! What a bundle says of itself: `metadata.json`, in one canonical form whose SHA-256 is the bundle's digest.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::onnx::{self, FIELDS, OPSET};
+use crate::error::{Error, Result};
+use crate::io::Preparation;
+use crate::nn::{Decoding, Threshold};
+use crate::train::Model;
+
+/// Marks metadata as ours.
+pub(super) const FORMAT: &str = "meromorph_bundle";
+/// The schema this engine writes and reads.
+pub(super) const SCHEMA: u32 = 1;
+/// The only decoding there is.
+pub(super) const STRICT: &str = "strict";
+
+/// The files of a bundle beside the metadata.
+pub(super) const MODEL_FILE: &str = "model.safetensors";
+pub(super) const ONNX_FILE: &str = "model.onnx";
+
+/// Everything `metadata.json` holds. A key that is not one of these is refused.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Metadata {
+    /// `meromorph_bundle`.
+    pub format: String,
+    /// Version of this list of keys.
+    pub schema_version: u32,
+    /// The engine that wrote it.
+    pub engine: String,
+    /// When, like `2026-01-31T12:00:00Z`.
+    pub created_utc: String,
+    /// The model as this engine reads it.
+    pub model: Record,
+    /// The same model for others.
+    pub onnx: Record,
+    /// The operator set of the ONNX file.
+    pub opset: u32,
+    /// The axis of shapes along which rows lie, of any number.
+    pub batch_axis: usize,
+    /// What the ONNX file takes.
+    pub inputs: Vec<TensorInfo>,
+    /// What it gives, in order.
+    pub outputs: Vec<TensorInfo>,
+    /// Where a model with poles gives no value; null for a model without.
+    pub decoding: Option<Contract>,
+    /// How columns become inputs and outputs target values; null for a model trained on bare arrays.
+    pub preparation: Option<Preparation>,
+    /// The same in words.
+    pub encoding: Encoding,
+}
+
+/// A file and what it must be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// Its name in the folder.
+    pub file: String,
+    /// Its length.
+    pub bytes: u64,
+    /// Its SHA-256 in lower-case hexadecimal.
+    pub sha256: String,
+}
+
+/// A tensor that goes in or comes out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TensorInfo {
+    /// Its name in the graph.
+    pub name: String,
+    /// Its sizes; the first is `batch`.
+    pub shape: Vec<Size>,
+    /// `float32`, `bool` or `int64`.
+    pub dtype: String,
+}
+
+/// A size of a shape.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Size {
+    /// Always this many.
+    Fixed(usize),
+    /// As many as there are.
+    Named(String),
+}
+
+/// How pairs become values. Numbers are those that the 32-bit comparisons are made with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Contract {
+    /// `strict`.
+    pub mode: String,
+    /// The outputs in order.
+    pub fields: Vec<String>,
+    /// What is compared: `angle` is |Q| / √(P² + Q²), `denominator` |Q|.
+    pub threshold: Threshold,
+    /// Below this there is no value.
+    pub tau_infer: f32,
+    /// Below this a value is marked as near a pole; null if none is.
+    pub tau_train: Option<f32>,
+    /// Whether any value can be marked.
+    pub use_gap: bool,
+}
+
+/// What goes in and comes out, for a person who writes the code around the ONNX file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Encoding {
+    /// From a row of the table to the input.
+    pub input: String,
+    /// From the output to the target.
+    pub output: String,
+}
+
+impl Contract {
+    fn of(decoding: &Decoding) -> Self {
+        Self {
+            mode: STRICT.into(),
+            fields: FIELDS.map(String::from).to_vec(),
+            threshold: decoding.threshold,
+            tau_infer: decoding.tau_infer,
+            tau_train: decoding.tau_train,
+            use_gap: decoding.tau_train.is_some_and(|train| train > decoding.tau_infer),
+        }
+    }
+
+    /// The thresholds alone.
+    pub fn decoding(&self) -> Decoding {
+        Decoding { threshold: self.threshold, tau_infer: self.tau_infer, tau_train: self.tau_train }
+    }
+}
+
+impl Record {
+    pub(super) fn of(file: &str, bytes: &[u8]) -> Self {
+        Self { file: file.into(), bytes: bytes.len() as u64, sha256: digest(bytes) }
+    }
+}
+
+impl Encoding {
+    fn of(model: &Model) -> Self {
+        let output = match (&model.preparation, model.spec.head()) {
+            (Some(preparation), _) if !preparation.target.levels().is_empty() => {
+                "one score per level; the largest wins"
+            }
+            (_, Some(_)) => "value = mean + scale * decoded, where bottom_mask is false",
+            _ => "value = mean + scale * output",
+        };
+        let input = "by feature in order: a number is (x - mean) / scale in float64, then float32; a category is one input per \
+                     level, 1 for its own and 0 else; a missing cell counts as impute";
+        Self { input: input.into(), output: output.into() }
+    }
+}
+
+impl Metadata {
+    /// What a bundle of `model`, kept in these files, says of itself.
+    pub(super) fn of(model: &Model, created_utc: String, [safetensors, onnx]: [&[u8]; 2]) -> Result<Self> {
+        Ok(Self {
+            format: FORMAT.into(),
+            schema_version: SCHEMA,
+            engine: concat!("meromorph ", env!("CARGO_PKG_VERSION")).into(),
+            created_utc,
+            model: Record::of(MODEL_FILE, safetensors),
+            onnx: Record::of(ONNX_FILE, onnx),
+            opset: OPSET,
+            batch_axis: 0,
+            inputs: vec![onnx::input(model)],
+            outputs: onnx::outputs(model)?,
+            decoding: model.spec.head().map(|head| Contract::of(&head.decoding)),
+            preparation: model.preparation.clone(),
+            encoding: Encoding::of(model),
+        })
+    }
+
+    /// The same for what must hold of any bundle of `model`: all but the engine, the time and the words.
+    pub(super) fn fits(&self, model: &Model) -> Result<()> {
+        let wanted = Self::of(model, self.created_utc.clone(), [&[], &[]])?;
+        let contradicts =
+            |key: &str| Err(Error::new(format!("{key} is not that of {}: one of them was changed", self.model.file)));
+        match () {
+            () if self.decoding != wanted.decoding => contradicts("decoding"),
+            () if self.preparation != wanted.preparation => contradicts("preparation"),
+            () if self.inputs != wanted.inputs => contradicts("inputs"),
+            () if self.outputs != wanted.outputs => contradicts("outputs"),
+            () => Ok(()),
+        }
+    }
+
+    /// The bytes of `metadata.json`.
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>> {
+        let value = serde_json::to_value(self).map_err(|error| Error::new(format!("metadata: {error}")))?;
+        Ok(canonical(&value))
+    }
+}
+
+/// JSON with sorted keys and without blanks: the same for all texts that say the same.
+pub fn canonical(value: &Value) -> Vec<u8> {
+    // `Map` is sorted by key.
+    value.to_string().into_bytes()
+}
+
+/// SHA-256 in lower-case hexadecimal.
+pub fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_is_that_of_the_standard() {
+        let wanted = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(digest(b"abc"), wanted);
+    }
+
+    #[test]
+    fn the_canonical_form_knows_no_order_and_no_blanks() {
+        let parse = |text: &str| canonical(&serde_json::from_str(text).unwrap());
+        let one = parse("{ \"b\": [1, 0.1],\n \"a\": {\"y\": null, \"x\": \"ü\"} }");
+        assert_eq!(one, "{\"a\":{\"x\":\"ü\",\"y\":null},\"b\":[1,0.1]}".as_bytes());
+        assert_eq!(one, parse("{\"a\":{\"x\":\"\\u00fc\",\"y\":null},\"b\":[1,0.1]}"));
+        assert_ne!(one, parse("{\"a\":{\"x\":\"ü\",\"y\":null},\"b\":[0.1,1]}"));
+    }
+}

@@ -1,0 +1,121 @@
+//! What it changes to keep a model's weights in fewer bits: the narrowed model as its file gives it back, held against the one
+//! it was made from, row by row of a table.
+
+use serde::Serialize;
+
+use crate::device::Device;
+use crate::error::Result;
+use crate::io::Table;
+use crate::train::{Model, Prediction, Storage};
+
+/// How the predictions of two models differ. Masks are those of models with poles, classes those of classifiers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Rows compared.
+    pub rows: usize,
+    /// Rows of which bottom, gap and fault are all as before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub equal_masks: Option<usize>,
+    /// Rows that had a number and have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newly_bottom: Option<usize>,
+    /// Rows that had none and have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newly_number: Option<usize>,
+    /// Rows with a number before and after, but only once marked as near a pole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap_changes: Option<usize>,
+    /// Rows of another class than before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class_changes: Option<usize>,
+    /// The largest change of a number, in target units, or of a probability; absent where no row has one twice.
+    pub largest_change: Option<f64>,
+    /// The median change.
+    pub median_change: Option<f64>,
+}
+
+/// The file of `model` with its weights as `storage`, and the model that it gives back.
+pub fn narrowed(model: &Model, storage: Storage) -> Result<(Vec<u8>, Model)> {
+    let bytes = model.save_as(storage)?;
+    let narrow = Model::load(&bytes, storage.name())?;
+    Ok((bytes, narrow))
+}
+
+/// Predicts every row of a table with both models.
+pub async fn compare(device: &Device, table: &Table, before: &Model, after: &Model) -> Result<Comparison> {
+    let [before, after] = [before.predict(device, table).await?, after.predict(device, table).await?];
+    Ok(Comparison::of(&before, &after))
+}
+
+impl Comparison {
+    fn of(before: &[Prediction], after: &[Prediction]) -> Self {
+        let mut seen = Self { rows: before.len(), ..Self::default() };
+        let mut changes: Vec<f64> =
+            before.iter().zip(after).filter_map(|(before, after)| seen.count(before, after)).collect();
+        changes.sort_by(f64::total_cmp);
+        seen.largest_change = changes.last().copied();
+        seen.median_change = changes.get(changes.len() / 2).copied();
+        seen
+    }
+
+    /// Counts a row; gives the change of its number.
+    fn count(&mut self, before: &Prediction, after: &Prediction) -> Option<f64> {
+        match (before, after) {
+            (Prediction::Number(before), Prediction::Number(after)) => Some((after - before).abs()),
+            (Prediction::Class { name, probability }, Prediction::Class { name: other, probability: now }) => {
+                *self.class_changes.get_or_insert(0) += usize::from(name != other);
+                (name == other).then_some((now - probability).abs())
+            }
+            (
+                Prediction::Decoded { value, is_gap, is_fault },
+                Prediction::Decoded { value: now, is_gap: now_gap, is_fault: now_fault },
+            ) => {
+                let is_equal = (value.is_none(), is_gap, is_fault) == (now.is_none(), now_gap, now_fault);
+                *self.equal_masks.get_or_insert(0) += usize::from(is_equal);
+                *self.newly_bottom.get_or_insert(0) += usize::from(value.is_some() && now.is_none());
+                *self.newly_number.get_or_insert(0) += usize::from(value.is_none() && now.is_some());
+                let both = value.zip(*now);
+                *self.gap_changes.get_or_insert(0) += usize::from(both.is_some() && is_gap != now_gap);
+                both.map(|(before, after)| (after - before).abs())
+            }
+            _ => unreachable!("a narrowed model predicts what its original predicts"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoded(value: Option<f64>, is_gap: bool) -> Prediction {
+        Prediction::Decoded { value, is_gap, is_fault: false }
+    }
+
+    #[test]
+    fn masks_are_compared_row_by_row() {
+        let before = [(Some(1.0), false), (Some(2.0), false), (None, false), (Some(4.0), true), (None, false)];
+        let after = [(Some(1.5), false), (None, false), (Some(9.0), false), (Some(4.25), false), (None, false)];
+        let [before, after] = [before, after].map(|rows| rows.map(|(value, is_gap)| decoded(value, is_gap)));
+        let wanted = Comparison {
+            rows: 5,
+            equal_masks: Some(2),
+            newly_bottom: Some(1),
+            newly_number: Some(1),
+            gap_changes: Some(1),
+            class_changes: None,
+            largest_change: Some(0.5),
+            median_change: Some(0.5),
+        };
+        assert_eq!(Comparison::of(&before, &after), wanted);
+        assert_eq!(Comparison::of(&before[2..3], &after[4..]).median_change, None);
+    }
+
+    #[test]
+    fn classes_and_numbers_have_no_masks() {
+        let class = |name: &str, probability| Prediction::Class { name: name.into(), probability };
+        let seen = Comparison::of(&[class("a", 0.5), class("a", 0.5)], &[class("a", 0.75), class("b", 0.5)]);
+        assert_eq!((seen.class_changes, seen.largest_change, seen.equal_masks), (Some(1), Some(0.25), None));
+        let seen = Comparison::of(&[Prediction::Number(1.0)], &[Prediction::Number(0.0)]);
+        assert_eq!((seen.class_changes, seen.largest_change, seen.equal_masks), (None, Some(1.0), None));
+    }
+}

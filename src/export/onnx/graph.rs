@@ -1,0 +1,151 @@
+//! A graph under construction: nodes in order, the numbers they use, inputs and outputs. Every node has one output, named after
+//! its operator and its place.
+
+use super::proto::Message;
+use crate::export::metadata::{Size, TensorInfo};
+
+/// The name of the one input.
+pub(super) const INPUT: &str = "x";
+
+/// The name of a tensor in the graph.
+pub(super) type Name = String;
+
+/// Types of elements that graphs here have.
+#[derive(Clone, Copy)]
+pub(super) enum Element {
+    Float,
+    Bool,
+    Int,
+}
+
+impl Element {
+    const ALL: [Self; 3] = [Self::Float, Self::Bool, Self::Int];
+
+    /// Its number in the format.
+    fn code(self) -> i64 {
+        match self {
+            Self::Float => 1,
+            Self::Int => 7,
+            Self::Bool => 9,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Float => "float32",
+            Self::Int => "int64",
+            Self::Bool => "bool",
+        }
+    }
+}
+
+/// A setting of a node.
+#[derive(Clone, Copy)]
+pub(super) enum Setting {
+    Int(&'static str, i64),
+    Float(&'static str, f32),
+}
+
+impl Setting {
+    fn message(self) -> Message {
+        match self {
+            Self::Int(name, value) => Message::default().text(1, name).int(3, value).int(20, 2),
+            Self::Float(name, value) => Message::default().text(1, name).float(2, value).int(20, 1),
+        }
+    }
+}
+
+/// The graph.
+#[derive(Default)]
+pub(super) struct Graph {
+    nodes: Vec<Message>,
+    constants: Vec<Message>,
+    outputs: Vec<Message>,
+    /// Single numbers by their bits, so that each is kept once.
+    numbers: Vec<(u32, Name)>,
+}
+
+impl Graph {
+    /// A node without settings.
+    pub(super) fn op(&mut self, operator: &str, inputs: &[&Name]) -> Name {
+        self.node(operator, inputs, &[])
+    }
+
+    /// A node; gives the name of its output.
+    pub(super) fn node(&mut self, operator: &str, inputs: &[&Name], settings: &[Setting]) -> Name {
+        let name = format!("{}_{}", operator.to_lowercase(), self.nodes.len());
+        self.push(operator, inputs, settings, &name);
+        name
+    }
+
+    fn push(&mut self, operator: &str, inputs: &[&Name], settings: &[Setting], output: &str) {
+        let mut node = Message::default();
+        for input in inputs {
+            node = node.text(1, input);
+        }
+        node = node.text(2, output).text(3, output).text(4, operator);
+        for setting in settings {
+            node = node.message(5, &setting.message());
+        }
+        self.nodes.push(node);
+    }
+
+    /// A constant tensor of numbers.
+    pub(super) fn floats(&mut self, name: &str, shape: &[usize], values: &[f32]) -> Name {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.constant(name, Element::Float, shape, &bytes)
+    }
+
+    /// One number, which takes part in any operation on tensors.
+    pub(super) fn number(&mut self, value: f32) -> Name {
+        if let Some((_, name)) = self.numbers.iter().find(|(bits, _)| *bits == value.to_bits()) {
+            return name.clone();
+        }
+        let name = self.floats(&format!("number_{}", self.numbers.len()), &[], &[value]);
+        self.numbers.push((value.to_bits(), name.clone()));
+        name
+    }
+
+    /// A list of whole numbers.
+    pub(super) fn list(&mut self, values: &[i64]) -> Name {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let name = format!("list_{}", self.constants.len());
+        self.constant(&name, Element::Int, &[values.len()], &bytes)
+    }
+
+    fn constant(&mut self, name: &str, element: Element, shape: &[usize], bytes: &[u8]) -> Name {
+        let sized = shape.iter().fold(Message::default(), |message, size| message.int(1, *size as i64));
+        self.constants.push(sized.int(2, element.code()).text(8, name).bytes(9, bytes));
+        name.into()
+    }
+
+    /// Gives a tensor out under a name of its own.
+    pub(super) fn output(&mut self, info: &TensorInfo, value: &Name) {
+        self.push("Identity", &[value], &[], &info.name);
+        self.outputs.push(value_info(info));
+    }
+
+    /// The graph's message.
+    pub(super) fn finish(self, input: &TensorInfo) -> Message {
+        let add = |field: u64| move |graph: Message, part: &Message| graph.message(field, part);
+        let graph = self.nodes.iter().fold(Message::default(), add(1)).text(2, "meromorph");
+        let graph = self.constants.iter().fold(graph, add(5)).message(11, &value_info(input));
+        self.outputs.iter().fold(graph, add(12))
+    }
+}
+
+/// Name, type and shape; a size with a name is free.
+fn value_info(info: &TensorInfo) -> Message {
+    let size = |shape: Message, size: &Size| {
+        let size = match size {
+            Size::Fixed(count) => Message::default().int(1, *count as i64),
+            Size::Named(name) => Message::default().text(2, name),
+        };
+        shape.message(1, &size)
+    };
+    let shape = info.shape.iter().fold(Message::default(), size);
+    let element = Element::ALL.into_iter().find(|element| element.name() == info.dtype);
+    let code = element.expect("the infos of a graph are made from elements").code();
+    let tensor = Message::default().int(1, code).message(2, &shape);
+    Message::default().text(1, &info.name).message(2, &Message::default().message(1, &tensor))
+}

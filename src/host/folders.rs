@@ -1,0 +1,145 @@
+//! Folders through the operating system: a whole folder appears under its name or none does.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::files::{folder_of, reason};
+use crate::error::{Error, Result};
+
+/// All bytes of the file at `path`, which must be a file itself: a link or a pipe is refused.
+pub fn read_unlinked(path: &Path) -> Result<Vec<u8>> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => Err(told(path, "is a link; wanted a file of its own")),
+        Ok(found) if !found.is_file() => Err(told(path, "is not a file")),
+        _ => super::read(path),
+    }
+}
+
+/// Whether there is a folder at `path`.
+pub fn is_folder(path: &Path) -> bool {
+    path.is_dir()
+}
+
+/// Puts `files` (plain names, contents) into a folder of their own, so that a reader sees the old folder or the new one.
+///
+/// They are written into a sibling first, which `check` may refuse. A folder that is not empty is refused unless
+/// `is_replacing`, and then if it holds anything but files of these names.
+pub fn write_folder(
+    folder: &Path,
+    files: &[(&str, &[u8])],
+    is_replacing: bool,
+    check: &dyn Fn(&Path) -> Result<()>,
+) -> Result<()> {
+    let failed = |error: io::Error| told(folder, &format!("cannot be written: {}", reason(&error)));
+    let is_there = check_place(folder, files, is_replacing)?;
+    let [staged, old] = ["new", "old"].map(|what| sibling(folder, what));
+    let outcome = stage(&staged, files).map_err(failed).and_then(|()| check(&staged));
+    let outcome = outcome.and_then(|()| swap(&staged, folder, is_there.then_some(&old)).map_err(failed));
+    if outcome.is_err() {
+        let _ = fs::remove_dir_all(&staged);
+    }
+    outcome
+}
+
+/// Whether a folder is there already that gives way.
+fn check_place(folder: &Path, files: &[(&str, &[u8])], is_replacing: bool) -> Result<bool> {
+    let Ok(found) = fs::symlink_metadata(folder) else { return Ok(false) };
+    if !found.is_dir() {
+        return Err(told(folder, "is there and is no folder"));
+    }
+    let unreadable = |error: io::Error| told(folder, &format!("cannot be read: {}", reason(&error)));
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let name = entry.map_err(unreadable)?.file_name();
+        if !is_replacing {
+            return Err(told(folder, "is not empty; --overwrite replaces it"));
+        }
+        if !files.iter().any(|(known, _)| name == *known) {
+            let name = name.display();
+            return Err(told(folder, &format!("holds \"{name}\", which is no part of a bundle; it is left alone")));
+        }
+    }
+    Ok(true)
+}
+
+/// A name beside the folder that nobody else has.
+fn sibling(folder: &Path, what: &str) -> PathBuf {
+    folder_of(folder).join(format!(".meromorph-{what}-{:016x}", super::entropy()))
+}
+
+fn stage(staged: &Path, files: &[(&str, &[u8])]) -> io::Result<()> {
+    fs::create_dir(staged)?;
+    for (name, bytes) in files {
+        let mut file = fs::File::create_new(staged.join(name))?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+    }
+    Ok(())
+}
+
+/// Moves the staged folder in; where another gives way, that one comes back if the move fails.
+fn swap(staged: &Path, folder: &Path, old: Option<&PathBuf>) -> io::Result<()> {
+    let Some(old) = old else { return fs::rename(staged, folder) };
+    fs::rename(folder, old)?;
+    if let Err(error) = fs::rename(staged, folder) {
+        fs::rename(old, folder)?;
+        return Err(error);
+    }
+    fs::remove_dir_all(old)
+}
+
+fn told(path: &Path, what: &str) -> Error {
+    Error::new(format!("{}: {what}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILES: [(&str, &[u8]); 2] = [("a", b"one"), ("b", b"two")];
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn fine(_: &Path) -> Result<()> {
+        Ok(())
+    }
+
+    #[test]
+    fn a_folder_is_written_and_replaced_whole() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("out");
+        write_folder(&folder, &FILES, false, &fine).unwrap();
+        assert_eq!(names(&folder), ["a", "b"]);
+        write_folder(&folder, &[("a", b"three")], true, &fine).unwrap_err();
+        write_folder(&folder, &[("a", b"three"), ("b", b"")], true, &fine).unwrap();
+        assert_eq!(read_unlinked(&folder.join("a")).unwrap(), b"three");
+        assert_eq!(names(place.path()), ["out"]);
+    }
+
+    #[test]
+    fn what_is_refused_leaves_nothing_behind() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("out");
+        let refuse = |_: &Path| Err(Error::new("no"));
+        assert_eq!(write_folder(&folder, &FILES, false, &refuse).unwrap_err().to_string(), "no");
+        assert!(names(place.path()).is_empty());
+        write_folder(&folder, &FILES, false, &fine).unwrap();
+        assert!(write_folder(&folder, &[("a", b""), ("b", b"")], true, &refuse).is_err());
+        assert_eq!(read_unlinked(&folder.join("a")).unwrap(), b"one");
+        let message =
+            |outcome: Result<()>| outcome.unwrap_err().to_string().replace(place.path().to_str().unwrap(), "");
+        assert_eq!(message(write_folder(&folder, &FILES, false, &fine)), "/out: is not empty; --overwrite replaces it");
+        fs::write(folder.join("notes"), b"").unwrap();
+        let wanted = "/out: holds \"notes\", which is no part of a bundle; it is left alone";
+        assert_eq!(message(write_folder(&folder, &FILES, true, &fine)), wanted);
+        let file = folder.join("a");
+        assert_eq!(message(write_folder(&file, &FILES, true, &fine)), "/out/a: is there and is no folder");
+        assert_eq!(message(read_unlinked(&folder).map(drop)), "/out: is not a file");
+        assert_eq!(names(place.path()), ["out"]);
+    }
+}

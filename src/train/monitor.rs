@@ -1,0 +1,159 @@
+//! What strict decoding says of many values, counted: rates over all of them, and over stretches of them as they come by, in
+//! memory that does not grow.
+
+use serde::Serialize;
+
+use super::decoded::Decoded;
+use crate::error::{Error, Result};
+
+/// Shares of decoded values.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Rates {
+    /// Values they are over.
+    pub values: usize,
+    /// Numbers; 1 - `bottom`.
+    pub given: f64,
+    /// Numbers near a pole.
+    pub gap: f64,
+    /// Those without a number.
+    pub bottom: f64,
+    /// ⊥ because something was not finite.
+    pub fault: f64,
+    /// ⊥ because the pair is too near a pole; some may be a fault as well.
+    pub semantic: f64,
+}
+
+/// Counts that rates are made of.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    values: usize,
+    gap: usize,
+    bottom: usize,
+    fault: usize,
+    semantic: usize,
+}
+
+/// Rates of all values seen, and how they went up and down on the way.
+#[derive(Clone, Debug, Default)]
+pub struct Monitor {
+    counts: Counts,
+    stretches: usize,
+    last_given: Option<f64>,
+    least_given: f64,
+    largest_drift: f64,
+}
+
+/// What a monitor has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Seen {
+    /// Of all values.
+    pub rates: Rates,
+    /// Stretches that they came in.
+    pub stretches: usize,
+    /// The smallest share of numbers in a stretch.
+    pub least_given: f64,
+    /// The largest change of that share from one stretch to the next.
+    pub largest_drift: f64,
+}
+
+impl Counts {
+    fn of(decoded: &Decoded, range: std::ops::Range<usize>) -> Self {
+        let mut counts = Self { values: range.len(), ..Self::default() };
+        for at in range {
+            let code = decoded.provenance[at];
+            counts.bottom += usize::from(code != 0);
+            counts.fault += usize::from(code & 1 != 0);
+            counts.semantic += usize::from(code & 2 != 0);
+            counts.gap += usize::from(decoded.gap[at]);
+        }
+        counts
+    }
+
+    fn add(&mut self, other: Self) {
+        self.values += other.values;
+        self.gap += other.gap;
+        self.bottom += other.bottom;
+        self.fault += other.fault;
+        self.semantic += other.semantic;
+    }
+
+    fn rates(self) -> Result<Rates> {
+        if self.values == 0 {
+            return Err(Error::new("rates: there are no values, so there is no share of them"));
+        }
+        let share = |count: usize| count as f64 / self.values as f64;
+        Ok(Rates {
+            values: self.values,
+            given: share(self.values - self.bottom),
+            gap: share(self.gap),
+            bottom: share(self.bottom),
+            fault: share(self.fault),
+            semantic: share(self.semantic),
+        })
+    }
+}
+
+impl Monitor {
+    /// Takes in decoded values, `stretch` at a time; the last stretch may be shorter. Gives the rates of these values alone.
+    ///
+    /// Refuses values of which there are none.
+    pub fn watch(&mut self, decoded: &Decoded, stretch: usize) -> Result<Rates> {
+        let total = decoded.value.len();
+        let mut counts = Counts::default();
+        for first in (0..total).step_by(stretch.max(1)) {
+            let part = Counts::of(decoded, first..total.min(first + stretch.max(1)));
+            self.follow(part.rates()?.given);
+            counts.add(part);
+        }
+        let rates = counts.rates()?;
+        self.counts.add(counts);
+        Ok(rates)
+    }
+
+    /// What was seen so far; an error before any value.
+    pub fn seen(&self) -> Result<Seen> {
+        let rates = self.counts.rates()?;
+        let Self { stretches, least_given, largest_drift, .. } = *self;
+        Ok(Seen { rates, stretches, least_given, largest_drift })
+    }
+
+    fn follow(&mut self, given: f64) {
+        self.least_given = if self.stretches == 0 { given } else { self.least_given.min(given) };
+        if let Some(last) = self.last_given {
+            self.largest_drift = self.largest_drift.max((given - last).abs());
+        }
+        self.last_given = Some(given);
+        self.stretches += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoded(codes: &[u8], gaps: &[bool]) -> Decoded {
+        Decoded { value: vec![0.0; codes.len()], provenance: codes.to_vec(), gap: gaps.to_vec() }
+    }
+
+    #[test]
+    fn rates_are_shares_of_all_values() {
+        let mut monitor = Monitor::default();
+        let few = decoded(&[0, 1, 2, 3, 0, 0, 0, 0], &[true, false, false, false, false, true, false, false]);
+        let rates = monitor.watch(&few, 4).unwrap();
+        let wanted = Rates { values: 8, given: 0.625, gap: 0.25, bottom: 0.375, fault: 0.25, semantic: 0.25 };
+        assert_eq!(rates, wanted);
+        let seen = monitor.seen().unwrap();
+        assert_eq!(seen, Seen { rates, stretches: 2, least_given: 0.25, largest_drift: 0.75 });
+        monitor.watch(&decoded(&[2; 8], &[false; 8]), 8).unwrap();
+        let seen = monitor.seen().unwrap();
+        assert_eq!((seen.rates.given, seen.stretches, seen.least_given, seen.largest_drift), (0.3125, 3, 0.0, 1.0));
+    }
+
+    #[test]
+    fn of_nothing_there_are_no_rates() {
+        let wanted = "rates: there are no values, so there is no share of them";
+        let mut monitor = Monitor::default();
+        assert_eq!(monitor.seen().unwrap_err().to_string(), wanted);
+        assert_eq!(monitor.watch(&Decoded::default(), 4).unwrap_err().to_string(), wanted);
+    }
+}

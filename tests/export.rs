@@ -1,0 +1,298 @@
+//! `mero export` from outside: bundles are whole, and one that was tampered with is refused in so many words; weights of fewer bits
+//! are read back and compared. What ONNX files compute is asked of another runtime (`exported.py`).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use meromorph::export::{canonical, digest, validate_bundle};
+use serde_json::{Value, json};
+
+/// Two numbers and y = tan(1.5 b), ±∞ beside its poles at b = ±1.05.
+fn table() -> String {
+    let mut text = "a,b,y\n".to_owned();
+    for row in 0..160 {
+        let (a, b) = ((row * 37 % 101) as f64 / 50.0 - 1.0, (row * 53 % 97) as f64 / 40.0 - 1.2);
+        let y = (1.5 * b).tan();
+        let y = if y.abs() > 15.0 { y.signum() * f64::INFINITY } else { y };
+        text += &format!("{a},{b},{y}\n");
+    }
+    text
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    /// A folder with a table, a model with poles and its bundle.
+    fn new() -> Self {
+        let folder = Self(tempfile::tempdir().expect("a temporary folder"));
+        fs::write(folder.path("t.csv"), table()).expect("the folder can be written");
+        let quick = "--device cpu --threads 1 --hidden 16,16 --epochs 100 --lr 1e-2 --seed 1";
+        folder
+            .told(&format!("train t.csv --target y --head rational --tau-infer 0.25 --tau-train 0.4 {quick} --out m"));
+        folder.told("export m --bundle out");
+        folder
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn mero(&self, line: &str) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mero"));
+        command.current_dir(self.0.path()).args(line.split_whitespace()).output().expect("the binary starts")
+    }
+
+    /// Standard output of a command that must end well and say nothing else.
+    fn told(&self, line: &str) -> String {
+        let output = self.mero(line);
+        let problems = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && problems.is_empty(), "{line}: {:?}\n{problems}", output.status);
+        String::from_utf8(output.stdout).expect("the binary writes UTF-8")
+    }
+
+    /// What a command that must fail says.
+    fn refused(&self, line: &str) -> String {
+        let output = self.mero(line);
+        assert_eq!(output.status.code(), Some(1), "{line}: {}", String::from_utf8_lossy(&output.stdout));
+        let said = String::from_utf8(output.stderr).expect("text");
+        said.trim_end().trim_start_matches("mero: export: ").into()
+    }
+
+    fn json(&self, line: &str) -> Value {
+        serde_json::from_str(&self.told(line)).unwrap_or_else(|error| panic!("{line}: {error}"))
+    }
+
+    fn metadata(&self) -> Value {
+        serde_json::from_slice(&fs::read(self.path("out/metadata.json")).expect("it is there")).expect("JSON")
+    }
+
+    /// Puts a text in the place of the metadata and the digest that belongs to it.
+    fn forge(&self, text: &str) {
+        fs::write(self.path("out/metadata.json"), text).expect("written");
+        let digest = serde_json::from_str(text).map_or_else(|_| "x".into(), |value: Value| digest(&canonical(&value)));
+        fs::write(self.path("out/metadata.sha256"), digest).expect("written");
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("text")).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_bundle_is_whole_and_predicts_what_its_model_predicts() {
+    let folder = Folder::new();
+    assert_eq!(names(&folder.path("out")), ["metadata.json", "metadata.sha256", "model.onnx", "model.safetensors"]);
+    assert_eq!(names(folder.0.path()), ["m", "out", "t.csv"], "nothing lies about");
+    let metadata = folder.metadata();
+    let decoding = &metadata["decoding"];
+    assert_eq!((&decoding["mode"], &metadata["opset"]), (&json!("strict"), &json!(18)));
+    let fields = "decoded bottom_mask gap_mask fault_mask semantic_bottom_mask bottom_provenance";
+    assert_eq!(decoding["fields"], json!(fields.split(' ').collect::<Vec<_>>()));
+    assert_eq!(metadata["inputs"][0]["shape"], json!(["batch", 2]));
+    let predicted = ["m", "out"].map(|model| folder.told(&format!("predict {model} t.csv --device cpu")));
+    assert_eq!(predicted[0], predicted[1]);
+    for flags in ["0,0,0", "0,1,0", "1,0,0"] {
+        assert!(
+            predicted[0].contains(&format!(",{flags}\n")),
+            "no row has bottom, gap and fault {flags}: {}",
+            predicted[0]
+        );
+    }
+    assert_eq!(folder.refused("export m --bundle out"), "out: is not empty; --overwrite replaces it");
+    folder.told("export m --bundle out --overwrite");
+    folder.told("export out --bundle again");
+    let onnx = |name: &str| fs::read(folder.path(name).join("model.onnx")).expect("it is there");
+    assert_eq!(onnx("out"), onnx("again"), "the same model gives the same graph");
+}
+
+#[test]
+fn the_digest_knows_no_key_order_and_no_blanks_and_can_be_pinned() {
+    let folder = Folder::new();
+    let digest = folder.json("export --check out --json")["digest"].as_str().expect("a text").to_owned();
+    folder.told(&format!("export --check out --expect-digest {digest}"));
+    let Value::Object(fields) = folder.metadata() else { panic!("an object") };
+    let reversed: Vec<String> = fields.iter().rev().map(|(key, value)| format!("\n  \"{key}\" :  {value:#}")).collect();
+    fs::write(folder.path("out/metadata.json"), format!("{{{}\n}}\n", reversed.join(","))).expect("written");
+    folder.told(&format!("export --check out --expect-digest {}", digest.to_uppercase()));
+    let other = "0".repeat(64);
+    let wanted = format!("out: its digest is {digest}, expected {other}");
+    assert_eq!(folder.refused(&format!("export --check out --expect-digest {other}")), wanted);
+    assert_eq!(validate_bundle(&folder.path("out"), None).expect("valid").digest, digest);
+}
+
+/// What is said of metadata changed in one place.
+type Forgery = (fn(&mut Value), &'static str);
+
+#[test]
+fn metadata_that_do_not_hold_are_refused() {
+    let cases: [Forgery; 17] = [
+        (|it| drop(it.as_object_mut().unwrap().remove("opset")), "key \"opset\" is missing"),
+        (|it| drop(it.as_object_mut().unwrap().remove("format")), "key \"format\" is missing"),
+        (|it| it["format"] = json!("other"), "format is \"other\", this engine reads \"meromorph_bundle\""),
+        (|it| it["schema_version"] = json!(2), "schema_version is 2, this engine reads 1"),
+        (|it| it["opset"] = json!(17), "opset is 17 and batch_axis 0, wanted 18 and 0"),
+        (|it| it["decoding"]["mode"] = json!("loose"), "decoding is \"loose\", wanted \"strict\""),
+        (|it| it["decoding"]["tau_infer"] = json!(0), "tau_infer is 0, wanted a finite number above 0"),
+        (|it| it["decoding"]["tau_infer"] = json!(-0.5), "tau_infer is -0.5, wanted a finite number above 0"),
+        (
+            |it| it["decoding"]["tau_train"] = json!(1e-6),
+            "tau_train is 0.000001, wanted at least tau_infer, which is 0.25",
+        ),
+        (
+            |it| it["decoding"]["tau_infer"] = json!(1e-5),
+            "decoding is not that of model.safetensors: one of them was changed",
+        ),
+        (|it| it["decoding"] = Value::Null, "decoding is not that of model.safetensors: one of them was changed"),
+        (
+            |it| it["preparation"]["target"]["regression"]["mean"] = json!(7),
+            "preparation is not that of model.safetensors: one of them was changed",
+        ),
+        (
+            |it| it["onnx"]["file"] = json!("../model.onnx"),
+            "onnx is in \"../model.onnx\", which leads out of the bundle; wanted \"model.onnx\"",
+        ),
+        (
+            |it| it["model"]["file"] = json!("/etc/passwd"),
+            "model is in \"/etc/passwd\", which leads out of the bundle; wanted \"model.safetensors\"",
+        ),
+        (|it| it["model"]["file"] = json!("m"), "model is in \"m\", wanted \"model.safetensors\""),
+        (
+            |it| it["outputs"].as_array_mut().unwrap().swap(0, 1),
+            "outputs are bottom_mask, decoded, gap_mask, fault_mask, semantic_bottom_mask, bottom_provenance; wanted decoded, \
+             bottom_mask, gap_mask, fault_mask, semantic_bottom_mask, bottom_provenance, in this order",
+        ),
+        (
+            |it| it["decoding"]["fields"].as_array_mut().unwrap().swap(1, 2),
+            "decoding.fields are decoded, gap_mask, bottom_mask, fault_mask, semantic_bottom_mask, bottom_provenance; wanted \
+             decoded, bottom_mask, gap_mask, fault_mask, semantic_bottom_mask, bottom_provenance, in this order",
+        ),
+    ];
+    let folder = Folder::new();
+    let sound = folder.metadata();
+    let mut wrong = Vec::new();
+    for (change, wanted) in cases {
+        let mut forged = sound.clone();
+        change(&mut forged);
+        folder.forge(&forged.to_string());
+        let wanted = format!("out/metadata.json: {wanted}");
+        let said = folder.refused("export --check out");
+        if said != wanted {
+            wrong.push(format!("wanted {wanted}\ngot    {said}"));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn texts_that_are_no_strict_json_are_refused() {
+    let folder = Folder::new();
+    let sound = folder.metadata().to_string();
+    let not_json = "is not JSON as the standard has it";
+    let cases = [
+        (sound.replacen("\"opset\":18", "\"opset\":NaN", 1), format!("{not_json} (expected value at line 1 column ")),
+        (
+            sound.replacen("\"opset\":18", "\"opset\":Infinity", 1),
+            format!("{not_json} (expected value at line 1 column "),
+        ),
+        (
+            sound.replacen("\"opset\":18", "\"opset\":1e999", 1),
+            format!("{not_json} (number out of range at line 1 column "),
+        ),
+        (
+            sound.replacen("\"opset\":18", "\"opset\":17,\"opset\":18", 1),
+            "is damaged: duplicate field `opset` at ".into(),
+        ),
+        (
+            sound.replacen("\"opset\":18", "\"opset\":18,\"extra\":1", 1),
+            "is damaged: unknown field `extra`, expected ".into(),
+        ),
+    ];
+    for (text, wanted) in cases {
+        assert_ne!(text, sound);
+        folder.forge(&text);
+        let said = folder.refused("export --check out");
+        assert!(said.starts_with(&format!("out/metadata.json: {wanted}")), "{said}");
+    }
+}
+
+#[test]
+fn files_that_were_tampered_with_are_refused() {
+    let folder = Folder::new();
+    let metadata = folder.metadata();
+    let whole = fs::read(folder.path("out/model.onnx")).expect("it is there");
+    let mut bent = whole.clone();
+    bent[whole.len() / 2] ^= 1;
+    fs::write(folder.path("out/model.onnx"), &bent).expect("written");
+    let (got, told) = (digest(&bent), metadata["onnx"]["sha256"].as_str().expect("a text"));
+    let wanted = format!("out/model.onnx: has SHA-256 {got}, metadata.json says {told}");
+    assert_eq!(folder.refused("export --check out"), wanted);
+    fs::write(folder.path("out/model.onnx"), &whole[1..]).expect("written");
+    let wanted = format!("out/model.onnx: has {} bytes, metadata.json says {}", whole.len() - 1, whole.len());
+    assert_eq!(folder.refused("export --check out"), wanted);
+    fs::remove_file(folder.path("out/model.onnx")).expect("removed");
+    let wanted = "out/model.onnx: cannot be read: No such file or directory";
+    assert_eq!(folder.refused("export --check out"), wanted);
+    fs::write(folder.path("elsewhere"), &whole).expect("written");
+    std::os::unix::fs::symlink(folder.path("elsewhere"), folder.path("out/model.onnx")).expect("linked");
+    assert_eq!(folder.refused("export --check out"), "out/model.onnx: is a link; wanted a file of its own");
+    fs::remove_file(folder.path("out/model.onnx")).expect("removed");
+    fs::write(folder.path("out/model.onnx"), &whole).expect("written");
+    folder.told("export --check out");
+    fs::write(folder.path("out/metadata.sha256"), "abc").expect("written");
+    let has = digest(&canonical(&metadata));
+    let wanted = format!("out/metadata.sha256: says abc, metadata.json has {has}: one of them was changed");
+    assert_eq!(folder.refused("export --check out"), wanted);
+    let output = folder.mero("predict out t.csv --device cpu");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), format!("mero: predict: {wanted}\n"));
+}
+
+#[test]
+fn weights_of_fewer_bits_are_read_back_and_compared() {
+    let folder = Folder::new();
+    let line = "export m --int8 small --data t.csv --device cpu --json";
+    let told = folder.json(line);
+    let comparison = &told["comparison"];
+    assert_eq!((&told["storage"], &comparison["rows"]), (&json!("int8"), &json!(160)));
+    let predicted = ["m", "small"].map(|model| folder.told(&format!("predict {model} t.csv --device cpu")));
+    assert_ne!(predicted[0], predicted[1]);
+    // The report, counted again from what the command line gives out.
+    let flags =
+        |text: &str| text.lines().skip(1).map(|line| line.split_once(',').unwrap().1.to_owned()).collect::<Vec<_>>();
+    let [before, after] = [flags(&predicted[0]), flags(&predicted[1])];
+    let equal = before.iter().zip(&after).filter(|(before, after)| before == after).count();
+    assert_eq!(comparison["equal_masks"], json!(equal));
+    let half = folder.json("export m --f16 half --data t.csv --device cpu --json");
+    let largest = |told: &Value| told["comparison"]["largest_change"].as_f64().expect("a number");
+    let median = |told: &Value| told["comparison"]["median_change"].as_f64().expect("a number");
+    assert!(median(&half) < median(&told) && largest(&half) > 0.0, "{half} {told}");
+    let sizes = ["m", "half", "small"].map(|name| fs::metadata(folder.path(name)).expect("it is there").len());
+    assert!(told["bytes"] == json!(sizes[2]) && told["f32_bytes"] == json!(sizes[0]), "{sizes:?} {told}");
+    let text = folder.told("export m --int8 small --data t.csv --device cpu");
+    assert!(text.contains("equal masks") && text.contains("of 160 rows"), "{text}");
+    let found = folder.told("eval small t.csv --device cpu");
+    assert!(found.contains("small, int8 weights, regression of \"y\""), "{found}");
+}
+
+#[test]
+fn questions_that_make_no_sense_are_refused() {
+    let folder = Folder::new();
+    for (line, wanted) in [
+        ("export m --onnx o --data t.csv", "export: data: it is what --f16 and --int8 are compared on"),
+        ("export m --int8 m", "export: m is the model itself; name another file"),
+        ("export m --onnx o --device cuda9", "export: device \"cuda9\" is unknown; there are auto, cpu, webgpu"),
+    ] {
+        let output = folder.mero(line);
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), format!("mero: {wanted}\n"));
+    }
+    for line in ["export m", "export --bundle out", "export m --check out", "export m --onnx o --overwrite"] {
+        assert_eq!(folder.mero(line).status.code(), Some(2), "{line}");
+    }
+    assert_eq!(folder.refused("export m --onnx no/o"), "no/o: cannot be written: No such file or directory");
+    assert_eq!(folder.refused("export m --bundle m"), "m: is there and is no folder");
+}

@@ -1,0 +1,297 @@
+"""Exported models against another runtime: trains small models with `mero`, writes bundles, runs their ONNX files in ONNX Runtime on
+rows encoded as the metadata say, and holds every value and mask against `mero predict`.
+
+usage: exported.py PATH_TO_MERO
+"""
+import csv
+import hashlib
+import io
+import json
+import math
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+import numpy
+import onnx
+import onnxruntime
+
+ROWS = 400
+FIELDS = ["decoded", "bottom_mask", "gap_mask", "fault_mask", "semantic_bottom_mask", "bottom_provenance"]
+QUICK = "--epochs 12 --hidden 16,16 --seed 3 --device cpu --threads 1"
+# Thresholds that a model of a few epochs meets.
+NEAR = "--tau-infer 0.2 --tau-train 0.4 --epochs 100 --lr 1e-2"
+
+# name, target, flags of `mero train`; the poles of y are targets of ±inf
+CASES = [
+    ("plain", "smooth", ""),
+    *((f"plain {name}", "smooth", f"--activation {name}") for name in
+      "identity relu leaky_relu elu gelu sigmoid silu softplus tanh".split()),
+    ("dropout", "smooth", "--dropout 0.2"),
+    ("wide", "smooth", "--hidden 200"),
+    ("classes", "colour", ""),
+    ("rational", "y", f"--head rational {NEAR}"),
+    ("rational 5/4", "y", f"--head rational --degrees 5,4 --activation tanh {NEAR}"),
+    ("rational 1/0", "y", "--head rational --degrees 1,0 --tau-infer 0.1 --tau-train 0.4 --epochs 100 --lr 1e-2"),
+    ("projective", "y", f"--head projective --activation gelu {NEAR}"),
+    ("projective, bare |Q|", "y", "--head projective --threshold denominator --tau-infer 0.2 --tau-train 0.3 --epochs 100 --lr 1e-2"),
+    ("rational, no gap", "y", "--head rational --tau-infer 0.2 --tau-train 0 --epochs 100 --lr 1e-2"),
+    ("angular", "y", f"--head angular {NEAR}"),
+]
+
+
+def table():
+    """Rows of two numbers and a category, with empty cells, a smooth target and one with poles."""
+    random = numpy.random.default_rng(7)
+    rows = []
+    for row in range(ROWS):
+        a, b, colour = random.uniform(-2, 2), random.normal(3, 50), ["red", "green", "blue"][row % 3]
+        is_pole = abs(abs(a) - math.pi / 2) < 0.03
+        y = math.copysign(math.inf, math.tan(a)) if is_pole else math.tan(a) + 0.1 * (colour == "red")
+        cell = "" if row % 37 == 5 else repr(float(a))
+        rows.append([cell, repr(float(b)), colour, repr(math.sin(a) + b / 50), repr(y)])
+    return rows
+
+
+def write(path, rows):
+    with path.open("w", newline="") as handle:
+        csv.writer(handle).writerows([["a", "b", "colour", "smooth", "y"], *rows])
+
+
+def header_of(path):
+    data = path.read_bytes()
+    length, = struct.unpack("<Q", data[:8])
+    return json.loads(json.loads(data[8:8 + length])["__metadata__"]["meromorph"])
+
+
+def write_model(path, header, tensors):
+    """A model file by hand: specs that no flag of `mero train` makes."""
+    fields, data = {"__metadata__": {"meromorph": json.dumps(header)}}, b""
+    for name, values in tensors.items():
+        piece = numpy.asarray(values, dtype="<f4").tobytes()
+        fields[name] = {"dtype": "F32", "shape": list(numpy.shape(values)), "data_offsets": [len(data), len(data) + len(piece)]}
+        data += piece
+    text = json.dumps(fields).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def mero(*words):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(map(str, words))}\n{done.stderr}")
+    return done.stdout
+
+
+def encoded(preparation, rows):
+    """Rows as the metadata's `encoding.input` says."""
+    columns = {name: [row[at] for row in rows] for at, name in enumerate(["a", "b", "colour"])}
+    inputs = []
+    for feature in preparation["features"]:
+        (kind, fit), = feature.items()
+        for_missing = fit["impute"]
+        cells = columns[fit["name"]]
+        if kind == "numeric":
+            values = numpy.array([float(cell) if cell else for_missing for cell in cells], dtype=numpy.float64)
+            inputs.append(((values - fit["mean"]) / fit["scale"]).astype(numpy.float32))
+        else:
+            inputs.extend(numpy.array([cell == level for cell in cells], dtype=numpy.float32) for level in fit["levels"])
+    return numpy.stack(inputs, axis=1)
+
+
+def predicted(text):
+    rows = list(csv.DictReader(io.StringIO(text)))
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def check_bundle(folder):
+    """What a reader in Python can hold the bundle to, without `mero`."""
+    text = (folder / "metadata.json").read_bytes()
+    metadata = json.loads(text)
+    digest = (folder / "metadata.sha256").read_text().split()[0]
+    assert hashlib.sha256(text).hexdigest() == digest, "digest"
+    for key in ("model", "onnx"):
+        content = (folder / metadata[key]["file"]).read_bytes()
+        assert len(content) == metadata[key]["bytes"], key
+        assert hashlib.sha256(content).hexdigest() == metadata[key]["sha256"], key
+    return metadata
+
+
+def session_of(folder, metadata):
+    path = str(folder / metadata["onnx"]["file"])
+    model = onnx.load(path)
+    onnx.checker.check_model(model, full_check=True)
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    for told, found in [(metadata["inputs"], session.get_inputs()), (metadata["outputs"], session.get_outputs())]:
+        assert [(t["name"], t["shape"]) for t in told] == [(f.name, f.shape) for f in found], (told, found)
+    return session
+
+
+def differences(metadata, outputs, wanted):
+    """Problems of the outputs against the columns that `mero predict` wrote."""
+    target, = metadata["preparation"]["target"].values()
+    if "levels" in target:
+        named = [target["levels"][at] for at in outputs["output"].argmax(axis=1)]
+        return [] if named == wanted["prediction"] else ["classes"]
+    name = "decoded" if "decoded" in outputs else "output"
+    values = target["mean"] + target["scale"] * outputs[name][:, 0].astype(numpy.float64)
+    problems = []
+    if name == "decoded":
+        assert list(outputs) == FIELDS
+        for mask, column in [("bottom_mask", "bottom"), ("gap_mask", "gap"), ("fault_mask", "fault")]:
+            if (outputs[mask][:, 0] != (numpy.array(wanted[column], dtype=float) != 0)).any():
+                problems.append(mask)
+        fault, semantic = outputs["fault_mask"], outputs["semantic_bottom_mask"]
+        if not (outputs["bottom_provenance"] == fault + 2 * semantic.astype(numpy.int64)).all():
+            problems.append("bottom_provenance")
+        if not (numpy.isnan(outputs["decoded"]) == outputs["bottom_mask"]).all():
+            problems.append("decoded under bottom")
+    column = wanted["value" if name == "decoded" else "prediction"]
+    given = numpy.array([float(cell) if cell else math.nan for cell in column])
+    both = numpy.isfinite(given) & numpy.isfinite(values)
+    z, wanted_z = ((part[both] - target["mean"]) / target["scale"] for part in (values, given))
+    # Of a quotient, by the angle between the pairs: near a pole the same rounding of Q moves the value by as much as its square.
+    size = 1 + wanted_z ** 2 if name == "decoded" else numpy.maximum(1, numpy.abs(wanted_z))
+    far = numpy.abs(z - wanted_z) / size
+    if not far.size or far.max() > 1e-5:
+        problems.append(f"values differ by {far.max(initial=0):.2e}")
+    return problems
+
+
+def train(binary, folder, target, flags):
+    others = {"smooth": "y", "y": "smooth", "colour": "smooth,y"}[target]
+    words = f"--target {target} --ignore {others} --missing impute {flags}".split()
+    # A flag may be given once; what a case says comes before what all share.
+    shared = QUICK.split()
+    words += [w for at in range(0, len(shared), 2) if shared[at] not in words for w in shared[at:at + 2]]
+    mero(binary, "train", folder / "t.csv", *words, "--out", folder / "m.safetensors", "--json")
+
+
+def check(binary, folder, name):
+    """Exports the model in the folder and holds the outputs of its bundle against those of the engine."""
+    bundle = folder / "bundle"
+    mero(binary, "export", folder / "m.safetensors", "--bundle", bundle, "--overwrite")
+    metadata = check_bundle(bundle)
+    session = session_of(bundle, metadata)
+    wanted = predicted(mero(binary, "predict", bundle, folder / "t.csv", "--device", "cpu"))
+    x = encoded(metadata["preparation"], table())
+    names = [output.name for output in session.get_outputs()]
+    outputs = dict(zip(names, session.run(None, {"x": x})))
+    problems = differences(metadata, outputs, wanted)
+    if [len(part) for part in session.run(None, {"x": x[:1]})] != [1] * len(names):
+        problems.append("one row alone")
+    if "decoded" in outputs and not 0 < (outputs["bottom_mask"] | outputs["gap_mask"]).mean() < 1:
+        problems.append("the masks say the same of every row, which is no test")
+    shares = " ".join(f"{name} {outputs[name].mean():.3f}" for name in FIELDS[1:5] if name in outputs)
+    print(f"{name}: {', '.join(problems) or f'{len(x)} rows agree'} {shares}".rstrip())
+    return not problems
+
+
+def handmade(folder):
+    """Specs that the command line does not offer, with weights at random: yields their names as the model file appears."""
+    header = header_of(folder / "m.safetensors")
+    random = numpy.random.default_rng(5)
+    width = sum(len(f["categorical"]["levels"]) if "categorical" in f else 1 for f in header["preparation"]["features"])
+    linear = lambda outputs: {"linear": {"outputs": outputs, "bias": True, "init": "linear"}}
+    weights = lambda at, outputs, inputs: {
+        f"layers.{at}.weight": random.normal(0, 0.6, (outputs, inputs)),
+        f"layers.{at}.bias": random.normal(0, 0.3, outputs),
+    }
+    decoding = {"threshold": "angle", "tau_infer": 0.1, "tau_train": 0.3}
+    base = {"outputs": 1, "denominators": "shared", "anchor": 0.0, "gauge": "free", "decoding": decoding}
+    rational = {"rational": {"numerator": 3, "denominator": 2, "basis": "chebyshev"}}
+    coefficients = {
+        **{f"layers.3.numerator.{k}": random.normal(0, 1, 1) for k in range(4)},
+        **{f"layers.3.denominator.{k}": random.normal(0, 1, 1) for k in range(3)},
+    }
+    heads = [
+        ("chebyshev", {**base, "form": rational}, coefficients),
+        ("unit gauge", {**base, "form": "linear", "gauge": "unit"}, {}),
+        ("attached gauge, floor", {**base, "form": "linear", "gauge": "unit_attached", "floor": 0.01}, {}),
+        ("anchor and floor", {**base, "form": "linear", "anchor": 0.5, "floor": 0.01}, {}),
+    ]
+    norm = {"layers.1.layers.1.gain": random.normal(1, 0.2, 8), "layers.1.layers.1.bias": random.normal(0, 0.2, 8)}
+    block = {"residual": {"layers": [linear(8), {"layer_norm": {"epsilon": 1e-3}}, {"activation": {"function": "tanh"}}]}}
+    for name, head, own in heads:
+        spec = {"inputs": width, "layers": [linear(8), block, linear(2), {"projective": head}]}
+        tensors = {**weights("0", 8, width), **weights("1.layers.0", 8, 8), **norm, **weights("2", 2, 8), **own}
+        write_model(folder / "m.safetensors", {**header, "spec": spec}, tensors)
+        yield f"residual, layer norm, {name}"
+    layer = {"numerator": 2, "denominator": 2, "basis": "monomial", "is_per_channel": True, "is_safe": False, "epsilon": 0.1,
+             "policy": "project"}
+    safe = {**layer, "numerator": 3, "basis": "chebyshev", "is_per_channel": False, "is_safe": True}
+    value = {**base, "denominators": "each", "form": "value"}
+    spec = {"inputs": width, "layers": [
+        linear(8), {"residual": {"layers": [{"rational": safe}]}}, {"rational": layer}, linear(1), {"projective": value}]}
+    tensors = {**weights("0", 8, width), "layers.1.layers.0.coefficients": random.normal(0, 1, (7, 1)),
+               "layers.2.coefficients": random.normal(0, 1, (6, 8)), **weights("3", 1, 8)}
+    write_model(folder / "m.safetensors", {**header, "spec": spec}, tensors)
+    yield "rational layers"
+
+
+def edges():
+    """Numerators and denominators of every size and kind."""
+    sizes = [0.0, 1e-45, 1.2e-38, 1e-30, 1e-19, 1e-3, 0.04, 0.06, 0.3, 1.0, 7.0, 1e19, 1e30, 3e38, math.inf, math.nan]
+    signed = numpy.array([sign * size for size in sizes for sign in (1, -1)], dtype=numpy.float32)
+    p, q = numpy.meshgrid(signed, signed)
+    return p.ravel(), q.ravel()
+
+
+def strict(p, q, threshold, infer, train):
+    """Strict decoding by its definition, in float64; subnormal numbers count as 0 beside an angle."""
+    p, q = p.astype(numpy.float64), q.astype(numpy.float64)
+    fault = ~numpy.isfinite(p) | ~numpy.isfinite(q)
+    if threshold == "denominator":
+        near = numpy.abs(q)
+    else:
+        normal = lambda x: numpy.where(numpy.abs(x) < numpy.finfo(numpy.float32).tiny, 0.0, numpy.where(numpy.isfinite(x), x, 0.0))
+        length = numpy.hypot(normal(p), normal(q))
+        near = numpy.where(numpy.isfinite(q), numpy.abs(normal(q)) / numpy.where(length == 0, 1, length), math.nan)
+    semantic = (q == 0) | (near < infer)
+    value = (p / numpy.where(fault | semantic, 1, q)).astype(numpy.float32)
+    fault |= ~semantic & ~numpy.isfinite(value)
+    bottom = fault | semantic
+    return numpy.where(bottom, math.nan, value), bottom, (near < train) & ~bottom, fault, semantic, fault + 2 * semantic
+
+
+def check_edges(binary, folder, threshold):
+    """A head alone, two numerators over one denominator: its input is what is decoded."""
+    decoding = {"threshold": threshold, "tau_infer": 0.05, "tau_train": 0.2}
+    head = {"outputs": 2, "form": "linear", "denominators": "shared", "anchor": 0.0, "gauge": "free", "decoding": decoding}
+    header = {**header_of(folder / "m.safetensors"), "spec": {"inputs": 3, "layers": [{"projective": head}]}}
+    del header["preparation"]
+    write_model(folder / "e.safetensors", header, {})
+    mero(binary, "export", folder / "e.safetensors", "--onnx", folder / "e.onnx")
+    session = onnxruntime.InferenceSession(str(folder / "e.onnx"), providers=["CPUExecutionProvider"])
+    p, q = edges()
+    got = session.run(None, {"x": numpy.stack([p, numpy.roll(p, 1), q], axis=1)})
+    problems = []
+    with numpy.errstate(all="ignore"):
+        for column, numerator in enumerate([p, numpy.roll(p, 1)]):
+            wanted = strict(numerator, q, threshold, 0.05, 0.2)
+            for field, a, b in zip(FIELDS, got, wanted):
+                if not numpy.allclose(a[:, column], b, rtol=1e-6, atol=0, equal_nan=True):
+                    problems.append(f"{field} of column {column}")
+    print(f"edges by {threshold}: {', '.join(problems) or f'{2 * len(p)} pairs agree'}")
+    return not problems
+
+
+def main():
+    binary = pathlib.Path(sys.argv[1]).resolve()
+    bad = []
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        write(folder / "t.csv", table())
+        for name, target, flags in CASES:
+            train(binary, folder, target, flags)
+            bad += [] if check(binary, folder, name) else [name]
+        for name in handmade(folder):
+            bad += [] if check(binary, folder, name) else [name]
+        for threshold in ("angle", "denominator"):
+            bad += [] if check_edges(binary, folder, threshold) else [f"edges by {threshold}"]
+    sys.exit(f"not what mero predicts: {', '.join(bad)}" if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
