@@ -14,6 +14,9 @@ pub const TREE: &str = include_str!("../../shaders/common/tree.wgsl");
 /// Decisions that every device takes alike.
 pub const TOTAL: &str = include_str!("../../shaders/common/total.wgsl");
 
+/// The counter-based generator.
+pub const THREEFRY: &str = include_str!("../../shaders/common/threefry.wgsl");
+
 /// The uniform of the perceptron's kernels.
 pub const MLP_PARAMS: &str = include_str!("../../shaders/common/mlp_params.wgsl");
 /// The perceptron's products over register tiles.

@@ -4,6 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::kernels::mlp::{self, MAX_DEGREE};
+pub use crate::kernels::mlp::{Basis, Denominators, Form, Gauge};
 pub use crate::kernels::strict::{Decoding, Threshold};
 
 /// The last layer: from features to pairs, [rows, 2 · outputs], numerators first.
@@ -25,63 +27,6 @@ pub struct Head {
     /// Where a pair is too near a pole to be divided.
     pub decoding: Decoding,
 }
-
-/// How features become a numerator and a denominator.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Form {
-    /// P = a, Q = b, straight from the features.
-    Linear,
-    /// P = Σ w_k φ_k(a), Q = Σ v_k φ_k(b) with coefficients of the head's own.
-    Rational {
-        /// Degree of P.
-        numerator: usize,
-        /// Degree of Q.
-        denominator: usize,
-        /// The φ.
-        basis: Basis,
-    },
-    /// P = cos(scale · a), Q = sin(scale · a): of length 1 by construction.
-    Angular {
-        /// Radians per unit of the feature.
-        scale: f32,
-    },
-}
-
-/// Polynomials of one variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Basis {
-    /// 1, x, x², …
-    Monomial,
-    /// T_0 = 1, T_1 = x, T_n = 2 x T_(n-1) - T_(n-2).
-    Chebyshev,
-}
-
-/// Denominators of a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Denominators {
-    /// One for all outputs: they have their poles together.
-    Shared,
-    /// One for each output.
-    Each,
-}
-
-/// Which of the pairs (kP, kQ) that mean the same value is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Gauge {
-    /// The pair as it comes.
-    Free,
-    /// Divided by √(P² + Q²), which gradients take for a constant.
-    Unit,
-    /// Divided by √(P² + Q²), through which gradients flow.
-    UnitAttached,
-}
-
-/// The highest degree of a head's polynomials.
-const MAX_DEGREE: usize = 16;
 
 impl Head {
     /// Cubic over quadratic with one denominator per row, anchored at 1.
@@ -116,6 +61,12 @@ impl Head {
     /// Features of a row: one per numerator, then one per denominator; an angle makes both.
     pub fn features(&self) -> usize {
         if let Form::Angular { .. } = self.form { self.outputs } else { self.outputs + self.denominators() }
+    }
+
+    /// What the fused kernels need of it: `coefficients` are the first words of those of numerators and of denominators.
+    pub(super) fn fused(&self, coefficients: [usize; 2]) -> mlp::Head {
+        let Self { outputs, form, denominators, anchor, floor, gauge, .. } = *self;
+        mlp::Head { outputs, form, denominators, anchor, floor, gauge, coefficients }
     }
 
     /// Whether any pair the head can make counts as ⊥: a floor above the threshold rules it out.
