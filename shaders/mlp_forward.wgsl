@@ -62,10 +62,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             a_at = z_at;
             z_at = swap;
         }
-        for (var i = lane; i < params.span * params.outputs; i += WORKGROUP) {
-            let s = i / params.outputs;
-            let o = i - s * params.outputs;
-            if (first + s < params.rows) { out[first * params.outputs + i] = scratch[a_at + s * params.stride + (o >> 2u)][o & 3u]; }
+        for (var i = lane; i < params.span * answers(); i += WORKGROUP) {
+            let s = i / answers();
+            if (first + s < params.rows) { give(a_at + s * params.stride, first + s, i - s * answers()); }
         }
         storageBarrier();
     }

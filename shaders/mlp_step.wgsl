@@ -122,6 +122,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         }
         at = d_at + quads(layer.y);
     }
+    gradient_of_coefficients(at, min(max(end, first) - first, params.span), lane, out_at);
     workgroupBarrier();
     if (lane == 0u) {
         for (var i = 1u; i < WORKGROUP; i++) { sum += sums[i]; }

@@ -8,10 +8,12 @@ use serde_json::json;
 
 use super::args::Hardware;
 use super::console::{say, say_json};
+use super::poles::HeadName;
 use super::recipe::Widths;
 use super::text::{duration, facts, figure, place, scaled_count};
 use super::{Answer, Failure};
 use crate::autograd::Var;
+use crate::loss::{Loss, PairLoss};
 use crate::nn::{Activation, Spec};
 use crate::train::{Data, Examples, Settings, Trainer};
 use crate::{Device, Result, host, ops};
@@ -24,7 +26,7 @@ pub(super) struct Args {
 
 #[derive(Subcommand)]
 enum What {
-    /// A training step of a perceptron with 5 inputs and 1 output: silu, mse, AdamW
+    /// A training step of a perceptron with 5 inputs and 1 output: silu, mse or a loss of pairs, AdamW
     Mlp(Mlp),
     /// c = a · b over square matrices, against the gemm library called directly
     Matmul(Matmul),
@@ -43,6 +45,12 @@ struct Mlp {
     /// Steps per window
     #[arg(long, default_value_t = 500, value_name = "N")]
     steps: usize,
+    /// What makes the prediction from the last hidden layer
+    #[arg(long, value_enum, default_value_t = HeadName::Linear)]
+    head: HeadName,
+    /// The implicit residual and the decoded error in place of the chordal residual and the sign
+    #[arg(long)]
+    decoded: bool,
     #[command(flatten)]
     common: Common,
 }
@@ -88,12 +96,23 @@ pub(super) fn run(args: &Args) -> Answer {
 const STEPS_PER_EPOCH: usize = 64;
 
 fn mlp(args: &Mlp) -> Answer {
+    let head = args.head.head();
+    if args.decoded && head.is_none() {
+        return Err(Failure::usage("decoded: only a head with poles has a use for it; try --head rational"));
+    }
     let device = args.common.hardware.open()?;
-    let spec = Spec::mlp(5, &args.hidden.0, 1, Activation::Silu);
     let rows = args.batch * STEPS_PER_EPOCH;
-    let train = Examples { x: random(&device, rows * 5, 1)?, y: random(&device, rows, 2)? };
-    let data = Data { inputs: 5, targets: 1, train, ..Data::default() };
-    let settings = Settings { batch: args.batch, ..Settings::default() };
+    let (x, y) = (random(&device, rows * 5, 1)?, random(&device, rows, 2)?);
+    let plain = Settings { batch: args.batch, ..Settings::default() };
+    let (spec, settings, y) = match head {
+        None => (Spec::mlp(5, &args.hidden.0, 1, Activation::Silu), plain, y),
+        Some(head) => (
+            Spec::projective(5, &args.hidden.0, head, Activation::Silu),
+            Settings { loss: pair_loss(args.decoded), ..plain },
+            y.iter().flat_map(|y| [*y, 1.0]).collect(),
+        ),
+    };
+    let data = Data { inputs: 5, targets: y.len() / rows, train: Examples { x, y }, ..Data::default() };
     let mut trainer = Trainer::new(&device, spec, settings, data)?;
     let flops = trainer.step_summary().cost.flops as f64;
     let kind = trainer.step_kind().name();
@@ -109,7 +128,8 @@ fn mlp(args: &Mlp) -> Answer {
             "event": "report", "bench": "mlp", "us_per_step": median, "us_per_step_best": best, "us_per_step_worst": worst,
             "steps_per_s": 1e6 / median, "samples_per_s": samples, "gflops": flops / median / 1e3, "batch": args.batch,
             "hidden": args.hidden.0, "steps": args.steps, "windows": args.common.windows, "step": kind,
-            "device": info.device, "name": info.name, "threads": info.threads,
+            "device": info.device, "name": info.name, "threads": info.threads, "head": args.head.name(),
+            "decoded": args.decoded,
         }));
         return Ok(());
     }
@@ -120,6 +140,11 @@ fn mlp(args: &Mlp) -> Answer {
         ("step", format!("{kind} on {}", place(info.device, &info.name, info.threads))),
     ]));
     Ok(())
+}
+
+fn pair_loss(is_decoded: bool) -> Loss {
+    let decoded = PairLoss { implicit: 1.0, decoded: 1.0, ..PairLoss::none() };
+    Loss::Pairs(if is_decoded { decoded } else { PairLoss::default() })
 }
 
 fn matmul(args: &Matmul) -> Answer {

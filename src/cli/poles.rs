@@ -32,7 +32,7 @@ pub(super) struct Poles {
 
 /// A head by name.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum HeadName {
+pub(super) enum HeadName {
     /// A number; no poles
     Linear,
     /// Polynomials of the features, one over the other
@@ -41,6 +41,23 @@ enum HeadName {
     Projective,
     /// The cotangent of an angle
     Angular,
+}
+
+impl HeadName {
+    /// The head for one output; `None` where the last layer's output is the prediction.
+    pub(super) fn head(self) -> Option<Head> {
+        match self {
+            Self::Linear => None,
+            Self::Rational => Some(Head::rational(1)),
+            Self::Projective => Some(Head::linear(1)),
+            Self::Angular => Some(Head::angular(1)),
+        }
+    }
+
+    /// The name, as the flag takes it.
+    pub(super) fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
 }
 
 /// A threshold by name.
@@ -58,12 +75,7 @@ const COVERAGE_PATIENCE: usize = 3;
 impl Poles {
     /// The head asked for, its outputs still to be settled. Refuses flags that would do nothing.
     pub(super) fn head(&self) -> Answer<Option<Head>> {
-        let mut head = match self.head {
-            None | Some(HeadName::Linear) => return self.without_head(),
-            Some(HeadName::Rational) => Head::rational(1),
-            Some(HeadName::Projective) => Head::linear(1),
-            Some(HeadName::Angular) => Head::angular(1),
-        };
+        let Some(mut head) = self.head.and_then(HeadName::head) else { return self.without_head() };
         if let Some(degrees) = &self.degrees {
             let (Form::Rational { numerator, denominator, .. }, [n, d]) = (&mut head.form, &degrees[..]) else {
                 return Err(Failure::usage("degrees: two whole numbers, like 3,2, for the rational head alone"));

@@ -16,6 +16,9 @@ pub const FINITE: &str = include_str!("../../shaders/common/finite.wgsl");
 /// The uniform and the polynomials of rational functions.
 pub const RATIONAL: &str = include_str!("../../shaders/common/rational.wgsl");
 
+/// The counter-based generator.
+pub const THREEFRY: &str = include_str!("../../shaders/common/threefry.wgsl");
+
 /// The uniform of the perceptron's kernels.
 pub const MLP_PARAMS: &str = include_str!("../../shaders/common/mlp_params.wgsl");
 /// The perceptron's products over register tiles.

@@ -1,4 +1,5 @@
-//! The forward pass of a whole perceptron in one launch: out[r] = W_last · act(… W_0 x[r] + b_0 …) + b_last.
+//! The forward pass of a whole perceptron in one launch: out[r] = W_last · act(… W_0 x[r] + b_0 …) + b_last, or the pairs
+//! that a projective head makes of that, numerators first.
 
 use super::common;
 use super::mlp::{Choice, Fused, Params, engine};
@@ -16,7 +17,8 @@ pub static MLP_FORWARD: Kernel = Kernel {
         let layers = &params.layers[..params.depth as usize];
         let products: u64 = layers.iter().map(|layer| 2 * u64::from(layer[0]) * u64::from(layer[1])).sum();
         let rows = u64::from(params.rows);
-        let bytes = 4 * (rows * u64::from(params.inputs + params.outputs) + u64::from(params.total));
+        let bytes =
+            4 * (rows * u64::from(params.inputs + params.outputs.max(params.targets)) + u64::from(params.total));
         Cost { flops: rows * products, bytes }
     },
     fuse: None,
@@ -37,5 +39,5 @@ fn run(mut call: Call<'_>) {
     let params: Params = call.params();
     let choice: &Choice = call.body();
     let (x, parameters, team) = (call.floats(0), call.floats(1), call.team);
-    engine::forward(&engine::shape(&params), choice.activation, x, parameters, call.floats_mut(0), team);
+    engine::forward(&engine::shape(&params, choice.head), choice.activation, x, parameters, call.floats_mut(0), team);
 }

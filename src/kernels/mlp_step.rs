@@ -27,7 +27,8 @@ pub fn dispatch(fused: &Fused, loss: Loss, inputs: [View; 5], outputs: [View; 3]
     match loss {
         Loss::Huber { delta } => params.delta = delta,
         Loss::CrossEntropy { smoothing } => params.smoothing = smoothing,
-        Loss::Mse | Loss::Mae | Loss::Bce | Loss::Pairs(_) => {}
+        Loss::Pairs(pairs) => pairs.fill(&mut params),
+        Loss::Mse | Loss::Mae | Loss::Bce => {}
     }
     Dispatch {
         kernel: &MLP_STEP,
@@ -60,10 +61,11 @@ fn run(call: Call<'_>) {
     let [control, partials, scratch] = call.outputs else { unreachable!("the step has three outputs") };
     let loss = choice.loss.expect("a training step has a loss");
     let [x, y, parameters, weights] = inputs;
+    let draw = engine::Draw { seed: [params.seed_low, params.seed_high], stream: params.stream };
     engine::step(
-        &engine::shape(&params),
+        &engine::shape(&params, choice.head),
         choice.activation,
-        loss,
+        (loss, draw),
         engine::Batch { x, y, order, weights },
         parameters,
         control,

@@ -14,7 +14,7 @@ use crate::params;
 pub static RANDOM: Kernel = Kernel {
     name: "random",
     params: Params::FIELDS,
-    wgsl: &[common::SCALAR, common::INDEX, include_str!("../../shaders/random.wgsl")],
+    wgsl: &[common::SCALAR, common::INDEX, common::THREEFRY, include_str!("../../shaders/random.wgsl")],
     cpu: run,
     grid: |dispatch| groups(dispatch.params::<Params>().count.div_ceil(2) as usize, 256),
     // Some forty integer operations a number.
@@ -82,7 +82,7 @@ fn run(call: Call<'_>) {
     let params: Params = call.params();
     let form = call.body::<Variant<Form>>().kind;
     let count = params.count as usize;
-    let stream = params.stream.wrapping_mul(0x9e37_79b9).wrapping_add(call.inputs[0][2]);
+    let stream = stream_at(params.stream, call.inputs[0][2]);
     let piece = TILE * common::rows_per_piece(count.div_ceil(TILE), 8 * TILE, call.team);
     let pieces = call.outputs[0][..count].chunks_mut(piece).enumerate();
     common::each(pieces, call.team, |(at, out)| {
@@ -146,6 +146,16 @@ fn threefry_lanes(key: [u32; 2], first: u32, stream: u32) -> [[u32; LANES]; 2] {
         }
     }
     [x, y]
+}
+
+/// The second word of the counter for a stream at a step.
+fn stream_at(stream: u32, step: u32) -> u32 {
+    stream.wrapping_mul(0x9e37_79b9).wrapping_add(step)
+}
+
+/// The one number in [0, 1) that `Form::Uniform` of length 1 draws at a step: for kernels that draw it themselves.
+pub(super) fn uniform_at(seed: [u32; 2], stream: u32, step: u32) -> f32 {
+    unit(threefry(seed, [0, stream_at(stream, step)])[0])
 }
 
 fn unit(bits: u32) -> f32 {

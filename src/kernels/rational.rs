@@ -191,6 +191,7 @@ fn run(call: Call<'_>) {
     let y = &mut bytemuck::cast_slice_mut::<u32, f32>(y)[..count];
     let bottom = &mut bottom[..count.div_ceil(32)];
     let piece = TILE * common::rows_per_piece(count.div_ceil(TILE), TILE * form.coefficients(), call.team);
+    let settle = lanes::settle();
     let pieces = y.chunks_mut(piece).zip(bottom.chunks_mut(piece / 32)).zip(x.chunks(piece)).enumerate();
     common::each(pieces, call.team, |(at, ((y, bottom), x))| {
         let (mut tile, nothing) = ([0.0; TILE], [0; TILE / 32]);
@@ -199,7 +200,7 @@ fn run(call: Call<'_>) {
             let (out, start) = (&mut tile[..x.len()], at * piece + k * TILE);
             let first = if channels == 1 { 0 } else { start % channels };
             simd::dispatch(Forward { form, params, table, x, out, first });
-            lanes::settle(&[Source { values: out, bits: &nothing }], Target { values, bits: Some(bits) });
+            settle(&[Source { values: out, bits: &nothing }], Target { values, bits: Some(bits) });
         }
     });
 }

@@ -132,7 +132,7 @@ impl Place<'_> {
 fn marked(g: &[f32], bottom: &[u32], first: usize, out: &mut [f32]) {
     if first.is_multiple_of(32) {
         let source = Source { values: g, bits: &bottom[first / 32..] };
-        return lanes::settle(&[source], Target { values: out, bits: None });
+        return lanes::settle()(&[source], Target { values: out, bits: None });
     }
     for (at, (out, g)) in out.iter_mut().zip(g).enumerate() {
         let place = first + at;

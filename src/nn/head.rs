@@ -4,6 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::kernels::mlp;
+pub use crate::kernels::mlp::{Denominators, Form, Gauge};
 pub use crate::kernels::rational::Basis;
 use crate::kernels::rational::MAX_DEGREE;
 pub use crate::kernels::strict::{Decoding, Threshold};
@@ -26,52 +28,6 @@ pub struct Head {
     pub gauge: Gauge,
     /// Where a pair is too near a pole to be divided.
     pub decoding: Decoding,
-}
-
-/// How features become a numerator and a denominator.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Form {
-    /// P = a, Q = b, straight from the features.
-    Linear,
-    /// P = Σ w_k φ_k(a), Q = Σ v_k φ_k(b) with coefficients of the head's own.
-    Rational {
-        /// Degree of P.
-        numerator: usize,
-        /// Degree of Q.
-        denominator: usize,
-        /// The φ.
-        basis: Basis,
-    },
-    /// P = a, Q = 1: for a model whose poles are those of its rational layers.
-    Value,
-    /// P = cos(scale · a), Q = sin(scale · a): of length 1 by construction.
-    Angular {
-        /// Radians per unit of the feature.
-        scale: f32,
-    },
-}
-
-/// Denominators of a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Denominators {
-    /// One for all outputs: they have their poles together.
-    Shared,
-    /// One for each output.
-    Each,
-}
-
-/// Which of the pairs (kP, kQ) that mean the same value is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Gauge {
-    /// The pair as it comes.
-    Free,
-    /// Divided by √(P² + Q²), which gradients take for a constant.
-    Unit,
-    /// Divided by √(P² + Q²), through which gradients flow.
-    UnitAttached,
 }
 
 impl Head {
@@ -115,6 +71,12 @@ impl Head {
             Form::Angular { .. } | Form::Value => self.outputs,
             Form::Linear | Form::Rational { .. } => self.outputs + self.denominators(),
         }
+    }
+
+    /// What the fused kernels need of it: `coefficients` are the first words of those of numerators and of denominators.
+    pub(super) fn fused(&self, coefficients: [usize; 2]) -> mlp::Head {
+        let Self { outputs, form, denominators, anchor, floor, gauge, .. } = *self;
+        mlp::Head { outputs, form, denominators, anchor, floor, gauge, coefficients }
     }
 
     /// Whether any pair the head can make counts as ⊥: a floor above the threshold rules it out.

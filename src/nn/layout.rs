@@ -117,6 +117,7 @@ impl Mlp {
     /// A spec the fused kernels take, with its parameters where the layout put them.
     pub fn of(spec: &Spec, layout: &Layout) -> Option<Self> {
         let (widths, activation) = spec.as_mlp()?;
+        let (pairs, coefficients) = layout.parameters.split_at(2 * widths.len());
         let mut inputs = spec.inputs;
         let linear = |(&outputs, pair): (&usize, &[Parameter])| {
             let layer = mlp::Layer {
@@ -128,6 +129,13 @@ impl Mlp {
             inputs = outputs;
             layer
         };
-        Self::new(activation, widths.iter().zip(layout.parameters.chunks(2)).map(linear).collect(), layout.total)
+        let layers = widths.iter().zip(pairs.chunks(2)).map(linear).collect();
+        let mlp = Self::new(activation, layers, layout.total)?;
+        let Some(head) = spec.head() else { return Some(mlp) };
+        if head.form == Form::Value {
+            return None;
+        }
+        let degrees = if let Form::Rational { numerator, .. } = head.form { [0, numerator + 1] } else { [0; 2] };
+        Some(mlp.with_head(head.fused(degrees.map(|at| coefficients.get(at).map_or(0, |first| first.offset)))))
     }
 }

@@ -164,11 +164,16 @@ impl Spec {
         Ok(2 * head.outputs)
     }
 
-    /// Widths of the linear layers and their activation, if the model is a plain perceptron with one activation throughout.
+    /// Widths of the linear layers and their activation, if the model is a plain perceptron with one activation throughout, a
+    /// projective head on top left aside.
     pub fn as_mlp(&self) -> Option<(Vec<usize>, Activation)> {
+        let layers = match self.layers.split_last() {
+            Some((Layer::Projective(_), before)) => before,
+            _ => &self.layers,
+        };
         let mut widths = Vec::new();
         let mut function = None;
-        for (at, layer) in self.layers.iter().enumerate() {
+        for (at, layer) in layers.iter().enumerate() {
             match (at % 2, layer) {
                 (0, Layer::Linear { outputs, bias: true, .. }) => widths.push(*outputs),
                 (1, Layer::Activation { function: f }) if function.is_none_or(|known| known == *f) => {
@@ -177,7 +182,7 @@ impl Spec {
                 _ => return None,
             }
         }
-        (self.layers.len() % 2 == 1).then_some((widths, function.unwrap_or(Activation::Identity)))
+        (layers.len() % 2 == 1).then_some((widths, function.unwrap_or(Activation::Identity)))
     }
 }
 

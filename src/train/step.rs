@@ -82,24 +82,30 @@ pub(super) fn validation_place(steps: usize, figure: usize) -> usize {
 impl Plans {
     pub(super) fn new(setup: &Setup<'_>, state: &State) -> Result<Self> {
         let fused = Mlp::of(setup.spec, setup.layout);
-        let kind = match (setup.settings.step, &fused) {
-            (Some(StepKind::Fused), None) => {
-                return Err(Error::new(
-                    "train: the fused step takes linear layers up to 128 wide with one activation between them; this model needs the recorded step",
-                ));
-            }
+        let taken = fused.as_ref().filter(|mlp| mlp.takes(&setup.settings.loss));
+        let kind = match (setup.settings.step, taken) {
+            (Some(StepKind::Fused), None) => return Err(refusal(fused.is_some())),
             (Some(kind), _) => kind,
             (None, Some(mlp)) if fits(setup, mlp) => StepKind::Fused,
             (None, _) => StepKind::Recorded,
         };
         let train = Rows::upload(setup, &setup.data.train)?;
-        let step = match (&fused, kind) {
+        let step = match (taken, kind) {
             (Some(mlp), StepKind::Fused) => fused_step(setup, state, mlp, &train)?,
             _ => recorded_step(setup, state, &train)?,
         };
         let validate = validation(setup, state, fused.as_ref())?;
         Ok(Self { kind, step, validate })
     }
+}
+
+/// Why the fused step was refused: for the loss, where the model fits.
+fn refusal(is_model_fine: bool) -> Error {
+    Error::new(if is_model_fine {
+        "train: the fused step takes losses of pairs row by row; the terms bottom, finite and coverage are over groups of rows and need the recorded step"
+    } else {
+        "train: the fused step takes linear layers up to 128 wide with one activation between them and maybe a projective head on top; this model needs the recorded step"
+    })
 }
 
 /// Whether the partial gradients of the fused step, one row per part, fit a binding of the device and its grid.
@@ -136,6 +142,7 @@ impl Rows {
 fn fused_step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows) -> Result<Plan> {
     let device = setup.device;
     let shape = mlp.training(device.info(), rows.count, setup.settings.batch, setup.steps, setup.data.targets);
+    let shape = shape.drawing(setup.settings.seed, TAU_STREAM);
     // The kernels leave the padding between tensors alone, and the update must find zeros there.
     let partials = device.upload(&vec![0; shape.parts() * (setup.layout.total + TAIL)])?;
     let record = || {

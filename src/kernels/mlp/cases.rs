@@ -1,17 +1,17 @@
 //! Cases of the perceptron's kernels and of the update, and their oracle: the formulas in f64, one row at a time.
 
-use super::{Activation, Fused, Layer, Loss, Mlp, forward, step};
+use super::{Activation, Fused, Layer, Loss, Mlp, forward, head_cases, step};
 use crate::device::{Case, Expected, Info};
 use crate::kernels::evidence::{Numbers, case, device, within, words};
 use crate::kernels::optimise::{self, Rule};
 use crate::kernels::oracle::wide;
 
 /// A model, a batch and what is made small.
-struct Example {
-    sizes: &'static [u32],
-    activation: Activation,
-    loss: Loss,
-    batch: usize,
+pub(super) struct Example {
+    pub sizes: &'static [u32],
+    pub activation: Activation,
+    pub loss: Loss,
+    pub batch: usize,
 }
 
 /// Models of awkward sizes, every activation, every loss; a batch fits one part, which every device cuts alike.
@@ -42,13 +42,15 @@ fn examples() -> Vec<Example> {
 /// Cases of `mlp_step`. Coarse tiles take drivers seconds to compile, so a few examples stand for all.
 pub fn of_step() -> Vec<Case> {
     let coarse = examples().into_iter().step_by(4).map(|example| step_case(&example, true));
-    examples().iter().map(|example| step_case(example, false)).chain(coarse).collect()
+    let plain = examples().into_iter().map(|example| step_case(&example, false)).chain(coarse);
+    plain.chain(head_cases::of_step()).collect()
 }
 
 /// Cases of `mlp_forward`.
 pub fn of_forward() -> Vec<Case> {
     let coarse = examples().into_iter().step_by(5).map(|example| forward_case(&example, true));
-    examples().iter().map(|example| forward_case(example, false)).chain(coarse).collect()
+    let plain = examples().into_iter().map(|example| forward_case(&example, false)).chain(coarse);
+    plain.chain(head_cases::of_forward()).collect()
 }
 
 /// Cases of `optimise`.
@@ -66,9 +68,9 @@ pub fn of_update() -> Vec<Case> {
 }
 
 /// Sums are compared with the size of what was summed: cancellation leaves an absolute error.
-const STEP_BOUND: crate::device::Bound = within(2e-5, 2e-5);
+pub(super) const STEP_BOUND: crate::device::Bound = within(2e-5, 2e-5);
 
-fn model(example: &Example) -> (Mlp, Vec<Layer>, usize) {
+pub(super) fn model(example: &Example) -> (Mlp, Vec<Layer>, usize) {
     let mut total = 0;
     let mut place = |count: u32| {
         let at = total;
@@ -86,7 +88,7 @@ fn model(example: &Example) -> (Mlp, Vec<Layer>, usize) {
     (mlp, layers, total as usize)
 }
 
-fn parameters(layers: &[Layer], total: usize, numbers: &mut Numbers) -> Vec<f32> {
+pub(super) fn parameters(layers: &[Layer], total: usize, numbers: &mut Numbers) -> Vec<f32> {
     let mut flat = vec![0.0; total];
     for layer in layers {
         let scale = 1.0 / (layer.inputs as f32).sqrt();
@@ -170,21 +172,21 @@ fn forward_case(example: &Example, is_coarse: bool) -> Case {
 }
 
 /// A perceptron in f64, and the gradient sums it has seen.
-struct Oracle<'a> {
+pub(super) struct Oracle<'a> {
     example: &'a Example,
     layers: &'a [Layer],
-    flat: Vec<f64>,
+    pub flat: Vec<f64>,
     /// Inputs of each layer, then the outputs of the last.
     values: Vec<Vec<f64>>,
     /// Derivatives of the activations.
     slopes: Vec<Vec<f64>>,
-    gradient: Vec<f64>,
-    loss: f64,
-    weight: f64,
+    pub gradient: Vec<f64>,
+    pub loss: f64,
+    pub weight: f64,
 }
 
 impl<'a> Oracle<'a> {
-    fn new(example: &'a Example, layers: &'a [Layer], flat: &[f32]) -> Self {
+    pub(super) fn new(example: &'a Example, layers: &'a [Layer], flat: &[f32]) -> Self {
         let gradient = vec![0.0; flat.len()];
         Self {
             example,
@@ -198,7 +200,7 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    fn predict(&mut self, x: &[f32]) -> Vec<f64> {
+    pub(super) fn predict(&mut self, x: &[f32]) -> Vec<f64> {
         self.values = vec![wide(x)];
         self.slopes.clear();
         for (at, layer) in self.layers.iter().enumerate() {
@@ -218,9 +220,14 @@ impl<'a> Oracle<'a> {
 
     fn learn(&mut self, x: &[f32], y: &[f32], weights: &[f32]) {
         let z = self.predict(x);
-        let (loss, weight, mut d) = grade(self.example.loss, &z, &wide(y), &wide(weights));
+        let (loss, weight, d) = grade(self.example.loss, &z, &wide(y), &wide(weights));
         self.loss += loss;
         self.weight += weight;
+        self.walk_back(d);
+    }
+
+    /// Adds the gradients of the row last predicted, d being that of its z.
+    pub(super) fn walk_back(&mut self, mut d: Vec<f64>) {
         for at in (0..self.layers.len()).rev() {
             let (layer, a) = (&self.layers[at], &self.values[at]);
             let mut below = vec![0.0; a.len()];

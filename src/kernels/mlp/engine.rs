@@ -8,18 +8,20 @@
     reason = "generic over the instruction set: must land inside the function that enables it"
 )]
 
+use super::pack::Pack;
 use super::plan::{Layer, Plan, Shape, TILE};
-use super::tile::{Pack, Predict, Train};
-use super::{Activation, Loss, Params, plan};
+use super::tile::{Predict, Train};
+use super::{Activation, Head, Loss, Params, plan};
 use crate::host::Team;
 use crate::kernels::disjoint::Disjoint;
+use crate::kernels::random;
 use crate::kernels::simd::dispatch;
 
-/// The uniform as the engine's shape.
-pub(crate) fn shape(params: &Params) -> Shape {
+/// The uniform as the engine's shape, and the head on top.
+pub(crate) fn shape(params: &Params, head: Option<Head>) -> Shape {
     let layers = params.layers.map(|[inputs, outputs, weight, bias]| Layer { inputs, outputs, weight, bias });
     let Params { rows, batch, steps, parts, inputs, outputs, targets, total, depth, .. } = *params;
-    Shape { rows, batch, steps, parts, inputs, outputs, targets, total, depth, layers }
+    Shape { rows, batch, steps, parts, inputs, outputs, targets, total, depth, layers, head }
 }
 
 /// The training rows and their order.
@@ -35,6 +37,25 @@ pub(crate) struct Batch<'a> {
     pub weights: &'a [f32],
 }
 
+/// The key and the stream that thresholds are drawn from.
+#[derive(Clone, Copy)]
+pub(crate) struct Draw {
+    pub seed: [u32; 2],
+    pub stream: u32,
+}
+
+impl Draw {
+    /// The threshold of the step with this number.
+    fn threshold(self, loss: Loss, step: u32) -> f32 {
+        let Loss::Pairs(pairs) = loss else { return 0.0 };
+        let [low, high] = pairs.tau;
+        if !pairs.is_drawn() {
+            return low;
+        }
+        random::uniform_at(self.seed, self.stream, step) * (high - low) + low
+    }
+}
+
 /// Gradient sums, loss sum and weight sum of the batch at the cursor: partials[part] = [gradients like params, loss sum, weight sum].
 /// x [rows, inputs], y [rows, targets], order = 4 words per step then a permutation of the rows, weights [outputs] for cross-entropy, control
 /// [step, cursor, step, cursor], partials [parts, total + 64], scratch of `scratch_words(p)`, its contents of no account.
@@ -42,7 +63,7 @@ pub(crate) struct Batch<'a> {
 pub(crate) fn step(
     p: &Shape,
     activation: Activation,
-    loss: Loss,
+    (loss, draw): (Loss, Draw),
     batch: Batch<'_>,
     params: &[f32],
     control: &mut [u32],
@@ -55,6 +76,7 @@ pub(crate) fn step(
     let rows = batch_rows(p, order, control[1] as usize);
     control[2] = control[0].wrapping_add(1);
     control[3] = control[1];
+    let tau = draw.threshold(loss, control[2]);
     let (shared, own) = aligned(scratch, plan.words()).split_at_mut(plan.shared_words);
     pack(p, &plan, params, shared, team);
     let (shared, own, partials) = (&*shared, Disjoint::new(own), Disjoint::new(partials));
@@ -65,15 +87,15 @@ pub(crate) fn step(
         // SAFETY: as above.
         let own = unsafe { own.range(part * plan.part_words..(part + 1) * plan.part_words) };
         let rows = plan.part_rows(rows, part);
-        dispatch(Train { p, plan: &plan, activation, loss, x, y, rows, weights, shared, own, partial });
+        dispatch(Train { p, plan: &plan, activation, loss, tau, x, y, rows, weights, params, shared, own, partial });
     });
 }
 
-/// out [rows, outputs] = the model at x [rows, inputs]. Allocates its scratch: it is called rarely and for many rows.
+/// out [rows, outputs], or the pairs of a head, = the model at x [rows, inputs]. Allocates its scratch: it is called rarely and for many rows.
 pub(crate) fn forward(p: &Shape, activation: Activation, x: &[f32], params: &[f32], out: &mut [f32], team: &Team) {
     let plan = Plan::of_tile(p, TILE);
-    let (inputs, outputs) = (p.inputs as usize, p.outputs as usize);
-    let rows = out.len() / outputs;
+    let (inputs, answers) = (p.inputs as usize, p.answers());
+    let rows = out.len() / answers;
     let pieces = team.threads().min(rows.div_ceil(TILE)).max(1);
     let mut scratch = vec![0.0; plan.shared_words + pieces * plan.part_words + plan::PAD];
     let (shared, own) =
@@ -86,8 +108,8 @@ pub(crate) fn forward(p: &Shape, activation: Activation, x: &[f32], params: &[f3
         // SAFETY: one range per piece.
         let own = unsafe { own.range(piece * plan.part_words..(piece + 1) * plan.part_words) };
         // SAFETY: as above.
-        let out = unsafe { out.range(start * outputs..end * outputs) };
-        dispatch(Predict { p, plan: &plan, activation, x: &x[start * inputs..end * inputs], shared, own, out });
+        let out = unsafe { out.range(start * answers..end * answers) };
+        dispatch(Predict { p, plan: &plan, activation, x: &x[start * inputs..end * inputs], params, shared, own, out });
     });
 }
 

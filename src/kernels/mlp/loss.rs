@@ -50,7 +50,7 @@ impl WithSimd for Grade<'_> {
             Loss::Mae => pointwise(simd, &mut self, Mae),
             Loss::Huber { delta } => pointwise(simd, &mut self, Huber(delta)),
             Loss::Bce => pointwise(simd, &mut self, Bce),
-            Loss::Pairs(_) => unreachable!("the fused step takes no pairs"),
+            Loss::Pairs(_) => unreachable!("pairs come from a head"),
             Loss::CrossEntropy { smoothing } => {
                 let mut sums = Sums::default();
                 for row in 0..self.rows.len() {

@@ -4,7 +4,12 @@
 mod activation;
 pub mod cases;
 pub(super) mod engine;
+mod head;
+mod head_cases;
+mod head_tile;
 mod loss;
+mod pack;
+mod pair_terms;
 mod pairs;
 mod plan;
 mod product;
@@ -18,6 +23,7 @@ pub use super::mlp_forward::dispatch as forward;
 pub use super::mlp_step::dispatch as step;
 use crate::device::{Body, Info, SharedBody};
 use crate::params;
+pub use head::{Basis, Denominators, Form, Gauge, Head, MAX_DEGREE};
 pub use pairs::PairLoss;
 pub use plan::{Layer, MAX_LAYERS};
 
@@ -102,22 +108,24 @@ pub enum Loss {
 }
 
 impl Loss {
-    fn wgsl(self) -> [&'static str; 2] {
+    fn wgsl(self) -> [&'static str; 3] {
         let mean = include_str!("../../../shaders/common/loss_mean.wgsl");
+        let none = include_str!("../../../shaders/common/coefficients_none.wgsl");
         match self {
-            Self::Mse => [mean, include_str!("../../../shaders/common/loss_mse.wgsl")],
-            Self::Mae => [mean, include_str!("../../../shaders/common/loss_mae.wgsl")],
-            Self::Huber { .. } => [mean, include_str!("../../../shaders/common/loss_huber.wgsl")],
-            Self::Bce => [mean, include_str!("../../../shaders/common/loss_bce.wgsl")],
-            Self::Pairs(_) => unreachable!("the fused step takes no pairs"),
-            Self::CrossEntropy { .. } => ["", include_str!("../../../shaders/common/loss_cross_entropy.wgsl")],
+            Self::Mse => [mean, include_str!("../../../shaders/common/loss_mse.wgsl"), none],
+            Self::Mae => [mean, include_str!("../../../shaders/common/loss_mae.wgsl"), none],
+            Self::Huber { .. } => [mean, include_str!("../../../shaders/common/loss_huber.wgsl"), none],
+            Self::Bce => [mean, include_str!("../../../shaders/common/loss_bce.wgsl"), none],
+            Self::Pairs(_) => unreachable!("pairs come from a head"),
+            Self::CrossEntropy { .. } => ["", include_str!("../../../shaders/common/loss_cross_entropy.wgsl"), none],
         }
     }
 }
 
 params! {
     /// A layer is (inputs, outputs, offset of its weight, offset of its bias), in words of the flat parameters.
-    /// `span` is a workgroup's rows; `stride` is a row's scratch in quads of words.
+    /// `span` is a workgroup's rows; `stride` is a row's scratch in quads of words. From `gamma` on the fields belong to
+    /// projective heads and losses of pairs; `shift` is what is added to a denominator.
     pub struct Params {
         rows: u32,
         batch: u32,
@@ -138,7 +146,23 @@ params! {
         eps: f32,
         weight_decay: f32,
         momentum: f32,
-        unused: f32,
+        gamma: f32,
+        shift: f32,
+        scale: f32,
+        tau_low: f32,
+        tau_high: f32,
+        implicit: f32,
+        chordal: f32,
+        decoded: f32,
+        margin: f32,
+        sign: f32,
+        sign_within: f32,
+        numerator: u32,
+        denominator: u32,
+        seed_low: u32,
+        seed_high: u32,
+        stream: u32,
+        unused: u32,
         layers: [[u32; 4]; MAX_LAYERS],
     }
 }
@@ -148,6 +172,7 @@ params! {
 pub struct Mlp {
     activation: Activation,
     layers: Vec<Layer>,
+    head: Option<Head>,
     total: usize,
 }
 
@@ -156,13 +181,30 @@ impl Mlp {
     pub fn new(activation: Activation, layers: Vec<Layer>, total: usize) -> Option<Self> {
         let fits = |layer: &Layer| layer.inputs.max(layer.outputs) as usize <= MAX_WIDTH;
         let is_taken = (1..=MAX_LAYERS).contains(&layers.len()) && layers.iter().all(fits);
-        is_taken.then_some(Self { activation, layers, total })
+        is_taken.then_some(Self { activation, layers, head: None, total })
+    }
+
+    /// The same with a projective head on top, whose features are the last layer's outputs.
+    #[track_caller]
+    pub fn with_head(self, head: Head) -> Self {
+        let width = self.layers[self.layers.len() - 1].outputs as usize;
+        assert_eq!(width, head.features(), "mlp: the head's features are not the last layer's outputs");
+        Self { head: Some(head), ..self }
+    }
+
+    /// Whether the fused step takes the loss: of pairs where there is a head, and then row by row.
+    pub fn takes(&self, loss: &Loss) -> bool {
+        match loss {
+            Loss::Pairs(pairs) => self.head.is_some() && pairs.is_by_row(),
+            _ => self.head.is_none(),
+        }
     }
 
     /// A training step over `rows` rows.
     pub fn training(&self, info: &Info, rows: usize, batch: usize, steps: usize, targets: usize) -> Fused {
         let grain = Grain::of(info, batch.min(rows));
-        let stride = self.layers.iter().map(|layer| quads(layer.inputs) + quads(layer.outputs)).sum();
+        let kept = self.head.map_or(0, |head| head.kept_quads() as u32);
+        let stride = kept + self.layers.iter().map(|layer| quads(layer.inputs) + quads(layer.outputs)).sum::<u32>();
         let mut params = self.params(rows, stride, grain);
         let tiles = batch.min(rows).div_ceil(grain.span);
         // A CPU part is a thread's share; two even for one thread, so that one and two give the same bits.
@@ -171,7 +213,7 @@ impl Mlp {
         params.steps = steps as u32;
         params.targets = targets as u32;
         params.parts = parts.max(1) as u32;
-        Fused { params, activation: self.activation, grain }
+        Fused { params, activation: self.activation, head: self.head, grain }
     }
 
     /// Prediction over `rows` rows.
@@ -180,7 +222,7 @@ impl Mlp {
         let widest = self.layers.iter().map(|layer| quads(layer.inputs.max(layer.outputs))).max().unwrap_or(1);
         let mut params = self.params(rows, 2 * widest, grain);
         params.parts = rows.div_ceil(grain.span).clamp(1, 256) as u32;
-        Fused { params, activation: self.activation, grain }
+        Fused { params, activation: self.activation, head: self.head, grain }
     }
 
     fn params(&self, rows: usize, stride: u32, grain: Grain) -> Params {
@@ -192,6 +234,9 @@ impl Mlp {
         params.depth = self.layers.len() as u32;
         params.span = grain.span as u32;
         params.stride = stride;
+        if let Some(head) = &self.head {
+            head.fill(&mut params);
+        }
         for (slot, layer) in params.layers.iter_mut().zip(&self.layers) {
             *slot = [layer.inputs, layer.outputs, layer.weight, layer.bias];
         }
@@ -251,13 +296,20 @@ fn quads(words: u32) -> u32 {
 pub struct Fused {
     pub(super) params: Params,
     activation: Activation,
+    head: Option<Head>,
     grain: Grain,
 }
 
 impl Fused {
     /// What its kernel is specialised with.
     pub(super) fn choice(&self, loss: Option<Loss>) -> SharedBody {
-        Rc::new(Choice { activation: self.activation, loss, grain: self.grain })
+        Rc::new(Choice { activation: self.activation, loss, head: self.head, grain: self.grain })
+    }
+
+    /// The same with the key and the stream that thresholds are drawn from.
+    pub fn drawing(mut self, seed: u64, stream: u32) -> Self {
+        [self.params.seed_low, self.params.seed_high, self.params.stream] = [seed as u32, (seed >> 32) as u32, stream];
+        self
     }
 
     /// Rows of the partial gradients.
@@ -269,7 +321,7 @@ impl Fused {
     pub fn scratch_words(&self, info: &Info) -> usize {
         let params = &self.params;
         if info.device == "cpu" {
-            return if params.steps == 0 { 1 } else { plan::scratch_words(&engine::shape(params)) };
+            return if params.steps == 0 { 1 } else { plan::scratch_words(&engine::shape(params, self.head)) };
         }
         4 * params.parts as usize * params.span as usize * params.stride as usize
     }
@@ -279,14 +331,17 @@ impl Fused {
 pub struct Choice {
     pub(super) activation: Activation,
     pub(super) loss: Option<Loss>,
+    pub(super) head: Option<Head>,
     grain: Grain,
 }
 
 impl Body for Choice {
     fn wgsl(&self) -> String {
         let mut fragments = vec![self.grain.wgsl(self.loss.is_some()), self.activation.wgsl().to_owned()];
-        if let Some(loss) = self.loss {
-            fragments.extend(loss.wgsl().map(str::to_owned));
+        match (&self.head, self.loss) {
+            (Some(head), loss) => fragments.extend(head.wgsl(loss)),
+            (None, Some(loss)) => fragments.extend(loss.wgsl().map(str::to_owned)),
+            (None, None) => fragments.push(include_str!("../../../shaders/common/output_plain.wgsl").to_owned()),
         }
         fragments.join("\n")
     }

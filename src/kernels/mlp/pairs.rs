@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Params;
 use crate::error::{Error, Result};
 
 /// A weighted sum of terms, each a mean over all pairs unless it says otherwise. A weight of 0 leaves a term out.
@@ -105,6 +106,20 @@ impl PairLoss {
             return refused(format!("target_coverage is {}, wanted 0 to 1", self.target_coverage));
         }
         Ok(())
+    }
+
+    /// Its numbers in the uniform.
+    pub(in crate::kernels) fn fill(&self, params: &mut Params) {
+        let Self { implicit, gamma, chordal, decoded, margin, sign, sign_within, tau, .. } = *self;
+        [params.implicit, params.chordal, params.decoded, params.margin] = [implicit, chordal, decoded, margin];
+        [params.sign, params.sign_within, params.gamma] = [sign, sign_within, gamma];
+        [params.tau_low, params.tau_high] = tau;
+    }
+
+    /// Whether τ matters and differs from step to step.
+    pub(super) fn is_drawn(&self) -> bool {
+        let [low, high] = self.tau;
+        low < high && (self.decoded != 0.0 || self.margin != 0.0)
     }
 
     /// Whether each row has a loss of its own: terms over groups of rows do not.

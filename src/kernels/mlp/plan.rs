@@ -5,6 +5,8 @@
     reason = "generic over the instruction set: must land inside the function that enables it"
 )]
 
+use super::{Head, head_tile};
+
 /// Rows of tiles and packed weights are padded to this many words: one cache line, one AVX-512 vector.
 pub(super) const PAD: usize = 16;
 /// Samples per tile, at most.
@@ -28,7 +30,6 @@ pub struct Layer {
     pub bias: u32,
 }
 
-#[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shape {
     pub rows: u32,
@@ -41,9 +42,15 @@ pub(crate) struct Shape {
     pub total: u32,
     pub depth: u32,
     pub layers: [Layer; MAX_LAYERS],
+    pub head: Option<Head>,
 }
 
 impl Shape {
+    /// Words per row that a prediction gives.
+    pub(super) fn answers(&self) -> usize {
+        self.head.map_or(self.outputs as usize, |head| 2 * head.outputs)
+    }
+
     pub(crate) fn layers(&self) -> &[Layer] {
         &self.layers[..self.depth as usize]
     }
@@ -80,8 +87,9 @@ pub(super) struct Plan {
     pub part_words: usize,
     /// [tile, padded outputs]: what the last layer gives.
     pub last: usize,
-    /// Three rows of tile * outputs words for the loss.
+    /// What the loss works in: three rows of tile * outputs words, or the head's table.
     pub loss: usize,
+    pub loss_words: usize,
     pub depth: usize,
     places: [Place; MAX_LAYERS],
 }
@@ -113,6 +121,7 @@ impl Plan {
             part_words: 0,
             last: 0,
             loss: 0,
+            loss_words: 0,
             depth,
             places: [Place::default(); MAX_LAYERS],
         };
@@ -128,7 +137,9 @@ impl Plan {
         }
         let outputs = p.outputs as usize;
         plan.last = take(&mut plan.part_words, rows * outputs.next_multiple_of(PAD));
-        plan.loss = take(&mut plan.part_words, 3 * (tile * outputs).next_multiple_of(PAD));
+        let plain = 3 * (tile * outputs).next_multiple_of(PAD);
+        plan.loss_words = p.head.map_or(plain, |head| head_tile::work_words(&head, tile));
+        plan.loss = take(&mut plan.part_words, plan.loss_words);
         plan
     }
 

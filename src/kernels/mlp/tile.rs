@@ -1,4 +1,4 @@
-//! The passes over tiles: packing the weights, and one part's samples down and up the layers.
+//! The passes over tiles: one part's samples down and up the layers.
 #![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
 #![allow(
     clippy::inline_always,
@@ -6,80 +6,13 @@
 )]
 
 use super::activation::Sweep;
+use super::head_tile::{Give, Learn};
 use super::loss::{Grade, Sums};
-use super::plan::{PAD, Place, Plan, SLACK, Shape};
+use super::plan::{Place, Plan, SLACK, Shape};
 use super::product::{Ends, Left, Right, product};
 use super::{Activation, Loss};
-use crate::kernels::disjoint::Disjoint;
 use crate::kernels::simd::{load, store};
 use pulp::{Simd, WithSimd};
-
-/// Packs every layer's weights into `shared`; piece k of n takes every n-th band of `PAD` outputs.
-pub(super) struct Pack<'a> {
-    pub p: &'a Shape,
-    pub plan: &'a Plan,
-    pub params: &'a [f32],
-    pub shared: &'a Disjoint<'a, f32>,
-    pub piece: usize,
-    pub pieces: usize,
-}
-
-impl WithSimd for Pack<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _simd: S) {
-        let mut band = 0;
-        for (place, layer) in self.plan.places().iter().zip(self.p.layers()) {
-            let weight = &self.params[layer.weight as usize..][..place.inputs * place.outputs];
-            let bias = &self.params[layer.bias as usize..][..place.outputs];
-            for first in (0..place.outputs).step_by(PAD) {
-                if band % self.pieces == self.piece {
-                    self.band(place, weight, bias, first);
-                }
-                band += 1;
-            }
-        }
-    }
-}
-
-impl Pack<'_> {
-    /// Outputs first..first + PAD of one layer: PAD columns of `down`, as many rows of `up`.
-    #[inline(always)]
-    fn band(&self, place: &Place, weight: &[f32], bias: &[f32], first: usize) {
-        let count = PAD.min(place.outputs - first);
-        // SAFETY: the ranges written here belong to this band, and a band to one piece.
-        let packed = |start, len| unsafe { self.shared.range(start..start + len) };
-        let padded = packed(place.bias + first, PAD);
-        padded.fill(0.0);
-        padded[..count].copy_from_slice(&bias[first..first + count]);
-        for o in first..first + count {
-            let row = packed(place.up + o * place.input_stride, place.input_stride);
-            row[..place.inputs].copy_from_slice(&weight[o * place.inputs..][..place.inputs]);
-            row[place.inputs..].fill(0.0);
-        }
-        let mut square = [[0.0; PAD]; PAD];
-        for i in (0..place.inputs).step_by(PAD) {
-            for (o, row) in square.iter_mut().take(count).enumerate() {
-                row.copy_from_slice(packed(place.up + (first + o) * place.input_stride + i, PAD));
-            }
-            for (k, row) in transposed(&square).iter().take(place.inputs - i).enumerate() {
-                packed(place.down + (i + k) * place.stride + first, PAD).copy_from_slice(row);
-            }
-        }
-    }
-}
-
-#[inline(always)]
-fn transposed(square: &[[f32; PAD]; PAD]) -> [[f32; PAD]; PAD] {
-    let mut turned = [[0.0; PAD]; PAD];
-    for i in 0..PAD {
-        for j in 0..PAD {
-            turned[j][i] = square[i][j];
-        }
-    }
-    turned
-}
 
 /// One part's share of the batch: all its tiles, into its row of the partial sums.
 pub(super) struct Train<'a> {
@@ -87,10 +20,13 @@ pub(super) struct Train<'a> {
     pub plan: &'a Plan,
     pub activation: Activation,
     pub loss: Loss,
+    /// The threshold of this step, for pairs.
+    pub tau: f32,
     pub x: &'a [f32],
     pub y: &'a [f32],
     pub rows: &'a [u32],
     pub weights: &'a [f32],
+    pub params: &'a [f32],
     pub shared: &'a [f32],
     pub own: &'a mut [f32],
     pub partial: &'a mut [f32],
@@ -111,7 +47,14 @@ impl WithSimd for Train<'_> {
         for (t, rows) in self.rows.chunks(plan.tile).enumerate() {
             gather(plan, self.x, rows, own);
             descend(simd, plan, self.activation, rows.len(), self.shared, own);
-            sums.add(grade(simd, plan, own, self.loss, self.y, rows, self.weights));
+            sums.add(match (&p.head, self.loss) {
+                (Some(head), Loss::Pairs(loss)) => {
+                    let (tau, y, params) = (self.tau, self.y, self.params);
+                    let (z, stride, work) = ends(plan, own, rows.len());
+                    simd.vectorize(Learn { head, loss, tau, z, stride, work, y, rows, params, partial })
+                }
+                (_, loss) => grade(simd, plan, own, loss, self.y, rows, self.weights),
+            });
             for l in (0..plan.depth).rev() {
                 let (place, layer) = (&plan.places()[l], &p.layers[l]);
                 let delta = if l + 1 == plan.depth { plan.last } else { place.delta };
@@ -141,6 +84,7 @@ pub(super) struct Predict<'a> {
     pub plan: &'a Plan,
     pub activation: Activation,
     pub x: &'a [f32],
+    pub params: &'a [f32],
     pub shared: &'a [f32],
     pub own: &'a mut [f32],
     pub out: &'a mut [f32],
@@ -152,15 +96,19 @@ impl WithSimd for Predict<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Predict { p, plan, own, .. } = self;
-        let (inputs, outputs) = (p.inputs as usize, p.outputs as usize);
+        let (inputs, answers) = (p.inputs as usize, p.answers());
         let numbers: [u32; super::plan::TILE] = std::array::from_fn(|i| i as u32);
-        for (x, out) in self.x.chunks(plan.tile * inputs).zip(self.out.chunks_mut(plan.tile * outputs)) {
+        for (x, out) in self.x.chunks(plan.tile * inputs).zip(self.out.chunks_mut(plan.tile * answers)) {
             let rows = &numbers[..x.len() / inputs];
             gather(plan, x, rows, own);
             descend(simd, plan, self.activation, rows.len(), self.shared, own);
-            let stride = outputs.next_multiple_of(PAD);
-            for (row, out) in out.chunks_mut(outputs).enumerate() {
-                out.copy_from_slice(&own[plan.last + row * stride..][..outputs]);
+            let (z, stride, work) = ends(plan, own, rows.len());
+            if let Some(head) = &p.head {
+                simd.vectorize(Give { head, z, stride, work, params: self.params, out });
+                continue;
+            }
+            for (out, z) in out.chunks_mut(answers).zip(z.chunks(stride)) {
+                out.copy_from_slice(&z[..answers]);
             }
         }
     }
@@ -211,11 +159,18 @@ fn descend<S: Simd>(simd: S, plan: &Plan, activation: Activation, rows: usize, s
 
 #[inline(always)]
 fn grade<S: Simd>(simd: S, plan: &Plan, own: &mut [f32], loss: Loss, y: &[f32], rows: &[u32], weights: &[f32]) -> Sums {
-    let Place { outputs, stride, .. } = plan.places()[plan.depth - 1];
-    let third = (plan.tile * outputs).next_multiple_of(PAD);
-    let ranges = [plan.last..plan.last + rows.len() * stride, plan.loss..plan.loss + 3 * third];
-    let [z, work] = own.get_disjoint_mut(ranges).expect("places do not overlap");
+    let outputs = plan.places()[plan.depth - 1].outputs;
+    let (z, stride, work) = ends(plan, own, rows.len());
     simd.vectorize(Grade { loss, z, stride, outputs, y, rows, weights, work })
+}
+
+/// What the last layer gives for so many rows, the words between its rows, and the room that a loss has to work in.
+#[inline(always)]
+fn ends<'a>(plan: &Plan, own: &'a mut [f32], rows: usize) -> (&'a mut [f32], usize, &'a mut [f32]) {
+    let stride = plan.places()[plan.depth - 1].stride;
+    let ranges = [plan.last..plan.last + rows * stride, plan.loss..plan.loss + plan.loss_words];
+    let [z, work] = own.get_disjoint_mut(ranges).expect("places do not overlap");
+    (z, stride, work)
 }
 
 /// z = a W^T + b of one layer and tile.

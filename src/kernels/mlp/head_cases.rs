@@ -1,0 +1,293 @@
+//! Cases of the perceptron's kernels with a projective head. The oracle writes a row's loss down in f64 and differentiates it by
+//! central differences, holding fixed what gradients are told to take for a constant.
+
+use super::cases::{Example, Oracle, STEP_BOUND, model, parameters};
+use super::head::STEP;
+use super::{Activation, Basis, Denominators, Form, Gauge, Head, Layer, Loss, Mlp, PairLoss, forward, step};
+use crate::device::{Case, Expected, Info};
+use crate::kernels::evidence::{Numbers, case, device, within, words};
+use crate::kernels::oracle::wide;
+use crate::kernels::random::threefry;
+
+const SEED: u64 = 0x0123_4567_89ab_cdef;
+const STREAM: u32 = 5;
+/// The step that thresholds are drawn for: one after what `control` starts with.
+const STEP_NUMBER: u32 = 9;
+
+/// Heads of every form, gauge and kind of denominator, with every loss; sizes end in the head's features.
+fn examples() -> Vec<(Head, PairLoss, &'static [u32])> {
+    use Basis::{Chebyshev, Monomial};
+    use Denominators::{Each, Shared};
+    let head = |outputs, form, denominators| Head {
+        outputs,
+        form,
+        denominators,
+        anchor: 1.0,
+        floor: None,
+        gauge: Gauge::Free,
+        coefficients: [0; 2],
+    };
+    let rational = |numerator, denominator, basis| Form::Rational { numerator, denominator, basis };
+    let none = PairLoss::none();
+    let usual = PairLoss::default();
+    let implicit = PairLoss { implicit: 0.7, ..none };
+    let detached = PairLoss { implicit: 0.7, is_detached: true, decoded: 0.3, tau: [0.2; 2], ..none };
+    let drawn = PairLoss { decoded: 1.5, margin: 2.0, tau: [0.9, 1.8], ..none };
+    // With so large a gamma no row's implicit residual is too steep for differences to follow.
+    let gentle = PairLoss { implicit: 0.5, gamma: 1e-2, sign: 1.5, sign_within: 2.0, ..drawn };
+    let all = PairLoss { chordal: 0.25, decoded: 0.75, ..gentle };
+    let floored = |head: Head| Head { floor: Some(0.3), anchor: 0.2, ..head };
+    let angular = |outputs, scale| Head { anchor: 0.0, ..head(outputs, Form::Angular { scale }, Each) };
+    vec![
+        (head(1, rational(3, 2, Monomial), Shared), usual, &[5, 64, 64, 64, 2]),
+        (head(1, Form::Linear, Each), usual, &[3, 7, 2]),
+        (head(3, Form::Linear, Shared), implicit, &[2, 9, 4]),
+        (floored(head(3, rational(2, 4, Chebyshev), Each)), detached, &[4, 6, 6]),
+        (Head { gauge: Gauge::Unit, ..head(5, rational(3, 2, Monomial), Shared) }, drawn, &[3, 12, 6]),
+        (Head { gauge: Gauge::UnitAttached, ..head(2, rational(0, 1, Chebyshev), Shared) }, all, &[3, 8, 3]),
+        (angular(2, 1.7), PairLoss { sign_within: 2.0, ..usual }, &[4, 10, 2]),
+        (angular(1, 0.5), drawn, &[1, 1]),
+        (Head { gauge: Gauge::UnitAttached, ..floored(head(2, Form::Linear, Each)) }, all, &[6, 5, 4]),
+        (head(70, rational(1, 1, Monomial), Shared), usual, &[2, 20, 71]),
+        (
+            Head { gauge: Gauge::Unit, ..head(1, Form::Linear, Each) },
+            PairLoss { margin: 1.0, tau: [0.8; 2], ..none },
+            &[2, 2],
+        ),
+    ]
+}
+
+/// Cases of `mlp_step`. Coarse tiles take drivers seconds to compile: the first stands for all.
+pub(super) fn of_step() -> Vec<Case> {
+    let coarse = examples().into_iter().take(1).map(|example| step_case(example, 13, true));
+    examples().into_iter().zip(5..).map(|(example, batch)| step_case(example, batch, false)).chain(coarse).collect()
+}
+
+/// Cases of `mlp_forward`.
+pub(super) fn of_forward() -> Vec<Case> {
+    let coarse = examples().into_iter().take(1).map(|example| forward_case(example, 130, true));
+    examples().into_iter().zip(31..).map(|(example, rows)| forward_case(example, rows, false)).chain(coarse).collect()
+}
+
+/// The kernels' model, its layers, its first parameters and the head with its place among them.
+fn whole(example: &Example, head: Head, numbers: &mut Numbers) -> (Mlp, Vec<Layer>, Vec<f32>, Head) {
+    let (_, layers, plain) = model(example);
+    let mut flat = parameters(&layers, plain, numbers);
+    let mut coefficients = [0; 2];
+    if let Form::Rational { numerator, denominator, .. } = head.form {
+        let parts = [(numerator, head.outputs), (denominator, head.denominators())];
+        for (first, (degree, count)) in coefficients.iter_mut().zip(parts) {
+            *first = flat.len();
+            for k in 0..=degree {
+                let centre = if k == 1 { 0.6 } else { 0.0 };
+                flat.extend(numbers.floats(count).iter().map(|value| centre + 0.3 * value));
+                flat.resize(flat.len().next_multiple_of(STEP), 0.0);
+            }
+        }
+    }
+    let head = Head { coefficients, ..head };
+    let mlp =
+        Mlp::new(example.activation, layers.clone(), flat.len()).expect("a case fits the kernels").with_head(head);
+    (mlp, layers, flat, head)
+}
+
+fn name(example: &Example, head: &Head, is_coarse: bool) -> String {
+    let Head { outputs, form, denominators, floor, gauge, .. } = head;
+    let Loss::Pairs(PairLoss { implicit, chordal, decoded, margin, sign, .. }) = example.loss else {
+        unreachable!("a head's loss is one of pairs")
+    };
+    let grain = if is_coarse { "coarse" } else { "fine" };
+    format!(
+        "{:?} {form:?} of {outputs}, {denominators:?}, floor {floor:?}, {gauge:?}, weights {implicit} {chordal} {decoded} {margin} {sign}, {grain}",
+        example.sizes
+    )
+}
+
+/// Wanted pairs: mostly finite, some ⊥ of either sign.
+fn targets(numbers: &mut Numbers, rows: usize, outputs: usize) -> Vec<f32> {
+    let pair = |(at, value): (usize, &f32)| match at % 5 {
+        3 => [1.0, 0.0],
+        4 if *value < 0.0 => [-1.0, 0.0],
+        _ => [2.0 * value, 1.0],
+    };
+    let pairs: Vec<[f32; 2]> = numbers.floats(rows * outputs).iter().enumerate().map(pair).collect();
+    pairs.chunks(outputs).flat_map(|row| [0, 1].map(|half| row.iter().map(move |pair| pair[half]))).flatten().collect()
+}
+
+fn step_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), batch: usize, is_coarse: bool) -> Case {
+    let mut numbers = Numbers::new(74);
+    let example = Example { sizes, activation: Activation::Silu, loss: Loss::Pairs(loss), batch };
+    let (mlp, layers, flat, head) = whole(&example, head, &mut numbers);
+    let (inputs, width, total) = (sizes[0] as usize, 2 * head.outputs, flat.len());
+    // The second and last batch: three rows short.
+    let (rows, steps, cursor) = (2 * batch - 3, 2_u32, 1_u32);
+    let x = numbers.floats(rows * inputs);
+    let y = targets(&mut numbers, rows, head.outputs);
+    let permutation: Vec<u32> = (0..rows as u32).rev().collect();
+    let order = [vec![0; 4 * steps as usize], permutation.clone()].concat();
+    let bits = threefry([SEED as u32, (SEED >> 32) as u32], [0, STREAM.wrapping_mul(0x9e37_79b9) + STEP_NUMBER])[0];
+    let [low, high] = loss.tau.map(f64::from);
+    let tau = low + (high - low) * f64::from(bits >> 8) / f64::from(1 << 24);
+    let mut oracle = Oracle::new(&example, &layers, &flat);
+    for &row in &permutation[batch..] {
+        let row = row as usize;
+        let z = oracle.predict(&x[row * inputs..][..inputs]);
+        let row = Row { head: &head, loss: &loss, tau, y: wide(&y[row * width..][..width]) };
+        oracle.loss += row.loss(&z, &oracle.flat, &z, &oracle.flat);
+        oracle.weight += 1.0;
+        for (word, slope) in row.slopes_of_coefficients(&z, &oracle.flat) {
+            oracle.gradient[word] += slope;
+        }
+        let slopes = row.slopes(&z, &oracle.flat);
+        oracle.walk_back(slopes);
+    }
+    let mut partials = oracle.gradient;
+    partials.extend([oracle.loss, oracle.weight]);
+    partials.resize(total + 64, 0.0);
+    let fused = mlp.training(&device(is_coarse), rows, batch, steps as usize, width).drawing(SEED, STREAM);
+    let cpu = Info { device: "cpu", ..device(is_coarse) };
+    let scratch = fused.scratch_words(&device(is_coarse)).max(fused.scratch_words(&cpu));
+    let control = Expected::Words(vec![STEP_NUMBER - 1, cursor, STEP_NUMBER, cursor]);
+    let expected = vec![control, Expected::Floats(partials), Expected::Anything(scratch)];
+    let given = vec![words(&x), words(&y), order, words(&flat), words(&[1.0])];
+    let mut made = case(name(&example, &head, is_coarse), STEP_BOUND, given, expected, |given, out| {
+        let inputs = [0, 1, 2, 3, 4].map(|at: usize| given[at].clone());
+        step(&fused, example.loss, inputs, [0, 1, 2].map(|at: usize| out[at].clone()))
+    });
+    made.outputs[0] = vec![STEP_NUMBER - 1, cursor, 0, 0];
+    // The padding between tensors is the caller's, and stays.
+    made.outputs[1].fill(0);
+    made
+}
+
+fn forward_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), rows: usize, is_coarse: bool) -> Case {
+    let mut numbers = Numbers::new(75);
+    let example = Example { sizes, activation: Activation::Tanh, loss: Loss::Pairs(loss), batch: rows };
+    let (mlp, layers, flat, head) = whole(&example, head, &mut numbers);
+    let inputs = sizes[0] as usize;
+    let x = numbers.floats(rows * inputs);
+    let mut oracle = Oracle::new(&example, &layers, &flat);
+    let mut pairs = |x: &[f32]| {
+        let z = oracle.predict(x);
+        let pairs = free_pairs(&head, &z, &oracle.flat).into_iter().map(|pair| {
+            let size = if head.gauge == Gauge::Free { 1.0 } else { pair[0].hypot(pair[1]) };
+            pair.map(|part| part / size)
+        });
+        let (p, q): (Vec<f64>, Vec<f64>) = pairs.map(|[p, q]| (p, q)).unzip();
+        [p, q].concat()
+    };
+    let wanted = x.chunks_exact(inputs).flat_map(&mut pairs).collect();
+    let fused = mlp.predicting(&device(is_coarse), rows);
+    let scratch = Expected::Anything(fused.scratch_words(&device(is_coarse)));
+    let given = vec![words(&x), words(&flat)];
+    let expected = vec![Expected::Floats(wanted), scratch];
+    case(name(&example, &head, is_coarse), within(1e-5, 1e-5), given, expected, |given, out| {
+        forward(&fused, [given[0].clone(), given[1].clone()], [out[0].clone(), out[1].clone()])
+    })
+}
+
+/// The pairs of a row's features, in no gauge.
+fn free_pairs(head: &Head, z: &[f64], flat: &[f64]) -> Vec<[f64; 2]> {
+    let shift = f64::from(head.anchor) + f64::from(head.floor.unwrap_or(0.0));
+    let curve = |feature: usize| {
+        let Form::Rational { basis, .. } = head.form else { return z[feature] };
+        let polynomial = head.polynomial(feature).expect("the head is rational");
+        let term = |k: usize| flat[polynomial.first + k * polynomial.step] * phi(basis, k, z[feature]);
+        (0..=polynomial.degree).map(term).sum()
+    };
+    let pair = |o: usize| {
+        if let Form::Angular { scale } = head.form {
+            let angle = f64::from(scale) * z[o];
+            return [angle.cos(), angle.sin()];
+        }
+        let below = curve(head.outputs + if head.denominators() == 1 { 0 } else { o });
+        [curve(o), shift + if head.floor.is_some() { below.exp().ln_1p() } else { below }]
+    };
+    (0..head.outputs).map(pair).collect()
+}
+
+fn phi(basis: Basis, k: usize, x: f64) -> f64 {
+    match (basis, k) {
+        (Basis::Monomial, k) => x.powi(k as i32),
+        (Basis::Chebyshev, 0) => 1.0,
+        (Basis::Chebyshev, 1) => x,
+        (Basis::Chebyshev, k) => 2.0 * x * phi(basis, k - 1, x) - phi(basis, k - 2, x),
+    }
+}
+
+/// One row's loss.
+struct Row<'a> {
+    head: &'a Head,
+    loss: &'a PairLoss,
+    tau: f64,
+    /// Numerators, then denominators.
+    y: Vec<f64>,
+}
+
+impl Row<'_> {
+    /// The loss at features z and parameters `flat`; what is detached comes from `still_z` and `still_flat`.
+    fn loss(&self, z: &[f64], flat: &[f64], still_z: &[f64], still_flat: &[f64]) -> f64 {
+        let gauge = self.head.gauge;
+        let long = |pair: [f64; 2]| pair[0].hypot(pair[1]);
+        let pairs = free_pairs(self.head, z, flat).into_iter().zip(free_pairs(self.head, still_z, still_flat));
+        let each = pairs.enumerate().map(|(o, (pair, still))| {
+            let sizes = match gauge {
+                Gauge::Free => [1.0; 2],
+                Gauge::Unit => [long(still); 2],
+                Gauge::UnitAttached => [long(pair), long(still)],
+            };
+            let wanted = [self.y[o], self.y[self.head.outputs + o]];
+            self.pair_loss(pair.map(|part| part / sizes[0]), still.map(|part| part / sizes[1]), wanted)
+        });
+        each.sum::<f64>() / self.head.outputs as f64
+    }
+
+    fn pair_loss(&self, [p, q]: [f64; 2], still: [f64; 2], [yn, yd]: [f64; 2]) -> f64 {
+        let PairLoss { implicit, gamma, is_detached, chordal, decoded, margin, sign, sign_within, .. } = *self.loss;
+        let [implicit, gamma, chordal, decoded, margin, sign, within] =
+            [implicit, gamma, chordal, decoded, margin, sign, sign_within].map(f64::from);
+        let cross = p * yd - q * yn;
+        let [a, b] = if is_detached { still } else { [p, q] };
+        let finite = f64::from(u8::from(yd != 0.0));
+        let bounded = q.abs().max(self.tau) * if q < 0.0 { -1.0 } else { 1.0 };
+        let sizes = (p * p + q * q + gamma).sqrt() * (yn * yn + yd * yd + gamma).sqrt();
+        let turned = if yd.abs() <= within { 1.0 - (p * yn + q * yd) / sizes } else { 0.0 };
+        implicit * cross * cross / ((b * yd).powi(2) + (a * yn).powi(2) + gamma)
+            + chordal * cross * cross / ((p * p + q * q) * (yn * yn + yd * yd) + gamma)
+            + decoded * finite * (p / bounded - yn).powi(2)
+            + margin * finite * (self.tau - q.abs()).max(0.0).powi(2)
+            + sign * turned
+    }
+
+    /// Derivatives by the features.
+    fn slopes(&self, z: &[f64], flat: &[f64]) -> Vec<f64> {
+        let at = |feature: usize, step: f64| {
+            let mut moved = z.to_vec();
+            moved[feature] += step;
+            self.loss(&moved, flat, z, flat)
+        };
+        (0..z.len()).map(|feature| central(|step| at(feature, step))).collect()
+    }
+
+    /// Words of the coefficients and the derivatives by them.
+    fn slopes_of_coefficients(&self, z: &[f64], flat: &[f64]) -> Vec<(usize, f64)> {
+        let polynomials = (0..z.len()).filter_map(|feature| self.head.polynomial(feature));
+        let coefficients = polynomials.flat_map(|of| (0..=of.degree).map(move |k| of.first + k * of.step));
+        let mut moved = flat.to_vec();
+        let mut slope = |word: usize| {
+            central(|step| {
+                moved[word] = flat[word] + step;
+                let loss = self.loss(z, &moved, z, flat);
+                moved[word] = flat[word];
+                loss
+            })
+        };
+        coefficients.map(|word| (word, slope(word))).collect()
+    }
+}
+
+/// The derivative at 0.
+fn central(mut f: impl FnMut(f64) -> f64) -> f64 {
+    const STEP: f64 = 1e-5;
+    (f(STEP) - f(-STEP)) / (2.0 * STEP)
+}
