@@ -13,7 +13,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("tensor", &["error", "device", "kernels"]),
     ("autograd", &["error", "tensor"]),
     ("ops", &["error", "autograd", "tensor", "kernels", "device"]),
-    ("scm", &["error", "ops", "autograd", "tensor", "kernels"]),
+    // `device` for the launch of strict decoding.
+    ("scm", &["error", "ops", "autograd", "tensor", "kernels", "device"]),
     // The vocabulary of `ops` is spoken in tracked tensors; losses and activations are named where the fused kernels are.
     ("loss", &["error", "ops", "scm", "autograd", "tensor", "kernels"]),
     // `device` for the flat parameter buffer that a layout lies over.

@@ -3,6 +3,7 @@
 //! semantic = Q is (nearly) 0; provenance = 2 bits per element, fault + 2 · semantic. Every decision is a comparison of exactly rounded numbers.
 
 mod cases;
+mod decoded;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::params;
 
 pub use cases::cases;
+pub use decoded::Decoded;
 
 /// The `strict` kernel.
 pub static STRICT: Kernel = Kernel {

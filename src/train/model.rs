@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::decoded::Decoded;
 use super::metrics::largest;
 use super::predictor::Predictor;
 use super::storage::Storage;
@@ -12,6 +11,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::io::tensors::{self, Tensors};
 use crate::io::{Preparation, Table};
+use crate::kernels::strict::Decoded;
 use crate::loss::Loss;
 use crate::nn::{Layout, Spec};
 
@@ -145,7 +145,13 @@ impl Model {
         let rows: Vec<u32> = (0..table.rows() as u32).collect();
         let x = preparation.encode(table, &rows)?;
         if self.spec.head().is_some() {
-            return Ok(self.decoded(device, &x).await?.tell(preparation));
+            let decoded = self.decoded(device, &x).await?;
+            let tell = |at: usize| Prediction::Decoded {
+                value: (!decoded.is_bottom(at)).then(|| preparation.decode_target(decoded.value[at])),
+                is_gap: decoded.gap[at],
+                is_fault: decoded.is_fault(at),
+            };
+            return Ok((0..decoded.value.len()).map(tell).collect());
         }
         let outputs = self.outputs(device, &x).await?;
         let levels = preparation.target.levels();

@@ -3,8 +3,8 @@
 
 use serde::Serialize;
 
-use super::decoded::Decoded;
 use crate::error::{Error, Result};
+use crate::kernels::strict::Decoded;
 
 /// Shares of decoded values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

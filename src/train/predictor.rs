@@ -1,11 +1,10 @@
 //! Prediction: a model's outputs over many rows, and pairs decoded on the device.
 
-use super::decoded::Decoded;
 use crate::autograd::Var;
 use crate::device::{Buffer, Command, Device, View};
 use crate::error::{Error, Result};
 use crate::kernels::mlp::{self, Mlp};
-use crate::kernels::strict;
+use crate::kernels::strict::{self, Decoded};
 use crate::nn::{Layout, Mode, Spec, forward};
 use crate::tensor::{DType, Tensor};
 

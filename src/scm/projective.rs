@@ -1,0 +1,106 @@
+//! Pairs (P, Q) that stand for P / Q and for ⊥ where Q is 0: to and from masked numbers, their representatives, and arithmetic that
+//! divides nothing. Division is that of the common meadow, x / (u / v) = x v² / (u v), which keeps the ⊥ of a divisor; the field's
+//! x v / u loses it.
+
+use super::{Masked, fused};
+use crate::autograd::Var;
+use crate::kernels::mlp::Gauge;
+use crate::kernels::program::E;
+use crate::kernels::scalar::expr::{abs, gt, le, max, select, sqrt, square};
+use crate::ops;
+
+/// Numerators and denominators of one shape.
+#[derive(Clone)]
+pub struct Pair {
+    /// Numerators.
+    pub p: Var,
+    /// Denominators.
+    pub q: Var,
+}
+
+impl Pair {
+    /// (x, 1) for a number, (1, 0) for ⊥.
+    pub fn encode(x: &Masked) -> Self {
+        let x = x.settled();
+        let bottoms = x.bottoms();
+        let p = ops::fused(&[x.value(), &bottoms], |v| select(v[1], 1.0, v[0]));
+        Self { p, q: ops::fused(&[&bottoms], |v| 1.0 - v[0]) }
+    }
+
+    /// P / Q; ⊥ where Q is exactly 0 or the quotient is no float. [`super::strict`] also refuses what is near.
+    pub fn decode(&self) -> Masked {
+        fused(&[&Masked::from(&self.p), &Masked::from(&self.q)], |v| v[0] / v[1])
+    }
+
+    /// 1 where both stand for the same: |P₁Q₂ - P₂Q₁| <= tolerance.
+    pub fn is_equal(&self, other: &Self, tolerance: f32) -> Var {
+        self.joined(other, |[p, q, r, s]| le(abs(p * s - r * q), tolerance))
+    }
+
+    /// The pair divided by √(P² + Q²) + gamma, which gradients take for a constant in the gauge `Unit` and flow through in `UnitAttached`;
+    /// as it is in `Free`. (0, 0) stays (0, 0), and sizes whose squares are no float are no exception.
+    #[must_use]
+    pub fn renormalised(&self, gauge: Gauge, gamma: f32) -> Self {
+        if gauge == Gauge::Free {
+            return self.clone();
+        }
+        let (p, q) =
+            if gauge == Gauge::Unit { (self.p.detach(), self.q.detach()) } else { (self.p.clone(), self.q.clone()) };
+        // The length is that of (P, Q) / s times s, whatever s is: none of its slope goes through s.
+        let scale = ops::fused(&[&p, &q], |v| {
+            let largest = max(abs(v[0]), abs(v[1]));
+            select(gt(largest, 0.0), largest, 1.0)
+        });
+        let length = ops::fused(&[&p, &q, &scale.detach()], |v| {
+            let sum = square(v[0] / v[2]) + square(v[1] / v[2]);
+            let length = v[2] * sqrt(select(gt(sum, 0.0), sum, 1.0)) + gamma;
+            select(gt(sum, 0.0), length, 1.0)
+        });
+        Self { p: ops::div(&self.p, &length), q: ops::div(&self.q, &length) }
+    }
+
+    /// (P₁Q₂ + P₂Q₁, Q₁Q₂).
+    #[must_use]
+    pub fn add(&self, other: &Self) -> Self {
+        self.made(other, |[p, q, r, s]| p * s + r * q, |[_, q, _, s]| q * s)
+    }
+
+    /// (P₁Q₂ - P₂Q₁, Q₁Q₂).
+    #[must_use]
+    pub fn sub(&self, other: &Self) -> Self {
+        self.made(other, |[p, q, r, s]| p * s - r * q, |[_, q, _, s]| q * s)
+    }
+
+    /// (P₁P₂, Q₁Q₂).
+    #[must_use]
+    pub fn mul(&self, other: &Self) -> Self {
+        self.made(other, |[p, _, r, _]| p * r, |[_, q, _, s]| q * s)
+    }
+
+    /// (P₁Q₂², Q₁P₂Q₂): ⊥ where either is, and where the divisor is 0.
+    #[must_use]
+    pub fn div(&self, other: &Self) -> Self {
+        self.made(other, |[p, _, _, s]| p * s * s, |[_, q, r, s]| q * r * s)
+    }
+
+    /// (-P, Q).
+    #[must_use]
+    pub fn neg(&self) -> Self {
+        Self { p: ops::neg(&self.p), q: self.q.clone() }
+    }
+
+    /// (Q², PQ).
+    #[must_use]
+    pub fn inv(&self) -> Self {
+        Self { p: ops::square(&self.q), q: ops::mul(&self.p, &self.q) }
+    }
+
+    fn made(&self, other: &Self, p: impl FnOnce([E; 4]) -> E, q: impl FnOnce([E; 4]) -> E) -> Self {
+        Self { p: self.joined(other, p), q: self.joined(other, q) }
+    }
+
+    /// A formula of P₁, Q₁, P₂, Q₂.
+    fn joined(&self, other: &Self, formula: impl FnOnce([E; 4]) -> E) -> Var {
+        ops::fused(&[&self.p, &self.q, &other.p, &other.q], |v| formula([v[0], v[1], v[2], v[3]]))
+    }
+}
