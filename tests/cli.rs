@@ -245,7 +245,7 @@ fn a_table_with_poles_is_learnt_and_predicted_with_bottom_and_gap() {
     folder.write("poles.csv", format!("x,y\n{table}").as_bytes());
     let train = "train poles.csv --target y --head rational --epochs 120 --hidden 16,16 --lr 3e-3 --weight-decay 0";
     let told = folder.told(&format!("{train} --device cpu --json --out poles.model"));
-    let report: serde_json::Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
+    let report: Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
     let (test, coverage) = (&report["test"], report["test"]["coverage"].as_f64().unwrap());
     assert!((0.9..1.0).contains(&coverage) && test["found"].as_f64().unwrap() > 0.7, "{test}");
     folder.write("ask.csv", b"x\n-1\n0.25\n1.25\n");
