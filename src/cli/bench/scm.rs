@@ -64,7 +64,9 @@ pub(super) fn run(args: &Args) -> Answer {
     }
     let (n, ms) = (args.n.min(RATIONAL), rational(&device, args)?);
     if args.common.json {
-        say_json(&json!({ "bench": "scm", "case": "rational_3_2_fwd_bwd", "n": n, "ms": ms, "melem_s": n as f64 / ms / 1e3 }));
+        say_json(
+            &json!({ "bench": "scm", "case": "rational_3_2_fwd_bwd", "n": n, "ms": ms, "melem_s": n as f64 / ms / 1e3 }),
+        );
     }
     lines.push(("rational_3_2_fwd_bwd", format!("{} ms, {} million/s", figure(ms), figure(n as f64 / ms / 1e3))));
     if !args.common.json {
