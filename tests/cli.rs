@@ -414,6 +414,8 @@ fn the_other_commands_speak_json_too() {
     let flags = "--device cpu --threads 1 --windows 1 --json";
     let mlp = folder.json(&format!("bench mlp --batch 16 --steps 2 --hidden 8 {flags}"));
     assert!(mlp[0]["us_per_step"].as_f64().is_some_and(|us| us > 0.0), "{mlp:?}");
+    let head = folder.json(&format!("bench mlp --head rational --decoded --batch 16 --steps 2 --hidden 8 {flags}"));
+    assert_eq!((head[0]["head"].as_str(), head[0]["step"].as_str()), (Some("rational"), Some("fused")));
     let matmul = folder.json(&format!("bench matmul --size 16 {flags}"));
     assert!(matmul[0]["ratio"].as_f64().is_some_and(|ratio| ratio > 0.0), "{matmul:?}");
 }

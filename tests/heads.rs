@@ -49,7 +49,7 @@ fn heads() -> Vec<(Head, PairLoss)> {
     let form = Form::Rational { numerator: 2, denominator: 3, basis: Basis::Chebyshev };
     let (usual, none) = (PairLoss::default(), PairLoss { gamma: 1e-3, ..PairLoss::none() });
     let drawn = PairLoss { implicit: 0.5, decoded: 0.5, margin: 0.5, tau: [0.5, 1.5], ..none };
-    let detached = PairLoss { implicit: 1.0, is_detached: true, margin: 1.0, tau: [0.7; 2], ..none };
+    let detached = PairLoss { implicit: 1.0, gamma: 0.3, is_detached: true, margin: 1.0, tau: [0.7; 2], ..none };
     vec![
         (Head::rational(1), usual),
         (Head { denominators: Denominators::Shared, ..Head::linear(2) }, drawn),
@@ -86,7 +86,9 @@ fn fused_and_recorded_steps_agree_for_every_head() {
         let data = data(300, head.outputs);
         let step = |step| Settings { step: Some(step), ..settings(loss) };
         let wanted = losses(&Device::cpu(1), head, &step(StepKind::Recorded), &data);
-        assert!(wanted[4] < wanted[1], "{head:?} learns: {wanted:?}");
+        if (wanted[6] / wanted[0] - 1.0).abs() < 5.0 * BOUND {
+            failures.push(format!("{head:?} {loss:?} goes nowhere, so that agreement says nothing: {wanted:?}"));
+        }
         // Software adapters take seconds to compile a step: two heads stand for all there, the kernels' cases for the rest.
         let devices = [Some(Device::cpu(1)), Some(Device::cpu(2)), gpu.clone().filter(|_| at < 2)];
         for device in devices.iter().flatten() {

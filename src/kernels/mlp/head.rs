@@ -112,7 +112,7 @@ impl Head {
         })
     }
 
-    /// Words that a sample keeps on a device for the gradients of the coefficients.
+    /// Quads that a sample keeps on a device for the gradients of the coefficients.
     pub(super) fn kept_quads(&self) -> usize {
         if self.polynomial(0).is_some() { 2 * self.features().div_ceil(4) } else { 0 }
     }
