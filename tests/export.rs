@@ -279,6 +279,36 @@ fn weights_of_fewer_bits_are_read_back_and_compared() {
 }
 
 #[test]
+fn rates_and_sweeps_are_told() {
+    let folder = Folder::new();
+    let told = folder.json("eval m t.csv --device cpu --json --sweep");
+    let (seen, swept) = (&told["decoding"], told["sweep"].as_array().expect("rows"));
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let rates = &seen["rates"];
+    assert_eq!((rates["values"].as_u64(), &seen["stretches"]), (Some(160), &json!(1)));
+    assert_eq!(number(&rates["given"]), 1.0 - number(&rates["bottom"]));
+    assert_eq!(number(&rates["given"]), number(&told["test"]["coverage"]));
+    let own = swept.iter().find(|row| number(&row["tau"]) == 0.25).expect("the model's own threshold");
+    assert_eq!((&own["bottom"], &own["refused"]), (&rates["bottom"], &told["test"]["refused"]));
+    assert_eq!(number(&own["missed"]), 1.0 - number(&told["test"]["found"]));
+    let (mse, rmse) = (number(&told["test"]["mse"]), number(&own["rmse"]));
+    assert!((rmse * rmse - mse).abs() < 1e-5 * mse, "{rmse} {mse}");
+    let bottoms: Vec<f64> = swept.iter().map(|row| number(&row["bottom"])).collect();
+    assert!(bottoms.is_sorted() && bottoms[0] < bottoms[bottoms.len() - 1], "{bottoms:?}");
+    let text = folder.told("eval m t.csv --device cpu --sweep=0.1,0.3");
+    assert!(
+        text.contains("numbers refused") && text.contains("  0.3000  ") && text.contains("too near a pole"),
+        "{text}"
+    );
+    let zero = folder.mero("eval m t.csv --device cpu --sweep=0");
+    let said = String::from_utf8_lossy(&zero.stderr);
+    assert_eq!(said, "mero: eval: sweep: tau is 0, wanted a finite number above 0\n");
+    folder.told("train t.csv --target b --device cpu --threads 1 --hidden 8 --epochs 1 --out plain");
+    let said = folder.mero("eval plain t.csv --device cpu --sweep").stderr;
+    assert_eq!(String::from_utf8_lossy(&said), "mero: eval: sweep: the model has no poles, so no threshold\n");
+}
+
+#[test]
 fn questions_that_make_no_sense_are_refused() {
     let folder = Folder::new();
     for (line, wanted) in [

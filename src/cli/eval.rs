@@ -38,12 +38,12 @@ pub(super) fn run(args: &Args) -> Answer {
     args.hardware.check()?;
     let model = load(&args.model)?;
     let preparation = model.preparation()?;
-    let table = read(&args.file, args.heading.header())?;
-    let rows = table.every_row();
-    let Examples { x, y } = Examples::encode(preparation, &table, &rows, model.loss)?;
     if args.sweep.is_some() && model.spec.head().is_none() {
         return Err(Failure::usage("sweep: the model has no poles, so no threshold"));
     }
+    let table = read(&args.file, args.heading.header())?;
+    let rows = table.every_row();
+    let Examples { x, y } = Examples::encode(preparation, &table, &rows, model.loss)?;
     let device = args.hardware.open()?;
     let start = host::now_ms();
     let z = block_on(model.outputs(&device, &x))?;

@@ -105,12 +105,42 @@ fn codes(values: &[f32], columns: usize) -> (Vec<i8>, Vec<f32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::tensors;
+    use crate::nn::Init;
 
     #[test]
     fn codes_are_symmetric_and_rows_have_their_own_scale() {
         let (codes, scales) = codes(&[1.27, -1.27, 0.0, 0.635, 0.0, 0.0, 0.0, 0.0, 1e-3, -2.54e-2, 0.0, 0.0], 4);
         assert_eq!(codes, [127, -127, 0, 64, 0, 0, 0, 0, 5, -127, 0, 0]);
         assert_eq!(scales, [0.01, 0.0, 2e-4]);
+    }
+
+    #[test]
+    fn what_is_put_is_taken() {
+        let weight = |name: &str| Parameter {
+            name: name.into(),
+            shape: [2, 2].into(),
+            offset: 0,
+            init: Init::Linear,
+            fan: (2, 2),
+        };
+        let values = [1.27, 0.3, -0.01, 0.0];
+        for (storage, wanted) in [
+            (Storage::F32, values),
+            (Storage::F16, values.map(|value| f16::from_f32(value).to_f32())),
+            (Storage::Int8, [127.0 * 0.01, 30.0 * 0.01, -127.0 * (0.01 / 127.0), 0.0]),
+        ] {
+            let mut content = Tensors::default();
+            storage.put(&mut content, &weight("a.weight"), &values).unwrap();
+            storage.put(&mut content, &weight("a.gain"), &values).unwrap();
+            let mut read = tensors::read(&tensors::write(&content).unwrap(), "m").unwrap();
+            assert_eq!(storage.take(&mut read, &weight("a.weight")).unwrap(), wanted, "{storage:?}");
+            assert_eq!(storage.take(&mut read, &weight("a.gain")).unwrap(), values, "{storage:?}");
+        }
+        let mut content = Tensors::default();
+        Storage::F32.put(&mut content, &weight("a.weight"), &values).unwrap();
+        let said = Storage::Int8.take(&mut content, &weight("a.weight")).unwrap_err().to_string();
+        assert_eq!(said, "tensor \"a.weight\" is F32 [2, 2], wanted I8 [2, 2]");
     }
 
     #[test]
