@@ -307,7 +307,7 @@ fn every_domain_runs_end_to_end() {
         assert!(text.starts_with("<!doctype html>") && text.contains(report.title) && text.ends_with("</html>\n"));
         let outside = ["http://www.w3.org/2000/svg", "http"];
         assert_eq!(text.matches(outside[1]).count(), text.matches(outside[0]).count(), "the page loads nothing");
-        assert!(!text.contains("<script") && !text.contains("NaN") && !text.contains(">inf"));
+        assert!(!text.contains("<script") && !text.contains("NaN") && !text.contains(">inf<"));
         assert_eq!(text.matches("<svg").count(), text.matches("</svg>").count());
     }
 }
@@ -359,9 +359,15 @@ fn oracles_are_right() {
 }
 
 #[test]
-fn an_unknown_method_is_refused() {
+fn unknown_methods_and_empty_requests_are_refused() {
     let request = Request { mode: Mode::Contract, seeds: vec![1], methods: vec!["magic".into()], epochs: None };
-    let refused = block_on(run(Domain::Lj, &request, &Device::cpu(1), &mut |_, _, _| {}));
-    let message = refused.err().unwrap().to_string();
+    let refused = |request: &Request| {
+        let outcome = block_on(run(Domain::Lj, request, &Device::cpu(1), &mut |_, _, _| {}));
+        outcome.err().unwrap().to_string()
+    };
+    for nothing in [Request { seeds: vec![], ..request.clone() }, Request { epochs: Some(0), ..request.clone() }] {
+        assert_eq!(refused(&nothing), "experiment: seeds and epochs must be at least 1");
+    }
+    let message = refused(&request);
     assert!(message.starts_with("experiment: lj has no method \"magic\"; it has formula, mlp,"), "{message}");
 }

@@ -90,9 +90,6 @@ impl From<ModeName> for Mode {
 pub(super) fn run(args: &Args) -> Answer {
     let mode = Mode::from(args.mode);
     let seeds = args.seeds.unwrap_or(mode.seeds()) as u64;
-    if seeds == 0 || args.epochs == Some(0) {
-        return Err(Failure::usage("seeds and epochs must be at least 1"));
-    }
     let Some(past) = args.seed.checked_add(seeds) else {
         return Err(Failure::usage(format!(
             "seed is {}; so many seeds after it are more than 64 bits count",

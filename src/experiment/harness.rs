@@ -190,12 +190,27 @@ pub(super) struct Method<P> {
     pub kind: Kind<P>,
 }
 
+impl<P> Method<P> {
+    pub(super) const fn learnt(
+        name: &'static str,
+        about: &'static str,
+        role: Role,
+        nets: fn() -> Vec<Net>,
+        decode: Decode<P>,
+    ) -> Self {
+        Self { name, about, role, kind: Kind::Learnt { nets, decode } }
+    }
+}
+
+/// Predictions from outputs, by net, then by output, each row-major.
+pub(super) type Decode<P> = fn(&[Vec<Vec<f32>>]) -> P;
+
 /// How a method comes to its predictions.
 pub(super) enum Kind<P> {
     /// From the inputs alone.
     Known(fn(&[f32]) -> P),
-    /// By nets fitted one after the other; outputs by net, then by output.
-    Learnt { nets: fn() -> Vec<Net>, decode: fn(&[Vec<Vec<f32>>]) -> P },
+    /// By nets fitted one after the other.
+    Learnt { nets: fn() -> Vec<Net>, decode: Decode<P> },
 }
 
 /// A domain with data `D` and predictions `P`.
@@ -231,10 +246,10 @@ pub(super) async fn run<D, P>(
     device: &Device,
     follow: Follow<'_>,
 ) -> Result<Report> {
+    subject.check(request)?;
     let facts = subject.facts;
     let mut lesson = (subject.lesson)(request.mode);
     lesson.epochs = request.epochs.unwrap_or(lesson.epochs);
-    subject.check(&request.methods)?;
     let chosen = subject.chosen(&request.methods);
     let mut methods: Vec<MethodReport> = chosen.iter().map(|method| described(method)).collect();
     for &seed in &request.seeds {
@@ -253,10 +268,13 @@ pub(super) async fn run<D, P>(
 }
 
 impl<D, P> Subject<D, P> {
-    /// Refuses a method that is not in the table.
-    pub(super) fn check(&self, names: &[String]) -> Result<()> {
+    /// Refuses a method that is not in the table, and a request for nothing.
+    pub(super) fn check(&self, request: &Request) -> Result<()> {
+        if request.seeds.is_empty() || request.epochs == Some(0) {
+            return Err(Error::new("experiment: seeds and epochs must be at least 1"));
+        }
         let known: Vec<&str> = self.methods.iter().map(|method| method.name).collect();
-        let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) else { return Ok(()) };
+        let Some(name) = request.methods.iter().find(|name| !known.contains(&name.as_str())) else { return Ok(()) };
         Err(Error::new(format!(
             "experiment: {} has no method \"{name}\"; it has {}",
             self.facts.name,
@@ -311,7 +329,7 @@ async fn trial<D, P>(
 async fn learn<D, P>(
     subject: &Subject<D, P>,
     nets: &[Net],
-    decode: fn(&[Vec<Vec<f32>>]) -> P,
+    decode: Decode<P>,
     data: &D,
     lesson: &Lesson,
     device: &Device,

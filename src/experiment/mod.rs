@@ -52,13 +52,13 @@ impl Domain {
     }
 }
 
-/// Refuses a method that the domain does not have.
+/// Refuses a method that the domain does not have, and a request without seeds or epochs.
 pub fn check(domain: Domain, request: &Request) -> Result<()> {
     match domain {
-        Domain::Dose => dose::subject().check(&request.methods),
-        Domain::Rf => rf::subject().check(&request.methods),
-        Domain::Ik => ik::subject().check(&request.methods),
-        Domain::Lj => lj::subject().check(&request.methods),
+        Domain::Dose => dose::subject().check(request),
+        Domain::Rf => rf::subject().check(request),
+        Domain::Ik => ik::subject().check(request),
+        Domain::Lj => lj::subject().check(request),
     }
 }
 

@@ -121,18 +121,20 @@ fn sentence(comparison: &Comparison) -> String {
     )
 }
 
-/// A picture per headline metric: one row per method.
+/// A picture per headline metric: one row per method that learns. The oracles' rounding errors, in the table below, would
+/// crowd all others together.
 fn headlines(report: &Report) -> String {
     let pictures = report.metrics.iter().filter(|metric| metric.is_headline).map(|metric| {
         let place = report.metrics.iter().position(|known| known.key == metric.key).unwrap_or(0);
         let row = |(at, method): (usize, &MethodReport)| {
             let values = method.trials.iter().filter_map(|trial| trial.values[place]).collect();
-            let estimate = report.estimate(method, metric.key)?;
+            let estimate = report.estimate(method, metric.key).filter(|_| method.role != Role::Oracle)?;
             Some(Row { name: method.name.into(), class: class(at, method), estimate, values })
         };
         let rows: Vec<Row> = report.methods.iter().enumerate().filter_map(row).collect();
         let title = format!("{}{}", metric.label, direction(metric));
-        let note = if rows.len() < report.methods.len() { "Methods without a row have no such figure." } else { "" };
+        let learners = report.methods.iter().filter(|method| method.role != Role::Oracle).count();
+        let note = if rows.len() < learners { "Methods without a row have no such figure." } else { "" };
         figure_of(&title, note, &svg::rows(&title, &rows), "")
     });
     format!(
@@ -149,6 +151,7 @@ fn charts(report: &Report) -> String {
             .iter()
             .enumerate()
             .filter_map(|(number, method)| Some((number, method, report.curve(method, at)?)))
+            .filter(|(_, _, points)| points.iter().any(|point| point[1].is_finite()))
             .collect();
         if drawn.is_empty() {
             return String::new();

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Data, TARGETS, THRESHOLDS};
-use crate::experiment::classify::{Confusion, OperatingPoints, Operation, log_space, sweep};
+use crate::experiment::classify::{Confusion, OperatingPoints, Operation, auroc, average_precision, log_space, sweep};
 use crate::experiment::harness::{Better, Chart, Curve, Facts, Gathering, Measured, Metric, Remark, Shape};
 use crate::experiment::report::MethodReport;
 use crate::experiment::statistics::mean;
@@ -37,6 +37,8 @@ pub(super) static FACTS: Facts = Facts {
         Metric::headline("direction_f1", "direction F1", Better::More),
         Metric::headline("finite_mae", "MAE inside, log10", Better::Less),
         Metric::detail("bottom_rate", "called censored", Better::Neither),
+        Metric::detail("auroc", "AUROC of |Q| for inside", Better::More),
+        Metric::detail("average_precision", "average precision of small |Q| for censored", Better::More),
     ],
     charts: &[
         Chart {
@@ -111,6 +113,11 @@ pub(super) fn measure(data: &Data, calls: &[Call]) -> Measured {
         confusion.direction_f1(),
         (!errors.is_empty()).then(|| mean(&errors)),
         Some(bottom),
+        call.q.as_ref().and_then(|q| auroc(&classes.iter().map(|&class| class == 1).collect::<Vec<_>>(), q)),
+        call.q.as_ref().and_then(|q| {
+            let is_censored: Vec<bool> = classes.iter().map(|&class| class != 1).collect();
+            average_precision(&is_censored, &q.iter().map(|q| -q).collect::<Vec<_>>())
+        }),
     ];
     let mut curves = Vec::new();
     if let Some(q) = &call.q {

@@ -4,7 +4,7 @@
 use super::measure::{Call, TAU, by_denominator, by_logits, by_number};
 use super::{POINTS, THRESHOLDS};
 use crate::autograd::Var;
-use crate::experiment::harness::{Kind, Method, Role};
+use crate::experiment::harness::{Method, Role};
 use crate::experiment::net::{Batch, Extra, Net, Start};
 use crate::experiment::terms::{
     GAMMA, columns, double_angle, guarded, mean, mse, on_circle, polynomial, ratio, renormalise, row, sign, weighted,
@@ -21,77 +21,39 @@ const SEPARATION: [f32; 2] = [1e-2, 5e-2];
 const SHOCK: f32 = 1e-2;
 
 pub(super) fn all() -> Vec<Method<Call>> {
-    let learnt = |name, about, role, nets: fn() -> Vec<Net>, decode| Method {
-        name,
-        about,
-        role,
-        kind: Kind::Learnt { nets, decode },
-    };
+    let baseline = |name, about, nets, decode| Method::learnt(name, about, Role::Baseline, nets, decode);
+    let projective = |name, about, nets| Method::learnt(name, about, Role::Projective, nets, |z| pairs_of(&z[0]));
     vec![
-        learnt(
-            "clamped",
-            "perceptron 4x256 on the value clamped to the window",
-            Role::Baseline,
-            || vec![clamped()],
-            |z| by_number(&z[0][0]),
-        ),
-        learnt(
-            "two-stage",
-            "perceptron 4x256 with a class head and a value head",
-            Role::Baseline,
-            || vec![two_stage(&[256; 4])],
-            |z| by_logits(&z[0]),
-        ),
-        learnt(
-            "two-stage-iso",
-            "the same with as many parameters as the projective model",
-            Role::Baseline,
-            || vec![two_stage(&[82, 45])],
-            |z| by_logits(&z[0]),
-        ),
-        learnt(
-            "rational-eps",
-            "P / (Q + 1e-3 sgn Q), a number for every row",
-            Role::Baseline,
-            || vec![rational_eps()],
-            |z| by_number(&z[0][0]),
-        ),
-        learnt(
-            "projective",
-            "(P, Q), censored where |Q| < τ: ZeroProofML's model and losses",
-            Role::Projective,
-            || vec![projective(1.0, Some(shock))],
-            |z| by_denominator(&z[0], TAU),
-        ),
-        learnt(
-            "no-shock",
-            "projective without the start near Q = 0",
-            Role::Projective,
-            || vec![projective(1.0, None)],
-            |z| by_denominator(&z[0], TAU),
-        ),
-        learnt(
-            "no-sign",
-            "projective without the sign loss",
-            Role::Projective,
-            || vec![projective(0.0, Some(shock))],
-            |z| by_denominator(&z[0], TAU),
-        ),
-        learnt(
+        baseline("clamped", "perceptron 4x256 on the value clamped to the window", || vec![clamped()], number_of),
+        baseline("two-stage", "4x256 with a class head and a value head", || vec![two_stage(&[256; 4])], logits_of),
+        baseline("two-stage-iso", "the same, of the projective model's size", || vec![two_stage(&[82, 45])], logits_of),
+        baseline("rational-eps", "P / (Q + 1e-3 sgn Q), a number for every row", || vec![rational_eps()], number_of),
+        projective("projective", "(P, Q), censored where |Q| < τ: ZeroProofML's model and losses", || {
+            vec![pair_net(1.0, Some(shock))]
+        }),
+        projective("no-shock", "projective without the start near Q = 0", || vec![pair_net(1.0, None)]),
+        projective("no-sign", "projective without the sign loss", || vec![pair_net(0.0, Some(shock))]),
+        projective("direction-head", "projective with two logits for the side", || vec![direction_head()]),
+        Method::learnt(
             "double-angle",
             "direction-head on (log10 IC50 + 7) / 2, fitted by the double angle, τ = 0.37: meromorph's own",
             Role::Projective,
             || vec![double_angle_head()],
             |z| off_centre(by_denominator(&z[0], MIDWAY)),
         ),
-        learnt(
-            "direction-head",
-            "projective with two logits for the side",
-            Role::Projective,
-            || vec![direction_head()],
-            |z| by_denominator(&z[0], TAU),
-        ),
     ]
+}
+
+fn number_of(nets: &[Vec<Vec<f32>>]) -> Call {
+    by_number(&nets[0][0])
+}
+
+fn logits_of(nets: &[Vec<Vec<f32>>]) -> Call {
+    by_logits(&nets[0])
+}
+
+fn pairs_of(outputs: &[Vec<f32>]) -> Call {
+    by_denominator(outputs, TAU)
 }
 
 /// A column of the targets.
@@ -188,7 +150,7 @@ fn rational_eps() -> Net {
 }
 
 /// The implicit fit with its scale held fixed, separation of |Q|, and the sign of P on censored rows.
-fn projective(sign_weight: f32, adjust: Option<fn(&Layout, &mut [f32])>) -> Net {
+fn pair_net(sign_weight: f32, adjust: Option<fn(&Layout, &mut [f32])>) -> Net {
     let (body, extras) = rational_body(0);
     Net {
         body,

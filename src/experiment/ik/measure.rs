@@ -40,7 +40,7 @@ pub(super) static FACTS: Facts = Facts {
     charts: &[Chart {
         title: "Error by distance from the pole",
         note: "Median squared error of the joint step in bins of |det J|, mean over seeds; poses at |det J| ≤ 1e-5 lie in the \
-               leftmost bin.",
+               leftmost bin. Errors below 1e-7, which are rounding, are not drawn.",
         x: "|det J|",
         y: "squared error",
         shape: Shape { is_log_x: true, is_log_y: true },
@@ -107,8 +107,9 @@ fn curve(by_place: &[(f64, f64)]) -> Curve {
     let bin = |place: f64| (2.0 * place.max(1e-5).log10()).round() as i32;
     let point = |at: i32| {
         let inside = by_place.iter().filter(|(place, _)| bin(*place) == at);
-        let values: Vec<f64> = inside.map(|(_, square)| square.max(1e-14)).collect();
-        [10_f64.powf(f64::from(at) / 2.0), quantile(&values, 0.5).unwrap_or(f64::NAN)]
+        let values: Vec<f64> = inside.map(|(_, square)| *square).collect();
+        let median = quantile(&values, 0.5).filter(|median| *median > 1e-7);
+        [10_f64.powf(f64::from(at) / 2.0), median.unwrap_or(f64::NAN)]
     };
     Curve { chart: 0, points: (-10..=0).map(point).collect() }
 }

@@ -22,14 +22,8 @@ const SINGULAR: f32 = 1e-3;
 const EPSILONS: [f32; 3] = [1e-3, 1e-2, 1e-1];
 
 pub(super) fn all() -> Vec<Method<Steps>> {
-    let learnt = |name, about, role, nets: fn() -> Vec<Net>, decode| Method {
-        name,
-        about,
-        role,
-        kind: Kind::Learnt { nets, decode },
-    };
-    let baseline = |name, about, nets: fn() -> Vec<Net>| learnt(name, about, Role::Baseline, nets, direct);
-    let projective = |name, about, nets: fn() -> Vec<Net>| learnt(name, about, Role::Projective, nets, strict);
+    let baseline = |name, about, nets| Method::learnt(name, about, Role::Baseline, nets, direct);
+    let projective = |name, about, nets| Method::learnt(name, about, Role::Projective, nets, strict);
     vec![
         Method {
             name: "dls",

@@ -20,12 +20,7 @@ const CENTRES: usize = 64;
 const OMEGA: f32 = 30.0;
 
 pub(super) fn all() -> Vec<Method<Potentials>> {
-    let learnt = |name, about, role, nets: fn() -> Vec<Net>, decode| Method {
-        name,
-        about,
-        role,
-        kind: Kind::Learnt { nets, decode },
-    };
+    let learnt = Method::learnt;
     vec![
         Method {
             name: "formula",

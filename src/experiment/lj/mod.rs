@@ -107,7 +107,7 @@ pub(super) fn subject() -> Subject<Data, measure::Potentials> {
         }),
         probes: |data| {
             let all = |distances: &[f64]| distances.iter().flat_map(|&r| features(r)).collect();
-            vec![all(&data.test), all(&measure::line())]
+            vec![all(&data.test), all(&measure::line()), all(&measure::beside(&data.test))]
         },
         measure: measure::measure,
         remarks: |_| Vec::new(),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Data, QUALITIES, response};
+use super::{Data, QUALITIES, peak, response};
 use crate::experiment::harness::{Better, Chart, Curve, Facts, Gathering, Measured, Metric, Shape};
 use crate::experiment::statistics::{mean, quantile};
 use crate::train::Examples;
@@ -117,7 +117,9 @@ pub(super) fn measure(data: &Data, found: &[Responses]) -> Measured {
         share(&|at| ratios[at] >= KEPT, &is_sharp),
         Some(valid),
     ];
-    Measured { values, curves: curves(data, peaks), more: json!({ "peak_ratios": ratios }) }
+    let analytic: Vec<f64> = data.filters.iter().map(|filter| peak(filter.w0, filter.q)[0]).collect();
+    let more = json!({ "peak_ratios": ratios, "analytic_peaks": analytic });
+    Measured { values, curves: curves(data, peaks), more }
 }
 
 /// The highest |H| found over the highest true one, by filter, both on the filter's grid.

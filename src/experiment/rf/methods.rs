@@ -17,14 +17,8 @@ const BOTTOM_PENALTY: f32 = 1e4;
 const DEGREE: usize = 6;
 
 pub(super) fn all() -> Vec<Method<Responses>> {
-    let learnt = |name, about, role, nets: fn() -> Vec<Net>, decode| Method {
-        name,
-        about,
-        role,
-        kind: Kind::Learnt { nets, decode },
-    };
-    let baseline = |name, about, nets: fn() -> Vec<Net>| learnt(name, about, Role::Baseline, nets, direct);
-    let projective = |name, about, nets: fn() -> Vec<Net>| learnt(name, about, Role::Projective, nets, masked);
+    let baseline = |name, about, nets| Method::learnt(name, about, Role::Baseline, nets, direct);
+    let projective = |name, about, nets| Method::learnt(name, about, Role::Projective, nets, masked);
     vec![
         Method { name: "formula", about: "the resonator's own formula", role: Role::Oracle, kind: Kind::Known(known) },
         baseline("mlp", "perceptron 2x256, silu, to (Re H, Im H)", || vec![perceptron(&[256; 2], Activation::Silu)]),
