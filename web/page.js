@@ -144,14 +144,21 @@ const cell = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` 
 async function predict() {
   const { columns, target } = state.model.info;
   const values = columns.map((_, at) => get(`input-${at}`).value);
-  const { value, probability } = await state.model.predict(`${columns.map(cell).join(",")}\n${values.map(cell).join(",")}\n`);
+  const { value, probability, bottom, gap } = await state.model.predict(`${columns.map(cell).join(",")}\n${values.map(cell).join(",")}\n`);
   const sure = probability ? ` (${(100 * probability[0]).toFixed(1)} %)` : "";
-  get("answer").textContent = `${target} = ${typeof value[0] === "number" ? short(value[0]) : value[0]}${sure}`;
+  if (bottom?.[0]) {
+    get("answer").textContent = `${target} has no value here: the model is at a pole`;
+    return;
+  }
+  const doubt = gap?.[0] ? " (near a pole: doubtful)" : "";
+  get("answer").textContent = `${target} = ${typeof value[0] === "number" ? short(value[0]) : value[0]}${sure}${doubt}`;
 }
 
 async function predictTable(file) {
-  const { value } = await state.model.predict(file);
-  const text = `${cell(state.model.info.target)}\n${Array.from(value, (one) => cell(String(one))).join("\n")}\n`;
+  const { value, bottom, gap } = await state.model.predict(file);
+  const name = cell(state.model.info.target);
+  const row = (one, at) => (bottom ? `${bottom[at] ? "" : one},${bottom[at]},${gap[at]}` : cell(String(one)));
+  const text = `${bottom ? `${name},bottom,gap` : name}\n${Array.from(value, row).join("\n")}\n`;
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
   link.download = "predictions.csv";

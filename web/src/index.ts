@@ -67,6 +67,12 @@ export interface TrainOptions {
   /** Steps over which the learning rate rises. */
   warmup?: number;
   step?: "fused" | "recorded";
+  /** What makes the prediction; all but linear can have poles, and say so instead of giving a number there. */
+  head?: "linear" | "rational" | "projective" | "angular";
+  /** Nearer to a pole than this there is no value; where values pass the largest training target if not given. */
+  tauInfer?: number;
+  /** Nearer than this a value is marked as a gap; three times tauInfer if not given. */
+  tauTrain?: number;
   /** Aborting ends the run early; its end event still brings the best model. */
   signal?: AbortSignal;
 }
@@ -95,6 +101,8 @@ export interface EpochEvent {
   valLoss: number | null;
   lr: number;
   isBest: boolean;
+  /** The share of validation rows that get a value, of a model with poles; else null. */
+  coverage: number | null;
 }
 
 /** How good predictions are, in the target's units; what does not apply is null. */
@@ -105,12 +113,22 @@ export interface Metrics {
   mae: number | null;
   r2: number | null;
   accuracy: number | null;
+  /** Median absolute error of a model with poles. */
+  median: number | null;
+  /** The share of rows that get a value; the errors are over these. */
+  coverage: number | null;
+  /** The share of values given that are near a pole. */
+  gap: number | null;
+  /** The share of rows with a number that got none. */
+  refused: number | null;
+  /** The share of poles that were told. */
+  found: number | null;
 }
 
 /** The last event: what the run amounted to, and the model with the weights of its best epoch. */
 export interface EndEvent {
   event: "end";
-  stop: "epochs" | "patience" | "asked" | "diverged";
+  stop: "epochs" | "patience" | "coverage" | "asked" | "diverged";
   bestEpoch: number | null;
   epochs: number;
   steps: number;
@@ -121,10 +139,16 @@ export interface EndEvent {
 
 export type TrainEvent = StartEvent | EpochEvent | EndEvent;
 
-/** One entry per row: numbers, or classes with their probabilities. */
+/** One entry per row: numbers, classes with their probabilities, or of a model with poles numbers and what is known of them. */
 export interface Prediction {
   value: Float64Array | string[];
   probability?: Float64Array;
+  /** 1 where there is no value; it then stands as 0. */
+  bottom?: Uint8Array;
+  /** 1 where a value is near a pole. */
+  gap?: Uint8Array;
+  /** 1 where there is no value because something went wrong, not because of a pole. */
+  fault?: Uint8Array;
 }
 
 /** What a model is. */
