@@ -93,11 +93,13 @@ fn real(value: f64) -> Scm {
     Scm::real(value).unwrap()
 }
 
+/// An operation on pairs and on scalars.
+type Step = (&'static str, fn(&Pair, &Pair) -> Pair, fn(&Scm, &Scm) -> Scm);
+
 #[test]
 fn arithmetic_of_pairs_keeps_bottom() {
     let bottom = [0.0_f32, 0.0];
     let operands = [[2.0, 1.0], [-3.0, 2.0], [0.0, 5.0], [1.0, 0.0], bottom];
-    type Step = (&'static str, fn(&Pair, &Pair) -> Pair, fn(&Scm, &Scm) -> Scm);
     let steps: [Step; 5] = [
         ("+", Pair::add, |a, b| *a + *b),
         ("-", Pair::sub, |a, b| *a - *b),
@@ -246,10 +248,15 @@ fn fallbacks_take_reject_and_route() {
     assert_eq!(accepted(&seen(), true), [true, false, false, false, true]);
     assert_eq!(accepted(&seen(), false), [true, false, false, false, false]);
     assert_eq!(with_sentinel(&seen(), -9.0), [1.5, -9.0, -9.0, -9.0, 2.5]);
-    use Answer::{Model, Nobody, Solver};
     let (values, answers) =
         routed(&seen(), 1, true, |rows| Ok(rows.iter().map(|row| 10.0 + *row as f32).collect())).unwrap();
-    assert_eq!((values, answers), (vec![1.5, 0.0, 0.0, 13.0, 14.0], vec![Model, Nobody, Nobody, Solver, Solver]));
+    assert_eq!(
+        (values, answers),
+        (
+            vec![1.5, 0.0, 0.0, 13.0, 14.0],
+            vec![Answer::Model, Answer::Nobody, Answer::Nobody, Answer::Solver, Answer::Solver]
+        )
+    );
     let error = routed(&seen(), 1, false, |_| Ok(vec![])).unwrap_err().to_string();
     assert_eq!(error, "routed: the solver gave 0 values, wanted 1");
 }
