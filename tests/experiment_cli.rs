@@ -23,13 +23,15 @@ fn told(folder: &Path, line: &str) -> String {
 #[test]
 fn a_run_leaves_two_whole_files_and_says_where() {
     let folder = tempfile::tempdir().unwrap();
-    let text = told(folder.path(), "experiment ik --mode contract --methods dls,mlp --out found --device cpu");
-    assert!(text.starts_with("An arm near its singular poses"), "{text}");
+    let text =
+        told(folder.path(), "experiment ik --mode contract --methods dls,mlp --seeds 2 --out found --device cpu");
+    assert!(text.starts_with("  An arm near its singular poses: 2 seeds, 1 epoch\n"), "{text}");
     assert!(text.contains("4,610") && text.contains("found/ik.json") && text.contains("found/ik.html"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let json: Value = serde_json::from_slice(&fs::read(folder.path().join("found/ik.json")).unwrap()).unwrap();
     assert_eq!((&json["experiment"], &json["mode"], &json["epochs"]), (&"ik".into(), &"contract".into(), &1.into()));
     let page = fs::read_to_string(folder.path().join("found/ik.html")).unwrap();
-    assert!(page.contains("mero experiment ik --mode contract --epochs 1 --seed 1 --seeds 1 --methods dls,mlp"));
+    assert!(page.contains("mero experiment ik --mode contract --epochs 1 --seed 1 --seeds 2 --methods dls,mlp"));
     let mut left: Vec<_> =
         fs::read_dir(folder.path().join("found")).unwrap().map(|file| file.unwrap().file_name()).collect();
     left.sort();

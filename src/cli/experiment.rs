@@ -8,9 +8,11 @@ use pollster::block_on;
 
 use super::args::Hardware;
 use super::console::{say, say_json};
-use super::text::{count, duration, figure, grid};
+use super::text::{count, duration, figure, grid, short};
 use super::{Answer, Failure};
-use crate::experiment::{self, Better, Domain, Estimate, Mode, Report, Request, Verdict};
+use crate::experiment::{
+    self, Better, Comparison, Domain, Estimate, MethodReport, Metric, Mode, Report, Request, Verdict,
+};
 use crate::host;
 
 #[derive(clap::Args)]
@@ -136,40 +138,62 @@ fn files(folder: &Path, domain: Domain) -> Answer<[PathBuf; 2]> {
     Ok(files)
 }
 
+/// Metrics side by side in a table that fits 80 columns.
+const ABREAST: usize = 3;
+
 fn tell(report: &Report) {
-    let headlines: Vec<_> = report.metrics.iter().filter(|metric| metric.is_headline).collect();
-    let head: Vec<&str> = ["", "parameters"].into_iter().chain(headlines.iter().map(|metric| metric.label)).collect();
-    let row = |method: &experiment::MethodReport| {
-        let cells = headlines.iter().map(|metric| report.estimate(method, metric.key).map_or("–".into(), cell));
-        [method.name.to_owned(), count(method.parameters as u64)].into_iter().chain(cells).collect()
+    let seeds = report.seeds.len();
+    let [epochs, _] = report.epochs_and_batch;
+    let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    say(&format!("  {}: {}, {}\n", report.title, counted(seeds, "seed"), counted(epochs, "epoch")));
+    let described = |method: &MethodReport| {
+        [method.name.to_owned(), count(method.parameters as u64), short(method.about, 46)].into()
     };
-    let rows: Vec<Vec<String>> = report.methods.iter().map(row).collect();
-    say(&format!("{}: {}\n", report.title, report.claim));
-    say(&grid(&head, &rows));
-    say("");
-    for comparison in report.comparisons() {
-        let word = match comparison.verdict() {
-            Verdict::Better => "better",
-            Verdict::Worse => "worse",
-            Verdict::Open => "undecided",
-        };
-        let way = if comparison.metric.better == Better::More { "more is better" } else { "less is better" };
-        let (ours, theirs) = (comparison.ours, comparison.theirs);
-        say(&format!(
-            "  {word:<9}  {} ({way}): {} {}, {} {}",
-            comparison.metric.label,
-            ours.0,
-            figure(ours.1),
-            theirs.0,
-            figure(theirs.1)
-        ));
+    let methods: Vec<Vec<String>> = report.methods.iter().map(described).collect();
+    say(&grid(&["method", "parameters", "what it is"], &methods));
+    let headlines: Vec<&Metric> = report.metrics.iter().filter(|metric| metric.is_headline).collect();
+    for metrics in headlines.chunks(ABREAST) {
+        say(&format!("\n{}", table(report, metrics)));
+    }
+    for (head, comparisons) in [
+        (format!("against {}, as claimed", report.rival.0), report.claimed()),
+        ("against the best baseline".to_owned(), report.comparisons()),
+    ] {
+        if !comparisons.is_empty() {
+            say(&format!("\n  {head}\n{}", comparisons.iter().map(sentence).collect::<Vec<_>>().join("\n")));
+        }
     }
 }
 
-/// `0.123 ± 0.004`: half of the interval's width.
+fn table(report: &Report, metrics: &[&Metric]) -> String {
+    let head: Vec<&str> = [""].into_iter().chain(metrics.iter().map(|metric| metric.key)).collect();
+    let row = |method: &MethodReport| {
+        let cells = metrics.iter().map(|metric| report.estimate(method, metric.key).map_or("–".into(), cell));
+        [method.name.to_owned()].into_iter().chain(cells).collect()
+    };
+    grid(&head, &report.methods.iter().map(row).collect::<Vec<Vec<String>>>())
+}
+
+fn sentence(comparison: &Comparison) -> String {
+    let word = match comparison.verdict() {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Open => "undecided",
+    };
+    let Comparison { metric, ours, theirs, .. } = comparison;
+    let way = if metric.better == Better::More { "↑" } else { "↓" };
+    let (our_mean, their_mean) = (figure(ours.1), figure(theirs.1));
+    format!("  {word:<9}  {} {way}  {} {our_mean}, {} {their_mean}", metric.key, ours.0, theirs.0)
+}
+
+/// `0.1234±0.0040`: the mean and half of the interval's width, the latter in two digits.
 fn cell(estimate: Estimate) -> String {
-    match estimate.count {
-        1 => figure(estimate.mean),
-        _ => format!("{} ± {}", figure(estimate.mean), figure((estimate.high - estimate.low) / 2.0)),
-    }
+    let half = (estimate.high - estimate.low) / 2.0;
+    let half = match half {
+        _ if estimate.count == 1 => return figure(estimate.mean),
+        0.0 => "0".to_owned(),
+        _ if half < 1e-3 => format!("{half:.1e}"),
+        _ => format!("{half:.*}", (1 - half.log10().floor() as i32).max(0) as usize),
+    };
+    format!("{}±{half}", figure(estimate.mean))
 }

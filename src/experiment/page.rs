@@ -250,7 +250,7 @@ fn class(at: usize, method: &MethodReport) -> String {
         Role::Informed | Role::Baseline => "baseline",
         Role::Projective => "projective",
     };
-    format!("c{} {role}", at % 10)
+    format!("c{} {role}", at % 14)
 }
 
 fn direction(metric: &Metric) -> &'static str {

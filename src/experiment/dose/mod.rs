@@ -4,6 +4,7 @@
 
 mod measure;
 mod methods;
+mod pairs;
 
 use super::fit::{Lesson, Rows};
 use super::harness::{Mode, Subject};
