@@ -111,11 +111,12 @@ impl Poles {
             let of_any = format!("; at least {} of any {STRETCH} rows", percent(*least_given));
             let least = if *stretches > 1 { &of_any } else { "" };
             let poles = format!("{} too near a pole, {} not finite", percent(rates.semantic), percent(rates.fault));
-            say(&facts(&[
+            let lines = facts(&[
                 ("given", format!("{} of {} values{least}", percent(rates.given), count(rates.values as u64))),
                 ("near a pole", percent(rates.gap)),
                 ("⊥", format!("{}: {poles}", percent(rates.bottom))),
-            ]));
+            ]);
+            say(&format!("\n{lines}"));
         }
         if let Some(swept) = &self.swept {
             let share = |share: Option<f64>| share.map_or_else(|| "–".into(), percent);

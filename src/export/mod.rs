@@ -9,5 +9,5 @@ mod validate;
 pub use bundle::write_bundle;
 pub use metadata::{Contract, Encoding, Metadata, Record, Size, TensorInfo, canonical, digest};
 pub use narrow::{Comparison, compare, narrowed};
-pub use onnx::{FIELDS, OPSET, write_onnx};
+pub use onnx::{OPSET, write_onnx};
 pub use validate::{ValidatedBundle, validate_bundle};

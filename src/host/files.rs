@@ -88,7 +88,7 @@ fn builder() -> tempfile::Builder<'static, 'static> {
 }
 
 /// The rename itself is durable only once the folder is. Some file systems cannot sync a folder: the file is whole anyway.
-fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) {
         let _ = fs::File::open(folder)?.sync_all();
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::files::{folder_of, reason};
+use super::files::{folder_of, reason, sync_folder};
 use crate::error::{Error, Result};
 
 /// All bytes of the file at `path`, which must be a file itself: a link or a pipe is refused.
@@ -79,13 +79,15 @@ fn stage(staged: &Path, files: &[(&str, &[u8])]) -> io::Result<()> {
 
 /// Moves the staged folder in; where another gives way, that one comes back if the move fails.
 fn swap(staged: &Path, folder: &Path, old: Option<&PathBuf>) -> io::Result<()> {
-    let Some(old) = old else { return fs::rename(staged, folder) };
-    fs::rename(folder, old)?;
+    if let Some(old) = old {
+        fs::rename(folder, old)?;
+    }
     if let Err(error) = fs::rename(staged, folder) {
-        fs::rename(old, folder)?;
+        old.map_or(Ok(()), |old| fs::rename(old, folder))?;
         return Err(error);
     }
-    fs::remove_dir_all(old)
+    sync_folder(&folder_of(folder))?;
+    old.map_or(Ok(()), fs::remove_dir_all)
 }
 
 fn told(path: &Path, what: &str) -> Error {
@@ -105,8 +107,9 @@ mod tests {
         names
     }
 
-    fn fine(_: &Path) -> Result<()> {
-        Ok(())
+    /// Lets pass what holds the first of the files.
+    fn fine(staged: &Path) -> Result<()> {
+        super::super::read(&staged.join("a")).map(drop)
     }
 
     #[test]

@@ -23,7 +23,7 @@ const MAX_BYTES: usize = i32::MAX as usize;
 
 /// What strict decoding gives, in this order: the quotient (NaN under ⊥), four masks, and why a value is ⊥ (0 it is none, 1 a fault,
 /// 2 a pole, 3 both).
-pub const FIELDS: [&str; 6] =
+pub(super) const FIELDS: [&str; 6] =
     ["decoded", "bottom_mask", "gap_mask", "fault_mask", "semantic_bottom_mask", "bottom_provenance"];
 
 /// The ONNX file of a model. Refuses a spec that does not fit together, and a model too large for the format.
