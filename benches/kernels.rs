@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use meromorph::device::{Command, Device, Dispatch, Request, View};
+use meromorph::device::{Command, Device, Dispatch, Info, Request, View};
 use meromorph::kernels::matmul::Operand;
 use meromorph::kernels::pointwise::Space;
 use meromorph::kernels::program::Program;
@@ -19,7 +19,7 @@ fn main() {
         let request = Request { device: name.into(), threads: 0 };
         let Ok(device) = pollster::block_on(Device::open(&request)) else { continue };
         println!("{name}: {}, {} threads", device.info().name, device.info().threads);
-        for (line, make) in lines() {
+        for (line, make) in lines(device.info()) {
             if wanted.is_empty() || wanted.iter().any(|word| format!("{name} {line}").contains(word)) {
                 measure(&device, &line, &*make);
             }
@@ -31,11 +31,12 @@ fn main() {
 type Lend<'a> = &'a dyn Fn(usize) -> View;
 type Make = Box<dyn Fn(Lend<'_>) -> Dispatch>;
 
-fn lines() -> Vec<(String, Make)> {
+fn lines(info: &Info) -> Vec<(String, Make)> {
     let mut lines: Vec<(String, Make)> = Vec::new();
     for [m, k, n] in [[256, 256, 256], [1024, 1024, 1024], [4096, 64, 64], [64, 4096, 64], [1, 1024, 1024]] {
         for (mark, is_a_transposed, is_b_transposed) in [("", false, false), (" aT", true, false), (" bT", false, true)]
         {
+            let info = info.clone();
             let make: Make = Box::new(move |view| {
                 let operand = |words: u32, is_transposed| Operand {
                     view: view(words as usize),
@@ -43,7 +44,7 @@ fn lines() -> Vec<(String, Make)> {
                     is_batched: false,
                 };
                 let (a, b) = (operand(m * k, is_a_transposed), operand(k * n, is_b_transposed));
-                matmul::dispatch([1, m, k, n], a, b, view((m * n) as usize))
+                matmul::dispatch(&info, [1, m, k, n], a, b, view((m * n) as usize))
             });
             lines.push((format!("matmul {m} x {k} x {n}{mark}"), make));
         }
