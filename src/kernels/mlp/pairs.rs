@@ -45,10 +45,11 @@ pub struct PairLoss {
 }
 
 impl Default for PairLoss {
-    /// The chordal residual, and the direction of ⊥ targets. Means of squared errors are left out: with poles about, a few rows near
-    /// them are all of such a mean.
+    /// The chordal residual alone. Means of squared errors are left out: with poles about, a few rows near them are all of such a mean.
+    /// So is the direction of ⊥ targets: where a function goes from -∞ to +∞ they are one point, which (P, Q) passes smoothly as Q changes
+    /// sign, and directions would have it pass through (0, 0).
     fn default() -> Self {
-        Self { chordal: 1.0, sign: 1.0, ..Self::none() }
+        Self { chordal: 1.0, ..Self::none() }
     }
 }
 
