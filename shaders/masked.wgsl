@@ -27,7 +27,7 @@ fn bit_of(word: u32, at: u32) -> u32 { return (word >> (at & 31u)) & 1u; }
 
 // An operand as it lies in memory: its bits, the mask's word and the fault's.
 fn operand(word: u32, bottom: u32, fault: u32) -> Total {
-    let cause = select(bottom | (bottom & fault) << 1u, BOTTOM | FAULT, bottom == 0u && !is_finite_word(word));
+    let cause = select(bottom + (bottom & fault) * 2u, BOTTOM | FAULT, bottom == 0u && !is_finite_word(word));
     return Total(bitcast<f32>(select(word, 0x3f800000u, cause != 0u)), cause);
 }
 

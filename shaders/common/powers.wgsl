@@ -71,6 +71,10 @@ fn logarithm_bits(mantissa: u32) -> Wide {
 }
 
 fn power_value(a: f32, b: f32) -> f32 {
+    if !is_nonzero(a) {
+        // By bits: a device may take a subnormal exponent for 0.
+        return select(0.0, 1.0, !is_nonzero(b));
+    }
     if !is_subnormal(a) {
         return power(a, b);
     }

@@ -259,9 +259,11 @@ impl Job<'_> {
                     for (i, cause) in target.iter_mut().enumerate() {
                         let first = arguments.iter().map(|&a| before[a as usize][i]).find(|&cause| cause != 0.0);
                         let own = || {
-                            let x = |a: &u16| self.source(&registers.values, *a, start, count).values[i];
-                            let taken: Vec<f32> = arguments.iter().map(x).collect();
-                            let is_inside = row.form.inside.is_none_or(|inside| (inside.holds)(&taken));
+                            let mut x = [0.0; 3];
+                            for (x, &a) in x.iter_mut().zip(arguments) {
+                                *x = self.source(&registers.values, a, start, count).values[i];
+                            }
+                            let is_inside = row.form.inside.is_none_or(|inside| (inside.holds)(&x));
                             f32::from(if is_inside { FAULT } else { BOTTOM })
                         };
                         *cause = first.unwrap_or_else(|| if y[i].is_finite() { 0.0 } else { own() });
