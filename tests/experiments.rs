@@ -6,8 +6,8 @@ use std::f64::consts::PI;
 
 use meromorph::Device;
 use meromorph::experiment::{
-    Confusion, Domain, Estimate, Mode, OperatingPoints, Operation, Purpose, Report, Request, Role, Stream, auroc,
-    average_precision, dose, ik, lj, log_space, mean, page, quantile, rf, run, sweep,
+    Confusion, Domain, Estimate, Mode, OperatingPoints, Operation, Purpose, Report, Request, Role, Stream, Verdict,
+    auroc, average_precision, dose, ik, lj, log_space, mean, page, quantile, rf, run, sweep,
 };
 use pollster::block_on;
 
@@ -345,6 +345,26 @@ fn a_seed_gives_the_same_figures_and_another_gives_others() {
         assert_eq!(a.trials[0].values, b.trials[0].values);
         assert_ne!(a.trials[0].values, a.trials[1].values);
     }
+}
+
+#[test]
+fn the_published_method_meets_the_rival_it_names() {
+    let names = ["mlp", "eps-ensemble", "projective-basic", "projective-full"];
+    let report = contract(Domain::Ik, &[1, 2, 3, 4, 5], &names);
+    for comparison in report.claimed() {
+        assert_eq!((comparison.ours.0, comparison.theirs.0), ("projective-full", "eps-ensemble"));
+        assert_eq!(comparison.difference.count, 5);
+        let difference = comparison.ours.1 - comparison.theirs.1;
+        assert!((comparison.difference.mean - difference).abs() < 1e-12, "pairs differ by as much as their means");
+        let is_below = comparison.difference.high < 0.0;
+        assert_eq!(comparison.verdict() == Verdict::Better, is_below, "smaller is better");
+    }
+    assert_eq!(report.claimed().len(), 2);
+    let few = contract(Domain::Ik, &[1, 2], &names);
+    assert!(
+        few.comparisons().iter().all(|comparison| comparison.verdict() == Verdict::Open),
+        "two seeds decide nothing"
+    );
 }
 
 #[test]

@@ -156,8 +156,8 @@ fn tell(report: &Report) {
         say(&format!("\n{}", table(report, metrics)));
     }
     for (head, comparisons) in [
-        (format!("against {}, as claimed", report.rival.0), report.claimed()),
-        ("against the best baseline".to_owned(), report.comparisons()),
+        (format!("as claimed: {} against {}", report.published, report.rival.0), report.claimed()),
+        ("the best projective method against the best baseline".to_owned(), report.comparisons()),
     ] {
         if !comparisons.is_empty() {
             say(&format!("\n  {head}\n{}", comparisons.iter().map(sentence).collect::<Vec<_>>().join("\n")));

@@ -62,6 +62,8 @@ pub(super) struct Facts {
     pub title: &'static str,
     pub about: &'static str,
     pub claim: &'static str,
+    /// The method that the claim is made for.
+    pub published: &'static str,
     /// The baseline that the claim names, and the metrics it is about.
     pub rival: (&'static str, &'static [&'static str]),
     pub metrics: &'static [Metric],

@@ -59,14 +59,14 @@ fn outcome(report: &Report) -> String {
     let claimed = if claimed.is_empty() {
         String::new()
     } else {
-        format!("<h3>Against <i>{}</i>, as claimed</h3>{}", report.rival.0, list(&claimed))
+        format!("<h3>As claimed: <i>{}</i> against <i>{}</i></h3>{}", report.published, report.rival.0, list(&claimed))
     };
     let remarks: Vec<String> = report.remarks.iter().map(remark).collect();
     let remarks = if remarks.is_empty() { String::new() } else { format!("<dl>{}</dl>", remarks.concat()) };
     format!(
-        "<section><h2>What came out</h2><p>{}</p>{claimed}<h3>Against the best baseline on each figure</h3>{}{remarks}\
-         <p class=\"small\">Of the projective methods the one with the best mean stands for all. Differences are paired by \
-         seed; brackets hold the 95 % bootstrap interval. Fewer than five seeds decide nothing.</p></section>",
+        "<section><h2>What came out</h2><p>{}</p>{claimed}<h3>The best projective method against the best baseline</h3>{}{remarks}\
+         <p class=\"small\">The best is, figure by figure, the one with the best mean. Differences are paired by seed; \
+         brackets hold the 95 % bootstrap interval. Fewer than five seeds decide nothing.</p></section>",
         summary(&comparisons),
         list(&comparisons)
     )

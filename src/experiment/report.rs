@@ -32,6 +32,8 @@ pub struct Report {
     pub asked: Vec<String>,
     /// Where it ran.
     pub device: String,
+    /// The method that the claim is made for.
+    pub published: &'static str,
     /// The baseline that the claim names, and the metrics it is about.
     pub rival: (&'static str, &'static [&'static str]),
     /// What was measured.
@@ -90,11 +92,11 @@ pub struct Trace {
     pub points: Vec<[f64; 2]>,
 }
 
-/// The best projective method by its mean against a baseline, on one metric.
+/// A projective method against a baseline, on one metric; of several, those with the best means.
 pub struct Comparison {
     /// The metric.
     pub metric: Metric,
-    /// The best projective method and its mean.
+    /// The projective method and its mean.
     pub ours: (&'static str, f64),
     /// The baseline and its mean.
     pub theirs: (&'static str, f64),
@@ -126,13 +128,14 @@ impl Report {
         methods: Vec<MethodReport>,
         remarks: Vec<Remark>,
     ) -> Self {
-        let Facts { name, title, about, claim, rival, metrics, charts } = *facts;
+        let Facts { name, title, about, claim, published, rival, metrics, charts } = *facts;
         let threads = if device.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", device.threads) };
         Self {
             name,
             title,
             about,
             claim,
+            published,
             rival,
             mode: request.mode.name(),
             sizes,
@@ -151,25 +154,31 @@ impl Report {
     /// The best projective method against the best baseline on every headline metric that both have on the same seeds.
     pub fn comparisons(&self) -> Vec<Comparison> {
         let headlines = self.metrics.iter().filter(|metric| metric.is_headline && metric.better != Better::Neither);
-        headlines.filter_map(|metric| self.compare(metric, |method| method.role == Role::Baseline)).collect()
+        let is_ours = |method: &MethodReport| method.role == Role::Projective;
+        headlines.filter_map(|metric| self.compare(metric, is_ours, |method| method.role == Role::Baseline)).collect()
     }
 
-    /// The best projective method against the baseline that the claim names.
+    /// The method that the claim is made for against the baseline that it names.
     pub fn claimed(&self) -> Vec<Comparison> {
         let (rival, keys) = self.rival;
         let metrics = self.metrics.iter().filter(|metric| keys.contains(&metric.key));
-        metrics.filter_map(|metric| self.compare(metric, |method| method.name == rival)).collect()
+        let is_published = |method: &MethodReport| method.name == self.published;
+        metrics.filter_map(|metric| self.compare(metric, is_published, |method| method.name == rival)).collect()
     }
 
-    fn compare(&self, metric: &Metric, is_rival: impl Fn(&MethodReport) -> bool) -> Option<Comparison> {
+    fn compare(
+        &self,
+        metric: &Metric,
+        is_ours: impl Fn(&MethodReport) -> bool,
+        is_rival: impl Fn(&MethodReport) -> bool,
+    ) -> Option<Comparison> {
         let sign = if metric.better == Better::More { -1.0 } else { 1.0 };
         let best = |is_one: &dyn Fn(&MethodReport) -> bool| {
             let all = self.methods.iter().filter(|method| is_one(method));
             let known = all.filter_map(|method| self.estimate(method, metric.key).map(|found| (method, found.mean)));
             known.min_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)))
         };
-        let ((ours, our_mean), (theirs, their_mean)) =
-            (best(&|method| method.role == Role::Projective)?, best(&is_rival)?);
+        let ((ours, our_mean), (theirs, their_mean)) = (best(&is_ours)?, best(&is_rival)?);
         let place = self.metrics.iter().position(|known| known.key == metric.key)?;
         let pairs = ours.trials.iter().zip(&theirs.trials);
         let pairs: Vec<(f64, f64)> =

@@ -29,6 +29,7 @@ pub(super) static FACTS: Facts = Facts {
             counts as above, though it looks like a curve from far below, so no method can tell all directions.",
     claim: "A denominator that may be zero says \"no number here\" with far fewer censored curves reported as finite than a \
             division guarded by an epsilon (published for the latter: 57.3 %).",
+    published: "projective",
     rival: ("rational-eps", &["false_inside"]),
     metrics: &[
         Metric::headline("false_inside", "censored called finite", Better::Less),

@@ -50,7 +50,7 @@ pub(super) fn all() -> Vec<Method<Call>> {
         projective("direction-head", "projective with two logits for the side", || vec![direction_head()]),
         Method::learnt(
             "double-angle",
-            "direction-head on (log10 IC50 + 7) / 2, fitted by the double angle, τ = 0.37: meromorph's own",
+            "an angle for (log10 IC50 + 7) / 2, fitted by its double, logits for the side, τ = 0.37: meromorph's own",
             Role::Projective,
             || vec![double_angle_head()],
             |z| off_centre(by_denominator(&z[0], MIDWAY)),

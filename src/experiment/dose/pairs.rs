@@ -103,29 +103,33 @@ const CENTRE: [f32; 2] = [-7.0, 2.0];
 /// Half of the smallest |Q| of a centred target inside: 1 / √(1 + 0.9²) = 0.74.
 pub(super) const MIDWAY: f64 = 0.37;
 
-/// Another geometry for the model with a direction head. Values near -7 ask for P / Q near -7, next to Q = 0; measured from the
-/// middle of the window they lie around (P, Q) = (0, 1), and Q = 0 is as far as can be. The fit is by the double angle: "below"
-/// and "above" are one point, so a curve that might be either is still no finite one, and no wall of height 1 / γ stands at
-/// P = 0 as it does in the implicit fit. Pairs start at (0, 1); logits say which side.
+/// How much more the mean over finite curves weighs than that over censored ones, which need only be far.
+const FINITE: f32 = 4.0;
+
+/// Another geometry. Values near -7 ask for P / Q near -7, next to Q = 0; measured from the middle of the window they lie around
+/// (P, Q) = (sin θ, cos θ) at θ = 0, and Q = 0 is as far as can be. The fit is by the double angle: "below" and "above" are one
+/// point, so a curve that might be either is still no finite one, and no wall of height 1 / γ stands at P = 0 as it does in the
+/// implicit fit. The perceptron gives θ and two logits for the side.
 pub(super) fn double_angle_head() -> Net {
     Net {
-        extras: [0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0].map(starting_at).into(),
+        body: Spec::mlp(INPUTS, &[64, 64], 3, Activation::Relu),
+        extras: Vec::new(),
         head: Box::new(|parts, x| {
             let features = parts.body(x);
-            let [p, q] = raw_pair(&features, parts.extras);
-            let [p, q] = on_circle(&p, &q);
-            vec![p, q, columns(&features, 2, 2)]
+            let angle = columns(&features, 0, 1);
+            vec![ops::sin(&angle), ops::cos(&angle), columns(&features, 1, 2)]
         }),
         loss: Box::new(|z, batch| {
             let (yn, yd) = (target(batch, 3), target(batch, 4));
             let [middle, half] = CENTRE;
             let yn = ops::fused(&[&yn, &yd], |v| v[0] + v[1] * ((v[0] - middle) * (1.0 / half) - v[0]));
             let [wanted_p, wanted_q] = on_circle(&yn, &yd);
-            let fit = double_angle([&z[0], &z[1]], [&wanted_p, &wanted_q], &batch.weight);
-            weighted(&[(1.0, &fit), (1.0, &direction(&z[2], batch))])
+            let fit = |rows: &Var| double_angle([&z[0], &z[1]], [&wanted_p, &wanted_q], rows);
+            let finite = fit(&ops::mul(&yd, &batch.weight));
+            let censored = fit(&ops::fused(&[&yd, &batch.weight], |v| (1.0 - v[0]) * v[1]));
+            weighted(&[(FINITE, &finite), (1.0, &censored), (1.0, &direction(&z[2], batch))])
         }),
         adjust: None,
-        ..direction_head()
     }
 }
 
@@ -133,11 +137,6 @@ pub(super) fn double_angle_head() -> Net {
 pub(super) fn off_centre(call: Call) -> Call {
     let [middle, half] = CENTRE.map(f64::from);
     Call { value: call.value.iter().map(|value| middle + half * value).collect(), ..call }
-}
-
-/// A coefficient that starts at a value.
-fn starting_at(value: f32) -> Extra {
-    Extra { shape: [1, 1].into(), start: Start::Values(vec![value]) }
 }
 
 /// The projective model with two more outputs of the perceptron, whose cross-entropy on censored rows weighs both sides alike.
