@@ -21,7 +21,7 @@ use crate::device::{Call, Cost, Dispatch, Kernel, SharedBody, View, groups};
 use crate::params;
 
 pub use cases::{cases, cases_of_gradient};
-use engine::{Table, read, write};
+use engine::{Table, fits, read, write};
 
 /// The `rational` kernel.
 pub static RATIONAL: Kernel = Kernel {
@@ -169,11 +169,12 @@ impl Place<'_> {
     fn value<S: Simd>(&self, simd: S, column: usize, x: S::f32s) -> S::f32s {
         let [p, q] = self.form.quotient(simd, self.table, column, x);
         let y = simd.div_f32s(p, q);
-        let largest = simd.splat_f32s(f32::MAX);
-        let fits = |v: S::f32s| simd.less_than_or_equal_f32s(simd.abs_f32s(v), largest);
         let is_far = simd.less_than_f32s(simd.splat_f32s(self.epsilon), simd.abs_f32s(q));
         // P is not finite only where y is not; y / Q stands for the slope.
-        let is_value = simd.and_m32s(simd.and_m32s(is_far, fits(q)), simd.and_m32s(fits(x), fits(simd.div_f32s(y, q))));
+        let is_value = simd.and_m32s(
+            simd.and_m32s(is_far, fits(simd, q)),
+            simd.and_m32s(fits(simd, x), fits(simd, simd.div_f32s(y, q))),
+        );
         simd.select_f32s(is_value, y, simd.splat_f32s(f32::NAN))
     }
 }

@@ -9,7 +9,7 @@ use pulp::{Simd, WithSimd};
 
 use super::common::{self, Variant};
 use super::masked::lanes::{self, Source, Target};
-use super::rational::engine::{PAD, Table, Term, read, write};
+use super::rational::engine::{PAD, Table, Term, fits, read, write};
 use super::rational::{Params, Rational, flops};
 use super::simd;
 use crate::device::{Call, Cost, Dispatch, Kernel, View};
@@ -90,11 +90,8 @@ impl Place<'_> {
     #[inline(always)]
     fn gradient<S: Simd>(&self, simd: S, x: S::f32s, g: S::f32s, width: usize, sums: &mut [f32]) -> S::f32s {
         let Self { form, table, column, columns } = self;
-        let (zero, largest) = (simd.splat_f32s(0.0), simd.splat_f32s(f32::MAX));
-        let fits = |v: S::f32s| simd.less_than_or_equal_f32s(simd.abs_f32s(v), largest);
-        let finite = |v: S::f32s| simd.select_f32s(fits(v), v, zero);
-        let is_value = fits(g);
-        let (x, mut g) = (simd.select_f32s(is_value, x, zero), finite(g));
+        let is_value = fits(simd, g);
+        let (x, mut g) = (simd.select_f32s(is_value, x, simd.splat_f32s(0.0)), finite(simd, g));
         if column + S::F32_LANES > width {
             let mut kept = [0.0_f32; PAD];
             kept[..width - column].fill(1.0);
@@ -105,27 +102,37 @@ impl Place<'_> {
         let q = simd.select_f32s(is_value, v.q, simd.splat_f32s(1.0));
         let share = simd.div_f32s(g, q);
         let y = simd.div_f32s(v.p, q);
-        let slope = finite(simd.mul_f32s(share, simd.sub_f32s(v.p_slope, simd.mul_f32s(y, v.q_slope))));
+        let slope = finite(simd, simd.mul_f32s(share, simd.sub_f32s(v.p_slope, simd.mul_f32s(y, v.q_slope))));
         let below = simd.mul_f32s(simd.neg_f32s(simd.mul_f32s(share, y)), v.sign);
         let stride = columns.next_multiple_of(PAD);
-        let mut add = |k: usize, value: S::f32s| {
-            let sum = &mut sums[k * stride + column..][..S::F32_LANES];
-            write::<S>(sum, 0, simd.add_f32s(read::<S>(simd, sum, 0), finite(value)));
-        };
         let mut term = Term::first(simd);
         for k in 0..=form.numerator.max(form.denominator) {
             if k > 0 {
                 term = term.next(simd, form.basis, x, k - 1);
             }
             if k <= form.numerator {
-                add(k, simd.mul_f32s(share, term.now));
+                add(simd, &mut sums[k * stride + column..], simd.mul_f32s(share, term.now));
             }
             if form.has_denominator(k) {
-                add(form.numerator + 1 + k, simd.mul_f32s(below, term.now));
+                let at = (form.numerator + 1 + k) * stride + column;
+                add(simd, &mut sums[at..], simd.mul_f32s(below, term.now));
             }
         }
         slope
     }
+}
+
+/// Adds a vector to the first of some sums; what is not finite counts for nothing.
+#[inline(always)]
+fn add<S: Simd>(simd: S, sums: &mut [f32], value: S::f32s) {
+    let sum = &mut sums[..S::F32_LANES];
+    write::<S>(sum, 0, simd.add_f32s(read::<S>(simd, sum, 0), finite(simd, value)));
+}
+
+/// `v` where it is finite, else 0.
+#[inline(always)]
+fn finite<S: Simd>(simd: S, v: S::f32s) -> S::f32s {
+    simd.select_f32s(fits(simd, v), v, simd.splat_f32s(0.0))
 }
 
 /// g where there is a value, something not finite under ⊥; the first element is number `first`.

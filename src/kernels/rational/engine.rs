@@ -143,17 +143,21 @@ impl Rational {
         first: usize,
         degree: usize,
     ) -> S::f32s {
-        let w = |k: usize| table.at::<S>(first + k, column);
         if self.basis == Basis::Monomial {
-            return (0..degree).rev().fold(w(degree), |sum, k| fma(simd, sum, x, w(k)));
+            let mut sum = table.at::<S>(first + degree, column);
+            for k in (0..degree).rev() {
+                sum = fma(simd, sum, x, table.at::<S>(first + k, column));
+            }
+            return sum;
         }
         let twice = simd.add_f32s(x, x);
         let (mut one, mut two) = (simd.splat_f32s(0.0), simd.splat_f32s(0.0));
         for k in (1..=degree).rev() {
-            let next = simd.add_f32s(simd.sub_f32s(simd.mul_f32s(twice, one), two), w(k));
-            (one, two) = (next, one);
+            let next = simd.sub_f32s(simd.mul_f32s(twice, one), two);
+            (one, two) = (simd.add_f32s(next, table.at::<S>(first + k, column)), one);
         }
-        simd.add_f32s(simd.sub_f32s(simd.mul_f32s(x, one), two), w(0))
+        let lowest = table.at::<S>(first, column);
+        simd.add_f32s(simd.sub_f32s(simd.mul_f32s(x, one), two), lowest)
     }
 
     /// Whether q_k is a coefficient: the lowest of a safe denominator is none.
@@ -161,6 +165,12 @@ impl Rational {
     pub(crate) fn has_denominator(&self, k: usize) -> bool {
         k <= self.denominator && !(self.is_safe && k == 0)
     }
+}
+
+/// Where `v` is finite.
+#[inline(always)]
+pub(crate) fn fits<S: Simd>(simd: S, v: S::f32s) -> S::m32s {
+    simd.less_than_or_equal_f32s(simd.abs_f32s(v), simd.splat_f32s(f32::MAX))
 }
 
 /// A vector of a row from `at` on; 1 past the row's end.
