@@ -250,6 +250,73 @@ fn property_37_a_rational_layer_fits_a_rational_function() {
     assert!(last < 1e-4 && last < 0.1 * first, "{first} to {last}");
 }
 
+/// P(x) / Q(x) with its mask, and the gradients of x and of the coefficients under an upstream gradient of 1.
+fn layer(x: &[f32], coefficients: &[f32], layer: RationalLayer) -> (Vec<f32>, Vec<u32>, Vec<f32>) {
+    let device = Device::cpu(1);
+    let x = Var::leaf(Tensor::from_f32(&device, [x.len(), 1], x).unwrap());
+    let w = Var::leaf(Tensor::from_f32(&device, [coefficients.len(), 1], coefficients).unwrap());
+    let y = scm::rational(&Masked::from(&x), &w, &layer.form(), layer.policy);
+    let gradients = ops::grad(y.value(), &[&x, &w]).unwrap();
+    let gradients = gradients.iter().flatten().flat_map(numbers).collect();
+    (numbers(y.value()), block_on(y.mask()).unwrap(), gradients)
+}
+
+#[test]
+fn property_32_zero_denominators_mask_and_the_rest_is_right() {
+    let (y, mask, _) = layer(&[-1.0, 0.0, 2.0], &[1.0, 0.0, 1.0], RationalLayer::new(0, 1));
+    assert_eq!((y, mask), (vec![-1.0, 0.0, 0.5], vec![0b010]));
+    let (y, mask, _) = layer(&[-1.0, 0.0, 2.0], &[3.0, 0.0], RationalLayer::new(0, 0));
+    assert_eq!((y, mask), (vec![0.0; 3], vec![0b111]));
+}
+
+#[test]
+fn property_33_no_gradient_is_ever_not_finite() {
+    let policies = [Policy::default(), Policy::Project, Policy::Reject, Policy::Passthrough];
+    let x = [1e33, 1.0, 1e-38, f32::MAX, f32::NAN, f32::INFINITY, 0.0, -1e20];
+    for policy in policies {
+        for coefficients in
+            [[0.0, 1.0, 1e-5, 0.0], [1e33, 0.0, 1e-5, 0.0], [1.0, 1.0, 0.0, 1.0], [1e38, -1e38, 1e-6, 1e-30]]
+        {
+            let (y, _, gradients) = layer(&x, &coefficients, RationalLayer { policy, ..RationalLayer::new(1, 1) });
+            assert!(
+                y.iter().chain(&gradients).all(|value| value.is_finite()),
+                "{policy} {coefficients:?} {gradients:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn property_50_validation_does_not_depend_on_the_batch() {
+    let watched = [4, 7, 32].map(|batch| {
+        let (spec, settings, data) = small(Head::rational(1), &[2.0, 1.0, -1.0, 1.0, 1.0, 0.0, 0.5, 1.0].repeat(8));
+        let settings = Settings { batch, epochs: 1, lr: 1e-12, ..settings };
+        let mut trainer = Trainer::new(&Device::cpu(1), spec, settings, data).unwrap();
+        block_on(trainer.run(&mut |_| Flow::Continue)).unwrap();
+        let report = &trainer.history()[0];
+        (report.val_loss.unwrap(), report.pairs.unwrap().coverage)
+    });
+    for (loss, coverage) in watched {
+        assert!((loss - watched[0].0).abs() < 1e-6 && (coverage - watched[0].1).abs() < 1e-6, "{watched:?}");
+    }
+}
+
+#[test]
+fn property_21_training_sees_pairs_and_prediction_decodes_them() {
+    let device = Device::cpu(1);
+    let (spec, settings, data) = small(Head::linear(1), &[2.0, 1.0].repeat(8));
+    let x = data.train.x.clone();
+    let trainer = Trainer::new(&device, spec.clone(), settings.clone(), data).unwrap();
+    let pairs = block_on(trainer.predict(&x)).unwrap();
+    let parameters = block_on(trainer.parameters()).unwrap();
+    let model = Model { spec, loss: settings.loss, parameters, preparation: None, storage: Storage::default() };
+    let decoded = block_on(model.decoded(&device, &x)).unwrap();
+    assert_eq!((pairs.len(), decoded.value.len()), (16, 8));
+    for (pair, value) in pairs.chunks(2).zip(&decoded.value) {
+        assert_eq!(pair[0] / pair[1], *value);
+    }
+}
+
 #[test]
 fn a_pole_inside_the_model_is_bottom_at_its_end_and_leaves_other_rows_alone() {
     let device = Device::cpu(1);
