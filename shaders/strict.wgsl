@@ -15,6 +15,10 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> provenance: array<u32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+fn is_finite(x: f32) -> bool { return is_finite_word(bitcast<u32>(x)); }
+
+fn exponent(x: f32) -> u32 { return magnitude(x) >> 23u; }
+
 const FAULT: u32 = 1u;
 const SEMANTIC: u32 = 2u;
 const GAP: u32 = 4u;
@@ -22,7 +26,7 @@ const GAP: u32 = 4u;
 // Its size; 0 where it is not finite, and where it is subnormal, which some devices flush.
 fn normal(x: f32) -> f32 {
     let e = exponent(x);
-    return select(0.0, abs(x), e != 0 && e != 255);
+    return select(0.0, abs(x), e != 0u && e != 255u);
 }
 
 fn is_near(size: f32, largest: f32, limit: f32) -> bool {
@@ -43,7 +47,7 @@ fn judge(index: u32) -> u32 {
         largest = max(largest, normal(p[first + k]));
     }
     let size = normal(denominator);
-    var is_semantic = exponent(denominator) == 0;
+    var is_semantic = exponent(denominator) == 0u;
     var is_gap = false;
     if params.is_raw != 0u {
         is_semantic = is_semantic || (is_finite(denominator) && size < params.infer);
@@ -59,13 +63,13 @@ fn judge(index: u32) -> u32 {
     }
     if !is_fault && !is_semantic {
         for (var k = 0u; k < params.depth; k++) {
-            is_fault = is_fault || quotient_overflows(p[first + k], denominator);
+            is_fault = is_fault || !quotient_fits(p[first + k], denominator);
         }
     }
     for (var k = 0u; k < params.depth; k++) {
-        var quotient = 0.0;
-        if !is_fault && !is_semantic { quotient = p[first + k] / denominator; }
-        value[index * params.depth + k] = quotient;
+        var decoded = 0.0;
+        if !is_fault && !is_semantic { decoded = quotient(p[first + k], denominator); }
+        value[index * params.depth + k] = decoded;
     }
     return select(0u, FAULT, is_fault) | select(0u, SEMANTIC, is_semantic) | select(0u, GAP, is_gap);
 }

@@ -11,6 +11,8 @@ pub const SCALAR: &str = include_str!("../../shaders/common/scalar.wgsl");
 pub const INDEX: &str = include_str!("../../shaders/common/index.wgsl");
 /// Sums and maxima over the lanes that share a row.
 pub const TREE: &str = include_str!("../../shaders/common/tree.wgsl");
+/// Exact questions about floats, and arithmetic that keeps subnormals.
+pub const TOTAL: &str = include_str!("../../shaders/common/total.wgsl");
 /// Whether numbers and their quotients are finite, alike on every device.
 pub const FINITE: &str = include_str!("../../shaders/common/finite.wgsl");
 /// The uniform and the polynomials of rational functions.

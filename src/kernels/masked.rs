@@ -28,7 +28,7 @@ pub static MASKED: Kernel = Kernel {
     wgsl: &[
         common::SCALAR,
         common::INDEX,
-        include_str!("../../shaders/common/total.wgsl"),
+        common::TOTAL,
         include_str!("../../shaders/common/powers.wgsl"),
         include_str!("../../shaders/masked.wgsl"),
     ],

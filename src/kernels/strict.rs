@@ -19,7 +19,7 @@ pub use decoded::Decoded;
 pub static STRICT: Kernel = Kernel {
     name: "strict",
     params: Params::FIELDS,
-    wgsl: &[common::INDEX, common::FINITE, include_str!("../../shaders/strict.wgsl")],
+    wgsl: &[common::SCALAR, common::INDEX, common::TOTAL, include_str!("../../shaders/strict.wgsl")],
     cpu: run,
     grid: |dispatch| groups(dispatch.params::<Params>().plane as usize, 64),
     cost: |dispatch| {
