@@ -36,7 +36,7 @@ CASES = [
     ("rational 5/4", "y", f"--head rational --degrees 5,4 --activation tanh {NEAR}"),
     ("rational 1/0", "y", "--head rational --degrees 1,0 --tau-infer 0.1 --tau-train 0.4 --epochs 100 --lr 1e-2"),
     ("projective", "y", f"--head projective --activation gelu {NEAR}"),
-    ("projective, bare |Q|", "y", "--head projective --threshold denominator --tau-infer 0.2 --tau-train 0.3 --epochs 100 --lr 1e-2"),
+    ("projective, bare |Q|", "y", "--head projective --threshold denominator --tau-infer 0.02 --tau-train 0.05 --epochs 100 --lr 1e-2"),
     ("rational, no gap", "y", "--head rational --tau-infer 0.2 --tau-train 0 --epochs 100 --lr 1e-2"),
     ("angular", "y", f"--head angular {NEAR}"),
 ]
