@@ -51,10 +51,10 @@ fn main(
         if !is_bottom {
             let over = polynomial(c, NUMERATOR, at);
             let under = denominator(at, c);
-            is_bottom = !is_finite(over) || !is_finite(under) || abs(under) <= params.epsilon || quotient_overflows(over, under);
+            is_bottom = !is_finite(over) || !is_finite(under) || abs(under) <= params.epsilon || !quotient_fits(over, under);
             if !is_bottom {
-                value = over / under;
-                is_bottom = quotient_overflows(value, under);
+                value = quotient(over, under);
+                is_bottom = !quotient_fits(value, under);
             }
         }
         y[i] = select(value, 0.0, is_bottom);

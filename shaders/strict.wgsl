@@ -15,8 +15,6 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> provenance: array<u32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-fn is_finite(x: f32) -> bool { return is_finite_word(bitcast<u32>(x)); }
-
 fn exponent(x: f32) -> u32 { return magnitude(x) >> 23u; }
 
 const FAULT: u32 = 1u;

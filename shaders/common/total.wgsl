@@ -3,6 +3,8 @@
 
 fn is_finite_word(word: u32) -> bool { return (word & 0x7f800000u) != 0x7f800000u; }
 
+fn is_finite(x: f32) -> bool { return is_finite_word(bitcast<u32>(x)); }
+
 fn magnitude(x: f32) -> u32 { return bitcast<u32>(x) & 0x7fffffffu; }
 
 fn is_nonzero(x: f32) -> bool { return magnitude(x) != 0u; }

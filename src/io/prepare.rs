@@ -143,14 +143,16 @@ impl Preparation {
         };
         let column = find(table, name)?;
         let values = table.numbers(name)?;
+        let is_pole = |row: u32| values[row as usize].is_infinite();
+        let numbers: Vec<u32> = rows.iter().copied().filter(|&row| !is_pole(row)).collect();
+        let mut numbers = scaled(table, column, &numbers, [*mean, *scale], None)?.into_iter();
         let mut pairs = Vec::with_capacity(2 * rows.len());
-        for row in rows {
-            let value = values[*row as usize];
-            if value.is_infinite() {
-                pairs.extend([value.signum() as f32, 0.0]);
+        for &row in rows {
+            pairs.extend(if is_pole(row) {
+                [values[row as usize].signum() as f32, 0.0]
             } else {
-                pairs.extend([scaled(table, column, &[*row], [*mean, *scale], None)?[0], 1.0]);
-            }
+                [numbers.next().expect("a number to each row that is no pole"), 1.0]
+            });
         }
         Ok(pairs)
     }

@@ -13,8 +13,6 @@ pub const INDEX: &str = include_str!("../../shaders/common/index.wgsl");
 pub const TREE: &str = include_str!("../../shaders/common/tree.wgsl");
 /// Exact questions about floats, and arithmetic that keeps subnormals.
 pub const TOTAL: &str = include_str!("../../shaders/common/total.wgsl");
-/// Whether numbers and their quotients are finite, alike on every device.
-pub const FINITE: &str = include_str!("../../shaders/common/finite.wgsl");
 /// The uniform and the polynomials of rational functions.
 pub const RATIONAL: &str = include_str!("../../shaders/common/rational.wgsl");
 

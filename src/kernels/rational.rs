@@ -27,7 +27,13 @@ use engine::{Table, fits, read, write};
 pub static RATIONAL: Kernel = Kernel {
     name: "rational",
     params: Params::FIELDS,
-    wgsl: &[common::INDEX, common::FINITE, common::RATIONAL, include_str!("../../shaders/rational.wgsl")],
+    wgsl: &[
+        common::SCALAR,
+        common::INDEX,
+        common::TOTAL,
+        common::RATIONAL,
+        include_str!("../../shaders/rational.wgsl"),
+    ],
     cpu: run,
     grid: |dispatch| groups(dispatch.params::<Params>().count.div_ceil(32) as usize, 64),
     cost: |dispatch| Cost { flops: flops(dispatch, 2), bytes: dispatch.bytes() },

@@ -103,7 +103,7 @@ pub fn separation(pairs: &Pairs<'_>, tau_bottom: f32, tau_finite: f32) -> [Var; 
     let [q, yd, rows] = [pairs.q, pairs.yd, pairs.rows];
     let over = |is_counted: fn(E) -> E, term: &dyn Fn(E) -> E| {
         let sum = total_of(&ops::fused(&[q, yd, rows], |v| v[2] * is_counted(v[1]) * term(v[0])));
-        let count = total_of(&ops::fused(&[yd, rows, q], |v| v[1] * is_counted(v[0]) + 0.0 * v[2]));
+        let count = total_of(&ops::fused(&[yd, rows], |v| v[1] * is_counted(v[0])));
         ops::fused(&[&sum, &count], |v| v[0] / max(v[1], 1.0))
     };
     [

@@ -1,0 +1,209 @@
+//! Heads, rational layers, masked norm and softmax, and the policies that govern their gradients.
+
+use meromorph::autograd::Var;
+use meromorph::kernels::mlp::PairLoss;
+use meromorph::loss::Loss;
+use meromorph::nn::{
+    Basis, Denominators, Form, Gauge, Head, Init, Layer, Layout, Mode, RationalLayer, Spec, forward, initialise,
+};
+use meromorph::optim::{Optimizer, Schedule, Shape};
+use meromorph::scm::{self, Masked, policy::Policy};
+use meromorph::tensor::Tensor;
+use meromorph::train::{Data, Examples, Flow, Settings, Trainer};
+use meromorph::{Device, ops};
+use pollster::block_on;
+
+use super::{column, near, numbers};
+
+/// A head's pairs for some features, with its first parameters.
+fn pairs_of(device: &Device, head: Head, features: &[f32]) -> Vec<f32> {
+    let spec = Spec { inputs: head.features(), layers: vec![Layer::Projective(head)] };
+    let layout = Layout::of(&spec);
+    let flat = device.upload(bytemuck::cast_slice(&initialise(&layout, 3))).unwrap();
+    let rows = features.len() / spec.inputs;
+    let x = Var::constant(Tensor::from_f32(device, [rows, spec.inputs], features).unwrap());
+    numbers(&forward(&spec, &layout.leaves(device, &flat), &x, &Mode::Predict))
+}
+
+#[test]
+fn heads_make_the_pairs_of_their_formulas() {
+    let device = Device::cpu(1);
+    let features = [0.3, -0.7, 0.9, 1.1, 0.2, -0.4];
+    let plain = pairs_of(&device, Head { denominators: Denominators::Shared, ..Head::linear(2) }, &features);
+    near(&plain, &[0.3, -0.7, 1.9, 1.9, 1.1, 0.2, 0.6, 0.6], 1e-6);
+    let floored = Head { floor: Some(0.25), anchor: 0.0, ..Head::linear(1) };
+    let softplus = |x: f64| (1.0 + x.exp()).ln() + 0.25;
+    near(&pairs_of(&device, floored, &[0.5, -1.0]), &[0.5, softplus(-1.0)], 1e-5);
+    let angle = Head { form: Form::Angular { scale: 2.0 }, ..Head::angular(1) };
+    near(&pairs_of(&device, angle, &[0.4]), &[0.8_f64.cos(), 0.8_f64.sin()], 1e-5);
+    let unit = pairs_of(&device, Head { gauge: Gauge::Unit, ..Head::linear(1) }, &[3.0, 3.0]);
+    near(&unit, &[0.6, 0.8], 1e-6);
+}
+
+#[test]
+fn chebyshev_and_monomial_heads_agree_on_the_same_polynomial() {
+    let device = Device::cpu(1);
+    let form = |basis| Form::Rational { numerator: 3, denominator: 0, basis };
+    let evaluate = |basis, coefficients: [f32; 4]| {
+        let head = Head { form: form(basis), ..Head::rational(1) };
+        let spec = Spec { inputs: 2, layers: vec![Layer::Projective(head)] };
+        let layout = Layout::of(&spec);
+        let mut flat = vec![0.0; layout.total];
+        for (parameter, value) in layout.parameters.iter().zip(coefficients) {
+            flat[parameter.offset] = value;
+        }
+        let flat = device.upload(bytemuck::cast_slice(&flat)).unwrap();
+        let x = Var::constant(Tensor::from_f32(&device, [1, 2], &[0.3, 0.0]).unwrap());
+        numbers(&forward(&spec, &layout.leaves(&device, &flat), &x, &Mode::Predict))
+    };
+    // T_3 = 4 x³ - 3 x; the published values at 0.3 are 1, 0.3, -0.82, -0.792.
+    near(&evaluate(Basis::Chebyshev, [0.0, 0.0, 0.0, 1.0]), &[-0.792, 1.0], 1e-6);
+    near(&evaluate(Basis::Chebyshev, [0.0, 0.0, 1.0, 0.0]), &[-0.82, 1.0], 1e-6);
+    near(&evaluate(Basis::Monomial, [0.0, -3.0, 0.0, 4.0]), &[-0.792, 1.0], 1e-6);
+}
+
+#[test]
+fn property_37_a_rational_layer_fits_a_rational_function() {
+    let y = |x: f32| (2.0 * x + 1.0) / (x + 1.5);
+    let x: Vec<f32> = (0..32).map(|i| -0.5 + i as f32 / 31.0).collect();
+    let pairs: Vec<f32> = x.iter().flat_map(|x| [y(*x), 1.0]).collect();
+    let layers = vec![Layer::Rational(RationalLayer::new(1, 1)), Layer::Projective(Head::value(1))];
+    let spec = Spec { inputs: 1, layers };
+    let settings = Settings {
+        loss: Loss::Pairs(PairLoss { decoded: 1.0, ..PairLoss::none() }),
+        optimizer: Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0 },
+        schedule: Schedule { warmup_steps: 0, shape: Shape::Constant },
+        lr: 0.1,
+        epochs: 120,
+        batch: 32,
+        patience: 0,
+        ..Settings::default()
+    };
+    let data = Data { inputs: 1, targets: 2, train: Examples { x, y: pairs }, ..Data::default() };
+    // The published gate starts from P near 0 and Q = 1.
+    let mut parameters = vec![0.0; Layout::of(&spec).total];
+    parameters[..4].copy_from_slice(&[0.01, -0.01, 1.0, 0.0]);
+    let mut trainer = Trainer::with_parameters(&Device::cpu(1), spec, settings, data, &parameters).unwrap();
+    block_on(trainer.run(&mut |_| Flow::Continue)).unwrap();
+    let losses: Vec<f64> = trainer.history().iter().map(|report| report.train_loss).collect();
+    let (first, last) = (losses[0], losses[119]);
+    assert!(last < 1e-4 && last < 0.1 * first, "{first} to {last}");
+}
+
+/// P(x) / Q(x) with its mask, and the gradients of x and of the coefficients under an upstream gradient of 1.
+fn layer(x: &[f32], coefficients: &[f32], layer: RationalLayer) -> (Vec<f32>, Vec<u32>, Vec<f32>) {
+    let device = Device::cpu(1);
+    let x = Var::leaf(Tensor::from_f32(&device, [x.len(), 1], x).unwrap());
+    let w = Var::leaf(Tensor::from_f32(&device, [coefficients.len(), 1], coefficients).unwrap());
+    let y = scm::rational(&Masked::from(&x), &w, &layer.form(), layer.policy);
+    let gradients = ops::grad(y.value(), &[&x, &w]).unwrap();
+    let gradients = gradients.iter().flatten().flat_map(numbers).collect();
+    (numbers(y.value()), block_on(y.mask()).unwrap(), gradients)
+}
+
+#[test]
+fn property_32_zero_denominators_mask_and_the_rest_is_right() {
+    let (y, mask, _) = layer(&[-1.0, 0.0, 2.0], &[1.0, 0.0, 1.0], RationalLayer::new(0, 1));
+    assert_eq!((y, mask), (vec![-1.0, 0.0, 0.5], vec![0b010]));
+    let (y, mask, _) = layer(&[-1.0, 0.0, 2.0], &[3.0, 0.0], RationalLayer::new(0, 0));
+    assert_eq!((y, mask), (vec![0.0; 3], vec![0b111]));
+}
+
+#[test]
+fn property_33_no_gradient_is_ever_not_finite() {
+    let policies = [Policy::default(), Policy::Project, Policy::Reject, Policy::Passthrough];
+    let x = [1e33, 1.0, 1e-38, f32::MAX, f32::NAN, f32::INFINITY, 0.0, -1e20];
+    for policy in policies {
+        for coefficients in
+            [[0.0, 1.0, 1e-5, 0.0], [1e33, 0.0, 1e-5, 0.0], [1.0, 1.0, 0.0, 1.0], [1e38, -1e38, 1e-6, 1e-30]]
+        {
+            let (y, _, gradients) = layer(&x, &coefficients, RationalLayer { policy, ..RationalLayer::new(1, 1) });
+            assert!(
+                y.iter().chain(&gradients).all(|value| value.is_finite()),
+                "{policy} {coefficients:?} {gradients:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_pole_inside_the_model_is_bottom_at_its_end_and_leaves_other_rows_alone() {
+    let device = Device::cpu(1);
+    let linear = Layer::Linear { outputs: 2, bias: true, init: Init::Linear };
+    let layers =
+        vec![linear.clone(), Layer::Rational(RationalLayer::new(0, 1)), linear, Layer::Projective(Head::value(2))];
+    let spec = Spec { inputs: 1, layers };
+    assert_eq!((spec.outputs().unwrap(), spec.values().unwrap()), (4, 2));
+    let layout = Layout::of(&spec);
+    let mut flat = vec![0.0; layout.total];
+    // Features x and 2, then 1 / features, then their sum and difference.
+    let values: [&[f32]; 5] = [&[1.0, 0.0], &[0.0, 2.0], &[1.0, 0.0, 1.0], &[1.0, 1.0, 1.0, -1.0], &[0.0, 0.0]];
+    for (parameter, values) in layout.parameters.iter().zip(values) {
+        flat[parameter.offset..parameter.offset + values.len()].copy_from_slice(values);
+    }
+    let flat = device.upload(bytemuck::cast_slice(&flat)).unwrap();
+    let leaves = layout.leaves(&device, &flat);
+    let x = Var::constant(Tensor::from_f32(&device, [2, 1], &[4.0, 0.0]).unwrap());
+    let z = forward(&spec, &leaves, &x, &Mode::Predict);
+    near(&numbers(&z), &[0.75, -0.25, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0], 1e-6);
+    let gradients = ops::grad(&z, &leaves.iter().collect::<Vec<_>>()).unwrap();
+    for gradient in gradients.iter().flatten() {
+        assert!(numbers(gradient).iter().all(|g| g.is_finite()));
+    }
+    // The row without a pole alone gives the same gradients for the coefficients.
+    let alone = Var::constant(Tensor::from_f32(&device, [1, 1], &[4.0]).unwrap());
+    let z = forward(&spec, &leaves, &alone, &Mode::Predict);
+    let only = ops::grad(&z, &leaves.iter().collect::<Vec<_>>()).unwrap();
+    let coefficients = |all: &[Option<Var>]| numbers(all[2].as_ref().unwrap());
+    assert_eq!(coefficients(&gradients)[..1], coefficients(&only)[..1]);
+}
+
+#[test]
+fn poles_inside_a_model_that_cannot_say_bottom_are_refused() {
+    let layers =
+        vec![Layer::Rational(RationalLayer::new(3, 2)), Layer::Linear { outputs: 1, bias: true, init: Init::Linear }];
+    let error = Spec { inputs: 2, layers }.outputs().unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "model: layers.0: a rational layer has poles; end the model in a projective head, which can say ⊥, or make the layer safe"
+    );
+    let safe =
+        vec![Layer::Rational(RationalLayer::safe(3, 2)), Layer::Linear { outputs: 1, bias: true, init: Init::Linear }];
+    assert_eq!(Spec { inputs: 2, layers: safe }.outputs().unwrap(), 1);
+}
+
+#[test]
+fn property_34_norm_leaves_bottom_out() {
+    let device = Device::cpu(1);
+    let x = [1.0, 7.0, 2.0, 3.0, f32::NAN, 2.0];
+    let made = scm::norm(&Masked::from_f32(&device, [2, 3], &x).unwrap(), 0.0, Policy::Project);
+    // Columns [1, 3], [7, ⊥] and [2, 2]: only the first has a spread.
+    near(&numbers(made.value()), &[-1.0, 0.0, 0.0, 1.0, 0.0, 0.0], 1e-6);
+    assert_eq!(block_on(made.mask()).unwrap(), [0b11_0110]);
+}
+
+#[test]
+fn property_35_softmax_is_sure_of_the_best_of_what_is_left() {
+    let device = Device::cpu(1);
+    let x = [0.0, f32::INFINITY, 2.0, 1.0, 1.0, 1.0, f32::NAN, f32::NAN, f32::NAN];
+    let (made, rows) = scm::softmax(&Masked::from_f32(&device, [3, 3], &x).unwrap(), Policy::default());
+    near(&numbers(&made), &[0.0, 0.0, 1.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 1.0, 0.0, 0.0], 1e-6);
+    assert_eq!(numbers(&rows), [1.0, 0.0, 1.0]);
+}
+
+#[test]
+fn property_14_policies_govern_a_layers_gradient() {
+    let device = Device::cpu(1);
+    let x = column(&device, &[1.0, 2.0, 3.0]);
+    let masked = Masked::masked_by(&x, &[0b010]).unwrap();
+    let slope = Var::constant(Tensor::from_f32(&device, [3, 1], &[5.0, 5.0, -0.5]).unwrap());
+    let gradient = |policy: Policy| {
+        let made = scm::governed(&masked, policy);
+        let loss = ops::mul(made.value(), &slope);
+        numbers(ops::grad(&loss, &[&x]).unwrap()[0].as_ref().unwrap())
+    };
+    assert_eq!(gradient(Policy::default()), [1.0, 0.0, -0.5]);
+    assert_eq!(gradient(Policy::Clamp { low: -0.1, high: 2.0 }), [2.0, 0.0, -0.1]);
+    assert_eq!(gradient(Policy::Project), [5.0, 0.0, -0.5]);
+    assert_eq!(gradient(Policy::Reject), [0.0, 0.0, 0.0]);
+}
