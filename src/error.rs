@@ -6,6 +6,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     message: String,
+    is_of_device: bool,
 }
 
 /// The result of anything that touches the outside.
@@ -14,13 +15,23 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// An error whose message is shown to the user as it stands.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into() }
+        Self { message: message.into(), is_of_device: false }
+    }
+
+    /// The same for a device that is absent, too small or lost: another device, or the same opened again, may do.
+    pub fn of_device(message: impl Into<String>) -> Self {
+        Self { message: message.into(), is_of_device: true }
+    }
+
+    /// Whether it is the device that failed, and not what it was given.
+    pub fn is_of_device(&self) -> bool {
+        self.is_of_device
     }
 
     /// The same error, told from further out: `what: message`.
     #[must_use]
     pub fn within(self, what: &str) -> Self {
-        Self { message: format!("{what}: {}", self.message) }
+        Self { message: format!("{what}: {}", self.message), ..self }
     }
 }
 

@@ -10,7 +10,7 @@ use super::session::Session;
 use super::settings::prepare;
 use crate::error::Error;
 use crate::io::{Choice, Fractions};
-use crate::train::{Checkpoint, Dealt, Origin, Recipe, Run, Trainer};
+use crate::train::{Checkpoint, Origin, Recipe, Run, Trainer};
 use crate::{Result, host};
 
 #[derive(clap::Args)]
@@ -87,17 +87,14 @@ impl Args {
     fn take_up(&self, path: &Path) -> Result<Start> {
         let name = path.display().to_string();
         let (checkpoint, _) = Checkpoint::load(&host::read(path)?, &name)?;
-        let Some(origin) = checkpoint.origin.clone() else {
-            return Err(Error::new(format!("{name}: it does not say how its rows came out of a table")));
-        };
+        let origin = checkpoint.origin(&name)?.clone();
         let learnt = &origin.choice.target;
         if let Some(target) = self.target.as_ref().filter(|target| *target != learnt) {
             return Err(Error::new(format!("{name}: it learns \"{learnt}\", not \"{target}\"")));
         }
         let table = read(&self.file, origin.header)?;
         let source = table.source().to_owned();
-        let (spec, settings) = (checkpoint.spec.clone(), checkpoint.settings.clone());
-        let run = Dealt::new(&table, &origin.choice, origin.fractions, settings.seed)?.run(&table, spec, settings)?;
+        let run = Run::again(&table, &checkpoint, &name)?;
         if run.data.fingerprint() != checkpoint.fingerprint {
             return Err(Error::new(format!("{source}: these are not the rows that {name} was trained on")));
         }

@@ -68,7 +68,7 @@ impl WebGpu {
         let adapter = adapters().await.into_iter().next();
         let found = adapter.as_ref().map(describe);
         let adapter = adapter.filter(|adapter| by_name || !is_software(adapter)).ok_or_else(|| {
-            Error::new(match found {
+            Error::of_device(match found {
                 None => "device \"webgpu\" is absent: no adapter found (is a Vulkan, Metal or DX12 driver installed, or WebGPU enabled in the browser?); there is cpu".to_owned(),
                 Some(info) => format!("device \"webgpu\": only a software adapter ({}) is here; ask for it by name", info.name),
             })
@@ -78,16 +78,12 @@ impl WebGpu {
             required_limits: adapter.limits(),
             ..wgpu::DeviceDescriptor::default()
         };
-        let refused = |error| Error::new(format!("device \"webgpu\" refused to open: {error}"));
+        let refused = |error| Error::of_device(format!("device \"webgpu\" refused to open: {error}"));
         let (device, queue) = adapter.request_device(&wanted).await.map_err(refused)?;
         let trouble = Arc::new(Mutex::new(None));
         let (uncaptured, lost) = (trouble.clone(), trouble.clone());
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| note(&uncaptured, error.to_string())));
-        device.set_device_lost_callback(move |reason, message| {
-            if reason != wgpu::DeviceLostReason::Destroyed {
-                note(&lost, format!("device lost: {message}"));
-            }
-        });
+        device.set_device_lost_callback(move |_, message| note(&lost, format!("device lost: {message}")));
         Ok(Self {
             info: describe(&adapter),
             device,
@@ -164,7 +160,7 @@ impl WebGpu {
         for (binding, region) in regions.enumerate() {
             let offset = 4 * region.offset as u64;
             if !offset.is_multiple_of(ALIGN_BYTES) {
-                return Err(Error::new(format!(
+                return Err(Error::of_device(format!(
                     "webgpu: a view starts at byte {offset}, not at a multiple of {ALIGN_BYTES}"
                 )));
             }
@@ -226,7 +222,7 @@ impl WebGpu {
 
     fn check(&self) -> Result<()> {
         let trouble = self.trouble.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
-        trouble.map_or(Ok(()), |message| Err(Error::new(format!("webgpu: {message}"))))
+        trouble.map_or(Ok(()), |message| Err(Error::of_device(format!("webgpu: {message}"))))
     }
 }
 
@@ -239,7 +235,7 @@ impl Backend for WebGpu {
         let size = 4 * words as u64;
         if size > self.info.max_binding_bytes {
             let limit = self.info.max_binding_bytes >> 20;
-            return Err(Error::new(format!(
+            return Err(Error::of_device(format!(
                 "webgpu: a buffer of {} MiB is over this adapter's {limit} MiB",
                 size >> 20
             )));
@@ -263,7 +259,7 @@ impl Backend for WebGpu {
     fn write(&self, memory: Memory, offset: usize, data: &[u32]) -> Result<()> {
         let blocks = self.blocks.borrow();
         self.queue.write_buffer(&blocks[&memory], 4 * offset as u64, bytemuck::cast_slice(data));
-        self.check()
+        Ok(())
     }
 
     fn prepare(&self, commands: Vec<BoundCommand>) -> Result<Box<dyn Prepared>> {
@@ -334,7 +330,7 @@ impl Backend for WebGpu {
             let raised = mapped.clone();
             staging.map_async(wgpu::MapMode::Read, .., move |result| raised.raise(result));
             self.wait(None)?;
-            let failed = |error: &dyn std::fmt::Display| Error::new(format!("webgpu: readback failed: {error}"));
+            let failed = |error: &dyn std::fmt::Display| Error::of_device(format!("webgpu: readback failed: {error}"));
             let outcome = mapped.await;
             self.check()?;
             outcome.map_err(|error| failed(&error))?;
@@ -352,7 +348,7 @@ impl WebGpu {
     /// Waits for a submission, or for all; in a browser the event loop does that and this returns at once.
     fn wait(&self, index: Option<wgpu::SubmissionIndex>) -> Result<()> {
         let outcome = self.device.poll(wgpu::PollType::Wait { submission_index: index, timeout: None });
-        outcome.map(|_| ()).map_err(|error| Error::new(format!("webgpu: {error}")))
+        outcome.map(|_| ()).map_err(|error| Error::of_device(format!("webgpu: {error}")))
     }
 }
 

@@ -107,6 +107,12 @@ impl Checkpoint {
         tensors::write(&content)
     }
 
+    /// How its rows came out of a table, or an error where nobody said.
+    pub fn origin(&self, source: &str) -> Result<&Origin> {
+        let unknown = || Error::new(format!("{source}: it does not say how its rows came out of a table"));
+        self.origin.as_ref().ok_or_else(unknown)
+    }
+
     /// Reads a checkpoint; `source` names it in messages. Gives the preparation of its table as well.
     pub fn load(bytes: &[u8], source: &str) -> Result<(Self, Option<Preparation>)> {
         let mut content = tensors::read(bytes, source)?;

@@ -2,6 +2,7 @@
 //! the task and the number of training rows, so every face starts the same run from the same words.
 
 use super::batches::split_order;
+use super::checkpoint::Checkpoint;
 use super::data::{Data, Examples};
 use super::settings::{CoverageGoal, Settings, StepKind};
 use crate::error::{Error, Result};
@@ -129,6 +130,15 @@ impl Dealt {
             test: examples(&split.test)?,
         };
         Ok(Run { data, spec, settings, preparation, reason, gaps })
+    }
+}
+
+impl Run {
+    /// The same rows again, dealt out as the checkpoint says; `source` names it in messages.
+    pub fn again(table: &Table, checkpoint: &Checkpoint, source: &str) -> Result<Self> {
+        let origin = checkpoint.origin(source)?;
+        let (spec, settings) = (checkpoint.spec.clone(), checkpoint.settings.clone());
+        Dealt::new(table, &origin.choice, origin.fractions, settings.seed)?.run(table, spec, settings)
     }
 }
 

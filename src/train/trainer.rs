@@ -122,6 +122,11 @@ impl Trainer {
         &self.spec
     }
 
+    /// How it is trained.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     /// The rows it learns from and is measured on.
     pub fn data(&self) -> &Data {
         &self.data

@@ -8,10 +8,11 @@ use super::model::Model;
 use super::options;
 use super::training::Training;
 use super::values::{Answer, bytes, numbers, object, show, strings, thrown};
+use crate::Device;
 use crate::device::Request;
 use crate::error::{Error, Result};
 use crate::io::{Cells, Header, Table, read_plain};
-use crate::{Device, train};
+use crate::train::{self, Checkpoint};
 
 /// An open device.
 #[wasm_bindgen]
@@ -52,6 +53,17 @@ impl Engine {
         self.start(data, source, options).map_err(thrown)
     }
 
+    /// Takes up the run of a checkpoint, exactly where it stands, on the same data.
+    pub fn resume(&self, data: &JsValue, source: &str, checkpoint: &JsValue) -> Answer<Training> {
+        let resume = || {
+            let bytes = bytes(checkpoint).filter(|_| !checkpoint.is_string());
+            let wanted = || Error::new(format!("resume: checkpoint is {}, wanted its bytes", show(checkpoint)));
+            let (checkpoint, _) = Checkpoint::load(&bytes.ok_or_else(wanted)?, "checkpoint")?;
+            Training::resume(&self.device, &table("resume", data, source)?.0, checkpoint, "checkpoint")
+        };
+        resume().map_err(thrown)
+    }
+
     /// The model in the bytes of a file called `source`.
     pub fn load(&self, data: &JsValue, source: &str) -> Answer<Model> {
         let load = || {
@@ -63,12 +75,16 @@ impl Engine {
     }
 
     fn start(&self, data: &JsValue, source: &str, options: &JsValue) -> Result<Training> {
-        if let Some(bytes) = bytes(data) {
-            let recipe = options::recipe(options, None)?;
-            return Training::start(&self.device, &read_plain(&bytes, source, Header::Auto)?, &recipe);
-        }
-        let table = arrays(data)?;
-        Training::start(&self.device, &table, &options::recipe(options, Some("y"))?)
+        let (table, target) = table("train", data, source)?;
+        Training::start(&self.device, &table, options::recipe(options, target)?)
+    }
+}
+
+/// The table in bytes called `source`, or in `{ x, y }`, and the target where that is known. `call` is the name the user called.
+fn table(call: &str, data: &JsValue, source: &str) -> Result<(Table, Option<&'static str>)> {
+    match bytes(data) {
+        Some(bytes) => Ok((read_plain(&bytes, source, Header::Auto)?, None)),
+        None => Ok((arrays(call, data)?, Some("y"))),
     }
 }
 
@@ -92,19 +108,19 @@ pub fn describe(data: &JsValue, source: &str) -> Answer {
 pub(super) const TABLE: &str = "wanted the bytes of a table (Uint8Array, ArrayBuffer or string)";
 
 /// A table of `x` [rows, columns], named x0, x1, …, and `y` [rows].
-fn arrays(data: &JsValue) -> Result<Table> {
+fn arrays(call: &str, data: &JsValue) -> Result<Table> {
     if !data.is_object() {
-        return Err(Error::new(format!("train: data is {}, {TABLE} or {{ x, y }}", show(data))));
+        return Err(Error::new(format!("{call}: data is {}, {TABLE} or {{ x, y }}", show(data))));
     }
     let part = |name: &str| {
         let value = Reflect::get(data, &name.into()).unwrap_or(JsValue::UNDEFINED);
-        let what = || Error::new(format!("train: {name} is {}, wanted a Float32Array", show(&value)));
+        let what = || Error::new(format!("{call}: {name} is {}, wanted a Float32Array", show(&value)));
         numbers(&value).ok_or_else(what)
     };
     let (x, y) = (part("x")?, part("y")?);
     if x.is_empty() || y.is_empty() || x.len() % y.len() != 0 {
         let (x, y) = (x.len(), y.len());
-        return Err(Error::new(format!("train: {x} values in x do not fill {y} rows, one for each value in y")));
+        return Err(Error::new(format!("{call}: {x} values in x do not fill {y} rows, one for each value in y")));
     }
     let width = x.len() / y.len();
     let names: Vec<String> = (0..width).map(|j| format!("x{j}")).chain(["y".into()]).collect();

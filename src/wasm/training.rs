@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
+use js_sys::Uint8Array;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -9,10 +10,9 @@ use super::model::Model;
 use super::values::{Answer, object, thrown};
 use crate::Device;
 use crate::error::{Error, Result};
-use crate::io::{Preparation, Table};
-use crate::loss::Loss;
-use crate::nn::Spec;
-use crate::train::{self, EpochReport, Event, Flow, Metrics, Outcome, Recipe, Stop, Storage, Trainer};
+use crate::io::{Header, Preparation, Table};
+use crate::train::Trainer;
+use crate::train::{self, Checkpoint, EpochReport, Event, Flow, Metrics, Origin, Outcome, Recipe, Run, Stop, Storage};
 
 /// A training run.
 #[wasm_bindgen]
@@ -23,43 +23,56 @@ pub struct Training {
     /// Set once the run is over and its last event not yet told.
     outcome: RefCell<Option<Outcome>>,
     is_stopped: Cell<bool>,
-    spec: Spec,
-    loss: Loss,
     preparation: Preparation,
+    origin: Origin,
     start: JsValue,
 }
 
 impl Training {
-    pub(super) fn start(device: &Device, table: &Table, recipe: &Recipe) -> Result<Self> {
-        let run = recipe.prepare(table)?;
-        let (spec, loss, preparation) = (run.spec.clone(), run.settings.loss, run.preparation);
+    /// A new run.
+    pub(super) fn start(device: &Device, table: &Table, recipe: Recipe) -> Result<Self> {
+        let mut run = recipe.prepare(table)?;
+        let data = std::mem::take(&mut run.data);
+        let trainer = Trainer::new(device, run.spec.clone(), run.settings.clone(), data)?;
+        let Recipe { choice, fractions, .. } = recipe;
+        Ok(Self::over(device, run, trainer, Origin { header: Header::Auto, choice, fractions }))
+    }
+
+    /// The run that a checkpoint called `source` left off, on the same table.
+    pub(super) fn resume(device: &Device, table: &Table, checkpoint: Checkpoint, source: &str) -> Result<Self> {
+        let mut run = Run::again(table, &checkpoint, source)?;
+        let origin = checkpoint.origin(source)?.clone();
+        let trainer = Trainer::resume(device, std::mem::take(&mut run.data), checkpoint)?;
+        Ok(Self::over(device, run, trainer, origin))
+    }
+
+    fn over(device: &Device, run: Run, trainer: Trainer, origin: Origin) -> Self {
+        let data = trainer.data();
         let [rows, validation, test] =
-            [&run.data.train, &run.data.validation, &run.data.test].map(|part| part.rows(run.data.targets));
-        let epochs = run.settings.epochs;
+            [&data.train, &data.validation, &data.test].map(|part| count(part.rows(data.targets)));
         let gaps = if run.gaps.columns.is_empty() { String::new() } else { run.gaps.to_string() };
-        let trainer = Trainer::new(device, run.spec, run.settings, run.data)?;
         let start = object([
             ("event", "start".into()),
             ("step", trainer.step_kind().name().into()),
-            ("epochs", count(epochs)),
+            ("epochs", count(run.settings.epochs)),
+            ("epochsDone", count(trainer.history().len())),
             ("stepsPerEpoch", count(trainer.steps_per_epoch())),
-            ("trainRows", count(rows)),
-            ("valRows", count(validation)),
-            ("testRows", count(test)),
-            ("task", preparation.target.task().name().into()),
+            ("trainRows", rows),
+            ("valRows", validation),
+            ("testRows", test),
+            ("task", run.preparation.target.task().name().into()),
             ("reason", run.reason.into()),
             ("gaps", gaps.into()),
         ]);
-        Ok(Self {
+        Self {
             device: device.clone(),
             trainer: RefCell::new(Some(trainer)),
             outcome: RefCell::default(),
             is_stopped: Cell::new(false),
-            spec,
-            loss,
-            preparation,
+            preparation: run.preparation,
+            origin,
             start,
-        })
+        }
     }
 
     fn take(&self) -> Result<Trainer> {
@@ -127,15 +140,33 @@ impl Training {
     pub async fn model(&self) -> Answer<Model> {
         let trainer = self.take().map_err(thrown)?;
         let parameters = trainer.parameters().await;
-        self.trainer.replace(Some(trainer));
-        let model = train::Model {
-            spec: self.spec.clone(),
-            loss: self.loss,
-            parameters: parameters.map_err(thrown)?,
+        let model = parameters.map(|parameters| train::Model {
+            spec: trainer.spec().clone(),
+            loss: trainer.settings().loss,
+            parameters,
             preparation: Some(self.preparation.clone()),
             storage: Storage::F32,
-        };
-        Ok(Model::new(&self.device, model))
+        });
+        self.trainer.replace(Some(trainer));
+        Ok(Model::new(&self.device, model.map_err(thrown)?))
+    }
+
+    /// The bytes of a checkpoint: all it takes to go on from here, bit for bit. There is none once the run is over.
+    pub async fn checkpoint(&self) -> Answer<Uint8Array> {
+        let trainer = self.take().map_err(thrown)?;
+        let bytes = self.saved(&trainer).await;
+        self.trainer.replace(Some(trainer));
+        Ok(Uint8Array::from(bytes.map_err(thrown)?.as_slice()))
+    }
+}
+
+impl Training {
+    async fn saved(&self, trainer: &Trainer) -> Result<Vec<u8>> {
+        if self.outcome.borrow().is_some() {
+            return Err(Error::new("checkpoint: the run is over; save its model instead"));
+        }
+        let origin = Some(self.origin.clone());
+        Checkpoint { origin, ..trainer.checkpoint().await? }.save(Some(self.preparation.clone()))
     }
 }
 

@@ -8,9 +8,11 @@ use crate::error::{Error, Result};
 /// What a call gives JavaScript: a value, or an `Error` to throw.
 pub(super) type Answer<T = JsValue> = std::result::Result<T, JsValue>;
 
-/// The engine's error as JavaScript's.
+/// The engine's error as JavaScript's, called `DeviceError` where the device failed and `InputError` else.
 pub(super) fn thrown(error: Error) -> JsValue {
-    js_sys::Error::new(&error.to_string()).into()
+    let thrown = js_sys::Error::new(&error.to_string());
+    thrown.set_name(if error.is_of_device() { "DeviceError" } else { "InputError" });
+    thrown.into()
 }
 
 /// A plain object.
