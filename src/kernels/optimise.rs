@@ -15,7 +15,7 @@ use crate::device::{Body, Call, Cost, Dispatch, Info, Kernel, View};
 pub static OPTIMISE: Kernel = Kernel {
     name: "optimise",
     params: Params::FIELDS,
-    wgsl: &[common::MLP_PARAMS, include_str!("../../shaders/optimise.wgsl")],
+    wgsl: &[common::MLP_PARAMS, crate::wgsl!("optimise")],
     cpu: run,
     grid: |dispatch| {
         let params: Params = dispatch.params();
@@ -67,8 +67,8 @@ pub enum Rule {
 impl Body for Rule {
     fn wgsl(&self) -> String {
         let update = match self {
-            Self::AdamW { .. } | Self::Adam { .. } => include_str!("../../shaders/common/adam.wgsl"),
-            Self::Sgd { .. } => include_str!("../../shaders/common/sgd.wgsl"),
+            Self::AdamW { .. } | Self::Adam { .. } => crate::wgsl!("common/adam"),
+            Self::Sgd { .. } => crate::wgsl!("common/sgd"),
         };
         format!("const WORKGROUP: u32 = 64u;\n{update}")
     }

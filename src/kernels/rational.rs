@@ -12,13 +12,13 @@ pub(super) mod engine;
 use std::rc::Rc;
 
 use pulp::{Simd, WithSimd};
-use serde::{Deserialize, Serialize};
 
 use super::common::{self, Variant};
 use super::masked::lanes::{self, Source, Target};
 use super::simd;
 use crate::device::{Call, Cost, Dispatch, Kernel, SharedBody, View, groups};
 use crate::params;
+use crate::record;
 
 pub use cases::{cases, cases_of_gradient};
 use engine::{Table, fits, read, write};
@@ -27,13 +27,7 @@ use engine::{Table, fits, read, write};
 pub static RATIONAL: Kernel = Kernel {
     name: "rational",
     params: Params::FIELDS,
-    wgsl: &[
-        common::SCALAR,
-        common::INDEX,
-        common::TOTAL,
-        common::RATIONAL,
-        include_str!("../../shaders/rational.wgsl"),
-    ],
+    wgsl: &[common::SCALAR, common::INDEX, common::TOTAL, common::RATIONAL, crate::wgsl!("rational")],
     cpu: run,
     grid: |dispatch| groups(dispatch.params::<Params>().count.div_ceil(32) as usize, 64),
     cost: |dispatch| Cost { flops: flops(dispatch, 2), bytes: dispatch.bytes() },
@@ -52,14 +46,15 @@ params! {
 }
 
 /// Polynomials of one variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
     /// 1, x, x², …
     Monomial,
     /// T_0 = 1, T_1 = x, T_n = 2 x T_(n-1) - T_(n-2).
     Chebyshev,
 }
+
+record! { enum Basis { Monomial, Chebyshev } }
 
 /// The function's form.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -18,7 +18,7 @@ use crate::device::{Call, Cost, Dispatch, Kernel, View};
 pub static RATIONAL_GRADIENT: Kernel = Kernel {
     name: "rational_gradient",
     params: Params::FIELDS,
-    wgsl: &[common::SCALAR, common::TOTAL, common::RATIONAL, include_str!("../../shaders/rational_gradient.wgsl")],
+    wgsl: &[common::SCALAR, common::TOTAL, common::RATIONAL, crate::wgsl!("rational_gradient")],
     cpu: run,
     grid: |dispatch| {
         let params: Params = dispatch.params();

@@ -1,13 +1,12 @@
 //! What a training run is asked to do.
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::optim::{Optimizer, Schedule};
+use crate::record;
 
 /// Settings of a run; they are kept in its checkpoints.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// What is made small.
     pub loss: Loss,
@@ -32,15 +31,20 @@ pub struct Settings {
     /// Weight of each class; empty = all 1.
     pub class_weights: Vec<f32>,
     /// How many validation pairs must be decoded to go on; `None` = any.
-    #[serde(default)]
     pub coverage: Option<CoverageGoal>,
     /// Whether ⊥ targets are taken although the model's denominators cannot come near 0.
-    #[serde(default)]
     pub allows_unreachable: bool,
 }
 
+record! {
+    Settings {
+        loss, optimizer, lr, schedule, epochs, batch, patience, min_delta, seed, step, class_weights, coverage,
+        allows_unreachable = false,
+    }
+}
+
 /// When too few numbers end a run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoverageGoal {
     /// The least share of validation pairs to be decoded, in [0, 1].
     pub least: f64,
@@ -48,15 +52,18 @@ pub struct CoverageGoal {
     pub patience: usize,
 }
 
+record! { CoverageGoal { least, patience } }
+
 /// How a step is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepKind {
     /// Two launches: forward and backward per tile of rows; reduction and update.
     Fused,
     /// The model's ops, recorded once and replayed.
     Recorded,
 }
+
+record! { enum StepKind { Fused, Recorded } }
 
 impl StepKind {
     /// Its name.
