@@ -10,6 +10,7 @@ use super::storage::Storage;
 use crate::error::{Error, Result};
 use crate::io::tensors::{self, Array, Data};
 use crate::io::{Choice, Fractions, Header, Preparation};
+use crate::kernels::optimise::moment_words;
 use crate::nn::Spec;
 
 /// Where a run stands.
@@ -57,7 +58,7 @@ pub struct Checkpoint {
     pub settings: Settings,
     /// Flat parameters.
     pub parameters: Vec<f32>,
-    /// Flat moments.
+    /// Flat moments, and the gradients of an update under way.
     pub moments: Vec<f32>,
     /// Step counters.
     pub control: Vec<u32>,
@@ -99,7 +100,7 @@ impl Checkpoint {
         content.metadata.insert(KEY.into(), text);
         let total = self.parameters.len();
         content.put_f32("run.parameters", &[total], self.parameters.clone());
-        content.put_f32("run.moments", &[2 * total], self.moments.clone());
+        content.put_f32("run.moments", &[self.moments.len()], self.moments.clone());
         content.put_f32("run.best", &[total], self.best.clone());
         content.put_f32("run.losses", &[self.progress.losses.len()], self.progress.losses.clone());
         let control = Array { shape: vec![4], data: Data::U32(self.control.clone()) };
@@ -129,7 +130,7 @@ impl Checkpoint {
         let mut take =
             |name: &str, count: usize| content.take_f32(name, &[count]).map_err(|error| error.within(source));
         let parameters = take("run.parameters", total)?;
-        let moments = take("run.moments", 2 * total)?;
+        let moments = take("run.moments", moment_words(total, words.settings.accumulate))?;
         let best = take("run.best", total)?;
         let Words { settings, mut progress, fingerprint, origin } = words;
         progress.losses = take("run.losses", progress.cursor)?;

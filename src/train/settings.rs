@@ -21,6 +21,9 @@ pub struct Settings {
     pub epochs: usize,
     /// Rows per step; the last step of an epoch may have fewer.
     pub batch: usize,
+    /// Steps whose gradients make one update, as if their rows were one batch; an epoch's last update may have fewer.
+    #[serde(default = "each")]
+    pub accumulate: usize,
     /// Epochs without improvement before stopping; 0 = never stop early.
     pub patience: usize,
     /// What counts as improvement of the validation loss.
@@ -68,6 +71,11 @@ impl StepKind {
     }
 }
 
+/// An update a step: what checkpoints mean that do not say.
+fn each() -> usize {
+    1
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -77,6 +85,7 @@ impl Default for Settings {
             schedule: Schedule::COSINE,
             epochs: 200,
             batch: 256,
+            accumulate: 1,
             patience: 15,
             min_delta: 1e-6,
             seed: 0,
@@ -95,6 +104,7 @@ impl Settings {
         let wrong = [
             (self.epochs == 0, "epochs is 0; training needs at least 1".to_owned()),
             (self.batch == 0, "batch is 0; a step needs at least 1 row".to_owned()),
+            (self.accumulate == 0, "accumulate is 0; an update needs the gradients of at least 1 step".to_owned()),
             (!is_rate, format!("lr is {}; a learning rate is a finite number above 0", self.lr)),
             (!self.min_delta.is_finite(), format!("min_delta is {}; it must be finite", self.min_delta)),
         ];

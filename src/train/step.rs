@@ -7,16 +7,15 @@ use super::settings::{Settings, StepKind};
 use crate::autograd::Var;
 use crate::device::{Buffer, Command, Device, Plan, View};
 use crate::error::{Error, Result};
+use crate::kernels::batch;
 use crate::kernels::mlp::{self, Mlp};
+use crate::kernels::optimise::{self, TAIL};
 use crate::kernels::scalar::expr::{abs, ge};
-use crate::kernels::{batch, optimise};
 use crate::loss;
 use crate::nn::{Decoding, Layout, Mode, Spec, Threshold, forward};
 use crate::ops;
 use crate::tensor::{DType, Tensor};
 
-/// Words after a part's gradients: loss sum, weight sum, and padding to the binding alignment.
-const TAIL: usize = 64;
 /// The stream that thresholds are drawn from, far from those of dropout layers.
 const TAU_STREAM: u32 = 1 << 20;
 /// Figures of the validation rows in the report, each at a multiple of `TAIL`: loss and weight sums; of pairs also the pairs decoded and
@@ -27,7 +26,7 @@ const FIGURES: usize = 5;
 pub(super) struct State {
     /// Flat parameters.
     pub parameters: Buffer,
-    /// First and second moments, one after the other.
+    /// First and second moments, one after the other, and what groups of steps keep.
     pub moments: Buffer,
     /// Step and cursor, twice: each launch reads one pair and writes the other.
     pub control: Buffer,
@@ -65,7 +64,7 @@ impl State {
         let words: &[u32] = bytemuck::cast_slice(parameters);
         Ok(Self {
             parameters: device.upload(words)?,
-            moments: device.upload(&vec![0; 2 * total])?,
+            moments: device.upload(&vec![0; optimise::moment_words(total, setup.settings.accumulate)])?,
             control: device.upload(&[0; 4])?,
             order,
             report: device.upload(&vec![0; validation_place(setup.steps, FIGURES)])?,
@@ -160,7 +159,8 @@ fn fused_step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows) -> Resul
 fn update(setup: &Setup<'_>, state: &State, partials: &Buffer, parts: usize) {
     let inputs = [state.order.view(), partials.view()];
     let outputs = [&state.parameters, &state.moments, &state.control, &state.report].map(Buffer::view);
-    let sizes = [setup.layout.total, parts, setup.steps];
+    let group = setup.settings.accumulate;
+    let sizes = optimise::Sizes { total: setup.layout.total, parts, steps: setup.steps, group };
     setup.device.record(Command::Dispatch(optimise::dispatch(
         setup.device.info(),
         &setup.settings.optimizer.rule(),
