@@ -2,17 +2,18 @@
 //! Both steps share the buffers and the update; only what fills the partial gradients differs.
 
 use super::data::{Data, Examples};
-use super::predictor::predict;
+use super::predictor::{decoded, predict};
 use super::settings::{Settings, StepKind};
 use crate::autograd::Var;
 use crate::device::{Buffer, Command, Device, Plan, View};
 use crate::error::{Error, Result};
 use crate::kernels::batch;
+use crate::kernels::cast::{self, Form};
 use crate::kernels::mlp::{self, Mlp};
 use crate::kernels::optimise::{self, TAIL};
-use crate::kernels::scalar::expr::{abs, ge};
+use crate::kernels::strict;
 use crate::loss;
-use crate::nn::{Decoding, Layout, Mode, Spec, Threshold, forward};
+use crate::nn::{Head, Layout, Mode, Spec, forward};
 use crate::ops;
 use crate::tensor::{DType, Tensor};
 
@@ -246,7 +247,7 @@ fn validation(setup: &Setup<'_>, state: &State, fused: Option<&Mlp>) -> Result<P
         let (loss, weight) = loss::sums(setup.settings.loss, &z, &y, &ones, &classes, &middle);
         let mut figures = vec![loss, weight];
         if let Some(head) = setup.spec.head() {
-            figures.extend(watched_pairs(&head.decoding, &z));
+            figures.extend(watched_pairs(device, head, &z));
         }
         for (at, figure) in figures.iter().enumerate() {
             copy(figure, &state.report, validation_place(setup.steps, at));
@@ -257,12 +258,15 @@ fn validation(setup: &Setup<'_>, state: &State, fused: Option<&Mlp>) -> Result<P
 }
 
 /// The share of pairs that are decoded, and the least and the mean size of a denominator.
-fn watched_pairs(decoding: &Decoding, z: &Var) -> [Var; 3] {
-    let (p, q) = loss::pairs::halves(z);
-    let [infer, _] = decoding.limits();
-    let is_angle = decoding.threshold == Threshold::Angle;
-    let is_given =
-        ops::fused(&[&p, &q], |v| ge(abs(v[1]), if is_angle { abs(v[0]) * infer } else { v[0] * 0.0 + infer }));
+fn watched_pairs(device: &Device, head: &Head, z: &Var) -> [Var; 3] {
+    let (_, q) = loss::pairs::halves(z);
+    // By the launch that predictions are decoded with: what is counted here is what will be given there.
+    let planes = decoded(device, head, z.value()).planes;
+    let bottoms = Tensor::empty(device, q.shape().clone(), DType::F32);
+    let count = bottoms.len();
+    let plane = View { words: strict::plane_words(count), ..planes };
+    bottoms.launch(cast::dispatch(Form::BitToFloat, count as u32, plane, bottoms.view().clone()));
+    let is_given = ops::fused(&[&Var::constant(bottoms)], |v| 1.0 - v[0]);
     let size = ops::abs(&q);
     let least = ops::neg(&ops::max(&ops::neg(&size), 0..2));
     [ops::mean(&is_given, 0..2), least, ops::mean(&size, 0..2)]
