@@ -5,6 +5,7 @@
 
 mod cases;
 mod cpu;
+mod engine;
 pub mod form;
 pub mod lanes;
 mod rules;

@@ -14,7 +14,7 @@ use std::rc::Rc;
 use pulp::{Simd, WithSimd};
 
 use super::common::{self, Variant};
-use super::masked::lanes::{self, Source, Target};
+use super::masked::lanes;
 use super::simd;
 use crate::device::{Call, Cost, Dispatch, Kernel, SharedBody, View, groups};
 use crate::params;
@@ -193,16 +193,15 @@ fn run(call: Call<'_>) {
     let y = &mut bytemuck::cast_slice_mut::<u32, f32>(y)[..count];
     let bottom = &mut bottom[..count.div_ceil(32)];
     let piece = TILE * common::rows_per_piece(count.div_ceil(TILE), TILE * form.coefficients(), call.team);
-    let settle = lanes::settle();
     let pieces = y.chunks_mut(piece).zip(bottom.chunks_mut(piece / 32)).zip(x.chunks(piece)).enumerate();
     common::each(pieces, call.team, |(at, ((y, bottom), x))| {
-        let (mut tile, nothing) = ([0.0; TILE], [0; TILE / 32]);
+        let mut tile = [0.0; TILE];
         let tiles = y.chunks_mut(TILE).zip(bottom.chunks_mut(TILE / 32)).zip(x.chunks(TILE)).enumerate();
         for (k, ((values, bits), x)) in tiles {
             let (out, start) = (&mut tile[..x.len()], at * piece + k * TILE);
             let first = if channels == 1 { 0 } else { start % channels };
             simd::dispatch(Forward { form, params, table, x, out, first });
-            settle(&[Source { values: out, bits: &nothing }], Target { values, bits: Some(bits) });
+            lanes::settle(out, values, bits);
         }
     });
 }

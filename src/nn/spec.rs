@@ -65,6 +65,21 @@ record! {
     }
 }
 
+impl Layer {
+    /// What it is, as model files say it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Linear { .. } => "linear",
+            Self::Activation { .. } => "activation",
+            Self::LayerNorm { .. } => "layer_norm",
+            Self::Dropout { .. } => "dropout",
+            Self::Residual { .. } => "residual",
+            Self::Rational(_) => "rational",
+            Self::Projective(_) => "projective",
+        }
+    }
+}
+
 /// A rational function as a layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RationalLayer {

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::io::tensors::{self, Array, Data};
 use crate::io::{Choice, Fractions, Header, Preparation};
 use crate::json::{Json, Record};
+use crate::kernels::optimise::moment_words;
 use crate::nn::Spec;
 use crate::record;
 
@@ -59,7 +60,7 @@ pub struct Checkpoint {
     pub settings: Settings,
     /// Flat parameters.
     pub parameters: Vec<f32>,
-    /// Flat moments.
+    /// Flat moments, and the gradients of an update under way.
     pub moments: Vec<f32>,
     /// Step counters.
     pub control: Vec<u32>,
@@ -100,7 +101,7 @@ impl Checkpoint {
         content.metadata.insert(KEY.into(), words.to_json().to_string());
         let total = self.parameters.len();
         content.put_f32("run.parameters", &[total], self.parameters.clone());
-        content.put_f32("run.moments", &[2 * total], self.moments.clone());
+        content.put_f32("run.moments", &[self.moments.len()], self.moments.clone());
         content.put_f32("run.best", &[total], self.best.clone());
         content.put_f32("run.losses", &[self.progress.losses.len()], self.progress.losses.clone());
         let control = Array { shape: vec![4], data: Data::U32(self.control.clone()) };
@@ -130,7 +131,7 @@ impl Checkpoint {
         let mut take =
             |name: &str, count: usize| content.take_f32(name, &[count]).map_err(|error| error.within(source));
         let parameters = take("run.parameters", total)?;
-        let moments = take("run.moments", 2 * total)?;
+        let moments = take("run.moments", moment_words(total, words.settings.accumulate))?;
         let best = take("run.best", total)?;
         let Words { settings, mut progress, fingerprint, origin } = words;
         progress.losses = take("run.losses", progress.cursor)?;

@@ -20,6 +20,8 @@ pub struct Settings {
     pub epochs: usize,
     /// Rows per step; the last step of an epoch may have fewer.
     pub batch: usize,
+    /// Steps whose gradients make one update, as if their rows were one batch; an epoch's last update may have fewer.
+    pub accumulate: usize,
     /// Epochs without improvement before stopping; 0 = never stop early.
     pub patience: usize,
     /// What counts as improvement of the validation loss.
@@ -38,7 +40,7 @@ pub struct Settings {
 
 record! {
     Settings {
-        loss, optimizer, lr, schedule, epochs, batch, patience, min_delta, seed, step, class_weights, coverage,
+        loss, optimizer, lr, schedule, epochs, batch, accumulate = 1, patience, min_delta, seed, step, class_weights, coverage,
         allows_unreachable = false,
     }
 }
@@ -84,6 +86,7 @@ impl Default for Settings {
             schedule: Schedule::COSINE,
             epochs: 200,
             batch: 256,
+            accumulate: 1,
             patience: 15,
             min_delta: 1e-6,
             seed: 0,
@@ -102,6 +105,7 @@ impl Settings {
         let wrong = [
             (self.epochs == 0, "epochs is 0; training needs at least 1".to_owned()),
             (self.batch == 0, "batch is 0; a step needs at least 1 row".to_owned()),
+            (self.accumulate == 0, "accumulate is 0; an update needs the gradients of at least 1 step".to_owned()),
             (!is_rate, format!("lr is {}; a learning rate is a finite number above 0", self.lr)),
             (!self.min_delta.is_finite(), format!("min_delta is {}; it must be finite", self.min_delta)),
         ];

@@ -126,7 +126,8 @@ impl Loss {
 params! {
     /// A layer is (inputs, outputs, offset of its weight, offset of its bias), in words of the flat parameters.
     /// `span` is a workgroup's rows; `stride` is a row's scratch in quads of words. From `gamma` on the fields belong to
-    /// projective heads and losses of pairs; `shift` is what is added to a denominator.
+    /// projective heads and losses of pairs; `shift` is what is added to a denominator;
+    /// `group` belongs to the update: the steps whose gradients it takes together.
     pub struct Params {
         rows: u32,
         batch: u32,
@@ -163,7 +164,7 @@ params! {
         seed_low: u32,
         seed_high: u32,
         stream: u32,
-        unused: u32,
+        group: u32,
         layers: [[u32; 4]; MAX_LAYERS],
     }
 }
