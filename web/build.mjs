@@ -80,6 +80,7 @@ async function scripts() {
   copyFileSync(bytes, join(dist, "meromorph.wasm"));
   carry("inline-wasm", deflateRawSync(readFileSync(bytes), { level: 9 }).toString("base64"));
   carry("inline-worker", readFileSync(join(dist, "worker.js"), "utf8"));
+  for (const licence of ["LICENSE-APACHE", "LICENSE-MIT"]) copyFileSync(join(root, licence), join(web, licence));
 }
 
 if (process.argv.includes("--evidence")) wasm(join(web, "pkg/evidence"), ["--features", "evidence"], false);

@@ -15,8 +15,8 @@ export * from "./face.js";
 let module: Promise<WebAssembly.Module> | undefined;
 const node: Place = {
   module: () => (module ??= readFile(new URL("./meromorph.wasm", import.meta.url)).then((bytes) => WebAssembly.compile(bytes))),
-  async spawn() {
-    const worker = new Worker(new URL("./node-worker.js", import.meta.url));
+  async spawn(needsGpu) {
+    const worker = new Worker(new URL("./node-worker.js", import.meta.url), { workerData: { needsGpu } });
     await new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
     // The process waits for calls under way, not for the worker.
     worker.unref();
@@ -26,8 +26,8 @@ const node: Place = {
       end: () => void worker.terminate(),
     };
   },
-  async direct() {
-    await provideGpu();
+  async direct(needsGpu) {
+    if (needsGpu) await provideGpu();
     return import("./direct.js");
   },
 };

@@ -17,15 +17,16 @@ export interface Spawned {
 /** Where the package's own files come from in one kind of runtime. */
 export interface Place {
   module(): Promise<WebAssembly.Module>;
-  spawn(): Promise<Spawned>;
+  /** `needsGpu`: whether a GPU may be asked for, where the runtime has none of its own. */
+  spawn(needsGpu: boolean): Promise<Spawned>;
   /** The engine for this thread. */
-  direct(): Promise<{ serve(port: Port, module: WebAssembly.Module): void }>;
+  direct(needsGpu: boolean): Promise<{ serve(port: Port, module: WebAssembly.Module): void }>;
 }
 
 /** Opens a device in a place. */
 export async function openAt(place: Place, options: OpenOptions): Promise<Engine> {
   const { device = "auto", signal } = options;
-  const connection = await connect(place, options);
+  const connection = await connect(place, options, device !== "cpu");
   try {
     return new Engine(connection, await connection.call(ENGINE, "open", [device], { signal }));
   } catch (error) {
@@ -37,7 +38,7 @@ export async function openAt(place: Place, options: OpenOptions): Promise<Engine
 /** Reads a table only far enough to say what it holds. */
 export async function describeAt(place: Place, data: Table, options: PlaceOptions): Promise<Description> {
   const packed = pack("describe", data, "table");
-  const connection = await connect(place, options);
+  const connection = await connect(place, options, false);
   try {
     const { parcel, transfer } = await packed;
     return await connection.call(ENGINE, "describe", [parcel], { transfer, signal: options.signal });
@@ -60,9 +61,10 @@ export async function compiled(wasm: NonNullable<PlaceOptions["wasm"]>): Promise
   }
 }
 
-async function connect(place: Place, { worker = true, wasm, signal }: PlaceOptions): Promise<Connection> {
+async function connect(place: Place, { worker = true, wasm, signal }: PlaceOptions, needsGpu: boolean): Promise<Connection> {
   signal?.throwIfAborted();
-  const connecting = joined(place, worker, wasm === undefined ? place.module() : compiled(wasm));
+  const starting = worker ? place.spawn(needsGpu) : place.direct(needsGpu);
+  const connecting = joined(starting, wasm === undefined ? place.module() : compiled(wasm));
   if (!signal) return connecting;
   return new Promise((resolve, reject) => {
     const abort = () => {
@@ -74,8 +76,9 @@ async function connect(place: Place, { worker = true, wasm, signal }: PlaceOptio
   });
 }
 
-async function joined(place: Place, isApart: boolean, compiling: Promise<WebAssembly.Module>): Promise<Connection> {
-  const starting = isApart ? place.spawn() : place.direct();
+type Other = Spawned | Awaited<ReturnType<Place["direct"]>>;
+
+async function joined(starting: Promise<Other>, compiling: Promise<WebAssembly.Module>): Promise<Connection> {
   const [started, compiled] = await Promise.allSettled([starting, compiling]);
   if (started.status === "rejected") throw started.reason;
   const [other, module] = [started.value, compiled];
