@@ -58,7 +58,7 @@ function rename(file, { imports, exports }) {
 async function script(name, platform = "browser") {
   const external = ["./direct.js", "./inline-wasm.js", "./inline-worker.js"];
   await build({
-    entryPoints: [join(web, `src/${name}.ts`)], outfile: join(web, `dist/${name}.js`), external, platform, format: "esm",
+    entryPoints: [join(web, `src/${name}.ts`)], outfile: join(web, `dist/${name}.js`), external, platform, format: name === "worker" ? "iife" : "esm",
     // Node shows the line that threw: there it stays readable.
     target: "es2022", bundle: true, minify: platform === "browser", legalComments: "none", logLevel: "warning",
   });

@@ -8,11 +8,11 @@ export async function inflated(text: string): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }
 
-/** A worker with this source. */
+/** A worker with this source: a classic one, for pages from disk may start no module as a worker. */
 export async function fromText(source: string): Promise<Spawned> {
   const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   try {
-    return await spawned(() => new Worker(url, { type: "module", name: "meromorph" }));
+    return await spawned(() => new Worker(url, { name: "meromorph" }));
   } finally {
     URL.revokeObjectURL(url);
   }
