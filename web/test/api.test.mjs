@@ -224,7 +224,7 @@ test("aborted signals reject with their reason, and stop a run under way", () =>
     return { signal: abort.signal };
   };
   const told = await Promise.all(early.map(said));
-  const during = await Promise.all([mero.open(late()), model.predict(new Float32Array(3e6), late())].map(said));
+  const during = await Promise.all([mero.open(late()), model.predict(new Float32Array(3e5), late())].map(said));
   return { told: [...new Set(told)], during };
 }, { told: ["Error: gone"], during: ["Error: late", "Error: late"] }));
 
