@@ -8,7 +8,7 @@ use super::engine::TABLE;
 use super::values::{Answer, bytes, numbers, object, show, strings, thrown};
 use crate::Device;
 use crate::error::{Error, Result};
-use crate::io::{Header, Table, read_plain};
+use crate::io::{Feature, Header, Table, read_plain};
 use crate::nn::Layout;
 use crate::train::{self, Prediction};
 
@@ -47,6 +47,7 @@ impl Model {
             ("target", target.name().into()),
             ("columns", strings(preparation.names())),
             ("classes", strings(target.levels().iter().map(String::as_str))),
+            ("inputs", preparation.features.iter().map(input).collect::<Array>().into()),
             ("parameters", (Layout::of(&self.model.spec).count() as f64).into()),
         ]))
     }
@@ -89,5 +90,16 @@ impl Model {
     /// The bytes of its file.
     pub fn save(&self) -> Answer<Uint8Array> {
         Ok(Uint8Array::from(self.model.save().map_err(thrown)?.as_slice()))
+    }
+}
+
+/// What the training rows held in one column: `{ name, min, max, mean }` of numbers, `{ name, levels }` of a category.
+fn input(feature: &Feature) -> JsValue {
+    let name = ("name", JsValue::from(feature.name()));
+    match feature {
+        Feature::Numeric { min, max, mean, .. } => {
+            object([name, ("min", (*min).into()), ("max", (*max).into()), ("mean", (*mean).into())])
+        }
+        Feature::Categorical { levels, .. } => object([name, ("levels", strings(levels.iter().map(String::as_str)))]),
     }
 }
