@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { portable } from "./portable/build.mjs";
 
 const web = import.meta.dirname;
 const root = join(web, "..");
@@ -44,3 +45,5 @@ rmSync(join(web, "dist"), { recursive: true, force: true });
 if (process.argv.includes("--evidence")) wasm(join(web, "pkg/evidence"), ["--features", "evidence"], false);
 wasm(join(web, "pkg"), [], true);
 run(join(web, "node_modules/.bin/tsc"), ["-p", web]);
+wasm(join(web, "pkg/portable"), ["--features", "portable"], true);
+portable(JSON.parse(readFileSync(join(web, "package.json"), "utf8")).version);

@@ -19,6 +19,7 @@ mod session;
 mod settings;
 mod text;
 mod train;
+mod web;
 
 use std::process::ExitCode;
 
@@ -43,7 +44,7 @@ enum Command {
     Predict(predict::Args),
     /// Measure a trained model on a table that has the target
     Eval(eval::Args),
-    /// Write a trained model for other places: a bundle, ONNX, narrower weights
+    /// Write a trained model for other places: a bundle, ONNX, narrower weights, a page
     Export(Box<export::Args>),
     /// List the devices that are here
     Devices(devices::Args),
