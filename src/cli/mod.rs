@@ -15,6 +15,7 @@ mod poles;
 mod predict;
 mod recipe;
 mod report;
+mod serve;
 mod session;
 mod settings;
 mod text;
@@ -52,6 +53,8 @@ enum Command {
     Plan(Box<plan::Args>),
     /// Run methods side by side on a domain with poles, over seeds, and report what came out
     Experiment(experiment::Args),
+    /// Serve the demo site to the browsers of this machine
+    Serve(serve::Args),
     /// Measure the speed of a training step or of a matrix product
     Bench(bench::Args),
 }
@@ -70,6 +73,7 @@ impl Command {
             }
             Self::Plan(args) => ("plan", plan::run(args)),
             Self::Experiment(args) => ("experiment", experiment::run(args)),
+            Self::Serve(args) => ("serve", serve::run(args)),
             Self::Bench(args) => ("bench", bench::run(args)),
         }
     }

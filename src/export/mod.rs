@@ -5,6 +5,7 @@ mod bundle;
 mod metadata;
 mod narrow;
 mod onnx;
+mod package;
 mod page;
 mod validate;
 
@@ -12,5 +13,6 @@ pub use bundle::write_bundle;
 pub use metadata::{Contract, Encoding, Metadata, Record, Size, TensorInfo, canonical, digest};
 pub use narrow::{Comparison, compare, narrowed};
 pub use onnx::{OPSET, write_onnx};
+pub use package::{PARTS_FOLDER, package_name, write_package};
 pub use page::{PAGE_FILE, write_page};
 pub use validate::{ValidatedBundle, validate_bundle};

@@ -35,11 +35,20 @@ function filled(text, parts) {
   return text.replace(/%([A-Z]+)%/g, (whole, name) => (name === "MODEL" ? whole : parts[name]));
 }
 
+/** The parts of a package that are the same for every model. */
+function packageParts() {
+  const folder = join(out, "package");
+  mkdirSync(folder, { recursive: true });
+  for (const name of ["index.js", "read-fetch.js", "read-file.js"]) copyFileSync(join(here, "package", name), join(folder, name));
+  for (const name of ["meromorph.js", "meromorph_bg.wasm"]) copyFileSync(join(web, "pkg/portable", name), join(folder, name));
+}
+
 /** Writes `dist/portable` and `dist/web.json`; the wasm lies in `pkg/portable`. */
 export function portable(version) {
   execFileSync(join(web, "node_modules/.bin/tsc"), ["-p", here], { stdio: "inherit" });
   mkdirSync(out, { recursive: true });
   const packed = deflateRawSync(readFileSync(join(web, "pkg/portable/meromorph_bg.wasm")), { level: 9, memLevel: 9 });
+  packageParts();
   const [code, look] = [script(), style()];
   const policy = `default-src 'none'; script-src ${source(code)} 'wasm-unsafe-eval'; style-src ${source(look)}; base-uri 'none'; form-action 'none'`;
   const parts = { POLICY: policy, VERSION: version, STYLE: look, SCRIPT: code, ENGINE: packed.toString("base64") };
