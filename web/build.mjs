@@ -1,8 +1,10 @@
-// Builds the package: wasm, bindings and typed facade. `--evidence` also builds the wasm that the tests run the kernels in.
+// Builds the package: wasm, bindings, scripts and types. `--evidence` also builds the wasm that the tests run the kernels in;
+// `--scripts` leaves the wasm as it is.
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
+import { deflateRawSync, gzipSync } from "node:zlib";
+import { build } from "esbuild";
 import { portable } from "./portable/build.mjs";
 
 const web = import.meta.dirname;
@@ -26,24 +28,68 @@ function bindgen() {
   return command;
 }
 
-function wasm(out, features, optimise) {
+function wasm(out, features, optimise, bindings = []) {
   // Code outside the kernels is called rarely: inlining less of it takes 5 % off the download. Kernels ask for theirs by name.
   const env = { ...process.env, RUSTFLAGS: "-Ctarget-feature=+simd128 -Cllvm-args=-inline-threshold=10" };
   const flags = ["--profile", "web", "--target", "wasm32-unknown-unknown", "--no-default-features", "--lib"];
   run("cargo", ["build", ...flags, ...features], { env });
   const built = join(target, "wasm32-unknown-unknown/web/meromorph.wasm");
-  run(bindgen(), ["--target", "web", "--out-dir", out, built]);
+  run(bindgen(), ["--target", "web", ...bindings, "--out-dir", out, built]);
   if (!optimise) return;
   const bytes = join(out, "meromorph_bg.wasm");
   // Names are stripped here and not by the compiler: wasm-bindgen needs a section that `strip` would take.
-  run(join(web, "node_modules/.bin/wasm-opt"), ["-O3", ...FEATURES, "--strip-debug", "--strip-producers", bytes, "-o", bytes]);
+  const names = execFileSync(join(web, "node_modules/.bin/wasm-opt"),
+    ["-O3", ...FEATURES, "--strip-debug", "--strip-producers", "--minify-imports-and-exports-and-modules", bytes, "-o", bytes], { encoding: "utf8" });
+  rename(join(out, "meromorph.js"), JSON.parse(names));
   const size = gzipSync(readFileSync(bytes), { level: 9 }).length;
   console.log(`wasm: ${statSync(bytes).size} bytes, ${size} gzipped`);
 }
 
-rmSync(join(web, "dist"), { recursive: true, force: true });
+/** The bindings with the short names that the wasm now has: the hashes in the long ones were a third of their size. */
+function rename(file, { imports, exports }) {
+  const [taken, given] = [new Map(imports.map(([, long, short]) => [long, short])), new Map(exports)];
+  const text = readFileSync(file, "utf8")
+    .replace(/\bwasm\.(\w+)/g, (whole, name) => (given.has(name) ? `wasm.${given.get(name)}` : whole))
+    .replace(/\b__wb\w+/g, (name) => taken.get(name) ?? name)
+    .replace('"./meromorph_bg.js": import0', '"a": import0');
+  writeFileSync(file, text);
+}
+
+/** A script of the package and all it uses, but for what it fetches only when needed. */
+async function script(name, platform = "browser") {
+  const external = ["./direct.js", "./inline-wasm.js", "./inline-worker.js"];
+  await build({
+    entryPoints: [join(web, `src/${name}.ts`)], outfile: join(web, `dist/${name}.js`), external, platform, format: name === "worker" ? "iife" : "esm",
+    // Node shows the line that threw: there it stays readable.
+    target: "es2022", bundle: true, minify: platform === "browser", legalComments: "none", logLevel: "warning",
+  });
+}
+
+/** A module that carries `text`. */
+const carry = (name, text) => writeFileSync(join(web, `dist/${name}.js`), `export default ${JSON.stringify(text)};\n`);
+
+/** Types of what no entry shows. */
+const INTERNAL = ["serve", "browser.d.ts", "direct.d.ts", "gpu.d.ts", "inlined.d.ts", "node-worker.d.ts", "place.d.ts", "worker.d.ts"];
+
+async function scripts() {
+  const dist = join(web, "dist");
+  rmSync(dist, { recursive: true, force: true });
+  run(join(web, "node_modules/.bin/tsc"), ["-p", web]);
+  for (const name of INTERNAL) rmSync(join(dist, name), { recursive: true });
+  await Promise.all([...["index", "inline", "worker", "direct"].map((name) => script(name)), script("node", "node"), script("node-worker", "node")]);
+  const bytes = join(web, "pkg/meromorph_bg.wasm");
+  copyFileSync(bytes, join(dist, "meromorph.wasm"));
+  carry("inline-wasm", deflateRawSync(readFileSync(bytes), { level: 9 }).toString("base64"));
+  carry("inline-worker", readFileSync(join(dist, "worker.js"), "utf8"));
+  for (const licence of ["LICENSE-APACHE", "LICENSE-MIT"]) copyFileSync(join(root, licence), join(web, licence));
+}
+
 if (process.argv.includes("--evidence")) wasm(join(web, "pkg/evidence"), ["--features", "evidence"], false);
-wasm(join(web, "pkg"), [], true);
-run(join(web, "node_modules/.bin/tsc"), ["-p", web]);
-wasm(join(web, "pkg/portable"), ["--features", "portable"], true);
+// Where the wasm lies is the scripts' to say, once: bundlers would copy it again for the bindings.
+const SILENT = ["--omit-default-module-path"];
+if (!process.argv.includes("--scripts")) {
+  wasm(join(web, "pkg"), [], true, SILENT);
+  wasm(join(web, "pkg/portable"), ["--features", "portable"], true, SILENT);
+}
+await scripts();
 portable(JSON.parse(readFileSync(join(web, "package.json"), "utf8")).version);

@@ -166,8 +166,8 @@ async function predictTable(file) {
   get("answer").replaceChildren(`${value.length.toLocaleString("en")} rows: `, link);
 }
 
-function save() {
-  const url = URL.createObjectURL(new Blob([state.model.save()]));
+async function save() {
+  const url = URL.createObjectURL(new Blob([await state.model.save()]));
   Object.assign(document.createElement("a"), { href: url, download: "model.safetensors" }).click();
   URL.revokeObjectURL(url);
 }

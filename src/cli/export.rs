@@ -184,7 +184,10 @@ impl Args {
             say_json(&json!({ "event": "npm", "path": folder, "name": name }));
         } else {
             let place = folder.display();
-            say(&facts(&[("npm", format!("{place}, package {name}; `npm install {place}` where it is used"))]));
+            // Without a dot npm would look for a package of that name.
+            let dot =
+                if folder.is_absolute() || folder.starts_with(".") || folder.starts_with("..") { "" } else { "./" };
+            say(&facts(&[("npm", format!("{place}, package {name}; npm install {dot}{place}"))]));
         }
         Ok(())
     }

@@ -91,7 +91,7 @@ fn types(preparation: &Preparation, has_poles: bool) -> String {
     let columns: String = preparation.features.iter().map(column).collect();
     format!(
         "/** What the model is asked about: one value to each column it was trained on. */\nexport interface Row {{\n{columns}}}\n\n\
-         /** What it says of a row. */\nexport type Answer = {};\n\n{DOORS}",
+         /** What it says of a row. */\nexport type Answer ={};\n\n{DOORS}",
         answer(&preparation.target, has_poles)
     )
 }
@@ -131,8 +131,8 @@ fn answer(target: &Target, has_poles: bool) -> String {
              | { value: null; /** There is no value here. */ bottom: true; gap: boolean; /** Not for a pole: something went wrong. */ fault: boolean }"
                 .into()
         }
-        [] => "number".into(),
-        levels => format!("{{ value: {}; probability: number }}", union(levels)),
+        [] => " number".into(),
+        levels => format!(" {{ value: {}; probability: number }}", union(levels)),
     }
 }
 
@@ -181,7 +181,7 @@ fn words(name: &str, preparation: &Preparation, has_poles: bool) -> String {
     format!(
         "# {name}\n\nOne trained model with the engine that runs it. It needs nothing else and works in browsers, bundlers, Node, Deno and Bun.\n\n\
          ```js\nimport {{ predict }} from \"{name}\";\n\nconst answer = await predict({{\n{row}}});\n```\n\n\
-         The answer is {comes}. `predict` also takes an array of rows.\nMade with Meromorph {}.\n",
+         The answer is {comes}. `predict` also takes an array of rows.\n\nMade with Meromorph {}.\n",
         env!("CARGO_PKG_VERSION")
     )
 }

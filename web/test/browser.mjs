@@ -9,12 +9,17 @@ const FLAGS = ["--no-sandbox", "--disable-quic", "--no-first-run", "--disable-ba
   "--disable-component-update", "--disable-sync"];
 const GPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 
-/** A page at `path` of a browser with or without WebGPU, `close`d by the caller; page errors are collected in `errors`. */
-export async function visit(path, { webgpu = true, page: options = {} } = {}) {
+/** A browser with or without WebGPU. */
+export async function launch(webgpu = true) {
   const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
   if (!existsSync(executablePath)) throw new Error(`no browser at ${executablePath}; set CHROMIUM`);
   const args = [...FLAGS, ...(webgpu ? GPU : ["--disable-features=WebGPU"])];
-  const [server, browser] = await Promise.all([serve(web), chromium.launch({ executablePath, headless: true, args })]);
+  return chromium.launch({ executablePath, headless: true, args });
+}
+
+/** A page at `path` of a browser with or without WebGPU, `close`d by the caller; page errors are collected in `errors`. */
+export async function visit(path, { webgpu = true, page: options = {} } = {}) {
+  const [server, browser] = await Promise.all([serve(web), launch(webgpu)]);
   const page = await browser.newPage(options);
   const errors = [];
   page.on("pageerror", (error) => errors.push(String(error)));

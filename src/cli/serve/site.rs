@@ -27,9 +27,9 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (header::REFERRER_POLICY, "no-referrer"),
 ];
 
-/// Own files only; wasm may be compiled, tables and models saved by way of a blob, the engine run in a worker made of one.
+/// Own files only; wasm may be compiled, tables and models saved and read by way of a blob, the engine run in a worker made of one.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; \
-                      font-src 'self'; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; \
+                      font-src 'self'; connect-src 'self' blob: data:; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
 const KINDS: [(&str, &str); 15] = [

@@ -1,0 +1,2 @@
+// The engine for the caller's own thread.
+export { serve } from "./serve/serve.js";

@@ -1,0 +1,72 @@
+// An open device at the other end of a connection: starts runs, takes them up, loads models.
+import type { Connection } from "./connection.js";
+import { InputError } from "./errors.js";
+import { download } from "./fetch.js";
+import { Handle } from "./handle.js";
+import { Model } from "./model.js";
+import { split } from "./options.js";
+import { pack, single } from "./parcel.js";
+import { Run } from "./run.js";
+import type { Arrays, DeviceInfo, LoadOptions, ModelSource, ResumeOptions, Table, TrainOptions } from "./types.js";
+import { ENGINE } from "./wire.js";
+
+/** An open device. Its runs and models live with it: save what should outlast it. */
+export class Engine extends Handle {
+  readonly info: DeviceInfo;
+
+  /** @internal */
+  constructor(connection: Connection, info: DeviceInfo) {
+    super(connection, "engine");
+    this.info = info;
+    this.attach(ENGINE);
+  }
+
+  /**
+   * Trains a model on a table or on arrays: events, the last with the model. Data are copied before this returns. The run begins
+   * at once, and goes on at most 16 epochs ahead of the events taken.
+   */
+  train(data: Table | Arrays, options: TrainOptions = {}): Run {
+    const { signal, keep, rest } = split("train", options);
+    const packed = pack("train", data, "data");
+    const begin = async () => {
+      const { parcel, transfer } = await packed;
+      return this.call("train", [parcel, rest, keep], { transfer });
+    };
+    return new Run(this.connection, begin, signal);
+  }
+
+  /** Takes up the run of a checkpoint, on the same data: it goes on where it stood, bit for bit on the same device. */
+  resume(data: Table | Arrays, checkpoint: Uint8Array, options: ResumeOptions = {}): Run {
+    const { signal, keep } = split("resume", options);
+    const packed = pack("resume", data, "data");
+    const given: ArrayBuffer[] = [];
+    const bytes = single(checkpoint, given);
+    const begin = async () => {
+      const { parcel, transfer } = await packed;
+      return this.call("continue", [parcel, bytes, keep], { transfer: [...transfer, ...given] });
+    };
+    return new Run(this.connection, begin, signal);
+  }
+
+  /** Takes up a run that was kept under `name` (see {@link TrainOptions.keep}), and goes on keeping it. */
+  resumeKept(name: string, options: Pick<ResumeOptions, "signal"> = {}): Run {
+    const { signal } = split("resumeKept", options);
+    return new Run(this.connection, () => this.call("continueKept", [name]), signal);
+  }
+
+  /** Reads a model file, written by a browser or by the `mero` binary. */
+  async load(source: ModelSource, options: LoadOptions = {}): Promise<Model> {
+    const { signal } = split("load", options);
+    signal?.throwIfAborted();
+    const isRemote = source instanceof Response || source instanceof URL || typeof source === "string";
+    const [data, name] = isRemote ? await download(source, options) : [source, "model"];
+    const { parcel, transfer } = await pack("load", data, name);
+    return new Model(this.connection, await this.call("load", [parcel], { transfer, signal }));
+  }
+
+  /** Ends the engine with its runs and models. */
+  override dispose(): void {
+    this.connection.close(new InputError("engine: was disposed of"));
+    super.dispose();
+  }
+}

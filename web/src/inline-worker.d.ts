@@ -1,0 +1,3 @@
+/** The worker's script. Written by the build. */
+declare const source: string;
+export default source;

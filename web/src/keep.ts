@@ -1,0 +1,73 @@
+// Runs that outlive their tab: data and checkpoint in IndexedDB. One transaction writes all of a run or nothing of it.
+import { InputError, words } from "./errors.js";
+import type { Kept } from "./types.js";
+import type { Parcel } from "./wire.js";
+
+const STORE = "runs";
+/** What a run is kept as, each part under [part, name]. */
+type Part = "about" | "parcel" | "checkpoint";
+
+/** What it takes to take a run up. */
+export interface Whole {
+  parcel: Parcel;
+  checkpoint: Uint8Array;
+}
+
+/** The runs kept by this site, latest first. */
+export async function kept(): Promise<Kept[]> {
+  const all = await inStore<Kept[]>("readonly", (store) => store.getAll(IDBKeyRange.bound(["about"], ["about", []])));
+  return all.sort((a, b) => b.savedAt.getTime() - a.savedAt.getTime());
+}
+
+/** Forgets the run kept under `name`, if there is one. */
+export function forget(name: string): Promise<void> {
+  return inStore("readwrite", (store) => {
+    for (const part of ["about", "parcel", "checkpoint"] satisfies Part[]) store.delete([part, name]);
+  });
+}
+
+/** Writes a run, in place of what was kept under its name. The parcel is written only where it is given. */
+export function write(about: Kept, checkpoint: Uint8Array, parcel?: Parcel): Promise<void> {
+  const put = (store: IDBObjectStore, part: Part, value: unknown) => store.put(value, [part, about.name]);
+  return inStore("readwrite", (store) => {
+    put(store, "about", about);
+    put(store, "checkpoint", checkpoint);
+    if (parcel) put(store, "parcel", parcel);
+  });
+}
+
+/** The run kept under `name`. */
+export async function read(name: string): Promise<Whole> {
+  const part = <T>(part: Part) => inStore<T | undefined>("readonly", (store) => store.get([part, name]));
+  const [parcel, checkpoint] = await Promise.all([part<Parcel>("parcel"), part<Uint8Array>("checkpoint")]);
+  if (!parcel || !checkpoint) throw new InputError(`resumeKept: no run is kept under "${name}"`);
+  return { parcel, checkpoint };
+}
+
+/** The result of one transaction, once it is on disk. */
+async function inStore<T = void>(mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T> | void): Promise<T> {
+  if (typeof indexedDB === "undefined") throw new InputError("keep: there is no IndexedDB here; keep run.checkpoint() in a file instead");
+  const database = await opened();
+  try {
+    const transaction = database.transaction(STORE, mode, { durability: "strict" });
+    const request = work(transaction.objectStore(STORE));
+    await new Promise<void>((resolve, reject) => {
+      transaction.oncomplete = () => resolve();
+      transaction.onabort = transaction.onerror = () => reject(transaction.error);
+    });
+    return request?.result as T;
+  } catch (error) {
+    throw new InputError(`keep: the browser's storage refused: ${words(error)}`);
+  } finally {
+    database.close();
+  }
+}
+
+function opened(): Promise<IDBDatabase> {
+  const request = indexedDB.open("meromorph", 1);
+  request.onupgradeneeded = () => request.result.createObjectStore(STORE);
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(new InputError(`keep: the browser's storage cannot be opened: ${words(request.error)}`));
+  });
+}

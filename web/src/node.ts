@@ -1,0 +1,46 @@
+/**
+ * The package for Node, Deno and Bun: on the cpu by WebAssembly, and on WebGPU where the runtime or the npm package `webgpu` has it.
+ * @module
+ */
+import { readFile } from "node:fs/promises";
+import { Worker } from "node:worker_threads";
+import type { Engine } from "./engine.js";
+import { DeviceError } from "./errors.js";
+import { hasGpu, provideGpu } from "./gpu.js";
+import { describeAt, openAt, type Place } from "./place.js";
+import type { Description, OpenOptions, PlaceOptions, Table } from "./types.js";
+
+export * from "./face.js";
+
+let module: Promise<WebAssembly.Module> | undefined;
+const node: Place = {
+  module: () => (module ??= readFile(new URL("./meromorph.wasm", import.meta.url)).then((bytes) => WebAssembly.compile(bytes))),
+  async spawn(needsGpu) {
+    const worker = new Worker(new URL("./node-worker.js", import.meta.url), { workerData: { needsGpu } });
+    await new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
+    // The process waits for calls under way, not for the worker.
+    worker.unref();
+    return {
+      give: (port, module) => worker.postMessage({ port, module }, [port as never]),
+      watch: (tell) => worker.on("error", ({ message }) => tell(message)),
+      end: () => void worker.terminate(),
+    };
+  },
+  async direct(needsGpu) {
+    if (needsGpu) await provideGpu();
+    return import("./direct.js");
+  },
+};
+
+/** Opens a device, in a worker thread of its own. */
+export async function open(options: OpenOptions = {}): Promise<Engine> {
+  try {
+    return await openAt(node, options);
+  } catch (error) {
+    if (!(error instanceof DeviceError) || await hasGpu()) throw error;
+    throw new DeviceError(`${error.message}; the npm package webgpu brings one to Node: npm install webgpu`);
+  }
+}
+
+/** Reads a table only far enough to say what it holds. */
+export const describe = (data: Table, options: PlaceOptions = {}): Promise<Description> => describeAt(node, data, options);

@@ -1,0 +1,44 @@
+// The caller's data, made ready to be given away: copied once, so that no array of the caller's is detached or watched.
+import { InputError, words } from "./errors.js";
+import type { Parcel } from "./wire.js";
+
+/** A parcel and the buffers in it that are given away. */
+export interface Load {
+  parcel: Parcel;
+  transfer: ArrayBuffer[];
+}
+
+/** Reads a file, copies arrays before it returns, and leaves the rest for the engine to judge. */
+export async function pack(call: string, data: unknown, source: string): Promise<Load> {
+  if (data instanceof Blob) {
+    const bytes = await data.arrayBuffer().catch((error: unknown) => {
+      throw new InputError(`${call}: ${named(data, source)} cannot be read: ${words(error)}`);
+    });
+    return { parcel: { data: bytes, source: named(data, source) }, transfer: [bytes] };
+  }
+  const transfer: ArrayBuffer[] = [];
+  return { parcel: { data: copied(data, transfer), source }, transfer };
+}
+
+const named = (blob: Blob, source: string): string => (typeof File === "function" && blob instanceof File ? blob.name : source);
+
+function copied(value: unknown, transfer: ArrayBuffer[]): unknown {
+  const alone = single(value, transfer);
+  if (alone !== value || typeof value !== "object" || value === null || !("x" in value)) return alone;
+  const entries = Object.entries(value).map(([key, part]) => [key, single(part, transfer)]);
+  return Object.fromEntries(entries);
+}
+
+/** A copy of an array or buffer, its memory noted as given away; anything else as it is. */
+export function single(value: unknown, transfer: ArrayBuffer[]): unknown {
+  if (Array.isArray(value)) return value.every((item) => typeof item === "number") ? given(Float64Array.from(value), transfer) : value;
+  if (value instanceof ArrayBuffer) return given(new Uint8Array(value.slice(0)), transfer);
+  if (!ArrayBuffer.isView(value) || value instanceof DataView) return value;
+  // Called by name, for Node's Buffer has a `slice` that copies nothing.
+  return given(Uint8Array.prototype.slice.call(value) as Uint8Array<ArrayBuffer>, transfer);
+}
+
+function given<T extends { buffer: ArrayBuffer }>(array: T, transfer: ArrayBuffer[]): T {
+  transfer.push(array.buffer);
+  return array;
+}

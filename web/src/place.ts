@@ -1,0 +1,98 @@
+// Opening an engine, wherever its WebAssembly and its worker come from.
+import { Connection } from "./connection.js";
+import { Engine } from "./engine.js";
+import { InputError, InternalError, LoadError, words } from "./errors.js";
+import { pack } from "./parcel.js";
+import type { Description, OpenOptions, PlaceOptions, Table } from "./types.js";
+import { ENGINE, type Port } from "./wire.js";
+
+/** A worker that was found and waits for its port. */
+export interface Spawned {
+  give(port: MessagePort, module: WebAssembly.Module): void;
+  /** `tell` is called should the worker fail. */
+  watch(tell: (reason: string) => void): void;
+  end(): void;
+}
+
+/** Where the package's own files come from in one kind of runtime. */
+export interface Place {
+  module(): Promise<WebAssembly.Module>;
+  /** `needsGpu`: whether a GPU may be asked for, where the runtime has none of its own. */
+  spawn(needsGpu: boolean): Promise<Spawned>;
+  /** The engine for this thread. */
+  direct(needsGpu: boolean): Promise<{ serve(port: Port, module: WebAssembly.Module): void }>;
+}
+
+/** Opens a device in a place. */
+export async function openAt(place: Place, options: OpenOptions): Promise<Engine> {
+  const { device = "auto", signal } = options;
+  const connection = await connect(place, options, device !== "cpu");
+  try {
+    return new Engine(connection, await connection.call(ENGINE, "open", [device], { signal }));
+  } catch (error) {
+    connection.close(new InputError("engine: was not opened"));
+    throw error;
+  }
+}
+
+/** Reads a table only far enough to say what it holds. */
+export async function describeAt(place: Place, data: Table, options: PlaceOptions): Promise<Description> {
+  const packed = pack("describe", data, "table");
+  const connection = await connect(place, options, false);
+  try {
+    const { parcel, transfer } = await packed;
+    return await connection.call(ENGINE, "describe", [parcel], { transfer, signal: options.signal });
+  } finally {
+    connection.close(new InputError("describe: was done"));
+  }
+}
+
+/** The WebAssembly that a caller brings along. */
+export async function compiled(wasm: NonNullable<PlaceOptions["wasm"]>): Promise<WebAssembly.Module> {
+  if (wasm instanceof WebAssembly.Module) return wasm;
+  try {
+    const source = typeof wasm === "string" || wasm instanceof URL ? await fetch(wasm) : wasm;
+    if (!(source instanceof Response)) return await WebAssembly.compile(source);
+    if (!source.ok) throw new Error(`${source.url} answered ${source.status} ${source.statusText}`.trim());
+    const isDeclared = source.headers.get("content-type")?.startsWith("application/wasm");
+    return await (isDeclared ? WebAssembly.compileStreaming(source) : WebAssembly.compile(await source.arrayBuffer()));
+  } catch (error) {
+    throw new LoadError(`open: the engine's WebAssembly cannot be loaded: ${words(error)}`);
+  }
+}
+
+async function connect(place: Place, { worker = true, wasm, signal }: PlaceOptions, needsGpu: boolean): Promise<Connection> {
+  signal?.throwIfAborted();
+  const starting = worker ? place.spawn(needsGpu) : place.direct(needsGpu);
+  const connecting = joined(starting, wasm === undefined ? place.module() : compiled(wasm));
+  if (!signal) return connecting;
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      reject(signal.reason);
+      connecting.then((connection) => connection.close(new InputError("engine: was not opened")), () => {});
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    connecting.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}
+
+type Other = Spawned | Awaited<ReturnType<Place["direct"]>>;
+
+async function joined(starting: Promise<Other>, compiling: Promise<WebAssembly.Module>): Promise<Connection> {
+  const [started, compiled] = await Promise.allSettled([starting, compiling]);
+  if (started.status === "rejected") throw started.reason;
+  const [other, module] = [started.value, compiled];
+  if (module.status === "rejected") {
+    if ("end" in other) other.end();
+    throw module.reason;
+  }
+  const { port1, port2 } = new MessageChannel();
+  if (!("end" in other)) {
+    other.serve(port2, module.value);
+    return new Connection(port1, () => port1.postMessage({ id: 0, on: ENGINE, call: "dispose", args: [] }));
+  }
+  const connection = new Connection(port1, () => other.end());
+  other.watch((reason) => connection.close(new InternalError(`the engine's worker failed: ${reason}`)));
+  other.give(port2, module.value);
+  return connection;
+}

@@ -1,0 +1,43 @@
+// What arrived, as the engine's bindings take it: halves widened, rows without a value marked as poles.
+import { InputError } from "../errors.js";
+import type { Parcel } from "../wire.js";
+
+interface Given {
+  x: unknown;
+  y: unknown;
+  bottom?: unknown;
+}
+
+/** The parcel with halves as singles and without `bottom`. */
+export function plain({ data, source }: Parcel): Parcel {
+  if (typeof data !== "object" || data === null || !("y" in data)) return { data: widened(data), source };
+  const { x, y, bottom } = data as Given;
+  const whole = { ...data, x: widened(x), y: widened(y) };
+  return { data: bottom === undefined || bottom === null ? whole : { ...whole, y: poles(whole.y, bottom) }, source };
+}
+
+/** Refuses rows without a value where the model has no poles: it would leave them out. */
+export function checkPoles({ data }: Parcel, options: unknown): void {
+  const hasMarks = typeof data === "object" && data !== null && "bottom" in data && data.bottom !== undefined && data.bottom !== null;
+  const { head = "linear" } = (options ?? {}) as { head?: unknown };
+  if (hasMarks && (head === "linear" || head === null)) {
+    throw new InputError('train: bottom marks rows without a value, which only a head with poles can learn; give head: "rational"');
+  }
+}
+
+function widened(value: unknown): unknown {
+  return Object.prototype.toString.call(value) === "[object Float16Array]" ? Float32Array.from(value as ArrayLike<number>) : value;
+}
+
+/** `y` with infinity, the engine's sign of a pole, in the rows that `bottom` marks. */
+function poles(y: unknown, bottom: unknown): unknown {
+  if (!(y instanceof Float32Array || y instanceof Float64Array)) return y;
+  const rows = y.length;
+  if (bottom instanceof Uint8Array && bottom.length === rows) return y.map((value, row) => (bottom[row] ? Infinity : value));
+  const words = Math.ceil(rows / 32);
+  if (!(bottom instanceof Uint32Array) || bottom.length !== words) {
+    const what = ArrayBuffer.isView(bottom) ? `${bottom.constructor.name} of ${(bottom as Uint8Array).length}` : typeof bottom;
+    throw new InputError(`train: bottom is ${what}, wanted a Uint8Array of ${rows} or a Uint32Array of ${words} for ${rows} rows`);
+  }
+  return y.map((value, row) => (bottom[row >>> 5]! >>> (row & 31) & 1 ? Infinity : value));
+}

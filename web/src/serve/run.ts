@@ -1,0 +1,172 @@
+// A training run on a device: an epoch for each event asked for, other questions in between, and a way on where the device is lost.
+import type * as wasm from "../../pkg/meromorph.js";
+import { InputError } from "../errors.js";
+import type { EndEvent, EpochEvent, Prediction, StartEvent } from "../types.js";
+import type { Parcel } from "../wire.js";
+import { type Device, isLoss } from "./device.js";
+import type { Mirror } from "./mirror.js";
+import { flagged, type ServedModel } from "./model.js";
+import { plain } from "./parcel.js";
+
+type Happening = StartEvent | EpochEvent | Omit<EndEvent, "model">;
+export type ServedEvent = StartEvent | EpochEvent | (Omit<EndEvent, "model"> & { model: ServedModel });
+
+/** What a run is made of. */
+export interface Origin {
+  device: Device;
+  /** Begins the run anew, on any engine. */
+  begin(engine: wasm.Engine): wasm.Training;
+  /** Takes it up on any engine. */
+  continue(engine: wasm.Engine, checkpoint: Uint8Array): wasm.Training;
+  mirror: Mirror;
+  own(model: wasm.Model): ServedModel;
+}
+
+export class ServedRun {
+  #origin: Origin;
+  #engine: wasm.Engine;
+  #training: wasm.Training;
+  #start: StartEvent;
+  #isStarted = false;
+  #epochs: number;
+  #last: ServedModel | undefined;
+  /** Since the device was lost, nothing was done yet. */
+  #isShaken = false;
+  #isPaused = false;
+  #isStopped = false;
+  #isOver = false;
+  #isBusy = false;
+  #questions: (() => Promise<void>)[] = [];
+  #nexts: (() => Promise<void>)[] = [];
+
+  constructor(origin: Origin) {
+    this.#origin = origin;
+    this.#engine = origin.device.engine;
+    this.#training = origin.begin(this.#engine);
+    this.#start = this.#training.start_event() as StartEvent;
+    this.#epochs = this.#start.epochsDone;
+  }
+
+  /** The next event; nothing once the end was told. */
+  next(): Promise<ServedEvent | undefined> {
+    return this.#queued(this.#nexts, () => this.#event());
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    void this.#work();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    if (!this.#isOver) this.#training.stop();
+    this.resume();
+  }
+
+  /** Predicts with the weights of now. */
+  predict(parcel: Parcel, masks: unknown): Promise<Prediction<Uint8Array | Uint32Array>> {
+    return this.#queued(this.#questions, async () => {
+      if (this.#last) return this.#last.predict(parcel, masks);
+      const { data, source } = plain(parcel);
+      return this.#surely(async (training) => {
+        const model = await training.model();
+        try {
+          return flagged(await model.predict(data, source), masks);
+        } finally {
+          model.free();
+        }
+      });
+    });
+  }
+
+  checkpoint(): Promise<Uint8Array> {
+    return this.#queued(this.#questions, () => {
+      if (this.#isOver) throw new InputError("checkpoint: the run is over; save its model instead");
+      return this.#surely((training) => training.checkpoint());
+    });
+  }
+
+  /** Ends the run, after what is under way. */
+  dispose(): void {
+    this.#nexts = [];
+    this.#questions.push(async () => this.#finish());
+    this.stop();
+  }
+
+  #queued<T>(queue: (() => Promise<void>)[], work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      queue.push(() => new Promise<T>((done) => done(work())).then(resolve, reject));
+      void this.#work();
+    });
+  }
+
+  /** Does what is asked for, one thing at a time: the bindings take one call at a time. */
+  async #work(): Promise<void> {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    for (;;) {
+      const work = this.#questions.shift() ?? (this.#isPaused ? undefined : this.#nexts.shift());
+      if (!work) break;
+      await work();
+    }
+    this.#isBusy = false;
+  }
+
+  async #event(): Promise<ServedEvent | undefined> {
+    if (this.#isOver) return undefined;
+    if (!this.#isStarted) {
+      this.#isStarted = true;
+      return this.#start;
+    }
+    const event = await this.#surely(async (training) => {
+      const event = await training.next() as Happening;
+      if (event.event === "epoch") await this.#origin.mirror.epoch(training, event, this.#start);
+      if (event.event !== "end") return event;
+      return { ...event, model: this.#origin.own(await training.model()) };
+    });
+    if (event.event === "epoch") this.#epochs = event.epoch + 1;
+    if (event.event === "end") {
+      this.#last = event.model;
+      this.#finish();
+      await this.#origin.mirror.end();
+    }
+    this.#isShaken = false;
+    return event;
+  }
+
+  #finish(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#training.free();
+  }
+
+  /** `work`, and once more where the device was lost on the way. */
+  async #surely<T>(work: (training: wasm.Training) => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await work(this.#training);
+      } catch (error) {
+        if (!isLoss(error) || this.#isShaken) throw error;
+        this.#isShaken = true;
+        await this.#recover();
+      }
+    }
+  }
+
+  /** Goes on from the last checkpoint, on another device, as far as was told. */
+  async #recover(): Promise<void> {
+    const { device, mirror, begin } = this.#origin;
+    this.#engine = await device.instead(this.#engine);
+    const checkpoint = mirror.last;
+    const training = checkpoint ? this.#origin.continue(this.#engine, checkpoint) : begin(this.#engine);
+    this.#training.free();
+    this.#training = training;
+    let { epochsDone } = training.start_event() as StartEvent;
+    while (epochsDone < this.#epochs) epochsDone = (await training.next() as EpochEvent).epoch + 1;
+    if (this.#isStopped) training.stop();
+  }
+}

@@ -1,0 +1,265 @@
+// What goes into the package and what comes out of it: options, data, events, predictions.
+import type { Model } from "./model.js";
+
+/** What `open` can be asked for. `auto` takes a hardware GPU, else the cpu; a software adapter only by the name `webgpu`. */
+export type DeviceName = "auto" | "webgpu" | "cpu";
+
+/** Where the engine is to run, and where its WebAssembly comes from. */
+export interface PlaceOptions {
+  /** false: in the caller's own thread, for use inside a worker of one's own. Else in a worker, and the page never waits. */
+  worker?: boolean;
+  /** The WebAssembly, for those who host it elsewhere; found beside the package's own files if not given. */
+  wasm?: string | URL | Response | ArrayBuffer | Uint8Array<ArrayBuffer> | WebAssembly.Module;
+  /** Aborted: opening is rejected with its reason. */
+  signal?: AbortSignal;
+}
+
+export interface OpenOptions extends PlaceOptions {
+  device?: DeviceName;
+}
+
+/** The device in use. */
+export interface DeviceInfo {
+  device: "webgpu" | "cpu";
+  /** The adapter or processor. */
+  name: string;
+  driver: string;
+  /** Whether it is a program that pretends to be a GPU. */
+  isSoftware: boolean;
+  features: string[];
+}
+
+/** A table file's bytes (CSV, TSV, NPY) or text. */
+export type Table = Uint8Array | ArrayBuffer | Blob | string;
+
+/** Numbers, row after row: `Float32Array`, `Float64Array`, `Float16Array` where the runtime has it, or a plain array. */
+export type Numbers = Float32Array | Float64Array | HalfArray | number[];
+
+/** A `Float16Array`, told apart by its name: not every runtime has it, nor every TypeScript. */
+export interface HalfArray extends ArrayLike<number> {
+  readonly [Symbol.toStringTag]: "Float16Array";
+}
+
+/** `x` holds `y.length` rows; its columns are called x0, x1, … and the target y. None of the arrays is changed or taken away. */
+export interface Arrays {
+  /** [rows, columns] */
+  x: Numbers;
+  /** [rows] */
+  y: Numbers;
+  /**
+   * Rows whose target has no value, whatever y says there; only a head with poles can learn that. A byte per row, not 0 where
+   * there is none, or words: bit i of word w is row 32·w + i.
+   */
+  bottom?: Uint8Array | Uint32Array;
+}
+
+export interface TrainOptions {
+  /** The column to learn; "y" for arrays. */
+  target?: string;
+  task?: "regression" | "classification";
+  /** Columns to learn from; all but the target if not given. */
+  features?: string[];
+  ignore?: string[];
+  /** Columns of numbers to take as categories. */
+  categorical?: string[];
+  /** Columns that must be numbers. */
+  numeric?: string[];
+  /** What becomes of rows with empty cells. */
+  missing?: "drop" | "impute";
+  /** Part of the rows to stop by, 0.15 if not given. */
+  validation?: number;
+  /** Part of the rows to report on, 0.15 if not given. */
+  test?: number;
+  /** Widths of the hidden layers, [64, 64, 64] if not given. */
+  hidden?: number[];
+  activation?:
+    | "identity" | "relu" | "leaky_relu" | "elu" | "gelu" | "sigmoid" | "silu" | "softplus" | "tanh";
+  dropout?: number;
+  loss?: "mse" | "mae" | "huber" | "cross-entropy" | "bce";
+  /** Where huber turns from square to linear. */
+  delta?: number;
+  smoothing?: number;
+  classWeights?: "balanced";
+  epochs?: number;
+  batch?: number;
+  lr?: number;
+  weightDecay?: number;
+  /** Epochs without improvement before stopping; 0 = never. */
+  patience?: number;
+  seed?: number;
+  optimizer?: "adamw" | "adam" | "sgd";
+  schedule?: "constant" | "cosine" | "plateau";
+  /** Steps over which the learning rate rises. */
+  warmup?: number;
+  step?: "fused" | "recorded";
+  /** What makes the prediction; all but linear can have poles, and say so instead of giving a number there. */
+  head?: "linear" | "rational" | "projective" | "angular";
+  /** Nearer to a pole than this there is no value; where values pass the largest training target if not given. */
+  tauInfer?: number;
+  /** Nearer than this a value is marked as a gap; three times tauInfer if not given. */
+  tauTrain?: number;
+  /**
+   * Aborted before the run begins: the run fails with the signal's reason. Aborted later: it ends early, and its end event
+   * still brings the best model.
+   */
+  signal?: AbortSignal;
+  /**
+   * Mirrors data and checkpoints under this name in the browser's storage while the run lasts, so that it can be taken up by
+   * {@link Engine.resumeKept} after the tab was closed. Forgotten once the run ends.
+   */
+  keep?: string;
+}
+
+/** The first event: what will be done. */
+export interface StartEvent {
+  event: "start";
+  step: "fused" | "recorded";
+  /** At most so many. */
+  epochs: number;
+  /** Epochs that were done before, by the run that this one takes up; else 0. */
+  epochsDone: number;
+  stepsPerEpoch: number;
+  trainRows: number;
+  valRows: number;
+  testRows: number;
+  task: "regression" | "classification";
+  /** Why the task is this one. */
+  reason: string;
+  /** What became of rows with empty cells, in words; empty if there were none. */
+  gaps: string;
+}
+
+/** One epoch. Losses are in scaled units. */
+export interface EpochEvent {
+  event: "epoch";
+  epoch: number;
+  trainLoss: number;
+  valLoss: number | null;
+  lr: number;
+  isBest: boolean;
+  /** The share of validation rows that get a value, of a model with poles; else null. */
+  coverage: number | null;
+}
+
+/** How good predictions are, in the target's units; what does not apply is null. */
+export interface Metrics {
+  rows: number;
+  loss: number;
+  mse: number | null;
+  mae: number | null;
+  r2: number | null;
+  accuracy: number | null;
+  /** Median absolute error of a model with poles. */
+  median: number | null;
+  /** The share of rows that get a value; the errors are over these. */
+  coverage: number | null;
+  /** The share of values given that are near a pole. */
+  gap: number | null;
+  /** The share of rows with a number that got none. */
+  refused: number | null;
+  /** The share of poles that were told. */
+  found: number | null;
+}
+
+/** The last event: what the run amounted to, and the model with the weights of its best epoch. */
+export interface EndEvent {
+  event: "end";
+  stop: "epochs" | "patience" | "coverage" | "asked" | "diverged";
+  bestEpoch: number | null;
+  epochs: number;
+  steps: number;
+  validation: Metrics;
+  test: Metrics;
+  model: Model;
+}
+
+export type TrainEvent = StartEvent | EpochEvent | EndEvent;
+
+/** One entry per row: numbers, classes with their probabilities, or of a model with poles numbers and what is known of them. */
+export interface Prediction<Flags extends Uint8Array | Uint32Array = Uint8Array> {
+  /** Numbers in the target's unit, or names of classes. */
+  value: Float64Array | string[];
+  /** Of the class told, 0 to 1. */
+  probability?: Float64Array;
+  /** Set where there is no value; it then stands as 0. Only of a model with poles, as are the next two. */
+  bottom?: Flags;
+  /** Set where a value is near a pole. */
+  gap?: Flags;
+  /** Set where there is no value because something went wrong, not because of a pole. */
+  fault?: Flags;
+}
+
+export interface PredictOptions {
+  /** `bytes`: flags are 0 or 1, one per row. `words`: bit i of word w is the flag of row 32·w + i. */
+  masks?: "bytes" | "words";
+  /** Aborted: the answer is rejected with its reason. */
+  signal?: AbortSignal;
+}
+
+/** What a model is. */
+export interface ModelInfo {
+  task: "regression" | "classification";
+  target: string;
+  /** The columns it reads, in order. */
+  columns: string[];
+  /** Its classes; none for a number. */
+  classes: string[];
+  parameters: number;
+  /** What each column held in training, in the order of `columns`. */
+  inputs: (NumberInput | CategoryInput)[];
+}
+
+/** A column of numbers: the range and mean of its training rows. */
+export interface NumberInput {
+  name: string;
+  min: number;
+  max: number;
+  mean: number;
+}
+
+/** A column of categories, by name. */
+export interface CategoryInput {
+  name: string;
+  levels: string[];
+}
+
+export interface ResumeOptions {
+  /** As in {@link TrainOptions}. */
+  signal?: AbortSignal;
+  /** As in {@link TrainOptions}. */
+  keep?: string;
+}
+
+/** A model file: its bytes, a file, an answer of `fetch`, or where to fetch it from (a string is a URL, too). */
+export type ModelSource = Uint8Array | ArrayBuffer | Blob | Response | URL | string;
+
+export interface LoadOptions {
+  /** Aborted: the answer is rejected with its reason, and nothing more is fetched. */
+  signal?: AbortSignal;
+  /** Called as bytes arrive. */
+  onProgress?: (progress: Progress) => void;
+}
+
+/** Bytes so far, and of how many where the server says so. */
+export interface Progress {
+  loaded: number;
+  total?: number;
+}
+
+/** A run that can be taken up. */
+export interface Kept {
+  name: string;
+  /** Epochs done, of at most so many. */
+  epoch: number;
+  epochs: number;
+  /** When the checkpoint was written. */
+  savedAt: Date;
+  /** What data and checkpoint take. */
+  sizeBytes: number;
+}
+
+/** What a table holds. */
+export interface Description {
+  rows: number;
+  columns: { name: string; isNumeric: boolean }[];
+}

@@ -1,0 +1,325 @@
+// The package's calls in Chromium, in a worker and in the page's own thread: the same events, answers and errors either way.
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { after, before, test } from "node:test";
+import { smooth, visit } from "./browser.mjs";
+
+let chromium;
+
+before(async () => {
+  chromium = await visit("/test/blank.html");
+  await chromium.page.evaluate(async () => {
+    globalThis.mero = await import("/dist/index.js");
+    globalThis.engines = { worker: await mero.open({ device: "cpu" }), page: await mero.open({ device: "cpu", worker: false }) };
+    /** y = sin x over 400 rows. */
+    globalThis.wave = () => {
+      const x = Float32Array.from({ length: 400 }, (_, row) => row / 50 - 4);
+      return { x, y: x.map(Math.sin) };
+    };
+    /** The last event of a run and all others, the model apart. */
+    globalThis.finish = async (run) => {
+      const events = [];
+      for await (const { model, ...event } of run) {
+        events.push(event);
+        if (model) return { events, model };
+      }
+      return { events };
+    };
+    globalThis.said = (promise) => promise.then(() => "no error", (error) => (error instanceof Error ? `${error.name}: ${error.message}` : error));
+  });
+});
+
+after(() => chromium.close());
+
+/** What `work` gives in the page for each engine; it must be the same. */
+async function both(work, wanted) {
+  for (const where of ["worker", "page"]) {
+    const got = await chromium.page.evaluate(`(${work})(engines.${where})`);
+    if (typeof wanted === "function") wanted(got, where);
+    else assert.deepEqual(got, wanted, where);
+  }
+}
+
+test("worker and page give the same events, weights and predictions", async () => {
+  const [worker, page] = await chromium.page.evaluate(() => Promise.all(Object.values(engines).map(async (engine) => {
+    const { events, model } = await finish(engine.train(wave(), { epochs: 5, seed: 3 }));
+    return { events, file: [...await model.save()], value: [...(await model.predict([0.5, 1, 1.5])).value], info: model.info };
+  })));
+  assert.equal(worker.events.length, 7);
+  assert.deepEqual(worker, page);
+});
+
+test("numbers of every kind are taken, and none is taken away", () => both(async (engine) => {
+  const { x, y } = wave();
+  const kinds = [Float32Array, Float64Array, globalThis.Float16Array, Array].filter(Boolean);
+  const files = [];
+  for (const kind of kinds) {
+    const [a, b] = [kind.from(x, Math.fround), kind.from(y, Math.round)];
+    const { model } = await finish(engine.train({ x: a, y: b }, { epochs: 2, task: "regression" }));
+    const { value } = await model.predict(a);
+    files.push([kind.name, a.length, b.length, value.length]);
+  }
+  // A part of a larger buffer goes alone, and the buffer stays.
+  const large = new Float32Array(1e6);
+  large.set(x, 7);
+  const { model } = await finish(engine.train({ x: large.subarray(7, 407), y }, { epochs: 1 }));
+  files.push(["part", large.length, (await model.predict(large.subarray(7, 17))).value.length]);
+  return files;
+}, [["Float32Array", 400, 400, 400], ["Float64Array", 400, 400, 400], ["Float16Array", 400, 400, 400], ["Array", 400, 400, 400], ["part", 1e6, 10]]));
+
+test("data changed after the call are not what is learnt", () => both(async (engine) => {
+  const files = [];
+  for (const isChanged of [false, true]) {
+    const data = wave();
+    const run = engine.train(data, { epochs: 2 });
+    if (isChanged) data.y.fill(9);
+    files.push([...await (await finish(run)).model.save()].join());
+  }
+  return files[0] === files[1];
+}, true));
+
+test("rows without a value are learnt from marks, in bytes and in words, as from infinity", () => both(async (engine) => {
+  const x = Float32Array.from({ length: 1000 }, (_, row) => (row - 499.5) / 250);
+  const y = x.map((x) => 1 / x);
+  const isNear = (x) => Math.abs(x) < 0.05;
+  const bytes = Uint8Array.from(x, (x) => (isNear(x) ? 7 : 0));
+  const words = new Uint32Array(Math.ceil(1000 / 32));
+  x.forEach((x, row) => { if (isNear(x)) words[row >> 5] |= 1 << (row & 31); });
+  const options = { head: "rational", hidden: [16, 16], epochs: 60, weightDecay: 0, patience: 0 };
+  const data = [{ x, y, bottom: bytes }, { x, y, bottom: words }, { x, y: y.map((y, row) => (isNear(x[row]) ? Infinity : y)) }];
+  const models = [];
+  for (const one of data) models.push((await finish(engine.train(one, options))).model);
+  const files = await Promise.all(models.map((model) => model.save().then(String)));
+  const told = [await models[0].predict(x), await models[0].predict(x, { masks: "words" })];
+  const unpacked = Uint8Array.from(x, (_, row) => told[1].bottom[row >> 5] >>> (row & 31) & 1);
+  return {
+    isSame: files.every((file) => file === files[0]), kinds: told.map(({ bottom, gap }) => [bottom.constructor.name, bottom.length, gap.length]),
+    isPacked: String(unpacked) === String(told[0].bottom), hasPoles: told[0].bottom.includes(1),
+  };
+}, { isSame: true, kinds: [["Uint8Array", 1000, 1000], ["Uint32Array", 32, 32]], isPacked: true, hasPoles: true }));
+
+test("a run goes on only as far as its events are taken", () => both(async (engine) => {
+  const run = engine.train(wave(), { epochs: 100000, patience: 0 });
+  await run.next();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const checkpoint = await run.checkpoint();
+  run.dispose();
+  // Taken up, it says how far it had come.
+  const again = engine.resume(wave(), checkpoint);
+  const { value } = await again.next();
+  again.dispose();
+  return value.epochsDone;
+}, 16));
+
+test("a paused run holds, goes on, and ends with its best weights when stopped", () => both(async (engine) => {
+  const run = engine.train(wave(), { epochs: 100000, patience: 0 });
+  for (let taken = 0; taken < 20; taken++) await run.next();
+  run.pause();
+  await run.predict([0]);
+  let taken = 0;
+  let last;
+  const follow = (async () => { for await (const event of run) { taken++; last = event; } })();
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const held = taken;
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const isHeld = taken === held && held <= 16;
+  run.resume();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const wentOn = taken > held;
+  run.pause();
+  run.stop();
+  await follow;
+  return { isHeld, wentOn, event: last.event, stop: last.stop, value: (await last.model.predict([0])).value.length };
+}, { isHeld: true, wentOn: true, event: "end", stop: "asked", value: 1 }));
+
+test("predictions are asked for while it trains, and after", () => both(async (engine) => {
+  const run = engine.train(wave(), { epochs: 300, patience: 0 });
+  const errors = [];
+  let model;
+  for await (const event of run) {
+    if (event.event === "epoch" && event.epoch % 100 === 0) {
+      const { value } = await run.predict(wave().x);
+      errors.push(Math.max(...value.map((value, row) => Math.abs(value - wave().y[row]))));
+    }
+    if (event.event === "end") ({ model } = event);
+  }
+  const [late, own] = [await run.predict([1]), await model.predict([1])];
+  return { isLearning: errors.length === 3 && errors[2] < errors[0], isSame: late.value[0] === own.value[0] };
+}, { isLearning: true, isSame: true }));
+
+test("a checkpoint goes on bit for bit, in another engine and from another place", async () => {
+  const files = await chromium.page.evaluate(async () => {
+    const options = { epochs: 30, patience: 0, seed: 5, dropout: 0.1 };
+    const whole = await finish(engines.worker.train(wave(), options));
+    const run = engines.worker.train(wave(), options);
+    for (let taken = 0; taken < 10; taken++) await run.next();
+    const checkpoint = await run.checkpoint();
+    run.dispose();
+    const rest = await finish(engines.page.resume(wave(), checkpoint));
+    return [String(await whole.model.save()), String(await rest.model.save()), rest.events[0].epochsDone, rest.events[1].epoch];
+  });
+  assert.equal(files[0], files[1]);
+  assert.ok(files[2] >= 9 && files[2] === files[3], `${files.slice(2)}`);
+});
+
+test("tables and files are described and learnt under their names", () => both(async (engine) => {
+  const file = new File(["a,y\n1,2\n3,4\n"], "small.csv");
+  const torn = engine.train(new File(["a,y\n1\n"], "torn.csv"), { target: "y" });
+  return [await mero.describe(file), await said(torn.next())];
+}, [{ rows: 2, columns: [{ name: "a", isNumeric: true }, { name: "y", isNumeric: true }] }, "InputError: torn.csv: row 1 (line 2) has 1 cells, wanted 2"]));
+
+test("wrong things are refused in words", async () => {
+  const cases = [
+    ["engine.train(() => 1).next()", /^InputError: train: what was given cannot be passed to the engine: /],
+    ["engine.train(wave(), { signal: 5 })", "InputError: train: signal is number, wanted an AbortSignal"],
+    ["engine.train(wave(), { keep: 5 }).next()", "InputError: keep: the name is 5, wanted a string"],
+    ["engine.train({ x: new DataView(new ArrayBuffer(8)), y: [1] }).next()", "InputError: train: x is of type DataView, wanted a Float32Array"],
+    ["engine.train({ x: new Int8Array(8), y: [1] }).next()", "InputError: train: x is of type Int8Array, wanted a Float32Array"],
+    ["engine.train({ ...wave(), bottom: new Uint8Array(400) }).next()", 'InputError: train: bottom marks rows without a value, which only a head with poles can learn; give head: "rational"'],
+    ["engine.train({ ...wave(), bottom: new Uint8Array(3) }, { head: 'rational' }).next()", "InputError: train: bottom is Uint8Array of 3, wanted a Uint8Array of 400 or a Uint32Array of 13 for 400 rows"],
+    ["engine.train({ ...wave(), bottom: [1] }, { head: 'rational' }).next()", "InputError: train: bottom is Float64Array of 1, wanted a Uint8Array of 400 or a Uint32Array of 13 for 400 rows"],
+    ["engine.resume(wave(), new Uint8Array(9)).next()", /^InputError: checkpoint: /],
+    ["engine.resume(wave(), 'text').next()", 'InputError: resume: checkpoint is "text", wanted its bytes'],
+    ["engine.load(new Uint8Array([0, 0, 0, 128, 0, 0, 0, 0, 123]))", /^InputError: model: .*header/],
+    ["engine.load(new Uint8Array([0, 0, 0, 0, 1, 0, 0, 0, 123]))", /^InputError: model: .*header/],
+    ["engine.load('/nowhere.safetensors')", /^LoadError: load: http:.*nowhere.safetensors answered 404 Not Found$/],
+    ["engine.load(new URL('http://localhost:1/'))", /^LoadError: load: http:\/\/localhost:1\/ cannot be fetched: /],
+    ["model.predict([1], { masks: 'bits' })", "InputError: predict: masks is bits, wanted one of bytes, words"],
+    ["model.predict(Symbol())", /^InputError: predict: what was given cannot be passed to the engine: /],
+    ["mero.open({ wasm: '/test/blank.html' })", /^LoadError: open: the engine's WebAssembly cannot be loaded: /],
+    ["mero.open({ wasm: '/nowhere.wasm' })", /^LoadError: open: the engine's WebAssembly cannot be loaded: .* answered 404 Not Found$/],
+    ["mero.open({ device: 'webgpu', signal: AbortSignal.abort('no') })", "no"],
+    ["engine.resumeKept('nothing').next()", 'InputError: resumeKept: no run is kept under "nothing"'],
+  ];
+  for (const where of ["worker", "page"]) {
+    const got = await chromium.page.evaluate(async ([where, works]) => {
+      const engine = engines[where];
+      const { model } = await finish(engine.train(wave(), { epochs: 1 }));
+      const all = [];
+      for (const work of works) all.push(await said(new Function("engine", "model", `return (async () => { await (${work}) })()`)(engine, model)));
+      return all;
+    }, [where, cases.map(([work]) => work)]);
+    const wrong = cases.flatMap(([work, wanted], at) =>
+      ((wanted instanceof RegExp ? wanted.test(got[at]) : wanted === got[at]) ? [] : [`${work}\n  got    ${got[at]}\n  wanted ${wanted}`]));
+    assert.deepEqual(wrong, [], `${where}:\n${wrong.join("\n")}`);
+  }
+});
+
+test("errors keep their classes", () => both(async (engine) => {
+  const error = await engine.train(5).next().catch((error) => error);
+  return [error instanceof mero.InputError, error instanceof mero.MeromorphError, error instanceof mero.DeviceError];
+}, [true, true, false]));
+
+test("aborted signals reject with their reason, and stop a run under way", () => both(async (engine) => {
+  const { model } = await finish(engine.train(wave(), { epochs: 1 }));
+  const gone = { signal: AbortSignal.abort(new Error("gone")) };
+  const early = [
+    mero.open(gone), mero.open({ ...gone, worker: false }), mero.describe("a\n1\n", gone), engine.train(wave(), gone).next(),
+    engine.resume(wave(), new Uint8Array(), gone).next(), engine.load(new Uint8Array(), gone), engine.load("/x", gone), model.predict([1], gone),
+  ];
+  const late = () => {
+    const abort = new AbortController();
+    setTimeout(() => abort.abort(new Error("late")));
+    return { signal: abort.signal };
+  };
+  const told = await Promise.all(early.map(said));
+  const during = await Promise.all([mero.open(late()), model.predict(new Float32Array(3e6), late())].map(said));
+  return { told: [...new Set(told)], during };
+}, { told: ["Error: gone"], during: ["Error: late", "Error: late"] }));
+
+test("what was disposed of says so, calls under way as well", async () => {
+  const got = await chromium.page.evaluate(async () => {
+    const engine = await mero.open({ device: "cpu" });
+    const { model } = await finish(engine.train(wave(), { epochs: 1 }));
+    const other = (await finish(engine.train(wave(), { epochs: 1 }))).model;
+    const run = engine.train(wave(), { epochs: 1e6, patience: 0 });
+    await run.next();
+    const waiting = [model.predict(new Float32Array(1e5)), run.checkpoint()];
+    model.dispose();
+    run.dispose();
+    const all = await Promise.all([...waiting, model.predict([1]), model.save(), run.predict([1])].map(said));
+    all.push((await run.next()).done, (await other.predict([1])).value.length);
+    const last = other.predict(new Float32Array(1e5));
+    engine[Symbol.dispose]();
+    engine.dispose();
+    return [...all, ...await Promise.all([last, other.save(), engine.train(wave()).next(), engine.load(new Uint8Array(9))].map(said))];
+  });
+  const [model, run, engine] = ["model", "run", "engine"].map((what) => `InputError: ${what}: was disposed of`);
+  assert.deepEqual(got, [model, run, model, model, run, true, 1, engine, engine, engine, engine]);
+});
+
+test("a model is loaded with progress, and a length beyond reason is refused before a byte is read", async () => {
+  const file = await chromium.page.evaluate(async () => [...await (await finish(engines.worker.train(wave(), { epochs: 1 }))).model.save()]);
+  const requests = [];
+  const server = createServer((request, response) => {
+    requests.push(request.url);
+    response.setHeader("access-control-allow-origin", "*");
+    response.setHeader("access-control-expose-headers", "content-length");
+    if (request.url === "/huge") return response.writeHead(200, { "content-length": String(2 ** 31) }).write("x");
+    if (request.url === "/torn") return response.writeHead(200, { "content-length": "99999" }).write("x", () => response.destroy());
+    if (request.url === "/slow") return response.writeHead(200).write("x");
+    response.writeHead(200, { "content-length": String(file.length) }).end(Uint8Array.from(file));
+  });
+  await new Promise((resolve) => server.listen(0, "localhost", resolve));
+  const got = await chromium.page.evaluate(async (base) => {
+    const engine = engines.worker;
+    const progress = [];
+    const model = await engine.load(new URL(`${base}/a/model.safetensors?x`), { onProgress: (now) => progress.push(now) });
+    const again = await engine.load(await fetch(`${base}/again`));
+    const abort = new AbortController();
+    const slow = said(engine.load(`${base}/slow`, { signal: abort.signal, onProgress: () => abort.abort(new Error("enough")) }));
+    return {
+      last: progress.at(-1), columns: [model.info.columns, again.info.columns],
+      errors: await Promise.all([said(engine.load(`${base}/huge`)), said(engine.load(`${base}/torn`)), slow]),
+    };
+  }, `http://localhost:${server.address().port}`);
+  server.closeAllConnections();
+  server.close();
+  assert.deepEqual(got.last, { loaded: file.length, total: file.length });
+  assert.deepEqual(got.columns, [["x0"], ["x0"]]);
+  assert.match(got.errors[0], /^LoadError: load: http.*\/huge has 2147483648 bytes; at most 1073741824 can be loaded$/);
+  assert.match(got.errors[1], /^LoadError: load: http.*\/torn broke off: /);
+  assert.equal(got.errors[2], "Error: enough");
+  assert.equal(requests.length, 5);
+});
+
+test("wasm from elsewhere: a URL, a response, bytes, a module", async () => {
+  const got = await chromium.page.evaluate(async () => {
+    const url = new URL("/dist/meromorph.wasm", location);
+    const bytes = await (await fetch(url)).arrayBuffer();
+    const all = [];
+    for (const wasm of [url, url.pathname, fetch(url), bytes, new Uint8Array(bytes), await WebAssembly.compile(bytes)]) {
+      const engine = await mero.open({ device: "cpu", wasm: await wasm });
+      all.push(engine.info.name);
+      engine.dispose();
+    }
+    return all;
+  });
+  assert.deepEqual(got, Array(6).fill("WebAssembly"));
+});
+
+test("the page is never held up for 50 ms while the worker trains", async () => {
+  const { page, close } = await visit("/test/blank.html");
+  const got = await page.evaluate(async (text) => {
+    const tasks = [];
+    new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({ entryTypes: ["longtask"] });
+    const { open } = await import("/dist/index.js");
+    const told = [];
+    for (const device of ["cpu", "webgpu"]) {
+      const engine = await open({ device });
+      for await (const { event } of engine.train(text, { target: "y", epochs: 4, hidden: [128, 128] })) told.push(event);
+      engine.dispose();
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const inWorker = [...tasks];
+    const engine = await open({ device: "cpu", worker: false });
+    for await (const { event } of engine.train(text, { target: "y", epochs: 1 })) if (event === "end") break;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return { told: told.length, inWorker, inPage: tasks.length - inWorker.length };
+  }, smooth(60_000));
+  await close();
+  assert.equal(got.told, 12);
+  assert.deepEqual(got.inWorker, []);
+  // The observer sees one where there is one: the table of 60,000 rows is read in the page here.
+  assert.ok(got.inPage > 0);
+});

@@ -1,0 +1,75 @@
+// The package as it is published: what a browser loads, what the tarball holds, what tools for such things say.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { visit, web } from "./browser.mjs";
+
+/** For all the JavaScript of a page and its worker. */
+const BUDGET = 15 * 1024;
+const about = JSON.parse(readFileSync(join(web, "package.json"), "utf8"));
+
+test("the version is the crate's", () => {
+  const crate = readFileSync(join(web, "../Cargo.toml"), "utf8").match(/^version = "(.+)"$/m)[1];
+  assert.equal(about.version, crate);
+});
+
+test("what a page loads until its first step keeps to the budget", async () => {
+  const { page, errors, close } = await visit("/test/blank.html");
+  const loaded = [];
+  page.on("response", (response) => loaded.push(new URL(response.url()).pathname));
+  const times = await page.evaluate(async () => {
+    const began = performance.now();
+    const lap = () => Math.round(performance.now() - began);
+    const { open } = await import("/dist/index.js");
+    const imported = lap();
+    const engine = await open();
+    const opened = lap();
+    const x = Float32Array.from({ length: 4000 }, (_, row) => Math.sin(row));
+    for await (const { event } of engine.train({ x, y: x.subarray(0, 2000) }, { batch: 32 })) if (event === "epoch") break;
+    return { imported, opened, "first epoch (44 steps)": lap() };
+  });
+  assert.deepEqual(errors, []);
+  await close();
+  const rows = loaded.map((path) => {
+    const bytes = readFileSync(join(web, path));
+    return { path, bytes: bytes.length, gzip: gzipSync(bytes, { level: 9 }).length, brotli: brotliCompressSync(bytes).length };
+  });
+  console.table(rows);
+  console.table(times);
+  assert.deepEqual(loaded.sort(), ["/dist/index.js", "/dist/meromorph.wasm", "/dist/worker.js"]);
+  const scripts = rows.filter(({ path }) => path.endsWith(".js")).reduce((sum, { gzip }) => sum + gzip, 0);
+  assert.ok(scripts <= BUDGET, `${scripts} bytes of JavaScript gzipped, at most ${BUDGET}`);
+});
+
+test("the tarball holds what it should and nothing else", () => {
+  const [{ files }] = Object.values(JSON.parse(execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: web, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] })));
+  const paths = files.map(({ path }) => path);
+  const outside = paths.filter((path) => !path.startsWith("dist/")).sort();
+  assert.deepEqual(outside, ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "package.json"]);
+  for (const path of Object.values(about.exports).flatMap((entry) => leaves(entry))) {
+    assert.ok(paths.includes(path.slice(2)), `${path} is exported but not packed`);
+  }
+  for (const path of paths.filter((path) => path.endsWith(".d.ts"))) {
+    for (const [, imported] of readFileSync(join(web, path), "utf8").matchAll(/(?:from|import\() ?"(\..+?)\.js"/g)) {
+      assert.ok(paths.includes(`dist/${imported.slice(2)}.d.ts`), `${path} needs ${imported}`);
+    }
+  }
+});
+
+const leaves = (entry) => (typeof entry === "string" ? [entry] : Object.values(entry).flatMap(leaves));
+
+test("publint and attw have nothing to say", () => {
+  const said = (tool, ...args) => {
+    try {
+      return execFileSync(join(web, "node_modules/.bin", tool), args, { cwd: web, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+    } catch ({ stdout, stderr }) {
+      throw new Error(`${tool}:\n${stdout}${stderr}`);
+    }
+  };
+  assert.match(said("publint", "--strict"), /All good!/);
+  // It fails where it finds anything. The wasm is a file to point at, no module with types.
+  said("attw", "--pack", ".", "--profile", "esm-only", "--exclude-entrypoints", "./meromorph.wasm");
+});
