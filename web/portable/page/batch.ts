@@ -38,6 +38,7 @@ async function predict(model: Model, file: File): Promise<void> {
     const [prediction, head] = [await model.predict(file), await preview(file, SHOWN)];
     const columns = named(prediction);
     get("batch-status").textContent = told(head.rows, prediction);
+    get("batch-shown").textContent = head.rows > SHOWN ? `The first ${SHOWN} rows` : "All rows";
     showTable(head.columns, head.cells, columns);
     offer(file.name, columns, head.rows);
     get("batch-result").hidden = false;

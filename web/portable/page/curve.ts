@@ -3,16 +3,17 @@ import type { Info, Input, Model } from "./engine";
 import { shape } from "./dom";
 import type { Value } from "./form";
 import { extent, scale, short, ticks, type Scale } from "./numbers";
+import { classKeys, key } from "./palette";
 import { at, runs, sampled, type Point } from "./slice";
 
 const HEIGHT = 300;
-const EDGE = { left: 62, right: 14, top: 12, bottom: 46 };
+const EDGE = { left: 62, right: 14, top: 24, bottom: 46 };
 /** How far beyond the training range the curve goes, as a part of it. */
 const BEYOND = 0.08;
 /** Neighbours near a pole that differ by more than this part of the height are on two sides of it. */
 const TORN = 0.5;
 /** A curve to each class, but no more than can be told apart. */
-export const MOST_LINES = 8;
+const MOST_LINES = 8;
 
 interface Frame {
   svg: SVGSVGElement;
@@ -23,10 +24,12 @@ interface Frame {
   width: number;
 }
 
-/** Draws the curve and says in words what it shows. */
-export async function drawCurve(svg: SVGSVGElement, model: Model, values: Value[], column: number): Promise<string> {
+/** Draws the curve and its legend and says in words what they show. */
+export async function drawCurve(svg: SVGSVGElement, legend: HTMLElement, model: Model, values: Value[], column: number): Promise<string> {
   const input = model.info.inputs[column];
   if (!input) return "";
+  const { classes } = model.info;
+  legend.replaceChildren(...classKeys(classes, classes.slice(0, MOST_LINES)));
   if ("levels" in input) return drawLevels(svg, model, values, column, input.levels);
   const { from, to } = range(input, values[column]);
   const points = await sampled(model, values, column, from, to);
@@ -34,8 +37,12 @@ export async function drawCurve(svg: SVGSVGElement, model: Model, values: Value[
   const frame = framed(svg, [from, to], extent(seen.flatMap(({ y }) => y.slice(0, MOST_LINES))), model.info);
   shadeOutside(frame, input, [from, to]);
   axes(frame, ticks(from, to, frame.width / 90), input.name, model.info);
-  for (const run of runs(points, ({ gap, bottom }) => gap || bottom)) shade(frame, run, "near");
+  const near = runs(points, ({ gap, bottom }) => gap || bottom);
+  for (const run of near) shade(frame, run, "near");
   const poles = runs(points, ({ bottom }) => bottom);
+  legend.append(key("outside", "outside the training range"));
+  if (near.length > 0) legend.append(key("near", "near a pole"));
+  if (poles.length > 0) legend.append(key("bottom", "⊥ no value"));
   for (const run of poles) shade(frame, run, "bottom");
   const height = frame.reach[1] - frame.reach[0];
   for (const run of runs(points, ({ bottom }) => !bottom).flatMap((run) => torn(run, height))) lines(frame, run);
@@ -117,7 +124,7 @@ function shade({ svg, x }: Frame, run: Point[], kind: string): void {
   if (!first || !last) return;
   const width = Math.max(x(last.x) - x(first.x), 2);
   svg.append(shape("rect", { x: x(first.x), width, y: EDGE.top, height: HEIGHT - EDGE.top - EDGE.bottom, class: kind }));
-  if (kind === "bottom") svg.append(shape("text", { x: x(first.x) + width / 2, y: EDGE.top + 14, "text-anchor": "middle", class: "pole" }, "⊥"));
+  if (kind === "bottom") svg.append(shape("text", { x: x(first.x) + width / 2, y: EDGE.top - 8, "text-anchor": "middle", class: "pole" }, "⊥"));
 }
 
 /** A run cut where it jumps from one side of a pole to the other between two points. */

@@ -1,13 +1,12 @@
 // The page of one model: inputs to move, what it says of them at once, slices through its surroundings, tables in and out.
 import { showClasses, showNumber } from "./answer";
 import { batch } from "./batch";
-import { drawCurve, MOST_LINES } from "./curve";
+import { drawCurve } from "./curve";
 import { get, make } from "./dom";
 import { start, type Model } from "./engine";
 import { form, type Form, type Value } from "./form";
 import { axes, drawMap, type Axis } from "./map";
 import { short } from "./numbers";
-import { classKeys } from "./palette";
 import { rowsAlong } from "./slice";
 
 /** Calls `work` soon after it was asked for; while it is under way, once more at the end of it however often it was asked. */
@@ -56,15 +55,14 @@ function options(select: HTMLSelectElement, named: { name: string; at: number }[
   select.selectedIndex = Math.min(chosen, named.length - 1);
 }
 
-/** The line along one input, redrawn when anything it depends on changes; a click on it moves the input. */
+/** The line along one input, redrawn when anything it depends on changes. */
 function curve(model: Model, inputs: Form): () => void {
   const column = get<HTMLSelectElement>("along");
   const svg = document.querySelector<SVGSVGElement>("#curve");
-  get("curve-legend").replaceChildren(...classKeys(model.info.classes, model.info.classes.slice(0, MOST_LINES)));
   options(column, model.info.inputs.map(({ name }, at) => ({ name, at })), 0);
   const draw = soon(async () => {
     if (!svg) return;
-    const words = await drawCurve(svg, model, inputs.values(), Number(column.value));
+    const words = await drawCurve(svg, get("curve-legend"), model, inputs.values(), Number(column.value));
     svg.setAttribute("aria-label", words);
     get("curve-words").textContent = words;
   }, failed("error"));
@@ -72,6 +70,7 @@ function curve(model: Model, inputs: Form): () => void {
   return draw;
 }
 
+/** The map over two inputs; a click on it moves both. */
 function map(model: Model, inputs: Form): () => void {
   const named = axes(model.info);
   if (named.length < 2) return () => {};
