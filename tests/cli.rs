@@ -256,7 +256,42 @@ fn a_table_with_poles_is_learnt_and_predicted_with_bottom_and_gap() {
         let (value, flags) = line.split_once(',').unwrap();
         assert!((value.parse::<f64>().unwrap() - wanted).abs() < 0.1 && flags == "0,0,0", "{line}");
     }
-    assert!(folder.told("eval poles.model poles.csv --device cpu").contains("coverage"));
+    let told = folder.told("eval poles.model poles.csv --device cpu --profile");
+    assert!(told.contains("coverage") && told.contains("rows ⊥"), "{told}");
+    assert!(told.lines().any(|line| line.contains("layers.5") && line.contains("projective")), "{told}");
+    // ⊥ by the pole, and where a column of the user's own is near 0; a row without that number is at fault.
+    folder.write("ask.csv", b"x,v\n-1,1\n0.25,1\n1.25,0.01\n1.25,\n");
+    let told = folder.told("predict poles.model ask.csv --valid v:0.1 --range");
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!(lines[0], "value,bottom,gap,fault,range");
+    assert!(lines[1].ends_with(",0,0,0,within") && lines[3] == ",1,0,0,above" && lines[4] == ",1,0,1,within", "{told}");
+    assert!(lines[2].starts_with(",1,0,0,") && !lines[2].ends_with("within"), "{told}");
+    let mut failures = Vec::new();
+    let wanted = "predict: valid: column \"w\" not in ask.csv; it has x, v";
+    check(&folder, "predict poles.model ask.csv --valid w:0.1", wanted, 1, &mut failures);
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert_eq!(folder.mero("predict poles.model ask.csv --valid v").status.code(), Some(2));
+}
+
+#[test]
+fn rational_activations_are_trained_with_poles_where_the_head_can_say_so() {
+    let folder = Folder::new();
+    let flags = "--device cpu --threads 1 --hidden 16,16 --lr 1e-2 --weight-decay 0 --json";
+    let lines = folder.json(&format!("train good.csv --target y {flags} --activation rational --out safe"));
+    let report = &lines[lines.len() - 1];
+    assert_eq!(report["step"].as_str(), Some("recorded"));
+    assert!(report["test"]["r2"].as_f64().is_some_and(|r2| r2 > 0.98), "{report}");
+    let poles = "--activation rational-poles --head rational --epochs 20";
+    folder.json(&format!("train good.csv --target y {flags} {poles} --out open"));
+    let report: Value = serde_json::from_str(&folder.told("eval open good.csv --device cpu --profile --json")).unwrap();
+    let kinds: Vec<_> = report["profile"].as_array().unwrap().iter().map(|row| row["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["linear", "rational", "linear", "rational", "linear", "projective"]);
+    let mut failures = Vec::new();
+    let wanted = "train: rational layers with poles say ⊥; give the model a head that can, such as rational";
+    check(&folder, "train good.csv --target y --activation rational-poles", wanted, 2, &mut failures);
+    let wanted = "eval: profile: the model has no poles, so no row is ⊥ after any layer";
+    check(&folder, "eval safe good.csv --profile", wanted, 2, &mut failures);
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]

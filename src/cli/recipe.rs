@@ -5,7 +5,7 @@ use std::str::FromStr;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
-use crate::nn::Activation;
+use crate::nn::{Activation, RationalLayer};
 use crate::train::StepKind;
 
 /// The model and how it is trained. What is not given follows from the task and the number of training rows.
@@ -15,9 +15,10 @@ pub(super) struct Flags {
     /// Widths of the hidden layers, or `none` for a linear model [default: 64,64,64]
     #[arg(long, value_name = "N,N,N")]
     pub hidden: Option<Widths>,
-    /// Function between layers [default: silu]
-    #[arg(long, value_name = "NAME", value_parser = activation())]
-    pub activation: Option<Activation>,
+    /// Function between layers; rational is a learnt quotient of polynomials without poles, rational-poles one with them (for a head
+    /// that can say ⊥) [default: silu]
+    #[arg(long, value_name = "NAME", value_parser = between())]
+    pub activation: Option<Between>,
     /// Share of the hidden values zeroed while training [default: 0]
     #[arg(long, value_name = "SHARE")]
     pub dropout: Option<f32>,
@@ -145,8 +146,24 @@ impl From<StepName> for StepKind {
     }
 }
 
-fn activation() -> impl TypedValueParser<Value = Activation> {
-    let named = |name: String| Activation::ALL.iter().find(|(known, _)| *known == name).map(|(_, function)| *function);
-    let names = PossibleValuesParser::new(Activation::ALL.map(|(name, _)| name));
-    names.map(move |name| named(name).expect("clap lets only the listed names through"))
+/// What stands between linear layers.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Between {
+    Function(Activation),
+    Rational(RationalLayer),
+}
+
+/// A cubic over a quadratic, with coefficients for each channel and without poles or with them.
+const RATIONAL: [&str; 2] = ["rational", "rational-poles"];
+
+fn between() -> impl TypedValueParser<Value = Between> {
+    let names = PossibleValuesParser::new(Activation::ALL.map(|(name, _)| name).into_iter().chain(RATIONAL));
+    names.map(|name| {
+        let function = Activation::ALL.iter().find(|(known, _)| *known == name).map(|(_, function)| *function);
+        let is_safe = name == RATIONAL[0];
+        function.map_or_else(
+            || Between::Rational(RationalLayer { is_safe, ..RationalLayer::safe(3, 2) }),
+            Between::Function,
+        )
+    })
 }

@@ -27,6 +27,7 @@ pub use lift::{Label, lift, lift_labels};
 pub use metrics::{Metrics, largest};
 pub use model::{Model, Prediction};
 pub use monitor::{Monitor, Rates, Seen};
+pub use predictor::Factor;
 pub use profile::LayerShares;
 pub use recipe::{Dealt, Recipe, Run};
 pub use sampling::{AdaptiveSampler, CoverageController, LinearRamp};

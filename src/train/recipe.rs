@@ -8,7 +8,7 @@ use super::settings::{CoverageGoal, Settings, StepKind};
 use crate::error::{Error, Result};
 use crate::io::{self, Choice, Fractions, Preparation, Split, Table, Target, Task};
 use crate::loss::{Loss, PairLoss};
-use crate::nn::{Activation, Decoding, Head, Layer, Spec};
+use crate::nn::{Activation, Decoding, Head, Layer, RationalLayer, Spec};
 use crate::optim::{Optimizer, Schedule};
 
 /// What a user may say of a run.
@@ -22,6 +22,8 @@ pub struct Recipe {
     pub hidden: Option<Vec<usize>>,
     /// Function between layers; silu if not given.
     pub activation: Option<Activation>,
+    /// A learnt rational function of each value in place of the activation.
+    pub rational: Option<RationalLayer>,
     /// Share of the hidden values zeroed while training.
     pub dropout: f32,
     /// What is made small: mean squared error or cross-entropy if not given.
@@ -170,6 +172,11 @@ impl Recipe {
             }
             _ => {}
         }
+        if self.rational.is_some_and(|layer| !layer.is_safe) && self.head.is_none() {
+            return refused(
+                "rational layers with poles say ⊥; give the model a head that can, such as rational".into(),
+            );
+        }
         if self.hidden.iter().flatten().any(|width| *width == 0) {
             return refused("a hidden layer of width 0; wanted whole numbers above 0".into());
         }
@@ -198,13 +205,15 @@ impl Recipe {
             Some(head) => Spec::projective(inputs, hidden, Head { outputs, ..head }, activation),
             None => Spec::mlp(inputs, hidden, outputs, activation),
         };
-        if self.dropout > 0.0 {
-            let with_dropout = |layer| match layer {
-                Layer::Activation { .. } => vec![layer, Layer::Dropout { rate: self.dropout }],
-                _ => vec![layer],
-            };
-            spec.layers = spec.layers.into_iter().flat_map(with_dropout).collect();
-        }
+        let between = |layer: Layer| match layer {
+            Layer::Activation { .. } => {
+                let function = self.rational.map_or(layer, Layer::Rational);
+                let dropout = (self.dropout > 0.0).then_some(Layer::Dropout { rate: self.dropout });
+                std::iter::once(function).chain(dropout)
+            }
+            _ => std::iter::once(layer).chain(None),
+        };
+        spec.layers = spec.layers.into_iter().flat_map(between).collect();
         spec
     }
 

@@ -247,7 +247,7 @@ fn validation(setup: &Setup<'_>, state: &State, fused: Option<&Mlp>) -> Result<P
         let (loss, weight) = loss::sums(setup.settings.loss, &z, &y, &ones, &classes, &middle);
         let mut figures = vec![loss, weight];
         if let Some(head) = setup.spec.head() {
-            figures.extend(watched_pairs(device, head, &z));
+            figures.extend(watched_pairs(device, head, &z)?);
         }
         for (at, figure) in figures.iter().enumerate() {
             copy(figure, &state.report, validation_place(setup.steps, at));
@@ -258,10 +258,10 @@ fn validation(setup: &Setup<'_>, state: &State, fused: Option<&Mlp>) -> Result<P
 }
 
 /// The share of pairs that are decoded, and the least and the mean size of a denominator.
-fn watched_pairs(device: &Device, head: &Head, z: &Var) -> [Var; 3] {
+fn watched_pairs(device: &Device, head: &Head, z: &Var) -> Result<[Var; 3]> {
     let (_, q) = loss::pairs::halves(z);
     // By the launch that predictions are decoded with: what is counted here is what will be given there.
-    let planes = decoded(device, head, z.value()).planes;
+    let planes = decoded(device, head, z.value(), (&[], &[]))?.planes;
     let bottoms = Tensor::empty(device, q.shape().clone(), DType::F32);
     let count = bottoms.len();
     let plane = View { words: strict::plane_words(count), ..planes };
@@ -269,5 +269,5 @@ fn watched_pairs(device: &Device, head: &Head, z: &Var) -> [Var; 3] {
     let is_given = ops::fused(&[&Var::constant(bottoms)], |v| 1.0 - v[0]);
     let size = ops::abs(&q);
     let least = ops::neg(&ops::max(&ops::neg(&size), 0..2));
-    [ops::mean(&is_given, 0..2), least, ops::mean(&size, 0..2)]
+    Ok([ops::mean(&is_given, 0..2), least, ops::mean(&size, 0..2)])
 }
