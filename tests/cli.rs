@@ -283,6 +283,9 @@ fn rational_activations_are_trained_with_poles_where_the_head_can_say_so() {
     assert!(report["test"]["r2"].as_f64().is_some_and(|r2| r2 > 0.98), "{report}");
     let poles = "--activation rational-poles --head rational --epochs 20";
     folder.json(&format!("train good.csv --target y {flags} {poles} --out open"));
+    let course = "--head rational --term chordal=1 --term decoded=0.5..0@0..6 --hold-coverage 0.99 --sample-poles --accumulate 2";
+    let lines = folder.json(&format!("train good.csv --target y {flags} --epochs 8 {course} --out course"));
+    assert_eq!(lines[lines.len() - 1]["step"].as_str(), Some("recorded"));
     let report: Value = serde_json::from_str(&folder.told("eval open good.csv --device cpu --profile --json")).unwrap();
     let kinds: Vec<_> = report["profile"].as_array().unwrap().iter().map(|row| row["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["linear", "rational", "linear", "rational", "linear", "projective"]);
@@ -312,6 +315,8 @@ fn usage_is_told_by_name_and_with_code_2() {
         ("--head rational --tau-train 0.1", "train: tau-train: it goes with --tau-infer"),
         ("--head angular --degrees 3,2", "train: degrees: two whole numbers, like 3,2, for the rational head alone"),
         ("--head rational --tau-infer 0", "train: tau_infer is 0, wanted a finite number above 0"),
+        ("--sample-poles", "train: sample-poles: only a model with poles has a use for it; try --head rational"),
+        ("--term sign=1", "train: term: only a model with poles has a use for it; try --head rational"),
         ("--head rational --loss mse", "train: a head with poles has a loss of its own; leave the loss out"),
     ] {
         check(&folder, &format!("train good.csv --target y --device cpu {flags}"), wanted, 2, &mut failures);

@@ -29,7 +29,7 @@ impl Flags {
                 Between::Function(_) => None,
             }),
             dropout: self.dropout.unwrap_or(0.0),
-            loss: self.loss.map(|name| self.loss(name)),
+            loss: self.loss.map(|name| self.loss(name)).or(poles.loss()),
             smoothing: self.smoothing,
             optimizer: self.optimizer.map(|name| self.optimizer(name)),
             weight_decay: self.weight_decay,
@@ -45,6 +45,7 @@ impl Flags {
             head,
             decoding: poles.decoding()?,
             coverage: poles.coverage(),
+            course: poles.course(),
         };
         let idle = [
             ("delta", self.delta.is_some() && self.loss != Some(LossName::Huber), "huber"),

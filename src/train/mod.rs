@@ -2,6 +2,7 @@
 
 mod batches;
 mod checkpoint;
+mod course;
 mod data;
 mod events;
 mod lift;
@@ -21,6 +22,7 @@ mod trainer;
 
 pub use crate::kernels::strict::Decoded;
 pub use checkpoint::{Checkpoint, Origin, Progress};
+pub use course::{Course, Ramp, Term};
 pub use data::{Data, Examples};
 pub use events::{EpochReport, Event, Flow, Outcome, PairReport, Stop};
 pub use lift::{Label, lift, lift_labels};

@@ -3,6 +3,7 @@
 
 use super::batches::split_order;
 use super::checkpoint::Checkpoint;
+use super::course::Course;
 use super::data::{Data, Examples};
 use super::settings::{CoverageGoal, Settings, StepKind};
 use crate::error::{Error, Result};
@@ -56,6 +57,8 @@ pub struct Recipe {
     pub head: Option<Head>,
     /// Where the head gives no value; beyond the training targets if not given.
     pub decoding: Option<Decoding>,
+    /// What changes from epoch to epoch.
+    pub course: Course,
     /// How many validation values must be given to go on.
     pub coverage: Option<CoverageGoal>,
 }
@@ -235,6 +238,7 @@ impl Recipe {
             step: self.step,
             class_weights: if self.is_balanced { balanced(target) } else { Vec::new() },
             coverage: self.coverage,
+            course: self.course.clone(),
             ..plain
         })
     }

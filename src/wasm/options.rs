@@ -8,7 +8,7 @@ use crate::io::{Choice, Fractions, Missing, Task};
 use crate::loss::Loss;
 use crate::nn::{Activation, Decoding, Head};
 use crate::optim::{Optimizer, Schedule, Shape};
-use crate::train::{Recipe, StepKind};
+use crate::train::{Course, Recipe, StepKind};
 
 const KNOWN: [&str; 30] = [
     "target",
@@ -83,6 +83,7 @@ pub(super) fn recipe(options: &JsValue, target: Option<&str>) -> Result<Recipe> 
         head,
         decoding: decoding(&options, head.is_some())?,
         coverage: None,
+        course: Course::default(),
     })
 }
 
