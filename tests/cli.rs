@@ -277,7 +277,9 @@ fn a_table_with_poles_is_learnt_and_predicted_with_bottom_and_gap() {
 fn rational_activations_are_trained_with_poles_where_the_head_can_say_so() {
     let folder = Folder::new();
     let flags = "--device cpu --threads 1 --hidden 16,16 --lr 1e-2 --weight-decay 0 --json";
-    let lines = folder.json(&format!("train good.csv --target y {flags} --activation rational --out safe"));
+    let lines = folder.json(&format!(
+        "train good.csv --target y {flags} --activation rational --policy scm_rational=clamp(-2..2) --out safe"
+    ));
     let report = &lines[lines.len() - 1];
     assert_eq!(report["step"].as_str(), Some("recorded"));
     assert!(report["test"]["r2"].as_f64().is_some_and(|r2| r2 > 0.98), "{report}");
@@ -290,6 +292,11 @@ fn rational_activations_are_trained_with_poles_where_the_head_can_say_so() {
     let kinds: Vec<_> = report["profile"].as_array().unwrap().iter().map(|row| row["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["linear", "rational", "linear", "rational", "linear", "projective"]);
     let mut failures = Vec::new();
+    let wanted =
+        "train: policy: \"layers.0\" is no layer with one; there are scm_rational, layers.1, layers.3, layers.5";
+    check(&folder, "train good.csv --target y --activation rational --policy layers.0=clamp", wanted, 2, &mut failures);
+    let wanted = "train: policy: only rational layers have one; try activation rational";
+    check(&folder, "train good.csv --target y --policy scm_rational=reject", wanted, 2, &mut failures);
     let wanted = "train: rational layers with poles say ⊥; give the model a head that can, such as rational";
     check(&folder, "train good.csv --target y --activation rational-poles", wanted, 2, &mut failures);
     let wanted = "eval: profile: the model has no poles, so no row is ⊥ after any layer";

@@ -5,7 +5,8 @@ use std::str::FromStr;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
-use crate::nn::{Activation, RationalLayer};
+use crate::error::Error;
+use crate::nn::{Activation, Policy, RationalLayer};
 use crate::train::StepKind;
 
 /// The model and how it is trained. What is not given follows from the task and the number of training rows.
@@ -19,6 +20,10 @@ pub(super) struct Flags {
     /// that can say ⊥) [default: silu]
     #[arg(long, value_name = "NAME", value_parser = between())]
     pub activation: Option<Between>,
+    /// What becomes of gradients at ⊥ in rational layers: clamp, clamp(LOW..HIGH), project, reject or pass, for scm_rational (all of them)
+    /// or one, like layers.1 [default: project]
+    #[arg(long, value_name = "LAYER=POLICY")]
+    pub policy: Vec<Governed>,
     /// Share of the hidden values zeroed while training [default: 0]
     #[arg(long, value_name = "SHARE")]
     pub dropout: Option<f32>,
@@ -70,6 +75,23 @@ pub(super) struct Flags {
     /// Two launches per step, or the model's ops replayed [default: fused where the model allows]
     #[arg(long)]
     pub step: Option<StepName>,
+}
+
+/// A layer and what becomes of its gradients.
+#[derive(Clone, Debug)]
+pub(super) struct Governed {
+    pub layer: String,
+    pub policy: Policy,
+}
+
+impl FromStr for Governed {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (layer, policy) = text.split_once('=').ok_or("wanted a layer and its policy, like scm_rational=clamp")?;
+        let policy = policy.parse().map_err(|error: Error| error.to_string())?;
+        Ok(Self { layer: layer.to_owned(), policy })
+    }
 }
 
 /// Widths of hidden layers.

@@ -46,6 +46,7 @@ impl Flags {
             decoding: poles.decoding()?,
             coverage: poles.coverage(),
             course: poles.course(),
+            policies: self.policy.iter().map(|governed| (governed.layer.clone(), governed.policy)).collect(),
         };
         let idle = [
             ("delta", self.delta.is_some() && self.loss != Some(LossName::Huber), "huber"),

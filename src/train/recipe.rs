@@ -9,7 +9,7 @@ use super::settings::{CoverageGoal, Settings, StepKind};
 use crate::error::{Error, Result};
 use crate::io::{self, Choice, Fractions, Preparation, Split, Table, Target, Task};
 use crate::loss::{Loss, PairLoss};
-use crate::nn::{Activation, Decoding, Head, Layer, RationalLayer, Spec};
+use crate::nn::{Activation, Decoding, Head, Layer, Policy, RATIONAL, RationalLayer, Spec};
 use crate::optim::{Optimizer, Schedule};
 
 /// What a user may say of a run.
@@ -57,6 +57,8 @@ pub struct Recipe {
     pub head: Option<Head>,
     /// Where the head gives no value; beyond the training targets if not given.
     pub decoding: Option<Decoding>,
+    /// What becomes of gradients at ⊥, by layer, beside what is registered anyway.
+    pub policies: Vec<(String, Policy)>,
     /// What changes from epoch to epoch.
     pub course: Course,
     /// How many validation values must be given to go on.
@@ -197,7 +199,12 @@ impl Recipe {
             head.decoding = self.decoding.unwrap_or_else(|| beyond(target));
             head.decoding.check().map_err(|error| error.within("train"))?;
         }
-        Ok((spec, self.settings(target, dealt.split.train.len())?))
+        let mut settings = self.settings(target, dealt.split.train.len())?;
+        for (layer, policy) in &self.policies {
+            governable(&spec, layer)?;
+            settings.policies.register(layer, *policy)?;
+        }
+        Ok((spec, settings))
     }
 
     /// The model for `inputs` and `outputs`.
@@ -282,6 +289,22 @@ impl Recipe {
             Some(_) => Err(Error::new("train: a head with poles has a loss of its own; leave the loss out")),
         }
     }
+}
+
+/// Refuses the name of a layer that no policy governs: neither the place of a rational layer nor the kind of one.
+fn governable(spec: &Spec, name: &str) -> Result<()> {
+    let rational = spec.layers.iter().enumerate().filter(|(_, layer)| matches!(layer, Layer::Rational(_)));
+    let places: Vec<String> = rational.map(|(at, _)| format!("layers.{at}")).collect();
+    if places.is_empty() {
+        return Err(Error::new("train: policy: only rational layers have one; try activation rational"));
+    }
+    if name != RATIONAL && !places.iter().any(|place| place == name) {
+        let places = places.join(", ");
+        return Err(Error::new(format!(
+            "train: policy: \"{name}\" is no layer with one; there are {RATIONAL}, {places}"
+        )));
+    }
+    Ok(())
 }
 
 /// No value beyond the largest finite training target, and a mark on those beyond a third of it. Where targets stay near their

@@ -3,6 +3,7 @@
 use super::course::Course;
 use crate::error::{Error, Result};
 use crate::loss::Loss;
+use crate::nn::Registry;
 use crate::optim::{Optimizer, Schedule};
 use crate::record;
 
@@ -37,6 +38,8 @@ pub struct Settings {
     pub coverage: Option<CoverageGoal>,
     /// What changes from epoch to epoch.
     pub course: Course,
+    /// What becomes of gradients at ⊥, by layer.
+    pub policies: Registry,
     /// Whether ⊥ targets are taken although the model's denominators cannot come near 0.
     pub allows_unreachable: bool,
 }
@@ -44,7 +47,7 @@ pub struct Settings {
 record! {
     Settings {
         loss, optimizer, lr, schedule, epochs, batch, accumulate = 1, patience, min_delta, seed, step, class_weights, coverage,
-        course = Course::default(), allows_unreachable = false,
+        course = Course::default(), policies = Registry::default(), allows_unreachable = false,
     }
 }
 
@@ -97,6 +100,7 @@ impl Default for Settings {
             class_weights: Vec::new(),
             coverage: None,
             course: Course::default(),
+            policies: Registry::default(),
             allows_unreachable: false,
         }
     }

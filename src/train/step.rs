@@ -212,12 +212,12 @@ fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows, small: Loss) -> 
         device.record(Command::Dispatch(batch::dispatch(sizes, rows_x, rows_y, order, results)));
         let parameters = setup.layout.leaves(device, &state.parameters);
         let control = Tensor::over(device, state.control.view(), [4]);
-        let mode = Mode::Train { seed: setup.settings.seed, control };
+        let mode = Mode::Train { seed: setup.settings.seed, control, policies: setup.settings.policies.clone() };
         let z = forward(setup.spec, &parameters, &Var::constant(x), &mode);
         let classes = Var::constant(Tensor::over(device, class_weights.view(), [1, class_weights.words()]));
         let (y, weights) = (Var::constant(y), Var::constant(weights));
         let drawn = |[low, high]: [f32; 2]| match &mode {
-            Mode::Train { seed, control } if low < high => {
+            Mode::Train { seed, control, .. } if low < high => {
                 let share = ops::uniform_each_step([1], *seed, TAU_STREAM, control);
                 ops::fused(&[&share], |v| v[0] * (high - low) + low)
             }

@@ -83,6 +83,7 @@ pub(super) fn recipe(options: &JsValue, target: Option<&str>) -> Result<Recipe> 
         head,
         decoding: decoding(&options, head.is_some())?,
         coverage: None,
+        policies: Vec::new(),
         course: Course::default(),
     })
 }
