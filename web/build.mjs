@@ -1,7 +1,8 @@
 // Builds the package: wasm, bindings, scripts and types. `--evidence` also builds the wasm that the tests run the kernels in;
 // `--scripts` leaves the wasm as it is.
 import { execFileSync } from "node:child_process";
-import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { appendFileSync, copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { deflateRawSync, gzipSync } from "node:zlib";
 import { build } from "esbuild";
@@ -49,6 +50,7 @@ function wasm(out, features, optimise, bindings = []) {
   const names = execFileSync(join(web, "node_modules/.bin/wasm-opt"),
     ["-O3", ...FEATURES, ...SEPARATE, "--strip-debug", "--strip-producers", "--minify-imports-and-exports-and-modules", bytes, "-o", bytes], { encoding: "utf8" });
   rename(join(out, "meromorph.js"), JSON.parse(names));
+  appendFileSync(bytes, section("bindings", mark(out)));
   const size = gzipSync(readFileSync(bytes), { level: 9 }).length;
   console.log(`wasm: ${statSync(bytes).size} bytes, ${size} gzipped`);
 }
@@ -63,13 +65,22 @@ function rename(file, { imports, exports }) {
   writeFileSync(file, text);
 }
 
+/** What tells bindings from those of another build: short names would link with either. */
+const mark = (out) => createHash("sha256").update(readFileSync(join(out, "meromorph.js"))).digest("hex").slice(0, 16);
+
+/** A custom section of a wasm file, shorter than 128 bytes. */
+function section(name, text) {
+  const body = [name.length, ...Buffer.from(name + text)];
+  return Buffer.from([0, body.length, ...body]);
+}
+
 /** A script of the package and all it uses, but for what it fetches only when needed. */
 async function script(name, platform = "browser") {
   const external = ["./direct.js", "./inline-wasm.js", "./inline-worker.js"];
   await build({
     entryPoints: [join(web, `src/${name}.ts`)], outfile: join(web, `dist/${name}.js`), external, platform, format: name === "worker" ? "iife" : "esm",
     // Node shows the line that threw: there it stays readable.
-    target: "es2022", bundle: true, minify: platform === "browser", legalComments: "none", logLevel: "warning",
+    define: { BINDINGS: JSON.stringify(mark(join(web, "pkg"))) }, target: "es2022", bundle: true, minify: platform === "browser", legalComments: "none", logLevel: "warning",
   });
 }
 
