@@ -55,14 +55,19 @@ function wasm(out, features, optimise, bindings = []) {
   console.log(`wasm: ${statSync(bytes).size} bytes, ${size} gzipped`);
 }
 
-/** The bindings with the short names that the wasm now has: the hashes in the long ones were a third of their size. */
+/**
+ * The bindings with the short names that the wasm now has: the hashes in the long ones were a third of their size. All that the
+ * wasm takes, the functions of snippets as well, it then takes from one module "a".
+ */
 function rename(file, { imports, exports }) {
   const [taken, given] = [new Map(imports.map(([, long, short]) => [long, short])), new Map(exports)];
   const text = readFileSync(file, "utf8")
     .replace(/\bwasm\.(\w+)/g, (whole, name) => (given.has(name) ? `wasm.${given.get(name)}` : whole))
-    .replace(/\b__wb\w+/g, (name) => taken.get(name) ?? name)
-    .replace('"./meromorph_bg.js": import0', '"a": import0');
-  writeFileSync(file, text);
+    .replace(/\b__wb\w+/g, (name) => taken.get(name) ?? name);
+  const modules = new Map([...text.matchAll(/^ +"(.+)": (import\d+),$/gm)].map(([, module, name]) => [module, name]));
+  const snippets = imports.filter(([module]) => modules.get(module) !== "import0");
+  const entries = snippets.map(([module, long, short]) => `, "${short}": ${modules.get(module)}["${long}"]`);
+  writeFileSync(file, text.replace('"./meromorph_bg.js": import0', `"a": { ...import0${entries.join("")} }`));
 }
 
 /** What tells bindings from those of another build: short names would link with either. */
