@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { serve } from "../serve.mjs";
 import { launch, uniform, web } from "./browser.mjs";
 
 const PAGE_BUDGET = 60 * 1024;
@@ -229,6 +230,18 @@ test("the page fits a telephone, in the dark too", async () => {
       await page.close();
     }
   }
+});
+
+test("a package is fetched by a bare page", async () => {
+  const [server, page] = await Promise.all([serve(folder), browser.newPage()]);
+  await page.goto(`http://localhost:${server.address().port}/poles/index.js`);
+  const answer = await page.evaluate(async () => (await import("/poles/index.js")).predict({ offset: 0.5, angle: 0.25 }));
+  writeFileSync(join(folder, "one.csv"), "offset,angle\n0.5,0.25\n");
+  const told = columns(mero("predict", "poles.safetensors", "one.csv", "--device", "cpu"));
+  sameValues([String(answer.value)], told.value);
+  assert.deepEqual([answer.bottom, answer.gap, answer.fault], [false, false, false]);
+  await page.close();
+  server.close();
 });
 
 test("a package is packed, installed, type-checked, and predicts in Node", () => {
