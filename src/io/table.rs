@@ -174,6 +174,14 @@ impl Cells {
         self.len() == 0
     }
 
+    /// Puts the first cell into each of `rows` rows; of no cells it makes none.
+    pub fn repeat(&mut self, rows: usize) {
+        match self {
+            Self::Numeric(values) => *values = values.first().map_or(Vec::new(), |first| vec![*first; rows]),
+            Self::Categorical { codes, .. } => *codes = codes.first().map_or(Vec::new(), |first| vec![*first; rows]),
+        }
+    }
+
     /// Whether the cell in `row` (from 0) is missing.
     pub fn is_missing(&self, row: usize) -> bool {
         match self {

@@ -32,15 +32,13 @@ function failed(place: string): (error: unknown) => void {
 }
 
 async function answer(model: Model, values: Value[], outside: string[]): Promise<void> {
-  const rows = rowsAlong(values, new Map([[0, one(values[0])]]));
+  const rows = rowsAlong(values, new Map());
   const place = get("answer");
   if (model.info.classes.length > 0) showClasses(place, model.info, await model.probabilities(rows));
   else showNumber(place, await model.predict(rows));
   get("outside").textContent = outside.length > 0 ? `Outside the training range: ${outside.join(", ")}` : "";
   get("error").textContent = "";
 }
-
-const one = (value: Value | undefined): number[] | string[] => (typeof value === "string" ? [value] : [value ?? 0]);
 
 function describe({ info }: Model): void {
   const { target, inputs, classes, parameters } = info;
@@ -70,6 +68,12 @@ function curve(model: Model, inputs: Form): () => void {
   return draw;
 }
 
+/** Cells to a side of the map: at rest, and while inputs move if the model takes its time. */
+const FINE = 96;
+const ROUGH = 24;
+const SLOW_MS = 25;
+const REST_MS = 250;
+
 /** The map over two inputs; a click on it moves both. */
 function map(model: Model, inputs: Form): () => void {
   const named = axes(model.info);
@@ -80,13 +84,23 @@ function map(model: Model, inputs: Form): () => void {
   options(y, named, 1);
   const canvas = get<HTMLCanvasElement>("map");
   const chosen = (select: HTMLSelectElement): Axis | undefined => named.find(({ at }) => at === Number(select.value));
-  const draw = soon(async () => {
+  const drawn = (cells: number) => soon(async () => {
     const [across, up] = [chosen(x), chosen(y)];
     if (!across || !up) return;
-    const words = await drawMap(canvas, get("legend"), model, inputs.values(), across, up);
+    const began = performance.now();
+    const words = await drawMap(canvas, get("legend"), model, inputs.values(), across, up, cells);
+    if (cells === FINE) isSlow = performance.now() - began > SLOW_MS;
     canvas.setAttribute("aria-label", words);
     for (const [id, { name, min, max }] of [["axis-x", across], ["axis-y", up]] as const) labelAxis(id, name, min, max);
   }, failed("error"));
+  let [isSlow, rest] = [false, 0];
+  const [fine, rough] = [drawn(FINE), drawn(ROUGH)];
+  const draw = () => {
+    if (!isSlow) return fine();
+    rough();
+    clearTimeout(rest);
+    rest = setTimeout(fine, REST_MS);
+  };
   const apart = (kept: HTMLSelectElement, other: HTMLSelectElement) => () => {
     if (kept.value === other.value) other.value = String(named.find(({ at }) => String(at) !== kept.value)?.at);
     draw();
