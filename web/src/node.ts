@@ -16,7 +16,8 @@ let module: Promise<WebAssembly.Module> | undefined;
 const node: Place = {
   module: () => (module ??= readFile(new URL("./meromorph.wasm", import.meta.url)).then((bytes) => WebAssembly.compile(bytes))),
   async spawn(needsGpu) {
-    const worker = new Worker(new URL("./node-worker.js", import.meta.url), { workerData: { needsGpu } });
+    // Flags of the process, such as `--input-type`, are not meant for this script.
+    const worker = new Worker(new URL("./node-worker.js", import.meta.url), { workerData: { needsGpu }, execArgv: [] });
     await new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
     // The process waits for calls under way, not for the worker.
     worker.unref();

@@ -86,9 +86,10 @@ async function joined(starting: Promise<Other>, compiling: Promise<WebAssembly.M
     if ("end" in other) other.end();
     throw module.reason;
   }
-  const { port1, port2 } = new MessageChannel();
+  const { port1, port2 }: { port1: Port; port2: Port } = new MessageChannel();
   if (!("end" in other)) {
     other.serve(port2, module.value);
+    port2.unref?.();
     return new Connection(port1, () => port1.postMessage({ id: 0, on: ENGINE, call: "dispose", args: [] }));
   }
   const connection = new Connection(port1, () => other.end());

@@ -1,0 +1,70 @@
+// The package in Node: the same calls, agreement with Chromium to the bit, and a process that ends when nothing is running.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import * as mero from "../dist/node.js";
+import { smooth, visit, web } from "./browser.mjs";
+
+const OPTIONS = { target: "y", epochs: 3, seed: 2, hidden: [16] };
+const TEXT = smooth(500);
+
+async function trained(engine) {
+  for await (const event of engine.train(TEXT, OPTIONS)) if (event.event === "end") return event.model;
+}
+
+test("Node learns what Chromium learns, in a thread of its own or in the caller's", async () => {
+  const { page, close } = await visit("/test/blank.html");
+  const wanted = await page.evaluate(async ([text, options]) => {
+    const engine = await (await import("/dist/index.js")).open({ device: "cpu" });
+    for await (const event of engine.train(text, options)) if (event.event === "end") return String(await event.model.save());
+  }, [TEXT, OPTIONS]);
+  await close();
+  for (const worker of [true, false]) {
+    const engine = await mero.open({ device: "cpu", worker });
+    const model = await trained(engine);
+    const file = await model.save();
+    assert.equal(String(file), wanted, `worker: ${worker}`);
+    // A Buffer of Node's shares its memory with others; it stays whole.
+    const bytes = Buffer.from(file);
+    const again = await engine.load(bytes);
+    assert.deepEqual(await again.predict(TEXT), await model.predict(TEXT));
+    assert.equal(Buffer.compare(bytes, Buffer.from(file)), 0);
+    engine.dispose();
+    await assert.rejects(model.save(), new mero.InputError("engine: was disposed of"));
+  }
+});
+
+test("tables are described, wrong things refused with their classes", async () => {
+  assert.equal((await mero.describe("a,b\n1,2\n")).rows, 1);
+  const engine = await mero.open({ device: "cpu" });
+  await assert.rejects(engine.train(5).next(), mero.InputError);
+  await assert.rejects(engine.train(TEXT, { ...OPTIONS, keep: "x" }).return().then(() => mero.kept()), /there is no IndexedDB here/);
+  await assert.rejects(mero.open({ device: "gpu" }), { name: "InputError", message: 'open: device is "gpu", wanted one of auto, webgpu, cpu' });
+  await assert.rejects(mero.open({ signal: AbortSignal.abort(new Error("no")) }), { message: "no" });
+  engine.dispose();
+});
+
+test("without the package webgpu, its absence is named with the way to get it", async (context) => {
+  if (await import("webgpu").catch(() => undefined)) return context.skip("the package webgpu is installed here");
+  await assert.rejects(mero.open({ device: "webgpu" }), (error) => error instanceof mero.DeviceError && /npm install webgpu$/.test(error.message));
+});
+
+test("a process ends by itself once nothing is running, and not before", async () => {
+  const entry = JSON.stringify(join(web, "dist/node.js"));
+  const cases = {
+    idle: "console.log('done');",
+    "a run whose events nobody takes": "engine.train(data, { epochs: 1e6, patience: 0 }); await new Promise((r) => setTimeout(r, 200)); console.log('done');",
+    "a run under way": "for await (const { event } of engine.train(data, { epochs: 50, patience: 0 })) if (event === 'end') console.log('done');",
+    "a prediction under way": "for await (const { model } of engine.train(data, { epochs: 1 })) model?.predict(new Float32Array(2e5)).then(({ value }) => console.log('done', value.length));",
+  };
+  for (const [what, work] of Object.entries(cases)) {
+    for (const worker of [true, false]) {
+      const script = `import { open } from ${entry}; const engine = await open({ device: "cpu", worker: ${worker} });
+        const x = Float32Array.from({ length: 100 }, (_, row) => row / 100); const data = { x, y: x }; ${work}`;
+      const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], { timeout: 20_000 });
+      assert.match(stdout, /^done/, `${what}, worker: ${worker}`);
+    }
+  }
+});

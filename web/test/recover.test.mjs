@@ -1,0 +1,118 @@
+// What goes wrong and must not matter: a device that is lost, a tab that is closed. The final weights are those of an undisturbed run.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { serve } from "../serve.mjs";
+import { launch, smooth, visit, web } from "./browser.mjs";
+
+const OPTIONS = { target: "y", epochs: 10, patience: 0, seed: 4, hidden: [16, 16] };
+const TEXT = smooth(600);
+
+/** Trains in the page on `device`, whose GPU devices are caught; `disturb` is called with every event. Events and weights as text. */
+async function trained(page, device, disturb, options = OPTIONS) {
+  return page.evaluate(async ([device, text, options, disturb]) => {
+    const { open } = await import("/dist/index.js");
+    const devices = [];
+    globalThis.requestDevice ??= GPUAdapter.prototype.requestDevice;
+    GPUAdapter.prototype.requestDevice = async function (...wanted) {
+      const device = await requestDevice.apply(this, wanted);
+      devices.push(device);
+      return device;
+    };
+    const act = new Function("event", "devices", disturb);
+    const engine = await open({ device, worker: false });
+    const epochs = [];
+    for await (const event of engine.train(text, options)) {
+      await act(event, devices);
+      if (event.event === "epoch") epochs.push([event.epoch, event.trainLoss, event.valLoss]);
+      if (event.event === "end") {
+        const before = await event.model.predict("a,b,c,d,e\n1,1,1,1,1\n");
+        devices.at(-1)?.destroy();
+        const after = await event.model.predict("a,b,c,d,e\n1,1,1,1,1\n");
+        return { epochs, file: String(await event.model.save()), opened: devices.length, isSame: before.value[0] === after.value[0] };
+      }
+    }
+  }, [device, TEXT, options, disturb]);
+}
+
+test("a run goes on where its device was destroyed, before, between and in epochs, and ends with the same weights", async () => {
+  const { page, close } = await visit("/test/blank.html");
+  const wanted = await trained(page, "webgpu", "");
+  assert.equal(wanted.opened, 2, "a model opens a device again for its prediction");
+  assert.ok(wanted.isSame);
+  const disturbed = await trained(page, "webgpu", `
+    if (event.event === "start" || event.epoch === 3) devices.at(-1).destroy();
+    if (event.epoch === 6) setTimeout(() => devices.at(-1).destroy(), 3);`);
+  assert.equal(disturbed.opened, 3 + wanted.opened);
+  assert.deepEqual(disturbed.epochs, wanted.epochs);
+  assert.equal(disturbed.file, wanted.file);
+  await close();
+});
+
+test("a device that cannot be opened again ends the run with a DeviceError", async () => {
+  const { page, close } = await visit("/test/blank.html");
+  const said = await page.evaluate(async (text) => {
+    const { open } = await import("/dist/index.js");
+    const { requestDevice } = GPUAdapter.prototype;
+    let device;
+    GPUAdapter.prototype.requestDevice = async function (...wanted) { return (device = await requestDevice.apply(this, wanted)); };
+    const engine = await open({ device: "webgpu", worker: false });
+    GPUAdapter.prototype.requestDevice = async () => { throw new Error("none left"); };
+    try {
+      for await (const event of engine.train(text, { target: "y", epochs: 1000, patience: 0 })) if (event.epoch === 2) device.destroy();
+    } catch (error) {
+      return `${error.name}: ${error.message}`;
+    }
+  }, TEXT);
+  assert.match(said, /^DeviceError: .*none left/);
+  await close();
+});
+
+test("a run is taken up after its tab was closed, and ends with the same weights", async () => {
+  const [server, browser] = await Promise.all([serve(web), launch()]);
+  const context = await browser.newContext();
+  const options = { target: "y", epochs: 400, patience: 0, seed: 4, hidden: [16, 16], dropout: 0.1 };
+  const tab = async () => {
+    const page = await context.newPage();
+    await page.goto(`http://localhost:${server.address().port}/test/blank.html`);
+    await page.evaluate(async () => { globalThis.mero = await import("/dist/index.js"); });
+    return page;
+  };
+  const first = await tab();
+  const wanted = await first.evaluate(async ([text, options]) => {
+    const engine = await mero.open({ device: "cpu" });
+    for await (const event of engine.train(text, options)) if (event.event === "end") return String(await event.model.save());
+  }, [TEXT, options]);
+  // Closed in the middle, without a word, once something is kept.
+  first.evaluate(async ([text, options]) => {
+    const engine = await mero.open({ device: "cpu" });
+    for await (const _ of engine.train(text, { ...options, keep: "mine" })) await new Promise((resolve) => setTimeout(resolve, 25));
+  }, [TEXT, options]).catch(() => {});
+  const second = await tab();
+  const list = () => second.evaluate(() => mero.kept());
+  while ((await list()).every(({ epoch }) => epoch < 20)) await new Promise((resolve) => setTimeout(resolve, 50));
+  await first.close();
+  const [{ name, epoch, epochs, savedAt, sizeBytes }] = await list();
+  assert.deepEqual([name, epochs, sizeBytes > TEXT.length], ["mine", 400, true]);
+  assert.ok(Date.now() - new Date(savedAt) < 60_000);
+  const got = await second.evaluate(async () => {
+    const engine = await mero.open({ device: "cpu" });
+    let start;
+    for await (const event of engine.resumeKept("mine")) {
+      if (event.event === "start") start = event.epochsDone;
+      if (event.event === "end") return [start, String(await event.model.save()), await mero.kept()];
+    }
+  });
+  assert.ok(got[0] >= epoch && got[0] < 400, `taken up at ${got[0]}`);
+  assert.equal(got[1], wanted);
+  assert.deepEqual(got[2], [], "a run that ended is forgotten");
+  const forgotten = await second.evaluate(async () => {
+    const engine = await mero.open({ device: "cpu" });
+    for await (const event of engine.train("a,y\n1,2\n2,3\n3,4\n4,5\n5,6\n", { target: "y", keep: "other", validation: 0, test: 0 })) if (event.epoch === 3) break;
+    const before = (await mero.kept()).map(({ name }) => name);
+    await mero.forget("other");
+    await mero.forget("never was");
+    return [before, await mero.kept()];
+  });
+  assert.deepEqual(forgotten, [["other"], []]);
+  await Promise.all([browser.close(), server.close()]);
+});
