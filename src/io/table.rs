@@ -233,6 +233,18 @@ mod tests {
     }
 
     #[test]
+    fn texts_become_sorted_levels_and_one_cell_many() {
+        let mut column = Column::categorical("a", &["b", "", "a", "b"].map(String::from));
+        let levels = vec!["a".to_owned(), "b".to_owned()];
+        assert_eq!(column.cells, Cells::Categorical { codes: vec![1, MISSING_CODE, 0, 1], levels: levels.clone() });
+        column.cells.repeat(2);
+        assert_eq!(column.cells, Cells::Categorical { codes: vec![1, 1], levels });
+        let mut none = Cells::Numeric(vec![]);
+        none.repeat(3);
+        assert!(none.is_empty());
+    }
+
+    #[test]
     fn a_matrix_becomes_columns() {
         let table = Table::from_matrix("page", &names(2), &[1.0, 2.0, 3.0, f64::NAN]).unwrap();
         assert_eq!((table.rows(), table.columns().len()), (2, 2));

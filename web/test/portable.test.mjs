@@ -202,6 +202,8 @@ test("names are text, whatever they hold", async () => {
   assert.deepEqual(await page.$$eval("#input-2 option", (all) => all.map(({ value }) => value).sort()), [SCRIPT, "plain"].sort());
   const before = await page.$$eval(".classes li", (all) => all.map((one) => one.textContent));
   assert.equal(before.length, 2);
+  const shares = before.map((line) => Number(line.match(/([\d.]+) %$/)[1]));
+  assert.ok(shares[0] > shares[1] && Math.abs(shares[0] + shares[1] - 100) < 0.11, shares.join());
   assert.ok(before.some((line) => line.startsWith(IMAGE)) && before.some((line) => line.startsWith("far")), before.join());
   await page.fill("#input-0", "0.95");
   await page.fill("#input-1", "0.95");
@@ -211,6 +213,11 @@ test("names are text, whatever they hold", async () => {
   await page.setInputFiles("#file", join(folder, "kinds.csv"));
   assert.equal(await text(page, "#batch-status", /predicted/), "1,200 rows predicted.");
   assert.ok((await page.textContent("#batch-table")).includes(SCRIPT));
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("#batch-download")]);
+  const got = columns(readFileSync(await download.path(), "utf8"));
+  const wanted = columns(mero("predict", "kinds.safetensors", "kinds.csv", "--device", "cpu"));
+  assert.deepEqual(got.prediction, wanted.prediction);
+  sameValues(got.probability, wanted.probability);
   assert.equal(await page.evaluate("window.hacked"), undefined);
   assert.equal(await page.locator("img, body script:not([type]):not(:last-of-type)").count(), 0);
   assert.deepEqual([errors, requests], [[], [url]]);
