@@ -77,7 +77,7 @@ fn manifest(name: &str, preparation: &Preparation) -> Vec<u8> {
     .into_bytes()
 }
 
-const MANIFEST: &str = r##"  "type": "module",
+const MANIFEST: &str = r#"  "type": "module",
   "exports": {
     ".": {
       "types": "./index.d.ts",
@@ -91,7 +91,7 @@ const MANIFEST: &str = r##"  "type": "module",
   "types": "./index.d.ts",
   "sideEffects": false,
   "engines": { "node": ">=20" },
-"##;
+"#;
 
 fn types(preparation: &Preparation, has_poles: bool) -> String {
     let columns: String = preparation.features.iter().map(column).collect();

@@ -168,9 +168,12 @@ test("inputs move by keyboard and pointer; ⊥ and what is near a pole never loo
   await page.fill("#input-1", "5");
   assert.equal(await text(page, "#outside", /./), "Outside the training range: angle");
   assert.match(await page.textContent("#note-1"), /^outside the training range, −1\.\d+ to 1\.\d+$/);
+  await page.fill("#input-1", "1e300");
+  assert.match(await text(page, "#error", /./), /^predict: row \d+, column "angle": \S+ is too far from the training mean/);
+  assert.equal(await page.textContent("#answer"), "–", "no old answer beside new inputs");
   await page.click("#reset");
   await page.waitForFunction((first) => document.querySelector("#answer strong").textContent === first, first);
-  assert.equal(await page.textContent("#outside"), "");
+  assert.deepEqual([await page.textContent("#outside"), await page.textContent("#error")], ["", ""]);
   await page.click("#map", { position: { x: 30, y: 300 } });
   assert.ok(await page.$eval("#input-0", ({ valueAsNumber }) => valueAsNumber) < -0.7);
   assert.deepEqual(errors, []);
