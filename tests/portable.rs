@@ -25,7 +25,7 @@ impl Folder {
         let folder = Self(tempfile::tempdir().expect("a temporary folder"));
         folder.write("web/web.json", &format!("{{\"version\":\"{VERSION}\"}}"));
         folder.write("web/portable/page.html", "<p>before</p><script id=\"model\">%MODEL%</script><p>after</p>");
-        for part in ["index.js", "read-fetch.js", "read-file.js", "meromorph.js", "meromorph_bg.wasm"] {
+        for part in ["index.js", "node.js", "model.js", "meromorph.js", "meromorph_bg.wasm"] {
             folder.write(&format!("web/portable/package/{part}"), part);
         }
         folder.write("web/site/index.html", "<h1>start</h1>");
@@ -130,7 +130,8 @@ fn weights_of_16_bits_stay_narrow_and_those_of_8_bits_stay_the_same_numbers() {
 fn a_package_is_whole_and_its_names_stay_in_their_strings() {
     let folder = Folder::with_model();
     folder.told("export m --npm out --web web --name @me/kinds");
-    let files = "README.md index.d.ts index.js meromorph.js meromorph_bg.wasm model.safetensors package.json read-fetch.js read-file.js";
+    let files =
+        "README.md index.d.ts index.js meromorph.js meromorph_bg.wasm model.js model.safetensors node.js package.json";
     assert_eq!(names(&folder.path("out")).join(" "), files);
     let manifest: Value = serde_json::from_str(&folder.read("out/package.json")).expect("JSON");
     assert_eq!(manifest["name"], "@me/kinds");

@@ -16,7 +16,7 @@ use crate::train::Model;
 /// The folder of the parts that are the same for every model, in that of the web files.
 pub const PARTS_FOLDER: &str = "portable/package";
 
-const PARTS: [&str; 5] = ["index.js", "read-fetch.js", "read-file.js", "meromorph.js", "meromorph_bg.wasm"];
+const PARTS: [&str; 5] = ["index.js", "node.js", "model.js", "meromorph.js", "meromorph_bg.wasm"];
 const MODEL_FILE: &str = "model.safetensors";
 /// The longest name that the registry takes.
 const LONGEST_NAME: usize = 214;
@@ -65,7 +65,7 @@ fn check_name(name: &str) -> Result<()> {
     )))
 }
 
-/// In the order that counts: of `exports` and `imports` the first condition that holds is taken.
+/// In the order that counts: of `exports` the first condition that holds is taken.
 fn manifest(name: &str, preparation: &Preparation) -> Vec<u8> {
     let files: Vec<&str> = PARTS.into_iter().chain([MODEL_FILE, "index.d.ts"]).collect();
     let about = quoted(&format!("Predicts {}", preparation.target.name()));
@@ -77,15 +77,21 @@ fn manifest(name: &str, preparation: &Preparation) -> Vec<u8> {
     .into_bytes()
 }
 
-const MANIFEST: &str = r##"  "type": "module",
-  "exports": { ".": { "types": "./index.d.ts", "default": "./index.js" }, "./package.json": "./package.json" },
-  "imports": {
-    "#read": { "node": "./read-file.js", "deno": "./read-file.js", "bun": "./read-file.js", "default": "./read-fetch.js" }
+const MANIFEST: &str = r#"  "type": "module",
+  "exports": {
+    ".": {
+      "types": "./index.d.ts",
+      "node": "./node.js",
+      "deno": "./node.js",
+      "bun": "./node.js",
+      "default": "./index.js"
+    },
+    "./package.json": "./package.json"
   },
   "types": "./index.d.ts",
   "sideEffects": false,
   "engines": { "node": ">=20" },
-"##;
+"#;
 
 fn types(preparation: &Preparation, has_poles: bool) -> String {
     let columns: String = preparation.features.iter().map(column).collect();
@@ -179,9 +185,11 @@ fn words(name: &str, preparation: &Preparation, has_poles: bool) -> String {
     };
     let row = example(preparation);
     format!(
-        "# {name}\n\nOne trained model with the engine that runs it. It needs nothing else and works in browsers, bundlers, Node, Deno and Bun.\n\n\
+        "# {name}\n\nOne trained model with the engine that runs it. It needs nothing else and works in browsers, Node, Deno and Bun.\n\n\
          ```js\nimport {{ predict }} from \"{name}\";\n\nconst answer = await predict({{\n{row}}});\n```\n\n\
-         The answer is {comes}. `predict` also takes an array of rows.\n\nMade with Meromorph {}.\n",
+         The answer is {comes}. `predict` also takes an array of rows.\n\n\
+         Vite and webpack carry `meromorph_bg.wasm` and `model.safetensors` along; for a bundler that does not, copy the two beside its \
+         output.\n\nMade with Meromorph {}.\n",
         env!("CARGO_PKG_VERSION")
     )
 }

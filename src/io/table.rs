@@ -178,6 +178,14 @@ impl Cells {
         self.len() == 0
     }
 
+    /// Puts the first cell into each of `rows` rows; of no cells it makes none.
+    pub fn repeat(&mut self, rows: usize) {
+        match self {
+            Self::Numeric(values) => *values = values.first().map_or(Vec::new(), |first| vec![*first; rows]),
+            Self::Categorical { codes, .. } => *codes = codes.first().map_or(Vec::new(), |first| vec![*first; rows]),
+        }
+    }
+
     /// Whether the cell in `row` (from 0) is missing.
     pub fn is_missing(&self, row: usize) -> bool {
         match self {
@@ -225,6 +233,18 @@ mod tests {
 
     fn names(count: usize) -> Vec<String> {
         (0..count).map(|j| format!("x{j}")).collect()
+    }
+
+    #[test]
+    fn texts_become_sorted_levels_and_one_cell_many() {
+        let mut column = Column::categorical("a", &["b", "", "a", "b"].map(String::from));
+        let levels = vec!["a".to_owned(), "b".to_owned()];
+        assert_eq!(column.cells, Cells::Categorical { codes: vec![1, MISSING_CODE, 0, 1], levels: levels.clone() });
+        column.cells.repeat(2);
+        assert_eq!(column.cells, Cells::Categorical { codes: vec![1, 1], levels });
+        let mut none = Cells::Numeric(vec![]);
+        none.repeat(3);
+        assert!(none.is_empty());
     }
 
     #[test]

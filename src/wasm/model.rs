@@ -37,7 +37,7 @@ impl Model {
         Table::from_matrix("predict", &names, &values)
     }
 
-    /// A table of columns, each of numbers or of texts.
+    /// A table of columns, each of numbers or of texts; one of a single cell has it in every row.
     fn table(&self, columns: &[JsValue]) -> Result<Table> {
         let names: Vec<&str> = self.model.preparation()?.names().collect();
         if columns.len() != names.len() {
@@ -49,7 +49,10 @@ impl Model {
             let numbers = numbers(cells).map(|values| Column::numeric(name, values));
             numbers.or_else(|| Some(Column::categorical(name, &texts(cells)?))).ok_or_else(wanted)
         };
-        Table::new("predict", columns.iter().zip(names).map(column).collect::<Result<_>>()?)
+        let mut columns = columns.iter().zip(names).map(column).collect::<Result<Vec<_>>>()?;
+        let rows = columns.iter().map(|column| column.cells.len()).max().unwrap_or(0);
+        columns.iter_mut().filter(|column| column.cells.len() == 1).for_each(|column| column.cells.repeat(rows));
+        Table::new("predict", columns)
     }
 }
 

@@ -39,7 +39,7 @@ function filled(text, parts) {
 function packageParts() {
   const folder = join(out, "package");
   mkdirSync(folder, { recursive: true });
-  for (const name of ["index.js", "read-fetch.js", "read-file.js"]) copyFileSync(join(here, "package", name), join(folder, name));
+  for (const name of ["index.js", "node.js", "model.js"]) copyFileSync(join(here, "package", name), join(folder, name));
   for (const name of ["meromorph.js", "meromorph_bg.wasm"]) copyFileSync(join(web, "pkg/portable", name), join(folder, name));
 }
 

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { serve } from "../serve.mjs";
 import { launch, uniform, web } from "./browser.mjs";
 
 const PAGE_BUDGET = 60 * 1024;
@@ -167,9 +168,12 @@ test("inputs move by keyboard and pointer; ⊥ and what is near a pole never loo
   await page.fill("#input-1", "5");
   assert.equal(await text(page, "#outside", /./), "Outside the training range: angle");
   assert.match(await page.textContent("#note-1"), /^outside the training range, −1\.\d+ to 1\.\d+$/);
+  await page.fill("#input-1", "1e300");
+  assert.match(await text(page, "#error", /./), /^predict: row \d+, column "angle": \S+ is too far from the training mean/);
+  assert.equal(await page.textContent("#answer"), "–", "no old answer beside new inputs");
   await page.click("#reset");
   await page.waitForFunction((first) => document.querySelector("#answer strong").textContent === first, first);
-  assert.equal(await page.textContent("#outside"), "");
+  assert.deepEqual([await page.textContent("#outside"), await page.textContent("#error")], ["", ""]);
   await page.click("#map", { position: { x: 30, y: 300 } });
   assert.ok(await page.$eval("#input-0", ({ valueAsNumber }) => valueAsNumber) < -0.7);
   assert.deepEqual(errors, []);
@@ -201,6 +205,8 @@ test("names are text, whatever they hold", async () => {
   assert.deepEqual(await page.$$eval("#input-2 option", (all) => all.map(({ value }) => value).sort()), [SCRIPT, "plain"].sort());
   const before = await page.$$eval(".classes li", (all) => all.map((one) => one.textContent));
   assert.equal(before.length, 2);
+  const shares = before.map((line) => Number(line.match(/([\d.]+) %$/)[1]));
+  assert.ok(shares[0] > shares[1] && Math.abs(shares[0] + shares[1] - 100) < 0.11, shares.join());
   assert.ok(before.some((line) => line.startsWith(IMAGE)) && before.some((line) => line.startsWith("far")), before.join());
   await page.fill("#input-0", "0.95");
   await page.fill("#input-1", "0.95");
@@ -210,6 +216,11 @@ test("names are text, whatever they hold", async () => {
   await page.setInputFiles("#file", join(folder, "kinds.csv"));
   assert.equal(await text(page, "#batch-status", /predicted/), "1,200 rows predicted.");
   assert.ok((await page.textContent("#batch-table")).includes(SCRIPT));
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("#batch-download")]);
+  const got = columns(readFileSync(await download.path(), "utf8"));
+  const wanted = columns(mero("predict", "kinds.safetensors", "kinds.csv", "--device", "cpu"));
+  assert.deepEqual(got.prediction, wanted.prediction);
+  sameValues(got.probability, wanted.probability);
   assert.equal(await page.evaluate("window.hacked"), undefined);
   assert.equal(await page.locator("img, body script:not([type]):not(:last-of-type)").count(), 0);
   assert.deepEqual([errors, requests], [[], [url]]);
@@ -229,6 +240,18 @@ test("the page fits a telephone, in the dark too", async () => {
       await page.close();
     }
   }
+});
+
+test("a package is fetched by a bare page", async () => {
+  const [server, page] = await Promise.all([serve(folder), browser.newPage()]);
+  await page.goto(`http://localhost:${server.address().port}/poles/index.js`);
+  const answer = await page.evaluate(async () => (await import("/poles/index.js")).predict({ offset: 0.5, angle: 0.25 }));
+  writeFileSync(join(folder, "one.csv"), "offset,angle\n0.5,0.25\n");
+  const told = columns(mero("predict", "poles.safetensors", "one.csv", "--device", "cpu"));
+  sameValues([String(answer.value)], told.value);
+  assert.deepEqual([answer.bottom, answer.gap, answer.fault], [false, false, false]);
+  await page.close();
+  server.close();
 });
 
 test("a package is packed, installed, type-checked, and predicts in Node", () => {

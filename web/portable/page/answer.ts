@@ -31,6 +31,11 @@ export function showClasses(place: HTMLElement, { classes }: Info, probabilities
   place.append(make("ul", { className: "classes" }, ...rows));
 }
 
+/** Shows that there is no answer. */
+export function showNothing(place: HTMLElement): void {
+  show(place, "nothing", "–", "");
+}
+
 function show(place: HTMLElement, kind: string, text: string, note: string): void {
   place.dataset.kind = kind;
   place.replaceChildren(make("strong", { textContent: text }), make("p", { textContent: note }));

@@ -20,8 +20,11 @@ export interface Prediction {
   fault?: Uint8Array;
 }
 
-/** A file's bytes and its name, or numbers and texts column by column. */
-export type Rows = File | (number[] | string[])[];
+/** The cells of a column; a single one stands for every row. */
+export type Column = Float64Array | string[];
+
+/** A file's bytes and its name, or columns in the order of the inputs. */
+export type Rows = File | Column[];
 
 export interface Preview {
   rows: number;

@@ -1,14 +1,13 @@
 // The output over two inputs as a heat map: ⊥ is hatched, what is near a pole is paler.
-import type { Info, Input, Model } from "./engine";
+import type { Column, Info, Input, Model } from "./engine";
 import { make } from "./dom";
 import type { Value } from "./form";
 import { extent, short } from "./numbers";
 import { classColour, classKeys, css, key, mixed, ramp, type Colour } from "./palette";
 import { rowsAlong } from "./slice";
 
-/** Cells to a side, and pixels to a cell. */
-const CELLS = 96;
-const PIXELS = 6;
+/** Pixels to a side. */
+const SIZE = 576;
 const HATCH = 12;
 
 interface Cell {
@@ -23,25 +22,24 @@ export function axes({ inputs }: Info): Axis[] {
   return inputs.flatMap((input, at) => ("levels" in input || input.min === input.max ? [] : [{ ...input, at }]));
 }
 
-/** Draws the map and its legend and says in words what they show. */
-export async function drawMap(canvas: HTMLCanvasElement, legend: HTMLElement, model: Model, values: Value[], x: Axis, y: Axis): Promise<string> {
-  const along = ({ min, max }: Axis, step: number) => min + ((max - min) * (step + 0.5)) / CELLS;
-  const steps = Array.from({ length: CELLS * CELLS }, (_, i) => i);
-  const xs = steps.map((i) => along(x, i % CELLS));
-  const ys = steps.map((i) => along(y, CELLS - 1 - Math.floor(i / CELLS)));
+/** Draws the map, of `side` by `side` cells, and its legend and says in words what they show. */
+export async function drawMap(canvas: HTMLCanvasElement, legend: HTMLElement, model: Model, values: Value[], x: Axis, y: Axis, side: number): Promise<string> {
+  const along = ({ min, max }: Axis, step: number) => min + ((max - min) * (step + 0.5)) / side;
+  const xs = Float64Array.from({ length: side * side }, (_, i) => along(x, i % side));
+  const ys = Float64Array.from({ length: side * side }, (_, i) => along(y, side - 1 - Math.floor(i / side)));
   const rows = rowsAlong(values, new Map([[x.at, xs], [y.at, ys]]));
   const ground = colourOf(canvas, "--card");
   const { cells, words } = model.info.classes.length > 0
     ? await classCells(model, rows, ground, legend)
     : await numberCells(model, rows, ground, legend);
-  paint(canvas, cells, ground, colourOf(canvas, "--soft"));
+  paint(canvas, cells, side, ground, colourOf(canvas, "--soft"));
   cross(canvas, [place(x, values), 1 - place(y, values)], css(colourOf(canvas, "--ink")), css(ground));
   return `${model.info.target} over ${x.name} and ${y.name}: ${words}`;
 }
 
 const place = ({ min, max, at }: Axis, values: Value[]): number => (Number(values[at]) - min) / (max - min);
 
-async function numberCells(model: Model, rows: (number[] | string[])[], ground: Colour, legend: HTMLElement) {
+async function numberCells(model: Model, rows: Column[], ground: Colour, legend: HTMLElement) {
   const { value, bottom, gap } = await model.predict(rows);
   const numbers = [...value].map(Number);
   const [low, high] = extent(numbers.filter((_, i) => !bottom?.[i]));
@@ -58,7 +56,7 @@ async function numberCells(model: Model, rows: (number[] | string[])[], ground: 
   return { cells, words: `from ${short(low)} to ${short(high)}${poles}` };
 }
 
-async function classCells(model: Model, rows: (number[] | string[])[], ground: Colour, legend: HTMLElement) {
+async function classCells(model: Model, rows: Column[], ground: Colour, legend: HTMLElement) {
   const { classes } = model.info;
   const { value, probability } = await model.predict(rows);
   const order = new Map(classes.map((name, at) => [name, at]));
@@ -72,20 +70,24 @@ async function classCells(model: Model, rows: (number[] | string[])[], ground: C
   return { cells, words: `the likeliest is ${seen.join(", ")}` };
 }
 
-function paint(canvas: HTMLCanvasElement, cells: Cell[], ground: Colour, line: Colour): void {
-  const size = CELLS * PIXELS;
-  canvas.width = canvas.height = size;
-  const image = new ImageData(size, size);
-  for (let row = 0; row < size; row++) {
-    for (let column = 0; column < size; column++) {
-      const cell = cells[Math.floor(row / PIXELS) * CELLS + Math.floor(column / PIXELS)];
-      const hatched = (row + column) % HATCH < 2 ? line : ground;
-      const [r, g, b] = cell?.isBottom ? hatched : cell?.colour ?? ground;
-      image.data.set([r, g, b, 255], 4 * (row * size + column));
+function paint(canvas: HTMLCanvasElement, cells: Cell[], side: number, ground: Colour, line: Colour): void {
+  canvas.width = canvas.height = SIZE;
+  const image = new ImageData(SIZE, SIZE);
+  const pixels = new Uint32Array(image.data.buffer);
+  const [colours, plain, hatch] = [cells.map(({ colour }) => word(colour)), word(ground), word(line)];
+  const cell = SIZE / side;
+  for (let row = 0; row < SIZE; row++) {
+    for (let column = 0; column < SIZE; column++) {
+      const at = Math.floor(row / cell) * side + Math.floor(column / cell);
+      const hatched = (row + column) % HATCH < 2 ? hatch : plain;
+      pixels[row * SIZE + column] = cells[at]?.isBottom ? hatched : colours[at] ?? plain;
     }
   }
   canvas.getContext("2d")?.putImageData(image, 0, 0);
 }
+
+/** A colour as the pixel of an image: every browser's machine is little-endian. */
+const word = ([r, g, b]: Colour): number => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 
 function cross(canvas: HTMLCanvasElement, [x, y]: [number, number], ink: string, halo: string): void {
   const context = canvas.getContext("2d");

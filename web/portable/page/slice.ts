@@ -1,5 +1,5 @@
 // A line through the space of inputs: one input runs, the others stay where they are.
-import type { Model } from "./engine";
+import type { Column, Model } from "./engine";
 import type { Value } from "./form";
 
 export interface Point {
@@ -16,15 +16,15 @@ const BETWEEN = 8;
 /** The part of the height that two neighbours may differ by before more is asked between them. */
 const JUMP = 0.15;
 
-/** Rows in which the column `at` takes each of `xs` and the others their value. */
-export function rowsAlong(values: Value[], runs: Map<number, number[] | string[]>): (number[] | string[])[] {
-  const length = Math.max(...[...runs.values()].map((run) => run.length));
-  return values.map((value, at) => runs.get(at) ?? (typeof value === "string" ? Array<string>(length).fill(value) : Array<number>(length).fill(value)));
+/** Rows in which some columns run through cells and the others keep their value, given as a single cell. */
+export function rowsAlong(values: Value[], runs: Map<number, Column>): Column[] {
+  return values.map((value, at) => runs.get(at) ?? (typeof value === "string" ? [value] : Float64Array.of(value)));
 }
 
 /** The model at each of `xs`. */
 export async function at(model: Model, values: Value[], column: number, xs: number[] | string[]): Promise<Point[]> {
-  const rows = rowsAlong(values, new Map([[column, xs]]));
+  const isText = (cells: number[] | string[]): cells is string[] => typeof cells[0] === "string";
+  const rows = rowsAlong(values, new Map([[column, isText(xs) ? xs : Float64Array.from(xs)]]));
   const { classes } = model.info;
   if (classes.length > 0) {
     const shares = await model.probabilities(rows);
