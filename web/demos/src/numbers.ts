@@ -6,7 +6,7 @@ const MINUS = "\u2212";
 export function short(value: number, digits = 4): string {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : value < 0 ? `${MINUS}∞` : "none";
   const size = Math.abs(value);
-  const text = size !== 0 && (size < 1e-4 || size >= 1e6) ? value.toExponential(Math.min(digits - 1, 2)) : String(Number(value.toPrecision(digits)));
+  const text = size !== 0 && (size < 1e-4 || size >= 1e6) ? String(Number(value.toPrecision(3)).toExponential()) : String(Number(value.toPrecision(digits)));
   return text.replaceAll("-", MINUS);
 }
 
