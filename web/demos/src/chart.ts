@@ -7,7 +7,7 @@ export interface Series {
   label: string;
   /** A colour of the style sheet. */
   colour: string;
-  kind?: "line" | "dash" | "dots";
+  kind?: "line" | "dash" | "dots" | "bars";
   width?: number;
 }
 
@@ -181,6 +181,7 @@ function line({ label, colour, kind = "line", width = 2 }: Series): uPlot.Series
   const stroke = () => ink(colour);
   const base: uPlot.Series = { label, stroke, width, spanGaps: false, points: { show: false } };
   if (kind === "dash") return { ...base, dash: [3, 4] };
+  if (kind === "bars") return { ...base, width: 0, fill: stroke, paths: uPlot.paths.bars!({ size: [0.86, 60] }) };
   if (kind === "dots") return { ...base, paths: () => null, points: { show: true, size: 4, width: 0, fill: stroke } };
   return base;
 }
