@@ -1,4 +1,4 @@
-// Builds the demos to static files in dist/site. Asset addresses are relative, so the folder can be hosted anywhere.
+// Builds the demos to static files in dist/site, on the package as it was built before. Asset addresses are relative, so the folder can be hosted anywhere.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vite";
@@ -19,7 +19,6 @@ export default defineConfig({
   root: here,
   base: "./",
   plugins: [parts],
-  resolve: { alias: { meromorph: join(here, "../dist/index.js") } },
   worker: { format: "es" },
   build: {
     outDir: join(here, "../dist/site"),
@@ -27,6 +26,8 @@ export default defineConfig({
     target: "es2022",
     // Nothing becomes a data: address, which the pages' policy would refuse.
     assetsInlineLimit: 0,
+    // The engine's WebAssembly as text, fetched only by a page that was opened from disk.
+    chunkSizeWarningLimit: 700,
     modulePreload: { polyfill: false },
     rolldownOptions: { input: pages.map((name) => join(here, name)) },
   },
