@@ -19,7 +19,10 @@ pub mod optim;
 pub mod scm;
 pub mod tensor;
 pub mod train;
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", not(feature = "portable")))]
+pub mod wasm;
+#[cfg(all(target_arch = "wasm32", feature = "portable"))]
+#[path = "wasm/portable.rs"]
 pub mod wasm;
 
 /// The kernels' cases for the browser tests.

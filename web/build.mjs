@@ -5,6 +5,7 @@ import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync
 import { join } from "node:path";
 import { deflateRawSync, gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { portable } from "./portable/build.mjs";
 
 const web = import.meta.dirname;
 const root = join(web, "..");
@@ -85,5 +86,10 @@ async function scripts() {
 
 if (process.argv.includes("--evidence")) wasm(join(web, "pkg/evidence"), ["--features", "evidence"], false);
 // Where the wasm lies is the scripts' to say, once: bundlers would copy it again for the bindings.
-if (!process.argv.includes("--scripts")) wasm(join(web, "pkg"), [], true, ["--omit-default-module-path"]);
+const SILENT = ["--omit-default-module-path"];
+if (!process.argv.includes("--scripts")) {
+  wasm(join(web, "pkg"), [], true, SILENT);
+  wasm(join(web, "pkg/portable"), ["--features", "portable"], true, SILENT);
+}
 await scripts();
+portable(JSON.parse(readFileSync(join(web, "package.json"), "utf8")).version);

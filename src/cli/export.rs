@@ -10,16 +10,19 @@ use super::args::{Hardware, Heading, read};
 use super::console::{say, say_json};
 use super::predict::load;
 use super::text::{bytes, count, facts, figure};
-use super::{Answer, Failure};
+use super::{Answer, Failure, web};
 use crate::export::{
-    Comparison, OPSET, ValidatedBundle, compare, digest, narrowed, validate_bundle, write_bundle, write_onnx,
+    Comparison, OPSET, PAGE_FILE, PARTS_FOLDER, ValidatedBundle, compare, digest, narrowed, package_name,
+    validate_bundle, write_bundle, write_onnx, write_package, write_page,
 };
 use crate::nn::Layout;
 use crate::train::{Model, Storage};
-use crate::{Result, host};
+use crate::{Error, Result, host};
 
 #[derive(clap::Args)]
-#[command(group = ArgGroup::new("what").required(true).multiple(true).args(["bundle", "onnx", "f16", "int8", "check"]))]
+#[command(group = ArgGroup::new("what").required(true).multiple(true).args(["bundle", "onnx", "html", "npm", "f16", "int8", "check"]))]
+#[command(group = ArgGroup::new("folders").multiple(true).args(["bundle", "npm"]))]
+#[command(group = ArgGroup::new("pages").multiple(true).args(["html", "npm"]))]
 pub(super) struct Args {
     /// A model file, or a folder that --bundle made
     #[arg(required_unless_present = "check")]
@@ -27,12 +30,24 @@ pub(super) struct Args {
     /// A folder of files that vouch for each other: the model, its ONNX file, what they are, and the digest of that
     #[arg(long, value_name = "DIR")]
     bundle: Option<PathBuf>,
-    /// Let the bundle replace one that is there
-    #[arg(long, requires = "bundle")]
+    /// Let the bundle or the package replace one that is there
+    #[arg(long, requires = "folders")]
     overwrite: bool,
     /// An ONNX file: encoded rows in, outputs out; with poles, strictly decoded values and their masks
     #[arg(long, value_name = "FILE")]
     onnx: Option<PathBuf>,
+    /// One HTML file that opens anywhere without a server or a network: inputs to move, slices, tables to predict
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// A folder that is an npm package of this one model, typed by its columns, with all it needs inside
+    #[arg(long, value_name = "DIR")]
+    npm: Option<PathBuf>,
+    /// The name of the package; that of the model's file if not given
+    #[arg(long, requires = "npm")]
+    name: Option<String>,
+    /// The folder of the web files; found beside this program if not given
+    #[arg(long, value_name = "DIR", requires = "pages")]
+    web: Option<PathBuf>,
     /// A model file with weights of 16 bits
     #[arg(long, value_name = "FILE")]
     f16: Option<PathBuf>,
@@ -43,7 +58,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "TABLE")]
     data: Option<PathBuf>,
     /// Check a bundle instead of writing anything
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["model", "bundle", "onnx", "f16", "int8", "data"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["model", "bundle", "onnx", "html", "npm", "f16", "int8", "data"])]
     check: Option<PathBuf>,
     /// The digest that the bundle must have
     #[arg(long, value_name = "SHA256", requires = "check")]
@@ -68,7 +83,7 @@ pub(super) fn run(args: &Args) -> Answer {
     }
     let source = args.model.as_deref().expect("clap asks for the model where nothing is checked");
     let model = load(source)?;
-    for file in [&args.onnx, &args.f16, &args.int8].into_iter().flatten() {
+    for file in [&args.onnx, &args.html, &args.f16, &args.int8].into_iter().flatten() {
         if file == source {
             return Err(Failure::usage(format!("{} is the model itself; name another file", file.display())));
         }
@@ -82,6 +97,12 @@ pub(super) fn run(args: &Args) -> Answer {
         let content = write_onnx(&model)?;
         host::write_whole(file, &content)?;
         args.tell_onnx(file, &content);
+    }
+    if let Some(file) = &args.html {
+        args.page(&model, file)?;
+    }
+    if let Some(folder) = &args.npm {
+        args.package(&model, source, folder)?;
     }
     for (file, storage) in [(&args.f16, Storage::F16), (&args.int8, Storage::Int8)] {
         if let Some(file) = file {
@@ -132,6 +153,43 @@ impl Args {
             );
         }
         say(&facts(&[("onnx", format!("{}, operator set {OPSET}, {}", file.display(), bytes(size)))]));
+    }
+
+    /// Writes the page of the model and tells it.
+    fn page(&self, model: &Model, file: &Path) -> Result<()> {
+        let template = web::find(self.web.as_deref())?.join(PAGE_FILE);
+        let source = template.display().to_string();
+        let text =
+            String::from_utf8(host::read(&template)?).map_err(|_| Error::new(format!("{source}: is not text")))?;
+        let content = write_page(model, &text, &source)?;
+        host::write_whole(file, &content)?;
+        let size = content.len() as u64;
+        if self.json {
+            say_json(&json!({ "event": "html", "path": file, "bytes": size, "sha256": digest(&content) }));
+        } else {
+            say(&facts(&[("html", format!("{}, {}; open it in a browser", file.display(), bytes(size)))]));
+        }
+        Ok(())
+    }
+
+    /// Writes the package of the model and tells it.
+    fn package(&self, model: &Model, source: &Path, folder: &Path) -> Answer {
+        let stem = source.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let Some(name) = self.name.clone().or_else(|| package_name(&stem)) else {
+            return Err(Failure::usage(format!("no package name can be made of \"{stem}\"; give one with --name")));
+        };
+        let parts = web::find(self.web.as_deref())?.join(PARTS_FOLDER);
+        write_package(model, &name, &parts, folder, self.overwrite)?;
+        if self.json {
+            say_json(&json!({ "event": "npm", "path": folder, "name": name }));
+        } else {
+            let place = folder.display();
+            // Without a dot npm would look for a package of that name.
+            let dot =
+                if folder.is_absolute() || folder.starts_with(".") || folder.starts_with("..") { "" } else { "./" };
+            say(&facts(&[("npm", format!("{place}, package {name}; npm install {dot}{place}"))]));
+        }
+        Ok(())
     }
 
     /// Writes the narrowed model and tells what it changes.

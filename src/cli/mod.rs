@@ -15,10 +15,12 @@ mod poles;
 mod predict;
 mod recipe;
 mod report;
+mod serve;
 mod session;
 mod settings;
 mod text;
 mod train;
+mod web;
 
 use std::process::ExitCode;
 
@@ -43,7 +45,7 @@ enum Command {
     Predict(predict::Args),
     /// Measure a trained model on a table that has the target
     Eval(eval::Args),
-    /// Write a trained model for other places: a bundle, ONNX, narrower weights
+    /// Write a trained model for other places: a bundle, ONNX, narrower weights, a page
     Export(Box<export::Args>),
     /// List the devices that are here
     Devices(devices::Args),
@@ -51,6 +53,8 @@ enum Command {
     Plan(Box<plan::Args>),
     /// Run methods side by side on a domain with poles, over seeds, and report what came out
     Experiment(experiment::Args),
+    /// Serve the demo site to the browsers of this machine
+    Serve(serve::Args),
     /// Measure the speed of a training step or of a matrix product
     Bench(bench::Args),
 }
@@ -69,6 +73,7 @@ impl Command {
             }
             Self::Plan(args) => ("plan", plan::run(args)),
             Self::Experiment(args) => ("experiment", experiment::run(args)),
+            Self::Serve(args) => ("serve", serve::run(args)),
             Self::Bench(args) => ("bench", bench::run(args)),
         }
     }

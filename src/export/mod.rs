@@ -1,13 +1,18 @@
-//! A trained model for other places: an ONNX graph that decodes strictly, and a folder of files that vouch for each other.
+//! A trained model for other places: an ONNX graph that decodes strictly, a folder of files that vouch for each other, a page and a
+//! package that predict in a browser.
 
 mod bundle;
 mod metadata;
 mod narrow;
 mod onnx;
+mod package;
+mod page;
 mod validate;
 
 pub use bundle::write_bundle;
 pub use metadata::{Contract, Encoding, Metadata, Record, Size, TensorInfo, canonical, digest};
 pub use narrow::{Comparison, compare, narrowed};
 pub use onnx::{OPSET, write_onnx};
+pub use package::{PARTS_FOLDER, package_name, write_package};
+pub use page::{PAGE_FILE, write_page};
 pub use validate::{ValidatedBundle, validate_bundle};

@@ -56,7 +56,7 @@ fn check_place(folder: &Path, files: &[(&str, &[u8])], is_replacing: bool) -> Re
         }
         if !files.iter().any(|(known, _)| name == *known) {
             let name = name.display();
-            return Err(told(folder, &format!("holds \"{name}\", which is no part of a bundle; it is left alone")));
+            return Err(told(folder, &format!("holds \"{name}\", which is none of its files; it is left alone")));
         }
     }
     Ok(true)
@@ -138,7 +138,7 @@ mod tests {
             |outcome: Result<()>| outcome.unwrap_err().to_string().replace(place.path().to_str().unwrap(), "");
         assert_eq!(message(write_folder(&folder, &FILES, false, &fine)), "/out: is not empty; --overwrite replaces it");
         fs::write(folder.join("notes"), b"").unwrap();
-        let wanted = "/out: holds \"notes\", which is no part of a bundle; it is left alone";
+        let wanted = "/out: holds \"notes\", which is none of its files; it is left alone";
         assert_eq!(message(write_folder(&folder, &FILES, true, &fine)), wanted);
         let file = folder.join("a");
         assert_eq!(message(write_folder(&file, &FILES, true, &fine)), "/out/a: is there and is no folder");

@@ -149,6 +149,15 @@ impl Column {
     pub fn numeric(name: &str, values: Vec<f64>) -> Self {
         Self { name: name.to_string(), cells: Cells::Numeric(values) }
     }
+
+    /// A column of texts; an empty one is missing.
+    pub fn categorical(name: &str, texts: &[String]) -> Self {
+        let levels: BTreeSet<&String> = texts.iter().filter(|text| !text.is_empty()).collect();
+        let levels: Vec<String> = levels.into_iter().cloned().collect();
+        let code = |text: &String| levels.binary_search(text).map_or(MISSING_CODE, |code| code as u32);
+        let codes = texts.iter().map(code).collect();
+        Self { name: name.to_string(), cells: Cells::Categorical { codes, levels } }
+    }
 }
 
 impl Cells {

@@ -159,15 +159,33 @@ impl Model {
             [] => Prediction::Number(preparation.decode_target(row[0])),
             levels => {
                 let class = largest(row);
-                let top = row[class];
-                let against = match self.loss {
-                    Loss::Bce => (-f64::from(top)).exp(),
-                    _ => row.iter().map(|&z| f64::from(z - top).exp()).sum::<f64>() - 1.0,
-                };
-                Prediction::Class { name: levels[class].clone(), probability: 1.0 / (1.0 + against) }
+                Prediction::Class { name: levels[class].clone(), probability: self.probability(row, class) }
             }
         };
         Ok(outputs.chunks_exact(preparation.target.outputs()).map(tell).collect())
+    }
+
+    /// The probability of every class for every row of a table, [rows, classes]; an error for a model of a number.
+    pub async fn probabilities(&self, device: &Device, table: &Table) -> Result<Vec<f64>> {
+        let preparation = self.preparation()?;
+        let classes = preparation.target.levels().len();
+        if classes == 0 {
+            let name = preparation.target.name();
+            return Err(Error::new(format!("predict: column \"{name}\" is a number; only classes have probabilities")));
+        }
+        let outputs = self.outputs(device, &preparation.encode(table, &table.every_row())?).await?;
+        let of_row = |row: &[f32]| (0..classes).map(|class| self.probability(row, class)).collect::<Vec<_>>();
+        Ok(outputs.chunks_exact(classes).flat_map(of_row).collect())
+    }
+
+    /// Of one class from a row's outputs: softmax, or sigmoid where each class was learnt against the rest.
+    fn probability(&self, row: &[f32], class: usize) -> f64 {
+        let own = row[class];
+        let against = match self.loss {
+            Loss::Bce => (-f64::from(own)).exp(),
+            _ => row.iter().map(|&z| f64::from(z - own).exp()).sum::<f64>() - 1.0,
+        };
+        1.0 / (1.0 + against)
     }
 
     /// How its table is prepared, or an error where it was trained on bare arrays.

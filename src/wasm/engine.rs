@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use super::model::Model;
 use super::options;
 use super::training::Training;
-use super::values::{Answer, bytes, numbers, object, show, strings, thrown};
+use super::values::{Answer, TABLE, bytes, numbers, object, show, strings, thrown};
 use crate::Device;
 use crate::device::Request;
 use crate::error::{Error, Result};
@@ -103,9 +103,6 @@ pub fn describe(data: &JsValue, source: &str) -> Answer {
     let columns = table.columns().iter().map(column).collect::<Array>();
     Ok(object([("rows", (table.rows() as f64).into()), ("columns", columns.into())]))
 }
-
-/// What a table may come as.
-pub(super) const TABLE: &str = "wanted the bytes of a table (Uint8Array, ArrayBuffer or string)";
 
 /// A table of `x` [rows, columns], named x0, x1, …, and `y` [rows].
 fn arrays(call: &str, data: &JsValue) -> Result<Table> {

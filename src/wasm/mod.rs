@@ -2,6 +2,7 @@
 //! `Error` with the engine's message. The typed face of it is `web/src/index.ts`.
 
 mod engine;
+mod fields;
 mod model;
 mod options;
 mod panic;

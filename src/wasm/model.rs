@@ -4,11 +4,10 @@ use js_sys::{Array, Float64Array, Uint8Array};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::engine::TABLE;
-use super::values::{Answer, bytes, numbers, object, show, strings, thrown};
+use super::values::{Answer, TABLE, bytes, columns, numbers, object, show, strings, texts, thrown};
 use crate::Device;
 use crate::error::{Error, Result};
-use crate::io::{Header, Table, read_plain};
+use crate::io::{Column, Feature, Header, Table, read_plain};
 use crate::nn::Layout;
 use crate::train::{self, Prediction};
 
@@ -24,15 +23,33 @@ impl Model {
         Self { device: device.clone(), model }
     }
 
-    /// Rows to predict: a table's bytes, or numbers in the order of the model's columns.
+    /// Rows to predict: a table's bytes, or in the order of the model's columns numbers or an array of columns.
     fn rows(&self, x: &JsValue, source: &str) -> Result<Table> {
         if let Some(bytes) = bytes(x) {
             return read_plain(&bytes, source, Header::Auto);
+        }
+        if let Some(columns) = columns(x) {
+            return self.table(&columns);
         }
         let wanted = || Error::new(format!("predict: x is {}, wanted a Float32Array or {}", show(x), &TABLE[7..]));
         let values = numbers(x).ok_or_else(wanted)?;
         let names: Vec<String> = self.model.preparation()?.names().map(str::to_owned).collect();
         Table::from_matrix("predict", &names, &values)
+    }
+
+    /// A table of columns, each of numbers or of texts.
+    fn table(&self, columns: &[JsValue]) -> Result<Table> {
+        let names: Vec<&str> = self.model.preparation()?.names().collect();
+        if columns.len() != names.len() {
+            let (got, wanted) = (columns.len(), names.len());
+            return Err(Error::new(format!("predict: x has {got} columns, wanted {wanted}: {}", names.join(", "))));
+        }
+        let column = |(cells, name): (&JsValue, &str)| {
+            let wanted = || Error::new(format!("predict: column \"{name}\" is {}, wanted an array", show(cells)));
+            let numbers = numbers(cells).map(|values| Column::numeric(name, values));
+            numbers.or_else(|| Some(Column::categorical(name, &texts(cells)?))).ok_or_else(wanted)
+        };
+        Table::new("predict", columns.iter().zip(names).map(column).collect::<Result<_>>()?)
     }
 }
 
@@ -47,6 +64,7 @@ impl Model {
             ("target", target.name().into()),
             ("columns", strings(preparation.names())),
             ("classes", strings(target.levels().iter().map(String::as_str))),
+            ("inputs", preparation.features.iter().map(input).collect::<Array>().into()),
             ("parameters", (Layout::of(&self.model.spec).count() as f64).into()),
         ]))
     }
@@ -86,8 +104,26 @@ impl Model {
         })
     }
 
+    /// The probability of every class for every row, [rows, classes].
+    pub async fn probabilities(&self, x: JsValue, source: String) -> Answer<Float64Array> {
+        let table = self.rows(&x, &source).map_err(thrown)?;
+        let all = self.model.probabilities(&self.device, &table).await.map_err(thrown)?;
+        Ok(Float64Array::from(all.as_slice()))
+    }
+
     /// The bytes of its file.
     pub fn save(&self) -> Answer<Uint8Array> {
         Ok(Uint8Array::from(self.model.save().map_err(thrown)?.as_slice()))
+    }
+}
+
+/// What the training rows held in one column: `{ name, min, max, mean }` of numbers, `{ name, levels }` of a category.
+fn input(feature: &Feature) -> JsValue {
+    let name = ("name", JsValue::from(feature.name()));
+    match feature {
+        Feature::Numeric { min, max, mean, .. } => {
+            object([name, ("min", (*min).into()), ("max", (*max).into()), ("mean", (*mean).into())])
+        }
+        Feature::Categorical { levels, .. } => object([name, ("levels", strings(levels.iter().map(String::as_str)))]),
     }
 }

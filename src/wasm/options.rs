@@ -2,7 +2,7 @@
 
 use wasm_bindgen::JsValue;
 
-use super::values::Options;
+use super::fields::Options;
 use crate::error::{Error, Result};
 use crate::io::{Choice, Fractions, Missing, Task};
 use crate::loss::Loss;

@@ -1,0 +1,222 @@
+//! A package for npm that is one model: typed by its columns, with engine and weights inside, so that a folder is all it takes.
+//!
+//! Code is the same for every model and reads the names of columns from the model file. Only types, manifest and words are written
+//! here; every name in them stands in a JSON string, which TypeScript reads alike and nothing can end early.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::page::portable;
+use crate::error::{Error, Result};
+use crate::host;
+use crate::io::{Feature, Preparation, Target};
+use crate::train::Model;
+
+/// The folder of the parts that are the same for every model, in that of the web files.
+pub const PARTS_FOLDER: &str = "portable/package";
+
+const PARTS: [&str; 5] = ["index.js", "read-fetch.js", "read-file.js", "meromorph.js", "meromorph_bg.wasm"];
+const MODEL_FILE: &str = "model.safetensors";
+/// The longest name that the registry takes.
+const LONGEST_NAME: usize = 214;
+
+/// Writes the package `name` of a model into `folder`, whole or not at all; `parts` is the folder of its fixed parts. A folder that
+/// holds anything is refused unless `is_replacing`, and then if it holds anything but a package.
+pub fn write_package(model: &Model, name: &str, parts: &Path, folder: &Path, is_replacing: bool) -> Result<()> {
+    check_name(name)?;
+    let preparation = model.preparation()?;
+    let has_poles = model.spec.head().is_some();
+    let mut files: Vec<(&str, Vec<u8>)> = Vec::new();
+    for part in PARTS {
+        files.push((part, host::read(&parts.join(part))?));
+    }
+    files.push((MODEL_FILE, portable(model)?));
+    files.push(("package.json", manifest(name, preparation)));
+    files.push(("index.d.ts", types(preparation, has_poles).into_bytes()));
+    files.push(("README.md", words(name, preparation, has_poles).into_bytes()));
+    let files: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
+    host::write_folder(folder, &files, is_replacing, &|_| Ok(()))
+}
+
+/// A name that the registry would take, from a file's name; `None` if nothing of it is left.
+pub fn package_name(stem: &str) -> Option<String> {
+    let kept = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let name: String = stem.chars().map(kept).collect();
+    let name: Vec<&str> = name.split('-').filter(|part| !part.is_empty()).collect();
+    let name = name.join("-");
+    (!name.is_empty()).then(|| name.chars().take(LONGEST_NAME).collect())
+}
+
+fn check_name(name: &str) -> Result<()> {
+    let is_part = |part: &str| {
+        let is_fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-._".contains(c);
+        part.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit()) && part.chars().all(is_fine)
+    };
+    let is_fine = match name.strip_prefix('@').map(|scoped| scoped.split_once('/')) {
+        None => is_part(name),
+        Some(parts) => parts.is_some_and(|(scope, name)| is_part(scope) && is_part(name)),
+    };
+    if is_fine && name.len() <= LONGEST_NAME {
+        return Ok(());
+    }
+    Err(Error::new(format!(
+        "package name \"{name}\" is not one that npm takes; wanted lower-case letters, digits, - . _, like wine-quality"
+    )))
+}
+
+/// In the order that counts: of `exports` and `imports` the first condition that holds is taken.
+fn manifest(name: &str, preparation: &Preparation) -> Vec<u8> {
+    let files: Vec<&str> = PARTS.into_iter().chain([MODEL_FILE, "index.d.ts"]).collect();
+    let about = quoted(&format!("Predicts {}", preparation.target.name()));
+    let (version, files) = (env!("CARGO_PKG_VERSION"), json!(files));
+    format!(
+        "{{\n  \"name\": \"{name}\",\n  \"version\": \"1.0.0\",\n  \"description\": {about},\n{MANIFEST}  \"files\": {files},\n  \
+         \"meromorph\": \"{version}\"\n}}\n"
+    )
+    .into_bytes()
+}
+
+const MANIFEST: &str = r##"  "type": "module",
+  "exports": { ".": { "types": "./index.d.ts", "default": "./index.js" }, "./package.json": "./package.json" },
+  "imports": {
+    "#read": { "node": "./read-file.js", "deno": "./read-file.js", "bun": "./read-file.js", "default": "./read-fetch.js" }
+  },
+  "types": "./index.d.ts",
+  "sideEffects": false,
+  "engines": { "node": ">=20" },
+"##;
+
+fn types(preparation: &Preparation, has_poles: bool) -> String {
+    let columns: String = preparation.features.iter().map(column).collect();
+    format!(
+        "/** What the model is asked about: one value to each column it was trained on. */\nexport interface Row {{\n{columns}}}\n\n\
+         /** What it says of a row. */\nexport type Answer ={};\n\n{DOORS}",
+        answer(&preparation.target, has_poles)
+    )
+}
+
+const DOORS: &str = "\
+/** The answer to one row, or to each of many. Engine and weights are read at the first call. */
+export function predict(row: Row): Promise<Answer>;
+export function predict(rows: readonly Row[]): Promise<Answer[]>;
+
+/** What the training rows held in a column. */
+export type Input = { name: string; min: number; max: number; mean: number } | { name: string; levels: string[] };
+
+/** What the model is. */
+export function describe(): Promise<{
+  task: \"regression\" | \"classification\";
+  target: string;
+  classes: string[];
+  inputs: Input[];
+  parameters: number;
+}>;
+";
+
+/// A member of `Row`. A column whose gaps the model fills may be left out.
+fn column(feature: &Feature) -> String {
+    let (kind, is_filled) = match feature {
+        Feature::Numeric { impute, .. } => ("number".to_owned(), impute.is_some()),
+        Feature::Categorical { levels, impute, .. } => (union(levels), impute.is_some()),
+    };
+    let name = key(feature.name());
+    if is_filled { format!("  {name}?: {kind} | null;\n") } else { format!("  {name}: {kind};\n") }
+}
+
+fn answer(target: &Target, has_poles: bool) -> String {
+    match target.levels() {
+        [] if has_poles => {
+            "\n  | { value: number; bottom: false; /** Whether it is so near a pole that it deserves doubt. */ gap: boolean; fault: false }\n  \
+             | { value: null; /** There is no value here. */ bottom: true; gap: boolean; /** Not for a pole: something went wrong. */ fault: boolean }"
+                .into()
+        }
+        [] => " number".into(),
+        levels => format!(" {{ value: {}; probability: number }}", union(levels)),
+    }
+}
+
+fn union(levels: &[String]) -> String {
+    levels.iter().map(|level| quoted(level)).collect::<Vec<_>>().join(" | ")
+}
+
+/// A name as a key: as it is if it is an identifier of plain letters, else quoted.
+fn key(name: &str) -> String {
+    // As a plain key of an object this one would name its prototype.
+    if name == "__proto__" {
+        return format!("[{}]", quoted(name));
+    }
+    let is_letter = |c: char| c.is_ascii_alphabetic() || c == '_' || c == '$';
+    let is_plain = name.starts_with(is_letter) && name.chars().all(|c| is_letter(c) || c.is_ascii_digit());
+    if is_plain { name.to_owned() } else { quoted(name) }
+}
+
+/// A text as a string of JSON, JavaScript and TypeScript alike.
+fn quoted(text: &str) -> String {
+    // The two line ends that JSON lets stand and older readers of JavaScript do not.
+    Value::from(text).to_string().replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+}
+
+/// An example row: the middle of each column.
+fn example(preparation: &Preparation) -> String {
+    let one = |feature: &Feature| {
+        let value = match feature {
+            Feature::Numeric { mean, .. } => format!("{}", (mean * 1e3).round() / 1e3),
+            Feature::Categorical { levels, .. } => quoted(&levels[0]),
+        };
+        format!("  {}: {value},\n", key(feature.name()))
+    };
+    preparation.features.iter().map(one).collect()
+}
+
+fn words(name: &str, preparation: &Preparation, has_poles: bool) -> String {
+    let comes = match preparation.target.levels() {
+        [] if has_poles => {
+            "`{ value, bottom, gap, fault }`: where `bottom` is set the model says that there is no value, and `value` is null"
+        }
+        [] => "a number",
+        _ => "`{ value, probability }`: the likeliest class",
+    };
+    let row = example(preparation);
+    format!(
+        "# {name}\n\nOne trained model with the engine that runs it. It needs nothing else and works in browsers, bundlers, Node, Deno and Bun.\n\n\
+         ```js\nimport {{ predict }} from \"{name}\";\n\nconst answer = await predict({{\n{row}}});\n```\n\n\
+         The answer is {comes}. `predict` also takes an array of rows.\n\nMade with Meromorph {}.\n",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_npm_would_refuse() {
+        for name in ["wine", "wine-quality.2", "@me/wine"] {
+            check_name(name).unwrap();
+        }
+        for name in
+            ["", "Wine", "a b", "@me", "@/wine", "../wine", "-wine", "_wine", ".wine", "w\"ine", &"w".repeat(215)]
+        {
+            assert!(check_name(name).is_err(), "{name}");
+        }
+        assert_eq!(package_name("Wine Quality (2)"), Some("wine-quality-2".into()));
+        assert_eq!(package_name("дом"), None);
+    }
+
+    #[test]
+    fn no_name_leaves_its_string() {
+        let cases = [
+            ("angle", "angle"),
+            ("a b", "\"a b\""),
+            ("2x", "\"2x\""),
+            ("__proto__", "[\"__proto__\"]"),
+            ("*/ evil", "\"*/ evil\""),
+            ("\"; evil", "\"\\\"; evil\""),
+            ("\u{2028}\n", "\"\\u2028\\n\""),
+        ];
+        for (name, wanted) in cases {
+            assert_eq!(key(name), wanted);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The browser's leaf of a model that only predicts, on the cpu: what an exported page or package carries.
+
+mod model;
+mod panic;
+mod values;
+
+use js_sys::Array;
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+pub use model::Model;
+pub use panic::on_panic;
+
+use crate::error::Error;
+use crate::io::{Header, read_plain};
+use crate::{Device, train};
+use values::{Answer, TABLE, bytes, object, show, strings, thrown};
+
+/// The model in the bytes of a file called `source`.
+#[wasm_bindgen]
+pub fn load(data: &JsValue, source: &str) -> Answer<Model> {
+    let load = || {
+        let data = bytes(data).filter(|_| !data.is_string());
+        let data = data.ok_or_else(|| Error::new("load: wanted the bytes of a model file as a Uint8Array"))?;
+        Ok(Model::new(&Device::cpu(1), train::Model::load(&data, source)?))
+    };
+    load().map_err(thrown)
+}
+
+/// The first rows of a table as its file has them: `{ rows, columns, cells: [[text, …], …] }`, `rows` being how many there are.
+#[wasm_bindgen]
+pub fn preview(data: &JsValue, source: &str, count: usize) -> Answer {
+    let read = || {
+        let data = bytes(data).ok_or_else(|| Error::new(format!("preview: data is {}, {TABLE}", show(data))))?;
+        read_plain(&data, source, Header::Auto)
+    };
+    let table = read().map_err(thrown)?;
+    let cells = (0..count.min(table.rows())).map(|row| {
+        let texts: Vec<_> = table.columns().iter().map(|column| column.cells.text(row).unwrap_or_default()).collect();
+        strings(texts.iter().map(AsRef::as_ref))
+    });
+    Ok(object([
+        ("rows", (table.rows() as f64).into()),
+        ("columns", strings(table.names())),
+        ("cells", cells.collect::<Array>().into()),
+    ]))
+}

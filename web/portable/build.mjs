@@ -1,0 +1,58 @@
+// Builds what `mero export` and `mero serve` take from the folder `web/dist`: the page of one model, the parts of a package of one
+// model, and a note of the version that all of it is of.
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { deflateRawSync } from "node:zlib";
+import { buildSync } from "esbuild";
+
+const here = import.meta.dirname;
+const web = join(here, "..");
+const out = join(web, "dist/portable");
+
+/** The bundled script: one line that an HTML page can hold. */
+function script() {
+  const { outputFiles } = buildSync({
+    entryPoints: [join(here, "page/main.ts")], bundle: true, write: false, minify: true, format: "iife", target: "es2022",
+    // The wasm is handed to the bindings; where they would look for it themselves does not matter.
+    define: { "import.meta.url": '""' }, legalComments: "none", charset: "ascii",
+  });
+  const text = outputFiles[0].text.trim();
+  if (/<\/script|<!--/i.test(text)) throw new Error("the page's script holds a text that would end it");
+  return text;
+}
+
+function style() {
+  const { outputFiles } = buildSync({ entryPoints: [join(here, "page/page.css")], write: false, minify: true, charset: "ascii" });
+  return outputFiles[0].text.trim();
+}
+
+const source = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
+/** Fills in every `%NAME%` of a text but `%MODEL%`, which is left to `mero`. */
+function filled(text, parts) {
+  return text.replace(/%([A-Z]+)%/g, (whole, name) => (name === "MODEL" ? whole : parts[name]));
+}
+
+/** The parts of a package that are the same for every model. */
+function packageParts() {
+  const folder = join(out, "package");
+  mkdirSync(folder, { recursive: true });
+  for (const name of ["index.js", "read-fetch.js", "read-file.js"]) copyFileSync(join(here, "package", name), join(folder, name));
+  for (const name of ["meromorph.js", "meromorph_bg.wasm"]) copyFileSync(join(web, "pkg/portable", name), join(folder, name));
+}
+
+/** Writes `dist/portable` and `dist/web.json`; the wasm lies in `pkg/portable`. */
+export function portable(version) {
+  execFileSync(join(web, "node_modules/.bin/tsc"), ["-p", here], { stdio: "inherit" });
+  mkdirSync(out, { recursive: true });
+  const packed = deflateRawSync(readFileSync(join(web, "pkg/portable/meromorph_bg.wasm")), { level: 9, memLevel: 9 });
+  packageParts();
+  const [code, look] = [script(), style()];
+  const policy = `default-src 'none'; script-src ${source(code)} 'wasm-unsafe-eval'; style-src ${source(look)}; base-uri 'none'; form-action 'none'`;
+  const parts = { POLICY: policy, VERSION: version, STYLE: look, SCRIPT: code, ENGINE: packed.toString("base64") };
+  writeFileSync(join(out, "page.html"), filled(readFileSync(join(here, "page/page.html"), "utf8"), parts));
+  writeFileSync(join(web, "dist/web.json"), `${JSON.stringify({ version })}\n`);
+  console.log(`page: ${parts.ENGINE.length} bytes of engine, ${code.length + look.length} of script and style`);
+}

@@ -1,0 +1,70 @@
+// The engine of the page: wasm and model are unpacked from text blocks of the page itself; nothing is fetched.
+import init, { load, on_panic, preview as previewed } from "../../pkg/portable/meromorph.js";
+
+export type Input = { name: string; min: number; max: number; mean: number } | { name: string; levels: string[] };
+
+export interface Info {
+  task: "regression" | "classification";
+  target: string;
+  classes: string[];
+  inputs: Input[];
+  parameters: number;
+}
+
+/** One entry per row: numbers, or classes with probabilities; of a model with poles also flags, 1 where they hold. */
+export interface Prediction {
+  value: Float64Array | string[];
+  probability?: Float64Array;
+  bottom?: Uint8Array;
+  gap?: Uint8Array;
+  fault?: Uint8Array;
+}
+
+/** A file's bytes and its name, or numbers and texts column by column. */
+export type Rows = File | (number[] | string[])[];
+
+export interface Preview {
+  rows: number;
+  columns: string[];
+  cells: string[][];
+}
+
+export interface Model {
+  info: Info;
+  predict(rows: Rows): Promise<Prediction>;
+  /** The probability of every class for every row, [rows, classes]. */
+  probabilities(rows: Rows): Promise<Float64Array>;
+}
+
+/** The bytes that a text block of the page holds in base64. */
+function block(id: string): Uint8Array<ArrayBuffer> {
+  const text = atob(document.getElementById(id)?.textContent?.trim() ?? "");
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+}
+
+function inflated(packed: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer> {
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Response(stream).arrayBuffer();
+}
+
+async function named(rows: Rows): Promise<[unknown, string]> {
+  return rows instanceof File ? [new Uint8Array(await rows.arrayBuffer()), rows.name] : [rows, "the inputs"];
+}
+
+/** Starts the engine and reads the model. */
+export async function start(): Promise<Model> {
+  await init({ module_or_path: await inflated(block("engine")) });
+  const dead = new Promise<never>((_, reject) => on_panic((message: string) => reject(new Error(message))));
+  dead.catch(() => {});
+  const model = load(block("model"), "the model");
+  return {
+    info: model.info(),
+    predict: async (rows) => Promise.race([model.predict(...(await named(rows))), dead]),
+    probabilities: async (rows) => Promise.race([model.probabilities(...(await named(rows))), dead]),
+  };
+}
+
+/** The first rows of a table as its file has them, and how many there are. */
+export async function preview(file: File, count: number): Promise<Preview> {
+  return previewed(...(await named(file)), count);
+}

@@ -1,0 +1,81 @@
+// A line through the space of inputs: one input runs, the others stay where they are.
+import type { Model } from "./engine";
+import type { Value } from "./form";
+
+export interface Point {
+  x: number;
+  /** A number for each curve; of a model with poles meaningless where `bottom` is set. */
+  y: number[];
+  bottom: boolean;
+  gap: boolean;
+}
+
+const POINTS = 241;
+const ROUNDS = 3;
+const BETWEEN = 8;
+/** The part of the height that two neighbours may differ by before more is asked between them. */
+const JUMP = 0.15;
+
+/** Rows in which the column `at` takes each of `xs` and the others their value. */
+export function rowsAlong(values: Value[], runs: Map<number, number[] | string[]>): (number[] | string[])[] {
+  const length = Math.max(...[...runs.values()].map((run) => run.length));
+  return values.map((value, at) => runs.get(at) ?? (typeof value === "string" ? Array<string>(length).fill(value) : Array<number>(length).fill(value)));
+}
+
+/** The model at each of `xs`. */
+export async function at(model: Model, values: Value[], column: number, xs: number[] | string[]): Promise<Point[]> {
+  const rows = rowsAlong(values, new Map([[column, xs]]));
+  const { classes } = model.info;
+  if (classes.length > 0) {
+    const shares = await model.probabilities(rows);
+    const of = (row: number) => [...shares.subarray(row * classes.length, (row + 1) * classes.length)];
+    return xs.map((x, row) => ({ x: typeof x === "number" ? x : row, y: of(row), bottom: false, gap: false }));
+  }
+  const { value, bottom, gap } = await model.predict(rows);
+  return xs.map((x, row) => {
+    const flags = { bottom: bottom?.[row] === 1, gap: gap?.[row] === 1 };
+    return { x: typeof x === "number" ? x : row, y: [Number(value[row])], ...flags };
+  });
+}
+
+/** Points from `from` to `to`, closer where the curve turns into ⊥ or jumps, so that a narrow pole is not missed. */
+export async function sampled(model: Model, values: Value[], column: number, from: number, to: number): Promise<Point[]> {
+  const xs = Array.from({ length: POINTS }, (_, i) => from + ((to - from) * i) / (POINTS - 1));
+  let points = await at(model, values, column, xs);
+  if (model.info.classes.length > 0) return points;
+  for (let round = 0; round < ROUNDS; round++) {
+    const between = steep(points);
+    if (between.length === 0) return points;
+    points = [...points, ...(await at(model, values, column, between))].sort((a, b) => a.x - b.x);
+  }
+  return points;
+}
+
+function steep(points: Point[]): number[] {
+  const height = span(points);
+  const xs: number[] = [];
+  for (const [i, b] of points.entries()) {
+    const a = points[i - 1];
+    if (!a || (a.bottom && b.bottom)) continue;
+    const isSteep = a.bottom !== b.bottom || Math.abs((b.y[0] ?? 0) - (a.y[0] ?? 0)) > JUMP * height;
+    if (isSteep) for (let j = 1; j < BETWEEN; j++) xs.push(a.x + ((b.x - a.x) * j) / BETWEEN);
+  }
+  return xs.length > 4 * POINTS ? [] : xs;
+}
+
+function span(points: Point[]): number {
+  const values = points.filter(({ bottom }) => !bottom).map(({ y }) => y[0] ?? 0);
+  return values.reduce((high, value) => Math.max(high, value), -Infinity) - values.reduce((low, value) => Math.min(low, value), Infinity);
+}
+
+/** Runs of neighbours for which `is` holds. */
+export function runs(points: Point[], is: (point: Point) => boolean): Point[][] {
+  const all: Point[][] = [];
+  let open: Point[] | undefined;
+  for (const point of points) {
+    if (!is(point)) open = undefined;
+    else if (open) open.push(point);
+    else all.push((open = [point]));
+  }
+  return all;
+}

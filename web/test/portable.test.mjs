@@ -1,0 +1,265 @@
+// A model as one HTML file, opened from disk in a browser without WebGPU, and as a package for npm: both say what `mero predict` says.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { launch, uniform, web } from "./browser.mjs";
+
+const PAGE_BUDGET = 60 * 1024;
+const POLE = Math.PI / 3;
+/** Names that would run, were they ever taken for markup or code. */
+const SCRIPT = "kind</script><script>window.hacked=1</script>";
+const IMAGE = "<img src=x onerror=window.hacked=1>";
+const folder = mkdtempSync(join(tmpdir(), "meromorph-"));
+let browser;
+
+/** Two numbers and y = tan(1.5 angle) + offset / 2, ±∞ beside its poles. */
+function poles(rows, seed) {
+  const next = uniform(seed);
+  const lines = ["offset,angle,y"];
+  for (let row = 0; row < rows; row++) {
+    const offset = (2 * next() - 1).toFixed(4);
+    // Every twentieth row is at a pole or a hair beside it.
+    const angle = row % 20 === 0 ? (row % 40 ? -POLE : POLE) + (row % 3) * 1e-4 : 2.6 * next() - 1.3;
+    const y = Math.tan(1.5 * angle) + offset / 2;
+    lines.push(`${offset},${angle},${Math.abs(y) > 15 ? (y > 0 ? "inf" : "-inf") : y}`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** Two numbers, a category and classes, all names of which are hostile or plain. */
+function kinds(rows) {
+  const next = uniform(7);
+  const lines = [`u,v,"${IMAGE}","${SCRIPT}"`];
+  for (let row = 0; row < rows; row++) {
+    const [u, v] = [next(), next()];
+    lines.push(`${u.toFixed(4)},${v.toFixed(4)},"${row % 2 ? "plain" : SCRIPT}",${u + v > 1.2 ? "far" : `"${IMAGE}"`}`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function mero(...words) {
+  const target = process.env.CARGO_TARGET_DIR ?? join(web, "../target");
+  const binary = process.env.MERO ?? join(target, "release/mero");
+  return execFileSync(binary, words.map(String), { encoding: "utf8", cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
+}
+
+const run = (command, args, options) => execFileSync(command, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], ...options });
+
+/** The records of a CSV without quotes, by column. */
+function columns(text) {
+  const [head, ...rows] = text.trim().split("\n").map((line) => line.split(","));
+  return Object.fromEntries(head.map((name, at) => [name, rows.map((row) => row[at])]));
+}
+
+before(async () => {
+  const quick = ["--device", "cpu", "--seed", 1];
+  writeFileSync(join(folder, "poles.csv"), poles(1500, 1));
+  writeFileSync(join(folder, "new.csv"), poles(1200, 2));
+  writeFileSync(join(folder, "kinds.csv"), kinds(1200));
+  mero("train", "poles.csv", "--target", "y", "--head", "rational", "--tau-infer", 0.15, "--tau-train", 0.3, "--hidden", "32,32", "--lr", 0.01,
+    "--epochs", 120, "--out", "poles.safetensors", ...quick);
+  mero("train", "kinds.csv", "--target", SCRIPT, "--hidden", "16,16", "--epochs", 30, "--out", "kinds.safetensors", ...quick);
+  for (const name of ["poles", "kinds"]) {
+    mero("export", `${name}.safetensors`, "--html", `${name}.html`, "--npm", name, "--web", join(web, "dist"));
+  }
+  browser = await launch(false);
+});
+
+after(async () => {
+  await browser.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** A model's page from disk; whatever it asks for or complains of is collected. */
+async function opened(name, options = {}) {
+  const page = await browser.newPage(options);
+  const [errors, requests] = [[], []];
+  page.on("pageerror", (error) => errors.push(String(error)));
+  page.on("console", (line) => errors.push(line.text()));
+  page.on("request", (request) => requests.push(request.url()));
+  const url = pathToFileURL(join(folder, `${name}.html`)).href;
+  await page.goto(url);
+  await page.waitForSelector("html[data-ready]");
+  await page.waitForFunction("document.getElementById('answer').textContent !== ''");
+  return { page, errors, requests, url };
+}
+
+/** Waits until `holds` is true of the text of an element. */
+async function text(page, selector, holds) {
+  await page.waitForFunction(([selector, pattern]) => new RegExp(pattern, "u").test(document.querySelector(selector).textContent), [selector, holds.source]);
+  return page.textContent(selector);
+}
+
+function bytesOf(page, id) {
+  return page.match(new RegExp(`id="${id}">([^<]*)</script>`))[1];
+}
+
+test("the page is wasm, weights and little else", () => {
+  const page = readFileSync(join(folder, "poles.html"), "utf8");
+  const [engine, model] = [bytesOf(page, "engine"), bytesOf(page, "model")];
+  const rest = page.length - engine.length - model.length;
+  assert.ok(rest <= PAGE_BUDGET, `${rest} bytes of page`);
+  assert.deepEqual(Buffer.from(model, "base64"), readFileSync(join(folder, "poles.safetensors")));
+  const [wasm, weights] = [join(web, "pkg/portable/meromorph_bg.wasm"), join(folder, "poles.safetensors")].map((file) => statSync(file).size);
+  assert.ok(page.length <= wasm + weights + PAGE_BUDGET);
+  console.log(`page ${page.length} bytes: engine ${engine.length} (wasm ${wasm}), model ${model.length}, rest ${rest}`);
+});
+
+test("a dropped table is predicted as the native binary predicts it, at poles too", async () => {
+  const { page, errors, requests, url } = await opened("poles");
+  await page.evaluate((csv) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([csv], "new.csv"));
+    document.getElementById("drop").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+  }, readFileSync(join(folder, "new.csv"), "utf8"));
+  assert.match(await text(page, "#batch-status", /predicted/), /^1,200 rows predicted: [\d.]+ % have no value \(⊥\), [\d.]+ % are near a pole\.$/);
+  const shown = await page.$$eval("#batch-table tbody tr", (rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
+  assert.equal(shown.length, 20);
+  assert.equal(shown[0][3], "⊥", "the first row is at a pole");
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("#batch-download")]);
+  assert.equal(download.suggestedFilename(), "new-predictions.csv");
+  const got = columns(readFileSync(await download.path(), "utf8"));
+  const wanted = columns(mero("predict", "poles.safetensors", "new.csv", "--device", "cpu"));
+  assert.deepEqual(Object.keys(got), ["value", "bottom", "gap", "fault"]);
+  for (const mask of ["bottom", "gap", "fault"]) assert.deepEqual(got[mask], wanted[mask], mask);
+  sameValues(got.value, wanted.value);
+  for (const mask of ["bottom", "gap"]) assert.ok(wanted[mask].filter((flag) => flag === "1").length > 20, `too few rows with ${mask}`);
+  await page.evaluate(() => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File(["angle,other\n1,2\n"], "wrong.csv"));
+    document.getElementById("drop").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+  });
+  assert.equal(await text(page, "#batch-error", /./), 'column "offset" is missing from wrong.csv; it has angle, other');
+  assert.deepEqual([errors, requests], [[], [url]]);
+  await page.close();
+});
+
+/** Products are summed with one rounding on x86-64 and two in wasm: equal but for that. */
+function sameValues(got, wanted) {
+  const worst = Math.max(...wanted.map((value, at) => {
+    if (value === "" || got[at] === "") return value === got[at] ? 0 : Infinity;
+    return Math.abs(got[at] - value) / Math.max(Math.abs(value), 1);
+  }));
+  const equal = wanted.filter((value, at) => Number(value) === Number(got[at])).length;
+  console.log(`${equal} of ${wanted.length} values equal to the last bit, the others within ${worst.toExponential(1)}`);
+  assert.ok(worst < 1e-5, `off by ${worst}`);
+}
+
+test("inputs move by keyboard and pointer; ⊥ and what is near a pole never look like a number to trust", async () => {
+  const { page, errors } = await opened("poles");
+  const first = await text(page, "#answer strong", /^−?[\d.]+$/);
+  await page.focus("input[type=range] >> nth=1");
+  for (let press = 0; press < 3; press++) await page.keyboard.press("ArrowRight");
+  await page.waitForFunction((first) => document.querySelector("#answer strong").textContent !== first, first);
+  assert.equal(await page.inputValue("#input-1"), await page.$eval("input[type=range] >> nth=1", ({ value }) => value));
+  await page.fill("#input-1", String(POLE));
+  assert.equal(await text(page, "#answer", /⊥/), "⊥no value here: the model is at a pole");
+  const predicted = columns(mero("predict", "poles.safetensors", "new.csv", "--device", "cpu"));
+  const rows = columns(readFileSync(join(folder, "new.csv"), "utf8"));
+  const near = predicted.gap.findIndex((flag, at) => flag === "1" && predicted.bottom[at] === "0");
+  await page.fill("#input-0", rows.offset[near]);
+  await page.fill("#input-1", rows.angle[near]);
+  assert.match(await text(page, "#answer", /near/), /^near a polethe model gives −?[\d.]+, which is not to be relied on$/);
+  await page.fill("#input-1", "5");
+  assert.equal(await text(page, "#outside", /./), "Outside the training range: angle");
+  assert.match(await page.textContent("#note-1"), /^outside the training range, −1\.\d+ to 1\.\d+$/);
+  await page.click("#reset");
+  await page.waitForFunction((first) => document.querySelector("#answer strong").textContent === first, first);
+  assert.equal(await page.textContent("#outside"), "");
+  await page.click("#map", { position: { x: 30, y: 300 } });
+  assert.ok(await page.$eval("#input-0", ({ valueAsNumber }) => valueAsNumber) < -0.7);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("slices show poles as gaps", async () => {
+  const { page, errors } = await opened("poles");
+  await page.waitForFunction("document.querySelectorAll('#curve polyline').length === 1");
+  await page.selectOption("#along", { label: "angle" });
+  await page.waitForFunction("document.querySelectorAll('#curve rect.bottom').length === 2");
+  const parts = await page.$$eval("#curve polyline", (lines) => lines.map((line) => line.getAttribute("points").split(" ").map((point) => Number(point.split(",")[0]))));
+  assert.equal(parts.length, 3, "a line before, between and after the poles");
+  const bands = await page.$$eval("#curve rect.bottom", (all) => all.map((rect) => [rect.x.baseVal.value, rect.x.baseVal.value + rect.width.baseVal.value]));
+  // A band is at least two pixels wide, so that it is seen.
+  for (const [from, to] of bands) assert.ok(parts.flat().every((x) => x <= from + 0.1 || x >= to - 2.1), "no line in a band of ⊥");
+  assert.ok(await page.locator("#curve rect.near").count() >= 2);
+  assert.match(await page.getAttribute("#curve", "aria-label"), /^y along angle: from −[\d.]+ to [\d.]+; no value near angle = −1\.0\d?, 1\.0\d?$/);
+  assert.match(await page.getAttribute("#map", "aria-label"), /^y over offset and angle: .*, no value in [\d.]+ % of the area$/);
+  await text(page, "#legend", /^y−?[\d.]+−?[\d.]+⊥ no valuenear a pole$/);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("names are text, whatever they hold", async () => {
+  const { page, errors, requests, url } = await opened("kinds");
+  assert.equal(await page.textContent("h1"), SCRIPT);
+  assert.deepEqual(await page.$$eval("#inputs label", (all) => all.map((one) => one.textContent)), ["u", "v", IMAGE]);
+  assert.deepEqual(await page.$$eval("#input-2 option", (all) => all.map(({ value }) => value).sort()), [SCRIPT, "plain"].sort());
+  const before = await page.$$eval(".classes li", (all) => all.map((one) => one.textContent));
+  assert.equal(before.length, 2);
+  assert.ok(before.some((line) => line.startsWith(IMAGE)) && before.some((line) => line.startsWith("far")), before.join());
+  await page.fill("#input-0", "0.95");
+  await page.fill("#input-1", "0.95");
+  assert.match(await text(page, ".classes", /^far/), /^far9\d\.\d %/);
+  await page.selectOption("#along", { label: IMAGE });
+  await page.waitForFunction("document.querySelectorAll('#curve circle').length === 4");
+  await page.setInputFiles("#file", join(folder, "kinds.csv"));
+  assert.equal(await text(page, "#batch-status", /predicted/), "1,200 rows predicted.");
+  assert.ok((await page.textContent("#batch-table")).includes(SCRIPT));
+  assert.equal(await page.evaluate("window.hacked"), undefined);
+  assert.equal(await page.locator("img, body script:not([type]):not(:last-of-type)").count(), 0);
+  assert.deepEqual([errors, requests], [[], [url]]);
+  const policed = await page.evaluate(async () => {
+    document.body.append(Object.assign(document.createElement("script"), { textContent: "window.hacked = 2" }));
+    return [window.hacked, await fetch("https://example.org/").then(() => "fetched", () => "refused")];
+  });
+  assert.deepEqual(policed, [undefined, "refused"], "the policy stops what would get in all the same");
+  await page.close();
+});
+
+test("the page fits a telephone, in the dark too", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    for (const name of ["poles", "kinds"]) {
+      const { page } = await opened(name, { viewport: { width: 390, height: 844 }, colorScheme });
+      assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 390);
+      await page.close();
+    }
+  }
+});
+
+test("a package is packed, installed, type-checked, and predicts in Node", () => {
+  const home = join(folder, "user");
+  mkdirSync(home);
+  for (const name of ["poles", "kinds"]) run("npm", ["pack", "--silent", "--pack-destination", home], { cwd: join(folder, name) });
+  writeFileSync(join(home, "package.json"), JSON.stringify({ name: "user", version: "1.0.0", type: "module" }));
+  run("npm", ["install", "--silent", "--offline", "--no-audit", "--no-fund", "./poles-1.0.0.tgz", "./kinds-1.0.0.tgz"], { cwd: home });
+  const check = (code) => {
+    writeFileSync(join(home, "use.ts"), code);
+    const flags = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022", "--types", "", "use.ts"];
+    return run(join(web, "node_modules/.bin/tsc"), flags, { cwd: home });
+  };
+  const uses = (row) => `import { predict } from "poles";\nconst answer = await predict(${row});\n`;
+  check(`${uses("{ offset: 0, angle: 1 }")}const value: number = answer.bottom ? 0 : answer.value;\nexport { value };\n`);
+  check(`import { predict } from "kinds";\nconst [one] = await predict([{ u: 0, v: 1, ${JSON.stringify(IMAGE)}: "plain" }]);\nexport const kind: "far" | ${JSON.stringify(IMAGE)} | undefined = one?.value;\n`);
+  const wrong = [uses("{ offset: 0, angel: 1 }"), uses("{ offset: 0 }"), uses('{ offset: 0, angle: "1" }'),
+    `${uses("{ offset: 0, angle: 1 }")}export const value: number = answer.value;\n`];
+  for (const code of wrong) assert.throws(() => check(code), (error) => /use\.ts\(\d+,\d+\): error TS\d+/.test(error.stdout), code);
+  writeFileSync(join(home, "use.mjs"), `
+    import { readFileSync } from "node:fs";
+    import { predict } from "poles";
+    const rows = readFileSync("../new.csv", "utf8").trim().split("\\n").slice(1).map((line) => line.split(",").map(Number));
+    const answers = await predict(rows.map(([offset, angle]) => ({ offset, angle })));
+    const refused = await predict({ offset: 1, angle: "2" }).catch((error) => error.message);
+    console.log(JSON.stringify({ answers, one: await predict({ offset: rows[1][0], angle: rows[1][1] }), refused }));
+  `);
+  const { answers, one, refused } = JSON.parse(run("node", ["use.mjs"], { cwd: home }));
+  const wanted = columns(mero("predict", "poles.safetensors", "new.csv", "--device", "cpu"));
+  for (const mask of ["bottom", "gap", "fault"]) assert.deepEqual(answers.map((answer) => (answer[mask] ? "1" : "0")), wanted[mask], mask);
+  sameValues(answers.map(({ value }) => (value === null ? "" : String(value))), wanted.value);
+  assert.deepEqual(one, answers[1]);
+  assert.equal(refused, 'predict: row 1, column "angle" is "2", wanted a number');
+});
