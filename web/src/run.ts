@@ -37,10 +37,9 @@ export class Run extends Handle implements AsyncIterableIterator<TrainEvent, und
 
   /** The next event; nothing after the last. */
   async next(): Promise<IteratorResult<TrainEvent, undefined>> {
-    const asked = this.#isOver ? undefined : this.#asked.shift();
-    if (!asked) return { done: true, value: undefined };
+    if (this.#isOver) return { done: true, value: undefined };
     try {
-      const value = await asked;
+      const value = await (this.#asked.shift() ?? this.#ask());
       if (value?.event === "end") this.#over();
       else if (value) this.#askAhead();
       return value ? { done: false, value } : { done: true, value };
@@ -107,12 +106,14 @@ export class Run extends Handle implements AsyncIterableIterator<TrainEvent, und
   }
 
   #askAhead(): void {
-    while (this.#asked.length < AHEAD) {
-      const event = this.#begun.then(() => this.call("next", [])).then((event) => event && this.#told(event));
-      // Whoever takes it hears of it.
-      event.catch(() => {});
-      this.#asked.push(event);
-    }
+    while (this.#asked.length < AHEAD) this.#asked.push(this.#ask());
+  }
+
+  #ask(): Promise<TrainEvent | undefined> {
+    const event = this.#begun.then(() => this.call("next", [])).then((event) => event && this.#told(event));
+    // Whoever takes it hears of it.
+    event.catch(() => {});
+    return event;
   }
 
   #told(event: WireEvent): TrainEvent {

@@ -1,8 +1,9 @@
 // The package's calls in Chromium, in a worker and in the page's own thread: the same events, answers and errors either way.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { smooth, visit } from "./browser.mjs";
+import { smooth, visit, web } from "./browser.mjs";
 
 let chromium;
 
@@ -223,7 +224,7 @@ test("aborted signals reject with their reason, and stop a run under way", () =>
     return { signal: abort.signal };
   };
   const told = await Promise.all(early.map(said));
-  const during = await Promise.all([mero.open(late()), model.predict(new Float32Array(3e6), late())].map(said));
+  const during = await Promise.all([mero.open(late()), model.predict(new Float32Array(3e5), late())].map(said));
   return { told: [...new Set(told)], during };
 }, { told: ["Error: gone"], during: ["Error: late", "Error: late"] }));
 
@@ -232,7 +233,7 @@ test("what was disposed of says so, calls under way as well", async () => {
     const engine = await mero.open({ device: "cpu" });
     const { model } = await finish(engine.train(wave(), { epochs: 1 }));
     const other = (await finish(engine.train(wave(), { epochs: 1 }))).model;
-    const run = engine.train(wave(), { epochs: 1e6, patience: 0 });
+    const run = engine.train(wave(), { epochs: 1e5, patience: 0 });
     await run.next();
     const waiting = [model.predict(new Float32Array(1e5)), run.checkpoint()];
     model.dispose();
@@ -322,4 +323,49 @@ test("the page is never held up for 50 ms while the worker trains", async () => 
   assert.deepEqual(got.inWorker, []);
   // The observer sees one where there is one: the table of 60,000 rows is read in the page here.
   assert.ok(got.inPage > 0);
+});
+
+test("events are asked for as many at a time as one likes, and end once", () => both(async (engine) => {
+  const run = engine.train(wave(), { epochs: 30, patience: 0 });
+  const all = await Promise.all(Array.from({ length: 40 }, () => run.next()));
+  return [all.filter(({ value }) => value?.event === "epoch").length, all.filter(({ value }) => value?.event === "end").length, all.filter(({ done }) => done).length];
+}, [30, 1, 8]));
+
+/** A page with `head`, and the package under another origin where `path` says so. */
+async function guest(head, work, route) {
+  const { page, close } = await visit("/test/blank.html");
+  try {
+    const base = page.url();
+    await page.route("**/guest.html", (request) => request.fulfill({ contentType: "text/html", body: `<!doctype html><title>guest</title>${head}` }));
+    if (route) await page.route(...route);
+    await page.goto(new URL("/guest.html", base).href);
+    return await page.evaluate(`(${work})()`);
+  } finally {
+    await close();
+  }
+}
+
+test("from another origin, the worker is made from text and the wasm is fetched", async () => {
+  const asked = [];
+  const cdn = ["https://cdn.example/**", (request) => {
+    const { pathname } = new URL(request.request().url());
+    asked.push(pathname);
+    return request.fulfill({ path: join(web, pathname), headers: { "access-control-allow-origin": "*" } });
+  }];
+  const name = await guest("", async () => {
+    const engine = await (await import("https://cdn.example/dist/index.js")).open({ device: "cpu" });
+    for await (const event of engine.train("a,y\n1,2\n2,3\n3,4\n4,5\n5,6\n6,7\n7,8\n", { target: "y", epochs: 2 })) if (event.event === "end") return event.model.info.target;
+  }, cdn);
+  assert.equal(name, "y");
+  assert.deepEqual(asked.sort(), ["/dist/index.js", "/dist/inline-worker.js", "/dist/meromorph.wasm"]);
+});
+
+test("a strict policy is enough, and what a stricter one forbids is named", async () => {
+  const policy = (script) => `<meta http-equiv="content-security-policy" content="default-src 'self'; script-src 'self' ${script}; worker-src 'self'">`;
+  const work = async () => {
+    const { open } = await import("/dist/index.js");
+    return open({ device: "cpu" }).then(({ info }) => info.device, (error) => `${error.name}: ${error.message}`);
+  };
+  assert.equal(await guest(policy("'wasm-unsafe-eval'"), work), "cpu");
+  assert.match(await guest(policy(""), work), /^LoadError: open: .*Content Security Policy/);
 });

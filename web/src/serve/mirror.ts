@@ -10,25 +10,24 @@ const SHARE = 0.02;
 const EVERY_MS = 1000;
 
 export class Mirror {
-  last?: Uint8Array;
-  #isNeeded: boolean;
+  last: Uint8Array | undefined;
+  /** The run's data, as long as they may be needed again. */
+  parcel: Parcel | undefined;
   #name: string | undefined;
-  #parcel: Parcel;
-  #hasParcel: boolean;
+  #isStored: boolean;
   #dueMs = 0;
 
-  /** Keeps under `name` if there is one; `isNeeded`: in memory in any case. `hasParcel`: the data are in storage already. */
-  constructor(parcel: Parcel, isNeeded: boolean, name?: string, hasParcel = false) {
-    this.#parcel = parcel;
-    this.#isNeeded = isNeeded || name !== undefined;
+  /** Keeps under `name` if there is one; `isMortal`: in memory in any case. `isStored`: the data are in storage already. */
+  constructor(parcel: Parcel, isMortal: boolean, name?: string, isStored = false) {
+    this.parcel = isMortal || name !== undefined ? parcel : undefined;
     this.#name = name;
-    this.#hasParcel = hasParcel;
+    this.#isStored = isStored;
   }
 
   /** Takes a checkpoint after `event`, if it is time. */
   async epoch(training: wasm.Training, { epoch }: EpochEvent, { epochs }: StartEvent): Promise<void> {
     const began = performance.now();
-    if (!this.#isNeeded || began < this.#dueMs) return;
+    if (!this.parcel || began < this.#dueMs) return;
     let checkpoint;
     try {
       checkpoint = await training.checkpoint();
@@ -37,7 +36,7 @@ export class Mirror {
       // After its last epoch a run has none; only its end is left to tell.
       return;
     }
-    await this.#write(checkpoint, epoch + 1, epochs);
+    await this.#write(this.parcel, checkpoint, epoch + 1, epochs);
     this.last = checkpoint;
     const ended = performance.now();
     this.#dueMs = ended + Math.max(EVERY_MS, (ended - began) / SHARE);
@@ -48,11 +47,16 @@ export class Mirror {
     if (this.#name !== undefined) await forget(this.#name);
   }
 
-  async #write(checkpoint: Uint8Array, epoch: number, epochs: number): Promise<void> {
+  /** Nothing is needed any more. */
+  drop(): void {
+    this.last = this.parcel = undefined;
+  }
+
+  async #write(parcel: Parcel, checkpoint: Uint8Array, epoch: number, epochs: number): Promise<void> {
     if (this.#name === undefined) return;
-    const about = { name: this.#name, epoch, epochs, savedAt: new Date(), sizeBytes: checkpoint.length + size(this.#parcel.data) };
-    await write(about, checkpoint, this.#hasParcel ? undefined : this.#parcel);
-    this.#hasParcel = true;
+    const about = { name: this.#name, epoch, epochs, savedAt: new Date(), sizeBytes: checkpoint.length + size(parcel.data) };
+    await write(about, checkpoint, this.#isStored ? undefined : parcel);
+    this.#isStored = true;
   }
 }
 

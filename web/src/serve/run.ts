@@ -1,6 +1,6 @@
 // A training run on a device: an epoch for each event asked for, other questions in between, and a way on where the device is lost.
 import type * as wasm from "../../pkg/meromorph.js";
-import { InputError } from "../errors.js";
+import { InputError, InternalError } from "../errors.js";
 import type { EndEvent, EpochEvent, Prediction, StartEvent } from "../types.js";
 import type { Parcel } from "../wire.js";
 import { type Device, isLoss } from "./device.js";
@@ -14,11 +14,9 @@ export type ServedEvent = StartEvent | EpochEvent | (Omit<EndEvent, "model"> & {
 /** What a run is made of. */
 export interface Origin {
   device: Device;
-  /** Begins the run anew, on any engine. */
-  begin(engine: wasm.Engine): wasm.Training;
-  /** Takes it up on any engine. */
-  continue(engine: wasm.Engine, checkpoint: Uint8Array): wasm.Training;
   mirror: Mirror;
+  /** Begins the run, on any engine. */
+  begin(engine: wasm.Engine, parcel: Parcel): wasm.Training;
   own(model: wasm.Model): ServedModel;
 }
 
@@ -39,10 +37,10 @@ export class ServedRun {
   #questions: (() => Promise<void>)[] = [];
   #nexts: (() => Promise<void>)[] = [];
 
-  constructor(origin: Origin) {
+  constructor(origin: Origin, parcel: Parcel) {
     this.#origin = origin;
     this.#engine = origin.device.engine;
-    this.#training = origin.begin(this.#engine);
+    this.#training = origin.begin(this.#engine, plain(parcel));
     this.#start = this.#training.start_event() as StartEvent;
     this.#epochs = this.#start.epochsDone;
   }
@@ -131,8 +129,8 @@ export class ServedRun {
     if (event.event === "epoch") this.#epochs = event.epoch + 1;
     if (event.event === "end") {
       this.#last = event.model;
-      this.#finish();
       await this.#origin.mirror.end();
+      this.#finish();
     }
     this.#isShaken = false;
     return event;
@@ -142,6 +140,7 @@ export class ServedRun {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#training.free();
+    this.#origin.mirror.drop();
   }
 
   /** `work`, and once more where the device was lost on the way. */
@@ -161,8 +160,10 @@ export class ServedRun {
   async #recover(): Promise<void> {
     const { device, mirror, begin } = this.#origin;
     this.#engine = await device.instead(this.#engine);
-    const checkpoint = mirror.last;
-    const training = checkpoint ? this.#origin.continue(this.#engine, checkpoint) : begin(this.#engine);
+    const { last, parcel } = mirror;
+    if (!parcel) throw new InternalError("the data of a run on a device that can be lost were not kept");
+    const given = plain(parcel);
+    const training = last ? this.#engine.resume(given.data, given.source, last) : begin(this.#engine, given);
     this.#training.free();
     this.#training = training;
     let { epochsDone } = training.start_event() as StartEvent;

@@ -8,7 +8,7 @@ import { Device } from "./device.js";
 import { Mirror } from "./mirror.js";
 import { ServedModel } from "./model.js";
 import { checkPoles, plain } from "./parcel.js";
-import { ServedRun } from "./run.js";
+import { type Origin, ServedRun } from "./run.js";
 
 /** Those to tell should the engine panic: its promises then stay pending. One WebAssembly serves all ports of a thread. */
 const mourners = new Set<(died: PackedError) => void>();
@@ -109,19 +109,9 @@ class Served {
     return this.#run(parcel, mirror, (engine, { data, source }) => engine.resume(data, source, checkpoint));
   }
 
-  #run(parcel: Parcel, mirror: Mirror, begin: (engine: wasm.Engine, parcel: Parcel) => wasm.Training): number {
+  #run(parcel: Parcel, mirror: Mirror, begin: Origin["begin"]): number {
     const { device } = this;
-    const run = new ServedRun({
-      device,
-      mirror,
-      begin: (engine) => begin(engine, plain(parcel)),
-      continue: (engine, checkpoint) => {
-        const { data, source } = plain(parcel);
-        return engine.resume(data, source, checkpoint);
-      },
-      own: (model) => new ServedModel(device, model),
-    });
-    return this.#number(run);
+    return this.#number(new ServedRun({ device, mirror, begin, own: (model) => new ServedModel(device, model) }, parcel));
   }
 
   #number(object: object): number {
