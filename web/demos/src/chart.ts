@@ -104,7 +104,7 @@ export class Chart {
       padding: [8, 12, 0, 0],
       cursor: { drag: { x: false, y: false }, points: { size: 7 } },
       scales: { x: across, y: scale(y) },
-      axes: [axis(x, isSmall ? 20 : 24), axis(y, isSmall ? 36 : 46)],
+      axes: [axis(x, isSmall ? 20 : 24), axis(y, isSmall ? 42 : 46)],
       series: [{}, ...series.map(line)],
       hooks: { drawClear: [(plot) => this.#underlay(plot)], setCursor: [(plot) => this.#tell(plot)] },
     };
