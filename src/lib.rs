@@ -11,6 +11,7 @@ pub mod experiment;
 pub mod export;
 pub mod host;
 pub mod io;
+pub mod json;
 pub mod kernels;
 pub mod loss;
 pub mod nn;

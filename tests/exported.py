@@ -255,8 +255,9 @@ def strict(p, q, threshold, infer, train):
     return numpy.where(bottom, math.nan, value), bottom, (near < train) & ~bottom, fault, semantic, fault + 2 * semantic
 
 
-def check_edges(binary, folder, threshold):
-    """A head alone, two numerators over one denominator: its input is what is decoded."""
+def property_26_masks_are_those_of_strict_decoding(binary, folder, threshold):
+    """A head alone, two numerators over one denominator: its input is what is decoded. The exported file takes the place of a scripted
+    module: its six outputs must be those of the rule, masks exactly."""
     decoding = {"threshold": threshold, "tau_infer": 0.05, "tau_train": 0.2}
     head = {"outputs": 2, "form": "linear", "denominators": "shared", "anchor": 0.0, "gauge": "free", "decoding": decoding}
     header = {**header_of(folder / "m.safetensors"), "spec": {"inputs": 3, "layers": [{"projective": head}]}}
@@ -289,7 +290,7 @@ def main():
         for name in handmade(folder):
             bad += [] if check(binary, folder, name) else [name]
         for threshold in ("angle", "denominator"):
-            bad += [] if check_edges(binary, folder, threshold) else [f"edges by {threshold}"]
+            bad += [] if property_26_masks_are_those_of_strict_decoding(binary, folder, threshold) else [f"edges by {threshold}"]
     sys.exit(f"not what mero predicts: {', '.join(bad)}" if bad else 0)
 
 

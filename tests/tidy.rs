@@ -6,26 +6,30 @@ use std::path::{Path, PathBuf};
 /// Rooms and the rooms they may use (DESIGN §3). A room's parts always see each other.
 const ROOMS: &[(&str, &[&str])] = &[
     ("error", &[]),
+    ("json", &["error", "host"]),
     ("host", &["error"]),
     ("device", &["error", "host"]),
     // `host` for the dense product of the platform and the team of threads that `Call` hands over.
-    ("kernels", &["error", "device", "host"]),
+    ("kernels", &["error", "json", "device", "host"]),
     ("tensor", &["error", "device", "kernels"]),
     ("autograd", &["error", "tensor"]),
     ("ops", &["error", "autograd", "tensor", "kernels", "device"]),
     // `device` for the launch of strict decoding.
-    ("scm", &["error", "ops", "autograd", "tensor", "kernels", "device"]),
+    ("scm", &["error", "host", "json", "ops", "autograd", "tensor", "kernels", "device"]),
     // The vocabulary of `ops` is spoken in tracked tensors; losses and activations are named where the fused kernels are.
     ("loss", &["error", "ops", "scm", "autograd", "tensor", "kernels"]),
     // `device` for the flat parameter buffer that a layout lies over.
-    ("nn", &["error", "ops", "scm", "autograd", "tensor", "kernels", "device"]),
-    ("optim", &["error", "ops", "kernels"]),
-    ("io", &["error", "tensor", "host"]),
+    ("nn", &["error", "json", "ops", "scm", "autograd", "tensor", "kernels", "device"]),
+    ("optim", &["error", "json", "ops", "kernels"]),
+    ("io", &["error", "json", "tensor", "host"]),
     ("profile", &["error", "device", "host"]),
     // The trainer launches whole-step kernels itself and owns the plans, so it sees everything below it but `scm`.
     (
         "train",
-        &["error", "nn", "loss", "optim", "io", "profile", "ops", "autograd", "tensor", "kernels", "device", "host"],
+        &[
+            "error", "json", "nn", "loss", "optim", "io", "profile", "ops", "autograd", "tensor", "kernels", "device",
+            "host",
+        ],
     ),
     // Trains with losses of its own, by the kernels and plans that `train` uses.
     (
@@ -51,7 +55,7 @@ const LONG_FILES: &[(&str, &str)] = &[(
 )];
 
 /// What `crate::params!` and other macros at the root are called by.
-const ROOT_MACROS: &[&str] = &["params"];
+const ROOT_MACROS: &[&str] = &["params", "record", "wgsl"];
 
 #[test]
 fn rooms_use_only_what_the_table_allows() {

@@ -288,3 +288,84 @@ fn an_epoch_is_one_upload_and_one_readback() -> Result<()> {
     }
     Ok(())
 }
+
+/// Steps of 32 rows taken together four at a time: the last group of an epoch has two steps, the last of them 12 rows.
+fn grouped(step: StepKind) -> Settings {
+    let optimizer = Optimizer::AdamW { beta1: 0.9, beta2: 0.99, epsilon: 1e-6, weight_decay: 1e-2 };
+    Settings { batch: 32, accumulate: 4, optimizer, step: Some(step), ..settings() }
+}
+
+#[test]
+fn property_49_a_group_of_steps_is_one_batch_and_the_last_group_is_divided_by_its_own_rows() -> Result<()> {
+    let spec = Spec::mlp(5, &[16], 1, Activation::Silu);
+    for device in devices() {
+        for step in [StepKind::Fused, StepKind::Recorded] {
+            let run = |settings: Settings| -> Result<(Vec<f32>, Vec<f64>)> {
+                let mut trainer = Trainer::new(&device, spec.clone(), settings, regression(300))?;
+                block_on(trainer.run(&mut |_| Flow::Continue))?;
+                trainer.restore_best()?;
+                let validation = trainer.history().iter().flat_map(|epoch| epoch.val_loss).collect();
+                Ok((block_on(trainer.parameters())?, validation))
+            };
+            let schedule = Schedule { warmup_steps: 5, ..Schedule::COSINE };
+            let (got, losses) = run(Settings { schedule, ..grouped(step) })?;
+            let whole = Settings { batch: 128, accumulate: 1, schedule, ..grouped(step) };
+            let (wanted, whole_losses) = run(whole.clone())?;
+            let worst = got.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            assert!(worst < 2e-5, "{step:?} on {}: off by {worst:.1e}", device.info().device);
+            assert!(losses.iter().zip(&whole_losses).all(|(a, b)| (a / b - 1.0).abs() < 1e-4), "{losses:?}");
+            let (other, _) = run(Settings { batch: 32, ..whole })?;
+            let apart = other.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            assert!(apart > 1e-3, "an update for every 32 rows is another run: {apart:.1e}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn property_49_runs_do_not_see_each_others_gradients() -> Result<()> {
+    let (device, spec) = (Device::cpu(1), Spec::mlp(5, &[16], 1, Activation::Silu));
+    let run = || losses(&device, &spec, &grouped(StepKind::Fused), &regression(300));
+    let mut cut = Trainer::new(&device, spec.clone(), grouped(StepKind::Fused), regression(300))?;
+    cut.advance(3)?;
+    drop(cut);
+    assert_eq!(run(), run());
+    Ok(())
+}
+
+#[test]
+fn a_run_cut_inside_a_group_of_steps_resumes_bit_for_bit() -> Result<()> {
+    let spec = Spec::mlp(5, &[16], 1, Activation::Silu);
+    for device in devices() {
+        for step in [StepKind::Fused, StepKind::Recorded] {
+            let mut whole = Trainer::new(&device, spec.clone(), grouped(step), regression(300))?;
+            block_on(whole.run(&mut |_| Flow::Continue))?;
+            let mut first = Trainer::new(&device, spec.clone(), grouped(step), regression(300))?;
+            first.advance(6)?;
+            let bytes = block_on(first.checkpoint())?.save(None)?;
+            let (checkpoint, _) = Checkpoint::load(&bytes, "test")?;
+            let mut second = Trainer::resume(&device, regression(300), checkpoint)?;
+            block_on(second.run(&mut |_| Flow::Continue))?;
+            assert_eq!(whole.history(), second.history());
+            assert_eq!(block_on(whole.parameters())?, block_on(second.parameters())?);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn groups_of_steps_cost_no_launch_and_no_upload() -> Result<()> {
+    let device = Device::dry();
+    let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::Silu);
+    let settings = Settings { accumulate: 4, ..settings() };
+    let mut trainer = Trainer::new(&device, spec.clone(), settings.clone(), regression(10_240))?;
+    trainer.advance(1)?;
+    let before = device.counters();
+    trainer.advance(30)?;
+    let after = device.counters();
+    assert_eq!((after.launches - before.launches, after.uploaded_bytes - before.uploaded_bytes), (60, 0));
+    let none = Settings { accumulate: 0, ..settings };
+    let error = Trainer::new(&device, spec, none, regression(640)).err().expect("no group is empty").to_string();
+    assert_eq!(error, "train: accumulate is 0; an update needs the gradients of at least 1 step");
+    Ok(())
+}

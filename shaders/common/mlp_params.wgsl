@@ -1,5 +1,6 @@
 // Shape and scalars of an MLP step, and where its quads (vec4) lie. A layer is (inputs, outputs, offset of W, offset of b) in words.
 // From gamma on they belong to projective heads: numerator and denominator are the words of the coefficients of degree 0.
+// group is the update's: the steps whose gradients it takes together.
 struct Params {
     rows: u32, batch: u32, steps: u32, parts: u32,
     inputs: u32, outputs: u32, targets: u32, total: u32,
@@ -9,7 +10,7 @@ struct Params {
     shift: f32, scale: f32, tau_low: f32, tau_high: f32,
     implicit: f32, chordal: f32, decoded: f32, margin: f32,
     sign: f32, sign_within: f32, numerator: u32, denominator: u32,
-    seed_low: u32, seed_high: u32, stream: u32, unused: u32,
+    seed_low: u32, seed_high: u32, stream: u32, group: u32,
     layers: array<vec4<u32>, 16>,
 }
 

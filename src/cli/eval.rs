@@ -13,7 +13,7 @@ use super::report::metrics_table;
 use super::text::{count, duration, facts, figure, grid};
 use super::{Answer, Failure};
 use crate::nn::Threshold;
-use crate::train::{Examples, Metrics, Model, Monitor, Seen, Storage, Swept, nearness, sweep};
+use crate::train::{Examples, LayerShares, Metrics, Model, Monitor, Seen, Storage, Swept, nearness, sweep};
 use crate::{Device, Result, host};
 
 #[derive(clap::Args)]
@@ -29,6 +29,9 @@ pub(super) struct Args {
     /// Show what other thresholds would do: these, or some around the model's own
     #[arg(long, value_name = "TAU", value_delimiter = ',', num_args = 0..=1, require_equals = true)]
     sweep: Option<Vec<f64>>,
+    /// Show after which layer rows are ⊥ (have no value)
+    #[arg(long)]
+    profile: bool,
     /// One JSON object on standard output, and nothing else
     #[arg(long)]
     json: bool,
@@ -40,6 +43,9 @@ pub(super) fn run(args: &Args) -> Answer {
     let preparation = model.preparation()?;
     if args.sweep.is_some() && model.spec.head().is_none() {
         return Err(Failure::usage("sweep: the model has no poles, so no threshold"));
+    }
+    if args.profile && model.spec.head().is_none() {
+        return Err(Failure::usage("profile: the model has no poles, so no row is ⊥ after any layer"));
     }
     let table = read(&args.file, args.heading.header())?;
     let rows = table.every_row();
@@ -58,7 +64,7 @@ pub(super) fn run(args: &Args) -> Answer {
             "event": "report", "task": task, "rows": { "test": rows.len() }, "device": info.device, "threads": info.threads,
             "seconds": seconds, "samples_per_s": rows.len() as f64 / seconds.max(1e-9), "test": test,
             "peak_bytes": host::peak_bytes(), "model": args.model, "weights": model.storage,
-            "decoding": poles.seen, "sweep": poles.swept,
+            "decoding": poles.seen, "sweep": poles.swept, "profile": poles.profile,
         }));
         return Ok(());
     }
@@ -86,6 +92,7 @@ const STRETCH: usize = 256;
 struct Poles {
     seen: Option<Seen>,
     swept: Option<Vec<Swept>>,
+    profile: Option<Vec<LayerShares>>,
 }
 
 impl Poles {
@@ -94,7 +101,9 @@ impl Poles {
         let Some(head) = model.spec.head() else { return Ok(Self::default()) };
         let mut monitor = Monitor::default();
         monitor.watch(&block_on(model.decoded(device, x))?, STRETCH)?;
-        let Some(asked) = &args.sweep else { return Ok(Self { seen: Some(monitor.seen()?), swept: None }) };
+        let seen = Some(monitor.seen()?);
+        let profile = if args.profile { Some(block_on(model.profile(device, x))?) } else { None };
+        let Some(asked) = &args.sweep else { return Ok(Self { seen, swept: None, profile }) };
         let own = f64::from(head.decoding.tau_infer);
         let most = if head.decoding.threshold == Threshold::Angle { 0.5 } else { f64::MAX };
         let around = [0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0].map(|factor| (factor * own).min(most));
@@ -102,7 +111,7 @@ impl Poles {
         taus.dedup();
         let scale = model.preparation()?.target.scale();
         let swept = sweep(&nearness(head, z, y, scale)?, &taus)?;
-        Ok(Self { seen: Some(monitor.seen()?), swept: Some(swept) })
+        Ok(Self { seen, swept: Some(swept), profile })
     }
 
     fn tell(&self) {
@@ -117,6 +126,14 @@ impl Poles {
                 ("⊥", format!("{}: {poles}", percent(rates.bottom))),
             ]);
             say(&format!("\n{lines}"));
+        }
+        if let Some(profile) = &self.profile {
+            let row = |row: &LayerShares| {
+                let gap = row.gap.map_or_else(|| "–".into(), percent);
+                vec![row.layer.clone(), row.kind.to_owned(), percent(row.bottom), gap]
+            };
+            let rows: Vec<_> = profile.iter().map(row).collect();
+            say(&format!("\n{}", grid(&["after", "", "rows ⊥", "near a pole"], &rows)));
         }
         if let Some(swept) = &self.swept {
             let share = |share: Option<f64>| share.map_or_else(|| "–".into(), percent);

@@ -39,6 +39,9 @@ pub(super) struct Flags {
     /// Rows per step [default: 256; 32 below 2,000 training rows]
     #[arg(long, value_name = "B")]
     pub batch: Option<usize>,
+    /// Steps whose gradients make one update, as if their rows were one batch [default: 1]
+    #[arg(long, value_name = "K")]
+    pub accumulate: Option<usize>,
     /// Learning rate [default: 1e-3]
     #[arg(long, value_name = "X")]
     pub lr: Option<f64>,
@@ -60,7 +63,7 @@ pub(super) struct Flags {
     /// How the learning rate changes [default: cosine]
     #[arg(long)]
     pub schedule: Option<ScheduleName>,
-    /// Steps over which the learning rate rises [default: 0]
+    /// Updates over which the learning rate rises [default: 0]
     #[arg(long, value_name = "STEPS")]
     pub warmup: Option<u64>,
     /// Two launches per step, or the model's ops replayed [default: fused where the model allows]

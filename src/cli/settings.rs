@@ -30,6 +30,7 @@ impl Flags {
             lr: self.lr,
             epochs: self.epochs,
             batch: self.batch,
+            accumulate: self.accumulate,
             patience: self.patience,
             seed: self.seed.unwrap_or(0),
             step: self.step.map(Into::into),

@@ -7,6 +7,7 @@ mod kernel;
 mod plan;
 mod pool;
 mod recording;
+mod source;
 mod webgpu;
 
 use std::any::Any;
@@ -18,6 +19,7 @@ use std::rc::Rc;
 pub use kernel::{Body, Bound, Call, Case, Cost, Expected, Field, Fuse, Kernel, SharedBody, groups};
 pub use plan::{Bound as BoundCommand, Plan, Region, Summary};
 pub use recording::{Buffer, Command, Dispatch, Memory, Recording, View};
+pub use source::{lean, lean_length};
 pub use webgpu::compose;
 
 use crate::error::{Error, Result};

@@ -198,7 +198,7 @@ impl State {
         let adam = Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0 };
         let inputs = [self.order.view(), self.partials.view()];
         let outputs = [&self.parameters, &self.moments, &self.control, &self.report].map(Buffer::view);
-        let sizes = [self.layout.total, 1, steps];
+        let sizes = optimise::Sizes { total: self.layout.total, parts: 1, steps, group: 1 };
         device.record(Command::Dispatch(optimise::dispatch(device.info(), &adam.rule(), sizes, inputs, outputs)));
     }
 

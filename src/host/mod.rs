@@ -6,6 +6,7 @@ mod files;
 mod folders;
 #[cfg(not(target_arch = "wasm32"))]
 mod native;
+mod number;
 #[cfg(not(target_arch = "wasm32"))]
 mod team;
 #[cfg(target_arch = "wasm32")]
@@ -20,6 +21,7 @@ pub use files::*;
 pub use folders::*;
 #[cfg(not(target_arch = "wasm32"))]
 pub use native::*;
+pub use number::parse_number;
 pub use team::Team;
 #[cfg(target_arch = "wasm32")]
 pub use web::*;

@@ -50,6 +50,11 @@ pub fn vectorize<Op: pulp::WithSimd>(op: Op) -> Op::Output {
     }
 }
 
+/// The number nearest to a decimal text.
+pub(super) fn nearest_number(text: &str) -> f64 {
+    text.parse().unwrap_or(f64::NAN)
+}
+
 /// Peak memory of the process in bytes; 0 where the platform does not say.
 pub fn peak_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -74,6 +74,11 @@ pub fn vectorize<Op: pulp::WithSimd>(op: Op) -> Op::Output {
     pulp::Simd::vectorize(simd, op)
 }
 
+/// The number nearest to a decimal text.
+pub(super) fn nearest_number(text: &str) -> f64 {
+    js_sys::parse_float(text)
+}
+
 /// Peak memory in bytes: the browser does not say.
 pub fn peak_bytes() -> u64 {
     0
@@ -111,10 +116,32 @@ pub fn product(
             *value = b.0[p * b.1[0] + j * b.1[1]];
         }
         for (i, row) in c[..m * n].chunks_exact_mut(n).enumerate() {
-            let scale = a.0[i * a.1[0] + p * a.1[1]];
-            for (out, value) in row.iter_mut().zip(&packed) {
-                *out += scale * value;
-            }
+            vectorize(Add { row, scale: a.0[i * a.1[0] + p * a.1[1]], packed: &packed });
+        }
+    }
+}
+
+/// row += scale · packed. By name, since the browser build leaves no loop to the compiler to vectorise.
+struct Add<'a> {
+    row: &'a mut [f32],
+    scale: f32,
+    packed: &'a [f32],
+}
+
+impl pulp::WithSimd for Add<'_> {
+    type Output = ();
+
+    #[expect(clippy::inline_always, reason = "as a call it would not be vectorised")]
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, simd: S) {
+        let (b, b_rest) = S::as_simd_f32s(self.packed);
+        let (c, c_rest) = S::as_mut_simd_f32s(self.row);
+        let scale = simd.splat_f32s(self.scale);
+        for (c, b) in c.iter_mut().zip(b) {
+            *c = simd.add_f32s(simd.mul_f32s(scale, *b), *c);
+        }
+        for (c, b) in c_rest.iter_mut().zip(b_rest) {
+            *c += self.scale * b;
         }
     }
 }

@@ -1,14 +1,13 @@
 //! Which columns a run uses and as what, which rows it can use, and what it learns. Settled once, before any statistics.
 
-use serde::{Deserialize, Serialize};
-
 use super::missing::{self, Missing, Report};
 use super::table::{Cells, Table};
 use super::target::{self, Task};
 use crate::error::{Error, Result};
+use crate::record;
 
 /// What the user asked for. Only the target is needed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Choice {
     /// The column to learn.
     pub target: String,
@@ -25,9 +24,10 @@ pub struct Choice {
     /// What becomes of rows with missing cells.
     pub missing: Missing,
     /// Whether an infinite target is a value (a pole of the function) rather than a gap.
-    #[serde(default)]
     pub has_poles: bool,
 }
+
+record! { Choice { target, features, ignore, categorical, numeric, task, missing, has_poles = false } }
 
 /// What was settled. Columns are positions in the table.
 #[derive(Clone, Debug)]

@@ -1,16 +1,15 @@
 //! Comma, semicolon or tab separated text to a table and back. Two passes: the first reads every column as numbers and
 //! finds those that are not, the second collects the texts of those only.
 
-use serde::{Deserialize, Serialize};
-
 use super::records::{Raw, Records, sniff_delimiter};
 use super::table::{Cells, Column, MISSING_CODE, Table, number_text};
 use crate::error::{Error, Result};
+use crate::host;
+use crate::record;
 use std::collections::BTreeMap;
 
 /// Whether the first record holds names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Header {
     /// It does if none of its cells is a number.
     #[default]
@@ -20,6 +19,8 @@ pub enum Header {
     /// It is data; the columns are named `c0`, `c1`, ….
     No,
 }
+
+record! { enum Header { Auto, Yes, No } }
 
 /// One column of [`write`]. NaN is written as an empty cell.
 #[derive(Clone, Copy, Debug)]
@@ -141,7 +142,7 @@ fn meaning(cell: &[u8]) -> Meaning {
     if is_missing(cell) {
         return Meaning::Missing;
     }
-    match std::str::from_utf8(cell).ok().and_then(|text| text.parse::<f64>().ok()) {
+    match std::str::from_utf8(cell).ok().and_then(host::parse_number) {
         Some(value) if value.is_nan() => Meaning::Missing,
         Some(value) => Meaning::Number(value),
         None => Meaning::Text,

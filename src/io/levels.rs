@@ -2,6 +2,7 @@
 
 use super::table::{Cells, Column, Table, list, number_text};
 use crate::error::{Error, Result};
+use crate::host;
 use std::collections::BTreeMap;
 
 /// The most distinct values a category may have. Each is an input of the model; more is a column of names or numbers.
@@ -89,8 +90,8 @@ fn key(cells: &Cells, row: usize) -> Option<u64> {
 /// The level with this text, or the one that is the same number: a file with only whole numbers writes `1` for `1.0`.
 fn find(levels: &[String], text: &str) -> Option<u32> {
     let same_number = || {
-        let value: f64 = text.parse().ok()?;
-        levels.iter().position(|level| level.parse() == Ok(value))
+        let value = host::parse_number(text)?;
+        levels.iter().position(|level| host::parse_number(level) == Some(value))
     };
     levels.iter().position(|level| level == text).or_else(same_number).map(|code| code as u32)
 }

@@ -1,15 +1,13 @@
 //! Cells that are not there: which rows a run may use, and an account of what was dropped or filled in.
 
-use serde::{Deserialize, Serialize};
-
 use super::choose::Choice;
 use super::table::{Column, Table};
 use crate::error::{Error, Result};
+use crate::record;
 use std::fmt;
 
 /// What to do with a row in which a feature is missing. A row without its target is dropped either way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Missing {
     /// Leave the row out; also one with an infinite cell.
     #[default]
@@ -17,6 +15,8 @@ pub enum Missing {
     /// Fill in the mean or the most frequent text of the training rows. An infinite cell is an error.
     Impute,
 }
+
+record! { enum Missing { Drop, Impute } }
 
 /// How many cells of one column could not be used.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,15 +1,14 @@
 //! How rows of a table become model inputs, and model outputs become values again. Fitted on training rows, kept in the
 //! model file. A number x becomes (x - mean) / scale; a category becomes one input per level, 1 for its own and 0 else.
 
-use serde::{Deserialize, Serialize};
-
 use super::levels::{MISSING, codes};
 use super::table::{Column, Table};
 use super::target::Task;
 use crate::error::{Error, Result};
+use crate::record;
 
 /// The features in the order of the model's inputs, and the target.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Preparation {
     /// One to each column the model reads.
     pub features: Vec<Feature>,
@@ -17,9 +16,10 @@ pub struct Preparation {
     pub target: Target,
 }
 
+record! { Preparation { features, target } }
+
 /// How one column becomes inputs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Feature {
     /// One input: (x - mean) / scale.
     Numeric {
@@ -49,9 +49,10 @@ pub enum Feature {
     },
 }
 
+record! { enum Feature { Numeric { name, mean, scale, min, max, impute }, Categorical { name, levels, counts, impute } } }
+
 /// What the model's output means.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Target {
     /// A number: mean + scale · output.
     Regression {
@@ -76,6 +77,8 @@ pub enum Target {
         counts: Vec<u32>,
     },
 }
+
+record! { enum Target { Regression { name, mean, scale, min, max }, Classification { name, levels, counts } } }
 
 impl Preparation {
     /// Refuses a record that contradicts itself: a scale of 0, counts that do not fit the levels.

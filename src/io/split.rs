@@ -1,8 +1,7 @@
 //! Rows dealt out to training, validation and test, by a permutation the caller drew.
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::{Error, Result};
+use crate::record;
 
 /// Which rows go where.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,13 +15,15 @@ pub struct Split {
 }
 
 /// Parts of the rows held back. A part of exactly 0 is empty; any other holds floor(part · n) rows, one at least.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fractions {
     /// The part to stop by.
     pub validation: f64,
     /// The part to report on.
     pub test: f64,
 }
+
+record! { Fractions { validation, test } }
 
 impl Default for Fractions {
     fn default() -> Self {

@@ -1,6 +1,7 @@
 //! A table: named columns of equal length, each of numbers or of texts. Rows are counted from 1 in messages, header excluded.
 
 use crate::error::{Error, Result};
+use crate::host;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -127,7 +128,7 @@ impl Table {
     }
 
     fn not_a_number(&self, name: &str, codes: &[u32], levels: &[String]) -> Error {
-        let is_text = |&code: &u32| levels.get(code as usize).is_some_and(|text| text.parse::<f64>().is_err());
+        let is_text = |&code: &u32| levels.get(code as usize).is_some_and(|text| host::parse_number(text).is_none());
         let row = codes.iter().position(is_text).unwrap_or(0);
         let text = levels.get(codes[row] as usize).map_or("", String::as_str);
         self.at(row, name, &format!("\"{text}\" is not a number"))

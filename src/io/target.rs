@@ -1,19 +1,19 @@
 //! What the target asks for: a number or a class.
 
-use serde::{Deserialize, Serialize};
-
 use super::table::{Cells, Column, Table};
 use crate::error::{Error, Result};
+use crate::record;
 
 /// What is learned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     /// A number.
     Regression,
     /// One of a few classes.
     Classification,
 }
+
+record! { enum Task { Regression, Classification } }
 
 impl Task {
     /// Its name.

@@ -3,10 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use half::f16;
-use serde_json::{Map, Value, json};
-
 use crate::error::{Error, Result};
+use crate::json::{Json, Record};
+use half::f16;
 
 /// What one file holds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,27 +45,34 @@ const LENGTH_BYTES: usize = 8;
 ///
 /// Refuses a shape that does not fit its numbers and the reserved name `__metadata__`.
 pub fn write(content: &Tensors) -> Result<Vec<u8>> {
-    let of_width = |width| content.tensors.iter().filter(move |(_, array)| array.data.width() == width);
-    let ordered: Vec<_> = [8, 4, 2, 1].into_iter().flat_map(of_width).collect();
-    let mut fields = Map::new();
-    if !content.metadata.is_empty() {
-        fields.insert(METADATA.into(), json!(content.metadata));
-    }
+    let by_width = || {
+        let of_width = |width| content.tensors.iter().filter(move |(_, array)| array.data.width() == width);
+        [8, 4, 2, 1].into_iter().flat_map(of_width)
+    };
+    let mut starts = BTreeMap::new();
     let mut at = 0;
-    for (name, array) in &ordered {
+    for (name, array) in by_width() {
         array.check(name)?;
-        let end = at + array.data.bytes();
-        let field = json!({ "dtype": array.data.kind(), "shape": array.shape, "data_offsets": [at, end] });
-        fields.insert((*name).clone(), field);
-        at = end;
+        starts.insert(name.as_str(), at);
+        at += array.data.bytes();
     }
-    // Not `to_string`: that of a value also brings in the printer of indented JSON.
-    let mut header = serde_json::to_string(&fields).map_err(|error| Error::new(format!("header: {error}")))?;
+    let mut fields = Vec::with_capacity(content.tensors.len() + 1);
+    if !content.metadata.is_empty() {
+        let texts = content.metadata.iter().map(|(name, text)| (name.clone(), text.to_json())).collect();
+        fields.push((METADATA.to_owned(), Json::Fields(texts)));
+    }
+    for ((name, array), start) in content.tensors.iter().zip(starts.values()) {
+        let offsets = [*start, start + array.data.bytes()].to_json();
+        let kind = Json::Text(array.data.kind().into());
+        let field = [("data_offsets", offsets), ("dtype", kind), ("shape", array.shape.to_json())];
+        fields.push((name.clone(), Json::fields(field)));
+    }
+    let mut header = Json::Fields(fields).to_string();
     header.push_str(&" ".repeat(header.len().next_multiple_of(LENGTH_BYTES) - header.len()));
     let mut out = Vec::with_capacity(LENGTH_BYTES + header.len() + at);
     out.extend((header.len() as u64).to_le_bytes());
     out.extend(header.as_bytes());
-    for (_, array) in ordered {
+    for (_, array) in by_width() {
         array.data.append_to(&mut out);
     }
     Ok(out)
@@ -83,25 +89,32 @@ fn parse(bytes: &[u8]) -> Parsed<Tensors> {
     let (header, data) = split(bytes)?;
     let foreign = |why: &str| format!("is not a safetensors file: its header {why}");
     let header = std::str::from_utf8(header).map_err(|_| foreign("is not text"))?;
-    let header = serde_json::from_str(header).map_err(|why| foreign(&format!("is not JSON ({why})")))?;
-    let Value::Object(fields) = header else { return Err(foreign("is no JSON object")) };
+    let header = Json::parse(header).map_err(|why| foreign(&format!("is not JSON ({why})")))?;
+    let Json::Fields(fields) = header else { return Err(foreign("is no JSON object")) };
     let mut content = Tensors::default();
     let mut spans = Vec::new();
     for (name, field) in fields {
         if name == METADATA {
-            content.metadata = texts(field).ok_or_else(|| foreign("has a __metadata__ that is not texts by name"))?;
+            content.metadata = texts(&field).ok_or_else(|| foreign("has a __metadata__ that is not texts by name"))?;
             continue;
         }
         let (array, span) = tensor(&field, data).map_err(|what| format!("tensor \"{name}\" {what}"))?;
         spans.push((span, name.clone()));
-        content.tensors.insert(name, array);
+        if content.tensors.insert(name.clone(), array).is_some() {
+            return Err(format!("holds two tensors called \"{name}\""));
+        }
     }
     check_cover(spans, data.len())?;
     Ok(content)
 }
 
-fn texts(field: Value) -> Option<BTreeMap<String, String>> {
-    serde_json::from_value(field).ok()
+fn texts(field: &Json) -> Option<BTreeMap<String, String>> {
+    let Json::Fields(fields) = field else { return None };
+    let mut texts = BTreeMap::new();
+    for (name, text) in fields {
+        texts.insert(name.clone(), text.text()?.to_owned());
+    }
+    Some(texts)
 }
 
 fn split(bytes: &[u8]) -> Parsed<(&[u8], &[u8])> {
@@ -114,11 +127,9 @@ fn split(bytes: &[u8]) -> Parsed<(&[u8], &[u8])> {
 }
 
 /// The tensor of one header field and where in `data` it lies.
-fn tensor(field: &Value, data: &[u8]) -> Parsed<(Array, [usize; 2])> {
-    let sizes = |key: &str| -> Option<Vec<usize>> {
-        field.get(key)?.as_array()?.iter().map(|size| usize::try_from(size.as_u64()?).ok()).collect()
-    };
-    let kind = field.get("dtype").and_then(Value::as_str).ok_or("has no dtype")?;
+fn tensor(field: &Json, data: &[u8]) -> Parsed<(Array, [usize; 2])> {
+    let sizes = |key: &str| -> Option<Vec<usize>> { Vec::from_json(field.get(key)?).ok() };
+    let kind = field.get("dtype").and_then(Json::text).ok_or("has no dtype")?;
     let shape = sizes("shape").ok_or("has no readable shape")?;
     let span = sizes("data_offsets").and_then(|at| at.try_into().ok());
     let [start, end]: [usize; 2] = span.ok_or("has no readable data_offsets")?;

@@ -12,7 +12,7 @@ use crate::params;
 pub static BATCH: Kernel = Kernel {
     name: "batch",
     params: Params::FIELDS,
-    wgsl: &[common::INDEX, include_str!("../../shaders/batch.wgsl")],
+    wgsl: &[common::INDEX, crate::wgsl!("batch")],
     cpu: run,
     grid: |dispatch| {
         let params: Params = dispatch.params();

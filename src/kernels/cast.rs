@@ -16,7 +16,7 @@ use crate::params;
 pub static CAST: Kernel = Kernel {
     name: "cast",
     params: Params::FIELDS,
-    wgsl: &[common::INDEX, include_str!("../../shaders/cast.wgsl")],
+    wgsl: &[common::INDEX, crate::wgsl!("cast")],
     cpu: run,
     grid: |dispatch| groups(dispatch.params::<Params>().words as usize, 256),
     cost: |dispatch| Cost { flops: u64::from(dispatch.params::<Params>().count), bytes: dispatch.bytes() },

@@ -6,27 +6,27 @@ use crate::device::Body;
 use crate::host::Team;
 
 /// Scalar functions WGSL lacks.
-pub const SCALAR: &str = include_str!("../../shaders/common/scalar.wgsl");
+pub const SCALAR: &str = crate::wgsl!("common/scalar");
 /// Indices and grids.
-pub const INDEX: &str = include_str!("../../shaders/common/index.wgsl");
+pub const INDEX: &str = crate::wgsl!("common/index");
 /// Sums and maxima over the lanes that share a row.
-pub const TREE: &str = include_str!("../../shaders/common/tree.wgsl");
+pub const TREE: &str = crate::wgsl!("common/tree");
 /// Exact questions about floats, and arithmetic that keeps subnormals.
-pub const TOTAL: &str = include_str!("../../shaders/common/total.wgsl");
+pub const TOTAL: &str = crate::wgsl!("common/total");
 /// The uniform and the polynomials of rational functions.
-pub const RATIONAL: &str = include_str!("../../shaders/common/rational.wgsl");
+pub const RATIONAL: &str = crate::wgsl!("common/rational");
 
 /// The counter-based generator.
-pub const THREEFRY: &str = include_str!("../../shaders/common/threefry.wgsl");
+pub const THREEFRY: &str = crate::wgsl!("common/threefry");
 
 /// The uniform of the perceptron's kernels.
-pub const MLP_PARAMS: &str = include_str!("../../shaders/common/mlp_params.wgsl");
+pub const MLP_PARAMS: &str = crate::wgsl!("common/mlp_params");
 /// The perceptron's products over register tiles.
-pub const MLP_BLOCK: &str = include_str!("../../shaders/common/mlp_block.wgsl");
+pub const MLP_BLOCK: &str = crate::wgsl!("common/mlp_block");
 /// Its weight gradients.
-pub const MLP_GRADIENT: &str = include_str!("../../shaders/common/mlp_gradient.wgsl");
+pub const MLP_GRADIENT: &str = crate::wgsl!("common/mlp_gradient");
 /// Smooth functions over four lanes.
-pub const SMOOTH: &str = include_str!("../../shaders/common/smooth.wgsl");
+pub const SMOOTH: &str = crate::wgsl!("common/smooth");
 
 /// Rows up to this long are done by one invocation each, longer ones by a workgroup.
 const SHORT_ROW: u32 = 32;

@@ -12,7 +12,7 @@ use crate::params;
 pub static GATHER: Kernel = Kernel {
     name: "gather",
     params: Params::FIELDS,
-    wgsl: &[common::INDEX, include_str!("../../shaders/gather.wgsl")],
+    wgsl: &[common::INDEX, crate::wgsl!("gather")],
     cpu: run,
     grid: |dispatch| groups(dispatch.params::<Params>().count as usize, 256),
     // Of `a` only the words that are fetched count, twice: read and written.

@@ -13,7 +13,7 @@ use crate::params;
 pub static LAYER_NORM: Kernel = Kernel {
     name: "layer_norm",
     params: Params::FIELDS,
-    wgsl: &[common::INDEX, common::TREE, include_str!("../../shaders/layer_norm.wgsl")],
+    wgsl: &[common::INDEX, common::TREE, crate::wgsl!("layer_norm")],
     cpu: run,
     grid: |dispatch| {
         let params: Params = dispatch.params();

@@ -19,7 +19,7 @@ pub use cases::cases;
 pub static MAP: Kernel = Kernel {
     name: "map",
     params: Params::FIELDS,
-    wgsl: &[common::SCALAR, common::INDEX, include_str!("../../shaders/map.wgsl")],
+    wgsl: &[common::SCALAR, common::INDEX, crate::wgsl!("map")],
     cpu: run,
     grid: |dispatch| groups(dispatch.params::<Params>().count as usize, 256),
     cost: |dispatch| Cost {

@@ -5,6 +5,7 @@
 
 mod cases;
 mod cpu;
+mod engine;
 pub mod form;
 pub mod lanes;
 mod rules;
@@ -25,13 +26,7 @@ pub use cases::cases;
 pub static MASKED: Kernel = Kernel {
     name: "masked",
     params: Params::FIELDS,
-    wgsl: &[
-        common::SCALAR,
-        common::INDEX,
-        common::TOTAL,
-        include_str!("../../shaders/common/powers.wgsl"),
-        include_str!("../../shaders/masked.wgsl"),
-    ],
+    wgsl: &[common::SCALAR, common::INDEX, common::TOTAL, crate::wgsl!("common/powers"), crate::wgsl!("masked")],
     cpu: cpu::run,
     grid: |dispatch| groups(dispatch.params::<Params>().count as usize, 1024),
     cost: |dispatch| Cost {

@@ -18,7 +18,7 @@ pub use cases::cases;
 pub static MATMUL: Kernel = Kernel {
     name: "matmul",
     params: Params::FIELDS,
-    wgsl: &[common::SCALAR, common::INDEX, include_str!("../../shaders/matmul.wgsl")],
+    wgsl: &[common::SCALAR, common::INDEX, crate::wgsl!("matmul")],
     cpu: run,
     grid: |dispatch| {
         let params: Params = dispatch.params();
@@ -114,10 +114,10 @@ impl Tile {
     /// what tiles staged in workgroup memory do there (measured on llvmpipe and SwiftShader).
     fn of(info: &Info) -> Self {
         if info.is_software {
-            let wgsl = include_str!("../../shaders/common/matmul_tile_16x16.wgsl");
+            let wgsl = crate::wgsl!("common/matmul_tile_16x16");
             return Self { rows: 32, columns: 64, wgsl };
         }
-        Self { rows: 64, columns: 64, wgsl: include_str!("../../shaders/common/matmul_tile_8x8.wgsl") }
+        Self { rows: 64, columns: 64, wgsl: crate::wgsl!("common/matmul_tile_8x8") }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::device::{Call, Cost, Dispatch, Kernel, View};
 pub static MLP_FORWARD: Kernel = Kernel {
     name: "mlp_forward",
     params: Params::FIELDS,
-    wgsl: &[common::MLP_PARAMS, common::MLP_BLOCK, common::SMOOTH, include_str!("../../shaders/mlp_forward.wgsl")],
+    wgsl: &[common::MLP_PARAMS, common::MLP_BLOCK, common::SMOOTH, crate::wgsl!("mlp_forward")],
     cpu: run,
     grid: |dispatch| [dispatch.params::<Params>().parts, 1, 1],
     cost: |dispatch| {

@@ -8,13 +8,7 @@ use crate::device::{Call, Cost, Dispatch, Kernel, View};
 pub static MLP_STEP: Kernel = Kernel {
     name: "mlp_step",
     params: Params::FIELDS,
-    wgsl: &[
-        common::MLP_PARAMS,
-        common::MLP_BLOCK,
-        common::MLP_GRADIENT,
-        common::SMOOTH,
-        include_str!("../../shaders/mlp_step.wgsl"),
-    ],
+    wgsl: &[common::MLP_PARAMS, common::MLP_BLOCK, common::MLP_GRADIENT, common::SMOOTH, crate::wgsl!("mlp_step")],
     cpu: run,
     grid: |dispatch| [dispatch.params::<Params>().parts, 1, 1],
     cost,

@@ -14,7 +14,7 @@ use crate::params;
 pub static RANDOM: Kernel = Kernel {
     name: "random",
     params: Params::FIELDS,
-    wgsl: &[common::SCALAR, common::INDEX, common::THREEFRY, include_str!("../../shaders/random.wgsl")],
+    wgsl: &[common::SCALAR, common::INDEX, common::THREEFRY, crate::wgsl!("random")],
     cpu: run,
     grid: |dispatch| groups(dispatch.params::<Params>().count.div_ceil(2) as usize, 256),
     // Some forty integer operations a number.

@@ -12,13 +12,13 @@ pub(super) mod engine;
 use std::rc::Rc;
 
 use pulp::{Simd, WithSimd};
-use serde::{Deserialize, Serialize};
 
 use super::common::{self, Variant};
-use super::masked::lanes::{self, Source, Target};
+use super::masked::lanes;
 use super::simd;
 use crate::device::{Call, Cost, Dispatch, Kernel, SharedBody, View, groups};
 use crate::params;
+use crate::record;
 
 pub use cases::{cases, cases_of_gradient};
 use engine::{Table, fits, read, write};
@@ -27,13 +27,7 @@ use engine::{Table, fits, read, write};
 pub static RATIONAL: Kernel = Kernel {
     name: "rational",
     params: Params::FIELDS,
-    wgsl: &[
-        common::SCALAR,
-        common::INDEX,
-        common::TOTAL,
-        common::RATIONAL,
-        include_str!("../../shaders/rational.wgsl"),
-    ],
+    wgsl: &[common::SCALAR, common::INDEX, common::TOTAL, common::RATIONAL, crate::wgsl!("rational")],
     cpu: run,
     grid: |dispatch| groups(dispatch.params::<Params>().count.div_ceil(32) as usize, 64),
     cost: |dispatch| Cost { flops: flops(dispatch, 2), bytes: dispatch.bytes() },
@@ -52,14 +46,15 @@ params! {
 }
 
 /// Polynomials of one variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
     /// 1, x, x², …
     Monomial,
     /// T_0 = 1, T_1 = x, T_n = 2 x T_(n-1) - T_(n-2).
     Chebyshev,
 }
+
+record! { enum Basis { Monomial, Chebyshev } }
 
 /// The function's form.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -198,16 +193,15 @@ fn run(call: Call<'_>) {
     let y = &mut bytemuck::cast_slice_mut::<u32, f32>(y)[..count];
     let bottom = &mut bottom[..count.div_ceil(32)];
     let piece = TILE * common::rows_per_piece(count.div_ceil(TILE), TILE * form.coefficients(), call.team);
-    let settle = lanes::settle();
     let pieces = y.chunks_mut(piece).zip(bottom.chunks_mut(piece / 32)).zip(x.chunks(piece)).enumerate();
     common::each(pieces, call.team, |(at, ((y, bottom), x))| {
-        let (mut tile, nothing) = ([0.0; TILE], [0; TILE / 32]);
+        let mut tile = [0.0; TILE];
         let tiles = y.chunks_mut(TILE).zip(bottom.chunks_mut(TILE / 32)).zip(x.chunks(TILE)).enumerate();
         for (k, ((values, bits), x)) in tiles {
             let (out, start) = (&mut tile[..x.len()], at * piece + k * TILE);
             let first = if channels == 1 { 0 } else { start % channels };
             simd::dispatch(Forward { form, params, table, x, out, first });
-            settle(&[Source { values: out, bits: &nothing }], Target { values, bits: Some(bits) });
+            lanes::settle(out, values, bits);
         }
     });
 }

@@ -8,7 +8,7 @@
 use pulp::{Simd, WithSimd};
 
 use super::common::{self, Variant};
-use super::masked::lanes::{self, Source, Target};
+use super::masked::lanes::{self, Source};
 use super::rational::engine::{PAD, Table, Term, fits, read, write};
 use super::rational::{Params, Rational, flops};
 use super::simd;
@@ -18,7 +18,7 @@ use crate::device::{Call, Cost, Dispatch, Kernel, View};
 pub static RATIONAL_GRADIENT: Kernel = Kernel {
     name: "rational_gradient",
     params: Params::FIELDS,
-    wgsl: &[common::SCALAR, common::TOTAL, common::RATIONAL, include_str!("../../shaders/rational_gradient.wgsl")],
+    wgsl: &[common::SCALAR, common::TOTAL, common::RATIONAL, crate::wgsl!("rational_gradient")],
     cpu: run,
     grid: |dispatch| {
         let params: Params = dispatch.params();
@@ -138,8 +138,7 @@ fn finite<S: Simd>(simd: S, v: S::f32s) -> S::f32s {
 /// g where there is a value, something not finite under ⊥; the first element is number `first`.
 fn marked(g: &[f32], bottom: &[u32], first: usize, out: &mut [f32]) {
     if first.is_multiple_of(32) {
-        let source = Source { values: g, bits: &bottom[first / 32..] };
-        return lanes::settle()(&[source], Target { values: out, bits: None });
+        return lanes::mark(Source { values: g, bits: &bottom[first / 32..] }, out);
     }
     for (at, (out, g)) in out.iter_mut().zip(g).enumerate() {
         let place = first + at;

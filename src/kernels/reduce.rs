@@ -20,7 +20,7 @@ pub use cases::cases;
 pub static REDUCE: Kernel = Kernel {
     name: "reduce",
     params: Params::FIELDS,
-    wgsl: &[common::SCALAR, common::INDEX, include_str!("../../shaders/reduce.wgsl")],
+    wgsl: &[common::SCALAR, common::INDEX, crate::wgsl!("reduce")],
     cpu: run,
     grid: |dispatch| {
         let params: Params = dispatch.params();

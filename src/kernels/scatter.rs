@@ -13,7 +13,7 @@ use crate::params;
 pub static SCATTER: Kernel = Kernel {
     name: "scatter",
     params: Params::FIELDS,
-    wgsl: &[common::INDEX, include_str!("../../shaders/scatter.wgsl")],
+    wgsl: &[common::INDEX, crate::wgsl!("scatter")],
     cpu: run,
     grid: |dispatch| {
         let params: Params = dispatch.params();

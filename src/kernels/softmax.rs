@@ -14,7 +14,7 @@ use crate::params;
 pub static SOFTMAX: Kernel = Kernel {
     name: "softmax",
     params: Params::FIELDS,
-    wgsl: &[common::INDEX, common::TREE, include_str!("../../shaders/softmax.wgsl")],
+    wgsl: &[common::INDEX, common::TREE, crate::wgsl!("softmax")],
     cpu: run,
     grid: |dispatch| {
         let params: Params = dispatch.params();

@@ -5,12 +5,11 @@
 mod cases;
 mod decoded;
 
-use serde::{Deserialize, Serialize};
-
 use super::common;
 use crate::device::{Call, Cost, Dispatch, Kernel, View, groups};
 use crate::error::{Error, Result};
 use crate::params;
+use crate::record;
 
 pub use cases::cases;
 pub use decoded::Decoded;
@@ -19,7 +18,7 @@ pub use decoded::Decoded;
 pub static STRICT: Kernel = Kernel {
     name: "strict",
     params: Params::FIELDS,
-    wgsl: &[common::SCALAR, common::INDEX, common::TOTAL, include_str!("../../shaders/strict.wgsl")],
+    wgsl: &[common::SCALAR, common::INDEX, common::TOTAL, crate::wgsl!("strict")],
     cpu: run,
     grid: |dispatch| groups(dispatch.params::<Params>().plane as usize, 64),
     cost: |dispatch| {
@@ -53,26 +52,28 @@ params! {
 pub const MAX_FACTORS: usize = 4;
 
 /// When a pair is too near a pole to be divided.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decoding {
     /// What `tau_infer` and `tau_train` are compared with.
     pub threshold: Threshold,
     /// Below this a pair is ⊥.
     pub tau_infer: f32,
     /// From `tau_infer` to below this a value is given, and marked as near a pole; no such band if absent.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tau_train: Option<f32>,
 }
 
+record! { Decoding { threshold, tau_infer, tau_train } }
+
 /// The nearness of a pair to a pole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threshold {
     /// |Q| / √(P² + Q²): the same for (P, Q) and (kP, kQ), so a threshold τ refuses values beyond about 1/τ.
     Angle,
     /// |Q|, which depends on how the pair is scaled.
     Denominator,
 }
+
+record! { enum Threshold { Angle, Denominator } }
 
 impl Default for Decoding {
     /// Refuses values beyond 1,000 and marks those beyond 100, in units of what the model was trained on.

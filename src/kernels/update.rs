@@ -11,7 +11,7 @@
 use pulp::{Simd, WithSimd};
 
 use super::disjoint::Disjoint;
-use super::optimise::Rule;
+use super::optimise::{Rule, Sizes, TAIL};
 use super::simd::{dispatch, fma, fnma, load, store};
 use crate::host::Team;
 
@@ -27,9 +27,10 @@ struct Schedule {
 /// Pieces are whole cache lines of `params`.
 const LINE: usize = 64;
 
-/// params [total] and moments [2 total] take one step; report[cursor] = loss of the batch (0 where no sample weighs anything); control moves on.
+/// params [total] and moments take one step; report[cursor] = loss of the batch (0 where no sample weighs anything); control moves on.
+/// Behind the moments lie the sums of a group's steps before the last.
 pub(super) fn optimise(
-    [total, parts, steps]: [usize; 3],
+    sizes: Sizes,
     rule: Rule,
     order: &[u32],
     partials: &[f32],
@@ -37,17 +38,31 @@ pub(super) fn optimise(
     control: &mut [u32],
     team: &Team,
 ) {
+    let Sizes { total, parts, steps, group } = sizes;
     assert!(total.is_multiple_of(LINE), "optimise: {total} words of parameters, not a multiple of {LINE}");
     let cursor = control[3] as usize;
     control[0] = control[2];
     control[1] = ((cursor + 1) % steps) as u32;
     let [lr, scale, root, decay] = std::array::from_fn(|i| f32::from_bits(order[4 * cursor + i]));
     let schedule = Schedule { lr, scale, root, decay };
-    let sum = |word: usize| (0..parts).map(|part| partials[part * (total + 64) + word]).sum::<f32>();
+    let sum = |word: usize| (0..parts).map(|part| partials[part * (total + TAIL) + word]).sum::<f32>();
     let (loss, weight) = (sum(total), sum(total + 1));
-    let is_empty = weight == 0.0;
-    let mean = if is_empty { 0.0 } else { 1.0 / weight };
-    report[cursor] = if is_empty { 0.0 } else { loss / weight };
+    report[cursor] = if weight == 0.0 { 0.0 } else { loss / weight };
+    let (moments, kept) = moments.split_at_mut(2 * total);
+    let place = cursor % group;
+    let mut taken = Taken { partials, parts, stride: total + TAIL, weight };
+    if group > 1 {
+        let before = if place == 0 { 0.0 } else { kept[total + (place + 1) % 2 * 4] };
+        taken.weight += before;
+        keep(&taken, place == 0, &mut kept[..total]);
+        kept[total + place % 2 * 4..][..4].fill(taken.weight);
+        if place + 1 < group && cursor + 1 < steps {
+            return;
+        }
+        taken = Taken { partials: kept, parts: 1, ..taken };
+    }
+    let Taken { partials, parts, stride, weight } = taken;
+    let mean = if weight == 0.0 { 0.0 } else { 1.0 / weight };
     let (m, v) = moments.split_at_mut(total);
     let (params, m, v) = (Disjoint::new(params), Disjoint::new(m), Disjoint::new(v));
     let pieces = team.threads();
@@ -56,18 +71,26 @@ pub(super) fn optimise(
         let range = (piece * share).min(total)..((piece + 1) * share).min(total);
         // SAFETY: one range per piece.
         let (params, m, v) = unsafe { (params.range(range.clone()), m.range(range.clone()), v.range(range.clone())) };
-        dispatch(Update {
-            rule,
-            schedule,
-            mean,
-            partials: &partials[range.start..],
-            stride: total + 64,
-            parts,
-            params,
-            m,
-            v,
-        });
+        dispatch(Update { rule, schedule, mean, partials: &partials[range.start..], stride, parts, params, m, v });
     });
+}
+
+/// Gradients to be summed, and the weight they are divided by.
+struct Taken<'a> {
+    partials: &'a [f32],
+    parts: usize,
+    stride: usize,
+    weight: f32,
+}
+
+/// Adds a step's gradients to those of its group.
+fn keep(taken: &Taken<'_>, is_first: bool, kept: &mut [f32]) {
+    if is_first {
+        kept.fill(0.0);
+    }
+    for part in taken.partials.chunks(taken.stride).take(taken.parts) {
+        kept.iter_mut().zip(part).for_each(|(kept, gradient)| *kept += gradient);
+    }
 }
 
 struct Update<'a> {

@@ -28,6 +28,21 @@ pub fn forward(spec: &Spec, parameters: &[Var], x: &Var, mode: &Mode) -> Var {
     pass.layers(&spec.layers, x.clone())
 }
 
+/// After each layer but the head, 1 for each row, [rows, 1], that has met a pole.
+pub fn bottoms(spec: &Spec, parameters: &[Var], x: &Var) -> Vec<Var> {
+    let mut pass = Pass { parameters: parameters.iter(), mode: &Mode::Predict, dropouts: 0, bottom: None };
+    let rows = x.shape().sizes()[0];
+    let none = Var::constant(Tensor::scalar(x.value().device(), 0.0));
+    let mut x = x.clone();
+    let layers = spec.layers.iter().filter(|layer| !matches!(layer, Layer::Projective(_)));
+    layers
+        .map(|layer| {
+            x = pass.layer(layer, x.clone());
+            pass.bottom.clone().unwrap_or_else(|| ops::broadcast_to(&none, &[rows, 1].into()))
+        })
+        .collect()
+}
+
 struct Pass<'a> {
     parameters: std::slice::Iter<'a, Var>,
     mode: &'a Mode,

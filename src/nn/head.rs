@@ -1,17 +1,16 @@
 //! Projective heads: the last layer of a model that may divide by zero. From features it makes a numerator P and a
 //! denominator Q per output and divides nothing; y = P / Q is decoded once, at inference, where Q is not too near 0.
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::{Error, Result};
 use crate::kernels::mlp;
 pub use crate::kernels::mlp::{Denominators, Form, Gauge};
 pub use crate::kernels::rational::Basis;
 use crate::kernels::rational::MAX_DEGREE;
 pub use crate::kernels::strict::{Decoding, Threshold};
+use crate::record;
 
 /// The last layer: from features to pairs, [rows, 2 · outputs], numerators first.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Head {
     /// Values per row that the model predicts.
     pub outputs: usize,
@@ -22,13 +21,14 @@ pub struct Head {
     /// Added to every denominator: 1 starts a model far from its poles, 0 leaves it free.
     pub anchor: f32,
     /// Q = softplus(δ) + floor (+ anchor), a denominator that keeps its sign; free if absent.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub floor: Option<f32>,
     /// The representative of a pair that losses see.
     pub gauge: Gauge,
     /// Where a pair is too near a pole to be divided.
     pub decoding: Decoding,
 }
+
+record! { Head { outputs, form, denominators, anchor, floor, gauge, decoding } }
 
 impl Head {
     /// Cubic over quadratic with one denominator per row, anchored at 1.

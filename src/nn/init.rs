@@ -1,13 +1,11 @@
 //! First values of parameters, drawn from the counter-based generator: the same seed gives the same model on every device.
 
-use serde::{Deserialize, Serialize};
-
 use super::layout::{Layout, Parameter};
 use crate::kernels::random::{self, threefry};
+use crate::record;
 
 /// How a parameter starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Init {
     /// U(-1/√inputs, 1/√inputs) for weight and bias: the common default of linear layers.
     Linear,
@@ -31,6 +29,8 @@ pub enum Init {
     /// 1 + N(0, 0.01²).
     NearOne,
 }
+
+record! { enum Init { Linear, Kaiming, Xavier, Zero, One, Identity { numerator, channels }, Small, NearOne } }
 
 impl Init {
     /// How the bias of a layer starts whose weight starts like this.

@@ -6,7 +6,7 @@ mod init;
 mod layout;
 mod spec;
 
-pub use forward::{Mode, forward};
+pub use forward::{Mode, bottoms, forward};
 pub use head::{Basis, Decoding, Denominators, Form, Gauge, Head, Threshold};
 pub use init::{Init, initialise};
 pub use layout::{Layout, Parameter};

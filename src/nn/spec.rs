@@ -1,16 +1,15 @@
 //! What a model is made of. A spec is data: it is printed, compared and kept in the model file.
 
-use serde::{Deserialize, Serialize};
-
 use super::head::{Basis, Head};
 use super::init::Init;
 use crate::error::{Error, Result};
 pub use crate::kernels::mlp::Activation;
 use crate::kernels::rational::{MAX_DEGREE, Rational};
+use crate::record;
 use crate::scm::policy::Policy;
 
 /// A model: inputs and layers in order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Spec {
     /// Values per row that go in.
     pub inputs: usize,
@@ -18,9 +17,10 @@ pub struct Spec {
     pub layers: Vec<Layer>,
 }
 
+record! { Spec { inputs, layers } }
+
 /// One layer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Layer {
     /// y = W x + b.
     Linear {
@@ -58,8 +58,30 @@ pub enum Layer {
     Projective(Head),
 }
 
+record! {
+    enum Layer {
+        Linear { outputs, bias, init }, Activation { function }, LayerNorm { epsilon }, Dropout { rate },
+        Residual { layers }, Rational(_), Projective(_),
+    }
+}
+
+impl Layer {
+    /// What it is, as model files say it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Linear { .. } => "linear",
+            Self::Activation { .. } => "activation",
+            Self::LayerNorm { .. } => "layer_norm",
+            Self::Dropout { .. } => "dropout",
+            Self::Residual { .. } => "residual",
+            Self::Rational(_) => "rational",
+            Self::Projective(_) => "projective",
+        }
+    }
+}
+
 /// A rational function as a layer.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RationalLayer {
     /// Degree of the numerator.
     pub numerator: usize,
@@ -76,6 +98,8 @@ pub struct RationalLayer {
     /// What becomes of gradients at ⊥.
     pub policy: Policy,
 }
+
+record! { RationalLayer { numerator, denominator, basis, is_per_channel, is_safe, epsilon, policy } }
 
 impl RationalLayer {
     /// Of these degrees, shared by all columns, with poles where |Q| <= 1e-6, gradients 0 there.

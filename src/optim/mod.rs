@@ -3,15 +3,13 @@
 
 mod schedule;
 
-use serde::{Deserialize, Serialize};
-
 use crate::kernels::optimise::Rule;
+use crate::record;
 
 pub use schedule::{Schedule, Shape};
 
 /// How parameters follow gradients.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "optimizer", rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Optimizer {
     /// p -= lr · (g, or the running sum of g with momentum).
     Sgd {
@@ -44,6 +42,13 @@ pub enum Optimizer {
         /// Taken off the parameters, times the learning rate.
         weight_decay: f32,
     },
+}
+
+record! {
+    enum Optimizer {
+        Sgd { momentum, nesterov, weight_decay }, Adam { beta1, beta2, epsilon, weight_decay },
+        AdamW { beta1, beta2, epsilon, weight_decay },
+    }
 }
 
 impl Optimizer {

@@ -1,9 +1,9 @@
 //! How the learning rate changes over training.
 
-use serde::{Deserialize, Serialize};
+use crate::record;
 
 /// A schedule: a shape over epochs behind a linear warm-up over steps.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Schedule {
     /// Steps over which the rate rises linearly from 1/n of its value.
     pub warmup_steps: u64,
@@ -11,9 +11,10 @@ pub struct Schedule {
     pub shape: Shape,
 }
 
+record! { Schedule { warmup_steps, shape } }
+
 /// Factor of the base rate, changing once per epoch.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "shape", rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shape {
     /// 1 throughout.
     Constant,
@@ -37,6 +38,8 @@ pub enum Shape {
         factor: f64,
     },
 }
+
+record! { enum Shape { Constant, Step { every, factor }, Cosine { floor }, Plateau { patience, factor } } }
 
 impl Schedule {
     /// The base rate throughout.

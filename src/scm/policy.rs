@@ -20,6 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use super::complex::Complex;
 use crate::error::{Error, Result};
+use crate::host;
+use crate::json::{Json, Record};
 
 /// What to do with a gradient. As text, and in files: `clamp`, `clamp(-2..2)`, `project`, `reject`, `pass`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -111,7 +113,9 @@ impl FromStr for Policy {
 }
 
 fn limits(text: &str) -> Result<Policy> {
-    let numbers = text.split_once("..").and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
+    let numbers = text
+        .split_once("..")
+        .and_then(|(low, high)| Some((host::parse_number(low)? as f32, host::parse_number(high)? as f32)));
     match numbers {
         Some((low, high)) if low <= high && f32::is_finite(low) && f32::is_finite(high) => {
             Ok(Policy::Clamp { low, high })
@@ -133,6 +137,16 @@ impl TryFrom<String> for Policy {
 impl From<Policy> for String {
     fn from(policy: Policy) -> Self {
         policy.to_string()
+    }
+}
+
+impl Record for Policy {
+    fn to_json(&self) -> Json {
+        Json::Text(self.to_string())
+    }
+
+    fn from_json(json: &Json) -> Result<Self> {
+        Self::try_from(String::from_json(json)?)
     }
 }
 

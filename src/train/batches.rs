@@ -31,7 +31,7 @@ fn mixed(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The words of `order` for an epoch: `steps` table rows, then the permutation.
+/// The words of `order` for an epoch: `steps` table rows (those of a group of steps alike), then the permutation.
 pub(super) fn epoch_words(
     settings: &Settings,
     epoch: usize,
@@ -40,8 +40,9 @@ pub(super) fn epoch_words(
     permutation: &[u32],
 ) -> Vec<u32> {
     let mut words = Vec::with_capacity(ROW_WORDS * steps + permutation.len());
+    let group = settings.accumulate;
     for step in 0..steps {
-        let done = (epoch * steps + step) as u64;
+        let done = (epoch * steps.div_ceil(group) + step / group) as u64;
         let lr = settings.lr * settings.schedule.factor(done, epoch, settings.epochs, drops);
         words.extend(settings.optimizer.row(lr, done + 1).map(f32::to_bits));
     }

@@ -1,7 +1,5 @@
 //! A run cut at any step, as named tensors: the same file as a model, plus what is needed to go on bit for bit.
 
-use serde::{Deserialize, Serialize};
-
 use super::events::EpochReport;
 use super::model::Model;
 use super::settings::Settings;
@@ -10,17 +8,19 @@ use super::storage::Storage;
 use crate::error::{Error, Result};
 use crate::io::tensors::{self, Array, Data};
 use crate::io::{Choice, Fractions, Header, Preparation};
+use crate::json::{Json, Record};
+use crate::kernels::optimise::moment_words;
 use crate::nn::Spec;
+use crate::record;
 
 /// Where a run stands.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
     /// Finished epochs.
     pub history: Vec<EpochReport>,
     /// Steps done of the epoch under way.
     pub cursor: usize,
     /// Their losses; kept as numbers beside the weights, for they need not be finite.
-    #[serde(skip)]
     pub losses: Vec<f32>,
     /// The best watched loss.
     pub best_loss: Option<f64>,
@@ -33,12 +33,13 @@ pub struct Progress {
     /// Epochs without improvement since the last drop.
     pub since_drop: usize,
     /// Epochs, one after another, whose coverage was too low.
-    #[serde(default)]
     pub uncovered: usize,
 }
 
+record! { Progress { history, cursor, best_loss, best_epoch, since_best, drops, since_drop, uncovered = 0 } else { losses } }
+
 /// How the rows came out of a table: with the seed, all it takes to deal out the same ones again.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Origin {
     /// How the first record was read.
     pub header: Header,
@@ -47,6 +48,8 @@ pub struct Origin {
     /// The parts held back.
     pub fractions: Fractions,
 }
+
+record! { Origin { header, choice, fractions } }
 
 /// Everything a run is.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +60,7 @@ pub struct Checkpoint {
     pub settings: Settings,
     /// Flat parameters.
     pub parameters: Vec<f32>,
-    /// Flat moments.
+    /// Flat moments, and the gradients of an update under way.
     pub moments: Vec<f32>,
     /// Step counters.
     pub control: Vec<u32>,
@@ -74,14 +77,14 @@ pub struct Checkpoint {
 /// The metadata key of the words.
 const KEY: &str = "meromorph.checkpoint";
 
-#[derive(Serialize, Deserialize)]
 struct Words {
     settings: Settings,
     progress: Progress,
     fingerprint: u64,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     origin: Option<Origin>,
 }
+
+record! { Words { settings, progress, fingerprint, origin } }
 
 impl Checkpoint {
     /// The file's bytes: a model file (of the best weights so far) that also holds the run.
@@ -95,11 +98,10 @@ impl Checkpoint {
             fingerprint: self.fingerprint,
             origin: self.origin.clone(),
         };
-        let text = serde_json::to_string(&words).map_err(|error| Error::new(format!("checkpoint: {error}")))?;
-        content.metadata.insert(KEY.into(), text);
+        content.metadata.insert(KEY.into(), words.to_json().to_string());
         let total = self.parameters.len();
         content.put_f32("run.parameters", &[total], self.parameters.clone());
-        content.put_f32("run.moments", &[2 * total], self.moments.clone());
+        content.put_f32("run.moments", &[self.moments.len()], self.moments.clone());
         content.put_f32("run.best", &[total], self.best.clone());
         content.put_f32("run.losses", &[self.progress.losses.len()], self.progress.losses.clone());
         let control = Array { shape: vec![4], data: Data::U32(self.control.clone()) };
@@ -122,14 +124,14 @@ impl Checkpoint {
             .metadata
             .get(KEY)
             .ok_or_else(|| told("it is a model, not a checkpoint: there is nothing to resume"))?;
-        let words: Words =
-            serde_json::from_str(text).map_err(|error| told(&format!("its checkpoint header is damaged: {error}")))?;
+        let words = Json::parse(text).and_then(|json| Words::from_json(&json));
+        let words = words.map_err(|error| told(&format!("its checkpoint header is damaged: {error}")))?;
         words.settings.check().map_err(|error| error.within(source))?;
         let total = model.parameters.len();
         let mut take =
             |name: &str, count: usize| content.take_f32(name, &[count]).map_err(|error| error.within(source));
         let parameters = take("run.parameters", total)?;
-        let moments = take("run.moments", 2 * total)?;
+        let moments = take("run.moments", moment_words(total, words.settings.accumulate))?;
         let best = take("run.best", total)?;
         let Words { settings, mut progress, fingerprint, origin } = words;
         progress.losses = take("run.losses", progress.cursor)?;

@@ -1,6 +1,8 @@
 //! What a run tells while it goes on, and what it amounted to.
 
-use serde::{Deserialize, Serialize};
+use crate::record;
+
+use serde::Serialize;
 
 /// What happens during a run.
 #[derive(Clone, Debug)]
@@ -19,7 +21,7 @@ pub enum Event<'a> {
 }
 
 /// One epoch in figures.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct EpochReport {
     /// The epoch, from 0.
     pub epoch: usize,
@@ -32,12 +34,13 @@ pub struct EpochReport {
     /// Whether it is the best so far.
     pub is_best: bool,
     /// What the watched rows' pairs look like, if the model makes pairs.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pairs: Option<PairReport>,
 }
 
+record! { EpochReport { epoch, train_loss, val_loss, lr, is_best, pairs } }
+
 /// Pairs of the validation rows (of the training rows without any).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairReport {
     /// The share that is decoded to a number.
     pub coverage: f64,
@@ -46,6 +49,8 @@ pub struct PairReport {
     /// The mean |Q|.
     pub mean_q: f64,
 }
+
+record! { PairReport { coverage, least_q, mean_q } }
 
 /// The watcher's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use super::metrics::largest;
 use super::predictor::Predictor;
 use super::storage::Storage;
@@ -11,9 +9,11 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::io::tensors::{self, Tensors};
 use crate::io::{Preparation, Table};
+use crate::json::{Json, Record};
 use crate::kernels::strict::Decoded;
 use crate::loss::Loss;
 use crate::nn::{Layout, Spec};
+use crate::record;
 
 /// A model that predicts.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +31,6 @@ pub struct Model {
 }
 
 /// What the file says in words, beside the tensors.
-#[derive(Serialize, Deserialize)]
 struct Header {
     /// Version of the file's schema.
     format: u32,
@@ -39,11 +38,11 @@ struct Header {
     engine: String,
     spec: Spec,
     loss: Loss,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     preparation: Option<Preparation>,
-    #[serde(skip_serializing_if = "Storage::is_f32", default)]
     storage: Storage,
 }
+
+record! { Header { format, engine, spec, loss, preparation, storage = Storage::F32 } }
 
 /// The schema this engine writes and reads.
 const FORMAT: u32 = 1;
@@ -76,8 +75,8 @@ impl Model {
             preparation: self.preparation.clone(),
             storage,
         };
-        let text = serde_json::to_string(&header).map_err(|error| Error::new(format!("model: {error}")))?;
-        let mut content = Tensors { metadata: BTreeMap::from([(KEY.into(), text)]), tensors: BTreeMap::new() };
+        let metadata = BTreeMap::from([(KEY.into(), header.to_json().to_string())]);
+        let mut content = Tensors { metadata, tensors: BTreeMap::new() };
         let layout = Layout::of(&self.spec);
         for parameter in &layout.parameters {
             storage.put(&mut content, parameter, layout.slice(parameter, &self.parameters))?;
@@ -90,8 +89,8 @@ impl Model {
         let Some(text) = content.metadata.get(KEY) else {
             return Err(told("it is a safetensors file, but not a meromorph model".into()));
         };
-        let header: Header =
-            serde_json::from_str(text).map_err(|error| told(format!("its model header is damaged: {error}")))?;
+        let header = Json::parse(text).and_then(|json| Header::from_json(&json));
+        let header = header.map_err(|error| told(format!("its model header is damaged: {error}")))?;
         if header.format != FORMAT {
             return Err(told(format!(
                 "its format is {}, this engine ({}) reads {FORMAT}",

@@ -5,11 +5,11 @@ use crate::device::{Buffer, Command, Device, View};
 use crate::error::{Error, Result};
 use crate::kernels::mlp::{self, Mlp};
 use crate::kernels::strict::{self, Decoded};
-use crate::nn::{Layout, Mode, Spec, forward};
+use crate::nn::{Head, Layout, Mode, Spec, forward};
 use crate::tensor::{DType, Tensor};
 
 /// Rows predicted at a time by the recorded pass: a multiple of 64, so that views stay aligned.
-const CHUNK: usize = 8192;
+pub(super) const CHUNK: usize = 8192;
 
 /// A model's parameters on a device, ready to predict.
 pub(super) struct Predictor {
@@ -55,14 +55,7 @@ impl Predictor {
             let count = rows * head.outputs;
             let x = self.device.upload(bytemuck::cast_slice(part))?;
             let z = self.outputs(&x, rows)?;
-            let [value, provenance] =
-                [count, strict::provenance_words(count)].map(|words| self.device.buffer(words).view());
-            let planes = self.device.buffer(4 * strict::plane_words(count)).view();
-            let pairs = strict::Pairs::joined(rows as u32, head.outputs as u32);
-            let out = strict::Outputs { value: value.clone(), planes: planes.clone(), provenance: provenance.clone() };
-            let z = z.view().clone();
-            let launch = strict::dispatch(&head.decoding, pairs, [z.clone(), z.clone()], z, &[], out);
-            self.device.record(Command::Dispatch(launch));
+            let strict::Outputs { value, planes, provenance } = decoded(&self.device, head, &z);
             let words = strict::plane_words(count);
             let gap = self.device.read(&View { offset: words, words, ..planes }).await?;
             let provenance = self.device.read(&provenance).await?;
@@ -74,6 +67,19 @@ impl Predictor {
     fn outputs(&self, x: &Buffer, rows: usize) -> Result<Tensor> {
         predict(&self.spec, &self.layout, self.fused.as_ref(), &self.device, &self.parameters, x, rows)
     }
+}
+
+/// The launch that decodes a head's pairs [rows, 2 · outputs].
+pub(super) fn decoded(device: &Device, head: &Head, z: &Tensor) -> strict::Outputs {
+    let rows = z.shape().sizes()[0];
+    let count = rows * head.outputs;
+    let [value, planes, provenance] = [count, 4 * strict::plane_words(count), strict::provenance_words(count)]
+        .map(|words| device.buffer(words).view());
+    let pairs = strict::Pairs::joined(rows as u32, head.outputs as u32);
+    let out = || strict::Outputs { value: value.clone(), planes: planes.clone(), provenance: provenance.clone() };
+    let z = z.view().clone();
+    device.record(Command::Dispatch(strict::dispatch(&head.decoding, pairs, [z.clone(), z.clone()], z, &[], out())));
+    out()
 }
 
 /// The model's outputs [rows, outputs] over rows on the device: fused where the model allows, else by chunks of recorded ops.

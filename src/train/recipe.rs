@@ -40,6 +40,8 @@ pub struct Recipe {
     pub epochs: Option<usize>,
     /// Rows per step: 256, or 32 for a small table, if not given.
     pub batch: Option<usize>,
+    /// Steps whose gradients make one update; 1 if not given.
+    pub accumulate: Option<usize>,
     /// Epochs without improvement before stopping; 0 = never.
     pub patience: Option<usize>,
     /// Seed of split, weights, order and dropout.
@@ -173,7 +175,8 @@ impl Recipe {
         }
         let plain = Settings::default();
         let (lr, epochs) = (self.lr.unwrap_or(plain.lr), self.epochs.unwrap_or(plain.epochs));
-        Settings { lr, epochs, batch: self.batch.unwrap_or(plain.batch), ..plain }.check()
+        let (batch, accumulate) = (self.batch.unwrap_or(plain.batch), self.accumulate.unwrap_or(plain.accumulate));
+        Settings { lr, epochs, batch, accumulate, ..plain }.check()
     }
 
     /// The model and its settings for rows dealt out. Refuses a loss that does not fit their target, and nothing else.
@@ -216,6 +219,7 @@ impl Recipe {
             schedule: self.schedule.unwrap_or(plain.schedule),
             epochs: self.epochs.unwrap_or(plain.epochs),
             batch: self.batch.unwrap_or(defaults.batch),
+            accumulate: self.accumulate.unwrap_or(plain.accumulate),
             // The loss of pairs sinks in steps, as poles are found.
             patience: self.patience.unwrap_or(if self.head.is_some() { 50 } else { plain.patience }),
             seed: self.seed,

@@ -1,13 +1,12 @@
 //! What a training run is asked to do.
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::optim::{Optimizer, Schedule};
+use crate::record;
 
 /// Settings of a run; they are kept in its checkpoints.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// What is made small.
     pub loss: Loss,
@@ -21,6 +20,8 @@ pub struct Settings {
     pub epochs: usize,
     /// Rows per step; the last step of an epoch may have fewer.
     pub batch: usize,
+    /// Steps whose gradients make one update, as if their rows were one batch; an epoch's last update may have fewer.
+    pub accumulate: usize,
     /// Epochs without improvement before stopping; 0 = never stop early.
     pub patience: usize,
     /// What counts as improvement of the validation loss.
@@ -32,15 +33,20 @@ pub struct Settings {
     /// Weight of each class; empty = all 1.
     pub class_weights: Vec<f32>,
     /// How many validation pairs must be decoded to go on; `None` = any.
-    #[serde(default)]
     pub coverage: Option<CoverageGoal>,
     /// Whether ⊥ targets are taken although the model's denominators cannot come near 0.
-    #[serde(default)]
     pub allows_unreachable: bool,
 }
 
+record! {
+    Settings {
+        loss, optimizer, lr, schedule, epochs, batch, accumulate = 1, patience, min_delta, seed, step, class_weights, coverage,
+        allows_unreachable = false,
+    }
+}
+
 /// When too few numbers end a run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoverageGoal {
     /// The least share of validation pairs to be decoded, in [0, 1].
     pub least: f64,
@@ -48,15 +54,18 @@ pub struct CoverageGoal {
     pub patience: usize,
 }
 
+record! { CoverageGoal { least, patience } }
+
 /// How a step is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepKind {
     /// Two launches: forward and backward per tile of rows; reduction and update.
     Fused,
     /// The model's ops, recorded once and replayed.
     Recorded,
 }
+
+record! { enum StepKind { Fused, Recorded } }
 
 impl StepKind {
     /// Its name.
@@ -77,6 +86,7 @@ impl Default for Settings {
             schedule: Schedule::COSINE,
             epochs: 200,
             batch: 256,
+            accumulate: 1,
             patience: 15,
             min_delta: 1e-6,
             seed: 0,
@@ -95,6 +105,7 @@ impl Settings {
         let wrong = [
             (self.epochs == 0, "epochs is 0; training needs at least 1".to_owned()),
             (self.batch == 0, "batch is 0; a step needs at least 1 row".to_owned()),
+            (self.accumulate == 0, "accumulate is 0; an update needs the gradients of at least 1 step".to_owned()),
             (!is_rate, format!("lr is {}; a learning rate is a finite number above 0", self.lr)),
             (!self.min_delta.is_finite(), format!("min_delta is {}; it must be finite", self.min_delta)),
         ];

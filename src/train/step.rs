@@ -2,21 +2,21 @@
 //! Both steps share the buffers and the update; only what fills the partial gradients differs.
 
 use super::data::{Data, Examples};
-use super::predictor::predict;
+use super::predictor::{decoded, predict};
 use super::settings::{Settings, StepKind};
 use crate::autograd::Var;
 use crate::device::{Buffer, Command, Device, Plan, View};
 use crate::error::{Error, Result};
+use crate::kernels::batch;
+use crate::kernels::cast::{self, Form};
 use crate::kernels::mlp::{self, Mlp};
-use crate::kernels::scalar::expr::{abs, ge};
-use crate::kernels::{batch, optimise};
+use crate::kernels::optimise::{self, TAIL};
+use crate::kernels::strict;
 use crate::loss;
-use crate::nn::{Decoding, Layout, Mode, Spec, Threshold, forward};
+use crate::nn::{Head, Layout, Mode, Spec, forward};
 use crate::ops;
 use crate::tensor::{DType, Tensor};
 
-/// Words after a part's gradients: loss sum, weight sum, and padding to the binding alignment.
-const TAIL: usize = 64;
 /// The stream that thresholds are drawn from, far from those of dropout layers.
 const TAU_STREAM: u32 = 1 << 20;
 /// Figures of the validation rows in the report, each at a multiple of `TAIL`: loss and weight sums; of pairs also the pairs decoded and
@@ -27,7 +27,7 @@ const FIGURES: usize = 5;
 pub(super) struct State {
     /// Flat parameters.
     pub parameters: Buffer,
-    /// First and second moments, one after the other.
+    /// First and second moments, one after the other, and what groups of steps keep.
     pub moments: Buffer,
     /// Step and cursor, twice: each launch reads one pair and writes the other.
     pub control: Buffer,
@@ -65,7 +65,7 @@ impl State {
         let words: &[u32] = bytemuck::cast_slice(parameters);
         Ok(Self {
             parameters: device.upload(words)?,
-            moments: device.upload(&vec![0; 2 * total])?,
+            moments: device.upload(&vec![0; optimise::moment_words(total, setup.settings.accumulate)])?,
             control: device.upload(&[0; 4])?,
             order,
             report: device.upload(&vec![0; validation_place(setup.steps, FIGURES)])?,
@@ -160,7 +160,8 @@ fn fused_step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows) -> Resul
 fn update(setup: &Setup<'_>, state: &State, partials: &Buffer, parts: usize) {
     let inputs = [state.order.view(), partials.view()];
     let outputs = [&state.parameters, &state.moments, &state.control, &state.report].map(Buffer::view);
-    let sizes = [setup.layout.total, parts, setup.steps];
+    let group = setup.settings.accumulate;
+    let sizes = optimise::Sizes { total: setup.layout.total, parts, steps: setup.steps, group };
     setup.device.record(Command::Dispatch(optimise::dispatch(
         setup.device.info(),
         &setup.settings.optimizer.rule(),
@@ -246,7 +247,7 @@ fn validation(setup: &Setup<'_>, state: &State, fused: Option<&Mlp>) -> Result<P
         let (loss, weight) = loss::sums(setup.settings.loss, &z, &y, &ones, &classes, &middle);
         let mut figures = vec![loss, weight];
         if let Some(head) = setup.spec.head() {
-            figures.extend(watched_pairs(&head.decoding, &z));
+            figures.extend(watched_pairs(device, head, &z));
         }
         for (at, figure) in figures.iter().enumerate() {
             copy(figure, &state.report, validation_place(setup.steps, at));
@@ -257,12 +258,15 @@ fn validation(setup: &Setup<'_>, state: &State, fused: Option<&Mlp>) -> Result<P
 }
 
 /// The share of pairs that are decoded, and the least and the mean size of a denominator.
-fn watched_pairs(decoding: &Decoding, z: &Var) -> [Var; 3] {
-    let (p, q) = loss::pairs::halves(z);
-    let [infer, _] = decoding.limits();
-    let is_angle = decoding.threshold == Threshold::Angle;
-    let is_given =
-        ops::fused(&[&p, &q], |v| ge(abs(v[1]), if is_angle { abs(v[0]) * infer } else { v[0] * 0.0 + infer }));
+fn watched_pairs(device: &Device, head: &Head, z: &Var) -> [Var; 3] {
+    let (_, q) = loss::pairs::halves(z);
+    // By the launch that predictions are decoded with: what is counted here is what will be given there.
+    let planes = decoded(device, head, z.value()).planes;
+    let bottoms = Tensor::empty(device, q.shape().clone(), DType::F32);
+    let count = bottoms.len();
+    let plane = View { words: strict::plane_words(count), ..planes };
+    bottoms.launch(cast::dispatch(Form::BitToFloat, count as u32, plane, bottoms.view().clone()));
+    let is_given = ops::fused(&[&Var::constant(bottoms)], |v| 1.0 - v[0]);
     let size = ops::abs(&q);
     let least = ops::neg(&ops::max(&ops::neg(&size), 0..2));
     [ops::mean(&is_given, 0..2), least, ops::mean(&size, 0..2)]

@@ -2,15 +2,14 @@
 //! f16: rounded to the nearest. int8: row r of W is q[r, c] · s[r] with s[r] = max |W[r, ·]| / 127, so 0 stays 0 and signs stay.
 
 use half::f16;
-use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::io::tensors::{Array, Data, Tensors};
 use crate::nn::Parameter;
+use crate::record;
 
 /// The type of the weights in a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Storage {
     /// As they were trained.
     #[default]
@@ -21,6 +20,8 @@ pub enum Storage {
     Int8,
 }
 
+record! { enum Storage { F32, F16, Int8 } }
+
 impl Storage {
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -29,11 +30,6 @@ impl Storage {
             Self::F16 => "f16",
             Self::Int8 => "int8",
         }
-    }
-
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-    pub(super) fn is_f32(&self) -> bool {
-        *self == Self::F32
     }
 
     /// Adds a parameter to a file. Refuses a weight that the type has no number for.

@@ -312,8 +312,8 @@ impl Trainer {
         } else {
             self.progress.since_best += 1;
         }
-        let last_step = ((epoch + 1) * self.steps - 1) as u64;
-        let factor = self.settings.schedule.factor(last_step, epoch, self.settings.epochs, self.progress.drops);
+        let last_update = ((epoch + 1) * self.steps.div_ceil(self.settings.accumulate) - 1) as u64;
+        let factor = self.settings.schedule.factor(last_update, epoch, self.settings.epochs, self.progress.drops);
         self.notice_plateau(is_best);
         let report = EpochReport { epoch, train_loss, val_loss, lr: self.settings.lr * factor, is_best, pairs };
         self.progress.history.push(report.clone());

@@ -10,7 +10,7 @@ use crate::nn::{Activation, Decoding, Head};
 use crate::optim::{Optimizer, Schedule, Shape};
 use crate::train::{Recipe, StepKind};
 
-const KNOWN: [&str; 29] = [
+const KNOWN: [&str; 30] = [
     "target",
     "task",
     "features",
@@ -29,6 +29,7 @@ const KNOWN: [&str; 29] = [
     "classWeights",
     "epochs",
     "batch",
+    "accumulate",
     "lr",
     "weightDecay",
     "patience",
@@ -73,6 +74,7 @@ pub(super) fn recipe(options: &JsValue, target: Option<&str>) -> Result<Recipe> 
         lr: options.number("lr")?,
         epochs: options.whole("epochs")?,
         batch: options.whole("batch")?,
+        accumulate: options.whole("accumulate")?,
         patience: options.whole("patience")?,
         seed: options.seed("seed")?.unwrap_or(0),
         step: options.one_of("step", &[("fused", StepKind::Fused), ("recorded", StepKind::Recorded)])?,

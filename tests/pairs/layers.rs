@@ -4,12 +4,13 @@ use meromorph::autograd::Var;
 use meromorph::kernels::mlp::PairLoss;
 use meromorph::loss::Loss;
 use meromorph::nn::{
-    Basis, Denominators, Form, Gauge, Head, Init, Layer, Layout, Mode, RationalLayer, Spec, forward, initialise,
+    Basis, Decoding, Denominators, Form, Gauge, Head, Init, Layer, Layout, Mode, RationalLayer, Spec, forward,
+    initialise,
 };
 use meromorph::optim::{Optimizer, Schedule, Shape};
 use meromorph::scm::{self, Masked, policy::Policy};
 use meromorph::tensor::Tensor;
-use meromorph::train::{Data, Examples, Flow, Settings, Trainer};
+use meromorph::train::{Data, Examples, Flow, Model, Settings, Storage, Trainer};
 use meromorph::{Device, ops};
 use pollster::block_on;
 
@@ -156,6 +157,34 @@ fn a_pole_inside_the_model_is_bottom_at_its_end_and_leaves_other_rows_alone() {
     let only = ops::grad(&z, &leaves.iter().collect::<Vec<_>>()).unwrap();
     let coefficients = |all: &[Option<Var>]| numbers(all[2].as_ref().unwrap());
     assert_eq!(coefficients(&gradients)[..1], coefficients(&only)[..1]);
+}
+
+#[test]
+fn a_profile_says_after_which_layer_rows_are_bottom() {
+    let linear = Layer::Linear { outputs: 2, bias: true, init: Init::Linear };
+    let decoding = Decoding::raw(0.25, Some(0.75));
+    let head = Head { anchor: 0.0, decoding, ..Head::linear(1) };
+    let layers = vec![linear, Layer::Rational(RationalLayer::new(0, 1)), Layer::Projective(head)];
+    let spec = Spec { inputs: 1, layers };
+    let layout = Layout::of(&spec);
+    let mut parameters = vec![0.0; layout.total];
+    // Features x and 2 x + 4, then 1 over each: poles at 0 and -2, the second one the head's denominator.
+    let values: [&[f32]; 3] = [&[1.0, 2.0], &[0.0, 4.0], &[1.0, 0.0, 1.0]];
+    for (parameter, values) in layout.parameters.iter().zip(values) {
+        parameters[parameter.offset..][..values.len()].copy_from_slice(values);
+    }
+    let storage = Storage::F32;
+    let model = Model { spec, loss: Loss::Pairs(PairLoss::default()), parameters, preparation: None, storage };
+    // 1 / (2 x + 4) is 1/12 beyond the head's threshold, 1/2 near it, 1 at -1.5.
+    let x = [0.0, -2.0, 4.0, -1.0, -1.5].repeat(2000);
+    let profile = block_on(model.profile(&Device::cpu(1), &x)).unwrap();
+    let seen: Vec<_> = profile.iter().map(|row| (&row.layer[..], row.kind, row.bottom, row.gap)).collect();
+    let wanted = [
+        ("layers.0", "linear", 0.0, None),
+        ("layers.1", "rational", 0.4, None),
+        ("layers.2", "projective", 0.6, Some(0.2)),
+    ];
+    assert_eq!(seen, wanted);
 }
 
 #[test]

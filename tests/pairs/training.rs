@@ -4,7 +4,7 @@ use meromorph::Device;
 use meromorph::io::{Choice, Header, read_table};
 use meromorph::kernels::mlp::PairLoss;
 use meromorph::loss::Loss;
-use meromorph::nn::{Activation, Decoding, Head, Spec};
+use meromorph::nn::{Activation, Decoding, Head, Layer, Layout, Spec};
 use meromorph::train::{
     CoverageGoal, Data, Examples, Flow, Model, Prediction, Recipe, Settings, Stop, Storage, Trainer,
 };
@@ -39,6 +39,34 @@ fn property_21_training_sees_pairs_and_prediction_decodes_them() {
     for (pair, value) in pairs.chunks(2).zip(&decoded.value) {
         assert_eq!(pair[0] / pair[1], *value);
     }
+}
+
+#[test]
+fn validation_counts_what_prediction_gives() {
+    let device = Device::cpu(1);
+    let head = Head { anchor: 0.0, decoding: Decoding::raw(1e-3, None), ..Head::linear(1) };
+    let spec = Spec { inputs: 2, layers: vec![Layer::Projective(head)] };
+    // Quotients that overflow and denominators that are not finite are far from 0, and still no values.
+    let x = [1.0, 1.0, 1.0, 1e-4, 1e38, 1e-2, 3.0, 2.0, 1.0, -5e-4, -1e38, 2e-3, 1.0, 0.0, 2.0, -1.0].to_vec();
+    let y = [1.0, 1.0].repeat(8);
+    let loss = Loss::Pairs(PairLoss { margin: 1.0, ..PairLoss::none() });
+    let settings = Settings { loss, epochs: 1, batch: 8, ..Settings::default() };
+    let rows = || Examples { x: x.clone(), y: y.clone() };
+    let data = Data { inputs: 2, targets: 2, train: rows(), validation: rows(), test: Examples::default() };
+    let layout_total = Layout::of(&spec).total;
+    let model = Model {
+        spec: spec.clone(),
+        loss,
+        parameters: vec![0.0; layout_total],
+        preparation: None,
+        storage: Storage::F32,
+    };
+    let decoded = block_on(model.decoded(&device, &x)).unwrap();
+    let given = (0..8).filter(|at| !decoded.is_bottom(*at)).count();
+    assert_eq!(given, 3);
+    let mut trainer = Trainer::new(&device, spec, settings, data).unwrap();
+    block_on(trainer.run(&mut |_| Flow::Continue)).unwrap();
+    assert_eq!(trainer.history()[0].pairs.unwrap().coverage, given as f64 / 8.0);
 }
 
 /// tan on [-2, 2], or with its poles cut out and marked.

@@ -5,7 +5,7 @@ import { download } from "./fetch.js";
 import { Handle } from "./handle.js";
 import { Model } from "./model.js";
 import { split } from "./options.js";
-import { pack, single } from "./parcel.js";
+import { copy, pack } from "./parcel.js";
 import { Run } from "./run.js";
 import type { Arrays, DeviceInfo, LoadOptions, ModelSource, ResumeOptions, Table, TrainOptions } from "./types.js";
 import { ENGINE } from "./wire.js";
@@ -40,7 +40,7 @@ export class Engine extends Handle {
     const { signal, keep } = split("resume", options);
     const packed = pack("resume", data, "data");
     const given: ArrayBuffer[] = [];
-    const bytes = single(checkpoint, given);
+    const bytes = copy(checkpoint, given);
     const begin = async () => {
       const { parcel, transfer } = await packed;
       return this.call("continue", [parcel, bytes, keep], { transfer: [...transfer, ...given] });

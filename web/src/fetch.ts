@@ -11,12 +11,7 @@ export async function download(source: Response | URL | string, options: LoadOpt
   const name = response.url.split(/[?#]/)[0]?.split("/").pop() || "model";
   if (!response.ok) throw new LoadError(`load: ${response.url || "the server"} answered ${response.status} ${response.statusText}`.trim());
   if (response.bodyUsed) throw new InputError("load: the response was read already; give a fresh one");
-  try {
-    return [await body(response, options), name];
-  } catch (error) {
-    options.signal?.throwIfAborted();
-    throw error instanceof LoadError ? error : new LoadError(`load: ${response.url || "the response"} broke off: ${words(error)}`);
-  }
+  return [await body(response, options), name];
 }
 
 async function requested(source: URL | string, signal: AbortSignal | undefined): Promise<Response> {
@@ -30,35 +25,45 @@ async function requested(source: URL | string, signal: AbortSignal | undefined):
 
 async function body(response: Response, { signal, onProgress }: LoadOptions): Promise<Uint8Array<ArrayBuffer>> {
   const told = Number(response.headers.get("content-length") ?? NaN);
-  if (told > MAX_BYTES) throw tooLarge(response, told);
+  const reader = response.body?.getReader();
+  if (told > MAX_BYTES) throw tooLarge(response, told, reader);
   // Of a compressed body the length is another one.
   const isWhole = told >= 0 && !response.headers.has("content-encoding");
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let loaded = 0;
-  const reader = response.body?.getReader();
-  const cancel = () => void reader?.cancel(signal?.reason).catch(() => {});
-  signal?.addEventListener("abort", cancel, { once: true });
+  for (;;) {
+    const chunk = reader && await next(reader, response, signal);
+    if (!chunk) return joined(chunks, loaded);
+    loaded += chunk.length;
+    if (loaded > MAX_BYTES) throw tooLarge(response, loaded, reader);
+    chunks.push(chunk);
+    onProgress?.(isWhole ? { loaded, total: told } : { loaded });
+  }
+}
+
+type Reader = ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
+
+/** The next bytes, or none after the last. */
+async function next(reader: Reader, response: Response, signal: AbortSignal | undefined): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const cancel = () => leave(reader);
+  signal?.addEventListener("abort", cancel);
   try {
-    for (;;) {
-      const { done, value } = (await reader?.read()) ?? { done: true };
-      signal?.throwIfAborted();
-      if (done) break;
-      loaded += value.length;
-      if (loaded > MAX_BYTES) throw tooLarge(response, loaded);
-      chunks.push(value);
-      onProgress?.(isWhole ? { loaded, total: told } : { loaded });
-    }
+    const { value } = await reader.read();
+    signal?.throwIfAborted();
+    return value;
   } catch (error) {
-    cancel();
-    throw error;
+    signal?.throwIfAborted();
+    throw new LoadError(`load: ${response.url || "the response"} broke off: ${words(error)}`);
   } finally {
     signal?.removeEventListener("abort", cancel);
   }
-  return joined(chunks, loaded);
 }
 
-function tooLarge(response: Response, bytes: number): LoadError {
-  void response.body?.cancel().catch(() => {});
+/** Nothing more is wanted; what the stream says to that does not matter. */
+const leave = (reader: Reader | undefined): void => void reader?.cancel().catch(() => {});
+
+function tooLarge(response: Response, bytes: number, reader: Reader | undefined): LoadError {
+  leave(reader);
   return new LoadError(`load: ${response.url || "the response"} has ${bytes} bytes; at most ${MAX_BYTES} can be loaded`);
 }
 

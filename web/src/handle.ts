@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 // What engines, runs and models have in common: an object at the other end of a connection, until it is disposed of.
 import type { Connection, Sending } from "./connection.js";
 import { InputError, type MeromorphError } from "./errors.js";

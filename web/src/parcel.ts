@@ -3,13 +3,13 @@ import { InputError, words } from "./errors.js";
 import type { Parcel } from "./wire.js";
 
 /** A parcel and the buffers in it that are given away. */
-export interface Load {
+export interface Packed {
   parcel: Parcel;
   transfer: ArrayBuffer[];
 }
 
 /** Reads a file, copies arrays before it returns, and leaves the rest for the engine to judge. */
-export async function pack(call: string, data: unknown, source: string): Promise<Load> {
+export async function pack(call: string, data: unknown, source: string): Promise<Packed> {
   if (data instanceof Blob) {
     const bytes = await data.arrayBuffer().catch((error: unknown) => {
       throw new InputError(`${call}: ${named(data, source)} cannot be read: ${words(error)}`);
@@ -23,14 +23,14 @@ export async function pack(call: string, data: unknown, source: string): Promise
 const named = (blob: Blob, source: string): string => (typeof File === "function" && blob instanceof File ? blob.name : source);
 
 function copied(value: unknown, transfer: ArrayBuffer[]): unknown {
-  const alone = single(value, transfer);
+  const alone = copy(value, transfer);
   if (alone !== value || typeof value !== "object" || value === null || !("x" in value)) return alone;
-  const entries = Object.entries(value).map(([key, part]) => [key, single(part, transfer)]);
+  const entries = Object.entries(value).map(([key, part]) => [key, copy(part, transfer)]);
   return Object.fromEntries(entries);
 }
 
 /** A copy of an array or buffer, its memory noted as given away; anything else as it is. */
-export function single(value: unknown, transfer: ArrayBuffer[]): unknown {
+export function copy(value: unknown, transfer: ArrayBuffer[]): unknown {
   if (Array.isArray(value)) return value.every((item) => typeof item === "number") ? given(Float64Array.from(value), transfer) : value;
   if (value instanceof ArrayBuffer) return given(new Uint8Array(value.slice(0)), transfer);
   if (!ArrayBuffer.isView(value) || value instanceof DataView) return value;

@@ -9,7 +9,7 @@ export interface PlaceOptions {
   /** false: in the caller's own thread, for use inside a worker of one's own. Else in a worker, and the page never waits. */
   worker?: boolean;
   /** The WebAssembly, for those who host it elsewhere; found beside the package's own files if not given. */
-  wasm?: string | URL | Response | ArrayBuffer | Uint8Array<ArrayBuffer> | WebAssembly.Module;
+  wasm?: string | URL | Response | BufferSource | WebAssembly.Module;
   /** Aborted: opening is rejected with its reason. */
   signal?: AbortSignal;
 }

@@ -73,3 +73,16 @@ test("publint and attw have nothing to say", () => {
   // It fails where it finds anything. The wasm is a file to point at, no module with types.
   said("attw", "--pack", ".", "--profile", "esm-only", "--exclude-entrypoints", "./meromorph.wasm");
 });
+
+test("the types say what can be called, to bundlers and to Node", () => {
+  const lib = ["--lib", "es2022,dom,dom.iterable,esnext.disposable", "--target", "es2022", "--strict", "--noEmit", "--types", ""];
+  for (const kind of [["--module", "esnext", "--moduleResolution", "bundler"], ["--module", "nodenext"]]) {
+    execFileSync(join(web, "node_modules/.bin/tsc"), ["--ignoreConfig", ...kind, ...lib, "test/types.ts"], { cwd: web, stdio: ["ignore", "inherit", "inherit"] });
+  }
+});
+
+test("the reference is made from the types", { timeout: 120_000 }, () => {
+  execFileSync("npm", ["run", "docs"], { cwd: web, stdio: ["ignore", "ignore", "pipe"] });
+  const run = readFileSync(join(web, "docs/interfaces/Run.html"), "utf8");
+  for (const name of ["pause", "resume", "stop", "predict", "checkpoint"]) assert.match(run, new RegExp(`id="${name}"`), name);
+});

@@ -1,27 +1,15 @@
 //! Masked programs on the CPU, a tile at a time. Memory is passed over once: bits become values that are not finite on the way in, and bits
 //! again on the way out; in between every row is one pass over registers in the first-level cache.
 
-use super::lanes::{self, BLOCK, Pass, Source, Target};
+use super::engine::{Engine, Register, Step, Tile, WIDTH, source};
+use super::lanes::{BLOCK, Source};
 use super::{Params, Planes, Total, plane_words};
 use crate::device::Call;
 use crate::host::Team;
 use crate::kernels::common;
 use crate::kernels::pointwise::{Access, Space, gather};
 use crate::kernels::program::Instruction;
-use crate::kernels::scalar::Row;
-
-/// Elements at a time: a multiple of a block, so that a tile has words of bits to itself.
-const TILE: usize = 1024;
-
-static NO_BITS: [u32; TILE / BLOCK] = [0; TILE / BLOCK];
-
-/// An input as the tiles read it.
-enum Input<'a> {
-    /// One element per index, as it lies in memory.
-    Full(Source<'a>),
-    /// By strides: ⊥ is NaN already.
-    Strided(Vec<f32>, [u32; 4]),
-}
+use crate::kernels::simd;
 
 /// 0, or why an element is ⊥: 1 by itself, 3 by a fault.
 type Cause = u8;
@@ -31,10 +19,7 @@ const FAULT: Cause = 3;
 struct Job<'a> {
     total: &'a Total,
     space: Space,
-    inputs: Vec<Input<'a>>,
-    /// The pass of each instruction that has one, and the one that only settles.
-    passes: Vec<Option<Pass>>,
-    settle: Pass,
+    steps: Vec<Step<'a>>,
     /// The inputs' causes, where the result's faults are wanted.
     causes: Vec<Vec<f32>>,
 }
@@ -52,18 +37,7 @@ pub(super) fn run(call: Call<'_>) {
     let total: &Total = call.body();
     let count = params.count as usize;
     let space = Space { dims: params.dims, strides: params.strides };
-    let pass = |instruction: &Instruction| match instruction {
-        Instruction::Row(row, _) => row.form.lanes.map(|choose| choose()),
-        _ => None,
-    };
-    let job = Job {
-        total,
-        space,
-        inputs: inputs(&call, &params, total),
-        passes: total.pointwise.program.code.iter().map(pass).collect(),
-        settle: lanes::settle(),
-        causes: causes(&call, &params, total),
-    };
+    let job = Job { total, space, steps: steps(&call, &params, total), causes: causes(&call, &params, total) };
     let [values, planes] = call.outputs else { unreachable!("a masked launch has two outputs") };
     let values: &mut [f32] = &mut bytemuck::cast_slice_mut(values)[..count];
     let (bits, faults) = planes.split_at_mut(if total.has_fault { plane_words(count) } else { planes.len() });
@@ -79,10 +53,13 @@ pub(super) fn run(call: Call<'_>) {
     common::each(pieces, call.team, |piece| job.piece(piece));
 }
 
-/// Elements per piece: a few pieces a thread, whole tiles.
+/// Pieces are multiples of so many elements.
+const GRAIN: usize = 1024;
+
+/// Elements per piece: a few pieces a thread.
 fn part(count: usize, team: &Team) -> usize {
-    let pieces = if count < 8 * TILE { 1 } else { 4 * team.threads() };
-    count.div_ceil(pieces).next_multiple_of(TILE).max(TILE)
+    let pieces = if count < 8 * GRAIN { 1 } else { 4 * team.threads() };
+    count.div_ceil(pieces).next_multiple_of(GRAIN).max(GRAIN)
 }
 
 /// The words beside an input's values, as far as there are any.
@@ -106,17 +83,38 @@ fn planes<'a>(call: &Call<'a>, params: &Params, total: &Total) -> Vec<Words<'a>>
     total.planes.iter().enumerate().map(read).collect()
 }
 
-fn inputs<'a>(call: &Call<'a>, params: &Params, total: &Total) -> Vec<Input<'a>> {
-    let read = |(at, words): (usize, Words<'a>)| {
-        let (values, bits) = (call.floats(at), words.bottom);
-        if total.pointwise.access[at] == Access::Full {
-            return Input::Full(Source { values, bits: bits.unwrap_or_default() });
-        }
-        let is_bottom = |at: usize| bits.is_some_and(|words| bit(words, at));
-        let marked = values.iter().enumerate().map(|(at, &x)| if is_bottom(at) { f32::NAN } else { x });
-        Input::Strided(marked.collect(), params.strides[at])
+fn steps<'a>(call: &Call<'a>, params: &Params, total: &Total) -> Vec<Step<'a>> {
+    let code = &total.pointwise.program.code;
+    let planes = planes(call, params, total);
+    let (last, before) = code.split_last().expect("a program has a result");
+    let is_read = |at: usize| {
+        before
+            .iter()
+            .any(|step| matches!(step, Instruction::Row(row, a) if a[..row.arguments.len()].contains(&(at as u16))))
     };
-    planes(call, params, total).into_iter().enumerate().map(read).collect()
+    let ends_by_lanes = !total.has_fault && matches!(last, Instruction::Row(row, _) if row.form.lanes.is_some());
+    let step = |(at, instruction): (usize, &Instruction)| match *instruction {
+        Instruction::Constant(value) => Step::Constant(value),
+        Instruction::Row(row, arguments) => match row.form.lanes {
+            Some(lanes) => Step::Lanes(lanes, arguments, row.arguments.len()),
+            None => Step::Row(row, arguments),
+        },
+        Instruction::Input(input) => {
+            let (values, bits) = (call.floats(input as usize), planes[input as usize].bottom);
+            if total.pointwise.access[input as usize] != Access::Full {
+                return Step::Strided(with_nan(values, bits), params.strides[input as usize]);
+            }
+            let source = Source { values, bits: bits.unwrap_or_default() };
+            if bits.is_none() || (ends_by_lanes && !is_read(at)) { Step::Direct(source) } else { Step::Marked(source) }
+        }
+    };
+    code.iter().enumerate().map(step).collect()
+}
+
+/// Values, NaN where they are ⊥.
+fn with_nan(values: &[f32], bits: Option<&[u32]>) -> Vec<f32> {
+    let is_bottom = |at: usize| bits.is_some_and(|words| bit(words, at));
+    values.iter().enumerate().map(|(at, &x)| if is_bottom(at) { f32::NAN } else { x }).collect()
 }
 
 fn causes(call: &Call<'_>, params: &Params, total: &Total) -> Vec<Vec<f32>> {
@@ -139,129 +137,81 @@ fn bit(words: &[u32], at: usize) -> bool {
     words[at / BLOCK] >> (at % BLOCK) & 1 == 1
 }
 
-/// A thread's registers: a value for each instruction, arguments freed of their bits, causes.
-#[derive(Default)]
-struct Registers {
-    values: Vec<Vec<f32>>,
-    bare: [Vec<f32>; 3],
+/// A thread's registers and, beside them, causes.
+struct State {
+    registers: Vec<Register>,
     causes: Vec<Vec<f32>>,
+}
+
+impl State {
+    fn new(steps: &[Step<'_>]) -> Self {
+        Self { registers: steps.iter().map(Register::of).collect(), causes: vec![Vec::new(); steps.len()] }
+    }
 }
 
 impl Job<'_> {
     fn piece(&self, piece: Piece<'_>) {
-        let Piece { start, values, bits, mut faults } = piece;
-        let mut registers = Registers::default();
-        registers.values.resize_with(self.total.pointwise.program.code.len(), Vec::new);
-        registers.causes.resize_with(self.total.pointwise.program.code.len(), Vec::new);
-        for (k, (values, bits)) in values.chunks_mut(TILE).zip(bits.chunks_mut(TILE / BLOCK)).enumerate() {
-            let start = start + k * TILE;
-            let count = values.len();
-            self.tile(&mut registers, start, Target { values, bits: Some(bits) });
-            if let Some(faults) = &mut faults {
-                let words = &mut faults[k * TILE / BLOCK..][..count.div_ceil(BLOCK)];
-                self.faults(&mut registers, start, bits, words, count);
-            }
+        let whole = piece.values.len() / BLOCK * BLOCK;
+        let (values, tail) = piece.values.split_at_mut(whole);
+        let (bits, last) = piece.bits.split_at_mut(whole / BLOCK);
+        let (mut faults, last_faults) = piece.faults.map(|faults| faults.split_at_mut(whole / BLOCK)).unzip();
+        let mut state = State::new(&self.steps);
+        // Causes are read off a tile's registers; without them a piece is passed over at once.
+        let stretch = if faults.is_some() { WIDTH } else { whole.max(BLOCK) };
+        for (k, (values, bits)) in values.chunks_mut(stretch).zip(bits.chunks_mut(stretch / BLOCK)).enumerate() {
+            let tile = Tile { start: piece.start + k * stretch, count: values.len() };
+            let faults = faults.as_mut().map(|faults| &mut faults[k * stretch / BLOCK..][..bits.len()]);
+            self.run(&mut state, tile, values, bits, faults);
+        }
+        if !tail.is_empty() {
+            let tile = Tile { start: piece.start + whole, count: tail.len() };
+            let mut padded = [0.0; BLOCK];
+            self.run(&mut state, tile, &mut padded, last, last_faults);
+            tail.copy_from_slice(&padded[..tail.len()]);
+            last[0] &= (1 << tail.len()) - 1;
         }
     }
 
-    /// The values and bits of indices from `start` on.
-    fn tile(&self, registers: &mut Registers, start: usize, target: Target<'_>) {
-        let count = target.values.len();
-        let (last, before) = self.total.pointwise.program.code.split_last().expect("a program has a result");
-        for (at, instruction) in before.iter().enumerate() {
-            self.step(registers, *instruction, at, start, count);
-        }
-        if let Instruction::Row(row, arguments) = last
-            && let (Some(pass), false) = (self.passes[before.len()], self.total.has_fault)
-        {
-            let sources = self.sources(&registers.values, row, *arguments, start, count);
-            return pass(&sources[..row.arguments.len()], target);
-        }
-        self.step(registers, *last, before.len(), start, count);
-        (self.settle)(&[self.source(&registers.values, before.len() as u16, start, count)], target);
-    }
-
-    /// The values of instruction `a`: a register, or an input where it lies.
-    #[inline]
-    fn source<'a>(&'a self, registers: &'a [Vec<f32>], a: u16, start: usize, count: usize) -> Source<'a> {
-        if let Instruction::Input(input) = self.total.pointwise.program.code[a as usize]
-            && let Input::Full(source) = &self.inputs[input as usize]
-        {
-            let values = &source.values[start..start + count];
-            let bits = if source.bits.is_empty() { &NO_BITS } else { &source.bits[start / BLOCK..] };
-            return Source { values, bits };
-        }
-        Source { values: &registers[a as usize][..count], bits: &NO_BITS }
-    }
-
-    #[inline]
-    fn sources<'a>(
-        &'a self,
-        registers: &'a [Vec<f32>],
-        row: &Row,
-        arguments: [u16; 3],
-        start: usize,
-        count: usize,
-    ) -> [Source<'a>; 3] {
-        let mut sources = [Source { values: &[], bits: &[] }; 3];
-        for (source, &argument) in sources.iter_mut().zip(&arguments[..row.arguments.len()]) {
-            *source = self.source(registers, argument, start, count);
-        }
-        sources
-    }
-
-    /// Fills the register of instruction `at`.
-    fn step(&self, registers: &mut Registers, instruction: Instruction, at: usize, start: usize, count: usize) {
-        let (before, rest) = registers.values.split_at_mut(at);
-        let target = &mut rest[0];
-        let is_new = target.len() != count;
-        match instruction {
-            Instruction::Constant(value) if is_new => {
-                target.clear();
-                target.resize(count, value);
-            }
-            Instruction::Constant(_) => {}
-            Instruction::Input(input) => {
-                if let Input::Strided(values, strides) = &self.inputs[input as usize] {
-                    target.resize(count, 0.0);
-                    gather(&self.space, *strides, values, start, target);
-                }
-            }
-            Instruction::Row(row, arguments) => {
-                target.resize(count, 0.0);
-                let sources = self.sources(before, row, arguments, start, count);
-                let sources = &sources[..row.arguments.len()];
-                match self.passes[at] {
-                    Some(pass) => pass(sources, Target { values: target, bits: None }),
-                    None => through_row(row, sources, self.settle, &mut registers.bare, target),
-                }
-            }
+    /// Values and bits of whole blocks, or of a part of one, and its faults if they are wanted: then no more than a tile.
+    fn run(&self, state: &mut State, tile: Tile, values: &mut [f32], bits: &mut [u32], faults: Option<&mut [u32]>) {
+        simd::dispatch(Engine {
+            steps: &self.steps,
+            space: &self.space,
+            ends_by_lanes: !self.total.has_fault,
+            registers: &mut state.registers,
+            whole: tile,
+            values,
+            bits,
+        });
+        if let Some(faults) = faults {
+            self.faults(state, tile, bits, faults);
         }
     }
 
     /// Which of the bits came from a fault: causes are followed through the program once more.
-    fn faults(&self, registers: &mut Registers, start: usize, bits: &[u32], faults: &mut [u32], count: usize) {
+    fn faults(&self, state: &mut State, tile: Tile, bits: &[u32], faults: &mut [u32]) {
+        let State { registers, causes } = state;
         let code = &self.total.pointwise.program.code;
         for (at, instruction) in code.iter().enumerate() {
-            let (before, rest) = registers.causes.split_at_mut(at);
+            let (before, rest) = causes.split_at_mut(at);
             let target = &mut rest[0];
             target.clear();
-            target.resize(count, 0.0);
+            target.resize(tile.count, 0.0);
             match *instruction {
                 Instruction::Constant(_) => {}
                 Instruction::Input(input) => {
                     let strides = self.space.strides[input as usize];
-                    gather(&self.space, strides, &self.causes[input as usize], start, target);
+                    gather(&self.space, strides, &self.causes[input as usize], tile.start, target);
                 }
                 Instruction::Row(row, arguments) => {
                     let arguments = &arguments[..row.arguments.len()];
-                    let y = self.source(&registers.values, at as u16, start, count).values;
+                    let y = source(&self.steps, registers, at as u16, tile).values;
                     for (i, cause) in target.iter_mut().enumerate() {
                         let first = arguments.iter().map(|&a| before[a as usize][i]).find(|&cause| cause != 0.0);
                         let own = || {
                             let mut x = [0.0; 3];
                             for (x, &a) in x.iter_mut().zip(arguments) {
-                                *x = self.source(&registers.values, a, start, count).values[i];
+                                *x = source(&self.steps, registers, a, tile).values[i];
                             }
                             let is_inside = row.form.inside.is_none_or(|inside| (inside.holds)(&x));
                             f32::from(if is_inside { FAULT } else { BOTTOM })
@@ -271,40 +221,10 @@ impl Job<'_> {
                 }
             }
         }
-        let result = &registers.causes[code.len() - 1];
+        let result = &causes[code.len() - 1];
         faults.fill(0);
         for (i, cause) in result.iter().enumerate() {
             faults[i / BLOCK] |= u32::from(bit(bits, i) && *cause == f32::from(FAULT)) << (i % BLOCK);
-        }
-    }
-}
-
-/// A row without a masked pass: its own function, then a mark where it has no value.
-fn through_row(row: &'static Row, sources: &[Source<'_>], settle: Pass, bare: &mut [Vec<f32>; 3], target: &mut [f32]) {
-    let count = target.len();
-    for (bare, &source) in bare.iter_mut().zip(sources) {
-        bare.resize(count, 0.0);
-        settle(&[source], Target { values: bare, bits: None });
-    }
-    let slices: [&[f32]; 3] = std::array::from_fn(|at| &bare[at.min(sources.len() - 1)][..count]);
-    let slices = &slices[..sources.len()];
-    (row.cpu)(slices, target);
-    for slice in slices {
-        // 0 is taken away, or NaN where the argument is not finite.
-        target.iter_mut().zip(*slice).for_each(|(y, x)| *y -= 0.0 * x);
-    }
-    for question in [row.form.inside, row.form.fits].into_iter().flatten().filter(|question| question.wgsl != "true") {
-        let mut arguments = [0.0; 3];
-        for (i, y) in target.iter_mut().enumerate().filter(|(_, y)| !y.is_nan()) {
-            slices.iter().zip(&mut arguments).for_each(|(slice, argument)| *argument = slice[i]);
-            if !(question.holds)(&arguments[..slices.len()]) {
-                *y = f32::NAN;
-            }
-        }
-    }
-    if row.form.fits.is_some() {
-        for y in target {
-            *y = y.clamp(-f32::MAX, f32::MAX);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The masked form of a row: where it is defined, where its value is a float, how it is computed for any bits. The tokens of a question are
 //! compiled for the host and shipped as WGSL; both sides answer alike for every bit pattern (`rules.rs`, `shaders/common/total.wgsl`).
 
-use super::lanes::{self, Pass};
+use super::lanes::Lanes;
 
 /// A row's masked form. Arguments that are ⊥ give ⊥ whatever it says.
 pub struct Form {
@@ -11,8 +11,8 @@ pub struct Form {
     pub fits: Option<Question>,
     /// WGSL that keeps subnormal arguments, where the row's own text leaves them to the device.
     pub value: Option<&'static str>,
-    /// One pass over a tile on the CPU; without it the row's own function runs and a second pass marks what is ⊥.
-    pub lanes: Option<fn() -> Pass>,
+    /// By lanes on the CPU; without it the row's own function runs and a second pass marks what is ⊥.
+    pub lanes: Option<Lanes>,
 }
 
 /// A question about a row's arguments.
@@ -40,14 +40,14 @@ macro_rules! question {
     };
 }
 
-/// `name(arguments) { inside question; fits question; value WGSL; lanes pass; }`, each part as needed.
+/// `name(arguments) { inside question; fits question; value WGSL; lanes of it; }`, each part as needed.
 macro_rules! forms {
     ($($id:ident $arguments:tt { $(inside $inside:expr;)? $(fits $fits:expr;)? $(value $value:expr;)? $(lanes $lanes:path;)? })+) => {
         $(pub(in crate::kernels) const $id: Form = Form {
             inside: forms!(@ $(question!($inside; $arguments))?),
             fits: forms!(@ $(question!($fits; $arguments))?),
             value: forms!(@ $(Some(stringify!($value)))?),
-            lanes: forms!(@ $(Some($lanes as fn() -> Pass))?),
+            lanes: forms!(@ $(Some($lanes))?),
         };)+
     };
     (@ $some:expr) => { $some };
@@ -57,20 +57,20 @@ macro_rules! forms {
 // 88.72283 is the largest float with a finite e^x, 89.415985 the largest with a finite cosh x.
 forms! {
     BOUNDED(x) { fits true; }
-    ADD(a, b) { fits sum_fits(a, b); lanes lanes::add; }
-    SUB(a, b) { fits sum_fits(a, -b); lanes lanes::sub; }
-    MUL(a, b) { fits product_fits(a, b); value product(a, b); lanes lanes::mul; }
-    DIV(a, b) { inside is_nonzero(b); fits quotient_fits(a, b); value quotient(a, b); lanes lanes::div; }
-    RATIO(a, b) { inside is_nonzero(b); fits ratio_fits(a, b); value quotient(a, b); lanes lanes::ratio; }
-    NEG(x) { fits true; lanes lanes::neg; }
-    RECIP(x) { inside is_nonzero(x); fits magnitude(x) > 0x00200000; value quotient(1.0, x); lanes lanes::recip; }
-    ABS(x) { fits true; lanes lanes::abs; }
+    ADD(a, b) { fits sum_fits(a, b); lanes Lanes::Add; }
+    SUB(a, b) { fits sum_fits(a, -b); lanes Lanes::Sub; }
+    MUL(a, b) { fits product_fits(a, b); value product(a, b); lanes Lanes::Mul; }
+    DIV(a, b) { inside is_nonzero(b); fits quotient_fits(a, b); value quotient(a, b); lanes Lanes::Div; }
+    RATIO(a, b) { inside is_nonzero(b); fits ratio_fits(a, b); value quotient(a, b); lanes Lanes::Ratio; }
+    NEG(x) { fits true; lanes Lanes::Neg; }
+    RECIP(x) { inside is_nonzero(x); fits magnitude(x) > 0x00200000; value quotient(1.0, x); lanes Lanes::Recip; }
+    ABS(x) { fits true; lanes Lanes::Abs; }
     SIGN(x) { fits true; value truth(is_above_zero(x)) - truth(is_below_zero(x)); }
-    MIN(a, b) { fits true; value least(a, b); lanes lanes::min; }
-    MAX(a, b) { fits true; value greatest(a, b); lanes lanes::max; }
+    MIN(a, b) { fits true; value least(a, b); lanes Lanes::Min; }
+    MAX(a, b) { fits true; value greatest(a, b); lanes Lanes::Max; }
     CLAMP(x, low, high) { fits true; value least(greatest(x, low), high); }
-    SQUARE(x) { fits product_fits(x, x); value product(x, x); lanes lanes::square; }
-    SQRT(x) { inside !is_below_zero(x); fits true; value root(x); lanes lanes::sqrt; }
+    SQUARE(x) { fits product_fits(x, x); value product(x, x); lanes Lanes::Square; }
+    SQRT(x) { inside !is_below_zero(x); fits true; value root(x); lanes Lanes::Sqrt; }
     RSQRT(x) { inside is_above_zero(x); fits true; value inverse_root(x); }
     POW(a, b) { inside power_exists(a, b); fits power_fits(a, b); value power_value(a, b); }
     FLOOR(x) { fits true; value select(floor(x), select(0.0, -1.0, is_below_zero(x)), magnitude(x) < 0x3f800000u); }
@@ -85,10 +85,10 @@ forms! {
     AND(a, b) { fits true; value truth(is_nonzero(a) && is_nonzero(b)); }
     OR(a, b) { fits true; value truth(is_nonzero(a) || is_nonzero(b)); }
     SELECT(c, a, b) { fits true; value select(b, a, is_nonzero(c)); }
-    EXP(x) { fits x <= 88.72283; lanes lanes::exp; }
+    EXP(x) { fits x <= 88.72283; lanes Lanes::Exp; }
     EXP2(x) { fits x < 128.0; }
     EXPM1(x) { fits x <= 88.72283; }
-    LN(x) { inside is_above_zero(x); fits true; value logarithm(x); lanes lanes::ln; }
+    LN(x) { inside is_above_zero(x); fits true; value logarithm(x); lanes Lanes::Ln; }
     LOG2(x) { inside is_above_zero(x); fits true; value logarithm2(x); }
     LOG1P(x) { inside x > -1.0; fits true; }
     HYPERBOLIC(x) { fits abs(x) <= 89.415985; }

@@ -1,4 +1,4 @@
-//! One pass of a masked row over a tile: y[i] = f(a[i], b[i]), ⊥ where f is not defined. Inside a tile ⊥ is anything that is not finite
+//! Masked rows by lanes: y[i] = f(a[i], b[i]), ⊥ where f is not defined. In registers ⊥ is anything that is not finite
 //! (IEEE arithmetic carries most of it by itself); in memory it is a bit, 32 elements a word, over a payload of 0.
 #![allow(
     clippy::inline_always,
@@ -9,7 +9,6 @@
 use crate::kernels::elementary;
 use crate::kernels::simd::{at_most, dispatch, load, store};
 use pulp::{Simd, WithSimd};
-use std::marker::PhantomData;
 
 /// Elements a word of bits speaks for.
 pub const BLOCK: usize = 32;
@@ -23,64 +22,73 @@ pub struct Source<'a> {
     pub bits: &'a [u32],
 }
 
-/// Where a pass writes. Without bits what is ⊥ is left not finite; with them the bit is set and the value is 0.
-pub struct Target<'a> {
-    /// The values.
-    pub values: &'a mut [f32],
-    /// A bit for each value, those past the last one 0.
-    pub bits: Option<&'a mut [u32]>,
-}
-
-/// A row over a tile: sources to target.
-pub type Pass = fn(&[Source<'_>], Target<'_>);
-
 /// A masked row on one vector. Arguments and value are not finite exactly where they are ⊥.
 trait Masked<const N: usize> {
     fn at<S: Simd>(simd: S, arguments: [S::f32s; N]) -> S::f32s;
 }
 
-macro_rules! passes {
-    ($($name:ident: |$simd:ident, [$($argument:ident),+]| $body:expr;)*) => { $(
-        #[doc = concat!("The masked `", stringify!($name), "` for this machine.")]
-        pub fn $name() -> Pass {
-            struct Row;
-            impl Masked<{ [$(stringify!($argument)),+].len() }> for Row {
-                #[inline(always)]
-                fn at<S: Simd>($simd: S, [$($argument),+]: [S::f32s; [$(stringify!($argument)),+].len()]) -> S::f32s {
-                    $body
+macro_rules! lanes {
+    ($($name:ident: |$simd:ident, [$($argument:ident),+]| $body:expr;)*) => {
+        /// A row's masked form by lanes.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Lanes {
+            $(#[doc = concat!("The row `", stringify!($name), "`.")] $name,)*
+        }
+
+        $(struct $name;
+
+        impl Masked<{ [$(stringify!($argument)),+].len() }> for $name {
+            #[inline(always)]
+            fn at<S: Simd>($simd: S, [$($argument),+]: [S::f32s; [$(stringify!($argument)),+].len()]) -> S::f32s {
+                $body
+            }
+        })*
+
+        impl Lanes {
+            /// From register to register: what is ⊥ is not finite.
+            #[inline(always)]
+            pub(super) fn inner<S: Simd>(self, simd: S, sources: &[Source<'_>], out: &mut [f32]) {
+                match self {
+                    $(Self::$name => inner::<S, $name, _>(simd, sources, out),)*
                 }
             }
-            dispatch(Choose::<Row, _>(PhantomData))
+
+            /// From memory to memory: where the value is ⊥ its bit is set and 0 is written.
+            #[inline(always)]
+            pub(super) fn whole<S: Simd>(self, simd: S, sources: &[Source<'_>], out: &mut [f32], bits: &mut [u32]) {
+                match self {
+                    $(Self::$name => whole::<S, $name, _>(simd, sources, out, bits),)*
+                }
+            }
         }
-    )* };
+    };
 }
 
-passes! {
-    settle: |_simd, [x]| x;
-    add: |simd, [a, b]| simd.add_f32s(a, b);
-    sub: |simd, [a, b]| simd.sub_f32s(a, b);
-    mul: |simd, [a, b]| simd.mul_f32s(a, b);
-    div: |simd, [a, b]| where_finite(simd, b, simd.div_f32s(a, b));
-    ratio: |simd, [a, b]| {
+lanes! {
+    Add: |simd, [a, b]| simd.add_f32s(a, b);
+    Sub: |simd, [a, b]| simd.sub_f32s(a, b);
+    Mul: |simd, [a, b]| simd.mul_f32s(a, b);
+    Div: |simd, [a, b]| where_finite(simd, b, simd.div_f32s(a, b));
+    Ratio: |simd, [a, b]| {
         // |a| < b² 2^128 holds exactly where a / b and |a| / b² are floats; b² may underflow gradually, and overflow.
         let scale = simd.splat_f32s(18_446_744_073_709_551_616.0);
         let limit = simd.mul_f32s(simd.mul_f32s(simd.mul_f32s(b, b), scale), scale);
         let fits = simd.less_than_f32s(simd.abs_f32s(a), limit);
         where_finite(simd, b, simd.select_f32s(fits, simd.div_f32s(a, b), simd.splat_f32s(f32::NAN)))
     };
-    neg: |simd, [x]| simd.neg_f32s(x);
-    recip: |simd, [x]| where_finite(simd, x, simd.div_f32s(simd.splat_f32s(1.0), x));
-    abs: |simd, [x]| simd.abs_f32s(x);
-    min: |simd, [a, b]| absorbing(simd, a, b, simd.select_f32s(simd.less_than_f32s(b, a), b, a));
-    max: |simd, [a, b]| absorbing(simd, a, b, simd.select_f32s(simd.greater_than_f32s(b, a), b, a));
-    square: |simd, [x]| simd.mul_f32s(x, x);
-    sqrt: |simd, [x]| simd.sqrt_f32s(x);
-    exp: |simd, [x]| {
+    Neg: |simd, [x]| simd.neg_f32s(x);
+    Recip: |simd, [x]| where_finite(simd, x, simd.div_f32s(simd.splat_f32s(1.0), x));
+    Abs: |simd, [x]| simd.abs_f32s(x);
+    Min: |simd, [a, b]| absorbing(simd, a, b, simd.select_f32s(simd.less_than_f32s(b, a), b, a));
+    Max: |simd, [a, b]| absorbing(simd, a, b, simd.select_f32s(simd.greater_than_f32s(b, a), b, a));
+    Square: |simd, [x]| simd.mul_f32s(x, x);
+    Sqrt: |simd, [x]| simd.sqrt_f32s(x);
+    Exp: |simd, [x]| {
         let fits = simd.less_than_or_equal_f32s(x, simd.splat_f32s(88.722_83));
         let value = at_most(simd, simd.splat_f32s(f32::MAX), elementary::exp(simd, x));
         where_finite(simd, x, simd.select_f32s(fits, value, simd.splat_f32s(f32::NAN)))
     };
-    ln: |simd, [x]| elementary::ln(simd, x);
+    Ln: |simd, [x]| elementary::ln(simd, x);
 }
 
 #[inline(always)]
@@ -100,133 +108,151 @@ fn absorbing<S: Simd>(simd: S, a: S::f32s, b: S::f32s, y: S::f32s) -> S::f32s {
     simd.sub_f32s(y, simd.add_f32s(simd.sub_f32s(a, a), simd.sub_f32s(b, b)))
 }
 
-/// Chooses the instruction set once, so that a pass over a short tile does not ask for it.
-struct Choose<F, const N: usize>(PhantomData<F>);
-
-impl<F: Masked<N>, const N: usize> WithSimd for Choose<F, N> {
-    type Output = Pass;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _simd: S) -> Pass {
-        pass::<S, F, N>
+/// Copies values; those that are ⊥ become NaN.
+pub fn mark(source: Source<'_>, out: &mut [f32]) {
+    let whole = out.len() / BLOCK * BLOCK;
+    dispatch(Marks { source, out: &mut out[..whole] });
+    for at in whole..out.len() {
+        let is_bottom = source.bits[at / BLOCK] >> (at % BLOCK) & 1 == 1;
+        out[at] = if is_bottom { f32::NAN } else { source.values[at] };
     }
 }
 
-/// The proof that this machine has the instruction set, out of nothing: `Choose` had one when it named the pass.
-#[inline(always)]
-fn proof<S: Simd>() -> S {
-    const { assert!(size_of::<S>() == 0) };
-    // SAFETY: a type without size has one value, and `Choose::with_simd` was handed it.
-    unsafe { std::ptr::NonNull::<S>::dangling().read() }
+struct Marks<'a> {
+    source: Source<'a>,
+    out: &'a mut [f32],
 }
 
-/// Runs a row over as many values as the target takes.
-fn pass<S: Simd, F: Masked<N>, const N: usize>(sources: &[Source<'_>], target: Target<'_>) {
-    let count = target.values.len();
-    let sources: [Source<'_>; N] = std::array::from_fn(|at| sources[at]);
-    for source in &sources {
-        assert!(source.values.len() >= count && source.bits.len() * BLOCK >= count, "masked: a source is too short");
-    }
-    let whole = count / BLOCK * BLOCK;
-    let (values, tail) = target.values.split_at_mut(whole);
-    let (bits, last) = match target.bits {
-        Some(bits) => {
-            let (bits, last) = bits.split_at_mut(whole / BLOCK);
-            (Some(bits), last.first_mut())
-        }
-        None => (None, None),
-    };
-    proof::<S>().vectorize(Blocks::<F, N> { sources, values, bits, row: PhantomData });
-    if !tail.is_empty() {
-        over_tail::<S, F, N>(&sources, whole, tail, last);
-    }
-}
-
-/// The last, partial block: through a whole one.
-#[cold]
-fn over_tail<S: Simd, F: Masked<N>, const N: usize>(
-    sources: &[Source<'_>; N],
-    whole: usize,
-    tail: &mut [f32],
-    bits: Option<&mut u32>,
-) {
-    let mut values = [[1.0; BLOCK]; N];
-    for (values, source) in values.iter_mut().zip(sources) {
-        values[..tail.len()].copy_from_slice(&source.values[whole..whole + tail.len()]);
-    }
-    let at = whole / BLOCK;
-    let padded = std::array::from_fn(|k| Source { values: &values[k], bits: &sources[k].bits[at..=at] });
-    let (mut out, mut word) = ([0.0; BLOCK], [0]);
-    let wanted = bits.is_some().then_some(&mut word[..]);
-    proof::<S>().vectorize(Blocks::<F, N> { sources: padded, values: &mut out, bits: wanted, row: PhantomData });
-    tail.copy_from_slice(&out[..tail.len()]);
-    if let Some(bits) = bits {
-        *bits = word[0] & ((1 << tail.len()) - 1);
-    }
-}
-
-struct Blocks<'a, F, const N: usize> {
-    sources: [Source<'a>; N],
-    values: &'a mut [f32],
-    bits: Option<&'a mut [u32]>,
-    row: PhantomData<F>,
-}
-
-impl<F: Masked<N>, const N: usize> WithSimd for Blocks<'_, F, N> {
+impl WithSimd for Marks<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        match self.bits {
-            Some(bits) => {
-                for (at, (out, word)) in self.values.chunks_exact_mut(BLOCK).zip(bits).enumerate() {
-                    *word = block::<S, F, N, true>(simd, &self.sources, at, out);
-                }
-            }
-            None => {
-                for (at, out) in self.values.chunks_exact_mut(BLOCK).enumerate() {
-                    block::<S, F, N, false>(simd, &self.sources, at, out);
-                }
-            }
+        mark_blocks(simd, self.source, self.out);
+    }
+}
+
+/// `mark` over whole blocks.
+#[inline(always)]
+pub(super) fn mark_blocks<S: Simd>(simd: S, source: Source<'_>, out: &mut [f32]) {
+    let [source] = checked(&[source], out.len());
+    for (at, out) in out.chunks_exact_mut(BLOCK).enumerate() {
+        let mut j = 0;
+        while j < BLOCK / S::F32_LANES {
+            // SAFETY: `checked` saw a block of the source for each of `out`.
+            unsafe { store::<S>(out.as_mut_ptr().add(j * S::F32_LANES), marked(simd, &source, at, j)) };
+            j += 1;
         }
     }
 }
 
-/// One word's elements; the result is their bits, if they are asked for.
-#[inline(always)]
-fn block<S: Simd, F: Masked<N>, const N: usize, const IS_LAST: bool>(
-    simd: S,
-    sources: &[Source<'_>; N],
-    at: usize,
-    out: &mut [f32],
-) -> u32 {
-    const { assert!(S::F32_LANES <= BLOCK) };
-    let mut packed = Packed::new(simd);
-    let mut j = 0;
-    while j < BLOCK / S::F32_LANES {
-        let arguments = std::array::from_fn(|argument| {
-            let source = &sources[argument];
-            // SAFETY: `pass` checked that every source has a block for each of the target's.
-            let (x, word) = unsafe {
-                (load::<S>(source.values.as_ptr().add(at * BLOCK + j * S::F32_LANES)), *source.bits.get_unchecked(at))
-            };
-            simd.select_f32s(unpacked(simd, word, j), simd.splat_f32s(f32::NAN), x)
-        });
-        let y = F::at(simd, arguments);
-        // SAFETY: `out` is a block long.
-        let place = unsafe { out.as_mut_ptr().add(j * S::F32_LANES) };
-        let y = if IS_LAST {
-            let fine = is_finite(simd, y);
-            packed.push(simd, fine, j);
-            simd.select_f32s(fine, y, simd.splat_f32s(0.0))
-        } else {
-            y
-        };
-        // SAFETY: as above.
-        unsafe { store::<S>(place, y) };
-        j += 1;
+/// Values that are not finite where they are ⊥, as memory keeps them: bits and a payload of 0. Bits past the last value are 0.
+pub fn settle(values: &[f32], out: &mut [f32], bits: &mut [u32]) {
+    let whole = values.len() / BLOCK * BLOCK;
+    let (head, tail) = out.split_at_mut(whole);
+    let (words, last) = bits.split_at_mut(whole / BLOCK);
+    dispatch(Settles { values: &values[..whole], out: head, bits: words });
+    if let Some(word) = last.first_mut() {
+        *word = 0;
+        for (at, (out, &value)) in tail.iter_mut().zip(&values[whole..]).enumerate() {
+            *word |= u32::from(!value.is_finite()) << at;
+            *out = if value.is_finite() { value } else { 0.0 };
+        }
     }
-    packed.finish(simd)
+}
+
+struct Settles<'a> {
+    values: &'a [f32],
+    out: &'a mut [f32],
+    bits: &'a mut [u32],
+}
+
+impl WithSimd for Settles<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        settle_blocks(simd, self.values, self.out, self.bits);
+    }
+}
+
+/// `settle` over whole blocks.
+#[inline(always)]
+pub(super) fn settle_blocks<S: Simd>(simd: S, values: &[f32], out: &mut [f32], bits: &mut [u32]) {
+    let blocks = values.chunks_exact(BLOCK).zip(out.chunks_exact_mut(BLOCK));
+    for ((values, out), word) in blocks.zip(bits) {
+        let mut packed = Packed::new(simd);
+        let mut j = 0;
+        while j < BLOCK / S::F32_LANES {
+            // SAFETY: a block has all vectors of a block.
+            unsafe { packed.settle(simd, load::<S>(values.as_ptr().add(j * S::F32_LANES)), j, out.as_mut_ptr()) };
+            j += 1;
+        }
+        *word = packed.finish(simd);
+    }
+}
+
+/// The sources of a row, each of which must have values and bits for `count` values, in whole blocks.
+#[inline(always)]
+fn checked<'a, const N: usize>(sources: &[Source<'a>], count: usize) -> [Source<'a>; N] {
+    let mut all = [sources[0]; N];
+    all.copy_from_slice(&sources[..N]);
+    for source in &all {
+        let is_long = source.values.len() >= count && source.bits.len() * BLOCK >= count;
+        assert!(is_long && count.is_multiple_of(BLOCK), "masked: a source is too short");
+    }
+    all
+}
+
+#[inline(always)]
+fn whole<S: Simd, F: Masked<N>, const N: usize>(simd: S, sources: &[Source<'_>], values: &mut [f32], bits: &mut [u32]) {
+    let sources: [Source<'_>; N] = checked(sources, values.len());
+    for (at, (out, word)) in values.chunks_exact_mut(BLOCK).zip(bits).enumerate() {
+        let mut packed = Packed::new(simd);
+        let mut j = 0;
+        while j < BLOCK / S::F32_LANES {
+            // Loops, not closures: what a closure does would be calls, for it lacks the instruction set.
+            let mut arguments = [simd.splat_f32s(0.0); N];
+            for (argument, source) in arguments.iter_mut().zip(&sources) {
+                // SAFETY: `checked` saw a block of every source for each of the values.
+                *argument = unsafe { marked(simd, source, at, j) };
+            }
+            // SAFETY: `out` is a block long.
+            unsafe { packed.settle(simd, F::at(simd, arguments), j, out.as_mut_ptr()) };
+            j += 1;
+        }
+        *word = packed.finish(simd);
+    }
+}
+
+#[inline(always)]
+fn inner<S: Simd, F: Masked<N>, const N: usize>(simd: S, sources: &[Source<'_>], values: &mut [f32]) {
+    const { assert!(BLOCK.is_multiple_of(S::F32_LANES)) };
+    let sources: [Source<'_>; N] = checked(sources, values.len());
+    let mut at = 0;
+    while at < values.len() {
+        let mut arguments = [simd.splat_f32s(0.0); N];
+        for (argument, source) in arguments.iter_mut().zip(&sources) {
+            // SAFETY: `checked` saw that all are as long as the values, which are whole vectors.
+            *argument = unsafe { load::<S>(source.values.as_ptr().add(at)) };
+        }
+        // SAFETY: as above.
+        unsafe { store::<S>(values.as_mut_ptr().add(at), F::at(simd, arguments)) };
+        at += S::F32_LANES;
+    }
+}
+
+/// Vector `j` of block `at`, NaN where it is ⊥.
+///
+/// # Safety
+/// The source has that block.
+#[inline(always)]
+unsafe fn marked<S: Simd>(simd: S, source: &Source<'_>, at: usize, j: usize) -> S::f32s {
+    // SAFETY: by the caller.
+    let (x, word) = unsafe {
+        (load::<S>(source.values.as_ptr().add(at * BLOCK + j * S::F32_LANES)), *source.bits.get_unchecked(at))
+    };
+    simd.select_f32s(unpacked(simd, word, j), simd.splat_f32s(f32::NAN), x)
 }
 
 /// Whether masks are bits already (AVX-512): 16 lanes to half a word.
@@ -288,6 +314,19 @@ impl<S: Simd> Packed<S> {
             let bad = simd.select_u32s(fine, simd.splat_u32s(0), lane_bits(simd, j));
             self.lanes = simd.or_u32s(self.lanes, bad);
         }
+    }
+
+    /// Writes vector `j` of a block at `out`, 0 where it is not finite, and notes those lanes.
+    ///
+    /// # Safety
+    /// `out` is a block long.
+    #[inline(always)]
+    unsafe fn settle(&mut self, simd: S, y: S::f32s, j: usize, out: *mut f32) {
+        const { assert!(BLOCK.is_multiple_of(S::F32_LANES)) };
+        let fine = is_finite(simd, y);
+        self.push(simd, fine, j);
+        // SAFETY: by the caller.
+        unsafe { store::<S>(out.add(j * S::F32_LANES), simd.select_f32s(fine, y, simd.splat_f32s(0.0))) };
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 use super::{Activation, Fused, Layer, Loss, Mlp, forward, head_cases, step};
 use crate::device::{Case, Expected, Info};
 use crate::kernels::evidence::{Numbers, case, device, within, words};
-use crate::kernels::optimise::{self, Rule};
+use crate::kernels::optimise::{self, Rule, Sizes, TAIL};
 use crate::kernels::oracle::wide;
 
 /// A model, a batch and what is made small.
@@ -63,7 +63,12 @@ pub fn of_update() -> Vec<Case> {
         ("Nesterov", Rule::Sgd { momentum: 0.9, weight_decay: 0.01, nesterov: true }),
     ]
     .into_iter()
-    .flat_map(|(name, rule)| [(64, 1), (8832, 3)].map(|(total, parts)| update_case(name, rule, total, parts)))
+    .flat_map(|(name, rule)| {
+        let alone = [(64, 1), (8832, 3)].map(|(total, parts)| update_case(name, rule, total, parts, 1));
+        // The first of two that is also the epoch's last, the second of three, the last of three.
+        let grouped = [2, 4, 3].map(|group| update_case(name, rule, 64, 2, group));
+        alone.into_iter().chain(grouped)
+    })
     .collect()
 }
 
@@ -301,9 +306,12 @@ fn grade(loss: Loss, z: &[f64], y: &[f64], weights: &[f64]) -> (f64, f64, Vec<f6
     (values.iter().sum::<f64>() / count, 1.0, slopes.iter().map(|slope| slope / count).collect())
 }
 
-fn update_case(name: &str, rule: Rule, total: usize, parts: usize) -> Case {
+/// The step at the epoch's third place of three, or of more where groups are longer.
+fn update_case(name: &str, rule: Rule, total: usize, parts: usize, group: usize) -> Case {
     let mut numbers = Numbers::new(73);
-    let (steps, cursor) = (3_u32, 2_u32);
+    let (steps, cursor) = (group.max(3) as u32, 2_u32);
+    let place = cursor as usize % group;
+    let ends = place + 1 == group || cursor + 1 == steps;
     let rates = [0.01_f32, 0.02, 1.5, if matches!(rule, Rule::AdamW { .. }) { 0.99 } else { 1.0 }];
     let mut order = vec![0; 4 * steps as usize + 7];
     order[4 * cursor as usize..][..4].copy_from_slice(&rates.map(f32::to_bits));
@@ -313,31 +321,43 @@ fn update_case(name: &str, rule: Rule, total: usize, parts: usize) -> Case {
     }
     let (p, m) = (numbers.floats(total), numbers.floats(total));
     let v: Vec<f32> = numbers.floats(total).iter().map(|v| v * v).collect();
+    // Weights are positive.
+    let mut kept = if group > 1 { numbers.floats(total + TAIL) } else { Vec::new() };
+    kept.iter_mut().skip(total).for_each(|weight| *weight = weight.abs());
+    let before = |at: usize| if place > 0 { f64::from(kept[at]) } else { 0.0 };
     let sum = |at: usize| (0..parts).map(|part| f64::from(partials[part * (total + 64) + at])).sum::<f64>();
-    let weight = sum(total + 1);
-    let next = |i: usize| follow(rule, rates.map(f64::from), sum(i) / weight, [p[i], m[i], v[i]].map(f64::from));
+    let weight = sum(total + 1) + before(total + (place + 1) % 2 * 4);
+    let next = |i: usize| match [p[i], m[i], v[i]].map(f64::from) {
+        state if ends => follow(rule, rates.map(f64::from), (sum(i) + before(i)) / weight, state),
+        state => state,
+    };
     let updated: Vec<[f64; 3]> = (0..total).map(next).collect();
     let column = |k: usize| updated.iter().map(|row| row[k]).collect::<Vec<_>>();
-    let mut report = vec![0.0; 5];
-    report[cursor as usize] = sum(total) / weight;
+    let mut report = vec![0.0; steps as usize + 2];
+    report[cursor as usize] = sum(total) / sum(total + 1);
+    let mut sums: Vec<f64> = kept.iter().map(|&x| f64::from(x)).collect();
+    if group > 1 {
+        (0..total).for_each(|i| sums[i] = sum(i) + before(i));
+        sums[total..][place % 2 * 4..][..4].fill(weight);
+    }
     let expected = vec![
         Expected::Floats(column(0)),
-        Expected::Floats([column(1), column(2)].concat()),
-        Expected::Words(vec![6, 0, 6, cursor]),
+        Expected::Floats([column(1), column(2), sums].concat()),
+        Expected::Words(vec![6, (cursor + 1) % steps, 6, cursor]),
         Expected::Floats(report),
     ];
-    let name = format!("{name}, {total} words in {parts} parts");
+    let name = format!("{name}, {total} words in {parts} parts, {group} steps an update");
     let mut made = case(name, within(1e-5, 1e-6), vec![order, words(&partials)], expected, |given, out| {
         let outputs = [0, 1, 2, 3].map(|at: usize| out[at].clone());
         optimise::dispatch(
             &device(parts > 1),
             &rule,
-            [total, parts, steps as usize],
+            Sizes { total, parts, steps: steps as usize, group },
             [given[0].clone(), given[1].clone()],
             outputs,
         )
     });
-    made.outputs = vec![words(&p), words(&[m, v].concat()), vec![5, 1, 6, cursor], vec![0; 5]];
+    made.outputs = vec![words(&p), words(&[m, v, kept].concat()), vec![5, 1, 6, cursor], vec![0; steps as usize + 2]];
     made
 }
 

@@ -1,14 +1,12 @@
 //! A projective head as the fused kernels see it: what makes pairs of the last layer's features, and its fragments of WGSL.
 
-use serde::{Deserialize, Serialize};
-
 use super::{Loss, PairLoss, Params};
 use crate::kernels::common;
 pub use crate::kernels::rational::{Basis, MAX_DEGREE};
+use crate::record;
 
 /// How features become a numerator and a denominator.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Form {
     /// P = a, Q = b, straight from the features.
     Linear,
@@ -30,9 +28,10 @@ pub enum Form {
     },
 }
 
+record! { enum Form { Linear, Rational { numerator, denominator, basis }, Value, Angular { scale } } }
+
 /// Denominators of a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denominators {
     /// One for all outputs: they have their poles together.
     Shared,
@@ -40,9 +39,10 @@ pub enum Denominators {
     Each,
 }
 
+record! { enum Denominators { Shared, Each } }
+
 /// Which of the pairs (kP, kQ) that mean the same value is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gauge {
     /// The pair as it comes.
     Free,
@@ -51,6 +51,8 @@ pub enum Gauge {
     /// Divided by √(P² + Q²), through which gradients flow.
     UnitAttached,
 }
+
+record! { enum Gauge { Free, Unit, UnitAttached } }
 
 /// Where a head of values cannot be.
 const NOT_TAKEN: &str = "a head of values stands over rational layers, which take the recorded step";
@@ -129,7 +131,7 @@ impl Head {
 
     /// The fragments that make pairs, and those that train or give them.
     pub(super) fn wgsl(&self, loss: Option<Loss>) -> Vec<String> {
-        let mut fragments = vec![include_str!("../../../shaders/common/head_word.wgsl").to_owned()];
+        let mut fragments = vec![crate::wgsl!("common/head_word").to_owned()];
         fragments.extend(self.making().into_iter().map(str::to_owned));
         fragments.push(self.constants());
         match loss {
@@ -137,7 +139,7 @@ impl Head {
                 fragments.extend(self.training().into_iter().map(str::to_owned));
                 fragments.extend(terms(&loss));
             }
-            _ => fragments.push(include_str!("../../../shaders/common/output_pairs.wgsl").to_owned()),
+            _ => fragments.push(crate::wgsl!("common/output_pairs").to_owned()),
         }
         fragments
     }
@@ -145,43 +147,45 @@ impl Head {
     fn making(&self) -> Vec<&'static str> {
         let mut fragments = match self.form {
             Form::Value => unreachable!("{NOT_TAKEN}"),
-            Form::Linear => vec![include_str!("../../../shaders/common/head_linear.wgsl")],
+            Form::Linear => vec![crate::wgsl!("common/head_linear")],
             Form::Rational { basis, .. } => {
-                vec![include_str!("../../../shaders/common/head_rational.wgsl"), basis.wgsl()]
+                vec![crate::wgsl!("common/head_rational"), basis.wgsl()]
             }
-            Form::Angular { .. } => vec![include_str!("../../../shaders/common/head_angular.wgsl"), common::SCALAR],
+            Form::Angular { .. } => vec![crate::wgsl!("common/head_angular"), common::SCALAR],
         };
         if !matches!(self.form, Form::Angular { .. }) {
-            fragments.push(include_str!("../../../shaders/common/head_quotient.wgsl"));
-            fragments.push(match self.floor {
-                None => include_str!("../../../shaders/common/anchor_free.wgsl"),
-                Some(_) => include_str!("../../../shaders/common/anchor_floor.wgsl"),
+            fragments.push(crate::wgsl!("common/head_quotient"));
+            let is_free = self.floor.is_none();
+            fragments.push(if is_free {
+                crate::wgsl!("common/anchor_free")
+            } else {
+                crate::wgsl!("common/anchor_floor")
             });
         }
         fragments.push(match self.gauge {
-            Gauge::Free => include_str!("../../../shaders/common/gauge_free.wgsl"),
-            Gauge::Unit | Gauge::UnitAttached => include_str!("../../../shaders/common/gauge_size.wgsl"),
+            Gauge::Free => crate::wgsl!("common/gauge_free"),
+            Gauge::Unit | Gauge::UnitAttached => crate::wgsl!("common/gauge_size"),
         });
         fragments
     }
 
     fn training(&self) -> Vec<&'static str> {
-        let none = include_str!("../../../shaders/common/coefficients_none.wgsl");
-        let quotient = include_str!("../../../shaders/common/loss_quotient.wgsl");
+        let none = crate::wgsl!("common/coefficients_none");
+        let quotient = crate::wgsl!("common/loss_quotient");
         let mut fragments = match self.form {
             Form::Value => unreachable!("{NOT_TAKEN}"),
-            Form::Linear => vec![quotient, include_str!("../../../shaders/common/coefficients_pass.wgsl"), none],
+            Form::Linear => vec![quotient, crate::wgsl!("common/coefficients_pass"), none],
             Form::Rational { .. } => {
-                vec![quotient, include_str!("../../../shaders/common/coefficients_rational.wgsl")]
+                vec![quotient, crate::wgsl!("common/coefficients_rational")]
             }
-            Form::Angular { .. } => vec![include_str!("../../../shaders/common/loss_angular.wgsl"), none],
+            Form::Angular { .. } => vec![crate::wgsl!("common/loss_angular"), none],
         };
         match self.gauge {
             Gauge::Free => {}
-            Gauge::Unit => fragments.push(include_str!("../../../shaders/common/gauge_unit.wgsl")),
-            Gauge::UnitAttached => fragments.push(include_str!("../../../shaders/common/gauge_unit_attached.wgsl")),
+            Gauge::Unit => fragments.push(crate::wgsl!("common/gauge_unit")),
+            Gauge::UnitAttached => fragments.push(crate::wgsl!("common/gauge_unit_attached")),
         }
-        fragments.push(include_str!("../../../shaders/common/loss_pairs.wgsl"));
+        fragments.push(crate::wgsl!("common/loss_pairs"));
         fragments
     }
 
@@ -198,8 +202,8 @@ impl Head {
 impl Basis {
     fn wgsl(self) -> &'static str {
         match self {
-            Self::Monomial => include_str!("../../../shaders/common/basis_monomial.wgsl"),
-            Self::Chebyshev => include_str!("../../../shaders/common/basis_chebyshev.wgsl"),
+            Self::Monomial => crate::wgsl!("common/basis_monomial"),
+            Self::Chebyshev => crate::wgsl!("common/basis_chebyshev"),
         }
     }
 }
@@ -207,28 +211,16 @@ impl Basis {
 /// The terms that have a weight, and `pair_loss`, their weighted sum.
 fn terms(loss: &PairLoss) -> Vec<String> {
     let implicit = if loss.is_detached {
-        include_str!("../../../shaders/common/pair_implicit_detached.wgsl")
+        crate::wgsl!("common/pair_implicit_detached")
     } else {
-        include_str!("../../../shaders/common/pair_implicit.wgsl")
+        crate::wgsl!("common/pair_implicit")
     };
     let all = [
         (loss.implicit, implicit, "params.implicit * implicit_term(pair, wanted)"),
-        (
-            loss.chordal,
-            include_str!("../../../shaders/common/pair_chordal.wgsl"),
-            "params.chordal * chordal_term(pair, wanted)",
-        ),
-        (
-            loss.decoded,
-            include_str!("../../../shaders/common/pair_decoded.wgsl"),
-            "params.decoded * decoded_term(pair, wanted, tau)",
-        ),
-        (
-            loss.margin,
-            include_str!("../../../shaders/common/pair_margin.wgsl"),
-            "params.margin * margin_term(pair, wanted, tau)",
-        ),
-        (loss.sign, include_str!("../../../shaders/common/pair_sign.wgsl"), "params.sign * sign_term(pair, wanted)"),
+        (loss.chordal, crate::wgsl!("common/pair_chordal"), "params.chordal * chordal_term(pair, wanted)"),
+        (loss.decoded, crate::wgsl!("common/pair_decoded"), "params.decoded * decoded_term(pair, wanted, tau)"),
+        (loss.margin, crate::wgsl!("common/pair_margin"), "params.margin * margin_term(pair, wanted, tau)"),
+        (loss.sign, crate::wgsl!("common/pair_sign"), "params.sign * sign_term(pair, wanted)"),
     ];
     let weighted: Vec<_> = all.iter().filter(|(weight, ..)| *weight != 0.0).collect();
     let sum = weighted.iter().map(|(.., term)| *term).collect::<Vec<_>>().join("\n        + ");
@@ -237,9 +229,9 @@ fn terms(loss: &PairLoss) -> Vec<String> {
     fragments.push(format!("{head}\n    return {sum};\n}}"));
     if loss.is_drawn() {
         fragments.push(common::THREEFRY.to_owned());
-        fragments.push(include_str!("../../../shaders/common/tau_drawn.wgsl").to_owned());
+        fragments.push(crate::wgsl!("common/tau_drawn").to_owned());
     } else {
-        fragments.push(include_str!("../../../shaders/common/tau_fixed.wgsl").to_owned());
+        fragments.push(crate::wgsl!("common/tau_fixed").to_owned());
     }
     fragments
 }

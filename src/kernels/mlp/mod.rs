@@ -17,12 +17,11 @@ mod tile;
 
 use std::rc::Rc;
 
-use serde::{Deserialize, Serialize};
-
 pub use super::mlp_forward::dispatch as forward;
 pub use super::mlp_step::dispatch as step;
 use crate::device::{Body, Info, SharedBody};
 use crate::params;
+use crate::record;
 pub use head::{Basis, Denominators, Form, Gauge, Head, MAX_DEGREE};
 pub use pairs::PairLoss;
 pub use plan::{Layer, MAX_LAYERS};
@@ -31,8 +30,7 @@ pub use plan::{Layer, MAX_LAYERS};
 pub const MAX_WIDTH: usize = 128;
 
 /// A pointwise function between linear layers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activation {
     /// x.
     Identity,
@@ -54,6 +52,8 @@ pub enum Activation {
     Tanh,
 }
 
+record! { enum Activation { Identity, Relu, LeakyRelu, Elu, Gelu, Sigmoid, Silu, Softplus, Tanh } }
+
 impl Activation {
     /// All, with their names.
     pub const ALL: [(&'static str, Self); 9] = [
@@ -70,22 +70,21 @@ impl Activation {
 
     fn wgsl(self) -> &'static str {
         match self {
-            Self::Identity => include_str!("../../../shaders/common/act_identity.wgsl"),
-            Self::Relu => include_str!("../../../shaders/common/act_relu.wgsl"),
-            Self::LeakyRelu => include_str!("../../../shaders/common/act_leaky_relu.wgsl"),
-            Self::Elu => include_str!("../../../shaders/common/act_elu.wgsl"),
-            Self::Gelu => include_str!("../../../shaders/common/act_gelu.wgsl"),
-            Self::Sigmoid => include_str!("../../../shaders/common/act_sigmoid.wgsl"),
-            Self::Silu => include_str!("../../../shaders/common/act_silu.wgsl"),
-            Self::Softplus => include_str!("../../../shaders/common/act_softplus.wgsl"),
-            Self::Tanh => include_str!("../../../shaders/common/act_tanh.wgsl"),
+            Self::Identity => crate::wgsl!("common/act_identity"),
+            Self::Relu => crate::wgsl!("common/act_relu"),
+            Self::LeakyRelu => crate::wgsl!("common/act_leaky_relu"),
+            Self::Elu => crate::wgsl!("common/act_elu"),
+            Self::Gelu => crate::wgsl!("common/act_gelu"),
+            Self::Sigmoid => crate::wgsl!("common/act_sigmoid"),
+            Self::Silu => crate::wgsl!("common/act_silu"),
+            Self::Softplus => crate::wgsl!("common/act_softplus"),
+            Self::Tanh => crate::wgsl!("common/act_tanh"),
         }
     }
 }
 
 /// What training makes small; the formulas are beside each.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Loss {
     /// (z - y)².
     Mse,
@@ -107,17 +106,19 @@ pub enum Loss {
     Pairs(PairLoss),
 }
 
+record! { enum Loss { Mse, Mae, Huber { delta }, Bce, CrossEntropy { smoothing }, Pairs(_) } }
+
 impl Loss {
     fn wgsl(self) -> [&'static str; 3] {
-        let mean = include_str!("../../../shaders/common/loss_mean.wgsl");
-        let none = include_str!("../../../shaders/common/coefficients_none.wgsl");
+        let mean = crate::wgsl!("common/loss_mean");
+        let none = crate::wgsl!("common/coefficients_none");
         match self {
-            Self::Mse => [mean, include_str!("../../../shaders/common/loss_mse.wgsl"), none],
-            Self::Mae => [mean, include_str!("../../../shaders/common/loss_mae.wgsl"), none],
-            Self::Huber { .. } => [mean, include_str!("../../../shaders/common/loss_huber.wgsl"), none],
-            Self::Bce => [mean, include_str!("../../../shaders/common/loss_bce.wgsl"), none],
+            Self::Mse => [mean, crate::wgsl!("common/loss_mse"), none],
+            Self::Mae => [mean, crate::wgsl!("common/loss_mae"), none],
+            Self::Huber { .. } => [mean, crate::wgsl!("common/loss_huber"), none],
+            Self::Bce => [mean, crate::wgsl!("common/loss_bce"), none],
             Self::Pairs(_) => unreachable!("pairs come from a head"),
-            Self::CrossEntropy { .. } => ["", include_str!("../../../shaders/common/loss_cross_entropy.wgsl"), none],
+            Self::CrossEntropy { .. } => ["", crate::wgsl!("common/loss_cross_entropy"), none],
         }
     }
 }
@@ -125,7 +126,8 @@ impl Loss {
 params! {
     /// A layer is (inputs, outputs, offset of its weight, offset of its bias), in words of the flat parameters.
     /// `span` is a workgroup's rows; `stride` is a row's scratch in quads of words. From `gamma` on the fields belong to
-    /// projective heads and losses of pairs; `shift` is what is added to a denominator.
+    /// projective heads and losses of pairs; `shift` is what is added to a denominator;
+    /// `group` belongs to the update: the steps whose gradients it takes together.
     pub struct Params {
         rows: u32,
         batch: u32,
@@ -162,7 +164,7 @@ params! {
         seed_low: u32,
         seed_high: u32,
         stream: u32,
-        unused: u32,
+        group: u32,
         layers: [[u32; 4]; MAX_LAYERS],
     }
 }
@@ -269,15 +271,9 @@ impl Grain {
     /// Its fragments; prediction needs no way back.
     fn wgsl(self, is_training: bool) -> String {
         let [tile, backward] = if self.is_coarse {
-            [
-                include_str!("../../../shaders/common/mlp_tile_16x8.wgsl"),
-                include_str!("../../../shaders/common/mlp_tile_16x8_backward.wgsl"),
-            ]
+            [crate::wgsl!("common/mlp_tile_16x8"), crate::wgsl!("common/mlp_tile_16x8_backward")]
         } else {
-            [
-                include_str!("../../../shaders/common/mlp_tile_4x4.wgsl"),
-                include_str!("../../../shaders/common/mlp_tile_4x4_backward.wgsl"),
-            ]
+            [crate::wgsl!("common/mlp_tile_4x4"), crate::wgsl!("common/mlp_tile_4x4_backward")]
         };
         format!(
             "const WORKGROUP: u32 = {}u;\n{}",
@@ -341,7 +337,7 @@ impl Body for Choice {
         match (&self.head, self.loss) {
             (Some(head), loss) => fragments.extend(head.wgsl(loss)),
             (None, Some(loss)) => fragments.extend(loss.wgsl().map(str::to_owned)),
-            (None, None) => fragments.push(include_str!("../../../shaders/common/output_plain.wgsl").to_owned()),
+            (None, None) => fragments.push(crate::wgsl!("common/output_plain").to_owned()),
         }
         fragments.join("\n")
     }

@@ -1,13 +1,11 @@
 //! What makes pairs (P, Q) fit targets (Yn, Yd) without dividing. A finite target y is (y, 1), ⊥ is (±1, 0) or (1, 0).
 
-use serde::{Deserialize, Serialize};
-
 use super::Params;
 use crate::error::{Error, Result};
+use crate::record;
 
 /// A weighted sum of terms, each a mean over all pairs unless it says otherwise. A weight of 0 leaves a term out.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairLoss {
     /// Weight of the implicit residual: c² / (S + gamma) with c = P·Yd - Q·Yn and S = Q²·Yd² + P²·Yn².
     pub implicit: f32,
@@ -42,6 +40,13 @@ pub struct PairLoss {
     pub temperature: f32,
     /// τ of `decoded`, `margin` and `coverage` is drawn anew for each step, evenly between these.
     pub tau: [f32; 2],
+}
+
+record! {
+    PairLoss {
+        implicit, gamma, is_detached, chordal, decoded, margin, sign, sign_within, bottom, tau_bottom, finite,
+        tau_finite, coverage, target_coverage, temperature, tau,
+    }
 }
 
 impl Default for PairLoss {

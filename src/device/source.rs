@@ -1,0 +1,62 @@
+//! Shader sources as they are shipped, without comments and indentation; taken out while compiling.
+
+/// The text of `shaders/NAME.wgsl`, lean: `wgsl!("NAME")`.
+#[macro_export]
+macro_rules! wgsl {
+    ($name:literal) => {{
+        const SOURCE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $name, ".wgsl"));
+        const BYTES: [u8; $crate::device::lean_length(SOURCE)] = $crate::device::lean(SOURCE);
+        match str::from_utf8(&BYTES) {
+            Ok(text) => text,
+            Err(_) => panic!("comments end where lines end, not inside a character"),
+        }
+    }};
+}
+
+/// How many bytes of a source are neither comments nor indentation nor empty lines.
+pub const fn lean_length(source: &str) -> usize {
+    walk::<0>(source.as_bytes()).1
+}
+
+/// Those bytes.
+pub const fn lean<const N: usize>(source: &str) -> [u8; N] {
+    walk(source.as_bytes()).0
+}
+
+/// What is kept, as far as `N` goes, and how much it is. WGSL has no strings, so `//` always begins a comment.
+const fn walk<const N: usize>(source: &[u8]) -> ([u8; N], usize) {
+    let (mut out, mut kept, mut at) = ([0; N], 0, 0);
+    let mut is_at_start = true;
+    while at < source.len() {
+        if source[at] == b'/' && at + 1 < source.len() && source[at + 1] == b'/' {
+            while at < source.len() && source[at] != b'\n' {
+                at += 1;
+            }
+            continue;
+        }
+        let byte = source[at];
+        at += 1;
+        if is_at_start && (byte == b' ' || byte == b'\t' || byte == b'\n') {
+            continue;
+        }
+        is_at_start = byte == b'\n';
+        if kept < N {
+            out[kept] = byte;
+        }
+        kept += 1;
+    }
+    (out, kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stay_and_the_rest_goes() {
+        const SOURCE: &str =
+            "// What it is: é.\n\nfn f(x: f32) -> f32 { // why\n    // more\n    return x / 2.0;\n\n}\n";
+        const BYTES: [u8; lean_length(SOURCE)] = lean(SOURCE);
+        assert_eq!(str::from_utf8(&BYTES), Ok("fn f(x: f32) -> f32 { \nreturn x / 2.0;\n}\n"));
+    }
+}

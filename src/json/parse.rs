@@ -1,0 +1,240 @@
+//! JSON text to a value, by RFC 8259. Messages name the byte where reading stopped.
+
+use super::Json;
+use crate::error::{Error, Result};
+
+/// Deeper than any file of ours, and far from the end of the stack.
+const MAX_DEPTH: usize = 64;
+
+pub(super) fn parse(text: &str) -> Result<Json> {
+    let mut reader = Reader { text, at: 0 };
+    let value = reader.value(0)?;
+    reader.space();
+    if reader.at < text.len() {
+        return Err(reader.wanted("nothing more"));
+    }
+    Ok(value)
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    fn takes(&mut self, word: &str) -> bool {
+        let is_there = self.text.as_bytes()[self.at..].starts_with(word.as_bytes());
+        self.at += if is_there { word.len() } else { 0 };
+        is_there
+    }
+
+    fn wanted(&self, what: &str) -> Error {
+        Error::new(format!("wanted {what} at byte {}", self.at))
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Json> {
+        if depth > MAX_DEPTH {
+            return Err(self.wanted(&format!("arrays and objects at most {MAX_DEPTH} deep")));
+        }
+        self.space();
+        match self.peek() {
+            Some(b'{') => self.fields(depth),
+            Some(b'[') => self.list(depth),
+            Some(b'"') => self.string().map(Json::Text),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            _ if self.takes("null") => Ok(Json::Null),
+            _ if self.takes("true") => Ok(Json::Bool(true)),
+            _ if self.takes("false") => Ok(Json::Bool(false)),
+            _ => Err(self.wanted("a value")),
+        }
+    }
+
+    /// Whether another item follows in what `close` ends; steps over the comma, or over the end.
+    fn goes_on(&mut self, is_first: bool, close: u8) -> Result<bool> {
+        self.space();
+        if self.peek() == Some(close) {
+            self.at += 1;
+            return Ok(false);
+        }
+        if is_first || self.takes(",") {
+            return Ok(true);
+        }
+        Err(self.wanted(&format!("\",\" or \"{}\"", close as char)))
+    }
+
+    fn list(&mut self, depth: usize) -> Result<Json> {
+        self.at += 1;
+        let mut values = Vec::new();
+        while self.goes_on(values.is_empty(), b']')? {
+            values.push(self.value(depth + 1)?);
+        }
+        Ok(Json::List(values))
+    }
+
+    fn fields(&mut self, depth: usize) -> Result<Json> {
+        self.at += 1;
+        let mut fields: Vec<(String, Json)> = Vec::new();
+        while self.goes_on(fields.is_empty(), b'}')? {
+            self.space();
+            let name = self.string()?;
+            self.space();
+            if !self.takes(":") {
+                return Err(self.wanted("\":\""));
+            }
+            let value = self.value(depth + 1)?;
+            fields.push((name, value));
+        }
+        Ok(Json::Fields(fields))
+    }
+
+    fn digits(&mut self) -> Result<()> {
+        let start = self.at;
+        while matches!(self.peek(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+        if self.at == start { Err(self.wanted("a digit")) } else { Ok(()) }
+    }
+
+    fn number(&mut self) -> Result<Json> {
+        let start = self.at;
+        self.takes("-");
+        if !self.takes("0") {
+            self.digits()?;
+        }
+        if self.takes(".") {
+            self.digits()?;
+        }
+        if self.takes("e") || self.takes("E") {
+            let _ = self.takes("+") || self.takes("-");
+            self.digits()?;
+        }
+        Ok(Json::Number(self.text[start..self.at].to_owned()))
+    }
+
+    fn string(&mut self) -> Result<String> {
+        if !self.takes("\"") {
+            return Err(self.wanted("a string"));
+        }
+        let mut out = String::new();
+        loop {
+            let start = self.at;
+            while !matches!(self.peek(), None | Some(b'"' | b'\\' | 0..0x20)) {
+                self.at += 1;
+            }
+            out.push_str(&self.text[start..self.at]);
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(out);
+                }
+                Some(b'\\') => out.push(self.escaped()?),
+                _ => return Err(self.wanted("the end of a string")),
+            }
+        }
+    }
+
+    fn escaped(&mut self) -> Result<char> {
+        self.at += 1;
+        let letter = self.peek();
+        self.at += 1;
+        Ok(match letter {
+            Some(letter @ (b'"' | b'\\' | b'/')) => letter as char,
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => return self.code_point(),
+            _ => return Err(self.wanted("an escaped letter")),
+        })
+    }
+
+    /// Four hexadecimal digits, or two times four that are a surrogate pair.
+    fn code_point(&mut self) -> Result<char> {
+        let first = self.unit()?;
+        let code = match first {
+            0xd800..0xdc00 if self.takes("\\u") => match self.unit()? {
+                second @ 0xdc00..0xe000 => 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00),
+                _ => first,
+            },
+            code => code,
+        };
+        char::from_u32(code).ok_or_else(|| self.wanted("a character"))
+    }
+
+    fn unit(&mut self) -> Result<u32> {
+        let digits = self.text.get(self.at..self.at + 4).filter(|digits| !digits.starts_with('+'));
+        let unit = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        self.at += 4;
+        unit.ok_or_else(|| self.wanted("four hexadecimal digits"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_is_read() {
+        let texts = [
+            "null",
+            "true",
+            "[]",
+            "{}",
+            "[1,-0.5,1e-7,2E+3,18446744073709551615]",
+            r#"{"a":{"b":[null,false]},"":"\"\\\n\r\t\u0001é😀"}"#,
+        ];
+        for text in texts {
+            assert_eq!(Json::parse(text).unwrap().to_string(), text);
+        }
+        assert_eq!(
+            Json::parse(" [ 1 , {\"a\" : \"\\u00e9\\ud83d\\ude00\\/\\b\\f\"} ] ").unwrap().to_string(),
+            "[1,{\"a\":\"é😀/\\u0008\\u000c\"}]"
+        );
+    }
+
+    #[test]
+    fn other_readers_agree() {
+        let value = Json::parse(r#"{"a":[1,2.5,"x\u0007\"",null,true],"b":{}}"#).unwrap();
+        let theirs: serde_json::Value = serde_json::from_str(&value.to_string()).unwrap();
+        assert_eq!(theirs, serde_json::json!({ "a": [1, 2.5, "x\u{7}\"", null, true], "b": {} }));
+    }
+
+    #[test]
+    fn what_is_no_json_is_refused() {
+        let deep = "[".repeat(100);
+        let cases = [
+            ("", "wanted a value at byte 0"),
+            ("[1,]", "wanted a value at byte 3"),
+            ("[1 2]", "wanted \",\" or \"]\" at byte 3"),
+            ("{\"a\" 1}", "wanted \":\" at byte 5"),
+            ("{a:1}", "wanted a string at byte 1"),
+            ("01", "wanted nothing more at byte 1"),
+            ("1.", "wanted a digit at byte 2"),
+            ("1e", "wanted a digit at byte 2"),
+            ("-", "wanted a digit at byte 1"),
+            ("nul", "wanted a value at byte 0"),
+            ("\"a", "wanted the end of a string at byte 2"),
+            ("\"a\nb\"", "wanted the end of a string at byte 2"),
+            ("\"\\x\"", "wanted an escaped letter at byte 3"),
+            ("\"\\u12\"", "wanted four hexadecimal digits at byte 7"),
+            ("\"\\u+123\"", "wanted four hexadecimal digits at byte 7"),
+            ("\"\\ud83d\"", "wanted a character at byte 7"),
+            ("\"\\ud83d\\u0041\"", "wanted a character at byte 13"),
+            (deep.as_str(), "wanted arrays and objects at most 64 deep at byte 65"),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(Json::parse(text).unwrap_err().to_string(), wanted, "{text}");
+        }
+    }
+}

@@ -1,0 +1,40 @@
+// How the package is called by those who write TypeScript, right and wrong: compiled by a test, never run.
+import { describe, forget, InputError, kept, open, type Model, type Prediction, type Run, type TrainEvent, type TrainOptions } from "meromorph";
+import { open as openInline } from "meromorph/inline";
+
+const options: TrainOptions = { target: "y", head: "rational", hidden: [16], signal: new AbortController().signal, keep: "mine" };
+
+export async function right(file: File): Promise<Uint8Array> {
+  using engine = await open({ device: "auto", worker: false, wasm: new URL("https://cdn.example/meromorph.wasm") });
+  const { rows, columns } = await describe(file);
+  const run: Run = engine.train({ x: new Float32Array(rows), y: [1, 2], bottom: new Uint32Array(1) }, options);
+  let model: Model | undefined;
+  for await (const event of run) {
+    if (event.event === "start") console.log(event.epochs, event.epochsDone, columns[0]?.isNumeric);
+    else if (event.event === "epoch") console.log(event.valLoss?.toFixed(3), event.coverage);
+    else model = event.model;
+  }
+  const first: IteratorResult<TrainEvent, undefined> = await engine.resume("a,y\n1,2\n", await run.checkpoint()).next();
+  const packed: Prediction<Uint32Array> = await run.predict([1, 2], { masks: "words" });
+  const loaded = await engine.load("/model.safetensors", { onProgress: ({ loaded, total }) => console.log(loaded, total) });
+  const { value, bottom } = await loaded.predict(new Float64Array(2));
+  console.log(first.done, packed.bottom?.at(0), value.length, bottom?.at(0), model?.info.classes);
+  for (const { name, savedAt } of await kept()) if (savedAt.getTime() < 0) await forget(name);
+  await using again = engine.resumeKept("mine");
+  again.pause();
+  return (await openInline()).load(new Response()).then((model) => model.save());
+}
+
+export async function wrong(error: unknown): Promise<void> {
+  if (error instanceof InputError) console.log(error.message);
+  // @ts-expect-error: no such device
+  const engine = await open({ device: "gpu" });
+  // @ts-expect-error: no such option
+  engine.train("a,y\n", { epoch: 3 });
+  // @ts-expect-error: y is missing
+  engine.train({ x: new Float32Array(3) });
+  // @ts-expect-error: bytes of flags are no words
+  const packed: Prediction<Uint32Array> = await (await engine.load(new Uint8Array())).predict([1]);
+  // @ts-expect-error: signals are no strings
+  console.log(packed, await open({ signal: "now" }));
+}
