@@ -241,6 +241,21 @@ const drop = (page, name, text) => page.evaluate(([name, text]) => {
 
 const named = (page, name) => page.waitForFunction((name) => document.getElementById("data-name").textContent === name, name);
 
+test("Playground: a device that is absent is named, and another can be chosen", async () => {
+  const { page, trained, done } = await demo("playground");
+  await page.selectOption("#device", "webgpu");
+  await page.waitForSelector("#error:not([hidden])");
+  assert.match(await page.textContent("#error"), /^device "webgpu" is absent: no adapter found/);
+  assert.equal(await page.textContent("#device-name"), "no device");
+  await page.selectOption("#device", "cpu");
+  await page.fill("#epochs", "2");
+  await page.click("#train");
+  await trained();
+  assert.match(await page.textContent("#device-name"), device("wasm"));
+  assert.ok(await page.isHidden("#error"));
+  await done();
+});
+
 test("Playground: a run is paused, goes on, and is stopped with its best model", async () => {
   const { page, trained, done } = await demo("playground");
   await page.selectOption("#example", "pole");

@@ -47,13 +47,12 @@ export class Chart {
   #words = element("output");
   #table = element("details", "", "values");
 
-  /** `figure` holds a figcaption with the title; the rest is made here. */
+  /** `figure`, of the class chart, holds a figcaption with the title; the rest is made here. */
   constructor(figure: HTMLElement, look: Look) {
     this.#look = look;
     this.#rows = [[], ...look.series.map(() => [])] as Rows;
-    figure.querySelector("figcaption")!.append(this.#words);
     this.#table.append(element("summary", "Values as a table"), element("div", "", "scroll"));
-    figure.append(this.#box, this.#table);
+    figure.append(this.#box, this.#words, this.#table);
     this.#box.tabIndex = 0;
     this.#box.setAttribute("role", "img");
     this.describe("nothing to show yet");

@@ -99,13 +99,13 @@ export class Panel {
       ["Parameters", whole(info.parameters)],
       ["Rows to train on", whole(this.#start!.trainRows)],
       ["Steps per second", whole(end.steps / seconds)],
-      ["Time", `${seconds.toFixed(1)} s`],
+      ["Time", `${seconds.toFixed(1)} s`, "with drawing and pauses"],
     ]);
   }
 }
 
 function figure(host: HTMLElement, title: string, keys: [string, string][]): HTMLElement {
-  const made = element("figure");
+  const made = element("figure", "", "chart");
   const caption = element("figcaption");
   caption.append(element("strong", title), ...keys.map(([name, kind]) => element("span", name, `key ${kind}`)));
   made.append(caption);

@@ -41,7 +41,7 @@ function column({ names, rows }: Table, name: string): string[] {
 }
 
 function figure(host: HTMLElement, title: string, keys: [string, string][]): HTMLElement {
-  const made = element("figure");
+  const made = element("figure", "", "chart");
   const caption = element("figcaption");
   caption.append(element("strong", title), ...keys.map(([name, kind]) => element("span", name, `key ${kind}`)));
   made.append(caption);

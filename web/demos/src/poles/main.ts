@@ -11,6 +11,8 @@ import { polesInside, RANGE, readings, TARGETS, type Target, truth } from "./fun
 const DRAWN = 801;
 const MEASURED = 4001;
 const HEIGHT = 12;
+/** A pole found farther off than this is another one. */
+const NEAR = 0.1;
 
 const chart = new Chart(get("curve"), {
   x: { label: "x" },
@@ -121,7 +123,7 @@ async function conclude(setting: Setting, sides: [Side, Side], seconds: number):
   const found = polesFound(fine, toldRational);
   const list = poles.map((pole, at) => {
     const nearest = found.toSorted((a, b) => Math.abs(a.place - pole) - Math.abs(b.place - pole))[0];
-    const missed = !nearest || Math.abs(nearest.place - pole) > 0.1;
+    const missed = !nearest || Math.abs(nearest.place - pole) > NEAR;
     return [
       places(pole, 4),
       missed ? "not found" : places(nearest.place, 4),
@@ -131,7 +133,7 @@ async function conclude(setting: Setting, sides: [Side, Side], seconds: number):
   });
   tabulate(list);
   const median = (told: Prediction) => short(quantile(errors(target, place, fine, told), 0.5), 2);
-  const extra = Math.max(0, found.length - poles.length);
+  const extra = found.filter((one) => poles.every((pole) => Math.abs(pole - one.place) > NEAR)).length;
   figures(get("figures"), [
     ["Median error, rational", median(toldRational), "where it gives a value and the meter does"],
     ["Median error, perceptron", median(toldPlain), "on the same places"],
