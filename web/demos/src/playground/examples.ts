@@ -18,6 +18,17 @@ const RANGE = 30;
 const angle = (random: Random) => random.between(0, 2 * Math.PI);
 
 export const EXAMPLES: Record<string, Example> = {
+  pole: {
+    title: "A function with a pole",
+    formula: "y = (x + 1) / (x − 0.5), infinite where |y| > 30; x evenly from −2 to 2.",
+    names: ["x", "y"],
+    head: "rational",
+    row: (random) => {
+      const x = random.between(-2, 2);
+      const y = (x + 1) / (x - 0.5);
+      return [x, Math.abs(y) <= RANGE ? y : y > 0 ? "inf" : "-inf"];
+    },
+  },
   sum: {
     title: "Five inputs, a noisy sum",
     formula: "y = 2 x0 + 0.5 x1 − 1.5 x2 + 0.8 x3 − 0.3 x4 + 0.1 ε; x and ε normal. At best R² = 0.9986.",
@@ -36,17 +47,6 @@ export const EXAMPLES: Record<string, Example> = {
     row: (random) => {
       const x = random.between(-2, 2);
       return [x, Math.sin(3 * x) + 0.1 * random.normal()];
-    },
-  },
-  pole: {
-    title: "A function with a pole",
-    formula: "y = (x + 1) / (x − 0.5), infinite where |y| > 30; x evenly from −2 to 2.",
-    names: ["x", "y"],
-    head: "rational",
-    row: (random) => {
-      const x = random.between(-2, 2);
-      const y = (x + 1) / (x - 0.5);
-      return [x, Math.abs(y) <= RANGE ? y : y > 0 ? "inf" : "-inf"];
     },
   },
   lens: {

@@ -44,12 +44,21 @@ async function example(): Promise<void> {
   const one = EXAMPLES[chosen("example")];
   if (!one) return;
   get<HTMLSelectElement>("head").value = one.head;
+  offerComparison();
   await use(text(one), one.title, one.formula);
+}
+
+/** A perceptron is not compared with itself. */
+function offerComparison(): void {
+  get<HTMLInputElement>("compare").disabled = chosen("head") === "linear";
 }
 
 async function file(one: File): Promise<void> {
   await use(one, one.name, "");
   get<HTMLSelectElement>("example").value = "file";
+  // Whether its target is a number is not known yet; a perceptron learns either.
+  get<HTMLSelectElement>("head").value = "linear";
+  offerComparison();
 }
 
 function options(): TrainOptions {
@@ -73,7 +82,7 @@ async function train(): Promise<void> {
   const head = chosen("head") as Side["head"];
   const first: Side = { slot: "model", title: TITLES[head], head };
   const plain: Side = { slot: "plain", title: "Plain perceptron", head: "linear" };
-  const sides = checked("compare") ? [first, plain] : [first];
+  const sides = checked("compare") && head !== "linear" ? [first, plain] : [first];
   const settings = options();
   await session(async (signal) => {
     const scene = data.sample && { sample: data.sample, target: settings.target! };
@@ -184,6 +193,7 @@ get("file").addEventListener("change", () => {
   // Choosing the same file again counts.
   if (one) shown(() => file(one)).finally(() => { input.value = ""; });
 });
+get("head").addEventListener("change", offerComparison);
 get("example").addEventListener("change", () => shown(example));
 get("device").addEventListener("change", () => shown(() => engine("model")));
 get("is-log").addEventListener("change", () => { for (const panel of state.panels) panel.scale(checked("is-log")); });

@@ -115,16 +115,18 @@ function map({ sample, target, host }: Scene, [first, second]: string[]): View {
   return {
     draw: async (ask) => {
       const { value, probability } = await ask(asked);
+      const ground = element("canvas");
+      ground.width = ground.height = MAP;
+      const squares = ground.getContext("2d")!;
+      places.forEach((_, at) => {
+        squares.fillStyle = colour(String(value[at]));
+        squares.globalAlpha = 0.08 + 0.5 * Math.max(0, (probability?.[at] ?? 1) - 1 / names.length);
+        squares.fillRect(at % MAP, Math.floor(at / MAP), 1, 1);
+      });
       const side = Math.max(Math.round(canvas.clientWidth * devicePixelRatio), 100);
       canvas.width = canvas.height = side;
       const context = canvas.getContext("2d")!;
-      const step = side / MAP;
-      places.forEach((_, at) => {
-        context.fillStyle = colour(String(value[at]));
-        context.globalAlpha = 0.08 + 0.4 * Math.max(0, (probability?.[at] ?? 1) - 1 / names.length);
-        context.fillRect((at % MAP) * step, Math.floor(at / MAP) * step, step + 1, step + 1);
-      });
-      context.globalAlpha = 1;
+      context.drawImage(ground, 0, 0, side, side);
       column(sample, target).forEach((name, row) => {
         context.fillStyle = colour(name);
         context.beginPath();
