@@ -304,7 +304,7 @@ fn property_49_a_group_of_steps_is_one_batch_and_the_last_group_is_divided_by_it
                 let mut trainer = Trainer::new(&device, spec.clone(), settings, regression(300))?;
                 block_on(trainer.run(&mut |_| Flow::Continue))?;
                 trainer.restore_best()?;
-                let validation = trainer.history().iter().flat_map(|epoch| epoch.val_loss).collect();
+                let validation = trainer.history().iter().filter_map(|epoch| epoch.val_loss).collect();
                 Ok((block_on(trainer.parameters())?, validation))
             };
             let schedule = Schedule { warmup_steps: 5, ..Schedule::COSINE };

@@ -13,6 +13,15 @@ const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
 const FEATURES = ["simd", "bulk-memory", "bulk-memory-opt", "sign-ext", "mutable-globals", "nontrapping-float-to-int",
   "reference-types", "multivalue", "call-indirect-overlong"].map((feature) => `--enable-${feature}`);
 
+/**
+ * Kernels ask by name for what makes them fast: inlining, vectors, loops over their registers. Everything else runs rarely, and inlined,
+ * vectorised and unrolled it would be a tenth of the download.
+ */
+const CALM = ["-Cno-vectorize-loops", "-Cno-vectorize-slp", ...["inline-threshold=10", "unroll-runtime=0", "unroll-allow-partial=0"].map((flag) => `-Cllvm-args=-${flag}`)];
+
+/** What is left of functions after the compiler stays apart: alike, they compress better than inlined. */
+const SEPARATE = ["--no-inline=*", ...["always-inline-max-function-size", "flexible-inline-max-function-size", "one-caller-inline-max-function-size"].map((size) => `--${size}=0`)];
+
 const run = (command, args, options) => execFileSync(command, args, { stdio: "inherit", cwd: root, ...options });
 
 /** The bindings' generator must be the one of Cargo.lock to the last digit. */
@@ -29,8 +38,7 @@ function bindgen() {
 }
 
 function wasm(out, features, optimise, bindings = []) {
-  // Code outside the kernels is called rarely: inlining less of it takes 5 % off the download. Kernels ask for theirs by name.
-  const env = { ...process.env, RUSTFLAGS: "-Ctarget-feature=+simd128 -Cllvm-args=-inline-threshold=10" };
+  const env = { ...process.env, RUSTFLAGS: ["-Ctarget-feature=+simd128", ...CALM].join(" ") };
   const flags = ["--profile", "web", "--target", "wasm32-unknown-unknown", "--no-default-features", "--lib"];
   run("cargo", ["build", ...flags, ...features], { env });
   const built = join(target, "wasm32-unknown-unknown/web/meromorph.wasm");
@@ -39,7 +47,7 @@ function wasm(out, features, optimise, bindings = []) {
   const bytes = join(out, "meromorph_bg.wasm");
   // Names are stripped here and not by the compiler: wasm-bindgen needs a section that `strip` would take.
   const names = execFileSync(join(web, "node_modules/.bin/wasm-opt"),
-    ["-O3", ...FEATURES, "--strip-debug", "--strip-producers", "--minify-imports-and-exports-and-modules", bytes, "-o", bytes], { encoding: "utf8" });
+    ["-O3", ...FEATURES, ...SEPARATE, "--strip-debug", "--strip-producers", "--minify-imports-and-exports-and-modules", bytes, "-o", bytes], { encoding: "utf8" });
   rename(join(out, "meromorph.js"), JSON.parse(names));
   const size = gzipSync(readFileSync(bytes), { level: 9 }).length;
   console.log(`wasm: ${statSync(bytes).size} bytes, ${size} gzipped`);

@@ -112,9 +112,9 @@ fn absorbing<S: Simd>(simd: S, a: S::f32s, b: S::f32s, y: S::f32s) -> S::f32s {
 pub fn mark(source: Source<'_>, out: &mut [f32]) {
     let whole = out.len() / BLOCK * BLOCK;
     dispatch(Marks { source, out: &mut out[..whole] });
-    for at in whole..out.len() {
+    for (at, out) in out.iter_mut().enumerate().skip(whole) {
         let is_bottom = source.bits[at / BLOCK] >> (at % BLOCK) & 1 == 1;
-        out[at] = if is_bottom { f32::NAN } else { source.values[at] };
+        *out = if is_bottom { f32::NAN } else { source.values[at] };
     }
 }
 
