@@ -6,7 +6,8 @@ const MINUS = "\u2212";
 export function short(value: number, digits = 4): string {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : value < 0 ? `${MINUS}∞` : "none";
   const size = Math.abs(value);
-  const text = size !== 0 && (size < 1e-4 || size >= 1e6) ? String(Number(value.toPrecision(3)).toExponential()) : String(Number(value.toPrecision(digits)));
+  const isFar = size !== 0 && (size < 1e-4 || size >= 1e6);
+  const text = isFar ? Number(value.toPrecision(Math.min(digits, 3))).toExponential() : String(Number(value.toPrecision(digits)));
   return text.replaceAll("-", MINUS);
 }
 

@@ -124,7 +124,8 @@ const REFUSALS = {
 function say(which: keyof Pair<unknown>, answer: Answer): void {
   const box = get(`${which}-says`);
   if (answer.kind !== "pose") {
-    box.replaceChildren(element("strong", REFUSALS[answer.kind]), element("span", answer.told === null ? "" : `It says tan²(θ₂/2) = ${short(answer.told)}.`));
+    const told = answer.told === null ? "" : `It says tan²(θ₂/2) = ${short(answer.told)}.`;
+    box.replaceChildren(element("strong", REFUSALS[answer.kind]), element("span", told));
     return;
   }
   const isLie = answer.miss > 0.05;

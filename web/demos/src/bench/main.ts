@@ -58,7 +58,8 @@ async function fill(column: Column, signal: AbortSignal): Promise<void> {
 function show(): void {
   for (const [at, column] of columns.entries()) {
     const { device, info, absent } = column;
-    get(`device-${at}`).replaceChildren(device, element("small", info ? `${info.name}${info.isSoftware ? " (software)" : ""}` : absent ? "not in this browser" : ""));
+    const name = info ? `${info.name}${info.isSoftware ? " (software)" : ""}` : absent ? "not in this browser" : "";
+    get(`device-${at}`).replaceChildren(device, element("small", name));
     get(`device-${at}`).title = absent ?? "";
     for (const [row, name] of MEASUREMENTS.entries()) {
       get(`cell-${row}-${at}`).replaceChildren(cell(column, name), element("small", speed(column, name)));
@@ -87,7 +88,8 @@ async function copy(text: string): Promise<void> {
 function table(): void {
   for (const [row, name] of MEASUREMENTS.entries()) {
     const line = element("tr");
-    line.append(Object.assign(element("th", name), { scope: "row" }), ...DEVICES.map((_, at) => Object.assign(element("td"), { id: `cell-${row}-${at}` })));
+    const cells = DEVICES.map((_, at) => Object.assign(element("td"), { id: `cell-${row}-${at}` }));
+    line.append(Object.assign(element("th", name), { scope: "row" }), ...cells);
     get("figures").append(line);
   }
   get("facts").append(...facts().map(([name, value]) => {

@@ -23,8 +23,20 @@ export interface Figure {
 
 export const MEASUREMENTS = ["Open", "Train, batch 256", "Train, batch 2,048", `Infer ${INFERRED.toLocaleString("en")} rows`];
 
+interface Rows {
+  x: Float32Array;
+  y: Float32Array;
+}
+
+interface Trained {
+  rate: number;
+  model: Model;
+}
+
 /** All figures of a device, each given to `told` when it is there. Rejects with what `open` says where there is no such device. */
-export async function measure(device: DeviceName, seconds: number, signal: AbortSignal, told: (figure: Figure) => void): Promise<Engine["info"]> {
+export async function measure(
+  device: DeviceName, seconds: number, signal: AbortSignal, told: (figure: Figure) => void,
+): Promise<Engine["info"]> {
   const began = performance.now();
   const engine = await open({ device });
   told({ name: MEASUREMENTS[0]!, value: performance.now() - began, unit: "ms" });
@@ -41,7 +53,7 @@ export async function measure(device: DeviceName, seconds: number, signal: Abort
 }
 
 /** y = sin x0 + cos(x1) / 2 + x2 x3 + 0.3 x4 on [-1, 1]. */
-function rows(count: number): { x: Float32Array; y: Float32Array } {
+function rows(count: number): Rows {
   const next = random(1);
   const x = Float32Array.from({ length: count * INPUTS }, () => next.between(-1, 1));
   const y = Float32Array.from({ length: count }, (_, row) => {
@@ -52,9 +64,11 @@ function rows(count: number): { x: Float32Array; y: Float32Array } {
 }
 
 /** Steps per second from the first epoch's end after the warming up, until the time is up. */
-async function train(engine: Engine, data: { x: Float32Array; y: Float32Array }, batch: number, seconds: number, signal: AbortSignal): Promise<{ rate: number; model: Model }> {
+async function train(engine: Engine, data: Rows, batch: number, seconds: number, signal: AbortSignal): Promise<Trained> {
   signal.throwIfAborted();
-  const run = engine.train(data, { hidden: HIDDEN, batch, epochs: 1_000_000, patience: 0, validation: 0, test: 0, schedule: "constant", lr: 1e-3 });
+  const run = engine.train(data, {
+    hidden: HIDDEN, batch, epochs: 1_000_000, patience: 0, validation: 0, test: 0, schedule: "constant", lr: 1e-3,
+  });
   const asked = performance.now();
   let stepsPerEpoch = 0, epochs = -1, began = 0, took = 0, isEnding = false;
   for await (const event of run) {

@@ -19,10 +19,12 @@ interface Brand {
 
 /** The browser's name and version, by its own account. */
 export function browser(): string {
-  const brands: Brand[] = (navigator as Navigator & { userAgentData?: { brands: Brand[] } }).userAgentData?.brands ?? [];
+  const { userAgentData } = navigator as Navigator & { userAgentData?: { brands: Brand[] } };
+  const brands = userAgentData?.brands ?? [];
   const known = brands.filter(({ brand }) => !/not.?a.?brand/i.test(brand)).at(-1);
   if (known) return `${known.brand} ${known.version}`;
-  return navigator.userAgent.match(/(Firefox|Version|Chrome)\/[\d.]+/)?.[0].replace("Version", "Safari").replace("/", " ") ?? "an unknown browser";
+  const named = navigator.userAgent.match(/(Firefox|Version|Chrome)\/[\d.]+/)?.[0];
+  return named?.replace("Version", "Safari").replace("/", " ") ?? "an unknown browser";
 }
 
 export const facts = (): [string, string][] => [

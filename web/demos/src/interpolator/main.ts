@@ -63,7 +63,9 @@ async function train(): Promise<void> {
   const losses: [number[], (number | null)[]] = [[], []];
   const began = performance.now();
   const opened = await engine();
-  const run = opened.train(data, { hidden, epochs: number("epochs"), lr: number("lr"), seed: number("seed"), batch: 256, patience: 0, test: 0 });
+  const run = opened.train(data, {
+    hidden, epochs: number("epochs"), lr: number("lr"), seed: number("seed"), batch: 256, patience: 0, test: 0,
+  });
   source = run;
   let trained = 0;
   try {
@@ -82,7 +84,8 @@ async function train(): Promise<void> {
     const seconds = (performance.now() - began) / 1000;
     await look();
     await conclude(end.model, probes);
-    get("status").textContent = `Trained on ${whole(trained)} rows in ${seconds.toFixed(1)} s, ${whole(end.steps / seconds)} steps per second. Move the sliders.`;
+    const pace = `${seconds.toFixed(1)} s, ${whole(end.steps / seconds)} steps per second`;
+    get("status").textContent = `Trained on ${whole(trained)} rows in ${pace}. Move the sliders.`;
     document.documentElement.dataset.trained = "";
   } catch (error) {
     if (!signal.aborted) throw error;

@@ -6,6 +6,11 @@ import { csv } from "./table.js";
 
 let model: Model | undefined;
 
+/** Takes the model in a file. */
+export async function load(file: File): Promise<void> {
+  keep(await (await engine("model")).load(file), `from ${file.name}`);
+}
+
 /** Makes a model the one at hand. */
 export function keep(next: Model, origin: string): void {
   model = next;
@@ -17,7 +22,8 @@ export function keep(next: Model, origin: string): void {
   get("inputs").replaceChildren(...inputs.map((input, at) => {
     const field = element("div");
     const id = `input-${at}`;
-    field.append(Object.assign(element("label", input.name), { htmlFor: id }), "levels" in input ? levels(id, input.levels) : range(id, input));
+    const control = "levels" in input ? levels(id, input.levels) : range(id, input);
+    field.append(Object.assign(element("label", input.name), { htmlFor: id }), control);
     return field;
   }));
 }
@@ -29,7 +35,9 @@ function levels(id: string, names: string[]): HTMLElement {
 }
 
 function range(id: string, { min, max, mean }: { min: number; max: number; mean: number }): HTMLElement {
-  return Object.assign(element("input"), { id, required: true, inputMode: "decimal", value: String(Number(mean.toPrecision(4))), title: `${short(min)} to ${short(max)} in training` });
+  const value = String(Number(mean.toPrecision(4)));
+  const title = `${short(min)} to ${short(max)} in training`;
+  return Object.assign(element("input"), { id, value, title, required: true, inputMode: "decimal" });
 }
 
 /** A CSV of one row goes in: text cells are categories. */
@@ -55,7 +63,8 @@ async function predictTable(file: File): Promise<void> {
     return probability ? [String(one), String(probability[at])] : [String(one)];
   });
   const names = [target, ...(bottom ? ["bottom", "gap", "fault"] : probability ? ["probability"] : [])];
-  const link = Object.assign(element("a", "predictions.csv"), { href: URL.createObjectURL(new Blob([csv({ names, rows })], { type: "text/csv" })), download: "predictions.csv" });
+  const href = URL.createObjectURL(new Blob([csv({ names, rows })], { type: "text/csv" }));
+  const link = Object.assign(element("a", "predictions.csv"), { href, download: "predictions.csv" });
   get("answer").replaceChildren(`${whole(value.length)} rows: `, link);
 }
 
@@ -76,5 +85,5 @@ function onFile(id: string, work: (file: File) => Promise<void>): void {
 
 get("save").addEventListener("click", () => shown(save));
 get("predict").addEventListener("submit", (event) => { event.preventDefault(); shown(predict); });
-onFile("load", async (file) => keep(await (await engine("model")).load(file), `from ${file.name}`));
+onFile("load", load);
 onFile("table", predictTable);

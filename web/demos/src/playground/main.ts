@@ -4,12 +4,13 @@ import { follow } from "../follow.js";
 import { whole } from "../numbers.js";
 import { engine, get, number, ready, shown } from "../page.js";
 import { EXAMPLES, text } from "./examples.js";
-import { keep } from "./keeper.js";
+import { keep, load } from "./keeper.js";
 import { forgetRun, KEPT, leftRun, type Left, remember } from "./left.js";
 import { Panel } from "./panel.js";
 import { parse, sample, type Table } from "./table.js";
 
 const SAMPLE = 400;
+const MODEL = /\.safetensors$/i;
 const TEXT = /\.(csv|tsv|tab|txt)$/i;
 
 /** The data in use; without a sample where it is no text. */
@@ -90,7 +91,8 @@ async function train(): Promise<void> {
     await Promise.all(sides.map(async (side, at) => {
       const panel = add(side);
       const opened = await engine(side.slot);
-      const run = opened.train(data.source, { ...settings, head: side.head, ...(side.head !== "linear" && { weightDecay: 0 }), ...(at === 0 && { keep: KEPT }) });
+      const more: TrainOptions = { head: side.head, ...(side.head !== "linear" && { weightDecay: 0 }), ...(at === 0 && { keep: KEPT }) };
+      const run = opened.train(data.source, { ...settings, ...more });
       const end = await watch(run, panel, scene, signal);
       if (at === 0) keep(end.model, `trained on ${data.name}`);
     }));
@@ -178,13 +180,13 @@ async function offer(): Promise<void> {
   }, { once: true });
 }
 
-const drop = get("drop");
+// A file may fall anywhere on the page.
 for (const kind of ["dragover", "dragleave", "drop"] as const) {
-  drop.addEventListener(kind, (event) => {
+  document.addEventListener(kind, (event) => {
     event.preventDefault();
-    drop.classList.toggle("over", kind === "dragover");
+    get("drop").classList.toggle("over", kind === "dragover");
     const one = kind === "drop" ? event.dataTransfer?.files[0] : undefined;
-    if (one) shown(() => file(one));
+    if (one) shown(() => (MODEL.test(one.name) ? load(one) : file(one)));
   });
 }
 get("file").addEventListener("change", () => {
@@ -199,9 +201,13 @@ get("device").addEventListener("change", () => shown(() => engine("model")));
 get("is-log").addEventListener("change", () => { for (const panel of state.panels) panel.scale(checked("is-log")); });
 get("form").addEventListener("submit", (event) => { event.preventDefault(); shown(train); });
 get("pause").addEventListener("click", pause);
-get("stop").addEventListener("click", () => state.abort?.abort());
+get("stop").addEventListener("click", () => {
+  if (state.isPaused) pause();
+  state.abort?.abort();
+});
 
-get<HTMLSelectElement>("example").append(...Object.entries(EXAMPLES).map(([key, { title }]) => new Option(title, key)), new Option("a file of yours", "file"));
+const examples = Object.entries(EXAMPLES).map(([key, { title }]) => new Option(title, key));
+get<HTMLSelectElement>("example").append(...examples, new Option("a file of yours", "file"));
 await shown(() => Promise.all([example(), engine("model")]));
 await shown(offer);
 ready();

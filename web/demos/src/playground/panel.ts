@@ -75,7 +75,8 @@ export class Panel {
     this.#coverage?.set([epochs, this.#epochs.map(({ coverage }) => (coverage === null ? null : 100 * coverage))]);
     const last = this.#epochs.at(-1);
     if (last) {
-      const words = `epoch ${last.epoch + 1} of ${this.#start!.epochs}, training loss ${short(last.trainLoss)}${last.valLoss === null ? "" : `, validation ${short(last.valLoss)}`}`;
+      const validation = last.valLoss === null ? "" : `, validation ${short(last.valLoss)}`;
+      const words = `epoch ${last.epoch + 1} of ${this.#start!.epochs}, training loss ${short(last.trainLoss)}${validation}`;
       this.#state.textContent = `E${words.slice(1)}`;
       this.#losses.describe(words);
     }
@@ -88,7 +89,8 @@ export class Panel {
     this.#state.textContent = `${ENDS[end.stop]}${kept} ${this.#start!.gaps}`;
     const { test, validation } = end;
     const [what, told] = test.rows ? ["Test", test] as const : ["Validation", validation] as const;
-    const figure = (name: string, value: number | null, show: (value: number) => string): [string, string][] => (value === null ? [] : [[name, show(value)]]);
+    const figure = (name: string, value: number | null, show: (value: number) => string): [string, string][] =>
+      value === null ? [] : [[name, show(value)]];
     figures(this.#figures, [
       ...figure(`${what} accuracy`, told.accuracy, percent),
       ...figure(`${what} R²`, told.r2, (value) => value.toFixed(4)),

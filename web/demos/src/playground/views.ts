@@ -1,7 +1,7 @@
 // Pictures of what a model says of a sample of rows: predicted over actual, a curve over one input, a map over two, a table of classes.
 import { Chart } from "../chart.js";
 import type { ModelInfo, Prediction } from "../engine.js";
-import { percent, short, spread } from "../numbers.js";
+import { percent, spread } from "../numbers.js";
 import { element, ink } from "../page.js";
 import { csv, type Table } from "./table.js";
 
@@ -110,7 +110,10 @@ function map({ sample, target, host }: Scene, [first, second]: string[]): View {
   const [us, vs] = [first!, second!].map((name) => column(sample, name).map(Number)) as [number[], number[]];
   const ends = (all: number[]) => [Math.min(...all), Math.max(...all)] as const;
   const [[left, right], [low, high]] = [ends(us), ends(vs)];
-  const places = Array.from({ length: MAP * MAP }, (_, at) => [left + ((right - left) * (at % MAP + 0.5)) / MAP, high - ((high - low) * (Math.floor(at / MAP) + 0.5)) / MAP]);
+  const places = Array.from({ length: MAP * MAP }, (_, at) => [
+    left + ((right - left) * (at % MAP + 0.5)) / MAP,
+    high - ((high - low) * (Math.floor(at / MAP) + 0.5)) / MAP,
+  ]);
   const asked = csv({ names: [first!, second!], rows: places.map((place) => place.map(String)) });
   return {
     draw: async (ask) => {
@@ -129,8 +132,9 @@ function map({ sample, target, host }: Scene, [first, second]: string[]): View {
       context.drawImage(ground, 0, 0, side, side);
       column(sample, target).forEach((name, row) => {
         context.fillStyle = colour(name);
+        const [x, y] = [(us[row]! - left) / (right - left), (high - vs[row]!) / (high - low)];
         context.beginPath();
-        context.arc(((us[row]! - left) / (right - left)) * side, ((high - vs[row]!) / (high - low)) * side, 2.2 * devicePixelRatio, 0, 2 * Math.PI);
+        context.arc(x * side, y * side, 2.2 * devicePixelRatio, 0, 2 * Math.PI);
         context.fill();
       });
     },
@@ -158,7 +162,7 @@ function confusion({ sample, target, host }: Scene): View {
       });
       table.replaceChildren(head, ...rows);
       const right = value.filter((one, at) => one === actual[at]).length;
-      told.textContent = `${right} of ${actual.length} rows right, ${percent(right / actual.length)}. ${short(actual.length)} rows are shown, trained on or not.`;
+      told.textContent = `${right} of ${actual.length} rows right, ${percent(right / actual.length)}; trained on or not.`;
     },
   };
 }

@@ -5,7 +5,7 @@ import { follow } from "../follow.js";
 import { places, quantile, short, spread, whole } from "../numbers.js";
 import { element, engine, figures, get, number, ready, shown } from "../page.js";
 import { random } from "../random.js";
-import { doubtful, polesFound, sure } from "./found.js";
+import { doubtful, type Pole, polesFound, sure } from "./found.js";
 import { polesInside, RANGE, readings, TARGETS, type Target, truth } from "./functions.js";
 
 const DRAWN = 801;
@@ -117,21 +117,11 @@ async function conclude(setting: Setting, sides: [Side, Side], seconds: number):
   const fine = Float32Array.from(spread(...target.x, MEASURED));
   [sides[0].curve, sides[1].curve] = await Promise.all([plain.predict(grid), rational.predict(grid)]);
   const [toldPlain, toldRational] = await Promise.all([plain.predict(fine), rational.predict(fine)]);
-  const poles = polesInside(target, place);
-  const atPoles = (await plain.predict(Float32Array.from(poles))).value as Float64Array;
   draw(setting, sides);
+  const poles = polesInside(target, place);
   const found = polesFound(fine, toldRational);
-  const list = poles.map((pole, at) => {
-    const nearest = found.toSorted((a, b) => Math.abs(a.place - pole) - Math.abs(b.place - pole))[0];
-    const missed = !nearest || Math.abs(nearest.place - pole) > NEAR;
-    return [
-      places(pole, 4),
-      missed ? "not found" : places(nearest.place, 4),
-      missed ? "–" : short(Math.abs(nearest.place - pole), 2),
-      short(atPoles[at]!),
-    ];
-  });
-  tabulate(list);
+  const atPoles = (await plain.predict(Float32Array.from(poles))).value as Float64Array;
+  const missed = tabulate(poles, found, atPoles);
   const median = (told: Prediction) => short(quantile(errors(target, place, fine, told), 0.5), 2);
   const extra = found.filter((one) => poles.every((pole) => Math.abs(pole - one.place) > NEAR)).length;
   figures(get("figures"), [
@@ -140,7 +130,7 @@ async function conclude(setting: Setting, sides: [Side, Side], seconds: number):
     ["Gaps where no pole is", String(extra), extra ? "the model refuses a place it need not" : "no false alarm"],
     ["Both trained in", `${seconds.toFixed(1)} s`, `${whole(sides[0].start!.trainRows)} and ${whole(sides[1].start!.trainRows)} rows`],
   ]);
-  chart.describe(`${poles.length} true poles; rational found ${list.filter(([, place]) => place !== "not found").length}`);
+  chart.describe(`${poles.length} true poles; rational found ${poles.length - missed}`);
   lossChart.describe(`last losses: perceptron ${short(sides[0].losses.at(-1)!)}, rational ${short(sides[1].losses.at(-1)!)}`);
   get("dropped").textContent = sides[0].start!.gaps;
   get("status").textContent = "Done. Move the pole, or choose another function.";
@@ -155,12 +145,19 @@ function errors({ value: formula }: Target, place: number, grid: Float32Array, {
   });
 }
 
-function tabulate(rows: string[][]): void {
-  get("poles").replaceChildren(...rows.map((cells) => {
+/** A row for each pole: where the rational head sees it, what the perceptron says there. Returns how many were missed. */
+function tabulate(poles: number[], found: Pole[], atPoles: ArrayLike<number>): number {
+  let missed = 0;
+  get("poles").replaceChildren(...poles.map((pole, at) => {
+    const off = ({ place }: Pole) => Math.abs(place - pole);
+    const nearest = found.toSorted((a, b) => off(a) - off(b)).find((one) => off(one) <= NEAR);
+    if (!nearest) missed++;
+    const told = nearest ? [places(nearest.place, 4), short(off(nearest), 2)] : ["not found", "–"];
     const row = element("tr");
-    row.append(...cells.map((cell) => element("td", cell)));
+    row.append(...[places(pole, 4), ...told, short(atPoles[at]!)].map((cell) => element("td", cell)));
     return row;
   }));
+  return missed;
 }
 
 /** The chosen function's formula, axes and slider. */
