@@ -2,7 +2,6 @@
 //! made of recorded ops, so a second `grad` works like the first.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
@@ -103,12 +102,13 @@ pub fn grad(output: &Var, wanted: &[&Var], seed: Var, add: fn(&Var, &Var) -> Var
     assert_eq!(seed.shape(), output.shape(), "grad: the seed must have the output's shape");
     let Some(root) = &output.node else { return Ok(vec![None; wanted.len()]) };
     // A node's number is larger than those of all its inputs, so the largest waiting one has its whole gradient.
-    let mut waiting: BTreeMap<u64, (Rc<Node>, Var)> = BTreeMap::from([(root.number, (root.clone(), seed))]);
-    let mut found: BTreeMap<u64, Var> = BTreeMap::new();
-    let is_wanted = |number: u64| wanted.iter().any(|var| var.node.as_ref().is_some_and(|node| node.number == number));
-    while let Some((number, (node, gradient))) = waiting.pop_last() {
-        if is_wanted(number) {
-            found.insert(number, gradient.clone());
+    let mut waiting: Vec<(Rc<Node>, Var)> = vec![(root.clone(), seed)];
+    let mut found = vec![None; wanted.len()];
+    while let Some((node, gradient)) = waiting.pop() {
+        for (found, wanted) in found.iter_mut().zip(wanted) {
+            if wanted.node.as_ref().is_some_and(|wanted| wanted.number == node.number) {
+                *found = Some(gradient.clone());
+            }
         }
         let Some((op, inputs)) = &node.made else { continue };
         let output = Var { value: node.value.clone(), node: Some(node.clone()) };
@@ -117,14 +117,13 @@ pub fn grad(output: &Var, wanted: &[&Var], seed: Var, add: fn(&Var, &Var) -> Var
         for (input, gradient) in inputs.iter().zip(gradients) {
             let (Some(node), Some(gradient)) = (&input.node, gradient) else { continue };
             assert_eq!(gradient.shape(), input.shape(), "{}: a gradient has its input's shape", op.name());
-            let sum = match waiting.remove(&node.number) {
-                Some((_, before)) => add(&before, &gradient),
-                None => gradient,
-            };
-            waiting.insert(node.number, (node.clone(), sum));
+            match waiting.binary_search_by_key(&node.number, |(node, _)| node.number) {
+                Ok(at) => waiting[at].1 = add(&waiting[at].1, &gradient),
+                Err(at) => waiting.insert(at, (node.clone(), gradient)),
+            }
         }
     }
-    Ok(wanted.iter().map(|var| var.node.as_ref().and_then(|node| found.get(&node.number).cloned())).collect())
+    Ok(found)
 }
 
 fn next() -> u64 {

@@ -3,7 +3,7 @@
 use super::table::{Cells, Column, Table, list, number_text};
 use crate::error::{Error, Result};
 use crate::host;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 /// The most distinct values a category may have. Each is an input of the model; more is a column of names or numbers.
 pub const MAX_LEVELS: usize = 1000;
@@ -58,7 +58,7 @@ pub(super) fn codes(
     levels: &[String],
     fill: Option<u32>,
 ) -> Result<Vec<u32>> {
-    let mut known = BTreeMap::new();
+    let mut known = HashMap::new();
     let code = |&row: &u32| {
         let row = row as usize;
         let Some(key) = key(&column.cells, row) else {

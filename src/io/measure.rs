@@ -40,12 +40,8 @@ impl Measure {
     pub(super) fn robust(values: &[f64], rows: &[u32]) -> Option<Self> {
         let finite: Vec<u32> = rows.iter().copied().filter(|&row| values[row as usize].is_finite()).collect();
         let plain = Self::of(values, &finite)?;
-        let middle = |mut numbers: Vec<f64>| {
-            let at = numbers.len() / 2;
-            *numbers.select_nth_unstable_by(at, f64::total_cmp).1
-        };
-        let mean = middle(finite.iter().map(|&row| values[row as usize]).collect());
-        let deviation = 1.4826 * middle(finite.iter().map(|&row| (values[row as usize] - mean).abs()).collect());
+        let mean = median(finite.iter().map(|&row| values[row as usize]).collect())?;
+        let deviation = 1.4826 * median(finite.iter().map(|&row| (values[row as usize] - mean).abs()).collect())?;
         Some(if deviation > 0.0 { Self { mean, deviation, ..plain } } else { plain })
     }
 
@@ -60,6 +56,12 @@ impl Measure {
     pub(super) fn is_finite(&self) -> bool {
         self.mean.is_finite() && self.deviation.is_finite()
     }
+}
+
+/// The middle number, the larger of two; nothing if there are none.
+pub fn median(mut numbers: Vec<f64>) -> Option<f64> {
+    let at = numbers.len() / 2;
+    (at < numbers.len()).then(|| *numbers.select_nth_unstable_by(at, f64::total_cmp).1)
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ mod zip;
 pub use choose::{Choice, Chosen, choose};
 pub use csv::Header;
 pub use levels::MAX_LEVELS;
+pub use measure::median;
 pub use missing::{Gaps, Missing, Report};
 pub use prepare::{Feature, Preparation, Target};
 pub use split::{Fractions, Split, split};

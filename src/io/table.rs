@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::host;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// The code of a missing text cell. A missing number is NaN.
 pub const MISSING_CODE: u32 = u32::MAX;
@@ -52,14 +52,14 @@ impl Table {
         if rows >= MISSING_CODE as usize {
             return Err(Error::new(format!("{source}: has {rows} rows; at most {} fit", MISSING_CODE - 1)));
         }
-        let mut seen = BTreeSet::new();
+        let mut seen = HashSet::new();
         for Column { name, cells } in &columns {
             if cells.len() != rows {
                 let (got, first) = (cells.len(), &first.name);
                 let message = format!("column \"{name}\" has {got} rows, column \"{first}\" has {rows}");
                 return Err(Error::new(format!("{source}: {message}")));
             }
-            if !seen.insert(name) {
+            if !seen.insert(name.as_str()) {
                 return Err(Error::new(format!("{source}: two columns are named \"{name}\"")));
             }
         }
@@ -153,8 +153,11 @@ impl Column {
 
     /// A column of texts; an empty one is missing.
     pub fn categorical(name: &str, texts: &[String]) -> Self {
-        let levels: BTreeSet<&String> = texts.iter().filter(|text| !text.is_empty()).collect();
-        let levels: Vec<String> = levels.into_iter().cloned().collect();
+        let mut known = BTreeMap::new();
+        for text in texts.iter().filter(|text| !text.is_empty()) {
+            known.insert(text.clone(), 0_u32);
+        }
+        let levels: Vec<String> = known.into_keys().collect();
         let code = |text: &String| levels.binary_search(text).map_or(MISSING_CODE, |code| code as u32);
         let codes = texts.iter().map(code).collect();
         Self { name: name.to_string(), cells: Cells::Categorical { codes, levels } }

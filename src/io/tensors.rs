@@ -1,7 +1,7 @@
 //! Named tensors and named texts to safetensors bytes and back: a length, a JSON header, the numbers, little-endian.
 //! The same content gives the same bytes; a torn or foreign file is refused with the reason.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::error::{Error, Result};
 use crate::json::{Json, Record};
@@ -10,8 +10,8 @@ use half::f16;
 /// What one file holds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tensors {
-    /// Texts by name (`__metadata__` in the format).
-    pub metadata: BTreeMap<String, String>,
+    /// Names and texts (`__metadata__` in the format).
+    pub metadata: Vec<(String, String)>,
     /// Tensors by name.
     pub tensors: BTreeMap<String, Array>,
 }
@@ -45,36 +45,34 @@ const LENGTH_BYTES: usize = 8;
 ///
 /// Refuses a shape that does not fit its numbers and the reserved name `__metadata__`.
 pub fn write(content: &Tensors) -> Result<Vec<u8>> {
-    let by_width = || {
-        let of_width = |width| content.tensors.iter().filter(move |(_, array)| array.data.width() == width);
-        [8, 4, 2, 1].into_iter().flat_map(of_width)
-    };
-    let mut starts = BTreeMap::new();
-    let mut at = 0;
-    for (name, array) in by_width() {
-        array.check(name)?;
-        starts.insert(name.as_str(), at);
-        at += array.data.bytes();
+    let mut starts = vec![0; content.tensors.len()];
+    let mut data = Vec::new();
+    for width in [8, 4, 2, 1] {
+        for ((name, array), start) in
+            content.tensors.iter().zip(&mut starts).filter(|((_, array), _)| array.data.width() == width)
+        {
+            array.check(name)?;
+            *start = data.len();
+            array.data.append_to(&mut data);
+        }
     }
     let mut fields = Vec::with_capacity(content.tensors.len() + 1);
     if !content.metadata.is_empty() {
         let texts = content.metadata.iter().map(|(name, text)| (name.clone(), text.to_json())).collect();
         fields.push((METADATA.to_owned(), Json::Fields(texts)));
     }
-    for ((name, array), start) in content.tensors.iter().zip(starts.values()) {
-        let offsets = [*start, start + array.data.bytes()].to_json();
+    for ((name, array), start) in content.tensors.iter().zip(starts) {
+        let offsets = [start, start + array.data.bytes()].to_json();
         let kind = Json::Text(array.data.kind().into());
         let field = [("data_offsets", offsets), ("dtype", kind), ("shape", array.shape.to_json())];
         fields.push((name.clone(), Json::fields(field)));
     }
     let mut header = Json::Fields(fields).to_string();
     header.push_str(&" ".repeat(header.len().next_multiple_of(LENGTH_BYTES) - header.len()));
-    let mut out = Vec::with_capacity(LENGTH_BYTES + header.len() + at);
+    let mut out = Vec::with_capacity(LENGTH_BYTES + header.len() + data.len());
     out.extend((header.len() as u64).to_le_bytes());
     out.extend(header.as_bytes());
-    for (_, array) in by_width() {
-        array.data.append_to(&mut out);
-    }
+    out.extend(data);
     Ok(out)
 }
 
@@ -108,13 +106,9 @@ fn parse(bytes: &[u8]) -> Parsed<Tensors> {
     Ok(content)
 }
 
-fn texts(field: &Json) -> Option<BTreeMap<String, String>> {
+fn texts(field: &Json) -> Option<Vec<(String, String)>> {
     let Json::Fields(fields) = field else { return None };
-    let mut texts = BTreeMap::new();
-    for (name, text) in fields {
-        texts.insert(name.clone(), text.text()?.to_owned());
-    }
-    Some(texts)
+    fields.iter().map(|(name, text)| Some((name.clone(), text.text()?.to_owned()))).collect()
 }
 
 fn split(bytes: &[u8]) -> Parsed<(&[u8], &[u8])> {
@@ -150,15 +144,22 @@ fn tensor(field: &Json, data: &[u8]) -> Parsed<(Array, [usize; 2])> {
     }
 }
 
-/// Tensors must lie end to end over all of the data: no gap, no overlap, nothing after the last.
-fn check_cover(mut spans: Vec<([usize; 2], String)>, length: usize) -> Parsed<()> {
-    spans.sort_unstable();
-    let mut at = 0;
-    for ([start, end], name) in spans {
-        if start != at {
-            return Err(format!("tensor \"{name}\" begins at byte {start}, wanted {at}"));
+/// Tensors must lie end to end over all of the data: no gap, no overlap, nothing after the last. Empty ones take no place.
+fn check_cover(spans: Vec<([usize; 2], String)>, length: usize) -> Parsed<()> {
+    let misplaced =
+        |start: usize, name: &str, at: usize| format!("tensor \"{name}\" begins at byte {start}, wanted {at}");
+    let mut by_start = HashMap::new();
+    for ([start, end], name) in spans.into_iter().filter(|([start, end], _)| start != end) {
+        if let Some((end, name)) = by_start.insert(start, (end, name)) {
+            return Err(misplaced(start, &name, end));
         }
+    }
+    let mut at = 0;
+    while let Some((end, _)) = by_start.remove(&at) {
         at = end;
+    }
+    if let Some((start, (_, name))) = by_start.into_iter().min_by_key(|(start, _)| *start) {
+        return Err(misplaced(start, &name, at));
     }
     if at == length { Ok(()) } else { Err(format!("holds {length} bytes of numbers, its tensors take {at}")) }
 }
@@ -238,6 +239,11 @@ impl Data {
 }
 
 impl Tensors {
+    /// The text called `name`.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.metadata.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str())
+    }
+
     /// Adds `f32` numbers under `name`.
     pub fn put_f32(&mut self, name: &str, shape: &[usize], values: Vec<f32>) {
         self.tensors.insert(name.to_string(), Array { shape: shape.to_vec(), data: Data::F32(values) });

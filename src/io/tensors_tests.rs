@@ -4,8 +4,8 @@ use super::*;
 
 fn sample() -> Tensors {
     let mut content = Tensors::default();
-    content.metadata.insert("spec".into(), "{\"a\":\"é\n\"}".into());
-    content.metadata.insert("engine".into(), "0.1.0".into());
+    content.metadata.push(("spec".into(), "{\"a\":\"é\n\"}".into()));
+    content.metadata.push(("engine".into(), "0.1.0".into()));
     content.put_f32("w", &[2, 2], vec![1.0, -0.0, f32::MIN_POSITIVE, f32::MAX]);
     content.put_f32("empty", &[0, 3], vec![]);
     let mut put = |name: &str, shape: &[usize], data| {
@@ -35,8 +35,8 @@ fn what_is_written_is_read_back() {
 #[test]
 fn the_bytes_are_fixed() {
     let mut content = Tensors::default();
-    content.metadata.insert("b".into(), "2".into());
-    content.metadata.insert("a".into(), "1".into());
+    content.metadata.push(("a".into(), "1".into()));
+    content.metadata.push(("b".into(), "2".into()));
     content.put_f32("w", &[1], vec![1.0]);
     let header =
         concat!(r#"{"__metadata__":{"a":"1","b":"2"},"#, r#""w":{"data_offsets":[0,4],"dtype":"F32","shape":[1]}} "#);

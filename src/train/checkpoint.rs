@@ -98,7 +98,7 @@ impl Checkpoint {
             fingerprint: self.fingerprint,
             origin: self.origin.clone(),
         };
-        content.metadata.insert(KEY.into(), words.to_json().to_string());
+        content.metadata.push((KEY.into(), words.to_json().to_string()));
         let total = self.parameters.len();
         content.put_f32("run.parameters", &[total], self.parameters.clone());
         content.put_f32("run.moments", &[self.moments.len()], self.moments.clone());
@@ -120,10 +120,8 @@ impl Checkpoint {
         let mut content = tensors::read(bytes, source)?;
         let model = Model::from_tensors(&mut content, source)?;
         let told = |what: &str| Error::new(format!("{source}: {what}"));
-        let text = content
-            .metadata
-            .get(KEY)
-            .ok_or_else(|| told("it is a model, not a checkpoint: there is nothing to resume"))?;
+        let text =
+            content.text(KEY).ok_or_else(|| told("it is a model, not a checkpoint: there is nothing to resume"))?;
         let words = Json::parse(text).and_then(|json| Words::from_json(&json));
         let words = words.map_err(|error| told(&format!("its checkpoint header is damaged: {error}")))?;
         words.settings.check().map_err(|error| error.within(source))?;

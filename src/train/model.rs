@@ -1,7 +1,5 @@
 //! A trained model: spec, parameters and the preparation of its table, in one safetensors file that every face reads and writes.
 
-use std::collections::BTreeMap;
-
 use super::metrics::largest;
 use super::predictor::Predictor;
 use super::storage::Storage;
@@ -75,8 +73,8 @@ impl Model {
             preparation: self.preparation.clone(),
             storage,
         };
-        let metadata = BTreeMap::from([(KEY.into(), header.to_json().to_string())]);
-        let mut content = Tensors { metadata, tensors: BTreeMap::new() };
+        let metadata = vec![(KEY.into(), header.to_json().to_string())];
+        let mut content = Tensors { metadata, ..Tensors::default() };
         let layout = Layout::of(&self.spec);
         for parameter in &layout.parameters {
             storage.put(&mut content, parameter, layout.slice(parameter, &self.parameters))?;
@@ -86,7 +84,7 @@ impl Model {
 
     pub(super) fn from_tensors(content: &mut Tensors, source: &str) -> Result<Self> {
         let told = |what: String| Error::new(format!("{source}: {what}"));
-        let Some(text) = content.metadata.get(KEY) else {
+        let Some(text) = content.text(KEY) else {
             return Err(told("it is a safetensors file, but not a meromorph model".into()));
         };
         let header = Json::parse(text).and_then(|json| Header::from_json(&json));

@@ -1,6 +1,7 @@
 //! How good predicted pairs are, worked out in f64: the loss by its formulas, errors of what is decoded, and how ⊥ fares.
 
 use super::metrics::Metrics;
+use crate::io::median;
 use crate::kernels::strict;
 use crate::loss::PairLoss;
 use crate::nn::Head;
@@ -26,8 +27,6 @@ pub(super) fn metrics(head: &Head, loss: &PairLoss, z: &[f32], y: &[f32], scale:
     let squares = mean(&|[z, y]| (z - y) * (z - y));
     let middle = mean(&|[_, y]| *y).unwrap_or(0.0);
     let spread = mean(&|[_, y]| (y - middle) * (y - middle)).filter(|spread| *spread > 0.0);
-    let mut errors: Vec<f64> = given.iter().map(|[z, y]| (z - y).abs()).collect();
-    errors.sort_by(f64::total_cmp);
     let decoded = pairs.iter().filter(|pair| pair.value.is_some()).count();
     let gaps = pairs.iter().filter(|pair| matches!(pair.value, Some((_, true)))).count();
     Metrics {
@@ -37,7 +36,7 @@ pub(super) fn metrics(head: &Head, loss: &PairLoss, z: &[f32], y: &[f32], scale:
         mae: mean(&|[z, y]| (z - y).abs()).map(|mae| mae * scale),
         r2: squares.zip(spread).map(|(squares, spread)| 1.0 - squares / spread),
         accuracy: None,
-        median: errors.get(errors.len() / 2).map(|error| error * scale),
+        median: median(given.iter().map(|[z, y]| (z - y).abs()).collect()).map(|error| error * scale),
         coverage: share(decoded, pairs.len()),
         gap: share(gaps, pairs.len()),
         refused: share(finite.iter().filter(|pair| pair.value.is_none()).count(), finite.len()),
