@@ -1,4 +1,4 @@
-// Serves this folder: `node serve.mjs [port]`. WebGPU needs localhost or https.
+// Serves the demo site: `node serve.mjs [port]`. WebGPU needs localhost or https.
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { extname, join, normalize } from "node:path";
@@ -22,6 +22,6 @@ export function serve(folder, port = 0) {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const server = await serve(import.meta.dirname, Number(process.argv[2] ?? 8080));
+  const server = await serve(join(import.meta.dirname, "dist/site"), Number(process.argv[2] ?? 8080));
   console.log(`http://localhost:${server.address().port}/`);
 }

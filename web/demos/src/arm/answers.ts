@@ -1,0 +1,30 @@
+// What the two models say of targets: an elbow, or a refusal with its reason.
+import type { Prediction } from "../engine.js";
+import { type Links, place, type Point, shoulder } from "./geometry.js";
+
+export type Answer =
+  | { kind: "pole" | "imaginary"; told: number | null }
+  | { kind: "pose"; elbow: number; shoulder: number; hand: Point; joint: Point; miss: number; told: number };
+
+function pose(links: Links, target: Point, elbow: number, told: number): Answer {
+  const angle = shoulder(links, target, elbow);
+  const { elbow: joint, hand } = place(links, angle, elbow);
+  return { kind: "pose", elbow, shoulder: angle, hand, joint, miss: Math.hypot(hand[0] - target[0], hand[1] - target[1]), told };
+}
+
+/** Of the model of tan²(elbow / 2): ⊥ is a pole, a negative square has no real root. */
+export function strict(links: Links, targets: Point[], { value, bottom }: Prediction): Answer[] {
+  return targets.map((target, at) => {
+    if (bottom?.[at]) return { kind: "pole", told: null };
+    const square = Number(value[at]);
+    if (square < 0) return { kind: "imaginary", told: square };
+    return pose(links, target, 2 * Math.atan(Math.sqrt(square)), square);
+  });
+}
+
+/** Of the model of the angle, which always has one. */
+export function plain(links: Links, targets: Point[], { value }: Prediction): Answer[] {
+  return targets.map((target, at) => pose(links, target, Number(value[at]), Number(value[at])));
+}
+
+export const flat = (targets: Point[]): Float32Array => Float32Array.from(targets.flat());

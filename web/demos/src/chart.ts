@@ -1,0 +1,186 @@
+// A line chart with a cursor for pointer and arrow keys, a legend in its caption, and its values as a table for those who cannot see it.
+import uPlot from "uplot";
+import { short } from "./numbers.js";
+import { element, ink, onTheme } from "./page.js";
+
+export interface Series {
+  label: string;
+  /** A colour of the style sheet. */
+  colour: string;
+  kind?: "line" | "dash" | "dots" | "bars";
+  width?: number;
+}
+
+export interface Axis {
+  label: string;
+  isLog?: boolean;
+  /** Fixed ends; else those of the data. */
+  range?: [number, number];
+}
+
+export interface Look {
+  x: Axis;
+  y: Axis;
+  series: Series[];
+  /** Less room for the axes' numbers. */
+  isSmall?: boolean;
+}
+
+/** x, then one row of values per series, `null` where a line is broken. */
+export type Rows = [ArrayLike<number>, ...(ArrayLike<number | null>)[]];
+
+/** A stretch of x that is tinted, or a place that is marked by a dashed line. */
+export interface Marks {
+  bands: [number, number][];
+  lines: number[];
+}
+
+const TABLE_ROWS = 60;
+const FONT = "12px system-ui, sans-serif";
+
+export class Chart {
+  #plot: uPlot;
+  #look: Look;
+  #rows: Rows;
+  #marks: Marks = { bands: [], lines: [] };
+  #box = element("div", "", "plot");
+  #words = element("output");
+  #table = element("details", "", "values");
+
+  /** `figure`, of the class chart, holds a figcaption with the title; the rest is made here. */
+  constructor(figure: HTMLElement, look: Look) {
+    this.#look = look;
+    this.#rows = [[], ...look.series.map(() => [])] as Rows;
+    this.#table.append(element("summary", "Values as a table"), element("div", "", "scroll"));
+    figure.append(this.#box, this.#words, this.#table);
+    this.#box.tabIndex = 0;
+    this.#box.setAttribute("role", "img");
+    this.describe("nothing to show yet");
+    this.#plot = new uPlot(this.#options(), this.#rows as unknown as uPlot.AlignedData, this.#box);
+    new ResizeObserver(() => this.#plot.setSize(this.#size())).observe(this.#box);
+    onTheme(() => this.#plot.redraw(false, true));
+    this.#box.addEventListener("keydown", (event) => this.#key(event));
+    this.#box.addEventListener("blur", () => this.#plot.setCursor({ left: -10, top: -10 }));
+    this.#table.addEventListener("toggle", () => this.#tabulate());
+  }
+
+  /** Shows other values. */
+  set(rows: Rows, marks: Marks = { bands: [], lines: [] }): void {
+    this.#rows = rows;
+    this.#marks = marks;
+    this.#plot.setData(rows as unknown as uPlot.AlignedData);
+    this.#tabulate();
+  }
+
+  /** Says in words what is to be seen. */
+  describe(words: string): void {
+    this.#box.setAttribute("aria-label", `Chart: ${this.#look.y.label} over ${this.#look.x.label}; ${words}. Arrow keys move a cursor.`);
+  }
+
+  /** Other axes for the same series. */
+  axes(x: Axis, y: Axis): void {
+    this.#look = { ...this.#look, x, y };
+    this.#plot.destroy();
+    this.#plot = new uPlot(this.#options(), this.#rows as unknown as uPlot.AlignedData, this.#box);
+  }
+
+  #size(): { width: number; height: number } {
+    return { width: Math.max(this.#box.clientWidth, 50), height: Math.max(this.#box.clientHeight, 50) };
+  }
+
+  #options(): uPlot.Options {
+    const { x, y, series, isSmall } = this.#look;
+    const axis = ({ label, isLog }: Axis, size: number): uPlot.Axis => ({
+      label, labelSize: 18, labelGap: 2, labelFont: FONT, font: FONT, size, gap: 4, ticks: { show: false },
+      stroke: () => ink("--soft"), grid: { stroke: () => ink("--faint"), width: 1, ...(isLog && { filter: decades }) },
+      values: (_, splits) => splits.map((value) => (value === null ? "" : short(value))),
+    });
+    const scale = ({ isLog, range }: Axis): uPlot.Scale => ({ time: false, distr: isLog ? 3 : 1, ...(range && { range: () => range }) });
+    const across = { ...scale(x), ...(!x.range && { range: ends }) };
+    return {
+      ...this.#size(),
+      legend: { show: false },
+      padding: [8, 12, 0, 0],
+      cursor: { drag: { x: false, y: false }, points: { size: 7 } },
+      scales: { x: across, y: scale(y) },
+      axes: [axis(x, isSmall ? 20 : 24), axis(y, isSmall ? 42 : 46)],
+      series: [{}, ...series.map(line)],
+      hooks: { drawClear: [(plot) => this.#underlay(plot)], setCursor: [(plot) => this.#tell(plot)] },
+    };
+  }
+
+  #underlay(plot: uPlot): void {
+    const { ctx, bbox } = plot;
+    const at = (x: number) => Math.min(Math.max(plot.valToPos(x, "x", true), bbox.left), bbox.left + bbox.width);
+    ctx.save();
+    ctx.fillStyle = ink("--band");
+    for (const [from, to] of this.#marks.bands) {
+      const wide = Math.max(at(to) - at(from), 2 * devicePixelRatio);
+      ctx.fillRect((at(from) + at(to) - wide) / 2, bbox.top, wide, bbox.height);
+    }
+    ctx.strokeStyle = ink("--edge");
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
+    for (const place of this.#marks.lines) {
+      ctx.beginPath();
+      ctx.moveTo(at(place), bbox.top);
+      ctx.lineTo(at(place), bbox.top + bbox.height);
+      ctx.stroke();
+    }
+    ctx.restore();
+  }
+
+  #tell({ cursor: { idx } }: uPlot): void {
+    this.#words.textContent = idx === null || idx === undefined ? "" : this.#row(idx).map(([name, value]) => `${name} ${value}`).join(", ");
+  }
+
+  #row(at: number): [string, string][] {
+    const [x, ...rows] = this.#rows;
+    const shown = this.#look.series.map(({ label }, series): [string, string] => {
+      const value = rows[series]?.[at];
+      return [label, value === null || value === undefined ? "–" : short(value)];
+    });
+    return [[this.#look.x.label, short(x[at]!)], ...shown];
+  }
+
+  #key(event: KeyboardEvent): void {
+    const last = this.#rows[0].length - 1;
+    const step = Math.max(1, Math.round(last / 100));
+    const now = this.#plot.cursor.idx;
+    const to = { ArrowLeft: (now ?? last) - step, ArrowRight: (now ?? -step) + step, Home: 0, End: last }[event.key];
+    if (to === undefined || last < 0) return;
+    event.preventDefault();
+    const place = this.#rows[0][Math.min(Math.max(to, 0), last)]!;
+    this.#plot.setCursor({ left: this.#plot.valToPos(place, "x"), top: 10 });
+  }
+
+  #tabulate(): void {
+    if (!this.#table.open) return;
+    const count = this.#rows[0].length;
+    const step = Math.max(1, Math.ceil(count / TABLE_ROWS));
+    const table = element("table");
+    const head = table.createTHead().insertRow();
+    for (const name of [this.#look.x.label, ...this.#look.series.map(({ label }) => label)]) head.append(element("th", name));
+    const body = table.createTBody();
+    for (let at = 0; at < count; at += step) {
+      const row = body.insertRow();
+      for (const [, value] of this.#row(at)) row.insertCell().textContent = value;
+    }
+    this.#table.querySelector(".scroll")!.replaceChildren(table);
+  }
+}
+
+/** The data's own ends, or anything where there are none or one. */
+const ends = (_: uPlot, low: number | null, high: number | null): [number, number] =>
+  low === null || high === null || low === high ? [low ?? 1, (high ?? 1) + 1] : [low, high];
+
+const decades = (_: uPlot, splits: number[]) => splits.map((value) => (Number.isInteger(Math.log10(value)) ? value : null));
+
+function line({ label, colour, kind = "line", width = 2 }: Series): uPlot.Series {
+  const stroke = () => ink(colour);
+  const base: uPlot.Series = { label, stroke, width, spanGaps: false, points: { show: false } };
+  if (kind === "dash") return { ...base, dash: [3, 4] };
+  if (kind === "bars") return { ...base, width: 0, fill: stroke, paths: uPlot.paths.bars!({ size: [0.86, 60] }) };
+  if (kind === "dots") return { ...base, paths: () => null, points: { show: true, size: 4, width: 0, fill: stroke } };
+  return base;
+}

@@ -1,0 +1,4 @@
+// The list of demos needs no engine: only the theme.
+import { ready } from "./page.js";
+
+ready();

@@ -1,0 +1,89 @@
+// The model at hand: its file, predictions of a row typed in and of a table.
+import type { Model } from "../engine.js";
+import { percent, short, whole } from "../numbers.js";
+import { element, engine, get, shown } from "../page.js";
+import { csv } from "./table.js";
+
+let model: Model | undefined;
+
+/** Takes the model in a file. */
+export async function load(file: File): Promise<void> {
+  keep(await (await engine("model")).load(file), `from ${file.name}`);
+}
+
+/** Makes a model the one at hand. */
+export function keep(next: Model, origin: string): void {
+  model = next;
+  const { task, target, parameters, inputs } = model.info;
+  get("model-name").textContent = `${task} of “${target}”, ${whole(parameters)} parameters, ${origin}`;
+  get<HTMLButtonElement>("save").disabled = false;
+  get("predict").hidden = false;
+  get("answer").replaceChildren();
+  get("inputs").replaceChildren(...inputs.map((input, at) => {
+    const field = element("div");
+    const id = `input-${at}`;
+    const control = "levels" in input ? levels(id, input.levels) : range(id, input);
+    field.append(Object.assign(element("label", input.name), { htmlFor: id }), control);
+    return field;
+  }));
+}
+
+function levels(id: string, names: string[]): HTMLElement {
+  const made = Object.assign(element("select"), { id });
+  made.append(...names.map((name) => new Option(name)));
+  return made;
+}
+
+function range(id: string, { min, max, mean }: { min: number; max: number; mean: number }): HTMLElement {
+  const value = String(Number(mean.toPrecision(4)));
+  const title = `${short(min)} to ${short(max)} in training`;
+  return Object.assign(element("input"), { id, value, title, required: true, inputMode: "decimal" });
+}
+
+/** A CSV of one row goes in: text cells are categories. */
+async function predict(): Promise<void> {
+  const { columns, target } = model!.info;
+  const cells = columns.map((_, at) => get<HTMLInputElement>(`input-${at}`).value);
+  const { value, probability, bottom, gap } = await model!.predict(csv({ names: columns, rows: [cells] }));
+  const [one] = value;
+  if (bottom?.[0]) {
+    get("answer").textContent = `${target} has no value here: the model is at a pole (⊥)`;
+    return;
+  }
+  const sure = probability ? ` (${percent(probability[0]!)})` : "";
+  const doubt = gap?.[0] ? " (near a pole: doubtful)" : "";
+  get("answer").textContent = `${target} = ${typeof one === "number" ? short(one) : one}${sure}${doubt}`;
+}
+
+async function predictTable(file: File): Promise<void> {
+  const { value, probability, bottom, gap, fault } = await model!.predict(file);
+  const { target } = model!.info;
+  const rows = Array.from<number | string, string[]>(value as ArrayLike<number | string>, (one, at) => {
+    if (bottom) return [bottom[at] ? "" : String(one), String(bottom[at]), String(gap![at]), String(fault![at])];
+    return probability ? [String(one), String(probability[at])] : [String(one)];
+  });
+  const names = [target, ...(bottom ? ["bottom", "gap", "fault"] : probability ? ["probability"] : [])];
+  const href = URL.createObjectURL(new Blob([csv({ names, rows })], { type: "text/csv" }));
+  const link = Object.assign(element("a", "predictions.csv"), { href, download: "predictions.csv" });
+  get("answer").replaceChildren(`${whole(value.length)} rows: `, link);
+}
+
+async function save(): Promise<void> {
+  const url = URL.createObjectURL(new Blob([await model!.save() as Uint8Array<ArrayBuffer>]));
+  Object.assign(document.createElement("a"), { href: url, download: "model.safetensors" }).click();
+  URL.revokeObjectURL(url);
+}
+
+/** The chosen file; choosing the same one again counts. */
+function onFile(id: string, work: (file: File) => Promise<void>): void {
+  const input = get<HTMLInputElement>(id);
+  input.addEventListener("change", () => {
+    const [file] = input.files ?? [];
+    if (file) shown(() => work(file)).finally(() => { input.value = ""; });
+  });
+}
+
+get("save").addEventListener("click", () => shown(save));
+get("predict").addEventListener("submit", (event) => { event.preventDefault(); shown(predict); });
+onFile("load", load);
+onFile("table", predictTable);

@@ -1,0 +1,213 @@
+// Playground: data in, one run or two side by side drawn as they go, a model out.
+import { describe, type End, type Model, type Run, type Table as Source, type TrainOptions } from "../engine.js";
+import { follow } from "../follow.js";
+import { whole } from "../numbers.js";
+import { engine, get, number, ready, shown } from "../page.js";
+import { EXAMPLES, text } from "./examples.js";
+import { keep, load } from "./keeper.js";
+import { forgetRun, KEPT, leftRun, type Left, remember } from "./left.js";
+import { Panel } from "./panel.js";
+import { parse, sample, type Table } from "./table.js";
+
+const SAMPLE = 400;
+const MODEL = /\.safetensors$/i;
+const TEXT = /\.(csv|tsv|tab|txt)$/i;
+
+/** The data in use; without a sample where it is no text. */
+interface Data {
+  source: Source;
+  name: string;
+  sample: Table | undefined;
+}
+
+const state = {
+  data: undefined as Data | undefined,
+  runs: [] as Run[],
+  panels: [] as Panel[],
+  abort: undefined as AbortController | undefined,
+  isPaused: false,
+};
+const checked = (id: string) => get<HTMLInputElement>(id).checked;
+const chosen = (id: string) => get<HTMLSelectElement>(id).value;
+
+async function use(source: Source, name: string, formula: string): Promise<void> {
+  const { rows, columns } = await describe(source);
+  const written = typeof source === "string" ? source : source instanceof File && TEXT.test(source.name) ? await source.text() : undefined;
+  state.data = { source, name, sample: written === undefined ? undefined : sample(parse(written), SAMPLE) };
+  get("data-name").textContent = name;
+  get("data-size").textContent = `${whole(rows)} rows, ${columns.length} columns`;
+  get("formula").textContent = formula;
+  get("target").replaceChildren(...columns.map(({ name }) => new Option(name)));
+  get<HTMLSelectElement>("target").selectedIndex = columns.length - 1;
+}
+
+async function example(): Promise<void> {
+  const one = EXAMPLES[chosen("example")];
+  if (!one) return;
+  get<HTMLSelectElement>("head").value = one.head;
+  offerComparison();
+  await use(text(one), one.title, one.formula);
+}
+
+/** A perceptron is not compared with itself. */
+function offerComparison(): void {
+  get<HTMLInputElement>("compare").disabled = chosen("head") === "linear";
+}
+
+async function file(one: File): Promise<void> {
+  await use(one, one.name, "");
+  get<HTMLSelectElement>("example").value = "file";
+  // Whether its target is a number is not known yet; a perceptron learns either.
+  get<HTMLSelectElement>("head").value = "linear";
+  offerComparison();
+}
+
+function options(): TrainOptions {
+  const hidden = get<HTMLInputElement>("hidden").value.split(",").map((width) => width.trim()).filter(Boolean).map(Number);
+  return {
+    target: chosen("target"), hidden, epochs: number("epochs"), seed: number("seed"), lr: number("lr"), batch: number("batch"),
+    activation: chosen("activation") as TrainOptions["activation"], patience: number("patience"),
+  };
+}
+
+interface Side {
+  slot: string;
+  title: string;
+  head: NonNullable<TrainOptions["head"]>;
+}
+
+const TITLES = { linear: "Perceptron", rational: "Rational head", projective: "Projective head", angular: "Angular head" };
+
+async function train(): Promise<void> {
+  const data = state.data!;
+  const head = chosen("head") as Side["head"];
+  const first: Side = { slot: "model", title: TITLES[head], head };
+  const plain: Side = { slot: "plain", title: "Plain perceptron", head: "linear" };
+  const sides = checked("compare") && head !== "linear" ? [first, plain] : [first];
+  const settings = options();
+  await session(async (signal) => {
+    const scene = data.sample && { sample: data.sample, target: settings.target! };
+    remember({ name: data.name, head, scene });
+    await Promise.all(sides.map(async (side, at) => {
+      const panel = add(side);
+      const opened = await engine(side.slot);
+      const more: TrainOptions = { head: side.head, ...(side.head !== "linear" && { weightDecay: 0 }), ...(at === 0 && { keep: KEPT }) };
+      const run = opened.train(data.source, { ...settings, ...more });
+      const end = await watch(run, panel, scene, signal);
+      if (at === 0) keep(end.model, `trained on ${data.name}`);
+    }));
+  });
+}
+
+/** Takes up the run that a closed tab left. */
+async function goOn({ name, head, scene }: Left): Promise<void> {
+  get("left").hidden = true;
+  await session(async (signal) => {
+    const panel = add({ slot: "model", title: `${TITLES[head]}, taken up`, head });
+    const run = (await engine("model")).resumeKept(KEPT);
+    keep((await watch(run, panel, scene, signal)).model, `trained on ${name}`);
+  });
+}
+
+function add({ title, head }: Side): Panel {
+  const panel = new Panel(get("panels"), title, head !== "linear", checked("is-log"));
+  state.panels.push(panel);
+  return panel;
+}
+
+/** One press of the button, until all its runs are over. */
+async function session(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const { signal } = state.abort = new AbortController();
+  Object.assign(state, { runs: [], panels: [], isPaused: false });
+  delete document.documentElement.dataset.trained;
+  get("panels").replaceChildren();
+  get("left").hidden = true;
+  get("status").textContent = "Training …";
+  busy(true);
+  try {
+    await work(signal);
+    get("status").textContent = signal.aborted ? "Stopped. The model has the best weights so far." : "Done.";
+  } catch (error) {
+    state.abort.abort();
+    get("status").textContent = "No run.";
+    throw error;
+  } finally {
+    state.abort = undefined;
+    busy(false);
+    document.documentElement.dataset.trained = "";
+  }
+}
+
+async function watch(run: Run, panel: Panel, scene: Left["scene"], signal: AbortSignal): Promise<End> {
+  state.runs.push(run);
+  const began = performance.now();
+  const ask = (x: string) => run.predict(x);
+  const end = await follow(run, signal, {
+    start: (event) => panel.begin(event, scene),
+    epoch: (event) => panel.epoch(event),
+    look: () => panel.look(ask),
+  });
+  const seconds = (performance.now() - began) / 1000;
+  const { model }: { model: Model } = end;
+  await panel.finish(end, model.info, seconds, (x) => model.predict(x));
+  run.dispose();
+  return end;
+}
+
+function busy(is: boolean): void {
+  get<HTMLButtonElement>("train").disabled = is;
+  for (const id of ["pause", "stop"]) get<HTMLButtonElement>(id).disabled = !is;
+  get("pause").textContent = "Pause";
+}
+
+function pause(): void {
+  state.isPaused = !state.isPaused;
+  for (const run of state.runs) state.isPaused ? run.pause() : run.resume();
+  get("pause").textContent = state.isPaused ? "Go on" : "Pause";
+  get("status").textContent = state.isPaused ? "Paused." : "Training …";
+}
+
+/** A run left by a closed tab is offered once. */
+async function offer(): Promise<void> {
+  const left = await leftRun();
+  if (!left || state.abort) return;
+  get("left-words").textContent = `A run on ${left.name} was left at epoch ${left.epoch} of ${left.epochs}.`;
+  get("left").hidden = false;
+  get("go-on").addEventListener("click", () => shown(() => goOn(left)), { once: true });
+  get("forget").addEventListener("click", () => {
+    get("left").hidden = true;
+    shown(forgetRun);
+  }, { once: true });
+}
+
+// A file may fall anywhere on the page.
+for (const kind of ["dragover", "dragleave", "drop"] as const) {
+  document.addEventListener(kind, (event) => {
+    event.preventDefault();
+    get("drop").classList.toggle("over", kind === "dragover");
+    const one = kind === "drop" ? event.dataTransfer?.files[0] : undefined;
+    if (one) shown(() => (MODEL.test(one.name) ? load(one) : file(one)));
+  });
+}
+get("file").addEventListener("change", () => {
+  const input = get<HTMLInputElement>("file");
+  const one = input.files?.[0];
+  // Choosing the same file again counts.
+  if (one) shown(() => file(one)).finally(() => { input.value = ""; });
+});
+get("head").addEventListener("change", offerComparison);
+get("example").addEventListener("change", () => shown(example));
+get("device").addEventListener("change", () => shown(() => engine("model")));
+get("is-log").addEventListener("change", () => { for (const panel of state.panels) panel.scale(checked("is-log")); });
+get("form").addEventListener("submit", (event) => { event.preventDefault(); shown(train); });
+get("pause").addEventListener("click", pause);
+get("stop").addEventListener("click", () => {
+  if (state.isPaused) pause();
+  state.abort?.abort();
+});
+
+const examples = Object.entries(EXAMPLES).map(([key, { title }]) => new Option(title, key));
+get<HTMLSelectElement>("example").append(...examples, new Option("a file of yours", "file"));
+await shown(() => Promise.all([example(), engine("model")]));
+await shown(offer);
+ready();

@@ -1,0 +1,170 @@
+// The demo site as a person uses it, on WebGPU and without: what is pressed, dragged and typed, and what is seen then.
+// Built before by `npm run build`. Any error in a console, a breach of the pages' policy too, fails.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { address, browsers, cells, demo, device, drawn, LONG, onDevice, shift, texts, told } from "./site.mjs";
+
+const PAGES = ["index", "playground", "poles", "interpolator", "arm", "bench"];
+
+test("the first page leads to five demos; every page has its policy, its name in the menu and room on a telephone", async () => {
+  const { page, done } = await demo("index", { viewport: { width: 390, height: 844 } });
+  assert.deepEqual(await texts(page, ".tile h2"), ["Playground", "Poles", "Interpolator", "Robot arm", "Bench"]);
+  for (const tile of await page.$$eval(".tile", (all) => all.map(({ href }) => href))) {
+    assert.equal((await page.request.get(tile)).status(), 200, tile);
+  }
+  for (const name of PAGES) {
+    await page.goto(address(name));
+    await page.waitForSelector("html[data-ready]");
+    const policy = await page.getAttribute("meta[http-equiv=Content-Security-Policy]", "content");
+    assert.match(policy, /^default-src 'none'; script-src 'self' 'wasm-unsafe-eval';/, name);
+    const [wide, room] = await page.evaluate(() => ["scrollWidth", "clientWidth"].map((which) => document.documentElement[which]));
+    assert.ok(wide <= room, `${name}: ${wide} in ${room}`);
+    assert.equal(await page.locator(".bar [aria-current=page]").count(), name === "index" ? 0 : 1, name);
+    const unnamed = await page.$$eval("input, select, textarea, button, canvas:not(.plot *), .plot", (all) =>
+      all.filter((one) => !(one.labels?.length || one.ariaLabel || one.textContent.trim())).map(({ id }) => id));
+    assert.deepEqual(unnamed, [], `${name}: without a name`);
+    assert.ok(await shift(page) < 0.1, `${name}: moves by itself`);
+  }
+  await done();
+});
+
+test("the theme follows the system, then the button, and is remembered", async () => {
+  const context = await browsers.wasm.newContext({ colorScheme: "dark" });
+  const { page, done } = await demo("index", { context });
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const dark = await ground();
+  await page.click("#theme");
+  assert.notEqual(await ground(), dark);
+  await page.reload();
+  await page.waitForSelector("html[data-ready]");
+  assert.notEqual(await ground(), dark);
+  await done();
+  await context.close();
+});
+
+test("a page refuses scripts that are not its own", async () => {
+  const { page, errors } = await demo("index");
+  await page.evaluate(() => {
+    const script = document.createElement("script");
+    script.textContent = "window.hacked = true";
+    document.body.append(script);
+    document.body.insertAdjacentHTML("beforeend", "<img src='data:,' onerror='window.hacked = true'>");
+  });
+  await page.waitForTimeout(100);
+  assert.equal(await page.evaluate(() => window.hacked), undefined);
+  assert.ok(errors.length > 0 && errors.every((error) => error.includes("Content Security Policy")), errors.join("\n"));
+  await page.close();
+});
+
+for (const kind of ["wasm", "webgpu"]) {
+  test(`Poles on ${kind}: both models train, the rational one leaves a gap`, async () => {
+    const { page, trained, done } = await demo("poles", { kind });
+    if (kind === "webgpu") {
+      await page.fill("#epochs", "60");
+      await onDevice(page, kind);
+    }
+    await trained();
+    assert.match(await page.textContent("#device-name"), device(kind));
+    const [[pole, found, off, perceptron]] = await cells(page, "poles");
+    assert.equal(pole, "0.4000");
+    assert.ok(Number.isFinite(Number(perceptron.replace("−", "-"))), `the perceptron says ${perceptron}`);
+    await drawn(page, "#curve canvas");
+    if (kind === "webgpu") return done();
+    assert.ok(Number(off) < 0.03 && Math.abs(Number(found) - 0.4) < 0.03, `found at ${found}`);
+    assert.match(await page.textContent("#dropped"), /^\d+ of 800 rows dropped/);
+    // Another function, its pole moved by the keyboard; the values as a table, a cursor by arrow keys.
+    await page.fill("#epochs", "300");
+    await page.selectOption("#function", "resonance");
+    await page.focus("#place");
+    await page.keyboard.press("ArrowRight");
+    assert.equal(await page.textContent("#place-value"), "1.31");
+    await page.waitForFunction(() => document.querySelector("#poles td").textContent === "1.3100", null, LONG);
+    await page.click("#curve summary");
+    await page.waitForFunction(() => document.querySelectorAll("#curve tbody tr").length > 40);
+    await page.focus("#curve .plot");
+    await page.keyboard.press("End");
+    assert.match(await page.textContent("#curve output"), /^drive frequency ω in rad\/s 3, true −0\.13/);
+    await done();
+  });
+
+  test(`Interpolator on ${kind}: five slices follow five sliders`, async () => {
+    const { page, trained, done } = await demo("interpolator", { kind });
+    await page.fill("#rows", kind === "webgpu" ? "1000" : "8000");
+    await page.fill("#epochs", kind === "webgpu" ? "4" : "100");
+    if (kind === "webgpu") await onDevice(page, kind);
+    else await page.click("button.main");
+    await trained();
+    assert.match(await page.textContent("#device-name"), device(kind));
+    const figures = await told(page, "#figures");
+    assert.equal(figures.Parameters, "8,769");
+    if (kind === "wasm") assert.ok(Number(figures["R²"]) > 0.99, `R² ${figures["R²"]}`);
+    for (let input = 0; input < 5; input++) await drawn(page, `#slice-${input} canvas`);
+    const before = await told(page, "#here");
+    await page.focus("#x2");
+    await page.keyboard.press("End");
+    // -0.3 x2 from 0.2 to 1.
+    const wanted = (Number(before.True) - 0.24).toFixed(4);
+    await page.waitForFunction((wanted) => document.querySelectorAll("#here dd")[1].textContent === wanted, wanted);
+    await done();
+  });
+
+  test(`Robot arm on ${kind}: refusals and misses follow the target`, async () => {
+    const { page, trained, done } = await demo("arm", { kind });
+    if (kind === "webgpu") {
+      await page.fill("#epochs", "3");
+      await page.fill("#rows", "500");
+      await onDevice(page, kind);
+    }
+    await trained();
+    assert.match(await page.textContent("#device-name"), device(kind));
+    await drawn(page, "#floor");
+    assert.match(await page.textContent("#plain-says"), /^Misses by \d/);
+    if (kind === "webgpu") return done();
+    const [outside, inside, miss] = await cells(page, "scores");
+    assert.ok(parseFloat(outside[1]) > 80 && outside[2] === "0.0 %", `refused out of reach: ${outside}`);
+    assert.ok(parseFloat(inside[1]) < 4, `refused within reach: ${inside}`);
+    assert.ok(parseFloat(miss[1]) < 5, `misses within reach: ${miss}`);
+    assert.match(await page.textContent("#strict-says"), /^No: the square is negative/);
+    const box = await page.locator("#floor").boundingBox();
+    const at = (x, y) => [box.x + box.width * (0.5 + x / 4), box.y + box.height * (0.5 - y / 4)];
+    await page.mouse.move(...at(1.4, 0.95));
+    await page.mouse.down();
+    await page.mouse.move(...at(1, -0.5), { steps: 5 });
+    await page.mouse.up();
+    await page.waitForFunction(() => /^Misses by \d/.test(document.getElementById("strict-says").textContent));
+    assert.match(await page.textContent("#truth"), /within reach/);
+    const x = Number(await page.inputValue("#x"));
+    await page.focus("#floor");
+    await page.keyboard.press("ArrowLeft");
+    await page.waitForFunction((x) => Math.abs(Number(document.getElementById("x").value) - x + 0.02) < 0.011, x);
+    await page.fill("#x", "0");
+    await page.fill("#y", "0.1");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => /^(No|⊥)/.test(document.getElementById("strict-says").textContent));
+    assert.match(await page.textContent("#truth"), /too near/);
+    await page.selectOption("#shade", "plain");
+    await done();
+  });
+
+  test(`Bench on ${kind}: every device is measured or said to be absent, and the table can be copied`, async () => {
+    const { page, trained, done } = await demo("bench", { kind });
+    await page.selectOption("#seconds", "0.3");
+    await page.click("#run");
+    await trained();
+    assert.equal(await page.textContent("#status"), "Done.");
+    const rows = await cells(page, "figures");
+    assert.equal(rows.length, 4);
+    for (const [name, cpu, gpu] of rows) {
+      assert.match(cpu, /^[\d.]+ (ms|steps\/s)/, name);
+      assert.match(gpu, kind === "webgpu" ? /^[\d.]+ (ms|steps\/s)/ : /^absent/, name);
+    }
+    await page.click("#markdown");
+    const markdown = await page.inputValue("#copied");
+    assert.match(markdown, /^\| 5-64-64-64-1 \| cpu: /);
+    assert.match(markdown, /\| Train, batch 256 \| [\d.]+ steps\/s, [\d.]+ GFLOP\/s \|/);
+    assert.match(markdown, /Engine: meromorph \d.*; Browser: \S+ \d/);
+    await page.click("#tabbed");
+    assert.match(await page.inputValue("#copied"), /^5-64-64-64-1\tcpu: /);
+    await done();
+  });
+}

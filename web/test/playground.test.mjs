@@ -1,0 +1,201 @@
+// The playground as a person uses it: trains, compares, pauses, saves, loads, predicts, takes dropped files, says what is wrong.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { classes } from "./browser.mjs";
+import { browsers, demo, device, drawn, onDevice, texts, told } from "./site.mjs";
+
+for (const kind of ["wasm", "webgpu"]) {
+  test(`Playground on ${kind}: the example trains by keyboard beside a perceptron`, async () => {
+    const { page, trained, done } = await demo("playground", { kind });
+    await onDevice(page, kind);
+    await page.fill("#epochs", "12");
+    assert.ok(await page.isChecked("#compare"));
+    await page.focus("#train");
+    await page.keyboard.press("Enter");
+    await trained();
+    assert.equal(await page.textContent("#status"), "Done.");
+    assert.match(await page.textContent("#device-name"), device(kind));
+    assert.deepEqual(await texts(page, ".panel h2"), ["Rational head", "Plain perceptron"]);
+    const figures = await told(page, ".panel:first-child .figures");
+    assert.match(figures.Coverage, /^\d+\.\d %$/);
+    assert.ok(Number(figures["Median error"]) < 0.5, `median error ${figures["Median error"]}`);
+    assert.equal(figures["Rows to train on"], "1,400");
+    const states = await texts(page, ".panel .status");
+    assert.match(states[0], /^All epochs are done\. Kept epoch \d+\./);
+    assert.match(states[1], /55 of 2000 rows dropped; y: 0 missing, 55 infinite$/);
+    for (const canvas of await page.$$(".panel canvas")) assert.ok(await canvas.evaluate((one) => one.width > 100));
+    await done();
+  });
+}
+
+/** Lets go of a file, text or bytes, over the page. */
+const drop = (page, name, content) => page.evaluate(([name, content]) => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([typeof content === "string" ? content : Uint8Array.from(content)], name));
+  document.querySelector("main").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+}, [name, content]);
+
+const named = (page, name) => page.waitForFunction((name) => document.getElementById("data-name").textContent === name, name);
+
+test("Playground: a device that is absent is named, and another can be chosen", async () => {
+  const { page, trained, done } = await demo("playground");
+  await page.selectOption("#device", "webgpu");
+  await page.waitForSelector("#error:not([hidden])");
+  assert.match(await page.textContent("#error"), /^device "webgpu" is absent: no adapter found/);
+  assert.equal(await page.textContent("#device-name"), "no device");
+  await page.selectOption("#device", "cpu");
+  await page.fill("#epochs", "2");
+  await page.click("#train");
+  await trained();
+  assert.match(await page.textContent("#device-name"), device("wasm"));
+  assert.ok(await page.isHidden("#error"));
+  await done();
+});
+
+test("Playground: a run is paused, goes on, and is stopped with its best model", async () => {
+  const { page, trained, done } = await demo("playground");
+  await page.uncheck("#compare");
+  await page.fill("#epochs", "100000");
+  await page.click("#train");
+  await page.waitForFunction(() => /^Epoch [1-9]/.test(document.querySelector(".panel .status")?.textContent));
+  await page.click("#pause");
+  assert.equal(await page.textContent("#status"), "Paused.");
+  // Epochs that were trained ahead are still drawn.
+  await page.waitForTimeout(700);
+  const held = await page.textContent(".panel .status");
+  await page.waitForTimeout(500);
+  assert.equal(await page.textContent(".panel .status"), held);
+  await page.click("#pause");
+  await page.waitForFunction((held) => document.querySelector(".panel .status").textContent !== held, held);
+  await page.click("#pause");
+  await page.click("#stop");
+  await trained();
+  assert.match(await page.textContent("#status"), /^Stopped\./);
+  assert.match(await page.textContent("#model-name"), /^regression of “y”/);
+  assert.equal(await page.locator(".panel figure").count(), 4);
+  await done();
+});
+
+test("Playground: a saved model, loaded in a fresh page, predicts the same; a torn one is refused", async () => {
+  const first = await demo("playground");
+  await first.page.selectOption("#example", "sum");
+  await first.page.waitForFunction(() => document.getElementById("data-size").textContent === "2,000 rows, 6 columns");
+  await first.page.fill("#epochs", "4");
+  await first.page.click("#train");
+  await first.trained();
+  const predict = async (page) => {
+    for (let input = 0; input < 5; input++) await page.fill(`#input-${input}`, "0.5");
+    await page.click("#ask");
+    await page.waitForFunction(() => document.getElementById("answer").textContent);
+    return page.textContent("#answer");
+  };
+  const wanted = await predict(first.page);
+  assert.match(wanted, /^y = [−\d.]+$/);
+  const buffer = Buffer.from("x0,x1,x2,x3,x4\n1,2,3,4,5\n0,0,0,0,0\n");
+  await first.page.setInputFiles("#table", { name: "new.csv", mimeType: "text/csv", buffer });
+  await first.page.waitForSelector("#answer a");
+  const [table] = await Promise.all([first.page.waitForEvent("download"), first.page.click("#answer a")]);
+  assert.match(readFileSync(await table.path(), "utf8"), /^y\n-?[\d.]+\n-?[\d.]+\n$/);
+  const [download] = await Promise.all([first.page.waitForEvent("download"), first.page.click("#save")]);
+  const file = { name: "model.safetensors", mimeType: "application/octet-stream", buffer: readFileSync(await download.path()) };
+  await first.done();
+  const second = await demo("playground");
+  await drop(second.page, "model.safetensors", [...file.buffer]);
+  await second.page.waitForSelector("#predict:not([hidden])");
+  assert.match(await second.page.textContent("#model-name"), /^regression of “y”, 1,281 parameters, from model\.safetensors$/);
+  assert.equal(await predict(second.page), wanted);
+  await second.page.setInputFiles("#load", { ...file, buffer: file.buffer.subarray(0, 500) });
+  await second.page.waitForSelector("#error:not([hidden])");
+  assert.match(await second.page.textContent("#error"), /^model\.safetensors: /);
+  await second.done();
+});
+
+test("Playground: a dropped CSV is described, its classes learnt and drawn; a bad one is refused in words", async () => {
+  const { page, trained, done } = await demo("playground");
+  await drop(page, "kinds.csv", classes(600));
+  await named(page, "kinds.csv");
+  assert.equal(await page.textContent("#data-size"), "600 rows, 3 columns");
+  assert.deepEqual(await page.$$eval("#target option", (all) => all.map(({ value }) => value)), ["u", "v", "kind"]);
+  assert.equal(await page.inputValue("#target"), "kind");
+  assert.equal(await page.inputValue("#head"), "linear");
+  assert.ok(await page.isDisabled("#compare"));
+  await page.selectOption("#head", "rational");
+  await page.click("#train");
+  await page.waitForSelector("#error:not([hidden])");
+  assert.equal(await page.textContent("#error"), 'kinds.csv: row 1, column "kind": "right" is not a number');
+  await page.selectOption("#head", "linear");
+  await page.fill("#epochs", "40");
+  await page.click("#train");
+  await trained();
+  const figures = await told(page, ".panel .figures");
+  assert.ok(parseFloat(figures["Test accuracy"]) > 85, figures["Test accuracy"]);
+  await drawn(page, ".map");
+  assert.deepEqual(await texts(page, ".panel .stack tr:first-child th"), ["kind", "far", "left", "right"]);
+  await drop(page, "torn.csv", "a,b\n1,2\n3\n");
+  await page.waitForSelector("#error:not([hidden])");
+  assert.equal(await page.textContent("#error"), "torn.csv: row 2 (line 3) has 1 cells, wanted 2");
+  await page.selectOption("#example", "sine");
+  await page.waitForFunction(() => document.getElementById("data-size").textContent === "2,000 rows, 2 columns");
+  assert.ok(await page.isHidden("#error"));
+  await done();
+});
+
+test("Playground: markup in names, classes and a model's metadata stays text", async () => {
+  const { page, trained, done } = await demo("playground");
+  const [input, level, script] = ["<img src=x onerror=hacked=1>", "<b onclick=hacked=1>far</b>", "<script>hacked=1</script>"];
+  const lines = Array.from({ length: 120 }, (_, row) => `${row / 60 - 1},${(row * 7) % 11},${row > 60 ? level : script}`);
+  await drop(page, `${script}.csv`, `${input},v,${script}\n${lines.join("\n")}\n`);
+  await named(page, `${script}.csv`);
+  await page.fill("#epochs", "5");
+  await page.click("#train");
+  await trained();
+  await page.click("#ask");
+  await page.waitForFunction(() => document.getElementById("answer").textContent);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("#save")]);
+  const buffer = readFileSync(await download.path());
+  assert.ok(buffer.includes("<script>"), "the file has the script in its metadata");
+  await page.reload();
+  await page.waitForSelector("html[data-ready]");
+  await page.setInputFiles("#load", { name: `${input}.safetensors`, mimeType: "application/octet-stream", buffer });
+  await page.waitForSelector("#predict:not([hidden])");
+  assert.equal(await page.textContent("#model-name"), `classification of “${script}”, 1,218 parameters, from ${input}.safetensors`);
+  assert.equal(await page.textContent("#inputs label"), input);
+  assert.equal(await page.evaluate(() => window.hacked), undefined);
+  assert.deepEqual(await page.$$eval("main img, main script, main b, main iframe", (all) => all.map(({ outerHTML }) => outerHTML)), []);
+  await done();
+});
+
+test("Playground: a run that a closed tab left is taken up to its end", async () => {
+  const context = await browsers.wasm.newContext();
+  const first = await demo("playground", { context });
+  await first.page.selectOption("#example", "sine");
+  await first.page.waitForFunction(() => document.getElementById("data-name").textContent === "A noisy sine");
+  await first.page.fill("#epochs", "4000");
+  await first.page.click("#train");
+  await first.page.waitForFunction(async () => {
+    // Opening it before the engine does would make it without its store.
+    if (!(await indexedDB.databases()).length) return false;
+    const request = indexedDB.open("meromorph");
+    const database = await new Promise((resolve) => { request.onsuccess = () => resolve(request.result); });
+    try {
+      const all = database.transaction("runs").objectStore("runs").getAllKeys();
+      return await new Promise((resolve) => { all.onsuccess = () => resolve(all.result.length >= 3); });
+    } catch {
+      return false;
+    } finally {
+      database.close();
+    }
+  }, null, { polling: 300, timeout: 20_000 });
+  await first.done();
+  const second = await demo("playground", { context });
+  await second.page.waitForSelector("#left:not([hidden])");
+  assert.match(await second.page.textContent("#left-words"), /^A run on A noisy sine was left at epoch \d+ of 4000\.$/);
+  await second.page.click("#go-on");
+  await second.page.waitForFunction(() => /^Epoch /.test(document.querySelector(".panel .status")?.textContent));
+  await second.page.click("#stop");
+  await second.trained();
+  assert.match(await second.page.textContent("#model-name"), /^regression of “y”, .* trained on A noisy sine$/);
+  await second.done();
+  await context.close();
+});
