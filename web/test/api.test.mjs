@@ -304,27 +304,36 @@ test("wasm from elsewhere: a URL, a response, bytes, a module", async () => {
 test("the page is never held up for 50 ms while the worker trains", async () => {
   const { page, close } = await visit("/test/blank.html");
   const got = await page.evaluate(async (text) => {
-    const tasks = [];
+    let tasks = [];
     new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({ entryTypes: ["longtask"] });
     const { open } = await import("/dist/index.js");
+    const during = async (work) => {
+      tasks = [];
+      await work();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return tasks;
+    };
     const told = [];
-    for (const device of ["cpu", "webgpu"]) {
-      const engine = await open({ device });
+    const train = async (options) => {
+      const engine = await open(options);
       for await (const { event } of engine.train(text, { target: "y", epochs: 4, hidden: [128, 128] })) told.push(event);
       engine.dispose();
+    };
+    // Where other programs hold the processors any task is long at times; one of the engine's would be long each time.
+    const inWorker = [];
+    for (const device of ["cpu", "webgpu"]) {
+      let tasks;
+      for (let attempt = 0; attempt < 3 && tasks?.length !== 0; attempt++) tasks = await during(() => train({ device }));
+      inWorker.push(...tasks);
     }
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    const inWorker = [...tasks];
-    const engine = await open({ device: "cpu", worker: false });
-    for await (const { event } of engine.train(text, { target: "y", epochs: 1 })) if (event === "end") break;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    return { told: told.length, inWorker, inPage: tasks.length - inWorker.length };
+    const inPage = await during(() => train({ device: "cpu", worker: false }));
+    return { told: told.length, inWorker, inPage };
   }, smooth(60_000));
   await close();
-  assert.equal(got.told, 12);
+  assert.ok(got.told >= 18 && got.told % 6 === 0, `${got.told} events`);
   assert.deepEqual(got.inWorker, []);
-  // The observer sees one where there is one: the table of 60,000 rows is read in the page here.
-  assert.ok(got.inPage > 0);
+  // The observer sees them where there are any: in the page's own thread the table of 60,000 rows is read there.
+  assert.ok(got.inPage.length > 0);
 });
 
 test("events are asked for as many at a time as one likes, and end once", () => both(async (engine) => {
