@@ -11,7 +11,6 @@
 //! matter.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
@@ -22,6 +21,7 @@ use super::complex::Complex;
 use crate::error::{Error, Result};
 use crate::host;
 use crate::json::{Json, Record};
+use crate::record;
 
 /// What to do with a gradient. As text, and in files: `clamp`, `clamp(-2..2)`, `project`, `reject`, `pass`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -157,24 +157,32 @@ impl Record for Registry {
 
     fn from_json(json: &Json) -> Result<Self> {
         let Json::Fields(fields) = json else { return Err(json.unlike("an object")) };
-        let mut registry = Self { policies: BTreeMap::new() };
-        fields.iter().try_for_each(|(layer, policy)| registry.register(layer, Policy::from_json(policy)?))?;
+        let mut registry = Self { policies: Vec::new() };
+        for (layer, policy) in fields {
+            if registry.get(layer).is_some() {
+                return Err(Error::new(format!("policy: there are two policies for the layer \"{}\"", plain(layer))));
+            }
+            registry.register(layer, Policy::from_json(policy)?)?;
+        }
         Ok(registry)
     }
 }
 
-/// Policies by the name of a layer; a name counts without its surrounding space and in lower case.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "BTreeMap<String, Policy>", into = "BTreeMap<String, Policy>")]
+/// Policies by the name of a layer; a name counts without its surrounding space, and its capitals as small letters.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Registry {
-    policies: BTreeMap<String, Policy>,
+    /// In the order of the names.
+    policies: Vec<(String, Policy)>,
 }
+
+record!(@serde Registry);
 
 impl Default for Registry {
     fn default() -> Self {
-        let clamped = ["scm_norm", "scm_softmax", "coverage", "rejection_loss"];
-        let mut policies = BTreeMap::from(clamped.map(|name| (name.to_owned(), Policy::default())));
-        policies.insert("scm_rational".to_owned(), Policy::Project);
+        let clamped = |name: &str| (name.to_owned(), Policy::default());
+        let rational = ("scm_rational".to_owned(), Policy::Project);
+        let policies =
+            vec![clamped("coverage"), clamped("rejection_loss"), clamped("scm_norm"), rational, clamped("scm_softmax")];
         Self { policies }
     }
 }
@@ -186,13 +194,18 @@ impl Registry {
         if name.is_empty() {
             return Err(Error::new("policy: the name of a layer is empty; a policy is registered for a named layer"));
         }
-        self.policies.insert(name, policy);
+        let at = self.policies.partition_point(|(known, _)| *known < name);
+        match self.policies.get_mut(at).filter(|(known, _)| *known == name) {
+            Some((_, known)) => *known = policy,
+            None => self.policies.insert(at, (name, policy)),
+        }
         Ok(())
     }
 
     /// The policy registered for a layer.
     pub fn get(&self, layer: &str) -> Option<Policy> {
-        self.policies.get(&plain(layer)).copied()
+        let name = plain(layer);
+        self.policies.iter().find(|(known, _)| *known == name).map(|(_, policy)| *policy)
     }
 
     /// The policy a layer has to follow: its own if it was given one, else that of the innermost `Scope` of this
@@ -202,29 +215,8 @@ impl Registry {
     }
 }
 
-impl TryFrom<BTreeMap<String, Policy>> for Registry {
-    type Error = Error;
-
-    fn try_from(policies: BTreeMap<String, Policy>) -> Result<Self> {
-        let mut registry = Self { policies: BTreeMap::new() };
-        for (layer, policy) in policies {
-            if registry.get(&layer).is_some() {
-                return Err(Error::new(format!("policy: there are two policies for the layer \"{}\"", plain(&layer))));
-            }
-            registry.register(&layer, policy)?;
-        }
-        Ok(registry)
-    }
-}
-
-impl From<Registry> for BTreeMap<String, Policy> {
-    fn from(registry: Registry) -> Self {
-        registry.policies
-    }
-}
-
 fn plain(layer: &str) -> String {
-    layer.trim().to_lowercase()
+    layer.trim().to_ascii_lowercase()
 }
 
 thread_local! {
