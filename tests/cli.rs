@@ -256,7 +256,52 @@ fn a_table_with_poles_is_learnt_and_predicted_with_bottom_and_gap() {
         let (value, flags) = line.split_once(',').unwrap();
         assert!((value.parse::<f64>().unwrap() - wanted).abs() < 0.1 && flags == "0,0,0", "{line}");
     }
-    assert!(folder.told("eval poles.model poles.csv --device cpu").contains("coverage"));
+    let told = folder.told("eval poles.model poles.csv --device cpu --profile");
+    assert!(told.contains("coverage") && told.contains("rows ⊥"), "{told}");
+    assert!(told.lines().any(|line| line.contains("layers.5") && line.contains("projective")), "{told}");
+    // ⊥ by the pole, and where a column of the user's own is near 0; a row without that number is at fault.
+    folder.write("ask.csv", b"x,v\n-1,1\n0.25,1\n1.25,0.01\n1.25,\n");
+    let told = folder.told("predict poles.model ask.csv --valid v:0.1 --range");
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!(lines[0], "value,bottom,gap,fault,range");
+    assert!(lines[1].ends_with(",0,0,0,within") && lines[3] == ",1,0,0,above" && lines[4] == ",1,0,1,within", "{told}");
+    assert!(lines[2].starts_with(",1,0,0,") && !lines[2].ends_with("within"), "{told}");
+    let mut failures = Vec::new();
+    let wanted = "predict: valid: column \"w\" not in ask.csv; it has x, v";
+    check(&folder, "predict poles.model ask.csv --valid w:0.1", wanted, 1, &mut failures);
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert_eq!(folder.mero("predict poles.model ask.csv --valid v").status.code(), Some(2));
+}
+
+#[test]
+fn rational_activations_are_trained_with_poles_where_the_head_can_say_so() {
+    let folder = Folder::new();
+    let flags = "--device cpu --threads 1 --hidden 16,16 --lr 1e-2 --weight-decay 0 --json";
+    let lines = folder.json(&format!(
+        "train good.csv --target y {flags} --activation rational --policy scm_rational=clamp(-2..2) --out safe"
+    ));
+    let report = &lines[lines.len() - 1];
+    assert_eq!(report["step"].as_str(), Some("recorded"));
+    assert!(report["test"]["r2"].as_f64().is_some_and(|r2| r2 > 0.98), "{report}");
+    let poles = "--activation rational-poles --head rational --epochs 20";
+    folder.json(&format!("train good.csv --target y {flags} {poles} --out open"));
+    let course = "--head rational --term chordal=1 --term decoded=0.5..0@0..6 --hold-coverage 0.99 --sample-poles --accumulate 2";
+    let lines = folder.json(&format!("train good.csv --target y {flags} --epochs 8 {course} --out course"));
+    assert_eq!(lines[lines.len() - 1]["step"].as_str(), Some("recorded"));
+    let report: Value = serde_json::from_str(&folder.told("eval open good.csv --device cpu --profile --json")).unwrap();
+    let kinds: Vec<_> = report["profile"].as_array().unwrap().iter().map(|row| row["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["linear", "rational", "linear", "rational", "linear", "projective"]);
+    let mut failures = Vec::new();
+    let wanted =
+        "train: policy: \"layers.0\" is no layer with one; there are scm_rational, layers.1, layers.3, layers.5";
+    check(&folder, "train good.csv --target y --activation rational --policy layers.0=clamp", wanted, 2, &mut failures);
+    let wanted = "train: policy: only rational layers have one; try activation rational";
+    check(&folder, "train good.csv --target y --policy scm_rational=reject", wanted, 2, &mut failures);
+    let wanted = "train: rational layers with poles say ⊥; give the model a head that can, such as rational";
+    check(&folder, "train good.csv --target y --activation rational-poles", wanted, 2, &mut failures);
+    let wanted = "eval: profile: the model has no poles, so no row is ⊥ after any layer";
+    check(&folder, "eval safe good.csv --profile", wanted, 2, &mut failures);
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]
@@ -277,6 +322,8 @@ fn usage_is_told_by_name_and_with_code_2() {
         ("--head rational --tau-train 0.1", "train: tau-train: it goes with --tau-infer"),
         ("--head angular --degrees 3,2", "train: degrees: two whole numbers, like 3,2, for the rational head alone"),
         ("--head rational --tau-infer 0", "train: tau_infer is 0, wanted a finite number above 0"),
+        ("--sample-poles", "train: sample-poles: only a model with poles has a use for it; try --head rational"),
+        ("--term sign=1", "train: term: only a model with poles has a use for it; try --head rational"),
         ("--head rational --loss mse", "train: a head with poles has a loss of its own; leave the loss out"),
     ] {
         check(&folder, &format!("train good.csv --target y --device cpu {flags}"), wanted, 2, &mut failures);

@@ -29,6 +29,7 @@ CASES = [
     ("plain", "smooth", ""),
     *((f"plain {name}", "smooth", f"--activation {name}") for name in
       "identity relu leaky_relu elu gelu sigmoid silu softplus tanh".split()),
+    ("rational activation", "smooth", "--activation rational"),
     ("dropout", "smooth", "--dropout 0.2"),
     ("wide", "smooth", "--hidden 200"),
     ("classes", "colour", ""),
@@ -39,6 +40,7 @@ CASES = [
     ("projective, bare |Q|", "y", "--head projective --threshold denominator --tau-infer 0.02 --tau-train 0.05 --epochs 100 --lr 1e-2"),
     ("rational, no gap", "y", "--head rational --tau-infer 0.2 --tau-train 0 --epochs 100 --lr 1e-2"),
     ("angular", "y", f"--head angular {NEAR}"),
+    ("rational activation with poles", "y", f"--head projective --activation rational-poles {NEAR}"),
 ]
 
 

@@ -1,7 +1,8 @@
 // Builds the package: wasm, bindings, scripts and types. `--evidence` also builds the wasm that the tests run the kernels in;
 // `--scripts` leaves the wasm as it is.
 import { execFileSync } from "node:child_process";
-import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { appendFileSync, copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { deflateRawSync, gzipSync } from "node:zlib";
 import { build } from "esbuild";
@@ -49,18 +50,33 @@ function wasm(out, features, optimise, bindings = []) {
   const names = execFileSync(join(web, "node_modules/.bin/wasm-opt"),
     ["-O3", ...FEATURES, ...SEPARATE, "--strip-debug", "--strip-producers", "--minify-imports-and-exports-and-modules", bytes, "-o", bytes], { encoding: "utf8" });
   rename(join(out, "meromorph.js"), JSON.parse(names));
+  appendFileSync(bytes, section("bindings", mark(out)));
   const size = gzipSync(readFileSync(bytes), { level: 9 }).length;
   console.log(`wasm: ${statSync(bytes).size} bytes, ${size} gzipped`);
 }
 
-/** The bindings with the short names that the wasm now has: the hashes in the long ones were a third of their size. */
+/**
+ * The bindings with the short names that the wasm now has: the hashes in the long ones were a third of their size. All that the
+ * wasm takes, the functions of snippets as well, it then takes from one module "a".
+ */
 function rename(file, { imports, exports }) {
   const [taken, given] = [new Map(imports.map(([, long, short]) => [long, short])), new Map(exports)];
   const text = readFileSync(file, "utf8")
     .replace(/\bwasm\.(\w+)/g, (whole, name) => (given.has(name) ? `wasm.${given.get(name)}` : whole))
-    .replace(/\b__wb\w+/g, (name) => taken.get(name) ?? name)
-    .replace('"./meromorph_bg.js": import0', '"a": import0');
-  writeFileSync(file, text);
+    .replace(/\b__wb\w+/g, (name) => taken.get(name) ?? name);
+  const modules = new Map([...text.matchAll(/^ +"(.+)": (import\d+),$/gm)].map(([, module, name]) => [module, name]));
+  const snippets = imports.filter(([module]) => modules.get(module) !== "import0");
+  const entries = snippets.map(([module, long, short]) => `, "${short}": ${modules.get(module)}["${long}"]`);
+  writeFileSync(file, text.replace('"./meromorph_bg.js": import0', `"a": { ...import0${entries.join("")} }`));
+}
+
+/** What tells bindings from those of another build: short names would link with either. */
+const mark = (out) => createHash("sha256").update(readFileSync(join(out, "meromorph.js"))).digest("hex").slice(0, 16);
+
+/** A custom section of a wasm file, shorter than 128 bytes. */
+function section(name, text) {
+  const body = [name.length, ...Buffer.from(name + text)];
+  return Buffer.from([0, body.length, ...body]);
 }
 
 /** A script of the package and all it uses, but for what it fetches only when needed. */
@@ -69,7 +85,7 @@ async function script(name, platform = "browser") {
   await build({
     entryPoints: [join(web, `src/${name}.ts`)], outfile: join(web, `dist/${name}.js`), external, platform, format: name === "worker" ? "iife" : "esm",
     // Node shows the line that threw: there it stays readable.
-    target: "es2022", bundle: true, minify: platform === "browser", legalComments: "none", logLevel: "warning",
+    define: { BINDINGS: JSON.stringify(mark(join(web, "pkg"))) }, target: "es2022", bundle: true, minify: platform === "browser", legalComments: "none", logLevel: "warning",
   });
 }
 

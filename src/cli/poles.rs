@@ -1,10 +1,13 @@
 //! Flags for models that may divide by zero.
 
+use std::str::FromStr;
+
 use clap::{Args, ValueEnum};
 
 use super::{Answer, Failure};
+use crate::loss::{Loss, PairLoss};
 use crate::nn::{Decoding, Form, Head, Threshold};
-use crate::train::CoverageGoal;
+use crate::train::{Course, CoverageGoal, LinearRamp, Ramp, Term};
 
 /// How the model ends, and where it says ⊥ (no value) instead of a number.
 #[derive(Args)]
@@ -28,6 +31,49 @@ pub(super) struct Poles {
     /// Stop when fewer validation rows than this share get a value, three epochs running
     #[arg(long, value_name = "SHARE")]
     min_coverage: Option<f64>,
+    /// Weight of a term of the loss: implicit, chordal (1 if no term is given), decoded, margin, sign, bottom, finite or coverage; as
+    /// FROM..TO@FIRST..LAST it moves between two epochs
+    #[arg(long, value_name = "NAME=WEIGHT")]
+    term: Vec<Weight>,
+    /// Raise the weight of the coverage term while fewer validation rows than this share get a value, and lower it while more do
+    #[arg(long, value_name = "SHARE")]
+    hold_coverage: Option<f64>,
+    /// Draw rows, with replacement, the more often the more the model errs about their poles
+    #[arg(long)]
+    sample_poles: bool,
+}
+
+/// A term of the loss and its weight, which may move.
+#[derive(Clone, Copy, Debug)]
+struct Weight {
+    term: Term,
+    weight: LinearRamp,
+}
+
+impl FromStr for Weight {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let names = || Term::ALL.map(|(name, _)| name).join(", ");
+        let (name, value) = text.split_once('=').ok_or("wanted a term and its weight, like decoded=0.5")?;
+        let found = Term::ALL.iter().find(|(known, _)| *known == name);
+        let (_, term) = found.ok_or_else(|| format!("\"{name}\" is no term; there are {}", names()))?;
+        let weight = ramp(value).ok_or_else(|| {
+            format!("\"{value}\" is no weight; wanted a number of at least 0, or two and epochs, like 0..1@10..50")
+        })?;
+        Ok(Self { term: *term, weight })
+    }
+}
+
+/// `W`, or `FROM..TO@FIRST..LAST`.
+fn ramp(text: &str) -> Option<LinearRamp> {
+    let number = |text: &str| text.parse::<f64>().ok().filter(|weight| weight.is_finite() && *weight >= 0.0);
+    let Some((weights, epochs)) = text.split_once('@') else {
+        return number(text).map(|weight| LinearRamp { from: weight, to: weight, epochs: [0, 0] });
+    };
+    let ((from, to), (first, last)) = (weights.split_once("..")?, epochs.split_once("..")?);
+    let epochs = [first.parse().ok()?, last.parse().ok()?];
+    Some(LinearRamp { from: number(from)?, to: number(to)?, epochs }).filter(|_| epochs[0] < epochs[1])
 }
 
 /// A head by name.
@@ -112,6 +158,28 @@ impl Poles {
         self.min_coverage.map(|least| CoverageGoal { least, patience: COVERAGE_PATIENCE })
     }
 
+    /// The loss, if terms of it were given: their weights as they are in the end.
+    pub(super) fn loss(&self) -> Option<Loss> {
+        if self.term.is_empty() && self.hold_coverage.is_none() {
+            return None;
+        }
+        let mut loss = if self.term.is_empty() { PairLoss::default() } else { PairLoss::none() };
+        for Weight { term, weight } in &self.term {
+            *term.weight(&mut loss) = weight.to as f32;
+        }
+        Some(Loss::Pairs(loss))
+    }
+
+    /// What changes from epoch to epoch.
+    pub(super) fn course(&self) -> Course {
+        let moving = self.term.iter().filter(|weight| weight.weight.from != weight.weight.to);
+        Course {
+            ramps: moving.map(|Weight { term, weight }| Ramp { term: *term, weight: *weight }).collect(),
+            held_coverage: self.hold_coverage,
+            draws_poles: self.sample_poles,
+        }
+    }
+
     fn without_head(&self) -> Answer<Option<Head>> {
         let idle = [
             ("degrees", self.degrees.is_some()),
@@ -119,6 +187,9 @@ impl Poles {
             ("tau-train", self.tau_train.is_some()),
             ("threshold", self.threshold.is_some()),
             ("min-coverage", self.min_coverage.is_some()),
+            ("term", !self.term.is_empty()),
+            ("hold-coverage", self.hold_coverage.is_some()),
+            ("sample-poles", self.sample_poles),
         ];
         match idle.into_iter().find(|(_, is_given)| *is_given) {
             Some((name, _)) => {

@@ -1,16 +1,19 @@
 //! `mero predict`: a model and a table to a column of predictions.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use pollster::block_on;
 
 use super::args::{Hardware, Heading, read};
-use super::{Answer, console};
+use super::{Answer, Failure, console};
+use crate::error::Error;
 use crate::export::validate_bundle;
 use crate::io::csv::{self, Values};
 use crate::io::{Cells, Table};
-use crate::train::{Model, Prediction};
-use crate::{Result, host};
+use crate::scm::strict::{self, Range};
+use crate::train::{Factor, Model, Prediction};
+use crate::{Device, Result, host};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -24,6 +27,12 @@ pub(super) struct Args {
     /// Copy the columns of the table before the prediction
     #[arg(long)]
     with_inputs: bool,
+    /// Give no value where this column is nearer to 0 than that; for models with poles, up to four times
+    #[arg(long, value_name = "COLUMN:TAU")]
+    valid: Vec<Validity>,
+    /// Add a column that says of every row: below, within or above what has a value (the side of a pole)
+    #[arg(long)]
+    range: bool,
     #[command(flatten)]
     heading: Heading,
     #[command(flatten)]
@@ -37,11 +46,19 @@ pub(super) fn run(args: &Args) -> Answer {
     }
     let model = load(&args.model)?;
     model.preparation()?;
+    if model.spec.head().is_none() {
+        let idle = [("valid", !args.valid.is_empty()), ("range", args.range)];
+        if let Some((name, _)) = idle.into_iter().find(|(_, is_given)| *is_given) {
+            return Err(Failure::usage(format!("{name}: the model has no poles; it gives every row a value")));
+        }
+    }
     let table = read(&args.file, args.heading.header())?;
     let device = args.hardware.open()?;
-    let predictions = block_on(model.predict(&device, &table))?;
+    let factors: Vec<Factor> = args.valid.iter().map(|valid| valid.factor(&table)).collect::<Result<_>>()?;
+    let predictions = block_on(model.predict_where(&device, &table, &factors))?;
+    let ranges = if args.range { block_on(ranges(&model, &device, &table, &factors))? } else { Vec::new() };
     let copied = if args.with_inputs { Some(&table) } else { None };
-    let text = written(copied, &predictions);
+    let text = written(copied, &predictions, &ranges);
     match &args.out {
         Some(out) => host::write_whole(out, &text)?,
         None => console::say(String::from_utf8_lossy(&text).trim_end()),
@@ -57,9 +74,55 @@ pub(super) fn load(path: &Path) -> Result<Model> {
     Model::load(&host::read(path)?, &path.display().to_string())
 }
 
+/// A column that must not be near 0.
+#[derive(Clone, Debug)]
+struct Validity {
+    column: String,
+    tau: f32,
+}
+
+impl FromStr for Validity {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let parts = text.rsplit_once(':').and_then(|(column, tau)| Some((column, tau.parse::<f32>().ok()?)));
+        match parts {
+            Some((column, tau)) if tau > 0.0 && tau.is_finite() => Ok(Self { column: column.to_owned(), tau }),
+            _ => Err("wanted a column and a threshold above 0, like speed:0.1".into()),
+        }
+    }
+}
+
+impl Validity {
+    fn factor(&self, table: &Table) -> Result<Factor> {
+        let Self { column, tau } = self;
+        let Some(found) = table.columns().iter().find(|known| known.name == *column) else {
+            let names = table.names().collect::<Vec<_>>().join(", ");
+            return Err(Error::new(format!("valid: column \"{column}\" not in {}; it has {names}", table.source())));
+        };
+        let Cells::Numeric(values) = &found.cells else {
+            return Err(Error::new(format!("valid: column \"{column}\" of {} is not of numbers", table.source())));
+        };
+        Ok(Factor { values: values.iter().map(|value| *value as f32).collect(), tau: *tau })
+    }
+}
+
+/// On which side of what has a value each row lies: ⊥ by a pole is on the side of its numerator's sign, ⊥ by a fault is within.
+async fn ranges(model: &Model, device: &Device, table: &Table, factors: &[Factor]) -> Result<Vec<&'static str>> {
+    let x = model.preparation()?.encode(table, &table.every_row())?;
+    let decoded = model.decoded_where(device, &x, factors).await?;
+    let numerators: Vec<f32> = model.outputs(device, &x).await?.into_iter().step_by(2).collect();
+    let name = |range: &Range| match range {
+        Range::Below => "below",
+        Range::Within => "within",
+        Range::Above => "above",
+    };
+    Ok(strict::ranges(&decoded, &numerators, None)?.iter().map(name).collect())
+}
+
 /// The columns of the table, if wanted, then `prediction`, and for classes its `probability`; of a model with poles `value` (empty
-/// where there is none), `bottom`, `gap` and `fault`.
-fn written(table: Option<&Table>, predictions: &[Prediction]) -> Vec<u8> {
+/// where there is none), `bottom`, `gap` and `fault`, and `range` if wanted.
+fn written(table: Option<&Table>, predictions: &[Prediction], ranges: &[&str]) -> Vec<u8> {
     let texts: Vec<Option<Vec<&str>>> =
         table.map_or(&[][..], Table::columns).iter().map(|column| texts(&column.cells)).collect();
     let (mut numbers, mut names, mut probabilities) = (Vec::new(), Vec::new(), Vec::new());
@@ -93,6 +156,9 @@ fn written(table: Option<&Table>, predictions: &[Prediction]) -> Vec<u8> {
         columns.push(("value", Values::F64(&numbers)));
         let named = ["bottom", "gap", "fault"].into_iter().zip(&flags);
         columns.extend(named.map(|(name, flags)| (name, Values::F32(flags))));
+        if !ranges.is_empty() {
+            columns.push(("range", Values::Text(ranges)));
+        }
     } else if names.is_empty() {
         columns.push(("prediction", Values::F64(&numbers)));
     } else {

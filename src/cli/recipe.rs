@@ -5,7 +5,8 @@ use std::str::FromStr;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
-use crate::nn::Activation;
+use crate::error::Error;
+use crate::nn::{Activation, Policy, RationalLayer};
 use crate::train::StepKind;
 
 /// The model and how it is trained. What is not given follows from the task and the number of training rows.
@@ -15,9 +16,14 @@ pub(super) struct Flags {
     /// Widths of the hidden layers, or `none` for a linear model [default: 64,64,64]
     #[arg(long, value_name = "N,N,N")]
     pub hidden: Option<Widths>,
-    /// Function between layers [default: silu]
-    #[arg(long, value_name = "NAME", value_parser = activation())]
-    pub activation: Option<Activation>,
+    /// Function between layers; rational is a learnt quotient of polynomials without poles, rational-poles one with them (for a head
+    /// that can say ⊥) [default: silu]
+    #[arg(long, value_name = "NAME", value_parser = between())]
+    pub activation: Option<Between>,
+    /// What becomes of gradients at ⊥ in rational layers: clamp, clamp(LOW..HIGH), project, reject or pass, for scm_rational (all of them)
+    /// or one, like layers.1 [default: project]
+    #[arg(long, value_name = "LAYER=POLICY")]
+    pub policy: Vec<Governed>,
     /// Share of the hidden values zeroed while training [default: 0]
     #[arg(long, value_name = "SHARE")]
     pub dropout: Option<f32>,
@@ -69,6 +75,23 @@ pub(super) struct Flags {
     /// Two launches per step, or the model's ops replayed [default: fused where the model allows]
     #[arg(long)]
     pub step: Option<StepName>,
+}
+
+/// A layer and what becomes of its gradients.
+#[derive(Clone, Debug)]
+pub(super) struct Governed {
+    pub layer: String,
+    pub policy: Policy,
+}
+
+impl FromStr for Governed {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (layer, policy) = text.split_once('=').ok_or("wanted a layer and its policy, like scm_rational=clamp")?;
+        let policy = policy.parse().map_err(|error: Error| error.to_string())?;
+        Ok(Self { layer: layer.to_owned(), policy })
+    }
 }
 
 /// Widths of hidden layers.
@@ -145,8 +168,24 @@ impl From<StepName> for StepKind {
     }
 }
 
-fn activation() -> impl TypedValueParser<Value = Activation> {
-    let named = |name: String| Activation::ALL.iter().find(|(known, _)| *known == name).map(|(_, function)| *function);
-    let names = PossibleValuesParser::new(Activation::ALL.map(|(name, _)| name));
-    names.map(move |name| named(name).expect("clap lets only the listed names through"))
+/// What stands between linear layers.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Between {
+    Function(Activation),
+    Rational(RationalLayer),
+}
+
+/// A cubic over a quadratic, with coefficients for each channel and without poles or with them.
+const RATIONAL: [&str; 2] = ["rational", "rational-poles"];
+
+fn between() -> impl TypedValueParser<Value = Between> {
+    let names = PossibleValuesParser::new(Activation::ALL.map(|(name, _)| name).into_iter().chain(RATIONAL));
+    names.map(|name| {
+        let function = Activation::ALL.iter().find(|(known, _)| *known == name).map(|(_, function)| *function);
+        let is_safe = name == RATIONAL[0];
+        function.map_or_else(
+            || Between::Rational(RationalLayer { is_safe, ..RationalLayer::safe(3, 2) }),
+            Between::Function,
+        )
+    })
 }

@@ -1,7 +1,7 @@
 //! From flags to a recipe, and from a recipe and a table to a run.
 
 use super::poles::Poles;
-use super::recipe::{Flags, LossName, OptimizerName, ScheduleName};
+use super::recipe::{Between, Flags, LossName, OptimizerName, ScheduleName};
 use super::{Answer, Failure};
 use crate::error::Error;
 use crate::io::{Choice, Fractions, Table, Task};
@@ -20,9 +20,16 @@ impl Flags {
             choice,
             fractions,
             hidden: self.hidden.as_ref().map(|widths| widths.0.clone()),
-            activation: self.activation,
+            activation: self.activation.and_then(|between| match between {
+                Between::Function(function) => Some(function),
+                Between::Rational(_) => None,
+            }),
+            rational: self.activation.and_then(|between| match between {
+                Between::Rational(layer) => Some(layer),
+                Between::Function(_) => None,
+            }),
             dropout: self.dropout.unwrap_or(0.0),
-            loss: self.loss.map(|name| self.loss(name)),
+            loss: self.loss.map(|name| self.loss(name)).or(poles.loss()),
             smoothing: self.smoothing,
             optimizer: self.optimizer.map(|name| self.optimizer(name)),
             weight_decay: self.weight_decay,
@@ -38,6 +45,8 @@ impl Flags {
             head,
             decoding: poles.decoding()?,
             coverage: poles.coverage(),
+            course: poles.course(),
+            policies: self.policy.iter().map(|governed| (governed.layer.clone(), governed.policy)).collect(),
         };
         let idle = [
             ("delta", self.delta.is_some() && self.loss != Some(LossName::Huber), "huber"),

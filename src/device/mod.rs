@@ -3,6 +3,11 @@
 
 mod cpu;
 mod dry;
+#[cfg(not(target_arch = "wasm32"))]
+mod encode;
+#[cfg(target_arch = "wasm32")]
+#[path = "encode_web.rs"]
+mod encode;
 mod kernel;
 mod plan;
 mod pool;

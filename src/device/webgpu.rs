@@ -1,15 +1,15 @@
 //! The WebGPU device: WGSL through wgpu, natively (Vulkan, Metal, DX12) and in a browser.
-//! Pipelines are cached by source, bind groups made once per plan; a run re-encodes them in a tight loop with bounded time per submit.
+//! Pipelines are made once per source, bind groups once per plan; a run encodes them again, with bounded time per submit.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
+use super::encode::{Binding, CAN_WAIT, Encoded, Pipelines, Ticket, wait};
 use super::kernel::{Kernel, SharedBody};
 use super::recording::Memory;
 use super::{Backend, BoundCommand, Info, Prepared, Region};
@@ -29,31 +29,13 @@ pub(super) struct WebGpu {
     queue: wgpu::Queue,
     blocks: RefCell<HashMap<Memory, wgpu::Buffer>>,
     next: Cell<u32>,
-    layouts: RefCell<HashMap<(usize, usize), Rc<Layout>>>,
-    pipelines: RefCell<HashMap<String, Rc<Pipeline>>>,
-    made: Cell<(u64, u64)>,
+    pipelines: Pipelines,
     /// The first error the driver reported outside a call: told at the next run or read.
     trouble: Arc<Mutex<Option<String>>>,
 }
 
-struct Layout {
-    buffers: wgpu::BindGroupLayout,
-    uniform: wgpu::BindGroupLayout,
-    pipeline: wgpu::PipelineLayout,
-}
-
-struct Pipeline {
-    pipeline: wgpu::ComputePipeline,
-    layout: Rc<Layout>,
-}
-
-enum Step {
-    Dispatch { pipeline: Rc<Pipeline>, buffers: wgpu::BindGroup, uniform: wgpu::BindGroup, grid: [u32; 3] },
-    Copy { from: (wgpu::Buffer, u64), to: (wgpu::Buffer, u64), bytes: u64 },
-}
-
 struct Steps {
-    commands: Vec<Step>,
+    encoded: Encoded,
     /// Runs per submit; adjusted where the device can be waited for.
     window: Cell<usize>,
     /// Whether a submit of the plan was measured: the first one pays for compilation.
@@ -90,9 +72,7 @@ impl WebGpu {
             queue,
             blocks: RefCell::default(),
             next: Cell::new(0),
-            layouts: RefCell::default(),
-            pipelines: RefCell::default(),
-            made: Cell::new((0, 0)),
+            pipelines: Pipelines::default(),
             trouble,
         })
     }
@@ -102,122 +82,40 @@ impl WebGpu {
         adapters().await.iter().map(describe).collect()
     }
 
-    fn layout(&self, inputs: usize, outputs: usize) -> Rc<Layout> {
-        let make = || {
-            let entry = |binding: usize, ty| wgpu::BindGroupLayoutEntry {
-                binding: binding as u32,
-                visibility: wgpu::ShaderStages::COMPUTE,
-                ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
-                count: None,
-            };
-            let storage = |at| entry(at, wgpu::BufferBindingType::Storage { read_only: at < inputs });
-            let entries: Vec<_> = (0..inputs + outputs).map(storage).collect();
-            let group = |entries: &[_]| {
-                self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries })
-            };
-            let (buffers, uniform) = (group(&entries), group(&[entry(0, wgpu::BufferBindingType::Uniform)]));
-            let pipeline = self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                label: None,
-                bind_group_layouts: &[Some(&buffers), Some(&uniform)],
-                immediate_size: 0,
-            });
-            Rc::new(Layout { buffers, uniform, pipeline })
-        };
-        self.layouts.borrow_mut().entry((inputs, outputs)).or_insert_with(make).clone()
-    }
-
-    fn pipeline(&self, kernel: &Kernel, body: Option<&SharedBody>, inputs: usize, outputs: usize) -> Rc<Pipeline> {
-        let source = compose(kernel, body);
-        if let Some(pipeline) = self.pipelines.borrow().get(&source) {
-            return pipeline.clone();
-        }
-        let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some(kernel.name),
-            source: wgpu::ShaderSource::Wgsl(source.as_str().into()),
-        });
-        let layout = self.layout(inputs, outputs);
-        let pipeline = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(kernel.name),
-            layout: Some(&layout.pipeline),
-            module: &module,
-            entry_point: Some("main"),
-            compilation_options: wgpu::PipelineCompilationOptions {
-                constants: &[],
-                // Kernels write workgroup memory before they read it; clearing it is done by one thread on some drivers.
-                zero_initialize_workgroup_memory: false,
-            },
-            cache: None,
-        });
-        let pipeline = Rc::new(Pipeline { pipeline, layout });
-        self.made.set((self.made.get().0 + 1, self.made.get().1));
-        self.pipelines.borrow_mut().insert(source, pipeline.clone());
-        pipeline
-    }
-
-    fn bind(&self, layout: &wgpu::BindGroupLayout, regions: impl Iterator<Item = Region>) -> Result<wgpu::BindGroup> {
+    /// The regions as what a kernel binds. Refuses a view that starts where no binding can.
+    fn bindings(&self, regions: impl Iterator<Item = Region>) -> Result<Vec<Binding>> {
         let blocks = self.blocks.borrow();
-        let mut entries = Vec::new();
-        for (binding, region) in regions.enumerate() {
+        let bind = |region: Region| {
             let offset = 4 * region.offset as u64;
-            if !offset.is_multiple_of(ALIGN_BYTES) {
-                return Err(Error::of_device(format!(
+            let buffer = blocks[&region.memory].clone();
+            match offset % ALIGN_BYTES {
+                0 => Ok(Binding { buffer, offset, bytes: 4 * region.words.max(1) as u64 }),
+                _ => Err(Error::of_device(format!(
                     "webgpu: a view starts at byte {offset}, not at a multiple of {ALIGN_BYTES}"
-                )));
+                ))),
             }
-            let size = wgpu::BufferSize::new(4 * region.words.max(1) as u64);
-            let buffer = &blocks[&region.memory];
-            let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset, size });
-            entries.push(wgpu::BindGroupEntry { binding: binding as u32, resource });
-        }
-        self.made.set((self.made.get().0, self.made.get().1 + 1));
-        Ok(self.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries }))
+        };
+        regions.map(bind).collect()
     }
 
-    fn step(&self, command: BoundCommand, uniforms: &wgpu::Buffer, at: u64) -> Result<Step> {
+    /// Adds a command whose parameters lie at byte `at` of `uniforms`.
+    fn encode(&self, encoded: &mut Encoded, command: BoundCommand, uniforms: &wgpu::Buffer, at: u64) -> Result<()> {
         match command {
             BoundCommand::Dispatch { kernel, body, params, grid, inputs, outputs, .. } => {
-                let pipeline = self.pipeline(kernel, body.as_ref(), inputs.len(), outputs.len());
-                let buffers = self.bind(&pipeline.layout.buffers, inputs.into_iter().chain(outputs))?;
-                let size = wgpu::BufferSize::new(uniform_bytes(&params));
-                let binding = wgpu::BufferBinding { buffer: uniforms, offset: at, size };
-                let uniform = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                    label: None,
-                    layout: &pipeline.layout.uniform,
-                    entries: &[wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::Buffer(binding) }],
-                });
-                Ok(Step::Dispatch { pipeline, buffers, uniform, grid })
+                let counts = [inputs.len(), outputs.len()];
+                let source = compose(kernel, body.as_ref());
+                let buffers = self.bindings(inputs.into_iter().chain(outputs))?;
+                let uniform = Binding { buffer: uniforms.clone(), offset: at, bytes: uniform_bytes(&params) };
+                let pipeline = self.pipelines.get(&self.device, kernel.name, source, counts);
+                encoded.dispatch(&self.pipelines, &self.device, &pipeline, &buffers, &uniform, grid);
             }
             BoundCommand::Copy { from, to } => {
                 let blocks = self.blocks.borrow();
-                let place = |region: Region| (blocks[&region.memory].clone(), 4 * region.offset as u64);
-                Ok(Step::Copy { from: place(from), to: place(to), bytes: 4 * from.words as u64 })
+                let place = |region: Region| (&blocks[&region.memory], 4 * region.offset as u64);
+                encoded.copy(place(from), place(to), 4 * from.words as u64);
             }
         }
-    }
-
-    /// One submit of `times` runs.
-    fn submit(&self, steps: &[Step], times: usize) -> wgpu::SubmissionIndex {
-        let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: None });
-        let mut pass = None;
-        for step in std::iter::repeat_n(steps, times).flatten() {
-            match step {
-                Step::Dispatch { pipeline, buffers, uniform, grid } => {
-                    let pass = pass.get_or_insert_with(|| {
-                        encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime()
-                    });
-                    pass.set_pipeline(&pipeline.pipeline);
-                    pass.set_bind_group(0, buffers, &[]);
-                    pass.set_bind_group(1, uniform, &[]);
-                    pass.dispatch_workgroups(grid[0], grid[1], grid[2]);
-                }
-                Step::Copy { from, to, bytes } => {
-                    drop(pass.take());
-                    encoder.copy_buffer_to_buffer(&from.0, from.1, &to.0, to.1, *bytes);
-                }
-            }
-        }
-        drop(pass);
-        self.queue.submit([encoder.finish()])
+        Ok(())
     }
 
     fn check(&self) -> Result<()> {
@@ -282,26 +180,28 @@ impl Backend for WebGpu {
             mapped_at_creation: false,
         });
         self.queue.write_buffer(&uniforms, 0, bytemuck::cast_slice(&words));
-        let bind = |(command, at)| self.step(command, &uniforms, at);
-        let steps = commands.into_iter().zip(places).map(bind).collect::<Result<_>>()?;
+        let mut encoded = Encoded::default();
+        for (command, at) in commands.into_iter().zip(places) {
+            self.encode(&mut encoded, command, &uniforms, at)?;
+        }
         let window = Cell::new((FIRST_SUBMIT_FLOPS / flops.max(1)).clamp(1, 256) as usize);
-        Ok(Box::new(Steps { commands: steps, window, is_warm: Cell::new(false) }))
+        Ok(Box::new(Steps { encoded, window, is_warm: Cell::new(false) }))
     }
 
     fn run(&self, prepared: &dyn Prepared, times: usize) -> Result<()> {
         let plan: &Steps = (prepared as &dyn Any).downcast_ref().expect("a plan runs on the device it was made for");
         let mut left = times;
-        let mut last: Option<(wgpu::SubmissionIndex, usize)> = None;
+        let mut last: Option<(Ticket, usize)> = None;
         let mut clock = host::now_ms();
         while left > 0 {
             let window = plan.window.get().min(left);
-            let submitted = self.submit(&plan.commands, window);
+            let submitted = plan.encoded.submit(&self.device, &self.queue, window);
             left -= window;
             // One submit runs while the next is encoded: never more, so that a long epoch does not pile up in the queue.
-            if let Some((index, runs)) = last.replace((submitted, window))
-                && can_wait()
+            if let Some((ticket, runs)) = last.replace((submitted, window))
+                && CAN_WAIT
             {
-                self.wait(Some(index))?;
+                wait(&self.device, Some(ticket))?;
                 let now = host::now_ms();
                 if plan.is_warm.replace(true) {
                     let wanted = runs as f64 * SUBMIT_MS / (now - clock).max(0.01);
@@ -329,7 +229,7 @@ impl Backend for WebGpu {
             let mapped = Signal::default();
             let raised = mapped.clone();
             staging.map_async(wgpu::MapMode::Read, .., move |result| raised.raise(result));
-            self.wait(None)?;
+            wait(&self.device, None)?;
             let failed = |error: &dyn std::fmt::Display| Error::of_device(format!("webgpu: readback failed: {error}"));
             let outcome = mapped.await;
             self.check()?;
@@ -340,15 +240,7 @@ impl Backend for WebGpu {
     }
 
     fn made(&self) -> (u64, u64) {
-        self.made.get()
-    }
-}
-
-impl WebGpu {
-    /// Waits for a submission, or for all; in a browser the event loop does that and this returns at once.
-    fn wait(&self, index: Option<wgpu::SubmissionIndex>) -> Result<()> {
-        let outcome = self.device.poll(wgpu::PollType::Wait { submission_index: index, timeout: None });
-        outcome.map(|_| ()).map_err(|error| Error::of_device(format!("webgpu: {error}")))
+        self.pipelines.made()
     }
 }
 
@@ -368,16 +260,6 @@ fn uniform_bytes(params: &[u32]) -> u64 {
 
 fn note(trouble: &Mutex<Option<String>>, message: String) {
     trouble.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(message);
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-const fn can_wait() -> bool {
-    true
-}
-
-#[cfg(target_arch = "wasm32")]
-const fn can_wait() -> bool {
-    false
 }
 
 #[cfg(not(target_arch = "wasm32"))]

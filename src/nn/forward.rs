@@ -1,10 +1,11 @@
 //! The forward pass in ops: what the recorded step and recorded prediction run.
 
 use super::head::{Basis, Form, Gauge, Head};
-use super::spec::{Activation, Layer, RationalLayer, Spec};
+use super::spec::{Activation, Layer, RATIONAL, RationalLayer, Spec};
 use crate::autograd::Var;
 use crate::kernels::scalar::expr::{cos, gt, select, sin, softplus, sqrt};
 use crate::ops;
+use crate::scm::policy::{Policy, Registry};
 use crate::scm::{self, Masked};
 use crate::tensor::Tensor;
 
@@ -19,13 +20,15 @@ pub enum Mode {
         seed: u64,
         /// The step's control words, where the step counter lives.
         control: Tensor,
+        /// Policies of gradients by a layer's place (`layers.1`) or kind; a layer's own and the scope's come first.
+        policies: Registry,
     },
 }
 
 /// The model's outputs [rows, outputs], of a projective head the pairs [rows, 2 · outputs], for `x` [rows, inputs], with parameters in the layout's order.
 pub fn forward(spec: &Spec, parameters: &[Var], x: &Var, mode: &Mode) -> Var {
     let mut pass = Pass { parameters: parameters.iter(), mode, dropouts: 0, bottom: None };
-    pass.layers(&spec.layers, x.clone())
+    pass.layers(&spec.layers, x.clone(), "layers")
 }
 
 /// After each layer but the head, 1 for each row, [rows, 1], that has met a pole.
@@ -37,7 +40,7 @@ pub fn bottoms(spec: &Spec, parameters: &[Var], x: &Var) -> Vec<Var> {
     let layers = spec.layers.iter().filter(|layer| !matches!(layer, Layer::Projective(_)));
     layers
         .map(|layer| {
-            x = pass.layer(layer, x.clone());
+            x = pass.layer(layer, x.clone(), "");
             pass.bottom.clone().unwrap_or_else(|| ops::broadcast_to(&none, &[rows, 1].into()))
         })
         .collect()
@@ -53,15 +56,15 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    fn layers(&mut self, layers: &[Layer], x: Var) -> Var {
-        layers.iter().fold(x, |x, layer| self.layer(layer, x))
+    fn layers(&mut self, layers: &[Layer], x: Var, path: &str) -> Var {
+        layers.iter().enumerate().fold(x, |x, (at, layer)| self.layer(layer, x, &format!("{path}.{at}")))
     }
 
     fn next(&mut self) -> Var {
         self.parameters.next().expect("the layout has a parameter for every layer that takes one").clone()
     }
 
-    fn layer(&mut self, layer: &Layer, x: Var) -> Var {
+    fn layer(&mut self, layer: &Layer, x: Var, path: &str) -> Var {
         match layer {
             Layer::Linear { bias, .. } => {
                 let product = ops::product(&x, &self.next(), false, true);
@@ -76,23 +79,29 @@ impl Pass<'_> {
                 self.dropouts += 1;
                 match self.mode {
                     Mode::Predict => x,
-                    Mode::Train { seed, control } => {
+                    Mode::Train { seed, control, .. } => {
                         ops::mul(&x, &ops::dropout_mask(x.shape(), *rate, *seed, self.dropouts, control))
                     }
                 }
             }
             Layer::Residual { layers } => {
-                let inner = self.layers(layers, x.clone());
+                let inner = self.layers(layers, x.clone(), &format!("{path}.layers"));
                 ops::add(&x, &inner)
             }
-            Layer::Rational(layer) => self.rational(layer, &x),
+            Layer::Rational(layer) => self.rational(layer, &x, path),
             Layer::Projective(head) => self.pairs(head, &x),
         }
     }
 
     /// A rational layer's values; its poles are remembered for the head.
-    fn rational(&mut self, layer: &RationalLayer, x: &Var) -> Var {
-        let y = scm::rational(&Masked::from(x), &self.next(), &layer.form(), layer.policy);
+    fn rational(&mut self, layer: &RationalLayer, x: &Var, path: &str) -> Var {
+        let policy = match self.mode {
+            Mode::Train { policies, .. } if policies.get(path).is_some() => policies.resolve(path, layer.policy),
+            Mode::Train { policies, .. } => policies.resolve(RATIONAL, layer.policy),
+            // Nothing flows back.
+            Mode::Predict => Policy::Project,
+        };
+        let y = scm::rational(&Masked::from(x), &self.next(), &layer.form(), policy);
         if !layer.is_safe {
             let rows = scm::sum(&y, 1..2, scm::Mode::Strict).bottoms();
             self.bottom = Some(self.bottom.take().map_or(rows.clone(), |before| ops::or(&before, &rows)));

@@ -80,6 +80,9 @@ impl Layer {
     }
 }
 
+/// The name that the registry of policies knows rational layers by, where none stands for the layer's own place.
+pub const RATIONAL: &str = "scm_rational";
+
 /// A rational function as a layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RationalLayer {
@@ -95,8 +98,8 @@ pub struct RationalLayer {
     pub is_safe: bool,
     /// Where |Q| is not above this there is no value.
     pub epsilon: f32,
-    /// What becomes of gradients at ⊥.
-    pub policy: Policy,
+    /// What becomes of gradients at ⊥; if it is not said here, what the scope or the registry of the run says (`scm::policy`).
+    pub policy: Option<Policy>,
 }
 
 record! { RationalLayer { numerator, denominator, basis, is_per_channel, is_safe, epsilon, policy } }
@@ -104,8 +107,8 @@ record! { RationalLayer { numerator, denominator, basis, is_per_channel, is_safe
 impl RationalLayer {
     /// Of these degrees, shared by all columns, with poles where |Q| <= 1e-6, gradients 0 there.
     pub fn new(numerator: usize, denominator: usize) -> Self {
-        let (basis, policy) = (Basis::Monomial, Policy::Project);
-        Self { numerator, denominator, basis, is_per_channel: false, is_safe: false, epsilon: 1e-6, policy }
+        let basis = Basis::Monomial;
+        Self { numerator, denominator, basis, is_per_channel: false, is_safe: false, epsilon: 1e-6, policy: None }
     }
 
     /// An activation without poles (Molina et al. 2020).

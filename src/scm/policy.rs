@@ -150,6 +150,19 @@ impl Record for Policy {
     }
 }
 
+impl Record for Registry {
+    fn to_json(&self) -> Json {
+        Json::Fields(self.policies.iter().map(|(layer, policy)| (layer.clone(), policy.to_json())).collect())
+    }
+
+    fn from_json(json: &Json) -> Result<Self> {
+        let Json::Fields(fields) = json else { return Err(json.unlike("an object")) };
+        let mut registry = Self { policies: BTreeMap::new() };
+        fields.iter().try_for_each(|(layer, policy)| registry.register(layer, Policy::from_json(policy)?))?;
+        Ok(registry)
+    }
+}
+
 /// Policies by the name of a layer; a name counts without its surrounding space and in lower case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "BTreeMap<String, Policy>", into = "BTreeMap<String, Policy>")]

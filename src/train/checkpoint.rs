@@ -32,11 +32,17 @@ pub struct Progress {
     pub drops: u32,
     /// Epochs without improvement since the last drop.
     pub since_drop: usize,
+    /// The weight of the coverage term where it follows the coverage.
+    pub held: Option<f64>,
+    /// The running means of what draws the rows; kept beside the weights, in full.
+    pub means: Vec<f64>,
     /// Epochs, one after another, whose coverage was too low.
     pub uncovered: usize,
 }
 
-record! { Progress { history, cursor, best_loss, best_epoch, since_best, drops, since_drop, uncovered = 0 } else { losses } }
+record! {
+    Progress { history, cursor, best_loss, best_epoch, since_best, drops, since_drop, held, uncovered = 0 } else { losses, means }
+}
 
 /// How the rows came out of a table: with the seed, all it takes to deal out the same ones again.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -104,6 +110,10 @@ impl Checkpoint {
         content.put_f32("run.moments", &[self.moments.len()], self.moments.clone());
         content.put_f32("run.best", &[total], self.best.clone());
         content.put_f32("run.losses", &[self.progress.losses.len()], self.progress.losses.clone());
+        let means: Vec<u32> = bytemuck::cast_slice(&self.progress.means).to_vec();
+        if !means.is_empty() {
+            content.tensors.insert("run.means".into(), Array { shape: vec![means.len()], data: Data::U32(means) });
+        }
         let control = Array { shape: vec![4], data: Data::U32(self.control.clone()) };
         content.tensors.insert("run.control".into(), control);
         tensors::write(&content)
@@ -136,6 +146,12 @@ impl Checkpoint {
         let Some(Array { data: Data::U32(control), .. }) = content.tensors.remove("run.control") else {
             return Err(told("its step counters are missing"));
         };
+        if let Some(Array { data: Data::U32(means), .. }) = content.tensors.remove("run.means") {
+            if !means.len().is_multiple_of(2) {
+                return Err(told("its means of rows are damaged"));
+            }
+            progress.means = bytemuck::pod_collect_to_vec(&means);
+        }
         if control.len() != 4 {
             return Err(told("its step counters are damaged"));
         }

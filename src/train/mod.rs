@@ -2,6 +2,7 @@
 
 mod batches;
 mod checkpoint;
+mod course;
 mod data;
 mod events;
 mod lift;
@@ -21,12 +22,14 @@ mod trainer;
 
 pub use crate::kernels::strict::Decoded;
 pub use checkpoint::{Checkpoint, Origin, Progress};
+pub use course::{Course, Ramp, Term};
 pub use data::{Data, Examples};
 pub use events::{EpochReport, Event, Flow, Outcome, PairReport, Stop};
 pub use lift::{Label, lift, lift_labels};
 pub use metrics::{Metrics, largest};
 pub use model::{Model, Prediction};
 pub use monitor::{Monitor, Rates, Seen};
+pub use predictor::Factor;
 pub use profile::LayerShares;
 pub use recipe::{Dealt, Recipe, Run};
 pub use sampling::{AdaptiveSampler, CoverageController, LinearRamp};

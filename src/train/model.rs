@@ -1,14 +1,14 @@
 //! A trained model: spec, parameters and the preparation of its table, in one safetensors file that every face reads and writes.
 
 use super::metrics::largest;
-use super::predictor::Predictor;
+use super::predictor::{Factor, Predictor};
 use super::storage::Storage;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::io::tensors::{self, Tensors};
 use crate::io::{Preparation, Table};
 use crate::json::{Json, Record};
-use crate::kernels::strict::Decoded;
+use crate::kernels::strict::{Decoded, MAX_FACTORS};
 use crate::loss::Loss;
 use crate::nn::{Layout, Spec};
 use crate::record;
@@ -133,22 +133,39 @@ impl Model {
 
     /// Decoded pairs for encoded inputs [rows, inputs]; an error for a model that makes none.
     pub async fn decoded(&self, device: &Device, x: &[f32]) -> Result<Decoded> {
-        Predictor::new(device, &self.spec, &self.parameters)?.decode(x).await
+        Predictor::new(device, &self.spec, &self.parameters)?.decode(x, &[]).await
+    }
+
+    /// The same, and ⊥ wherever one of up to four validity factors is near 0: numbers for each value, each factor with its threshold.
+    pub async fn decoded_where(&self, device: &Device, x: &[f32], factors: &[Factor]) -> Result<Decoded> {
+        let values = x.len() / self.spec.inputs * self.spec.values()?;
+        check_factors(factors, values)?;
+        Predictor::new(device, &self.spec, &self.parameters)?.decode(x, factors).await
     }
 
     /// Encodes a table, predicts every row and tells each in the target's own terms.
     pub async fn predict(&self, device: &Device, table: &Table) -> Result<Vec<Prediction>> {
+        self.predict_where(device, table, &[]).await
+    }
+
+    /// The same, and ⊥ wherever a validity factor, a number for each row, is near 0. Refuses factors for a model that cannot say ⊥.
+    pub async fn predict_where(&self, device: &Device, table: &Table, factors: &[Factor]) -> Result<Vec<Prediction>> {
         let preparation = self.preparation()?;
         let rows: Vec<u32> = (0..table.rows() as u32).collect();
         let x = preparation.encode(table, &rows)?;
         if self.spec.head().is_some() {
-            let decoded = self.decoded(device, &x).await?;
+            let decoded = self.decoded_where(device, &x, factors).await?;
             let tell = |at: usize| Prediction::Decoded {
                 value: (!decoded.is_bottom(at)).then(|| preparation.decode_target(decoded.value[at])),
                 is_gap: decoded.gap[at],
                 is_fault: decoded.is_fault(at),
             };
             return Ok((0..decoded.value.len()).map(tell).collect());
+        }
+        if !factors.is_empty() {
+            return Err(Error::new(
+                "predict: validity factors belong to models with poles; this one always gives a value",
+            ));
         }
         let outputs = self.outputs(device, &x).await?;
         let levels = preparation.target.levels();
@@ -191,6 +208,26 @@ impl Model {
             .as_ref()
             .ok_or_else(|| Error::new("predict: the model was trained on bare arrays and knows no columns"))
     }
+}
+
+/// Refuses factors that are too many, too short, or decide nothing.
+fn check_factors(factors: &[Factor], values: usize) -> Result<()> {
+    let refused = |what: String| Err(Error::new(format!("predict: {what}")));
+    if factors.len() > MAX_FACTORS {
+        return refused(format!("{} validity factors, at most {MAX_FACTORS} are taken", factors.len()));
+    }
+    for Factor { values: given, tau } in factors {
+        if given.len() != values {
+            return refused(format!("a validity factor has {} numbers, wanted {values}", given.len()));
+        }
+        if !(tau.is_finite() && *tau >= f32::MIN_POSITIVE) {
+            return refused(format!(
+                "a validity factor's threshold is {tau:e}, wanted a number of at least {:e}",
+                f32::MIN_POSITIVE
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// What a model says of one row.

@@ -46,16 +46,19 @@ impl Predictor {
         Ok(all)
     }
 
-    /// Outputs decoded where they stand: only values and verdicts come back.
-    pub(super) async fn decode(&self, x: &[f32]) -> Result<Decoded> {
+    /// Outputs decoded where they stand: only values and verdicts come back. Each factor is a number for each value and its threshold.
+    pub(super) async fn decode(&self, x: &[f32], factors: &[Factor]) -> Result<Decoded> {
         let head = self.spec.head().ok_or_else(|| Error::new("predict: the model makes no pairs to decode"))?;
         let mut all = Decoded::default();
-        for part in x.chunks(ROWS_AT_A_TIME * self.spec.inputs) {
+        for (k, part) in x.chunks(ROWS_AT_A_TIME * self.spec.inputs).enumerate() {
             let rows = part.len() / self.spec.inputs;
             let count = rows * head.outputs;
+            let first = k * ROWS_AT_A_TIME * head.outputs;
+            let chosen: Vec<f32> =
+                factors.iter().flat_map(|factor| &factor.values[first..first + count]).copied().collect();
             let x = self.device.upload(bytemuck::cast_slice(part))?;
             let z = self.outputs(&x, rows)?;
-            let strict::Outputs { value, planes, provenance } = decoded(&self.device, head, &z);
+            let strict::Outputs { value, planes, provenance } = decoded(&self.device, head, &z, (&chosen, factors))?;
             let words = strict::plane_words(count);
             let gap = self.device.read(&View { offset: words, words, ..planes }).await?;
             let provenance = self.device.read(&provenance).await?;
@@ -69,8 +72,22 @@ impl Predictor {
     }
 }
 
-/// The launch that decodes a head's pairs [rows, 2 · outputs].
-pub(super) fn decoded(device: &Device, head: &Head, z: &Tensor) -> strict::Outputs {
+/// A number for each value that must not be near 0: where it is, there is no value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Factor {
+    /// The numbers; one that is not finite makes ⊥ by fault.
+    pub values: Vec<f32>,
+    /// Sizes below this make ⊥.
+    pub tau: f32,
+}
+
+/// The launch that decodes a head's pairs [rows, 2 · outputs], with the factors' numbers one after the other.
+pub(super) fn decoded(
+    device: &Device,
+    head: &Head,
+    z: &Tensor,
+    (numbers, factors): (&[f32], &[Factor]),
+) -> Result<strict::Outputs> {
     let rows = z.shape().sizes()[0];
     let count = rows * head.outputs;
     let [value, planes, provenance] = [count, 4 * strict::plane_words(count), strict::provenance_words(count)]
@@ -78,8 +95,11 @@ pub(super) fn decoded(device: &Device, head: &Head, z: &Tensor) -> strict::Outpu
     let pairs = strict::Pairs::joined(rows as u32, head.outputs as u32);
     let out = || strict::Outputs { value: value.clone(), planes: planes.clone(), provenance: provenance.clone() };
     let z = z.view().clone();
-    device.record(Command::Dispatch(strict::dispatch(&head.decoding, pairs, [z.clone(), z.clone()], z, &[], out())));
-    out()
+    let taus: Vec<f32> = factors.iter().map(|factor| factor.tau).collect();
+    let numbers = if taus.is_empty() { z.clone() } else { device.upload(bytemuck::cast_slice(numbers))?.view() };
+    let launch = strict::dispatch(&head.decoding, pairs, [z.clone(), z], numbers, &taus, out());
+    device.record(Command::Dispatch(launch));
+    Ok(out())
 }
 
 /// The model's outputs [rows, outputs] over rows on the device: fused where the model allows, else by chunks of recorded ops.

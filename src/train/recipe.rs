@@ -3,12 +3,13 @@
 
 use super::batches::split_order;
 use super::checkpoint::Checkpoint;
+use super::course::Course;
 use super::data::{Data, Examples};
 use super::settings::{CoverageGoal, Settings, StepKind};
 use crate::error::{Error, Result};
 use crate::io::{self, Choice, Fractions, Preparation, Split, Table, Target, Task};
 use crate::loss::{Loss, PairLoss};
-use crate::nn::{Activation, Decoding, Head, Layer, Spec};
+use crate::nn::{Activation, Decoding, Head, Layer, Policy, RATIONAL, RationalLayer, Spec};
 use crate::optim::{Optimizer, Schedule};
 
 /// What a user may say of a run.
@@ -22,6 +23,8 @@ pub struct Recipe {
     pub hidden: Option<Vec<usize>>,
     /// Function between layers; silu if not given.
     pub activation: Option<Activation>,
+    /// A learnt rational function of each value in place of the activation.
+    pub rational: Option<RationalLayer>,
     /// Share of the hidden values zeroed while training.
     pub dropout: f32,
     /// What is made small: mean squared error or cross-entropy if not given.
@@ -54,6 +57,10 @@ pub struct Recipe {
     pub head: Option<Head>,
     /// Where the head gives no value; beyond the training targets if not given.
     pub decoding: Option<Decoding>,
+    /// What becomes of gradients at ⊥, by layer, beside what is registered anyway.
+    pub policies: Vec<(String, Policy)>,
+    /// What changes from epoch to epoch.
+    pub course: Course,
     /// How many validation values must be given to go on.
     pub coverage: Option<CoverageGoal>,
 }
@@ -170,6 +177,11 @@ impl Recipe {
             }
             _ => {}
         }
+        if self.rational.is_some_and(|layer| !layer.is_safe) && self.head.is_none() {
+            return refused(
+                "rational layers with poles say ⊥; give the model a head that can, such as rational".into(),
+            );
+        }
         if self.hidden.iter().flatten().any(|width| *width == 0) {
             return refused("a hidden layer of width 0; wanted whole numbers above 0".into());
         }
@@ -187,7 +199,12 @@ impl Recipe {
             head.decoding = self.decoding.unwrap_or_else(|| beyond(target));
             head.decoding.check().map_err(|error| error.within("train"))?;
         }
-        Ok((spec, self.settings(target, dealt.split.train.len())?))
+        let mut settings = self.settings(target, dealt.split.train.len())?;
+        for (layer, policy) in &self.policies {
+            governable(&spec, layer)?;
+            settings.policies.register(layer, *policy)?;
+        }
+        Ok((spec, settings))
     }
 
     /// The model for `inputs` and `outputs`.
@@ -198,13 +215,15 @@ impl Recipe {
             Some(head) => Spec::projective(inputs, hidden, Head { outputs, ..head }, activation),
             None => Spec::mlp(inputs, hidden, outputs, activation),
         };
-        if self.dropout > 0.0 {
-            let with_dropout = |layer| match layer {
-                Layer::Activation { .. } => vec![layer, Layer::Dropout { rate: self.dropout }],
-                _ => vec![layer],
-            };
-            spec.layers = spec.layers.into_iter().flat_map(with_dropout).collect();
-        }
+        let between = |layer: Layer| match layer {
+            Layer::Activation { .. } => {
+                let function = self.rational.map_or(layer, Layer::Rational);
+                let dropout = (self.dropout > 0.0).then_some(Layer::Dropout { rate: self.dropout });
+                std::iter::once(function).chain(dropout)
+            }
+            _ => std::iter::once(layer).chain(None),
+        };
+        spec.layers = spec.layers.into_iter().flat_map(between).collect();
         spec
     }
 
@@ -226,6 +245,7 @@ impl Recipe {
             step: self.step,
             class_weights: if self.is_balanced { balanced(target) } else { Vec::new() },
             coverage: self.coverage,
+            course: self.course.clone(),
             ..plain
         })
     }
@@ -269,6 +289,22 @@ impl Recipe {
             Some(_) => Err(Error::new("train: a head with poles has a loss of its own; leave the loss out")),
         }
     }
+}
+
+/// Refuses the name of a layer that no policy governs: neither the place of a rational layer nor the kind of one.
+fn governable(spec: &Spec, name: &str) -> Result<()> {
+    let rational = spec.layers.iter().enumerate().filter(|(_, layer)| matches!(layer, Layer::Rational(_)));
+    let places: Vec<String> = rational.map(|(at, _)| format!("layers.{at}")).collect();
+    if places.is_empty() {
+        return Err(Error::new("train: policy: only rational layers have one; try activation rational"));
+    }
+    if name != RATIONAL && !places.iter().any(|place| place == name) {
+        let places = places.join(", ");
+        return Err(Error::new(format!(
+            "train: policy: \"{name}\" is no layer with one; there are {RATIONAL}, {places}"
+        )));
+    }
+    Ok(())
 }
 
 /// No value beyond the largest finite training target, and a mark on those beyond a third of it. Where targets stay near their

@@ -3,6 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::kernels::random::threefry;
+use crate::record;
 
 /// Draws rows whose ⊥ is predicted badly more often: p = σ((τ - |Q|) / β), its running mean p̃ = γ p + (1 - γ) p̃, and the weight
 /// max(least, 1 + α |p̃ - 1[⊥]|). All weights are 1 at first.
@@ -42,10 +43,21 @@ impl AdaptiveSampler {
         for (at, (q, is_bottom)) in q.iter().zip(is_bottom).enumerate() {
             let p = 1.0 / (1.0 + ((f64::from(q.abs()) - self.tau) / self.beta).exp());
             self.means[at] = self.gamma * p + (1.0 - self.gamma) * self.means[at];
-            let wrong = (self.means[at] - f64::from(u8::from(*is_bottom))).abs();
-            self.weights[at] = (1.0 + self.alpha * wrong).max(self.least);
+            self.weigh(at, *is_bottom);
         }
         Ok(())
+    }
+
+    /// As it was when its running means were these.
+    pub(super) fn resumed(means: Vec<f64>, is_bottom: &[bool]) -> Self {
+        let mut sampler = Self { means, ..Self::new(is_bottom.len()) };
+        is_bottom.iter().enumerate().for_each(|(at, is_bottom)| sampler.weigh(at, *is_bottom));
+        sampler
+    }
+
+    fn weigh(&mut self, at: usize, is_bottom: bool) {
+        let wrong = (self.means[at] - f64::from(u8::from(is_bottom))).abs();
+        self.weights[at] = (1.0 + self.alpha * wrong).max(self.least);
     }
 
     /// The running means p̃.
@@ -88,6 +100,8 @@ pub struct LinearRamp {
     /// The epochs between which it moves.
     pub epochs: [usize; 2],
 }
+
+record! { LinearRamp { from, to, epochs } }
 
 impl LinearRamp {
     /// Its value at an epoch.

@@ -1,7 +1,9 @@
 //! What a training run is asked to do.
 
+use super::course::Course;
 use crate::error::{Error, Result};
 use crate::loss::Loss;
+use crate::nn::Registry;
 use crate::optim::{Optimizer, Schedule};
 use crate::record;
 
@@ -34,6 +36,10 @@ pub struct Settings {
     pub class_weights: Vec<f32>,
     /// How many validation pairs must be decoded to go on; `None` = any.
     pub coverage: Option<CoverageGoal>,
+    /// What changes from epoch to epoch.
+    pub course: Course,
+    /// What becomes of gradients at ⊥, by layer.
+    pub policies: Registry,
     /// Whether ⊥ targets are taken although the model's denominators cannot come near 0.
     pub allows_unreachable: bool,
 }
@@ -41,7 +47,7 @@ pub struct Settings {
 record! {
     Settings {
         loss, optimizer, lr, schedule, epochs, batch, accumulate = 1, patience, min_delta, seed, step, class_weights, coverage,
-        allows_unreachable = false,
+        course = Course::default(), policies = Registry::default(), allows_unreachable = false,
     }
 }
 
@@ -93,6 +99,8 @@ impl Default for Settings {
             step: None,
             class_weights: Vec::new(),
             coverage: None,
+            course: Course::default(),
+            policies: Registry::default(),
             allows_unreachable: false,
         }
     }
@@ -118,6 +126,7 @@ impl Settings {
                 "train: a coverage of {least} for {patience} epochs; wanted 0 to 1, and at least 1 epoch"
             )));
         }
+        self.course.check(self.loss)?;
         if let Loss::Pairs(loss) = &self.loss { loss.check().map_err(|error| error.within("train")) } else { Ok(()) }
     }
 }

@@ -12,7 +12,7 @@ use crate::kernels::cast::{self, Form};
 use crate::kernels::mlp::{self, Mlp};
 use crate::kernels::optimise::{self, TAIL};
 use crate::kernels::strict;
-use crate::loss;
+use crate::loss::{self, Loss};
 use crate::nn::{Head, Layout, Mode, Spec, forward};
 use crate::ops;
 use crate::tensor::{DType, Tensor};
@@ -44,6 +44,9 @@ pub(super) struct Plans {
     pub kind: StepKind,
     pub step: Plan,
     pub validate: Plan,
+    /// What the step makes small.
+    loss: Loss,
+    train: Rows,
 }
 
 /// Everything the plans are made from.
@@ -82,7 +85,8 @@ pub(super) fn validation_place(steps: usize, figure: usize) -> usize {
 impl Plans {
     pub(super) fn new(setup: &Setup<'_>, state: &State) -> Result<Self> {
         let fused = Mlp::of(setup.spec, setup.layout);
-        let taken = fused.as_ref().filter(|mlp| mlp.takes(&setup.settings.loss));
+        let settings = setup.settings;
+        let taken = fused.as_ref().filter(|mlp| mlp.takes(&settings.course.widest(settings.loss)));
         let kind = match (setup.settings.step, taken) {
             (Some(StepKind::Fused), None) => return Err(refusal(fused.is_some())),
             (Some(kind), _) => kind,
@@ -90,12 +94,26 @@ impl Plans {
             (None, _) => StepKind::Recorded,
         };
         let train = Rows::upload(setup, &setup.data.train)?;
-        let step = match (taken, kind) {
-            (Some(mlp), StepKind::Fused) => fused_step(setup, state, mlp, &train)?,
-            _ => recorded_step(setup, state, &train)?,
-        };
+        let loss = settings.course.loss(settings.loss, 0, None);
+        let step = step(setup, state, kind, &train, loss)?;
         let validate = validation(setup, state, fused.as_ref())?;
-        Ok(Self { kind, step, validate })
+        Ok(Self { kind, step, validate, loss, train })
+    }
+
+    /// Makes another loss small from here on.
+    pub(super) fn turn_to(&mut self, loss: Loss, setup: &Setup<'_>, state: &State) -> Result<()> {
+        if loss != self.loss {
+            self.step = step(setup, state, self.kind, &self.train, loss)?;
+            self.loss = loss;
+        }
+        Ok(())
+    }
+}
+
+fn step(setup: &Setup<'_>, state: &State, kind: StepKind, rows: &Rows, loss: Loss) -> Result<Plan> {
+    match (Mlp::of(setup.spec, setup.layout), kind) {
+        (Some(mlp), StepKind::Fused) => fused_step(setup, state, &mlp, rows, loss),
+        _ => recorded_step(setup, state, rows, loss),
     }
 }
 
@@ -139,7 +157,7 @@ impl Rows {
     }
 }
 
-fn fused_step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows) -> Result<Plan> {
+fn fused_step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows, loss: Loss) -> Result<Plan> {
     let device = setup.device;
     let shape = mlp.training(device.info(), rows.count, setup.settings.batch, setup.steps, setup.data.targets);
     let shape = shape.drawing(setup.settings.seed, TAU_STREAM);
@@ -149,7 +167,7 @@ fn fused_step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows) -> Resul
         let scratch = device.buffer(shape.scratch_words(device.info()));
         let inputs = [&rows.x, &rows.y, &state.order, &state.parameters, &rows.classes].map(Buffer::view);
         let outputs = [&state.control, &partials, &scratch].map(Buffer::view);
-        device.record(Command::Dispatch(mlp::step(&shape, setup.settings.loss, inputs, outputs)));
+        device.record(Command::Dispatch(mlp::step(&shape, loss, inputs, outputs)));
         update(setup, state, &partials, shape.parts());
         Ok(())
     };
@@ -171,7 +189,7 @@ fn update(setup: &Setup<'_>, state: &State, partials: &Buffer, parts: usize) {
     )));
 }
 
-fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows) -> Result<Plan> {
+fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows, small: Loss) -> Result<Plan> {
     let device = setup.device;
     let (batch, total) = (setup.settings.batch.min(rows.count), setup.layout.total);
     let (inputs, targets) = (setup.data.inputs, setup.data.targets);
@@ -194,18 +212,18 @@ fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows) -> Result<Plan> 
         device.record(Command::Dispatch(batch::dispatch(sizes, rows_x, rows_y, order, results)));
         let parameters = setup.layout.leaves(device, &state.parameters);
         let control = Tensor::over(device, state.control.view(), [4]);
-        let mode = Mode::Train { seed: setup.settings.seed, control };
+        let mode = Mode::Train { seed: setup.settings.seed, control, policies: setup.settings.policies.clone() };
         let z = forward(setup.spec, &parameters, &Var::constant(x), &mode);
         let classes = Var::constant(Tensor::over(device, class_weights.view(), [1, class_weights.words()]));
         let (y, weights) = (Var::constant(y), Var::constant(weights));
         let drawn = |[low, high]: [f32; 2]| match &mode {
-            Mode::Train { seed, control } if low < high => {
+            Mode::Train { seed, control, .. } if low < high => {
                 let share = ops::uniform_each_step([1], *seed, TAU_STREAM, control);
                 ops::fused(&[&share], |v| v[0] * (high - low) + low)
             }
             _ => Var::constant(Tensor::scalar(device, low)),
         };
-        let (loss, weight) = loss::sums(setup.settings.loss, &z, &y, &weights, &classes, &drawn);
+        let (loss, weight) = loss::sums(small, &z, &y, &weights, &classes, &drawn);
         let gradients = ops::grad(&loss, &parameters.iter().collect::<Vec<_>>())?;
         for (parameter, gradient) in setup.layout.parameters.iter().zip(gradients) {
             let gradient =
@@ -247,7 +265,7 @@ fn validation(setup: &Setup<'_>, state: &State, fused: Option<&Mlp>) -> Result<P
         let (loss, weight) = loss::sums(setup.settings.loss, &z, &y, &ones, &classes, &middle);
         let mut figures = vec![loss, weight];
         if let Some(head) = setup.spec.head() {
-            figures.extend(watched_pairs(device, head, &z));
+            figures.extend(watched_pairs(device, head, &z)?);
         }
         for (at, figure) in figures.iter().enumerate() {
             copy(figure, &state.report, validation_place(setup.steps, at));
@@ -258,10 +276,10 @@ fn validation(setup: &Setup<'_>, state: &State, fused: Option<&Mlp>) -> Result<P
 }
 
 /// The share of pairs that are decoded, and the least and the mean size of a denominator.
-fn watched_pairs(device: &Device, head: &Head, z: &Var) -> [Var; 3] {
+fn watched_pairs(device: &Device, head: &Head, z: &Var) -> Result<[Var; 3]> {
     let (_, q) = loss::pairs::halves(z);
     // By the launch that predictions are decoded with: what is counted here is what will be given there.
-    let planes = decoded(device, head, z.value()).planes;
+    let planes = decoded(device, head, z.value(), (&[], &[]))?.planes;
     let bottoms = Tensor::empty(device, q.shape().clone(), DType::F32);
     let count = bottoms.len();
     let plane = View { words: strict::plane_words(count), ..planes };
@@ -269,5 +287,5 @@ fn watched_pairs(device: &Device, head: &Head, z: &Var) -> [Var; 3] {
     let is_given = ops::fused(&[&Var::constant(bottoms)], |v| 1.0 - v[0]);
     let size = ops::abs(&q);
     let least = ops::neg(&ops::max(&ops::neg(&size), 0..2));
-    [ops::mean(&is_given, 0..2), least, ops::mean(&size, 0..2)]
+    Ok([ops::mean(&is_given, 0..2), least, ops::mean(&size, 0..2)])
 }

@@ -2,10 +2,12 @@
 
 use super::batches;
 use super::checkpoint::{Checkpoint, Progress};
+use super::course::{bottoms, least_denominators};
 use super::data::Data;
 use super::events::{EpochReport, Event, Flow, Outcome, PairReport, Stop};
 use super::metrics::Metrics;
 use super::predictor::Predictor;
+use super::sampling::AdaptiveSampler;
 use super::settings::{Settings, StepKind};
 use super::step::{Plans, Setup, State, validation_place};
 use crate::device::{Command, Device, Summary, View};
@@ -33,6 +35,7 @@ pub struct Trainer {
     window: usize,
     progress: Progress,
     shuffle: Box<dyn Fn(usize) -> Vec<u32>>,
+    sampler: Option<AdaptiveSampler>,
 }
 
 impl Trainer {
@@ -63,6 +66,7 @@ impl Trainer {
         Ok(Self {
             device: device.clone(),
             shuffle: Box::new(move |epoch| batches::permutation(rows, seed, epoch)),
+            sampler: settings.course.sampler(&data, &[]),
             spec,
             settings,
             data,
@@ -90,6 +94,11 @@ impl Trainer {
         device.write(&state.control, 0, &control)?;
         device.write(&state.best, 0, bytemuck::cast_slice(&best))?;
         device.write(&state.report, 0, bytemuck::cast_slice(&progress.losses))?;
+        let means = &progress.means;
+        if !means.is_empty() && means.len() != trainer.data.train.rows(trainer.data.targets) {
+            return Err(Error::new("resume: the checkpoint has not as many means as there are rows"));
+        }
+        trainer.sampler = trainer.settings.course.sampler(&trainer.data, means);
         trainer.progress = progress;
         if trainer.progress.cursor > 0 {
             trainer.begin_epoch()?;
@@ -250,9 +259,17 @@ impl Trainer {
         })
     }
 
-    fn begin_epoch(&self) -> Result<()> {
+    fn begin_epoch(&mut self) -> Result<()> {
         let epoch = self.progress.history.len();
-        let order = (self.shuffle)(epoch);
+        let Self { device, spec, settings, data, steps, .. } = self;
+        let layout = Layout::of(spec);
+        let loss = settings.course.loss(settings.loss, epoch, self.progress.held);
+        let setup = Setup { device, spec, layout: &layout, settings, data, steps: *steps };
+        self.plans.turn_to(loss, &setup, &self.state)?;
+        let order = match &self.sampler {
+            Some(sampler) => sampler.draw(settings.seed, epoch),
+            None => (self.shuffle)(epoch),
+        };
         let words = batches::epoch_words(&self.settings, epoch, self.steps, self.progress.drops, &order);
         self.device.write(&self.state.order, 0, &words)
     }
@@ -315,10 +332,24 @@ impl Trainer {
         let last_update = ((epoch + 1) * self.steps.div_ceil(self.settings.accumulate) - 1) as u64;
         let factor = self.settings.schedule.factor(last_update, epoch, self.settings.epochs, self.progress.drops);
         self.notice_plateau(is_best);
+        self.follow_course(pairs).await?;
         let report = EpochReport { epoch, train_loss, val_loss, lr: self.settings.lr * factor, is_best, pairs };
         self.progress.history.push(report.clone());
         self.progress.cursor = 0;
         Ok(Some(report))
+    }
+
+    /// What the next epoch does otherwise.
+    async fn follow_course(&mut self, pairs: Option<PairReport>) -> Result<()> {
+        if let Some(pairs) = pairs {
+            self.progress.held = self.settings.course.held(self.progress.held, pairs.coverage);
+        }
+        let Some(mut sampler) = self.sampler.take() else { return Ok(()) };
+        let z = self.predict(&self.data.train.x).await?;
+        sampler.update(&least_denominators(&z, self.data.targets), &bottoms(&self.data))?;
+        self.progress.means = sampler.means().to_vec();
+        self.sampler = Some(sampler);
+        Ok(())
     }
 
     /// Whether the coverage was below what is asked for in as many epochs as are borne.

@@ -8,7 +8,7 @@ use crate::io::{Choice, Fractions, Missing, Task};
 use crate::loss::Loss;
 use crate::nn::{Activation, Decoding, Head};
 use crate::optim::{Optimizer, Schedule, Shape};
-use crate::train::{Recipe, StepKind};
+use crate::train::{Course, Recipe, StepKind};
 
 const KNOWN: [&str; 30] = [
     "target",
@@ -65,6 +65,7 @@ pub(super) fn recipe(options: &JsValue, target: Option<&str>) -> Result<Recipe> 
         },
         hidden: options.wholes("hidden")?,
         activation: options.one_of("activation", &Activation::ALL)?,
+        rational: None,
         dropout: options.number("dropout")?.unwrap_or(0.0) as f32,
         loss: loss(&options)?,
         smoothing: options.number("smoothing")?.map(|share| share as f32),
@@ -82,6 +83,8 @@ pub(super) fn recipe(options: &JsValue, target: Option<&str>) -> Result<Recipe> 
         head,
         decoding: decoding(&options, head.is_some())?,
         coverage: None,
+        policies: Vec::new(),
+        course: Course::default(),
     })
 }
 

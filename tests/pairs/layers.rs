@@ -8,7 +8,8 @@ use meromorph::nn::{
     initialise,
 };
 use meromorph::optim::{Optimizer, Schedule, Shape};
-use meromorph::scm::{self, Masked, policy::Policy};
+use meromorph::scm::policy::{Policy, Registry, Scope};
+use meromorph::scm::{self, Masked};
 use meromorph::tensor::Tensor;
 use meromorph::train::{Data, Examples, Flow, Model, Settings, Storage, Trainer};
 use meromorph::{Device, ops};
@@ -96,7 +97,7 @@ fn layer(x: &[f32], coefficients: &[f32], layer: RationalLayer) -> (Vec<f32>, Ve
     let device = Device::cpu(1);
     let x = Var::leaf(Tensor::from_f32(&device, [x.len(), 1], x).unwrap());
     let w = Var::leaf(Tensor::from_f32(&device, [coefficients.len(), 1], coefficients).unwrap());
-    let y = scm::rational(&Masked::from(&x), &w, &layer.form(), layer.policy);
+    let y = scm::rational(&Masked::from(&x), &w, &layer.form(), layer.policy.unwrap_or(Policy::Project));
     let gradients = ops::grad(y.value(), &[&x, &w]).unwrap();
     let gradients = gradients.iter().flatten().flat_map(numbers).collect();
     (numbers(y.value()), block_on(y.mask()).unwrap(), gradients)
@@ -118,7 +119,8 @@ fn property_33_no_gradient_is_ever_not_finite() {
         for coefficients in
             [[0.0, 1.0, 1e-5, 0.0], [1e33, 0.0, 1e-5, 0.0], [1.0, 1.0, 0.0, 1.0], [1e38, -1e38, 1e-6, 1e-30]]
         {
-            let (y, _, gradients) = layer(&x, &coefficients, RationalLayer { policy, ..RationalLayer::new(1, 1) });
+            let (y, _, gradients) =
+                layer(&x, &coefficients, RationalLayer { policy: Some(policy), ..RationalLayer::new(1, 1) });
             assert!(
                 y.iter().chain(&gradients).all(|value| value.is_finite()),
                 "{policy} {coefficients:?} {gradients:?}"
@@ -235,4 +237,38 @@ fn property_14_policies_govern_a_layers_gradient() {
     assert_eq!(gradient(Policy::Clamp { low: -0.1, high: 2.0 }), [2.0, 0.0, -0.1]);
     assert_eq!(gradient(Policy::Project), [5.0, 0.0, -0.5]);
     assert_eq!(gradient(Policy::Reject), [0.0, 0.0, 0.0]);
+}
+
+#[test]
+fn property_14_a_layer_of_a_model_asks_for_its_policy_when_it_runs_forward() {
+    let device = Device::cpu(1);
+    let gradient = |own: Option<Policy>, policies: &Registry, scope: Option<Policy>| {
+        // 4 / x, whose slope at 1 is -4.
+        let layer = RationalLayer { policy: own, ..RationalLayer::new(0, 1) };
+        let layers = vec![Layer::Residual { layers: vec![Layer::Rational(layer)] }, Layer::Projective(Head::value(1))];
+        let spec = Spec { inputs: 1, layers };
+        let x = column(&device, &[1.0]);
+        let w = Var::leaf(Tensor::from_f32(&device, [3, 1], &[4.0, 0.0, 1.0]).unwrap());
+        let control = Tensor::from_u32(&device, [4], &[0; 4]).unwrap();
+        let mode = Mode::Train { seed: 0, control, policies: policies.clone() };
+        let in_force = scope.map(Scope::new);
+        let z = forward(&spec, std::slice::from_ref(&w), &x, &mode);
+        drop(in_force);
+        let slope = Var::constant(Tensor::from_f32(&device, [1, 2], &[5.0, 0.0]).unwrap());
+        numbers(ops::grad(&ops::mul(&z, &slope), &[&x]).unwrap()[0].as_ref().unwrap())[0]
+    };
+    // Of x + 4 / x under a gradient of 5: the first part passes, the second is governed before it is multiplied by -4.
+    let (plain, clamp, reject) = (5.0 - 20.0, 5.0 - 4.0, 5.0);
+    let mut policies = Registry::default();
+    assert_eq!(gradient(None, &policies, None), plain, "rational layers project");
+    policies.register("scm_rational", Policy::default()).unwrap();
+    assert_eq!(gradient(None, &policies, None), clamp, "by kind");
+    policies.register("layers.0.layers.0", Policy::Reject).unwrap();
+    assert_eq!(gradient(None, &policies, None), reject, "by place");
+    assert_eq!(gradient(None, &policies, Some(Policy::default())), clamp, "the scope comes first");
+    assert_eq!(
+        gradient(Some(Policy::Project), &policies, Some(Policy::default())),
+        plain,
+        "and before it the layer's own"
+    );
 }

@@ -9,7 +9,14 @@ export interface Packed {
 }
 
 /** Reads a file, copies arrays before it returns, and leaves the rest for the engine to judge. */
-export async function pack(call: string, data: unknown, source: string): Promise<Packed> {
+export function pack(call: string, data: unknown, source: string): Promise<Packed> {
+  const packing = packed(call, data, source);
+  // Whoever waits for it hears of it; where a call is aborted first, nobody does.
+  packing.catch(() => {});
+  return packing;
+}
+
+async function packed(call: string, data: unknown, source: string): Promise<Packed> {
   if (data instanceof Blob) {
     const bytes = await data.arrayBuffer().catch((error: unknown) => {
       throw new InputError(`${call}: ${named(data, source)} cannot be read: ${words(error)}`);

@@ -47,18 +47,31 @@ export async function describeAt(place: Place, data: Table, options: PlaceOption
   }
 }
 
-/** The WebAssembly that a caller brings along. */
+/** The mark of the bindings in these scripts. Written by the build. */
+declare const BINDINGS: string;
+
+/** The module, if it was built with these scripts: another one would link, and do something else. */
+function own(module: WebAssembly.Module): WebAssembly.Module {
+  const [mark] = WebAssembly.Module.customSections(module, "bindings");
+  if (mark && new TextDecoder().decode(mark) === BINDINGS) return module;
+  throw new Error("it is not the one of this version of the package");
+}
+
+/** The WebAssembly in whatever holds it. */
 export async function compiled(wasm: NonNullable<PlaceOptions["wasm"]>): Promise<WebAssembly.Module> {
-  if (wasm instanceof WebAssembly.Module) return wasm;
   try {
-    const source = typeof wasm === "string" || wasm instanceof URL ? await fetch(wasm) : wasm;
-    if (!(source instanceof Response)) return await WebAssembly.compile(source);
-    if (!source.ok) throw new Error(`${source.url} answered ${source.status} ${source.statusText}`.trim());
-    const isDeclared = source.headers.get("content-type")?.startsWith("application/wasm");
-    return await (isDeclared ? WebAssembly.compileStreaming(source) : WebAssembly.compile(await source.arrayBuffer()));
+    return own(wasm instanceof WebAssembly.Module ? wasm : await compile(wasm));
   } catch (error) {
     throw new LoadError(`open: the engine's WebAssembly cannot be loaded: ${words(error)}`);
   }
+}
+
+async function compile(wasm: string | URL | Response | BufferSource): Promise<WebAssembly.Module> {
+  const source = typeof wasm === "string" || wasm instanceof URL ? await fetch(wasm) : wasm;
+  if (!(source instanceof Response)) return WebAssembly.compile(source);
+  if (!source.ok) throw new Error(`${source.url} answered ${source.status} ${source.statusText}`.trim());
+  const isDeclared = source.headers.get("content-type")?.startsWith("application/wasm");
+  return isDeclared ? WebAssembly.compileStreaming(source) : WebAssembly.compile(await source.arrayBuffer());
 }
 
 async function connect(place: Place, { worker = true, wasm, signal }: PlaceOptions, needsGpu: boolean): Promise<Connection> {

@@ -105,7 +105,8 @@ export interface TrainOptions {
   signal?: AbortSignal;
   /**
    * Mirrors data and checkpoints under this name in the browser's storage while the run lasts, so that it can be taken up by
-   * {@link Engine.resumeKept} after the tab was closed. Forgotten once the run ends.
+   * {@link Engine.resumeKept} after the tab was closed. Forgotten once the run ends. Where the storage refuses, the run fails with
+   * its reason; its checkpoint can still be had.
    */
   keep?: string;
 }

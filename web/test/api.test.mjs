@@ -188,6 +188,8 @@ test("wrong things are refused in words", async () => {
     ["model.predict([1], { masks: 'bits' })", "InputError: predict: masks is bits, wanted one of bytes, words"],
     ["model.predict(Symbol())", /^InputError: predict: what was given cannot be passed to the engine: /],
     ["mero.open({ wasm: '/test/blank.html' })", /^LoadError: open: the engine's WebAssembly cannot be loaded: /],
+    ["mero.open({ wasm: new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]) })", "LoadError: open: the engine's WebAssembly cannot be loaded: it is not the one of this version of the package"],
+    ["mero.open({ wasm: 7 })", /^LoadError: open: the engine's WebAssembly cannot be loaded: /],
     ["mero.open({ wasm: '/nowhere.wasm' })", /^LoadError: open: the engine's WebAssembly cannot be loaded: .* answered 404 Not Found$/],
     ["mero.open({ device: 'webgpu', signal: AbortSignal.abort('no') })", "no"],
     ["engine.resumeKept('nothing').next()", 'InputError: resumeKept: no run is kept under "nothing"'],

@@ -116,3 +116,34 @@ test("a run is taken up after its tab was closed, and ends with the same weights
   assert.deepEqual(forgotten, [["other"], []]);
   await Promise.all([browser.close(), server.close()]);
 });
+
+test("an engine that dies tells all who wait for it, and all who ask later", async () => {
+  const { page, close } = await visit("/test/blank.html");
+  const got = await page.evaluate(async () => {
+    const { open, InternalError } = await import("/dist/index.js");
+    const { Worker, MessageChannel } = globalThis;
+    let worker, port;
+    globalThis.Worker = function (...given) { return (worker = new Worker(...given)); };
+    globalThis.MessageChannel = function () { const channel = new MessageChannel(); port = channel.port2; return channel; };
+    const data = { x: [1, 2, 3, 4, 5, 6, 7, 8], y: [1, 2, 3, 4, 5, 6, 7, 8] };
+    const deaths = {
+      failed: [true, () => worker.dispatchEvent(new ErrorEvent("error", { message: "out of memory" }))],
+      panicked: [false, () => port.postMessage({ died: { name: "InternalError", message: "meromorph: internal error: as ordered" } })],
+    };
+    const all = [];
+    for (const [isApart, die] of Object.values(deaths)) {
+      const engine = await open({ device: "cpu", worker: isApart });
+      const run = engine.train(data, { epochs: 1e6, patience: 0 });
+      await run.next();
+      run.pause();
+      const waiting = Promise.all(Array.from({ length: 30 }, () => run.next())).catch((error) => error);
+      die();
+      const errors = [await waiting, await engine.train(data).next().catch((error) => error)];
+      all.push(...errors.map((error) => [error instanceof InternalError, error.message]));
+    }
+    return all;
+  });
+  await close();
+  const [failed, panicked] = ["the engine's worker failed: out of memory", "meromorph: internal error: as ordered"];
+  assert.deepEqual(got, [failed, failed, panicked, panicked].map((message) => [true, message]));
+});

@@ -44,7 +44,8 @@ export class Mirror {
 
   /** The run is over, and its model in its owner's hands. */
   async end(): Promise<void> {
-    if (this.#name !== undefined) await forget(this.#name);
+    // What cannot be forgotten stays listed; the end is worth more.
+    if (this.#name !== undefined) await forget(this.#name).catch(() => {});
   }
 
   /** Nothing is needed any more. */

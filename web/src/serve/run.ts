@@ -28,7 +28,7 @@ export class ServedRun {
   #isStarted = false;
   #epochs: number;
   #last: ServedModel | undefined;
-  /** Since the device was lost, nothing was done yet. */
+  /** The device was lost, and nothing was done since. */
   #isShaken = false;
   #isPaused = false;
   #isStopped = false;
@@ -132,7 +132,6 @@ export class ServedRun {
       await this.#origin.mirror.end();
       this.#finish();
     }
-    this.#isShaken = false;
     return event;
   }
 
@@ -147,7 +146,9 @@ export class ServedRun {
   async #surely<T>(work: (training: wasm.Training) => Promise<T>): Promise<T> {
     for (;;) {
       try {
-        return await work(this.#training);
+        const answer = await work(this.#training);
+        this.#isShaken = false;
+        return answer;
       } catch (error) {
         if (!isLoss(error) || this.#isShaken) throw error;
         this.#isShaken = true;
@@ -164,10 +165,10 @@ export class ServedRun {
     if (!parcel) throw new InternalError("the data of a run on a device that can be lost were not kept");
     const given = plain(parcel);
     const training = last ? this.#engine.resume(given.data, given.source, last) : begin(this.#engine, given);
-    this.#training.free();
-    this.#training = training;
     let { epochsDone } = training.start_event() as StartEvent;
     while (epochsDone < this.#epochs) epochsDone = (await training.next() as EpochEvent).epoch + 1;
+    this.#training.free();
+    this.#training = training;
     if (this.#isStopped) training.stop();
   }
 }

@@ -1,0 +1,178 @@
+//! Pipelines, bind groups and what a plan encodes from them, natively. The browser's twin is `encode_web.rs`, the same items.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::error::{Error, Result};
+
+/// Whether submitted work can be waited for.
+pub(super) const CAN_WAIT: bool = true;
+
+/// What tells when a submit is done.
+pub(super) type Ticket = wgpu::SubmissionIndex;
+
+/// Waits for a submit, or for all.
+pub(super) fn wait(device: &wgpu::Device, ticket: Option<Ticket>) -> Result<()> {
+    let outcome = device.poll(wgpu::PollType::Wait { submission_index: ticket, timeout: None });
+    outcome.map(|_| ()).map_err(|error| Error::of_device(format!("webgpu: {error}")))
+}
+
+/// A part of a buffer that a kernel sees.
+pub(super) struct Binding {
+    pub buffer: wgpu::Buffer,
+    pub offset: u64,
+    pub bytes: u64,
+}
+
+impl Binding {
+    fn resource(&self) -> wgpu::BindingResource<'_> {
+        let size = wgpu::BufferSize::new(self.bytes);
+        wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: &self.buffer, offset: self.offset, size })
+    }
+}
+
+/// Every pipeline made so far, by its source.
+#[derive(Default)]
+pub(super) struct Pipelines {
+    layouts: RefCell<HashMap<[usize; 2], Rc<Layout>>>,
+    pipelines: RefCell<HashMap<String, Rc<Pipeline>>>,
+    made: Cell<(u64, u64)>,
+}
+
+struct Layout {
+    buffers: wgpu::BindGroupLayout,
+    uniform: wgpu::BindGroupLayout,
+    pipeline: wgpu::PipelineLayout,
+}
+
+/// A compiled kernel and the layout of what it binds.
+pub(super) struct Pipeline {
+    pipeline: wgpu::ComputePipeline,
+    layout: Rc<Layout>,
+}
+
+impl Pipelines {
+    /// Pipelines compiled and bind groups made.
+    pub(super) fn made(&self) -> (u64, u64) {
+        self.made.get()
+    }
+
+    /// The pipeline of a kernel's whole source; `counts` are its inputs and outputs.
+    pub(super) fn get(&self, device: &wgpu::Device, name: &str, source: String, counts: [usize; 2]) -> Rc<Pipeline> {
+        if let Some(pipeline) = self.pipelines.borrow().get(&source) {
+            return pipeline.clone();
+        }
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(name),
+            source: wgpu::ShaderSource::Wgsl(source.as_str().into()),
+        });
+        let layout = self.layout(device, counts);
+        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(name),
+            layout: Some(&layout.pipeline),
+            module: &module,
+            entry_point: Some("main"),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                constants: &[],
+                // Kernels write workgroup memory before they read it; clearing it is done by one thread on some drivers.
+                zero_initialize_workgroup_memory: false,
+            },
+            cache: None,
+        });
+        let pipeline = Rc::new(Pipeline { pipeline, layout });
+        self.made.set((self.made.get().0 + 1, self.made.get().1));
+        self.pipelines.borrow_mut().insert(source, pipeline.clone());
+        pipeline
+    }
+
+    fn layout(&self, device: &wgpu::Device, counts: [usize; 2]) -> Rc<Layout> {
+        let [inputs, outputs] = counts;
+        let make = || {
+            let entry = |binding: usize, ty| wgpu::BindGroupLayoutEntry {
+                binding: binding as u32,
+                visibility: wgpu::ShaderStages::COMPUTE,
+                ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+                count: None,
+            };
+            let storage = |at| entry(at, wgpu::BufferBindingType::Storage { read_only: at < inputs });
+            let entries: Vec<_> = (0..inputs + outputs).map(storage).collect();
+            let group = |entries: &[_]| {
+                device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries })
+            };
+            let (buffers, uniform) = (group(&entries), group(&[entry(0, wgpu::BufferBindingType::Uniform)]));
+            let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: None,
+                bind_group_layouts: &[Some(&buffers), Some(&uniform)],
+                immediate_size: 0,
+            });
+            Rc::new(Layout { buffers, uniform, pipeline })
+        };
+        self.layouts.borrow_mut().entry(counts).or_insert_with(make).clone()
+    }
+
+    fn bind(&self, device: &wgpu::Device, layout: &wgpu::BindGroupLayout, bindings: &[Binding]) -> wgpu::BindGroup {
+        let entries: Vec<_> = (0..)
+            .zip(bindings)
+            .map(|(binding, bound)| wgpu::BindGroupEntry { binding, resource: bound.resource() })
+            .collect();
+        self.made.set((self.made.get().0, self.made.get().1 + 1));
+        device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
+    }
+}
+
+enum Step {
+    Dispatch { pipeline: Rc<Pipeline>, buffers: wgpu::BindGroup, uniform: wgpu::BindGroup, grid: [u32; 3] },
+    Copy { from: (wgpu::Buffer, u64), to: (wgpu::Buffer, u64), bytes: u64 },
+}
+
+/// A plan's commands with everything bound.
+#[derive(Default)]
+pub(super) struct Encoded(Vec<Step>);
+
+impl Encoded {
+    /// Adds a launch.
+    pub(super) fn dispatch(
+        &mut self,
+        pipelines: &Pipelines,
+        device: &wgpu::Device,
+        pipeline: &Rc<Pipeline>,
+        buffers: &[Binding],
+        uniform: &Binding,
+        grid: [u32; 3],
+    ) {
+        let buffers = pipelines.bind(device, &pipeline.layout.buffers, buffers);
+        let uniform = pipelines.bind(device, &pipeline.layout.uniform, std::slice::from_ref(uniform));
+        self.0.push(Step::Dispatch { pipeline: pipeline.clone(), buffers, uniform, grid });
+    }
+
+    /// Adds a copy between buffers at byte offsets.
+    pub(super) fn copy(&mut self, from: (&wgpu::Buffer, u64), to: (&wgpu::Buffer, u64), bytes: u64) {
+        self.0.push(Step::Copy { from: (from.0.clone(), from.1), to: (to.0.clone(), to.1), bytes });
+    }
+
+    /// One submit of `times` runs.
+    pub(super) fn submit(&self, device: &wgpu::Device, queue: &wgpu::Queue, times: usize) -> Ticket {
+        let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: None });
+        let mut pass = None;
+        for step in std::iter::repeat_n(&self.0, times).flatten() {
+            match step {
+                Step::Dispatch { pipeline, buffers, uniform, grid } => {
+                    let pass = pass.get_or_insert_with(|| {
+                        encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime()
+                    });
+                    pass.set_pipeline(&pipeline.pipeline);
+                    pass.set_bind_group(0, buffers, &[]);
+                    pass.set_bind_group(1, uniform, &[]);
+                    pass.dispatch_workgroups(grid[0], grid[1], grid[2]);
+                }
+                Step::Copy { from, to, bytes } => {
+                    drop(pass.take());
+                    encoder.copy_buffer_to_buffer(&from.0, from.1, &to.0, to.1, *bytes);
+                }
+            }
+        }
+        drop(pass);
+        queue.submit([encoder.finish()])
+    }
+}

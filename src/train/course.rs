@@ -1,0 +1,153 @@
+//! What changes from epoch to epoch while a model of pairs is trained: weights of its loss, and which rows are drawn.
+
+use super::data::Data;
+use super::sampling::{AdaptiveSampler, CoverageController, LinearRamp};
+use crate::error::{Error, Result};
+use crate::loss::{Loss, PairLoss};
+use crate::record;
+
+/// What a run changes between its epochs; nothing unless asked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Course {
+    /// Weights of terms of the loss that move; the loss itself holds where they end.
+    pub ramps: Vec<Ramp>,
+    /// The share of values that the weight of the coverage term, 1 at first, follows: it rises while fewer are given.
+    pub held_coverage: Option<f64>,
+    /// Whether rows are drawn, with replacement, by how wrong the model is about their ⊥; else each comes once.
+    pub draws_poles: bool,
+}
+
+record! { Course { ramps, held_coverage, draws_poles } }
+
+/// A weight that moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ramp {
+    /// Whose weight.
+    pub term: Term,
+    /// Its values.
+    pub weight: LinearRamp,
+}
+
+record! { Ramp { term, weight } }
+
+/// A term of the loss of pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Term {
+    /// The implicit residual.
+    Implicit,
+    /// The squared sine of the angle between pairs.
+    Chordal,
+    /// Squared errors of decoded values.
+    Decoded,
+    /// Denominators of numbers away from 0.
+    Margin,
+    /// The direction of pairs.
+    Sign,
+    /// Denominators of ⊥ near 0, over the rows that are ⊥.
+    Bottom,
+    /// Denominators of numbers away from 0, over the rows that are numbers.
+    Finite,
+    /// The share of values given.
+    Coverage,
+}
+
+record! { enum Term { Implicit, Chordal, Decoded, Margin, Sign, Bottom, Finite, Coverage } }
+
+impl Term {
+    /// All, with their names.
+    pub const ALL: [(&'static str, Self); 8] = [
+        ("implicit", Self::Implicit),
+        ("chordal", Self::Chordal),
+        ("decoded", Self::Decoded),
+        ("margin", Self::Margin),
+        ("sign", Self::Sign),
+        ("bottom", Self::Bottom),
+        ("finite", Self::Finite),
+        ("coverage", Self::Coverage),
+    ];
+
+    /// Its weight in a loss.
+    pub fn weight(self, loss: &mut PairLoss) -> &mut f32 {
+        match self {
+            Self::Implicit => &mut loss.implicit,
+            Self::Chordal => &mut loss.chordal,
+            Self::Decoded => &mut loss.decoded,
+            Self::Margin => &mut loss.margin,
+            Self::Sign => &mut loss.sign,
+            Self::Bottom => &mut loss.bottom,
+            Self::Finite => &mut loss.finite,
+            Self::Coverage => &mut loss.coverage,
+        }
+    }
+}
+
+impl Course {
+    /// Refuses a course for a loss of anything but pairs, a share outside [0, 1], and epochs at which the loss means nothing.
+    pub(super) fn check(&self, loss: Loss) -> Result<()> {
+        let Loss::Pairs(_) = loss else {
+            return if *self == Self::default() {
+                Ok(())
+            } else {
+                Err(Error::new("train: only the loss of a model with poles changes on the way"))
+            };
+        };
+        if let Some(share) = self.held_coverage.filter(|share| !(0.0..=1.0).contains(share)) {
+            return Err(Error::new(format!("train: a coverage of {share} cannot be held; wanted 0 to 1")));
+        }
+        let turns = self.ramps.iter().flat_map(|ramp| ramp.weight.epochs);
+        for epoch in turns.chain([0]) {
+            if let Loss::Pairs(loss) = self.loss(loss, epoch, None) {
+                loss.check().map_err(|error| error.within(&format!("train: epoch {epoch}")))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The loss at an epoch; `held` is the weight of the coverage term as far as it has come.
+    pub(super) fn loss(&self, loss: Loss, epoch: usize, held: Option<f64>) -> Loss {
+        let Loss::Pairs(mut pairs) = loss else { return loss };
+        for Ramp { term, weight } in &self.ramps {
+            *term.weight(&mut pairs) = weight.at(epoch) as f32;
+        }
+        if let Some(target) = self.held_coverage {
+            pairs.coverage = held.unwrap_or(CoverageController::default().lambda) as f32;
+            pairs.target_coverage = target as f32;
+        }
+        Loss::Pairs(pairs)
+    }
+
+    /// A loss with every term that some epoch has.
+    pub(super) fn widest(&self, loss: Loss) -> Loss {
+        let Loss::Pairs(mut pairs) = self.loss(loss, usize::MAX, None) else { return loss };
+        for Ramp { term, weight } in &self.ramps {
+            *term.weight(&mut pairs) = weight.from.max(weight.to) as f32;
+        }
+        Loss::Pairs(pairs)
+    }
+
+    /// The weight of the coverage term after an epoch.
+    pub(super) fn held(&self, held: Option<f64>, coverage: f64) -> Option<f64> {
+        let start = CoverageController::default();
+        let target = self.held_coverage?;
+        Some(CoverageController { lambda: held.unwrap_or(start.lambda), target, ..start }.update(coverage))
+    }
+
+    /// What draws the training rows, if they are drawn, from the running means of a run that went before.
+    pub(super) fn sampler(&self, data: &Data, means: &[f64]) -> Option<AdaptiveSampler> {
+        let fresh = || AdaptiveSampler::new(data.train.rows(data.targets));
+        let resumed = || AdaptiveSampler::resumed(means.to_vec(), &bottoms(data));
+        self.draws_poles.then(|| if means.is_empty() { fresh() } else { resumed() })
+    }
+}
+
+/// Which training rows are ⊥: those with a target that is.
+pub(super) fn bottoms(data: &Data) -> Vec<bool> {
+    let denominators = |row: &[f32]| row[data.targets / 2..].contains(&0.0);
+    data.train.y.chunks_exact(data.targets).map(denominators).collect()
+}
+
+/// The smallest denominator of each row of pairs [rows, `targets`].
+pub(super) fn least_denominators(pairs: &[f32], targets: usize) -> Vec<f32> {
+    let least = |row: &[f32]| row[targets / 2..].iter().map(|q| q.abs()).fold(f32::INFINITY, f32::min);
+    pairs.chunks_exact(targets).map(least).collect()
+}
