@@ -39,6 +39,8 @@ function filled(text, parts) {
 function packageParts() {
   const folder = join(out, "package");
   mkdirSync(folder, { recursive: true });
+  const bindings = readFileSync(join(web, "pkg/portable/meromorph.js"), "utf8");
+  if (/^import /m.test(bindings)) throw new Error("the bindings import a file that a package of one model does not have");
   for (const name of ["index.js", "node.js", "model.js"]) copyFileSync(join(here, "package", name), join(folder, name));
   for (const name of ["meromorph.js", "meromorph_bg.wasm"]) copyFileSync(join(web, "pkg/portable", name), join(folder, name));
 }

@@ -69,10 +69,11 @@ function told(rows: number, { bottom, gap }: Prediction): string {
 }
 
 function showTable(names: string[], cells: string[][], columns: Columns): void {
-  const heads = [...names, ...columns.map(([name]) => name)];
+  // Answers first: on a telephone the rest is to be scrolled to.
+  const heads = [...columns.map(([name]) => name), ...names];
   const row = (texts: string[], at: number) => {
     const found = columns.map(([name, text]) => shown(name, text(at)));
-    return make("tr", {}, ...texts.map((text) => make("td", { textContent: text })), ...found);
+    return make("tr", {}, ...found, ...texts.map((text) => make("td", { textContent: text })));
   };
   get("batch-table").replaceChildren(
     make("thead", {}, make("tr", {}, ...heads.map((name) => make("th", { scope: "col", textContent: name })))),
