@@ -1,5 +1,5 @@
 //! The browser's leaf: task-level objects for JavaScript. Values from there are checked here, and whatever goes wrong is an
-//! `Error` with the engine's message. The typed face of it is `web/src/index.ts`.
+//! `Error` with the engine's message. Its typed face is `web/src/serve`.
 
 mod engine;
 mod fields;
