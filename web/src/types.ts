@@ -82,6 +82,8 @@ export interface TrainOptions {
   classWeights?: "balanced";
   epochs?: number;
   batch?: number;
+  /** Batches whose gradients make one update, as if they were one batch; 1 if not given. */
+  accumulate?: number;
   lr?: number;
   weightDecay?: number;
   /** Epochs without improvement before stopping; 0 = never. */
