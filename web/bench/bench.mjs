@@ -1,4 +1,4 @@
-// The peers' measurement: 5-64-64-64-1 SiLU, batches of 256, AdamW, the loss read once per epoch, the first steps not counted.
+// The peers' measurement: 5-64-64-64-1 SiLU, AdamW, the loss read once per epoch, the first steps not counted.
 import { open } from "../dist/index.js";
 
 function generator(seed) {
@@ -17,15 +17,15 @@ function data(n, seed = 1) {
   return { x, y };
 }
 
-/** Steps per second over `epochs` epochs of `n` rows, after one epoch of warming up. */
-globalThis.bench = async (device, n, epochs) => {
+/** Steps per second over `epochs` epochs of `n` rows in batches of `batch`, after one epoch of warming up. */
+globalThis.bench = async (device, n, epochs, batch) => {
   const engine = await open({ device });
   // The peers look at no validation rows. One batch of them is the least our trainer watches: without any it would go over the
   // training rows once more to see what the epoch left.
-  const validation = 256 / (n + 256);
-  const options = { epochs: epochs + 1, patience: 0, batch: 256, validation, test: 0, task: "regression", schedule: "constant" };
+  const validation = batch / (n + batch);
+  const options = { epochs: epochs + 1, patience: 0, batch, validation, test: 0, task: "regression", schedule: "constant" };
   let started, loss, steps;
-  for await (const event of engine.train(data(n + 256), options)) {
+  for await (const event of engine.train(data(n + batch), options)) {
     if (event.event === "start") steps = event.stepsPerEpoch;
     if (event.event !== "epoch") continue;
     loss = event.trainLoss;
@@ -33,8 +33,23 @@ globalThis.bench = async (device, n, epochs) => {
     if (event.epoch === epochs) {
       const ms = performance.now() - started;
       const lib = `meromorph-${engine.info.device}`;
-      return { lib, n, epochs, ms, steps_per_s: epochs * steps / ms * 1e3, samples_per_s: epochs * n / ms * 1e3, loss };
+      return { lib, n, epochs, batch, ms, steps_per_s: epochs * steps / ms * 1e3, samples_per_s: epochs * n / ms * 1e3, loss };
     }
   }
+};
+/** The median time of 9 predictions of `rows` rows, after one to warm up. */
+globalThis.infer = async (device, rows) => {
+  const engine = await open({ device });
+  let model;
+  for await (const event of engine.train(data(1024), { epochs: 1, task: "regression" })) ({ model } = event);
+  const { x } = data(rows);
+  const times = [];
+  for (let turn = 0; turn < 10; turn++) {
+    const started = performance.now();
+    await model.predict(x);
+    times.push(performance.now() - started);
+  }
+  const ms = times.slice(1).sort((a, b) => a - b)[4];
+  return { lib: `meromorph-${engine.info.device}`, infer_rows: rows, ms };
 };
 globalThis.ready = true;
