@@ -41,8 +41,10 @@ fn decimal(text: &str) -> Option<f64> {
     let value = digits.try_fold(0_u64, |value, digit| {
         value.checked_mul(10).map(|value| value + u64::from(digit - b'0')).filter(|value| *value <= 1 << 53)
     });
+    // An exponent may be wider than an address in a browser.
+    let power = usize::try_from(exponent.unsigned_abs()).ok().and_then(|at| POWERS.get(at));
     // One rounding of two exact numbers is the nearest (Clinger, "How to read floating point numbers accurately", 1990).
-    match (value, POWERS.get(exponent.unsigned_abs() as usize)) {
+    match (value, power) {
         (Some(value), Some(power)) if exponent < 0 => Some(value as f64 / power),
         (Some(value), Some(power)) => Some(value as f64 * power),
         _ => Some(super::nearest_number(text)),
@@ -91,6 +93,8 @@ mod tests {
             "4.9e-324",
             "2e-324",
             "0e999999999999999999999",
+            "1e4294967296",
+            "1e1099511627776",
             "inf",
             "-Infinity",
             "NaN",

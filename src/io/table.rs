@@ -153,6 +153,7 @@ impl Column {
 
     /// A column of texts; an empty one is missing.
     pub fn categorical(name: &str, texts: &[String]) -> Self {
+        // Only the keys matter; the kind of map is one that reading CSV has already: a browser carries each.
         let mut known = BTreeMap::new();
         for text in texts.iter().filter(|text| !text.is_empty()) {
             known.insert(text.clone(), 0_u32);

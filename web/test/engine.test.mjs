@@ -153,6 +153,9 @@ test("bad input is an Error with the engine's message", async () => {
     ["engine.load(7)", "load: wanted the bytes of a model file as a Uint8Array"],
     [torn, /^model: tensor "layers.6.weight" lies at bytes \d+ to \d+, file has \d+ \(cut short\?\)$/],
     ["(await best()).predict('a,b\\n1,2\\n')", "column \"c\" is missing from table; it has a, b"],
+    // 2^32 and 2^40: exponents that are 0 where an address is 32 bits wide.
+    ["(await best()).predict('a,b,c,d,e\\n1e4294967296,1,1,1,1\\n')", "table: row 1, column \"a\": is infinite"],
+    ["(await best()).predict('a,b,c,d,e\\n1e1099511627776,1,1,1,1\\n')", "table: row 1, column \"a\": is infinite"],
     ["(await best()).predict(new Float32Array(4))", "predict: 4 values do not fill rows of 5 columns"],
     ["(await best()).predict(3)", "predict: x is 3, wanted a Float32Array or the bytes of a table (Uint8Array, ArrayBuffer or string)"],
   ];
