@@ -11,7 +11,7 @@ import { portable } from "./portable/build.mjs";
 const web = import.meta.dirname;
 const root = join(web, "..");
 const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
-const FEATURES = ["simd", "bulk-memory", "bulk-memory-opt", "sign-ext", "mutable-globals", "nontrapping-float-to-int",
+const FEATURES = ["simd", "relaxed-simd", "bulk-memory", "bulk-memory-opt", "sign-ext", "mutable-globals", "nontrapping-float-to-int",
   "reference-types", "multivalue", "call-indirect-overlong"].map((feature) => `--enable-${feature}`);
 
 /**
@@ -38,8 +38,8 @@ function bindgen() {
   return command;
 }
 
-function wasm(out, features, optimise, bindings = []) {
-  const env = { ...process.env, RUSTFLAGS: ["-Ctarget-feature=+simd128", ...CALM].join(" ") };
+function wasm(out, features, optimise, bindings = [], instructions = "+simd128") {
+  const env = { ...process.env, RUSTFLAGS: [`-Ctarget-feature=${instructions}`, ...CALM].join(" ") };
   const flags = ["--profile", "web", "--target", "wasm32-unknown-unknown", "--no-default-features", "--lib"];
   run("cargo", ["build", ...flags, ...features], { env });
   const built = join(target, "wasm32-unknown-unknown/web/meromorph.wasm");
@@ -103,6 +103,8 @@ async function scripts() {
   await Promise.all([...["index", "inline", "worker", "direct"].map((name) => script(name)), script("node", "node"), script("node-worker", "node")]);
   const bytes = join(web, "pkg/meromorph_bg.wasm");
   copyFileSync(bytes, join(dist, "meromorph.wasm"));
+  if (mark(join(web, "pkg")) !== mark(join(web, "pkg/relaxed"))) throw new Error("the two builds have different bindings, and the scripts can hold but one");
+  copyFileSync(join(web, "pkg/relaxed/meromorph_bg.wasm"), join(dist, "meromorph.relaxed.wasm"));
   carry("inline-wasm", deflateRawSync(readFileSync(bytes), { level: 9 }).toString("base64"));
   carry("inline-worker", readFileSync(join(dist, "worker.js"), "utf8"));
   for (const licence of ["LICENSE-APACHE", "LICENSE-MIT"]) copyFileSync(join(root, licence), join(web, licence));
@@ -113,6 +115,8 @@ if (process.argv.includes("--evidence")) wasm(join(web, "pkg/evidence"), ["--fea
 const SILENT = ["--omit-default-module-path"];
 if (!process.argv.includes("--scripts")) {
   wasm(join(web, "pkg"), [], true, SILENT);
+  // With fused products, which one module cannot have only where the browser has them.
+  wasm(join(web, "pkg/relaxed"), [], true, SILENT, "+simd128,+relaxed-simd");
   wasm(join(web, "pkg/portable"), ["--features", "portable"], true, SILENT);
 }
 await scripts();

@@ -1,5 +1,7 @@
 //! Where the platform is asked for anything: clock, entropy, threads, files, processor. Two files, the same items.
 
+#[cfg(all(target_arch = "wasm32", feature = "portable"))]
+mod exact;
 #[cfg(not(target_arch = "wasm32"))]
 mod files;
 #[cfg(not(target_arch = "wasm32"))]
@@ -15,6 +17,8 @@ mod team;
 #[cfg(target_arch = "wasm32")]
 mod web;
 
+#[cfg(all(target_arch = "wasm32", feature = "portable"))]
+pub use exact::*;
 #[cfg(not(target_arch = "wasm32"))]
 pub use files::*;
 #[cfg(not(target_arch = "wasm32"))]

@@ -4,20 +4,70 @@
 use super::Json;
 use crate::error::Result;
 
-/// A type that becomes JSON and comes back.
-pub trait Record: Sized {
+/// A type that becomes JSON and comes back. It comes back into a value that is there already, so that one function reads every record:
+/// a function for each, with ways out and half a record to take apart at every field, would be twice the code.
+pub trait Record {
+    /// A value to read into: an empty one, with what stands for fields that may be absent.
+    fn blank() -> Self
+    where
+        Self: Sized;
+
     /// As JSON.
     fn to_json(&self) -> Json;
 
-    /// From JSON; the error says which field is wrong and how.
-    fn from_json(json: &Json) -> Result<Self>;
+    /// Becomes what `json` holds; the error says which field is wrong and how, and leaves a mixture.
+    fn read(&mut self, json: &Json) -> Result<()>;
 
-    /// The field called `name` of an object, or what stands for it where it is absent.
-    fn of_field(json: &Json, name: &str, default: Option<Self>) -> Result<Self> {
-        match (json.get(name), default) {
-            (None, Some(default)) => Ok(default),
-            _ => Self::from_json(json.field(name)?).map_err(|error| error.within(name)),
+    /// Whether a field that holds this may be absent.
+    fn may_be_absent(&self) -> bool {
+        false
+    }
+
+    /// From JSON; the error says which field is wrong and how.
+    fn from_json(json: &Json) -> Result<Self>
+    where
+        Self: Sized,
+    {
+        let mut record = Self::blank();
+        record.read(json)?;
+        Ok(record)
+    }
+}
+
+/// A field to read: its name, where it goes, whether it may be absent.
+pub type Slot<'a> = (&'static str, &'a mut dyn Record, bool);
+
+/// An object of these fields.
+pub fn write_fields(fields: &[(&str, &dyn Record)]) -> Json {
+    Json::Fields(fields.iter().map(|(name, field)| ((*name).to_owned(), field.to_json())).collect())
+}
+
+/// Reads an object's fields into their places.
+pub fn read_fields(json: &Json, slots: &mut [Slot<'_>]) -> Result<()> {
+    for (name, slot, may_be_absent) in slots {
+        match json.get(name) {
+            None if *may_be_absent || slot.may_be_absent() => {}
+            _ => slot.read(json.field(name)?).map_err(|error| error.within(name))?,
         }
+    }
+    Ok(())
+}
+
+/// A variant with what it holds, if it holds anything.
+pub fn write_variant(variant: &str, inner: Option<Json>) -> Json {
+    let name = named(variant);
+    match inner {
+        None => Json::Text(name),
+        Some(inner) => Json::Fields(vec![(name, inner)]),
+    }
+}
+
+/// The variant that `json` names, and what is said of its fields.
+pub fn variant<'a>(json: &'a Json, kind: &str) -> Result<(&'a str, Option<&'a Json>)> {
+    match json {
+        Json::Text(text) => Ok((text, None)),
+        Json::Fields(fields) if fields.len() == 1 => Ok((&fields[0].0, Some(&fields[0].1))),
+        other => Err(other.unlike(&format!("a choice of {kind}"))),
     }
 }
 
@@ -27,7 +77,7 @@ pub fn is_named(text: &str, variant: &str) -> bool {
 }
 
 /// The snake case of a variant's name.
-pub fn named(variant: &str) -> String {
+fn named(variant: &str) -> String {
     let mut out = String::with_capacity(variant.len() + 2);
     for letter in variant.chars() {
         if letter.is_ascii_uppercase() && !out.is_empty() {
@@ -43,56 +93,64 @@ pub fn named(variant: &str) -> String {
 /// Makes an enum one: `record!(enum Name { Plain, WithFields { field }, Around(_) })`.
 #[macro_export]
 macro_rules! record {
-    (enum $name:ident { $($variant:ident $({ $($field:ident),+ })? $(($around:tt))?),+ $(,)? }) => {
+    (enum $name:ident { $first:ident $({ $($one:ident),+ })? $(($only:tt))? $(, $variant:ident $({ $($field:ident),+ })? $(($around:tt))?)* $(,)? }) => {
         impl $crate::json::Record for $name {
+            fn blank() -> Self {
+                $crate::record!(@blank $name, $first $({ $($one),+ })? $(($only))?)
+            }
+
             fn to_json(&self) -> $crate::json::Json {
-                $($crate::record!(@write self, $name, $variant $({ $($field),+ })? $(($around))?);)+
+                $crate::record!(@write self, $name, $first $({ $($one),+ })? $(($only))?);
+                $($crate::record!(@write self, $name, $variant $({ $($field),+ })? $(($around))?);)*
                 unreachable!("every variant is listed")
             }
 
-            fn from_json(json: &$crate::json::Json) -> $crate::error::Result<Self> {
-                let (text, inner) = match json {
-                    $crate::json::Json::Text(text) => (text, None),
-                    $crate::json::Json::Fields(fields) if fields.len() == 1 => (&fields[0].0, Some(&fields[0].1)),
-                    other => return Err(other.unlike(concat!("a choice of ", stringify!($name)))),
-                };
-                $($crate::record!(@read text, inner, $name, $variant $({ $($field),+ })? $(($around))?);)+
-                Err(json.unlike(concat!("one of ", stringify!($($variant),+))))
+            fn read(&mut self, json: &$crate::json::Json) -> $crate::error::Result<()> {
+                let (text, inner) = $crate::json::variant(json, stringify!($name))?;
+                $crate::record!(@read self, text, inner, $name, $first $({ $($one),+ })? $(($only))?);
+                $($crate::record!(@read self, text, inner, $name, $variant $({ $($field),+ })? $(($around))?);)*
+                Err(json.unlike(concat!("one of ", stringify!($first $(, $variant)*))))
             }
         }
         $crate::record!(@serde $name);
     };
+    (@blank $name:ident, $variant:ident) => { $name::$variant };
+    (@blank $name:ident, $variant:ident { $($field:ident),+ }) => { $name::$variant { $($field: $crate::json::Record::blank()),+ } };
+    (@blank $name:ident, $variant:ident (_)) => { $name::$variant($crate::json::Record::blank()) };
     (@write $self:ident, $name:ident, $variant:ident) => {
         if let $name::$variant = $self {
-            return $crate::json::Json::Text($crate::json::named(stringify!($variant)));
+            return $crate::json::write_variant(stringify!($variant), None);
         }
     };
     (@write $self:ident, $name:ident, $variant:ident { $($field:ident),+ }) => {
         if let $name::$variant { $($field),+ } = $self {
-            let inner = $crate::json::Json::fields([$((stringify!($field), $crate::json::Record::to_json($field))),+]);
-            return $crate::json::Json::fields([($crate::json::named(stringify!($variant)).as_str(), inner)]);
+            let inner = $crate::json::write_fields(&[$((stringify!($field), $field)),+]);
+            return $crate::json::write_variant(stringify!($variant), Some(inner));
         }
     };
     (@write $self:ident, $name:ident, $variant:ident (_)) => {
         if let $name::$variant(inner) = $self {
-            let inner = $crate::json::Record::to_json(inner);
-            return $crate::json::Json::fields([($crate::json::named(stringify!($variant)).as_str(), inner)]);
+            return $crate::json::write_variant(stringify!($variant), Some($crate::json::Record::to_json(inner)));
         }
     };
-    (@read $text:ident, $inner:ident, $name:ident, $variant:ident) => {
+    (@read $self:ident, $text:ident, $inner:ident, $name:ident, $variant:ident) => {
         if $inner.is_none() && $crate::json::is_named($text, stringify!($variant)) {
-            return Ok($name::$variant);
+            *$self = $name::$variant;
+            return Ok(());
         }
     };
-    (@read $text:ident, $inner:ident, $name:ident, $variant:ident { $($field:ident),+ }) => {
+    (@read $self:ident, $text:ident, $inner:ident, $name:ident, $variant:ident { $($field:ident),+ }) => {
         if let Some(inner) = $inner.filter(|_| $crate::json::is_named($text, stringify!($variant))) {
-            let read = || Ok($name::$variant { $($field: $crate::json::Record::of_field(inner, stringify!($field), None)?),+ });
-            return read().map_err(|error: $crate::error::Error| error.within($text));
+            *$self = $crate::record!(@blank $name, $variant { $($field),+ });
+            let $name::$variant { $($field),+ } = $self else { unreachable!("it was just made so") };
+            return $crate::json::read_fields(inner, &mut [$((stringify!($field), $field, false)),+]).map_err(|error| error.within($text));
         }
     };
-    (@read $text:ident, $inner:ident, $name:ident, $variant:ident (_)) => {
+    (@read $self:ident, $text:ident, $inner:ident, $name:ident, $variant:ident (_)) => {
         if let Some(inner) = $inner.filter(|_| $crate::json::is_named($text, stringify!($variant))) {
-            return $crate::json::Record::from_json(inner).map($name::$variant).map_err(|error| error.within($text));
+            *$self = $crate::record!(@blank $name, $variant (_));
+            let $name::$variant(held) = $self else { unreachable!("it was just made so") };
+            return $crate::json::Record::read(held, inner).map_err(|error| error.within($text));
         }
     };
     (@serde $name:ident) => {
@@ -109,18 +167,24 @@ macro_rules! record {
             }
         }
     };
-    (@default) => { None };
-    (@default $default:expr) => { Some($default) };
+    (@or_blank) => { $crate::json::Record::blank() };
+    (@or_blank $default:expr) => { $default };
+    (@is_some) => { false };
+    (@is_some $default:expr) => { true };
     ($name:ident { $($field:ident $(= $default:expr)?),+ $(,)? } $(else { $($unkept:ident),+ })?) => {
         impl $crate::json::Record for $name {
-            fn to_json(&self) -> $crate::json::Json {
-                $crate::json::Json::fields([$((stringify!($field), $crate::json::Record::to_json(&self.$field))),+])
+            fn blank() -> Self {
+                Self { $($field: $crate::record!(@or_blank $($default)?),)+ $($($unkept: Default::default()),+)? }
             }
 
-            fn from_json(json: &$crate::json::Json) -> $crate::error::Result<Self> {
-                Ok(Self { $($field: $crate::json::Record::of_field(
-                    json, stringify!($field), $crate::record!(@default $($default)?),
-                )?,)+ $($($unkept: Default::default()),+)? })
+            fn to_json(&self) -> $crate::json::Json {
+                $crate::json::write_fields(&[$((stringify!($field), &self.$field)),+])
+            }
+
+            fn read(&mut self, json: &$crate::json::Json) -> $crate::error::Result<()> {
+                $crate::json::read_fields(json, &mut [$(
+                    (stringify!($field), &mut self.$field, $crate::record!(@is_some $($default)?))
+                ),+])
             }
         }
         $crate::record!(@serde $name);
@@ -130,13 +194,18 @@ macro_rules! record {
 macro_rules! numbers {
     ($wanted:literal: $($type:ty),+) => {$(
         impl Record for $type {
+            fn blank() -> Self {
+                0
+            }
+
             fn to_json(&self) -> Json {
                 Json::Number(self.to_string())
             }
 
-            fn from_json(json: &Json) -> Result<Self> {
+            fn read(&mut self, json: &Json) -> Result<()> {
                 let number = json.whole().and_then(|number| Self::try_from(number).ok());
-                number.ok_or_else(|| json.unlike($wanted))
+                *self = number.ok_or_else(|| json.unlike($wanted))?;
+                Ok(())
             }
         }
     )+};
@@ -146,82 +215,116 @@ numbers!("a whole number": u32, u64, usize);
 
 /// A number that is not finite has no text in JSON and becomes `null`.
 impl Record for f64 {
+    fn blank() -> Self {
+        0.0
+    }
+
     fn to_json(&self) -> Json {
         if self.is_finite() { Json::Number(format!("{self:?}")) } else { Json::Null }
     }
 
-    fn from_json(json: &Json) -> Result<Self> {
-        json.number().filter(|number| number.is_finite()).ok_or_else(|| json.unlike("a number"))
+    fn read(&mut self, json: &Json) -> Result<()> {
+        *self = json.number().filter(|number| number.is_finite()).ok_or_else(|| json.unlike("a number"))?;
+        Ok(())
     }
 }
 
 impl Record for f32 {
+    fn blank() -> Self {
+        0.0
+    }
+
     fn to_json(&self) -> Json {
         if self.is_finite() { Json::Number(format!("{self:?}")) } else { Json::Null }
     }
 
-    fn from_json(json: &Json) -> Result<Self> {
-        let number = f64::from_json(json)? as Self;
-        if number.is_finite() { Ok(number) } else { Err(json.unlike("a number of 32 bits")) }
+    fn read(&mut self, json: &Json) -> Result<()> {
+        *self = f64::from_json(json)? as Self;
+        if self.is_finite() { Ok(()) } else { Err(json.unlike("a number of 32 bits")) }
     }
 }
 
 impl Record for bool {
+    fn blank() -> Self {
+        false
+    }
+
     fn to_json(&self) -> Json {
         Json::Bool(*self)
     }
 
-    fn from_json(json: &Json) -> Result<Self> {
-        if let Json::Bool(flag) = json { Ok(*flag) } else { Err(json.unlike("true or false")) }
+    fn read(&mut self, json: &Json) -> Result<()> {
+        let Json::Bool(flag) = json else { return Err(json.unlike("true or false")) };
+        *self = *flag;
+        Ok(())
     }
 }
 
 impl Record for String {
+    fn blank() -> Self {
+        Self::new()
+    }
+
     fn to_json(&self) -> Json {
         Json::Text(self.clone())
     }
 
-    fn from_json(json: &Json) -> Result<Self> {
-        json.text().map(str::to_owned).ok_or_else(|| json.unlike("a string"))
+    fn read(&mut self, json: &Json) -> Result<()> {
+        json.text().ok_or_else(|| json.unlike("a string"))?.clone_into(self);
+        Ok(())
     }
 }
 
 impl<T: Record> Record for Vec<T> {
+    fn blank() -> Self {
+        Self::new()
+    }
+
     fn to_json(&self) -> Json {
         Json::List(self.iter().map(T::to_json).collect())
     }
 
-    fn from_json(json: &Json) -> Result<Self> {
-        json.list().ok_or_else(|| json.unlike("an array"))?.iter().map(T::from_json).collect()
+    fn read(&mut self, json: &Json) -> Result<()> {
+        self.clear();
+        for item in json.list().ok_or_else(|| json.unlike("an array"))? {
+            self.push(T::from_json(item)?);
+        }
+        Ok(())
     }
 }
 
 impl<T: Record + Copy, const N: usize> Record for [T; N] {
+    fn blank() -> Self {
+        [T::blank(); N]
+    }
+
     fn to_json(&self) -> Json {
         Json::List(self.iter().map(T::to_json).collect())
     }
 
-    fn from_json(json: &Json) -> Result<Self> {
-        let values = Vec::from_json(json)?;
-        values.try_into().map_err(|_| json.unlike(&format!("an array of {N}")))
+    fn read(&mut self, json: &Json) -> Result<()> {
+        *self = Vec::from_json(json)?.try_into().map_err(|_| json.unlike(&format!("an array of {N}")))?;
+        Ok(())
     }
 }
 
 /// `None` is `null`, or no field at all.
 impl<T: Record> Record for Option<T> {
+    fn blank() -> Self {
+        None
+    }
+
     fn to_json(&self) -> Json {
         self.as_ref().map_or(Json::Null, T::to_json)
     }
 
-    fn from_json(json: &Json) -> Result<Self> {
-        if *json == Json::Null { Ok(None) } else { T::from_json(json).map(Some) }
+    fn read(&mut self, json: &Json) -> Result<()> {
+        *self = if *json == Json::Null { None } else { Some(T::from_json(json)?) };
+        Ok(())
     }
 
-    fn of_field(json: &Json, name: &str, default: Option<Self>) -> Result<Self> {
-        match json.get(name) {
-            Some(value) => Self::from_json(value).map_err(|error| error.within(name)),
-            None => Ok(default.flatten()),
-        }
+    fn may_be_absent(&self) -> bool {
+        true
     }
 }
 

@@ -44,13 +44,13 @@ const fn is_portable<S: Simd>() -> bool {
 /// a * b + c, fused where the machine fuses.
 #[inline(always)]
 pub fn fma<S: Simd>(simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
-    if is_portable::<S>() { simd.add_f32s(simd.mul_f32s(a, b), c) } else { simd.mul_add_e_f32s(a, b, c) }
+    if is_portable::<S>() { simd.add_f32s(simd.mul_f32s(a, b), c) } else { host::fused(simd, a, b, c) }
 }
 
 /// c - a * b.
 #[inline(always)]
 pub fn fnma<S: Simd>(simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
-    if is_portable::<S>() { simd.sub_f32s(c, simd.mul_f32s(a, b)) } else { simd.negate_mul_add_e_f32s(a, b, c) }
+    if is_portable::<S>() { simd.sub_f32s(c, simd.mul_f32s(a, b)) } else { host::fused_negated(simd, a, b, c) }
 }
 
 /// The larger of the two; x where x is NaN.

@@ -141,30 +141,39 @@ impl From<Policy> for String {
 }
 
 impl Record for Policy {
+    fn blank() -> Self {
+        Self::default()
+    }
+
     fn to_json(&self) -> Json {
         Json::Text(self.to_string())
     }
 
-    fn from_json(json: &Json) -> Result<Self> {
-        Self::try_from(String::from_json(json)?)
+    fn read(&mut self, json: &Json) -> Result<()> {
+        *self = Self::try_from(String::from_json(json)?)?;
+        Ok(())
     }
 }
 
 impl Record for Registry {
+    fn blank() -> Self {
+        Self { policies: Vec::new() }
+    }
+
     fn to_json(&self) -> Json {
         Json::Fields(self.policies.iter().map(|(layer, policy)| (layer.clone(), policy.to_json())).collect())
     }
 
-    fn from_json(json: &Json) -> Result<Self> {
+    fn read(&mut self, json: &Json) -> Result<()> {
         let Json::Fields(fields) = json else { return Err(json.unlike("an object")) };
-        let mut registry = Self { policies: Vec::new() };
+        *self = Self::blank();
         for (layer, policy) in fields {
-            if registry.get(layer).is_some() {
+            if self.get(layer).is_some() {
                 return Err(Error::new(format!("policy: there are two policies for the layer \"{}\"", plain(layer))));
             }
-            registry.register(layer, Policy::from_json(policy)?)?;
+            self.register(layer, Policy::from_json(policy)?)?;
         }
-        Ok(registry)
+        Ok(())
     }
 }
 

@@ -2,14 +2,14 @@
 // inside modules of this package that carry them, for bundlers that leave such files behind and pages of another origin.
 import { LoadError, words } from "./errors.js";
 import { fromText, inflated, spawned } from "./inlined.js";
-import { compiled, type Place } from "./place.js";
+import { compiled, fuses, type Place } from "./place.js";
 
 let module: Promise<WebAssembly.Module> | undefined;
 
 export const browser: Place = {
   module() {
     module ??= found(
-      () => compiled(new URL("./meromorph.wasm", import.meta.url)),
+      () => compiled(fuses() ? new URL("./meromorph.relaxed.wasm", import.meta.url) : new URL("./meromorph.wasm", import.meta.url)),
       async () => inflated((await import("./inline-wasm.js")).default),
     );
     module.catch(() => { module = undefined; });

@@ -7,14 +7,14 @@ import { Worker } from "node:worker_threads";
 import type { Engine } from "./engine.js";
 import { DeviceError } from "./errors.js";
 import { hasGpu, provideGpu } from "./gpu.js";
-import { describeAt, openAt, type Place } from "./place.js";
+import { describeAt, fuses, openAt, type Place } from "./place.js";
 import type { Description, OpenOptions, PlaceOptions, Table } from "./types.js";
 
 export * from "./face.js";
 
 let module: Promise<WebAssembly.Module> | undefined;
 const node: Place = {
-  module: () => (module ??= readFile(new URL("./meromorph.wasm", import.meta.url)).then((bytes) => WebAssembly.compile(bytes))),
+  module: () => (module ??= readFile(fuses() ? new URL("./meromorph.relaxed.wasm", import.meta.url) : new URL("./meromorph.wasm", import.meta.url)).then((bytes) => WebAssembly.compile(bytes))),
   async spawn(needsGpu) {
     // Flags of the process, such as `--input-type`, are not meant for this script.
     const worker = new Worker(new URL("./node-worker.js", import.meta.url), { workerData: { needsGpu }, execArgv: [] });

@@ -57,6 +57,12 @@ function own(module: WebAssembly.Module): WebAssembly.Module {
   throw new Error("it is not the one of this version of the package");
 }
 
+/** A module whose one function is `f32x4.relaxed_madd` of three parameters. */
+const FUSED = [0, 97, 115, 109, 1, 0, 0, 0, 1, 8, 1, 96, 3, 123, 123, 123, 1, 123, 3, 2, 1, 0, 10, 13, 1, 11, 0, 32, 0, 32, 1, 32, 2, 253, 133, 2, 11];
+
+/** Whether this runtime has relaxed SIMD: fused products, which the package brings a build of the engine for. */
+export const fuses = (): boolean => WebAssembly.validate(new Uint8Array(FUSED));
+
 /** The WebAssembly in whatever holds it. */
 export async function compiled(wasm: NonNullable<PlaceOptions["wasm"]>): Promise<WebAssembly.Module> {
   try {

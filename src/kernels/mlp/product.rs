@@ -63,16 +63,18 @@ pub(super) unsafe fn product<S: Simd, E: Ends>(
             v += 2;
         }
         while v + 2 <= vectors {
-            column::<S, E, 4, 2, 2>(simd, rows, v * S::F32_LANES, depth, left, right, ends);
+            column::<S, E, 4, 1, 2>(simd, rows, v * S::F32_LANES, depth, left, right, ends);
             v += 2;
         }
-        if v < vectors {
+        if v < vectors && WIDE {
             column::<S, E, 6, 3, 1>(simd, rows, v * S::F32_LANES, depth, left, right, ends);
+        } else if v < vectors {
+            column::<S, E, 4, 1, 1>(simd, rows, v * S::F32_LANES, depth, left, right, ends);
         }
     }
 }
 
-/// V vectors of columns, all rows: blocks of R, then H (half of R) or 1 where fewer are left.
+/// V vectors of columns, all rows: blocks of R, then H or 1 where no more are left.
 #[inline(always)]
 unsafe fn column<S: Simd, E: Ends, const R: usize, const H: usize, const V: usize>(
     simd: S,
@@ -98,8 +100,20 @@ unsafe fn column<S: Simd, E: Ends, const R: usize, const H: usize, const V: usiz
     }
 }
 
-// Indices, not iterators: r and v address memory as well as `sums`.
-#[allow(clippy::needless_range_loop, reason = "the indices are the formula")]
+/// The body for every index below a constant of at most 6, written out. A loop would do where the compiler is free to unroll it; the browser
+/// build asks it for few bytes, and sums in a loop are sums in memory.
+macro_rules! each {
+    ($index:ident < $count:ident $body:block) => {
+        each!(@ $index < $count $body: 0 1 2 3 4 5)
+    };
+    (@ $index:ident < $count:ident $body:block: $($at:literal)+) => {
+        $(if $at < $count {
+            let $index = $at;
+            $body
+        })+
+    };
+}
+
 #[inline(always)]
 unsafe fn block<S: Simd, E: Ends, const R: usize, const V: usize>(
     simd: S,
@@ -114,31 +128,31 @@ unsafe fn block<S: Simd, E: Ends, const R: usize, const V: usize>(
     let mut sums = [[simd.splat_f32s(0.0); V]; R];
     // SAFETY: by the caller of `product`.
     unsafe {
-        for r in 0..R {
-            for v in 0..V {
+        each!(r < R {
+            each!(v < V {
                 sums[r][v] = ends.start(simd, row + r, column + v * lanes);
-            }
-        }
+            });
+        });
         let mut a = left.at.add(row * left.row);
         let mut b = right.at.add(column);
         for _ in 0..depth {
             let mut columns = [simd.splat_f32s(0.0); V];
-            for v in 0..V {
+            each!(v < V {
                 columns[v] = load::<S>(b.add(v * lanes));
-            }
-            for r in 0..R {
+            });
+            each!(r < R {
                 let factor = simd.splat_f32s(*a.add(r * left.row));
-                for v in 0..V {
+                each!(v < V {
                     sums[r][v] = fma(simd, factor, columns[v], sums[r][v]);
-                }
-            }
+                });
+            });
             a = a.wrapping_add(left.step);
             b = b.wrapping_add(right.stride);
         }
-        for r in 0..R {
-            for v in 0..V {
+        each!(r < R {
+            each!(v < V {
                 ends.finish(simd, row + r, column + v * lanes, sums[r][v]);
-            }
-        }
+            });
+        });
     }
 }
