@@ -4,7 +4,7 @@
 use super::records::{Raw, Records, sniff_delimiter};
 use super::table::{Cells, Column, MISSING_CODE, Table, number_text};
 use crate::error::{Error, Result};
-use crate::host;
+use crate::host::{self, number};
 use crate::record;
 use std::collections::BTreeMap;
 
@@ -223,7 +223,7 @@ impl Values<'_> {
             Self::F32(values) if values[row].is_nan() => String::new(),
             Self::F64(values) if values[row].is_nan() => String::new(),
             Self::F32(values) if values[row] == values[row].trunc() => number_text(f64::from(values[row])),
-            Self::F32(values) => format!("{:?}", values[row]),
+            Self::F32(values) => format!("{:?}", number(values[row])),
             Self::F64(values) => number_text(values[row]),
             Self::Text(values) => quoted(values[row]),
         }

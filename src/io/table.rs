@@ -1,7 +1,7 @@
 //! A table: named columns of equal length, each of numbers or of texts. Rows are counted from 1 in messages, header excluded.
 
 use crate::error::{Error, Result};
-use crate::host;
+use crate::host::{self, number};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
@@ -217,7 +217,8 @@ impl Cells {
 
 /// A number in the fewest digits that read back as the same one; whole numbers without a point.
 pub(super) fn number_text(value: f64) -> String {
-    if value == value.trunc() && value.abs() < 1e15 { format!("{value}") } else { format!("{value:?}") }
+    let is_whole = value == value.trunc() && value.abs() < 1e15;
+    if is_whole { number(value).to_string() } else { format!("{:?}", number(value)) }
 }
 
 /// Names for a message: up to twelve in full, of more the first eleven, an ellipsis and the last.

@@ -3,6 +3,7 @@
 
 use super::Json;
 use crate::error::Result;
+use crate::host::number;
 
 /// A type that becomes JSON and comes back.
 pub trait Record: Sized {
@@ -147,7 +148,7 @@ numbers!("a whole number": u32, u64, usize);
 /// A number that is not finite has no text in JSON and becomes `null`.
 impl Record for f64 {
     fn to_json(&self) -> Json {
-        if self.is_finite() { Json::Number(format!("{self:?}")) } else { Json::Null }
+        if self.is_finite() { Json::Number(format!("{:?}", number(*self))) } else { Json::Null }
     }
 
     fn from_json(json: &Json) -> Result<Self> {
@@ -157,7 +158,7 @@ impl Record for f64 {
 
 impl Record for f32 {
     fn to_json(&self) -> Json {
-        if self.is_finite() { Json::Number(format!("{self:?}")) } else { Json::Null }
+        if self.is_finite() { Json::Number(format!("{:?}", number(*self))) } else { Json::Null }
     }
 
     fn from_json(json: &Json) -> Result<Self> {

@@ -84,7 +84,7 @@ impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Clamp { .. } if *self == Self::default() => f.write_str("clamp"),
-            Self::Clamp { low, high } => write!(f, "clamp({low}..{high})"),
+            Self::Clamp { low, high } => write!(f, "clamp({}..{})", host::number(low), host::number(high)),
             Self::Project => f.write_str("project"),
             Self::Reject => f.write_str("reject"),
             Self::Passthrough => f.write_str("pass"),
