@@ -19,8 +19,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     // The vocabulary of `ops` is spoken in tracked tensors; losses and activations are named where the fused kernels are.
     ("loss", &["error", "ops", "scm", "autograd", "tensor", "kernels"]),
     // `device` for the flat parameter buffer that a layout lies over.
-    ("nn", &["error", "json", "ops", "scm", "autograd", "tensor", "kernels", "device"]),
-    ("optim", &["error", "json", "ops", "kernels"]),
+    ("nn", &["error", "json", "host", "ops", "scm", "autograd", "tensor", "kernels", "device"]),
+    ("optim", &["error", "json", "host", "ops", "kernels"]),
     ("io", &["error", "json", "tensor", "host"]),
     ("profile", &["error", "device", "host"]),
     // The trainer launches whole-step kernels itself and owns the plans, so it sees everything below it but `scm`.

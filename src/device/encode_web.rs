@@ -2,7 +2,6 @@
 //! from wasm once, and not four times a launch. `encode.js` does the encoding; the native twin is `encode.rs`, the same items.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 
 use js_sys::Array;
 use wasm_bindgen::JsValue;
@@ -40,7 +39,7 @@ pub(super) struct Binding {
 /// Every pipeline made so far, by its source.
 #[derive(Default)]
 pub(super) struct Pipelines {
-    pipelines: RefCell<HashMap<String, JsValue>>,
+    pipelines: RefCell<Vec<(String, JsValue)>>,
     made: Cell<(u64, u64)>,
 }
 
@@ -52,12 +51,12 @@ impl Pipelines {
 
     /// The pipeline of a kernel's whole source; `counts` are its inputs and outputs.
     pub(super) fn get(&self, device: &wgpu::Device, name: &str, source: String, counts: [usize; 2]) -> JsValue {
-        if let Some(pipeline) = self.pipelines.borrow().get(&source) {
+        if let Some((_, pipeline)) = self.pipelines.borrow().iter().find(|(known, _)| *known == source) {
             return pipeline.clone();
         }
         let made = pipeline(raw_device(device), name, &source, counts[0] as u32, counts[1] as u32);
         self.made.set((self.made.get().0 + 1, self.made.get().1));
-        self.pipelines.borrow_mut().insert(source, made.clone());
+        self.pipelines.borrow_mut().push((source, made.clone()));
         made
     }
 }

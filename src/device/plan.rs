@@ -1,6 +1,5 @@
 //! A recording made replayable: pointwise chains fused, transient buffers laid over each other by liveness, everything bound once.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::kernel::{Cost, Kernel, SharedBody};
@@ -82,7 +81,7 @@ impl Plan {
         let uses = Uses::of(&recording);
         let held = uses.persistent(&recording);
         let fresh: Vec<&Buffer> = held.iter().filter(|buffer| buffer.0.memory.get().is_none()).collect();
-        let planned = Self::planned(device, &recording, &uses, &held);
+        let planned = Self::planned(device, &recording, uses, &held);
         if planned.is_err() {
             // Nothing ran: a buffer that only this plan would have filled must not look filled.
             for buffer in fresh {
@@ -93,7 +92,7 @@ impl Plan {
         Ok(Self { device: device.clone(), prepared, _held: held, slots, summary })
     }
 
-    fn planned(device: &Device, recording: &Recording, uses: &Uses, held: &[Buffer]) -> Result<Planned> {
+    fn planned(device: &Device, recording: &Recording, uses: Uses, held: &[Buffer]) -> Result<Planned> {
         for buffer in held {
             device.back(buffer)?;
         }
@@ -101,7 +100,7 @@ impl Plan {
             persistent_bytes: held.iter().map(|buffer| 4 * buffer.words() as u64).sum(),
             ..Summary::default()
         };
-        let mut slots = Slots { device, uses, placed: HashMap::new(), free: Vec::new(), all: Vec::new() };
+        let mut slots = Slots { device, uses, free: Vec::new(), all: Vec::new() };
         let mut bound = Vec::with_capacity(recording.commands.len());
         for (at, command) in recording.commands.iter().enumerate() {
             for view in command.writes().iter().chain(command.reads()) {
@@ -136,41 +135,63 @@ impl Drop for Plan {
     }
 }
 
-/// Where each buffer is used, and who else holds it.
-struct Uses(HashMap<*const Slot, Use>);
+/// Where each buffer is used, and who else holds it; in order of their keys.
+struct Uses(Vec<(*const Slot, Use)>);
 
 struct Use {
     handles: usize,
+    /// The command that first mentions it, and the place among its views.
+    first: (usize, usize),
     first_write: usize,
     first_read: usize,
     last: usize,
+    /// The plan's memory that it has while it is in use.
+    slot: Option<usize>,
 }
 
 impl Uses {
     fn of(recording: &Recording) -> Self {
-        let mut uses: HashMap<_, Use> = HashMap::new();
+        let mut uses = Self(Vec::new());
         for (at, command) in recording.commands.iter().enumerate() {
-            for (view, is_write) in
-                command.reads().iter().map(|v| (v, false)).chain(command.writes().iter().map(|v| (v, true)))
-            {
-                let entry = uses.entry(view.buffer.key()).or_insert(Use {
-                    handles: 0,
-                    first_write: usize::MAX,
-                    first_read: usize::MAX,
-                    last: 0,
-                });
-                let first = if is_write { &mut entry.first_write } else { &mut entry.first_read };
+            let reads = command.reads().len();
+            for (place, view) in command.reads().iter().chain(command.writes()).enumerate() {
+                let used = uses.entry(&view.buffer, (at, place));
+                let first = if place < reads { &mut used.first_read } else { &mut used.first_write };
                 *first = (*first).min(at);
-                entry.handles += 1;
-                entry.last = at;
+                used.handles += 1;
+                used.last = at;
             }
         }
-        Self(uses)
+        uses
+    }
+
+    fn place(&self, buffer: &Buffer) -> std::result::Result<usize, usize> {
+        self.0.binary_search_by_key(&buffer.key(), |(key, _)| *key)
+    }
+
+    /// What is known of a buffer that is mentioned at `first`, if nowhere before.
+    fn entry(&mut self, buffer: &Buffer, first: (usize, usize)) -> &mut Use {
+        let at = self.place(buffer).unwrap_or_else(|at| {
+            let never = usize::MAX;
+            let unused = Use { handles: 0, first, first_write: never, first_read: never, last: 0, slot: None };
+            self.0.insert(at, (buffer.key(), unused));
+            at
+        });
+        &mut self.0[at].1
+    }
+
+    fn get(&self, buffer: &Buffer) -> &Use {
+        &self.0[self.place(buffer).expect("a buffer of the recording")].1
+    }
+
+    fn slot(&mut self, buffer: &Buffer) -> &mut Option<usize> {
+        let at = self.place(buffer).expect("a buffer of the recording");
+        &mut self.0[at].1.slot
     }
 
     /// Held outside the recording, already holding data, or read before written: it must keep its contents between runs.
     fn is_persistent(&self, buffer: &Buffer) -> bool {
-        let used = &self.0[&buffer.key()];
+        let used = self.get(buffer);
         buffer.0.memory.get().is_some()
             || Rc::strong_count(&buffer.0) > used.handles
             || used.first_read <= used.first_write
@@ -178,18 +199,17 @@ impl Uses {
 
     fn persistent(&self, recording: &Recording) -> Vec<Buffer> {
         // Decided for all buffers before any handle is cloned: a clone would count as an outside holder.
-        let mut seen = std::collections::HashSet::new();
         let mut chosen = Vec::new();
         for (at, command) in recording.commands.iter().enumerate() {
-            for (slot, view) in command.reads().iter().chain(command.writes()).enumerate() {
-                if seen.insert(view.buffer.key()) && self.is_persistent(&view.buffer) {
-                    chosen.push((at, slot));
+            for (place, view) in command.reads().iter().chain(command.writes()).enumerate() {
+                if self.get(&view.buffer).first == (at, place) && self.is_persistent(&view.buffer) {
+                    chosen.push((at, place));
                 }
             }
         }
-        let view = |&(at, slot): &(usize, usize)| {
+        let view = |&(at, place): &(usize, usize)| {
             let command: &Command = &recording.commands[at];
-            command.reads().iter().chain(command.writes()).nth(slot).map(|view: &View| view.buffer.clone())
+            command.reads().iter().chain(command.writes()).nth(place).map(|view: &View| view.buffer.clone())
         };
         chosen.iter().filter_map(view).collect()
     }
@@ -198,8 +218,7 @@ impl Uses {
 /// Memory for transient buffers, given back unless the plan takes it: a block is free again after its last reader.
 struct Slots<'a> {
     device: &'a Device,
-    uses: &'a Uses,
-    placed: HashMap<*const Slot, usize>,
+    uses: Uses,
     free: Vec<usize>,
     all: Vec<(Memory, usize)>,
 }
@@ -215,7 +234,7 @@ impl Drop for Slots<'_> {
 impl Slots<'_> {
     /// Gives a transient buffer its block; the bytes it would take alone, or zero if it had one.
     fn place(&mut self, buffer: &Buffer) -> Result<u64> {
-        if buffer.0.memory.get().is_some() || self.placed.contains_key(&buffer.key()) {
+        if buffer.0.memory.get().is_some() || self.uses.get(buffer).slot.is_some() {
             return Ok(0);
         }
         let words = size_class(buffer.words());
@@ -227,12 +246,13 @@ impl Slots<'_> {
             self.all.push((self.device.0.take(words)?, words));
             self.all.len() - 1
         };
-        self.placed.insert(buffer.key(), slot);
+        *self.uses.slot(buffer) = Some(slot);
         Ok(4 * words as u64)
     }
 
     fn region(&self, view: &View) -> Region {
-        let memory = view.buffer.0.memory.get().unwrap_or_else(|| self.all[self.placed[&view.buffer.key()]].0);
+        let own = || self.uses.get(&view.buffer).slot.map(|slot| self.all[slot].0);
+        let memory = view.buffer.0.memory.get().or_else(own).expect("a buffer has its place before it is bound");
         Region { memory, offset: view.offset, words: view.words }
     }
 
@@ -259,8 +279,8 @@ impl Slots<'_> {
 
     fn retire(&mut self, at: usize, command: &Command) {
         for view in command.reads().iter().chain(command.writes()) {
-            if self.uses.0[&view.buffer.key()].last == at
-                && let Some(slot) = self.placed.remove(&view.buffer.key())
+            if self.uses.get(&view.buffer).last == at
+                && let Some(slot) = self.uses.slot(&view.buffer).take()
             {
                 self.free.push(slot);
             }

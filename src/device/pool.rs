@@ -1,7 +1,5 @@
 //! Freed memory kept for the next buffer of the same size class.
 
-use std::collections::HashMap;
-
 use super::recording::Memory;
 
 /// Sizes are rounded up so that nearby sizes share blocks: to 64 words, above 4,096 words to an eighth of the power of two below.
@@ -10,23 +8,23 @@ pub(super) fn size_class(words: usize) -> usize {
     words.max(1).div_ceil(step) * step
 }
 
-/// Free blocks by size.
+/// Free blocks with their sizes, the latest last.
 #[derive(Default)]
 pub(super) struct Pool {
-    free: HashMap<usize, Vec<Memory>>,
+    free: Vec<(usize, Memory)>,
     words: usize,
 }
 
 impl Pool {
     pub(super) fn take(&mut self, words: usize) -> Option<Memory> {
-        let memory = self.free.get_mut(&words)?.pop()?;
+        let at = self.free.iter().rposition(|(size, _)| *size == words)?;
         self.words -= words;
-        Some(memory)
+        Some(self.free.remove(at).1)
     }
 
     pub(super) fn put(&mut self, words: usize, memory: Memory) {
         self.words += words;
-        self.free.entry(words).or_default().push(memory);
+        self.free.push((words, memory));
     }
 
     /// Words it holds.
@@ -37,6 +35,6 @@ impl Pool {
     /// Everything it holds, for giving back.
     pub(super) fn drain(&mut self) -> Vec<Memory> {
         self.words = 0;
-        self.free.drain().flat_map(|(_, blocks)| blocks).collect()
+        self.free.drain(..).map(|(_, memory)| memory).collect()
     }
 }

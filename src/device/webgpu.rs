@@ -3,7 +3,6 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -27,8 +26,8 @@ pub(super) struct WebGpu {
     info: Info,
     device: wgpu::Device,
     queue: wgpu::Queue,
-    blocks: RefCell<HashMap<Memory, wgpu::Buffer>>,
-    next: Cell<u32>,
+    /// By the number of a memory; `None` is free.
+    blocks: RefCell<Vec<Option<wgpu::Buffer>>>,
     pipelines: Pipelines,
     /// The first error the driver reported outside a call: told at the next run or read.
     trouble: Arc<Mutex<Option<String>>>,
@@ -71,7 +70,6 @@ impl WebGpu {
             device,
             queue,
             blocks: RefCell::default(),
-            next: Cell::new(0),
             pipelines: Pipelines::default(),
             trouble,
         })
@@ -84,10 +82,9 @@ impl WebGpu {
 
     /// The regions as what a kernel binds. Refuses a view that starts where no binding can.
     fn bindings(&self, regions: impl Iterator<Item = Region>) -> Result<Vec<Binding>> {
-        let blocks = self.blocks.borrow();
         let bind = |region: Region| {
             let offset = 4 * region.offset as u64;
-            let buffer = blocks[&region.memory].clone();
+            let buffer = self.block(region.memory);
             match offset % ALIGN_BYTES {
                 0 => Ok(Binding { buffer, offset, bytes: 4 * region.words.max(1) as u64 }),
                 _ => Err(Error::of_device(format!(
@@ -110,12 +107,16 @@ impl WebGpu {
                 encoded.dispatch(&self.pipelines, &self.device, &pipeline, &buffers, &uniform, grid);
             }
             BoundCommand::Copy { from, to } => {
-                let blocks = self.blocks.borrow();
-                let place = |region: Region| (&blocks[&region.memory], 4 * region.offset as u64);
-                encoded.copy(place(from), place(to), 4 * from.words as u64);
+                let place = |region: Region| 4 * region.offset as u64;
+                let [source, target] = [from, to].map(|region| self.block(region.memory));
+                encoded.copy((&source, place(from)), (&target, place(to)), 4 * from.words as u64);
             }
         }
         Ok(())
+    }
+
+    fn block(&self, memory: Memory) -> wgpu::Buffer {
+        self.blocks.borrow()[memory.0 as usize].clone().expect("a memory in use has its block")
     }
 
     fn check(&self) -> Result<()> {
@@ -144,19 +145,21 @@ impl Backend for WebGpu {
             usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        let memory = Memory(self.next.get());
-        self.next.set(memory.0 + 1);
-        self.blocks.borrow_mut().insert(memory, buffer);
-        Ok(memory)
+        let mut blocks = self.blocks.borrow_mut();
+        let at = blocks.iter().position(Option::is_none).unwrap_or(blocks.len());
+        if at == blocks.len() {
+            blocks.push(None);
+        }
+        blocks[at] = Some(buffer);
+        Ok(Memory(at as u32))
     }
 
     fn free(&self, memory: Memory) {
-        self.blocks.borrow_mut().remove(&memory);
+        self.blocks.borrow_mut()[memory.0 as usize] = None;
     }
 
     fn write(&self, memory: Memory, offset: usize, data: &[u32]) -> Result<()> {
-        let blocks = self.blocks.borrow();
-        self.queue.write_buffer(&blocks[&memory], 4 * offset as u64, bytemuck::cast_slice(data));
+        self.queue.write_buffer(&self.block(memory), 4 * offset as u64, bytemuck::cast_slice(data));
         Ok(())
     }
 
@@ -223,7 +226,7 @@ impl Backend for WebGpu {
                 mapped_at_creation: false,
             });
             let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: None });
-            let block = self.blocks.borrow()[&region.memory].clone();
+            let block = self.block(region.memory);
             encoder.copy_buffer_to_buffer(&block, 4 * region.offset as u64, &staging, 0, 4 * region.words as u64);
             self.queue.submit([encoder.finish()]);
             let mapped = Signal::default();
@@ -292,7 +295,9 @@ async fn adapters() -> Vec<wgpu::Adapter> {
 
 fn is_software(adapter: &wgpu::Adapter) -> bool {
     let info = adapter.get_info();
-    info.device_type == wgpu::DeviceType::Cpu || info.name.to_ascii_lowercase().contains("swiftshader")
+    let is_swiftshader = |word: &str| word.get(..11).is_some_and(|start| start.eq_ignore_ascii_case("swiftshader"));
+    info.device_type == wgpu::DeviceType::Cpu
+        || info.name.split(|c: char| !c.is_ascii_alphanumeric()).any(is_swiftshader)
 }
 
 fn describe(adapter: &wgpu::Adapter) -> Info {

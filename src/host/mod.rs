@@ -25,7 +25,7 @@ pub use files::*;
 pub use folders::*;
 #[cfg(not(target_arch = "wasm32"))]
 pub use native::*;
-pub use number::parse_number;
+pub use number::{DOUBLES, Number, SINGLES, number, parse_number};
 pub use team::Team;
 #[cfg(target_arch = "wasm32")]
 pub use web::*;

@@ -69,6 +69,31 @@ pub(super) fn nearest_number(text: &str) -> f64 {
     text.parse().unwrap_or(f64::NAN)
 }
 
+/// The shortest text of a finite number of at least 0 that reads back as it, as a 32-bit one if it `is_single`: `1.5e-7`.
+pub(super) fn shortest(value: f64, is_single: bool) -> String {
+    if is_single { format!("{:e}", value as f32) } else { format!("{value:e}") }
+}
+
+/// sin(x), x in radians.
+pub fn sin(x: f64) -> f64 {
+    x.sin()
+}
+
+/// cos(x), x in radians.
+pub fn cos(x: f64) -> f64 {
+    x.cos()
+}
+
+/// base^exponent.
+pub fn pow(base: f64, exponent: f64) -> f64 {
+    base.powf(exponent)
+}
+
+/// ln(1 + x), exact near 0.
+pub fn ln_1p(x: f64) -> f64 {
+    x.ln_1p()
+}
+
 /// Peak memory of the process in bytes; 0 where the platform does not say.
 pub fn peak_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,5 +1,8 @@
-//! Text to the nearest number. What people write is exact by one operation: 15 digits and a power of ten that is a number itself. The rest
-//! is the platform's: in a browser the standard library's way would bring 10 KB of powers of ten that do not compress.
+//! Text to the nearest number, and a number to the shortest text. What people write is exact by one operation: 15 digits and a power of ten
+//! that is a number itself. The rest is the platform's: in a browser the standard library's ways would bring 10 KB of powers of ten that do
+//! not compress, and as many of two ways to find digits.
+
+use std::fmt;
 
 /// The number nearest to a decimal text, as `str::parse` reads it; also `inf`, `infinity` and `nan` in any case.
 pub fn parse_number(text: &str) -> Option<f64> {
@@ -63,9 +66,149 @@ fn whole(text: &str) -> Option<i64> {
     is_whole.then(|| sign * digits.bytes().fold(0, add))
 }
 
+/// A number for a message or a file, in the letters that the standard library gives it for `{}`, `{:?}` and `{:e}`: the fewest digits that
+/// read back as the same number, of those the nearest, of two as near the larger.
+#[derive(Clone, Copy)]
+pub struct Number {
+    value: f64,
+    is_single: bool,
+}
+
+/// `value`, an f32 or an f64, as text: `format!("{}", number(0.1_f32))`.
+pub fn number(value: impl Into<Number>) -> Number {
+    value.into()
+}
+
+impl From<f64> for Number {
+    fn from(value: f64) -> Self {
+        Self { value, is_single: false }
+    }
+}
+
+impl From<f32> for Number {
+    fn from(value: f32) -> Self {
+        Self { value: f64::from(value), is_single: true }
+    }
+}
+
+/// How a number is written.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    /// All digits before the point: `0.00001`, `1`.
+    Plain,
+    /// A point or an exponent: `1e-5`, `1.0`.
+    Marked,
+    /// One digit before the point: `1e-5`, `1e0`.
+    Exponential,
+}
+
+impl Number {
+    fn write(self, form: Form, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.value.is_nan() {
+            return out.write_str("NaN");
+        }
+        if self.value.is_sign_negative() {
+            out.write_str("-")?;
+        }
+        if self.value.is_infinite() {
+            return out.write_str("inf");
+        }
+        let text = super::shortest(self.value.abs(), self.is_single);
+        let (mantissa, power) = text.split_once('e').unwrap_or((&text, "0"));
+        let power = whole(power).unwrap_or(0);
+        let is_far = self.value != 0.0 && !(-4..16).contains(&power);
+        if form == Form::Exponential || form == Form::Marked && is_far {
+            return write!(out, "{mantissa}e{power}");
+        }
+        let digits: String = mantissa.chars().filter(|digit| *digit != '.').collect();
+        let before = 1 + power.unsigned_abs() as usize;
+        if power < 0 {
+            return write!(out, "0.{digits:0>width$}", width = digits.len() + before - 2);
+        }
+        let digits = format!("{digits:0<before$}");
+        match digits.split_at(before) {
+            (whole, "") if form == Form::Plain => out.write_str(whole),
+            (whole, "") => write!(out, "{whole}.0"),
+            (whole, rest) => write!(out, "{whole}.{rest}"),
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(Form::Plain, f)
+    }
+}
+
+impl fmt::Debug for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(Form::Marked, f)
+    }
+}
+
+impl fmt::LowerExp for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(Form::Exponential, f)
+    }
+}
+
+/// Bits of numbers whose texts are easily got wrong, with the texts: powers of two, whose neighbours below are nearer than those above, and
+/// numbers right between two shortest texts. For tests here and in a browser.
+pub const SINGLES: [(u32, &str); 12] = [
+    (0x3dcc_cccd, "0.1"),
+    (0xbdcc_cccd, "-0.1"),
+    (0x8000_0000, "-0.0"),
+    (0x38d1_b717, "0.0001"),
+    (0x38d1_b716, "9.999999e-5"),
+    (0x5a0e_1bca, "1e16"),
+    (0x0f80_0000, "1.2621775e-29"),
+    (0x6c80_0000, "1.2379401e27"),
+    (0x4360_6400, "224.39063"),
+    (0x4b80_0000, "16777216.0"),
+    (0x0000_0001, "1e-45"),
+    (0x7f7f_ffff, "3.4028235e38"),
+];
+
+/// The same of 64 bits.
+pub const DOUBLES: [(u64, &str); 10] = [
+    (0x3fb9_9999_9999_999a, "0.1"),
+    (0x3fd5_5555_5555_5555, "0.3333333333333333"),
+    (0x4340_0000_0000_0000, "9007199254740992.0"),
+    (0x4341_c379_37e0_8000, "1e16"),
+    (0x444b_1ae4_d6e2_ef50, "1e21"),
+    (0x3e60_0000_0000_0000, "2.9802322387695313e-8"),
+    (0x42f0_0000_0000_0001, "281474976710656.06"),
+    (0x3f1a_36e2_eb1c_432d, "0.0001"),
+    (0x0000_0000_0000_0001, "5e-324"),
+    (0x7fef_ffff_ffff_ffff, "1.7976931348623157e308"),
+];
+
 #[cfg(test)]
 mod tests {
-    use super::parse_number;
+    use super::{DOUBLES, SINGLES, number, parse_number};
+
+    #[test]
+    fn it_writes_what_the_standard_library_writes() {
+        for (bits, text) in SINGLES {
+            assert_eq!(format!("{:?}", number(f32::from_bits(bits))), text);
+        }
+        for (bits, text) in DOUBLES {
+            assert_eq!(format!("{:?}", number(f64::from_bits(bits))), text);
+        }
+        let singles =
+            (0..=u32::MAX >> 15).map(|at| f32::from_bits(at << 15 | at)).chain(SINGLES.map(|(x, _)| f32::from_bits(x)));
+        for x in singles {
+            let [got, wanted] = [format!("{0} {0:?} {0:e}", number(x)), format!("{x} {x:?} {x:e}")];
+            assert_eq!(got, wanted, "{:#x}", x.to_bits());
+        }
+        let doubles = (0..=u64::MAX >> 47)
+            .map(|at| f64::from_bits(at << 47 | at * at))
+            .chain(DOUBLES.map(|(x, _)| f64::from_bits(x)));
+        for x in doubles {
+            let [got, wanted] = [format!("{0} {0:?} {0:e}", number(x)), format!("{x} {x:?} {x:e}")];
+            assert_eq!(got, wanted, "{:#x}", x.to_bits());
+        }
+    }
 
     #[test]
     fn it_reads_what_the_standard_library_reads() {

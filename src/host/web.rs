@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::path::Path;
 
+use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
@@ -96,6 +97,57 @@ pub fn fused_negated<S: pulp::Simd>(simd: S, a: S::f32s, b: S::f32s, c: S::f32s)
 /// The number nearest to a decimal text.
 pub(super) fn nearest_number(text: &str) -> f64 {
     js_sys::parse_float(text)
+}
+
+#[wasm_bindgen]
+extern "C" {
+    /// One digit before the point and `digits` behind it, the larger of two as near; without `digits` as few as read back.
+    #[wasm_bindgen(js_namespace = ["Number", "prototype", "toExponential"], js_name = call)]
+    fn exponential(value: f64, digits: Option<u32>) -> String;
+}
+
+/// The shortest text of a finite number of at least 0 that reads back as it; see the native twin.
+pub(super) fn shortest(value: f64, is_single: bool) -> String {
+    let reads_back = |text: &String| {
+        let read = js_sys::parse_float(text);
+        if is_single { read as f32 == value as f32 } else { read == value }
+    };
+    let text = exponential(value, None);
+    if !is_single {
+        // Of two shortest texts as near as each other the standard leaves the choice to the engine, but not for a given length.
+        let length = text.find('e').map_or(0, |at| at.saturating_sub(2));
+        return Some(exponential(value, Some(length as u32))).filter(reads_back).unwrap_or(text);
+    }
+    for digits in 0..9 {
+        // What reads back as a power of two lies more above it than below: where its nearest text does not, one nearest to the middle may.
+        for near in [value, value * (1.0 + f64::from(f32::EPSILON) / 8.0)] {
+            let text = exponential(near, Some(digits));
+            if reads_back(&text) {
+                return text;
+            }
+        }
+    }
+    text
+}
+
+/// sin(x), x in radians.
+pub fn sin(x: f64) -> f64 {
+    js_sys::Math::sin(x)
+}
+
+/// cos(x), x in radians.
+pub fn cos(x: f64) -> f64 {
+    js_sys::Math::cos(x)
+}
+
+/// base^exponent.
+pub fn pow(base: f64, exponent: f64) -> f64 {
+    js_sys::Math::pow(base, exponent)
+}
+
+/// ln(1 + x), exact near 0.
+pub fn ln_1p(x: f64) -> f64 {
+    js_sys::Math::log1p(x)
 }
 
 /// Peak memory in bytes: the browser does not say.

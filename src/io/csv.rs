@@ -2,11 +2,10 @@
 //! finds those that are not, the second collects the texts of those only.
 
 use super::records::{Raw, Records, sniff_delimiter};
-use super::table::{Cells, Column, MISSING_CODE, Table, number_text};
+use super::table::{Cells, Column, MISSING_CODE, Table, Texts, number_text};
 use crate::error::{Error, Result};
-use crate::host;
+use crate::host::{self, number};
 use crate::record;
-use std::collections::BTreeMap;
 
 /// Whether the first record holds names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -166,7 +165,7 @@ fn text_of<'a>(cell: &'a Raw<'_>) -> Option<&'a str> {
 /// Texts as they come, each with the code of its first appearance.
 #[derive(Default)]
 struct Dictionary {
-    known: BTreeMap<String, u32>,
+    known: Texts,
     codes: Vec<u32>,
 }
 
@@ -223,7 +222,7 @@ impl Values<'_> {
             Self::F32(values) if values[row].is_nan() => String::new(),
             Self::F64(values) if values[row].is_nan() => String::new(),
             Self::F32(values) if values[row] == values[row].trunc() => number_text(f64::from(values[row])),
-            Self::F32(values) => format!("{:?}", values[row]),
+            Self::F32(values) => format!("{:?}", number(values[row])),
             Self::F64(values) => number_text(values[row]),
             Self::Text(values) => quoted(values[row]),
         }

@@ -8,6 +8,7 @@ use super::prepare::{Feature, Preparation, Target};
 use super::table::{Column, Table};
 use super::target::Task;
 use crate::error::{Error, Result};
+use crate::host::number;
 
 impl Preparation {
     /// Takes means, scales, counts and values to fill in from the `training` rows only; levels from all usable rows.
@@ -67,7 +68,7 @@ fn measure(table: &Table, column: &Column, training: &[u32]) -> Result<Measure> 
     if measure.is_finite() {
         return Ok(measure);
     }
-    let (name, largest) = (&column.name, measure.min.abs().max(measure.max.abs()));
+    let (name, largest) = (&column.name, number(measure.min.abs().max(measure.max.abs())));
     Err(Error::new(format!("column \"{name}\" reaches {largest:?}; its spread does not fit a 64-bit float")))
 }
 

@@ -3,7 +3,6 @@
 use super::table::{Cells, Column, Table, list, number_text};
 use crate::error::{Error, Result};
 use crate::host;
-use std::collections::HashMap;
 
 /// The most distinct values a category may have. Each is an input of the model; more is a column of names or numbers.
 pub const MAX_LEVELS: usize = 1000;
@@ -58,18 +57,20 @@ pub(super) fn codes(
     levels: &[String],
     fill: Option<u32>,
 ) -> Result<Vec<u32>> {
-    let mut known = HashMap::new();
+    // In order of keys; there are few.
+    let mut known: Vec<(u64, u32)> = Vec::new();
     let code = |&row: &u32| {
         let row = row as usize;
         let Some(key) = key(&column.cells, row) else {
             return fill.ok_or_else(|| table.at(row, &column.name, MISSING));
         };
-        if let Some(&code) = known.get(&key) {
-            return Ok(code);
-        }
+        let place = match known.binary_search_by_key(&key, |(key, _)| *key) {
+            Ok(at) => return Ok(known[at].1),
+            Err(place) => place,
+        };
         let text = column.cells.text(row).unwrap_or_default();
         let code = find(levels, &text).ok_or_else(|| unknown(table, column, row, levels))?;
-        known.insert(key, code);
+        known.insert(place, (key, code));
         Ok(code)
     };
     rows.iter().map(code).collect()

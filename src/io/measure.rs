@@ -25,7 +25,8 @@ impl Measure {
         }
         let n = f64::from(count);
         // A mean that rounds outside the values would give a constant column a spread.
-        let mean = (sum / n).clamp(min, max);
+        let mean = sum / n;
+        let mean = if mean < min { min } else { mean.min(max) };
         let (mut drift, mut squares) = (0.0, 0.0);
         for value in present() {
             drift += value - mean;
@@ -58,10 +59,28 @@ impl Measure {
     }
 }
 
-/// The middle number, the larger of two; nothing if there are none.
-pub fn median(mut numbers: Vec<f64>) -> Option<f64> {
-    let at = numbers.len() / 2;
-    (at < numbers.len()).then(|| *numbers.select_nth_unstable_by(at, f64::total_cmp).1)
+/// The middle number, the larger of two; nothing if there are none. By one byte after the other, from the highest: the standard library's
+/// way is 3 KB of a browser's.
+pub fn median(numbers: Vec<f64>) -> Option<f64> {
+    const SIGN: u64 = 1 << 63;
+    let mut below = numbers.len() / 2;
+    // Keys have the order of the numbers.
+    let key = |bits: u64| if bits < SIGN { bits | SIGN } else { !bits };
+    let mut keys: Vec<u64> = numbers.into_iter().map(|number| key(number.to_bits())).collect();
+    for shift in (0..64).step_by(8).rev() {
+        let byte = |key: &u64| (key >> shift) as usize & 0xff;
+        let mut counts = [0; 0x100];
+        for key in &keys {
+            counts[byte(key)] += 1;
+        }
+        let mut middle = 0;
+        while middle < 0xff && below >= counts[middle] {
+            below -= counts[middle];
+            middle += 1;
+        }
+        keys.retain(|key| byte(key) == middle);
+    }
+    keys.first().map(|&key| f64::from_bits(if key < SIGN { !key } else { key ^ SIGN }))
 }
 
 #[cfg(test)]

@@ -129,7 +129,8 @@ type Parsed = std::result::Result<(Kind, bool, Vec<usize>), String>;
 /// Reads `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`.
 fn parse_header(header: &str) -> Parsed {
     let field = |key: &str| {
-        let (_, after) = header.split_once(&format!("'{key}':"))?;
+        let mut quoted = header.match_indices('\'').map(|(at, quote)| header.split_at(at + quote.len()).1);
+        let after = quoted.find_map(|text| text.strip_prefix(key)?.strip_prefix("':"))?;
         Some(after.trim_start())
     };
     let broken = |key: &str| format!("header has no readable '{key}': {:?}", clip(header));

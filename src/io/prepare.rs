@@ -5,6 +5,7 @@ use super::levels::{MISSING, codes};
 use super::table::{Column, Table};
 use super::target::Task;
 use crate::error::{Error, Result};
+use crate::host::number;
 use crate::record;
 
 /// The features in the order of the model's inputs, and the target.
@@ -262,7 +263,10 @@ fn scaled(
         match input {
             _ if input.is_finite() => Ok(input),
             _ if value.is_infinite() => Err(refuse("is infinite")),
-            _ => Err(refuse(&format!("{value:?} is too far from the training mean {mean:?} for a 32-bit input"))),
+            _ => {
+                let [value, mean] = [value, mean].map(number);
+                Err(refuse(&format!("{value:?} is too far from the training mean {mean:?} for a 32-bit input")))
+            }
         }
     };
     rows.iter().map(one).collect()

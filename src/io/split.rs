@@ -1,6 +1,7 @@
 //! Rows dealt out to training, validation and test, by a permutation the caller drew.
 
 use crate::error::{Error, Result};
+use crate::host::number;
 use crate::record;
 
 /// Which rows go where.
@@ -39,7 +40,7 @@ pub fn split(n: usize, fractions: Fractions, permutation: &[u32]) -> Result<Spli
     assert_eq!(permutation.len(), n, "split: permutation of {} for {n} rows", permutation.len());
     let [validation, test] = [("validation", fractions.validation), ("test", fractions.test)].map(|(name, part)| {
         if !(0.0..1.0).contains(&part) {
-            return Err(Error::new(format!("{name} part is {part}, wanted at least 0 and less than 1")));
+            return Err(Error::new(format!("{name} part is {}, wanted at least 0 and less than 1", number(part))));
         }
         let count = (part * n as f64).floor() as usize;
         Ok(if part > 0.0 { count.max(1) } else { 0 })

@@ -1,9 +1,9 @@
 //! A table: named columns of equal length, each of numbers or of texts. Rows are counted from 1 in messages, header excluded.
 
 use crate::error::{Error, Result};
-use crate::host;
+use crate::host::{self, number};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 /// The code of a missing text cell. A missing number is NaN.
 pub const MISSING_CODE: u32 = u32::MAX;
@@ -39,6 +39,9 @@ pub enum Cells {
     },
 }
 
+/// Texts in order, each with a number: one kind of map for all that needs one, since a browser carries each.
+pub(super) type Texts = BTreeMap<String, u32>;
+
 impl Table {
     /// A table from columns. Refuses no columns, no rows, unequal lengths, and a name used twice.
     pub fn new(source: &str, columns: Vec<Column>) -> Result<Self> {
@@ -52,14 +55,14 @@ impl Table {
         if rows >= MISSING_CODE as usize {
             return Err(Error::new(format!("{source}: has {rows} rows; at most {} fit", MISSING_CODE - 1)));
         }
-        let mut seen = HashSet::new();
+        let mut seen = Texts::new();
         for Column { name, cells } in &columns {
             if cells.len() != rows {
                 let (got, first) = (cells.len(), &first.name);
                 let message = format!("column \"{name}\" has {got} rows, column \"{first}\" has {rows}");
                 return Err(Error::new(format!("{source}: {message}")));
             }
-            if !seen.insert(name.as_str()) {
+            if seen.insert(name.clone(), 0).is_some() {
                 return Err(Error::new(format!("{source}: two columns are named \"{name}\"")));
             }
         }
@@ -153,10 +156,9 @@ impl Column {
 
     /// A column of texts; an empty one is missing.
     pub fn categorical(name: &str, texts: &[String]) -> Self {
-        // Only the keys matter; the kind of map is one that reading CSV has already: a browser carries each.
-        let mut known = BTreeMap::new();
+        let mut known = Texts::new();
         for text in texts.iter().filter(|text| !text.is_empty()) {
-            known.insert(text.clone(), 0_u32);
+            known.insert(text.clone(), 0);
         }
         let levels: Vec<String> = known.into_keys().collect();
         let code = |text: &String| levels.binary_search(text).map_or(MISSING_CODE, |code| code as u32);
@@ -217,7 +219,8 @@ impl Cells {
 
 /// A number in the fewest digits that read back as the same one; whole numbers without a point.
 pub(super) fn number_text(value: f64) -> String {
-    if value == value.trunc() && value.abs() < 1e15 { format!("{value}") } else { format!("{value:?}") }
+    let is_whole = value == value.trunc() && value.abs() < 1e15;
+    if is_whole { number(value).to_string() } else { format!("{:?}", number(value)) }
 }
 
 /// Names for a message: up to twelve in full, of more the first eleven, an ellipsis and the last.

@@ -2,6 +2,7 @@
 
 use super::table::{Cells, Column, Table};
 use crate::error::{Error, Result};
+use crate::host::number;
 use crate::record;
 
 /// What is learned.
@@ -44,7 +45,7 @@ pub(super) fn decide(table: &Table, column: &Column, rows: &[u32], asked: Option
     };
     let numbers = || rows.iter().map(|&row| values[row as usize]);
     if let Some(value) = numbers().find(|value| *value != value.trunc()) {
-        return Ok((Task::Regression, format!("the target has a number that is not whole ({value})")));
+        return Ok((Task::Regression, format!("the target has a number that is not whole ({})", number(value))));
     }
     let mut distinct = Vec::new();
     for value in numbers() {

@@ -1,7 +1,8 @@
 //! Named tensors and named texts to safetensors bytes and back: a length, a JSON header, the numbers, little-endian.
 //! The same content gives the same bytes; a torn or foreign file is refused with the reason.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use crate::error::{Error, Result};
 use crate::json::{Json, Record};
@@ -13,7 +14,38 @@ pub struct Tensors {
     /// Names and texts (`__metadata__` in the format).
     pub metadata: Vec<(String, String)>,
     /// Tensors by name.
-    pub tensors: BTreeMap<String, Array>,
+    pub tensors: Named,
+}
+
+/// Tensors in order of their names.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Named(Vec<(String, Array)>);
+
+impl Named {
+    fn place(&self, name: &str) -> std::result::Result<usize, usize> {
+        self.0.binary_search_by(|(known, _)| known.as_str().cmp(name))
+    }
+
+    /// Puts a tensor under `name`; the one that was there before.
+    pub fn insert(&mut self, name: String, array: Array) -> Option<Array> {
+        match self.place(&name) {
+            Ok(at) => Some(std::mem::replace(&mut self.0[at].1, array)),
+            Err(at) => {
+                self.0.insert(at, (name, array));
+                None
+            }
+        }
+    }
+
+    /// Takes a tensor out.
+    pub fn remove(&mut self, name: &str) -> Option<Array> {
+        self.place(name).ok().map(|at| self.0.remove(at).1)
+    }
+
+    /// Names and tensors.
+    pub fn all(&self) -> &[(String, Array)] {
+        &self.0
+    }
 }
 
 /// Numbers with a shape, row-major.
@@ -45,23 +77,23 @@ const LENGTH_BYTES: usize = 8;
 ///
 /// Refuses a shape that does not fit its numbers and the reserved name `__metadata__`.
 pub fn write(content: &Tensors) -> Result<Vec<u8>> {
-    let mut starts = vec![0; content.tensors.len()];
+    let mut starts = vec![0; content.tensors.all().len()];
     let mut data = Vec::new();
     for width in [8, 4, 2, 1] {
         for ((name, array), start) in
-            content.tensors.iter().zip(&mut starts).filter(|((_, array), _)| array.data.width() == width)
+            content.tensors.all().iter().zip(&mut starts).filter(|((_, array), _)| array.data.width() == width)
         {
             array.check(name)?;
             *start = data.len();
             array.data.append_to(&mut data);
         }
     }
-    let mut fields = Vec::with_capacity(content.tensors.len() + 1);
+    let mut fields = Vec::with_capacity(content.tensors.all().len() + 1);
     if !content.metadata.is_empty() {
         let texts = content.metadata.iter().map(|(name, text)| (name.clone(), text.to_json())).collect();
         fields.push((METADATA.to_owned(), Json::Fields(texts)));
     }
-    for ((name, array), start) in content.tensors.iter().zip(starts) {
+    for ((name, array), start) in content.tensors.all().iter().zip(starts) {
         let offsets = [start, start + array.data.bytes()].to_json();
         let kind = Json::Text(array.data.kind().into());
         let field = [("data_offsets", offsets), ("dtype", kind), ("shape", array.shape.to_json())];
@@ -148,18 +180,14 @@ fn tensor(field: &Json, data: &[u8]) -> Parsed<(Array, [usize; 2])> {
 fn check_cover(spans: Vec<([usize; 2], String)>, length: usize) -> Parsed<()> {
     let misplaced =
         |start: usize, name: &str, at: usize| format!("tensor \"{name}\" begins at byte {start}, wanted {at}");
-    let mut by_start = HashMap::new();
-    for ([start, end], name) in spans.into_iter().filter(|([start, end], _)| start != end) {
-        if let Some((end, name)) = by_start.insert(start, (end, name)) {
-            return Err(misplaced(start, &name, end));
-        }
-    }
+    let mut first_last: BinaryHeap<_> =
+        spans.into_iter().filter(|([start, end], _)| start != end).map(Reverse).collect();
     let mut at = 0;
-    while let Some((end, _)) = by_start.remove(&at) {
+    while let Some(Reverse(([start, end], name))) = first_last.pop() {
+        if start != at {
+            return Err(misplaced(start, &name, at));
+        }
         at = end;
-    }
-    if let Some((start, (_, name))) = by_start.into_iter().min_by_key(|(start, _)| *start) {
-        return Err(misplaced(start, &name, at));
     }
     if at == length { Ok(()) } else { Err(format!("holds {length} bytes of numbers, its tensors take {at}")) }
 }
@@ -272,7 +300,8 @@ impl Tensors {
                 Err(Error::new(format!("tensor \"{name}\" is {} {got:?}, {wanted}", data.kind())))
             }
             None => {
-                let names = super::table::list(&self.tensors.keys().map(String::as_str).collect::<Vec<_>>());
+                let names =
+                    super::table::list(&self.tensors.all().iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>());
                 Err(Error::new(format!("tensor \"{name}\" is missing, {wanted}; the file has {names}")))
             }
         }

@@ -50,7 +50,7 @@ fn every_tensor_is_aligned_to_its_type() {
     let (header, _) = split(&bytes).unwrap();
     let header: serde_json::Value = serde_json::from_slice(header).unwrap();
     assert_eq!((8 + bytes[..8][0] as usize) % 8, 0);
-    for (name, array) in &sample().tensors {
+    for (name, array) in sample().tensors.all() {
         assert_eq!(header[name]["data_offsets"][0].as_u64().unwrap() as usize % array.data.width(), 0, "{name}");
     }
 }
@@ -147,7 +147,7 @@ fn every_changed_byte_is_read_or_refused() {
             let mut bytes = whole.clone();
             bytes[at] = value;
             if let Ok(content) = read(&bytes, "m") {
-                assert!(content.tensors.values().all(|array| array.data.bytes() <= bytes.len()));
+                assert!(content.tensors.all().iter().all(|(_, array)| array.data.bytes() <= bytes.len()));
             }
         }
     }

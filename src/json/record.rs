@@ -3,6 +3,7 @@
 
 use super::Json;
 use crate::error::Result;
+use crate::host::number;
 
 /// A type that becomes JSON and comes back. It comes back into a value that is there already, so that one function reads every record:
 /// a function for each, with ways out and half a record to take apart at every field, would be twice the code.
@@ -220,7 +221,7 @@ impl Record for f64 {
     }
 
     fn to_json(&self) -> Json {
-        if self.is_finite() { Json::Number(format!("{self:?}")) } else { Json::Null }
+        if self.is_finite() { Json::Number(format!("{:?}", number(*self))) } else { Json::Null }
     }
 
     fn read(&mut self, json: &Json) -> Result<()> {
@@ -235,7 +236,7 @@ impl Record for f32 {
     }
 
     fn to_json(&self) -> Json {
-        if self.is_finite() { Json::Number(format!("{self:?}")) } else { Json::Null }
+        if self.is_finite() { Json::Number(format!("{:?}", number(*self))) } else { Json::Null }
     }
 
     fn read(&mut self, json: &Json) -> Result<()> {

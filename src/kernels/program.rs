@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use super::scalar::{self, Row};
+use crate::host::number;
 
 /// Straight-line code over f32: each instruction names earlier ones.
 #[derive(Clone, Debug, PartialEq)]
@@ -227,8 +228,9 @@ fn replay(instruction: Instruction, inputs: &[E], value: &[E]) -> E {
 }
 
 pub(super) fn wgsl_constant(value: f32) -> String {
-    assert!(value.is_finite(), "WGSL has no NaN and no infinity: {value} cannot be a constant of a program");
-    format!("{value:?}f")
+    let text = number(value);
+    assert!(value.is_finite(), "WGSL has no NaN and no infinity: {text} cannot be a constant of a program");
+    format!("{text:?}f")
 }
 
 /// Appends an instruction, or finds the equal one already there.

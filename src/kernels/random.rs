@@ -8,6 +8,7 @@ use super::common::{self, Variant};
 use super::evidence::{case, within};
 use super::pointwise::TILE;
 use crate::device::{Bound, Call, Case, Cost, Dispatch, Expected, Kernel, View, groups};
+use crate::host;
 use crate::params;
 
 /// The `random` kernel.
@@ -165,9 +166,9 @@ fn unit(bits: u32) -> f32 {
 /// Two normal numbers from two words, by Box and Muller in f64: normals are drawn once, when parameters are made.
 pub fn normal([a, b]: [u32; 2]) -> [f32; 2] {
     let u = f64::from((a >> 8) + 1) / 16_777_216.0;
-    let (sin, cos) = (std::f64::consts::TAU * f64::from(unit(b))).sin_cos();
+    let angle = std::f64::consts::TAU * f64::from(unit(b));
     let radius = (-2.0 * u.ln()).sqrt();
-    [(radius * cos) as f32, (radius * sin) as f32]
+    [(radius * host::cos(angle)) as f32, (radius * host::sin(angle)) as f32]
 }
 
 /// Cases: the known answers that Random123 is shipped with, then each form against the words of the oracle.

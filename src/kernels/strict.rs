@@ -8,6 +8,7 @@ mod decoded;
 use super::common;
 use crate::device::{Call, Cost, Dispatch, Kernel, View, groups};
 use crate::error::{Error, Result};
+use crate::host::number;
 use crate::params;
 use crate::record;
 
@@ -92,19 +93,25 @@ impl Decoding {
     pub fn check(&self) -> Result<()> {
         let Self { threshold, tau_infer: infer, tau_train } = *self;
         let refused = |what: String| Err(Error::new(what));
+        let shown = number(infer);
         if !(infer.is_finite() && infer > 0.0) {
-            return refused(format!("tau_infer is {infer}, wanted a finite number above 0"));
+            return refused(format!("tau_infer is {shown}, wanted a finite number above 0"));
         }
         let [least, most] = if threshold == Threshold::Angle { [1e-18, 0.5] } else { [f32::MIN_POSITIVE, f32::MAX] };
         if infer < least {
-            return refused(format!("tau_infer is {infer:e}, which some devices round to 0; the least is {least:e}"));
+            let least = number(least);
+            return refused(format!("tau_infer is {shown:e}, which some devices round to 0; the least is {least:e}"));
         }
         if infer > most || tau_train.is_some_and(|train| train > most) {
-            return refused(format!("tau is above {most}, which refuses most values; it is the sine of an angle"));
+            return refused(format!(
+                "tau is above {}, which refuses most values; it is the sine of an angle",
+                number(most)
+            ));
         }
         match tau_train {
             Some(train) if !(train.is_finite() && train >= infer) => {
-                refused(format!("tau_train is {train}, wanted at least tau_infer, which is {infer}"))
+                let train = number(train);
+                refused(format!("tau_train is {train}, wanted at least tau_infer, which is {shown}"))
             }
             _ => Ok(()),
         }

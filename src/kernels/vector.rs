@@ -9,6 +9,7 @@
 
 use super::elementary::{self, ANGLE_LIMIT};
 use super::simd::{at_least, at_most, dispatch, fma, load, store};
+use crate::host;
 use pulp::{Simd, WithSimd};
 
 macro_rules! over_slices {
@@ -54,23 +55,23 @@ over_slices! {
 /// out = sin(x).
 pub fn sin(x: &[f32], out: &mut [f32]) {
     reduced_sin(x, out);
-    beyond(x, out, f32::sin);
+    beyond(x, out, host::sin);
 }
 
 /// out = cos(x).
 pub fn cos(x: &[f32], out: &mut [f32]) {
     reduced_cos(x, out);
-    beyond(x, out, f32::cos);
+    beyond(x, out, host::cos);
 }
 
 /// Replaces the values at angles too large for the three-part reduction.
-fn beyond(x: &[f32], out: &mut [f32], exact: fn(f32) -> f32) {
+fn beyond(x: &[f32], out: &mut [f32], exact: fn(f64) -> f64) {
     let largest = x.iter().fold(0, |largest, x| largest.max(x.abs().to_bits()));
     if largest <= ANGLE_LIMIT.to_bits() {
         return;
     }
     for (x, out) in x.iter().zip(out).filter(|(x, _)| x.abs() > ANGLE_LIMIT) {
-        *out = exact(*x);
+        *out = exact(f64::from(*x)) as f32;
     }
 }
 

@@ -3,6 +3,7 @@
 use super::head::{Basis, Head};
 use super::init::Init;
 use crate::error::{Error, Result};
+use crate::host::number;
 pub use crate::kernels::mlp::Activation;
 use crate::kernels::rational::{MAX_DEGREE, Rational};
 use crate::record;
@@ -129,7 +130,8 @@ impl RationalLayer {
         }
         if !(least.is_finite() && least >= 0.0) {
             return Err(Error::new(format!(
-                "a rational layer's epsilon is {least}, wanted a finite number of at least 0"
+                "a rational layer's epsilon is {}, wanted a finite number of at least 0",
+                number(least)
             )));
         }
         Ok(())
@@ -231,10 +233,10 @@ fn width_after(layers: &[Layer], mut width: usize, path: &str) -> Result<usize> 
             }
             Layer::Linear { outputs, .. } => width = *outputs,
             Layer::Dropout { rate } if !(0.0..1.0).contains(rate) => {
-                return Err(wrong(format!("dropout rate {rate} is not in [0, 1)")));
+                return Err(wrong(format!("dropout rate {} is not in [0, 1)", number(*rate))));
             }
             Layer::LayerNorm { epsilon } if *epsilon <= 0.0 => {
-                return Err(wrong(format!("layer norm's epsilon {epsilon} is not above 0")));
+                return Err(wrong(format!("layer norm's epsilon {} is not above 0", number(*epsilon))));
             }
             Layer::Residual { layers } => {
                 let inner = width_after(layers, width, &format!("{path}.{at}.layers"))?;

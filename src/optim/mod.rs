@@ -3,6 +3,7 @@
 
 mod schedule;
 
+use crate::host;
 use crate::kernels::optimise::Rule;
 use crate::record;
 
@@ -81,7 +82,7 @@ impl Optimizer {
     /// The table row of step `step` (1-based): learning rate, lr / (1 - beta1^t), 1 / √(1 - beta2^t), decay factor.
     /// Worked out in f64: near t = 1 the differences from 1 are too small for f32.
     pub fn row(&self, lr: f64, step: u64) -> [f32; 4] {
-        let correct = |beta: f32| 1.0 - f64::from(beta).powf(step as f64);
+        let correct = |beta: f32| 1.0 - host::pow(f64::from(beta), step as f64);
         match *self {
             Self::Sgd { .. } => [lr as f32, lr as f32, 1.0, 1.0],
             Self::Adam { beta1, beta2, .. } => {

@@ -1,5 +1,6 @@
 //! How the learning rate changes over training.
 
+use crate::host;
 use crate::record;
 
 /// A schedule: a shape over epochs behind a linear warm-up over steps.
@@ -51,12 +52,12 @@ impl Schedule {
     pub fn factor(&self, step: u64, epoch: usize, epochs: usize, drops: u32) -> f64 {
         let shape = match self.shape {
             Shape::Constant => 1.0,
-            Shape::Step { every, factor } => factor.powf((epoch / every.max(1)) as f64),
+            Shape::Step { every, factor } => host::pow(factor, (epoch / every.max(1)) as f64),
             Shape::Cosine { floor } => {
                 let angle = std::f64::consts::PI * epoch as f64 / epochs.max(1) as f64;
-                floor + (1.0 - floor) * 0.5 * (1.0 + angle.cos())
+                floor + (1.0 - floor) * 0.5 * (1.0 + host::cos(angle))
             }
-            Shape::Plateau { factor, .. } => factor.powf(f64::from(drops)),
+            Shape::Plateau { factor, .. } => host::pow(factor, f64::from(drops)),
         };
         let warmup = if step < self.warmup_steps { (step + 1) as f64 / self.warmup_steps as f64 } else { 1.0 };
         shape * warmup

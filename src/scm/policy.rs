@@ -84,7 +84,7 @@ impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Clamp { .. } if *self == Self::default() => f.write_str("clamp"),
-            Self::Clamp { low, high } => write!(f, "clamp({low}..{high})"),
+            Self::Clamp { low, high } => write!(f, "clamp({}..{})", host::number(low), host::number(high)),
             Self::Project => f.write_str("project"),
             Self::Reject => f.write_str("reject"),
             Self::Passthrough => f.write_str("pass"),
@@ -113,9 +113,10 @@ impl FromStr for Policy {
 }
 
 fn limits(text: &str) -> Result<Policy> {
-    let numbers = text
-        .split_once("..")
-        .and_then(|(low, high)| Some((host::parse_number(low)? as f32, host::parse_number(high)? as f32)));
+    let mut dots = text.match_indices('.').map(|(at, _)| text.split_at(at));
+    let parts = dots.find_map(|(low, rest)| Some((low, rest.strip_prefix("..")?)));
+    let numbers =
+        parts.and_then(|(low, high)| Some((host::parse_number(low)? as f32, host::parse_number(high)? as f32)));
     match numbers {
         Some((low, high)) if low <= high && f32::is_finite(low) && f32::is_finite(high) => {
             Ok(Policy::Clamp { low, high })

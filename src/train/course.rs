@@ -3,6 +3,7 @@
 use super::data::Data;
 use super::sampling::{AdaptiveSampler, CoverageController, LinearRamp};
 use crate::error::{Error, Result};
+use crate::host::number;
 use crate::loss::{Loss, PairLoss};
 use crate::record;
 
@@ -92,7 +93,7 @@ impl Course {
             };
         };
         if let Some(share) = self.held_coverage.filter(|share| !(0.0..=1.0).contains(share)) {
-            return Err(Error::new(format!("train: a coverage of {share} cannot be held; wanted 0 to 1")));
+            return Err(Error::new(format!("train: a coverage of {} cannot be held; wanted 0 to 1", number(share))));
         }
         let turns = self.ramps.iter().flat_map(|ramp| ramp.weight.epochs);
         for epoch in turns.chain([0]) {

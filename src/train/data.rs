@@ -2,6 +2,7 @@
 
 use super::settings::Settings;
 use crate::error::{Error, Result};
+use crate::host::number;
 use crate::io::{Preparation, Table};
 use crate::loss::Loss;
 use crate::nn::{Head, Spec};
@@ -116,7 +117,7 @@ impl Data {
         if bottoms == 0 || head.can_say_bottom() || allows_unreachable {
             return Ok(());
         }
-        let (floor, tau) = (head.floor.unwrap_or(0.0) + head.anchor, head.decoding.tau_infer);
+        let [floor, tau] = [head.floor.unwrap_or(0.0) + head.anchor, head.decoding.tau_infer].map(number);
         Err(Error::new(format!(
             "train: {bottoms} training rows are ⊥, but the model's denominators stay above {floor}, so that |Q| < {tau} never holds"
         )))
@@ -136,7 +137,8 @@ impl Data {
         let all = [&self.train, &self.validation, &self.test];
         match all.iter().flat_map(|part| &part.y).find(|&&y| !is_class(y)) {
             Some(y) => {
-                Err(Error::new(format!("train: {y} is no class index; the model has classes 0 to {}", classes - 1)))
+                let (y, last) = (number(*y), classes - 1);
+                Err(Error::new(format!("train: {y} is no class index; the model has classes 0 to {last}")))
             }
             None => Ok(()),
         }

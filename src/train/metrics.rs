@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::pairs;
+use crate::host;
 use crate::loss::Loss;
 use crate::nn::Spec;
 
@@ -119,7 +120,7 @@ fn row_loss(loss: Loss, z: f64, y: f64) -> f64 {
             let delta = f64::from(delta);
             if far <= delta { 0.5 * far * far } else { delta * (far - 0.5 * delta) }
         }
-        Loss::Bce => z.max(0.0) - z * y + (-z.abs()).exp().ln_1p(),
+        Loss::Bce => z.max(0.0) - z * y + host::ln_1p((-z.abs()).exp()),
     }
 }
 

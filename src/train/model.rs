@@ -5,6 +5,7 @@ use super::predictor::{Factor, Predictor};
 use super::storage::Storage;
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::host::number;
 use crate::io::tensors::{self, Tensors};
 use crate::io::{Preparation, Table};
 use crate::json::{Json, Record};
@@ -114,7 +115,7 @@ impl Model {
         for parameter in &layout.parameters {
             let values = header.storage.take(content, parameter).map_err(|error| error.within(source))?;
             if let Some(bad) = values.iter().find(|value| !value.is_finite()) {
-                return Err(told(format!("parameter {} holds {bad}", parameter.name)));
+                return Err(told(format!("parameter {} holds {}", parameter.name, number(*bad))));
             }
             tensors.push(values);
         }
@@ -221,10 +222,8 @@ fn check_factors(factors: &[Factor], values: usize) -> Result<()> {
             return refused(format!("a validity factor has {} numbers, wanted {values}", given.len()));
         }
         if !(tau.is_finite() && *tau >= f32::MIN_POSITIVE) {
-            return refused(format!(
-                "a validity factor's threshold is {tau:e}, wanted a number of at least {:e}",
-                f32::MIN_POSITIVE
-            ));
+            let [tau, least] = [*tau, f32::MIN_POSITIVE].map(number);
+            return refused(format!("a validity factor's threshold is {tau:e}, wanted a number of at least {least:e}"));
         }
     }
     Ok(())

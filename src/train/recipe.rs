@@ -7,6 +7,7 @@ use super::course::Course;
 use super::data::{Data, Examples};
 use super::settings::{CoverageGoal, Settings, StepKind};
 use crate::error::{Error, Result};
+use crate::host::number;
 use crate::io::{self, Choice, Fractions, Preparation, Split, Table, Target, Task};
 use crate::loss::{Loss, PairLoss};
 use crate::nn::{Activation, Decoding, Head, Layer, Policy, RATIONAL, RationalLayer, Spec};
@@ -166,14 +167,14 @@ impl Recipe {
         let momentum = if let Some(Optimizer::Sgd { momentum, .. }) = self.optimizer { momentum } else { 0.0 };
         let shares = [("dropout", self.dropout), ("smoothing", self.smoothing.unwrap_or(0.0)), ("momentum", momentum)];
         if let Some((name, share)) = shares.into_iter().find(|(_, share)| !(0.0..1.0).contains(share)) {
-            return refused(format!("{name} is {share}, wanted at least 0 and less than 1"));
+            return refused(format!("{name} is {}, wanted at least 0 and less than 1", number(share)));
         }
         if let Some(decay) = self.weight_decay.filter(|decay| !(decay.is_finite() && *decay >= 0.0)) {
-            return refused(format!("weight decay is {decay}, wanted a finite number of at least 0"));
+            return refused(format!("weight decay is {}, wanted a finite number of at least 0", number(decay)));
         }
         match self.loss {
             Some(Loss::Huber { delta }) if !(delta.is_finite() && delta > 0.0) => {
-                return refused(format!("delta is {delta}, wanted a finite number above 0"));
+                return refused(format!("delta is {}, wanted a finite number above 0", number(delta)));
             }
             _ => {}
         }
@@ -312,7 +313,7 @@ fn governable(spec: &Spec, name: &str) -> Result<()> {
 fn beyond(target: &Target) -> Decoding {
     let Target::Regression { mean, scale, min, max, .. } = target else { return Decoding::default() };
     let largest = ((max - mean).max(mean - min) / scale).clamp(10.0, 1e6);
-    let sine = (1.0 / largest.hypot(1.0)) as f32;
+    let sine = (1.0 / (largest * largest + 1.0).sqrt()) as f32;
     Decoding { tau_infer: sine, tau_train: Some(3.0 * sine), ..Decoding::default() }
 }
 

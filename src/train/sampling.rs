@@ -2,6 +2,7 @@
 //! a weight that follows the coverage.
 
 use crate::error::{Error, Result};
+use crate::host::number;
 use crate::kernels::random::threefry;
 use crate::record;
 
@@ -38,7 +39,7 @@ impl AdaptiveSampler {
             return Err(Error::new(format!("sampler: {q} denominators and {marks} marks for {rows} rows")));
         }
         if let Some(at) = q.iter().position(|q| !q.is_finite()) {
-            return Err(Error::new(format!("sampler: the denominator of row {at} is {}", q[at])));
+            return Err(Error::new(format!("sampler: the denominator of row {at} is {}", number(q[at]))));
         }
         for (at, (q, is_bottom)) in q.iter().zip(is_bottom).enumerate() {
             let p = 1.0 / (1.0 + ((f64::from(q.abs()) - self.tau) / self.beta).exp());

@@ -2,6 +2,7 @@
 
 use super::course::Course;
 use crate::error::{Error, Result};
+use crate::host::number;
 use crate::loss::Loss;
 use crate::nn::Registry;
 use crate::optim::{Optimizer, Schedule};
@@ -114,14 +115,14 @@ impl Settings {
             (self.epochs == 0, "epochs is 0; training needs at least 1".to_owned()),
             (self.batch == 0, "batch is 0; a step needs at least 1 row".to_owned()),
             (self.accumulate == 0, "accumulate is 0; an update needs the gradients of at least 1 step".to_owned()),
-            (!is_rate, format!("lr is {}; a learning rate is a finite number above 0", self.lr)),
-            (!self.min_delta.is_finite(), format!("min_delta is {}; it must be finite", self.min_delta)),
+            (!is_rate, format!("lr is {}; a learning rate is a finite number above 0", number(self.lr))),
+            (!self.min_delta.is_finite(), format!("min_delta is {}; it must be finite", number(self.min_delta))),
         ];
         if let Some((_, message)) = wrong.into_iter().find(|(is_wrong, _)| *is_wrong) {
             return Err(Error::new(format!("train: {message}")));
         }
         if let Some(goal) = self.coverage.filter(|goal| !(0.0..=1.0).contains(&goal.least) || goal.patience == 0) {
-            let CoverageGoal { least, patience } = goal;
+            let (least, patience) = (number(goal.least), goal.patience);
             return Err(Error::new(format!(
                 "train: a coverage of {least} for {patience} epochs; wanted 0 to 1, and at least 1 epoch"
             )));

@@ -4,6 +4,7 @@
 use half::f16;
 
 use crate::error::{Error, Result};
+use crate::host::number;
 use crate::io::tensors::{Array, Data, Tensors};
 use crate::nn::Parameter;
 use crate::record;
@@ -77,7 +78,10 @@ fn scale_of(name: &str) -> String {
 fn halves(name: &str, values: &[f32]) -> Result<Vec<f16>> {
     let half = |&value: &f32| {
         let half = f16::from_f32(value);
-        let refused = || Error::new(format!("parameter {name} holds {value}; float16 ends at {}", f16::MAX));
+        let refused = || {
+            let [value, most] = [value, f16::MAX.to_f32()].map(number);
+            Error::new(format!("parameter {name} holds {value}; float16 ends at {most}"))
+        };
         half.is_finite().then_some(half).ok_or_else(refused)
     };
     values.iter().map(half).collect()

@@ -1,10 +1,11 @@
-//! For the browser tests only (feature `evidence`): every kernel's cases on a device of this browser, and a panic to order.
+//! For the browser tests only (feature `evidence`): every kernel's cases on a device of this browser, texts of numbers, and a panic to order.
 
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::Device;
 use crate::device::Request;
+use crate::host::{DOUBLES, SINGLES, number};
 use crate::kernels::ALL;
 use crate::kernels::check::check_all;
 
@@ -21,6 +22,15 @@ pub async fn check_kernel(device: String, kernel: String) -> Result<Vec<String>,
     let device = Device::open(&request).await.map_err(|error| js_sys::Error::new(&error.to_string()))?;
     let (failures, count) = check_all(&device, &format!("{kernel}: ")).await;
     Ok([count.to_string()].into_iter().chain(failures).collect())
+}
+
+/// The numbers that this browser writes otherwise than the standard library, and how.
+#[wasm_bindgen]
+pub fn wrong_texts() -> Vec<String> {
+    let singles = SINGLES.map(|(bits, text)| (number(f32::from_bits(bits)), text));
+    let doubles = DOUBLES.map(|(bits, text)| (number(f64::from_bits(bits)), text));
+    let written = singles.into_iter().chain(doubles).map(|(number, wanted)| (format!("{number:?}"), wanted));
+    written.filter(|(got, wanted)| got != wanted).map(|(got, wanted)| format!("{got}, wanted {wanted}")).collect()
 }
 
 /// Panics inside a promise.

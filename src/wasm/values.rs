@@ -69,7 +69,7 @@ pub(super) fn show(value: &JsValue) -> String {
         return format!("\"{text}\"");
     }
     if let Some(number) = value.as_f64() {
-        return number.to_string();
+        return crate::host::number(number).to_string();
     }
     match value {
         _ if value.is_undefined() => "undefined".into(),

@@ -235,6 +235,15 @@ for (const device of DEVICES) {
   });
 }
 
+test("numbers have the texts that they have natively", async () => {
+  const wrong = await chromium.page.evaluate(async () => {
+    const evidence = await import("/pkg/evidence/meromorph.js?texts");
+    await evidence.default();
+    return evidence.wrong_texts();
+  });
+  assert.deepEqual(wrong, []);
+});
+
 test("a panic reaches whoever waits", async () => {
   const said = await chromium.page.evaluate(async () => {
     const evidence = await import("/pkg/evidence/meromorph.js?again");

@@ -2,6 +2,7 @@
 
 use super::Params;
 use crate::error::{Error, Result};
+use crate::host::number;
 use crate::record;
 
 /// A weighted sum of terms, each a mean over all pairs unless it says otherwise. A weight of 0 leaves a term out.
@@ -95,21 +96,22 @@ impl PairLoss {
         ];
         let refused = |what: String| Err(Error::new(format!("loss of pairs: {what}")));
         if let Some(weight) = weights.iter().find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
-            return refused(format!("a weight is {weight}, wanted a finite number of at least 0"));
+            return refused(format!("a weight is {}, wanted a finite number of at least 0", number(*weight)));
         }
         if weights.iter().all(|weight| *weight == 0.0) {
             return refused("every weight is 0; nothing would be learnt".into());
         }
         let [low, high] = self.tau;
         if !(low > 0.0 && low <= high && high.is_finite()) {
+            let [low, high] = [low, high].map(number);
             return refused(format!("τ is drawn from {low} to {high}, wanted 0 < first <= second"));
         }
         let sizes = [("gamma", self.gamma), ("temperature", self.temperature)];
         if let Some((name, size)) = sizes.iter().find(|(_, size)| !(size.is_finite() && *size > 0.0)) {
-            return refused(format!("{name} is {size}, wanted a finite number above 0"));
+            return refused(format!("{name} is {}, wanted a finite number above 0", number(*size)));
         }
         if !(0.0..=1.0).contains(&self.target_coverage) {
-            return refused(format!("target_coverage is {}, wanted 0 to 1", self.target_coverage));
+            return refused(format!("target_coverage is {}, wanted 0 to 1", number(self.target_coverage)));
         }
         Ok(())
     }
