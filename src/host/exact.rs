@@ -7,36 +7,20 @@
 #![allow(clippy::wildcard_imports, reason = "the instructions' own names are the vocabulary here")]
 #![allow(clippy::inline_always, reason = "part of loops that hold everything in registers")]
 
-use bytemuck::{Pod, cast};
+use bytemuck::cast;
 use core::arch::wasm32::*;
 use pulp::Simd;
 
 /// a * b + c, rounded once.
 #[inline(always)]
 pub fn fused<S: Simd>(_simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
-    out(fused_lanes(lanes(a), lanes(b), lanes(c)))
+    cast(fused_lanes(cast(a), cast(b), cast(c)))
 }
 
 /// c - a * b, rounded once.
 #[inline(always)]
 pub fn fused_negated<S: Simd>(_simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
-    out(fused_lanes(f32x4_neg(lanes(a)), lanes(b), lanes(c)))
-}
-
-#[inline(always)]
-fn lanes<T: Pod>(x: T) -> v128 {
-    let [x0, x1, x2, x3] = cast::<T, [f32; 4]>(x);
-    f32x4(x0, x1, x2, x3)
-}
-
-#[inline(always)]
-fn out<T: Pod>(x: v128) -> T {
-    cast([
-        f32x4_extract_lane::<0>(x),
-        f32x4_extract_lane::<1>(x),
-        f32x4_extract_lane::<2>(x),
-        f32x4_extract_lane::<3>(x),
-    ])
+    cast(fused_lanes(f32x4_neg(cast(a)), cast(b), cast(c)))
 }
 
 /// A product of two f32 is exact in f64, a sum is rounded there and then again: twice only matters where the first rounding may have hidden

@@ -64,6 +64,20 @@ pub fn fused_negated<S: pulp::Simd>(simd: S, a: S::f32s, b: S::f32s, c: S::f32s)
     simd.negate_mul_add_e_f32s(a, b, c)
 }
 
+/// The larger of the two; x where x is NaN.
+#[expect(clippy::inline_always, reason = "one instruction of the kernels")]
+#[inline(always)]
+pub fn larger<S: pulp::Simd>(simd: S, low: S::f32s, x: S::f32s) -> S::f32s {
+    simd.max_f32s(low, x)
+}
+
+/// The smaller of the two; x where x is NaN.
+#[expect(clippy::inline_always, reason = "one instruction of the kernels")]
+#[inline(always)]
+pub fn smaller<S: pulp::Simd>(simd: S, high: S::f32s, x: S::f32s) -> S::f32s {
+    simd.min_f32s(high, x)
+}
+
 /// The number nearest to a decimal text.
 pub(super) fn nearest_number(text: &str) -> f64 {
     text.parse().unwrap_or(f64::NAN)

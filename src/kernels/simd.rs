@@ -56,13 +56,17 @@ pub fn fnma<S: Simd>(simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
 /// The larger of the two; x where x is NaN.
 #[inline(always)]
 pub fn at_least<S: Simd>(simd: S, low: S::f32s, x: S::f32s) -> S::f32s {
-    if is_portable::<S>() { simd.select_f32s(simd.less_than_f32s(x, low), low, x) } else { simd.max_f32s(low, x) }
+    if is_portable::<S>() { simd.select_f32s(simd.less_than_f32s(x, low), low, x) } else { host::larger(simd, low, x) }
 }
 
 /// The smaller of the two; x where x is NaN.
 #[inline(always)]
 pub fn at_most<S: Simd>(simd: S, high: S::f32s, x: S::f32s) -> S::f32s {
-    if is_portable::<S>() { simd.select_f32s(simd.greater_than_f32s(x, high), high, x) } else { simd.min_f32s(high, x) }
+    if is_portable::<S>() {
+        simd.select_f32s(simd.greater_than_f32s(x, high), high, x)
+    } else {
+        host::smaller(simd, high, x)
+    }
 }
 
 /// The polynomial with `coefficients`, highest power first.
