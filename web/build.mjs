@@ -20,6 +20,10 @@ const FEATURES = ["simd", "relaxed-simd", "bulk-memory", "bulk-memory-opt", "sig
  */
 const CALM = ["-Cno-vectorize-loops", "-Cno-vectorize-slp", ...["inline-threshold=10", "unroll-runtime=0", "unroll-allow-partial=0"].map((flag) => `-Cllvm-args=-${flag}`)];
 
+const PLAIN = "+simd128";
+/** With fused products, which a module may only name where the browser has them. */
+const RELAXED = "+simd128,+relaxed-simd";
+
 /** What is left of functions after the compiler stays apart: alike, they compress better than inlined. */
 const SEPARATE = ["--no-inline=*", ...["always-inline-max-function-size", "flexible-inline-max-function-size", "one-caller-inline-max-function-size"].map((size) => `--${size}=0`)];
 
@@ -38,7 +42,7 @@ function bindgen() {
   return command;
 }
 
-function wasm(out, features, optimise, bindings = [], instructions = "+simd128") {
+function wasm(out, features, optimise, bindings = [], instructions = PLAIN) {
   const env = { ...process.env, RUSTFLAGS: [`-Ctarget-feature=${instructions}`, ...CALM].join(" ") };
   const flags = ["--profile", "web", "--target", "wasm32-unknown-unknown", "--no-default-features", "--lib"];
   run("cargo", ["build", ...flags, ...features], { env });
@@ -110,13 +114,15 @@ async function scripts() {
   for (const licence of ["LICENSE-APACHE", "LICENSE-MIT"]) copyFileSync(join(root, licence), join(web, licence));
 }
 
-if (process.argv.includes("--evidence")) wasm(join(web, "pkg/evidence"), ["--features", "evidence"], false);
+if (process.argv.includes("--evidence")) {
+  wasm(join(web, "pkg/evidence"), ["--features", "evidence"], false);
+  wasm(join(web, "pkg/evidence/relaxed"), ["--features", "evidence"], false, [], RELAXED);
+}
 // Where the wasm lies is the scripts' to say, once: bundlers would copy it again for the bindings.
 const SILENT = ["--omit-default-module-path"];
 if (!process.argv.includes("--scripts")) {
   wasm(join(web, "pkg"), [], true, SILENT);
-  // With fused products, which one module cannot have only where the browser has them.
-  wasm(join(web, "pkg/relaxed"), [], true, SILENT, "+simd128,+relaxed-simd");
+  wasm(join(web, "pkg/relaxed"), [], true, SILENT, RELAXED);
   wasm(join(web, "pkg/portable"), ["--features", "portable"], true, SILENT);
 }
 await scripts();

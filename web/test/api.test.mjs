@@ -368,7 +368,7 @@ test("from another origin, the worker is made from text and the wasm is fetched"
     for await (const event of engine.train("a,y\n1,2\n2,3\n3,4\n4,5\n5,6\n6,7\n7,8\n", { target: "y", epochs: 2 })) if (event.event === "end") return event.model.info.target;
   }, cdn);
   assert.equal(name, "y");
-  assert.deepEqual(asked.sort(), ["/dist/index.js", "/dist/inline-worker.js", "/dist/meromorph.wasm"]);
+  assert.deepEqual(asked.sort(), ["/dist/index.js", "/dist/inline-worker.js", "/dist/meromorph.relaxed.wasm"]);
 });
 
 test("a strict policy is enough, and what a stricter one forbids is named", async () => {

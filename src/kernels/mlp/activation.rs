@@ -41,13 +41,15 @@ impl WithSimd for Sweep<'_> {
 fn sweep<S: Simd, C: Curve>(simd: S, z: &mut [f32], slopes: &mut [f32]) {
     assert_eq!(z.len(), slopes.len());
     let (z, slopes, len) = (z.as_mut_ptr(), slopes.as_mut_ptr(), z.len());
-    for i in (0..len).step_by(S::F32_LANES) {
+    let mut i = 0;
+    while i < len {
         // SAFETY: len is a multiple of PAD, which is one of the lanes.
         unsafe {
             let (value, slope) = C::at(simd, load::<S>(z.add(i)));
             store::<S>(z.add(i), value);
             store::<S>(slopes.add(i), slope);
         }
+        i += S::F32_LANES;
     }
 }
 
