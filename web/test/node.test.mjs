@@ -16,16 +16,21 @@ async function trained(engine) {
 
 test("Node learns what Chromium learns, in a thread of its own or in the caller's", async () => {
   const { page, close } = await visit("/test/blank.html");
+  // A Node without relaxed SIMD learns what Chromium learns with the engine for browsers that have none.
   const wanted = await page.evaluate(async ([text, options]) => {
-    const engine = await (await import("/dist/index.js")).open({ device: "cpu" });
-    for await (const event of engine.train(text, options)) if (event.event === "end") return String(await event.model.save());
+    const { open } = await import("/dist/index.js");
+    const learnt = async (wasm) => {
+      const engine = await open({ device: "cpu", wasm });
+      for await (const event of engine.train(text, options)) if (event.event === "end") return String(await event.model.save());
+    };
+    return Promise.all(["/dist/meromorph.relaxed.wasm", "/dist/meromorph.wasm"].map(learnt));
   }, [TEXT, OPTIONS]);
   await close();
   for (const worker of [true, false]) {
     const engine = await mero.open({ device: "cpu", worker });
     const model = await trained(engine);
     const file = await model.save();
-    assert.equal(String(file), wanted, `worker: ${worker}`);
+    assert.ok(wanted.includes(String(file)), `worker: ${worker}`);
     // A Buffer of Node's shares its memory with others; it stays whole.
     const bytes = Buffer.from(file);
     const again = await engine.load(bytes);
