@@ -17,7 +17,7 @@ mod total;
 mod value;
 
 pub use complex::Complex;
-pub use layers::{governed, norm, rational, softmax};
+pub use layers::{Moments, governed, norm, rational, softmax, standardised};
 pub use linear::{add_rows, linear, matmul, round_to_half, take_rows};
 pub use pointwise::*;
 pub use projective::Pair;
@@ -95,6 +95,13 @@ impl Masked {
     #[must_use]
     pub fn settled(&self) -> Self {
         if self.planes.is_some() { self.clone() } else { fused(&[self], |v| v[0]) }
+    }
+
+    /// The same numbers with values that are finite and 0 under ⊥, which `marks`, broadcast, tell as well wherever they are not 0.
+    #[must_use]
+    #[track_caller]
+    pub fn except(&self, marks: &Var) -> Self {
+        fused(&[self, &Self::from(marks)], |v| only_where(v[0], expr::eq(v[1], 0.0)))
     }
 
     /// The values, for ops that know nothing of ⊥ and for gradients.

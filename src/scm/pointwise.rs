@@ -55,3 +55,8 @@ pub(super) fn overflow_where(count: E) -> E {
 pub(super) fn only_where(x: E, is_fine: E) -> E {
     x + 0.0 / is_fine
 }
+
+/// `x`, and ⊥ where `beside` is.
+pub(super) fn both(x: E, beside: E) -> E {
+    scalar::expr::select(1.0, x, beside)
+}

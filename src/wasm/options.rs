@@ -66,6 +66,7 @@ pub(super) fn recipe(options: &JsValue, target: Option<&str>) -> Result<Recipe> 
         hidden: options.wholes("hidden")?,
         activation: options.one_of("activation", &Activation::ALL)?,
         rational: None,
+        norm: None,
         dropout: options.number("dropout")?.unwrap_or(0.0) as f32,
         loss: loss(&options)?,
         smoothing: options.number("smoothing")?.map(|share| share as f32),
