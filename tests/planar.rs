@@ -203,7 +203,7 @@ fn gradients_are_finite_and_those_of_the_derivative() {
         let parts = [leaf(0), leaf(1)];
         let z = Planar::new(&Masked::from(&parts[0]), &Masked::from(&parts[1]));
         // A program for each part and slope takes a software GPU its time to compile.
-        let is_asked = |name: &str| device.info().device == "cpu" || ["div", "sqrt", "ln", "tan"].contains(&name);
+        let is_asked = |name: &str| device.info().device == "cpu" || ["div", "sqrt", "ln"].contains(&name);
         for Operation { name, tensor, .. } in OPERATIONS.iter().filter(|operation| is_asked(operation.name)) {
             let made = tensor(&z, &z);
             for part in [made.re(), &made.im()] {
