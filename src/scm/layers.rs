@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::pointwise::{both, only_where};
 use super::policy::Policy;
-use super::{Masked, Mode, fused, sum};
+use super::{Masked, fused};
 use crate::autograd::{Backward, Op, Var, apply};
 use crate::error::Result;
 use crate::kernels::masked::Planes;
@@ -47,15 +47,18 @@ impl Moments {
     pub fn of(x: &Masked) -> Self {
         let x = x.settled();
         let (rows, bottoms) = (x.shape().sizes()[0] as f32, x.bottoms());
-        let missing = Masked::from(&ops::sum(&bottoms, 0..1));
-        let share = |sum: &Masked| fused(&[sum, &missing], |v| v[0] / (rows - v[1]));
-        let mean = share(&Masked::from(&ops::sum(x.value(), 0..1)));
-        // What is left out adds 0, whereas a square that is no float must not pass for it.
+        let down = |x: &Var| Masked::from(&ops::sum(x, 0..1));
+        let missing = down(&bottoms);
+        let mean = fused(&[&down(x.value()), &missing], |v| v[0] / (rows - v[1]));
         let squares = fused(&[&Masked::from(x.value()), &mean, &Masked::from(&bottoms)], |v| {
             let centred = v[0] - v[1];
             centred * centred * (1.0 - v[2])
         });
-        Self { mean, variance: share(&sum(&squares, 0..1, Mode::Strict)) }
+        // What is left out adds 0, whereas a square that is no float must not pass for it.
+        let variance = fused(&[&down(squares.value()), &missing, &down(&squares.bottoms())], |v| {
+            only_where(v[0] / (rows - v[1]), expr::eq(v[2], 0.0))
+        });
+        Self { mean, variance }
     }
 }
 
