@@ -295,7 +295,16 @@ fn rational_activations_are_trained_with_poles_where_the_head_can_say_so() {
     let wanted =
         "train: policy: \"layers.0\" is no layer with one; there are scm_rational, layers.1, layers.3, layers.5";
     check(&folder, "train good.csv --target y --activation rational --policy layers.0=clamp", wanted, 2, &mut failures);
-    let wanted = "train: policy: only rational layers have one; try activation rational";
+    let lines = folder
+        .json(&format!("train good.csv --target y {flags} --norm batch --policy scm_norm=project --out standard"));
+    let report = &lines[lines.len() - 1];
+    assert!(report["test"]["r2"].as_f64().is_some_and(|r2| r2 > 0.98), "{report}");
+    folder.json(&format!("train good.csv --target y {flags} --norm layer --epochs 2 --out rows"));
+    let wanted =
+        "train: policy: \"scm_rational\" is no layer with one; there are scm_norm, layers.2, layers.5, layers.8";
+    let line = "train good.csv --target y --norm batch --policy scm_rational=clamp";
+    check(&folder, line, wanted, 2, &mut failures);
+    let wanted = "train: policy: only rational and masked layers have one; try activation rational";
     check(&folder, "train good.csv --target y --policy scm_rational=reject", wanted, 2, &mut failures);
     let wanted = "train: rational layers with poles say ⊥; give the model a head that can, such as rational";
     check(&folder, "train good.csv --target y --activation rational-poles", wanted, 2, &mut failures);

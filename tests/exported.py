@@ -31,6 +31,8 @@ CASES = [
       "identity relu leaky_relu elu gelu sigmoid silu softplus tanh".split()),
     ("rational activation", "smooth", "--activation rational"),
     ("dropout", "smooth", "--dropout 0.2"),
+    ("batch norm", "smooth", "--norm batch"),
+    ("layer norm", "smooth", "--norm layer"),
     ("wide", "smooth", "--hidden 200"),
     ("classes", "colour", ""),
     ("rational", "y", f"--head rational {NEAR}"),
@@ -41,6 +43,7 @@ CASES = [
     ("rational, no gap", "y", "--head rational --tau-infer 0.2 --tau-train 0 --epochs 100 --lr 1e-2"),
     ("angular", "y", f"--head angular {NEAR}"),
     ("rational activation with poles", "y", f"--head projective --activation rational-poles {NEAR}"),
+    ("batch norm before poles", "y", f"--head projective --norm batch --activation rational-poles {NEAR}"),
 ]
 
 
@@ -230,6 +233,13 @@ def handmade(folder):
                "layers.2.coefficients": random.normal(0, 1, (6, 8)), **weights("3", 1, 8)}
     write_model(folder / "m.safetensors", {**header, "spec": spec}, tensors)
     yield "rational layers"
+    spec["layers"][3:] = [{"masked_norm": {"epsilon": 1e-3, "policy": None}}, {"masked_softmax": {"policy": None}}, linear(1),
+                          {"projective": value}]
+    del tensors["layers.3.weight"], tensors["layers.3.bias"]
+    tensors |= {"layers.3.mean": random.normal(0, 1, 8), "layers.3.variance": random.uniform(0.5, 2, 8), "layers.3.seen": numpy.ones(8),
+                **weights("5", 1, 8)}
+    write_model(folder / "m.safetensors", {**header, "spec": spec}, tensors)
+    yield "masked norm and softmax after poles"
 
 
 def edges():

@@ -437,3 +437,56 @@ fn rows_move_with_their_bottoms_and_halves_have_their_own() {
         assert_eq!(read(&half), (vec![1.0, 65_504.0, 0.0, 0.0, 0.0], vec![false, false, true, true, true]));
     }
 }
+
+#[test]
+fn faults_pass_through_reductions_and_products() {
+    for device in [Some(Device::cpu(2)), gpu()].into_iter().flatten() {
+        // In rows: numbers; a division by zero; an overflow; both; ⊥ from elsewhere and an infinity; ⊥ throughout.
+        let over = [1.0, 2.0, 1.0, 3.0, 3e38, 2.0, 1.0, 3e38, 5.0, f32::INFINITY, 1.0, 1.0];
+        let under = [1.0, 2.0, 0.0, 1.0, 1e-3, 1.0, 0.0, 1e-3, 1.0, 1.0, 1.0, 1.0];
+        let raw = |values: &[f32]| Var::constant(Tensor::from_f32(&device, [6, 2], values).expect("room"));
+        let outside = Masked::with_mask(&device, [6, 2], &[0.0; 12], &[0b1101_0000_0000]).expect("a mask");
+        let x = scm::add(&scm::div(&Masked::from(&raw(&over)).traced(), &Masked::from(&raw(&under))), &outside);
+        let told = |x: &Masked| {
+            let bits =
+                |words: Vec<u32>| (0..x.shape().len()).map(|i| words[i / 32] >> (i % 32) & 1).collect::<Vec<_>>();
+            (bits(block_on(x.mask()).expect("words")), bits(block_on(x.faults()).expect("traced")))
+        };
+        let name = device.info().name.clone();
+        let (each, faults) = ([0, 0, 1, 0, 1, 0, 1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0]);
+        assert_eq!(told(&x), (each.to_vec(), faults.to_vec()), "{name}");
+        let strict = (vec![0, 1, 1, 1, 1, 1], vec![0, 0, 1, 1, 1, 0]);
+        let drop = (vec![0, 0, 0, 1, 1, 1], vec![0, 0, 0, 1, 1, 0]);
+        for (mode, wanted) in [(Mode::Strict, strict), (Mode::Drop, drop)] {
+            assert_eq!(told(&scm::sum(&x, 1..2, mode)), wanted, "sum {mode:?} on {name}");
+            assert_eq!(told(&scm::mean(&x, 1..2, mode)), wanted, "mean {mode:?} on {name}");
+            assert_eq!(told(&scm::prod(&x, 1..2, mode).expect("a product")), wanted, "prod {mode:?} on {name}");
+        }
+        // What is no float is a fault of the reduction's own, and stands beside a row that only divides by zero.
+        let large = Masked::from_f32(&device, [2, 2], &[3e38, 3e38, 1.0, 2.0]).expect("values").traced();
+        for mode in [Mode::Strict, Mode::Drop] {
+            assert_eq!(told(&scm::sum(&large, 1..2, mode)), (vec![1, 0], vec![1, 0]), "{mode:?} on {name}");
+            assert_eq!(told(&scm::prod(&large, 1..2, mode).expect("a product")), (vec![1, 0], vec![1, 0]), "{name}");
+        }
+        let index = Tensor::from_u32(&device, [3], &[2, 1, 0]).expect("room");
+        assert_eq!(told(&scm::take_rows(&x, &index)), (vec![1, 0, 1, 0, 0, 0], vec![1, 0, 0, 0, 0, 0]), "{name}");
+        let places = Tensor::from_u32(&device, [6], &[0, 1, 0, 2, 2, 3]).expect("room");
+        let added = told(&scm::add_rows(&x, &places, 4));
+        assert_eq!(added, (vec![1, 0, 1, 0, 1, 1, 1, 1], vec![1, 0, 0, 0, 0, 1, 0, 0]), "{name}");
+        // Columns of w: numbers, one that was never finite (an infinity that the product is the first to see).
+        let w = Masked::from(&Var::constant(
+            Tensor::from_f32(&device, [2, 2], &[1.0, f32::NEG_INFINITY, 1.0, 1.0]).expect("room"),
+        ));
+        let wanted = (vec![0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1], vec![0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1]);
+        assert_eq!(told(&scm::matmul(&x, &w)), wanted, "{name}");
+        let bias = masked(&device, &[0.0, 0.0], &[0]);
+        let wanted = (vec![1; 12], vec![0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1]);
+        assert_eq!(told(&scm::linear(&x, &w, &bias)), wanted, "{name}");
+        let huge = told(&scm::matmul(&large, &large));
+        assert_eq!(huge, (vec![1, 1, 0, 0], vec![1, 1, 0, 0]), "{name}");
+        let half = masked(&device, &[1.0, 7e4, 2.0], &[2]).traced();
+        assert_eq!(told(&scm::round_to_half(&half)), (vec![0, 1, 1], vec![0, 1, 0]), "{name}");
+        // What is not traced stays so, and costs no planes.
+        assert!(block_on(scm::sum(&masked(&device, &[1.0], &[0]), 0..1, Mode::Strict).faults()).is_err());
+    }
+}

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use crate::error::Error;
 use crate::nn::{Activation, Policy, RationalLayer};
-use crate::train::StepKind;
+use crate::train::{Norm, StepKind};
 
 /// The model and how it is trained. What is not given follows from the task and the number of training rows.
 #[derive(Args)]
@@ -20,8 +20,11 @@ pub(super) struct Flags {
     /// that can say ⊥) [default: silu]
     #[arg(long, value_name = "NAME", value_parser = between())]
     pub activation: Option<Between>,
-    /// What becomes of gradients at ⊥ in rational layers: clamp, clamp(LOW..HIGH), project, reject or pass, for scm_rational (all of them)
-    /// or one, like layers.1 [default: project]
+    /// Bring the values of each function between layers to mean 0 and variance 1: batch by column, ⊥ left out, layer by row
+    #[arg(long, value_name = "NAME")]
+    pub norm: Option<NormName>,
+    /// What becomes of gradients at ⊥ in rational and masked layers: clamp, clamp(LOW..HIGH), project, reject or pass, for scm_rational or
+    /// scm_norm (all of a kind) or one, like layers.1 [default: project; clamp in norms]
     #[arg(long, value_name = "LAYER=POLICY")]
     pub policy: Vec<Governed>,
     /// Share of the hidden values zeroed while training [default: 0]
@@ -110,6 +113,22 @@ impl FromStr for Widths {
             Ok(width) => Ok(width),
         };
         text.split(',').map(width).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+/// A norm by name.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum NormName {
+    Batch,
+    Layer,
+}
+
+impl From<NormName> for Norm {
+    fn from(name: NormName) -> Self {
+        match name {
+            NormName::Batch => Self::Batch,
+            NormName::Layer => Self::Layer,
+        }
     }
 }
 

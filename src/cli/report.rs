@@ -203,6 +203,8 @@ fn shape_of(spec: &Spec) -> String {
             Layer::LayerNorm { .. } => "layer norm".into(),
             Layer::Residual { .. } => "residual".into(),
             Layer::Rational(layer) => format!("rational {}/{}", layer.numerator, layer.denominator),
+            Layer::MaskedNorm { .. } => "masked norm".into(),
+            Layer::MaskedSoftmax { .. } => "masked softmax".into(),
             Layer::Projective(head) => head_of(head),
         };
         if !between.contains(&word) {

@@ -28,6 +28,7 @@ impl Flags {
                 Between::Rational(layer) => Some(layer),
                 Between::Function(_) => None,
             }),
+            norm: self.norm.map(Into::into),
             dropout: self.dropout.unwrap_or(0.0),
             loss: self.loss.map(|name| self.loss(name)).or(poles.loss()),
             smoothing: self.smoothing,

@@ -60,10 +60,10 @@ thread_local! {
 impl Program {
     /// Builds a program of `inputs` values from an expression over them.
     pub fn build(inputs: usize, body: impl FnOnce(&[E]) -> E) -> Self {
-        let outer = CODE.take();
-        let values: Vec<E> = (0..inputs).map(|at| push(Instruction::Input(at as u16))).collect();
-        let result = body(&values);
-        Self { inputs, code: CODE.replace(outer), result: result.0 }.pruned()
+        // What bodies have in common is compiled once, not once for each.
+        let begun = Begun::new(inputs);
+        let result = body(&begun.values);
+        begun.ended(result)
     }
 
     /// A row alone.
@@ -213,6 +213,23 @@ impl Program {
             }
         }
         Self { inputs: self.inputs, code, result: moved[self.result as usize] }
+    }
+}
+
+/// A program whose body is under way, and the code of the one around it.
+struct Begun {
+    outer: Vec<Instruction>,
+    values: Vec<E>,
+}
+
+impl Begun {
+    fn new(inputs: usize) -> Self {
+        let outer = CODE.take();
+        Self { outer, values: (0..inputs).map(|at| push(Instruction::Input(at as u16))).collect() }
+    }
+
+    fn ended(self, result: E) -> Program {
+        Program { inputs: self.values.len(), code: CODE.replace(self.outer), result: result.0 }.pruned()
     }
 }
 

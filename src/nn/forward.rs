@@ -1,12 +1,12 @@
 //! The forward pass in ops: what the recorded step and recorded prediction run.
 
 use super::head::{Basis, Form, Gauge, Head};
-use super::spec::{Activation, Layer, RATIONAL, RationalLayer, Spec};
+use super::spec::{Activation, Layer, RationalLayer, Spec};
 use crate::autograd::Var;
-use crate::kernels::scalar::expr::{cos, gt, select, sin, softplus, sqrt};
+use crate::kernels::scalar::expr::{cos, eq, gt, le, select, sin, softplus, sqrt};
 use crate::ops;
 use crate::scm::policy::{Policy, Registry};
-use crate::scm::{self, Masked};
+use crate::scm::{self, Masked, Moments};
 use crate::tensor::Tensor;
 
 /// Whether the pass trains (dropout draws) or predicts.
@@ -22,18 +22,36 @@ pub enum Mode {
         control: Tensor,
         /// Policies of gradients by a layer's place (`layers.1`) or kind; a layer's own and the scope's come first.
         policies: Registry,
+        /// 0 for each row, [rows, 1], that only fills the batch up: norms leave it out.
+        present: Var,
     },
 }
 
+/// What a norm has seen of its columns so far, for the next step: values of a parameter that no gradient moves.
+pub struct Seen {
+    /// The parameter's place in the layout.
+    pub parameter: usize,
+    /// What it becomes.
+    pub value: Var,
+}
+
+/// The weight of what a norm has seen after one more batch: the usual one.
+const KEPT: f32 = 0.9;
+
 /// The model's outputs [rows, outputs], of a projective head the pairs [rows, 2 · outputs], for `x` [rows, inputs], with parameters in the layout's order.
 pub fn forward(spec: &Spec, parameters: &[Var], x: &Var, mode: &Mode) -> Var {
-    let mut pass = Pass { parameters: parameters.iter(), mode, dropouts: 0, bottom: None };
-    pass.layers(&spec.layers, x.clone(), "layers")
+    learn(spec, parameters, x, mode).0
+}
+
+/// The same, and what the norms have seen by the end of the step if the pass trains.
+pub fn learn(spec: &Spec, parameters: &[Var], x: &Var, mode: &Mode) -> (Var, Vec<Seen>) {
+    let mut pass = Pass::over(parameters, mode);
+    (pass.layers(&spec.layers, x.clone(), "layers"), pass.seen)
 }
 
 /// After each layer but the head, 1 for each row, [rows, 1], that has met a pole.
 pub fn bottoms(spec: &Spec, parameters: &[Var], x: &Var) -> Vec<Var> {
-    let mut pass = Pass { parameters: parameters.iter(), mode: &Mode::Predict, dropouts: 0, bottom: None };
+    let mut pass = Pass::over(parameters, &Mode::Predict);
     let rows = x.shape().sizes()[0];
     let none = Var::constant(Tensor::scalar(x.value().device(), 0.0));
     let mut x = x.clone();
@@ -41,37 +59,76 @@ pub fn bottoms(spec: &Spec, parameters: &[Var], x: &Var) -> Vec<Var> {
     layers
         .map(|layer| {
             x = pass.layer(layer, x.clone(), "");
-            pass.bottom.clone().unwrap_or_else(|| ops::broadcast_to(&none, &[rows, 1].into()))
+            pass.rows().unwrap_or_else(|| ops::broadcast_to(&none, &[rows, 1].into()))
         })
         .collect()
 }
 
 struct Pass<'a> {
-    parameters: std::slice::Iter<'a, Var>,
+    parameters: std::iter::Enumerate<std::slice::Iter<'a, Var>>,
     mode: &'a Mode,
     /// Dropout layers met so far: each draws from a stream of its own.
     dropouts: u32,
-    /// 1 for each row, [rows, 1], in which a layer met a pole.
-    bottom: Option<Var>,
+    /// 1 for each value, [rows, columns], that is ⊥, or for each row, [rows, 1], with such a value, once a layer has mixed its columns.
+    /// What is ⊥ stays so: policies change gradients, never this.
+    mask: Option<Var>,
+    /// What norms have seen.
+    seen: Vec<Seen>,
 }
 
-impl Pass<'_> {
+impl<'a> Pass<'a> {
+    fn over(parameters: &'a [Var], mode: &'a Mode) -> Self {
+        Self { parameters: parameters.iter().enumerate(), mode, dropouts: 0, mask: None, seen: Vec::new() }
+    }
+
     fn layers(&mut self, layers: &[Layer], x: Var, path: &str) -> Var {
         layers.iter().enumerate().fold(x, |x, (at, layer)| self.layer(layer, x, &format!("{path}.{at}")))
     }
 
     fn next(&mut self) -> Var {
-        self.parameters.next().expect("the layout has a parameter for every layer that takes one").clone()
+        self.numbered().1
+    }
+
+    fn numbered(&mut self) -> (usize, Var) {
+        let (at, parameter) =
+            self.parameters.next().expect("the layout has a parameter for every layer that takes one");
+        (at, parameter.clone())
+    }
+
+    /// 1 for each row, [rows, 1], with a value that is ⊥.
+    fn rows(&self) -> Option<Var> {
+        let mask = self.mask.as_ref()?;
+        let is_by_row = mask.shape().sizes()[1] == 1;
+        Some(if is_by_row { mask.clone() } else { ops::fused(&[&ops::sum(mask, 1..2)], |v| gt(v[0], 0.0)) })
+    }
+
+    /// Values with what is ⊥ of them.
+    fn masked(&self, x: &Var) -> Masked {
+        let x = Masked::from(x);
+        self.mask.as_ref().map_or_else(|| x.settled(), |mask| x.except(mask))
+    }
+
+    /// The policy of a layer.
+    fn policy(&self, layer: &Layer, path: &str) -> Policy {
+        match (self.mode, layer.governed()) {
+            (Mode::Train { policies, .. }, Some((kind, own))) => {
+                policies.resolve(if policies.get(path).is_some() { path } else { kind }, own)
+            }
+            // Nothing flows back.
+            _ => Policy::Project,
+        }
     }
 
     fn layer(&mut self, layer: &Layer, x: Var, path: &str) -> Var {
         match layer {
             Layer::Linear { bias, .. } => {
+                self.mask = self.rows();
                 let product = ops::product(&x, &self.next(), false, true);
                 if *bias { ops::add(&product, &self.next()) } else { product }
             }
             Layer::Activation { function } => activate(*function, &x),
             Layer::LayerNorm { epsilon } => {
+                self.mask = self.rows();
                 let normal = ops::layer_norm(&x, *epsilon);
                 ops::fused(&[&normal, &self.next(), &self.next()], |v| v[0] * v[1] + v[2])
             }
@@ -88,25 +145,60 @@ impl Pass<'_> {
                 let inner = self.layers(layers, x.clone(), &format!("{path}.layers"));
                 ops::add(&x, &inner)
             }
-            Layer::Rational(layer) => self.rational(layer, &x, path),
+            Layer::Rational(rational) => self.rational(rational, &x, self.policy(layer, path)),
+            Layer::MaskedNorm { epsilon, .. } => self.norm(&x, *epsilon, self.policy(layer, path)),
+            Layer::MaskedSoftmax { .. } => {
+                let (y, rows) = scm::softmax(&self.masked(&x), self.policy(layer, path));
+                self.mask = Some(rows);
+                y
+            }
             Layer::Projective(head) => self.pairs(head, &x),
         }
     }
 
-    /// A rational layer's values; its poles are remembered for the head.
-    fn rational(&mut self, layer: &RationalLayer, x: &Var, path: &str) -> Var {
-        let policy = match self.mode {
-            Mode::Train { policies, .. } if policies.get(path).is_some() => policies.resolve(path, layer.policy),
-            Mode::Train { policies, .. } => policies.resolve(RATIONAL, layer.policy),
-            // Nothing flows back.
-            Mode::Predict => Policy::Project,
-        };
+    /// A rational layer's values; its poles are remembered.
+    fn rational(&mut self, layer: &RationalLayer, x: &Var, policy: Policy) -> Var {
         let y = scm::rational(&Masked::from(x), &self.next(), &layer.form(), policy);
         if !layer.is_safe {
-            let rows = scm::sum(&y, 1..2, scm::Mode::Strict).bottoms();
-            self.bottom = Some(self.bottom.take().map_or(rows.clone(), |before| ops::or(&before, &rows)));
+            let poles = y.bottoms();
+            self.mask = Some(self.mask.take().map_or(poles.clone(), |before| ops::or(&before, &poles)));
         }
         y.value().clone()
+    }
+
+    /// Columns standardised by the batch, which is remembered, or by what is remembered.
+    fn norm(&mut self, x: &Var, epsilon: f32, policy: Policy) -> Var {
+        let [mean, variance, seen] = [(); 3].map(|()| self.numbered());
+        let x = self.masked(x);
+        let moments = if let Mode::Train { present, .. } = self.mode {
+            let batch = x.except(&ops::fused(&[present], |v| eq(v[0], 0.0)));
+            let moments = Moments::of(&batch);
+            self.remember(&batch, &moments, [mean, variance, seen]);
+            moments
+        } else {
+            let unseen = ops::fused(&[&seen.1], |v| le(v[0], 0.0));
+            Moments { mean: Masked::from(&mean.1), variance: Masked::from(&variance.1).except(&unseen) }
+        };
+        let y = scm::governed(&scm::standardised(&x, &moments, epsilon), policy);
+        self.mask = Some(y.bottoms());
+        y.value().clone()
+    }
+
+    /// Takes the batch into what is remembered. A batch weighs as much as its share of values that are not ⊥, and `KEPT` of that after the
+    /// next one; a column that has no variance weighs nothing.
+    fn remember(&mut self, batch: &Masked, moments: &Moments, [mean, variance, seen]: [(usize, Var); 3]) {
+        let rows = batch.shape().sizes()[0] as f32;
+        let missing = ops::sum(&batch.bottoms(), 0..1);
+        let share = ops::fused(&[&missing, &moments.variance.bottoms()], |v| (1.0 - v[0] / rows) * (1.0 - v[1]));
+        let total = ops::fused(&[&seen.1, &share], |v| v[0] * KEPT + v[1] * (1.0 - KEPT));
+        let weight = ops::fused(&[&share, &total], |v| v[0] * (1.0 - KEPT) / select(gt(v[1], 0.0), v[1], 1.0));
+        let mut note = |(parameter, before): (usize, Var), latest: &Var| {
+            let value = ops::fused(&[&before, latest, &weight], |v| v[0] * (1.0 - v[2]) + v[1] * v[2]);
+            self.seen.push(Seen { parameter, value: ops::reshape(&value, before.shape()) });
+        };
+        note(mean, moments.mean.value());
+        note(variance, moments.variance.value());
+        self.seen.push(Seen { parameter: seen.0, value: ops::reshape(&total, seen.1.shape()) });
     }
 
     /// Numerators and denominators [rows, 2 · outputs] from features.
@@ -123,7 +215,7 @@ impl Pass<'_> {
         let [rows, outputs] = [x.shape().sizes()[0], head.outputs];
         let q = ops::broadcast_to(&q, &[rows, outputs].into());
         let (p, q) = in_gauge(head.gauge, p, q);
-        let (p, q) = match &self.bottom {
+        let (p, q) = match &self.rows() {
             Some(bottom) => (
                 ops::fused(&[&p, bottom], |v| select(v[1], 1.0, v[0])),
                 ops::fused(&[&q, bottom], |v| select(v[1], 0.0, v[0])),

@@ -86,8 +86,13 @@ impl Layout {
                     let init = Init::Identity { numerator: layer.numerator, channels };
                     self.add(&path, "coefficients", shape.into(), init, (1, 1));
                 }
+                Layer::MaskedNorm { .. } => {
+                    for (name, init) in [("mean", Init::Zero), ("variance", Init::One), ("seen", Init::Zero)] {
+                        self.add(&path, name, [width].into(), init, (width, width));
+                    }
+                }
                 Layer::Projective(head) => self.add_head(head, &path),
-                Layer::Activation { .. } | Layer::Dropout { .. } => {}
+                Layer::Activation { .. } | Layer::Dropout { .. } | Layer::MaskedSoftmax { .. } => {}
             }
         }
         width

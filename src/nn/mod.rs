@@ -7,8 +7,8 @@ mod layout;
 mod spec;
 
 pub use crate::scm::policy::{Policy, Registry};
-pub use forward::{Mode, bottoms, forward};
+pub use forward::{Mode, Seen, bottoms, forward, learn};
 pub use head::{Basis, Decoding, Denominators, Form, Gauge, Head, Threshold};
 pub use init::{Init, initialise};
 pub use layout::{Layout, Parameter};
-pub use spec::{Activation, Layer, RATIONAL, RationalLayer, Spec};
+pub use spec::{Activation, Layer, RationalLayer, Spec};

@@ -55,6 +55,21 @@ pub enum Layer {
     /// A learnt rational function of each value. Poles of a layer that is not safe make the row's prediction ⊥, so the model must end
     /// in a projective head.
     Rational(RationalLayer),
+    /// (x - mean) / √(variance + epsilon) of each column, ⊥ left out (Ioffe and Szegedy 2015). While training mean and variance are the
+    /// batch's; a prediction has those of the training batches, the latest counting most, so it does not depend on the rows beside it.
+    /// A column without spread, or of which training has seen no value, is ⊥: without an epsilon the model must end in a projective head.
+    /// It has no gain and no bias of its own; the bias of a layer right before it goes with the mean.
+    MaskedNorm {
+        /// Floor under the variance, at least 0.
+        epsilon: f32,
+        /// What becomes of gradients at ⊥; if it is not said here, what the scope or the registry of the run says (`scm::policy`).
+        policy: Option<Policy>,
+    },
+    /// e^x / Σ e^x of each row. A row with a ⊥ is 1 at the largest of its other values and 0 elsewhere, and still ⊥ at the model's end.
+    MaskedSoftmax {
+        /// As of a masked norm.
+        policy: Option<Policy>,
+    },
     /// A numerator and a denominator per output; only as the last layer.
     Projective(Head),
 }
@@ -62,7 +77,7 @@ pub enum Layer {
 record! {
     enum Layer {
         Linear { outputs, bias, init }, Activation { function }, LayerNorm { epsilon }, Dropout { rate },
-        Residual { layers }, Rational(_), Projective(_),
+        Residual { layers }, Rational(_), MaskedNorm { epsilon, policy }, MaskedSoftmax { policy }, Projective(_),
     }
 }
 
@@ -76,13 +91,23 @@ impl Layer {
             Self::Dropout { .. } => "dropout",
             Self::Residual { .. } => "residual",
             Self::Rational(_) => "rational",
+            Self::MaskedNorm { .. } => "masked_norm",
+            Self::MaskedSoftmax { .. } => "masked_softmax",
             Self::Projective(_) => "projective",
         }
     }
-}
 
-/// The name that the registry of policies knows rational layers by, where none stands for the layer's own place.
-pub const RATIONAL: &str = "scm_rational";
+    /// The name that the registry of policies knows its kind by, where none stands for its own place, and the policy it was given; of a
+    /// layer that a policy governs.
+    pub fn governed(&self) -> Option<(&'static str, Option<Policy>)> {
+        match self {
+            Self::Rational(layer) => Some(("scm_rational", layer.policy)),
+            Self::MaskedNorm { policy, .. } => Some(("scm_norm", *policy)),
+            Self::MaskedSoftmax { policy } => Some(("scm_softmax", *policy)),
+            _ => None,
+        }
+    }
+}
 
 /// A rational function as a layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -177,10 +202,9 @@ impl Spec {
             return Err(Error::new("model: it has no inputs"));
         }
         let Some((Layer::Projective(head), before)) = self.layers.split_last() else {
-            if let Some(at) = self.layers.iter().position(has_poles) {
-                return Err(Error::new(format!(
-                    "model: layers.{at}: a rational layer has poles; end the model in a projective head, which can say ⊥, or make the layer safe"
-                )));
+            if let Some((at, why)) = self.layers.iter().map(bottoms).enumerate().find_map(|(at, why)| Some((at, why?)))
+            {
+                return Err(Error::new(format!("model: layers.{at}: {why}")));
             }
             return width_after(&self.layers, self.inputs, "layers");
         };
@@ -215,11 +239,17 @@ impl Spec {
     }
 }
 
-fn has_poles(layer: &Layer) -> bool {
+/// Why a layer makes ⊥ of numbers, and what to do about it, if it does.
+fn bottoms(layer: &Layer) -> Option<&'static str> {
     match layer {
-        Layer::Rational(layer) => !layer.is_safe,
-        Layer::Residual { layers } => layers.iter().any(has_poles),
-        _ => false,
+        Layer::Rational(layer) if !layer.is_safe => Some(
+            "a rational layer has poles; end the model in a projective head, which can say ⊥, or make the layer safe",
+        ),
+        Layer::MaskedNorm { epsilon: 0.0, .. } => Some(
+            "a masked norm has no value in a column without spread; end the model in a projective head, which can say ⊥, or give it an epsilon",
+        ),
+        Layer::Residual { layers } => layers.iter().find_map(bottoms),
+        _ => None,
     }
 }
 
@@ -245,6 +275,11 @@ fn width_after(layers: &[Layer], mut width: usize, path: &str) -> Result<usize> 
                 }
             }
             Layer::Rational(layer) => layer.check().map_err(|error| wrong(error.to_string()))?,
+            Layer::MaskedNorm { epsilon, .. } if !(epsilon.is_finite() && *epsilon >= 0.0) => {
+                return Err(wrong(format!(
+                    "a masked norm's epsilon is {epsilon}, wanted a finite number of at least 0"
+                )));
+            }
             Layer::Projective(_) => return Err(wrong("a projective head can only be the last layer".into())),
             _ => {}
         }

@@ -1,11 +1,11 @@
-//! What layers do to masked numbers: rational functions with learnt coefficients, standardisation along the batch, softmax along rows, and
-//! the policy that governs a layer's gradient.
+//! What layers do to masked numbers: rational functions with learnt coefficients, standardisation of columns, softmax along rows, and the
+//! policy that governs a layer's gradient.
 
 use std::rc::Rc;
 
-use super::pointwise::only_where;
+use super::pointwise::{both, only_where};
 use super::policy::Policy;
-use super::{Masked, Mode, fused, mean};
+use super::{Masked, fused};
 use crate::autograd::{Backward, Op, Var, apply};
 use crate::error::Result;
 use crate::kernels::masked::Planes;
@@ -20,7 +20,7 @@ use crate::tensor::Tensor;
 pub fn rational(x: &Masked, w: &Var, form: &Rational, policy: Policy) -> Masked {
     let (value, bits) = ops::rational(x.value(), w, form);
     let made = Masked { value, planes: Some((Planes::Bottom, bits)), is_traced: false };
-    let made = if x.planes.is_none() { made } else { fused(&[&made, x], |v| v[0] + 0.0 * v[1]) };
+    let made = if x.planes.is_none() { made } else { fused(&[&made, x], |v| both(v[0], v[1])) };
     governed(&made, policy)
 }
 
@@ -28,13 +28,47 @@ pub fn rational(x: &Masked, w: &Var, form: &Rational, policy: Policy) -> Masked 
 /// is ⊥ as a whole.
 #[track_caller]
 pub fn norm(x: &Masked, epsilon: f32, policy: Policy) -> Masked {
-    let centred = fused(&[x, &mean(x, 0..1, Mode::Drop)], |v| v[0] - v[1]);
-    let variance = mean(&fused(&[&centred], |v| v[0] * v[0]), 0..1, Mode::Drop);
-    let made = fused(&[&centred, &variance], |v| {
-        let spread = v[1] + epsilon;
-        only_where(v[0] / expr::sqrt(spread), expr::gt(spread, 0.0))
-    });
-    governed(&made, policy)
+    // Gradients that meet at x are joined here, before a launch that takes a sum too large for a float as 0.
+    let x = x.settled();
+    governed(&standardised(&x, &Moments::of(&x), epsilon), policy)
+}
+
+/// What is known of the columns of a matrix, [1, columns] each.
+pub struct Moments {
+    /// The mean.
+    pub mean: Masked,
+    /// The population variance.
+    pub variance: Masked,
+}
+
+impl Moments {
+    /// Those of x: [rows, columns], ⊥ left out; ⊥ for a column of nothing, and where a square or a sum is no float.
+    #[track_caller]
+    pub fn of(x: &Masked) -> Self {
+        let x = x.settled();
+        let (rows, bottoms) = (x.shape().sizes()[0] as f32, x.bottoms());
+        let down = |x: &Var| Masked::from(&ops::sum(x, 0..1));
+        let missing = down(&bottoms);
+        let mean = fused(&[&down(x.value()), &missing], |v| v[0] / (rows - v[1]));
+        let squares = fused(&[&Masked::from(x.value()), &mean, &Masked::from(&bottoms)], |v| {
+            let centred = v[0] - v[1];
+            centred * centred * (1.0 - v[2])
+        });
+        // What is left out adds 0, whereas a square that is no float must not pass for it.
+        let variance = fused(&[&down(squares.value()), &missing, &down(&squares.bottoms())], |v| {
+            only_where(v[0] / (rows - v[1]), expr::eq(v[2], 0.0))
+        });
+        Self { mean, variance }
+    }
+}
+
+/// (x - mean) / √(variance + `epsilon`); ⊥ in a column without spread.
+#[track_caller]
+pub fn standardised(x: &Masked, moments: &Moments, epsilon: f32) -> Masked {
+    fused(&[x, &moments.mean, &moments.variance], |v| {
+        let spread = v[2] + epsilon;
+        only_where((v[0] - v[1]) / expr::sqrt(spread), expr::gt(spread, 0.0))
+    })
 }
 
 /// Probabilities of each row of x: [rows, columns], and 1 for each row, [rows, 1], that holds a ⊥: it becomes 1 at the largest of its other

@@ -7,6 +7,7 @@ mod functions;
 mod layers;
 mod linear;
 pub mod orientation;
+mod planar;
 mod pointwise;
 pub mod policy;
 mod projective;
@@ -17,8 +18,9 @@ mod total;
 mod value;
 
 pub use complex::Complex;
-pub use layers::{governed, norm, rational, softmax};
+pub use layers::{Moments, governed, norm, rational, softmax, standardised};
 pub use linear::{add_rows, linear, matmul, round_to_half, take_rows};
+pub use planar::Planar;
 pub use pointwise::*;
 pub use projective::Pair;
 pub use reduce::{Mode, mean, prod, sum};
@@ -26,10 +28,13 @@ pub use total::fused;
 pub use value::Scm;
 
 use crate::autograd::{self, Var};
+use crate::device::View;
 use crate::error::{Error, Result};
 use crate::kernels::cast::{self, Form};
 use crate::kernels::masked::{Planes, plane_words};
+use crate::kernels::program::E;
 use crate::kernels::reduce::Join;
+use crate::kernels::scalar::expr;
 use crate::tensor::{DType, Shape, Tensor};
 use crate::{Device, ops};
 
@@ -82,7 +87,8 @@ impl Masked {
     }
 
     /// The same numbers, from here on with the cause of each ⊥: [`Masked::faults`] tells which came (also) from an overflow or an input
-    /// that was not finite. The first operand that is ⊥ hands its cause on.
+    /// that was not finite. The first operand that is ⊥ hands its cause on; where numbers of one tensor are joined (sums, products of
+    /// matrices) one fault among those that make ⊥ makes it one.
     pub fn traced(&self) -> Self {
         fused(&[&Self { is_traced: true, ..self.clone() }], |v| v[0])
     }
@@ -91,6 +97,13 @@ impl Masked {
     #[must_use]
     pub fn settled(&self) -> Self {
         if self.planes.is_some() { self.clone() } else { fused(&[self], |v| v[0]) }
+    }
+
+    /// The same numbers with values that are finite and 0 under ⊥, which `marks`, broadcast, tell as well wherever they are not 0.
+    #[must_use]
+    #[track_caller]
+    pub fn except(&self, marks: &Var) -> Self {
+        fused(&[self, &Self::from(marks)], |v| only_where(v[0], expr::eq(v[1], 0.0)))
     }
 
     /// The values, for ops that know nothing of ⊥ and for gradients.
@@ -109,6 +122,11 @@ impl Masked {
         Self { value: ops::reshape(&self.value, shape), ..self.clone() }
     }
 
+    /// Settled, and traced if `other` is: only here can an input that is not finite be called a fault.
+    fn settled_beside(&self, other: &Self) -> Self {
+        if self.planes.is_none() && other.is_traced { self.traced() } else { self.settled() }
+    }
+
     /// The same numbers with their history forgotten.
     pub fn detach(&self) -> Self {
         Self { value: self.value.detach(), ..self.clone() }
@@ -116,12 +134,25 @@ impl Masked {
 
     /// 1 where ⊥, else 0, in the values' shape; no gradient.
     pub fn bottoms(&self) -> Var {
-        let settled = self.settled();
-        let out = Tensor::empty(self.value.value().device(), self.shape(), DType::F32);
-        let (_, bits) = settled.planes.as_ref().expect("what is settled has planes");
-        let count = out.len() as u32;
-        out.launch(cast::dispatch(Form::BitToFloat, count, bits.view().clone(), out.view().clone()));
+        self.settled().plane(0)
+    }
+
+    /// Bits of the planes from a word on as 0 and 1, in the values' shape; of what is settled.
+    fn plane(&self, from: usize) -> Var {
+        let (_, bits) = self.planes.as_ref().expect("what is settled has planes");
+        let out = Tensor::empty(bits.device(), self.shape(), DType::F32);
+        let View { buffer, offset, .. } = bits.view().clone();
+        let words = View { buffer, offset: offset + from, words: out.len().div_ceil(32) };
+        out.launch(cast::dispatch(Form::BitToFloat, out.len() as u32, words, out.view().clone()));
         Var::constant(out)
+    }
+
+    /// Which elements are ⊥ and, if that is traced, which of them by a fault.
+    fn marks(&self) -> Marks {
+        let settled = self.settled();
+        let has_faults = matches!(settled.planes, Some((Planes::Fault, _)));
+        let faults = has_faults.then(|| settled.plane(plane_words(self.shape().len())));
+        Marks { bottoms: settled.plane(0), faults }
     }
 
     /// The share of elements that are not ⊥, a scalar on the device; 1 where there are none. No gradient.
@@ -161,6 +192,41 @@ fn upload(device: &Device, shape: Shape, values: &[f32]) -> Result<Tensor> {
         return Err(Error::new(format!("{} values, wanted {} for {shape}", values.len(), shape.len())));
     }
     Tensor::from_f32(device, shape, values)
+}
+
+/// For each number 1 if it is ⊥, and if that is traced 1 if it is so by a fault; or how many are, of those that are joined.
+struct Marks {
+    bottoms: Var,
+    faults: Option<Var>,
+}
+
+impl Marks {
+    /// The marks moved or added up as the values were.
+    fn through(&self, op: impl Fn(&Var) -> Var) -> Self {
+        Self { bottoms: op(&self.bottoms), faults: self.faults.as_ref().map(op) }
+    }
+
+    /// Those of two that meet.
+    fn and(self, other: Self) -> Self {
+        let faults = match (self.faults, other.faults) {
+            (Some(a), Some(b)) => Some(ops::add(&a, &b)),
+            (a, b) => a.or(b),
+        };
+        Self { bottoms: ops::add(&self.bottoms, &other.bottoms), faults }
+    }
+
+    /// The values where `is_fine` says so of the number of ⊥, else ⊥: by a fault where one of them is. Values that are no floats are faults.
+    fn judge(&self, values: &Masked, is_fine: impl Fn(E) -> E) -> Masked {
+        let Some(faults) = &self.faults else {
+            return fused(&[values, &Masked::from(&self.bottoms)], |v| only_where(v[0], is_fine(v[1])));
+        };
+        let values = Masked { is_traced: true, ..values.clone() };
+        fused(&[&values, &Masked::from(&self.bottoms), &Masked::from(faults)], |v| {
+            let fine = is_fine(v[1]);
+            // The first ⊥ hands its cause on.
+            only_where(overflow_where(v[2] * (1.0 - fine)), fine) + v[0]
+        })
+    }
 }
 
 /// A mask of one byte (or truth) per element as words of bits.

@@ -46,7 +46,17 @@ pointwise! {
     tanh(x) TANH "Hyperbolic tangent.";
 }
 
+/// ⊥ by a fault where `count` is at least 1, 0 where it is 0.
+pub(super) fn overflow_where(count: E) -> E {
+    count * 3.0e38 * 3.0e38
+}
+
 /// `x` where `is_fine` is not 0, else ⊥.
 pub(super) fn only_where(x: E, is_fine: E) -> E {
     x + 0.0 / is_fine
+}
+
+/// `x`, and ⊥ where `beside` is.
+pub(super) fn both(x: E, beside: E) -> E {
+    scalar::expr::select(1.0, x, beside)
 }

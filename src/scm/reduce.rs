@@ -1,9 +1,9 @@
-//! Sums, means and products of masked numbers along axes. Their causes are not traced: a result is ⊥ or it is not.
+//! Sums, means and products of masked numbers along axes. A result that is ⊥ is so by a fault where any number that made it ⊥ was, or
+//! where it is itself no float.
 
 use std::ops::Range;
 
-use super::pointwise::only_where;
-use super::{Masked, fused, take_rows};
+use super::{Marks, Masked, fused, take_rows};
 use crate::autograd::Var;
 use crate::error::{Error, Result};
 use crate::kernels::scalar::expr;
@@ -23,16 +23,18 @@ pub enum Mode {
 #[track_caller]
 pub fn sum(x: &Masked, axes: Range<usize>, mode: Mode) -> Masked {
     let x = x.settled();
-    judged(&Masked::from(&ops::sum(x.value(), axes.clone())), &x, axes, mode)
+    let marks = x.marks().through(|marks| ops::sum(marks, axes.clone()));
+    judged(&Masked::from(&ops::sum(x.value(), axes.clone())), &marks, extent(&x, &axes), mode)
 }
 
 /// The mean along a run of neighbouring axes, which stay with size 1.
 #[track_caller]
 pub fn mean(x: &Masked, axes: Range<usize>, mode: Mode) -> Masked {
-    let (sum, count) = (sum(x, axes.clone(), mode), extent(x, &axes));
+    let (x, count) = (x.settled(), extent(x, &axes));
+    let sum = sum(&x, axes.clone(), mode);
     match mode {
         Mode::Strict => fused(&[&sum], |v| v[0] / count),
-        Mode::Drop => fused(&[&sum, &bottoms_along(x, axes)], |v| v[0] / (count - v[1])),
+        Mode::Drop => fused(&[&sum, &Masked::from(&ops::sum(&x.bottoms(), axes))], |v| v[0] / (count - v[1])),
     }
 }
 
@@ -49,13 +51,16 @@ pub fn prod(x: &Masked, axes: Range<usize>, mode: Mode) -> Result<Masked> {
     }
     let kept: Vec<usize> = (0..rank).map(|axis| if axes.contains(&axis) { 1 } else { sizes[axis] }).collect();
     // ⊥ counts as 1 here; the mode judges it below.
-    let filled = ops::add(x.value(), &x.bottoms());
+    let marks = x.marks();
+    let filled = ops::add(x.value(), &marks.bottoms);
     let columns = x.shape().len() / rows;
-    let mut tree = Masked::from(&ops::reshape(&ops::permute(&filled, &order), [rows, columns])).settled();
+    let tree = Masked::from(&ops::reshape(&ops::permute(&filled, &order), [rows, columns]));
+    let mut tree = tree.settled_beside(&x);
     while tree.shape().sizes()[0] > 1 {
         tree = halved(&tree)?;
     }
-    Ok(judged(&tree.reshaped(kept), &x, axes, mode))
+    let marks = marks.through(|marks| ops::sum(marks, axes.clone()));
+    Ok(judged(&tree.reshaped(kept), &marks, rows as f32, mode))
 }
 
 /// Rows of the first half times those of the second; a middle row without partner stays as it is.
@@ -75,20 +80,14 @@ fn halved(x: &Masked) -> Result<Masked> {
     Ok(fused(&[&first, &second, &has_partner], |v| v[0] * expr::select(v[2], v[1], 1.0)))
 }
 
-/// `joined`, with ⊥ where the mode wants it for the numbers `x` it was made of.
-fn judged(joined: &Masked, x: &Masked, axes: Range<usize>, mode: Mode) -> Masked {
-    let extent = extent(x, &axes);
-    fused(&[joined, &bottoms_along(x, axes)], |v| match mode {
-        Mode::Strict => only_where(v[0], expr::eq(v[1], 0.0)),
-        Mode::Drop => only_where(v[0], expr::lt(v[1], extent)),
+/// `joined` of `extent` numbers each, with ⊥ where the mode wants it.
+fn judged(joined: &Masked, marks: &Marks, extent: f32, mode: Mode) -> Masked {
+    marks.judge(joined, |bottoms| match mode {
+        Mode::Strict => expr::eq(bottoms, 0.0),
+        Mode::Drop => expr::lt(bottoms, extent),
     })
 }
 
 fn extent(x: &Masked, axes: &Range<usize>) -> f32 {
     x.shape().sizes()[axes.clone()].iter().product::<usize>() as f32
-}
-
-/// How many are ⊥ along the axes.
-fn bottoms_along(x: &Masked, axes: Range<usize>) -> Masked {
-    Masked::from(&ops::sum(&x.bottoms(), axes))
 }

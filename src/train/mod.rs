@@ -31,7 +31,7 @@ pub use model::{Model, Prediction};
 pub use monitor::{Monitor, Rates, Seen};
 pub use predictor::Factor;
 pub use profile::LayerShares;
-pub use recipe::{Dealt, Recipe, Run};
+pub use recipe::{Dealt, Norm, Recipe, Run};
 pub use sampling::{AdaptiveSampler, CoverageController, LinearRamp};
 pub use settings::{CoverageGoal, Settings, StepKind};
 pub use storage::Storage;

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::host::number;
 use crate::io::{self, Choice, Fractions, Preparation, Split, Table, Target, Task};
 use crate::loss::{Loss, PairLoss};
-use crate::nn::{Activation, Decoding, Head, Layer, Policy, RATIONAL, RationalLayer, Spec};
+use crate::nn::{Activation, Decoding, Head, Layer, Policy, RationalLayer, Spec};
 use crate::optim::{Optimizer, Schedule};
 
 /// What a user may say of a run.
@@ -26,6 +26,8 @@ pub struct Recipe {
     pub activation: Option<Activation>,
     /// A learnt rational function of each value in place of the activation.
     pub rational: Option<RationalLayer>,
+    /// What brings the function's values to mean 0 and variance 1, ahead of the next linear layer's bias; nothing if not given.
+    pub norm: Option<Norm>,
     /// Share of the hidden values zeroed while training.
     pub dropout: f32,
     /// What is made small: mean squared error or cross-entropy if not given.
@@ -64,6 +66,25 @@ pub struct Recipe {
     pub course: Course,
     /// How many validation values must be given to go on.
     pub coverage: Option<CoverageGoal>,
+}
+
+/// What is brought to mean 0 and variance 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Norm {
+    /// Each column, ⊥ left out.
+    Batch,
+    /// Each row.
+    Layer,
+}
+
+impl Norm {
+    fn layer(self) -> Layer {
+        let epsilon = 1e-5;
+        match self {
+            Self::Batch => Layer::MaskedNorm { epsilon, policy: None },
+            Self::Layer => Layer::LayerNorm { epsilon },
+        }
+    }
 }
 
 /// All that a trainer needs, and what its model must remember.
@@ -220,9 +241,9 @@ impl Recipe {
             Layer::Activation { .. } => {
                 let function = self.rational.map_or(layer, Layer::Rational);
                 let dropout = (self.dropout > 0.0).then_some(Layer::Dropout { rate: self.dropout });
-                std::iter::once(function).chain(dropout)
+                [Some(function), self.norm.map(Norm::layer), dropout].into_iter().flatten()
             }
-            _ => std::iter::once(layer).chain(None),
+            _ => [Some(layer), None, None].into_iter().flatten(),
         };
         spec.layers = spec.layers.into_iter().flat_map(between).collect();
         spec
@@ -292,18 +313,23 @@ impl Recipe {
     }
 }
 
-/// Refuses the name of a layer that no policy governs: neither the place of a rational layer nor the kind of one.
+/// Refuses the name of a layer that no policy governs: neither the place of one nor its kind.
 fn governable(spec: &Spec, name: &str) -> Result<()> {
-    let rational = spec.layers.iter().enumerate().filter(|(_, layer)| matches!(layer, Layer::Rational(_)));
-    let places: Vec<String> = rational.map(|(at, _)| format!("layers.{at}")).collect();
-    if places.is_empty() {
-        return Err(Error::new("train: policy: only rational layers have one; try activation rational"));
+    let (mut kinds, mut places) = (Vec::new(), Vec::new());
+    for (at, layer) in spec.layers.iter().enumerate() {
+        let Some((kind, _)) = layer.governed() else { continue };
+        if !kinds.iter().any(|known| known == kind) {
+            kinds.push(kind.to_owned());
+        }
+        places.push(format!("layers.{at}"));
     }
-    if name != RATIONAL && !places.iter().any(|place| place == name) {
-        let places = places.join(", ");
-        return Err(Error::new(format!(
-            "train: policy: \"{name}\" is no layer with one; there are {RATIONAL}, {places}"
-        )));
+    kinds.append(&mut places);
+    if kinds.is_empty() {
+        return Err(Error::new("train: policy: only rational and masked layers have one; try activation rational"));
+    }
+    if !kinds.iter().any(|known| known == name) {
+        let known = kinds.join(", ");
+        return Err(Error::new(format!("train: policy: \"{name}\" is no layer with one; there are {known}")));
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use crate::kernels::mlp::{self, Mlp};
 use crate::kernels::optimise::{self, TAIL};
 use crate::kernels::strict;
 use crate::loss::{self, Loss};
-use crate::nn::{Head, Layout, Mode, Spec, forward};
+use crate::nn::{Head, Layout, Mode, Seen, Spec, learn};
 use crate::ops;
 use crate::tensor::{DType, Tensor};
 
@@ -212,10 +212,11 @@ fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows, small: Loss) -> 
         device.record(Command::Dispatch(batch::dispatch(sizes, rows_x, rows_y, order, results)));
         let parameters = setup.layout.leaves(device, &state.parameters);
         let control = Tensor::over(device, state.control.view(), [4]);
-        let mode = Mode::Train { seed: setup.settings.seed, control, policies: setup.settings.policies.clone() };
-        let z = forward(setup.spec, &parameters, &Var::constant(x), &mode);
-        let classes = Var::constant(Tensor::over(device, class_weights.view(), [1, class_weights.words()]));
         let (y, weights) = (Var::constant(y), Var::constant(weights));
+        let (settings, present) = (setup.settings, weights.clone());
+        let mode = Mode::Train { seed: settings.seed, control, policies: settings.policies.clone(), present };
+        let (z, seen) = learn(setup.spec, &parameters, &Var::constant(x), &mode);
+        let classes = Var::constant(Tensor::over(device, class_weights.view(), [1, class_weights.words()]));
         let drawn = |[low, high]: [f32; 2]| match &mode {
             Mode::Train { seed, control, .. } if low < high => {
                 let share = ops::uniform_each_step([1], *seed, TAU_STREAM, control);
@@ -225,7 +226,10 @@ fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows, small: Loss) -> 
         };
         let (loss, weight) = loss::sums(small, &z, &y, &weights, &classes, &drawn);
         let gradients = ops::grad(&loss, &parameters.iter().collect::<Vec<_>>())?;
-        for (parameter, gradient) in setup.layout.parameters.iter().zip(gradients) {
+        for (at, (parameter, gradient)) in setup.layout.parameters.iter().zip(gradients).enumerate() {
+            if seen.iter().any(|seen| seen.parameter == at) {
+                continue;
+            }
             let gradient =
                 gradient.ok_or_else(|| Error::new(format!("train: the loss does not depend on {}", parameter.name)))?;
             copy(&gradient, &partials, parameter.offset);
@@ -233,6 +237,10 @@ fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows, small: Loss) -> 
         copy(&loss, &partials, total);
         copy(&weight, &partials, total + 1);
         update(setup, state, &partials, 1);
+        // After the update, which decays what it takes for weights.
+        for Seen { parameter, value } in &seen {
+            copy(value, &state.parameters, setup.layout.parameters[*parameter].offset);
+        }
         Ok(())
     };
     Ok(device.capture(record)?.0)

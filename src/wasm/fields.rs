@@ -77,6 +77,24 @@ impl<'a> Options<'a> {
         })
     }
 
+    pub(super) fn flag(&self, name: &str) -> Result<bool> {
+        Ok(self.taken(name, "true or false", JsValue::as_bool)?.unwrap_or(false))
+    }
+
+    /// The fields of an object, each by `take` from its name and value.
+    pub(super) fn named<T>(&self, name: &str, wanted: &str, take: fn(String, &JsValue) -> Option<T>) -> Result<Vec<T>> {
+        let fields = self.taken(name, wanted, |value| {
+            let entry = |entry: JsValue| {
+                let [name, value] = [0, 1].map(|at| Array::from(&entry).get(at));
+                take(name.as_string()?, &value)
+            };
+            value
+                .is_object()
+                .then(|| Object::entries(value.unchecked_ref::<Object>()).into_iter().map(entry).collect())?
+        })?;
+        Ok(fields.unwrap_or_default())
+    }
+
     /// One of a table's names.
     pub(super) fn one_of<T: Copy>(&self, name: &str, table: &[(&str, T)]) -> Result<Option<T>> {
         let names = table.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");

@@ -5,12 +5,12 @@ use wasm_bindgen::JsValue;
 use super::fields::Options;
 use crate::error::{Error, Result};
 use crate::io::{Choice, Fractions, Missing, Task};
-use crate::loss::Loss;
-use crate::nn::{Activation, Decoding, Head};
+use crate::loss::{Loss, PairLoss};
+use crate::nn::{Activation, Decoding, Head, RationalLayer};
 use crate::optim::{Optimizer, Schedule, Shape};
-use crate::train::{Course, Recipe, StepKind};
+use crate::train::{Course, Norm, Recipe, StepKind, Term};
 
-const KNOWN: [&str; 30] = [
+const KNOWN: [&str; 35] = [
     "target",
     "task",
     "features",
@@ -41,6 +41,11 @@ const KNOWN: [&str; 30] = [
     "head",
     "tauInfer",
     "tauTrain",
+    "norm",
+    "policy",
+    "term",
+    "holdCoverage",
+    "samplePoles",
 ];
 
 /// Reads the options of `train`; `target` stands in where none is given.
@@ -57,6 +62,12 @@ pub(super) fn recipe(options: &JsValue, target: Option<&str>) -> Result<Recipe> 
         ],
     )?;
     let head = head.flatten();
+    let (activation, rational) = between(&options)?;
+    let course = Course {
+        held_coverage: options.number("holdCoverage")?,
+        draws_poles: options.flag("samplePoles")?,
+        ..Course::default()
+    };
     Ok(Recipe {
         choice: choice(&options, target, head.is_some())?,
         fractions: Fractions {
@@ -64,10 +75,11 @@ pub(super) fn recipe(options: &JsValue, target: Option<&str>) -> Result<Recipe> 
             test: options.number("test")?.unwrap_or(part.test),
         },
         hidden: options.wholes("hidden")?,
-        activation: options.one_of("activation", &Activation::ALL)?,
-        rational: None,
+        activation,
+        rational,
+        norm: options.one_of("norm", &[("batch", Norm::Batch), ("layer", Norm::Layer)])?,
         dropout: options.number("dropout")?.unwrap_or(0.0) as f32,
-        loss: loss(&options)?,
+        loss: loss(&options)?.or(terms(&options, course.held_coverage.is_some())?),
         smoothing: options.number("smoothing")?.map(|share| share as f32),
         optimizer: optimizer(&options)?,
         weight_decay: options.number("weightDecay")?.map(|decay| decay as f32),
@@ -83,9 +95,33 @@ pub(super) fn recipe(options: &JsValue, target: Option<&str>) -> Result<Recipe> 
         head,
         decoding: decoding(&options, head.is_some())?,
         coverage: None,
-        policies: Vec::new(),
-        course: Course::default(),
+        policies: options.named("policy", "policies of layers, like { scm_norm: \"clamp\" }", |layer, value| {
+            Some((layer, value.as_string()?.parse().ok()?))
+        })?,
+        course,
     })
+}
+
+/// What stands between linear layers: a function of a fixed shape, or a learnt one.
+fn between(options: &Options<'_>) -> Result<(Option<Activation>, Option<RationalLayer>)> {
+    let safe = RationalLayer::safe(3, 2);
+    let learnt = [("rational", safe), ("rational-poles", RationalLayer { is_safe: false, ..safe })];
+    let fixed = Activation::ALL.map(|(name, function)| (name, (Some(function), None)));
+    let all: Vec<_> = fixed.into_iter().chain(learnt.map(|(name, layer)| (name, (None, Some(layer))))).collect();
+    Ok(options.one_of("activation", &all)?.unwrap_or_default())
+}
+
+/// The loss of pairs, if terms of it were given or its coverage is held.
+fn terms(options: &Options<'_>, is_held: bool) -> Result<Option<Loss>> {
+    let given = options.named("term", "weights of terms, like { decoded: 0.5 }", |name, value| {
+        let (_, term) = Term::ALL.iter().find(|(known, _)| *known == name)?;
+        Some((*term, value.as_f64().filter(|weight| *weight >= 0.0)?))
+    })?;
+    let mut loss = if given.is_empty() { PairLoss::default() } else { PairLoss::none() };
+    for (term, weight) in &given {
+        *term.weight(&mut loss) = *weight as f32;
+    }
+    Ok((is_held || !given.is_empty()).then_some(Loss::Pairs(loss)))
 }
 
 /// Where a head with poles gives no value, if that was asked for.

@@ -112,6 +112,23 @@ fn property_32_zero_denominators_mask_and_the_rest_is_right() {
 }
 
 #[test]
+fn what_is_bottom_before_a_rational_function_stays_so() {
+    let device = Device::cpu(1);
+    let x = column(&device, &[2.0, 4.0, 5.0]);
+    let w = Var::constant(Tensor::from_f32(&device, [3, 1], &[1.0, 0.0, 1.0]).unwrap());
+    let masked = Masked::masked_by(&x, &[0b010]).unwrap();
+    let y = scm::rational(&masked, &w, &RationalLayer::new(0, 1).form(), Policy::Project);
+    // Under ⊥ stands a 0, which is a pole of its own, and 4 would not be.
+    let shifted = Var::constant(Tensor::from_f32(&device, [3, 1], &[1.0, 1.0, 1.0]).unwrap());
+    let z = scm::rational(&masked, &shifted, &RationalLayer::new(0, 1).form(), Policy::Project);
+    near(&numbers(y.value()), &[0.5, 0.0, 0.2], 1e-6);
+    near(&numbers(z.value()), &[1.0 / 3.0, 0.0, 1.0 / 6.0], 1e-6);
+    assert_eq!([block_on(y.mask()).unwrap(), block_on(z.mask()).unwrap()], [[0b010], [0b010]]);
+    let gradient = ops::grad(z.value(), &[&x]).unwrap();
+    near(&numbers(gradient[0].as_ref().unwrap()), &[-1.0 / 9.0, 0.0, -1.0 / 36.0], 1e-6);
+}
+
+#[test]
 fn property_33_no_gradient_is_ever_not_finite() {
     let policies = [Policy::default(), Policy::Project, Policy::Reject, Policy::Passthrough];
     let x = [1e33, 1.0, 1e-38, f32::MAX, f32::NAN, f32::INFINITY, 0.0, -1e20];
@@ -250,7 +267,7 @@ fn property_14_a_layer_of_a_model_asks_for_its_policy_when_it_runs_forward() {
         let x = column(&device, &[1.0]);
         let w = Var::leaf(Tensor::from_f32(&device, [3, 1], &[4.0, 0.0, 1.0]).unwrap());
         let control = Tensor::from_u32(&device, [4], &[0; 4]).unwrap();
-        let mode = Mode::Train { seed: 0, control, policies: policies.clone() };
+        let mode = Mode::Train { seed: 0, control, policies: policies.clone(), present: column(&device, &[1.0]) };
         let in_force = scope.map(Scope::new);
         let z = forward(&spec, std::slice::from_ref(&w), &x, &mode);
         drop(in_force);

@@ -4,6 +4,7 @@
 mod course;
 mod layers;
 mod losses;
+mod masked;
 mod training;
 
 use meromorph::Device;

@@ -73,7 +73,12 @@ export interface TrainOptions {
   /** Widths of the hidden layers, [64, 64, 64] if not given. */
   hidden?: number[];
   activation?:
-    | "identity" | "relu" | "leaky_relu" | "elu" | "gelu" | "sigmoid" | "silu" | "softplus" | "tanh";
+    | "identity" | "relu" | "leaky_relu" | "elu" | "gelu" | "sigmoid" | "silu" | "softplus" | "tanh"
+    | "rational" | "rational-poles";
+  /** Brings the values of each function between layers to mean 0 and variance 1: by column, what has no value left out, or by row. */
+  norm?: "batch" | "layer";
+  /** What becomes of gradients where there is no value, by layer: { scm_rational: "clamp", "layers.1": "project" }. */
+  policy?: Record<string, string>;
   dropout?: number;
   loss?: "mse" | "mae" | "huber" | "cross-entropy" | "bce";
   /** Where huber turns from square to linear. */
@@ -100,6 +105,12 @@ export interface TrainOptions {
   tauInfer?: number;
   /** Nearer than this a value is marked as a gap; three times tauInfer if not given. */
   tauTrain?: number;
+  /** Weights of the loss of a head with poles; { chordal: 1 } if not given. */
+  term?: Partial<Record<"implicit" | "chordal" | "decoded" | "margin" | "sign" | "bottom" | "finite" | "coverage", number>>;
+  /** The share of validation rows with a value that the weight of the coverage term follows. */
+  holdCoverage?: number;
+  /** Draws rows, with replacement, the more often the more the model errs about their poles. */
+  samplePoles?: boolean;
   /**
    * Aborted before the run begins: the run fails with the signal's reason. Aborted later: it ends early, and its end event
    * still brings the best model.

@@ -221,6 +221,36 @@ test("a model with poles says where it has no value", async () => {
   assert.ok(told.coverage > 0.8 && told.coverage < 1, `${told.coverage}`);
 });
 
+test("a model with poles takes the options of the command line", async () => {
+  const told = await chromium.page.evaluate(async () => {
+    const rows = Array.from({ length: 600 }, (_, i) => (i - 300) / 150);
+    const cell = (x) => (Math.abs(1 / (x - 0.25)) > 20 ? (x < 0.25 ? "-inf" : "inf") : String(1 / (x - 0.25)));
+    const table = `x,y\n${rows.map((x) => `${x},${cell(x)}`).join("\n")}`;
+    const engine = await mero.open({ device: "cpu" });
+    const run = async (options) => {
+      let end;
+      for await (const event of engine.train(table, { target: "y", head: "rational", hidden: [8], epochs: 4, ...options })) {
+        if (event.event === "end") end = event;
+      }
+      return { step: end.step, header: new TextDecoder().decode(await end.model.save()) };
+    };
+    const said = async (options) => run(options).then(() => "nothing", (error) => error.message);
+    const policy = { scm_norm: "project", "layers.1": "clamp(-2..2)" };
+    const all = { activation: "rational-poles", norm: "batch", policy, term: { chordal: 1, decoded: 0.5 }, holdCoverage: 0.9, samplePoles: true };
+    return {
+      ...await run(all),
+      said: [await said({ term: { chordal: -1 } }), await said({ policy: { scm_norm: "clamp" } }), await said({ samplePoles: 1 }), await said({ norm: "group" })],
+    };
+  });
+  assert.match(told.header, /masked_norm/);
+  assert.match(told.header, /"is_safe\\?":false/);
+  assert.match(told.header, /"decoded\\?":0\.5/);
+  assert.match(told.said[0], /^train: term is .*, wanted weights of terms, like \{ decoded: 0\.5 \}$/);
+  assert.match(told.said[1], /^train: policy: only rational and masked layers have one/);
+  assert.match(told.said[2], /^train: samplePoles is 1, wanted true or false$/);
+  assert.match(told.said[3], /^train: norm is "group", wanted one of batch, layer$/);
+});
+
 for (const [device, build] of [["webgpu", "evidence"], ["cpu", "evidence"], ["cpu", "evidence/relaxed"]]) {
   test(`every kernel's cases agree with the oracle on ${device}, ${build}`, async (context) => {
     const { page, close } = await visit("/test/blank.html");

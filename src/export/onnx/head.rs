@@ -10,7 +10,7 @@ use crate::nn::{Decoding, Form, Gauge, Head, Threshold};
 pub(super) fn pairs(pass: &mut Pass<'_>, head: &Head, x: &Name) -> [Name; 2] {
     let pair = free_pair(pass, head, x);
     let [p, q] = in_gauge(pass.graph, head.gauge, pair);
-    let Some(bottom) = pass.bottom.take() else { return [p, q] };
+    let Some(bottom) = pass.rows() else { return [p, q] };
     let (one, none) = (pass.graph.number(1.0), pass.graph.number(0.0));
     [pass.graph.op("Where", &[&bottom, &one, &p]), pass.graph.op("Where", &[&bottom, &none, &q])]
 }

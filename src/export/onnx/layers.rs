@@ -10,7 +10,7 @@ use crate::train::Model;
 pub(super) fn outputs(graph: &mut Graph, model: &Model) -> Vec<Name> {
     let layout = Layout::of(&model.spec);
     let mut pass =
-        Pass { graph, layout: &layout, parameters: layout.parameters.iter(), flat: &model.parameters, bottom: None };
+        Pass { graph, layout: &layout, parameters: layout.parameters.iter(), flat: &model.parameters, mask: None };
     let (layers, head) = match model.spec.layers.split_last() {
         Some((Layer::Projective(head), before)) => (before, Some(head)),
         _ => (&model.spec.layers[..], None),
@@ -27,16 +27,34 @@ pub(super) struct Pass<'a> {
     layout: &'a Layout,
     parameters: std::slice::Iter<'a, Parameter>,
     flat: &'a [f32],
-    /// The rows, [batch, 1], in which a layer met a pole.
-    pub bottom: Option<Name>,
+    /// Which values, [batch, columns], or rows, [batch, 1], are ⊥, as in `nn::forward`.
+    mask: Option<Name>,
 }
 
-impl Pass<'_> {
+impl<'a> Pass<'a> {
     /// The next parameter as a constant.
     pub(super) fn next(&mut self) -> Name {
-        let parameter = self.parameters.next().expect("the layout has a parameter for every layer that takes one");
-        let values = self.layout.slice(parameter, self.flat);
+        let (parameter, values) = self.values();
         self.graph.floats(&parameter.name, parameter.shape.sizes(), values)
+    }
+
+    fn values(&mut self) -> (&'a Parameter, &'a [f32]) {
+        let parameter = self.parameters.next().expect("the layout has a parameter for every layer that takes one");
+        (parameter, self.layout.slice(parameter, self.flat))
+    }
+
+    /// Which rows, [batch, 1], have a value that is ⊥.
+    pub(super) fn rows(&mut self) -> Option<Name> {
+        let mask = self.mask.as_ref()?;
+        Some(any(self.graph, mask))
+    }
+
+    /// From here on `bottom` are ⊥, beside what was.
+    fn join(&mut self, bottom: Name) {
+        self.mask = Some(match self.mask.take() {
+            Some(before) => self.graph.op("Or", &[&before, &bottom]),
+            None => bottom,
+        });
     }
 
     fn layers(&mut self, layers: &[Layer], x: Name) -> Name {
@@ -46,6 +64,7 @@ impl Pass<'_> {
     fn layer(&mut self, layer: &Layer, x: Name) -> Name {
         match layer {
             Layer::Linear { bias, .. } => {
+                self.mask = self.rows();
                 let mut operands = vec![x, self.next()];
                 if *bias {
                     operands.push(self.next());
@@ -54,6 +73,7 @@ impl Pass<'_> {
             }
             Layer::Activation { function } => activation(self.graph, *function, x),
             Layer::LayerNorm { epsilon } => {
+                self.mask = self.rows();
                 let (gain, bias) = (self.next(), self.next());
                 let settings = [Setting::Int("axis", -1), Setting::Float("epsilon", *epsilon)];
                 self.graph.node("LayerNormalization", &[&x, &gain, &bias], &settings)
@@ -64,29 +84,85 @@ impl Pass<'_> {
                 self.graph.op("Add", &[&x, &inner])
             }
             Layer::Rational(layer) => self.rational(layer, &x),
+            Layer::MaskedNorm { epsilon, .. } => self.norm(*epsilon, &x),
+            Layer::MaskedSoftmax { .. } => self.softmax(&x),
             Layer::Projective(_) => unreachable!("a spec that was checked has its head at its end"),
         }
     }
 }
 
 impl Pass<'_> {
-    /// A rational layer's values; its poles are remembered for the head.
+    /// A rational layer's values; its poles are remembered.
     fn rational(&mut self, layer: &RationalLayer, x: &Name) -> Name {
-        let parameter = self.parameters.next().expect("a rational layer has coefficients");
-        let values = self.layout.slice(parameter, self.flat);
+        let (parameter, values) = self.values();
         let channels = parameter.shape.sizes()[1];
         let rows = values.chunks_exact(channels).enumerate();
         let weights: Vec<Name> =
             rows.map(|(k, row)| self.graph.floats(&format!("{}.{k}", parameter.name), &[channels], row)).collect();
-        let [y, bottom] = rational::layer(self.graph, layer, &weights, x);
+        let [y, poles] = rational::layer(self.graph, layer, &weights, x);
         if !layer.is_safe {
-            self.bottom = Some(match self.bottom.take() {
-                Some(before) => self.graph.op("Or", &[&before, &bottom]),
-                None => bottom,
-            });
+            self.join(poles);
         }
         y
     }
+
+    /// Columns standardised by what training has seen.
+    fn norm(&mut self, epsilon: f32, x: &Name) -> Name {
+        let [(mean, means), (variance, variances), (_, seen)] = [(); 3].map(|()| self.values());
+        let spreads: Vec<f32> = variances.iter().map(|variance| variance + epsilon).collect();
+        let has_none = |(spread, seen): (&f32, &f32)| f32::from(u8::from(*spread <= 0.0 || *seen <= 0.0));
+        let nowhere: Vec<f32> = spreads.iter().zip(seen).map(has_none).collect();
+        let roots: Vec<f32> =
+            spreads.iter().zip(&nowhere).map(|(s, none)| if *none > 0.0 { 1.0 } else { s.sqrt() }).collect();
+        let graph = &mut *self.graph;
+        let sizes = &[means.len()];
+        let [mean, root, nowhere] = [
+            graph.floats(&mean.name, sizes, means),
+            graph.floats(&format!("{}.root", variance.name), sizes, &roots),
+            graph.floats(&format!("{}.none", variance.name), sizes, &nowhere),
+        ];
+        let centred = graph.op("Sub", &[x, &mean]);
+        let y = graph.op("Div", &[&centred, &root]);
+        let (fits, none) = (head::is_finite(graph, &y), graph.number(0.0));
+        let (is_none, unfit) = (graph.op("Greater", &[&nowhere, &none]), graph.op("Not", &[&fits]));
+        let bottom = graph.op("Or", &[&unfit, &is_none]);
+        self.join(bottom);
+        self.filled(0.0, &y)
+    }
+
+    /// Probabilities of each row; the largest alone of those that are left in a row with a ⊥.
+    fn softmax(&mut self, x: &Name) -> Name {
+        let fits = head::is_finite(self.graph, x);
+        let bottom = self.graph.op("Not", &[&fits]);
+        self.join(bottom);
+        // Below every float that is a logit, but finite.
+        let left = self.filled(-3.0e38, x);
+        let graph = &mut *self.graph;
+        let plain = graph.node("Softmax", &[&left], &[Setting::Int("axis", 1)]);
+        let best = graph.node("ArgMax", &[&left], &[Setting::Int("axis", 1), Setting::Int("keepdims", 0)]);
+        let (shape, first, second) = (graph.op("Shape", &[x]), graph.list(&[1]), graph.list(&[2]));
+        let columns = graph.op("Slice", &[&shape, &first, &second]);
+        let choice = graph.floats(&format!("{left}_choice"), &[2], &[0.0, 1.0]);
+        let only = graph.op("OneHot", &[&best, &columns, &choice]);
+        let rows = self.rows().expect("a mask was joined");
+        self.mask = Some(rows.clone());
+        self.graph.op("Where", &[&rows, &only, &plain])
+    }
+
+    /// `x`, and `value` where it is ⊥.
+    fn filled(&mut self, value: f32, x: &Name) -> Name {
+        let Some(mask) = &self.mask else { return x.clone() };
+        let value = self.graph.number(value);
+        self.graph.op("Where", &[mask, &value, x])
+    }
+}
+
+/// Whether any value of a row is so: [batch, 1].
+fn any(graph: &mut Graph, mask: &Name) -> Name {
+    let number = graph.node("Cast", &[mask], &[Setting::Int("to", 1)]);
+    let (columns, none) = (graph.list(&[1]), graph.number(0.0));
+    let most = graph.node("ReduceMax", &[&number, &columns], &[Setting::Int("keepdims", 1)]);
+    graph.op("Greater", &[&most, &none])
 }
 
 fn activation(graph: &mut Graph, function: Activation, x: Name) -> Name {

@@ -1,6 +1,6 @@
 //! Rational functions as nodes: the polynomials of heads and layers, and the layer with its poles (`kernels::rational`).
 
-use super::graph::{Graph, Name, Setting};
+use super::graph::{Graph, Name};
 use super::head::is_finite;
 use crate::nn::{Basis, RationalLayer};
 
@@ -27,7 +27,7 @@ pub(super) fn polynomial(graph: &mut Graph, basis: Basis, weights: &[Name], x: &
     sum
 }
 
-/// P / Q of each value, 0 where there is none, and a mask of the rows, [batch, 1], that have such a value. `weights` are p_0, …, q_0, ….
+/// P / Q of each value, 0 where there is none, and a mask of those. `weights` are p_0, …, q_0, ….
 pub(super) fn layer(graph: &mut Graph, layer: &RationalLayer, weights: &[Name], x: &Name) -> [Name; 2] {
     let (p, q) = weights.split_at(layer.numerator + 1);
     let over = polynomial(graph, layer.basis, p, x);
@@ -47,9 +47,5 @@ pub(super) fn layer(graph: &mut Graph, layer: &RationalLayer, weights: &[Name], 
         is_value = graph.op("And", &[&is_value, &fits]);
     }
     let y = graph.op("Where", &[&is_value, &quotient, &none]);
-    let number = graph.node("Cast", &[&is_value], &[Setting::Int("to", 1)]);
-    let columns = graph.list(&[1]);
-    let all = graph.node("ReduceMin", &[&number, &columns], &[Setting::Int("keepdims", 1)]);
-    let bottom = graph.op("Equal", &[&all, &none]);
-    [y, bottom]
+    [y, graph.op("Not", &[&is_value])]
 }
