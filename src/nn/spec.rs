@@ -277,7 +277,8 @@ fn width_after(layers: &[Layer], mut width: usize, path: &str) -> Result<usize> 
             Layer::Rational(layer) => layer.check().map_err(|error| wrong(error.to_string()))?,
             Layer::MaskedNorm { epsilon, .. } if !(epsilon.is_finite() && *epsilon >= 0.0) => {
                 return Err(wrong(format!(
-                    "a masked norm's epsilon is {epsilon}, wanted a finite number of at least 0"
+                    "a masked norm's epsilon is {}, wanted a finite number of at least 0",
+                    number(*epsilon)
                 )));
             }
             Layer::Projective(_) => return Err(wrong("a projective head can only be the last layer".into())),
