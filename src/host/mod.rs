@@ -1,11 +1,14 @@
 //! Where the platform is asked for anything: clock, entropy, threads, files, processor. Two files, the same items.
 
-#[cfg(all(target_arch = "wasm32", feature = "portable"))]
-mod exact;
 #[cfg(not(target_arch = "wasm32"))]
 mod files;
 #[cfg(not(target_arch = "wasm32"))]
 mod folders;
+#[cfg(not(all(target_arch = "wasm32", feature = "portable")))]
+mod fused;
+#[cfg(all(target_arch = "wasm32", feature = "portable"))]
+#[path = "fused_exact.rs"]
+mod fused;
 #[cfg(not(target_arch = "wasm32"))]
 mod native;
 mod number;
@@ -17,15 +20,20 @@ mod team;
 #[cfg(target_arch = "wasm32")]
 mod web;
 
-#[cfg(all(target_arch = "wasm32", feature = "portable"))]
-pub use exact::*;
 #[cfg(not(target_arch = "wasm32"))]
 pub use files::*;
 #[cfg(not(target_arch = "wasm32"))]
 pub use folders::*;
+pub use fused::{fused, fused_negated};
 #[cfg(not(target_arch = "wasm32"))]
 pub use native::*;
 pub use number::{DOUBLES, Number, SINGLES, number, parse_number};
 pub use team::Team;
 #[cfg(target_arch = "wasm32")]
 pub use web::*;
+
+/// The vector instructions that this build of the engine for browsers may use.
+#[cfg(all(target_arch = "wasm32", target_feature = "relaxed-simd"))]
+use pulp::wasm::RelaxedSimd as Instructions;
+#[cfg(all(target_arch = "wasm32", not(target_feature = "relaxed-simd")))]
+use pulp::wasm::Simd128 as Instructions;

@@ -50,20 +50,6 @@ pub fn vectorize<Op: pulp::WithSimd>(op: Op) -> Op::Output {
     }
 }
 
-/// a * b + c, rounded once.
-#[expect(clippy::inline_always, reason = "one instruction of the kernels")]
-#[inline(always)]
-pub fn fused<S: pulp::Simd>(simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
-    simd.mul_add_e_f32s(a, b, c)
-}
-
-/// c - a * b, rounded once.
-#[expect(clippy::inline_always, reason = "one instruction of the kernels")]
-#[inline(always)]
-pub fn fused_negated<S: pulp::Simd>(simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
-    simd.negate_mul_add_e_f32s(a, b, c)
-}
-
 /// The larger of the two; x where x is NaN.
 #[expect(clippy::inline_always, reason = "one instruction of the kernels")]
 #[inline(always)]

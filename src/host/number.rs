@@ -202,7 +202,7 @@ mod tests {
             assert_eq!(got, wanted, "{:#x}", x.to_bits());
         }
         let doubles = (0..=u64::MAX >> 47)
-            .map(|at| f64::from_bits(at << 47 | at * at))
+            .map(|at| f64::from_bits((at << 47) | (at * at)))
             .chain(DOUBLES.map(|(x, _)| f64::from_bits(x)));
         for x in doubles {
             let [got, wanted] = [format!("{0} {0:?} {0:e}", number(x)), format!("{x} {x:?} {x:e}")];

@@ -73,27 +73,8 @@ pub fn instruction_set() -> String {
 /// Runs `op` with those instructions. Every browser that has WebGPU has them, so there is no second copy of the kernels.
 #[inline]
 pub fn vectorize<Op: pulp::WithSimd>(op: Op) -> Op::Output {
-    #[cfg(target_feature = "relaxed-simd")]
-    let simd = pulp::wasm::RelaxedSimd::try_new();
-    #[cfg(not(target_feature = "relaxed-simd"))]
-    let simd = pulp::wasm::Simd128::try_new();
-    pulp::Simd::vectorize(simd.expect("build for wasm with -Ctarget-feature=+simd128"), op)
-}
-
-/// a * b + c, fused where the browser's processor fuses.
-#[cfg(not(feature = "portable"))]
-#[expect(clippy::inline_always, reason = "one instruction of the kernels")]
-#[inline(always)]
-pub fn fused<S: pulp::Simd>(simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
-    simd.mul_add_e_f32s(a, b, c)
-}
-
-/// c - a * b, fused where the browser's processor fuses.
-#[cfg(not(feature = "portable"))]
-#[expect(clippy::inline_always, reason = "one instruction of the kernels")]
-#[inline(always)]
-pub fn fused_negated<S: pulp::Simd>(simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
-    simd.negate_mul_add_e_f32s(a, b, c)
+    let simd = super::Instructions::try_new().expect("build for wasm with -Ctarget-feature=+simd128");
+    pulp::Simd::vectorize(simd, op)
 }
 
 /// The larger of the two; x where x is NaN. The instruction of that name takes eight on x86-64, for NaN's sake; this one takes one.
