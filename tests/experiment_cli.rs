@@ -60,7 +60,7 @@ fn wrong_questions_are_refused_at_once() {
         (
             "experiment lj --methods mlp,magic",
             2,
-            "mero: experiment: lj has no method \"magic\"; it has formula, mlp, rbf, siren, rational, improper, hard-wall\n",
+            "mero: experiment: lj has no method \"magic\"; it has formula, mlp, rbf, siren, rational, improper, powers, hard-wall\n",
         ),
         (
             "experiment dose --device dry",

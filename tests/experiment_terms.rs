@@ -2,7 +2,7 @@
 
 use meromorph::autograd::Var;
 use meromorph::experiment::terms::{
-    columns, decoded, double_angle, guarded, margin, mean, on_circle, polynomial, renormalise, row, sign,
+    columns, decoded, double_angle, guarded, margin, mean, on_circle, polynomial, relative, renormalise, row, sign,
 };
 use meromorph::tensor::Tensor;
 use meromorph::{Device, ops};
@@ -64,6 +64,24 @@ fn the_double_angle_takes_a_pair_and_its_opposite_for_one() {
     close(&value(&double_angle([&back_p, &back_q], [&zeros, &ones], &ones)), &value(&loss));
     let by_q = value(ops::grad(&loss, &[&q]).unwrap()[0].as_ref().unwrap());
     assert!(by_q.is_sorted_by(|a, b| a > b), "the pull grows with the angle: {by_q:?}");
+}
+
+#[test]
+fn relative_errors_do_not_see_a_common_factor() {
+    let device = Device::cpu(1);
+    // y = 2 / (0.3 - 0.4j) = 2.4 + 3.2j, then y twice as large, and no response at all.
+    let found = |factor: f32| {
+        let [p, c, d] = [2.0, 0.3, -0.4].map(|part| column(&device, &[factor * part; 3]));
+        let [a, b] = [[2.4, 4.8, 0.0], [3.2, 6.4, 0.0]].map(|part| column(&device, &part));
+        value(&relative(&p, [&c, &d], [&a, &b]))
+    };
+    for factor in [1.0, -50.0, 1e-3] {
+        let got = found(factor);
+        assert!(got[0] < 1e-12, "{got:?}");
+        close(&got[1..], &[0.2, 1.0]);
+    }
+    let none = column(&device, &[0.0]);
+    close(&value(&relative(&none, [&none, &none], [&none, &none])), &[0.0]);
 }
 
 #[test]

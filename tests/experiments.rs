@@ -6,8 +6,8 @@ use std::f64::consts::PI;
 
 use meromorph::Device;
 use meromorph::experiment::{
-    Confusion, Domain, Estimate, Mode, OperatingPoints, Operation, Purpose, Report, Request, Role, Stream, Verdict,
-    auroc, average_precision, dose, ik, lj, log_space, mean, page, quantile, rf, run, sweep,
+    Confusion, Domain, Estimate, MethodReport, Mode, OperatingPoints, Operation, Purpose, Report, Request, Role,
+    Stream, Verdict, auroc, average_precision, dose, ik, lj, log_space, mean, page, quantile, rf, run, sweep,
 };
 use pollster::block_on;
 
@@ -365,6 +365,46 @@ fn the_published_method_meets_the_rival_it_names() {
         few.comparisons().iter().all(|comparison| comparison.verdict() == Verdict::Open),
         "two seeds decide nothing"
     );
+}
+
+#[test]
+fn our_own_method_meets_the_published_one_with_no_more_parameters() {
+    for domain in [Domain::Dose, Domain::Rf, Domain::Ik, Domain::Lj] {
+        let names = contract(domain, &[1], &[]);
+        let report = contract(domain, &[1, 2], &[names.published, names.ours]);
+        let [published, ours] = [report.published, report.ours].map(|name| {
+            report.methods.iter().find(|method| method.name == name).unwrap_or_else(|| panic!("no method {name}"))
+        });
+        assert!(ours.parameters <= published.parameters, "{}: {} parameters", ours.name, ours.parameters);
+        assert_eq!((ours.role, published.role), (Role::Projective, Role::Projective));
+        let steps = |method: &MethodReport| method.trials.iter().map(|trial| trial.steps).collect::<Vec<_>>();
+        assert_eq!(steps(ours), steps(published), "the same number of steps");
+        let reproduced = report.reproduced();
+        assert!(!reproduced.is_empty());
+        for comparison in &reproduced {
+            assert_eq!((comparison.ours.0, comparison.theirs.0), (report.ours, report.published));
+            assert!(comparison.metric.is_headline && comparison.verdict() == Verdict::Open, "two seeds decide nothing");
+        }
+        let json = &report.to_json()["reproduced"][0];
+        assert_eq!((json["own"].as_str(), json["published"].as_str()), (Some(report.ours), Some(report.published)));
+        assert_eq!(json["own_mean"].as_f64(), Some(reproduced[0].ours.1));
+    }
+}
+
+/// A metric of each method after many passes over the few rows of a contract.
+fn after(domain: Domain, epochs: usize, methods: &[&str], metric: &str) -> Vec<f64> {
+    let methods = methods.iter().map(|name| (*name).to_owned()).collect();
+    let request = Request { mode: Mode::Contract, seeds: vec![1], methods, epochs: Some(epochs) };
+    let report = block_on(run(domain, &request, &Device::cpu(1), &mut |_, _, _| {})).unwrap();
+    report.methods.iter().map(|method| report.estimate(method, metric).unwrap().mean).collect()
+}
+
+#[test]
+fn families_that_hold_the_truth_find_it() {
+    let found = after(Domain::Rf, 400, &["transfer", "power-law"], "mse_extrapolation");
+    assert!(found[1] < 1e-3 * found[0], "a resonator's coefficients are powers of its conditions: {found:?}");
+    let found = after(Domain::Lj, 400, &["mlp", "powers"], "decades_05_08");
+    assert!(found[1] < 0.5 * found[0], "exponents are learnt from r ≥ 0.8: {found:?}");
 }
 
 #[test]

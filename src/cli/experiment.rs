@@ -157,6 +157,7 @@ fn tell(report: &Report) {
     }
     for (head, comparisons) in [
         (format!("as claimed: {} against {}", report.published, report.rival.0), report.claimed()),
+        (format!("meromorph's own: {} against {}", report.ours, report.published), report.reproduced()),
         ("the best projective method against the best baseline".to_owned(), report.comparisons()),
     ] {
         if !comparisons.is_empty() {

@@ -64,6 +64,8 @@ pub(super) struct Facts {
     pub claim: &'static str,
     /// The method that the claim is made for.
     pub published: &'static str,
+    /// The method of this engine's own that stands against it.
+    pub ours: &'static str,
     /// The baseline that the claim names, and the metrics it is about.
     pub rival: (&'static str, &'static [&'static str]),
     pub metrics: &'static [Metric],

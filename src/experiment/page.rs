@@ -55,16 +55,16 @@ fn outcome(report: &Report) -> String {
         let items: String = all.iter().map(|comparison| format!("<li>{}</li>", sentence(comparison))).collect();
         format!("<ul class=\"outcome\">{items}</ul>")
     };
-    let claimed = report.claimed();
-    let claimed = if claimed.is_empty() {
-        String::new()
-    } else {
-        format!("<h3>As claimed: <i>{}</i> against <i>{}</i></h3>{}", report.published, report.rival.0, list(&claimed))
+    let headed = |head: &str, one: &str, other: &str, all: &[Comparison]| match all {
+        [] => String::new(),
+        all => format!("<h3>{head}: <i>{one}</i> against <i>{other}</i></h3>{}", list(all)),
     };
+    let claimed = headed("As claimed", report.published, report.rival.0, &report.claimed());
+    let own = headed("Meromorph's own", report.ours, report.published, &report.reproduced());
     let remarks: Vec<String> = report.remarks.iter().map(remark).collect();
     let remarks = if remarks.is_empty() { String::new() } else { format!("<dl>{}</dl>", remarks.concat()) };
     format!(
-        "<section><h2>What came out</h2><p>{}</p>{claimed}<h3>The best projective method against the best baseline</h3>{}{remarks}\
+        "<section><h2>What came out</h2><p>{}</p>{claimed}{own}<h3>The best projective method against the best baseline</h3>{}{remarks}\
          <p class=\"small\">The best is, figure by figure, the one with the best mean. Differences are paired by seed; \
          brackets hold the 95 % bootstrap interval. Fewer than five seeds decide nothing.</p></section>",
         summary(&comparisons),

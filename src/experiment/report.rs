@@ -34,6 +34,8 @@ pub struct Report {
     pub device: String,
     /// The method that the claim is made for.
     pub published: &'static str,
+    /// The method of this engine's own that stands against it.
+    pub ours: &'static str,
     /// The baseline that the claim names, and the metrics it is about.
     pub rival: (&'static str, &'static [&'static str]),
     /// What was measured.
@@ -92,13 +94,13 @@ pub struct Trace {
     pub points: Vec<[f64; 2]>,
 }
 
-/// A projective method against a baseline, on one metric; of several, those with the best means.
+/// A method against another, on one metric; of several, those with the best means.
 pub struct Comparison {
     /// The metric.
     pub metric: Metric,
-    /// The projective method and its mean.
+    /// The first and its mean.
     pub ours: (&'static str, f64),
-    /// The baseline and its mean.
+    /// The other and its mean.
     pub theirs: (&'static str, f64),
     /// Ours minus theirs, by seed.
     pub difference: Estimate,
@@ -128,7 +130,7 @@ impl Report {
         methods: Vec<MethodReport>,
         remarks: Vec<Remark>,
     ) -> Self {
-        let Facts { name, title, about, claim, published, rival, metrics, charts } = *facts;
+        let Facts { name, title, about, claim, published, ours, rival, metrics, charts } = *facts;
         let threads = if device.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", device.threads) };
         Self {
             name,
@@ -136,6 +138,7 @@ impl Report {
             about,
             claim,
             published,
+            ours,
             rival,
             mode: request.mode.name(),
             sizes,
@@ -164,6 +167,13 @@ impl Report {
         let metrics = self.metrics.iter().filter(|metric| keys.contains(&metric.key));
         let is_published = |method: &MethodReport| method.name == self.published;
         metrics.filter_map(|metric| self.compare(metric, is_published, |method| method.name == rival)).collect()
+    }
+
+    /// This engine's own method against the one that the claim is made for, on every headline metric that both have.
+    pub fn reproduced(&self) -> Vec<Comparison> {
+        let headlines = self.metrics.iter().filter(|metric| metric.is_headline && metric.better != Better::Neither);
+        let is_ours = |method: &MethodReport| method.name == self.ours;
+        headlines.filter_map(|metric| self.compare(metric, is_ours, |method| method.name == self.published)).collect()
     }
 
     fn compare(
@@ -212,6 +222,7 @@ impl Report {
     /// Everything, as one JSON object.
     pub fn to_json(&self) -> Value {
         let [epochs, batch] = self.epochs_and_batch;
+        let rival = |one: &Comparison| one.to_json(["projective", "baseline"]);
         json!({
             "schema": "meromorph.experiment",
             "schema_version": 1,
@@ -227,8 +238,9 @@ impl Report {
             "claim": self.claim,
             "metrics": self.metrics,
             "methods": self.methods.iter().map(|method| self.method_json(method)).collect::<Vec<_>>(),
-            "claimed": self.claimed().iter().map(Comparison::to_json).collect::<Vec<_>>(),
-            "comparisons": self.comparisons().iter().map(Comparison::to_json).collect::<Vec<_>>(),
+            "claimed": self.claimed().iter().map(rival).collect::<Vec<_>>(),
+            "reproduced": self.reproduced().iter().map(|one| one.to_json(["own", "published"])).collect::<Vec<_>>(),
+            "comparisons": self.comparisons().iter().map(rival).collect::<Vec<_>>(),
             "remarks": self.remarks,
             "charts": (0..self.charts.len()).map(|chart| self.chart_json(chart)).collect::<Vec<_>>(),
         })
@@ -284,15 +296,16 @@ impl Comparison {
         }
     }
 
-    fn to_json(&self) -> Value {
+    /// With the names that the two methods go by.
+    fn to_json(&self, [one, other]: [&str; 2]) -> Value {
         let verdict = match self.verdict() {
             Verdict::Better => "better",
             Verdict::Worse => "worse",
             Verdict::Open => "open",
         };
         json!({
-            "metric": self.metric.key, "projective": self.ours.0, "projective_mean": self.ours.1,
-            "baseline": self.theirs.0, "baseline_mean": self.theirs.1, "difference": self.difference, "verdict": verdict,
+            "metric": self.metric.key, one: self.ours.0, format!("{one}_mean"): self.ours.1,
+            other: self.theirs.0, format!("{other}_mean"): self.theirs.1, "difference": self.difference, "verdict": verdict,
         })
     }
 }

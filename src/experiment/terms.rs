@@ -101,6 +101,17 @@ pub fn guarded(p: &Var, q: &Var, epsilon: f32) -> Var {
     ops::fused(&[p, q], |v| v[0] / (v[1] + expr::select(expr::lt(v[1], 0.0), -epsilon, epsilon)))
 }
 
+/// |p - D y|² / (|p|² + |D y|²) by row, for a real numerator p, a complex denominator D and a complex target y, each part [rows, 1]:
+/// the error as a share of the value, without a division by D; (p, D) and any multiple of it get the same.
+pub fn relative(p: &Var, denominator: [&Var; 2], target: [&Var; 2]) -> Var {
+    let ([c, d], [a, b]) = (denominator, target);
+    ops::fused(&[p, c, d, a, b], |v| {
+        let (real, imaginary) = (v[1] * v[3] - v[2] * v[4], v[1] * v[4] + v[2] * v[3]);
+        let size = v[0] * v[0] + real * real + imaginary * imaginary;
+        (expr::square(v[0] - real) + expr::square(imaginary)) / (size + 1e-30)
+    })
+}
+
 /// Σ of losses, each times its weight.
 pub fn weighted(terms: &[(f32, &Var)]) -> Var {
     let scaled = |&(weight, term): &(f32, &Var)| ops::fused(&[term], |v| v[0] * weight);

@@ -30,6 +30,7 @@ pub(super) static FACTS: Facts = Facts {
     claim: "A denominator that may be zero says \"no number here\" with far fewer censored curves reported as finite than a \
             division guarded by an epsilon (published for the latter: 57.3 %).",
     published: "projective",
+    ours: "odds",
     rival: ("rational-eps", &["false_inside"]),
     metrics: &[
         Metric::headline("false_inside", "censored called finite", Better::Less),

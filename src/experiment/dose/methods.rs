@@ -2,6 +2,7 @@
 //! projective ones, whose denominator says "censored" and whose numerator then says on which side.
 
 use super::measure::{Call, TAU, by_denominator, by_logits, by_number};
+use super::odds::{EVEN, odds};
 use super::pairs::{
     MIDWAY, PUBLISHED, Variant, angular_net, direction_head, double_angle_head, off_centre, pair, pair_net,
     rational_body,
@@ -54,6 +55,13 @@ pub(super) fn all() -> Vec<Method<Call>> {
             Role::Projective,
             || vec![double_angle_head()],
             |z| off_centre(by_denominator(&z[0], MIDWAY)),
+        ),
+        Method::learnt(
+            "odds",
+            "Q is the chance that there is a number, P / Q the number, logits for the side, τ = 1/2: meromorph's own",
+            Role::Projective,
+            || vec![odds()],
+            |z| off_centre(by_denominator(&z[0], EVEN)),
         ),
     ]
 }

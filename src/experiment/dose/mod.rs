@@ -4,6 +4,7 @@
 
 mod measure;
 mod methods;
+mod odds;
 mod pairs;
 
 use super::fit::{Lesson, Rows};

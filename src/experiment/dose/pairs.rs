@@ -98,7 +98,7 @@ pub(super) fn pair(features: &Var, extras: &[Var]) -> [Var; 2] {
 }
 
 /// Middle and half-width of the window: what a centred target is measured from and in.
-const CENTRE: [f32; 2] = [-7.0, 2.0];
+pub(super) const CENTRE: [f32; 2] = [-7.0, 2.0];
 
 /// Half of the smallest |Q| of a centred target inside: 1 / √(1 + 0.9²) = 0.74.
 pub(super) const MIDWAY: f64 = 0.37;
@@ -156,7 +156,7 @@ pub(super) fn direction_head() -> Net {
 }
 
 /// Cross-entropy of two logits over the censored rows, the mean of "below" weighing as much as that of "above".
-fn direction(logits: &Var, batch: &Batch) -> Var {
+pub(super) fn direction(logits: &Var, batch: &Batch) -> Var {
     let class = target(batch, 1);
     let log_p = ops::log_softmax(logits);
     let half = |column: usize, number: f32| {

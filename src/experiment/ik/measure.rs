@@ -23,6 +23,7 @@ pub(super) static FACTS: Facts = Facts {
     claim: "Projective models are more accurate than an ensemble of guarded divisions in the buckets nearest to the pole \
             (published: B0 .0022 against .0032, B1 .0013 against .0024), and vary less from seed to seed.",
     published: "projective-full",
+    ours: "damped",
     rival: ("eps-ensemble", &["mse_b0", "mse_b1"]),
     metrics: &[
         Metric::headline("mse_b0", "MSE, |det J| ≤ 1e-5", Better::Less),

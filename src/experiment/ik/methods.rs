@@ -2,6 +2,7 @@
 //! division, and the projective models with one denominator per joint or one for both.
 
 use super::DAMPING;
+use super::damped::damped;
 use super::measure::{Steps, direct, known, strict};
 use crate::autograd::Var;
 use crate::experiment::harness::{Kind, Method, Role};
@@ -52,6 +53,9 @@ pub(super) fn all() -> Vec<Method<Steps>> {
             "one Q for both joints from a rational 3/2; margin and sign near the poles",
             || vec![full()],
         ),
+        projective("damped", "linear in the wanted step, Q = s² + ε² c, zeros of s learnt: meromorph's own", || {
+            vec![damped()]
+        }),
     ]
 }
 

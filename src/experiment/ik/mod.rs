@@ -1,6 +1,7 @@
 //! Inverse kinematics of a planar arm with two links of length 1, near the poses where its Jacobian is singular: θ2 = 0 and π.
 //! Learnt is the step of the joints that damped least squares takes for a wanted step of the hand. After ZeroProofML's IK domain.
 
+mod damped;
 mod measure;
 mod methods;
 

@@ -25,6 +25,7 @@ pub(super) static FACTS: Facts = Facts {
     claim: "A rational model extrapolates into the wall with a small fraction of a perceptron's error (published: 3,240 times \
             lower below 0.9 σ, later toned down to a stress test in one dimension).",
     published: "improper",
+    ours: "powers",
     rival: ("mlp", &["relative_below_05", "relative_05_08", "decades_below_05", "decades_05_08"]),
     metrics: &[
         Metric::headline("relative_below_05", "relative error, r < 0.5", Better::Less),

@@ -2,6 +2,7 @@
 //! something of poles: a rational function, one whose numerator outgrows its denominator, and one given the hard wall itself.
 
 use super::measure::{Potentials, direct, known, strict};
+use super::powers::powers;
 use super::{DISTANCES, SCALE};
 use crate::autograd::Var;
 use crate::experiment::harness::{Kind, Method, Role};
@@ -45,16 +46,23 @@ pub(super) fn all() -> Vec<Method<Potentials>> {
             || vec![improper()],
             strict,
         ),
+        learnt(
+            "powers",
+            "eight powers of u with learnt exponents: a pole of learnt order, meromorph's own",
+            Role::Projective,
+            || vec![powers()],
+            direct,
+        ),
         learnt("hard-wall", "4 / r^12 given, the rest a perceptron", Role::Informed, || vec![hard_wall()], direct),
     ]
 }
 
 /// u = 0.8 / r.
-fn inverse(x: &Var) -> Var {
+pub(super) fn inverse(x: &Var) -> Var {
     columns(x, 0, 1)
 }
 
-fn squared(z: &[Var], batch: &Batch) -> Var {
+pub(super) fn squared(z: &[Var], batch: &Batch) -> Var {
     mse(&z[0], &batch.y, &batch.weight)
 }
 

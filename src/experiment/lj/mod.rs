@@ -3,6 +3,7 @@
 
 mod measure;
 mod methods;
+mod powers;
 
 use super::fit::{Lesson, Rows};
 use super::harness::{Chooser, Mode, Subject};

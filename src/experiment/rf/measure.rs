@@ -22,6 +22,7 @@ pub(super) static FACTS: Facts = Facts {
     claim: "A model that gives a numerator and a denominator keeps the peaks of filters sharper than any it has seen, where \
             perceptrons cut them off (published: 1.75 times the yield of a perceptron).",
     published: "transfer",
+    ours: "log-transfer",
     rival: ("mlp", &["retention"]),
     metrics: &[
         Metric::headline("retention", "peaks kept (≥ 0.9)", Better::More),

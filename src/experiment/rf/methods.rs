@@ -1,6 +1,7 @@
 //! The methods of the domain: the formula, perceptrons of several sizes, and models that give numerator and denominator.
 
 use super::measure::{Responses, direct, known, masked};
+use super::powers::{log_transfer, power_law};
 use crate::autograd::Var;
 use crate::experiment::harness::{Kind, Method, Role};
 use crate::experiment::net::{Batch, Extra, Net, Start};
@@ -36,6 +37,12 @@ pub(super) fn all() -> Vec<Method<Responses>> {
         projective("rational-transfer", "coefficients of H(s) from all inputs, degrees 2/2", || {
             vec![rational_transfer()]
         }),
+        projective("log-transfer", "logarithms of the coefficients, relative error of pairs: meromorph's own", || {
+            vec![log_transfer()]
+        }),
+        projective("power-law", "the same from straight lines alone, a family that holds the formula", || {
+            vec![power_law()]
+        }),
     ]
 }
 
@@ -62,7 +69,7 @@ fn side_by_side(real: &Var, imaginary: &Var) -> Var {
 }
 
 /// (a + jb) / (c + jd), 0 and marked ⊥ where |c + jd| < 1e-8: [rows, 2] and [rows, 1].
-fn divided([a, b]: [&Var; 2], [c, d]: [&Var; 2]) -> Vec<Var> {
+pub(super) fn divided([a, b]: [&Var; 2], [c, d]: [&Var; 2]) -> Vec<Var> {
     let size = ops::fused(&[c, d], |v| v[0] * v[0] + v[1] * v[1]);
     let bottom = ops::fused(&[&size], |v| expr::lt(v[0], TINY * TINY)).detach();
     let part = |x: &Var, y: &Var, sign: f32| {
@@ -78,7 +85,7 @@ fn divided([a, b]: [&Var; 2], [c, d]: [&Var; 2]) -> Vec<Var> {
 }
 
 /// 10^x of a column.
-fn power_of_ten(x: &Var, column: usize) -> Var {
+pub(super) fn power_of_ten(x: &Var, column: usize) -> Var {
     ops::fused(&[&columns(x, column, 1)], |v| expr::exp(std::f32::consts::LN_10 * v[0]))
 }
 

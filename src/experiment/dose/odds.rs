@@ -1,0 +1,60 @@
+//! Pairs by odds: the denominator is the chance that a curve has a number, the numerator that chance times the number.
+//! P = q v and Q = q with q = σ(a), so P / Q = v, Q = 0 is "censored", and τ = 1/2 is where both errors weigh the same.
+
+use super::methods::{INPUTS, target};
+use super::pairs::{CENTRE, direction};
+use crate::autograd::Var;
+use crate::experiment::net::{Batch, Net};
+use crate::experiment::terms::{columns, mean, ratio, row, weighted};
+use crate::kernels::scalar::expr;
+use crate::nn::{Activation, Spec};
+use crate::ops;
+
+/// Below this chance of a number a curve is called censored.
+pub(super) const EVEN: f64 = 0.5;
+
+/// What the perceptron's outputs for chance and number are multiplied by: the published forty steps must move them far enough.
+const GAIN: f32 = 4.0;
+
+/// How much the chance weighs beside number and side.
+const CHANCE: f32 = 4.0;
+
+/// Half-windows up to which an error counts by its square, above by its size.
+const NARROW: f32 = 0.05;
+
+/// A perceptron of centred inputs gives log-odds, the number in half-windows from the middle, and two logits for the side.
+pub(super) fn odds() -> Net {
+    Net {
+        body: Spec::mlp(INPUTS, &[64, 62], 4, Activation::Silu),
+        extras: Vec::new(),
+        head: Box::new(|parts, x| {
+            let z = parts.body(&centred(x));
+            let [odds, value] = [0, 1].map(|at| ops::fused(&[&columns(&z, at, 1)], |v| GAIN * v[0]));
+            let chance = ops::sigmoid(&odds);
+            vec![ops::mul(&chance, &value), chance, columns(&z, 2, 2), odds, value]
+        }),
+        loss: Box::new(loss),
+        adjust: None,
+    }
+}
+
+/// log10 c from the middle of the window in half-windows, responses from 1/2 in halves.
+fn centred(x: &Var) -> Var {
+    let [middle, half] = CENTRE;
+    let each = |pair: [f32; 2]| row(x, &pair.repeat(INPUTS / 2));
+    ops::fused(&[x, &each([middle, 0.5]), &each([1.0 / half, 2.0])], |v| (v[0] - v[1]) * v[2])
+}
+
+/// Cross-entropy of the chance, √(1 + (error / d)²) - 1 in units of 1 / d over finite curves, cross-entropy of the side.
+fn loss(z: &[Var], batch: &Batch) -> Var {
+    let (yn, yd) = (target(batch, 3), target(batch, 4));
+    let [middle, half] = CENTRE;
+    let chance = ops::fused(&[&z[3], &yd], |v| expr::softplus(v[0]) - v[1] * v[0]);
+    let finite = ops::mul(&yd, &batch.weight);
+    let off = ops::fused(&[&z[4], &yn, &finite], |v| {
+        let off = (v[0] - (v[1] - middle) * (1.0 / half)) * (1.0 / NARROW);
+        v[2] * (expr::sqrt(1.0 + off * off) - 1.0) * NARROW
+    });
+    let chance = mean(&chance, &batch.weight);
+    weighted(&[(CHANCE, &chance), (1.0, &ratio(&off, &finite)), (1.0, &direction(&z[2], batch))])
+}

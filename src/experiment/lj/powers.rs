@@ -1,0 +1,47 @@
+//! A pole of learnt order: V = Σ_k c_k u^(n_k) with u = 0.8 σ / r, n_k > 0. With N the largest n_k it is the pair
+//! P = Σ_k c_k u^(n_k - N), Q = u^-N, and Q = 0 is r = 0. No exponent is given; the true ones lie in the family.
+
+use super::methods::{inverse, squared};
+use crate::autograd::Var;
+use crate::experiment::net::{Batch, Extra, Net, Start};
+use crate::experiment::terms::{mean, row, weighted};
+use crate::kernels::scalar::expr;
+use crate::nn::Spec;
+use crate::ops;
+
+/// Terms.
+const TERMS: usize = 8;
+/// First and last exponent at the start, the others evenly between in the logarithm.
+const EXPONENTS: [f32; 2] = [1.0, 24.0];
+/// What learnt heights are multiplied by, and learnt logarithms of exponents.
+const GAINS: [f32; 2] = [60.0, 6.0];
+/// Below this V / scale an error counts by its size, above by its share.
+const FLOOR: f32 = 0.05;
+
+pub(super) fn powers() -> Net {
+    let nothing = || Extra { shape: [1, TERMS].into(), start: Start::Values(vec![0.0; TERMS]) };
+    Net {
+        // A perceptron with nothing to learn: all parameters are the head's.
+        body: Spec { inputs: 1, layers: Vec::new() },
+        extras: vec![nothing(), nothing()],
+        head: Box::new(|parts, x| {
+            let u = parts.body(&inverse(x));
+            let [low, high] = EXPONENTS;
+            let place = |at: usize| low * (high / low).powf(at as f32 / (TERMS - 1) as f32);
+            let first = row(&u, &(0..TERMS).map(place).collect::<Vec<f32>>());
+            let [height, order] = GAINS;
+            let terms = ops::fused(&[&u, &parts.extras[0], &parts.extras[1], &first], |v| {
+                height * v[1] * expr::exp(v[3] * expr::exp(order * v[2]) * expr::ln(v[0]))
+            });
+            vec![ops::sum(&terms, 1..2)]
+        }),
+        loss: Box::new(loss),
+        adjust: None,
+    }
+}
+
+/// The squared error and the squared share of it: V spans five decades where it is learnt.
+fn loss(z: &[Var], batch: &Batch) -> Var {
+    let share = ops::fused(&[&z[0], &batch.y], |v| expr::square(v[0] - v[1]) / (v[1] * v[1] + FLOOR * FLOOR));
+    weighted(&[(1.0, &mean(&share, &batch.weight)), (1.0, &squared(z, batch))])
+}
