@@ -165,6 +165,11 @@ fn bad_questions_are_refused_in_the_users_words() {
         ("train good.csv --target y --batch 0", "train: batch is 0; a step needs at least 1 row", 2),
         ("train good.csv --target y --lr 0", "train: lr is 0; a learning rate is a finite number above 0", 2),
         ("train good.csv --target y --dropout 1", "train: dropout is 1, wanted at least 0 and less than 1", 2),
+        (
+            "train good.csv --target y --hidden none --norm batch",
+            "train: a norm stands between hidden layers, of which there are none",
+            2,
+        ),
         ("train good.csv --target y --test 2", "train: good.csv: test part is 2, wanted at least 0 and less than 1", 1),
         (
             "train good.csv --target y --device cpu --lr 1e9 --optimizer sgd --seed 1",

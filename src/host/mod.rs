@@ -37,3 +37,6 @@ pub use web::*;
 use pulp::wasm::RelaxedSimd as Instructions;
 #[cfg(all(target_arch = "wasm32", not(target_feature = "relaxed-simd")))]
 use pulp::wasm::Simd128 as Instructions;
+/// Whether they have fused products.
+#[cfg(target_arch = "wasm32")]
+const FUSES: bool = cfg!(target_feature = "relaxed-simd");

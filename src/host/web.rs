@@ -67,7 +67,7 @@ pub fn processor() -> String {
 
 /// The vector instructions the kernels will use.
 pub fn instruction_set() -> String {
-    "simd128".into()
+    if super::FUSES { "relaxed simd128".into() } else { "simd128".into() }
 }
 
 /// Runs `op` with those instructions. Every browser that has WebGPU has them, so there is no second copy of the kernels.

@@ -46,7 +46,13 @@ pub fn forward(spec: &Spec, parameters: &[Var], x: &Var, mode: &Mode) -> Var {
 /// The same, and what the norms have seen by the end of the step if the pass trains.
 pub fn learn(spec: &Spec, parameters: &[Var], x: &Var, mode: &Mode) -> (Var, Vec<Seen>) {
     let mut pass = Pass::over(parameters, mode);
-    (pass.layers(&spec.layers, x.clone(), "layers"), pass.seen)
+    let y = pass.layers(&spec.layers, x.clone(), "layers");
+    let y = match pass.rows().filter(|_| spec.head().is_none()) {
+        // A model that cannot say ⊥ must not give a number instead: it is infinite there, as it would be without masks.
+        Some(rows) => ops::fused(&[&y, &rows], |v| v[0] + v[1] / (1.0 - v[1])),
+        None => y,
+    };
+    (y, pass.seen)
 }
 
 /// After each layer but the head, 1 for each row, [rows, 1], that has met a pole.

@@ -58,6 +58,7 @@ pub enum Layer {
     /// (x - mean) / √(variance + epsilon) of each column, ⊥ left out (Ioffe and Szegedy 2015). While training mean and variance are the
     /// batch's; a prediction has those of the training batches, the latest counting most, so it does not depend on the rows beside it.
     /// A column without spread, or of which training has seen no value, is ⊥: without an epsilon the model must end in a projective head.
+    /// Where a model without one meets ⊥ all the same, because a value overflows, its prediction is infinite.
     /// It has no gain and no bias of its own; the bias of a layer right before it goes with the mean.
     MaskedNorm {
         /// Floor under the variance, at least 0.
@@ -275,9 +276,10 @@ fn width_after(layers: &[Layer], mut width: usize, path: &str) -> Result<usize> 
                 }
             }
             Layer::Rational(layer) => layer.check().map_err(|error| wrong(error.to_string()))?,
-            Layer::MaskedNorm { epsilon, .. } if !(epsilon.is_finite() && *epsilon >= 0.0) => {
+            // Some devices take a subnormal number for 0.
+            Layer::MaskedNorm { epsilon, .. } if *epsilon != 0.0 && !(epsilon.is_normal() && *epsilon > 0.0) => {
                 return Err(wrong(format!(
-                    "a masked norm's epsilon is {}, wanted a finite number of at least 0",
+                    "a masked norm's epsilon is {}, wanted 0 or a normal number above it",
                     number(*epsilon)
                 )));
             }

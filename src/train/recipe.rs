@@ -204,6 +204,9 @@ impl Recipe {
                 "rational layers with poles say ⊥; give the model a head that can, such as rational".into(),
             );
         }
+        if self.norm.is_some() && self.hidden.as_ref().is_some_and(Vec::is_empty) {
+            return refused("a norm stands between hidden layers, of which there are none".into());
+        }
         if self.hidden.iter().flatten().any(|width| *width == 0) {
             return refused("a hidden layer of width 0; wanted whole numbers above 0".into());
         }

@@ -68,6 +68,11 @@ pub(super) fn recipe(options: &JsValue, target: Option<&str>) -> Result<Recipe> 
         draws_poles: options.flag("samplePoles")?,
         ..Course::default()
     };
+    let terms = terms(&options, course.held_coverage.is_some())?;
+    if head.is_none() && (terms.is_some() || course.draws_poles || course.held_coverage.is_some()) {
+        let what = "term, holdCoverage and samplePoles belong to a head with poles; give head: \"rational\"";
+        return Err(Error::new(format!("train: {what}")));
+    }
     Ok(Recipe {
         choice: choice(&options, target, head.is_some())?,
         fractions: Fractions {
@@ -79,7 +84,7 @@ pub(super) fn recipe(options: &JsValue, target: Option<&str>) -> Result<Recipe> 
         rational,
         norm: options.one_of("norm", &[("batch", Norm::Batch), ("layer", Norm::Layer)])?,
         dropout: options.number("dropout")?.unwrap_or(0.0) as f32,
-        loss: loss(&options)?.or(terms(&options, course.held_coverage.is_some())?),
+        loss: loss(&options)?.or(terms),
         smoothing: options.number("smoothing")?.map(|share| share as f32),
         optimizer: optimizer(&options)?,
         weight_decay: options.number("weightDecay")?.map(|decay| decay as f32),

@@ -260,6 +260,21 @@ fn training_with_masked_layers_is_the_same_on_every_device_and_its_steps_cost_on
 }
 
 #[test]
+fn a_model_that_cannot_say_bottom_is_infinite_there() {
+    let linear = Layer::Linear { outputs: 1, bias: true, init: Init::Linear };
+    let spec = Spec { inputs: 1, layers: vec![norm(1e-5), linear] };
+    let layout = Layout::of(&spec);
+    let flat = flat(&layout, &[&[-3e38], &[1.0], &[1.0], &[1.0], &[0.5]]);
+    for device in devices() {
+        let leaves = layout.leaves(&device, &device.upload(bytemuck::cast_slice(&flat)).unwrap());
+        // The first value is too far from the mean for a float.
+        let x = Var::constant(Tensor::from_f32(&device, [2, 1], &[3e38, -3e38]).unwrap());
+        let got = numbers(&forward(&spec, &leaves, &x, &Mode::Predict));
+        assert!(!got[0].is_finite() && got[1] == 0.5, "{got:?}");
+    }
+}
+
+#[test]
 fn masked_layers_that_cannot_be_are_refused() {
     let linear = Layer::Linear { outputs: 1, bias: true, init: Init::Linear };
     let said =
@@ -270,8 +285,9 @@ fn masked_layers_that_cannot_be_are_refused() {
     );
     assert_eq!(
         said(norm(-1.0)),
-        "model: layers.0: a masked norm's epsilon is -1, wanted a finite number of at least 0"
+        "model: layers.0: a masked norm's epsilon is -1, wanted 0 or a normal number above it"
     );
+    assert!(said(norm(1e-40)).ends_with("wanted 0 or a normal number above it"), "a subnormal");
     let inside = Layer::Residual { layers: vec![norm(0.0)] };
     assert!(said(inside).contains("has no value in a column"));
     let fine = vec![norm(1e-5), Layer::MaskedSoftmax { policy: None }, linear.clone()];

@@ -9,7 +9,10 @@ let module: Promise<WebAssembly.Module> | undefined;
 export const browser: Place = {
   module() {
     module ??= found(
-      () => compiled(fuses() ? new URL("./meromorph.relaxed.wasm", import.meta.url) : new URL("./meromorph.wasm", import.meta.url)),
+      () => {
+        const plain = () => compiled(new URL("./meromorph.wasm", import.meta.url));
+        return fuses() ? compiled(new URL("./meromorph.relaxed.wasm", import.meta.url)).catch(plain) : plain();
+      },
       async () => inflated((await import("./inline-wasm.js")).default),
     );
     module.catch(() => { module = undefined; });

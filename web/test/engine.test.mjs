@@ -239,7 +239,7 @@ test("a model with poles takes the options of the command line", async () => {
     const all = { activation: "rational-poles", norm: "batch", policy, term: { chordal: 1, decoded: 0.5 }, holdCoverage: 0.9, samplePoles: true };
     return {
       ...await run(all),
-      said: [await said({ term: { chordal: -1 } }), await said({ policy: { scm_norm: "clamp" } }), await said({ samplePoles: 1 }), await said({ norm: "group" })],
+      said: [await said({ term: { chordal: -1 } }), await said({ policy: { scm_norm: "clamp" } }), await said({ samplePoles: 1 }), await said({ norm: "group" }), await said({ head: "linear", term: { decoded: 1 } })],
     };
   });
   assert.match(told.header, /masked_norm/);
@@ -249,6 +249,7 @@ test("a model with poles takes the options of the command line", async () => {
   assert.match(told.said[1], /^train: policy: only rational and masked layers have one/);
   assert.match(told.said[2], /^train: samplePoles is 1, wanted true or false$/);
   assert.match(told.said[3], /^train: norm is "group", wanted one of batch, layer$/);
+  assert.equal(told.said[4], 'train: term, holdCoverage and samplePoles belong to a head with poles; give head: "rational"');
 });
 
 for (const [device, build] of [["webgpu", "evidence"], ["cpu", "evidence"], ["cpu", "evidence/relaxed"]]) {

@@ -1,4 +1,4 @@
-//! A pole of learnt order: V = Σ_k c_k u^(n_k) with u = 0.8 σ / r, n_k > 0. With N the largest n_k it is the pair
+//! A pole of learnt order: V = Σ_k c_k u^(n_k) with u = 0.8 σ / r, n_k > 0. With N the largest n_k this equals the pair
 //! P = Σ_k c_k u^(n_k - N), Q = u^-N, and Q = 0 is r = 0. No exponent is given; the true ones lie in the family.
 
 use super::methods::{inverse, squared};
