@@ -380,3 +380,20 @@ test("a strict policy is enough, and what a stricter one forbids is named", asyn
   assert.equal(await guest(policy("'wasm-unsafe-eval'"), work), "cpu");
   assert.match(await guest(policy(""), work), /^LoadError: open: .*Content Security Policy/);
 });
+
+test("a host without the faster engine is served the other", async () => {
+  const { page, close } = await visit("/test/blank.html");
+  const asked = [];
+  page.on("request", (request) => { if (/\.wasm$/.test(request.url())) asked.push(new URL(request.url()).pathname); });
+  await page.route("**/meromorph.relaxed.wasm", (route) => route.fulfill({ status: 404 }));
+  const device = await page.evaluate(async () => {
+    const { open } = await import("/dist/index.js");
+    const engine = await open({ device: "cpu" });
+    const { device } = engine.info;
+    engine.dispose();
+    return device;
+  });
+  assert.equal(device, "cpu");
+  assert.deepEqual(asked, ["/dist/meromorph.relaxed.wasm", "/dist/meromorph.wasm"]);
+  await close();
+});
