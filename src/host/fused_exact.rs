@@ -1,9 +1,5 @@
 //! Fused products without the instruction, to the bit: an exported page answers what the processors answer that have it. WebAssembly has none of its
 //! own, and its relaxed one is whatever the browser's processor has.
-#![allow(
-    unsafe_code,
-    reason = "vector instructions of wasm take their operands by value and are safe where the build enables them"
-)]
 #![allow(clippy::wildcard_imports, reason = "the instructions' own names are the vocabulary here")]
 #![allow(clippy::inline_always, reason = "part of loops that hold everything in registers")]
 
@@ -13,13 +9,13 @@ use pulp::Simd;
 
 /// a * b + c, rounded once.
 #[inline(always)]
-pub fn fused<S: Simd>(_simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
+pub(crate) fn fused<S: Simd>(_simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
     cast(fused_lanes(cast(a), cast(b), cast(c)))
 }
 
 /// c - a * b, rounded once.
 #[inline(always)]
-pub fn fused_negated<S: Simd>(_simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
+pub(crate) fn fused_negated<S: Simd>(_simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
     cast(fused_lanes(f32x4_neg(cast(a)), cast(b), cast(c)))
 }
 

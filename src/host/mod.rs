@@ -6,9 +6,8 @@ mod files;
 mod folders;
 #[cfg(not(all(target_arch = "wasm32", feature = "portable")))]
 mod fused;
-#[cfg(all(target_arch = "wasm32", feature = "portable"))]
-#[path = "fused_exact.rs"]
-mod fused;
+#[cfg(all(target_arch = "wasm32", any(feature = "portable", feature = "evidence")))]
+pub(crate) mod fused_exact;
 #[cfg(not(target_arch = "wasm32"))]
 mod native;
 mod number;
@@ -24,7 +23,10 @@ mod web;
 pub use files::*;
 #[cfg(not(target_arch = "wasm32"))]
 pub use folders::*;
+#[cfg(not(all(target_arch = "wasm32", feature = "portable")))]
 pub use fused::{fused, fused_negated};
+#[cfg(all(target_arch = "wasm32", feature = "portable"))]
+pub use fused_exact::{fused, fused_negated};
 #[cfg(not(target_arch = "wasm32"))]
 pub use native::*;
 pub use number::{DOUBLES, Number, SINGLES, number, parse_number};

@@ -1,13 +1,16 @@
-//! For the browser tests only (feature `evidence`): every kernel's cases on a device of this browser, texts of numbers, and a panic to order.
+//! For the browser tests only (feature `evidence`): every kernel's cases on a device of this browser, texts of numbers, the products of
+//! exported pages, and a panic to order.
 
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::Device;
 use crate::device::Request;
-use crate::host::{DOUBLES, SINGLES, number};
+use crate::host::fused_exact::{fused, fused_negated};
+use crate::host::{DOUBLES, SINGLES, number, vectorize};
 use crate::kernels::ALL;
 use crate::kernels::check::check_all;
+use crate::kernels::random::threefry;
 
 /// The names of all kernels.
 #[wasm_bindgen]
@@ -31,6 +34,54 @@ pub fn wrong_texts() -> Vec<String> {
     let doubles = DOUBLES.map(|(bits, text)| (number(f64::from_bits(bits)), text));
     let written = singles.into_iter().chain(doubles).map(|(number, wanted)| (format!("{number:?}"), wanted));
     written.filter(|(got, wanted)| got != wanted).map(|(got, wanted)| format!("{got}, wanted {wanted}")).collect()
+}
+
+/// Of so many sums a * b + c of each kind, those that an exported page rounds otherwise than once.
+#[wasm_bindgen]
+pub fn wrong_products(count: u32) -> Vec<String> {
+    vectorize(Products { count })
+}
+
+struct Products {
+    count: u32,
+}
+
+impl pulp::WithSimd for Products {
+    type Output = Vec<String>;
+
+    fn with_simd<S: pulp::Simd>(self, simd: S) -> Vec<String> {
+        let mut wrong = Vec::new();
+        for [a, b, c] in (0..self.count).flat_map(hard) {
+            let [x, y, z] = [a, b, c].map(|x| simd.splat_f32s(x));
+            let first = |lanes| bytemuck::cast_slice::<S::f32s, f32>(&[lanes])[0];
+            let pairs = [
+                (first(fused(simd, x, y, z)), a.mul_add(b, c)),
+                (first(fused_negated(simd, x, y, z)), (-a).mul_add(b, c)),
+            ];
+            let is_wrong = |(got, wanted): &(f32, f32)| got.to_bits() != wanted.to_bits() && !wanted.is_nan();
+            wrong.extend(pairs.iter().filter(|pair| is_wrong(pair)).map(|(got, wanted)| {
+                let bits = [a, b, c].map(f32::to_bits);
+                format!("{bits:x?} give {:x}, wanted {:x}", got.to_bits(), wanted.to_bits())
+            }));
+        }
+        wrong
+    }
+}
+
+/// Sums that are easily got wrong: of any bits, that cancel, right beside the middle between two floats, and below the least normal one.
+fn hard(draw: u32) -> [[f32; 3]; 4] {
+    let ([p, q], [r, s]) = (threefry([0, 1], [draw, 0]), threefry([0, 1], [draw, 1]));
+    let near_one = |bits: u32| f32::from_bits(0x3F80_0000 | (bits >> 9));
+    let two_to = |power: u32| f32::from_bits(power << 23);
+    let (a, b) = (near_one(p), near_one(q));
+    // a / a is one but for its rounding, a hair above or below: half a unit of a last place, and a hair.
+    let half = two_to(127 - 24) / a;
+    [
+        [f32::from_bits(p), f32::from_bits(q), f32::from_bits(r)],
+        [a, b, f32::from_bits((-a * b).to_bits() ^ (s & 3))],
+        [a, if s & 1 == 0 { half } else { -half }, near_one(r)],
+        [a * two_to(30 + s % 40), b * two_to(30), f32::from_bits(r & 0x80FF_FFFF)],
+    ]
 }
 
 /// Panics inside a promise.

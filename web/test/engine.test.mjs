@@ -279,6 +279,15 @@ test("numbers have the texts that they have natively", async () => {
   assert.deepEqual(wrong, []);
 });
 
+test("exported pages round a product and a sum once", async () => {
+  const wrong = await chromium.page.evaluate(async () => {
+    const evidence = await import("/pkg/evidence/meromorph.js?products");
+    await evidence.default();
+    return evidence.wrong_products(200_000);
+  });
+  assert.deepEqual(wrong.slice(0, 5), [], `${wrong.length} are wrong`);
+});
+
 test("a panic reaches whoever waits", async () => {
   const said = await chromium.page.evaluate(async () => {
     const evidence = await import("/pkg/evidence/meromorph.js?again");
