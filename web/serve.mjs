@@ -6,6 +6,9 @@ import { extname, join, normalize } from "node:path";
 const KINDS = { ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css",
   ".wasm": "application/wasm", ".svg": "image/svg+xml" };
 
+/** Pages are cross-origin isolated, as those of `mero serve` are: their workers may share memory. */
+const ISOLATED = { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp", "cross-origin-resource-policy": "same-origin" };
+
 /** A server of `folder` on `port` (0 = any free one); resolves once it listens. */
 export function serve(folder, port = 0) {
   const server = createServer(async (request, response) => {
@@ -13,7 +16,7 @@ export function serve(folder, port = 0) {
     const file = join(folder, path.endsWith("/") ? `${path}index.html` : path);
     try {
       const bytes = await readFile(file);
-      response.writeHead(200, { "content-type": KINDS[extname(file)] ?? "application/octet-stream" }).end(bytes);
+      response.writeHead(200, { ...ISOLATED, "content-type": KINDS[extname(file)] ?? "application/octet-stream" }).end(bytes);
     } catch {
       response.writeHead(404).end("not found");
     }

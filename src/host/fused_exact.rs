@@ -9,13 +9,13 @@ use pulp::Simd;
 
 /// a * b + c, rounded once.
 #[inline(always)]
-pub(crate) fn fused<S: Simd>(_simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
+pub fn fused<S: Simd>(_simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
     cast(fused_lanes(cast(a), cast(b), cast(c)))
 }
 
 /// c - a * b, rounded once.
 #[inline(always)]
-pub(crate) fn fused_negated<S: Simd>(_simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
+pub fn fused_negated<S: Simd>(_simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
     cast(fused_lanes(f32x4_neg(cast(a)), cast(b), cast(c)))
 }
 

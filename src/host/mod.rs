@@ -7,14 +7,14 @@ mod folders;
 #[cfg(not(all(target_arch = "wasm32", feature = "portable")))]
 mod fused;
 #[cfg(all(target_arch = "wasm32", any(feature = "portable", feature = "evidence")))]
-pub(crate) mod fused_exact;
+pub mod fused_exact;
 #[cfg(not(target_arch = "wasm32"))]
 mod native;
 mod number;
 #[cfg(not(target_arch = "wasm32"))]
 mod team;
 #[cfg(target_arch = "wasm32")]
-#[path = "team_sequential.rs"]
+#[path = "team_web.rs"]
 mod team;
 #[cfg(target_arch = "wasm32")]
 mod web;
@@ -31,6 +31,8 @@ pub use fused_exact::{fused, fused_negated};
 pub use native::*;
 pub use number::{DOUBLES, Number, SINGLES, number, parse_number};
 pub use team::Team;
+#[cfg(target_arch = "wasm32")]
+pub use team::{Share, sharing};
 #[cfg(target_arch = "wasm32")]
 pub use web::*;
 

@@ -7,6 +7,7 @@ use std::any::Any;
 use std::hint::spin_loop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::null_mut;
+use std::slice::from_raw_parts_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::thread::{JoinHandle, park, yield_now};
@@ -58,6 +59,16 @@ impl Team {
         }
     }
 
+    /// Runs work(i, piece i) for the pieces of `length` that `values` is cut into, as `parallel` does.
+    pub fn fill(&self, values: &mut [f32], length: usize, work: &(dyn Fn(usize, &mut [f32]) + Sync)) {
+        let (count, start) = (values.len(), Start(values.as_mut_ptr()));
+        self.parallel(count.div_ceil(length), &|piece| {
+            let at = piece * length;
+            // SAFETY: pieces lie within `values`, which is borrowed until all are filled, and no two overlap.
+            work(piece, unsafe { from_raw_parts_mut(start.add(at), length.min(count - at)) });
+        });
+    }
+
     /// Opens a round with slot 0 taken.
     fn post(&self, job: &Job<'_>) -> u32 {
         let shared = &*self.shared;
@@ -86,6 +97,21 @@ impl Drop for Team {
         for worker in self.workers.drain(..) {
             let _ = worker.join();
         }
+    }
+}
+
+/// Where values lie whose pieces are filled by several members.
+struct Start(*mut f32);
+
+// SAFETY: each piece is handed to one member, and plain numbers may be written by any.
+unsafe impl Sync for Start {}
+
+impl Start {
+    /// # Safety
+    /// There are so many values behind it.
+    unsafe fn add(&self, values: usize) -> *mut f32 {
+        // SAFETY: by the caller.
+        unsafe { self.0.add(values) }
     }
 }
 
@@ -223,6 +249,16 @@ mod tests {
                 team.parallel(count, &|i| _ = seen[i].fetch_add(1, SeqCst));
                 assert!(seen.iter().all(|n| n.load(SeqCst) == 1), "{threads} threads, {count} pieces");
             }
+        }
+    }
+
+    #[test]
+    fn every_piece_is_filled_once() {
+        let team = Team::new(3);
+        for (count, length) in [(0, 4), (3, 4), (4, 4), (5, 4), (1000, 7)] {
+            let mut values = vec![0.0; count];
+            team.fill(&mut values, length, &|at, piece| piece.iter_mut().for_each(|value| *value += at as f32 + 1.0));
+            assert!(values.iter().enumerate().all(|(at, value)| *value == (at / length) as f32 + 1.0), "{count}, {length}");
         }
     }
 

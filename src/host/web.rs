@@ -9,6 +9,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
+use super::sharing;
 use crate::error::{Error, Result};
 
 /// Milliseconds since the page (or worker) started.
@@ -46,6 +47,8 @@ pub async fn breathe() {
     if now_ms() - LAST_BREATH_MS.get() < TURN_MS {
         return;
     }
+    // What others do meanwhile is none of the training that is shared.
+    let share = sharing(None);
     if let Ok(channel) = web_sys::MessageChannel::new() {
         let sent = |resolve: js_sys::Function, _| {
             channel.port1().set_onmessage(Some(&resolve));
@@ -57,6 +60,7 @@ pub async fn breathe() {
         let _ = JsFuture::from(js_sys::Promise::new(&mut { sent })).await;
         channel.port1().close();
     }
+    sharing(share);
     LAST_BREATH_MS.set(now_ms());
 }
 

@@ -13,6 +13,7 @@ use super::step::{Plans, Setup, State, validation_place};
 use crate::device::{Command, Device, Summary, View};
 use crate::error::{Error, Result};
 use crate::host;
+use crate::kernels::optimise::TAIL;
 use crate::nn::{Layout, Spec, initialise};
 use crate::optim::Shape;
 
@@ -114,6 +115,11 @@ impl Trainer {
     /// Which step it takes.
     pub fn step_kind(&self) -> StepKind {
         self.plans.kind
+    }
+
+    /// Words of one part's gradients with their sums, as the fused step keeps them.
+    pub fn gradient_words(&self) -> usize {
+        Layout::of(&self.spec).total + TAIL
     }
 
     /// Launches, bytes and flops of one step, and the memory it needs.

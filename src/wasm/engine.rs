@@ -20,16 +20,16 @@ pub struct Engine {
     device: Device,
 }
 
-/// Opens a device: `auto`, `webgpu` or `cpu`.
+/// Opens a device: `auto`, `webgpu` or `cpu`, which is one of `threads` instances that may share a training.
 #[wasm_bindgen]
-pub async fn open(device: JsValue) -> Answer<Engine> {
-    let request = request(&device).map_err(thrown)?;
+pub async fn open(device: JsValue, threads: usize) -> Answer<Engine> {
+    let request = request(&device, threads).map_err(thrown)?;
     Ok(Engine { device: Device::open(&request).await.map_err(thrown)? })
 }
 
-fn request(device: &JsValue) -> Result<Request> {
+fn request(device: &JsValue, threads: usize) -> Result<Request> {
     match device.as_string().as_deref() {
-        Some(name @ ("auto" | "webgpu" | "cpu")) => Ok(Request { device: name.into(), threads: 1 }),
+        Some(name @ ("auto" | "webgpu" | "cpu")) => Ok(Request { device: name.into(), threads }),
         _ => Err(Error::new(format!("open: device is {}, wanted one of auto, webgpu, cpu", show(device)))),
     }
 }

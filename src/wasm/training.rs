@@ -10,9 +10,10 @@ use super::model::Model;
 use super::values::{Answer, object, thrown};
 use crate::Device;
 use crate::error::{Error, Result};
+use crate::host::{Share, sharing};
 use crate::io::{Header, Preparation, Table};
 use crate::train::Trainer;
-use crate::train::{self, Checkpoint, EpochReport, Event, Flow, Metrics, Origin, Outcome, Recipe, Run, Stop, Storage};
+use crate::train::{self, Checkpoint, EpochReport, Event, Flow, Metrics, Origin, Outcome, Recipe, Run, StepKind, Stop, Storage};
 
 /// A training run.
 #[wasm_bindgen]
@@ -26,6 +27,8 @@ pub struct Training {
     preparation: Preparation,
     origin: Origin,
     start: JsValue,
+    /// Where instances in other workers run the same training.
+    share: RefCell<Option<Share>>,
 }
 
 impl Training {
@@ -72,6 +75,7 @@ impl Training {
             preparation: run.preparation,
             origin,
             start,
+            share: RefCell::default(),
         }
     }
 
@@ -84,8 +88,10 @@ impl Training {
         let before = trainer.history().len();
         if self.outcome.borrow().is_none() {
             let ask = |_: &Event<'_>| if self.is_stopped.get() { Flow::Stop } else { Flow::Continue };
-            let outcome = trainer.epoch(&mut { ask }).await?;
-            self.outcome.replace(outcome);
+            sharing(self.share.borrow().clone());
+            let outcome = trainer.epoch(&mut { ask }).await;
+            sharing(None);
+            self.outcome.replace(outcome?);
         }
         if let Some(report) = trainer.history().get(before) {
             return Ok(epoch_event(report));
@@ -121,6 +127,18 @@ impl Training {
     /// What will be done, as an event.
     pub fn start_event(&self) -> JsValue {
         self.start.clone()
+    }
+
+    /// Words of the largest piece of a step that instances in other workers can make, 0 if they can make none.
+    pub fn piece_words(&self) -> u32 {
+        let trainer = self.trainer.borrow();
+        let fused = trainer.as_ref().filter(|trainer| trainer.step_kind() == StepKind::Fused);
+        fused.filter(|_| self.device.info().device == "cpu").map_or(0, |trainer| trainer.gradient_words() as u32)
+    }
+
+    /// Makes each step together with the others that share in `share`, which all stand where this run stands.
+    pub fn share(&self, share: Share) {
+        self.share.replace(Some(share));
     }
 
     /// Runs one epoch and resolves with its event; once the run is over, with what it amounted to.

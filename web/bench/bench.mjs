@@ -18,8 +18,8 @@ function data(n, seed = 1) {
 }
 
 /** Steps per second over `epochs` epochs of `n` rows in batches of `batch`, after one epoch of warming up. */
-globalThis.bench = async (device, n, epochs, batch) => {
-  const engine = await open({ device });
+globalThis.bench = async (device, n, epochs, batch, threads) => {
+  const engine = await open({ device, threads });
   // The peers look at no validation rows. One batch of them is the least our trainer watches: without any it would go over the
   // training rows once more to see what the epoch left.
   const validation = batch / (n + batch);
@@ -33,13 +33,13 @@ globalThis.bench = async (device, n, epochs, batch) => {
     if (event.epoch === epochs) {
       const ms = performance.now() - started;
       const lib = `meromorph-${engine.info.device}`;
-      return { lib, n, epochs, batch, ms, steps_per_s: epochs * steps / ms * 1e3, samples_per_s: epochs * n / ms * 1e3, loss };
+      return { lib, threads, n, epochs, batch, ms, steps_per_s: epochs * steps / ms * 1e3, samples_per_s: epochs * n / ms * 1e3, loss };
     }
   }
 };
 /** The median time of 9 predictions of `rows` rows, after one to warm up. */
-globalThis.infer = async (device, rows) => {
-  const engine = await open({ device });
+globalThis.infer = async (device, rows, threads) => {
+  const engine = await open({ device, threads });
   let model;
   for await (const event of engine.train(data(1024), { epochs: 1, task: "regression" })) ({ model } = event);
   const { x } = data(rows);

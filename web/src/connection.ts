@@ -15,6 +15,8 @@ export interface Sending {
 }
 
 export class Connection {
+  /** Engines that make steps of this one's runs together with it, and end with it. */
+  readonly crew: Connection[] = [];
   #port: Port;
   #end: () => void;
   #waiting = new Map<number, Waiting>();
@@ -74,6 +76,7 @@ export class Connection {
     for (const id of this.#waiting.keys()) this.#settle(id)?.reject(reason);
     this.#end();
     this.#port.close();
+    for (const mate of this.crew) mate.close(reason);
   }
 
   #take(answer: Answer): void {

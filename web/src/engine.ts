@@ -5,8 +5,8 @@ import { download } from "./fetch.js";
 import { Handle } from "./handle.js";
 import { Model } from "./model.js";
 import { split } from "./options.js";
-import { copy, pack } from "./parcel.js";
-import { Run } from "./run.js";
+import { copy, pack, type Packed } from "./parcel.js";
+import { type Begin, Run } from "./run.js";
 import type { Arrays, DeviceInfo, LoadOptions, ModelSource, ResumeOptions, Table, TrainOptions } from "./types.js";
 import { ENGINE } from "./wire.js";
 
@@ -28,30 +28,20 @@ export class Engine extends Handle {
   train(data: Table | Arrays, options: TrainOptions = {}): Run {
     const { signal, keep, rest } = split("train", options);
     const packed = pack("train", data, "data");
-    const begin = async () => {
-      const { parcel, transfer } = await packed;
-      return this.call("train", [parcel, rest, keep], { transfer });
-    };
-    return new Run(this.connection, begin, signal);
+    return new Run(this.connection, this.#beginning("train", packed, rest, keep), signal);
   }
 
   /** Takes up the run of a checkpoint, on the same data: it goes on where it stood, bit for bit on the same device. */
   resume(data: Table | Arrays, checkpoint: Uint8Array, options: ResumeOptions = {}): Run {
     const { signal, keep } = split("resume", options);
     const packed = pack("resume", data, "data");
-    const given: ArrayBuffer[] = [];
-    const bytes = copy(checkpoint, given);
-    const begin = async () => {
-      const { parcel, transfer } = await packed;
-      return this.call("continue", [parcel, bytes, keep], { transfer: [...transfer, ...given] });
-    };
-    return new Run(this.connection, begin, signal);
+    return new Run(this.connection, this.#beginning("continue", packed, copy(checkpoint, []), keep), signal);
   }
 
   /** Takes up a run that was kept under `name` (see {@link TrainOptions.keep}), and goes on keeping it. */
   resumeKept(name: string, options: Pick<ResumeOptions, "signal"> = {}): Run {
     const { signal } = split("resumeKept", options);
-    return new Run(this.connection, () => this.call("continueKept", [name]), signal);
+    return new Run(this.connection, (connection) => connection.call(ENGINE, "continueKept", [name]), signal);
   }
 
   /** Reads a model file, written by a browser or by the `mero` binary. */
@@ -62,6 +52,16 @@ export class Engine extends Handle {
     const [data, name] = isRemote ? await download(source, options) : [source, "model"];
     const { parcel, transfer } = await pack("load", data, name);
     return new Model(this.connection, await this.call("load", [parcel], { transfer, signal }));
+  }
+
+  /** What begins a run on an engine: this one, which alone keeps it, or one that makes its steps together with this one. */
+  #beginning(call: "train" | "continue", packed: Promise<Packed>, what: unknown, keep: unknown): Begin {
+    return async (connection) => {
+      const { parcel, transfer } = await packed;
+      const isOwn = connection === this.connection;
+      // Data are given away where nobody else needs them.
+      return connection.call(ENGINE, call, [parcel, what, isOwn ? keep : undefined], connection.crew.length === 0 && isOwn ? { transfer } : {});
+    };
   }
 
   /** Ends the engine with its runs and models. */

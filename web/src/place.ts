@@ -26,14 +26,37 @@ export interface Place {
 /** Opens a device in a place. */
 export async function openAt(place: Place, options: OpenOptions): Promise<Engine> {
   const { device = "auto", signal } = options;
+  const threads = checked(options);
   const connection = await connect(place, options, device !== "cpu");
+  const mates: Promise<Connection>[] = [];
   try {
-    return new Engine(connection, await connection.call(ENGINE, "open", [device], { signal }));
+    const info = await connection.call(ENGINE, "open", [device, threads], { signal });
+    if (info.device === "cpu") for (let mate = 1; mate < threads; mate++) mates.push(connect(place, options, false));
+    for (const mate of await Promise.all(mates)) {
+      // It lives as long as this one.
+      mate.hold();
+      connection.crew.push(mate);
+    }
+    await Promise.all(connection.crew.map((mate) => mate.call(ENGINE, "open", ["cpu", threads], { signal })));
+    return new Engine(connection, info);
   } catch (error) {
-    connection.close(new InputError("engine: was not opened"));
+    const reason = new InputError("engine: was not opened");
+    connection.close(reason);
+    for (const mate of mates) mate.then((mate) => mate.close(reason), () => {});
     throw error;
   }
 }
+
+/** The threads asked for. */
+function checked({ threads = 1, worker = true }: OpenOptions): number {
+  if (!Number.isInteger(threads) || threads < 1 || threads > 16) throw new InputError(`open: threads is ${String(threads)}, wanted a whole number from 1 to 16`);
+  const lacks = worker ? "a page that is cross-origin isolated: send Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp" : "workers: leave out worker: false";
+  if (threads > 1 && !(worker && shares())) throw new InputError(`open: threads is ${threads}, which needs ${lacks}`);
+  return threads;
+}
+
+/** Whether this runtime lets workers share memory: any but a page that is not isolated. */
+const shares = (): boolean => typeof SharedArrayBuffer === "function" && (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated !== false;
 
 /** Reads a table only far enough to say what it holds. */
 export async function describeAt(place: Place, data: Table, options: PlaceOptions): Promise<Description> {

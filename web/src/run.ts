@@ -10,6 +10,9 @@ import type { WireEvent } from "./wire.js";
 /** So many events may wait to be taken: enough to train on while a page draws, few enough to stop soon after it stopped looking. */
 const AHEAD = 16;
 
+/** Begins a run on the engine at the other end of a connection; gives its number. */
+export type Begin = (connection: Connection) => Promise<number>;
+
 /**
  * A training run. `for await` over it takes its events: the start, one for each epoch, and the end with the model. It goes on
  * only as long as events are taken, and ends without an end event where the loop is left.
@@ -22,15 +25,16 @@ export class Run extends Handle implements AsyncIterableIterator<TrainEvent, und
   #asked: Promise<TrainEvent | undefined>[] = [];
   #isOver = false;
 
-  /** @internal `begin` gives the number of the run. */
-  constructor(connection: Connection, begin: () => Promise<number>, signal?: AbortSignal) {
+  /** @internal */
+  constructor(connection: Connection, begin: Begin, signal?: AbortSignal) {
     super(connection, "run");
     this.#signal = signal;
     this.#begun = (async () => {
       signal?.throwIfAborted();
-      this.attach(await begin());
+      this.attach(await begin(connection));
       signal?.addEventListener("abort", this.#stop);
       if (signal?.aborted) this.stop();
+      await this.#gather(begin);
     })();
     this.#askAhead();
   }
@@ -103,6 +107,18 @@ export class Run extends Handle implements AsyncIterableIterator<TrainEvent, und
     this.#isOver = true;
     this.#asked = [];
     this.#signal?.removeEventListener("abort", this.#stop);
+  }
+
+  /** Has the engines beside this one follow the run, if its steps can be shared. */
+  async #gather(begin: Begin): Promise<void> {
+    const { crew } = this.connection;
+    const memory = crew.length > 0 ? await this.call("share", [crew.length + 1]) : undefined;
+    if (!memory) return;
+    await Promise.all(crew.map(async (mate, at) => {
+      // Without it the run is slower and comes to the same.
+      const run = await begin(mate).catch(() => {});
+      if (run) mate.call(run, "follow", [memory, at + 1]).catch(() => {}).finally(() => mate.call(run, "dispose", []).catch(() => {}));
+    }));
   }
 
   #askAhead(): void {

@@ -16,6 +16,11 @@ export interface PlaceOptions {
 
 export interface OpenOptions extends PlaceOptions {
   device?: DeviceName;
+  /**
+   * So many cores of the cpu make each training step together, 1 if not given, at most 16. Up to 2 come to the same weights bit for
+   * bit, more to others that differ by rounding. Each beyond the first is a worker with data of its own; a page has to be cross-origin isolated.
+   */
+  threads?: number;
 }
 
 /** The device in use. */

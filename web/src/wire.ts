@@ -18,7 +18,8 @@ export type WireEvent = StartEvent | EpochEvent | (Omit<EndEvent, "model"> & { m
 
 /** What the first object, the engine itself, does. */
 export interface EngineCalls {
-  open(device: unknown): DeviceInfo;
+  /** `threads`: the engines that may make each step of a run together, this one among them. */
+  open(device: unknown, threads: number): DeviceInfo;
   describe(parcel: Parcel): Description;
   load(parcel: Parcel): Distant;
   /** The number of the run. */
@@ -35,6 +36,10 @@ export interface RunCalls {
   resume(): void;
   stop(): void;
   checkpoint(): Uint8Array;
+  /** Memory in which so many runs can make their steps together; this one leads. Nothing if they cannot be shared. */
+  share(members: number): SharedArrayBuffer | undefined;
+  /** Follows the leader as member `own`; answered at the end. */
+  follow(memory: SharedArrayBuffer, own: number): void;
 }
 
 /** What a model does, and a run with the weights of now. */

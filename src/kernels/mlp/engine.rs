@@ -79,12 +79,10 @@ pub(crate) fn step(
     let tau = draw.threshold(loss, control[2]);
     let (shared, own) = aligned(scratch, plan.words()).split_at_mut(plan.shared_words);
     pack(p, &plan, params, shared, team);
-    let (shared, own, partials) = (&*shared, Disjoint::new(own), Disjoint::new(partials));
+    let (shared, own) = (&*shared, Disjoint::new(own));
     let stride = p.total as usize + 64;
-    team.parallel(plan.parts, &|part| {
+    team.fill(&mut partials[..plan.parts * stride], stride, &|part, partial| {
         // SAFETY: one range per part.
-        let partial = unsafe { partials.range(part * stride..(part + 1) * stride) };
-        // SAFETY: as above.
         let own = unsafe { own.range(part * plan.part_words..(part + 1) * plan.part_words) };
         let rows = plan.part_rows(rows, part);
         dispatch(Train { p, plan: &plan, activation, loss, tau, x, y, rows, weights, params, shared, own, partial });
@@ -101,15 +99,13 @@ pub(crate) fn forward(p: &Shape, activation: Activation, x: &[f32], params: &[f3
     let (shared, own) =
         aligned(&mut scratch, plan.shared_words + pieces * plan.part_words).split_at_mut(plan.shared_words);
     pack(p, &plan, params, shared, team);
-    let (shared, own, out) = (&*shared, Disjoint::new(own), Disjoint::new(out));
+    let (shared, own) = (&*shared, Disjoint::new(own));
     let share = rows.div_ceil(pieces).next_multiple_of(TILE);
-    team.parallel(pieces, &|piece| {
-        let (start, end) = ((piece * share).min(rows), ((piece + 1) * share).min(rows));
+    team.fill(out, share * answers, &|piece, out| {
+        let x = &x[piece * share * inputs..][..out.len() / answers * inputs];
         // SAFETY: one range per piece.
         let own = unsafe { own.range(piece * plan.part_words..(piece + 1) * plan.part_words) };
-        // SAFETY: as above.
-        let out = unsafe { out.range(start * answers..end * answers) };
-        dispatch(Predict { p, plan: &plan, activation, x: &x[start * inputs..end * inputs], params, shared, own, out });
+        dispatch(Predict { p, plan: &plan, activation, x, params, shared, own, out });
     });
 }
 

@@ -15,8 +15,8 @@ export class Device {
     this.info = engine.info() as DeviceInfo;
   }
 
-  static async open(name: unknown): Promise<Device> {
-    return new Device(await wasm.open(name));
+  static async open(name: unknown, threads: number): Promise<Device> {
+    return new Device(await wasm.open(name, threads));
   }
 
   get engine(): wasm.Engine {
@@ -31,7 +31,7 @@ export class Device {
   /** An engine other than `lost`: a device of the same kind is opened, once for all who lost theirs. */
   async instead(lost: wasm.Engine): Promise<wasm.Engine> {
     if (this.#engine !== lost) return this.#engine;
-    this.#reopening ??= wasm.open(this.info.device).finally(() => { this.#reopening = undefined; });
+    this.#reopening ??= wasm.open(this.info.device, 1).finally(() => { this.#reopening = undefined; });
     const engine = await this.#reopening;
     if (this.#engine === lost) {
       this.#engine = engine;

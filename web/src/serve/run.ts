@@ -7,6 +7,7 @@ import { type Device, isLoss } from "./device.js";
 import type { Mirror } from "./mirror.js";
 import { flagged, type ServedModel } from "./model.js";
 import { plain } from "./parcel.js";
+import { memory, Share } from "./share.js";
 
 type Happening = StartEvent | EpochEvent | Omit<EndEvent, "model">;
 export type ServedEvent = StartEvent | EpochEvent | (Omit<EndEvent, "model"> & { model: ServedModel });
@@ -28,6 +29,7 @@ export class ServedRun {
   #isStarted = false;
   #epochs: number;
   #last: ServedModel | undefined;
+  #share: Share | undefined;
   /** The device was lost, and nothing was done since. */
   #isShaken = false;
   #isPaused = false;
@@ -48,6 +50,31 @@ export class ServedRun {
   /** The next event; nothing once the end was told. */
   next(): Promise<ServedEvent | undefined> {
     return this.#queued(this.#nexts, () => this.#event());
+  }
+
+  /** Memory for `members` to make each step together, of which this run leads; nothing where its steps cannot be shared. */
+  share(members: number): SharedArrayBuffer | undefined {
+    const words = this.#training.piece_words();
+    if (words === 0) return undefined;
+    const shared = memory(members, words);
+    this.#join(shared, 0);
+    return shared;
+  }
+
+  /** Runs to the end in step with the leader, as member `own`. */
+  async follow(shared: SharedArrayBuffer, own: number): Promise<void> {
+    this.#join(shared, own);
+    try {
+      while (await this.next());
+    } finally {
+      this.#finish();
+      this.#last?.dispose();
+    }
+  }
+
+  #join(shared: SharedArrayBuffer, own: number): void {
+    this.#share = new Share(shared, own, () => this.stop());
+    this.#training.share(this.#share);
   }
 
   pause(): void {
@@ -138,6 +165,7 @@ export class ServedRun {
   #finish(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#share?.leave();
     this.#training.free();
     this.#origin.mirror.drop();
   }

@@ -64,8 +64,8 @@ class Served {
     return { ...value, model: this.#distant(value.model as ServedModel) };
   }
 
-  async open(name: unknown): Promise<unknown> {
-    this.#device = await Device.open(name);
+  async open(name: unknown, threads: number): Promise<unknown> {
+    this.#device = await Device.open(name, threads);
     return this.#device.info;
   }
 

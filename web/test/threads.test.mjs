@@ -1,0 +1,182 @@
+// Several engines that make each step of a run together, and deal out the rows of a prediction: the same bits as one alone.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { Worker } from "node:worker_threads";
+import { build } from "esbuild";
+import { visit, web } from "./browser.mjs";
+
+let chromium;
+
+before(async () => {
+  chromium = await visit("/test/blank.html");
+  await chromium.page.evaluate(async () => {
+    globalThis.mero = await import("/dist/index.js");
+    globalThis.engines = await Promise.all([1, 2].map((threads) => mero.open({ device: "cpu", threads })));
+    /** y = 1 / x over so many rows, with the pole marked. */
+    globalThis.pole = (rows) => {
+      const x = Float32Array.from({ length: rows }, (_, row) => (row - (rows >> 1)) / 500);
+      return { x, y: x.map((x) => (x === 0 ? Infinity : 1 / x)) };
+    };
+    globalThis.finish = async (run) => {
+      const events = [];
+      for await (const { model, ...event } of run) {
+        events.push(event);
+        if (model) return { events, model };
+      }
+    };
+    globalThis.said = (promise) => promise.then(() => "no error", (error) => `${error.name}: ${error.message}`);
+  });
+});
+
+after(() => chromium.close());
+
+test("two threads come to the weights of one, each with its part of every step", async () => {
+  /** Counts what a member gives the others. */
+  const count = () => {
+    globalThis.given = 0;
+    const { notify } = Atomics;
+    Atomics.notify = (...where) => (globalThis.given++, notify(...where));
+  };
+  const workers = chromium.page.workers();
+  assert.equal(workers.length, 3);
+  await Promise.all(workers.map((worker) => worker.evaluate(count)));
+  const runs = await chromium.page.evaluate(() => Promise.all([{}, { head: "rational" }, { dropout: 0.1 }].map(async (options) => {
+    const all = await Promise.all(engines.map((engine) => finish(engine.train(pole(1500), { epochs: 4, seed: 5, batch: 128, task: "regression", ...(options.head ? {} : { missing: "drop" }), ...options }))));
+    return Promise.all(all.map(async ({ events, model }) => ({ events, file: [...await model.save()] })));
+  })));
+  for (const [alone, together] of runs) assert.deepEqual(together, alone);
+  assert.deepEqual(runs.map(([{ events: [{ step }] }]) => step), ["fused", "fused", "recorded"]);
+  const steps = runs.slice(0, 2).reduce((sum, [{ events }]) => sum + events.at(-1).steps, 0);
+  const given = (await Promise.all(workers.map((worker) => worker.evaluate(() => globalThis.given)))).sort((a, b) => a - b);
+  assert.equal(given[0], 0, "one alone gives nothing");
+  // A follower that is behind when the leader ends goes no further.
+  assert.ok(steps > 60 && given[1] > 0 && given[2] >= steps, `${given} for ${steps} steps`);
+});
+
+test("a shared run is paused, asked, stopped, kept as a checkpoint and taken up like any other", async () => {
+  const [alone, together] = await chromium.page.evaluate(() => Promise.all(engines.map(async (engine) => {
+    const options = { epochs: 12, seed: 2, head: "rational" };
+    const run = engine.train(pole(1500), options);
+    let checkpoint;
+    let asked;
+    for await (const { event, epoch } of run) {
+      if (event !== "epoch" || epoch !== 3) continue;
+      run.pause();
+      checkpoint = await run.checkpoint();
+      asked = (await run.predict(pole(50).x)).value.length;
+      break;
+    }
+    const resumed = await finish(engine.resume(pole(1500), checkpoint));
+    const cut = engine.train(pole(1500), { ...options, epochs: 1_000_000, patience: 0 });
+    let stop;
+    for await (const event of cut) {
+      if (event.event === "epoch" && event.epoch === 1) cut.stop();
+      if (event.event === "end") ({ stop } = event);
+    }
+    return { asked, stop, end: resumed.events.at(-1), file: [...await resumed.model.save()] };
+  })));
+  assert.equal(alone.stop, "asked");
+  assert.deepEqual(together, alone);
+});
+
+test("rows dealt out are predicted as by one, and a wrong one is named by its number", async () => {
+  const [alone, together] = await chromium.page.evaluate(() => Promise.all(engines.map(async (engine) => {
+    const { model } = await finish(engine.train(pole(1500), { epochs: 3, seed: 1, head: "rational" }));
+    const { x } = pole(50_001);
+    const plain = (prediction) => Object.entries(prediction).map(([key, array]) => [key, array.constructor.name, [...array]]);
+    const bytes = plain(await model.predict(x));
+    const words = plain(await model.predict(Array.from(x), { masks: "words" }));
+    const wrong = await said(model.predict(x, { masks: "bits" }));
+    x[40_000] = NaN;
+    return { bytes, words, wrong, unknown: await said(model.predict(x)) };
+  })));
+  assert.equal(alone.bytes[0][2].length, 50_001);
+  assert.deepEqual(together, alone);
+  assert.match(together.wrong, /^InputError: predict: masks is bits/);
+  assert.match(together.unknown, /^InputError: predict: row 40001, column "x0": is missing/);
+});
+
+test("threads that cannot be are refused", async () => {
+  const refusals = await chromium.page.evaluate(() => Promise.all([0, 1.5, 17, "2"].map((threads) => said(mero.open({ threads })))));
+  assert.deepEqual(refusals, ["0", "1.5", "17", "2"].map((threads) => `InputError: open: threads is ${threads}, wanted a whole number from 1 to 16`));
+  assert.equal(await chromium.page.evaluate(() => said(mero.open({ threads: 2, worker: false }))), "InputError: open: threads is 2, which needs workers: leave out worker: false");
+  const page = await chromium.page.context().browser().newPage();
+  await page.route("**/*", async (route) => {
+    const response = await route.fetch();
+    const headers = Object.fromEntries(Object.entries(response.headers()).filter(([name]) => !name.startsWith("cross-origin")));
+    await route.fulfill({ response, headers });
+  });
+  await page.goto(chromium.page.url());
+  const told = await page.evaluate(() => import("/dist/index.js").then(({ open }) => open({ device: "cpu", threads: 2 })).then(() => "no error", (error) => `${error.name}: ${error.message}`));
+  assert.match(told, /^InputError: open: threads is 2, which needs a page that is cross-origin isolated: send Cross-Origin-Opener-Policy/);
+  await page.close();
+});
+
+/** What the leader of three has in every list of pieces, where the members behave as told. */
+async function lists(members, count = 300) {
+  const { outputFiles: [{ text }] } = await build({ entryPoints: [join(web, "src/serve/share.ts")], bundle: true, write: false, format: "esm" });
+  const source = `${text}
+    import { parentPort, workerData } from "node:worker_threads";
+    const { shared, own, count, member } = workerData;
+    const share = new Share(shared, own, () => { isTold = true; });
+    let isTold = false;
+    const sums = [];
+    let made = 0;
+    const make = (list, piece) => new Float32Array(1000).fill(list * 10 + piece);
+    const idle = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+    for (let list = 0; list < count; list++) {
+      if (member.stopsAt === list) process.exit();
+      if (member.leavesAt === list) share.leave();
+      const pieces = [0, 1, 2].map(() => new Float32Array(1000));
+      const mine = share.begin(3, 1000);
+      if (mine !== undefined) {
+        if (list % 50 === member.dozesAt) idle(member.forMs);
+        pieces[mine] = make(list, mine);
+        share.give(pieces[mine]);
+      }
+      for (const piece of [0, 1, 2]) {
+        if (piece === mine || (mine !== undefined && share.take(piece, pieces[piece]))) continue;
+        pieces[piece] = make(list, piece);
+        made++;
+      }
+      sums.push(pieces.flatMap((piece) => [piece[0], piece[999]]).join());
+    }
+    share.leave();
+    parentPort.postMessage({ sums, made, isTold });`;
+  const { memory } = await import(`data:text/javascript,${encodeURIComponent(text)}`);
+  const shared = memory(3, 1000);
+  const answers = await Promise.all(members.map((member, own) => new Promise((resolve, reject) => {
+    const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(source)}`), { workerData: { shared, own, count, member } });
+    let answer;
+    worker.on("message", (message) => { answer = message; });
+    worker.on("error", reject);
+    worker.on("exit", () => resolve(answer));
+  })));
+  const wanted = Array.from({ length: count }, (_, list) => [0, 1, 2].flatMap((piece) => [list * 10 + piece, list * 10 + piece]).join());
+  for (const [own, answer] of answers.entries()) {
+    if (members[own].stopsAt === undefined) assert.deepEqual(answer.sums, wanted, `member ${own}`);
+  }
+  return answers;
+}
+
+test("members share their pieces", async () => {
+  const [leader, ...others] = await lists([{}, {}, {}], 3000);
+  for (const { made } of others) assert.ok(made < 3000, `a follower made ${made} pieces of others`);
+  assert.ok(leader.made < 6000, `the leader made ${leader.made} of 6000 pieces`);
+});
+
+test("a member that dozes is not waited for, and catches up", async () => {
+  const [leader, late] = await lists([{}, { dozesAt: 3, forMs: 30 }, {}]);
+  assert.ok(leader.made > 0 && late.sums.length === 300);
+});
+
+test("a member that is gone is done without", async () => {
+  const [leader] = await lists([{}, {}, { stopsAt: 100 }]);
+  assert.ok(leader.made >= 200);
+});
+
+test("a leader that is gone leaves everyone to themselves, and they are told", async () => {
+  const [, ...followers] = await lists([{ leavesAt: 100 }, {}, {}]);
+  for (const { isTold, sums } of followers) assert.ok(isTold && sums.length === 300);
+});
