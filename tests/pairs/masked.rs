@@ -9,7 +9,7 @@ use meromorph::nn::{
 };
 use meromorph::optim::{Optimizer, Schedule, Shape};
 use meromorph::tensor::Tensor;
-use meromorph::train::{Data, Examples, Flow, Model, Settings, Storage, Trainer};
+use meromorph::train::{Checkpoint, Data, Examples, Flow, Model, Settings, Storage, Trainer};
 use meromorph::{Device, ops};
 use pollster::block_on;
 
@@ -102,6 +102,20 @@ fn the_latest_batches_count_most() {
     near(&after("layers.0.mean"), &[(0.45 * 4.0 + 0.1 * 2.0) / 0.55], 1e-6);
     near(&after("layers.0.variance"), &[(0.45 * 2.0 + 0.1 * 1.0) / 0.55], 1e-6);
     near(&after("layers.0.seen"), &[0.55], 1e-6);
+}
+
+#[test]
+fn what_was_seen_once_is_never_forgotten() {
+    let spec = Spec { inputs: 1, layers: vec![inverse(), norm(0.0), Layer::Projective(Head::value(1))] };
+    let start = flat(&Layout::of(&spec), &[&[1.0, 0.0, 1.0], &[4.0], &[2.0], &[1e-28]]);
+    let train = Examples { x: vec![0.0; 4], y: [1.0, 1.0].repeat(4) };
+    let data = Data { inputs: 1, targets: 2, train, ..Data::default() };
+    for device in devices() {
+        let mut trainer = Trainer::with_parameters(&device, spec.clone(), still(4), data.clone(), &start).unwrap();
+        // Batches of nothing but ⊥.
+        trainer.advance(60).unwrap();
+        assert_eq!(block_on(trainer.parameters()).unwrap()[64 * 3], 1e-30, "on {}", device.info().name);
+    }
 }
 
 /// Poles, norm, a mix of columns, softmax and a head.
@@ -257,6 +271,26 @@ fn training_with_masked_layers_is_the_same_on_every_device_and_its_steps_cost_on
     }
     assert_eq!(seen[0], seen[1], "one thread and two give the same bits");
     assert!(seen[0].0[10] < 0.9 * seen[0].0[0], "it learns: {:?}", seen[0].0);
+}
+
+#[test]
+fn a_run_with_a_norm_resumes_bit_for_bit() {
+    let new = || {
+        let (spec, settings, data) = waves();
+        Trainer::new(&Device::cpu(1), spec, settings, data).unwrap()
+    };
+    let mut whole = new();
+    block_on(whole.run(&mut |_| Flow::Continue)).unwrap();
+    let mut first = new();
+    for _ in 0..2 {
+        block_on(first.epoch(&mut |_| Flow::Continue)).unwrap();
+    }
+    let bytes = block_on(first.checkpoint()).unwrap().save(None).unwrap();
+    let (checkpoint, _) = Checkpoint::load(&bytes, "test").unwrap();
+    let mut second = Trainer::resume(&Device::cpu(1), waves().2, checkpoint).unwrap();
+    block_on(second.run(&mut |_| Flow::Continue)).unwrap();
+    assert_eq!(block_on(second.parameters()).unwrap(), block_on(whole.parameters()).unwrap());
+    assert_eq!(second.history(), whole.history());
 }
 
 #[test]
