@@ -6,13 +6,17 @@ use std::fmt;
 
 /// The number nearest to a decimal text, as `str::parse` reads it; also `inf`, `infinity` and `nan` in any case.
 pub fn parse_number(text: &str) -> Option<f64> {
-    let (is_negative, rest) = match text.as_bytes() {
-        [b'-', ..] => (true, &text[1..]),
-        [b'+', ..] => (false, &text[1..]),
-        _ => (false, text),
-    };
+    let (is_negative, rest) = signed(text);
     let magnitude = named(rest).or_else(|| decimal(rest))?;
     Some(if is_negative { -magnitude } else { magnitude })
+}
+
+/// Whether a text has a minus, and what is behind its sign.
+fn signed(text: &str) -> (bool, &str) {
+    match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    }
 }
 
 fn named(text: &str) -> Option<f64> {
@@ -56,14 +60,11 @@ fn decimal(text: &str) -> Option<f64> {
 
 /// A whole number; beyond what is of use it stays there.
 fn whole(text: &str) -> Option<i64> {
-    let (sign, digits) = match text.as_bytes() {
-        [b'-', ..] => (-1, &text[1..]),
-        [b'+', ..] => (1, &text[1..]),
-        _ => (1, text),
-    };
+    let (is_negative, digits) = signed(text);
     let is_whole = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
     let add = |value: i64, digit: u8| (10 * value + i64::from(digit - b'0')).min(1 << 40);
-    is_whole.then(|| sign * digits.bytes().fold(0, add))
+    let magnitude = is_whole.then(|| digits.bytes().fold(0, add))?;
+    Some(if is_negative { -magnitude } else { magnitude })
 }
 
 /// A number for a message or a file, in the letters that the standard library gives it for `{}`, `{:?}` and `{:e}`: the fewest digits that
@@ -126,7 +127,7 @@ impl Number {
             return write!(out, "0.{digits:0>width$}", width = digits.len() + before - 2);
         }
         let digits = format!("{digits:0<before$}");
-        match digits.split_at(before) {
+        match digits.split_at_checked(before).unwrap_or((&digits, "")) {
             (whole, "") if form == Form::Plain => out.write_str(whole),
             (whole, "") => write!(out, "{whole}.0"),
             (whole, rest) => write!(out, "{whole}.{rest}"),

@@ -39,6 +39,11 @@ impl Team {
         self.workers.len() + 1
     }
 
+    /// Its size where `fill` fills: the same.
+    pub fn members(&self) -> usize {
+        self.threads()
+    }
+
     /// Runs work(0), ..., work(count - 1) and returns when all are done. A panic in any of them is passed on. Called from inside its own work or from a
     /// second thread at once, it runs them in order on the calling thread.
     pub fn parallel(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {

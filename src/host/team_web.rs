@@ -10,15 +10,15 @@ extern "C" {
     /// Memory in which instances give each other their pieces: `web/src/serve/share.ts`.
     #[derive(Clone)]
     pub type Share;
-    /// The piece that is this instance's to make, of so many of up to so many words; nothing where it has to make them all.
+    /// The piece that is this instance's to make, of so many of up to so many words; `pieces` where it has to make them all.
     #[wasm_bindgen(method)]
-    fn begin(this: &Share, pieces: u32, words: u32) -> Option<u32>;
+    fn begin(this: &Share, pieces: usize, words: usize) -> usize;
     /// Gives the others this instance's piece.
     #[wasm_bindgen(method)]
     fn give(this: &Share, piece: &[f32]);
     /// Fills in another's piece; false where it is better made here.
     #[wasm_bindgen(method)]
-    fn take(this: &Share, index: u32, piece: &mut [f32]) -> bool;
+    fn take(this: &Share, index: usize, piece: &mut [f32]) -> bool;
 }
 
 thread_local! {
@@ -30,20 +30,25 @@ pub fn sharing(share: Option<Share>) -> Option<Share> {
     SHARE.replace(share)
 }
 
-/// One member: the caller, and those of other instances it works with.
+/// The caller, and where pieces are filled the other instances.
 pub struct Team {
-    threads: usize,
+    members: usize,
 }
 
 impl Team {
-    /// `threads` are the instances that run the same.
-    pub fn new(threads: usize) -> Team {
-        Team { threads }
+    /// `members` are the instances that may run the same training.
+    pub fn new(members: usize) -> Team {
+        Team { members }
     }
 
-    /// Its size.
+    /// Its size where `fill` fills.
+    pub fn members(&self) -> usize {
+        self.members
+    }
+
+    /// Its size for all else: one.
     pub fn threads(&self) -> usize {
-        self.threads
+        1
     }
 
     /// Runs work(0), ..., work(count - 1) in order.
@@ -53,17 +58,18 @@ impl Team {
 
     /// Runs work(i, piece i) for the pieces of `length` that `values` is cut into, or has another instance run it.
     pub fn fill(&self, values: &mut [f32], length: usize, work: &(dyn Fn(usize, &mut [f32]) + Sync)) {
-        let mut pieces: Vec<_> = values.chunks_mut(length).enumerate().collect();
         let share = SHARE.take();
-        let own = share.as_ref().and_then(|share| share.begin(pieces.len() as u32, length as u32));
-        if let (Some(share), Some(own)) = (&share, own) {
-            let (own, piece) = pieces.swap_remove(own as usize);
+        let pieces = values.len().div_ceil(length);
+        // The own piece first: others may be waiting for it.
+        let own = share.as_ref().map_or(pieces, |share| share.begin(pieces, length));
+        if let (Some(share), Some(piece)) = (&share, values.chunks_mut(length).nth(own)) {
             work(own, piece);
             share.give(piece);
         }
-        for (index, piece) in pieces {
-            let is_given = own.is_some() && share.as_ref().is_some_and(|share| share.take(index as u32, piece));
-            if !is_given {
+        for (index, piece) in values.chunks_mut(length).enumerate() {
+            let is_there =
+                own < pieces && (index == own || share.as_ref().is_some_and(|share| share.take(index, piece)));
+            if !is_there {
                 work(index, piece);
             }
         }

@@ -1,9 +1,7 @@
 //! Named tensors and named texts to safetensors bytes and back: a length, a JSON header, the numbers, little-endian.
 //! The same content gives the same bytes; a torn or foreign file is refused with the reason.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
+use super::table::Texts;
 use crate::error::{Error, Result};
 use crate::json::{Json, Record};
 use half::f16;
@@ -22,6 +20,18 @@ pub struct Tensors {
 pub struct Named(Vec<(String, Array)>);
 
 impl Named {
+    /// These; an error if two have one name, with that.
+    fn of(all: Vec<(String, Array)>) -> std::result::Result<Self, String> {
+        let mut places = Texts::new();
+        for (at, (name, _)) in all.iter().enumerate() {
+            if places.insert(name.clone(), at as u32).is_some() {
+                return Err(name.clone());
+            }
+        }
+        let mut all: Vec<_> = all.into_iter().map(Some).collect();
+        Ok(Self(places.values().filter_map(|&at| all[at as usize].take()).collect()))
+    }
+
     fn place(&self, name: &str) -> std::result::Result<usize, usize> {
         self.0.binary_search_by(|(known, _)| known.as_str().cmp(name))
     }
@@ -122,19 +132,18 @@ fn parse(bytes: &[u8]) -> Parsed<Tensors> {
     let header = Json::parse(header).map_err(|why| foreign(&format!("is not JSON ({why})")))?;
     let Json::Fields(fields) = header else { return Err(foreign("is no JSON object")) };
     let mut content = Tensors::default();
-    let mut spans = Vec::new();
+    let (mut arrays, mut spans) = (Vec::new(), Vec::new());
     for (name, field) in fields {
         if name == METADATA {
             content.metadata = texts(&field).ok_or_else(|| foreign("has a __metadata__ that is not texts by name"))?;
             continue;
         }
         let (array, span) = tensor(&field, data).map_err(|what| format!("tensor \"{name}\" {what}"))?;
-        spans.push((span, name.clone()));
-        if content.tensors.insert(name.clone(), array).is_some() {
-            return Err(format!("holds two tensors called \"{name}\""));
-        }
+        spans.push(span);
+        arrays.push((name, array));
     }
-    check_cover(spans, data.len())?;
+    check_cover(&arrays, &spans, data.len())?;
+    content.tensors = Named::of(arrays).map_err(|name| format!("holds two tensors called \"{name}\""))?;
     Ok(content)
 }
 
@@ -177,15 +186,17 @@ fn tensor(field: &Json, data: &[u8]) -> Parsed<(Array, [usize; 2])> {
 }
 
 /// Tensors must lie end to end over all of the data: no gap, no overlap, nothing after the last. Empty ones take no place.
-fn check_cover(spans: Vec<([usize; 2], String)>, length: usize) -> Parsed<()> {
-    let misplaced =
-        |start: usize, name: &str, at: usize| format!("tensor \"{name}\" begins at byte {start}, wanted {at}");
-    let mut first_last: BinaryHeap<_> =
-        spans.into_iter().filter(|([start, end], _)| start != end).map(Reverse).collect();
+fn check_cover(arrays: &[(String, Array)], spans: &[[usize; 2]], length: usize) -> Parsed<()> {
+    let mut places = Texts::new();
+    for (index, [start, end]) in spans.iter().enumerate().filter(|(_, [start, end])| start != end) {
+        // Texts of equal length are in order as their numbers are.
+        places.insert(format!("{start:020}{end:020}{index}"), index as u32);
+    }
     let mut at = 0;
-    while let Some(Reverse(([start, end], name))) = first_last.pop() {
+    for &index in places.values() {
+        let ([start, end], (name, _)) = (spans[index as usize], &arrays[index as usize]);
         if start != at {
-            return Err(misplaced(start, &name, at));
+            return Err(format!("tensor \"{name}\" begins at byte {start}, wanted {at}"));
         }
         at = end;
     }

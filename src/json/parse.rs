@@ -105,6 +105,10 @@ impl Reader<'_> {
         if self.at == start { Err(self.wanted("a digit")) } else { Ok(()) }
     }
 
+    fn since(&self, start: usize) -> &str {
+        self.text.get(start..self.at).unwrap_or_default()
+    }
+
     fn number(&mut self) -> Result<Json> {
         let start = self.at;
         self.takes("-");
@@ -118,7 +122,7 @@ impl Reader<'_> {
             let _ = self.takes("+") || self.takes("-");
             self.digits()?;
         }
-        Ok(Json::Number(self.text[start..self.at].to_owned()))
+        Ok(Json::Number(self.since(start).to_owned()))
     }
 
     fn string(&mut self) -> Result<String> {
@@ -131,7 +135,7 @@ impl Reader<'_> {
             while !matches!(self.peek(), None | Some(b'"' | b'\\' | 0..0x20)) {
                 self.at += 1;
             }
-            out.push_str(&self.text[start..self.at]);
+            out.push_str(self.since(start));
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;

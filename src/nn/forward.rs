@@ -3,7 +3,7 @@
 use super::head::{Basis, Form, Gauge, Head};
 use super::spec::{Activation, Layer, RationalLayer, Spec};
 use crate::autograd::Var;
-use crate::kernels::scalar::expr::{cos, eq, gt, le, max, select, sin, softplus, sqrt};
+use crate::kernels::scalar::expr::{cos, eq, gt, le, select, sin, softplus, sqrt};
 use crate::ops;
 use crate::scm::policy::{Policy, Registry};
 use crate::scm::{self, Masked, Moments};
@@ -37,7 +37,7 @@ pub struct Seen {
 
 /// The weight of what a norm has seen after one more batch: the usual one.
 const KEPT: f32 = 0.9;
-/// The least weight of what was seen once: subnormal, it would be none on devices that flush it.
+/// What keeps the weight of what was seen once above the subnormal numbers, which some devices take for 0. Beside any other weight it is nothing.
 const LEAST: f32 = 1e-30;
 
 /// The model's outputs [rows, outputs], of a projective head the pairs [rows, 2 · outputs], for `x` [rows, inputs], with parameters in the layout's order.
@@ -198,9 +198,8 @@ impl<'a> Pass<'a> {
         let rows = batch.shape().sizes()[0] as f32;
         let missing = ops::sum(&batch.bottoms(), 0..1);
         let share = ops::fused(&[&missing, &moments.variance.bottoms()], |v| (1.0 - v[0] / rows) * (1.0 - v[1]));
-        let total = ops::fused(&[&seen.1, &share], |v| {
-            select(gt(v[0], 0.0), max(v[0] * KEPT, LEAST), 0.0) + v[1] * (1.0 - KEPT)
-        });
+        let total =
+            ops::fused(&[&seen.1, &share], |v| v[0] * KEPT + v[1] * (1.0 - KEPT) + select(gt(v[0], 0.0), LEAST, 0.0));
         let weight = ops::fused(&[&share, &total], |v| v[0] * (1.0 - KEPT) / select(gt(v[1], 0.0), v[1], 1.0));
         let mut note = |(parameter, before): (usize, Var), latest: &Var| {
             let value = ops::fused(&[&before, latest, &weight], |v| v[0] * (1.0 - v[2]) + v[1] * v[2]);

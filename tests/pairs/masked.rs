@@ -114,7 +114,8 @@ fn what_was_seen_once_is_never_forgotten() {
         let mut trainer = Trainer::with_parameters(&device, spec.clone(), still(4), data.clone(), &start).unwrap();
         // Batches of nothing but ⊥.
         trainer.advance(60).unwrap();
-        assert_eq!(block_on(trainer.parameters()).unwrap()[64 * 3], 1e-30, "on {}", device.info().name);
+        let seen = block_on(trainer.parameters()).unwrap()[64 * 3];
+        assert!((1e-29..2e-29).contains(&seen), "{seen:e} on {}", device.info().name);
     }
 }
 

@@ -41,7 +41,12 @@ export class Engine extends Handle {
   /** Takes up a run that was kept under `name` (see {@link TrainOptions.keep}), and goes on keeping it. */
   resumeKept(name: string, options: Pick<ResumeOptions, "signal"> = {}): Run {
     const { signal } = split("resumeKept", options);
-    return new Run(this.connection, (connection) => connection.call(ENGINE, "continueKept", [name]), signal);
+    const begin: Begin = async (connection, leader) => {
+      if (!leader) return connection.call(ENGINE, "continueKept", [name]);
+      const { parcel, checkpoint } = await leader.state();
+      return connection.call(ENGINE, "continue", [parcel, checkpoint, undefined]);
+    };
+    return new Run(this.connection, begin, signal);
   }
 
   /** Reads a model file, written by a browser or by the `mero` binary. */
@@ -56,11 +61,11 @@ export class Engine extends Handle {
 
   /** What begins a run on an engine: this one, which alone keeps it, or one that makes its steps together with this one. */
   #beginning(call: "train" | "continue", packed: Promise<Packed>, what: unknown, keep: unknown): Begin {
-    return async (connection) => {
+    return async (connection, leader) => {
       const { parcel, transfer } = await packed;
-      const isOwn = connection === this.connection;
       // Data are given away where nobody else needs them.
-      return connection.call(ENGINE, call, [parcel, what, isOwn ? keep : undefined], connection.crew.length === 0 && isOwn ? { transfer } : {});
+      const isAlone = !leader && connection.crew.length === 0;
+      return connection.call(ENGINE, call, [parcel, what, leader ? undefined : keep], isAlone ? { transfer } : {});
     };
   }
 

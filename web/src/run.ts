@@ -5,13 +5,13 @@ import { Model } from "./model.js";
 import { split } from "./options.js";
 import { pack } from "./parcel.js";
 import type { Numbers, PredictOptions, Prediction, Table, TrainEvent } from "./types.js";
-import type { WireEvent } from "./wire.js";
+import type { State, WireEvent } from "./wire.js";
 
 /** So many events may wait to be taken: enough to train on while a page draws, few enough to stop soon after it stopped looking. */
 const AHEAD = 16;
 
-/** Begins a run on the engine at the other end of a connection; gives its number. */
-export type Begin = (connection: Connection) => Promise<number>;
+/** Begins a run on the engine at the other end of a connection: the one it is for, or one that follows that. Gives its number. */
+export type Begin = (connection: Connection, leader?: Run) => Promise<number>;
 
 /**
  * A training run. `for await` over it takes its events: the start, one for each epoch, and the end with the model. It goes on
@@ -94,6 +94,11 @@ export class Run extends Handle implements AsyncIterableIterator<TrainEvent, und
     return this.call("checkpoint", []);
   }
 
+  /** @internal Data and checkpoint of a run that is kept. */
+  state(): Promise<State> {
+    return this.call("state", []);
+  }
+
   override dispose(): void {
     this.#over();
     super.dispose();
@@ -116,7 +121,7 @@ export class Run extends Handle implements AsyncIterableIterator<TrainEvent, und
     if (!memory) return;
     await Promise.all(crew.map(async (mate, at) => {
       // Without it the run is slower and comes to the same.
-      const run = await begin(mate).catch(() => {});
+      const run = await begin(mate, this).catch(() => {});
       if (run) mate.call(run, "follow", [memory, at + 1]).catch(() => {}).finally(() => mate.call(run, "dispose", []).catch(() => {}));
     }));
   }

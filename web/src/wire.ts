@@ -28,6 +28,12 @@ export interface EngineCalls {
   continueKept(name: unknown): number;
 }
 
+/** All it takes to begin a run where another one stands. */
+export interface State {
+  parcel: Parcel;
+  checkpoint: Uint8Array;
+}
+
 /** What a run does. */
 export interface RunCalls {
   /** Nothing once the end was told. */
@@ -36,6 +42,8 @@ export interface RunCalls {
   resume(): void;
   stop(): void;
   checkpoint(): Uint8Array;
+  /** Of a run that is kept. */
+  state(): State;
   /** Memory in which so many runs can make their steps together; this one leads. Nothing if they cannot be shared. */
   share(members: number): SharedArrayBuffer | undefined;
   /** Follows the leader as member `own`; answered at the end. */

@@ -80,6 +80,20 @@ test("a shared run is paused, asked, stopped, kept as a checkpoint and taken up 
   assert.deepEqual(together, alone);
 });
 
+test("a kept run is taken up by two", async () => {
+  const [whole, resumed, kept] = await chromium.page.evaluate(async () => {
+    const [one, two] = engines;
+    const options = { epochs: 30, seed: 6, patience: 0, head: "rational" };
+    const whole = await finish(one.train(pole(1500), options));
+    for await (const { epoch } of one.train(pole(1500), { ...options, keep: "shared" })) if (epoch === 3) break;
+    const resumed = await finish(two.resumeKept("shared"));
+    const plain = async ({ model, events }) => [events.at(-1), [...await model.save()]];
+    return [await plain(whole), await plain(resumed), await mero.kept()];
+  });
+  assert.deepEqual(resumed, whole);
+  assert.deepEqual(kept, []);
+});
+
 test("rows dealt out are predicted as by one, and a wrong one is named by its number", async () => {
   const [alone, together] = await chromium.page.evaluate(() => Promise.all(engines.map(async (engine) => {
     const { model } = await finish(engine.train(pole(1500), { epochs: 3, seed: 1, head: "rational" }));
@@ -130,13 +144,13 @@ async function lists(members, count = 300) {
       if (member.leavesAt === list) share.leave();
       const pieces = [0, 1, 2].map(() => new Float32Array(1000));
       const mine = share.begin(3, 1000);
-      if (mine !== undefined) {
+      if (mine < 3) {
         if (list % 50 === member.dozesAt) idle(member.forMs);
         pieces[mine] = make(list, mine);
         share.give(pieces[mine]);
       }
       for (const piece of [0, 1, 2]) {
-        if (piece === mine || (mine !== undefined && share.take(piece, pieces[piece]))) continue;
+        if (piece === mine || (mine < 3 && share.take(piece, pieces[piece]))) continue;
         pieces[piece] = make(list, piece);
         made++;
       }

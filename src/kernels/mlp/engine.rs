@@ -94,7 +94,7 @@ pub(crate) fn forward(p: &Shape, activation: Activation, x: &[f32], params: &[f3
     let plan = Plan::of_tile(p, TILE);
     let (inputs, answers) = (p.inputs as usize, p.answers());
     let rows = out.len() / answers;
-    let pieces = team.threads().min(rows.div_ceil(TILE)).max(1);
+    let pieces = team.members().min(rows.div_ceil(TILE)).max(1);
     let mut scratch = vec![0.0; plan.shared_words + pieces * plan.part_words + plan::PAD];
     let (shared, own) =
         aligned(&mut scratch, plan.shared_words + pieces * plan.part_words).split_at_mut(plan.shared_words);

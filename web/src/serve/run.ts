@@ -2,7 +2,7 @@
 import type * as wasm from "../../pkg/meromorph.js";
 import { InputError, InternalError } from "../errors.js";
 import type { EndEvent, EpochEvent, Prediction, StartEvent } from "../types.js";
-import type { Parcel } from "../wire.js";
+import type { Parcel, State } from "../wire.js";
 import { type Device, isLoss } from "./device.js";
 import type { Mirror } from "./mirror.js";
 import { flagged, type ServedModel } from "./model.js";
@@ -70,6 +70,13 @@ export class ServedRun {
       this.#finish();
       this.#last?.dispose();
     }
+  }
+
+  /** Data and checkpoint, for runs that follow. */
+  async state(): Promise<State> {
+    const { parcel } = this.#origin.mirror;
+    if (!parcel) throw new InternalError("the data of a run that is not kept are gone");
+    return { parcel, checkpoint: await this.checkpoint() };
   }
 
   #join(shared: SharedArrayBuffer, own: number): void {

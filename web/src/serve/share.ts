@@ -48,10 +48,10 @@ export class Share {
     this.#over = over;
   }
 
-  /** The piece to make, of so many of up to so many words; nothing where all are to be made. */
-  begin(pieces: number, words: number): number | undefined {
+  /** The piece to make, of so many of up to so many words; `pieces` where all are to be made. */
+  begin(pieces: number, words: number): number {
     if (this.#hasLeft(LEADER)) this.#over();
-    if (pieces !== this.#members || words > this.#slot || this.#isGone(this.#own)) return undefined;
+    if (pieces !== this.#members || words > this.#slot || this.#isGone(this.#own)) return pieces;
     this.#tell(DONE, this.#list);
     const began = performance.now();
     for (let member = 0; member < this.#members; member++) {

@@ -10,6 +10,8 @@ const WEIGHTS = 5 * 64 + 64 * 64 + 64 * 64 + 64;
 const ROWS = 16_384;
 const INFERRED = 100_000;
 const REPEATS = 3;
+/** Workers may share memory only in a page that is isolated. */
+export const THREADS = crossOriginIsolated ? Math.min(16, navigator.hardwareConcurrency) : 1;
 /** Browsers compile what runs often a second time, better: so long is not counted. */
 const WARM_MS = 250;
 
@@ -38,7 +40,7 @@ export async function measure(
   device: DeviceName, seconds: number, signal: AbortSignal, told: (figure: Figure) => void,
 ): Promise<Engine["info"]> {
   const began = performance.now();
-  const engine = await open({ device });
+  const engine = await open({ device, threads: THREADS });
   told({ name: MEASUREMENTS[0]!, value: performance.now() - began, unit: "ms" });
   const data = rows(ROWS);
   let model: Model | undefined;

@@ -2,7 +2,7 @@
 import { version } from "../../../package.json";
 import type { DeviceInfo } from "../engine.js";
 import { short } from "../numbers.js";
-import { type Figure, MEASUREMENTS } from "./measure.js";
+import { type Figure, MEASUREMENTS, THREADS } from "./measure.js";
 
 export interface Column {
   device: string;
@@ -30,7 +30,7 @@ export function browser(): string {
 export const facts = (): [string, string][] => [
   ["Engine", `meromorph ${version}`],
   ["Browser", browser()],
-  ["Processor", `${navigator.hardwareConcurrency} threads; one is used`],
+  ["Processor", `${navigator.hardwareConcurrency} threads; ${THREADS === 1 ? "one is" : `${THREADS} are`} used`],
   ["Date", new Date().toISOString().slice(0, 10)],
 ];
 
