@@ -39,6 +39,48 @@ fn a_run_leaves_two_whole_files_and_says_where() {
 }
 
 #[test]
+fn another_program_is_handed_rows_and_judged_by_its_predictions() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = told(folder.path(), "experiment ik --mode contract --seed 6 --seeds 2 --rows rows");
+    assert_eq!(text, "  rows/6\n  rows/7\n\n  wanted for each row of predict.csv: dtheta1, dtheta2\n");
+    let header = |name: &str| {
+        let text = fs::read_to_string(folder.path().join("rows/6").join(name)).unwrap();
+        text.lines().next().unwrap().to_owned()
+    };
+    assert_eq!(
+        (&*header("train.csv"), &*header("predict.csv")),
+        ("theta1,theta2,dx,dy,dtheta1,dtheta2", "theta1,theta2,dx,dy")
+    );
+    fs::create_dir(folder.path().join("found")).unwrap();
+    for seed in ["6", "7"] {
+        let asked = fs::read_to_string(folder.path().join("rows").join(seed).join("predict.csv")).unwrap();
+        let rows = asked.lines().skip(1).map(|line| {
+            let x: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+            let [a, b] = meromorph::experiment::ik::damped_least_squares([x[0], x[1]], [x[2], x[3]], 0.01);
+            // No step is told for one side of the arm.
+            if x[0] < 0.0 { ",\n".to_owned() } else { format!("{b},{a}\n") }
+        });
+        let text = format!("dtheta2,dtheta1\n{}", rows.collect::<String>());
+        fs::write(folder.path().join("found").join(format!("{seed}.csv")), text).unwrap();
+    }
+    let line =
+        "experiment ik --mode contract --seed 6 --seeds 2 --methods mlp,dls --predictions mine=found --device cpu";
+    let text = told(folder.path(), line);
+    assert!(text.lines().any(|line| line.split_whitespace().take(2).eq(["mine", "–"])), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let json: Value = serde_json::from_str(&told(folder.path(), &format!("{line} --json"))).unwrap();
+    let mine = &json["methods"][2];
+    assert_eq!((&mine["name"], &mine["role"]), (&"mine".into(), &"elsewhere".into()));
+    let figure = |key: &str| mine["estimates"][key]["mean"].as_f64().unwrap();
+    assert!(figure("mse") < 1e-8, "{}", figure("mse"));
+    assert!(figure("success") > 0.4 && figure("success") < 0.6, "{}", figure("success"));
+    fs::write(folder.path().join("found/7.csv"), "dtheta2,dtheta1,dtheta3\n0,0,0\n").unwrap();
+    let output = mero(folder.path(), line);
+    let wanted = "mero: experiment: found/7.csv: column \"dtheta3\" is not one of dtheta1, dtheta2\n";
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(1), wanted));
+}
+
+#[test]
 fn json_is_one_object_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let line = "experiment lj --mode contract --methods mlp,rational --seed 7 --seeds 2 --epochs 2 --json --device cpu";
@@ -77,6 +119,12 @@ fn wrong_questions_are_refused_at_once() {
             2,
             "mero: experiment: seed is 18446744073709551615; so many seeds after it are more than 64 bits count\n",
         ),
+        ("experiment ik --seeds 0 --rows rows", 2, "mero: experiment: seeds is 0, wanted at least 1\n"),
+        (
+            "experiment ik --mode contract --predictions mine=nowhere",
+            1,
+            "mero: experiment: nowhere/1.csv: cannot be read: No such file or directory\n",
+        ),
     ];
     for (line, code, wanted) in cases {
         let output = mero(folder.path(), line);
@@ -87,7 +135,15 @@ fn wrong_questions_are_refused_at_once() {
         );
         assert!(output.stdout.is_empty(), "{line}");
     }
-    for line in ["experiment", "experiment chess", "experiment dose --mode huge", "experiment dose --seeds -1"] {
+    for line in [
+        "experiment",
+        "experiment chess",
+        "experiment dose --mode huge",
+        "experiment dose --seeds -1",
+        "experiment dose --predictions mine",
+        "experiment dose --rows rows --methods odds",
+        "experiment dose --rows rows --device cpu",
+    ] {
         assert_eq!(mero(folder.path(), line).status.code(), Some(2), "{line}");
     }
 }

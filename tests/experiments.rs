@@ -284,7 +284,7 @@ fn poles_are_found_where_steps_are_large() {
 
 fn contract(domain: Domain, seeds: &[u64], methods: &[&str]) -> Report {
     let methods = methods.iter().map(|name| (*name).to_owned()).collect();
-    let request = Request { mode: Mode::Contract, seeds: seeds.into(), methods, epochs: None };
+    let request = Request { mode: Mode::Contract, seeds: seeds.into(), methods, epochs: None, elsewhere: Vec::new() };
     block_on(run(domain, &request, &Device::cpu(1), &mut |_, _, _| {})).unwrap()
 }
 
@@ -332,7 +332,8 @@ fn parameters_are_as_many_as_published() {
     for (domain, methods) in published {
         let names: Vec<&str> = methods.iter().map(|(name, _)| *name).collect();
         let report = contract(domain, &[1], &names);
-        let counts: Vec<(&str, usize)> = report.methods.iter().map(|method| (method.name, method.parameters)).collect();
+        let counts: Vec<(&str, usize)> =
+            report.methods.iter().map(|method| (&*method.name, method.parameters.unwrap())).collect();
         assert_eq!(counts, methods);
     }
 }
@@ -375,7 +376,7 @@ fn our_own_method_meets_the_published_one_with_no_more_parameters() {
         let [published, ours] = [report.published, report.ours].map(|name| {
             report.methods.iter().find(|method| method.name == name).unwrap_or_else(|| panic!("no method {name}"))
         });
-        assert!(ours.parameters <= published.parameters, "{}: {} parameters", ours.name, ours.parameters);
+        assert!(ours.parameters <= published.parameters, "{}: {:?} parameters", ours.name, ours.parameters);
         assert_eq!((ours.role, published.role), (Role::Projective, Role::Projective));
         let steps = |method: &MethodReport| method.trials.iter().map(|trial| trial.steps).collect::<Vec<_>>();
         assert_eq!(steps(ours), steps(published), "the same number of steps");
@@ -394,7 +395,8 @@ fn our_own_method_meets_the_published_one_with_no_more_parameters() {
 /// A metric of each method after many passes over the few rows of a contract.
 fn after(domain: Domain, epochs: usize, methods: &[&str], metric: &str) -> Vec<f64> {
     let methods = methods.iter().map(|name| (*name).to_owned()).collect();
-    let request = Request { mode: Mode::Contract, seeds: vec![1], methods, epochs: Some(epochs) };
+    let request =
+        Request { mode: Mode::Contract, seeds: vec![1], methods, epochs: Some(epochs), elsewhere: Vec::new() };
     let report = block_on(run(domain, &request, &Device::cpu(1), &mut |_, _, _| {})).unwrap();
     report.methods.iter().map(|method| report.estimate(method, metric).unwrap().mean).collect()
 }
@@ -420,7 +422,8 @@ fn oracles_are_right() {
 
 #[test]
 fn unknown_methods_and_empty_requests_are_refused() {
-    let request = Request { mode: Mode::Contract, seeds: vec![1], methods: vec!["magic".into()], epochs: None };
+    let methods = vec!["magic".into()];
+    let request = Request { mode: Mode::Contract, seeds: vec![1], methods, epochs: None, elsewhere: Vec::new() };
     let refused = |request: &Request| {
         let outcome = block_on(run(Domain::Lj, request, &Device::cpu(1), &mut |_, _, _| {}));
         outcome.err().unwrap().to_string()

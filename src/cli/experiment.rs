@@ -1,19 +1,23 @@
 //! `mero experiment`: a domain with a published answer, its methods side by side; a table here, and on request a JSON file and a page.
+//! Rows go out as CSV and predictions come in as any table, so that a method of another program is judged with them.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::ValueEnum;
 use pollster::block_on;
 
-use super::args::Hardware;
+use super::args::{Hardware, read};
 use super::console::{say, say_json};
 use super::text::{count, duration, figure, grid, short};
 use super::{Answer, Failure};
+use crate::error::{Error, Result};
 use crate::experiment::{
-    self, Better, Comparison, Domain, Estimate, MethodReport, Metric, Mode, Report, Request, Verdict,
+    self, Better, Comparison, Domain, Elsewhere, Estimate, MethodReport, Metric, Mode, Report, Request, Verdict,
 };
 use crate::host;
+use crate::io::csv::{self, Header, Values};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -36,6 +40,12 @@ pub(super) struct Args {
     epochs: Option<usize>,
     #[command(flatten)]
     hardware: Hardware,
+    /// Train nothing: write each seed's train.csv, validation.csv and predict.csv into DIR/SEED, for a method of another program
+    #[arg(long, value_name = "DIR", help_heading = "Other programs", conflicts_with_all = ["methods", "epochs", "predictions", "Hardware", "out", "json"])]
+    rows: Option<PathBuf>,
+    /// Judge another program's method too, by DIR/SEED.csv: a row of predictions per row of predict.csv, an empty cell where it gives none
+    #[arg(long, value_name = "NAME=DIR", help_heading = "Other programs")]
+    predictions: Vec<Predictions>,
     /// Folder for <domain>.json and <domain>.html; made if it is not there
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
@@ -89,6 +99,45 @@ impl From<ModeName> for Mode {
     }
 }
 
+/// A method of another program and the folder of its predictions.
+#[derive(Clone)]
+struct Predictions {
+    name: String,
+    folder: PathBuf,
+}
+
+impl FromStr for Predictions {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text.split_once('=') {
+            Some((name, folder)) if !name.is_empty() && !folder.is_empty() => {
+                Ok(Self { name: name.to_owned(), folder: folder.into() })
+            }
+            _ => Err("wanted a name and a folder, like package=found".into()),
+        }
+    }
+}
+
+impl Predictions {
+    /// Of each seed, from its table.
+    fn read(&self, domain: Domain, seeds: &[u64]) -> Result<Elsewhere> {
+        let predictions = seeds.iter().map(|seed| self.of(domain, *seed)).collect::<Result<_>>()?;
+        Ok(Elsewhere { name: self.name.clone(), predictions })
+    }
+
+    fn of(&self, domain: Domain, seed: u64) -> Result<Vec<f32>> {
+        let table = read(&self.folder.join(format!("{seed}.csv")), Header::Yes)?;
+        let wanted = experiment::prediction_columns(domain);
+        let columns: Vec<&[f64]> = wanted.iter().map(|name| table.numbers(name)).collect::<Result<_>>()?;
+        if let Some(other) = table.names().find(|name| !wanted.contains(name)) {
+            let source = table.source();
+            return Err(Error::new(format!("{source}: column \"{other}\" is not one of {}", wanted.join(", "))));
+        }
+        Ok((0..table.rows()).flat_map(|row| columns.iter().map(move |column| column[row] as f32)).collect())
+    }
+}
+
 pub(super) fn run(args: &Args) -> Answer {
     let mode = Mode::from(args.mode);
     let seeds = args.seeds.unwrap_or(mode.seeds()) as u64;
@@ -98,10 +147,13 @@ pub(super) fn run(args: &Args) -> Answer {
             args.seed
         )));
     };
-    let request =
-        Request { mode, seeds: (args.seed..past).collect(), methods: args.methods.clone(), epochs: args.epochs };
+    let (domain, seeds): (Domain, Vec<u64>) = (args.domain.into(), (args.seed..past).collect());
+    if let Some(folder) = &args.rows {
+        return hand_out(domain, mode, &seeds, folder);
+    }
     args.hardware.check()?;
-    let domain = Domain::from(args.domain);
+    let elsewhere = args.predictions.iter().map(|given| given.read(domain, &seeds)).collect::<Result<_>>()?;
+    let request = Request { mode, seeds, methods: args.methods.clone(), epochs: args.epochs, elsewhere };
     experiment::check(domain, &request).map_err(|error| Failure::usage(error.to_string()))?;
     let device = args.hardware.open()?;
     let mut follow = |seed: u64, method: &str, seconds: f64| {
@@ -128,6 +180,28 @@ pub(super) fn run(args: &Args) -> Answer {
     Ok(())
 }
 
+/// Each seed's tables as CSV.
+fn hand_out(domain: Domain, mode: Mode, seeds: &[u64], folder: &Path) -> Answer {
+    if seeds.is_empty() {
+        return Err(Failure::usage("seeds is 0, wanted at least 1"));
+    }
+    for seed in seeds {
+        let folder = folder.join(seed.to_string());
+        host::make_folder(&folder)?;
+        for sheet in experiment::sheets(domain, mode, *seed) {
+            let width = sheet.columns.len();
+            let column = |at| sheet.values.iter().skip(at).step_by(width).copied().collect::<Vec<f32>>();
+            let columns: Vec<Vec<f32>> = (0..width).map(column).collect();
+            let named: Vec<(&str, Values<'_>)> =
+                sheet.columns.iter().zip(&columns).map(|(name, values)| (*name, Values::F32(values))).collect();
+            host::write_whole(&folder.join(format!("{}.csv", sheet.name)), &csv::write(&named))?;
+        }
+        say(&format!("  {}", folder.display()));
+    }
+    say(&format!("\n  wanted for each row of predict.csv: {}", experiment::prediction_columns(domain).join(", ")));
+    Ok(())
+}
+
 /// The two files, known to be writable before anything is trained.
 fn files(folder: &Path, domain: Domain) -> Answer<[PathBuf; 2]> {
     host::make_folder(folder)?;
@@ -147,7 +221,8 @@ fn tell(report: &Report) {
     let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     say(&format!("  {}: {}, {}\n", report.title, counted(seeds, "seed"), counted(epochs, "epoch")));
     let described = |method: &MethodReport| {
-        [method.name.to_owned(), count(method.parameters as u64), short(method.about, 46)].into()
+        let parameters = method.parameters.map_or("–".into(), |parameters| count(parameters as u64));
+        [method.name.clone(), parameters, short(&method.about, 46)].into()
     };
     let methods: Vec<Vec<String>> = report.methods.iter().map(described).collect();
     say(&grid(&["method", "parameters", "what it is"], &methods));
@@ -158,6 +233,7 @@ fn tell(report: &Report) {
     for (head, comparisons) in [
         (format!("as claimed: {} against {}", report.published, report.rival.0), report.claimed()),
         (format!("meromorph's own: {} against {}", report.ours, report.published), report.reproduced()),
+        ("methods here against those run elsewhere".to_owned(), report.elsewhere()),
         ("the best projective method against the best baseline".to_owned(), report.comparisons()),
     ] {
         if !comparisons.is_empty() {
@@ -170,12 +246,12 @@ fn table(report: &Report, metrics: &[&Metric]) -> String {
     let head: Vec<&str> = [""].into_iter().chain(metrics.iter().map(|metric| metric.key)).collect();
     let row = |method: &MethodReport| {
         let cells = metrics.iter().map(|metric| report.estimate(method, metric.key).map_or("–".into(), cell));
-        [method.name.to_owned()].into_iter().chain(cells).collect()
+        [method.name.clone()].into_iter().chain(cells).collect()
     };
     grid(&head, &report.methods.iter().map(row).collect::<Vec<Vec<String>>>())
 }
 
-fn sentence(comparison: &Comparison) -> String {
+fn sentence(comparison: &Comparison<'_>) -> String {
     let word = match comparison.verdict() {
         Verdict::Better => "better",
         Verdict::Worse => "worse",

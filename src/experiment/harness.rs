@@ -4,6 +4,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::elsewhere::{Elsewhere, Notation};
 use super::fit::{Learned, Lesson, Rows, Selection, fit};
 use super::net::Net;
 use super::report::{MethodReport, Report, Trace, Trial};
@@ -54,6 +55,8 @@ pub struct Request {
     pub methods: Vec<String>,
     /// Passes over the training rows in place of the mode's.
     pub epochs: Option<usize>,
+    /// Methods that were run elsewhere on the same rows; judged beside the others.
+    pub elsewhere: Vec<Elsewhere>,
 }
 
 /// What an experiment is about, in words, and what it measures.
@@ -184,6 +187,8 @@ pub enum Role {
     Baseline,
     /// Learns numerator and denominator.
     Projective,
+    /// Was run elsewhere: how it learnt is not known here.
+    Elsewhere,
 }
 
 /// A method, whose predictions are `P`.
@@ -225,6 +230,7 @@ pub(super) struct Subject<D, P> {
     pub sizes: fn(Mode) -> Vec<(&'static str, usize)>,
     pub draw: fn(Mode, u64) -> D,
     pub rows: fn(&D) -> Rows<'_>,
+    pub notation: Notation<D, P>,
     pub lesson: fn(Mode) -> Lesson,
     /// Rows and a score by which the best epoch is kept.
     pub selection: Option<Chooser<D, P>>,
@@ -251,6 +257,8 @@ pub(super) async fn run<D, P>(
     follow: Follow<'_>,
 ) -> Result<Report> {
     subject.check(request)?;
+    // First, since wrong predictions are refused: before anything is trained.
+    let elsewhere = subject.judged(request)?;
     let facts = subject.facts;
     let mut lesson = (subject.lesson)(request.mode);
     lesson.epochs = request.epochs.unwrap_or(lesson.epochs);
@@ -262,23 +270,27 @@ pub(super) async fn run<D, P>(
         for (method, report) in chosen.iter().zip(&mut methods) {
             let start = host::now_ms();
             let (trial, traces) = trial(&subject, method, &data, &lesson, device).await?;
-            report.trials.push(Trial { seed, seconds: (host::now_ms() - start) / 1e3, ..trial });
+            let seconds = (host::now_ms() - start) / 1e3;
+            report.trials.push(Trial { seconds: Some(seconds), ..trial });
             report.traces.extend(traces);
-            follow(seed, method.name, report.trials.last().map_or(0.0, |trial| trial.seconds));
+            follow(seed, method.name, seconds);
         }
     }
+    methods.extend(elsewhere);
     let remarks = (subject.remarks)(&methods);
     Ok(Report::new(facts, request, &lesson, (subject.sizes)(request.mode), device.info(), methods, remarks))
 }
 
 impl<D, P> Subject<D, P> {
-    /// Refuses a method that is not in the table, and a request for nothing.
+    /// Refuses a method that is not in the table, one elsewhere that cannot be told from others, and a request for nothing.
     pub(super) fn check(&self, request: &Request) -> Result<()> {
         if request.seeds.is_empty() || request.epochs == Some(0) {
             return Err(Error::new("experiment: seeds and epochs must be at least 1"));
         }
         let known: Vec<&str> = self.methods.iter().map(|method| method.name).collect();
-        let Some(name) = request.methods.iter().find(|name| !known.contains(&name.as_str())) else { return Ok(()) };
+        let Some(name) = request.methods.iter().find(|name| !known.contains(&name.as_str())) else {
+            return self.check_elsewhere(request);
+        };
         Err(Error::new(format!(
             "experiment: {} has no method \"{name}\"; it has {}",
             self.facts.name,
@@ -298,8 +310,8 @@ fn described<P>(method: &Method<P>) -> MethodReport {
         Kind::Known(_) => 0,
         Kind::Learnt { nets, .. } => nets().iter().map(Net::parameters).sum(),
     };
-    let (name, about, role) = (method.name, method.about, method.role);
-    MethodReport { name, about, role, parameters, trials: Vec::new(), traces: Vec::new() }
+    let (name, about, role) = (method.name.into(), method.about.into(), method.role);
+    MethodReport { name, about, role, parameters: Some(parameters), trials: Vec::new(), traces: Vec::new() }
 }
 
 /// A method on a seed's data.
@@ -326,8 +338,8 @@ async fn trial<D, P>(
     let traces = curves.into_iter().map(|Curve { chart, points }| Trace { seed: lesson.seed, chart, points });
     let losses = fitted.iter().map(|learned| learned.losses.clone()).collect();
     let (steps, epochs) = (fitted.iter().map(|net| net.steps).sum(), fitted.iter().map(|net| net.epoch).collect());
-    let values = values.into_iter().map(|value| value.filter(|value| value.is_finite())).collect();
-    Ok((Trial { seed: lesson.seed, seconds: 0.0, values, losses, steps, kept_epochs: epochs, more }, traces.collect()))
+    let measured = Trial::of(lesson.seed, values);
+    Ok((Trial { losses, steps, kept_epochs: epochs, more, ..measured }, traces.collect()))
 }
 
 async fn learn<D, P>(

@@ -4,6 +4,7 @@
 
 mod classify;
 pub mod dose;
+mod elsewhere;
 mod fit;
 mod harness;
 pub mod ik;
@@ -18,6 +19,7 @@ mod svg;
 pub mod terms;
 
 pub use classify::{Confusion, OperatingPoints, Operation, Threshold, auroc, average_precision, log_space, sweep};
+pub use elsewhere::{Elsewhere, Sheet};
 pub use harness::{Better, Chart, Follow, Gathering, Metric, Mode, Remark, Request, Role, Shape};
 pub use page::page;
 pub use random::{Purpose, Stream};
@@ -59,6 +61,26 @@ pub fn check(domain: Domain, request: &Request) -> Result<()> {
         Domain::Rf => rf::subject().check(request),
         Domain::Ik => ik::subject().check(request),
         Domain::Lj => lj::subject().check(request),
+    }
+}
+
+/// The tables of a seed for methods that run elsewhere.
+pub fn sheets(domain: Domain, mode: Mode, seed: u64) -> Vec<Sheet> {
+    match domain {
+        Domain::Dose => dose::subject().sheets(mode, seed),
+        Domain::Rf => rf::subject().sheets(mode, seed),
+        Domain::Ik => ik::subject().sheets(mode, seed),
+        Domain::Lj => lj::subject().sheets(mode, seed),
+    }
+}
+
+/// Names of what a prediction consists of.
+pub fn prediction_columns(domain: Domain) -> &'static [&'static str] {
+    match domain {
+        Domain::Dose => dose::subject().notation.predictions,
+        Domain::Rf => rf::subject().notation.predictions,
+        Domain::Ik => ik::subject().notation.predictions,
+        Domain::Lj => lj::subject().notation.predictions,
     }
 }
 

@@ -47,41 +47,49 @@ fn claim(report: &Report) -> String {
 
 /// The comparison in words.
 fn outcome(report: &Report) -> String {
-    let comparisons = report.comparisons();
-    if comparisons.is_empty() {
+    let (comparisons, elsewhere) = (report.comparisons(), report.elsewhere());
+    if comparisons.is_empty() && elsewhere.is_empty() {
         return String::new();
     }
-    let list = |all: &[Comparison]| {
+    let list = |all: &[Comparison<'_>]| {
         let items: String = all.iter().map(|comparison| format!("<li>{}</li>", sentence(comparison))).collect();
         format!("<ul class=\"outcome\">{items}</ul>")
     };
-    let headed = |head: &str, one: &str, other: &str, all: &[Comparison]| match all {
+    let headed = |head: &str, one: &str, other: &str, all: &[Comparison<'_>]| match all {
         [] => String::new(),
         all => format!("<h3>{head}: <i>{one}</i> against <i>{other}</i></h3>{}", list(all)),
     };
     let claimed = headed("As claimed", report.published, report.rival.0, &report.claimed());
     let own = headed("Meromorph's own", report.ours, report.published, &report.reproduced());
+    let pairs = elsewhere.chunk_by(|a, b| (a.ours.0, a.theirs.0) == (b.ours.0, b.theirs.0));
+    let outside: String = pairs.map(|all| headed("Run elsewhere", all[0].ours.0, all[0].theirs.0, all)).collect();
+    let best = match &comparisons[..] {
+        [] => String::new(),
+        all => format!("<h3>The best projective method against the best baseline</h3>{}", list(all)),
+    };
     let remarks: Vec<String> = report.remarks.iter().map(remark).collect();
     let remarks = if remarks.is_empty() { String::new() } else { format!("<dl>{}</dl>", remarks.concat()) };
     format!(
-        "<section><h2>What came out</h2><p>{}</p>{claimed}{own}<h3>The best projective method against the best baseline</h3>{}{remarks}\
+        "<section><h2>What came out</h2>{}{claimed}{own}{outside}{best}{remarks}\
          <p class=\"small\">The best is, figure by figure, the one with the best mean. Differences are paired by seed; \
          brackets hold the 95 % bootstrap interval. Fewer than five seeds decide nothing.</p></section>",
-        summary(&comparisons),
-        list(&comparisons)
+        summary(&comparisons)
     )
 }
 
 /// How often the projective methods won.
-fn summary(comparisons: &[Comparison]) -> String {
+fn summary(comparisons: &[Comparison<'_>]) -> String {
     let count = |verdict| comparisons.iter().filter(|comparison| comparison.verdict() == verdict).count();
     let (better, worse, open) = (count(Verdict::Better), count(Verdict::Worse), count(Verdict::Open));
     let all = comparisons.len();
+    if all == 0 {
+        return String::new();
+    }
     if open == all {
-        return format!("None of the {all} headline figures is decided by these seeds.");
+        return format!("<p>None of the {all} headline figures is decided by these seeds.</p>");
     }
     format!(
-        "On {all} headline figures the best projective method is better than the best baseline {}, worse {}, and undecided {}.",
+        "<p>On {all} headline figures the best projective method is better than the best baseline {}, worse {}, and undecided {}.</p>",
         times(better),
         times(worse),
         times(open)
@@ -101,7 +109,7 @@ fn remark(remark: &super::harness::Remark) -> String {
     format!("<dt>{}</dt><dd>{}</dd>", escaped(&remark.what), escaped(&remark.answer))
 }
 
-fn sentence(comparison: &Comparison) -> String {
+fn sentence(comparison: &Comparison<'_>) -> String {
     let Comparison { metric, ours, theirs, difference } = comparison;
     let (mark, word) = match comparison.verdict() {
         Verdict::Better => ("good", "better"),
@@ -129,7 +137,7 @@ fn headlines(report: &Report) -> String {
         let row = |(at, method): (usize, &MethodReport)| {
             let values = method.trials.iter().filter_map(|trial| trial.values[place]).collect();
             let estimate = report.estimate(method, metric.key).filter(|_| method.role != Role::Oracle)?;
-            Some(Row { name: method.name.into(), class: class(at, method), estimate, values })
+            Some(Row { name: method.name.clone(), class: class(at, method), estimate, values })
         };
         let rows: Vec<Row> = report.methods.iter().enumerate().filter_map(row).collect();
         let title = format!("{}{}", metric.label, direction(metric));
@@ -208,14 +216,17 @@ fn methods(report: &Report) -> String {
             Role::Informed => "informed",
             Role::Baseline => "baseline",
             Role::Projective => "projective",
+            Role::Elsewhere => "elsewhere",
         };
-        let seconds = super::statistics::mean(&method.trials.iter().map(|trial| trial.seconds).collect::<Vec<_>>());
+        let times: Vec<f64> = method.trials.iter().filter_map(|trial| trial.seconds).collect();
+        let known = |text: Option<String>| text.unwrap_or("–".into());
+        let seconds = (!times.is_empty()).then(|| figure(super::statistics::mean(&times)));
         format!(
             "<tr><th>{}</th><td>{role}</td><td class=\"text\">{}</td><td>{}</td><td>{}</td></tr>",
             method.name,
-            escaped(method.about),
-            grouped(method.parameters),
-            figure(seconds)
+            escaped(&method.about),
+            known(method.parameters.map(grouped)),
+            known(seconds)
         )
     };
     format!(
@@ -227,15 +238,17 @@ fn methods(report: &Report) -> String {
 
 fn setup(report: &Report) -> String {
     let [epochs, batch] = report.epochs_and_batch;
+    let elsewhere = report.methods.iter().filter(|method| method.role == Role::Elsewhere);
     let seeds: Vec<String> = report.seeds.iter().map(u64::to_string).collect();
     format!(
-        "<footer><h2>Again</h2><p><code>mero experiment {} --mode {} --epochs {epochs} --seed {} --seeds {}{}</code></p>\
+        "<footer><h2>Again</h2><p><code>mero experiment {} --mode {} --epochs {epochs} --seed {} --seeds {}{}{}</code></p>\
          <p class=\"small\">Seeds {}; batch {batch}; Adam at {}; f32 on {}; meromorph {}.</p></footer>",
         report.name,
         report.mode,
         report.seeds.first().copied().unwrap_or(0),
         report.seeds.len(),
         if report.asked.is_empty() { String::new() } else { format!(" --methods {}", report.asked.join(",")) },
+        elsewhere.map(|method| format!(" --predictions {}=DIR", method.name)).collect::<String>(),
         seeds.join(", "),
         report.lr,
         escaped(&report.device),
@@ -249,6 +262,7 @@ fn class(at: usize, method: &MethodReport) -> String {
         Role::Oracle => return "oracle".into(),
         Role::Informed | Role::Baseline => "baseline",
         Role::Projective => "projective",
+        Role::Elsewhere => "elsewhere",
     };
     format!("c{} {role}", at % 14)
 }

@@ -51,13 +51,13 @@ pub struct Report {
 /// A method over all seeds.
 pub struct MethodReport {
     /// Its name.
-    pub name: &'static str,
+    pub name: String,
     /// What it is.
-    pub about: &'static str,
+    pub about: String,
     /// What kind of competitor it is.
     pub role: Role,
-    /// Number of parameter values it learns.
-    pub parameters: usize,
+    /// Number of parameter values it learns; not known of one run elsewhere.
+    pub parameters: Option<usize>,
     /// One per seed.
     pub trials: Vec<Trial>,
     /// Its curves.
@@ -69,8 +69,8 @@ pub struct MethodReport {
 pub struct Trial {
     /// The seed.
     pub seed: u64,
-    /// Time to fit and to predict.
-    pub seconds: f64,
+    /// Time to fit and to predict; not known of a method run elsewhere.
+    pub seconds: Option<f64>,
     /// In the metrics' order; absent where a metric has no meaning.
     pub values: Vec<Option<f64>>,
     /// Mean loss of each epoch of each net.
@@ -95,13 +95,13 @@ pub struct Trace {
 }
 
 /// A method against another, on one metric; of several, those with the best means.
-pub struct Comparison {
+pub struct Comparison<'a> {
     /// The metric.
     pub metric: Metric,
     /// The first and its mean.
-    pub ours: (&'static str, f64),
+    pub ours: (&'a str, f64),
     /// The other and its mean.
-    pub theirs: (&'static str, f64),
+    pub theirs: (&'a str, f64),
     /// Ours minus theirs, by seed.
     pub difference: Estimate,
 }
@@ -155,14 +155,14 @@ impl Report {
     }
 
     /// The best projective method against the best baseline on every headline metric that both have on the same seeds.
-    pub fn comparisons(&self) -> Vec<Comparison> {
+    pub fn comparisons(&self) -> Vec<Comparison<'_>> {
         let headlines = self.metrics.iter().filter(|metric| metric.is_headline && metric.better != Better::Neither);
         let is_ours = |method: &MethodReport| method.role == Role::Projective;
         headlines.filter_map(|metric| self.compare(metric, is_ours, |method| method.role == Role::Baseline)).collect()
     }
 
     /// The method that the claim is made for against the baseline that it names.
-    pub fn claimed(&self) -> Vec<Comparison> {
+    pub fn claimed(&self) -> Vec<Comparison<'_>> {
         let (rival, keys) = self.rival;
         let metrics = self.metrics.iter().filter(|metric| keys.contains(&metric.key));
         let is_published = |method: &MethodReport| method.name == self.published;
@@ -170,10 +170,21 @@ impl Report {
     }
 
     /// This engine's own method against the one that the claim is made for, on every headline metric that both have.
-    pub fn reproduced(&self) -> Vec<Comparison> {
+    pub fn reproduced(&self) -> Vec<Comparison<'_>> {
+        self.duel(self.ours, self.published)
+    }
+
+    /// The same, then the reproduction of the published method, each against every method run elsewhere.
+    pub fn elsewhere(&self) -> Vec<Comparison<'_>> {
+        let others = self.methods.iter().filter(|method| method.role == Role::Elsewhere);
+        others.flat_map(|other| [self.ours, self.published].map(|one| self.duel(one, &other.name))).flatten().collect()
+    }
+
+    /// A method against another on every headline metric that both have.
+    fn duel(&self, one: &str, other: &str) -> Vec<Comparison<'_>> {
         let headlines = self.metrics.iter().filter(|metric| metric.is_headline && metric.better != Better::Neither);
-        let is_ours = |method: &MethodReport| method.name == self.ours;
-        headlines.filter_map(|metric| self.compare(metric, is_ours, |method| method.name == self.published)).collect()
+        let duel = |metric| self.compare(metric, |method| method.name == one, |method| method.name == other);
+        headlines.filter_map(duel).collect()
     }
 
     fn compare(
@@ -181,7 +192,7 @@ impl Report {
         metric: &Metric,
         is_ours: impl Fn(&MethodReport) -> bool,
         is_rival: impl Fn(&MethodReport) -> bool,
-    ) -> Option<Comparison> {
+    ) -> Option<Comparison<'_>> {
         let sign = if metric.better == Better::More { -1.0 } else { 1.0 };
         let best = |is_one: &dyn Fn(&MethodReport) -> bool| {
             let all = self.methods.iter().filter(|method| is_one(method));
@@ -195,7 +206,8 @@ impl Report {
             pairs.filter_map(|(ours, theirs)| Some((ours.values[place]?, theirs.values[place]?))).collect();
         let (a, b): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
         let difference = Estimate::of_differences(&a, &b)?;
-        Some(Comparison { metric: *metric, ours: (ours.name, our_mean), theirs: (theirs.name, their_mean), difference })
+        let (ours, theirs) = ((ours.name.as_str(), our_mean), (theirs.name.as_str(), their_mean));
+        Some(Comparison { metric: *metric, ours, theirs, difference })
     }
 
     /// A method's mean and interval of a metric over the seeds that have it.
@@ -222,7 +234,7 @@ impl Report {
     /// Everything, as one JSON object.
     pub fn to_json(&self) -> Value {
         let [epochs, batch] = self.epochs_and_batch;
-        let rival = |one: &Comparison| one.to_json(["projective", "baseline"]);
+        let rival = |one: &Comparison<'_>| one.to_json(["projective", "baseline"]);
         json!({
             "schema": "meromorph.experiment",
             "schema_version": 1,
@@ -240,6 +252,7 @@ impl Report {
             "methods": self.methods.iter().map(|method| self.method_json(method)).collect::<Vec<_>>(),
             "claimed": self.claimed().iter().map(rival).collect::<Vec<_>>(),
             "reproduced": self.reproduced().iter().map(|one| one.to_json(["own", "published"])).collect::<Vec<_>>(),
+            "elsewhere": self.elsewhere().iter().map(|one| one.to_json(["here", "elsewhere"])).collect::<Vec<_>>(),
             "comparisons": self.comparisons().iter().map(rival).collect::<Vec<_>>(),
             "remarks": self.remarks,
             "charts": (0..self.charts.len()).map(|chart| self.chart_json(chart)).collect::<Vec<_>>(),
@@ -269,9 +282,18 @@ impl Report {
     }
 
     fn chart_json(&self, chart: usize) -> Value {
-        let named = |method: &MethodReport| Some((method.name.to_owned(), json!(self.curve(method, chart)?)));
+        let named = |method: &MethodReport| Some((method.name.clone(), json!(self.curve(method, chart)?)));
         let curves: Map<_, _> = self.methods.iter().filter_map(named).collect();
         json!({ "chart": self.charts[chart], "curves": curves })
+    }
+}
+
+impl Trial {
+    /// With what was measured; a value that is not finite has no meaning.
+    pub(super) fn of(seed: u64, values: Vec<Option<f64>>) -> Self {
+        let values = values.into_iter().map(|value| value.filter(|value| value.is_finite())).collect();
+        let (losses, kept_epochs) = (Vec::new(), Vec::new());
+        Self { seed, seconds: None, values, losses, steps: 0, kept_epochs, more: Value::Null }
     }
 }
 
@@ -283,7 +305,7 @@ impl MethodReport {
     }
 }
 
-impl Comparison {
+impl Comparison<'_> {
     /// How it ends.
     pub fn verdict(&self) -> Verdict {
         let Estimate { low, high, count, .. } = self.difference;

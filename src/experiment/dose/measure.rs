@@ -7,6 +7,7 @@ use crate::experiment::classify::{Confusion, OperatingPoints, Operation, auroc, 
 use crate::experiment::harness::{Better, Chart, Curve, Facts, Gathering, Measured, Metric, Remark, Shape};
 use crate::experiment::report::MethodReport;
 use crate::experiment::statistics::mean;
+use crate::{Error, Result};
 
 /// |Q| below this is called censored.
 pub(super) const TAU: f64 = 2.5e-2;
@@ -98,6 +99,19 @@ pub(super) fn by_denominator(outputs: &[Vec<f32>], tau: f64) -> Call {
     Call { class, value, q: Some(q.iter().map(|&q| f64::from(q).abs()).collect()) }
 }
 
+/// Rows of class, log10 IC50 and |Q|; the last is NaN in every row of a method that has none.
+pub(super) fn written(values: &[f32]) -> Result<Call> {
+    let rows = || values.chunks_exact(3);
+    let class = |row: &[f32]| [0.0, 1.0, 2.0].iter().position(|class| *class == row[0]);
+    let Some(class) = rows().map(class).collect() else {
+        let (at, row) = rows().enumerate().find(|(_, row)| class(row).is_none()).expect("a row is no class");
+        return Err(Error::new(format!("row {}: class is {}, wanted 0, 1 or 2", at + 1, row[0])));
+    };
+    let has_q = rows().any(|row| !row[2].is_nan());
+    let q = has_q.then(|| rows().map(|row| f64::from(row[2])).collect());
+    Ok(Call { class, value: rows().map(|row| f64::from(row[1])).collect(), q })
+}
+
 pub(super) fn measure(data: &Data, calls: &[Call]) -> Measured {
     let call = &calls[0];
     let truth: Vec<&[f32]> = data.test.y.chunks_exact(TARGETS).collect();
@@ -143,7 +157,7 @@ pub(super) fn remarks(methods: &[MethodReport]) -> Vec<Remark> {
     let candidates: Vec<Operation> = methods.iter().map(of).collect();
     let points = OperatingPoints::of(&candidates);
     let named =
-        |what: &str, at: Option<usize>| at.map(|at| Remark { what: what.into(), answer: methods[at].name.to_owned() });
+        |what: &str, at: Option<usize>| at.map(|at| Remark { what: what.into(), answer: methods[at].name.clone() });
     [
         named("Fewest censored curves called finite", points.safety_first),
         named("Fewest finite curves called censored", points.accuracy_first),

@@ -7,6 +7,7 @@ mod methods;
 mod odds;
 mod pairs;
 
+use super::elsewhere::Notation;
 use super::fit::{Lesson, Rows};
 use super::harness::{Mode, Subject};
 use super::random::{Purpose, Stream};
@@ -115,6 +116,35 @@ fn lesson(mode: Mode) -> Lesson {
     Lesson { epochs, batch, lr: 2e-3, schedule: Schedule::CONSTANT, seed: 0 }
 }
 
+const NOTATION: Notation<Data, Call> = Notation {
+    inputs: &[
+        "log10_c1",
+        "e1",
+        "log10_c2",
+        "e2",
+        "log10_c3",
+        "e3",
+        "log10_c4",
+        "e4",
+        "log10_c5",
+        "e5",
+        "log10_c6",
+        "e6",
+        "log10_c7",
+        "e7",
+        "log10_c8",
+        "e8",
+        "log10_c9",
+        "e9",
+        "log10_c10",
+        "e10",
+    ],
+    targets: &["log10_ic50", "class", "clamped", "y_n", "y_d"],
+    predictions: &["class", "log10_ic50", "abs_q"],
+    validation: Some(|data| &data.validation),
+    read: measure::written,
+};
+
 /// The domain.
 pub(super) fn subject() -> Subject<Data, Call> {
     Subject {
@@ -126,6 +156,7 @@ pub(super) fn subject() -> Subject<Data, Call> {
         },
         draw,
         rows: |data| Rows { examples: &data.train, inputs: 2 * POINTS, targets: TARGETS },
+        notation: NOTATION,
         lesson,
         selection: None,
         probes: |data| vec![data.test.x.clone()],

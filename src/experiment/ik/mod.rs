@@ -7,6 +7,7 @@ mod methods;
 
 use std::f64::consts::PI;
 
+use super::elsewhere::Notation;
 use super::fit::{Lesson, Rows};
 use super::harness::{Mode, Subject};
 use super::random::{Purpose, Stream};
@@ -157,6 +158,14 @@ fn lesson(mode: Mode) -> Lesson {
     Lesson { epochs, batch: 256, lr: 1e-3, schedule: Schedule::CONSTANT, seed: 0 }
 }
 
+const NOTATION: Notation<Data, measure::Steps> = Notation {
+    inputs: &["theta1", "theta2", "dx", "dy"],
+    targets: &["dtheta1", "dtheta2"],
+    predictions: &["dtheta1", "dtheta2"],
+    validation: None,
+    read: |values| Ok(measure::direct(&[vec![values.into()]])),
+};
+
 /// The domain.
 pub(super) fn subject() -> Subject<Data, measure::Steps> {
     Subject {
@@ -165,6 +174,7 @@ pub(super) fn subject() -> Subject<Data, measure::Steps> {
         sizes: |mode| vec![("samples, split 80 to 20 in every bucket", size(mode))],
         draw,
         rows: |data| Rows { examples: &data.train, inputs: 4, targets: 2 },
+        notation: NOTATION,
         lesson,
         selection: None,
         probes: |data| vec![data.test.x.clone()],

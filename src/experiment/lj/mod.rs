@@ -5,6 +5,7 @@ mod measure;
 mod methods;
 mod powers;
 
+use super::elsewhere::Notation;
 use super::fit::{Lesson, Rows};
 use super::harness::{Chooser, Mode, Subject};
 use super::random::{Purpose, Stream};
@@ -90,6 +91,14 @@ fn lesson(mode: Mode) -> Lesson {
     Lesson { epochs, batch: 256, lr: 2e-3, schedule, seed: 0 }
 }
 
+const NOTATION: Notation<Data, measure::Potentials> = Notation {
+    inputs: &["u", "r_third"],
+    targets: &["v_tenth"],
+    predictions: &["v_tenth"],
+    validation: Some(|data| &data.validation),
+    read: |values| Ok(measure::direct(&[vec![values.into()]])),
+};
+
 /// The domain.
 pub(super) fn subject() -> Subject<Data, measure::Potentials> {
     Subject {
@@ -101,6 +110,7 @@ pub(super) fn subject() -> Subject<Data, measure::Potentials> {
         },
         draw,
         rows: |data| Rows { examples: &data.train, inputs: 2, targets: 1 },
+        notation: NOTATION,
         lesson,
         selection: Some(Chooser {
             x: |data| &data.validation.x,

@@ -5,6 +5,7 @@ mod measure;
 mod methods;
 mod powers;
 
+use super::elsewhere::Notation;
 use super::fit::{Lesson, Rows};
 use super::harness::{Chooser, Mode, Subject};
 use super::random::{Purpose, Stream};
@@ -129,6 +130,14 @@ fn lesson(mode: Mode) -> Lesson {
     Lesson { epochs, batch, lr: 2e-3, schedule, seed: 0 }
 }
 
+const NOTATION: Notation<Data, measure::Responses> = Notation {
+    inputs: &["log10_w", "log10_w0", "log10_q"],
+    targets: &["re", "im"],
+    predictions: &["re", "im"],
+    validation: Some(|data| &data.validation),
+    read: |values| Ok(measure::direct(&[vec![values.into()]])),
+};
+
 /// The domain.
 pub(super) fn subject() -> Subject<Data, measure::Responses> {
     Subject {
@@ -145,6 +154,7 @@ pub(super) fn subject() -> Subject<Data, measure::Responses> {
         },
         draw,
         rows: |data| Rows { examples: &data.train, inputs: 3, targets: 2 },
+        notation: NOTATION,
         lesson,
         selection: Some(Chooser {
             x: |data| &data.validation.x,
