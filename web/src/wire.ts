@@ -35,6 +35,8 @@ export interface RunCalls {
   resume(): void;
   stop(): void;
   checkpoint(): Uint8Array;
+  /** The end is in its owner's hands. */
+  taken(): void;
 }
 
 /** What a model does, and a run with the weights of now. */
