@@ -8,7 +8,7 @@ interface Dawn {
 /** The package's name is no literal, or bundlers would look for it. */
 const PACKAGE = ["webgpu"];
 
-const dawn = async (): Promise<Dawn | undefined> => import(PACKAGE.join()).catch(() => undefined) as Promise<Dawn | undefined>;
+const dawn = async (): Promise<Dawn | undefined> => import(/* webpackIgnore: true */ PACKAGE.join()).catch(() => undefined) as Promise<Dawn | undefined>;
 
 /** Whether this runtime has WebGPU, by itself or by the package. */
 export const hasGpu = async (): Promise<boolean> => (typeof navigator === "object" && "gpu" in navigator) || await dawn() !== undefined;

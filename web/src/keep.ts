@@ -38,8 +38,14 @@ export function write(about: Kept, checkpoint: Uint8Array, parcel?: Parcel): Pro
 
 /** The run kept under `name`. */
 export async function read(name: string): Promise<Whole> {
-  const part = <T>(part: Part) => inStore<T | undefined>("readonly", (store) => store.get([part, name]));
-  const [parcel, checkpoint] = await Promise.all([part<Parcel>("parcel"), part<Uint8Array>("checkpoint")]);
+  const found: Partial<Whole> = {};
+  await inStore("readonly", (store) => {
+    for (const part of ["parcel", "checkpoint"] satisfies Part[]) {
+      const request = store.get([part, name]);
+      request.onsuccess = () => { found[part] = request.result; };
+    }
+  });
+  const { parcel, checkpoint } = found;
   if (!parcel || !checkpoint) throw new InputError(`resumeKept: no run is kept under "${name}"`);
   return { parcel, checkpoint };
 }

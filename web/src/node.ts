@@ -16,6 +16,7 @@ let module: Promise<WebAssembly.Module> | undefined;
 const node: Place = {
   module: () => (module ??= readFile(fuses() ? new URL("./meromorph.relaxed.wasm", import.meta.url) : new URL("./meromorph.wasm", import.meta.url)).then((bytes) => WebAssembly.compile(bytes))),
   async spawn(needsGpu) {
+    if (needsGpu) avoidOpenGl();
     // Flags of the process, such as `--input-type`, are not meant for this script.
     const worker = new Worker(new URL("./node-worker.js", import.meta.url), { workerData: { needsGpu }, execArgv: [] });
     await new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
@@ -33,13 +34,20 @@ const node: Place = {
   },
 };
 
+/** Deno looks at OpenGL as well, and crashes at its end where a worker thread did so. What its owner chose stays. */
+function avoidOpenGl(): void {
+  if (!("Deno" in globalThis)) return;
+  // Without leave to write there, it has to take its chances.
+  try { process.env.DENO_WEBGPU_BACKEND ??= "vulkan,metal,dx12"; } catch { /* as before */ }
+}
+
 /** Opens a device, in a worker thread of its own. */
 export async function open(options: OpenOptions = {}): Promise<Engine> {
   try {
     return await openAt(node, options);
   } catch (error) {
     if (!(error instanceof DeviceError) || await hasGpu()) throw error;
-    throw new DeviceError(`${error.message}; the npm package webgpu brings one to Node: npm install webgpu`);
+    throw new DeviceError(`${error.message}; the npm package webgpu brings one: npm install webgpu`);
   }
 }
 

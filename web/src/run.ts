@@ -44,8 +44,11 @@ export class Run extends Handle implements AsyncIterableIterator<TrainEvent, und
     if (this.#isOver) return { done: true, value: undefined };
     try {
       const value = await (this.#asked.shift() ?? this.#ask());
-      if (value?.event === "end") this.#over();
-      else if (value) this.#askAhead();
+      if (value?.event === "end") {
+        this.#over();
+        // With the engine goes what it would have forgotten.
+        await this.call("taken", []).catch(() => {});
+      } else if (value) this.#askAhead();
       return value ? { done: false, value } : { done: true, value };
     } catch (error) {
       this.#over();

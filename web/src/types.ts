@@ -123,8 +123,9 @@ export interface TrainOptions {
   signal?: AbortSignal;
   /**
    * Mirrors data and checkpoints under this name in the browser's storage while the run lasts, so that it can be taken up by
-   * {@link Engine.resumeKept} after the tab was closed. Forgotten once the run ends. Where the storage refuses, the run fails with
-   * its reason; its checkpoint can still be had.
+   * {@link Engine.resumeKept} after the tab was closed: stored before the first epoch is told, then at intervals of a second, or of
+   * fifty times what storing takes. Forgotten once the end event is taken; a run that is left stays kept. Where the storage
+   * refuses, the run fails with its reason; its checkpoint can still be had.
    */
   keep?: string;
 }

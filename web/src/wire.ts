@@ -48,6 +48,8 @@ export interface RunCalls {
   share(members: number): SharedArrayBuffer | undefined;
   /** Follows the leader as member `own`; answered at the end. */
   follow(memory: SharedArrayBuffer, own: number): void;
+  /** The end is in its owner's hands. */
+  taken(): void;
 }
 
 /** What a model does, and a run with the weights of now. */

@@ -9,12 +9,13 @@ const FLAGS = ["--no-sandbox", "--disable-quic", "--no-first-run", "--disable-ba
   "--disable-component-update", "--disable-sync"];
 const GPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 
-/** A browser with or without WebGPU. */
-export async function launch(webgpu = true) {
+/** A browser with or without WebGPU; with a folder for its `profile`, one that keeps what pages store. */
+export async function launch(webgpu = true, profile) {
   const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
   if (!existsSync(executablePath)) throw new Error(`no browser at ${executablePath}; set CHROMIUM`);
   const args = [...FLAGS, ...(webgpu ? GPU : ["--disable-features=WebGPU"])];
-  return chromium.launch({ executablePath, headless: true, args });
+  const options = { executablePath, headless: true, args };
+  return profile ? chromium.launchPersistentContext(profile, options) : chromium.launch(options);
 }
 
 /** A page at `path` of a browser with or without WebGPU, `close`d by the caller; page errors are collected in `errors`. */

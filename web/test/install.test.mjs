@@ -1,18 +1,22 @@
 // What a person does: packs nothing by hand, follows the README step by step in an empty folder, opens the page, reads the console.
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import { serve } from "../serve.mjs";
 import { launch, web } from "./browser.mjs";
 
 /** What the README installs without a version, at the versions this was tried with. */
-const PINS = { vite: "8.3.8", webpack: "5.112.2", "webpack-cli": "7.3.1", esbuild: "0.28.2" };
+const PINS = { vite: "8.3.8", webpack: "5.112.2", "webpack-cli": "7.3.1", esbuild: "0.28.2", next: "16.4.6", react: "19.3.1", "react-dom": "19.3.1",
+  deno: "2.9.6", bun: "1.4.5", webgpu: "0.6.2" };
 const FOUND = /^1 \/ x at -1, 0 and 1: (\S+) (\S+) (\S+) no value: 0 1 0$/;
 const folder = mkdtempSync(join(tmpdir(), "meromorph-install-"));
+/** For what a person has on the machine before. */
+const tools = join(folder, "tools");
+const env = { ...process.env, PATH: [join(tools, "node_modules/.bin"), process.env.PATH].join(delimiter), NO_COLOR: "1", NEXT_TELEMETRY_DISABLED: "1" };
 const readme = readFileSync(join(web, "README.md"), "utf8");
 const steps = [];
 let tarball;
@@ -37,33 +41,36 @@ function blocks(heading) {
   assert.ok(section, `no section "${heading}"`);
   const all = [...section.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, kind, text]) => ({ kind, text }));
   const files = all.flatMap(({ text }) => {
-    const name = text.match(/^(?:\/\/|<!--) ([\w.]+\.(?:mjs|html))(?: -->)?\n/)?.[1];
+    const name = text.match(/^(?:\/\/|<!--) ([\w./]+\.(?:m?js|html))(?: -->)?\n/)?.[1];
     return name ? [[name, text]] : [];
   });
   return { commands: all.filter(({ kind }) => kind === "sh").flatMap(({ text }) => text.trim().split("\n")), files };
 }
 
-/** Runs a line of the README with the packed package and pinned versions. */
-async function command(line, cwd) {
+/** Runs a line of the README with the packed package and pinned versions; what it printed. */
+async function command(line, cwd, more) {
   const words = line.split(" ");
   const isInstall = words[1] === "install";
   const said = words.map((word) => (word === "meromorph" ? tarball : isInstall && PINS[word] ? `${word}@${PINS[word]}` : word));
   try {
-    return (await promisify(execFile)(said[0], said.slice(1), { cwd, maxBuffer: 1 << 26 })).stdout;
+    return (await promisify(execFile)(said[0], said.slice(1), { cwd, env: { ...env, ...more }, maxBuffer: 1 << 26 })).stdout;
   } catch ({ message, stdout }) {
     throw new Error(`${message}\n${stdout}`);
   }
 }
 
-/** An empty folder with the README's files, and its commands run there; what the last one printed. */
+/** An empty folder with the README's files, and its commands run there; what each printed. */
 async function follow(name, heading) {
   const began = performance.now();
   const app = join(folder, name);
   mkdirSync(app);
   const { commands, files } = blocks(heading);
-  for (const [file, text] of [...blocks("From nothing to a trained model").files, ...files]) writeFileSync(join(app, file), text);
-  let printed = "";
-  for (const line of commands) printed = await command(line, app);
+  for (const [file, text] of [...blocks("From nothing to a trained model").files, ...files]) {
+    mkdirSync(dirname(join(app, file)), { recursive: true });
+    writeFileSync(join(app, file), text);
+  }
+  const printed = [];
+  for (const line of commands) printed.push(await command(line, app));
   return { app, printed, done: () => steps.push([name, commands.length, (performance.now() - began) / 1000]) };
 }
 
@@ -106,6 +113,26 @@ async function served(root, path = "/") {
   }
 }
 
+/** Does `work` with the address of the server that `line` starts. */
+async function serving(line, cwd, work) {
+  const [name, ...words] = line.split(" ");
+  const server = spawn(name, words, { cwd, env, detached: true, stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    const url = await new Promise((resolve, reject) => {
+      let said = "";
+      server.stdout.on("data", (text) => {
+        said += text;
+        const found = said.match(/http:\/\/\S+/);
+        if (found) resolve(found[0]);
+      });
+      server.on("exit", () => reject(new Error(`${line} ended: ${said}`)));
+    });
+    await work(url);
+  } finally {
+    if (server.exitCode === null) process.kill(-server.pid);
+  }
+}
+
 /** The page with another script. */
 const load = (app, script) =>
   writeFileSync(join(app, "index.html"), readFileSync(join(app, "index.html"), "utf8").replace(/src=".*"/, `src="${script}"`));
@@ -114,21 +141,7 @@ test("Vite", async () => {
   const { app, done } = await follow("vite", "Vite");
   await served(join(app, "dist"));
   done();
-  const vite = spawn("npx", ["vite", "--port", "0", "--host", "127.0.0.1"], { cwd: app, detached: true, stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, NO_COLOR: "1" } });
-  try {
-    const url = await new Promise((resolve, reject) => {
-      let said = "";
-      vite.stdout.on("data", (text) => {
-        said += text;
-        const found = said.match(/http:\/\/\S+/);
-        if (found) resolve(found[0]);
-      });
-      vite.on("exit", () => reject(new Error(`vite ended: ${said}`)));
-    });
-    await trained(url);
-  } finally {
-    process.kill(-vite.pid);
-  }
+  await serving("npx vite --port 0 --host 127.0.0.1", app, trained);
 });
 
 test("webpack", async () => {
@@ -154,11 +167,66 @@ test("no bundler", async () => {
   done();
 });
 
-test("Node", async () => {
-  const { printed, done } = await follow("node", "Node, Deno, Bun");
+/** Trains on the server, in a route. */
+const ROUTE = `import { open } from "meromorph";
+export const dynamic = "force-dynamic";
+export async function GET() {
+  const engine = await open();
+  const x = Float32Array.from({ length: 200 }, (_, row) => row / 100);
+  for await (const event of engine.train({ x, y: x }, { epochs: 3 })) if (event.event === "end") return new Response(await event.model.save());
+}`;
+
+test("Next", async () => {
+  const { app, done } = await follow("next", "Next");
+  await serving("npx next start -p 0", app, trained);
   done();
-  check(printed.trim().split("\n").at(-1));
+  await command("npx next build --webpack", app);
+  await serving("npx next start -p 0", app, trained);
+  mkdirSync(join(app, "app/api"));
+  writeFileSync(join(app, "app/api/route.js"), ROUTE);
+  await serving("npx next dev -p 0", app, async (url) => {
+    await trained(url);
+    const answer = await fetch(`${url}/api`);
+    assert.equal(answer.status, 200, await answer.clone().text());
+    assert.ok((await answer.arrayBuffer()).byteLength > 10_000);
+  });
 });
+
+const last = (text) => text.trim().split("\n").at(-1);
+
+test("Node, Deno, Bun", async (context) => {
+  mkdirSync(tools);
+  await command("npm init -y", tools);
+  await command("npm install deno bun", tools);
+  const { app, printed, done } = await follow("node", "Node, Deno, Bun");
+  done();
+  for (const text of printed.slice(-3)) check(last(text));
+  await context.test("on what the package webgpu brings", () => withDawn(app));
+});
+
+/** A Vulkan device of software comes with every Chromium. */
+const swiftshader = () => {
+  const places = [dirname(realpathSync(process.env.CHROMIUM ?? "/usr/bin/chromium")), "/usr/lib/chromium"];
+  const found = places.map((place) => join(place, "vk_swiftshader_icd.json")).find((file) => existsSync(file));
+  assert.ok(found, `no vk_swiftshader_icd.json in ${places.join(", ")}`);
+  return { VK_ICD_FILENAMES: found };
+};
+
+async function withDawn(app) {
+  await command("npm install webgpu", app);
+  const script = readFileSync(join(app, "main.mjs"), "utf8");
+  writeFileSync(join(app, "gpu.mjs"), script.replace("open()", 'open({ device: "webgpu" })'));
+  writeFileSync(join(app, "info.mjs"), `import { open } from "meromorph";
+    const [device] = process.argv.slice(2);
+    console.log(await open({ device }).then(({ info }) => \`\${info.device} \${info.isSoftware}\`, String));`);
+  check(last(await command("node gpu.mjs", app, swiftshader())));
+  for (const runtime of ["node", "bun"]) {
+    assert.equal(last(await command(`${runtime} info.mjs webgpu`, app, swiftshader())), "webgpu true", runtime);
+    assert.equal(last(await command(`${runtime} info.mjs auto`, app, swiftshader())), "cpu false", `${runtime}: a GPU of software is taken by name only`);
+    const without = last(await command(`${runtime} info.mjs webgpu`, app, { VK_ICD_FILENAMES: join(app, "none.json") }));
+    assert.match(without, /^DeviceError: device "webgpu" is absent: no adapter found .*; there is cpu$/, runtime);
+  }
+}
 
 test("from disk, with nothing to fetch", async () => {
   const { app } = await follow("disk", "esbuild");

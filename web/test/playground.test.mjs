@@ -175,22 +175,8 @@ test("Playground: a run that a closed tab left is taken up to its end", async ()
   await first.page.fill("#epochs", "100000");
   await first.page.fill("#patience", "0");
   await first.page.click("#train");
-  await first.page.waitForFunction(async () => {
-    // Opening it before the engine does would make it without its store.
-    if (!(await indexedDB.databases()).length) return false;
-    const request = indexedDB.open("meromorph");
-    const database = await new Promise((resolve) => { request.onsuccess = () => resolve(request.result); });
-    try {
-      const all = database.transaction("runs").objectStore("runs").getAllKeys();
-      return await new Promise((resolve) => { all.onsuccess = () => resolve(all.result.length >= 3); });
-    } catch {
-      return false;
-    } finally {
-      database.close();
-    }
-  }, null, { polling: 300, timeout: 20_000 });
-  // What a browser stored in the moment before its only tab closes may go with the tab; a second later it stays.
-  await first.page.waitForTimeout(1500);
+  // What was told of it is kept.
+  await first.page.waitForFunction(() => /^Epoch /.test(document.querySelector(".panel .status")?.textContent));
   await first.done();
   const second = await demo("playground", { context });
   await second.page.waitForSelector("#left:not([hidden])");

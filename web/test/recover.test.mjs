@@ -1,5 +1,8 @@
 // What goes wrong and must not matter: a device that is lost, a tab that is closed. The final weights are those of an undisturbed run.
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { serve } from "../serve.mjs";
 import { launch, smooth, visit, web } from "./browser.mjs";
@@ -115,6 +118,77 @@ test("a run is taken up after its tab was closed, and ends with the same weights
   });
   assert.deepEqual(forgotten, [["other"], []]);
   await Promise.all([browser.close(), server.close()]);
+});
+
+/** A page of the package in `context`. */
+async function tab(context, server) {
+  const page = await context.newPage();
+  await page.goto(`http://localhost:${server.address().port}/test/blank.html`);
+  await page.evaluate(async () => { globalThis.mero = await import("/dist/index.js"); });
+  return page;
+}
+
+/** Ends a browser as a crash does. */
+async function kill(context) {
+  const session = await context.browser().newBrowserCDPSession();
+  const { processInfo } = await session.send("SystemInfo.getProcessInfo");
+  const isGone = new Promise((resolve) => context.once("close", resolve));
+  process.kill(processInfo.find(({ type }) => type === "browser").id, "SIGKILL");
+  await isGone;
+}
+
+test("a run whose first epoch was told is kept, though its tab is closed or its browser killed at once", async () => {
+  const server = await serve(web);
+  const profile = mkdtempSync(join(tmpdir(), "meromorph-profile-"));
+  let context = await launch(false, profile);
+  for (const how of ["closed", "killed", "closed", "killed", "killed"]) {
+    const first = await tab(context, server);
+    await first.evaluate(async (text) => {
+      const engine = await mero.open({ device: "cpu" });
+      globalThis.run = engine.train(text, { target: "y", epochs: 1e6, patience: 0, hidden: [16, 16], keep: "mine" });
+      for (;;) if ((await run.next()).value.event === "epoch") return;
+    }, smooth(3000));
+    if (how === "closed") await first.close();
+    else {
+      await kill(context);
+      context = await launch(false, profile);
+    }
+    const second = await tab(context, server);
+    const got = await second.evaluate(async () => {
+      const names = (await mero.kept()).map(({ name }) => name);
+      const engine = await mero.open({ device: "cpu" });
+      const run = engine.resumeKept("mine");
+      const { value } = await run.next();
+      run.dispose();
+      await mero.forget("mine");
+      return [names, value.epochsDone > 0];
+    });
+    assert.deepEqual(got, [["mine"], true], how);
+    await second.close();
+  }
+  await Promise.all([context.close(), server.close()]);
+  rmSync(profile, { recursive: true });
+});
+
+test("a run that was left in the middle of an epoch stays kept, and so does one that ended before its end was taken", async () => {
+  const { page, close } = await visit("/test/blank.html");
+  const got = await page.evaluate(async ([text, small]) => {
+    const { open, kept } = await import("/dist/index.js");
+    const engine = await open({ device: "webgpu" });
+    const names = async () => (await kept()).map(({ name }) => name).sort();
+    for await (const { event } of engine.train(text, { target: "y", epochs: 1e6, patience: 0, hidden: [64, 64], batch: 32, keep: "left" })) if (event === "epoch") break;
+    const run = engine.train(small, { target: "y", epochs: 4, patience: 0, keep: "ended" });
+    // Only a run that is over has no checkpoint.
+    while (await run.checkpoint().catch(() => undefined));
+    const before = await names();
+    let last;
+    for await (const { event } of run) last = event;
+    // Time for the epoch that was left to come to its end.
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    return [before, last, await names()];
+  }, [smooth(30_000), smooth(100)]);
+  await close();
+  assert.deepEqual(got, [["ended", "left"], "end", ["left"]]);
 });
 
 test("an engine that dies tells all who wait for it, and all who ask later", async () => {

@@ -35,6 +35,7 @@ export class ServedRun {
   #isPaused = false;
   #isStopped = false;
   #isOver = false;
+  #isLeft = false;
   #isBusy = false;
   #questions: (() => Promise<void>)[] = [];
   #nexts: (() => Promise<void>)[] = [];
@@ -122,8 +123,14 @@ export class ServedRun {
     });
   }
 
-  /** Ends the run, after what is under way. */
+  /** Nobody needs what is kept any more: the end was told, and taken. */
+  taken(): Promise<void> {
+    return this.#origin.mirror.end();
+  }
+
+  /** Ends the run, after what is under way. What is kept of it stays. */
   dispose(): void {
+    this.#isLeft = true;
     this.#nexts = [];
     this.#questions.push(async () => this.#finish());
     this.stop();
@@ -156,14 +163,14 @@ export class ServedRun {
     }
     const event = await this.#surely(async (training) => {
       const event = await training.next() as Happening;
+      if (this.#isLeft) return undefined;
       if (event.event === "epoch") await this.#origin.mirror.epoch(training, event, this.#start);
       if (event.event !== "end") return event;
       return { ...event, model: this.#origin.own(await training.model()) };
     });
-    if (event.event === "epoch") this.#epochs = event.epoch + 1;
-    if (event.event === "end") {
+    if (event?.event === "epoch") this.#epochs = event.epoch + 1;
+    if (event?.event === "end") {
       this.#last = event.model;
-      await this.#origin.mirror.end();
       this.#finish();
     }
     return event;

@@ -5,7 +5,8 @@ import type { Scene } from "./views.js";
 
 /** The engine keeps the run under this name. */
 export const KEPT = "playground";
-const KEY = "playground-run";
+/** Where the page's own note lies. Not in localStorage, which a browser that crashes takes along. */
+const NOTE = "playground";
 
 /** What the page needs to draw a run. */
 export interface Remembered {
@@ -19,17 +20,28 @@ export interface Left extends Remembered {
   epochs: number;
 }
 
-export function remember(run: Remembered): void {
-  try { localStorage.setItem(KEY, JSON.stringify(run)); } catch { /* Without storage nothing is offered later. */ }
-}
+/** Notes what it takes to draw `run`; without storage nothing is offered later. */
+export const remember = (run: Remembered): Promise<unknown> => inNote("readwrite", (store) => store.put(run, NOTE)).catch(() => {});
 
 /** The run that was left, if there is one and this page knows how to draw it. */
 export async function leftRun(): Promise<Left | undefined> {
   const found = (await kept()).find(({ name }) => name === KEPT);
-  const words = found && localStorage.getItem(KEY);
-  if (!words) return undefined;
-  const { epoch, epochs } = found;
-  return { ...(JSON.parse(words) as Remembered), epoch, epochs };
+  const run = found && await inNote("readonly", (store) => store.get(NOTE)) as Remembered | undefined;
+  return run && { ...run, epoch: found.epoch, epochs: found.epochs };
 }
 
 export const forgetRun = (): Promise<void> => forget(KEPT);
+
+async function inNote(mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest): Promise<unknown> {
+  const opening = indexedDB.open(NOTE, 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore(NOTE);
+  await done(opening, "onsuccess");
+  const transaction = opening.result.transaction(NOTE, mode, { durability: "strict" });
+  const request = work(transaction.objectStore(NOTE));
+  await done(transaction, "oncomplete");
+  opening.result.close();
+  return request.result;
+}
+
+const done = <On extends string>(work: { [on in On]: unknown } & { onerror: unknown }, on: On): Promise<unknown> =>
+  new Promise((resolve, reject) => Object.assign(work, { [on]: resolve, onerror: reject, onabort: reject }));

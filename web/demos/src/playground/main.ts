@@ -87,7 +87,7 @@ async function train(): Promise<void> {
   const settings = options();
   await session(async (signal) => {
     const scene = data.sample && { sample: data.sample, target: settings.target! };
-    remember({ name: data.name, head, scene });
+    await remember({ name: data.name, head, scene });
     await Promise.all(sides.map(async (side, at) => {
       const panel = add(side);
       const opened = await engine(side.slot);
