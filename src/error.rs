@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Anything that came from outside and could not be used: a file, a flag, a device, a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Error {
     message: String,
     is_of_device: bool,
@@ -32,6 +32,13 @@ impl Error {
     #[must_use]
     pub fn within(self, what: &str) -> Self {
         Self { message: format!("{what}: {}", self.message), ..self }
+    }
+}
+
+/// The message as it stands: letters in their escaped forms would bring tables of all letters to every browser.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -129,11 +129,11 @@ type Parsed = std::result::Result<(Kind, bool, Vec<usize>), String>;
 /// Reads `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`.
 fn parse_header(header: &str) -> Parsed {
     let field = |key: &str| {
-        let mut quoted = header.match_indices('\'').map(|(at, quote)| header.split_at(at + quote.len()).1);
-        let after = quoted.find_map(|text| text.strip_prefix(key)?.strip_prefix("':"))?;
+        let mut quoted = header.match_indices('\'').map(|(at, quote)| header.get(at + quote.len()..));
+        let after = quoted.find_map(|text| text?.strip_prefix(key)?.strip_prefix("':"))?;
         Some(after.trim_start())
     };
-    let broken = |key: &str| format!("header has no readable '{key}': {:?}", clip(header));
+    let broken = |key: &str| format!("header has no readable '{key}': \"{}\"", clip(header));
     let descr = field("descr").ok_or_else(|| broken("descr"))?;
     let is_fortran = match field("fortran_order") {
         Some(text) if text.starts_with("True") => true,
@@ -147,11 +147,11 @@ fn parse_header(header: &str) -> Parsed {
 fn parse_kind(descr: &str) -> std::result::Result<Kind, String> {
     const WANTED: &str = "f4, f8, i1 to i8, u1 to u8 and bool are read";
     let Some((name, _)) = descr.strip_prefix('\'').and_then(|text| text.split_once('\'')) else {
-        return Err(format!("holds records, not plain numbers ({:?}); {WANTED}", clip(descr)));
+        return Err(format!("holds records, not plain numbers (\"{}\"); {WANTED}", clip(descr)));
     };
     Kind::parse(name).ok_or_else(|| match name {
         "|O" => format!("holds Python objects; {WANTED}"),
-        _ => format!("holds numbers of type {:?}; {WANTED}", clip(name)),
+        _ => format!("holds numbers of type \"{}\"; {WANTED}", clip(name)),
     })
 }
 
@@ -163,9 +163,9 @@ fn parse_shape(text: &str) -> Option<Vec<usize>> {
     sizes.map(|size| size.trim().trim_end_matches('L').parse().ok()).collect()
 }
 
-/// At most 60 characters, for a message about text that may be anything.
+/// At most 60 characters on one line, for a message about text that may be anything.
 fn clip(text: &str) -> String {
-    text.trim_end().chars().take(60).collect()
+    text.trim_end().chars().take(60).map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
 #[cfg(test)]

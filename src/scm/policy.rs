@@ -113,7 +113,7 @@ impl FromStr for Policy {
 }
 
 fn limits(text: &str) -> Result<Policy> {
-    let mut dots = text.match_indices('.').map(|(at, _)| text.split_at(at));
+    let mut dots = text.match_indices('.').filter_map(|(at, _)| text.split_at_checked(at));
     let parts = dots.find_map(|(low, rest)| Some((low, rest.strip_prefix("..")?)));
     let numbers =
         parts.and_then(|(low, high)| Some((host::parse_number(low)? as f32, host::parse_number(high)? as f32)));
