@@ -1,4 +1,4 @@
-// One training step's gradient, a part of the batch per workgroup.
+// One training step's gradient, a part of the batch per TEAM invocations.
 //   z_l = W_l a_l + b_l, a_{l+1} = act(z_l); d_last = d loss / d z_last, d_{l-1} = (W_l' d_l) act'(z_{l-1});
 //   partials[part] = sum over the part's samples of d_l (x) a_l and d_l, then [loss sum, weight sum].
 // Scratch holds `stride` quads per sample: a_0, d_0, a_1, d_1, ..., d_last, where d_l starts as act'(z_l) (z_last for the last).
@@ -24,9 +24,9 @@ fn x_word(row: u32, k: u32) -> f32 {
 }
 
 /// The part's rows of x into a_0; rows past the batch are zero.
-fn gather(tile: u32, first: u32, end: u32, lane: u32) {
+fn gather(tile: u32, first: u32, end: u32, rows: u32, lane: u32) {
     let n = quads(params.inputs);
-    for (var i = lane; i < params.span * n; i += WORKGROUP) {
+    for (var i = lane; i < rows * n; i += TEAM) {
         let s = i / n;
         let q = i - s * n;
         var value = vec4<f32>();
@@ -38,57 +38,43 @@ fn gather(tile: u32, first: u32, end: u32, lane: u32) {
     }
 }
 
-/// Replaces z by act'(z) and writes act(z) `n` quads further, for one block's samples and outputs.
-fn activate_block(layer: vec4<u32>, z_at: u32, block: u32) {
-    let across = blocks_across(layer.y);
-    let n = quads(layer.y);
-    let group = block / across;
-    let o = TILE_QUADS * (block - group * across);
-    for (var s = 0u; s < TILE_SAMPLES; s++) {
-        for (var q = o; q < min(o + TILE_QUADS, n); q++) {
-            let at = z_at + (TILE_SAMPLES * group + s) * params.stride + q;
-            let z = scratch[at];
-            let a = act4(z);
-            let mask = inside(q, layer.y);
-            scratch[at] = select(vec4<f32>(), act_grad4(z, a), mask);
-            scratch[at + n] = select(vec4<f32>(), a, mask);
-        }
-    }
+/// Writes act'(z) and `n` quads further act(z) for quad q of a sample's layer of `words`; z itself where it is the last.
+fn finish(at: u32, q: u32, z: vec4<f32>, words: u32, hidden: bool) {
+    if (q >= quads(words)) { return; }
+    let mask = inside(q, words);
+    let a = act4(z);
+    scratch[at + q] = select(vec4<f32>(), select(z, act_grad4(z, a), hidden), mask);
+    if (hidden) { scratch[at + q + quads(words)] = select(vec4<f32>(), a, mask); }
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
+    let lane = index % TEAM;
+    let part = (group.x * WORKGROUP + index) / TEAM;
+    let rows = select(0u, params.span, part < params.parts);
     let cursor = control[1];
-    if (group.x == 0u && lane == 0u) {
+    if (part == 0u && lane == 0u) {
         control[2] = control[0] + 1u;
         control[3] = cursor;
     }
-    let first = cursor * params.batch + group.x * params.span;
+    let first = cursor * params.batch + part * params.span;
     let end = min((cursor + 1u) * params.batch, params.rows);
-    let tile = group.x * params.span * params.stride;
-    let tall = params.span / TILE_SAMPLES;
-    gather(tile, first, end, lane);
+    let tile = part * params.span * params.stride;
+    gather(tile, first, end, rows, lane);
     storageBarrier();
 
     var at = tile;
     for (var l = 0u; l < params.depth; l++) {
         let layer = params.layers[l];
         let z_at = at + quads(layer.x);
-        let hidden = l + 1u < params.depth;
-        let blocks = tall * blocks_across(layer.y);
-        if ((layer.x & 3u) == 0u) {
-            for (var block = lane; block < blocks; block += WORKGROUP) { forward_block(layer, at, z_at, block, true); }
-        } else {
-            for (var block = lane; block < blocks; block += WORKGROUP) { forward_block(layer, at, z_at, block, false); }
-        }
-        for (var block = lane; hidden && block < blocks; block += WORKGROUP) { activate_block(layer, z_at, block); }
+        forward_layer(layer, at, z_at, l + 1u < params.depth, rows, lane);
         storageBarrier();
         at = z_at + quads(layer.y);
     }
     at -= quads(params.outputs);
 
     var sum = vec2<f32>();
-    for (var s = lane; s < params.span; s += WORKGROUP) {
+    for (var s = lane; s < rows; s += TEAM) {
         let z_at = at + s * params.stride;
         if (first + s < end) {
             sum += sample_loss(z_at, row_of(first + s));
@@ -96,36 +82,29 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             for (var q = 0u; q < quads(params.outputs); q++) { scratch[z_at + q] = vec4<f32>(); }
         }
     }
-    sums[lane] = sum;
+    sums[index] = sum;
     storageBarrier();
 
     for (var l = params.depth - 1u; l > 0u; l--) {
         let layer = params.layers[l];
         let d_at = at - 2u * quads(layer.x);
-        let blocks = tall * blocks_across(layer.x);
-        if ((layer.x & 3u) == 0u) {
-            for (var block = lane; block < blocks; block += WORKGROUP) { backward_block(layer, at, d_at, block, true); }
-        } else {
-            for (var block = lane; block < blocks; block += WORKGROUP) { backward_block(layer, at, d_at, block, false); }
-        }
+        backward_layer(layer, at, d_at, rows, lane);
         storageBarrier();
         at = d_at;
     }
 
-    let out_at = group.x * (params.total + 64u);
+    let out_at = part * (params.total + 64u);
     at = tile;
     for (var l = 0u; l < params.depth; l++) {
         let layer = params.layers[l];
         let d_at = at + quads(layer.x);
-        for (var block = lane; block < blocks_across(layer.x) * ((layer.y + TILE_SAMPLES - 1u) / TILE_SAMPLES); block += WORKGROUP) {
-            gradient_block(layer, at, d_at, out_at, block);
-        }
+        gradient_layer(layer, at, d_at, out_at, rows, lane);
         at = d_at + quads(layer.y);
     }
-    gradient_of_coefficients(at, min(max(end, first) - first, params.span), lane, out_at);
+    gradient_of_coefficients(at, min(max(end, first) - first, rows), lane, out_at);
     workgroupBarrier();
-    if (lane == 0u) {
-        for (var i = 1u; i < WORKGROUP; i++) { sum += sums[i]; }
+    if (lane == 0u && rows > 0u) {
+        for (var i = 1u; i < TEAM; i++) { sum += sums[i]; }
         partials[out_at + params.total] = sum.x;
         partials[out_at + params.total + 1u] = sum.y;
     }

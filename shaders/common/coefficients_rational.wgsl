@@ -11,7 +11,7 @@ fn gradient_of_coefficients(at: u32, count: u32, lane: u32, out_at: u32) {
     let above = values();
     let below = params.outputs - above;
     let first = above * (NUMERATOR + 1u);
-    for (var i = lane; i < first + below * (DENOMINATOR + 1u); i += WORKGROUP) {
+    for (var i = lane; i < first + below * (DENOMINATOR + 1u); i += TEAM) {
         if (i < first) {
             let k = i / above;
             let sum = coefficient_sum(at, i - k * above, k, count);

@@ -47,3 +47,25 @@ fn store_samples(at: u32, z: mat4x4<f32>, q: u32, words: u32) {
     scratch[at + q + 2u * step] = select(zero, z[2], mask);
     scratch[at + q + 3u * step] = select(zero, z[3], mask);
 }
+
+/// Makes what `finish` does of one block's samples and outputs.
+fn activate_block(layer: vec4<u32>, z_at: u32, block: u32) {
+    let across = blocks_across(layer.y);
+    let group = block / across;
+    let o = TILE_QUADS * (block - group * across);
+    for (var s = 0u; s < TILE_SAMPLES; s++) {
+        let at = z_at + (TILE_SAMPLES * group + s) * params.stride;
+        for (var q = o; q < min(o + TILE_QUADS, quads(layer.y)); q++) { finish(at, q, scratch[at + q], layer.y, true); }
+    }
+}
+
+/// A layer for all of a part's rows.
+fn forward_layer(layer: vec4<u32>, a_at: u32, z_at: u32, hidden: bool, rows: u32, lane: u32) {
+    let blocks = rows / TILE_SAMPLES * blocks_across(layer.y);
+    if ((layer.x & 3u) == 0u) {
+        for (var block = lane; block < blocks; block += TEAM) { forward_block(layer, a_at, z_at, block, true); }
+    } else {
+        for (var block = lane; block < blocks; block += TEAM) { forward_block(layer, a_at, z_at, block, false); }
+    }
+    for (var block = lane; hidden && block < blocks; block += TEAM) { activate_block(layer, z_at, block); }
+}

@@ -30,3 +30,19 @@ fn store_weights(layer: vec4<u32>, at: u32, o: u32, k: u32, g: mat4x4<f32>) {
 }
 
 fn store_biases(layer: vec4<u32>, at: u32, o: u32, g: vec4<f32>) { store_words(at + layer.w, 4u * o, layer.y, g); }
+
+/// The way back through a layer for all of a part's rows.
+fn backward_layer(layer: vec4<u32>, e_at: u32, d_at: u32, rows: u32, lane: u32) {
+    let blocks = rows / TILE_SAMPLES * blocks_across(layer.x);
+    if ((layer.x & 3u) == 0u) {
+        for (var block = lane; block < blocks; block += TEAM) { backward_block(layer, e_at, d_at, block, true); }
+    } else {
+        for (var block = lane; block < blocks; block += TEAM) { backward_block(layer, e_at, d_at, block, false); }
+    }
+}
+
+/// A layer's gradients over all of them.
+fn gradient_layer(layer: vec4<u32>, a_at: u32, d_at: u32, out_at: u32, rows: u32, lane: u32) {
+    let blocks = blocks_across(layer.x) * ((layer.y + TILE_SAMPLES - 1u) / TILE_SAMPLES);
+    for (var block = lane; block < blocks; block += TEAM) { gradient_block(layer, a_at, d_at, out_at, block); }
+}

@@ -76,6 +76,13 @@ pub struct Info {
     pub features: Vec<String>,
 }
 
+impl Info {
+    /// Whether it is Chromium's software adapter, which wants kernels cut otherwise than llvmpipe does. A browser gives it no name.
+    pub(crate) fn is_swiftshader(&self) -> bool {
+        self.is_software && (self.name.contains("SwiftShader") || self.driver == "BrowserWebGpu")
+    }
+}
+
 /// What the user asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {

@@ -21,10 +21,6 @@ pub const THREEFRY: &str = crate::wgsl!("common/threefry");
 
 /// The uniform of the perceptron's kernels.
 pub const MLP_PARAMS: &str = crate::wgsl!("common/mlp_params");
-/// The perceptron's products over register tiles.
-pub const MLP_BLOCK: &str = crate::wgsl!("common/mlp_block");
-/// Its weight gradients.
-pub const MLP_GRADIENT: &str = crate::wgsl!("common/mlp_gradient");
 /// Smooth functions over four lanes.
 pub const SMOOTH: &str = crate::wgsl!("common/smooth");
 

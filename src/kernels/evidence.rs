@@ -43,13 +43,24 @@ pub fn scratch(words: usize) -> View {
     Device::dry().buffer(words).view()
 }
 
-/// A device that wants the work cut as a software adapter does, or as a GPU does.
-pub fn device(is_software: bool) -> Info {
+/// Whom the work is cut for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// A GPU.
+    Fine,
+    /// llvmpipe.
+    Coarse,
+    /// SwiftShader.
+    Panel,
+}
+
+/// A device that wants the work cut so.
+pub fn device(cut: Cut) -> Info {
     Info {
         device: "webgpu",
-        name: String::new(),
+        name: if cut == Cut::Panel { "SwiftShader" } else { "" }.to_owned(),
         driver: String::new(),
-        is_software,
+        is_software: cut != Cut::Fine,
         threads: 1,
         max_binding_bytes: 0,
         workgroup_bytes: 0,

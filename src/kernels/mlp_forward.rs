@@ -9,9 +9,9 @@ use crate::device::{Call, Cost, Dispatch, Kernel, View};
 pub static MLP_FORWARD: Kernel = Kernel {
     name: "mlp_forward",
     params: Params::FIELDS,
-    wgsl: &[common::MLP_PARAMS, common::MLP_BLOCK, common::SMOOTH, crate::wgsl!("mlp_forward")],
+    wgsl: &[common::MLP_PARAMS, common::SMOOTH, crate::wgsl!("mlp_forward")],
     cpu: run,
-    grid: |dispatch| [dispatch.params::<Params>().parts, 1, 1],
+    grid: Choice::grid,
     cost: |dispatch| {
         let params: Params = dispatch.params();
         let layers = &params.layers[..params.depth as usize];

@@ -8,9 +8,9 @@ use crate::device::{Call, Cost, Dispatch, Kernel, View};
 pub static MLP_STEP: Kernel = Kernel {
     name: "mlp_step",
     params: Params::FIELDS,
-    wgsl: &[common::MLP_PARAMS, common::MLP_BLOCK, common::MLP_GRADIENT, common::SMOOTH, crate::wgsl!("mlp_step")],
+    wgsl: &[common::MLP_PARAMS, common::SMOOTH, crate::wgsl!("mlp_step")],
     cpu: run,
-    grid: |dispatch| [dispatch.params::<Params>().parts, 1, 1],
+    grid: Choice::grid,
     cost,
     fuse: None,
 };

@@ -1,7 +1,7 @@
 //! Cases of `matmul`: transposes, batches, sizes around every tile edge, epilogues.
 
 use crate::device::{Bound, Case, Dispatch, Expected, View};
-use crate::kernels::evidence::{Numbers, case, device, scratch, within, words};
+use crate::kernels::evidence::{Cut, Numbers, case, device, scratch, within, words};
 use crate::kernels::map;
 use crate::kernels::matmul::{Operand, dispatch};
 use crate::kernels::pointwise::{MAX_INPUTS, Space, natural};
@@ -103,7 +103,7 @@ impl Product {
         };
         let a = operand(&inputs[0], self.is_transposed[0], self.is_shared[0]);
         let b = operand(&inputs[1], self.is_transposed[1], self.is_shared[1]);
-        dispatch(&device(self.is_coarse), self.size, a, b, out)
+        dispatch(&device(if self.is_coarse { Cut::Coarse } else { Cut::Fine }), self.size, a, b, out)
     }
 }
 

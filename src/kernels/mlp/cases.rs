@@ -2,7 +2,7 @@
 
 use super::{Activation, Fused, Layer, Loss, Mlp, forward, head_cases, step};
 use crate::device::{Case, Expected, Info};
-use crate::kernels::evidence::{Numbers, case, device, within, words};
+use crate::kernels::evidence::{Cut, Numbers, case, device, within, words};
 use crate::kernels::optimise::{self, Rule, Sizes, TAIL};
 use crate::kernels::oracle::wide;
 
@@ -41,16 +41,26 @@ fn examples() -> Vec<Example> {
 
 /// Cases of `mlp_step`. Coarse tiles take drivers seconds to compile, so a few examples stand for all.
 pub fn of_step() -> Vec<Case> {
-    let coarse = examples().into_iter().step_by(4).map(|example| step_case(&example, true));
-    let plain = examples().into_iter().map(|example| step_case(&example, false)).chain(coarse);
+    let coarse = examples().into_iter().step_by(4).map(|example| step_case(&example, Cut::Coarse));
+    // Eight parts of 72 rows, which every device cuts alike: more samples than a panel takes at a time.
+    let sizes: &[u32] = &[5, 64, 37, 1];
+    let long = Example { sizes, activation: Activation::Silu, loss: Loss::Mse, batch: 576 };
+    let panels = for_panels().chain([long]).map(|example| step_case(&example, Cut::Panel));
+    let plain = examples().into_iter().map(|example| step_case(&example, Cut::Fine)).chain(coarse).chain(panels);
     plain.chain(head_cases::of_step()).collect()
 }
 
 /// Cases of `mlp_forward`.
 pub fn of_forward() -> Vec<Case> {
-    let coarse = examples().into_iter().step_by(5).map(|example| forward_case(&example, true));
-    let plain = examples().into_iter().map(|example| forward_case(&example, false)).chain(coarse);
+    let coarse = examples().into_iter().step_by(5).map(|example| forward_case(&example, Cut::Coarse));
+    let panels = for_panels().map(|example| forward_case(&example, Cut::Panel));
+    let plain = examples().into_iter().map(|example| forward_case(&example, Cut::Fine)).chain(coarse).chain(panels);
     plain.chain(head_cases::of_forward()).collect()
+}
+
+/// Those that panels take.
+fn for_panels() -> impl Iterator<Item = Example> {
+    examples().into_iter().filter(|example| example.sizes.iter().all(|&size| size <= 64)).step_by(3)
 }
 
 /// Cases of `optimise`.
@@ -108,12 +118,12 @@ pub(super) fn parameters(layers: &[Layer], total: usize, numbers: &mut Numbers) 
     flat
 }
 
-fn name(example: &Example, is_coarse: bool) -> String {
-    let grain = if is_coarse { "coarse" } else { "fine" };
-    format!("{:?} {:?} {:?} batch {} {grain}", example.sizes, example.activation, example.loss, example.batch)
+fn name(example: &Example, cut: Cut) -> String {
+    let cut = format!("{cut:?}").to_lowercase();
+    format!("{:?} {:?} {:?} batch {} {cut}", example.sizes, example.activation, example.loss, example.batch)
 }
 
-fn step_case(example: &Example, is_coarse: bool) -> Case {
+fn step_case(example: &Example, cut: Cut) -> Case {
     let mut numbers = Numbers::new(71);
     let (mlp, layers, total) = model(example);
     let (inputs, outputs) = (example.sizes[0] as usize, example.sizes[example.sizes.len() - 1] as usize);
@@ -135,21 +145,24 @@ fn step_case(example: &Example, is_coarse: bool) -> Case {
     let weights: Vec<f32> = (0..outputs).map(|class| 0.5 + 0.25 * class as f32).collect();
     let permutation: Vec<u32> = (0..rows as u32).rev().collect();
     let order = [vec![0; 4 * steps as usize], permutation.clone()].concat();
-    let mut oracle = Oracle::new(example, &layers, &flat);
-    for &row in &permutation[example.batch..] {
-        let row = row as usize;
-        oracle.learn(&x[row * inputs..][..inputs], &y[row * targets..][..targets], &weights);
+    let fused = mlp.training(&device(cut), rows, example.batch, steps as usize, targets);
+    let mut partials = Vec::new();
+    for part in permutation[example.batch..].chunks(example.batch.div_ceil(fused.parts())) {
+        let mut oracle = Oracle::new(example, &layers, &flat);
+        for &row in part {
+            let row = row as usize;
+            oracle.learn(&x[row * inputs..][..inputs], &y[row * targets..][..targets], &weights);
+        }
+        partials.extend(oracle.gradient);
+        partials.extend([oracle.loss, oracle.weight]);
+        partials.resize(partials.len().next_multiple_of(total + 64), 0.0);
     }
-    let mut partials = oracle.gradient;
-    partials.extend([oracle.loss, oracle.weight]);
-    partials.resize(total + 64, 0.0);
-    let fused = mlp.training(&device(is_coarse), rows, example.batch, steps as usize, targets);
-    let cpu = Info { device: "cpu", ..device(is_coarse) };
-    let scratch = fused.scratch_words(&device(is_coarse)).max(fused.scratch_words(&cpu));
+    let cpu = Info { device: "cpu", ..device(cut) };
+    let scratch = fused.scratch_words(&device(cut)).max(fused.scratch_words(&cpu));
     let control = Expected::Words(vec![8, cursor, 9, cursor]);
     let expected = vec![control, Expected::Floats(partials), Expected::Anything(scratch)];
     let given = vec![words(&x), words(&y), order, words(&flat), words(&weights)];
-    let mut made = case(name(example, is_coarse), STEP_BOUND, given, expected, |given, out| {
+    let mut made = case(name(example, cut), STEP_BOUND, given, expected, |given, out| {
         let [x, y, order, flat, weights] = [0, 1, 2, 3, 4].map(|at: usize| given[at].clone());
         step(&fused, example.loss, [x, y, order, flat, weights], [0, 1, 2].map(|at: usize| out[at].clone()))
     });
@@ -159,7 +172,7 @@ fn step_case(example: &Example, is_coarse: bool) -> Case {
     made
 }
 
-fn forward_case(example: &Example, is_coarse: bool) -> Case {
+fn forward_case(example: &Example, cut: Cut) -> Case {
     let mut numbers = Numbers::new(72);
     let (mlp, layers, total) = model(example);
     let inputs = example.sizes[0] as usize;
@@ -168,10 +181,10 @@ fn forward_case(example: &Example, is_coarse: bool) -> Case {
     let flat = parameters(&layers, total, &mut numbers);
     let mut oracle = Oracle::new(example, &layers, &flat);
     let expected = x.chunks_exact(inputs).flat_map(|x| oracle.predict(x)).collect();
-    let fused: Fused = mlp.predicting(&device(is_coarse), rows);
-    let scratch = Expected::Anything(fused.scratch_words(&device(is_coarse)));
+    let fused: Fused = mlp.predicting(&device(cut), rows);
+    let scratch = Expected::Anything(fused.scratch_words(&device(cut)));
     let expected = vec![Expected::Floats(expected), scratch];
-    case(name(example, is_coarse), within(1e-5, 1e-5), vec![words(&x), words(&flat)], expected, |given, out| {
+    case(name(example, cut), within(1e-5, 1e-5), vec![words(&x), words(&flat)], expected, |given, out| {
         forward(&fused, [given[0].clone(), given[1].clone()], [out[0].clone(), out[1].clone()])
     })
 }
@@ -350,7 +363,7 @@ fn update_case(name: &str, rule: Rule, total: usize, parts: usize, group: usize)
     let mut made = case(name, within(1e-5, 1e-6), vec![order, words(&partials)], expected, |given, out| {
         let outputs = [0, 1, 2, 3].map(|at: usize| out[at].clone());
         optimise::dispatch(
-            &device(parts > 1),
+            &device(if parts > 1 { Cut::Coarse } else { Cut::Fine }),
             &rule,
             Sizes { total, parts, steps: steps as usize, group },
             [given[0].clone(), given[1].clone()],

@@ -5,7 +5,7 @@ use super::cases::{Example, Oracle, STEP_BOUND, model, parameters};
 use super::head::STEP;
 use super::{Activation, Basis, Denominators, Form, Gauge, Head, Layer, Loss, Mlp, PairLoss, forward, step};
 use crate::device::{Case, Expected, Info};
-use crate::kernels::evidence::{Numbers, case, device, within, words};
+use crate::kernels::evidence::{Cut, Numbers, case, device, within, words};
 use crate::kernels::oracle::wide;
 use crate::kernels::random::threefry;
 
@@ -57,16 +57,23 @@ fn examples() -> Vec<(Head, PairLoss, &'static [u32])> {
     ]
 }
 
-/// Cases of `mlp_step`. Coarse tiles take drivers seconds to compile: the first stands for all.
+/// Cases of `mlp_step`. Coarse tiles and panels take drivers seconds to compile: the first stands for all.
 pub(super) fn of_step() -> Vec<Case> {
-    let coarse = examples().into_iter().take(1).map(|example| step_case(example, 13, true));
-    examples().into_iter().zip(5..).map(|(example, batch)| step_case(example, batch, false)).chain(coarse).collect()
+    let first = |cut| examples().into_iter().take(1).map(move |example| step_case(example, 13, cut));
+    let coarse = first(Cut::Coarse).chain(first(Cut::Panel));
+    examples().into_iter().zip(5..).map(|(example, batch)| step_case(example, batch, Cut::Fine)).chain(coarse).collect()
 }
 
 /// Cases of `mlp_forward`.
 pub(super) fn of_forward() -> Vec<Case> {
-    let coarse = examples().into_iter().take(1).map(|example| forward_case(example, 130, true));
-    examples().into_iter().zip(31..).map(|(example, rows)| forward_case(example, rows, false)).chain(coarse).collect()
+    let first = |cut| examples().into_iter().take(1).map(move |example| forward_case(example, 130, cut));
+    let coarse = first(Cut::Coarse).chain(first(Cut::Panel));
+    examples()
+        .into_iter()
+        .zip(31..)
+        .map(|(example, rows)| forward_case(example, rows, Cut::Fine))
+        .chain(coarse)
+        .collect()
 }
 
 /// The kernels' model, its layers, its first parameters and the head with its place among them.
@@ -91,14 +98,14 @@ fn whole(example: &Example, head: Head, numbers: &mut Numbers) -> (Mlp, Vec<Laye
     (mlp, layers, flat, head)
 }
 
-fn name(example: &Example, head: &Head, is_coarse: bool) -> String {
+fn name(example: &Example, head: &Head, cut: Cut) -> String {
     let Head { outputs, form, denominators, floor, gauge, .. } = head;
     let Loss::Pairs(PairLoss { implicit, chordal, decoded, margin, sign, .. }) = example.loss else {
         unreachable!("a head's loss is one of pairs")
     };
-    let grain = if is_coarse { "coarse" } else { "fine" };
+    let cut = format!("{cut:?}").to_lowercase();
     format!(
-        "{:?} {form:?} of {outputs}, {denominators:?}, floor {floor:?}, {gauge:?}, weights {implicit} {chordal} {decoded} {margin} {sign}, {grain}",
+        "{:?} {form:?} of {outputs}, {denominators:?}, floor {floor:?}, {gauge:?}, weights {implicit} {chordal} {decoded} {margin} {sign}, {cut}",
         example.sizes
     )
 }
@@ -114,7 +121,7 @@ fn targets(numbers: &mut Numbers, rows: usize, outputs: usize) -> Vec<f32> {
     pairs.chunks(outputs).flat_map(|row| [0, 1].map(|half| row.iter().map(move |pair| pair[half]))).flatten().collect()
 }
 
-fn step_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), batch: usize, is_coarse: bool) -> Case {
+fn step_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), batch: usize, cut: Cut) -> Case {
     let mut numbers = Numbers::new(74);
     let example = Example { sizes, activation: Activation::Silu, loss: Loss::Pairs(loss), batch };
     let (mlp, layers, flat, head) = whole(&example, head, &mut numbers);
@@ -144,13 +151,13 @@ fn step_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), batch: usize
     let mut partials = oracle.gradient;
     partials.extend([oracle.loss, oracle.weight]);
     partials.resize(total + 64, 0.0);
-    let fused = mlp.training(&device(is_coarse), rows, batch, steps as usize, width).drawing(SEED, STREAM);
-    let cpu = Info { device: "cpu", ..device(is_coarse) };
-    let scratch = fused.scratch_words(&device(is_coarse)).max(fused.scratch_words(&cpu));
+    let fused = mlp.training(&device(cut), rows, batch, steps as usize, width).drawing(SEED, STREAM);
+    let cpu = Info { device: "cpu", ..device(cut) };
+    let scratch = fused.scratch_words(&device(cut)).max(fused.scratch_words(&cpu));
     let control = Expected::Words(vec![STEP_NUMBER - 1, cursor, STEP_NUMBER, cursor]);
     let expected = vec![control, Expected::Floats(partials), Expected::Anything(scratch)];
     let given = vec![words(&x), words(&y), order, words(&flat), words(&[1.0])];
-    let mut made = case(name(&example, &head, is_coarse), STEP_BOUND, given, expected, |given, out| {
+    let mut made = case(name(&example, &head, cut), STEP_BOUND, given, expected, |given, out| {
         let inputs = [0, 1, 2, 3, 4].map(|at: usize| given[at].clone());
         step(&fused, example.loss, inputs, [0, 1, 2].map(|at: usize| out[at].clone()))
     });
@@ -160,7 +167,7 @@ fn step_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), batch: usize
     made
 }
 
-fn forward_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), rows: usize, is_coarse: bool) -> Case {
+fn forward_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), rows: usize, cut: Cut) -> Case {
     let mut numbers = Numbers::new(75);
     let example = Example { sizes, activation: Activation::Tanh, loss: Loss::Pairs(loss), batch: rows };
     let (mlp, layers, flat, head) = whole(&example, head, &mut numbers);
@@ -177,11 +184,11 @@ fn forward_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), rows: usi
         [p, q].concat()
     };
     let wanted = x.chunks_exact(inputs).flat_map(&mut pairs).collect();
-    let fused = mlp.predicting(&device(is_coarse), rows);
-    let scratch = Expected::Anything(fused.scratch_words(&device(is_coarse)));
+    let fused = mlp.predicting(&device(cut), rows);
+    let scratch = Expected::Anything(fused.scratch_words(&device(cut)));
     let given = vec![words(&x), words(&flat)];
     let expected = vec![Expected::Floats(wanted), scratch];
-    case(name(&example, &head, is_coarse), within(1e-5, 1e-5), given, expected, |given, out| {
+    case(name(&example, &head, cut), within(1e-5, 1e-5), given, expected, |given, out| {
         forward(&fused, [given[0].clone(), given[1].clone()], [out[0].clone(), out[1].clone()])
     })
 }

@@ -15,11 +15,12 @@ mod plan;
 mod product;
 mod tile;
 
+use std::any::Any;
 use std::rc::Rc;
 
 pub use super::mlp_forward::dispatch as forward;
 pub use super::mlp_step::dispatch as step;
-use crate::device::{Body, Info, SharedBody};
+use crate::device::{Body, Dispatch, Info, SharedBody};
 use crate::params;
 use crate::record;
 pub use head::{Basis, Denominators, Form, Gauge, Head, MAX_DEGREE};
@@ -125,7 +126,7 @@ impl Loss {
 
 params! {
     /// A layer is (inputs, outputs, offset of its weight, offset of its bias), in words of the flat parameters.
-    /// `span` is a workgroup's rows; `stride` is a row's scratch in quads of words. From `gamma` on the fields belong to
+    /// `span` is a part's rows; `stride` is a row's scratch in quads of words. From `gamma` on the fields belong to
     /// projective heads and losses of pairs; `shift` is what is added to a denominator;
     /// `group` belongs to the update: the steps whose gradients it takes together.
     pub struct Params {
@@ -204,7 +205,7 @@ impl Mlp {
 
     /// A training step over `rows` rows.
     pub fn training(&self, info: &Info, rows: usize, batch: usize, steps: usize, targets: usize) -> Fused {
-        let grain = Grain::of(info, batch.min(rows));
+        let grain = Grain::of(info, batch.min(rows), &self.layers);
         let kept = self.head.map_or(0, |head| head.kept_quads() as u32);
         let stride = kept + self.layers.iter().map(|layer| quads(layer.inputs) + quads(layer.outputs)).sum::<u32>();
         let mut params = self.params(rows, stride, grain);
@@ -220,10 +221,12 @@ impl Mlp {
 
     /// Prediction over `rows` rows.
     pub fn predicting(&self, info: &Info, rows: usize) -> Fused {
-        let grain = Grain::of(info, 64);
-        let widest = self.layers.iter().map(|layer| quads(layer.inputs.max(layer.outputs))).max().unwrap_or(1);
-        let mut params = self.params(rows, 2 * widest, grain);
-        params.parts = rows.div_ceil(grain.span).clamp(1, 256) as u32;
+        let grain = match Grain::of(info, rows, &self.layers) {
+            panel @ Grain { tile: Tile::Panel, .. } => panel,
+            _ => Grain::of(info, 64, &self.layers),
+        };
+        let mut params = self.params(rows, 2 * quads(widest(&self.layers)), grain);
+        params.parts = rows.div_ceil(grain.span).clamp(1, grain.parts) as u32;
         Fused { params, activation: self.activation, head: self.head, grain }
     }
 
@@ -249,38 +252,68 @@ impl Mlp {
 /// How the work is cut for a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Grain {
-    /// Rows of a workgroup.
+    /// Rows of a part.
     span: usize,
+    /// Parts that are predicted at a time, at most.
+    parts: usize,
     /// Invocations of a workgroup.
     workgroup: u32,
-    /// Whether an invocation makes a 16 x 8 register tile rather than 4 x 4.
-    is_coarse: bool,
+    /// Invocations that share a part.
+    team: u32,
+    /// How they make products.
+    tile: Tile,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tile {
+    /// Register tiles of 4 x 4, by a team.
+    Small,
+    /// Register tiles of 16 x 8, by a team.
+    Large,
+    /// A matrix that stays in registers, 32 x 64, by each invocation for its own rows.
+    Panel,
 }
 
 impl Grain {
-    /// Measured on llvmpipe and SwiftShader: one workgroup per core, one SIMD group wide, large register tiles. A real GPU
-    /// wants many small tiles instead.
-    fn of(info: &Info, rows: usize) -> Self {
+    /// Measured. llvmpipe wants one workgroup per core, one SIMD group wide, with large register tiles. SwiftShader wants loads at
+    /// known addresses and an invocation to have a part to itself: as few as keep its cores busy, for each fills the panels anew. A real
+    /// GPU wants many small tiles instead.
+    fn of(info: &Info, rows: usize, layers: &[Layer]) -> Self {
+        if info.is_swiftshader() && widest(layers) <= 64 {
+            let parts = 4 * (rows / 512).clamp(2, 16);
+            let span = rows.div_ceil(parts).next_multiple_of(4).clamp(16, 512);
+            return Self { span, parts: 64, workgroup: 4, team: 1, tile: Tile::Panel };
+        }
         if info.is_software {
             let span = rows.div_ceil(2).next_multiple_of(16).clamp(16, 128);
-            return Self { span, workgroup: 8, is_coarse: true };
+            return Self { span, parts: 256, workgroup: 8, team: 8, tile: Tile::Large };
         }
-        Self { span: 16, workgroup: 64, is_coarse: false }
+        Self { span: 16, parts: 256, workgroup: 64, team: 64, tile: Tile::Small }
     }
 
     /// Its fragments; prediction needs no way back.
     fn wgsl(self, is_training: bool) -> String {
-        let [tile, backward] = if self.is_coarse {
-            [crate::wgsl!("common/mlp_tile_16x8"), crate::wgsl!("common/mlp_tile_16x8_backward")]
-        } else {
-            [crate::wgsl!("common/mlp_tile_4x4"), crate::wgsl!("common/mlp_tile_4x4_backward")]
+        let block = [crate::wgsl!("common/mlp_block"), crate::wgsl!("common/mlp_gradient")];
+        let [products, tile] = match self.tile {
+            Tile::Small => [block, [crate::wgsl!("common/mlp_tile_4x4"), crate::wgsl!("common/mlp_tile_4x4_backward")]],
+            Tile::Large => {
+                [block, [crate::wgsl!("common/mlp_tile_16x8"), crate::wgsl!("common/mlp_tile_16x8_backward")]]
+            }
+            Tile::Panel => [[crate::wgsl!("common/mlp_panel"), crate::wgsl!("common/mlp_panel_backward")], [""; 2]],
         };
-        format!(
-            "const WORKGROUP: u32 = {}u;\n{}",
-            self.workgroup,
-            if is_training { [tile, backward].join("\n") } else { tile.to_owned() }
-        )
+        let passes = if is_training { 2 } else { 1 };
+        let Self { workgroup, team, .. } = self;
+        let mut text = format!("const WORKGROUP: u32 = {workgroup}u;\nconst TEAM: u32 = {team}u;\n");
+        for fragment in products[..passes].iter().chain(&tile[..passes]) {
+            text.push_str(fragment);
+            text.push('\n');
+        }
+        text
     }
+}
+
+fn widest(layers: &[Layer]) -> u32 {
+    layers.iter().map(|layer| layer.inputs.max(layer.outputs)).max().unwrap_or(1)
 }
 
 fn quads(words: u32) -> u32 {
@@ -329,6 +362,15 @@ pub struct Choice {
     pub(super) loss: Option<Loss>,
     pub(super) head: Option<Head>,
     grain: Grain,
+}
+
+impl Choice {
+    /// Workgroups of a fused launch.
+    pub(super) fn grid(dispatch: &Dispatch) -> [u32; 3] {
+        let body: &dyn Any = dispatch.body.as_deref().expect("a fused launch has a choice");
+        let Grain { workgroup, team, .. } = body.downcast_ref::<Self>().expect("its body is a choice").grain;
+        [(dispatch.params::<Params>().parts * team).div_ceil(workgroup), 1, 1]
+    }
 }
 
 impl Body for Choice {
