@@ -6,6 +6,23 @@ use std::rc::Rc;
 
 use crate::error::{Error, Result};
 
+/// Asks for a device, with subgroups where `adapter` has them and `subgroups` says so.
+pub(super) async fn request(
+    adapter: &wgpu::Adapter,
+    mut wanted: wgpu::DeviceDescriptor<'_>,
+    subgroups: bool,
+) -> std::result::Result<(wgpu::Device, wgpu::Queue), wgpu::RequestDeviceError> {
+    if subgroups {
+        wanted.required_features |= adapter.features() & wgpu::Features::SUBGROUP;
+    }
+    adapter.request_device(&wanted).await
+}
+
+/// Whether it was opened with subgroups.
+pub(super) fn has_subgroups(device: &wgpu::Device) -> bool {
+    device.features().contains(wgpu::Features::SUBGROUP)
+}
+
 /// Whether submitted work can be waited for.
 pub(super) const CAN_WAIT: bool = true;
 

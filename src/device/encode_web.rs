@@ -15,6 +15,27 @@ extern "C" {
     fn launch(device: &JsValue, pipeline: &JsValue, buffers: &Array, places: &[f64], grid: &[u32]) -> JsValue;
     fn copy(from: &JsValue, at: f64, to: &JsValue, start: f64, bytes: f64) -> JsValue;
     fn submit(device: &JsValue, steps: &Array, times: u32);
+    #[wasm_bindgen(js_name = addSubgroups)]
+    fn add_subgroups();
+    #[wasm_bindgen(js_name = hasSubgroups)]
+    fn with_subgroups(device: &JsValue) -> bool;
+}
+
+/// Asks for a device, with subgroups where `adapter` has them and `subgroups` says so.
+pub(super) async fn request(
+    adapter: &wgpu::Adapter,
+    wanted: wgpu::DeviceDescriptor<'_>,
+    subgroups: bool,
+) -> std::result::Result<(wgpu::Device, wgpu::Queue), wgpu::RequestDeviceError> {
+    if subgroups {
+        add_subgroups();
+    }
+    adapter.request_device(&wanted).await
+}
+
+/// Whether it was opened with subgroups.
+pub(super) fn has_subgroups(device: &wgpu::Device) -> bool {
+    with_subgroups(raw_device(device))
 }
 
 /// Whether submitted work can be waited for: in a browser only a readback tells.

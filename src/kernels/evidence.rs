@@ -53,6 +53,7 @@ pub fn device(is_software: bool) -> Info {
         threads: 1,
         max_binding_bytes: 0,
         workgroup_bytes: 0,
+        subgroup: 1,
         features: Vec::new(),
     }
 }
