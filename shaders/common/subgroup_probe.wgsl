@@ -6,7 +6,9 @@
 fn main(@builtin(local_invocation_index) lane: u32) {
     var is_right = SUBGROUP > 1u;
     for (var apart = 1u; apart < SUBGROUP; apart *= 2u) {
-        is_right = is_right && beside_word(lane, apart) == (lane ^ apart);
+        // In a line of its own: what && may leave out is no uniform control flow.
+        let other = beside_word(lane, apart);
+        is_right = is_right && other == (lane ^ apart);
     }
     out[lane] = u32(is_right);
 }

@@ -6,16 +6,9 @@ use std::rc::Rc;
 
 use crate::error::{Error, Result};
 
-/// Asks for a device, with subgroups where `adapter` has them and `subgroups` says so.
-pub(super) async fn request(
-    adapter: &wgpu::Adapter,
-    mut wanted: wgpu::DeviceDescriptor<'_>,
-    subgroups: bool,
-) -> std::result::Result<(wgpu::Device, wgpu::Queue), wgpu::RequestDeviceError> {
-    if subgroups {
-        wanted.required_features |= adapter.features() & wgpu::Features::SUBGROUP;
-    }
-    adapter.request_device(&wanted).await
+/// Has the next device that `adapter` is asked for opened with subgroups where it has them.
+pub(super) fn add_subgroups(adapter: &wgpu::Adapter, wanted: &mut wgpu::DeviceDescriptor<'_>) {
+    wanted.required_features |= adapter.features() & wgpu::Features::SUBGROUP;
 }
 
 /// Whether it was opened with subgroups.

@@ -16,21 +16,14 @@ extern "C" {
     fn copy(from: &JsValue, at: f64, to: &JsValue, start: f64, bytes: f64) -> JsValue;
     fn submit(device: &JsValue, steps: &Array, times: u32);
     #[wasm_bindgen(js_name = addSubgroups)]
-    fn add_subgroups();
+    fn want_subgroups();
     #[wasm_bindgen(js_name = hasSubgroups)]
     fn with_subgroups(device: &JsValue) -> bool;
 }
 
-/// Asks for a device, with subgroups where `adapter` has them and `subgroups` says so.
-pub(super) async fn request(
-    adapter: &wgpu::Adapter,
-    wanted: wgpu::DeviceDescriptor<'_>,
-    subgroups: bool,
-) -> std::result::Result<(wgpu::Device, wgpu::Queue), wgpu::RequestDeviceError> {
-    if subgroups {
-        add_subgroups();
-    }
-    adapter.request_device(&wanted).await
+/// Has the next device that `adapter` is asked for opened with subgroups where it has them.
+pub(super) fn add_subgroups(_adapter: &wgpu::Adapter, _wanted: &mut wgpu::DeviceDescriptor<'_>) {
+    want_subgroups();
 }
 
 /// Whether it was opened with subgroups.

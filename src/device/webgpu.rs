@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
-use super::encode::{Binding, CAN_WAIT, Encoded, Pipelines, Ticket, has_subgroups, request, wait};
+use super::encode::{Binding, CAN_WAIT, Encoded, Pipelines, Ticket, add_subgroups, has_subgroups, wait};
 use super::kernel::{Kernel, SharedBody};
 use super::recording::Memory;
 use super::subgroups::{self, EXCHANGE, PROBED};
@@ -55,13 +55,16 @@ impl WebGpu {
                 Some(info) => format!("device \"webgpu\": only a software adapter ({}) is here; ask for it by name", info.name),
             })
         })?;
-        let wanted = wgpu::DeviceDescriptor {
+        let mut wanted = wgpu::DeviceDescriptor {
             label: Some("meromorph"),
             required_limits: adapter.limits(),
             ..wgpu::DeviceDescriptor::default()
         };
         let refused = |error| Error::of_device(format!("device \"webgpu\" refused to open: {error}"));
-        let (device, queue) = request(&adapter, wanted, subgroups).await.map_err(refused)?;
+        if subgroups {
+            add_subgroups(&adapter, &mut wanted);
+        }
+        let (device, queue) = adapter.request_device(&wanted).await.map_err(refused)?;
         let trouble = Arc::new(Mutex::new(None));
         let (uncaptured, lost) = (trouble.clone(), trouble.clone());
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| note(&uncaptured, error.to_string())));
