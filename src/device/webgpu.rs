@@ -81,16 +81,13 @@ impl WebGpu {
 
     /// Whether lanes exchange values as kernels count on. A driver that fails here works without subgroups.
     async fn are_subgroups_right(&self) -> bool {
-        let work = async {
-            let out = Region { memory: self.allocate(PROBED)?, offset: 0, words: PROBED };
-            self.run(&*self.prepare(vec![subgroups::probe(out)])?, 1)?;
-            let lanes = self.read(out).await;
-            self.free(out.memory);
-            lanes
-        };
-        let lanes: Result<Vec<u32>> = work.await;
+        let Ok(memory) = self.allocate(PROBED) else { return false };
+        let out = Region { memory, offset: 0, words: PROBED };
+        let is_run = self.prepare(vec![subgroups::probe(out)]).and_then(|probe| self.run(&*probe, 1));
+        let lanes = self.read(out).await;
+        self.free(memory);
         *self.trouble.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = None;
-        lanes.is_ok_and(|lanes| lanes.iter().all(|&is_right| is_right == 1))
+        is_run.is_ok() && lanes.is_ok_and(|lanes| !lanes.contains(&0))
     }
 
     /// Adapters present, best first.
@@ -268,10 +265,12 @@ impl Backend for WebGpu {
 /// All of a kernel's WGSL for a device whose subgroups have `subgroup` lanes: its fragments, then what its body prints.
 pub fn compose(kernel: &Kernel, body: Option<&SharedBody>, subgroup: u32) -> String {
     let exchange = subgroups::exchange(subgroup);
-    let fragments = kernel.wgsl.iter().map(|&fragment| if fragment == EXCHANGE { &exchange } else { fragment });
-    let mut source = fragments.collect::<Vec<_>>().join("\n");
-    if let Some(body) = body {
+    let mut source = String::new();
+    for &fragment in kernel.wgsl {
+        source.push_str(if fragment == EXCHANGE { &exchange } else { fragment });
         source.push('\n');
+    }
+    if let Some(body) = body {
         source.push_str(&body.wgsl());
     }
     source
