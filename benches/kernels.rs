@@ -16,12 +16,22 @@ const SECONDS: f64 = 0.7;
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     for name in ["cpu", "webgpu"] {
-        let request = Request { device: name.into(), threads: 0 };
-        let Ok(device) = pollster::block_on(Device::open(&request)) else { continue };
-        println!("{name}: {}, {} threads", device.info().name, device.info().threads);
+        let request = |subgroups| Request { device: name.into(), subgroups, ..Request::default() };
+        let Ok(device) = pollster::block_on(Device::open(&request(true))) else { continue };
+        let plain = pollster::block_on(Device::open(&request(false))).expect("what opened opens again");
+        println!(
+            "{name}: {}, {} threads, {} lanes to a subgroup",
+            device.info().name,
+            device.info().threads,
+            device.info().subgroup
+        );
         for (line, make) in lines(device.info()) {
             if wanted.is_empty() || wanted.iter().any(|word| format!("{name} {line}").contains(word)) {
                 measure(&device, &line, &*make);
+                let exchanges = ["reduce", "softmax", "layer_norm"].iter().any(|kernel| line.starts_with(kernel));
+                if exchanges && device.info().subgroup > 1 {
+                    measure(&plain, &format!("{line}, no subgroups"), &*make);
+                }
             }
         }
     }

@@ -1,5 +1,6 @@
 // out[o, c, i] = scale * join over r in chunk c of value(o, r, i), for an index space [outer, extent, inner].
-// LANES invocations share one result: 1 for short extents, else the workgroup with a tree over its partial results.
+// LANES invocations share one result: 1 for short extents, else the workgroup
+// with a tree over its partial results, of the same shape for any SUBGROUP (see common/tree).
 
 struct Params {
     dims: vec4<u32>,
@@ -41,14 +42,17 @@ fn main(
     let last = select(first, min(first + params.chunk, params.extent), is_inside);
     var item = reduce_from(o, i, first + lane % LANES, last, LANES);
     if LANES > 1u {
-        best[lane] = item.value;
-        place[lane] = item.place;
-        for (var half = LANES / 2u; half > 0u; half = half / 2u) {
-            workgroupBarrier();
-            if lane < half {
-                item = join(Item(best[lane], place[lane]), Item(best[lane + half], place[lane + half]));
+        for (var apart = 1u; apart < SUBGROUP; apart *= 2u) {
+            item = join(item, Item(beside(item.value, apart), beside_word(item.place, apart)));
+        }
+        for (var apart = SUBGROUP; apart < LANES; apart *= 2u) {
+            if lane % apart == 0u {
                 best[lane] = item.value;
                 place[lane] = item.place;
+            }
+            workgroupBarrier();
+            if lane % (2u * apart) == 0u {
+                item = join(item, Item(best[lane + apart], place[lane + apart]));
             }
         }
     }

@@ -72,7 +72,7 @@ fn losses(device: &Device, head: Head, settings: &Settings, data: &Data) -> Vec<
 }
 
 fn webgpu() -> Option<Device> {
-    let request = Request { device: "webgpu".into(), threads: 0 };
+    let request = Request { device: "webgpu".into(), ..Request::default() };
     let is_wanted = std::env::var_os("MERO_NO_GPU").is_none();
     is_wanted
         .then(|| block_on(Device::open(&request)).expect("a Vulkan driver (mesa-vulkan-drivers), or MERO_NO_GPU=1"))

@@ -1,8 +1,9 @@
 //! Every kernel's cases on every device here: the result within the bound of its f64 oracle, and not one word outside the output touched.
 //! Without a Vulkan driver the GPU half fails unless `MERO_NO_GPU=1` says that there is none.
 
-use meromorph::device::{Device, Request};
+use meromorph::device::{Device, EXCHANGE, Request};
 use meromorph::kernels;
+use pollster::block_on;
 
 #[test]
 fn cpu_agrees_with_the_oracles() {
@@ -19,16 +20,33 @@ fn webgpu_agrees_with_the_oracles() {
     if std::env::var_os("MERO_NO_GPU").is_some() {
         return;
     }
-    let request = Request { device: "webgpu".into(), threads: 0 };
-    let device = pollster::block_on(Device::open(&request)).unwrap_or_else(|error| {
+    check_all(&webgpu(true));
+}
+
+#[test]
+fn subgroups_change_no_bit() {
+    if std::env::var_os("MERO_NO_GPU").is_some() {
+        return;
+    }
+    let [device, plain] = [true, false].map(webgpu);
+    let has_subgroups = device.info().features.iter().any(|name| name == "subgroups");
+    assert_eq!((device.info().subgroup > 1, plain.info().subgroup), (has_subgroups, 1));
+    for (kernel, _) in kernels::ALL.iter().filter(|(kernel, _)| kernel.wgsl.contains(&EXCHANGE)) {
+        let (names, count) = block_on(kernels::check::differing(kernel.name, [&device, &plain]));
+        assert!(count > 0 && names.is_empty(), "{}: {count} cases, of which differ: {names:?}", kernel.name);
+    }
+}
+
+fn webgpu(subgroups: bool) -> Device {
+    let request = Request { device: "webgpu".into(), subgroups, ..Request::default() };
+    block_on(Device::open(&request)).unwrap_or_else(|error| {
         panic!("{error}\ninstall the package mesa-vulkan-drivers for a software adapter, or set MERO_NO_GPU=1")
-    });
-    check_all(&device);
+    })
 }
 
 fn check_all(device: &Device) {
     let wanted = std::env::var("MERO_CASE").unwrap_or_default();
-    let (failures, count) = pollster::block_on(kernels::check::check_all(device, &wanted));
+    let (failures, count) = block_on(kernels::check::check_all(device, &wanted));
     assert!(count > 0, "no case is called \"{wanted}\"");
     assert!(failures.is_empty(), "on {}:\n{}", device.info().name, failures.join("\n"));
 }

@@ -33,7 +33,8 @@ fn results_for_the_numbers_of_the_script() {
     let folder = std::env::var("MERO_PARITY").expect("the folder of numbers");
     let devices = std::env::var("MERO_PARITY_DEVICES").expect("names of devices");
     for name in devices.split(',') {
-        let device = block_on(Device::open(&Request { device: name.into(), threads: 2 })).expect("a device");
+        let device = block_on(Device::open(&Request { device: name.into(), threads: 2, ..Request::default() }))
+            .expect("a device");
         for (operation, run) in OPERATIONS {
             let path = |part: &str| Path::new(&folder).join(format!("{operation}.{part}"));
             let read = |k: usize| {

@@ -10,7 +10,7 @@ use pollster::block_on;
 fn devices() -> Vec<Device> {
     let mut all = vec![Device::cpu(2)];
     if std::env::var_os("MERO_NO_GPU").is_none() {
-        let request = Request { device: "webgpu".into(), threads: 0 };
+        let request = Request { device: "webgpu".into(), ..Request::default() };
         all.push(block_on(Device::open(&request)).expect("a Vulkan driver (mesa-vulkan-drivers), or MERO_NO_GPU=1"));
     }
     all

@@ -85,7 +85,7 @@ fn the_dry_device_has_nothing_to_read() {
 
 #[test]
 fn an_unknown_device_is_named() {
-    let request = Request { device: "tpu".into(), threads: 0 };
+    let request = Request { device: "tpu".into(), ..Request::default() };
     let error = block_on(Device::open(&request)).err().expect("there is no tpu");
     assert_eq!(error.to_string(), "device \"tpu\" is unknown; there are auto, cpu, webgpu, dry");
 }
@@ -101,7 +101,7 @@ fn a_wrong_shape_names_the_op_and_both_shapes() {
 fn devices() -> Vec<Device> {
     let mut all = vec![Device::cpu(2)];
     if std::env::var_os("MERO_NO_GPU").is_none() {
-        let request = Request { device: "webgpu".into(), threads: 0 };
+        let request = Request { device: "webgpu".into(), ..Request::default() };
         all.push(block_on(Device::open(&request)).expect("a Vulkan driver (mesa-vulkan-drivers), or MERO_NO_GPU=1"));
     }
     all

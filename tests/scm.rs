@@ -123,7 +123,7 @@ fn gpu() -> Option<Device> {
     if std::env::var_os("MERO_NO_GPU").is_some() {
         return None;
     }
-    let request = Request { device: "webgpu".into(), threads: 0 };
+    let request = Request { device: "webgpu".into(), ..Request::default() };
     Some(block_on(Device::open(&request)).unwrap_or_else(|error| panic!("{error}\nor set MERO_NO_GPU=1")))
 }
 

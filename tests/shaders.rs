@@ -18,12 +18,23 @@ fn every_composed_shader_is_portable() {
     let mut sources: HashMap<String, Vec<String>> = HashMap::new();
     for (_, cases) in kernels::ALL {
         for case in cases() {
-            let source = compose(case.kernel, case.body.as_ref());
-            sources.entry(source).or_insert_with_key(|source| problems(source, &case));
+            for subgroup in [1, 4, 64] {
+                let source = compose(case.kernel, case.body.as_ref(), subgroup);
+                sources.entry(source).or_insert_with_key(|source| problems(source, subgroup > 1, &case));
+            }
         }
     }
     let problems: Vec<String> = sources.into_values().flatten().collect();
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+}
+
+#[test]
+fn only_a_device_with_subgroups_gets_their_operations() {
+    for (kernel, cases) in kernels::ALL {
+        let has = |subgroup| compose(kernel, cases()[0].body.as_ref(), subgroup).contains("subgroupShuffleXor");
+        let exchanges = ["layer_norm", "reduce", "softmax"].contains(&kernel.name);
+        assert_eq!([1, 4, 64].map(has), [false, exchanges, exchanges], "{}", kernel.name);
+    }
 }
 
 #[test]
@@ -37,8 +48,8 @@ fn every_kernel_has_cases_named_after_its_shader() {
     }
 }
 
-/// What is wrong with the source of a case.
-fn problems(source: &str, case: &Case) -> Vec<String> {
+/// What is wrong with the source of a case, for a device with subgroups or without.
+fn problems(source: &str, has_subgroups: bool, case: &Case) -> Vec<String> {
     let told = |problem: String| format!("{}, {}: {problem}", case.kernel.name, case.name);
     let module = match naga::front::wgsl::parse_str(source) {
         Ok(module) => module,
@@ -46,9 +57,9 @@ fn problems(source: &str, case: &Case) -> Vec<String> {
     };
     let mut problems = Vec::new();
     // Packing half floats is no feature in WebGPU: every device has it.
-    if let Err(error) =
-        Validator::new(ValidationFlags::all(), Capabilities::SHADER_FLOAT16_IN_FLOAT32).validate(&module)
-    {
+    let mut capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32;
+    capabilities.set(Capabilities::SUBGROUP, has_subgroups);
+    if let Err(error) = Validator::new(ValidationFlags::all(), capabilities).validate(&module) {
         problems.push(error.emit_to_string(source));
     }
     problems.extend(literals(source));

@@ -1,4 +1,5 @@
 // Sums and maxima over the LANES invocations that share a row: all 128 of a workgroup in a tree, or one alone. Every lane gets the result.
+// Lane i pairs with the lanes 1, 2, 4, … beyond it, the first SUBGROUP of them without memory: the tree is the same for any SUBGROUP.
 
 var<workgroup> partial: array<f32, 128>;
 
@@ -6,31 +7,43 @@ fn tree_sum(lane: u32, value: f32) -> f32 {
     if LANES == 1u {
         return value;
     }
+    var sum = value;
+    for (var apart = 1u; apart < SUBGROUP; apart *= 2u) {
+        sum += beside(sum, apart);
+    }
     // The barrier before the first write: the last result may still be being read.
     workgroupBarrier();
-    partial[lane] = value;
-    for (var half = LANES / 2u; half > 0u; half = half / 2u) {
+    if lane % SUBGROUP == 0u {
+        partial[lane] = sum;
+    }
+    for (var apart = SUBGROUP; apart < LANES / 2u; apart *= 2u) {
         workgroupBarrier();
-        if lane < half {
-            partial[lane] += partial[lane + half];
+        if lane % (2u * apart) == 0u {
+            partial[lane] += partial[lane + apart];
         }
     }
     workgroupBarrier();
-    return partial[0];
+    return partial[0] + partial[LANES / 2u];
 }
 
 fn tree_max(lane: u32, value: f32) -> f32 {
     if LANES == 1u {
         return value;
     }
+    var top = value;
+    for (var apart = 1u; apart < SUBGROUP; apart *= 2u) {
+        top = max(top, beside(top, apart));
+    }
     workgroupBarrier();
-    partial[lane] = value;
-    for (var half = LANES / 2u; half > 0u; half = half / 2u) {
+    if lane % SUBGROUP == 0u {
+        partial[lane] = top;
+    }
+    for (var apart = SUBGROUP; apart < LANES / 2u; apart *= 2u) {
         workgroupBarrier();
-        if lane < half {
-            partial[lane] = max(partial[lane], partial[lane + half]);
+        if lane % (2u * apart) == 0u {
+            partial[lane] = max(partial[lane], partial[lane + apart]);
         }
     }
     workgroupBarrier();
-    return partial[0];
+    return max(partial[0], partial[LANES / 2u]);
 }

@@ -21,6 +21,9 @@ pub(super) struct Hardware {
     /// Threads of the cpu device; 0 = all
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub threads: usize,
+    /// Kernels without subgroup operations, for a driver that has them wrong
+    #[arg(long)]
+    pub no_subgroups: bool,
 }
 
 impl Hardware {
@@ -35,7 +38,8 @@ impl Hardware {
 
     pub(super) fn open(&self) -> Answer<Device> {
         self.check()?;
-        Ok(block_on(Device::open(&Request { device: self.device.clone(), threads: self.threads }))?)
+        let request = Request { device: self.device.clone(), threads: self.threads, subgroups: !self.no_subgroups };
+        Ok(block_on(Device::open(&request))?)
     }
 }
 

@@ -25,6 +25,9 @@ pub(super) fn run(args: &Args) {
     ));
     for info in all.iter().filter(|info| !info.features.is_empty()) {
         say(&format!("\n  {}: {}; offers {}", info.device, info.driver, info.features.join(", ")));
+        if info.subgroup > 1 {
+            say(&format!("  sums and maxima use subgroups, {} lanes at a time", info.subgroup));
+        }
     }
     say("\n  auto takes a webgpu device of hardware, else cpu; software only by name");
 }

@@ -49,7 +49,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Answer {
     let (data, spec, settings) = args.sizes()?;
     let parameters = Layout::of(&spec).count();
-    let device = block_on(Device::open(&Request { device: "dry".into(), threads: 0 }))?;
+    let device = block_on(Device::open(&Request { device: "dry".into(), ..Request::default() }))?;
     let batch = settings.batch;
     let trainer = Trainer::new(&device, spec, settings, data)?;
     let (summary, kind) = (trainer.step_summary(), trainer.step_kind().name());

@@ -35,6 +35,7 @@ impl Cpu {
             threads,
             max_binding_bytes: u64::from(u32::MAX),
             workgroup_bytes: 0,
+            subgroup: 1,
             features: Vec::new(),
         };
         Self { info, team: Team::new(threads), blocks: RefCell::default(), spare: RefCell::default() }

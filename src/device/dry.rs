@@ -24,6 +24,7 @@ impl Dry {
             threads,
             max_binding_bytes: 128 << 20,
             workgroup_bytes: 16 << 10,
+            subgroup: 1,
             features: Vec::new(),
         };
         Self { info, blocks: Cell::new(0), made: Cell::new((0, 0)) }

@@ -17,7 +17,27 @@ function layout(device, inputs, outputs) {
   return made;
 }
 
-export function pipeline(device, label, code, inputs, outputs) {
+const SUBGROUPS = "subgroups";
+
+/** The next device asked for gets subgroups where its adapter has them: wgpu has no word for them in browsers. */
+export function addSubgroups() {
+  const prototype = globalThis.GPUAdapter?.prototype;
+  if (!prototype) return;
+  const { requestDevice } = prototype;
+  prototype.requestDevice = function (wanted) {
+    prototype.requestDevice = requestDevice;
+    if (this.features.has(SUBGROUPS)) wanted.requiredFeatures = [...wanted.requiredFeatures, SUBGROUPS];
+    return requestDevice.call(this, wanted);
+  };
+}
+
+export function hasSubgroups(device) {
+  return device.features.has(SUBGROUPS);
+}
+
+export function pipeline(device, label, source, inputs, outputs) {
+  // Browsers take no subgroup operation without this line, and the native compiler does not know it.
+  const code = hasSubgroups(device) ? `enable subgroups;\n${source}` : source;
   const { groups, pipeline } = layout(device, inputs, outputs);
   const compute = { module: device.createShaderModule({ label, code }), entryPoint: "main" };
   return { groups, compiled: device.createComputePipeline({ label, layout: pipeline, compute }) };

@@ -6,6 +6,16 @@ use std::rc::Rc;
 
 use crate::error::{Error, Result};
 
+/// Has the next device that `adapter` is asked for opened with subgroups where it has them.
+pub(super) fn add_subgroups(adapter: &wgpu::Adapter, wanted: &mut wgpu::DeviceDescriptor<'_>) {
+    wanted.required_features |= adapter.features() & wgpu::Features::SUBGROUP;
+}
+
+/// Whether it was opened with subgroups.
+pub(super) fn has_subgroups(device: &wgpu::Device) -> bool {
+    device.features().contains(wgpu::Features::SUBGROUP)
+}
+
 /// Whether submitted work can be waited for.
 pub(super) const CAN_WAIT: bool = true;
 

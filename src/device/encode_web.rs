@@ -15,6 +15,20 @@ extern "C" {
     fn launch(device: &JsValue, pipeline: &JsValue, buffers: &Array, places: &[f64], grid: &[u32]) -> JsValue;
     fn copy(from: &JsValue, at: f64, to: &JsValue, start: f64, bytes: f64) -> JsValue;
     fn submit(device: &JsValue, steps: &Array, times: u32);
+    #[wasm_bindgen(js_name = addSubgroups)]
+    fn want_subgroups();
+    #[wasm_bindgen(js_name = hasSubgroups)]
+    fn with_subgroups(device: &JsValue) -> bool;
+}
+
+/// Has the next device that `adapter` is asked for opened with subgroups where it has them.
+pub(super) fn add_subgroups(_adapter: &wgpu::Adapter, _wanted: &mut wgpu::DeviceDescriptor<'_>) {
+    want_subgroups();
+}
+
+/// Whether it was opened with subgroups.
+pub(super) fn has_subgroups(device: &wgpu::Device) -> bool {
+    with_subgroups(raw_device(device))
 }
 
 /// Whether submitted work can be waited for: in a browser only a readback tells.

@@ -13,6 +13,7 @@ mod plan;
 mod pool;
 mod recording;
 mod source;
+mod subgroups;
 mod webgpu;
 
 use std::any::Any;
@@ -25,6 +26,7 @@ pub use kernel::{Body, Bound, Call, Case, Cost, Expected, Field, Fuse, Kernel, S
 pub use plan::{Bound as BoundCommand, Plan, Region, Summary};
 pub use recording::{Buffer, Command, Dispatch, Memory, Recording, View};
 pub use source::{lean, lean_length};
+pub use subgroups::EXCHANGE;
 pub use webgpu::compose;
 
 use crate::error::{Error, Result};
@@ -72,6 +74,8 @@ pub struct Info {
     pub max_binding_bytes: u64,
     /// Memory shared by a workgroup, in bytes.
     pub workgroup_bytes: u32,
+    /// Lanes of a workgroup that exchange values without a barrier: its smallest subgroup, or 1 where subgroups are not used.
+    pub subgroup: u32,
     /// Optional features it offers, by name.
     pub features: Vec<String>,
 }
@@ -79,7 +83,7 @@ pub struct Info {
 impl Info {
     /// Whether it is Chromium's software adapter, which wants kernels cut otherwise than llvmpipe does. A browser gives it no name.
     pub(crate) fn is_swiftshader(&self) -> bool {
-        self.is_software && (self.name.contains("SwiftShader") || self.driver == "BrowserWebGpu")
+        self.is_software && (cfg!(target_arch = "wasm32") || self.name.contains("SwiftShader"))
     }
 }
 
@@ -90,11 +94,13 @@ pub struct Request {
     pub device: String,
     /// Threads of the CPU device; 0 = all.
     pub threads: usize,
+    /// Whether kernels may use subgroups where the device has them. Results are the same to the bit.
+    pub subgroups: bool,
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Self { device: "auto".into(), threads: 0 }
+        Self { device: "auto".into(), threads: 0, subgroups: true }
     }
 }
 
@@ -144,8 +150,8 @@ impl Device {
         match request.device.as_str() {
             "cpu" => Ok(Self::over(cpu::Cpu::new(threads))),
             "dry" => Ok(Self::over(dry::Dry::new(threads))),
-            "webgpu" => Ok(Self::over(webgpu::WebGpu::open(true).await?)),
-            "auto" => Ok(match webgpu::WebGpu::open(false).await {
+            "webgpu" => Ok(Self::over(webgpu::WebGpu::open(true, request.subgroups).await?)),
+            "auto" => Ok(match webgpu::WebGpu::open(false, request.subgroups).await {
                 Ok(device) => Self::over(device),
                 Err(_) => Self::over(cpu::Cpu::new(threads)),
             }),

@@ -8,9 +8,10 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
-use super::encode::{Binding, CAN_WAIT, Encoded, Pipelines, Ticket, wait};
+use super::encode::{Binding, CAN_WAIT, Encoded, Pipelines, Ticket, add_subgroups, has_subgroups, wait};
 use super::kernel::{Kernel, SharedBody};
 use super::recording::Memory;
+use super::subgroups::{self, EXCHANGE, PROBED};
 use super::{Backend, BoundCommand, Info, Prepared, Region};
 use crate::error::{Error, Result};
 use crate::host;
@@ -44,8 +45,8 @@ struct Steps {
 impl Prepared for Steps {}
 
 impl WebGpu {
-    /// Opens an adapter: hardware, or any where the user named the device.
-    pub(super) async fn open(by_name: bool) -> Result<Self> {
+    /// Opens an adapter: hardware, or any where the user named the device; with its subgroups or without.
+    pub(super) async fn open(by_name: bool, subgroups: bool) -> Result<Self> {
         let adapter = adapters().await.into_iter().next();
         let found = adapter.as_ref().map(describe);
         let adapter = adapter.filter(|adapter| by_name || !is_software(adapter)).ok_or_else(|| {
@@ -54,25 +55,39 @@ impl WebGpu {
                 Some(info) => format!("device \"webgpu\": only a software adapter ({}) is here; ask for it by name", info.name),
             })
         })?;
-        let wanted = wgpu::DeviceDescriptor {
+        let mut wanted = wgpu::DeviceDescriptor {
             label: Some("meromorph"),
             required_limits: adapter.limits(),
             ..wgpu::DeviceDescriptor::default()
         };
         let refused = |error| Error::of_device(format!("device \"webgpu\" refused to open: {error}"));
+        if subgroups {
+            add_subgroups(&adapter, &mut wanted);
+        }
         let (device, queue) = adapter.request_device(&wanted).await.map_err(refused)?;
         let trouble = Arc::new(Mutex::new(None));
         let (uncaptured, lost) = (trouble.clone(), trouble.clone());
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| note(&uncaptured, error.to_string())));
         device.set_device_lost_callback(move |_, message| note(&lost, format!("device lost: {message}")));
-        Ok(Self {
-            info: describe(&adapter),
-            device,
-            queue,
-            blocks: RefCell::default(),
-            pipelines: Pipelines::default(),
-            trouble,
-        })
+        let mut info = describe(&adapter);
+        info.subgroup = subgroups::lanes(&adapter.get_info(), has_subgroups(&device));
+        let mut opened =
+            Self { info, device, queue, blocks: RefCell::default(), pipelines: Pipelines::default(), trouble };
+        if opened.info.subgroup > 1 && !opened.are_subgroups_right().await {
+            opened.info.subgroup = 1;
+        }
+        Ok(opened)
+    }
+
+    /// Whether lanes exchange values as kernels count on. A driver that fails here works without subgroups.
+    async fn are_subgroups_right(&self) -> bool {
+        let Ok(memory) = self.allocate(PROBED) else { return false };
+        let out = Region { memory, offset: 0, words: PROBED };
+        let is_run = self.prepare(vec![subgroups::probe(out)]).and_then(|probe| self.run(&*probe, 1));
+        let lanes = self.read(out).await;
+        self.free(memory);
+        *self.trouble.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = None;
+        is_run.is_ok() && lanes.is_ok_and(|lanes| !lanes.contains(&0))
     }
 
     /// Adapters present, best first.
@@ -100,7 +115,7 @@ impl WebGpu {
         match command {
             BoundCommand::Dispatch { kernel, body, params, grid, inputs, outputs, .. } => {
                 let counts = [inputs.len(), outputs.len()];
-                let source = compose(kernel, body.as_ref());
+                let source = compose(kernel, body.as_ref(), self.info.subgroup);
                 let buffers = self.bindings(inputs.into_iter().chain(outputs))?;
                 let uniform = Binding { buffer: uniforms.clone(), offset: at, bytes: uniform_bytes(&params) };
                 let pipeline = self.pipelines.get(&self.device, kernel.name, source, counts);
@@ -247,11 +262,15 @@ impl Backend for WebGpu {
     }
 }
 
-/// All of a kernel's WGSL: its fragments, then what its body prints.
-pub fn compose(kernel: &Kernel, body: Option<&SharedBody>) -> String {
-    let mut source = kernel.wgsl.join("\n");
-    if let Some(body) = body {
+/// All of a kernel's WGSL for a device whose subgroups have `subgroup` lanes: its fragments, then what its body prints.
+pub fn compose(kernel: &Kernel, body: Option<&SharedBody>, subgroup: u32) -> String {
+    let exchange = subgroups::exchange(subgroup);
+    let mut source = String::new();
+    for &fragment in kernel.wgsl {
+        source.push_str(if fragment == EXCHANGE { &exchange } else { fragment });
         source.push('\n');
+    }
+    if let Some(body) = body {
         source.push_str(&body.wgsl());
     }
     source
@@ -308,6 +327,7 @@ fn describe(adapter: &wgpu::Adapter) -> Info {
         (wgpu::Features::TIMESTAMP_QUERY, "timestamps"),
         (wgpu::Features::SHADER_F64, "f64"),
     ];
+    let subgroup = subgroups::lanes(&info, features.contains(wgpu::Features::SUBGROUP));
     let name = if info.name.is_empty() { "browser WebGPU adapter".to_owned() } else { info.name };
     Info {
         device: "webgpu",
@@ -317,6 +337,7 @@ fn describe(adapter: &wgpu::Adapter) -> Info {
         threads: 1,
         max_binding_bytes: limits.max_storage_buffer_binding_size,
         workgroup_bytes: limits.max_compute_workgroup_storage_size,
+        subgroup,
         features: known.iter().filter(|(bit, _)| features.contains(*bit)).map(|(_, name)| (*name).into()).collect(),
     }
 }
@@ -346,5 +367,23 @@ impl Future for Signal {
         }
         state.1 = Some(context.waker().clone());
         Poll::Pending
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_that_no_subgroup_holds_are_found_out() {
+        if std::env::var_os("MERO_NO_GPU").is_some() {
+            return;
+        }
+        let mut device = pollster::block_on(WebGpu::open(true, true)).expect("an adapter, or MERO_NO_GPU=1");
+        let right = device.info.subgroup;
+        for lanes in [right, 4 * right].into_iter().filter(|&lanes| right > 1 && lanes <= PROBED as u32) {
+            device.info.subgroup = lanes;
+            assert_eq!(pollster::block_on(device.are_subgroups_right()), lanes == right, "{lanes} lanes");
+        }
     }
 }

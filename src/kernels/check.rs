@@ -25,8 +25,41 @@ pub async fn check_all(device: &Device, wanted: &str) -> (Vec<String>, usize) {
     (failures, count)
 }
 
+/// The cases of the kernel called `kernel` whose outputs are not the same words on both devices, and how many were run.
+pub async fn differing(kernel: &str, devices: [&Device; 2]) -> (Vec<String>, usize) {
+    let known = ALL.iter().find(|(known, _)| known.name == kernel);
+    let cases = known.map(|(_, cases)| cases()).unwrap_or_default();
+    let mut names = Vec::new();
+    for case in &cases {
+        let mut words = Vec::new();
+        for device in devices {
+            let outputs = launch(device, case);
+            for view in &outputs {
+                words.push(device.read(view).await.map_err(|error| error.to_string()));
+            }
+        }
+        let (one, other) = words.split_at(words.len() / 2);
+        if one != other || one.iter().any(Result::is_err) {
+            names.push(case.name.clone());
+        }
+    }
+    (names, cases.len())
+}
+
 /// What is wrong with each output of a case.
 async fn check(device: &Device, case: &Case) -> Vec<String> {
+    let mut failures = Vec::new();
+    for (at, (view, expected)) in launch(device, case).iter().zip(&case.expected).enumerate() {
+        match device.read(view).await {
+            Ok(got) => failures.extend(compare(&got, expected, case.bound).map(|what| format!("output {at}: {what}"))),
+            Err(error) => failures.push(error.to_string()),
+        }
+    }
+    failures
+}
+
+/// Records a case; its outputs with their guards.
+fn launch(device: &Device, case: &Case) -> Vec<View> {
     let upload = |words: &Vec<u32>| device.upload(words).expect("room for the case").view();
     let guarded: Vec<View> = case.outputs.iter().map(|before| upload(&with_guards(before))).collect();
     let inner =
@@ -38,14 +71,7 @@ async fn check(device: &Device, case: &Case) -> Vec<String> {
         inputs: case.inputs.iter().map(upload).collect(),
         outputs: guarded.iter().zip(&case.outputs).map(inner).collect(),
     }));
-    let mut failures = Vec::new();
-    for (at, (view, expected)) in guarded.iter().zip(&case.expected).enumerate() {
-        match device.read(view).await {
-            Ok(got) => failures.extend(compare(&got, expected, case.bound).map(|what| format!("output {at}: {what}"))),
-            Err(error) => failures.push(error.to_string()),
-        }
-    }
-    failures
+    guarded
 }
 
 fn with_guards(words: &[u32]) -> Vec<u32> {

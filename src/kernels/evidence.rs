@@ -64,6 +64,7 @@ pub fn device(cut: Cut) -> Info {
         threads: 1,
         max_binding_bytes: 0,
         workgroup_bytes: 0,
+        subgroup: 1,
         features: Vec::new(),
     }
 }

@@ -6,14 +6,14 @@ use std::rc::Rc;
 use super::common::{self, Variant};
 use super::evidence::{Numbers, case, within, words};
 use super::oracle;
-use crate::device::{Call, Case, Cost, Dispatch, Expected, Kernel, View, groups};
+use crate::device::{Call, Case, Cost, Dispatch, EXCHANGE, Expected, Kernel, View, groups};
 use crate::params;
 
 /// The `layer_norm` kernel.
 pub static LAYER_NORM: Kernel = Kernel {
     name: "layer_norm",
     params: Params::FIELDS,
-    wgsl: &[common::INDEX, common::TREE, crate::wgsl!("layer_norm")],
+    wgsl: &[common::INDEX, EXCHANGE, common::TREE, crate::wgsl!("layer_norm")],
     cpu: run,
     grid: |dispatch| {
         let params: Params = dispatch.params();
@@ -79,7 +79,7 @@ fn row(eps: f32, a: &[f32], out: &mut [f32]) -> f32 {
 
 /// Cases: both sides of the short rows and of a workgroup, rows that are far from zero, rows that are constant.
 pub fn cases() -> Vec<Case> {
-    let shapes = [[1, 1], [3, 7], [129, 32], [130, 33], [2, 129], [5, 3000]];
+    let shapes = [[1, 1], [3, 7], [129, 32], [130, 33], [2, 127], [3, 128], [2, 129], [5, 3000], [2, 10_000]];
     let plain = shapes.map(|shape| example("around 0", shape, |x| x));
     let far = example("around 100", [40, 50], |x| 100.0 + x);
     let constant = example("constant", [9, 64], |_| 0.25);

@@ -11,7 +11,7 @@ use super::common;
 use super::map;
 use super::pointwise::{MAX_INPUTS, Pointwise, Registers, Space, TILE};
 use super::program::Program;
-use crate::device::{Body, Call, Cost, Dispatch, Kernel, View, groups};
+use crate::device::{Body, Call, Cost, Dispatch, EXCHANGE, Kernel, View, groups};
 use crate::params;
 
 pub use cases::cases;
@@ -20,7 +20,7 @@ pub use cases::cases;
 pub static REDUCE: Kernel = Kernel {
     name: "reduce",
     params: Params::FIELDS,
-    wgsl: &[common::SCALAR, common::INDEX, crate::wgsl!("reduce")],
+    wgsl: &[common::SCALAR, common::INDEX, EXCHANGE, crate::wgsl!("reduce")],
     cpu: run,
     grid: |dispatch| {
         let params: Params = dispatch.params();

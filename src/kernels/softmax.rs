@@ -7,14 +7,14 @@ use super::common::{self, Variant};
 use super::evidence::{Numbers, case, within, words};
 use super::pointwise::TILE;
 use super::{oracle, vector};
-use crate::device::{Call, Case, Cost, Dispatch, Expected, Kernel, View, groups};
+use crate::device::{Call, Case, Cost, Dispatch, EXCHANGE, Expected, Kernel, View, groups};
 use crate::params;
 
 /// The `softmax` kernel.
 pub static SOFTMAX: Kernel = Kernel {
     name: "softmax",
     params: Params::FIELDS,
-    wgsl: &[common::INDEX, common::TREE, crate::wgsl!("softmax")],
+    wgsl: &[common::INDEX, EXCHANGE, common::TREE, crate::wgsl!("softmax")],
     cpu: run,
     grid: |dispatch| {
         let params: Params = dispatch.params();
@@ -112,7 +112,7 @@ fn row(form: Form, a: &[f32], out: &mut [f32]) {
 
 /// Cases: both sides of the short rows, of a workgroup and of a CPU tile; values that overflow without the shift.
 pub fn cases() -> Vec<Case> {
-    let shapes = [[1, 1], [3, 7], [129, 32], [130, 33], [2, 129], [5, 3000]];
+    let shapes = [[1, 1], [3, 7], [129, 32], [130, 33], [2, 127], [3, 128], [2, 129], [5, 3000], [2, 10_000]];
     let made = |form: Form| shapes.map(|shape| example(form, shape, 4.0));
     let all = [Form::Softmax, Form::LogSoftmax, Form::LogSumExp].into_iter().flat_map(made);
     let far = [Form::Softmax, Form::LogSoftmax, Form::LogSumExp].map(|form| example(form, [40, 50], 1e4));

@@ -29,7 +29,7 @@ pub async fn open(device: JsValue, threads: usize) -> Answer<Engine> {
 
 fn request(device: &JsValue, threads: usize) -> Result<Request> {
     match device.as_string().as_deref() {
-        Some(name @ ("auto" | "webgpu" | "cpu")) => Ok(Request { device: name.into(), threads }),
+        Some(name @ ("auto" | "webgpu" | "cpu")) => Ok(Request { device: name.into(), threads, subgroups: true }),
         _ => Err(Error::new(format!("open: device is {}, wanted one of auto, webgpu, cpu", show(device)))),
     }
 }
@@ -44,6 +44,7 @@ impl Engine {
             ("name", info.name.as_str().into()),
             ("driver", info.driver.as_str().into()),
             ("isSoftware", info.is_software.into()),
+            ("subgroup", info.subgroup.into()),
             ("features", strings(info.features.iter().map(String::as_str))),
         ])
     }

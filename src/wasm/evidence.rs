@@ -9,7 +9,7 @@ use crate::device::Request;
 use crate::host::fused_exact::{fused, fused_negated};
 use crate::host::{DOUBLES, SINGLES, number, vectorize};
 use crate::kernels::ALL;
-use crate::kernels::check::check_all;
+use crate::kernels::check::{check_all, differing};
 use crate::kernels::random::threefry;
 
 /// The names of all kernels.
@@ -21,10 +21,24 @@ pub fn kernel_names() -> Vec<String> {
 /// The failing rows of a kernel's cases on the device called `device`, after a first line with the count of the cases.
 #[wasm_bindgen]
 pub async fn check_kernel(device: String, kernel: String) -> Result<Vec<String>, JsValue> {
-    let request = Request { device, threads: 1 };
+    let request = Request { device, threads: 1, subgroups: true };
     let device = Device::open(&request).await.map_err(|error| js_sys::Error::new(&error.to_string()))?;
     let (failures, count) = check_all(&device, &format!("{kernel}: ")).await;
     Ok([count.to_string()].into_iter().chain(failures).collect())
+}
+
+/// The cases of a kernel in which it matters to a bit whether subgroups are used, after a first line with the count of the cases and
+/// two with the lanes that exchanged values without a barrier.
+#[wasm_bindgen]
+pub async fn told_by_subgroups(kernel: String) -> Result<Vec<String>, JsValue> {
+    let open = async |subgroups| {
+        let request = Request { device: "webgpu".into(), threads: 1, subgroups };
+        Device::open(&request).await.map_err(|error| js_sys::Error::new(&error.to_string()))
+    };
+    let devices = [&open(true).await?, &open(false).await?];
+    let (names, count) = differing(&kernel, devices).await;
+    let lanes = devices.map(|device| device.info().subgroup.to_string());
+    Ok([count.to_string()].into_iter().chain(lanes).chain(names).collect())
 }
 
 /// The numbers that this browser writes otherwise than the standard library, and how.

@@ -27,7 +27,7 @@ fn inverse() -> Layer {
 fn devices() -> Vec<Device> {
     let mut all = vec![Device::cpu(1), Device::cpu(2)];
     if std::env::var_os("MERO_NO_GPU").is_none() {
-        let request = Request { device: "webgpu".into(), threads: 0 };
+        let request = Request { device: "webgpu".into(), ..Request::default() };
         all.push(block_on(Device::open(&request)).expect("a Vulkan driver (mesa-vulkan-drivers), or MERO_NO_GPU=1"));
     }
     all

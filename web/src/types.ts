@@ -31,6 +31,8 @@ export interface DeviceInfo {
   driver: string;
   /** Whether it is a program that pretends to be a GPU. */
   isSoftware: boolean;
+  /** Lanes of a workgroup that exchange values without a barrier; 1 where subgroups are not used. */
+  subgroup: number;
   features: string[];
 }
 

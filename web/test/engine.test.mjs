@@ -270,6 +270,26 @@ for (const [device, build] of [["webgpu", "evidence"], ["cpu", "evidence"], ["cp
   });
 }
 
+test("subgroups are used where the browser gives them, and change no bit", async () => {
+  const { page, close } = await visit("/test/blank.html");
+  const got = await page.evaluate(async () => {
+    const evidence = await import("/pkg/evidence/meromorph.js");
+    await evidence.default();
+    const { info } = await navigator.gpu.requestAdapter();
+    const { requestDevice } = GPUAdapter.prototype;
+    const told = await Promise.all(["reduce", "softmax", "layer_norm"].map((kernel) => evidence.told_by_subgroups(kernel)));
+    const engine = await (await import("/dist/index.js")).open({ device: "webgpu" });
+    return { told, lanes: info.subgroupMinSize, info: engine.info, isAsBefore: GPUAdapter.prototype.requestDevice === requestDevice };
+  });
+  await close();
+  for (const [count, used, unused, ...names] of got.told) {
+    assert.ok(Number(count) > 0, "no case was run");
+    assert.deepEqual([used, unused, names], [String(got.lanes), "1", []]);
+  }
+  assert.equal(got.info.subgroup, got.lanes);
+  assert.ok(got.isAsBefore, "the page's own adapters are left as they are");
+});
+
 test("numbers have the texts that they have natively", async () => {
   const wrong = await chromium.page.evaluate(async () => {
     const evidence = await import("/pkg/evidence/meromorph.js?texts");

@@ -222,7 +222,7 @@ impl Mlp {
     /// Prediction over `rows` rows.
     pub fn predicting(&self, info: &Info, rows: usize) -> Fused {
         let grain = match Grain::of(info, rows, &self.layers) {
-            panel @ Grain { tile: Tile::Panel, .. } => panel,
+            panel if panel.team == 1 => panel,
             _ => Grain::of(info, 64, &self.layers),
         };
         let mut params = self.params(rows, 2 * quads(widest(&self.layers)), grain);
@@ -261,50 +261,60 @@ struct Grain {
     /// Invocations that share a part.
     team: u32,
     /// How they make products.
-    tile: Tile,
+    products: &'static Products,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tile {
-    /// Register tiles of 4 x 4, by a team.
-    Small,
-    /// Register tiles of 16 x 8, by a team.
-    Large,
-    /// A matrix that stays in registers, 32 x 64, by each invocation for its own rows.
-    Panel,
-}
+/// The fragments of a kernel's products, forwards and for the way back.
+#[derive(Debug, PartialEq, Eq)]
+struct Products([&'static str; 2], [&'static str; 2]);
+
+/// Register tiles of 4 x 4, by a team.
+static SMALL: Products = Products(
+    [crate::wgsl!("common/mlp_block"), crate::wgsl!("common/mlp_tile_4x4")],
+    [crate::wgsl!("common/mlp_gradient"), crate::wgsl!("common/mlp_tile_4x4_backward")],
+);
+/// Register tiles of 16 x 8, by a team.
+static LARGE: Products = Products(
+    [crate::wgsl!("common/mlp_block"), crate::wgsl!("common/mlp_tile_16x8")],
+    [crate::wgsl!("common/mlp_gradient"), crate::wgsl!("common/mlp_tile_16x8_backward")],
+);
+/// A matrix that stays in registers, 32 x 64, by each invocation for its own rows.
+static PANEL: Products =
+    Products([crate::wgsl!("common/mlp_panel"), ""], [crate::wgsl!("common/mlp_panel_backward"), ""]);
 
 impl Grain {
     /// Measured. llvmpipe wants one workgroup per core, one SIMD group wide, with large register tiles. SwiftShader wants loads at
     /// known addresses and an invocation to have a part to itself: as few as keep its cores busy, for each fills the panels anew. A real
     /// GPU wants many small tiles instead.
     fn of(info: &Info, rows: usize, layers: &[Layer]) -> Self {
-        if info.is_swiftshader() && widest(layers) <= 64 {
+        let few = Self {
+            span: rows.div_ceil(2).next_multiple_of(16).clamp(16, 128),
+            parts: 256,
+            workgroup: 8,
+            team: 8,
+            products: &SMALL,
+        };
+        if info.is_swiftshader() {
+            if widest(layers) > 64 {
+                return few;
+            }
             let parts = 4 * (rows / 512).clamp(2, 16);
             let span = rows.div_ceil(parts).next_multiple_of(4).clamp(16, 512);
-            return Self { span, parts: 64, workgroup: 4, team: 1, tile: Tile::Panel };
+            return Self { span, parts: 64, workgroup: 4, team: 1, products: &PANEL };
         }
         if info.is_software {
-            let span = rows.div_ceil(2).next_multiple_of(16).clamp(16, 128);
-            return Self { span, parts: 256, workgroup: 8, team: 8, tile: Tile::Large };
+            Self { products: &LARGE, ..few }
+        } else {
+            Self { span: 16, workgroup: 64, team: 64, ..few }
         }
-        Self { span: 16, parts: 256, workgroup: 64, team: 64, tile: Tile::Small }
     }
 
     /// Its fragments; prediction needs no way back.
     fn wgsl(self, is_training: bool) -> String {
-        let block = [crate::wgsl!("common/mlp_block"), crate::wgsl!("common/mlp_gradient")];
-        let [products, tile] = match self.tile {
-            Tile::Small => [block, [crate::wgsl!("common/mlp_tile_4x4"), crate::wgsl!("common/mlp_tile_4x4_backward")]],
-            Tile::Large => {
-                [block, [crate::wgsl!("common/mlp_tile_16x8"), crate::wgsl!("common/mlp_tile_16x8_backward")]]
-            }
-            Tile::Panel => [[crate::wgsl!("common/mlp_panel"), crate::wgsl!("common/mlp_panel_backward")], [""; 2]],
-        };
-        let passes = if is_training { 2 } else { 1 };
-        let Self { workgroup, team, .. } = self;
+        let Self { workgroup, team, products: Products(forwards, backwards), .. } = self;
         let mut text = format!("const WORKGROUP: u32 = {workgroup}u;\nconst TEAM: u32 = {team}u;\n");
-        for fragment in products[..passes].iter().chain(&tile[..passes]) {
+        let backwards = if is_training { &backwards[..] } else { &[] };
+        for fragment in forwards.iter().chain(backwards) {
             text.push_str(fragment);
             text.push('\n');
         }

@@ -10,9 +10,11 @@ use crate::kernels::{map, oracle};
 
 /// All cases.
 pub fn cases() -> Vec<Case> {
-    let shapes: [(&str, [u32; 3], u32); 10] = [
+    let shapes: [(&str, [u32; 3], u32); 12] = [
         ("one", [1, 1, 1], 1),
         ("one per lane", [300, 5, 1], 5),
+        ("a workgroup but one", [3, 127, 1], 127),
+        ("a workgroup", [3, 128, 1], 128),
         ("a workgroup and one", [1, 129, 1], 129),
         ("whole", [1, 10_007, 1], 10_007),
         ("rows", [37, 1000, 1], 1000),
