@@ -27,6 +27,9 @@ const RELAXED = "+simd128,+relaxed-simd";
 /** What is left of functions after the compiler stays apart: alike, they compress better than inlined. */
 const SEPARATE = ["--no-inline=*", ...["always-inline-max-function-size", "flexible-inline-max-function-size", "one-caller-inline-max-function-size"].map((size) => `--${size}=0`)];
 
+/** Beside their like functions compress better: in the order of their names by 3 KB. */
+const ORDERED = "--reorder-functions-by-name";
+
 const run = (command, args, options) => execFileSync(command, args, { stdio: "inherit", cwd: root, ...options });
 
 /** The bindings' generator must be the one of Cargo.lock to the last digit. */
@@ -52,7 +55,7 @@ function wasm(out, features, optimise, bindings = [], instructions = PLAIN) {
   const bytes = join(out, "meromorph_bg.wasm");
   // Names are stripped here and not by the compiler: wasm-bindgen needs a section that `strip` would take.
   const names = execFileSync(join(web, "node_modules/.bin/wasm-opt"),
-    ["-O3", ...FEATURES, ...SEPARATE, "--strip-debug", "--strip-producers", "--minify-imports-and-exports-and-modules", bytes, "-o", bytes], { encoding: "utf8" });
+    ["-O3", ...FEATURES, ...SEPARATE, ORDERED, "--strip-debug", "--strip-producers", "--minify-imports-and-exports-and-modules", bytes, "-o", bytes], { encoding: "utf8" });
   rename(join(out, "meromorph.js"), JSON.parse(names));
   appendFileSync(bytes, section("bindings", mark(out)));
   const size = gzipSync(readFileSync(bytes), { level: 9 }).length;

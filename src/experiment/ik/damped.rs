@@ -16,8 +16,8 @@ const WAVES: usize = 6;
 const PARTS: usize = 9;
 /// Steepness of the straight line: the published 38 steps must move it far enough.
 const GAIN: f32 = 5.0;
-/// ε at the start, wide enough that the first steps find no pole where there is none.
-const DAMPING: f32 = 0.3;
+/// ε at the start, as wide as s is anywhere: where the poles are is not known yet, and none is to be found where there is none.
+const DAMPING: f32 = 1.0;
 /// What the learnt logarithm of ε is multiplied by.
 const FALL: f32 = 5.0;
 /// Errors up to this count by their square, above by their size: a step beside the pole is fifty times one away from it.
