@@ -91,7 +91,10 @@ fn names_platform(line: &str) -> bool {
 
 #[test]
 fn only_leaves_block() {
-    let found = lines_where(|name, line| line.contains("block_on") && !LEAVES.contains(&room_of(name)));
+    // Tests may.
+    let blocks = |text: &str| text.split("#[cfg(test)]").next().is_some_and(|code| code.contains("block_on"));
+    let found = sources().into_iter().filter(|(name, text)| !LEAVES.contains(&room_of(name)) && blocks(text));
+    let found: Vec<String> = found.map(|(name, _)| name).collect();
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
 
