@@ -1,10 +1,12 @@
 //! The binary from outside: exact messages and exit codes, JSON lines and nothing else, runs that are cut and taken up again.
 
+mod folder;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
+use folder::Folder;
 use serde_json::Value;
 
 /// Rows of a table with one column of text: y = 3 a - 2 b + (1 where colour is red).
@@ -18,49 +20,15 @@ fn table(rows: usize) -> String {
     text
 }
 
-struct Folder(tempfile::TempDir);
+/// A folder with a table.
+fn filled() -> Folder {
+    let folder = Folder::new();
+    folder.write("good.csv", table(120));
+    folder
+}
 
-impl Folder {
-    /// A folder with the tables that the tests use.
-    fn new() -> Self {
-        let folder = Self(tempfile::tempdir().expect("a temporary folder"));
-        folder.write("good.csv", table(120).as_bytes());
-        folder
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    fn write(&self, name: &str, bytes: &[u8]) {
-        fs::write(self.path().join(name), bytes).expect("the folder can be written");
-    }
-
-    fn read(&self, name: &str) -> Vec<u8> {
-        fs::read(self.path().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-    }
-
-    fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_mero"));
-        command.current_dir(self.path()).args(line.split_whitespace()).stdin(Stdio::null());
-        command
-    }
-
-    fn mero(&self, line: &str) -> Output {
-        self.command(line).output().expect("the binary starts")
-    }
-
-    /// Standard output of a command that must end well and say nothing else.
-    fn told(&self, line: &str) -> String {
-        let output = self.mero(line);
-        let problems = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success() && problems.is_empty(), "{line}: {:?}\n{problems}", output.status);
-        String::from_utf8(output.stdout).expect("the binary writes UTF-8")
-    }
-
-    fn json(&self, line: &str) -> Vec<Value> {
-        json_lines(&self.told(line))
-    }
+fn json(folder: &Folder, line: &str) -> Vec<Value> {
+    json_lines(&folder.told(line))
 }
 
 fn json_lines(text: &str) -> Vec<Value> {
@@ -119,7 +87,7 @@ fn bad_tables_are_refused_in_the_users_words() {
             1,
         ),
     ];
-    let folder = Folder::new();
+    let folder = filled();
     let mut failures = Vec::new();
     for (text, flags, wanted, code) in cases {
         folder.write("bad.csv", text.as_bytes());
@@ -138,7 +106,7 @@ fn check(folder: &Folder, line: &str, wanted: &str, code: u8, failures: &mut Vec
 
 #[test]
 fn bad_questions_are_refused_in_the_users_words() {
-    let folder = Folder::new();
+    let folder = filled();
     folder.told(&format!("train good.csv --target y {QUICK} --out good.model"));
     folder.write("short.csv", b"a,b,y\n1,2,3\n");
     folder.write("unknown.csv", b"a,b,colour\n1,2,green\n");
@@ -219,7 +187,7 @@ fn bad_questions_are_refused_in_the_users_words() {
 
 #[test]
 fn files_that_are_no_models_are_refused_with_the_reason() {
-    let folder = Folder::new();
+    let folder = filled();
     folder.told(&format!("train good.csv --target y {QUICK} --out good.model"));
     let model = folder.read("good.model");
     let end = model.len();
@@ -240,7 +208,7 @@ fn files_that_are_no_models_are_refused_with_the_reason() {
 
 #[test]
 fn a_table_with_poles_is_learnt_and_predicted_with_bottom_and_gap() {
-    let folder = Folder::new();
+    let folder = filled();
     let row = |i: i32| {
         let x = (f64::from(i) - 400.0) / 200.0;
         let y = 1.0 / (x - 0.25);
@@ -280,18 +248,21 @@ fn a_table_with_poles_is_learnt_and_predicted_with_bottom_and_gap() {
 
 #[test]
 fn rational_activations_are_trained_with_poles_where_the_head_can_say_so() {
-    let folder = Folder::new();
+    let folder = filled();
     let flags = "--device cpu --threads 1 --hidden 16,16 --lr 1e-2 --weight-decay 0 --json";
-    let lines = folder.json(&format!(
-        "train good.csv --target y {flags} --activation rational --policy scm_rational=clamp(-2..2) --out safe"
-    ));
+    let lines = json(
+        &folder,
+        &format!(
+            "train good.csv --target y {flags} --activation rational --policy scm_rational=clamp(-2..2) --out safe"
+        ),
+    );
     let report = &lines[lines.len() - 1];
     assert_eq!(report["step"].as_str(), Some("recorded"));
     assert!(report["test"]["r2"].as_f64().is_some_and(|r2| r2 > 0.98), "{report}");
     let poles = "--activation rational-poles --head rational --epochs 20";
-    folder.json(&format!("train good.csv --target y {flags} {poles} --out open"));
+    json(&folder, &format!("train good.csv --target y {flags} {poles} --out open"));
     let course = "--head rational --term chordal=1 --term decoded=0.5..0@0..6 --hold-coverage 0.99 --sample-poles --accumulate 2";
-    let lines = folder.json(&format!("train good.csv --target y {flags} --epochs 8 {course} --out course"));
+    let lines = json(&folder, &format!("train good.csv --target y {flags} --epochs 8 {course} --out course"));
     assert_eq!(lines[lines.len() - 1]["step"].as_str(), Some("recorded"));
     let report: Value = serde_json::from_str(&folder.told("eval open good.csv --device cpu --profile --json")).unwrap();
     let kinds: Vec<_> = report["profile"].as_array().unwrap().iter().map(|row| row["kind"].as_str().unwrap()).collect();
@@ -300,11 +271,11 @@ fn rational_activations_are_trained_with_poles_where_the_head_can_say_so() {
     let wanted =
         "train: policy: \"layers.0\" is no layer with one; there are scm_rational, layers.1, layers.3, layers.5";
     check(&folder, "train good.csv --target y --activation rational --policy layers.0=clamp", wanted, 2, &mut failures);
-    let lines = folder
-        .json(&format!("train good.csv --target y {flags} --norm batch --policy scm_norm=project --out standard"));
+    let flagged = format!("train good.csv --target y {flags} --norm batch --policy scm_norm=project --out standard");
+    let lines = json(&folder, &flagged);
     let report = &lines[lines.len() - 1];
     assert!(report["test"]["r2"].as_f64().is_some_and(|r2| r2 > 0.98), "{report}");
-    folder.json(&format!("train good.csv --target y {flags} --norm layer --epochs 2 --out rows"));
+    json(&folder, &format!("train good.csv --target y {flags} --norm layer --epochs 2 --out rows"));
     let wanted =
         "train: policy: \"scm_rational\" is no layer with one; there are scm_norm, layers.2, layers.5, layers.8";
     let line = "train good.csv --target y --norm batch --policy scm_rational=clamp";
@@ -320,7 +291,7 @@ fn rational_activations_are_trained_with_poles_where_the_head_can_say_so() {
 
 #[test]
 fn usage_is_told_by_name_and_with_code_2() {
-    let folder = Folder::new();
+    let folder = filled();
     for line in ["", "train", "train good.csv", "fly", "train good.csv --target y --lr fast", "plan good.csv"] {
         let output = folder.mero(line);
         assert_eq!(output.status.code(), Some(2), "{line}");
@@ -351,19 +322,19 @@ fn usage_is_told_by_name_and_with_code_2() {
 
 #[test]
 fn a_model_is_trained_evaluated_and_asked() {
-    let folder = Folder::new();
+    let folder = filled();
     let flags = "--device cpu --threads 1 --hidden 16,16 --lr 1e-2 --weight-decay 0";
-    let lines = folder.json(&format!("train good.csv --target y {flags} --out m --json"));
+    let lines = json(&folder, &format!("train good.csv --target y {flags} --out m --json"));
     let (report, epochs) = (&lines[lines.len() - 1], lines.iter().filter(|line| line["event"] == "epoch").count());
     assert_eq!((&lines[0]["event"], &report["event"]), (&"start".into(), &"report".into()));
     assert_eq!((report["task"].as_str(), report["step"].as_str()), (Some("regression"), Some("fused")));
     assert_eq!((report["rows"]["train"].as_u64(), report["epochs"].as_u64()), (Some(84), Some(epochs as u64)));
     assert!(report["test"]["r2"].as_f64().is_some_and(|r2| r2 > 0.99), "{report}");
-    let measured = folder.json("eval m good.csv --device cpu --json");
+    let measured = json(&folder, "eval m good.csv --device cpu --json");
     assert_eq!((measured.len(), measured[0]["test"]["rows"].as_u64()), (1, Some(120)));
     assert!(measured[0]["test"]["r2"].as_f64().is_some_and(|r2| r2 > 0.99), "{measured:?}");
     folder.told("predict m good.csv -o p.csv --device cpu --with-inputs");
-    let text = String::from_utf8(folder.read("p.csv")).expect("text");
+    let text = folder.text("p.csv");
     assert_eq!((text.lines().next(), text.lines().count()), (Some("a,b,colour,y,prediction"), 121));
     let last = |line: &str| line.rsplit(',').next().and_then(|cell| cell.parse::<f64>().ok());
     assert!(text.lines().skip(1).all(|line| last(line).is_some_and(f64::is_finite)));
@@ -372,7 +343,7 @@ fn a_model_is_trained_evaluated_and_asked() {
 
 #[test]
 fn classes_have_a_probability_and_a_confusion_table() {
-    let folder = Folder::new();
+    let folder = filled();
     for loss in ["cross-entropy", "bce"] {
         let flags = "--device cpu --threads 1 --hidden 8 --epochs 8 --lr 1e-2";
         let flags = if loss == "bce" { flags.to_owned() } else { format!("{flags} --class-weights balanced") };
@@ -390,7 +361,7 @@ fn classes_have_a_probability_and_a_confusion_table() {
 
 #[test]
 fn a_dash_is_standard_input() {
-    let folder = Folder::new();
+    let folder = filled();
     let mut child = folder
         .command(&format!("train - --target y {QUICK} --out m --json"))
         .stdin(Stdio::piped())
@@ -406,10 +377,10 @@ fn a_dash_is_standard_input() {
 
 #[test]
 fn a_run_cut_by_a_signal_is_taken_up_exactly() {
-    let folder = Folder::new();
+    let folder = filled();
     let flags = "--device cpu --threads 1 --hidden 16,16 --epochs 3000 --patience 0 --batch 4 --json";
     let line = format!("train good.csv --target y {flags}");
-    let whole = folder.json(&format!("{line} --out whole"));
+    let whole = json(&folder, &format!("{line} --out whole"));
     let mut child = folder.command(&format!("{line} --out cut")).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let child = child.as_mut().expect("the binary starts");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
@@ -429,7 +400,7 @@ fn a_run_cut_by_a_signal_is_taken_up_exactly() {
     let command = "mero train good.csv --target y --resume cut.ckpt --out cut --device cpu --threads 1";
     let wanted = format!("mero: train: interrupted after {epochs} epochs; saved cut.ckpt; go on with\n  {command}\n");
     assert_eq!(said, wanted);
-    let resumed = folder.json(&format!("{} --json", command.trim_start_matches("mero ")));
+    let resumed = json(&folder, &format!("{} --json", command.trim_start_matches("mero ")));
     assert_eq!(resumed[1]["epoch"].as_u64(), Some(epochs + 1));
     assert_eq!(folder.read("whole"), folder.read("cut"), "weights and words of the uninterrupted run");
     let figures = |lines: &[Value]| lines[lines.len() - 1]["test"].clone();
@@ -449,7 +420,7 @@ fn other_rows_are_refused(folder: &Folder) {
 
 #[test]
 fn the_last_good_weights_survive_divergence() {
-    let folder = Folder::new();
+    let folder = filled();
     // A warm-up of 300 steps reaches the disastrous rate only after some good epochs.
     let line =
         "train good.csv --target y --device cpu --threads 1 --hidden 8 --optimizer sgd --lr 1e6 --warmup 100000000";
@@ -462,21 +433,21 @@ fn the_last_good_weights_survive_divergence() {
 
 #[test]
 fn the_other_commands_speak_json_too() {
-    let folder = Folder::new();
-    let demo = folder.json(&format!("demo --rows 300 --json {QUICK}"));
+    let folder = filled();
+    let demo = json(&folder, &format!("demo --rows 300 --json {QUICK}"));
     assert_eq!((demo.len(), demo[4]["model"].is_null()), (5, true));
-    let names: Vec<_> = fs::read_dir(folder.path()).expect("a folder").collect();
+    let names: Vec<_> = fs::read_dir(folder.path("")).expect("a folder").collect();
     assert_eq!(names.len(), 1, "the demo writes nothing");
-    let plan = folder.json("plan --json");
+    let plan = json(&folder, "plan --json");
     assert_eq!((plan.len(), plan[2]["launches"].as_u64(), plan[2]["step"].as_str()), (3, Some(2), Some("fused")));
     assert_eq!(plan[2]["parameters"].as_u64(), Some(8769));
-    let sized = folder.json("plan good.csv --target y --hidden 8 --json");
+    let sized = json(&folder, "plan good.csv --target y --hidden 8 --json");
     assert_eq!(sized[2]["parameters"].as_u64(), Some(4 * 8 + 8 + 8 + 1));
     let flags = "--device cpu --threads 1 --windows 1 --json";
-    let mlp = folder.json(&format!("bench mlp --batch 16 --steps 2 --hidden 8 {flags}"));
+    let mlp = json(&folder, &format!("bench mlp --batch 16 --steps 2 --hidden 8 {flags}"));
     assert!(mlp[0]["us_per_step"].as_f64().is_some_and(|us| us > 0.0), "{mlp:?}");
-    let head = folder.json(&format!("bench mlp --head rational --decoded --batch 16 --steps 2 --hidden 8 {flags}"));
+    let head = json(&folder, &format!("bench mlp --head rational --decoded --batch 16 --steps 2 --hidden 8 {flags}"));
     assert_eq!((head[0]["head"].as_str(), head[0]["step"].as_str()), (Some("rational"), Some("fused")));
-    let matmul = folder.json(&format!("bench matmul --size 16 {flags}"));
+    let matmul = json(&folder, &format!("bench matmul --size 16 {flags}"));
     assert!(matmul[0]["ratio"].as_f64().is_some_and(|ratio| ratio > 0.0), "{matmul:?}");
 }

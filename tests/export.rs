@@ -1,10 +1,11 @@
 //! `mero export` from outside: bundles are whole, and one that was tampered with is refused in so many words; weights of fewer bits
 //! are read back and compared. What ONNX files compute is asked of another runtime (`exported.py`).
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod folder;
 
+use std::fs;
+
+use folder::Folder;
 use meromorph::export::{canonical, digest, validate_bundle};
 use serde_json::{Value, json};
 
@@ -20,75 +21,44 @@ fn table() -> String {
     text
 }
 
-struct Folder(tempfile::TempDir);
-
-impl Folder {
-    /// A folder with a table, a model with poles and its bundle.
-    fn new() -> Self {
-        let folder = Self(tempfile::tempdir().expect("a temporary folder"));
-        fs::write(folder.path("t.csv"), table()).expect("the folder can be written");
-        let quick = "--device cpu --threads 1 --hidden 16,16 --epochs 100 --lr 1e-2 --seed 1";
-        folder
-            .told(&format!("train t.csv --target y --head rational --tau-infer 0.25 --tau-train 0.4 {quick} --out m"));
-        folder.told("export m --bundle out");
-        folder
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn mero(&self, line: &str) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_mero"));
-        command.current_dir(self.0.path()).args(line.split_whitespace()).output().expect("the binary starts")
-    }
-
-    /// Standard output of a command that must end well and say nothing else.
-    fn told(&self, line: &str) -> String {
-        let output = self.mero(line);
-        let problems = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success() && problems.is_empty(), "{line}: {:?}\n{problems}", output.status);
-        String::from_utf8(output.stdout).expect("the binary writes UTF-8")
-    }
-
-    /// What a command that must fail says.
-    fn refused(&self, line: &str) -> String {
-        let output = self.mero(line);
-        assert_eq!(output.status.code(), Some(1), "{line}: {}", String::from_utf8_lossy(&output.stdout));
-        let said = String::from_utf8(output.stderr).expect("text");
-        said.trim_end().trim_start_matches("mero: export: ").into()
-    }
-
-    fn json(&self, line: &str) -> Value {
-        serde_json::from_str(&self.told(line)).unwrap_or_else(|error| panic!("{line}: {error}"))
-    }
-
-    fn metadata(&self) -> Value {
-        serde_json::from_slice(&fs::read(self.path("out/metadata.json")).expect("it is there")).expect("JSON")
-    }
-
-    /// Puts a text in the place of the metadata and the digest that belongs to it.
-    fn forge(&self, text: &str) {
-        fs::write(self.path("out/metadata.json"), text).expect("written");
-        let digest = serde_json::from_str(text).map_or_else(|_| "x".into(), |value: Value| digest(&canonical(&value)));
-        fs::write(self.path("out/metadata.sha256"), digest).expect("written");
-    }
+/// A folder with a table, a model with poles and its bundle.
+fn filled() -> Folder {
+    let folder = Folder::new();
+    folder.write("t.csv", table());
+    let quick = "--device cpu --threads 1 --hidden 16,16 --epochs 100 --lr 1e-2 --seed 1";
+    folder.told(&format!("train t.csv --target y --head rational --tau-infer 0.25 --tau-train 0.4 {quick} --out m"));
+    folder.told("export m --bundle out");
+    folder
 }
 
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).expect("a folder");
-    let mut names: Vec<_> =
-        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("text")).collect();
-    names.sort();
-    names
+/// What a command that must fail says.
+fn refused(folder: &Folder, line: &str) -> String {
+    let (code, said) = folder.refused(line);
+    assert_eq!(code, Some(1), "{line}: {said}");
+    said.trim_start_matches("mero: export: ").into()
+}
+
+fn json_of(folder: &Folder, line: &str) -> Value {
+    serde_json::from_str(&folder.told(line)).unwrap_or_else(|error| panic!("{line}: {error}"))
+}
+
+fn metadata(folder: &Folder) -> Value {
+    serde_json::from_slice(&folder.read("out/metadata.json")).expect("JSON")
+}
+
+/// Puts a text in the place of the metadata and the digest that belongs to it.
+fn forge(folder: &Folder, text: &str) {
+    folder.write("out/metadata.json", text);
+    let digest = serde_json::from_str(text).map_or_else(|_| "x".into(), |value: Value| digest(&canonical(&value)));
+    folder.write("out/metadata.sha256", digest);
 }
 
 #[test]
 fn a_bundle_is_whole_and_predicts_what_its_model_predicts() {
-    let folder = Folder::new();
-    assert_eq!(names(&folder.path("out")), ["metadata.json", "metadata.sha256", "model.onnx", "model.safetensors"]);
-    assert_eq!(names(folder.0.path()), ["m", "out", "t.csv"], "nothing lies about");
-    let metadata = folder.metadata();
+    let folder = filled();
+    assert_eq!(folder.names("out"), ["metadata.json", "metadata.sha256", "model.onnx", "model.safetensors"]);
+    assert_eq!(folder.names(""), ["m", "out", "t.csv"], "nothing lies about");
+    let metadata = metadata(&folder);
     let decoding = &metadata["decoding"];
     assert_eq!((&decoding["mode"], &metadata["opset"]), (&json!("strict"), &json!(18)));
     let fields = "decoded bottom_mask gap_mask fault_mask semantic_bottom_mask bottom_provenance";
@@ -103,7 +73,7 @@ fn a_bundle_is_whole_and_predicts_what_its_model_predicts() {
             predicted[0]
         );
     }
-    assert_eq!(folder.refused("export m --bundle out"), "out: is not empty; --overwrite replaces it");
+    assert_eq!(refused(&folder, "export m --bundle out"), "out: is not empty; --overwrite replaces it");
     folder.told("export m --bundle out --overwrite");
     folder.told("export out --bundle again");
     let onnx = |name: &str| fs::read(folder.path(name).join("model.onnx")).expect("it is there");
@@ -112,16 +82,16 @@ fn a_bundle_is_whole_and_predicts_what_its_model_predicts() {
 
 #[test]
 fn the_digest_knows_no_key_order_and_no_blanks_and_can_be_pinned() {
-    let folder = Folder::new();
-    let digest = folder.json("export --check out --json")["digest"].as_str().expect("a text").to_owned();
+    let folder = filled();
+    let digest = json_of(&folder, "export --check out --json")["digest"].as_str().expect("a text").to_owned();
     folder.told(&format!("export --check out --expect-digest {digest}"));
-    let Value::Object(fields) = folder.metadata() else { panic!("an object") };
+    let Value::Object(fields) = metadata(&folder) else { panic!("an object") };
     let reversed: Vec<String> = fields.iter().rev().map(|(key, value)| format!("\n  \"{key}\" :  {value:#}")).collect();
-    fs::write(folder.path("out/metadata.json"), format!("{{{}\n}}\n", reversed.join(","))).expect("written");
+    folder.write("out/metadata.json", format!("{{{}\n}}\n", reversed.join(",")));
     folder.told(&format!("export --check out --expect-digest {}", digest.to_uppercase()));
     let other = "0".repeat(64);
     let wanted = format!("out: its digest is {digest}, expected {other}");
-    assert_eq!(folder.refused(&format!("export --check out --expect-digest {other}")), wanted);
+    assert_eq!(refused(&folder, &format!("export --check out --expect-digest {other}")), wanted);
     assert_eq!(validate_bundle(&folder.path("out"), None).expect("valid").digest, digest);
 }
 
@@ -172,15 +142,15 @@ fn metadata_that_do_not_hold_are_refused() {
              decoded, bottom_mask, gap_mask, fault_mask, semantic_bottom_mask, bottom_provenance, in this order",
         ),
     ];
-    let folder = Folder::new();
-    let sound = folder.metadata();
+    let folder = filled();
+    let sound = metadata(&folder);
     let mut wrong = Vec::new();
     for (change, wanted) in cases {
         let mut forged = sound.clone();
         change(&mut forged);
-        folder.forge(&forged.to_string());
+        forge(&folder, &forged.to_string());
         let wanted = format!("out/metadata.json: {wanted}");
-        let said = folder.refused("export --check out");
+        let said = refused(&folder, "export --check out");
         if said != wanted {
             wrong.push(format!("wanted {wanted}\ngot    {said}"));
         }
@@ -190,8 +160,8 @@ fn metadata_that_do_not_hold_are_refused() {
 
 #[test]
 fn texts_that_are_no_strict_json_are_refused() {
-    let folder = Folder::new();
-    let sound = folder.metadata().to_string();
+    let folder = filled();
+    let sound = metadata(&folder).to_string();
     let not_json = "is not JSON as the standard has it";
     let cases = [
         (sound.replacen("\"opset\":18", "\"opset\":NaN", 1), format!("{not_json} (expected value at line 1 column ")),
@@ -214,48 +184,48 @@ fn texts_that_are_no_strict_json_are_refused() {
     ];
     for (text, wanted) in cases {
         assert_ne!(text, sound);
-        folder.forge(&text);
-        let said = folder.refused("export --check out");
+        forge(&folder, &text);
+        let said = refused(&folder, "export --check out");
         assert!(said.starts_with(&format!("out/metadata.json: {wanted}")), "{said}");
     }
 }
 
 #[test]
 fn files_that_were_tampered_with_are_refused() {
-    let folder = Folder::new();
-    let metadata = folder.metadata();
-    let whole = fs::read(folder.path("out/model.onnx")).expect("it is there");
+    let folder = filled();
+    let metadata = metadata(&folder);
+    let whole = folder.read("out/model.onnx");
     let mut bent = whole.clone();
     bent[whole.len() / 2] ^= 1;
-    fs::write(folder.path("out/model.onnx"), &bent).expect("written");
+    folder.write("out/model.onnx", &bent);
     let (got, told) = (digest(&bent), metadata["onnx"]["sha256"].as_str().expect("a text"));
     let wanted = format!("out/model.onnx: has SHA-256 {got}, metadata.json says {told}");
-    assert_eq!(folder.refused("export --check out"), wanted);
-    fs::write(folder.path("out/model.onnx"), &whole[1..]).expect("written");
+    assert_eq!(refused(&folder, "export --check out"), wanted);
+    folder.write("out/model.onnx", &whole[1..]);
     let wanted = format!("out/model.onnx: has {} bytes, metadata.json says {}", whole.len() - 1, whole.len());
-    assert_eq!(folder.refused("export --check out"), wanted);
+    assert_eq!(refused(&folder, "export --check out"), wanted);
     fs::remove_file(folder.path("out/model.onnx")).expect("removed");
     let wanted = "out/model.onnx: cannot be read: No such file or directory";
-    assert_eq!(folder.refused("export --check out"), wanted);
-    fs::write(folder.path("elsewhere"), &whole).expect("written");
+    assert_eq!(refused(&folder, "export --check out"), wanted);
+    folder.write("elsewhere", &whole);
     std::os::unix::fs::symlink(folder.path("elsewhere"), folder.path("out/model.onnx")).expect("linked");
-    assert_eq!(folder.refused("export --check out"), "out/model.onnx: is a link; wanted a file of its own");
+    assert_eq!(refused(&folder, "export --check out"), "out/model.onnx: is a link; wanted a file of its own");
     fs::remove_file(folder.path("out/model.onnx")).expect("removed");
-    fs::write(folder.path("out/model.onnx"), &whole).expect("written");
+    folder.write("out/model.onnx", &whole);
     folder.told("export --check out");
-    fs::write(folder.path("out/metadata.sha256"), "abc").expect("written");
+    folder.write("out/metadata.sha256", "abc");
     let has = digest(&canonical(&metadata));
     let wanted = format!("out/metadata.sha256: says abc, metadata.json has {has}: one of them was changed");
-    assert_eq!(folder.refused("export --check out"), wanted);
+    assert_eq!(refused(&folder, "export --check out"), wanted);
     let output = folder.mero("predict out t.csv --device cpu");
     assert_eq!(String::from_utf8_lossy(&output.stderr), format!("mero: predict: {wanted}\n"));
 }
 
 #[test]
 fn weights_of_fewer_bits_are_read_back_and_compared() {
-    let folder = Folder::new();
+    let folder = filled();
     let line = "export m --int8 small --data t.csv --device cpu --json";
-    let told = folder.json(line);
+    let told = json_of(&folder, line);
     let comparison = &told["comparison"];
     assert_eq!((&told["storage"], &comparison["rows"]), (&json!("int8"), &json!(160)));
     let predicted = ["m", "small"].map(|model| folder.told(&format!("predict {model} t.csv --device cpu")));
@@ -266,7 +236,7 @@ fn weights_of_fewer_bits_are_read_back_and_compared() {
     let [before, after] = [flags(&predicted[0]), flags(&predicted[1])];
     let equal = before.iter().zip(&after).filter(|(before, after)| before == after).count();
     assert_eq!(comparison["equal_masks"], json!(equal));
-    let half = folder.json("export m --f16 half --data t.csv --device cpu --json");
+    let half = json_of(&folder, "export m --f16 half --data t.csv --device cpu --json");
     let largest = |told: &Value| told["comparison"]["largest_change"].as_f64().expect("a number");
     let median = |told: &Value| told["comparison"]["median_change"].as_f64().expect("a number");
     assert!(median(&half) < median(&told) && largest(&half) > 0.0, "{half} {told}");
@@ -280,8 +250,8 @@ fn weights_of_fewer_bits_are_read_back_and_compared() {
 
 #[test]
 fn rates_and_sweeps_are_told() {
-    let folder = Folder::new();
-    let told = folder.json("eval m t.csv --device cpu --json --sweep");
+    let folder = filled();
+    let told = json_of(&folder, "eval m t.csv --device cpu --json --sweep");
     let (seen, swept) = (&told["decoding"], told["sweep"].as_array().expect("rows"));
     let number = |value: &Value| value.as_f64().expect("a number");
     let rates = &seen["rates"];
@@ -310,7 +280,7 @@ fn rates_and_sweeps_are_told() {
 
 #[test]
 fn questions_that_make_no_sense_are_refused() {
-    let folder = Folder::new();
+    let folder = filled();
     for (line, wanted) in [
         ("export m --onnx o --data t.csv", "export: data: it is what --f16 and --int8 are compared on"),
         ("export m --int8 m", "export: m is the model itself; name another file"),
@@ -323,6 +293,6 @@ fn questions_that_make_no_sense_are_refused() {
     for line in ["export m", "export --bundle out", "export m --check out", "export m --onnx o --overwrite"] {
         assert_eq!(folder.mero(line).status.code(), Some(2), "{line}");
     }
-    assert_eq!(folder.refused("export m --onnx no/o"), "no/o: cannot be written: No such file or directory");
-    assert_eq!(folder.refused("export m --bundle m"), "m: is there and is no folder");
+    assert_eq!(refused(&folder, "export m --onnx no/o"), "no/o: cannot be written: No such file or directory");
+    assert_eq!(refused(&folder, "export m --bundle m"), "m: is there and is no folder");
 }

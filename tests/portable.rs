@@ -1,14 +1,16 @@
 //! Pages and packages of one model, and the server of the demo site, from outside: what is written, what is refused, which headers.
 //! The built web files are stood in for; what a page does in a browser is asked in `web/test/portable.test.mjs`.
 
+mod folder;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use folder::Folder;
 use serde_json::Value;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -17,97 +19,48 @@ const SCRIPT: &str = "</script><script>evil()</script>";
 const IMAGE: &str = "<img src=x onerror=evil()>";
 const ESCAPE: &str = "a\"; evil(); */ `${evil()}";
 
-struct Folder(tempfile::TempDir);
-
-impl Folder {
-    /// A folder with web files of this version, tables and no models.
-    fn new() -> Self {
-        let folder = Self(tempfile::tempdir().expect("a temporary folder"));
-        folder.write("web/web.json", &format!("{{\"version\":\"{VERSION}\"}}"));
-        folder.write("web/portable/page.html", "<p>before</p><script id=\"model\">%MODEL%</script><p>after</p>");
-        for part in ["index.js", "node.js", "model.js", "meromorph.js", "meromorph_bg.wasm"] {
-            folder.write(&format!("web/portable/package/{part}"), part);
-        }
-        folder.write("web/site/index.html", "<h1>start</h1>");
-        folder.write("web/site/arm/index.html", "<h1>arm</h1>");
-        folder.write("web/site/assets/page-B6fW8_kx.js", "1");
-        folder.write("web/site/assets/engine.wasm", "\0asm");
-        folder.write("web/site/.hidden", "secret");
-        folder.write("secret", "secret");
-        folder
+/// A folder with web files of this version, tables and no models.
+fn filled() -> Folder {
+    let folder = Folder::new();
+    folder.write("web/web.json", format!("{{\"version\":\"{VERSION}\"}}"));
+    folder.write("web/portable/page.html", "<p>before</p><script id=\"model\">%MODEL%</script><p>after</p>");
+    for part in ["index.js", "node.js", "model.js", "meromorph.js", "meromorph_bg.wasm"] {
+        folder.write(&format!("web/portable/package/{part}"), part);
     }
-
-    /// The same with a model `m` whose names are hostile.
-    fn with_model() -> Self {
-        let folder = Self::new();
-        let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-        let mut table = format!("u,{},{}\n", quoted(ESCAPE), quoted(SCRIPT));
-        for row in 0..120 {
-            let (u, level) = (f64::from(row % 17) / 17.0, [IMAGE, "plain"][row as usize % 2]);
-            table += &format!("{u},{},{}\n", quoted(level), if row % 3 == 0 { IMAGE } else { "no" });
-        }
-        folder.write("t.csv", &table);
-        let target = ["--target", SCRIPT, "--out", "m"];
-        let quick = "train t.csv --device cpu --threads 1 --hidden 4 --epochs 2 --seed 1";
-        let output = folder.command(quick).args(target).output().expect("the binary starts");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        folder
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().expect("below the folder")).expect("the folder can be written");
-        fs::write(path, text).expect("the folder can be written");
-    }
-
-    fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-    }
-
-    fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_mero"));
-        command.current_dir(self.0.path()).args(line.split_whitespace()).stdin(Stdio::null());
-        command
-    }
-
-    fn mero(&self, line: &str) -> Output {
-        self.command(line).output().expect("the binary starts")
-    }
-
-    fn told(&self, line: &str) -> String {
-        let output = self.mero(line);
-        let problems = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success() && problems.is_empty(), "{line}: {:?}\n{problems}", output.status);
-        String::from_utf8(output.stdout).expect("the binary writes UTF-8")
-    }
-
-    /// The exit code and what is said by a command that must fail.
-    fn refused(&self, line: &str) -> (Option<i32>, String) {
-        let output = self.mero(line);
-        (output.status.code(), String::from_utf8(output.stderr).expect("text").trim_end().into())
-    }
+    folder.write("web/site/index.html", "<h1>start</h1>");
+    folder.write("web/site/arm/index.html", "<h1>arm</h1>");
+    folder.write("web/site/assets/page-B6fW8_kx.js", "1");
+    folder.write("web/site/assets/engine.wasm", "\0asm");
+    folder.write("web/site/.hidden", "secret");
+    folder.write("secret", "secret");
+    folder
 }
 
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).expect("a folder");
-    let mut names: Vec<_> =
-        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("text")).collect();
-    names.sort();
-    names
+/// The same with a model `m` whose names are hostile.
+fn with_model() -> Folder {
+    let folder = filled();
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    let mut table = format!("u,{},{}\n", quoted(ESCAPE), quoted(SCRIPT));
+    for row in 0..120 {
+        let (u, level) = (f64::from(row % 17) / 17.0, [IMAGE, "plain"][row as usize % 2]);
+        table += &format!("{u},{},{}\n", quoted(level), if row % 3 == 0 { IMAGE } else { "no" });
+    }
+    folder.write("t.csv", &table);
+    let target = ["--target", SCRIPT, "--out", "m"];
+    let quick = "train t.csv --device cpu --threads 1 --hidden 4 --epochs 2 --seed 1";
+    let output = folder.command(quick).args(target).output().expect("the binary starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    folder
 }
 
 #[test]
 fn a_page_is_the_template_with_the_model_in_it_and_none_of_its_words() {
-    let folder = Folder::with_model();
+    let folder = with_model();
     folder.told("export m --html m.html --web web");
-    let page = folder.read("m.html");
+    let page = folder.text("m.html");
     let text = page.strip_prefix("<p>before</p><script id=\"model\">").expect("the template before the model");
     let text = text.strip_suffix("</script><p>after</p>").expect("the template after it");
-    assert_eq!(BASE64_STANDARD.decode(text).expect("base64"), fs::read(folder.path("m")).expect("it is there"));
+    assert_eq!(BASE64_STANDARD.decode(text).expect("base64"), folder.read("m"));
     assert!(!page.contains("evil") && !page.contains("onerror"));
     let event: Value = serde_json::from_str(&folder.told("export m --html m.html --web web --json")).expect("JSON");
     assert_eq!((&event["event"], event["bytes"].as_u64()), (&"html".into(), Some(page.len() as u64)));
@@ -115,7 +68,7 @@ fn a_page_is_the_template_with_the_model_in_it_and_none_of_its_words() {
 
 #[test]
 fn weights_of_16_bits_stay_narrow_and_those_of_8_bits_stay_the_same_numbers() {
-    let folder = Folder::with_model();
+    let folder = with_model();
     folder.told("export m --f16 half --int8 small");
     for (narrow, is_kept) in [("half", true), ("small", false)] {
         folder.told(&format!("export {narrow} --npm of-{narrow} --web web"));
@@ -128,22 +81,22 @@ fn weights_of_16_bits_stay_narrow_and_those_of_8_bits_stay_the_same_numbers() {
 
 #[test]
 fn a_package_is_whole_and_its_names_stay_in_their_strings() {
-    let folder = Folder::with_model();
+    let folder = with_model();
     folder.told("export m --npm out --web web --name @me/kinds");
     let files =
         "README.md index.d.ts index.js meromorph.js meromorph_bg.wasm model.js model.safetensors node.js package.json";
-    assert_eq!(names(&folder.path("out")).join(" "), files);
-    let manifest: Value = serde_json::from_str(&folder.read("out/package.json")).expect("JSON");
+    assert_eq!(folder.names("out").join(" "), files);
+    let manifest: Value = serde_json::from_str(&folder.text("out/package.json")).expect("JSON");
     assert_eq!(manifest["name"], "@me/kinds");
     assert_eq!(manifest["description"], format!("Predicts {SCRIPT}"));
     let listed: Vec<&str> = manifest["files"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
-    for file in names(&folder.path("out")) {
+    for file in folder.names("out") {
         assert!(
             ["README.md", "package.json"].contains(&&*file) || listed.contains(&&*file),
             "{file} would not be packed"
         );
     }
-    let types = folder.read("out/index.d.ts");
+    let types = folder.text("out/index.d.ts");
     assert!(types.contains("  u: number;\n"), "{types}");
     let quoted = "  \"a\\\"; evil(); */ `${evil()}\": \"<img src=x onerror=evil()>\" | \"plain\";\n";
     assert!(types.contains(quoted), "{types}");
@@ -151,7 +104,7 @@ fn a_package_is_whole_and_its_names_stay_in_their_strings() {
     let (code, said) = folder.refused("export m --npm out --web web");
     assert_eq!((code, &*said), (Some(1), "mero: export: out: is not empty; --overwrite replaces it"));
     folder.told("export m --npm out --web web --overwrite");
-    assert!(folder.read("out/package.json").contains("\"name\": \"m\""), "the name is the file's");
+    assert!(folder.text("out/package.json").contains("\"name\": \"m\""), "the name is the file's");
     folder.write("out/notes", "");
     let (_, said) = folder.refused("export m --npm out --web web --overwrite");
     assert_eq!(said, "mero: export: out: holds \"notes\", which is none of its files; it is left alone");
@@ -159,11 +112,11 @@ fn a_package_is_whole_and_its_names_stay_in_their_strings() {
 
 #[test]
 fn what_cannot_be_exported_is_refused_and_leaves_nothing() {
-    let folder = Folder::with_model();
+    let folder = with_model();
     folder.write("old/web.json", "{\"version\":\"0.0.1\"}");
-    folder.write("twice/web.json", &format!("{{\"version\":\"{VERSION}\"}}"));
+    folder.write("twice/web.json", format!("{{\"version\":\"{VERSION}\"}}"));
     folder.write("twice/portable/page.html", "%MODEL% %MODEL%");
-    let before = names(folder.0.path());
+    let before = folder.names("");
     let cases = [
         ("m --html x --web none", 1, "no web files in none; build them with `npm ci && npm run build`".to_owned()),
         ("m --html x --web old", 1, format!("the web files in old are of version 0.0.1, this mero is {VERSION}")),
@@ -178,7 +131,7 @@ fn what_cannot_be_exported_is_refused_and_leaves_nothing() {
     for (line, code, wanted) in cases {
         let (got, said) = folder.refused(&format!("export {line}"));
         assert!(got == Some(code) && said.contains(&wanted), "{line}: {got:?} {said}");
-        assert_eq!(names(folder.0.path()), before, "{line}");
+        assert_eq!(folder.names(""), before, "{line}");
     }
 }
 
@@ -219,7 +172,7 @@ impl Drop for Server {
 
 #[test]
 fn the_server_says_what_browsers_want_to_hear() {
-    let folder = Folder::new();
+    let folder = filled();
     let server = Server::start(&folder, "");
     assert!(server.address.starts_with("127.0.0.1:"), "{}", server.address);
     let (head, body) = server.ask("GET /");
@@ -249,7 +202,7 @@ fn the_server_says_what_browsers_want_to_hear() {
 
 #[test]
 fn nothing_outside_the_folder_and_nothing_hidden_is_served() {
-    let folder = Folder::new();
+    let folder = filled();
     #[cfg(unix)]
     std::os::unix::fs::symlink(folder.path("secret"), folder.path("web/site/link")).expect("a link");
     let server = Server::start(&folder, "");
@@ -265,7 +218,7 @@ fn nothing_outside_the_folder_and_nothing_hidden_is_served() {
 
 #[test]
 fn a_server_that_cannot_be_started_says_why() {
-    let folder = Folder::new();
+    let folder = filled();
     let server = Server::start(&folder, "");
     let port = server.address.rsplit(':').next().expect("a port");
     let taken = format!(
@@ -283,7 +236,7 @@ fn a_server_that_cannot_be_started_says_why() {
 
 #[test]
 fn other_machines_are_let_in_only_with_a_warning() {
-    let folder = Folder::new();
+    let folder = filled();
     let mut server = Server::start(&folder, "--host 0.0.0.0");
     let mut said = String::new();
     let stderr = server.child.stderr.take().expect("piped");
@@ -295,7 +248,7 @@ fn other_machines_are_let_in_only_with_a_warning() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_it() {
-    let folder = Folder::new();
+    let folder = filled();
     let mut server = Server::start(&folder, "");
     let sent = Command::new("kill").args(["-INT", &server.child.id().to_string()]).status().expect("kill is there");
     assert!(sent.success());
