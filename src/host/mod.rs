@@ -1,5 +1,6 @@
 //! Where the platform is asked for anything: clock, entropy, threads, files, processor. Two files, the same items.
 
+mod disjoint;
 #[cfg(not(target_arch = "wasm32"))]
 mod files;
 #[cfg(not(target_arch = "wasm32"))]
@@ -19,6 +20,7 @@ mod team;
 #[cfg(target_arch = "wasm32")]
 mod web;
 
+pub use disjoint::Disjoint;
 #[cfg(not(target_arch = "wasm32"))]
 pub use files::*;
 #[cfg(not(target_arch = "wasm32"))]

@@ -7,11 +7,12 @@ use std::any::Any;
 use std::hint::spin_loop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::null_mut;
-use std::slice::from_raw_parts_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::thread::{JoinHandle, park, yield_now};
 use std::time::{Duration, Instant};
+
+use super::Disjoint;
 
 /// How long a thread watches for news before it gives its core away.
 const SPIN: Duration = Duration::from_micros(40);
@@ -66,11 +67,11 @@ impl Team {
 
     /// Runs work(i, piece i) for the pieces of `length` that `values` is cut into, as `parallel` does.
     pub fn fill(&self, values: &mut [f32], length: usize, work: &(dyn Fn(usize, &mut [f32]) + Sync)) {
-        let (count, start) = (values.len(), Start(values.as_mut_ptr()));
+        let (count, values) = (values.len(), Disjoint::new(values));
         self.parallel(count.div_ceil(length), &|piece| {
             let at = piece * length;
-            // SAFETY: pieces lie within `values`, which is borrowed until all are filled, and no two overlap.
-            work(piece, unsafe { from_raw_parts_mut(start.add(at), length.min(count - at)) });
+            // SAFETY: one range per piece.
+            work(piece, unsafe { values.range(at..count.min(at + length)) });
         });
     }
 
@@ -102,21 +103,6 @@ impl Drop for Team {
         for worker in self.workers.drain(..) {
             let _ = worker.join();
         }
-    }
-}
-
-/// Where values lie whose pieces are filled by several members.
-struct Start(*mut f32);
-
-// SAFETY: each piece is handed to one member, and plain numbers may be written by any.
-unsafe impl Sync for Start {}
-
-impl Start {
-    /// # Safety
-    /// There are so many values behind it.
-    unsafe fn add(&self, values: usize) -> *mut f32 {
-        // SAFETY: by the caller.
-        unsafe { self.0.add(values) }
     }
 }
 

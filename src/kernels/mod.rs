@@ -4,7 +4,6 @@ pub mod batch;
 pub mod cast;
 pub mod check;
 pub mod common;
-mod disjoint;
 pub mod elementary;
 pub mod evidence;
 pub mod gather;

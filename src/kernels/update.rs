@@ -10,10 +10,9 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::disjoint::Disjoint;
 use super::optimise::{Rule, Sizes, TAIL};
 use super::simd::{dispatch, fma, fnma, load, store};
-use crate::host::Team;
+use crate::host::{Disjoint, Team};
 
 /// One step's row of the table at the head of `order`.
 #[derive(Clone, Copy)]

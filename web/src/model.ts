@@ -32,7 +32,7 @@ export class Model extends Handle {
     const { signal } = split("predict", options);
     const { parcel, transfer } = await pack("predict", x, "table");
     const hands = this.#hands(parcel.data);
-    if (hands.length > 1) {
+    if (hands.length > 0) {
       try {
         const models = [this, ...await (this.#copies ??= this.#copied())];
         const ask = (data: Rows, at: number) => models[at]!.call("predict", [{ ...parcel, data }, options.masks], { transfer: [data.buffer], signal });
@@ -56,8 +56,15 @@ export class Model extends Handle {
     const members = this.connection.crew.length + 1;
     if (task !== "regression" || !isRows(data) || data.length % width !== 0) return [];
     const rows = data.length / width;
-    const hand = Math.ceil(rows / Math.min(members, Math.floor(rows / ROWS)) / 32) * 32 * width;
-    return Array.from({ length: Math.ceil(data.length / hand) || 0 }, (_, at) => data.slice(at * hand, (at + 1) * hand));
+    const hands = Math.min(members, Math.floor(rows / ROWS));
+    if (hands < 2) return [];
+    const hand = Math.ceil(rows / hands / 32) * 32 * width;
+    return Array.from({ length: Math.ceil(data.length / hand) }, (_, at) => data.slice(at * hand, (at + 1) * hand));
+  }
+
+  override dispose(): void {
+    this.#copies?.then((copies) => copies.forEach((copy) => copy.dispose()), () => {});
+    super.dispose();
   }
 
   async #copied(): Promise<Model[]> {

@@ -12,8 +12,7 @@ use super::pack::Pack;
 use super::plan::{Layer, Plan, Shape, TILE};
 use super::tile::{Predict, Train};
 use super::{Activation, Head, Loss, Params, plan};
-use crate::host::Team;
-use crate::kernels::disjoint::Disjoint;
+use crate::host::{Disjoint, Team};
 use crate::kernels::random;
 use crate::kernels::simd::dispatch;
 

@@ -6,7 +6,7 @@
 )]
 
 use super::plan::{PAD, Place, Plan, Shape};
-use crate::kernels::disjoint::Disjoint;
+use crate::host::Disjoint;
 use pulp::{Simd, WithSimd};
 
 /// Packs every layer's weights into `shared`; piece k of n takes every n-th band of `PAD` outputs.

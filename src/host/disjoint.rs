@@ -1,14 +1,11 @@
 //! A slice that several members of a team write at once, each its own range.
-#![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
-#![allow(
-    clippy::inline_always,
-    reason = "generic over the instruction set: must land inside the function that enables it"
-)]
+#![allow(unsafe_code, reason = "ranges of one slice, each handed out once")]
 
 use std::marker::PhantomData;
 use std::ops::Range;
 
-pub(super) struct Disjoint<'a, T> {
+/// The slice, to be had range by range.
+pub struct Disjoint<'a, T> {
     at: *mut T,
     len: usize,
     owner: PhantomData<&'a mut [T]>,
@@ -18,7 +15,8 @@ pub(super) struct Disjoint<'a, T> {
 unsafe impl<T: Send> Sync for Disjoint<'_, T> {}
 
 impl<'a, T> Disjoint<'a, T> {
-    pub(super) fn new(slice: &'a mut [T]) -> Disjoint<'a, T> {
+    /// Over a slice that nobody else sees meanwhile.
+    pub fn new(slice: &'a mut [T]) -> Disjoint<'a, T> {
         Disjoint { at: slice.as_mut_ptr(), len: slice.len(), owner: PhantomData }
     }
 
@@ -27,7 +25,7 @@ impl<'a, T> Disjoint<'a, T> {
     /// # Safety
     /// No two ranges alive at the same time overlap.
     #[allow(clippy::mut_from_ref, reason = "handing out disjoint parts of one slice is what it is for")]
-    pub(super) unsafe fn range(&self, range: Range<usize>) -> &mut [T] {
+    pub unsafe fn range(&self, range: Range<usize>) -> &mut [T] {
         assert!(range.start <= range.end && range.end <= self.len, "range {range:?} of {}", self.len);
         // SAFETY: in bounds by the assertion, alone by the caller.
         unsafe { std::slice::from_raw_parts_mut(self.at.add(range.start), range.end - range.start) }
