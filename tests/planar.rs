@@ -1,20 +1,13 @@
 //! Masked complex tensors against the scalar type, on random numbers and special patterns, on every device.
 
+mod devices;
+
+use devices::devices;
 use meromorph::Device;
 use meromorph::autograd::Var;
-use meromorph::device::Request;
 use meromorph::scm::{self, Complex, Masked, Planar, Scm};
 use meromorph::tensor::Tensor;
 use pollster::block_on;
-
-fn devices() -> Vec<Device> {
-    let mut all = vec![Device::cpu(2)];
-    if std::env::var_os("MERO_NO_GPU").is_none() {
-        let request = Request { device: "webgpu".into(), ..Request::default() };
-        all.push(block_on(Device::open(&request)).expect("a Vulkan driver (mesa-vulkan-drivers), or MERO_NO_GPU=1"));
-    }
-    all
-}
 
 /// Sizes at which formulas go wrong.
 const SPECIAL: [f32; 17] = [
@@ -132,7 +125,7 @@ fn tensors_of_complex_numbers_agree_with_the_scalar_type() {
     let (first, second) = (numbers(5, 0), numbers(9, 101));
     let scalar = |z: [f32; 2]| Scm::complex(f64::from(z[0]), f64::from(z[1])).unwrap();
     let mut masks: Vec<Vec<Vec<bool>>> = Vec::new();
-    for device in devices() {
+    for device in devices(&[2]) {
         let mut failures = Vec::new();
         let mut told = Vec::new();
         for Operation { name, tensor, scalar: exact, most, off } in OPERATIONS {
@@ -164,7 +157,7 @@ fn tensors_of_complex_numbers_agree_with_the_scalar_type() {
 
 #[test]
 fn sizes_and_angles_are_masked_numbers() {
-    for device in devices() {
+    for device in devices(&[2]) {
         let z = planar(&device, &[[3.0, -4.0], [0.0, 0.0], [-2.0, 0.0], [-2.0, -0.0], [3e38, 3e38], [f32::NAN, 1.0]]);
         let read = |x: &Masked| (block_on(x.value().value().to_f32()).unwrap(), block_on(x.mask()).unwrap());
         assert_eq!(read(&z.modulus()), (vec![5.0, 0.0, 2.0, 2.0, 0.0, 0.0], vec![0b11_0000]));
@@ -178,7 +171,7 @@ fn sizes_and_angles_are_masked_numbers() {
 
 #[test]
 fn bottom_and_its_cause_pass_through_both_parts() {
-    for device in devices() {
+    for device in devices(&[2]) {
         let masked = |values: &[f32], mask: u32| Masked::with_mask(&device, [4], values, &[mask]).unwrap();
         let z = Planar::new(&masked(&[1.0, 1.0, 3e38, 2.0], 0).traced(), &masked(&[0.0, 5.0, 3e38, 0.0], 0b0010));
         let w = Planar::new(&masked(&[0.0, 1.0, 2.0, 4.0], 0).traced(), &masked(&[0.0, 1.0, 2.0, 0.0], 0));
@@ -194,7 +187,7 @@ fn bottom_and_its_cause_pass_through_both_parts() {
 
 #[test]
 fn gradients_are_finite_and_those_of_the_derivative() {
-    for device in devices() {
+    for device in devices(&[2]) {
         let values = numbers(3, 7);
         let leaf = |at: usize| {
             let part: Vec<f32> = values.iter().map(|z| z[at]).collect();

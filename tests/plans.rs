@@ -1,5 +1,8 @@
 //! Recordings and plans: what is planned before anything runs, what a replay repeats, what is refused.
 
+mod devices;
+
+use devices::devices;
 use meromorph::autograd::Var;
 use meromorph::device::Request;
 use meromorph::ops;
@@ -29,7 +32,7 @@ fn intermediate_results_share_memory() -> Result<()> {
 
 #[test]
 fn a_plan_repeats_what_it_recorded() -> Result<()> {
-    for device in devices() {
+    for device in devices(&[2]) {
         let x = Tensor::from_f32(&device, [64], &[1.0; 64])?;
         // x is read and written in place: each run doubles it.
         let double = || {
@@ -47,7 +50,7 @@ fn a_plan_repeats_what_it_recorded() -> Result<()> {
 
 #[test]
 fn values_are_the_same_with_and_without_a_plan() -> Result<()> {
-    for device in devices() {
+    for device in devices(&[2]) {
         let data: Vec<f32> = (0..600).map(|k| (k as f32 * 0.37).sin()).collect();
         let x = Var::constant(Tensor::from_f32(&device, [20, 30], &data)?);
         let work = || ops::softmax(&ops::silu(&ops::add(&ops::product(&x, &x, false, true), &ops::mean(&x, 1..2))));
@@ -61,7 +64,7 @@ fn values_are_the_same_with_and_without_a_plan() -> Result<()> {
 
 #[test]
 fn halves_are_storage() -> Result<()> {
-    for device in devices() {
+    for device in devices(&[2]) {
         let data = [1.0, -2.5, 0.333_333_34, 70_000.0, 1e-9];
         let x = Var::leaf(Tensor::from_f32(&device, [5], &data)?);
         let back = ops::cast(&ops::cast(&x, DType::F16), DType::F32);
@@ -96,13 +99,4 @@ fn a_wrong_shape_names_the_op_and_both_shapes() {
     let device = Device::dry();
     let tensor = |rows: usize, columns: usize| Var::constant(Tensor::empty(&device, [rows, columns], DType::F32));
     ops::matmul(&tensor(32, 784), &tensor(512, 10));
-}
-
-fn devices() -> Vec<Device> {
-    let mut all = vec![Device::cpu(2)];
-    if std::env::var_os("MERO_NO_GPU").is_none() {
-        let request = Request { device: "webgpu".into(), ..Request::default() };
-        all.push(block_on(Device::open(&request)).expect("a Vulkan driver (mesa-vulkan-drivers), or MERO_NO_GPU=1"));
-    }
-    all
 }

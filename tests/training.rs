@@ -1,6 +1,8 @@
 //! Training: both steps agree, runs repeat, checkpoints resume bit for bit, plans cost what they should.
 
-use meromorph::device::Request;
+mod devices;
+
+use devices::devices;
 use meromorph::loss::Loss;
 use meromorph::nn::{Activation, Init, Layer, Spec};
 use meromorph::optim::{Optimizer, Schedule, Shape};
@@ -49,15 +51,6 @@ fn losses(device: &Device, spec: &Spec, settings: &Settings, data: &Data) -> Vec
     trainer.history().iter().flat_map(|epoch| [Some(epoch.train_loss), epoch.val_loss]).flatten().collect()
 }
 
-fn devices() -> Vec<Device> {
-    let mut all = vec![Device::cpu(1), Device::cpu(2)];
-    if std::env::var_os("MERO_NO_GPU").is_none() {
-        let request = Request { device: "webgpu".into(), ..Request::default() };
-        all.push(block_on(Device::open(&request)).expect("a Vulkan driver (mesa-vulkan-drivers), or MERO_NO_GPU=1"));
-    }
-    all
-}
-
 /// How far losses may drift apart between steps or devices over a few epochs of f32 training.
 const BOUND: f64 = 2e-4;
 
@@ -84,7 +77,7 @@ fn fused_and_recorded_steps_agree_on_every_device() {
         let base = Settings { loss: *loss, optimizer: optimizers[at % 3], class_weights: weights, ..settings() };
         let step = |step| Settings { step: Some(step), ..base.clone() };
         let wanted = losses(&cpu, &spec, &step(StepKind::Recorded), data);
-        for device in devices() {
+        for device in devices(&[1, 2]) {
             for kind in [StepKind::Fused, StepKind::Recorded] {
                 let got = losses(&device, &spec, &step(kind), data);
                 let worst = got.iter().zip(&wanted).map(|(a, b)| (a - b).abs() / b.abs()).fold(0.0, f64::max);
@@ -145,7 +138,7 @@ fn rich() -> Spec {
 #[test]
 fn residual_blocks_layer_norm_and_dropout_train_the_same_everywhere() {
     let data = regression(300);
-    let runs: Vec<_> = devices().iter().map(|device| losses(device, &rich(), &settings(), &data)).collect();
+    let runs: Vec<_> = devices(&[1, 2]).iter().map(|device| losses(device, &rich(), &settings(), &data)).collect();
     for run in &runs {
         let worst = run.iter().zip(&runs[0]).map(|(a, b)| (a - b).abs() / b.abs()).fold(0.0, f64::max);
         assert!(worst < BOUND, "off by {worst:.1e}: {runs:?}");
@@ -200,7 +193,7 @@ fn early_stopping_keeps_the_best_weights() -> Result<()> {
 
 #[test]
 fn divergence_is_named_and_the_last_good_weights_are_kept() -> Result<()> {
-    for device in devices() {
+    for device in devices(&[1, 2]) {
         let settings = Settings { epochs: 20, lr: 1e9, ..settings() };
         let mut trainer = Trainer::new(&device, Spec::mlp(5, &[16], 1, Activation::Silu), settings, regression(200))?;
         let outcome = block_on(trainer.run(&mut |_| Flow::Continue))?;
@@ -271,7 +264,7 @@ fn a_step_is_two_launches_and_costs_nothing_else() -> Result<()> {
 
 #[test]
 fn an_epoch_is_one_upload_and_one_readback() -> Result<()> {
-    for device in devices() {
+    for device in devices(&[1, 2]) {
         let settings = Settings { epochs: 2, ..settings() };
         let mut trainer = Trainer::new(&device, Spec::mlp(5, &[16], 1, Activation::Silu), settings, regression(640))?;
         let mut seen = Vec::new();
@@ -298,7 +291,7 @@ fn grouped(step: StepKind) -> Settings {
 #[test]
 fn property_49_a_group_of_steps_is_one_batch_and_the_last_group_is_divided_by_its_own_rows() -> Result<()> {
     let spec = Spec::mlp(5, &[16], 1, Activation::Silu);
-    for device in devices() {
+    for device in devices(&[1, 2]) {
         for step in [StepKind::Fused, StepKind::Recorded] {
             let run = |settings: Settings| -> Result<(Vec<f32>, Vec<f64>)> {
                 let mut trainer = Trainer::new(&device, spec.clone(), settings, regression(300))?;
@@ -336,7 +329,7 @@ fn property_49_runs_do_not_see_each_others_gradients() -> Result<()> {
 #[test]
 fn a_run_cut_inside_a_group_of_steps_resumes_bit_for_bit() -> Result<()> {
     let spec = Spec::mlp(5, &[16], 1, Activation::Silu);
-    for device in devices() {
+    for device in devices(&[1, 2]) {
         for step in [StepKind::Fused, StepKind::Recorded] {
             let mut whole = Trainer::new(&device, spec.clone(), grouped(step), regression(300))?;
             block_on(whole.run(&mut |_| Flow::Continue))?;

@@ -2,6 +2,8 @@
 //! refusals. The numbers in the names are those of the properties that ZeroProofML 0.6's own tests check.
 
 mod course;
+#[path = "../devices/mod.rs"]
+mod devices;
 mod layers;
 mod losses;
 mod masked;

@@ -1,0 +1,15 @@
+//! The devices that a test runs on.
+
+use meromorph::Device;
+use meromorph::device::Request;
+use pollster::block_on;
+
+/// The cpu with these threads, one after the other, and WebGPU unless the environment says there is none.
+pub(crate) fn devices(threads: &[usize]) -> Vec<Device> {
+    let mut all: Vec<_> = threads.iter().map(|&threads| Device::cpu(threads)).collect();
+    if std::env::var_os("MERO_NO_GPU").is_none() {
+        let request = Request { device: "webgpu".into(), ..Request::default() };
+        all.push(block_on(Device::open(&request)).expect("a Vulkan driver (mesa-vulkan-drivers), or MERO_NO_GPU=1"));
+    }
+    all
+}
