@@ -8,7 +8,8 @@ use meromorph::kernels::matmul::Operand;
 use meromorph::kernels::pointwise::Space;
 use meromorph::kernels::program::Program;
 use meromorph::kernels::scalar::{self, Row};
-use meromorph::kernels::{layer_norm, map, matmul, random, reduce, softmax};
+use meromorph::kernels::{layer_norm, map, matmul, mlp, random, reduce, softmax};
+use meromorph::nn::{Activation, Layout, Spec};
 
 /// Long enough for the clock and for the first submits to be forgotten.
 const SECONDS: f64 = 0.7;
@@ -98,6 +99,18 @@ fn lines(info: &Info) -> Vec<(String, Make)> {
     lines.push((
         "random uniform".into(),
         Box::new(move |view| random::dispatch(random::Form::Uniform, 1, 0, view(64), view(count))),
+    ));
+    let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::Silu);
+    let layout = Layout::of(&spec);
+    let perceptron = mlp::Mlp::of(&spec, &layout).expect("it is fused");
+    let (info, rows) = (info.clone(), 1 << 16);
+    lines.push((
+        "mlp_forward 5-64-64-64-1".into(),
+        Box::new(move |view| {
+            let fused = perceptron.predicting(&info, rows);
+            let outputs = [view(rows), view(fused.scratch_words(&info))];
+            mlp::forward(&fused, [view(5 * rows), view(layout.total)], outputs)
+        }),
     ));
     lines
 }

@@ -7,28 +7,44 @@ var<private> panel: array<mat4x4<f32>, 128>;
 
 struct Four { a: vec4<f32>, b: vec4<f32>, c: vec4<f32>, d: vec4<f32> }
 
-/// The quads of a product.
+/// The quads of a vector.
+struct Sixteen { a: Four, b: Four, c: Four, d: Four }
+
+/// The quads of a product with a panel.
 struct Eight { a: vec4<f32>, b: vec4<f32>, c: vec4<f32>, d: vec4<f32>, e: vec4<f32>, f: vec4<f32>, g: vec4<f32>, h: vec4<f32> }
 
-fn four(i: u32, x: Four) -> vec4<f32> {
+/// Where a vector's quads lie.
+struct Places { a: vec4<u32>, b: vec4<u32>, c: vec4<u32>, d: vec4<u32> }
+
+/// Past the last quad is the last, which meets zeros of the panel.
+fn places(last: u32) -> Places {
+    let end = vec4<u32>(last);
+    return Places(min(LANES, end), min(LANES + 4u, end), min(LANES + 8u, end), min(LANES + 12u, end));
+}
+
+fn four_at(at: u32, place: vec4<u32>) -> Four {
+    return Four(scratch[at + place.x], scratch[at + place.y], scratch[at + place.z], scratch[at + place.w]);
+}
+
+fn sixteen_at(at: u32, place: Places) -> Sixteen {
+    return Sixteen(four_at(at, place.a), four_at(at, place.b), four_at(at, place.c), four_at(at, place.d));
+}
+
+fn product_of_four(i: u32, x: Four) -> vec4<f32> {
     return panel[i] * x.a + panel[i + 1u] * x.b + panel[i + 2u] * x.c + panel[i + 3u] * x.d;
 }
 
-/// Four quads of a vector from quad q on; past the last it is the last, which meets zeros of the panel.
-fn quads_at(at: u32, q: u32, last: u32) -> Four {
-    return Four(scratch[at + min(q, last)], scratch[at + min(q + 1u, last)], scratch[at + min(q + 2u, last)], scratch[at + min(q + 3u, last)]);
-}
-
-/// What quads 16 c + i to 16 c + i + 3 of the panel make of four quads of a vector, added to quad c of z.
+/// z and what quads 16 c + i to 16 c + i + 3 of the panel make of four quads of a vector.
 fn add_product(i: u32, x: Four, z: Eight) -> Eight {
-    return Eight(z.a + four(i, x), z.b + four(i + 16u, x), z.c + four(i + 32u, x), z.d + four(i + 48u, x),
-        z.e + four(i + 64u, x), z.f + four(i + 80u, x), z.g + four(i + 96u, x), z.h + four(i + 112u, x));
+    return Eight(z.a + product_of_four(i, x), z.b + product_of_four(i + 16u, x), z.c + product_of_four(i + 32u, x), z.d + product_of_four(i + 48u, x),
+        z.e + product_of_four(i + 64u, x), z.f + product_of_four(i + 80u, x), z.g + product_of_four(i + 96u, x), z.h + product_of_four(i + 112u, x));
 }
 
-/// b and the panel's product with a vector, whose last quad is `last`.
-fn product(at: u32, last: u32, b: Eight) -> Eight {
-    let half = add_product(4u, quads_at(at, 4u, last), add_product(0u, quads_at(at, 0u, last), b));
-    return add_product(12u, quads_at(at, 12u, last), add_product(8u, quads_at(at, 8u, last), half));
+fn product(x: Sixteen, z: Eight) -> Eight { return add_product(12u, x.d, add_product(8u, x.c, add_product(4u, x.b, add_product(0u, x.a, z)))); }
+
+/// Quad c of the panel's product with a vector, i = 16 c.
+fn quad_of_product(i: u32, x: Sixteen) -> vec4<f32> {
+    return product_of_four(i, x.a) + product_of_four(i + 4u, x.b) + product_of_four(i + 8u, x.c) + product_of_four(i + 12u, x.d);
 }
 
 /// Four words of theta.
@@ -46,29 +62,54 @@ fn weight_rows(layer: vec4<u32>, first: u32, k: u32) -> mat4x4<f32> {
 
 fn bias(layer: vec4<u32>, q: u32) -> vec4<f32> { return theta[(layer.w >> 2u) + min(q, quads(layer.y) - 1u)]; }
 
-/// z[s, o] = b[o] + sum_k a[s, k] W[o, k] for all of a part's rows, and what `finish` makes of it.
-fn forward_layer(layer: vec4<u32>, a_at: u32, z_at: u32, hidden: bool, rows: u32, lane: u32) {
+/// Biases of eight quads from quad q on.
+fn biases(layer: vec4<u32>, q: u32) -> Eight {
+    return Eight(bias(layer, q), bias(layer, q + 1u), bias(layer, q + 2u), bias(layer, q + 3u),
+        bias(layer, q + 4u), bias(layer, q + 5u), bias(layer, q + 6u), bias(layer, q + 7u));
+}
+
+/// What `finish` makes of eight quads from quad o on.
+fn finish_eight(at: u32, o: u32, z: Eight, words: u32, hidden: bool) {
+    finish(at, o, z.a, words, hidden);
+    finish(at, o + 1u, z.b, words, hidden);
+    finish(at, o + 2u, z.c, words, hidden);
+    finish(at, o + 3u, z.d, words, hidden);
+    finish(at, o + 4u, z.e, words, hidden);
+    finish(at, o + 5u, z.f, words, hidden);
+    finish(at, o + 6u, z.g, words, hidden);
+    finish(at, o + 7u, z.h, words, hidden);
+}
+
+/// Fills the panel with rows of W from quad o on.
+fn fill(layer: vec4<u32>, o: u32) {
     let n = quads(layer.x);
-    let m = quads(layer.y);
-    for (var o = 0u; o < m; o += 8u) {
-        for (var c = 0u; c < min(8u, m - o); c++) {
-            for (var q = 0u; q < 16u; q++) {
-                panel[16u * c + q] = transpose(weight_rows(layer, 4u * (o + c), 4u * min(q, n - 1u))) * select(0.0, 1.0, q < n);
-            }
+    for (var c = 0u; c < 8u && o + c < quads(layer.y); c++) {
+        for (var q = 0u; q < 16u; q++) {
+            panel[16u * c + q] = transpose(weight_rows(layer, 4u * (o + c), 4u * min(q, n - 1u))) * select(0.0, 1.0, q < n);
         }
-        let b = Eight(bias(layer, o), bias(layer, o + 1u), bias(layer, o + 2u), bias(layer, o + 3u),
-            bias(layer, o + 4u), bias(layer, o + 5u), bias(layer, o + 6u), bias(layer, o + 7u));
-        for (var s = 0u; s < rows; s++) {
-            let z = product(a_at + s * params.stride, n - 1u, b);
-            let at = z_at + s * params.stride;
-            finish(at, o, z.a, layer.y, hidden);
-            finish(at, o + 1u, z.b, layer.y, hidden);
-            finish(at, o + 2u, z.c, layer.y, hidden);
-            finish(at, o + 3u, z.d, layer.y, hidden);
-            finish(at, o + 4u, z.e, layer.y, hidden);
-            finish(at, o + 5u, z.f, layer.y, hidden);
-            finish(at, o + 6u, z.g, layer.y, hidden);
-            finish(at, o + 7u, z.h, layer.y, hidden);
+    }
+}
+
+/// z[s, o] = b[o] + sum_k a[s, k] W[o, k] for all of a part's rows, and what `finish` makes of it. SwiftShader runs both sides of a branch but
+/// leaves a loop, so each shape of a layer has its loop over the rows.
+fn forward_layer(layer: vec4<u32>, a_at: u32, z_at: u32, hidden: bool, rows: u32, lane: u32) {
+    let place = places(quads(layer.x) - 1u);
+    let single = select(0u, rows, layer.y <= 4u);
+    let narrow = select(0u, rows - single, layer.x <= 16u);
+    for (var o = 0u; o < quads(layer.y); o += 8u) {
+        fill(layer, o);
+        let b = biases(layer, o);
+        for (var s = 0u; s < single; s++) {
+            let z = b.a + quad_of_product(0u, sixteen_at(a_at + s * params.stride, place));
+            finish(z_at + s * params.stride, o, z, layer.y, hidden);
+        }
+        for (var s = 0u; s < narrow; s++) {
+            let x = four_at(a_at + s * params.stride, place.a);
+            finish_eight(z_at + s * params.stride, o, add_product(0u, x, b), layer.y, hidden);
+        }
+        for (var s = single + narrow; s < rows; s++) {
+            let x = sixteen_at(a_at + s * params.stride, place);
+            finish_eight(z_at + s * params.stride, o, product(x, b), layer.y, hidden);
         }
     }
 }

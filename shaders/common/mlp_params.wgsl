@@ -19,4 +19,4 @@ const LANES = vec4<u32>(0u, 1u, 2u, 3u);
 fn quads(words: u32) -> u32 { return (words + 3u) >> 2u; }
 
 /// Which of the four words of quad `q` lie before `words`.
-fn inside(q: u32, words: u32) -> vec4<bool> { return (vec4<u32>(4u * q) + LANES) < vec4<u32>(words); }
+fn inside(q: u32, words: u32) -> vec4<bool> { return vec4<i32>(vec4<u32>(4u * q) + LANES) < vec4<i32>(i32(words)); }

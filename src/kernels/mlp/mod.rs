@@ -299,7 +299,8 @@ impl Grain {
                 return few;
             }
             let parts = 4 * (rows / 512).clamp(2, 16);
-            let span = rows.div_ceil(parts).next_multiple_of(4).clamp(16, 512);
+            let turns = rows.div_ceil(parts * 512).max(1);
+            let span = rows.div_ceil(parts * turns).next_multiple_of(4).max(16);
             return Self { span, parts: 64, workgroup: 4, team: 1, products: &PANEL };
         }
         if info.is_software {
