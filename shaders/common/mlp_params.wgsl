@@ -18,5 +18,5 @@ const LANES = vec4<u32>(0u, 1u, 2u, 3u);
 
 fn quads(words: u32) -> u32 { return (words + 3u) >> 2u; }
 
-/// Which of the four words of quad `q` lie before `words`.
+/// Which of the four words of quad `q` lie before `words`. Signed: SwiftShader has no unsigned comparison and makes one of eight instructions.
 fn inside(q: u32, words: u32) -> vec4<bool> { return vec4<i32>(vec4<u32>(4u * q) + LANES) < vec4<i32>(i32(words)); }

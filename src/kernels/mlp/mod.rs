@@ -284,8 +284,8 @@ static PANEL: Products =
 
 impl Grain {
     /// Measured. llvmpipe wants one workgroup per core, one SIMD group wide, with large register tiles. SwiftShader wants loads at
-    /// known addresses and an invocation to have a part to itself: as few as keep its cores busy, for each fills the panels anew. A real
-    /// GPU wants many small tiles instead.
+    /// known addresses and an invocation to have a part to itself: as few as keep its cores busy, for each fills the panels anew, in
+    /// turns of as many rows each, for the last would have few cores busy. A real GPU wants many small tiles instead.
     fn of(info: &Info, rows: usize, layers: &[Layer]) -> Self {
         let few = Self {
             span: rows.div_ceil(2).next_multiple_of(16).clamp(16, 128),
