@@ -107,7 +107,7 @@ fn lines(info: &Info) -> Vec<(String, Make)> {
     lines.push((
         "mlp_forward 5-64-64-64-1".into(),
         Box::new(move |view| {
-            let fused = perceptron.predicting(&info, rows);
+            let fused = perceptron.predicting(&info, rows, mlp::Precision::F32);
             let outputs = [view(rows), view(fused.scratch_words(&info))];
             mlp::forward(&fused, [view(5 * rows), view(layout.total)], outputs)
         }),

@@ -3,7 +3,7 @@
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read> theta: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> out: array<f32>;
-@group(0) @binding(3) var<storage, read_write> scratch: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> scratch: array<Kept>;
 @group(1) @binding(0) var<uniform> params: Params;
 
 fn gather(tile: u32, first: u32, rows: u32, lane: u32) {
@@ -20,13 +20,13 @@ fn gather(tile: u32, first: u32, rows: u32, lane: u32) {
             if (mask.z) { value.z = x[at + 2u]; }
             if (mask.w) { value.w = x[at + 3u]; }
         }
-        scratch[tile + s * params.stride + q] = value;
+        scratch[tile + s * params.stride + q] = narrow(value);
     }
 }
 
 /// Writes act(z) for quad q of a sample's layer of `words`; z itself where it is the last.
 fn finish(at: u32, q: u32, z: vec4<f32>, words: u32, hidden: bool) {
-    if (q < quads(words)) { scratch[at + q] = select(vec4<f32>(), select(z, act4(z), hidden), inside(q, words)); }
+    if (q < quads(words)) { scratch[at + q] = narrow(select(vec4<f32>(), select(z, act4(z), hidden), inside(q, words))); }
 }
 
 @compute @workgroup_size(WORKGROUP)

@@ -10,7 +10,7 @@
 @group(0) @binding(4) var<storage, read> class_weights: array<f32>;
 @group(0) @binding(5) var<storage, read_write> control: array<u32>;
 @group(0) @binding(6) var<storage, read_write> partials: array<f32>;
-@group(0) @binding(7) var<storage, read_write> scratch: array<vec4<f32>>;
+@group(0) @binding(7) var<storage, read_write> scratch: array<Kept>;
 @group(1) @binding(0) var<uniform> params: Params;
 
 

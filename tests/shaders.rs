@@ -59,6 +59,7 @@ fn problems(source: &str, has_subgroups: bool, case: &Case) -> Vec<String> {
     // Packing half floats is no feature in WebGPU: every device has it.
     let mut capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32;
     capabilities.set(Capabilities::SUBGROUP, has_subgroups);
+    capabilities.set(Capabilities::SHADER_FLOAT16, source.starts_with("enable f16;"));
     if let Err(error) = Validator::new(ValidationFlags::all(), capabilities).validate(&module) {
         problems.push(error.emit_to_string(source));
     }

@@ -4,9 +4,9 @@ mod devices;
 
 use devices::devices;
 use meromorph::loss::Loss;
-use meromorph::nn::{Activation, Init, Layer, Spec};
+use meromorph::nn::{Activation, Head, Init, Layer, Layout, Spec};
 use meromorph::optim::{Optimizer, Schedule, Shape};
-use meromorph::train::{Checkpoint, Data, Event, Examples, Flow, Settings, StepKind, Stop, Trainer};
+use meromorph::train::{Checkpoint, Data, Event, Examples, Flow, Model, Precision, Settings, StepKind, Stop, Trainer};
 use meromorph::{Device, Result};
 use pollster::block_on;
 
@@ -361,4 +361,33 @@ fn groups_of_steps_cost_no_launch_and_no_upload() -> Result<()> {
     let error = Trainer::new(&device, spec, none, regression(640)).err().expect("no group is empty").to_string();
     assert_eq!(error, "train: accumulate is 0; an update needs the gradients of at least 1 step");
     Ok(())
+}
+
+#[test]
+fn half_precision_predicts_nearly_the_same() {
+    for device in devices(&[1]) {
+        let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::Silu);
+        let settings = Settings { epochs: 2, batch: 64, ..Settings::default() };
+        let mut trainer = Trainer::new(&device, spec.clone(), settings.clone(), regression(512)).unwrap();
+        block_on(trainer.run(&mut |_| Flow::Continue)).unwrap();
+        let model = Model::new(spec, settings.loss, block_on(trainer.parameters()).unwrap(), None);
+        let x = noise(5 * 999, 7);
+        let whole = block_on(model.outputs(&device, &x)).unwrap();
+        let half = block_on(model.keeping(Precision::F16).unwrap().outputs(&device, &x)).unwrap();
+        let apart = whole.iter().zip(&half).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        // The cpu has f32 alone; a GPU's difference says that its activations were halves.
+        let is_right = if device.info().device == "cpu" { apart == 0.0 } else { apart > 0.0 && apart < 4e-3 };
+        assert!(is_right, "{}: {apart}", device.info().name);
+    }
+}
+
+#[test]
+fn half_precision_is_for_plain_perceptrons() {
+    let refused = |spec: Spec| {
+        let parameters = vec![0.0; Layout::of(&spec).total];
+        Model::new(spec, Loss::Mse, parameters, None).keeping(Precision::F16).unwrap_err().to_string()
+    };
+    let wanted = "precision: f16 is for plain perceptrons up to 128 wide; this model predicts in f32";
+    assert_eq!(refused(Spec::projective(5, &[8], Head::rational(1), Activation::Tanh)), wanted);
+    assert_eq!(refused(Spec::mlp(5, &[129], 1, Activation::Tanh)), wanted);
 }

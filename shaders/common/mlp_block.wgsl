@@ -1,4 +1,4 @@
-// What every register tile of the MLP reads and writes. The kernel declares theta (read) and scratch (read_write), both as quads.
+// What every register tile of the MLP reads and writes. The kernel declares theta (read) and scratch (read_write), both as quads; `wide` and `narrow` say what scratch keeps.
 // A load is what a software adapter pays for (about 100 multiply-adds on llvmpipe), hence quads and tiles; neither matrix is ever
 // transposed in memory: both orders of a product come from the same quads. Rows of W past the last are clamped, and the words
 // past the end of a row are its neighbours': both meet zero padding in scratch, so the inner loops have no branch.
@@ -33,7 +33,7 @@ fn biases(layer: vec4<u32>, q: u32) -> mat4x4<f32> {
 /// A quad of four successive samples, a column each.
 fn samples(at: u32) -> mat4x4<f32> {
     let step = params.stride;
-    return mat4x4<f32>(scratch[at], scratch[at + step], scratch[at + 2u * step], scratch[at + 3u * step]);
+    return mat4x4<f32>(wide(scratch[at]), wide(scratch[at + step]), wide(scratch[at + 2u * step]), wide(scratch[at + 3u * step]));
 }
 
 /// Stores quad `q` of four samples, zero from word `words` on; nothing if the whole quad is beyond.
@@ -42,10 +42,10 @@ fn store_samples(at: u32, z: mat4x4<f32>, q: u32, words: u32) {
     let step = params.stride;
     let zero = vec4<f32>();
     let mask = inside(q, words);
-    scratch[at + q] = select(zero, z[0], mask);
-    scratch[at + q + step] = select(zero, z[1], mask);
-    scratch[at + q + 2u * step] = select(zero, z[2], mask);
-    scratch[at + q + 3u * step] = select(zero, z[3], mask);
+    scratch[at + q] = narrow(select(zero, z[0], mask));
+    scratch[at + q + step] = narrow(select(zero, z[1], mask));
+    scratch[at + q + 2u * step] = narrow(select(zero, z[2], mask));
+    scratch[at + q + 3u * step] = narrow(select(zero, z[3], mask));
 }
 
 /// Makes what `finish` does of one block's samples and outputs.
@@ -55,7 +55,7 @@ fn activate_block(layer: vec4<u32>, z_at: u32, block: u32) {
     let o = TILE_QUADS * (block - group * across);
     for (var s = 0u; s < TILE_SAMPLES; s++) {
         let at = z_at + (TILE_SAMPLES * group + s) * params.stride;
-        for (var q = o; q < min(o + TILE_QUADS, quads(layer.y)); q++) { finish(at, q, scratch[at + q], layer.y, true); }
+        for (var q = o; q < min(o + TILE_QUADS, quads(layer.y)); q++) { finish(at, q, wide(scratch[at + q]), layer.y, true); }
     }
 }
 

@@ -23,7 +23,7 @@ fn places(last: u32) -> Places {
 }
 
 fn four_at(at: u32, place: vec4<u32>) -> Four {
-    return Four(scratch[at + place.x], scratch[at + place.y], scratch[at + place.z], scratch[at + place.w]);
+    return Four(wide(scratch[at + place.x]), wide(scratch[at + place.y]), wide(scratch[at + place.z]), wide(scratch[at + place.w]));
 }
 
 fn sixteen_at(at: u32, place: Places) -> Sixteen {

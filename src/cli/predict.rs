@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pollster::block_on;
 
 use super::args::{Hardware, Heading, read};
@@ -12,7 +13,7 @@ use crate::export::validate_bundle;
 use crate::io::csv::{self, Values};
 use crate::io::{Cells, Table};
 use crate::scm::strict::{self, Range};
-use crate::train::{Factor, Model, Prediction};
+use crate::train::{Factor, Model, Precision, Prediction};
 use crate::{Device, Result, host};
 
 #[derive(clap::Args)]
@@ -33,6 +34,9 @@ pub(super) struct Args {
     /// Add a column that says of every row: below, within or above what has a value (the side of a pole)
     #[arg(long)]
     range: bool,
+    /// What a GPU keeps activations in; f16 is half the memory, for plain perceptrons
+    #[arg(long, default_value = "f32", value_parser = precision(), value_name = "TYPE")]
+    precision: Precision,
     #[command(flatten)]
     heading: Heading,
     #[command(flatten)]
@@ -44,7 +48,7 @@ pub(super) fn run(args: &Args) -> Answer {
     if let Some(out) = &args.out {
         host::check_writable(out)?;
     }
-    let model = load(&args.model)?;
+    let model = load(&args.model)?.keeping(args.precision)?;
     model.preparation()?;
     if model.spec.head().is_none() {
         let idle = [("valid", !args.valid.is_empty()), ("range", args.range)];
@@ -72,6 +76,11 @@ pub(super) fn load(path: &Path) -> Result<Model> {
         return Ok(validate_bundle(path, None)?.model);
     }
     Model::load(&host::read(path)?, &path.display().to_string())
+}
+
+fn precision() -> impl TypedValueParser<Value = Precision> {
+    let names = PossibleValuesParser::new(Precision::ALL.map(|(name, _)| name));
+    names.map(|name| Precision::ALL.into_iter().find(|(known, _)| *known == name).expect("one of them").1)
 }
 
 /// A column that must not be near 0.

@@ -9,7 +9,7 @@ use super::console::{Console, say, say_json};
 use super::plot::{Picture, draw};
 use super::report::{Report, Rows, introduction};
 use super::{Answer, Failure, interrupt};
-use crate::train::{Checkpoint, Flow, Metrics, Model, Origin, Outcome, Run, Stop, Storage, Trainer};
+use crate::train::{Checkpoint, Flow, Metrics, Model, Origin, Outcome, Run, Stop, Trainer};
 use crate::{Device, Result, host};
 
 /// A run lasts at most this long without a checkpoint.
@@ -142,13 +142,8 @@ impl Session {
 
     fn write(&self, trainer: &Trainer) -> Result<()> {
         let Some(out) = &self.out else { return Ok(()) };
-        let model = Model {
-            spec: trainer.spec().clone(),
-            loss: self.run.settings.loss,
-            parameters: block_on(trainer.parameters())?,
-            preparation: Some(self.run.preparation.clone()),
-            storage: Storage::F32,
-        };
+        let (parameters, preparation) = (block_on(trainer.parameters())?, self.run.preparation.clone());
+        let model = Model::new(trainer.spec().clone(), self.run.settings.loss, parameters, Some(preparation));
         host::write_whole(out, &model.save()?)
     }
 

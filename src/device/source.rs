@@ -13,7 +13,7 @@ macro_rules! wgsl {
     }};
 }
 
-/// How many bytes of a source are neither comments nor indentation nor empty lines.
+/// How many bytes of a source are neither comments nor indentation nor empty lines nor spaces that part a word from a sign.
 pub const fn lean_length(source: &str) -> usize {
     walk::<0>(source.as_bytes()).1
 }
@@ -39,6 +39,9 @@ const fn walk<const N: usize>(source: &[u8]) -> ([u8; N], usize) {
         if is_at_start && (byte == b' ' || byte == b'\t' || byte == b'\n') {
             continue;
         }
+        if byte == b' ' && at < source.len() && is_idle([source[at - 2], source[at]]) {
+            continue;
+        }
         is_at_start = byte == b'\n';
         if kept < N {
             out[kept] = byte;
@@ -48,6 +51,16 @@ const fn walk<const N: usize>(source: &[u8]) -> ([u8; N], usize) {
     (out, kept)
 }
 
+/// Whether a space between these means nothing: one is of a word, the other a sign.
+const fn is_idle(beside: [u8; 2]) -> bool {
+    let [before, after] = beside;
+    before != b' ' && after != b' ' && is_of_word(before) != is_of_word(after)
+}
+
+const fn is_of_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,8 +68,8 @@ mod tests {
     #[test]
     fn words_stay_and_the_rest_goes() {
         const SOURCE: &str =
-            "// What it is: é.\n\nfn f(x: f32) -> f32 { // why\n    // more\n    return x / 2.0;\n\n}\n";
+            "// What it is: é.\n\nfn f(x: f32) -> f32 { // why\n    // more\n    return x / 2.0 - -x;\n\n}\n";
         const BYTES: [u8; lean_length(SOURCE)] = lean(SOURCE);
-        assert_eq!(str::from_utf8(&BYTES), Ok("fn f(x: f32) -> f32 { \nreturn x / 2.0;\n}\n"));
+        assert_eq!(str::from_utf8(&BYTES), Ok("fn f(x:f32) ->f32{ \nreturn x/2.0- -x;\n}\n"));
     }
 }

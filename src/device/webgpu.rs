@@ -57,6 +57,7 @@ impl WebGpu {
         })?;
         let mut wanted = wgpu::DeviceDescriptor {
             label: Some("meromorph"),
+            required_features: adapter.features() & wgpu::Features::SHADER_F16,
             required_limits: adapter.limits(),
             ..wgpu::DeviceDescriptor::default()
         };
@@ -262,16 +263,14 @@ impl Backend for WebGpu {
     }
 }
 
-/// All of a kernel's WGSL for a device whose subgroups have `subgroup` lanes: its fragments, then what its body prints.
+/// All of a kernel's WGSL for a device whose subgroups have `subgroup` lanes: what its body prints, which may begin with a directive, then
+/// its fragments.
 pub fn compose(kernel: &Kernel, body: Option<&SharedBody>, subgroup: u32) -> String {
     let exchange = subgroups::exchange(subgroup);
-    let mut source = String::new();
+    let mut source = body.map_or_else(String::new, |body| body.wgsl() + "\n");
     for &fragment in kernel.wgsl {
         source.push_str(if fragment == EXCHANGE { &exchange } else { fragment });
         source.push('\n');
-    }
-    if let Some(body) = body {
-        source.push_str(&body.wgsl());
     }
     source
 }

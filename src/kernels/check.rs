@@ -15,7 +15,13 @@ pub async fn check_all(device: &Device, wanted: &str) -> (Vec<String>, usize) {
     for (kernel, cases) in ALL {
         for case in cases() {
             let name = format!("{}: {}", kernel.name, case.name);
-            let is_for_it = device.info().device == "cpu" || device.info().is_swiftshader() || !name.ends_with("panel");
+            let info = device.info();
+            let is_for_it = info.device == "cpu"
+                || match name.rsplit(' ').next() {
+                    Some("panel") => info.is_swiftshader(),
+                    Some("f16") => info.features.iter().any(|feature| feature == "f16"),
+                    _ => true,
+                };
             if name.contains(wanted) && is_for_it {
                 count += 1;
                 failures.extend(check(device, &case).await.into_iter().map(|failure| format!("{name}: {failure}")));

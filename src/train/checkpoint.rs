@@ -95,9 +95,8 @@ record! { Words { settings, progress, fingerprint, origin } }
 impl Checkpoint {
     /// The file's bytes: a model file (of the best weights so far) that also holds the run.
     pub fn save(&self, preparation: Option<Preparation>) -> Result<Vec<u8>> {
-        let (spec, loss, storage) = (self.spec.clone(), self.settings.loss, Storage::F32);
-        let best = Model { spec, loss, parameters: self.best.clone(), preparation, storage };
-        let mut content = best.to_tensors(storage)?;
+        let best = Model::new(self.spec.clone(), self.settings.loss, self.best.clone(), preparation);
+        let mut content = best.to_tensors(Storage::F32)?;
         let words = Words {
             settings: self.settings.clone(),
             progress: self.progress.clone(),

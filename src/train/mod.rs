@@ -20,6 +20,7 @@ mod storage;
 mod sweep;
 mod trainer;
 
+pub use crate::kernels::mlp::Precision;
 pub use crate::kernels::strict::Decoded;
 pub use checkpoint::{Checkpoint, Origin, Progress};
 pub use course::{Course, Ramp, Term};

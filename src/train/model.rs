@@ -9,6 +9,7 @@ use crate::host::number;
 use crate::io::tensors::{self, Tensors};
 use crate::io::{Preparation, Table};
 use crate::json::{Json, Record};
+use crate::kernels::mlp::{Mlp, Precision};
 use crate::kernels::strict::{Decoded, MAX_FACTORS};
 use crate::loss::Loss;
 use crate::nn::{Layout, Spec};
@@ -27,6 +28,8 @@ pub struct Model {
     pub preparation: Option<Preparation>,
     /// What the weights were in the file that it was read from.
     pub storage: Storage,
+    /// What its activations are while it predicts; no part of its file.
+    precision: Precision,
 }
 
 /// What the file says in words, beside the tensors.
@@ -49,6 +52,25 @@ const FORMAT: u32 = 1;
 const KEY: &str = "meromorph";
 
 impl Model {
+    /// A model of flat parameters in the layout's order.
+    pub fn new(spec: Spec, loss: Loss, parameters: Vec<f32>, preparation: Option<Preparation>) -> Self {
+        Self { spec, loss, parameters, preparation, storage: Storage::F32, precision: Precision::F32 }
+    }
+
+    /// The same, predicting with activations in `precision`. Refuses f16 for any but plain perceptrons up to 128 wide: what is ⊥ is decided in f32.
+    pub fn keeping(self, precision: Precision) -> Result<Self> {
+        let is_plain = self.spec.head().is_none() && Mlp::of(&self.spec, &Layout::of(&self.spec)).is_some();
+        if precision == Precision::F16 && !is_plain {
+            let wanted = "is for plain perceptrons up to 128 wide";
+            return Err(Error::new(format!("precision: f16 {wanted}; this model predicts in f32")));
+        }
+        Ok(Self { precision, ..self })
+    }
+
+    fn predictor(&self, device: &Device) -> Result<Predictor> {
+        Ok(Predictor::new(device, &self.spec, &self.parameters)?.keeping(self.precision))
+    }
+
     /// The file's bytes, weights as f32.
     pub fn save(&self) -> Result<Vec<u8>> {
         self.save_as(Storage::F32)
@@ -124,24 +146,24 @@ impl Model {
             parameters[parameter.offset..parameter.offset + values.len()].copy_from_slice(&values);
         }
         let Header { spec, loss, preparation, storage, .. } = header;
-        Ok(Self { spec, loss, parameters, preparation, storage })
+        Ok(Self { storage, ..Self::new(spec, loss, parameters, preparation) })
     }
 
     /// The raw outputs [rows, outputs] for encoded inputs [rows, inputs].
     pub async fn outputs(&self, device: &Device, x: &[f32]) -> Result<Vec<f32>> {
-        Predictor::new(device, &self.spec, &self.parameters)?.run(x).await
+        self.predictor(device)?.run(x).await
     }
 
     /// Decoded pairs for encoded inputs [rows, inputs]; an error for a model that makes none.
     pub async fn decoded(&self, device: &Device, x: &[f32]) -> Result<Decoded> {
-        Predictor::new(device, &self.spec, &self.parameters)?.decode(x, &[]).await
+        self.predictor(device)?.decode(x, &[]).await
     }
 
     /// The same, and ⊥ wherever one of up to four validity factors is near 0: numbers for each value, each factor with its threshold.
     pub async fn decoded_where(&self, device: &Device, x: &[f32], factors: &[Factor]) -> Result<Decoded> {
         let values = x.len() / self.spec.inputs * self.spec.values()?;
         check_factors(factors, values)?;
-        Predictor::new(device, &self.spec, &self.parameters)?.decode(x, factors).await
+        self.predictor(device)?.decode(x, factors).await
     }
 
     /// Encodes a table, predicts every row and tells each in the target's own terms.

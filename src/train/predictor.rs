@@ -3,7 +3,7 @@
 use crate::autograd::Var;
 use crate::device::{Buffer, Command, Device, View};
 use crate::error::{Error, Result};
-use crate::kernels::mlp::{self, Mlp};
+use crate::kernels::mlp::{self, Mlp, Precision};
 use crate::kernels::strict::{self, Decoded};
 use crate::nn::{Head, Layout, Mode, Spec, forward};
 use crate::tensor::{DType, Tensor};
@@ -18,6 +18,7 @@ pub(super) struct Predictor {
     layout: Layout,
     fused: Option<Mlp>,
     parameters: Buffer,
+    precision: Precision,
 }
 
 /// Rows uploaded and predicted at a time: bounds the memory of a prediction, not its rows.
@@ -32,7 +33,12 @@ impl Predictor {
     pub(super) fn over(device: &Device, spec: &Spec, parameters: Buffer) -> Self {
         let layout = Layout::of(spec);
         let fused = Mlp::of(spec, &layout);
-        Self { device: device.clone(), spec: spec.clone(), layout, fused, parameters }
+        Self { device: device.clone(), spec: spec.clone(), layout, fused, parameters, precision: Precision::F32 }
+    }
+
+    /// The same with its activations in `precision`.
+    pub(super) fn keeping(self, precision: Precision) -> Self {
+        Self { precision, ..self }
     }
 
     /// Outputs [rows, outputs] for inputs [rows, inputs].
@@ -68,7 +74,8 @@ impl Predictor {
     }
 
     fn outputs(&self, x: &Buffer, rows: usize) -> Result<Tensor> {
-        predict(&self.spec, &self.layout, self.fused.as_ref(), &self.device, &self.parameters, x, rows)
+        let fused = self.fused.as_ref().map(|mlp| (mlp, self.precision));
+        predict(&self.spec, &self.layout, fused, &self.device, &self.parameters, x, rows)
     }
 }
 
@@ -106,7 +113,7 @@ pub(super) fn decoded(
 pub(super) fn predict(
     spec: &Spec,
     layout: &Layout,
-    fused: Option<&Mlp>,
+    fused: Option<(&Mlp, Precision)>,
     device: &Device,
     parameters: &Buffer,
     x: &Buffer,
@@ -114,8 +121,8 @@ pub(super) fn predict(
 ) -> Result<Tensor> {
     let outputs = spec.outputs()?;
     let out = Tensor::empty(device, [rows, outputs], DType::F32);
-    if let Some(mlp) = fused {
-        let shape = mlp.predicting(device.info(), rows);
+    if let Some((mlp, precision)) = fused {
+        let shape = mlp.predicting(device.info(), rows, precision);
         let scratch = device.buffer(shape.scratch_words(device.info()));
         let views = [x.view(), parameters.view()];
         device.record(Command::Dispatch(mlp::forward(&shape, views, [out.view().clone(), scratch.view()])));

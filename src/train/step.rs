@@ -9,7 +9,7 @@ use crate::device::{Buffer, Command, Device, Plan, View};
 use crate::error::{Error, Result};
 use crate::kernels::batch;
 use crate::kernels::cast::{self, Form};
-use crate::kernels::mlp::{self, Mlp};
+use crate::kernels::mlp::{self, Mlp, Precision};
 use crate::kernels::optimise::{self, TAIL};
 use crate::kernels::strict;
 use crate::loss::{self, Loss};
@@ -261,6 +261,7 @@ fn validation(setup: &Setup<'_>, state: &State, fused: Option<&Mlp>) -> Result<P
     let watched = if data.validation.y.is_empty() { &data.train } else { &data.validation };
     let rows = Rows::upload(setup, watched)?;
     let record = || {
+        let fused = fused.map(|mlp| (mlp, Precision::F32));
         let z = predict(setup.spec, setup.layout, fused, device, &state.parameters, &rows.x, rows.count)?;
         let tensor = |buffer: &Buffer, columns| {
             Var::constant(Tensor::over(device, buffer.view(), [buffer.words() / columns, columns]))

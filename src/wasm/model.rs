@@ -9,7 +9,7 @@ use crate::Device;
 use crate::error::{Error, Result};
 use crate::io::{Column, Feature, Header, Table, read_plain};
 use crate::nn::Layout;
-use crate::train::{self, Prediction};
+use crate::train::{self, Precision, Prediction};
 
 /// A trained model.
 #[wasm_bindgen]
@@ -35,6 +35,15 @@ impl Model {
         let values = numbers(x).ok_or_else(wanted)?;
         let names: Vec<String> = self.model.preparation()?.names().map(str::to_owned).collect();
         Table::from_matrix("predict", &names, &values)
+    }
+
+    /// The model with activations in the precision that was asked for, f32 if none was.
+    fn keeping(&self, precision: &JsValue) -> Result<train::Model> {
+        let name = precision.as_string();
+        let known = Precision::ALL.into_iter().find(|(known, _)| name.as_deref() == Some(known));
+        let wanted = || Error::new(format!("predict: precision is {}, wanted one of f32, f16", show(precision)));
+        let asked = if precision.is_undefined() { Precision::F32 } else { known.ok_or_else(wanted)?.1 };
+        self.model.clone().keeping(asked)
     }
 
     /// A table of columns, each of numbers or of texts; one of a single cell has it in every row.
@@ -74,9 +83,10 @@ impl Model {
 
     /// Predicts every row: `{ value }` of numbers, `{ value, probability }` of classes, or of a model with poles
     /// `{ value, bottom, gap, fault }`: 1 where there is no value, where it is near a pole, where something went wrong.
-    pub async fn predict(&self, x: JsValue, source: String) -> Answer {
+    pub async fn predict(&self, x: JsValue, source: String, precision: JsValue) -> Answer {
         let table = self.rows(&x, &source).map_err(thrown)?;
-        let predictions = self.model.predict(&self.device, &table).await.map_err(thrown)?;
+        let model = self.keeping(&precision).map_err(thrown)?;
+        let predictions = model.predict(&self.device, &table).await.map_err(thrown)?;
         let (mut names, mut values) = (Array::new(), Vec::with_capacity(predictions.len()));
         let mut flags = [const { Vec::new() }; 3];
         for prediction in &predictions {

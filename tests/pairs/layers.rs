@@ -11,7 +11,7 @@ use meromorph::optim::{Optimizer, Schedule, Shape};
 use meromorph::scm::policy::{Policy, Registry, Scope};
 use meromorph::scm::{self, Masked};
 use meromorph::tensor::Tensor;
-use meromorph::train::{Data, Examples, Flow, Model, Settings, Storage, Trainer};
+use meromorph::train::{Data, Examples, Flow, Model, Settings, Trainer};
 use meromorph::{Device, ops};
 use pollster::block_on;
 
@@ -192,8 +192,7 @@ fn a_profile_says_after_which_layer_rows_are_bottom() {
     for (parameter, values) in layout.parameters.iter().zip(values) {
         parameters[parameter.offset..][..values.len()].copy_from_slice(values);
     }
-    let storage = Storage::F32;
-    let model = Model { spec, loss: Loss::Pairs(PairLoss::default()), parameters, preparation: None, storage };
+    let model = Model::new(spec, Loss::Pairs(PairLoss::default()), parameters, None);
     // 1 / (2 x + 4) is 1/12 beyond the head's threshold, 1/2 near it, 1 at -1.5.
     let x = [0.0, -2.0, 4.0, -1.0, -1.5].repeat(2000);
     let profile = block_on(model.profile(&Device::cpu(1), &x)).unwrap();

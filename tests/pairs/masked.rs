@@ -8,7 +8,7 @@ use meromorph::nn::{
 };
 use meromorph::optim::{Optimizer, Schedule, Shape};
 use meromorph::tensor::Tensor;
-use meromorph::train::{Checkpoint, Data, Examples, Flow, Model, Settings, Storage, Trainer};
+use meromorph::train::{Checkpoint, Data, Examples, Flow, Model, Settings, Trainer};
 use meromorph::{Device, ops};
 use pollster::block_on;
 
@@ -152,13 +152,7 @@ fn what_a_norm_has_never_seen_is_bottom() {
     let layout = Layout::of(&spec);
     flat[layout.parameters[3].offset + 1] = 0.0;
     let device = Device::cpu(1);
-    let model = Model {
-        spec,
-        loss: Loss::Pairs(PairLoss::default()),
-        parameters: flat,
-        preparation: None,
-        storage: Storage::F32,
-    };
+    let model = Model::new(spec, Loss::Pairs(PairLoss::default()), flat, None);
     let profile = block_on(model.profile(&device, &[1.0, 2.0, 0.0, 1.0])).unwrap();
     let seen: Vec<_> = profile.iter().map(|row| (row.kind, row.bottom)).collect();
     let wanted =

@@ -5,9 +5,7 @@ use meromorph::io::{Choice, Header, read_table};
 use meromorph::kernels::mlp::PairLoss;
 use meromorph::loss::Loss;
 use meromorph::nn::{Activation, Decoding, Head, Layer, Layout, Spec};
-use meromorph::train::{
-    CoverageGoal, Data, Examples, Flow, Model, Prediction, Recipe, Settings, Stop, Storage, Trainer,
-};
+use meromorph::train::{CoverageGoal, Data, Examples, Flow, Model, Prediction, Recipe, Settings, Stop, Trainer};
 use pollster::block_on;
 
 #[test]
@@ -33,7 +31,7 @@ fn property_21_training_sees_pairs_and_prediction_decodes_them() {
     let trainer = Trainer::new(&device, spec.clone(), settings.clone(), data).unwrap();
     let pairs = block_on(trainer.predict(&x)).unwrap();
     let parameters = block_on(trainer.parameters()).unwrap();
-    let model = Model { spec, loss: settings.loss, parameters, preparation: None, storage: Storage::default() };
+    let model = Model::new(spec, settings.loss, parameters, None);
     let decoded = block_on(model.decoded(&device, &x)).unwrap();
     assert_eq!((pairs.len(), decoded.value.len()), (16, 8));
     for (pair, value) in pairs.chunks(2).zip(&decoded.value) {
@@ -54,13 +52,7 @@ fn validation_counts_what_prediction_gives() {
     let rows = || Examples { x: x.clone(), y: y.clone() };
     let data = Data { inputs: 2, targets: 2, train: rows(), validation: rows(), test: Examples::default() };
     let layout_total = Layout::of(&spec).total;
-    let model = Model {
-        spec: spec.clone(),
-        loss,
-        parameters: vec![0.0; layout_total],
-        preparation: None,
-        storage: Storage::F32,
-    };
+    let model = Model::new(spec.clone(), loss, vec![0.0; layout_total], None);
     let decoded = block_on(model.decoded(&device, &x)).unwrap();
     let given = (0..8).filter(|at| !decoded.is_bottom(*at)).count();
     assert_eq!(given, 3);
@@ -109,13 +101,8 @@ fn a_head_with_poles_learns_what_a_plain_one_cannot() {
         block_on(trainer.run(&mut |_| Flow::Continue)).unwrap();
         // Relative error on rows with poles between them.
         let x: Vec<f32> = (0..200).map(|i| -1.9 + 0.019 * i as f32).collect();
-        let model = Model {
-            spec: run.spec,
-            loss: run.settings.loss,
-            parameters: block_on(trainer.parameters()).unwrap(),
-            preparation: Some(run.preparation),
-            storage: Storage::F32,
-        };
+        let parameters = block_on(trainer.parameters()).unwrap();
+        let model = Model::new(run.spec, run.settings.loss, parameters, Some(run.preparation));
         let loaded = Model::load(&model.save().unwrap(), "tan").unwrap();
         assert_eq!(loaded, model);
         let text: String = x.iter().fold("x\n".into(), |text, x| format!("{text}{x}\n"));

@@ -35,14 +35,14 @@ export class Model extends Handle {
     if (hands.length > 0) {
       try {
         const models = [this, ...await (this.#copies ??= this.#copied())];
-        const ask = (data: Rows, at: number) => models[at]!.call("predict", [{ ...parcel, data }, options.masks], { transfer: [data.buffer], signal });
+        const ask = (data: Rows, at: number) => models[at]!.call("predict", [{ ...parcel, data }, options.masks, options.precision], { transfer: [data.buffer], signal });
         return joined(await Promise.all(hands.map(ask)));
       } catch (error) {
         // Whatever is wrong in a row is told of its number among all.
         if (!(error instanceof InputError)) throw error;
       }
     }
-    return this.call("predict", [parcel, options.masks], { transfer, signal });
+    return this.call("predict", [parcel, options.masks, options.precision], { transfer, signal });
   }
 
   /** The bytes of the model's file, which a browser and the `mero` binary read. */

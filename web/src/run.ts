@@ -88,7 +88,7 @@ export class Run extends Handle implements AsyncIterableIterator<TrainEvent, und
     const { signal } = split("predict", options);
     const { parcel, transfer } = await pack("predict", x, "table");
     await this.#begun;
-    return this.call("predict", [parcel, options.masks], { transfer, signal });
+    return this.call("predict", [parcel, options.masks, options.precision], { transfer, signal });
   }
 
   /** All it takes to go on from here bit for bit: bytes for `Engine.resume`, in a browser or by the `mero` binary. */

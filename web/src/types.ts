@@ -214,6 +214,12 @@ export interface Prediction<Flags extends Uint8Array | Uint32Array = Uint8Array>
 export interface PredictOptions {
   /** `bytes`: flags are 0 or 1, one per row. `words`: bit i of word w is the flag of row 32·w + i. */
   masks?: "bytes" | "words";
+  /**
+   * What a GPU keeps activations in between layers; `f16` is half the memory: a type of its own where it has one, two packed into a word
+   * elsewhere. Within some 0.2 % of a model's usual values, held to ±65,504; weights and sums are f32, and so is all that the CPU does. For
+   * plain perceptrons up to 128 wide; refused for others, for what is ⊥ is decided in f32.
+   */
+  precision?: "f32" | "f16";
   /** Aborted: the answer is rejected with its reason. */
   signal?: AbortSignal;
 }

@@ -54,7 +54,7 @@ export interface RunCalls {
 
 /** What a model does, and a run with the weights of now. */
 export interface ModelCalls {
-  predict(parcel: Parcel, masks: unknown): Prediction<Uint8Array | Uint32Array>;
+  predict(parcel: Parcel, masks: unknown, precision: unknown): Prediction<Uint8Array | Uint32Array>;
   save(): Uint8Array;
 }
 

@@ -99,6 +99,14 @@ test("rows without a value are learnt from marks, in bytes and in words, as from
   };
 }, { isSame: true, kinds: [["Uint8Array", 1000, 1000], ["Uint32Array", 32, 32]], isPacked: true, hasPoles: true }));
 
+test("activations of half precision predict nearly the same on a GPU, and the cpu has f32 alone", () => both(async (engine) => {
+  const { model } = await finish(engine.train(wave(), { epochs: 3 }));
+  const x = Float32Array.from({ length: 1000 }, (_, row) => row / 500 - 1);
+  const [whole, half] = [await model.predict(x), await model.predict(x, { precision: "f16" })];
+  const apart = Math.max(...whole.value.map((value, row) => Math.abs(value - half.value[row])));
+  return { isRight: engine.info.device === "cpu" ? apart === 0 : apart > 0 && apart < 4e-3 };
+}, { isRight: true }));
+
 test("a run goes on only as far as its events are taken", () => both(async (engine) => {
   const run = engine.train(wave(), { epochs: 100000, patience: 0 });
   await run.next();
@@ -186,6 +194,7 @@ test("wrong things are refused in words", async () => {
     ["engine.load('/nowhere.safetensors')", /^LoadError: load: http:.*nowhere.safetensors answered 404 Not Found$/],
     ["engine.load(new URL('http://localhost:1/'))", /^LoadError: load: http:\/\/localhost:1\/ cannot be fetched: /],
     ["model.predict([1], { masks: 'bits' })", "InputError: predict: masks is bits, wanted one of bytes, words"],
+    ["model.predict([1], { precision: 'f8' })", 'InputError: predict: precision is "f8", wanted one of f32, f16'],
     ["model.predict(Symbol())", /^InputError: predict: what was given cannot be passed to the engine: /],
     ["mero.open({ wasm: '/test/blank.html' })", /^LoadError: open: the engine's WebAssembly cannot be loaded: /],
     ["mero.open({ wasm: new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]) })", "LoadError: open: the engine's WebAssembly cannot be loaded: it is not the one of this version of the package"],

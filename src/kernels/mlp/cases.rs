@@ -1,7 +1,7 @@
 //! Cases of the perceptron's kernels and of the update, and their oracle: the formulas in f64, one row at a time.
 
-use super::{Activation, Fused, Layer, Loss, Mlp, forward, head_cases, step};
-use crate::device::{Case, Expected, Info};
+use super::{Activation, Fused, Layer, Loss, Mlp, Precision, forward, head_cases, step};
+use crate::device::{Bound, Case, Expected, Info};
 use crate::kernels::evidence::{Cut, Numbers, case, device, within, words};
 use crate::kernels::optimise::{self, Rule, Sizes, TAIL};
 use crate::kernels::oracle::wide;
@@ -55,7 +55,9 @@ pub fn of_forward() -> Vec<Case> {
     let coarse = examples().into_iter().step_by(5).map(|example| forward_case(&example, Cut::Coarse));
     let panels = for_panels().map(|example| forward_case(&example, Cut::Panel));
     let plain = examples().into_iter().map(|example| forward_case(&example, Cut::Fine)).chain(coarse).chain(panels);
-    plain.chain(head_cases::of_forward()).collect()
+    let halves =
+        examples().into_iter().step_by(2).flat_map(|example| [false, true].map(|is_type| half_case(&example, is_type)));
+    plain.chain(halves).chain(head_cases::of_forward()).collect()
 }
 
 /// Those that panels take.
@@ -83,7 +85,7 @@ pub fn of_update() -> Vec<Case> {
 }
 
 /// Sums are compared with the size of what was summed: cancellation leaves an absolute error.
-pub(super) const STEP_BOUND: crate::device::Bound = within(2e-5, 2e-5);
+pub(super) const STEP_BOUND: Bound = within(2e-5, 2e-5);
 
 pub(super) fn model(example: &Example) -> (Mlp, Vec<Layer>, usize) {
     let mut total = 0;
@@ -173,6 +175,17 @@ fn step_case(example: &Example, cut: Cut) -> Case {
 }
 
 fn forward_case(example: &Example, cut: Cut) -> Case {
+    predicting(example, name(example, cut), &device(cut), Precision::F32, within(1e-5, 1e-5))
+}
+
+/// Activations of half precision: a type of the device's, or packed. Each is rounded by 2^-11 of itself, up to 2^-10 where a device likes.
+fn half_case(example: &Example, is_type: bool) -> Case {
+    let [features, kept] = if is_type { ["f16"; 2] } else { ["", "packed"] };
+    let info = Info { features: vec![features.to_owned()], ..device(Cut::Fine) };
+    predicting(example, name(example, Cut::Fine) + " " + kept, &info, Precision::F16, within(2e-3, 4e-3))
+}
+
+fn predicting(example: &Example, name: String, info: &Info, precision: Precision, bound: Bound) -> Case {
     let mut numbers = Numbers::new(72);
     let (mlp, layers, total) = model(example);
     let inputs = example.sizes[0] as usize;
@@ -181,10 +194,10 @@ fn forward_case(example: &Example, cut: Cut) -> Case {
     let flat = parameters(&layers, total, &mut numbers);
     let mut oracle = Oracle::new(example, &layers, &flat);
     let expected = x.chunks_exact(inputs).flat_map(|x| oracle.predict(x)).collect();
-    let fused: Fused = mlp.predicting(&device(cut), rows);
-    let scratch = Expected::Anything(fused.scratch_words(&device(cut)));
+    let fused: Fused = mlp.predicting(info, rows, precision);
+    let scratch = Expected::Anything(fused.scratch_words(info));
     let expected = vec![Expected::Floats(expected), scratch];
-    case(name(example, cut), within(1e-5, 1e-5), vec![words(&x), words(&flat)], expected, |given, out| {
+    case(name, bound, vec![words(&x), words(&flat)], expected, |given, out| {
         forward(&fused, [given[0].clone(), given[1].clone()], [out[0].clone(), out[1].clone()])
     })
 }

@@ -3,7 +3,7 @@
 
 use super::cases::{Example, Oracle, STEP_BOUND, model, parameters};
 use super::head::STEP;
-use super::{Activation, Basis, Denominators, Form, Gauge, Head, Layer, Loss, Mlp, PairLoss, forward, step};
+use super::{Activation, Basis, Denominators, Form, Gauge, Head, Layer, Loss, Mlp, PairLoss, Precision, forward, step};
 use crate::device::{Case, Expected, Info};
 use crate::kernels::evidence::{Cut, Numbers, case, device, within, words};
 use crate::kernels::oracle::wide;
@@ -184,7 +184,7 @@ fn forward_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), rows: usi
         [p, q].concat()
     };
     let wanted = x.chunks_exact(inputs).flat_map(&mut pairs).collect();
-    let fused = mlp.predicting(&device(cut), rows);
+    let fused = mlp.predicting(&device(cut), rows, Precision::F32);
     let scratch = Expected::Anything(fused.scratch_words(&device(cut)));
     let given = vec![words(&x), words(&flat)];
     let expected = vec![Expected::Floats(wanted), scratch];

@@ -170,6 +170,21 @@ params! {
     }
 }
 
+/// What a prediction's activations are between layers; weights and sums are f32.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precision {
+    /// As the CPU always has them.
+    #[default]
+    F32,
+    /// Half the memory of a GPU: its own type where it has one, two packed into a word elsewhere. Held to ±65,504.
+    F16,
+}
+
+impl Precision {
+    /// All, with their names.
+    pub const ALL: [(&'static str, Self); 2] = [("f32", Self::F32), ("f16", Self::F16)];
+}
+
 /// A model the fused kernels take.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mlp {
@@ -216,18 +231,20 @@ impl Mlp {
         params.steps = steps as u32;
         params.targets = targets as u32;
         params.parts = parts.max(1) as u32;
-        Fused { params, activation: self.activation, head: self.head, grain }
+        Fused { params, activation: self.activation, head: self.head, grain, kept: &WORDS }
     }
 
-    /// Prediction over `rows` rows.
-    pub fn predicting(&self, info: &Info, rows: usize) -> Fused {
+    /// Prediction over `rows` rows. A head wants all of f32.
+    #[track_caller]
+    pub fn predicting(&self, info: &Info, rows: usize, precision: Precision) -> Fused {
+        assert!(precision == Precision::F32 || self.head.is_none(), "mlp: a head's features are f32");
         let grain = match Grain::of(info, rows, &self.layers) {
             panel if panel.team == 1 => panel,
             _ => Grain::of(info, 64, &self.layers),
         };
         let mut params = self.params(rows, 2 * quads(widest(&self.layers)), grain);
         params.parts = rows.div_ceil(grain.span).clamp(1, grain.parts) as u32;
-        Fused { params, activation: self.activation, head: self.head, grain }
+        Fused { params, activation: self.activation, head: self.head, grain, kept: Kept::of(info, precision) }
     }
 
     fn params(&self, rows: usize, stride: u32, grain: Grain) -> Params {
@@ -323,6 +340,24 @@ impl Grain {
     }
 }
 
+/// What scratch keeps a quad as: its words, and how the kernel says it.
+#[derive(Debug, PartialEq, Eq)]
+struct Kept(usize, &'static str);
+
+static WORDS: Kept = Kept(4, crate::wgsl!("common/kept_f32"));
+static HALVES: Kept = Kept(2, crate::wgsl!("common/kept_f16"));
+static PACKED: Kept = Kept(2, crate::wgsl!("common/kept_packed"));
+
+impl Kept {
+    fn of(info: &Info, precision: Precision) -> &'static Self {
+        match precision {
+            Precision::F32 => &WORDS,
+            Precision::F16 if info.features.iter().any(|name| name == "f16") => &HALVES,
+            Precision::F16 => &PACKED,
+        }
+    }
+}
+
 fn widest(layers: &[Layer]) -> u32 {
     layers.iter().map(|layer| layer.inputs.max(layer.outputs)).max().unwrap_or(1)
 }
@@ -338,12 +373,13 @@ pub struct Fused {
     activation: Activation,
     head: Option<Head>,
     grain: Grain,
+    kept: &'static Kept,
 }
 
 impl Fused {
     /// What its kernel is specialised with.
     pub(super) fn choice(&self, loss: Option<Loss>) -> SharedBody {
-        Rc::new(Choice { activation: self.activation, loss, head: self.head, grain: self.grain })
+        Rc::new(Choice { activation: self.activation, loss, head: self.head, grain: self.grain, kept: self.kept })
     }
 
     /// The same with the key and the stream that thresholds are drawn from.
@@ -363,7 +399,7 @@ impl Fused {
         if info.device == "cpu" {
             return if params.steps == 0 { 1 } else { plan::scratch_words(&engine::shape(params, self.head)) };
         }
-        4 * params.parts as usize * params.span as usize * params.stride as usize
+        self.kept.0 * params.parts as usize * params.span as usize * params.stride as usize
     }
 }
 
@@ -373,6 +409,7 @@ pub struct Choice {
     pub(super) loss: Option<Loss>,
     pub(super) head: Option<Head>,
     grain: Grain,
+    kept: &'static Kept,
 }
 
 impl Choice {
@@ -386,7 +423,9 @@ impl Choice {
 
 impl Body for Choice {
     fn wgsl(&self) -> String {
-        let mut fragments = vec![self.grain.wgsl(self.loss.is_some()), self.activation.wgsl().to_owned()];
+        let Kept(_, kept) = self.kept;
+        let mut fragments =
+            vec![(*kept).to_owned(), self.grain.wgsl(self.loss.is_some()), self.activation.wgsl().to_owned()];
         match (&self.head, self.loss) {
             (Some(head), loss) => fragments.extend(head.wgsl(loss)),
             (None, Some(loss)) => fragments.extend(loss.wgsl().map(str::to_owned)),

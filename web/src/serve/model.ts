@@ -23,12 +23,12 @@ export class ServedModel {
     this.info = model.info() as ModelInfo;
   }
 
-  async predict(parcel: Parcel, masks: unknown): Promise<Prediction<Uint8Array | Uint32Array>> {
+  async predict(parcel: Parcel, masks: unknown, precision: unknown): Promise<Prediction<Uint8Array | Uint32Array>> {
     if (this.#isDisposed) throw new InputError("model: was disposed of");
     const { data, source } = plain(parcel);
     this.#uses++;
     try {
-      return flagged(await this.#surely((model) => model.predict(data, source) as Promise<Prediction>), masks);
+      return flagged(await this.#surely((model) => model.predict(data, source, precision) as Promise<Prediction>), masks);
     } finally {
       if (--this.#uses === 0 && this.#isDisposed) this.#model.free();
     }

@@ -101,14 +101,14 @@ export class ServedRun {
   }
 
   /** Predicts with the weights of now. */
-  predict(parcel: Parcel, masks: unknown): Promise<Prediction<Uint8Array | Uint32Array>> {
+  predict(parcel: Parcel, masks: unknown, precision: unknown): Promise<Prediction<Uint8Array | Uint32Array>> {
     return this.#queued(this.#questions, async () => {
-      if (this.#last) return this.#last.predict(parcel, masks);
+      if (this.#last) return this.#last.predict(parcel, masks, precision);
       const { data, source } = plain(parcel);
       return this.#surely(async (training) => {
         const model = await training.model();
         try {
-          return flagged(await model.predict(data, source), masks);
+          return flagged(await model.predict(data, source, precision), masks);
         } finally {
           model.free();
         }

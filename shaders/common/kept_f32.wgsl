@@ -1,0 +1,6 @@
+// What the quads of scratch are: words as they are.
+alias Kept = vec4<f32>;
+
+fn wide(quad: Kept) -> vec4<f32> { return quad; }
+
+fn narrow(quad: vec4<f32>) -> Kept { return quad; }
