@@ -13,7 +13,7 @@ macro_rules! wgsl {
     }};
 }
 
-/// How many bytes of a source are neither comments nor indentation nor empty lines nor spaces that part a word from a sign.
+/// How many bytes of a source are neither comments nor indentation nor empty lines nor spaces without a meaning.
 pub const fn lean_length(source: &str) -> usize {
     walk::<0>(source.as_bytes()).1
 }
@@ -51,10 +51,15 @@ const fn walk<const N: usize>(source: &[u8]) -> ([u8; N], usize) {
     (out, kept)
 }
 
-/// Whether a space between these means nothing: one is of a word, the other a sign.
+/// Whether a space between these means nothing: one is of a word and the other a sign, or one is a sign that stands alone.
 const fn is_idle(beside: [u8; 2]) -> bool {
     let [before, after] = beside;
-    before != b' ' && after != b' ' && is_of_word(before) != is_of_word(after)
+    let is_single = is_alone(before) || is_alone(after);
+    before != b' ' && after != b' ' && (is_single || is_of_word(before) != is_of_word(after))
+}
+
+const fn is_alone(byte: u8) -> bool {
+    matches!(byte, b'(' | b')' | b'[' | b']' | b'{' | b'}' | b',' | b';' | b':')
 }
 
 const fn is_of_word(byte: u8) -> bool {
@@ -70,6 +75,6 @@ mod tests {
         const SOURCE: &str =
             "// What it is: é.\n\nfn f(x: f32) -> f32 { // why\n    // more\n    return x / 2.0 - -x;\n\n}\n";
         const BYTES: [u8; lean_length(SOURCE)] = lean(SOURCE);
-        assert_eq!(str::from_utf8(&BYTES), Ok("fn f(x:f32) ->f32{ \nreturn x/2.0- -x;\n}\n"));
+        assert_eq!(str::from_utf8(&BYTES), Ok("fn f(x:f32)->f32{\nreturn x/2.0- -x;\n}\n"));
     }
 }

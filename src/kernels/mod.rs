@@ -47,7 +47,7 @@ pub static ALL: &[Entry] = &[
     (&matmul::MATMUL, matmul::cases),
     (&mlp_forward::MLP_FORWARD, mlp::cases::of_forward),
     (&mlp_step::MLP_STEP, mlp::cases::of_step),
-    (&optimise::OPTIMISE, mlp::cases::of_update),
+    (&optimise::OPTIMISE, optimise::cases),
     (&random::RANDOM, random::cases),
     (&rational::RATIONAL, rational::cases),
     (&rational_gradient::RATIONAL_GRADIENT, rational::cases_of_gradient),

@@ -4,6 +4,8 @@
 //! lr, scale, root and decay are the step's row of the table at the head of `order`. Where a group of steps makes one update, Σ is over all
 //! of the group's parts, however many steps it has: those before the last add to sums that are kept behind the moments.
 
+mod cases;
+
 use std::any::Any;
 use std::rc::Rc;
 
@@ -11,6 +13,7 @@ use super::common;
 use super::mlp::Params;
 use super::update::optimise;
 use crate::device::{Body, Call, Cost, Dispatch, Info, Kernel, View};
+pub use cases::cases;
 
 /// The `optimise` kernel: inputs order, partials; outputs parameters, moments, control, report.
 pub static OPTIMISE: Kernel = Kernel {
