@@ -62,7 +62,7 @@ export async function start(): Promise<Model> {
   const model = load(block("model"), "the model");
   return {
     info: model.info(),
-    predict: async (rows) => Promise.race([model.predict(...(await named(rows))), dead]),
+    predict: async (rows) => Promise.race([model.predict(...(await named(rows)), undefined), dead]),
     probabilities: async (rows) => Promise.race([model.probabilities(...(await named(rows))), dead]),
   };
 }
