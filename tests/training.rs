@@ -391,3 +391,54 @@ fn half_precision_is_for_plain_perceptrons() {
     assert_eq!(refused(Spec::projective(5, &[8], Head::rational(1), Activation::Tanh)), wanted);
     assert_eq!(refused(Spec::mlp(5, &[129], 1, Activation::Tanh)), wanted);
 }
+
+/// 1 - 8 - 8 - 1 by relu; the first layer's outputs are up to 1e5, the last one's within 1.
+fn steep() -> Model {
+    let spec = Spec::mlp(1, &[8, 8], 1, Activation::Relu);
+    let layout = Layout::of(&spec);
+    let mut parameters = vec![0.0; layout.total];
+    for (parameter, weight) in
+        layout.parameters.iter().filter(|known| known.name.ends_with("weight")).zip([1e5, 1e-3, -1e-4])
+    {
+        parameters[parameter.offset..][..parameter.shape.len()].fill(weight);
+    }
+    Model::new(spec, Loss::Mse, parameters, None)
+}
+
+#[test]
+fn half_precision_refuses_what_is_beyond_it() {
+    for device in devices(&[1]) {
+        let name = &device.info().name;
+        let half = steep().keeping(Precision::F16).unwrap();
+        assert!(block_on(half.outputs(&device, &[0.6, 0.2])).is_ok(), "{name}");
+        let beyond = block_on(half.outputs(&device, &[0.6, -0.3, 0.7])).map_err(|error| error.to_string());
+        let wanted = "precision: row 3 goes beyond 65504, where f16 ends; predict it in f32";
+        assert_eq!(beyond.err().as_deref(), (device.info().device != "cpu").then_some(wanted), "{name}");
+        assert!(block_on(steep().outputs(&device, &[0.7])).unwrap()[0].is_finite(), "{name}");
+    }
+}
+
+#[test]
+fn no_activation_makes_a_number_of_nan() {
+    let activations = [
+        Activation::Relu,
+        Activation::LeakyRelu,
+        Activation::Elu,
+        Activation::Gelu,
+        Activation::Sigmoid,
+        Activation::Silu,
+        Activation::Softplus,
+        Activation::Tanh,
+    ];
+    for device in devices(&[1]) {
+        // The widest is made of recorded operations.
+        for (activation, width) in activations.into_iter().flat_map(|activation| [(activation, 8), (activation, 129)]) {
+            let spec = Spec::mlp(1, &[width, width], 1, activation);
+            let parameters = vec![0.1; Layout::of(&spec).total];
+            let x = [0.5, f32::NAN, -0.5];
+            let z = block_on(Model::new(spec, Loss::Mse, parameters, None).outputs(&device, &x)).unwrap();
+            let is_lost: Vec<bool> = z.iter().map(|z| z.is_nan()).collect();
+            assert_eq!(is_lost, [false, true, false], "{}: {activation:?} {width} wide", device.info().name);
+        }
+    }
+}

@@ -1,9 +1,9 @@
-// What the quads of scratch are: halves, two a word, for devices without a type for them. Held to their ends as in kept_f16.wgsl.
+// What the quads of scratch are: halves, two a word, for devices without a type for them.
 alias Kept = vec2<u32>;
 
 fn wide(quad: Kept) -> vec4<f32> { return vec4<f32>(unpack2x16float(quad.x), unpack2x16float(quad.y)); }
 
 fn narrow(quad: vec4<f32>) -> Kept {
-    let held = clamp(quad, vec4<f32>(-65504.0), vec4<f32>(65504.0));
+    let held = within_half(quad);
     return vec2<u32>(pack2x16float(held.xy), pack2x16float(held.zw));
 }

@@ -179,11 +179,11 @@ rows! {
     /// ln(1 + e^x)
     SOFTPLUS softplus(x) = max(x, 0.0) + log1p(exp(-abs(x))); [vector::softplus] y => [sigmoid(x)] in form::BOUNDED;
     /// max(x, 0); slope 0 at 0
-    RELU relu(x) = max(x, 0.0); y => [gt(x, 0.0)] in form::BOUNDED;
+    RELU relu(x) = select(x, 0.0, x <= 0.0); y => [gt(x, 0.0)] in form::BOUNDED;
     /// x above 0, 0.01 x below
     LEAKY_RELU leaky_relu(x) = select(0.01 * x, x, x > 0.0); y => [0.01 + 0.99 * gt(x, 0.0)] in form::BOUNDED;
     /// x above 0, e^x - 1 below
-    ELU elu(x) = select(expm1(min(x, 0.0)), x, x > 0.0); [vector::elu] y => [select(gt(x, 0.0), 1.0, y + 1.0)] in form::BOUNDED;
+    ELU elu(x) = select(x, expm1(x), x < 0.0); [vector::elu] y => [select(gt(x, 0.0), 1.0, y + 1.0)] in form::BOUNDED;
     /// x · sigmoid(x)
     SILU silu(x) = x * (0.5 + 0.5 * safe_tanh(0.5 * x)); [vector::silu] y => [sigmoid(x) * (1.0 + x * (1.0 - sigmoid(x)))] in form::BOUNDED;
     /// 0.5 x (1 + tanh(√(2/π)(x + 0.044715 x³))), the tanh form

@@ -149,9 +149,18 @@ impl Model {
         Ok(Self { storage, ..Self::new(spec, loss, parameters, preparation) })
     }
 
-    /// The raw outputs [rows, outputs] for encoded inputs [rows, inputs].
+    /// The raw outputs [rows, outputs] for encoded inputs [rows, inputs]. Under f16, an error where a row leaves its range.
     pub async fn outputs(&self, device: &Device, x: &[f32]) -> Result<Vec<f32>> {
-        self.predictor(device)?.run(x).await
+        let outputs = self.predictor(device)?.run(x).await?;
+        if self.precision == Precision::F16
+            && let Some(at) = outputs.iter().position(|value| value.is_nan())
+        {
+            let row = at / self.spec.outputs()? + 1;
+            return Err(Error::new(format!(
+                "precision: row {row} goes beyond 65504, where f16 ends; predict it in f32"
+            )));
+        }
+        Ok(outputs)
     }
 
     /// Decoded pairs for encoded inputs [rows, inputs]; an error for a model that makes none.

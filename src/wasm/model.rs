@@ -37,13 +37,17 @@ impl Model {
         Table::from_matrix("predict", &names, &values)
     }
 
-    /// The model with activations in the precision that was asked for, f32 if none was.
-    fn keeping(&self, precision: &JsValue) -> Result<train::Model> {
+    /// A copy with activations in the precision that was asked for; none if that is f32.
+    fn keeping(&self, precision: &JsValue) -> Result<Option<train::Model>> {
         let name = precision.as_string();
         let known = Precision::ALL.into_iter().find(|(known, _)| name.as_deref() == Some(known));
-        let wanted = || Error::new(format!("predict: precision is {}, wanted one of f32, f16", show(precision)));
-        let asked = if precision.is_undefined() { Precision::F32 } else { known.ok_or_else(wanted)?.1 };
-        self.model.clone().keeping(asked)
+        match known {
+            None if !precision.is_undefined() => {
+                Err(Error::new(format!("predict: precision is {}, wanted one of f32, f16", show(precision))))
+            }
+            Some((_, asked @ Precision::F16)) => self.model.clone().keeping(asked).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// A table of columns, each of numbers or of texts; one of a single cell has it in every row.
@@ -85,8 +89,8 @@ impl Model {
     /// `{ value, bottom, gap, fault }`: 1 where there is no value, where it is near a pole, where something went wrong.
     pub async fn predict(&self, x: JsValue, source: String, precision: JsValue) -> Answer {
         let table = self.rows(&x, &source).map_err(thrown)?;
-        let model = self.keeping(&precision).map_err(thrown)?;
-        let predictions = model.predict(&self.device, &table).await.map_err(thrown)?;
+        let kept = self.keeping(&precision).map_err(thrown)?;
+        let predictions = kept.as_ref().unwrap_or(&self.model).predict(&self.device, &table).await.map_err(thrown)?;
         let (mut names, mut values) = (Array::new(), Vec::with_capacity(predictions.len()));
         let mut flags = [const { Vec::new() }; 3];
         for prediction in &predictions {

@@ -216,7 +216,7 @@ export interface PredictOptions {
   masks?: "bytes" | "words";
   /**
    * What a GPU keeps activations in between layers; `f16` is half the memory: a type of its own where it has one, two packed into a word
-   * elsewhere. Within some 0.2 % of a model's usual values, held to ±65,504; weights and sums are f32, and so is all that the CPU does. For
+   * elsewhere. Within some 0.2 % of a model's usual values; a row that goes beyond ±65,504 is refused. Weights and sums are f32, and so is all that the CPU does. For
    * plain perceptrons up to 128 wide; refused for others, for what is ⊥ is decided in f32.
    */
   precision?: "f32" | "f16";

@@ -79,11 +79,11 @@ impl Grain {
 
 /// What scratch keeps a quad as: its words, and how the kernel says it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Kept(pub usize, pub &'static str);
+pub(super) struct Kept(pub usize, pub &'static [&'static str]);
 
-pub(super) static WORDS: Kept = Kept(4, crate::wgsl!("common/kept_f32"));
-static HALVES: Kept = Kept(2, crate::wgsl!("common/kept_f16"));
-static PACKED: Kept = Kept(2, crate::wgsl!("common/kept_packed"));
+pub(super) static WORDS: Kept = Kept(4, &[crate::wgsl!("common/kept_f32")]);
+static HALVES: Kept = Kept(2, &[crate::wgsl!("common/kept_f16"), crate::wgsl!("common/halves")]);
+static PACKED: Kept = Kept(2, &[crate::wgsl!("common/kept_packed"), crate::wgsl!("common/halves")]);
 
 impl Kept {
     pub(super) fn of(info: &Info, precision: Precision) -> &'static Self {

@@ -178,7 +178,7 @@ pub enum Precision {
     /// As the CPU always has them.
     #[default]
     F32,
-    /// Half the memory of a GPU: its own type where it has one, two packed into a word elsewhere. Held to ±65,504.
+    /// Half the memory of a GPU: its own type where it has one, two packed into a word elsewhere. Beyond ±65,504 they are NaN.
     F16,
 }
 
@@ -334,8 +334,8 @@ impl Choice {
 impl Body for Choice {
     fn wgsl(&self) -> String {
         let Kept(_, kept) = self.kept;
-        let mut fragments =
-            vec![(*kept).to_owned(), self.grain.wgsl(self.loss.is_some()), self.activation.wgsl().to_owned()];
+        let mut fragments: Vec<String> = kept.iter().map(|&fragment| fragment.to_owned()).collect();
+        fragments.extend([self.grain.wgsl(self.loss.is_some()), self.activation.wgsl().to_owned()]);
         match (&self.head, self.loss) {
             (Some(head), loss) => fragments.extend(head.wgsl(loss)),
             (None, Some(loss)) => fragments.extend(loss.wgsl().map(str::to_owned)),
