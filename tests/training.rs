@@ -373,7 +373,7 @@ fn half_precision_predicts_nearly_the_same() {
         let model = Model::new(spec, settings.loss, block_on(trainer.parameters()).unwrap(), None);
         let x = noise(5 * 999, 7);
         let whole = block_on(model.outputs(&device, &x)).unwrap();
-        let half = block_on(model.keeping(Precision::F16).unwrap().outputs(&device, &x)).unwrap();
+        let half = block_on(model.outputs_in(&device, &x, Precision::F16)).unwrap();
         let apart = whole.iter().zip(&half).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         // The cpu has f32 alone; a GPU's difference says that its activations were halves.
         let is_right = if device.info().device == "cpu" { apart == 0.0 } else { apart > 0.0 && apart < 4e-3 };
@@ -385,7 +385,8 @@ fn half_precision_predicts_nearly_the_same() {
 fn half_precision_is_for_plain_perceptrons() {
     let refused = |spec: Spec| {
         let parameters = vec![0.0; Layout::of(&spec).total];
-        Model::new(spec, Loss::Mse, parameters, None).keeping(Precision::F16).unwrap_err().to_string()
+        let model = Model::new(spec, Loss::Mse, parameters, None);
+        block_on(model.outputs_in(&Device::cpu(1), &[0.0; 5], Precision::F16)).unwrap_err().to_string()
     };
     let wanted = "precision: f16 is for plain perceptrons up to 128 wide; this model predicts in f32";
     assert_eq!(refused(Spec::projective(5, &[8], Head::rational(1), Activation::Tanh)), wanted);
@@ -409,9 +410,9 @@ fn steep() -> Model {
 fn half_precision_refuses_what_is_beyond_it() {
     for device in devices(&[1]) {
         let name = &device.info().name;
-        let half = steep().keeping(Precision::F16).unwrap();
-        assert!(block_on(half.outputs(&device, &[0.6, 0.2])).is_ok(), "{name}");
-        let beyond = block_on(half.outputs(&device, &[0.6, -0.3, 0.7])).map_err(|error| error.to_string());
+        let half = |x: &[f32]| block_on(steep().outputs_in(&device, x, Precision::F16));
+        assert!(half(&[0.6, 0.2]).is_ok(), "{name}");
+        let beyond = half(&[0.6, -0.3, 0.7]).map_err(|error| error.to_string());
         let wanted = "precision: row 3 goes beyond 65504, where f16 ends; predict it in f32";
         assert_eq!(beyond.err().as_deref(), (device.info().device != "cpu").then_some(wanted), "{name}");
         assert!(block_on(steep().outputs(&device, &[0.7])).unwrap()[0].is_finite(), "{name}");

@@ -13,7 +13,7 @@ use crate::export::validate_bundle;
 use crate::io::csv::{self, Values};
 use crate::io::{Cells, Table};
 use crate::scm::strict::{self, Range};
-use crate::train::{Factor, Model, Precision, Prediction};
+use crate::train::{Asked, Factor, Model, Precision, Prediction};
 use crate::{Device, Result, host};
 
 #[derive(clap::Args)]
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args) -> Answer {
     if let Some(out) = &args.out {
         host::check_writable(out)?;
     }
-    let model = load(&args.model)?.keeping(args.precision)?;
+    let model = load(&args.model)?;
     model.preparation()?;
     if model.spec.head().is_none() {
         let idle = [("valid", !args.valid.is_empty()), ("range", args.range)];
@@ -59,7 +59,8 @@ pub(super) fn run(args: &Args) -> Answer {
     let table = read(&args.file, args.heading.header())?;
     let device = args.hardware.open()?;
     let factors: Vec<Factor> = args.valid.iter().map(|valid| valid.factor(&table)).collect::<Result<_>>()?;
-    let predictions = block_on(model.predict_where(&device, &table, &factors))?;
+    let predictions =
+        block_on(model.predict_as(&device, &table, Asked { factors: &factors, precision: args.precision }))?;
     let ranges = if args.range { block_on(ranges(&model, &device, &table, &factors))? } else { Vec::new() };
     let copied = if args.with_inputs { Some(&table) } else { None };
     let text = written(copied, &predictions, &ranges);

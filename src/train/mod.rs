@@ -28,7 +28,7 @@ pub use data::{Data, Examples};
 pub use events::{EpochReport, Event, Flow, Outcome, PairReport, Stop};
 pub use lift::{Label, lift, lift_labels};
 pub use metrics::{Metrics, largest};
-pub use model::{Model, Prediction};
+pub use model::{Asked, Model, Prediction};
 pub use monitor::{Monitor, Rates, Seen};
 pub use predictor::Factor;
 pub use profile::LayerShares;

@@ -9,7 +9,7 @@ use crate::host::number;
 use crate::io::tensors::{self, Tensors};
 use crate::io::{Preparation, Table};
 use crate::json::{Json, Record};
-use crate::kernels::mlp::{Mlp, Precision};
+use crate::kernels::mlp::Precision;
 use crate::kernels::strict::{Decoded, MAX_FACTORS};
 use crate::loss::Loss;
 use crate::nn::{Layout, Spec};
@@ -28,8 +28,15 @@ pub struct Model {
     pub preparation: Option<Preparation>,
     /// What the weights were in the file that it was read from.
     pub storage: Storage,
-    /// What its activations are while it predicts; no part of its file.
-    precision: Precision,
+}
+
+/// How a model is asked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked<'a> {
+    /// Numbers for each row: ⊥ wherever one is near 0. For models with poles.
+    pub factors: &'a [Factor],
+    /// What activations are. f16 is for plain perceptrons up to 128 wide: what is ⊥ is decided in f32.
+    pub precision: Precision,
 }
 
 /// What the file says in words, beside the tensors.
@@ -54,21 +61,11 @@ const KEY: &str = "meromorph";
 impl Model {
     /// A model of flat parameters in the layout's order.
     pub fn new(spec: Spec, loss: Loss, parameters: Vec<f32>, preparation: Option<Preparation>) -> Self {
-        Self { spec, loss, parameters, preparation, storage: Storage::F32, precision: Precision::F32 }
-    }
-
-    /// The same, predicting with activations in `precision`. Refuses f16 for any but plain perceptrons up to 128 wide: what is ⊥ is decided in f32.
-    pub fn keeping(self, precision: Precision) -> Result<Self> {
-        let is_plain = self.spec.head().is_none() && Mlp::of(&self.spec, &Layout::of(&self.spec)).is_some();
-        if precision == Precision::F16 && !is_plain {
-            let wanted = "is for plain perceptrons up to 128 wide";
-            return Err(Error::new(format!("precision: f16 {wanted}; this model predicts in f32")));
-        }
-        Ok(Self { precision, ..self })
+        Self { spec, loss, parameters, preparation, storage: Storage::F32 }
     }
 
     fn predictor(&self, device: &Device) -> Result<Predictor> {
-        Ok(Predictor::new(device, &self.spec, &self.parameters)?.keeping(self.precision))
+        Predictor::new(device, &self.spec, &self.parameters)
     }
 
     /// The file's bytes, weights as f32.
@@ -149,18 +146,26 @@ impl Model {
         Ok(Self { storage, ..Self::new(spec, loss, parameters, preparation) })
     }
 
-    /// The raw outputs [rows, outputs] for encoded inputs [rows, inputs]. Under f16, an error where a row leaves its range.
+    /// The raw outputs [rows, outputs] for encoded inputs [rows, inputs].
     pub async fn outputs(&self, device: &Device, x: &[f32]) -> Result<Vec<f32>> {
-        let outputs = self.predictor(device)?.run(x).await?;
-        if self.precision == Precision::F16
-            && let Some(at) = outputs.iter().position(|value| value.is_nan())
-        {
-            let row = at / self.spec.outputs()? + 1;
-            return Err(Error::new(format!(
-                "precision: row {row} goes beyond 65504, where f16 ends; predict it in f32"
-            )));
+        self.outputs_in(device, x, Precision::F32).await
+    }
+
+    /// The same with activations in `precision`. Refuses f16 for any but plain perceptrons up to 128 wide, and where a row leaves its range.
+    pub async fn outputs_in(&self, device: &Device, x: &[f32], precision: Precision) -> Result<Vec<f32>> {
+        let refused = |what: String| Err(Error::new(format!("precision: {what}")));
+        let predictor = self.predictor(device)?.keeping(precision);
+        if precision == Precision::F16 && !predictor.is_plain() {
+            return refused("f16 is for plain perceptrons up to 128 wide; this model predicts in f32".into());
         }
-        Ok(outputs)
+        let outputs = predictor.run(x).await?;
+        match outputs.iter().position(|value| value.is_nan()) {
+            Some(at) if precision == Precision::F16 => {
+                let row = at * (x.len() / self.spec.inputs) / outputs.len() + 1;
+                refused(format!("row {row} goes beyond 65504, where f16 ends; predict it in f32"))
+            }
+            _ => Ok(outputs),
+        }
     }
 
     /// Decoded pairs for encoded inputs [rows, inputs]; an error for a model that makes none.
@@ -177,15 +182,16 @@ impl Model {
 
     /// Encodes a table, predicts every row and tells each in the target's own terms.
     pub async fn predict(&self, device: &Device, table: &Table) -> Result<Vec<Prediction>> {
-        self.predict_where(device, table, &[]).await
+        self.predict_as(device, table, Asked::default()).await
     }
 
-    /// The same, and ⊥ wherever a validity factor, a number for each row, is near 0. Refuses factors for a model that cannot say ⊥.
-    pub async fn predict_where(&self, device: &Device, table: &Table, factors: &[Factor]) -> Result<Vec<Prediction>> {
+    /// The same as asked. Refuses factors for a model that cannot say ⊥, and f16 for one that can.
+    pub async fn predict_as(&self, device: &Device, table: &Table, asked: Asked<'_>) -> Result<Vec<Prediction>> {
+        let Asked { factors, precision } = asked;
         let preparation = self.preparation()?;
         let rows: Vec<u32> = (0..table.rows() as u32).collect();
         let x = preparation.encode(table, &rows)?;
-        if self.spec.head().is_some() {
+        if self.spec.head().is_some() && precision == Precision::F32 {
             let decoded = self.decoded_where(device, &x, factors).await?;
             let tell = |at: usize| Prediction::Decoded {
                 value: (!decoded.is_bottom(at)).then(|| preparation.decode_target(decoded.value[at])),
@@ -194,12 +200,12 @@ impl Model {
             };
             return Ok((0..decoded.value.len()).map(tell).collect());
         }
-        if !factors.is_empty() {
+        if !factors.is_empty() && self.spec.head().is_none() {
             return Err(Error::new(
                 "predict: validity factors belong to models with poles; this one always gives a value",
             ));
         }
-        let outputs = self.outputs(device, &x).await?;
+        let outputs = self.outputs_in(device, &x, precision).await?;
         let levels = preparation.target.levels();
         let tell = |row: &[f32]| match levels {
             [] => Prediction::Number(preparation.decode_target(row[0])),

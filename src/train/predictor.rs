@@ -41,6 +41,11 @@ impl Predictor {
         Self { precision, ..self }
     }
 
+    /// Whether it is a perceptron that the fused kernels take, without a head.
+    pub(super) fn is_plain(&self) -> bool {
+        self.fused.is_some() && self.spec.head().is_none()
+    }
+
     /// Outputs [rows, outputs] for inputs [rows, inputs].
     pub(super) async fn run(&self, x: &[f32]) -> Result<Vec<f32>> {
         let mut all = Vec::with_capacity(x.len() / self.spec.inputs * self.spec.outputs()?);

@@ -9,7 +9,7 @@ use crate::Device;
 use crate::error::{Error, Result};
 use crate::io::{Column, Feature, Header, Table, read_plain};
 use crate::nn::Layout;
-use crate::train::{self, Precision, Prediction};
+use crate::train::{self, Asked, Precision, Prediction};
 
 /// A trained model.
 #[wasm_bindgen]
@@ -35,19 +35,6 @@ impl Model {
         let values = numbers(x).ok_or_else(wanted)?;
         let names: Vec<String> = self.model.preparation()?.names().map(str::to_owned).collect();
         Table::from_matrix("predict", &names, &values)
-    }
-
-    /// A copy with activations in the precision that was asked for; none if that is f32.
-    fn keeping(&self, precision: &JsValue) -> Result<Option<train::Model>> {
-        let name = precision.as_string();
-        let known = Precision::ALL.into_iter().find(|(known, _)| name.as_deref() == Some(known));
-        match known {
-            None if !precision.is_undefined() => {
-                Err(Error::new(format!("predict: precision is {}, wanted one of f32, f16", show(precision))))
-            }
-            Some((_, asked @ Precision::F16)) => self.model.clone().keeping(asked).map(Some),
-            _ => Ok(None),
-        }
     }
 
     /// A table of columns, each of numbers or of texts; one of a single cell has it in every row.
@@ -89,8 +76,8 @@ impl Model {
     /// `{ value, bottom, gap, fault }`: 1 where there is no value, where it is near a pole, where something went wrong.
     pub async fn predict(&self, x: JsValue, source: String, precision: JsValue) -> Answer {
         let table = self.rows(&x, &source).map_err(thrown)?;
-        let kept = self.keeping(&precision).map_err(thrown)?;
-        let predictions = kept.as_ref().unwrap_or(&self.model).predict(&self.device, &table).await.map_err(thrown)?;
+        let asked = Asked { precision: activations(&precision).map_err(thrown)?, ..Asked::default() };
+        let predictions = self.model.predict_as(&self.device, &table, asked).await.map_err(thrown)?;
         let (mut names, mut values) = (Array::new(), Vec::with_capacity(predictions.len()));
         let mut flags = [const { Vec::new() }; 3];
         for prediction in &predictions {
@@ -131,6 +118,16 @@ impl Model {
     /// The bytes of its file.
     pub fn save(&self) -> Answer<Uint8Array> {
         Ok(Uint8Array::from(self.model.save().map_err(thrown)?.as_slice()))
+    }
+}
+
+/// The precision that was asked for, f32 if none was.
+fn activations(precision: &JsValue) -> Result<Precision> {
+    match precision.as_string().as_deref() {
+        Some("f16") => Ok(Precision::F16),
+        Some("f32") => Ok(Precision::F32),
+        None if precision.is_undefined() => Ok(Precision::F32),
+        _ => Err(Error::new(format!("predict: precision is {}, wanted one of f32, f16", show(precision)))),
     }
 }
 
