@@ -151,3 +151,10 @@ pub fn product(
         );
     }
 }
+
+/// A number that the kernels use again and again: as it is.
+#[expect(clippy::inline_always, reason = "one number of the kernels")]
+#[inline(always)]
+pub fn kept(x: &'static f32) -> f32 {
+    *x
+}

@@ -81,6 +81,14 @@ pub fn vectorize<Op: pulp::WithSimd>(op: Op) -> Op::Output {
     pulp::Simd::vectorize(simd, op)
 }
 
+/// A number that the kernels use again and again: from memory, in one instruction, for V8 makes a constant of four lanes in three, anew at each use.
+#[expect(clippy::inline_always, unsafe_code, reason = "one number of the kernels, read through a pointer")]
+#[inline(always)]
+pub fn kept(x: &'static f32) -> f32 {
+    // SAFETY: a reference is readable.
+    unsafe { std::ptr::from_ref(x).read_volatile() }
+}
+
 /// The larger of the two; x where x is NaN. The instruction of that name takes eight on x86-64, for NaN's sake; this one takes one.
 #[expect(clippy::inline_always, reason = "one instruction of the kernels")]
 #[inline(always)]

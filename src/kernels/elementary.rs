@@ -5,7 +5,7 @@
     reason = "generic over the instruction set: must land inside the function that enables it"
 )]
 
-use super::simd::{at_least, at_most, fma, fnma, horner, shift_left, shift_right};
+use super::simd::{at_least, at_most, constant, fma, fnma, horner, shift_left, shift_right};
 use pulp::Simd;
 use std::f32::consts::{FRAC_2_PI, LOG2_E};
 
@@ -19,20 +19,24 @@ const HALF_PI: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_79e-8];
 pub const ANGLE_LIMIT: f32 = 1e4;
 
 #[inline(always)]
-fn clamp<S: Simd>(simd: S, x: S::f32s, low: f32, high: f32) -> S::f32s {
-    at_most(simd, simd.splat_f32s(high), at_least(simd, simd.splat_f32s(low), x))
+fn clamp<S: Simd>(simd: S, x: S::f32s, low: &'static f32, high: &'static f32) -> S::f32s {
+    at_most(simd, constant(simd, high), at_least(simd, constant(simd, low), x))
 }
 
 /// (n + ROUND, n, exp(r) - 1 as r + r^2 P(r)) with x = n ln 2 + r.
 #[inline(always)]
 fn reduce<S: Simd>(simd: S, x: S::f32s) -> (S::f32s, S::f32s, S::f32s) {
-    let round = simd.splat_f32s(ROUND);
-    let shifted = fma(simd, x, simd.splat_f32s(LOG2_E), round);
+    let round = constant(simd, &ROUND);
+    let shifted = fma(simd, x, constant(simd, &LOG2_E), round);
     let n = simd.sub_f32s(shifted, round);
-    let r = fnma(simd, n, simd.splat_f32s(LN2[0]), x);
-    let r = fnma(simd, n, simd.splat_f32s(LN2[1]), r);
-    let p = horner(simd, r, [1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5]);
-    (shifted, n, fma(simd, simd.mul_f32s(r, r), p, r))
+    let r = fma(simd, n, constant(simd, &-LN2[0]), x);
+    let r = fma(simd, n, constant(simd, &-LN2[1]), r);
+    // By Estrin's scheme: three products after one another, Horner's would be six.
+    let square = simd.mul_f32s(r, r);
+    let pair = |high, low| fma(simd, constant(simd, high), r, constant(simd, low));
+    let p = fma(simd, pair(&1.987_569_1e-4, &1.398_199_9e-3), square, pair(&8.333_452e-3, &4.166_579_6e-2));
+    let p = fma(simd, p, square, pair(&1.666_666_5e-1, &0.5));
+    (shifted, n, fma(simd, square, p, r))
 }
 
 /// x * 2^n for the n in the low bits of n + ROUND, where the result is a normal number.
@@ -45,15 +49,15 @@ fn scale<S: Simd>(simd: S, x: S::f32s, shifted: S::f32s) -> S::f32s {
 /// exp(x) for x held to [-87, 88]: half the work of [`exp`], for what is then added to 1.
 #[inline(always)]
 pub fn exp_bounded<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
-    let (shifted, _, m) = reduce(simd, clamp(simd, x, -87.0, 88.0));
-    scale(simd, simd.add_f32s(m, simd.splat_f32s(1.0)), shifted)
+    let (shifted, _, m) = reduce(simd, clamp(simd, x, &-87.0, &88.0));
+    scale(simd, simd.add_f32s(m, constant(simd, &1.0)), shifted)
 }
 
 /// exp(x), infinite above 88.72, gradual underflow to 0 below -87.3.
 #[inline(always)]
 pub fn exp<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let (one, round) = (simd.splat_f32s(1.0), simd.splat_f32s(ROUND));
-    let (_, n, m) = reduce(simd, clamp(simd, x, -105.0, 90.0));
+    let (_, n, m) = reduce(simd, clamp(simd, x, &-105.0, &90.0));
     let half = fma(simd, n, simd.splat_f32s(0.5), round);
     let rest = simd.add_f32s(simd.sub_f32s(n, simd.sub_f32s(half, round)), round);
     let y = simd.mul_f32s(simd.add_f32s(m, one), scale(simd, one, half));
@@ -64,7 +68,7 @@ pub fn exp<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
 #[inline(always)]
 pub fn exp_minus_one<S: Simd>(simd: S, x: S::f32s) -> (S::f32s, S::f32s) {
     let one = simd.splat_f32s(1.0);
-    let (shifted, n, m) = reduce(simd, clamp(simd, x, -87.0, 88.0));
+    let (shifted, n, m) = reduce(simd, clamp(simd, x, &-87.0, &88.0));
     let e = scale(simd, simd.add_f32s(m, one), shifted);
     let near = simd.equal_f32s(n, simd.splat_f32s(0.0));
     (simd.select_f32s(near, m, simd.sub_f32s(e, one)), e)
@@ -99,7 +103,7 @@ fn ln_reduced<S: Simd>(simd: S, m: S::f32s, e: S::f32s) -> S::f32s {
     let p = horner(
         simd,
         m,
-        [
+        &[
             7.037_683_6e-2,
             -1.151_461e-1,
             1.167_699_9e-1,
@@ -132,7 +136,7 @@ pub fn ln_one_plus<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
 /// 1 / (1 + exp(-x)).
 #[inline(always)]
 pub fn sigmoid<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
-    let one = simd.splat_f32s(1.0);
+    let one = constant(simd, &1.0);
     let e = exp_bounded(simd, simd.neg_f32s(x));
     simd.div_f32s(one, simd.add_f32s(one, e))
 }
@@ -143,7 +147,7 @@ pub fn tanh<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let one = simd.splat_f32s(1.0);
     let size = simd.abs_f32s(x);
     let square = simd.mul_f32s(x, x);
-    let p = horner(simd, square, [-5.704_988_7e-3, 2.063_909e-2, -5.373_971_6e-2, 1.333_144_2e-1, -3.333_328e-1]);
+    let p = horner(simd, square, &[-5.704_988_7e-3, 2.063_909e-2, -5.373_971_6e-2, 1.333_144_2e-1, -3.333_328e-1]);
     let near = fma(simd, simd.mul_f32s(p, square), size, size);
     let e = exp_bounded(simd, simd.add_f32s(size, size));
     let far = simd.sub_f32s(one, simd.div_f32s(simd.splat_f32s(2.0), simd.add_f32s(e, one)));
@@ -168,14 +172,14 @@ pub fn erf<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let p = horner(
         simd,
         square,
-        [-5.967_617e-4, 4.991_194_2e-3, -2.676_813_5e-2, 1.128_199_2e-1, -3.761_253_4e-1, 1.283_791_7e-1],
+        &[-5.967_617e-4, 4.991_194_2e-3, -2.676_813_5e-2, 1.128_199_2e-1, -3.761_253_4e-1, 1.283_791_7e-1],
     );
     let near = fma(simd, p, x, x);
     let t = at_most(simd, simd.splat_f32s(4.0), simd.abs_f32s(x));
     let q = horner(
         simd,
         t,
-        [
+        &[
             -1.728_534_7e-5,
             3.831_971_3e-4,
             -3.883_964_4e-3,
@@ -200,9 +204,9 @@ pub fn sine<S: Simd>(simd: S, x: S::f32s, quarter: u32) -> S::f32s {
     let r = fnma(simd, n, simd.splat_f32s(HALF_PI[1]), r);
     let r = fnma(simd, n, simd.splat_f32s(HALF_PI[2]), r);
     let square = simd.mul_f32s(r, r);
-    let s = horner(simd, square, [-1.951_529_6e-4, 8.332_161e-3, -1.666_665_5e-1]);
+    let s = horner(simd, square, &[-1.951_529_6e-4, 8.332_161e-3, -1.666_665_5e-1]);
     let s = fma(simd, simd.mul_f32s(s, square), r, r);
-    let c = horner(simd, square, [2.443_315_7e-5, -1.388_731_6e-3, 4.166_664_6e-2]);
+    let c = horner(simd, square, &[2.443_315_7e-5, -1.388_731_6e-3, 4.166_664_6e-2]);
     let c = fma(simd, simd.mul_f32s(c, square), square, fnma(simd, square, simd.splat_f32s(0.5), simd.splat_f32s(1.0)));
     let turn = simd.add_u32s(simd.transmute_u32s_f32s(shifted), simd.splat_u32s(quarter));
     let odd = simd.equal_u32s(simd.and_u32s(turn, simd.splat_u32s(1)), simd.splat_u32s(1));

@@ -9,6 +9,22 @@
 use crate::host;
 use pulp::{Simd, WithSimd};
 
+/// The body for every index below a constant of at most 10, written out. A loop would do where the compiler is free to unroll it; the browser
+/// build asks it for few bytes, and sums in a loop are sums in memory.
+macro_rules! each {
+    ($index:ident < $count:ident $body:block) => {
+        const { assert!($count <= 10, "each: more bodies than are written out") };
+        each!(@ $index < $count $body: 0 1 2 3 4 5 6 7 8 9)
+    };
+    (@ $index:ident < $count:ident $body:block: $($at:literal)+) => {
+        $(if $at < $count {
+            let $index = $at;
+            $body
+        })+
+    };
+}
+pub(crate) use each;
+
 /// Runs `op` with the best instruction set of this machine.
 #[inline]
 pub fn dispatch<Op: WithSimd>(op: Op) -> Op::Output {
@@ -69,15 +85,21 @@ pub fn at_most<S: Simd>(simd: S, high: S::f32s, x: S::f32s) -> S::f32s {
     }
 }
 
+/// x in every lane.
+#[inline(always)]
+pub fn constant<S: Simd>(simd: S, x: &'static f32) -> S::f32s {
+    simd.splat_f32s(host::kept(x))
+}
+
 /// The polynomial with `coefficients`, highest power first.
 #[inline(always)]
-pub fn horner<S: Simd, const N: usize>(simd: S, x: S::f32s, coefficients: [f32; N]) -> S::f32s {
-    let mut sum = simd.splat_f32s(coefficients[0]);
-    let mut i = 1;
-    while i < N {
-        sum = fma(simd, sum, x, simd.splat_f32s(coefficients[i]));
-        i += 1;
-    }
+pub fn horner<S: Simd, const N: usize>(simd: S, x: S::f32s, coefficients: &'static [f32; N]) -> S::f32s {
+    let mut sum = constant(simd, &coefficients[0]);
+    each!(i < N {
+        if i > 0 {
+            sum = fma(simd, sum, x, constant(simd, &coefficients[i]));
+        }
+    });
     sum
 }
 

@@ -7,7 +7,7 @@
 
 use super::Activation;
 use crate::kernels::elementary::{exp_minus_one, sigmoid, softplus, tanh};
-use crate::kernels::simd::{at_least, fma, fnma, load, store};
+use crate::kernels::simd::{at_least, constant, fma, fnma, load, store};
 use pulp::{Simd, WithSimd};
 
 /// Turns z into f(z) in place and writes f'(z) to `slopes`; both of the same length, a multiple of `PAD`.
@@ -72,7 +72,7 @@ macro_rules! curves {
         impl Curve for $name {
             #[inline(always)]
             fn at<S: Simd>($simd: S, $z: S::f32s) -> (S::f32s, S::f32s) {
-                let $one = $simd.splat_f32s(1.0);
+                let $one = constant($simd, &1.0);
                 $body
             }
         }

@@ -6,10 +6,11 @@
     reason = "generic over the instruction set: must land inside the function that enables it"
 )]
 
-use crate::kernels::simd::{fma, load};
+use crate::kernels::simd::{each, fma, load};
 use pulp::Simd;
 
-/// False in wasm, the only 32-bit target that matters: V8 spills more than eight sums (6 x 2 takes 1.5 times as long as 4 x 2).
+/// Whether 6 x 4 sums find registers. Not in wasm, the only 32-bit target that matters, whatever it promises: an x86-64 has 16 for it, and 6 x 2
+/// sums with what they are made of take 15, if the compiler leaves the loads beside their products (`web/build.mjs`).
 const WIDE: bool = usize::BITS == 64;
 
 /// left[r, k] = at[r * row + k * step].
@@ -55,28 +56,22 @@ pub(super) unsafe fn product<S: Simd, E: Ends>(
     // SAFETY: by the caller; the blocks below cover the rows, over by fewer than a block, and the vectors exactly.
     unsafe {
         while WIDE && S::REGISTER_COUNT == 32 && v + 4 <= vectors {
-            column::<S, E, 6, 3, 4>(simd, rows, v * S::F32_LANES, depth, left, right, ends);
+            column::<S, E, 4>(simd, rows, v * S::F32_LANES, depth, left, right, ends);
             v += 4;
         }
-        while WIDE && v + 2 <= vectors {
-            column::<S, E, 6, 3, 2>(simd, rows, v * S::F32_LANES, depth, left, right, ends);
-            v += 2;
-        }
         while v + 2 <= vectors {
-            column::<S, E, 4, 1, 2>(simd, rows, v * S::F32_LANES, depth, left, right, ends);
+            column::<S, E, 2>(simd, rows, v * S::F32_LANES, depth, left, right, ends);
             v += 2;
         }
-        if v < vectors && WIDE {
-            column::<S, E, 6, 3, 1>(simd, rows, v * S::F32_LANES, depth, left, right, ends);
-        } else if v < vectors {
-            column::<S, E, 4, 1, 1>(simd, rows, v * S::F32_LANES, depth, left, right, ends);
+        if v < vectors {
+            column::<S, E, 1>(simd, rows, v * S::F32_LANES, depth, left, right, ends);
         }
     }
 }
 
-/// V vectors of columns, all rows: blocks of R, then H or 1 where no more are left.
+/// V vectors of columns, all rows: blocks of 6, then 3 or 1 where no more are left.
 #[inline(always)]
-unsafe fn column<S: Simd, E: Ends, const R: usize, const H: usize, const V: usize>(
+unsafe fn column<S: Simd, E: Ends, const V: usize>(
     simd: S,
     rows: usize,
     column: usize,
@@ -88,30 +83,16 @@ unsafe fn column<S: Simd, E: Ends, const R: usize, const H: usize, const V: usiz
     let mut r = 0;
     // SAFETY: by the caller of `product`.
     unsafe {
-        while r + H < rows {
-            block::<S, E, R, V>(simd, r, column, depth, left, right, ends);
-            r += R;
+        while r + 3 < rows {
+            block::<S, E, 6, V>(simd, r, column, depth, left, right, ends);
+            r += 6;
         }
         if r + 1 < rows {
-            block::<S, E, H, V>(simd, r, column, depth, left, right, ends);
+            block::<S, E, 3, V>(simd, r, column, depth, left, right, ends);
         } else if r < rows {
             block::<S, E, 1, V>(simd, r, column, depth, left, right, ends);
         }
     }
-}
-
-/// The body for every index below a constant of at most 6, written out. A loop would do where the compiler is free to unroll it; the browser
-/// build asks it for few bytes, and sums in a loop are sums in memory.
-macro_rules! each {
-    ($index:ident < $count:ident $body:block) => {
-        each!(@ $index < $count $body: 0 1 2 3 4 5)
-    };
-    (@ $index:ident < $count:ident $body:block: $($at:literal)+) => {
-        $(if $at < $count {
-            let $index = $at;
-            $body
-        })+
-    };
 }
 
 #[inline(always)]

@@ -11,7 +11,7 @@ use super::loss::{Grade, Sums};
 use super::plan::{Place, Plan, SLACK, Shape};
 use super::product::{Ends, Left, Right, product};
 use super::{Activation, Loss};
-use crate::kernels::simd::{load, store};
+use crate::kernels::simd::{each, load, store};
 use pulp::{Simd, WithSimd};
 
 /// One part's share of the batch: all its tiles, into its row of the partial sums.
@@ -43,6 +43,7 @@ impl WithSimd for Train<'_> {
             return partial.fill(0.0);
         }
         clear_gaps(p, partial);
+        clear(plan, own);
         let mut sums = Sums::default();
         for (t, rows) in self.rows.chunks(plan.tile).enumerate() {
             gather(plan, self.x, rows, own);
@@ -97,6 +98,7 @@ impl WithSimd for Predict<'_> {
     fn with_simd<S: Simd>(self, simd: S) {
         let Predict { p, plan, own, .. } = self;
         let (inputs, answers) = (p.inputs as usize, p.answers());
+        clear(plan, own);
         let numbers: [u32; super::plan::TILE] = std::array::from_fn(|i| i as u32);
         for (x, out) in self.x.chunks(plan.tile * inputs).zip(self.out.chunks_mut(plan.tile * answers)) {
             let rows = &numbers[..x.len() / inputs];
@@ -127,15 +129,25 @@ fn clear_gaps(p: &Shape, partial: &mut [f32]) {
     partial[end..total + 64].fill(0.0);
 }
 
-/// Copies the tile's rows of x, padded with zeros, behind them as many zero rows as a block of rows may run over.
+/// Zeros where the tiles' rows of x will stand: what pads them, and the rows that a block may run over the last by, are not written again.
+#[inline(always)]
+fn clear(plan: &Plan, own: &mut [f32]) {
+    let Place { input_stride, input, .. } = plan.places()[0];
+    own[input..][..(plan.tile + SLACK) * input_stride].fill(0.0);
+}
+
+/// Copies the tile's rows of x to their places; by fours, for the browser build leaves it to us.
 #[inline(always)]
 fn gather(plan: &Plan, x: &[f32], rows: &[u32], own: &mut [f32]) {
     let Place { inputs, input_stride, input, .. } = plan.places()[0];
-    let tile = &mut own[input..][..(rows.len() + SLACK) * input_stride];
-    tile.fill(0.0);
+    let tile = &mut own[input..][..rows.len() * input_stride];
     for (out, &row) in tile.chunks_exact_mut(input_stride).zip(rows) {
-        let x = &x[row as usize * inputs..][..inputs];
-        for (out, x) in out.iter_mut().zip(x) {
+        let (quads, rest) = x[row as usize * inputs..][..inputs].as_chunks::<4>();
+        let (out_quads, out_rest) = out[..inputs].as_chunks_mut::<4>();
+        for (out, quad) in out_quads.iter_mut().zip(quads) {
+            *out = *quad;
+        }
+        for (out, x) in out_rest.iter_mut().zip(rest) {
             *out = *x;
         }
     }
@@ -324,16 +336,24 @@ impl Ends for Accumulate {
     }
 }
 
+/// Four vectors at a time, since one sum alone waits for itself.
 #[inline(always)]
 fn bias_gradient<S: Simd>(simd: S, delta: &[f32], stride: usize, rows: usize, fresh: bool, out: &mut [f32]) {
-    assert!(delta.len() >= rows * stride && stride >= out.len());
-    for (v, out) in out.chunks_mut(S::F32_LANES).enumerate() {
-        let mut sum = simd.splat_f32s(0.0);
-        for row in 0..rows {
-            // SAFETY: row < rows and rows are padded to whole vectors.
-            sum = simd.add_f32s(sum, unsafe { load::<S>(delta.as_ptr().add(row * stride + v * S::F32_LANES)) });
+    const V: usize = 4;
+    assert!(delta.len() >= (rows + SLACK) * stride && stride >= out.len());
+    for (v, out) in out.chunks_mut(V * S::F32_LANES).enumerate() {
+        let mut sums = [simd.splat_f32s(0.0); V];
+        let mut at = delta.as_ptr().wrapping_add(v * V * S::F32_LANES);
+        for _ in 0..rows {
+            each!(k < V {
+                // SAFETY: the last vectors of a row may lie in the next, and there are SLACK more than the tile has.
+                sums[k] = simd.add_f32s(sums[k], unsafe { load::<S>(at.add(k * S::F32_LANES)) });
+            });
+            at = at.wrapping_add(stride);
         }
-        add_into(simd, out, sum, fresh);
+        for (sum, out) in sums.into_iter().zip(out.chunks_mut(S::F32_LANES)) {
+            add_into(simd, out, sum, fresh);
+        }
     }
 }
 
