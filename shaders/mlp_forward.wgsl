@@ -6,6 +6,9 @@
 @group(0) @binding(3) var<storage, read_write> scratch: array<Kept>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+/// A number that no half is.
+const LOST: f32 = 1e38;
+
 fn gather(tile: u32, first: u32, rows: u32, lane: u32) {
     let n = quads(params.inputs);
     for (var i = lane; i < rows * n; i += TEAM) {
@@ -26,7 +29,9 @@ fn gather(tile: u32, first: u32, rows: u32, lane: u32) {
 
 /// Writes act(z) for quad q of a sample's layer of `words`; z itself where it is the last.
 fn finish(at: u32, q: u32, z: vec4<f32>, words: u32, hidden: bool) {
-    if (q < quads(words)) { scratch[at + q] = narrow(select(vec4<f32>(), select(z, act4(z), hidden), inside(q, words))); }
+    // Some tiles keep z in scratch before they come here: all are as exact as those.
+    let held = wide(narrow(z));
+    if (q < quads(words)) { scratch[at + q] = narrow(select(vec4<f32>(), select(held, act4(held), hidden), inside(q, words))); }
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -53,5 +58,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             if (first + s < params.rows) { give(a_at + s * params.stride, first + s, i - s * answers()); }
         }
         storageBarrier();
+        if (is_lost() && first < params.rows) { out[first * params.outputs] = LOST; }
     }
 }

@@ -388,7 +388,7 @@ fn half_precision_is_for_plain_perceptrons() {
         let model = Model::new(spec, Loss::Mse, parameters, None);
         block_on(model.outputs_in(&Device::cpu(1), &[0.0; 5], Precision::F16)).unwrap_err().to_string()
     };
-    let wanted = "precision: f16 is for plain perceptrons up to 128 wide; this model predicts in f32";
+    let wanted = "precision: f16 is for plain perceptrons of up to 16 layers, 128 wide; this model predicts in f32";
     assert_eq!(refused(Spec::projective(5, &[8], Head::rational(1), Activation::Tanh)), wanted);
     assert_eq!(refused(Spec::mlp(5, &[129], 1, Activation::Tanh)), wanted);
 }
@@ -413,7 +413,7 @@ fn half_precision_refuses_what_is_beyond_it() {
         let half = |x: &[f32]| block_on(steep().outputs_in(&device, x, Precision::F16));
         assert!(half(&[0.6, 0.2]).is_ok(), "{name}");
         let beyond = half(&[0.6, -0.3, 0.7]).map_err(|error| error.to_string());
-        let wanted = "precision: row 3 goes beyond 65504, where f16 ends; predict it in f32";
+        let wanted = "precision: a row goes beyond 65504, where f16 ends; predict in f32";
         assert_eq!(beyond.err().as_deref(), (device.info().device != "cpu").then_some(wanted), "{name}");
         assert!(block_on(steep().outputs(&device, &[0.7])).unwrap()[0].is_finite(), "{name}");
     }
@@ -421,19 +421,11 @@ fn half_precision_refuses_what_is_beyond_it() {
 
 #[test]
 fn no_activation_makes_a_number_of_nan() {
-    let activations = [
-        Activation::Relu,
-        Activation::LeakyRelu,
-        Activation::Elu,
-        Activation::Gelu,
-        Activation::Sigmoid,
-        Activation::Silu,
-        Activation::Softplus,
-        Activation::Tanh,
-    ];
     for device in devices(&[1]) {
         // The widest is made of recorded operations.
-        for (activation, width) in activations.into_iter().flat_map(|activation| [(activation, 8), (activation, 129)]) {
+        for (activation, width) in
+            Activation::ALL.into_iter().flat_map(|(_, activation)| [(activation, 8), (activation, 129)])
+        {
             let spec = Spec::mlp(1, &[width, width], 1, activation);
             let parameters = vec![0.1; Layout::of(&spec).total];
             let x = [0.5, f32::NAN, -0.5];

@@ -1,4 +1,11 @@
-/// Beyond ±65,504 WGSL leaves a conversion to halves open. NaN there instead, which no activation and no sum loses.
+// Beyond ±65,504 WGSL leaves a conversion to halves open, and a device may make what it likes of NaN and infinities. So what is beyond is seen
+// by its bits, and said once it is known.
+var<private> is_beyond: bool;
+
+fn is_lost() -> bool { return is_beyond; }
+
 fn within_half(z: vec4<f32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(select(bitcast<vec4<u32>>(z), vec4<u32>(0x7fc00000u), abs(z) > vec4<f32>(65504.0)));
+    let beyond = (bitcast<vec4<u32>>(z) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x477fe000u);
+    is_beyond = is_beyond || any(beyond);
+    return select(z, vec4<f32>(), beyond);
 }

@@ -1,4 +1,5 @@
-// What every register tile of the MLP reads and writes. The kernel declares theta (read) and scratch (read_write), both as quads; `wide` and `narrow` say what scratch keeps.
+// What every register tile of the MLP reads and writes. The kernel declares theta (read) and scratch (read_write), both as quads;
+// `wide` and `narrow` say what scratch keeps.
 // A load is what a software adapter pays for (about 100 multiply-adds on llvmpipe), hence quads and tiles; neither matrix is ever
 // transposed in memory: both orders of a product come from the same quads. Rows of W past the last are clamped, and the words
 // past the end of a row are its neighbours': both meet zero padding in scratch, so the inner loops have no branch.

@@ -95,7 +95,7 @@ fn fill(layer: vec4<u32>, o: u32) {
 fn forward_layer(layer: vec4<u32>, a_at: u32, z_at: u32, hidden: bool, rows: u32, lane: u32) {
     let place = places(quads(layer.x) - 1u);
     let single = select(0u, rows, layer.y <= 4u);
-    let narrow = select(0u, rows - single, layer.x <= 16u);
+    let slim = select(0u, rows - single, layer.x <= 16u);
     for (var o = 0u; o < quads(layer.y); o += 8u) {
         fill(layer, o);
         let b = biases(layer, o);
@@ -103,11 +103,11 @@ fn forward_layer(layer: vec4<u32>, a_at: u32, z_at: u32, hidden: bool, rows: u32
             let z = b.a + quad_of_product(0u, sixteen_at(a_at + s * params.stride, place));
             finish(z_at + s * params.stride, o, z, layer.y, hidden);
         }
-        for (var s = 0u; s < narrow; s++) {
+        for (var s = 0u; s < slim; s++) {
             let x = four_at(a_at + s * params.stride, place.a);
             finish_eight(z_at + s * params.stride, o, add_product(0u, x, b), layer.y, hidden);
         }
-        for (var s = single + narrow; s < rows; s++) {
+        for (var s = single + slim; s < rows; s++) {
             let x = sixteen_at(a_at + s * params.stride, place);
             finish_eight(z_at + s * params.stride, o, product(x, b), layer.y, hidden);
         }

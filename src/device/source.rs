@@ -1,4 +1,4 @@
-//! Shader sources as they are shipped, without comments and indentation; taken out while compiling.
+//! Shader sources as they are shipped, without comments, indentation and idle spaces; taken out while compiling.
 
 /// The text of `shaders/NAME.wgsl`, lean: `wgsl!("NAME")`.
 #[macro_export]

@@ -152,9 +152,9 @@ pub fn product(
     }
 }
 
-/// A number that the kernels use again and again: as it is.
+/// A number that the kernels use again and again: as it is, for compilers know where to keep it.
 #[expect(clippy::inline_always, reason = "one number of the kernels")]
 #[inline(always)]
-pub fn kept(x: &'static f32) -> f32 {
+pub fn from_memory(x: &'static f32) -> f32 {
     *x
 }

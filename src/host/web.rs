@@ -84,7 +84,7 @@ pub fn vectorize<Op: pulp::WithSimd>(op: Op) -> Op::Output {
 /// A number that the kernels use again and again: from memory, in one instruction, for V8 makes a constant of four lanes in three, anew at each use.
 #[expect(clippy::inline_always, unsafe_code, reason = "one number of the kernels, read through a pointer")]
 #[inline(always)]
-pub fn kept(x: &'static f32) -> f32 {
+pub fn from_memory(x: &'static f32) -> f32 {
     // SAFETY: a reference is readable.
     unsafe { std::ptr::from_ref(x).read_volatile() }
 }

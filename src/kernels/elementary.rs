@@ -31,7 +31,7 @@ fn reduce<S: Simd>(simd: S, x: S::f32s) -> (S::f32s, S::f32s, S::f32s) {
     let n = simd.sub_f32s(shifted, round);
     let r = fma(simd, n, constant(simd, &-LN2[0]), x);
     let r = fma(simd, n, constant(simd, &-LN2[1]), r);
-    // By Estrin's scheme: three products after one another, Horner's would be six.
+    // By Estrin's scheme: three products after one another, Horner's would be five.
     let square = simd.mul_f32s(r, r);
     let pair = |high, low| fma(simd, constant(simd, high), r, constant(simd, low));
     let p = fma(simd, pair(&1.987_569_1e-4, &1.398_199_9e-3), square, pair(&8.333_452e-3, &4.166_579_6e-2));

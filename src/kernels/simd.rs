@@ -88,7 +88,7 @@ pub fn at_most<S: Simd>(simd: S, high: S::f32s, x: S::f32s) -> S::f32s {
 /// x in every lane.
 #[inline(always)]
 pub fn constant<S: Simd>(simd: S, x: &'static f32) -> S::f32s {
-    simd.splat_f32s(host::kept(x))
+    simd.splat_f32s(host::from_memory(x))
 }
 
 /// The polynomial with `coefficients`, highest power first.

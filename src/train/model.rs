@@ -35,7 +35,7 @@ pub struct Model {
 pub struct Asked<'a> {
     /// Numbers for each row: ⊥ wherever one is near 0. For models with poles.
     pub factors: &'a [Factor],
-    /// What activations are. f16 is for plain perceptrons up to 128 wide: what is ⊥ is decided in f32.
+    /// What activations are. f16 is for plain perceptrons of up to 16 layers, 128 wide: what is ⊥ is decided in f32.
     pub precision: Precision,
 }
 
@@ -151,21 +151,22 @@ impl Model {
         self.outputs_in(device, x, Precision::F32).await
     }
 
-    /// The same with activations in `precision`. Refuses f16 for any but plain perceptrons up to 128 wide, and where a row leaves its range.
+    /// The same with activations in `precision`. Refuses f16 for any but plain perceptrons of up to 16 layers, 128 wide,
+    /// and where a row goes beyond its range.
     pub async fn outputs_in(&self, device: &Device, x: &[f32], precision: Precision) -> Result<Vec<f32>> {
         let refused = |what: String| Err(Error::new(format!("precision: {what}")));
         let predictor = self.predictor(device)?.keeping(precision);
         if precision == Precision::F16 && !predictor.is_plain() {
-            return refused("f16 is for plain perceptrons up to 128 wide; this model predicts in f32".into());
+            return refused(
+                "f16 is for plain perceptrons of up to 16 layers, 128 wide; this model predicts in f32".into(),
+            );
         }
         let outputs = predictor.run(x).await?;
-        match outputs.iter().position(|value| value.is_nan()) {
-            Some(at) if precision == Precision::F16 => {
-                let row = at * (x.len() / self.spec.inputs) / outputs.len() + 1;
-                refused(format!("row {row} goes beyond 65504, where f16 ends; predict it in f32"))
-            }
-            _ => Ok(outputs),
+        let is_half = precision == Precision::F16 && device.info().device != "cpu";
+        if is_half && outputs.iter().any(|value| value.abs() > 65504.0) {
+            return refused("a row goes beyond 65504, where f16 ends; predict in f32".into());
         }
+        Ok(outputs)
     }
 
     /// Decoded pairs for encoded inputs [rows, inputs]; an error for a model that makes none.

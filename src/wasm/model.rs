@@ -74,9 +74,10 @@ impl Model {
 
     /// Predicts every row: `{ value }` of numbers, `{ value, probability }` of classes, or of a model with poles
     /// `{ value, bottom, gap, fault }`: 1 where there is no value, where it is near a pole, where something went wrong.
+    /// Activations in `precision`, f32 if none is given.
     pub async fn predict(&self, x: JsValue, source: String, precision: JsValue) -> Answer {
         let table = self.rows(&x, &source).map_err(thrown)?;
-        let asked = Asked { precision: activations(&precision).map_err(thrown)?, ..Asked::default() };
+        let asked = Asked { precision: precision_of(&precision).map_err(thrown)?, ..Asked::default() };
         let predictions = self.model.predict_as(&self.device, &table, asked).await.map_err(thrown)?;
         let (mut names, mut values) = (Array::new(), Vec::with_capacity(predictions.len()));
         let mut flags = [const { Vec::new() }; 3];
@@ -122,7 +123,7 @@ impl Model {
 }
 
 /// The precision that was asked for, f32 if none was.
-fn activations(precision: &JsValue) -> Result<Precision> {
+fn precision_of(precision: &JsValue) -> Result<Precision> {
     match precision.as_string().as_deref() {
         Some("f16") => Ok(Precision::F16),
         Some("f32") => Ok(Precision::F32),

@@ -216,8 +216,9 @@ export interface PredictOptions {
   masks?: "bytes" | "words";
   /**
    * What a GPU keeps activations in between layers; `f16` is half the memory: a type of its own where it has one, two packed into a word
-   * elsewhere. Within some 0.2 % of a model's usual values; a row that goes beyond ±65,504 is refused. Weights and sums are f32, and so is all that the CPU does. For
-   * plain perceptrons up to 128 wide; refused for others, for what is ⊥ is decided in f32.
+   * elsewhere. Inputs and outputs too: predictions differ by some 0.1 % of their usual size, and rows that go beyond ±65,504 are refused.
+   * Weights and sums are f32, and so is all that the CPU does. For plain perceptrons of up to 16 layers, 128 wide; refused for others, for
+   * what is ⊥ is decided in f32.
    */
   precision?: "f32" | "f16";
   /** Aborted: the answer is rejected with its reason. */

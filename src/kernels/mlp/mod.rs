@@ -172,13 +172,13 @@ params! {
     }
 }
 
-/// What a prediction's activations are between layers; weights and sums are f32.
+/// What a prediction's inputs, activations and outputs are kept as; weights and sums are f32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Precision {
     /// As the CPU always has them.
     #[default]
     F32,
-    /// Half the memory of a GPU: its own type where it has one, two packed into a word elsewhere. Beyond ±65,504 they are NaN.
+    /// Half the memory of a GPU: its own type where it has one, two packed into a word elsewhere. A row that goes beyond ±65,504 leaves 1e38 among the outputs.
     F16,
 }
 

@@ -143,6 +143,13 @@ impl Plan {
         plan
     }
 
+    /// The same with the slopes of all layers in one place: a prediction does not look at them, and the cache is spared.
+    pub(super) fn without_slopes(mut self) -> Plan {
+        let widest = self.places().iter().max_by_key(|place| place.stride).expect("a plan has layers").delta;
+        self.places.iter_mut().for_each(|place| place.delta = widest);
+        self
+    }
+
     pub(super) fn words(&self) -> usize {
         self.shared_words + self.parts * self.part_words
     }

@@ -340,7 +340,8 @@ impl Ends for Accumulate {
 #[inline(always)]
 fn bias_gradient<S: Simd>(simd: S, delta: &[f32], stride: usize, rows: usize, fresh: bool, out: &mut [f32]) {
     const V: usize = 4;
-    assert!(delta.len() >= (rows + SLACK) * stride && stride >= out.len());
+    let ends = delta.len() >= (rows + SLACK) * stride && SLACK * stride >= V * S::F32_LANES;
+    assert!(ends && stride >= out.len());
     for (v, out) in out.chunks_mut(V * S::F32_LANES).enumerate() {
         let mut sums = [simd.splat_f32s(0.0); V];
         let mut at = delta.as_ptr().wrapping_add(v * V * S::F32_LANES);
