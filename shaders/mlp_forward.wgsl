@@ -29,9 +29,10 @@ fn gather(tile: u32, first: u32, rows: u32, lane: u32) {
 
 /// Writes act(z) for quad q of a sample's layer of `words`; z itself where it is the last.
 fn finish(at: u32, q: u32, z: vec4<f32>, words: u32, hidden: bool) {
+    let is_own = inside(q, words);
     // Some tiles keep z in scratch before they come here: all are as exact as those.
-    let held = wide(narrow(z));
-    if (q < quads(words)) { scratch[at + q] = narrow(select(vec4<f32>(), select(held, act4(held), hidden), inside(q, words))); }
+    let held = as_kept(z, is_own);
+    if (q < quads(words)) { scratch[at + q] = narrow(select(vec4<f32>(), select(held, act4(held), hidden), is_own)); }
 }
 
 @compute @workgroup_size(WORKGROUP)

@@ -2,6 +2,9 @@
 // by its bits, and said once it is known.
 var<private> is_beyond: bool;
 
+/// z as scratch would keep it; what is not the layer's own does not count.
+fn as_kept(z: vec4<f32>, is_own: vec4<bool>) -> vec4<f32> { return wide(narrow(select(vec4<f32>(), z, is_own))); }
+
 fn is_lost() -> bool { return is_beyond; }
 
 fn within_half(z: vec4<f32>) -> vec4<f32> {
