@@ -1,25 +1,18 @@
 //! Projective heads in the fused step: it and the recorded step agree for every form, it costs no more launches than any other,
 //! and what it does not take is the recorded step's.
 
+mod noise;
+
 use meromorph::device::Request;
 use meromorph::loss::{Loss, PairLoss};
 use meromorph::nn::{Activation, Basis, Denominators, Form, Gauge, Head, Spec};
 use meromorph::train::{Data, Examples, Flow, Settings, StepKind, Trainer};
 use meromorph::{Device, Result};
+use noise::noise;
 use pollster::block_on;
 
 /// How far losses may drift apart between steps or devices over a few epochs of f32 training.
 const BOUND: f64 = 2e-4;
-
-/// Pseudo-random numbers in [-1, 1), the same every time.
-fn noise(count: usize, seed: u32) -> Vec<f32> {
-    let mut state = seed;
-    let mut next = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 8) as f32 / 8_388_608.0 - 1.0
-    };
-    (0..count).map(|_| next()).collect()
-}
 
 /// Quotients of five inputs, `outputs` a row; every ninth is ⊥.
 fn examples(rows: usize, outputs: usize, seed: u32) -> Examples {

@@ -1,24 +1,16 @@
 //! Training: both steps agree, runs repeat, checkpoints resume bit for bit, plans cost what they should.
 
 mod devices;
+mod noise;
 
 use devices::devices;
 use meromorph::loss::Loss;
-use meromorph::nn::{Activation, Head, Init, Layer, Layout, Spec};
+use meromorph::nn::{Activation, Init, Layer, Spec};
 use meromorph::optim::{Optimizer, Schedule, Shape};
-use meromorph::train::{Checkpoint, Data, Event, Examples, Flow, Model, Precision, Settings, StepKind, Stop, Trainer};
+use meromorph::train::{Checkpoint, Data, Event, Examples, Flow, Settings, StepKind, Stop, Trainer};
 use meromorph::{Device, Result};
+use noise::noise;
 use pollster::block_on;
-
-/// Pseudo-random numbers in [-1, 1), the same every time.
-fn noise(count: usize, seed: u32) -> Vec<f32> {
-    let mut state = seed;
-    let mut next = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 8) as f32 / 8_388_608.0 - 1.0
-    };
-    (0..count).map(|_| next()).collect()
-}
 
 fn smooth(rows: usize, seed: u32) -> Examples {
     let x = noise(rows * 5, seed);
@@ -361,77 +353,4 @@ fn groups_of_steps_cost_no_launch_and_no_upload() -> Result<()> {
     let error = Trainer::new(&device, spec, none, regression(640)).err().expect("no group is empty").to_string();
     assert_eq!(error, "train: accumulate is 0; an update needs the gradients of at least 1 step");
     Ok(())
-}
-
-#[test]
-fn half_precision_predicts_nearly_the_same() {
-    for device in devices(&[1]) {
-        let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::Silu);
-        let settings = Settings { epochs: 2, batch: 64, ..Settings::default() };
-        let mut trainer = Trainer::new(&device, spec.clone(), settings.clone(), regression(512)).unwrap();
-        block_on(trainer.run(&mut |_| Flow::Continue)).unwrap();
-        let model = Model::new(spec, settings.loss, block_on(trainer.parameters()).unwrap(), None);
-        let x = noise(5 * 999, 7);
-        let whole = block_on(model.outputs(&device, &x)).unwrap();
-        let half = block_on(model.outputs_in(&device, &x, Precision::F16)).unwrap();
-        let apart = whole.iter().zip(&half).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-        // The cpu has f32 alone; a GPU's difference says that its activations were halves.
-        let is_right = if device.info().device == "cpu" { apart == 0.0 } else { apart > 0.0 && apart < 4e-3 };
-        assert!(is_right, "{}: {apart}", device.info().name);
-    }
-}
-
-#[test]
-fn half_precision_is_for_plain_perceptrons() {
-    let refused = |spec: Spec| {
-        let parameters = vec![0.0; Layout::of(&spec).total];
-        let model = Model::new(spec, Loss::Mse, parameters, None);
-        block_on(model.outputs_in(&Device::cpu(1), &[0.0; 5], Precision::F16)).unwrap_err().to_string()
-    };
-    let wanted = "precision: f16 is for plain perceptrons of up to 16 layers, 128 wide; this model predicts in f32";
-    assert_eq!(refused(Spec::projective(5, &[8], Head::rational(1), Activation::Tanh)), wanted);
-    assert_eq!(refused(Spec::mlp(5, &[129], 1, Activation::Tanh)), wanted);
-}
-
-/// 1 - 8 - 8 - 1 by relu; the first layer's outputs are up to 1e5, the last one's within 1.
-fn steep() -> Model {
-    let spec = Spec::mlp(1, &[8, 8], 1, Activation::Relu);
-    let layout = Layout::of(&spec);
-    let mut parameters = vec![0.0; layout.total];
-    for (parameter, weight) in
-        layout.parameters.iter().filter(|known| known.name.ends_with("weight")).zip([1e5, 1e-3, -1e-4])
-    {
-        parameters[parameter.offset..][..parameter.shape.len()].fill(weight);
-    }
-    Model::new(spec, Loss::Mse, parameters, None)
-}
-
-#[test]
-fn half_precision_refuses_what_is_beyond_it() {
-    for device in devices(&[1]) {
-        let name = &device.info().name;
-        let half = |x: &[f32]| block_on(steep().outputs_in(&device, x, Precision::F16));
-        assert!(half(&[0.6, 0.2]).is_ok(), "{name}");
-        let beyond = half(&[0.6, -0.3, 0.7]).map_err(|error| error.to_string());
-        let wanted = "precision: a row goes beyond 65504, where f16 ends; predict in f32";
-        assert_eq!(beyond.err().as_deref(), (device.info().device != "cpu").then_some(wanted), "{name}");
-        assert!(block_on(steep().outputs(&device, &[0.7])).unwrap()[0].is_finite(), "{name}");
-    }
-}
-
-#[test]
-fn no_activation_makes_a_number_of_nan() {
-    for device in devices(&[1]) {
-        // The widest is made of recorded operations.
-        for (activation, width) in
-            Activation::ALL.into_iter().flat_map(|(_, activation)| [(activation, 8), (activation, 129)])
-        {
-            let spec = Spec::mlp(1, &[width, width], 1, activation);
-            let parameters = vec![0.1; Layout::of(&spec).total];
-            let x = [0.5, f32::NAN, -0.5];
-            let z = block_on(Model::new(spec, Loss::Mse, parameters, None).outputs(&device, &x)).unwrap();
-            let is_lost: Vec<bool> = z.iter().map(|z| z.is_nan()).collect();
-            assert_eq!(is_lost, [false, true, false], "{}: {activation:?} {width} wide", device.info().name);
-        }
-    }
 }

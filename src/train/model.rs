@@ -10,7 +10,7 @@ use crate::io::tensors::{self, Tensors};
 use crate::io::{Preparation, Table};
 use crate::json::{Json, Record};
 use crate::kernels::mlp::Precision;
-use crate::kernels::strict::{Decoded, MAX_FACTORS};
+use crate::kernels::strict::Decoded;
 use crate::loss::Loss;
 use crate::nn::{Layout, Spec};
 use crate::record;
@@ -154,19 +154,7 @@ impl Model {
     /// The same with activations in `precision`. Refuses f16 for any but plain perceptrons of up to 16 layers, 128 wide,
     /// and where a row goes beyond its range.
     pub async fn outputs_in(&self, device: &Device, x: &[f32], precision: Precision) -> Result<Vec<f32>> {
-        let refused = |what: String| Err(Error::new(format!("precision: {what}")));
-        let predictor = self.predictor(device)?.keeping(precision);
-        if precision == Precision::F16 && !predictor.is_plain() {
-            return refused(
-                "f16 is for plain perceptrons of up to 16 layers, 128 wide; this model predicts in f32".into(),
-            );
-        }
-        let outputs = predictor.run(x).await?;
-        let is_half = precision == Precision::F16 && device.info().device != "cpu";
-        if is_half && outputs.iter().any(|value| value.abs() > 65504.0) {
-            return refused("a row goes beyond 65504, where f16 ends; predict in f32".into());
-        }
-        Ok(outputs)
+        self.predictor(device)?.keeping(precision)?.run(x).await
     }
 
     /// Decoded pairs for encoded inputs [rows, inputs]; an error for a model that makes none.
@@ -176,8 +164,6 @@ impl Model {
 
     /// The same, and ⊥ wherever one of up to four validity factors is near 0: numbers for each value, each factor with its threshold.
     pub async fn decoded_where(&self, device: &Device, x: &[f32], factors: &[Factor]) -> Result<Decoded> {
-        let values = x.len() / self.spec.inputs * self.spec.values()?;
-        check_factors(factors, values)?;
         self.predictor(device)?.decode(x, factors).await
     }
 
@@ -192,8 +178,9 @@ impl Model {
         let preparation = self.preparation()?;
         let rows: Vec<u32> = (0..table.rows() as u32).collect();
         let x = preparation.encode(table, &rows)?;
-        if self.spec.head().is_some() && precision == Precision::F32 {
-            let decoded = self.decoded_where(device, &x, factors).await?;
+        let predictor = self.predictor(device)?.keeping(precision)?;
+        if self.spec.head().is_some() {
+            let decoded = predictor.decode(&x, factors).await?;
             let tell = |at: usize| Prediction::Decoded {
                 value: (!decoded.is_bottom(at)).then(|| preparation.decode_target(decoded.value[at])),
                 is_gap: decoded.gap[at],
@@ -201,12 +188,12 @@ impl Model {
             };
             return Ok((0..decoded.value.len()).map(tell).collect());
         }
-        if !factors.is_empty() && self.spec.head().is_none() {
+        if !factors.is_empty() {
             return Err(Error::new(
                 "predict: validity factors belong to models with poles; this one always gives a value",
             ));
         }
-        let outputs = self.outputs_in(device, &x, precision).await?;
+        let outputs = predictor.run(&x).await?;
         let levels = preparation.target.levels();
         let tell = |row: &[f32]| match levels {
             [] => Prediction::Number(preparation.decode_target(row[0])),
@@ -247,24 +234,6 @@ impl Model {
             .as_ref()
             .ok_or_else(|| Error::new("predict: the model was trained on bare arrays and knows no columns"))
     }
-}
-
-/// Refuses factors that are too many, too short, or decide nothing.
-fn check_factors(factors: &[Factor], values: usize) -> Result<()> {
-    let refused = |what: String| Err(Error::new(format!("predict: {what}")));
-    if factors.len() > MAX_FACTORS {
-        return refused(format!("{} validity factors, at most {MAX_FACTORS} are taken", factors.len()));
-    }
-    for Factor { values: given, tau } in factors {
-        if given.len() != values {
-            return refused(format!("a validity factor has {} numbers, wanted {values}", given.len()));
-        }
-        if !(tau.is_finite() && *tau >= f32::MIN_POSITIVE) {
-            let [tau, least] = [*tau, f32::MIN_POSITIVE].map(number);
-            return refused(format!("a validity factor's threshold is {tau:e}, wanted a number of at least {least:e}"));
-        }
-    }
-    Ok(())
 }
 
 /// What a model says of one row.

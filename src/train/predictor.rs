@@ -3,8 +3,9 @@
 use crate::autograd::Var;
 use crate::device::{Buffer, Command, Device, View};
 use crate::error::{Error, Result};
+use crate::host::number;
 use crate::kernels::mlp::{self, Mlp, Precision};
-use crate::kernels::strict::{self, Decoded};
+use crate::kernels::strict::{self, Decoded, MAX_FACTORS};
 use crate::nn::{Head, Layout, Mode, Spec, forward};
 use crate::tensor::{DType, Tensor};
 
@@ -36,14 +37,15 @@ impl Predictor {
         Self { device: device.clone(), spec: spec.clone(), layout, fused, parameters, precision: Precision::F32 }
     }
 
-    /// The same with its activations in `precision`.
-    pub(super) fn keeping(self, precision: Precision) -> Self {
-        Self { precision, ..self }
-    }
-
-    /// Whether it is a perceptron that the fused kernels take, without a head.
-    pub(super) fn is_plain(&self) -> bool {
-        self.fused.is_some() && self.spec.head().is_none()
+    /// The same with its activations in `precision`; refuses f16 for what the fused kernels do not take, and for a head.
+    pub(super) fn keeping(self, precision: Precision) -> Result<Self> {
+        let is_plain = self.fused.is_some() && self.spec.head().is_none();
+        if precision == Precision::F16 && !is_plain {
+            return Err(Error::new(
+                "precision: f16 is for plain perceptrons of up to 16 layers, 128 wide; this model predicts in f32",
+            ));
+        }
+        Ok(Self { precision, ..self })
     }
 
     /// Outputs [rows, outputs] for inputs [rows, inputs].
@@ -54,12 +56,17 @@ impl Predictor {
             let x = self.device.upload(bytemuck::cast_slice(part))?;
             all.extend(self.outputs(&x, rows)?.to_f32().await?);
         }
+        let is_half = self.precision == Precision::F16 && self.device.info().device != "cpu";
+        if is_half && all.iter().any(|value| value.abs() > 65504.0) {
+            return Err(Error::new("precision: a row goes beyond 65504, where f16 ends; predict in f32"));
+        }
         Ok(all)
     }
 
     /// Outputs decoded where they stand: only values and verdicts come back. Each factor is a number for each value and its threshold.
     pub(super) async fn decode(&self, x: &[f32], factors: &[Factor]) -> Result<Decoded> {
         let head = self.spec.head().ok_or_else(|| Error::new("predict: the model makes no pairs to decode"))?;
+        check_factors(factors, x.len() / self.spec.inputs * head.outputs)?;
         let mut all = Decoded::default();
         for (k, part) in x.chunks(ROWS_AT_A_TIME * self.spec.inputs).enumerate() {
             let rows = part.len() / self.spec.inputs;
@@ -91,6 +98,24 @@ pub struct Factor {
     pub values: Vec<f32>,
     /// Sizes below this make ⊥.
     pub tau: f32,
+}
+
+/// Refuses factors that are too many, too short, or decide nothing.
+fn check_factors(factors: &[Factor], values: usize) -> Result<()> {
+    let refused = |what: String| Err(Error::new(format!("predict: {what}")));
+    if factors.len() > MAX_FACTORS {
+        return refused(format!("{} validity factors, at most {MAX_FACTORS} are taken", factors.len()));
+    }
+    for Factor { values: given, tau } in factors {
+        if given.len() != values {
+            return refused(format!("a validity factor has {} numbers, wanted {values}", given.len()));
+        }
+        if !(tau.is_finite() && *tau >= f32::MIN_POSITIVE) {
+            let [tau, least] = [*tau, f32::MIN_POSITIVE].map(number);
+            return refused(format!("a validity factor's threshold is {tau:e}, wanted a number of at least {least:e}"));
+        }
+    }
+    Ok(())
 }
 
 /// The launch that decodes a head's pairs [rows, 2 · outputs], with the factors' numbers one after the other.

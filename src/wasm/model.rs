@@ -124,12 +124,12 @@ impl Model {
 
 /// The precision that was asked for, f32 if none was.
 fn precision_of(precision: &JsValue) -> Result<Precision> {
-    match precision.as_string().as_deref() {
-        Some("f16") => Ok(Precision::F16),
-        Some("f32") => Ok(Precision::F32),
-        None if precision.is_undefined() => Ok(Precision::F32),
-        _ => Err(Error::new(format!("predict: precision is {}, wanted one of f32, f16", show(precision)))),
+    if precision.is_undefined() {
+        return Ok(Precision::default());
     }
+    let found = Precision::ALL.into_iter().find(|(name, _)| precision.as_string().as_deref() == Some(name));
+    let wrong = || Error::new(format!("predict: precision is {}, wanted one of f32, f16", show(precision)));
+    found.map(|(_, precision)| precision).ok_or_else(wrong)
 }
 
 /// What the training rows held in one column: `{ name, min, max, mean }` of numbers, `{ name, levels }` of a category.

@@ -215,10 +215,9 @@ export interface PredictOptions {
   /** `bytes`: flags are 0 or 1, one per row. `words`: bit i of word w is the flag of row 32·w + i. */
   masks?: "bytes" | "words";
   /**
-   * What a GPU keeps activations in between layers; `f16` is half the memory: a type of its own where it has one, two packed into a word
-   * elsewhere. Inputs and outputs too: predictions differ by some 0.1 % of their usual size, and rows that go beyond ±65,504 are refused.
-   * Weights and sums are f32, and so is all that the CPU does. For plain perceptrons of up to 16 layers, 128 wide; refused for others, for
-   * what is ⊥ is decided in f32.
+   * What a GPU keeps inputs, activations and outputs in. `f16` takes half the memory: predictions differ by some 0.1 % of their usual
+   * size, and rows that go beyond ±65,504 are refused. Weights and sums stay f32, as does all that the CPU does. For plain perceptrons
+   * of up to 16 layers, 128 wide; refused for others, because what is ⊥ is decided in f32.
    */
   precision?: "f32" | "f16";
   /** Aborted: the answer is rejected with its reason. */

@@ -104,8 +104,13 @@ test("activations of half precision predict nearly the same on a GPU, and the cp
   const x = Float32Array.from({ length: 1000 }, (_, row) => row / 500 - 1);
   const [whole, half] = [await model.predict(x), await model.predict(x, { precision: "f16" })];
   const apart = Math.max(...whole.value.map((value, row) => Math.abs(value - half.value[row])));
-  return { isRight: engine.info.device === "cpu" ? apart === 0 : apart > 0 && apart < 4e-3 };
-}, { isRight: true }));
+  const isCpu = engine.info.device === "cpu";
+  const beyond = await said(model.predict([1e6], { precision: "f16" }));
+  return {
+    isRight: isCpu ? apart === 0 : apart > 0 && apart < 4e-3,
+    isRefused: beyond === (isCpu ? "no error" : "InputError: precision: a row goes beyond 65504, where f16 ends; predict in f32"),
+  };
+}, { isRight: true, isRefused: true }));
 
 test("a run goes on only as far as its events are taken", () => both(async (engine) => {
   const run = engine.train(wave(), { epochs: 100000, patience: 0 });
