@@ -35,6 +35,11 @@ export function hasSubgroups(device) {
   return device.features.has(SUBGROUPS);
 }
 
+/** What the browser tells of the adapter, like "nvidia ampere"; empty where it tells nothing. */
+export function adapterName({ adapterInfo }) {
+  return adapterInfo?.description || [adapterInfo?.vendor, adapterInfo?.architecture].filter(Boolean).join(" ");
+}
+
 export function pipeline(device, label, source, inputs, outputs) {
   // Browsers take no subgroup operation without this line, and the native compiler does not know it.
   const code = hasSubgroups(device) ? `enable subgroups;\n${source}` : source;

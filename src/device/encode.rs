@@ -16,6 +16,11 @@ pub(super) fn has_subgroups(device: &wgpu::Device) -> bool {
     device.features().contains(wgpu::Features::SUBGROUP)
 }
 
+/// wgpu has told its name already.
+pub(super) fn told_name(_device: &wgpu::Device) -> Option<String> {
+    None
+}
+
 /// Whether submitted work can be waited for.
 pub(super) const CAN_WAIT: bool = true;
 

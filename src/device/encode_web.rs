@@ -19,6 +19,8 @@ extern "C" {
     fn want_subgroups();
     #[wasm_bindgen(js_name = hasSubgroups)]
     fn with_subgroups(device: &JsValue) -> bool;
+    #[wasm_bindgen(js_name = adapterName)]
+    fn adapter_name(device: &JsValue) -> String;
 }
 
 /// Has the next device that `adapter` is asked for opened with subgroups where it has them.
@@ -29,6 +31,11 @@ pub(super) fn add_subgroups(_adapter: &wgpu::Adapter, _wanted: &mut wgpu::Device
 /// Whether it was opened with subgroups.
 pub(super) fn has_subgroups(device: &wgpu::Device) -> bool {
     with_subgroups(raw_device(device))
+}
+
+/// What its adapter is called, where the browser knows more than wgpu passes on.
+pub(super) fn told_name(device: &wgpu::Device) -> Option<String> {
+    Some(adapter_name(raw_device(device))).filter(|name| !name.is_empty())
 }
 
 /// Whether submitted work can be waited for: in a browser only a readback tells.

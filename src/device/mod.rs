@@ -81,10 +81,21 @@ pub struct Info {
 }
 
 impl Info {
-    /// Whether it is Chromium's software adapter, which wants kernels cut otherwise than llvmpipe does. A browser gives it no name.
+    /// Whether it is Chromium's software adapter, which wants kernels cut otherwise than llvmpipe does.
     pub(crate) fn is_swiftshader(&self) -> bool {
-        self.is_software && (cfg!(target_arch = "wasm32") || self.name.contains("SwiftShader"))
+        is_swiftshader(&self.name)
     }
+
+    /// Whether it is a driver of LLVM's, which wants few large tiles. A browser on one is too rare for the bytes of those: it gets a GPU's.
+    pub(crate) fn is_llvmpipe(&self) -> bool {
+        self.is_software && !self.is_swiftshader() && !cfg!(target_arch = "wasm32")
+    }
+}
+
+/// Whether an adapter of this name is SwiftShader, however a browser or a driver spells it.
+fn is_swiftshader(name: &str) -> bool {
+    let word = b"swiftshader";
+    name.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word))
 }
 
 /// What the user asked for.

@@ -8,11 +8,11 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
-use super::encode::{Binding, CAN_WAIT, Encoded, Pipelines, Ticket, add_subgroups, has_subgroups, wait};
+use super::encode::{Binding, CAN_WAIT, Encoded, Pipelines, Ticket, add_subgroups, has_subgroups, told_name, wait};
 use super::kernel::{Kernel, SharedBody};
 use super::recording::Memory;
 use super::subgroups::{self, EXCHANGE, PROBED};
-use super::{Backend, BoundCommand, Info, Prepared, Region};
+use super::{Backend, BoundCommand, Info, Prepared, Region, is_swiftshader};
 use crate::error::{Error, Result};
 use crate::host;
 
@@ -71,6 +71,7 @@ impl WebGpu {
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| note(&uncaptured, error.to_string())));
         device.set_device_lost_callback(move |_, message| note(&lost, format!("device lost: {message}")));
         let mut info = describe(&adapter);
+        info.name = told_name(&device).unwrap_or(info.name);
         info.subgroup = subgroups::lanes(&adapter.get_info(), has_subgroups(&device));
         let mut opened =
             Self { info, device, queue, blocks: RefCell::default(), pipelines: Pipelines::default(), trouble };
@@ -313,9 +314,7 @@ async fn adapters() -> Vec<wgpu::Adapter> {
 
 fn is_software(adapter: &wgpu::Adapter) -> bool {
     let info = adapter.get_info();
-    let is_swiftshader = |word: &str| word.get(..11).is_some_and(|start| start.eq_ignore_ascii_case("swiftshader"));
-    info.device_type == wgpu::DeviceType::Cpu
-        || info.name.split(|c: char| !c.is_ascii_alphanumeric()).any(is_swiftshader)
+    info.device_type == wgpu::DeviceType::Cpu || is_swiftshader(&info.name)
 }
 
 fn describe(adapter: &wgpu::Adapter) -> Info {

@@ -26,7 +26,7 @@ export interface OpenOptions extends PlaceOptions {
 /** The device in use. */
 export interface DeviceInfo {
   device: "webgpu" | "cpu";
-  /** The adapter or processor. */
+  /** The processor, or what the browser tells of the adapter, like "nvidia ampere". */
   name: string;
   driver: string;
   /** Whether it is a program that pretends to be a GPU. */

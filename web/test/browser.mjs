@@ -1,21 +1,26 @@
-// A Chromium on a page of this package, and the data that tests and page share.
+// A browser on a page of this package, and the data that tests and page share. It is Chromium, or Firefox where FIREFOX is its path.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { chromium } from "playwright-core";
+import { chromium, firefox } from "playwright-core";
 import { serve } from "../serve.mjs";
 
 export const web = join(import.meta.dirname, "..");
+export const isFirefox = Boolean(process.env.FIREFOX);
 const FLAGS = ["--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync"];
 const GPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 
 /** A browser with or without WebGPU; with a folder for its `profile`, one that keeps what pages store. */
 export async function launch(webgpu = true, profile) {
-  const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-  if (!existsSync(executablePath)) throw new Error(`no browser at ${executablePath}; set CHROMIUM`);
+  const executablePath = process.env.FIREFOX ?? process.env.CHROMIUM ?? "/usr/bin/chromium";
+  if (!existsSync(executablePath)) throw new Error(`no browser at ${executablePath}; set CHROMIUM or FIREFOX`);
   const args = [...FLAGS, ...(webgpu ? GPU : ["--disable-features=WebGPU"])];
-  const options = { executablePath, headless: true, args };
-  return profile ? chromium.launchPersistentContext(profile, options) : chromium.launch(options);
+  // On Linux Firefox takes no GPU unless told to; here it is llvmpipe.
+  const firefoxUserPrefs = { "dom.webgpu.enabled": webgpu, "gfx.webgpu.ignore-blocklist": webgpu };
+  const only = isFirefox ? { channel: "moz-firefox", firefoxUserPrefs } : { args };
+  const browser = isFirefox ? firefox : chromium;
+  const options = { executablePath, headless: true, ...only };
+  return profile ? browser.launchPersistentContext(profile, options) : browser.launch(options);
 }
 
 /** A page at `path` of a browser with or without WebGPU, `close`d by the caller; page errors are collected in `errors`. */

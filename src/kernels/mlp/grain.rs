@@ -57,7 +57,7 @@ impl Grain {
             let span = rows.div_ceil(parts * turns).next_multiple_of(4).max(16);
             return Self { span, parts: 64, workgroup: 4, team: 1, products: &PANEL };
         }
-        if info.is_software {
+        if info.is_llvmpipe() {
             Self { products: &LARGE, ..few }
         } else {
             Self { span: 16, workgroup: 64, team: 64, ..few }
