@@ -50,13 +50,17 @@ export async function openAt(place: Place, options: OpenOptions): Promise<Engine
 /** The threads asked for. */
 function checked({ threads = 1, worker = true }: OpenOptions): number {
   if (!Number.isInteger(threads) || threads < 1 || threads > 16) throw new InputError(`open: threads is ${String(threads)}, wanted a whole number from 1 to 16`);
-  const lacks = worker ? "a page that is cross-origin isolated: send Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp" : "workers: leave out worker: false";
-  if (threads > 1 && !(worker && shares())) throw new InputError(`open: threads is ${threads}, which needs ${lacks}`);
+  const lacks = worker ? unshared() : "workers: leave out worker: false";
+  if (threads > 1 && lacks) throw new InputError(`open: threads is ${threads}, which needs ${lacks}`);
   return threads;
 }
 
-/** Whether this runtime lets workers share memory: any but a page that is not isolated. */
-const shares = (): boolean => typeof SharedArrayBuffer === "function" && (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated !== false;
+/** What workers lack to share memory here: runtimes that are no browser lack nothing. */
+function unshared(): string | undefined {
+  const { crossOriginIsolated } = globalThis as { crossOriginIsolated?: boolean };
+  if (crossOriginIsolated === false) return "a page that is cross-origin isolated: send Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp";
+  return typeof SharedArrayBuffer === "function" ? undefined : "SharedArrayBuffer, which this browser has not";
+}
 
 /** Reads a table only far enough to say what it holds. */
 export async function describeAt(place: Place, data: Table, options: PlaceOptions): Promise<Description> {
