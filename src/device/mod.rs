@@ -86,7 +86,7 @@ impl Info {
         is_swiftshader(&self.name)
     }
 
-    /// Whether it is a driver of LLVM's, which wants few large tiles. A browser on one is too rare for the bytes of those: it gets a GPU's.
+    /// Whether it is other software, natively: llvmpipe, as a rule, which wants few large tiles. A browser on it is too rare for their bytes.
     pub(crate) fn is_llvmpipe(&self) -> bool {
         self.is_software && !self.is_swiftshader() && !cfg!(target_arch = "wasm32")
     }

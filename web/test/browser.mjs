@@ -12,7 +12,7 @@ const GPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 
 /** A browser with or without WebGPU; with a folder for its `profile`, one that keeps what pages store. */
 export async function launch(webgpu = true, profile) {
-  const executablePath = process.env.FIREFOX ?? process.env.CHROMIUM ?? "/usr/bin/chromium";
+  const executablePath = process.env.FIREFOX || process.env.CHROMIUM || "/usr/bin/chromium";
   if (!existsSync(executablePath)) throw new Error(`no browser at ${executablePath}; set CHROMIUM or FIREFOX`);
   const args = [...FLAGS, ...(webgpu ? GPU : ["--disable-features=WebGPU"])];
   // On Linux Firefox takes no GPU unless told to; here it is llvmpipe.

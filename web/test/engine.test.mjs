@@ -254,8 +254,9 @@ test("a model with poles takes the options of the command line", async () => {
 });
 
 for (const [device, build] of [["webgpu", "evidence"], ["cpu", "evidence"], ["cpu", "evidence/relaxed"]]) {
-  // Firefox's GPU is llvmpipe, whose compiler takes minutes over them; `tests/kernels.rs` runs them there.
-  test(`every kernel's cases agree with the oracle on ${device}, ${build}`, { skip: isFirefox && device === "webgpu" && !process.env.PATIENT }, async (context) => {
+  // Firefox's GPU is llvmpipe, on which `tests/kernels.rs` runs them.
+  const skip = isFirefox && device === "webgpu" && !process.env.PATIENT && "llvmpipe compiles them for minutes; PATIENT=1 waits";
+  test(`every kernel's cases agree with the oracle on ${device}, ${build}`, { skip }, async (context) => {
     const { page, close } = await visit("/test/blank.html");
     await page.evaluate(async (build) => {
       globalThis.evidence = await import(`/pkg/${build}/meromorph.js`);

@@ -116,14 +116,14 @@ test("threads that cannot be are refused", async () => {
   const refusals = await chromium.page.evaluate(() => Promise.all([0, 1.5, 17, "2"].map((threads) => said(mero.open({ threads })))));
   assert.deepEqual(refusals, ["0", "1.5", "17", "2"].map((threads) => `InputError: open: threads is ${threads}, wanted a whole number from 1 to 16`));
   assert.equal(await chromium.page.evaluate(() => said(mero.open({ threads: 2, worker: false }))), "InputError: open: threads is 2, which needs workers: leave out worker: false");
-  const without = chromium.page.evaluate(async () => {
+  const without = await chromium.page.evaluate(async () => {
     const { SharedArrayBuffer } = globalThis;
     delete globalThis.SharedArrayBuffer;
     const told = await said(mero.open({ threads: 2 }));
     globalThis.SharedArrayBuffer = SharedArrayBuffer;
     return told;
   });
-  assert.equal(await without, "InputError: open: threads is 2, which needs SharedArrayBuffer, which this browser has not");
+  assert.equal(without, "InputError: open: threads is 2, which needs SharedArrayBuffer, which this browser has not");
   const page = await chromium.page.context().browser().newPage();
   await page.route("**/*", async (route) => {
     const response = await route.fetch();
