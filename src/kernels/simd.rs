@@ -9,12 +9,12 @@
 use crate::host;
 use pulp::{Simd, WithSimd};
 
-/// The body for every index below a constant of at most 10, written out. A loop would do where the compiler is free to unroll it; the browser
+/// The body for every index below a constant of at most 13, written out. A loop would do where the compiler is free to unroll it; the browser
 /// build asks it for few bytes, and sums in a loop are sums in memory.
 macro_rules! each {
     ($index:ident < $count:ident $body:block) => {
-        const { assert!($count <= 10, "each: more bodies than are written out") };
-        each!(@ $index < $count $body: 0 1 2 3 4 5 6 7 8 9)
+        const { assert!($count <= 13, "each: more bodies than are written out") };
+        each!(@ $index < $count $body: 0 1 2 3 4 5 6 7 8 9 10 11 12)
     };
     (@ $index:ident < $count:ident $body:block: $($at:literal)+) => {
         $(if $at < $count {
@@ -24,6 +24,12 @@ macro_rules! each {
     };
 }
 pub(crate) use each;
+
+/// Zeros, for `each` to replace. `[x; N]` of a vector is a loop, which the browser build leaves as one: what it fills would stay in memory.
+#[inline(always)]
+pub fn vectors<V: bytemuck::Zeroable>() -> V {
+    V::zeroed()
+}
 
 /// Runs `op` with the best instruction set of this machine.
 #[inline]

@@ -6,7 +6,7 @@
 )]
 
 use super::Activation;
-use crate::kernels::elementary::{exp_minus_one, sigmoid, softplus, tanh};
+use crate::kernels::elementary::{Held, exp_minus_one, sigmoid_by, softplus, tanh};
 use crate::kernels::simd::{at_least, constant, fma, fnma, load, store};
 use pulp::{Simd, WithSimd};
 
@@ -41,11 +41,12 @@ impl WithSimd for Sweep<'_> {
 fn sweep<S: Simd, C: Curve>(simd: S, z: &mut [f32], slopes: &mut [f32]) {
     assert_eq!(z.len(), slopes.len());
     let (z, slopes, len) = (z.as_mut_ptr(), slopes.as_mut_ptr(), z.len());
+    let held = Held::new(simd);
     let mut i = 0;
     while i < len {
         // SAFETY: len is a multiple of PAD, which is one of the lanes.
         unsafe {
-            let (value, slope) = C::at(simd, load::<S>(z.add(i)));
+            let (value, slope) = C::at(simd, held, load::<S>(z.add(i)));
             store::<S>(z.add(i), value);
             store::<S>(slopes.add(i), slope);
         }
@@ -56,22 +57,22 @@ fn sweep<S: Simd, C: Curve>(simd: S, z: &mut [f32], slopes: &mut [f32]) {
 struct Softplus;
 impl Curve for Softplus {
     #[inline(always)]
-    fn at<S: Simd>(simd: S, z: S::f32s) -> (S::f32s, S::f32s) {
+    fn at<S: Simd>(simd: S, _held: Held<S>, z: S::f32s) -> (S::f32s, S::f32s) {
         softplus(simd, z)
     }
 }
 
 /// (f(z), f'(z)).
 trait Curve {
-    fn at<S: Simd>(simd: S, z: S::f32s) -> (S::f32s, S::f32s);
+    fn at<S: Simd>(simd: S, held: Held<S>, z: S::f32s) -> (S::f32s, S::f32s);
 }
 
 macro_rules! curves {
-    ($($name:ident: |$simd:ident, $one:ident, $z:ident| $body:expr;)*) => { $(
+    ($($name:ident: |$simd:ident, $held:ident, $one:ident, $z:ident| $body:expr;)*) => { $(
         struct $name;
         impl Curve for $name {
             #[inline(always)]
-            fn at<S: Simd>($simd: S, $z: S::f32s) -> (S::f32s, S::f32s) {
+            fn at<S: Simd>($simd: S, $held: Held<S>, $z: S::f32s) -> (S::f32s, S::f32s) {
                 let $one = constant($simd, &1.0);
                 $body
             }
@@ -80,39 +81,39 @@ macro_rules! curves {
 }
 
 curves! {
-    Relu: |simd, one, z| {
+    Relu: |simd, _held, one, z| {
         let zero = simd.splat_f32s(0.0);
         (at_least(simd, zero, z), simd.select_f32s(simd.greater_than_f32s(z, zero), one, zero))
     };
-    Tanh: |simd, one, z| {
+    Tanh: |simd, _held, one, z| {
         let t = tanh(simd, z);
         (t, fnma(simd, t, t, one))
     };
-    Sigmoid: |simd, one, z| {
-        let s = sigmoid(simd, z);
+    Sigmoid: |simd, held, one, z| {
+        let s = sigmoid_by(simd, held, z);
         (s, simd.mul_f32s(s, simd.sub_f32s(one, s)))
     };
-    Silu: |simd, one, z| {
-        let s = sigmoid(simd, z);
+    Silu: |simd, held, one, z| {
+        let s = sigmoid_by(simd, held, z);
         let a = simd.mul_f32s(z, s);
         (a, fma(simd, a, simd.sub_f32s(one, s), s))
     };
     // z sigmoid(2u) is z/2 (1 + tanh u), without its cancellation for z < 0.
-    Gelu: |simd, one, z| {
+    Gelu: |simd, held, one, z| {
         let square = simd.mul_f32s(z, z);
         let rise = simd.splat_f32s(1.595_769);
         let cubic = simd.mul_f32s(square, simd.splat_f32s(0.071_354_82));
-        let s = sigmoid(simd, simd.mul_f32s(z, simd.add_f32s(rise, cubic)));
+        let s = sigmoid_by(simd, held, simd.mul_f32s(z, simd.add_f32s(rise, cubic)));
         let a = simd.mul_f32s(z, s);
         let steepness = fma(simd, simd.splat_f32s(3.0), cubic, rise);
         (a, fma(simd, simd.mul_f32s(a, simd.sub_f32s(one, s)), steepness, s))
     };
-    Elu: |simd, one, z| {
+    Elu: |simd, _held, one, z| {
         let above = simd.greater_than_f32s(z, simd.splat_f32s(0.0));
         let (below, e) = exp_minus_one(simd, z);
         (simd.select_f32s(above, z, below), simd.select_f32s(above, one, e))
     };
-    LeakyRelu: |simd, one, z| {
+    LeakyRelu: |simd, _held, one, z| {
         let slope = simd.select_f32s(simd.greater_than_f32s(z, simd.splat_f32s(0.0)), one, simd.splat_f32s(0.01));
         (simd.mul_f32s(slope, z), slope)
     };

@@ -78,9 +78,12 @@ fn pointwise<S: Simd, P: Pointwise>(simd: S, grade: &mut Grade<'_>, loss: P) -> 
     let (z, rest) = grade.work.split_at_mut(third);
     let (y, l) = rest.split_at_mut(third);
     let (z, y, l) = (&mut z[..len], &mut y[..len], &mut l[..len]);
-    for (row, &sample) in grade.rows.iter().enumerate() {
-        z[row * outputs..][..outputs].copy_from_slice(&grade.z[row * grade.stride..][..outputs]);
-        y[row * outputs..][..outputs].copy_from_slice(&grade.y[sample as usize * outputs..][..outputs]);
+    // By columns: a call to copy a short row costs more than its words do one by one.
+    for output in 0..outputs {
+        for (row, &sample) in grade.rows.iter().enumerate() {
+            z[row * outputs + output] = grade.z[row * grade.stride + output];
+            y[row * outputs + output] = grade.y[sample as usize * outputs + output];
+        }
     }
     z[used..].fill(P::REST);
     y[used..].fill(0.0);
@@ -94,8 +97,10 @@ fn pointwise<S: Simd, P: Pointwise>(simd: S, grade: &mut Grade<'_>, loss: P) -> 
             store::<S>(l.as_mut_ptr().add(i), simd.mul_f32s(slope, mean));
         }
     }
-    for row in 0..rows {
-        grade.z[row * grade.stride..][..outputs].copy_from_slice(&l[row * outputs..][..outputs]);
+    for output in 0..outputs {
+        for row in 0..rows {
+            grade.z[row * grade.stride + output] = l[row * outputs + output];
+        }
     }
     Sums { loss: simd.reduce_sum_f32s(sum) / outputs as f32, weight: rows as f32 }
 }

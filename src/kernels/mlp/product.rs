@@ -6,7 +6,7 @@
     reason = "generic over the instruction set: must land inside the function that enables it"
 )]
 
-use crate::kernels::simd::{each, fma, load};
+use crate::kernels::simd::{each, fma, load, vectors};
 use pulp::Simd;
 
 /// Whether 6 x 4 sums find registers. Not in wasm, the only 32-bit target that matters, whatever it promises: an x86-64 has 16 for it, and 6 x 2
@@ -69,7 +69,7 @@ pub(super) unsafe fn product<S: Simd, E: Ends>(
     }
 }
 
-/// V vectors of columns, all rows: blocks of 6, then 3 or 1 where no more are left.
+/// V vectors of columns, all rows: blocks of 6, then 4 or 1 where no more are left.
 #[inline(always)]
 unsafe fn column<S: Simd, E: Ends, const V: usize>(
     simd: S,
@@ -83,12 +83,12 @@ unsafe fn column<S: Simd, E: Ends, const V: usize>(
     let mut r = 0;
     // SAFETY: by the caller of `product`.
     unsafe {
-        while r + 3 < rows {
+        while r + 4 < rows {
             block::<S, E, 6, V>(simd, r, column, depth, left, right, ends);
             r += 6;
         }
         if r + 1 < rows {
-            block::<S, E, 3, V>(simd, r, column, depth, left, right, ends);
+            block::<S, E, 4, V>(simd, r, column, depth, left, right, ends);
         } else if r < rows {
             block::<S, E, 1, V>(simd, r, column, depth, left, right, ends);
         }
@@ -106,7 +106,7 @@ unsafe fn block<S: Simd, E: Ends, const R: usize, const V: usize>(
     ends: &E,
 ) {
     let lanes = S::F32_LANES;
-    let mut sums = [[simd.splat_f32s(0.0); V]; R];
+    let mut sums: [[S::f32s; V]; R] = vectors();
     // SAFETY: by the caller of `product`.
     unsafe {
         each!(r < R {
