@@ -97,11 +97,14 @@ fn fused_and_recorded_steps_agree_for_every_head() {
 }
 
 #[test]
-fn one_and_two_threads_give_the_same_bits() {
+fn two_threads_and_more_in_large_batches_give_the_bits_of_one() {
     for (head, loss) in heads() {
-        let data = data(500, head.outputs);
-        let runs = [1, 2].map(|threads| losses(&Device::cpu(threads), head, &settings(loss), &data));
-        assert_eq!(runs[0], runs[1], "{head:?}");
+        let data = data(900, head.outputs);
+        for (batch, many) in [(64, 2), (768, 3)] {
+            let settings = Settings { batch, ..settings(loss) };
+            let runs = [1, many].map(|threads| losses(&Device::cpu(threads), head, &settings, &data));
+            assert_eq!(runs[0], runs[1], "{head:?} in batches of {batch}");
+        }
     }
 }
 

@@ -48,15 +48,21 @@ impl Team {
     /// Runs work(0), ..., work(count - 1) and returns when all are done. A panic in any of them is passed on. Called from inside its own work or from a
     /// second thread at once, it runs them in order on the calling thread.
     pub fn parallel(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
+        self.parallel_by(count, &|_, index| work(index));
+    }
+
+    /// The same for work(member, i): no two run at once with one member's number, which is less than `threads`.
+    fn parallel_by(&self, count: usize, work: &(dyn Fn(usize, usize) + Sync)) {
+        let alone = || (0..count).for_each(|index| work(0, index));
         if self.workers.is_empty() || count < 2 {
-            return (0..count).for_each(work);
+            return alone();
         }
-        let Ok(turn) = self.turn.try_lock() else { return (0..count).for_each(work) };
+        let Ok(turn) = self.turn.try_lock() else { return alone() };
         let slots = count.min(SLOTS);
         let job = Job { count, slots, work };
         let round = self.post(&job);
-        self.shared.run(&job, 0);
-        self.shared.help(round);
+        self.shared.run(&job, 0, 0);
+        self.shared.help(0, round);
         wait_until(|| self.shared.done.load(SeqCst) == slots);
         let panic = self.shared.panic.lock().unwrap().take();
         drop(turn);
@@ -65,13 +71,14 @@ impl Team {
         }
     }
 
-    /// Runs work(i, piece i) for the pieces of `length` that `values` is cut into, as `parallel` does.
-    pub fn fill(&self, values: &mut [f32], length: usize, work: &(dyn Fn(usize, &mut [f32]) + Sync)) {
+    /// Runs work(member, i, piece i) for the pieces of `length` that `values` is cut into, as `parallel` does; no two run at once with one
+    /// member's number, which is less than `threads`.
+    pub fn fill(&self, values: &mut [f32], length: usize, work: &(dyn Fn(usize, usize, &mut [f32]) + Sync)) {
         let (count, values) = (values.len(), Disjoint::new(values));
-        self.parallel(count.div_ceil(length), &|piece| {
+        self.parallel_by(count.div_ceil(length), &|member, piece| {
             let at = piece * length;
             // SAFETY: one range per piece.
-            work(piece, unsafe { values.range(at..count.min(at + length)) });
+            work(member, piece, unsafe { values.range(at..count.min(at + length)) });
         });
     }
 
@@ -109,7 +116,7 @@ impl Drop for Team {
 struct Job<'a> {
     count: usize,
     slots: usize,
-    work: &'a (dyn Fn(usize) + Sync),
+    work: &'a (dyn Fn(usize, usize) + Sync),
 }
 
 /// The round, its slots and the next one to hand out, in one atomic word: a slot can only be taken in the round that is open.
@@ -154,10 +161,10 @@ impl Shared {
     }
 
     /// Takes and runs slots of `round` until none is left.
-    fn help(&self, round: u32) {
+    fn help(&self, member: usize, round: u32) {
         while let Some(slot) = self.claim(round) {
             // SAFETY: the slot just taken is not done, so `parallel` of this round still waits and its job lives on its stack.
-            self.run(unsafe { &*self.job.load(SeqCst).cast::<Job<'_>>() }, slot);
+            self.run(unsafe { &*self.job.load(SeqCst).cast::<Job<'_>>() }, member, slot);
         }
     }
 
@@ -170,9 +177,9 @@ impl Shared {
         self.ticket.fetch_update(SeqCst, SeqCst, take).ok().map(|word| Ticket::from(word).next.into())
     }
 
-    fn run(&self, job: &Job<'_>, slot: usize) {
+    fn run(&self, job: &Job<'_>, member: usize, slot: usize) {
         let indices = (slot..job.count).step_by(job.slots);
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| indices.for_each(job.work))) {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| indices.for_each(|index| (job.work)(member, index)))) {
             *self.panic.lock().unwrap() = Some(payload);
         }
         self.done.fetch_add(1, SeqCst);
@@ -198,7 +205,7 @@ fn spawn(shared: Arc<Shared>, worker: usize) -> JoinHandle<()> {
         let mut round = 0;
         while !shared.stop.load(SeqCst) {
             round = shared.next_round(worker, round);
-            shared.help(round);
+            shared.help(worker + 1, round);
         }
     };
     std::thread::Builder::new()
@@ -248,7 +255,9 @@ mod tests {
         let team = Team::new(3);
         for (count, length) in [(0, 4), (3, 4), (4, 4), (5, 4), (1000, 7)] {
             let mut values = vec![0.0; count];
-            team.fill(&mut values, length, &|at, piece| piece.iter_mut().for_each(|value| *value += at as f32 + 1.0));
+            team.fill(&mut values, length, &|_, at, piece| {
+                piece.iter_mut().for_each(|value| *value += at as f32 + 1.0)
+            });
             assert!(
                 values.iter().enumerate().all(|(at, value)| *value == (at / length) as f32 + 1.0),
                 "{count}, {length}"

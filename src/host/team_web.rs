@@ -10,12 +10,15 @@ extern "C" {
     /// Memory in which instances give each other their pieces: `web/src/serve/share.ts`.
     #[derive(Clone)]
     pub type Share;
-    /// The piece that is this instance's to make, of so many of up to so many words; `pieces` where it has to make them all.
+    /// Whether a list of so many pieces of up to so many words is made together.
     #[wasm_bindgen(method)]
-    fn begin(this: &Share, pieces: usize, words: usize) -> usize;
-    /// Gives the others this instance's piece.
+    fn begin(this: &Share, pieces: usize, words: usize) -> bool;
+    /// The piece that is now this instance's to make; `pieces` where none is left.
     #[wasm_bindgen(method)]
-    fn give(this: &Share, piece: &[f32]);
+    fn claim(this: &Share) -> usize;
+    /// Gives the others a piece.
+    #[wasm_bindgen(method)]
+    fn give(this: &Share, index: usize, piece: &[f32]);
     /// Fills in another's piece; false where it is better made here.
     #[wasm_bindgen(method)]
     fn take(this: &Share, index: usize, piece: &mut [f32]) -> bool;
@@ -56,21 +59,29 @@ impl Team {
         (0..count).for_each(work);
     }
 
-    /// Runs work(i, piece i) for the pieces of `length` that `values` is cut into, or has another instance run it.
-    pub fn fill(&self, values: &mut [f32], length: usize, work: &(dyn Fn(usize, &mut [f32]) + Sync)) {
+    /// Runs work(0, i, piece i) for the pieces of `length` that `values` is cut into, or has another instance run it.
+    pub fn fill(&self, values: &mut [f32], length: usize, work: &(dyn Fn(usize, usize, &mut [f32]) + Sync)) {
         let share = SHARE.take();
         let pieces = values.len().div_ceil(length);
-        // The own piece first: others may be waiting for it.
-        let own = share.as_ref().map_or(pieces, |share| share.begin(pieces, length));
-        if let (Some(share), Some(piece)) = (&share, values.chunks_mut(length).nth(own)) {
-            work(own, piece);
-            share.give(piece);
+        let shared = share.as_ref().filter(|share| share.begin(pieces, length));
+        // Bit i: piece i is made here. No more than 32 are shared.
+        let mut made = 0_u32;
+        if let Some(share) = shared {
+            loop {
+                let index = share.claim();
+                let Some(piece) = values.chunks_mut(length).nth(index) else { break };
+                work(0, index, piece);
+                share.give(index, piece);
+                made |= 1 << index;
+            }
         }
         for (index, piece) in values.chunks_mut(length).enumerate() {
-            let is_there =
-                own < pieces && (index == own || share.as_ref().is_some_and(|share| share.take(index, piece)));
+            let is_there = made >> (index % 32) & 1 == 1 || shared.is_some_and(|share| share.take(index, piece));
             if !is_there {
-                work(index, piece);
+                work(0, index, piece);
+                if let Some(share) = shared {
+                    share.give(index, piece);
+                }
             }
         }
         sharing(share);

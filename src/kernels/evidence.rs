@@ -61,7 +61,8 @@ pub fn device(cut: Cut) -> Info {
         name: if cut == Cut::Panel { "SwiftShader" } else { "" }.to_owned(),
         driver: String::new(),
         is_software: cut != Cut::Fine,
-        threads: 1,
+        // As many as the cases are run on, at most.
+        threads: 2,
         max_binding_bytes: 0,
         workgroup_bytes: 0,
         subgroup: 1,

@@ -9,7 +9,7 @@ use crate::device::{Buffer, Command, Device, Plan, View};
 use crate::error::{Error, Result};
 use crate::kernels::batch;
 use crate::kernels::cast::{self, Form};
-use crate::kernels::mlp::{self, Mlp, Precision};
+use crate::kernels::mlp::{self, Fused, Mlp, Precision};
 use crate::kernels::optimise::{self, TAIL};
 use crate::kernels::strict;
 use crate::loss::{self, Loss};
@@ -44,6 +44,8 @@ pub(super) struct Plans {
     pub kind: StepKind,
     pub step: Plan,
     pub validate: Plan,
+    /// Words of what its parts give to the update, where it is the fused one.
+    pub gradient_words: usize,
     /// What the step makes small.
     loss: Loss,
     train: Rows,
@@ -97,7 +99,9 @@ impl Plans {
         let loss = settings.course.loss(settings.loss, 0, None);
         let step = step(setup, state, kind, &train, loss)?;
         let validate = validation(setup, state, fused.as_ref())?;
-        Ok(Self { kind, step, validate, loss, train })
+        let mlp = fused.filter(|_| kind == StepKind::Fused);
+        let gradient_words = mlp.map_or(0, |mlp| gradient_words(setup, &fused_shape(setup, &mlp)));
+        Ok(Self { kind, step, validate, gradient_words, loss, train })
     }
 
     /// Makes another loss small from here on.
@@ -128,10 +132,20 @@ fn refusal(is_model_fine: bool) -> Error {
 
 /// Whether the partial gradients of the fused step, one row per part, fit a binding of the device and its grid.
 fn fits(setup: &Setup<'_>, mlp: &Mlp) -> bool {
+    let shape = fused_shape(setup, mlp);
+    let bytes = 4 * gradient_words(setup, &shape) as u64;
+    bytes <= setup.device.info().max_binding_bytes && shape.parts() <= 65_535
+}
+
+fn fused_shape(setup: &Setup<'_>, mlp: &Mlp) -> Fused {
     let rows = setup.data.train.rows(setup.data.targets);
     let shape = mlp.training(setup.device.info(), rows, setup.settings.batch, setup.steps, setup.data.targets);
-    let bytes = 4 * shape.parts() as u64 * (setup.layout.total + TAIL) as u64;
-    bytes <= setup.device.info().max_binding_bytes && shape.parts() <= 65_535
+    shape.drawing(setup.settings.seed, TAU_STREAM)
+}
+
+/// The partial gradients and sums.
+fn gradient_words(setup: &Setup<'_>, shape: &Fused) -> usize {
+    shape.parts() * (setup.layout.total + TAIL)
 }
 
 /// Rows on the device.
@@ -159,10 +173,9 @@ impl Rows {
 
 fn fused_step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows, loss: Loss) -> Result<Plan> {
     let device = setup.device;
-    let shape = mlp.training(device.info(), rows.count, setup.settings.batch, setup.steps, setup.data.targets);
-    let shape = shape.drawing(setup.settings.seed, TAU_STREAM);
+    let shape = fused_shape(setup, mlp);
     // The kernels leave the padding between tensors alone, and the update must find zeros there.
-    let partials = device.upload(&vec![0; shape.parts() * (setup.layout.total + TAIL)])?;
+    let partials = device.upload(&vec![0; gradient_words(setup, &shape)])?;
     let record = || {
         let scratch = device.buffer(shape.scratch_words(device.info()));
         let inputs = [&rows.x, &rows.y, &state.order, &state.parameters, &rows.classes].map(Buffer::view);

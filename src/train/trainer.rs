@@ -13,7 +13,6 @@ use super::step::{Plans, Setup, State, validation_place};
 use crate::device::{Command, Device, Summary, View};
 use crate::error::{Error, Result};
 use crate::host;
-use crate::kernels::optimise::TAIL;
 use crate::nn::{Layout, Spec, initialise};
 use crate::optim::Shape;
 
@@ -117,9 +116,9 @@ impl Trainer {
         self.plans.kind
     }
 
-    /// Words of one part's gradients with their sums, as the fused step keeps them.
+    /// Words of the gradients of all parts with their sums, as the fused step keeps them; 0 for another step.
     pub fn gradient_words(&self) -> usize {
-        Layout::of(&self.spec).total + TAIL
+        self.plans.gradient_words
     }
 
     /// Launches, bytes and flops of one step, and the memory it needs.

@@ -129,11 +129,11 @@ impl Training {
         self.start.clone()
     }
 
-    /// Words of the largest piece of a step that instances in other workers can make, 0 if they can make none.
+    /// Words of the pieces of a step that instances in other workers can make, 0 if they can make none.
     pub fn piece_words(&self) -> u32 {
         let trainer = self.trainer.borrow();
-        let fused = trainer.as_ref().filter(|trainer| trainer.step_kind() == StepKind::Fused);
-        fused.filter(|_| self.device.info().device == "cpu").map_or(0, |trainer| trainer.gradient_words() as u32)
+        let on_cpu = trainer.as_ref().filter(|_| self.device.info().device == "cpu");
+        on_cpu.map_or(0, |trainer| trainer.gradient_words() as u32)
     }
 
     /// Makes each step together with the others that share in `share`, which all stand where this run stands.

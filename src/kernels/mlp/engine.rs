@@ -76,13 +76,13 @@ pub(crate) fn step(
     control[2] = control[0].wrapping_add(1);
     control[3] = control[1];
     let tau = draw.threshold(loss, control[2]);
-    let (shared, own) = aligned(scratch, plan.words()).split_at_mut(plan.shared_words);
+    let (shared, own) = aligned(scratch, plan.words(team.threads())).split_at_mut(plan.shared_words);
     pack(p, &plan, params, shared, team);
     let (shared, own) = (&*shared, Disjoint::new(own));
     let stride = p.total as usize + 64;
-    team.fill(&mut partials[..plan.parts * stride], stride, &|part, partial| {
-        // SAFETY: one range per part.
-        let own = unsafe { own.range(part * plan.part_words..(part + 1) * plan.part_words) };
+    team.fill(&mut partials[..plan.parts * stride], stride, &|member, part, partial| {
+        // SAFETY: one range per member.
+        let own = unsafe { own.range(member * plan.member_words..(member + 1) * plan.member_words) };
         let rows = plan.part_rows(rows, part);
         dispatch(Train { p, plan: &plan, activation, loss, tau, x, y, rows, weights, params, shared, own, partial });
     });
@@ -94,16 +94,15 @@ pub(crate) fn forward(p: &Shape, activation: Activation, x: &[f32], params: &[f3
     let (inputs, answers) = (p.inputs as usize, p.answers());
     let rows = out.len() / answers;
     let pieces = team.members().min(rows.div_ceil(TILE)).max(1);
-    let mut scratch = vec![0.0; plan.shared_words + pieces * plan.part_words + plan::PAD];
-    let (shared, own) =
-        aligned(&mut scratch, plan.shared_words + pieces * plan.part_words).split_at_mut(plan.shared_words);
+    let mut scratch = vec![0.0; plan.words(team.threads()) + plan::PAD];
+    let (shared, own) = aligned(&mut scratch, plan.words(team.threads())).split_at_mut(plan.shared_words);
     pack(p, &plan, params, shared, team);
     let (shared, own) = (&*shared, Disjoint::new(own));
     let share = rows.div_ceil(pieces).next_multiple_of(TILE);
-    team.fill(out, share * answers, &|piece, out| {
+    team.fill(out, share * answers, &|member, piece, out| {
         let x = &x[piece * share * inputs..][..out.len() / answers * inputs];
-        // SAFETY: one range per piece.
-        let own = unsafe { own.range(piece * plan.part_words..(piece + 1) * plan.part_words) };
+        // SAFETY: one range per member.
+        let own = unsafe { own.range(member * plan.member_words..(member + 1) * plan.member_words) };
         dispatch(Predict { p, plan: &plan, activation, x, params, shared, own, out });
     });
 }

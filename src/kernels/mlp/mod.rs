@@ -227,9 +227,11 @@ impl Mlp {
         let stride = kept + self.layers.iter().map(|layer| quads(layer.inputs) + quads(layer.outputs)).sum::<u32>();
         let mut params = self.params(rows, stride, grain);
         let tiles = batch.min(rows).div_ceil(grain.span);
-        // A CPU part is a thread's share; two even for one thread, so that one and two give the same bits.
-        let parts = if info.device == "cpu" { info.threads.clamp(2, 64).min(tiles) } else { tiles };
         params.batch = batch.min(rows) as u32;
+        // CPU threads share the parts: two even where there is one thread, so that one and two give the same bits, and more of large
+        // batches, so that a thread that is held up leaves the others only a part to wait for.
+        let shares = info.threads.clamp(2, 64).max((params.batch as usize / 256).min(8));
+        let parts = if info.device == "cpu" { shares.min(tiles) } else { tiles };
         params.steps = steps as u32;
         params.targets = targets as u32;
         params.parts = parts.max(1) as u32;
@@ -307,7 +309,11 @@ impl Fused {
     pub fn scratch_words(&self, info: &Info) -> usize {
         let params = &self.params;
         if info.device == "cpu" {
-            return if params.steps == 0 { 1 } else { plan::scratch_words(&engine::shape(params, self.head)) };
+            return if params.steps == 0 {
+                1
+            } else {
+                plan::scratch_words(&engine::shape(params, self.head), info.threads)
+            };
         }
         self.kept.0 * params.parts as usize * params.span as usize * params.stride as usize
     }

@@ -56,12 +56,12 @@ impl Shape {
     }
 }
 
-/// The words that [`super::step`] needs in its scratch.
-pub(super) fn scratch_words(p: &Shape) -> usize {
-    Plan::new(p).words() + PAD
+/// The words that [`super::step`] needs in its scratch, run by so many.
+pub(super) fn scratch_words(p: &Shape, members: usize) -> usize {
+    Plan::new(p).words(members) + PAD
 }
 
-/// Offsets of one layer: packed weights in the shared region, rows and slopes in a part's own.
+/// Offsets of one layer: packed weights in the shared region, rows and slopes in a member's own.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Place {
     pub inputs: usize,
@@ -84,7 +84,7 @@ pub(super) struct Plan {
     pub part_rows: usize,
     pub tile: usize,
     pub shared_words: usize,
-    pub part_words: usize,
+    pub member_words: usize,
     /// [tile, padded outputs]: what the last layer gives.
     pub last: usize,
     /// What the loss works in: three rows of tile * outputs words, or the head's table.
@@ -118,7 +118,7 @@ impl Plan {
             part_rows: tile,
             tile,
             shared_words: 0,
-            part_words: 0,
+            member_words: 0,
             last: 0,
             loss: 0,
             loss_words: 0,
@@ -131,15 +131,15 @@ impl Plan {
             let (input_stride, stride) = (inputs.next_multiple_of(PAD), outputs.next_multiple_of(PAD));
             let mut shared = |words| take(&mut plan.shared_words, words);
             let (down, bias, up) = (shared(inputs * stride), shared(stride), shared(outputs * input_stride));
-            let mut own = |words| take(&mut plan.part_words, words);
+            let mut own = |words| take(&mut plan.member_words, words);
             let (input, delta) = (own(rows * input_stride), own(rows * stride));
             *place = Place { inputs, outputs, input_stride, stride, down, bias, up, input, delta };
         }
         let outputs = p.outputs as usize;
-        plan.last = take(&mut plan.part_words, rows * outputs.next_multiple_of(PAD));
+        plan.last = take(&mut plan.member_words, rows * outputs.next_multiple_of(PAD));
         let plain = 3 * (tile * outputs).next_multiple_of(PAD);
         plan.loss_words = p.head.map_or(plain, |head| head_tile::work_words(&head, tile));
-        plan.loss = take(&mut plan.part_words, plan.loss_words);
+        plan.loss = take(&mut plan.member_words, plan.loss_words);
         plan
     }
 
@@ -150,8 +150,8 @@ impl Plan {
         self
     }
 
-    pub(super) fn words(&self) -> usize {
-        self.shared_words + self.parts * self.part_words
+    pub(super) fn words(&self, members: usize) -> usize {
+        self.shared_words + members * self.member_words
     }
 
     pub(super) fn places(&self) -> &[Place] {

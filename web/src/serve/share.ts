@@ -1,124 +1,153 @@
-// Engines in several workers that run the same training in step: of each list of pieces, such as the parts of a gradient, every member
-// makes the piece of its own number and takes the others' from memory they share. A piece is the same whoever makes it, so the leader
-// need not wait for anyone: it makes what is late itself, and whoever falls too far behind is left there.
+// Engines in several workers that run the same training in step: a list of pieces, such as the parts of a gradient, is made together. Each
+// piece is made by the member that claims it first and taken by the others from memory they share. A piece is the same whoever makes it,
+// so nobody waits for one that is late: the leader makes it again, and whoever comes late to a list finds it made.
 
-/** Lists that a member may be behind. */
-const SLOTS = 64;
-/** Words of a slot, at least: predictions of validation rows are pieces too. */
+/** Pieces of a list, at most, and members. */
+const [MOST_PIECES, MOST_MEMBERS] = [32, 16];
+/** Lists that a member may be behind, at most, and the words they may take together. */
+const [MOST_SLOTS, MOST_WORDS] = [64, 1 << 22];
+/** Words of a member's part of a slot, at least: predictions of validation rows are pieces too. */
 const LEAST_WORDS = 1 << 14;
 /** After so long without a sign of life a member is left behind. */
 const GONE_MS = 2000;
 /** How long a follower watches for a piece before it sleeps, and how long it sleeps should nobody wake it. */
 const [WATCH_MS, NAP_MS] = [0.2, 100];
 
-/** Of the memory: members and words of a slot; then what each member is done with, what it gave, whether it left; then the slots. */
-const [HEADER, FIELDS] = [2, 3];
-const [DONE, GIVEN, LEFT] = [0, 1, 2];
+/** Of the memory: members, slots and words of a member's part of a slot; then how far each member is and whether it left; then who claimed and
+ * who gave each piece of each slot; then the parts. A member writes into its own alone: one that was left behind spoils nothing. */
+const [HEADER, FIELDS] = [3, 2];
+const [DONE, LEFT] = [0, 1];
 
 /** The member whose run it is; the others follow. */
 const LEADER = 0;
 
-/** Memory for pieces of up to `words` words. */
+/** Memory for lists of up to `words` words. */
 export function memory(members: number, words: number): SharedArrayBuffer {
-  const slot = Math.max(words, LEAST_WORDS);
-  const memory = new SharedArrayBuffer(4 * (HEADER + members * (FIELDS + SLOTS * slot)));
-  new Int32Array(memory).set([members, slot]);
+  const part = Math.max(words, LEAST_WORDS);
+  const slots = Math.min(Math.max(Math.floor(MOST_WORDS / (members * part)), 2), MOST_SLOTS);
+  const memory = new SharedArrayBuffer(4 * (HEADER + members * FIELDS + slots * (2 * MOST_PIECES + members * part)));
+  new Int32Array(memory).set([members, slots, part]);
   return memory;
 }
 
-/** A member's share. The engine calls `begin`, `give` and `take`, in this order for each list. */
+/** A member's share. The engine calls `begin` for each list, then `claim` and `give` while there is something to make, then `take`. */
 export class Share {
   #own: number;
   #over: () => void;
   #members: number;
-  #slot: number;
+  #slots: number;
+  #part: number;
   #state: Int32Array;
   #values: Float32Array;
-  /** The number of the next list. */
+  /** The number of the list, its pieces and their words. */
   #list = 0;
+  #pieces = 0;
+  #words = 0;
   #began = 0;
   #patienceMs = 0;
 
-  /** `over` is called should the leader be found gone. */
+  /** `over` is called should the leader be found gone, or this member left behind. */
   constructor(memory: SharedArrayBuffer, own: number, over: () => void) {
     this.#state = new Int32Array(memory);
-    [this.#members, this.#slot] = this.#state as unknown as [number, number];
-    this.#values = new Float32Array(memory, 4 * (HEADER + FIELDS * this.#members));
+    [this.#members, this.#slots, this.#part] = this.#state as unknown as [number, number, number];
+    this.#values = new Float32Array(memory, 4 * (HEADER + FIELDS * this.#members + 2 * MOST_PIECES * this.#slots));
     this.#own = own;
     this.#over = over;
   }
 
-  /** The piece to make, of so many of up to so many words; `pieces` where all are to be made. */
-  begin(pieces: number, words: number): number {
-    if (this.#hasLeft(LEADER)) this.#over();
-    if (pieces !== this.#members || words > this.#slot || this.#isGone(this.#own)) return pieces;
-    this.#tell(DONE, this.#list);
+  /** Whether a list of so many pieces of up to so many words is made together. */
+  begin(pieces: number, words: number): boolean {
+    if (this.#isGone()) {
+      this.#over();
+      return false;
+    }
+    if (pieces > MOST_PIECES || pieces * words > this.#part) return false;
+    this.#tell(this.#at(DONE, this.#own), this.#list);
     const began = performance.now();
     for (let member = 0; member < this.#members; member++) {
       // The slot may hold what this member has not yet taken.
-      while (member !== this.#own && !this.#hasLeft(member) && this.#behind(DONE, member) > SLOTS - 1) {
-        if (performance.now() - began > GONE_MS && this.#own === LEADER) leave(this.#state, member);
+      for (let done; ((this.#list - (done = this.#load(this.#at(DONE, member)))) | 0) >= this.#slots;) {
+        if (member === this.#own || this.#load(this.#at(LEFT, member)) || this.#isGone()) break;
+        if (performance.now() - began > GONE_MS && this.#own === LEADER) this.#tell(this.#at(LEFT, member), 1);
+        Atomics.wait(this.#state, this.#at(DONE, member), done, NAP_MS);
       }
     }
-    this.#list++;
-    this.#began = performance.now();
-    return this.#own;
+    this.#list = (this.#list + 1) | 0;
+    this.#pieces = pieces;
+    this.#words = words;
+    return true;
   }
 
-  give(piece: Float32Array): void {
-    this.#values.set(piece, this.#place(this.#own));
-    this.#tell(GIVEN, this.#list);
-    Atomics.notify(this.#state, at(GIVEN, this.#own));
+  /** A piece to make; `pieces` where all are made or being made. */
+  claim(): number {
+    this.#began = performance.now();
+    const first = Math.floor(this.#own * this.#pieces / this.#members);
+    for (let step = 0; step < this.#pieces; step++) {
+      const piece = (first + step) % this.#pieces;
+      const claimed = this.#load(this.#claimed(piece));
+      if (claimed !== this.#list && Atomics.compareExchange(this.#state, this.#claimed(piece), claimed, this.#list) === claimed) return piece;
+    }
+    return this.#pieces;
+  }
+
+  give(piece: number, values: Float32Array): void {
+    this.#values.set(values, this.#place(this.#own, piece));
+    this.#tell(this.#given(piece), this.#list * MOST_MEMBERS + this.#own);
     this.#patienceMs = 0.5 * (performance.now() - this.#began);
   }
 
-  /** Whether `piece` now holds what its member made. */
-  take(member: number, piece: Float32Array): boolean {
+  /** Whether `values` now hold what another made. */
+  take(piece: number, values: Float32Array): boolean {
     const began = performance.now();
-    for (let behind; (behind = this.#behind(GIVEN, member)) > 0;) {
-      if (this.#isGone(member)) return false;
+    let maker;
+    for (let given; (maker = ((given = this.#load(this.#given(piece))) - this.#list * MOST_MEMBERS) | 0) < 0 || maker >= MOST_MEMBERS;) {
+      if (this.#isGone()) return false;
       const waitedMs = performance.now() - began;
-      // One that is more than a list behind catches up sooner if nobody waits for it.
-      if (this.#own === LEADER && (behind > 1 || waitedMs > this.#patienceMs)) return false;
-      if (this.#own !== LEADER && waitedMs > WATCH_MS) Atomics.wait(this.#state, at(GIVEN, member), (this.#list - behind) | 0, NAP_MS);
+      if (this.#own === LEADER && waitedMs > this.#patienceMs) return false;
+      if (this.#own !== LEADER && waitedMs > WATCH_MS) Atomics.wait(this.#state, this.#given(piece), given, NAP_MS);
     }
-    const place = this.#place(member);
-    piece.set(this.#values.subarray(place, place + piece.length));
-    // What a member gives that was left behind is of no account.
-    return !this.#isGone(member);
+    const place = this.#place(maker, piece);
+    values.set(this.#values.subarray(place, place + values.length));
+    // From under one that was left behind the slot may have been taken.
+    return !this.#isGone();
   }
 
   leave(): void {
-    leave(this.#state, this.#own);
+    this.#tell(this.#at(LEFT, this.#own), 1);
   }
 
-  #place(member: number): number {
-    return (member * SLOTS + (this.#list - 1) % SLOTS) * this.#slot;
+  /** Whether this member goes on alone. */
+  #isGone(): boolean {
+    return this.#load(this.#at(LEFT, this.#own)) !== 0 || this.#load(this.#at(LEFT, LEADER)) !== 0;
   }
 
-  /** How many lists `member` is behind this one. */
-  #behind(field: number, member: number): number {
-    return (this.#list - Atomics.load(this.#state, at(field, member))) | 0;
+  #at(field: number, member: number): number {
+    return HEADER + FIELDS * member + field;
   }
 
-  #hasLeft(member: number): boolean {
-    return Atomics.load(this.#state, at(LEFT, member)) !== 0;
+  #claimed(piece: number): number {
+    return HEADER + FIELDS * this.#members + 2 * (MOST_PIECES * this.#slot() + piece);
   }
 
-  /** Whether nothing more will come from `member`. */
-  #isGone(member: number): boolean {
-    return this.#hasLeft(member) || this.#hasLeft(LEADER);
+  #given(piece: number): number {
+    return this.#claimed(piece) + 1;
   }
 
-  #tell(field: number, value: number): void {
-    Atomics.store(this.#state, at(field, this.#own), value);
+  #place(member: number, piece: number): number {
+    return (this.#slot() * this.#members + member) * this.#part + piece * this.#words;
   }
-}
 
-const at = (field: number, member: number) => HEADER + FIELDS * member + field;
+  #slot(): number {
+    return (this.#list >>> 0) % this.#slots;
+  }
 
-/** Marks a member as gone and wakes whoever waits for it. */
-function leave(state: Int32Array, member: number): void {
-  Atomics.store(state, at(LEFT, member), 1);
-  Atomics.notify(state, at(GIVEN, member));
+  #load(at: number): number {
+    return Atomics.load(this.#state, at);
+  }
+
+  /** Sets a word and wakes who waits for it. */
+  #tell(at: number, value: number): void {
+    Atomics.store(this.#state, at, value);
+    Atomics.notify(this.#state, at);
+  }
 }
