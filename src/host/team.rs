@@ -256,7 +256,9 @@ mod tests {
         for (count, length) in [(0, 4), (3, 4), (4, 4), (5, 4), (1000, 7)] {
             let mut values = vec![0.0; count];
             team.fill(&mut values, length, &|_, at, piece| {
-                piece.iter_mut().for_each(|value| *value += at as f32 + 1.0)
+                for value in piece {
+                    *value += at as f32 + 1.0;
+                }
             });
             assert!(
                 values.iter().enumerate().all(|(at, value)| *value == (at / length) as f32 + 1.0),

@@ -91,6 +91,8 @@ export class Share {
   }
 
   give(piece: number, values: Float32Array): void {
+    // The slot may be another list's by now.
+    if (this.#isGone()) return;
     this.#values.set(values, this.#place(this.#own, piece));
     this.#tell(this.#given(piece), this.#list * MOST_MEMBERS + this.#own);
     this.#patienceMs = 0.5 * (performance.now() - this.#began);
