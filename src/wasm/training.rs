@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::host::{Share, sharing};
 use crate::io::{Header, Preparation, Table};
 use crate::train::Trainer;
-use crate::train::{self, Checkpoint, EpochReport, Event, Flow, Metrics, Origin, Outcome, Recipe, Run, StepKind, Stop};
+use crate::train::{self, Checkpoint, EpochReport, Event, Flow, Metrics, Origin, Outcome, Recipe, Run, Stop};
 
 /// A training run.
 #[wasm_bindgen]
