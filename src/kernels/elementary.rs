@@ -18,7 +18,7 @@ const HALF_PI: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_79e-8];
 /// The largest angle that `HALF_PI` reduces well.
 pub const ANGLE_LIMIT: f32 = 1e4;
 
-/// What [`exp_bounded`] needs: its limits, then what `reduce` multiplies and adds.
+/// What `exp_bounded` needs: its limits, then what `reduce` multiplies and adds.
 static EXP: [f32; 13] = [
     -87.0,
     88.0,
@@ -43,9 +43,9 @@ const LN2_LOW: usize = 5;
 const P: usize = 6;
 const ONE: usize = 12;
 
-/// Where the numbers of [`EXP`] come from.
+/// Where the numbers of `EXP` come from.
 pub trait Constants<S: Simd>: Copy {
-    /// EXP[at] in all lanes.
+    /// `EXP[at]` in all lanes.
     fn get(self, simd: S, at: usize) -> S::f32s;
 }
 
