@@ -255,13 +255,17 @@ fn scaled(
     impute: Option<f64>,
 ) -> Result<Vec<f32>> {
     let values = table.numbers(&column.name)?;
+    let input = |value: f64| ((value - mean) / scale) as f32;
+    let inputs: Vec<f32> = rows.iter().map(|&row| input(values[row as usize])).collect();
+    if inputs.iter().all(|input| input.is_finite()) {
+        return Ok(inputs);
+    }
     let one = |&row: &u32| {
         let value = values[row as usize];
         let refuse = |what: &str| table.at(row as usize, &column.name, what);
         let value = if value.is_nan() { impute.ok_or_else(|| refuse(MISSING))? } else { value };
-        let input = ((value - mean) / scale) as f32;
-        match input {
-            _ if input.is_finite() => Ok(input),
+        match input(value) {
+            input if input.is_finite() => Ok(input),
             _ if value.is_infinite() => Err(refuse("is infinite")),
             _ => {
                 let [value, mean] = [value, mean].map(number);

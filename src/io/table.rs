@@ -76,7 +76,7 @@ impl Table {
             let count = values.len();
             return Err(Error::new(format!("{source}: {count} values do not fill rows of {width} columns")));
         }
-        let column = |j: usize| values.iter().skip(j).step_by(width).copied().collect();
+        let column = |j: usize| values.chunks_exact(width).map(|row| row[j]).collect();
         let named = names.iter().enumerate().map(|(j, name)| Column::numeric(name, column(j)));
         Self::new(source, named.collect())
     }

@@ -1,4 +1,4 @@
-//! The activations and their slopes, a vector at a time, and the sweep over a tile: z becomes f(z), f'(z) goes beside it.
+//! The activations and their slopes, a vector at a time, and the sweep over a tile: z becomes f(z), f'(z) goes beside it if wanted.
 #![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
 #![allow(
     clippy::inline_always,
@@ -10,11 +10,11 @@ use crate::kernels::elementary::{Held, exp_minus_one, sigmoid_by, softplus, tanh
 use crate::kernels::simd::{at_least, constant, fma, fnma, load, store};
 use pulp::{Simd, WithSimd};
 
-/// Turns z into f(z) in place and writes f'(z) to `slopes`; both of the same length, a multiple of `PAD`.
+/// Turns z into f(z) in place and writes f'(z) to `slopes`, if there are any; both of the same length, a multiple of `PAD`.
 pub(super) struct Sweep<'a> {
     pub activation: Activation,
     pub z: &'a mut [f32],
-    pub slopes: &'a mut [f32],
+    pub slopes: Option<&'a mut [f32]>,
 }
 
 impl WithSimd for Sweep<'_> {
@@ -32,15 +32,16 @@ impl WithSimd for Sweep<'_> {
             Activation::Elu => sweep::<S, Elu>(simd, z, slopes),
             Activation::Softplus => sweep::<S, Softplus>(simd, z, slopes),
             Activation::LeakyRelu => sweep::<S, LeakyRelu>(simd, z, slopes),
-            Activation::Identity => slopes.fill(1.0),
+            Activation::Identity => slopes.into_iter().for_each(|slopes| slopes.fill(1.0)),
         }
     }
 }
 
 #[inline(always)]
-fn sweep<S: Simd, C: Curve>(simd: S, z: &mut [f32], slopes: &mut [f32]) {
-    assert_eq!(z.len(), slopes.len());
-    let (z, slopes, len) = (z.as_mut_ptr(), slopes.as_mut_ptr(), z.len());
+fn sweep<S: Simd, C: Curve>(simd: S, z: &mut [f32], slopes: Option<&mut [f32]>) {
+    assert!(slopes.as_ref().is_none_or(|slopes| slopes.len() == z.len()));
+    let (len, z) = (z.len(), z.as_mut_ptr());
+    let slopes = slopes.map(<[f32]>::as_mut_ptr);
     let held = Held::new(simd);
     let mut i = 0;
     while i < len {
@@ -48,7 +49,10 @@ fn sweep<S: Simd, C: Curve>(simd: S, z: &mut [f32], slopes: &mut [f32]) {
         unsafe {
             let (value, slope) = C::at(simd, held, load::<S>(z.add(i)));
             store::<S>(z.add(i), value);
-            store::<S>(slopes.add(i), slope);
+            // What makes the slope is made only here: the compiler moves it down.
+            if let Some(slopes) = slopes {
+                store::<S>(slopes.add(i), slope);
+            }
         }
         i += S::F32_LANES;
     }

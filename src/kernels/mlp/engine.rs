@@ -90,7 +90,7 @@ pub(crate) fn step(
 
 /// out [rows, outputs], or the pairs of a head, = the model at x [rows, inputs]. Allocates its scratch: it is called rarely and for many rows.
 pub(crate) fn forward(p: &Shape, activation: Activation, x: &[f32], params: &[f32], out: &mut [f32], team: &Team) {
-    let plan = Plan::of_tile(p, TILE).without_slopes();
+    let plan = Plan::of_tile(p, TILE);
     let (inputs, answers) = (p.inputs as usize, p.answers());
     let rows = out.len() / answers;
     let pieces = team.members().min(rows.div_ceil(TILE)).max(1);

@@ -143,13 +143,6 @@ impl Plan {
         plan
     }
 
-    /// The same with the slopes of all layers in one place: a prediction does not look at them, and the cache is spared.
-    pub(super) fn without_slopes(mut self) -> Plan {
-        let widest = self.places().iter().max_by_key(|place| place.stride).expect("a plan has layers").delta;
-        self.places.iter_mut().for_each(|place| place.delta = widest);
-        self
-    }
-
     pub(super) fn words(&self, members: usize) -> usize {
         self.shared_words + members * self.member_words
     }

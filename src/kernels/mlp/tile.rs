@@ -47,7 +47,7 @@ impl WithSimd for Train<'_> {
         let mut sums = Sums::default();
         for (t, rows) in self.rows.chunks(plan.tile).enumerate() {
             gather(plan, self.x, rows, own);
-            descend(simd, plan, self.activation, rows.len(), self.shared, own);
+            descend(simd, plan, self.activation, Keeping::Slopes, rows.len(), self.shared, own);
             sums.add(match (&p.head, self.loss) {
                 (Some(head), Loss::Pairs(loss)) => {
                     let (tau, y, params) = (self.tau, self.y, self.params);
@@ -103,7 +103,7 @@ impl WithSimd for Predict<'_> {
         for (x, out) in self.x.chunks(plan.tile * inputs).zip(self.out.chunks_mut(plan.tile * answers)) {
             let rows = &numbers[..x.len() / inputs];
             gather(plan, x, rows, own);
-            descend(simd, plan, self.activation, rows.len(), self.shared, own);
+            descend(simd, plan, self.activation, Keeping::Values, rows.len(), self.shared, own);
             let (z, stride, work) = ends(plan, own, rows.len());
             if let Some(head) = &p.head {
                 simd.vectorize(Give { head, z, stride, work, params: self.params, out });
@@ -153,9 +153,26 @@ fn gather(plan: &Plan, x: &[f32], rows: &[u32], own: &mut [f32]) {
     }
 }
 
-/// All layers forward: activations into the next layer's input, slopes into delta.
+/// What a pass down leaves behind.
+#[derive(Clone, Copy, PartialEq)]
+enum Keeping {
+    /// Activations in the next layer's input.
+    Values,
+    /// These, and slopes in delta for the pass up.
+    Slopes,
+}
+
+/// All layers forward.
 #[inline(always)]
-fn descend<S: Simd>(simd: S, plan: &Plan, activation: Activation, rows: usize, shared: &[f32], own: &mut [f32]) {
+fn descend<S: Simd>(
+    simd: S,
+    plan: &Plan,
+    activation: Activation,
+    keeping: Keeping,
+    rows: usize,
+    shared: &[f32],
+    own: &mut [f32],
+) {
     for (l, place) in plan.places().iter().enumerate() {
         let out = plan.output(l);
         simd.vectorize(Descend { place, out, rows, shared, own });
@@ -164,6 +181,7 @@ fn descend<S: Simd>(simd: S, plan: &Plan, activation: Activation, rows: usize, s
             let [z, slopes] = own
                 .get_disjoint_mut([out..out + words, place.delta..place.delta + words])
                 .expect("places do not overlap");
+            let slopes = (keeping == Keeping::Slopes).then_some(slopes);
             simd.vectorize(Sweep { activation, z, slopes });
         }
     }
