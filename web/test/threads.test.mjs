@@ -46,7 +46,7 @@ test("two threads come to the weights of one, each with its part of every step",
   assert.equal(workers.length, 3);
   await Promise.all(workers.map((worker) => worker.evaluate(count)));
   const runs = await chromium.page.evaluate(() => Promise.all([{}, { head: "rational" }, { dropout: 0.1 }, { batch: 1024 }].map(async (options) => {
-    const all = await Promise.all(engines.map((engine) => finish(engine.train(pole(1500), { epochs: 4, seed: 5, batch: 128, task: "regression", ...(options.head ? {} : { missing: "drop" }), ...options }))));
+    const all = await Promise.all(engines.map((engine) => finish(engine.train(pole(1500), { epochs: 40, patience: 0, seed: 5, batch: 128, task: "regression", ...(options.head ? {} : { missing: "drop" }), ...options }))));
     return Promise.all(all.map(async ({ events, model }) => ({ events, file: [...await model.save()] })));
   })));
   for (const [alone, together] of runs) assert.deepEqual(together, alone);
@@ -54,8 +54,8 @@ test("two threads come to the weights of one, each with its part of every step",
   const steps = runs.slice(0, 2).reduce((sum, [{ events }]) => sum + events.at(-1).steps, 0);
   const claims = (await Promise.all(workers.map((worker) => worker.evaluate(() => globalThis.claims)))).sort((a, b) => a - b);
   assert.equal(claims[0], 0, "one alone shares nothing");
-  // Two parts in each step, each claimed once.
-  assert.ok(steps > 60 && claims[1] > 0 && claims[1] + claims[2] >= 2 * steps, `${claims} for ${steps} steps`);
+  // Two parts in each step, each claimed once. Whoever follows may join a few steps late, so there are many.
+  assert.ok(steps > 600 && claims[1] > 0 && claims[1] + claims[2] >= 2 * steps, `${claims} for ${steps} steps`);
 });
 
 test("a shared run is paused, asked, stopped, kept as a checkpoint and taken up like any other", async () => {
@@ -116,9 +116,19 @@ test("rows dealt out are predicted as by one, and a wrong one is named by its nu
   assert.match(together.unknown, /^InputError: predict: row 40001, column "x0": is missing/);
 });
 
+test("wasm that can be read but once is enough for all threads", async () => {
+  const got = await chromium.page.evaluate(async () => {
+    const engine = await mero.open({ device: "cpu", threads: 3, wasm: await fetch("/dist/meromorph.wasm") });
+    const { events } = await finish(engine.train(pole(1500), { epochs: 2, head: "rational" }));
+    engine.dispose();
+    return events.at(-1).event;
+  });
+  assert.equal(got, "end");
+});
+
 test("threads that cannot be are refused", async () => {
   const refusals = await chromium.page.evaluate(() => Promise.all([0, 1.5, 17, "2"].map((threads) => said(mero.open({ threads })))));
-  assert.deepEqual(refusals, ["0", "1.5", "17", "2"].map((threads) => `InputError: open: threads is ${threads}, wanted a whole number from 1 to 16`));
+  assert.deepEqual(refusals, ["0", "1.5", "17", '"2"'].map((threads) => `InputError: open: threads is ${threads}, wanted a whole number from 1 to 16`));
   assert.equal(await chromium.page.evaluate(() => said(mero.open({ threads: 2, worker: false }))), "InputError: open: threads is 2, which needs workers: leave out worker: false");
   const without = await chromium.page.evaluate(async () => {
     const { SharedArrayBuffer } = globalThis;
