@@ -6,6 +6,7 @@ import { appendFileSync, copyFileSync, existsSync, readFileSync, rmSync, statSyn
 import { join } from "node:path";
 import { deflateRawSync, gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { bindings, PRIVATE } from "./bindings.mjs";
 import { portable } from "./portable/build.mjs";
 
 const web = import.meta.dirname;
@@ -95,7 +96,8 @@ async function script(name, platform = "browser") {
   await build({
     entryPoints: [join(web, `src/${name}.ts`)], outfile: join(web, `dist/${name}.js`), external, platform, format: name === "worker" ? "iife" : "esm",
     // Node shows the line that threw: there it stays readable.
-    define: { BINDINGS: JSON.stringify(mark(join(web, "pkg"))) }, target: "es2022", bundle: true, minify: platform === "browser", legalComments: "none", logLevel: "warning",
+    define: { BINDINGS: JSON.stringify(mark(join(web, "pkg"))) }, target: "es2022", bundle: true, minify: platform === "browser", legalComments: "none", logLevel: "warning", plugins: [bindings],
+    mangleProps: PRIVATE,
   });
 }
 
