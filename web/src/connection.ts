@@ -1,6 +1,6 @@
 // A page's end of the port to an engine: calls go out, answers come back, and nobody waits for an engine that is gone.
-import { InputError, type MeromorphError, unpacked, words } from "./errors.js";
-import { type Answer, type Calls, ENGINE, type Port } from "./wire.js";
+import { type MeromorphError, unpacked, unpassable } from "./errors.js";
+import { type Answer, type Calls, type Distant, ENGINE, type Port } from "./wire.js";
 
 interface Waiting {
   on: number;
@@ -14,6 +14,9 @@ export interface Sending {
   signal?: AbortSignal | undefined;
 }
 
+/** Answers that hold a model: the one that was loaded, and the end of a run. */
+type WithModel = Distant & { model: Distant };
+
 export class Connection {
   /** Engines that make steps of this one's runs together with it, and end with it. */
   readonly crew: Connection[] = [];
@@ -23,6 +26,7 @@ export class Connection {
   #calls = 0;
   #handles = 0;
   #closed?: MeromorphError;
+  #ending = new AbortController();
 
   /** `end` lets go of whatever the other end of `port` lives in. */
   constructor(port: Port, end: () => void) {
@@ -30,6 +34,11 @@ export class Connection {
     this.#end = end;
     port.onmessage = ({ data }: MessageEvent<Answer>) => this.#take(data);
     port.unref?.();
+  }
+
+  /** Aborted with the engine's end. */
+  get ended(): AbortSignal {
+    return this.#ending.signal;
   }
 
   /** Calls `call` of the object `on`. Aborted: the answer is rejected with the signal's reason, whatever comes back. */
@@ -43,7 +52,7 @@ export class Connection {
       try {
         this.#port.postMessage({ id, on, call, args }, transfer);
       } catch (error) {
-        throw new InputError(`${call}: what was given cannot be passed to the engine: ${words(error)}`);
+        throw unpassable(call, error);
       }
       const abort = () => this.#settle(id)?.reject(signal?.reason);
       signal?.addEventListener("abort", abort, { once: true });
@@ -73,6 +82,7 @@ export class Connection {
   close(reason: MeromorphError): void {
     if (this.#closed) return;
     this.#closed = reason;
+    this.#ending.abort(reason);
     for (const id of this.#waiting.keys()) this.#settle(id)?.reject(reason);
     this.#end();
     this.#port.close();
@@ -83,7 +93,14 @@ export class Connection {
     if ("died" in answer) return this.close(unpacked(answer.died));
     const waiting = this.#settle(answer.id);
     if ("error" in answer) waiting?.reject(unpacked(answer.error));
-    else waiting?.resolve(answer.value);
+    else if (waiting) waiting.resolve(answer.value);
+    else this.#drop(answer.value as Partial<WithModel> | undefined);
+  }
+
+  /** Nobody waits for what came: a model in it is given back. */
+  #drop(value: Partial<WithModel> | undefined): void {
+    const id = value?.model?.id ?? value?.id;
+    if (id !== undefined) this.call(id, "dispose", []).catch(() => {});
   }
 
   #settle(id: number): Waiting | undefined {

@@ -45,5 +45,18 @@ export function unpacked({ name, message }: PackedError): MeromorphError {
   return Kind ? new Kind(message) : new InternalError(`${name}: ${message}`);
 }
 
-/** The message of anything thrown. */
-export const words = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** The message of anything thrown, and of what caused it. */
+export function words(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message, cause, code = "" } = error as Error & { code?: string };
+  return cause === undefined ? message || code : `${message}: ${words(cause)}`;
+}
+
+/** A value of the caller's in a message. */
+export function shown(value: unknown): string {
+  if (Object(value) === value) return `of type ${Object.prototype.toString.call(value).slice(8, -1)}`;
+  return typeof value === "string" ? JSON.stringify(value) : String(value);
+}
+
+/** For what a port does not carry. */
+export const unpassable = (call: string, error: unknown): InputError => new InputError(`${call}: what was given cannot be passed to the engine: ${words(error)}`);

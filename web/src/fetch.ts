@@ -5,13 +5,31 @@ import type { LoadOptions } from "./types.js";
 /** Larger files do not fit a browser's WebAssembly beside what it needs to run them. */
 const MAX_BYTES = 2 ** 30;
 
-/** Fetches `source`, or reads it if it is an answer already: the bytes and the name to use in messages. */
-export async function download(source: Response | URL | string, options: LoadOptions): Promise<[Uint8Array<ArrayBuffer>, string]> {
-  const response = source instanceof Response ? source : await requested(source, options.signal);
-  const name = response.url.split(/[?#]/)[0]?.split("/").pop() || "model";
-  if (!response.ok) throw new LoadError(`load: ${response.url || "the server"} answered ${response.status} ${response.statusText}`.trim());
+type Bytes = Uint8Array<ArrayBuffer>;
+type Reader = ReadableStreamDefaultReader<Bytes>;
+type OnProgress = LoadOptions["onProgress"];
+
+/** Fetches `source`, or reads it if it is an answer already, unless aborted: the bytes and the name to use in messages. */
+export async function download(source: Response | URL | string, signal: AbortSignal | undefined, onProgress: OnProgress): Promise<[Bytes, string]> {
+  const response = source instanceof Response ? source : await requested(source, signal);
+  const where = response.url || "the response";
   if (response.bodyUsed) throw new InputError("load: the response was read already; give a fresh one");
-  return [await body(response, options), name];
+  const reader = response.body?.getReader();
+  // What the stream says to that does not matter.
+  const leave = () => void reader?.cancel().catch(() => {});
+  signal?.addEventListener("abort", leave);
+  try {
+    if (!response.ok) throw new LoadError(`load: ${where} answered ${response.status} ${response.statusText}`.trim());
+    // Servers of single-page apps give one where there is no file.
+    if (response.headers.get("content-type")?.startsWith("text/html")) throw new LoadError(`load: ${where} is a web page, wanted a model file`);
+    const name = response.url.split(/[?#]/)[0]?.split("/").pop() || "model";
+    return [await whole(reader, response.headers, where, signal, onProgress), name];
+  } catch (error) {
+    leave();
+    throw error;
+  } finally {
+    signal?.removeEventListener("abort", leave);
+  }
 }
 
 async function requested(source: URL | string, signal: AbortSignal | undefined): Promise<Response> {
@@ -23,51 +41,30 @@ async function requested(source: URL | string, signal: AbortSignal | undefined):
   }
 }
 
-async function body(response: Response, { signal, onProgress }: LoadOptions): Promise<Uint8Array<ArrayBuffer>> {
-  const told = Number(response.headers.get("content-length") ?? NaN);
-  const reader = response.body?.getReader();
-  if (told > MAX_BYTES) throw tooLarge(response, told, reader);
+async function whole(reader: Reader | undefined, headers: Headers, where: string, signal: AbortSignal | undefined, onProgress: OnProgress): Promise<Bytes> {
+  const told = Number(headers.get("content-length") ?? NaN);
+  if (told > MAX_BYTES) throw tooLarge(where, told);
   // Of a compressed body the length is another one.
-  const isWhole = told >= 0 && !response.headers.has("content-encoding");
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  const isWhole = told >= 0 && !headers.has("content-encoding");
+  const chunks: Bytes[] = [];
   let loaded = 0;
   for (;;) {
-    const chunk = reader && await next(reader, response, signal);
+    const { value: chunk } = await reader?.read().catch((error: unknown) => {
+      signal?.throwIfAborted();
+      throw new LoadError(`load: ${where} broke off: ${words(error)}`);
+    }) ?? {};
+    signal?.throwIfAborted();
     if (!chunk) return joined(chunks, loaded);
     loaded += chunk.length;
-    if (loaded > MAX_BYTES) throw tooLarge(response, loaded, reader);
+    if (loaded > MAX_BYTES) throw tooLarge(where, loaded);
     chunks.push(chunk);
     onProgress?.(isWhole ? { loaded, total: told } : { loaded });
   }
 }
 
-type Reader = ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
+const tooLarge = (where: string, bytes: number): LoadError => new LoadError(`load: ${where} has ${bytes} bytes; at most ${MAX_BYTES} can be loaded`);
 
-/** The next bytes, or none after the last. */
-async function next(reader: Reader, response: Response, signal: AbortSignal | undefined): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const cancel = () => leave(reader);
-  signal?.addEventListener("abort", cancel);
-  try {
-    const { value } = await reader.read();
-    signal?.throwIfAborted();
-    return value;
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw new LoadError(`load: ${response.url || "the response"} broke off: ${words(error)}`);
-  } finally {
-    signal?.removeEventListener("abort", cancel);
-  }
-}
-
-/** Nothing more is wanted; what the stream says to that does not matter. */
-const leave = (reader: Reader | undefined): void => void reader?.cancel().catch(() => {});
-
-function tooLarge(response: Response, bytes: number, reader: Reader | undefined): LoadError {
-  leave(reader);
-  return new LoadError(`load: ${response.url || "the response"} has ${bytes} bytes; at most ${MAX_BYTES} can be loaded`);
-}
-
-function joined(chunks: Uint8Array<ArrayBuffer>[], length: number): Uint8Array<ArrayBuffer> {
+function joined(chunks: Bytes[], length: number): Bytes {
   const whole = new Uint8Array(length);
   let at = 0;
   for (const chunk of chunks) {

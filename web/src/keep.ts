@@ -1,4 +1,5 @@
 // Runs that outlive their tab: data and checkpoint in IndexedDB. One transaction writes all of a run or nothing of it.
+// While a run is under way a lock of the browser's says so in all tabs, and ends with the tab.
 import { InputError, words } from "./errors.js";
 import type { Kept } from "./types.js";
 import type { Parcel } from "./wire.js";
@@ -13,21 +14,55 @@ export interface Whole {
   checkpoint: Uint8Array;
 }
 
+/** A run's about as it is stored: whether it is under way is known from its lock. */
+type About = Omit<Kept, "isRunning">;
+
 /** The runs kept by this site, latest first. */
 export async function kept(): Promise<Kept[]> {
-  const all = await inStore<Kept[]>("readonly", (store) => store.getAll(IDBKeyRange.bound(["about"], ["about", []])));
-  return all.sort((a, b) => b.savedAt.getTime() - a.savedAt.getTime());
+  const all = await inStore<About[]>("readonly", (store) => store.getAll(IDBKeyRange.bound(["about"], ["about", []])));
+  const { held = [] } = await locks()?.query() ?? {};
+  return all
+    .map((about) => ({ ...about, isRunning: held.some(({ name }) => name === lock(about.name)) }))
+    .sort((a, b) => b.savedAt.getTime() - a.savedAt.getTime());
 }
 
-/** Forgets the run kept under `name`, if there is one. */
-export function forget(name: string): Promise<void> {
+/** Forgets the run kept under `name`, if there is one. Refused while it is under way, here or in another tab. */
+export async function forget(name: string): Promise<void> {
+  const leave = await hold(name);
+  await erase(name).finally(leave);
+}
+
+/** None on pages that are not secure: there tabs do not know of each other. */
+const locks = (): LockManager | undefined => (globalThis.navigator as Partial<Navigator> | undefined)?.locks;
+
+const lock = (name: string): string => `meromorph: ${name}`;
+
+/** A run that was left, and a tab that was closed, give up their name within this time. */
+const WAIT_MS = 2000;
+
+/** Takes a name for oneself, until what comes back is called. */
+export function hold(name: string): Promise<() => void> {
+  const manager = locks();
+  return new Promise((resolve, reject) => {
+    if (!manager) return resolve(() => {});
+    const wait = new AbortController();
+    const timer = setTimeout(() => wait.abort(new InputError(`keep: a run under "${name}" is under way, here or in another tab`)), WAIT_MS);
+    manager.request(lock(name), { signal: wait.signal }, () => {
+      clearTimeout(timer);
+      return new Promise<void>((leave) => resolve(leave));
+    }).catch(reject);
+  });
+}
+
+/** Takes a run out of the storage. */
+export function erase(name: string): Promise<void> {
   return inStore("readwrite", (store) => {
     for (const part of ["about", "parcel", "checkpoint"] satisfies Part[]) store.delete([part, name]);
   });
 }
 
 /** Writes a run, in place of what was kept under its name. The parcel is written only where it is given. */
-export function write(about: Kept, checkpoint: Uint8Array, parcel?: Parcel): Promise<void> {
+export function write(about: About, checkpoint: Uint8Array, parcel?: Parcel): Promise<void> {
   const put = (store: IDBObjectStore, part: Part, value: unknown) => store.put(value, [part, about.name]);
   return inStore("readwrite", (store) => {
     put(store, "about", about);

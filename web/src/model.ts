@@ -2,13 +2,16 @@
 import type { Connection } from "./connection.js";
 import { InputError } from "./errors.js";
 import { Handle } from "./handle.js";
-import { split } from "./options.js";
+import { taken } from "./options.js";
 import { pack } from "./parcel.js";
 import type { ModelInfo, Numbers, PredictOptions, Prediction, Table } from "./types.js";
 import { type Distant, ENGINE } from "./wire.js";
 
 /** Fewer rows than this are not worth another engine's while. */
 const ROWS = 8192;
+
+/** The options of a prediction. */
+export const ASKED = ["masks", "precision", "signal"] as const;
 
 type Answer = Prediction<Uint8Array | Uint32Array>;
 
@@ -27,26 +30,27 @@ export class Model extends Handle {
 
   /** Predicts a table, whose columns are found by name, or rows of numbers in the order of `info.columns`. */
   predict(x: Table | Numbers, options: PredictOptions & { masks: "words" }): Promise<Prediction<Uint32Array>>;
-  predict(x: Table | Numbers, options?: PredictOptions & { masks?: "bytes" }): Promise<Prediction>;
+  predict(x: Table | Numbers, options?: PredictOptions & { masks?: "bytes" | undefined }): Promise<Prediction>;
+  predict(x: Table | Numbers, options: PredictOptions): Promise<Prediction<Uint8Array | Uint32Array>>;
   async predict(x: Table | Numbers, options: PredictOptions = {}): Promise<Answer> {
-    const { signal } = split("predict", options);
+    const { masks, precision, signal } = taken("predict", options, ASKED);
     const { parcel, transfer } = await pack("predict", x, "table");
     const hands = this.#hands(parcel.data);
     if (hands.length > 0) {
       try {
         const models = [this, ...await (this.#copies ??= this.#copied())];
-        const ask = (data: Rows, at: number) => models[at]!.call("predict", [{ ...parcel, data }, options.masks, options.precision], { transfer: [data.buffer], signal });
+        const ask = (data: Rows, at: number) => models[at]!.call("predict", [{ ...parcel, data }, masks, precision], { transfer: [data.buffer], signal });
         return joined(await Promise.all(hands.map(ask)));
       } catch (error) {
         // Whatever is wrong in a row is told of its number among all.
         if (!(error instanceof InputError)) throw error;
       }
     }
-    return this.call("predict", [parcel, options.masks, options.precision], { transfer, signal });
+    return this.call("predict", [parcel, masks, precision], { transfer, signal });
   }
 
   /** The bytes of the model's file, which a browser and the `mero` binary read. */
-  save(): Promise<Uint8Array> {
+  save(): Promise<Uint8Array<ArrayBuffer>> {
     return this.call("save", []);
   }
 

@@ -1,11 +1,29 @@
-// Options as a caller gave them, checked no further than this side needs.
-import { InputError } from "./errors.js";
+// Options as a caller gave them, checked no further than this side needs. Null counts as not given, as undefined does.
+import { InputError, shown, unpassable } from "./errors.js";
 
-/** Options without what stays on this side: the signal, and the name to keep a run under. */
-export function split(call: string, options: unknown): { signal?: AbortSignal | undefined; keep?: unknown; rest: unknown } {
-  if (typeof options !== "object" || options === null || Array.isArray(options)) return { rest: options };
-  const { signal, keep, ...rest } = options as { signal?: unknown; keep?: unknown };
-  if (signal === undefined || signal === null) return { keep, rest };
-  if (!(signal instanceof AbortSignal)) throw new InputError(`${call}: signal is ${typeof signal}, wanted an AbortSignal`);
-  return { signal, keep, rest };
+/** The options of a call that knows these names. */
+export function taken<O extends object>(call: string, options: O, names: readonly (keyof O & string)[]): O {
+  const all = given(call, options);
+  for (const name of Object.keys(all)) {
+    if (!(names as readonly string[]).includes(name)) throw new InputError(`${call}: option "${name}" is unknown; there are ${names.join(", ")}`);
+  }
+  return all;
+}
+
+/** The options of a run: its signal, the name to keep it under, and the rest, for the engine to judge, as it is now. */
+export function divided(call: string, options: unknown): { signal?: AbortSignal; keep?: unknown; rest: unknown } {
+  const { signal, keep, ...rest } = given(call, options) as { signal?: AbortSignal; keep?: unknown };
+  try {
+    return { ...(signal && { signal }), keep, rest: structuredClone(rest) };
+  } catch (error) {
+    throw unpassable(call, error);
+  }
+}
+
+function given<O>(call: string, options: O): O {
+  if (typeof (options ?? {}) !== "object" || Array.isArray(options)) throw new InputError(`${call}: the options are ${shown(options)}, wanted an object`);
+  const given = Object.fromEntries(Object.entries(options ?? {}).filter(([, value]) => value !== undefined && value !== null));
+  const { signal } = given;
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw new InputError(`${call}: signal is ${shown(signal)}, wanted an AbortSignal`);
+  return given as O;
 }

@@ -1,5 +1,5 @@
 // The caller's data, made ready to be given away: copied once, so that no array of the caller's is detached or watched.
-import { InputError, words } from "./errors.js";
+import { InputError, unpassable, words } from "./errors.js";
 import type { Parcel } from "./wire.js";
 
 /** A parcel and the buffers in it that are given away. */
@@ -24,20 +24,25 @@ async function packed(call: string, data: unknown, source: string): Promise<Pack
     return { parcel: { data: bytes, source: named(data, source) }, transfer: [bytes] };
   }
   const transfer: ArrayBuffer[] = [];
-  return { parcel: { data: copied(data, transfer), source }, transfer };
+  return { parcel: { data: copied(call, data, transfer), source }, transfer };
 }
 
 const named = (blob: Blob, source: string): string => (typeof File === "function" && blob instanceof File ? blob.name : source);
 
-function copied(value: unknown, transfer: ArrayBuffer[]): unknown {
-  const alone = copy(value, transfer);
-  if (alone !== value || typeof value !== "object" || value === null || !("x" in value)) return alone;
-  const entries = Object.entries(value).map(([key, part]) => [key, copy(part, transfer)]);
-  return Object.fromEntries(entries);
+/** A copy of an array or buffer, or of all such in an object with an x, their memory noted as given away; anything else as it is. */
+export function copied(call: string, value: unknown, transfer: ArrayBuffer[]): unknown {
+  try {
+    const alone = copy(value, transfer);
+    if (alone !== value || typeof value !== "object" || value === null || !("x" in value)) return alone;
+    const entries = Object.entries(value).map(([key, part]) => [key, copy(part, transfer)]);
+    return Object.fromEntries(entries);
+  } catch (error) {
+    // An array whose memory was given away, say.
+    throw unpassable(call, error);
+  }
 }
 
-/** A copy of an array or buffer, its memory noted as given away; anything else as it is. */
-export function copy(value: unknown, transfer: ArrayBuffer[]): unknown {
+function copy(value: unknown, transfer: ArrayBuffer[]): unknown {
   if (Array.isArray(value)) return value.every((item) => typeof item === "number") ? given(Float64Array.from(value), transfer) : value;
   if (value instanceof ArrayBuffer) return given(new Uint8Array(value.slice(0)), transfer);
   if (!ArrayBuffer.isView(value) || value instanceof DataView) return value;

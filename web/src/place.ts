@@ -1,7 +1,8 @@
 // Opening an engine, wherever its WebAssembly and its worker come from.
 import { Connection } from "./connection.js";
 import { Engine } from "./engine.js";
-import { InputError, InternalError, LoadError, words } from "./errors.js";
+import { InputError, InternalError, LoadError, shown, words } from "./errors.js";
+import { taken } from "./options.js";
 import { pack } from "./parcel.js";
 import type { Description, OpenOptions, PlaceOptions, Table } from "./types.js";
 import { ENGINE, type Port } from "./wire.js";
@@ -25,13 +26,15 @@ export interface Place {
 
 /** Opens a device in a place. */
 export async function openAt(place: Place, options: OpenOptions): Promise<Engine> {
-  const { device = "auto", signal } = options;
-  const threads = checked(options);
-  const connection = await connect(place, options, device !== "cpu");
+  const { device = "auto", threads = 1, ...rest } = taken("open", options, ["device", "threads", ...PLACED]);
+  checkThreads(threads, rest);
+  const { signal } = rest;
+  const start = starting("open", place, rest);
+  const connection = await start(device !== "cpu");
   const mates: Promise<Connection>[] = [];
   try {
     const info = await connection.call(ENGINE, "open", [device, threads], { signal });
-    if (info.device === "cpu") for (let mate = 1; mate < threads; mate++) mates.push(connect(place, options, false));
+    if (info.device === "cpu") for (let mate = 1; mate < threads; mate++) mates.push(start(false));
     for (const mate of await Promise.all(mates)) {
       // It lives as long as this one.
       mate.hold();
@@ -47,12 +50,10 @@ export async function openAt(place: Place, options: OpenOptions): Promise<Engine
   }
 }
 
-/** The threads asked for. */
-function checked({ threads = 1, worker = true }: OpenOptions): number {
-  if (!Number.isInteger(threads) || threads < 1 || threads > 16) throw new InputError(`open: threads is ${String(threads)}, wanted a whole number from 1 to 16`);
+function checkThreads(threads: number, { worker = true }: PlaceOptions): void {
+  if (!Number.isInteger(threads) || threads < 1 || threads > 16) throw new InputError(`open: threads is ${shown(threads)}, wanted a whole number from 1 to 16`);
   const lacks = worker ? unshared() : "workers: leave out worker: false";
   if (threads > 1 && lacks) throw new InputError(`open: threads is ${threads}, which needs ${lacks}`);
-  return threads;
 }
 
 /** What workers lack to share memory here: runtimes that are no browser lack nothing. */
@@ -64,11 +65,12 @@ function unshared(): string | undefined {
 
 /** Reads a table only far enough to say what it holds. */
 export async function describeAt(place: Place, data: Table, options: PlaceOptions): Promise<Description> {
+  const given = taken("describe", options, PLACED);
   const packed = pack("describe", data, "table");
-  const connection = await connect(place, options, false);
+  const connection = await starting("describe", place, given)(false);
   try {
     const { parcel, transfer } = await packed;
-    return await connection.call(ENGINE, "describe", [parcel], { transfer, signal: options.signal });
+    return await connection.call(ENGINE, "describe", [parcel], { transfer, signal: given.signal });
   } finally {
     connection.close(new InputError("describe: was done"));
   }
@@ -107,10 +109,19 @@ async function compile(wasm: string | URL | Response | BufferSource): Promise<We
   return isDeclared ? WebAssembly.compileStreaming(source) : WebAssembly.compile(await source.arrayBuffer());
 }
 
-async function connect(place: Place, { worker = true, wasm, signal }: PlaceOptions, needsGpu: boolean): Promise<Connection> {
+/** The options that say where an engine runs. */
+const PLACED = ["worker", "wasm", "signal"] as const;
+
+/** What starts engines, one after the other: they have one module, for a response can be read but once. */
+function starting(call: string, place: Place, { worker = true, wasm, signal }: PlaceOptions): (needsGpu: boolean) => Promise<Connection> {
+  if (typeof worker !== "boolean") throw new InputError(`${call}: worker is ${shown(worker)}, wanted true or false`);
   signal?.throwIfAborted();
-  const starting = worker ? place.spawn(needsGpu) : place.direct(needsGpu);
-  const connecting = joined(starting, wasm === undefined ? place.module() : compiled(wasm));
+  const module = wasm === undefined ? place.module() : compiled(wasm);
+  return (needsGpu) => connect(joined(worker ? place.spawn(needsGpu) : place.direct(needsGpu), module), signal);
+}
+
+/** The connection, or the signal's reason. */
+async function connect(connecting: Promise<Connection>, signal: AbortSignal | undefined): Promise<Connection> {
   if (!signal) return connecting;
   return new Promise((resolve, reject) => {
     const abort = () => {

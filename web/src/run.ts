@@ -1,8 +1,8 @@
 // A training run as its owner sees it: events in order, taken at the owner's pace, and a hand on the brake.
 import type { Connection } from "./connection.js";
 import { Handle } from "./handle.js";
-import { Model } from "./model.js";
-import { split } from "./options.js";
+import { ASKED, Model } from "./model.js";
+import { taken } from "./options.js";
 import { pack } from "./parcel.js";
 import type { Numbers, PredictOptions, Prediction, Table, TrainEvent } from "./types.js";
 import type { State, WireEvent } from "./wire.js";
@@ -49,7 +49,7 @@ export class Run extends Handle implements AsyncIterableIterator<TrainEvent, und
         // With the engine goes what it would have forgotten.
         await this.call("taken", []).catch(() => {});
       } else if (value) this.#askAhead();
-      return value ? { done: false, value } : { done: true, value };
+      return { done: !value, value } as IteratorResult<TrainEvent, undefined>;
     } catch (error) {
       this.#over();
       throw error;
@@ -83,16 +83,17 @@ export class Run extends Handle implements AsyncIterableIterator<TrainEvent, und
 
   /** Predicts with the weights as they are after the epoch under way; once the run is over, with those of its model. */
   predict(x: Table | Numbers, options: PredictOptions & { masks: "words" }): Promise<Prediction<Uint32Array>>;
-  predict(x: Table | Numbers, options?: PredictOptions & { masks?: "bytes" }): Promise<Prediction>;
+  predict(x: Table | Numbers, options?: PredictOptions & { masks?: "bytes" | undefined }): Promise<Prediction>;
+  predict(x: Table | Numbers, options: PredictOptions): Promise<Prediction<Uint8Array | Uint32Array>>;
   async predict(x: Table | Numbers, options: PredictOptions = {}): Promise<Prediction<Uint8Array | Uint32Array>> {
-    const { signal } = split("predict", options);
+    const { masks, precision, signal } = taken("predict", options, ASKED);
     const { parcel, transfer } = await pack("predict", x, "table");
     await this.#begun;
-    return this.call("predict", [parcel, options.masks, options.precision], { transfer, signal });
+    return this.call("predict", [parcel, masks, precision], { transfer, signal });
   }
 
   /** All it takes to go on from here bit for bit: bytes for `Engine.resume`, in a browser or by the `mero` binary. */
-  async checkpoint(): Promise<Uint8Array> {
+  async checkpoint(): Promise<Uint8Array<ArrayBuffer>> {
     await this.#begun;
     return this.call("checkpoint", []);
   }

@@ -11,7 +11,7 @@ export interface PlaceOptions {
   /** The WebAssembly, for those who host it elsewhere; found beside the package's own files if not given. */
   wasm?: string | URL | Response | BufferSource | WebAssembly.Module;
   /** Aborted: opening is rejected with its reason. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 export interface OpenOptions extends PlaceOptions {
@@ -40,7 +40,7 @@ export interface DeviceInfo {
 export type Table = Uint8Array | ArrayBuffer | Blob | string;
 
 /** Numbers, row after row: `Float32Array`, `Float64Array`, `Float16Array` where the runtime has it, or a plain array. */
-export type Numbers = Float32Array | Float64Array | HalfArray | number[];
+export type Numbers = Float32Array | Float64Array | HalfArray | readonly number[];
 
 /** A `Float16Array`, told apart by its name: not every runtime has it, nor every TypeScript. */
 export interface HalfArray extends ArrayLike<number> {
@@ -65,12 +65,12 @@ export interface TrainOptions {
   target?: string;
   task?: "regression" | "classification";
   /** Columns to learn from; all but the target if not given. */
-  features?: string[];
-  ignore?: string[];
+  features?: readonly string[];
+  ignore?: readonly string[];
   /** Columns of numbers to take as categories. */
-  categorical?: string[];
+  categorical?: readonly string[];
   /** Columns that must be numbers. */
-  numeric?: string[];
+  numeric?: readonly string[];
   /** What becomes of rows with empty cells. */
   missing?: "drop" | "impute";
   /** Part of the rows to stop by, 0.15 if not given. */
@@ -78,7 +78,7 @@ export interface TrainOptions {
   /** Part of the rows to report on, 0.15 if not given. */
   test?: number;
   /** Widths of the hidden layers, [64, 64, 64] if not given. */
-  hidden?: number[];
+  hidden?: readonly number[];
   activation?:
     | "identity" | "relu" | "leaky_relu" | "elu" | "gelu" | "sigmoid" | "silu" | "softplus" | "tanh"
     | "rational" | "rational-poles";
@@ -122,14 +122,15 @@ export interface TrainOptions {
    * Aborted before the run begins: the run fails with the signal's reason. Aborted later: it ends early, and its end event
    * still brings the best model.
    */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /**
    * Mirrors data and checkpoints under this name in the browser's storage while the run lasts, so that it can be taken up by
    * {@link Engine.resumeKept} after the tab was closed: stored before the first epoch is told, then at intervals of a second, or of
-   * fifty times what storing takes. Forgotten once the end event is taken; a run that is left stays kept. Where the storage
-   * refuses, the run fails with its reason; its checkpoint can still be had.
+   * fifty times what storing takes. Forgotten once the end event is taken; a run that is left stays kept. The name is the
+   * run's own while it lasts: another one of that name, in any tab, is refused. Where the storage refuses, the run fails with its
+   * reason; its checkpoint can still be had.
    */
-  keep?: string;
+  keep?: string | undefined;
 }
 
 /** The first event: what will be done. */
@@ -213,15 +214,15 @@ export interface Prediction<Flags extends Uint8Array | Uint32Array = Uint8Array>
 
 export interface PredictOptions {
   /** `bytes`: flags are 0 or 1, one per row. `words`: bit i of word w is the flag of row 32·w + i. */
-  masks?: "bytes" | "words";
+  masks?: "bytes" | "words" | undefined;
   /**
    * What a GPU keeps inputs, activations and outputs in. `f16` takes half the memory: predictions differ by some 0.1 % of their usual
    * size, and rows that go beyond ±65,504 are refused. Weights and sums stay f32, as does all that the CPU does. For plain perceptrons
    * of up to 16 layers, 128 wide; refused for others, because what is ⊥ is decided in f32.
    */
-  precision?: "f32" | "f16";
+  precision?: "f32" | "f16" | undefined;
   /** Aborted: the answer is rejected with its reason. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** What a model is. */
@@ -253,9 +254,9 @@ export interface CategoryInput {
 
 export interface ResumeOptions {
   /** As in {@link TrainOptions}. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** As in {@link TrainOptions}. */
-  keep?: string;
+  keep?: string | undefined;
 }
 
 /** A model file: its bytes, a file, an answer of `fetch`, or where to fetch it from (a string is a URL, too). */
@@ -263,9 +264,9 @@ export type ModelSource = Uint8Array | ArrayBuffer | Blob | Response | URL | str
 
 export interface LoadOptions {
   /** Aborted: the answer is rejected with its reason, and nothing more is fetched. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Called as bytes arrive. */
-  onProgress?: (progress: Progress) => void;
+  onProgress?: ((progress: Progress) => void) | undefined;
 }
 
 /** Bytes so far, and of how many where the server says so. */
@@ -284,6 +285,8 @@ export interface Kept {
   savedAt: Date;
   /** What data and checkpoint take. */
   sizeBytes: number;
+  /** Whether the run is under way, here or in another tab: it can then be neither taken up nor forgotten. */
+  isRunning: boolean;
 }
 
 /** What a table holds. */

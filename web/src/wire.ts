@@ -41,7 +41,7 @@ export interface RunCalls {
   pause(): void;
   resume(): void;
   stop(): void;
-  checkpoint(): Uint8Array;
+  checkpoint(): Uint8Array<ArrayBuffer>;
   /** Of a run that is kept. */
   state(): State;
   /** Memory in which so many runs can make their steps together; this one leads. Nothing if they cannot be shared. */
@@ -55,7 +55,7 @@ export interface RunCalls {
 /** What a model does, and a run with the weights of now. */
 export interface ModelCalls {
   predict(parcel: Parcel, masks: unknown, precision: unknown): Prediction<Uint8Array | Uint32Array>;
-  save(): Uint8Array;
+  save(): Uint8Array<ArrayBuffer>;
 }
 
 export interface Calls extends EngineCalls, RunCalls, ModelCalls {

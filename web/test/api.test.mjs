@@ -26,6 +26,12 @@ before(async () => {
       }
       return { events };
     };
+    /** An array whose memory was given away. */
+    globalThis.given = () => {
+      const array = new Float32Array(4);
+      structuredClone(array, { transfer: [array.buffer] });
+      return array;
+    };
     globalThis.said = (promise) => promise.then(() => "no error", (error) => (error instanceof Error ? `${error.name}: ${error.message}` : error));
   });
 });
@@ -192,7 +198,15 @@ test("tables and files are described and learnt under their names", () => both(a
 test("wrong things are refused in words", async () => {
   const cases = [
     ["engine.train(() => 1).next()", /^InputError: train: what was given cannot be passed to the engine: /],
-    ["engine.train(wave(), { signal: 5 })", "InputError: train: signal is number, wanted an AbortSignal"],
+    ["engine.train(wave(), { signal: 5 })", "InputError: train: signal is 5, wanted an AbortSignal"],
+    ["engine.train(wave(), 'y')", 'InputError: train: the options are "y", wanted an object'],
+    ["engine.train(wave(), { epoch: 3 }).next()", /^InputError: train: option "epoch" is unknown; there are target, /],
+    ["engine.train(wave(), { target: () => 'y' })", /^InputError: train: what was given cannot be passed to the engine: /],
+    ["engine.train({ x: given(), y: [1] }).next()", /^InputError: train: what was given cannot be passed to the engine: /],
+    ["engine.resume(wave(), given())", /^InputError: resume: what was given cannot be passed to the engine: /],
+    ["engine.resume(wave(), new Uint8Array(9), { epochs: 3 })", 'InputError: resume: option "epochs" is unknown; there are signal, keep'],
+    ["engine.resumeKept('x', { keep: 'x' })", 'InputError: resumeKept: option "keep" is unknown; there are signal'],
+    ["engine.resumeKept().next()", 'InputError: keep: the name is "", wanted a string'],
     ["engine.train(wave(), { keep: 5 }).next()", "InputError: keep: the name is 5, wanted a string"],
     ["engine.train({ x: new DataView(new ArrayBuffer(8)), y: [1] }).next()", "InputError: train: x is of type DataView, wanted a Float32Array"],
     ["engine.train({ x: new Int8Array(8), y: [1] }).next()", "InputError: train: x is of type Int8Array, wanted a Float32Array"],
@@ -208,6 +222,15 @@ test("wrong things are refused in words", async () => {
     ["model.predict([1], { masks: 'bits' })", "InputError: predict: masks is bits, wanted one of bytes, words"],
     ["model.predict([1], { precision: 'f8' })", 'InputError: predict: precision is "f8", wanted one of f32, f16'],
     ["model.predict(Symbol())", /^InputError: predict: what was given cannot be passed to the engine: /],
+    ["model.predict([1], { mask: 'words' })", 'InputError: predict: option "mask" is unknown; there are masks, precision, signal'],
+    ["model.predict([1], ['words'])", "InputError: predict: the options are of type Array, wanted an object"],
+    ["engine.load('/test/blank.html')", /^LoadError: load: http:.*blank.html is a web page, wanted a model file$/],
+    ["engine.load('/x', { onProgress: {} })", "InputError: load: onProgress is of type Object, wanted a function"],
+    ["engine.load('/dist/meromorph.wasm', { onProgress() { throw new Error('mine'); } })", "Error: mine"],
+    ["mero.open({ devise: 'cpu' })", 'InputError: open: option "devise" is unknown; there are device, threads, worker, wasm, signal'],
+    ["mero.open({ worker: 'no' })", 'InputError: open: worker is "no", wanted true or false'],
+    ["mero.describe('a\\n1\\n', { worker: 1 })", "InputError: describe: worker is 1, wanted true or false"],
+    ["mero.open('cpu')", 'InputError: open: the options are "cpu", wanted an object'],
     ["mero.open({ wasm: '/test/blank.html' })", /^LoadError: open: the engine's WebAssembly cannot be loaded: /],
     ["mero.open({ wasm: new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]) })", "LoadError: open: the engine's WebAssembly cannot be loaded: it is not the one of this version of the package"],
     ["mero.open({ wasm: 7 })", /^LoadError: open: the engine's WebAssembly cannot be loaded: /],
@@ -228,6 +251,59 @@ test("wrong things are refused in words", async () => {
     assert.deepEqual(wrong, [], `${where}:\n${wrong.join("\n")}`);
   }
 });
+
+test("null counts as not given, and options are taken as they are at the call", () => both(async () => {
+  const signal = null;
+  const engine = await mero.open({ device: "cpu", threads: null, worker: null, wasm: null, signal });
+  const options = { epochs: 2, hidden: [4], keep: null, signal };
+  const run = engine.train(wave(), options);
+  options.epochs = 7;
+  options.hidden.push(1e9);
+  const { model, events } = await finish(run);
+  const { value } = await model.predict([1], { masks: null, precision: null, signal });
+  engine.dispose();
+  return [events.length, value.length, (await mero.describe("a\n1\n", null)).rows];
+}, [4, 1, 1]));
+
+test("a model nobody waits for any more is given back", async () => {
+  const calls = await browser.page.evaluate(async () => {
+    const calls = [];
+    const { MessageChannel } = globalThis;
+    globalThis.MessageChannel = function () {
+      const channel = new MessageChannel();
+      const { port1 } = channel;
+      const { postMessage } = port1;
+      port1.postMessage = (message, ...more) => (calls.push(message), postMessage.call(port1, message, ...more));
+      return channel;
+    };
+    const engine = await mero.open({ device: "cpu" });
+    globalThis.MessageChannel = MessageChannel;
+    // Held, for what is forgotten is given back as well.
+    const run = engine.train(wave(), { epochs: 1 });
+    const { model } = await finish(run);
+    const file = await model.save();
+    const abort = new AbortController();
+    const loading = said(engine.load(file, { signal: abort.signal }));
+    while (calls.at(-1).call !== "load") await new Promise((resolve) => setTimeout(resolve));
+    abort.abort("enough");
+    const told = await loading;
+    const other = await engine.load(file);
+    const dropped = calls.filter(({ call, on }) => call === "dispose" && on > 0).map(({ on }) => on);
+    [run, model, other, engine].forEach((held) => held.dispose());
+    return [told, dropped];
+  });
+  // The run, 1, was left; its model is 2, and 3 came too late.
+  assert.deepEqual(calls, ["enough", [1, 3]]);
+});
+
+test("an engine that is disposed of ends its downloads", () => both(async () => {
+  const engine = await mero.open({ device: "cpu" });
+  const ends = [];
+  const endless = () => new Response(new ReadableStream({ pull: () => new Promise(() => {}), cancel: () => void ends.push("cancelled") }));
+  const loading = [{}, { signal: new AbortController().signal }].map((options) => said(engine.load(endless(), options)));
+  engine.dispose();
+  return [...await Promise.all(loading), ...ends];
+}, ["InputError: engine: was disposed of", "InputError: engine: was disposed of", "cancelled", "cancelled"]));
 
 test("errors keep their classes", () => both(async (engine) => {
   const error = await engine.train(5).next().catch((error) => error);

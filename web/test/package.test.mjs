@@ -8,7 +8,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { visit, web } from "./browser.mjs";
 
 /** For all the JavaScript of a page and its worker. */
-const BUDGET = 15 * 1024;
+const BUDGET = 15_000;
 const about = JSON.parse(readFileSync(join(web, "package.json"), "utf8"));
 
 test("the version is the crate's", () => {

@@ -171,6 +171,45 @@ test("a run whose first epoch was told is kept, though its tab is closed or its 
   rmSync(profile, { recursive: true });
 });
 
+test("a name belongs to one run at a time, in all tabs", async () => {
+  const [server, browser] = await Promise.all([serve(web), launch(false)]);
+  const context = await browser.newContext();
+  const [first, second] = [await tab(context, server), await tab(context, server)];
+  const begin = () => first.evaluate(async (text) => {
+    const engine = await mero.open({ device: "cpu" });
+    globalThis.run = engine.train(text, { target: "y", epochs: 1e6, patience: 0, hidden: [16, 16], keep: "mine" });
+    for (;;) if ((await run.next()).value.event === "epoch") return;
+  }, smooth(3000));
+  const look = () => second.evaluate(async () => {
+    globalThis.engine ??= await mero.open({ device: "cpu" });
+    const said = (promise) => promise.then(() => "done", ({ name, message }) => `${name}: ${message}`);
+    const resumed = engine.resumeKept("mine");
+    const told = [(await mero.kept()).map(({ name, isRunning }) => [name, isRunning]),
+      ...await Promise.all([said(resumed.next()), said(engine.train("a,y\n1,2\n", { keep: "mine" }).next()), said(mero.forget("mine"))])];
+    resumed.dispose();
+    return told;
+  });
+  await begin();
+  const refused = 'InputError: keep: a run under "mine" is under way, here or in another tab';
+  assert.deepEqual(await look(), [[["mine", true]], refused, refused, refused]);
+  // One that was left can be taken up or forgotten at once, as can one whose tab is gone.
+  const left = () => second.evaluate(async () => {
+    const run = engine.resumeKept("mine");
+    const { value } = await run.next();
+    run.dispose();
+    return [value.epochsDone > 0, (await mero.kept()).length];
+  });
+  await first.evaluate(() => run.dispose());
+  assert.deepEqual(await left(), [true, 1]);
+  await second.evaluate(() => mero.forget("mine"));
+  await begin();
+  await first.close();
+  assert.deepEqual(await left(), [true, 1]);
+  await second.evaluate(() => mero.forget("mine"));
+  assert.deepEqual(await second.evaluate(() => mero.kept()), []);
+  await Promise.all([browser.close(), server.close()]);
+});
+
 test("a run that was left in the middle of an epoch stays kept, and so does one that ended before its end was taken", async () => {
   const { page, close } = await visit("/test/blank.html");
   const got = await page.evaluate(async ([text, small]) => {

@@ -1,8 +1,9 @@
 // How the package is called by those who write TypeScript, right and wrong: compiled by a test, never run.
-import { describe, forget, InputError, kept, open, type Model, type Prediction, type Run, type TrainEvent, type TrainOptions } from "meromorph";
+import { describe, forget, InputError, kept, open, type Model, type PredictOptions, type Prediction, type Run, type TrainEvent, type TrainOptions } from "meromorph";
 import { open as openInline } from "meromorph/inline";
 
-const options: TrainOptions = { target: "y", head: "rational", hidden: [16], signal: new AbortController().signal, keep: "mine" };
+const WIDTHS = [16, 16] as const;
+const options: TrainOptions = { target: "y", head: "rational", hidden: WIDTHS, signal: new AbortController().signal, keep: "mine" };
 
 export async function right(file: File): Promise<Uint8Array> {
   using engine = await open({ device: "auto", worker: false, wasm: new URL("https://cdn.example/meromorph.wasm") });
@@ -14,6 +15,10 @@ export async function right(file: File): Promise<Uint8Array> {
     else if (event.event === "epoch") console.log(event.valLoss?.toFixed(3), event.coverage);
     else model = event.model;
   }
+  const chosen: PredictOptions = { masks: Math.random() < 0.5 ? "bytes" : "words", precision: "f32" };
+  const either: Prediction<Uint8Array | Uint32Array> = await run.predict(new Float32Array(2), chosen);
+  const saved = new Blob([await run.checkpoint()]);
+  console.log(either.value.length, saved.size);
   const first: IteratorResult<TrainEvent, undefined> = await engine.resume("a,y\n1,2\n", await run.checkpoint()).next();
   const packed: Prediction<Uint32Array> = await run.predict([1, 2], { masks: "words" });
   const loaded = await engine.load("/model.safetensors", { onProgress: ({ loaded, total }) => console.log(loaded, total) });

@@ -1,6 +1,6 @@
 // A training run on a device: an epoch for each event asked for, other questions in between, and a way on where the device is lost.
 import type * as wasm from "../../pkg/meromorph.js";
-import { InputError, InternalError } from "../errors.js";
+import { InputError } from "../errors.js";
 import type { EndEvent, EpochEvent, Prediction, StartEvent } from "../types.js";
 import type { Parcel, State } from "../wire.js";
 import { type Device, isLoss } from "./device.js";
@@ -50,7 +50,11 @@ export class ServedRun {
 
   /** The next event; nothing once the end was told. */
   next(): Promise<ServedEvent | undefined> {
-    return this.#queued(this.#nexts, () => this.#event());
+    return this.#queued(this.#nexts, () => this.#event().catch((error: unknown) => {
+      // It goes on no more, but what is kept of it may.
+      this.#origin.mirror.leave();
+      throw error;
+    }));
   }
 
   /** Memory for `members` to make each step together, of which this run leads; nothing where its steps cannot be shared. */
@@ -75,9 +79,7 @@ export class ServedRun {
 
   /** Data and checkpoint, for runs that follow. */
   async state(): Promise<State> {
-    const { parcel } = this.#origin.mirror;
-    if (!parcel) throw new InternalError("the data of a run that is not kept are gone");
-    return { parcel, checkpoint: await this.checkpoint() };
+    return { parcel: this.#origin.mirror.parcel, checkpoint: await this.checkpoint() };
   }
 
   #join(shared: SharedArrayBuffer, own: number): void {
@@ -132,7 +134,10 @@ export class ServedRun {
   dispose(): void {
     this.#isLeft = true;
     this.#nexts = [];
-    this.#questions.push(async () => this.#finish());
+    this.#questions.push(async () => {
+      this.#origin.mirror.leave();
+      this.#finish();
+    });
     this.stop();
   }
 
@@ -203,9 +208,8 @@ export class ServedRun {
   async #recover(): Promise<void> {
     const { device, mirror, begin } = this.#origin;
     this.#engine = await device.instead(this.#engine);
-    const { last, parcel } = mirror;
-    if (!parcel) throw new InternalError("the data of a run on a device that can be lost were not kept");
-    const given = plain(parcel);
+    const { last } = mirror;
+    const given = plain(mirror.parcel);
     const training = last ? this.#engine.resume(given.data, given.source, last) : begin(this.#engine, given);
     let { epochsDone } = training.start_event() as StartEvent;
     while (epochsDone < this.#epochs) epochsDone = (await training.next() as EpochEvent).epoch + 1;

@@ -5,7 +5,7 @@ import { read } from "../keep.js";
 import type { Description } from "../types.js";
 import { type Answer, type Call, type Distant, ENGINE, type Parcel, type Port } from "../wire.js";
 import { Device } from "./device.js";
-import { Mirror } from "./mirror.js";
+import { held, Mirror, type Name } from "./mirror.js";
 import { ServedModel } from "./model.js";
 import { checkPoles, plain } from "./parcel.js";
 import { type Origin, ServedRun } from "./run.js";
@@ -78,19 +78,21 @@ class Served {
     return this.#distant(new ServedModel(device, device.engine.load(data, source)));
   }
 
-  train(parcel: Parcel, options: unknown, keep: unknown): number {
+  train(parcel: Parcel, options: unknown, keep: unknown): Promise<number> {
     checkPoles(parcel, options);
-    return this.#run(parcel, new Mirror(parcel, this.device.isMortal, named(keep)), (engine, { data, source }) => engine.train(data, source, options));
+    return this.#begun(keep, (name) =>
+      this.#run(parcel, new Mirror(parcel, this.device.isMortal, name), (engine, { data, source }) => engine.train(data, source, options)));
   }
 
-  continue(parcel: Parcel, checkpoint: unknown, keep: unknown): number {
-    return this.#continued(parcel, checkpoint, new Mirror(parcel, this.device.isMortal, named(keep)));
+  continue(parcel: Parcel, checkpoint: unknown, keep: unknown): Promise<number> {
+    return this.#begun(keep, (name) => this.#continued(parcel, checkpoint, new Mirror(parcel, this.device.isMortal, name)));
   }
 
-  async continueKept(keep: unknown): Promise<number> {
-    const name = named(keep) ?? "";
-    const { parcel, checkpoint } = await read(name);
-    return this.#continued(parcel, checkpoint, new Mirror(parcel, true, name, true));
+  continueKept(keep: unknown): Promise<number> {
+    return this.#begun(keep ?? "", async (name) => {
+      const { parcel, checkpoint } = await read(name!.name);
+      return this.#continued(parcel, checkpoint, new Mirror(parcel, true, name, true));
+    });
   }
 
   dispose(): void {
@@ -103,6 +105,17 @@ class Served {
   get device(): Device {
     if (!this.#device) throw new InputError("engine: was not opened");
     return this.#device;
+  }
+
+  /** Begins a run under a name, which is given up should it come to nothing. */
+  async #begun(keep: unknown, begin: (name: Name | undefined) => number | Promise<number>): Promise<number> {
+    const name = await held(keep);
+    try {
+      return await begin(name);
+    } catch (error) {
+      name?.leave();
+      throw error;
+    }
   }
 
   #continued(parcel: Parcel, checkpoint: unknown, mirror: Mirror): number {
@@ -122,10 +135,4 @@ class Served {
   #distant(model: ServedModel): Distant {
     return { id: this.#number(model), info: model.info };
   }
-}
-
-function named(keep: unknown): string | undefined {
-  if (keep === undefined || keep === null) return undefined;
-  if (typeof keep !== "string" || keep === "") throw new InputError(`keep: the name is ${JSON.stringify(keep)}, wanted a string`);
-  return keep;
 }
