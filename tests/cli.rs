@@ -134,6 +134,16 @@ fn bad_questions_are_refused_in_the_users_words() {
         ("train good.csv --target y --lr 0", "train: lr is 0; a learning rate is a finite number above 0", 2),
         ("train good.csv --target y --dropout 1", "train: dropout is 1, wanted at least 0 and less than 1", 2),
         (
+            "train good.csv --target y --hidden 1000000,1000000",
+            "train: a model with layers up to 1000000 wide has 1000007000001 parameters, which take about 119210 GiB; there are at most 64 GiB",
+            1,
+        ),
+        (
+            "plan --inputs 1000000000 --rows 1000000000",
+            "plan: 1000000000 rows of 1000000001 values take about 3725290302 GiB; there are at most 64 GiB",
+            2,
+        ),
+        (
             "train good.csv --target y --hidden none --norm batch",
             "train: a norm stands between hidden layers, of which there are none",
             2,

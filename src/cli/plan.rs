@@ -14,6 +14,7 @@ use super::text::{bytes, count, facts, figure, grid, scaled_count};
 use super::{Answer, Failure};
 use crate::Device;
 use crate::device::{Cost, Request, Summary};
+use crate::host::MEMORY_BYTES;
 use crate::io::{Choice, Fractions, Target};
 use crate::nn::{Layout, Spec};
 use crate::train::{Data, Examples, Run, Settings, Trainer};
@@ -48,10 +49,10 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Answer {
     let (data, spec, settings) = args.sizes()?;
-    let parameters = Layout::of(&spec).count();
     let device = block_on(Device::open(&Request { device: "dry".into(), ..Request::default() }))?;
     let batch = settings.batch;
     let trainer = Trainer::new(&device, spec, settings, data)?;
+    let parameters = Layout::of(trainer.spec()).count();
     let (summary, kind) = (trainer.step_summary(), trainer.step_kind().name());
     let peak = device.counters().peak_bytes;
     if args.json {
@@ -96,12 +97,25 @@ impl Args {
             return Err(Failure::usage("inputs, outputs and rows must be at least 1"));
         }
         let inputs = self.inputs;
-        let targets = if recipe.head.is_some() { 2 * self.outputs } else { self.outputs };
+        let targets = if recipe.head.is_some() { self.outputs.saturating_mul(2) } else { self.outputs };
+        self.check_rows(inputs.saturating_add(targets))?;
         let zeros = |rows: usize| Examples { x: vec![0.0; rows * inputs], y: vec![0.0; rows * targets] };
         let data = Data { inputs, targets, train: zeros(self.rows), ..Data::default() };
         let target = Target::Regression { name: "y".into(), mean: 0.0, scale: 1.0, min: 0.0, max: 0.0 };
         let settings = recipe.settings(&target, self.rows).map_err(|error| refused(&error))?;
         Ok((data, recipe.spec(inputs, self.outputs), settings))
+    }
+
+    /// Refuses rows of so many values for which there can be no memory.
+    fn check_rows(&self, width: usize) -> Answer {
+        let bytes = 4 * self.rows as u128 * width as u128;
+        if bytes <= u128::from(MEMORY_BYTES) {
+            return Ok(());
+        }
+        let (rows, needed, most) = (self.rows, bytes >> 30, MEMORY_BYTES >> 30);
+        Err(Failure::usage(format!(
+            "{rows} rows of {width} values take about {needed} GiB; there are at most {most} GiB"
+        )))
     }
 }
 

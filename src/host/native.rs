@@ -3,6 +3,9 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
+/// The most memory that a program is taken to have; what wants more is refused before it is tried.
+pub const MEMORY_BYTES: u64 = 64 << 30;
+
 /// Milliseconds since the program first asked.
 pub fn now_ms() -> f64 {
     static START: OnceLock<Instant> = OnceLock::new();

@@ -12,6 +12,9 @@ use wasm_bindgen_futures::JsFuture;
 use super::sharing;
 use crate::error::{Error, Result};
 
+/// The most memory that there can be: addresses have 32 bits.
+pub const MEMORY_BYTES: u64 = 4 << 30;
+
 /// Milliseconds since the page (or worker) started.
 pub fn now_ms() -> f64 {
     let global = js_sys::global();

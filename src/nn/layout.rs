@@ -112,9 +112,10 @@ impl Layout {
     }
 
     fn add(&mut self, path: &str, name: &str, shape: Shape, init: Init, fan: (usize, usize)) {
-        let words = shape.len().next_multiple_of(ALIGN);
+        // A layout may be of more than memory can hold: whoever makes room for it asks first.
+        let words = shape.sizes().iter().fold(1_usize, |words, size| words.saturating_mul(*size));
         self.parameters.push(Parameter { name: format!("{path}.{name}"), shape, offset: self.total, init, fan });
-        self.total += words;
+        self.total = self.total.saturating_add(words.div_ceil(ALIGN).saturating_mul(ALIGN));
     }
 }
 

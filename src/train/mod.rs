@@ -13,6 +13,7 @@ mod pairs;
 mod predictor;
 mod profile;
 mod recipe;
+mod room;
 mod sampling;
 mod settings;
 mod step;

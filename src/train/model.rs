@@ -2,6 +2,7 @@
 
 use super::metrics::largest;
 use super::predictor::{Factor, Predictor};
+use super::room;
 use super::storage::Storage;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -129,6 +130,7 @@ impl Model {
             }
         }
         let layout = Layout::of(&header.spec);
+        room::check(&layout, room::LOADED).map_err(|error| error.within(source))?;
         // Every tensor is found in the file before anything of the size that the header claims is allocated.
         let mut tensors = Vec::new();
         for parameter in &layout.parameters {

@@ -7,6 +7,7 @@ use super::data::Data;
 use super::events::{EpochReport, Event, Flow, Outcome, PairReport, Stop};
 use super::metrics::Metrics;
 use super::predictor::Predictor;
+use super::room;
 use super::sampling::AdaptiveSampler;
 use super::settings::{Settings, StepKind};
 use super::step::{Plans, Setup, State, validation_place};
@@ -41,7 +42,9 @@ pub struct Trainer {
 impl Trainer {
     /// Sets up a run: parameters drawn from the seed, data uploaded, plans made.
     pub fn new(device: &Device, spec: Spec, settings: Settings, data: Data) -> Result<Self> {
-        let parameters = initialise(&Layout::of(&spec), settings.seed);
+        let layout = Layout::of(&spec);
+        room::check(&layout, room::TRAINED).map_err(|error| error.within("train"))?;
+        let parameters = initialise(&layout, settings.seed);
         Self::with_parameters(device, spec, settings, data, &parameters)
     }
 
