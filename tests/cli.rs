@@ -67,6 +67,24 @@ fn bad_tables_are_refused_in_the_users_words() {
             "train: bad.csv: no row has a value in every column (2 of 2 rows dropped; a: 1 missing; y: 0 missing, 1 infinite)",
             1,
         ),
+        (
+            "a;y\n1,5;2\n2,5;3\n",
+            "--target y",
+            "train: bad.csv: row 1, column \"a\": \"1,5\" has a comma, but numbers are written with a point; if the column holds categories, name it under categorical",
+            1,
+        ),
+        (
+            "a\ty\n1\t2,5\n2\t3,5\n",
+            "--target y --head rational",
+            "train: bad.csv: row 1, column \"y\": \"2,5\" is not a number; numbers are written with a point",
+            1,
+        ),
+        (
+            "1,5;2\n2,5;3\n",
+            "--target c1",
+            "train: bad.csv: row 1, column \"c0\": \"1,5\" has a comma, but numbers are written with a point; if the column holds categories, name it under categorical",
+            1,
+        ),
         ("a,y\n", "--target y", "train: bad.csv: has no rows", 1),
         (
             "a,y\n1,2.5\n",

@@ -88,7 +88,7 @@ pub(super) struct Columns {
     /// Columns to leave out
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     pub ignore: Vec<String>,
-    /// Columns of numbers to take as categories
+    /// Columns of numbers to take as categories; the target among them is a class
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     pub categorical: Vec<String>,
     /// Columns that must be numbers: a text in one is an error

@@ -1,5 +1,6 @@
 //! Which columns a run uses and as what, which rows it can use, and what it learns. Settled once, before any statistics.
 
+use super::comma;
 use super::missing::{self, Missing, Report};
 use super::table::{Cells, Table};
 use super::target::{self, Task};
@@ -15,7 +16,7 @@ pub struct Choice {
     pub features: Option<Vec<String>>,
     /// Columns to leave out.
     pub ignore: Vec<String>,
-    /// Columns of numbers to be taken as categories.
+    /// Columns of numbers to be taken as categories; the target among them is a class.
     pub categorical: Vec<String>,
     /// Columns promised to be numbers: a text in one is an error, not a category.
     pub numeric: Vec<String>,
@@ -59,8 +60,9 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<Chosen> {
     let names = feature_names(table, choice)?;
     let positions = names.iter().map(|name| table.position(name)).collect::<Result<Vec<_>>>()?;
     let kinds = names.iter().map(|name| is_category(table, choice, name)).collect::<Result<Vec<_>>>()?;
+    let asked = task(table, choice)?;
     let (rows, report) = missing::usable(table, &positions, target, choice)?;
-    let (task, reason) = target::decide(table, &table.columns()[target], &rows, choice.task)?;
+    let (task, reason) = target::decide(table, &table.columns()[target], &rows, asked)?;
     let features = positions.into_iter().zip(kinds).collect();
     let Choice { missing, has_poles, .. } = *choice;
     Ok(Chosen { target, features, rows, task, reason, missing, has_poles, report })
@@ -92,13 +94,31 @@ fn feature_names<'a>(table: &'a Table, choice: &'a Choice) -> Result<Vec<&'a str
 fn is_category(table: &Table, choice: &Choice, name: &str) -> Result<bool> {
     let has = |names: &[String]| names.iter().any(|listed| listed == name);
     if has(&choice.numeric) && has(&choice.categorical) {
-        return Err(Error::new(format!("column \"{name}\" is both numeric and categorical")));
+        return Err(both_kinds(name));
     }
     if has(&choice.numeric) {
         table.numbers(name)?;
     }
-    let is_text = matches!(table.columns()[table.position(name)?].cells, Cells::Categorical { .. });
-    Ok(is_text || has(&choice.categorical))
+    let column = &table.columns()[table.position(name)?];
+    if !has(&choice.categorical) {
+        comma::check(table, column)?;
+    }
+    Ok(has(&choice.categorical) || matches!(column.cells, Cells::Categorical { .. }))
+}
+
+/// The task that was asked for: by its name, or by that of the target among the categories.
+fn task(table: &Table, choice: &Choice) -> Result<Option<Task>> {
+    let target = &choice.target;
+    let is_named = choice.categorical.contains(target);
+    match choice.task {
+        Some(Task::Regression) if is_named => Err(both_kinds(target)),
+        None => is_category(table, choice, target).map(|_| is_named.then_some(Task::Classification)),
+        task => Ok(task),
+    }
+}
+
+fn both_kinds(name: &str) -> Error {
+    Error::new(format!("column \"{name}\" is both numeric and categorical"))
 }
 
 #[cfg(test)]
@@ -141,6 +161,44 @@ mod tests {
         assert_eq!((got.task, got.reason.as_str()), (Task::Classification, "the target is text"));
         let got = chosen(&Choice { ignore: names(&["pH"]), ..for_target("quality") }).unwrap();
         assert_eq!((got.features, got.rows.len()), (vec![(1, true), (2, false)], 3));
+    }
+
+    #[test]
+    fn numbers_with_commas_are_no_categories_unless_named() {
+        let table = read(b"x;k;y\n1,5;a;0,5\n2,5;b;1\n", "a.csv", Header::Auto).unwrap();
+        let said = |choice: Choice| {
+            choose(&table, &choice).map(|chosen| (chosen.features, chosen.task)).map_err(|error| error.to_string())
+        };
+        let refused = |column: &str, text: &str| {
+            let what = "has a comma, but numbers are written with a point; if the column holds categories, name it under categorical";
+            Err(format!("a.csv: row 1, column \"{column}\": \"{text}\" {what}"))
+        };
+        let learnt = |features: &[&str], choice: Choice| Choice { features: Some(names(features)), ..choice };
+        let is_class = |features| Ok((features, Task::Classification));
+        assert_eq!(said(for_target("k")), refused("x", "1,5"));
+        assert_eq!(said(learnt(&["k"], for_target("y"))), refused("y", "0,5"));
+        assert_eq!(said(learnt(&["y"], for_target("k"))), refused("y", "0,5"));
+        let named = Choice { categorical: names(&["x", "y"]), ..for_target("y") };
+        assert_eq!(said(named), is_class(vec![(0, true), (1, true)]));
+        let asked = Choice { task: Some(Task::Classification), ..for_target("y") };
+        assert_eq!(said(learnt(&["k"], asked)), is_class(vec![(1, true)]));
+        let ignored = Choice { ignore: names(&["x", "y"]), ..for_target("k") };
+        assert_eq!(said(ignored).unwrap_err(), "no column of a.csv is left to learn \"k\" from");
+        let promised = Choice { numeric: names(&["x"]), ..for_target("k") };
+        let wanted = "a.csv: row 1, column \"x\": \"1,5\" is not a number; numbers are written with a point";
+        assert_eq!(said(promised).unwrap_err(), wanted);
+        let asked = Choice { task: Some(Task::Regression), ..for_target("y") };
+        let wanted = "a.csv: row 1, column \"y\": \"0,5\" is not a number; numbers are written with a point";
+        assert_eq!(said(learnt(&["k"], asked)).unwrap_err(), wanted);
+    }
+
+    #[test]
+    fn a_target_named_categorical_is_a_class() {
+        let choice = Choice { categorical: names(&["quality"]), ..for_target("quality") };
+        let got = chosen(&choice).unwrap();
+        assert_eq!((got.task, got.reason.as_str()), (Task::Classification, "as asked"));
+        let message = chosen(&Choice { task: Some(Task::Regression), ..choice }).unwrap_err().to_string();
+        assert_eq!(message, "column \"quality\" is both numeric and categorical");
     }
 
     /// A change to a good choice and what is said of it.

@@ -5,6 +5,7 @@
 //! is [`tensors`]. Messages name the file, row (from 1, header excluded) and column; a leaf puts its command before them.
 
 mod choose;
+mod comma;
 pub mod csv;
 mod fit;
 mod levels;

@@ -117,6 +117,10 @@ fn refusals_of_new_rows() {
         ("x,z\n1,2\n1,2\n", "column \"c\" is missing from new.csv; it has x, z"),
         ("x,c\n1,a\nabc,a\n", "new.csv: row 2, column \"x\": \"abc\" is not a number"),
         (
+            "x;c\n1,5;a\n2;a\n",
+            "new.csv: row 1, column \"x\": \"1,5\" is not a number; numbers are written with a point",
+        ),
+        (
             "x,c\n1,a\n,a\n",
             "new.csv: row 2, column \"x\": is missing, and the model was prepared without a value to fill in",
         ),

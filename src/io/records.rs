@@ -126,18 +126,24 @@ impl<'a> Records<'a> {
     }
 }
 
-/// The delimiter of a text: of comma, semicolon and tab the one most frequent in the first record, comma if none is there.
+/// The delimiter of a text: of comma, semicolon and tab the one most frequent in the first record, comma if none is there. Where another is
+/// there, commas that all stand between digits, at most one to a cell, belong to numbers.
 pub(super) fn sniff_delimiter(bytes: &[u8]) -> u8 {
     let start = bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(0);
     let mut counts = [(b',', 0), (b';', 0), (b'\t', 0)];
-    let mut is_quoted = false;
-    for &byte in &bytes[start..] {
+    let (mut is_quoted, mut inside) = (false, 0);
+    for (at, &byte) in bytes.iter().enumerate().skip(start) {
         match byte {
             b'"' => is_quoted = !is_quoted,
             b'\n' | b'\r' if !is_quoted => break,
             _ if is_quoted => {}
+            b',' if is_between_digits(bytes, at) => (counts[0].1, inside) = (counts[0].1 + 1, inside + 1),
             _ => counts.iter_mut().filter(|(d, _)| *d == byte).for_each(|(_, count)| *count += 1),
         }
+    }
+    let others = counts[1].1 + counts[2].1;
+    if others > 0 && counts[0].1 == inside && inside <= others + 1 {
+        counts[0].1 = 0;
     }
     let mut best = counts[0];
     for candidate in counts {
@@ -146,6 +152,11 @@ pub(super) fn sniff_delimiter(bytes: &[u8]) -> u8 {
         }
     }
     best.0
+}
+
+fn is_between_digits(bytes: &[u8], at: usize) -> bool {
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    is_digit(at.wrapping_sub(1)) && is_digit(at + 1)
 }
 
 #[cfg(test)]
@@ -201,6 +212,11 @@ mod tests {
             ("a\tb\n", b'\t'),
             ("\"a;b;c\",d\n", b','),
             ("single\n1;2;3\n", b','),
+            ("1,5;2,5;3,5\n", b';'),
+            ("1,5\t2,5\n", b'\t'),
+            ("1,5\n2,5\n", b','),
+            ("1,2,3,a;b\n", b','),
+            ("1,2,3,4;5\n", b','),
             ("\n\na;b\n", b';'),
             ("", b','),
         ];

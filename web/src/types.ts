@@ -67,7 +67,7 @@ export interface TrainOptions {
   /** Columns to learn from; all but the target if not given. */
   features?: readonly string[];
   ignore?: readonly string[];
-  /** Columns of numbers to take as categories. */
+  /** Columns of numbers to take as categories; the target among them is a class. */
   categorical?: readonly string[];
   /** Columns that must be numbers. */
   numeric?: readonly string[];

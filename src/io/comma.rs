@@ -1,0 +1,81 @@
+//! Numbers written with commas, like 1,5 or 1.234,5 or 1,234,567: read as texts they would be a category of numbers without order.
+
+use super::table::{Cells, Column, Table};
+use crate::error::Result;
+use crate::host;
+
+/// What is said of them.
+pub(super) const POINT: &str = "numbers are written with a point";
+
+/// Whether a text would be a number without its commas: one, or several with three digits behind each.
+pub(super) fn is_number(text: &str) -> bool {
+    let digits: String = text.chars().filter(|letter| *letter != ',').collect();
+    let is_grouped = || text.split(',').skip(1).all(|group| group.len() >= 3);
+    match text.len() - digits.len() {
+        0 => false,
+        1 => is_finite(&digits),
+        _ => is_grouped() && is_finite(&digits),
+    }
+}
+
+fn is_finite(text: &str) -> bool {
+    host::parse_number(text).is_some_and(f64::is_finite)
+}
+
+/// Refuses a column of texts that are numbers, all but a tenth at most, some with commas; names the first of those.
+pub(super) fn check(table: &Table, column: &Column) -> Result<()> {
+    let Cells::Categorical { codes, levels } = &column.cells else { return Ok(()) };
+    let has_comma: Vec<bool> = levels.iter().map(|level| is_number(level)).collect();
+    let words = levels.iter().zip(&has_comma).filter(|(level, has_comma)| !**has_comma && !is_finite(level)).count();
+    let first = codes.iter().position(|code| has_comma.get(*code as usize) == Some(&true));
+    let Some(row) = first.filter(|_| 10 * words <= levels.len()) else { return Ok(()) };
+    let text = column.cells.text(row).unwrap_or_default();
+    let what =
+        format!("\"{text}\" has a comma, but {POINT}; if the column holds categories, name it under categorical");
+    Err(table.at(row, &column.name, &what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::csv::{Header, read};
+    use super::*;
+
+    #[test]
+    fn numbers_with_commas_are_told_from_texts() {
+        for text in ["1,5", "-0,25", "+3,0", ",5", "5,", "1,5e-3", "1.234,5", "1,234.5", "1,234,567", "1,234,567.89"] {
+            assert!(is_number(text), "{text}");
+        }
+        for text in ["15", "1.5", "", ",", "-,", "a,b", "1,2,3", "1,x", "10,20,30", "52.5,13.4", ",inf", "nan,", "1;5"]
+        {
+            assert!(!is_number(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn columns_of_them_are_refused() {
+        let checked = |cells: &[&str]| {
+            let table = read(format!("y\n{}\n", cells.join("\n")).as_bytes(), "a.tsv", Header::Yes)?;
+            check(&table, &table.columns()[0])
+        };
+        let refused = |row: usize, text: &str| {
+            format!(
+                "a.tsv: row {row}, column \"y\": \"{text}\" has a comma, but numbers are written with a point; \
+                 if the column holds categories, name it under categorical"
+            )
+        };
+        let mostly = ["1,5", "2,5", "3,5", "4,5", "5,5", "6,5", "7,5", "8,5", "9,5", "-"];
+        let cases: [(&[&str], Option<String>); 8] = [
+            (&["1.5", "2.5"], None),
+            (&["red", "blue"], None),
+            (&["1,2", "1,2,3", "1,2,3,4", "2"], None),
+            (&["1,5", "small", "large"], None),
+            (&["1,5", "2,5"], Some(refused(1, "1,5"))),
+            (&["1", "NA", "2", "2,5"], Some(refused(4, "2,5"))),
+            (&mostly, Some(refused(1, "1,5"))),
+            (&mostly[1..], None),
+        ];
+        for (cells, wanted) in cases {
+            assert_eq!(checked(cells).err().map(|error| error.to_string()), wanted, "{cells:?}");
+        }
+    }
+}
