@@ -6,6 +6,7 @@ mod fields;
 mod model;
 mod options;
 mod panic;
+mod rows;
 mod training;
 mod values;
 
@@ -13,3 +14,5 @@ pub use engine::{Engine, describe, open};
 pub use model::Model;
 pub use panic::on_panic;
 pub use training::Training;
+
+use rows::rows;

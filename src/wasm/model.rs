@@ -4,10 +4,11 @@ use js_sys::{Array, Float64Array, Uint8Array};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::values::{Answer, TABLE, bytes, columns, numbers, object, show, strings, texts, thrown};
+use super::rows;
+use super::values::{Answer, object, show, strings, thrown};
 use crate::Device;
 use crate::error::{Error, Result};
-use crate::io::{Column, Feature, Header, Table, read_plain};
+use crate::io::{Feature, Table};
 use crate::nn::Layout;
 use crate::train::{self, Asked, Precision, Prediction};
 
@@ -23,36 +24,8 @@ impl Model {
         Self { device: device.clone(), model }
     }
 
-    /// Rows to predict: a table's bytes, or in the order of the model's columns numbers or an array of columns.
     fn rows(&self, x: &JsValue, source: &str) -> Result<Table> {
-        if let Some(bytes) = bytes(x) {
-            return read_plain(&bytes, source, Header::Auto);
-        }
-        if let Some(columns) = columns(x) {
-            return self.table(&columns);
-        }
-        let wanted = || Error::new(format!("predict: x is {}, wanted a Float32Array or {}", show(x), &TABLE[7..]));
-        let values = numbers(x).ok_or_else(wanted)?;
-        let names: Vec<String> = self.model.preparation()?.names().map(str::to_owned).collect();
-        Table::from_matrix("predict", &names, &values)
-    }
-
-    /// A table of columns, each of numbers or of texts; one of a single cell has it in every row.
-    fn table(&self, columns: &[JsValue]) -> Result<Table> {
-        let names: Vec<&str> = self.model.preparation()?.names().collect();
-        if columns.len() != names.len() {
-            let (got, wanted) = (columns.len(), names.len());
-            return Err(Error::new(format!("predict: x has {got} columns, wanted {wanted}: {}", names.join(", "))));
-        }
-        let column = |(cells, name): (&JsValue, &str)| {
-            let wanted = || Error::new(format!("predict: column \"{name}\" is {}, wanted an array", show(cells)));
-            let numbers = numbers(cells).map(|values| Column::numeric(name, values));
-            numbers.or_else(|| Some(Column::categorical(name, &texts(cells)?))).ok_or_else(wanted)
-        };
-        let mut columns = columns.iter().zip(names).map(column).collect::<Result<Vec<_>>>()?;
-        let rows = columns.iter().map(|column| column.cells.len()).max().unwrap_or(0);
-        columns.iter_mut().filter(|column| column.cells.len() == 1).for_each(|column| column.cells.repeat(rows));
-        Table::new("predict", columns)
+        rows(x, source, self.model.preparation()?)
     }
 }
 

@@ -1,7 +1,9 @@
 //! The browser's leaf of a model that only predicts, on the cpu: what an exported page or package carries.
 
+mod columns;
 mod model;
 mod panic;
+mod rows;
 mod values;
 
 use js_sys::Array;
@@ -14,6 +16,7 @@ pub use panic::on_panic;
 use crate::error::Error;
 use crate::io::{Header, read_plain};
 use crate::{Device, train};
+use columns::rows_or_columns as rows;
 use values::{Answer, TABLE, bytes, object, show, strings, thrown};
 
 /// The model in the bytes of a file called `source`.

@@ -52,17 +52,6 @@ pub(super) fn numbers(value: &JsValue) -> Option<Vec<f64>> {
     Array::is_array(value).then(|| Array::from(value).iter().map(|item| item.as_f64()).collect())?
 }
 
-/// The columns of an array of columns; nothing for anything else.
-pub(super) fn columns(value: &JsValue) -> Option<Vec<JsValue>> {
-    let columns = Array::is_array(value).then(|| Array::from(value).to_vec())?;
-    columns.first().is_some_and(JsValue::is_object).then_some(columns)
-}
-
-/// The strings of an array of strings; nothing for anything else.
-pub(super) fn texts(value: &JsValue) -> Option<Vec<String>> {
-    Array::is_array(value).then(|| Array::from(value).iter().map(|item| item.as_string()).collect())?
-}
-
 /// A value in words for a message.
 pub(super) fn show(value: &JsValue) -> String {
     if let Some(text) = value.as_string() {

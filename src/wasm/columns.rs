@@ -1,0 +1,45 @@
+//! Rows to predict, as a page or a package of one model has them: also an array of columns.
+
+use js_sys::Array;
+use wasm_bindgen::JsValue;
+
+use super::values::{numbers, show};
+use crate::error::{Error, Result};
+use crate::io::{Column, Preparation, Table};
+
+/// What the engine of the package takes, or in the order of the model's columns an array of them.
+pub(super) fn rows_or_columns(x: &JsValue, source: &str, preparation: &Preparation) -> Result<Table> {
+    match columns(x) {
+        Some(columns) => table(&columns, preparation),
+        None => super::rows::rows(x, source, preparation),
+    }
+}
+
+/// A table of columns, each of numbers or of texts; one of a single cell has it in every row.
+fn table(columns: &[JsValue], preparation: &Preparation) -> Result<Table> {
+    let names: Vec<&str> = preparation.names().collect();
+    if columns.len() != names.len() {
+        let (got, wanted) = (columns.len(), names.len());
+        return Err(Error::new(format!("predict: x has {got} columns, wanted {wanted}: {}", names.join(", "))));
+    }
+    let column = |(cells, name): (&JsValue, &str)| {
+        let wanted = || Error::new(format!("predict: column \"{name}\" is {}, wanted an array", show(cells)));
+        let numbers = numbers(cells).map(|values| Column::numeric(name, values));
+        numbers.or_else(|| Some(Column::categorical(name, &texts(cells)?))).ok_or_else(wanted)
+    };
+    let mut columns = columns.iter().zip(names).map(column).collect::<Result<Vec<_>>>()?;
+    let rows = columns.iter().map(|column| column.cells.len()).max().unwrap_or(0);
+    columns.iter_mut().filter(|column| column.cells.len() == 1).for_each(|column| column.cells.repeat(rows));
+    Table::new("predict", columns)
+}
+
+/// The columns of an array of columns; nothing for anything else.
+fn columns(value: &JsValue) -> Option<Vec<JsValue>> {
+    let columns = Array::is_array(value).then(|| Array::from(value).to_vec())?;
+    columns.first().is_some_and(JsValue::is_object).then_some(columns)
+}
+
+/// The strings of an array of strings; nothing for anything else.
+fn texts(value: &JsValue) -> Option<Vec<String>> {
+    Array::is_array(value).then(|| Array::from(value).iter().map(|item| item.as_string()).collect())?
+}
