@@ -64,7 +64,10 @@ before(async () => {
   mero("train", "poles.csv", "--target", "y", "--head", "rational", "--tau-infer", 0.15, "--tau-train", 0.3, "--hidden", "32,32", "--lr", 0.01,
     "--epochs", 120, "--out", "poles.safetensors", ...quick);
   mero("train", "kinds.csv", "--target", SCRIPT, "--hidden", "16,16", "--epochs", 30, "--out", "kinds.safetensors", ...quick);
-  for (const name of ["poles", "kinds"]) {
+  const gaps = ["offset,angle,y", ...Array.from({ length: 200 }, (_, at) => `${at / 100},${at % 9 ? at % 7 : ""},${at / 50}`)];
+  writeFileSync(join(folder, "gaps.csv"), `${gaps.join("\n")}\n`);
+  mero("train", "gaps.csv", "--target", "y", "--missing", "impute", "--hidden", "8", "--epochs", 2, "--out", "gaps.safetensors", ...quick);
+  for (const name of ["poles", "kinds", "gaps"]) {
     mero("export", `${name}.safetensors`, "--html", `${name}.html`, "--npm", name, "--web", join(web, "dist"));
   }
   browser = await launch(false);
@@ -271,13 +274,46 @@ test("a package is packed, installed, type-checked, and predicts in Node", () =>
     import { predict } from "poles";
     const rows = readFileSync("../new.csv", "utf8").trim().split("\\n").slice(1).map((line) => line.split(",").map(Number));
     const answers = await predict(rows.map(([offset, angle]) => ({ offset, angle })));
-    const refused = await predict({ offset: 1, angle: "2" }).catch((error) => error.message);
-    console.log(JSON.stringify({ answers, one: await predict({ offset: rows[1][0], angle: rows[1][1] }), refused }));
+    console.log(JSON.stringify({ answers, one: await predict({ offset: rows[1][0], angle: rows[1][1] }) }));
   `);
-  const { answers, one, refused } = JSON.parse(run("node", ["use.mjs"], { cwd: home }));
+  const { answers, one } = JSON.parse(run("node", ["use.mjs"], { cwd: home }));
   const wanted = columns(mero("predict", "poles.safetensors", "new.csv", "--device", "cpu"));
   for (const mask of ["bottom", "gap", "fault"]) assert.deepEqual(answers.map((answer) => (answer[mask] ? "1" : "0")), wanted[mask], mask);
   sameValues(answers.map(({ value }) => (value === null ? "" : String(value))), wanted.value);
   assert.deepEqual(one, answers[1]);
-  assert.equal(refused, 'predict: row 1, column "angle" is "2", wanted a number');
+});
+
+test("a package refuses rows that are none, naming row and column, and never answers them with a number", async () => {
+  const [poles, kinds, gaps] = await Promise.all(["poles", "kinds", "gaps"].map((name) => import(pathToFileURL(join(folder, name, "node.js")))));
+  const row = { offset: 0, angle: 1 };
+  const a = 'predict: row 1, column "angle"';
+  const lost = "is missing, and the model was prepared without a value to fill in";
+  const [kind, fine] = [JSON.stringify(IMAGE), { u: 0, v: 1, [IMAGE]: "plain" }];
+  const cases = [
+    [poles, { offset: 0, angle: "1" }, `${a} is "1", wanted a finite number`],
+    [poles, { offset: 0, angle: NaN }, `${a} is NaN, wanted a finite number`],
+    [poles, { offset: 0, angle: -Infinity }, `${a} is -Infinity, wanted a finite number`],
+    [poles, { offset: 0, angle: 1n }, `${a} is 1n, wanted a finite number`],
+    [poles, { offset: 0, angle: [1] }, `${a} is an array, wanted a finite number`],
+    [poles, [row, { offset: 0, angle: undefined }], `predict: row 2, column "angle": ${lost}`],
+    [poles, [row, { offset: 0 }], `predict: row 2, column "angle": ${lost}`],
+    [poles, { offset: 0, angel: 1 }, 'predict: row 1 has no column "angle", but "angel"; the model knows "offset", "angle"'],
+    [poles, [0, 1], 'predict: row 1 is 0, wanted an object with the columns "offset", "angle"'],
+    [poles, [[0, 1]], 'predict: row 1 is an array, wanted an object with the columns "offset", "angle"'],
+    // Reached by `map` a hole would be no row, and the answers one fewer.
+    [poles, [row, , row], 'predict: row 2 is undefined, wanted an object with the columns "offset", "angle"'],
+    [poles, undefined, 'predict: row 1 is undefined, wanted an object with the columns "offset", "angle"'],
+    [kinds, [fine, { ...fine, [IMAGE]: "plein" }], `predict: row 2, column ${kind} is "plein", wanted one of ${JSON.stringify(SCRIPT)}, "plain"`],
+    [kinds, { ...fine, [IMAGE]: 1 }, `predict: row 1, column ${kind} is 1, wanted one of ${JSON.stringify(SCRIPT)}, "plain"`],
+    [kinds, { ...fine, [IMAGE]: null }, `predict: row 1, column ${kind}: ${lost}`],
+    // Of a model that fills gaps, too: only what is left out or null is a gap.
+    [gaps, { offset: 0, angle: NaN }, `${a} is NaN, wanted a finite number`],
+    [gaps, { offset: 0, angel: 1 }, 'predict: row 1 has no column "angle", but "angel"; the model knows "offset", "angle"'],
+  ];
+  for (const [{ predict }, rows, message] of cases) await assert.rejects(predict(rows), { message });
+  const [without, none, more] = await gaps.predict([{ offset: 0 }, { offset: 0, angle: null }, { offset: 0, angle: null, id: 7 }]);
+  assert.deepEqual([none, more], [without, without]);
+  assert.ok(Number.isFinite(without));
+  assert.deepEqual(await poles.predict([]), []);
+  assert.deepEqual(await poles.predict({ ...row, id: 7 }), await poles.predict(row));
 });

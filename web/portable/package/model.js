@@ -10,16 +10,44 @@ async function start(read) {
   return { model, inputs: model.info().inputs, dead };
 }
 
-/** The cells of one column, in the order of the rows. */
+/** A value in words for a message; JSON would call NaN null and refuse what it cannot write. */
+function shown(value) {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "bigint") return `${value}n`;
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" && value !== null ? "an object" : String(value);
+}
+
+const MOST_SHOWN = 12;
+
+/** Texts for a message; of many the first. */
+const listed = (texts) => texts.slice(0, MOST_SHOWN).map((text) => JSON.stringify(text)).join(", ") + (texts.length > MOST_SHOWN ? ", …" : "");
+
+const has = (row, name) => Object.hasOwn(row, name);
+
+/** Refuses what is no row, and rows that seem to misspell a column: left out it might be filled in, and nobody would know. */
+function check(names, rows) {
+  for (const [at, row] of rows.entries()) {
+    if (row === null || typeof row !== "object" || Array.isArray(row)) {
+      throw new TypeError(`predict: row ${at + 1} is ${shown(row)}, wanted an object with the columns ${listed(names)}`);
+    }
+    const absent = names.find((name) => !has(row, name));
+    const strange = absent === undefined ? undefined : Object.keys(row).find((key) => !names.includes(key));
+    if (strange === undefined) continue;
+    const known = `the model knows ${listed(names)}`;
+    throw new TypeError(`predict: row ${at + 1} has no column ${JSON.stringify(absent)}, but ${JSON.stringify(strange)}; ${known}`);
+  }
+}
+
+/** The cells of one column, in the order of the rows. One that is not there is the engine's to fill in or to refuse. */
 function cells({ name, levels }, rows) {
   const known = levels && new Set(levels);
   return rows.map((row, at) => {
-    const value = row !== null && typeof row === "object" && Object.hasOwn(row, name) ? row[name] : undefined;
+    const value = has(row, name) ? row[name] : undefined;
     if (value === undefined || value === null) return levels ? "" : NaN;
-    const isFine = known ? known.has(value) : typeof value === "number";
-    if (isFine) return value;
-    const wanted = levels ? `one of ${levels.map((level) => JSON.stringify(level)).join(", ")}` : "a number";
-    throw new TypeError(`predict: row ${at + 1}, column ${JSON.stringify(name)} is ${JSON.stringify(value)}, wanted ${wanted}`);
+    if (known ? known.has(value) : Number.isFinite(value)) return value;
+    const wanted = levels ? `one of ${listed(levels)}` : "a finite number";
+    throw new TypeError(`predict: row ${at + 1}, column ${JSON.stringify(name)} is ${shown(value)}, wanted ${wanted}`);
   });
 }
 
@@ -48,8 +76,10 @@ export function over(read) {
 
   async function predict(rows) {
     const { model, inputs, dead } = await opened();
-    const all = Array.isArray(rows) ? rows : [rows];
+    // A copy has no holes, which `map` would skip.
+    const all = Array.isArray(rows) ? Array.from(rows) : [rows];
     if (all.length === 0) return [];
+    check(inputs.map(({ name }) => name), all);
     const columns = inputs.map((input) => cells(input, all));
     const found = answers(await Promise.race([model.predict(columns, "the rows"), dead]));
     return Array.isArray(rows) ? found : found[0];
