@@ -178,6 +178,54 @@ test("inputs move by keyboard and pointer; ⊥ and what is near a pole never loo
   await page.close();
 });
 
+test("a field without a number says so, and nothing is predicted or drawn until it has one", async () => {
+  const { page, errors } = await opened("poles");
+  const wanted = await page.textContent("#answer");
+  await page.waitForSelector("#curve polyline");
+  const state = (at) => page.evaluate((at) => {
+    const [number, range] = [document.getElementById(`input-${at}`), document.querySelectorAll("input[type=range]")[at]];
+    const note = document.getElementById(number.getAttribute("aria-describedby"));
+    return { note: note.textContent, isWrong: number.ariaInvalid, said: range.ariaValueText, slider: range.valueAsNumber, typed: number.valueAsNumber };
+  }, at);
+  await page.fill("#input-1", "");
+  assert.match(await text(page, "#error", /./), /^A number is wanted in: angle$/);
+  assert.equal(await page.textContent("#answer"), "–");
+  const empty = await state(1);
+  assert.match(empty.note, /^empty; −1\.\d+ to 1\.\d+ in training$/);
+  assert.deepEqual([empty.isWrong, empty.said], ["true", "no number"]);
+  assert.match(await text(page, "#curve-words", /Nothing/), /^Nothing to draw until there is a number in: angle$/);
+  for (const id of ["curve", "curve-legend", "map", "legend"]) assert.ok(await page.isHidden(`#${id}`), id);
+  assert.equal(await page.getAttribute("#map", "aria-label"), await page.textContent("#curve-words"));
+  await page.focus("#input-1");
+  await page.keyboard.type("1e");
+  assert.match((await state(1)).note, /^not a number; /);
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("End");
+  await text(page, "#answer", /^[^–]/);
+  for (const key of ["Home", "End"]) {
+    await page.keyboard.press(key);
+    // The slider's ends are in its range, which rounding could leave by a hair.
+    const { isWrong, typed, slider, note } = await state(1);
+    assert.equal(isWrong, "false");
+    assert.ok(Math.abs(typed - slider) < 1e-12, `${typed}, ${slider}`);
+    assert.match(note, /^−1\.\d+ to 1\.\d+$/);
+  }
+  await page.fill("#input-1", "5");
+  await page.waitForSelector("#curve polyline");
+  const beyond = await state(1);
+  const last = await page.$eval("input[type=range] >> nth=1", ({ max }) => Number(max));
+  assert.ok(Math.abs(beyond.slider - last) < 1e-12, `${beyond.slider} of ${last}`);
+  assert.deepEqual([beyond.typed, beyond.said], [5, "5, outside the training range"]);
+  await page.focus("input[type=range] >> nth=1");
+  await page.keyboard.press("ArrowLeft");
+  const back = await state(1);
+  assert.ok(back.typed === back.slider && back.typed < last, `${back.typed}, ${back.slider}`);
+  await page.click("#reset");
+  await page.waitForFunction((wanted) => document.getElementById("answer").textContent === wanted, wanted);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
 test("slices show poles as gaps", async () => {
   const { page, errors } = await opened("poles");
   await page.waitForFunction("document.querySelectorAll('#curve polyline').length === 1");

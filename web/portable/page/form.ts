@@ -10,6 +10,8 @@ export interface Form {
   set(at: number, value: number): void;
   /** The columns whose value no training row reached. */
   outside(): string[];
+  /** The columns whose field holds no number: there is nothing to predict. */
+  wanting(): string[];
   reset(): void;
 }
 
@@ -18,6 +20,7 @@ interface Field {
   value(): Value;
   set(value: number): void;
   isOutside(): boolean;
+  isWanting(): boolean;
   reset(): void;
 }
 
@@ -32,6 +35,7 @@ export function form(inputs: Input[], place: HTMLElement, changed: () => void): 
       changed();
     },
     outside: () => inputs.filter((_, at) => fields[at]?.isOutside()).map((input) => input.name),
+    wanting: () => inputs.filter((_, at) => fields[at]?.isWanting()).map((input) => input.name),
     reset() {
       fields.forEach((field) => field.reset());
       changed();
@@ -40,21 +44,27 @@ export function form(inputs: Input[], place: HTMLElement, changed: () => void): 
 }
 
 function slider({ name, min, max, mean }: Extract<Input, { min: number }>, at: number, changed: () => void): Field {
-  const start = rounded(mean, max - min);
   const number = make("input", { type: "number", step: "any", id: `input-${at}`, required: true });
   const range = make("input", { type: "range", step: "any", min: String(min), max: String(max) });
   const note = make("p", { className: "note", id: `note-${at}` });
-  range.setAttribute("aria-label", `${name}, ${short(min)} to ${short(max)} in training`);
-  number.setAttribute("aria-describedby", note.id);
-  let value = start;
+  const trained = `${short(min)} to ${short(max)}`;
+  range.setAttribute("aria-label", name);
+  for (const control of [number, range]) control.setAttribute("aria-describedby", note.id);
+  const value = () => number.valueAsNumber;
+  const isWanting = () => !Number.isFinite(value());
+  const isOutside = () => value() < min || value() > max;
   const show = () => {
-    const isOutside = value < min || value > max;
-    note.textContent = isOutside ? `outside the training range, ${short(min)} to ${short(max)}` : `${short(min)} to ${short(max)}`;
-    note.classList.toggle("warn", isOutside);
+    const wrong = number.validity.badInput ? "not a number" : "empty";
+    note.textContent = isWanting() ? `${wrong}; ${trained} in training` : isOutside() ? `outside the training range, ${trained}` : trained;
+    note.classList.toggle("wrong", isWanting());
+    note.classList.toggle("warn", isOutside());
+    number.setAttribute("aria-invalid", String(isWanting()));
+    // A slider ends where training did: beyond, it says so itself.
+    range.setAttribute("aria-valuetext", isWanting() ? "no number" : `${short(value())}${isOutside() ? ", outside the training range" : ""}`);
   };
+  // What is not typed stays in the range, which rounding could leave by a hair.
   const set = (to: number) => {
-    value = rounded(to, max - min);
-    number.value = range.value = String(value);
+    number.value = range.value = String(Math.min(Math.max(rounded(to, max - min), min), max));
     show();
   };
   range.addEventListener("input", () => {
@@ -62,22 +72,19 @@ function slider({ name, min, max, mean }: Extract<Input, { min: number }>, at: n
     changed();
   });
   number.addEventListener("input", () => {
-    if (!Number.isFinite(number.valueAsNumber)) return;
-    value = number.valueAsNumber;
-    range.value = number.value;
+    if (!isWanting()) range.value = number.value;
     show();
     changed();
   });
-  number.addEventListener("change", () => { number.value = String(value); });
-  set(start);
+  set(mean);
   const label = make("label", { htmlFor: number.id, textContent: name });
   const element = make("div", { className: "field" }, label, number, range, note);
-  return { element, value: () => value, set, isOutside: () => value < min || value > max, reset: () => set(start) };
+  return { element, value, set, isOutside, isWanting, reset: () => set(mean) };
 }
 
 function choice({ name, levels }: Extract<Input, { levels: string[] }>, at: number, changed: () => void): Field {
   const select = make("select", { id: `input-${at}` }, ...levels.map((level) => make("option", { value: level, textContent: level })));
   select.addEventListener("change", changed);
   const element = make("div", { className: "field" }, make("label", { htmlFor: select.id, textContent: name }), select);
-  return { element, value: () => select.value, set: () => {}, isOutside: () => false, reset: () => { select.selectedIndex = 0; } };
+  return { element, value: () => select.value, set: () => {}, isOutside: () => false, isWanting: () => false, reset: () => { select.selectedIndex = 0; } };
 }

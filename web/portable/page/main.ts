@@ -3,15 +3,17 @@ import { showClasses, showNothing, showNumber } from "./answer";
 import { batch } from "./batch";
 import { get } from "./dom";
 import { start, type Model } from "./engine";
-import { form, type Value } from "./form";
+import { form, type Form } from "./form";
 import { rowsAlong } from "./slice";
 import { alongOne, overTwo } from "./slices";
 import { failed, soon } from "./soon";
 
-async function answer(model: Model, values: Value[], outside: string[]): Promise<void> {
-  const rows = rowsAlong(values, new Map());
+async function answer(model: Model, inputs: Form): Promise<void> {
+  const [outside, wanting] = [inputs.outside(), inputs.wanting()];
   const place = get("answer");
   get("outside").textContent = outside.length > 0 ? `Outside the training range: ${outside.join(", ")}` : "";
+  if (wanting.length > 0) return unanswered(`A number is wanted in: ${wanting.join(", ")}`);
+  const rows = rowsAlong(inputs.values(), new Map());
   if (model.info.classes.length > 0) showClasses(place, model.info, await model.probabilities(rows));
   else showNumber(place, await model.predict(rows));
   get("error").textContent = "";
@@ -37,7 +39,7 @@ async function main(): Promise<void> {
   let changed = () => {};
   const inputs = form(model.info.inputs, get("inputs"), () => changed());
   const parts = [
-    soon(() => answer(model, inputs.values(), inputs.outside()), unanswered),
+    soon(() => answer(model, inputs), unanswered),
     alongOne(model, inputs),
     overTwo(model, inputs),
   ];

@@ -12,17 +12,40 @@ function options(select: HTMLSelectElement, named: { name: string; at: number }[
   select.selectedIndex = Math.min(chosen, named.length - 1);
 }
 
+/** Why nothing is drawn of the inputs as they are, if so: an old drawing must not stand beside new inputs. */
+function undrawn(inputs: Form): string | undefined {
+  const wanting = inputs.wanting();
+  return wanting.length > 0 ? `Nothing to draw until there is a number in: ${wanting.join(", ")}` : undefined;
+}
+
+/** Shows a drawing of these parts with words for it, or the words alone: the room stays. */
+function shower(parts: Element[], tell: (words: string) => void) {
+  const show = (words: string, isBlank = false) => {
+    for (const part of parts) part.classList.toggle("blank", isBlank);
+    tell(words);
+  };
+  const fail = (error: unknown) => {
+    show("Nothing could be drawn.", true);
+    failed("error")(error);
+  };
+  return { show, fail };
+}
+
 /** The line along one input, redrawn when anything it depends on changes. */
 export function alongOne(model: Model, inputs: Form): () => void {
   const column = get<HTMLSelectElement>("along");
   const svg = document.querySelector<SVGSVGElement>("#curve");
   options(column, model.info.inputs.map(({ name }, at) => ({ name, at })), 0);
-  const draw = soon(async () => {
-    if (!svg) return;
-    const words = await drawCurve(svg, get("curve-legend"), model, inputs.values(), Number(column.value));
+  if (!svg) return () => {};
+  const { show, fail } = shower([svg, get("curve-legend")], (words) => {
     svg.setAttribute("aria-label", words);
     get("curve-words").textContent = words;
-  }, failed("error"));
+  });
+  const draw = soon(async () => {
+    const none = undrawn(inputs);
+    if (none) return show(none, true);
+    show(await drawCurve(svg, get("curve-legend"), model, inputs.values(), Number(column.value)));
+  }, fail);
   column.addEventListener("change", draw);
   return draw;
 }
@@ -34,14 +57,14 @@ const SLOW_MS = 25;
 const REST_MS = 250;
 
 /** `fine` work, or where that takes long `rough` work at once and the fine at rest. */
-function paced(fine: () => Promise<void>, rough: () => Promise<void>): () => void {
+function paced(fine: () => Promise<void>, rough: () => Promise<void>, failed: (error: unknown) => void): () => void {
   let [isSlow, rest] = [false, 0];
   const measured = async () => {
     const began = performance.now();
     await fine();
     isSlow = performance.now() - began > SLOW_MS;
   };
-  const [whole, part] = [soon(measured, failed("error")), soon(rough, failed("error"))];
+  const [whole, part] = [soon(measured, failed), soon(rough, failed)];
   return () => {
     if (!isSlow) return whole();
     part();
@@ -60,14 +83,15 @@ export function overTwo(model: Model, inputs: Form): () => void {
   options(y, named, 1);
   const canvas = get<HTMLCanvasElement>("map");
   const chosen = (select: HTMLSelectElement): Axis | undefined => named.find(({ at }) => at === Number(select.value));
+  const { show, fail } = shower([canvas, get("legend")], (words) => canvas.setAttribute("aria-label", words));
   const drawn = (cells: number) => async () => {
-    const [across, up] = [chosen(x), chosen(y)];
+    const [across, up, none] = [chosen(x), chosen(y), undrawn(inputs)];
+    if (none) return show(none, true);
     if (!across || !up) return;
-    const words = await drawMap(canvas, get("legend"), model, inputs.values(), across, up, cells);
-    canvas.setAttribute("aria-label", words);
+    show(await drawMap(canvas, get("legend"), model, inputs.values(), across, up, cells));
     for (const [id, { name, min, max }] of [["axis-x", across], ["axis-y", up]] as const) labelAxis(id, name, min, max);
   };
-  const draw = paced(drawn(FINE), drawn(ROUGH));
+  const draw = paced(drawn(FINE), drawn(ROUGH), fail);
   const apart = (kept: HTMLSelectElement, other: HTMLSelectElement) => () => {
     if (kept.value === other.value) other.value = String(named.find(({ at }) => String(at) !== kept.value)?.at);
     draw();
