@@ -141,6 +141,31 @@ test("Playground: a dropped CSV is described, its classes learnt and drawn; a ba
   await done();
 });
 
+test("Playground: pictures are of what the engine reads: words for missing cells, infinite inputs, no header, classes that are numbers", async () => {
+  const { page, trained, done } = await demo("playground");
+  const shown = async (name, text, size) => {
+    await drop(page, name, text);
+    await named(page, name);
+    assert.equal(await page.textContent("#data-size"), size);
+    await page.fill("#epochs", "5");
+    await page.click("#train");
+    await trained();
+    assert.ok(await page.isHidden("#error"), await page.textContent("#error"));
+    return texts(page, ".panel .stack figcaption strong");
+  };
+  const lines = Array.from({ length: 200 }, (_, row) => `" ${row / 100 - 1} ";${(row * 7) % 11}.5`);
+  const odd = ['x;"y"', "NA;1.5", "?;null", "inf;2", ...lines];
+  assert.deepEqual(await shown("odd.csv", `${odd.join("\n")}\n`, "203 rows, 2 columns"), ["y over x", "Predicted over actual"]);
+  assert.match(await page.getAttribute(".panel .stack .plot", "aria-label"), /; 200 rows and the learnt curve/);
+  const bare = lines.map((line) => line.replaceAll(/"| /g, ""));
+  assert.deepEqual(await shown("bare.tsv", bare.join("\r").replaceAll(";", "\t"), "200 rows, 2 columns"), ["c1 over c0", "Predicted over actual"]);
+  const kinds = Array.from({ length: 200 }, (_, row) => `${row / 100 - 1},${row % 3},${row < 100 ? "1.0" : "2"}`);
+  assert.deepEqual(await shown("kinds.csv", `u,v,kind\n${kinds.join("\n")}\n`, "200 rows, 3 columns"), ["kind over u and v"]);
+  assert.deepEqual(await texts(page, ".panel .stack tr:first-child th"), ["kind", "1", "2"]);
+  assert.ok(Number((await page.textContent(".panel .stack tbody + p, .panel .stack .note")).split(" ")[0]) > 100, "classes are told apart by value");
+  await done();
+});
+
 test("Playground: markup in names, classes and a model's metadata stays text", async () => {
   const { page, trained, done } = await demo("playground");
   const [input, level, script] = ["<img src=x onerror=hacked=1>", "<b onclick=hacked=1>far</b>", "<script>hacked=1</script>"];
@@ -166,18 +191,22 @@ test("Playground: markup in names, classes and a model's metadata stays text", a
   await done();
 });
 
+/** Leaves a run that cannot end by itself, on an example. */
+async function leave(context, example, title) {
+  const { page, done } = await demo("playground", { context });
+  await page.selectOption("#example", example);
+  await named(page, title);
+  await page.fill("#epochs", "100000");
+  await page.fill("#patience", "0");
+  await page.click("#train");
+  // What was told of it is kept.
+  await page.waitForFunction(() => /^Epoch /.test(document.querySelector(".panel .status")?.textContent));
+  await done();
+}
+
 test("Playground: a run that a closed tab left is taken up to its end", async () => {
   const context = await browsers.wasm.newContext();
-  const first = await demo("playground", { context });
-  await first.page.selectOption("#example", "sine");
-  await first.page.waitForFunction(() => document.getElementById("data-name").textContent === "A noisy sine");
-  // A run that cannot end by itself before the tab is closed.
-  await first.page.fill("#epochs", "100000");
-  await first.page.fill("#patience", "0");
-  await first.page.click("#train");
-  // What was told of it is kept.
-  await first.page.waitForFunction(() => /^Epoch /.test(document.querySelector(".panel .status")?.textContent));
-  await first.done();
+  await leave(context, "sine", "A noisy sine");
   const second = await demo("playground", { context });
   await second.page.waitForSelector("#left:not([hidden])");
   assert.match(await second.page.textContent("#left-words"), /^A run on A noisy sine was left at epoch \d+ of 100000\.$/);
@@ -187,5 +216,29 @@ test("Playground: a run that a closed tab left is taken up to its end", async ()
   await second.trained();
   assert.match(await second.page.textContent("#model-name"), /^regression of “y”, .* trained on A noisy sine$/);
   await second.done();
+  await context.close();
+});
+
+test("Playground: a note of before, without kinds of columns, is drawn as the engine reads its rows", async () => {
+  const context = await browsers.wasm.newContext();
+  await leave(context, "sum", "Five inputs, a noisy sum");
+  const other = await demo("index", { context });
+  await other.page.evaluate(async () => {
+    const done = (request) => new Promise((resolve) => { request.onsuccess = () => resolve(request.result); });
+    const store = (await done(indexedDB.open("playground"))).transaction("playground", "readwrite").objectStore("playground");
+    const note = await done(store.get("playground"));
+    const { columns, rows } = note.scene.sample;
+    note.scene.sample = { names: columns.map(({ name }) => name), rows: [["NA", ...rows[0].slice(1)], ...rows] };
+    await done(store.put(note, "playground"));
+  });
+  await other.done();
+  const { page, trained, done } = await demo("playground", { context });
+  await page.click("#go-on");
+  await page.waitForFunction(() => /^Epoch /.test(document.querySelector(".panel .status")?.textContent));
+  await page.click("#stop");
+  await trained();
+  assert.deepEqual(await texts(page, ".panel .stack figcaption strong"), ["Predicted over actual"]);
+  assert.match(await page.getAttribute(".panel .stack .plot", "aria-label"), /; 400 rows of the data/);
+  await done();
   await context.close();
 });

@@ -44,7 +44,7 @@ function range(id: string, { min, max, mean }: { min: number; max: number; mean:
 async function predict(): Promise<void> {
   const { columns, target } = model!.info;
   const cells = columns.map((_, at) => get<HTMLInputElement>(`input-${at}`).value);
-  const { value, probability, bottom, gap } = await model!.predict(csv({ names: columns, rows: [cells] }));
+  const { value, probability, bottom, gap } = await model!.predict(csv(columns, [cells]));
   const [one] = value;
   if (bottom?.[0]) {
     get("answer").textContent = `${target} has no value here: the model is at a pole (⊥)`;
@@ -63,7 +63,7 @@ async function predictTable(file: File): Promise<void> {
     return probability ? [String(one), String(probability[at])] : [String(one)];
   });
   const names = [target, ...(bottom ? ["bottom", "gap", "fault"] : probability ? ["probability"] : [])];
-  const href = URL.createObjectURL(new Blob([csv({ names, rows })], { type: "text/csv" }));
+  const href = URL.createObjectURL(new Blob([csv(names, rows)], { type: "text/csv" }));
   const link = Object.assign(element("a", "predictions.csv"), { href, download: "predictions.csv" });
   get("answer").replaceChildren(`${whole(value.length)} rows: `, link);
 }

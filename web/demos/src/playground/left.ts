@@ -1,7 +1,7 @@
 // The run that a closed tab left: the engine keeps its data and checkpoint, this page what it draws.
-import { forget, kept } from "../engine.js";
-import type { TrainOptions } from "../engine.js";
-import type { Scene } from "./views.js";
+import { describe, forget, kept, type TrainOptions } from "../engine.js";
+import { csv, parse, sample } from "./table.js";
+import { type Scene, sceneOf } from "./views.js";
 
 /** The engine keeps the run under this name. */
 export const KEPT = "playground";
@@ -27,7 +27,16 @@ export const remember = (run: Remembered): Promise<unknown> => inNote("readwrite
 export async function leftRun(): Promise<Left | undefined> {
   const found = (await kept()).find(({ name }) => name === KEPT);
   const run = found && await inNote("readonly", (store) => store.get(NOTE)) as Remembered | undefined;
-  return run && { ...run, epoch: found.epoch, epochs: found.epochs };
+  return run && { ...run, scene: await known(run.scene), epoch: found.epoch, epochs: found.epochs };
+}
+
+/** Notes of before had names of columns only: what their rows hold the engine says again. Without that nothing is drawn of them. */
+async function known(scene: Remembered["scene"]): Promise<Remembered["scene"]> {
+  if (!scene || "columns" in scene.sample) return scene;
+  const { names, rows } = scene.sample as { names: string[]; rows: string[][] };
+  const text = csv(names, rows);
+  const table = await describe(text).then((description) => parse(text, description), () => undefined);
+  return sceneOf(table && sample(table, rows.length), scene.target);
 }
 
 export const forgetRun = (): Promise<void> => forget(KEPT);

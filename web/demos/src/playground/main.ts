@@ -7,11 +7,12 @@ import { EXAMPLES, text } from "./examples.js";
 import { keep, load } from "./keeper.js";
 import { forgetRun, KEPT, leftRun, type Left, remember } from "./left.js";
 import { Panel } from "./panel.js";
+import { sceneOf } from "./views.js";
 import { parse, sample, type Table } from "./table.js";
 
 const SAMPLE = 400;
 const MODEL = /\.safetensors$/i;
-const TEXT = /\.(csv|tsv|tab|txt)$/i;
+const ARRAY = /\.npy$/i;
 
 /** The data in use; without a sample where it is no text. */
 interface Data {
@@ -31,9 +32,11 @@ const checked = (id: string) => get<HTMLInputElement>(id).checked;
 const chosen = (id: string) => get<HTMLSelectElement>(id).value;
 
 async function use(source: Source, name: string, formula: string): Promise<void> {
-  const { rows, columns } = await describe(source);
-  const written = typeof source === "string" ? source : source instanceof File && TEXT.test(source.name) ? await source.text() : undefined;
-  state.data = { source, name, sample: written === undefined ? undefined : sample(parse(written), SAMPLE) };
+  const description = await describe(source);
+  const { rows, columns } = description;
+  const written = typeof source === "string" ? source : source instanceof File && !ARRAY.test(source.name) ? await source.text() : undefined;
+  const table = written === undefined ? undefined : parse(written, description, source instanceof File ? source.name : "");
+  state.data = { source, name, sample: table && sample(table, SAMPLE) };
   get("data-name").textContent = name;
   get("data-size").textContent = `${whole(rows)} rows, ${columns.length} columns`;
   get("formula").textContent = formula;
@@ -86,7 +89,7 @@ async function train(): Promise<void> {
   const sides = checked("compare") && head !== "linear" ? [first, plain] : [first];
   const settings = options();
   await session(async (signal) => {
-    const scene = data.sample && { sample: data.sample, target: settings.target! };
+    const scene = sceneOf(data.sample, settings.target!);
     await remember({ name: data.name, head, scene });
     await Promise.all(sides.map(async (side, at) => {
       const panel = add(side);

@@ -3,7 +3,7 @@ import { Chart } from "../chart.js";
 import type { ModelInfo, Prediction } from "../engine.js";
 import { percent, spread } from "../numbers.js";
 import { element, ink } from "../page.js";
-import { csv, type Table } from "./table.js";
+import { askable, csv, labels, names, numbers, type Table } from "./table.js";
 
 export interface Ask {
   (x: string): Promise<Prediction>;
@@ -25,20 +25,24 @@ const MAP = 48;
 const CURVE = 201;
 const CLASSES = 4;
 
+/** What can be drawn of a sample, if anything: rows that can be asked about. */
+export function sceneOf(sample: Table | undefined, target: string): Omit<Scene, "host"> | undefined {
+  const asked = sample && askable(sample, target);
+  return asked?.rows.length ? { sample: asked, target } : undefined;
+}
+
 /** The pictures that suit the data. */
 export function viewsOf(scene: Scene, task: ModelInfo["task"]): View[] {
   const { sample, target, host } = scene;
   host.replaceChildren();
-  const inputs = sample.names.filter((name) => name !== target);
-  const areNumbers = inputs.every((name) => column(sample, name).every((cell) => Number.isFinite(Number(cell))));
+  const inputs = names(sample).filter((name) => name !== target);
+  const areNumbers = sample.columns.every(({ name, isNumeric }) => isNumeric || name === target);
   if (task === "classification") return [...(inputs.length === 2 && areNumbers ? [map(scene, inputs)] : []), confusion(scene)];
   return [...(inputs.length === 1 && areNumbers ? [curve(scene, inputs[0]!)] : []), scatter(scene)];
 }
 
-function column({ names, rows }: Table, name: string): string[] {
-  const at = names.indexOf(name);
-  return rows.map((cells) => cells[at]!);
-}
+/** The whole sample as a text to ask about. */
+const whole = (sample: Table) => csv(names(sample), sample.rows);
 
 function figure(host: HTMLElement, title: string, keys: [string, string][]): HTMLElement {
   const made = element("figure", "", "chart");
@@ -50,7 +54,7 @@ function figure(host: HTMLElement, title: string, keys: [string, string][]): HTM
 }
 
 function scatter({ sample, target, host }: Scene): View {
-  const actual = column(sample, target).map(Number);
+  const actual = numbers(sample, target);
   const order = actual.map((_, row) => row).filter((row) => Number.isFinite(actual[row])).sort((a, b) => actual[a]! - actual[b]!);
   const x = order.map((row) => actual[row]!);
   const chart = new Chart(figure(host, "Predicted over actual", [["rows", "dots model"], ["equal", "truth"]]), {
@@ -61,7 +65,7 @@ function scatter({ sample, target, host }: Scene): View {
   });
   return {
     draw: async (ask) => {
-      const { value, bottom } = await ask(csv(sample));
+      const { value, bottom } = await ask(whole(sample));
       chart.set([x, x, order.map((row) => (bottom?.[row] ? null : Number(value[row])))]);
       const none = order.filter((row) => bottom?.[row]).length;
       chart.describe(`${x.length} rows of the data${bottom ? `, ${none} of them without a value` : ""}`);
@@ -76,10 +80,10 @@ function curve({ sample, target, host }: Scene, input: string): View {
     series: [{ label: "row", colour: "--truth", kind: "dots" }, { label: "learnt", colour: "--model" }],
     isSmall: true,
   });
-  const points = column(sample, input).map((cell, row) => [Number(cell), Number(column(sample, target)[row])] as const);
-  const xs = points.map(([x]) => x);
+  const [xs, ys] = [numbers(sample, input), numbers(sample, target)];
+  const points = xs.map((x, row) => [x, ys[row]!] as const);
   const grid = Array.from(spread(Math.min(...xs), Math.max(...xs), CURVE));
-  const asked = csv({ names: [input], rows: grid.map((x) => [String(x)]) });
+  const asked = csv([input], grid.map((x) => [String(x)]));
   // One axis for both: rows and grid in one order, each with a blank in the other's line.
   const all = [...points.map(([x, y]) => ({ x, y, at: -1 })), ...grid.map((x, at) => ({ x, y: NaN, at }))].sort((a, b) => a.x - b.x);
   const rows = all.map(({ y }) => (Number.isFinite(y) ? y : null));
@@ -100,21 +104,22 @@ function curve({ sample, target, host }: Scene, input: string): View {
 const classes = (cells: string[]) => [...new Set(cells)].sort();
 
 function map({ sample, target, host }: Scene, [first, second]: string[]): View {
-  const names = classes(column(sample, target));
+  const actual = labels(sample, target);
+  const names = classes(actual);
   const colour = (name: string) => ink(`--class-${names.indexOf(name) % CLASSES}`);
   const box = figure(host, `${target} over ${first} and ${second}`, names.slice(0, CLASSES).map((name, at) => [name, `dots class-${at}`]));
   const canvas = element("canvas", "", "map");
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", `Map of the learnt classes over ${first} and ${second}`);
   box.append(canvas);
-  const [us, vs] = [first!, second!].map((name) => column(sample, name).map(Number)) as [number[], number[]];
+  const [us, vs] = [first!, second!].map((name) => numbers(sample, name)) as [number[], number[]];
   const ends = (all: number[]) => [Math.min(...all), Math.max(...all)] as const;
   const [[left, right], [low, high]] = [ends(us), ends(vs)];
   const places = Array.from({ length: MAP * MAP }, (_, at) => [
     left + ((right - left) * (at % MAP + 0.5)) / MAP,
     high - ((high - low) * (Math.floor(at / MAP) + 0.5)) / MAP,
   ]);
-  const asked = csv({ names: [first!, second!], rows: places.map((place) => place.map(String)) });
+  const asked = csv([first!, second!], places.map((place) => place.map(String)));
   return {
     draw: async (ask) => {
       const { value, probability } = await ask(asked);
@@ -130,7 +135,7 @@ function map({ sample, target, host }: Scene, [first, second]: string[]): View {
       canvas.width = canvas.height = side;
       const context = canvas.getContext("2d")!;
       context.drawImage(ground, 0, 0, side, side);
-      column(sample, target).forEach((name, row) => {
+      actual.forEach((name, row) => {
         context.fillStyle = colour(name);
         const [x, y] = [(us[row]! - left) / (right - left), (high - vs[row]!) / (high - low)];
         context.beginPath();
@@ -142,7 +147,7 @@ function map({ sample, target, host }: Scene, [first, second]: string[]): View {
 }
 
 function confusion({ sample, target, host }: Scene): View {
-  const actual = column(sample, target);
+  const actual = labels(sample, target);
   const names = classes(actual);
   const told = element("p", "", "note");
   const table = element("table");
@@ -151,7 +156,7 @@ function confusion({ sample, target, host }: Scene): View {
   host.append(element("h3", "Predicted (across) for each actual class"), box, told);
   return {
     draw: async (ask) => {
-      const value = (await ask(csv(sample))).value as string[];
+      const value = (await ask(whole(sample))).value as string[];
       const head = element("tr");
       head.append(element("th", target), ...names.map((name) => element("th", name)));
       const rows = names.map((name) => {

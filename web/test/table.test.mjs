@@ -1,0 +1,59 @@
+// Tables as the playground cuts them for its pictures: as the engine does, whatever quotes, separators and line ends they have.
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { build } from "esbuild";
+import { describe } from "../dist/node.js";
+import { web } from "./browser.mjs";
+
+let table;
+
+before(async () => {
+  const { outputFiles: [{ text }] } = await build({ entryPoints: [`${web}/demos/src/playground/table.ts`], bundle: true, write: false, format: "esm" });
+  table = await import(`data:text/javascript,${encodeURIComponent(text)}`);
+});
+
+/** A text, the kinds of its columns by name, and what is drawn of its rows. */
+const CASES = [
+  ["a,b\n1,2\n3,x\n", { a: true, b: false }, [["1", "2"], ["3", "x"]]],
+  ["\ufeffa;b\r\n1.5;2\r\n", { a: true, b: true }, [["1.5", "2"]]],
+  ["a\tb\r1\t2\r", { a: true, b: true }, [["1", "2"]]],
+  // A comma is no decimal point: with semicolons it makes a text.
+  ["a;b\n1,5;2\n", { a: false, b: true }, [["1,5", "2"]]],
+  ["0.5,1\n-2e3,.5\n", { c0: true, c1: true }, [["0.5", "1"], ["-2e3", ".5"]]],
+  ["a,,b\n1,2,3\n", { a: true, c1: true, b: true }, [["1", "2", "3"]]],
+  ["\n\na,b\n\n1,2\n\n", { a: true, b: true }, [["1", "2"]]],
+  ['"a;b;c", "d"\n" 1 ",  "2" \n', { "a;b;c": true, d: true }, [["1", "2"]]],
+  ['pipe,"say ""hi"""\n5" wide,"a,\nb"\n', { pipe: false, 'say "hi"': false }, [['5" wide', "a,\nb"]]],
+  ["a,b\nNA,x\n1,?\n2,Null\n3,n/a\n-nan,y\n4,z\n,w\n", { a: true, b: false }, [["4", "z"]]],
+  ["a,b\n0x10,1_000\n1,2\n", { a: false, b: false }, [["0x10", "1_000"], ["1", "2"]]],
+  ["a,b\n1,+Infinity\n2,-inf\n", { a: true, b: true }, [["1", "+Infinity"], ["2", "-inf"]]],
+  ["a,b\n\u00a0x\u00a0,1\n", { a: false, b: true }, [["\u00a0x\u00a0", "1"]]],
+];
+
+test("a table is cut as the engine cuts it, and read again as it was", async () => {
+  for (const [text, kinds, rows] of CASES) {
+    const description = await describe(text);
+    const parsed = table.parse(text, description);
+    assert.ok(parsed, `not drawn: ${text}`);
+    const drawn = table.sample(parsed, 100);
+    assert.deepEqual(Object.fromEntries(drawn.columns.map(({ name, isNumeric }) => [name, isNumeric])), kinds, text);
+    assert.deepEqual(drawn.rows, rows, text);
+    const again = await describe(table.csv(table.names(drawn), drawn.rows));
+    assert.deepEqual([again.rows, again.columns.map(({ name }) => name)], [rows.length, Object.keys(kinds)], text);
+  }
+});
+
+test("a file that its name calls tabbed is, and a text of another shape than described is not drawn", async () => {
+  const text = "a,b\tc\n1,2\t3\n";
+  const description = await describe(new File([text], "a.TSV"));
+  assert.deepEqual(table.parse(text, description, "a.TSV").rows, [["1,2", "3"]]);
+  assert.equal(table.parse("a,b\n1,2\n", { ...description, rows: 3 }), undefined);
+  assert.equal(table.parse("a\n1\n", description), undefined);
+});
+
+test("only a target may be infinite; numbers that are classes are called as the engine calls them", async () => {
+  const text = "x,y\n1,inf\n-INF,2\n3.0,2.0\n";
+  const asked = table.askable(table.parse(text, await describe(text)), "y");
+  assert.deepEqual(asked.rows, [["1", "inf"], ["3.0", "2.0"]]);
+  assert.deepEqual([table.numbers(asked, "y"), table.labels(asked, "y")], [[Infinity, 2], ["Infinity", "2"]]);
+});
