@@ -53,6 +53,45 @@ test("Playground: a device that is absent is named, and another can be chosen", 
   await done();
 });
 
+test("Playground: after an engine died the next press opens another one", async () => {
+  const context = await browsers.wasm.newContext();
+  await context.addInitScript(() => {
+    const { Worker } = globalThis;
+    globalThis.workers = [];
+    globalThis.Worker = class extends Worker {
+      constructor(...given) {
+        super(...given);
+        globalThis.workers.push(this);
+      }
+    };
+  });
+  const { page, trained, done } = await demo("playground", { context });
+  await page.uncheck("#compare");
+  const die = () => page.evaluate(() => {
+    for (const worker of globalThis.workers) worker.dispatchEvent(new ErrorEvent("error", { message: "out of memory" }));
+  });
+  const words = "the engine's worker failed: out of memory";
+  await page.fill("#epochs", "100000");
+  await page.click("#train");
+  await page.waitForFunction(() => /^Epoch /.test(document.querySelector(".panel .status")?.textContent));
+  await die();
+  await page.waitForSelector("#error:not([hidden])");
+  assert.deepEqual([await page.textContent("#error"), await page.textContent("#status")], [words, "No run."]);
+  await page.fill("#epochs", "3");
+  await page.click("#train");
+  await trained();
+  assert.deepEqual([await page.textContent("#status"), await page.isHidden("#error")], ["Done.", true]);
+  // One that dies while nothing is asked of it tells whoever asks next.
+  await die();
+  await page.click("#train");
+  await page.waitForSelector("#error:not([hidden])");
+  await page.click("#train");
+  await page.waitForFunction(() => document.getElementById("status").textContent === "Done.");
+  assert.ok(await page.isHidden("#error"));
+  await done();
+  await context.close();
+});
+
 test("Playground: a run is paused, goes on, and is stopped with its best model", async () => {
   const { page, trained, done } = await demo("playground");
   await page.uncheck("#compare");

@@ -1,5 +1,5 @@
 // What every page has: the theme, the place in the menu, the device, and where errors are told. Elements are found by id.
-import { type DeviceName, type Engine, open } from "./engine.js";
+import { DeviceError, type DeviceName, type Engine, InternalError, open } from "./engine.js";
 
 /** The element of an id; a page without it is broken, and says so. */
 export function get<T extends HTMLElement = HTMLElement>(id: string): T {
@@ -65,6 +65,12 @@ export async function engine(slot = "first"): Promise<Engine> {
   }
 }
 
+/** An engine that has a defect, or lost its device for good, answers nothing any more: what comes next opens another one. */
+function dropDead(error: unknown): void {
+  // Which one it was is not told; models of those that live keep theirs.
+  if (error instanceof InternalError || error instanceof DeviceError) opened.clear();
+}
+
 /** Runs `work`; what goes wrong is told on the page. */
 export async function shown(work: () => unknown): Promise<void> {
   const box = get("error");
@@ -72,6 +78,7 @@ export async function shown(work: () => unknown): Promise<void> {
   try {
     await work();
   } catch (error) {
+    dropDead(error);
     if (error instanceof DOMException && error.name === "AbortError") return;
     box.textContent = error instanceof Error ? error.message : String(error);
     box.hidden = false;
