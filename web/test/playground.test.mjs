@@ -281,3 +281,61 @@ test("Playground: a note of before, without kinds of columns, is drawn as the en
   await done();
   await context.close();
 });
+
+test("Playground: two tabs keep a run each; both are offered once they are closed, and forgotten one by one", async () => {
+  const context = await browsers.wasm.newContext();
+  const tabs = [];
+  for (const [example, title] of [["sine", "A noisy sine"], ["sum", "Five inputs, a noisy sum"]]) {
+    const tab = await demo("playground", { context });
+    assert.ok(await tab.page.isHidden("#left"), "what another tab trains was not left");
+    await tab.page.selectOption("#example", example);
+    await named(tab.page, title);
+    await tab.page.fill("#epochs", "100000");
+    await tab.page.click("#train");
+    await tab.page.waitForFunction(() => /^Epoch /.test(document.querySelector(".panel .status")?.textContent));
+    assert.equal(await tab.page.locator(".panel").getByText("not kept").count(), 0);
+    tabs.push(tab);
+  }
+  for (const { done } of tabs) await done();
+  const { page, done } = await demo("playground", { context });
+  await page.waitForSelector("#left:not([hidden])");
+  const words = () => page.textContent("#left-words");
+  const first = await words();
+  assert.match(first, /^A run on (A noisy sine|Five inputs, a noisy sum) was left at epoch \d+ of 100000\. 1 more was left before\.$/);
+  await page.click("#forget");
+  await page.waitForFunction((first) => document.getElementById("left-words").textContent !== first, first);
+  assert.match(await words(), /^A run on .* was left at epoch \d+ of 100000\.$/);
+  // A new run leaves what was left where it is.
+  await page.fill("#epochs", "2");
+  await page.click("#train");
+  await page.waitForSelector("html[data-trained]");
+  await page.reload();
+  await page.waitForSelector("#left:not([hidden])");
+  await page.click("#forget");
+  await page.waitForSelector("#left[hidden]", { state: "attached" });
+  assert.deepEqual(await page.evaluate(() => new Promise((resolve) => {
+    indexedDB.open("playground").onsuccess = ({ target: { result } }) => {
+      result.transaction("playground").objectStore("playground").getAllKeys().onsuccess = ({ target: { result } }) => resolve(result);
+    };
+  })), [], "no rows stay behind");
+  await done();
+  await context.close();
+});
+
+test("Playground: a run that cannot be kept says so and is trained all the same", async () => {
+  const context = await browsers.wasm.newContext();
+  const other = await demo("bench", { context });
+  // Storage of a later version, which this one cannot open.
+  await other.page.evaluate(() => new Promise((resolve) => { indexedDB.open("meromorph", 99).onsuccess = resolve; }));
+  await other.done();
+  const { page, trained, done } = await demo("playground", { context });
+  assert.ok(await page.isHidden("#error"));
+  await page.fill("#epochs", "3");
+  await page.click("#train");
+  await trained();
+  assert.equal(await page.textContent("#status"), "Done.");
+  assert.match(await page.textContent(".panel:first-child"), /This run is not kept: closing the tab loses it\. \(keep: the browser's storage .*\)/);
+  assert.ok(await page.isHidden("#error"));
+  await done();
+  await context.close();
+});

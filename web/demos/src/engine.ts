@@ -1,5 +1,5 @@
 // The demos' one door to the engine: the package's public face, nothing else.
-export { describe, DeviceError, forget, InternalError, kept, open } from "meromorph";
+export { describe, DeviceError, forget, InputError, InternalError, kept, open } from "meromorph";
 export type {
   Description, DeviceInfo, DeviceName, EndEvent as End, Engine, EpochEvent, Model, ModelInfo, Prediction, Run, StartEvent, Table, TrainOptions,
 } from "meromorph";

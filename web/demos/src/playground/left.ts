@@ -1,12 +1,14 @@
-// The run that a closed tab left: the engine keeps its data and checkpoint, this page what it draws.
+// Runs that closed tabs left: the engine keeps their data and checkpoints, this page what it draws. Each is kept under a name of its
+// own, which the tab that trains it has claimed, so that no tab writes over what another one keeps.
 import { describe, forget, kept, type TrainOptions } from "../engine.js";
 import { csv, parse, sample } from "./table.js";
 import { type Scene, sceneOf } from "./views.js";
 
-/** The engine keeps the run under this name. */
-export const KEPT = "playground";
-/** Where the page's own note lies. Not in localStorage, which a browser that crashes takes along. */
-const NOTE = "playground";
+/** The engine keeps the first run under this name, another one under this name and a number. */
+const KEPT = "playground";
+const isOurs = (name: string) => /^playground( \d+)?$/.test(name);
+/** Where the page's own notes lie. Not in localStorage, which a browser that crashes takes along. */
+const NOTES = "playground";
 
 /** What the page needs to draw a run. */
 export interface Remembered {
@@ -16,18 +18,57 @@ export interface Remembered {
 }
 
 export interface Left extends Remembered {
+  /** What it is kept under. */
+  key: string;
   epoch: number;
   epochs: number;
 }
 
-/** Notes what it takes to draw `run`; without storage nothing is offered later. */
-export const remember = (run: Remembered): Promise<unknown> => inNote("readwrite", (store) => store.put(run, NOTE)).catch(() => {});
+/** A name that is this tab's until it gives it up, or is closed. */
+export interface Claim {
+  key: string;
+  giveUp(): void;
+}
 
-/** The run that was left, if there is one and this page knows how to draw it. */
-export async function leftRun(): Promise<Left | undefined> {
-  const found = (await kept()).find(({ name }) => name === KEPT);
-  const run = found && await inNote("readonly", (store) => store.get(NOTE)) as Remembered | undefined;
-  return run && { ...run, scene: await known(run.scene), epoch: found.epoch, epochs: found.epochs };
+/** Absent in pages that are not secure; names are then not told apart by tabs. */
+const locks = () => navigator.locks as LockManager | undefined;
+const lockOf = (key: string) => `kept run: ${key}`;
+
+/** Claims a name; nothing where another tab has it. */
+export async function claim(key: string): Promise<Claim | undefined> {
+  const all = locks();
+  if (!all) return { key, giveUp() {} };
+  return new Promise((resolve, reject) => {
+    all.request(lockOf(key), { ifAvailable: true }, (lock) => {
+      if (!lock) return resolve(undefined);
+      return new Promise<void>((giveUp) => resolve({ key, giveUp }));
+    }).catch(reject);
+  });
+}
+
+/** Claims a name that nothing is kept under and notes there what it takes to draw `run`; without storage nothing is offered later. */
+export async function remember(run: Remembered): Promise<Claim> {
+  const taken = await keptRuns().then((runs) => runs.map(({ name }) => name), () => [] as string[]);
+  for (let count = 1; ; count++) {
+    const key = count === 1 ? KEPT : `${KEPT} ${count}`;
+    const mine = taken.includes(key) ? undefined : await claim(key);
+    if (!mine) continue;
+    await inNotes("readwrite", (store) => store.put(run, key)).catch(() => {});
+    return mine;
+  }
+}
+
+const keptRuns = async () => (await kept()).filter(({ name }) => isOurs(name));
+
+/** The runs that were left and that this page knows how to draw, latest first; none where there is no storage. */
+export async function leftRuns(): Promise<Left[]> {
+  const held = (await locks()?.query())?.held?.map(({ name }) => name) ?? [];
+  const runs = await keptRuns().catch(() => []);
+  const left = runs.filter(({ name }) => !held.includes(lockOf(name))).map(async ({ name: key, epoch, epochs }) => {
+    const run = await inNotes("readonly", (store) => store.get(key)) as Remembered | undefined;
+    return run && { ...run, scene: await known(run.scene), key, epoch, epochs };
+  });
+  return (await Promise.all(left)).filter((run) => run !== undefined);
 }
 
 /** Notes of before had names of columns only: what their rows hold the engine says again. Without that nothing is drawn of them. */
@@ -39,14 +80,21 @@ async function known(scene: Remembered["scene"]): Promise<Remembered["scene"]> {
   return sceneOf(table && sample(table, rows.length), scene.target);
 }
 
-export const forgetRun = (): Promise<void> => forget(KEPT);
+/** Forgets a run with the rows that were noted of it. */
+export async function forgetRun(key: string): Promise<void> {
+  await forget(key);
+  await forgetNote(key);
+}
 
-async function inNote(mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest): Promise<unknown> {
-  const opening = indexedDB.open(NOTE, 1);
-  opening.onupgradeneeded = () => opening.result.createObjectStore(NOTE);
+/** Forgets what was noted of a run that came to its end: the engine has forgotten the rest. */
+export const forgetNote = (key: string): Promise<unknown> => inNotes("readwrite", (store) => store.delete(key)).catch(() => {});
+
+async function inNotes(mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest): Promise<unknown> {
+  const opening = indexedDB.open(NOTES, 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore(NOTES);
   await done(opening, "onsuccess");
-  const transaction = opening.result.transaction(NOTE, mode, { durability: "strict" });
-  const request = work(transaction.objectStore(NOTE));
+  const transaction = opening.result.transaction(NOTES, mode, { durability: "strict" });
+  const request = work(transaction.objectStore(NOTES));
   await done(transaction, "oncomplete");
   opening.result.close();
   return request.result;

@@ -1,11 +1,11 @@
 // Playground: data in, one run or two side by side drawn as they go, a model out.
-import { describe, type End, type Model, type Run, type Table as Source, type TrainOptions } from "../engine.js";
+import { describe, type End, InputError, type Model, type Run, type Table as Source, type TrainOptions } from "../engine.js";
 import { follow } from "../follow.js";
 import { whole } from "../numbers.js";
 import { engine, get, number, ready, shown } from "../page.js";
 import { EXAMPLES, text } from "./examples.js";
 import { keep, load } from "./keeper.js";
-import { forgetRun, KEPT, leftRun, type Left, remember } from "./left.js";
+import { claim, forgetNote, forgetRun, leftRuns, type Left, remember } from "./left.js";
 import { Panel } from "./panel.js";
 import { sceneOf } from "./views.js";
 import { parse, sample, type Table } from "./table.js";
@@ -90,26 +90,48 @@ async function train(): Promise<void> {
   const settings = options();
   await session(async (signal) => {
     const scene = sceneOf(data.sample, settings.target!);
-    await remember({ name: data.name, head, scene });
-    await Promise.all(sides.map(async (side, at) => {
+    const mine = await remember({ name: data.name, head, scene });
+    const one = async (side: Side, key?: string): Promise<End> => {
       const panel = add(side);
       const opened = await engine(side.slot);
-      const more: TrainOptions = { head: side.head, ...(side.head !== "linear" && { weightDecay: 0 }), ...(at === 0 && { keep: KEPT }) };
-      const run = opened.train(data.source, { ...settings, ...more });
-      const end = await watch(run, panel, scene, signal);
-      if (at === 0) keep(end.model, `trained on ${data.name}`);
-    }));
+      const more: TrainOptions = { head: side.head, ...(side.head !== "linear" && { weightDecay: 0 }) };
+      const run = (keep?: string) => watch(opened.train(data.source, { ...settings, ...more, ...(keep && { keep }) }), panel, scene, signal);
+      return run(key).catch((error) => {
+        if (!isUnkept(error) || panel.hasEpochs) throw error;
+        panel.warn(`This run is not kept: closing the tab loses it. (${error.message})`);
+        return run();
+      });
+    };
+    try {
+      await Promise.all(sides.map(async (side, at) => {
+        const { model } = await one(side, at === 0 ? mine.key : undefined);
+        if (at === 0) keep(model, `trained on ${data.name}`);
+      }));
+      await forgetNote(mine.key);
+    } finally {
+      mine.giveUp();
+    }
   });
 }
 
-/** Takes up the run that a closed tab left. */
-async function goOn({ name, head, scene }: Left): Promise<void> {
+/** Whether it is the keeping that was refused, and not the run. */
+const isUnkept = (error: unknown): error is Error => error instanceof InputError && error.message.startsWith("keep: ");
+
+/** Takes up a run that a closed tab left. */
+async function goOn({ name, key, head, scene }: Left): Promise<void> {
   get("left").hidden = true;
-  await session(async (signal) => {
-    const panel = add({ slot: "model", title: `${TITLES[head]}, taken up`, head });
-    const run = (await engine("model")).resumeKept(KEPT);
-    keep((await watch(run, panel, scene, signal)).model, `trained on ${name}`);
-  });
+  const mine = await claim(key);
+  if (!mine) throw new Error(`the run on ${name} goes on in another tab`);
+  try {
+    await session(async (signal) => {
+      const panel = add({ slot: "model", title: `${TITLES[head]}, taken up`, head });
+      const run = (await engine("model")).resumeKept(key);
+      keep((await watch(run, panel, scene, signal)).model, `trained on ${name}`);
+      await forgetNote(key);
+    });
+  } finally {
+    mine.giveUp();
+  }
 }
 
 function add({ title, head }: Side): Panel {
@@ -170,17 +192,19 @@ function pause(): void {
   get("status").textContent = state.isPaused ? "Paused." : "Training …";
 }
 
-/** A run left by a closed tab is offered once. */
+/** Offers the latest of the runs that closed tabs left, and once it is forgotten the one before. */
 async function offer(): Promise<void> {
-  const left = await leftRun();
+  const [left, ...more] = await leftRuns();
+  get("left").hidden = true;
   if (!left || state.abort) return;
-  get("left-words").textContent = `A run on ${left.name} was left at epoch ${left.epoch} of ${left.epochs}.`;
+  const rest = more.length > 0 ? ` ${more.length} more ${more.length > 1 ? "were" : "was"} left before.` : "";
+  get("left-words").textContent = `A run on ${left.name} was left at epoch ${left.epoch} of ${left.epochs}.${rest}`;
   get("left").hidden = false;
-  get("go-on").addEventListener("click", () => shown(() => goOn(left)), { once: true });
-  get("forget").addEventListener("click", () => {
-    get("left").hidden = true;
-    shown(forgetRun);
-  }, { once: true });
+  get("go-on").onclick = () => shown(() => goOn(left));
+  get("forget").onclick = () => shown(async () => {
+    await forgetRun(left.key);
+    await offer();
+  });
 }
 
 // A file may fall anywhere on the page.

@@ -22,13 +22,15 @@ export class Panel {
   #pictures = element("div", "", "stack");
   #figures = element("dl", "", "figures");
   #state = element("p", "", "status note");
+  #warning = element("p", "", "note");
   #isLog: boolean;
 
   constructor(host: HTMLElement, title: string, hasPoles: boolean, isLog: boolean) {
     this.#isLog = isLog;
     const box = element("section", "", "card small panel");
     box.setAttribute("aria-label", title);
-    box.append(element("h2", title), this.#state);
+    box.append(element("h2", title), this.#state, this.#warning);
+    this.#warning.hidden = true;
     this.#state.textContent = "Preparing …";
     this.#losses = new Chart(figure(box, "Loss", [["training", "model"], ["validation", "plain"]]), {
       ...this.#lossAxes(hasPoles),
@@ -58,10 +60,20 @@ export class Panel {
     this.#losses.axes(x, y);
   }
 
+  get hasEpochs(): boolean {
+    return this.#epochs.length > 0;
+  }
+
+  /** Says what is not as it should be with a run that goes on all the same. */
+  warn(words: string): void {
+    this.#warning.textContent = words;
+    this.#warning.hidden = false;
+  }
+
   begin(start: StartEvent, scene: Omit<Scene, "host"> | undefined): void {
     this.#start = start;
     if (scene) this.#views = viewsOf({ ...scene, host: this.#pictures }, start.task);
-    else this.#pictures.append(element("p", "Rows are drawn for tables of text (CSV, TSV).", "note"));
+    else this.#pictures.replaceChildren(element("p", "Rows are drawn for tables of text (CSV, TSV).", "note"));
   }
 
   epoch(event: EpochEvent): void {
