@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { classes } from "./browser.mjs";
-import { browsers, demo, device, drawn, onDevice, texts, told } from "./site.mjs";
+import { address, browsers, demo, device, drawn, onDevice, shift, texts, told } from "./site.mjs";
 
 for (const kind of ["wasm", "webgpu"]) {
   test(`Playground on ${kind}: the example trains by keyboard beside a perceptron`, async () => {
@@ -297,7 +297,11 @@ test("Playground: two tabs keep a run each; both are offered once they are close
     tabs.push(tab);
   }
   for (const { done } of tabs) await done();
-  const { page, done } = await demo("playground", { context });
+  const { page, done } = await demo("index", { context });
+  await page.waitForSelector("#kept a");
+  assert.match(await page.textContent("#kept"), /^2 runs are kept in this browser, the latest at epoch \d+ of 100000\. Go on/);
+  assert.ok(await shift(page) < 0.1, "moves by itself");
+  await page.click("#kept a");
   await page.waitForSelector("#left:not([hidden])");
   const words = () => page.textContent("#left-words");
   const first = await words();
@@ -318,6 +322,9 @@ test("Playground: two tabs keep a run each; both are offered once they are close
       result.transaction("playground").objectStore("playground").getAllKeys().onsuccess = ({ target: { result } }) => resolve(result);
     };
   })), [], "no rows stay behind");
+  await page.goto(address("index"));
+  await page.waitForTimeout(300);
+  assert.ok(await page.isHidden("#kept"), "nothing is kept, and nothing said");
   await done();
   await context.close();
 });

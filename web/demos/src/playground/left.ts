@@ -1,12 +1,10 @@
 // Runs that closed tabs left: the engine keeps their data and checkpoints, this page what it draws. Each is kept under a name of its
 // own, which the tab that trains it has claimed, so that no tab writes over what another one keeps.
-import { describe, forget, kept, type TrainOptions } from "../engine.js";
+import { describe, forget, type TrainOptions } from "../engine.js";
+import { KEPT, keptRuns } from "./kept.js";
 import { csv, parse, sample } from "./table.js";
 import { type Scene, sceneOf } from "./views.js";
 
-/** The engine keeps the first run under this name, another one under this name and a number. */
-const KEPT = "playground";
-const isOurs = (name: string) => /^playground( \d+)?$/.test(name);
 /** Where the page's own notes lie. Not in localStorage, which a browser that crashes takes along. */
 const NOTES = "playground";
 
@@ -57,8 +55,6 @@ export async function remember(run: Remembered): Promise<Claim> {
     return mine;
   }
 }
-
-const keptRuns = async () => (await kept()).filter(({ name }) => isOurs(name));
 
 /** The runs that were left and that this page knows how to draw, latest first; none where there is no storage. */
 export async function leftRuns(): Promise<Left[]> {
