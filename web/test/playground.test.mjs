@@ -265,10 +265,12 @@ test("Playground: a note of before, without kinds of columns, is drawn as the en
   await other.page.evaluate(async () => {
     const done = (request) => new Promise((resolve) => { request.onsuccess = () => resolve(request.result); });
     const store = (await done(indexedDB.open("playground"))).transaction("playground", "readwrite").objectStore("playground");
-    const note = await done(store.get("playground"));
+    const [key] = await done(store.getAllKeys());
+    const note = await done(store.get(key));
     const { columns, rows } = note.scene.sample;
     note.scene.sample = { names: columns.map(({ name }) => name), rows: [["NA", ...rows[0].slice(1)], ...rows] };
-    await done(store.put(note, "playground"));
+    delete note.notedAt;
+    await done(store.put(note, key));
   });
   await other.done();
   const { page, trained, done } = await demo("playground", { context });

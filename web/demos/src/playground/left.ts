@@ -1,7 +1,6 @@
-// Runs that closed tabs left: the engine keeps their data and checkpoints, this page what it draws. Each is kept under a name of its
-// own, which the tab that trains it has claimed, so that no tab writes over what another one keeps.
+// Runs that closed tabs left: the engine keeps their data and checkpoints, this page what it draws.
 import { describe, forget, type TrainOptions } from "../engine.js";
-import { KEPT, keptRuns } from "./kept.js";
+import { keptRuns } from "./kept.js";
 import { csv, parse, sample } from "./table.js";
 import { type Scene, sceneOf } from "./views.js";
 
@@ -22,49 +21,31 @@ export interface Left extends Remembered {
   epochs: number;
 }
 
-/** A name that is this tab's until it gives it up, or is closed. */
-export interface Claim {
-  key: string;
-  giveUp(): void;
-}
+/** Notes what it takes to draw a run that will be kept under `key`; without storage nothing is offered later. */
+export const remember = (key: string, run: Remembered): Promise<unknown> =>
+  inNotes("readwrite", (store) => store.put({ ...run, notedAt: Date.now() }, key)).catch(() => {});
 
-/** Absent in pages that are not secure; names are then not told apart by tabs. */
-const locks = () => navigator.locks as LockManager | undefined;
-const lockOf = (key: string) => `kept run: ${key}`;
-
-/** Claims a name; nothing where another tab has it. */
-export async function claim(key: string): Promise<Claim | undefined> {
-  const all = locks();
-  if (!all) return { key, giveUp() {} };
-  return new Promise((resolve, reject) => {
-    all.request(lockOf(key), { ifAvailable: true }, (lock) => {
-      if (!lock) return resolve(undefined);
-      return new Promise<void>((giveUp) => resolve({ key, giveUp }));
-    }).catch(reject);
-  });
-}
-
-/** Claims a name that nothing is kept under and notes there what it takes to draw `run`; without storage nothing is offered later. */
-export async function remember(run: Remembered): Promise<Claim> {
-  const taken = await keptRuns().then((runs) => runs.map(({ name }) => name), () => [] as string[]);
-  for (let count = 1; ; count++) {
-    const key = count === 1 ? KEPT : `${KEPT} ${count}`;
-    const mine = taken.includes(key) ? undefined : await claim(key);
-    if (!mine) continue;
-    await inNotes("readwrite", (store) => store.put(run, key)).catch(() => {});
-    return mine;
-  }
-}
-
-/** The runs that were left and that this page knows how to draw, latest first; none where there is no storage. */
-export async function leftRuns(): Promise<Left[]> {
-  const held = (await locks()?.query())?.held?.map(({ name }) => name) ?? [];
+/** The runs that were left and that this page knows how to draw, latest first, and whether others are under way. None where there is no storage. */
+export async function leftRuns(): Promise<{ left: Left[]; isAnyRunning: boolean }> {
   const runs = await keptRuns().catch(() => []);
-  const left = runs.filter(({ name }) => !held.includes(lockOf(name))).map(async ({ name: key, epoch, epochs }) => {
+  const left = runs.filter(({ isRunning }) => !isRunning).map(async ({ name: key, epoch, epochs }) => {
     const run = await inNotes("readonly", (store) => store.get(key)) as Remembered | undefined;
     return run && { ...run, scene: await known(run.scene), key, epoch, epochs };
   });
-  return (await Promise.all(left)).filter((run) => run !== undefined);
+  return { left: (await Promise.all(left)).filter((run) => run !== undefined), isAnyRunning: left.length < runs.length };
+}
+
+/** By then a run has told an epoch, and is kept. */
+const HOUR_MS = 3_600_000;
+
+/** Forgets old notes of runs that are not kept: their tabs were closed before the first epoch. */
+export async function tidy(): Promise<void> {
+  const kept = (await keptRuns()).map(({ name }) => name);
+  const keys = await inNotes("readonly", (store) => store.getAllKeys()) as string[];
+  await Promise.all(keys.filter((key) => !kept.includes(key)).map(async (key) => {
+    const { notedAt = 0 } = await inNotes("readonly", (store) => store.get(key)) as { notedAt?: number };
+    if (Date.now() - notedAt > HOUR_MS) await forgetNote(key);
+  }));
 }
 
 /** Notes of before had names of columns only: what their rows hold the engine says again. Without that nothing is drawn of them. */

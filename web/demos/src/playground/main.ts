@@ -5,7 +5,8 @@ import { whole } from "../numbers.js";
 import { engine, get, number, ready, shown } from "../page.js";
 import { EXAMPLES, text } from "./examples.js";
 import { keep, load } from "./keeper.js";
-import { claim, forgetNote, forgetRun, leftRuns, type Left, remember } from "./left.js";
+import { freshKey } from "./kept.js";
+import { forgetNote, forgetRun, leftRuns, type Left, remember, tidy } from "./left.js";
 import { Panel } from "./panel.js";
 import { sceneOf } from "./views.js";
 import { parse, sample, type Table } from "./table.js";
@@ -90,27 +91,24 @@ async function train(): Promise<void> {
   const settings = options();
   await session(async (signal) => {
     const scene = sceneOf(data.sample, settings.target!);
-    const mine = await remember({ name: data.name, head, scene });
-    const one = async (side: Side, key?: string): Promise<End> => {
+    const key = freshKey();
+    await remember(key, { name: data.name, head, scene });
+    const one = async (side: Side, keep?: string): Promise<End> => {
       const panel = add(side);
       const opened = await engine(side.slot);
       const more: TrainOptions = { head: side.head, ...(side.head !== "linear" && { weightDecay: 0 }) };
-      const run = (keep?: string) => watch(opened.train(data.source, { ...settings, ...more, ...(keep && { keep }) }), panel, scene, signal);
-      return run(key).catch((error) => {
+      const run = (keep?: string) => watch(opened.train(data.source, { ...settings, ...more, keep }), panel, scene, signal);
+      return run(keep).catch((error) => {
         if (!isUnkept(error) || panel.hasEpochs) throw error;
         panel.warn(`This run is not kept: closing the tab loses it. (${error.message})`);
         return run();
       });
     };
-    try {
-      await Promise.all(sides.map(async (side, at) => {
-        const { model } = await one(side, at === 0 ? mine.key : undefined);
-        if (at === 0) keep(model, `trained on ${data.name}`);
-      }));
-      await forgetNote(mine.key);
-    } finally {
-      mine.giveUp();
-    }
+    await Promise.all(sides.map(async (side, at) => {
+      const { model } = await one(side, at === 0 ? key : undefined);
+      if (at === 0) keep(model, `trained on ${data.name}`);
+    }));
+    await forgetNote(key);
   });
 }
 
@@ -119,19 +117,12 @@ const isUnkept = (error: unknown): error is Error => error instanceof InputError
 
 /** Takes up a run that a closed tab left. */
 async function goOn({ name, key, head, scene }: Left): Promise<void> {
-  get("left").hidden = true;
-  const mine = await claim(key);
-  if (!mine) throw new Error(`the run on ${name} goes on in another tab`);
-  try {
-    await session(async (signal) => {
-      const panel = add({ slot: "model", title: `${TITLES[head]}, taken up`, head });
-      const run = (await engine("model")).resumeKept(key);
-      keep((await watch(run, panel, scene, signal)).model, `trained on ${name}`);
-      await forgetNote(key);
-    });
-  } finally {
-    mine.giveUp();
-  }
+  await session(async (signal) => {
+    const panel = add({ slot: "model", title: `${TITLES[head]}, taken up`, head });
+    const run = (await engine("model")).resumeKept(key);
+    keep((await watch(run, panel, scene, signal)).model, `trained on ${name}`);
+    await forgetNote(key);
+  });
 }
 
 function add({ title, head }: Side): Panel {
@@ -192,9 +183,10 @@ function pause(): void {
   get("status").textContent = state.isPaused ? "Paused." : "Training …";
 }
 
-/** Offers the latest of the runs that closed tabs left, and once it is forgotten the one before. */
-async function offer(): Promise<void> {
-  const [left, ...more] = await leftRuns();
+/** Offers the latest of the runs that closed tabs left, and once it is forgotten the one before. A tab may take a moment to let go. */
+async function offer(looks = 5): Promise<void> {
+  const { left: [left, ...more], isAnyRunning } = await leftRuns();
+  if (isAnyRunning && looks > 1) setTimeout(() => shown(() => offer(looks - 1)), 500);
   get("left").hidden = true;
   if (!left || state.abort) return;
   const rest = more.length > 0 ? ` ${more.length} more ${more.length > 1 ? "were" : "was"} left before.` : "";
@@ -238,3 +230,5 @@ get<HTMLSelectElement>("example").append(...examples, new Option("a file of your
 await shown(() => Promise.all([example(), engine("model")]));
 await shown(offer);
 ready();
+// Without storage there is nothing to tidy.
+await tidy().catch(() => {});
