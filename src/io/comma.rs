@@ -4,18 +4,19 @@ use super::table::{Cells, Column, Table};
 use crate::error::Result;
 use crate::host;
 
-/// What is said of them.
-pub(super) const POINT: &str = "numbers are written with a point";
-
-/// Whether a text would be a number without its commas: one, or several with three digits behind each.
-pub(super) fn is_number(text: &str) -> bool {
-    let digits: String = text.chars().filter(|letter| *letter != ',').collect();
-    let is_grouped = || text.split(',').skip(1).all(|group| group.len() >= 3);
-    match text.len() - digits.len() {
-        0 => false,
-        1 => is_finite(&digits),
-        _ => is_grouped() && is_finite(&digits),
+/// Whether a text would be a number without its commas: one, or several with three digits at least behind each.
+fn is_number(text: &str) -> bool {
+    let (mut digits, mut commas, mut behind, mut is_grouped) = (String::new(), 0, 0, true);
+    for letter in text.chars() {
+        if letter == ',' {
+            is_grouped &= commas == 0 || behind >= 3;
+            (commas, behind) = (commas + 1, 0);
+        } else {
+            behind += 1;
+            digits.push(letter);
+        }
     }
+    commas > 0 && (commas == 1 || is_grouped && behind >= 3) && is_finite(&digits)
 }
 
 fn is_finite(text: &str) -> bool {
@@ -30,8 +31,9 @@ pub(super) fn check(table: &Table, column: &Column) -> Result<()> {
     let first = codes.iter().position(|code| has_comma.get(*code as usize) == Some(&true));
     let Some(row) = first.filter(|_| 10 * words <= levels.len()) else { return Ok(()) };
     let text = column.cells.text(row).unwrap_or_default();
-    let what =
-        format!("\"{text}\" has a comma, but {POINT}; if the column holds categories, name it under categorical");
+    let what = format!(
+        "\"{text}\" has a comma, but numbers are written with a point; if the column holds categories, name it under categorical"
+    );
     Err(table.at(row, &column.name, &what))
 }
 

@@ -1,6 +1,5 @@
 //! A table: named columns of equal length, each of numbers or of texts. Rows are counted from 1 in messages, header excluded.
 
-use super::comma;
 use crate::error::{Error, Result};
 use crate::host::{self, number};
 use std::borrow::Cow;
@@ -135,7 +134,8 @@ impl Table {
         let is_text = |&code: &u32| levels.get(code as usize).is_some_and(|text| host::parse_number(text).is_none());
         let row = codes.iter().position(is_text).unwrap_or(0);
         let text = levels.get(codes[row] as usize).map_or("", String::as_str);
-        let hint = if comma::is_number(text) { ["; ", comma::POINT] } else { [""; 2] }.concat();
+        let is_close = text.contains(',') && !text.bytes().any(|byte| byte.is_ascii_alphabetic());
+        let hint = if is_close { "; numbers are written with a point" } else { "" };
         self.at(row, name, &format!("\"{text}\" is not a number{hint}"))
     }
 

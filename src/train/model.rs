@@ -2,11 +2,10 @@
 
 use super::metrics::largest;
 use super::predictor::{Factor, Predictor};
-use super::room;
 use super::storage::Storage;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::host::number;
+use crate::host::{MEMORY_BYTES, number};
 use crate::io::tensors::{self, Tensors};
 use crate::io::{Preparation, Table};
 use crate::json::{Json, Record};
@@ -56,6 +55,8 @@ record! { Header { format, engine, spec, loss, preparation, storage = Storage::F
 
 /// The schema this engine writes and reads.
 const FORMAT: u32 = 1;
+/// Words of parameters, at most: they are in memory as the file has them, as they are read, among the others and on the device.
+const MOST_WORDS: u64 = MEMORY_BYTES / 16;
 /// The metadata key that marks a file as ours.
 const KEY: &str = "meromorph";
 
@@ -130,7 +131,12 @@ impl Model {
             }
         }
         let layout = Layout::of(&header.spec);
-        room::check(&layout, room::LOADED).map_err(|error| error.within(source))?;
+        if layout.total as u64 > MOST_WORDS {
+            return Err(told(format!(
+                "its parameters are {} words, of which {MOST_WORDS} at most are read",
+                layout.total
+            )));
+        }
         // Every tensor is found in the file before anything of the size that the header claims is allocated.
         let mut tensors = Vec::new();
         for parameter in &layout.parameters {

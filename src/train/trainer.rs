@@ -43,7 +43,7 @@ impl Trainer {
     /// Sets up a run: parameters drawn from the seed, data uploaded, plans made.
     pub fn new(device: &Device, spec: Spec, settings: Settings, data: Data) -> Result<Self> {
         let layout = Layout::of(&spec);
-        room::check(&layout, room::TRAINED).map_err(|error| error.within("train"))?;
+        room::check(&layout)?;
         let parameters = initialise(&layout, settings.seed);
         Self::with_parameters(device, spec, settings, data, &parameters)
     }
