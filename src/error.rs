@@ -35,6 +35,15 @@ impl Error {
     }
 }
 
+/// Names for a message, each in quotes: up to twelve in full, of more the first eleven, an ellipsis and the last.
+pub fn listed(names: &[&str]) -> String {
+    match names {
+        [first @ .., last] if first.len() >= 12 => format!("\"{}\", …, \"{last}\"", first[..11].join("\", \"")),
+        [] => String::new(),
+        _ => format!("\"{}\"", names.join("\", \"")),
+    }
+}
+
 /// The message as it stands: letters in their escaped forms would bring tables of all letters to every browser.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

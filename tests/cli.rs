@@ -45,8 +45,8 @@ fn bad_tables_are_refused_in_the_users_words() {
     let few = "a,y\n1,2.5\n2,3.5\n";
     let cases: &[Bad<'_>] = &[
         ("", "--target y", "train: bad.csv: is empty", 1),
-        (few, "--target price", "train: column \"price\" not in bad.csv; it has a, y", 1),
-        (few, "--target y --features b", "train: column \"b\" not in bad.csv; it has a, y", 1),
+        (few, "--target price", "train: column \"price\" not in bad.csv; it has \"a\", \"y\"", 1),
+        (few, "--target y --features b", "train: column \"b\" not in bad.csv; it has \"a\", \"y\"", 1),
         ("a,y\n1,2\n3\n", "--target y", "train: bad.csv: row 2 (line 3) has 1 cells, wanted 2", 1),
         ("a,y\n,2\n,3\n", "--target y", "train: column \"a\" has no value in any row of bad.csv; leave it out", 1),
         (
@@ -186,17 +186,17 @@ fn bad_questions_are_refused_in_the_users_words() {
         ),
         (
             "predict good.model short.csv --device cpu",
-            "predict: column \"colour\" is missing from short.csv; it has a, b, y",
+            "predict: column \"colour\" is missing from short.csv; it has \"a\", \"b\", \"y\"",
             1,
         ),
         (
             "predict good.model unknown.csv --device cpu",
-            "predict: unknown.csv: row 1, column \"colour\": \"green\" is unknown; the model knows blue, red",
+            "predict: unknown.csv: row 1, column \"colour\": \"green\" is unknown; the model knows \"blue\", \"red\"",
             1,
         ),
         (
             "eval good.model blind.csv --device cpu",
-            "eval: column \"y\" is missing from blind.csv; it has a, b, colour",
+            "eval: column \"y\" is missing from blind.csv; it has \"a\", \"b\", \"colour\"",
             1,
         ),
         ("predict gone.model good.csv", "predict: gone.model: cannot be read: No such file or directory", 1),
@@ -270,7 +270,7 @@ fn a_table_with_poles_is_learnt_and_predicted_with_bottom_and_gap() {
     assert!(lines[1].ends_with(",0,0,0,within") && lines[3] == ",1,0,0,above" && lines[4] == ",1,0,1,within", "{told}");
     assert!(lines[2].starts_with(",1,0,0,") && !lines[2].ends_with("within"), "{told}");
     let mut failures = Vec::new();
-    let wanted = "predict: valid: column \"w\" not in ask.csv; it has x, v";
+    let wanted = "predict: valid: column \"w\" not in ask.csv; it has \"x\", \"v\"";
     check(&folder, "predict poles.model ask.csv --valid w:0.1", wanted, 1, &mut failures);
     let wanted =
         "predict: precision: f16 is for plain perceptrons of up to 16 layers, 128 wide; this model predicts in f32";
@@ -301,16 +301,14 @@ fn rational_activations_are_trained_with_poles_where_the_head_can_say_so() {
     let kinds: Vec<_> = report["profile"].as_array().unwrap().iter().map(|row| row["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["linear", "rational", "linear", "rational", "linear", "projective"]);
     let mut failures = Vec::new();
-    let wanted =
-        "train: policy: \"layers.0\" is no layer with one; there are scm_rational, layers.1, layers.3, layers.5";
+    let wanted = "train: policy: \"layers.0\" is no layer with one; there are \"scm_rational\", \"layers.1\", \"layers.3\", \"layers.5\"";
     check(&folder, "train good.csv --target y --activation rational --policy layers.0=clamp", wanted, 2, &mut failures);
     let flagged = format!("train good.csv --target y {flags} --norm batch --policy scm_norm=project --out standard");
     let lines = json(&folder, &flagged);
     let report = &lines[lines.len() - 1];
     assert!(report["test"]["r2"].as_f64().is_some_and(|r2| r2 > 0.98), "{report}");
     json(&folder, &format!("train good.csv --target y {flags} --norm layer --epochs 2 --out rows"));
-    let wanted =
-        "train: policy: \"scm_rational\" is no layer with one; there are scm_norm, layers.2, layers.5, layers.8";
+    let wanted = "train: policy: \"scm_rational\" is no layer with one; there are \"scm_norm\", \"layers.2\", \"layers.5\", \"layers.8\"";
     let line = "train good.csv --target y --norm batch --policy scm_rational=clamp";
     check(&folder, line, wanted, 2, &mut failures);
     let wanted = "train: policy: only rational and masked layers have one; try activation rational";

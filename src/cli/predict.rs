@@ -8,7 +8,6 @@ use pollster::block_on;
 
 use super::args::{Hardware, Heading, read};
 use super::{Answer, Failure, console};
-use crate::error::Error;
 use crate::export::validate_bundle;
 use crate::io::csv::{self, Values};
 use crate::io::{Cells, Table};
@@ -106,13 +105,7 @@ impl FromStr for Validity {
 impl Validity {
     fn factor(&self, table: &Table) -> Result<Factor> {
         let Self { column, tau } = self;
-        let Some(found) = table.columns().iter().find(|known| known.name == *column) else {
-            let names = table.names().collect::<Vec<_>>().join(", ");
-            return Err(Error::new(format!("valid: column \"{column}\" not in {}; it has {names}", table.source())));
-        };
-        let Cells::Numeric(values) = &found.cells else {
-            return Err(Error::new(format!("valid: column \"{column}\" of {} is not of numbers", table.source())));
-        };
+        let values = table.numbers(column).map_err(|error| error.within("valid"))?;
         Ok(Factor { values: values.iter().map(|value| *value as f32).collect(), tau: *tau })
     }
 }

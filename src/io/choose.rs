@@ -212,11 +212,17 @@ mod tests {
             chosen(&choice).unwrap_err().to_string()
         };
         let cases: &[Case] = &[
-            (|c| c.target = "price".into(), "column \"price\" not in wine.csv; it has pH, colour, year, quality"),
-            (|c| c.ignore = names(&["ph"]), "column \"ph\" not in wine.csv; it has pH, colour, year, quality"),
+            (
+                |c| c.target = "price".into(),
+                "column \"price\" not in wine.csv; it has \"pH\", \"colour\", \"year\", \"quality\"",
+            ),
+            (
+                |c| c.ignore = names(&["ph"]),
+                "column \"ph\" not in wine.csv; it has \"pH\", \"colour\", \"year\", \"quality\"",
+            ),
             (
                 |c| c.features = Some(names(&["pH", "x"])),
-                "column \"x\" not in wine.csv; it has pH, colour, year, quality",
+                "column \"x\" not in wine.csv; it has \"pH\", \"colour\", \"year\", \"quality\"",
             ),
             (|c| c.features = Some(names(&["quality"])), "column \"quality\" is both feature and target"),
             (|c| c.features = Some(names(&["pH", "pH"])), "column \"pH\" is listed twice as feature"),

@@ -1,7 +1,7 @@
 //! The distinct values of a category: collected once, then cells matched against them.
 
-use super::table::{Cells, Column, Table, list, number_text};
-use crate::error::{Error, Result};
+use super::table::{Cells, Column, Table, number_text};
+use crate::error::{Error, Result, listed};
 use crate::host;
 
 /// The most distinct values a category may have. Each is an input of the model; more is a column of names or numbers.
@@ -99,7 +99,7 @@ fn find(levels: &[String], text: &str) -> Option<u32> {
 
 fn unknown(table: &Table, column: &Column, row: usize, levels: &[String]) -> Error {
     let text = column.cells.text(row).unwrap_or_default();
-    let known = list(&levels.iter().map(String::as_str).collect::<Vec<_>>());
+    let known = listed(&levels.iter().map(String::as_str).collect::<Vec<_>>());
     table.at(row, &column.name, &format!("\"{text}\" is unknown; the model knows {known}"))
 }
 
@@ -134,12 +134,12 @@ mod tests {
         assert_eq!(matched("a\n1\n2\n1\n", None), Ok(vec![0, 1, 0]));
         assert_eq!(matched("a\nx\n2.0\nNA\n", Some(2)), Ok(vec![2, 1, 2]));
         let cases = [
-            ("a\nx\ny\n", "new.csv: row 2, column \"a\": \"y\" is unknown; the model knows 1.0, 2, x"),
+            ("a\nx\ny\n", "new.csv: row 2, column \"a\": \"y\" is unknown; the model knows \"1.0\", \"2\", \"x\""),
             (
                 "a\nx\nNA\n",
                 "new.csv: row 2, column \"a\": is missing, and the model was prepared without a value to fill in",
             ),
-            ("a\n3\n", "new.csv: row 1, column \"a\": \"3\" is unknown; the model knows 1.0, 2, x"),
+            ("a\n3\n", "new.csv: row 1, column \"a\": \"3\" is unknown; the model knows \"1.0\", \"2\", \"x\""),
         ];
         for (text, wanted) in cases {
             assert_eq!(matched(text, None), Err(wanted.to_string()));

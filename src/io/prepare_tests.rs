@@ -114,7 +114,7 @@ fn refusals_of_a_fit() {
 fn refusals_of_new_rows() {
     let (_, strict) = fitted("x,c,y\n1,a,1\n3,b,2.5\n", Choice::default(), &[0, 1]).unwrap();
     let cases = [
-        ("x,z\n1,2\n1,2\n", "column \"c\" is missing from new.csv; it has x, z"),
+        ("x,z\n1,2\n1,2\n", "column \"c\" is missing from new.csv; it has \"x\", \"z\""),
         ("x,c\n1,a\nabc,a\n", "new.csv: row 2, column \"x\": \"abc\" is not a number"),
         (
             "x;c\n1,5;a\n2;a\n",
@@ -129,11 +129,11 @@ fn refusals_of_new_rows() {
             "x,c\n1,a\n1e300,a\n",
             "new.csv: row 2, column \"x\": 1e300 is too far from the training mean 2.0 for a 32-bit input",
         ),
-        ("x,c\n1,a\n1,red\n", "new.csv: row 2, column \"c\": \"red\" is unknown; the model knows a, b"),
+        ("x,c\n1,a\n1,red\n", "new.csv: row 2, column \"c\": \"red\" is unknown; the model knows \"a\", \"b\""),
     ];
     for (text, wanted) in cases {
         assert_eq!(strict.encode(&table(text), &[0, 1]).unwrap_err().to_string(), wanted);
     }
     let message = strict.encode_target(&table("x,c\n1,a\n"), &[0]).unwrap_err().to_string();
-    assert_eq!(message, "column \"y\" is missing from new.csv; it has x, c");
+    assert_eq!(message, "column \"y\" is missing from new.csv; it has \"x\", \"c\"");
 }

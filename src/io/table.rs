@@ -1,6 +1,6 @@
 //! A table: named columns of equal length, each of numbers or of texts. Rows are counted from 1 in messages, header excluded.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, listed};
 use crate::host::{self, number};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -111,7 +111,7 @@ impl Table {
         self.columns.iter().position(|column| column.name == name)
     }
 
-    /// Where the column called `name` is, or `column "price" not in wine.csv; it has fixed_acidity, …, quality`.
+    /// Where the column called `name` is, or `column "price" not in wine.csv; it has "fixed_acidity", …, "quality"`.
     pub fn position(&self, name: &str) -> Result<usize> {
         let Some(position) = self.find(name) else {
             let (source, names) = (&self.source, self.list());
@@ -146,7 +146,7 @@ impl Table {
 
     /// The names of the columns for a message.
     pub(super) fn list(&self) -> String {
-        list(&self.names().collect::<Vec<_>>())
+        listed(&self.names().collect::<Vec<_>>())
     }
 }
 
@@ -225,14 +225,6 @@ pub(super) fn number_text(value: f64) -> String {
     if is_whole { number(value).to_string() } else { format!("{:?}", number(value)) }
 }
 
-/// Names for a message: up to twelve in full, of more the first eleven, an ellipsis and the last.
-pub(super) fn list(names: &[&str]) -> String {
-    match names {
-        [first @ .., last] if first.len() >= 12 => format!("{}, …, {last}", first[..11].join(", ")),
-        _ => names.join(", "),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -283,7 +275,7 @@ mod tests {
         let table = Table::from_matrix("wide.npy", &names(14), &[0.0; 28]).unwrap();
         assert_eq!(
             table.numbers("price").unwrap_err().to_string(),
-            "column \"price\" not in wide.npy; it has x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, …, x13"
+            "column \"price\" not in wide.npy; it has \"x0\", \"x1\", \"x2\", \"x3\", \"x4\", \"x5\", \"x6\", \"x7\", \"x8\", \"x9\", \"x10\", …, \"x13\""
         );
     }
 

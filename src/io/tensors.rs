@@ -2,7 +2,7 @@
 //! The same content gives the same bytes; a torn or foreign file is refused with the reason.
 
 use super::table::Texts;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, listed};
 use crate::json::{Json, Record};
 use half::f16;
 
@@ -311,8 +311,7 @@ impl Tensors {
                 Err(Error::new(format!("tensor \"{name}\" is {} {got:?}, {wanted}", data.kind())))
             }
             None => {
-                let names =
-                    super::table::list(&self.tensors.all().iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>());
+                let names = listed(&self.tensors.all().iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>());
                 Err(Error::new(format!("tensor \"{name}\" is missing, {wanted}; the file has {names}")))
             }
         }

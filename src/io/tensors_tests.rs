@@ -113,7 +113,7 @@ fn tensors_are_taken_by_name_type_and_shape() {
         (content.take_f32("step", &[]), "tensor \"step\" is I64 [], wanted F32 []"),
         (
             content.take_f32("w", &[2, 2]),
-            "tensor \"w\" is missing, wanted F32 [2, 2]; the file has bytes, key, loss \"best\"",
+            "tensor \"w\" is missing, wanted F32 [2, 2]; the file has \"bytes\", \"key\", \"loss \"best\"\"",
         ),
     ];
     for (got, wanted) in cases {

@@ -6,7 +6,7 @@ use super::checkpoint::Checkpoint;
 use super::course::Course;
 use super::data::{Data, Examples};
 use super::settings::{CoverageGoal, Settings, StepKind};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, listed};
 use crate::host::number;
 use crate::io::{self, Choice, Fractions, Preparation, Split, Table, Target, Task};
 use crate::loss::{Loss, PairLoss};
@@ -207,8 +207,8 @@ impl Recipe {
         if self.norm.is_some() && self.hidden.as_ref().is_some_and(Vec::is_empty) {
             return refused("a norm stands between hidden layers, of which there are none".into());
         }
-        if self.hidden.iter().flatten().any(|width| *width == 0) {
-            return refused("a hidden layer of width 0; wanted whole numbers above 0".into());
+        if let Some(at) = self.hidden.iter().flatten().position(|width| *width == 0) {
+            return refused(format!("hidden layer {} is 0 wide, wanted whole numbers above 0", at + 1));
         }
         let plain = Settings::default();
         let (lr, epochs) = (self.lr.unwrap_or(plain.lr), self.epochs.unwrap_or(plain.epochs));
@@ -331,7 +331,7 @@ fn governable(spec: &Spec, name: &str) -> Result<()> {
         return Err(Error::new("train: policy: only rational and masked layers have one; try activation rational"));
     }
     if !kinds.iter().any(|known| known == name) {
-        let known = kinds.join(", ");
+        let known = listed(&kinds.iter().map(String::as_str).collect::<Vec<_>>());
         return Err(Error::new(format!("train: policy: \"{name}\" is no layer with one; there are {known}")));
     }
     Ok(())

@@ -4,7 +4,7 @@ use js_sys::Array;
 use wasm_bindgen::JsValue;
 
 use super::values::{numbers, show};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, listed};
 use crate::io::{Column, Preparation, Table};
 
 /// What the engine of the package takes, or in the order of the model's columns an array of them.
@@ -20,7 +20,7 @@ fn table(columns: &[JsValue], preparation: &Preparation) -> Result<Table> {
     let names: Vec<&str> = preparation.names().collect();
     if columns.len() != names.len() {
         let (got, wanted) = (columns.len(), names.len());
-        return Err(Error::new(format!("predict: x has {got} columns, wanted {wanted}: {}", names.join(", "))));
+        return Err(Error::new(format!("predict: x has {got} columns, wanted {wanted}: {}", listed(&names))));
     }
     let column = |(cells, name): (&JsValue, &str)| {
         let wanted = || Error::new(format!("predict: column \"{name}\" is {}, wanted an array", show(cells)));

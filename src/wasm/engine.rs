@@ -4,6 +4,7 @@ use js_sys::{Array, Reflect};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use super::fields::one_of;
 use super::model::Model;
 use super::options;
 use super::training::Training;
@@ -30,7 +31,9 @@ pub async fn open(device: JsValue, threads: usize) -> Answer<Engine> {
 fn request(device: &JsValue, threads: usize) -> Result<Request> {
     match device.as_string().as_deref() {
         Some(name @ ("auto" | "webgpu" | "cpu")) => Ok(Request { device: name.into(), threads, subgroups: true }),
-        _ => Err(Error::new(format!("open: device is {}, wanted one of auto, webgpu, cpu", show(device)))),
+        _ => {
+            Err(Error::new(format!("open: device is {}, wanted {}", show(device), one_of(&["auto", "webgpu", "cpu"]))))
+        }
     }
 }
 

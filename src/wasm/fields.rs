@@ -4,7 +4,7 @@ use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::values::show;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, listed};
 
 /// An object of named options, each checked as it is taken. `call` is the name the user called.
 pub(super) struct Options<'a> {
@@ -35,10 +35,14 @@ impl<'a> Options<'a> {
         (!value.is_undefined() && !value.is_null()).then_some(value)
     }
 
+    /// What is said of a value that is none of `wanted`; `name` may be a part of an option, like `hidden[1]`.
+    pub(super) fn refused(&self, name: &str, value: &JsValue, wanted: &str) -> Error {
+        Error::new(format!("{}: {name} is {}, wanted {wanted}", self.call, show(value)))
+    }
+
     fn taken<T>(&self, name: &str, wanted: &str, take: impl FnOnce(&JsValue) -> Option<T>) -> Result<Option<T>> {
         let Some(value) = self.get(name) else { return Ok(None) };
-        let refused = || Error::new(format!("{}: {name} is {}, wanted {wanted}", self.call, show(&value)));
-        take(&value).map(Some).ok_or_else(refused)
+        take(&value).map(Some).ok_or_else(|| self.refused(name, &value, wanted))
     }
 
     pub(super) fn number(&self, name: &str) -> Result<Option<f64>> {
@@ -46,12 +50,12 @@ impl<'a> Options<'a> {
     }
 
     pub(super) fn whole(&self, name: &str) -> Result<Option<usize>> {
-        self.taken(name, "a whole number of at least 0", |value| whole(value).map(|number| number as usize))
+        self.taken(name, WHOLE, |value| whole(value).map(|number| number as usize))
     }
 
     /// A whole number up to 2^53: wider than an address in wasm.
     pub(super) fn seed(&self, name: &str) -> Result<Option<u64>> {
-        self.taken(name, "a whole number of at least 0", |value| {
+        self.taken(name, "a whole number from 0 to 9007199254740992", |value| {
             value
                 .as_f64()
                 .filter(|seed| *seed >= 0.0 && seed.fract() == 0.0 && *seed <= 2f64.powi(53))
@@ -64,46 +68,65 @@ impl<'a> Options<'a> {
     }
 
     pub(super) fn texts(&self, name: &str) -> Result<Option<Vec<String>>> {
-        self.list(name, "an array of strings", JsValue::as_string)
+        let items = self.items(name, ["an array of strings", "a string"], JsValue::is_string)?;
+        Ok(items.map(|items| items.iter().filter_map(JsValue::as_string).collect()))
     }
 
     pub(super) fn wholes(&self, name: &str) -> Result<Option<Vec<usize>>> {
-        self.list(name, "an array of whole numbers", |value| whole(value).map(|number| number as usize))
+        let items = self.items(name, ["an array of whole numbers", WHOLE], |item| whole(item).is_some())?;
+        Ok(items.map(|items| items.iter().filter_map(whole).map(|number| number as usize).collect()))
     }
 
-    fn list<T>(&self, name: &str, wanted: &str, take: fn(&JsValue) -> Option<T>) -> Result<Option<Vec<T>>> {
-        self.taken(name, wanted, |value| {
-            Array::is_array(value).then(|| Array::from(value).iter().map(|item| take(&item)).collect())?
-        })
+    /// The items of an array, `wanted` like it and like each of them; one that is no such item is refused by its place.
+    fn items(&self, name: &str, wanted: [&str; 2], is_item: fn(&JsValue) -> bool) -> Result<Option<Vec<JsValue>>> {
+        let is_array = |value: &JsValue| Array::is_array(value).then(|| Array::from(value).to_vec());
+        let items = self.taken(name, wanted[0], is_array)?;
+        for (at, item) in items.iter().flatten().enumerate() {
+            if !is_item(item) {
+                return Err(self.refused(&format!("{name}[{at}]"), item, wanted[1]));
+            }
+        }
+        Ok(items)
     }
 
     pub(super) fn flag(&self, name: &str) -> Result<bool> {
         Ok(self.taken(name, "true or false", JsValue::as_bool)?.unwrap_or(false))
     }
 
-    /// The fields of an object, each by `take` from its name and value.
-    pub(super) fn named<T>(&self, name: &str, wanted: &str, take: fn(String, &JsValue) -> Option<T>) -> Result<Vec<T>> {
-        let fields = self.taken(name, wanted, |value| {
-            let entry = |entry: JsValue| {
-                let [name, value] = [0, 1].map(|at| Array::from(&entry).get(at));
-                take(name.as_string()?, &value)
-            };
-            value
-                .is_object()
-                .then(|| Object::entries(value.unchecked_ref::<Object>()).into_iter().map(entry).collect())?
-        })?;
-        Ok(fields.unwrap_or_default())
+    /// The fields of an object, each with the name it has in a message. `wanted` is an example.
+    pub(super) fn named(&self, name: &str, wanted: &str) -> Result<Vec<(String, String, JsValue)>> {
+        let entries = |value: &JsValue| {
+            let is_plain = value.is_object() && !Array::is_array(value);
+            is_plain.then(|| Object::entries(value.unchecked_ref()).to_vec())
+        };
+        let field = |entry: &JsValue| {
+            let [key, value] = [0, 1].map(|at| Array::from(entry).get(at));
+            let key = key.as_string().unwrap_or_default();
+            (key.clone(), format!("{name}.{key}"), value)
+        };
+        Ok(self.taken(name, wanted, entries)?.iter().flatten().map(field).collect())
     }
 
     /// One of a table's names.
     pub(super) fn one_of<T: Copy>(&self, name: &str, table: &[(&str, T)]) -> Result<Option<T>> {
-        let names = table.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-        self.taken(name, &format!("one of {names}"), |value| {
+        let names: Vec<&str> = table.iter().map(|(name, _)| *name).collect();
+        Ok(self.place(name, &names)?.map(|at| table[at].1))
+    }
+
+    fn place(&self, name: &str, names: &[&str]) -> Result<Option<usize>> {
+        self.taken(name, &one_of(names), |value| {
             let text = value.as_string()?;
-            table.iter().find(|(known, _)| *known == text).map(|(_, value)| *value)
+            names.iter().position(|known| *known == text)
         })
     }
 }
+
+/// What is wanted where there are these names.
+pub(super) fn one_of(names: &[&str]) -> String {
+    format!("one of {}", listed(names))
+}
+
+const WHOLE: &str = "a whole number from 0 to 4294967295";
 
 fn whole(value: &JsValue) -> Option<u32> {
     value

@@ -3,10 +3,10 @@
 use wasm_bindgen::JsValue;
 
 use super::fields::Options;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, listed};
 use crate::io::{Choice, Fractions, Missing, Task};
 use crate::loss::{Loss, PairLoss};
-use crate::nn::{Activation, Decoding, Head, RationalLayer};
+use crate::nn::{Activation, Decoding, Head, Policy, RationalLayer};
 use crate::optim::{Optimizer, Schedule, Shape};
 use crate::train::{Course, Norm, Recipe, StepKind, Term};
 
@@ -100,9 +100,7 @@ pub(super) fn recipe(options: &JsValue, target: Option<&str>) -> Result<Recipe> 
         head,
         decoding: decoding(&options, head.is_some())?,
         coverage: None,
-        policies: options.named("policy", "policies of layers, like { scm_norm: \"clamp\" }", |layer, value| {
-            Some((layer, value.as_string()?.parse().ok()?))
-        })?,
+        policies: policies(&options)?,
         course,
     })
 }
@@ -116,15 +114,28 @@ fn between(options: &Options<'_>) -> Result<(Option<Activation>, Option<Rational
     Ok(options.one_of("activation", &all)?.unwrap_or_default())
 }
 
+/// What becomes of gradients at ⊥, by layer.
+fn policies(options: &Options<'_>) -> Result<Vec<(String, Policy)>> {
+    let mut policies = Vec::new();
+    for (layer, place, value) in options.named("policy", "an object like { scm_norm: \"clamp\" }")? {
+        let text = value.as_string().ok_or_else(|| options.refused(&place, &value, "a string"))?;
+        policies.push((layer, text.parse().map_err(|error: Error| error.within("train"))?));
+    }
+    Ok(policies)
+}
+
 /// The loss of pairs, if terms of it were given or its coverage is held.
 fn terms(options: &Options<'_>, is_held: bool) -> Result<Option<Loss>> {
-    let given = options.named("term", "weights of terms, like { decoded: 0.5 }", |name, value| {
-        let (_, term) = Term::ALL.iter().find(|(known, _)| *known == name)?;
-        Some((*term, value.as_f64().filter(|weight| *weight >= 0.0)?))
-    })?;
+    let given = options.named("term", "an object like { decoded: 0.5 }")?;
     let mut loss = if given.is_empty() { PairLoss::default() } else { PairLoss::none() };
-    for (term, weight) in &given {
-        *term.weight(&mut loss) = *weight as f32;
+    for (name, place, value) in &given {
+        let Some((_, term)) = Term::ALL.iter().find(|(known, _)| known == name) else {
+            let known = listed(&Term::ALL.map(|(name, _)| name));
+            return Err(Error::new(format!("train: {place} is no term; there are {known}")));
+        };
+        let weight = value.as_f64().filter(|weight| (0.0..=f64::from(f32::MAX)).contains(weight));
+        let weight = weight.ok_or_else(|| options.refused(place, value, "a finite number of at least 0"))?;
+        *term.weight(&mut loss) = weight as f32;
     }
     Ok((is_held || !given.is_empty()).then_some(Loss::Pairs(loss)))
 }

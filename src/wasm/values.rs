@@ -52,10 +52,14 @@ pub(super) fn numbers(value: &JsValue) -> Option<Vec<f64>> {
     Array::is_array(value).then(|| Array::from(value).iter().map(|item| item.as_f64()).collect())?
 }
 
+/// As many letters of a text are shown.
+const LETTERS: usize = 80;
+
 /// A value in words for a message.
 pub(super) fn show(value: &JsValue) -> String {
     if let Some(text) = value.as_string() {
-        return format!("\"{text}\"");
+        let end = if text.chars().nth(LETTERS).is_some() { "…" } else { "" };
+        return format!("\"{text:.LETTERS$}{end}\"");
     }
     if let Some(number) = value.as_f64() {
         return crate::host::number(number).to_string();
@@ -71,7 +75,7 @@ pub(super) fn show(value: &JsValue) -> String {
                 .and_then(|name| name.as_string())
                 .map_or_else(|| "an object".into(), |name| format!("of type {name}"))
         }
-        _ => value.as_bool().map_or_else(|| "something else".into(), |flag| flag.to_string()),
+        _ => value.as_bool().map_or_else(|| value.js_typeof().as_string().unwrap_or_default(), |flag| flag.to_string()),
     }
 }
 

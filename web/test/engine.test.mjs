@@ -126,8 +126,8 @@ test("bad input is an Error with the engine's message", async () => {
   const [text] = tables.smooth;
   const torn = "const m = await best(); const b = await m.save(); await engine.load(b.slice(0, b.length - 9))";
   const cases = [
-    ["mero.open({ device: 'gpu' })", "open: device is \"gpu\", wanted one of auto, webgpu, cpu"],
-    ["mero.open({ device: 7 })", "open: device is 7, wanted one of auto, webgpu, cpu"],
+    ["mero.open({ device: 'gpu' })", 'open: device is "gpu", wanted one of "auto", "webgpu", "cpu"'],
+    ["mero.open({ device: 7 })", 'open: device is 7, wanted one of "auto", "webgpu", "cpu"'],
     ["run('', { target: 'y' })", "data: is empty"],
     ["run(new Uint8Array(0), { target: 'y' })", "data: is empty"],
     ["run(new File([], 'wine.csv'), { target: 'y' })", "wine.csv: is empty"],
@@ -137,23 +137,34 @@ test("bad input is an Error with the engine's message", async () => {
     ["run({ x: 'abc', y: [1] })", "train: x is \"abc\", wanted a Float32Array"],
     ["run({ x: [1, 2, 3], y: [1, 2] })", "train: 3 values in x do not fill 2 rows, one for each value in y"],
     ["run(text)", "train: target is undefined, wanted the name of a column"],
-    ["run(text, { target: 'price' })", "column \"price\" not in data; it has a, b, c, d, e, y"],
+    ["run(text, { target: 'price' })", 'column "price" not in data; it has "a", "b", "c", "d", "e", "y"'],
     ["run(text, { target: ['y'] })", "train: target is an array, wanted a string"],
     ["run(text, { target: 'y', epoch: 3 })", /^train: option "epoch" is unknown; there are target, task, /],
-    ["run(text, { target: 'y', epochs: '3' })", "train: epochs is \"3\", wanted a whole number of at least 0"],
-    ["run(text, { target: 'y', epochs: 2.5 })", "train: epochs is 2.5, wanted a whole number of at least 0"],
+    ["run(text, { target: 'y', epochs: '3' })", "train: epochs is \"3\", wanted a whole number from 0 to 4294967295"],
+    ["run(text, { target: 'y', epochs: 2.5 })", "train: epochs is 2.5, wanted a whole number from 0 to 4294967295"],
+    ["run(text, { target: 'y', epochs: 2 ** 32 })", "train: epochs is 4294967296, wanted a whole number from 0 to 4294967295"],
+    ["run(text, { target: 'y', seed: 5n })", "train: seed is bigint, wanted a whole number from 0 to 9007199254740992"],
     ["run(text, { target: 'y', epochs: 0 })", "train: epochs is 0; training needs at least 1"],
     ["run(text, { target: 'y', lr: NaN })", "train: lr is NaN, wanted a finite number"],
-    ["run(text, { target: 'y', hidden: [64, 0] })", "train: a hidden layer of width 0; wanted whole numbers above 0"],
-    ["run(text, { target: 'y', hidden: [64, 'a'] })", "train: hidden is an array, wanted an array of whole numbers"],
-    ["run(text, { target: 'y', loss: 'log' })", "train: loss is \"log\", wanted one of mse, mae, huber, cross-entropy, bce"],
+    ["run(text, { target: 'y', hidden: [64, 0] })", "train: hidden layer 2 is 0 wide, wanted whole numbers above 0"],
+    ["run(text, { target: 'y', hidden: [1e6, 1e6] })", "train: a model with layers up to 1000000 wide has 1000007000001 parameters, which take about 119210 GiB; there are at most 4 GiB"],
+    ["run(text, { target: 'y', hidden: [4294967295] })", "train: a model with layers up to 4294967295 wide has 30064771066 parameters, which take about 3583 GiB; there are at most 4 GiB"],
+    ["run(text, { target: 'y', hidden: [64, 'a'] })", "train: hidden[1] is \"a\", wanted a whole number from 0 to 4294967295"],
+    ["run(text, { target: 'y', hidden: 64 })", "train: hidden is 64, wanted an array of whole numbers"],
+    ["run(text, { target: 'y', features: ['a', 2] })", "train: features[1] is 2, wanted a string"],
+    ["run(text, { target: 'y', features: [] })", "no column of data is left to learn \"y\" from"],
+    ["run(text, { target: 'y', ignore: 'a' })", "train: ignore is \"a\", wanted an array of strings"],
+    ["run(text, { target: {} })", "train: target is of type Object, wanted a string"],
+    ["run(text, { target: 'y', task: 'x'.repeat(1000) })", `train: task is "${"x".repeat(80)}…", wanted one of "regression", "classification"`],
+    ["run('a;y\\n1,5;2\\n2,5;3\\n', { target: 'y' })", 'data: row 1, column "a": "1,5" has a comma, but numbers are written with a point; if the column holds categories, name it under categorical'],
+    ["run(text, { target: 'y', loss: 'log' })", 'train: loss is "log", wanted one of "mse", "mae", "huber", "cross-entropy", "bce"'],
     ["run(text, { target: 'y', loss: 'bce' })", "train: the loss does not fit the target, which is a number; use mse, mae or huber"],
     ["run(text, 'y')", "train: the options are \"y\", wanted an object"],
     ["run('a,y\\n1,2\\n3\\n', { target: 'y' })", "data: row 2 (line 3) has 1 cells, wanted 2"],
     ["engine.load(new Uint8Array(3))", "model: is cut short: 3 bytes hold no safetensors header"],
     ["engine.load(7)", "load: wanted the bytes of a model file as a Uint8Array"],
     [torn, /^model: tensor "layers.6.weight" lies at bytes \d+ to \d+, file has \d+ \(cut short\?\)$/],
-    ["(await best()).predict('a,b\\n1,2\\n')", "column \"c\" is missing from table; it has a, b"],
+    ["(await best()).predict('a,b\\n1,2\\n')", 'column "c" is missing from table; it has "a", "b"'],
     // 2^32 and 2^40: exponents that are 0 where an address is 32 bits wide.
     ["(await best()).predict('a,b,c,d,e\\n1e4294967296,1,1,1,1\\n')", "table: row 1, column \"a\": is infinite"],
     ["(await best()).predict('a,b,c,d,e\\n1e1099511627776,1,1,1,1\\n')", "table: row 1, column \"a\": is infinite"],
@@ -240,17 +251,22 @@ test("a model with poles takes the options of the command line", async () => {
     const all = { activation: "rational-poles", norm: "batch", policy, term: { chordal: 1, decoded: 0.5 }, holdCoverage: 0.9, samplePoles: true };
     return {
       ...await run(all),
-      said: [await said({ term: { chordal: -1 } }), await said({ policy: { scm_norm: "clamp" } }), await said({ samplePoles: 1 }), await said({ norm: "group" }), await said({ head: "linear", term: { decoded: 1 } })],
+      said: [await said({ term: { chordal: -1 } }), await said({ policy: { scm_norm: "clamp" } }), await said({ samplePoles: 1 }), await said({ norm: "group" }), await said({ head: "linear", term: { decoded: 1 } }),
+        await said({ term: { decode: 1 } }), await said({ term: [1] }), await said({ policy: { scm_norm: 1 } }), await said({ policy: { scm_norm: "clip" } })],
     };
   });
   assert.match(told.header, /masked_norm/);
   assert.match(told.header, /"is_safe\\?":false/);
   assert.match(told.header, /"decoded\\?":0\.5/);
-  assert.match(told.said[0], /^train: term is .*, wanted weights of terms, like \{ decoded: 0\.5 \}$/);
+  assert.equal(told.said[0], "train: term.chordal is -1, wanted a finite number of at least 0");
   assert.match(told.said[1], /^train: policy: only rational and masked layers have one/);
   assert.match(told.said[2], /^train: samplePoles is 1, wanted true or false$/);
-  assert.match(told.said[3], /^train: norm is "group", wanted one of batch, layer$/);
+  assert.equal(told.said[3], 'train: norm is "group", wanted one of "batch", "layer"');
   assert.equal(told.said[4], 'train: term, holdCoverage and samplePoles belong to a head with poles; give head: "rational"');
+  assert.equal(told.said[5], 'train: term.decode is no term; there are "implicit", "chordal", "decoded", "margin", "sign", "bottom", "finite", "coverage"');
+  assert.equal(told.said[6], "train: term is an array, wanted an object like { decoded: 0.5 }");
+  assert.equal(told.said[7], "train: policy.scm_norm is 1, wanted a string");
+  assert.equal(told.said[8], 'train: policy: "clip" is unknown; there are clamp, clamp(low..high), project, reject and pass');
 });
 
 for (const [device, build] of [["webgpu", "evidence"], ["cpu", "evidence"], ["cpu", "evidence/relaxed"]]) {

@@ -46,7 +46,7 @@ test("tables are described, wrong things refused with their classes", async () =
   const engine = await mero.open({ device: "cpu" });
   await assert.rejects(engine.train(5).next(), mero.InputError);
   await assert.rejects(engine.train(TEXT, { ...OPTIONS, keep: "x" }).return().then(() => mero.kept()), /there is no IndexedDB here/);
-  await assert.rejects(mero.open({ device: "gpu" }), { name: "InputError", message: 'open: device is "gpu", wanted one of auto, webgpu, cpu' });
+  await assert.rejects(mero.open({ device: "gpu" }), { name: "InputError", message: 'open: device is "gpu", wanted one of "auto", "webgpu", "cpu"' });
   await assert.rejects(mero.open({ signal: AbortSignal.abort(new Error("no")) }), { message: "no" });
   await assert.rejects(engine.load("http://localhost:1/model"), { name: "LoadError", message: "load: http://localhost:1/model cannot be fetched: fetch failed: bad port" });
   engine.dispose();

@@ -137,7 +137,7 @@ test("a dropped table is predicted as the native binary predicts it, at poles to
     dataTransfer.items.add(new File(["angle,other\n1,2\n"], "wrong.csv"));
     document.getElementById("drop").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
   });
-  assert.equal(await text(page, "#batch-error", /./), 'column "offset" is missing from wrong.csv; it has angle, other');
+  assert.equal(await text(page, "#batch-error", /./), 'column "offset" is missing from wrong.csv; it has "angle", "other"');
   assert.deepEqual([errors, requests], [[], [url]]);
   await page.close();
 });

@@ -112,7 +112,7 @@ test("rows dealt out are predicted as by one, and a wrong one is named by its nu
   })));
   assert.equal(alone.bytes[0][2].length, 50_001);
   assert.deepEqual(together, alone);
-  assert.match(together.wrong, /^InputError: predict: masks is bits/);
+  assert.match(together.wrong, /^InputError: predict: masks is "bits"/);
   assert.match(together.unknown, /^InputError: predict: row 40001, column "x0": is missing/);
 });
 

@@ -65,7 +65,7 @@ export class ServedModel {
 
 /** A prediction with its flags as they were asked for. */
 export function flagged(prediction: Prediction, masks: unknown = "bytes"): Prediction<Uint8Array | Uint32Array> {
-  if (masks !== "bytes" && masks !== "words") throw new InputError(`predict: masks is ${String(masks)}, wanted one of bytes, words`);
+  if (masks !== "bytes" && masks !== "words") throw new InputError(`predict: masks is ${typeof masks === "string" ? `"${masks}"` : String(masks)}, wanted one of "bytes", "words"`);
   const { bottom, gap, fault } = prediction;
   if (masks === "bytes" || !bottom || !gap || !fault) return prediction;
   return { ...prediction, bottom: wordsOf(bottom), gap: wordsOf(gap), fault: wordsOf(fault) };
