@@ -97,7 +97,7 @@ impl Model {
 
 /// The precision that was asked for, f32 if none was.
 fn precision_of(precision: &JsValue) -> Result<Precision> {
-    if precision.is_undefined() {
+    if precision.is_undefined() || precision.is_null() {
         return Ok(Precision::default());
     }
     let found = Precision::ALL.into_iter().find(|(name, _)| precision.as_string().as_deref() == Some(name));

@@ -54,6 +54,7 @@ export function words(error: unknown): string {
 
 /** A value of the caller's in a message. */
 export function shown(value: unknown): string {
+  if (Array.isArray(value)) return "an array";
   if (Object(value) === value) return `of type ${Object.prototype.toString.call(value).slice(8, -1)}`;
   return typeof value === "string" ? JSON.stringify(value) : String(value);
 }

@@ -223,7 +223,7 @@ test("wrong things are refused in words", async () => {
     ["model.predict([1], { precision: 'f8' })", 'InputError: predict: precision is "f8", wanted one of "f32", "f16"'],
     ["model.predict(Symbol())", /^InputError: predict: what was given cannot be passed to the engine: /],
     ["model.predict([1], { mask: 'words' })", 'InputError: predict: option "mask" is unknown; there are masks, precision, signal'],
-    ["model.predict([1], ['words'])", "InputError: predict: the options are of type Array, wanted an object"],
+    ["model.predict([1], ['words'])", "InputError: predict: the options are an array, wanted an object"],
     ["engine.load('/test/blank.html')", /^LoadError: load: http:.*blank.html is a web page, wanted a model file$/],
     ["engine.load('/x', { onProgress: {} })", "InputError: load: onProgress is of type Object, wanted a function"],
     ["engine.load('/dist/meromorph.wasm', { onProgress() { throw new Error('mine'); } })", "Error: mine"],
@@ -304,6 +304,15 @@ test("an engine that is disposed of ends its downloads", () => both(async () => 
   engine.dispose();
   return [...await Promise.all(loading), ...ends];
 }, ["InputError: engine: was disposed of", "InputError: engine: was disposed of", "cancelled", "cancelled"]));
+
+test("null is nothing given", () => both(async (engine) => {
+  const none = { task: null, features: null, ignore: null, hidden: null, activation: null, dropout: null, loss: null, delta: null, classWeights: null,
+    batch: null, lr: null, patience: null, seed: null, optimizer: null, schedule: null, warmup: null, step: null, head: null, tauInfer: null, norm: null,
+    policy: null, term: null, samplePoles: null, keep: null, signal: null, target: null, categorical: null, validation: null, holdCoverage: null };
+  const [told, plain] = [(await finish(engine.train(wave(), { ...none, epochs: 1 }))).model, (await finish(engine.train(wave(), { epochs: 1 }))).model];
+  const values = [await told.predict([1], null), await plain.predict([1], { masks: null, precision: null, signal: null })].map(({ value }) => value[0]);
+  return [Number.isFinite(values[0]), values[0] === values[1]];
+}, [true, true]));
 
 test("errors keep their classes", () => both(async (engine) => {
   const error = await engine.train(5).next().catch((error) => error);

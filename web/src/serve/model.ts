@@ -1,6 +1,6 @@
 // A model on a device: predicts, and moves to another device where its own is lost.
 import type * as wasm from "../../pkg/meromorph.js";
-import { InputError } from "../errors.js";
+import { InputError, shown } from "../errors.js";
 import type { ModelInfo, Prediction } from "../types.js";
 import type { Parcel } from "../wire.js";
 import { type Device, isLoss } from "./device.js";
@@ -64,7 +64,8 @@ export class ServedModel {
 }
 
 /** A prediction with its flags as they were asked for. */
-export function flagged(prediction: Prediction, masks: unknown = "bytes"): Prediction<Uint8Array | Uint32Array> {
+export function flagged(prediction: Prediction, asked: unknown): Prediction<Uint8Array | Uint32Array> {
+  const masks = asked ?? "bytes";
   if (masks !== "bytes" && masks !== "words") throw new InputError(`predict: masks is ${typeof masks === "string" ? `"${masks}"` : String(masks)}, wanted one of "bytes", "words"`);
   const { bottom, gap, fault } = prediction;
   if (masks === "bytes" || !bottom || !gap || !fault) return prediction;
