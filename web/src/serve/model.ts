@@ -66,7 +66,7 @@ export class ServedModel {
 /** A prediction with its flags as they were asked for. */
 export function flagged(prediction: Prediction, asked: unknown): Prediction<Uint8Array | Uint32Array> {
   const masks = asked ?? "bytes";
-  if (masks !== "bytes" && masks !== "words") throw new InputError(`predict: masks is ${typeof masks === "string" ? `"${masks}"` : String(masks)}, wanted one of "bytes", "words"`);
+  if (masks !== "bytes" && masks !== "words") throw new InputError(`predict: masks is ${shown(masks)}, wanted one of "bytes", "words"`);
   const { bottom, gap, fault } = prediction;
   if (masks === "bytes" || !bottom || !gap || !fault) return prediction;
   return { ...prediction, bottom: wordsOf(bottom), gap: wordsOf(gap), fault: wordsOf(fault) };
