@@ -177,7 +177,8 @@ fn choice(options: &Options<'_>, target: Option<&str>, has_poles: bool) -> Resul
 }
 
 fn loss(options: &Options<'_>) -> Result<Option<Loss>> {
-    let delta = options.number("delta")?.unwrap_or(1.0) as f32;
+    let given = options.number("delta")?;
+    let delta = given.unwrap_or(1.0) as f32;
     let names = [
         ("mse", Loss::Mse),
         ("mae", Loss::Mae),
@@ -185,7 +186,11 @@ fn loss(options: &Options<'_>) -> Result<Option<Loss>> {
         ("cross-entropy", Loss::CrossEntropy { smoothing: 0.0 }),
         ("bce", Loss::Bce),
     ];
-    options.one_of("loss", &names)
+    let loss = options.one_of("loss", &names)?;
+    if given.is_some() && !matches!(loss, Some(Loss::Huber { .. })) {
+        return Err(Error::new("train: delta: only huber has a use for it"));
+    }
+    Ok(loss)
 }
 
 fn optimizer(options: &Options<'_>) -> Result<Option<Optimizer>> {
