@@ -156,6 +156,8 @@ fn bad_questions_are_refused_in_the_users_words() {
             "train: a model with layers up to 1000000 wide has 1000007000001 parameters, which take about 119210 GiB; there are at most 64 GiB",
             1,
         ),
+        ("train good.csv --target y --threads 100000", "train: threads is 100000, wanted at most 1024", 2),
+        ("bench matmul --size 1000000", "bench: these are 1000000000000 numbers, wanted at most 4294967295", 2),
         (
             "plan --inputs 1000000000 --rows 1000000000",
             "plan: 1000000000 rows of 1000000001 values take about 3725290302 GiB; there are at most 64 GiB",

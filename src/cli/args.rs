@@ -26,9 +26,15 @@ pub(super) struct Hardware {
     pub no_subgroups: bool,
 }
 
+/// More than any machine has cores, fewer than a system refuses.
+const MOST_THREADS: usize = 1024;
+
 impl Hardware {
-    /// Refuses a name that no device has, and the device that runs nothing.
+    /// Refuses a name that no device has, the device that runs nothing, and more threads than a system starts.
     pub(super) fn check(&self) -> Answer {
+        if self.threads > MOST_THREADS {
+            return Err(Failure::usage(format!("threads is {}, wanted at most {MOST_THREADS}", self.threads)));
+        }
         match self.device.as_str() {
             "dry" => Err(Failure::usage("device \"dry\" runs nothing; it is what `mero plan` counts on")),
             name if device::NAMES.contains(&name) => Ok(()),

@@ -85,6 +85,14 @@ pub(super) fn run(args: &Args) -> Answer {
     if sizes.contains(&0) {
         return Err(Failure::usage("batch, steps, size, n and windows must be at least 1"));
     }
+    let numbers = match &args.what {
+        What::Mlp(mlp) => mlp.batch.saturating_mul(STEPS_PER_EPOCH * 5),
+        What::Matmul(matmul) => matmul.size.saturating_mul(matmul.size),
+        What::Scm(scm) => scm.n,
+    };
+    if numbers > u32::MAX as usize {
+        return Err(Failure::usage(format!("these are {numbers} numbers, wanted at most {}", u32::MAX)));
+    }
     match &args.what {
         What::Mlp(args) => mlp(args),
         What::Matmul(args) => matmul(args),
