@@ -27,7 +27,8 @@ async function packed(call: string, data: unknown, source: string): Promise<Pack
   return { parcel: { data: copied(call, data, transfer), source }, transfer };
 }
 
-const named = (blob: Blob, source: string): string => (typeof File === "function" && blob instanceof File ? blob.name : source);
+/** A file has a name. */
+const named = (blob: Partial<File>, source: string): string => blob.name || source;
 
 /** A copy of an array or buffer, or of all such in an object with an x, their memory noted as given away; anything else as it is. */
 export function copied(call: string, value: unknown, transfer: ArrayBuffer[]): unknown {
