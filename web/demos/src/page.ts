@@ -42,6 +42,7 @@ probe.hidden = true;
 /** A colour of the style sheet, as the theme has it now. */
 export function ink(name: string): string {
   if (!probe.isConnected) document.body.append(probe);
+  probe.style.forcedColorAdjust = "none";
   probe.style.color = `var(${name})`;
   return getComputedStyle(probe).color;
 }
