@@ -19,8 +19,8 @@ const TRIMMED = [
   [/ {8}__wbg_\w+: function[\s\S]*?\n {8}}.*,\n/g, ""],
   // All that is taken comes from one module.
   [/^ {8}"\.\/snippets.*\n/gm, ""],
-  // There is always room to grow.
-  [/ {4}if \(realloc === undefined\) {[\s\S]*?\n {4}}\n/, ""],
+  // A text is encoded at once, as where there is no room to grow: that is faster than letter by letter, too.
+  [/if \(realloc === undefined\) {([\s\S]*?)\n {4}}\n[\s\S]*?\n}\n/, "$1\n}\n"],
   [/ {4}(?:wasmInstance|wasmModule|cached\w+) = \w+;\n(?= {4}(?:wasm|cached))/g, ""],
   // Two hundred functions, none of which asks for its `this`.
   [/function\(\) { return handleError\(function \(([^)]*)\) {/g, "(...args) => handleError(($1) => {"],

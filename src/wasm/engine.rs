@@ -1,8 +1,8 @@
 //! An open device: what it is, what a table holds, runs and models on it.
 
-use js_sys::{Array, Reflect};
-use wasm_bindgen::JsValue;
+use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::prelude::wasm_bindgen;
+use wasm_bindgen::{JsCast, JsValue};
 
 use super::fields::one_of;
 use super::model::Model;
@@ -110,12 +110,23 @@ pub fn describe(data: &JsValue, source: &str) -> Answer {
 
 /// A table of `x` [rows, columns], named x0, x1, …, and `y` [rows].
 fn arrays(call: &str, data: &JsValue) -> Result<Table> {
-    if !data.is_object() {
+    let keys = if data.is_object() && !Array::is_array(data) {
+        Object::keys(data.unchecked_ref::<Object>())
+    } else {
+        Array::new()
+    };
+    // Nothing is seen of what is no plain object, such as a map or a response.
+    if keys.length() == 0 {
         return Err(Error::new(format!("{call}: data is {}, {TABLE} or {{ x, y }}", show(data))));
+    }
+    let mut keys = keys.iter().filter_map(|key| key.as_string());
+    if let Some(key) = keys.find(|key| !["x", "y", "bottom"].contains(&key.as_str())) {
+        return Err(Error::new(format!("{call}: data has \"{key}\", which is unknown; there are x, y, bottom")));
     }
     let part = |name: &str| {
         let value = Reflect::get(data, &name.into()).unwrap_or(JsValue::UNDEFINED);
-        let what = || Error::new(format!("{call}: {name} is {}, wanted a Float32Array", show(&value)));
+        let what =
+            || Error::new(format!("{call}: {name} is {}, wanted a Float32Array or an array of numbers", show(&value)));
         numbers(&value).ok_or_else(what)
     };
     let (x, y) = (part("x")?, part("y")?);

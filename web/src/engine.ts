@@ -42,7 +42,7 @@ export class Engine extends Handle {
   resumeKept(name: string, options: Pick<ResumeOptions, "signal"> = {}): Run {
     const { signal } = taken("resumeKept", options, ["signal"]);
     const begin: Begin = async (connection, leader) => {
-      if (!leader) return connection.call(ENGINE, "continueKept", [name]);
+      if (!leader) return connection.call(ENGINE, "continueKept", [name ?? null]);
       const { parcel, checkpoint } = await leader.state();
       return connection.call(ENGINE, "continue", [parcel, checkpoint, undefined]);
     };

@@ -1,6 +1,6 @@
 // Runs that outlive their tab: data and checkpoint in IndexedDB. One transaction writes all of a run or nothing of it.
 // While a run is under way a lock of the browser's says so in all tabs, and ends with the tab.
-import { InputError, words } from "./errors.js";
+import { InputError, shown, words } from "./errors.js";
 import type { Kept } from "./types.js";
 import type { Parcel } from "./wire.js";
 
@@ -41,9 +41,10 @@ const lock = (name: string): string => `meromorph: ${name}`;
 const WAIT_MS = 2000;
 
 /** Takes a name for oneself, until what comes back is called. */
-export function hold(name: string): Promise<() => void> {
+export function hold(name: unknown): Promise<() => void> {
   const manager = locks();
   return new Promise((resolve, reject) => {
+    if (typeof name !== "string" || !name) throw new InputError(`keep: the name is ${shown(name)}, wanted a string`);
     if (!manager) return resolve(() => {});
     const wait = new AbortController();
     const timer = setTimeout(() => wait.abort(new InputError(`keep: a run under "${name}" is under way, here or in another tab`)), WAIT_MS);
@@ -88,8 +89,9 @@ export async function read(name: string): Promise<Whole> {
 /** The result of one transaction, once it is on disk. */
 async function inStore<T = void>(mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T> | void): Promise<T> {
   if (typeof indexedDB === "undefined") throw new InputError("keep: there is no IndexedDB here; keep run.checkpoint() in a file instead");
-  const database = await opened();
+  let database: IDBDatabase | undefined;
   try {
+    database = await opened();
     const transaction = database.transaction(STORE, mode, { durability: "strict" });
     const request = work(transaction.objectStore(STORE));
     await new Promise<void>((resolve, reject) => {
@@ -100,7 +102,7 @@ async function inStore<T = void>(mode: IDBTransactionMode, work: (store: IDBObje
   } catch (error) {
     throw new InputError(`keep: the browser's storage refused: ${words(error)}`);
   } finally {
-    database.close();
+    database?.close();
   }
 }
 
@@ -109,6 +111,6 @@ function opened(): Promise<IDBDatabase> {
   request.onupgradeneeded = () => request.result.createObjectStore(STORE);
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(new InputError(`keep: the browser's storage cannot be opened: ${words(request.error)}`));
+    request.onerror = () => reject(request.error);
   });
 }

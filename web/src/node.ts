@@ -5,7 +5,7 @@
 import { readFile } from "node:fs/promises";
 import { Worker } from "node:worker_threads";
 import type { Engine } from "./engine.js";
-import { DeviceError } from "./errors.js";
+import { DeviceError, LoadError, words } from "./errors.js";
 import { hasGpu, provideGpu } from "./gpu.js";
 import { describeAt, fuses, openAt, type Place } from "./place.js";
 import type { Description, OpenOptions, PlaceOptions, Table } from "./types.js";
@@ -14,12 +14,17 @@ export * from "./face.js";
 
 let module: Promise<WebAssembly.Module> | undefined;
 const node: Place = {
-  module: () => (module ??= readFile(fuses() ? new URL("./meromorph.relaxed.wasm", import.meta.url) : new URL("./meromorph.wasm", import.meta.url)).then((bytes) => WebAssembly.compile(bytes))),
+  module: () => module ??= own(async () => WebAssembly.compile(
+    await readFile(fuses() ? new URL("./meromorph.relaxed.wasm", import.meta.url) : new URL("./meromorph.wasm", import.meta.url)),
+  )).catch((error) => {
+    module = undefined;
+    throw error;
+  }),
   async spawn(needsGpu) {
     if (needsGpu) avoidOpenGl();
     // Flags of the process, such as `--input-type`, are not meant for this script.
     const worker = new Worker(new URL("./node-worker.js", import.meta.url), { workerData: { needsGpu }, execArgv: [] });
-    await new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
+    await own(() => new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject)));
     // The process waits for calls under way, not for the worker.
     worker.unref();
     return {
@@ -33,6 +38,15 @@ const node: Place = {
     return import("./direct.js");
   },
 };
+
+/** Something made of the package's own files, which a bundler may have left behind. */
+async function own<T>(make: () => Promise<T>): Promise<T> {
+  try {
+    return await make();
+  } catch (error) {
+    throw new LoadError(`open: the engine's files cannot be loaded, and a bundler has to leave the package outside: ${words(error)}`);
+  }
+}
 
 /** Deno looks at OpenGL as well, and crashes at its end where a worker thread did so. What its owner chose stays. */
 function avoidOpenGl(): void {

@@ -24,6 +24,7 @@ function given<O>(call: string, options: O): O {
   if (typeof (options ?? {}) !== "object" || Array.isArray(options)) throw new InputError(`${call}: the options are ${shown(options)}, wanted an object`);
   const given = Object.fromEntries(Object.entries(options ?? {}).filter(([, value]) => value !== undefined && value !== null));
   const { signal } = given;
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw new InputError(`${call}: signal is ${shown(signal)}, wanted an AbortSignal`);
+  // By what it does: one of another realm is of another class.
+  if (signal !== undefined && !(signal as AbortSignal).throwIfAborted) throw new InputError(`${call}: signal is ${shown(signal)}, wanted an AbortSignal`);
   return given as O;
 }

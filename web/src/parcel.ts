@@ -17,7 +17,7 @@ export function pack(call: string, data: unknown, source: string): Promise<Packe
 }
 
 async function packed(call: string, data: unknown, source: string): Promise<Packed> {
-  if (data instanceof Blob) {
+  if (isBlob(data)) {
     const bytes = await data.arrayBuffer().catch((error: unknown) => {
       throw new InputError(`${call}: ${named(data, source)} cannot be read: ${words(error)}`);
     });
@@ -26,6 +26,9 @@ async function packed(call: string, data: unknown, source: string): Promise<Pack
   const transfer: ArrayBuffer[] = [];
   return { parcel: { data: copied(call, data, transfer), source }, transfer };
 }
+
+/** By what it does: one of another realm is of another class. */
+const isBlob = (data: unknown): data is Partial<File> & Blob => Boolean((data as Blob | undefined)?.arrayBuffer && (data as Blob).slice);
 
 /** A file has a name. */
 const named = (blob: Partial<File>, source: string): string => blob.name || source;
@@ -44,7 +47,8 @@ export function copied(call: string, value: unknown, transfer: ArrayBuffer[]): u
 }
 
 function copy(value: unknown, transfer: ArrayBuffer[]): unknown {
-  if (Array.isArray(value)) return value.every((item) => typeof item === "number") ? given(Float64Array.from(value), transfer) : value;
+  // A hole is undefined, and passed over by `every`.
+  if (Array.isArray(value)) return !value.includes(undefined) && value.every((item) => typeof item === "number") ? given(Float64Array.from(value), transfer) : value;
   if (value instanceof ArrayBuffer) return given(new Uint8Array(value.slice(0)), transfer);
   if (!ArrayBuffer.isView(value) || value instanceof DataView) return value;
   // Called by name, for Node's Buffer has a `slice` that copies nothing.

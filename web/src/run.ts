@@ -126,7 +126,7 @@ export class Run extends Handle implements AsyncIterableIterator<TrainEvent, und
     await Promise.all(crew.map(async (mate, at) => {
       // Without it the run is slower and comes to the same.
       const run = await begin(mate, this).catch(() => {});
-      if (run) mate.call(run, "follow", [memory, at + 1]).catch(() => {}).finally(() => mate.call(run, "dispose", []).catch(() => {}));
+      if (run) await mate.call(run, "follow", [memory, at + 1]).catch(() => {});
     }));
   }
 

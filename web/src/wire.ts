@@ -46,7 +46,7 @@ export interface RunCalls {
   state(): State;
   /** Memory in which so many runs can make their steps together; this one leads. Nothing if they cannot be shared. */
   share(members: number): SharedArrayBuffer | undefined;
-  /** Follows the leader as member `own`; answered at the end. */
+  /** Follows the leader as member `own`, until that ends or leaves; the run is then gone. */
   follow(memory: SharedArrayBuffer, own: number): void;
   /** The end is in its owner's hands. */
   taken(): void;

@@ -206,10 +206,17 @@ test("wrong things are refused in words", async () => {
     ["engine.resume(wave(), given())", /^InputError: resume: what was given cannot be passed to the engine: /],
     ["engine.resume(wave(), new Uint8Array(9), { epochs: 3 })", 'InputError: resume: option "epochs" is unknown; there are signal, keep'],
     ["engine.resumeKept('x', { keep: 'x' })", 'InputError: resumeKept: option "keep" is unknown; there are signal'],
-    ["engine.resumeKept().next()", 'InputError: keep: the name is "", wanted a string'],
+    ["engine.resumeKept().next()", "InputError: keep: the name is null, wanted a string"],
+    ["engine.train([[1, 2], [3, 4]]).next()", "InputError: train: data is an array, wanted the bytes of a table (Uint8Array, ArrayBuffer or string) or { x, y }"],
+    ["engine.train(new DataView(new ArrayBuffer(8))).next()", "InputError: train: data is of type DataView, wanted the bytes of a table (Uint8Array, ArrayBuffer or string) or { x, y }"],
+    ["engine.train(new Map()).next()", "InputError: train: data is of type Map, wanted the bytes of a table (Uint8Array, ArrayBuffer or string) or { x, y }"],
+    ["engine.train({ ...wave(), bottoms: new Uint8Array(400) }, { head: 'rational' }).next()", 'InputError: train: data has "bottoms", which is unknown; there are x, y, bottom'],
+    ["mero.forget('')", 'InputError: keep: the name is "", wanted a string'],
+    ["mero.forget(5)", "InputError: keep: the name is 5, wanted a string"],
+    ["engine.train({ x: [1, , 3], y: [1, 2, 3] }).next()", "InputError: train: x is an array, wanted a Float32Array or an array of numbers"],
     ["engine.train(wave(), { keep: 5 }).next()", "InputError: keep: the name is 5, wanted a string"],
-    ["engine.train({ x: new DataView(new ArrayBuffer(8)), y: [1] }).next()", "InputError: train: x is of type DataView, wanted a Float32Array"],
-    ["engine.train({ x: new Int8Array(8), y: [1] }).next()", "InputError: train: x is of type Int8Array, wanted a Float32Array"],
+    ["engine.train({ x: new DataView(new ArrayBuffer(8)), y: [1] }).next()", "InputError: train: x is of type DataView, wanted a Float32Array or an array of numbers"],
+    ["engine.train({ x: new Int8Array(8), y: [1] }).next()", "InputError: train: x is of type Int8Array, wanted a Float32Array or an array of numbers"],
     ["engine.train({ ...wave(), bottom: new Uint8Array(400) }).next()", 'InputError: train: bottom marks rows without a value, which only a head with poles can learn; give head: "rational"'],
     ["engine.train({ ...wave(), bottom: new Uint8Array(3) }, { head: 'rational' }).next()", "InputError: train: bottom is Uint8Array of 3, wanted a Uint8Array of 400 or a Uint32Array of 13 for 400 rows"],
     ["engine.train({ ...wave(), bottom: [1] }, { head: 'rational' }).next()", "InputError: train: bottom is Float64Array of 1, wanted a Uint8Array of 400 or a Uint32Array of 13 for 400 rows"],
@@ -251,6 +258,34 @@ test("wrong things are refused in words", async () => {
     assert.deepEqual(wrong, [], `${where}:\n${wrong.join("\n")}`);
   }
 });
+
+test("what comes from another frame is taken by what it does", async () => {
+  const got = await browser.page.evaluate(async () => {
+    const frame = document.body.appendChild(document.createElement("iframe")).contentWindow;
+    const engine = await mero.open({ device: "cpu" });
+    const abort = new frame.AbortController();
+    const { events } = await finish(engine.train(new frame.File(["a,y\n", "1,2\n2,4\n3,6\n4,8\n5,10\n6,12\n".repeat(20)], "far.csv"), { target: "y", epochs: 2, signal: abort.signal }));
+    const loading = said(engine.load(new Response(new ReadableStream()), { signal: abort.signal }));
+    abort.abort("enough");
+    const told = [events.at(-1).event, await loading];
+    engine.dispose();
+    return told;
+  });
+  assert.deepEqual(got, ["end", "enough"]);
+});
+
+test("a run that was stopped comes to its end though it is paused then", () => both(async (engine) => {
+  const ends = [];
+  for (const abort of [undefined, new AbortController()]) {
+    const run = engine.train(wave(), { epochs: 1e6, patience: 0, signal: abort?.signal });
+    await run.next();
+    if (abort) abort.abort();
+    else run.stop();
+    run.pause();
+    ends.push((await finish(run)).events.at(-1).stop);
+  }
+  return ends;
+}, ["asked", "asked"]));
 
 test("null counts as not given, and options are taken as they are at the call", () => both(async () => {
   const signal = null;

@@ -134,7 +134,7 @@ test("bad input is an Error with the engine's message", async () => {
     ["run('a,y\\n', { target: 'y' })", "data: has no rows"],
     ["run(undefined)", "train: data is undefined, wanted the bytes of a table (Uint8Array, ArrayBuffer or string) or { x, y }"],
     ["run(5)", "train: data is 5, wanted the bytes of a table (Uint8Array, ArrayBuffer or string) or { x, y }"],
-    ["run({ x: 'abc', y: [1] })", "train: x is \"abc\", wanted a Float32Array"],
+    ["run({ x: 'abc', y: [1] })", "train: x is \"abc\", wanted a Float32Array or an array of numbers"],
     ["run({ x: [1, 2, 3], y: [1, 2] })", "train: 3 values in x do not fill 2 rows, one for each value in y"],
     ["run(text)", "train: target is undefined, wanted the name of a column"],
     ["run(text, { target: 'price' })", 'column "price" not in data; it has "a", "b", "c", "d", "e", "y"'],

@@ -1,8 +1,11 @@
 // The package in Node: the same calls, agreement with Chromium to the bit, and a process that ends when nothing is running.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import * as mero from "../dist/node.js";
 import { smooth, visit, web } from "./browser.mjs";
@@ -52,6 +55,15 @@ test("tables are described, wrong things refused with their classes", async () =
   engine.dispose();
 });
 
+test("files that a bundler left behind are named", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "meromorph-left-"));
+  cpSync(join(web, "dist/node.js"), join(folder, "node.mjs"));
+  const { open, LoadError } = await import(pathToFileURL(join(folder, "node.mjs")));
+  const said = /^open: the engine's files cannot be loaded, and a bundler has to leave the package outside: .*(node-worker|meromorph)/;
+  for (let again = 0; again < 2; again++) await assert.rejects(open({ device: "cpu" }), (error) => error instanceof LoadError && said.test(error.message));
+  rmSync(folder, { recursive: true });
+});
+
 test("without the package webgpu, its absence is named with the way to get it", async (context) => {
   if (await import("webgpu").catch(() => undefined)) return context.skip("the package webgpu is installed here");
   await assert.rejects(mero.open({ device: "webgpu" }), (error) => error instanceof mero.DeviceError && /npm install webgpu$/.test(error.message));
@@ -66,11 +78,11 @@ test("a process ends by itself once nothing is running, and not before", async (
     "a prediction under way": "for await (const { model } of engine.train(data, { epochs: 1 })) model?.predict(new Float32Array(2e5)).then(({ value }) => console.log('done', value.length));",
   };
   for (const [what, work] of Object.entries(cases)) {
-    for (const worker of [true, false]) {
-      const script = `import { open } from ${entry}; const engine = await open({ device: "cpu", worker: ${worker} });
+    for (const where of ["worker: true", "worker: false", "threads: 2"]) {
+      const script = `import { open } from ${entry}; const engine = await open({ device: "cpu", ${where} });
         const x = Float32Array.from({ length: 100 }, (_, row) => row / 100); const data = { x, y: x }; ${work}`;
       const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], { timeout: 20_000 });
-      assert.match(stdout, /^done/, `${what}, worker: ${worker}`);
+      assert.match(stdout, /^done/, `${what}, ${where}`);
     }
   }
 });

@@ -99,6 +99,23 @@ test("a kept run is taken up by two", async () => {
   assert.deepEqual(kept, []);
 });
 
+test("a run that is paused, or whose events nobody takes, holds up nobody else", async () => {
+  const got = await chromium.page.evaluate(async () => {
+    const [, engine] = engines;
+    const idle = [engine.train(pole(1500), { epochs: 1e6, patience: 0 }), engine.train(pole(1500), { epochs: 1e6, patience: 0 })];
+    for (let event = 0; event < 4; event++) await Promise.all(idle.map((run) => run.next()));
+    idle[0].pause();
+    const { events, model } = await finish(engine.train(pole(1500), { epochs: 3, head: "rational" }));
+    const { value } = await model.predict(new Float32Array(50_000));
+    idle[0].resume();
+    const on = [];
+    for (let event = 0; event < 30; event++) on.push((await idle[0].next()).value.event);
+    idle.forEach((run) => run.dispose());
+    return [events.at(-1).event, value.length, on.every((event) => event === "epoch")];
+  });
+  assert.deepEqual(got, ["end", 50_000, true]);
+});
+
 test("rows dealt out are predicted as by one, and a wrong one is named by its number", async () => {
   const [alone, together] = await chromium.page.evaluate(() => Promise.all(engines.map(async (engine) => {
     const { model } = await finish(engine.train(pole(1500), { epochs: 3, seed: 1, head: "rational" }));

@@ -1,6 +1,6 @@
 // The last checkpoint of a run, taken at intervals: in memory against the loss of a device, in storage against that of the tab.
 import type * as wasm from "../../pkg/meromorph.js";
-import { InputError, InternalError, shown } from "../errors.js";
+import { InternalError } from "../errors.js";
 import { erase, hold, write } from "../keep.js";
 import type { EpochEvent, StartEvent } from "../types.js";
 import type { Parcel } from "../wire.js";
@@ -18,9 +18,7 @@ export interface Name {
 
 /** Holds the name that was given, if one was. */
 export async function held(keep: unknown): Promise<Name | undefined> {
-  if (keep === undefined || keep === null) return undefined;
-  if (typeof keep !== "string" || keep === "") throw new InputError(`keep: the name is ${shown(keep)}, wanted a string`);
-  return { name: keep, leave: await hold(keep) };
+  return keep === undefined ? undefined : { name: keep as string, leave: await hold(keep) };
 }
 
 export class Mirror {

@@ -66,15 +66,14 @@ export class ServedRun {
     return shared;
   }
 
-  /** Runs to the end in step with the leader, as member `own`. */
-  async follow(shared: SharedArrayBuffer, own: number): Promise<void> {
+  /** Goes on in step with the leader, as member `own`, until the leader ends or leaves. Nobody waits for that, nor hears of it. */
+  follow(shared: SharedArrayBuffer, own: number): void {
     this.#join(shared, own);
-    try {
-      while (await this.next());
-    } finally {
+    const follow = async () => { while (await this.next()); };
+    void follow().catch(() => {}).finally(() => {
       this.#finish();
       this.#last?.dispose();
-    }
+    });
   }
 
   /** Data and checkpoint, for runs that follow. */
@@ -88,7 +87,8 @@ export class ServedRun {
   }
 
   pause(): void {
-    this.#isPaused = true;
+    // What was stopped comes to its end.
+    this.#isPaused = !this.#isStopped;
   }
 
   resume(): void {
@@ -134,6 +134,7 @@ export class ServedRun {
   dispose(): void {
     this.#isLeft = true;
     this.#nexts = [];
+    this.#share?.leave();
     this.#questions.push(async () => {
       this.#origin.mirror.leave();
       this.#finish();
@@ -166,6 +167,7 @@ export class ServedRun {
       this.#isStarted = true;
       return this.#start;
     }
+    await this.#share?.turn();
     const event = await this.#surely(async (training) => {
       const event = await training.next() as Happening;
       if (this.#isLeft) return undefined;

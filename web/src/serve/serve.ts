@@ -58,7 +58,8 @@ class Served {
   /** What came over the port was made by this package's own other end, so calls go by name. */
   async call(on: number, call: string, args: unknown[]): Promise<unknown> {
     const object = this.#objects.get(on) as Record<string, (...args: unknown[]) => unknown> | undefined;
-    if (call === "dispose") this.#objects.delete(on);
+    // A run that follows lives as long as there is somebody to follow.
+    if (call === "dispose" || call === "follow") this.#objects.delete(on);
     const value = await object?.[call]?.(...args);
     if (call !== "next" || typeof value !== "object" || value === null || !("model" in value)) return value;
     return { ...value, model: this.#distant(value.model as ServedModel) };
@@ -89,7 +90,7 @@ class Served {
   }
 
   continueKept(keep: unknown): Promise<number> {
-    return this.#begun(keep ?? "", async (name) => {
+    return this.#begun(keep, async (name) => {
       const { parcel, checkpoint } = await read(name!.name);
       return this.#continued(parcel, checkpoint, new Mirror(parcel, true, name, true));
     });

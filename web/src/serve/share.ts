@@ -13,9 +13,9 @@ const GONE_MS = 2000;
 /** How long a follower watches for a piece before it sleeps, and how long it sleeps should nobody wake it. */
 const [WATCH_MS, NAP_MS] = [0.2, 100];
 
-/** Of the memory: members, slots and words of a member's part of a slot; then how far each member is and whether it left; then who claimed and
+/** Of the memory: members, slots, words of a member's part of a slot, and the turns that the leader began; then how far each member is and whether it left; then who claimed and
  * who gave each piece of each slot; then the parts. A member writes into its own alone: one that was left behind spoils nothing. */
-const [HEADER, FIELDS] = [3, 2];
+const [TURNS, HEADER, FIELDS] = [3, 4, 2];
 const [DONE, LEFT] = [0, 1];
 
 /** The member whose run it is; the others follow. */
@@ -45,6 +45,7 @@ export class Share {
   #words = 0;
   #began = 0;
   #patienceMs = 0;
+  #turns = 0;
 
   /** `over` is called should the leader be found gone, or this member left behind. */
   constructor(memory: SharedArrayBuffer, own: number, over: () => void) {
@@ -53,6 +54,18 @@ export class Share {
     this.#values = new Float32Array(memory, 4 * (HEADER + FIELDS * this.#members + 2 * MOST_PIECES * this.#slots));
     this.#own = own;
     this.#over = over;
+  }
+
+  /**
+   * Begins an epoch. A follower waits for the leader to begin it, and lets its thread do other things meanwhile: the leader may be paused.
+   * In the midst of an epoch it waits for nobody long.
+   */
+  async turn(): Promise<void> {
+    const turn = ++this.#turns;
+    if (this.#own === LEADER) this.#tell(TURNS, turn);
+    for (let begun; (begun = this.#load(TURNS)) < turn && !this.#isGone();) {
+      await (Atomics.waitAsync?.(this.#state, TURNS, begun, NAP_MS).value ?? new Promise((resolve) => setTimeout(resolve)));
+    }
   }
 
   /** Whether a list of so many pieces of up to so many words is made together. */
