@@ -123,6 +123,24 @@ fn check(folder: &Folder, line: &str, wanted: &str, code: u8, failures: &mut Vec
 }
 
 #[test]
+fn nothing_is_written_over_what_is_read() {
+    let folder = filled();
+    folder.told(&format!("train good.csv --target y {QUICK} --out good.model"));
+    let mut failures = Vec::new();
+    for (line, what) in [
+        ("train good.csv --target y --out ./good.csv", "./good.csv is the table"),
+        ("train good.csv --target y --checkpoint good.csv", "good.csv is the table"),
+        ("train good.csv --target y --out a --checkpoint a", "a is the checkpoint"),
+        ("predict good.model good.csv -o ./good.csv", "./good.csv is the table"),
+        ("predict good.model good.csv -o ./good.model", "./good.model is the model"),
+    ] {
+        let command = line.split(' ').next().unwrap_or_default();
+        check(&folder, line, &format!("{command}: {what} itself; name another file"), 2, &mut failures);
+    }
+    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+}
+
+#[test]
 fn bad_questions_are_refused_in_the_users_words() {
     let folder = filled();
     folder.told(&format!("train good.csv --target y {QUICK} --out good.model"));
@@ -148,6 +166,11 @@ fn bad_questions_are_refused_in_the_users_words() {
             2,
         ),
         ("train good.csv --target y --epochs 0", "train: epochs is 0; training needs at least 1", 2),
+        (
+            "predict good.csv good.csv",
+            "predict: good.csv: is not a safetensors file, which models and checkpoints are",
+            1,
+        ),
         ("train good.csv --target y --batch 0", "train: batch is 0; a step needs at least 1 row", 2),
         ("train good.csv --target y --lr 0", "train: lr is 0; a learning rate is a finite number above 0", 2),
         ("train good.csv --target y --dropout 1", "train: dropout is 1, wanted at least 0 and less than 1", 2),
@@ -226,7 +249,7 @@ fn files_that_are_no_models_are_refused_with_the_reason() {
     folder.write("empty", b"");
     let cases = [
         ("torn", "tensor \"layers.2.weight\" lies at bytes 164 to 196, file has 186 (cut short?)"),
-        ("foreign", "header says 8029109312199880558 bytes, file has 18"),
+        ("foreign", "is not a safetensors file, which models and checkpoints are"),
         ("empty", "is cut short: 0 bytes hold no safetensors header"),
     ];
     let mut failures = Vec::new();

@@ -81,6 +81,14 @@ pub(super) fn read(file: &Path, header: Header) -> Result<Table> {
     read_table(&bytes, &source, header)
 }
 
+/// Refuses to write over a file that is read, each given with what it is, and where nothing can be written.
+pub(super) fn check_out(out: &Path, inputs: &[(&str, &Path)]) -> Answer {
+    if let Some((what, _)) = inputs.iter().find(|(_, input)| host::is_same_file(out, input)) {
+        return Err(Failure::usage(format!("{} is the {what} itself; name another file", out.display())));
+    }
+    Ok(host::check_writable(out)?)
+}
+
 /// Which columns and rows are learnt from.
 #[derive(Args)]
 #[command(next_help_heading = "Columns and rows")]

@@ -6,7 +6,7 @@ use clap::ArgGroup;
 use pollster::block_on;
 use serde_json::json;
 
-use super::args::{Hardware, Heading, read};
+use super::args::{Hardware, Heading, check_out, read};
 use super::console::{say, say_json};
 use super::predict::load;
 use super::text::{bytes, count, facts, figure};
@@ -84,10 +84,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let source = args.model.as_deref().expect("clap asks for the model where nothing is checked");
     let model = load(source)?;
     for file in [&args.onnx, &args.html, &args.f16, &args.int8].into_iter().flatten() {
-        if file == source {
-            return Err(Failure::usage(format!("{} is the model itself; name another file", file.display())));
-        }
-        host::check_writable(file)?;
+        check_out(file, &[("model", source)])?;
     }
     if let Some(folder) = &args.bundle {
         let digest = write_bundle(&model, folder, args.overwrite)?;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pollster::block_on;
 
-use super::args::{Hardware, Heading, read};
+use super::args::{Hardware, Heading, check_out, read};
 use super::{Answer, Failure, console};
 use crate::export::validate_bundle;
 use crate::io::csv::{self, Values};
@@ -45,7 +45,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Answer {
     args.hardware.check()?;
     if let Some(out) = &args.out {
-        host::check_writable(out)?;
+        check_out(out, &[("model", &args.model), ("table", &args.file)])?;
     }
     let model = load(&args.model)?;
     model.preparation()?;

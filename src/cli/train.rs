@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Answer;
-use super::args::{Columns, Hardware, Heading, Output, read};
+use super::args::{Columns, Hardware, Heading, Output, check_out, read};
 use super::poles::Poles;
 use super::recipe::Flags;
 use super::session::Session;
@@ -45,8 +45,10 @@ pub(super) fn run(args: &Args) -> Answer {
     args.hardware.check()?;
     let out = args.out();
     let checkpoint = args.checkpoint.clone().unwrap_or_else(|| with_ending(&out, ".ckpt"));
-    host::check_writable(&out)?;
-    host::check_writable(&checkpoint)?;
+    let table = ("table", args.file.as_path());
+    let old = args.resume.as_deref().unwrap_or(&checkpoint);
+    check_out(&out, &[table, ("checkpoint", &checkpoint), ("checkpoint", old)])?;
+    check_out(&checkpoint, &[table])?;
     let Start { mut run, origin, source, old } = args.start(recipe)?;
     let data = std::mem::take(&mut run.data);
     let device = args.hardware.open()?;

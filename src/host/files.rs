@@ -44,6 +44,12 @@ pub fn check_writable(path: &Path) -> Result<()> {
     outcome.map_err(|e| Error::new(format!("{}: cannot be written: {}", path.display(), reason(&e))))
 }
 
+/// Whether two paths lead to one file, by whatever name; terminals and pipes may be read and written.
+pub fn is_same_file(a: &Path, b: &Path) -> bool {
+    let whole = |path: &Path| fs::canonicalize(path).ok().filter(|path| path.is_file());
+    a == b || whole(a).is_some_and(|a| whole(b) == Some(a))
+}
+
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     match fs::metadata(&path) {
@@ -150,6 +156,9 @@ mod tests {
         write_whole(&link, b"new").unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        let other = folder.path().join("other");
+        assert!(is_same_file(&link, &file) && is_same_file(&other, &other));
+        assert!(!is_same_file(&link, &other) && !is_same_file(&link, folder.path()));
     }
 
     #[cfg(unix)]

@@ -156,6 +156,10 @@ fn split(bytes: &[u8]) -> Parsed<(&[u8], &[u8])> {
     let Some((length, rest)) = bytes.split_first_chunk::<LENGTH_BYTES>() else {
         return Err(format!("is cut short: {} bytes hold no safetensors header", bytes.len()));
     };
+    // Where a text is taken for a model, its first letters are a length beyond reason.
+    if !rest.starts_with(b"{") {
+        return Err("is not a safetensors file, which models and checkpoints are".into());
+    }
     let length = u64::from_le_bytes(*length);
     let header = usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length));
     header.ok_or_else(|| format!("header says {length} bytes, file has {}", bytes.len()))

@@ -62,11 +62,13 @@ fn messages() {
     };
     let mut long = vec![0; 210];
     long[7] = 0x40;
+    long[8] = b'{';
     let cases: Vec<(Vec<u8>, &str)> = vec![
         (vec![1, 2], "is cut short: 2 bytes hold no safetensors header"),
         (long, "header says 4611686018427387904 bytes, file has 210"),
-        (file("hello", &[]), "is not a safetensors file: its header is not JSON (wanted a value at byte 0)"),
-        (file("[]", &[]), "is not a safetensors file: its header is no JSON object"),
+        (file("hello", &[]), "is not a safetensors file, which models and checkpoints are"),
+        (b"{\"error\":\"not found\"}".to_vec(), "is not a safetensors file, which models and checkpoints are"),
+        (file("{hello", &[]), "is not a safetensors file: its header is not JSON (wanted a string at byte 1)"),
         (
             file("{\"__metadata__\":{\"a\":1}}", &[]),
             "is not a safetensors file: its header has a __metadata__ that is not texts by name",
