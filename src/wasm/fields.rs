@@ -96,8 +96,10 @@ impl<'a> Options<'a> {
     /// The fields of an object, each with the name it has in a message. `wanted` is an example.
     pub(super) fn named(&self, name: &str, wanted: &str) -> Result<Vec<(String, String, JsValue)>> {
         let entries = |value: &JsValue| {
-            let is_plain = value.is_object() && !Array::is_array(value);
-            is_plain.then(|| Object::entries(value.unchecked_ref()).to_vec())
+            let is_object = value.is_object() && !Array::is_array(value);
+            let entries = is_object.then(|| Object::entries(value.unchecked_ref()).to_vec())?;
+            // What a map holds, or a date, is nothing that has a name.
+            (!entries.is_empty() || show(value) == "of type Object").then_some(entries)
         };
         let field = |entry: &JsValue| {
             let [key, value] = [0, 1].map(|at| Array::from(entry).get(at));

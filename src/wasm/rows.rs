@@ -2,7 +2,7 @@
 
 use wasm_bindgen::JsValue;
 
-use super::values::{TABLE, bytes, numbers, show};
+use super::values::{TABLE, bytes, check_length, numbers, show};
 use crate::error::{Error, Result};
 use crate::io::{Header, Preparation, Table, read_plain};
 
@@ -11,6 +11,7 @@ pub(super) fn rows(x: &JsValue, source: &str, preparation: &Preparation) -> Resu
     if let Some(bytes) = bytes(x) {
         return read_plain(&bytes, source, Header::Auto);
     }
+    check_length("predict: x", x)?;
     let wanted = || Error::new(format!("predict: x is {}, wanted a Float32Array or {}", show(x), &TABLE[7..]));
     let values = numbers(x).ok_or_else(wanted)?;
     let names: Vec<String> = preparation.names().map(str::to_owned).collect();

@@ -198,7 +198,8 @@ fn epoch_event(report: &EpochReport) -> JsValue {
 fn metrics(metrics: &Metrics) -> JsValue {
     object([
         ("rows", count(metrics.rows)),
-        ("loss", metrics.loss.into()),
+        // Of no rows there is none: 0 would be a perfect one.
+        ("loss", number((metrics.rows > 0).then_some(metrics.loss))),
         ("mse", number(metrics.mse)),
         ("mae", number(metrics.mae)),
         ("r2", number(metrics.r2)),

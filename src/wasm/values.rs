@@ -3,7 +3,7 @@
 use js_sys::{Array, ArrayBuffer, Float32Array, Float64Array, Object, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::error::Error;
+use crate::error::{self, Error};
 
 /// What a call gives JavaScript: a value, or an `Error` to throw.
 pub(super) type Answer<T = JsValue> = Result<T, JsValue>;
@@ -50,6 +50,20 @@ pub(super) fn numbers(value: &JsValue) -> Option<Vec<f64>> {
         return Some(array.to_vec());
     }
     Array::is_array(value).then(|| Array::from(value).iter().map(|item| item.as_f64()).collect())?
+}
+
+/// More numbers than these, with the copies that are made of them, do not fit a memory of 4 GiB: to try is the end of the engine.
+const MOST_NUMBERS: u32 = 100_000_000;
+
+/// Refuses an array of too many numbers, by the name it has in messages.
+pub(super) fn check_length(name: &str, value: &JsValue) -> error::Result<()> {
+    let singles = value.dyn_ref::<Float32Array>().map(Float32Array::length);
+    match singles.or_else(|| value.dyn_ref::<Float64Array>().map(Float64Array::length)) {
+        Some(length) if length > MOST_NUMBERS => {
+            Err(Error::new(format!("{name} has {length} numbers; at most {MOST_NUMBERS} are taken at once")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// As many letters of a text are shown.

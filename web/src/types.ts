@@ -167,7 +167,7 @@ export interface EpochEvent {
 /** How good predictions are, in the target's units; what does not apply is null. */
 export interface Metrics {
   rows: number;
-  loss: number;
+  loss: number | null;
   mse: number | null;
   mae: number | null;
   r2: number | null;

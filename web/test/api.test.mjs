@@ -207,6 +207,8 @@ test("wrong things are refused in words", async () => {
     ["engine.resume(wave(), new Uint8Array(9), { epochs: 3 })", 'InputError: resume: option "epochs" is unknown; there are signal, keep'],
     ["engine.resumeKept('x', { keep: 'x' })", 'InputError: resumeKept: option "keep" is unknown; there are signal'],
     ["engine.resumeKept().next()", "InputError: keep: the name is null, wanted a string"],
+    ["model.predict(new Float32Array(100_000_001))", "InputError: predict: x has 100000001 numbers; at most 100000000 are taken at once"],
+    ["engine.train({ x: new Float32Array(100_000_001), y: [1] }).next()", "InputError: train: x has 100000001 numbers; at most 100000000 are taken at once"],
     ["engine.train([[1, 2], [3, 4]]).next()", "InputError: train: data is an array, wanted the bytes of a table (Uint8Array, ArrayBuffer or string) or { x, y }"],
     ["engine.train(new DataView(new ArrayBuffer(8))).next()", "InputError: train: data is of type DataView, wanted the bytes of a table (Uint8Array, ArrayBuffer or string) or { x, y }"],
     ["engine.train(new Map()).next()", "InputError: train: data is of type Map, wanted the bytes of a table (Uint8Array, ArrayBuffer or string) or { x, y }"],
@@ -286,6 +288,12 @@ test("a run that was stopped comes to its end though it is paused then", () => b
   }
   return ends;
 }, ["asked", "asked"]));
+
+test("of no rows nothing is told", () => both(async (engine) => {
+  const { events } = await finish(engine.train(wave(), { epochs: 1, validation: 0, test: 0 }));
+  const { validation, test } = events.at(-1);
+  return [validation, test].map(({ rows, ...figures }) => [rows, Object.values(figures).every((figure) => figure === null)]);
+}, [[0, true], [0, true]]));
 
 test("null counts as not given, and options are taken as they are at the call", () => both(async () => {
   const signal = null;

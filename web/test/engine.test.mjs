@@ -253,7 +253,8 @@ test("a model with poles takes the options of the command line", async () => {
     return {
       ...await run(all),
       said: [await said({ term: { chordal: -1 } }), await said({ policy: { scm_norm: "clamp" } }), await said({ samplePoles: 1 }), await said({ norm: "group" }), await said({ head: "linear", term: { decoded: 1 } }),
-        await said({ term: { decode: 1 } }), await said({ term: [1] }), await said({ policy: { scm_norm: 1 } }), await said({ policy: { scm_norm: "clip" } })],
+        await said({ term: { decode: 1 } }), await said({ term: [1] }), await said({ policy: { scm_norm: 1 } }), await said({ policy: { scm_norm: "clip" } }),
+        await said({ term: new Map([["decoded", 5]]) }), await said({ policy: new Date() })],
     };
   });
   assert.match(told.header, /masked_norm/);
@@ -266,6 +267,8 @@ test("a model with poles takes the options of the command line", async () => {
   assert.equal(told.said[4], 'train: term, holdCoverage and samplePoles belong to a head with poles; give head: "rational"');
   assert.equal(told.said[5], 'train: term.decode is no term; there are "implicit", "chordal", "decoded", "margin", "sign", "bottom", "finite", "coverage"');
   assert.equal(told.said[6], "train: term is an array, wanted an object like { decoded: 0.5 }");
+  assert.equal(told.said[9], "train: term is of type Map, wanted an object like { decoded: 0.5 }");
+  assert.equal(told.said[10], "train: policy is of type Date, wanted an object like { scm_norm: \"clamp\" }");
   assert.equal(told.said[7], "train: policy.scm_norm is 1, wanted a string");
   assert.equal(told.said[8], 'train: policy: "clip" is unknown; there are clamp, clamp(low..high), project, reject and pass');
 });
