@@ -137,6 +137,10 @@ fn nothing_is_written_over_what_is_read() {
         let command = line.split(' ').next().unwrap_or_default();
         check(&folder, line, &format!("{command}: {what} itself; name another file"), 2, &mut failures);
     }
+    let refused = "train: standard output takes no file; name one instead of -";
+    check(&folder, "train good.csv --target y --out -", refused, 2, &mut failures);
+    let predict = "predict good.model good.csv --device cpu";
+    assert_eq!(folder.told(&format!("{predict} --out -")), folder.told(predict));
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }
 

@@ -123,6 +123,12 @@ fn what_cannot_be_exported_is_refused_and_leaves_nothing() {
         ("m --html x --web twice", 1, "twice/portable/page.html: has 2 places for a model, wanted one".into()),
         ("m --npm x --web twice", 1, "twice/portable/package/index.js: cannot be read".into()),
         ("m --npm x --web web --name Wine", 1, "package name \"Wine\" is not one that npm takes".into()),
+        (
+            "m --npm x --web web --name node_modules",
+            1,
+            "package name \"node_modules\" is not one that npm takes".into(),
+        ),
+        ("m --html - --web web", 2, "standard output takes no file; name one instead of -".into()),
         ("m --html m --web web", 2, "m is the model itself; name another file".into()),
         ("t.csv --html x --web web", 1, "t.csv: ".into()),
         ("m --onnx x --web web", 2, "the following required arguments were not provided".into()),

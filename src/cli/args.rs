@@ -83,6 +83,9 @@ pub(super) fn read(file: &Path, header: Header) -> Result<Table> {
 
 /// Refuses to write over a file that is read, each given with what it is, and where nothing can be written.
 pub(super) fn check_out(out: &Path, inputs: &[(&str, &Path)]) -> Answer {
+    if out == Path::new("-") {
+        return Err(Failure::usage("standard output takes no file; name one instead of -"));
+    }
     if let Some((what, _)) = inputs.iter().find(|(_, input)| host::is_same_file(out, input)) {
         return Err(Failure::usage(format!("{} is the {what} itself; name another file", out.display())));
     }

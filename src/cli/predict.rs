@@ -21,7 +21,7 @@ pub(super) struct Args {
     model: PathBuf,
     /// CSV, TSV, NPY or NPZ file; - reads standard input
     file: PathBuf,
-    /// Where the CSV goes; standard output if not given
+    /// Where the CSV goes; standard output if not given, or -
     #[arg(short, long, value_name = "CSV")]
     out: Option<PathBuf>,
     /// Copy the columns of the table before the prediction
@@ -44,7 +44,8 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Answer {
     args.hardware.check()?;
-    if let Some(out) = &args.out {
+    let out = args.out.as_deref().filter(|out| *out != Path::new("-"));
+    if let Some(out) = out {
         check_out(out, &[("model", &args.model), ("table", &args.file)])?;
     }
     let model = load(&args.model)?;
@@ -63,7 +64,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let ranges = if args.range { block_on(ranges(&model, &device, &table, &factors))? } else { Vec::new() };
     let copied = if args.with_inputs { Some(&table) } else { None };
     let text = written(copied, &predictions, &ranges);
-    match &args.out {
+    match out {
         Some(out) => host::write_whole(out, &text)?,
         None => console::say(String::from_utf8_lossy(&text).trim_end()),
     }

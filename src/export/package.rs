@@ -57,7 +57,8 @@ fn check_name(name: &str) -> Result<()> {
         None => is_part(name),
         Some(parts) => parts.is_some_and(|(scope, name)| is_part(scope) && is_part(name)),
     };
-    if is_fine && name.len() <= LONGEST_NAME {
+    let is_taken = ["node_modules", "favicon.ico"].contains(&name);
+    if is_fine && !is_taken && name.len() <= LONGEST_NAME {
         return Ok(());
     }
     Err(Error::new(format!(

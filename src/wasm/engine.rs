@@ -87,6 +87,10 @@ impl Engine {
 /// The table in bytes called `source`, or in `{ x, y }`, and the target where that is known. `call` is the name the user called.
 fn table(call: &str, data: &JsValue, source: &str) -> Result<(Table, Option<&'static str>)> {
     match bytes(data) {
+        // The name of a file, most likely: its bytes are for the caller to fetch or read.
+        Some(bytes) if data.is_string() && !bytes.contains(&b'\n') && !bytes.contains(&b'\r') => {
+            Err(Error::new(format!("{call}: data is {}, {TABLE} or {{ x, y }}", show(data))))
+        }
         Some(bytes) => Ok((read_plain(&bytes, source, Header::Auto)?, None)),
         None => Ok((arrays(call, data)?, Some("y"))),
     }

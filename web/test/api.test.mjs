@@ -209,6 +209,7 @@ test("wrong things are refused in words", async () => {
     ["engine.resumeKept().next()", "InputError: keep: the name is null, wanted a string"],
     ["model.predict(new Float32Array(100_000_001))", "InputError: predict: x has 100000001 numbers; at most 100000000 are taken at once"],
     ["engine.train({ x: new Float32Array(100_000_001), y: [1] }).next()", "InputError: train: x has 100000001 numbers; at most 100000000 are taken at once"],
+    ["engine.train('./data.csv').next()", 'InputError: train: data is "./data.csv", wanted the bytes of a table (Uint8Array, ArrayBuffer or string) or { x, y }'],
     ["engine.train([[1, 2], [3, 4]]).next()", "InputError: train: data is an array, wanted the bytes of a table (Uint8Array, ArrayBuffer or string) or { x, y }"],
     ["engine.train(new DataView(new ArrayBuffer(8))).next()", "InputError: train: data is of type DataView, wanted the bytes of a table (Uint8Array, ArrayBuffer or string) or { x, y }"],
     ["engine.train(new Map()).next()", "InputError: train: data is of type Map, wanted the bytes of a table (Uint8Array, ArrayBuffer or string) or { x, y }"],
