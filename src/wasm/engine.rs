@@ -88,7 +88,7 @@ impl Engine {
 fn table(call: &str, data: &JsValue, source: &str) -> Result<(Table, Option<&'static str>)> {
     match bytes(data) {
         // The name of a file, most likely: its bytes are for the caller to fetch or read.
-        Some(bytes) if data.is_string() && !bytes.contains(&b'\n') && !bytes.contains(&b'\r') => {
+        Some(bytes) if data.is_string() && !bytes.is_empty() && !bytes.iter().any(|byte| b"\r\n".contains(byte)) => {
             Err(Error::new(format!("{call}: data is {}, {TABLE} or {{ x, y }}", show(data))))
         }
         Some(bytes) => Ok((read_plain(&bytes, source, Header::Auto)?, None)),
