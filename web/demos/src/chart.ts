@@ -93,7 +93,8 @@ export class Chart {
     const axis = ({ label, isLog }: Axis, size: number): uPlot.Axis => ({
       label, labelSize: 18, labelGap: 2, labelFont: FONT, font: FONT, size, gap: 4, ticks: { show: false },
       stroke: () => ink("--soft"), grid: { stroke: () => ink("--faint"), width: 1, ...(isLog && { filter: decades }) },
-      values: (_, splits) => splits.map((value) => (value === null ? "" : short(value))),
+      // Where there is nothing the library makes up a scale.
+      values: (_, splits) => splits.map((value) => (value === null || this.#rows[0].length === 0 ? "" : short(value))),
     });
     const scale = ({ isLog, range }: Axis): uPlot.Scale => ({ time: false, distr: isLog ? 3 : 1, ...(range && { range: () => range }) });
     const across = { ...scale(x), ...(!x.range && { range: ends }) };
