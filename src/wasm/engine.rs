@@ -8,7 +8,7 @@ use super::fields::one_of;
 use super::model::Model;
 use super::options;
 use super::training::Training;
-use super::values::{Answer, TABLE, bytes, check_length, numbers, object, show, strings, thrown};
+use super::values::{Answer, TABLE, bytes, object, show, strings, thrown, wanted_numbers};
 use crate::Device;
 use crate::device::Request;
 use crate::error::{Error, Result};
@@ -129,10 +129,7 @@ fn arrays(call: &str, data: &JsValue) -> Result<Table> {
     }
     let part = |name: &str| {
         let value = Reflect::get(data, &name.into()).unwrap_or(JsValue::UNDEFINED);
-        check_length(&format!("{call}: {name}"), &value)?;
-        let what =
-            || Error::new(format!("{call}: {name} is {}, wanted a Float32Array or an array of numbers", show(&value)));
-        numbers(&value).ok_or_else(what)
+        wanted_numbers(&format!("{call}: {name}"), &value, "a Float32Array or an array of numbers")
     };
     let (x, y) = (part("x")?, part("y")?);
     if x.is_empty() || y.is_empty() || x.len() % y.len() != 0 {

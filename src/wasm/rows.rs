@@ -2,8 +2,8 @@
 
 use wasm_bindgen::JsValue;
 
-use super::values::{TABLE, bytes, check_length, numbers, show};
-use crate::error::{Error, Result};
+use super::values::{TABLE, bytes, wanted_numbers};
+use crate::error::Result;
 use crate::io::{Header, Preparation, Table, read_plain};
 
 /// A table's bytes, or numbers in the order of the model's columns.
@@ -11,9 +11,8 @@ pub(super) fn rows(x: &JsValue, source: &str, preparation: &Preparation) -> Resu
     if let Some(bytes) = bytes(x) {
         return read_plain(&bytes, source, Header::Auto);
     }
-    check_length("predict: x", x)?;
-    let wanted = || Error::new(format!("predict: x is {}, wanted a Float32Array or {}", show(x), &TABLE[7..]));
-    let values = numbers(x).ok_or_else(wanted)?;
+    let wanted = format!("a Float32Array, an array of numbers or {}", &TABLE[7..]);
+    let values = wanted_numbers("predict: x", x, &wanted)?;
     let names: Vec<String> = preparation.names().map(str::to_owned).collect();
     Table::from_matrix("predict", &names, &values)
 }

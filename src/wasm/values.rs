@@ -55,15 +55,24 @@ pub(super) fn numbers(value: &JsValue) -> Option<Vec<f64>> {
 /// More numbers than these, with the copies that are made of them, do not fit a memory of 4 GiB: to try is the end of the engine.
 const MOST_NUMBERS: u32 = 100_000_000;
 
-/// Refuses an array of too many numbers, by the name it has in messages.
-pub(super) fn check_length(name: &str, value: &JsValue) -> error::Result<()> {
+/// The numbers that `value` must be, by the name it has in messages; `wanted` is what it may be.
+pub(super) fn wanted_numbers(name: &str, value: &JsValue, wanted: &str) -> error::Result<Vec<f64>> {
     let singles = value.dyn_ref::<Float32Array>().map(Float32Array::length);
-    match singles.or_else(|| value.dyn_ref::<Float64Array>().map(Float64Array::length)) {
+    let said = match singles.or_else(|| value.dyn_ref::<Float64Array>().map(Float64Array::length)) {
         Some(length) if length > MOST_NUMBERS => {
-            Err(Error::new(format!("{name} has {length} numbers; at most {MOST_NUMBERS} are taken at once")))
+            format!("{name} has {length} numbers; at most {MOST_NUMBERS} are taken at once")
         }
-        _ => Ok(()),
-    }
+        _ => match numbers(value) {
+            Some(numbers) => return Ok(numbers),
+            None if Array::is_array(value) => {
+                let items = Array::from(value).to_vec();
+                let at = items.iter().position(|item| item.as_f64().is_none()).unwrap_or(0);
+                format!("{name}[{at}] is {}, wanted a number", show(&items[at]))
+            }
+            None => format!("{name} is {}, wanted {wanted}", show(value)),
+        },
+    };
+    Err(Error::new(said))
 }
 
 /// As many letters of a text are shown.

@@ -187,7 +187,9 @@ export interface Metrics {
 /** The last event: what the run amounted to, and the model with the weights of its best epoch. */
 export interface EndEvent {
   event: "end";
+  /** Why it ended: all epochs were done, validation got no better, rows got no values, it was told to stop, or a loss was no number any more. */
   stop: "epochs" | "patience" | "coverage" | "asked" | "diverged";
+  /** Counted from 0; null where no epoch came to its end: the model's weights are then those that the run began with. */
   bestEpoch: number | null;
   epochs: number;
   steps: number;

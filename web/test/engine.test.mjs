@@ -170,7 +170,7 @@ test("bad input is an Error with the engine's message", async () => {
     ["(await best()).predict('a,b,c,d,e\\n1e4294967296,1,1,1,1\\n')", "table: row 1, column \"a\": is infinite"],
     ["(await best()).predict('a,b,c,d,e\\n1e1099511627776,1,1,1,1\\n')", "table: row 1, column \"a\": is infinite"],
     ["(await best()).predict(new Float32Array(4))", "predict: 4 values do not fill rows of 5 columns"],
-    ["(await best()).predict(3)", "predict: x is 3, wanted a Float32Array or the bytes of a table (Uint8Array, ArrayBuffer or string)"],
+    ["(await best()).predict(3)", "predict: x is 3, wanted a Float32Array, an array of numbers or the bytes of a table (Uint8Array, ArrayBuffer or string)"],
   ];
   const got = await browser.page.evaluate(async ([text, works]) => {
     const engine = await mero.open({ device: "cpu" });
