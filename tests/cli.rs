@@ -126,17 +126,21 @@ fn check(folder: &Folder, line: &str, wanted: &str, code: u8, failures: &mut Vec
 fn nothing_is_written_over_what_is_read() {
     let folder = filled();
     folder.told(&format!("train good.csv --target y {QUICK} --out good.model"));
+    let read = || ["good.csv", "good.model"].map(|name| fs::read(folder.path(name)).unwrap());
+    let before = read();
     let mut failures = Vec::new();
     for (line, what) in [
         ("train good.csv --target y --out ./good.csv", "./good.csv is the table"),
         ("train good.csv --target y --checkpoint good.csv", "good.csv is the table"),
         ("train good.csv --target y --out a --checkpoint a", "a is the checkpoint"),
+        ("train good.csv --resume a --out a", "a is the checkpoint"),
         ("predict good.model good.csv -o ./good.csv", "./good.csv is the table"),
         ("predict good.model good.csv -o ./good.model", "./good.model is the model"),
     ] {
         let command = line.split(' ').next().unwrap_or_default();
         check(&folder, line, &format!("{command}: {what} itself; name another file"), 2, &mut failures);
     }
+    assert_eq!(read(), before, "what was refused has written");
     let refused = "train: standard output takes no file; name one instead of -";
     check(&folder, "train good.csv --target y --out -", refused, 2, &mut failures);
     let predict = "predict good.model good.csv --device cpu";
