@@ -6,10 +6,10 @@ use std::time::Instant;
 use meromorph::device::{Command, Device, Dispatch, Info, Request, View};
 use meromorph::kernels::matmul::Operand;
 use meromorph::kernels::pointwise::Space;
-use meromorph::kernels::program::Program;
-use meromorph::kernels::scalar::{self, Row};
 use meromorph::kernels::{layer_norm, map, matmul, mlp, random, reduce, softmax};
 use meromorph::nn::{Activation, Layout, Spec};
+use meromorph::program::Program;
+use meromorph::program::op::{self, ScalarOp};
 
 /// Long enough for the clock and for the first submits to be forgotten.
 const SECONDS: f64 = 0.7;
@@ -60,21 +60,13 @@ fn lines(info: &Info) -> Vec<(String, Make)> {
             lines.push((format!("matmul {m} x {k} x {n}{mark}"), make));
         }
     }
-    let rows: [&'static Row; 8] = [
-        &scalar::ADD,
-        &scalar::DIV,
-        &scalar::EXP,
-        &scalar::LN,
-        &scalar::SIN,
-        &scalar::TANH,
-        &scalar::GELU,
-        &scalar::POW,
-    ];
+    let rows: [&'static ScalarOp; 8] =
+        [&op::ADD, &op::DIV, &op::EXP, &op::LN, &op::SIN, &op::TANH, &op::SOFTPLUS, &op::POW];
     let count = 1 << 20;
     for row in rows {
         let make: Make = Box::new(move |view| {
             let inputs = row.arguments.iter().map(|_| view(count)).collect();
-            map::dispatch(Program::row(row), Space::flat([1, 1, 1, count as u32]), inputs, view(count))
+            map::dispatch(Program::op(row), Space::flat([1, 1, 1, count as u32]), inputs, view(count))
         });
         lines.push((format!("map {}", row.name), make));
     }
@@ -100,7 +92,7 @@ fn lines(info: &Info) -> Vec<(String, Make)> {
         "random uniform".into(),
         Box::new(move |view| random::dispatch(random::Form::Uniform, 1, 0, view(64), view(count))),
     ));
-    let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::Silu);
+    let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::silu());
     let layout = Layout::of(&spec);
     let perceptron = mlp::Mlp::of(&spec, &layout).expect("it is fused");
     let (info, rows) = (info.clone(), 1 << 16);

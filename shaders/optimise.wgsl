@@ -9,16 +9,12 @@
 @group(0) @binding(5) var<storage, read_write> report: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-
-/// This step's row of the table: learning rate, lr / (1 - beta1^t), 1 / sqrt(1 - beta2^t), decoupled decay.
-struct Rates { lr: f32, scale: f32, root: f32, decay: f32 }
-
 fn rate(cursor: u32, i: u32) -> f32 { return bitcast<f32>(order[4u * cursor + i]); }
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     let cursor = control[3];
-    let rates = Rates(rate(cursor, 0u), rate(cursor, 1u), rate(cursor, 2u), rate(cursor, 3u));
+    let rates = vec4<f32>(rate(cursor, 0u), rate(cursor, 1u), rate(cursor, 2u), rate(cursor, 3u));
     let n = params.total / 4u;
     let stride = n + 16u;
     var seen = vec2<f32>();

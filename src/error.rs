@@ -44,6 +44,18 @@ pub fn listed(names: &[&str]) -> String {
     }
 }
 
+/// The candidate that `name` is most likely a slip of, if any is near: at most a third of its letters differ, in any case of letters.
+pub fn similar<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let plain = |text: &str| text.replace(['-', '_'], "").to_ascii_lowercase();
+    let wanted = plain(name);
+    if wanted.len() > 64 {
+        return None;
+    }
+    let near = candidates.map(|candidate| (strsim::osa_distance(&wanted, &plain(candidate)), candidate));
+    let (distance, candidate) = near.min_by_key(|(distance, _)| *distance)?;
+    (distance <= wanted.len().div_ceil(3).min(3) && distance < wanted.len()).then_some(candidate)
+}
+
 /// The message as it stands: letters in their escaped forms would bring tables of all letters to every browser.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

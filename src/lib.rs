@@ -1,6 +1,7 @@
 //! Meromorph trains and runs models in a terminal, in a Rust program and in a browser tab, on GPUs and on plain CPUs.
 
 pub mod autograd;
+pub mod cases;
 #[cfg(all(feature = "cli", not(target_arch = "wasm32")))]
 pub mod cli;
 pub mod device;
@@ -17,7 +18,9 @@ pub mod loss;
 pub mod nn;
 pub mod ops;
 pub mod optim;
+pub mod program;
 pub mod scm;
+pub mod simd;
 pub mod tensor;
 pub mod train;
 #[cfg(all(target_arch = "wasm32", not(feature = "portable")))]

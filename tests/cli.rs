@@ -170,7 +170,7 @@ fn bad_questions_are_refused_in_the_users_words() {
         ),
         (
             "train good.csv --target y --loss bce",
-            "train: the loss does not fit the target, which is a number; use mse, mae or huber",
+            "train: the loss \"bce\" does not fit the target, which is a number; use mse, mae, huber or a formula",
             2,
         ),
         ("train good.csv --target y --epochs 0", "train: epochs is 0; training needs at least 1", 2),
@@ -363,10 +363,10 @@ fn usage_is_told_by_name_and_with_code_2() {
     }
     let mut failures = Vec::new();
     for (flags, wanted) in [
-        ("--momentum 0.5", "train: momentum: only sgd has a use for it"),
-        ("--delta 0.5", "train: delta: only huber has a use for it"),
-        ("--class-weights balanced", "train: class weights: only cross-entropy has a use for it"),
-        ("--loss mae --smoothing 0.1", "train: smoothing: only cross-entropy has a use for it"),
+        ("--momentum 0.5", "train: momentum applies only to optimizer \"sgd\""),
+        ("--delta 0.5", "train: delta applies only to loss \"huber\""),
+        ("--class-weights balanced", "train: class weights applies only to loss \"cross-entropy\""),
+        ("--loss mae --smoothing 0.1", "train: smoothing applies only to loss \"cross-entropy\""),
         ("--tau-infer 0.1", "train: tau-infer: only a model with poles has a use for it; try --head rational"),
         ("--head rational --tau-train 0.1", "train: tau-train: it goes with --tau-infer"),
         ("--head angular --degrees 3,2", "train: degrees: two whole numbers, like 3,2, for the rational head alone"),

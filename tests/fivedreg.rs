@@ -161,7 +161,7 @@ fn prepare(rows: &Rows) -> Data {
 
 /// A trainer that starts from the reference's weights and visits its batches.
 fn reference_trainer(device: &Device, data: Data, settings: Settings, seed: u32) -> Result<Trainer> {
-    let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::Silu);
+    let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::silu());
     let mut source = Twister::new(seed);
     let parameters = source.parameters(&Layout::of(&spec));
     let rows = data.train.y.len();
@@ -193,7 +193,7 @@ fn the_generators_are_the_references() {
     assert_eq!(first, numbers(&golden["linear_1000_seed_42"]["y_0_4"]));
     let order: Vec<f64> = Twister::new(123).permutation(1000)[..6].iter().map(|&v| f64::from(v)).collect();
     assert_eq!(order, numbers(&golden["split_1000_seed_123"]["train_head"]));
-    let layout = Layout::of(&Spec::mlp(5, &[64, 64, 64], 1, Activation::Silu));
+    let layout = Layout::of(&Spec::mlp(5, &[64, 64, 64], 1, Activation::silu()));
     assert_eq!(layout.count(), 8769);
     let mut source = Twister::new(7);
     let flat = source.parameters(&layout);
@@ -222,7 +222,7 @@ fn off(got: &[f32], wanted: &[f64]) -> f64 {
 #[test]
 fn gradients_and_updates_match_the_oracle() -> Result<()> {
     let golden = golden();
-    let spec = Spec::mlp(5, &[8, 8, 8], 1, Activation::Silu);
+    let spec = Spec::mlp(5, &[8, 8, 8], 1, Activation::silu());
     let layout = Layout::of(&spec);
     let floats = |key: &str| numbers(&golden[key]).iter().map(|&v| v as f32).collect::<Vec<_>>();
     let train = Examples { x: floats("x"), y: floats("y") };
@@ -296,7 +296,7 @@ fn the_published_table_is_met() -> Result<()> {
 #[test]
 fn a_wave_is_interpolated() -> Result<()> {
     let settings = Settings { lr: 5e-3, patience: 20, ..Settings::default() };
-    let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::Silu);
+    let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::silu());
     let mut trainer = Trainer::new(&Device::cpu(2), spec, settings, prepare(&wave(5_000, 123)))?;
     block_on(trainer.run(&mut |_| Flow::Continue))?;
     let (_, test) = block_on(trainer.metrics(1.0))?;

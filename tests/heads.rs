@@ -54,7 +54,7 @@ fn heads() -> Vec<(Head, PairLoss)> {
 }
 
 fn losses(device: &Device, head: Head, settings: &Settings, data: &Data) -> Vec<f64> {
-    let spec = Spec::projective(5, &[20, 12], head, Activation::Silu);
+    let spec = Spec::projective(5, &[20, 12], head, Activation::silu());
     let mut trainer = Trainer::new(device, spec, settings.clone(), data.clone()).expect("a trainer");
     block_on(trainer.run(&mut |_| Flow::Continue)).expect("a run");
     let figures = trainer.history().iter().flat_map(|epoch| {
@@ -111,7 +111,7 @@ fn two_threads_and_more_in_large_batches_give_the_bits_of_one() {
 #[test]
 fn a_step_with_a_head_is_two_launches_and_nothing_else() -> Result<()> {
     let device = Device::dry();
-    let spec = Spec::projective(5, &[64, 64, 64], Head::rational(1), Activation::Silu);
+    let spec = Spec::projective(5, &[64, 64, 64], Head::rational(1), Activation::silu());
     let drawn = PairLoss { decoded: 1.0, tau: [0.1, 0.2], ..PairLoss::default() };
     let mut trainer = Trainer::new(&device, spec, Settings { batch: 256, ..settings(drawn) }, data(5120, 1))?;
     assert_eq!(trainer.step_kind(), StepKind::Fused);
@@ -131,7 +131,7 @@ fn a_step_with_a_head_is_two_launches_and_nothing_else() -> Result<()> {
 fn thresholds_are_the_same_draws_in_both_steps() {
     // With the margin alone and no learning rate to speak of, a batch's loss tells its threshold.
     let loss = PairLoss { margin: 1.0, tau: [2.0, 3.0], ..PairLoss::none() };
-    let spec = Spec::projective(5, &[4], Head::linear(1), Activation::Silu);
+    let spec = Spec::projective(5, &[4], Head::linear(1), Activation::silu());
     let runs = [StepKind::Fused, StepKind::Recorded].map(|step| {
         let settings = Settings { step: Some(step), lr: 1e-9, ..settings(loss) };
         let mut trainer = Trainer::new(&Device::cpu(1), spec.clone(), settings, data(320, 1)).expect("a trainer");
@@ -147,7 +147,7 @@ fn thresholds_are_the_same_draws_in_both_steps() {
 #[test]
 fn terms_over_groups_of_rows_take_the_recorded_step() -> Result<()> {
     let grouped = PairLoss { coverage: 1.0, ..PairLoss::default() };
-    let spec = Spec::projective(5, &[8], Head::rational(1), Activation::Silu);
+    let spec = Spec::projective(5, &[8], Head::rational(1), Activation::silu());
     let start = |settings: Settings| Trainer::new(&Device::dry(), spec.clone(), settings, data(64, 1));
     assert_eq!(start(settings(grouped))?.step_kind(), StepKind::Recorded);
     let error = start(Settings { step: Some(StepKind::Fused), ..settings(grouped) }).err().expect("it is refused");

@@ -2,7 +2,7 @@
 //! Without a Vulkan driver the GPU half fails unless `MERO_NO_GPU=1` says that there is none.
 
 use meromorph::device::{Device, EXCHANGE, Request};
-use meromorph::kernels;
+use meromorph::{cases, kernels};
 use pollster::block_on;
 
 #[test]
@@ -32,7 +32,7 @@ fn subgroups_change_no_bit() {
     let has_subgroups = device.info().features.iter().any(|name| name == "subgroups");
     assert_eq!((device.info().subgroup > 1, plain.info().subgroup), (has_subgroups, 1));
     for (kernel, _) in kernels::ALL.iter().filter(|(kernel, _)| kernel.wgsl.contains(&EXCHANGE)) {
-        let (names, count) = block_on(kernels::check::differing(kernel.name, [&device, &plain]));
+        let (names, count) = block_on(kernels::check::differing(kernels::ALL, kernel.name, [&device, &plain]));
         assert!(count > 0 && names.is_empty(), "{}: {count} cases, of which differ: {names:?}", kernel.name);
     }
 }
@@ -46,7 +46,7 @@ fn webgpu(subgroups: bool) -> Device {
 
 fn check_all(device: &Device) {
     let wanted = std::env::var("MERO_CASE").unwrap_or_default();
-    let (failures, count) = block_on(kernels::check::check_all(device, &wanted));
+    let (failures, count) = block_on(kernels::check::check_all(&cases::all(), device, &wanted));
     assert!(count > 0, "no case is called \"{wanted}\"");
     assert!(failures.is_empty(), "on {}:\n{}", device.info().name, failures.join("\n"));
 }

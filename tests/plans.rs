@@ -53,7 +53,7 @@ fn values_are_the_same_with_and_without_a_plan() -> Result<()> {
     for device in devices(&[2]) {
         let data: Vec<f32> = (0..600).map(|k| (k as f32 * 0.37).sin()).collect();
         let x = Var::constant(Tensor::from_f32(&device, [20, 30], &data)?);
-        let work = || ops::softmax(&ops::silu(&ops::add(&ops::product(&x, &x, false, true), &ops::mean(&x, 1..2))));
+        let work = || ops::softmax(&ops::softplus(&ops::add(&ops::product(&x, &x, false, true), &ops::mean(&x, 1..2))));
         let eager = block_on(work().value().to_f32())?;
         let (plan, y) = device.capture(|| Ok(work()))?;
         plan.run(2)?;

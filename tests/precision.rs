@@ -6,7 +6,7 @@ mod noise;
 use devices::devices;
 use meromorph::Device;
 use meromorph::loss::Loss;
-use meromorph::nn::{Activation, Head, Layout, Spec, initialise};
+use meromorph::nn::{Activation, Head, Layout, Spec, activation, initialise};
 use meromorph::train::{Model, Precision};
 use noise::noise;
 use pollster::block_on;
@@ -14,9 +14,9 @@ use pollster::block_on;
 #[test]
 fn half_precision_predicts_nearly_the_same() {
     for device in devices(&[1]) {
-        let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::Silu);
+        let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::silu());
         let parameters = initialise(&Layout::of(&spec), 3);
-        let model = Model::new(spec, Loss::Mse, parameters, None);
+        let model = Model::new(spec, Loss::mse(), parameters, None);
         let x = noise(5 * 999, 7);
         let whole = block_on(model.outputs(&device, &x)).unwrap();
         let half = block_on(model.outputs_in(&device, &x, Precision::F16)).unwrap();
@@ -31,17 +31,17 @@ fn half_precision_predicts_nearly_the_same() {
 fn half_precision_is_for_plain_perceptrons() {
     let refused = |spec: Spec| {
         let parameters = vec![0.0; Layout::of(&spec).total];
-        let model = Model::new(spec, Loss::Mse, parameters, None);
+        let model = Model::new(spec, Loss::mse(), parameters, None);
         block_on(model.outputs_in(&Device::cpu(1), &[0.0; 5], Precision::F16)).unwrap_err().to_string()
     };
     let wanted = "precision: f16 is for plain perceptrons of up to 16 layers, 128 wide; this model predicts in f32";
-    assert_eq!(refused(Spec::projective(5, &[8], Head::rational(1), Activation::Tanh)), wanted);
-    assert_eq!(refused(Spec::mlp(5, &[129], 1, Activation::Tanh)), wanted);
+    assert_eq!(refused(Spec::projective(5, &[8], Head::rational(1), Activation::tanh())), wanted);
+    assert_eq!(refused(Spec::mlp(5, &[129], 1, Activation::tanh())), wanted);
 }
 
 /// 1 - 8 - 8 - 1 by relu; the first layer's outputs are up to 1e5, the last one's within 1.
 fn steep() -> Model {
-    let spec = Spec::mlp(1, &[8, 8], 1, Activation::Relu);
+    let spec = Spec::mlp(1, &[8, 8], 1, Activation::relu());
     let layout = Layout::of(&spec);
     let mut parameters = vec![0.0; layout.total];
     for (parameter, weight) in
@@ -49,7 +49,7 @@ fn steep() -> Model {
     {
         parameters[parameter.offset..][..parameter.shape.len()].fill(weight);
     }
-    Model::new(spec, Loss::Mse, parameters, None)
+    Model::new(spec, Loss::mse(), parameters, None)
 }
 
 #[test]
@@ -69,13 +69,15 @@ fn half_precision_refuses_what_is_beyond_it() {
 fn no_activation_makes_a_number_of_nan() {
     for device in devices(&[1]) {
         // The widest is made of recorded operations.
-        for (activation, width) in
-            Activation::ALL.into_iter().flat_map(|(_, activation)| [(activation, 8), (activation, 129)])
+        for (activation, width) in activation::ALL
+            .iter()
+            .map(|built_in| Activation::of_built_in(built_in))
+            .flat_map(|function| [(function.clone(), 8), (function, 129)])
         {
-            let spec = Spec::mlp(1, &[width, width], 1, activation);
+            let spec = Spec::mlp(1, &[width, width], 1, activation.clone());
             let parameters = vec![0.1; Layout::of(&spec).total];
             let x = [0.5, f32::NAN, -0.5];
-            let z = block_on(Model::new(spec, Loss::Mse, parameters, None).outputs(&device, &x)).unwrap();
+            let z = block_on(Model::new(spec, Loss::mse(), parameters, None).outputs(&device, &x)).unwrap();
             let is_lost: Vec<bool> = z.iter().map(|z| z.is_nan()).collect();
             assert_eq!(is_lost, [false, true, false], "{}: {activation:?} {width} wide", device.info().name);
         }

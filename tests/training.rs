@@ -49,24 +49,35 @@ const BOUND: f64 = 2e-4;
 #[test]
 fn fused_and_recorded_steps_agree_on_every_device() {
     let losses_and_data = [
-        (Loss::Mse, regression(300)),
-        (Loss::Mae, regression(300)),
-        (Loss::Huber { delta: 0.3 }, regression(300)),
+        (Loss::mse(), regression(300)),
+        (Loss::mae(), regression(300)),
+        (Loss::huber(0.3).expect("a delta above 0"), regression(300)),
         (Loss::CrossEntropy { smoothing: 0.1 }, classes(300)),
     ];
     let optimizers = [
         Optimizer::adamw(1e-2),
-        Optimizer::Adam { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weight_decay: 1e-3 },
-        Optimizer::Sgd { momentum: 0.9, nesterov: true, weight_decay: 1e-3 },
+        Optimizer::adam(1e-3).with("beta2", 0.99).expect("a share"),
+        Optimizer::sgd(0.9).and_then(|sgd| sgd.with("nesterov", 1.0)).expect("constants").with_weight_decay(1e-3),
     ];
     let mut failures = Vec::new();
     let cpu = Device::cpu(1);
     for (at, (loss, data)) in losses_and_data.iter().enumerate() {
         let outputs = if matches!(loss, Loss::CrossEntropy { .. }) { 3 } else { 1 };
-        let activation = [Activation::Silu, Activation::Tanh, Activation::Gelu, Activation::Relu][at];
+        let activation = [
+            Activation::silu(),
+            Activation::tanh(),
+            Activation::parse("gelu").expect("a built-in"),
+            Activation::relu(),
+        ][at]
+            .clone();
         let spec = Spec::mlp(data.inputs, &[20, 12], outputs, activation);
         let weights = if outputs == 3 { vec![1.0, 2.0, 0.5] } else { Vec::new() };
-        let base = Settings { loss: *loss, optimizer: optimizers[at % 3], class_weights: weights, ..settings() };
+        let base = Settings {
+            loss: loss.clone(),
+            optimizer: optimizers[at % 3].clone(),
+            class_weights: weights,
+            ..settings()
+        };
         let step = |step| Settings { step: Some(step), ..base.clone() };
         let wanted = losses(&cpu, &spec, &step(StepKind::Recorded), data);
         for device in devices(&[1, 2]) {
@@ -87,7 +98,7 @@ fn fused_and_recorded_steps_agree_on_every_device() {
 
 #[test]
 fn the_same_seed_gives_the_same_bits_for_one_and_two_threads() {
-    let (data, spec) = (regression(1000), Spec::mlp(5, &[64, 64, 64], 1, Activation::Silu));
+    let (data, spec) = (regression(1000), Spec::mlp(5, &[64, 64, 64], 1, Activation::silu()));
     let runs = [1, 1, 2].map(|threads| losses(&Device::cpu(threads), &spec, &settings(), &data));
     assert_eq!(runs[0], runs[1]);
     assert_eq!(runs[0], runs[2]);
@@ -95,7 +106,7 @@ fn the_same_seed_gives_the_same_bits_for_one_and_two_threads() {
 
 #[test]
 fn a_run_that_is_stopped_at_every_look_goes_on_exactly() -> Result<()> {
-    let spec = Spec::mlp(5, &[16], 1, Activation::Silu);
+    let spec = Spec::mlp(5, &[16], 1, Activation::silu());
     let device = Device::cpu(1);
     let mut whole = Trainer::new(&device, spec.clone(), settings(), regression(640))?;
     block_on(whole.run(&mut |_| Flow::Continue))?;
@@ -108,7 +119,7 @@ fn a_run_that_is_stopped_at_every_look_goes_on_exactly() -> Result<()> {
 
 #[test]
 fn training_learns() -> Result<()> {
-    let spec = Spec::mlp(5, &[64, 64], 1, Activation::Silu);
+    let spec = Spec::mlp(5, &[64, 64], 1, Activation::silu());
     let settings = Settings { epochs: 60, lr: 5e-3, ..settings() };
     let mut trainer = Trainer::new(&Device::cpu(2), spec, settings, regression(1000))?;
     let outcome = block_on(trainer.run(&mut |_| Flow::Continue))?;
@@ -121,7 +132,7 @@ fn training_learns() -> Result<()> {
 /// Layers only the recorded step takes.
 fn rich() -> Spec {
     let linear = |outputs| Layer::Linear { outputs, bias: true, init: Init::Kaiming };
-    let silu = Layer::Activation { function: Activation::Silu };
+    let silu = Layer::Activation { function: Activation::silu() };
     let block =
         Layer::Residual { layers: vec![Layer::LayerNorm { epsilon: 1e-5 }, linear(16), silu.clone(), linear(16)] };
     Spec { inputs: 5, layers: vec![linear(16), silu, block, Layer::Dropout { rate: 0.1 }, linear(1)] }
@@ -140,7 +151,7 @@ fn residual_blocks_layer_norm_and_dropout_train_the_same_everywhere() {
 
 #[test]
 fn a_run_cut_anywhere_resumes_bit_for_bit() -> Result<()> {
-    for (device, spec) in [(Device::cpu(2), Spec::mlp(5, &[24], 1, Activation::Tanh)), (Device::cpu(1), rich())] {
+    for (device, spec) in [(Device::cpu(2), Spec::mlp(5, &[24], 1, Activation::tanh())), (Device::cpu(1), rich())] {
         let schedule = Schedule { warmup_steps: 5, shape: Shape::Plateau { patience: 1, factor: 0.5 } };
         let settings = Settings { epochs: 6, schedule, lr: 0.05, ..settings() };
         let data = regression(300);
@@ -172,7 +183,7 @@ fn a_run_cut_anywhere_resumes_bit_for_bit() -> Result<()> {
 fn early_stopping_keeps_the_best_weights() -> Result<()> {
     let settings = Settings { epochs: 200, patience: 3, lr: 0.1, ..settings() };
     let mut trainer =
-        Trainer::new(&Device::cpu(2), Spec::mlp(5, &[16], 1, Activation::Tanh), settings, regression(200))?;
+        Trainer::new(&Device::cpu(2), Spec::mlp(5, &[16], 1, Activation::tanh()), settings, regression(200))?;
     let outcome = block_on(trainer.run(&mut |_| Flow::Continue))?;
     assert_eq!(outcome.stop, Stop::Patience);
     let best = outcome.best_epoch.expect("some epoch was best");
@@ -187,7 +198,7 @@ fn early_stopping_keeps_the_best_weights() -> Result<()> {
 fn divergence_is_named_and_the_last_good_weights_are_kept() -> Result<()> {
     for device in devices(&[1, 2]) {
         let settings = Settings { epochs: 20, lr: 1e9, ..settings() };
-        let mut trainer = Trainer::new(&device, Spec::mlp(5, &[16], 1, Activation::Silu), settings, regression(200))?;
+        let mut trainer = Trainer::new(&device, Spec::mlp(5, &[16], 1, Activation::silu()), settings, regression(200))?;
         let outcome = block_on(trainer.run(&mut |_| Flow::Continue))?;
         assert_eq!(outcome.stop, Stop::Diverged, "on {}", device.info().device);
         assert!(block_on(trainer.parameters())?.iter().all(|value| value.is_finite()));
@@ -199,9 +210,9 @@ fn divergence_is_named_and_the_last_good_weights_are_kept() -> Result<()> {
 fn without_validation_rows_the_kept_weights_are_still_good_ones() -> Result<()> {
     let device = Device::cpu(1);
     let data = Data { validation: Examples::default(), ..regression(200) };
-    let optimizer = Optimizer::Sgd { momentum: 0.0, nesterov: false, weight_decay: 0.0 };
+    let optimizer = Optimizer::sgd(0.0)?;
     let settings = Settings { epochs: 20, lr: 1e6, batch: 200, optimizer, ..settings() };
-    let mut trainer = Trainer::new(&device, Spec::mlp(5, &[16], 1, Activation::Silu), settings, data.clone())?;
+    let mut trainer = Trainer::new(&device, Spec::mlp(5, &[16], 1, Activation::silu()), settings, data.clone())?;
     let before = block_on(trainer.parameters())?;
     let outcome = block_on(trainer.run(&mut |_| Flow::Continue))?;
     assert_eq!((outcome.stop, outcome.best_epoch), (Stop::Diverged, None), "the first step is the one that explodes");
@@ -214,7 +225,7 @@ fn a_batch_may_be_larger_than_any_table() {
     let run = |batch| {
         losses(
             &Device::cpu(2),
-            &Spec::mlp(5, &[16], 1, Activation::Silu),
+            &Spec::mlp(5, &[16], 1, Activation::silu()),
             &Settings { batch, ..settings() },
             &regression(200),
         )
@@ -226,7 +237,7 @@ fn a_batch_may_be_larger_than_any_table() {
 fn a_recorded_layer_is_one_launch_forward() -> Result<()> {
     let device = Device::dry();
     let settings = Settings { step: Some(StepKind::Recorded), ..settings() };
-    let trainer = Trainer::new(&device, Spec::mlp(5, &[64, 64], 1, Activation::Silu), settings, regression(640))?;
+    let trainer = Trainer::new(&device, Spec::mlp(5, &[64, 64], 1, Activation::silu()), settings, regression(640))?;
     let names: Vec<_> = trainer.step_summary().launches.iter().map(|(name, _)| *name).collect();
     let forward = names.iter().take_while(|name| **name != "reduce").copied().collect::<Vec<_>>();
     assert_eq!(forward.iter().filter(|name| **name == "matmul").count(), 3, "{names:?}");
@@ -237,7 +248,7 @@ fn a_recorded_layer_is_one_launch_forward() -> Result<()> {
 #[test]
 fn a_step_is_two_launches_and_costs_nothing_else() -> Result<()> {
     let device = Device::dry();
-    let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::Silu);
+    let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::silu());
     let mut trainer = Trainer::new(&device, spec, Settings { batch: 256, ..settings() }, regression(10_240))?;
     assert_eq!(trainer.step_kind(), StepKind::Fused);
     assert_eq!(trainer.step_summary().launches.len(), 2);
@@ -258,7 +269,7 @@ fn a_step_is_two_launches_and_costs_nothing_else() -> Result<()> {
 fn an_epoch_is_one_upload_and_one_readback() -> Result<()> {
     for device in devices(&[1, 2]) {
         let settings = Settings { epochs: 2, ..settings() };
-        let mut trainer = Trainer::new(&device, Spec::mlp(5, &[16], 1, Activation::Silu), settings, regression(640))?;
+        let mut trainer = Trainer::new(&device, Spec::mlp(5, &[16], 1, Activation::silu()), settings, regression(640))?;
         let mut seen = Vec::new();
         let watched = device.clone();
         block_on(trainer.run(&mut |event| {
@@ -276,13 +287,14 @@ fn an_epoch_is_one_upload_and_one_readback() -> Result<()> {
 
 /// Steps of 32 rows taken together four at a time: the last group of an epoch has two steps, the last of them 12 rows.
 fn grouped(step: StepKind) -> Settings {
-    let optimizer = Optimizer::AdamW { beta1: 0.9, beta2: 0.99, epsilon: 1e-6, weight_decay: 1e-2 };
+    let optimizer =
+        Optimizer::adamw(1e-2).with("beta2", 0.99).and_then(|adamw| adamw.with("epsilon", 1e-6)).expect("constants");
     Settings { batch: 32, accumulate: 4, optimizer, step: Some(step), ..settings() }
 }
 
 #[test]
 fn property_49_a_group_of_steps_is_one_batch_and_the_last_group_is_divided_by_its_own_rows() -> Result<()> {
-    let spec = Spec::mlp(5, &[16], 1, Activation::Silu);
+    let spec = Spec::mlp(5, &[16], 1, Activation::silu());
     for device in devices(&[1, 2]) {
         for step in [StepKind::Fused, StepKind::Recorded] {
             let run = |settings: Settings| -> Result<(Vec<f32>, Vec<f64>)> {
@@ -309,7 +321,7 @@ fn property_49_a_group_of_steps_is_one_batch_and_the_last_group_is_divided_by_it
 
 #[test]
 fn property_49_runs_do_not_see_each_others_gradients() -> Result<()> {
-    let (device, spec) = (Device::cpu(1), Spec::mlp(5, &[16], 1, Activation::Silu));
+    let (device, spec) = (Device::cpu(1), Spec::mlp(5, &[16], 1, Activation::silu()));
     let run = || losses(&device, &spec, &grouped(StepKind::Fused), &regression(300));
     let mut cut = Trainer::new(&device, spec.clone(), grouped(StepKind::Fused), regression(300))?;
     cut.advance(3)?;
@@ -320,7 +332,7 @@ fn property_49_runs_do_not_see_each_others_gradients() -> Result<()> {
 
 #[test]
 fn a_run_cut_inside_a_group_of_steps_resumes_bit_for_bit() -> Result<()> {
-    let spec = Spec::mlp(5, &[16], 1, Activation::Silu);
+    let spec = Spec::mlp(5, &[16], 1, Activation::silu());
     for device in devices(&[1, 2]) {
         for step in [StepKind::Fused, StepKind::Recorded] {
             let mut whole = Trainer::new(&device, spec.clone(), grouped(step), regression(300))?;
@@ -341,7 +353,7 @@ fn a_run_cut_inside_a_group_of_steps_resumes_bit_for_bit() -> Result<()> {
 #[test]
 fn groups_of_steps_cost_no_launch_and_no_upload() -> Result<()> {
     let device = Device::dry();
-    let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::Silu);
+    let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::silu());
     let settings = Settings { accumulate: 4, ..settings() };
     let mut trainer = Trainer::new(&device, spec.clone(), settings.clone(), regression(10_240))?;
     trainer.advance(1)?;

@@ -1,4 +1,4 @@
-// Scalar functions that WGSL lacks or leaves inaccurate. src/kernels/prelude.rs is the other half: same names, same meaning.
+// Scalar functions that WGSL lacks or leaves inaccurate. src/program/prelude.rs is the other half: same names, same meaning.
 
 // tanh overflows on some drivers; beyond 10 it is 1 to the last bit. Near 0 the odd series keeps relative accuracy.
 // Held by a choice: clamp would make a number of NaN.
@@ -7,6 +7,10 @@ fn safe_tanh(x: f32) -> f32 {
     let near = x * (1.0 + s * (-0.33333333 + s * (0.13333333 + s * (-0.053968254 + s * 0.021869488))));
     let e = exp(2.0 * select(x, 10.0, x > 10.0));
     return select(1.0 - 2.0 / (e + 1.0), near, abs(x) < 0.25);
+}
+
+fn logistic(x: f32) -> f32 {
+    return 0.5 + 0.5 * safe_tanh(0.5 * x);
 }
 
 fn expm1(x: f32) -> f32 {
@@ -57,16 +61,6 @@ fn angle(a: f32, b: f32) -> f32 {
 fn hyperbolic(x: f32, sign: f32) -> f32 {
     let e = exp(0.5 * abs(x));
     return (0.5 * e) * e + sign * (0.5 / e) / e;
-}
-
-fn erf(x: f32) -> f32 {
-    let s = x * x;
-    let near = x * 1.1283791671 * (1.0 + s * (-0.33333333 + s * (0.1 + s * (-0.023809524 + s * 0.0046296296))));
-    let a = min(abs(x), 6.0);
-    let t = 1.0 / (1.0 + 0.3275911 * a);
-    let tail = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
-    let far = sign(x) * (1.0 - tail * exp(-a * a));
-    return select(far, near, abs(x) < 0.5);
 }
 
 // WGSL promises sin and cos only to 2^-11: reduce by quarter turns (Cody and Waite) and use the Taylor polynomials.

@@ -113,9 +113,9 @@ fn mlp(args: &Mlp) -> Answer {
     let (x, y) = (random(&device, rows * 5, 1)?, random(&device, rows, 2)?);
     let plain = Settings { batch: args.batch, ..Settings::default() };
     let (spec, settings, y) = match head {
-        None => (Spec::mlp(5, &args.hidden.0, 1, Activation::Silu), plain, y),
+        None => (Spec::mlp(5, &args.hidden.0, 1, Activation::silu()), plain, y),
         Some(head) => (
-            Spec::projective(5, &args.hidden.0, head, Activation::Silu),
+            Spec::projective(5, &args.hidden.0, head, Activation::silu()),
             Settings { loss: pair_loss(args.decoded), ..plain },
             y.iter().flat_map(|y| [*y, 1.0]).collect(),
         ),

@@ -49,14 +49,14 @@ pub(super) fn run(args: &Args) -> Answer {
     }
     let table = read(&args.file, args.heading.header())?;
     let rows = table.every_row();
-    let Examples { x, y } = Examples::encode(preparation, &table, &rows, model.loss)?;
+    let Examples { x, y } = Examples::encode(preparation, &table, &rows, &model.loss)?;
     let device = args.hardware.open()?;
     let start = host::now_ms();
     let z = block_on(model.outputs(&device, &x))?;
     let seconds = (host::now_ms() - start) / 1e3;
     let target = &preparation.target;
     let poles = Poles::of(args, &model, &device, (&x, &z, &y))?;
-    let test = Metrics::of(&model.spec, model.loss, &z, &y, target.scale());
+    let test = Metrics::of(&model.spec, &model.loss, &z, &y, target.scale());
     let task = target.task().name();
     let (source, info) = (table.source(), device.info());
     if args.json {

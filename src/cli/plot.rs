@@ -166,7 +166,7 @@ mod tests {
         let target = Target::Classification { name: "y".into(), levels: names, counts: vec![1, 1, 1] };
         let preparation = Preparation { features: Vec::new(), target };
         let z = [2.0, -1.0, 0.0, -3.0, -1.0, -2.0];
-        let spec = Spec::mlp(1, &[], 3, crate::nn::Activation::Identity);
+        let spec = Spec::mlp(1, &[], 3, crate::nn::Activation::identity());
         for y in [&[0.0, 2.0][..], &[1.0, 0.0, 0.0, 0.0, 0.0, 1.0]] {
             let Picture::Classes { counts, .. } = Picture::of(&spec, &preparation, &z, y) else { panic!("classes") };
             assert_eq!(counts, [[1, 0, 0], [0, 0, 0], [0, 1, 0]]);

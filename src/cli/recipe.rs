@@ -2,11 +2,12 @@
 
 use std::str::FromStr;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::error::Error;
-use crate::nn::{Activation, Policy, RationalLayer};
+use crate::loss::{self, Loss};
+use crate::nn::{Activation, Policy, RationalLayer, activation};
+use crate::optim::{self, Optimizer};
 use crate::train::{Norm, StepKind};
 
 /// The model and how it is trained. What is not given follows from the task and the number of training rows.
@@ -16,9 +17,9 @@ pub(super) struct Flags {
     /// Widths of the hidden layers, or `none` for a linear model [default: 64,64,64]
     #[arg(long, value_name = "N,N,N")]
     pub hidden: Option<Widths>,
-    /// Function between layers; rational is a learnt quotient of polynomials without poles, rational-poles one with them (for a head
-    /// that can say ⊥) [default: silu]
-    #[arg(long, value_name = "NAME", value_parser = between())]
+    /// Function between layers: a name or a formula of x; rational is a learnt quotient of polynomials without poles, rational-poles one
+    /// with them (for a head that can say ⊥) [default: silu]
+    #[arg(long, value_name = "NAME|FORMULA", value_parser = between, long_help = activation_help())]
     pub activation: Option<Between>,
     /// Bring the values of each function between layers to mean 0 and variance 1: batch by column, ⊥ left out, layer by row
     #[arg(long, value_name = "NAME")]
@@ -30,9 +31,9 @@ pub(super) struct Flags {
     /// Share of the hidden values zeroed while training [default: 0]
     #[arg(long, value_name = "SHARE")]
     pub dropout: Option<f32>,
-    /// What is made small [default: mse or cross-entropy]
-    #[arg(long)]
-    pub loss: Option<LossName>,
+    /// Loss function: a name, or a formula of prediction p and target y [default: mse or cross-entropy]
+    #[arg(long, value_name = "NAME|FORMULA", value_parser = Loss::parse, long_help = loss_help())]
+    pub loss: Option<Loss>,
     /// Where huber turns from square to linear, in standard deviations of the target [default: 1]
     #[arg(long, value_name = "X")]
     pub delta: Option<f32>,
@@ -64,8 +65,8 @@ pub(super) struct Flags {
     #[arg(long, value_name = "S")]
     pub seed: Option<u64>,
     /// How parameters follow gradients [default: adamw]
-    #[arg(long)]
-    pub optimizer: Option<OptimizerName>,
+    #[arg(long, value_name = "NAME", value_parser = Optimizer::parse, long_help = optimizer_help())]
+    pub optimizer: Option<Optimizer>,
     /// Share of the last direction kept by sgd [default: 0.9]
     #[arg(long, value_name = "SHARE")]
     pub momentum: Option<f32>,
@@ -132,31 +133,11 @@ impl From<NormName> for Norm {
     }
 }
 
-/// A loss by name.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum LossName {
-    Mse,
-    Mae,
-    Huber,
-    /// Classes, one against all others
-    CrossEntropy,
-    /// Classes, each against the rest
-    Bce,
-}
-
 /// Class weights by name.
 #[derive(Clone, Copy, ValueEnum)]
 pub(super) enum Weights {
     /// Rows / (classes · rows of the class)
     Balanced,
-}
-
-/// An optimiser by name.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum OptimizerName {
-    Adamw,
-    Adam,
-    Sgd,
 }
 
 /// A schedule by name.
@@ -188,7 +169,7 @@ impl From<StepName> for StepKind {
 }
 
 /// What stands between linear layers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Between {
     Function(Activation),
     Rational(RationalLayer),
@@ -197,14 +178,42 @@ pub(super) enum Between {
 /// A cubic over a quadratic, with coefficients for each channel and without poles or with them.
 const RATIONAL: [&str; 2] = ["rational", "rational-poles"];
 
-fn between() -> impl TypedValueParser<Value = Between> {
-    let names = PossibleValuesParser::new(Activation::ALL.map(|(name, _)| name).into_iter().chain(RATIONAL));
-    names.map(|name| {
-        let function = Activation::ALL.iter().find(|(known, _)| *known == name).map(|(_, function)| *function);
-        let is_safe = name == RATIONAL[0];
-        function.map_or_else(
-            || Between::Rational(RationalLayer { is_safe, ..RationalLayer::safe(3, 2) }),
-            Between::Function,
-        )
-    })
+fn between(text: &str) -> Result<Between, Error> {
+    match RATIONAL.iter().position(|name| *name == text) {
+        Some(at) => Ok(Between::Rational(RationalLayer { is_safe: at == 0, ..RationalLayer::safe(3, 2) })),
+        None => Activation::parse(text).map(Between::Function),
+    }
+}
+
+/// A help text, then names and what they mean.
+fn with_names<'a>(about: &str, names: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let rows: String = names.map(|(name, doc)| format!("\n  {name:<14} {doc}")).collect();
+    format!("{about}{rows}")
+}
+
+fn activation_help() -> String {
+    let names = activation::ALL.iter().map(|built_in| (built_in.name, built_in.doc));
+    let rational = [
+        (RATIONAL[0], "A learnt quotient of polynomials without poles"),
+        (RATIONAL[1], "The same with poles, for a head that can say ⊥"),
+    ];
+    with_names(
+        "Function between layers [default: silu]: a name, or a formula of x such as \"x*tanh(softplus(x))\"",
+        names.chain(rational),
+    )
+}
+
+fn loss_help() -> String {
+    let names = loss::ALL.iter().map(|built_in| (built_in.name, built_in.doc));
+    let own = [("cross-entropy", "Classes, one against all others")];
+    let about = "Loss function [default: mse, or cross-entropy for classes]: a name, or a formula of prediction p and target y such as \
+                 \"log(cosh(p - y))\"; numbers are in standard deviations of the target";
+    with_names(about, names.chain(own))
+}
+
+fn optimizer_help() -> String {
+    with_names(
+        "How parameters follow gradients [default: adamw]",
+        optim::ALL.iter().map(|method| (method.name, method.doc)),
+    )
 }

@@ -1,7 +1,7 @@
 //! From flags to a recipe, and from a recipe and a table to a run.
 
 use super::poles::Poles;
-use super::recipe::{Between, Flags, LossName, OptimizerName, ScheduleName};
+use super::recipe::{Between, Flags, ScheduleName};
 use super::{Answer, Failure};
 use crate::error::Error;
 use crate::io::{Choice, Fractions, Table, Task};
@@ -20,19 +20,19 @@ impl Flags {
             choice,
             fractions,
             hidden: self.hidden.as_ref().map(|widths| widths.0.clone()),
-            activation: self.activation.and_then(|between| match between {
-                Between::Function(function) => Some(function),
-                Between::Rational(_) => None,
-            }),
-            rational: self.activation.and_then(|between| match between {
-                Between::Rational(layer) => Some(layer),
-                Between::Function(_) => None,
-            }),
+            activation: match &self.activation {
+                Some(Between::Function(function)) => Some(function.clone()),
+                _ => None,
+            },
+            rational: match &self.activation {
+                Some(Between::Rational(layer)) => Some(*layer),
+                _ => None,
+            },
             norm: self.norm.map(Into::into),
             dropout: self.dropout.unwrap_or(0.0),
-            loss: self.loss.map(|name| self.loss(name)).or(poles.loss()),
+            loss: self.loss()?.or(poles.loss()),
             smoothing: self.smoothing,
-            optimizer: self.optimizer.map(|name| self.optimizer(name)),
+            optimizer: self.optimizer()?,
             weight_decay: self.weight_decay,
             schedule: Some(self.schedule()),
             lr: self.lr,
@@ -49,38 +49,22 @@ impl Flags {
             course: poles.course(),
             policies: self.policy.iter().map(|governed| (governed.layer.clone(), governed.policy)).collect(),
         };
-        let idle = [
-            ("delta", self.delta.is_some() && self.loss != Some(LossName::Huber), "huber"),
-            ("momentum", self.momentum.is_some() && self.optimizer != Some(OptimizerName::Sgd), "sgd"),
-        ];
-        if let Some((name, _, wanted)) = idle.into_iter().find(|(_, is_idle, _)| *is_idle) {
-            return Err(Failure::usage(format!("{name}: only {wanted} has a use for it")));
-        }
         recipe.check().map_err(|error| refused(&error))?;
         Ok(recipe)
     }
 
-    fn loss(&self, name: LossName) -> Loss {
-        match name {
-            LossName::Mse => Loss::Mse,
-            LossName::Mae => Loss::Mae,
-            LossName::Huber => Loss::Huber { delta: self.delta.unwrap_or(1.0) },
-            // The recipe knows how much.
-            LossName::CrossEntropy => Loss::CrossEntropy { smoothing: 0.0 },
-            LossName::Bce => Loss::Bce,
-        }
+    fn loss(&self) -> Answer<Option<Loss>> {
+        let loss = self.loss.clone();
+        let Some(delta) = self.delta else { return Ok(loss) };
+        let set = loss.unwrap_or_else(Loss::mse).with("delta", delta);
+        set.map(Some).map_err(|error| refused(&error))
     }
 
-    fn optimizer(&self, name: OptimizerName) -> Optimizer {
-        // The recipe knows how much.
-        let weight_decay = 0.0;
-        match name {
-            OptimizerName::Adamw => Optimizer::adamw(weight_decay),
-            OptimizerName::Adam => Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay },
-            OptimizerName::Sgd => {
-                Optimizer::Sgd { momentum: self.momentum.unwrap_or(0.9), nesterov: false, weight_decay }
-            }
-        }
+    fn optimizer(&self) -> Answer<Option<Optimizer>> {
+        let optimizer = self.optimizer.clone();
+        let Some(momentum) = self.momentum else { return Ok(optimizer) };
+        let set = optimizer.unwrap_or_else(|| Optimizer::adamw(0.0)).with("momentum", momentum);
+        set.map(Some).map_err(|error| refused(&error))
     }
 
     fn schedule(&self) -> Schedule {

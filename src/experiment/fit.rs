@@ -113,7 +113,7 @@ pub(super) async fn fit(
 
 /// The table of an epoch's steps, then the order of its rows.
 fn epoch_words(lesson: &Lesson, epoch: usize, steps: usize, order: &[u32]) -> Vec<u32> {
-    let adam = Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0 };
+    let adam = Optimizer::adam(0.0);
     let mut words = Vec::with_capacity(ROW_WORDS * steps + order.len());
     for step in 0..steps {
         let done = (epoch * steps + step) as u64;
@@ -195,7 +195,7 @@ impl State {
     }
 
     fn update(&self, device: &Device, steps: usize) {
-        let adam = Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0 };
+        let adam = Optimizer::adam(0.0);
         let inputs = [self.order.view(), self.partials.view()];
         let outputs = [&self.parameters, &self.moments, &self.control, &self.report].map(Buffer::view);
         let sizes = optimise::Sizes { total: self.layout.total, parts: 1, steps, group: 1 };

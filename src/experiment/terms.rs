@@ -2,9 +2,9 @@
 //! losses on pairs never divide by Q. Here is what `loss::pairs` has not: marks that are not read off the target, and quotients.
 
 use crate::autograd::Var;
-use crate::kernels::program::E;
-use crate::kernels::scalar::expr;
 use crate::ops;
+use crate::program::Expr;
+use crate::program::expr;
 use crate::tensor::Tensor;
 
 /// Under every norm and scale.
@@ -49,7 +49,7 @@ pub fn ratio(a: &Var, b: &Var) -> Var {
 
 /// (P, Q) / (√(P² + Q²) + γ), the norm held fixed: gradients see a plain scale.
 pub fn renormalise(p: &Var, q: &Var) -> [Var; 2] {
-    let norm = |p: E, q: E| expr::sqrt(p * p + q * q) + GAMMA;
+    let norm = |p: Expr, q: Expr| expr::sqrt(p * p + q * q) + GAMMA;
     let (fixed_p, fixed_q) = (p.detach(), q.detach());
     [p, q].map(|x| ops::fused(&[x, &fixed_p, &fixed_q], |v| v[0] / norm(v[1], v[2])))
 }
@@ -70,7 +70,7 @@ pub fn double_angle([p, q]: [&Var; 2], [yn, yd]: [&Var; 2], weight: &Var) -> Var
 /// The mean of mark · (1 - cosine between (P, Q) and (Y_n, Y_d)).
 pub fn sign([p, q]: [&Var; 2], [yn, yd]: [&Var; 2], mark: &Var, weight: &Var) -> Var {
     let each = ops::fused(&[p, q, yn, yd, mark], |v| {
-        let norm = |a: E, b: E| expr::sqrt(a * a + b * b + GAMMA);
+        let norm = |a: Expr, b: Expr| expr::sqrt(a * a + b * b + GAMMA);
         let cosine = (v[0] * v[2] + v[1] * v[3]) / (norm(v[0], v[1]) * norm(v[2], v[3]));
         v[4] * (1.0 - expr::clamp(cosine, -1.0, 1.0))
     });

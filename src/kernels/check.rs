@@ -1,7 +1,7 @@
 //! A case run on a device and held against its oracle: the result within the bound, and not one word outside the output
 //! touched. One body for every device, natively and in a browser; only tests come here.
 
-use super::ALL;
+use super::Entry;
 use crate::device::{Bound, Case, Command, Device, Dispatch, Expected, View};
 
 /// Words kept free before and after each output; a multiple of the binding alignment.
@@ -10,9 +10,9 @@ const PATTERN: u32 = 0x5ea1_ed00;
 
 /// What fails among the cases whose name contains `wanted`, one line each, and how many were run. Panels are compiled only by
 /// SwiftShader, for which they are: LLVM's drivers take minutes.
-pub async fn check_all(device: &Device, wanted: &str) -> (Vec<String>, usize) {
+pub async fn check_all(entries: &[Entry], device: &Device, wanted: &str) -> (Vec<String>, usize) {
     let (mut failures, mut count) = (Vec::new(), 0);
-    for (kernel, cases) in ALL {
+    for (kernel, cases) in entries {
         for case in cases() {
             let name = format!("{}: {}", kernel.name, case.name);
             let info = device.info();
@@ -32,9 +32,9 @@ pub async fn check_all(device: &Device, wanted: &str) -> (Vec<String>, usize) {
 }
 
 /// The cases of the kernel called `kernel` whose outputs are not the same words on both devices, and how many were run.
-pub async fn differing(kernel: &str, devices: [&Device; 2]) -> (Vec<String>, usize) {
-    let known = ALL.iter().find(|(known, _)| known.name == kernel);
-    let cases = known.map(|(_, cases)| cases()).unwrap_or_default();
+pub async fn differing(entries: &[Entry], kernel: &str, devices: [&Device; 2]) -> (Vec<String>, usize) {
+    let known = entries.iter().filter(|(known, _)| known.name == kernel);
+    let cases: Vec<Case> = known.flat_map(|(_, cases)| cases()).collect();
     let mut names = Vec::new();
     for case in &cases {
         let mut words = Vec::new();

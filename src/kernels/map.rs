@@ -9,9 +9,9 @@ use std::sync::Mutex;
 use super::common;
 use super::matmul;
 use super::pointwise::{MAX_INPUTS, Pointwise, Registers, Space, TILE, join_inputs, natural};
-use super::program::Program;
 use crate::device::{Call, Cost, Dispatch, Kernel, View, groups};
 use crate::params;
+use crate::program::Program;
 
 pub use cases::cases;
 
@@ -58,11 +58,18 @@ fn run(mut call: Call<'_>) {
     let space = Space { dims: params.dims, strides: params.strides };
     let team = call.team;
     let out = &mut call.floats_mut(0)[..params.count as usize];
-    in_tiles(out, team, |registers, start, tile| body.evaluate(&space, &inputs, &[], start, registers, tile));
+    in_tiles(&body.program, out, team, |registers, start, tile| {
+        body.evaluate(&space, &inputs, &[], start, registers, tile)
+    });
 }
 
-/// Runs `work(registers, start, tile)` over tiles of `out`, spread over the team in fixed runs.
-pub fn in_tiles(out: &mut [f32], team: &crate::host::Team, work: impl Fn(&mut Registers, usize, &mut [f32]) + Sync) {
+/// Runs `work(registers, start, tile)` over tiles of `out`, spread over the team in fixed runs; the registers are those of `program`.
+pub fn in_tiles(
+    program: &Program,
+    out: &mut [f32],
+    team: &crate::host::Team,
+    work: impl Fn(&mut Registers<'_, f32>, usize, &mut [f32]) + Sync,
+) {
     // Below a few tiles the hand-over costs more than it gains.
     let parts = if out.len() < 8 * TILE { 1 } else { team.threads() };
     let part = out.len().div_ceil(parts).next_multiple_of(TILE).max(TILE);
@@ -70,7 +77,8 @@ pub fn in_tiles(out: &mut [f32], team: &crate::host::Team, work: impl Fn(&mut Re
     team.parallel(pieces.len(), &|at| {
         let mut piece = pieces[at].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let start = piece.0;
-        let mut registers = Registers::default();
+        let mut memory = vec![0.0; Registers::<f32>::words(program)];
+        let mut registers = Registers::new(program, &mut memory);
         for (k, tile) in piece.1.chunks_mut(TILE).enumerate() {
             work(&mut registers, start + k * TILE, tile);
         }

@@ -6,9 +6,6 @@
 mod cases;
 mod cpu;
 mod engine;
-pub mod form;
-pub mod lanes;
-mod rules;
 mod text;
 
 use std::any::Any;
@@ -16,9 +13,9 @@ use std::rc::Rc;
 
 use super::common;
 use super::pointwise::{MAX_INPUTS, Pointwise, Space};
-use super::program::Program;
 use crate::device::{Cost, Dispatch, Kernel, View, groups};
 use crate::params;
+use crate::program::Program;
 
 pub use cases::cases;
 

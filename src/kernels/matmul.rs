@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use super::common;
 use super::map::{self, in_tiles};
-use super::pointwise::{MAX_INPUTS, Pointwise, Space, access, join_inputs, natural};
-use super::program::Program;
+use super::pointwise::{MAX_INPUTS, Pointwise, Space, TILE, access, join_inputs, natural};
 use crate::device::{Body, Call, Cost, Dispatch, Info, Kernel, View};
+use crate::program::Program;
 use crate::{host, params};
 
 pub use cases::cases;
@@ -230,9 +230,10 @@ fn run(mut call: Call<'_>) {
     let is_plain = body.program.operations() == 0;
     if !is_plain {
         let space = Space { dims: params.dims, strides: params.strides };
-        in_tiles(out, team, |registers, start, tile| {
-            let given = tile.to_vec();
-            body.evaluate(&space, &extras, &[&given], start, registers, tile);
+        in_tiles(&body.program, out, team, |registers, start, tile| {
+            let mut given = [0.0; TILE];
+            given[..tile.len()].copy_from_slice(tile);
+            body.evaluate(&space, &extras, &[&given[..tile.len()]], start, registers, tile);
         });
     }
 }

@@ -39,5 +39,5 @@ fn run(mut call: Call<'_>) {
     let params: Params = call.params();
     let choice: &Choice = call.body();
     let (x, parameters, team) = (call.floats(0), call.floats(1), call.team);
-    engine::forward(&engine::shape(&params, choice.head), choice.activation, x, parameters, call.floats_mut(0), team);
+    engine::forward(&engine::shape(&params, choice.head), &choice.activation, x, parameters, call.floats_mut(0), team);
 }

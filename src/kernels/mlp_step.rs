@@ -1,7 +1,7 @@
 //! Gradient sums of one batch through a whole perceptron, in one launch: see `shaders/mlp_step.wgsl` for the formulas.
 
 use super::common;
-use super::mlp::{Choice, Fused, Loss, Params, engine};
+use super::mlp::{Choice, Fused, Objective, Params, engine};
 use crate::device::{Call, Cost, Dispatch, Kernel, View};
 
 /// The `mlp_step` kernel: inputs x, y, order, parameters, class weights; outputs control, partials, scratch.
@@ -16,17 +16,16 @@ pub static MLP_STEP: Kernel = Kernel {
 };
 
 /// The step's launch.
-pub fn dispatch(fused: &Fused, loss: Loss, inputs: [View; 5], outputs: [View; 3]) -> Dispatch {
+pub fn dispatch(fused: &Fused, objective: Objective, inputs: [View; 5], outputs: [View; 3]) -> Dispatch {
     let mut params = fused.params;
-    match loss {
-        Loss::Huber { delta } => params.delta = delta,
-        Loss::CrossEntropy { smoothing } => params.smoothing = smoothing,
-        Loss::Pairs(pairs) => pairs.fill(&mut params),
-        Loss::Mse | Loss::Mae | Loss::Bce => {}
+    match &objective {
+        Objective::CrossEntropy { smoothing } => params.smoothing = *smoothing,
+        Objective::Pairs(pairs) => pairs.fill(&mut params),
+        Objective::Pointwise(_) => {}
     }
     Dispatch {
         kernel: &MLP_STEP,
-        body: Some(fused.choice(Some(loss))),
+        body: Some(fused.choice(Some(objective))),
         params: params.words(),
         inputs: inputs.into(),
         outputs: outputs.into(),
@@ -53,13 +52,13 @@ fn run(call: Call<'_>) {
     let inputs = [0, 1, 3, 4].map(|at| call.floats(at));
     let order = call.inputs[2];
     let [control, partials, scratch] = call.outputs else { unreachable!("the step has three outputs") };
-    let loss = choice.loss.expect("a training step has a loss");
+    let objective = choice.objective.as_ref().expect("a training step has an objective");
     let [x, y, parameters, weights] = inputs;
     let draw = engine::Draw { seed: [params.seed_low, params.seed_high], stream: params.stream };
     engine::step(
         &engine::shape(&params, choice.head),
-        choice.activation,
-        (loss, draw),
+        &choice.activation,
+        (objective, draw),
         engine::Batch { x, y, order, weights },
         parameters,
         control,

@@ -4,7 +4,6 @@ pub mod batch;
 pub mod cast;
 pub mod check;
 pub mod common;
-pub mod elementary;
 pub mod evidence;
 pub mod gather;
 pub mod layer_norm;
@@ -17,19 +16,14 @@ pub mod mlp_step;
 pub mod optimise;
 pub mod oracle;
 pub mod pointwise;
-mod prelude;
-pub mod program;
 pub mod random;
 pub mod rational;
 pub mod rational_gradient;
 pub mod reduce;
-pub mod scalar;
 pub mod scatter;
-pub mod simd;
 pub mod softmax;
 pub mod strict;
 mod update;
-pub mod vector;
 
 use crate::device::{Case, Kernel};
 

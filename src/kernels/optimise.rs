@@ -1,10 +1,8 @@
-//! One update of all parameters at once: g = Σ parts / weight sum, then SGD, Adam or AdamW, and the batch loss into the report.
-//! AdamW: p *= decay; m = β1 m + (1 - β1) g; v = β2 v + (1 - β2) g²; p -= scale · m / (√v · root + ε).
-//! Adam: g += wd · p first, no decay. SGD: g += wd · p; m = momentum · m + g; p -= lr · m (Nesterov: lr · (g + momentum · m)).
-//! lr, scale, root and decay are the step's row of the table at the head of `order`. Where a group of steps makes one update, Σ is over all
+//! One update of all parameters at once: g = Σ parts / weight sum, then the optimiser's program for each parameter, and the batch loss into
+//! the report. A step's rates are its row of the table at the head of `order`. Where a group of steps makes one update, Σ is over all
 //! of the group's parts, however many steps it has: those before the last add to sums that are kept behind the moments.
 
-mod cases;
+pub mod cases;
 
 use std::any::Any;
 use std::rc::Rc;
@@ -13,6 +11,7 @@ use super::common;
 use super::mlp::Params;
 use super::update::optimise;
 use crate::device::{Body, Call, Cost, Dispatch, Info, Kernel, View};
+use crate::program::{Instruction, Program};
 pub use cases::cases;
 
 /// The `optimise` kernel: inputs order, partials; outputs parameters, moments, control, report.
@@ -55,47 +54,65 @@ pub struct Sizes {
     pub group: usize,
 }
 
-/// The rule and its numbers that do not change from step to step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Rule {
-    /// Decay comes from the table.
-    AdamW {
-        /// Decay of the first moment.
-        beta1: f32,
-        /// Decay of the second moment.
-        beta2: f32,
-        /// Added to the root of the second moment.
-        eps: f32,
-    },
-    /// Decay is added to the gradient.
-    Adam {
-        /// Decay of the first moment.
-        beta1: f32,
-        /// Decay of the second moment.
-        beta2: f32,
-        /// Added to the root of the second moment.
-        eps: f32,
-        /// Times p, added to the gradient.
-        weight_decay: f32,
-    },
-    /// Stochastic gradient descent.
-    Sgd {
-        /// Share of the last direction kept.
-        momentum: f32,
-        /// Times p, added to the gradient.
-        weight_decay: f32,
-        /// Looks ahead along the momentum.
-        nesterov: bool,
-    },
+/// Numbers of a step that a rule reads from the table at the head of `order`.
+pub const RATES: usize = 4;
+
+/// How parameters follow gradients: a program of the mean gradient g, the parameter p, what is kept beside it, m and v, and the step's
+/// four rates. Its results are the new p, m and v; what is handed on unchanged is neither read nor written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    /// Inputs [g, p, m, v, rate 0, …, rate 3]; results [p, m, v].
+    pub program: Program,
+}
+
+impl Rule {
+    /// Inputs of its program.
+    pub const INPUTS: usize = 4 + RATES;
 }
 
 impl Body for Rule {
     fn wgsl(&self) -> String {
-        let update = match self {
-            Self::AdamW { .. } | Self::Adam { .. } => crate::wgsl!("common/adam"),
-            Self::Sgd { .. } => crate::wgsl!("common/sgd"),
+        let is_kept = |at: usize| self.program.results[at] != self.place(at);
+        let arguments: Vec<String> = (0..Self::INPUTS).map(|at| format!("x{at}: f32")).collect();
+        let results: Vec<String> = self.program.results.iter().map(|result| format!("v{result}")).collect();
+        let one = format!(
+            "fn update_one({}) -> vec3<f32> {{\n{}    return vec3<f32>({});\n}}\n",
+            arguments.join(", "),
+            self.program.wgsl_statements(),
+            results.join(", ")
+        );
+        let lane = |c: char| {
+            let rates: String = (0..RATES).map(|at| format!(", rates[{at}]")).collect();
+            format!("    let new_{c} = update_one(g.{c}, p.{c}, m.{c}, v.{c}{rates});\n")
         };
-        format!("const WORKGROUP: u32 = 64u;\n{update}")
+        let store = |at: usize, place: &str| {
+            let component = ["x", "y", "z"][at];
+            let lanes: Vec<String> = "xyzw".chars().map(|c| format!("new_{c}.{component}")).collect();
+            if is_kept(at) { format!("    {place} = vec4<f32>({});\n", lanes.join(", ")) } else { String::new() }
+        };
+        let read = |at: usize, place: &str| {
+            let is_used = self.program.code.contains(&Instruction::Input(at as u16)) && (is_kept(at - 1) || at < 2);
+            if is_used { place.to_owned() } else { "vec4<f32>()".to_owned() }
+        };
+        let lanes: String = "xyzw".chars().map(lane).collect();
+        format!(
+            "const WORKGROUP: u32 = 64u;\n{}{}{one}fn update(i: u32, n: u32, g: vec4<f32>, rates: vec4<f32>) {{\n    let p = theta[i];\n    let m = {};\n    let v = {};\n{lanes}{}{}{}}}\n",
+            common::SCALAR,
+            self.program.wgsl_functions(),
+            read(2, "moments[i]"),
+            read(3, "moments[n + i]"),
+            store(0, "theta[i]"),
+            store(1, "moments[i]"),
+            store(2, "moments[n + i]"),
+        )
+    }
+}
+
+impl Rule {
+    /// The instruction that reads what result `at` replaces.
+    fn place(&self, at: usize) -> u16 {
+        let input = Instruction::Input(at as u16 + 1);
+        self.program.code.iter().position(|known| *known == input).map_or(u16::MAX, |place| place as u16)
     }
 }
 
@@ -108,16 +125,7 @@ pub fn dispatch(info: &Info, rule: &Rule, sizes: Sizes, inputs: [View; 2], outpu
     params.parts = sizes.parts as u32;
     params.steps = sizes.steps as u32;
     params.group = sizes.group.max(1) as u32;
-    match *rule {
-        Rule::AdamW { beta1, beta2, eps } => (params.beta1, params.beta2, params.eps) = (beta1, beta2, eps),
-        Rule::Adam { beta1, beta2, eps, weight_decay } => {
-            (params.beta1, params.beta2, params.eps, params.weight_decay) = (beta1, beta2, eps, weight_decay);
-        }
-        Rule::Sgd { momentum, weight_decay, nesterov } => {
-            (params.momentum, params.weight_decay, params.nesterov) = (momentum, weight_decay, u32::from(nesterov));
-        }
-    }
-    let body = Rc::new(*rule);
+    let body = Rc::new(rule.clone());
     Dispatch {
         kernel: &OPTIMISE,
         body: Some(body),
@@ -130,14 +138,14 @@ pub fn dispatch(info: &Info, rule: &Rule, sizes: Sizes, inputs: [View; 2], outpu
 fn run(call: Call<'_>) {
     let params: Params = call.params();
     let body: &dyn Any = call.body.expect("an update has a rule");
-    let rule = body.downcast_ref().expect("its body is a rule");
+    let rule: &Rule = body.downcast_ref().expect("its body is a rule");
     let (order, partials) = (call.inputs[0], call.floats(1));
     let [parameters, moments, control, report] = call.outputs else { unreachable!("the update has four outputs") };
     let [total, parts, steps, group] =
         [params.total, params.parts, params.steps, params.group].map(|size| size as usize);
     optimise(
         Sizes { total, parts, steps, group },
-        *rule,
+        rule,
         order,
         partials,
         [parameters, moments, report].map(|words| bytemuck::cast_slice_mut(words)),

@@ -1,8 +1,10 @@
 //! A program over an index space: what `map` writes, `reduce` takes as prologue and `matmul` as epilogue.
 //! The space has up to four dimensions; each input has strides into it, zero where it is broadcast.
 
-use super::program::{Instruction, Program};
 use crate::device::{Body, View};
+use crate::program::Program;
+use crate::program::slices::Source;
+pub use crate::program::slices::{Registers, WIDTH as TILE};
 
 /// Inputs a program may read from buffers: seven leave one of WebGPU's eight storage buffers for the result.
 pub const MAX_INPUTS: usize = 7;
@@ -112,67 +114,34 @@ impl Body for Pointwise {
             };
             text += &format!("    let x{} = extra{at}[{place}];\n", self.given + at);
         }
-        text + &self.program.wgsl_statements() + &format!("    return v{};\n}}\n", self.program.result)
+        text + &self.program.wgsl_statements() + &format!("    return v{};\n}}\n", self.program.result())
     }
 }
 
-/// Elements a program runs over at a time on the CPU: its registers stay in the first-level cache.
-pub const TILE: usize = 1024;
-
-/// Scratch for running a program on the CPU.
-#[derive(Default)]
-pub struct Registers {
-    values: Vec<Vec<f32>>,
-}
-
 impl Pointwise {
-    /// Evaluates indices `start..start + out.len()`, at most a tile of them.
+    /// Evaluates indices `start..start + out.len()`, at most [`TILE`] of them.
     pub fn evaluate(
         &self,
         space: &Space,
         inputs: &[&[f32]],
         given: &[&[f32]],
         start: usize,
-        registers: &mut Registers,
+        registers: &mut Registers<'_, f32>,
         out: &mut [f32],
     ) {
         let count = out.len();
-        registers.values.resize_with(self.program.code.len(), Vec::new);
-        let views: Vec<Option<&[f32]>> = self
-            .program
-            .code
-            .iter()
-            .map(|instruction| match *instruction {
-                Instruction::Input(at) if (at as usize) < self.given => Some(&given[at as usize][..count]),
-                Instruction::Input(at) => {
-                    let at = at as usize - self.given;
-                    (self.access[at] == Access::Full).then(|| &inputs[at][start..start + count])
-                }
-                _ => None,
-            })
-            .collect();
-        for (at, instruction) in self.program.code.iter().enumerate() {
-            if views[at].is_some() {
-                continue;
-            }
-            let (before, rest) = registers.values.split_at_mut(at);
-            let target = &mut rest[0];
-            target.resize(count, 0.0);
-            match *instruction {
-                Instruction::Constant(value) => target.fill(value),
-                Instruction::Input(input) => {
-                    let input = input as usize - self.given;
-                    gather(space, space.strides[input], inputs[input], start, target);
-                }
-                Instruction::Row(row, arguments) => {
-                    let slice = |a: u16| views[a as usize].unwrap_or_else(|| &before[a as usize][..count]);
-                    let taken = arguments.map(slice);
-                    (row.cpu)(&taken[..row.arguments.len()], target);
-                }
-            }
-        }
-        let result = self.program.result as usize;
-        out.copy_from_slice(views[result].unwrap_or_else(|| &registers.values[result][..count]));
+        let fill = |at: usize| {
+            let at = at - self.given;
+            move |target: &mut [f32]| gather(space, space.strides[at], inputs[at], start, target)
+        };
+        let fills: [_; MAX_INPUTS] = std::array::from_fn(|at| fill(at + self.given));
+        let source = |at: usize| match at.checked_sub(self.given) {
+            None => Source::Slice(&given[at][..count]),
+            Some(at) if self.access[at] == Access::Full => Source::Slice(&inputs[at][start..start + count]),
+            Some(at) => Source::Fill(&fills[at]),
+        };
+        self.program.evaluate(count, registers, &source);
+        out.copy_from_slice(self.program.value(0, count, registers, &source));
     }
 }
 

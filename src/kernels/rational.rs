@@ -14,11 +14,11 @@ use std::rc::Rc;
 use pulp::{Simd, WithSimd};
 
 use super::common::{self, Variant};
-use super::masked::lanes;
-use super::simd;
 use crate::device::{Call, Cost, Dispatch, Kernel, SharedBody, View, groups};
 use crate::params;
 use crate::record;
+use crate::simd;
+use crate::simd::masked;
 
 pub use cases::{cases, cases_of_gradient};
 use engine::{Table, fits, read, write};
@@ -201,7 +201,7 @@ fn run(call: Call<'_>) {
             let (out, start) = (&mut tile[..x.len()], at * piece + k * TILE);
             let first = if channels == 1 { 0 } else { start % channels };
             simd::dispatch(Forward { form, params, table, x, out, first });
-            lanes::settle(out, values, bits);
+            masked::settle(out, values, bits);
         }
     });
 }

@@ -8,11 +8,11 @@
 use pulp::{Simd, WithSimd};
 
 use super::common::{self, Variant};
-use super::masked::lanes::{self, Source};
 use super::rational::engine::{PAD, Table, Term, fits, read, write};
 use super::rational::{Params, Rational, flops};
-use super::simd;
 use crate::device::{Call, Cost, Dispatch, Kernel, View};
+use crate::simd;
+use crate::simd::masked::{self, Source};
 
 /// The `rational_gradient` kernel.
 pub static RATIONAL_GRADIENT: Kernel = Kernel {
@@ -138,7 +138,7 @@ fn finite<S: Simd>(simd: S, v: S::f32s) -> S::f32s {
 /// g where there is a value, something not finite under ⊥; the first element is number `first`.
 fn marked(g: &[f32], bottom: &[u32], first: usize, out: &mut [f32]) {
     if first.is_multiple_of(32) {
-        return lanes::mark(Source { values: g, bits: &bottom[first / 32..] }, out);
+        return masked::mark(Source { values: g, bits: &bottom[first / 32..] }, out);
     }
     for (at, (out, g)) in out.iter_mut().zip(g).enumerate() {
         let place = first + at;

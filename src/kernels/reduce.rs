@@ -10,9 +10,9 @@ use std::sync::Mutex;
 use super::common;
 use super::map;
 use super::pointwise::{MAX_INPUTS, Pointwise, Registers, Space, TILE};
-use super::program::Program;
 use crate::device::{Body, Call, Cost, Dispatch, EXCHANGE, Kernel, View, groups};
 use crate::params;
+use crate::program::Program;
 
 pub use cases::cases;
 
@@ -154,8 +154,10 @@ fn run(mut call: Call<'_>) {
     let parts = if params.elements() < 16_384 { 1 } else { rows.len().min(4 * team.threads()) };
     let per_part = rows.len().div_ceil(parts.max(1)).max(1);
     team.parallel(rows.len().div_ceil(per_part), &|part| {
-        let mut state =
-            State { registers: Registers::default(), tile: vec![0.0; TILE], best: Vec::new(), place: Vec::new() };
+        let program = &reduction.value.program;
+        let mut memory = vec![0.0; Registers::<f32>::words(program)];
+        let registers = Registers::new(program, &mut memory);
+        let mut state = State { registers, tile: vec![0.0; TILE], best: Vec::new(), place: Vec::new() };
         for (at, row) in rows.iter().enumerate().skip(part * per_part).take(per_part) {
             let mut row = row.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             let first = (at % chunks) * params.chunk as usize;
@@ -168,14 +170,14 @@ fn run(mut call: Call<'_>) {
 }
 
 /// One row of results in the making. Sums are carried in f64.
-struct State {
-    registers: Registers,
+struct State<'a> {
+    registers: Registers<'a, f32>,
     tile: Vec<f32>,
     best: Vec<f64>,
     place: Vec<u32>,
 }
 
-impl State {
+impl State<'_> {
     fn reduce(
         &mut self,
         reduction: &Reduction,

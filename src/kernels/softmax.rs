@@ -5,10 +5,11 @@ use std::rc::Rc;
 
 use super::common::{self, Variant};
 use super::evidence::{Numbers, case, within, words};
+use super::oracle;
 use super::pointwise::TILE;
-use super::{oracle, vector};
 use crate::device::{Call, Case, Cost, Dispatch, EXCHANGE, Expected, Kernel, View, groups};
 use crate::params;
+use crate::simd::vector;
 
 /// The `softmax` kernel.
 pub static SOFTMAX: Kernel = Kernel {

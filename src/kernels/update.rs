@@ -1,27 +1,10 @@
-//! The CPU path of `optimise`: g = sum over parts of the partial gradients / weight sum, then one optimiser step per parameter, and the batch loss into the report.
-//!   AdamW: p *= decay;      m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2;  p -= scale m / (sqrt(v) root + eps)
-//!   Adam:  g += wd p, the rest as AdamW without decay
-//!   SGD:   g += wd p;       m = momentum m + g;   p -= lr m  (nesterov: lr (g + momentum m))
-#![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
-#![allow(
-    clippy::inline_always,
-    reason = "generic over the instruction set: must land inside the function that enables it"
-)]
+//! The CPU path of `optimise`: g = sum over parts of the partial gradients / weight sum, then the rule's program for each parameter, and the
+//! batch loss into the report.
+#![allow(unsafe_code, reason = "pieces are handed out by ranges that do not overlap")]
 
-use pulp::{Simd, WithSimd};
-
-use super::optimise::{Rule, Sizes, TAIL};
-use super::simd::{dispatch, fma, fnma, load, store};
+use super::optimise::{RATES, Rule, Sizes, TAIL};
 use crate::host::{Disjoint, Team};
-
-/// One step's row of the table at the head of `order`.
-#[derive(Clone, Copy)]
-struct Schedule {
-    lr: f32,
-    scale: f32,
-    root: f32,
-    decay: f32,
-}
+use crate::program::slices::{Memory, Registers, Source, WIDTH};
 
 /// Pieces are whole cache lines of `params`.
 const LINE: usize = 64;
@@ -30,7 +13,7 @@ const LINE: usize = 64;
 /// Behind the moments lie the sums of a group's steps before the last.
 pub(super) fn optimise(
     sizes: Sizes,
-    rule: Rule,
+    rule: &Rule,
     order: &[u32],
     partials: &[f32],
     [params, moments, report]: [&mut [f32]; 3],
@@ -42,8 +25,7 @@ pub(super) fn optimise(
     let cursor = control[3] as usize;
     control[0] = control[2];
     control[1] = ((cursor + 1) % steps) as u32;
-    let [lr, scale, root, decay] = std::array::from_fn(|i| f32::from_bits(order[4 * cursor + i]));
-    let schedule = Schedule { lr, scale, root, decay };
+    let rates: [[f32; WIDTH]; RATES] = std::array::from_fn(|i| [f32::from_bits(order[RATES * cursor + i]); WIDTH]);
     let sum = |word: usize| (0..parts).map(|part| partials[part * (total + TAIL) + word]).sum::<f32>();
     let (loss, weight) = (sum(total), sum(total + 1));
     report[cursor] = if weight == 0.0 { 0.0 } else { loss / weight };
@@ -70,7 +52,7 @@ pub(super) fn optimise(
         let range = (piece * share).min(total)..((piece + 1) * share).min(total);
         // SAFETY: one range per piece.
         let (params, m, v) = unsafe { (params.range(range.clone()), m.range(range.clone()), v.range(range.clone())) };
-        dispatch(Update { rule, schedule, mean, partials: &partials[range.start..], stride, parts, params, m, v });
+        Update { rule, rates: &rates, mean, partials: &partials[range.start..], stride, parts, params, m, v }.run();
     });
 }
 
@@ -92,9 +74,10 @@ fn keep(taken: &Taken<'_>, is_first: bool, kept: &mut [f32]) {
     }
 }
 
+/// One piece of the parameters and of what the rule keeps beside them.
 struct Update<'a> {
-    rule: Rule,
-    schedule: Schedule,
+    rule: &'a Rule,
+    rates: &'a [[f32; WIDTH]; RATES],
     mean: f32,
     partials: &'a [f32],
     stride: usize,
@@ -104,96 +87,36 @@ struct Update<'a> {
     v: &'a mut [f32],
 }
 
-impl WithSimd for Update<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let s = self.schedule;
-        match self.rule {
-            Rule::AdamW { beta1, beta2, eps } => self.run(
-                simd,
-                Moments { scale: s.scale, root: s.root, decay: s.decay, weight_decay: 0.0, beta1, beta2, eps },
-            ),
-            Rule::Adam { beta1, beta2, eps, weight_decay } => {
-                self.run(simd, Moments { scale: s.scale, root: s.root, decay: 1.0, weight_decay, beta1, beta2, eps });
-            }
-            Rule::Sgd { momentum, weight_decay, nesterov } => {
-                self.run(simd, Momentum { lr: s.lr, momentum, weight_decay, nesterov });
-            }
-        }
-    }
-}
-
 impl Update<'_> {
-    #[inline(always)]
-    fn run<S: Simd, R: Follow>(self, simd: S, rule: R) {
-        let len = self.params.len();
-        assert!(len.is_multiple_of(LINE) && self.m.len() == len && self.v.len() == len);
-        assert!(len == 0 || self.partials.len() >= (self.parts - 1) * self.stride + len);
-        let (p, m, v) = (self.params.as_mut_ptr(), self.m.as_mut_ptr(), self.v.as_mut_ptr());
-        let mean = simd.splat_f32s(self.mean);
-        for i in (0..len).step_by(S::F32_LANES) {
-            // SAFETY: i + lanes <= len by the assertions.
-            unsafe {
-                let mut g = load::<S>(self.partials.as_ptr().add(i));
-                for part in 1..self.parts {
-                    g = simd.add_f32s(g, load::<S>(self.partials.as_ptr().add(part * self.stride + i)));
+    fn run(self) {
+        let Self { rule, rates, mean, partials, stride, parts, params, m, v } = self;
+        let program = &rule.program;
+        let mut memory = Memory::take(Registers::<f32>::words(program));
+        let mut registers = Registers::new(program, memory.words());
+        let mut gradient = [0.0; WIDTH];
+        for start in (0..params.len()).step_by(WIDTH) {
+            let count = WIDTH.min(params.len() - start);
+            let range = start..start + count;
+            let gradient = &mut gradient[..count];
+            gradient.copy_from_slice(&partials[range.clone()]);
+            for part in 1..parts {
+                gradient.iter_mut().zip(&partials[part * stride + start..]).for_each(|(sum, g)| *sum += g);
+            }
+            gradient.iter_mut().for_each(|g| *g *= mean);
+            let state = [&mut params[range.clone()], &mut m[range.clone()], &mut v[range]];
+            let source = |at: usize| {
+                Source::Slice(match at {
+                    0 => &*gradient,
+                    1..=3 => &*state[at - 1],
+                    _ => &rates[at - 4],
+                })
+            };
+            program.evaluate(count, &mut registers, &source);
+            for (at, state) in state.into_iter().enumerate() {
+                if let Some(new) = program.computed(at, count, &registers) {
+                    state.copy_from_slice(new);
                 }
-                let state = [load::<S>(p.add(i)), load::<S>(m.add(i)), load::<S>(v.add(i))];
-                let [new_p, new_m, new_v] = rule.apply(simd, simd.mul_f32s(g, mean), state);
-                store::<S>(p.add(i), new_p);
-                store::<S>(m.add(i), new_m);
-                store::<S>(v.add(i), new_v);
             }
         }
-    }
-}
-
-/// The new [p, m, v] for the mean gradient g.
-trait Follow: Copy {
-    fn apply<S: Simd>(self, simd: S, g: S::f32s, state: [S::f32s; 3]) -> [S::f32s; 3];
-}
-
-#[derive(Clone, Copy)]
-struct Moments {
-    scale: f32,
-    root: f32,
-    decay: f32,
-    weight_decay: f32,
-    beta1: f32,
-    beta2: f32,
-    eps: f32,
-}
-
-impl Follow for Moments {
-    #[inline(always)]
-    fn apply<S: Simd>(self, simd: S, g: S::f32s, [p, m, v]: [S::f32s; 3]) -> [S::f32s; 3] {
-        let word = |x| simd.splat_f32s(x);
-        let g = fma(simd, word(self.weight_decay), p, g);
-        let m = fma(simd, word(self.beta1), m, simd.mul_f32s(word(1.0 - self.beta1), g));
-        let v = fma(simd, word(self.beta2), v, simd.mul_f32s(word(1.0 - self.beta2), simd.mul_f32s(g, g)));
-        let width = fma(simd, simd.sqrt_f32s(v), word(self.root), word(self.eps));
-        let shift = simd.div_f32s(simd.mul_f32s(word(self.scale), m), width);
-        [simd.sub_f32s(simd.mul_f32s(p, word(self.decay)), shift), m, v]
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Momentum {
-    lr: f32,
-    momentum: f32,
-    weight_decay: f32,
-    nesterov: bool,
-}
-
-impl Follow for Momentum {
-    #[inline(always)]
-    fn apply<S: Simd>(self, simd: S, g: S::f32s, [p, m, v]: [S::f32s; 3]) -> [S::f32s; 3] {
-        let momentum = simd.splat_f32s(self.momentum);
-        let g = fma(simd, simd.splat_f32s(self.weight_decay), p, g);
-        let m = fma(simd, momentum, m, g);
-        let shift = if self.nesterov { fma(simd, momentum, m, g) } else { m };
-        [fnma(simd, simd.splat_f32s(self.lr), shift, p), m, v]
     }
 }

@@ -1,31 +1,290 @@
-//! Losses: per row, weighted, summed. A row's loss is the mean over its outputs (regression, bce) or its cross-entropy;
-//! the step's loss is the sum over rows divided by the sum of their weights.
+//! Losses: per row, weighted, summed. A row's loss is the mean over its outputs of a pointwise loss (one formula of prediction p and
+//! target y in a file of its own, or a user's), its cross-entropy, or a loss of pairs; the step's loss is the sum over rows divided by the
+//! sum of their weights.
 
+pub mod cases;
 pub mod pairs;
 
+use std::sync::Arc;
+
 use crate::autograd::Var;
-pub use crate::kernels::mlp::{Loss, PairLoss};
+use crate::error::{Error, Result};
+use crate::json::{self, Json, Record};
+use crate::kernels::mlp::Objective;
+pub use crate::kernels::mlp::PairLoss;
 use crate::ops;
+use crate::program::constants::{Constant, Values, not_for};
+use crate::program::curve::ByHand;
+use crate::program::parse::{is_name, parse, unknown_name};
+use crate::program::{Curve, Expr, Program};
 use crate::tensor::Tensor;
+
+// To add one: a file with its formula, and its name here.
+crate::built_ins! { LOSS: BuiltIn; mse, mae, huber, bce }
+
+/// A built-in pointwise loss.
+#[derive(Debug)]
+pub struct BuiltIn {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is in one line.
+    pub doc: &'static str,
+    /// What it compares with.
+    pub target: Target,
+    /// What may be set.
+    pub constants: &'static [Constant],
+    /// The loss of one prediction p against its target y.
+    pub formula: fn(Expr, Expr, &Values) -> Expr,
+    /// The same in plain f64, written independently of `formula`: what cases compare with.
+    pub oracle: fn(f64, f64, &Values) -> f64,
+}
+
+/// What a loss compares predictions with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Numbers.
+    Numbers,
+    /// Classes: predictions are logits.
+    Classes,
+}
+
+/// Loss function.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Loss {
+    /// The mean over the outputs of a function of prediction and target.
+    Pointwise(Pointwise),
+    /// Cross-entropy of logits against a class index, with label smoothing; class weights come with the data.
+    CrossEntropy {
+        /// Share of the target spread evenly over the classes, in [0, 1).
+        smoothing: f32,
+    },
+    /// Of numerators and denominators against targets that are pairs too.
+    Pairs(PairLoss),
+}
+
+/// A function of a prediction p and its target y.
+#[derive(Clone, Debug)]
+pub struct Pointwise {
+    built_in: Option<&'static BuiltIn>,
+    constants: Values,
+    curve: Arc<Curve>,
+}
+
+impl PartialEq for Pointwise {
+    fn eq(&self, other: &Self) -> bool {
+        self.curve == other.curve && self.constants == other.constants
+    }
+}
+
+impl Pointwise {
+    fn of_built_in(built_in: &'static BuiltIn, constants: Values) -> Self {
+        let value = Program::build(2, |v| (built_in.formula)(v[0], v[1], &constants));
+        let curve = Arc::new(Curve::new(built_in.name, value, ByHand::NONE));
+        Self { built_in: Some(built_in), constants, curve }
+    }
+
+    fn of_program(text: String, program: Program) -> Result<Self> {
+        if program.results.len() != 1 {
+            return Err(Error::new(format!("loss: got {} results, expected one", program.results.len())));
+        }
+        if !program.clone().compacted().1.contains(&0) {
+            return Err(Error::new(format!("loss: \"{text}\" does not depend on the prediction p")));
+        }
+        program.check_f32().map_err(|error| error.within("loss"))?;
+        let curve = Arc::new(Curve::new(text, program, ByHand::NONE));
+        Ok(Self { built_in: None, constants: Values::new(&[]), curve })
+    }
+
+    /// A built-in's name, or the formula.
+    pub fn text(&self) -> &str {
+        &self.curve.text
+    }
+
+    /// What it compares with; a formula compares with numbers.
+    pub fn target(&self) -> Target {
+        self.built_in.map_or(Target::Numbers, |built_in| built_in.target)
+    }
+
+    /// Its mean over predictions and targets, in f64; 0 of none.
+    pub fn mean(&self, predictions: &[f32], targets: &[f32]) -> f64 {
+        let value = |(&p, &y): (&f32, &f32)| self.curve.value.at(&[f64::from(p), f64::from(y)])[0];
+        predictions.iter().zip(targets).map(value).sum::<f64>() / predictions.len().max(1) as f64
+    }
+}
+
+impl Loss {
+    /// (p - y)².
+    pub fn mse() -> Self {
+        Self::built_in(&mse::LOSS)
+    }
+
+    /// |p - y|.
+    pub fn mae() -> Self {
+        Self::built_in(&mae::LOSS)
+    }
+
+    /// (p - y)²/2 up to `delta`, then delta (|p - y| - delta/2) (Huber 1964).
+    pub fn huber(delta: f32) -> Result<Self> {
+        Self::built_in(&huber::LOSS).with("delta", delta)
+    }
+
+    /// Binary cross-entropy of logits.
+    pub fn bce() -> Self {
+        Self::built_in(&bce::LOSS)
+    }
+
+    /// A built-in pointwise loss with its defaults.
+    pub fn built_in(built_in: &'static BuiltIn) -> Self {
+        Self::Pointwise(Pointwise::of_built_in(built_in, Values::new(built_in.constants)))
+    }
+
+    /// A built-in loss by its name (also `cross-entropy`), or a formula of prediction p and target y such as `log(cosh(p - y))`. Errors name
+    /// the position in the formula.
+    ///
+    /// ```
+    /// use meromorph::loss::Loss;
+    ///
+    /// let smooth = Loss::parse("log(cosh(p - y))")?;
+    /// assert!(Loss::parse("abs(p - z)").is_err());
+    /// # let _ = smooth;
+    /// # Ok::<(), meromorph::Error>(())
+    /// ```
+    pub fn parse(text: &str) -> Result<Self> {
+        let text = text.trim();
+        if let Some(built_in) = ALL.iter().find(|built_in| built_in.name == text) {
+            return Ok(Self::built_in(built_in));
+        }
+        if text == "cross-entropy" {
+            return Ok(Self::CrossEntropy { smoothing: 0.0 });
+        }
+        if is_name(text) && text != "p" {
+            let names: Vec<&str> = ALL.iter().map(|built_in| built_in.name).chain(["cross-entropy"]).collect();
+            return Err(unknown_name("loss", text, &names, ", or a formula of p and y such as \"log(cosh(p - y))\""));
+        }
+        let program = parse(text, &["p", "y"], &[]).map_err(|error| error.within("loss"))?;
+        Ok(Self::Pointwise(Pointwise::of_program(text.to_owned(), program)?))
+    }
+
+    /// The loss of an expression over prediction and target: `Loss::of(|p, y| log(cosh(p - y)))`. It must depend on the prediction.
+    #[track_caller]
+    pub fn of(formula: impl FnOnce(Expr, Expr) -> Expr) -> Self {
+        let program = Program::build(2, |v| formula(v[0], v[1]));
+        let made = Pointwise::of_program(program.text(&["p", "y"]), program);
+        Self::Pointwise(made.unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    /// The same with a constant set. Errors name the constant and what it expects.
+    pub fn with(self, name: &str, value: f32) -> Result<Self> {
+        let constants = match &self {
+            Self::Pointwise(loss) => loss.built_in.map(|built_in| (built_in, loss.constants.clone())),
+            _ => None,
+        };
+        match constants {
+            Some((built_in, mut constants)) if constants.has(name) => {
+                constants.set(name, value)?;
+                Ok(Self::Pointwise(Pointwise::of_built_in(built_in, constants)))
+            }
+            _ => {
+                let has_it = |built_in: &&&BuiltIn| built_in.constants.iter().any(|constant| constant.name == name);
+                Err(not_for(name, "loss", ALL.iter().filter(has_it).map(|built_in| built_in.name)))
+            }
+        }
+    }
+
+    /// The loss's name, or its formula.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Pointwise(loss) => loss.text(),
+            Self::CrossEntropy { .. } => "cross-entropy",
+            Self::Pairs(_) => "pairs",
+        }
+    }
+
+    /// Whether it is the built-in loss of this name.
+    pub fn is(&self, name: &str) -> bool {
+        matches!(self, Self::Pointwise(loss) if loss.built_in.is_some_and(|built_in| built_in.name == name))
+    }
+
+    /// What it compares with.
+    pub fn target(&self) -> Target {
+        match self {
+            Self::Pointwise(loss) => loss.target(),
+            Self::CrossEntropy { .. } => Target::Classes,
+            Self::Pairs(_) => Target::Numbers,
+        }
+    }
+
+    /// The loss as the fused step takes it.
+    pub fn objective(&self) -> Objective {
+        match self {
+            Self::Pointwise(loss) => Objective::Pointwise(loss.curve.clone()),
+            Self::CrossEntropy { smoothing } => Objective::CrossEntropy { smoothing: *smoothing },
+            Self::Pairs(loss) => Objective::Pairs(*loss),
+        }
+    }
+}
+
+/// A pointwise loss is its name, an object of its name and its constants, or its formula.
+impl Record for Loss {
+    fn blank() -> Self {
+        Self::mse()
+    }
+
+    fn to_json(&self) -> Json {
+        let around = |name: &str, inner: Json| Json::Fields(vec![(name.to_owned(), inner)]);
+        match self {
+            Self::Pointwise(loss) if loss.built_in.is_some_and(|built_in| !built_in.constants.is_empty()) => {
+                around(loss.text(), loss.constants.to_json())
+            }
+            Self::Pointwise(loss) => Json::Text(loss.text().to_owned()),
+            Self::CrossEntropy { smoothing } => {
+                around("cross_entropy", json::write_fields(&[("smoothing", smoothing)]))
+            }
+            Self::Pairs(loss) => around("pairs", loss.to_json()),
+        }
+    }
+
+    fn read(&mut self, json: &Json) -> Result<()> {
+        let (text, inner) = json::variant(json, "Loss")?;
+        let within = |error: Error| error.within(text);
+        *self = match (text, inner) {
+            ("cross_entropy", Some(inner)) => {
+                let mut smoothing = 0.0_f32;
+                json::read_fields(inner, &mut [("smoothing", &mut smoothing, false)]).map_err(within)?;
+                Self::CrossEntropy { smoothing }
+            }
+            ("pairs", Some(inner)) => Self::Pairs(PairLoss::from_json(inner).map_err(within)?),
+            (name, Some(inner)) => {
+                let built_in = ALL.iter().find(|built_in| built_in.name == name);
+                let built_in = built_in.ok_or_else(|| json.unlike("a loss"))?;
+                let mut constants = Values::new(built_in.constants);
+                constants.read(inner).map_err(within)?;
+                Self::Pointwise(Pointwise::of_built_in(built_in, constants))
+            }
+            (text, None) => Self::parse(text)?,
+        };
+        Ok(())
+    }
+}
 
 /// The weighted sum of row losses and the sum of weights, both of shape [1].
 ///
 /// `z` is [rows, outputs]; `y` is [rows, outputs], or [rows, 1] class indices for cross-entropy; `rows` is [rows, 1],
 /// the weight of each row; `classes` is [outputs], the weight of each class; `tau` is the threshold of this step, which
 /// only pairs ask for.
-pub fn sums(loss: Loss, z: &Var, y: &Var, rows: &Var, classes: &Var, tau: &dyn Fn([f32; 2]) -> Var) -> (Var, Var) {
-    match loss {
-        Loss::CrossEntropy { smoothing } => return cross_entropy(smoothing, z, y, rows, classes),
+pub fn sums(loss: &Loss, z: &Var, y: &Var, rows: &Var, classes: &Var, tau: &dyn Fn([f32; 2]) -> Var) -> (Var, Var) {
+    let pointwise = match loss {
+        Loss::CrossEntropy { smoothing } => return cross_entropy(*smoothing, z, y, rows, classes),
         Loss::Pairs(loss) => {
             let ((p, q), (yn, yd)) = (pairs::halves(z), pairs::halves(y));
             let wanted = pairs::Pairs { p: &p, q: &q, yn: &yn, yd: &yd, rows };
             let weight = total(rows);
-            return (ops::mul(&pairs::total(&loss, &wanted, &tau(loss.tau)), &weight), weight);
+            return (ops::mul(&pairs::total(loss, &wanted, &tau(loss.tau)), &weight), weight);
         }
-        _ => {}
-    }
+        Loss::Pointwise(loss) => loss,
+    };
     let share = 1.0 / z.shape().sizes()[1] as f32;
-    let each = ops::fused(&[z, y, rows], |v| v[2] * share * expr::of(loss, v[0], v[1]));
+    let each = ops::fused(&[z, y, rows], |v| v[2] * share * pointwise.curve.value.emit(&v[..2]));
     (total(&each), total(rows))
 }
 
@@ -46,23 +305,4 @@ fn cross_entropy(smoothing: f32, z: &Var, y: &Var, rows: &Var, classes: &Var) ->
 
 fn total(x: &Var) -> Var {
     ops::reshape(&ops::sum(x, 0..x.shape().rank()), [1])
-}
-
-mod expr {
-    use super::Loss;
-    use crate::kernels::program::E;
-    use crate::kernels::scalar::expr::{abs, le, log1p, max, select, square};
-
-    pub(super) fn of(loss: Loss, z: E, y: E) -> E {
-        match loss {
-            Loss::Mse => square(z - y),
-            Loss::Mae => abs(z - y),
-            Loss::Huber { delta } => {
-                let far = abs(z - y);
-                select(le(far, delta), 0.5 * far * far, delta * (far - 0.5 * delta))
-            }
-            Loss::Bce => max(z, 0.0) - z * y + log1p(crate::kernels::scalar::expr::exp(-abs(z))),
-            Loss::CrossEntropy { .. } | Loss::Pairs(_) => unreachable!("it is not pointwise"),
-        }
-    }
 }

@@ -2,9 +2,9 @@
 
 use crate::autograd::Var;
 use crate::kernels::mlp::PairLoss;
-use crate::kernels::program::E;
-use crate::kernels::scalar::expr::{abs, clamp, eq, ge, le, max, ne, relu, select, sigmoid, sqrt, square};
 use crate::ops;
+use crate::program::Expr;
+use crate::program::expr::{abs, clamp, eq, ge, le, max, ne, relu, select, sigmoid, sqrt, square};
 use crate::tensor::Tensor;
 
 /// Predicted and wanted pairs, and the weight of each row, [rows, 1].
@@ -101,7 +101,7 @@ pub fn sign(pairs: &Pairs<'_>, gamma: f32, within: f32) -> Var {
 /// Means of max(|Q| - `tau_bottom`, 0)² over ⊥ targets and of max(`tau_finite` - |Q|, 0)² over finite ones.
 pub fn separation(pairs: &Pairs<'_>, tau_bottom: f32, tau_finite: f32) -> [Var; 2] {
     let [q, yd, rows] = [pairs.q, pairs.yd, pairs.rows];
-    let over = |is_counted: fn(E) -> E, term: &dyn Fn(E) -> E| {
+    let over = |is_counted: fn(Expr) -> Expr, term: &dyn Fn(Expr) -> Expr| {
         let sum = total_of(&ops::fused(&[q, yd, rows], |v| v[2] * is_counted(v[1]) * term(v[0])));
         let count = total_of(&ops::fused(&[yd, rows], |v| v[1] * is_counted(v[0])));
         ops::fused(&[&sum, &count], |v| v[0] / max(v[1], 1.0))
@@ -119,7 +119,7 @@ pub fn missing_coverage(pairs: &Pairs<'_>, tau: &Var, temperature: f32, target: 
 }
 
 /// The mean of a pointwise term over the pairs of rows that count.
-fn mean(pairs: &Pairs<'_>, inputs: &[&Var], term: impl FnOnce(&[E]) -> E) -> Var {
+fn mean(pairs: &Pairs<'_>, inputs: &[&Var], term: impl FnOnce(&[Expr]) -> Expr) -> Var {
     let each = ops::fused(inputs, term);
     let each = ops::broadcast_to(&each, pairs.p.shape());
     let sum = total_of(&ops::mul(&each, pairs.rows));

@@ -1,10 +1,11 @@
 //! The forward pass in ops: what the recorded step and recorded prediction run.
 
+use super::activation::Activation;
 use super::head::{Basis, Form, Gauge, Head};
-use super::spec::{Activation, Layer, RationalLayer, Spec};
+use super::spec::{Layer, RationalLayer, Spec};
 use crate::autograd::Var;
-use crate::kernels::scalar::expr::{cos, eq, gt, le, select, sin, softplus, sqrt};
 use crate::ops;
+use crate::program::expr::{cos, eq, gt, le, select, sin, softplus, sqrt};
 use crate::scm::policy::{Policy, Registry};
 use crate::scm::{self, Masked, Moments};
 use crate::tensor::Tensor;
@@ -134,7 +135,7 @@ impl<'a> Pass<'a> {
                 let product = ops::product(&x, &self.next(), false, true);
                 if *bias { ops::add(&product, &self.next()) } else { product }
             }
-            Layer::Activation { function } => activate(*function, &x),
+            Layer::Activation { function } => activate(function, &x),
             Layer::LayerNorm { epsilon } => {
                 self.mask = self.rows();
                 let normal = ops::layer_norm(&x, *epsilon);
@@ -299,16 +300,6 @@ fn in_gauge(gauge: Gauge, p: Var, q: Var) -> (Var, Var) {
     (ops::div(&p, &size), ops::div(&q, &size))
 }
 
-fn activate(function: Activation, x: &Var) -> Var {
-    match function {
-        Activation::Identity => x.clone(),
-        Activation::Relu => ops::relu(x),
-        Activation::LeakyRelu => ops::leaky_relu(x),
-        Activation::Elu => ops::elu(x),
-        Activation::Gelu => ops::gelu(x),
-        Activation::Sigmoid => ops::sigmoid(x),
-        Activation::Silu => ops::silu(x),
-        Activation::Softplus => ops::softplus(x),
-        Activation::Tanh => ops::tanh(x),
-    }
+fn activate(function: &Activation, x: &Var) -> Var {
+    ops::fused(&[x], |v| function.curve().value.emit(v))
 }

@@ -136,7 +136,7 @@ impl Mlp {
             layer
         };
         let layers = widths.iter().zip(pairs.chunks(2)).map(linear).collect();
-        let mlp = Self::new(activation, layers, layout.total)?;
+        let mlp = Self::new(activation.curve().clone(), layers, layout.total)?;
         let Some(head) = spec.head() else { return Some(mlp) };
         if head.form == Form::Value {
             return None;

@@ -1,5 +1,6 @@
 //! A model as data: its `Spec`, the layout of its parameters, their first values, and its forward pass in ops.
 
+pub mod activation;
 mod forward;
 mod head;
 mod init;
@@ -7,8 +8,9 @@ mod layout;
 mod spec;
 
 pub use crate::scm::policy::{Policy, Registry};
+pub use activation::Activation;
 pub use forward::{Mode, Seen, bottoms, forward, learn};
 pub use head::{Basis, Decoding, Denominators, Form, Gauge, Head, Threshold};
 pub use init::{Init, initialise};
 pub use layout::{Layout, Parameter};
-pub use spec::{Activation, Layer, RationalLayer, Spec};
+pub use spec::{Layer, RationalLayer, Spec};

@@ -1,10 +1,10 @@
 //! What a model is made of. A spec is data: it is printed, compared and kept in the model file.
 
+use super::activation::Activation;
 use super::head::{Basis, Head};
 use super::init::Init;
 use crate::error::{Error, Result};
 use crate::host::number;
-pub use crate::kernels::mlp::Activation;
 use crate::kernels::rational::{MAX_DEGREE, Rational};
 use crate::record;
 use crate::scm::policy::Policy;
@@ -173,7 +173,7 @@ impl Spec {
         let linear = |outputs| Layer::Linear { outputs, bias: true, init: Init::Linear };
         let mut layers = Vec::new();
         for &width in hidden {
-            layers.extend([linear(width), Layer::Activation { function }]);
+            layers.extend([linear(width), Layer::Activation { function: function.clone() }]);
         }
         layers.push(linear(outputs));
         Self { inputs, layers }
@@ -230,13 +230,13 @@ impl Spec {
         for (at, layer) in layers.iter().enumerate() {
             match (at % 2, layer) {
                 (0, Layer::Linear { outputs, bias: true, .. }) => widths.push(*outputs),
-                (1, Layer::Activation { function: f }) if function.is_none_or(|known| known == *f) => {
-                    function = Some(*f);
+                (1, Layer::Activation { function: f }) if function.as_ref().is_none_or(|known| known == f) => {
+                    function = Some(f.clone());
                 }
                 _ => return None,
             }
         }
-        (layers.len() % 2 == 1).then_some((widths, function.unwrap_or(Activation::Identity)))
+        (layers.len() % 2 == 1).then_some((widths, function.unwrap_or_else(Activation::identity)))
     }
 }
 

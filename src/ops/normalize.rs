@@ -104,7 +104,7 @@ impl Op for LayerNorm {
         let wide = |v: &Var| broadcast_to(v, x.shape());
         let epsilon = self.epsilon;
         let dx = fused(&[&wide(&variance), dy, &wide(&first), y, &wide(&second)], |v| {
-            crate::kernels::scalar::expr::rsqrt(v[0] + epsilon) * (v[1] - v[2] - v[3] * v[4])
+            crate::program::expr::rsqrt(v[0] + epsilon) * (v[1] - v[2] - v[3] * v[4])
         });
         Ok(vec![Some(dx)])
     }

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use super::{broadcast_to, sum_to};
 use crate::autograd::{Backward, Op, Var, apply};
 use crate::error::Result;
-use crate::kernels::program::{E, Program};
-use crate::kernels::scalar;
+use crate::program::op;
+use crate::program::{Expr, Program};
 use crate::tensor::{Shape, Tensor};
 
 /// A program of rows as an op.
@@ -50,7 +50,7 @@ fn run(program: Program, inputs: &[&Var]) -> Var {
 
 /// An expression over tensors as one kernel: `fused(&[x, y], |v| v[0] * v[1] + 1.0)`.
 #[track_caller]
-pub fn fused(inputs: &[&Var], body: impl FnOnce(&[E]) -> E) -> Var {
+pub fn fused(inputs: &[&Var], body: impl FnOnce(&[Expr]) -> Expr) -> Var {
     run(Program::build(inputs.len(), body), inputs)
 }
 
@@ -59,7 +59,7 @@ macro_rules! pointwise {
         #[doc = $doc]
         #[track_caller]
         pub fn $name($($arg: &Var),+) -> Var {
-            run(Program::row(&scalar::$row), &[$($arg),+])
+            run(Program::op(&op::$row), &[$($arg),+])
         }
     )+};
 }
@@ -102,6 +102,8 @@ pointwise! {
     sin(x) SIN "Sine, radians.";
     cos(x) COS "Cosine, radians.";
     tan(x) TAN "Tangent, radians.";
+    asin(x) ASIN "Arc sine, radians.";
+    acos(x) ACOS "Arc cosine, radians.";
     atan(x) ATAN "Arc tangent, radians.";
     atan2(a, b) ATAN2 "The angle of the point (b, a), radians, broadcast.";
     hypot(a, b) HYPOT "√(a² + b²), broadcast.";
@@ -109,11 +111,13 @@ pointwise! {
     cosh(x) COSH "Hyperbolic cosine.";
     tanh(x) TANH "Hyperbolic tangent.";
     erf(x) ERF "Error function.";
+    erfc(x) ERFC "1 - erf(x), exact in the tail.";
+    sinc(x) SINC "sin(x) / x, 1 at 0.";
+    gamma(x) GAMMA "Γ(x).";
+    lgamma(x) LGAMMA "ln |Γ(x)|.";
+    j0(x) J0 "Bessel function of the first kind, order 0.";
+    j1(x) J1 "Bessel function of the first kind, order 1.";
     sigmoid(x) SIGMOID "1 / (1 + e^-x).";
     softplus(x) SOFTPLUS "ln(1 + e^x).";
     relu(x) RELU "max(x, 0).";
-    leaky_relu(x) LEAKY_RELU "x above 0, 0.01 x below.";
-    elu(x) ELU "x above 0, e^x - 1 below.";
-    silu(x) SILU "x · sigmoid(x).";
-    gelu(x) GELU "Gaussian error linear unit, tanh form.";
 }

@@ -6,7 +6,7 @@ use super::sum_to;
 use crate::autograd::{Backward, Op, Var, apply};
 use crate::error::Result;
 use crate::kernels::pointwise::natural;
-use crate::kernels::program::Program;
+use crate::program::Program;
 use crate::tensor::{Shape, Tensor};
 
 struct Reshape(Shape);

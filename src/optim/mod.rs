@@ -1,99 +1,161 @@
-//! Optimisers and learning-rate schedules. The update itself is the `optimise` kernel; here are its numbers:
-//! what the host works out in f64 and uploads as a table, one row per step.
+//! Optimisers and learning-rate schedules. An optimiser is one formula in a file of its own: the new parameter and what is kept beside it
+//! from gradient, parameter and the step's rates, which the host works out in f64 and uploads as a table, one row per step.
 
+pub mod cases;
 mod schedule;
 
-use crate::host;
-use crate::kernels::optimise::Rule;
-use crate::record;
+use crate::error::Result;
+use crate::json::{self, Json, Record};
+use crate::kernels::optimise::{RATES, Rule};
+use crate::program::constants::{Constant, Values, not_for};
+use crate::program::parse::unknown_name;
+use crate::program::{Expr, Program};
 
 pub use schedule::{Schedule, Shape};
 
+// To add one: a file with its formula, and its name here.
+crate::built_ins! { OPTIMIZER: Method; adamw, adam, sgd }
+
 /// How parameters follow gradients.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Optimizer {
-    /// p -= lr · (g, or the running sum of g with momentum).
-    Sgd {
-        /// Share of the last direction kept, in [0, 1).
-        momentum: f32,
-        /// Looks ahead along the momentum (Nesterov 1983).
-        nesterov: bool,
-        /// Added to the gradient, times p.
-        weight_decay: f32,
-    },
-    /// Adam (Kingma and Ba 2015); weight decay is added to the gradient.
-    Adam {
-        /// Decay of the first moment.
-        beta1: f32,
-        /// Decay of the second moment.
-        beta2: f32,
-        /// Added to the root of the second moment.
-        epsilon: f32,
-        /// Added to the gradient, times p.
-        weight_decay: f32,
-    },
-    /// Adam with weight decay taken off the parameters (Loshchilov and Hutter 2019).
-    AdamW {
-        /// Decay of the first moment.
-        beta1: f32,
-        /// Decay of the second moment.
-        beta2: f32,
-        /// Added to the root of the second moment.
-        epsilon: f32,
-        /// Taken off the parameters, times the learning rate.
-        weight_decay: f32,
-    },
+pub struct Method {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is in one line.
+    pub doc: &'static str,
+    /// What may be set. Every method has a `weight_decay`.
+    pub constants: &'static [Constant],
+    /// The rates of step `step`, counted from 1, at a learning rate.
+    pub rates: fn(&Values, f64, u64) -> [f64; RATES],
+    /// The new [p, m, v].
+    pub update: fn(&State<Expr>, &Values) -> [Expr; 3],
+    /// The same in plain f64: what cases compare with.
+    pub oracle: fn(&State<f64>, &Values) -> [f64; 3],
 }
 
-record! {
-    enum Optimizer {
-        Sgd { momentum, nesterov, weight_decay }, Adam { beta1, beta2, epsilon, weight_decay },
-        AdamW { beta1, beta2, epsilon, weight_decay },
+/// What an update sees of one parameter.
+#[derive(Clone, Copy)]
+pub struct State<T> {
+    /// The gradient of the batch's mean loss.
+    pub g: T,
+    /// The parameter.
+    pub p: T,
+    /// The first number kept beside it, 0 at first.
+    pub m: T,
+    /// The second number kept beside it, 0 at first.
+    pub v: T,
+    /// The rates of the step.
+    pub rates: [T; RATES],
+}
+
+/// An optimiser and its constants.
+#[derive(Clone)]
+pub struct Optimizer {
+    method: &'static Method,
+    constants: Values,
+}
+
+impl PartialEq for Optimizer {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.method, other.method) && self.constants == other.constants
+    }
+}
+
+impl std::fmt::Debug for Optimizer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {:?}", self.method.name, self.constants)
     }
 }
 
 impl Optimizer {
-    /// AdamW with the usual moments.
+    /// AdamW with the usual moments and this weight decay.
     pub fn adamw(weight_decay: f32) -> Self {
-        Self::AdamW { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay }
+        Self::new(&adamw::OPTIMIZER).with_weight_decay(weight_decay)
     }
 
-    /// The same with another weight decay.
-    pub fn with_weight_decay(mut self, decay: f32) -> Self {
-        match &mut self {
-            Self::Sgd { weight_decay, .. } | Self::Adam { weight_decay, .. } | Self::AdamW { weight_decay, .. } => {
-                *weight_decay = decay;
-            }
+    /// Adam with the usual moments and this weight decay.
+    pub fn adam(weight_decay: f32) -> Self {
+        Self::new(&adam::OPTIMIZER).with_weight_decay(weight_decay)
+    }
+
+    /// Gradient descent with this momentum.
+    pub fn sgd(momentum: f32) -> Result<Self> {
+        Self::new(&sgd::OPTIMIZER).with("momentum", momentum)
+    }
+
+    /// A method with its defaults.
+    pub fn new(method: &'static Method) -> Self {
+        Self { method, constants: Values::new(method.constants) }
+    }
+
+    /// A method by its name, with its defaults.
+    pub fn parse(name: &str) -> Result<Self> {
+        let names: Vec<&str> = ALL.iter().map(|method| method.name).collect();
+        match ALL.iter().find(|method| method.name == name) {
+            Some(method) => Ok(Self::new(method)),
+            None => Err(unknown_name("optimizer", name, &names, "")),
         }
-        self
     }
 
-    /// The kernel's rule.
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.method.name
+    }
+
+    /// The value of a constant, if the method has it.
+    pub fn constant(&self, name: &str) -> Option<f64> {
+        self.constants.has(name).then(|| self.constants.get(name))
+    }
+
+    /// The same with a constant set. Errors name the constant and what it expects.
+    pub fn with(mut self, name: &str, value: f32) -> Result<Self> {
+        if !self.constants.has(name) {
+            let has_it = |method: &&&Method| method.constants.iter().any(|constant| constant.name == name);
+            return Err(not_for(name, "optimizer", ALL.iter().filter(has_it).map(|method| method.name)));
+        }
+        self.constants.set(name, value)?;
+        Ok(self)
+    }
+
+    /// The same with another weight decay, which must be finite and at least 0.
+    #[track_caller]
+    pub fn with_weight_decay(self, decay: f32) -> Self {
+        self.with("weight_decay", decay).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Its update as the kernel takes it.
     pub fn rule(&self) -> Rule {
-        match *self {
-            Self::Sgd { momentum, nesterov, weight_decay } => Rule::Sgd { momentum, weight_decay, nesterov },
-            Self::Adam { beta1, beta2, epsilon, weight_decay } => {
-                Rule::Adam { beta1, beta2, eps: epsilon, weight_decay }
-            }
-            Self::AdamW { beta1, beta2, epsilon, .. } => Rule::AdamW { beta1, beta2, eps: epsilon },
-        }
+        let program = Program::with_results(Rule::INPUTS, |v| {
+            let state = State { g: v[0], p: v[1], m: v[2], v: v[3], rates: [v[4], v[5], v[6], v[7]] };
+            (self.method.update)(&state, &self.constants).to_vec()
+        });
+        Rule { program }
     }
 
-    /// The table row of step `step` (1-based): learning rate, lr / (1 - beta1^t), 1 / √(1 - beta2^t), decay factor.
-    /// Worked out in f64: near t = 1 the differences from 1 are too small for f32.
-    pub fn row(&self, lr: f64, step: u64) -> [f32; 4] {
-        let correct = |beta: f32| 1.0 - host::pow(f64::from(beta), step as f64);
-        match *self {
-            Self::Sgd { .. } => [lr as f32, lr as f32, 1.0, 1.0],
-            Self::Adam { beta1, beta2, .. } => {
-                [lr as f32, (lr / correct(beta1)) as f32, (1.0 / correct(beta2).sqrt()) as f32, 1.0]
-            }
-            Self::AdamW { beta1, beta2, weight_decay, .. } => [
-                lr as f32,
-                (lr / correct(beta1)) as f32,
-                (1.0 / correct(beta2).sqrt()) as f32,
-                (1.0 - lr * f64::from(weight_decay)) as f32,
-            ],
+    /// The table row of step `step`, counted from 1, at a learning rate.
+    pub fn row(&self, lr: f64, step: u64) -> [f32; RATES] {
+        (self.method.rates)(&self.constants, lr, step).map(|rate| rate as f32)
+    }
+}
+
+/// The name and its constants. Older files write `adam_w`.
+impl Record for Optimizer {
+    fn blank() -> Self {
+        Self::adamw(0.0)
+    }
+
+    fn to_json(&self) -> Json {
+        Json::Fields(vec![(self.method.name.to_owned(), self.constants.to_json())])
+    }
+
+    fn read(&mut self, json: &Json) -> Result<()> {
+        let (name, inner) = json::variant(json, "Optimizer")?;
+        let plain = name.replace('_', "");
+        let method = ALL.iter().find(|method| method.name.replace('_', "") == plain);
+        let method = method.ok_or_else(|| json.unlike("an optimiser"))?;
+        *self = Self::new(method);
+        match inner {
+            Some(inner) => self.constants.read(inner).map_err(|error| error.within(name)),
+            None => Ok(()),
         }
     }
 }

@@ -10,8 +10,8 @@ use crate::autograd::{Backward, Op, Var, apply};
 use crate::error::Result;
 use crate::kernels::masked::Planes;
 use crate::kernels::rational::Rational;
-use crate::kernels::scalar::expr;
 use crate::ops;
+use crate::program::expr;
 use crate::tensor::Tensor;
 
 /// P(x) / Q(x) with coefficients w: [p_0, …, q_0, …] by channels, 1 or as many as x's last axis; ⊥ where x is, where |Q| is not above the
@@ -116,7 +116,7 @@ impl Op for Governed {
     }
 
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
-        let kept = |g: &dyn Fn(crate::kernels::program::E) -> crate::kernels::program::E| {
+        let kept = |g: &dyn Fn(crate::program::Expr) -> crate::program::Expr| {
             ops::fused(&[step.gradient, &self.bottoms], |v| expr::select(v[1], 0.0, g(v[0])))
         };
         Ok(vec![Some(match self.policy {

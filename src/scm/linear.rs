@@ -4,8 +4,8 @@
 use super::pointwise::overflow_where;
 use super::{Marks, Masked, fused};
 use crate::autograd::Var;
-use crate::kernels::scalar::expr;
 use crate::ops;
+use crate::program::expr;
 use crate::tensor::{DType, Tensor};
 
 /// `value` where no ⊥ went into it, else ⊥; ⊥ too where the value is no float.

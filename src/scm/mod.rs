@@ -32,9 +32,9 @@ use crate::device::View;
 use crate::error::{Error, Result};
 use crate::kernels::cast::{self, Form};
 use crate::kernels::masked::{Planes, plane_words};
-use crate::kernels::program::E;
 use crate::kernels::reduce::Join;
-use crate::kernels::scalar::expr;
+use crate::program::Expr;
+use crate::program::expr;
 use crate::tensor::{DType, Shape, Tensor};
 use crate::{Device, ops};
 
@@ -216,7 +216,7 @@ impl Marks {
     }
 
     /// The values where `is_fine` says so of the number of ⊥, else ⊥: by a fault where one of them is. Values that are no floats are faults.
-    fn judge(&self, values: &Masked, is_fine: impl Fn(E) -> E) -> Masked {
+    fn judge(&self, values: &Masked, is_fine: impl Fn(Expr) -> Expr) -> Masked {
         let Some(faults) = &self.faults else {
             return fused(&[values, &Masked::from(&self.bottoms)], |v| only_where(v[0], is_fine(v[1])));
         };

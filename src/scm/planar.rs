@@ -7,8 +7,8 @@ use std::ops::{Add, Mul, Neg, Sub};
 use super::pointwise::both;
 use super::{Masked, fused};
 use crate::autograd::Var;
-use crate::kernels::program::E;
-use crate::kernels::scalar::expr::{
+use crate::program::Expr;
+use crate::program::expr::{
     abs, and, atan2, clamp, cos, cosh, eq, exp, ge, gt, hypot, ln, log1p, lt, max, min, select, sin, sinh, sqrt, tan,
 };
 
@@ -141,16 +141,16 @@ impl Planar {
 fn made(operands: &[&Planar], body: impl Fn(&[Z]) -> Z) -> Planar {
     let parts: Vec<Masked> = operands.iter().flat_map(|z| [z.re.clone(), Masked::from(&z.im)]).collect();
     let inputs: Vec<&Masked> = parts.iter().collect();
-    let of = |v: &[E]| body(&v.chunks(2).map(|z| Z { re: z[0], im: z[1] }).collect::<Vec<_>>());
-    let part = |choose: fn(Z) -> E| fused(&inputs, |v| choose(of(v)));
+    let of = |v: &[Expr]| body(&v.chunks(2).map(|z| Z { re: z[0], im: z[1] }).collect::<Vec<_>>());
+    let part = |choose: fn(Z) -> Expr| fused(&inputs, |v| choose(of(v)));
     Planar { re: part(|z| both(z.re, z.im)), im: part(|z| both(z.im, z.re)).value().clone() }
 }
 
 /// A complex number inside a program.
 #[derive(Clone, Copy)]
 struct Z {
-    re: E,
-    im: E,
+    re: Expr,
+    im: Expr,
 }
 
 impl Z {
@@ -158,16 +158,16 @@ impl Z {
         Self { re: value.into(), im: 0.0.into() }
     }
 
-    fn scaled(self, by: impl Into<E>) -> Self {
+    fn scaled(self, by: impl Into<Expr>) -> Self {
         let by = by.into();
         Self { re: self.re * by, im: self.im * by }
     }
 
-    fn largest(self) -> E {
+    fn largest(self) -> Expr {
         max(abs(self.re), abs(self.im))
     }
 
-    fn smallest(self) -> E {
+    fn smallest(self) -> Expr {
         min(abs(self.re), abs(self.im))
     }
 
@@ -185,7 +185,7 @@ impl Z {
     }
 
     /// Where the imaginary part is 0 of either sign, on its positive side.
-    fn angle(self) -> E {
+    fn angle(self) -> Expr {
         let is_line = eq(self.im, 0.0);
         select(
             is_line,
@@ -272,10 +272,10 @@ impl Z {
 }
 
 /// x ↦ x cosh y and x ↦ x sinh y, where only a product that is no float overflows: beyond 60 both are ½ e^|y| to the last bit.
-fn hyperbolic(y: E) -> (impl Fn(E) -> E, impl Fn(E) -> E) {
+fn hyperbolic(y: Expr) -> (impl Fn(Expr) -> Expr, impl Fn(Expr) -> Expr) {
     let held = clamp(y, -60.0, 60.0);
     let rest = exp(abs(y) - abs(held));
-    (move |x: E| x * cosh(held) * rest, move |x: E| x * sinh(held) * rest)
+    (move |x: Expr| x * cosh(held) * rest, move |x: Expr| x * sinh(held) * rest)
 }
 
 impl Add for Z {

@@ -1,15 +1,15 @@
 //! Masked ops by name: one row each, broadcast. Each is ⊥ where an argument is ⊥ or not finite, and where the value is no float.
 
 use super::{Masked, fused};
-use crate::kernels::program::E;
-use crate::kernels::scalar;
+use crate::program::Expr;
+use crate::program::op;
 
 macro_rules! pointwise {
     ($($name:ident($($arg:ident),+) $row:ident $doc:literal;)+) => {$(
         #[doc = $doc]
         #[track_caller]
         pub fn $name($($arg: &Masked),+) -> Masked {
-            fused(&[$($arg),+], |values| E::row(&scalar::$row, values))
+            fused(&[$($arg),+], |values| Expr::op(&op::$row, values))
         }
     )+};
 }
@@ -47,16 +47,16 @@ pointwise! {
 }
 
 /// ⊥ by a fault where `count` is at least 1, 0 where it is 0.
-pub(super) fn overflow_where(count: E) -> E {
+pub(super) fn overflow_where(count: Expr) -> Expr {
     count * 3.0e38 * 3.0e38
 }
 
 /// `x` where `is_fine` is not 0, else ⊥.
-pub(super) fn only_where(x: E, is_fine: E) -> E {
+pub(super) fn only_where(x: Expr, is_fine: Expr) -> Expr {
     x + 0.0 / is_fine
 }
 
 /// `x`, and ⊥ where `beside` is.
-pub(super) fn both(x: E, beside: E) -> E {
-    scalar::expr::select(1.0, x, beside)
+pub(super) fn both(x: Expr, beside: Expr) -> Expr {
+    crate::program::expr::select(1.0, x, beside)
 }

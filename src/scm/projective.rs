@@ -5,9 +5,9 @@
 use super::{Masked, fused};
 use crate::autograd::Var;
 use crate::kernels::mlp::Gauge;
-use crate::kernels::program::E;
-use crate::kernels::scalar::expr::{abs, gt, le, max, select, sqrt, square};
 use crate::ops;
+use crate::program::Expr;
+use crate::program::expr::{abs, gt, le, max, select, sqrt, square};
 
 /// Numerators and denominators of one shape.
 #[derive(Clone)]
@@ -95,12 +95,12 @@ impl Pair {
         Self { p: ops::square(&self.q), q: ops::mul(&self.p, &self.q) }
     }
 
-    fn made(&self, other: &Self, p: impl FnOnce([E; 4]) -> E, q: impl FnOnce([E; 4]) -> E) -> Self {
+    fn made(&self, other: &Self, p: impl FnOnce([Expr; 4]) -> Expr, q: impl FnOnce([Expr; 4]) -> Expr) -> Self {
         Self { p: self.joined(other, p), q: self.joined(other, q) }
     }
 
     /// A formula of P₁, Q₁, P₂, Q₂.
-    fn joined(&self, other: &Self, formula: impl FnOnce([E; 4]) -> E) -> Var {
+    fn joined(&self, other: &Self, formula: impl FnOnce([Expr; 4]) -> Expr) -> Var {
         ops::fused(&[&self.p, &self.q, &other.p, &other.q], |v| formula([v[0], v[1], v[2], v[3]]))
     }
 }

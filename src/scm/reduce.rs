@@ -6,8 +6,8 @@ use std::ops::Range;
 use super::{Marks, Masked, fused, take_rows};
 use crate::autograd::Var;
 use crate::error::{Error, Result};
-use crate::kernels::scalar::expr;
 use crate::ops;
+use crate::program::expr;
 use crate::tensor::Tensor;
 
 /// What a ⊥ among the numbers does.

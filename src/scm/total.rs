@@ -8,8 +8,8 @@ use crate::autograd::{Backward, Op, Var, apply};
 use crate::error::Result;
 use crate::kernels::masked::{Operand, Planes, dispatch, planes_words};
 use crate::kernels::pointwise::{MAX_INPUTS, Space};
-use crate::kernels::program::{E, Program};
 use crate::ops;
+use crate::program::{Expr, Program};
 use crate::tensor::{DType, Shape, Tensor};
 
 /// Planes of a tensor: a tensor of words.
@@ -101,6 +101,6 @@ fn run(program: Program, inputs: &[&Masked]) -> Masked {
 /// An expression over masked numbers as one launch, inputs broadcast: `fused(&[x, y], |v| v[0] / v[1] + 1.0)`. Values and mask are made in
 /// one pass. Its inputs and those of their masks that exist are at most six buffers.
 #[track_caller]
-pub fn fused(inputs: &[&Masked], body: impl FnOnce(&[E]) -> E) -> Masked {
+pub fn fused(inputs: &[&Masked], body: impl FnOnce(&[Expr]) -> Expr) -> Masked {
     run(Program::build(inputs.len(), body), inputs)
 }

@@ -9,9 +9,9 @@ pub use shape::Shape;
 use crate::device::{Command, Device, Dispatch, View};
 use crate::error::Result;
 use crate::kernels::pointwise::{MAX_INPUTS, Space};
-use crate::kernels::program::Program;
 use crate::kernels::reduce::Join;
 use crate::kernels::{map, reduce};
+use crate::program::Program;
 
 /// What a tensor's words are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -95,7 +95,7 @@ record! { Words { settings, progress, fingerprint, origin } }
 impl Checkpoint {
     /// The file's bytes: a model file (of the best weights so far) that also holds the run.
     pub fn save(&self, preparation: Option<Preparation>) -> Result<Vec<u8>> {
-        let best = Model::new(self.spec.clone(), self.settings.loss, self.best.clone(), preparation);
+        let best = Model::new(self.spec.clone(), self.settings.loss.clone(), self.best.clone(), preparation);
         let mut content = best.to_tensors(Storage::F32)?;
         let words = Words {
             settings: self.settings.clone(),

@@ -84,7 +84,7 @@ impl Term {
 
 impl Course {
     /// Refuses a course for a loss of anything but pairs, a share outside [0, 1], and epochs at which the loss means nothing.
-    pub(super) fn check(&self, loss: Loss) -> Result<()> {
+    pub(super) fn check(&self, loss: &Loss) -> Result<()> {
         let Loss::Pairs(_) = loss else {
             return if *self == Self::default() {
                 Ok(())
@@ -105,8 +105,8 @@ impl Course {
     }
 
     /// The loss at an epoch; `held` is the weight of the coverage term as far as it has come.
-    pub(super) fn loss(&self, loss: Loss, epoch: usize, held: Option<f64>) -> Loss {
-        let Loss::Pairs(mut pairs) = loss else { return loss };
+    pub(super) fn loss(&self, loss: &Loss, epoch: usize, held: Option<f64>) -> Loss {
+        let Loss::Pairs(mut pairs) = *loss else { return loss.clone() };
         for Ramp { term, weight } in &self.ramps {
             *term.weight(&mut pairs) = weight.at(epoch) as f32;
         }
@@ -118,8 +118,8 @@ impl Course {
     }
 
     /// A loss with every term that some epoch has.
-    pub(super) fn widest(&self, loss: Loss) -> Loss {
-        let Loss::Pairs(mut pairs) = self.loss(loss, usize::MAX, None) else { return loss };
+    pub(super) fn widest(&self, loss: &Loss) -> Loss {
+        let Loss::Pairs(mut pairs) = self.loss(loss, usize::MAX, None) else { return loss.clone() };
         for Ramp { term, weight } in &self.ramps {
             *term.weight(&mut pairs) = weight.from.max(weight.to) as f32;
         }

@@ -34,14 +34,14 @@ pub struct Data {
 impl Examples {
     /// Rows of a table, encoded as a model takes them and its loss the target: classes one by one where each is learnt
     /// against the rest.
-    pub fn encode(preparation: &Preparation, table: &Table, rows: &[u32], loss: Loss) -> Result<Self> {
+    pub fn encode(preparation: &Preparation, table: &Table, rows: &[u32], loss: &Loss) -> Result<Self> {
         let x = preparation.encode(table, rows)?;
         if let Loss::Pairs(_) = loss {
             return Ok(Self { x, y: preparation.encode_pairs(table, rows)? });
         }
         let y = preparation.encode_target(table, rows)?;
         let y = match preparation.target.levels().len() {
-            classes @ 1.. if loss == Loss::Bce => one_hot(&y, classes),
+            classes @ 1.. if matches!(loss, Loss::Pointwise(_)) => one_hot(&y, classes),
             _ => y,
         };
         Ok(Self { x, y })

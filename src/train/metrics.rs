@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::pairs;
-use crate::host;
-use crate::loss::Loss;
+use crate::loss::{Loss, Pointwise, Target};
 use crate::nn::Spec;
 
 /// Metrics of one part of the data; what does not apply is absent.
@@ -46,23 +45,26 @@ pub struct Metrics {
 impl Metrics {
     /// Of a model's outputs `z` [rows, outputs] against targets `y` as the loss takes them; nothing for no rows. `scale` turns a
     /// scaled error into target units.
-    pub fn of(spec: &Spec, loss: Loss, z: &[f32], y: &[f32], scale: f64) -> Option<Self> {
+    pub fn of(spec: &Spec, loss: &Loss, z: &[f32], y: &[f32], scale: f64) -> Option<Self> {
         if y.is_empty() {
             return None;
         }
-        if let (Some(head), Loss::Pairs(loss)) = (spec.head(), &loss) {
+        if let (Some(head), Loss::Pairs(loss)) = (spec.head(), loss) {
             return Some(pairs::metrics(head, loss, z, y, scale));
         }
         let outputs = spec.outputs().ok()?;
         Some(match loss {
+            Loss::Pointwise(loss) if loss.target() == Target::Classes && outputs > 1 => {
+                Self::against_the_rest(loss, z, y, outputs)
+            }
+            Loss::Pointwise(loss) => Self::regression(loss, z, y, outputs, scale),
             Loss::CrossEntropy { .. } => Self::classification(z, y, outputs),
-            Loss::Bce if outputs > 1 => Self::against_the_rest(z, y, outputs),
-            loss => Self::regression(loss, z, y, outputs, scale),
+            Loss::Pairs(_) => return None,
         })
     }
 
     /// Regression: `z` and `y` [rows, outputs] in scaled units.
-    fn regression(loss: Loss, z: &[f32], y: &[f32], outputs: usize, scale: f64) -> Self {
+    fn regression(loss: &Pointwise, z: &[f32], y: &[f32], outputs: usize, scale: f64) -> Self {
         let count = z.len() as f64;
         let pairs = || z.iter().zip(y).map(|(&z, &y)| (f64::from(z), f64::from(y)));
         let squares: f64 = pairs().map(|(z, y)| (z - y) * (z - y)).sum();
@@ -70,7 +72,7 @@ impl Metrics {
         let spread: f64 = y.iter().map(|&y| (f64::from(y) - mean).powi(2)).sum();
         Self {
             rows: z.len() / outputs.max(1),
-            loss: pairs().map(|(z, y)| row_loss(loss, z, y)).sum::<f64>() / count,
+            loss: loss.mean(z, y),
             mse: Some(squares / count * scale * scale),
             mae: Some(pairs().map(|(z, y)| (z - y).abs()).sum::<f64>() / count * scale),
             r2: (spread > 0.0).then(|| 1.0 - squares / spread),
@@ -93,10 +95,9 @@ impl Metrics {
     }
 
     /// Classification of each class against the rest: `z` and `y` [rows, classes], 1 for a row's own class.
-    fn against_the_rest(z: &[f32], y: &[f32], classes: usize) -> Self {
+    fn against_the_rest(loss: &Pointwise, z: &[f32], y: &[f32], classes: usize) -> Self {
         let own: Vec<f32> = y.chunks_exact(classes).map(|row| largest(row) as f32).collect();
-        let loss = Self::regression(Loss::Bce, z, y, classes, 1.0).loss;
-        Self { loss, ..Self::classification(z, &own, classes) }
+        Self { loss: loss.mean(z, y), ..Self::classification(z, &own, classes) }
     }
 }
 
@@ -111,19 +112,6 @@ pub fn largest(values: &[f32]) -> usize {
     best
 }
 
-fn row_loss(loss: Loss, z: f64, y: f64) -> f64 {
-    let far = (z - y).abs();
-    match loss {
-        Loss::Mse | Loss::CrossEntropy { .. } | Loss::Pairs(_) => far * far,
-        Loss::Mae => far,
-        Loss::Huber { delta } => {
-            let delta = f64::from(delta);
-            if far <= delta { 0.5 * far * far } else { delta * (far - 0.5 * delta) }
-        }
-        Loss::Bce => z.max(0.0) - z * y + host::ln_1p((-z.abs()).exp()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,9 +119,9 @@ mod tests {
     #[test]
     fn classes_against_the_rest() {
         let (z, y) = ([2.0, -1.0, 0.0, -3.0, -1.0, -2.0], [1.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
-        let spec = Spec::mlp(1, &[], 3, crate::nn::Activation::Identity);
-        let metrics = Metrics::of(&spec, Loss::Bce, &z, &y, 1.0).unwrap();
+        let spec = Spec::mlp(1, &[], 3, crate::nn::Activation::identity());
+        let metrics = Metrics::of(&spec, &Loss::bce(), &z, &y, 1.0).unwrap();
         assert_eq!((metrics.rows, metrics.accuracy, metrics.mse), (2, Some(0.5), None));
-        assert_eq!(Metrics::of(&spec, Loss::Bce, &[], &[], 1.0), None);
+        assert_eq!(Metrics::of(&spec, &Loss::bce(), &[], &[], 1.0), None);
     }
 }

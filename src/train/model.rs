@@ -91,7 +91,7 @@ impl Model {
             format: FORMAT,
             engine: concat!("meromorph ", env!("CARGO_PKG_VERSION")).into(),
             spec: self.spec.clone(),
-            loss: self.loss,
+            loss: self.loss.clone(),
             preparation: self.preparation.clone(),
             storage,
         };
@@ -229,8 +229,8 @@ impl Model {
     /// Of one class from a row's outputs: softmax, or sigmoid where each class was learnt against the rest.
     fn probability(&self, row: &[f32], class: usize) -> f64 {
         let own = row[class];
-        let against = match self.loss {
-            Loss::Bce => (-f64::from(own)).exp(),
+        let against = match &self.loss {
+            Loss::Pointwise(_) => (-f64::from(own)).exp(),
             _ => row.iter().map(|&z| f64::from(z - own).exp()).sum::<f64>() - 1.0,
         };
         1.0 / (1.0 + against)

@@ -9,7 +9,7 @@ use super::settings::{CoverageGoal, Settings, StepKind};
 use crate::error::{Error, Result, listed};
 use crate::host::number;
 use crate::io::{self, Choice, Fractions, Preparation, Split, Table, Target, Task};
-use crate::loss::{Loss, PairLoss};
+use crate::loss::{self, Loss, PairLoss};
 use crate::nn::{Activation, Decoding, Head, Layer, Policy, RationalLayer, Spec};
 use crate::optim::{Optimizer, Schedule};
 
@@ -148,13 +148,13 @@ impl Dealt {
     /// Encodes the rows for a model and its settings.
     pub fn run(self, table: &Table, spec: Spec, settings: Settings) -> Result<Run> {
         let Self { split, preparation, reason, gaps } = self;
-        let examples = |rows: &[u32]| Examples::encode(&preparation, table, rows, settings.loss);
+        let examples = |rows: &[u32]| Examples::encode(&preparation, table, rows, &settings.loss);
         let data = Data {
             inputs: preparation.inputs(),
             targets: match settings.loss {
-                Loss::Bce => preparation.target.outputs(),
+                Loss::Pointwise(_) => preparation.target.outputs(),
                 Loss::Pairs(_) => 2,
-                _ => 1,
+                Loss::CrossEntropy { .. } => 1,
             },
             train: examples(&split.train)?,
             validation: examples(&split.validation)?,
@@ -185,19 +185,12 @@ impl Recipe {
     /// Refuses what can be told from the recipe alone.
     pub fn check(&self) -> Result<()> {
         let refused = |what: String| Err(Error::new(format!("train: {what}")));
-        let momentum = if let Some(Optimizer::Sgd { momentum, .. }) = self.optimizer { momentum } else { 0.0 };
-        let shares = [("dropout", self.dropout), ("smoothing", self.smoothing.unwrap_or(0.0)), ("momentum", momentum)];
+        let shares = [("dropout", self.dropout), ("smoothing", self.smoothing.unwrap_or(0.0))];
         if let Some((name, share)) = shares.into_iter().find(|(_, share)| !(0.0..1.0).contains(share)) {
             return refused(format!("{name} is {}, wanted at least 0 and less than 1", number(share)));
         }
         if let Some(decay) = self.weight_decay.filter(|decay| !(decay.is_finite() && *decay >= 0.0)) {
             return refused(format!("weight decay is {}, wanted a finite number of at least 0", number(decay)));
-        }
-        match self.loss {
-            Some(Loss::Huber { delta }) if !(delta.is_finite() && delta > 0.0) => {
-                return refused(format!("delta is {}, wanted a finite number above 0", number(delta)));
-            }
-            _ => {}
         }
         if self.rational.is_some_and(|layer| !layer.is_safe) && self.head.is_none() {
             return refused(
@@ -235,7 +228,7 @@ impl Recipe {
     /// The model for `inputs` and `outputs`.
     pub fn spec(&self, inputs: usize, outputs: usize) -> Spec {
         let hidden = self.hidden.as_deref().unwrap_or(&[64, 64, 64]);
-        let activation = self.activation.unwrap_or(Activation::Silu);
+        let activation = self.activation.clone().unwrap_or_else(Activation::silu);
         let mut spec = match self.head {
             Some(head) => Spec::projective(inputs, hidden, Head { outputs, ..head }, activation),
             None => Spec::mlp(inputs, hidden, outputs, activation),
@@ -255,7 +248,7 @@ impl Recipe {
     /// Settings of a run over `rows` training rows. Refuses a loss that does not fit the target.
     pub fn settings(&self, target: &Target, rows: usize) -> Result<Settings> {
         let (plain, defaults) = (Settings::default(), Defaults::of(rows));
-        let optimizer = self.optimizer.unwrap_or(Optimizer::adamw(0.0));
+        let optimizer = self.optimizer.clone().unwrap_or_else(|| Optimizer::adamw(0.0));
         Ok(Settings {
             loss: self.loss(target.task(), self.smoothing.unwrap_or(defaults.smoothing))?,
             optimizer: optimizer.with_weight_decay(self.weight_decay.unwrap_or(defaults.weight_decay)),
@@ -279,23 +272,29 @@ impl Recipe {
         if self.head.is_some() {
             return self.pair_loss(task);
         }
-        let (usual, wanted) = match task {
-            Task::Regression => (Loss::Mse, "a number; use mse, mae or huber"),
-            Task::Classification => (Loss::CrossEntropy { smoothing }, "a class; use cross-entropy or bce"),
+        let (usual, target, wanted) = match task {
+            Task::Regression => (Loss::mse(), loss::Target::Numbers, "a number; use mse, mae, huber or a formula"),
+            Task::Classification => {
+                (Loss::CrossEntropy { smoothing }, loss::Target::Classes, "a class; use cross-entropy or bce")
+            }
         };
-        let is_for_class = |loss| matches!(loss, Loss::CrossEntropy { .. } | Loss::Bce);
-        let is_cross_entropy = matches!(self.loss.unwrap_or(usual), Loss::CrossEntropy { .. });
+        let chosen = match &self.loss {
+            None | Some(Loss::CrossEntropy { .. }) => Loss::CrossEntropy { smoothing },
+            Some(loss) => loss.clone(),
+        };
+        let chosen = if self.loss.is_none() { usual } else { chosen };
+        let is_cross_entropy = matches!(chosen, Loss::CrossEntropy { .. });
         let idle = [("class weights", self.is_balanced), ("smoothing", self.smoothing.is_some())];
         if let Some((name, _)) = idle.into_iter().find(|(_, is_asked)| *is_asked && !is_cross_entropy) {
-            return Err(Error::new(format!("train: {name}: only cross-entropy has a use for it")));
+            return Err(Error::new(format!("train: {name} applies only to loss \"cross-entropy\"")));
         }
-        match self.loss.unwrap_or(usual) {
-            loss if is_for_class(loss) != is_for_class(usual) => {
-                Err(Error::new(format!("train: the loss does not fit the target, which is {wanted}")))
-            }
-            Loss::CrossEntropy { .. } => Ok(usual),
-            loss => Ok(loss),
+        if chosen.target() != target || matches!(chosen, Loss::Pairs(_)) {
+            return Err(Error::new(format!(
+                "train: the loss \"{}\" does not fit the target, which is {wanted}",
+                chosen.text()
+            )));
         }
+        Ok(chosen)
     }
 }
 
@@ -308,9 +307,9 @@ impl Recipe {
         if self.smoothing.is_some() || self.is_balanced {
             return Err(Error::new("train: smoothing and class weights belong to classes; the head predicts numbers"));
         }
-        match self.loss {
+        match &self.loss {
             None => Ok(Loss::Pairs(PairLoss::default())),
-            Some(Loss::Pairs(loss)) => Ok(Loss::Pairs(loss)),
+            Some(Loss::Pairs(loss)) => Ok(Loss::Pairs(*loss)),
             Some(_) => Err(Error::new("train: a head with poles has a loss of its own; leave the loss out")),
         }
     }

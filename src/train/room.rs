@@ -40,7 +40,7 @@ mod tests {
     #[test]
     fn what_no_memory_holds_is_refused() {
         let said = |hidden: &[usize]| {
-            let layout = Layout::of(&Spec::mlp(2, hidden, 1, Activation::Silu));
+            let layout = Layout::of(&Spec::mlp(2, hidden, 1, Activation::silu()));
             check(&layout).map_err(|error| error.to_string())
         };
         assert_eq!(said(&[64, 64, 64]), Ok(()));

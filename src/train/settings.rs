@@ -11,7 +11,7 @@ use crate::record;
 /// Settings of a run; they are kept in its checkpoints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// What is made small.
+    /// Loss function.
     pub loss: Loss,
     /// How parameters follow gradients.
     pub optimizer: Optimizer,
@@ -87,7 +87,7 @@ impl StepKind {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            loss: Loss::Mse,
+            loss: Loss::mse(),
             optimizer: Optimizer::adamw(1e-6),
             lr: 1e-3,
             schedule: Schedule::COSINE,
@@ -127,7 +127,7 @@ impl Settings {
                 "train: a coverage of {least} for {patience} epochs; wanted 0 to 1, and at least 1 epoch"
             )));
         }
-        self.course.check(self.loss)?;
+        self.course.check(&self.loss)?;
         if let Loss::Pairs(loss) = &self.loss { loss.check().map_err(|error| error.within("train")) } else { Ok(()) }
     }
 }

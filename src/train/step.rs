@@ -46,7 +46,7 @@ pub(super) struct Plans {
     pub validate: Plan,
     /// Words of what its parts give to the update, where it is the fused one.
     pub gradient_words: usize,
-    /// What the step makes small.
+    /// What the step minimises.
     loss: Loss,
     train: Rows,
 }
@@ -88,7 +88,7 @@ impl Plans {
     pub(super) fn new(setup: &Setup<'_>, state: &State) -> Result<Self> {
         let fused = Mlp::of(setup.spec, setup.layout);
         let settings = setup.settings;
-        let taken = fused.as_ref().filter(|mlp| mlp.takes(&settings.course.widest(settings.loss)));
+        let taken = fused.as_ref().filter(|mlp| mlp.takes(&settings.course.widest(&settings.loss).objective()));
         let kind = match (setup.settings.step, taken) {
             (Some(StepKind::Fused), None) => return Err(refusal(fused.is_some())),
             (Some(kind), _) => kind,
@@ -96,25 +96,25 @@ impl Plans {
             (None, _) => StepKind::Recorded,
         };
         let train = Rows::upload(setup, &setup.data.train)?;
-        let loss = settings.course.loss(settings.loss, 0, None);
-        let step = step(setup, state, kind, &train, loss)?;
+        let loss = settings.course.loss(&settings.loss, 0, None);
+        let step = step(setup, state, kind, &train, &loss)?;
         let validate = validation(setup, state, fused.as_ref())?;
         let mlp = fused.filter(|_| kind == StepKind::Fused);
         let gradient_words = mlp.map_or(0, |mlp| gradient_words(setup, &fused_shape(setup, &mlp)));
         Ok(Self { kind, step, validate, gradient_words, loss, train })
     }
 
-    /// Makes another loss small from here on.
+    /// Minimises another loss from here on.
     pub(super) fn turn_to(&mut self, loss: Loss, setup: &Setup<'_>, state: &State) -> Result<()> {
         if loss != self.loss {
-            self.step = step(setup, state, self.kind, &self.train, loss)?;
+            self.step = step(setup, state, self.kind, &self.train, &loss)?;
             self.loss = loss;
         }
         Ok(())
     }
 }
 
-fn step(setup: &Setup<'_>, state: &State, kind: StepKind, rows: &Rows, loss: Loss) -> Result<Plan> {
+fn step(setup: &Setup<'_>, state: &State, kind: StepKind, rows: &Rows, loss: &Loss) -> Result<Plan> {
     match (Mlp::of(setup.spec, setup.layout), kind) {
         (Some(mlp), StepKind::Fused) => fused_step(setup, state, &mlp, rows, loss),
         _ => recorded_step(setup, state, rows, loss),
@@ -171,7 +171,7 @@ impl Rows {
     }
 }
 
-fn fused_step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows, loss: Loss) -> Result<Plan> {
+fn fused_step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows, loss: &Loss) -> Result<Plan> {
     let device = setup.device;
     let shape = fused_shape(setup, mlp);
     // The kernels leave the padding between tensors alone, and the update must find zeros there.
@@ -180,7 +180,7 @@ fn fused_step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows, loss: Lo
         let scratch = device.buffer(shape.scratch_words(device.info()));
         let inputs = [&rows.x, &rows.y, &state.order, &state.parameters, &rows.classes].map(Buffer::view);
         let outputs = [&state.control, &partials, &scratch].map(Buffer::view);
-        device.record(Command::Dispatch(mlp::step(&shape, loss, inputs, outputs)));
+        device.record(Command::Dispatch(mlp::step(&shape, loss.objective(), inputs, outputs)));
         update(setup, state, &partials, shape.parts());
         Ok(())
     };
@@ -202,7 +202,7 @@ fn update(setup: &Setup<'_>, state: &State, partials: &Buffer, parts: usize) {
     )));
 }
 
-fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows, small: Loss) -> Result<Plan> {
+fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows, loss: &Loss) -> Result<Plan> {
     let device = setup.device;
     let (batch, total) = (setup.settings.batch.min(rows.count), setup.layout.total);
     let (inputs, targets) = (setup.data.inputs, setup.data.targets);
@@ -237,7 +237,7 @@ fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows, small: Loss) -> 
             }
             _ => Var::constant(Tensor::scalar(device, low)),
         };
-        let (loss, weight) = loss::sums(small, &z, &y, &weights, &classes, &drawn);
+        let (loss, weight) = loss::sums(loss, &z, &y, &weights, &classes, &drawn);
         let gradients = ops::grad(&loss, &parameters.iter().collect::<Vec<_>>())?;
         for (at, (parameter, gradient)) in setup.layout.parameters.iter().zip(gradients).enumerate() {
             if seen.iter().any(|seen| seen.parameter == at) {
@@ -284,7 +284,7 @@ fn validation(setup: &Setup<'_>, state: &State, fused: Option<&Mlp>) -> Result<P
         let y = tensor(&rows.y, setup.data.targets);
         let middle = |[low, high]: [f32; 2]| Var::constant(Tensor::scalar(device, f32::midpoint(low, high)));
         let z = Var::constant(z);
-        let (loss, weight) = loss::sums(setup.settings.loss, &z, &y, &ones, &classes, &middle);
+        let (loss, weight) = loss::sums(&setup.settings.loss, &z, &y, &ones, &classes, &middle);
         let mut figures = vec![loss, weight];
         if let Some(head) = setup.spec.head() {
             figures.extend(watched_pairs(device, head, &z)?);

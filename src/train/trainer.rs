@@ -245,7 +245,7 @@ impl Trainer {
         let validation = self.predict(&self.data.validation.x).await?;
         let test = self.predict(&self.data.test.x).await?;
         let measure =
-            |z: &[f32], y: &[f32]| Metrics::of(&self.spec, self.settings.loss, z, y, scale).unwrap_or_default();
+            |z: &[f32], y: &[f32]| Metrics::of(&self.spec, &self.settings.loss, z, y, scale).unwrap_or_default();
         Ok((measure(&validation, &self.data.validation.y), measure(&test, &self.data.test.y)))
     }
 
@@ -271,7 +271,7 @@ impl Trainer {
         let epoch = self.progress.history.len();
         let Self { device, spec, settings, data, steps, .. } = self;
         let layout = Layout::of(spec);
-        let loss = settings.course.loss(settings.loss, epoch, self.progress.held);
+        let loss = settings.course.loss(&settings.loss, epoch, self.progress.held);
         let setup = Setup { device, spec, layout: &layout, settings, data, steps: *steps };
         self.plans.turn_to(loss, &setup, &self.state)?;
         let order = match &self.sampler {

@@ -23,7 +23,7 @@ pub fn kernel_names() -> Vec<String> {
 pub async fn check_kernel(device: String, kernel: String) -> Result<Vec<String>, JsValue> {
     let request = Request { device, threads: 1, subgroups: true };
     let device = Device::open(&request).await.map_err(|error| js_sys::Error::new(&error.to_string()))?;
-    let (failures, count) = check_all(&device, &format!("{kernel}: ")).await;
+    let (failures, count) = check_all(&crate::cases::all(), &device, &format!("{kernel}: ")).await;
     Ok([count.to_string()].into_iter().chain(failures).collect())
 }
 
@@ -36,7 +36,7 @@ pub async fn told_by_subgroups(kernel: String) -> Result<Vec<String>, JsValue> {
         Device::open(&request).await.map_err(|error| js_sys::Error::new(&error.to_string()))
     };
     let devices = [&open(true).await?, &open(false).await?];
-    let (names, count) = differing(&kernel, devices).await;
+    let (names, count) = differing(ALL, &kernel, devices).await;
     let lanes = devices.map(|device| device.info().subgroup.to_string());
     Ok([count.to_string()].into_iter().chain(lanes).chain(names).collect())
 }

@@ -109,6 +109,12 @@ impl<'a> Options<'a> {
         Ok(self.taken(name, wanted, entries)?.iter().flatten().map(field).collect())
     }
 
+    /// A text that `parse` understands.
+    pub(super) fn parsed<T>(&self, name: &str, parse: fn(&str) -> Result<T>) -> Result<Option<T>> {
+        let text = self.text(name)?;
+        text.map(|text| parse(&text)).transpose().map_err(|error| error.within(self.call))
+    }
+
     /// One of a table's names.
     pub(super) fn one_of<T: Copy>(&self, name: &str, table: &[(&str, T)]) -> Result<Option<T>> {
         let names: Vec<&str> = table.iter().map(|(name, _)| *name).collect();

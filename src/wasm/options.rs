@@ -10,7 +10,7 @@ use crate::nn::{Activation, Decoding, Head, Policy, RationalLayer};
 use crate::optim::{Optimizer, Schedule, Shape};
 use crate::train::{Course, Norm, Recipe, StepKind, Term};
 
-const KNOWN: [&str; 35] = [
+const KNOWN: [&str; 36] = [
     "target",
     "task",
     "features",
@@ -35,6 +35,7 @@ const KNOWN: [&str; 35] = [
     "patience",
     "seed",
     "optimizer",
+    "momentum",
     "schedule",
     "warmup",
     "step",
@@ -108,10 +109,11 @@ pub(super) fn recipe(options: &JsValue, target: Option<&str>) -> Result<Recipe> 
 /// What stands between linear layers: a function of a fixed shape, or a learnt one.
 fn between(options: &Options<'_>) -> Result<(Option<Activation>, Option<RationalLayer>)> {
     let safe = RationalLayer::safe(3, 2);
-    let learnt = [("rational", safe), ("rational-poles", RationalLayer { is_safe: false, ..safe })];
-    let fixed = Activation::ALL.map(|(name, function)| (name, (Some(function), None)));
-    let all: Vec<_> = fixed.into_iter().chain(learnt.map(|(name, layer)| (name, (None, Some(layer))))).collect();
-    Ok(options.one_of("activation", &all)?.unwrap_or_default())
+    match options.text("activation")?.as_deref() {
+        Some("rational") => Ok((None, Some(safe))),
+        Some("rational-poles") => Ok((None, Some(RationalLayer { is_safe: false, ..safe }))),
+        _ => Ok((options.parsed("activation", Activation::parse)?, None)),
+    }
 }
 
 /// What becomes of gradients at ⊥, by layer.
@@ -177,31 +179,17 @@ fn choice(options: &Options<'_>, target: Option<&str>, has_poles: bool) -> Resul
 }
 
 fn loss(options: &Options<'_>) -> Result<Option<Loss>> {
-    let given = options.number("delta")?;
-    let delta = given.unwrap_or(1.0) as f32;
-    let names = [
-        ("mse", Loss::Mse),
-        ("mae", Loss::Mae),
-        ("huber", Loss::Huber { delta }),
-        ("cross-entropy", Loss::CrossEntropy { smoothing: 0.0 }),
-        ("bce", Loss::Bce),
-    ];
-    let loss = options.one_of("loss", &names)?;
-    if given.is_some() && !matches!(loss, Some(Loss::Huber { .. })) {
-        return Err(Error::new("train: delta: only huber has a use for it"));
-    }
-    Ok(loss)
+    let loss = options.parsed("loss", Loss::parse)?;
+    let Some(delta) = options.number("delta")? else { return Ok(loss) };
+    let set = loss.unwrap_or_else(Loss::mse).with("delta", delta as f32);
+    set.map(Some).map_err(|error| error.within("train"))
 }
 
 fn optimizer(options: &Options<'_>) -> Result<Option<Optimizer>> {
-    options.one_of(
-        "optimizer",
-        &[
-            ("adamw", Optimizer::adamw(0.0)),
-            ("adam", Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0 }),
-            ("sgd", Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 0.0 }),
-        ],
-    )
+    let optimizer = options.parsed("optimizer", Optimizer::parse)?;
+    let Some(momentum) = options.number("momentum")? else { return Ok(optimizer) };
+    let set = optimizer.unwrap_or_else(|| Optimizer::adamw(0.0)).with("momentum", momentum as f32);
+    set.map(Some).map_err(|error| error.within("train"))
 }
 
 fn schedule(options: &Options<'_>) -> Result<Option<Schedule>> {

@@ -20,7 +20,7 @@ fn data() -> Data {
 }
 
 fn settings(loss: PairLoss, course: Course) -> Settings {
-    let optimizer = Optimizer::Sgd { momentum: 0.0, nesterov: false, weight_decay: 0.0 };
+    let optimizer = Optimizer::sgd(0.0).expect("a share");
     let schedule = Schedule { warmup_steps: 0, shape: Shape::Constant };
     Settings {
         loss: Loss::Pairs(loss),
@@ -35,7 +35,7 @@ fn settings(loss: PairLoss, course: Course) -> Settings {
 }
 
 fn trainer(settings: Settings) -> Trainer {
-    let spec = Spec::projective(1, &[8], Head::linear(1), Activation::Silu);
+    let spec = Spec::projective(1, &[8], Head::linear(1), Activation::silu());
     Trainer::new(&Device::cpu(1), spec, settings, data()).unwrap()
 }
 
@@ -117,7 +117,7 @@ fn a_run_with_a_course_resumes_bit_for_bit() {
 
 #[test]
 fn courses_that_mean_nothing_are_refused() {
-    let spec = Spec::projective(1, &[8], Head::linear(1), Activation::Silu);
+    let spec = Spec::projective(1, &[8], Head::linear(1), Activation::silu());
     let refused = |settings: Settings| {
         Trainer::new(&Device::cpu(1), spec.clone(), settings, data()).err().expect("it is refused").to_string()
     };
@@ -131,7 +131,7 @@ fn courses_that_mean_nothing_are_refused() {
             "train: epoch 2: loss of pairs: every weight is 0; nothing would be learnt",
         ),
         (
-            Settings { loss: Loss::Mse, ..settings(PairLoss::default(), held(0.5)) },
+            Settings { loss: Loss::mse(), ..settings(PairLoss::default(), held(0.5)) },
             "train: only the loss of a model with poles changes on the way",
         ),
     ];

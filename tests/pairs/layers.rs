@@ -73,7 +73,7 @@ fn property_37_a_rational_layer_fits_a_rational_function() {
     let spec = Spec { inputs: 1, layers };
     let settings = Settings {
         loss: Loss::Pairs(PairLoss { decoded: 1.0, ..PairLoss::none() }),
-        optimizer: Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0 },
+        optimizer: Optimizer::adam(0.0),
         schedule: Schedule { warmup_steps: 0, shape: Shape::Constant },
         lr: 0.1,
         epochs: 120,

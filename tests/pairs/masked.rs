@@ -211,7 +211,7 @@ fn waves() -> (Spec, Settings, Data) {
     let linear = |outputs| Layer::Linear { outputs, bias: true, init: Init::Linear };
     let layers = vec![
         linear(12),
-        Layer::Activation { function: Activation::Silu },
+        Layer::Activation { function: Activation::silu() },
         norm(1e-5),
         Layer::Residual { layers: vec![linear(12), Layer::MaskedSoftmax { policy: None }] },
         linear(2),

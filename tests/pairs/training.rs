@@ -48,7 +48,7 @@ fn validation_counts_what_prediction_gives() {
     let x = [1.0, 1.0, 1.0, 1e-4, 1e38, 1e-2, 3.0, 2.0, 1.0, -5e-4, -1e38, 2e-3, 1.0, 0.0, 2.0, -1.0].to_vec();
     let y = [1.0, 1.0].repeat(8);
     let loss = Loss::Pairs(PairLoss { margin: 1.0, ..PairLoss::none() });
-    let settings = Settings { loss, epochs: 1, batch: 8, ..Settings::default() };
+    let settings = Settings { loss: loss.clone(), epochs: 1, batch: 8, ..Settings::default() };
     let rows = || Examples { x: x.clone(), y: y.clone() };
     let data = Data { inputs: 2, targets: 2, train: rows(), validation: rows(), test: Examples::default() };
     let layout_total = Layout::of(&spec).total;
@@ -142,7 +142,7 @@ fn poles_that_are_marked_are_found() {
 
 /// Settings and rows of a small run of pairs.
 fn small(head: Head, y: &[f32]) -> (Spec, Settings, Data) {
-    let spec = Spec::projective(1, &[8], head, Activation::Silu);
+    let spec = Spec::projective(1, &[8], head, Activation::silu());
     let settings =
         Settings { loss: Loss::Pairs(PairLoss::default()), epochs: 8, batch: 4, patience: 0, ..Settings::default() };
     let rows = y.len() / 2;
@@ -215,7 +215,7 @@ fn what_does_not_fit_is_refused() {
     let error = recipe(Some(Head::rational(1))).prepare(&table).err().unwrap().to_string();
     assert_eq!(error, "train: a head with poles predicts numbers, the target is a class");
     let (spec, settings, data) = small(Head::linear(1), &[1.0, 1.0].repeat(4));
-    let plain = Settings { loss: Loss::Mse, ..settings };
+    let plain = Settings { loss: Loss::mse(), ..settings };
     let error = Trainer::new(&Device::cpu(1), spec, plain, data).err().unwrap().to_string();
     assert_eq!(error, "train: a projective head and a loss of pairs go together; the run has only one of them");
     let nothing = PairLoss::none().check().unwrap_err().to_string();

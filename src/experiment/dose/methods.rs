@@ -84,7 +84,7 @@ pub(super) fn target(batch: &Batch, at: usize) -> Var {
 }
 
 fn perceptron(hidden: &[usize], outputs: usize) -> Spec {
-    Spec::mlp(INPUTS, hidden, outputs, Activation::Silu)
+    Spec::mlp(INPUTS, hidden, outputs, Activation::silu())
 }
 
 fn clamped() -> Net {
@@ -118,8 +118,8 @@ fn two_stage(hidden: &[usize]) -> Net {
     }
 }
 
-pub(super) fn is(value: crate::kernels::program::E, wanted: f32) -> crate::kernels::program::E {
-    crate::kernels::scalar::expr::eq(value, wanted)
+pub(super) fn is(value: crate::program::Expr, wanted: f32) -> crate::program::Expr {
+    crate::program::expr::eq(value, wanted)
 }
 
 /// The mean of -log p of a row's class, for class numbers [rows, 1].

@@ -6,9 +6,9 @@ use super::pairs::{CENTRE, direction};
 use crate::autograd::Var;
 use crate::experiment::net::{Batch, Net};
 use crate::experiment::terms::{columns, mean, ratio, row, weighted};
-use crate::kernels::scalar::expr;
 use crate::nn::{Activation, Spec};
 use crate::ops;
+use crate::program::expr;
 
 /// Below this chance of a number a curve is called censored.
 pub(super) const EVEN: f64 = 0.5;
@@ -25,7 +25,7 @@ const NARROW: f32 = 0.05;
 /// A perceptron of centred inputs gives log-odds, the number in half-windows from the middle, and two logits for the side.
 pub(super) fn odds() -> Net {
     Net {
-        body: Spec::mlp(INPUTS, &[64, 62], 4, Activation::Silu),
+        body: Spec::mlp(INPUTS, &[64, 62], 4, Activation::silu()),
         extras: Vec::new(),
         head: Box::new(|parts, x| {
             let z = parts.body(&centred(x));

@@ -56,7 +56,7 @@ pub(super) fn pair_net(variant: Variant) -> Net {
 /// P = cos θ and Q = sin θ of the perceptron's one output, with the published losses.
 pub(super) fn angular_net() -> Net {
     Net {
-        body: Spec::mlp(INPUTS, &[64, 64], 1, Activation::Relu),
+        body: Spec::mlp(INPUTS, &[64, 64], 1, Activation::relu()),
         extras: Vec::new(),
         head: Box::new(|parts, x| {
             let angle = parts.body(x);
@@ -80,7 +80,7 @@ fn pair_loss(z: &[Var], batch: &Batch, variant: Variant) -> Var {
 
 /// The perceptron 20-64-64 (relu) to (z_den, z_num, more), then P = Σ w_k z_num^k (degree 3) and Q = Σ v_k z_den^k (degree 2).
 pub(super) fn rational_body(more: usize) -> (Spec, Vec<Extra>) {
-    let body = Spec::mlp(INPUTS, &[64, 64], 2 + more, Activation::Relu);
+    let body = Spec::mlp(INPUTS, &[64, 64], 2 + more, Activation::relu());
     let coefficient = || Extra { shape: [1, 1].into(), start: Start::Normal(0.01) };
     (body, (0..7).map(|_| coefficient()).collect())
 }
@@ -112,7 +112,7 @@ const FINITE: f32 = 4.0;
 /// implicit fit. The perceptron gives θ and two logits for the side.
 pub(super) fn double_angle_head() -> Net {
     Net {
-        body: Spec::mlp(INPUTS, &[64, 64], 3, Activation::Relu),
+        body: Spec::mlp(INPUTS, &[64, 64], 3, Activation::relu()),
         extras: Vec::new(),
         head: Box::new(|parts, x| {
             let features = parts.body(x);

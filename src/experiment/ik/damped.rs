@@ -5,9 +5,9 @@
 use crate::autograd::Var;
 use crate::experiment::net::{Batch, Extra, Net, Start};
 use crate::experiment::terms::{columns, mean, row, weighted};
-use crate::kernels::scalar::expr;
 use crate::nn::{Activation, Layout, Spec};
 use crate::ops;
+use crate::program::expr;
 use crate::tensor::Tensor;
 
 /// Sines and cosines.
@@ -34,7 +34,7 @@ pub(super) fn damped() -> Net {
     };
     let anywhere = Extra { shape: [WAVES, 1].into(), start: Start::Normal(ANYWHERE) };
     Net {
-        body: Spec::mlp(WAVES, &[64, 52], PARTS, Activation::Silu),
+        body: Spec::mlp(WAVES, &[64, 52], PARTS, Activation::silu()),
         extras: vec![zeros(WAVES, PARTS), zeros(1, PARTS), zeros(1, 1), anywhere],
         head: Box::new(|parts, x| {
             let waves = waves(x);

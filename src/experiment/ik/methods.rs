@@ -10,10 +10,10 @@ use crate::experiment::net::{Batch, Extra, Net, Start};
 use crate::experiment::terms::{
     GAMMA, columns, decoded, guarded, margin, mse, polynomial, ratio, renormalise, sign, weighted,
 };
-use crate::kernels::scalar::expr;
 use crate::loss::pairs::{self, Pairs};
 use crate::nn::{Activation, Spec};
 use crate::ops;
+use crate::program::expr;
 
 /// |Q| under which a decoded loss divides by this instead.
 const TAU_TRAIN: f32 = 1e-4;
@@ -61,7 +61,7 @@ pub(super) fn all() -> Vec<Method<Steps>> {
 
 fn perceptron() -> Net {
     Net {
-        body: Spec::mlp(4, &[64, 64], 2, Activation::Relu),
+        body: Spec::mlp(4, &[64, 64], 2, Activation::relu()),
         extras: Vec::new(),
         head: Box::new(|parts, x| vec![parts.body(x)]),
         loss: Box::new(|z, batch| mse(&z[0], &batch.y, &batch.weight)),
@@ -71,7 +71,7 @@ fn perceptron() -> Net {
 
 /// The perceptron 4-64-64 (relu) to P and 1 + δ, each [rows, 2].
 fn body() -> Spec {
-    Spec::mlp(4, &[64, 64], 4, Activation::Relu)
+    Spec::mlp(4, &[64, 64], 4, Activation::relu())
 }
 
 fn pair(z: &Var) -> [Var; 2] {
@@ -129,7 +129,7 @@ fn basic() -> Net {
 fn full() -> Net {
     let coefficient = |columns| Extra { shape: [1, columns].into(), start: Start::Normal(0.01) };
     Net {
-        body: Spec::mlp(4, &[64, 64], 3, Activation::Relu),
+        body: Spec::mlp(4, &[64, 64], 3, Activation::relu()),
         extras: [2, 2, 2, 2, 1, 1, 1].map(coefficient).into(),
         head: Box::new(|parts, x| {
             let z = parts.body(x);

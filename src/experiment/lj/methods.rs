@@ -8,10 +8,10 @@ use crate::autograd::Var;
 use crate::experiment::harness::{Kind, Method, Role};
 use crate::experiment::net::{Batch, Extra, Net, Start};
 use crate::experiment::terms::{GAMMA, columns, decoded, mse, polynomial, renormalise, row, weighted};
-use crate::kernels::scalar::expr;
 use crate::loss::pairs::{self, Pairs};
 use crate::nn::{Activation, Init, Layer, Spec};
 use crate::ops;
+use crate::program::expr;
 
 /// |Q| under which the decoded loss divides by this instead.
 const TAU_TRAIN: f32 = 1e-4;
@@ -68,7 +68,7 @@ pub(super) fn squared(z: &[Var], batch: &Batch) -> Var {
 
 fn perceptron() -> Net {
     Net {
-        body: Spec::mlp(1, &[64, 64], 1, Activation::Silu),
+        body: Spec::mlp(1, &[64, 64], 1, Activation::silu()),
         extras: Vec::new(),
         head: Box::new(|parts, x| vec![parts.body(&inverse(x))]),
         loss: Box::new(squared),
@@ -153,7 +153,7 @@ fn rational() -> Net {
 fn improper() -> Net {
     let coefficient = |_| Extra { shape: [1, 1].into(), start: Start::Normal(0.01) };
     Net {
-        body: Spec::mlp(1, &[64, 64], 1, Activation::Silu),
+        body: Spec::mlp(1, &[64, 64], 1, Activation::silu()),
         extras: (0..8).map(coefficient).collect(),
         head: Box::new(|parts, x| {
             let u = inverse(x);
@@ -170,7 +170,7 @@ fn improper() -> Net {
 /// 4 (σ/r)^12 plus a perceptron of u.
 fn hard_wall() -> Net {
     Net {
-        body: Spec::mlp(1, &[64, 64], 1, Activation::Silu),
+        body: Spec::mlp(1, &[64, 64], 1, Activation::silu()),
         extras: Vec::new(),
         head: Box::new(|parts, x| {
             let u = inverse(x);

@@ -5,9 +5,9 @@ use super::methods::{inverse, squared};
 use crate::autograd::Var;
 use crate::experiment::net::{Batch, Extra, Net, Start};
 use crate::experiment::terms::{mean, row, weighted};
-use crate::kernels::scalar::expr;
 use crate::nn::Spec;
 use crate::ops;
+use crate::program::expr;
 
 /// Terms.
 const TERMS: usize = 8;

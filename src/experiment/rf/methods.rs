@@ -6,9 +6,9 @@ use crate::autograd::Var;
 use crate::experiment::harness::{Kind, Method, Role};
 use crate::experiment::net::{Batch, Extra, Net, Start};
 use crate::experiment::terms::{columns, mean, mse, row};
-use crate::kernels::scalar::expr;
 use crate::nn::{Activation, Layout, Spec};
 use crate::ops;
+use crate::program::expr;
 
 /// |Q(jw)| below this is ⊥.
 const TINY: f32 = 1e-8;
@@ -22,11 +22,11 @@ pub(super) fn all() -> Vec<Method<Responses>> {
     let projective = |name, about, nets| Method::learnt(name, about, Role::Projective, nets, masked);
     vec![
         Method { name: "formula", about: "the resonator's own formula", role: Role::Oracle, kind: Kind::Known(known) },
-        baseline("mlp", "perceptron 2x256, silu, to (Re H, Im H)", || vec![perceptron(&[256; 2], Activation::Silu)]),
-        baseline("mlp-deep", "perceptron 4x512, silu", || vec![perceptron(&[512; 4], Activation::Silu)]),
-        baseline("mlp-relu", "perceptron 2x256, relu", || vec![perceptron(&[256; 2], Activation::Relu)]),
+        baseline("mlp", "perceptron 2x256, silu, to (Re H, Im H)", || vec![perceptron(&[256; 2], Activation::silu())]),
+        baseline("mlp-deep", "perceptron 4x512, silu", || vec![perceptron(&[512; 4], Activation::silu())]),
+        baseline("mlp-relu", "perceptron 2x256, relu", || vec![perceptron(&[256; 2], Activation::relu())]),
         baseline("mlp-iso", "perceptron 2x128, silu: as many parameters as the projective models", || {
-            vec![perceptron(&[128; 2], Activation::Silu)]
+            vec![perceptron(&[128; 2], Activation::silu())]
         }),
         projective("decoupled", "a perceptron's one output through two rationals 6/6, Re and Im apart", || {
             vec![decoupled()]
@@ -92,7 +92,7 @@ pub(super) fn power_of_ten(x: &Var, column: usize) -> Var {
 /// H = p0 / (q0 + q1 s + q2 s²) with q = softplus of the perceptron's outputs; q2 = softplus(1), as published.
 fn transfer() -> Net {
     Net {
-        body: Spec::mlp(2, &[128, 128], 3, Activation::Silu),
+        body: Spec::mlp(2, &[128, 128], 3, Activation::silu()),
         extras: Vec::new(),
         head: Box::new(|parts, x| {
             let z = parts.body(&columns(x, 1, 2));
@@ -120,7 +120,7 @@ fn gentle(layout: &Layout, flat: &mut [f32]) {
 /// H = (p0 + p1 s + p2 s²) / (q0 + q1 s + s²), all coefficients from the perceptron.
 fn rational_transfer() -> Net {
     Net {
-        body: Spec::mlp(3, &[128, 128], 5, Activation::Relu),
+        body: Spec::mlp(3, &[128, 128], 5, Activation::relu()),
         extras: Vec::new(),
         head: Box::new(|parts, x| {
             let z = parts.body(x);
@@ -145,7 +145,7 @@ fn decoupled() -> Net {
         })
     };
     Net {
-        body: Spec::mlp(3, &[128, 128], 1, Activation::Relu),
+        body: Spec::mlp(3, &[128, 128], 1, Activation::relu()),
         extras: numerator().chain(denominator()).chain(numerator()).chain(denominator()).collect(),
         head: Box::new(|parts, x| {
             let z = parts.body(x);

@@ -5,9 +5,9 @@ use super::methods::{divided, power_of_ten};
 use crate::autograd::Var;
 use crate::experiment::net::{Batch, Extra, Net, Parts, Start};
 use crate::experiment::terms::{columns, mean, relative};
-use crate::kernels::scalar::expr;
 use crate::nn::{Activation, Init, Layer, Layout, Spec};
 use crate::ops;
+use crate::program::expr;
 
 /// e-folds per unit of the perceptron's output; a step of Adam moves a coefficient by a share.
 const STEEP: f32 = 4.6;
@@ -17,7 +17,7 @@ const STEEPER: f32 = 20.0;
 /// Logarithms from a perceptron beside a straight line.
 pub(super) fn log_transfer() -> Net {
     Net {
-        body: Spec::mlp(2, &[128, 126], 3, Activation::Silu),
+        body: Spec::mlp(2, &[128, 126], 3, Activation::silu()),
         extras: vec![Extra { shape: [2, 3].into(), start: Start::Values(vec![0.0; 6]) }],
         head: Box::new(|parts, x| {
             let conditions = columns(x, 1, 2);

@@ -3,6 +3,7 @@
 
 use super::proto::Message;
 use crate::export::metadata::{Size, TensorInfo};
+use crate::program::onnx;
 
 /// The name of the one input.
 pub(super) const INPUT: &str = "x";
@@ -131,6 +132,22 @@ impl Graph {
         let graph = self.nodes.iter().fold(Message::default(), add(1)).text(2, "meromorph");
         let graph = self.constants.iter().fold(graph, add(5)).message(11, &value_info(input));
         self.outputs.iter().fold(graph, add(12))
+    }
+}
+
+impl onnx::Graph for Graph {
+    type Name = Name;
+
+    fn number(&mut self, value: f32) -> Name {
+        Self::number(self, value)
+    }
+
+    fn op(&mut self, operator: &'static str, inputs: &[&Name]) -> Name {
+        Self::op(self, operator, inputs)
+    }
+
+    fn truth(&mut self, truth: &Name) -> Name {
+        self.node("Cast", &[truth], &[Setting::Int("to", Element::Float.code())])
     }
 }
 

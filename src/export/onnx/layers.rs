@@ -1,13 +1,13 @@
-//! The layers of a spec as nodes. Dropout is the identity; activations are put together from operators of the set, each by the
-//! formula of its own (`kernels::mlp::Activation`).
+//! The layers of a spec as nodes. Dropout is the identity; an activation is the nodes of its formula.
 
 use super::graph::{Graph, INPUT, Name, Setting};
 use super::{head, rational};
-use crate::nn::{Activation, Layer, Layout, Parameter, RationalLayer};
+use crate::error::Result;
+use crate::nn::{Layer, Layout, Parameter, RationalLayer};
 use crate::train::Model;
 
 /// What the graph gives: the last layer's output, or the six fields of strict decoding.
-pub(super) fn outputs(graph: &mut Graph, model: &Model) -> Vec<Name> {
+pub(super) fn outputs(graph: &mut Graph, model: &Model) -> Result<Vec<Name>> {
     let layout = Layout::of(&model.spec);
     let mut pass =
         Pass { graph, layout: &layout, parameters: layout.parameters.iter(), flat: &model.parameters, mask: None };
@@ -15,10 +15,10 @@ pub(super) fn outputs(graph: &mut Graph, model: &Model) -> Vec<Name> {
         Some((Layer::Projective(head), before)) => (before, Some(head)),
         _ => (&model.spec.layers[..], None),
     };
-    let z = pass.layers(layers, INPUT.into());
-    let Some(head) = head else { return vec![z] };
+    let z = pass.layers(layers, INPUT.into())?;
+    let Some(head) = head else { return Ok(vec![z]) };
     let [p, q] = head::pairs(&mut pass, head, &z);
-    head::decode(pass.graph, &head.decoding, &p, &q).to_vec()
+    Ok(head::decode(pass.graph, &head.decoding, &p, &q).to_vec())
 }
 
 /// A walk over the layers that hands out their parameters in order.
@@ -57,12 +57,12 @@ impl<'a> Pass<'a> {
         });
     }
 
-    fn layers(&mut self, layers: &[Layer], x: Name) -> Name {
-        layers.iter().fold(x, |x, layer| self.layer(layer, x))
+    fn layers(&mut self, layers: &[Layer], x: Name) -> Result<Name> {
+        layers.iter().try_fold(x, |x, layer| self.layer(layer, x))
     }
 
-    fn layer(&mut self, layer: &Layer, x: Name) -> Name {
-        match layer {
+    fn layer(&mut self, layer: &Layer, x: Name) -> Result<Name> {
+        Ok(match layer {
             Layer::Linear { bias, .. } => {
                 self.mask = self.rows();
                 let mut operands = vec![x, self.next()];
@@ -71,7 +71,10 @@ impl<'a> Pass<'a> {
                 }
                 self.graph.node("Gemm", &operands.iter().collect::<Vec<_>>(), &[Setting::Int("transB", 1)])
             }
-            Layer::Activation { function } => activation(self.graph, *function, x),
+            Layer::Activation { function } => {
+                let value = function.curve().value.onnx(self.graph, &[x])?;
+                value.into_iter().next().expect("an activation has one result")
+            }
             Layer::LayerNorm { epsilon } => {
                 self.mask = self.rows();
                 let (gain, bias) = (self.next(), self.next());
@@ -80,14 +83,14 @@ impl<'a> Pass<'a> {
             }
             Layer::Dropout { .. } => x,
             Layer::Residual { layers } => {
-                let inner = self.layers(layers, x.clone());
+                let inner = self.layers(layers, x.clone())?;
                 self.graph.op("Add", &[&x, &inner])
             }
             Layer::Rational(layer) => self.rational(layer, &x),
             Layer::MaskedNorm { epsilon, .. } => self.norm(*epsilon, &x),
             Layer::MaskedSoftmax { .. } => self.softmax(&x),
             Layer::Projective(_) => unreachable!("a spec that was checked has its head at its end"),
-        }
+        })
     }
 }
 
@@ -163,34 +166,4 @@ fn any(graph: &mut Graph, mask: &Name) -> Name {
     let (columns, none) = (graph.list(&[1]), graph.number(0.0));
     let most = graph.node("ReduceMax", &[&number, &columns], &[Setting::Int("keepdims", 1)]);
     graph.op("Greater", &[&most, &none])
-}
-
-fn activation(graph: &mut Graph, function: Activation, x: Name) -> Name {
-    match function {
-        Activation::Identity => x,
-        Activation::Relu => graph.op("Relu", &[&x]),
-        Activation::LeakyRelu => graph.node("LeakyRelu", &[&x], &[Setting::Float("alpha", 0.01)]),
-        Activation::Elu => graph.node("Elu", &[&x], &[Setting::Float("alpha", 1.0)]),
-        Activation::Gelu => gelu(graph, &x),
-        Activation::Sigmoid => graph.op("Sigmoid", &[&x]),
-        Activation::Silu => gated(graph, &x, &x),
-        Activation::Softplus => graph.op("Softplus", &[&x]),
-        Activation::Tanh => graph.op("Tanh", &[&x]),
-    }
-}
-
-/// x · sigmoid(2 √(2/π) (x + 0.044715 x³)), which is x/2 (1 + tanh …).
-fn gelu(graph: &mut Graph, x: &Name) -> Name {
-    let (rise, cubic) = (graph.number(1.595_769), graph.number(0.071_354_82));
-    let square = graph.op("Mul", &[x, x]);
-    let steep = graph.op("Mul", &[&square, &cubic]);
-    let steep = graph.op("Add", &[&steep, &rise]);
-    let gate = graph.op("Mul", &[x, &steep]);
-    gated(graph, x, &gate)
-}
-
-/// x · sigmoid(gate).
-fn gated(graph: &mut Graph, x: &Name, gate: &Name) -> Name {
-    let open = graph.op("Sigmoid", &[gate]);
-    graph.op("Mul", &[x, &open])
 }

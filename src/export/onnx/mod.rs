@@ -36,7 +36,7 @@ pub fn write_onnx(model: &Model) -> Result<Vec<u8>> {
     }
     let mut graph = Graph::default();
     let outputs = outputs(model)?;
-    let values = layers::outputs(&mut graph, model);
+    let values = layers::outputs(&mut graph, model)?;
     for (info, value) in outputs.iter().zip(&values) {
         graph.output(info, value);
     }

@@ -3,10 +3,11 @@
 use crate::device::{Bound, Case, Expected};
 use crate::kernels::evidence::{Numbers, case, scratch, within, words};
 use crate::kernels::map::{MAP, dispatch};
+use crate::kernels::oracle;
 use crate::kernels::pointwise::{MAX_INPUTS, Space, natural};
-use crate::kernels::program::{E, Program};
-use crate::kernels::scalar::{Row, expr};
-use crate::kernels::{oracle, scalar};
+use crate::program::special;
+use crate::program::{Expr, Program};
+use crate::program::{ScalarOp, expr, op};
 
 /// All cases.
 pub fn cases() -> Vec<Case> {
@@ -16,7 +17,7 @@ pub fn cases() -> Vec<Case> {
 
 /// A row's f64 formula, where to look at it, and how near an implementation comes.
 pub(in crate::kernels) struct Formula {
-    pub(in crate::kernels) row: &'static Row,
+    pub(in crate::kernels) row: &'static ScalarOp,
     pub(in crate::kernels) value: fn(&[f64]) -> f64,
     domain: &'static [&'static [f32]],
     pub(in crate::kernels) bound: Bound,
@@ -40,6 +41,13 @@ const ANGLES: &[f32] = &[
 ];
 const AWAY: &[f32] = &[1.0, -1.0, 0.5, -2.5, 0.3, 7.0, 17.25, -300.0];
 const GENTLE: &[f32] = &[0.0, 1e-3, -0.7, 1.0, -1.2, 1.9, 2.9, 3.3, -4.0];
+const UNIT: &[f32] = &[0.0, 1e-30, 1e-3, -0.2, 0.49, -0.51, 0.7, 0.9, -0.99, 0.9999];
+const TAIL: &[f32] = &[0.0, 1e-6, -0.3, 0.49, 0.51, -1.0, 1.7, 2.9, 3.9, 4.1, 6.5, 9.0, -5.0];
+/// Away from the poles at 0, -1, …
+const FACTORIAL: &[f32] =
+    &[1e-3, 0.3, 0.5, 0.99, 1.0, 1.01, 1.4616, 1.99, 2.0, 2.5, 6.0, 12.3, 33.0, -0.5, -1.3, -2.75];
+const WIDTHS: &[f32] = &[0.0, 0.01, -0.3, 0.26, 1.0, -2.5, 4.0, 7.5, -30.0, 1e3];
+const WIDTHS_ABOVE: &[f32] = &[0.01, 0.3, 1.0, 3.5, 20.0, 1e3];
 const BASES: &[f32] = &[0.0, 0.3, 1.0, 2.5, 17.25, -2.0, -0.5];
 const POWERS: &[f32] = &[0.0, 1.0, 2.0, 3.0, -1.0, -2.0, 0.5, -1.5, 2.5, 10.0];
 
@@ -58,7 +66,7 @@ const POLYNOMIAL: Bound = Bound::Within { relative: 2e-6, absolute: 1e-37 };
 const SATURATING: Bound = Bound::Within { relative: 2e-6, absolute: 3e-7 };
 
 const fn formula(
-    row: &'static Row,
+    row: &'static ScalarOp,
     value: fn(&[f64]) -> f64,
     domain: &'static [&'static [f32]],
     bound: Bound,
@@ -74,66 +82,76 @@ fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// One line per row of `scalar::ROWS`, in its order.
+/// One line per row of `op::OPS`, in its order.
 pub(in crate::kernels) static FORMULAS: &[Formula] = &[
-    formula(&scalar::ADD, |x| x[0] + x[1], &[ANY, ANY], ROUNDED),
-    formula(&scalar::SUB, |x| x[0] - x[1], &[ANY, ANY], ROUNDED),
-    formula(&scalar::MUL, |x| x[0] * x[1], &[ANY, ANY], ROUNDED),
-    formula(&scalar::DIV, |x| x[0] / x[1], &[ANY, ANY], DIVIDED),
-    formula(&scalar::RATIO, |x| x[0] / x[1], &[ANY, ANY], DIVIDED),
-    formula(&scalar::NEG, |x| -x[0], &[ANY], EXACT),
-    formula(&scalar::RECIP, |x| 1.0 / x[0], &[ANY], DIVIDED),
-    formula(&scalar::ABS, |x| x[0].abs(), &[ANY], EXACT),
-    formula(&scalar::SIGN, |x| truth(x[0] > 0.0) - truth(x[0] < 0.0), &[ANY], EXACT),
-    formula(&scalar::MIN, |x| x[0].min(x[1]), &[ANY, ANY], EXACT),
-    formula(&scalar::MAX, |x| x[0].max(x[1]), &[ANY, ANY], EXACT),
-    formula(&scalar::CLAMP, |x| x[0].max(x[1]).min(x[2]), &[ANY, &[-2.0, 0.0], &[0.5, 1.0, 1e30]], EXACT),
-    formula(&scalar::SQUARE, |x| x[0] * x[0], &[ANY], ROUNDED),
-    formula(&scalar::SQRT, |x| x[0].sqrt(), &[ANY], DIVIDED),
-    formula(&scalar::RSQRT, |x| 1.0 / x[0].sqrt(), &[ANY], DIVIDED),
-    formula(&scalar::POW, power, &[BASES, POWERS], EXPONENTIAL),
-    formula(&scalar::FLOOR, |x| x[0].floor(), &[ANY], EXACT),
-    formula(&scalar::CEIL, |x| x[0].ceil(), &[ANY], EXACT),
-    formula(&scalar::ROUND, |x| x[0].round_ties_even(), &[ANY], EXACT),
-    formula(&scalar::LT, |x| truth(x[0] < x[1]), &[ANY, ANY], EXACT),
-    formula(&scalar::LE, |x| truth(x[0] <= x[1]), &[ANY, ANY], EXACT),
-    formula(&scalar::GT, |x| truth(x[0] > x[1]), &[ANY, ANY], EXACT),
-    formula(&scalar::GE, |x| truth(x[0] >= x[1]), &[ANY, ANY], EXACT),
-    formula(&scalar::EQ, |x| truth(x[0] == x[1]), &[ANY, ANY], EXACT),
-    formula(&scalar::NE, |x| truth(x[0] != x[1]), &[ANY, ANY], EXACT),
-    formula(&scalar::NOT, |x| truth(x[0] == 0.0), &[ANY], EXACT),
-    formula(&scalar::AND, |x| truth(x[0] != 0.0 && x[1] != 0.0), &[ANY, ANY], EXACT),
-    formula(&scalar::OR, |x| truth(x[0] != 0.0 || x[1] != 0.0), &[ANY, ANY], EXACT),
-    formula(&scalar::SELECT, |x| if x[0] == 0.0 { x[2] } else { x[1] }, &[FEW, FEW, FEW], EXACT),
-    formula(&scalar::EXP, |x| x[0].exp(), &[SMOOTH], EXPONENTIAL),
-    formula(&scalar::EXP2, |x| x[0].exp2(), &[SMOOTH], EXPONENTIAL),
-    formula(&scalar::EXPM1, |x| x[0].exp_m1(), &[SMOOTH], EXPONENTIAL),
-    formula(&scalar::LN, |x| x[0].ln(), &[POSITIVE], LOGARITHM),
-    formula(&scalar::LOG2, |x| x[0].log2(), &[POSITIVE], LOGARITHM),
-    formula(&scalar::LOG1P, |x| x[0].ln_1p(), &[SMOOTH], POLYNOMIAL),
-    formula(&scalar::SIN, |x| x[0].sin(), &[ANGLES], within(1e-6, 3e-7)),
-    formula(&scalar::COS, |x| x[0].cos(), &[ANGLES], within(1e-6, 3e-7)),
-    formula(&scalar::TAN, |x| x[0].tan(), &[GENTLE], POLYNOMIAL),
+    formula(&op::ADD, |x| x[0] + x[1], &[ANY, ANY], ROUNDED),
+    formula(&op::SUB, |x| x[0] - x[1], &[ANY, ANY], ROUNDED),
+    formula(&op::MUL, |x| x[0] * x[1], &[ANY, ANY], ROUNDED),
+    formula(&op::DIV, |x| x[0] / x[1], &[ANY, ANY], DIVIDED),
+    formula(&op::RATIO, |x| x[0] / x[1], &[ANY, ANY], DIVIDED),
+    formula(&op::NEG, |x| -x[0], &[ANY], EXACT),
+    formula(&op::RECIP, |x| 1.0 / x[0], &[ANY], DIVIDED),
+    formula(&op::ABS, |x| x[0].abs(), &[ANY], EXACT),
+    formula(&op::SIGN, |x| truth(x[0] > 0.0) - truth(x[0] < 0.0), &[ANY], EXACT),
+    formula(&op::MIN, |x| x[0].min(x[1]), &[ANY, ANY], EXACT),
+    formula(&op::MAX, |x| x[0].max(x[1]), &[ANY, ANY], EXACT),
+    formula(&op::CLAMP, |x| x[0].max(x[1]).min(x[2]), &[ANY, &[-2.0, 0.0], &[0.5, 1.0, 1e30]], EXACT),
+    formula(&op::SQUARE, |x| x[0] * x[0], &[ANY], ROUNDED),
+    formula(&op::SQRT, |x| x[0].sqrt(), &[ANY], DIVIDED),
+    formula(&op::RSQRT, |x| 1.0 / x[0].sqrt(), &[ANY], DIVIDED),
+    formula(&op::POW, power, &[BASES, POWERS], EXPONENTIAL),
+    formula(&op::FLOOR, |x| x[0].floor(), &[ANY], EXACT),
+    formula(&op::CEIL, |x| x[0].ceil(), &[ANY], EXACT),
+    formula(&op::ROUND, |x| x[0].round_ties_even(), &[ANY], EXACT),
+    formula(&op::LT, |x| truth(x[0] < x[1]), &[ANY, ANY], EXACT),
+    formula(&op::LE, |x| truth(x[0] <= x[1]), &[ANY, ANY], EXACT),
+    formula(&op::GT, |x| truth(x[0] > x[1]), &[ANY, ANY], EXACT),
+    formula(&op::GE, |x| truth(x[0] >= x[1]), &[ANY, ANY], EXACT),
+    formula(&op::EQ, |x| truth(x[0] == x[1]), &[ANY, ANY], EXACT),
+    formula(&op::NE, |x| truth(x[0] != x[1]), &[ANY, ANY], EXACT),
+    formula(&op::NOT, |x| truth(x[0] == 0.0), &[ANY], EXACT),
+    formula(&op::AND, |x| truth(x[0] != 0.0 && x[1] != 0.0), &[ANY, ANY], EXACT),
+    formula(&op::OR, |x| truth(x[0] != 0.0 || x[1] != 0.0), &[ANY, ANY], EXACT),
+    formula(&op::SELECT, |x| if x[0] == 0.0 { x[2] } else { x[1] }, &[FEW, FEW, FEW], EXACT),
+    formula(&op::EXP, |x| x[0].exp(), &[SMOOTH], EXPONENTIAL),
+    formula(&op::EXP2, |x| x[0].exp2(), &[SMOOTH], EXPONENTIAL),
+    formula(&op::EXPM1, |x| x[0].exp_m1(), &[SMOOTH], EXPONENTIAL),
+    formula(&op::LN, |x| x[0].ln(), &[POSITIVE], LOGARITHM),
+    formula(&op::LOG2, |x| x[0].log2(), &[POSITIVE], LOGARITHM),
+    formula(&op::LOG1P, |x| x[0].ln_1p(), &[SMOOTH], POLYNOMIAL),
+    formula(&op::SIN, |x| x[0].sin(), &[ANGLES], within(1e-6, 3e-7)),
+    formula(&op::COS, |x| x[0].cos(), &[ANGLES], within(1e-6, 3e-7)),
+    formula(&op::TAN, |x| x[0].tan(), &[GENTLE], POLYNOMIAL),
+    formula(&op::ASIN, |x| x[0].asin(), &[UNIT], POLYNOMIAL),
+    formula(&op::ACOS, |x| x[0].acos(), &[UNIT], within(2e-6, 3e-7)),
+    formula(&op::ATAN, |x| x[0].atan(), &[ANY], POLYNOMIAL),
     // WGSL allows atan 4,096 units.
-    formula(&scalar::ATAN, |x| x[0].atan(), &[ANY], within(5e-4, 1e-37)),
-    formula(&scalar::ATAN2, |x| x[0].atan2(x[1]), &[AWAY, AWAY], within(5e-4, 1e-37)),
-    formula(&scalar::HYPOT, |x| x[0].hypot(x[1]), &[ANY, ANY], DIVIDED),
-    formula(&scalar::SINH, |x| x[0].sinh(), &[SMOOTH], EXPONENTIAL),
-    formula(&scalar::COSH, |x| x[0].cosh(), &[SMOOTH], EXPONENTIAL),
-    formula(&scalar::TANH, |x| x[0].tanh(), &[SMOOTH], POLYNOMIAL),
-    formula(&scalar::ERF, |x| oracle::erf(x[0]), &[SMOOTH], within(1e-6, 1e-37)),
-    formula(&scalar::SIGMOID, |x| sigmoid(x[0]), &[SMOOTH], SATURATING),
-    formula(&scalar::SOFTPLUS, |x| x[0].max(0.0) + (-x[0].abs()).exp().ln_1p(), &[SMOOTH], EXPONENTIAL),
-    formula(&scalar::RELU, |x| x[0].max(0.0), &[ANY], EXACT),
-    formula(&scalar::LEAKY_RELU, |x| if x[0] > 0.0 { x[0] } else { 0.01 * x[0] }, &[ANY], ROUNDED),
-    formula(&scalar::ELU, |x| if x[0] > 0.0 { x[0] } else { x[0].exp_m1() }, &[SMOOTH], POLYNOMIAL),
-    formula(&scalar::SILU, |x| x[0] * sigmoid(x[0]), &[SMOOTH], within(2e-6, 3e-6)),
-    formula(&scalar::GELU, |x| 0.5 * x[0] * (1.0 + gelu_tanh(x[0])), &[SMOOTH], within(2e-6, 1e-6)),
+    formula(&op::ATAN2, |x| x[0].atan2(x[1]), &[AWAY, AWAY], within(5e-4, 1e-37)),
+    formula(&op::HYPOT, |x| x[0].hypot(x[1]), &[ANY, ANY], DIVIDED),
+    formula(&op::SINH, |x| x[0].sinh(), &[SMOOTH], EXPONENTIAL),
+    formula(&op::COSH, |x| x[0].cosh(), &[SMOOTH], EXPONENTIAL),
+    formula(&op::TANH, |x| x[0].tanh(), &[SMOOTH], POLYNOMIAL),
+    formula(&op::ERF, |x| oracle::erf(x[0]), &[SMOOTH], within(1e-6, 1e-37)),
+    // Special functions are held to mpmath's values in `program/special`.
+    formula(&op::ERFC, |x| special::erfc(x[0]), &[TAIL], within(3e-6, 1e-37)),
+    formula(&op::SINC, |x| special::sinc(x[0]), &[ANGLES], within(1e-6, 1e-7)),
+    formula(&op::SINC_SLOPE, |x| special::sinc_slope(x[0]), &[ANGLES], within(3e-6, 3e-7)),
+    formula(&op::GAMMA, |x| special::gamma(x[0]), &[FACTORIAL], within(5e-6, 1e-37)),
+    formula(&op::LGAMMA, |x| special::lgamma(x[0]), &[FACTORIAL], within(5e-6, 5e-6)),
+    formula(
+        &op::POLYGAMMA,
+        |x| special::polygamma(x[0] as u32, x[1]),
+        &[&[0.0, 1.0, 2.0], FACTORIAL],
+        within(5e-6, 5e-6),
+    ),
+    formula(&op::FADDEEVA_RE, |x| special::faddeeva(x[0], x[1]).0, &[WIDTHS, WIDTHS_ABOVE], within(3e-6, 1e-37)),
+    formula(&op::FADDEEVA_IM, |x| special::faddeeva(x[0], x[1]).1, &[WIDTHS, WIDTHS_ABOVE], within(3e-6, 1e-37)),
+    formula(&op::J0, |x| special::bessel_j0(x[0]), &[ANGLES], within(1e-6, 5e-7)),
+    formula(&op::J1, |x| special::bessel_j1(x[0]), &[ANGLES], within(1e-6, 5e-7)),
+    formula(&op::SIGMOID, |x| sigmoid(x[0]), &[SMOOTH], SATURATING),
+    formula(&op::SOFTPLUS, |x| x[0].max(0.0) + (-x[0].abs()).exp().ln_1p(), &[SMOOTH], EXPONENTIAL),
+    formula(&op::RELU, |x| x[0].max(0.0), &[ANY], EXACT),
 ];
-
-fn gelu_tanh(x: f64) -> f64 {
-    (0.7978845608028654 * x * (1.0 + 0.044715 * x * x)).tanh()
-}
 
 /// A zero to a negative power is a pole: outside the domain.
 fn power(x: &[f64]) -> f64 {
@@ -159,13 +177,13 @@ impl Formula {
     fn values(&self) -> Case {
         let points = self.points();
         let expected = points.iter().map(|point| self.at(point)).collect();
-        over_points(self.row.name.into(), &points, Program::row(self.row), expected, self.bound)
+        over_points(self.row.name.into(), &points, Program::op(self.row), expected, self.bound)
     }
 
     /// d/dx of each argument that the row says it depends on, against differences of the f64 formula.
     fn slopes(&self) -> Vec<Case> {
         let slope_of = |at: usize| {
-            let program = Program::row(self.row).vjp(at)?;
+            let program = Program::op(self.row).vjp(at)?;
             let (mut points, mut expected) = (Vec::new(), Vec::new());
             for mut point in self.points() {
                 if let Some(slope) = self.difference(&point, at) {
@@ -245,7 +263,7 @@ fn fused() -> Case {
     let space = Space::flat([1, 10, 10, 10]);
     case("fused", within(2e-6, 1e-7), vec![words(&a), words(&b)], vec![Expected::Floats(expected)], |inputs, out| {
         let sum = scratch(1000);
-        let producer = dispatch(Program::row(&scalar::ADD), space, inputs.to_vec(), sum.clone());
+        let producer = dispatch(Program::op(&op::ADD), space, inputs.to_vec(), sum.clone());
         let program = Program::build(2, |x| expr::tanh(x[0]) * x[1]);
         let consumer = dispatch(program, space, vec![sum, inputs[0].clone()], out[0].clone());
         MAP.fuse.expect("map fuses")(&producer, &consumer, 0).expect("a natural reader takes its producer in")
@@ -257,7 +275,7 @@ fn sizes() -> Vec<Case> {
     let sized = |name: &str, count: u32, steps: usize| {
         let x = Numbers::new(u64::from(count)).floats(count as usize);
         let expected = x.iter().map(|&x| (0..steps).fold(f64::from(x), |y, _| y * 0.5 - 0.25)).collect();
-        let program = Program::build(1, |x| (0..steps).fold(x[0], |y: E, _| y * 0.5 - 0.25));
+        let program = Program::build(1, |x| (0..steps).fold(x[0], |y: Expr, _| y * 0.5 - 0.25));
         case(name, within(1e-6, 1e-6), vec![words(&x)], vec![Expected::Floats(expected)], |inputs, out| {
             dispatch(program, Space::flat([1, 1, 1, count]), inputs.to_vec(), out[0].clone())
         })
@@ -275,7 +293,7 @@ fn sizes() -> Vec<Case> {
 mod tests {
     #[test]
     fn every_row_has_a_formula() {
-        let rows: Vec<_> = super::scalar::ROWS.iter().map(|row| row.name).collect();
+        let rows: Vec<_> = super::op::OPS.iter().map(|row| row.name).collect();
         let formulas: Vec<_> = super::FORMULAS.iter().map(|formula| formula.row.name).collect();
         assert_eq!(rows, formulas);
     }

@@ -7,8 +7,8 @@ use crate::kernels::evidence::{Numbers, case, within};
 use crate::kernels::map::cases::{FORMULAS, Formula};
 use crate::kernels::oracle;
 use crate::kernels::pointwise::{MAX_INPUTS, Space, natural};
-use crate::kernels::program::Program;
-use crate::kernels::scalar::expr;
+use crate::program::Program;
+use crate::program::expr;
 
 /// All cases.
 pub fn cases() -> Vec<Case> {
@@ -76,6 +76,16 @@ fn is_inside(name: &str, x: &[f64]) -> bool {
         "sqrt" => x[0] >= 0.0,
         "log1p" => x[0] > -1.0,
         "pow" => (x[0] != 0.0 || x[1] >= 0.0) && (x[0] >= 0.0 || x[1] == x[1].floor()),
+        "asin" | "acos" => x[0].abs() <= 1.0,
+        "gamma" => x[0] > 0.0 || x[0] != x[0].floor(),
+        // As far as its form goes.
+        "lgamma" => x[0].abs() >= f64::from(f32::MIN_POSITIVE) && (x[0] > 0.0 || x[0] != x[0].floor()),
+        "faddeeva_re" | "faddeeva_im" => x[1] >= 0.0,
+        // As far as its form goes.
+        "polygamma" => {
+            let is_order = (0.0..=4.0).contains(&x[0]) && x[0] == x[0].floor();
+            is_order && x[1].abs() > f64::from(1e-7_f32) && (x[1] > 0.0 || x[1] != x[1].floor())
+        }
         _ => true,
     }
 }
@@ -143,7 +153,7 @@ fn of_row(formula: &'static Formula, name: &str, arguments: fn(&Formula) -> Vec<
             |at: usize| Operand { values: views[at].clone(), planes: Some((kinds[at], views[width + at].clone())) };
         let operands: Vec<Operand> = (0..width).map(operand).collect();
         let space = Space::flat([1, 1, 1, count as u32]);
-        dispatch(Program::row(formula.row), space, &operands, out[0].clone(), out[1].clone(), true)
+        dispatch(Program::op(formula.row), space, &operands, out[0].clone(), out[1].clone(), true)
     })
 }
 

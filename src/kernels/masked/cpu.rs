@@ -2,14 +2,14 @@
 //! again on the way out; in between every row is one pass over registers in the first-level cache.
 
 use super::engine::{Engine, Register, Step, Tile, WIDTH, source};
-use super::lanes::{BLOCK, Source};
 use super::{Params, Planes, Total, plane_words};
 use crate::device::Call;
 use crate::host::Team;
 use crate::kernels::common;
 use crate::kernels::pointwise::{Access, Space, gather};
-use crate::kernels::program::Instruction;
-use crate::kernels::simd;
+use crate::program::Instruction;
+use crate::simd;
+use crate::simd::masked::{BLOCK, Source};
 
 /// 0, or why an element is ⊥: 1 by itself, 3 by a fault.
 type Cause = u8;
@@ -90,14 +90,14 @@ fn steps<'a>(call: &Call<'a>, params: &Params, total: &Total) -> Vec<Step<'a>> {
     let is_read = |at: usize| {
         before
             .iter()
-            .any(|step| matches!(step, Instruction::Row(row, a) if a[..row.arguments.len()].contains(&(at as u16))))
+            .any(|step| matches!(step, Instruction::Op(row, a) if a[..row.arguments.len()].contains(&(at as u16))))
     };
-    let ends_by_lanes = !total.has_fault && matches!(last, Instruction::Row(row, _) if row.form.lanes.is_some());
+    let ends_by_lanes = !total.has_fault && matches!(last, Instruction::Op(row, _) if row.masked.lanes.is_some());
     let step = |(at, instruction): (usize, &Instruction)| match *instruction {
-        Instruction::Constant(value) => Step::Constant(value),
-        Instruction::Row(row, arguments) => match row.form.lanes {
+        Instruction::Constant(value) => Step::Constant(value as f32),
+        Instruction::Op(row, arguments) => match row.masked.lanes {
             Some(lanes) => Step::Lanes(lanes, arguments, row.arguments.len()),
-            None => Step::Row(row, arguments),
+            None => Step::ScalarOp(row, arguments),
         },
         Instruction::Input(input) => {
             let (values, bits) = (call.floats(input as usize), planes[input as usize].bottom);
@@ -203,7 +203,7 @@ impl Job<'_> {
                     let strides = self.space.strides[input as usize];
                     gather(&self.space, strides, &self.causes[input as usize], tile.start, target);
                 }
-                Instruction::Row(row, arguments) => {
+                Instruction::Op(row, arguments) => {
                     let arguments = &arguments[..row.arguments.len()];
                     let y = source(&self.steps, registers, at as u16, tile).values;
                     for (i, cause) in target.iter_mut().enumerate() {
@@ -213,7 +213,7 @@ impl Job<'_> {
                             for (x, &a) in x.iter_mut().zip(arguments) {
                                 *x = source(&self.steps, registers, a, tile).values[i];
                             }
-                            let is_inside = row.form.inside.is_none_or(|inside| (inside.holds)(&x));
+                            let is_inside = row.masked.inside.is_none_or(|inside| (inside.holds)(&x));
                             f32::from(if is_inside { FAULT } else { BOTTOM })
                         };
                         *cause = first.unwrap_or_else(|| if y[i].is_finite() { 0.0 } else { own() });

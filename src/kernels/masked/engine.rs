@@ -7,9 +7,9 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::lanes::{self, BLOCK, Lanes, Source};
 use crate::kernels::pointwise::{Space, gather};
-use crate::kernels::scalar::Row;
+use crate::program::op::ScalarOp;
+use crate::simd::masked::{self, BLOCK, Lanes, Source};
 
 /// Elements at a time, whole blocks: so few that the machine reads the next tile while it works on this one, so many that choosing what to
 /// do next costs little.
@@ -41,7 +41,7 @@ pub(super) enum Step<'a> {
     /// A row by lanes and the number of its arguments.
     Lanes(Lanes, [u16; 3], usize),
     /// A row by its own function.
-    Row(&'static Row, [u16; 3]),
+    ScalarOp(&'static ScalarOp, [u16; 3]),
 }
 
 /// Where a tile begins and how many values there are; their registers are filled up to whole blocks.
@@ -97,7 +97,7 @@ impl WithSimd for Engine<'_> {
                 row.whole(simd, &sources[..*count], values, bits);
             } else {
                 let result = source(self.steps, self.registers, before.len() as u16, tile).values;
-                lanes::settle_blocks(simd, result, values, bits);
+                masked::settle_blocks(simd, result, values, bits);
             }
         }
     }
@@ -146,12 +146,12 @@ fn step<S: Simd>(simd: S, (steps, space): (&[Step<'_>], &Space), registers: &mut
             let source = Source { values: &source.values[tile.start..], bits };
             match &steps[at] {
                 Step::Direct(_) if tile.is_whole() => {}
-                _ if tile.is_whole() => lanes::mark_blocks(simd, source, &mut target[..tile.count]),
-                _ => lanes::mark(source, &mut target[..tile.count]),
+                _ if tile.is_whole() => masked::mark_blocks(simd, source, &mut target[..tile.count]),
+                _ => masked::mark(source, &mut target[..tile.count]),
             }
         }
         Step::Strided(values, strides) => gather(space, *strides, values, tile.start, &mut target[..tile.count]),
-        Step::Row(row, arguments) => {
+        Step::ScalarOp(row, arguments) => {
             let sources = sources(steps, before, arguments, row.arguments.len(), tile);
             through_row(row, &sources[..row.arguments.len()], &mut target[..tile.padded()]);
         }
@@ -159,15 +159,17 @@ fn step<S: Simd>(simd: S, (steps, space): (&[Step<'_>], &Space), registers: &mut
 }
 
 /// A row without a masked pass: its own function, then a mark where it has no value.
-fn through_row(row: &'static Row, sources: &[Source<'_>], target: &mut [f32]) {
+fn through_row(row: &'static ScalarOp, sources: &[Source<'_>], target: &mut [f32]) {
     let slices: [&[f32]; 3] = std::array::from_fn(|at| sources[at.min(sources.len() - 1)].values);
     let sources = &slices[..sources.len()];
-    (row.cpu)(sources, target);
+    (row.f32)(sources, target);
     for source in sources {
         // 0 is taken away, or NaN where the argument is not finite.
         target.iter_mut().zip(*source).for_each(|(y, x)| *y -= 0.0 * x);
     }
-    for question in [row.form.inside, row.form.fits].into_iter().flatten().filter(|question| question.wgsl != "true") {
+    for question in
+        [row.masked.inside, row.masked.fits].into_iter().flatten().filter(|question| question.wgsl != "true")
+    {
         let mut arguments = [0.0; 3];
         for (i, y) in target.iter_mut().enumerate().filter(|(_, y)| !y.is_nan()) {
             sources.iter().zip(&mut arguments).for_each(|(source, argument)| *argument = source[i]);
@@ -176,7 +178,7 @@ fn through_row(row: &'static Row, sources: &[Source<'_>], target: &mut [f32]) {
             }
         }
     }
-    if row.form.fits.is_some() {
+    if row.masked.fits.is_some() {
         for y in target {
             *y = y.clamp(-f32::MAX, f32::MAX);
         }

@@ -3,13 +3,16 @@
 use super::{Planes, Total};
 use crate::device::Body;
 use crate::kernels::pointwise::Access;
-use crate::kernels::program::Instruction;
-use crate::kernels::scalar::Row;
+use crate::program::Instruction;
+use crate::program::op::ScalarOp;
 
 impl Body for Total {
     fn wgsl(&self) -> String {
         let program = &self.pointwise.program;
-        let rows: String = program.rows().into_iter().map(function).collect();
+        let ops = program.ops();
+        let is_special = ops.iter().any(|op| op.is_special());
+        let special = if is_special { crate::wgsl!("common/special") } else { "" };
+        let rows = special.to_owned() + &ops.into_iter().map(function).collect::<String>();
         let mut text = self.bindings() + &rows + "fn total(index: u32) -> Total {\n";
         if self.pointwise.access.contains(&Access::Strided) {
             text += "    let c = coordinates(index, params.dims);\n";
@@ -21,16 +24,16 @@ impl Body for Total {
             let value = match instruction {
                 Instruction::Input(input) => format!("x{input}"),
                 Instruction::Constant(value) => {
-                    format!("Total({}, 0u)", crate::kernels::program::wgsl_constant(*value))
+                    format!("Total({}, 0u)", crate::program::wgsl_constant(*value))
                 }
-                Instruction::Row(row, arguments) => {
+                Instruction::Op(row, arguments) => {
                     let names: Vec<_> = arguments[..row.arguments.len()].iter().map(|a| format!("v{a}")).collect();
                     format!("total_{}({})", row.name, names.join(", "))
                 }
             };
             text += &format!("    let v{at} = {value};\n");
         }
-        text + &format!("    return v{};\n}}\n", program.result)
+        text + &format!("    return v{};\n}}\n", program.result())
     }
 }
 
@@ -72,7 +75,7 @@ impl Total {
 }
 
 /// The row's own function and the masked one around it.
-fn function(row: &'static Row) -> String {
+fn function(row: &'static ScalarOp) -> String {
     let names = row.arguments;
     let list = |each: &dyn Fn(&str) -> String| names.iter().map(|name| each(name)).collect::<Vec<_>>().join(", ");
     let reads: String = names.iter().map(|name| format!("    let {name} = total_{name}.value;\n")).collect();
@@ -80,7 +83,7 @@ fn function(row: &'static Row) -> String {
         "0u" => format!("total_{name}.cause"),
         _ => format!("inherited(total_{name}.cause, {rest})"),
     });
-    let form = &row.form;
+    let form = &row.masked;
     let inside = form.inside.map_or("true", |question| question.wgsl);
     let fits = form.fits.map_or("true", |question| question.wgsl);
     let call =
@@ -90,7 +93,7 @@ fn function(row: &'static Row) -> String {
             let arguments = list(&|name| format!("{name}: f32"));
             (format!("fn exact_{}({arguments}) -> f32 {{ return {value}; }}\n", row.name), call("exact"))
         }
-        None => (row.wgsl_function(), call("row")),
+        None => (row.wgsl_function(), call("op")),
     };
     // Without an answer beforehand the value is looked at.
     let last = if form.fits.is_some() {

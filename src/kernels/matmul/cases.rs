@@ -5,8 +5,8 @@ use crate::kernels::evidence::{Cut, Numbers, case, device, scratch, within, word
 use crate::kernels::map;
 use crate::kernels::matmul::{Operand, dispatch};
 use crate::kernels::pointwise::{MAX_INPUTS, Space, natural};
-use crate::kernels::program::Program;
-use crate::kernels::scalar::expr;
+use crate::program::Program;
+use crate::program::expr;
 
 /// All cases.
 pub fn cases() -> Vec<Case> {

@@ -1,41 +1,65 @@
-//! Cases of the perceptron's kernels, and their oracle: the formulas in f64, one row at a time.
+//! Cases of the perceptron's kernels, and their oracle: the formulas in f64, one row at a time. Formulas here are stand-ins; every built-in
+//! activation and loss brings cases of its own, which are made here too.
 
-use super::{Activation, Fused, Layer, Loss, Mlp, Precision, forward, head_cases, step};
+use super::goals::{Function, Goal, Pointwise, grade, slope};
+use super::{Fused, Layer, Mlp, Precision, forward, head_cases, step};
 use crate::device::{Bound, Case, Expected, Info};
 use crate::kernels::evidence::{Cut, Numbers, case, device, within, words};
 use crate::kernels::oracle::wide;
 
-/// A model, a batch and what is made small.
+/// A model, a batch and what is minimised.
 pub(super) struct Example {
     pub sizes: &'static [u32],
-    pub activation: Activation,
-    pub loss: Loss,
+    pub activation: Function,
+    pub goal: Goal,
     pub batch: usize,
 }
 
-/// Models of awkward sizes, every activation, every loss; a batch fits one part, which every device cuts alike.
+/// Awkward sizes.
+const SIZES: [&[u32]; 6] =
+    [&[5, 64, 64, 64, 1], &[3, 7, 2], &[1, 1], &[30, 128, 10], &[2, 9, 17, 3, 5, 4], &[128, 5, 128]];
+
+/// Models of awkward sizes; a batch fits one part, which every device cuts alike.
 fn examples() -> Vec<Example> {
-    let losses = [
-        Loss::Mse,
-        Loss::Mae,
-        Loss::Huber { delta: 0.4 },
-        Loss::Bce,
-        Loss::CrossEntropy { smoothing: 0.0 },
-        Loss::CrossEntropy { smoothing: 0.2 },
+    let functions = [Function::silu(), Function::tanh(), Function::relu()];
+    let goals = [
+        Goal::Pointwise(Pointwise::squares()),
+        Goal::Pointwise(Pointwise::held()),
+        Goal::CrossEntropy(0.0),
+        Goal::CrossEntropy(0.2),
     ];
-    let sizes: [&[u32]; 6] =
-        [&[5, 64, 64, 64, 1], &[3, 7, 2], &[1, 1], &[30, 128, 10], &[2, 9, 17, 3, 5, 4], &[128, 5, 128]];
-    let all = Activation::ALL.iter().enumerate();
-    let each =
-        all.map(|(at, &(_, activation))| (sizes[at % sizes.len()], activation, losses[at % losses.len()], 5 + at));
-    let more = losses.into_iter().enumerate().map(|(at, loss)| (sizes[1 + at % 3], Activation::Silu, loss, 16 - at));
-    each.chain(more)
-        .map(|(sizes, activation, loss, batch)| {
+    (0..12)
+        .map(|at| {
+            let (sizes, goal) = (SIZES[at % SIZES.len()], goals[(at + at / 6) % goals.len()].clone());
             // One class is no classification: cross-entropy takes the model with ten.
-            let is_single = matches!(loss, Loss::CrossEntropy { .. }) && sizes[sizes.len() - 1] == 1;
-            Example { sizes: if is_single { &[30, 128, 10] } else { sizes }, activation, loss, batch }
+            let is_single = goal.is_class() && sizes[sizes.len() - 1] == 1;
+            let sizes = if is_single { SIZES[3] } else { sizes };
+            Example { sizes, activation: functions[at % functions.len()].clone(), goal, batch: 5 + at }
         })
         .collect()
+}
+
+/// Cases of `mlp_step` with an activation.
+pub fn step_of_activation(function: Function, at: usize) -> Vec<Case> {
+    let goal = Goal::Pointwise(Pointwise::squares());
+    let example = Example { sizes: SIZES[[0, 1, 3, 4][at % 4]], activation: function, goal, batch: 7 + at };
+    vec![step_case(&example, Cut::Fine)]
+}
+
+/// Cases of `mlp_forward` with an activation, in f32 and with packed halves.
+pub fn forward_of_activation(function: Function, at: usize) -> Vec<Case> {
+    let goal = Goal::Pointwise(Pointwise::squares());
+    let example = Example { sizes: SIZES[[0, 1, 3, 4][at % 4]], activation: function, goal, batch: 7 + at };
+    vec![forward_case(&example, Cut::Fine), half_case(&example, false)]
+}
+
+/// Cases of `mlp_step` with a pointwise loss.
+pub fn step_of_loss(loss: Pointwise, at: usize) -> Vec<Case> {
+    let goal = Goal::Pointwise(loss);
+    vec![step_case(
+        &Example { sizes: SIZES[at % SIZES.len()], activation: Function::tanh(), goal, batch: 9 + at },
+        Cut::Fine,
+    )]
 }
 
 /// Cases of `mlp_step`. Coarse tiles take drivers seconds to compile, so a few examples stand for all.
@@ -43,7 +67,8 @@ pub fn of_step() -> Vec<Case> {
     let coarse = examples().into_iter().step_by(4).map(|example| step_case(&example, Cut::Coarse));
     // Eight parts of 72 rows, which every device cuts alike: more samples than a panel takes at a time.
     let sizes: &[u32] = &[5, 64, 37, 1];
-    let long = Example { sizes, activation: Activation::Silu, loss: Loss::Mse, batch: 576 };
+    let goal = Goal::Pointwise(Pointwise::squares());
+    let long = Example { sizes, activation: Function::silu(), goal, batch: 576 };
     let panels = for_panels().chain([long]).map(|example| step_case(&example, Cut::Panel));
     let plain = examples().into_iter().map(|example| step_case(&example, Cut::Fine)).chain(coarse).chain(panels);
     plain.chain(head_cases::of_step()).collect()
@@ -81,7 +106,8 @@ pub(super) fn model(example: &Example) -> (Mlp, Vec<Layer>, usize) {
         bias: place(pair[1]),
     };
     let layers: Vec<Layer> = example.sizes.windows(2).map(layer).collect();
-    let mlp = Mlp::new(example.activation, layers.clone(), total as usize).expect("a case fits the kernels");
+    let mlp =
+        Mlp::new(example.activation.curve.clone(), layers.clone(), total as usize).expect("a case fits the kernels");
     (mlp, layers, total as usize)
 }
 
@@ -102,14 +128,20 @@ pub(super) fn parameters(layers: &[Layer], total: usize, numbers: &mut Numbers) 
 
 fn name(example: &Example, cut: Cut) -> String {
     let cut = format!("{cut:?}").to_lowercase();
-    format!("{:?} {:?} {:?} batch {} {cut}", example.sizes, example.activation, example.loss, example.batch)
+    format!(
+        "{:?} {} {} batch {} {cut}",
+        example.sizes,
+        example.activation.curve.text,
+        example.goal.name(),
+        example.batch
+    )
 }
 
 fn step_case(example: &Example, cut: Cut) -> Case {
     let mut numbers = Numbers::new(71);
     let (mlp, layers, total) = model(example);
     let (inputs, outputs) = (example.sizes[0] as usize, example.sizes[example.sizes.len() - 1] as usize);
-    let is_class = matches!(example.loss, Loss::CrossEntropy { .. });
+    let is_class = example.goal.is_class();
     let targets = if is_class { 1 } else { outputs };
     // The second and last batch: three rows short.
     let (rows, steps, cursor) = (2 * example.batch - 3.min(example.batch - 1), 2_u32, 1_u32);
@@ -120,7 +152,7 @@ fn step_case(example: &Example, cut: Cut) -> Case {
         numbers
             .floats(rows * targets)
             .iter()
-            .map(|v| if example.loss == Loss::Bce { 0.5 + 0.5 * v } else { *v })
+            .map(|v| if example.goal.takes_chances() { 0.5 + 0.5 * v } else { *v })
             .collect()
     };
     let flat = parameters(&layers, total, &mut numbers);
@@ -146,7 +178,7 @@ fn step_case(example: &Example, cut: Cut) -> Case {
     let given = vec![words(&x), words(&y), order, words(&flat), words(&weights)];
     let mut made = case(name(example, cut), STEP_BOUND, given, expected, |given, out| {
         let [x, y, order, flat, weights] = [0, 1, 2, 3, 4].map(|at: usize| given[at].clone());
-        step(&fused, example.loss, [x, y, order, flat, weights], [0, 1, 2].map(|at: usize| out[at].clone()))
+        step(&fused, example.goal.objective(), [x, y, order, flat, weights], [0, 1, 2].map(|at: usize| out[at].clone()))
     });
     made.outputs[0] = vec![8, cursor, 0, 0];
     // The padding between tensors is the caller's, and stays.
@@ -221,17 +253,16 @@ impl<'a> Oracle<'a> {
                 |o: usize| row(o).iter().zip(a).map(|(w, a)| w * a).sum::<f64>() + self.flat[layer.bias as usize + o];
             let z: Vec<f64> = (0..layer.outputs as usize).map(sum).collect();
             let is_last = at + 1 == self.layers.len();
-            let f = if is_last { Activation::Identity } else { self.example.activation };
-            let (values, slopes) = z.iter().map(|&z| activate(f, z)).unzip();
-            self.values.push(values);
-            self.slopes.push(slopes);
+            let f = if is_last { Function::identity().oracle } else { self.example.activation.oracle };
+            self.values.push(z.iter().map(|&z| f(z)).collect());
+            self.slopes.push(z.iter().map(|&z| slope(&f, z)).collect());
         }
         self.values[self.layers.len()].clone()
     }
 
     fn learn(&mut self, x: &[f32], y: &[f32], weights: &[f32]) {
         let z = self.predict(x);
-        let (loss, weight, d) = grade(self.example.loss, &z, &wide(y), &wide(weights));
+        let (loss, weight, d) = grade(&self.example.goal, &z, &wide(y), &wide(weights));
         self.loss += loss;
         self.weight += weight;
         self.walk_back(d);
@@ -255,59 +286,4 @@ impl<'a> Oracle<'a> {
             }
         }
     }
-}
-
-fn sigmoid(z: f64) -> f64 {
-    1.0 / (1.0 + (-z).exp())
-}
-
-/// Value and derivative.
-fn activate(function: Activation, z: f64) -> (f64, f64) {
-    let s = sigmoid(z);
-    let step = f64::from(u8::from(z > 0.0));
-    match function {
-        Activation::Identity => (z, 1.0),
-        Activation::Relu => (z.max(0.0), step),
-        Activation::LeakyRelu => (z.max(0.01 * z), 0.01 + 0.99 * step),
-        Activation::Elu if z > 0.0 => (z, 1.0),
-        Activation::Elu => (z.exp_m1(), z.exp()),
-        Activation::Gelu => {
-            let k = (2.0 / std::f64::consts::PI).sqrt();
-            let t = (k * (z + 0.044_715 * z.powi(3))).tanh();
-            (0.5 * z * (1.0 + t), 0.5 * (1.0 + t) + 0.5 * z * (1.0 - t * t) * k * (1.0 + 0.134_145 * z * z))
-        }
-        Activation::Sigmoid => (s, s * (1.0 - s)),
-        Activation::Silu => (z * s, s + z * s * (1.0 - s)),
-        Activation::Softplus => (z.max(0.0) + (-z.abs()).exp().ln_1p(), s),
-        Activation::Tanh => (z.tanh(), 1.0 - z.tanh().powi(2)),
-    }
-}
-
-/// A row's weighted loss, its weight, and the gradient with respect to z.
-fn grade(loss: Loss, z: &[f64], y: &[f64], weights: &[f64]) -> (f64, f64, Vec<f64>) {
-    let count = z.len() as f64;
-    if let Loss::CrossEntropy { smoothing } = loss {
-        let (smoothing, class) = (f64::from(smoothing), y[0] as usize);
-        let mass: f64 = z.iter().map(|z| z.exp()).sum();
-        let own = |c: usize| f64::from(u8::from(c == class));
-        let q: Vec<f64> = (0..z.len()).map(|c| weights[c] * ((1.0 - smoothing) * own(c) + smoothing / count)).collect();
-        let total: f64 = q.iter().sum();
-        let value = q.iter().zip(z).map(|(q, z)| -q * (z - mass.ln())).sum();
-        return (value, weights[class], q.iter().zip(z).map(|(q, z)| total * z.exp() / mass - q).collect());
-    }
-    let each = z.iter().zip(y).map(|(&z, &y)| {
-        let far = z - y;
-        match loss {
-            Loss::Mae => (far.abs(), far.signum()),
-            Loss::Huber { delta } if far.abs() > f64::from(delta) => {
-                let delta = f64::from(delta);
-                (delta * (far.abs() - 0.5 * delta), delta * far.signum())
-            }
-            Loss::Huber { .. } => (0.5 * far * far, far),
-            Loss::Bce => (z.max(0.0) - z * y + (-z.abs()).exp().ln_1p(), sigmoid(z) - y),
-            _ => (far * far, 2.0 * far),
-        }
-    });
-    let (values, slopes): (Vec<f64>, Vec<f64>) = each.unzip();
-    (values.iter().sum::<f64>() / count, 1.0, slopes.iter().map(|slope| slope / count).collect())
 }

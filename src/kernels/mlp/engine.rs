@@ -11,10 +11,11 @@
 use super::pack::Pack;
 use super::plan::{Layer, Plan, Shape, TILE};
 use super::tile::{Predict, Train};
-use super::{Activation, Head, Loss, Params, plan};
+use super::{Head, Objective, Params, plan};
 use crate::host::{Disjoint, Team};
 use crate::kernels::random;
-use crate::kernels::simd::dispatch;
+use crate::program::Curve;
+use crate::simd::dispatch;
 
 /// The uniform as the engine's shape, and the head on top.
 pub(crate) fn shape(params: &Params, head: Option<Head>) -> Shape {
@@ -45,8 +46,8 @@ pub(crate) struct Draw {
 
 impl Draw {
     /// The threshold of the step with this number.
-    fn threshold(self, loss: Loss, step: u32) -> f32 {
-        let Loss::Pairs(pairs) = loss else { return 0.0 };
+    fn threshold(self, objective: &Objective, step: u32) -> f32 {
+        let Objective::Pairs(pairs) = objective else { return 0.0 };
         let [low, high] = pairs.tau;
         if !pairs.is_drawn() {
             return low;
@@ -57,12 +58,12 @@ impl Draw {
 
 /// Gradient sums, loss sum and weight sum of the batch at the cursor: partials[part] = [gradients like params, loss sum, weight sum].
 /// x [rows, inputs], y [rows, targets], order = 4 words per step then a permutation of the rows, weights [outputs] for cross-entropy, control
-/// [step, cursor, step, cursor], partials [parts, total + 64], scratch of `scratch_words(p)`, its contents of no account.
+/// [step, cursor, step, cursor], partials [parts, total + 64], scratch of `scratch_words(p)`, its initial contents are ignored.
 #[allow(clippy::too_many_arguments, reason = "the bindings of one launch, each with its own type")]
 pub(crate) fn step(
     p: &Shape,
-    activation: Activation,
-    (loss, draw): (Loss, Draw),
+    activation: &Curve,
+    (objective, draw): (&Objective, Draw),
     batch: Batch<'_>,
     params: &[f32],
     control: &mut [u32],
@@ -75,7 +76,7 @@ pub(crate) fn step(
     let rows = batch_rows(p, order, control[1] as usize);
     control[2] = control[0].wrapping_add(1);
     control[3] = control[1];
-    let tau = draw.threshold(loss, control[2]);
+    let tau = draw.threshold(objective, control[2]);
     let (shared, own) = aligned(scratch, plan.words(team.threads())).split_at_mut(plan.shared_words);
     pack(p, &plan, params, shared, team);
     let (shared, own) = (&*shared, Disjoint::new(own));
@@ -84,12 +85,26 @@ pub(crate) fn step(
         // SAFETY: one range per member.
         let own = unsafe { own.range(member * plan.member_words..(member + 1) * plan.member_words) };
         let rows = plan.part_rows(rows, part);
-        dispatch(Train { p, plan: &plan, activation, loss, tau, x, y, rows, weights, params, shared, own, partial });
+        dispatch(Train {
+            p,
+            plan: &plan,
+            activation,
+            objective,
+            tau,
+            x,
+            y,
+            rows,
+            weights,
+            params,
+            shared,
+            own,
+            partial,
+        });
     });
 }
 
 /// out [rows, outputs], or the pairs of a head, = the model at x [rows, inputs]. Allocates its scratch: it is called rarely and for many rows.
-pub(crate) fn forward(p: &Shape, activation: Activation, x: &[f32], params: &[f32], out: &mut [f32], team: &Team) {
+pub(crate) fn forward(p: &Shape, activation: &Curve, x: &[f32], params: &[f32], out: &mut [f32], team: &Team) {
     let plan = Plan::of_tile(p, TILE);
     let (inputs, answers) = (p.inputs as usize, p.answers());
     let rows = out.len() / answers;

@@ -1,6 +1,6 @@
 //! A projective head as the fused kernels see it: what makes pairs of the last layer's features, and its fragments of WGSL.
 
-use super::{Loss, PairLoss, Params};
+use super::{Objective, PairLoss, Params};
 use crate::kernels::common;
 pub use crate::kernels::rational::{Basis, MAX_DEGREE};
 use crate::record;
@@ -130,14 +130,14 @@ impl Head {
     }
 
     /// The fragments that make pairs, and those that train or give them.
-    pub(super) fn wgsl(&self, loss: Option<Loss>) -> Vec<String> {
+    pub(super) fn wgsl(&self, objective: Option<&Objective>) -> Vec<String> {
         let mut fragments = vec![crate::wgsl!("common/head_word").to_owned()];
         fragments.extend(self.making().into_iter().map(str::to_owned));
         fragments.push(self.constants());
-        match loss {
-            Some(Loss::Pairs(loss)) => {
+        match objective {
+            Some(Objective::Pairs(loss)) => {
                 fragments.extend(self.training().into_iter().map(str::to_owned));
-                fragments.extend(terms(&loss));
+                fragments.extend(terms(loss));
             }
             _ => fragments.push(crate::wgsl!("common/output_pairs").to_owned()),
         }

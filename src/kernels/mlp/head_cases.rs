@@ -2,8 +2,9 @@
 //! central differences, holding fixed what gradients are told to take for a constant.
 
 use super::cases::{Example, Oracle, STEP_BOUND, model, parameters};
+use super::goals::{Function, Goal};
 use super::head::STEP;
-use super::{Activation, Basis, Denominators, Form, Gauge, Head, Layer, Loss, Mlp, PairLoss, Precision, forward, step};
+use super::{Basis, Denominators, Form, Gauge, Head, Layer, Mlp, PairLoss, Precision, forward, step};
 use crate::device::{Case, Expected, Info};
 use crate::kernels::evidence::{Cut, Numbers, case, device, within, words};
 use crate::kernels::oracle::wide;
@@ -93,14 +94,15 @@ fn whole(example: &Example, head: Head, numbers: &mut Numbers) -> (Mlp, Vec<Laye
         }
     }
     let head = Head { coefficients, ..head };
-    let mlp =
-        Mlp::new(example.activation, layers.clone(), flat.len()).expect("a case fits the kernels").with_head(head);
+    let mlp = Mlp::new(example.activation.curve.clone(), layers.clone(), flat.len())
+        .expect("a case fits the kernels")
+        .with_head(head);
     (mlp, layers, flat, head)
 }
 
 fn name(example: &Example, head: &Head, cut: Cut) -> String {
     let Head { outputs, form, denominators, floor, gauge, .. } = head;
-    let Loss::Pairs(PairLoss { implicit, chordal, decoded, margin, sign, .. }) = example.loss else {
+    let Goal::Pairs(PairLoss { implicit, chordal, decoded, margin, sign, .. }) = example.goal else {
         unreachable!("a head's loss is one of pairs")
     };
     let cut = format!("{cut:?}").to_lowercase();
@@ -123,7 +125,7 @@ fn targets(numbers: &mut Numbers, rows: usize, outputs: usize) -> Vec<f32> {
 
 fn step_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), batch: usize, cut: Cut) -> Case {
     let mut numbers = Numbers::new(74);
-    let example = Example { sizes, activation: Activation::Silu, loss: Loss::Pairs(loss), batch };
+    let example = Example { sizes, activation: Function::silu(), goal: Goal::Pairs(loss), batch };
     let (mlp, layers, flat, head) = whole(&example, head, &mut numbers);
     let (inputs, width, total) = (sizes[0] as usize, 2 * head.outputs, flat.len());
     // The second and last batch: three rows short.
@@ -159,7 +161,7 @@ fn step_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), batch: usize
     let given = vec![words(&x), words(&y), order, words(&flat), words(&[1.0])];
     let mut made = case(name(&example, &head, cut), STEP_BOUND, given, expected, |given, out| {
         let inputs = [0, 1, 2, 3, 4].map(|at: usize| given[at].clone());
-        step(&fused, example.loss, inputs, [0, 1, 2].map(|at: usize| out[at].clone()))
+        step(&fused, example.goal.objective(), inputs, [0, 1, 2].map(|at: usize| out[at].clone()))
     });
     made.outputs[0] = vec![STEP_NUMBER - 1, cursor, 0, 0];
     // The padding between tensors is the caller's, and stays.
@@ -169,7 +171,7 @@ fn step_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), batch: usize
 
 fn forward_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), rows: usize, cut: Cut) -> Case {
     let mut numbers = Numbers::new(75);
-    let example = Example { sizes, activation: Activation::Tanh, loss: Loss::Pairs(loss), batch: rows };
+    let example = Example { sizes, activation: Function::tanh(), goal: Goal::Pairs(loss), batch: rows };
     let (mlp, layers, flat, head) = whole(&example, head, &mut numbers);
     let inputs = sizes[0] as usize;
     let x = numbers.floats(rows * inputs);

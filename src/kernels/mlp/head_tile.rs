@@ -10,9 +10,9 @@ use super::head::{Basis, Form, Gauge, Head, MAX_DEGREE, Polynomial};
 use super::loss::Sums;
 use super::pair_terms::{Graded, Pair, pair_loss};
 use super::plan::PAD;
-use crate::kernels::elementary::softplus;
-use crate::kernels::simd::{fma, fnma};
-use crate::kernels::vector;
+use crate::simd::elementary::softplus;
+use crate::simd::vector;
+use crate::simd::{fma, fnma};
 use pulp::{Simd, WithSimd};
 
 /// Words of the table for a tile of so many samples.

@@ -1,9 +1,10 @@
 //! The fused multi-layer perceptron: what a model must be for it, and the numbers its three kernels share.
 //! `mlp_step` and `mlp_forward` are its kernels; `engine` and below are their CPU path.
 
-mod activation;
 pub mod cases;
 pub(super) mod engine;
+mod formula;
+pub mod goals;
 mod grain;
 mod head;
 mod head_cases;
@@ -18,12 +19,14 @@ mod tile;
 
 use std::any::Any;
 use std::rc::Rc;
+use std::sync::Arc;
 
 pub use super::mlp_forward::dispatch as forward;
 pub use super::mlp_step::dispatch as step;
 use crate::device::{Body, Dispatch, Info, SharedBody};
 use crate::params;
-use crate::record;
+use crate::program::Curve;
+use crate::program::slices::Registers;
 use grain::{Grain, Kept, WORDS};
 pub use head::{Basis, Denominators, Form, Gauge, Head, MAX_DEGREE};
 pub use pairs::PairLoss;
@@ -32,74 +35,11 @@ pub use plan::{Layer, MAX_LAYERS};
 /// The widest layer the fused kernels take.
 pub const MAX_WIDTH: usize = 128;
 
-/// A pointwise function between linear layers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Activation {
-    /// x.
-    Identity,
-    /// max(x, 0).
-    Relu,
-    /// x above 0, 0.01 x below.
-    LeakyRelu,
-    /// x above 0, e^x - 1 below.
-    Elu,
-    /// 0.5 x (1 + tanh(√(2/π)(x + 0.044715 x³))).
-    Gelu,
-    /// 1 / (1 + e^-x).
-    Sigmoid,
-    /// x · sigmoid(x).
-    Silu,
-    /// ln(1 + e^x).
-    Softplus,
-    /// Hyperbolic tangent.
-    Tanh,
-}
-
-record! { enum Activation { Identity, Relu, LeakyRelu, Elu, Gelu, Sigmoid, Silu, Softplus, Tanh } }
-
-impl Activation {
-    /// All, with their names.
-    pub const ALL: [(&'static str, Self); 9] = [
-        ("identity", Self::Identity),
-        ("relu", Self::Relu),
-        ("leaky_relu", Self::LeakyRelu),
-        ("elu", Self::Elu),
-        ("gelu", Self::Gelu),
-        ("sigmoid", Self::Sigmoid),
-        ("silu", Self::Silu),
-        ("softplus", Self::Softplus),
-        ("tanh", Self::Tanh),
-    ];
-
-    fn wgsl(self) -> &'static str {
-        match self {
-            Self::Identity => crate::wgsl!("common/act_identity"),
-            Self::Relu => crate::wgsl!("common/act_relu"),
-            Self::LeakyRelu => crate::wgsl!("common/act_leaky_relu"),
-            Self::Elu => crate::wgsl!("common/act_elu"),
-            Self::Gelu => crate::wgsl!("common/act_gelu"),
-            Self::Sigmoid => crate::wgsl!("common/act_sigmoid"),
-            Self::Silu => crate::wgsl!("common/act_silu"),
-            Self::Softplus => crate::wgsl!("common/act_softplus"),
-            Self::Tanh => crate::wgsl!("common/act_tanh"),
-        }
-    }
-}
-
-/// What training makes small; the formulas are beside each.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Loss {
-    /// (z - y)².
-    Mse,
-    /// |z - y|.
-    Mae,
-    /// (z - y)² / 2 up to `delta`, then delta (|z - y| - delta/2) (Huber 1964).
-    Huber {
-        /// Where it turns from square to linear, in units of the target.
-        delta: f32,
-    },
-    /// Binary cross-entropy of logits: max(z, 0) - z y + ln(1 + e^-|z|).
-    Bce,
+/// What a training step minimises.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Objective {
+    /// The mean over the outputs of a function of prediction and target.
+    Pointwise(Arc<Curve>),
     /// Cross-entropy of logits against a class index, with label smoothing; class weights come with the data.
     CrossEntropy {
         /// Share of the target spread evenly over the classes, in [0, 1).
@@ -109,20 +49,14 @@ pub enum Loss {
     Pairs(PairLoss),
 }
 
-record! { enum Loss { Mse, Mae, Huber { delta }, Bce, CrossEntropy { smoothing }, Pairs(_) } }
+impl Objective {
+    /// Words of the registers of its formula on the CPU.
+    fn register_words(&self) -> usize {
+        if let Self::Pointwise(curve) = self { Registers::<f32>::words(&curve.sloped) } else { 0 }
+    }
 
-impl Loss {
-    fn wgsl(self) -> [&'static str; 3] {
-        let mean = crate::wgsl!("common/loss_mean");
-        let none = crate::wgsl!("common/coefficients_none");
-        match self {
-            Self::Mse => [mean, crate::wgsl!("common/loss_mse"), none],
-            Self::Mae => [mean, crate::wgsl!("common/loss_mae"), none],
-            Self::Huber { .. } => [mean, crate::wgsl!("common/loss_huber"), none],
-            Self::Bce => [mean, crate::wgsl!("common/loss_bce"), none],
-            Self::Pairs(_) => unreachable!("pairs come from a head"),
-            Self::CrossEntropy { .. } => ["", crate::wgsl!("common/loss_cross_entropy"), none],
-        }
+    fn registers<'a>(&self, memory: &'a mut [f32]) -> Registers<'a, f32> {
+        if let Self::Pointwise(curve) = self { Registers::new(&curve.sloped, memory) } else { Registers::none() }
     }
 }
 
@@ -190,7 +124,7 @@ impl Precision {
 /// A model the fused kernels take.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mlp {
-    activation: Activation,
+    activation: Arc<Curve>,
     layers: Vec<Layer>,
     head: Option<Head>,
     total: usize,
@@ -198,7 +132,7 @@ pub struct Mlp {
 
 impl Mlp {
     /// From layer sizes and offsets; `None` if it is too deep or too wide.
-    pub fn new(activation: Activation, layers: Vec<Layer>, total: usize) -> Option<Self> {
+    pub fn new(activation: Arc<Curve>, layers: Vec<Layer>, total: usize) -> Option<Self> {
         let fits = |layer: &Layer| layer.inputs.max(layer.outputs) as usize <= MAX_WIDTH;
         let is_taken = (1..=MAX_LAYERS).contains(&layers.len()) && layers.iter().all(fits);
         is_taken.then_some(Self { activation, layers, head: None, total })
@@ -213,9 +147,9 @@ impl Mlp {
     }
 
     /// Whether the fused step takes the loss: of pairs where there is a head, and then row by row.
-    pub fn takes(&self, loss: &Loss) -> bool {
-        match loss {
-            Loss::Pairs(pairs) => self.head.is_some() && pairs.is_by_row(),
+    pub fn takes(&self, objective: &Objective) -> bool {
+        match objective {
+            Objective::Pairs(pairs) => self.head.is_some() && pairs.is_by_row(),
             _ => self.head.is_none(),
         }
     }
@@ -235,7 +169,7 @@ impl Mlp {
         params.steps = steps as u32;
         params.targets = targets as u32;
         params.parts = parts.max(1) as u32;
-        Fused { params, activation: self.activation, head: self.head, grain, kept: &WORDS }
+        Fused { params, activation: self.activation.clone(), head: self.head, grain, kept: &WORDS }
     }
 
     /// Prediction over `rows` rows. A head wants all of f32.
@@ -248,7 +182,7 @@ impl Mlp {
         };
         let mut params = self.params(rows, 2 * quads(widest(&self.layers)), grain);
         params.parts = rows.div_ceil(grain.span).clamp(1, grain.parts) as u32;
-        Fused { params, activation: self.activation, head: self.head, grain, kept: Kept::of(info, precision) }
+        Fused { params, activation: self.activation.clone(), head: self.head, grain, kept: Kept::of(info, precision) }
     }
 
     fn params(&self, rows: usize, stride: u32, grain: Grain) -> Params {
@@ -279,10 +213,10 @@ fn quads(words: u32) -> u32 {
 }
 
 /// The numbers of one fused launch.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Fused {
     pub(super) params: Params,
-    activation: Activation,
+    activation: Arc<Curve>,
     head: Option<Head>,
     grain: Grain,
     kept: &'static Kept,
@@ -290,8 +224,14 @@ pub struct Fused {
 
 impl Fused {
     /// What its kernel is specialised with.
-    pub(super) fn choice(&self, loss: Option<Loss>) -> SharedBody {
-        Rc::new(Choice { activation: self.activation, loss, head: self.head, grain: self.grain, kept: self.kept })
+    pub(super) fn choice(&self, objective: Option<Objective>) -> SharedBody {
+        Rc::new(Choice {
+            activation: self.activation.clone(),
+            objective,
+            head: self.head,
+            grain: self.grain,
+            kept: self.kept,
+        })
     }
 
     /// The same with the key and the stream that thresholds are drawn from.
@@ -321,8 +261,8 @@ impl Fused {
 
 /// What the fused kernels are specialised with: fragments for the devices, choices for the CPU.
 pub struct Choice {
-    pub(super) activation: Activation,
-    pub(super) loss: Option<Loss>,
+    pub(super) activation: Arc<Curve>,
+    pub(super) objective: Option<Objective>,
     pub(super) head: Option<Head>,
     grain: Grain,
     kept: &'static Kept,
@@ -341,12 +281,25 @@ impl Body for Choice {
     fn wgsl(&self) -> String {
         let Kept(_, kept) = self.kept;
         let mut fragments: Vec<String> = kept.iter().map(|&fragment| fragment.to_owned()).collect();
-        fragments.extend([self.grain.wgsl(self.loss.is_some()), self.activation.wgsl().to_owned()]);
-        match (&self.head, self.loss) {
-            (Some(head), loss) => fragments.extend(head.wgsl(loss)),
-            (None, Some(loss)) => fragments.extend(loss.wgsl().map(str::to_owned)),
+        fragments.push(self.grain.wgsl(self.objective.is_some()));
+        let curve = if let Some(Objective::Pointwise(curve)) = &self.objective { Some(&**curve) } else { None };
+        fragments.extend(formula::wgsl(&self.activation, curve));
+        match (&self.head, &self.objective) {
+            (Some(head), objective) => fragments.extend(head.wgsl(objective.as_ref())),
+            (None, Some(objective)) => {
+                if let Objective::CrossEntropy { .. } = objective {
+                    fragments.push(crate::wgsl!("common/loss_cross_entropy").to_owned());
+                }
+                fragments.push(crate::wgsl!("common/coefficients_none").to_owned());
+            }
             (None, None) => fragments.push(crate::wgsl!("common/output_plain").to_owned()),
         }
-        fragments.join("\n")
+        let mut once: Vec<String> = Vec::new();
+        for fragment in fragments {
+            if !once.contains(&fragment) {
+                once.push(fragment);
+            }
+        }
+        once.join("\n")
     }
 }

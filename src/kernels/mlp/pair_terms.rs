@@ -5,7 +5,7 @@
 )]
 
 use super::PairLoss;
-use crate::kernels::simd::{at_least, at_most, fma, fnma};
+use crate::simd::{at_least, at_most, fma, fnma};
 use pulp::Simd;
 
 /// P, Q, Yn and Yd.

@@ -6,7 +6,7 @@
     reason = "generic over the instruction set: must land inside the function that enables it"
 )]
 
-use crate::kernels::simd::{each, fma, load, vectors};
+use crate::simd::{each, fma, load, vectors};
 use pulp::Simd;
 
 /// Whether 6 x 4 sums find registers. Not in wasm, the only 32-bit target that matters, whatever it promises: an x86-64 has 16 for it, and 6 x 2

@@ -5,21 +5,23 @@
     reason = "generic over the instruction set: must land inside the function that enables it"
 )]
 
-use super::activation::Sweep;
+use super::Objective;
+use super::formula::{self, Sweep};
 use super::head_tile::{Give, Learn};
 use super::loss::{Grade, Sums};
 use super::plan::{Place, Plan, SLACK, Shape};
 use super::product::{Ends, Left, Right, product};
-use super::{Activation, Loss};
-use crate::kernels::simd::{each, load, store};
+use crate::program::Curve;
+use crate::program::slices::Memory;
+use crate::simd::{each, load, store};
 use pulp::{Simd, WithSimd};
 
 /// One part's share of the batch: all its tiles, into its row of the partial sums.
 pub(super) struct Train<'a> {
     pub p: &'a Shape,
     pub plan: &'a Plan,
-    pub activation: Activation,
-    pub loss: Loss,
+    pub activation: &'a Curve,
+    pub objective: &'a Objective,
     /// The threshold of this step, for pairs.
     pub tau: f32,
     pub x: &'a [f32],
@@ -44,17 +46,28 @@ impl WithSimd for Train<'_> {
         }
         clear_gaps(p, partial);
         clear(plan, own);
+        let mut memory = Memory::take(Sweep::words(self.activation) + self.objective.register_words());
+        let (of_activation, of_loss) = memory.words().split_at_mut(Sweep::words(self.activation));
+        let mut sweep = Sweep::new(self.activation, true, of_activation);
+        let mut registers = self.objective.registers(of_loss);
         let mut sums = Sums::default();
         for (t, rows) in self.rows.chunks(plan.tile).enumerate() {
             gather(plan, self.x, rows, own);
-            descend(simd, plan, self.activation, Keeping::Slopes, rows.len(), self.shared, own);
-            sums.add(match (&p.head, self.loss) {
-                (Some(head), Loss::Pairs(loss)) => {
-                    let (tau, y, params) = (self.tau, self.y, self.params);
-                    let (z, stride, work) = ends(plan, own, rows.len());
-                    simd.vectorize(Learn { head, loss, tau, z, stride, work, y, rows, params, partial })
+            descend(simd, plan, &mut sweep, Keeping::Slopes, rows.len(), self.shared, own);
+            let (z, stride, work) = ends(plan, own, rows.len());
+            let (y, weights, outputs) = (self.y, self.weights, plan.places()[plan.depth - 1].outputs);
+            sums.add(match (&p.head, self.objective) {
+                (Some(head), Objective::Pairs(loss)) => {
+                    let (tau, params) = (self.tau, self.params);
+                    simd.vectorize(Learn { head, loss: *loss, tau, z, stride, work, y, rows, params, partial })
                 }
-                (_, loss) => grade(simd, plan, own, loss, self.y, rows, self.weights),
+                (_, Objective::Pairs(_)) => unreachable!("pairs come from a head"),
+                (_, Objective::Pointwise(curve)) => {
+                    formula::grade(curve, &mut registers, Grade { z, stride, outputs, y, rows, weights, work })
+                }
+                (_, Objective::CrossEntropy { smoothing }) => {
+                    Grade { z, stride, outputs, y, rows, weights, work }.cross_entropy(*smoothing)
+                }
             });
             for l in (0..plan.depth).rev() {
                 let (place, layer) = (&plan.places()[l], &p.layers[l]);
@@ -83,7 +96,7 @@ impl WithSimd for Train<'_> {
 pub(super) struct Predict<'a> {
     pub p: &'a Shape,
     pub plan: &'a Plan,
-    pub activation: Activation,
+    pub activation: &'a Curve,
     pub x: &'a [f32],
     pub params: &'a [f32],
     pub shared: &'a [f32],
@@ -99,11 +112,13 @@ impl WithSimd for Predict<'_> {
         let Predict { p, plan, own, .. } = self;
         let (inputs, answers) = (p.inputs as usize, p.answers());
         clear(plan, own);
+        let mut memory = Memory::take(Sweep::words(self.activation));
+        let mut sweep = Sweep::new(self.activation, false, memory.words());
         let numbers: [u32; super::plan::TILE] = std::array::from_fn(|i| i as u32);
         for (x, out) in self.x.chunks(plan.tile * inputs).zip(self.out.chunks_mut(plan.tile * answers)) {
             let rows = &numbers[..x.len() / inputs];
             gather(plan, x, rows, own);
-            descend(simd, plan, self.activation, Keeping::Values, rows.len(), self.shared, own);
+            descend(simd, plan, &mut sweep, Keeping::Values, rows.len(), self.shared, own);
             let (z, stride, work) = ends(plan, own, rows.len());
             if let Some(head) = &p.head {
                 simd.vectorize(Give { head, z, stride, work, params: self.params, out });
@@ -167,7 +182,7 @@ enum Keeping {
 fn descend<S: Simd>(
     simd: S,
     plan: &Plan,
-    activation: Activation,
+    sweep: &mut Sweep<'_>,
     keeping: Keeping,
     rows: usize,
     shared: &[f32],
@@ -182,16 +197,9 @@ fn descend<S: Simd>(
                 .get_disjoint_mut([out..out + words, place.delta..place.delta + words])
                 .expect("places do not overlap");
             let slopes = (keeping == Keeping::Slopes).then_some(slopes);
-            simd.vectorize(Sweep { activation, z, slopes });
+            sweep.run(z, slopes);
         }
     }
-}
-
-#[inline(always)]
-fn grade<S: Simd>(simd: S, plan: &Plan, own: &mut [f32], loss: Loss, y: &[f32], rows: &[u32], weights: &[f32]) -> Sums {
-    let outputs = plan.places()[plan.depth - 1].outputs;
-    let (z, stride, work) = ends(plan, own, rows.len());
-    simd.vectorize(Grade { loss, z, stride, outputs, y, rows, weights, work })
 }
 
 /// What the last layer gives for so many rows, the words between its rows, and the room that a loss has to work in.

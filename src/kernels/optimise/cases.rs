@@ -1,35 +1,53 @@
 //! Cases of `optimise`, and their oracle: one weight's update in f64.
 
+use std::sync::Arc;
+
 use crate::device::{Case, Expected};
 use crate::kernels::evidence::{Cut, Numbers, case, device, within, words};
-use crate::kernels::optimise::{self, Rule, Sizes, TAIL};
+use crate::kernels::optimise::{self, RATES, Rule, Sizes, TAIL};
+use crate::program::Program;
 
-/// Cases of `optimise`.
+/// A rule and its oracle: the new p, m and v of a gradient, a state and the step's rates.
+#[derive(Clone)]
+pub struct Known {
+    /// The optimiser and its constants.
+    pub name: String,
+    /// As the kernel takes it.
+    pub rule: Rule,
+    /// In plain f64.
+    pub oracle: Arc<dyn Fn(f64, [f64; 3], [f64; RATES]) -> [f64; 3]>,
+}
+
+/// Cases of `optimise`: a stand-in for every optimiser, each of which brings cases of its own.
 pub fn cases() -> Vec<Case> {
-    [
-        ("AdamW", Rule::AdamW { beta1: 0.9, beta2: 0.999, eps: 1e-8 }),
-        ("Adam", Rule::Adam { beta1: 0.8, beta2: 0.99, eps: 1e-6, weight_decay: 0.01 }),
-        ("SGD", Rule::Sgd { momentum: 0.0, weight_decay: 0.0, nesterov: false }),
-        ("momentum", Rule::Sgd { momentum: 0.9, weight_decay: 0.01, nesterov: false }),
-        ("Nesterov", Rule::Sgd { momentum: 0.9, weight_decay: 0.01, nesterov: true }),
-    ]
-    .into_iter()
-    .flat_map(|(name, rule)| {
-        let alone = [(64, 1), (8832, 3)].map(|(total, parts)| update_case(name, rule, total, parts, 1));
-        // The first of two that is also the epoch's last, the second of three, the last of three.
-        let grouped = [2, 4, 3].map(|group| update_case(name, rule, 64, 2, group));
-        alone.into_iter().chain(grouped)
-    })
-    .collect()
+    let program = Program::with_results(Rule::INPUTS, |x| {
+        let m = 0.5 * x[2] + x[0];
+        let v = 0.75 * x[3] + 0.25 * (x[0] * x[0]);
+        vec![x[1] * x[7] - x[4] * m / (v + x[5]) * x[6], m, v]
+    });
+    let oracle = |g: f64, [p, m, v]: [f64; 3], rates: [f64; RATES]| {
+        let (m, v) = (m / 2.0 + g, (3.0 * v + g * g) / 4.0);
+        [p * rates[3] - rates[0] * rates[2] * m / (v + rates[1]), m, v]
+    };
+    let known = Known { name: "stand-in".into(), rule: Rule { program }, oracle: Arc::new(oracle) };
+    let alone = [(64, 1), (8832, 3)].map(|(total, parts)| update_case(&known, total, parts, 1));
+    // The first of two that is also the epoch's last, the second of three, the last of three.
+    let grouped = [2, 4, 3].map(|group| update_case(&known, 64, 2, group));
+    alone.into_iter().chain(grouped).collect()
+}
+
+/// Cases of `optimise` with a rule.
+pub fn of_rule(known: &Known) -> Vec<Case> {
+    [(64, 1, 1), (2112, 3, 1), (64, 2, 3)].map(|(total, parts, group)| update_case(known, total, parts, group)).into()
 }
 
 /// The step at the epoch's third place of three, or of more where groups are longer.
-fn update_case(name: &str, rule: Rule, total: usize, parts: usize, group: usize) -> Case {
+fn update_case(known: &Known, total: usize, parts: usize, group: usize) -> Case {
     let mut numbers = Numbers::new(73);
     let (steps, cursor) = (group.max(3) as u32, 2_u32);
     let place = cursor as usize % group;
     let ends = place + 1 == group || cursor + 1 == steps;
-    let rates = [0.01_f32, 0.02, 1.5, if matches!(rule, Rule::AdamW { .. }) { 0.99 } else { 1.0 }];
+    let rates = [0.01_f32, 0.02, 1.5, 0.99];
     let mut order = vec![0; 4 * steps as usize + 7];
     order[4 * cursor as usize..][..4].copy_from_slice(&rates.map(f32::to_bits));
     let mut partials = numbers.floats(parts * (total + 64));
@@ -45,7 +63,7 @@ fn update_case(name: &str, rule: Rule, total: usize, parts: usize, group: usize)
     let sum = |at: usize| (0..parts).map(|part| f64::from(partials[part * (total + 64) + at])).sum::<f64>();
     let weight = sum(total + 1) + before(total + (place + 1) % 2 * 4);
     let next = |i: usize| match [p[i], m[i], v[i]].map(f64::from) {
-        state if ends => follow(rule, rates.map(f64::from), (sum(i) + before(i)) / weight, state),
+        state if ends => (known.oracle)((sum(i) + before(i)) / weight, state, rates.map(f64::from)),
         state => state,
     };
     let updated: Vec<[f64; 3]> = (0..total).map(next).collect();
@@ -63,12 +81,12 @@ fn update_case(name: &str, rule: Rule, total: usize, parts: usize, group: usize)
         Expected::Words(vec![6, (cursor + 1) % steps, 6, cursor]),
         Expected::Floats(report),
     ];
-    let name = format!("{name}, {total} words in {parts} parts, {group} steps an update");
+    let name = format!("{}, {total} words in {parts} parts, {group} steps an update", known.name);
     let mut made = case(name, within(1e-5, 1e-6), vec![order, words(&partials)], expected, |given, out| {
         let outputs = [0, 1, 2, 3].map(|at: usize| out[at].clone());
         optimise::dispatch(
             &device(if parts > 1 { Cut::Coarse } else { Cut::Fine }),
-            &rule,
+            &known.rule,
             Sizes { total, parts, steps: steps as usize, group },
             [given[0].clone(), given[1].clone()],
             outputs,
@@ -76,22 +94,4 @@ fn update_case(name: &str, rule: Rule, total: usize, parts: usize, group: usize)
     });
     made.outputs = vec![words(&p), words(&[m, v, kept].concat()), vec![5, 1, 6, cursor], vec![0; steps as usize + 2]];
     made
-}
-
-/// The new p, m and v for the mean gradient g.
-fn follow(rule: Rule, [lr, scale, root, decay]: [f64; 4], g: f64, [p, m, v]: [f64; 3]) -> [f64; 3] {
-    let adam = |beta1: f32, beta2: f32, eps: f32, g: f64, p: f64| {
-        let (beta1, beta2) = (f64::from(beta1), f64::from(beta2));
-        let (m, v) = (beta1 * m + (1.0 - beta1) * g, beta2 * v + (1.0 - beta2) * g * g);
-        [p - scale * m / (v.sqrt() * root + f64::from(eps)), m, v]
-    };
-    match rule {
-        Rule::AdamW { beta1, beta2, eps } => adam(beta1, beta2, eps, g, p * decay),
-        Rule::Adam { beta1, beta2, eps, weight_decay } => adam(beta1, beta2, eps, g + f64::from(weight_decay) * p, p),
-        Rule::Sgd { momentum, weight_decay, nesterov } => {
-            let g = g + f64::from(weight_decay) * p;
-            let m = f64::from(momentum) * m + g;
-            [p - lr * if nesterov { g + f64::from(momentum) * m } else { m }, m, v]
-        }
-    }
 }

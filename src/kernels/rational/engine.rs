@@ -8,7 +8,7 @@
 use pulp::Simd;
 
 use super::{Basis, Rational};
-use crate::kernels::simd::{fma, load};
+use crate::simd::{fma, load};
 
 /// The lanes of every instruction set divide this.
 pub(crate) const PAD: usize = 16;
@@ -192,11 +192,11 @@ pub(crate) fn read<S: Simd>(simd: S, row: &[f32], at: usize) -> S::f32s {
 pub(crate) fn write<S: Simd>(row: &mut [f32], at: usize, value: S::f32s) {
     if at + S::F32_LANES <= row.len() {
         // SAFETY: the vector lies inside the row.
-        return unsafe { crate::kernels::simd::store::<S>(row.as_mut_ptr().add(at), value) };
+        return unsafe { crate::simd::store::<S>(row.as_mut_ptr().add(at), value) };
     }
     let mut rest = [0.0_f32; PAD];
     // SAFETY: no vector has more lanes than `PAD`.
-    unsafe { crate::kernels::simd::store::<S>(rest.as_mut_ptr(), value) };
+    unsafe { crate::simd::store::<S>(rest.as_mut_ptr(), value) };
     let count = row.len() - at;
     row[at..].copy_from_slice(&rest[..count]);
 }

@@ -3,10 +3,10 @@
 use crate::device::{Bound, Case, Expected};
 use crate::kernels::evidence::{Numbers, case, scratch, within, words};
 use crate::kernels::pointwise::{MAX_INPUTS, Space, natural};
-use crate::kernels::program::Program;
 use crate::kernels::reduce::{Join, REDUCE, dispatch};
-use crate::kernels::scalar::{self, expr};
 use crate::kernels::{map, oracle};
+use crate::program::Program;
+use crate::program::{expr, op};
 
 /// All cases.
 pub fn cases() -> Vec<Case> {
@@ -109,7 +109,7 @@ fn fused() -> Case {
     let expected = joined(Join::Max, &value, [1, 30, 20], 30, 1.0);
     case("fused", within(1.2e-7, 0.0), vec![words(&a), words(&b)], vec![expected], |inputs, out| {
         let (space, product) = (Space::flat([1, 1, 30, 20]), scratch(600));
-        let producer = map::dispatch(Program::row(&scalar::MUL), space, inputs.to_vec(), product.clone());
+        let producer = map::dispatch(Program::op(&op::MUL), space, inputs.to_vec(), product.clone());
         let program = Program::build(1, |x| x[0]);
         let consumer = dispatch(Join::Max, program, space, [1, 30, 20], 30, 1.0, vec![product], out[0].clone());
         REDUCE.fuse.expect("reduce fuses")(&producer, &consumer, 0).expect("a natural reader takes its producer in")

@@ -1,2 +1,0 @@
-fn act4(z: vec4<f32>) -> vec4<f32> { return max(z, 0.01 * z); }
-fn act_grad4(z: vec4<f32>, a: vec4<f32>) -> vec4<f32> { return select(vec4<f32>(0.01), vec4<f32>(1.0), z > vec4<f32>()); }

@@ -1,2 +1,0 @@
-fn act4(z: vec4<f32>) -> vec4<f32> { return tanh4(z); }
-fn act_grad4(z: vec4<f32>, a: vec4<f32>) -> vec4<f32> { return 1.0 - a * a; }

@@ -1,0 +1,108 @@
+//! Formulas inside the fused kernels: the activation's sweep over a tile and a pointwise loss of its outputs, from the same programs on the
+//! CPU and as WGSL.
+
+use super::loss::{Grade, Sums};
+use crate::kernels::common;
+use crate::program::slices::{Registers, Source, WIDTH};
+use crate::program::{Curve, ScalarOp};
+
+/// Turns z into f(z) in place and writes f'(z) to `slopes`, if there are any. Both have the same length, a multiple of `PAD`.
+pub(super) struct Sweep<'a> {
+    pub curve: &'a Curve,
+    /// Of the program that is run: with slopes the curve's `sloped`, else its `value`.
+    pub registers: Registers<'a, f32>,
+}
+
+impl<'a> Sweep<'a> {
+    /// Words of the registers of either program.
+    pub(super) fn words(curve: &Curve) -> usize {
+        if curve.by_hand.cpu.is_some() { 0 } else { Registers::<f32>::words(&curve.sloped) }
+    }
+
+    pub(super) fn new(curve: &'a Curve, has_slopes: bool, memory: &'a mut [f32]) -> Self {
+        let program = if has_slopes { &curve.sloped } else { &curve.value };
+        if curve.by_hand.cpu.is_some() {
+            return Self { curve, registers: Registers::none() };
+        }
+        Self { curve, registers: Registers::new(program, memory) }
+    }
+
+    pub(super) fn run(&mut self, z: &mut [f32], slopes: Option<&mut [f32]>) {
+        if let Some(by_hand) = self.curve.by_hand.cpu {
+            return by_hand(z, slopes);
+        }
+        let program = if slopes.is_some() { &self.curve.sloped } else { &self.curve.value };
+        let mut slopes = slopes.map(|slopes| slopes.chunks_mut(WIDTH));
+        for z in z.chunks_mut(WIDTH) {
+            let source = |_| Source::Slice(&*z);
+            program.evaluate(z.len(), &mut self.registers, &source);
+            if let Some(slopes) = slopes.as_mut().and_then(Iterator::next) {
+                slopes.copy_from_slice(program.value(1, slopes.len(), &self.registers, &source));
+            }
+            if let Some(value) = program.computed(0, z.len(), &self.registers) {
+                z.copy_from_slice(value);
+            }
+        }
+    }
+}
+
+/// Replaces z by the slope of a loss that is a mean over the outputs. The outputs are first laid side by side, so that a model with one
+/// output fills the lanes too.
+pub(super) fn grade(curve: &Curve, registers: &mut Registers<'_, f32>, grade: Grade<'_>) -> Sums {
+    let Grade { z, stride, outputs, y, rows, work, .. } = grade;
+    let (used, third) = (rows.len() * outputs, work.len() / 3);
+    let (own_z, rest) = work.split_at_mut(third);
+    let (own_y, slopes) = rest.split_at_mut(third);
+    let (own_z, own_y, slopes) = (&mut own_z[..used], &mut own_y[..used], &mut slopes[..used]);
+    // By columns: a call to copy a short row costs more than its words do one by one.
+    for output in 0..outputs {
+        for (row, &sample) in rows.iter().enumerate() {
+            own_z[row * outputs + output] = z[row * stride + output];
+            own_y[row * outputs + output] = y[sample as usize * outputs + output];
+        }
+    }
+    let share = 1.0 / outputs as f32;
+    let mut sum = 0.0;
+    for start in (0..used).step_by(WIDTH) {
+        let count = WIDTH.min(used - start);
+        let source = |at: usize| Source::Slice(if at == 0 { &own_z[start..] } else { &own_y[start..] });
+        curve.sloped.evaluate(count, registers, &source);
+        sum += common::sum(curve.sloped.value(0, count, registers, &source));
+        let slope = curve.sloped.value(1, count, registers, &source);
+        slopes[start..start + count].iter_mut().zip(slope).for_each(|(own, slope)| *own = share * slope);
+    }
+    for output in 0..outputs {
+        for row in 0..rows.len() {
+            z[row * stride + output] = slopes[row * outputs + output];
+        }
+    }
+    Sums { loss: sum as f32 / outputs as f32, weight: rows.len() as f32 }
+}
+
+/// WGSL of `act4` and `act_grad4` and, of a pointwise loss, `loss4`: each operation's function stands once.
+pub(super) fn wgsl(activation: &Curve, loss: Option<&Curve>) -> Vec<String> {
+    let mut ops: Vec<&'static ScalarOp> = Vec::new();
+    let mut fragments = Vec::new();
+    let mut add = |curve: &Curve| {
+        let new: Vec<_> =
+            curve.sloped.ops().into_iter().filter(|op| !ops.iter().any(|o| std::ptr::eq(*o, *op))).collect();
+        ops.extend(new);
+    };
+    match activation.by_hand.wgsl {
+        Some(by_hand) => fragments.push(by_hand.to_owned()),
+        None => {
+            add(activation);
+            fragments.push(activation.wgsl("act") + crate::wgsl!("common/act_formula"));
+        }
+    }
+    if let Some(loss) = loss {
+        add(loss);
+        fragments.push(crate::wgsl!("common/loss_mean").to_owned());
+        fragments.push(loss.wgsl("loss") + crate::wgsl!("common/loss_formula"));
+    }
+    if !ops.is_empty() {
+        fragments.push(common::SCALAR.to_owned());
+        fragments.push(ScalarOp::wgsl_functions(&ops));
+    }
+    fragments
+}

@@ -1,0 +1,31 @@
+//! x · sigmoid(x) (Hendrycks and Gimpel 2016; Ramachandran, Zoph and Le 2017). The default, so its sweep on the CPU and its WGSL are written
+//! by hand: as passes of its formula they take longer (`docs/PERFORMANCE.md`).
+#![allow(
+    clippy::inline_always,
+    reason = "generic over the instruction set: must land inside the function that enables it"
+)]
+
+use super::{BuiltIn, ByHand};
+use crate::program::expr::sigmoid;
+use crate::simd::elementary::{Held, sigmoid_by};
+use crate::simd::sweep::{Slope, sweep};
+use crate::simd::{constant, fma};
+
+pub(super) static ACTIVATION: BuiltIn = BuiltIn {
+    name: "silu",
+    doc: "x · sigmoid(x)",
+    formula: |x| x * sigmoid(x),
+    oracle: |x| x / (1.0 + (-x).exp()),
+    by_hand: ByHand { cpu: Some(sweep::<Silu>), wgsl: Some(crate::wgsl!("common/act_silu")) },
+};
+
+struct Silu;
+
+impl Slope for Silu {
+    #[inline(always)]
+    fn at<S: pulp::Simd>(simd: S, held: Held<S>, z: S::f32s) -> (S::f32s, S::f32s) {
+        let s = sigmoid_by(simd, held, z);
+        let a = simd.mul_f32s(z, s);
+        (a, fma(simd, a, simd.sub_f32s(constant(simd, &1.0), s), s))
+    }
+}

@@ -1,0 +1,29 @@
+//! Cases of the update with every optimiser, at its defaults and with every constant moved.
+
+use std::sync::Arc;
+
+use super::{ALL, Optimizer, State};
+use crate::device::Case;
+use crate::kernels::optimise::cases::{Known, of_rule};
+
+/// Of `optimise`.
+pub fn of_update() -> Vec<Case> {
+    ALL.iter().flat_map(|method| [Optimizer::new(method), moved(Optimizer::new(method))]).flat_map(cases).collect()
+}
+
+/// Every constant away from its default.
+fn moved(mut optimizer: Optimizer) -> Optimizer {
+    for constant in optimizer.method.constants {
+        let value = if constant.default == 0.0 { 1.0 } else { 0.9 * constant.default };
+        optimizer = optimizer.with(constant.name, value).expect("in the range of every constant");
+    }
+    optimizer
+}
+
+fn cases(optimizer: Optimizer) -> Vec<Case> {
+    let (name, rule) = (format!("{optimizer:?}"), optimizer.rule());
+    let oracle = move |g, [p, m, v]: [f64; 3], rates| {
+        (optimizer.method.oracle)(&State { g, p, m, v, rates }, &optimizer.constants)
+    };
+    of_rule(&Known { name, rule, oracle: Arc::new(oracle) })
+}

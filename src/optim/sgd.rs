@@ -1,0 +1,29 @@
+//! Stochastic gradient descent: g += wd p; m = momentum m + g; p -= lr m, or lr (g + momentum m) with Nesterov's look ahead (1983).
+
+use super::Method;
+use crate::program::constants::Constant;
+
+pub(super) static OPTIMIZER: Method = Method {
+    name: "sgd",
+    doc: "Stochastic gradient descent with momentum",
+    constants: &[
+        Constant::share("momentum", 0.9, "Share of the last direction kept"),
+        Constant::flag("nesterov", "Looks ahead along the momentum"),
+        Constant::at_least_zero("weight_decay", 0.0, "Pull of the weights to zero"),
+    ],
+    rates: |_, lr, _| [lr, lr, 1.0, 1.0],
+    update: |state, constants| {
+        let momentum = constants.get("momentum");
+        let g = state.g + constants.get("weight_decay") * state.p;
+        let m = momentum * state.m + g;
+        let direction = if constants.get("nesterov") == 1.0 { g + momentum * m } else { m };
+        [state.p - state.rates[0] * direction, m, state.v]
+    },
+    oracle: |state, constants| {
+        let momentum = constants.get("momentum");
+        let g = state.g + constants.get("weight_decay") * state.p;
+        let m = momentum * state.m + g;
+        let ahead = constants.get("nesterov") * (g + momentum * m - m);
+        [state.p - state.rates[0] * (m + ahead), m, state.v]
+    },
+};

@@ -1,0 +1,265 @@
+//! The scalar operations: every pointwise function, once. An operation's tokens are compiled for the CPU in f32 and f64 and shipped as WGSL
+//! text; a vector function for the CPU stands in brackets where one exists, and behind `in` the masked form. Partial derivatives are
+//! written in operations, so programs differentiate to programs, to any order.
+
+use super::Expr;
+use super::masked::{self, MaskedForm};
+use crate::simd::vector;
+
+/// One pointwise function of up to three arguments.
+pub struct ScalarOp {
+    /// Its name, the same everywhere.
+    pub name: &'static str,
+    /// Names of its arguments.
+    pub arguments: &'static [&'static str],
+    /// Its value as WGSL text over the arguments.
+    pub wgsl: &'static str,
+    /// Its value over slices of equal length.
+    pub f32: fn(&[&[f32]], &mut [f32]),
+    /// The same in double precision.
+    pub f64: fn(&[&[f64]], &mut [f64]),
+    /// The partial derivative with respect to each argument, from the arguments and the value `y`.
+    pub partials: fn(&[Expr], Expr) -> Vec<Expr>,
+    /// Where it is defined and representable.
+    pub masked: MaskedForm,
+}
+
+impl ScalarOp {
+    /// The WGSL function `op_<name>`.
+    pub fn wgsl_function(&self) -> String {
+        let arguments: Vec<_> = self.arguments.iter().map(|name| format!("{name}: f32")).collect();
+        format!("fn op_{}({}) -> f32 {{ return {}; }}\n", self.name, arguments.join(", "), self.wgsl)
+    }
+
+    /// The WGSL functions of several operations, with what they are put together from beyond `scalar.wgsl`.
+    pub fn wgsl_functions(ops: &[&'static Self]) -> String {
+        let functions: String = ops.iter().map(|op| op.wgsl_function()).collect();
+        if ops.iter().any(|op| op.is_special()) {
+            crate::wgsl!("common/special").to_owned() + &functions
+        } else {
+            functions
+        }
+    }
+
+    /// Whether its WGSL calls functions of `special.wgsl`.
+    pub fn is_special(&self) -> bool {
+        self.wgsl.contains("_value(") || self.wgsl.starts_with("arc_")
+    }
+
+    /// Its value at one point, in double precision.
+    pub fn at(&self, arguments: &[f64]) -> f64 {
+        let slices: Vec<&[f64]> = arguments.iter().map(std::slice::from_ref).collect();
+        let mut value = [0.0];
+        (self.f64)(&slices, &mut value);
+        value[0]
+    }
+}
+
+/// An operation's value over slices: its tokens in a loop, or the function over slices that stands beside them.
+macro_rules! over_slices {
+    (single; $value:expr; $($arg:ident),+) => {
+        |arguments, out| {
+            struct Loop<'a>(&'a [&'a [f32]], &'a mut [f32]);
+            impl pulp::WithSimd for Loop<'_> {
+                type Output = ();
+                #[inline(always)]
+                fn with_simd<S: pulp::Simd>(self, _simd: S) {
+                    let Self(arguments, out) = self;
+                    over_slices!(@loop single; $value; arguments, out; $($arg),+);
+                }
+            }
+            // The compiler vectorises the loop for each instruction set.
+            crate::simd::dispatch(Loop(arguments, out));
+        }
+    };
+    (double; $value:expr; $($arg:ident),+) => {
+        |arguments, out| over_slices!(@loop double; $value; arguments, out; $($arg),+)
+    };
+    (@loop $prelude:ident; $value:expr; $arguments:ident, $out:ident; $($arg:ident),+) => {
+        {
+            #[allow(clippy::wildcard_imports, unused_imports, reason = "an operation's tokens name functions of this prelude only")]
+            use crate::program::prelude::$prelude::*;
+            let count = $out.len();
+            let mut each = $arguments.iter();
+            $(let $arg = &each.next().expect("as many slices as arguments")[..count];)+
+            for i in 0..count {
+                $(let $arg = $arg[i];)+
+                $out[i] = $value;
+            }
+        }
+    };
+    (single; $value:expr; $($arg:ident),+; $slices:path) => {
+        |arguments, out| $slices(arguments[0], out)
+    };
+}
+
+macro_rules! ops {
+    ($($(#[$doc:meta])* $id:ident $name:ident($($arg:ident),+) = $value:expr; $([$slices:path])? $y:ident => [$($partial:expr),+] in $masked:path;)+) => {
+        $($(#[$doc])*
+        pub static $id: ScalarOp = ScalarOp {
+            name: stringify!($name),
+            arguments: &[$(stringify!($arg)),+],
+            wgsl: stringify!($value),
+            f32: over_slices!(single; $value; $($arg),+ $(; $slices)?),
+            f64: over_slices!(double; $value; $($arg),+),
+            partials: |arguments, $y| {
+                #[allow(clippy::wildcard_imports, unused_imports, reason = "derivatives are written in operations")]
+                use super::expr::*;
+                let mut each = arguments.iter();
+                $(let $arg = *each.next().expect("as many arguments as the operation has");)+
+                // A derivative need not use every argument, nor the value.
+                let _ = ($y, $($arg),+);
+                vec![$(Expr::from($partial)),+]
+            },
+            masked: $masked,
+        };)+
+
+        /// Every operation.
+        pub static OPS: &[&ScalarOp] = &[$(&$id),+];
+
+        /// The operations as functions over expressions of the program being built.
+        pub mod functions {
+            use super::Expr;
+            $($(#[$doc])*
+            pub fn $name($($arg: impl Into<Expr>),+) -> Expr {
+                Expr::op(&super::$id, &[$($arg.into()),+])
+            })+
+        }
+    };
+}
+
+ops! {
+    /// a + b
+    ADD add(a, b) = a + b; y => [1.0, 1.0] in masked::ADD;
+    /// a - b
+    SUB sub(a, b) = a - b; y => [1.0, -1.0] in masked::SUB;
+    /// a * b
+    MUL mul(a, b) = a * b; y => [b, a] in masked::MUL;
+    /// a / b
+    DIV div(a, b) = a / b; y => [1.0 / b, -y / b] in masked::DIV;
+    /// a / b where its slopes are representable too, that is |a| / b²
+    RATIO ratio(a, b) = a / b; y => [1.0 / b, -y / b] in masked::RATIO;
+    /// -x
+    NEG neg(x) = -x; y => [-1.0] in masked::NEG;
+    /// 1 / x
+    RECIP recip(x) = 1.0 / x; y => [-y * y] in masked::RECIP;
+    /// |x|; slope 0 at 0
+    ABS abs(x) = abs(x); y => [sign(x)] in masked::ABS;
+    /// -1, 0 or 1
+    SIGN sign(x) = sign(x); y => [0.0] in masked::SIGN;
+    /// The smaller; a tie's slope goes to `a`
+    MIN min(a, b) = min(a, b); y => [le(a, b), lt(b, a)] in masked::MIN;
+    /// The larger; a tie's slope goes to `a`
+    MAX max(a, b) = max(a, b); y => [ge(a, b), gt(b, a)] in masked::MAX;
+    /// x within [low, high]
+    CLAMP clamp(x, low, high) = clamp(x, low, high); y => [ge(x, low) * le(x, high), lt(x, low), gt(x, high)] in masked::CLAMP;
+    /// x * x
+    SQUARE square(x) = x * x; y => [2.0 * x] in masked::SQUARE;
+    /// √x
+    SQRT sqrt(x) = sqrt(x); y => [0.5 / y] in masked::SQRT;
+    /// 1/√x
+    RSQRT rsqrt(x) = inverseSqrt(x); y => [-0.5 * y / x] in masked::RSQRT;
+    /// a to the power b, for a > 0 or an integer b
+    POW pow(a, b) = power(a, b); y => [select(b, b * pow(a, b - 1.0), 0.0), y * ln(select(gt(a, 0.0), a, 1.0))] in masked::POW;
+    /// Largest integer not above x
+    FLOOR floor(x) = floor(x); y => [0.0] in masked::FLOOR;
+    /// Smallest integer not below x
+    CEIL ceil(x) = ceil(x); y => [0.0] in masked::CEIL;
+    /// Nearest integer, ties to even
+    ROUND round(x) = round(x); y => [0.0] in masked::BOUNDED;
+    /// 1 where a < b, else 0
+    LT lt(a, b) = select(0.0, 1.0, a < b); y => [0.0, 0.0] in masked::LT;
+    /// 1 where a <= b, else 0
+    LE le(a, b) = select(0.0, 1.0, a <= b); y => [0.0, 0.0] in masked::LE;
+    /// 1 where a > b, else 0
+    GT gt(a, b) = select(0.0, 1.0, a > b); y => [0.0, 0.0] in masked::GT;
+    /// 1 where a >= b, else 0
+    GE ge(a, b) = select(0.0, 1.0, a >= b); y => [0.0, 0.0] in masked::GE;
+    /// 1 where a = b, else 0
+    EQ eq(a, b) = select(0.0, 1.0, a == b); y => [0.0, 0.0] in masked::EQ;
+    /// 1 where a ≠ b, else 0
+    NE ne(a, b) = select(0.0, 1.0, a != b); y => [0.0, 0.0] in masked::NE;
+    /// 1 where x = 0, else 0
+    NOT not(x) = select(0.0, 1.0, x == 0.0); y => [0.0] in masked::NOT;
+    /// 1 where both are not 0
+    AND and(a, b) = select(0.0, 1.0, a != 0.0 && b != 0.0); y => [0.0, 0.0] in masked::AND;
+    /// 1 where either is not 0
+    OR or(a, b) = select(0.0, 1.0, a != 0.0 || b != 0.0); y => [0.0, 0.0] in masked::OR;
+    /// a where c ≠ 0, else b
+    SELECT select(c, a, b) = select(b, a, c != 0.0); y => [0.0, ne(c, 0.0), eq(c, 0.0)] in masked::SELECT;
+    /// e^x
+    EXP exp(x) = exp(x); [vector::exp] y => [y] in masked::EXP;
+    /// 2^x
+    EXP2 exp2(x) = exp2(x); y => [std::f64::consts::LN_2 * y] in masked::EXP2;
+    /// e^x - 1, exact near 0
+    EXPM1 expm1(x) = expm1(x); y => [y + 1.0] in masked::EXPM1;
+    /// Natural logarithm
+    LN ln(x) = log(x); [vector::ln] y => [1.0 / x] in masked::LN;
+    /// Logarithm to base 2
+    LOG2 log2(x) = log2(x); y => [std::f64::consts::LOG2_E / x] in masked::LOG2;
+    /// ln(1 + x), exact near 0
+    LOG1P log1p(x) = log1p(x); y => [1.0 / (1.0 + x)] in masked::LOG1P;
+    /// sin x
+    SIN sin(x) = sine(x); [vector::sin] y => [cos(x)] in masked::BOUNDED;
+    /// cos x
+    COS cos(x) = cosine(x); [vector::cos] y => [-sin(x)] in masked::BOUNDED;
+    /// tan x
+    TAN tan(x) = sine(x) / cosine(x); y => [1.0 + y * y] in masked::BOUNDED;
+    /// Arc sine
+    ASIN asin(x) = arc_sine(x); y => [rsqrt(1.0 - x * x)] in masked::ARC;
+    /// Arc cosine
+    ACOS acos(x) = arc_cosine(x); y => [-rsqrt(1.0 - x * x)] in masked::ARC;
+    /// Arc tangent
+    ATAN atan(x) = arc_tangent(x); y => [1.0 / (1.0 + x * x)] in masked::BOUNDED;
+    /// The angle of the point (b, a): a / b, and the quadrant
+    ATAN2 atan2(a, b) = angle(a, b); y => [b / hypot(a, b) / hypot(a, b), -a / hypot(a, b) / hypot(a, b)] in masked::ATAN2;
+    /// √(a² + b²), without overflow on the way
+    HYPOT hypot(a, b) = hypotenuse(a, b); y => [a / y, b / y] in masked::HYPOT;
+    /// Hyperbolic sine
+    SINH sinh(x) = select(hyperbolic(x, -1.0) * sign(x), 0.5 * (expm1(x) - expm1(-x)), abs(x) < 1.0); y => [cosh(x)] in masked::HYPERBOLIC;
+    /// Hyperbolic cosine
+    COSH cosh(x) = hyperbolic(x, 1.0); y => [sinh(x)] in masked::HYPERBOLIC;
+    /// Hyperbolic tangent
+    TANH tanh(x) = safe_tanh(x); [vector::tanh] y => [1.0 - y * y] in masked::BOUNDED;
+    /// Error function
+    ERF erf(x) = erf_value(x); [vector::erf] y => [std::f64::consts::FRAC_2_SQRT_PI * exp(-(x * x))] in masked::BOUNDED;
+    /// 1 - erf(x), exact in the tail
+    ERFC erfc(x) = erfc_value(x); y => [-std::f64::consts::FRAC_2_SQRT_PI * exp(-(x * x))] in masked::BOUNDED;
+    /// sin(x) / x, 1 at 0
+    SINC sinc(x) = sinc_value(x); y => [sinc_slope(x)] in masked::BOUNDED;
+    /// The derivative of sinc
+    SINC_SLOPE sinc_slope(x) = sinc_slope_value(x); y => [{
+        let s = x * x;
+        let far = -sinc(x) - 2.0 * sinc_slope(x) / select(eq(x, 0.0), 1.0, x);
+        select(lt(abs(x), 0.05), -1.0 / 3.0 + s * (0.1 - s / 168.0), far)
+    }] in masked::BOUNDED;
+    /// Γ(x)
+    GAMMA gamma(x) = gamma_value(x); y => [y * polygamma(0.0, x)] in masked::GAMMA;
+    /// ln |Γ(x)|
+    LGAMMA lgamma(x) = lgamma_value(x); y => [polygamma(0.0, x)] in masked::LGAMMA;
+    /// The derivative of order n of the digamma function, for whole n from 0 on
+    POLYGAMMA polygamma(n, x) = polygamma_value(n, x); y => [0.0, polygamma(n + 1.0, x)] in masked::POLYGAMMA;
+    /// Real part of Faddeeva's function e^(-z²) erfc(-iz) at z = a + ib, b >= 0
+    FADDEEVA_RE faddeeva_re(a, b) = faddeeva_value(a, b).x; y => [
+        -2.0 * (a * y - b * faddeeva_im(a, b)),
+        2.0 * (a * faddeeva_im(a, b) + b * y) - std::f64::consts::FRAC_2_SQRT_PI
+    ] in masked::FADDEEVA;
+    /// Imaginary part of Faddeeva's function
+    FADDEEVA_IM faddeeva_im(a, b) = faddeeva_value(a, b).y; y => [
+        std::f64::consts::FRAC_2_SQRT_PI - 2.0 * (a * y + b * faddeeva_re(a, b)),
+        -2.0 * (a * faddeeva_re(a, b) - b * y)
+    ] in masked::FADDEEVA;
+    /// Bessel function of the first kind, order 0
+    J0 j0(x) = bessel_j0_value(x); y => [-j1(x)] in masked::BOUNDED;
+    /// Bessel function of the first kind, order 1
+    J1 j1(x) = bessel_j1_value(x); y => [{
+        let by_x = y / select(eq(x, 0.0), 1.0, x);
+        j0(x) - select(lt(abs(x), 0.01), 0.5 - x * x / 16.0, by_x)
+    }] in masked::BOUNDED;
+    /// 1 / (1 + e^-x)
+    SIGMOID sigmoid(x) = logistic(x); [vector::sigmoid] y => [y * (1.0 - y)] in masked::BOUNDED;
+    /// ln(1 + e^x)
+    SOFTPLUS softplus(x) = max(x, 0.0) + log1p(exp(-abs(x))); [vector::softplus] y => [sigmoid(x)] in masked::BOUNDED;
+    /// max(x, 0); slope 0 at 0
+    RELU relu(x) = select(x, 0.0, x <= 0.0); y => [gt(x, 0.0)] in masked::BOUNDED;
+}

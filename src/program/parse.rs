@@ -1,0 +1,380 @@
+//! The parser of formulas: text to a program.
+//!
+//! ```text
+//! formula    = { name "=" comparison ( ";" | newline ) } comparison { "," comparison }
+//! comparison = sum [ ( "<" | "<=" | ">" | ">=" | "==" | "!=" ) sum ]
+//! sum        = product { ( "+" | "-" ) product }
+//! product    = unary { ( "*" | "/" ) unary }
+//! unary      = ( "-" | "+" ) unary | power
+//! power      = atom [ ( "^" | "**" ) unary ]
+//! atom       = number | name | name "(" comparison { "," comparison } ")" | "(" comparison ")"
+//! ```
+//!
+//! A comparison is 1 where it holds, else 0. Names are the inputs, `pi`, `e` and names that were assigned before.
+
+use super::Program;
+use super::expr::{self, Expr};
+use super::functions::{COMPOSED, Function, functions, operation};
+use super::op::{self, ScalarOp};
+use crate::error::{Error, Result, listed, similar};
+
+/// The longest formula, in bytes.
+pub const MAX_LENGTH: usize = 10_000;
+/// The most instructions of a formula.
+const MAX_CODE: usize = 4_096;
+/// How deep parentheses and signs may be nested.
+const MAX_DEPTH: usize = 100;
+/// Powers to whole numbers up to this are products.
+const MAX_PRODUCT: f64 = 8.0;
+
+/// Parses `text` over the inputs called `inputs`. Errors name the character (from 1) and what was expected there.
+pub fn parse(text: &str, inputs: &[&str], more: &[Function]) -> Result<Program> {
+    if text.len() > MAX_LENGTH {
+        return Err(Error::new(format!(
+            "formula: it is too long: got {} characters, expected at most {MAX_LENGTH}",
+            text.len()
+        )));
+    }
+    let mut outcome = Ok(());
+    let program = Program::with_results(inputs.len(), |values| {
+        let names = inputs.iter().zip(values).map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let mut parser = Parser { text, at: 0, depth: 0, names, more };
+        parser.formula().unwrap_or_else(|error| {
+            outcome = Err(error);
+            vec![Expr::from(0.0)]
+        })
+    });
+    outcome.map(|()| program)
+}
+
+/// Refuses the name of a built-in that does not exist; `otherwise` says what may stand there beside the names.
+pub fn unknown_name(kind: &str, name: &str, names: &[&str], otherwise: &str) -> Error {
+    let hint = match similar(name, names.iter().copied()) {
+        Some(close) => format!("did you mean \"{close}\"?"),
+        None => format!("expected one of {}{otherwise}", listed(names)),
+    };
+    Error::new(format!("{kind}: unknown name \"{name}\": {hint}"))
+}
+
+/// Whether a text is one word, so a name rather than a formula.
+pub fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| is_letter(c) || c.is_ascii_digit() || c == '-')
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+    names: Vec<(String, Expr)>,
+    more: &'a [Function],
+}
+
+impl<'a> Parser<'a> {
+    fn formula(&mut self) -> Result<Vec<Expr>> {
+        while let Some(name) = self.assigned() {
+            let value = self.comparison()?;
+            if !self.takes(";") && !self.takes("\n") {
+                return Err(self.expected("\";\" after the assignment"));
+            }
+            self.names.push((name.to_owned(), value));
+        }
+        let mut results = vec![self.comparison()?];
+        while self.takes(",") {
+            results.push(self.comparison()?);
+        }
+        while self.takes(";") || self.takes("\n") {}
+        if self.rest().is_empty() { Ok(results) } else { Err(self.expected("an operator or the end")) }
+    }
+
+    /// The name in `name =`, if that is what comes next.
+    fn assigned(&mut self) -> Option<&'a str> {
+        self.skip_lines();
+        let begin = self.at;
+        let name = self.word();
+        if !name.is_empty() && self.takes("=") && !self.rest().starts_with('=') {
+            return Some(name);
+        }
+        self.at = begin;
+        None
+    }
+
+    fn comparison(&mut self) -> Result<Expr> {
+        self.skip_lines();
+        let left = self.sum()?;
+        let signs =
+            [("<=", &op::LE), (">=", &op::GE), ("==", &op::EQ), ("!=", &op::NE), ("<", &op::LT), (">", &op::GT)];
+        let Some((_, op)) = signs.into_iter().find(|(sign, _)| self.takes(sign)) else { return Ok(left) };
+        let right = self.sum()?;
+        self.apply(self.at, op, &[left, right])
+    }
+
+    fn sum(&mut self) -> Result<Expr> {
+        let mut left = self.product()?;
+        loop {
+            let at = self.at;
+            let op = if self.takes("+") {
+                &op::ADD
+            } else if self.takes("-") {
+                &op::SUB
+            } else {
+                return Ok(left);
+            };
+            let right = self.product()?;
+            left = self.apply(at, op, &[left, right])?;
+        }
+    }
+
+    fn product(&mut self) -> Result<Expr> {
+        let mut left = self.unary()?;
+        loop {
+            let at = self.at;
+            let op = if self.takes("*") {
+                &op::MUL
+            } else if self.takes("/") {
+                &op::DIV
+            } else {
+                return Ok(left);
+            };
+            let right = self.unary()?;
+            if std::ptr::eq(op, &raw const op::DIV) && right.constant() == Some(0.0) {
+                return Err(self.wrong(at, "division by a constant zero"));
+            }
+            left = self.apply(at, op, &[left, right])?;
+        }
+    }
+
+    fn unary(&mut self) -> Result<Expr> {
+        self.deeper()?;
+        let at = self.at;
+        let value = if self.takes("-") {
+            let value = self.unary()?;
+            self.apply(at, &op::NEG, &[value])
+        } else if self.takes("+") {
+            self.unary()
+        } else {
+            self.power()
+        };
+        self.depth -= 1;
+        value
+    }
+
+    fn power(&mut self) -> Result<Expr> {
+        let base = self.atom()?;
+        let at = self.at;
+        if !self.takes("^") && !self.takes("**") {
+            return Ok(base);
+        }
+        let exponent = self.unary()?;
+        match exponent.constant() {
+            Some(0.5) => self.apply(at, &op::SQRT, &[base]),
+            Some(whole) if base.constant().is_none() && whole == whole.trunc() && whole.abs() <= MAX_PRODUCT => {
+                let power = base.powi(whole.abs() as u32);
+                if whole < 0.0 { self.apply(at, &op::RECIP, &[power]) } else { Ok(power) }
+            }
+            _ => self.apply(at, &op::POW, &[base, exponent]),
+        }
+    }
+
+    fn atom(&mut self) -> Result<Expr> {
+        self.skip();
+        let begin = self.at;
+        if self.takes("(") {
+            let value = self.comparison()?;
+            self.close()?;
+            return Ok(value);
+        }
+        if self.rest().starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+            return self.number();
+        }
+        let name = self.word();
+        if name.is_empty() {
+            return Err(self.expected("a number, a name or \"(\""));
+        }
+        if self.takes("(") {
+            return self.call(begin, name);
+        }
+        if let Some((_, value)) = self.names.iter().rev().find(|(known, _)| known == name) {
+            return Ok(*value);
+        }
+        match name {
+            "pi" => Ok(std::f64::consts::PI.into()),
+            "e" => Ok(std::f64::consts::E.into()),
+            _ if functions(self.more).iter().any(|(known, _)| *known == name) => {
+                Err(self.wrong(begin, &format!("the function \"{name}\" needs its arguments in parentheses")))
+            }
+            _ => {
+                let known = self.names.iter().map(|(name, _)| name.as_str());
+                let known: Vec<&str> = known.chain(functions(self.more).iter().map(|(name, _)| *name)).collect();
+                Err(self.unknown(begin, "name", name, &known))
+            }
+        }
+    }
+
+    fn call(&mut self, begin: usize, name: &str) -> Result<Expr> {
+        let mut arguments = Vec::new();
+        if !self.takes(")") {
+            arguments.push(self.comparison()?);
+            while self.takes(",") {
+                arguments.push(self.comparison()?);
+            }
+            self.close()?;
+        }
+        let count = |wanted: usize| {
+            if arguments.len() == wanted {
+                return Ok(());
+            }
+            let what = format!("{name} takes {wanted} argument{}, got {}", plural(wanted), arguments.len());
+            Err(self.wrong(begin, &what))
+        };
+        // The smallest and the largest of many.
+        let op = operation(name);
+        if let Some(op) = op
+            && (std::ptr::eq(op, &raw const op::MIN) || std::ptr::eq(op, &raw const op::MAX))
+            && arguments.len() > 2
+        {
+            let first = arguments[0];
+            return arguments[1..].iter().try_fold(first, |a, &b| self.apply(begin, op, &[a, b]));
+        }
+        if let Some(op) = op {
+            count(op.arguments.len())?;
+            return self.apply(begin, op, &arguments);
+        }
+        if let Some((_, wanted, body)) = COMPOSED.iter().find(|(known, ..)| *known == name) {
+            count(*wanted)?;
+            return self.within_size(begin, body(&arguments));
+        }
+        if let Some(function) = self.more.iter().find(|function| function.name == name) {
+            count(function.arguments)?;
+            return self.within_size(begin, (function.body)(&arguments));
+        }
+        let known: Vec<&str> = functions(self.more).iter().map(|(name, _)| *name).collect();
+        Err(self.unknown(begin, "function", name, &known))
+    }
+
+    /// An operation whose constants have a finite value.
+    fn apply(&self, at: usize, op: &'static ScalarOp, arguments: &[Expr]) -> Result<Expr> {
+        let constants: Option<Vec<f64>> = arguments.iter().map(|argument| argument.constant()).collect();
+        if let Some(constants) = constants
+            && !op.at(&constants).is_finite()
+        {
+            return Err(self.wrong(at, &format!("{} of these constants is not a finite number", op.name)));
+        }
+        self.within_size(at, Expr::op(op, arguments))
+    }
+
+    fn within_size(&self, at: usize, value: Expr) -> Result<Expr> {
+        if expr::size() <= MAX_CODE {
+            return Ok(value);
+        }
+        Err(self.wrong(at, &format!("the formula needs more than {MAX_CODE} operations")))
+    }
+
+    fn number(&mut self) -> Result<Expr> {
+        let begin = self.at;
+        let bytes = self.text.as_bytes();
+        let digits = |mut at: usize| {
+            while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+                at += 1;
+            }
+            at
+        };
+        let mut end = digits(begin);
+        if bytes.get(end) == Some(&b'.') {
+            end = digits(end + 1);
+        }
+        if matches!(bytes.get(end), Some(b'e' | b'E')) {
+            let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+            let after = digits(end + 1 + sign);
+            if after > end + 1 + sign {
+                end = after;
+            }
+        }
+        let text = &self.text[begin..end];
+        self.at = end;
+        let value = crate::host::parse_number(text);
+        match value.filter(|value| value.is_finite()) {
+            Some(value) => Ok(value.into()),
+            None => Err(self.wrong(begin, &format!("invalid number \"{text}\""))),
+        }
+    }
+
+    fn deeper(&mut self) -> Result<()> {
+        self.depth += 1;
+        if self.depth <= MAX_DEPTH {
+            return Ok(());
+        }
+        Err(self.wrong(self.at, &format!("nested too deeply: at most {MAX_DEPTH} levels are allowed")))
+    }
+
+    fn close(&mut self) -> Result<()> {
+        if self.takes(")") { Ok(()) } else { Err(self.expected("\")\"")) }
+    }
+
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn skip(&mut self) {
+        self.at = self.text.len() - self.rest().trim_start_matches([' ', '\t', '\r']).len();
+    }
+
+    fn skip_lines(&mut self) {
+        self.at = self.text.len() - self.rest().trim_start().len();
+    }
+
+    fn takes(&mut self, sign: &str) -> bool {
+        self.skip();
+        let is_there = self.rest().starts_with(sign) && !(sign == "*" && self.rest().starts_with("**"));
+        self.at += if is_there { sign.len() } else { 0 };
+        is_there
+    }
+
+    fn word(&mut self) -> &'a str {
+        self.skip();
+        let rest = self.rest();
+        let length = rest.find(|c: char| !(is_letter(c) || c.is_ascii_digit())).unwrap_or(rest.len());
+        let is_name = rest.starts_with(is_letter);
+        let name = if is_name { &rest[..length] } else { "" };
+        self.at += name.len();
+        name
+    }
+
+    fn expected(&mut self, what: &str) -> Error {
+        self.skip();
+        let found = match self.rest().chars().next() {
+            Some('\n') => "the end of the line".to_owned(),
+            Some(c) => format!("\"{c}\""),
+            None => "the end".to_owned(),
+        };
+        self.wrong(self.at, &format!("got {found}, expected {what}"))
+    }
+
+    fn unknown(&self, at: usize, kind: &str, name: &str, known: &[&str]) -> Error {
+        let hint = match similar(name, known.iter().copied()) {
+            Some(close) => format!("did you mean \"{close}\"?"),
+            None => {
+                let inputs = self.names.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+                format!("the inputs are {inputs}")
+            }
+        };
+        let name: String = name.chars().take(40).collect();
+        self.wrong(at, &format!("unknown {kind} \"{name}\": {hint}"))
+    }
+
+    /// An error at a byte of the text, with the text around it.
+    fn wrong(&self, at: usize, what: &str) -> Error {
+        let character = self.text[..at].chars().count() + 1;
+        let around = self.text.chars().skip(character.saturating_sub(30)).take(60);
+        let shown: String = around.map(|c| if c.is_control() { ' ' } else { c }).collect();
+        Error::new(format!("formula, character {character}: {what} (in \"{shown}\")"))
+    }
+}
+
+/// Letters of names: of other scripts than Latin every character is one.
+fn is_letter(c: char) -> bool {
+    c.is_ascii_alphabetic() || c == '_' || !c.is_ascii()
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}

@@ -1,0 +1,200 @@
+//! Programs over slices on the CPU, in f32 or f64. A program runs `WIDTH` elements at a time, one operation after the other, so that its
+//! registers stay in the first-level cache.
+
+use super::{Instruction, Program, ScalarOp};
+
+/// Elements at a time.
+pub const WIDTH: usize = 256;
+
+/// A number that programs run on.
+pub trait Float: Copy + Default + 'static {
+    /// A constant, rounded.
+    fn of(value: f64) -> Self;
+    /// An operation over slices of equal length.
+    fn apply(op: &ScalarOp, arguments: &[&[Self]], out: &mut [Self]);
+}
+
+impl Float for f32 {
+    fn of(value: f64) -> Self {
+        value as Self
+    }
+
+    fn apply(op: &ScalarOp, arguments: &[&[Self]], out: &mut [Self]) {
+        (op.f32)(arguments, out);
+    }
+}
+
+impl Float for f64 {
+    fn of(value: f64) -> Self {
+        value
+    }
+
+    fn apply(op: &ScalarOp, arguments: &[&[Self]], out: &mut [Self]) {
+        (op.f64)(arguments, out);
+    }
+}
+
+/// The values of a program's instructions, `WIDTH` elements each. Constants are filled in once.
+pub struct Registers<'a, T> {
+    values: &'a mut [T],
+}
+
+impl<'a, T: Float> Registers<'a, T> {
+    /// How many numbers a program's registers take.
+    pub fn words(program: &Program) -> usize {
+        program.code.len() * WIDTH
+    }
+
+    /// No registers at all.
+    pub fn none() -> Self {
+        Self { values: &mut [] }
+    }
+
+    /// The registers of `program` in memory of at least [`Registers::words`]. Initial contents are ignored.
+    pub fn new(program: &Program, memory: &'a mut [T]) -> Self {
+        let values = &mut memory[..Self::words(program)];
+        for (register, instruction) in values.chunks_exact_mut(WIDTH).zip(&program.code) {
+            if let Instruction::Constant(value) = instruction {
+                register.fill(T::of(*value));
+            }
+        }
+        Self { values }
+    }
+}
+
+/// Where an input's values come from.
+pub enum Source<'a, T> {
+    /// They lie side by side.
+    Slice(&'a [T]),
+    /// They are written into the register.
+    Fill(&'a dyn Fn(&mut [T])),
+}
+
+impl Program {
+    /// Evaluates `count` elements, at most `WIDTH`; `input` says where each input comes from. The results are read with [`Program::value`].
+    pub fn evaluate<'a, T: Float>(
+        &self,
+        count: usize,
+        registers: &mut Registers<'_, T>,
+        input: &impl Fn(usize) -> Source<'a, T>,
+    ) {
+        for (at, instruction) in self.code.iter().enumerate() {
+            let (before, rest) = registers.values.split_at_mut(at * WIDTH);
+            let target = &mut rest[..count];
+            match *instruction {
+                Instruction::Constant(_) => {}
+                Instruction::Input(place) => {
+                    if let Source::Fill(fill) = input(place as usize) {
+                        fill(target);
+                    }
+                }
+                Instruction::Op(op, arguments) => {
+                    let slice = |a: u16| self.operand(a, count, before, input);
+                    let taken = arguments.map(slice);
+                    T::apply(op, &taken[..op.arguments.len()], target);
+                }
+            }
+        }
+    }
+
+    /// The values of a result after [`Program::evaluate`].
+    pub fn value<'a: 'b, 'b, T: Float>(
+        &self,
+        result: usize,
+        count: usize,
+        registers: &'b Registers<'_, T>,
+        input: &impl Fn(usize) -> Source<'a, T>,
+    ) -> &'b [T] {
+        self.operand(self.results[result], count, registers.values, input)
+    }
+
+    /// The same, or nothing where the result is an input as it came.
+    pub fn computed<'b, T: Float>(
+        &self,
+        result: usize,
+        count: usize,
+        registers: &'b Registers<'_, T>,
+    ) -> Option<&'b [T]> {
+        let at = self.results[result];
+        let is_input = matches!(self.code[at as usize], Instruction::Input(_));
+        (!is_input).then(|| &registers.values[at as usize * WIDTH..][..count])
+    }
+
+    fn operand<'a: 'b, 'b, T: Float>(
+        &self,
+        at: u16,
+        count: usize,
+        registers: &'b [T],
+        input: &impl Fn(usize) -> Source<'a, T>,
+    ) -> &'b [T] {
+        if let Instruction::Input(place) = self.code[at as usize]
+            && let Source::Slice(values) = input(place as usize)
+        {
+            return &values[..count];
+        }
+        &registers[at as usize * WIDTH..][..count]
+    }
+
+    /// All results over slices of equal length; an input of one value stands for as many as are wanted.
+    pub fn run<T: Float>(&self, inputs: &[&[T]], registers: &mut Registers<'_, T>, results: &mut [&mut [T]]) {
+        let count = results.first().map_or(0, |result| result.len());
+        for start in (0..count).step_by(WIDTH) {
+            let width = WIDTH.min(count - start);
+            let fills: Vec<_> = inputs.iter().map(|input| |target: &mut [T]| target.fill(input[0])).collect();
+            let source = |at: usize| match inputs[at] {
+                [_] if count > 1 => Source::Fill(&fills[at]),
+                values => Source::Slice(&values[start..start + width]),
+            };
+            self.evaluate(width, registers, &source);
+            for (at, result) in results.iter_mut().enumerate() {
+                result[start..start + width].copy_from_slice(self.value(at, width, registers, &source));
+            }
+        }
+    }
+
+    /// The results at one point, in double precision.
+    pub fn at(&self, inputs: &[f64]) -> Vec<f64> {
+        let mut values: Vec<f64> = Vec::with_capacity(self.code.len());
+        for instruction in &self.code {
+            values.push(match *instruction {
+                Instruction::Input(at) => inputs[at as usize],
+                Instruction::Constant(value) => value,
+                Instruction::Op(op, arguments) => {
+                    let taken = arguments.map(|a| values[a as usize]);
+                    op.at(&taken[..op.arguments.len()])
+                }
+            });
+        }
+        self.results.iter().map(|&result| values[result as usize]).collect()
+    }
+}
+
+thread_local! {
+    /// Memory that this thread's programs use in turn, so that no run of one allocates.
+    static MEMORY: std::cell::Cell<Vec<f32>> = const { std::cell::Cell::new(Vec::new()) };
+}
+
+/// Memory of the thread for registers, given back when it is dropped.
+pub struct Memory(Vec<f32>);
+
+impl Memory {
+    /// At least so many words; their contents are whatever was there before.
+    pub fn take(words: usize) -> Self {
+        let mut memory = MEMORY.take();
+        if memory.len() < words {
+            memory.resize(words, 0.0);
+        }
+        Self(memory)
+    }
+
+    /// The words.
+    pub fn words(&mut self) -> &mut [f32] {
+        &mut self.0
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        MEMORY.set(std::mem::take(&mut self.0));
+    }
+}
