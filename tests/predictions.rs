@@ -5,6 +5,7 @@ mod folder;
 
 use devices::devices;
 use folder::Folder;
+use meromorph::Result;
 use meromorph::autograd::Var;
 use meromorph::io::{Feature, Preparation, Target};
 use meromorph::loss::{Loss, PairLoss};
@@ -12,7 +13,6 @@ use meromorph::nn::{Activation, Decoding, Head, Layer, Layout, Spec, Threshold};
 use meromorph::scm::strict::strict;
 use meromorph::tensor::Tensor;
 use meromorph::train::{Data, Decoded, Examples, Factor, Metrics, Model, Settings, StepKind, Trainer};
-use meromorph::Result;
 use pollster::block_on;
 
 /// A linear layer's weight, row by row, and its bias.
