@@ -3,9 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
-import { serve } from "../serve.mjs";
-import { launch, smooth, visit, web } from "./browser.mjs";
+import { launch, serve, smooth, test, visit, web } from "./browser.mjs";
 
 // Long enough to be under way still at what is done to it in its sixth epoch: a run goes on at most 16 events ahead of those taken.
 const OPTIONS = { target: "y", epochs: 30, patience: 0, seed: 4, hidden: [16, 16] };
