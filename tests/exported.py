@@ -271,9 +271,14 @@ def bare_head(binary, folder, threshold, infer, train):
     """The exported file of a head alone, two numerators over one denominator: its input is what is decoded."""
     decoding = {"threshold": threshold, "tau_infer": infer, "tau_train": train}
     head = {"outputs": 2, "form": "linear", "denominators": "shared", "anchor": 0.0, "gauge": "free", "decoding": decoding}
-    header = {**header_of(folder / "m.safetensors"), "spec": {"inputs": 3, "layers": [{"projective": head}]}}
+    return exported(binary, folder, {"inputs": 3, "layers": [{"projective": head}]}, {})
+
+
+def exported(binary, folder, spec, tensors):
+    """The exported file of a model without columns."""
+    header = {**header_of(folder / "m.safetensors"), "spec": spec}
     del header["preparation"]
-    write_model(folder / "e.safetensors", header, {})
+    write_model(folder / "e.safetensors", header, tensors)
     mero(binary, "export", folder / "e.safetensors", "--onnx", folder / "e.onnx")
     return onnxruntime.InferenceSession(str(folder / "e.onnx"), providers=["CPUExecutionProvider"])
 
@@ -316,6 +321,23 @@ def a_pair_exactly_at_a_threshold_is_not_below_it(binary, folder, threshold):
     return not problems
 
 
+def a_rational_layer_has_no_value_where_its_denominator_is_exactly_epsilon(binary, folder):
+    """1 / x, with P = 1 + 0 x and Q = 0 + 1 x."""
+    layer = {"numerator": 1, "denominator": 1, "basis": "monomial", "is_per_channel": False, "is_safe": False, "epsilon": 0.25,
+             "policy": None}
+    decoding = {"threshold": "angle", "tau_infer": 0.001, "tau_train": 0.01}
+    head = {"outputs": 1, "form": "value", "denominators": "each", "anchor": 0.0, "gauge": "free", "decoding": decoding}
+    spec = {"inputs": 1, "layers": [{"rational": layer}, {"projective": head}]}
+    session = exported(binary, folder, spec, {"layers.0.coefficients": [[1], [0], [0], [1]]})
+    size = numpy.float32(0.25)
+    sizes = [numpy.nextafter(size, numpy.float32(0)), size, numpy.nextafter(size, numpy.float32(1))]
+    x = numpy.array([*sizes, *(-size for size in sizes)], dtype=numpy.float32)[:, None]
+    got = dict(zip(FIELDS, session.run(None, {"x": x})))["bottom_mask"][:, 0].tolist()
+    wanted = 2 * [True, True, False]
+    print(f"a denominator at epsilon: {'has no value' if got == wanted else f'got {got}, wanted {wanted}'}")
+    return got == wanted
+
+
 def main():
     binary = pathlib.Path(sys.argv[1]).resolve()
     bad = []
@@ -330,6 +352,7 @@ def main():
         for threshold in ("angle", "denominator"):
             bad += [] if property_26_masks_are_those_of_strict_decoding(binary, folder, threshold) else [f"edges by {threshold}"]
             bad += [] if a_pair_exactly_at_a_threshold_is_not_below_it(binary, folder, threshold) else [f"at the threshold by {threshold}"]
+        bad += [] if a_rational_layer_has_no_value_where_its_denominator_is_exactly_epsilon(binary, folder) else ["epsilon"]
     sys.exit(f"not what mero predicts: {', '.join(bad)}" if bad else 0)
 
 

@@ -9,7 +9,7 @@ use meromorph::Result;
 use meromorph::autograd::Var;
 use meromorph::io::{Feature, Preparation, Target};
 use meromorph::loss::{Loss, PairLoss};
-use meromorph::nn::{Activation, Decoding, Head, Layer, Layout, Spec, Threshold};
+use meromorph::nn::{Activation, Decoding, Head, Layer, Layout, RationalLayer, Spec, Threshold};
 use meromorph::scm::strict::strict;
 use meromorph::tensor::Tensor;
 use meromorph::train::{Data, Decoded, Examples, Factor, Metrics, Model, Settings, StepKind, Trainer};
@@ -22,9 +22,16 @@ type Linear<'a> = (&'a [f32], &'a [f32]);
 fn model(inputs: usize, (weight, bias): Linear<'_>, after: impl IntoIterator<Item = Layer>, loss: Loss) -> Model {
     let mut spec = Spec::mlp(inputs, &[], bias.len(), Activation::Identity);
     spec.layers.extend(after);
+    filled(spec, &[weight, bias], loss)
+}
+
+/// A model with the values of its parameters, in their order.
+fn filled(spec: Spec, parameters: &[&[f32]], loss: Loss) -> Model {
     let layout = Layout::of(&spec);
+    assert_eq!(layout.parameters.len(), parameters.len());
     let mut flat = vec![0.0; layout.total];
-    for (parameter, values) in layout.parameters.iter().zip([weight, bias]) {
+    for (parameter, values) in layout.parameters.iter().zip(parameters) {
+        assert_eq!(parameter.shape.len(), values.len(), "{}", parameter.name);
         flat[parameter.offset..][..values.len()].copy_from_slice(values);
     }
     Model::new(spec, loss, flat, None)
@@ -156,6 +163,21 @@ fn a_validity_factor_exactly_at_its_threshold_leaves_the_value() -> Result<()> {
 }
 
 #[test]
+fn a_rational_layer_has_no_value_where_its_denominator_is_exactly_epsilon() -> Result<()> {
+    // 1 / x, with P = 1 + 0 x and Q = 0 + 1 x.
+    let layer = Layer::Rational(RationalLayer { epsilon: 0.25, ..RationalLayer::new(1, 1) });
+    let spec = Spec { inputs: 1, layers: vec![layer, Layer::Projective(Head::value(1))] };
+    let model = filled(spec, &[&[1.0, 0.0, 0.0, 1.0]], pair_loss());
+    let sizes = around(0.25);
+    let x = [sizes, sizes.map(|size| -size)].concat();
+    for device in devices(&[1, 2]) {
+        let decoded = block_on(model.decoded(&device, &x))?;
+        assert_eq!(decoded.provenance, [2, 2, 0, 2, 2, 0], "on {}", device.info().device);
+    }
+    Ok(())
+}
+
+#[test]
 fn metrics_give_a_pair_at_the_threshold_a_value_and_mark_none_at_the_band() {
     for (decoding, numerators) in decodings() {
         for p in numerators {
@@ -170,35 +192,43 @@ fn metrics_give_a_pair_at_the_threshold_a_value_and_mark_none_at_the_band() {
     }
 }
 
-/// The row x with the target y as a pair.
-fn one_row(x: [f32; 2], y: [f32; 2]) -> Data {
-    let train = Examples { x: x.to_vec(), y: y.to_vec() };
-    Data { inputs: 2, targets: 2, train, ..Data::default() }
+/// Holds the loss of one pair (P, Q) for a target against a wanted one: in metrics, and in both steps on every device.
+fn check_loss(loss: PairLoss, pair: [f32; 2], target: [f32; 2], wanted: f64) -> Result<()> {
+    let loss = Loss::Pairs(loss);
+    let model = model(2, (&[1.0, 0.0, 0.0, 1.0], &[0.0; 2]), [bare(1, Decoding::raw(0.1, None))], loss);
+    let metrics = Metrics::of(&model.spec, loss, &pair, &target, 1.0).expect("there is a row");
+    assert!((metrics.loss - wanted).abs() < 1e-6, "{pair:?} in metrics: got {}, wanted {wanted}", metrics.loss);
+    let train = Examples { x: pair.to_vec(), y: target.to_vec() };
+    let data = Data { inputs: 2, targets: 2, train, ..Data::default() };
+    for device in devices(&[1]) {
+        for step in [StepKind::Fused, StepKind::Recorded] {
+            let settings = Settings { loss, step: Some(step), batch: 1, ..Settings::default() };
+            let (spec, data) = (model.spec.clone(), data.clone());
+            let mut trainer = Trainer::with_parameters(&device, spec, settings, data, &model.parameters)?;
+            trainer.advance(1)?;
+            let got = f64::from(block_on(trainer.batch_losses())?[0]);
+            let place = format!("{pair:?} in the {} step on {}", step.name(), device.info().device);
+            assert!((got - wanted).abs() < 1e-6, "{place}: got {got}, wanted {wanted}");
+        }
+    }
+    Ok(())
 }
 
 #[test]
 fn a_denominator_of_0_is_decoded_by_losses_as_one_on_the_positive_side() -> Result<()> {
     // B = sgn(Q) max(|Q|, τ): with P = 1 and τ = 1/2 the value is 2 at Q = 0 and -2 just below, of which 1 is 1 and 3 off.
-    let loss = Loss::Pairs(PairLoss { decoded: 1.0, tau: [0.5; 2], ..PairLoss::none() });
+    let loss = PairLoss { decoded: 1.0, tau: [0.5; 2], ..PairLoss::none() };
     for (q, wanted) in [(0.0, 1.0), (0.25, 1.0), (-0.25, 9.0), (1.0, 0.0), (-1.0, 4.0)] {
-        let model = model(2, (&[1.0, 0.0, 0.0, 1.0], &[0.0; 2]), [bare(1, Decoding::raw(0.1, None))], loss);
-        let metrics = Metrics::of(&model.spec, loss, &[1.0, q], &[1.0, 1.0], 1.0).expect("there is a row");
-        assert_eq!(metrics.loss, wanted, "metrics at Q = {q}");
-        for device in devices(&[1]) {
-            for step in [StepKind::Fused, StepKind::Recorded] {
-                let settings = Settings { loss, step: Some(step), batch: 1, ..Settings::default() };
-                let data = one_row([1.0, q], [1.0, 1.0]);
-                let (spec, parameters) = (model.spec.clone(), &model.parameters);
-                let mut trainer = Trainer::with_parameters(&device, spec, settings, data, parameters)?;
-                trainer.advance(1)?;
-                let got = block_on(trainer.batch_losses())?;
-                assert!(
-                    (f64::from(got[0]) - wanted).abs() < 1e-6,
-                    "{step:?} at Q = {q} on {}: got {got:?}, wanted {wanted}",
-                    device.info().device
-                );
-            }
-        }
+        check_loss(loss, [1.0, q], [1.0, 1.0], wanted)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn the_direction_of_a_pair_counts_where_the_targets_denominator_is_exactly_the_bound() -> Result<()> {
+    // The cosine of the angle between (3, 4) and (4, 3) is 24 / 25.
+    for (sign_within, wanted) in [(3.0_f32.next_down(), 0.0), (3.0, 0.04), (3.0_f32.next_up(), 0.04)] {
+        check_loss(PairLoss { sign: 1.0, sign_within, ..PairLoss::none() }, [3.0, 4.0], [4.0, 3.0], wanted)?;
     }
     Ok(())
 }
