@@ -242,12 +242,15 @@ fn an_epoch_reports_the_rate_of_its_last_update() -> Result<()> {
     Ok(())
 }
 
-/// The parameter after each update of the textbook rule, in f64: `gradient` at the parameter, a learning rate for each update.
-type Textbook = fn(p: f64, gradient: &dyn Fn(f64) -> f64, rates: &[f64]) -> f64;
+/// The slope of a loss at a parameter.
+type Gradient<'a> = &'a dyn Fn(f64) -> f64;
+
+/// The parameter after the updates of the textbook's rule, in f64, with a learning rate for each.
+type Textbook = fn(p: f64, gradient: Gradient<'_>, rates: &[f64]) -> f64;
 
 const DECAY: f64 = 0.5;
 
-fn textbook_sgd(mut p: f64, gradient: &dyn Fn(f64) -> f64, rates: &[f64]) -> f64 {
+fn textbook_sgd(mut p: f64, gradient: Gradient<'_>, rates: &[f64]) -> f64 {
     let mut sum = 0.0;
     for lr in rates {
         sum = 0.75 * sum + gradient(p) + DECAY * p;
@@ -256,15 +259,15 @@ fn textbook_sgd(mut p: f64, gradient: &dyn Fn(f64) -> f64, rates: &[f64]) -> f64
     p
 }
 
-fn textbook_adam(p: f64, gradient: &dyn Fn(f64) -> f64, rates: &[f64]) -> f64 {
+fn textbook_adam(p: f64, gradient: Gradient<'_>, rates: &[f64]) -> f64 {
     adam(p, &|p| gradient(p) + DECAY * p, rates, 0.0)
 }
 
-fn textbook_adamw(p: f64, gradient: &dyn Fn(f64) -> f64, rates: &[f64]) -> f64 {
+fn textbook_adamw(p: f64, gradient: Gradient<'_>, rates: &[f64]) -> f64 {
     adam(p, gradient, rates, DECAY)
 }
 
-fn adam(mut p: f64, gradient: &dyn Fn(f64) -> f64, rates: &[f64], decay: f64) -> f64 {
+fn adam(mut p: f64, gradient: Gradient<'_>, rates: &[f64], decay: f64) -> f64 {
     let (mut m, mut v) = (0.0, 0.0);
     for (lr, t) in rates.iter().zip(1..) {
         let g = gradient(p);
@@ -292,8 +295,7 @@ fn every_optimiser_takes_rate_and_decay_from_the_schedule() -> Result<()> {
     let schedule = Schedule { warmup_steps: 6, shape: Shape::Step { every: 1, factor: 0.5 } };
     let rates = [1.0, 2.0, 3.0, 4.0, 2.5, 3.0, 3.0, 3.0].map(|sixths| 0.25 * sixths / 6.0);
     // The row (1, 0) pulls w = b with 2 (w + b) = 4 w; the row (0, 0) lets w only decay, and b is 0.
-    let pulls: [(f32, [f32; 2], &dyn Fn(f64) -> f64); 2] =
-        [(0.75, [1.0, 0.0], &|w| 4.0 * w), (0.0, [0.0, 0.0], &|_| 0.0)];
+    let pulls: [(f32, [f32; 2], Gradient<'_>); 2] = [(0.75, [1.0, 0.0], &|w| 4.0 * w), (0.0, [0.0, 0.0], &|_| 0.0)];
     for device in devices(&[1]) {
         for (name, optimizer, textbook) in optimizers() {
             for (b, row, gradient) in pulls {
