@@ -267,16 +267,25 @@ def strict(p, q, threshold, infer, train):
     return numpy.where(bottom, math.nan, value), bottom, (near < train) & ~bottom, fault, semantic, fault + 2 * semantic
 
 
-def property_26_masks_are_those_of_strict_decoding(binary, folder, threshold):
-    """A head alone, two numerators over one denominator: its input is what is decoded. The exported file takes the place of a scripted
-    module: its six outputs must be those of the rule, masks exactly."""
-    decoding = {"threshold": threshold, "tau_infer": 0.05, "tau_train": 0.2}
+def bare_head(binary, folder, threshold, infer, train):
+    """The exported file of a head alone, two numerators over one denominator: its input is what is decoded."""
+    decoding = {"threshold": threshold, "tau_infer": infer, "tau_train": train}
     head = {"outputs": 2, "form": "linear", "denominators": "shared", "anchor": 0.0, "gauge": "free", "decoding": decoding}
-    header = {**header_of(folder / "m.safetensors"), "spec": {"inputs": 3, "layers": [{"projective": head}]}}
+    return exported(binary, folder, {"inputs": 3, "layers": [{"projective": head}]}, {})
+
+
+def exported(binary, folder, spec, tensors):
+    """The exported file of a model without columns."""
+    header = {**header_of(folder / "m.safetensors"), "spec": spec}
     del header["preparation"]
-    write_model(folder / "e.safetensors", header, {})
+    write_model(folder / "e.safetensors", header, tensors)
     mero(binary, "export", folder / "e.safetensors", "--onnx", folder / "e.onnx")
-    session = onnxruntime.InferenceSession(str(folder / "e.onnx"), providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(str(folder / "e.onnx"), providers=["CPUExecutionProvider"])
+
+
+def property_26_masks_are_those_of_strict_decoding(binary, folder, threshold):
+    """The exported file takes the place of a scripted module: its six outputs must be those of the rule, masks exactly."""
+    session = bare_head(binary, folder, threshold, 0.05, 0.2)
     p, q = edges()
     got = session.run(None, {"x": numpy.stack([p, numpy.roll(p, 1), q], axis=1)})
     problems = []
@@ -288,6 +297,45 @@ def property_26_masks_are_those_of_strict_decoding(binary, folder, threshold):
                     problems.append(f"{field} of column {column}")
     print(f"edges by {threshold}: {', '.join(problems) or f'{2 * len(p)} pairs agree'}")
     return not problems
+
+
+def a_pair_exactly_at_a_threshold_is_not_below_it(binary, folder, threshold):
+    """|Q| a float below, at and a float above each threshold. An angle's limit is on |Q| / |P|: tau / sqrt(1 - tau^2), which for so
+    small ones is tau to the last bit of an f32."""
+    infer, train = 1 / 8192, 1.5 / 8192
+    session = bare_head(binary, folder, threshold, infer, train)
+    problems = []
+    for power in [0] if threshold == "denominator" else [0, 2, 70, -70]:
+        p = numpy.float32(2.0 ** power)
+        limits = [numpy.float32(tau) * p for tau in (infer, train)]
+        sizes = [size for limit in limits for size in (numpy.nextafter(limit, numpy.float32(0)), limit, numpy.nextafter(limit, p))]
+        q = numpy.array([*sizes, *(-size for size in sizes)], dtype=numpy.float32)
+        got = dict(zip(FIELDS, session.run(None, {"x": numpy.stack([numpy.full_like(q, p), numpy.full_like(q, -p), q], axis=1)})))
+        wanted = {"semantic_bottom_mask": 2 * [True, False, False, False, False, False],
+                  "gap_mask": 2 * [False, True, True, True, False, False], "fault_mask": 12 * [False]}
+        for field, rows in wanted.items():
+            for column in range(2):
+                if got[field][:, column].tolist() != rows:
+                    problems.append(f"{field} of P = {p}: got {got[field][:, column].tolist()}, wanted {rows}")
+    print(f"at the thresholds by {threshold}: {', '.join(problems) or 'no pair is below its own'}")
+    return not problems
+
+
+def a_rational_layer_has_no_value_where_its_denominator_is_exactly_epsilon(binary, folder):
+    """1 / x, with P = 1 + 0 x and Q = 0 + 1 x."""
+    layer = {"numerator": 1, "denominator": 1, "basis": "monomial", "is_per_channel": False, "is_safe": False, "epsilon": 0.25,
+             "policy": None}
+    decoding = {"threshold": "angle", "tau_infer": 0.001, "tau_train": 0.01}
+    head = {"outputs": 1, "form": "value", "denominators": "each", "anchor": 0.0, "gauge": "free", "decoding": decoding}
+    spec = {"inputs": 1, "layers": [{"rational": layer}, {"projective": head}]}
+    session = exported(binary, folder, spec, {"layers.0.coefficients": [[1], [0], [0], [1]]})
+    size = numpy.float32(0.25)
+    sizes = [numpy.nextafter(size, numpy.float32(0)), size, numpy.nextafter(size, numpy.float32(1))]
+    x = numpy.array([*sizes, *(-size for size in sizes)], dtype=numpy.float32)[:, None]
+    got = dict(zip(FIELDS, session.run(None, {"x": x})))["bottom_mask"][:, 0].tolist()
+    wanted = 2 * [True, True, False]
+    print(f"a denominator at epsilon: {'has no value' if got == wanted else f'got {got}, wanted {wanted}'}")
+    return got == wanted
 
 
 def main():
@@ -303,6 +351,8 @@ def main():
             bad += [] if check(binary, folder, name) else [name]
         for threshold in ("angle", "denominator"):
             bad += [] if property_26_masks_are_those_of_strict_decoding(binary, folder, threshold) else [f"edges by {threshold}"]
+            bad += [] if a_pair_exactly_at_a_threshold_is_not_below_it(binary, folder, threshold) else [f"at the threshold by {threshold}"]
+        bad += [] if a_rational_layer_has_no_value_where_its_denominator_is_exactly_epsilon(binary, folder) else ["epsilon"]
     sys.exit(f"not what mero predicts: {', '.join(bad)}" if bad else 0)
 
 

@@ -3,6 +3,7 @@
 use meromorph::autograd::Var;
 use meromorph::ops;
 use meromorph::program::Expr;
+use meromorph::program::expr::hypot;
 use meromorph::program::op::{OPS, ScalarOp};
 use meromorph::tensor::Tensor;
 use meromorph::{Device, Result};
@@ -40,9 +41,13 @@ fn row_case(row: &'static ScalarOp) -> Case {
         ("clamp", 2) => (0.4, 0.9),
         _ => (low, high),
     };
+    // Where an argument must only stay away from 0, all pairs of signs: + - + - + - for one, + + - - + + for the other.
+    let has_signs = matches!(row.name, "recip" | "div" | "ratio" | "atan2" | "hypot");
+    let sign = |k: usize, element: usize| if has_signs && element >> k & 1 == 1 { -1.0 } else { 1.0 };
     let inputs = row.arguments.iter().enumerate().map(|(k, _)| {
         let (low, high) = range(k);
-        (vec![2, 3], values(6 + k, low, high)[k..].to_vec())
+        let values = &values(6 + k, low, high)[k..];
+        (vec![2, 3], values.iter().enumerate().map(|(element, value)| sign(k, element) * value).collect())
     });
     Case {
         name: row.name.into(),
@@ -96,7 +101,7 @@ fn check(device: &Device, case: &Case, failures: &mut Vec<String>) {
             let difference = value(device, case, (at, element, step)) - value(device, case, (at, element, -step));
             let wanted = difference / (2.0 * f64::from(step));
             if (f64::from(got) - wanted).abs() > 4e-3 * (1.0 + wanted.abs()) {
-                failures.push(format!("{}: d/d input {at}[{element}]: got {got}, differences say {wanted}", case.name));
+                failures.push(format!("{}: d/d input {at}[{element}]: got {got}, wanted {wanted}", case.name));
             }
         }
     }
@@ -167,6 +172,37 @@ fn every_op_agrees_with_central_differences() {
         check(&device, &case, &mut failures);
     }
     assert!(failures.is_empty(), "{} wrong:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn the_gradient_of_a_hypotenuse_points_along_its_sides() {
+    // d√(a² + b²) = (a, b) / √(a² + b²), over sides 3 and 4, 5 and 12 of every sign, and where one of them is 0.
+    let sides: [[f32; 2]; 10] = [
+        [3.0, 4.0],
+        [-3.0, 4.0],
+        [3.0, -4.0],
+        [-3.0, -4.0],
+        [12.0, 5.0],
+        [-12.0, 5.0],
+        [12.0, -5.0],
+        [-12.0, -5.0],
+        [-2.0, 0.0],
+        [0.0, -2.0],
+    ];
+    let device = Device::cpu(1);
+    let leaf = |k: usize| {
+        let values: Vec<f32> = sides.iter().map(|side| side[k]).collect();
+        Var::leaf(Tensor::from_f32(&device, [sides.len()], &values).expect("uploads"))
+    };
+    let (a, b) = (leaf(0), leaf(1));
+    let sum = ops::sum(&ops::fused(&[&a, &b], |v| hypot(v[0], v[1])), 0..1);
+    for (k, gradient) in ops::grad(&sum, &[&a, &b]).expect("walks").into_iter().enumerate() {
+        let got = block_on(gradient.expect("both are reached").value().to_f32()).expect("reads");
+        for (side, got) in sides.iter().zip(got) {
+            let wanted = side[k] / side[0].hypot(side[1]);
+            assert!((got - wanted).abs() < 1e-6, "by side {k} of {side:?}: got {got}, wanted {wanted}");
+        }
+    }
 }
 
 #[test]

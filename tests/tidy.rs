@@ -3,45 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Rooms and the rooms they may use (DESIGN §3). A room's parts always see each other.
-const ROOMS: &[(&str, &[&str])] = &[
-    ("error", &[]),
-    ("json", &["error", "host"]),
-    ("host", &["error"]),
-    ("device", &["error", "host"]),
-    // `host` for the dense product of the platform and the team of threads that `Call` hands over.
-    ("kernels", &["error", "json", "device", "host"]),
-    ("tensor", &["error", "device", "kernels"]),
-    ("autograd", &["error", "tensor"]),
-    ("ops", &["error", "autograd", "tensor", "kernels", "device"]),
-    // `device` for the launch of strict decoding.
-    ("scm", &["error", "host", "json", "ops", "autograd", "tensor", "kernels", "device"]),
-    // The vocabulary of `ops` is spoken in tracked tensors; losses and activations are named where the fused kernels are.
-    ("loss", &["error", "ops", "scm", "autograd", "tensor", "kernels"]),
-    // `device` for the flat parameter buffer that a layout lies over.
-    ("nn", &["error", "json", "host", "ops", "scm", "autograd", "tensor", "kernels", "device"]),
-    ("optim", &["error", "json", "host", "ops", "kernels"]),
-    ("io", &["error", "json", "tensor", "host"]),
-    ("profile", &["error", "device", "host"]),
-    // The trainer launches whole-step kernels itself and owns the plans, so it sees everything below it but `scm`.
-    (
-        "train",
-        &[
-            "error", "json", "nn", "loss", "optim", "io", "profile", "ops", "autograd", "tensor", "kernels", "device",
-            "host",
-        ],
-    ),
-    // Trains with losses of its own, by the kernels and plans that `train` uses.
-    (
-        "experiment",
-        &["error", "train", "nn", "loss", "optim", "ops", "autograd", "tensor", "kernels", "device", "host"],
-    ),
-    ("export", &["error", "train", "nn", "io", "kernels", "device", "host"]),
-    ("fit", &["error", "ops", "kernels", "io", "profile"]),
-    ("contrast", &["error", "kernels", "tensor", "optim", "io", "profile"]),
-];
-
-/// Leaves use every room, but not each other.
+/// Rooms that no other may use, and the two roots.
 const LEAVES: &[&str] = &["cli", "wasm", "main", "lib"];
 
 /// Where the platform and the features may be asked for.
@@ -51,29 +13,58 @@ const PLATFORM_FILES: &[&str] =
 /// Files over 400 lines, and why.
 const LONG_FILES: &[(&str, &str)] = &[];
 
-/// What `crate::params!` and other macros at the root are called by.
-const ROOT_MACROS: &[&str] = &["params", "record", "wgsl"];
+/// Macros at the root and the rooms they belong to; `wgsl!` only reads a file and belongs to none.
+const ROOT_MACROS: &[(&str, &str)] =
+    &[("record", "json"), ("params", "device"), ("built_ins", "program")];
+
+/// The rooms of the table in docs/ARCHITECTURE.md, in its order, and what each may use.
+fn rooms() -> Vec<(String, Vec<String>)> {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/ARCHITECTURE.md"));
+    let text = text.expect("docs/ARCHITECTURE.md is text");
+    let names = |cell: &str| {
+        let quoted = cell.split('`').skip(1).step_by(2);
+        quoted.map(|name| name.trim_end_matches('/').trim_end_matches(".rs").to_owned()).collect::<Vec<_>>()
+    };
+    let table = text.lines().skip_while(|line| !line.starts_with("| room |")).skip(2);
+    let rows = table.take_while(|line| line.starts_with('|')).map(|line| {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').collect();
+        (names(cells[0]).remove(0), names(cells[2]))
+    });
+    rows.collect()
+}
 
 #[test]
-fn rooms_use_only_what_the_table_allows() {
-    let mut problems = Vec::new();
+fn rooms_use_what_the_table_says_and_nothing_else() {
+    let rooms = rooms();
+    let mut used: Vec<(String, Vec<String>)> = Vec::new();
     for (name, text) in sources() {
         let room = room_of(&name);
-        let allowed = ROOMS.iter().find(|(known, _)| *known == room).map(|(_, allowed)| *allowed);
-        if allowed.is_none() && !LEAVES.contains(&room) {
-            problems.push(format!("{name}: the room \"{room}\" is not in the table"));
-        }
-        for used in rooms_used(&text) {
-            let is_fine = match allowed {
-                Some(allowed) => {
-                    used == room || allowed.contains(&used.as_str()) || ROOT_MACROS.contains(&used.as_str())
-                }
-                None => used == room || !LEAVES.contains(&used.as_str()),
-            };
-            if !is_fine {
-                problems.push(format!("{name}: uses crate::{used}"));
+        let place = used.iter().position(|(known, _)| known == room).unwrap_or_else(|| {
+            used.push((room.to_owned(), Vec::new()));
+            used.len() - 1
+        });
+        for other in rooms_used(&text) {
+            let macro_room = ROOT_MACROS.iter().find(|(name, _)| *name == other).map(|(_, room)| (*room).to_owned());
+            let other = macro_room.unwrap_or(other);
+            if other != "wgsl" && other != room && !used[place].1.contains(&other) {
+                used[place].1.push(other);
             }
         }
+    }
+    let mut problems = Vec::new();
+    for (room, uses) in used.iter().filter(|(room, _)| !["main", "lib"].contains(&room.as_str())) {
+        let Some(at) = rooms.iter().position(|(known, _)| known == room) else {
+            problems.push(format!("the room \"{room}\" is not in the table"));
+            continue;
+        };
+        let allowed = &rooms[at].1;
+        let extra = uses.iter().filter(|name| !allowed.contains(name));
+        problems.extend(extra.map(|name| format!("{room} uses {name}, which its row does not name")));
+        let idle = allowed.iter().filter(|name| !uses.contains(name));
+        problems.extend(idle.map(|name| format!("{room} does not use {name}, which its row names")));
+        let is_above = |name: &String| rooms[..at].iter().any(|(known, _)| known == name);
+        let below = uses.iter().filter(|name| !is_above(name) || LEAVES.contains(&name.as_str()));
+        problems.extend(below.map(|name| format!("{room} uses {name}, which is not above it")));
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
 }

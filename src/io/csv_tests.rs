@@ -89,6 +89,16 @@ fn messages() {
 }
 
 #[test]
+fn cells_and_names_that_a_reader_would_cut_are_written_in_quotes() {
+    let words = ["plain", "a,b", "a;b", "a\tb", "a\nb", "a\rb", "\r", "say \"hi\"", "\"", " a", "a ", ""];
+    let wanted = "\"a\rb\"\nplain\n\"a,b\"\n\"a;b\"\n\"a\tb\"\n\"a\nb\"\n\"a\rb\"\n\"\r\"\n\"say \"\"hi\"\"\"\n\"\"\"\"\n\" a\"\n\"a \"\n\n";
+    assert_eq!(String::from_utf8(write(&[("a\rb", Values::Text(&words))])).unwrap(), wanted);
+    let back = read(wanted.as_bytes(), "a.csv", Header::Yes).unwrap();
+    assert_eq!(back.names().collect::<Vec<_>>(), ["a\rb"]);
+    assert_eq!(texts(&back, "a\rb")[5], "a\rb");
+}
+
+#[test]
 fn what_is_written_is_read_back() {
     let numbers = [1.0, -0.1, f64::NAN, 1e300, 5e-324, 123456789.123];
     let single: Vec<f32> =

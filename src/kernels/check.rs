@@ -31,25 +31,30 @@ pub async fn check_all(entries: &[Entry], device: &Device, wanted: &str) -> (Vec
     (failures, count)
 }
 
-/// The cases of the kernel called `kernel` whose outputs are not the same words on both devices, and how many were run.
+/// The cases of the kernel called `kernel` whose outputs are not the same words on both devices, each with the first word that
+/// differs, and how many were run.
 pub async fn differing(entries: &[Entry], kernel: &str, devices: [&Device; 2]) -> (Vec<String>, usize) {
     let known = entries.iter().filter(|(known, _)| known.name == kernel);
     let cases: Vec<Case> = known.flat_map(|(_, cases)| cases()).collect();
-    let mut names = Vec::new();
+    let mut failures = Vec::new();
     for case in &cases {
-        let mut words = Vec::new();
-        for device in devices {
-            let outputs = launch(device, case);
-            for view in &outputs {
-                words.push(device.read(view).await.map_err(|error| error.to_string()));
-            }
-        }
-        let (one, other) = words.split_at(words.len() / 2);
-        if one != other || one.iter().any(Result::is_err) {
-            names.push(case.name.clone());
+        let outputs = devices.map(|device| launch(device, case));
+        for (output, (one, other)) in outputs[0].iter().zip(&outputs[1]).enumerate() {
+            let difference = match (devices[0].read(one).await, devices[1].read(other).await) {
+                (Ok(one), Ok(other)) => difference(&one, &other),
+                (Err(error), _) | (_, Err(error)) => Some(error.to_string()),
+            };
+            failures.extend(difference.map(|what| format!("{kernel}: {}: output {output}: {what}", case.name)));
         }
     }
-    (names, cases.len())
+    (failures, cases.len())
+}
+
+/// The first word in which two guarded outputs differ, with what each device has there.
+fn difference(one: &[u32], other: &[u32]) -> Option<String> {
+    let at = (0..one.len()).find(|&at| one[at] != other[at])?;
+    let place = at as i64 - GUARD as i64;
+    Some(format!("[{place}] got {:#x} on one device, {:#x} on the other", one[at], other[at]))
 }
 
 /// What is wrong with each output of a case.
@@ -94,9 +99,9 @@ fn compare(got: &[u32], expected: &Expected, bound: Bound) -> Option<String> {
     let floats = |values: &[f64], got: &dyn Fn(usize) -> f64| {
         let is_off = |&at: &usize| !bound.admits(got(at), values[at]);
         let off: Vec<usize> = (0..values.len()).filter(is_off).collect();
-        let show = |&at: &usize| format!("[{at}] {:e} for {:e}", got(at), values[at]);
+        let show = |&at: &usize| format!("[{at}] got {:e}, wanted {:e}", got(at), values[at]);
         let shown: Vec<_> = off.iter().take(6).map(show).collect();
-        (!off.is_empty()).then(|| format!("{} of {} off: {}", off.len(), values.len(), shown.join(", ")))
+        (!off.is_empty()).then(|| format!("{} of {} off: {}", off.len(), values.len(), shown.join("; ")))
     };
     match expected {
         Expected::Floats(values) => floats(values, &|at| f64::from(f32::from_bits(got[at]))),
@@ -105,8 +110,37 @@ fn compare(got: &[u32], expected: &Expected, bound: Bound) -> Option<String> {
         }
         Expected::Words(words) => {
             let off = (0..words.len()).find(|&at| got[at] != words[at]);
-            off.map(|at| format!("[{at}] {:#x} for {:#x}", got[at], words[at]))
+            off.map(|at| format!("[{at}] got {:#x}, wanted {:#x}", got[at], words[at]))
         }
         Expected::Anything(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(got: &[u32], expected: &Expected) -> Option<String> {
+        compare(&with_guards(got), expected, Bound::Exact)
+    }
+
+    #[test]
+    fn a_failure_says_what_was_got_and_what_was_wanted() {
+        let words = [1.0_f32, -2.5, 3.0].map(f32::to_bits);
+        assert_eq!(said(&words, &Expected::Floats(vec![1.0, -2.5, 3.0])), None);
+        let wanted = "2 of 3 off: [1] got -2.5e0, wanted 2.5e0; [2] got 3e0, wanted 4e0";
+        assert_eq!(said(&words, &Expected::Floats(vec![1.0, 2.5, 4.0])).unwrap(), wanted);
+        assert_eq!(said(&[7, 8], &Expected::Words(vec![7, 24])).unwrap(), "[1] got 0x8, wanted 0x18");
+        let halves = u32::from(half::f16::from_f32(1.5).to_bits());
+        assert_eq!(said(&[halves], &Expected::Halves(vec![1.0])).unwrap(), "1 of 1 off: [0] got 1.5e0, wanted 1e0");
+        let mut outside = with_guards(&[7]);
+        outside[0] = 0;
+        assert_eq!(
+            compare(&outside, &Expected::Words(vec![7]), Bound::Exact).unwrap(),
+            "1 words outside it were written"
+        );
+        let [one, other] = [[1, 2], [1, 3]].map(|words| with_guards(&words));
+        assert_eq!(difference(&one, &one), None);
+        assert_eq!(difference(&one, &other).unwrap(), "[1] got 0x2 on one device, 0x3 on the other");
     }
 }

@@ -87,3 +87,54 @@ fn fill(values: &mut [f32], parameter: &Parameter, key: [u32; 2], stream: u32) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::spec::{Layer, Spec};
+    use super::*;
+
+    /// First values of weight and bias of a layer from `inputs` to `outputs`.
+    fn drawn(init: Init, inputs: usize, outputs: usize) -> [Vec<f32>; 2] {
+        let layout = Layout::of(&Spec { inputs, layers: vec![Layer::Linear { outputs, bias: true, init }] });
+        let flat = initialise(&layout, 5);
+        [0, 1].map(|at| layout.slice(&layout.parameters[at], &flat).to_vec())
+    }
+
+    #[test]
+    fn weights_are_uniform_up_to_the_bound_of_their_layers_fan() {
+        // Of a uniform number in (-b, b) the mean is 0 and the variance b²/3; of 4000 of them the largest is near b.
+        let cases = [
+            (Init::Linear, 1000, 4, 1.0 / 1000.0),
+            (Init::Linear, 4, 1000, 1.0 / 4.0),
+            (Init::Kaiming, 1000, 4, 6.0 / 1000.0),
+            (Init::Kaiming, 4, 1000, 6.0 / 4.0),
+            (Init::Xavier, 1000, 4, 6.0 / 1004.0),
+            (Init::Xavier, 4, 1000, 6.0 / 1004.0),
+        ];
+        for (init, inputs, outputs, squared) in cases {
+            let [weight, _] = drawn(init, inputs, outputs);
+            let mean =
+                |of: &dyn Fn(f64) -> f64| weight.iter().map(|w| of(f64::from(*w))).sum::<f64>() / weight.len() as f64;
+            let bound = f64::sqrt(squared);
+            let largest = f64::from(weight.iter().fold(0.0_f32, |largest, w| largest.max(w.abs())));
+            let place = format!("{init:?} from {inputs} to {outputs}");
+            assert_eq!(weight.len(), 4000, "{place}");
+            assert!(largest <= bound && largest > 0.99 * bound, "{place}: got {largest}, wanted at most {bound}");
+            let (centre, variance) = (mean(&|w| w), mean(&|w| w * w));
+            assert!(centre.abs() < 0.05 * bound, "{place}: the mean is {centre}");
+            assert!(
+                (3.0 * variance / squared - 1.0).abs() < 0.05,
+                "{place}: got a variance of {variance}, wanted {}",
+                squared / 3.0
+            );
+        }
+    }
+
+    #[test]
+    fn a_bias_follows_the_inputs_of_a_linear_start_and_is_0_else() {
+        let largest = |init| drawn(init, 4, 1000)[1].iter().fold(0.0_f32, |largest, b| largest.max(b.abs()));
+        let linear = largest(Init::Linear);
+        assert!(linear <= 0.5 && linear > 0.49, "{linear}");
+        assert_eq!([Init::Kaiming, Init::Xavier, Init::Zero].map(largest), [0.0; 3]);
+    }
+}

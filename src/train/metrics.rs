@@ -115,11 +115,42 @@ pub fn largest(values: &[f32]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::loss::PairLoss;
+    use crate::nn::{Activation, Decoding, Head};
+
+    #[test]
+    fn errors_are_in_target_units_and_loss_and_r2_have_none() {
+        // Errors 0, -1 and 2; the targets are 1, 0 and 1 from their mean of 2.
+        let (z, y) = ([1.0, 2.0, 4.0], [1.0, 3.0, 2.0]);
+        let spec = Spec::mlp(1, &[], 1, Activation::identity());
+        for scale in [1.0, 3.0, 0.5] {
+            let metrics = Metrics::of(&spec, &Loss::mse(), &z, &y, scale).unwrap();
+            assert_eq!((metrics.rows, metrics.loss), (3, 5.0 / 3.0), "scale {scale}");
+            let near = |got: Option<f64>, wanted: f64| (got.unwrap() - wanted).abs() < 1e-12;
+            assert!(near(metrics.mse, 5.0 / 3.0 * scale * scale), "scale {scale}: {metrics:?}");
+            assert!(near(metrics.mae, scale), "scale {scale}: {metrics:?}");
+            assert!(near(metrics.r2, 1.0 - 5.0 / 2.0), "scale {scale}: {metrics:?}");
+        }
+    }
+
+    #[test]
+    fn errors_of_decoded_pairs_are_in_target_units() {
+        // Values 1, 2, 4 and ⊥ for the numbers 1, 3, 2 and 5: the errors are over the first three.
+        let z = [2.0, 2.0, 1.0, 0.5, 4.0, 1.0, 1.0, 0.0];
+        let y = [1.0, 1.0, 3.0, 1.0, 2.0, 1.0, 5.0, 1.0];
+        let head = Head { decoding: Decoding::raw(0.1, None), ..Head::linear(1) };
+        let spec = Spec::projective(1, &[], head, Activation::identity());
+        let metrics = Metrics::of(&spec, &Loss::Pairs(PairLoss::default()), &z, &y, 3.0).unwrap();
+        assert_eq!((metrics.rows, metrics.coverage, metrics.refused), (4, Some(0.75), Some(0.25)));
+        let got = [metrics.mse, metrics.mae, metrics.median, metrics.r2].map(Option::unwrap);
+        let is_near = got.iter().zip([15.0, 3.0, 3.0, -1.5]).all(|(got, wanted)| (got - wanted).abs() < 1e-12);
+        assert!(is_near, "mse, mae, median and R²: got {got:?}, wanted 15, 3, 3 and -1.5");
+    }
 
     #[test]
     fn classes_against_the_rest() {
         let (z, y) = ([2.0, -1.0, 0.0, -3.0, -1.0, -2.0], [1.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
-        let spec = Spec::mlp(1, &[], 3, crate::nn::Activation::identity());
+        let spec = Spec::mlp(1, &[], 3, Activation::identity());
         let metrics = Metrics::of(&spec, &Loss::bce(), &z, &y, 1.0).unwrap();
         assert_eq!((metrics.rows, metrics.accuracy, metrics.mse), (2, Some(0.5), None));
         assert_eq!(Metrics::of(&spec, &Loss::bce(), &[], &[], 1.0), None);

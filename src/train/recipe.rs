@@ -351,3 +351,7 @@ fn balanced(target: &Target) -> Vec<f32> {
     let share = counts.iter().sum::<u32>() as f32 / counts.len() as f32;
     counts.iter().map(|&count| if count == 0 { 1.0 } else { share / count as f32 }).collect()
 }
+
+#[cfg(test)]
+#[path = "recipe_tests.rs"]
+mod tests;

@@ -36,9 +36,9 @@ pub async fn told_by_subgroups(kernel: String) -> Result<Vec<String>, JsValue> {
         Device::open(&request).await.map_err(|error| js_sys::Error::new(&error.to_string()))
     };
     let devices = [&open(true).await?, &open(false).await?];
-    let (names, count) = differing(ALL, &kernel, devices).await;
+    let (failures, count) = differing(ALL, &kernel, devices).await;
     let lanes = devices.map(|device| device.info().subgroup.to_string());
-    Ok([count.to_string()].into_iter().chain(lanes).chain(names).collect())
+    Ok([count.to_string()].into_iter().chain(lanes).chain(failures).collect())
 }
 
 /// The numbers that this browser writes otherwise than the standard library, and how.

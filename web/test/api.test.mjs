@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { isFirefox, smooth, visit, web } from "./browser.mjs";
+import { after, before } from "node:test";
+import { closedAtTheEnd, isFirefox, smooth, test, visit, web } from "./browser.mjs";
 
 let browser;
 
@@ -405,7 +405,7 @@ test("what was disposed of says so, calls under way as well", async () => {
 test("a model is loaded with progress, and a length beyond reason is refused before a byte is read", async () => {
   const file = await browser.page.evaluate(async () => [...await (await finish(engines.worker.train(wave(), { epochs: 1 }))).model.save()]);
   const requests = [];
-  const server = createServer((request, response) => {
+  const server = closedAtTheEnd(createServer((request, response) => {
     requests.push(request.url);
     response.setHeader("access-control-allow-origin", "*");
     response.setHeader("access-control-expose-headers", "content-length");
@@ -413,7 +413,7 @@ test("a model is loaded with progress, and a length beyond reason is refused bef
     if (request.url === "/torn") return response.writeHead(200, { "content-length": "99999" }).write("x", () => response.destroy());
     if (request.url === "/slow") return response.writeHead(200).write("x");
     response.writeHead(200, { "content-length": String(file.length) }).end(Uint8Array.from(file));
-  });
+  }));
   await new Promise((resolve) => server.listen(0, "localhost", resolve));
   const got = await browser.page.evaluate(async (base) => {
     const engine = engines.worker;

@@ -1,14 +1,62 @@
-// A browser on a page of this package, and the data that tests and page share. It is Chromium, or Firefox where FIREFOX is its path.
+// Tests that end, a browser on a page of this package, and the data that tests and page share. The browser is Chromium, or Firefox
+// where FIREFOX is its path.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { after, test as testOfNode } from "node:test";
 import { chromium, firefox } from "playwright-core";
-import { serve } from "../serve.mjs";
+import * as site from "../serve.mjs";
 
 export const web = join(import.meta.dirname, "..");
 export const isFirefox = Boolean(process.env.FIREFOX);
 const FLAGS = ["--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync"];
 const GPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
+
+/** The browsers, pages and servers that were opened, in their order; closing one twice does nothing. */
+const opened = new Set();
+
+/** The same, which is closed at the end of the test that opened it, or of the file. */
+export function closedAtTheEnd(one) {
+  opened.add(one);
+  return one;
+}
+
+/** Closes everything but what is in `kept`, the latest first. */
+async function close(kept = new Set()) {
+  for (const one of [...opened].reverse()) {
+    if (kept.has(one)) continue;
+    opened.delete(one);
+    one.closeAllConnections?.();
+    try {
+      await one.close();
+    } catch {
+      // A browser that was killed has nothing to close.
+    }
+  }
+}
+
+after(() => close());
+
+/** A test hangs that takes longer. */
+const LIMIT = { timeout: 600_000 };
+
+/** The test of Node, but it has a limit of time, and what it opens is closed however it ends. */
+export function test(name, ...given) {
+  const work = given.pop();
+  return testOfNode(name, { ...LIMIT, ...given[0] }, async (context) => {
+    const before = new Set(opened);
+    // A test that hangs would not come to its `finally`.
+    context.signal.addEventListener("abort", () => close(before));
+    try {
+      await work(context);
+    } finally {
+      await close(before);
+    }
+  });
+}
+
+/** A server of `folder` on any port. */
+export const serve = async (folder) => closedAtTheEnd(await site.serve(folder));
 
 /** A browser with or without WebGPU; with a folder for its `profile`, one that keeps what pages store. */
 export async function launch(webgpu = true, profile) {
@@ -20,7 +68,7 @@ export async function launch(webgpu = true, profile) {
   const only = isFirefox ? { channel: "moz-firefox", firefoxUserPrefs } : { args };
   const browser = isFirefox ? firefox : chromium;
   const options = { executablePath, headless: true, ...only };
-  return profile ? browser.launchPersistentContext(profile, options) : browser.launch(options);
+  return closedAtTheEnd(await (profile ? browser.launchPersistentContext(profile, options) : browser.launch(options)));
 }
 
 /** A page at `path` of a browser with or without WebGPU, `close`d by the caller; page errors are collected in `errors`. */

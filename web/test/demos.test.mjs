@@ -1,7 +1,7 @@
 // The demo site as a person uses it, on WebGPU and without: what is pressed, dragged and typed, and what is seen then.
 // Built before by `npm run build`. Any error in a console, a breach of the pages' policy too, fails.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "./browser.mjs";
 import { address, browsers, cells, demo, device, drawn, LONG, onDevice, shift, texts, told } from "./site.mjs";
 
 const PAGES = ["index", "playground", "poles", "interpolator", "arm", "bench"];

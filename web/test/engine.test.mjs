@@ -4,9 +4,9 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { after, before } from "node:test";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { classes, isFirefox, smooth, visit, web } from "./browser.mjs";
+import { classes, isFirefox, smooth, test, visit, web } from "./browser.mjs";
 
 /** Of the engine with both devices, compressed. */
 const BUDGET = { gzip: 300_000, brotli: 250_000 };
@@ -276,7 +276,7 @@ test("a model with poles takes the options of the command line", async () => {
 for (const [device, build] of [["webgpu", "evidence"], ["cpu", "evidence"], ["cpu", "evidence/relaxed"]]) {
   // Firefox's GPU is llvmpipe, on which `tests/kernels.rs` runs them.
   const skip = isFirefox && device === "webgpu" && !process.env.PATIENT && "llvmpipe compiles them for minutes; PATIENT=1 waits";
-  test(`every kernel's cases agree with the oracle on ${device}, ${build}`, { skip }, async (context) => {
+  test(`every kernel's cases agree with the oracle on ${device}, ${build}`, { skip, timeout: 1_800_000 }, async (context) => {
     const { page, close } = await visit("/test/blank.html");
     await page.evaluate(async (build) => {
       globalThis.evidence = await import(`/pkg/${build}/meromorph.js`);

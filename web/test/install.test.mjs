@@ -4,10 +4,9 @@ import { execFile, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { after, before, test } from "node:test";
+import { after, before } from "node:test";
 import { promisify } from "node:util";
-import { serve } from "../serve.mjs";
-import { launch, web } from "./browser.mjs";
+import { launch, serve, test, web } from "./browser.mjs";
 
 /** What the README installs without a version, at the versions this was tried with. */
 const PINS = { vite: "8.3.8", webpack: "5.112.2", "webpack-cli": "7.3.1", esbuild: "0.28.2", next: "16.4.6", react: "19.3.1", "react-dom": "19.3.1",

@@ -4,11 +4,10 @@ import { execFile } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import * as mero from "../dist/node.js";
-import { smooth, visit, web } from "./browser.mjs";
+import { smooth, test, visit, web } from "./browser.mjs";
 
 const OPTIONS = { target: "y", epochs: 3, seed: 2, hidden: [16] };
 const TEXT = smooth(500);

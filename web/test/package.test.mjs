@@ -3,9 +3,8 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { visit, web } from "./browser.mjs";
+import { test, visit, web } from "./browser.mjs";
 
 /** For all the JavaScript of a page and its worker. */
 const BUDGET = 15_000;

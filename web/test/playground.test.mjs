@@ -1,8 +1,7 @@
 // The playground as a person uses it: trains, compares, pauses, saves, loads, predicts, takes dropped files, says what is wrong.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { test } from "node:test";
-import { classes } from "./browser.mjs";
+import { classes, test } from "./browser.mjs";
 import { address, browsers, demo, device, drawn, onDevice, shift, texts, told } from "./site.mjs";
 
 for (const kind of ["wasm", "webgpu"]) {

@@ -4,10 +4,9 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { after, before } from "node:test";
 import { pathToFileURL } from "node:url";
-import { serve } from "../serve.mjs";
-import { launch, uniform, web } from "./browser.mjs";
+import { closedAtTheEnd, launch, serve, test, uniform, web } from "./browser.mjs";
 
 const PAGE_BUDGET = 60 * 1024;
 const POLE = Math.PI / 3;
@@ -80,7 +79,7 @@ after(async () => {
 
 /** A model's page from disk; whatever it asks for or complains of is collected. */
 async function opened(name, options = {}) {
-  const page = await browser.newPage(options);
+  const page = closedAtTheEnd(await browser.newPage(options));
   const [errors, requests] = [[], []];
   page.on("pageerror", (error) => errors.push(String(error)));
   page.on("console", (line) => errors.push(line.text()));

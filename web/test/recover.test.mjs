@@ -3,9 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
-import { serve } from "../serve.mjs";
-import { launch, smooth, visit, web } from "./browser.mjs";
+import { launch, serve, smooth, test, visit, web } from "./browser.mjs";
 
 // Long enough to be under way still at what is done to it in its sixth epoch: a run goes on at most 16 events ahead of those taken.
 const OPTIONS = { target: "y", epochs: 30, patience: 0, seed: 4, hidden: [16, 16] };
@@ -208,6 +206,57 @@ test("a name belongs to one run at a time, in all tabs", async () => {
   await second.evaluate(() => mero.forget("mine"));
   assert.deepEqual(await second.evaluate(() => mero.kept()), []);
   await Promise.all([browser.close(), server.close()]);
+});
+
+test("a name is free again at once when its run has ended, was refused, failed or was disposed of", async () => {
+  const { page } = await visit("/test/blank.html");
+  const got = await page.evaluate(async (text) => {
+    const { open, kept, forget } = await import("/dist/index.js");
+    const told = [];
+    // One engine for all: with it would go what its runs hold.
+    const engine = await open({ device: "cpu" });
+    /** Trains to the end under the name, which is refused after two seconds where another run holds it. */
+    const again = async (how, options = {}) => {
+      const began = performance.now();
+      let last;
+      try {
+        for await (const { event } of engine.train(text, { target: "y", epochs: 3, patience: 0, hidden: [4], keep: "mine", ...options })) last = event;
+      } catch (error) {
+        last = `${error.name}: ${error.message}`;
+      }
+      told.push([how, last, performance.now() - began < 2000, (await kept()).filter(({ isRunning }) => isRunning).length]);
+    };
+    await again("first");
+    await again("after an end");
+    await again("refused", { target: "nothing" });
+    await again("after a refusal");
+    // A device that is lost and cannot be opened again is the end of its run.
+    const { requestDevice } = GPUAdapter.prototype;
+    let device;
+    GPUAdapter.prototype.requestDevice = async function (...wanted) { return (device = await requestDevice.apply(this, wanted)); };
+    const mortal = await open({ device: "webgpu", worker: false });
+    GPUAdapter.prototype.requestDevice = async () => { throw new Error("none left"); };
+    const failing = mortal.train(text, { target: "y", epochs: 1e6, patience: 0, hidden: [4], keep: "mine" });
+    try {
+      for await (const event of failing) if (event.epoch === 2) device.destroy();
+    } catch (error) {
+      told.push(["failing", error.name]);
+    }
+    await again("after a failure");
+    const left = engine.train(text, { target: "y", epochs: 1e6, patience: 0, hidden: [4], keep: "mine" });
+    await left.next();
+    await left.next();
+    left.dispose();
+    await again("after one that was disposed of");
+    await forget("mine");
+    return [told, await kept()];
+  }, smooth(200));
+  const ended = ["first", "after an end", "after a refusal", "after a failure", "after one that was disposed of"];
+  const [told, left] = got;
+  assert.deepEqual(told.filter(([how]) => ended.includes(how)), ended.map((how) => [how, "end", true, 0]));
+  assert.match(told.find(([how]) => how === "refused")[1], /^InputError: .*nothing/);
+  assert.deepEqual(told.find(([how]) => how === "failing"), ["failing", "DeviceError"]);
+  assert.deepEqual(left, [], "a run that ended is forgotten");
 });
 
 test("a run that was left in the middle of an epoch stays kept, and so does one that ended before its end was taken", async () => {

@@ -1,8 +1,7 @@
 // The built demo site in two browsers, one with WebGPU and one without, and what its tests look at.
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
-import { serve } from "../serve.mjs";
-import { launch, web } from "./browser.mjs";
+import { closedAtTheEnd, launch, serve, web } from "./browser.mjs";
 
 export const LONG = { timeout: 60_000 };
 export const browsers = {};
@@ -20,7 +19,7 @@ export const address = (name) => `http://localhost:${server.address().port}/${na
 
 /** A demo's page, ready for use; `done` closes it and fails on anything its console complained of. */
 export async function demo(name, { kind = "wasm", context, ...options } = {}) {
-  const page = await (context ?? browsers[kind]).newPage(options);
+  const page = closedAtTheEnd(await (context ?? browsers[kind]).newPage(options));
   const errors = [];
   page.on("pageerror", (error) => errors.push(String(error)));
   page.on("console", (line) => line.type() === "error" && errors.push(line.text()));

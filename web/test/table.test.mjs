@@ -1,9 +1,9 @@
 // Tables as the playground cuts them for its pictures: as the engine does, whatever quotes, separators and line ends they have.
 import assert from "node:assert/strict";
-import { before, test } from "node:test";
+import { before } from "node:test";
 import { build } from "esbuild";
 import { describe } from "../dist/node.js";
-import { web } from "./browser.mjs";
+import { test, web } from "./browser.mjs";
 
 let table;
 

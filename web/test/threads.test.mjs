@@ -1,10 +1,10 @@
 // Several engines that make each step of a run together, and deal out the rows of a prediction: the same bits as one alone.
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { after, before } from "node:test";
 import { Worker } from "node:worker_threads";
 import { build } from "esbuild";
-import { visit, web } from "./browser.mjs";
+import { test, visit, web } from "./browser.mjs";
 
 let chromium;
 

@@ -1,6 +1,7 @@
 // A table of rows to predict: dropped or chosen, shown in part, its predictions given back as CSV.
 import { preview, type Model, type Prediction } from "./engine";
 import { get, make } from "./dom";
+import { csv } from "./csv";
 import { percent, short } from "./numbers";
 
 const SHOWN = 20;
@@ -94,13 +95,10 @@ function single(value: number): string {
   return String(Number(wanted.toPrecision(digits ?? 9)));
 }
 
-const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-
 function offer(name: string, columns: Columns, rows: number): void {
-  const lines = [columns.map(([head]) => head).join(",")];
-  for (let row = 0; row < rows; row++) lines.push(columns.map(([, text]) => cell(text(row))).join(","));
+  const records = Array.from({ length: rows }, (_, row) => columns.map(([, text]) => text(row)));
   const link = get<HTMLAnchorElement>("batch-download");
   URL.revokeObjectURL(link.href);
-  link.href = URL.createObjectURL(new Blob([`${lines.join("\n")}\n`], { type: "text/csv" }));
+  link.href = URL.createObjectURL(new Blob([csv([columns.map(([head]) => head), ...records])], { type: "text/csv" }));
   link.download = `${name.replace(/\.[^.]*$/, "")}-predictions.csv`;
 }
