@@ -202,7 +202,7 @@ fn check_loss(loss: PairLoss, pair: [f32; 2], target: [f32; 2], wanted: f64) -> 
     let data = Data { inputs: 2, targets: 2, train, ..Data::default() };
     for device in devices(&[1]) {
         for step in [StepKind::Fused, StepKind::Recorded] {
-            let settings = Settings { loss, step: Some(step), batch: 1, ..Settings::default() };
+            let settings = Settings { loss: loss.clone(), step: Some(step), batch: 1, ..Settings::default() };
             let (spec, data) = (model.spec.clone(), data.clone());
             let mut trainer = Trainer::with_parameters(&device, spec, settings, data, &model.parameters)?;
             trainer.advance(1)?;

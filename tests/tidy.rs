@@ -14,8 +14,7 @@ const PLATFORM_FILES: &[&str] =
 const LONG_FILES: &[(&str, &str)] = &[];
 
 /// Macros at the root and the rooms they belong to; `wgsl!` only reads a file and belongs to none.
-const ROOT_MACROS: &[(&str, &str)] =
-    &[("record", "json"), ("params", "device"), ("built_ins", "program")];
+const ROOT_MACROS: &[(&str, &str)] = &[("record", "json"), ("params", "device"), ("built_ins", "program")];
 
 /// The rooms of the table in docs/ARCHITECTURE.md, in its order, and what each may use.
 fn rooms() -> Vec<(String, Vec<String>)> {

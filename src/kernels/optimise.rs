@@ -6,10 +6,12 @@ pub mod cases;
 
 use std::any::Any;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::common;
 use super::mlp::Params;
 use super::update::optimise;
+pub use super::update::{Follow, Piece};
 use crate::device::{Body, Call, Cost, Dispatch, Info, Kernel, View};
 use crate::program::{Instruction, Program};
 pub use cases::cases;
@@ -59,11 +61,16 @@ pub const RATES: usize = 4;
 
 /// How parameters follow gradients: a program of the mean gradient g, the parameter p, what is kept beside it, m and v, and the step's
 /// four rates. Its results are the new p, m and v; what is handed on unchanged is neither read nor written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct Rule {
     /// Inputs [g, p, m, v, rate 0, …, rate 3]; results [p, m, v].
     pub program: Program,
+    /// The same on the CPU by hand, where a measurement asks for it.
+    pub by_hand: Option<ByHand>,
 }
+
+/// An update by hand from the step's rates; cases hold it equal to the program.
+pub type ByHand = Arc<dyn Fn([f32; RATES], Piece<'_>) + Send + Sync>;
 
 impl Rule {
     /// Inputs of its program.

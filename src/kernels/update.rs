@@ -1,10 +1,17 @@
 //! The CPU path of `optimise`: g = sum over parts of the partial gradients / weight sum, then the rule's program for each parameter, and the
 //! batch loss into the report.
-#![allow(unsafe_code, reason = "pieces are handed out by ranges that do not overlap")]
+#![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
+#![allow(
+    clippy::inline_always,
+    reason = "generic over the instruction set: must land inside the function that enables it"
+)]
 
 use super::optimise::{RATES, Rule, Sizes, TAIL};
+use pulp::{Simd, WithSimd};
+
 use crate::host::{Disjoint, Team};
 use crate::program::slices::{Memory, Registers, Source, WIDTH};
+use crate::simd::{dispatch, load, store};
 
 /// Pieces are whole cache lines of `params`.
 const LINE: usize = 64;
@@ -25,7 +32,7 @@ pub(super) fn optimise(
     let cursor = control[3] as usize;
     control[0] = control[2];
     control[1] = ((cursor + 1) % steps) as u32;
-    let rates: [[f32; WIDTH]; RATES] = std::array::from_fn(|i| [f32::from_bits(order[RATES * cursor + i]); WIDTH]);
+    let rates: [f32; RATES] = std::array::from_fn(|i| f32::from_bits(order[RATES * cursor + i]));
     let sum = |word: usize| (0..parts).map(|part| partials[part * (total + TAIL) + word]).sum::<f32>();
     let (loss, weight) = (sum(total), sum(total + 1));
     report[cursor] = if weight == 0.0 { 0.0 } else { loss / weight };
@@ -52,7 +59,11 @@ pub(super) fn optimise(
         let range = (piece * share).min(total)..((piece + 1) * share).min(total);
         // SAFETY: one range per piece.
         let (params, m, v) = unsafe { (params.range(range.clone()), m.range(range.clone()), v.range(range.clone())) };
-        Update { rule, rates: &rates, mean, partials: &partials[range.start..], stride, parts, params, m, v }.run();
+        let piece = Piece { mean, partials: &partials[range.start..], stride, parts, params, m, v };
+        match &rule.by_hand {
+            Some(by_hand) => by_hand(rates, piece),
+            None => piece.run(rule, rates),
+        }
     });
 }
 
@@ -74,10 +85,8 @@ fn keep(taken: &Taken<'_>, is_first: bool, kept: &mut [f32]) {
     }
 }
 
-/// One piece of the parameters and of what the rule keeps beside them.
-struct Update<'a> {
-    rule: &'a Rule,
-    rates: &'a [[f32; WIDTH]; RATES],
+/// One piece of the parameters, what the rule keeps beside them, and the partial gradients, whose sum times `mean` is g.
+pub struct Piece<'a> {
     mean: f32,
     partials: &'a [f32],
     stride: usize,
@@ -87,12 +96,14 @@ struct Update<'a> {
     v: &'a mut [f32],
 }
 
-impl Update<'_> {
-    fn run(self) {
-        let Self { rule, rates, mean, partials, stride, parts, params, m, v } = self;
+impl Piece<'_> {
+    /// Runs the rule's program over the piece.
+    fn run(self, rule: &Rule, rates: [f32; RATES]) {
+        let Self { mean, partials, stride, parts, params, m, v } = self;
         let program = &rule.program;
         let mut memory = Memory::take(Registers::<f32>::words(program));
         let mut registers = Registers::new(program, memory.words());
+        let rates = rates.map(|rate| [rate; WIDTH]);
         let mut gradient = [0.0; WIDTH];
         for start in (0..params.len()).step_by(WIDTH) {
             let count = WIDTH.min(params.len() - start);
@@ -116,6 +127,50 @@ impl Update<'_> {
                 if let Some(new) = program.computed(at, count, &registers) {
                     state.copy_from_slice(new);
                 }
+            }
+        }
+    }
+
+    /// Runs an update written by hand over the piece.
+    pub fn follow(self, rule: impl Follow) {
+        dispatch(Following { piece: self, rule });
+    }
+}
+
+/// An update written by hand: the new [p, m, v] for the mean gradient g.
+pub trait Follow: Copy {
+    /// One vector of each.
+    fn apply<S: Simd>(self, simd: S, g: S::f32s, state: [S::f32s; 3]) -> [S::f32s; 3];
+}
+
+struct Following<'a, F> {
+    piece: Piece<'a>,
+    rule: F,
+}
+
+impl<F: Follow> WithSimd for Following<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Piece { mean, partials, stride, parts, params, m, v } = self.piece;
+        let len = params.len();
+        assert!(len.is_multiple_of(LINE) && m.len() == len && v.len() == len);
+        assert!(len == 0 || partials.len() >= (parts - 1) * stride + len);
+        let (p, m, v) = (params.as_mut_ptr(), m.as_mut_ptr(), v.as_mut_ptr());
+        let mean = simd.splat_f32s(mean);
+        for i in (0..len).step_by(S::F32_LANES) {
+            // SAFETY: i + lanes <= len by the assertions.
+            unsafe {
+                let mut g = load::<S>(partials.as_ptr().add(i));
+                for part in 1..parts {
+                    g = simd.add_f32s(g, load::<S>(partials.as_ptr().add(part * stride + i)));
+                }
+                let state = [load::<S>(p.add(i)), load::<S>(m.add(i)), load::<S>(v.add(i))];
+                let [new_p, new_m, new_v] = self.rule.apply(simd, simd.mul_f32s(g, mean), state);
+                store::<S>(p.add(i), new_p);
+                store::<S>(m.add(i), new_m);
+                store::<S>(v.add(i), new_v);
             }
         }
     }

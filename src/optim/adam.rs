@@ -1,11 +1,19 @@
 //! Adam (Kingma and Ba 2015): g += wd p; m, v = running means of g, g²; p -= lr m̂ / (√v̂ + ε), where the hats divide by 1 - β^t. The step's
 //! rates are lr, lr / (1 - β1^t) and 1 / √(1 - β2^t), worked out in f64: near t = 1 the differences from 1 are too small for f32.
+#![allow(
+    clippy::inline_always,
+    reason = "generic over the instruction set: must land inside the function that enables it"
+)]
+
+use pulp::Simd;
 
 use super::{Method, State};
 use crate::host;
+use crate::kernels::optimise::{Follow, RATES};
 use crate::program::Expr;
 use crate::program::constants::{Constant, Values};
 use crate::program::expr::sqrt;
+use crate::simd::fma;
 
 /// The constants of Adam and AdamW.
 pub(super) const MOMENTS: &[Constant] = &[
@@ -26,6 +34,10 @@ pub(super) static OPTIMIZER: Method = Method {
     update: |state, constants| {
         moved(state, state.g + constants.get("weight_decay") * state.p, state.p, constants)
     },
+    by_hand: Some(|constants, rates, piece| {
+        let weight_decay = constants.get("weight_decay") as f32;
+        piece.follow(Moments { weight_decay, ..Moments::new(constants, rates) });
+    }),
     oracle: |state, constants| oracle(state, state.g + constants.get("weight_decay") * state.p, state.p, constants),
 };
 
@@ -36,6 +48,38 @@ pub(super) fn moved(state: &State<Expr>, g: Expr, p: Expr, constants: &Values) -
     let v = beta2 * state.v + (1.0 - beta2) * (g * g);
     let [_, scale, root, _] = state.rates;
     [p - scale * m / (sqrt(v) * root + constants.get("epsilon")), m, v]
+}
+
+/// The same by hand, for both.
+#[derive(Clone, Copy)]
+pub(super) struct Moments {
+    scale: f32,
+    root: f32,
+    decay: f32,
+    weight_decay: f32,
+    beta1: f32,
+    beta2: f32,
+    epsilon: f32,
+}
+
+impl Moments {
+    pub(super) fn new(constants: &Values, [_, scale, root, decay]: [f32; RATES]) -> Self {
+        let [beta1, beta2, epsilon] = ["beta1", "beta2", "epsilon"].map(|name| constants.get(name) as f32);
+        Self { scale, root, decay, weight_decay: 0.0, beta1, beta2, epsilon }
+    }
+}
+
+impl Follow for Moments {
+    #[inline(always)]
+    fn apply<S: Simd>(self, simd: S, g: S::f32s, [p, m, v]: [S::f32s; 3]) -> [S::f32s; 3] {
+        let word = |x| simd.splat_f32s(x);
+        let g = fma(simd, word(self.weight_decay), p, g);
+        let m = fma(simd, word(self.beta1), m, simd.mul_f32s(word(1.0 - self.beta1), g));
+        let v = fma(simd, word(self.beta2), v, simd.mul_f32s(word(1.0 - self.beta2), simd.mul_f32s(g, g)));
+        let width = fma(simd, simd.sqrt_f32s(v), word(self.root), word(self.epsilon));
+        let shift = simd.div_f32s(simd.mul_f32s(word(self.scale), m), width);
+        [simd.sub_f32s(simd.mul_f32s(p, word(self.decay)), shift), m, v]
+    }
 }
 
 /// The same in f64.

@@ -1,7 +1,7 @@
 //! Adam with weight decay taken off the parameters (Loshchilov and Hutter 2019): p *= 1 - lr wd; m, v = running means of g, g²;
 //! p -= lr m̂ / (√v̂ + ε), where the hats divide by 1 - β^t.
 
-use super::adam::{MOMENTS, moved};
+use super::adam::{MOMENTS, Moments, moved};
 use super::Method;
 
 pub(super) static OPTIMIZER: Method = Method {
@@ -13,5 +13,7 @@ pub(super) static OPTIMIZER: Method = Method {
         [lr, scale, root, 1.0 - lr * constants.get("weight_decay")]
     },
     update: |state, constants| moved(state, state.g, state.p * state.rates[3], constants),
+    // As passes of its formula an update takes four times as long, a tenth of a small step (`docs/PERFORMANCE.md`).
+    by_hand: Some(|constants, rates, piece| piece.follow(Moments::new(constants, rates))),
     oracle: |state, constants| super::adam::oracle(state, state.g, state.p * state.rates[3], constants),
 };

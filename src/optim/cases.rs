@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{ALL, Optimizer, State};
 use crate::device::Case;
+use crate::kernels::optimise::Rule;
 use crate::kernels::optimise::cases::{Known, of_rule};
 
 /// Of `optimise`.
@@ -25,5 +26,12 @@ fn cases(optimizer: Optimizer) -> Vec<Case> {
     let oracle = move |g, [p, m, v]: [f64; 3], rates| {
         (optimizer.method.oracle)(&State { g, p, m, v, rates }, &optimizer.constants)
     };
-    of_rule(&Known { name, rule, oracle: Arc::new(oracle) })
+    let known = Known { name, rule, oracle: Arc::new(oracle) };
+    let mut cases = of_rule(&known);
+    // What is written by hand stands beside the formula, which is run too.
+    if known.rule.by_hand.is_some() {
+        let rule = Rule { by_hand: None, ..known.rule.clone() };
+        cases.extend(of_rule(&Known { name: format!("{} by formula", known.name), rule, ..known }));
+    }
+    cases
 }

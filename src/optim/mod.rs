@@ -4,9 +4,11 @@
 pub mod cases;
 mod schedule;
 
+use std::sync::Arc;
+
 use crate::error::Result;
 use crate::json::{self, Json, Record};
-use crate::kernels::optimise::{RATES, Rule};
+use crate::kernels::optimise::{ByHand, Piece, RATES, Rule};
 use crate::program::constants::{Constant, Values, not_for};
 use crate::program::parse::unknown_name;
 use crate::program::{Expr, Program};
@@ -28,6 +30,8 @@ pub struct Method {
     pub rates: fn(&Values, f64, u64) -> [f64; RATES],
     /// The new [p, m, v].
     pub update: fn(&State<Expr>, &Values) -> [Expr; 3],
+    /// The same on the CPU by hand, where a measurement asks for it.
+    pub by_hand: Option<fn(&Values, [f32; RATES], Piece<'_>)>,
     /// The same in plain f64: what cases compare with.
     pub oracle: fn(&State<f64>, &Values) -> [f64; 3],
 }
@@ -128,7 +132,11 @@ impl Optimizer {
             let state = State { g: v[0], p: v[1], m: v[2], v: v[3], rates: [v[4], v[5], v[6], v[7]] };
             (self.method.update)(&state, &self.constants).to_vec()
         });
-        Rule { program }
+        let by_hand = self.method.by_hand.map(|by_hand| {
+            let constants = self.constants.clone();
+            Arc::new(move |rates: [f32; RATES], piece: Piece<'_>| by_hand(&constants, rates, piece)) as ByHand
+        });
+        Rule { program, by_hand }
     }
 
     /// The table row of step `step`, counted from 1, at a learning rate.

@@ -19,6 +19,7 @@ pub(super) static OPTIMIZER: Method = Method {
         let direction = if constants.get("nesterov") == 1.0 { g + momentum * m } else { m };
         [state.p - state.rates[0] * direction, m, state.v]
     },
+    by_hand: None,
     oracle: |state, constants| {
         let momentum = constants.get("momentum");
         let g = state.g + constants.get("weight_decay") * state.p;

@@ -29,7 +29,7 @@ pub fn cases() -> Vec<Case> {
         let (m, v) = (m / 2.0 + g, (3.0 * v + g * g) / 4.0);
         [p * rates[3] - rates[0] * rates[2] * m / (v + rates[1]), m, v]
     };
-    let known = Known { name: "stand-in".into(), rule: Rule { program }, oracle: Arc::new(oracle) };
+    let known = Known { name: "stand-in".into(), rule: Rule { program, by_hand: None }, oracle: Arc::new(oracle) };
     let alone = [(64, 1), (8832, 3)].map(|(total, parts)| update_case(&known, total, parts, 1));
     // The first of two that is also the epoch's last, the second of three, the last of three.
     let grouped = [2, 4, 3].map(|group| update_case(&known, 64, 2, group));

@@ -1,13 +1,25 @@
 //! Cases of the fused kernels with every built-in activation.
 
+use std::sync::Arc;
+
 use super::{ALL, Activation};
 use crate::device::Case;
 use crate::kernels::mlp::cases;
 use crate::kernels::mlp::goals::Function;
+use crate::program::Curve;
+use crate::program::curve::ByHand;
 
 fn each(make: fn(Function, usize) -> Vec<Case>) -> Vec<Case> {
     let function = |(at, built_in): (usize, &&super::BuiltIn)| {
-        make(Function { curve: Activation::of_built_in(built_in).curve().clone(), oracle: built_in.oracle }, at)
+        let curve = Activation::of_built_in(built_in).curve().clone();
+        let mut cases = make(Function { curve: curve.clone(), oracle: built_in.oracle }, at);
+        // What is written by hand stands beside the formula, which is run too.
+        if curve.by_hand.cpu.is_some() || curve.by_hand.wgsl.is_some() {
+            let text = format!("{} by formula", curve.text);
+            let plain = Arc::new(Curve::new(text, curve.value.clone(), ByHand::NONE));
+            cases.extend(make(Function { curve: plain, oracle: built_in.oracle }, at));
+        }
+        cases
     };
     ALL.iter().enumerate().flat_map(function).collect()
 }
