@@ -13,8 +13,9 @@ use super::recipe::Widths;
 use super::text::{duration, facts, figure, place, scaled_count};
 use super::{Answer, Failure};
 use crate::autograd::Var;
-use crate::loss::{Loss, PairLoss};
+use crate::loss::{Loss, PairLoss, Target};
 use crate::nn::{Activation, Spec};
+use crate::optim::Optimizer;
 use crate::train::{Data, Examples, Settings, Trainer};
 use crate::{Device, Result, host, ops};
 
@@ -26,7 +27,7 @@ pub(super) struct Args {
 
 #[derive(Subcommand)]
 enum What {
-    /// A training step of a perceptron with 5 inputs and 1 output: silu, mse or a loss of pairs, AdamW
+    /// A training step of a perceptron with 5 inputs and 1 output
     Mlp(Mlp),
     /// c = a · b over square matrices, against the gemm library called directly
     Matmul(Matmul),
@@ -39,6 +40,15 @@ struct Mlp {
     /// Widths of the hidden layers
     #[arg(long, default_value = "64,64,64", value_name = "N,N,N")]
     hidden: Widths,
+    /// Function between layers, a name or a formula of x [default: silu]
+    #[arg(long, value_name = "NAME|FORMULA", value_parser = Activation::parse)]
+    activation: Option<Activation>,
+    /// Loss of a linear head, a name or a formula of p and y [default: mse]
+    #[arg(long, value_name = "NAME|FORMULA", value_parser = Loss::parse)]
+    loss: Option<Loss>,
+    /// Optimiser [default: adamw]
+    #[arg(long, value_name = "NAME", value_parser = Optimizer::parse)]
+    optimizer: Option<Optimizer>,
     /// Rows per step
     #[arg(long, default_value_t = 256, value_name = "B")]
     batch: usize,
@@ -111,11 +121,17 @@ fn mlp(args: &Mlp) -> Answer {
     let device = args.common.hardware.open()?;
     let rows = args.batch * STEPS_PER_EPOCH;
     let (x, y) = (random(&device, rows * 5, 1)?, random(&device, rows, 2)?);
-    let plain = Settings { batch: args.batch, ..Settings::default() };
+    if args.loss.as_ref().is_some_and(|loss| head.is_some() || loss.target() == Target::Classes) {
+        return Err(Failure::usage("loss: the bench takes a loss of numbers with a linear head"));
+    }
+    let activation = args.activation.clone().unwrap_or_else(Activation::silu);
+    let optimizer = args.optimizer.clone().unwrap_or_else(|| Settings::default().optimizer);
+    let loss = args.loss.clone().unwrap_or_else(Loss::mse);
+    let plain = Settings { batch: args.batch, loss, optimizer, ..Settings::default() };
     let (spec, settings, y) = match head {
-        None => (Spec::mlp(5, &args.hidden.0, 1, Activation::silu()), plain, y),
+        None => (Spec::mlp(5, &args.hidden.0, 1, activation), plain, y),
         Some(head) => (
-            Spec::projective(5, &args.hidden.0, head, Activation::silu()),
+            Spec::projective(5, &args.hidden.0, head, activation),
             Settings { loss: pair_loss(args.decoded), ..plain },
             y.iter().flat_map(|y| [*y, 1.0]).collect(),
         ),

@@ -59,7 +59,7 @@ fn run(mut call: Call<'_>) {
     let team = call.team;
     let out = &mut call.floats_mut(0)[..params.count as usize];
     in_tiles(&body.program, out, team, |registers, start, tile| {
-        body.evaluate(&space, &inputs, &[], start, registers, tile)
+        body.evaluate(&space, &inputs, &[], start, registers, tile);
     });
 }
 

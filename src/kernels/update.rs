@@ -113,7 +113,9 @@ impl Piece<'_> {
             for part in 1..parts {
                 gradient.iter_mut().zip(&partials[part * stride + start..]).for_each(|(sum, g)| *sum += g);
             }
-            gradient.iter_mut().for_each(|g| *g *= mean);
+            for g in gradient.iter_mut() {
+                *g *= mean;
+            }
             let state = [&mut params[range.clone()], &mut m[range.clone()], &mut v[range]];
             let source = |at: usize| {
                 Source::Slice(match at {

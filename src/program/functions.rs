@@ -3,6 +3,9 @@
 use super::expr::{self, Expr};
 use super::op::{OPS, ScalarOp};
 
+/// What a function stands for, from its arguments.
+pub type Body = Box<dyn Fn(&[Expr]) -> Expr>;
+
 /// A function that formulas may call beside the scalar operations.
 pub struct Function {
     /// Its name.
@@ -10,7 +13,7 @@ pub struct Function {
     /// How many arguments it takes.
     pub arguments: usize,
     /// What it stands for.
-    pub body: Box<dyn Fn(&[Expr]) -> Expr>,
+    pub body: Body,
 }
 
 /// Other names of operations.

@@ -99,7 +99,7 @@ forms! {
     // Some devices take a subnormal number for the pole at 0.
     LGAMMA(x) { inside magnitude(x) >= 0x00800000 && (x > 0.0 || x != floor(x)); fits x < 4.0e36; }
     // Within this n! / x^(n + 1) is a float.
-    POLYGAMMA(n, x) { inside n >= 0.0 && n <= 4.0 && n == floor(n) && abs(x) > 1.0e-7 && (x > 0.0 || x != floor(x)); fits true; }
+    POLYGAMMA(n, x) { inside n == floor(n) && abs(n - 2.0) <= 2.0 && abs(x) > 1.0e-7 && (x > 0.0 || x != floor(x)); fits true; }
     FADDEEVA(a, b) { inside b >= 0.0; fits true; }
     ATAN2(a, b) { fits true; value angle_value(a, b); }
 }

@@ -350,12 +350,11 @@ impl<'a> Parser<'a> {
     }
 
     fn unknown(&self, at: usize, kind: &str, name: &str, known: &[&str]) -> Error {
-        let hint = match similar(name, known.iter().copied()) {
-            Some(close) => format!("did you mean \"{close}\"?"),
-            None => {
-                let inputs = self.names.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
-                format!("the inputs are {inputs}")
-            }
+        let hint = if let Some(close) = similar(name, known.iter().copied()) {
+            format!("did you mean \"{close}\"?")
+        } else {
+            let inputs = self.names.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+            format!("the inputs are {inputs}")
         };
         let name: String = name.chars().take(40).collect();
         self.wrong(at, &format!("unknown {kind} \"{name}\": {hint}"))

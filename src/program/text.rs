@@ -30,7 +30,7 @@ impl Program {
         let mut terms: Vec<(String, Strength)> = Vec::with_capacity(self.code.len());
         let mut assigned = 0;
         for (at, instruction) in self.code.iter().enumerate() {
-            let mut term = self.term(instruction, inputs, &terms);
+            let mut term = term(instruction, inputs, &terms);
             if uses[at] > 1 && matches!(instruction, Instruction::Op(..)) {
                 let name = loop {
                     assigned += 1;
@@ -47,41 +47,41 @@ impl Program {
         let results: Vec<&str> = self.results.iter().map(|&result| terms[result as usize].0.as_str()).collect();
         lines + &results.join(", ")
     }
+}
 
-    fn term(&self, instruction: &Instruction, inputs: &[&str], terms: &[(String, Strength)]) -> (String, Strength) {
-        let (op, arguments) = match *instruction {
-            Instruction::Input(at) => return (inputs[at as usize].to_owned(), Atom),
-            Instruction::Constant(value) => {
-                let strength = if value.is_sign_negative() { Sign } else { Atom };
-                return (format!("{:?}", number(value)), strength);
-            }
-            Instruction::Op(op, arguments) => (op, arguments),
-        };
-        let argument = |at: usize, least: Strength| {
-            let (text, strength) = &terms[arguments[at] as usize];
-            if *strength < least { format!("({text})") } else { text.clone() }
-        };
-        let infix = |sign: &str, left: Strength, right: Strength, own: Strength| {
-            (format!("{}{sign}{}", argument(0, left), argument(1, right)), own)
-        };
-        match op.name {
-            "add" => infix(" + ", Sum, Product, Sum),
-            "sub" => infix(" - ", Sum, Product, Sum),
-            "mul" => infix("*", Product, Sign, Product),
-            "div" => infix("/", Product, Sign, Product),
-            "neg" => (format!("-{}", argument(0, Sign)), Sign),
-            "pow" => infix("^", Atom, Atom, Power),
-            "lt" => infix(" < ", Sum, Sum, Comparison),
-            "le" => infix(" <= ", Sum, Sum, Comparison),
-            "gt" => infix(" > ", Sum, Sum, Comparison),
-            "ge" => infix(" >= ", Sum, Sum, Comparison),
-            "eq" => infix(" == ", Sum, Sum, Comparison),
-            "ne" => infix(" != ", Sum, Sum, Comparison),
-            name => {
-                let name = if name == "select" { "where" } else { name };
-                let list: Vec<String> = (0..op.arguments.len()).map(|at| argument(at, Comparison)).collect();
-                (format!("{name}({})", list.join(", ")), Atom)
-            }
+fn term(instruction: &Instruction, inputs: &[&str], terms: &[(String, Strength)]) -> (String, Strength) {
+    let (op, arguments) = match *instruction {
+        Instruction::Input(at) => return (inputs[at as usize].to_owned(), Atom),
+        Instruction::Constant(value) => {
+            let strength = if value.is_sign_negative() { Sign } else { Atom };
+            return (format!("{:?}", number(value)), strength);
+        }
+        Instruction::Op(op, arguments) => (op, arguments),
+    };
+    let argument = |at: usize, least: Strength| {
+        let (text, strength) = &terms[arguments[at] as usize];
+        if *strength < least { format!("({text})") } else { text.clone() }
+    };
+    let infix = |sign: &str, left: Strength, right: Strength, own: Strength| {
+        (format!("{}{sign}{}", argument(0, left), argument(1, right)), own)
+    };
+    match op.name {
+        "add" => infix(" + ", Sum, Product, Sum),
+        "sub" => infix(" - ", Sum, Product, Sum),
+        "mul" => infix("*", Product, Sign, Product),
+        "div" => infix("/", Product, Sign, Product),
+        "neg" => (format!("-{}", argument(0, Sign)), Sign),
+        "pow" => infix("^", Atom, Atom, Power),
+        "lt" => infix(" < ", Sum, Sum, Comparison),
+        "le" => infix(" <= ", Sum, Sum, Comparison),
+        "gt" => infix(" > ", Sum, Sum, Comparison),
+        "ge" => infix(" >= ", Sum, Sum, Comparison),
+        "eq" => infix(" == ", Sum, Sum, Comparison),
+        "ne" => infix(" != ", Sum, Sum, Comparison),
+        name => {
+            let name = if name == "select" { "where" } else { name };
+            let list: Vec<String> = (0..op.arguments.len()).map(|at| argument(at, Comparison)).collect();
+            (format!("{name}({})", list.join(", ")), Atom)
         }
     }
 }

@@ -79,15 +79,17 @@ export interface TrainOptions {
   test?: number;
   /** Widths of the hidden layers, [64, 64, 64] if not given. */
   hidden?: readonly number[];
+  /** Function between layers: a name, or a formula of x such as "x*tanh(softplus(x))"; "silu" if not given. */
   activation?:
     | "identity" | "relu" | "leaky_relu" | "elu" | "gelu" | "sigmoid" | "silu" | "softplus" | "tanh"
-    | "rational" | "rational-poles";
+    | "rational" | "rational-poles" | (string & {});
   /** Brings the values of each function between layers to mean 0 and variance 1: by column, what has no value left out, or by row. */
   norm?: "batch" | "layer";
   /** What becomes of gradients where there is no value, by layer: { scm_rational: "clamp", "layers.1": "project" }. */
   policy?: Record<string, string>;
   dropout?: number;
-  loss?: "mse" | "mae" | "huber" | "cross-entropy" | "bce";
+  /** Loss function: a name, or a formula of prediction p and target y such as "log(cosh(p - y))"; "mse" or "cross-entropy" if not given. */
+  loss?: "mse" | "mae" | "huber" | "cross-entropy" | "bce" | (string & {});
   /** Where huber turns from square to linear. */
   delta?: number;
   smoothing?: number;
@@ -101,7 +103,10 @@ export interface TrainOptions {
   /** Epochs without improvement before stopping; 0 = never. */
   patience?: number;
   seed?: number;
-  optimizer?: "adamw" | "adam" | "sgd";
+  /** How parameters follow gradients: "adamw" if not given. */
+  optimizer?: "adamw" | "adam" | "sgd" | (string & {});
+  /** Share of the last direction that sgd keeps, 0.9 if not given. */
+  momentum?: number;
   schedule?: "constant" | "cosine" | "plateau";
   /** Steps over which the learning rate rises. */
   warmup?: number;

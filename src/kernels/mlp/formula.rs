@@ -88,12 +88,11 @@ pub(super) fn wgsl(activation: &Curve, loss: Option<&Curve>) -> Vec<String> {
             curve.sloped.ops().into_iter().filter(|op| !ops.iter().any(|o| std::ptr::eq(*o, *op))).collect();
         ops.extend(new);
     };
-    match activation.by_hand.wgsl {
-        Some(by_hand) => fragments.push(by_hand.to_owned()),
-        None => {
-            add(activation);
-            fragments.push(activation.wgsl("act") + crate::wgsl!("common/act_formula"));
-        }
+    if let Some(by_hand) = activation.by_hand.wgsl {
+        fragments.push(by_hand.to_owned());
+    } else {
+        add(activation);
+        fragments.push(activation.wgsl("act") + crate::wgsl!("common/act_formula"));
     }
     if let Some(loss) = loss {
         add(loss);

@@ -7,6 +7,9 @@ use crate::kernels::evidence::{Cut, Numbers, case, device, within, words};
 use crate::kernels::optimise::{self, RATES, Rule, Sizes, TAIL};
 use crate::program::Program;
 
+/// The new p, m and v in plain f64.
+pub type Oracle = Arc<dyn Fn(f64, [f64; 3], [f64; RATES]) -> [f64; 3]>;
+
 /// A rule and its oracle: the new p, m and v of a gradient, a state and the step's rates.
 #[derive(Clone)]
 pub struct Known {
@@ -15,7 +18,7 @@ pub struct Known {
     /// As the kernel takes it.
     pub rule: Rule,
     /// In plain f64.
-    pub oracle: Arc<dyn Fn(f64, [f64; 3], [f64; RATES]) -> [f64; 3]>,
+    pub oracle: Oracle,
 }
 
 /// Cases of `optimise`: a stand-in for every optimiser, each of which brings cases of its own.
