@@ -14,7 +14,7 @@ use crate::program::parse::{is_name, parse, unknown_name};
 use crate::program::{Curve, Program};
 
 // To add one: a file with its formula, and its name here.
-crate::built_ins! { ACTIVATION: BuiltIn; identity, relu, leaky_relu, elu, gelu, sigmoid, silu, softplus, tanh }
+crate::built_ins! { ACTIVATION: BuiltIn; identity, relu, leaky_relu, elu, gelu, mish, sigmoid, silu, softplus, tanh }
 
 /// A built-in activation.
 pub struct BuiltIn {
