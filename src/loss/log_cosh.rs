@@ -1,0 +1,17 @@
+//! ln cosh(p - y): half the square of small errors, the size of large ones less ln 2. With d = p - y it is written |d| + ln(1 + e^(-2|d|)) - ln 2,
+//! for cosh overflows.
+
+use super::{BuiltIn, Target};
+use crate::program::expr::{abs, softplus};
+
+pub(super) static LOSS: BuiltIn = BuiltIn {
+    name: "log_cosh",
+    doc: "ln cosh(p - y), square near 0 and linear far away",
+    target: Target::Numbers,
+    constants: &[],
+    formula: |p, y, _| {
+        let size = abs(p - y);
+        size + softplus(-2.0 * size) - std::f64::consts::LN_2
+    },
+    oracle: |p, y, _| (p - y).cosh().ln(),
+};
