@@ -16,7 +16,7 @@ use crate::program::{Expr, Program};
 pub use schedule::{Schedule, Shape};
 
 // To add one: a file with its formula, and its name here.
-crate::built_ins! { OPTIMIZER: Method; adamw, adam, sgd }
+crate::built_ins! { OPTIMIZER: Method; adamw, adam, lion, sgd }
 
 /// How parameters follow gradients.
 pub struct Method {
