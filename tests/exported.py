@@ -28,7 +28,10 @@ NEAR = "--tau-infer 0.2 --tau-train 0.4 --epochs 100 --lr 1e-2"
 CASES = [
     ("plain", "smooth", ""),
     *((f"plain {name}", "smooth", f"--activation {name}") for name in
-      "identity relu leaky_relu elu gelu sigmoid silu softplus tanh".split()),
+      "identity relu leaky_relu elu gelu mish sigmoid silu softplus tanh".split()),
+    *((f"formula {formula}", "smooth", f"--activation {formula}") for formula in
+      ["x*tanh(softplus(x))", "where(x>0,x,expm1(x))+0.1*sin(x)", "log1p(abs(x))*sign(x)-0.1*erfc(x)", "max(x,-0.5)/hypot(x,1)", "sinc(x)*(x<=2)"]),
+    ("formula as loss, lion", "smooth", "--loss log(cosh(p-y)) --optimizer lion --lr 1e-4"),
     ("rational activation", "smooth", "--activation rational"),
     ("dropout", "smooth", "--dropout 0.2"),
     ("batch norm", "smooth", "--norm batch"),

@@ -74,6 +74,21 @@ test("numbers of every kind are taken, and none is taken away", () => both(async
   return files;
 }, [["Float32Array", 400, 400, 400], ["Float64Array", 400, 400, 400], ["Float16Array", 400, 400, 400], ["Array", 400, 400, 400], ["part", 1e6, 10]]));
 
+test("formulas are losses and activations, on every device, and travel with the model", () => both(async (engine) => {
+  const data = wave();
+  const options = { epochs: 3, hidden: [8], seed: 4, activation: "x*tanh(softplus(x))", loss: "log(cosh(p - y))", optimizer: "lion", lr: 1e-3 };
+  const trained = async (options) => {
+    const { events, model } = await finish(engine.train(data, options));
+    return { model, loss: events.filter(({ event }) => event === "epoch").at(-1).valLoss };
+  };
+  const formulas = await trained(options);
+  const named = await trained({ ...options, activation: "mish", loss: "log_cosh" });
+  const again = await engine.load(await formulas.model.save());
+  const [one, other] = [await formulas.model.predict(data.x), await again.predict(data.x)];
+  const isNear = Math.abs(formulas.loss / named.loss - 1) < 1e-3;
+  return { isSame: String(one.value) === String(other.value), isNear, isFinite: Number.isFinite(one.value[0]) };
+}, { isSame: true, isNear: true, isFinite: true }));
+
 test("data changed after the call are not what is learnt", () => both(async (engine) => {
   const files = [];
   for (const isChanged of [false, true]) {
