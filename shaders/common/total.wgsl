@@ -1,5 +1,5 @@
 // Exact questions about floats, asked of their bits, and values that keep subnormals: no answer depends on how a device rounds a
-// quotient, flushes a subnormal or overflows. src/kernels/masked/rules.rs is the other half: same names, same answers.
+// quotient, flushes a subnormal or overflows. src/program/rules.rs is the other half: same names, same answers.
 
 fn is_finite_word(word: u32) -> bool { return (word & 0x7f800000u) != 0x7f800000u; }
 
