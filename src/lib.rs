@@ -34,5 +34,43 @@ pub mod wasm;
 #[path = "wasm/evidence.rs"]
 pub mod evidence;
 
+/// What most programs use: `use meromorph::prelude::*;`.
+///
+/// ```
+/// use meromorph::prelude::*;
+///
+/// let x: Vec<f32> = (0..256).map(|i| i as f32 / 128.0 - 1.0).collect();
+/// let y = x.iter().map(|x| x * x).collect();
+/// let data = Data { inputs: 1, targets: 1, train: Examples { x, y }, ..Data::default() };
+/// let spec = Spec::mlp(1, &[16, 16], 1, Activation::silu());
+/// let settings = Settings { epochs: 100, lr: 1e-2, batch: 64, ..Settings::default() };
+/// let mut trainer = Trainer::new(&Device::cpu(1), spec, settings, data)?;
+/// pollster::block_on(trainer.run(&mut |_| Flow::Continue))?;
+/// assert!((pollster::block_on(trainer.predict(&[0.5]))?[0] - 0.25).abs() < 0.1);
+/// # Ok::<(), Error>(())
+/// ```
+pub mod prelude {
+    pub use crate::autograd::Var;
+    pub use crate::device::{Device, Request};
+    pub use crate::error::{Error, Result};
+    pub use crate::io::{Choice, Header, Table, read_table};
+    pub use crate::loss::{Loss, PairLoss};
+    pub use crate::nn::{Activation, Decoding, Head, Layer, Spec};
+    pub use crate::ops;
+    pub use crate::optim::{Optimizer, Schedule};
+    pub use crate::program::Expr;
+    pub use crate::program::expr::{
+        abs, cos, cosh, exp, ln, max, min, sigmoid, sin, sinh, softplus, sqrt, square, tanh,
+    };
+    pub use crate::scm::{self, Masked};
+    pub use crate::tensor::Tensor;
+    pub use crate::train::{Data, Event, Examples, Flow, Model, Recipe, Settings, Trainer};
+}
+
 pub use device::Device;
 pub use error::{Error, Result};
+
+/// The Rust programs of the README, compiled and run by the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct ReadMe;

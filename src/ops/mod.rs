@@ -4,6 +4,7 @@ mod cast;
 mod index;
 mod matmul;
 mod normalize;
+mod operators;
 mod pointwise;
 mod random;
 mod rational;
