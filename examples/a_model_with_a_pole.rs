@@ -1,4 +1,5 @@
 //! Learns y = 1/x with a head that makes pairs (P, Q) and divides only when it predicts: near 0 it says ⊥ instead of a number.
+#![allow(clippy::print_stdout, reason = "an example shows what it computes")]
 
 use meromorph::prelude::*;
 use meromorph::train::lift;

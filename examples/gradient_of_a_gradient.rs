@@ -1,4 +1,5 @@
 //! Gradients are made of operations, so they have gradients: d²/dx² of sin(x)·x at a few points.
+#![allow(clippy::print_stdout, reason = "an example shows what it computes")]
 
 use meromorph::prelude::*;
 

@@ -1,4 +1,5 @@
 //! Arithmetic that may divide by zero: a value or ⊥, which absorbs. No NaN and no infinity, in gradients neither.
+#![allow(clippy::print_stdout, reason = "an example shows what it computes")]
 
 use meromorph::prelude::*;
 

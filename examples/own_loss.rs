@@ -1,4 +1,5 @@
 //! A loss and an activation of one's own: formulas, as closures or as text. Fits y = sin 3x with a few outliers.
+#![allow(clippy::print_stdout, reason = "an example shows what it computes")]
 
 use meromorph::prelude::*;
 

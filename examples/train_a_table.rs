@@ -1,4 +1,5 @@
 //! From a table to a saved model and its predictions: what `mero train` and `mero predict` do.
+#![allow(clippy::print_stdout, reason = "an example shows what it computes")]
 
 use meromorph::prelude::*;
 
