@@ -36,7 +36,7 @@ pub(super) static OPTIMIZER: Method = Method {
     },
     by_hand: Some(|constants, rates, piece| {
         let weight_decay = constants.get("weight_decay") as f32;
-        piece.follow(Moments { weight_decay, ..Moments::new(constants, rates) });
+        piece.follow(Moments { weight_decay, decay: 1.0, ..Moments::new(constants, rates) });
     }),
     oracle: |state, constants| oracle(state, state.g + constants.get("weight_decay") * state.p, state.p, constants),
 };

@@ -66,7 +66,9 @@ impl PartialEq for Optimizer {
 
 impl std::fmt::Debug for Optimizer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {:?}", self.method.name, self.constants)
+        f.write_str(self.method.name)?;
+        let constants = self.method.constants.iter().map(|constant| constant.name);
+        constants.into_iter().try_for_each(|name| write!(f, " {name} {}", self.constants.get(name) as f32))
     }
 }
 

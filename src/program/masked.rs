@@ -94,12 +94,11 @@ forms! {
     HYPERBOLIC(x) { fits abs(x) <= 89.415985; }
     HYPOT(a, b) { fits hypotenuse_fits(a, b); value hypotenuse_value(a, b); }
     ARC(x) { inside abs(x) <= 1.0; fits true; }
-    // 35.040096 is the largest float with a finite Γ.
-    GAMMA(x) { inside x > 0.0 || x != floor(x); fits x <= 35.040096 && magnitude(x) > 0x00200000; }
-    // Some devices take a subnormal number for the pole at 0.
+    // 35.040096 is the largest float with a finite Γ. Some devices take a subnormal number for the pole at 0.
+    GAMMA(x) { inside magnitude(x) >= 0x00800000 && (x > 0.0 || x != floor(x)); fits x <= 35.040096; }
     LGAMMA(x) { inside magnitude(x) >= 0x00800000 && (x > 0.0 || x != floor(x)); fits x < 4.0e36; }
     // Within this n! / x^(n + 1) is a float.
-    POLYGAMMA(n, x) { inside n == floor(n) && abs(n - 2.0) <= 2.0 && abs(x) > 1.0e-7 && (x > 0.0 || x != floor(x)); fits true; }
-    FADDEEVA(a, b) { inside b >= 0.0; fits true; }
+    POLYGAMMA(n, x) { inside (magnitude(n) == 0 || n >= 1.0) && n == floor(n) && abs(n) <= 4.0 && abs(x) > 1.0e-7 && (x > 0.0 || x != floor(x)); fits true; }
+    FADDEEVA(a, b) { inside !is_below_zero(b); fits true; }
     ATAN2(a, b) { fits true; value angle_value(a, b); }
 }

@@ -77,9 +77,8 @@ fn is_inside(name: &str, x: &[f64]) -> bool {
         "log1p" => x[0] > -1.0,
         "pow" => (x[0] != 0.0 || x[1] >= 0.0) && (x[0] >= 0.0 || x[1] == x[1].floor()),
         "asin" | "acos" => x[0].abs() <= 1.0,
-        "gamma" => x[0] > 0.0 || x[0] != x[0].floor(),
-        // As far as its form goes.
-        "lgamma" => x[0].abs() >= f64::from(f32::MIN_POSITIVE) && (x[0] > 0.0 || x[0] != x[0].floor()),
+        // As far as their forms go.
+        "gamma" | "lgamma" => x[0].abs() >= f64::from(f32::MIN_POSITIVE) && (x[0] > 0.0 || x[0] != x[0].floor()),
         "faddeeva_re" | "faddeeva_im" => x[1] >= 0.0,
         // As far as its form goes.
         "polygamma" => {
