@@ -1,10 +1,13 @@
-//! Programs over slices on the CPU, in f32 or f64. A program runs `WIDTH` elements at a time, one operation after the other, so that its
-//! registers stay in the first-level cache.
+//! Programs over slices on the CPU, in f32 or f64. A program runs up to `WIDTH` elements at a time, one operation after the other, so that
+//! its registers stay in the cache.
 
 use super::{Instruction, Program, ScalarOp};
 
-/// Elements at a time.
-pub const WIDTH: usize = 256;
+/// Elements at a time, at most: where memory streams by, shorter runs let it wait.
+pub const WIDTH: usize = 1024;
+
+/// Elements at a time of programs whose inputs lie in the cache already, so that their registers do as well.
+pub const SHORT: usize = 256;
 
 /// A number that programs run on.
 pub trait Float: Copy + Default + 'static {
