@@ -28,7 +28,7 @@ fn cases(optimizer: Optimizer) -> Vec<Case> {
     };
     let known = Known { name, rule, oracle: Arc::new(oracle) };
     let mut cases = of_rule(&known);
-    // What is written by hand stands beside the formula, which is run too.
+    // Where a form is written by hand, the formula is run too.
     if known.rule.by_hand.is_some() {
         let rule = Rule { by_hand: None, ..known.rule.clone() };
         cases.extend(of_rule(&Known { name: format!("{} by formula", known.name), rule, ..known }));

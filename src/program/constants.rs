@@ -1,4 +1,4 @@
-//! Named constants of built-in formulas: what a loss or an optimiser can be told, with defaults and ranges.
+//! Named constants of built-in formulas: what a user may set of a loss or an optimiser, with defaults and ranges.
 
 use crate::error::{Error, Result, listed, similar};
 use crate::host::number;

@@ -6,7 +6,7 @@ use super::op::{OPS, ScalarOp};
 /// What a function stands for, from its arguments.
 pub type Body = Box<dyn Fn(&[Expr]) -> Expr>;
 
-/// A function that formulas may call beside the scalar operations.
+/// A function that formulas may call in addition to the scalar operations.
 pub struct Function {
     /// Its name.
     pub name: &'static str,
@@ -17,7 +17,7 @@ pub struct Function {
 }
 
 /// Other names of operations.
-const ALIASES: [(&str, &str); 12] = [
+const ALIASES: [(&str, &str); 11] = [
     ("log", "ln"),
     ("where", "select"),
     ("arcsin", "asin"),
@@ -29,7 +29,6 @@ const ALIASES: [(&str, &str); 12] = [
     ("maximum", "max"),
     ("clip", "clamp"),
     ("expit", "sigmoid"),
-    ("logaddexp0", "softplus"),
 ];
 
 /// Name, number of arguments, meaning.

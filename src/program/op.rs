@@ -55,7 +55,7 @@ impl ScalarOp {
     }
 }
 
-/// An operation's value over slices: its tokens in a loop, or the function over slices that stands beside them.
+/// An operation's value over slices: its tokens in a loop, or the vector function given in brackets.
 macro_rules! over_slices {
     (single; $value:expr; $($arg:ident),+) => {
         |arguments, out| {

@@ -13,7 +13,7 @@ fn each(make: fn(Function, usize) -> Vec<Case>) -> Vec<Case> {
     let function = |(at, built_in): (usize, &&super::BuiltIn)| {
         let curve = Activation::of_built_in(built_in).curve().clone();
         let mut cases = make(Function { curve: curve.clone(), oracle: built_in.oracle }, at);
-        // What is written by hand stands beside the formula, which is run too.
+        // Where a form is written by hand, the formula is run too.
         if curve.by_hand.cpu.is_some() || curve.by_hand.wgsl.is_some() {
             let text = format!("{} by formula", curve.text);
             let plain = Arc::new(Curve::new(text, curve.value.clone(), ByHand::NONE));
