@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use meromorph::device::{Command, Device, Dispatch, Info, Request, View};
 use meromorph::kernels::matmul::Operand;
-use meromorph::kernels::pointwise::Space;
+use meromorph::kernels::pointwise::IterationSpace;
 use meromorph::kernels::{layer_norm, map, matmul, mlp, random, reduce, softmax};
 use meromorph::nn::{Activation, Layout, Spec};
 use meromorph::program::Program;
@@ -66,11 +66,11 @@ fn lines(info: &Info) -> Vec<(String, Make)> {
     for row in rows {
         let make: Make = Box::new(move |view| {
             let inputs = row.arguments.iter().map(|_| view(count)).collect();
-            map::dispatch(Program::op(row), Space::flat([1, 1, 1, count as u32]), inputs, view(count))
+            map::dispatch(Program::op(row), IterationSpace::flat([1, 1, 1, count as u32]), inputs, view(count))
         });
         lines.push((format!("map {}", row.name), make));
     }
-    let (space, half) = (Space::flat([1, 1, 1, count as u32]), (count / 1024) as u32);
+    let (space, half) = (IterationSpace::flat([1, 1, 1, count as u32]), (count / 1024) as u32);
     for (name, shape) in [("whole", [1, count as u32, 1]), ("rows", [half, 1024, 1]), ("columns", [1, half, 1024])] {
         let make: Make = Box::new(move |view| {
             let program = Program::build(1, |x| x[0]);

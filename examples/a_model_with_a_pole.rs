@@ -15,7 +15,7 @@ fn main() -> Result<()> {
     };
     let spec = Spec::projective(1, &[16, 16], head, Activation::tanh());
     let loss = Loss::Pairs(PairLoss::default());
-    let settings = Settings { loss, epochs: 150, batch: 64, lr: 5e-3, patience: 0, ..Settings::default() };
+    let settings = TrainerConfig { loss, epochs: 150, batch: 64, lr: 5e-3, patience: 0, ..TrainerConfig::default() };
 
     let device = Device::cpu(2);
     let mut trainer = Trainer::new(&device, spec.clone(), settings, data)?;

@@ -10,7 +10,8 @@ fn main() -> Result<()> {
 
     let mish = Activation::of(|x| x * tanh(softplus(x)));
     let robust = Loss::parse("log(1 + (p - y)^2)")?;
-    let settings = Settings { loss: robust, epochs: 300, batch: 64, lr: 5e-3, patience: 0, ..Settings::default() };
+    let settings =
+        TrainerConfig { loss: robust, epochs: 300, batch: 64, lr: 5e-3, patience: 0, ..TrainerConfig::default() };
 
     let device = pollster::block_on(Device::open(&Request::default()))?;
     let mut trainer = Trainer::new(&device, Spec::mlp(1, &[32, 32], 1, mish), settings, data)?;

@@ -11,7 +11,8 @@ fn main() -> Result<()> {
         csv += &format!("{width},{},{price}\n", if is_oak { "oak" } else { "pine" });
     }
     let table = read_table(csv.as_bytes(), "prices.csv", Header::Auto)?;
-    let recipe = Recipe { choice: Choice { target: "price".into(), ..Choice::default() }, ..Recipe::default() };
+    let recipe =
+        TrainOptions { choice: Choice { target: "price".into(), ..Choice::default() }, ..TrainOptions::default() };
     let run = recipe.prepare(&table)?;
 
     let device = Device::cpu(2);

@@ -43,7 +43,7 @@ pub mod evidence;
 /// let y = x.iter().map(|x| x * x).collect();
 /// let data = Data { inputs: 1, targets: 1, train: Examples { x, y }, ..Data::default() };
 /// let spec = Spec::mlp(1, &[16, 16], 1, Activation::silu());
-/// let settings = Settings { epochs: 100, lr: 1e-2, batch: 64, ..Settings::default() };
+/// let settings = TrainerConfig { epochs: 100, lr: 1e-2, batch: 64, ..TrainerConfig::default() };
 /// let mut trainer = Trainer::new(&Device::cpu(1), spec, settings, data)?;
 /// pollster::block_on(trainer.run(&mut |_| Flow::Continue))?;
 /// assert!((pollster::block_on(trainer.predict(&[0.5]))?[0] - 0.25).abs() < 0.1);
@@ -64,7 +64,7 @@ pub mod prelude {
     };
     pub use crate::scm::{self, Masked};
     pub use crate::tensor::Tensor;
-    pub use crate::train::{Data, Event, Examples, Flow, Model, Recipe, Settings, Trainer};
+    pub use crate::train::{Data, Event, Examples, Flow, Model, TrainOptions, Trainer, TrainerConfig};
 }
 
 pub use device::Device;

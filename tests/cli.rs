@@ -327,8 +327,8 @@ fn rational_activations_are_trained_with_poles_where_the_head_can_say_so() {
     assert!(report["test"]["r2"].as_f64().is_some_and(|r2| r2 > 0.98), "{report}");
     let poles = "--activation rational-poles --head rational --epochs 20";
     json(&folder, &format!("train good.csv --target y {flags} {poles} --out open"));
-    let course = "--head rational --term chordal=1 --term decoded=0.5..0@0..6 --hold-coverage 0.99 --sample-poles --accumulate 2";
-    let lines = json(&folder, &format!("train good.csv --target y {flags} --epochs 8 {course} --out course"));
+    let curriculum = "--head rational --term chordal=1 --term decoded=0.5..0@0..6 --hold-coverage 0.99 --sample-poles --accumulate 2";
+    let lines = json(&folder, &format!("train good.csv --target y {flags} --epochs 8 {curriculum} --out curriculum"));
     assert_eq!(lines[lines.len() - 1]["step"].as_str(), Some("recorded"));
     let report: Value = serde_json::from_str(&folder.told("eval open good.csv --device cpu --profile --json")).unwrap();
     let kinds: Vec<_> = report["profile"].as_array().unwrap().iter().map(|row| row["kind"].as_str().unwrap()).collect();

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use meromorph::Device;
 use meromorph::experiment::{
-    Domain, Elsewhere, Mode, Report, Request, Role, Sheet, Verdict, ik, lj, page, rf, run, sheets,
+    Domain, ExternalMethod, Mode, Predictions, Report, Request, Role, Verdict, ik, lj, page, rf, run, sheets,
 };
 use pollster::block_on;
 
@@ -13,11 +13,11 @@ use pollster::block_on;
 fn beside(domain: Domain, methods: &[&str], answer: impl Fn(&[f32]) -> Vec<f64>) -> meromorph::Result<Report> {
     let answers = |seed| {
         let all = sheets(domain, Mode::Contract, seed);
-        let Sheet { name, columns, values } = all.last().unwrap();
+        let Predictions { name, columns, values } = all.last().unwrap();
         assert_eq!(*name, "predict");
         values.chunks_exact(columns.len()).flat_map(&answer).map(|value| value as f32).collect()
     };
-    let mine = Elsewhere { name: "mine".into(), predictions: [3, 4].map(answers).into() };
+    let mine = ExternalMethod { name: "mine".into(), predictions: [3, 4].map(answers).into() };
     let methods = methods.iter().map(|name| (*name).to_owned()).collect();
     let request = Request { mode: Mode::Contract, seeds: vec![3, 4], methods, epochs: None, elsewhere: vec![mine] };
     block_on(run(domain, &request, &Device::cpu(1), &mut |_, _, _| {}))
@@ -100,7 +100,7 @@ fn our_method_and_the_published_one_meet_those_elsewhere() {
     let rows = |seed: &u64| sheets(Domain::Ik, Mode::Contract, *seed)[1].values.len() / 4;
     // A step of 1 everywhere is worse than anything learnt, no step at all is not.
     let predictions = seeds.iter().map(|seed| vec![1.0; 2 * rows(seed)]).collect();
-    let elsewhere = vec![Elsewhere { name: "far".into(), predictions }];
+    let elsewhere = vec![ExternalMethod { name: "far".into(), predictions }];
     let methods = vec!["damped".into(), "projective-full".into()];
     let request = Request { mode: Mode::Contract, seeds, methods, epochs: None, elsewhere };
     let report = block_on(run(Domain::Ik, &request, &Device::cpu(1), &mut |_, _, _| {})).unwrap();
@@ -109,7 +109,7 @@ fn our_method_and_the_published_one_meet_those_elsewhere() {
     assert_eq!(names, HashSet::from([("damped", "far"), ("projective-full", "far")]));
     let verdict =
         |one: &str| found.iter().find(|found| found.ours.0 == one && found.metric.key == "mse_b4").unwrap().verdict();
-    assert_eq!([verdict("damped"), verdict("projective-full")], [Verdict::Better; 2]);
+    assert_eq!([verdict("damped"), verdict("projective-full")], [Verdict::Direction; 2]);
     assert_eq!(report.to_json()["elsewhere"].as_array().unwrap().len(), found.len());
     assert!(page(&report).contains("Run elsewhere: <i>damped</i> against <i>far</i>"));
     assert!(report.comparisons().iter().all(|one| one.ours.0 != "far" && one.theirs.0 != "far"));
@@ -131,8 +131,8 @@ fn censored_curves_are_told_by_class() {
 
 #[test]
 fn predictions_that_cannot_be_judged_are_refused_by_name() {
-    let one = |name: &str, predictions: Vec<Vec<f32>>| Elsewhere { name: name.into(), predictions };
-    let refused = |elsewhere: Vec<Elsewhere>| {
+    let one = |name: &str, predictions: Vec<Vec<f32>>| ExternalMethod { name: name.into(), predictions };
+    let refused = |elsewhere: Vec<ExternalMethod>| {
         let methods = vec!["dls".into()];
         let request = Request { mode: Mode::Contract, seeds: vec![1], methods, epochs: None, elsewhere };
         block_on(run(Domain::Ik, &request, &Device::cpu(1), &mut |_, _, _| {})).err().unwrap().to_string()

@@ -358,7 +358,7 @@ fn the_published_method_meets_the_rival_it_names() {
         let difference = comparison.ours.1 - comparison.theirs.1;
         assert!((comparison.difference.mean - difference).abs() < 1e-12, "pairs differ by as much as their means");
         let is_below = comparison.difference.high < 0.0;
-        assert_eq!(comparison.verdict() == Verdict::Better, is_below, "smaller is better");
+        assert_eq!(comparison.verdict() == Verdict::Direction, is_below, "smaller is better");
     }
     assert_eq!(report.claimed().len(), 2);
     let few = contract(Domain::Ik, &[1, 2], &names);

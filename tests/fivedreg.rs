@@ -5,7 +5,7 @@
 use std::f64::consts::PI;
 
 use meromorph::nn::{Activation, Layout, Spec};
-use meromorph::train::{Data, Examples, Flow, Settings, Trainer};
+use meromorph::train::{Data, Examples, Flow, Trainer, TrainerConfig};
 use meromorph::{Device, Result};
 use pollster::block_on;
 use serde_json::Value;
@@ -160,7 +160,7 @@ fn prepare(rows: &Rows) -> Data {
 }
 
 /// A trainer that starts from the reference's weights and visits its batches.
-fn reference_trainer(device: &Device, data: Data, settings: Settings, seed: u32) -> Result<Trainer> {
+fn reference_trainer(device: &Device, data: Data, settings: TrainerConfig, seed: u32) -> Result<Trainer> {
     let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::silu());
     let mut source = Twister::new(seed);
     let parameters = source.parameters(&Layout::of(&spec));
@@ -230,7 +230,7 @@ fn gradients_and_updates_match_the_oracle() -> Result<()> {
     let parameters: Vec<f32> = flat(&layout, &golden["params_0"]).iter().map(|&v| v as f32).collect();
     for step in [meromorph::train::StepKind::Fused, meromorph::train::StepKind::Recorded] {
         let schedule = meromorph::optim::Schedule::CONSTANT;
-        let settings = Settings { batch: 16, schedule, step: Some(step), ..Settings::default() };
+        let settings = TrainerConfig { batch: 16, schedule, step: Some(step), ..TrainerConfig::default() };
         let mut trainer =
             Trainer::with_parameters(&Device::cpu(2), spec.clone(), settings.clone(), data.clone(), &parameters)?;
         trainer.advance(1)?;
@@ -240,7 +240,7 @@ fn gradients_and_updates_match_the_oracle() -> Result<()> {
         let error = off(&gradient, &flat(&layout, &golden["grads_1"]));
         assert!(error < 1e-5, "{step:?}: gradients off by {error:.1e}");
         // An epoch is one step here.
-        let settings = Settings { epochs: 5, patience: 0, ..settings };
+        let settings = TrainerConfig { epochs: 5, patience: 0, ..settings };
         let mut trainer = Trainer::with_parameters(&Device::cpu(2), spec.clone(), settings, data.clone(), &parameters)?;
         block_on(trainer.run(&mut |_| Flow::Continue))?;
         let losses: Vec<f32> = trainer.history().iter().map(|epoch| epoch.train_loss as f32).collect();
@@ -256,7 +256,7 @@ fn gradients_and_updates_match_the_oracle() -> Result<()> {
 #[test]
 fn the_validation_curve_follows_the_reference_for_twenty_epochs() -> Result<()> {
     // Twenty epochs of a cosine that would last two hundred.
-    let settings = Settings { epochs: 200, patience: 0, ..Settings::default() };
+    let settings = TrainerConfig { epochs: 200, patience: 0, ..TrainerConfig::default() };
     let mut trainer = reference_trainer(&Device::cpu(2), prepare(&linear(10_000, 42)), settings, 0)?;
     block_on(trainer.run(&mut |event| match event {
         meromorph::train::Event::Epoch(report) if report.epoch == 19 => Flow::Stop,
@@ -281,7 +281,7 @@ fn the_published_table_is_met() -> Result<()> {
     ];
     let mut failures = Vec::new();
     for (rows, validation_band, test_band) in bands {
-        let mut trainer = reference_trainer(&Device::cpu(2), prepare(&linear(rows, 42)), Settings::default(), 0)?;
+        let mut trainer = reference_trainer(&Device::cpu(2), prepare(&linear(rows, 42)), TrainerConfig::default(), 0)?;
         block_on(trainer.run(&mut |_| Flow::Continue))?;
         let (validation, test) = block_on(trainer.metrics(1.0))?;
         let [validation, test] = [validation, test].map(|metrics| metrics.mse.expect("a regression"));
@@ -295,7 +295,7 @@ fn the_published_table_is_met() -> Result<()> {
 
 #[test]
 fn a_wave_is_interpolated() -> Result<()> {
-    let settings = Settings { lr: 5e-3, patience: 20, ..Settings::default() };
+    let settings = TrainerConfig { lr: 5e-3, patience: 20, ..TrainerConfig::default() };
     let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::silu());
     let mut trainer = Trainer::new(&Device::cpu(2), spec, settings, prepare(&wave(5_000, 123)))?;
     block_on(trainer.run(&mut |_| Flow::Continue))?;

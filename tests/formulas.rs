@@ -10,7 +10,7 @@ use meromorph::nn::{Activation, Spec, activation};
 use meromorph::optim::{self, Optimizer};
 use meromorph::program::expr::{cosh, ln, softplus, tanh};
 use meromorph::program::parse::parse;
-use meromorph::train::{Checkpoint, Data, Examples, Flow, Model, Settings, StepKind, Trainer};
+use meromorph::train::{Checkpoint, Data, Examples, Flow, Model, StepKind, Trainer, TrainerConfig};
 use meromorph::{Device, Result};
 use noise::noise;
 use pollster::block_on;
@@ -27,18 +27,18 @@ fn data() -> Data {
     Data { inputs: 3, targets: 1, train: part(200, 1), validation: part(50, 2), test: part(50, 3) }
 }
 
-fn settings() -> Settings {
-    Settings { epochs: 3, batch: 64, patience: 0, seed: 5, ..Settings::default() }
+fn settings() -> TrainerConfig {
+    TrainerConfig { epochs: 3, batch: 64, patience: 0, seed: 5, ..TrainerConfig::default() }
 }
 
-fn trained(device: &Device, activation: &Activation, settings: Settings) -> Result<Trainer> {
+fn trained(device: &Device, activation: &Activation, settings: TrainerConfig) -> Result<Trainer> {
     let spec = Spec::mlp(3, &[12, 9], 1, activation.clone());
     let mut trainer = Trainer::new(device, spec, settings, data())?;
     block_on(trainer.run(&mut |_| Flow::Continue))?;
     Ok(trainer)
 }
 
-fn losses(device: &Device, activation: &Activation, settings: Settings) -> Result<Vec<f64>> {
+fn losses(device: &Device, activation: &Activation, settings: TrainerConfig) -> Result<Vec<f64>> {
     let trainer = trained(device, activation, settings)?;
     Ok(trainer.history().iter().flat_map(|epoch| [Some(epoch.train_loss), epoch.val_loss]).flatten().collect())
 }
@@ -60,16 +60,18 @@ fn built_ins_and_formulas_train_alike_in_both_steps_on_every_device() -> Result<
     let all_losses =
         all_losses.chain(["log(cosh(p - y))", "d = p - y; d*d/(1 + abs(d))"].map(|text| Loss::parse(text).unwrap()));
     let optimizers = optim::ALL.iter().map(|method| Optimizer::new(method).with_weight_decay(0.01));
-    let mut runs: Vec<(String, Activation, Settings)> = Vec::new();
+    let mut runs: Vec<(String, Activation, TrainerConfig)> = Vec::new();
     runs.extend(activations.map(|function| (format!("{function:?}"), function, settings())));
-    runs.extend(all_losses.map(|loss| (loss.text().to_owned(), Activation::tanh(), Settings { loss, ..settings() })));
+    runs.extend(
+        all_losses.map(|loss| (loss.text().to_owned(), Activation::tanh(), TrainerConfig { loss, ..settings() })),
+    );
     runs.extend(optimizers.map(|optimizer| {
-        (optimizer.name().to_owned(), Activation::tanh(), Settings { optimizer, lr: 1e-4, ..settings() })
+        (optimizer.name().to_owned(), Activation::tanh(), TrainerConfig { optimizer, lr: 1e-4, ..settings() })
     }));
     let mut failures = Vec::new();
     let all = devices(&[1, 2]);
     for (name, function, settings) in runs {
-        let step = |step| Settings { step: Some(step), ..settings.clone() };
+        let step = |step| TrainerConfig { step: Some(step), ..settings.clone() };
         let wanted = losses(&all[0], &function, step(StepKind::Recorded))?;
         // The kernels' cases run every built-in on a GPU; compiling a step for each again would take minutes.
         let is_formula = name.contains(['(', ' ']);
@@ -85,7 +87,7 @@ fn built_ins_and_formulas_train_alike_in_both_steps_on_every_device() -> Result<
 #[test]
 fn a_formula_is_what_it_says() -> Result<()> {
     let device = Device::cpu(1);
-    let by = |loss| losses(&device, &Activation::tanh(), Settings { loss, ..settings() });
+    let by = |loss| losses(&device, &Activation::tanh(), TrainerConfig { loss, ..settings() });
     let (built_in, formula) = (by(Loss::mse())?, by(Loss::parse("(p - y)^2")?)?);
     assert_eq!(apart("(p - y)^2", &formula, &built_in), None);
     // ln cosh 0.5 and its derivative tanh 0.5.
@@ -110,7 +112,7 @@ fn closures_and_text_are_the_same_formula() {
 #[test]
 fn a_saved_model_and_a_checkpoint_keep_their_formulas() -> Result<()> {
     let function = Activation::parse("x*tanh(softplus(x))")?;
-    let settings = Settings { loss: Loss::parse("log(cosh(p - y))")?, ..settings() };
+    let settings = TrainerConfig { loss: Loss::parse("log(cosh(p - y))")?, ..settings() };
     for device in devices(&[1]) {
         let trainer = trained(&device, &function, settings.clone())?;
         let parameters = block_on(trainer.parameters())?;

@@ -5,8 +5,8 @@ mod noise;
 
 use meromorph::device::Request;
 use meromorph::loss::{Loss, PairLoss};
-use meromorph::nn::{Activation, Basis, Denominators, Form, Gauge, Head, Spec};
-use meromorph::train::{Data, Examples, Flow, Settings, StepKind, Trainer};
+use meromorph::nn::{Activation, Basis, Denominators, Form, Head, PairNormalization, Spec};
+use meromorph::train::{Data, Examples, Flow, StepKind, Trainer, TrainerConfig};
 use meromorph::{Device, Result};
 use noise::noise;
 use pollster::block_on;
@@ -32,9 +32,17 @@ fn data(rows: usize, outputs: usize) -> Data {
     Data { inputs: 5, targets: 2 * outputs, train, validation, ..Data::default() }
 }
 
-fn settings(loss: PairLoss) -> Settings {
+fn settings(loss: PairLoss) -> TrainerConfig {
     let loss = Loss::Pairs(loss);
-    Settings { loss, epochs: 3, batch: 64, patience: 0, seed: 11, allows_unreachable: true, ..Settings::default() }
+    TrainerConfig {
+        loss,
+        epochs: 3,
+        batch: 64,
+        patience: 0,
+        seed: 11,
+        allows_unreachable: true,
+        ..TrainerConfig::default()
+    }
 }
 
 /// A head of every form, each gauge and both kinds of denominators, with losses that have every term among them.
@@ -48,12 +56,15 @@ fn heads() -> Vec<(Head, PairLoss)> {
         (Head { denominators: Denominators::Shared, ..Head::linear(2) }, drawn),
         (Head::angular(2), PairLoss { sign_within: 2.0, ..usual }),
         (Head { form, floor: Some(0.2), denominators: Denominators::Each, ..Head::rational(3) }, detached),
-        (Head { gauge: Gauge::Unit, ..Head::rational(2) }, drawn),
-        (Head { gauge: Gauge::UnitAttached, ..Head::linear(1) }, PairLoss { implicit: 0.5, gamma: 1e-3, ..usual }),
+        (Head { gauge: PairNormalization::Unit, ..Head::rational(2) }, drawn),
+        (
+            Head { gauge: PairNormalization::UnitAttached, ..Head::linear(1) },
+            PairLoss { implicit: 0.5, gamma: 1e-3, ..usual },
+        ),
     ]
 }
 
-fn losses(device: &Device, head: Head, settings: &Settings, data: &Data) -> Vec<f64> {
+fn losses(device: &Device, head: Head, settings: &TrainerConfig, data: &Data) -> Vec<f64> {
     let spec = Spec::projective(5, &[20, 12], head, Activation::silu());
     let mut trainer = Trainer::new(device, spec, settings.clone(), data.clone()).expect("a trainer");
     block_on(trainer.run(&mut |_| Flow::Continue)).expect("a run");
@@ -77,7 +88,7 @@ fn fused_and_recorded_steps_agree_for_every_head() {
     let mut failures = Vec::new();
     for (at, (head, loss)) in heads().into_iter().enumerate() {
         let data = data(300, head.outputs);
-        let step = |step| Settings { step: Some(step), ..settings(loss) };
+        let step = |step| TrainerConfig { step: Some(step), ..settings(loss) };
         let wanted = losses(&Device::cpu(1), head, &step(StepKind::Recorded), &data);
         if (wanted[6] / wanted[0] - 1.0).abs() < 5.0 * BOUND {
             failures.push(format!("{head:?} {loss:?} goes nowhere, so that agreement says nothing: {wanted:?}"));
@@ -101,7 +112,7 @@ fn two_threads_and_more_in_large_batches_give_the_bits_of_one() {
     for (head, loss) in heads() {
         let data = data(900, head.outputs);
         for (batch, many) in [(64, 2), (768, 3)] {
-            let settings = Settings { batch, ..settings(loss) };
+            let settings = TrainerConfig { batch, ..settings(loss) };
             let runs = [1, many].map(|threads| losses(&Device::cpu(threads), head, &settings, &data));
             assert_eq!(runs[0], runs[1], "{head:?} in batches of {batch}");
         }
@@ -113,7 +124,7 @@ fn a_step_with_a_head_is_two_launches_and_nothing_else() -> Result<()> {
     let device = Device::dry();
     let spec = Spec::projective(5, &[64, 64, 64], Head::rational(1), Activation::silu());
     let drawn = PairLoss { decoded: 1.0, tau: [0.1, 0.2], ..PairLoss::default() };
-    let mut trainer = Trainer::new(&device, spec, Settings { batch: 256, ..settings(drawn) }, data(5120, 1))?;
+    let mut trainer = Trainer::new(&device, spec, TrainerConfig { batch: 256, ..settings(drawn) }, data(5120, 1))?;
     assert_eq!(trainer.step_kind(), StepKind::Fused);
     assert_eq!(trainer.step_summary().launches.len(), 2);
     trainer.advance(1)?;
@@ -133,7 +144,7 @@ fn thresholds_are_the_same_draws_in_both_steps() {
     let loss = PairLoss { margin: 1.0, tau: [2.0, 3.0], ..PairLoss::none() };
     let spec = Spec::projective(5, &[4], Head::linear(1), Activation::silu());
     let runs = [StepKind::Fused, StepKind::Recorded].map(|step| {
-        let settings = Settings { step: Some(step), lr: 1e-9, ..settings(loss) };
+        let settings = TrainerConfig { step: Some(step), lr: 1e-9, ..settings(loss) };
         let mut trainer = Trainer::new(&Device::cpu(1), spec.clone(), settings, data(320, 1)).expect("a trainer");
         trainer.advance(5).expect("five steps");
         block_on(trainer.batch_losses()).expect("their losses")
@@ -148,9 +159,9 @@ fn thresholds_are_the_same_draws_in_both_steps() {
 fn terms_over_groups_of_rows_take_the_recorded_step() -> Result<()> {
     let grouped = PairLoss { coverage: 1.0, ..PairLoss::default() };
     let spec = Spec::projective(5, &[8], Head::rational(1), Activation::silu());
-    let start = |settings: Settings| Trainer::new(&Device::dry(), spec.clone(), settings, data(64, 1));
+    let start = |settings: TrainerConfig| Trainer::new(&Device::dry(), spec.clone(), settings, data(64, 1));
     assert_eq!(start(settings(grouped))?.step_kind(), StepKind::Recorded);
-    let error = start(Settings { step: Some(StepKind::Fused), ..settings(grouped) }).err().expect("it is refused");
+    let error = start(TrainerConfig { step: Some(StepKind::Fused), ..settings(grouped) }).err().expect("it is refused");
     let wanted = "train: the fused step takes losses of pairs row by row; the terms bottom, finite and coverage are over groups of rows and need the recorded step";
     assert_eq!(error.to_string(), wanted);
     Ok(())

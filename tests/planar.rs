@@ -5,7 +5,7 @@ mod devices;
 use devices::devices;
 use meromorph::Device;
 use meromorph::autograd::Var;
-use meromorph::scm::{self, Complex, Masked, Planar, Scm};
+use meromorph::scm::{self, Complex, ComplexTensor, Masked, Scm};
 use meromorph::tensor::Tensor;
 use pollster::block_on;
 
@@ -45,16 +45,16 @@ fn numbers(seed: u32, shift: usize) -> Vec<[f32; 2]> {
     all
 }
 
-fn planar(device: &Device, numbers: &[[f32; 2]]) -> Planar {
+fn planar(device: &Device, numbers: &[[f32; 2]]) -> ComplexTensor {
     let part = |at: usize| {
         let values: Vec<f32> = numbers.iter().map(|z| z[at]).collect();
         Masked::from_f32(device, [numbers.len()], &values).unwrap()
     };
-    Planar::new(&part(0), &part(1))
+    ComplexTensor::new(&part(0), &part(1))
 }
 
 /// Both parts and whether there is none.
-fn read(z: &Planar) -> Vec<Option<[f32; 2]>> {
+fn read(z: &ComplexTensor) -> Vec<Option<[f32; 2]>> {
     let [re, im] = [z.re(), &z.im()].map(|part| block_on(part.value().value().to_f32()).unwrap());
     let [mask, same] = [z.re(), &z.im()].map(|part| block_on(part.mask()).unwrap());
     assert_eq!(mask, same, "one mask for both parts");
@@ -69,7 +69,7 @@ fn read(z: &Planar) -> Vec<Option<[f32; 2]>> {
 /// An operation on tensors and on scalars, the size of arguments it is asked of, and how far it may be off, of the result's size.
 struct Operation {
     name: &'static str,
-    tensor: fn(&Planar, &Planar) -> Planar,
+    tensor: fn(&ComplexTensor, &ComplexTensor) -> ComplexTensor,
     scalar: fn(Scm, Scm) -> Scm,
     most: [f32; 2],
     off: f64,
@@ -79,10 +79,10 @@ const ANY: [f32; 2] = [f32::MAX; 2];
 
 /// In the order of the scalar type's.
 const OPERATIONS: &[Operation] = &[
-    Operation { name: "add", tensor: Planar::add, scalar: |a, b| a + b, most: ANY, off: 2e-7 },
-    Operation { name: "sub", tensor: Planar::sub, scalar: |a, b| a - b, most: ANY, off: 2e-7 },
-    Operation { name: "mul", tensor: Planar::mul, scalar: |a, b| a * b, most: [1e19; 2], off: 4e-7 },
-    Operation { name: "div", tensor: Planar::div, scalar: |a, b| a / b, most: ANY, off: 2e-6 },
+    Operation { name: "add", tensor: ComplexTensor::add, scalar: |a, b| a + b, most: ANY, off: 2e-7 },
+    Operation { name: "sub", tensor: ComplexTensor::sub, scalar: |a, b| a - b, most: ANY, off: 2e-7 },
+    Operation { name: "mul", tensor: ComplexTensor::mul, scalar: |a, b| a * b, most: [1e19; 2], off: 4e-7 },
+    Operation { name: "div", tensor: ComplexTensor::div, scalar: |a, b| a / b, most: ANY, off: 2e-6 },
     Operation { name: "neg", tensor: |a, _| a.neg(), scalar: |a, _| -a, most: ANY, off: 0.0 },
     Operation { name: "inv", tensor: |a, _| a.inv(), scalar: |a, _| a.inv(), most: ANY, off: 2e-6 },
     Operation { name: "sqrt", tensor: |a, _| a.sqrt(), scalar: |a, _| a.sqrt(), most: ANY, off: 1e-6 },
@@ -173,9 +173,10 @@ fn sizes_and_angles_are_masked_numbers() {
 fn bottom_and_its_cause_pass_through_both_parts() {
     for device in devices(&[2]) {
         let masked = |values: &[f32], mask: u32| Masked::with_mask(&device, [4], values, &[mask]).unwrap();
-        let z = Planar::new(&masked(&[1.0, 1.0, 3e38, 2.0], 0).traced(), &masked(&[0.0, 5.0, 3e38, 0.0], 0b0010));
-        let w = Planar::new(&masked(&[0.0, 1.0, 2.0, 4.0], 0).traced(), &masked(&[0.0, 1.0, 2.0, 0.0], 0));
-        let words = |made: Planar| {
+        let z =
+            ComplexTensor::new(&masked(&[1.0, 1.0, 3e38, 2.0], 0).traced(), &masked(&[0.0, 5.0, 3e38, 0.0], 0b0010));
+        let w = ComplexTensor::new(&masked(&[0.0, 1.0, 2.0, 4.0], 0).traced(), &masked(&[0.0, 1.0, 2.0, 0.0], 0));
+        let words = |made: ComplexTensor| {
             [made.re(), &made.im()].map(|part| (block_on(part.mask()).unwrap(), block_on(part.faults()).unwrap()))
         };
         // A divisor of 0, a part that was ⊥, a product that is no float, a number.
@@ -194,7 +195,7 @@ fn gradients_are_finite_and_those_of_the_derivative() {
             Var::leaf(Tensor::from_f32(&device, [values.len()], &part).unwrap())
         };
         let parts = [leaf(0), leaf(1)];
-        let z = Planar::new(&Masked::from(&parts[0]), &Masked::from(&parts[1]));
+        let z = ComplexTensor::new(&Masked::from(&parts[0]), &Masked::from(&parts[1]));
         // A program for each part and slope takes a software GPU its time to compile.
         let is_asked = |name: &str| device.info().device == "cpu" || ["div", "sqrt", "ln"].contains(&name);
         for Operation { name, tensor, .. } in OPERATIONS.iter().filter(|operation| is_asked(operation.name)) {
@@ -209,7 +210,7 @@ fn gradients_are_finite_and_those_of_the_derivative() {
         }
         // d(z³)/dz = 3 z², whose parts are the slopes of the real part along re and, with its sign turned, along im.
         let at = [Var::leaf(Tensor::scalar(&device, 1.5)), Var::leaf(Tensor::scalar(&device, -0.5))];
-        let cube = Planar::new(&Masked::from(&at[0]), &Masked::from(&at[1])).pow(3.0);
+        let cube = ComplexTensor::new(&Masked::from(&at[0]), &Masked::from(&at[1])).pow(3.0);
         let slopes = scm::grad(cube.re().value(), &[&at[0], &at[1]]).unwrap();
         let slopes: Vec<f32> = slopes.iter().flatten().map(|g| block_on(g.value().to_f32()).unwrap()[0]).collect();
         assert!((slopes[0] - 6.0).abs() < 1e-5 && (slopes[1] - 4.5).abs() < 1e-5, "{slopes:?}");

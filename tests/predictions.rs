@@ -12,7 +12,7 @@ use meromorph::loss::{Loss, PairLoss};
 use meromorph::nn::{Activation, Decoding, Head, Layer, Layout, RationalLayer, Spec, Threshold};
 use meromorph::scm::strict::strict;
 use meromorph::tensor::Tensor;
-use meromorph::train::{Data, Decoded, Examples, Factor, Metrics, Model, Settings, StepKind, Trainer};
+use meromorph::train::{Data, Decoded, Examples, Factor, Metrics, Model, StepKind, Trainer, TrainerConfig};
 use pollster::block_on;
 
 /// A linear layer's weight, row by row, and its bias.
@@ -202,7 +202,7 @@ fn check_loss(loss: PairLoss, pair: [f32; 2], target: [f32; 2], wanted: f64) -> 
     let data = Data { inputs: 2, targets: 2, train, ..Data::default() };
     for device in devices(&[1]) {
         for step in [StepKind::Fused, StepKind::Recorded] {
-            let settings = Settings { loss: loss.clone(), step: Some(step), batch: 1, ..Settings::default() };
+            let settings = TrainerConfig { loss: loss.clone(), step: Some(step), batch: 1, ..TrainerConfig::default() };
             let (spec, data) = (model.spec.clone(), data.clone());
             let mut trainer = Trainer::with_parameters(&device, spec, settings, data, &model.parameters)?;
             trainer.advance(1)?;

@@ -3,7 +3,7 @@
 
 use meromorph::autograd::Var;
 use meromorph::kernels::strict::Decoded;
-use meromorph::nn::{Decoding, Gauge};
+use meromorph::nn::{Decoding, PairNormalization};
 use meromorph::scm::strict::{Answer, Range, accepted, ranges, routed, strict, with_sentinel};
 use meromorph::scm::{Masked, Pair, Scm};
 use meromorph::tensor::Tensor;
@@ -75,17 +75,18 @@ fn property_19_decoding_is_blind_to_scale() {
 #[test]
 fn property_20_renormalising_detaches_the_length_unless_asked() {
     let x = pair(&[3.0, 0.0, 3e30], &[4.0, 0.0, 4e30]);
-    let unit = x.renormalised(Gauge::Unit, 1e-9);
+    let unit = x.renormalised(PairNormalization::Unit, 1e-9);
     for (got, wanted) in numbers(&unit.p).iter().zip([0.599_999_999_88, 0.0, 0.6]) {
         assert!((f64::from(*got) - wanted).abs() < 1e-7, "{got}");
     }
     assert!((numbers(&unit.q)[2] - 0.8).abs() < 1e-7, "squares that are no float are no exception");
-    let slope =
-        |gauge: Gauge| numbers(ops::grad(&x.renormalised(gauge, 0.0).p, &[&x.p]).unwrap()[0].as_ref().unwrap())[0];
-    assert!((slope(Gauge::Unit) - 0.2).abs() < 1e-6, "1 / S");
-    assert!((slope(Gauge::UnitAttached) - 0.2 * 0.64).abs() < 1e-6, "(1 - p²) / S");
-    assert_eq!(numbers(&x.renormalised(Gauge::Free, 0.0).p), numbers(&x.p));
-    let gradients = ops::grad(&x.renormalised(Gauge::UnitAttached, 0.0).p, &[&x.p, &x.q]).unwrap();
+    let slope = |gauge: PairNormalization| {
+        numbers(ops::grad(&x.renormalised(gauge, 0.0).p, &[&x.p]).unwrap()[0].as_ref().unwrap())[0]
+    };
+    assert!((slope(PairNormalization::Unit) - 0.2).abs() < 1e-6, "1 / S");
+    assert!((slope(PairNormalization::UnitAttached) - 0.2 * 0.64).abs() < 1e-6, "(1 - p²) / S");
+    assert_eq!(numbers(&x.renormalised(PairNormalization::Free, 0.0).p), numbers(&x.p));
+    let gradients = ops::grad(&x.renormalised(PairNormalization::UnitAttached, 0.0).p, &[&x.p, &x.q]).unwrap();
     assert!(gradients.iter().flatten().flat_map(numbers).all(f32::is_finite));
 }
 

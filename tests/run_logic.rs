@@ -8,7 +8,7 @@ use meromorph::loss::{Loss, PairLoss};
 use meromorph::nn::{Activation, Decoding, Head, Spec};
 use meromorph::optim::{Optimizer, Schedule, Shape};
 use meromorph::train::{
-    Checkpoint, CoverageGoal, Data, Event, Examples, Flow, Model, Outcome, Settings, StepKind, Stop, Trainer,
+    Checkpoint, CoverageGoal, Data, Event, Examples, Flow, Model, Outcome, StepKind, Stop, Trainer, TrainerConfig,
 };
 use meromorph::{Device, Result};
 use pollster::block_on;
@@ -37,15 +37,24 @@ fn line(w: f32, b: f32) -> (Spec, Vec<f32>) {
 
 /// With w = b = z/2 and the row (1, 1) the loss is (z - 1)², and a step takes 4 lr (z - 1) off z: at this rate the distance to 1
 /// halves with every step. From z = 0 it is 1/2, 1/4, 1/8, … after epochs 0, 1, 2, ….
-fn halving() -> Settings {
+fn halving() -> TrainerConfig {
     let (optimizer, schedule) = (sgd(0.0, 0.0), Schedule::CONSTANT);
-    Settings { optimizer, schedule, lr: 0.125, epochs: 6, batch: 1, patience: 0, min_delta: 0.0, ..Settings::default() }
+    TrainerConfig {
+        optimizer,
+        schedule,
+        lr: 0.125,
+        epochs: 6,
+        batch: 1,
+        patience: 0,
+        min_delta: 0.0,
+        ..TrainerConfig::default()
+    }
 }
 
 /// Watched at 3/4, the losses are 1/16, 0, 1/64, (3/16)², …: epoch 1 is the best.
 const PASSES_THREE_QUARTERS: ([f32; 2], [f32; 2]) = ([1.0, 1.0], [1.0, 0.75]);
 
-fn start(device: &Device, settings: Settings, (row, watched): ([f32; 2], [f32; 2])) -> Result<Trainer> {
+fn start(device: &Device, settings: TrainerConfig, (row, watched): ([f32; 2], [f32; 2])) -> Result<Trainer> {
     let (spec, parameters) = line(0.0, 0.0);
     Trainer::with_parameters(device, spec, settings, rows(1, row, watched), &parameters)
 }
@@ -60,7 +69,7 @@ fn run_epochs(trainer: &mut Trainer, epochs: usize) -> Result<()> {
         Event::Epoch(report) if report.epoch + 1 == epochs => Flow::Stop,
         _ => Flow::Continue,
     };
-    assert_eq!(block_on(trainer.run(&mut watch))?.stop, Stop::Asked, "stopped after {epochs} epochs");
+    assert_eq!(block_on(trainer.run(&mut watch))?.stop, Stop::Requested, "stopped after {epochs} epochs");
     Ok(())
 }
 
@@ -113,7 +122,7 @@ fn a_checkpoint_is_a_model_of_the_best_weights() -> Result<()> {
 #[test]
 fn epochs_without_improvement_are_counted_across_a_resumption() -> Result<()> {
     let device = Device::cpu(1);
-    let settings = Settings { patience: 3, epochs: 20, ..halving() };
+    let settings = TrainerConfig { patience: 3, epochs: 20, ..halving() };
     // Epoch 1 is the best; epochs 2, 3 and 4 spend the patience.
     let bytes = cut_after(&mut start(&device, settings, PASSES_THREE_QUARTERS)?, 4)?;
     let (row, watched) = PASSES_THREE_QUARTERS;
@@ -134,7 +143,7 @@ fn epochs_of_too_little_coverage_are_counted_across_a_resumption() -> Result<()>
     let validation = Examples { x: vec![0.25, 0.25, 1.0], y: vec![1.0; 6] };
     let data = Data { inputs: 1, targets: 2, train, validation, ..Data::default() };
     let coverage = Some(CoverageGoal { least: 0.5, patience: 3 });
-    let settings = Settings { loss: Loss::Pairs(PairLoss::default()), coverage, ..halving() };
+    let settings = TrainerConfig { loss: Loss::Pairs(PairLoss::default()), coverage, ..halving() };
     let mut first = Trainer::with_parameters(&device, spec, settings, data.clone(), &parameters)?;
     let bytes = cut_after(&mut first, 2)?;
     let mut second = resumed(&device, &bytes, data)?;
@@ -164,7 +173,7 @@ fn resuming_on_other_inputs_or_other_targets_is_refused() -> Result<()> {
 fn a_plateau_drops_the_rate_after_as_many_epochs_as_its_patience_and_epochs_report_the_rate_they_ran_at() -> Result<()>
 {
     for device in devices(&[1]) {
-        let settings = Settings { schedule: plateau(2), epochs: 8, ..halving() };
+        let settings = TrainerConfig { schedule: plateau(2), epochs: 8, ..halving() };
         let mut trainer = start(&device, settings, PASSES_THREE_QUARTERS)?;
         finish(&mut trainer)?;
         // Epochs 2 and 3 do not improve: the next two run at half the rate, and the two after at a quarter.
@@ -186,7 +195,7 @@ fn a_plateau_drops_the_rate_after_as_many_epochs_as_its_patience_and_epochs_repo
 #[test]
 fn drops_of_a_plateau_and_the_epochs_since_are_kept_across_a_resumption() -> Result<()> {
     let device = Device::cpu(1);
-    let settings = Settings { schedule: plateau(2), epochs: 8, ..halving() };
+    let settings = TrainerConfig { schedule: plateau(2), epochs: 8, ..halving() };
     // After epoch 4 there was one drop, and one more epoch without improvement.
     let bytes = cut_after(&mut start(&device, settings, PASSES_THREE_QUARTERS)?, 5)?;
     let (row, watched) = PASSES_THREE_QUARTERS;
@@ -203,7 +212,7 @@ const APPROACHES_ONE: ([f32; 2], [f32; 2]) = ([1.0, 1.0], [1.0, 1.0]);
 fn an_improvement_on_the_best_loss_of_no_more_than_min_delta_is_none() -> Result<()> {
     let device = Device::cpu(1);
     let run = |min_delta, schedule, patience| -> Result<(Trainer, Outcome)> {
-        let settings = Settings { min_delta, schedule, patience, ..halving() };
+        let settings = TrainerConfig { min_delta, schedule, patience, ..halving() };
         let mut trainer = start(&device, settings, APPROACHES_ONE)?;
         let outcome = finish(&mut trainer)?;
         Ok((trainer, outcome))
@@ -233,7 +242,7 @@ fn an_epoch_reports_the_rate_of_its_last_update() -> Result<()> {
         [(1, [3.0 / 8.0, 6.0 / 8.0 / 2.0, 1.0 / 4.0]), (2, [2.0 / 8.0, 4.0 / 8.0 / 2.0, 6.0 / 8.0 / 4.0])]
     {
         // Three steps an epoch, which make three updates, or two.
-        let settings = Settings { schedule, accumulate, lr: 1.0, epochs: 3, ..halving() };
+        let settings = TrainerConfig { schedule, accumulate, lr: 1.0, epochs: 3, ..halving() };
         let data = rows(3, [1.0, 0.0], [1.0, 0.0]);
         let mut trainer = Trainer::with_parameters(&Device::cpu(1), spec.clone(), settings, data, &parameters)?;
         finish(&mut trainer)?;
@@ -304,8 +313,13 @@ fn every_optimiser_takes_rate_and_decay_from_the_schedule() -> Result<()> {
             for (b, row, gradient) in pulls {
                 for step in [StepKind::Fused, StepKind::Recorded] {
                     let (spec, parameters) = line(0.75, b);
-                    let settings =
-                        Settings { optimizer: optimizer.clone(), schedule, lr: 0.25, step: Some(step), ..halving() };
+                    let settings = TrainerConfig {
+                        optimizer: optimizer.clone(),
+                        schedule,
+                        lr: 0.25,
+                        step: Some(step),
+                        ..halving()
+                    };
                     let data = rows(4, row, [1.0, 0.0]);
                     let mut trainer = Trainer::with_parameters(&device, spec, settings, data, &parameters)?;
                     run_epochs(&mut trainer, 2)?;

@@ -358,7 +358,7 @@ fn faults_are_told_apart_and_handed_on() {
         // Division by zero; an overflow; an input that was NaN; a masked operand; none.
         let out = scm::add(&scm::div(&x, &y), &x);
         assert_eq!(read(&out).1, [true, true, true, true, false]);
-        // The NaN was settled before it was traced: only an operation that sees it can call it a fault.
+        // The NaN was canonicalized before it was traced: only an operation that sees it can call it a fault.
         assert_eq!(block_on(out.faults()).expect("traced"), [0b00010]);
         let raw = Var::constant(Tensor::from_f32(&device, [2], &[f32::INFINITY, 1.0]).expect("room"));
         let logs = scm::log(&scm::neg(&Masked::from(&raw).traced()));

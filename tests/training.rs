@@ -7,7 +7,7 @@ use devices::devices;
 use meromorph::loss::Loss;
 use meromorph::nn::{Activation, Init, Layer, Spec};
 use meromorph::optim::{Optimizer, Schedule, Shape};
-use meromorph::train::{Checkpoint, Data, Event, Examples, Flow, Settings, StepKind, Stop, Trainer};
+use meromorph::train::{Checkpoint, Data, Event, Examples, Flow, StepKind, Stop, Trainer, TrainerConfig};
 use meromorph::{Device, Result};
 use noise::noise;
 use pollster::block_on;
@@ -33,11 +33,11 @@ fn classes(rows: usize) -> Data {
     Data { inputs: 4, targets: 1, train: part(rows, 1), validation: part(rows / 4, 2), test: part(rows / 4, 3) }
 }
 
-fn settings() -> Settings {
-    Settings { epochs: 3, batch: 64, patience: 0, seed: 11, ..Settings::default() }
+fn settings() -> TrainerConfig {
+    TrainerConfig { epochs: 3, batch: 64, patience: 0, seed: 11, ..TrainerConfig::default() }
 }
 
-fn losses(device: &Device, spec: &Spec, settings: &Settings, data: &Data) -> Vec<f64> {
+fn losses(device: &Device, spec: &Spec, settings: &TrainerConfig, data: &Data) -> Vec<f64> {
     let mut trainer = Trainer::new(device, spec.clone(), settings.clone(), data.clone()).expect("a trainer");
     block_on(trainer.run(&mut |_| Flow::Continue)).expect("a run");
     trainer.history().iter().flat_map(|epoch| [Some(epoch.train_loss), epoch.val_loss]).flatten().collect()
@@ -72,13 +72,13 @@ fn fused_and_recorded_steps_agree_on_every_device() {
             .clone();
         let spec = Spec::mlp(data.inputs, &[20, 12], outputs, activation);
         let weights = if outputs == 3 { vec![1.0, 2.0, 0.5] } else { Vec::new() };
-        let base = Settings {
+        let base = TrainerConfig {
             loss: loss.clone(),
             optimizer: optimizers[at % 3].clone(),
             class_weights: weights,
             ..settings()
         };
-        let step = |step| Settings { step: Some(step), ..base.clone() };
+        let step = |step| TrainerConfig { step: Some(step), ..base.clone() };
         let wanted = losses(&cpu, &spec, &step(StepKind::Recorded), data);
         for device in devices(&[1, 2]) {
             for kind in [StepKind::Fused, StepKind::Recorded] {
@@ -111,7 +111,7 @@ fn a_run_that_is_stopped_at_every_look_goes_on_exactly() -> Result<()> {
     let mut whole = Trainer::new(&device, spec.clone(), settings(), regression(640))?;
     block_on(whole.run(&mut |_| Flow::Continue))?;
     let mut halting = Trainer::new(&device, spec, settings(), regression(640))?;
-    while block_on(halting.run(&mut |_| Flow::Stop))?.stop == Stop::Asked {}
+    while block_on(halting.run(&mut |_| Flow::Stop))?.stop == Stop::Requested {}
     assert_eq!(whole.history(), halting.history());
     assert_eq!(block_on(whole.parameters())?, block_on(halting.parameters())?);
     Ok(())
@@ -120,7 +120,7 @@ fn a_run_that_is_stopped_at_every_look_goes_on_exactly() -> Result<()> {
 #[test]
 fn training_learns() -> Result<()> {
     let spec = Spec::mlp(5, &[64, 64], 1, Activation::silu());
-    let settings = Settings { epochs: 60, lr: 5e-3, ..settings() };
+    let settings = TrainerConfig { epochs: 60, lr: 5e-3, ..settings() };
     let mut trainer = Trainer::new(&Device::cpu(2), spec, settings, regression(1000))?;
     let outcome = block_on(trainer.run(&mut |_| Flow::Continue))?;
     let (_, test) = block_on(trainer.metrics(1.0))?;
@@ -153,7 +153,7 @@ fn residual_blocks_layer_norm_and_dropout_train_the_same_everywhere() {
 fn a_run_cut_anywhere_resumes_bit_for_bit() -> Result<()> {
     for (device, spec) in [(Device::cpu(2), Spec::mlp(5, &[24], 1, Activation::tanh())), (Device::cpu(1), rich())] {
         let schedule = Schedule { warmup_steps: 5, shape: Shape::Plateau { patience: 1, factor: 0.5 } };
-        let settings = Settings { epochs: 6, schedule, lr: 0.05, ..settings() };
+        let settings = TrainerConfig { epochs: 6, schedule, lr: 0.05, ..settings() };
         let data = regression(300);
         let mut whole = Trainer::new(&device, spec.clone(), settings.clone(), data.clone())?;
         block_on(whole.run(&mut |_| Flow::Continue))?;
@@ -165,7 +165,7 @@ fn a_run_cut_anywhere_resumes_bit_for_bit() -> Result<()> {
             _ => Flow::Continue,
         };
         let outcome = block_on(first.run(&mut { cut }))?;
-        assert_eq!(outcome.stop, Stop::Asked);
+        assert_eq!(outcome.stop, Stop::Requested);
         first.advance(3)?;
         let bytes = block_on(first.checkpoint())?.save(None)?;
         drop(first);
@@ -181,7 +181,7 @@ fn a_run_cut_anywhere_resumes_bit_for_bit() -> Result<()> {
 
 #[test]
 fn early_stopping_keeps_the_best_weights() -> Result<()> {
-    let settings = Settings { epochs: 200, patience: 3, lr: 0.1, ..settings() };
+    let settings = TrainerConfig { epochs: 200, patience: 3, lr: 0.1, ..settings() };
     let mut trainer =
         Trainer::new(&Device::cpu(2), Spec::mlp(5, &[16], 1, Activation::tanh()), settings, regression(200))?;
     let outcome = block_on(trainer.run(&mut |_| Flow::Continue))?;
@@ -197,7 +197,7 @@ fn early_stopping_keeps_the_best_weights() -> Result<()> {
 #[test]
 fn divergence_is_named_and_the_last_good_weights_are_kept() -> Result<()> {
     for device in devices(&[1, 2]) {
-        let settings = Settings { epochs: 20, lr: 1e9, ..settings() };
+        let settings = TrainerConfig { epochs: 20, lr: 1e9, ..settings() };
         let mut trainer = Trainer::new(&device, Spec::mlp(5, &[16], 1, Activation::silu()), settings, regression(200))?;
         let outcome = block_on(trainer.run(&mut |_| Flow::Continue))?;
         assert_eq!(outcome.stop, Stop::Diverged, "on {}", device.info().device);
@@ -211,7 +211,7 @@ fn without_validation_rows_the_kept_weights_are_still_good_ones() -> Result<()> 
     let device = Device::cpu(1);
     let data = Data { validation: Examples::default(), ..regression(200) };
     let optimizer = Optimizer::sgd(0.0)?;
-    let settings = Settings { epochs: 20, lr: 1e6, batch: 200, optimizer, ..settings() };
+    let settings = TrainerConfig { epochs: 20, lr: 1e6, batch: 200, optimizer, ..settings() };
     let mut trainer = Trainer::new(&device, Spec::mlp(5, &[16], 1, Activation::silu()), settings, data.clone())?;
     let before = block_on(trainer.parameters())?;
     let outcome = block_on(trainer.run(&mut |_| Flow::Continue))?;
@@ -226,7 +226,7 @@ fn a_batch_may_be_larger_than_any_table() {
         losses(
             &Device::cpu(2),
             &Spec::mlp(5, &[16], 1, Activation::silu()),
-            &Settings { batch, ..settings() },
+            &TrainerConfig { batch, ..settings() },
             &regression(200),
         )
     };
@@ -236,7 +236,7 @@ fn a_batch_may_be_larger_than_any_table() {
 #[test]
 fn a_recorded_layer_is_one_launch_forward() -> Result<()> {
     let device = Device::dry();
-    let settings = Settings { step: Some(StepKind::Recorded), ..settings() };
+    let settings = TrainerConfig { step: Some(StepKind::Recorded), ..settings() };
     let trainer = Trainer::new(&device, Spec::mlp(5, &[64, 64], 1, Activation::silu()), settings, regression(640))?;
     let names: Vec<_> = trainer.step_summary().launches.iter().map(|(name, _)| *name).collect();
     let forward = names.iter().take_while(|name| **name != "reduce").copied().collect::<Vec<_>>();
@@ -249,7 +249,7 @@ fn a_recorded_layer_is_one_launch_forward() -> Result<()> {
 fn a_step_is_two_launches_and_costs_nothing_else() -> Result<()> {
     let device = Device::dry();
     let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::silu());
-    let mut trainer = Trainer::new(&device, spec, Settings { batch: 256, ..settings() }, regression(10_240))?;
+    let mut trainer = Trainer::new(&device, spec, TrainerConfig { batch: 256, ..settings() }, regression(10_240))?;
     assert_eq!(trainer.step_kind(), StepKind::Fused);
     assert_eq!(trainer.step_summary().launches.len(), 2);
     assert_eq!(trainer.step_summary().cost.flops / 1_000_000, 13, "13 Mflop a step, as the work model says");
@@ -268,7 +268,7 @@ fn a_step_is_two_launches_and_costs_nothing_else() -> Result<()> {
 #[test]
 fn an_epoch_is_one_upload_and_one_readback() -> Result<()> {
     for device in devices(&[1, 2]) {
-        let settings = Settings { epochs: 2, ..settings() };
+        let settings = TrainerConfig { epochs: 2, ..settings() };
         let mut trainer = Trainer::new(&device, Spec::mlp(5, &[16], 1, Activation::silu()), settings, regression(640))?;
         let mut seen = Vec::new();
         let watched = device.clone();
@@ -286,10 +286,10 @@ fn an_epoch_is_one_upload_and_one_readback() -> Result<()> {
 }
 
 /// Steps of 32 rows taken together four at a time: the last group of an epoch has two steps, the last of them 12 rows.
-fn grouped(step: StepKind) -> Settings {
+fn grouped(step: StepKind) -> TrainerConfig {
     let optimizer =
         Optimizer::adamw(1e-2).with("beta2", 0.99).and_then(|adamw| adamw.with("epsilon", 1e-6)).expect("constants");
-    Settings { batch: 32, accumulate: 4, optimizer, step: Some(step), ..settings() }
+    TrainerConfig { batch: 32, accumulate: 4, optimizer, step: Some(step), ..settings() }
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn property_49_a_group_of_steps_is_one_batch_and_the_last_group_is_divided_by_it
     let spec = Spec::mlp(5, &[16], 1, Activation::silu());
     for device in devices(&[1, 2]) {
         for step in [StepKind::Fused, StepKind::Recorded] {
-            let run = |settings: Settings| -> Result<(Vec<f32>, Vec<f64>)> {
+            let run = |settings: TrainerConfig| -> Result<(Vec<f32>, Vec<f64>)> {
                 let mut trainer = Trainer::new(&device, spec.clone(), settings, regression(300))?;
                 block_on(trainer.run(&mut |_| Flow::Continue))?;
                 trainer.restore_best()?;
@@ -305,13 +305,13 @@ fn property_49_a_group_of_steps_is_one_batch_and_the_last_group_is_divided_by_it
                 Ok((block_on(trainer.parameters())?, validation))
             };
             let schedule = Schedule { warmup_steps: 5, ..Schedule::COSINE };
-            let (got, losses) = run(Settings { schedule, ..grouped(step) })?;
-            let whole = Settings { batch: 128, accumulate: 1, schedule, ..grouped(step) };
+            let (got, losses) = run(TrainerConfig { schedule, ..grouped(step) })?;
+            let whole = TrainerConfig { batch: 128, accumulate: 1, schedule, ..grouped(step) };
             let (wanted, whole_losses) = run(whole.clone())?;
             let worst = got.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
             assert!(worst < 2e-5, "{step:?} on {}: off by {worst:.1e}", device.info().device);
             assert!(losses.iter().zip(&whole_losses).all(|(a, b)| (a / b - 1.0).abs() < 1e-4), "{losses:?}");
-            let (other, _) = run(Settings { batch: 32, ..whole })?;
+            let (other, _) = run(TrainerConfig { batch: 32, ..whole })?;
             let apart = other.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
             assert!(apart > 1e-3, "an update for every 32 rows is another run: {apart:.1e}");
         }
@@ -354,14 +354,14 @@ fn a_run_cut_inside_a_group_of_steps_resumes_bit_for_bit() -> Result<()> {
 fn groups_of_steps_cost_no_launch_and_no_upload() -> Result<()> {
     let device = Device::dry();
     let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::silu());
-    let settings = Settings { accumulate: 4, ..settings() };
+    let settings = TrainerConfig { accumulate: 4, ..settings() };
     let mut trainer = Trainer::new(&device, spec.clone(), settings.clone(), regression(10_240))?;
     trainer.advance(1)?;
     let before = device.counters();
     trainer.advance(30)?;
     let after = device.counters();
     assert_eq!((after.launches - before.launches, after.uploaded_bytes - before.uploaded_bytes), (60, 0));
-    let none = Settings { accumulate: 0, ..settings };
+    let none = TrainerConfig { accumulate: 0, ..settings };
     let error = Trainer::new(&device, spec, none, regression(640)).err().expect("no group is empty").to_string();
     assert_eq!(error, "train: accumulate is 0; an update needs the gradients of at least 1 step");
     Ok(())

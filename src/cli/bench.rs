@@ -16,7 +16,7 @@ use crate::autograd::Var;
 use crate::loss::{Loss, PairLoss, Target};
 use crate::nn::{Activation, Spec};
 use crate::optim::Optimizer;
-use crate::train::{Data, Examples, Settings, Trainer};
+use crate::train::{Data, Examples, Trainer, TrainerConfig};
 use crate::{Device, Result, host, ops};
 
 #[derive(clap::Args)]
@@ -125,14 +125,14 @@ fn mlp(args: &Mlp) -> Answer {
         return Err(Failure::usage("loss: the bench takes a loss of numbers with a linear head"));
     }
     let activation = args.activation.clone().unwrap_or_else(Activation::silu);
-    let optimizer = args.optimizer.clone().unwrap_or_else(|| Settings::default().optimizer);
+    let optimizer = args.optimizer.clone().unwrap_or_else(|| TrainerConfig::default().optimizer);
     let loss = args.loss.clone().unwrap_or_else(Loss::mse);
-    let plain = Settings { batch: args.batch, loss, optimizer, ..Settings::default() };
+    let plain = TrainerConfig { batch: args.batch, loss, optimizer, ..TrainerConfig::default() };
     let (spec, settings, y) = match head {
         None => (Spec::mlp(5, &args.hidden.0, 1, activation), plain, y),
         Some(head) => (
             Spec::projective(5, &args.hidden.0, head, activation),
-            Settings { loss: pair_loss(args.decoded), ..plain },
+            TrainerConfig { loss: pair_loss(args.decoded), ..plain },
             y.iter().flat_map(|y| [*y, 1.0]).collect(),
         ),
     };

@@ -7,13 +7,15 @@ use serde_json::json;
 
 use super::args::{Hardware, Heading, read};
 use super::console::{say, say_json};
-use super::plot::{Picture, draw};
+use super::plot::{PlotData, draw};
 use super::predict::load;
 use super::report::metrics_table;
 use super::text::{count, duration, facts, figure, grid};
 use super::{Answer, Failure};
 use crate::nn::Threshold;
-use crate::train::{Examples, LayerShares, Metrics, Model, Monitor, Seen, Storage, Swept, nearness, sweep};
+use crate::train::{
+    Examples, LayerShares, Metrics, Model, Monitor, MonitorState, Storage, ThresholdRow, nearness, sweep,
+};
 use crate::{Device, Result, host};
 
 #[derive(clap::Args)]
@@ -80,7 +82,7 @@ pub(super) fn run(args: &Args) -> Answer {
     ]));
     say(&format!("\n{}", metrics_table(&[("all rows", test)])));
     poles.tell();
-    say(&draw(&Picture::of(&model.spec, preparation, &z, &y), "all rows"));
+    say(&draw(&PlotData::of(&model.spec, preparation, &z, &y), "all rows"));
     Ok(())
 }
 
@@ -90,8 +92,8 @@ const STRETCH: usize = 256;
 /// How a model with poles decides; of another model nothing.
 #[derive(Default)]
 struct Poles {
-    seen: Option<Seen>,
-    swept: Option<Vec<Swept>>,
+    seen: Option<MonitorState>,
+    swept: Option<Vec<ThresholdRow>>,
     profile: Option<Vec<LayerShares>>,
 }
 
@@ -116,7 +118,7 @@ impl Poles {
 
     fn tell(&self) {
         let percent = |share: f64| format!("{:.2} %", 100.0 * share);
-        if let Some(Seen { rates, stretches, least_given, .. }) = &self.seen {
+        if let Some(MonitorState { rates, stretches, least_given, .. }) = &self.seen {
             let of_any = format!("; at least {} of any {STRETCH} rows", percent(*least_given));
             let least = if *stretches > 1 { &of_any } else { "" };
             let poles = format!("{} too near a pole, {} not finite", percent(rates.semantic), percent(rates.fault));
@@ -138,7 +140,7 @@ impl Poles {
         if let Some(swept) = &self.swept {
             let share = |share: Option<f64>| share.map_or_else(|| "–".into(), percent);
             let error = |error: Option<f64>| error.map_or_else(|| "–".into(), figure);
-            let row = |row: &Swept| {
+            let row = |row: &ThresholdRow| {
                 vec![figure(row.tau), percent(row.bottom), share(row.refused), share(row.missed), error(row.rmse)]
             };
             let rows: Vec<_> = swept.iter().map(row).collect();

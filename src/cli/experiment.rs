@@ -14,7 +14,7 @@ use super::text::{count, duration, figure, grid, short};
 use super::{Answer, Failure};
 use crate::error::{Error, Result};
 use crate::experiment::{
-    self, Better, Comparison, Domain, Elsewhere, Estimate, MethodReport, Metric, Mode, Report, Request, Verdict,
+    self, Comparison, Direction, Domain, Estimate, ExternalMethod, MethodReport, Metric, Mode, Report, Request, Verdict,
 };
 use crate::host;
 use crate::io::csv::{self, Header, Values};
@@ -121,9 +121,9 @@ impl FromStr for Predictions {
 
 impl Predictions {
     /// Of each seed, from its table.
-    fn read(&self, domain: Domain, seeds: &[u64]) -> Result<Elsewhere> {
+    fn read(&self, domain: Domain, seeds: &[u64]) -> Result<ExternalMethod> {
         let predictions = seeds.iter().map(|seed| self.of(domain, *seed)).collect::<Result<_>>()?;
-        Ok(Elsewhere { name: self.name.clone(), predictions })
+        Ok(ExternalMethod { name: self.name.clone(), predictions })
     }
 
     fn of(&self, domain: Domain, seed: u64) -> Result<Vec<f32>> {
@@ -253,12 +253,12 @@ fn table(report: &Report, metrics: &[&Metric]) -> String {
 
 fn sentence(comparison: &Comparison<'_>) -> String {
     let word = match comparison.verdict() {
-        Verdict::Better => "better",
+        Verdict::Direction => "better",
         Verdict::Worse => "worse",
         Verdict::Open => "undecided",
     };
     let Comparison { metric, ours, theirs, .. } = comparison;
-    let way = if metric.better == Better::More { "↑" } else { "↓" };
+    let way = if metric.better == Direction::More { "↑" } else { "↓" };
     let (our_mean, their_mean) = (figure(ours.1), figure(theirs.1));
     format!("  {word:<9}  {} {way}  {} {our_mean}, {} {their_mean}", metric.key, ours.0, theirs.0)
 }

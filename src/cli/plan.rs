@@ -17,7 +17,7 @@ use crate::device::{Cost, Request, Summary};
 use crate::host::MEMORY_BYTES;
 use crate::io::{Choice, Fractions, Target};
 use crate::nn::{Layout, Spec};
-use crate::train::{Data, Examples, Run, Settings, Trainer};
+use crate::train::{Data, Examples, Run, Trainer, TrainerConfig};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args) -> Answer {
 
 impl Args {
     /// Rows of the right sizes, those of the table or zeros, with the model and settings for them.
-    fn sizes(&self) -> Answer<(Data, Spec, Settings)> {
+    fn sizes(&self) -> Answer<(Data, Spec, TrainerConfig)> {
         let choice = Choice { target: self.target.clone().unwrap_or_default(), ..Choice::default() };
         let recipe = self.flags.recipe(&self.poles, choice, Fractions::default())?;
         if let Some(file) = &self.file {

@@ -15,7 +15,7 @@ const MOST_CLASSES: usize = 12;
 const MOST_ERRORS: usize = 10;
 
 /// What a model said of some rows beside what was true, for pictures.
-pub(super) enum Picture {
+pub(super) enum PlotData {
     /// Actual and predicted numbers.
     Numbers(Vec<[f64; 2]>),
     /// Rows by actual and predicted class.
@@ -27,7 +27,7 @@ pub(super) enum Picture {
     },
 }
 
-impl Picture {
+impl PlotData {
     pub(super) fn of(spec: &Spec, preparation: &Preparation, z: &[f32], y: &[f32]) -> Self {
         if let Some(head) = spec.head() {
             // One output: a row of z is (P, Q), one of y is (y, 1) or a pole.
@@ -54,11 +54,11 @@ impl Picture {
 }
 
 /// The picture, below a line that says what it shows.
-pub(super) fn draw(picture: &Picture, rows: &str) -> String {
+pub(super) fn draw(picture: &PlotData, rows: &str) -> String {
     match picture {
-        Picture::Numbers(pairs) => scatter(pairs, rows),
-        Picture::Classes { names, counts } if names.len() <= MOST_CLASSES => confusion(names, counts, rows),
-        Picture::Classes { names, counts } => errors(names, counts, rows),
+        PlotData::Numbers(pairs) => scatter(pairs, rows),
+        PlotData::Classes { names, counts } if names.len() <= MOST_CLASSES => confusion(names, counts, rows),
+        PlotData::Classes { names, counts } => errors(names, counts, rows),
     }
 }
 
@@ -168,7 +168,7 @@ mod tests {
         let z = [2.0, -1.0, 0.0, -3.0, -1.0, -2.0];
         let spec = Spec::mlp(1, &[], 3, crate::nn::Activation::identity());
         for y in [&[0.0, 2.0][..], &[1.0, 0.0, 0.0, 0.0, 0.0, 1.0]] {
-            let Picture::Classes { counts, .. } = Picture::of(&spec, &preparation, &z, y) else { panic!("classes") };
+            let PlotData::Classes { counts, .. } = PlotData::of(&spec, &preparation, &z, y) else { panic!("classes") };
             assert_eq!(counts, [[1, 0, 0], [0, 0, 0], [0, 1, 0]]);
         }
     }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::{Answer, Failure};
 use crate::loss::{Loss, PairLoss};
 use crate::nn::{Decoding, Form, Head, Threshold};
-use crate::train::{Course, CoverageGoal, LinearRamp, Ramp, Term};
+use crate::train::{CoverageGoal, Curriculum, LinearRamp, Ramp, Term};
 
 /// How the model ends, and where it says ⊥ (no value) instead of a number.
 #[derive(Args)]
@@ -171,9 +171,9 @@ impl Poles {
     }
 
     /// What changes from epoch to epoch.
-    pub(super) fn course(&self) -> Course {
+    pub(super) fn curriculum(&self) -> Curriculum {
         let moving = self.term.iter().filter(|weight| weight.weight.from != weight.weight.to);
-        Course {
+        Curriculum {
             ramps: moving.map(|Weight { term, weight }| Ramp { term: *term, weight: *weight }).collect(),
             held_coverage: self.hold_coverage,
             draws_poles: self.sample_poles,

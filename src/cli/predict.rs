@@ -12,7 +12,7 @@ use crate::export::validate_bundle;
 use crate::io::csv::{self, Values};
 use crate::io::{Cells, Table};
 use crate::scm::strict::{self, Range};
-use crate::train::{Asked, Factor, Model, Precision, Prediction};
+use crate::train::{Factor, Model, Precision, PredictOptions, Prediction};
 use crate::{Device, Result, host};
 
 #[derive(clap::Args)]
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let device = args.hardware.open()?;
     let factors: Vec<Factor> = args.valid.iter().map(|valid| valid.factor(&table)).collect::<Result<_>>()?;
     let predictions =
-        block_on(model.predict_as(&device, &table, Asked { factors: &factors, precision: args.precision }))?;
+        block_on(model.predict_as(&device, &table, PredictOptions { factors: &factors, precision: args.precision }))?;
     let ranges = if args.range { block_on(ranges(&model, &device, &table, &factors))? } else { Vec::new() };
     let copied = if args.with_inputs { Some(&table) } else { None };
     let text = written(copied, &predictions, &ranges);

@@ -20,14 +20,14 @@ pub(super) struct Flags {
     /// Function between layers: a name or a formula of x; rational is a learnt quotient of polynomials without poles, rational-poles one
     /// with them (for a head that can say ⊥) [default: silu]
     #[arg(long, value_name = "NAME|FORMULA", value_parser = between, long_help = activation_help())]
-    pub activation: Option<Between>,
+    pub activation: Option<HiddenFunction>,
     /// Bring the values of each function between layers to mean 0 and variance 1: batch by column, ⊥ left out, layer by row
     #[arg(long, value_name = "NAME")]
     pub norm: Option<NormName>,
     /// What becomes of gradients at ⊥ in rational and masked layers: clamp, clamp(LOW..HIGH), project, reject or pass, for scm_rational or
     /// scm_norm (all of a kind) or one, like layers.1 [default: project; clamp in norms]
     #[arg(long, value_name = "LAYER=POLICY")]
-    pub policy: Vec<Governed>,
+    pub policy: Vec<LayerPolicy>,
     /// Share of the hidden values zeroed while training [default: 0]
     #[arg(long, value_name = "SHARE")]
     pub dropout: Option<f32>,
@@ -83,12 +83,12 @@ pub(super) struct Flags {
 
 /// A layer and what becomes of its gradients.
 #[derive(Clone, Debug)]
-pub(super) struct Governed {
+pub(super) struct LayerPolicy {
     pub layer: String,
     pub policy: Policy,
 }
 
-impl FromStr for Governed {
+impl FromStr for LayerPolicy {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -170,7 +170,7 @@ impl From<StepName> for StepKind {
 
 /// What stands between linear layers.
 #[derive(Clone, Debug)]
-pub(super) enum Between {
+pub(super) enum HiddenFunction {
     Function(Activation),
     Rational(RationalLayer),
 }
@@ -178,10 +178,10 @@ pub(super) enum Between {
 /// A cubic over a quadratic, with coefficients for each channel and without poles or with them.
 const RATIONAL: [&str; 2] = ["rational", "rational-poles"];
 
-fn between(text: &str) -> Result<Between, Error> {
+fn between(text: &str) -> Result<HiddenFunction, Error> {
     match RATIONAL.iter().position(|name| *name == text) {
-        Some(at) => Ok(Between::Rational(RationalLayer { is_safe: at == 0, ..RationalLayer::safe(3, 2) })),
-        None => Activation::parse(text).map(Between::Function),
+        Some(at) => Ok(HiddenFunction::Rational(RationalLayer { is_safe: at == 0, ..RationalLayer::safe(3, 2) })),
+        None => Activation::parse(text).map(HiddenFunction::Function),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::session::{Pace, Session};
+use super::session::{RunTime, Session};
 use super::text::{bytes, count, duration, facts, figure, grid, place, scaled_count};
 use crate::io::Target;
 use crate::nn::{Decoding, Form, Head, Layer, Layout, Spec, Threshold};
@@ -53,7 +53,7 @@ impl Report {
         session: &Session,
         trainer: &Trainer,
         outcome: &Outcome,
-        pace: &Pace,
+        pace: &RunTime,
         [val, test]: [Option<Metrics>; 2],
     ) -> Self {
         let rows = Rows::of(trainer.data());

@@ -6,7 +6,7 @@ use pollster::block_on;
 use serde_json::json;
 
 use super::console::{Console, say, say_json};
-use super::plot::{Picture, draw};
+use super::plot::{PlotData, draw};
 use super::report::{Report, Rows, introduction};
 use super::{Answer, Failure, interrupt};
 use crate::train::{Checkpoint, Flow, Metrics, Model, Origin, Outcome, Run, Stop, Trainer};
@@ -31,7 +31,7 @@ pub(super) struct Session {
 }
 
 /// How long a run took, and how much of it was done here.
-pub(super) struct Pace {
+pub(super) struct RunTime {
     pub seconds: f64,
     pub steps: u64,
 }
@@ -46,9 +46,9 @@ impl Session {
         let outcome = self.drive(trainer, &console);
         console.finish();
         let outcome = outcome?;
-        let pace = Pace { seconds: (host::now_ms() - start) / 1e3, steps: outcome.steps - steps_before };
+        let pace = RunTime { seconds: (host::now_ms() - start) / 1e3, steps: outcome.steps - steps_before };
         match outcome.stop {
-            Stop::Asked => Err(self.interrupted(trainer, &outcome)),
+            Stop::Requested => Err(self.interrupted(trainer, &outcome)),
             Stop::Diverged => Err(self.diverged(trainer, &outcome)),
             Stop::Epochs | Stop::Patience | Stop::Coverage => self.conclude(trainer, &outcome, &pace),
         }
@@ -77,7 +77,7 @@ impl Session {
                 console.follow(event);
                 if interrupt::is_asked() || is_due() { Flow::Stop } else { Flow::Continue }
             }))?;
-            if outcome.stop != Stop::Asked || interrupt::is_asked() {
+            if outcome.stop != Stop::Requested || interrupt::is_asked() {
                 return Ok(outcome);
             }
             self.save_checkpoint(trainer)?;
@@ -118,7 +118,7 @@ impl Session {
         Failure { message: advice + &kept, code: Failure::FAILED }
     }
 
-    fn conclude(&self, trainer: &Trainer, outcome: &Outcome, pace: &Pace) -> Answer {
+    fn conclude(&self, trainer: &Trainer, outcome: &Outcome, pace: &RunTime) -> Answer {
         let written = self.write(trainer);
         let data = trainer.data();
         let outputs = |x: &[f32]| block_on(trainer.predict(x));
@@ -130,7 +130,7 @@ impl Session {
         if self.is_json {
             say_json(&report);
         } else {
-            let picture = Picture::of(trainer.spec(), &self.run.preparation, &test, &data.test.y);
+            let picture = PlotData::of(trainer.spec(), &self.run.preparation, &test, &data.test.y);
             say(&report.text(&self.device.info().name));
             if !data.test.y.is_empty() {
                 say(&draw(&picture, "test rows"));

@@ -1,31 +1,31 @@
 //! From flags to a recipe, and from a recipe and a table to a run.
 
 use super::poles::Poles;
-use super::recipe::{Between, Flags, ScheduleName};
+use super::recipe::{Flags, HiddenFunction, ScheduleName};
 use super::{Answer, Failure};
 use crate::error::Error;
 use crate::io::{Choice, Fractions, Table, Task};
 use crate::loss::Loss;
 use crate::optim::{Optimizer, Schedule, Shape};
-use crate::train::{Dealt, Recipe, Run, Settings};
+use crate::train::{Run, SplitTable, TrainOptions, TrainerConfig};
 
 impl Flags {
     /// The recipe the flags ask for. Refuses what can be told before any file is read.
-    pub(super) fn recipe(&self, poles: &Poles, choice: Choice, fractions: Fractions) -> Answer<Recipe> {
+    pub(super) fn recipe(&self, poles: &Poles, choice: Choice, fractions: Fractions) -> Answer<TrainOptions> {
         let head = poles.head()?;
         // What has poles is a number.
         let task = choice.task.or(head.map(|_| Task::Regression));
         let choice = Choice { has_poles: head.is_some(), task, ..choice };
-        let recipe = Recipe {
+        let recipe = TrainOptions {
             choice,
             fractions,
             hidden: self.hidden.as_ref().map(|widths| widths.0.clone()),
             activation: match &self.activation {
-                Some(Between::Function(function)) => Some(function.clone()),
+                Some(HiddenFunction::Function(function)) => Some(function.clone()),
                 _ => None,
             },
             rational: match &self.activation {
-                Some(Between::Rational(layer)) => Some(*layer),
+                Some(HiddenFunction::Rational(layer)) => Some(*layer),
                 _ => None,
             },
             norm: self.norm.map(Into::into),
@@ -46,7 +46,7 @@ impl Flags {
             head,
             decoding: poles.decoding()?,
             coverage: poles.coverage(),
-            course: poles.course(),
+            curriculum: poles.curriculum(),
             policies: self.policy.iter().map(|governed| (governed.layer.clone(), governed.policy)).collect(),
         };
         recipe.check().map_err(|error| refused(&error))?;
@@ -68,7 +68,7 @@ impl Flags {
     }
 
     fn schedule(&self) -> Schedule {
-        let epochs = self.epochs.unwrap_or(Settings::default().epochs);
+        let epochs = self.epochs.unwrap_or(TrainerConfig::default().epochs);
         let shape = match self.schedule.unwrap_or(ScheduleName::Cosine) {
             ScheduleName::Constant => Shape::Constant,
             ScheduleName::Cosine => Shape::Cosine { floor: 0.0 },
@@ -79,9 +79,9 @@ impl Flags {
     }
 }
 
-/// [`Recipe::prepare`], but a recipe that does not fit the table is wrong usage. The table is gone when it returns.
-pub(super) fn prepare(recipe: &Recipe, table: Table) -> Answer<Run> {
-    let dealt = Dealt::new(&table, &recipe.choice, recipe.fractions, recipe.seed)?;
+/// [`TrainOptions::prepare`], but a recipe that does not fit the table is wrong usage. The table is gone when it returns.
+pub(super) fn prepare(recipe: &TrainOptions, table: Table) -> Answer<Run> {
+    let dealt = SplitTable::new(&table, &recipe.choice, recipe.fractions, recipe.seed)?;
     let (spec, settings) = recipe.settle(&dealt).map_err(|error| refused(&error))?;
     Ok(dealt.run(&table, spec, settings)?)
 }

@@ -10,7 +10,7 @@ use super::session::Session;
 use super::settings::prepare;
 use crate::error::Error;
 use crate::io::{Choice, Fractions};
-use crate::train::{Checkpoint, Origin, Recipe, Run, Trainer};
+use crate::train::{Checkpoint, Origin, Run, TrainOptions, Trainer};
 use crate::{Result, host};
 
 #[derive(clap::Args)]
@@ -73,7 +73,7 @@ struct Start {
 }
 
 impl Args {
-    fn start(&self, recipe: Recipe) -> Answer<Start> {
+    fn start(&self, recipe: TrainOptions) -> Answer<Start> {
         if let Some(path) = &self.resume {
             return Ok(self.take_up(path)?);
         }
@@ -81,7 +81,7 @@ impl Args {
         let table = read(&self.file, header)?;
         let source = table.source().to_owned();
         let run = prepare(&recipe, table)?;
-        let Recipe { choice, fractions, .. } = recipe;
+        let TrainOptions { choice, fractions, .. } = recipe;
         Ok(Start { run, origin: Origin { header, choice, fractions }, source, old: None })
     }
 
@@ -103,7 +103,7 @@ impl Args {
         Ok(Start { run, origin, source, old: Some(checkpoint) })
     }
 
-    fn recipe(&self) -> Answer<Recipe> {
+    fn recipe(&self) -> Answer<TrainOptions> {
         let columns = &self.columns;
         let choice = Choice {
             target: self.target.clone().unwrap_or_default(),

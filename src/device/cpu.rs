@@ -9,11 +9,11 @@ use super::kernel::{Call, Kernel, SharedBody};
 use super::recording::Memory;
 use super::{Backend, BoundCommand, Info, Prepared, Region};
 use crate::error::{Error, Result};
-use crate::host::{self, Team};
+use crate::host::{self, ThreadPool};
 
 pub(super) struct Cpu {
     info: Info,
-    team: Team,
+    team: ThreadPool,
     blocks: RefCell<Vec<Vec<Line>>>,
     spare: RefCell<Vec<Memory>>,
 }
@@ -38,7 +38,7 @@ impl Cpu {
             subgroup: 1,
             features: Vec::new(),
         };
-        Self { info, team: Team::new(threads), blocks: RefCell::default(), spare: RefCell::default() }
+        Self { info, team: ThreadPool::new(threads), blocks: RefCell::default(), spare: RefCell::default() }
     }
 
     fn launch(&self, launch: &Launch) {

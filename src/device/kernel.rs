@@ -5,7 +5,7 @@ use std::any::Any;
 use std::rc::Rc;
 
 use super::recording::Dispatch;
-use crate::host::Team;
+use crate::host::ThreadPool;
 
 /// A kernel: device code, CPU path, how many groups it needs and what it costs.
 pub struct Kernel {
@@ -48,7 +48,7 @@ pub struct Call<'a> {
     /// Output buffers in binding order; they may also be read.
     pub outputs: &'a mut [&'a mut [u32]],
     /// The threads to use.
-    pub team: &'a Team,
+    pub team: &'a ThreadPool,
 }
 
 impl<'a> Call<'a> {

@@ -2,14 +2,14 @@
 //! measure as every method here.
 
 use super::fit::Rows;
-use super::harness::{Curve, Measured, Mode, Request, Role, Subject};
+use super::harness::{Curve, MethodResult, Mode, Request, Role, Subject};
 use super::report::{MethodReport, Trace, Trial};
 use crate::error::{Error, Result};
 use crate::train::Examples;
 
 /// A method by its predictions.
 #[derive(Clone, Debug)]
-pub struct Elsewhere {
+pub struct ExternalMethod {
     /// 1 to 20 letters, digits, "-", "_" or ".".
     pub name: String,
     /// By seed, in the request's order: a row per row of `predict`, with the domain's columns of predictions; NaN where the
@@ -19,7 +19,7 @@ pub struct Elsewhere {
 
 /// A table of a seed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sheet {
+pub struct Predictions {
     /// `train`, `validation` or `predict`; the last holds inputs only, the rows that predictions are wanted for.
     pub name: &'static str,
     /// Names of the columns.
@@ -41,19 +41,19 @@ pub(super) struct Notation<D, P> {
 
 impl<D, P> Subject<D, P> {
     /// What a method elsewhere is handed.
-    pub(super) fn sheets(&self, mode: Mode, seed: u64) -> Vec<Sheet> {
+    pub(super) fn sheets(&self, mode: Mode, seed: u64) -> Vec<Predictions> {
         let &Notation { inputs, targets, validation, .. } = &self.notation;
         let data = (self.draw)(mode, seed);
         let both: Vec<&'static str> = [inputs, targets].concat();
         let learnt = |name, examples: &Examples| {
             let rows = examples.x.chunks_exact(inputs.len()).zip(examples.y.chunks_exact(targets.len()));
             let values = rows.flat_map(|(x, y)| x.iter().chain(y).copied()).collect();
-            Sheet { name, columns: both.clone(), values }
+            Predictions { name, columns: both.clone(), values }
         };
         let Rows { examples, .. } = (self.rows)(&data);
         let mut sheets = vec![learnt("train", examples)];
         sheets.extend(validation.map(|examples| learnt("validation", examples(&data))));
-        sheets.push(Sheet { name: "predict", columns: inputs.into(), values: (self.probes)(&data).concat() });
+        sheets.push(Predictions { name: "predict", columns: inputs.into(), values: (self.probes)(&data).concat() });
         sheets
     }
 
@@ -61,7 +61,7 @@ impl<D, P> Subject<D, P> {
     pub(super) fn check_elsewhere(&self, request: &Request) -> Result<()> {
         let own = self.methods.iter().map(|method| method.name.to_owned());
         let mut taken: Vec<String> = own.collect();
-        for Elsewhere { name, predictions } in &request.elsewhere {
+        for ExternalMethod { name, predictions } in &request.elsewhere {
             let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
             if !(1..=20).contains(&name.len()) || !is_plain {
                 return Err(Error::new(format!(
@@ -82,7 +82,7 @@ impl<D, P> Subject<D, P> {
 
     /// Every method elsewhere on every seed.
     pub(super) fn judged(&self, request: &Request) -> Result<Vec<MethodReport>> {
-        let blank = |method: &Elsewhere| MethodReport {
+        let blank = |method: &ExternalMethod| MethodReport {
             name: method.name.clone(),
             about: "fitted and run by another program".into(),
             role: Role::Elsewhere,
@@ -97,7 +97,7 @@ impl<D, P> Subject<D, P> {
             for (method, report) in request.elsewhere.iter().zip(&mut reports) {
                 let about = |what: &str| Error::new(format!("experiment: {}, seed {seed}: {what}", method.name));
                 let found = self.answers(&data, &method.predictions[at]).map_err(|error| about(&error.to_string()))?;
-                let Measured { values, curves, more } = (self.measure)(&data, &found);
+                let MethodResult { values, curves, more } = (self.measure)(&data, &found);
                 let traces = curves.into_iter().map(|Curve { chart, points }| Trace { seed, chart, points });
                 report.traces.extend(traces);
                 report.trials.push(Trial { more, ..Trial::of(seed, values) });

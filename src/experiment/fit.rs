@@ -57,7 +57,7 @@ pub(super) struct Selection<'a> {
 }
 
 /// A net that was fitted.
-pub(super) struct Learned {
+pub(super) struct Fitted {
     /// Mean loss of each epoch.
     pub losses: Vec<f64>,
     /// Steps taken.
@@ -67,7 +67,7 @@ pub(super) struct Learned {
     predictor: Predictor,
 }
 
-impl Learned {
+impl Fitted {
     /// Outputs for inputs, each row-major.
     pub(super) async fn predict(&self, x: &[f32]) -> Result<Vec<Vec<f32>>> {
         self.predictor.run(x).await
@@ -81,7 +81,7 @@ pub(super) async fn fit(
     rows: &Rows<'_>,
     lesson: &Lesson,
     selection: Option<&Selection<'_>>,
-) -> Result<Learned> {
+) -> Result<Fitted> {
     let count = rows.examples.rows(rows.targets);
     let batch = lesson.batch.min(count);
     let steps = count.div_ceil(batch);
@@ -108,7 +108,7 @@ pub(super) async fn fit(
         device.record(Command::Copy { from: state.best.view(), to: state.parameters.view() });
         device.flush()?;
     }
-    Ok(Learned { losses, steps: steps * lesson.epochs, epoch: best.1, predictor })
+    Ok(Fitted { losses, steps: steps * lesson.epochs, epoch: best.1, predictor })
 }
 
 /// The table of an epoch's steps, then the order of its rows.

@@ -4,8 +4,8 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::elsewhere::{Elsewhere, Notation};
-use super::fit::{Learned, Lesson, Rows, Selection, fit};
+use super::elsewhere::{ExternalMethod, Notation};
+use super::fit::{Fitted, Lesson, Rows, Selection, fit};
 use super::net::Net;
 use super::report::{MethodReport, Report, Trace, Trial};
 use crate::device::Device;
@@ -56,11 +56,11 @@ pub struct Request {
     /// Passes over the training rows in place of the mode's.
     pub epochs: Option<usize>,
     /// Methods that were run elsewhere on the same rows; judged beside the others.
-    pub elsewhere: Vec<Elsewhere>,
+    pub elsewhere: Vec<ExternalMethod>,
 }
 
 /// What an experiment is about, in words, and what it measures.
-pub(super) struct Facts {
+pub(super) struct Description {
     pub name: &'static str,
     pub title: &'static str,
     pub about: &'static str,
@@ -83,17 +83,17 @@ pub struct Metric {
     /// Its name for people.
     pub label: &'static str,
     /// Which way is good.
-    pub better: Better,
+    pub better: Direction,
     /// Whether the comparison in words tells of it.
     pub is_headline: bool,
 }
 
 impl Metric {
-    pub(super) const fn headline(key: &'static str, label: &'static str, better: Better) -> Self {
+    pub(super) const fn headline(key: &'static str, label: &'static str, better: Direction) -> Self {
         Self { key, label, better, is_headline: true }
     }
 
-    pub(super) const fn detail(key: &'static str, label: &'static str, better: Better) -> Self {
+    pub(super) const fn detail(key: &'static str, label: &'static str, better: Direction) -> Self {
         Self { key, label, better, is_headline: false }
     }
 }
@@ -101,7 +101,7 @@ impl Metric {
 /// Which way a metric is good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Better {
+pub enum Direction {
     /// Smaller is better.
     Less,
     /// Larger is better.
@@ -160,7 +160,7 @@ pub(super) struct Curve {
 }
 
 /// What came of a method on a seed: values in the metrics' order.
-pub(super) struct Measured {
+pub(super) struct MethodResult {
     pub values: Vec<Option<f64>>,
     pub curves: Vec<Curve>,
     pub more: Value,
@@ -224,7 +224,7 @@ pub(super) enum Kind<P> {
 
 /// A domain with data `D` and predictions `P`.
 pub(super) struct Subject<D, P> {
-    pub facts: &'static Facts,
+    pub facts: &'static Description,
     pub methods: Vec<Method<P>>,
     /// What is drawn, in figures for the report.
     pub sizes: fn(Mode) -> Vec<(&'static str, usize)>,
@@ -236,7 +236,7 @@ pub(super) struct Subject<D, P> {
     pub selection: Option<Chooser<D, P>>,
     /// Inputs that predictions are asked for.
     pub probes: fn(&D) -> Vec<Vec<f32>>,
-    pub measure: fn(&D, &[P]) -> Measured,
+    pub measure: fn(&D, &[P]) -> MethodResult,
     pub remarks: fn(&[MethodReport]) -> Vec<Remark>,
 }
 
@@ -334,7 +334,7 @@ async fn trial<D, P>(
             (predictions, fitted)
         }
     };
-    let Measured { values, curves, more } = (subject.measure)(data, &predictions);
+    let MethodResult { values, curves, more } = (subject.measure)(data, &predictions);
     let traces = curves.into_iter().map(|Curve { chart, points }| Trace { seed: lesson.seed, chart, points });
     let losses = fitted.iter().map(|learned| learned.losses.clone()).collect();
     let (steps, epochs) = (fitted.iter().map(|net| net.steps).sum(), fitted.iter().map(|net| net.epoch).collect());
@@ -349,7 +349,7 @@ async fn learn<D, P>(
     data: &D,
     lesson: &Lesson,
     device: &Device,
-) -> Result<Vec<Learned>> {
+) -> Result<Vec<Fitted>> {
     let mut fitted = Vec::with_capacity(nets.len());
     for (member, net) in nets.iter().enumerate() {
         let selection = subject.selection.as_ref().map(|Chooser { x, score }| Selection {
@@ -363,7 +363,7 @@ async fn learn<D, P>(
     Ok(fitted)
 }
 
-async fn outputs(fitted: &[Learned], x: &[f32]) -> Result<Vec<Vec<Vec<f32>>>> {
+async fn outputs(fitted: &[Fitted], x: &[f32]) -> Result<Vec<Vec<Vec<f32>>>> {
     let mut all = Vec::with_capacity(fitted.len());
     for net in fitted {
         all.push(net.predict(x).await?);

@@ -19,8 +19,8 @@ mod svg;
 pub mod terms;
 
 pub use classify::{Confusion, OperatingPoints, Operation, Threshold, auroc, average_precision, log_space, sweep};
-pub use elsewhere::{Elsewhere, Sheet};
-pub use harness::{Better, Chart, Follow, Gathering, Metric, Mode, Remark, Request, Role, Shape};
+pub use elsewhere::{ExternalMethod, Predictions};
+pub use harness::{Chart, Direction, Follow, Gathering, Metric, Mode, Remark, Request, Role, Shape};
 pub use page::page;
 pub use random::{Purpose, Stream};
 pub use report::{Comparison, MethodReport, Report, Trace, Trial, Verdict};
@@ -65,7 +65,7 @@ pub fn check(domain: Domain, request: &Request) -> Result<()> {
 }
 
 /// The tables of a seed for methods that run elsewhere.
-pub fn sheets(domain: Domain, mode: Mode, seed: u64) -> Vec<Sheet> {
+pub fn sheets(domain: Domain, mode: Mode, seed: u64) -> Vec<Predictions> {
     match domain {
         Domain::Dose => dose::subject().sheets(mode, seed),
         Domain::Rf => rf::subject().sheets(mode, seed),

@@ -1,6 +1,6 @@
 //! A report as one HTML page: no script, no other file, light or dark as the reader has it, legible on a phone.
 
-use super::harness::{Better, Metric, Role};
+use super::harness::{Direction, Metric, Role};
 use super::report::{Comparison, MethodReport, Report, Verdict};
 use super::statistics::Estimate;
 use super::svg::{self, Line, Row, escaped};
@@ -80,7 +80,7 @@ fn outcome(report: &Report) -> String {
 /// How often the projective methods won.
 fn summary(comparisons: &[Comparison<'_>]) -> String {
     let count = |verdict| comparisons.iter().filter(|comparison| comparison.verdict() == verdict).count();
-    let (better, worse, open) = (count(Verdict::Better), count(Verdict::Worse), count(Verdict::Open));
+    let (better, worse, open) = (count(Verdict::Direction), count(Verdict::Worse), count(Verdict::Open));
     let all = comparisons.len();
     if all == 0 {
         return String::new();
@@ -112,7 +112,7 @@ fn remark(remark: &super::harness::Remark) -> String {
 fn sentence(comparison: &Comparison<'_>) -> String {
     let Comparison { metric, ours, theirs, difference } = comparison;
     let (mark, word) = match comparison.verdict() {
-        Verdict::Better => ("good", "better"),
+        Verdict::Direction => ("good", "better"),
         Verdict::Worse => ("bad", "worse"),
         Verdict::Open => ("open", "undecided"),
     };
@@ -269,9 +269,9 @@ fn class(at: usize, method: &MethodReport) -> String {
 
 fn direction(metric: &Metric) -> &'static str {
     match metric.better {
-        Better::Less => " ↓",
-        Better::More => " ↑",
-        Better::Neither => "",
+        Direction::Less => " ↓",
+        Direction::More => " ↑",
+        Direction::Neither => "",
     }
 }
 

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::fit::Lesson;
-use super::harness::{Better, Chart, Facts, Gathering, Metric, Remark, Request, Role};
+use super::harness::{Chart, Description, Direction, Gathering, Metric, Remark, Request, Role};
 use super::statistics::Estimate;
 use crate::device::Info;
 
@@ -110,7 +110,7 @@ pub struct Comparison<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The interval of the differences lies on the good side of 0.
-    Better,
+    Direction,
     /// It lies on the bad side.
     Worse,
     /// It holds 0, or there are too few seeds.
@@ -122,7 +122,7 @@ const FEW: usize = 5;
 
 impl Report {
     pub(super) fn new(
-        facts: &'static Facts,
+        facts: &'static Description,
         request: &Request,
         lesson: &Lesson,
         sizes: Vec<(&'static str, usize)>,
@@ -130,7 +130,7 @@ impl Report {
         methods: Vec<MethodReport>,
         remarks: Vec<Remark>,
     ) -> Self {
-        let Facts { name, title, about, claim, published, ours, rival, metrics, charts } = *facts;
+        let Description { name, title, about, claim, published, ours, rival, metrics, charts } = *facts;
         let threads = if device.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", device.threads) };
         Self {
             name,
@@ -156,7 +156,7 @@ impl Report {
 
     /// The best projective method against the best baseline on every headline metric that both have on the same seeds.
     pub fn comparisons(&self) -> Vec<Comparison<'_>> {
-        let headlines = self.metrics.iter().filter(|metric| metric.is_headline && metric.better != Better::Neither);
+        let headlines = self.metrics.iter().filter(|metric| metric.is_headline && metric.better != Direction::Neither);
         let is_ours = |method: &MethodReport| method.role == Role::Projective;
         headlines.filter_map(|metric| self.compare(metric, is_ours, |method| method.role == Role::Baseline)).collect()
     }
@@ -182,7 +182,7 @@ impl Report {
 
     /// A method against another on every headline metric that both have.
     fn duel(&self, one: &str, other: &str) -> Vec<Comparison<'_>> {
-        let headlines = self.metrics.iter().filter(|metric| metric.is_headline && metric.better != Better::Neither);
+        let headlines = self.metrics.iter().filter(|metric| metric.is_headline && metric.better != Direction::Neither);
         let duel = |metric| self.compare(metric, |method| method.name == one, |method| method.name == other);
         headlines.filter_map(duel).collect()
     }
@@ -193,7 +193,7 @@ impl Report {
         is_ours: impl Fn(&MethodReport) -> bool,
         is_rival: impl Fn(&MethodReport) -> bool,
     ) -> Option<Comparison<'_>> {
-        let sign = if metric.better == Better::More { -1.0 } else { 1.0 };
+        let sign = if metric.better == Direction::More { -1.0 } else { 1.0 };
         let best = |is_one: &dyn Fn(&MethodReport) -> bool| {
             let all = self.methods.iter().filter(|method| is_one(method));
             let known = all.filter_map(|method| self.estimate(method, metric.key).map(|found| (method, found.mean)));
@@ -309,10 +309,10 @@ impl Comparison<'_> {
     /// How it ends.
     pub fn verdict(&self) -> Verdict {
         let Estimate { low, high, count, .. } = self.difference;
-        let (low, high) = if self.metric.better == Better::More { (-high, -low) } else { (low, high) };
+        let (low, high) = if self.metric.better == Direction::More { (-high, -low) } else { (low, high) };
         match (low, high) {
             _ if count < FEW => Verdict::Open,
-            (_, high) if high < 0.0 => Verdict::Better,
+            (_, high) if high < 0.0 => Verdict::Direction,
             (low, _) if low > 0.0 => Verdict::Worse,
             _ => Verdict::Open,
         }
@@ -321,7 +321,7 @@ impl Comparison<'_> {
     /// With the names that the two methods go by.
     fn to_json(&self, [one, other]: [&str; 2]) -> Value {
         let verdict = match self.verdict() {
-            Verdict::Better => "better",
+            Verdict::Direction => "better",
             Verdict::Worse => "worse",
             Verdict::Open => "open",
         };

@@ -13,10 +13,10 @@ pub mod fused_exact;
 mod native;
 mod number;
 #[cfg(not(target_arch = "wasm32"))]
-mod team;
+mod thread_pool;
 #[cfg(target_arch = "wasm32")]
-#[path = "team_web.rs"]
-mod team;
+#[path = "thread_pool_web.rs"]
+mod thread_pool;
 #[cfg(target_arch = "wasm32")]
 mod web;
 
@@ -32,9 +32,9 @@ pub use fused_exact::{fused, fused_negated};
 #[cfg(not(target_arch = "wasm32"))]
 pub use native::*;
 pub use number::{DOUBLES, Number, SINGLES, number, parse_number};
-pub use team::Team;
+pub use thread_pool::ThreadPool;
 #[cfg(target_arch = "wasm32")]
-pub use team::{Share, sharing};
+pub use thread_pool::{Share, sharing};
 #[cfg(target_arch = "wasm32")]
 pub use web::*;
 

@@ -32,7 +32,7 @@ record! { Choice { target, features, ignore, categorical, numeric, task, missing
 
 /// What was settled. Columns are positions in the table.
 #[derive(Clone, Debug)]
-pub struct Chosen {
+pub struct ColumnRoles {
     /// The column to learn.
     pub target: usize,
     /// The columns to learn from, each with whether it is a category.
@@ -52,7 +52,7 @@ pub struct Chosen {
 }
 
 /// Settles a choice on a table. Refuses unknown and contradictory names, columns without values, a constant target.
-pub fn choose(table: &Table, choice: &Choice) -> Result<Chosen> {
+pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
     let target = table.position(&choice.target)?;
     for name in [&choice.ignore, &choice.categorical, &choice.numeric].into_iter().flatten() {
         table.position(name)?;
@@ -65,7 +65,7 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<Chosen> {
     let (task, reason) = target::decide(table, &table.columns()[target], &rows, asked)?;
     let features = positions.into_iter().zip(kinds).collect();
     let Choice { missing, has_poles, .. } = *choice;
-    Ok(Chosen { target, features, rows, task, reason, missing, has_poles, report })
+    Ok(ColumnRoles { target, features, rows, task, reason, missing, has_poles, report })
 }
 
 fn feature_names<'a>(table: &'a Table, choice: &'a Choice) -> Result<Vec<&'a str>> {
@@ -132,7 +132,7 @@ mod tests {
         list.iter().map(ToString::to_string).collect()
     }
 
-    fn chosen(choice: &Choice) -> Result<Chosen> {
+    fn chosen(choice: &Choice) -> Result<ColumnRoles> {
         choose(&read(WINE.as_bytes(), "wine.csv", Header::Auto)?, choice)
     }
 

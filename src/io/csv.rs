@@ -1,7 +1,7 @@
 //! Comma, semicolon or tab separated text to a table and back. Two passes: the first reads every column as numbers and
 //! finds those that are not, the second collects the texts of those only.
 
-use super::records::{Raw, Records, sniff_delimiter};
+use super::records::{RawCell, Records, sniff_delimiter};
 use super::table::{Cells, Column, MISSING_CODE, Table, Texts, number_text};
 use crate::error::{Error, Result};
 use crate::host::{self, number};
@@ -65,7 +65,7 @@ fn read_names(records: &mut Records<'_>, source: &str, header: Header) -> Result
         return Ok(((0..cells.len()).map(|j| format!("c{j}")).collect(), cells.len()));
     }
     *records = after;
-    let name = |(j, cell): (usize, &Raw<'_>)| {
+    let name = |(j, cell): (usize, &RawCell<'_>)| {
         let text = text_of(cell).ok_or_else(|| Error::new(format!("{source}: the header {NOT_UTF8}")))?;
         Ok(if text.is_empty() { format!("c{j}") } else { text.to_string() })
     };
@@ -158,7 +158,7 @@ fn is_missing(cell: &[u8]) -> bool {
     }
 }
 
-fn text_of<'a>(cell: &'a Raw<'_>) -> Option<&'a str> {
+fn text_of<'a>(cell: &'a RawCell<'_>) -> Option<&'a str> {
     std::str::from_utf8(cell.trim_ascii()).ok()
 }
 

@@ -1,6 +1,6 @@
 //! A preparation's numbers, taken from the training rows: means and scales, counts, and values to fill in.
 
-use super::choose::Chosen;
+use super::choose::ColumnRoles;
 use super::levels::{codes, levels};
 use super::measure::Measure;
 use super::missing::Missing;
@@ -14,7 +14,7 @@ impl Preparation {
     /// Takes means, scales, counts and values to fill in from the `training` rows only; levels from all usable rows.
     ///
     /// Refuses a column without a value in the training rows, numbers too large to scale, and too many levels.
-    pub fn fit(table: &Table, chosen: &Chosen, training: &[u32]) -> Result<Self> {
+    pub fn fit(table: &Table, chosen: &ColumnRoles, training: &[u32]) -> Result<Self> {
         let does_impute = chosen.missing == Missing::Impute;
         let feature = |&(j, is_category): &(usize, bool)| {
             let column = &table.columns()[j];
@@ -48,7 +48,7 @@ fn fit_category(table: &Table, column: &Column, rows: &[u32], training: &[u32], 
     Ok(Feature::Categorical { name: column.name.clone(), levels, counts, impute })
 }
 
-fn fit_target(table: &Table, column: &Column, chosen: &Chosen, training: &[u32]) -> Result<Target> {
+fn fit_target(table: &Table, column: &Column, chosen: &ColumnRoles, training: &[u32]) -> Result<Target> {
     let name = column.name.clone();
     if chosen.task == Task::Classification {
         let levels = levels(table, column, &chosen.rows)?;

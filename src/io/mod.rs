@@ -21,7 +21,7 @@ mod target;
 pub mod tensors;
 mod zip;
 
-pub use choose::{Choice, Chosen, choose};
+pub use choose::{Choice, ColumnRoles, choose};
 pub use csv::Header;
 pub use levels::MAX_LEVELS;
 pub use measure::median;

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use std::borrow::Cow;
 
 /// A cell's bytes, without the quotes around it.
-pub(super) type Raw<'a> = Cow<'a, [u8]>;
+pub(super) type RawCell<'a> = Cow<'a, [u8]>;
 
 /// A walk over the records of a text.
 #[derive(Clone)]
@@ -24,7 +24,7 @@ impl<'a> Records<'a> {
 
     /// Fills `cells` with the next record and returns the line (from 1) it starts on, or `None` at the end.
     #[inline]
-    pub(super) fn next(&mut self, cells: &mut Vec<Raw<'a>>) -> Result<Option<usize>> {
+    pub(super) fn next(&mut self, cells: &mut Vec<RawCell<'a>>) -> Result<Option<usize>> {
         cells.clear();
         while self.end_of_line() {}
         if self.at == self.bytes.len() {
@@ -62,7 +62,7 @@ impl<'a> Records<'a> {
 
     /// The cell here, up to a delimiter, a line end or the end of the text.
     #[inline]
-    fn cell(&mut self) -> Result<Raw<'a>> {
+    fn cell(&mut self) -> Result<RawCell<'a>> {
         if matches!(self.peek(), Some(b'"' | b' ')) && self.skip_to_quote() {
             return self.quoted();
         }
@@ -85,9 +85,9 @@ impl<'a> Records<'a> {
     }
 
     /// The text up to the closing quote, with doubled quotes undone.
-    fn quoted(&mut self) -> Result<Raw<'a>> {
+    fn quoted(&mut self) -> Result<RawCell<'a>> {
         let opened = self.line;
-        let mut cell: Raw<'a> = Cow::Borrowed(&[]);
+        let mut cell: RawCell<'a> = Cow::Borrowed(&[]);
         loop {
             let rest = &self.bytes[self.at..];
             let Some(length) = rest.iter().position(|&b| b == b'"') else {

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use crate::device::Body;
-use crate::host::Team;
+use crate::host::ThreadPool;
 
 /// Scalar functions WGSL lacks.
 pub const SCALAR: &str = crate::wgsl!("common/scalar");
@@ -47,7 +47,7 @@ impl<T: Send + Sync + 'static> Body for Variant<T> {
 }
 
 /// Runs `work` on each piece once, spread over the team.
-pub fn each<T: Send>(pieces: impl Iterator<Item = T>, team: &Team, work: impl Fn(T) + Sync) {
+pub fn each<T: Send>(pieces: impl Iterator<Item = T>, team: &ThreadPool, work: impl Fn(T) + Sync) {
     let pieces: Vec<_> = pieces.map(|piece| Mutex::new(Some(piece))).collect();
     team.parallel(pieces.len(), &|at| {
         let piece = pieces[at].lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
@@ -56,7 +56,7 @@ pub fn each<T: Send>(pieces: impl Iterator<Item = T>, team: &Team, work: impl Fn
 }
 
 /// Rows per piece, for `rows` rows of `width` elements of work each: one piece where handing over costs more than it gains.
-pub fn rows_per_piece(rows: usize, width: usize, team: &Team) -> usize {
+pub fn rows_per_piece(rows: usize, width: usize, team: &ThreadPool) -> usize {
     let pieces = if rows * width < 1 << 13 { 1 } else { 4 * team.threads() };
     rows.div_ceil(pieces).max(1)
 }

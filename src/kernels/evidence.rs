@@ -43,9 +43,9 @@ pub fn scratch(words: usize) -> View {
     Device::dry().buffer(words).view()
 }
 
-/// Whom the work is cut for.
+/// The kind of adapter a case is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
+pub enum Adapter {
     /// A GPU.
     Fine,
     /// llvmpipe.
@@ -54,13 +54,13 @@ pub enum Cut {
     Panel,
 }
 
-/// A device that wants the work cut so.
-pub fn device(cut: Cut) -> Info {
+/// A device of that kind.
+pub fn device(adapter: Adapter) -> Info {
     Info {
         device: "webgpu",
-        name: if cut == Cut::Panel { "SwiftShader" } else { "" }.to_owned(),
+        name: if adapter == Adapter::Panel { "SwiftShader" } else { "" }.to_owned(),
         driver: String::new(),
-        is_software: cut != Cut::Fine,
+        is_software: adapter != Adapter::Fine,
         // As many as the cases are run on, at most.
         threads: 2,
         max_binding_bytes: 0,

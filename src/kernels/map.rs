@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use super::common;
 use super::matmul;
-use super::pointwise::{MAX_INPUTS, Pointwise, Registers, Space, TILE, join_inputs, natural};
+use super::pointwise::{IterationSpace, MAX_INPUTS, Pointwise, Registers, TILE, join_inputs, natural};
 use crate::device::{Call, Cost, Dispatch, Kernel, View, groups};
 use crate::params;
 use crate::program::Program;
@@ -39,7 +39,7 @@ params! {
 }
 
 /// A launch of `program` over `space` into `out`.
-pub fn dispatch(program: Program, space: Space, inputs: Vec<View>, out: View) -> Dispatch {
+pub fn dispatch(program: Program, space: IterationSpace, inputs: Vec<View>, out: View) -> Dispatch {
     let params = Params { dims: space.dims, strides: space.strides, count: space.len() as u32 };
     let body = Rc::new(Pointwise::over(program, &space));
     Dispatch { kernel: &MAP, body: Some(body), params: params.words(), inputs, outputs: vec![out] }
@@ -55,7 +55,7 @@ fn run(mut call: Call<'_>) {
     let params: Params = call.params();
     let body: &Pointwise = call.body();
     let inputs: Vec<&[f32]> = (0..call.inputs.len()).map(|at| call.floats(at)).collect();
-    let space = Space { dims: params.dims, strides: params.strides };
+    let space = IterationSpace { dims: params.dims, strides: params.strides };
     let team = call.team;
     let out = &mut call.floats_mut(0)[..params.count as usize];
     in_tiles(&body.program, out, team, |registers, start, tile| {
@@ -67,7 +67,7 @@ fn run(mut call: Call<'_>) {
 pub fn in_tiles(
     program: &Program,
     out: &mut [f32],
-    team: &crate::host::Team,
+    team: &crate::host::ThreadPool,
     work: impl Fn(&mut Registers<'_, f32>, usize, &mut [f32]) + Sync,
 ) {
     // Below a few tiles the hand-over costs more than it gains.
@@ -92,7 +92,7 @@ fn fuse(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch>
     }
     let params: Params = consumer.params();
     let (views, strides, program) = inlined(producer, consumer, at, params.dims, &params.strides, 0, 0)?;
-    let mut space = Space { dims: params.dims, strides: [[0; 4]; MAX_INPUTS] };
+    let mut space = IterationSpace { dims: params.dims, strides: [[0; 4]; MAX_INPUTS] };
     space.strides[..strides.len()].copy_from_slice(&strides);
     Some(dispatch(program, space, views, consumer.outputs[0].clone()))
 }

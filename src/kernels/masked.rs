@@ -12,7 +12,7 @@ use std::any::Any;
 use std::rc::Rc;
 
 use super::common;
-use super::pointwise::{MAX_INPUTS, Pointwise, Space};
+use super::pointwise::{IterationSpace, MAX_INPUTS, Pointwise};
 use crate::device::{Cost, Dispatch, Kernel, View, groups};
 use crate::params;
 use crate::program::Program;
@@ -91,7 +91,7 @@ pub struct Operand {
 #[track_caller]
 pub fn dispatch(
     program: Program,
-    space: Space,
+    space: IterationSpace,
     inputs: &[Operand],
     out: View,
     out_planes: View,

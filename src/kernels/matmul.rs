@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::common;
 use super::map::{self, in_tiles};
-use super::pointwise::{MAX_INPUTS, Pointwise, Space, TILE, access, join_inputs, natural};
+use super::pointwise::{IterationSpace, MAX_INPUTS, Pointwise, TILE, access, join_inputs, natural};
 use crate::device::{Body, Call, Cost, Dispatch, Info, Kernel, View};
 use crate::program::Program;
 use crate::{host, params};
@@ -229,7 +229,7 @@ fn run(mut call: Call<'_>) {
     }
     let is_plain = body.program.operations() == 0;
     if !is_plain {
-        let space = Space { dims: params.dims, strides: params.strides };
+        let space = IterationSpace { dims: params.dims, strides: params.strides };
         in_tiles(&body.program, out, team, |registers, start, tile| {
             let mut given = [0.0; TILE];
             given[..tile.len()].copy_from_slice(tile);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::common;
 use super::mlp::Params;
 use super::update::optimise;
-pub use super::update::{Follow, Piece};
+pub use super::update::{ByHandUpdate, ParameterPiece};
 use crate::device::{Body, Call, Cost, Dispatch, Info, Kernel, View};
 use crate::program::{Instruction, Program};
 pub use cases::cases;
@@ -70,7 +70,7 @@ pub struct Rule {
 }
 
 /// An update by hand from the step's rates; cases hold it equal to the program.
-pub type ByHand = Arc<dyn Fn([f32; RATES], Piece<'_>) + Send + Sync>;
+pub type ByHand = Arc<dyn Fn([f32; RATES], ParameterPiece<'_>) + Send + Sync>;
 
 impl Rule {
     /// Inputs of its program.

@@ -37,14 +37,14 @@ pub struct Pointwise {
 
 /// Row-major dimensions and, for each buffer input, strides into them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Space {
+pub struct IterationSpace {
     /// Sizes, outermost first.
     pub dims: [u32; 4],
     /// Strides of each input.
     pub strides: [[u32; 4]; MAX_INPUTS],
 }
 
-impl Space {
+impl IterationSpace {
     /// A space in which every input is full.
     pub fn flat(dims: [u32; 4]) -> Self {
         Self { dims, strides: [natural(dims); MAX_INPUTS] }
@@ -85,7 +85,7 @@ pub fn access(dims: [u32; 4], strides: [u32; 4]) -> Access {
 
 impl Pointwise {
     /// A program whose inputs all come from buffers, read as `space` says.
-    pub fn over(program: Program, space: &Space) -> Self {
+    pub fn over(program: Program, space: &IterationSpace) -> Self {
         let access = space.strides[..program.inputs].iter().map(|&strides| access(space.dims, strides)).collect();
         Self { program, access, given: 0, bound: 0, word: "f32" }
     }
@@ -122,7 +122,7 @@ impl Pointwise {
     /// Evaluates indices `start..start + out.len()`, at most [`TILE`] of them.
     pub fn evaluate(
         &self,
-        space: &Space,
+        space: &IterationSpace,
         inputs: &[&[f32]],
         given: &[&[f32]],
         start: usize,
@@ -146,7 +146,7 @@ impl Pointwise {
 }
 
 /// Reads a broadcast or strided input: runs along the innermost dimension, coordinates stepped in between.
-pub(super) fn gather(space: &Space, strides: [u32; 4], input: &[f32], start: usize, out: &mut [f32]) {
+pub(super) fn gather(space: &IterationSpace, strides: [u32; 4], input: &[f32], start: usize, out: &mut [f32]) {
     let [_, d1, d2, d3] = space.dims.map(|d| d as usize);
     let [s0, s1, s2, s3] = strides.map(|s| s as usize);
     let mut filled = 0;

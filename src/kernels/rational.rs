@@ -140,7 +140,7 @@ impl WithSimd for Forward<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Forward { form, params, table, x: all, out: made, first } = self;
-        let at = Place { form, epsilon: params.epsilon, table };
+        let at = Channel { form, epsilon: params.epsilon, table };
         let columns = params.columns as usize;
         let (mut done, mut column) = (0, first);
         while done < made.len() {
@@ -159,13 +159,13 @@ impl WithSimd for Forward<'_> {
 }
 
 /// Where a vector's coefficients are.
-struct Place<'a> {
+struct Channel<'a> {
     form: Rational,
     epsilon: f32,
     table: &'a Table,
 }
 
-impl Place<'_> {
+impl Channel<'_> {
     #[inline(always)]
     fn value<S: Simd>(&self, simd: S, column: usize, x: S::f32s) -> S::f32s {
         let [p, q] = self.form.quotient(simd, self.table, column, x);

@@ -69,7 +69,7 @@ impl WithSimd for Part<'_> {
         let rows = dx.chunks_mut(columns).zip(x.chunks(columns).zip(g.chunks(columns)));
         for (dx, (x, g)) in rows {
             for column in (0..x.len()).step_by(S::F32_LANES) {
-                let at = Place { form, table, column, columns };
+                let at = Channel { form, table, column, columns };
                 let slope = at.gradient(simd, read::<S>(simd, x, column), read::<S>(simd, g, column), x.len(), sums);
                 write::<S>(dx, column, slope);
             }
@@ -78,14 +78,14 @@ impl WithSimd for Part<'_> {
 }
 
 /// A vector of neighbouring columns.
-struct Place<'a> {
+struct Channel<'a> {
     form: Rational,
     table: &'a Table,
     column: usize,
     columns: usize,
 }
 
-impl Place<'_> {
+impl Channel<'_> {
     /// dx of one vector; its share of the sums is added to them. Lanes past `width` are not of the row.
     #[inline(always)]
     fn gradient<S: Simd>(&self, simd: S, x: S::f32s, g: S::f32s, width: usize, sums: &mut [f32]) -> S::f32s {

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 use super::common;
 use super::map;
-use super::pointwise::{MAX_INPUTS, Pointwise, Registers, Space, TILE};
+use super::pointwise::{IterationSpace, MAX_INPUTS, Pointwise, Registers, TILE};
 use crate::device::{Body, Call, Cost, Dispatch, EXCHANGE, Kernel, View, groups};
 use crate::params;
 use crate::program::Program;
@@ -106,7 +106,7 @@ const SHORT: u32 = 32;
 pub fn dispatch(
     join: Join,
     program: Program,
-    space: Space,
+    space: IterationSpace,
     [outer, extent, inner]: [u32; 3],
     chunk: u32,
     scale: f32,
@@ -130,11 +130,11 @@ fn fuse(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch>
     let params: Params = consumer.params();
     let reduction = body(consumer);
     // `inlined` looks at the consumer's program: show it the prologue as a map of its own.
-    let space = Space { dims: params.dims, strides: params.strides };
+    let space = IterationSpace { dims: params.dims, strides: params.strides };
     let prologue =
         map::dispatch(reduction.value.program.clone(), space, consumer.inputs.clone(), consumer.outputs[0].clone());
     let (views, strides, program) = map::inlined(producer, &prologue, at, params.dims, &params.strides, 0, 0)?;
-    let mut space = Space { dims: params.dims, strides: [[0; 4]; MAX_INPUTS] };
+    let mut space = IterationSpace { dims: params.dims, strides: [[0; 4]; MAX_INPUTS] };
     space.strides[..strides.len()].copy_from_slice(&strides);
     let shape = [params.outer, params.extent, params.inner];
     let out = consumer.outputs[0].clone();
@@ -145,7 +145,7 @@ fn run(mut call: Call<'_>) {
     let params: Params = call.params();
     let reduction: &Reduction = call.body();
     let inputs: Vec<&[f32]> = (0..call.inputs.len()).map(|at| call.floats(at)).collect();
-    let space = Space { dims: params.dims, strides: params.strides };
+    let space = IterationSpace { dims: params.dims, strides: params.strides };
     let (inner, chunks) = (params.inner as usize, params.chunks());
     let team = call.team;
     let out = &mut call.floats_mut(0)[..params.results()];
@@ -181,7 +181,7 @@ impl State<'_> {
     fn reduce(
         &mut self,
         reduction: &Reduction,
-        space: &Space,
+        space: &IterationSpace,
         inputs: &[&[f32]],
         range: std::ops::Range<usize>,
         inner: usize,

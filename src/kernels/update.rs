@@ -9,7 +9,7 @@
 use super::optimise::{RATES, Rule, Sizes, TAIL};
 use pulp::{Simd, WithSimd};
 
-use crate::host::{Disjoint, Team};
+use crate::host::{Disjoint, ThreadPool};
 use crate::program::slices::{Memory, Registers, SHORT, Source};
 use crate::simd::{dispatch, load, store};
 
@@ -25,7 +25,7 @@ pub(super) fn optimise(
     partials: &[f32],
     [params, moments, report]: [&mut [f32]; 3],
     control: &mut [u32],
-    team: &Team,
+    team: &ThreadPool,
 ) {
     let Sizes { total, parts, steps, group } = sizes;
     assert!(total.is_multiple_of(LINE), "optimise: {total} words of parameters, not a multiple of {LINE}");
@@ -59,7 +59,7 @@ pub(super) fn optimise(
         let range = (piece * share).min(total)..((piece + 1) * share).min(total);
         // SAFETY: one range per piece.
         let (params, m, v) = unsafe { (params.range(range.clone()), m.range(range.clone()), v.range(range.clone())) };
-        let piece = Piece { mean, partials: &partials[range.start..], stride, parts, params, m, v };
+        let piece = ParameterPiece { mean, partials: &partials[range.start..], stride, parts, params, m, v };
         match &rule.by_hand {
             Some(by_hand) => by_hand(rates, piece),
             None => piece.run(rule, rates),
@@ -86,7 +86,7 @@ fn keep(taken: &Taken<'_>, is_first: bool, kept: &mut [f32]) {
 }
 
 /// One piece of the parameters, what the rule keeps beside them, and the partial gradients, whose sum times `mean` is g.
-pub struct Piece<'a> {
+pub struct ParameterPiece<'a> {
     mean: f32,
     partials: &'a [f32],
     stride: usize,
@@ -96,7 +96,7 @@ pub struct Piece<'a> {
     v: &'a mut [f32],
 }
 
-impl Piece<'_> {
+impl ParameterPiece<'_> {
     /// Runs the rule's program over the piece.
     fn run(self, rule: &Rule, rates: [f32; RATES]) {
         let Self { mean, partials, stride, parts, params, m, v } = self;
@@ -134,28 +134,28 @@ impl Piece<'_> {
     }
 
     /// Runs an update written by hand over the piece.
-    pub fn follow(self, rule: impl Follow) {
+    pub fn follow(self, rule: impl ByHandUpdate) {
         dispatch(Following { piece: self, rule });
     }
 }
 
 /// An update written by hand: the new [p, m, v] for the mean gradient g.
-pub trait Follow: Copy {
+pub trait ByHandUpdate: Copy {
     /// One vector of each.
     fn apply<S: Simd>(self, simd: S, g: S::f32s, state: [S::f32s; 3]) -> [S::f32s; 3];
 }
 
 struct Following<'a, F> {
-    piece: Piece<'a>,
+    piece: ParameterPiece<'a>,
     rule: F,
 }
 
-impl<F: Follow> WithSimd for Following<'_, F> {
+impl<F: ByHandUpdate> WithSimd for Following<'_, F> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Piece { mean, partials, stride, parts, params, m, v } = self.piece;
+        let ParameterPiece { mean, partials, stride, parts, params, m, v } = self.piece;
         let len = params.len();
         assert!(len.is_multiple_of(LINE) && m.len() == len && v.len() == len);
         assert!(len == 0 || partials.len() >= (parts - 1) * stride + len);

@@ -1,7 +1,7 @@
 //! The forward pass in ops: what the recorded step and recorded prediction run.
 
 use super::activation::Activation;
-use super::head::{Basis, Form, Gauge, Head};
+use super::head::{Basis, Form, Head, PairNormalization};
 use super::spec::{Layer, RationalLayer, Spec};
 use crate::autograd::Var;
 use crate::ops;
@@ -29,7 +29,7 @@ pub enum Mode {
 }
 
 /// What a norm has seen of its columns so far, for the next step: values of a parameter that no gradient moves.
-pub struct Seen {
+pub struct RunningStats {
     /// The parameter's place in the layout.
     pub parameter: usize,
     /// What it becomes.
@@ -47,7 +47,7 @@ pub fn forward(spec: &Spec, parameters: &[Var], x: &Var, mode: &Mode) -> Var {
 }
 
 /// The same, and what the norms have seen by the end of the step if the pass trains.
-pub fn learn(spec: &Spec, parameters: &[Var], x: &Var, mode: &Mode) -> (Var, Vec<Seen>) {
+pub fn learn(spec: &Spec, parameters: &[Var], x: &Var, mode: &Mode) -> (Var, Vec<RunningStats>) {
     let mut pass = Pass::over(parameters, mode);
     let y = pass.layers(&spec.layers, x.clone(), "layers");
     let y = match pass.rows().filter(|_| spec.head().is_none()) {
@@ -82,7 +82,7 @@ struct Pass<'a> {
     /// What is ⊥ stays so: policies change gradients, never this.
     mask: Option<Var>,
     /// What norms have seen.
-    seen: Vec<Seen>,
+    seen: Vec<RunningStats>,
 }
 
 impl<'a> Pass<'a> {
@@ -114,12 +114,12 @@ impl<'a> Pass<'a> {
     /// Values with what is ⊥ of them.
     fn masked(&self, x: &Var) -> Masked {
         let x = Masked::from(x);
-        self.mask.as_ref().map_or_else(|| x.settled(), |mask| x.except(mask))
+        self.mask.as_ref().map_or_else(|| x.canonicalized(), |mask| x.except(mask))
     }
 
     /// The policy of a layer.
     fn policy(&self, layer: &Layer, path: &str) -> Policy {
-        match (self.mode, layer.governed()) {
+        match (self.mode, layer.gradient_policy()) {
             (Mode::Train { policies, .. }, Some((kind, own))) => {
                 policies.resolve(if policies.get(path).is_some() { path } else { kind }, own)
             }
@@ -188,7 +188,7 @@ impl<'a> Pass<'a> {
             let unseen = ops::fused(&[&seen.1], |v| le(v[0], 0.0));
             Moments { mean: Masked::from(&mean.1), variance: Masked::from(&variance.1).except(&unseen) }
         };
-        let y = scm::governed(&scm::standardised(&x, &moments, epsilon), policy);
+        let y = scm::with_gradient_policy(&scm::standardised(&x, &moments, epsilon), policy);
         self.mask = Some(y.bottoms());
         y.value().clone()
     }
@@ -204,11 +204,11 @@ impl<'a> Pass<'a> {
         let weight = ops::fused(&[&share, &total], |v| v[0] * (1.0 - KEPT) / select(gt(v[1], 0.0), v[1], 1.0));
         let mut note = |(parameter, before): (usize, Var), latest: &Var| {
             let value = ops::fused(&[&before, latest, &weight], |v| v[0] * (1.0 - v[2]) + v[1] * v[2]);
-            self.seen.push(Seen { parameter, value: ops::reshape(&value, before.shape()) });
+            self.seen.push(RunningStats { parameter, value: ops::reshape(&value, before.shape()) });
         };
         note(mean, moments.mean.value());
         note(variance, moments.variance.value());
-        self.seen.push(Seen { parameter: seen.0, value: ops::reshape(&total, seen.1.shape()) });
+        self.seen.push(RunningStats { parameter: seen.0, value: ops::reshape(&total, seen.1.shape()) });
     }
 
     /// Numerators and denominators [rows, 2 · outputs] from features.
@@ -288,15 +288,15 @@ fn anchored(head: &Head, q: &Var) -> Var {
 }
 
 /// The pair divided by its length where the head wants that; a length of 0 is left alone.
-fn in_gauge(gauge: Gauge, p: Var, q: Var) -> (Var, Var) {
-    if gauge == Gauge::Free {
+fn in_gauge(gauge: PairNormalization, p: Var, q: Var) -> (Var, Var) {
+    if gauge == PairNormalization::Free {
         return (p, q);
     }
     let size = ops::fused(&[&p, &q], |v| {
         let square = v[0] * v[0] + v[1] * v[1];
         sqrt(select(gt(square, 0.0), square, 1.0))
     });
-    let size = if gauge == Gauge::Unit { size.detach() } else { size };
+    let size = if gauge == PairNormalization::Unit { size.detach() } else { size };
     (ops::div(&p, &size), ops::div(&q, &size))
 }
 

@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::kernels::mlp;
-pub use crate::kernels::mlp::{Denominators, Form, Gauge};
+pub use crate::kernels::mlp::{Denominators, Form, PairNormalization};
 pub use crate::kernels::rational::Basis;
 use crate::kernels::rational::MAX_DEGREE;
 pub use crate::kernels::strict::{Decoding, Threshold};
@@ -23,7 +23,7 @@ pub struct Head {
     /// Q = softplus(δ) + floor (+ anchor), a denominator that keeps its sign; free if absent.
     pub floor: Option<f32>,
     /// The representative of a pair that losses see.
-    pub gauge: Gauge,
+    pub gauge: PairNormalization,
     /// Where a pair is too near a pole to be divided.
     pub decoding: Decoding,
 }
@@ -45,7 +45,7 @@ impl Head {
             denominators: Denominators::Each,
             anchor: 1.0,
             floor: None,
-            gauge: Gauge::Free,
+            gauge: PairNormalization::Free,
             decoding: Decoding::default(),
         }
     }

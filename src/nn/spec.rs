@@ -100,7 +100,7 @@ impl Layer {
 
     /// The name that the registry of policies knows its kind by, where none stands for its own place, and the policy it was given; of a
     /// layer that a policy governs.
-    pub fn governed(&self) -> Option<(&'static str, Option<Policy>)> {
+    pub fn gradient_policy(&self) -> Option<(&'static str, Option<Policy>)> {
         match self {
             Self::Rational(layer) => Some(("scm_rational", layer.policy)),
             Self::MaskedNorm { policy, .. } => Some(("scm_norm", *policy)),

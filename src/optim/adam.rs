@@ -9,7 +9,7 @@ use pulp::Simd;
 
 use super::{Method, State};
 use crate::host;
-use crate::kernels::optimise::{Follow, RATES};
+use crate::kernels::optimise::{ByHandUpdate, RATES};
 use crate::program::Expr;
 use crate::program::constants::{Constant, Values};
 use crate::program::expr::sqrt;
@@ -69,7 +69,7 @@ impl Moments {
     }
 }
 
-impl Follow for Moments {
+impl ByHandUpdate for Moments {
     #[inline(always)]
     fn apply<S: Simd>(self, simd: S, g: S::f32s, [p, m, v]: [S::f32s; 3]) -> [S::f32s; 3] {
         let word = |x| simd.splat_f32s(x);

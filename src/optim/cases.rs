@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{ALL, Optimizer, State};
 use crate::device::Case;
 use crate::kernels::optimise::Rule;
-use crate::kernels::optimise::cases::{Known, of_rule};
+use crate::kernels::optimise::cases::{RuleCase, of_rule};
 
 /// Of `optimise`.
 pub fn of_update() -> Vec<Case> {
@@ -26,12 +26,12 @@ fn cases(optimizer: Optimizer) -> Vec<Case> {
     let oracle = move |g, [p, m, v]: [f64; 3], rates| {
         (optimizer.method.oracle)(&State { g, p, m, v, rates }, &optimizer.constants)
     };
-    let known = Known { name, rule, oracle: Arc::new(oracle) };
+    let known = RuleCase { name, rule, oracle: Arc::new(oracle) };
     let mut cases = of_rule(&known);
     // Where a form is written by hand, the formula is run too.
     if known.rule.by_hand.is_some() {
         let rule = Rule { by_hand: None, ..known.rule.clone() };
-        cases.extend(of_rule(&Known { name: format!("{} by formula", known.name), rule, ..known }));
+        cases.extend(of_rule(&RuleCase { name: format!("{} by formula", known.name), rule, ..known }));
     }
     cases
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::json::{self, Json, Record};
-use crate::kernels::optimise::{ByHand, Piece, RATES, Rule};
+use crate::kernels::optimise::{ByHand, ParameterPiece, RATES, Rule};
 use crate::program::constants::{Constant, Values, not_for};
 use crate::program::parse::unknown_name;
 use crate::program::{Expr, Program};
@@ -31,7 +31,7 @@ pub struct Method {
     /// The new [p, m, v].
     pub update: fn(&State<Expr>, &Values) -> [Expr; 3],
     /// The same on the CPU by hand, where a measurement asks for it.
-    pub by_hand: Option<fn(&Values, [f32; RATES], Piece<'_>)>,
+    pub by_hand: Option<fn(&Values, [f32; RATES], ParameterPiece<'_>)>,
     /// The same in plain f64: what cases compare with.
     pub oracle: fn(&State<f64>, &Values) -> [f64; 3],
 }
@@ -136,7 +136,7 @@ impl Optimizer {
         });
         let by_hand = self.method.by_hand.map(|by_hand| {
             let constants = self.constants.clone();
-            Arc::new(move |rates: [f32; RATES], piece: Piece<'_>| by_hand(&constants, rates, piece)) as ByHand
+            Arc::new(move |rates: [f32; RATES], piece: ParameterPiece<'_>| by_hand(&constants, rates, piece)) as ByHand
         });
         Rule { program, by_hand }
     }

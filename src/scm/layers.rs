@@ -21,7 +21,7 @@ pub fn rational(x: &Masked, w: &Var, form: &Rational, policy: Policy) -> Masked 
     let (value, bits) = ops::rational(x.value(), w, form);
     let made = Masked { value, planes: Some((Planes::Bottom, bits)), is_traced: false };
     let made = if x.planes.is_none() { made } else { fused(&[&made, x], |v| both(v[0], v[1])) };
-    governed(&made, policy)
+    with_gradient_policy(&made, policy)
 }
 
 /// Columns of x: [rows, columns] brought to mean 0 and variance 1, ⊥ left out; population variance, plus `epsilon`. A column without spread
@@ -29,8 +29,8 @@ pub fn rational(x: &Masked, w: &Var, form: &Rational, policy: Policy) -> Masked 
 #[track_caller]
 pub fn norm(x: &Masked, epsilon: f32, policy: Policy) -> Masked {
     // Gradients that meet at x are joined here, before a launch that takes a sum too large for a float as 0.
-    let x = x.settled();
-    governed(&standardised(&x, &Moments::of(&x), epsilon), policy)
+    let x = x.canonicalized();
+    with_gradient_policy(&standardised(&x, &Moments::of(&x), epsilon), policy)
 }
 
 /// What is known of the columns of a matrix, [1, columns] each.
@@ -45,7 +45,7 @@ impl Moments {
     /// Those of x: [rows, columns], ⊥ left out; ⊥ for a column of nothing, and where a square or a sum is no float.
     #[track_caller]
     pub fn of(x: &Masked) -> Self {
-        let x = x.settled();
+        let x = x.canonicalized();
         let (rows, bottoms) = (x.shape().sizes()[0] as f32, x.bottoms());
         let down = |x: &Var| Masked::from(&ops::sum(x, 0..1));
         let missing = down(&bottoms);
@@ -75,7 +75,7 @@ pub fn standardised(x: &Masked, moments: &Moments, epsilon: f32) -> Masked {
 /// values (at the first place where there is none) and 0 elsewhere, without a gradient.
 #[track_caller]
 pub fn softmax(x: &Masked, policy: Policy) -> (Var, Var) {
-    let x = x.settled();
+    let x = x.canonicalized();
     let bottoms = x.bottoms();
     let is_bottom = ops::fused(&[&ops::sum(&bottoms, 1..2)], |v| expr::gt(v[0], 0.0));
     let plain = ops::softmax(x.value());
@@ -88,25 +88,25 @@ pub fn softmax(x: &Masked, policy: Policy) -> (Var, Var) {
     let only = ops::eq(&Var::constant(places), &best);
     let made = ops::fused(&[&plain, &only, &is_bottom], |v| expr::select(v[2], v[1], v[0]));
     let rows = Masked::from(&is_bottom);
-    let governed = apply(Rc::new(Governed { policy, bottoms: rows.value }), &[&made]);
+    let governed = apply(Rc::new(LayerPolicy { policy, bottoms: rows.value }), &[&made]);
     (governed, is_bottom)
 }
 
-/// The same numbers, whose gradient a policy governs: what it does with ⊥ is settled here, on the way forward.
+/// The same numbers, whose gradient a policy governs: what it does with ⊥ is canonicalized here, on the way forward.
 #[must_use]
-pub fn governed(x: &Masked, policy: Policy) -> Masked {
+pub fn with_gradient_policy(x: &Masked, policy: Policy) -> Masked {
     let bottoms = x.bottoms();
-    Masked { value: apply(Rc::new(Governed { policy, bottoms }), &[x.value()]), ..x.clone() }
+    Masked { value: apply(Rc::new(LayerPolicy { policy, bottoms }), &[x.value()]), ..x.clone() }
 }
 
 /// The identity, and its policy on the way back.
-struct Governed {
+struct LayerPolicy {
     policy: Policy,
     /// 1 where ⊥, broadcast over the values.
     bottoms: Var,
 }
 
-impl Op for Governed {
+impl Op for LayerPolicy {
     fn name(&self) -> &'static str {
         "governed"
     }

@@ -34,14 +34,14 @@ pub fn linear(x: &Masked, w: &Masked, b: &Masked) -> Masked {
 /// Rows of `x` [rows, columns] by number; every index is below `rows`.
 #[track_caller]
 pub fn take_rows(x: &Masked, index: &Tensor) -> Masked {
-    let x = x.settled();
+    let x = x.canonicalized();
     unless(&ops::take_rows(x.value(), index), &x.marks().through(|marks| ops::take_rows(marks, index)))
 }
 
 /// Adds row i of `x` to row `index[i]` of zeros [rows, columns]; where a ⊥ is added the sum is ⊥.
 #[track_caller]
 pub fn add_rows(x: &Masked, index: &Tensor, rows: usize) -> Masked {
-    let x = x.settled();
+    let x = x.canonicalized();
     unless(&ops::add_rows(x.value(), index, rows), &x.marks().through(|marks| ops::add_rows(marks, index, rows)))
 }
 

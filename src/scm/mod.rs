@@ -3,11 +3,11 @@
 //! nor in gradients: a slope that does not exist or cannot be represented is 0.
 
 mod complex;
+mod complex_tensor;
 mod functions;
 mod layers;
 mod linear;
 pub mod orientation;
-mod planar;
 mod pointwise;
 pub mod policy;
 mod projective;
@@ -18,9 +18,9 @@ mod total;
 mod value;
 
 pub use complex::Complex;
-pub use layers::{Moments, governed, norm, rational, softmax, standardised};
+pub use complex_tensor::ComplexTensor;
+pub use layers::{Moments, norm, rational, softmax, standardised, with_gradient_policy};
 pub use linear::{add_rows, linear, matmul, round_to_half, take_rows};
-pub use planar::Planar;
 pub use pointwise::*;
 pub use projective::Pair;
 pub use reduce::{Mode, mean, prod, sum};
@@ -59,7 +59,7 @@ impl Masked {
     /// Uploads values of `shape`; what is not finite is ⊥.
     pub fn from_f32(device: &Device, shape: impl Into<Shape>, values: &[f32]) -> Result<Self> {
         let value = Var::constant(upload(device, shape.into(), values)?);
-        Ok(Self::from(&value).settled())
+        Ok(Self::from(&value).canonicalized())
     }
 
     /// Uploads values of `shape` and the words of their mask; what is not finite is ⊥ as well.
@@ -95,7 +95,7 @@ impl Masked {
 
     /// The same numbers with values that are finite and 0 under ⊥.
     #[must_use]
-    pub fn settled(&self) -> Self {
+    pub fn canonicalized(&self) -> Self {
         if self.planes.is_some() { self.clone() } else { fused(&[self], |v| v[0]) }
     }
 
@@ -124,7 +124,7 @@ impl Masked {
 
     /// Settled, and traced if `other` is: only here can an input that is not finite be called a fault.
     fn settled_beside(&self, other: &Self) -> Self {
-        if self.planes.is_none() && other.is_traced { self.traced() } else { self.settled() }
+        if self.planes.is_none() && other.is_traced { self.traced() } else { self.canonicalized() }
     }
 
     /// The same numbers with their history forgotten.
@@ -134,12 +134,12 @@ impl Masked {
 
     /// 1 where ⊥, else 0, in the values' shape; no gradient.
     pub fn bottoms(&self) -> Var {
-        self.settled().plane(0)
+        self.canonicalized().plane(0)
     }
 
-    /// Bits of the planes from a word on as 0 and 1, in the values' shape; of what is settled.
+    /// Bits of the planes from a word on as 0 and 1, in the values' shape; of what is canonicalized.
     fn plane(&self, from: usize) -> Var {
-        let (_, bits) = self.planes.as_ref().expect("what is settled has planes");
+        let (_, bits) = self.planes.as_ref().expect("what is canonicalized has planes");
         let out = Tensor::empty(bits.device(), self.shape(), DType::F32);
         let View { buffer, offset, .. } = bits.view().clone();
         let words = View { buffer, offset: offset + from, words: out.len().div_ceil(32) };
@@ -149,16 +149,16 @@ impl Masked {
 
     /// Which elements are ⊥ and, if that is traced, which of them by a fault.
     fn marks(&self) -> Marks {
-        let settled = self.settled();
-        let has_faults = matches!(settled.planes, Some((Planes::Fault, _)));
-        let faults = has_faults.then(|| settled.plane(plane_words(self.shape().len())));
-        Marks { bottoms: settled.plane(0), faults }
+        let canonicalized = self.canonicalized();
+        let has_faults = matches!(canonicalized.planes, Some((Planes::Fault, _)));
+        let faults = has_faults.then(|| canonicalized.plane(plane_words(self.shape().len())));
+        Marks { bottoms: canonicalized.plane(0), faults }
     }
 
     /// The share of elements that are not ⊥, a scalar on the device; 1 where there are none. No gradient.
     pub fn coverage(&self) -> Var {
-        let settled = self.settled();
-        let (_, bits) = settled.planes.as_ref().expect("what is settled has planes");
+        let canonicalized = self.canonicalized();
+        let (_, bits) = canonicalized.planes.as_ref().expect("what is canonicalized has planes");
         let count = self.shape().len();
         let words = count.div_ceil(32);
         let ones = Tensor::empty(bits.device(), [words], DType::F32);
@@ -171,8 +171,8 @@ impl Masked {
 
     /// The words of the mask, copied out.
     pub async fn mask(&self) -> Result<Vec<u32>> {
-        let settled = self.settled();
-        let (_, bits) = settled.planes.as_ref().expect("what is settled has planes");
+        let canonicalized = self.canonicalized();
+        let (_, bits) = canonicalized.planes.as_ref().expect("what is canonicalized has planes");
         let mut words = bits.to_u32().await?;
         words.truncate(self.shape().len().div_ceil(32));
         Ok(words)
@@ -180,7 +180,7 @@ impl Masked {
 
     /// The words that say which ⊥ came from a fault, copied out; an error unless the numbers are traced.
     pub async fn faults(&self) -> Result<Vec<u32>> {
-        match &self.settled().planes {
+        match &self.canonicalized().planes {
             Some((Planes::Fault, bits)) => Ok(bits.to_u32().await?.split_off(plane_words(self.shape().len()))),
             _ => Err(Error::new("faults: these numbers are not traced; ask `traced` before the operations")),
         }

@@ -4,7 +4,7 @@
 
 use super::{Masked, fused};
 use crate::autograd::Var;
-use crate::kernels::mlp::Gauge;
+use crate::kernels::mlp::PairNormalization;
 use crate::ops;
 use crate::program::Expr;
 use crate::program::expr::{abs, gt, le, max, select, sqrt, square};
@@ -21,7 +21,7 @@ pub struct Pair {
 impl Pair {
     /// (x, 1) for a number, (1, 0) for ⊥.
     pub fn encode(x: &Masked) -> Self {
-        let x = x.settled();
+        let x = x.canonicalized();
         let bottoms = x.bottoms();
         let p = ops::fused(&[x.value(), &bottoms], |v| select(v[1], 1.0, v[0]));
         Self { p, q: ops::fused(&[&bottoms], |v| 1.0 - v[0]) }
@@ -40,12 +40,15 @@ impl Pair {
     /// The pair divided by √(P² + Q²) + gamma, which gradients take for a constant in the gauge `Unit` and flow through in `UnitAttached`;
     /// as it is in `Free`. (0, 0) stays (0, 0), and sizes whose squares are no float are no exception.
     #[must_use]
-    pub fn renormalised(&self, gauge: Gauge, gamma: f32) -> Self {
-        if gauge == Gauge::Free {
+    pub fn renormalised(&self, gauge: PairNormalization, gamma: f32) -> Self {
+        if gauge == PairNormalization::Free {
             return self.clone();
         }
-        let (p, q) =
-            if gauge == Gauge::Unit { (self.p.detach(), self.q.detach()) } else { (self.p.clone(), self.q.clone()) };
+        let (p, q) = if gauge == PairNormalization::Unit {
+            (self.p.detach(), self.q.detach())
+        } else {
+            (self.p.clone(), self.q.clone())
+        };
         // The length is that of (P, Q) / s times s, whatever s is: none of its slope goes through s.
         let scale = ops::fused(&[&p, &q], |v| {
             let largest = max(abs(v[0]), abs(v[1]));

@@ -22,7 +22,7 @@ pub enum Mode {
 /// The sum along a run of neighbouring axes, which stay with size 1. ⊥ as well where the sum is no float.
 #[track_caller]
 pub fn sum(x: &Masked, axes: Range<usize>, mode: Mode) -> Masked {
-    let x = x.settled();
+    let x = x.canonicalized();
     let marks = x.marks().through(|marks| ops::sum(marks, axes.clone()));
     judged(&Masked::from(&ops::sum(x.value(), axes.clone())), &marks, extent(&x, &axes), mode)
 }
@@ -30,7 +30,7 @@ pub fn sum(x: &Masked, axes: Range<usize>, mode: Mode) -> Masked {
 /// The mean along a run of neighbouring axes, which stay with size 1.
 #[track_caller]
 pub fn mean(x: &Masked, axes: Range<usize>, mode: Mode) -> Masked {
-    let (x, count) = (x.settled(), extent(x, &axes));
+    let (x, count) = (x.canonicalized(), extent(x, &axes));
     let sum = sum(&x, axes.clone(), mode);
     match mode {
         Mode::Strict => fused(&[&sum], |v| v[0] / count),
@@ -40,7 +40,7 @@ pub fn mean(x: &Masked, axes: Range<usize>, mode: Mode) -> Masked {
 
 /// The product along a run of neighbouring axes, which stay with size 1: a tree of products of halves.
 pub fn prod(x: &Masked, axes: Range<usize>, mode: Mode) -> Result<Masked> {
-    let x = x.settled();
+    let x = x.canonicalized();
     let sizes = x.shape().sizes();
     let rank = sizes.len();
     let others = (0..axes.start).chain(axes.end..rank);

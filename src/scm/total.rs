@@ -7,7 +7,7 @@ use super::Masked;
 use crate::autograd::{Backward, Op, Var, apply};
 use crate::error::Result;
 use crate::kernels::masked::{Operand, Planes, dispatch, planes_words};
-use crate::kernels::pointwise::{MAX_INPUTS, Space};
+use crate::kernels::pointwise::{IterationSpace, MAX_INPUTS};
 use crate::ops;
 use crate::program::{Expr, Program};
 use crate::tensor::{DType, Shape, Tensor};
@@ -31,7 +31,7 @@ impl Op for Total {
     fn forward(&self, inputs: &[&Tensor]) -> Tensor {
         let shape = joined(inputs.iter().map(|input| input.shape()));
         let out = Tensor::empty(inputs[0].device(), &shape, DType::F32);
-        let mut space = Space { dims: shape.dims(), strides: [[0; 4]; MAX_INPUTS] };
+        let mut space = IterationSpace { dims: shape.dims(), strides: [[0; 4]; MAX_INPUTS] };
         for (strides, input) in space.strides.iter_mut().zip(inputs) {
             assert_eq!(input.dtype(), DType::F32, "masked: numbers are f32, not {:?}", input.dtype());
             *strides = input.shape().broadcast_strides(&shape);

@@ -62,9 +62,9 @@ impl<S: Simd> Constants<S> for InMemory {
 
 /// From registers, through a loop that has some to spare: in a browser, loads at each use take a fifth of SiLU's time.
 #[derive(Clone, Copy)]
-pub struct Held<S: Simd>([S::f32s; EXP.len()]);
+pub struct HeldConstants<S: Simd>([S::f32s; EXP.len()]);
 
-impl<S: Simd> Held<S> {
+impl<S: Simd> HeldConstants<S> {
     /// All of them, read once.
     #[inline(always)]
     pub fn new(simd: S) -> Self {
@@ -77,7 +77,7 @@ impl<S: Simd> Held<S> {
     }
 }
 
-impl<S: Simd> Constants<S> for Held<S> {
+impl<S: Simd> Constants<S> for HeldConstants<S> {
     #[inline(always)]
     fn get(self, _simd: S, at: usize) -> S::f32s {
         self.0[at]

@@ -7,14 +7,14 @@
 
 use std::marker::PhantomData;
 
-use super::elementary::Held;
+use super::elementary::HeldConstants;
 use super::{dispatch, load, store};
 use pulp::{Simd, WithSimd};
 
 /// (f(z), f'(z)) of one vector.
 pub trait Slope {
     /// The value and the slope at z; `held` has the constants of exponentials.
-    fn at<S: Simd>(simd: S, held: Held<S>, z: S::f32s) -> (S::f32s, S::f32s);
+    fn at<S: Simd>(simd: S, held: HeldConstants<S>, z: S::f32s) -> (S::f32s, S::f32s);
 }
 
 /// Turns z into f(z) in place and writes f'(z) to `slopes`, if there are any. Both have the same length, a multiple of 16.
@@ -36,7 +36,7 @@ impl<F: Slope> WithSimd for Sweep<'_, F> {
     fn with_simd<S: Simd>(self, simd: S) {
         let (len, z) = (self.z.len(), self.z.as_mut_ptr());
         let slopes = self.slopes.map(<[f32]>::as_mut_ptr);
-        let held = Held::new(simd);
+        let held = HeldConstants::new(simd);
         let mut i = 0;
         while i < len {
             // SAFETY: len is a multiple of 16, which is one of the lanes.

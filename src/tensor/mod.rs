@@ -8,7 +8,7 @@ pub use shape::Shape;
 
 use crate::device::{Command, Device, Dispatch, View};
 use crate::error::Result;
-use crate::kernels::pointwise::{MAX_INPUTS, Space};
+use crate::kernels::pointwise::{IterationSpace, MAX_INPUTS};
 use crate::kernels::reduce::Join;
 use crate::kernels::{map, reduce};
 use crate::program::Program;
@@ -203,8 +203,8 @@ impl Tensor {
     }
 }
 
-fn space(dims: [u32; 4], strides: &[[u32; 4]]) -> Space {
-    let mut space = Space { dims, strides: [[0; 4]; MAX_INPUTS] };
+fn space(dims: [u32; 4], strides: &[[u32; 4]]) -> IterationSpace {
+    let mut space = IterationSpace { dims, strides: [[0; 4]; MAX_INPUTS] };
     space.strides[..strides.len()].copy_from_slice(strides);
     space
 }

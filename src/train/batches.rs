@@ -1,6 +1,6 @@
 //! The one upload of an epoch: a table row per step, then the order of the training rows.
 
-use super::settings::Settings;
+use super::config::TrainerConfig;
 
 /// Words of the table row of a step.
 pub(super) const ROW_WORDS: usize = 4;
@@ -33,7 +33,7 @@ fn mixed(mut z: u64) -> u64 {
 
 /// The words of `order` for an epoch: `steps` table rows (those of a group of steps alike), then the permutation.
 pub(super) fn epoch_words(
-    settings: &Settings,
+    settings: &TrainerConfig,
     epoch: usize,
     steps: usize,
     drops: u32,
@@ -66,7 +66,8 @@ mod tests {
     /// The table rows of three steps of the second epoch under a warm-up over five updates to a base rate of 0.1 and a half of it.
     fn table(optimizer: Optimizer, accumulate: usize) -> Vec<[f32; ROW_WORDS]> {
         let schedule = Schedule { warmup_steps: 5, shape: Shape::Step { every: 1, factor: 0.5 } };
-        let settings = Settings { optimizer, schedule, accumulate, lr: 0.1, epochs: 2, ..Settings::default() };
+        let settings =
+            TrainerConfig { optimizer, schedule, accumulate, lr: 0.1, epochs: 2, ..TrainerConfig::default() };
         let words = epoch_words(&settings, 1, 3, 0, &[2, 0, 1]);
         assert_eq!(words[3 * ROW_WORDS..], [2, 0, 1], "the order of the rows follows");
         words[..3 * ROW_WORDS].chunks(ROW_WORDS).map(|row| std::array::from_fn(|k| f32::from_bits(row[k]))).collect()

@@ -1,8 +1,8 @@
 //! A run cut at any step, as named tensors: the same file as a model, plus what is needed to go on bit for bit.
 
+use super::config::TrainerConfig;
 use super::events::EpochReport;
 use super::model::Model;
-use super::settings::Settings;
 use super::storage::Storage;
 
 use crate::error::{Error, Result};
@@ -63,7 +63,7 @@ pub struct Checkpoint {
     /// The model.
     pub spec: Spec,
     /// The run's settings.
-    pub settings: Settings,
+    pub settings: TrainerConfig,
     /// Flat parameters.
     pub parameters: Vec<f32>,
     /// Flat moments, and the gradients of an update under way.
@@ -84,7 +84,7 @@ pub struct Checkpoint {
 const KEY: &str = "meromorph.checkpoint";
 
 struct Words {
-    settings: Settings,
+    settings: TrainerConfig,
     progress: Progress,
     fingerprint: u64,
     origin: Option<Origin>,

@@ -1,6 +1,6 @@
 //! Rows as the trainer takes them: encoded, row-major, on the host.
 
-use super::settings::Settings;
+use super::config::TrainerConfig;
 use crate::error::{Error, Result};
 use crate::host::number;
 use crate::io::{Preparation, Table};
@@ -81,7 +81,7 @@ impl Data {
     }
 
     /// Refuses a model whose inputs and outputs do not fit the rows and the loss.
-    pub fn fits(&self, spec: &Spec, settings: &Settings) -> Result<()> {
+    pub fn fits(&self, spec: &Spec, settings: &TrainerConfig) -> Result<()> {
         let outputs = spec.outputs()?;
         if spec.inputs != self.inputs {
             return Err(Error::new(format!(

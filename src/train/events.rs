@@ -72,7 +72,7 @@ pub enum Stop {
     /// Too few validation rows were given a number, for too long.
     Coverage,
     /// The watcher said so.
-    Asked,
+    Requested,
     /// The loss stopped being a number.
     Diverged,
 }

@@ -32,7 +32,7 @@ pub struct Model {
 
 /// How a model is asked.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Asked<'a> {
+pub struct PredictOptions<'a> {
     /// Numbers for each row: ⊥ wherever one is near 0. For models with poles.
     pub factors: &'a [Factor],
     /// What activations are. f16 is for plain perceptrons of up to 16 layers, 128 wide: what is ⊥ is decided in f32.
@@ -177,12 +177,17 @@ impl Model {
 
     /// Encodes a table, predicts every row and tells each in the target's own terms.
     pub async fn predict(&self, device: &Device, table: &Table) -> Result<Vec<Prediction>> {
-        self.predict_as(device, table, Asked::default()).await
+        self.predict_as(device, table, PredictOptions::default()).await
     }
 
     /// The same as asked. Refuses factors for a model that cannot say ⊥, and f16 for one that can.
-    pub async fn predict_as(&self, device: &Device, table: &Table, asked: Asked<'_>) -> Result<Vec<Prediction>> {
-        let Asked { factors, precision } = asked;
+    pub async fn predict_as(
+        &self,
+        device: &Device,
+        table: &Table,
+        asked: PredictOptions<'_>,
+    ) -> Result<Vec<Prediction>> {
+        let PredictOptions { factors, precision } = asked;
         let preparation = self.preparation()?;
         let rows: Vec<u32> = (0..table.rows() as u32).collect();
         let x = preparation.encode(table, &rows)?;

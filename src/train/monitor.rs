@@ -45,7 +45,7 @@ pub struct Monitor {
 
 /// What a monitor has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Seen {
+pub struct MonitorState {
     /// Of all values.
     pub rates: Rates,
     /// Stretches that they came in.
@@ -111,10 +111,10 @@ impl Monitor {
     }
 
     /// What was seen so far; an error before any value.
-    pub fn seen(&self) -> Result<Seen> {
+    pub fn seen(&self) -> Result<MonitorState> {
         let rates = self.counts.rates()?;
         let Self { stretches, least_given, largest_drift, .. } = *self;
-        Ok(Seen { rates, stretches, least_given, largest_drift })
+        Ok(MonitorState { rates, stretches, least_given, largest_drift })
     }
 
     fn follow(&mut self, given: f64) {
@@ -143,7 +143,7 @@ mod tests {
         let wanted = Rates { values: 8, given: 0.625, gap: 0.25, bottom: 0.375, fault: 0.25, semantic: 0.25 };
         assert_eq!(rates, wanted);
         let seen = monitor.seen().unwrap();
-        assert_eq!(seen, Seen { rates, stretches: 2, least_given: 0.25, largest_drift: 0.75 });
+        assert_eq!(seen, MonitorState { rates, stretches: 2, least_given: 0.25, largest_drift: 0.75 });
         monitor.watch(&decoded(&[2; 8], &[false; 8]), 8).unwrap();
         let seen = monitor.seen().unwrap();
         assert_eq!((seen.rates.given, seen.stretches, seen.least_given, seen.largest_drift), (0.3125, 3, 0.0, 1.0));

@@ -1,9 +1,9 @@
 //! The plans of a run: one training step (fused or recorded) and the validation loss.
 //! Both steps share the buffers and the update; only what fills the partial gradients differs.
 
+use super::config::{StepKind, TrainerConfig};
 use super::data::{Data, Examples};
 use super::predictor::{decoded, predict};
-use super::settings::{Settings, StepKind};
 use crate::autograd::Var;
 use crate::device::{Buffer, Command, Device, Plan, View};
 use crate::error::{Error, Result};
@@ -13,7 +13,7 @@ use crate::kernels::mlp::{self, Fused, Mlp, Precision};
 use crate::kernels::optimise::{self, TAIL};
 use crate::kernels::strict;
 use crate::loss::{self, Loss};
-use crate::nn::{Head, Layout, Mode, Seen, Spec, learn};
+use crate::nn::{Head, Layout, Mode, RunningStats, Spec, learn};
 use crate::ops;
 use crate::tensor::{DType, Tensor};
 
@@ -56,7 +56,7 @@ pub(super) struct Setup<'a> {
     pub device: &'a Device,
     pub spec: &'a Spec,
     pub layout: &'a Layout,
-    pub settings: &'a Settings,
+    pub settings: &'a TrainerConfig,
     pub data: &'a Data,
     pub steps: usize,
 }
@@ -88,7 +88,7 @@ impl Plans {
     pub(super) fn new(setup: &Setup<'_>, state: &State) -> Result<Self> {
         let fused = Mlp::of(setup.spec, setup.layout);
         let settings = setup.settings;
-        let taken = fused.as_ref().filter(|mlp| mlp.takes(&settings.course.widest(&settings.loss).objective()));
+        let taken = fused.as_ref().filter(|mlp| mlp.takes(&settings.curriculum.widest(&settings.loss).objective()));
         let kind = match (setup.settings.step, taken) {
             (Some(StepKind::Fused), None) => return Err(refusal(fused.is_some())),
             (Some(kind), _) => kind,
@@ -96,7 +96,7 @@ impl Plans {
             (None, _) => StepKind::Recorded,
         };
         let train = Rows::upload(setup, &setup.data.train)?;
-        let loss = settings.course.loss(&settings.loss, 0, None);
+        let loss = settings.curriculum.loss(&settings.loss, 0, None);
         let step = step(setup, state, kind, &train, &loss)?;
         let validate = validation(setup, state, fused.as_ref())?;
         let mlp = fused.filter(|_| kind == StepKind::Fused);
@@ -251,7 +251,7 @@ fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows, loss: &Loss) -> 
         copy(&weight, &partials, total + 1);
         update(setup, state, &partials, 1);
         // After the update, which decays what it takes for weights.
-        for Seen { parameter, value } in &seen {
+        for RunningStats { parameter, value } in &seen {
             copy(value, &state.parameters, setup.layout.parameters[*parameter].offset);
         }
         Ok(())

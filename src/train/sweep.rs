@@ -8,7 +8,7 @@ use crate::nn::{Head, Threshold};
 
 /// What one threshold does. A share of nothing is absent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Swept {
+pub struct ThresholdRow {
     /// Values nearer to a pole than this are refused.
     pub tau: f64,
     /// The share of values refused.
@@ -23,7 +23,7 @@ pub struct Swept {
 
 /// A value by its nearness to a pole.
 #[derive(Clone, Copy, Debug)]
-pub struct Near {
+pub struct NearPole {
     /// What a threshold is compared with: the sine of an angle, or |Q|.
     pub nearness: f64,
     /// The error of its quotient where its target is a number, in target units; `None` for the target of a pole.
@@ -31,12 +31,12 @@ pub struct Near {
 }
 
 /// Sweeps the thresholds. Refuses no values, no thresholds, and what is not a number.
-pub fn sweep(values: &[Near], taus: &[f64]) -> Result<Vec<Swept>> {
+pub fn sweep(values: &[NearPole], taus: &[f64]) -> Result<Vec<ThresholdRow>> {
     if values.is_empty() || taus.is_empty() {
         let (values, taus) = (values.len(), taus.len());
         return Err(Error::new(format!("sweep: {values} values and {taus} thresholds; wanted at least one of each")));
     }
-    let is_odd = |value: &Near| value.nearness.is_nan() || value.error.is_some_and(f64::is_nan);
+    let is_odd = |value: &NearPole| value.nearness.is_nan() || value.error.is_some_and(f64::is_nan);
     if let Some(at) = values.iter().position(is_odd) {
         return Err(Error::new(format!("sweep: value {at} has a nearness or an error that is not a number")));
     }
@@ -54,7 +54,7 @@ pub fn sweep(values: &[Near], taus: &[f64]) -> Result<Vec<Swept>> {
             (numbers.partition_point(|value| value[0] < tau), poles.partition_point(|near| *near < tau));
         let share = |count: usize, of: usize| (of > 0).then(|| count as f64 / of as f64);
         let given = numbers.len() - refused;
-        Swept {
+        ThresholdRow {
             tau,
             bottom: (refused + found) as f64 / values.len() as f64,
             refused: share(refused, numbers.len()),
@@ -77,7 +77,7 @@ fn sums_beyond(numbers: &[[f64; 2]]) -> Vec<f64> {
 /// Pairs `z` and lifted targets `y`, both [rows, 2 · outputs], as values to sweep. `scale` turns an error into target units.
 ///
 /// Refuses pairs that are not finite: they are faults, whatever the threshold.
-pub fn nearness(head: &Head, z: &[f32], y: &[f32], scale: f64) -> Result<Vec<Near>> {
+pub fn nearness(head: &Head, z: &[f32], y: &[f32], scale: f64) -> Result<Vec<NearPole>> {
     let outputs = head.outputs;
     let near = |at: usize| {
         let (row, column) = (at / outputs, at % outputs);
@@ -96,7 +96,7 @@ pub fn nearness(head: &Head, z: &[f32], y: &[f32], scale: f64) -> Result<Vec<Nea
         };
         // No threshold gives a quotient by 0.
         let error = if q == 0.0 { f64::INFINITY } else { (p / q - yn).abs() * scale };
-        Ok(Near { nearness, error: (yd != 0.0).then_some(error) })
+        Ok(NearPole { nearness, error: (yd != 0.0).then_some(error) })
     };
     (0..z.len() / 2).map(near).collect()
 }
@@ -109,11 +109,11 @@ mod tests {
 
     #[test]
     fn a_sweep_by_hand() {
-        let near = |nearness, error| Near { nearness, error };
+        let near = |nearness, error| NearPole { nearness, error };
         let values =
             [near(0.3, Some(1.0)), near(0.1, None), near(0.2, Some(7.0)), near(0.5, None), near(0.0, Some(9.0))];
         let swept = sweep(&values, &[0.01, 0.2, 0.25, 0.9]).unwrap();
-        let row = |tau, bottom, refused, missed, rmse: Option<f64>| Swept {
+        let row = |tau, bottom, refused, missed, rmse: Option<f64>| ThresholdRow {
             tau,
             bottom,
             refused: Some(refused),
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn messages() {
-        let near = |nearness, error| Near { nearness, error };
+        let near = |nearness, error| NearPole { nearness, error };
         let cases = [
             (sweep(&[], &[0.1]), "sweep: 0 values and 1 thresholds; wanted at least one of each"),
             (sweep(&[near(0.1, None)], &[]), "sweep: 1 values and 0 thresholds; wanted at least one of each"),

@@ -2,14 +2,14 @@
 
 use super::batches;
 use super::checkpoint::{Checkpoint, Progress};
-use super::course::{bottoms, least_denominators};
+use super::config::{StepKind, TrainerConfig};
+use super::curriculum::{bottoms, least_denominators};
 use super::data::Data;
 use super::events::{EpochReport, Event, Flow, Outcome, PairReport, Stop};
 use super::metrics::Metrics;
 use super::predictor::Predictor;
 use super::room;
 use super::sampling::AdaptiveSampler;
-use super::settings::{Settings, StepKind};
 use super::step::{Plans, Setup, State, validation_place};
 use crate::device::{Command, Device, Summary, View};
 use crate::error::{Error, Result};
@@ -28,7 +28,7 @@ const DIVERGED: f64 = 1e15;
 pub struct Trainer {
     device: Device,
     spec: Spec,
-    settings: Settings,
+    settings: TrainerConfig,
     data: Data,
     state: State,
     plans: Plans,
@@ -41,7 +41,7 @@ pub struct Trainer {
 
 impl Trainer {
     /// Sets up a run: parameters drawn from the seed, data uploaded, plans made.
-    pub fn new(device: &Device, spec: Spec, settings: Settings, data: Data) -> Result<Self> {
+    pub fn new(device: &Device, spec: Spec, settings: TrainerConfig, data: Data) -> Result<Self> {
         let layout = Layout::of(&spec);
         room::check(&layout)?;
         let parameters = initialise(&layout, settings.seed);
@@ -52,7 +52,7 @@ impl Trainer {
     pub fn with_parameters(
         device: &Device,
         spec: Spec,
-        settings: Settings,
+        settings: TrainerConfig,
         data: Data,
         parameters: &[f32],
     ) -> Result<Self> {
@@ -69,7 +69,7 @@ impl Trainer {
         Ok(Self {
             device: device.clone(),
             shuffle: Box::new(move |epoch| batches::permutation(rows, seed, epoch)),
-            sampler: settings.course.sampler(&data, &[]),
+            sampler: settings.curriculum.sampler(&data, &[]),
             spec,
             settings,
             data,
@@ -101,7 +101,7 @@ impl Trainer {
         if !means.is_empty() && means.len() != trainer.data.train.rows(trainer.data.targets) {
             return Err(Error::new("resume: the checkpoint has not as many means as there are rows"));
         }
-        trainer.sampler = trainer.settings.course.sampler(&trainer.data, means);
+        trainer.sampler = trainer.settings.curriculum.sampler(&trainer.data, means);
         trainer.progress = progress;
         if trainer.progress.cursor > 0 {
             trainer.begin_epoch()?;
@@ -140,7 +140,7 @@ impl Trainer {
     }
 
     /// How it is trained.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &TrainerConfig {
         &self.settings
     }
 
@@ -172,7 +172,7 @@ impl Trainer {
     /// One epoch of `run`, for callers that pull: the outcome once the run is over, `None` while it goes on.
     pub async fn epoch(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Option<Outcome>> {
         let Some(stop) = self.try_epoch(watch).await? else { return Ok(None) };
-        if stop != Stop::Asked {
+        if stop != Stop::Requested {
             self.restore_best()?;
         }
         let (best_epoch, epochs) = (self.progress.best_epoch, self.progress.history.len());
@@ -195,7 +195,7 @@ impl Trainer {
         if self.is_uncovered(&report) {
             return Ok(Some(Stop::Coverage));
         }
-        Ok((flow == Flow::Stop || asked == Flow::Stop).then_some(Stop::Asked))
+        Ok((flow == Flow::Stop || asked == Flow::Stop).then_some(Stop::Requested))
     }
 
     /// Puts the best weights in place of the last.
@@ -271,7 +271,7 @@ impl Trainer {
         let epoch = self.progress.history.len();
         let Self { device, spec, settings, data, steps, .. } = self;
         let layout = Layout::of(spec);
-        let loss = settings.course.loss(&settings.loss, epoch, self.progress.held);
+        let loss = settings.curriculum.loss(&settings.loss, epoch, self.progress.held);
         let setup = Setup { device, spec, layout: &layout, settings, data, steps: *steps };
         self.plans.turn_to(loss, &setup, &self.state)?;
         let order = match &self.sampler {
@@ -308,7 +308,7 @@ impl Trainer {
             let (epoch, done) = (self.progress.history.len(), self.progress.cursor);
             flow = watch(&Event::Steps { epoch, done, steps: self.steps });
             if flow == Flow::Stop && self.progress.cursor < self.steps {
-                return Ok((Some(Stop::Asked), flow));
+                return Ok((Some(Stop::Requested), flow));
             }
         }
         Ok((None, flow))
@@ -350,7 +350,7 @@ impl Trainer {
     /// What the next epoch does otherwise.
     async fn follow_course(&mut self, pairs: Option<PairReport>) -> Result<()> {
         if let Some(pairs) = pairs {
-            self.progress.held = self.settings.course.held(self.progress.held, pairs.coverage);
+            self.progress.held = self.settings.curriculum.held(self.progress.held, pairs.coverage);
         }
         let Some(mut sampler) = self.sampler.take() else { return Ok(()) };
         let z = self.predict(&self.data.train.x).await?;

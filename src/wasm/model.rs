@@ -10,7 +10,7 @@ use crate::Device;
 use crate::error::{Error, Result};
 use crate::io::{Feature, Table};
 use crate::nn::Layout;
-use crate::train::{self, Asked, Precision, Prediction};
+use crate::train::{self, Precision, PredictOptions, Prediction};
 
 /// A trained model.
 #[wasm_bindgen]
@@ -50,7 +50,8 @@ impl Model {
     /// Activations in `precision`, f32 if none is given.
     pub async fn predict(&self, x: JsValue, source: String, precision: JsValue) -> Answer {
         let table = self.rows(&x, &source).map_err(thrown)?;
-        let asked = Asked { precision: precision_of(&precision).map_err(thrown)?, ..Asked::default() };
+        let asked =
+            PredictOptions { precision: precision_of(&precision).map_err(thrown)?, ..PredictOptions::default() };
         let predictions = self.model.predict_as(&self.device, &table, asked).await.map_err(thrown)?;
         let (mut names, mut values) = (Array::new(), Vec::with_capacity(predictions.len()));
         let mut flags = [const { Vec::new() }; 3];

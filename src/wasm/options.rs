@@ -1,4 +1,4 @@
-//! The options of a training run, from JavaScript's names to a [`Recipe`].
+//! The options of a training run, from JavaScript's names to a [`TrainOptions`].
 
 use wasm_bindgen::JsValue;
 
@@ -8,7 +8,7 @@ use crate::io::{Choice, Fractions, Missing, Task};
 use crate::loss::{Loss, PairLoss};
 use crate::nn::{Activation, Decoding, Head, Policy, RationalLayer};
 use crate::optim::{Optimizer, Schedule, Shape};
-use crate::train::{Course, Norm, Recipe, StepKind, Term};
+use crate::train::{Curriculum, Norm, StepKind, Term, TrainOptions};
 
 const KNOWN: [&str; 36] = [
     "target",
@@ -50,7 +50,7 @@ const KNOWN: [&str; 36] = [
 ];
 
 /// Reads the options of `train`; `target` stands in where none is given.
-pub(super) fn recipe(options: &JsValue, target: Option<&str>) -> Result<Recipe> {
+pub(super) fn recipe(options: &JsValue, target: Option<&str>) -> Result<TrainOptions> {
     let options = Options::of("train", options, &KNOWN)?;
     let part = Fractions::default();
     let head = options.one_of(
@@ -64,17 +64,17 @@ pub(super) fn recipe(options: &JsValue, target: Option<&str>) -> Result<Recipe> 
     )?;
     let head = head.flatten();
     let (activation, rational) = between(&options)?;
-    let course = Course {
+    let curriculum = Curriculum {
         held_coverage: options.number("holdCoverage")?,
         draws_poles: options.flag("samplePoles")?,
-        ..Course::default()
+        ..Curriculum::default()
     };
-    let terms = terms(&options, course.held_coverage.is_some())?;
-    if head.is_none() && (terms.is_some() || course.draws_poles || course.held_coverage.is_some()) {
+    let terms = terms(&options, curriculum.held_coverage.is_some())?;
+    if head.is_none() && (terms.is_some() || curriculum.draws_poles || curriculum.held_coverage.is_some()) {
         let what = "term, holdCoverage and samplePoles belong to a head with poles; give head: \"rational\"";
         return Err(Error::new(format!("train: {what}")));
     }
-    Ok(Recipe {
+    Ok(TrainOptions {
         choice: choice(&options, target, head.is_some())?,
         fractions: Fractions {
             validation: options.number("validation")?.unwrap_or(part.validation),
@@ -102,7 +102,7 @@ pub(super) fn recipe(options: &JsValue, target: Option<&str>) -> Result<Recipe> 
         decoding: decoding(&options, head.is_some())?,
         coverage: None,
         policies: policies(&options)?,
-        course,
+        curriculum,
     })
 }
 

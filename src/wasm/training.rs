@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::host::{Share, sharing};
 use crate::io::{Header, Preparation, Table};
 use crate::train::Trainer;
-use crate::train::{self, Checkpoint, EpochReport, Event, Flow, Metrics, Origin, Outcome, Recipe, Run, Stop};
+use crate::train::{self, Checkpoint, EpochReport, Event, Flow, Metrics, Origin, Outcome, Run, Stop, TrainOptions};
 
 /// A training run.
 #[wasm_bindgen]
@@ -33,11 +33,11 @@ pub struct Training {
 
 impl Training {
     /// A new run.
-    pub(super) fn start(device: &Device, table: &Table, recipe: Recipe) -> Result<Self> {
+    pub(super) fn start(device: &Device, table: &Table, recipe: TrainOptions) -> Result<Self> {
         let mut run = recipe.prepare(table)?;
         let data = std::mem::take(&mut run.data);
         let trainer = Trainer::new(device, run.spec.clone(), run.settings.clone(), data)?;
-        let Recipe { choice, fractions, .. } = recipe;
+        let TrainOptions { choice, fractions, .. } = recipe;
         Ok(Self::over(device, run, trainer, Origin { header: Header::Auto, choice, fractions }))
     }
 
@@ -104,7 +104,7 @@ impl Training {
 
     /// What the run amounted to. A run that was stopped also ends with the weights of its best epoch.
     async fn end_event(&self, trainer: &mut Trainer, outcome: &Outcome) -> Result<JsValue> {
-        if outcome.stop == Stop::Asked {
+        if outcome.stop == Stop::Requested {
             trainer.restore_best()?;
         }
         let (validation, test) = trainer.metrics(self.preparation.target.scale()).await?;
@@ -226,7 +226,7 @@ fn stop_name(stop: &Stop) -> &'static str {
         Stop::Epochs => "epochs",
         Stop::Patience => "patience",
         Stop::Coverage => "coverage",
-        Stop::Asked => "asked",
+        Stop::Requested => "asked",
         Stop::Diverged => "diverged",
     }
 }

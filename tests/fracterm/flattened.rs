@@ -1,7 +1,7 @@
 //! Flattened expressions: guards, absorption, folding.
 
 use meromorph::scm::Scm;
-use meromorph::scm::symbolic::{Budget, Duty, Expression, Flattened, Guard, Origin, Polynomial};
+use meromorph::scm::symbolic::{BottomRole, Budget, Expression, Flattened, Guard, Origin, Polynomial};
 
 use crate::{BOTTOM, at, flat, polynomial, real, x, xy, y};
 
@@ -30,20 +30,20 @@ fn factors_say_where_they_come_from_and_what_became_of_them() {
         flat.factors().iter().map(|f| (f.source.clone(), f.polynomial.to_string(), f.origin, f.duty)).collect()
     };
     let wanted = [
-        ("gain".to_owned(), "y".to_owned(), Origin::Denominator, Duty::Guard),
-        ("x".to_owned(), "x".to_owned(), Origin::Divisor, Duty::Guard),
+        ("gain".to_owned(), "y".to_owned(), Origin::Denominator, BottomRole::Guard),
+        ("x".to_owned(), "x".to_owned(), Origin::Divisor, BottomRole::Guard),
     ];
     assert_eq!(known(&flat(&quotient)), wanted);
     assert_eq!(flat(&quotient).to_string(), "(x)/(1) where |y|, |x| are not small");
     let inverse =
         Expression::from(1.0) / Expression::rational(Polynomial::variable("y"), Polynomial::variable("x"), None);
     let wanted = [
-        ("(y)/(x)".to_owned(), "x".to_owned(), Origin::DivisorDenominator, Duty::Guard),
-        ("(y)/(x)".to_owned(), "y".to_owned(), Origin::Divisor, Duty::Denominator),
+        ("(y)/(x)".to_owned(), "x".to_owned(), Origin::DivisorDenominator, BottomRole::Guard),
+        ("(y)/(x)".to_owned(), "y".to_owned(), Origin::Divisor, BottomRole::Denominator),
     ];
     assert_eq!(known(&flat(&inverse)), wanted);
     let declared = inverse.flattened(&[Polynomial::variable("x")], Budget::default()).unwrap();
-    assert_eq!(declared.factors()[0].duty, Duty::Declared);
+    assert_eq!(declared.factors()[0].duty, BottomRole::Declared);
     assert_eq!(declared.evaluate(&xy(0.0, 1.0), Guard::default()), Ok(Scm::ZERO), "the caller's word is taken");
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use meromorph::scm::Scm;
-use meromorph::scm::symbolic::{Duty, Expression, Fracterm, Guard, Mode, Polynomial, Values};
+use meromorph::scm::symbolic::{BottomRole, Expression, Fracterm, Guard, Mode, Polynomial, Values};
 use serde_json::Value;
 
 use crate::{BOTTOM, UNLIMITED, assert_near, flat, real};
@@ -35,7 +35,7 @@ fn formulas_flatten_and_evaluate_as_in_the_original() {
         // The original does not see that a whole multiple of the denominator needs no guard.
         for extra in wanted.difference(&guards) {
             let factor = flat.factors().iter().find(|factor| factor.polynomial.to_string() == *extra);
-            assert_eq!(factor.map(|factor| factor.duty), Some(Duty::Denominator), "{tree}: {extra}");
+            assert_eq!(factor.map(|factor| factor.duty), Some(BottomRole::Denominator), "{tree}: {extra}");
         }
         for point in case["points"].as_array().unwrap() {
             let values: Values<'_> =

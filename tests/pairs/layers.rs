@@ -4,14 +4,14 @@ use meromorph::autograd::Var;
 use meromorph::kernels::mlp::PairLoss;
 use meromorph::loss::Loss;
 use meromorph::nn::{
-    Basis, Decoding, Denominators, Form, Gauge, Head, Init, Layer, Layout, Mode, RationalLayer, Spec, forward,
-    initialise,
+    Basis, Decoding, Denominators, Form, Head, Init, Layer, Layout, Mode, PairNormalization, RationalLayer, Spec,
+    forward, initialise,
 };
 use meromorph::optim::{Optimizer, Schedule, Shape};
 use meromorph::scm::policy::{Policy, Registry, Scope};
 use meromorph::scm::{self, Masked};
 use meromorph::tensor::Tensor;
-use meromorph::train::{Data, Examples, Flow, Model, Settings, Trainer};
+use meromorph::train::{Data, Examples, Flow, Model, Trainer, TrainerConfig};
 use meromorph::{Device, ops};
 use pollster::block_on;
 
@@ -38,7 +38,7 @@ fn heads_make_the_pairs_of_their_formulas() {
     near(&pairs_of(&device, floored, &[0.5, -1.0]), &[0.5, softplus(-1.0)], 1e-5);
     let angle = Head { form: Form::Angular { scale: 2.0 }, ..Head::angular(1) };
     near(&pairs_of(&device, angle, &[0.4]), &[0.8_f64.cos(), 0.8_f64.sin()], 1e-5);
-    let unit = pairs_of(&device, Head { gauge: Gauge::Unit, ..Head::linear(1) }, &[3.0, 3.0]);
+    let unit = pairs_of(&device, Head { gauge: PairNormalization::Unit, ..Head::linear(1) }, &[3.0, 3.0]);
     near(&unit, &[0.6, 0.8], 1e-6);
 }
 
@@ -71,7 +71,7 @@ fn property_37_a_rational_layer_fits_a_rational_function() {
     let pairs: Vec<f32> = x.iter().flat_map(|x| [y(*x), 1.0]).collect();
     let layers = vec![Layer::Rational(RationalLayer::new(1, 1)), Layer::Projective(Head::value(1))];
     let spec = Spec { inputs: 1, layers };
-    let settings = Settings {
+    let settings = TrainerConfig {
         loss: Loss::Pairs(PairLoss { decoded: 1.0, ..PairLoss::none() }),
         optimizer: Optimizer::adam(0.0),
         schedule: Schedule { warmup_steps: 0, shape: Shape::Constant },
@@ -79,7 +79,7 @@ fn property_37_a_rational_layer_fits_a_rational_function() {
         epochs: 120,
         batch: 32,
         patience: 0,
-        ..Settings::default()
+        ..TrainerConfig::default()
     };
     let data = Data { inputs: 1, targets: 2, train: Examples { x, y: pairs }, ..Data::default() };
     // The published gate starts from P near 0 and Q = 1.
@@ -245,7 +245,7 @@ fn property_14_policies_govern_a_layers_gradient() {
     let masked = Masked::masked_by(&x, &[0b010]).unwrap();
     let slope = Var::constant(Tensor::from_f32(&device, [3, 1], &[5.0, 5.0, -0.5]).unwrap());
     let gradient = |policy: Policy| {
-        let made = scm::governed(&masked, policy);
+        let made = scm::with_gradient_policy(&masked, policy);
         let loss = ops::mul(made.value(), &slope);
         numbers(ops::grad(&loss, &[&x]).unwrap()[0].as_ref().unwrap())
     };

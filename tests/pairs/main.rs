@@ -1,7 +1,7 @@
 //! Models that may divide by zero: losses of pairs against closed formulas and published values, layers and heads, training and its
 //! refusals. The numbers in the names are those of the properties that ZeroProofML 0.6's own tests check.
 
-mod course;
+mod curriculum;
 #[path = "../devices/mod.rs"]
 mod devices;
 mod layers;

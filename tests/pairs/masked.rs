@@ -8,7 +8,7 @@ use meromorph::nn::{
 };
 use meromorph::optim::{Optimizer, Schedule, Shape};
 use meromorph::tensor::Tensor;
-use meromorph::train::{Checkpoint, Data, Examples, Flow, Model, Settings, Trainer};
+use meromorph::train::{Checkpoint, Data, Examples, Flow, Model, Trainer, TrainerConfig};
 use meromorph::{Device, ops};
 use pollster::block_on;
 
@@ -33,9 +33,9 @@ fn flat(layout: &Layout, values: &[&[f32]]) -> Vec<f32> {
     flat
 }
 
-/// Settings under which weights stay where they are.
-fn still(batch: usize) -> Settings {
-    Settings {
+/// Options under which weights stay where they are.
+fn still(batch: usize) -> TrainerConfig {
+    TrainerConfig {
         loss: Loss::Pairs(PairLoss { decoded: 1.0, ..PairLoss::none() }),
         optimizer: Optimizer::adamw(0.5),
         schedule: Schedule { warmup_steps: 0, shape: Shape::Constant },
@@ -43,12 +43,12 @@ fn still(batch: usize) -> Settings {
         epochs: 1,
         batch,
         patience: 0,
-        ..Settings::default()
+        ..TrainerConfig::default()
     }
 }
 
 /// Trains from these parameters; gives them by name as they are afterwards.
-fn trained(spec: &Spec, settings: &Settings, x: &[f32], parameters: &[f32]) -> impl Fn(&str) -> Vec<f32> + use<> {
+fn trained(spec: &Spec, settings: &TrainerConfig, x: &[f32], parameters: &[f32]) -> impl Fn(&str) -> Vec<f32> + use<> {
     let rows = x.len() / spec.inputs;
     let train = Examples { x: x.to_vec(), y: [1.0, 1.0].repeat(rows * spec.values().unwrap()) };
     let data = Data { inputs: spec.inputs, targets: 2 * spec.values().unwrap(), train, ..Data::default() };
@@ -207,7 +207,7 @@ fn gradients_through_masked_layers_are_finite_for_any_bits() {
 }
 
 /// A wave with a pole, in a model of every masked layer.
-fn waves() -> (Spec, Settings, Data) {
+fn waves() -> (Spec, TrainerConfig, Data) {
     let linear = |outputs| Layer::Linear { outputs, bias: true, init: Init::Linear };
     let layers = vec![
         linear(12),
@@ -226,7 +226,7 @@ fn waves() -> (Spec, Settings, Data) {
     let loss = Loss::Pairs(PairLoss::default());
     (
         Spec { inputs: 1, layers },
-        Settings { loss, epochs: 6, lr: 5e-3, batch: 32, patience: 0, ..Settings::default() },
+        TrainerConfig { loss, epochs: 6, lr: 5e-3, batch: 32, patience: 0, ..TrainerConfig::default() },
         data,
     )
 }

@@ -5,14 +5,16 @@ use meromorph::io::{Choice, Header, read_table};
 use meromorph::kernels::mlp::PairLoss;
 use meromorph::loss::Loss;
 use meromorph::nn::{Activation, Decoding, Head, Layer, Layout, Spec};
-use meromorph::train::{CoverageGoal, Data, Examples, Flow, Model, Prediction, Recipe, Settings, Stop, Trainer};
+use meromorph::train::{
+    CoverageGoal, Data, Examples, Flow, Model, Prediction, Stop, TrainOptions, Trainer, TrainerConfig,
+};
 use pollster::block_on;
 
 #[test]
 fn property_50_validation_does_not_depend_on_the_batch() {
     let watched = [4, 7, 32].map(|batch| {
         let (spec, settings, data) = small(Head::rational(1), &[2.0, 1.0, -1.0, 1.0, 1.0, 0.0, 0.5, 1.0].repeat(8));
-        let settings = Settings { batch, epochs: 1, lr: 1e-12, ..settings };
+        let settings = TrainerConfig { batch, epochs: 1, lr: 1e-12, ..settings };
         let mut trainer = Trainer::new(&Device::cpu(1), spec, settings, data).unwrap();
         block_on(trainer.run(&mut |_| Flow::Continue)).unwrap();
         let report = &trainer.history()[0];
@@ -48,7 +50,7 @@ fn validation_counts_what_prediction_gives() {
     let x = [1.0, 1.0, 1.0, 1e-4, 1e38, 1e-2, 3.0, 2.0, 1.0, -5e-4, -1e38, 2e-3, 1.0, 0.0, 2.0, -1.0].to_vec();
     let y = [1.0, 1.0].repeat(8);
     let loss = Loss::Pairs(PairLoss { margin: 1.0, ..PairLoss::none() });
-    let settings = Settings { loss: loss.clone(), epochs: 1, batch: 8, ..Settings::default() };
+    let settings = TrainerConfig { loss: loss.clone(), epochs: 1, batch: 8, ..TrainerConfig::default() };
     let rows = || Examples { x: x.clone(), y: y.clone() };
     let data = Data { inputs: 2, targets: 2, train: rows(), validation: rows(), test: Examples::default() };
     let layout_total = Layout::of(&spec).total;
@@ -77,16 +79,16 @@ fn tangent(rows: usize, marks_poles: bool) -> String {
     text
 }
 
-fn recipe(head: Option<Head>) -> Recipe {
+fn recipe(head: Option<Head>) -> TrainOptions {
     let choice = Choice { target: "y".into(), has_poles: head.is_some(), ..Choice::default() };
-    Recipe {
+    TrainOptions {
         choice,
         head,
         hidden: Some(vec![32, 32]),
         epochs: Some(150),
         lr: Some(3e-3),
         weight_decay: Some(1e-6),
-        ..Recipe::default()
+        ..TrainOptions::default()
     }
 }
 
@@ -140,11 +142,16 @@ fn poles_that_are_marked_are_found() {
     assert!(coverage > 0.9 && refused < 0.05 && found > 0.7, "{coverage} {refused} {found}");
 }
 
-/// Settings and rows of a small run of pairs.
-fn small(head: Head, y: &[f32]) -> (Spec, Settings, Data) {
+/// Options and rows of a small run of pairs.
+fn small(head: Head, y: &[f32]) -> (Spec, TrainerConfig, Data) {
     let spec = Spec::projective(1, &[8], head, Activation::silu());
-    let settings =
-        Settings { loss: Loss::Pairs(PairLoss::default()), epochs: 8, batch: 4, patience: 0, ..Settings::default() };
+    let settings = TrainerConfig {
+        loss: Loss::Pairs(PairLoss::default()),
+        epochs: 8,
+        batch: 4,
+        patience: 0,
+        ..TrainerConfig::default()
+    };
     let rows = y.len() / 2;
     let x: Vec<f32> = (0..rows).map(|i| i as f32 / rows as f32).collect();
     let examples = Examples { x, y: y.to_vec() };
@@ -155,7 +162,7 @@ fn small(head: Head, y: &[f32]) -> (Spec, Settings, Data) {
 fn property_48_too_little_coverage_ends_a_run() {
     let head = Head { decoding: Decoding::raw(10.0, None), ..Head::linear(1) };
     let (spec, settings, data) = small(head, &[1.0, 1.0].repeat(8));
-    let settings = Settings { coverage: Some(CoverageGoal { least: 0.95, patience: 3 }), ..settings };
+    let settings = TrainerConfig { coverage: Some(CoverageGoal { least: 0.95, patience: 3 }), ..settings };
     let mut trainer = Trainer::new(&Device::cpu(1), spec, settings, data).unwrap();
     let outcome = block_on(trainer.run(&mut |_| Flow::Continue)).unwrap();
     assert_eq!((outcome.stop, outcome.epochs), (Stop::Coverage, 3));
@@ -166,11 +173,11 @@ fn property_48_too_little_coverage_ends_a_run() {
 fn property_51_bottom_targets_need_a_head_that_can_say_so() {
     let head = Head { floor: Some(0.01), anchor: 0.0, decoding: Decoding::raw(1e-4, None), ..Head::linear(1) };
     let (spec, settings, data) = small(head, &[[1.0, 1.0], [1.0, 0.0]].concat());
-    let start = |settings: &Settings| Trainer::new(&Device::cpu(1), spec.clone(), settings.clone(), data.clone());
+    let start = |settings: &TrainerConfig| Trainer::new(&Device::cpu(1), spec.clone(), settings.clone(), data.clone());
     let wanted =
         "train: 1 training rows are ⊥, but the model's denominators stay above 0.01, so that |Q| < 0.0001 never holds";
     assert_eq!(start(&settings).err().unwrap().to_string(), wanted);
-    assert!(start(&Settings { allows_unreachable: true, ..settings }).is_ok());
+    assert!(start(&TrainerConfig { allows_unreachable: true, ..settings }).is_ok());
 }
 
 #[test]
@@ -178,7 +185,7 @@ fn thresholds_are_drawn_on_the_device_step_by_step() {
     let (spec, settings, data) = small(Head::linear(1), &[2.0, 1.0].repeat(8));
     let run = |tau: [f32; 2]| {
         let loss = Loss::Pairs(PairLoss { margin: 1.0, chordal: 0.0, sign: 0.0, tau, ..PairLoss::none() });
-        let settings = Settings { loss, lr: 1e-9, ..settings.clone() };
+        let settings = TrainerConfig { loss, lr: 1e-9, ..settings.clone() };
         let mut trainer = Trainer::new(&Device::cpu(1), spec.clone(), settings, data.clone()).unwrap();
         trainer.advance(2).unwrap();
         block_on(trainer.batch_losses()).unwrap()
@@ -215,7 +222,7 @@ fn what_does_not_fit_is_refused() {
     let error = recipe(Some(Head::rational(1))).prepare(&table).err().unwrap().to_string();
     assert_eq!(error, "train: a head with poles predicts numbers, the target is a class");
     let (spec, settings, data) = small(Head::linear(1), &[1.0, 1.0].repeat(4));
-    let plain = Settings { loss: Loss::mse(), ..settings };
+    let plain = TrainerConfig { loss: Loss::mse(), ..settings };
     let error = Trainer::new(&Device::cpu(1), spec, plain, data).err().unwrap().to_string();
     assert_eq!(error, "train: a projective head and a loss of pairs go together; the run has only one of them");
     let nothing = PairLoss::none().check().unwrap_err().to_string();

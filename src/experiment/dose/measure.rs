@@ -4,7 +4,9 @@ use serde_json::json;
 
 use super::{Data, TARGETS, THRESHOLDS};
 use crate::experiment::classify::{Confusion, OperatingPoints, Operation, auroc, average_precision, log_space, sweep};
-use crate::experiment::harness::{Better, Chart, Curve, Facts, Gathering, Measured, Metric, Remark, Shape};
+use crate::experiment::harness::{
+    Chart, Curve, Description, Direction, Gathering, MethodResult, Metric, Remark, Shape,
+};
 use crate::experiment::report::MethodReport;
 use crate::experiment::statistics::mean;
 use crate::{Error, Result};
@@ -22,7 +24,7 @@ pub struct Call {
     pub q: Option<Vec<f64>>,
 }
 
-pub(super) static FACTS: Facts = Facts {
+pub(super) static FACTS: Description = Description {
     name: "dose",
     title: "Censored dose-response",
     about: "A drug's dose-response curve is measured at ten concentrations between 1 nM and 10 µM. Where its IC50 lies outside \
@@ -34,14 +36,14 @@ pub(super) static FACTS: Facts = Facts {
     ours: "odds",
     rival: ("rational-eps", &["false_inside"]),
     metrics: &[
-        Metric::headline("false_inside", "censored called finite", Better::Less),
-        Metric::headline("false_censored", "finite called censored", Better::Less),
-        Metric::headline("macro_f1", "macro F1", Better::More),
-        Metric::headline("direction_f1", "direction F1", Better::More),
-        Metric::headline("finite_mae", "MAE inside, log10", Better::Less),
-        Metric::detail("bottom_rate", "called censored", Better::Neither),
-        Metric::detail("auroc", "AUROC of |Q| for inside", Better::More),
-        Metric::detail("average_precision", "average precision of small |Q| for censored", Better::More),
+        Metric::headline("false_inside", "censored called finite", Direction::Less),
+        Metric::headline("false_censored", "finite called censored", Direction::Less),
+        Metric::headline("macro_f1", "macro F1", Direction::More),
+        Metric::headline("direction_f1", "direction F1", Direction::More),
+        Metric::headline("finite_mae", "MAE inside, log10", Direction::Less),
+        Metric::detail("bottom_rate", "called censored", Direction::Neither),
+        Metric::detail("auroc", "AUROC of |Q| for inside", Direction::More),
+        Metric::detail("average_precision", "average precision of small |Q| for censored", Direction::More),
     ],
     charts: &[
         Chart {
@@ -112,7 +114,7 @@ pub(super) fn written(values: &[f32]) -> Result<Call> {
     Ok(Call { class, value: rows().map(|row| f64::from(row[1])).collect(), q })
 }
 
-pub(super) fn measure(data: &Data, calls: &[Call]) -> Measured {
+pub(super) fn measure(data: &Data, calls: &[Call]) -> MethodResult {
     let call = &calls[0];
     let truth: Vec<&[f32]> = data.test.y.chunks_exact(TARGETS).collect();
     let classes: Vec<usize> = truth.iter().map(|row| row[1] as usize).collect();
@@ -144,7 +146,7 @@ pub(super) fn measure(data: &Data, calls: &[Call]) -> Measured {
         curves.push(Curve { chart: 0, points: found.iter().map(|at| [at.tau, at.false_inside]).collect() });
         curves.push(Curve { chart: 1, points: found.iter().map(|at| [at.tau, at.false_censored]).collect() });
     }
-    Measured { values, curves, more: json!({ "confusion": confusion.0 }) }
+    MethodResult { values, curves, more: json!({ "confusion": confusion.0 }) }
 }
 
 /// Which method to take for what, by the means over seeds.

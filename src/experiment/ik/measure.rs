@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use serde_json::json;
 
 use super::{BUCKETS, Data, bucket, damped_least_squares, determinant, hand};
-use crate::experiment::harness::{Better, Chart, Curve, Facts, Gathering, Measured, Metric, Shape};
+use crate::experiment::harness::{Chart, Curve, Description, Direction, Gathering, MethodResult, Metric, Shape};
 use crate::experiment::statistics::{mean, quantile};
 
 /// (Δθ1, Δθ2) per row; absent where a method says ⊥ or nothing finite.
@@ -14,7 +14,7 @@ pub(super) type Steps = Vec<Option<[f64; 2]>>;
 /// |Q| of a pair of unit norm below this is ⊥.
 const TAU_INFER: f32 = 1e-6;
 
-pub(super) static FACTS: Facts = Facts {
+pub(super) static FACTS: Description = Description {
     name: "ik",
     title: "An arm near its singular poses",
     about: "A planar arm with two links shall move its hand by a small step. Where the arm is stretched or folded (det J = \
@@ -26,18 +26,18 @@ pub(super) static FACTS: Facts = Facts {
     ours: "damped",
     rival: ("eps-ensemble", &["mse_b0", "mse_b1"]),
     metrics: &[
-        Metric::headline("mse_b0", "MSE, |det J| ≤ 1e-5", Better::Less),
-        Metric::headline("mse_b1", "MSE, 1e-5 to 1e-4", Better::Less),
-        Metric::headline("mse_b2", "MSE, 1e-4 to 1e-3", Better::Less),
-        Metric::headline("mse_b3", "MSE, 1e-3 to 1e-2", Better::Less),
-        Metric::headline("mse_b4", "MSE, above 1e-2", Better::Less),
-        Metric::headline("mse", "MSE, all", Better::Less),
-        Metric::detail("mae", "MAE, all", Better::Less),
-        Metric::detail("success", "not ⊥", Better::Neither),
-        Metric::detail("ple", "top steps' distance to a pole, rad", Better::Less),
-        Metric::detail("sign_consistency", "sign flips across θ2 = 0", Better::More),
-        Metric::detail("slope_error", "slope error beside the pole", Better::Less),
-        Metric::detail("residual", "hand's squared error", Better::Less),
+        Metric::headline("mse_b0", "MSE, |det J| ≤ 1e-5", Direction::Less),
+        Metric::headline("mse_b1", "MSE, 1e-5 to 1e-4", Direction::Less),
+        Metric::headline("mse_b2", "MSE, 1e-4 to 1e-3", Direction::Less),
+        Metric::headline("mse_b3", "MSE, 1e-3 to 1e-2", Direction::Less),
+        Metric::headline("mse_b4", "MSE, above 1e-2", Direction::Less),
+        Metric::headline("mse", "MSE, all", Direction::Less),
+        Metric::detail("mae", "MAE, all", Direction::Less),
+        Metric::detail("success", "not ⊥", Direction::Neither),
+        Metric::detail("ple", "top steps' distance to a pole, rad", Direction::Less),
+        Metric::detail("sign_consistency", "sign flips across θ2 = 0", Direction::More),
+        Metric::detail("slope_error", "slope error beside the pole", Direction::Less),
+        Metric::detail("residual", "hand's squared error", Direction::Less),
     ],
     charts: &[Chart {
         title: "Error by distance from the pole",
@@ -79,7 +79,7 @@ pub(super) fn strict(nets: &[Vec<Vec<f32>>]) -> Steps {
     p.chunks_exact(2).zip(q.chunks_exact(2)).map(row).collect()
 }
 
-pub(super) fn measure(data: &Data, found: &[Steps]) -> Measured {
+pub(super) fn measure(data: &Data, found: &[Steps]) -> MethodResult {
     let inputs: Vec<[f64; 4]> = data.test.x.chunks_exact(4).map(|x| [0, 1, 2, 3].map(|at| f64::from(x[at]))).collect();
     let mut squares: [Vec<f64>; BUCKETS] = std::array::from_fn(|_| Vec::new());
     let (mut absolute, mut by_place, mut valid) = (Vec::new(), Vec::new(), Vec::new());
@@ -101,7 +101,7 @@ pub(super) fn measure(data: &Data, found: &[Steps]) -> Measured {
     values.extend([known(&all), known(&absolute), Some(valid.len() as f64 / inputs.len() as f64)]);
     values.extend([poles.ple, poles.sign_consistency, poles.slope_error, poles.residual]);
     let counts = squares.each_ref().map(Vec::len);
-    Measured { values, curves: vec![curve(&by_place)], more: json!({ "bucket_counts": counts }) }
+    MethodResult { values, curves: vec![curve(&by_place)], more: json!({ "bucket_counts": counts }) }
 }
 
 /// The median error in bins of two per decade from 1e-5.5 to 1.

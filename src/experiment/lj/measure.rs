@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Data, EDGES, SCALE, bucket, potential, slope};
-use crate::experiment::harness::{Better, Chart, Curve, Facts, Gathering, Measured, Metric, Shape};
+use crate::experiment::harness::{Chart, Curve, Description, Direction, Gathering, MethodResult, Metric, Shape};
 use crate::experiment::log_space;
 use crate::experiment::statistics::{mean, quantile};
 use crate::train::Examples;
@@ -16,7 +16,7 @@ const TAU_INFER: f32 = 1e-6;
 /// Points of the chart's line.
 const POINTS: usize = 121;
 
-pub(super) static FACTS: Facts = Facts {
+pub(super) static FACTS: Description = Description {
     name: "lj",
     title: "The wall of the Lennard-Jones potential",
     about: "Two atoms repel each other as the inverse twelfth power of their distance. A model sees distances from 0.8 to 3 σ, \
@@ -28,15 +28,15 @@ pub(super) static FACTS: Facts = Facts {
     ours: "powers",
     rival: ("mlp", &["relative_below_05", "relative_05_08", "decades_below_05", "decades_05_08"]),
     metrics: &[
-        Metric::headline("relative_below_05", "relative error, r < 0.5", Better::Less),
-        Metric::headline("relative_05_08", "relative error, 0.5 to 0.8", Better::Less),
-        Metric::headline("mae_08_12", "MAE, 0.8 to 1.2 (seen)", Better::Less),
-        Metric::headline("mae_12_20", "MAE, 1.2 to 2 (seen)", Better::Less),
-        Metric::headline("mae_above_20", "MAE, above 2 (seen)", Better::Less),
-        Metric::headline("decades_below_05", "decades off, r < 0.5", Better::Less),
-        Metric::headline("decades_05_08", "decades off, 0.5 to 0.8", Better::Less),
-        Metric::detail("slope_seen", "MAE of dV/dr, above 0.9 (seen)", Better::Less),
-        Metric::detail("coverage", "not ⊥", Better::Neither),
+        Metric::headline("relative_below_05", "relative error, r < 0.5", Direction::Less),
+        Metric::headline("relative_05_08", "relative error, 0.5 to 0.8", Direction::Less),
+        Metric::headline("mae_08_12", "MAE, 0.8 to 1.2 (seen)", Direction::Less),
+        Metric::headline("mae_12_20", "MAE, 1.2 to 2 (seen)", Direction::Less),
+        Metric::headline("mae_above_20", "MAE, above 2 (seen)", Direction::Less),
+        Metric::headline("decades_below_05", "decades off, r < 0.5", Direction::Less),
+        Metric::headline("decades_05_08", "decades off, 0.5 to 0.8", Direction::Less),
+        Metric::detail("slope_seen", "MAE of dV/dr, above 0.9 (seen)", Direction::Less),
+        Metric::detail("coverage", "not ⊥", Direction::Neither),
     ],
     charts: &[
         Chart {
@@ -109,7 +109,7 @@ pub(super) fn mean_square(rows: &Examples, found: &Potentials) -> f64 {
     if squares.is_empty() { f64::INFINITY } else { mean(&squares) }
 }
 
-pub(super) fn measure(data: &Data, found: &[Potentials]) -> Measured {
+pub(super) fn measure(data: &Data, found: &[Potentials]) -> MethodResult {
     let mut errors: [Vec<f64>; EDGES.len() + 1] = std::array::from_fn(|_| Vec::new());
     let mut decades = [Vec::new(), Vec::new()];
     let mut valid = 0;
@@ -138,7 +138,7 @@ pub(super) fn measure(data: &Data, found: &[Potentials]) -> Measured {
         Some(f64::from(valid) / data.test.len() as f64),
     ];
     let counts = errors.each_ref().map(Vec::len);
-    Measured { values, curves: curves(&found[1]), more: json!({ "bucket_counts": counts }) }
+    MethodResult { values, curves: curves(&found[1]), more: json!({ "bucket_counts": counts }) }
 }
 
 fn curves(found: &Potentials) -> Vec<Curve> {

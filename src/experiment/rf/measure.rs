@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Data, QUALITIES, peak, response};
-use crate::experiment::harness::{Better, Chart, Curve, Facts, Gathering, Measured, Metric, Shape};
+use crate::experiment::harness::{Chart, Curve, Description, Direction, Gathering, MethodResult, Metric, Shape};
 use crate::experiment::statistics::{mean, quantile};
 use crate::train::Examples;
 
@@ -13,7 +13,7 @@ pub(super) type Responses = Vec<Option<[f64; 2]>>;
 /// A peak of at least this share of the true one is kept; one above its inverse is made up.
 const KEPT: f64 = 0.9;
 
-pub(super) static FACTS: Facts = Facts {
+pub(super) static FACTS: Description = Description {
     name: "rf",
     title: "Peaks of sharp resonators",
     about: "A second-order filter H(s) = w0² / (s² + (w0/Q) s + w0²) is learnt from filters with Q up to 30 and asked about \
@@ -25,16 +25,16 @@ pub(super) static FACTS: Facts = Facts {
     ours: "log-transfer",
     rival: ("mlp", &["retention"]),
     metrics: &[
-        Metric::headline("retention", "peaks kept (≥ 0.9)", Better::More),
-        Metric::headline("hallucination", "peaks made up (> 1.11)", Better::Less),
-        Metric::headline("ratio_error", "median |log2 peak ratio|", Better::Less),
-        Metric::headline("mse_extrapolation", "MSE, Q > 30", Better::Less),
-        Metric::headline("mse_in_band", "MSE, Q ≤ 30", Better::Less),
-        Metric::detail("ratio_p50", "median peak ratio", Better::Neither),
-        Metric::detail("ratio_mean", "mean peak ratio", Better::Neither),
-        Metric::detail("under_p95", "underestimate, p95", Better::Less),
-        Metric::detail("retention_sharp", "peaks kept, Q > 30", Better::More),
-        Metric::detail("coverage", "not ⊥", Better::Neither),
+        Metric::headline("retention", "peaks kept (≥ 0.9)", Direction::More),
+        Metric::headline("hallucination", "peaks made up (> 1.11)", Direction::Less),
+        Metric::headline("ratio_error", "median |log2 peak ratio|", Direction::Less),
+        Metric::headline("mse_extrapolation", "MSE, Q > 30", Direction::Less),
+        Metric::headline("mse_in_band", "MSE, Q ≤ 30", Direction::Less),
+        Metric::detail("ratio_p50", "median peak ratio", Direction::Neither),
+        Metric::detail("ratio_mean", "mean peak ratio", Direction::Neither),
+        Metric::detail("under_p95", "underestimate, p95", Direction::Less),
+        Metric::detail("retention_sharp", "peaks kept, Q > 30", Direction::More),
+        Metric::detail("coverage", "not ⊥", Direction::Neither),
     ],
     charts: &[
         Chart {
@@ -95,7 +95,7 @@ fn magnitude(found: Option<[f64; 2]>) -> f64 {
     found.map_or(0.0, |[real, imaginary]| real.hypot(imaginary))
 }
 
-pub(super) fn measure(data: &Data, found: &[Responses]) -> Measured {
+pub(super) fn measure(data: &Data, found: &[Responses]) -> MethodResult {
     let (points, peaks) = (&found[0], &found[1]);
     let per_filter = points.len() / data.filters.len();
     let is_sharp = |filter: usize| data.filters[filter].q > QUALITIES[1];
@@ -121,7 +121,7 @@ pub(super) fn measure(data: &Data, found: &[Responses]) -> Measured {
     ];
     let analytic: Vec<f64> = data.filters.iter().map(|filter| peak(filter.w0, filter.q)[0]).collect();
     let more = json!({ "peak_ratios": ratios, "analytic_peaks": analytic });
-    Measured { values, curves: curves(data, peaks), more }
+    MethodResult { values, curves: curves(data, peaks), more }
 }
 
 /// The highest |H| found over the highest true one, by filter, both on the filter's grid.

@@ -4,7 +4,7 @@
 use super::graph::{Graph, Name, Setting};
 use super::layers::Pass;
 use super::rational::polynomial;
-use crate::nn::{Decoding, Form, Gauge, Head, Threshold};
+use crate::nn::{Decoding, Form, Head, PairNormalization, Threshold};
 
 /// Numerators and denominators, both [batch, outputs], from features; (1, 0) in rows in which a layer met a pole.
 pub(super) fn pairs(pass: &mut Pass<'_>, head: &Head, x: &Name) -> [Name; 2] {
@@ -53,8 +53,8 @@ fn columns(graph: &mut Graph, x: &Name, first: usize, end: usize) -> Name {
 }
 
 /// The pair divided by its length where the head wants that; a length of 0 is left alone.
-fn in_gauge(graph: &mut Graph, gauge: Gauge, [p, q]: [Name; 2]) -> [Name; 2] {
-    if gauge == Gauge::Free {
+fn in_gauge(graph: &mut Graph, gauge: PairNormalization, [p, q]: [Name; 2]) -> [Name; 2] {
+    if gauge == PairNormalization::Free {
         return [p, q];
     }
     let [p_square, q_square] = [&p, &q].map(|part| graph.op("Mul", &[part, part]));

@@ -4,7 +4,7 @@ use crate::device::{Bound, Case, Expected};
 use crate::kernels::evidence::{Numbers, case, scratch, within, words};
 use crate::kernels::map::{MAP, dispatch};
 use crate::kernels::oracle;
-use crate::kernels::pointwise::{MAX_INPUTS, Space, natural};
+use crate::kernels::pointwise::{IterationSpace, MAX_INPUTS, natural};
 use crate::program::special;
 use crate::program::{Expr, Program};
 use crate::program::{ScalarOp, expr, op};
@@ -219,7 +219,7 @@ impl Formula {
 fn over_points(name: String, points: &[Vec<f32>], program: Program, expected: Vec<f64>, bound: Bound) -> Case {
     let column = |at: usize| words(&points.iter().map(|point| point[at]).collect::<Vec<_>>());
     let inputs = (0..program.inputs).map(column).collect();
-    let space = Space::flat([1, 1, 1, points.len() as u32]);
+    let space = IterationSpace::flat([1, 1, 1, points.len() as u32]);
     case(name, bound, inputs, vec![Expected::Floats(expected)], |inputs, out| {
         dispatch(program, space, inputs.to_vec(), out[0].clone())
     })
@@ -228,7 +228,7 @@ fn over_points(name: String, points: &[Vec<f32>], program: Program, expected: Ve
 /// x0 + x1 · x2 over spaces in which x1 is broadcast and x2 strided.
 fn layouts() -> Vec<Case> {
     let layout = |name: &str, dims: [u32; 4], one: [u32; 4], two: [u32; 4]| {
-        let mut space = Space { dims, strides: [[0; 4]; MAX_INPUTS] };
+        let mut space = IterationSpace { dims, strides: [[0; 4]; MAX_INPUTS] };
         space.strides[..3].copy_from_slice(&[natural(dims), one, two]);
         let length = |s: [u32; 4]| 1 + s.iter().zip(dims).map(|(s, d)| s * (d - 1)).sum::<u32>() as usize;
         let mut numbers = Numbers::new(3);
@@ -260,7 +260,7 @@ fn fused() -> Case {
     let mut numbers = Numbers::new(5);
     let (a, b) = (numbers.floats(1000), numbers.floats(1000));
     let expected = a.iter().zip(&b).map(|(&a, &b)| (f64::from(a) + f64::from(b)).tanh() * f64::from(a)).collect();
-    let space = Space::flat([1, 10, 10, 10]);
+    let space = IterationSpace::flat([1, 10, 10, 10]);
     case("fused", within(2e-6, 1e-7), vec![words(&a), words(&b)], vec![Expected::Floats(expected)], |inputs, out| {
         let sum = scratch(1000);
         let producer = dispatch(Program::op(&op::ADD), space, inputs.to_vec(), sum.clone());
@@ -277,7 +277,7 @@ fn sizes() -> Vec<Case> {
         let expected = x.iter().map(|&x| (0..steps).fold(f64::from(x), |y, _| y * 0.5 - 0.25)).collect();
         let program = Program::build(1, |x| (0..steps).fold(x[0], |y: Expr, _| y * 0.5 - 0.25));
         case(name, within(1e-6, 1e-6), vec![words(&x)], vec![Expected::Floats(expected)], |inputs, out| {
-            dispatch(program, Space::flat([1, 1, 1, count]), inputs.to_vec(), out[0].clone())
+            dispatch(program, IterationSpace::flat([1, 1, 1, count]), inputs.to_vec(), out[0].clone())
         })
     };
     vec![

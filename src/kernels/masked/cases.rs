@@ -6,7 +6,7 @@ use crate::device::{Bound, Case, Expected};
 use crate::kernels::evidence::{Numbers, case, within};
 use crate::kernels::map::cases::{FORMULAS, Formula};
 use crate::kernels::oracle;
-use crate::kernels::pointwise::{MAX_INPUTS, Space, natural};
+use crate::kernels::pointwise::{IterationSpace, MAX_INPUTS, natural};
 use crate::program::Program;
 use crate::program::expr;
 
@@ -151,7 +151,7 @@ fn of_row(formula: &'static Formula, name: &str, arguments: fn(&Formula) -> Vec<
         let operand =
             |at: usize| Operand { values: views[at].clone(), planes: Some((kinds[at], views[width + at].clone())) };
         let operands: Vec<Operand> = (0..width).map(operand).collect();
-        let space = Space::flat([1, 1, 1, count as u32]);
+        let space = IterationSpace::flat([1, 1, 1, count as u32]);
         dispatch(Program::op(formula.row), space, &operands, out[0].clone(), out[1].clone(), true)
     })
 }
@@ -212,7 +212,7 @@ fn sizes() -> Vec<Case> {
         let inputs = columns.iter().map(|column| column.iter().map(|x| x.to_bits()).collect()).collect();
         case(name, within(4e-7, 1e-37), inputs, expected(&outcomes, false), |views, out| {
             let operand = |at: usize| Operand { values: views[at].clone(), planes: None };
-            let space = Space::flat([1, 1, 1, count as u32]);
+            let space = IterationSpace::flat([1, 1, 1, count as u32]);
             let program = Program::build(2, |v| v[0] / v[1]);
             dispatch(program, space, &[operand(0), operand(1)], out[0].clone(), out[1].clone(), false)
         })
@@ -242,7 +242,7 @@ fn chain() -> Case {
     case("chain", within(1e-6, 5e-6), inputs, expected(&outcomes, true), |views, out| {
         let operand = |at: usize| Operand { values: views[at].clone(), planes: None };
         let program = Program::build(2, |v| expr::ln(v[0] / v[1]) + v[1] * v[1]);
-        let space = Space::flat([1, 1, 1, count as u32]);
+        let space = IterationSpace::flat([1, 1, 1, count as u32]);
         dispatch(program, space, &[operand(0), operand(1)], out[0].clone(), out[1].clone(), true)
     })
 }
@@ -252,7 +252,7 @@ fn broadcast() -> Case {
     let dims = [1, 7, 9, 33];
     let shapes: [([u32; 4], usize); 3] = [([0, 0, 0, 1], 33), ([0, 9, 1, 0], 63), ([0, 0, 0, 0], 1)];
     let mut numbers = Numbers::new(23);
-    let mut space = Space { dims, strides: [natural(dims); MAX_INPUTS] };
+    let mut space = IterationSpace { dims, strides: [natural(dims); MAX_INPUTS] };
     let mut inputs = Vec::new();
     for (at, (strides, length)) in shapes.iter().enumerate() {
         space.strides[at] = *strides;

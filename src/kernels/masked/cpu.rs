@@ -4,9 +4,9 @@
 use super::engine::{Engine, Register, Step, Tile, WIDTH, source};
 use super::{Params, Planes, Total, plane_words};
 use crate::device::Call;
-use crate::host::Team;
+use crate::host::ThreadPool;
 use crate::kernels::common;
-use crate::kernels::pointwise::{Access, Space, gather};
+use crate::kernels::pointwise::{Access, IterationSpace, gather};
 use crate::program::Instruction;
 use crate::simd;
 use crate::simd::masked::{BLOCK, Source};
@@ -18,7 +18,7 @@ const FAULT: Cause = 3;
 
 struct Job<'a> {
     total: &'a Total,
-    space: Space,
+    space: IterationSpace,
     steps: Vec<Step<'a>>,
     /// The inputs' causes, where the result's faults are wanted.
     causes: Vec<Vec<f32>>,
@@ -36,7 +36,7 @@ pub(super) fn run(call: Call<'_>) {
     let params: Params = call.params();
     let total: &Total = call.body();
     let count = params.count as usize;
-    let space = Space { dims: params.dims, strides: params.strides };
+    let space = IterationSpace { dims: params.dims, strides: params.strides };
     let job = Job { total, space, steps: steps(&call, &params, total), causes: causes(&call, &params, total) };
     let [values, planes] = call.outputs else { unreachable!("a masked launch has two outputs") };
     let values: &mut [f32] = &mut bytemuck::cast_slice_mut(values)[..count];
@@ -57,7 +57,7 @@ pub(super) fn run(call: Call<'_>) {
 const GRAIN: usize = 1024;
 
 /// Elements per piece: a few pieces a thread.
-fn part(count: usize, team: &Team) -> usize {
+fn part(count: usize, team: &ThreadPool) -> usize {
     let pieces = if count < 8 * GRAIN { 1 } else { 4 * team.threads() };
     count.div_ceil(pieces).next_multiple_of(GRAIN).max(GRAIN)
 }

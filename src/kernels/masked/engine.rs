@@ -7,7 +7,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use crate::kernels::pointwise::{Space, gather};
+use crate::kernels::pointwise::{IterationSpace, gather};
 use crate::program::op::ScalarOp;
 use crate::simd::masked::{self, BLOCK, Lanes, Source};
 
@@ -66,7 +66,7 @@ impl Tile {
 /// A program over whole blocks, or less than one, of which it fills one.
 pub(super) struct Engine<'a> {
     pub(super) steps: &'a [Step<'a>],
-    pub(super) space: &'a Space,
+    pub(super) space: &'a IterationSpace,
     /// Whether the last row may write the result itself.
     pub(super) ends_by_lanes: bool,
     pub(super) registers: &'a mut [Register],
@@ -132,7 +132,13 @@ fn sources<'a>(
 
 /// Fills the register of instruction `at`.
 #[inline(always)]
-fn step<S: Simd>(simd: S, (steps, space): (&[Step<'_>], &Space), registers: &mut [Register], at: usize, tile: Tile) {
+fn step<S: Simd>(
+    simd: S,
+    (steps, space): (&[Step<'_>], &IterationSpace),
+    registers: &mut [Register],
+    at: usize,
+    tile: Tile,
+) {
     let (before, rest) = registers.split_at_mut(at);
     let target = &mut rest[0].0;
     match &steps[at] {

@@ -1,10 +1,10 @@
 //! Cases of `matmul`: transposes, batches, sizes around every tile edge, epilogues.
 
 use crate::device::{Bound, Case, Dispatch, Expected, View};
-use crate::kernels::evidence::{Cut, Numbers, case, device, scratch, within, words};
+use crate::kernels::evidence::{Adapter, Numbers, case, device, scratch, within, words};
 use crate::kernels::map;
 use crate::kernels::matmul::{Operand, dispatch};
-use crate::kernels::pointwise::{MAX_INPUTS, Space, natural};
+use crate::kernels::pointwise::{IterationSpace, MAX_INPUTS, natural};
 use crate::program::Program;
 use crate::program::expr;
 
@@ -53,7 +53,7 @@ fn coarse() -> Vec<Case> {
 #[derive(Clone, Copy, Default)]
 struct Product {
     size: [u32; 4],
-    /// Whether it is cut as for a software adapter.
+    /// Whether it is tiled as for a software adapter.
     is_coarse: bool,
     /// Of a and of b.
     is_transposed: [bool; 2],
@@ -103,7 +103,7 @@ impl Product {
         };
         let a = operand(&inputs[0], self.is_transposed[0], self.is_shared[0]);
         let b = operand(&inputs[1], self.is_transposed[1], self.is_shared[1]);
-        dispatch(&device(if self.is_coarse { Cut::Coarse } else { Cut::Fine }), self.size, a, b, out)
+        dispatch(&device(if self.is_coarse { Adapter::Coarse } else { Adapter::Fine }), self.size, a, b, out)
     }
 }
 
@@ -171,15 +171,15 @@ fn same_twice() -> Case {
             let made = scratch(900);
             let producer = product.dispatch(inputs, made.clone());
             let program = Program::build(2, |x| x[0] * (x[1] + 1.0));
-            let space = Space::flat([1, 1, 30, 30]);
+            let space = IterationSpace::flat([1, 1, 30, 30]);
             merged(&producer, &map::dispatch(program, space, vec![made.clone(), made], out[0].clone()), 0)
         },
     )
 }
 
 /// A full first input and one row for all as the second.
-fn over_rows(dims: [u32; 4]) -> Space {
-    let mut space = Space { dims, strides: [[0; 4]; MAX_INPUTS] };
+fn over_rows(dims: [u32; 4]) -> IterationSpace {
+    let mut space = IterationSpace { dims, strides: [[0; 4]; MAX_INPUTS] };
     space.strides[..2].copy_from_slice(&[natural(dims), [0, 0, 0, 1]]);
     space
 }

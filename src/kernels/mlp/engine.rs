@@ -12,7 +12,7 @@ use super::pack::Pack;
 use super::plan::{Layer, Plan, Shape, TILE};
 use super::tile::{Predict, Train};
 use super::{Head, Objective, Params, plan};
-use crate::host::{Disjoint, Team};
+use crate::host::{Disjoint, ThreadPool};
 use crate::kernels::random;
 use crate::program::Curve;
 use crate::simd::dispatch;
@@ -69,7 +69,7 @@ pub(crate) fn step(
     control: &mut [u32],
     partials: &mut [f32],
     scratch: &mut [f32],
-    team: &Team,
+    team: &ThreadPool,
 ) {
     let Batch { x, y, order, weights } = batch;
     let plan = Plan::new(p);
@@ -104,7 +104,7 @@ pub(crate) fn step(
 }
 
 /// out [rows, outputs], or the pairs of a head, = the model at x [rows, inputs]. Allocates its scratch: it is called rarely and for many rows.
-pub(crate) fn forward(p: &Shape, activation: &Curve, x: &[f32], params: &[f32], out: &mut [f32], team: &Team) {
+pub(crate) fn forward(p: &Shape, activation: &Curve, x: &[f32], params: &[f32], out: &mut [f32], team: &ThreadPool) {
     let plan = Plan::of_tile(p, TILE);
     let (inputs, answers) = (p.inputs as usize, p.answers());
     let rows = out.len() / answers;
@@ -130,7 +130,7 @@ fn batch_rows<'a>(p: &Shape, order: &'a [u32], cursor: usize) -> &'a [u32] {
 }
 
 /// Copies the weights into `shared`: [in, out] for the forward pass, [out, in] for the backward pass, rows padded.
-fn pack(p: &Shape, plan: &Plan, params: &[f32], shared: &mut [f32], team: &Team) {
+fn pack(p: &Shape, plan: &Plan, params: &[f32], shared: &mut [f32], team: &ThreadPool) {
     let pieces = team.threads();
     let shared = Disjoint::new(shared);
     team.parallel(pieces, &|piece| dispatch(Pack { p, plan, params, shared: &shared, piece, pieces }));

@@ -1,7 +1,7 @@
 //! Formulas inside the fused kernels: the activation's sweep over a tile and a pointwise loss of its outputs, from the same programs on the
 //! CPU and as WGSL.
 
-use super::loss::{Grade, Sums};
+use super::loss::{OutputGradients, Sums};
 use crate::kernels::common;
 use crate::program::slices::{Registers, SHORT, Source};
 use crate::program::{Curve, ScalarOp};
@@ -48,8 +48,8 @@ impl<'a> Sweep<'a> {
 
 /// Replaces z by the slope of a loss that is a mean over the outputs. The outputs are first laid side by side, so that a model with one
 /// output fills the lanes too.
-pub(super) fn grade(curve: &Curve, registers: &mut Registers<'_, f32>, grade: Grade<'_>) -> Sums {
-    let Grade { z, stride, outputs, y, rows, work, .. } = grade;
+pub(super) fn grade(curve: &Curve, registers: &mut Registers<'_, f32>, grade: OutputGradients<'_>) -> Sums {
+    let OutputGradients { z, stride, outputs, y, rows, work, .. } = grade;
     let (used, third) = (rows.len() * outputs, work.len() / 3);
     let (own_z, rest) = work.split_at_mut(third);
     let (own_y, slopes) = rest.split_at_mut(third);

@@ -43,7 +43,7 @@ record! { enum Denominators { Shared, Each } }
 
 /// Which of the pairs (kP, kQ) that mean the same value is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gauge {
+pub enum PairNormalization {
     /// The pair as it comes.
     Free,
     /// Divided by √(P² + Q²), which gradients take for a constant.
@@ -52,7 +52,7 @@ pub enum Gauge {
     UnitAttached,
 }
 
-record! { enum Gauge { Free, Unit, UnitAttached } }
+record! { enum PairNormalization { Free, Unit, UnitAttached } }
 
 /// Where a head of values cannot be.
 const NOT_TAKEN: &str = "a head of values stands over rational layers, which take the recorded step";
@@ -71,7 +71,7 @@ pub struct Head {
     /// Q = softplus(δ) + floor + anchor, free if absent.
     pub floor: Option<f32>,
     /// The representative of a pair that losses see.
-    pub gauge: Gauge,
+    pub gauge: PairNormalization,
     /// Words of the coefficients of degree 0, of numerators and of denominators. Those of the next degree follow at the next
     /// multiple of `STEP` words.
     pub coefficients: [usize; 2],
@@ -163,8 +163,8 @@ impl Head {
             });
         }
         fragments.push(match self.gauge {
-            Gauge::Free => crate::wgsl!("common/gauge_free"),
-            Gauge::Unit | Gauge::UnitAttached => crate::wgsl!("common/gauge_size"),
+            PairNormalization::Free => crate::wgsl!("common/gauge_free"),
+            PairNormalization::Unit | PairNormalization::UnitAttached => crate::wgsl!("common/gauge_size"),
         });
         fragments
     }
@@ -181,9 +181,9 @@ impl Head {
             Form::Angular { .. } => vec![crate::wgsl!("common/loss_angular"), none],
         };
         match self.gauge {
-            Gauge::Free => {}
-            Gauge::Unit => fragments.push(crate::wgsl!("common/gauge_unit")),
-            Gauge::UnitAttached => fragments.push(crate::wgsl!("common/gauge_unit_attached")),
+            PairNormalization::Free => {}
+            PairNormalization::Unit => fragments.push(crate::wgsl!("common/gauge_unit")),
+            PairNormalization::UnitAttached => fragments.push(crate::wgsl!("common/gauge_unit_attached")),
         }
         fragments.push(crate::wgsl!("common/loss_pairs"));
         fragments

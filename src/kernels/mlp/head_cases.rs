@@ -4,9 +4,9 @@
 use super::cases::{Example, Oracle, STEP_BOUND, model, parameters};
 use super::goals::{Function, Goal};
 use super::head::STEP;
-use super::{Basis, Denominators, Form, Gauge, Head, Layer, Mlp, PairLoss, Precision, forward, step};
+use super::{Basis, Denominators, Form, Head, Layer, Mlp, PairLoss, PairNormalization, Precision, forward, step};
 use crate::device::{Case, Expected, Info};
-use crate::kernels::evidence::{Cut, Numbers, case, device, within, words};
+use crate::kernels::evidence::{Adapter, Numbers, case, device, within, words};
 use crate::kernels::oracle::wide;
 use crate::kernels::random::threefry;
 
@@ -25,7 +25,7 @@ fn examples() -> Vec<(Head, PairLoss, &'static [u32])> {
         denominators,
         anchor: 1.0,
         floor: None,
-        gauge: Gauge::Free,
+        gauge: PairNormalization::Free,
         coefficients: [0; 2],
     };
     let rational = |numerator, denominator, basis| Form::Rational { numerator, denominator, basis };
@@ -44,14 +44,18 @@ fn examples() -> Vec<(Head, PairLoss, &'static [u32])> {
         (head(1, Form::Linear, Each), usual, &[3, 7, 2]),
         (head(3, Form::Linear, Shared), implicit, &[2, 9, 4]),
         (floored(head(3, rational(2, 4, Chebyshev), Each)), detached, &[4, 6, 6]),
-        (Head { gauge: Gauge::Unit, ..head(5, rational(3, 2, Monomial), Shared) }, drawn, &[3, 12, 6]),
-        (Head { gauge: Gauge::UnitAttached, ..head(2, rational(0, 1, Chebyshev), Shared) }, all, &[3, 8, 3]),
+        (Head { gauge: PairNormalization::Unit, ..head(5, rational(3, 2, Monomial), Shared) }, drawn, &[3, 12, 6]),
+        (
+            Head { gauge: PairNormalization::UnitAttached, ..head(2, rational(0, 1, Chebyshev), Shared) },
+            all,
+            &[3, 8, 3],
+        ),
         (angular(2, 1.7), PairLoss { sign_within: 2.0, ..usual }, &[4, 10, 2]),
         (angular(1, 0.5), drawn, &[1, 1]),
-        (Head { gauge: Gauge::UnitAttached, ..floored(head(2, Form::Linear, Each)) }, all, &[6, 5, 4]),
+        (Head { gauge: PairNormalization::UnitAttached, ..floored(head(2, Form::Linear, Each)) }, all, &[6, 5, 4]),
         (head(70, rational(1, 1, Monomial), Shared), usual, &[2, 20, 71]),
         (
-            Head { gauge: Gauge::Unit, ..head(1, Form::Linear, Each) },
+            Head { gauge: PairNormalization::Unit, ..head(1, Form::Linear, Each) },
             PairLoss { margin: 1.0, tau: [0.8; 2], ..none },
             &[2, 2],
         ),
@@ -60,19 +64,24 @@ fn examples() -> Vec<(Head, PairLoss, &'static [u32])> {
 
 /// Cases of `mlp_step`. Coarse tiles and panels take drivers seconds to compile: the first stands for all.
 pub(super) fn of_step() -> Vec<Case> {
-    let first = |cut| examples().into_iter().take(1).map(move |example| step_case(example, 13, cut));
-    let coarse = first(Cut::Coarse).chain(first(Cut::Panel));
-    examples().into_iter().zip(5..).map(|(example, batch)| step_case(example, batch, Cut::Fine)).chain(coarse).collect()
+    let first = |adapter| examples().into_iter().take(1).map(move |example| step_case(example, 13, adapter));
+    let coarse = first(Adapter::Coarse).chain(first(Adapter::Panel));
+    examples()
+        .into_iter()
+        .zip(5..)
+        .map(|(example, batch)| step_case(example, batch, Adapter::Fine))
+        .chain(coarse)
+        .collect()
 }
 
 /// Cases of `mlp_forward`.
 pub(super) fn of_forward() -> Vec<Case> {
-    let first = |cut| examples().into_iter().take(1).map(move |example| forward_case(example, 130, cut));
-    let coarse = first(Cut::Coarse).chain(first(Cut::Panel));
+    let first = |adapter| examples().into_iter().take(1).map(move |example| forward_case(example, 130, adapter));
+    let coarse = first(Adapter::Coarse).chain(first(Adapter::Panel));
     examples()
         .into_iter()
         .zip(31..)
-        .map(|(example, rows)| forward_case(example, rows, Cut::Fine))
+        .map(|(example, rows)| forward_case(example, rows, Adapter::Fine))
         .chain(coarse)
         .collect()
 }
@@ -100,14 +109,14 @@ fn whole(example: &Example, head: Head, numbers: &mut Numbers) -> (Mlp, Vec<Laye
     (mlp, layers, flat, head)
 }
 
-fn name(example: &Example, head: &Head, cut: Cut) -> String {
+fn name(example: &Example, head: &Head, adapter: Adapter) -> String {
     let Head { outputs, form, denominators, floor, gauge, .. } = head;
     let Goal::Pairs(PairLoss { implicit, chordal, decoded, margin, sign, .. }) = example.goal else {
         unreachable!("a head's loss is one of pairs")
     };
-    let cut = format!("{cut:?}").to_lowercase();
+    let adapter = format!("{adapter:?}").to_lowercase();
     format!(
-        "{:?} {form:?} of {outputs}, {denominators:?}, floor {floor:?}, {gauge:?}, weights {implicit} {chordal} {decoded} {margin} {sign}, {cut}",
+        "{:?} {form:?} of {outputs}, {denominators:?}, floor {floor:?}, {gauge:?}, weights {implicit} {chordal} {decoded} {margin} {sign}, {adapter}",
         example.sizes
     )
 }
@@ -123,7 +132,7 @@ fn targets(numbers: &mut Numbers, rows: usize, outputs: usize) -> Vec<f32> {
     pairs.chunks(outputs).flat_map(|row| [0, 1].map(|half| row.iter().map(move |pair| pair[half]))).flatten().collect()
 }
 
-fn step_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), batch: usize, cut: Cut) -> Case {
+fn step_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), batch: usize, adapter: Adapter) -> Case {
     let mut numbers = Numbers::new(74);
     let example = Example { sizes, activation: Function::silu(), goal: Goal::Pairs(loss), batch };
     let (mlp, layers, flat, head) = whole(&example, head, &mut numbers);
@@ -153,13 +162,13 @@ fn step_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), batch: usize
     let mut partials = oracle.gradient;
     partials.extend([oracle.loss, oracle.weight]);
     partials.resize(total + 64, 0.0);
-    let fused = mlp.training(&device(cut), rows, batch, steps as usize, width).drawing(SEED, STREAM);
-    let cpu = Info { device: "cpu", ..device(cut) };
-    let scratch = fused.scratch_words(&device(cut)).max(fused.scratch_words(&cpu));
+    let fused = mlp.training(&device(adapter), rows, batch, steps as usize, width).drawing(SEED, STREAM);
+    let cpu = Info { device: "cpu", ..device(adapter) };
+    let scratch = fused.scratch_words(&device(adapter)).max(fused.scratch_words(&cpu));
     let control = Expected::Words(vec![STEP_NUMBER - 1, cursor, STEP_NUMBER, cursor]);
     let expected = vec![control, Expected::Floats(partials), Expected::Anything(scratch)];
     let given = vec![words(&x), words(&y), order, words(&flat), words(&[1.0])];
-    let mut made = case(name(&example, &head, cut), STEP_BOUND, given, expected, |given, out| {
+    let mut made = case(name(&example, &head, adapter), STEP_BOUND, given, expected, |given, out| {
         let inputs = [0, 1, 2, 3, 4].map(|at: usize| given[at].clone());
         step(&fused, example.goal.objective(), inputs, [0, 1, 2].map(|at: usize| out[at].clone()))
     });
@@ -169,7 +178,7 @@ fn step_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), batch: usize
     made
 }
 
-fn forward_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), rows: usize, cut: Cut) -> Case {
+fn forward_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), rows: usize, adapter: Adapter) -> Case {
     let mut numbers = Numbers::new(75);
     let example = Example { sizes, activation: Function::tanh(), goal: Goal::Pairs(loss), batch: rows };
     let (mlp, layers, flat, head) = whole(&example, head, &mut numbers);
@@ -179,18 +188,18 @@ fn forward_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), rows: usi
     let mut pairs = |x: &[f32]| {
         let z = oracle.predict(x);
         let pairs = free_pairs(&head, &z, &oracle.flat).into_iter().map(|pair| {
-            let size = if head.gauge == Gauge::Free { 1.0 } else { pair[0].hypot(pair[1]) };
+            let size = if head.gauge == PairNormalization::Free { 1.0 } else { pair[0].hypot(pair[1]) };
             pair.map(|part| part / size)
         });
         let (p, q): (Vec<f64>, Vec<f64>) = pairs.map(|[p, q]| (p, q)).unzip();
         [p, q].concat()
     };
     let wanted = x.chunks_exact(inputs).flat_map(&mut pairs).collect();
-    let fused = mlp.predicting(&device(cut), rows, Precision::F32);
-    let scratch = Expected::Anything(fused.scratch_words(&device(cut)));
+    let fused = mlp.predicting(&device(adapter), rows, Precision::F32);
+    let scratch = Expected::Anything(fused.scratch_words(&device(adapter)));
     let given = vec![words(&x), words(&flat)];
     let expected = vec![Expected::Floats(wanted), scratch];
-    case(name(&example, &head, cut), within(1e-5, 1e-5), given, expected, |given, out| {
+    case(name(&example, &head, adapter), within(1e-5, 1e-5), given, expected, |given, out| {
         forward(&fused, [given[0].clone(), given[1].clone()], [out[0].clone(), out[1].clone()])
     })
 }
@@ -241,9 +250,9 @@ impl Row<'_> {
         let pairs = free_pairs(self.head, z, flat).into_iter().zip(free_pairs(self.head, still_z, still_flat));
         let each = pairs.enumerate().map(|(o, (pair, still))| {
             let sizes = match gauge {
-                Gauge::Free => [1.0; 2],
-                Gauge::Unit => [long(still); 2],
-                Gauge::UnitAttached => [long(pair), long(still)],
+                PairNormalization::Free => [1.0; 2],
+                PairNormalization::Unit => [long(still); 2],
+                PairNormalization::UnitAttached => [long(pair), long(still)],
             };
             let wanted = [self.y[o], self.y[self.head.outputs + o]];
             self.pair_loss(pair.map(|part| part / sizes[0]), still.map(|part| part / sizes[1]), wanted)

@@ -6,9 +6,9 @@
 )]
 
 use super::PairLoss;
-use super::head::{Basis, Form, Gauge, Head, MAX_DEGREE, Polynomial};
+use super::head::{Basis, Form, Head, MAX_DEGREE, PairNormalization, Polynomial};
 use super::loss::Sums;
-use super::pair_terms::{Graded, Pair, pair_loss};
+use super::pair_terms::{Pair, PairLossTerms, pair_loss};
 use super::plan::PAD;
 use crate::simd::elementary::softplus;
 use crate::simd::vector;
@@ -89,7 +89,7 @@ impl<'a> Table<'a> {
 
 /// Replaces the features z [rows, stride] by d loss / d features and adds the coefficients' gradients to `partial`. y is the whole
 /// table of wanted pairs, `rows` name the tile's samples in it, `work` holds `work_words`.
-pub(super) struct Learn<'a> {
+pub(super) struct PairGradients<'a> {
     pub head: &'a Head,
     pub loss: PairLoss,
     pub tau: f32,
@@ -102,12 +102,12 @@ pub(super) struct Learn<'a> {
     pub partial: &'a mut [f32],
 }
 
-impl WithSimd for Learn<'_> {
+impl WithSimd for PairGradients<'_> {
     type Output = Sums;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Sums {
-        let Learn { head, loss, tau, z, stride, work, y, rows, params, partial } = self;
+        let PairGradients { head, loss, tau, z, stride, work, y, rows, params, partial } = self;
         let mut table = Table::new(head, rows.len(), work);
         table.load(z, stride, rows.len());
         table.load_targets(y, rows, head.outputs);
@@ -127,7 +127,7 @@ impl WithSimd for Learn<'_> {
 }
 
 /// The pairs [samples, 2 · outputs] of the features z [samples, stride].
-pub(super) struct Give<'a> {
+pub(super) struct PairOutputs<'a> {
     pub head: &'a Head,
     pub z: &'a [f32],
     pub stride: usize,
@@ -136,12 +136,12 @@ pub(super) struct Give<'a> {
     pub out: &'a mut [f32],
 }
 
-impl WithSimd for Give<'_> {
+impl WithSimd for PairOutputs<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Give { head, z, stride, work, params, out } = self;
+        let PairOutputs { head, z, stride, work, params, out } = self;
         let outputs = head.outputs;
         let mut table = Table::new(head, out.len() / (2 * outputs), work);
         table.load(z, stride, out.len() / (2 * outputs));
@@ -234,9 +234,9 @@ fn grade<S: Simd>(simd: S, head: &Head, loss: &PairLoss, tau: f32, table: &mut T
 
 /// The pair that losses see, and what it was divided by; a length of 0 is left alone.
 #[inline(always)]
-fn in_gauge<S: Simd>(simd: S, gauge: Gauge, p: S::f32s, q: S::f32s) -> (S::f32s, S::f32s, S::f32s) {
+fn in_gauge<S: Simd>(simd: S, gauge: PairNormalization, p: S::f32s, q: S::f32s) -> (S::f32s, S::f32s, S::f32s) {
     let one = simd.splat_f32s(1.0);
-    if gauge == Gauge::Free {
+    if gauge == PairNormalization::Free {
         return (p, q, one);
     }
     let square = fma(simd, p, p, simd.mul_f32s(q, q));
@@ -249,16 +249,16 @@ fn in_gauge<S: Simd>(simd: S, gauge: Gauge, p: S::f32s, q: S::f32s) -> (S::f32s,
 #[inline(always)]
 fn through_gauge<S: Simd>(
     simd: S,
-    gauge: Gauge,
+    gauge: PairNormalization,
     [p, q]: [S::f32s; 2],
     size: S::f32s,
-    graded: Graded<S::f32s>,
+    graded: PairLossTerms<S::f32s>,
 ) -> (S::f32s, S::f32s) {
-    let Graded { mut dp, mut dq, .. } = graded;
-    if gauge == Gauge::Free {
+    let PairLossTerms { mut dp, mut dq, .. } = graded;
+    if gauge == PairNormalization::Free {
         return (dp, dq);
     }
-    if gauge == Gauge::UnitAttached {
+    if gauge == PairNormalization::UnitAttached {
         let along = fma(simd, p, dp, simd.mul_f32s(q, dq));
         (dp, dq) = (fnma(simd, along, p, dp), fnma(simd, along, q, dq));
     }

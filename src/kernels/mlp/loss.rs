@@ -27,7 +27,7 @@ impl Sums {
 
 /// Replaces z [rows, stride] by dl/dz. y is the whole target table, `rows` name the tile's samples in it, `work` holds 3 * rows * outputs words, each
 /// third padded to `PAD`.
-pub(super) struct Grade<'a> {
+pub(super) struct OutputGradients<'a> {
     pub z: &'a mut [f32],
     pub stride: usize,
     pub outputs: usize,
@@ -37,7 +37,7 @@ pub(super) struct Grade<'a> {
     pub work: &'a mut [f32],
 }
 
-impl Grade<'_> {
+impl OutputGradients<'_> {
     /// Cross-entropy with so much smoothing, row by row.
     pub(super) fn cross_entropy(mut self, smoothing: f32) -> Sums {
         simd::dispatch(CrossEntropy { grade: &mut self, smoothing })
@@ -45,7 +45,7 @@ impl Grade<'_> {
 }
 
 struct CrossEntropy<'a, 'b> {
-    grade: &'a mut Grade<'b>,
+    grade: &'a mut OutputGradients<'b>,
     smoothing: f32,
 }
 
@@ -64,7 +64,7 @@ impl WithSimd for CrossEntropy<'_, '_> {
 
 /// One row: p = softmax(z), dl/dz_j = ((1-e) w_y + e/C sum w) p_j - (1-e) w_y [j = y] - e/C w_j.
 #[inline(always)]
-fn cross_entropy<S: Simd>(simd: S, grade: &mut Grade<'_>, row: usize, smoothing: f32) -> Sums {
+fn cross_entropy<S: Simd>(simd: S, grade: &mut OutputGradients<'_>, row: usize, smoothing: f32) -> Sums {
     let classes = grade.outputs;
     let sample = grade.rows[row] as usize;
     let (class, weights) = (grade.y[sample] as usize, &grade.weights[..classes]);

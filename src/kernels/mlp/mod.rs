@@ -5,7 +5,6 @@ pub mod cases;
 pub(super) mod engine;
 mod formula;
 pub mod goals;
-mod grain;
 mod head;
 mod head_cases;
 mod head_tile;
@@ -16,6 +15,7 @@ mod pairs;
 mod plan;
 mod product;
 mod tile;
+mod tiling;
 
 use std::any::Any;
 use std::rc::Rc;
@@ -27,10 +27,10 @@ use crate::device::{Body, Dispatch, Info, SharedBody};
 use crate::params;
 use crate::program::Curve;
 use crate::program::slices::Registers;
-use grain::{Grain, Kept, WORDS};
-pub use head::{Basis, Denominators, Form, Gauge, Head, MAX_DEGREE};
+pub use head::{Basis, Denominators, Form, Head, MAX_DEGREE, PairNormalization};
 pub use pairs::PairLoss;
 pub use plan::{Layer, MAX_LAYERS};
+use tiling::{ScratchFormat, Tiling, WORDS};
 
 /// The widest layer the fused kernels take.
 pub const MAX_WIDTH: usize = 128;
@@ -156,11 +156,11 @@ impl Mlp {
 
     /// A training step over `rows` rows.
     pub fn training(&self, info: &Info, rows: usize, batch: usize, steps: usize, targets: usize) -> Fused {
-        let grain = Grain::of(info, batch.min(rows), &self.layers);
+        let tiling = Tiling::of(info, batch.min(rows), &self.layers);
         let kept = self.head.map_or(0, |head| head.kept_quads() as u32);
         let stride = kept + self.layers.iter().map(|layer| quads(layer.inputs) + quads(layer.outputs)).sum::<u32>();
-        let mut params = self.params(rows, stride, grain);
-        let tiles = batch.min(rows).div_ceil(grain.span);
+        let mut params = self.params(rows, stride, tiling);
+        let tiles = batch.min(rows).div_ceil(tiling.span);
         params.batch = batch.min(rows) as u32;
         // CPU threads share the parts: two even where there is one thread, so that one and two give the same bits, and more of large
         // batches, so that a thread that is held up leaves the others only a part to wait for.
@@ -169,30 +169,36 @@ impl Mlp {
         params.steps = steps as u32;
         params.targets = targets as u32;
         params.parts = parts.max(1) as u32;
-        Fused { params, activation: self.activation.clone(), head: self.head, grain, kept: &WORDS }
+        Fused { params, activation: self.activation.clone(), head: self.head, tiling, kept: &WORDS }
     }
 
     /// Prediction over `rows` rows. A head wants all of f32.
     #[track_caller]
     pub fn predicting(&self, info: &Info, rows: usize, precision: Precision) -> Fused {
         assert!(precision == Precision::F32 || self.head.is_none(), "mlp: a head's features are f32");
-        let grain = match Grain::of(info, rows, &self.layers) {
+        let tiling = match Tiling::of(info, rows, &self.layers) {
             panel if panel.team == 1 => panel,
-            _ => Grain::of(info, 64, &self.layers),
+            _ => Tiling::of(info, 64, &self.layers),
         };
-        let mut params = self.params(rows, 2 * quads(widest(&self.layers)), grain);
-        params.parts = rows.div_ceil(grain.span).clamp(1, grain.parts) as u32;
-        Fused { params, activation: self.activation.clone(), head: self.head, grain, kept: Kept::of(info, precision) }
+        let mut params = self.params(rows, 2 * quads(widest(&self.layers)), tiling);
+        params.parts = rows.div_ceil(tiling.span).clamp(1, tiling.parts) as u32;
+        Fused {
+            params,
+            activation: self.activation.clone(),
+            head: self.head,
+            tiling,
+            kept: ScratchFormat::of(info, precision),
+        }
     }
 
-    fn params(&self, rows: usize, stride: u32, grain: Grain) -> Params {
+    fn params(&self, rows: usize, stride: u32, tiling: Tiling) -> Params {
         let mut params: Params = bytemuck::Zeroable::zeroed();
         params.rows = rows as u32;
         params.inputs = self.layers[0].inputs;
         params.outputs = self.layers[self.layers.len() - 1].outputs;
         params.total = self.total as u32;
         params.depth = self.layers.len() as u32;
-        params.span = grain.span as u32;
+        params.span = tiling.span as u32;
         params.stride = stride;
         if let Some(head) = &self.head {
             head.fill(&mut params);
@@ -218,8 +224,8 @@ pub struct Fused {
     pub(super) params: Params,
     activation: Arc<Curve>,
     head: Option<Head>,
-    grain: Grain,
-    kept: &'static Kept,
+    tiling: Tiling,
+    kept: &'static ScratchFormat,
 }
 
 impl Fused {
@@ -229,7 +235,7 @@ impl Fused {
             activation: self.activation.clone(),
             objective,
             head: self.head,
-            grain: self.grain,
+            tiling: self.tiling,
             kept: self.kept,
         })
     }
@@ -264,24 +270,24 @@ pub struct Choice {
     pub(super) activation: Arc<Curve>,
     pub(super) objective: Option<Objective>,
     pub(super) head: Option<Head>,
-    grain: Grain,
-    kept: &'static Kept,
+    tiling: Tiling,
+    kept: &'static ScratchFormat,
 }
 
 impl Choice {
     /// Workgroups of a fused launch.
     pub(super) fn grid(dispatch: &Dispatch) -> [u32; 3] {
         let body: &dyn Any = dispatch.body.as_deref().expect("a fused launch has a choice");
-        let Grain { workgroup, team, .. } = body.downcast_ref::<Self>().expect("its body is a choice").grain;
+        let Tiling { workgroup, team, .. } = body.downcast_ref::<Self>().expect("its body is a choice").tiling;
         [(dispatch.params::<Params>().parts * team).div_ceil(workgroup), 1, 1]
     }
 }
 
 impl Body for Choice {
     fn wgsl(&self) -> String {
-        let Kept(_, kept) = self.kept;
+        let ScratchFormat(_, kept) = self.kept;
         let mut fragments: Vec<String> = kept.iter().map(|&fragment| fragment.to_owned()).collect();
-        fragments.push(self.grain.wgsl(self.objective.is_some()));
+        fragments.push(self.tiling.wgsl(self.objective.is_some()));
         let curve = if let Some(Objective::Pointwise(curve)) = &self.objective { Some(&**curve) } else { None };
         fragments.extend(formula::wgsl(&self.activation, curve));
         match (&self.head, &self.objective) {

@@ -5,7 +5,7 @@
     reason = "generic over the instruction set: must land inside the function that enables it"
 )]
 
-use super::plan::{PAD, Place, Plan, Shape};
+use super::plan::{LayerOffsets, PAD, Plan, Shape};
 use crate::host::Disjoint;
 use pulp::{Simd, WithSimd};
 
@@ -41,7 +41,7 @@ impl WithSimd for Pack<'_> {
 impl Pack<'_> {
     /// Outputs first..first + PAD of one layer: PAD columns of `down`, as many rows of `up`.
     #[inline(always)]
-    fn band(&self, place: &Place, weight: &[f32], bias: &[f32], first: usize) {
+    fn band(&self, place: &LayerOffsets, weight: &[f32], bias: &[f32], first: usize) {
         let count = PAD.min(place.outputs - first);
         // SAFETY: the ranges written here belong to this band, and a band to one piece.
         let packed = |start, len| unsafe { self.shared.range(start..start + len) };

@@ -19,7 +19,7 @@ pub(super) struct Pair<V> {
 
 /// A loss and its derivatives by P and by Q.
 #[derive(Clone, Copy)]
-pub(super) struct Graded<V> {
+pub(super) struct PairLossTerms<V> {
     pub value: V,
     pub dp: V,
     pub dq: V,
@@ -27,9 +27,9 @@ pub(super) struct Graded<V> {
 
 /// The weighted sum of the terms that have a weight.
 #[inline(always)]
-pub(super) fn pair_loss<S: Simd>(simd: S, loss: &PairLoss, tau: f32, pair: Pair<S::f32s>) -> Graded<S::f32s> {
+pub(super) fn pair_loss<S: Simd>(simd: S, loss: &PairLoss, tau: f32, pair: Pair<S::f32s>) -> PairLossTerms<S::f32s> {
     let zero = simd.splat_f32s(0.0);
-    let mut sum = Graded { value: zero, dp: zero, dq: zero };
+    let mut sum = PairLossTerms { value: zero, dp: zero, dq: zero };
     if loss.implicit != 0.0 {
         add(simd, &mut sum, loss.implicit, implicit(simd, loss, pair));
     }
@@ -49,7 +49,7 @@ pub(super) fn pair_loss<S: Simd>(simd: S, loss: &PairLoss, tau: f32, pair: Pair<
 }
 
 #[inline(always)]
-fn add<S: Simd>(simd: S, sum: &mut Graded<S::f32s>, weight: f32, term: Graded<S::f32s>) {
+fn add<S: Simd>(simd: S, sum: &mut PairLossTerms<S::f32s>, weight: f32, term: PairLossTerms<S::f32s>) {
     let weight = simd.splat_f32s(weight);
     sum.value = fma(simd, weight, term.value, sum.value);
     sum.dp = fma(simd, weight, term.dp, sum.dp);
@@ -65,7 +65,7 @@ fn cross<S: Simd>(simd: S, pair: Pair<S::f32s>, scale: S::f32s) -> (S::f32s, S::
 
 /// r = c / (S + gamma): value c r, dP = 2 r (Yd - r P Yn²), dQ = -2 r (Yn + r Q Yd²), without the second parts if S is detached.
 #[inline(always)]
-fn implicit<S: Simd>(simd: S, loss: &PairLoss, pair: Pair<S::f32s>) -> Graded<S::f32s> {
+fn implicit<S: Simd>(simd: S, loss: &PairLoss, pair: Pair<S::f32s>) -> PairLossTerms<S::f32s> {
     let (a, b) = (simd.mul_f32s(pair.p, pair.yn), simd.mul_f32s(pair.q, pair.yd));
     let scale = fma(simd, a, a, fma(simd, b, b, simd.splat_f32s(loss.gamma)));
     let (cross, ratio) = cross(simd, pair, scale);
@@ -76,24 +76,24 @@ fn implicit<S: Simd>(simd: S, loss: &PairLoss, pair: Pair<S::f32s>) -> Graded<S:
         down = fma(simd, ratio, simd.mul_f32s(b, pair.yd), down);
     }
     let dq = simd.neg_f32s(simd.mul_f32s(twice, down));
-    Graded { value: simd.mul_f32s(cross, ratio), dp: simd.mul_f32s(twice, up), dq }
+    PairLossTerms { value: simd.mul_f32s(cross, ratio), dp: simd.mul_f32s(twice, up), dq }
 }
 
 /// r = c / ((P² + Q²) N + gamma), N = Yn² + Yd²: value c r, dP = 2 r (Yd - r N P), dQ = -2 r (Yn + r N Q).
 #[inline(always)]
-fn chordal<S: Simd>(simd: S, gamma: f32, pair: Pair<S::f32s>) -> Graded<S::f32s> {
+fn chordal<S: Simd>(simd: S, gamma: f32, pair: Pair<S::f32s>) -> PairLossTerms<S::f32s> {
     let Pair { p, q, yn, yd } = pair;
     let length = fma(simd, yn, yn, simd.mul_f32s(yd, yd));
     let square = fma(simd, p, p, simd.mul_f32s(q, q));
     let (cross, ratio) = cross(simd, pair, fma(simd, square, length, simd.splat_f32s(gamma)));
     let (twice, share) = (simd.add_f32s(ratio, ratio), simd.mul_f32s(ratio, length));
     let dq = simd.neg_f32s(simd.mul_f32s(twice, fma(simd, share, q, yn)));
-    Graded { value: simd.mul_f32s(cross, ratio), dp: simd.mul_f32s(twice, fnma(simd, share, p, yd)), dq }
+    PairLossTerms { value: simd.mul_f32s(cross, ratio), dp: simd.mul_f32s(twice, fnma(simd, share, p, yd)), dq }
 }
 
 /// e = P / B - Yn, B = sgn(Q) max(|Q|, τ), over finite targets: value e², dP = 2 e / B, dQ = -2 e P / B² where |Q| >= τ.
 #[inline(always)]
-fn decoded<S: Simd>(simd: S, tau: f32, pair: Pair<S::f32s>) -> Graded<S::f32s> {
+fn decoded<S: Simd>(simd: S, tau: f32, pair: Pair<S::f32s>) -> PairLossTerms<S::f32s> {
     let (zero, tau) = (simd.splat_f32s(0.0), simd.splat_f32s(tau));
     let size = simd.abs_f32s(pair.q);
     let bounded = at_least(simd, tau, size);
@@ -103,33 +103,33 @@ fn decoded<S: Simd>(simd: S, tau: f32, pair: Pair<S::f32s>) -> Graded<S::f32s> {
     let dp = simd.div_f32s(simd.add_f32s(far, far), bounded);
     let dq = simd.neg_f32s(simd.mul_f32s(dp, value));
     let dq = simd.select_f32s(simd.less_than_f32s(size, tau), zero, dq);
-    finite(simd, pair.yd, Graded { value: simd.mul_f32s(far, far), dp, dq })
+    finite(simd, pair.yd, PairLossTerms { value: simd.mul_f32s(far, far), dp, dq })
 }
 
 /// m = max(τ - |Q|, 0) over finite targets: value m², dQ = -2 m sgn(Q).
 #[inline(always)]
-fn margin<S: Simd>(simd: S, tau: f32, pair: Pair<S::f32s>) -> Graded<S::f32s> {
+fn margin<S: Simd>(simd: S, tau: f32, pair: Pair<S::f32s>) -> PairLossTerms<S::f32s> {
     let zero = simd.splat_f32s(0.0);
     let missing = at_least(simd, zero, simd.sub_f32s(simd.splat_f32s(tau), simd.abs_f32s(pair.q)));
     let twice = simd.add_f32s(missing, missing);
     let below = simd.select_f32s(simd.less_than_f32s(pair.q, zero), twice, zero);
     let dq = simd.select_f32s(simd.greater_than_f32s(pair.q, zero), simd.neg_f32s(twice), below);
-    finite(simd, pair.yd, Graded { value: simd.mul_f32s(missing, missing), dp: zero, dq })
+    finite(simd, pair.yd, PairLossTerms { value: simd.mul_f32s(missing, missing), dp: zero, dq })
 }
 
 /// Zero where the target is ⊥.
 #[inline(always)]
-fn finite<S: Simd>(simd: S, yd: S::f32s, graded: Graded<S::f32s>) -> Graded<S::f32s> {
+fn finite<S: Simd>(simd: S, yd: S::f32s, graded: PairLossTerms<S::f32s>) -> PairLossTerms<S::f32s> {
     let zero = simd.splat_f32s(0.0);
     let is_bottom = simd.equal_f32s(yd, zero);
     let kept = |term| simd.select_f32s(is_bottom, zero, term);
-    Graded { value: kept(graded.value), dp: kept(graded.dp), dq: kept(graded.dq) }
+    PairLossTerms { value: kept(graded.value), dp: kept(graded.dp), dq: kept(graded.dq) }
 }
 
 /// c = (p Yn + q Yd) / (A B) for (p, q) = (P, Q) / s, s = max(1, |P|, |Q|), A = √(p² + q² + gamma / s²), B = √(Yn² + Yd² + gamma), where
 /// |Yd| is small enough: value 1 - c, dP = (c p / A - Yn / B) / (A s), dQ alike. So scaled, no square overflows.
 #[inline(always)]
-fn sign<S: Simd>(simd: S, loss: &PairLoss, pair: Pair<S::f32s>) -> Graded<S::f32s> {
+fn sign<S: Simd>(simd: S, loss: &PairLoss, pair: Pair<S::f32s>) -> PairLossTerms<S::f32s> {
     let (zero, one) = (simd.splat_f32s(0.0), simd.splat_f32s(1.0));
     let gamma = simd.splat_f32s(loss.gamma);
     let scale = at_least(simd, at_least(simd, one, simd.abs_f32s(pair.p)), simd.abs_f32s(pair.q));
@@ -145,5 +145,5 @@ fn sign<S: Simd>(simd: S, loss: &PairLoss, pair: Pair<S::f32s>) -> Graded<S::f32
     let slope = |part, wanted| simd.mul_f32s(down, simd.sub_f32s(simd.mul_f32s(own, part), wanted));
     let is_far = simd.greater_than_f32s(simd.abs_f32s(pair.yd), simd.splat_f32s(loss.sign_within));
     let kept = |term| simd.select_f32s(is_far, zero, term);
-    Graded { value: kept(simd.sub_f32s(one, held)), dp: kept(slope(p, yn)), dq: kept(slope(q, yd)) }
+    PairLossTerms { value: kept(simd.sub_f32s(one, held)), dp: kept(slope(p, yn)), dq: kept(slope(q, yd)) }
 }

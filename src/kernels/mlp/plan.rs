@@ -63,7 +63,7 @@ pub(super) fn scratch_words(p: &Shape, members: usize) -> usize {
 
 /// Offsets of one layer: packed weights in the shared region, rows and slopes in a member's own.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Place {
+pub(super) struct LayerOffsets {
     pub inputs: usize,
     pub outputs: usize,
     /// Padded sizes.
@@ -91,7 +91,7 @@ pub(super) struct Plan {
     pub loss: usize,
     pub loss_words: usize,
     pub depth: usize,
-    places: [Place; MAX_LAYERS],
+    places: [LayerOffsets; MAX_LAYERS],
 }
 
 impl Plan {
@@ -123,7 +123,7 @@ impl Plan {
             loss: 0,
             loss_words: 0,
             depth,
-            places: [Place::default(); MAX_LAYERS],
+            places: [LayerOffsets::default(); MAX_LAYERS],
         };
         let rows = tile + SLACK;
         for (place, layer) in plan.places.iter_mut().zip(p.layers()) {
@@ -133,7 +133,7 @@ impl Plan {
             let (down, bias, up) = (shared(inputs * stride), shared(stride), shared(outputs * input_stride));
             let mut own = |words| take(&mut plan.member_words, words);
             let (input, delta) = (own(rows * input_stride), own(rows * stride));
-            *place = Place { inputs, outputs, input_stride, stride, down, bias, up, input, delta };
+            *place = LayerOffsets { inputs, outputs, input_stride, stride, down, bias, up, input, delta };
         }
         let outputs = p.outputs as usize;
         plan.last = take(&mut plan.member_words, rows * outputs.next_multiple_of(PAD));
@@ -147,7 +147,7 @@ impl Plan {
         self.shared_words + members * self.member_words
     }
 
-    pub(super) fn places(&self) -> &[Place] {
+    pub(super) fn places(&self) -> &[LayerOffsets] {
         &self.places[..self.depth]
     }
 

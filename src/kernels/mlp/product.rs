@@ -29,7 +29,7 @@ pub(super) struct Right {
 }
 
 /// What a sum starts from and where it goes; row and column of the first lane.
-pub(super) trait Ends {
+pub(super) trait SumTarget {
     /// # Safety
     /// As for [`product`].
     unsafe fn start<S: Simd>(&self, simd: S, row: usize, column: usize) -> S::f32s;
@@ -42,7 +42,7 @@ pub(super) trait Ends {
 /// `left` is readable for rows up to the next multiple of the block's rows (at most 5 more) and `depth` steps, `right` for `depth` rows and `columns`
 /// rounded up to whole vectors; `ends` accepts those rows and columns.
 #[inline(always)]
-pub(super) unsafe fn product<S: Simd, E: Ends>(
+pub(super) unsafe fn product<S: Simd, E: SumTarget>(
     simd: S,
     rows: usize,
     columns: usize,
@@ -71,7 +71,7 @@ pub(super) unsafe fn product<S: Simd, E: Ends>(
 
 /// V vectors of columns, all rows: blocks of 6, then 4 or 1 where no more are left.
 #[inline(always)]
-unsafe fn column<S: Simd, E: Ends, const V: usize>(
+unsafe fn column<S: Simd, E: SumTarget, const V: usize>(
     simd: S,
     rows: usize,
     column: usize,
@@ -96,7 +96,7 @@ unsafe fn column<S: Simd, E: Ends, const V: usize>(
 }
 
 #[inline(always)]
-unsafe fn block<S: Simd, E: Ends, const R: usize, const V: usize>(
+unsafe fn block<S: Simd, E: SumTarget, const R: usize, const V: usize>(
     simd: S,
     row: usize,
     column: usize,

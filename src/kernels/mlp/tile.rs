@@ -7,10 +7,10 @@
 
 use super::Objective;
 use super::formula::{self, Sweep};
-use super::head_tile::{Give, Learn};
-use super::loss::{Grade, Sums};
-use super::plan::{Place, Plan, SLACK, Shape};
-use super::product::{Ends, Left, Right, product};
+use super::head_tile::{PairGradients, PairOutputs};
+use super::loss::{OutputGradients, Sums};
+use super::plan::{LayerOffsets, Plan, SLACK, Shape};
+use super::product::{Left, Right, SumTarget, product};
 use crate::program::Curve;
 use crate::program::slices::Memory;
 use crate::simd::{each, load, store};
@@ -59,14 +59,16 @@ impl WithSimd for Train<'_> {
             sums.add(match (&p.head, self.objective) {
                 (Some(head), Objective::Pairs(loss)) => {
                     let (tau, params) = (self.tau, self.params);
-                    simd.vectorize(Learn { head, loss: *loss, tau, z, stride, work, y, rows, params, partial })
+                    simd.vectorize(PairGradients { head, loss: *loss, tau, z, stride, work, y, rows, params, partial })
                 }
                 (_, Objective::Pairs(_)) => unreachable!("pairs come from a head"),
-                (_, Objective::Pointwise(curve)) => {
-                    formula::grade(curve, &mut registers, Grade { z, stride, outputs, y, rows, weights, work })
-                }
+                (_, Objective::Pointwise(curve)) => formula::grade(
+                    curve,
+                    &mut registers,
+                    OutputGradients { z, stride, outputs, y, rows, weights, work },
+                ),
                 (_, Objective::CrossEntropy { smoothing }) => {
-                    Grade { z, stride, outputs, y, rows, weights, work }.cross_entropy(*smoothing)
+                    OutputGradients { z, stride, outputs, y, rows, weights, work }.cross_entropy(*smoothing)
                 }
             });
             for l in (0..plan.depth).rev() {
@@ -121,7 +123,7 @@ impl WithSimd for Predict<'_> {
             descend(simd, plan, &mut sweep, Keeping::Values, rows.len(), self.shared, own);
             let (z, stride, work) = ends(plan, own, rows.len());
             if let Some(head) = &p.head {
-                simd.vectorize(Give { head, z, stride, work, params: self.params, out });
+                simd.vectorize(PairOutputs { head, z, stride, work, params: self.params, out });
                 continue;
             }
             for (out, z) in out.chunks_mut(answers).zip(z.chunks(stride)) {
@@ -147,14 +149,14 @@ fn clear_gaps(p: &Shape, partial: &mut [f32]) {
 /// Zeros where the tiles' rows of x will stand: what pads them, and the rows that a block may run over the last by, are not written again.
 #[inline(always)]
 fn clear(plan: &Plan, own: &mut [f32]) {
-    let Place { input_stride, input, .. } = plan.places()[0];
+    let LayerOffsets { input_stride, input, .. } = plan.places()[0];
     own[input..][..(plan.tile + SLACK) * input_stride].fill(0.0);
 }
 
 /// Copies the tile's rows of x to their places; by fours, for the browser build leaves it to us.
 #[inline(always)]
 fn gather(plan: &Plan, x: &[f32], rows: &[u32], own: &mut [f32]) {
-    let Place { inputs, input_stride, input, .. } = plan.places()[0];
+    let LayerOffsets { inputs, input_stride, input, .. } = plan.places()[0];
     let tile = &mut own[input..][..rows.len() * input_stride];
     for (out, &row) in tile.chunks_exact_mut(input_stride).zip(rows) {
         let (quads, rest) = x[row as usize * inputs..][..inputs].as_chunks::<4>();
@@ -213,7 +215,7 @@ fn ends<'a>(plan: &Plan, own: &'a mut [f32], rows: usize) -> (&'a mut [f32], usi
 
 /// z = a W^T + b of one layer and tile.
 struct Descend<'a> {
-    place: &'a Place,
+    place: &'a LayerOffsets,
     out: usize,
     rows: usize,
     shared: &'a [f32],
@@ -225,7 +227,7 @@ impl WithSimd for Descend<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Place { inputs, outputs, input_stride, stride, down, bias, input, .. } = *self.place;
+        let LayerOffsets { inputs, outputs, input_stride, stride, down, bias, input, .. } = *self.place;
         let rows = self.rows + SLACK;
         let ranges = [input..input + rows * input_stride, self.out..self.out + rows * stride];
         let [left, out] = self.own.get_disjoint_mut(ranges).expect("places do not overlap");
@@ -243,7 +245,7 @@ struct Affine {
     stride: usize,
 }
 
-impl Ends for Affine {
+impl SumTarget for Affine {
     #[inline(always)]
     unsafe fn start<S: Simd>(&self, _simd: S, _row: usize, column: usize) -> S::f32s {
         // SAFETY: the bias is padded to whole vectors.
@@ -259,7 +261,7 @@ impl Ends for Affine {
 
 /// dz of the layer below = (dz W) * f'(z), in the place of f'(z).
 struct Ascend<'a> {
-    place: &'a Place,
+    place: &'a LayerOffsets,
     delta: usize,
     below: usize,
     rows: usize,
@@ -272,7 +274,7 @@ impl WithSimd for Ascend<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Place { inputs, outputs, input_stride, stride, up, .. } = *self.place;
+        let LayerOffsets { inputs, outputs, input_stride, stride, up, .. } = *self.place;
         let rows = self.rows + SLACK;
         let ranges = [self.below..self.below + rows * input_stride, self.delta..self.delta + rows * stride];
         let [below, left] = self.own.get_disjoint_mut(ranges).expect("places do not overlap");
@@ -289,7 +291,7 @@ struct Slope {
     stride: usize,
 }
 
-impl Ends for Slope {
+impl SumTarget for Slope {
     #[inline(always)]
     unsafe fn start<S: Simd>(&self, simd: S, _row: usize, _column: usize) -> S::f32s {
         simd.splat_f32s(0.0)
@@ -307,7 +309,7 @@ impl Ends for Slope {
 
 /// dW += dz^T a and db += sum dz of one layer and tile; the first tile of a part stores instead.
 struct Gradient<'a> {
-    place: &'a Place,
+    place: &'a LayerOffsets,
     delta: usize,
     rows: usize,
     fresh: bool,
@@ -322,7 +324,7 @@ impl WithSimd for Gradient<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Place { inputs, outputs, input_stride, stride, input, .. } = *self.place;
+        let LayerOffsets { inputs, outputs, input_stride, stride, input, .. } = *self.place;
         let rows = self.rows + SLACK;
         let (delta, right) = (&self.own[self.delta..][..rows * stride], &self.own[input..][..rows * input_stride]);
         let (left, right) =
@@ -342,7 +344,7 @@ struct Accumulate {
     fresh: bool,
 }
 
-impl Ends for Accumulate {
+impl SumTarget for Accumulate {
     #[inline(always)]
     unsafe fn start<S: Simd>(&self, simd: S, _row: usize, _column: usize) -> S::f32s {
         simd.splat_f32s(0.0)

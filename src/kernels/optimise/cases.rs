@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::device::{Case, Expected};
-use crate::kernels::evidence::{Cut, Numbers, case, device, within, words};
+use crate::kernels::evidence::{Adapter, Numbers, case, device, within, words};
 use crate::kernels::optimise::{self, RATES, Rule, Sizes, TAIL};
 use crate::program::Program;
 
@@ -12,7 +12,7 @@ pub type Oracle = Arc<dyn Fn(f64, [f64; 3], [f64; RATES]) -> [f64; 3]>;
 
 /// A rule and its oracle: the new p, m and v of a gradient, a state and the step's rates.
 #[derive(Clone)]
-pub struct Known {
+pub struct RuleCase {
     /// The optimiser and its constants.
     pub name: String,
     /// As the kernel takes it.
@@ -32,7 +32,7 @@ pub fn cases() -> Vec<Case> {
         let (m, v) = (m / 2.0 + g, (3.0 * v + g * g) / 4.0);
         [p * rates[3] - rates[0] * rates[2] * m / (v + rates[1]), m, v]
     };
-    let known = Known { name: "stand-in".into(), rule: Rule { program, by_hand: None }, oracle: Arc::new(oracle) };
+    let known = RuleCase { name: "stand-in".into(), rule: Rule { program, by_hand: None }, oracle: Arc::new(oracle) };
     let alone = [(64, 1), (8832, 3)].map(|(total, parts)| update_case(&known, total, parts, 1));
     // The first of two that is also the epoch's last, the second of three, the last of three.
     let grouped = [2, 4, 3].map(|group| update_case(&known, 64, 2, group));
@@ -40,12 +40,12 @@ pub fn cases() -> Vec<Case> {
 }
 
 /// Cases of `optimise` with a rule.
-pub fn of_rule(known: &Known) -> Vec<Case> {
+pub fn of_rule(known: &RuleCase) -> Vec<Case> {
     [(64, 1, 1), (2112, 3, 1), (64, 2, 3)].map(|(total, parts, group)| update_case(known, total, parts, group)).into()
 }
 
 /// The step at the epoch's third place of three, or of more where groups are longer.
-fn update_case(known: &Known, total: usize, parts: usize, group: usize) -> Case {
+fn update_case(known: &RuleCase, total: usize, parts: usize, group: usize) -> Case {
     let mut numbers = Numbers::new(73);
     let (steps, cursor) = (group.max(3) as u32, 2_u32);
     let place = cursor as usize % group;
@@ -88,7 +88,7 @@ fn update_case(known: &Known, total: usize, parts: usize, group: usize) -> Case 
     let mut made = case(name, within(1e-5, 1e-6), vec![order, words(&partials)], expected, |given, out| {
         let outputs = [0, 1, 2, 3].map(|at: usize| out[at].clone());
         optimise::dispatch(
-            &device(if parts > 1 { Cut::Coarse } else { Cut::Fine }),
+            &device(if parts > 1 { Adapter::Coarse } else { Adapter::Fine }),
             &known.rule,
             Sizes { total, parts, steps: steps as usize, group },
             [given[0].clone(), given[1].clone()],

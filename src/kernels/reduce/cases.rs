@@ -2,7 +2,7 @@
 
 use crate::device::{Bound, Case, Expected};
 use crate::kernels::evidence::{Numbers, case, scratch, within, words};
-use crate::kernels::pointwise::{MAX_INPUTS, Space, natural};
+use crate::kernels::pointwise::{IterationSpace, MAX_INPUTS, natural};
 use crate::kernels::reduce::{Join, REDUCE, dispatch};
 use crate::kernels::{map, oracle};
 use crate::program::Program;
@@ -61,7 +61,16 @@ fn plain(name: &str, join: Join, shape: [u32; 3], chunk: u32, scale: f32) -> Cas
     let program = Program::build(1, |x| x[0]);
     let name = format!("{join:?} {name}");
     case(name, bound(join, chunk), vec![words(&x)], vec![expected], |inputs, out| {
-        dispatch(join, program, Space::flat([1, 1, 1, count]), shape, chunk, scale, inputs.to_vec(), out[0].clone())
+        dispatch(
+            join,
+            program,
+            IterationSpace::flat([1, 1, 1, count]),
+            shape,
+            chunk,
+            scale,
+            inputs.to_vec(),
+            out[0].clone(),
+        )
     })
 }
 
@@ -69,7 +78,7 @@ fn plain(name: &str, join: Join, shape: [u32; 3], chunk: u32, scale: f32) -> Cas
 fn empty() -> Case {
     let program = Program::build(1, |x| x[0]);
     case("sum of nothing", Bound::Exact, vec![Vec::new()], vec![Expected::Floats(vec![0.0; 5])], |inputs, out| {
-        let space = Space::flat([1, 5, 0, 1]);
+        let space = IterationSpace::flat([1, 5, 0, 1]);
         dispatch(Join::Sum, program, space, [5, 0, 1], 0, 1.0, inputs.to_vec(), out[0].clone())
     })
 }
@@ -80,7 +89,7 @@ fn ties() -> Case {
     let expected = joined(Join::Argmax, &oracle::wide(&x), [3, 1000, 1], 1000, 1.0);
     case("ties", Bound::Exact, vec![words(&x)], vec![expected], |inputs, out| {
         let program = Program::build(1, |x| x[0]);
-        let space = Space::flat([1, 1, 3, 1000]);
+        let space = IterationSpace::flat([1, 1, 3, 1000]);
         dispatch(Join::Argmax, program, space, [3, 1000, 1], 1000, 1.0, inputs.to_vec(), out[0].clone())
     })
 }
@@ -94,7 +103,7 @@ fn prologue() -> Case {
     let expected = joined(Join::Sum, &value, [40, 90, 1], 90, 1.0);
     case("prologue", bound(Join::Sum, 90), vec![words(&a), words(&b)], vec![expected], |inputs, out| {
         let dims = [1, 1, 40, 90];
-        let mut space = Space { dims, strides: [[0; 4]; MAX_INPUTS] };
+        let mut space = IterationSpace { dims, strides: [[0; 4]; MAX_INPUTS] };
         space.strides[..2].copy_from_slice(&[natural(dims), [0, 0, 0, 1]]);
         let program = Program::build(2, |x| expr::square(x[0] - x[1]));
         dispatch(Join::Sum, program, space, [40, 90, 1], 90, 1.0, inputs.to_vec(), out[0].clone())
@@ -108,7 +117,7 @@ fn fused() -> Case {
     let value: Vec<f64> = a.iter().zip(&b).map(|(&a, &b)| f64::from(a) * f64::from(b)).collect();
     let expected = joined(Join::Max, &value, [1, 30, 20], 30, 1.0);
     case("fused", within(1.2e-7, 0.0), vec![words(&a), words(&b)], vec![expected], |inputs, out| {
-        let (space, product) = (Space::flat([1, 1, 30, 20]), scratch(600));
+        let (space, product) = (IterationSpace::flat([1, 1, 30, 20]), scratch(600));
         let producer = map::dispatch(Program::op(&op::MUL), space, inputs.to_vec(), product.clone());
         let program = Program::build(1, |x| x[0]);
         let consumer = dispatch(Join::Max, program, space, [1, 30, 20], 30, 1.0, vec![product], out[0].clone());

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::monomial::{Values, Variable, value_of};
 use super::polynomial::Polynomial;
-use super::refusal::{Granted, Refusal};
+use super::refusal::{Flattening, Refusal};
 use crate::error::{Error, Result};
 use crate::scm::Scm;
 
@@ -84,7 +84,7 @@ impl Expression {
         &raw const self.0.node
     }
 
-    pub(super) fn check_nesting(&self) -> Granted<()> {
+    pub(super) fn check_nesting(&self) -> Flattening<()> {
         let (depth, limit) = (self.0.depth, MAX_NESTING);
         if depth > limit { Err(Refusal::Nesting { depth, limit }) } else { Ok(()) }
     }

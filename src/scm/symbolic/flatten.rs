@@ -8,7 +8,7 @@ use super::expression::{Expression, Node, Operation};
 use super::fracterm::Fracterm;
 use super::monomial::{Monomial, Values, Variable};
 use super::polynomial::Polynomial;
-use super::refusal::{Granted, Refusal};
+use super::refusal::{Flattening, Refusal};
 use super::simplify::{Nonzero, cancelled, has_zeros_of, without_whole_factor};
 use crate::error::{Error, Result};
 use crate::scm::Scm;
@@ -54,7 +54,7 @@ pub struct Factor {
     /// The factor.
     pub polynomial: Polynomial,
     /// What makes the value ⊥ where it is 0.
-    pub duty: Duty,
+    pub duty: BottomRole,
 }
 
 /// How a factor came to divide.
@@ -70,7 +70,7 @@ pub enum Origin {
 
 /// What makes the value ⊥ where a factor is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Duty {
+pub enum BottomRole {
     /// The reduced denominator is 0 there.
     Denominator,
     /// It is evaluated and compared with its threshold.
@@ -89,7 +89,7 @@ pub struct Flattened {
 impl Expression {
     /// One reduced fraction of the same value: ⊥ where this is ⊥, but for what the polynomials in `nonzero`, declared
     /// to be never 0, say of the factors. Refuses what would cost more than the budget, before expanding anything.
-    pub fn flattened(&self, nonzero: &[Polynomial], budget: Budget) -> Granted<Flattened> {
+    pub fn flattened(&self, nonzero: &[Polynomial], budget: Budget) -> Flattening<Flattened> {
         let nonzero = Nonzero::new(nonzero)?;
         self.check_nesting()?;
         estimate(self, budget, &mut HashMap::new())?;
@@ -118,7 +118,7 @@ impl Flattened {
 
     /// The factors that are evaluated beside the fraction.
     pub fn guards(&self) -> impl Iterator<Item = &Polynomial> {
-        self.factors.iter().filter(|factor| factor.duty == Duty::Guard).map(|factor| &factor.polynomial)
+        self.factors.iter().filter(|factor| factor.duty == BottomRole::Guard).map(|factor| &factor.polynomial)
     }
 
     /// The value of the fraction, or ⊥ where a guard fails: where it is ⊥, 0, or below its threshold.
@@ -175,7 +175,7 @@ impl Guard<'_> {
 type Cost = (u64, u64, u64);
 
 /// Refuses what may go over the budget. Costs multiply without end in shared trees, so sums and products saturate.
-fn estimate(expression: &Expression, budget: Budget, known: &mut HashMap<*const Node, Cost>) -> Granted<Cost> {
+fn estimate(expression: &Expression, budget: Budget, known: &mut HashMap<*const Node, Cost>) -> Flattening<Cost> {
     if let Some(cost) = known.get(&expression.address()) {
         return Ok(*cost);
     }
@@ -251,7 +251,7 @@ fn add_factor(factors: &mut Vec<Factor>, source: &Expression, origin: Origin, po
     let can_be_zero = polynomial.as_constant().is_none_or(|value| value.is_zero() || value.is_bottom());
     if can_be_zero && !is_known(factors, polynomial) {
         let (source, polynomial) = (source.to_string(), polynomial.clone());
-        factors.push(Factor { source, origin, polynomial, duty: Duty::Guard });
+        factors.push(Factor { source, origin, polynomial, duty: BottomRole::Guard });
     }
 }
 
@@ -277,13 +277,13 @@ fn guarded(fracterm: &Fracterm, factors: &[Factor]) -> (Polynomial, Polynomial) 
     without_whole_factor(p, q)
 }
 
-fn duty(factor: &Polynomial, denominator: &Polynomial, nonzero: &Nonzero<'_>) -> Duty {
+fn duty(factor: &Polynomial, denominator: &Polynomial, nonzero: &Nonzero<'_>) -> BottomRole {
     let divides = |monomial: &Monomial| monomial.divides(&denominator.common());
     if denominator.is_zero() || has_zeros_of(factor, denominator) || factor.as_monomial().is_some_and(divides) {
-        Duty::Denominator
+        BottomRole::Denominator
     } else if nonzero.covers(factor) {
-        Duty::Declared
+        BottomRole::Declared
     } else {
-        Duty::Guard
+        BottomRole::Guard
     }
 }

@@ -7,7 +7,7 @@ use std::ops::{Add, Div, Mul};
 
 use super::monomial::Values;
 use super::polynomial::Polynomial;
-use super::refusal::{Granted, Refusal};
+use super::refusal::{Flattening, Refusal};
 use super::simplify::{Mode, Nonzero, reduced};
 use crate::error::Result;
 use crate::scm::Scm;
@@ -80,7 +80,7 @@ impl Fracterm {
 
     /// The same fraction, simplified. In `Mode::FieldRational` it may have a value where it was ⊥; so it has with
     /// `nonzero`, the polynomials that are declared to be never 0, where one of those is 0 all the same.
-    pub fn flattened(&self, mode: Mode, nonzero: &[Polynomial], limits: Limits) -> Granted<Self> {
+    pub fn flattened(&self, mode: Mode, nonzero: &[Polynomial], limits: Limits) -> Flattening<Self> {
         let depth = self.depth();
         if let Some(limit) = limits.depth.filter(|&limit| depth > limit) {
             return Err(Refusal::Depth { depth, limit });

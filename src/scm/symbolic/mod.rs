@@ -24,10 +24,10 @@ mod simplify;
 mod unit;
 
 pub use expression::Expression;
-pub use flatten::{Budget, Duty, Factor, Flattened, Guard, Origin};
+pub use flatten::{BottomRole, Budget, Factor, Flattened, Guard, Origin};
 pub use fracterm::{Fracterm, Limits};
 pub use monomial::{Values, Variable};
 pub use polynomial::Polynomial;
-pub use refusal::{Granted, Refusal};
+pub use refusal::{Flattening, Refusal};
 pub use simplify::Mode;
 pub use unit::{Growth, RationalUnit};

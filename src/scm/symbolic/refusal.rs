@@ -74,7 +74,7 @@ pub enum Refusal {
 }
 
 /// What was asked for, or why not.
-pub type Granted<T> = Result<T, Refusal>;
+pub type Flattening<T> = Result<T, Refusal>;
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::monomial::{Monomial, Variable};
 use super::polynomial::Polynomial;
-use super::refusal::{Granted, Refusal};
+use super::refusal::{Flattening, Refusal};
 use crate::error::{Error, Result};
 use crate::scm::Scm;
 
@@ -44,7 +44,7 @@ pub(super) struct Nonzero<'a> {
 
 impl<'a> Nonzero<'a> {
     /// A single term that is never 0 has no variable that is ever 0.
-    pub(super) fn new(polynomials: &'a [Polynomial]) -> Granted<Self> {
+    pub(super) fn new(polynomials: &'a [Polynomial]) -> Flattening<Self> {
         if polynomials.iter().any(Polynomial::is_zero) {
             return Err(Refusal::ZeroDeclaredNonzero);
         }

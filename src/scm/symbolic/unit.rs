@@ -4,7 +4,7 @@
 use super::expression::Expression;
 use super::flatten::{Budget, Flattened};
 use super::polynomial::Polynomial;
-use super::refusal::{Granted, Refusal};
+use super::refusal::{Flattening, Refusal};
 
 /// The factor by which a level of composition multiplies degrees at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,12 +28,12 @@ pub struct RationalUnit {
 impl RationalUnit {
     /// A unit over rational layers of these degrees, `depth` of them, which may become `max_depth` (5 unless there is a
     /// reason).
-    pub fn new(degrees: (u32, u32), growth: Growth, depth: usize, max_depth: usize) -> Granted<Self> {
+    pub fn new(degrees: (u32, u32), growth: Growth, depth: usize, max_depth: usize) -> Flattening<Self> {
         Self { degree: degrees.0.max(degrees.1), growth, depth: 0, max_depth }.extended(depth)
     }
 
     /// The same with more levels.
-    pub fn extended(self, levels: usize) -> Granted<Self> {
+    pub fn extended(self, levels: usize) -> Flattening<Self> {
         let (depth, limit) = (self.depth.saturating_add(levels), self.max_depth);
         if depth == 0 || depth > limit {
             return Err(Refusal::UnitDepth { depth, limit });
@@ -58,7 +58,7 @@ impl RationalUnit {
 
     /// An expression flattened, if its depth and degrees fit. A refusal holds what was met and what would have been
     /// allowed; the expression can still be evaluated as it is.
-    pub fn flattened(&self, expression: &Expression, nonzero: &[Polynomial], budget: Budget) -> Granted<Flattened> {
+    pub fn flattened(&self, expression: &Expression, nonzero: &[Polynomial], budget: Budget) -> Flattening<Flattened> {
         let flat = expression.flattened(nonzero, budget)?;
         let (depth, degrees) = (flat.payload().depth(), flat.payload().degrees());
         if depth > self.depth {

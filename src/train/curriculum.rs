@@ -9,7 +9,7 @@ use crate::record;
 
 /// What a run changes between its epochs; nothing unless asked.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Course {
+pub struct Curriculum {
     /// Weights of terms of the loss that move; the loss itself holds where they end.
     pub ramps: Vec<Ramp>,
     /// The share of values that the weight of the coverage term, 1 at first, follows: it rises while fewer are given.
@@ -18,7 +18,7 @@ pub struct Course {
     pub draws_poles: bool,
 }
 
-record! { Course { ramps, held_coverage, draws_poles } }
+record! { Curriculum { ramps, held_coverage, draws_poles } }
 
 /// A weight that moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,8 +82,8 @@ impl Term {
     }
 }
 
-impl Course {
-    /// Refuses a course for a loss of anything but pairs, a share outside [0, 1], and epochs at which the loss means nothing.
+impl Curriculum {
+    /// Refuses a curriculum for a loss of anything but pairs, a share outside [0, 1], and epochs at which the loss means nothing.
     pub(super) fn check(&self, loss: &Loss) -> Result<()> {
         let Loss::Pairs(_) = loss else {
             return if *self == Self::default() {

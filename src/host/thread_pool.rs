@@ -1,4 +1,4 @@
-//! A fork-join team of threads for work of some tens of microseconds: one round costs about a microsecond while the workers are awake.
+//! A fork-join thread pool for work of some tens of microseconds: one round costs about a microsecond while the workers are awake.
 //! Work is cut by index and never by time, so no result depends on who ran which index. An index goes to the first member that is free: on a busy
 //! machine the caller does what late workers would have done, and does not wait for them. Workers spin for `SPIN`, then park.
 #![allow(unsafe_code, reason = "a borrowed job crosses to threads that outlive it; the round's count keeps it alive")]
@@ -19,20 +19,20 @@ const SPIN: Duration = Duration::from_micros(40);
 /// Most indices a round hands out one by one; beyond, index i goes with i + SLOTS, i + 2 SLOTS ...
 const SLOTS: usize = 4096;
 
-/// A fork-join team: the caller and its workers.
-pub struct Team {
+/// A fork-join thread pool: the caller and its workers.
+pub struct ThreadPool {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
     turn: Mutex<()>,
 }
 
-impl Team {
-    /// A team of `threads` in all: the caller of `parallel` and threads - 1 workers.
-    pub fn new(threads: usize) -> Team {
+impl ThreadPool {
+    /// A thread pool of `threads` in all: the caller of `parallel` and threads - 1 workers.
+    pub fn new(threads: usize) -> ThreadPool {
         let workers = threads.max(1) - 1;
         let shared = Arc::new(Shared::new(workers));
         let workers = (0..workers).map(|worker| spawn(shared.clone(), worker)).collect();
-        Team { shared, workers, turn: Mutex::new(()) }
+        ThreadPool { shared, workers, turn: Mutex::new(()) }
     }
 
     /// Its size, the caller counted.
@@ -102,7 +102,7 @@ impl Team {
     }
 }
 
-impl Drop for Team {
+impl Drop for ThreadPool {
     fn drop(&mut self) {
         self.shared.stop.store(true, SeqCst);
         let round = Ticket::from(self.shared.ticket.load(SeqCst)).round.wrapping_add(1);
@@ -209,9 +209,9 @@ fn spawn(shared: Arc<Shared>, worker: usize) -> JoinHandle<()> {
         }
     };
     std::thread::Builder::new()
-        .name(format!("team {worker}"))
+        .name(format!("mero worker {worker}"))
         .spawn(serve)
-        .expect("team: the system gives no more threads")
+        .expect("thread pool: the system gives no more threads")
 }
 
 /// True as soon as `done`, false after `SPIN` without it.
@@ -241,10 +241,10 @@ mod tests {
     #[test]
     fn every_index_runs_once_in_every_round() {
         for threads in [1, 2, 3, 5] {
-            let team = Team::new(threads);
+            let pool = ThreadPool::new(threads);
             for count in [0, 1, 2, 3, 4, 5, 11, 5000].into_iter().cycle().take(2_000) {
                 let seen: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
-                team.parallel(count, &|i| _ = seen[i].fetch_add(1, SeqCst));
+                pool.parallel(count, &|i| _ = seen[i].fetch_add(1, SeqCst));
                 assert!(seen.iter().all(|n| n.load(SeqCst) == 1), "{threads} threads, {count} pieces");
             }
         }
@@ -252,10 +252,10 @@ mod tests {
 
     #[test]
     fn every_piece_is_filled_once() {
-        let team = Team::new(3);
+        let pool = ThreadPool::new(3);
         for (count, length) in [(0, 4), (3, 4), (4, 4), (5, 4), (1000, 7)] {
             let mut values = vec![0.0; count];
-            team.fill(&mut values, length, &|_, at, piece| {
+            pool.fill(&mut values, length, &|_, at, piece| {
                 for value in piece {
                     *value += at as f32 + 1.0;
                 }
@@ -269,30 +269,30 @@ mod tests {
 
     #[test]
     fn parked_workers_wake() {
-        let team = Team::new(3);
+        let pool = ThreadPool::new(3);
         for _ in 0..20 {
             std::thread::sleep(Duration::from_millis(1));
             let sum = AtomicUsize::new(0);
-            team.parallel(6, &|i| _ = sum.fetch_add(i, SeqCst));
+            pool.parallel(6, &|i| _ = sum.fetch_add(i, SeqCst));
             assert_eq!(sum.load(SeqCst), 15);
         }
     }
 
     #[test]
     fn a_call_inside_work_runs_in_place() {
-        let team = Team::new(2);
+        let pool = ThreadPool::new(2);
         let sum = AtomicUsize::new(0);
-        team.parallel(4, &|_| team.parallel(4, &|i| _ = sum.fetch_add(i, SeqCst)));
+        pool.parallel(4, &|_| pool.parallel(4, &|i| _ = sum.fetch_add(i, SeqCst)));
         assert_eq!(sum.load(SeqCst), 24);
     }
 
     #[test]
     fn a_panic_passes_on_and_the_team_lives() {
-        let team = Team::new(2);
+        let pool = ThreadPool::new(2);
         for bad in [0, 1] {
-            let outcome = catch_unwind(AssertUnwindSafe(|| team.parallel(2, &|i| assert_ne!(i, bad))));
+            let outcome = catch_unwind(AssertUnwindSafe(|| pool.parallel(2, &|i| assert_ne!(i, bad))));
             assert!(outcome.is_err());
         }
-        team.parallel(2, &|_| ());
+        pool.parallel(2, &|_| ());
     }
 }

@@ -5,7 +5,7 @@ use crate::device::Info;
 
 /// How the work is cut for a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Grain {
+pub(super) struct Tiling {
     /// Rows of a part.
     pub span: usize,
     /// Parts that are predicted at a time, at most.
@@ -36,8 +36,8 @@ static LARGE: Products = Products(
 static PANEL: Products =
     Products([crate::wgsl!("common/mlp_panel"), ""], [crate::wgsl!("common/mlp_panel_backward"), ""]);
 
-impl Grain {
-    /// Measured. llvmpipe wants one workgroup per core, one SIMD group wide, with large register tiles. SwiftShader wants loads at
+impl Tiling {
+    /// MethodResult. llvmpipe wants one workgroup per core, one SIMD group wide, with large register tiles. SwiftShader wants loads at
     /// known addresses and an invocation to have a part to itself: as few as keep its cores busy, for each fills the panels anew, in
     /// turns of as many rows each, for the last would have few cores busy. A real GPU wants many small tiles instead.
     pub(super) fn of(info: &Info, rows: usize, layers: &[Layer]) -> Self {
@@ -79,13 +79,13 @@ impl Grain {
 
 /// What scratch keeps a quad as: its words, and how the kernel says it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Kept(pub usize, pub &'static [&'static str]);
+pub(super) struct ScratchFormat(pub usize, pub &'static [&'static str]);
 
-pub(super) static WORDS: Kept = Kept(4, &[crate::wgsl!("common/kept_f32")]);
-static HALVES: Kept = Kept(2, &[crate::wgsl!("common/kept_f16"), crate::wgsl!("common/halves")]);
-static PACKED: Kept = Kept(2, &[crate::wgsl!("common/kept_packed"), crate::wgsl!("common/halves")]);
+pub(super) static WORDS: ScratchFormat = ScratchFormat(4, &[crate::wgsl!("common/kept_f32")]);
+static HALVES: ScratchFormat = ScratchFormat(2, &[crate::wgsl!("common/kept_f16"), crate::wgsl!("common/halves")]);
+static PACKED: ScratchFormat = ScratchFormat(2, &[crate::wgsl!("common/kept_packed"), crate::wgsl!("common/halves")]);
 
-impl Kept {
+impl ScratchFormat {
     pub(super) fn of(info: &Info, precision: Precision) -> &'static Self {
         match precision {
             Precision::F32 => &WORDS,

@@ -1,6 +1,6 @@
-//! What a training run is asked to do.
+//! The complete configuration of a training run.
 
-use super::course::Course;
+use super::curriculum::Curriculum;
 use crate::error::{Error, Result};
 use crate::host::number;
 use crate::loss::Loss;
@@ -8,9 +8,9 @@ use crate::nn::Registry;
 use crate::optim::{Optimizer, Schedule};
 use crate::record;
 
-/// Settings of a run; they are kept in its checkpoints.
+/// Configuration of a training run, kept in its checkpoints.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
+pub struct TrainerConfig {
     /// Loss function.
     pub loss: Loss,
     /// How parameters follow gradients.
@@ -38,7 +38,7 @@ pub struct Settings {
     /// How many validation pairs must be decoded to go on; `None` = any.
     pub coverage: Option<CoverageGoal>,
     /// What changes from epoch to epoch.
-    pub course: Course,
+    pub curriculum: Curriculum,
     /// What becomes of gradients at ⊥, by layer.
     pub policies: Registry,
     /// Whether ⊥ targets are taken although the model's denominators cannot come near 0.
@@ -46,9 +46,9 @@ pub struct Settings {
 }
 
 record! {
-    Settings {
+    TrainerConfig {
         loss, optimizer, lr, schedule, epochs, batch, accumulate = 1, patience, min_delta, seed, step, class_weights, coverage,
-        course = Course::default(), policies = Registry::default(), allows_unreachable = false,
+        curriculum, policies = Registry::default(), allows_unreachable = false,
     }
 }
 
@@ -84,7 +84,7 @@ impl StepKind {
     }
 }
 
-impl Default for Settings {
+impl Default for TrainerConfig {
     fn default() -> Self {
         Self {
             loss: Loss::mse(),
@@ -100,14 +100,14 @@ impl Default for Settings {
             step: None,
             class_weights: Vec::new(),
             coverage: None,
-            course: Course::default(),
+            curriculum: Curriculum::default(),
             policies: Registry::default(),
             allows_unreachable: false,
         }
     }
 }
 
-impl Settings {
+impl TrainerConfig {
     /// Refuses what cannot be trained with, in the user's words.
     pub fn check(&self) -> Result<()> {
         let is_rate = self.lr.is_finite() && self.lr > 0.0;
@@ -127,7 +127,7 @@ impl Settings {
                 "train: a coverage of {least} for {patience} epochs; wanted 0 to 1, and at least 1 epoch"
             )));
         }
-        self.course.check(&self.loss)?;
+        self.curriculum.check(&self.loss)?;
         if let Loss::Pairs(loss) = &self.loss { loss.check().map_err(|error| error.within("train")) } else { Ok(()) }
     }
 }

@@ -6,8 +6,8 @@ use meromorph::loss::Loss;
 use meromorph::nn::{Activation, Head, Spec};
 use meromorph::optim::{Optimizer, Schedule, Shape};
 use meromorph::train::{
-    AdaptiveSampler, Checkpoint, Course, CoverageController, Data, Event, Examples, Flow, LinearRamp, Ramp, Settings,
-    StepKind, Stop, Term, Trainer,
+    AdaptiveSampler, Checkpoint, CoverageController, Curriculum, Data, Event, Examples, Flow, LinearRamp, Ramp,
+    StepKind, Stop, Term, Trainer, TrainerConfig,
 };
 use pollster::block_on;
 
@@ -19,27 +19,27 @@ fn data() -> Data {
     Data { inputs: 1, targets: 2, train: examples.clone(), validation: examples, ..Data::default() }
 }
 
-fn settings(loss: PairLoss, course: Course) -> Settings {
+fn settings(loss: PairLoss, curriculum: Curriculum) -> TrainerConfig {
     let optimizer = Optimizer::sgd(0.0).expect("a share");
     let schedule = Schedule { warmup_steps: 0, shape: Shape::Constant };
-    Settings {
+    TrainerConfig {
         loss: Loss::Pairs(loss),
-        course,
+        curriculum,
         optimizer,
         schedule,
         epochs: 5,
         batch: 16,
         patience: 0,
-        ..Settings::default()
+        ..TrainerConfig::default()
     }
 }
 
-fn trainer(settings: Settings) -> Trainer {
+fn trainer(settings: TrainerConfig) -> Trainer {
     let spec = Spec::projective(1, &[8], Head::linear(1), Activation::silu());
     Trainer::new(&Device::cpu(1), spec, settings, data()).unwrap()
 }
 
-fn losses(settings: Settings) -> Vec<f64> {
+fn losses(settings: TrainerConfig) -> Vec<f64> {
     let mut trainer = trainer(settings);
     block_on(trainer.run(&mut |_| Flow::Continue)).unwrap();
     trainer.history().iter().map(|report| report.train_loss).collect()
@@ -48,14 +48,14 @@ fn losses(settings: Settings) -> Vec<f64> {
 #[test]
 fn a_weight_moves_between_two_epochs_in_both_steps() {
     let ramp = Ramp { term: Term::Implicit, weight: LinearRamp { from: 0.0, to: 2.0, epochs: [1, 3] } };
-    let still = |loss| losses(Settings { lr: 1e-12, epochs: 1, ..settings(loss, Course::default()) })[0];
+    let still = |loss| losses(TrainerConfig { lr: 1e-12, epochs: 1, ..settings(loss, Curriculum::default()) })[0];
     let chordal = PairLoss { chordal: 1.0, ..PairLoss::none() };
     let wanted = [0.0, 0.0, 1.0, 2.0, 2.0].map(|implicit| still(PairLoss { implicit, ..chordal }));
     assert!(wanted[2] > 1.1 * wanted[0]);
     for step in [StepKind::Fused, StepKind::Recorded] {
-        let course = Course { ramps: vec![ramp], ..Course::default() };
+        let curriculum = Curriculum { ramps: vec![ramp], ..Curriculum::default() };
         let end = PairLoss { implicit: 2.0, ..chordal };
-        let got = losses(Settings { lr: 1e-12, step: Some(step), ..settings(end, course) });
+        let got = losses(TrainerConfig { lr: 1e-12, step: Some(step), ..settings(end, curriculum) });
         let worst = got.iter().zip(&wanted).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max);
         assert!(worst < 1e-5, "{step:?}: {got:?} {wanted:?}");
     }
@@ -63,8 +63,8 @@ fn a_weight_moves_between_two_epochs_in_both_steps() {
 
 #[test]
 fn the_weight_of_coverage_follows_the_coverage() {
-    let course = Course { held_coverage: Some(1.0), ..Course::default() };
-    let mut run = trainer(Settings { lr: 0.05, ..settings(PairLoss::default(), course) });
+    let curriculum = Curriculum { held_coverage: Some(1.0), ..Curriculum::default() };
+    let mut run = trainer(TrainerConfig { lr: 0.05, ..settings(PairLoss::default(), curriculum) });
     assert_eq!(run.step_kind(), StepKind::Recorded, "coverage is a term over a group of rows");
     block_on(run.run(&mut |_| Flow::Continue)).unwrap();
     let mut controller = CoverageController { target: 1.0, ..CoverageController::default() };
@@ -77,8 +77,8 @@ fn the_weight_of_coverage_follows_the_coverage() {
 
 #[test]
 fn rows_are_drawn_by_what_the_model_says_of_their_poles() {
-    let course = Course { draws_poles: true, ..Course::default() };
-    let mut run = trainer(Settings { lr: 1e-12, epochs: 2, ..settings(PairLoss::default(), course) });
+    let curriculum = Curriculum { draws_poles: true, ..Curriculum::default() };
+    let mut run = trainer(TrainerConfig { lr: 1e-12, epochs: 2, ..settings(PairLoss::default(), curriculum) });
     block_on(run.run(&mut |_| Flow::Continue)).unwrap();
     let denominators: Vec<f32> =
         block_on(run.predict(&data().train.x)).unwrap().into_iter().skip(1).step_by(2).collect();
@@ -89,15 +89,16 @@ fn rows_are_drawn_by_what_the_model_says_of_their_poles() {
     assert_eq!(block_on(run.checkpoint()).unwrap().progress.means, sampler.means());
     // With rows drawn twice and rows left out the loss of an epoch is another one than with each row once.
     let drawn = run.history()[1].train_loss;
-    let once = losses(Settings { lr: 1e-12, epochs: 1, ..settings(PairLoss::default(), Course::default()) })[0];
+    let once =
+        losses(TrainerConfig { lr: 1e-12, epochs: 1, ..settings(PairLoss::default(), Curriculum::default()) })[0];
     assert!((drawn / once - 1.0).abs() > 1e-3, "{drawn} {once}");
 }
 
 #[test]
 fn a_run_with_a_course_resumes_bit_for_bit() {
     let ramp = Ramp { term: Term::Decoded, weight: LinearRamp { from: 0.0, to: 0.1, epochs: [0, 4] } };
-    let course = Course { ramps: vec![ramp], held_coverage: Some(1.0), draws_poles: true };
-    let settings = Settings { lr: 0.05, ..settings(PairLoss { decoded: 0.1, ..PairLoss::default() }, course) };
+    let curriculum = Curriculum { ramps: vec![ramp], held_coverage: Some(1.0), draws_poles: true };
+    let settings = TrainerConfig { lr: 0.05, ..settings(PairLoss { decoded: 0.1, ..PairLoss::default() }, curriculum) };
     let mut whole = trainer(settings.clone());
     block_on(whole.run(&mut |_| Flow::Continue)).unwrap();
     let mut first = trainer(settings);
@@ -105,7 +106,7 @@ fn a_run_with_a_course_resumes_bit_for_bit() {
         Event::Epoch(report) if report.epoch == 2 => Flow::Stop,
         _ => Flow::Continue,
     };
-    assert_eq!(block_on(first.run(&mut { cut })).unwrap().stop, Stop::Asked);
+    assert_eq!(block_on(first.run(&mut { cut })).unwrap().stop, Stop::Requested);
     first.advance(2).unwrap();
     let bytes = block_on(first.checkpoint()).unwrap().save(None).unwrap();
     let (checkpoint, _) = Checkpoint::load(&bytes, "test").unwrap();
@@ -118,12 +119,12 @@ fn a_run_with_a_course_resumes_bit_for_bit() {
 #[test]
 fn courses_that_mean_nothing_are_refused() {
     let spec = Spec::projective(1, &[8], Head::linear(1), Activation::silu());
-    let refused = |settings: Settings| {
+    let refused = |settings: TrainerConfig| {
         Trainer::new(&Device::cpu(1), spec.clone(), settings, data()).err().expect("it is refused").to_string()
     };
-    let held = |share| Course { held_coverage: Some(share), ..Course::default() };
+    let held = |share| Curriculum { held_coverage: Some(share), ..Curriculum::default() };
     let ramp = Ramp { term: Term::Chordal, weight: LinearRamp { from: 0.0, to: 1.0, epochs: [2, 4] } };
-    let ramps = Course { ramps: vec![ramp], ..Course::default() };
+    let ramps = Curriculum { ramps: vec![ramp], ..Curriculum::default() };
     let cases = [
         (settings(PairLoss::default(), held(1.5)), "train: a coverage of 1.5 cannot be held; wanted 0 to 1"),
         (
@@ -131,7 +132,7 @@ fn courses_that_mean_nothing_are_refused() {
             "train: epoch 2: loss of pairs: every weight is 0; nothing would be learnt",
         ),
         (
-            Settings { loss: Loss::mse(), ..settings(PairLoss::default(), held(0.5)) },
+            TrainerConfig { loss: Loss::mse(), ..settings(PairLoss::default(), held(0.5)) },
             "train: only the loss of a model with poles changes on the way",
         ),
     ];

@@ -3,9 +3,9 @@
 
 use super::batches::split_order;
 use super::checkpoint::Checkpoint;
-use super::course::Course;
+use super::config::{CoverageGoal, StepKind, TrainerConfig};
+use super::curriculum::Curriculum;
 use super::data::{Data, Examples};
-use super::settings::{CoverageGoal, Settings, StepKind};
 use crate::error::{Error, Result, listed};
 use crate::host::number;
 use crate::io::{self, Choice, Fractions, Preparation, Split, Table, Target, Task};
@@ -13,9 +13,9 @@ use crate::loss::{self, Loss, PairLoss};
 use crate::nn::{Activation, Decoding, Head, Layer, Policy, RationalLayer, Spec};
 use crate::optim::{Optimizer, Schedule};
 
-/// What a user may say of a run.
+/// Training options; unset fields get defaults that may depend on the task and the number of rows.
 #[derive(Clone, Debug, Default)]
-pub struct Recipe {
+pub struct TrainOptions {
     /// Target, features and what becomes of gaps.
     pub choice: Choice,
     /// The parts of the rows held back.
@@ -63,7 +63,7 @@ pub struct Recipe {
     /// What becomes of gradients at ⊥, by layer, beside what is registered anyway.
     pub policies: Vec<(String, Policy)>,
     /// What changes from epoch to epoch.
-    pub course: Course,
+    pub curriculum: Curriculum,
     /// How many validation values must be given to go on.
     pub coverage: Option<CoverageGoal>,
 }
@@ -95,7 +95,7 @@ pub struct Run {
     /// The model.
     pub spec: Spec,
     /// How it is trained.
-    pub settings: Settings,
+    pub settings: TrainerConfig,
     /// How rows became inputs.
     pub preparation: Preparation,
     /// Why the task is what it is, in words.
@@ -106,7 +106,7 @@ pub struct Run {
 
 /// Columns and rows of a table, settled and dealt out, but not yet encoded.
 #[derive(Clone, Debug)]
-pub struct Dealt {
+pub struct SplitTable {
     split: Split,
     preparation: Preparation,
     reason: String,
@@ -134,7 +134,7 @@ impl Defaults {
     }
 }
 
-impl Dealt {
+impl SplitTable {
     /// Settles columns and rows of a table and deals the rows out by a seed.
     pub fn new(table: &Table, choice: &Choice, fractions: Fractions, seed: u64) -> Result<Self> {
         let chosen = io::choose(table, choice)?;
@@ -146,7 +146,7 @@ impl Dealt {
     }
 
     /// Encodes the rows for a model and its settings.
-    pub fn run(self, table: &Table, spec: Spec, settings: Settings) -> Result<Run> {
+    pub fn run(self, table: &Table, spec: Spec, settings: TrainerConfig) -> Result<Run> {
         let Self { split, preparation, reason, gaps } = self;
         let examples = |rows: &[u32]| Examples::encode(&preparation, table, rows, &settings.loss);
         let data = Data {
@@ -169,15 +169,15 @@ impl Run {
     pub fn again(table: &Table, checkpoint: &Checkpoint, source: &str) -> Result<Self> {
         let origin = checkpoint.origin(source)?;
         let (spec, settings) = (checkpoint.spec.clone(), checkpoint.settings.clone());
-        Dealt::new(table, &origin.choice, origin.fractions, settings.seed)?.run(table, spec, settings)
+        SplitTable::new(table, &origin.choice, origin.fractions, settings.seed)?.run(table, spec, settings)
     }
 }
 
-impl Recipe {
+impl TrainOptions {
     /// Settles the recipe on a table.
     pub fn prepare(&self, table: &Table) -> Result<Run> {
         self.check()?;
-        let dealt = Dealt::new(table, &self.choice, self.fractions, self.seed)?;
+        let dealt = SplitTable::new(table, &self.choice, self.fractions, self.seed)?;
         let (spec, settings) = self.settle(&dealt)?;
         dealt.run(table, spec, settings)
     }
@@ -203,14 +203,14 @@ impl Recipe {
         if let Some(at) = self.hidden.iter().flatten().position(|width| *width == 0) {
             return refused(format!("hidden layer {} is 0 wide, wanted whole numbers above 0", at + 1));
         }
-        let plain = Settings::default();
+        let plain = TrainerConfig::default();
         let (lr, epochs) = (self.lr.unwrap_or(plain.lr), self.epochs.unwrap_or(plain.epochs));
         let (batch, accumulate) = (self.batch.unwrap_or(plain.batch), self.accumulate.unwrap_or(plain.accumulate));
-        Settings { lr, epochs, batch, accumulate, ..plain }.check()
+        TrainerConfig { lr, epochs, batch, accumulate, ..plain }.check()
     }
 
     /// The model and its settings for rows dealt out. Refuses a loss that does not fit their target, and nothing else.
-    pub fn settle(&self, dealt: &Dealt) -> Result<(Spec, Settings)> {
+    pub fn settle(&self, dealt: &SplitTable) -> Result<(Spec, TrainerConfig)> {
         let (inputs, target) = (dealt.preparation.inputs(), &dealt.preparation.target);
         let mut spec = self.spec(inputs, target.outputs());
         if let Some(Layer::Projective(head)) = spec.layers.last_mut() {
@@ -245,11 +245,11 @@ impl Recipe {
         spec
     }
 
-    /// Settings of a run over `rows` training rows. Refuses a loss that does not fit the target.
-    pub fn settings(&self, target: &Target, rows: usize) -> Result<Settings> {
-        let (plain, defaults) = (Settings::default(), Defaults::of(rows));
+    /// The configuration of a run over `rows` training rows. Refuses a loss that does not fit the target.
+    pub fn settings(&self, target: &Target, rows: usize) -> Result<TrainerConfig> {
+        let (plain, defaults) = (TrainerConfig::default(), Defaults::of(rows));
         let optimizer = self.optimizer.clone().unwrap_or_else(|| Optimizer::adamw(0.0));
-        Ok(Settings {
+        Ok(TrainerConfig {
             loss: self.loss(target.task(), self.smoothing.unwrap_or(defaults.smoothing))?,
             optimizer: optimizer.with_weight_decay(self.weight_decay.unwrap_or(defaults.weight_decay)),
             lr: self.lr.unwrap_or(plain.lr),
@@ -263,7 +263,7 @@ impl Recipe {
             step: self.step,
             class_weights: if self.is_balanced { balanced(target) } else { Vec::new() },
             coverage: self.coverage,
-            course: self.course.clone(),
+            curriculum: self.curriculum.clone(),
             ..plain
         })
     }
@@ -298,7 +298,7 @@ impl Recipe {
     }
 }
 
-impl Recipe {
+impl TrainOptions {
     /// The loss of a model of pairs. Refuses classes, and losses of anything else.
     fn pair_loss(&self, task: Task) -> Result<Loss> {
         if task == Task::Classification {
@@ -319,7 +319,7 @@ impl Recipe {
 fn governable(spec: &Spec, name: &str) -> Result<()> {
     let (mut kinds, mut places) = (Vec::new(), Vec::new());
     for (at, layer) in spec.layers.iter().enumerate() {
-        let Some((kind, _)) = layer.governed() else { continue };
+        let Some((kind, _)) = layer.gradient_policy() else { continue };
         if !kinds.iter().any(|known| known == kind) {
             kinds.push(kind.to_owned());
         }
@@ -353,5 +353,5 @@ fn balanced(target: &Target) -> Vec<f32> {
 }
 
 #[cfg(test)]
-#[path = "recipe_tests.rs"]
+#[path = "options_tests.rs"]
 mod tests;

@@ -14,13 +14,13 @@ use crate::program::expr::{
 
 /// re + i·im for each element, some of them ⊥: of those both parts are 0.
 #[derive(Clone)]
-pub struct Planar {
+pub struct ComplexTensor {
     re: Masked,
     /// Under the mask of `re`.
     im: Var,
 }
 
-impl Planar {
+impl ComplexTensor {
     /// From the parts, of one shape or broadcast; ⊥ where either is.
     #[track_caller]
     pub fn new(re: &Masked, im: &Masked) -> Self {
@@ -138,12 +138,12 @@ impl Planar {
 
 /// An operation: a launch for each part, either of which looks at both.
 #[track_caller]
-fn made(operands: &[&Planar], body: impl Fn(&[Z]) -> Z) -> Planar {
+fn made(operands: &[&ComplexTensor], body: impl Fn(&[Z]) -> Z) -> ComplexTensor {
     let parts: Vec<Masked> = operands.iter().flat_map(|z| [z.re.clone(), Masked::from(&z.im)]).collect();
     let inputs: Vec<&Masked> = parts.iter().collect();
     let of = |v: &[Expr]| body(&v.chunks(2).map(|z| Z { re: z[0], im: z[1] }).collect::<Vec<_>>());
     let part = |choose: fn(Z) -> Expr| fused(&inputs, |v| choose(of(v)));
-    Planar { re: part(|z| both(z.re, z.im)), im: part(|z| both(z.im, z.re)).value().clone() }
+    ComplexTensor { re: part(|z| both(z.re, z.im)), im: part(|z| both(z.im, z.re)).value().clone() }
 }
 
 /// A complex number inside a program.

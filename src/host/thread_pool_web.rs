@@ -1,4 +1,4 @@
-//! The team where there are no threads (wasm): the same items, in order on the caller. Instances of the engine in other workers may
+//! The thread pool where there are no threads (wasm): the same items, in order on the caller. Instances of the engine in other workers may
 //! run the same training, each all of it but for what `fill` fills: there each makes one piece and takes the others' from a [`Share`].
 
 use std::cell::RefCell;
@@ -34,14 +34,14 @@ pub fn sharing(share: Option<Share>) -> Option<Share> {
 }
 
 /// The caller, and where pieces are filled the other instances.
-pub struct Team {
+pub struct ThreadPool {
     members: usize,
 }
 
-impl Team {
+impl ThreadPool {
     /// `members` are the instances that may run the same training.
-    pub fn new(members: usize) -> Team {
-        Team { members }
+    pub fn new(members: usize) -> ThreadPool {
+        ThreadPool { members }
     }
 
     /// Its size where `fill` fills.
