@@ -82,7 +82,7 @@ fn lines(info: &Info) -> Vec<(String, Make)> {
     let shape = [half, 1024];
     lines.push((
         "softmax".into(),
-        Box::new(move |view| softmax::dispatch(softmax::Form::Softmax, shape, view(count), view(count))),
+        Box::new(move |view| softmax::dispatch(softmax::SoftmaxForm::Softmax, shape, view(count), view(count))),
     ));
     lines.push((
         "layer_norm".into(),
@@ -90,7 +90,7 @@ fn lines(info: &Info) -> Vec<(String, Make)> {
     ));
     lines.push((
         "random uniform".into(),
-        Box::new(move |view| random::dispatch(random::Form::Uniform, 1, 0, view(64), view(count))),
+        Box::new(move |view| random::dispatch(random::Distribution::Uniform, 1, 0, view(64), view(count))),
     ));
     let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::silu());
     let layout = Layout::of(&spec);

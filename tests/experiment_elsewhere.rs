@@ -5,21 +5,25 @@ use std::collections::HashSet;
 
 use meromorph::Device;
 use meromorph::experiment::{
-    Domain, ExternalMethod, Mode, Predictions, Report, Request, Role, Verdict, ik, lj, page, rf, run, sheets,
+    Domain, ExperimentReport, ExternalMethod, Predictions, Request, Role, Size, Verdict, ik, lj, page, rf, run, sheets,
 };
 use pollster::block_on;
 
 /// A contract's report on seeds 3 and 4 with a method called "mine" that answers each row of `predict` by a formula.
-fn beside(domain: Domain, methods: &[&str], answer: impl Fn(&[f32]) -> Vec<f64>) -> meromorph::Result<Report> {
+fn beside(
+    domain: Domain,
+    methods: &[&str],
+    answer: impl Fn(&[f32]) -> Vec<f64>,
+) -> meromorph::Result<ExperimentReport> {
     let answers = |seed| {
-        let all = sheets(domain, Mode::Contract, seed);
+        let all = sheets(domain, Size::Contract, seed);
         let Predictions { name, columns, values } = all.last().unwrap();
         assert_eq!(*name, "predict");
         values.chunks_exact(columns.len()).flat_map(&answer).map(|value| value as f32).collect()
     };
     let mine = ExternalMethod { name: "mine".into(), predictions: [3, 4].map(answers).into() };
     let methods = methods.iter().map(|name| (*name).to_owned()).collect();
-    let request = Request { mode: Mode::Contract, seeds: vec![3, 4], methods, epochs: None, elsewhere: vec![mine] };
+    let request = Request { mode: Size::Contract, seeds: vec![3, 4], methods, epochs: None, elsewhere: vec![mine] };
     block_on(run(domain, &request, &Device::cpu(1), &mut |_, _, _| {}))
 }
 
@@ -66,8 +70,8 @@ fn a_method_elsewhere_is_judged_like_one_here() {
 
 #[test]
 fn what_is_handed_out_is_what_methods_here_learn_from() {
-    let all = sheets(Domain::Ik, Mode::Contract, 5);
-    let data = ik::draw(Mode::Contract, 5);
+    let all = sheets(Domain::Ik, Size::Contract, 5);
+    let data = ik::draw(Size::Contract, 5);
     let rows = data.train.x.chunks_exact(4).zip(data.train.y.chunks_exact(2));
     let wanted: Vec<f32> = rows.flat_map(|(x, y)| x.iter().chain(y).copied()).collect();
     assert_eq!(all.iter().map(|sheet| sheet.name).collect::<Vec<_>>(), ["train", "predict"]);
@@ -79,7 +83,7 @@ fn what_is_handed_out_is_what_methods_here_learn_from() {
     for (domain, rows) in
         [(Domain::Dose, [256, 64, 128]), (Domain::Rf, [512, 128, 8 * 16]), (Domain::Lj, [512, 128, 256])]
     {
-        let all = sheets(domain, Mode::Contract, 5);
+        let all = sheets(domain, Size::Contract, 5);
         assert_eq!(all.iter().map(|sheet| sheet.name).collect::<Vec<_>>(), ["train", "validation", "predict"]);
         for (sheet, rows) in all.iter().zip(rows) {
             let got = sheet.values.len() / sheet.columns.len();
@@ -97,12 +101,12 @@ fn what_is_handed_out_is_what_methods_here_learn_from() {
 #[test]
 fn our_method_and_the_published_one_meet_those_elsewhere() {
     let seeds: Vec<u64> = (1..=5).collect();
-    let rows = |seed: &u64| sheets(Domain::Ik, Mode::Contract, *seed)[1].values.len() / 4;
+    let rows = |seed: &u64| sheets(Domain::Ik, Size::Contract, *seed)[1].values.len() / 4;
     // A step of 1 everywhere is worse than anything learnt, no step at all is not.
     let predictions = seeds.iter().map(|seed| vec![1.0; 2 * rows(seed)]).collect();
     let elsewhere = vec![ExternalMethod { name: "far".into(), predictions }];
     let methods = vec!["damped".into(), "projective-full".into()];
-    let request = Request { mode: Mode::Contract, seeds, methods, epochs: None, elsewhere };
+    let request = Request { mode: Size::Contract, seeds, methods, epochs: None, elsewhere };
     let report = block_on(run(Domain::Ik, &request, &Device::cpu(1), &mut |_, _, _| {})).unwrap();
     let found = report.elsewhere();
     let names: HashSet<(&str, &str)> = found.iter().map(|one| (one.ours.0, one.theirs.0)).collect();
@@ -134,10 +138,10 @@ fn predictions_that_cannot_be_judged_are_refused_by_name() {
     let one = |name: &str, predictions: Vec<Vec<f32>>| ExternalMethod { name: name.into(), predictions };
     let refused = |elsewhere: Vec<ExternalMethod>| {
         let methods = vec!["dls".into()];
-        let request = Request { mode: Mode::Contract, seeds: vec![1], methods, epochs: None, elsewhere };
+        let request = Request { mode: Size::Contract, seeds: vec![1], methods, epochs: None, elsewhere };
         block_on(run(Domain::Ik, &request, &Device::cpu(1), &mut |_, _, _| {})).err().unwrap().to_string()
     };
-    let rows = sheets(Domain::Ik, Mode::Contract, 1)[1].values.len() / 4;
+    let rows = sheets(Domain::Ik, Size::Contract, 1)[1].values.len() / 4;
     let whole = vec![vec![0.0; 2 * rows]];
     let cases = [
         (

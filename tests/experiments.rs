@@ -6,8 +6,8 @@ use std::f64::consts::PI;
 
 use meromorph::Device;
 use meromorph::experiment::{
-    Confusion, Domain, Estimate, MethodReport, Mode, OperatingPoints, Operation, Purpose, Report, Request, Role,
-    Stream, Verdict, auroc, average_precision, dose, ik, lj, log_space, mean, page, quantile, rf, run, sweep,
+    Confusion, Domain, Estimate, ExperimentReport, MethodReport, OperatingPoints, Operation, Purpose, Request, Role,
+    Size, Stream, Verdict, auroc, average_precision, dose, ik, lj, log_space, mean, page, quantile, rf, run, sweep,
 };
 use pollster::block_on;
 
@@ -137,7 +137,7 @@ fn dose_curves_are_what_they_are_said_to_be() {
 
 #[test]
 fn resonators_stay_in_their_ranges() {
-    let data = rf::draw(Mode::Contract, 3);
+    let data = rf::draw(Size::Contract, 3);
     assert_eq!([data.train.y.len(), data.validation.y.len(), data.test.y.len()], [32 * 16 * 2, 8 * 16 * 2, 8 * 16 * 2]);
     let within = |x: &[f32], highest: f64| {
         let [w, w0, q] = [0, 1, 2].map(|at| 10_f64.powf(f64::from(x[at])));
@@ -151,7 +151,7 @@ fn resonators_stay_in_their_ranges() {
         let size = wanted[0].hypot(wanted[1]);
         assert!((f64::from(y[0]) - wanted[0]).abs() < 1e-3 * size && (f64::from(y[1]) - wanted[1]).abs() < 1e-3 * size);
     }
-    assert!(rf::draw(Mode::Smoke, 1).filters.iter().any(|filter| filter.q > rf::QUALITIES[1]));
+    assert!(rf::draw(Size::Smoke, 1).filters.iter().any(|filter| filter.q > rf::QUALITIES[1]));
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn poses_fill_every_bucket_and_split_by_bucket() {
         let (train, test) = (count(&train), count(&test));
         assert!((train as f64 - 0.8 * (train + test) as f64).abs() <= 0.5, "bucket {bucket}: {train} and {test}");
     }
-    let data = ik::draw(Mode::Contract, 2);
+    let data = ik::draw(Size::Contract, 2);
     for part in [&data.train, &data.test] {
         for wanted in 0..4 {
             let found = part.x.chunks_exact(4).any(|x| ik::bucket(ik::determinant(f64::from(x[1]))) == wanted);
@@ -186,7 +186,7 @@ fn poses_fill_every_bucket_and_split_by_bucket() {
 
 #[test]
 fn distances_are_seen_above_and_asked_below() {
-    let data = lj::draw(Mode::Smoke, 1);
+    let data = lj::draw(Size::Smoke, 1);
     assert_eq!((data.train.y.len(), data.test.len()), (5000, 2000));
     assert!(data.train.x.chunks_exact(2).all(|x| x[0] <= 1.0 && x[0] >= 0.8 / 3.0 - 1e-6));
     let below = data.test.iter().filter(|r| (0.2..0.8).contains(*r)).count();
@@ -282,9 +282,9 @@ fn poles_are_found_where_steps_are_large() {
     assert_eq!(ik::pole_metrics(&[]).residual, None);
 }
 
-fn contract(domain: Domain, seeds: &[u64], methods: &[&str]) -> Report {
+fn contract(domain: Domain, seeds: &[u64], methods: &[&str]) -> ExperimentReport {
     let methods = methods.iter().map(|name| (*name).to_owned()).collect();
-    let request = Request { mode: Mode::Contract, seeds: seeds.into(), methods, epochs: None, elsewhere: Vec::new() };
+    let request = Request { mode: Size::Contract, seeds: seeds.into(), methods, epochs: None, elsewhere: Vec::new() };
     block_on(run(domain, &request, &Device::cpu(1), &mut |_, _, _| {})).unwrap()
 }
 
@@ -396,7 +396,7 @@ fn our_own_method_meets_the_published_one_with_no_more_parameters() {
 fn after(domain: Domain, epochs: usize, methods: &[&str], metric: &str) -> Vec<f64> {
     let methods = methods.iter().map(|name| (*name).to_owned()).collect();
     let request =
-        Request { mode: Mode::Contract, seeds: vec![1], methods, epochs: Some(epochs), elsewhere: Vec::new() };
+        Request { mode: Size::Contract, seeds: vec![1], methods, epochs: Some(epochs), elsewhere: Vec::new() };
     let report = block_on(run(domain, &request, &Device::cpu(1), &mut |_, _, _| {})).unwrap();
     report.methods.iter().map(|method| report.estimate(method, metric).unwrap().mean).collect()
 }
@@ -423,7 +423,7 @@ fn oracles_are_right() {
 #[test]
 fn unknown_methods_and_empty_requests_are_refused() {
     let methods = vec!["magic".into()];
-    let request = Request { mode: Mode::Contract, seeds: vec![1], methods, epochs: None, elsewhere: Vec::new() };
+    let request = Request { mode: Size::Contract, seeds: vec![1], methods, epochs: None, elsewhere: Vec::new() };
     let refused = |request: &Request| {
         let outcome = block_on(run(Domain::Lj, request, &Device::cpu(1), &mut |_, _, _| {}));
         outcome.err().unwrap().to_string()

@@ -5,7 +5,7 @@ mod noise;
 
 use meromorph::device::Request;
 use meromorph::loss::{Loss, PairLoss};
-use meromorph::nn::{Activation, Basis, Denominators, Form, Head, PairNormalization, Spec};
+use meromorph::nn::{Activation, Basis, Denominators, Head, HeadForm, PairNormalization, Spec};
 use meromorph::train::{Data, Examples, Flow, StepKind, Trainer, TrainerConfig};
 use meromorph::{Device, Result};
 use noise::noise;
@@ -47,7 +47,7 @@ fn settings(loss: PairLoss) -> TrainerConfig {
 
 /// A head of every form, each gauge and both kinds of denominators, with losses that have every term among them.
 fn heads() -> Vec<(Head, PairLoss)> {
-    let form = Form::Rational { numerator: 2, denominator: 3, basis: Basis::Chebyshev };
+    let form = HeadForm::Rational { numerator: 2, denominator: 3, basis: Basis::Chebyshev };
     let (usual, none) = (PairLoss::default(), PairLoss { gamma: 1e-3, ..PairLoss::none() });
     let drawn = PairLoss { implicit: 0.5, decoded: 0.5, margin: 0.5, tau: [0.5, 1.5], ..none };
     let detached = PairLoss { implicit: 1.0, gamma: 0.3, is_detached: true, margin: 1.0, tau: [0.7; 2], ..none };

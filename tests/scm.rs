@@ -3,7 +3,7 @@
 
 use meromorph::autograd::Var;
 use meromorph::device::Request;
-use meromorph::scm::{self, Masked, Mode};
+use meromorph::scm::{self, BottomRule, Masked};
 use meromorph::tensor::Tensor;
 use meromorph::{Device, Result, ops};
 use pollster::block_on;
@@ -376,16 +376,19 @@ fn reductions_are_strict_or_leave_bottoms_out() {
         let values = [1.0, 2.0, 3.0, 9.0, 5.0, 6.0, 9.0, 9.0, 9.0];
         let x = Masked::with_mask(&device, [3, 3], &values, &mask).expect("a mask");
         let by_row = |joined: Masked| read(&joined);
-        assert_eq!(by_row(scm::sum(&x, 1..2, Mode::Strict)), (vec![6.0, 0.0, 0.0], vec![false, true, true]));
-        assert_eq!(by_row(scm::sum(&x, 1..2, Mode::Drop)), (vec![6.0, 11.0, 0.0], vec![false, false, true]));
-        assert_eq!(by_row(scm::mean(&x, 1..2, Mode::Strict)), (vec![2.0, 0.0, 0.0], vec![false, true, true]));
-        assert_eq!(by_row(scm::mean(&x, 1..2, Mode::Drop)), (vec![2.0, 5.5, 0.0], vec![false, false, true]));
+        assert_eq!(by_row(scm::sum(&x, 1..2, BottomRule::Strict)), (vec![6.0, 0.0, 0.0], vec![false, true, true]));
+        assert_eq!(by_row(scm::sum(&x, 1..2, BottomRule::Drop)), (vec![6.0, 11.0, 0.0], vec![false, false, true]));
+        assert_eq!(by_row(scm::mean(&x, 1..2, BottomRule::Strict)), (vec![2.0, 0.0, 0.0], vec![false, true, true]));
+        assert_eq!(by_row(scm::mean(&x, 1..2, BottomRule::Drop)), (vec![2.0, 5.5, 0.0], vec![false, false, true]));
         let product = |mode| scm::prod(&x, 1..2, mode).expect("a product");
-        assert_eq!(by_row(product(Mode::Strict)), (vec![6.0, 0.0, 0.0], vec![false, true, true]));
-        assert_eq!(by_row(product(Mode::Drop)), (vec![6.0, 30.0, 0.0], vec![false, false, true]));
-        let whole = scm::sum(&x, 0..2, Mode::Drop);
+        assert_eq!(by_row(product(BottomRule::Strict)), (vec![6.0, 0.0, 0.0], vec![false, true, true]));
+        assert_eq!(by_row(product(BottomRule::Drop)), (vec![6.0, 30.0, 0.0], vec![false, false, true]));
+        let whole = scm::sum(&x, 0..2, BottomRule::Drop);
         assert_eq!((whole.shape().sizes(), read(&whole)), (&[1, 1][..], (vec![17.0], vec![false])));
-        assert_eq!(read(&scm::sum(&masked(&device, &[3e38, 3e38], &[]), 0..1, Mode::Strict)), (vec![0.0], vec![true]));
+        assert_eq!(
+            read(&scm::sum(&masked(&device, &[3e38, 3e38], &[]), 0..1, BottomRule::Strict)),
+            (vec![0.0], vec![true])
+        );
         assert_eq!(block_on(x.coverage().value().to_f32()).expect("a share"), [1.0 - 4.0 / 9.0]);
     }
 }
@@ -399,9 +402,9 @@ fn gradients_of_reductions_pass_bottoms_by() {
         let gradient = scm::grad(out.value(), &[&leaf]).expect("a gradient").remove(0).expect("a path");
         block_on(gradient.value().to_f32()).expect("values")
     };
-    assert_eq!(slopes(scm::prod(&x, 1..2, Mode::Drop).expect("a product")), [3.0, 2.0, 0.0, 20.0, 0.0, 0.0]);
-    assert_eq!(slopes(scm::sum(&x, 1..2, Mode::Strict)), [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
-    assert_eq!(slopes(scm::mean(&x, 1..2, Mode::Drop)), [0.5, 0.5, 0.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0]);
+    assert_eq!(slopes(scm::prod(&x, 1..2, BottomRule::Drop).expect("a product")), [3.0, 2.0, 0.0, 20.0, 0.0, 0.0]);
+    assert_eq!(slopes(scm::sum(&x, 1..2, BottomRule::Strict)), [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
+    assert_eq!(slopes(scm::mean(&x, 1..2, BottomRule::Drop)), [0.5, 0.5, 0.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0]);
 }
 
 #[test]
@@ -457,14 +460,14 @@ fn faults_pass_through_reductions_and_products() {
         assert_eq!(told(&x), (each.to_vec(), faults.to_vec()), "{name}");
         let strict = (vec![0, 1, 1, 1, 1, 1], vec![0, 0, 1, 1, 1, 0]);
         let drop = (vec![0, 0, 0, 1, 1, 1], vec![0, 0, 0, 1, 1, 0]);
-        for (mode, wanted) in [(Mode::Strict, strict), (Mode::Drop, drop)] {
+        for (mode, wanted) in [(BottomRule::Strict, strict), (BottomRule::Drop, drop)] {
             assert_eq!(told(&scm::sum(&x, 1..2, mode)), wanted, "sum {mode:?} on {name}");
             assert_eq!(told(&scm::mean(&x, 1..2, mode)), wanted, "mean {mode:?} on {name}");
             assert_eq!(told(&scm::prod(&x, 1..2, mode).expect("a product")), wanted, "prod {mode:?} on {name}");
         }
         // What is no float is a fault of the reduction's own, and stands beside a row that only divides by zero.
         let large = Masked::from_f32(&device, [2, 2], &[3e38, 3e38, 1.0, 2.0]).expect("values").traced();
-        for mode in [Mode::Strict, Mode::Drop] {
+        for mode in [BottomRule::Strict, BottomRule::Drop] {
             assert_eq!(told(&scm::sum(&large, 1..2, mode)), (vec![1, 0], vec![1, 0]), "{mode:?} on {name}");
             assert_eq!(told(&scm::prod(&large, 1..2, mode).expect("a product")), (vec![1, 0], vec![1, 0]), "{name}");
         }
@@ -487,6 +490,6 @@ fn faults_pass_through_reductions_and_products() {
         let half = masked(&device, &[1.0, 7e4, 2.0], &[2]).traced();
         assert_eq!(told(&scm::round_to_half(&half)), (vec![0, 1, 1], vec![0, 1, 0]), "{name}");
         // What is not traced stays so, and costs no planes.
-        assert!(block_on(scm::sum(&masked(&device, &[1.0], &[0]), 0..1, Mode::Strict).faults()).is_err());
+        assert!(block_on(scm::sum(&masked(&device, &[1.0], &[0]), 0..1, BottomRule::Strict).faults()).is_err());
     }
 }

@@ -14,7 +14,8 @@ use super::text::{count, duration, figure, grid, short};
 use super::{Answer, Failure};
 use crate::error::{Error, Result};
 use crate::experiment::{
-    self, Comparison, Direction, Domain, Estimate, ExternalMethod, MethodReport, Metric, Mode, Report, Request, Verdict,
+    self, Comparison, Direction, Domain, Estimate, ExperimentReport, ExternalMethod, MethodReport, Metric, Request,
+    Size, Verdict,
 };
 use crate::host;
 use crate::io::csv::{self, Header, Values};
@@ -67,7 +68,7 @@ enum DomainName {
     Lj,
 }
 
-/// A [`Mode`] by name.
+/// A [`Size`] by name.
 #[derive(Clone, Copy, ValueEnum)]
 enum ModeName {
     /// As little as shows that everything runs
@@ -89,7 +90,7 @@ impl From<DomainName> for Domain {
     }
 }
 
-impl From<ModeName> for Mode {
+impl From<ModeName> for Size {
     fn from(name: ModeName) -> Self {
         match name {
             ModeName::Contract => Self::Contract,
@@ -139,7 +140,7 @@ impl Predictions {
 }
 
 pub(super) fn run(args: &Args) -> Answer {
-    let mode = Mode::from(args.mode);
+    let mode = Size::from(args.mode);
     let seeds = args.seeds.unwrap_or(mode.seeds()) as u64;
     let Some(past) = args.seed.checked_add(seeds) else {
         return Err(Failure::usage(format!(
@@ -181,7 +182,7 @@ pub(super) fn run(args: &Args) -> Answer {
 }
 
 /// Each seed's tables as CSV.
-fn hand_out(domain: Domain, mode: Mode, seeds: &[u64], folder: &Path) -> Answer {
+fn hand_out(domain: Domain, mode: Size, seeds: &[u64], folder: &Path) -> Answer {
     if seeds.is_empty() {
         return Err(Failure::usage("seeds is 0, wanted at least 1"));
     }
@@ -215,7 +216,7 @@ fn files(folder: &Path, domain: Domain) -> Answer<[PathBuf; 2]> {
 /// Metrics side by side in a table that fits 80 columns.
 const ABREAST: usize = 3;
 
-fn tell(report: &Report) {
+fn tell(report: &ExperimentReport) {
     let seeds = report.seeds.len();
     let [epochs, _] = report.epochs_and_batch;
     let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
@@ -242,7 +243,7 @@ fn tell(report: &Report) {
     }
 }
 
-fn table(report: &Report, metrics: &[&Metric]) -> String {
+fn table(report: &ExperimentReport, metrics: &[&Metric]) -> String {
     let head: Vec<&str> = [""].into_iter().chain(metrics.iter().map(|metric| metric.key)).collect();
     let row = |method: &MethodReport| {
         let cells = metrics.iter().map(|metric| report.estimate(method, metric.key).map_or("–".into(), cell));

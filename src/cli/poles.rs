@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::{Answer, Failure};
 use crate::loss::{Loss, PairLoss};
-use crate::nn::{Decoding, Form, Head, Threshold};
+use crate::nn::{Decoding, Head, HeadForm, Threshold};
 use crate::train::{CoverageGoal, Curriculum, LinearRamp, Ramp, Term};
 
 /// How the model ends, and where it says ⊥ (no value) instead of a number.
@@ -123,7 +123,7 @@ impl Poles {
     pub(super) fn head(&self) -> Answer<Option<Head>> {
         let Some(mut head) = self.head.and_then(HeadName::head) else { return self.without_head() };
         if let Some(degrees) = &self.degrees {
-            let (Form::Rational { numerator, denominator, .. }, [n, d]) = (&mut head.form, &degrees[..]) else {
+            let (HeadForm::Rational { numerator, denominator, .. }, [n, d]) = (&mut head.form, &degrees[..]) else {
                 return Err(Failure::usage("degrees: two whole numbers, like 3,2, for the rational head alone"));
             };
             (*numerator, *denominator) = (*n, *d);

@@ -5,13 +5,13 @@ use serde::Serialize;
 use super::session::{RunTime, Session};
 use super::text::{bytes, count, duration, facts, figure, grid, place, scaled_count};
 use crate::io::Target;
-use crate::nn::{Decoding, Form, Head, Layer, Layout, Spec, Threshold};
+use crate::nn::{Decoding, Head, HeadForm, Layer, Layout, Spec, Threshold};
 use crate::train::{Data, Metrics, Outcome, Stop, Trainer};
 use crate::{host, io};
 
 /// The last line of a run.
 #[derive(Serialize)]
-pub(super) struct Report {
+pub(super) struct TrainReport {
     event: &'static str,
     task: &'static str,
     rows: Rows,
@@ -48,7 +48,7 @@ impl Rows {
     }
 }
 
-impl Report {
+impl TrainReport {
     pub(super) fn new(
         session: &Session,
         trainer: &Trainer,
@@ -161,7 +161,7 @@ pub(super) fn introduction(session: &Session, trainer: &Trainer) -> String {
 }
 
 /// What was left out and what is filled in; nothing where every cell has its value.
-fn gaps(report: &io::Report, session: &Session) -> Option<String> {
+fn gaps(report: &io::MissingReport, session: &Session) -> Option<String> {
     let is_filled = session.origin.choice.missing == io::Missing::Impute;
     let note = if is_filled { "; empty cells are filled in" } else { "" };
     (!report.columns.is_empty()).then(|| format!("{report}{note}"))
@@ -181,10 +181,10 @@ fn limits(decoding: &Decoding, target: &Target) -> String {
 /// `rational 3/2 head`.
 fn head_of(head: &Head) -> String {
     match head.form {
-        Form::Linear => "projective head".into(),
-        Form::Value => "values".into(),
-        Form::Rational { numerator, denominator, .. } => format!("rational {numerator}/{denominator} head"),
-        Form::Angular { .. } => "angular head".into(),
+        HeadForm::Linear => "projective head".into(),
+        HeadForm::Value => "values".into(),
+        HeadForm::Rational { numerator, denominator, .. } => format!("rational {numerator}/{denominator} head"),
+        HeadForm::Angular { .. } => "angular head".into(),
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::console::{Console, say, say_json};
 use super::plot::{PlotData, draw};
-use super::report::{Report, Rows, introduction};
+use super::report::{Rows, TrainReport, introduction};
 use super::{Answer, Failure, interrupt};
 use crate::train::{Checkpoint, Flow, Metrics, Model, Origin, Outcome, Run, Stop, Trainer};
 use crate::{Device, Result, host};
@@ -126,7 +126,7 @@ impl Session {
         let target = &self.run.preparation.target;
         let figures = |z: &[f32], y: &[f32]| Metrics::of(trainer.spec(), &self.run.settings.loss, z, y, target.scale());
         let metrics = [figures(&validation, &data.validation.y), figures(&test, &data.test.y)];
-        let report = Report::new(self, trainer, outcome, pace, metrics);
+        let report = TrainReport::new(self, trainer, outcome, pace, metrics);
         if self.is_json {
             say_json(&report);
         } else {

@@ -6,7 +6,7 @@ use super::{Answer, Failure};
 use crate::error::Error;
 use crate::io::{Choice, Fractions, Table, Task};
 use crate::loss::Loss;
-use crate::optim::{Optimizer, Schedule, Shape};
+use crate::optim::{Optimizer, Schedule, ScheduleShape};
 use crate::train::{Run, SplitTable, TrainOptions, TrainerConfig};
 
 impl Flags {
@@ -70,10 +70,10 @@ impl Flags {
     fn schedule(&self) -> Schedule {
         let epochs = self.epochs.unwrap_or(TrainerConfig::default().epochs);
         let shape = match self.schedule.unwrap_or(ScheduleName::Cosine) {
-            ScheduleName::Constant => Shape::Constant,
-            ScheduleName::Cosine => Shape::Cosine { floor: 0.0 },
-            ScheduleName::Step => Shape::Step { every: epochs.div_ceil(3), factor: 0.1 },
-            ScheduleName::Plateau => Shape::Plateau { patience: 5, factor: 0.5 },
+            ScheduleName::Constant => ScheduleShape::Constant,
+            ScheduleName::Cosine => ScheduleShape::Cosine { floor: 0.0 },
+            ScheduleName::Step => ScheduleShape::Step { every: epochs.div_ceil(3), factor: 0.1 },
+            ScheduleName::Plateau => ScheduleShape::Plateau { patience: 5, factor: 0.5 },
         };
         Schedule { warmup_steps: self.warmup.unwrap_or(0), shape }
     }

@@ -2,7 +2,7 @@
 //! measure as every method here.
 
 use super::fit::Rows;
-use super::harness::{Curve, MethodResult, Mode, Request, Role, Subject};
+use super::harness::{Curve, MethodResult, Request, Role, Size, Subject};
 use super::report::{MethodReport, Trace, Trial};
 use crate::error::{Error, Result};
 use crate::train::Examples;
@@ -41,7 +41,7 @@ pub(super) struct Notation<D, P> {
 
 impl<D, P> Subject<D, P> {
     /// What a method elsewhere is handed.
-    pub(super) fn sheets(&self, mode: Mode, seed: u64) -> Vec<Predictions> {
+    pub(super) fn sheets(&self, mode: Size, seed: u64) -> Vec<Predictions> {
         let &Notation { inputs, targets, validation, .. } = &self.notation;
         let data = (self.draw)(mode, seed);
         let both: Vec<&'static str> = [inputs, targets].concat();

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::elsewhere::{ExternalMethod, Notation};
 use super::fit::{Fitted, Lesson, Rows, Selection, fit};
 use super::net::Net;
-use super::report::{MethodReport, Report, Trace, Trial};
+use super::report::{ExperimentReport, MethodReport, Trace, Trial};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host;
@@ -15,7 +15,7 @@ use crate::host;
 /// How much is drawn and trained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Mode {
+pub enum Size {
     /// As little as shows that everything runs.
     Contract,
     /// Minutes on a processor.
@@ -24,7 +24,7 @@ pub enum Mode {
     Paper,
 }
 
-impl Mode {
+impl Size {
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl Mode {
 #[derive(Clone, Debug)]
 pub struct Request {
     /// How much.
-    pub mode: Mode,
+    pub mode: Size,
     /// The seeds, in order.
     pub seeds: Vec<u64>,
     /// Methods by name; all if none is named.
@@ -122,21 +122,21 @@ pub struct Chart {
     /// Beside the vertical axis.
     pub y: &'static str,
     /// Its axes.
-    pub shape: Shape,
+    pub shape: Axes,
     /// What becomes of the seeds.
     pub gathering: Gathering,
 }
 
 /// Which axes are logarithmic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Shape {
+pub struct Axes {
     /// The horizontal one.
     pub is_log_x: bool,
     /// The vertical one.
     pub is_log_y: bool,
 }
 
-impl Shape {
+impl Axes {
     pub(super) const PLAIN: Self = Self { is_log_x: false, is_log_y: false };
     pub(super) const LOG_X: Self = Self { is_log_x: true, is_log_y: false };
     pub(super) const LOG_Y: Self = Self { is_log_x: false, is_log_y: true };
@@ -227,11 +227,11 @@ pub(super) struct Subject<D, P> {
     pub facts: &'static Description,
     pub methods: Vec<Method<P>>,
     /// What is drawn, in figures for the report.
-    pub sizes: fn(Mode) -> Vec<(&'static str, usize)>,
-    pub draw: fn(Mode, u64) -> D,
+    pub sizes: fn(Size) -> Vec<(&'static str, usize)>,
+    pub draw: fn(Size, u64) -> D,
     pub rows: fn(&D) -> Rows<'_>,
     pub notation: Notation<D, P>,
-    pub lesson: fn(Mode) -> Lesson,
+    pub lesson: fn(Size) -> Lesson,
     /// Rows and a score by which the best epoch is kept.
     pub selection: Option<Chooser<D, P>>,
     /// Inputs that predictions are asked for.
@@ -255,7 +255,7 @@ pub(super) async fn run<D, P>(
     request: &Request,
     device: &Device,
     follow: Follow<'_>,
-) -> Result<Report> {
+) -> Result<ExperimentReport> {
     subject.check(request)?;
     // First, since wrong predictions are refused: before anything is trained.
     let elsewhere = subject.judged(request)?;
@@ -278,7 +278,7 @@ pub(super) async fn run<D, P>(
     }
     methods.extend(elsewhere);
     let remarks = (subject.remarks)(&methods);
-    Ok(Report::new(facts, request, &lesson, (subject.sizes)(request.mode), device.info(), methods, remarks))
+    Ok(ExperimentReport::new(facts, request, &lesson, (subject.sizes)(request.mode), device.info(), methods, remarks))
 }
 
 impl<D, P> Subject<D, P> {

@@ -20,10 +20,10 @@ pub mod terms;
 
 pub use classify::{Confusion, OperatingPoints, Operation, Threshold, auroc, average_precision, log_space, sweep};
 pub use elsewhere::{ExternalMethod, Predictions};
-pub use harness::{Chart, Direction, Follow, Gathering, Metric, Mode, Remark, Request, Role, Shape};
+pub use harness::{Axes, Chart, Direction, Follow, Gathering, Metric, Remark, Request, Role, Size};
 pub use page::page;
 pub use random::{Purpose, Stream};
-pub use report::{Comparison, MethodReport, Report, Trace, Trial, Verdict};
+pub use report::{Comparison, ExperimentReport, MethodReport, Trace, Trial, Verdict};
 pub use statistics::{Estimate, mean, quantile};
 
 use crate::device::Device;
@@ -65,7 +65,7 @@ pub fn check(domain: Domain, request: &Request) -> Result<()> {
 }
 
 /// The tables of a seed for methods that run elsewhere.
-pub fn sheets(domain: Domain, mode: Mode, seed: u64) -> Vec<Predictions> {
+pub fn sheets(domain: Domain, mode: Size, seed: u64) -> Vec<Predictions> {
     match domain {
         Domain::Dose => dose::subject().sheets(mode, seed),
         Domain::Rf => rf::subject().sheets(mode, seed),
@@ -85,7 +85,7 @@ pub fn prediction_columns(domain: Domain) -> &'static [&'static str] {
 }
 
 /// Runs a domain's methods on every seed. `follow` is told of each method done.
-pub async fn run(domain: Domain, request: &Request, device: &Device, follow: Follow<'_>) -> Result<Report> {
+pub async fn run(domain: Domain, request: &Request, device: &Device, follow: Follow<'_>) -> Result<ExperimentReport> {
     match domain {
         Domain::Dose => harness::run(dose::subject(), request, device, follow).await,
         Domain::Rf => harness::run(rf::subject(), request, device, follow).await,

@@ -2,7 +2,7 @@
 //! The heads here divide, or leave numerator and denominator apart; the engine's ordinary models need none of this.
 
 use crate::autograd::Var;
-use crate::nn::{self, Init, Layout, Mode, Parameter, Spec};
+use crate::nn::{self, Init, Layout, Parameter, Pass, Spec};
 use crate::tensor::Shape;
 
 use super::random::{Purpose, Stream};
@@ -55,7 +55,7 @@ pub(super) struct Parts<'a> {
 impl Parts<'_> {
     /// The perceptron's outputs.
     pub(super) fn body(&self, x: &Var) -> Var {
-        nn::forward(self.spec, self.weights, x, &Mode::Predict)
+        nn::forward(self.spec, self.weights, x, &Pass::Predict)
     }
 }
 

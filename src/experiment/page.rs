@@ -1,14 +1,14 @@
 //! A report as one HTML page: no script, no other file, light or dark as the reader has it, legible on a phone.
 
 use super::harness::{Direction, Metric, Role};
-use super::report::{Comparison, MethodReport, Report, Verdict};
+use super::report::{Comparison, ExperimentReport, MethodReport, Verdict};
 use super::statistics::Estimate;
 use super::svg::{self, Line, Row, escaped};
 
 const STYLE: &str = include_str!("page.css");
 
 /// The page.
-pub fn page(report: &Report) -> String {
+pub fn page(report: &ExperimentReport) -> String {
     let title = escaped(report.title);
     let body = [
         format!("<header><p class=\"kind\">Experiment: {}</p><h1>{title}</h1>", report.name),
@@ -29,7 +29,7 @@ pub fn page(report: &Report) -> String {
     )
 }
 
-fn claim(report: &Report) -> String {
+fn claim(report: &ExperimentReport) -> String {
     let sizes: Vec<String> = report.sizes.iter().map(|(name, count)| format!("{} {name}", grouped(*count))).collect();
     let seeds = match report.seeds.len() {
         1 => "1 seed".to_owned(),
@@ -46,7 +46,7 @@ fn claim(report: &Report) -> String {
 }
 
 /// The comparison in words.
-fn outcome(report: &Report) -> String {
+fn outcome(report: &ExperimentReport) -> String {
     let (comparisons, elsewhere) = (report.comparisons(), report.elsewhere());
     if comparisons.is_empty() && elsewhere.is_empty() {
         return String::new();
@@ -131,7 +131,7 @@ fn sentence(comparison: &Comparison<'_>) -> String {
 
 /// A picture per headline metric: one row per method that learns. The oracles' rounding errors, in the table below, would
 /// crowd all others together.
-fn headlines(report: &Report) -> String {
+fn headlines(report: &ExperimentReport) -> String {
     let pictures = report.metrics.iter().filter(|metric| metric.is_headline).map(|metric| {
         let place = report.metrics.iter().position(|known| known.key == metric.key).unwrap_or(0);
         let row = |(at, method): (usize, &MethodReport)| {
@@ -151,7 +151,7 @@ fn headlines(report: &Report) -> String {
     )
 }
 
-fn charts(report: &Report) -> String {
+fn charts(report: &ExperimentReport) -> String {
     let picture = |at: usize| {
         let chart = &report.charts[at];
         let drawn: Vec<(usize, &MethodReport, Vec<[f64; 2]>)> = report
@@ -188,7 +188,7 @@ fn figure_of(title: &str, note: &str, picture: &str, legend: &str) -> String {
 }
 
 /// Every metric of every method.
-fn figures(report: &Report) -> String {
+fn figures(report: &ExperimentReport) -> String {
     let head: String = report
         .metrics
         .iter()
@@ -209,7 +209,7 @@ fn figures(report: &Report) -> String {
     )
 }
 
-fn methods(report: &Report) -> String {
+fn methods(report: &ExperimentReport) -> String {
     let row = |method: &MethodReport| {
         let role = match method.role {
             Role::Oracle => "oracle",
@@ -236,7 +236,7 @@ fn methods(report: &Report) -> String {
     )
 }
 
-fn setup(report: &Report) -> String {
+fn setup(report: &ExperimentReport) -> String {
     let [epochs, batch] = report.epochs_and_batch;
     let elsewhere = report.methods.iter().filter(|method| method.role == Role::Elsewhere);
     let seeds: Vec<String> = report.seeds.iter().map(u64::to_string).collect();

@@ -9,7 +9,7 @@ use super::statistics::Estimate;
 use crate::device::Info;
 
 /// A finished experiment.
-pub struct Report {
+pub struct ExperimentReport {
     /// The domain's name.
     pub name: &'static str,
     /// Its title.
@@ -120,7 +120,7 @@ pub enum Verdict {
 /// Fewer seeds than this decide nothing: resamples of two values are three values.
 const FEW: usize = 5;
 
-impl Report {
+impl ExperimentReport {
     pub(super) fn new(
         facts: &'static Description,
         request: &Request,

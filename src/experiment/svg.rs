@@ -1,7 +1,7 @@
 //! Two kinds of picture as inline SVG: curves over two axes, and one row per method with its mean, interval and seeds.
 //! Colours and fonts are classes of the page, so a picture follows its light and dark.
 
-use super::harness::Shape;
+use super::harness::Axes;
 use super::statistics::Estimate;
 
 /// Width of a picture, in its own units; texts are 11 of them high, so a picture on a narrow phone stays legible.
@@ -85,7 +85,7 @@ impl Axis {
 }
 
 /// Curves over two axes with ticks and names.
-pub(super) fn curves(title: &str, [x_name, y_name]: [&str; 2], shape: Shape, lines: &[Line]) -> String {
+pub(super) fn curves(title: &str, [x_name, y_name]: [&str; 2], shape: Axes, lines: &[Line]) -> String {
     let [left, right, top, bottom] = MARGINS;
     let points = || lines.iter().flat_map(|line| &line.points);
     let x = Axis::over(points().map(|p| p[0]), shape.is_log_x, [left, WIDTH - right]);
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn values_that_are_not_finite_leave_gaps() {
         let line = Line { class: "s0".into(), points: vec![[0.0, 1.0], [1.0, f64::NAN], [2.0, 3.0], [3.0, 2.0]] };
-        let svg = curves("t", ["x", "y"], Shape::PLAIN, &[line]);
+        let svg = curves("t", ["x", "y"], Axes::PLAIN, &[line]);
         let path = svg.split("class=\"line s0\" d=\"").nth(1).unwrap().split('"').next().unwrap();
         assert_eq!((path.matches('M').count(), path.matches('L').count()), (2, 1));
         assert!(!svg.contains("NaN"));

@@ -1,7 +1,7 @@
 //! Which columns a run uses and as what, which rows it can use, and what it learns. Settled once, before any statistics.
 
 use super::comma;
-use super::missing::{self, Missing, Report};
+use super::missing::{self, Missing, MissingReport};
 use super::table::{Cells, Table};
 use super::target::{self, Task};
 use crate::error::{Error, Result};
@@ -48,7 +48,7 @@ pub struct ColumnRoles {
     /// Whether an infinite target is a value.
     pub has_poles: bool,
     /// What was dropped and what will be filled in.
-    pub report: Report,
+    pub report: MissingReport,
 }
 
 /// Settles a choice on a table. Refuses unknown and contradictory names, columns without values, a constant target.

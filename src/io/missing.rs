@@ -31,7 +31,7 @@ pub struct Gaps {
 
 /// What was dropped and what will be filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct MissingReport {
     /// Rows of the table.
     pub rows: usize,
     /// Rows left out.
@@ -40,7 +40,7 @@ pub struct Report {
     pub columns: Vec<Gaps>,
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for MissingReport {
     /// `12 of 1599 rows dropped; pH: 7 missing; alcohol: 5 missing, 1 infinite`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {} rows dropped", self.dropped, self.rows)?;
@@ -56,7 +56,12 @@ impl fmt::Display for Report {
 
 /// The rows that can be used, in order, and what became of the others. Refuses a column without any value, an infinite
 /// cell under [`Missing::Impute`], and a table of which no row is left.
-pub(super) fn usable(table: &Table, features: &[usize], target: usize, choice: &Choice) -> Result<(Vec<u32>, Report)> {
+pub(super) fn usable(
+    table: &Table,
+    features: &[usize],
+    target: usize,
+    choice: &Choice,
+) -> Result<(Vec<u32>, MissingReport)> {
     let policy = choice.missing;
     let mut is_kept = vec![true; table.rows()];
     let mut columns = Vec::new();
@@ -70,7 +75,7 @@ pub(super) fn usable(table: &Table, features: &[usize], target: usize, choice: &
         }
     }
     let rows: Vec<u32> = (0..table.rows() as u32).filter(|&row| is_kept[row as usize]).collect();
-    let report = Report { rows: table.rows(), dropped: table.rows() - rows.len(), columns };
+    let report = MissingReport { rows: table.rows(), dropped: table.rows() - rows.len(), columns };
     if rows.is_empty() {
         return Err(Error::new(format!("{}: no row has a value in every column ({report})", table.source())));
     }

@@ -25,7 +25,7 @@ pub use choose::{Choice, ColumnRoles, choose};
 pub use csv::Header;
 pub use levels::MAX_LEVELS;
 pub use measure::median;
-pub use missing::{Gaps, Missing, Report};
+pub use missing::{Gaps, Missing, MissingReport};
 pub use prepare::{Feature, Preparation, Target};
 pub use split::{Fractions, Split, split};
 pub use table::{Cells, Column, MISSING_CODE, Table};

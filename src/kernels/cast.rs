@@ -33,7 +33,7 @@ params! {
 
 /// From what to what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum Conversion {
     /// f32 to u32.
     FloatToWord,
     /// u32 to f32.
@@ -48,7 +48,7 @@ pub enum Form {
     BitsToCount,
 }
 
-impl Form {
+impl Conversion {
     /// Types and conversion.
     fn wgsl(self) -> (&'static str, &'static str, &'static str) {
         match self {
@@ -76,10 +76,10 @@ impl Form {
 }
 
 /// `count` numbers of `a`, converted into `out`.
-pub fn dispatch(form: Form, count: u32, a: View, out: View) -> Dispatch {
+pub fn dispatch(form: Conversion, count: u32, a: View, out: View) -> Dispatch {
     let (from, to, convert) = form.wgsl();
     let wgsl = format!("alias From = {from};\nalias To = {to};\nfn convert(i: u32) -> To {{\n    {convert}\n}}\n");
-    let words = if form == Form::FloatToHalf { count.div_ceil(2) } else { count };
+    let words = if form == Conversion::FloatToHalf { count.div_ceil(2) } else { count };
     Dispatch {
         kernel: &CAST,
         body: Some(Rc::new(Variant { kind: form, wgsl })),
@@ -91,47 +91,47 @@ pub fn dispatch(form: Form, count: u32, a: View, out: View) -> Dispatch {
 
 fn run(call: Call<'_>) {
     let params: Params = call.params();
-    let form = call.body::<Variant<Form>>().kind;
+    let form = call.body::<Variant<Conversion>>().kind;
     let count = params.count as usize;
     let a = call.inputs[0];
     let out = &mut call.outputs[0][..params.words as usize];
     let piece = 2 * TILE * common::rows_per_piece(count.div_ceil(2 * TILE), 2 * TILE, call.team);
     let (read, written) = match form {
-        Form::FloatToHalf => (piece, piece / 2),
-        Form::HalfToFloat => (piece / 2, piece),
-        Form::BitToFloat => (piece / 32, piece),
-        Form::FloatToWord | Form::WordToFloat | Form::BitsToCount => (piece, piece),
+        Conversion::FloatToHalf => (piece, piece / 2),
+        Conversion::HalfToFloat => (piece / 2, piece),
+        Conversion::BitToFloat => (piece / 32, piece),
+        Conversion::FloatToWord | Conversion::WordToFloat | Conversion::BitsToCount => (piece, piece),
     };
     let a = &a[..match form {
-        Form::HalfToFloat => count.div_ceil(2),
-        Form::BitToFloat => count.div_ceil(32),
+        Conversion::HalfToFloat => count.div_ceil(2),
+        Conversion::BitToFloat => count.div_ceil(32),
         _ => count,
     }];
     common::each(a.chunks(read).zip(out.chunks_mut(written)), call.team, |(a, out)| convert(form, a, out));
 }
 
-fn convert(form: Form, a: &[u32], out: &mut [u32]) {
+fn convert(form: Conversion, a: &[u32], out: &mut [u32]) {
     let half = |&word: &u32| u32::from(f16::from_f32(f32::from_bits(word).clamp(-65504.0, 65504.0)).to_bits());
     match form {
-        Form::FloatToWord => out.iter_mut().zip(a).for_each(|(out, &a)| *out = f32::from_bits(a) as u32),
-        Form::WordToFloat => out.iter_mut().zip(a).for_each(|(out, &a)| *out = (a as f32).to_bits()),
-        Form::FloatToHalf => {
+        Conversion::FloatToWord => out.iter_mut().zip(a).for_each(|(out, &a)| *out = f32::from_bits(a) as u32),
+        Conversion::WordToFloat => out.iter_mut().zip(a).for_each(|(out, &a)| *out = (a as f32).to_bits()),
+        Conversion::FloatToHalf => {
             for (out, pair) in out.iter_mut().zip(a.chunks(2)) {
                 *out = half(&pair[0]) | (pair.get(1).map_or(0, half) << 16);
             }
         }
-        Form::HalfToFloat => {
+        Conversion::HalfToFloat => {
             for (pair, &a) in out.chunks_mut(2).zip(a) {
                 let halves = [a as u16, (a >> 16) as u16].map(|bits| f16::from_bits(bits).to_f32().to_bits());
                 pair.copy_from_slice(&halves[..pair.len()]);
             }
         }
-        Form::BitToFloat => {
+        Conversion::BitToFloat => {
             for (out, &word) in out.chunks_mut(32).zip(a) {
                 out.iter_mut().enumerate().for_each(|(k, out)| *out = ((word >> k & 1) as f32).to_bits());
             }
         }
-        Form::BitsToCount => out.iter_mut().zip(a).for_each(|(out, a)| *out = (a.count_ones() as f32).to_bits()),
+        Conversion::BitsToCount => out.iter_mut().zip(a).for_each(|(out, a)| *out = (a.count_ones() as f32).to_bits()),
     }
 }
 
@@ -155,26 +155,40 @@ pub fn cases() -> Vec<Case> {
     // One unit of f16, because a device may round either way; subnormals may go to 0.
     let unit = within(9.8e-4, 6.2e-5);
     vec![
-        example(Form::FloatToWord, "edges", edges.len(), words(&edges), Expected::Words(to_words), Bound::Exact),
+        example(Conversion::FloatToWord, "edges", edges.len(), words(&edges), Expected::Words(to_words), Bound::Exact),
         example(
-            Form::WordToFloat,
+            Conversion::WordToFloat,
             "all sizes",
             counts.len(),
             counts.clone(),
             Expected::Words(to_floats),
             within(6e-8, 0.0),
         ),
-        example(Form::FloatToHalf, "edges", saturated.len(), words(&saturated), Expected::Halves(held), Bound::Exact),
-        example(Form::FloatToHalf, "rounding", random.len(), words(&random), Expected::Halves(halves), unit),
-        example(Form::FloatToHalf, "one", 1, words(&[0.25]), Expected::Words(vec![0x3400]), Bound::Exact),
-        example(Form::HalfToFloat, "every half", every.len(), packed, Expected::Floats(unpacked), within(0.0, 6.2e-5)),
-        example(Form::BitToFloat, "odd", 4101, mask.clone(), Expected::Floats(bits), Bound::Exact),
-        example(Form::BitsToCount, "words", mask.len(), mask, Expected::Floats(ones), Bound::Exact),
-        example(Form::HalfToFloat, "one", 1, vec![0xffff_3400], Expected::Floats(vec![0.25]), Bound::Exact),
+        example(
+            Conversion::FloatToHalf,
+            "edges",
+            saturated.len(),
+            words(&saturated),
+            Expected::Halves(held),
+            Bound::Exact,
+        ),
+        example(Conversion::FloatToHalf, "rounding", random.len(), words(&random), Expected::Halves(halves), unit),
+        example(Conversion::FloatToHalf, "one", 1, words(&[0.25]), Expected::Words(vec![0x3400]), Bound::Exact),
+        example(
+            Conversion::HalfToFloat,
+            "every half",
+            every.len(),
+            packed,
+            Expected::Floats(unpacked),
+            within(0.0, 6.2e-5),
+        ),
+        example(Conversion::BitToFloat, "odd", 4101, mask.clone(), Expected::Floats(bits), Bound::Exact),
+        example(Conversion::BitsToCount, "words", mask.len(), mask, Expected::Floats(ones), Bound::Exact),
+        example(Conversion::HalfToFloat, "one", 1, vec![0xffff_3400], Expected::Floats(vec![0.25]), Bound::Exact),
     ]
 }
 
-fn example(form: Form, name: &str, count: usize, a: Vec<u32>, expected: Expected, bound: Bound) -> Case {
+fn example(form: Conversion, name: &str, count: usize, a: Vec<u32>, expected: Expected, bound: Bound) -> Case {
     case(format!("{form:?} {name}"), bound, vec![a], vec![expected], |inputs, out| {
         dispatch(form, count as u32, inputs[0].clone(), out[0].clone())
     })

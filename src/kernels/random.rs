@@ -24,7 +24,7 @@ pub static RANDOM: Kernel = Kernel {
 };
 
 params! {
-    /// `first` is the first pair's place; `probability` and `scale` belong to `Form::Keep`.
+    /// `first` is the first pair's place; `probability` and `scale` belong to `Distribution::Keep`.
     pub struct Params {
         seed_low: u32,
         seed_high: u32,
@@ -38,7 +38,7 @@ params! {
 
 /// What is made of the bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Form {
+pub enum Distribution {
     /// The words themselves.
     Bits,
     /// [0, 1) in steps of 2^-24.
@@ -49,7 +49,7 @@ pub enum Form {
     Keep(f32),
 }
 
-impl Form {
+impl Distribution {
     fn wgsl(self) -> String {
         let (to, value) = match self {
             Self::Bits => ("u32", "bits"),
@@ -64,8 +64,8 @@ impl Form {
 }
 
 /// Fills `out`. `control` is the plan's counters, of which word 2 is the step; four zeros outside of a plan.
-pub fn dispatch(form: Form, seed: u64, stream: u32, control: View, out: View) -> Dispatch {
-    let (probability, scale) = if let Form::Keep(p) = form { (p, 1.0 / (1.0 - p)) } else { (0.0, 1.0) };
+pub fn dispatch(form: Distribution, seed: u64, stream: u32, control: View, out: View) -> Dispatch {
+    let (probability, scale) = if let Distribution::Keep(p) = form { (p, 1.0 / (1.0 - p)) } else { (0.0, 1.0) };
     let params = Params {
         seed_low: seed as u32,
         seed_high: (seed >> 32) as u32,
@@ -81,7 +81,7 @@ pub fn dispatch(form: Form, seed: u64, stream: u32, control: View, out: View) ->
 
 fn run(call: Call<'_>) {
     let params: Params = call.params();
-    let form = call.body::<Variant<Form>>().kind;
+    let form = call.body::<Variant<Distribution>>().kind;
     let count = params.count as usize;
     let stream = stream_at(params.stream, call.inputs[0][2]);
     let piece = TILE * common::rows_per_piece(count.div_ceil(TILE), 8 * TILE, call.team);
@@ -98,12 +98,12 @@ fn run(call: Call<'_>) {
     });
 }
 
-fn made(form: Form, scale: f32, bits: [u32; 2]) -> [u32; 2] {
+fn made(form: Distribution, scale: f32, bits: [u32; 2]) -> [u32; 2] {
     match form {
-        Form::Bits => bits,
-        Form::Uniform => bits.map(|bits| unit(bits).to_bits()),
-        Form::Normal => normal(bits).map(f32::to_bits),
-        Form::Keep(p) => bits.map(|bits| if unit(bits) < p { 0 } else { scale.to_bits() }),
+        Distribution::Bits => bits,
+        Distribution::Uniform => bits.map(|bits| unit(bits).to_bits()),
+        Distribution::Normal => normal(bits).map(f32::to_bits),
+        Distribution::Keep(p) => bits.map(|bits| if unit(bits) < p { 0 } else { scale.to_bits() }),
     }
 }
 
@@ -154,7 +154,7 @@ fn stream_at(stream: u32, step: u32) -> u32 {
     stream.wrapping_mul(0x9e37_79b9).wrapping_add(step)
 }
 
-/// The one number in [0, 1) that `Form::Uniform` of length 1 draws at a step: for kernels that draw it themselves.
+/// The one number in [0, 1) that `Distribution::Uniform` of length 1 draws at a step: for kernels that draw it themselves.
 pub(super) fn uniform_at(seed: [u32; 2], stream: u32, step: u32) -> f32 {
     unit(threefry(seed, [0, stream_at(stream, step)])[0])
 }
@@ -180,8 +180,8 @@ pub fn cases() -> Vec<Case> {
     ];
     let known = known.map(|(key, counter, answer)| known_answer(key, counter, answer));
     let counts = [1, 2, 513, 30_001];
-    let drawn = |form: Form| counts.map(|count| example(form, count, 7, 3));
-    let forms = [Form::Bits, Form::Uniform, Form::Normal, Form::Keep(0.25)];
+    let drawn = |form: Distribution| counts.map(|count| example(form, count, 7, 3));
+    let forms = [Distribution::Bits, Distribution::Uniform, Distribution::Normal, Distribution::Keep(0.25)];
     known.into_iter().chain(forms.into_iter().flat_map(drawn)).collect()
 }
 
@@ -190,7 +190,7 @@ fn known_answer(key: [u32; 2], counter: [u32; 2], answer: [u32; 2]) -> Case {
     let control = vec![0, 0, counter[1], 0];
     let expected = vec![Expected::Words(answer.to_vec())];
     case(format!("known answer {:#x}", answer[0]), Bound::Exact, vec![control], expected, |inputs, out| {
-        let mut dispatch = dispatch(Form::Bits, seed, 0, inputs[0].clone(), out[0].clone());
+        let mut dispatch = dispatch(Distribution::Bits, seed, 0, inputs[0].clone(), out[0].clone());
         let mut params: Params = dispatch.params();
         params.first = counter[0];
         dispatch.params = params.words();
@@ -198,7 +198,7 @@ fn known_answer(key: [u32; 2], counter: [u32; 2], answer: [u32; 2]) -> Case {
     })
 }
 
-fn example(form: Form, count: u32, stream: u32, step: u32) -> Case {
+fn example(form: Distribution, count: u32, stream: u32, step: u32) -> Case {
     let seed = 0x0123_4567_89ab_cdef;
     let mixed = stream.wrapping_mul(0x9e37_79b9).wrapping_add(step);
     let pairs: Vec<_> = (0..count.div_ceil(2)).map(|i| threefry([0x89ab_cdef, 0x0123_4567], [i, mixed])).collect();
@@ -210,15 +210,15 @@ fn example(form: Form, count: u32, stream: u32, step: u32) -> Case {
         [radius * angle.cos(), radius * angle.sin()]
     };
     let expected = match form {
-        Form::Bits => Expected::Words(words),
-        Form::Uniform => Expected::Floats(words.iter().map(share).collect()),
-        Form::Normal => Expected::Floats(pairs.iter().flat_map(normal).take(count as usize).collect()),
-        Form::Keep(p) => {
+        Distribution::Bits => Expected::Words(words),
+        Distribution::Uniform => Expected::Floats(words.iter().map(share).collect()),
+        Distribution::Normal => Expected::Floats(pairs.iter().flat_map(normal).take(count as usize).collect()),
+        Distribution::Keep(p) => {
             let kept = f64::from(1.0 / (1.0 - p));
             Expected::Floats(words.iter().map(|word| if share(word) < f64::from(p) { 0.0 } else { kept }).collect())
         }
     };
-    let bound = if form == Form::Normal { within(2e-6, 2e-6) } else { Bound::Exact };
+    let bound = if form == Distribution::Normal { within(2e-6, 2e-6) } else { Bound::Exact };
     case(format!("{form:?}, {count}"), bound, vec![vec![0, 0, step, 0]], vec![expected], |inputs, out| {
         dispatch(form, seed, stream, inputs[0].clone(), out[0].clone())
     })

@@ -38,7 +38,7 @@ params! {
 
 /// What is made of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum SoftmaxForm {
     /// Probabilities.
     Softmax,
     /// Their logarithms.
@@ -49,12 +49,12 @@ pub enum Form {
 
 /// `form` of each row of a: [rows, columns]; `columns` is at least 1.
 #[track_caller]
-pub fn dispatch(form: Form, [rows, columns]: [u32; 2], a: View, out: View) -> Dispatch {
+pub fn dispatch(form: SoftmaxForm, [rows, columns]: [u32; 2], a: View, out: View) -> Dispatch {
     assert!(columns > 0, "softmax: rows of no columns have no largest value");
     let (is_one_per_row, finish) = match form {
-        Form::Softmax => (false, "exp(x - top) / total"),
-        Form::LogSoftmax => (false, "x - top - log(total)"),
-        Form::LogSumExp => (true, "top + log(total)"),
+        SoftmaxForm::Softmax => (false, "exp(x - top) / total"),
+        SoftmaxForm::LogSoftmax => (false, "x - top - log(total)"),
+        SoftmaxForm::LogSumExp => (true, "top + log(total)"),
     };
     let wgsl = format!(
         "const LANES: u32 = {}u;\nconst ONE_PER_ROW: bool = {is_one_per_row};\n\
@@ -72,9 +72,9 @@ pub fn dispatch(form: Form, [rows, columns]: [u32; 2], a: View, out: View) -> Di
 
 fn run(mut call: Call<'_>) {
     let params: Params = call.params();
-    let form = call.body::<Variant<Form>>().kind;
+    let form = call.body::<Variant<SoftmaxForm>>().kind;
     let (rows, columns) = (params.rows as usize, params.columns as usize);
-    let width = if form == Form::LogSumExp { 1 } else { columns };
+    let width = if form == SoftmaxForm::LogSumExp { 1 } else { columns };
     let (a, team) = (&call.floats(0)[..rows * columns], call.team);
     let piece = common::rows_per_piece(rows, columns, team);
     let pieces = call.floats_mut(0)[..rows * width].chunks_mut(piece * width).zip(a.chunks(piece * columns));
@@ -85,57 +85,58 @@ fn run(mut call: Call<'_>) {
     });
 }
 
-fn row(form: Form, a: &[f32], out: &mut [f32]) {
+fn row(form: SoftmaxForm, a: &[f32], out: &mut [f32]) {
     let top = common::largest(a);
     let (mut shifted, mut terms) = ([0.0; TILE], [0.0; TILE]);
     let mut total = 0.0;
     for (at, a) in a.chunks(TILE).enumerate() {
         let shifted = &mut shifted[..a.len()];
         shifted.iter_mut().zip(a).for_each(|(shifted, a)| *shifted = a - top);
-        let terms = if form == Form::Softmax { &mut out[at * TILE..][..a.len()] } else { &mut terms[..a.len()] };
+        let terms = if form == SoftmaxForm::Softmax { &mut out[at * TILE..][..a.len()] } else { &mut terms[..a.len()] };
         vector::exp(shifted, terms);
         total += common::sum(terms);
     }
     match form {
-        Form::Softmax => {
+        SoftmaxForm::Softmax => {
             let scale = (1.0 / total) as f32;
             for out in out.iter_mut() {
                 *out *= scale;
             }
         }
-        Form::LogSoftmax => {
+        SoftmaxForm::LogSoftmax => {
             let log = total.ln() as f32;
             out.iter_mut().zip(a).for_each(|(out, a)| *out = a - top - log);
         }
-        Form::LogSumExp => out[0] = (f64::from(top) + total.ln()) as f32,
+        SoftmaxForm::LogSumExp => out[0] = (f64::from(top) + total.ln()) as f32,
     }
 }
 
 /// Cases: both sides of the short rows, of a workgroup and of a CPU tile; values that overflow without the shift.
 pub fn cases() -> Vec<Case> {
     let shapes = [[1, 1], [3, 7], [129, 32], [130, 33], [2, 127], [3, 128], [2, 129], [5, 3000], [2, 10_000]];
-    let made = |form: Form| shapes.map(|shape| example(form, shape, 4.0));
-    let all = [Form::Softmax, Form::LogSoftmax, Form::LogSumExp].into_iter().flat_map(made);
-    let far = [Form::Softmax, Form::LogSoftmax, Form::LogSumExp].map(|form| example(form, [40, 50], 1e4));
-    all.chain(far).chain([example(Form::LogSumExp, [70_000, 33], 4.0)]).collect()
+    let made = |form: SoftmaxForm| shapes.map(|shape| example(form, shape, 4.0));
+    let all = [SoftmaxForm::Softmax, SoftmaxForm::LogSoftmax, SoftmaxForm::LogSumExp].into_iter().flat_map(made);
+    let far = [SoftmaxForm::Softmax, SoftmaxForm::LogSoftmax, SoftmaxForm::LogSumExp]
+        .map(|form| example(form, [40, 50], 1e4));
+    all.chain(far).chain([example(SoftmaxForm::LogSumExp, [70_000, 33], 4.0)]).collect()
 }
 
-fn example(form: Form, shape: [u32; 2], size: f32) -> Case {
+fn example(form: SoftmaxForm, shape: [u32; 2], size: f32) -> Case {
     let [rows, columns] = shape;
     let a: Vec<f32> = Numbers::new(21).floats((rows * columns) as usize).iter().map(|x| x * size).collect();
     let wanted = oracle::wide(&a);
     let each_row = wanted.chunks(columns as usize).flat_map(|row| {
         let top = row.iter().copied().fold(f64::MIN, f64::max);
         let log = top + row.iter().map(|x| (x - top).exp()).sum::<f64>().ln();
-        let values = row.iter().map(|x| if form == Form::Softmax { (x - log).exp() } else { x - log });
-        if form == Form::LogSumExp { vec![log] } else { values.collect() }
+        let values = row.iter().map(|x| if form == SoftmaxForm::Softmax { (x - log).exp() } else { x - log });
+        if form == SoftmaxForm::LogSumExp { vec![log] } else { values.collect() }
     });
     let expected = vec![Expected::Floats(each_row.collect())];
     // A difference of values below `size` rounds by half a unit of it; WGSL's exponential and logarithm add theirs.
     let rounding = 1.2e-7 * f64::from(size);
     let bound = match form {
-        Form::Softmax => within(3e-6 + rounding.min(1e-4), 1e-37),
-        Form::LogSoftmax | Form::LogSumExp => within(1e-6, 1e-6 + rounding),
+        SoftmaxForm::Softmax => within(3e-6 + rounding.min(1e-4), 1e-37),
+        SoftmaxForm::LogSoftmax | SoftmaxForm::LogSumExp => within(1e-6, 1e-6 + rounding),
     };
     case(format!("{form:?} {rows} x {columns}, up to {size}"), bound, vec![words(&a)], expected, |inputs, out| {
         dispatch(form, shape, inputs[0].clone(), out[0].clone())

@@ -1,7 +1,7 @@
 //! The forward pass in ops: what the recorded step and recorded prediction run.
 
 use super::activation::Activation;
-use super::head::{Basis, Form, Head, PairNormalization};
+use super::head::{Basis, Head, HeadForm, PairNormalization};
 use super::spec::{Layer, RationalLayer, Spec};
 use crate::autograd::Var;
 use crate::ops;
@@ -12,7 +12,7 @@ use crate::tensor::Tensor;
 
 /// Whether the pass trains (dropout draws) or predicts.
 #[derive(Clone)]
-pub enum Mode {
+pub enum Pass {
     /// Dropout is the identity.
     Predict,
     /// Dropout draws from the generator keyed by `seed`, at the step found on the device.
@@ -42,13 +42,13 @@ const KEPT: f32 = 0.9;
 const LEAST: f32 = 1e-30;
 
 /// The model's outputs [rows, outputs], of a projective head the pairs [rows, 2 · outputs], for `x` [rows, inputs], with parameters in the layout's order.
-pub fn forward(spec: &Spec, parameters: &[Var], x: &Var, mode: &Mode) -> Var {
+pub fn forward(spec: &Spec, parameters: &[Var], x: &Var, mode: &Pass) -> Var {
     learn(spec, parameters, x, mode).0
 }
 
 /// The same, and what the norms have seen by the end of the step if the pass trains.
-pub fn learn(spec: &Spec, parameters: &[Var], x: &Var, mode: &Mode) -> (Var, Vec<RunningStats>) {
-    let mut pass = Pass::over(parameters, mode);
+pub fn learn(spec: &Spec, parameters: &[Var], x: &Var, mode: &Pass) -> (Var, Vec<RunningStats>) {
+    let mut pass = Forward::over(parameters, mode);
     let y = pass.layers(&spec.layers, x.clone(), "layers");
     let y = match pass.rows().filter(|_| spec.head().is_none()) {
         // A model that cannot say ⊥ must not give a number instead: it is infinite there, as it would be without masks.
@@ -60,7 +60,7 @@ pub fn learn(spec: &Spec, parameters: &[Var], x: &Var, mode: &Mode) -> (Var, Vec
 
 /// After each layer but the head, 1 for each row, [rows, 1], that has met a pole.
 pub fn bottoms(spec: &Spec, parameters: &[Var], x: &Var) -> Vec<Var> {
-    let mut pass = Pass::over(parameters, &Mode::Predict);
+    let mut pass = Forward::over(parameters, &Pass::Predict);
     let rows = x.shape().sizes()[0];
     let none = Var::constant(Tensor::scalar(x.value().device(), 0.0));
     let mut x = x.clone();
@@ -73,9 +73,9 @@ pub fn bottoms(spec: &Spec, parameters: &[Var], x: &Var) -> Vec<Var> {
         .collect()
 }
 
-struct Pass<'a> {
+struct Forward<'a> {
     parameters: std::iter::Enumerate<std::slice::Iter<'a, Var>>,
-    mode: &'a Mode,
+    mode: &'a Pass,
     /// Dropout layers met so far: each draws from a stream of its own.
     dropouts: u32,
     /// 1 for each value, [rows, columns], that is ⊥, or for each row, [rows, 1], with such a value, once a layer has mixed its columns.
@@ -85,8 +85,8 @@ struct Pass<'a> {
     seen: Vec<RunningStats>,
 }
 
-impl<'a> Pass<'a> {
-    fn over(parameters: &'a [Var], mode: &'a Mode) -> Self {
+impl<'a> Forward<'a> {
+    fn over(parameters: &'a [Var], mode: &'a Pass) -> Self {
         Self { parameters: parameters.iter().enumerate(), mode, dropouts: 0, mask: None, seen: Vec::new() }
     }
 
@@ -120,7 +120,7 @@ impl<'a> Pass<'a> {
     /// The policy of a layer.
     fn policy(&self, layer: &Layer, path: &str) -> Policy {
         match (self.mode, layer.gradient_policy()) {
-            (Mode::Train { policies, .. }, Some((kind, own))) => {
+            (Pass::Train { policies, .. }, Some((kind, own))) => {
                 policies.resolve(if policies.get(path).is_some() { path } else { kind }, own)
             }
             // Nothing flows back.
@@ -144,8 +144,8 @@ impl<'a> Pass<'a> {
             Layer::Dropout { rate } => {
                 self.dropouts += 1;
                 match self.mode {
-                    Mode::Predict => x,
-                    Mode::Train { seed, control, .. } => {
+                    Pass::Predict => x,
+                    Pass::Train { seed, control, .. } => {
                         ops::mul(&x, &ops::dropout_mask(x.shape(), *rate, *seed, self.dropouts, control))
                     }
                 }
@@ -179,7 +179,7 @@ impl<'a> Pass<'a> {
     fn norm(&mut self, x: &Var, epsilon: f32, policy: Policy) -> Var {
         let [mean, variance, seen] = [(); 3].map(|()| self.numbered());
         let x = self.masked(x);
-        let moments = if let Mode::Train { present, .. } = self.mode {
+        let moments = if let Pass::Train { present, .. } = self.mode {
             let batch = x.except(&ops::fused(&[present], |v| eq(v[0], 0.0)));
             let moments = Moments::of(&batch);
             self.remember(&batch, &moments, [mean, variance, seen]);
@@ -213,9 +213,9 @@ impl<'a> Pass<'a> {
 
     /// Numerators and denominators [rows, 2 · outputs] from features.
     fn pairs(&mut self, head: &Head, x: &Var) -> Var {
-        let (p, q) = if head.form == Form::Value {
+        let (p, q) = if head.form == HeadForm::Value {
             (x.clone(), ops::constant(x, 1.0))
-        } else if let Form::Angular { scale } = head.form {
+        } else if let HeadForm::Angular { scale } = head.form {
             (ops::fused(&[x], |v| cos(v[0] * scale)), ops::fused(&[x], |v| sin(v[0] * scale)))
         } else {
             let (a, b) = (columns(x, 0, head.outputs), columns(x, head.outputs, head.denominators()));
@@ -239,7 +239,7 @@ impl<'a> Pass<'a> {
     }
 
     fn polynomials(&mut self, head: &Head, a: Var, b: Var) -> (Var, Var) {
-        let Form::Rational { numerator, denominator, basis } = head.form else { return (a, b) };
+        let HeadForm::Rational { numerator, denominator, basis } = head.form else { return (a, b) };
         let p: Vec<Var> = (0..=numerator).map(|_| self.next()).collect();
         let q: Vec<Var> = (0..=denominator).map(|_| self.next()).collect();
         (polynomial(basis, &p, &a), polynomial(basis, &q, &b))

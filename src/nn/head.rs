@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::kernels::mlp;
-pub use crate::kernels::mlp::{Denominators, Form, PairNormalization};
+pub use crate::kernels::mlp::{Denominators, HeadForm, PairNormalization};
 pub use crate::kernels::rational::Basis;
 use crate::kernels::rational::MAX_DEGREE;
 pub use crate::kernels::strict::{Decoding, Threshold};
@@ -15,7 +15,7 @@ pub struct Head {
     /// Values per row that the model predicts.
     pub outputs: usize,
     /// How features become pairs.
-    pub form: Form,
+    pub form: HeadForm,
     /// Whether the outputs of a row share one denominator.
     pub denominators: Denominators,
     /// Added to every denominator: 1 starts a model far from its poles, 0 leaves it free.
@@ -33,7 +33,7 @@ record! { Head { outputs, form, denominators, anchor, floor, gauge, decoding } }
 impl Head {
     /// Cubic over quadratic with one denominator per row, anchored at 1.
     pub fn rational(outputs: usize) -> Self {
-        let form = Form::Rational { numerator: 3, denominator: 2, basis: Basis::Monomial };
+        let form = HeadForm::Rational { numerator: 3, denominator: 2, basis: Basis::Monomial };
         Self { form, denominators: Denominators::Shared, ..Self::linear(outputs) }
     }
 
@@ -41,7 +41,7 @@ impl Head {
     pub fn linear(outputs: usize) -> Self {
         Self {
             outputs,
-            form: Form::Linear,
+            form: HeadForm::Linear,
             denominators: Denominators::Each,
             anchor: 1.0,
             floor: None,
@@ -52,12 +52,12 @@ impl Head {
 
     /// Values as they come, ⊥ where a layer before met a pole.
     pub fn value(outputs: usize) -> Self {
-        Self { form: Form::Value, anchor: 0.0, ..Self::linear(outputs) }
+        Self { form: HeadForm::Value, anchor: 0.0, ..Self::linear(outputs) }
     }
 
     /// An angle per output.
     pub fn angular(outputs: usize) -> Self {
-        Self { form: Form::Angular { scale: 1.0 }, anchor: 0.0, ..Self::linear(outputs) }
+        Self { form: HeadForm::Angular { scale: 1.0 }, anchor: 0.0, ..Self::linear(outputs) }
     }
 
     /// Denominators of a row.
@@ -68,8 +68,8 @@ impl Head {
     /// Features of a row: one per numerator, then one per denominator where it has its own.
     pub fn features(&self) -> usize {
         match self.form {
-            Form::Angular { .. } | Form::Value => self.outputs,
-            Form::Linear | Form::Rational { .. } => self.outputs + self.denominators(),
+            HeadForm::Angular { .. } | HeadForm::Value => self.outputs,
+            HeadForm::Linear | HeadForm::Rational { .. } => self.outputs + self.denominators(),
         }
     }
 
@@ -91,12 +91,14 @@ impl Head {
         if self.outputs == 0 {
             return wrong("outputs are 0; it needs at least 1".into());
         }
-        if let Form::Rational { numerator, denominator, .. } = self.form
+        if let HeadForm::Rational { numerator, denominator, .. } = self.form
             && numerator.max(denominator) > MAX_DEGREE
         {
             return wrong(format!("degrees are {numerator} and {denominator}; at most {MAX_DEGREE} are taken"));
         }
-        if matches!(self.form, Form::Angular { .. } | Form::Value) && (self.anchor != 0.0 || self.floor.is_some()) {
+        if matches!(self.form, HeadForm::Angular { .. } | HeadForm::Value)
+            && (self.anchor != 0.0 || self.floor.is_some())
+        {
             return wrong("angles and values have denominators of their own: leave out anchor and floor".into());
         }
         if !self.anchor.is_finite() || self.floor.is_some_and(|floor| !(floor.is_finite() && floor >= 0.0)) {

@@ -1,7 +1,7 @@
 //! Where each parameter lies in the one flat buffer that holds them all. Every tensor starts at a multiple of 64 words,
 //! the portable binding alignment; the padding between stays zero.
 
-use super::head::{Form, Head};
+use super::head::{Head, HeadForm};
 use super::init::Init;
 use super::spec::{Layer, Spec};
 use crate::autograd::Var;
@@ -101,7 +101,7 @@ impl Layout {
     /// A rational head's coefficients, lowest degree first, one tensor for each degree. It starts near P = a, Q = anchor: as
     /// the linear model under it.
     fn add_head(&mut self, head: &Head, path: &str) {
-        let Form::Rational { numerator, denominator, .. } = head.form else { return };
+        let HeadForm::Rational { numerator, denominator, .. } = head.form else { return };
         for degree in 0..=numerator {
             let init = if degree == 1 { Init::NearOne } else { Init::Small };
             self.add(path, &format!("numerator.{degree}"), [head.outputs].into(), init, (1, 1));
@@ -138,10 +138,10 @@ impl Mlp {
         let layers = widths.iter().zip(pairs.chunks(2)).map(linear).collect();
         let mlp = Self::new(activation.curve().clone(), layers, layout.total)?;
         let Some(head) = spec.head() else { return Some(mlp) };
-        if head.form == Form::Value {
+        if head.form == HeadForm::Value {
             return None;
         }
-        let degrees = if let Form::Rational { numerator, .. } = head.form { [0, numerator + 1] } else { [0; 2] };
+        let degrees = if let HeadForm::Rational { numerator, .. } = head.form { [0, numerator + 1] } else { [0; 2] };
         Some(mlp.with_head(head.fused(degrees.map(|at| coefficients.get(at).map_or(0, |first| first.offset)))))
     }
 }

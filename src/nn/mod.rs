@@ -9,8 +9,8 @@ mod spec;
 
 pub use crate::scm::policy::{Policy, Registry};
 pub use activation::Activation;
-pub use forward::{Mode, RunningStats, bottoms, forward, learn};
-pub use head::{Basis, Decoding, Denominators, Form, Head, PairNormalization, Threshold};
+pub use forward::{Pass, RunningStats, bottoms, forward, learn};
+pub use head::{Basis, Decoding, Denominators, Head, HeadForm, PairNormalization, Threshold};
 pub use init::{Init, initialise};
 pub use layout::{Layout, Parameter};
 pub use spec::{Layer, RationalLayer, Spec};

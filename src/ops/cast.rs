@@ -4,18 +4,18 @@ use std::rc::Rc;
 
 use crate::autograd::{Backward, Op, Var, apply};
 use crate::error::{Error, Result};
-use crate::kernels::cast::{Form, dispatch};
+use crate::kernels::cast::{Conversion, dispatch};
 use crate::tensor::{DType, Tensor};
 
 struct Cast(DType);
 
 /// The kernel's form of a change of type, if there is one.
-fn form(from: DType, to: DType) -> Option<Form> {
+fn form(from: DType, to: DType) -> Option<Conversion> {
     match (from, to) {
-        (DType::F32, DType::U32) => Some(Form::FloatToWord),
-        (DType::U32, DType::F32) => Some(Form::WordToFloat),
-        (DType::F32, DType::F16) => Some(Form::FloatToHalf),
-        (DType::F16, DType::F32) => Some(Form::HalfToFloat),
+        (DType::F32, DType::U32) => Some(Conversion::FloatToWord),
+        (DType::U32, DType::F32) => Some(Conversion::WordToFloat),
+        (DType::F32, DType::F16) => Some(Conversion::FloatToHalf),
+        (DType::F16, DType::F32) => Some(Conversion::HalfToFloat),
         _ => None,
     }
 }

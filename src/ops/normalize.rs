@@ -20,14 +20,14 @@ fn last(x: &Var) -> std::ops::Range<usize> {
     x.shape().rank() - 1..x.shape().rank()
 }
 
-struct Softmax(kernel::Form);
+struct Softmax(kernel::SoftmaxForm);
 
 impl Op for Softmax {
     fn name(&self) -> &'static str {
         match self.0 {
-            kernel::Form::Softmax => "softmax",
-            kernel::Form::LogSoftmax => "log_softmax",
-            kernel::Form::LogSumExp => "logsumexp",
+            kernel::SoftmaxForm::Softmax => "softmax",
+            kernel::SoftmaxForm::LogSoftmax => "log_softmax",
+            kernel::SoftmaxForm::LogSumExp => "logsumexp",
         }
     }
 
@@ -36,7 +36,7 @@ impl Op for Softmax {
         let x = inputs[0];
         let sizes = matrix(self.name(), x.shape());
         let mut shape = x.shape().sizes().to_vec();
-        if let (kernel::Form::LogSumExp, Some(columns)) = (self.0, shape.last_mut()) {
+        if let (kernel::SoftmaxForm::LogSumExp, Some(columns)) = (self.0, shape.last_mut()) {
             *columns = 1;
         }
         let out = Tensor::empty(x.device(), shape, DType::F32);
@@ -48,9 +48,9 @@ impl Op for Softmax {
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
         let (x, y, dy) = (&step.inputs[0], step.output, step.gradient);
         let dx = match self.0 {
-            kernel::Form::Softmax => mul(y, &sub(dy, &sum(&mul(y, dy), last(x)))),
-            kernel::Form::LogSoftmax => sub(dy, &mul(&exp(y), &sum(dy, last(x)))),
-            kernel::Form::LogSumExp => mul(&exp(&sub(x, y)), dy),
+            kernel::SoftmaxForm::Softmax => mul(y, &sub(dy, &sum(&mul(y, dy), last(x)))),
+            kernel::SoftmaxForm::LogSoftmax => sub(dy, &mul(&exp(y), &sum(dy, last(x)))),
+            kernel::SoftmaxForm::LogSumExp => mul(&exp(&sub(x, y)), dy),
         };
         Ok(vec![Some(dx)])
     }
@@ -59,19 +59,19 @@ impl Op for Softmax {
 /// e^x / Σ e^x along the last axis.
 #[track_caller]
 pub fn softmax(x: &Var) -> Var {
-    apply(Rc::new(Softmax(kernel::Form::Softmax)), &[x])
+    apply(Rc::new(Softmax(kernel::SoftmaxForm::Softmax)), &[x])
 }
 
 /// x - ln Σ e^x along the last axis.
 #[track_caller]
 pub fn log_softmax(x: &Var) -> Var {
-    apply(Rc::new(Softmax(kernel::Form::LogSoftmax)), &[x])
+    apply(Rc::new(Softmax(kernel::SoftmaxForm::LogSoftmax)), &[x])
 }
 
 /// ln Σ e^x along the last axis, which stays with size 1.
 #[track_caller]
 pub fn logsumexp(x: &Var) -> Var {
-    apply(Rc::new(Softmax(kernel::Form::LogSumExp)), &[x])
+    apply(Rc::new(Softmax(kernel::SoftmaxForm::LogSumExp)), &[x])
 }
 
 struct LayerNorm {

@@ -13,7 +13,7 @@ use crate::program::constants::{Constant, Values, not_for};
 use crate::program::parse::unknown_name;
 use crate::program::{Expr, Program};
 
-pub use schedule::{Schedule, Shape};
+pub use schedule::{Schedule, ScheduleShape};
 
 // To add one: a file with its formula, and its name here.
 crate::built_ins! { OPTIMIZER: Method; adamw, adam, lion, sgd }

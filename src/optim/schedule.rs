@@ -9,14 +9,14 @@ pub struct Schedule {
     /// Steps over which the rate rises linearly from 1/n of its value.
     pub warmup_steps: u64,
     /// The shape after that.
-    pub shape: Shape,
+    pub shape: ScheduleShape,
 }
 
 record! { Schedule { warmup_steps, shape } }
 
 /// Factor of the base rate, changing once per epoch.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Shape {
+pub enum ScheduleShape {
     /// 1 throughout.
     Constant,
     /// Times `factor` every `every` epochs.
@@ -40,24 +40,24 @@ pub enum Shape {
     },
 }
 
-record! { enum Shape { Constant, Step { every, factor }, Cosine { floor }, Plateau { patience, factor } } }
+record! { enum ScheduleShape { Constant, Step { every, factor }, Cosine { floor }, Plateau { patience, factor } } }
 
 impl Schedule {
     /// The base rate throughout.
-    pub const CONSTANT: Self = Self { warmup_steps: 0, shape: Shape::Constant };
+    pub const CONSTANT: Self = Self { warmup_steps: 0, shape: ScheduleShape::Constant };
     /// A half cosine down to zero.
-    pub const COSINE: Self = Self { warmup_steps: 0, shape: Shape::Cosine { floor: 0.0 } };
+    pub const COSINE: Self = Self { warmup_steps: 0, shape: ScheduleShape::Cosine { floor: 0.0 } };
 
     /// The factor at `step` (0-based) in `epoch` (0-based) of `epochs`, after `drops` plateaus.
     pub fn factor(&self, step: u64, epoch: usize, epochs: usize, drops: u32) -> f64 {
         let shape = match self.shape {
-            Shape::Constant => 1.0,
-            Shape::Step { every, factor } => host::pow(factor, (epoch / every.max(1)) as f64),
-            Shape::Cosine { floor } => {
+            ScheduleShape::Constant => 1.0,
+            ScheduleShape::Step { every, factor } => host::pow(factor, (epoch / every.max(1)) as f64),
+            ScheduleShape::Cosine { floor } => {
                 let angle = std::f64::consts::PI * epoch as f64 / epochs.max(1) as f64;
                 floor + (1.0 - floor) * 0.5 * (1.0 + host::cos(angle))
             }
-            Shape::Plateau { factor, .. } => host::pow(factor, f64::from(drops)),
+            ScheduleShape::Plateau { factor, .. } => host::pow(factor, f64::from(drops)),
         };
         let warmup = if step < self.warmup_steps { (step + 1) as f64 / self.warmup_steps as f64 } else { 1.0 };
         shape * warmup
@@ -73,10 +73,10 @@ mod tests {
         let cosine = Schedule::COSINE;
         assert!((cosine.factor(0, 0, 200, 0) - 1.0).abs() < 1e-15);
         assert!((cosine.factor(0, 100, 200, 0) - 0.5).abs() < 1e-12);
-        let step = Schedule { warmup_steps: 4, shape: Shape::Step { every: 10, factor: 0.1 } };
+        let step = Schedule { warmup_steps: 4, shape: ScheduleShape::Step { every: 10, factor: 0.1 } };
         assert!((step.factor(0, 0, 50, 0) - 0.25).abs() < 1e-15, "a quarter of the way up");
         assert!((step.factor(100, 25, 50, 0) - 0.01).abs() < 1e-15, "two drops");
-        let plateau = Schedule { warmup_steps: 0, shape: Shape::Plateau { patience: 3, factor: 0.5 } };
+        let plateau = Schedule { warmup_steps: 0, shape: ScheduleShape::Plateau { patience: 3, factor: 0.5 } };
         assert!((plateau.factor(9, 9, 50, 2) - 0.25).abs() < 1e-15);
     }
 }

@@ -88,7 +88,7 @@ pub fn softmax(x: &Masked, policy: Policy) -> (Var, Var) {
     let only = ops::eq(&Var::constant(places), &best);
     let made = ops::fused(&[&plain, &only, &is_bottom], |v| expr::select(v[2], v[1], v[0]));
     let rows = Masked::from(&is_bottom);
-    let governed = apply(Rc::new(LayerPolicy { policy, bottoms: rows.value }), &[&made]);
+    let governed = apply(Rc::new(WithGradientPolicy { policy, bottoms: rows.value }), &[&made]);
     (governed, is_bottom)
 }
 
@@ -96,17 +96,17 @@ pub fn softmax(x: &Masked, policy: Policy) -> (Var, Var) {
 #[must_use]
 pub fn with_gradient_policy(x: &Masked, policy: Policy) -> Masked {
     let bottoms = x.bottoms();
-    Masked { value: apply(Rc::new(LayerPolicy { policy, bottoms }), &[x.value()]), ..x.clone() }
+    Masked { value: apply(Rc::new(WithGradientPolicy { policy, bottoms }), &[x.value()]), ..x.clone() }
 }
 
 /// The identity, and its policy on the way back.
-struct LayerPolicy {
+struct WithGradientPolicy {
     policy: Policy,
     /// 1 where ⊥, broadcast over the values.
     bottoms: Var,
 }
 
-impl Op for LayerPolicy {
+impl Op for WithGradientPolicy {
     fn name(&self) -> &'static str {
         "governed"
     }

@@ -23,14 +23,14 @@ pub use layers::{Moments, norm, rational, softmax, standardised, with_gradient_p
 pub use linear::{add_rows, linear, matmul, round_to_half, take_rows};
 pub use pointwise::*;
 pub use projective::Pair;
-pub use reduce::{Mode, mean, prod, sum};
+pub use reduce::{BottomRule, mean, prod, sum};
 pub use total::fused;
 pub use value::Scm;
 
 use crate::autograd::{self, Var};
 use crate::device::View;
 use crate::error::{Error, Result};
-use crate::kernels::cast::{self, Form};
+use crate::kernels::cast::{self, Conversion};
 use crate::kernels::masked::{Planes, plane_words};
 use crate::kernels::reduce::Join;
 use crate::program::Expr;
@@ -143,7 +143,7 @@ impl Masked {
         let out = Tensor::empty(bits.device(), self.shape(), DType::F32);
         let View { buffer, offset, .. } = bits.view().clone();
         let words = View { buffer, offset: offset + from, words: out.len().div_ceil(32) };
-        out.launch(cast::dispatch(Form::BitToFloat, out.len() as u32, words, out.view().clone()));
+        out.launch(cast::dispatch(Conversion::BitToFloat, out.len() as u32, words, out.view().clone()));
         Var::constant(out)
     }
 
@@ -164,7 +164,7 @@ impl Masked {
         let ones = Tensor::empty(bits.device(), [words], DType::F32);
         let mut mask = bits.view().clone();
         mask.words = words;
-        ones.launch(cast::dispatch(Form::BitsToCount, words as u32, mask, ones.view().clone()));
+        ones.launch(cast::dispatch(Conversion::BitsToCount, words as u32, mask, ones.view().clone()));
         let share = ones.reduce(Join::Sum, 0..1, 1.0 / count.max(1) as f32);
         ops::fused(&[&Var::constant(share)], |v| 1.0 - v[0])
     }

@@ -12,7 +12,7 @@ use crate::tensor::Tensor;
 
 /// What a ⊥ among the numbers does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum BottomRule {
     /// It makes the result ⊥.
     Strict,
     /// It is left out; a result of nothing is ⊥.
@@ -21,7 +21,7 @@ pub enum Mode {
 
 /// The sum along a run of neighbouring axes, which stay with size 1. ⊥ as well where the sum is no float.
 #[track_caller]
-pub fn sum(x: &Masked, axes: Range<usize>, mode: Mode) -> Masked {
+pub fn sum(x: &Masked, axes: Range<usize>, mode: BottomRule) -> Masked {
     let x = x.canonicalized();
     let marks = x.marks().through(|marks| ops::sum(marks, axes.clone()));
     judged(&Masked::from(&ops::sum(x.value(), axes.clone())), &marks, extent(&x, &axes), mode)
@@ -29,17 +29,17 @@ pub fn sum(x: &Masked, axes: Range<usize>, mode: Mode) -> Masked {
 
 /// The mean along a run of neighbouring axes, which stay with size 1.
 #[track_caller]
-pub fn mean(x: &Masked, axes: Range<usize>, mode: Mode) -> Masked {
+pub fn mean(x: &Masked, axes: Range<usize>, mode: BottomRule) -> Masked {
     let (x, count) = (x.canonicalized(), extent(x, &axes));
     let sum = sum(&x, axes.clone(), mode);
     match mode {
-        Mode::Strict => fused(&[&sum], |v| v[0] / count),
-        Mode::Drop => fused(&[&sum, &Masked::from(&ops::sum(&x.bottoms(), axes))], |v| v[0] / (count - v[1])),
+        BottomRule::Strict => fused(&[&sum], |v| v[0] / count),
+        BottomRule::Drop => fused(&[&sum, &Masked::from(&ops::sum(&x.bottoms(), axes))], |v| v[0] / (count - v[1])),
     }
 }
 
 /// The product along a run of neighbouring axes, which stay with size 1: a tree of products of halves.
-pub fn prod(x: &Masked, axes: Range<usize>, mode: Mode) -> Result<Masked> {
+pub fn prod(x: &Masked, axes: Range<usize>, mode: BottomRule) -> Result<Masked> {
     let x = x.canonicalized();
     let sizes = x.shape().sizes();
     let rank = sizes.len();
@@ -81,10 +81,10 @@ fn halved(x: &Masked) -> Result<Masked> {
 }
 
 /// `joined` of `extent` numbers each, with ⊥ where the mode wants it.
-fn judged(joined: &Masked, marks: &Marks, extent: f32, mode: Mode) -> Masked {
+fn judged(joined: &Masked, marks: &Marks, extent: f32, mode: BottomRule) -> Masked {
     marks.judge(joined, |bottoms| match mode {
-        Mode::Strict => expr::eq(bottoms, 0.0),
-        Mode::Drop => expr::lt(bottoms, extent),
+        BottomRule::Strict => expr::eq(bottoms, 0.0),
+        BottomRule::Drop => expr::lt(bottoms, extent),
     })
 }
 

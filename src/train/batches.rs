@@ -53,7 +53,7 @@ pub(super) fn epoch_words(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::optim::{Optimizer, Schedule, Shape};
+    use crate::optim::{Optimizer, Schedule, ScheduleShape};
 
     /// Each optimiser with decays of 1/2 and 3/4 for the moments and 1/2 for the weights.
     fn optimizers() -> [Optimizer; 3] {
@@ -65,7 +65,7 @@ mod tests {
 
     /// The table rows of three steps of the second epoch under a warm-up over five updates to a base rate of 0.1 and a half of it.
     fn table(optimizer: Optimizer, accumulate: usize) -> Vec<[f32; ROW_WORDS]> {
-        let schedule = Schedule { warmup_steps: 5, shape: Shape::Step { every: 1, factor: 0.5 } };
+        let schedule = Schedule { warmup_steps: 5, shape: ScheduleShape::Step { every: 1, factor: 0.5 } };
         let settings =
             TrainerConfig { optimizer, schedule, accumulate, lr: 0.1, epochs: 2, ..TrainerConfig::default() };
         let words = epoch_words(&settings, 1, 3, 0, &[2, 0, 1]);

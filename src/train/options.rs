@@ -101,7 +101,7 @@ pub struct Run {
     /// Why the task is what it is, in words.
     pub reason: String,
     /// What became of rows with gaps.
-    pub gaps: io::Report,
+    pub gaps: io::MissingReport,
 }
 
 /// Columns and rows of a table, settled and dealt out, but not yet encoded.
@@ -110,7 +110,7 @@ pub struct SplitTable {
     split: Split,
     preparation: Preparation,
     reason: String,
-    gaps: io::Report,
+    gaps: io::MissingReport,
 }
 
 /// Fewer training rows than this make a small table.

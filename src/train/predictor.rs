@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::host::number;
 use crate::kernels::mlp::{self, Mlp, Precision};
 use crate::kernels::strict::{self, Decoded, MAX_FACTORS};
-use crate::nn::{Head, Layout, Mode, Spec, forward};
+use crate::nn::{Head, Layout, Pass, Spec, forward};
 use crate::tensor::{DType, Tensor};
 
 /// Rows predicted at a time by the recorded pass: a multiple of 64, so that views stay aligned.
@@ -163,7 +163,7 @@ pub(super) fn predict(
         let count = CHUNK.min(rows - first);
         let view = View { buffer: x.clone(), offset: first * spec.inputs, words: count * spec.inputs };
         let x = Var::constant(Tensor::over(device, view, [count, spec.inputs]));
-        let z = forward(spec, &leaves, &x, &Mode::Predict);
+        let z = forward(spec, &leaves, &x, &Pass::Predict);
         let target = View { buffer: out.view().buffer.clone(), offset: first * outputs, words: count * outputs };
         z.value().copy_into(&target);
     }

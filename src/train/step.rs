@@ -8,12 +8,12 @@ use crate::autograd::Var;
 use crate::device::{Buffer, Command, Device, Plan, View};
 use crate::error::{Error, Result};
 use crate::kernels::batch;
-use crate::kernels::cast::{self, Form};
+use crate::kernels::cast::{self, Conversion};
 use crate::kernels::mlp::{self, Fused, Mlp, Precision};
 use crate::kernels::optimise::{self, TAIL};
 use crate::kernels::strict;
 use crate::loss::{self, Loss};
-use crate::nn::{Head, Layout, Mode, RunningStats, Spec, learn};
+use crate::nn::{Head, Layout, Pass, RunningStats, Spec, learn};
 use crate::ops;
 use crate::tensor::{DType, Tensor};
 
@@ -227,11 +227,11 @@ fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows, loss: &Loss) -> 
         let control = Tensor::over(device, state.control.view(), [4]);
         let (y, weights) = (Var::constant(y), Var::constant(weights));
         let (settings, present) = (setup.settings, weights.clone());
-        let mode = Mode::Train { seed: settings.seed, control, policies: settings.policies.clone(), present };
+        let mode = Pass::Train { seed: settings.seed, control, policies: settings.policies.clone(), present };
         let (z, seen) = learn(setup.spec, &parameters, &Var::constant(x), &mode);
         let classes = Var::constant(Tensor::over(device, class_weights.view(), [1, class_weights.words()]));
         let drawn = |[low, high]: [f32; 2]| match &mode {
-            Mode::Train { seed, control, .. } if low < high => {
+            Pass::Train { seed, control, .. } if low < high => {
                 let share = ops::uniform_each_step([1], *seed, TAU_STREAM, control);
                 ops::fused(&[&share], |v| v[0] * (high - low) + low)
             }
@@ -305,7 +305,7 @@ fn watched_pairs(device: &Device, head: &Head, z: &Var) -> Result<[Var; 3]> {
     let bottoms = Tensor::empty(device, q.shape().clone(), DType::F32);
     let count = bottoms.len();
     let plane = View { words: strict::plane_words(count), ..planes };
-    bottoms.launch(cast::dispatch(Form::BitToFloat, count as u32, plane, bottoms.view().clone()));
+    bottoms.launch(cast::dispatch(Conversion::BitToFloat, count as u32, plane, bottoms.view().clone()));
     let is_given = ops::fused(&[&Var::constant(bottoms)], |v| 1.0 - v[0]);
     let size = ops::abs(&q);
     let least = ops::neg(&ops::max(&ops::neg(&size), 0..2));

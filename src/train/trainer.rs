@@ -15,7 +15,7 @@ use crate::device::{Command, Device, Summary, View};
 use crate::error::{Error, Result};
 use crate::host;
 use crate::nn::{Layout, Spec, initialise};
-use crate::optim::Shape;
+use crate::optim::ScheduleShape;
 
 /// Steps between looks at the loss inside a long epoch: bounds the queue of devices that cannot be waited for.
 const STEPS_PER_LOOK: usize = 512;
@@ -368,7 +368,7 @@ impl Trainer {
     }
 
     fn notice_plateau(&mut self, is_best: bool) {
-        let Shape::Plateau { patience, .. } = self.settings.schedule.shape else { return };
+        let ScheduleShape::Plateau { patience, .. } = self.settings.schedule.shape else { return };
         self.progress.since_drop = if is_best { 0 } else { self.progress.since_drop + 1 };
         if self.progress.since_drop >= patience.max(1) {
             self.progress.drops += 1;

@@ -7,7 +7,7 @@ use crate::error::{Error, Result, listed};
 use crate::io::{Choice, Fractions, Missing, Task};
 use crate::loss::{Loss, PairLoss};
 use crate::nn::{Activation, Decoding, Head, Policy, RationalLayer};
-use crate::optim::{Optimizer, Schedule, Shape};
+use crate::optim::{Optimizer, Schedule, ScheduleShape};
 use crate::train::{Curriculum, Norm, StepKind, Term, TrainOptions};
 
 const KNOWN: [&str; 36] = [
@@ -197,10 +197,10 @@ fn schedule(options: &Options<'_>) -> Result<Option<Schedule>> {
     let shape = options.one_of(
         "schedule",
         &[
-            ("constant", Shape::Constant),
-            ("cosine", Shape::Cosine { floor: 0.0 }),
-            ("plateau", Shape::Plateau { patience: 5, factor: 0.5 }),
+            ("constant", ScheduleShape::Constant),
+            ("cosine", ScheduleShape::Cosine { floor: 0.0 }),
+            ("plateau", ScheduleShape::Plateau { patience: 5, factor: 0.5 }),
         ],
     )?;
-    Ok(Some(Schedule { warmup_steps, shape: shape.unwrap_or(Shape::Cosine { floor: 0.0 }) }))
+    Ok(Some(Schedule { warmup_steps, shape: shape.unwrap_or(ScheduleShape::Cosine { floor: 0.0 }) }))
 }

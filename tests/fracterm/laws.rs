@@ -2,7 +2,7 @@
 
 use meromorph::Error;
 use meromorph::scm::Scm;
-use meromorph::scm::symbolic::{Expression, Fracterm, Guard, Limits, Mode, Polynomial, Refusal};
+use meromorph::scm::symbolic::{Cancellation, Expression, Fracterm, Guard, Limits, Polynomial, Refusal};
 
 use crate::{BOTTOM, UNLIMITED, at, flat, polynomial, real, x, xy, y};
 
@@ -24,15 +24,15 @@ fn p38_products_multiply_out_and_depth_and_degrees_are_tracked() {
 fn p38_depth_and_degree_limits_refuse() {
     let x = Fracterm::variable("x");
     let powers = (0..5).fold(x.clone(), |power, _| &power * &x);
-    let refusal = powers.flattened(Mode::ScmStrict, &[], Limits::default()).unwrap_err();
+    let refusal = powers.flattened(Cancellation::ScmStrict, &[], Limits::default()).unwrap_err();
     assert_eq!(refusal, Refusal::Depth { depth: 6, limit: 5 });
     assert_eq!(refusal.to_string(), "flatten: the fracterm is composed over 6 levels, over the limit of 5");
     let limits = Limits { depth: Some(6), degree: Some(5) };
-    let refusal = powers.flattened(Mode::ScmStrict, &[], limits).unwrap_err();
+    let refusal = powers.flattened(Cancellation::ScmStrict, &[], limits).unwrap_err();
     assert_eq!(refusal, Refusal::Degree { degrees: (6, 0), limit: 5 });
     assert_eq!(refusal.to_string(), "flatten: the degrees are 6 over 0, over the limit of 5");
     let limits = Limits { depth: Some(6), degree: Some(6) };
-    assert_eq!(powers.flattened(Mode::ScmStrict, &[], limits), Ok(powers.clone()));
+    assert_eq!(powers.flattened(Cancellation::ScmStrict, &[], limits), Ok(powers.clone()));
 }
 
 #[test]
@@ -80,21 +80,21 @@ fn p40_sums_have_the_product_of_denominators() {
 fn p41_strict_keeps_what_the_unsafe_mode_cancels() {
     let x = Fracterm::variable("x");
     let quotient = &x / &x;
-    let strict = quotient.flattened(Mode::ScmStrict, &[], UNLIMITED).unwrap();
+    let strict = quotient.flattened(Cancellation::ScmStrict, &[], UNLIMITED).unwrap();
     assert_eq!(strict.to_string(), "(x)/(x)");
     let field = quotient.flattened("bergstra_tucker".parse().unwrap(), &[], UNLIMITED).unwrap();
     assert_eq!(field.to_string(), "(1)/(1)");
     let zero = at(&[("x", Scm::ZERO)]);
     assert_eq!((strict.evaluate(&zero), field.evaluate(&zero)), (Ok(BOTTOM), Ok(Scm::ONE)));
     assert_eq!(field.evaluate(&at(&[("x", BOTTOM)])), Ok(BOTTOM), "⊥ is absorbed even there");
-    let declared = quotient.flattened(Mode::ScmStrict, &[Polynomial::variable("x")], UNLIMITED).unwrap();
+    let declared = quotient.flattened(Cancellation::ScmStrict, &[Polynomial::variable("x")], UNLIMITED).unwrap();
     assert_eq!(declared.to_string(), "(1)/(1)");
-    let other = quotient.flattened(Mode::ScmStrict, &[Polynomial::variable("y")], UNLIMITED).unwrap();
+    let other = quotient.flattened(Cancellation::ScmStrict, &[Polynomial::variable("y")], UNLIMITED).unwrap();
     assert_eq!(other.to_string(), "(x)/(x)");
-    assert_eq!("scm_strict".parse(), Ok(Mode::ScmStrict));
-    assert_eq!("field_rational".parse(), Ok(Mode::FieldRational));
+    assert_eq!("scm_strict".parse(), Ok(Cancellation::ScmStrict));
+    assert_eq!("field_rational".parse(), Ok(Cancellation::FieldRational));
     let wanted = "simplify: \"sympy\" is unknown; there are scm_strict, field_rational and bergstra_tucker";
-    assert_eq!("sympy".parse::<Mode>().unwrap_err().to_string(), wanted);
+    assert_eq!("sympy".parse::<Cancellation>().unwrap_err().to_string(), wanted);
 }
 
 #[test]
@@ -102,14 +102,15 @@ fn p41_a_zero_numerator_keeps_its_poles_unless_they_are_declared_away() {
     let zero = polynomial(&[]);
     let pole = polynomial(&[(2.0, &[("x", 1)]), (2.0, &[])]);
     let term = Fracterm::new(zero.clone(), &pole * &Polynomial::variable("y"));
-    let shown = |nonzero: &[Polynomial]| term.flattened(Mode::ScmStrict, nonzero, UNLIMITED).unwrap().to_string();
+    let shown =
+        |nonzero: &[Polynomial]| term.flattened(Cancellation::ScmStrict, nonzero, UNLIMITED).unwrap().to_string();
     assert_eq!(shown(&[]), "(0)/(x*y + y)");
     assert_eq!(shown(&[Polynomial::variable("y")]), "(0)/(1 + x)");
     let half = polynomial(&[(1.0, &[("x", 1)]), (1.0, &[])]);
     assert_eq!(shown(&[Polynomial::variable("y"), half]), "(0)/(1)");
-    let field = term.flattened(Mode::FieldRational, &[], UNLIMITED).unwrap();
+    let field = term.flattened(Cancellation::FieldRational, &[], UNLIMITED).unwrap();
     assert_eq!(field.to_string(), "(0)/(x*y + y)");
-    let refusal = term.flattened(Mode::ScmStrict, &[zero], UNLIMITED).unwrap_err();
+    let refusal = term.flattened(Cancellation::ScmStrict, &[zero], UNLIMITED).unwrap_err();
     assert_eq!(refusal, Refusal::ZeroDeclaredNonzero);
     assert_eq!(refusal.to_string(), "flatten: the polynomial 0 was declared to be never 0");
 }
@@ -118,7 +119,7 @@ fn p41_a_zero_numerator_keeps_its_poles_unless_they_are_declared_away() {
 fn p41_whole_factors_need_whole_coefficients() {
     let shown = |p: &[(f64, &[(&str, u32)])], q: f64| {
         let term = Fracterm::new(polynomial(p), Polynomial::constant(real(q)));
-        term.flattened(Mode::ScmStrict, &[], UNLIMITED).unwrap().to_string()
+        term.flattened(Cancellation::ScmStrict, &[], UNLIMITED).unwrap().to_string()
     };
     assert_eq!(shown(&[(6.0, &[("x", 1)]), (-4.0, &[])], 10.0), "(-2 + 3*x)/(5)");
     assert_eq!(shown(&[(6.0, &[("x", 1)]), (-4.5, &[])], 3.0), "(-4.5 + 6*x)/(3)");

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use meromorph::scm::Scm;
-use meromorph::scm::symbolic::{BottomRole, Expression, Fracterm, Guard, Mode, Polynomial, Values};
+use meromorph::scm::symbolic::{BottomRole, Cancellation, Expression, Fracterm, Guard, Polynomial, Values};
 use serde_json::Value;
 
 use crate::{BOTTOM, UNLIMITED, assert_near, flat, real};
@@ -21,10 +21,10 @@ fn formulas_flatten_and_evaluate_as_in_the_original() {
         assert_eq!(case["depths"], serde_json::json!([flat.payload().depth(), strict.depth()]), "{tree}");
         let flattened = |mode, nonzero: &[Polynomial]| strict.flattened(mode, nonzero, UNLIMITED).unwrap();
         assert_fraction(flat.payload(), &case["fractions"]["flat"], tree);
-        assert_fraction(&flattened(Mode::ScmStrict, &[]), &case["fractions"]["strict"], tree);
-        assert_fraction(&flattened(Mode::FieldRational, &[]), &case["fractions"]["field"], tree);
+        assert_fraction(&flattened(Cancellation::ScmStrict, &[]), &case["fractions"]["strict"], tree);
+        assert_fraction(&flattened(Cancellation::FieldRational, &[]), &case["fractions"]["field"], tree);
         assert_fraction(
-            &flattened(Mode::ScmStrict, &[Polynomial::variable("x")]),
+            &flattened(Cancellation::ScmStrict, &[Polynomial::variable("x")]),
             &case["fractions"]["declared"],
             tree,
         );

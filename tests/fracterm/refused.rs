@@ -1,7 +1,7 @@
 //! What is too large, too deep or out of range is refused, before it costs anything.
 
 use meromorph::scm::Scm;
-use meromorph::scm::symbolic::{Budget, Expression, Fracterm, Mode, Polynomial, Refusal};
+use meromorph::scm::symbolic::{Budget, Cancellation, Expression, Fracterm, Polynomial, Refusal};
 
 use crate::{BOTTOM, UNLIMITED, at, polynomial, real, x, xy, y};
 
@@ -63,9 +63,9 @@ fn coefficients_and_degrees_out_of_range_are_refused() {
     assert_eq!(over.evaluate(&at(&[("x", real(1e-200))])), Ok(BOTTOM));
     assert_eq!((&over * &polynomial(&[])).evaluate(&at(&[("x", Scm::ONE)])), Ok(BOTTOM), "0 times ⊥");
     let term = Fracterm::new(over, Polynomial::constant(Scm::ONE));
-    assert_eq!(term.flattened(Mode::ScmStrict, &[], UNLIMITED), Err(Refusal::Coefficient));
+    assert_eq!(term.flattened(Cancellation::ScmStrict, &[], UNLIMITED), Err(Refusal::Coefficient));
     let nothing = Fracterm::new(polynomial(&[]), Polynomial::constant(BOTTOM));
-    assert_eq!(nothing.flattened(Mode::ScmStrict, &[], UNLIMITED), Err(Refusal::Coefficient));
+    assert_eq!(nothing.flattened(Cancellation::ScmStrict, &[], UNLIMITED), Err(Refusal::Coefficient));
 }
 
 #[test]

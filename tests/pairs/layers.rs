@@ -4,7 +4,7 @@ use meromorph::autograd::Var;
 use meromorph::kernels::mlp::PairLoss;
 use meromorph::loss::Loss;
 use meromorph::nn::{
-    Basis, Decoding, Denominators, Form, Head, Init, Layer, Layout, Mode, PairNormalization, RationalLayer, Spec,
+    Basis, Decoding, Denominators, Head, HeadForm, Init, Layer, Layout, PairNormalization, Pass, RationalLayer, Spec,
     forward, initialise,
 };
 use meromorph::optim::{Optimizer, Schedule, Shape};
@@ -24,7 +24,7 @@ fn pairs_of(device: &Device, head: Head, features: &[f32]) -> Vec<f32> {
     let flat = device.upload(bytemuck::cast_slice(&initialise(&layout, 3))).unwrap();
     let rows = features.len() / spec.inputs;
     let x = Var::constant(Tensor::from_f32(device, [rows, spec.inputs], features).unwrap());
-    numbers(&forward(&spec, &layout.leaves(device, &flat), &x, &Mode::Predict))
+    numbers(&forward(&spec, &layout.leaves(device, &flat), &x, &Pass::Predict))
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn heads_make_the_pairs_of_their_formulas() {
     let floored = Head { floor: Some(0.25), anchor: 0.0, ..Head::linear(1) };
     let softplus = |x: f64| (1.0 + x.exp()).ln() + 0.25;
     near(&pairs_of(&device, floored, &[0.5, -1.0]), &[0.5, softplus(-1.0)], 1e-5);
-    let angle = Head { form: Form::Angular { scale: 2.0 }, ..Head::angular(1) };
+    let angle = Head { form: HeadForm::Angular { scale: 2.0 }, ..Head::angular(1) };
     near(&pairs_of(&device, angle, &[0.4]), &[0.8_f64.cos(), 0.8_f64.sin()], 1e-5);
     let unit = pairs_of(&device, Head { gauge: PairNormalization::Unit, ..Head::linear(1) }, &[3.0, 3.0]);
     near(&unit, &[0.6, 0.8], 1e-6);
@@ -45,7 +45,7 @@ fn heads_make_the_pairs_of_their_formulas() {
 #[test]
 fn chebyshev_and_monomial_heads_agree_on_the_same_polynomial() {
     let device = Device::cpu(1);
-    let form = |basis| Form::Rational { numerator: 3, denominator: 0, basis };
+    let form = |basis| HeadForm::Rational { numerator: 3, denominator: 0, basis };
     let evaluate = |basis, coefficients: [f32; 4]| {
         let head = Head { form: form(basis), ..Head::rational(1) };
         let spec = Spec { inputs: 2, layers: vec![Layer::Projective(head)] };
@@ -56,7 +56,7 @@ fn chebyshev_and_monomial_heads_agree_on_the_same_polynomial() {
         }
         let flat = device.upload(bytemuck::cast_slice(&flat)).unwrap();
         let x = Var::constant(Tensor::from_f32(&device, [1, 2], &[0.3, 0.0]).unwrap());
-        numbers(&forward(&spec, &layout.leaves(&device, &flat), &x, &Mode::Predict))
+        numbers(&forward(&spec, &layout.leaves(&device, &flat), &x, &Pass::Predict))
     };
     // T_3 = 4 x³ - 3 x; the published values at 0.3 are 1, 0.3, -0.82, -0.792.
     near(&evaluate(Basis::Chebyshev, [0.0, 0.0, 0.0, 1.0]), &[-0.792, 1.0], 1e-6);
@@ -164,7 +164,7 @@ fn a_pole_inside_the_model_is_bottom_at_its_end_and_leaves_other_rows_alone() {
     let flat = device.upload(bytemuck::cast_slice(&flat)).unwrap();
     let leaves = layout.leaves(&device, &flat);
     let x = Var::constant(Tensor::from_f32(&device, [2, 1], &[4.0, 0.0]).unwrap());
-    let z = forward(&spec, &leaves, &x, &Mode::Predict);
+    let z = forward(&spec, &leaves, &x, &Pass::Predict);
     near(&numbers(&z), &[0.75, -0.25, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0], 1e-6);
     let gradients = ops::grad(&z, &leaves.iter().collect::<Vec<_>>()).unwrap();
     for gradient in gradients.iter().flatten() {
@@ -172,7 +172,7 @@ fn a_pole_inside_the_model_is_bottom_at_its_end_and_leaves_other_rows_alone() {
     }
     // The row without a pole alone gives the same gradients for the coefficients.
     let alone = Var::constant(Tensor::from_f32(&device, [1, 1], &[4.0]).unwrap());
-    let z = forward(&spec, &leaves, &alone, &Mode::Predict);
+    let z = forward(&spec, &leaves, &alone, &Pass::Predict);
     let only = ops::grad(&z, &leaves.iter().collect::<Vec<_>>()).unwrap();
     let coefficients = |all: &[Option<Var>]| numbers(all[2].as_ref().unwrap());
     assert_eq!(coefficients(&gradients)[..1], coefficients(&only)[..1]);
@@ -266,7 +266,7 @@ fn property_14_a_layer_of_a_model_asks_for_its_policy_when_it_runs_forward() {
         let x = column(&device, &[1.0]);
         let w = Var::leaf(Tensor::from_f32(&device, [3, 1], &[4.0, 0.0, 1.0]).unwrap());
         let control = Tensor::from_u32(&device, [4], &[0; 4]).unwrap();
-        let mode = Mode::Train { seed: 0, control, policies: policies.clone(), present: column(&device, &[1.0]) };
+        let mode = Pass::Train { seed: 0, control, policies: policies.clone(), present: column(&device, &[1.0]) };
         let in_force = scope.map(Scope::new);
         let z = forward(&spec, std::slice::from_ref(&w), &x, &mode);
         drop(in_force);

@@ -4,9 +4,7 @@ use serde_json::json;
 
 use super::{Data, TARGETS, THRESHOLDS};
 use crate::experiment::classify::{Confusion, OperatingPoints, Operation, auroc, average_precision, log_space, sweep};
-use crate::experiment::harness::{
-    Chart, Curve, Description, Direction, Gathering, MethodResult, Metric, Remark, Shape,
-};
+use crate::experiment::harness::{Axes, Chart, Curve, Description, Direction, Gathering, MethodResult, Metric, Remark};
 use crate::experiment::report::MethodReport;
 use crate::experiment::statistics::mean;
 use crate::{Error, Result};
@@ -52,7 +50,7 @@ pub(super) static FACTS: Description = Description {
                τ = 0.025, and 0.37 for double-angle.",
             x: "τ",
             y: "share of censored curves called finite",
-            shape: Shape::LOG_X,
+            shape: Axes::LOG_X,
             gathering: Gathering::Mean,
         },
         Chart {
@@ -60,7 +58,7 @@ pub(super) static FACTS: Description = Description {
             note: "Share of finite curves called censored against τ, mean over seeds.",
             x: "τ",
             y: "share of finite curves called censored",
-            shape: Shape::LOG_X,
+            shape: Axes::LOG_X,
             gathering: Gathering::Mean,
         },
     ],

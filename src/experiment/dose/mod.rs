@@ -9,7 +9,7 @@ mod pairs;
 
 use super::elsewhere::Notation;
 use super::fit::{Lesson, Rows};
-use super::harness::{Mode, Subject};
+use super::harness::{Size, Subject};
 use super::random::{Purpose, Stream};
 use crate::optim::Schedule;
 use crate::train::Examples;
@@ -51,16 +51,16 @@ pub struct Data {
 }
 
 /// Rows of train, validation and test.
-fn sizes(mode: Mode) -> [usize; 3] {
+fn sizes(mode: Size) -> [usize; 3] {
     match mode {
-        Mode::Contract => [256, 64, 128],
-        Mode::Smoke => [5000, 1000, 2000],
-        Mode::Paper => [200_000, 20_000, 30_000],
+        Size::Contract => [256, 64, 128],
+        Size::Smoke => [5000, 1000, 2000],
+        Size::Paper => [200_000, 20_000, 30_000],
     }
 }
 
 /// The data of a seed: train, validation and test are drawn from seed, seed + 1 and seed + 2.
-pub fn draw(mode: Mode, seed: u64) -> Data {
+pub fn draw(mode: Size, seed: u64) -> Data {
     let [train, validation, test] = sizes(mode);
     Data {
         train: split(seed, train),
@@ -107,11 +107,11 @@ fn targets(log_ic50: f64, class: usize) -> [f64; TARGETS] {
     [log_ic50, class as f64, clamped, pair[0], pair[1]]
 }
 
-fn lesson(mode: Mode) -> Lesson {
+fn lesson(mode: Size) -> Lesson {
     let (epochs, batch) = match mode {
-        Mode::Contract => (1, 128),
-        Mode::Smoke => (2, 256),
-        Mode::Paper => (30, 512),
+        Size::Contract => (1, 128),
+        Size::Smoke => (2, 256),
+        Size::Paper => (30, 512),
     };
     Lesson { epochs, batch, lr: 2e-3, schedule: Schedule::CONSTANT, seed: 0 }
 }

@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use serde_json::json;
 
 use super::{BUCKETS, Data, bucket, damped_least_squares, determinant, hand};
-use crate::experiment::harness::{Chart, Curve, Description, Direction, Gathering, MethodResult, Metric, Shape};
+use crate::experiment::harness::{Axes, Chart, Curve, Description, Direction, Gathering, MethodResult, Metric};
 use crate::experiment::statistics::{mean, quantile};
 
 /// (Δθ1, Δθ2) per row; absent where a method says ⊥ or nothing finite.
@@ -45,7 +45,7 @@ pub(super) static FACTS: Description = Description {
                leftmost bin. Errors below 1e-7, which are rounding, are not drawn.",
         x: "|det J|",
         y: "squared error",
-        shape: Shape { is_log_x: true, is_log_y: true },
+        shape: Axes { is_log_x: true, is_log_y: true },
         gathering: Gathering::Mean,
     }],
 };

@@ -9,7 +9,7 @@ use std::f64::consts::PI;
 
 use super::elsewhere::Notation;
 use super::fit::{Lesson, Rows};
-use super::harness::{Mode, Subject};
+use super::harness::{Size, Subject};
 use super::random::{Purpose, Stream};
 use crate::optim::Schedule;
 use crate::train::Examples;
@@ -68,16 +68,16 @@ pub struct Data {
 }
 
 /// Samples drawn.
-fn size(mode: Mode) -> usize {
+fn size(mode: Size) -> usize {
     match mode {
-        Mode::Contract => 512,
-        Mode::Smoke => 6000,
-        Mode::Paper => 200_000,
+        Size::Contract => 512,
+        Size::Smoke => 6000,
+        Size::Paper => 200_000,
     }
 }
 
 /// The data of a seed: drawn, split four to one within every bucket, and filled up so that both parts have the first four buckets.
-pub fn draw(mode: Mode, seed: u64) -> Data {
+pub fn draw(mode: Size, seed: u64) -> Data {
     let mut stream = Stream::new(seed, Purpose::Data);
     let samples = samples(&mut stream, size(mode));
     let parts = stratified(&samples, 0.8);
@@ -149,11 +149,11 @@ fn encoded(samples: &[Sample]) -> Examples {
     Examples { x, y: samples.iter().flat_map(target).collect() }
 }
 
-fn lesson(mode: Mode) -> Lesson {
+fn lesson(mode: Size) -> Lesson {
     let epochs = match mode {
-        Mode::Contract => 1,
-        Mode::Smoke => 2,
-        Mode::Paper => 50,
+        Size::Contract => 1,
+        Size::Smoke => 2,
+        Size::Paper => 50,
     };
     Lesson { epochs, batch: 256, lr: 1e-3, schedule: Schedule::CONSTANT, seed: 0 }
 }

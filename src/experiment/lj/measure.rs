@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Data, EDGES, SCALE, bucket, potential, slope};
-use crate::experiment::harness::{Chart, Curve, Description, Direction, Gathering, MethodResult, Metric, Shape};
+use crate::experiment::harness::{Axes, Chart, Curve, Description, Direction, Gathering, MethodResult, Metric};
 use crate::experiment::log_space;
 use crate::experiment::statistics::{mean, quantile};
 use crate::train::Examples;
@@ -44,7 +44,7 @@ pub(super) static FACTS: Description = Description {
             note: "V against r, first seed; both axes logarithmic. Models see r ≥ 0.8. A curve that breaks off falls below 0.",
             x: "r / σ",
             y: "V / ε",
-            shape: Shape { is_log_x: true, is_log_y: true },
+            shape: Axes { is_log_x: true, is_log_y: true },
             gathering: Gathering::First,
         },
         Chart {
@@ -52,7 +52,7 @@ pub(super) static FACTS: Description = Description {
             note: "V against r where models were trained, first seed.",
             x: "r / σ",
             y: "V / ε",
-            shape: Shape::PLAIN,
+            shape: Axes::PLAIN,
             gathering: Gathering::First,
         },
     ],

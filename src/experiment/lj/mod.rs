@@ -7,9 +7,9 @@ mod powers;
 
 use super::elsewhere::Notation;
 use super::fit::{Lesson, Rows};
-use super::harness::{Chooser, Mode, Subject};
+use super::harness::{Chooser, Size, Subject};
 use super::random::{Purpose, Stream};
-use crate::optim::{Schedule, Shape};
+use crate::optim::{Schedule, ScheduleShape};
 use crate::train::Examples;
 
 /// Distances that are learnt from, and the smallest that is asked about; in units of σ.
@@ -49,17 +49,17 @@ pub struct Data {
 }
 
 /// Distances for training, validation and test.
-fn sizes(mode: Mode) -> [usize; 3] {
+fn sizes(mode: Size) -> [usize; 3] {
     match mode {
-        Mode::Contract => [512, 128, 256],
-        Mode::Smoke => [5000, 1000, 2000],
-        Mode::Paper => [50_000, 10_000, 20_000],
+        Size::Contract => [512, 128, 256],
+        Size::Smoke => [5000, 1000, 2000],
+        Size::Paper => [50_000, 10_000, 20_000],
     }
 }
 
 /// The data of a seed: one stream draws training and validation distances, uniform in [0.8, 3), then test distances, the first
 /// 60 % uniform in the logarithm in [0.2, 0.8), the others like the training ones.
-pub fn draw(mode: Mode, seed: u64) -> Data {
+pub fn draw(mode: Size, seed: u64) -> Data {
     let [train, validation, test] = sizes(mode);
     let [low, high, lowest] = DISTANCES;
     let mut stream = Stream::new(seed, Purpose::Data);
@@ -81,13 +81,13 @@ fn features(r: f64) -> [f32; 2] {
     [(DISTANCES[0] / r) as f32, (r / DISTANCES[1]) as f32]
 }
 
-fn lesson(mode: Mode) -> Lesson {
+fn lesson(mode: Size) -> Lesson {
     let epochs = match mode {
-        Mode::Contract => 1,
-        Mode::Smoke => 60,
-        Mode::Paper => 100,
+        Size::Contract => 1,
+        Size::Smoke => 60,
+        Size::Paper => 100,
     };
-    let schedule = Schedule { warmup_steps: 0, shape: Shape::Cosine { floor: 0.01 } };
+    let schedule = Schedule { warmup_steps: 0, shape: ScheduleShape::Cosine { floor: 0.01 } };
     Lesson { epochs, batch: 256, lr: 2e-3, schedule, seed: 0 }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Data, QUALITIES, peak, response};
-use crate::experiment::harness::{Chart, Curve, Description, Direction, Gathering, MethodResult, Metric, Shape};
+use crate::experiment::harness::{Axes, Chart, Curve, Description, Direction, Gathering, MethodResult, Metric};
 use crate::experiment::statistics::{mean, quantile};
 use crate::train::Examples;
 
@@ -42,7 +42,7 @@ pub(super) static FACTS: Description = Description {
             note: "|H| near the resonance of the first seed's test filter with the highest Q.",
             x: "w / w0",
             y: "|H(jw)|",
-            shape: Shape::LOG_Y,
+            shape: Axes::LOG_Y,
             gathering: Gathering::First,
         },
         Chart {
@@ -50,7 +50,7 @@ pub(super) static FACTS: Description = Description {
             note: "|H| near the resonance of the first seed's test filter with Q nearest to 20.",
             x: "w / w0",
             y: "|H(jw)|",
-            shape: Shape::LOG_Y,
+            shape: Axes::LOG_Y,
             gathering: Gathering::First,
         },
     ],

@@ -7,9 +7,9 @@ mod powers;
 
 use super::elsewhere::Notation;
 use super::fit::{Lesson, Rows};
-use super::harness::{Chooser, Mode, Subject};
+use super::harness::{Chooser, Size, Subject};
 use super::random::{Purpose, Stream};
-use crate::optim::{Schedule, Shape};
+use crate::optim::{Schedule, ScheduleShape};
 use crate::train::Examples;
 
 /// Frequencies that are drawn and looked at.
@@ -64,16 +64,16 @@ struct Sizes {
     grid: usize,
 }
 
-fn sizes(mode: Mode) -> Sizes {
+fn sizes(mode: Size) -> Sizes {
     match mode {
-        Mode::Contract => Sizes { filters: [32, 8, 8], points: 16, grid: 64 },
-        Mode::Smoke => Sizes { filters: [256, 64, 128], points: 64, grid: 1024 },
-        Mode::Paper => Sizes { filters: [2048, 512, 1024], points: 64, grid: 2048 },
+        Size::Contract => Sizes { filters: [32, 8, 8], points: 16, grid: 64 },
+        Size::Smoke => Sizes { filters: [256, 64, 128], points: 64, grid: 1024 },
+        Size::Paper => Sizes { filters: [2048, 512, 1024], points: 64, grid: 2048 },
     }
 }
 
 /// The data of a seed: one stream draws training, validation and test filters in turn.
-pub fn draw(mode: Mode, seed: u64) -> Data {
+pub fn draw(mode: Size, seed: u64) -> Data {
     let Sizes { filters: [train, validation, test], points, grid } = sizes(mode);
     let mut stream = Stream::new(seed, Purpose::Data);
     let [low, high, highest] = QUALITIES;
@@ -119,14 +119,14 @@ pub fn peak_grid(Filter { w0, q }: Filter, count: usize) -> Vec<f64> {
     all
 }
 
-fn lesson(mode: Mode) -> Lesson {
+fn lesson(mode: Size) -> Lesson {
     let (epochs, batch) = match mode {
-        Mode::Contract => (1, 128),
-        Mode::Smoke => (20, 256),
-        Mode::Paper => (20, 1024),
+        Size::Contract => (1, 128),
+        Size::Smoke => (20, 256),
+        Size::Paper => (20, 1024),
     };
     // From lr down to 1e-7 over the epochs.
-    let schedule = Schedule { warmup_steps: 0, shape: Shape::Cosine { floor: 5e-5 } };
+    let schedule = Schedule { warmup_steps: 0, shape: ScheduleShape::Cosine { floor: 5e-5 } };
     Lesson { epochs, batch, lr: 2e-3, schedule, seed: 0 }
 }
 

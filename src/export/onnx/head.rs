@@ -4,7 +4,7 @@
 use super::graph::{Graph, Name, Setting};
 use super::layers::Pass;
 use super::rational::polynomial;
-use crate::nn::{Decoding, Form, Head, PairNormalization, Threshold};
+use crate::nn::{Decoding, Head, HeadForm, PairNormalization, Threshold};
 
 /// Numerators and denominators, both [batch, outputs], from features; (1, 0) in rows in which a layer met a pole.
 pub(super) fn pairs(pass: &mut Pass<'_>, head: &Head, x: &Name) -> [Name; 2] {
@@ -17,20 +17,20 @@ pub(super) fn pairs(pass: &mut Pass<'_>, head: &Head, x: &Name) -> [Name; 2] {
 
 fn free_pair(pass: &mut Pass<'_>, head: &Head, x: &Name) -> [Name; 2] {
     let (mut p, mut q) = match head.form {
-        Form::Angular { scale } => {
+        HeadForm::Angular { scale } => {
             let scale = pass.graph.number(scale);
             let angle = pass.graph.op("Mul", &[x, &scale]);
             return ["Cos", "Sin"].map(|function| pass.graph.op(function, &[&angle]));
         }
-        Form::Value => {
+        HeadForm::Value => {
             let (one, shape) = (pass.graph.number(1.0), pass.graph.op("Shape", &[x]));
             return [x.clone(), pass.graph.op("Expand", &[&one, &shape])];
         }
-        Form::Linear | Form::Rational { .. } => {
+        HeadForm::Linear | HeadForm::Rational { .. } => {
             (columns(pass.graph, x, 0, head.outputs), columns(pass.graph, x, head.outputs, head.features()))
         }
     };
-    if let Form::Rational { numerator, denominator, basis } = head.form {
+    if let HeadForm::Rational { numerator, denominator, basis } = head.form {
         let [over, under] =
             [numerator, denominator].map(|degree| (0..=degree).map(|_| pass.next()).collect::<Vec<_>>());
         p = polynomial(pass.graph, basis, &over, &p);

@@ -9,7 +9,7 @@
 )]
 
 use super::pack::Pack;
-use super::plan::{Layer, Plan, Shape, TILE};
+use super::plan::{Layer, MlpShape, Plan, TILE};
 use super::tile::{Predict, Train};
 use super::{Head, Objective, Params, plan};
 use crate::host::{Disjoint, ThreadPool};
@@ -18,10 +18,10 @@ use crate::program::Curve;
 use crate::simd::dispatch;
 
 /// The uniform as the engine's shape, and the head on top.
-pub(crate) fn shape(params: &Params, head: Option<Head>) -> Shape {
+pub(crate) fn shape(params: &Params, head: Option<Head>) -> MlpShape {
     let layers = params.layers.map(|[inputs, outputs, weight, bias]| Layer { inputs, outputs, weight, bias });
     let Params { rows, batch, steps, parts, inputs, outputs, targets, total, depth, .. } = *params;
-    Shape { rows, batch, steps, parts, inputs, outputs, targets, total, depth, layers, head }
+    MlpShape { rows, batch, steps, parts, inputs, outputs, targets, total, depth, layers, head }
 }
 
 /// The training rows and their order.
@@ -61,7 +61,7 @@ impl Draw {
 /// [step, cursor, step, cursor], partials [parts, total + 64], scratch of `scratch_words(p)`, its initial contents are ignored.
 #[allow(clippy::too_many_arguments, reason = "the bindings of one launch, each with its own type")]
 pub(crate) fn step(
-    p: &Shape,
+    p: &MlpShape,
     activation: &Curve,
     (objective, draw): (&Objective, Draw),
     batch: Batch<'_>,
@@ -104,7 +104,7 @@ pub(crate) fn step(
 }
 
 /// out [rows, outputs], or the pairs of a head, = the model at x [rows, inputs]. Allocates its scratch: it is called rarely and for many rows.
-pub(crate) fn forward(p: &Shape, activation: &Curve, x: &[f32], params: &[f32], out: &mut [f32], team: &ThreadPool) {
+pub(crate) fn forward(p: &MlpShape, activation: &Curve, x: &[f32], params: &[f32], out: &mut [f32], team: &ThreadPool) {
     let plan = Plan::of_tile(p, TILE);
     let (inputs, answers) = (p.inputs as usize, p.answers());
     let rows = out.len() / answers;
@@ -123,14 +123,14 @@ pub(crate) fn forward(p: &Shape, activation: &Curve, x: &[f32], params: &[f32], 
 }
 
 /// The row numbers of the batch at `cursor`.
-fn batch_rows<'a>(p: &Shape, order: &'a [u32], cursor: usize) -> &'a [u32] {
+fn batch_rows<'a>(p: &MlpShape, order: &'a [u32], cursor: usize) -> &'a [u32] {
     let (rows, batch) = (p.rows as usize, p.batch as usize);
     let permutation = &order[4 * p.steps as usize..][..rows];
     &permutation[(cursor * batch).min(rows)..((cursor + 1) * batch).min(rows)]
 }
 
 /// Copies the weights into `shared`: [in, out] for the forward pass, [out, in] for the backward pass, rows padded.
-fn pack(p: &Shape, plan: &Plan, params: &[f32], shared: &mut [f32], team: &ThreadPool) {
+fn pack(p: &MlpShape, plan: &Plan, params: &[f32], shared: &mut [f32], team: &ThreadPool) {
     let pieces = team.threads();
     let shared = Disjoint::new(shared);
     team.parallel(pieces, &|piece| dispatch(Pack { p, plan, params, shared: &shared, piece, pieces }));

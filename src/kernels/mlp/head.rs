@@ -7,7 +7,7 @@ use crate::record;
 
 /// How features become a numerator and a denominator.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Form {
+pub enum HeadForm {
     /// P = a, Q = b, straight from the features.
     Linear,
     /// P = Σ w_k φ_k(a), Q = Σ v_k φ_k(b) with coefficients of the head's own.
@@ -28,7 +28,7 @@ pub enum Form {
     },
 }
 
-record! { enum Form { Linear, Rational { numerator, denominator, basis }, Value, Angular { scale } } }
+record! { enum HeadForm { Linear, Rational { numerator, denominator, basis }, Value, Angular { scale } } }
 
 /// Denominators of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub struct Head {
     /// Pairs per row.
     pub outputs: usize,
     /// How features become pairs.
-    pub form: Form,
+    pub form: HeadForm,
     /// Whether the outputs of a row share one denominator.
     pub denominators: Denominators,
     /// Added to every denominator.
@@ -96,12 +96,12 @@ impl Head {
 
     /// Features of a row.
     pub fn features(&self) -> usize {
-        if let Form::Angular { .. } = self.form { self.outputs } else { self.outputs + self.denominators() }
+        if let HeadForm::Angular { .. } = self.form { self.outputs } else { self.outputs + self.denominators() }
     }
 
     /// The feature's polynomial, where the head is rational.
     pub(super) fn polynomial(&self, feature: usize) -> Option<Polynomial> {
-        let Form::Rational { numerator, denominator, .. } = self.form else { return None };
+        let HeadForm::Rational { numerator, denominator, .. } = self.form else { return None };
         let count = self.outputs;
         let part = |at: usize, of: usize, first: usize, degree| Polynomial {
             first: first + at,
@@ -124,7 +124,7 @@ impl Head {
         params.targets = 2 * self.outputs as u32;
         params.shift = self.floor.unwrap_or(0.0) + self.anchor;
         [params.numerator, params.denominator] = self.coefficients.map(|word| word as u32);
-        if let Form::Angular { scale } = self.form {
+        if let HeadForm::Angular { scale } = self.form {
             params.scale = scale;
         }
     }
@@ -146,14 +146,14 @@ impl Head {
 
     fn making(&self) -> Vec<&'static str> {
         let mut fragments = match self.form {
-            Form::Value => unreachable!("{NOT_TAKEN}"),
-            Form::Linear => vec![crate::wgsl!("common/head_linear")],
-            Form::Rational { basis, .. } => {
+            HeadForm::Value => unreachable!("{NOT_TAKEN}"),
+            HeadForm::Linear => vec![crate::wgsl!("common/head_linear")],
+            HeadForm::Rational { basis, .. } => {
                 vec![crate::wgsl!("common/head_rational"), basis.wgsl()]
             }
-            Form::Angular { .. } => vec![crate::wgsl!("common/head_angular"), common::SCALAR],
+            HeadForm::Angular { .. } => vec![crate::wgsl!("common/head_angular"), common::SCALAR],
         };
-        if !matches!(self.form, Form::Angular { .. }) {
+        if !matches!(self.form, HeadForm::Angular { .. }) {
             fragments.push(crate::wgsl!("common/head_quotient"));
             let is_free = self.floor.is_none();
             fragments.push(if is_free {
@@ -173,12 +173,12 @@ impl Head {
         let none = crate::wgsl!("common/coefficients_none");
         let quotient = crate::wgsl!("common/loss_quotient");
         let mut fragments = match self.form {
-            Form::Value => unreachable!("{NOT_TAKEN}"),
-            Form::Linear => vec![quotient, crate::wgsl!("common/coefficients_pass"), none],
-            Form::Rational { .. } => {
+            HeadForm::Value => unreachable!("{NOT_TAKEN}"),
+            HeadForm::Linear => vec![quotient, crate::wgsl!("common/coefficients_pass"), none],
+            HeadForm::Rational { .. } => {
                 vec![quotient, crate::wgsl!("common/coefficients_rational")]
             }
-            Form::Angular { .. } => vec![crate::wgsl!("common/loss_angular"), none],
+            HeadForm::Angular { .. } => vec![crate::wgsl!("common/loss_angular"), none],
         };
         match self.gauge {
             PairNormalization::Free => {}
@@ -192,7 +192,7 @@ impl Head {
     /// What loops and branches depend on, so that compilers see it.
     fn constants(&self) -> String {
         let mut text = format!("const SHARED: bool = {};\n", self.denominators() < self.outputs);
-        if let Form::Rational { numerator, denominator, .. } = self.form {
+        if let HeadForm::Rational { numerator, denominator, .. } = self.form {
             text += &format!("const NUMERATOR: u32 = {numerator}u;\nconst DENOMINATOR: u32 = {denominator}u;\n");
         }
         text

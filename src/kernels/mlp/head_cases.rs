@@ -4,7 +4,7 @@
 use super::cases::{Example, Oracle, STEP_BOUND, model, parameters};
 use super::goals::{Function, Goal};
 use super::head::STEP;
-use super::{Basis, Denominators, Form, Head, Layer, Mlp, PairLoss, PairNormalization, Precision, forward, step};
+use super::{Basis, Denominators, Head, HeadForm, Layer, Mlp, PairLoss, PairNormalization, Precision, forward, step};
 use crate::device::{Case, Expected, Info};
 use crate::kernels::evidence::{Adapter, Numbers, case, device, within, words};
 use crate::kernels::oracle::wide;
@@ -28,7 +28,7 @@ fn examples() -> Vec<(Head, PairLoss, &'static [u32])> {
         gauge: PairNormalization::Free,
         coefficients: [0; 2],
     };
-    let rational = |numerator, denominator, basis| Form::Rational { numerator, denominator, basis };
+    let rational = |numerator, denominator, basis| HeadForm::Rational { numerator, denominator, basis };
     let none = PairLoss::none();
     let usual = PairLoss::default();
     let implicit = PairLoss { implicit: 0.7, ..none };
@@ -38,11 +38,11 @@ fn examples() -> Vec<(Head, PairLoss, &'static [u32])> {
     let gentle = PairLoss { implicit: 0.5, gamma: 1e-2, sign: 1.5, sign_within: 2.0, ..drawn };
     let all = PairLoss { chordal: 0.25, decoded: 0.75, ..gentle };
     let floored = |head: Head| Head { floor: Some(0.3), anchor: 0.2, ..head };
-    let angular = |outputs, scale| Head { anchor: 0.0, ..head(outputs, Form::Angular { scale }, Each) };
+    let angular = |outputs, scale| Head { anchor: 0.0, ..head(outputs, HeadForm::Angular { scale }, Each) };
     vec![
         (head(1, rational(3, 2, Monomial), Shared), usual, &[5, 64, 64, 64, 2]),
-        (head(1, Form::Linear, Each), usual, &[3, 7, 2]),
-        (head(3, Form::Linear, Shared), implicit, &[2, 9, 4]),
+        (head(1, HeadForm::Linear, Each), usual, &[3, 7, 2]),
+        (head(3, HeadForm::Linear, Shared), implicit, &[2, 9, 4]),
         (floored(head(3, rational(2, 4, Chebyshev), Each)), detached, &[4, 6, 6]),
         (Head { gauge: PairNormalization::Unit, ..head(5, rational(3, 2, Monomial), Shared) }, drawn, &[3, 12, 6]),
         (
@@ -52,10 +52,10 @@ fn examples() -> Vec<(Head, PairLoss, &'static [u32])> {
         ),
         (angular(2, 1.7), PairLoss { sign_within: 2.0, ..usual }, &[4, 10, 2]),
         (angular(1, 0.5), drawn, &[1, 1]),
-        (Head { gauge: PairNormalization::UnitAttached, ..floored(head(2, Form::Linear, Each)) }, all, &[6, 5, 4]),
+        (Head { gauge: PairNormalization::UnitAttached, ..floored(head(2, HeadForm::Linear, Each)) }, all, &[6, 5, 4]),
         (head(70, rational(1, 1, Monomial), Shared), usual, &[2, 20, 71]),
         (
-            Head { gauge: PairNormalization::Unit, ..head(1, Form::Linear, Each) },
+            Head { gauge: PairNormalization::Unit, ..head(1, HeadForm::Linear, Each) },
             PairLoss { margin: 1.0, tau: [0.8; 2], ..none },
             &[2, 2],
         ),
@@ -91,7 +91,7 @@ fn whole(example: &Example, head: Head, numbers: &mut Numbers) -> (Mlp, Vec<Laye
     let (_, layers, plain) = model(example);
     let mut flat = parameters(&layers, plain, numbers);
     let mut coefficients = [0; 2];
-    if let Form::Rational { numerator, denominator, .. } = head.form {
+    if let HeadForm::Rational { numerator, denominator, .. } = head.form {
         let parts = [(numerator, head.outputs), (denominator, head.denominators())];
         for (first, (degree, count)) in coefficients.iter_mut().zip(parts) {
             *first = flat.len();
@@ -208,13 +208,13 @@ fn forward_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), rows: usi
 fn free_pairs(head: &Head, z: &[f64], flat: &[f64]) -> Vec<[f64; 2]> {
     let shift = f64::from(head.anchor) + f64::from(head.floor.unwrap_or(0.0));
     let curve = |feature: usize| {
-        let Form::Rational { basis, .. } = head.form else { return z[feature] };
+        let HeadForm::Rational { basis, .. } = head.form else { return z[feature] };
         let polynomial = head.polynomial(feature).expect("the head is rational");
         let term = |k: usize| flat[polynomial.first + k * polynomial.step] * phi(basis, k, z[feature]);
         (0..=polynomial.degree).map(term).sum()
     };
     let pair = |o: usize| {
-        if let Form::Angular { scale } = head.form {
+        if let HeadForm::Angular { scale } = head.form {
             let angle = f64::from(scale) * z[o];
             return [angle.cos(), angle.sin()];
         }

@@ -6,7 +6,7 @@
 )]
 
 use super::PairLoss;
-use super::head::{Basis, Form, Head, MAX_DEGREE, PairNormalization, Polynomial};
+use super::head::{Basis, Head, HeadForm, MAX_DEGREE, PairNormalization, Polynomial};
 use super::loss::Sums;
 use super::pair_terms::{Pair, PairLossTerms, pair_loss};
 use super::plan::PAD;
@@ -23,7 +23,7 @@ pub(super) fn work_words(head: &Head, tile: usize) -> usize {
 
 /// Denominators that are made: an angle makes one for each output.
 fn denominators(head: &Head) -> usize {
-    if let Form::Angular { .. } = head.form { head.outputs } else { head.denominators() }
+    if let HeadForm::Angular { .. } = head.form { head.outputs } else { head.denominators() }
 }
 
 /// The table's parts; every row is `len` words.
@@ -113,7 +113,7 @@ impl WithSimd for PairGradients<'_> {
         table.load_targets(y, rows, head.outputs);
         make(simd, head, params, &mut table);
         let sum = grade(simd, head, &loss, tau, &mut table);
-        if let Form::Angular { scale } = head.form {
+        if let HeadForm::Angular { scale } = head.form {
             turn(simd, scale, &mut table);
         } else {
             pass_down(simd, head, params, &mut table, partial);
@@ -182,7 +182,7 @@ fn denominator(head: &Head, output: usize) -> usize {
 fn make<S: Simd>(simd: S, head: &Head, params: &[f32], table: &mut Table<'_>) {
     let Table { len, x, made, slopes, .. } = table;
     let len = *len;
-    if let Form::Angular { scale } = head.form {
+    if let HeadForm::Angular { scale } = head.form {
         x.iter_mut().for_each(|x| *x *= scale);
         let (p, q) = made.split_at_mut(x.len());
         vector::cos(x, p);
@@ -314,7 +314,7 @@ struct Curve {
 
 impl Curve {
     fn new(head: &Head, params: &[f32], feature: usize) -> Self {
-        let basis = if let Form::Rational { basis, .. } = head.form { Some(basis) } else { None };
+        let basis = if let HeadForm::Rational { basis, .. } = head.form { Some(basis) } else { None };
         let mut weights = [0.0; MAX_DEGREE + 1];
         let Some(Polynomial { first, step, degree }) = head.polynomial(feature) else {
             return Self { basis, weights, degree: 1 };

@@ -27,7 +27,7 @@ use crate::device::{Body, Dispatch, Info, SharedBody};
 use crate::params;
 use crate::program::Curve;
 use crate::program::slices::Registers;
-pub use head::{Basis, Denominators, Form, Head, MAX_DEGREE, PairNormalization};
+pub use head::{Basis, Denominators, Head, HeadForm, MAX_DEGREE, PairNormalization};
 pub use pairs::PairLoss;
 pub use plan::{Layer, MAX_LAYERS};
 use tiling::{ScratchFormat, Tiling, WORDS};

@@ -5,13 +5,13 @@
     reason = "generic over the instruction set: must land inside the function that enables it"
 )]
 
-use super::plan::{LayerOffsets, PAD, Plan, Shape};
+use super::plan::{LayerOffsets, MlpShape, PAD, Plan};
 use crate::host::Disjoint;
 use pulp::{Simd, WithSimd};
 
 /// Packs every layer's weights into `shared`; piece k of n takes every n-th band of `PAD` outputs.
 pub(super) struct Pack<'a> {
-    pub p: &'a Shape,
+    pub p: &'a MlpShape,
     pub plan: &'a Plan,
     pub params: &'a [f32],
     pub shared: &'a Disjoint<'a, f32>,

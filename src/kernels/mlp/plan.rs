@@ -31,7 +31,7 @@ pub struct Layer {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Shape {
+pub(crate) struct MlpShape {
     pub rows: u32,
     pub batch: u32,
     pub steps: u32,
@@ -45,7 +45,7 @@ pub(crate) struct Shape {
     pub head: Option<Head>,
 }
 
-impl Shape {
+impl MlpShape {
     /// Words per row that a prediction gives.
     pub(super) fn answers(&self) -> usize {
         self.head.map_or(self.outputs as usize, |head| 2 * head.outputs)
@@ -57,7 +57,7 @@ impl Shape {
 }
 
 /// The words that [`super::step`] needs in its scratch, run by so many.
-pub(super) fn scratch_words(p: &Shape, members: usize) -> usize {
+pub(super) fn scratch_words(p: &MlpShape, members: usize) -> usize {
     Plan::new(p).words(members) + PAD
 }
 
@@ -96,12 +96,12 @@ pub(super) struct Plan {
 
 impl Plan {
     /// The batch goes to the parts in equal runs, a run to tiles of equal size.
-    pub(super) fn new(p: &Shape) -> Plan {
+    pub(super) fn new(p: &MlpShape) -> Plan {
         let part_rows = (p.batch as usize).div_ceil(p.parts as usize);
         Plan { part_rows, ..Plan::of_tile(p, part_rows.div_ceil(part_rows.div_ceil(TILE))) }
     }
 
-    pub(super) fn of_tile(p: &Shape, tile: usize) -> Plan {
+    pub(super) fn of_tile(p: &MlpShape, tile: usize) -> Plan {
         let depth = p.depth as usize;
         assert!((1..=MAX_LAYERS).contains(&depth), "mlp: {depth} layers, from 1 to {MAX_LAYERS} are possible");
         let joined = p.layers().windows(2).all(|pair| pair[0].outputs == pair[1].inputs);

@@ -9,7 +9,7 @@ use super::Objective;
 use super::formula::{self, Sweep};
 use super::head_tile::{PairGradients, PairOutputs};
 use super::loss::{OutputGradients, Sums};
-use super::plan::{LayerOffsets, Plan, SLACK, Shape};
+use super::plan::{LayerOffsets, MlpShape, Plan, SLACK};
 use super::product::{Left, Right, SumTarget, product};
 use crate::program::Curve;
 use crate::program::slices::Memory;
@@ -18,7 +18,7 @@ use pulp::{Simd, WithSimd};
 
 /// One part's share of the batch: all its tiles, into its row of the partial sums.
 pub(super) struct Train<'a> {
-    pub p: &'a Shape,
+    pub p: &'a MlpShape,
     pub plan: &'a Plan,
     pub activation: &'a Curve,
     pub objective: &'a Objective,
@@ -96,7 +96,7 @@ impl WithSimd for Train<'_> {
 
 /// The forward pass alone, tile by tile.
 pub(super) struct Predict<'a> {
-    pub p: &'a Shape,
+    pub p: &'a MlpShape,
     pub plan: &'a Plan,
     pub activation: &'a Curve,
     pub x: &'a [f32],
@@ -134,7 +134,7 @@ impl WithSimd for Predict<'_> {
 }
 
 /// The words between tensors and behind the last are zero in every row of partial sums.
-fn clear_gaps(p: &Shape, partial: &mut [f32]) {
+fn clear_gaps(p: &MlpShape, partial: &mut [f32]) {
     let total = p.total as usize;
     let mut end = 0;
     for layer in p.layers() {

@@ -8,7 +8,7 @@ use std::ops::{Add, Div, Mul};
 use super::monomial::Values;
 use super::polynomial::Polynomial;
 use super::refusal::{Flattening, Refusal};
-use super::simplify::{Mode, Nonzero, reduced};
+use super::simplify::{Cancellation, Nonzero, reduced};
 use crate::error::Result;
 use crate::scm::Scm;
 
@@ -78,9 +78,9 @@ impl Fracterm {
         &self.degrees
     }
 
-    /// The same fraction, simplified. In `Mode::FieldRational` it may have a value where it was ⊥; so it has with
+    /// The same fraction, simplified. In `Cancellation::FieldRational` it may have a value where it was ⊥; so it has with
     /// `nonzero`, the polynomials that are declared to be never 0, where one of those is 0 all the same.
-    pub fn flattened(&self, mode: Mode, nonzero: &[Polynomial], limits: Limits) -> Flattening<Self> {
+    pub fn flattened(&self, mode: Cancellation, nonzero: &[Polynomial], limits: Limits) -> Flattening<Self> {
         let depth = self.depth();
         if let Some(limit) = limits.depth.filter(|&limit| depth > limit) {
             return Err(Refusal::Depth { depth, limit });
@@ -113,7 +113,7 @@ impl Fracterm {
         Self { numerator, denominator, degrees: self.degrees.clone() }
     }
 
-    fn simplified(&self, mode: Mode, nonzero: &Nonzero<'_>) -> Self {
+    fn simplified(&self, mode: Cancellation, nonzero: &Nonzero<'_>) -> Self {
         self.with(reduced(&self.numerator, &self.denominator, mode, nonzero))
     }
 
@@ -124,7 +124,7 @@ impl Fracterm {
             *most = (most.0.max(also.0), most.1.max(also.1));
         }
         degrees.push((numerator.degree(), denominator.degree()));
-        Self { numerator, denominator, degrees }.simplified(Mode::ScmStrict, &Nonzero::default())
+        Self { numerator, denominator, degrees }.simplified(Cancellation::ScmStrict, &Nonzero::default())
     }
 }
 

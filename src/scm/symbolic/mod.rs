@@ -29,5 +29,5 @@ pub use fracterm::{Fracterm, Limits};
 pub use monomial::{Values, Variable};
 pub use polynomial::Polynomial;
 pub use refusal::{Flattening, Refusal};
-pub use simplify::Mode;
+pub use simplify::Cancellation;
 pub use unit::{Growth, RationalUnit};

@@ -12,7 +12,7 @@ use crate::scm::Scm;
 
 /// Which factors common to P and Q are cancelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
+pub enum Cancellation {
     /// Whole numbers, and variables declared non-zero: the value is ⊥ exactly where it was.
     #[default]
     ScmStrict,
@@ -20,7 +20,7 @@ pub enum Mode {
     FieldRational,
 }
 
-impl FromStr for Mode {
+impl FromStr for Cancellation {
     type Err = Error;
 
     /// `scm_strict`, or `field_rational`, whose simplifier is also known as `bergstra_tucker`.
@@ -62,8 +62,13 @@ impl<'a> Nonzero<'a> {
 }
 
 /// P and Q without what the mode lets go.
-pub(super) fn reduced(p: &Polynomial, q: &Polynomial, mode: Mode, nonzero: &Nonzero<'_>) -> (Polynomial, Polynomial) {
-    let is_field = mode == Mode::FieldRational && !p.is_zero();
+pub(super) fn reduced(
+    p: &Polynomial,
+    q: &Polynomial,
+    mode: Cancellation,
+    nonzero: &Nonzero<'_>,
+) -> (Polynomial, Polynomial) {
+    let is_field = mode == Cancellation::FieldRational && !p.is_zero();
     let (p, short_q) = cancelled(p, q, |variable| is_field || nonzero.variables.contains(variable));
     if p.is_zero() && !q.is_bottom() && (nonzero.covers(q) || nonzero.covers(&short_q)) {
         return (p, Polynomial::constant(Scm::ONE).reading(q));
