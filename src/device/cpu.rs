@@ -1,4 +1,4 @@
-//! The CPU device: blocks of words in host memory, kernels' CPU paths over a team of threads.
+//! The CPU device: blocks of words in host memory, kernels' CPU paths over a thread pool.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -13,7 +13,7 @@ use crate::host::{self, ThreadPool};
 
 pub(super) struct Cpu {
     info: Info,
-    team: ThreadPool,
+    pool: ThreadPool,
     blocks: RefCell<Vec<Vec<Line>>>,
     spare: RefCell<Vec<Memory>>,
 }
@@ -38,7 +38,7 @@ impl Cpu {
             subgroup: 1,
             features: Vec::new(),
         };
-        Self { info, team: ThreadPool::new(threads), blocks: RefCell::default(), spare: RefCell::default() }
+        Self { info, pool: ThreadPool::new(threads), blocks: RefCell::default(), spare: RefCell::default() }
     }
 
     fn launch(&self, launch: &Launch) {
@@ -61,8 +61,8 @@ impl Cpu {
             (inputs, outputs)
         };
         let body = launch.body.as_deref();
-        let (params, team) = (&launch.params[..], &self.team);
-        (launch.kernel.cpu)(Call { params, body, inputs: &inputs, outputs: &mut outputs, team });
+        let (params, pool) = (&launch.params[..], &self.pool);
+        (launch.kernel.cpu)(Call { params, body, inputs: &inputs, outputs: &mut outputs, pool });
     }
 
     fn copy(&self, from: Region, to: Region) {

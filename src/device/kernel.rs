@@ -48,7 +48,7 @@ pub struct Call<'a> {
     /// Output buffers in binding order; they may also be read.
     pub outputs: &'a mut [&'a mut [u32]],
     /// The threads to use.
-    pub team: &'a ThreadPool,
+    pub pool: &'a ThreadPool,
 }
 
 impl<'a> Call<'a> {

@@ -1,4 +1,4 @@
-//! A slice that several members of a team write at once, each its own range.
+//! A slice that several threads write at once, each its own range.
 #![allow(unsafe_code, reason = "ranges of one slice, each handed out once")]
 
 use std::marker::PhantomData;

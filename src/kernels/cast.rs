@@ -95,7 +95,7 @@ fn run(call: Call<'_>) {
     let count = params.count as usize;
     let a = call.inputs[0];
     let out = &mut call.outputs[0][..params.words as usize];
-    let piece = 2 * TILE * common::rows_per_piece(count.div_ceil(2 * TILE), 2 * TILE, call.team);
+    let piece = 2 * TILE * common::rows_per_piece(count.div_ceil(2 * TILE), 2 * TILE, call.pool);
     let (read, written) = match form {
         Conversion::FloatToHalf => (piece, piece / 2),
         Conversion::HalfToFloat => (piece / 2, piece),
@@ -107,7 +107,7 @@ fn run(call: Call<'_>) {
         Conversion::BitToFloat => count.div_ceil(32),
         _ => count,
     }];
-    common::each(a.chunks(read).zip(out.chunks_mut(written)), call.team, |(a, out)| convert(form, a, out));
+    common::each(a.chunks(read).zip(out.chunks_mut(written)), call.pool, |(a, out)| convert(form, a, out));
 }
 
 fn convert(form: Conversion, a: &[u32], out: &mut [u32]) {

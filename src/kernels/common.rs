@@ -1,4 +1,4 @@
-//! What several kernels share: fragments of WGSL, bodies that pick a variant, work cut for the team.
+//! What several kernels share: fragments of WGSL, bodies that pick a variant, work cut for the thread pool.
 
 use std::sync::Mutex;
 
@@ -46,18 +46,18 @@ impl<T: Send + Sync + 'static> Body for Variant<T> {
     }
 }
 
-/// Runs `work` on each piece once, spread over the team.
-pub fn each<T: Send>(pieces: impl Iterator<Item = T>, team: &ThreadPool, work: impl Fn(T) + Sync) {
+/// Runs `work` on each piece once, spread over the thread pool.
+pub fn each<T: Send>(pieces: impl Iterator<Item = T>, pool: &ThreadPool, work: impl Fn(T) + Sync) {
     let pieces: Vec<_> = pieces.map(|piece| Mutex::new(Some(piece))).collect();
-    team.parallel(pieces.len(), &|at| {
+    pool.parallel(pieces.len(), &|at| {
         let piece = pieces[at].lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         piece.into_iter().for_each(&work);
     });
 }
 
 /// Rows per piece, for `rows` rows of `width` elements of work each: one piece where handing over costs more than it gains.
-pub fn rows_per_piece(rows: usize, width: usize, team: &ThreadPool) -> usize {
-    let pieces = if rows * width < 1 << 13 { 1 } else { 4 * team.threads() };
+pub fn rows_per_piece(rows: usize, width: usize, pool: &ThreadPool) -> usize {
+    let pieces = if rows * width < 1 << 13 { 1 } else { 4 * pool.threads() };
     rows.div_ceil(pieces).max(1)
 }
 

@@ -80,9 +80,9 @@ fn run(call: Call<'_>) {
         }
         return;
     }
-    let piece = common::rows_per_piece(index.len(), columns, call.team);
+    let piece = common::rows_per_piece(index.len(), columns, call.pool);
     let pieces = out.chunks_mut((piece * columns).max(1)).zip(index.chunks(piece));
-    common::each(pieces, call.team, |(out, index)| {
+    common::each(pieces, call.pool, |(out, index)| {
         for (out, &row) in out.chunks_exact_mut(columns).zip(index) {
             assert!((row as usize) < rows, "gather: row {row} of {rows}");
             out.copy_from_slice(&a[row as usize * columns..][..columns]);

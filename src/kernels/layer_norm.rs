@@ -56,9 +56,9 @@ fn run(call: Call<'_>) {
     let [out, rstd] = call.outputs else { unreachable!("layer_norm has two outputs") };
     let out: &mut [f32] = bytemuck::cast_slice_mut(&mut out[..rows * columns]);
     let rstd: &mut [f32] = bytemuck::cast_slice_mut(&mut rstd[..rows]);
-    let piece = common::rows_per_piece(rows, columns, call.team);
+    let piece = common::rows_per_piece(rows, columns, call.pool);
     let pieces = out.chunks_mut(piece * columns).zip(rstd.chunks_mut(piece)).zip(a.chunks(piece * columns));
-    common::each(pieces, call.team, |((out, rstd), a)| {
+    common::each(pieces, call.pool, |((out, rstd), a)| {
         for ((out, rstd), a) in out.chunks_exact_mut(columns).zip(rstd).zip(a.chunks_exact(columns)) {
             *rstd = row(params.eps, a, out);
         }

@@ -56,25 +56,25 @@ fn run(mut call: Call<'_>) {
     let body: &Pointwise = call.body();
     let inputs: Vec<&[f32]> = (0..call.inputs.len()).map(|at| call.floats(at)).collect();
     let space = IterationSpace { dims: params.dims, strides: params.strides };
-    let team = call.team;
+    let pool = call.pool;
     let out = &mut call.floats_mut(0)[..params.count as usize];
-    in_tiles(&body.program, out, team, |registers, start, tile| {
+    in_tiles(&body.program, out, pool, |registers, start, tile| {
         body.evaluate(&space, &inputs, &[], start, registers, tile);
     });
 }
 
-/// Runs `work(registers, start, tile)` over tiles of `out`, spread over the team in fixed runs; the registers are those of `program`.
+/// Runs `work(registers, start, tile)` over tiles of `out`, spread over the thread pool in fixed runs; the registers are those of `program`.
 pub fn in_tiles(
     program: &Program,
     out: &mut [f32],
-    team: &crate::host::ThreadPool,
+    pool: &crate::host::ThreadPool,
     work: impl Fn(&mut Registers<'_, f32>, usize, &mut [f32]) + Sync,
 ) {
     // Below a few tiles the hand-over costs more than it gains.
-    let parts = if out.len() < 8 * TILE { 1 } else { team.threads() };
+    let parts = if out.len() < 8 * TILE { 1 } else { pool.threads() };
     let part = out.len().div_ceil(parts).next_multiple_of(TILE).max(TILE);
     let pieces: Vec<_> = out.chunks_mut(part).enumerate().map(|(at, piece)| Mutex::new((at * part, piece))).collect();
-    team.parallel(pieces.len(), &|at| {
+    pool.parallel(pieces.len(), &|at| {
         let mut piece = pieces[at].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let start = piece.0;
         let mut memory = vec![0.0; Registers::<f32>::words(program)];

@@ -217,10 +217,10 @@ fn run(mut call: Call<'_>) {
     let (a, b) = (call.floats(0), call.floats(1));
     let extras: Vec<&[f32]> = (2..call.inputs.len()).map(|at| call.floats(at)).collect();
     let (m, k, n) = (params.m as usize, params.k as usize, params.n as usize);
-    let team = call.team;
+    let pool = call.pool;
     let out = &mut call.floats_mut(0)[..params.batch as usize * m * n];
     // Small products are done before threads have woken up.
-    let threads = if m * n * k < 1 << 18 { 1 } else { team.threads() };
+    let threads = if m * n * k < 1 << 18 { 1 } else { pool.threads() };
     for (z, out) in out.chunks_exact_mut((m * n).max(1)).enumerate() {
         let operand = |words: &'_ [f32], s: [u32; 4]| (z * s[0] as usize).min(words.len());
         let a = (&a[operand(a, params.a_strides)..], [params.a_strides[1] as usize, params.a_strides[2] as usize]);
@@ -230,7 +230,7 @@ fn run(mut call: Call<'_>) {
     let is_plain = body.program.operations() == 0;
     if !is_plain {
         let space = IterationSpace { dims: params.dims, strides: params.strides };
-        in_tiles(&body.program, out, team, |registers, start, tile| {
+        in_tiles(&body.program, out, pool, |registers, start, tile| {
             let mut given = [0.0; TILE];
             given[..tile.len()].copy_from_slice(tile);
             body.evaluate(&space, &extras, &[&given[..tile.len()]], start, registers, tile);

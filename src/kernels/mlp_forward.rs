@@ -38,6 +38,6 @@ pub fn dispatch(fused: &Fused, inputs: [View; 2], outputs: [View; 2]) -> Dispatc
 fn run(mut call: Call<'_>) {
     let params: Params = call.params();
     let choice: &Choice = call.body();
-    let (x, parameters, team) = (call.floats(0), call.floats(1), call.team);
-    engine::forward(&engine::shape(&params, choice.head), &choice.activation, x, parameters, call.floats_mut(0), team);
+    let (x, parameters, pool) = (call.floats(0), call.floats(1), call.pool);
+    engine::forward(&engine::shape(&params, choice.head), &choice.activation, x, parameters, call.floats_mut(0), pool);
 }

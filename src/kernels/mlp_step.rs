@@ -64,6 +64,6 @@ fn run(call: Call<'_>) {
         control,
         bytemuck::cast_slice_mut(partials),
         bytemuck::cast_slice_mut(scratch),
-        call.team,
+        call.pool,
     );
 }

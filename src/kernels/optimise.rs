@@ -157,6 +157,6 @@ fn run(call: Call<'_>) {
         partials,
         [parameters, moments, report].map(|words| bytemuck::cast_slice_mut(words)),
         control,
-        call.team,
+        call.pool,
     );
 }

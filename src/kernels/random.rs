@@ -84,9 +84,9 @@ fn run(call: Call<'_>) {
     let form = call.body::<Variant<Distribution>>().kind;
     let count = params.count as usize;
     let stream = stream_at(params.stream, call.inputs[0][2]);
-    let piece = TILE * common::rows_per_piece(count.div_ceil(TILE), 8 * TILE, call.team);
+    let piece = TILE * common::rows_per_piece(count.div_ceil(TILE), 8 * TILE, call.pool);
     let pieces = call.outputs[0][..count].chunks_mut(piece).enumerate();
-    common::each(pieces, call.team, |(at, out)| {
+    common::each(pieces, call.pool, |(at, out)| {
         for (group, out) in out.chunks_mut(2 * LANES).enumerate() {
             let first = params.first.wrapping_add((at * piece / 2 + group * LANES) as u32);
             let bits = threefry_lanes([params.seed_low, params.seed_high], first, stream);

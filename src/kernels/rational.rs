@@ -192,9 +192,9 @@ fn run(call: Call<'_>) {
     let [y, bottom] = call.outputs else { unreachable!("rational has two outputs") };
     let y = &mut bytemuck::cast_slice_mut::<u32, f32>(y)[..count];
     let bottom = &mut bottom[..count.div_ceil(32)];
-    let piece = TILE * common::rows_per_piece(count.div_ceil(TILE), TILE * form.coefficients(), call.team);
+    let piece = TILE * common::rows_per_piece(count.div_ceil(TILE), TILE * form.coefficients(), call.pool);
     let pieces = y.chunks_mut(piece).zip(bottom.chunks_mut(piece / 32)).zip(x.chunks(piece)).enumerate();
-    common::each(pieces, call.team, |(at, ((y, bottom), x))| {
+    common::each(pieces, call.pool, |(at, ((y, bottom), x))| {
         let mut tile = [0.0; TILE];
         let tiles = y.chunks_mut(TILE).zip(bottom.chunks_mut(TILE / 32)).zip(x.chunks(TILE)).enumerate();
         for (k, ((values, bits), x)) in tiles {

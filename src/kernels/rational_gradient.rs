@@ -162,7 +162,7 @@ fn run(call: Call<'_>) {
         return partials.fill(0.0);
     }
     let pieces = dx.chunks_mut(piece).zip(partials.chunks_mut(size)).zip(x.chunks(piece).zip(g.chunks(piece)));
-    common::each(pieces.enumerate(), call.team, |(at, ((dx, partials), (x, g)))| {
+    common::each(pieces.enumerate(), call.pool, |(at, ((dx, partials), (x, g)))| {
         let mut open = vec![0.0; g.len()];
         marked(g, bottom, at * piece, &mut open);
         let padded = columns.next_multiple_of(PAD);

@@ -147,13 +147,13 @@ fn run(mut call: Call<'_>) {
     let inputs: Vec<&[f32]> = (0..call.inputs.len()).map(|at| call.floats(at)).collect();
     let space = IterationSpace { dims: params.dims, strides: params.strides };
     let (inner, chunks) = (params.inner as usize, params.chunks());
-    let team = call.team;
+    let pool = call.pool;
     let out = &mut call.floats_mut(0)[..params.results()];
     // One row of `inner` results at a time: [outer, chunk] are independent.
     let rows: Vec<_> = out.chunks_mut(inner.max(1)).map(Mutex::new).collect();
-    let parts = if params.elements() < 16_384 { 1 } else { rows.len().min(4 * team.threads()) };
+    let parts = if params.elements() < 16_384 { 1 } else { rows.len().min(4 * pool.threads()) };
     let per_part = rows.len().div_ceil(parts.max(1)).max(1);
-    team.parallel(rows.len().div_ceil(per_part), &|part| {
+    pool.parallel(rows.len().div_ceil(per_part), &|part| {
         let program = &reduction.value.program;
         let mut memory = vec![0.0; Registers::<f32>::words(program)];
         let registers = Registers::new(program, &mut memory);

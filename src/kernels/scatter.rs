@@ -71,7 +71,7 @@ fn run(mut call: Call<'_>) {
     let params: Params = call.params();
     let form = call.body::<Variant<Form>>().kind;
     let (rows, columns) = (params.rows as usize, params.columns as usize);
-    let (values, index, team) = (call.floats(0), &call.inputs[1][..params.count as usize], call.team);
+    let (values, index, pool) = (call.floats(0), &call.inputs[1][..params.count as usize], call.pool);
     let out = &mut call.floats_mut(0)[..rows * columns];
     out.fill(0.0);
     if form == Form::Place {
@@ -82,11 +82,11 @@ fn run(mut call: Call<'_>) {
         return;
     }
     assert!(index.iter().all(|&row| (row as usize) < rows), "scatter: an index is not below {rows}");
-    // Each piece owns some rows and scans all indices for them: the order of the sums does not depend on the team.
-    let pieces = if index.len() * columns < 1 << 15 { 1 } else { team.threads() };
+    // Each piece owns some rows and scans all indices for them: the order of the sums does not depend on the number of threads.
+    let pieces = if index.len() * columns < 1 << 15 { 1 } else { pool.threads() };
     let piece = rows.div_ceil(pieces).max(1);
     let pieces = out.chunks_mut((piece * columns).max(1)).enumerate();
-    common::each(pieces, team, |(at, out)| {
+    common::each(pieces, pool, |(at, out)| {
         let first = at * piece;
         for (values, &row) in values.chunks_exact(columns).zip(index) {
             let Some(out) = (row as usize).checked_sub(first).and_then(|r| out.get_mut(r * columns..(r + 1) * columns))

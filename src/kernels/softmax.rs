@@ -75,10 +75,10 @@ fn run(mut call: Call<'_>) {
     let form = call.body::<Variant<SoftmaxForm>>().kind;
     let (rows, columns) = (params.rows as usize, params.columns as usize);
     let width = if form == SoftmaxForm::LogSumExp { 1 } else { columns };
-    let (a, team) = (&call.floats(0)[..rows * columns], call.team);
-    let piece = common::rows_per_piece(rows, columns, team);
+    let (a, pool) = (&call.floats(0)[..rows * columns], call.pool);
+    let piece = common::rows_per_piece(rows, columns, pool);
     let pieces = call.floats_mut(0)[..rows * width].chunks_mut(piece * width).zip(a.chunks(piece * columns));
-    common::each(pieces, team, |(out, a)| {
+    common::each(pieces, pool, |(out, a)| {
         for (out, a) in out.chunks_exact_mut(width).zip(a.chunks_exact(columns)) {
             row(form, a, out);
         }

@@ -223,7 +223,7 @@ fn run(call: Call<'_>) {
     let params: Params = call.params();
     let (p, q, factors) = (call.floats(0), call.floats(1), call.floats(2));
     let (count, depth, plane) = (params.count as usize, params.depth as usize, params.plane as usize);
-    let team = call.team;
+    let pool = call.pool;
     let [value, planes, provenance] = call.outputs else { unreachable!("strict has three outputs") };
     planes.fill(0);
     let value = &mut bytemuck::cast_slice_mut::<u32, f32>(value)[..count * depth];
@@ -232,14 +232,14 @@ fn run(call: Call<'_>) {
     let (gap, rest) = rest.split_at_mut(plane);
     let (fault, semantic) = rest.split_at_mut(plane);
     // Pieces of whole words of every output: 32 elements.
-    let groups = 32 * common::rows_per_piece(count.div_ceil(32), 32 * depth, team);
+    let groups = 32 * common::rows_per_piece(count.div_ceil(32), 32 * depth, pool);
     let words = groups / 32;
     let bits = bottom
         .chunks_mut(words)
         .zip(gap.chunks_mut(words))
         .zip(fault.chunks_mut(words).zip(semantic.chunks_mut(words)));
     let pieces = value.chunks_mut(groups * depth).zip(provenance.chunks_mut(2 * words)).zip(bits).enumerate();
-    common::each(pieces, team, |(at, ((value, provenance), ((bottom, gap), (fault, semantic))))| {
+    common::each(pieces, pool, |(at, ((value, provenance), ((bottom, gap), (fault, semantic))))| {
         provenance.fill(0);
         for (k, value) in value.chunks_mut(depth.max(1)).enumerate() {
             let index = at * groups + k;

@@ -25,7 +25,7 @@ pub(super) fn optimise(
     partials: &[f32],
     [params, moments, report]: [&mut [f32]; 3],
     control: &mut [u32],
-    team: &ThreadPool,
+    pool: &ThreadPool,
 ) {
     let Sizes { total, parts, steps, group } = sizes;
     assert!(total.is_multiple_of(LINE), "optimise: {total} words of parameters, not a multiple of {LINE}");
@@ -53,9 +53,9 @@ pub(super) fn optimise(
     let mean = if weight == 0.0 { 0.0 } else { 1.0 / weight };
     let (m, v) = moments.split_at_mut(total);
     let (params, m, v) = (Disjoint::new(params), Disjoint::new(m), Disjoint::new(v));
-    let pieces = team.threads();
+    let pieces = pool.threads();
     let share = (total / LINE).div_ceil(pieces) * LINE;
-    team.parallel(pieces, &|piece| {
+    pool.parallel(pieces, &|piece| {
         let range = (piece * share).min(total)..((piece + 1) * share).min(total);
         // SAFETY: one range per piece.
         let (params, m, v) = unsafe { (params.range(range.clone()), m.range(range.clone()), v.range(range.clone())) };

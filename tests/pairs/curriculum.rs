@@ -4,7 +4,7 @@ use meromorph::Device;
 use meromorph::kernels::mlp::PairLoss;
 use meromorph::loss::Loss;
 use meromorph::nn::{Activation, Head, Spec};
-use meromorph::optim::{Optimizer, Schedule, Shape};
+use meromorph::optim::{Optimizer, Schedule, ScheduleShape};
 use meromorph::train::{
     AdaptiveSampler, Checkpoint, CoverageController, Curriculum, Data, Event, Examples, Flow, LinearRamp, Ramp,
     StepKind, Stop, Term, Trainer, TrainerConfig,
@@ -21,7 +21,7 @@ fn data() -> Data {
 
 fn settings(loss: PairLoss, curriculum: Curriculum) -> TrainerConfig {
     let optimizer = Optimizer::sgd(0.0).expect("a share");
-    let schedule = Schedule { warmup_steps: 0, shape: Shape::Constant };
+    let schedule = Schedule { warmup_steps: 0, shape: ScheduleShape::Constant };
     TrainerConfig {
         loss: Loss::Pairs(loss),
         curriculum,

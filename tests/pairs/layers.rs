@@ -7,7 +7,7 @@ use meromorph::nn::{
     Basis, Decoding, Denominators, Head, HeadForm, Init, Layer, Layout, PairNormalization, Pass, RationalLayer, Spec,
     forward, initialise,
 };
-use meromorph::optim::{Optimizer, Schedule, Shape};
+use meromorph::optim::{Optimizer, Schedule, ScheduleShape};
 use meromorph::scm::policy::{Policy, Registry, Scope};
 use meromorph::scm::{self, Masked};
 use meromorph::tensor::Tensor;
@@ -74,7 +74,7 @@ fn property_37_a_rational_layer_fits_a_rational_function() {
     let settings = TrainerConfig {
         loss: Loss::Pairs(PairLoss { decoded: 1.0, ..PairLoss::none() }),
         optimizer: Optimizer::adam(0.0),
-        schedule: Schedule { warmup_steps: 0, shape: Shape::Constant },
+        schedule: Schedule { warmup_steps: 0, shape: ScheduleShape::Constant },
         lr: 0.1,
         epochs: 120,
         batch: 32,

@@ -4,9 +4,9 @@ use meromorph::autograd::Var;
 use meromorph::kernels::mlp::PairLoss;
 use meromorph::loss::Loss;
 use meromorph::nn::{
-    Activation, BottomRule, Head, Init, Layer, Layout, Policy, RationalLayer, Registry, Spec, forward, learn,
+    Activation, Head, Init, Layer, Layout, Pass, Policy, RationalLayer, Registry, Spec, forward, learn,
 };
-use meromorph::optim::{Optimizer, Schedule, Shape};
+use meromorph::optim::{Optimizer, Schedule, ScheduleShape};
 use meromorph::tensor::Tensor;
 use meromorph::train::{Checkpoint, Data, Examples, Flow, Model, Trainer, TrainerConfig};
 use meromorph::{Device, ops};
@@ -38,7 +38,7 @@ fn still(batch: usize) -> TrainerConfig {
     TrainerConfig {
         loss: Loss::Pairs(PairLoss { decoded: 1.0, ..PairLoss::none() }),
         optimizer: Optimizer::adamw(0.5),
-        schedule: Schedule { warmup_steps: 0, shape: Shape::Constant },
+        schedule: Schedule { warmup_steps: 0, shape: ScheduleShape::Constant },
         lr: 1e-30,
         epochs: 1,
         batch,
@@ -131,7 +131,7 @@ fn a_prediction_rests_on_its_own_row_and_bottom_stays_to_the_end() {
         let leaves = layout.leaves(&device, &device.upload(bytemuck::cast_slice(&flat)).unwrap());
         let run = |x: &[f32]| {
             let x = Var::constant(Tensor::from_f32(&device, [x.len() / 2, 2], x).unwrap());
-            numbers(&forward(&spec, &leaves, &x, &BottomRule::Predict))
+            numbers(&forward(&spec, &leaves, &x, &Pass::Predict))
         };
         let together = run(&x);
         let alone: Vec<f32> = x.chunks(2).flat_map(run).collect();
@@ -191,7 +191,7 @@ fn gradients_through_masked_layers_are_finite_for_any_bits() {
                 let x = Var::leaf(Tensor::from_f32(&device, [rows, 8], x).unwrap());
                 let present = Var::constant(Tensor::from_f32(&device, [rows, 1], &vec![1.0; rows]).unwrap());
                 let control = Tensor::from_u32(&device, [4], &[0; 4]).unwrap();
-                let mode = BottomRule::Train { seed: 0, control, policies: policies.clone(), present };
+                let mode = Pass::Train { seed: 0, control, policies: policies.clone(), present };
                 let (z, seen) = learn(&spec, &leaves, &x, &mode);
                 let slopes: Vec<f32> = (0..rows * 16).map(|k| [1.0, -3e38, 3e38, 1e-30][k % 4]).collect();
                 let slopes = Var::constant(Tensor::from_f32(&device, [rows, 16], &slopes).unwrap());
@@ -289,7 +289,7 @@ fn a_model_that_cannot_say_bottom_is_infinite_there() {
         let leaves = layout.leaves(&device, &device.upload(bytemuck::cast_slice(&flat)).unwrap());
         // The first value is too far from the mean for a float.
         let x = Var::constant(Tensor::from_f32(&device, [2, 1], &[3e38, -3e38]).unwrap());
-        let got = numbers(&forward(&spec, &leaves, &x, &BottomRule::Predict));
+        let got = numbers(&forward(&spec, &leaves, &x, &Pass::Predict));
         assert!(!got[0].is_finite() && got[1] == 0.5, "{got:?}");
     }
 }

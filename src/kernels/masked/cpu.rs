@@ -41,7 +41,7 @@ pub(super) fn run(call: Call<'_>) {
     let [values, planes] = call.outputs else { unreachable!("a masked launch has two outputs") };
     let values: &mut [f32] = &mut bytemuck::cast_slice_mut(values)[..count];
     let (bits, faults) = planes.split_at_mut(if total.has_fault { plane_words(count) } else { planes.len() });
-    let part = part(count, call.team);
+    let part = part(count, call.pool);
     let mut faults = total.has_fault.then(|| faults.chunks_mut(part / BLOCK));
     let pieces = values.chunks_mut(part).zip(bits.chunks_mut(part / BLOCK)).enumerate();
     let pieces = pieces.map(|(at, (values, bits))| Piece {
@@ -50,15 +50,15 @@ pub(super) fn run(call: Call<'_>) {
         values,
         faults: faults.as_mut().and_then(Iterator::next),
     });
-    common::each(pieces, call.team, |piece| job.piece(piece));
+    common::each(pieces, call.pool, |piece| job.piece(piece));
 }
 
 /// Pieces are multiples of so many elements.
 const GRAIN: usize = 1024;
 
 /// Elements per piece: a few pieces a thread.
-fn part(count: usize, team: &ThreadPool) -> usize {
-    let pieces = if count < 8 * GRAIN { 1 } else { 4 * team.threads() };
+fn part(count: usize, pool: &ThreadPool) -> usize {
+    let pieces = if count < 8 * GRAIN { 1 } else { 4 * pool.threads() };
     count.div_ceil(pieces).next_multiple_of(GRAIN).max(GRAIN)
 }
 

@@ -69,7 +69,7 @@ pub(crate) fn step(
     control: &mut [u32],
     partials: &mut [f32],
     scratch: &mut [f32],
-    team: &ThreadPool,
+    pool: &ThreadPool,
 ) {
     let Batch { x, y, order, weights } = batch;
     let plan = Plan::new(p);
@@ -77,11 +77,11 @@ pub(crate) fn step(
     control[2] = control[0].wrapping_add(1);
     control[3] = control[1];
     let tau = draw.threshold(objective, control[2]);
-    let (shared, own) = aligned(scratch, plan.words(team.threads())).split_at_mut(plan.shared_words);
-    pack(p, &plan, params, shared, team);
+    let (shared, own) = aligned(scratch, plan.words(pool.threads())).split_at_mut(plan.shared_words);
+    pack(p, &plan, params, shared, pool);
     let (shared, own) = (&*shared, Disjoint::new(own));
     let stride = p.total as usize + 64;
-    team.fill(&mut partials[..plan.parts * stride], stride, &|member, part, partial| {
+    pool.fill(&mut partials[..plan.parts * stride], stride, &|member, part, partial| {
         // SAFETY: one range per member.
         let own = unsafe { own.range(member * plan.member_words..(member + 1) * plan.member_words) };
         let rows = plan.part_rows(rows, part);
@@ -104,17 +104,17 @@ pub(crate) fn step(
 }
 
 /// out [rows, outputs], or the pairs of a head, = the model at x [rows, inputs]. Allocates its scratch: it is called rarely and for many rows.
-pub(crate) fn forward(p: &MlpShape, activation: &Curve, x: &[f32], params: &[f32], out: &mut [f32], team: &ThreadPool) {
+pub(crate) fn forward(p: &MlpShape, activation: &Curve, x: &[f32], params: &[f32], out: &mut [f32], pool: &ThreadPool) {
     let plan = Plan::of_tile(p, TILE);
     let (inputs, answers) = (p.inputs as usize, p.answers());
     let rows = out.len() / answers;
-    let pieces = team.members().min(rows.div_ceil(TILE)).max(1);
-    let mut scratch = vec![0.0; plan.words(team.threads()) + plan::PAD];
-    let (shared, own) = aligned(&mut scratch, plan.words(team.threads())).split_at_mut(plan.shared_words);
-    pack(p, &plan, params, shared, team);
+    let pieces = pool.members().min(rows.div_ceil(TILE)).max(1);
+    let mut scratch = vec![0.0; plan.words(pool.threads()) + plan::PAD];
+    let (shared, own) = aligned(&mut scratch, plan.words(pool.threads())).split_at_mut(plan.shared_words);
+    pack(p, &plan, params, shared, pool);
     let (shared, own) = (&*shared, Disjoint::new(own));
     let share = rows.div_ceil(pieces).next_multiple_of(TILE);
-    team.fill(out, share * answers, &|member, piece, out| {
+    pool.fill(out, share * answers, &|member, piece, out| {
         let x = &x[piece * share * inputs..][..out.len() / answers * inputs];
         // SAFETY: one range per member.
         let own = unsafe { own.range(member * plan.member_words..(member + 1) * plan.member_words) };
@@ -130,10 +130,10 @@ fn batch_rows<'a>(p: &MlpShape, order: &'a [u32], cursor: usize) -> &'a [u32] {
 }
 
 /// Copies the weights into `shared`: [in, out] for the forward pass, [out, in] for the backward pass, rows padded.
-fn pack(p: &MlpShape, plan: &Plan, params: &[f32], shared: &mut [f32], team: &ThreadPool) {
-    let pieces = team.threads();
+fn pack(p: &MlpShape, plan: &Plan, params: &[f32], shared: &mut [f32], pool: &ThreadPool) {
+    let pieces = pool.threads();
     let shared = Disjoint::new(shared);
-    team.parallel(pieces, &|piece| dispatch(Pack { p, plan, params, shared: &shared, piece, pieces }));
+    pool.parallel(pieces, &|piece| dispatch(Pack { p, plan, params, shared: &shared, piece, pieces }));
 }
 
 /// The first `words` of the slice from a cache line on.
