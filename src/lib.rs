@@ -18,6 +18,7 @@ pub mod loss;
 pub mod nn;
 pub mod ops;
 pub mod optim;
+pub mod options;
 pub mod program;
 pub mod scm;
 pub mod simd;

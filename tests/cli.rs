@@ -173,22 +173,34 @@ fn bad_questions_are_refused_in_the_users_words() {
             "train: the loss \"bce\" does not fit the target, which is a number; use mse, mae, huber or a formula",
             2,
         ),
-        ("train good.csv --target y --epochs 0", "train: epochs is 0; training needs at least 1", 2),
+        (
+            "train good.csv --target y --epochs 0",
+            "train: --epochs: got 0, expected a whole number from 1 to 4294967295",
+            2,
+        ),
         (
             "predict good.csv good.csv",
             "predict: good.csv: is not a safetensors file, which models and checkpoints are",
             1,
         ),
-        ("train good.csv --target y --batch 0", "train: batch is 0; a step needs at least 1 row", 2),
-        ("train good.csv --target y --lr 0", "train: lr is 0; a learning rate is a finite number above 0", 2),
-        ("train good.csv --target y --dropout 1", "train: dropout is 1, wanted at least 0 and less than 1", 2),
+        (
+            "train good.csv --target y --batch 0",
+            "train: --batch: got 0, expected a whole number from 1 to 4294967295",
+            2,
+        ),
+        ("train good.csv --target y --lr 0", "train: --lr: got 0, expected a finite number above 0", 2),
+        (
+            "train good.csv --target y --dropout 1",
+            "train: --dropout: got 1, expected a number of at least 0 and less than 1",
+            2,
+        ),
         (
             "train good.csv --target y --hidden 1000000,1000000",
             "train: a model with layers up to 1000000 wide has 1000007000001 parameters, which take about 119210 GiB; there are at most 64 GiB",
             1,
         ),
         ("train good.csv --target y --threads 100000", "train: threads is 100000, wanted at most 1024", 2),
-        ("bench matmul --size 1000000", "bench: these are 1000000000000 numbers, wanted at most 4294967295", 2),
+        ("bench matmul --size 1000000", "bench: sizes: got 1000000000000 numbers, expected at most 4294967295", 2),
         (
             "plan --inputs 1000000000 --rows 1000000000",
             "plan: 1000000000 rows of 1000000001 values take about 3725290302 GiB; there are at most 64 GiB",
@@ -196,10 +208,14 @@ fn bad_questions_are_refused_in_the_users_words() {
         ),
         (
             "train good.csv --target y --hidden none --norm batch",
-            "train: a norm stands between hidden layers, of which there are none",
+            "train: norm applies to hidden layers, but hidden is empty",
             2,
         ),
-        ("train good.csv --target y --test 2", "train: good.csv: test part is 2, wanted at least 0 and less than 1", 1),
+        (
+            "train good.csv --target y --test 2",
+            "train: --test: got 2, expected a number of at least 0 and less than 1",
+            2,
+        ),
         (
             "train good.csv --target y --device cpu --lr 1e9 --optimizer sgd --seed 1",
             "train: the loss diverged in epoch 1; try a smaller learning rate, --lr 1e8; nothing was written",
@@ -346,7 +362,7 @@ fn rational_activations_are_trained_with_poles_where_the_head_can_say_so() {
     check(&folder, line, wanted, 2, &mut failures);
     let wanted = "train: policy: only rational and masked layers have one; try activation rational";
     check(&folder, "train good.csv --target y --policy scm_rational=reject", wanted, 2, &mut failures);
-    let wanted = "train: rational layers with poles say ⊥; give the model a head that can, such as rational";
+    let wanted = "train: rational layers with poles can return ⊥; set head to one that can report it, such as rational";
     check(&folder, "train good.csv --target y --activation rational-poles", wanted, 2, &mut failures);
     let wanted = "eval: profile: the model has no poles, so no row is ⊥ after any layer";
     check(&folder, "eval safe good.csv --profile", wanted, 2, &mut failures);
@@ -367,12 +383,21 @@ fn usage_is_told_by_name_and_with_code_2() {
         ("--delta 0.5", "train: delta applies only to loss \"huber\""),
         ("--class-weights balanced", "train: class weights applies only to loss \"cross-entropy\""),
         ("--loss mae --smoothing 0.1", "train: smoothing applies only to loss \"cross-entropy\""),
-        ("--tau-infer 0.1", "train: tau-infer: only a model with poles has a use for it; try --head rational"),
-        ("--head rational --tau-train 0.1", "train: tau-train: it goes with --tau-infer"),
-        ("--head angular --degrees 3,2", "train: degrees: two whole numbers, like 3,2, for the rational head alone"),
-        ("--head rational --tau-infer 0", "train: tau_infer is 0, wanted a finite number above 0"),
-        ("--sample-poles", "train: sample-poles: only a model with poles has a use for it; try --head rational"),
-        ("--term sign=1", "train: term: only a model with poles has a use for it; try --head rational"),
+        (
+            "--tau-infer 0.1",
+            "train: --tau-infer has no effect without a head with poles; set --head to rational, projective or angular",
+        ),
+        ("--head rational --tau-train 0.1", "train: --tau-train has no effect without --tau-infer"),
+        ("--head angular --degrees 3,2", "train: degrees apply only to head \"rational\""),
+        ("--head rational --tau-infer 0", "train: --tau-infer: got 0, expected a finite number above 0"),
+        (
+            "--sample-poles",
+            "train: --sample-poles has no effect without a head with poles; set --head to rational, projective or angular",
+        ),
+        (
+            "--term sign=1",
+            "train: --term has no effect without a head with poles; set --head to rational, projective or angular",
+        ),
         ("--head rational --loss mse", "train: a head with poles has a loss of its own; leave the loss out"),
     ] {
         check(&folder, &format!("train good.csv --target y --device cpu {flags}"), wanted, 2, &mut failures);

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use pollster::block_on;
 
 use super::{Answer, Failure};
 use crate::device::{self, Request};
 use crate::host;
-use crate::io::{Header, Missing, Table, Task, read_table};
+use crate::io::{Header, Table, read_table};
 use crate::{Device, Result};
 
 /// Where the work runs.
@@ -90,70 +90,6 @@ pub(super) fn check_out(out: &Path, inputs: &[(&str, &Path)]) -> Answer {
         return Err(Failure::usage(format!("{} is the {what} itself; name another file", out.display())));
     }
     Ok(host::check_writable(out)?)
-}
-
-/// Which columns and rows are learnt from.
-#[derive(Args)]
-#[command(next_help_heading = "Columns and rows")]
-pub(super) struct Columns {
-    /// What is learnt; decided by the target if not given
-    #[arg(long)]
-    pub task: Option<TaskName>,
-    /// Columns to learn from; all but the target if not given
-    #[arg(long, value_delimiter = ',', value_name = "A,B")]
-    pub features: Option<Vec<String>>,
-    /// Columns to leave out
-    #[arg(long, value_delimiter = ',', value_name = "A,B")]
-    pub ignore: Vec<String>,
-    /// Columns of numbers to take as categories; the target among them is a class
-    #[arg(long, value_delimiter = ',', value_name = "A,B")]
-    pub categorical: Vec<String>,
-    /// Columns that must be numbers: a text in one is an error
-    #[arg(long, value_delimiter = ',', value_name = "A,B")]
-    pub numeric: Vec<String>,
-    /// What becomes of rows with empty cells
-    #[arg(long, default_value = "drop")]
-    pub missing: MissingName,
-    /// Part of the rows to stop by
-    #[arg(long, default_value_t = 0.15, value_name = "PART")]
-    pub validation: f64,
-    /// Part of the rows to report on
-    #[arg(long, default_value_t = 0.15, value_name = "PART")]
-    pub test: f64,
-}
-
-/// A [`Task`] by name.
-#[derive(Clone, Copy, ValueEnum)]
-pub(super) enum TaskName {
-    Regression,
-    Classification,
-}
-
-impl From<TaskName> for Task {
-    fn from(name: TaskName) -> Self {
-        match name {
-            TaskName::Regression => Self::Regression,
-            TaskName::Classification => Self::Classification,
-        }
-    }
-}
-
-/// A [`Missing`] by name.
-#[derive(Clone, Copy, ValueEnum)]
-pub(super) enum MissingName {
-    /// Leave them out
-    Drop,
-    /// Fill in the mean or the most frequent text of the training rows
-    Impute,
-}
-
-impl From<MissingName> for Missing {
-    fn from(name: MissingName) -> Self {
-        match name {
-            MissingName::Drop => Self::Drop,
-            MissingName::Impute => Self::Impute,
-        }
-    }
 }
 
 /// What `train` and `demo` leave behind.

@@ -8,15 +8,12 @@ use serde_json::json;
 
 use super::args::Hardware;
 use super::console::{say, say_json};
-use super::poles::HeadName;
-use super::recipe::Widths;
+use super::flags::{Flags, Step};
 use super::text::{duration, facts, figure, place, scaled_count};
 use super::{Answer, Failure};
 use crate::autograd::Var;
 use crate::loss::{Loss, PairLoss, Target};
-use crate::nn::{Activation, Spec};
-use crate::optim::Optimizer;
-use crate::train::{Data, Examples, Trainer, TrainerConfig};
+use crate::train::{Data, Examples, TrainOptions, Trainer, TrainerConfig};
 use crate::{Device, Result, host, ops};
 
 #[derive(clap::Args)]
@@ -37,27 +34,11 @@ enum What {
 
 #[derive(clap::Args)]
 struct Mlp {
-    /// Widths of the hidden layers
-    #[arg(long, default_value = "64,64,64", value_name = "N,N,N")]
-    hidden: Widths,
-    /// Function between layers, a name or a formula of x [default: silu]
-    #[arg(long, value_name = "NAME|FORMULA", value_parser = Activation::parse)]
-    activation: Option<Activation>,
-    /// Loss of a linear head, a name or a formula of p and y [default: mse]
-    #[arg(long, value_name = "NAME|FORMULA", value_parser = Loss::parse)]
-    loss: Option<Loss>,
-    /// Optimiser [default: adamw]
-    #[arg(long, value_name = "NAME", value_parser = Optimizer::parse)]
-    optimizer: Option<Optimizer>,
-    /// Rows per step
-    #[arg(long, default_value_t = 256, value_name = "B")]
-    batch: usize,
+    #[command(flatten)]
+    flags: Flags<Step>,
     /// Steps per window
     #[arg(long, default_value_t = 500, value_name = "N")]
     steps: usize,
-    /// What makes the prediction from the last hidden layer
-    #[arg(long, value_enum, default_value_t = HeadName::Linear)]
-    head: HeadName,
     /// The implicit residual and the decoded error in place of the chordal residual and the sign
     #[arg(long)]
     decoded: bool,
@@ -88,20 +69,12 @@ struct Common {
 
 pub(super) fn run(args: &Args) -> Answer {
     let sizes = match &args.what {
-        What::Mlp(mlp) => [mlp.batch, mlp.steps, mlp.common.windows],
+        What::Mlp(mlp) => [1, mlp.steps, mlp.common.windows],
         What::Matmul(matmul) => [matmul.size, 1, matmul.common.windows],
         What::Scm(scm) => [scm.n, 1, scm.common.windows],
     };
     if sizes.contains(&0) {
-        return Err(Failure::usage("batch, steps, size, n and windows must be at least 1"));
-    }
-    let numbers = match &args.what {
-        What::Mlp(mlp) => mlp.batch.saturating_mul(STEPS_PER_EPOCH * 5),
-        What::Matmul(matmul) => matmul.size.saturating_mul(matmul.size),
-        What::Scm(scm) => scm.n,
-    };
-    if numbers > u32::MAX as usize {
-        return Err(Failure::usage(format!("these are {numbers} numbers, wanted at most {}", u32::MAX)));
+        return Err(Failure::usage("steps, size, n and windows must be at least 1"));
     }
     match &args.what {
         What::Mlp(args) => mlp(args),
@@ -110,34 +83,40 @@ pub(super) fn run(args: &Args) -> Answer {
     }
 }
 
+/// Refuses more numbers than one buffer may hold.
+fn check_size(numbers: usize) -> Answer {
+    let most = u32::MAX;
+    if numbers > most as usize {
+        return Err(Failure::usage(format!("sizes: got {numbers} numbers, expected at most {most}")));
+    }
+    Ok(())
+}
+
 /// Epochs of so many steps: long enough that the upload of an epoch does not count.
 const STEPS_PER_EPOCH: usize = 64;
 
 fn mlp(args: &Mlp) -> Answer {
-    let head = args.head.head();
-    if args.decoded && head.is_none() {
-        return Err(Failure::usage("decoded: only a head with poles has a use for it; try --head rational"));
+    let options = args.flags.apply(TrainOptions::default())?;
+    let is_linear = options.head.is_none();
+    if args.decoded && is_linear {
+        return Err(Failure::usage("--decoded has no effect without a head with poles; set --head to rational"));
     }
+    if options.loss.as_ref().is_some_and(|loss| !is_linear || loss.target() == Target::Classes) {
+        return Err(Failure::usage("--loss: expected a loss of numbers, with a linear head"));
+    }
+    let plain = TrainerConfig::default();
+    let batch = options.batch.unwrap_or(plain.batch);
+    let rows = batch.saturating_mul(STEPS_PER_EPOCH);
+    check_size(rows.saturating_mul(5))?;
     let device = args.common.hardware.open()?;
-    let rows = args.batch * STEPS_PER_EPOCH;
     let (x, y) = (random(&device, rows * 5, 1)?, random(&device, rows, 2)?);
-    if args.loss.as_ref().is_some_and(|loss| head.is_some() || loss.target() == Target::Classes) {
-        return Err(Failure::usage("loss: the bench takes a loss of numbers with a linear head"));
-    }
-    let activation = args.activation.clone().unwrap_or_else(Activation::silu);
-    let optimizer = args.optimizer.clone().unwrap_or_else(|| TrainerConfig::default().optimizer);
-    let loss = args.loss.clone().unwrap_or_else(Loss::mse);
-    let plain = TrainerConfig { batch: args.batch, loss, optimizer, ..TrainerConfig::default() };
-    let (spec, settings, y) = match head {
-        None => (Spec::mlp(5, &args.hidden.0, 1, activation), plain, y),
-        Some(head) => (
-            Spec::projective(5, &args.hidden.0, head, activation),
-            TrainerConfig { loss: pair_loss(args.decoded), ..plain },
-            y.iter().flat_map(|y| [*y, 1.0]).collect(),
-        ),
-    };
+    let optimizer = options.optimizer.clone().unwrap_or(plain.optimizer);
+    let loss = options.loss.clone().unwrap_or_else(|| if is_linear { Loss::mse() } else { pair_loss(args.decoded) });
+    let config = TrainerConfig { batch, loss, optimizer, ..TrainerConfig::default() };
+    let y = if is_linear { y } else { y.iter().flat_map(|y| [*y, 1.0]).collect() };
+    let spec = options.spec(5, 1);
     let data = Data { inputs: 5, targets: y.len() / rows, train: Examples { x, y }, ..Data::default() };
-    let mut trainer = Trainer::new(&device, spec, settings, data)?;
+    let mut trainer = Trainer::new(&device, spec, config, data)?;
     let flops = trainer.step_summary().cost.flops as f64;
     let kind = trainer.step_kind().name();
     let times = windows(args.common.windows, || {
@@ -146,13 +125,13 @@ fn mlp(args: &Mlp) -> Answer {
     })?;
     let per_step = |ms: f64| ms * 1e3 / args.steps as f64;
     let [best, median, worst] = times.map(per_step);
-    let (info, samples) = (device.info(), args.batch as f64 / median * 1e6);
+    let (info, samples) = (device.info(), batch as f64 / median * 1e6);
     if args.common.json {
         say_json(&json!({
             "event": "report", "bench": "mlp", "us_per_step": median, "us_per_step_best": best, "us_per_step_worst": worst,
-            "steps_per_s": 1e6 / median, "samples_per_s": samples, "gflops": flops / median / 1e3, "batch": args.batch,
-            "hidden": args.hidden.0, "steps": args.steps, "windows": args.common.windows, "step": kind,
-            "device": info.device, "name": info.name, "threads": info.threads, "head": args.head.name(),
+            "steps_per_s": 1e6 / median, "samples_per_s": samples, "gflops": flops / median / 1e3, "batch": batch,
+            "hidden": options.hidden(), "steps": args.steps, "windows": args.common.windows, "step": kind,
+            "device": info.device, "name": info.name, "threads": info.threads, "head": args.flags.text("head").unwrap_or("linear"),
             "decoded": args.decoded,
         }));
         return Ok(());
@@ -172,8 +151,9 @@ fn pair_loss(is_decoded: bool) -> Loss {
 }
 
 fn matmul(args: &Matmul) -> Answer {
-    let device = args.common.hardware.open()?;
     let n = args.size;
+    check_size(n.saturating_mul(n))?;
+    let device = args.common.hardware.open()?;
     let matrix = |stream| ops::normal(&device, [n, n], 0, stream).map(Var::constant);
     let (a, b) = (matrix(1)?, matrix(2)?);
     let (plan, c) = device.capture(|| Ok(ops::matmul(&a, &b)))?;

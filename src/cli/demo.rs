@@ -4,13 +4,11 @@
 use pollster::block_on;
 
 use super::args::{Hardware, Output};
-use super::poles::Poles;
-use super::recipe::Flags;
+use super::flags::{Flags, Model, prepare};
 use super::session::Session;
-use super::settings::prepare;
 use super::{Answer, Failure};
-use crate::io::{Choice, Fractions, Table};
-use crate::train::{Origin, Trainer};
+use crate::io::{Choice, Table};
+use crate::train::{Origin, TrainOptions, Trainer};
 use crate::{Device, Result, host, ops};
 
 #[derive(clap::Args)]
@@ -19,9 +17,7 @@ pub(super) struct Args {
     #[arg(long, default_value_t = 10_000, value_name = "N")]
     rows: usize,
     #[command(flatten)]
-    flags: Flags,
-    #[command(flatten)]
-    poles: Poles,
+    flags: Flags<Model>,
     #[command(flatten)]
     hardware: Hardware,
     #[command(flatten)]
@@ -30,7 +26,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Answer {
     let choice = Choice { target: "y".into(), ..Choice::default() };
-    let recipe = args.flags.recipe(&args.poles, choice, Fractions::default())?;
+    let options = args.flags.apply(TrainOptions { choice, ..TrainOptions::default() })?;
     args.hardware.check()?;
     if args.rows < 3 {
         return Err(Failure::usage(format!("rows is {}; a split in three needs at least 3", args.rows)));
@@ -40,11 +36,11 @@ pub(super) fn run(args: &Args) -> Answer {
     }
     let table = linear(args.rows)?;
     let source = table.source().to_owned();
-    let mut run = prepare(&recipe, table)?;
+    let mut run = prepare(&options, table)?;
     let data = std::mem::take(&mut run.data);
     let device = args.hardware.open()?;
     let mut trainer = Trainer::new(&device, run.spec.clone(), run.settings.clone(), data)?;
-    let origin = Origin { choice: recipe.choice, ..Origin::default() };
+    let origin = Origin { choice: options.choice, ..Origin::default() };
     let (is_json, out) = (args.output.json, args.output.out.clone());
     Session { device, run, origin, source, is_json, out, checkpoint: None }.run(&mut trainer)
 }

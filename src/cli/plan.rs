@@ -7,17 +7,15 @@ use serde_json::json;
 
 use super::args::{Heading, read};
 use super::console::{say, say_json};
-use super::poles::Poles;
-use super::recipe::Flags;
-use super::settings::{prepare, refused};
+use super::flags::{Flags, Model, prepare, refused};
 use super::text::{bytes, count, facts, figure, grid, scaled_count};
 use super::{Answer, Failure};
 use crate::Device;
 use crate::device::{Cost, Request, Summary};
 use crate::host::MEMORY_BYTES;
-use crate::io::{Choice, Fractions, Target};
+use crate::io::{Choice, Target};
 use crate::nn::{Layout, Spec};
-use crate::train::{Data, Examples, Run, Trainer, TrainerConfig};
+use crate::train::{Data, Examples, Run, TrainOptions, Trainer, TrainerConfig};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -39,9 +37,7 @@ pub(super) struct Args {
     #[command(flatten)]
     heading: Heading,
     #[command(flatten)]
-    flags: Flags,
-    #[command(flatten)]
-    poles: Poles,
+    flags: Flags<Model>,
     /// One JSON object per launch and one for the step on standard output, and nothing else
     #[arg(long)]
     json: bool,
@@ -88,22 +84,22 @@ impl Args {
     /// Rows of the right sizes, those of the table or zeros, with the model and settings for them.
     fn sizes(&self) -> Answer<(Data, Spec, TrainerConfig)> {
         let choice = Choice { target: self.target.clone().unwrap_or_default(), ..Choice::default() };
-        let recipe = self.flags.recipe(&self.poles, choice, Fractions::default())?;
+        let options = self.flags.apply(TrainOptions { choice, ..TrainOptions::default() })?;
         if let Some(file) = &self.file {
-            let Run { data, spec, settings, .. } = prepare(&recipe, read(file, self.heading.header())?)?;
+            let Run { data, spec, settings, .. } = prepare(&options, read(file, self.heading.header())?)?;
             return Ok((data, spec, settings));
         }
         if [self.inputs, self.outputs, self.rows].contains(&0) {
             return Err(Failure::usage("inputs, outputs and rows must be at least 1"));
         }
         let inputs = self.inputs;
-        let targets = if recipe.head.is_some() { self.outputs.saturating_mul(2) } else { self.outputs };
+        let targets = if options.head.is_some() { self.outputs.saturating_mul(2) } else { self.outputs };
         self.check_rows(inputs.saturating_add(targets))?;
         let zeros = |rows: usize| Examples { x: vec![0.0; rows * inputs], y: vec![0.0; rows * targets] };
         let data = Data { inputs, targets, train: zeros(self.rows), ..Data::default() };
         let target = Target::Regression { name: "y".into(), mean: 0.0, scale: 1.0, min: 0.0, max: 0.0 };
-        let settings = recipe.settings(&target, self.rows).map_err(|error| refused(&error))?;
-        Ok((data, recipe.spec(inputs, self.outputs), settings))
+        let settings = options.settings(&target, self.rows).map_err(|error| refused(&error))?;
+        Ok((data, options.spec(inputs, self.outputs), settings))
     }
 
     /// Refuses rows of so many values for which there can be no memory.

@@ -1,15 +1,12 @@
-//! `mero train`: a table to a model file, or a checkpoint taken up again.
+//! `mero train`: from a table to a model file, or on from a checkpoint.
 
 use std::path::{Path, PathBuf};
 
 use super::Answer;
-use super::args::{Columns, Hardware, Heading, Output, check_out, read};
-use super::poles::Poles;
-use super::recipe::Flags;
+use super::args::{Hardware, Heading, Output, check_out, read};
+use super::flags::{All, Flags, GROUP, prepare};
 use super::session::Session;
-use super::settings::prepare;
 use crate::error::Error;
-use crate::io::{Choice, Fractions};
 use crate::train::{Checkpoint, Origin, Run, TrainOptions, Trainer};
 use crate::{Result, host};
 
@@ -17,31 +14,24 @@ use crate::{Result, host};
 pub(super) struct Args {
     /// CSV, TSV, NPY or NPZ file; - reads standard input
     file: PathBuf,
-    /// The column to learn
-    #[arg(long, value_name = "COLUMN", required_unless_present = "resume")]
-    target: Option<String>,
     #[command(flatten)]
     heading: Heading,
     #[command(flatten)]
-    columns: Columns,
-    #[command(flatten)]
-    flags: Flags,
-    #[command(flatten)]
-    poles: Poles,
+    flags: Flags<All>,
     #[command(flatten)]
     hardware: Hardware,
     #[command(flatten)]
     output: Output,
-    /// Where Ctrl-C leaves the run, and a long run every minute [default: MODEL.ckpt]
+    /// Checkpoint file, written at Ctrl-C and every minute of a long run [default: MODEL.ckpt]
     #[arg(long, value_name = "CKPT", help_heading = "Output")]
     checkpoint: Option<PathBuf>,
-    /// Take up a checkpoint exactly where it stands; all settings are in it
-    #[arg(long, value_name = "CKPT", conflicts_with_all = ["Heading", "Columns", "Flags", "Poles"])]
+    /// Resume the run of a checkpoint, which holds all its options; the result is the same as without the interruption
+    #[arg(long, value_name = "CKPT", conflicts_with_all = ["Heading", GROUP])]
     resume: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &Args) -> Answer {
-    let recipe = args.recipe()?;
+    let options = args.flags.apply(TrainOptions::default())?;
     args.hardware.check()?;
     let out = args.out();
     let checkpoint = args.checkpoint.clone().unwrap_or_else(|| with_ending(&out, ".ckpt"));
@@ -49,7 +39,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let old = args.resume.as_deref().unwrap_or(&checkpoint);
     check_out(&out, &[table, ("checkpoint", &checkpoint), ("checkpoint", old)])?;
     check_out(&checkpoint, &[table])?;
-    let Start { mut run, origin, source, old } = args.start(recipe)?;
+    let Start { mut run, origin, source, old } = args.start(options)?;
     let data = std::mem::take(&mut run.data);
     let device = args.hardware.open()?;
     let mut trainer = match old {
@@ -73,25 +63,25 @@ struct Start {
 }
 
 impl Args {
-    fn start(&self, recipe: TrainOptions) -> Answer<Start> {
+    fn start(&self, options: TrainOptions) -> Answer<Start> {
         if let Some(path) = &self.resume {
-            return Ok(self.take_up(path)?);
+            return Ok(self.resume_from(path)?);
         }
         let header = self.heading.header();
         let table = read(&self.file, header)?;
         let source = table.source().to_owned();
-        let run = prepare(&recipe, table)?;
-        let TrainOptions { choice, fractions, .. } = recipe;
+        let run = prepare(&options, table)?;
+        let TrainOptions { choice, fractions, .. } = options;
         Ok(Start { run, origin: Origin { header, choice, fractions }, source, old: None })
     }
 
-    /// The same rows again, dealt out as the checkpoint says.
-    fn take_up(&self, path: &Path) -> Result<Start> {
+    /// The same split of the same rows as the checkpoint's.
+    fn resume_from(&self, path: &Path) -> Result<Start> {
         let name = path.display().to_string();
         let (checkpoint, _) = Checkpoint::load(&host::read(path)?, &name)?;
         let origin = checkpoint.origin(&name)?.clone();
         let learnt = &origin.choice.target;
-        if let Some(target) = self.target.as_ref().filter(|target| *target != learnt) {
+        if let Some(target) = self.flags.text("target").filter(|target| target != learnt) {
             return Err(Error::new(format!("{name}: it learns \"{learnt}\", not \"{target}\"")));
         }
         let table = read(&self.file, origin.header)?;
@@ -103,22 +93,7 @@ impl Args {
         Ok(Start { run, origin, source, old: Some(checkpoint) })
     }
 
-    fn recipe(&self) -> Answer<TrainOptions> {
-        let columns = &self.columns;
-        let choice = Choice {
-            target: self.target.clone().unwrap_or_default(),
-            features: columns.features.clone(),
-            ignore: columns.ignore.clone(),
-            categorical: columns.categorical.clone(),
-            numeric: columns.numeric.clone(),
-            task: columns.task.map(Into::into),
-            missing: columns.missing.into(),
-            has_poles: false,
-        };
-        self.flags.recipe(&self.poles, choice, Fractions { validation: columns.validation, test: columns.test })
-    }
-
-    /// The model file: as asked, or the table's name in the current folder.
+    /// The model file: as given, or the table's name in the current folder.
     fn out(&self) -> PathBuf {
         self.output.out.clone().unwrap_or_else(|| self.default_out())
     }

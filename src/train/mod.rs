@@ -32,7 +32,7 @@ pub use lift::{Label, lift, lift_labels};
 pub use metrics::{Metrics, largest};
 pub use model::{Model, PredictOptions, Prediction};
 pub use monitor::{Monitor, MonitorState, Rates};
-pub use options::{Norm, Run, SplitTable, TrainOptions};
+pub use options::{Norm, Run, SplitTable, TABLE as OPTIONS, TrainOptions};
 pub use predictor::Factor;
 pub use profile::LayerShares;
 pub use sampling::{AdaptiveSampler, CoverageController, LinearRamp};

@@ -1,5 +1,8 @@
-//! From a table to a run: columns chosen, rows dealt out and encoded, a model and settings. What is left unsaid follows from
-//! the task and the number of training rows, so every face starts the same run from the same words.
+//! From a table to a run: columns and task chosen, rows split and encoded, model and configuration made. Options that are not set get
+//! defaults that depend on the task and the number of training rows, so every face starts the same run from the same options.
+
+mod names;
+mod table;
 
 use super::batches::split_order;
 use super::checkpoint::Checkpoint;
@@ -7,11 +10,12 @@ use super::config::{CoverageGoal, StepKind, TrainerConfig};
 use super::curriculum::Curriculum;
 use super::data::{Data, Examples};
 use crate::error::{Error, Result, listed};
-use crate::host::number;
 use crate::io::{self, Choice, Fractions, Preparation, Split, Table, Target, Task};
 use crate::loss::{self, Loss, PairLoss};
 use crate::nn::{Activation, Decoding, Head, Layer, Policy, RationalLayer, Spec};
 use crate::optim::{Optimizer, Schedule};
+
+pub use table::TABLE;
 
 /// Training options; unset fields get defaults that may depend on the task and the number of rows.
 #[derive(Clone, Debug, Default)]
@@ -113,6 +117,12 @@ pub struct SplitTable {
     gaps: io::MissingReport,
 }
 
+/// Widths of the hidden layers, unless set.
+const HIDDEN: [usize; 3] = [64, 64, 64];
+/// Patience of a model with poles, unless set: its loss falls in steps, as poles are found.
+const PATIENCE_OF_POLES: usize = 50;
+/// `tau_train` over `tau_infer`, unless set.
+const BEYOND_TAU: f32 = 3.0;
 /// Fewer training rows than this make a small table.
 const SMALL: usize = 2000;
 
@@ -182,31 +192,34 @@ impl TrainOptions {
         dealt.run(table, spec, settings)
     }
 
-    /// Refuses what can be told from the recipe alone.
+    /// Errors that can be found without a table. Ranges are those of [`TABLE`].
     pub fn check(&self) -> Result<()> {
-        let refused = |what: String| Err(Error::new(format!("train: {what}")));
-        let shares = [("dropout", self.dropout), ("smoothing", self.smoothing.unwrap_or(0.0))];
-        if let Some((name, share)) = shares.into_iter().find(|(_, share)| !(0.0..1.0).contains(share)) {
-            return refused(format!("{name} is {}, wanted at least 0 and less than 1", number(share)));
-        }
-        if let Some(decay) = self.weight_decay.filter(|decay| !(decay.is_finite() && *decay >= 0.0)) {
-            return refused(format!("weight decay is {}, wanted a finite number of at least 0", number(decay)));
+        let refused = |what: &str| Err(Error::new(format!("train: {what}")));
+        let whole = |value: Option<usize>| value.map(|value| value as f64);
+        let numbers = [
+            ("dropout", Some(f64::from(self.dropout))),
+            ("smoothing", self.smoothing.map(f64::from)),
+            ("weight_decay", self.weight_decay.map(f64::from)),
+            ("lr", self.lr),
+            ("epochs", whole(self.epochs)),
+            ("batch", whole(self.batch)),
+            ("accumulate", whole(self.accumulate)),
+        ];
+        for (name, value) in numbers {
+            value.map_or(Ok(()), |value| TABLE.check_number(name, value)).map_err(|error| error.within("train"))?;
         }
         if self.rational.is_some_and(|layer| !layer.is_safe) && self.head.is_none() {
             return refused(
-                "rational layers with poles say ⊥; give the model a head that can, such as rational".into(),
+                "rational layers with poles can return ⊥; set head to one that can report it, such as rational",
             );
         }
         if self.norm.is_some() && self.hidden.as_ref().is_some_and(Vec::is_empty) {
-            return refused("a norm stands between hidden layers, of which there are none".into());
+            return refused("norm applies to hidden layers, but hidden is empty");
         }
         if let Some(at) = self.hidden.iter().flatten().position(|width| *width == 0) {
-            return refused(format!("hidden layer {} is 0 wide, wanted whole numbers above 0", at + 1));
+            return refused(&format!("hidden[{at}]: got 0, expected a whole number above 0"));
         }
-        let plain = TrainerConfig::default();
-        let (lr, epochs) = (self.lr.unwrap_or(plain.lr), self.epochs.unwrap_or(plain.epochs));
-        let (batch, accumulate) = (self.batch.unwrap_or(plain.batch), self.accumulate.unwrap_or(plain.accumulate));
-        TrainerConfig { lr, epochs, batch, accumulate, ..plain }.check()
+        Ok(())
     }
 
     /// The model and its settings for rows dealt out. Refuses a loss that does not fit their target, and nothing else.
@@ -225,9 +238,14 @@ impl TrainOptions {
         Ok((spec, settings))
     }
 
+    /// Widths of the hidden layers.
+    pub fn hidden(&self) -> &[usize] {
+        self.hidden.as_deref().unwrap_or(&HIDDEN)
+    }
+
     /// The model for `inputs` and `outputs`.
     pub fn spec(&self, inputs: usize, outputs: usize) -> Spec {
-        let hidden = self.hidden.as_deref().unwrap_or(&[64, 64, 64]);
+        let hidden = self.hidden();
         let activation = self.activation.clone().unwrap_or_else(Activation::silu);
         let mut spec = match self.head {
             Some(head) => Spec::projective(inputs, hidden, Head { outputs, ..head }, activation),
@@ -257,8 +275,7 @@ impl TrainOptions {
             epochs: self.epochs.unwrap_or(plain.epochs),
             batch: self.batch.unwrap_or(defaults.batch),
             accumulate: self.accumulate.unwrap_or(plain.accumulate),
-            // The loss of pairs sinks in steps, as poles are found.
-            patience: self.patience.unwrap_or(if self.head.is_some() { 50 } else { plain.patience }),
+            patience: self.patience.unwrap_or(if self.head.is_some() { PATIENCE_OF_POLES } else { plain.patience }),
             seed: self.seed,
             step: self.step,
             class_weights: if self.is_balanced { balanced(target) } else { Vec::new() },
@@ -342,7 +359,7 @@ fn beyond(target: &Target) -> Decoding {
     let Target::Regression { mean, scale, min, max, .. } = target else { return Decoding::default() };
     let largest = ((max - mean).max(mean - min) / scale).clamp(10.0, 1e6);
     let sine = (1.0 / (largest * largest + 1.0).sqrt()) as f32;
-    Decoding { tau_infer: sine, tau_train: Some(3.0 * sine), ..Decoding::default() }
+    Decoding { tau_infer: sine, tau_train: Some(BEYOND_TAU * sine), ..Decoding::default() }
 }
 
 /// Rows / (classes · rows of the class); 1 for a class without training rows.

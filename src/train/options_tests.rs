@@ -1,6 +1,8 @@
 //! What a recipe leaves to the target: class weights, and where there is no value.
 
 use super::*;
+use crate::optim::ScheduleShape;
+use crate::options::{Given, Kind, Naming, Value};
 
 fn regression([mean, scale, min, max]: [f64; 4]) -> Target {
     Target::Regression { name: "y".into(), mean, scale, min, max }
@@ -36,4 +38,65 @@ fn values_beyond_the_training_targets_on_either_side_have_no_value() {
         assert!(near(tau_infer, sine), "{target:?}: got {tau_infer:e}, wanted {sine:e}");
         assert!(near(tau_train.unwrap(), 3.0 * sine), "{target:?}: got {tau_train:?}, wanted {:e}", 3.0 * sine);
     }
+}
+
+/// A value that the option accepts and that is not its default.
+fn sample(name: &str, kind: &Kind) -> Value {
+    match (name, kind) {
+        ("momentum", _) => Value::Number(0.5),
+        ("test" | "validation", _) => Value::Number(0.3),
+        ("policy", _) => Value::Fields(vec![("scm_norm".into(), Value::Text("pass".into()))]),
+        ("term", _) => Value::Fields(vec![("decoded".into(), Value::Text("0..1@2..5".into()))]),
+        (_, Kind::Flag) => Value::Flag(true),
+        (_, Kind::Number(_)) => Value::Number(0.25),
+        (_, Kind::Whole { .. }) => Value::Number(7.0),
+        (_, Kind::Wholes { length }) => Value::List(vec![Value::Number(5.0); length.unwrap_or(3)]),
+        (_, Kind::Name(names) | Kind::Formula(names)) => Value::Text(names().last().unwrap().0.into()),
+        (_, Kind::Texts) => Value::List(vec![Value::Text("a".into())]),
+        (_, _) => Value::Text("a".into()),
+    }
+}
+
+#[test]
+fn every_option_is_stored_and_has_a_doc() {
+    // What options need besides themselves.
+    let context = |name: &str| match name {
+        "delta" => vec![("loss", Value::Text("huber".into()))],
+        "momentum" => vec![("optimizer", Value::Text("sgd".into()))],
+        "tau_train" | "threshold" => {
+            vec![("head", Value::Text("rational".into())), ("tau_infer", Value::Number(0.01))]
+        }
+        "degrees" | "tau_infer" | "min_coverage" | "term" | "hold_coverage" | "sample_poles" => {
+            vec![("head", Value::Text("rational".into()))]
+        }
+        _ => Vec::new(),
+    };
+    for entry in TABLE.entries() {
+        let mut given: Vec<_> =
+            context(entry.name).into_iter().map(|(name, value)| (TABLE.entry(name), value)).collect();
+        let applied = |given: &[Given<TrainOptions>]| {
+            let mut options = TrainOptions::default();
+            TABLE.apply(&mut options, given, Naming::Rust).map(|()| format!("{options:?}"))
+        };
+        let without = applied(&given).unwrap();
+        given.push((entry, sample(entry.name, &entry.kind)));
+        assert_ne!(applied(&given).unwrap(), without, "{}: its value changes nothing", entry.name);
+        assert!(!entry.doc.is_empty() && !entry.doc.ends_with('.'), "{}: {}", entry.name, entry.doc);
+        // A condition is met by the context and not without it.
+        if entry.needs.is_some() {
+            let alone = [(entry, sample(entry.name, &entry.kind))];
+            let message = applied(&alone).unwrap_err().to_string();
+            assert!(message.starts_with(&format!("{} has no effect without", entry.name)), "{message}");
+        }
+    }
+}
+
+#[test]
+fn a_schedule_and_its_warm_up_are_set_together() {
+    let mut options = TrainOptions::default();
+    let number = |name: &str, value: f64| (TABLE.entry(name), Value::Number(value));
+    let given = [number("warmup", 10.0), (TABLE.entry("schedule"), Value::Text("step".into())), number("epochs", 30.0)];
+    TABLE.apply(&mut options, &given, Naming::Rust).unwrap();
+    let shape = ScheduleShape::Step { every: 10, factor: 0.1 };
+    assert_eq!(options.schedule, Some(Schedule { warmup_steps: 10, shape }));
 }

@@ -4,7 +4,6 @@ use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
-use super::fields::one_of;
 use super::model::Model;
 use super::options;
 use super::training::Training;
@@ -31,9 +30,11 @@ pub async fn open(device: JsValue, threads: usize) -> Answer<Engine> {
 fn request(device: &JsValue, threads: usize) -> Result<Request> {
     match device.as_string().as_deref() {
         Some(name @ ("auto" | "webgpu" | "cpu")) => Ok(Request { device: name.into(), threads, subgroups: true }),
-        _ => {
-            Err(Error::new(format!("open: device is {}, wanted {}", show(device), one_of(&["auto", "webgpu", "cpu"]))))
-        }
+        _ => Err(Error::new(format!(
+            "open: device is {}, wanted {}",
+            show(device),
+            "one of \"auto\", \"webgpu\", \"cpu\""
+        ))),
     }
 }
 
@@ -80,7 +81,7 @@ impl Engine {
 
     fn start(&self, data: &JsValue, source: &str, options: &JsValue) -> Result<Training> {
         let (table, target) = table("train", data, source)?;
-        Training::start(&self.device, &table, options::recipe(options, target)?)
+        Training::start(&self.device, &table, options::train_options(options, target)?)
     }
 }
 

@@ -2,7 +2,6 @@
 //! `Error` with the engine's message. Its typed face is `web/src/serve`.
 
 mod engine;
-mod fields;
 mod model;
 mod options;
 mod panic;

@@ -1,5 +1,8 @@
 // What goes into the package and what comes out of it: options, data, events, predictions.
 import type { Model } from "./model.js";
+import type { EngineOptions } from "./train-options.js";
+
+export type { EngineOptions };
 
 /** What `open` can be asked for. `auto` takes a hardware GPU, else the cpu; a software adapter only by the name `webgpu`. */
 export type DeviceName = "auto" | "webgpu" | "cpu";
@@ -60,69 +63,8 @@ export interface Arrays {
   bottom?: Uint8Array | Uint32Array;
 }
 
-export interface TrainOptions {
-  /** The column to learn; "y" for arrays. */
-  target?: string;
-  task?: "regression" | "classification";
-  /** Columns to learn from; all but the target if not given. */
-  features?: readonly string[];
-  ignore?: readonly string[];
-  /** Columns of numbers to take as categories; the target among them is a class. */
-  categorical?: readonly string[];
-  /** Columns that must be numbers. */
-  numeric?: readonly string[];
-  /** What becomes of rows with empty cells. */
-  missing?: "drop" | "impute";
-  /** Part of the rows to stop by, 0.15 if not given. */
-  validation?: number;
-  /** Part of the rows to report on, 0.15 if not given. */
-  test?: number;
-  /** Widths of the hidden layers, [64, 64, 64] if not given. */
-  hidden?: readonly number[];
-  /** Function between layers: a name, or a formula of x such as "x*tanh(softplus(x))"; "silu" if not given. */
-  activation?:
-    | "identity" | "relu" | "leaky_relu" | "elu" | "gelu" | "sigmoid" | "silu" | "softplus" | "tanh"
-    | "rational" | "rational-poles" | (string & {});
-  /** Brings the values of each function between layers to mean 0 and variance 1: by column, what has no value left out, or by row. */
-  norm?: "batch" | "layer";
-  /** What becomes of gradients where there is no value, by layer: { scm_rational: "clamp", "layers.1": "project" }. */
-  policy?: Record<string, string>;
-  dropout?: number;
-  /** Loss function: a name, or a formula of prediction p and target y such as "log(cosh(p - y))"; "mse" or "cross-entropy" if not given. */
-  loss?: "mse" | "mae" | "huber" | "cross-entropy" | "bce" | (string & {});
-  /** Where huber turns from square to linear. */
-  delta?: number;
-  smoothing?: number;
-  classWeights?: "balanced";
-  epochs?: number;
-  batch?: number;
-  /** Batches whose gradients make one update, as if they were one batch; 1 if not given. */
-  accumulate?: number;
-  lr?: number;
-  weightDecay?: number;
-  /** Epochs without improvement before stopping; 0 = never. */
-  patience?: number;
-  seed?: number;
-  /** How parameters follow gradients: "adamw" if not given. */
-  optimizer?: "adamw" | "adam" | "sgd" | (string & {});
-  /** Share of the last direction that sgd keeps, 0.9 if not given. */
-  momentum?: number;
-  schedule?: "constant" | "cosine" | "plateau";
-  /** Steps over which the learning rate rises. */
-  warmup?: number;
-  step?: "fused" | "recorded";
-  /** What makes the prediction; all but linear can have poles, and say so instead of giving a number there. */
-  head?: "linear" | "rational" | "projective" | "angular";
-  /** Nearer to a pole than this there is no value; where values pass the largest training target if not given. */
-  tauInfer?: number;
-  /** Nearer than this a value is marked as a gap; three times tauInfer if not given. */
-  tauTrain?: number;
-  /** Weights of the loss of a head with poles; { chordal: 1 } if not given. */
-  term?: Partial<Record<"implicit" | "chordal" | "decoded" | "margin" | "sign" | "bottom" | "finite" | "coverage", number>>;
-  /** The share of validation rows with a value that the weight of the coverage term follows. */
-  holdCoverage?: number;
-  /** Draws rows, with replacement, the more often the more the model errs about their poles. */
-  samplePoles?: boolean;
+/** Options of a training run. */
+export interface TrainOptions extends EngineOptions {
   /**
    * Aborted before the run begins: the run fails with the signal's reason. Aborted later: it ends early, and its end event
    * still brings the best model.

@@ -215,7 +215,7 @@ test("wrong things are refused in words", async () => {
     ["engine.train(() => 1).next()", /^InputError: train: what was given cannot be passed to the engine: /],
     ["engine.train(wave(), { signal: 5 })", "InputError: train: signal is 5, wanted an AbortSignal"],
     ["engine.train(wave(), 'y')", 'InputError: train: the options are "y", wanted an object'],
-    ["engine.train(wave(), { epoch: 3 }).next()", /^InputError: train: option "epoch" is unknown; there are target, /],
+    ["engine.train(wave(), { epoch: 3 }).next()", /^InputError: train: option "epoch" is unknown: did you mean "epochs"\?/],
     ["engine.train(wave(), { target: () => 'y' })", /^InputError: train: what was given cannot be passed to the engine: /],
     ["engine.train({ x: given(), y: [1] }).next()", /^InputError: train: what was given cannot be passed to the engine: /],
     ["engine.resume(wave(), given())", /^InputError: resume: what was given cannot be passed to the engine: /],

@@ -136,26 +136,31 @@ test("bad input is an Error with the engine's message", async () => {
     ["run(5)", "train: data is 5, wanted the bytes of a table (Uint8Array, ArrayBuffer or string) or { x, y }"],
     ["run({ x: 'abc', y: [1] })", "train: x is \"abc\", wanted a Float32Array or an array of numbers"],
     ["run({ x: [1, 2, 3], y: [1, 2] })", "train: 3 values in x do not fill 2 rows, one for each value in y"],
-    ["run(text)", "train: target is undefined, wanted the name of a column"],
+    ["run(text)", "train: target: got undefined, expected the name of a column as a string"],
     ["run(text, { target: 'price' })", 'column "price" not in data; it has "a", "b", "c", "d", "e", "y"'],
-    ["run(text, { target: ['y'] })", "train: target is an array, wanted a string"],
-    ["run(text, { target: 'y', epoch: 3 })", /^train: option "epoch" is unknown; there are target, task, /],
-    ["run(text, { target: 'y', epochs: '3' })", "train: epochs is \"3\", wanted a whole number from 0 to 4294967295"],
-    ["run(text, { target: 'y', epochs: 2.5 })", "train: epochs is 2.5, wanted a whole number from 0 to 4294967295"],
-    ["run(text, { target: 'y', epochs: 2 ** 32 })", "train: epochs is 4294967296, wanted a whole number from 0 to 4294967295"],
-    ["run(text, { target: 'y', seed: 5n })", "train: seed is bigint, wanted a whole number from 0 to 9007199254740992"],
-    ["run(text, { target: 'y', epochs: 0 })", "train: epochs is 0; training needs at least 1"],
-    ["run(text, { target: 'y', lr: NaN })", "train: lr is NaN, wanted a finite number"],
-    ["run(text, { target: 'y', hidden: [64, 0] })", "train: hidden layer 2 is 0 wide, wanted whole numbers above 0"],
+    ["run(text, { target: ['y'] })", "train: target: got an array, expected the name of a column as a string"],
+    ["run(text, { target: 'y', epoch: 3 })", 'train: option "epoch" is unknown: did you mean "epochs"?'],
+    ["run(text, { target: 'y', epochs: '3' })", "train: epochs: got \"3\", expected a whole number from 1 to 4294967295"],
+    ["run(text, { target: 'y', epochs: 2.5 })", "train: epochs: got 2.5, expected a whole number from 1 to 4294967295"],
+    ["run(text, { target: 'y', epochs: 2 ** 32 })", "train: epochs: got 4294967296, expected a whole number from 1 to 4294967295"],
+    ["run(text, { target: 'y', seed: 5n })", "train: seed: got bigint, expected a whole number from 0 to 9007199254740992"],
+    ["run(text, { target: 'y', epochs: 0 })", "train: epochs: got 0, expected a whole number from 1 to 4294967295"],
+    ["run(text, { target: 'y', lr: 0.1, learningRate: 0.1 })", "train: lr is given twice"],
+    ["run(text, { target: 'y', optimizer: 'adamm' })", 'train: optimizer: got "adamm", expected one of "adamw", "adam", "lion", "sgd"; did you mean "adamw"?'],
+    ["run(text, { target: 'y', degrees: [3, 2] })", 'train: degrees has no effect without a head with poles; set head to rational, projective or angular'],
+    ["run(text, { target: 'y', head: 'rational', degrees: [3] })", "train: degrees: got an array, expected an array of 2 whole numbers"],
+    ["run(text, { target: 'y', head: 'rational', tauTrain: 0.1 })", "train: tauTrain has no effect without tauInfer"],
+    ["run(text, { target: 'y', lr: NaN })", "train: lr: got NaN, expected a finite number above 0"],
+    ["run(text, { target: 'y', hidden: [64, 0] })", "train: hidden[1]: got 0, expected a whole number from 1 to 4294967295"],
     ["run(text, { target: 'y', hidden: [1e6, 1e6] })", "train: a model with layers up to 1000000 wide has 1000008000001 parameters, which take about 119210 GiB; there are at most 4 GiB"],
     ["run(text, { target: 'y', hidden: [4294967295] })", "train: a model with layers up to 4294967295 wide has 30064771066 parameters, which take about 3583 GiB; there are at most 4 GiB"],
-    ["run(text, { target: 'y', hidden: [64, 'a'] })", "train: hidden[1] is \"a\", wanted a whole number from 0 to 4294967295"],
-    ["run(text, { target: 'y', hidden: 64 })", "train: hidden is 64, wanted an array of whole numbers"],
-    ["run(text, { target: 'y', features: ['a', 2] })", "train: features[1] is 2, wanted a string"],
+    ["run(text, { target: 'y', hidden: [64, 'a'] })", "train: hidden[1]: got \"a\", expected a whole number from 1 to 4294967295"],
+    ["run(text, { target: 'y', hidden: 64 })", "train: hidden: got 64, expected an array of whole numbers"],
+    ["run(text, { target: 'y', features: ['a', 2] })", "train: features[1]: got 2, expected a string"],
     ["run(text, { target: 'y', features: [] })", "no column of data is left to learn \"y\" from"],
-    ["run(text, { target: 'y', ignore: 'a' })", "train: ignore is \"a\", wanted an array of strings"],
-    ["run(text, { target: {} })", "train: target is of type Object, wanted a string"],
-    ["run(text, { target: 'y', task: 'x'.repeat(1000) })", `train: task is "${"x".repeat(80)}…", wanted one of "regression", "classification"`],
+    ["run(text, { target: 'y', ignore: 'a' })", "train: ignore: got \"a\", expected an array of strings"],
+    ["run(text, { target: {} })", "train: target: got an object, expected the name of a column as a string"],
+    ["run(text, { target: 'y', task: 'x'.repeat(1000) })", `train: task: got "${"x".repeat(80)}…", expected one of "regression", "classification"`],
     ["run('a\\ty\\n1,5\\t2\\n2,5\\t3\\n', { target: 'y' })", 'data: row 1, column "a": "1,5" has a comma, but numbers are written with a point; if the column holds categories, name it under categorical'],
     ["run(text, { target: 'y', loss: 'msee' })", 'train: loss: unknown name "msee": did you mean "mse"?'],
     ["run(text, { target: 'y', loss: 'abs(p - z)' })", 'train: loss: formula, character 9: unknown name "z": the inputs are "p", "y" (in "abs(p - z)")'],
@@ -163,7 +168,7 @@ test("bad input is an Error with the engine's message", async () => {
     ["run(text, { target: 'y', loss: '(p - y)^2/0' })", 'train: loss: formula, character 10: division by a constant zero (in "(p - y)^2/0")'],
     ["run(text, { target: 'y', delta: 2 })", 'train: delta applies only to loss "huber"'],
     ["run(text, { target: 'y', loss: 'bce' })", 'train: the loss "bce" does not fit the target, which is a number; use mse, mae, huber or a formula'],
-    ["run(text, 'y')", "train: the options are \"y\", wanted an object"],
+    ["run(text, 'y')", "train: options: got \"y\", expected an object"],
     ["run('a,y\\n1,2\\n3\\n', { target: 'y' })", "data: row 2 (line 3) has 1 cells, wanted 2"],
     ["engine.load(new Uint8Array(3))", "model: is cut short: 3 bytes hold no safetensors header"],
     ["engine.load(7)", "load: wanted the bytes of a model file as a Uint8Array"],
@@ -252,7 +257,10 @@ test("a model with poles takes the options of the command line", async () => {
     };
     const said = async (options) => run(options).then(() => "nothing", (error) => error.message);
     const policy = { scm_norm: "project", "layers.1": "clamp(-2..2)" };
-    const all = { activation: "rational-poles", norm: "batch", policy, term: { chordal: 1, decoded: 0.5 }, holdCoverage: 0.9, samplePoles: true };
+    const all = {
+      activation: "rational-poles", norm: "batch", policy, term: { chordal: 1, decoded: "0..0.5@1..3" }, holdCoverage: 0.9, samplePoles: true,
+      degrees: [2, 1], tauInfer: 0.01, tauTrain: 0, threshold: "denominator", minCoverage: 0, schedule: "step", learningRate: 1e-3, batchSize: 64,
+    };
     return {
       ...await run(all),
       said: [await said({ term: { chordal: -1 } }), await said({ policy: { scm_norm: "clamp" } }), await said({ samplePoles: 1 }), await said({ norm: "group" }), await said({ head: "linear", term: { decoded: 1 } }),
@@ -263,16 +271,16 @@ test("a model with poles takes the options of the command line", async () => {
   assert.match(told.header, /masked_norm/);
   assert.match(told.header, /"is_safe\\?":false/);
   assert.match(told.header, /"decoded\\?":0\.5/);
-  assert.equal(told.said[0], "train: term.chordal is -1, wanted a finite number of at least 0");
+  assert.equal(told.said[0], "train: term.chordal: got -1, expected a finite number of at least 0, or a ramp such as 0..1@10..50");
   assert.match(told.said[1], /^train: policy: only rational and masked layers have one/);
-  assert.match(told.said[2], /^train: samplePoles is 1, wanted true or false$/);
-  assert.equal(told.said[3], 'train: norm is "group", wanted one of "batch", "layer"');
-  assert.equal(told.said[4], 'train: term, holdCoverage and samplePoles belong to a head with poles; give head: "rational"');
-  assert.equal(told.said[5], 'train: term.decode is no term; there are "implicit", "chordal", "decoded", "margin", "sign", "bottom", "finite", "coverage"');
-  assert.equal(told.said[6], "train: term is an array, wanted an object like { decoded: 0.5 }");
-  assert.equal(told.said[9], "train: term is of type Map, wanted an object like { decoded: 0.5 }");
-  assert.equal(told.said[10], "train: policy is of type Date, wanted an object like { scm_norm: \"clamp\" }");
-  assert.equal(told.said[7], "train: policy.scm_norm is 1, wanted a string");
+  assert.match(told.said[2], /^train: samplePoles: got 1, expected true or false$/);
+  assert.equal(told.said[3], 'train: norm: got "group", expected one of "batch", "layer"');
+  assert.equal(told.said[4], 'train: term has no effect without a head with poles; set head to rational, projective or angular');
+  assert.equal(told.said[5], 'train: term: "decode" is unknown: did you mean "decoded"?');
+  assert.equal(told.said[6], "train: term: got an array, expected an object such as { decoded: 0.5 }");
+  assert.equal(told.said[9], "train: term: got an object of type Map, expected an object such as { decoded: 0.5 }");
+  assert.equal(told.said[10], "train: policy: got an object of type Date, expected an object such as { scm_rational: "clamp" }");
+  assert.equal(told.said[7], "train: policy.scm_norm: got 1, expected a string");
   assert.equal(told.said[8], 'train: policy: "clip" is unknown; there are clamp, clamp(low..high), project, reject and pass');
 });
 

@@ -1,0 +1,81 @@
+//! A table of options as documents: TypeScript types and Markdown.
+
+use std::fmt::Write as _;
+
+use super::kind::MOST_EXACT;
+use super::{Kind, Naming, Table};
+
+/// The fields of a TypeScript interface, one per option, each with its doc comment.
+pub fn typescript<T>(table: &Table<T>) -> String {
+    let mut out = String::new();
+    for entry in table.entries() {
+        let default = Naming::JavaScript.filled(&(entry.default)());
+        let default = if default.is_empty() { String::new() } else { format!(" Default: {default}.") };
+        let range = match &entry.kind {
+            Kind::Number(_) | Kind::Whole { .. } => format!(" {}.", capitalised(&described(&entry.kind))),
+            _ => String::new(),
+        };
+        let doc = Naming::JavaScript.filled(entry.doc);
+        let name = Naming::JavaScript.of(entry.name);
+        let _ = writeln!(out, "  /** {doc}.{range}{default} */\n  {name}?: {};", type_of(&entry.kind));
+    }
+    out
+}
+
+/// The type of an option in TypeScript.
+fn type_of(kind: &Kind) -> String {
+    let union =
+        |names: Vec<(&str, &str)>| names.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(" | ");
+    match kind {
+        Kind::Flag => "boolean".into(),
+        Kind::Number(_) | Kind::Whole { .. } => "number".into(),
+        Kind::Name(names) => union(names()),
+        Kind::Formula(names) => format!("{} | (string & {{}})", union(names())),
+        Kind::Text(_) => "string".into(),
+        Kind::Texts => "readonly string[]".into(),
+        Kind::Wholes { length: None } => "readonly number[]".into(),
+        Kind::Wholes { length: Some(length) } => format!("readonly [{}]", vec!["number"; *length].join(", ")),
+        Kind::Fields { names: None, .. } => "Record<string, string>".into(),
+        Kind::Fields { names: Some(names), .. } => format!("Partial<Record<{}, number | string>>", union(names())),
+    }
+}
+
+/// One Markdown table per group: the option as a face spells it, its type and range, its default, what it does.
+pub fn markdown<T>(table: &Table<T>, naming: Naming) -> String {
+    let mut out = String::new();
+    for group in table.groups {
+        let _ = writeln!(out, "\n**{}**\n\n| option | type | default | |\n| --- | --- | --- | --- |", group.title);
+        for entry in group.entries {
+            let (name, kind) = (naming.shown(entry.name), described(&entry.kind));
+            let [default, doc] = [&(entry.default)(), entry.doc].map(|text| naming.filled(text));
+            let row = [format!("`{name}`"), kind, default, doc].map(|cell| cell.replace('|', "\\|"));
+            let _ = writeln!(out, "| {} |", row.join(" | "));
+        }
+    }
+    out
+}
+
+/// Type and range in a few words.
+fn described(kind: &Kind) -> String {
+    let names =
+        |names: Vec<(&str, &str)>| names.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match kind {
+        Kind::Flag => "flag".into(),
+        Kind::Number(range) => range.symbols().into(),
+        Kind::Whole { least, most: MOST_EXACT } => format!("whole number from {least} to 2^53"),
+        Kind::Whole { least, .. } => format!("whole number ≥ {least}"),
+        Kind::Name(all) => names(all()),
+        Kind::Formula(all) => format!("{}, or a formula", names(all())),
+        Kind::Text(what) => (*what).into(),
+        Kind::Texts => "names".into(),
+        Kind::Wholes { length: None } => "whole numbers ≥ 1".into(),
+        Kind::Wholes { length: Some(length) } => format!("{length} whole numbers"),
+        Kind::Fields { names: None, example: [name, value], .. } => format!("named values such as `{name}: {value}`"),
+        Kind::Fields { names: Some(all), .. } => format!("values of {}", names(all())),
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,293 @@
+//! Types of options: what values each accepts, in a caller's words.
+
+use super::Naming;
+use crate::error::{Error, Result, listed, similar};
+use crate::host::number;
+
+/// A value as a caller gave it, not yet checked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// true or false.
+    Flag(bool),
+    /// A number; not necessarily finite.
+    Number(f64),
+    /// A string.
+    Text(String),
+    /// An array.
+    List(Vec<Value>),
+    /// An object.
+    Fields(Vec<(String, Value)>),
+    /// A value that no option accepts, in words: `a function`.
+    Other(String),
+}
+
+impl Value {
+    /// The value for a message.
+    pub fn shown(&self) -> String {
+        const LETTERS: usize = 80;
+        match self {
+            Self::Flag(flag) => flag.to_string(),
+            Self::Number(value) => number(*value).to_string(),
+            Self::Text(text) => {
+                let end = if text.chars().nth(LETTERS).is_some() { "…" } else { "" };
+                format!("\"{text:.LETTERS$}{end}\"")
+            }
+            Self::List(_) => "an array".into(),
+            Self::Fields(_) => "an object".into(),
+            Self::Other(words) => words.clone(),
+        }
+    }
+
+    /// A number that was checked.
+    #[track_caller]
+    pub fn number(&self) -> f64 {
+        let Self::Number(value) = self else { panic!("{self:?} was checked to be a number") };
+        *value
+    }
+
+    /// A whole number that was checked.
+    #[track_caller]
+    pub fn whole(&self) -> usize {
+        self.number() as usize
+    }
+
+    /// A string that was checked.
+    #[track_caller]
+    pub fn text(&self) -> &str {
+        let Self::Text(text) = self else { panic!("{self:?} was checked to be a string") };
+        text
+    }
+
+    /// The items of an array that was checked.
+    #[track_caller]
+    pub fn items(&self) -> &[Value] {
+        let Self::List(items) = self else { panic!("{self:?} was checked to be an array") };
+        items
+    }
+
+    /// The strings of an array that was checked.
+    pub fn texts(&self) -> Vec<String> {
+        self.items().iter().map(|item| item.text().to_owned()).collect()
+    }
+
+    /// The fields of an object that was checked.
+    #[track_caller]
+    pub fn fields(&self) -> &[(String, Value)] {
+        let Self::Fields(fields) = self else { panic!("{self:?} was checked to be an object") };
+        fields
+    }
+
+    /// A flag that was checked.
+    pub fn flag(&self) -> bool {
+        *self == Self::Flag(true)
+    }
+}
+
+/// The finite numbers that an option accepts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Range {
+    /// x > 0.
+    Positive,
+    /// x ≥ 0.
+    NotNegative,
+    /// 0 ≤ x < 1.
+    Share,
+    /// 0 ≤ x ≤ 1.
+    Unit,
+}
+
+impl Range {
+    fn contains(self, x: f64) -> bool {
+        match self {
+            Self::Positive => x.is_finite() && x > 0.0,
+            Self::NotNegative => x.is_finite() && x >= 0.0,
+            Self::Share => (0.0..1.0).contains(&x),
+            Self::Unit => (0.0..=1.0).contains(&x),
+        }
+    }
+
+    fn expected(self) -> &'static str {
+        match self {
+            Self::Positive => "a finite number above 0",
+            Self::NotNegative => "a finite number of at least 0",
+            Self::Share => "a number of at least 0 and less than 1",
+            Self::Unit => "a number from 0 to 1",
+        }
+    }
+
+    /// The range in symbols.
+    pub(super) fn symbols(self) -> &'static str {
+        match self {
+            Self::Positive => "number > 0",
+            Self::NotNegative => "number ≥ 0",
+            Self::Share => "number in [0, 1)",
+            Self::Unit => "number in [0, 1]",
+        }
+    }
+}
+
+/// The names of built-ins, each with one line about it.
+pub type Names = fn() -> Vec<(&'static str, &'static str)>;
+
+/// Type and range of an option.
+pub enum Kind {
+    /// true or false; on the command line a flag without a value.
+    Flag,
+    /// A number.
+    Number(Range),
+    /// A whole number from `least` to `most`, which is at most 2^53.
+    Whole {
+        /// The smallest.
+        least: u64,
+        /// The largest.
+        most: u64,
+    },
+    /// One of these names.
+    Name(Names),
+    /// One of these names, or a formula.
+    Formula(Names),
+    /// A string; what it is, for messages and help.
+    Text(&'static str),
+    /// A list of strings.
+    Texts,
+    /// A list of whole numbers above 0; if `length` is given, of so many of at least 0.
+    Wholes {
+        /// The number of items.
+        length: Option<usize>,
+    },
+    /// Named values: an object in JavaScript, `NAME=VALUE` as often as needed on the command line.
+    Fields {
+        /// The names, if not any name will do.
+        names: Option<Names>,
+        /// Whether values may be numbers; else they are strings.
+        has_numbers: bool,
+        /// A field as an example: its name, its value.
+        example: [&'static str; 2],
+    },
+}
+
+/// Whole numbers up to this are exact in JavaScript.
+pub(super) const MOST_EXACT: u64 = 1 << 53;
+
+impl Kind {
+    /// A whole number of at least `least` that fits 32 bits.
+    pub const fn whole(least: u64) -> Self {
+        Self::Whole { least, most: u32::MAX as u64 }
+    }
+
+    /// A whole number that is exact in every face.
+    pub const EXACT: Self = Self::Whole { least: 0, most: MOST_EXACT };
+
+    /// Refuses a value of another type or out of range. `name` is the option as the message shows it.
+    pub fn check(&self, value: &Value, name: &str, naming: Naming) -> Result<()> {
+        let refused = |place: &str, value: &Value, expected: String| {
+            Err(Error::new(format!("{name}{place}: got {}, expected {expected}", value.shown())))
+        };
+        match (self, value) {
+            (Self::Flag, Value::Flag(_)) | (Self::Formula(_) | Self::Text(_), Value::Text(_)) => Ok(()),
+            (Self::Number(range), Value::Number(x)) if range.contains(*x) => Ok(()),
+            (Self::Whole { least, most }, Value::Number(x)) if is_whole(*x, *least, *most) => Ok(()),
+            (Self::Name(names), Value::Text(text)) => {
+                let names: Vec<&str> = names().into_iter().map(|(name, _)| name).collect();
+                if names.contains(&text.as_str()) {
+                    return Ok(());
+                }
+                let hint = similar(text, names.iter().copied());
+                let hint = hint.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+                refused("", value, format!("{}{hint}", self.expected(naming)))
+            }
+            (Self::Texts, Value::List(items)) => match items.iter().position(|item| !matches!(item, Value::Text(_))) {
+                Some(at) => refused(&format!("[{at}]"), &items[at], "a string".into()),
+                None => Ok(()),
+            },
+            (Self::Wholes { length }, Value::List(items)) => {
+                if length.is_some_and(|length| length != items.len()) {
+                    return refused("", value, self.expected(naming));
+                }
+                let (least, most) = (u64::from(length.is_none()), u64::from(u32::MAX));
+                let is_item = |item: &Value| matches!(item, Value::Number(x) if is_whole(*x, least, most));
+                match items.iter().position(|item| !is_item(item)) {
+                    Some(at) => refused(&format!("[{at}]"), &items[at], Self::Whole { least, most }.expected(naming)),
+                    None => Ok(()),
+                }
+            }
+            (Self::Fields { names, has_numbers, .. }, Value::Fields(fields)) => {
+                for (field, value) in fields {
+                    check_field(name, field, *names)?;
+                    let is_fine = matches!(value, Value::Text(_)) || *has_numbers && matches!(value, Value::Number(_));
+                    if !is_fine {
+                        let expected = if *has_numbers { "a number or a string" } else { "a string" };
+                        return refused(&format!(".{field}"), value, expected.into());
+                    }
+                }
+                Ok(())
+            }
+            _ => refused("", value, self.expected(naming)),
+        }
+    }
+
+    /// What is accepted, for messages.
+    fn expected(&self, naming: Naming) -> String {
+        let is_command = naming == Naming::Command;
+        match self {
+            Self::Flag => "true or false".into(),
+            Self::Number(range) => range.expected().into(),
+            Self::Whole { least, most } => format!("a whole number from {least} to {most}"),
+            Self::Name(names) => {
+                format!("one of {}", listed(&names().into_iter().map(|(name, _)| name).collect::<Vec<_>>()))
+            }
+            Self::Formula(_) => "a name or a formula as a string".into(),
+            Self::Text(what) => format!("{what} as a string"),
+            Self::Texts => "an array of strings".into(),
+            Self::Wholes { length: Some(length) } if is_command => format!("{length} whole numbers such as 3,2"),
+            Self::Wholes { length: Some(length) } => format!("an array of {length} whole numbers"),
+            Self::Wholes { .. } if is_command => "positive whole numbers such as 64,64, or none".into(),
+            Self::Wholes { .. } => "an array of whole numbers".into(),
+            Self::Fields { example: [name, value], .. } if is_command => format!("{name}={value}"),
+            Self::Fields { example: [name, value], has_numbers: true, .. } => {
+                format!("an object such as {{ {name}: {value} }}")
+            }
+            Self::Fields { example: [name, value], .. } => format!("an object such as {{ {name}: \"{value}\" }}"),
+        }
+    }
+
+    /// The value that `text` gives on the command line. What cannot be read stays text, which `check` refuses.
+    pub fn parse(&self, text: &str) -> Value {
+        let number = |text: &str| text.trim().parse::<f64>().map_or_else(|_| Value::Text(text.into()), Value::Number);
+        match self {
+            Self::Flag => Value::Flag(true),
+            Self::Number(_) | Self::Whole { .. } => number(text),
+            Self::Name(_) | Self::Formula(_) | Self::Text(_) => Value::Text(text.into()),
+            Self::Texts => Value::List(text.split(',').map(|part| Value::Text(part.into())).collect()),
+            Self::Wholes { .. } if text == "none" => Value::List(Vec::new()),
+            Self::Wholes { .. } => {
+                let items: Vec<Value> = text.split(',').map(number).collect();
+                let is_list = items.iter().all(|item| matches!(item, Value::Number(_)));
+                if is_list { Value::List(items) } else { Value::Text(text.into()) }
+            }
+            Self::Fields { has_numbers, .. } => match text.split_once('=') {
+                Some((name, value)) => {
+                    let value = if *has_numbers { number(value) } else { Value::Text(value.into()) };
+                    Value::Fields(vec![(name.into(), value)])
+                }
+                None => Value::Text(text.into()),
+            },
+        }
+    }
+}
+
+fn check_field(name: &str, field: &str, names: Option<Names>) -> Result<()> {
+    let Some(names) = names else { return Ok(()) };
+    let names: Vec<&str> = names().into_iter().map(|(name, _)| name).collect();
+    if names.contains(&field) {
+        return Ok(());
+    }
+    let hint = similar(field, names.iter().copied());
+    let hint =
+        hint.map_or_else(|| format!("expected one of {}", listed(&names)), |near| format!("did you mean \"{near}\"?"));
+    Err(Error::new(format!("{name}: \"{field}\" is unknown: {hint}")))
+}
+
+fn is_whole(x: f64, least: u64, most: u64) -> bool {
+    x.fract() == 0.0 && x >= least as f64 && x <= most as f64
+}

@@ -1,0 +1,71 @@
+//! Names that options accept, each with one line about it.
+
+use crate::loss;
+use crate::nn::activation;
+use crate::optim;
+use crate::train::Term;
+
+pub(super) fn tasks() -> Vec<(&'static str, &'static str)> {
+    vec![("regression", "A number"), ("classification", "One of several classes")]
+}
+
+pub(super) fn missing() -> Vec<(&'static str, &'static str)> {
+    vec![("drop", "Leave them out"), ("impute", "Fill in the mean or the most frequent text of the training rows")]
+}
+
+/// A cubic over a quadratic, with coefficients for each channel.
+pub(super) const RATIONAL: [(&str, &str); 2] = [
+    ("rational", "A learned quotient of polynomials without poles"),
+    ("rational-poles", "The same with poles, for a head that can report ⊥"),
+];
+
+pub(super) fn activations() -> Vec<(&'static str, &'static str)> {
+    activation::ALL.iter().map(|built_in| (built_in.name, built_in.doc)).chain(RATIONAL).collect()
+}
+
+pub(super) fn losses() -> Vec<(&'static str, &'static str)> {
+    let built_in = loss::ALL.iter().map(|built_in| (built_in.name, built_in.doc));
+    built_in.chain([("cross-entropy", "Classes, one against all others")]).collect()
+}
+
+pub(super) fn optimizers() -> Vec<(&'static str, &'static str)> {
+    optim::ALL.iter().map(|method| (method.name, method.doc)).collect()
+}
+
+pub(super) fn norms() -> Vec<(&'static str, &'static str)> {
+    vec![("batch", "Each column, without ⊥"), ("layer", "Each row")]
+}
+
+pub(super) fn class_weights() -> Vec<(&'static str, &'static str)> {
+    vec![("balanced", "Rows / (classes · rows of the class)")]
+}
+
+pub(super) fn schedules() -> Vec<(&'static str, &'static str)> {
+    vec![
+        ("constant", "No change"),
+        ("cosine", "Half a cosine down to zero"),
+        ("step", "A tenth after each third of the epochs"),
+        ("plateau", "Half after 5 epochs without improvement"),
+    ]
+}
+
+pub(super) fn steps() -> Vec<(&'static str, &'static str)> {
+    vec![("fused", "Two launches per step"), ("recorded", "The model's operations, recorded once and replayed")]
+}
+
+pub(super) fn heads() -> Vec<(&'static str, &'static str)> {
+    vec![
+        ("linear", "A number; no poles"),
+        ("rational", "A polynomial of the features over another"),
+        ("projective", "Numerator and denominator straight from the features"),
+        ("angular", "The cotangent of an angle"),
+    ]
+}
+
+pub(super) fn thresholds() -> Vec<(&'static str, &'static str)> {
+    vec![("angle", "|Q| / √(P² + Q²), which does not depend on the scale of the pair"), ("denominator", "|Q| alone")]
+}
+
+pub(super) fn terms() -> Vec<(&'static str, &'static str)> {
+    Term::ALL.map(|(name, _)| (name, "")).into()
+}

@@ -1,0 +1,84 @@
+// The options of a training run. Generated from src/train/options/table.rs by
+// `MERO_WRITE=1 cargo test --test generated`: do not edit.
+
+/** Options of a training run that the engine reads. */
+export interface EngineOptions {
+  /** Column to predict. */
+  target?: string;
+  /** What is learned. Default: decided by the target. */
+  task?: "regression" | "classification";
+  /** Columns to learn from. Default: all but the target. */
+  features?: readonly string[];
+  /** Columns to leave out. */
+  ignore?: readonly string[];
+  /** Columns of numbers to read as categories; the target among them is a class. */
+  categorical?: readonly string[];
+  /** Columns that must be numbers: a text in one is an error. */
+  numeric?: readonly string[];
+  /** How rows with empty cells are treated. Default: drop. */
+  missing?: "drop" | "impute";
+  /** Share of the rows that decides when to stop. Number in [0, 1). Default: 0.15. */
+  validation?: number;
+  /** Share of the rows that the report is about. Number in [0, 1). Default: 0.15. */
+  test?: number;
+  /** Widths of the hidden layers; none makes a linear model. Default: 64,64,64. */
+  hidden?: readonly number[];
+  /** Function between layers: a name, or a formula of x such as "x*tanh(softplus(x))". Default: silu. */
+  activation?: "identity" | "relu" | "leaky_relu" | "elu" | "gelu" | "mish" | "sigmoid" | "silu" | "softplus" | "tanh" | "rational" | "rational-poles" | (string & {});
+  /** Normalise the values between layers to mean 0 and variance 1. Default: none. */
+  norm?: "batch" | "layer";
+  /** Share of the hidden values set to zero while training. Number in [0, 1). Default: 0. */
+  dropout?: number;
+  /** How the last hidden layer becomes the prediction; all but linear can have poles and report ⊥ (no value). Default: linear. */
+  head?: "linear" | "rational" | "projective" | "angular";
+  /** Loss function: a name, or a formula of prediction p and target y such as "log(cosh(p - y))", both in standard deviations of the target. Default: mse; cross-entropy for classes. */
+  loss?: "mse" | "mae" | "huber" | "log_cosh" | "bce" | "cross-entropy" | (string & {});
+  /** Where huber turns from square to linear, in standard deviations of the target. Number > 0. Default: 1. */
+  delta?: number;
+  /** Share of a class label spread over all classes. Number in [0, 1). Default: 0; 0.1 below 2,000 training rows. */
+  smoothing?: number;
+  /** Weights of the classes. Default: all 1. */
+  classWeights?: "balanced";
+  /** Maximum number of passes over the training rows. Whole number ≥ 1. Default: 200. */
+  epochs?: number;
+  /** Rows per step. Whole number ≥ 1. Default: 256; 32 below 2,000 training rows. */
+  batch?: number;
+  /** Steps whose gradients make one update, as if their rows were one batch. Whole number ≥ 1. Default: 1. */
+  accumulate?: number;
+  /** Learning rate. Number > 0. Default: 1e-3. */
+  lr?: number;
+  /** Decay of the weights per unit of learning rate. Number ≥ 0. Default: 1e-6; 1 below 2,000 training rows. */
+  weightDecay?: number;
+  /** Epochs without improvement before stopping; 0 never stops early. Whole number ≥ 0. Default: 15; 50 for a head with poles. */
+  patience?: number;
+  /** Seed of split, weights, order and dropout. Whole number from 0 to 2^53. Default: 0. */
+  seed?: number;
+  /** Update rule. Default: adamw. */
+  optimizer?: "adamw" | "adam" | "lion" | "sgd";
+  /** Momentum of sgd. Number in [0, 1). Default: 0.9. */
+  momentum?: number;
+  /** How the learning rate changes. Default: cosine. */
+  schedule?: "constant" | "cosine" | "step" | "plateau";
+  /** Updates over which the learning rate rises. Whole number ≥ 0. Default: 0. */
+  warmup?: number;
+  /** How a training step runs. Default: fused where the model allows it. */
+  step?: "fused" | "recorded";
+  /** Gradients at ⊥ in rational and masked layers: clamp, clamp(LOW..HIGH), project, reject or pass, for scm_rational or scm_norm (all layers of a kind) or for one layer, such as layers.1. Default: project; clamp in norms. */
+  policy?: Record<string, string>;
+  /** Degrees of the rational head's numerator and denominator. Default: 3,2. */
+  degrees?: readonly [number, number];
+  /** Distance to a pole below which there is no value. Number > 0. Default: where values pass the largest training target. */
+  tauInfer?: number;
+  /** Distance to a pole below which a value is marked as a gap; 0 marks none. Number ≥ 0. Default: 3 × tauInfer. */
+  tauTrain?: number;
+  /** How the distance to a pole is measured. Default: angle. */
+  threshold?: "angle" | "denominator";
+  /** Stop when fewer validation rows than this share have a value in three epochs in a row. Number in [0, 1]. */
+  minCoverage?: number;
+  /** Weights of the terms of the loss; FROM..TO@FIRST..LAST moves a weight between two epochs. Default: chordal 1. */
+  term?: Partial<Record<"implicit" | "chordal" | "decoded" | "margin" | "sign" | "bottom" | "finite" | "coverage", number | string>>;
+  /** Raise the weight of the coverage term while fewer validation rows than this share have a value, and lower it while more have. Number in [0, 1]. */
+  holdCoverage?: number;
+  /** Draw rows with replacement, more often where the model errs about poles. */
+  samplePoles?: boolean;
+}
