@@ -6,16 +6,15 @@ use meromorph::prelude::*;
 fn main() -> Result<()> {
     let device = Device::cpu(1);
     let x = Var::leaf(Tensor::from_f32(&device, [4], &[2.0, 0.0, -4.0, 1e-30])?);
-    let one = Masked::from_f32(&device, [4], &[1.0; 4])?;
-    let y = scm::div(&one, &Masked::from(&x));
+    let y = 1.0 / &Masked::from(&x);
 
     let values = pollster::block_on(y.value().value().to_f32())?;
-    let mask = pollster::block_on(y.mask())?[0];
+    let bottom = scm::unpack(&pollster::block_on(y.mask())?, 4);
     for (i, value) in values.iter().enumerate() {
-        println!("1 / x[{i}] = {}", if mask >> i & 1 == 1 { "⊥".to_owned() } else { value.to_string() });
+        println!("1 / x[{i}] = {}", if bottom[i] { "⊥".to_owned() } else { value.to_string() });
     }
     // 1e-30 has a quotient, but no slope that is a float, so it is ⊥ as well.
-    assert_eq!((values[0], mask), (0.5, 0b1010));
+    assert_eq!((values[0], bottom), (0.5, vec![false, true, false, true]));
 
     let gradient = scm::grad(y.value(), &[&x])?.remove(0).expect("y depends on x");
     println!("d(sum of y)/dx = {:?}", pollster::block_on(gradient.value().to_f32())?);

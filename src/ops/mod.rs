@@ -30,7 +30,13 @@ use crate::tensor::Tensor;
 /// The gradients are tracked: `grad` of a gradient is the second derivative.
 pub fn grad(output: &Var, wanted: &[&Var]) -> Result<Vec<Option<Var>>> {
     let ones = broadcast_to(&constant(output, 1.0), output.shape());
-    autograd::grad(output, wanted, ones, add)
+    grad_with_seed(output, &ones, wanted)
+}
+
+/// The same for the sum of seed · `output`: a vector-Jacobian product. `seed` has the shape of `output`.
+#[track_caller]
+pub fn grad_with_seed(output: &Var, seed: &Var, wanted: &[&Var]) -> Result<Vec<Option<Var>>> {
+    autograd::grad(output, wanted, seed.clone(), add)
 }
 
 /// A constant beside `like`, on its device.

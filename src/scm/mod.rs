@@ -7,6 +7,7 @@ mod complex_tensor;
 mod functions;
 mod layers;
 mod linear;
+mod operators;
 pub mod orientation;
 mod pointwise;
 pub mod policy;
@@ -229,15 +230,35 @@ impl Marks {
     }
 }
 
-/// A mask of one byte (or truth) per element as words of bits.
+/// One truth value per element as the words of a mask: bit i of word w is element 32 w + i; the last word ends with zeros.
 pub fn pack(mask: &[bool]) -> Vec<u32> {
     let word = |bits: &[bool]| bits.iter().enumerate().fold(0, |word, (at, &bit)| word | u32::from(bit) << at);
     mask.chunks(32).map(word).collect()
 }
 
-/// Gradients of the sum of `output` with respect to `wanted`, all finite: where several meet, they are joined here, and a sum that is
-/// no float is 0.
+/// The words of a mask as one truth value for each of `count` elements: the inverse of [`pack`]. Elements past the last word are false.
+///
+/// ```
+/// use meromorph::scm::{pack, unpack};
+///
+/// assert_eq!(pack(&[true, false, true]), [0b101]);
+/// assert_eq!(unpack(&[0b101], 3), [true, false, true]);
+/// ```
+pub fn unpack(words: &[u32], count: usize) -> Vec<bool> {
+    (0..count).map(|at| words.get(at / 32).is_some_and(|word| word >> (at % 32) & 1 == 1)).collect()
+}
+
+/// Gradients of the sum of `output` with respect to each of `wanted`; `None` where `output` does not depend on it. All are finite: where
+/// several gradients meet, their sum is 0 if it is not representable.
 pub fn grad(output: &Var, wanted: &[&Var]) -> Result<Vec<Option<Var>>> {
     let ones = ops::broadcast_to(&ops::constant(output, 1.0), output.shape());
-    autograd::grad(output, wanted, ones, |a, b| fused(&[&Masked::from(a), &Masked::from(b)], |v| v[0] + v[1]).value)
+    grad_with_seed(output, &ones, wanted)
+}
+
+/// The same for the sum of seed · `output`: a vector-Jacobian product. `seed` has the shape of `output`; a seed of 0 at an element leaves
+/// that element out.
+#[track_caller]
+pub fn grad_with_seed(output: &Var, seed: &Var, wanted: &[&Var]) -> Result<Vec<Option<Var>>> {
+    let add = |a: &Var, b: &Var| fused(&[&Masked::from(a), &Masked::from(b)], |v| v[0] + v[1]).value;
+    autograd::grad(output, wanted, seed.clone(), add)
 }
