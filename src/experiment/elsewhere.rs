@@ -1,7 +1,6 @@
 //! Methods that run elsewhere: the tables of a seed for them to learn from and to answer, and their answers judged by the same
 //! measure as every method here.
 
-use super::fit::Rows;
 use super::harness::{Curve, MethodResult, Request, Role, Size, Subject};
 use super::report::{MethodReport, Trace, Trial};
 use crate::error::{Error, Result};
@@ -50,8 +49,7 @@ impl<D, P> Subject<D, P> {
             let values = rows.flat_map(|(x, y)| x.iter().chain(y).copied()).collect();
             Predictions { name, columns: both.clone(), values }
         };
-        let Rows { examples, .. } = (self.rows)(&data);
-        let mut sheets = vec![learnt("train", examples)];
+        let mut sheets = vec![learnt("train", (self.train)(&data))];
         sheets.extend(validation.map(|examples| learnt("validation", examples(&data))));
         sheets.push(Predictions { name: "predict", columns: inputs.into(), values: (self.probes)(&data).concat() });
         sheets

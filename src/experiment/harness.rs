@@ -1,16 +1,19 @@
 //! What the domains have in common: a table of methods, the data of a seed, and the loop over seeds and methods in which every
 //! method gets the same rows, the same order and the same number of steps.
 
+use std::rc::Rc;
+
 use serde::Serialize;
 use serde_json::Value;
 
 use super::elsewhere::{ExternalMethod, Notation};
-use super::fit::{Fitted, Lesson, Rows, Selection, fit};
 use super::net::Net;
-use super::report::{ExperimentReport, MethodReport, Trace, Trial};
+use super::report::{ExperimentReport, MethodReport, Trial};
+use super::training::trial;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host;
+use crate::train::{Examples, TrainerConfig};
 
 /// How much is drawn and trained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -229,20 +232,23 @@ pub(super) struct Subject<D, P> {
     /// What is drawn, in figures for the report.
     pub sizes: fn(Size) -> Vec<(&'static str, usize)>,
     pub draw: fn(Size, u64) -> D,
-    pub rows: fn(&D) -> Rows<'_>,
+    /// The training rows.
+    pub train: fn(&D) -> &Examples,
     pub notation: Notation<D, P>,
-    pub lesson: fn(Size) -> Lesson,
-    /// Rows and a score by which the best epoch is kept.
-    pub selection: Option<Chooser<D, P>>,
+    pub config: fn(Size) -> TrainerConfig,
+    /// The score that chooses the best epoch; without one the last epoch is kept.
+    pub epoch_score: Option<EpochScore<D, P>>,
     /// Inputs that predictions are asked for.
     pub probes: fn(&D) -> Vec<Vec<f32>>,
     pub measure: fn(&D, &[P]) -> MethodResult,
     pub remarks: fn(&[MethodReport]) -> Vec<Remark>,
 }
 
-/// Validation inputs, and how bad predictions on them are.
-pub(super) struct Chooser<D, P> {
+/// A score of a model after an epoch; the smallest is the best.
+pub(super) struct EpochScore<D, P> {
+    /// The inputs that are predicted.
     pub x: fn(&D) -> &[f32],
+    /// The score of the predictions.
     pub score: fn(&D, &P) -> f64,
 }
 
@@ -250,7 +256,7 @@ pub(super) struct Chooser<D, P> {
 pub type Follow<'a> = &'a mut dyn FnMut(u64, &str, f64);
 
 /// Runs every asked method on every seed.
-pub(super) async fn run<D, P>(
+pub(super) async fn run<D: 'static, P: 'static>(
     subject: Subject<D, P>,
     request: &Request,
     device: &Device,
@@ -260,16 +266,16 @@ pub(super) async fn run<D, P>(
     // First, since wrong predictions are refused: before anything is trained.
     let elsewhere = subject.judged(request)?;
     let facts = subject.facts;
-    let mut lesson = (subject.lesson)(request.mode);
-    lesson.epochs = request.epochs.unwrap_or(lesson.epochs);
+    let mut config = (subject.config)(request.mode);
+    config.epochs = request.epochs.unwrap_or(config.epochs);
     let chosen = subject.chosen(&request.methods);
     let mut methods: Vec<MethodReport> = chosen.iter().map(|method| described(method)).collect();
     for &seed in &request.seeds {
-        let data = (subject.draw)(request.mode, seed);
-        lesson.seed = seed;
+        let data = Rc::new((subject.draw)(request.mode, seed));
+        config.seed = seed;
         for (method, report) in chosen.iter().zip(&mut methods) {
             let start = host::now_ms();
-            let (trial, traces) = trial(&subject, method, &data, &lesson, device).await?;
+            let (trial, traces) = trial(&subject, method, &data, &config, device).await?;
             let seconds = (host::now_ms() - start) / 1e3;
             report.trials.push(Trial { seconds: Some(seconds), ..trial });
             report.traces.extend(traces);
@@ -278,7 +284,7 @@ pub(super) async fn run<D, P>(
     }
     methods.extend(elsewhere);
     let remarks = (subject.remarks)(&methods);
-    Ok(ExperimentReport::new(facts, request, &lesson, (subject.sizes)(request.mode), device.info(), methods, remarks))
+    Ok(ExperimentReport::new(facts, request, &config, (subject.sizes)(request.mode), device.info(), methods, remarks))
 }
 
 impl<D, P> Subject<D, P> {
@@ -312,61 +318,4 @@ fn described<P>(method: &Method<P>) -> MethodReport {
     };
     let (name, about, role) = (method.name.into(), method.about.into(), method.role);
     MethodReport { name, about, role, parameters: Some(parameters), trials: Vec::new(), traces: Vec::new() }
-}
-
-/// A method on a seed's data.
-async fn trial<D, P>(
-    subject: &Subject<D, P>,
-    method: &Method<P>,
-    data: &D,
-    lesson: &Lesson,
-    device: &Device,
-) -> Result<(Trial, Vec<Trace>)> {
-    let probes = (subject.probes)(data);
-    let (predictions, fitted) = match &method.kind {
-        Kind::Known(answer) => (probes.iter().map(|x| answer(x)).collect::<Vec<P>>(), Vec::new()),
-        Kind::Learnt { nets, decode } => {
-            let fitted = learn(subject, &nets(), *decode, data, lesson, device).await?;
-            let mut predictions = Vec::with_capacity(probes.len());
-            for x in &probes {
-                predictions.push(decode(&outputs(&fitted, x).await?));
-            }
-            (predictions, fitted)
-        }
-    };
-    let MethodResult { values, curves, more } = (subject.measure)(data, &predictions);
-    let traces = curves.into_iter().map(|Curve { chart, points }| Trace { seed: lesson.seed, chart, points });
-    let losses = fitted.iter().map(|learned| learned.losses.clone()).collect();
-    let (steps, epochs) = (fitted.iter().map(|net| net.steps).sum(), fitted.iter().map(|net| net.epoch).collect());
-    let measured = Trial::of(lesson.seed, values);
-    Ok((Trial { losses, steps, kept_epochs: epochs, more, ..measured }, traces.collect()))
-}
-
-async fn learn<D, P>(
-    subject: &Subject<D, P>,
-    nets: &[Net],
-    decode: Decode<P>,
-    data: &D,
-    lesson: &Lesson,
-    device: &Device,
-) -> Result<Vec<Fitted>> {
-    let mut fitted = Vec::with_capacity(nets.len());
-    for (member, net) in nets.iter().enumerate() {
-        let selection = subject.selection.as_ref().map(|Chooser { x, score }| Selection {
-            x: x(data),
-            // A member of an ensemble is chosen as if it were alone.
-            score: Box::new(move |z: &[Vec<f32>]| score(data, &decode(&[z.to_vec()]))),
-        });
-        let lesson = Lesson { seed: lesson.seed.wrapping_add(1_000_003 * member as u64), ..lesson.clone() };
-        fitted.push(fit(device, net, &(subject.rows)(data), &lesson, selection.as_ref()).await?);
-    }
-    Ok(fitted)
-}
-
-async fn outputs(fitted: &[Fitted], x: &[f32]) -> Result<Vec<Vec<Vec<f32>>>> {
-    let mut all = Vec::with_capacity(fitted.len());
-    for net in fitted {
-        all.push(net.predict(x).await?);
-    }
-    Ok(all)
 }

@@ -5,7 +5,6 @@
 mod classify;
 pub mod dose;
 mod elsewhere;
-mod fit;
 mod harness;
 pub mod ik;
 pub mod lj;
@@ -17,6 +16,7 @@ pub mod rf;
 mod statistics;
 mod svg;
 pub mod terms;
+mod training;
 
 pub use classify::{Confusion, OperatingPoints, Operation, Threshold, auroc, average_precision, log_space, sweep};
 pub use elsewhere::{ExternalMethod, Predictions};

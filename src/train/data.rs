@@ -1,6 +1,7 @@
 //! Rows as the trainer takes them: encoded, row-major, on the host.
 
 use super::config::TrainerConfig;
+use super::network::Network;
 use crate::error::{Error, Result};
 use crate::host::number;
 use crate::io::{Preparation, Table};
@@ -80,25 +81,33 @@ impl Data {
         words.fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x0100_0000_01b3))
     }
 
-    /// Refuses a model whose inputs and outputs do not fit the rows and the loss.
-    pub fn fits(&self, spec: &Spec, settings: &TrainerConfig) -> Result<()> {
-        let outputs = spec.outputs()?;
-        if spec.inputs != self.inputs {
-            return Err(Error::new(format!(
-                "train: the model takes {} inputs, the rows have {}",
-                spec.inputs, self.inputs
-            )));
+    /// Errors if the model does not fit the rows, the loss or the configuration.
+    pub(super) fn fits(&self, network: &Network, settings: &TrainerConfig) -> Result<()> {
+        let outputs = network.spec().map(Spec::outputs).transpose()?;
+        let (inputs, got) = (network.inputs(), self.inputs);
+        if inputs != got {
+            return Err(Error::new(format!("train: the model takes {inputs} inputs, the rows have {got}")));
         }
-        if let Loss::CrossEntropy { .. } = settings.loss {
-            return self.has_classes(outputs, &settings.class_weights);
-        }
-        if spec.head().is_some() != matches!(settings.loss, Loss::Pairs(_)) {
+        network.check_config(settings)?;
+        let (Some(spec), Some(outputs), false) = (network.spec(), outputs, network.has_own_loss()) else {
+            return Ok(());
+        };
+        let is_classes = matches!(settings.loss, Loss::CrossEntropy { .. });
+        if !is_classes && spec.head().is_some() != matches!(settings.loss, Loss::Pairs(_)) {
             return Err(Error::new(
                 "train: a projective head and a loss of pairs go together; the run has only one of them",
             ));
         }
-        if let Some(head) = spec.head() {
+        if let Some(head) = spec.head().filter(|_| !is_classes) {
             self.has_reachable_bottoms(head, settings.allows_unreachable)?;
+        }
+        self.fits_outputs(outputs, settings)
+    }
+
+    /// Errors if a model of so many outputs per row does not fit the targets and a built-in loss or formula.
+    pub(super) fn fits_outputs(&self, outputs: usize, settings: &TrainerConfig) -> Result<()> {
+        if let Loss::CrossEntropy { .. } = settings.loss {
+            return self.has_classes(outputs, &settings.class_weights);
         }
         if !settings.class_weights.is_empty() {
             return Err(Error::new("train: class weights belong to cross-entropy; this loss has no classes to weight"));

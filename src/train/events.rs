@@ -29,6 +29,8 @@ pub struct EpochReport {
     pub train_loss: f64,
     /// Loss on the validation rows; absent without any.
     pub val_loss: Option<f64>,
+    /// Score of the epoch; present if `Trainer::choose_best_by` set one.
+    pub score: Option<f64>,
     /// Learning rate of its last step.
     pub lr: f64,
     /// Whether it is the best so far.
@@ -37,7 +39,7 @@ pub struct EpochReport {
     pub pairs: Option<PairReport>,
 }
 
-record! { EpochReport { epoch, train_loss, val_loss, lr, is_best, pairs } }
+record! { EpochReport { epoch, train_loss, val_loss, score = None, lr, is_best, pairs } }
 
 /// Pairs of the validation rows (of the training rows without any).
 #[derive(Clone, Copy, Debug, PartialEq)]

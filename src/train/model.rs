@@ -67,7 +67,7 @@ impl Model {
     }
 
     fn predictor(&self, device: &Device) -> Result<Predictor> {
-        Predictor::new(device, &self.spec, &self.parameters)
+        Predictor::new(device, self.spec.clone().into(), &self.parameters)
     }
 
     /// The file's bytes, weights as f32.

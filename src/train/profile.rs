@@ -54,7 +54,7 @@ impl Model {
         };
         let mut shares: Vec<LayerShares> = self.spec.layers.iter().zip(&counts).enumerate().map(named).collect();
         if let (Some(head), Some(last)) = (self.spec.head(), shares.last_mut()) {
-            let decoded = Predictor::new(device, &self.spec, &self.parameters)?.decode(x, &[]).await?;
+            let decoded = Predictor::new(device, self.spec.clone().into(), &self.parameters)?.decode(x, &[]).await?;
             let any = |is: &dyn Fn(usize) -> bool| {
                 let is_any = |row: &usize| (row * head.outputs..(row + 1) * head.outputs).any(is);
                 share((0..rows).filter(is_any).count() as f64)

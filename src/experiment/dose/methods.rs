@@ -10,10 +10,11 @@ use super::pairs::{
 use super::{POINTS, THRESHOLDS};
 use crate::autograd::Var;
 use crate::experiment::harness::{Method, Role};
-use crate::experiment::net::{Batch, Net};
+use crate::experiment::net::Net;
 use crate::experiment::terms::{columns, guarded, mean, mse, ratio, row, weighted};
 use crate::nn::{Activation, Spec};
 use crate::ops;
+use crate::train::Batch;
 
 /// Numbers that go in: concentration and response in turn.
 pub(super) const INPUTS: usize = 2 * POINTS;

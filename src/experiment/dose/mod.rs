@@ -8,11 +8,11 @@ mod odds;
 mod pairs;
 
 use super::elsewhere::Notation;
-use super::fit::{Lesson, Rows};
 use super::harness::{Size, Subject};
 use super::random::{Purpose, Stream};
+use super::training::adam;
 use crate::optim::Schedule;
-use crate::train::Examples;
+use crate::train::{Examples, TrainerConfig};
 
 pub use measure::Call;
 
@@ -107,13 +107,13 @@ fn targets(log_ic50: f64, class: usize) -> [f64; TARGETS] {
     [log_ic50, class as f64, clamped, pair[0], pair[1]]
 }
 
-fn lesson(mode: Size) -> Lesson {
+fn config(mode: Size) -> TrainerConfig {
     let (epochs, batch) = match mode {
         Size::Contract => (1, 128),
         Size::Smoke => (2, 256),
         Size::Paper => (30, 512),
     };
-    Lesson { epochs, batch, lr: 2e-3, schedule: Schedule::CONSTANT, seed: 0 }
+    adam(epochs, batch, 2e-3, Schedule::CONSTANT)
 }
 
 const NOTATION: Notation<Data, Call> = Notation {
@@ -155,10 +155,10 @@ pub(super) fn subject() -> Subject<Data, Call> {
             vec![("train curves", train), ("validation curves", validation), ("test curves", test)]
         },
         draw,
-        rows: |data| Rows { examples: &data.train, inputs: 2 * POINTS, targets: TARGETS },
+        train: |data| &data.train,
         notation: NOTATION,
-        lesson,
-        selection: None,
+        config,
+        epoch_score: None,
         probes: |data| vec![data.test.x.clone()],
         measure: measure::measure,
         remarks: measure::remarks,

@@ -4,11 +4,12 @@
 use super::methods::{INPUTS, target};
 use super::pairs::{CENTRE, direction};
 use crate::autograd::Var;
-use crate::experiment::net::{Batch, Net};
+use crate::experiment::net::Net;
 use crate::experiment::terms::{columns, mean, ratio, row, weighted};
 use crate::nn::{Activation, Spec};
 use crate::ops;
 use crate::program::expr;
+use crate::train::Batch;
 
 /// Below this chance of a number a curve is called censored.
 pub(super) const EVEN: f64 = 0.5;

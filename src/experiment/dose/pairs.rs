@@ -3,13 +3,14 @@
 use super::measure::Call;
 use super::methods::{INPUTS, is, target};
 use crate::autograd::Var;
-use crate::experiment::net::{Batch, Extra, Net, Start};
+use crate::experiment::net::{Extra, Net, Start};
 use crate::experiment::terms::{
     GAMMA, columns, double_angle, on_circle, polynomial, ratio, renormalise, sign, weighted,
 };
 use crate::loss::pairs::{self, Pairs};
 use crate::nn::{Activation, Layout, Spec};
 use crate::ops;
+use crate::train::Batch;
 
 /// Censored rows are pushed below the first, others above the second.
 const SEPARATION: [f32; 2] = [1e-2, 5e-2];

@@ -3,12 +3,13 @@
 //! straight line, all of the sines and cosines of θ1, θ2 and θ1 + θ2; ε is learnt.
 
 use crate::autograd::Var;
-use crate::experiment::net::{Batch, Extra, Net, Start};
+use crate::experiment::net::{Extra, Net, Start};
 use crate::experiment::terms::{columns, mean, row, weighted};
 use crate::nn::{Activation, Layout, Spec};
 use crate::ops;
 use crate::program::expr;
 use crate::tensor::Tensor;
+use crate::train::Batch;
 
 /// Sines and cosines.
 const WAVES: usize = 6;

@@ -6,7 +6,7 @@ use super::damped::damped;
 use super::measure::{Steps, direct, known, strict};
 use crate::autograd::Var;
 use crate::experiment::harness::{Kind, Method, Role};
-use crate::experiment::net::{Batch, Extra, Net, Start};
+use crate::experiment::net::{Extra, Net, Start};
 use crate::experiment::terms::{
     GAMMA, columns, decoded, guarded, margin, mse, polynomial, ratio, renormalise, sign, weighted,
 };
@@ -14,6 +14,7 @@ use crate::loss::pairs::{self, Pairs};
 use crate::nn::{Activation, Spec};
 use crate::ops;
 use crate::program::expr;
+use crate::train::Batch;
 
 /// |Q| under which a decoded loss divides by this instead.
 const TAU_TRAIN: f32 = 1e-4;

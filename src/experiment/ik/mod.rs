@@ -8,11 +8,11 @@ mod methods;
 use std::f64::consts::PI;
 
 use super::elsewhere::Notation;
-use super::fit::{Lesson, Rows};
 use super::harness::{Size, Subject};
 use super::random::{Purpose, Stream};
+use super::training::adam;
 use crate::optim::Schedule;
-use crate::train::Examples;
+use crate::train::{Examples, TrainerConfig};
 
 pub use measure::{PoleMetrics, pole_metrics};
 
@@ -149,13 +149,13 @@ fn encoded(samples: &[Sample]) -> Examples {
     Examples { x, y: samples.iter().flat_map(target).collect() }
 }
 
-fn lesson(mode: Size) -> Lesson {
+fn config(mode: Size) -> TrainerConfig {
     let epochs = match mode {
         Size::Contract => 1,
         Size::Smoke => 2,
         Size::Paper => 50,
     };
-    Lesson { epochs, batch: 256, lr: 1e-3, schedule: Schedule::CONSTANT, seed: 0 }
+    adam(epochs, 256, 1e-3, Schedule::CONSTANT)
 }
 
 const NOTATION: Notation<Data, measure::Steps> = Notation {
@@ -173,10 +173,10 @@ pub(super) fn subject() -> Subject<Data, measure::Steps> {
         methods: methods::all(),
         sizes: |mode| vec![("samples, split 80 to 20 in every bucket", size(mode))],
         draw,
-        rows: |data| Rows { examples: &data.train, inputs: 4, targets: 2 },
+        train: |data| &data.train,
         notation: NOTATION,
-        lesson,
-        selection: None,
+        config,
+        epoch_score: None,
         probes: |data| vec![data.test.x.clone()],
         measure: measure::measure,
         remarks: |_| Vec::new(),

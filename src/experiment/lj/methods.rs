@@ -6,12 +6,13 @@ use super::powers::powers;
 use super::{DISTANCES, SCALE};
 use crate::autograd::Var;
 use crate::experiment::harness::{Kind, Method, Role};
-use crate::experiment::net::{Batch, Extra, Net, Start};
+use crate::experiment::net::{Extra, Net, Start};
 use crate::experiment::terms::{GAMMA, columns, decoded, mse, polynomial, renormalise, row, weighted};
 use crate::loss::pairs::{self, Pairs};
 use crate::nn::{Activation, Init, Layer, Spec};
 use crate::ops;
 use crate::program::expr;
+use crate::train::Batch;
 
 /// |Q| under which the decoded loss divides by this instead.
 const TAU_TRAIN: f32 = 1e-4;

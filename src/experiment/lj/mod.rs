@@ -6,11 +6,11 @@ mod methods;
 mod powers;
 
 use super::elsewhere::Notation;
-use super::fit::{Lesson, Rows};
-use super::harness::{Chooser, Size, Subject};
+use super::harness::{EpochScore, Size, Subject};
 use super::random::{Purpose, Stream};
+use super::training::adam;
 use crate::optim::{Schedule, ScheduleShape};
-use crate::train::Examples;
+use crate::train::{Examples, TrainerConfig};
 
 /// Distances that are learnt from, and the smallest that is asked about; in units of σ.
 pub const DISTANCES: [f64; 3] = [0.8, 3.0, 0.2];
@@ -81,14 +81,14 @@ fn features(r: f64) -> [f32; 2] {
     [(DISTANCES[0] / r) as f32, (r / DISTANCES[1]) as f32]
 }
 
-fn lesson(mode: Size) -> Lesson {
+fn config(mode: Size) -> TrainerConfig {
     let epochs = match mode {
         Size::Contract => 1,
         Size::Smoke => 60,
         Size::Paper => 100,
     };
     let schedule = Schedule { warmup_steps: 0, shape: ScheduleShape::Cosine { floor: 0.01 } };
-    Lesson { epochs, batch: 256, lr: 2e-3, schedule, seed: 0 }
+    adam(epochs, 256, 2e-3, schedule)
 }
 
 const NOTATION: Notation<Data, measure::Potentials> = Notation {
@@ -109,10 +109,10 @@ pub(super) fn subject() -> Subject<Data, measure::Potentials> {
             vec![("training distances", train), ("validation distances", validation), ("test distances", test)]
         },
         draw,
-        rows: |data| Rows { examples: &data.train, inputs: 2, targets: 1 },
+        train: |data| &data.train,
         notation: NOTATION,
-        lesson,
-        selection: Some(Chooser {
+        config,
+        epoch_score: Some(EpochScore {
             x: |data| &data.validation.x,
             score: |data, found| measure::mean_square(&data.validation, found),
         }),

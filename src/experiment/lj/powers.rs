@@ -3,11 +3,12 @@
 
 use super::methods::{inverse, squared};
 use crate::autograd::Var;
-use crate::experiment::net::{Batch, Extra, Net, Start};
+use crate::experiment::net::{Extra, Net, Start};
 use crate::experiment::terms::{mean, row, weighted};
 use crate::nn::Spec;
 use crate::ops;
 use crate::program::expr;
+use crate::train::Batch;
 
 /// Terms.
 const TERMS: usize = 8;

@@ -4,11 +4,12 @@ use super::measure::{Responses, direct, known, masked};
 use super::powers::{log_transfer, power_law};
 use crate::autograd::Var;
 use crate::experiment::harness::{Kind, Method, Role};
-use crate::experiment::net::{Batch, Extra, Net, Start};
+use crate::experiment::net::{Extra, Net, Start};
 use crate::experiment::terms::{columns, mean, mse, row};
 use crate::nn::{Activation, Layout, Spec};
 use crate::ops;
 use crate::program::expr;
+use crate::train::Batch;
 
 /// |Q(jw)| below this is ⊥.
 const TINY: f32 = 1e-8;

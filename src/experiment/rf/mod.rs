@@ -6,11 +6,11 @@ mod methods;
 mod powers;
 
 use super::elsewhere::Notation;
-use super::fit::{Lesson, Rows};
-use super::harness::{Chooser, Size, Subject};
+use super::harness::{EpochScore, Size, Subject};
 use super::random::{Purpose, Stream};
+use super::training::adam;
 use crate::optim::{Schedule, ScheduleShape};
-use crate::train::Examples;
+use crate::train::{Examples, TrainerConfig};
 
 /// Frequencies that are drawn and looked at.
 const FREQUENCIES: [f64; 2] = [0.1, 10.0];
@@ -119,7 +119,7 @@ pub fn peak_grid(Filter { w0, q }: Filter, count: usize) -> Vec<f64> {
     all
 }
 
-fn lesson(mode: Size) -> Lesson {
+fn config(mode: Size) -> TrainerConfig {
     let (epochs, batch) = match mode {
         Size::Contract => (1, 128),
         Size::Smoke => (20, 256),
@@ -127,7 +127,7 @@ fn lesson(mode: Size) -> Lesson {
     };
     // From lr down to 1e-7 over the epochs.
     let schedule = Schedule { warmup_steps: 0, shape: ScheduleShape::Cosine { floor: 5e-5 } };
-    Lesson { epochs, batch, lr: 2e-3, schedule, seed: 0 }
+    adam(epochs, batch, 2e-3, schedule)
 }
 
 const NOTATION: Notation<Data, measure::Responses> = Notation {
@@ -153,10 +153,10 @@ pub(super) fn subject() -> Subject<Data, measure::Responses> {
             ]
         },
         draw,
-        rows: |data| Rows { examples: &data.train, inputs: 3, targets: 2 },
+        train: |data| &data.train,
         notation: NOTATION,
-        lesson,
-        selection: Some(Chooser {
+        config,
+        epoch_score: Some(EpochScore {
             x: |data| &data.validation.x,
             score: |data, found| measure::mean_square(&data.validation, found, |_| true).unwrap_or(f64::INFINITY),
         }),

@@ -3,11 +3,12 @@
 
 use super::methods::{divided, power_of_ten};
 use crate::autograd::Var;
-use crate::experiment::net::{Batch, Extra, Net, Parts, Start};
+use crate::experiment::net::{Extra, Net, Parts, Start};
 use crate::experiment::terms::{columns, mean, relative};
 use crate::nn::{Activation, Init, Layer, Layout, Spec};
 use crate::ops;
 use crate::program::expr;
+use crate::train::Batch;
 
 /// e-folds per unit of the perceptron's output; a step of Adam moves a coefficient by a share.
 const STEEP: f32 = 4.6;
