@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::nn::{Head, Layout, Pass, Registry, RunningStats, Spec, forward, initialise, learn};
 use crate::ops;
+use crate::tensor::Tensor;
 
 /// A model, and optionally its own loss.
 ///
@@ -194,14 +195,19 @@ impl Network {
         }
     }
 
-    /// The loss closure's value times the sum of the batch's weights, and that sum, each of shape [1]; `None` without a closure.
-    pub(super) fn own_loss(&self, outputs: &[Var], batch: &Batch) -> Option<Result<(Var, Var)>> {
+    /// The loss closure's value as a weighted sum, and the sum of weights, each of shape [1]; `None` without a closure. A mean over one
+    /// batch alone may have weight 1; means over several batches need the weights of their rows.
+    pub(super) fn own_loss(&self, outputs: &[Var], batch: &Batch, is_alone: bool) -> Option<Result<(Var, Var)>> {
         let loss = (self.loss.as_ref()?)(outputs, batch);
         if loss.shape().sizes() != [1] {
             return Some(Err(Error::new(format!(
                 "train: the loss has the wrong shape: got {}, expected [1], a mean over the rows such as batch.mean(&x)",
                 loss.shape()
             ))));
+        }
+        if is_alone {
+            let one = Tensor::scalar(loss.value().device(), 1.0).reshape([1]);
+            return Some(Ok((loss, Var::constant(one))));
         }
         let weight = total(&batch.weight);
         Some(Ok((ops::mul(&loss, &weight), weight)))

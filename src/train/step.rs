@@ -132,7 +132,7 @@ impl Setup<'_> {
         batch: &Batch,
         tau: &dyn Fn([f32; 2]) -> Var,
     ) -> Result<(Var, Var)> {
-        if let Some(sums) = self.network.own_loss(outputs, batch) {
+        if let Some(sums) = self.network.own_loss(outputs, batch, self.settings.accumulate == 1) {
             return sums;
         }
         let [z] = outputs else {
