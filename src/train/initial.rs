@@ -95,7 +95,7 @@ mod tests {
     fn drawn_values_have_their_spread_and_depend_on_the_seed() {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let square = |values: &[f64]| mean(&values.iter().map(|x| x * x).collect::<Vec<_>>());
-        for (initial, variance) in [(Initial::normal([100, 40], 0.5), 0.25), (Initial::uniform([4000], 3.0), 3.0)] {
+        for (initial, variance) in [(Initial::normal([100, 40], 0.5), 0.25_f64), (Initial::uniform([4000], 3.0), 3.0)] {
             let values = drawn(&initial, 7);
             assert_eq!(values, drawn(&initial, 7));
             assert_ne!(values, drawn(&initial, 8));
