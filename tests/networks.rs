@@ -93,7 +93,7 @@ fn a_perceptron_by_hand_trains_like_its_spec() -> Result<()> {
     for device in devices(&[1, 2]) {
         let wanted = trained(&device, spec(), &config())?;
         close(device.info().device, &trained(&device, by_hand(), &config())?, &wanted, 1e-6);
-        assert!(wanted.0[6] < 0.9 * wanted.0[0], "it learns: {:?}", wanted.0);
+        assert!(wanted.0[6] < 0.95 * wanted.0[0], "it learns: {:?}", wanted.0);
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What the domains have in common: a table of methods, the data of a seed, and the loop over seeds and methods in which every
+//! The structure common to all domains: a table of methods, the data of a seed, and the loop over seeds and methods, in which every
 //! method gets the same rows, the same order and the same number of steps.
 
 use std::rc::Rc;
@@ -15,11 +15,11 @@ use crate::error::{Error, Result};
 use crate::host;
 use crate::train::{Examples, TrainerConfig};
 
-/// How much is drawn and trained.
+/// The size of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Size {
-    /// As little as shows that everything runs.
+    /// The smallest that exercises everything.
     Contract,
     /// Minutes on a processor.
     Smoke,
@@ -37,7 +37,7 @@ impl Size {
         }
     }
 
-    /// Seeds, unless asked otherwise.
+    /// The default number of seeds.
     pub fn seeds(self) -> usize {
         match self {
             Self::Contract => 1,
@@ -47,22 +47,22 @@ impl Size {
     }
 }
 
-/// What is asked of an experiment.
+/// The request for an experiment.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// How much.
+    /// The size.
     pub mode: Size,
     /// The seeds, in order.
     pub seeds: Vec<u64>,
-    /// Methods by name; all if none is named.
+    /// Methods by name; all if empty.
     pub methods: Vec<String>,
-    /// Passes over the training rows in place of the mode's.
+    /// Passes over the training rows; by default those of the size.
     pub epochs: Option<usize>,
-    /// Methods that were run elsewhere on the same rows; judged beside the others.
+    /// Methods of other programs on the same rows; measured like the others.
     pub elsewhere: Vec<ExternalMethod>,
 }
 
-/// What an experiment is about, in words, and what it measures.
+/// The description of an experiment, and its metrics.
 pub(super) struct Description {
     pub name: &'static str,
     pub title: &'static str,
@@ -70,24 +70,24 @@ pub(super) struct Description {
     pub claim: &'static str,
     /// The method that the claim is made for.
     pub published: &'static str,
-    /// The method of this engine's own that stands against it.
+    /// This engine's own method, which is compared with it.
     pub ours: &'static str,
-    /// The baseline that the claim names, and the metrics it is about.
+    /// The baseline and the metrics that the claim names.
     pub rival: (&'static str, &'static [&'static str]),
     pub metrics: &'static [Metric],
     pub charts: &'static [Chart],
 }
 
-/// One figure per method and seed.
+/// A metric: one number per method and seed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Metric {
     /// Its name in the file.
     pub key: &'static str,
-    /// Its name for people.
+    /// Its label in reports.
     pub label: &'static str,
-    /// Which way is good.
+    /// Whether smaller or larger is better.
     pub better: Direction,
-    /// Whether the comparison in words tells of it.
+    /// Whether comparisons in words include it.
     pub is_headline: bool,
 }
 
@@ -101,7 +101,7 @@ impl Metric {
     }
 }
 
-/// Which way a metric is good.
+/// Whether smaller or larger values of a metric are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -109,7 +109,7 @@ pub enum Direction {
     Less,
     /// Larger is better.
     More,
-    /// It only describes.
+    /// It only describes; neither is better.
     Neither,
 }
 
@@ -120,13 +120,13 @@ pub struct Chart {
     pub title: &'static str,
     /// How to read it.
     pub note: &'static str,
-    /// Under the horizontal axis.
+    /// The label of the horizontal axis.
     pub x: &'static str,
-    /// Beside the vertical axis.
+    /// The label of the vertical axis.
     pub y: &'static str,
     /// Its axes.
     pub shape: Axes,
-    /// What becomes of the seeds.
+    /// How the curves of several seeds are combined.
     pub gathering: Gathering,
 }
 
@@ -145,13 +145,13 @@ impl Axes {
     pub(super) const LOG_Y: Self = Self { is_log_x: false, is_log_y: true };
 }
 
-/// What becomes of the curves of several seeds.
+/// How the curves of several seeds are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gathering {
-    /// The mean at each place; all seeds have the same places.
+    /// The mean at each x; all seeds have the same x.
     Mean,
-    /// The first seed's.
+    /// The curve of the first seed.
     First,
 }
 
@@ -162,35 +162,35 @@ pub(super) struct Curve {
     pub points: Vec<[f64; 2]>,
 }
 
-/// What came of a method on a seed: values in the metrics' order.
+/// The result of a method on a seed: values in the order of the metrics.
 pub(super) struct MethodResult {
     pub values: Vec<Option<f64>>,
     pub curves: Vec<Curve>,
     pub more: Value,
 }
 
-/// A sentence of the domain's own.
+/// A question and answer specific to the domain.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Remark {
-    /// What was asked.
+    /// The question.
     pub what: String,
     /// The answer.
     pub answer: String,
 }
 
-/// What kind of competitor a method is.
+/// The role of a method in the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Knows the answer.
+    /// Knows the exact answer.
     Oracle,
-    /// Is told part of the answer, so that it competes with nobody.
+    /// Knows part of the answer, so it is left out of the comparisons.
     Informed,
-    /// Learns it without a denominator that may be zero.
+    /// Learns a value, without a denominator that may be zero.
     Baseline,
     /// Learns numerator and denominator.
     Projective,
-    /// Was run elsewhere: how it learnt is not known here.
+    /// Comes from another program.
     Elsewhere,
 }
 
@@ -214,14 +214,14 @@ impl<P> Method<P> {
     }
 }
 
-/// Predictions from outputs, by net, then by output, each row-major.
+/// Computes predictions from outputs: by model, then by output, each row-major.
 pub(super) type Decode<P> = fn(&[Vec<Vec<f32>>]) -> P;
 
-/// How a method comes to its predictions.
+/// How a method makes its predictions.
 pub(super) enum Kind<P> {
     /// From the inputs alone.
     Known(fn(&[f32]) -> P),
-    /// By nets fitted one after the other.
+    /// By models trained one after the other.
     Learnt { nets: fn() -> Vec<Net>, decode: Decode<P> },
 }
 
@@ -229,7 +229,7 @@ pub(super) enum Kind<P> {
 pub(super) struct Subject<D, P> {
     pub facts: &'static Description,
     pub methods: Vec<Method<P>>,
-    /// What is drawn, in figures for the report.
+    /// The sizes of the data, for the report.
     pub sizes: fn(Size) -> Vec<(&'static str, usize)>,
     pub draw: fn(Size, u64) -> D,
     /// The training rows.
@@ -238,7 +238,7 @@ pub(super) struct Subject<D, P> {
     pub config: fn(Size) -> TrainerConfig,
     /// The score that chooses the best epoch; without one the last epoch is kept.
     pub epoch_score: Option<EpochScore<D, P>>,
-    /// Inputs that predictions are asked for.
+    /// The inputs to predict, in groups.
     pub probes: fn(&D) -> Vec<Vec<f32>>,
     pub measure: fn(&D, &[P]) -> MethodResult,
     pub remarks: fn(&[MethodReport]) -> Vec<Remark>,
@@ -252,10 +252,10 @@ pub(super) struct EpochScore<D, P> {
     pub score: fn(&D, &P) -> f64,
 }
 
-/// Tells of a method done with a seed: seed, method, and seconds spent.
+/// A callback after each method and seed: seed, method, seconds.
 pub type Follow<'a> = &'a mut dyn FnMut(u64, &str, f64);
 
-/// Runs every asked method on every seed.
+/// Runs every requested method on every seed.
 pub(super) async fn run<D: 'static, P: 'static>(
     subject: Subject<D, P>,
     request: &Request,
@@ -263,7 +263,7 @@ pub(super) async fn run<D: 'static, P: 'static>(
     follow: Follow<'_>,
 ) -> Result<ExperimentReport> {
     subject.check(request)?;
-    // First, since wrong predictions are refused: before anything is trained.
+    // First, so that wrong predictions are an error before anything is trained.
     let elsewhere = subject.judged(request)?;
     let facts = subject.facts;
     let mut config = (subject.config)(request.mode);
@@ -288,7 +288,7 @@ pub(super) async fn run<D: 'static, P: 'static>(
 }
 
 impl<D, P> Subject<D, P> {
-    /// Refuses a method that is not in the table, one elsewhere that cannot be told from others, and a request for nothing.
+    /// Errors if a method is unknown, an external method has an invalid or used name, or there are no seeds or epochs.
     pub(super) fn check(&self, request: &Request) -> Result<()> {
         if request.seeds.is_empty() || request.epochs == Some(0) {
             return Err(Error::new("experiment: seeds and epochs must be at least 1"));
@@ -304,10 +304,10 @@ impl<D, P> Subject<D, P> {
         )))
     }
 
-    /// The methods asked for, in the table's order.
+    /// The requested methods, in the order of the table.
     fn chosen(&self, names: &[String]) -> Vec<&Method<P>> {
-        let is_asked = |method: &&Method<P>| names.is_empty() || names.iter().any(|name| name == method.name);
-        self.methods.iter().filter(is_asked).collect()
+        let is_requested = |method: &&Method<P>| names.is_empty() || names.iter().any(|name| name == method.name);
+        self.methods.iter().filter(is_requested).collect()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Rows as the trainer takes them: encoded, row-major, on the host.
+//! The rows of a run: encoded, row-major, on the host.
 
 use super::config::TrainerConfig;
 use super::network::Network;
@@ -20,21 +20,21 @@ pub struct Examples {
 /// A table split in three.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Data {
-    /// Values per row that go in.
+    /// Values per row of the inputs.
     pub inputs: usize,
-    /// Values per row to predict: outputs, or 1 for a class index.
+    /// Values per row of the targets: one per output, or 1 for a class index; anything for a closure loss.
     pub targets: usize,
-    /// Rows that are learnt from.
+    /// Rows that the model is trained on.
     pub train: Examples,
-    /// Rows that decide when to stop.
+    /// Rows that choose the best epoch and decide when to stop.
     pub validation: Examples,
-    /// Rows that nothing depends on.
+    /// Rows that do not influence training.
     pub test: Examples,
 }
 
 impl Examples {
-    /// Rows of a table, encoded as a model takes them and its loss the target: classes one by one where each is learnt
-    /// against the rest.
+    /// Rows of a table as inputs of a model and targets of its loss. Classes become one value each, 1 for the row's class, if the loss
+    /// is pointwise. Errors if the table does not fit the preparation.
     pub fn encode(preparation: &Preparation, table: &Table, rows: &[u32], loss: &Loss) -> Result<Self> {
         let x = preparation.encode(table, rows)?;
         if let Loss::Pairs(_) = loss {
@@ -55,7 +55,7 @@ impl Examples {
 }
 
 impl Data {
-    /// Refuses parts whose sizes do not fit each other, or that hold values no model can learn from.
+    /// Errors if the sizes of a part are inconsistent, a value is not finite, or there are no training rows.
     pub fn check(&self) -> Result<()> {
         for (name, part) in [("training", &self.train), ("validation", &self.validation), ("test", &self.test)] {
             let rows = part.rows(self.targets);
@@ -75,7 +75,7 @@ impl Data {
         Ok(())
     }
 
-    /// A number that tells whether a checkpoint belongs to these training rows (FNV-1a over their bits).
+    /// A hash of the training rows, which identifies them in a checkpoint (FNV-1a over their bits).
     pub fn fingerprint(&self) -> u64 {
         let words = self.train.x.iter().chain(&self.train.y).map(|value| u64::from(value.to_bits()));
         words.fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x0100_0000_01b3))
@@ -118,7 +118,7 @@ impl Data {
         Err(Error::new(format!("train: the model gives {outputs} outputs, the rows have {} targets", self.targets)))
     }
 
-    /// Refuses ⊥ targets for a head whose denominators stay away from 0.
+    /// Errors if there are ⊥ targets but the head's denominators cannot come near 0.
     fn has_reachable_bottoms(&self, head: &Head, allows_unreachable: bool) -> Result<()> {
         let width = 2 * head.outputs;
         let is_bottom = |pairs: &[f32]| pairs.len() == width && pairs[head.outputs..].contains(&0.0);

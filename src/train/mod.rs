@@ -1,4 +1,5 @@
-//! The loop: batches, fused or recorded step, early stopping with the best weights kept, checkpoints, events. It never prints.
+//! Training: one `Trainer` for every model (`Spec`, or a function over `Var`) and every loss (built-in, formula, closure), with early
+//! stopping, the best weights kept, checkpoints and events; the model file and its predictions. Nothing here prints.
 
 mod batches;
 mod checkpoint;

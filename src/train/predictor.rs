@@ -146,16 +146,16 @@ impl Predictor {
     }
 }
 
-/// A number for each value that must not be near 0: where it is, there is no value.
+/// A validity factor: a number per value; the value is ⊥ where its number is near 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factor {
-    /// The numbers; one that is not finite makes ⊥ by fault.
+    /// The numbers; a number that is not finite makes its value ⊥ by fault.
     pub values: Vec<f32>,
-    /// Sizes below this make ⊥.
+    /// The threshold: smaller absolute values make ⊥.
     pub tau: f32,
 }
 
-/// Refuses factors that are too many, too short, or decide nothing.
+/// Errors if there are too many factors, or one has a wrong length or an invalid threshold.
 fn check_factors(factors: &[Factor], values: usize) -> Result<()> {
     let refused = |what: String| Err(Error::new(format!("predict: {what}")));
     if factors.len() > MAX_FACTORS {
@@ -173,7 +173,7 @@ fn check_factors(factors: &[Factor], values: usize) -> Result<()> {
     Ok(())
 }
 
-/// The launch that decodes a head's pairs [rows, 2 · outputs], with the factors' numbers one after the other.
+/// The launch that decodes a head's pairs [rows, 2 · outputs], with the factors' numbers concatenated.
 pub(super) fn decoded(
     device: &Device,
     head: &Head,

@@ -107,7 +107,7 @@ impl Plans {
 }
 
 impl Setup<'_> {
-    /// The model as the fused step takes it, if it takes model and loss. An error says why not if the fused step was asked for.
+    /// The model in the form of the fused step, if that takes model and loss. Errors if it does not but the configuration demands it.
     fn fused(&self) -> Result<Option<Mlp>> {
         let settings = self.settings;
         let mlp = self.network.spec().and_then(|spec| Mlp::of(spec, self.network.layout()));
