@@ -18,12 +18,15 @@ const WINDOW_MS: f64 = 50.0;
 /// A larger loss is divergence even where the device has no infinity.
 const DIVERGED: f64 = 1e15;
 
+/// A score of the model's outputs, each row-major; smaller is better.
+type Score = Box<dyn Fn(&[Vec<f32>]) -> f64>;
+
 /// How a run chooses the epoch whose weights it keeps.
 pub(super) enum Criterion {
     /// The smallest loss on the validation rows; on the training rows without any.
     Loss,
     /// The smallest finite score of the outputs for `x`.
-    Score { x: Vec<f32>, score: Box<dyn Fn(&[Vec<f32>]) -> f64> },
+    Score { x: Vec<f32>, score: Score },
     /// The last epoch.
     Last,
 }
