@@ -65,7 +65,9 @@ pub mod prelude {
     };
     pub use crate::scm::{self, Masked};
     pub use crate::tensor::Tensor;
-    pub use crate::train::{Data, Event, Examples, Flow, Model, TrainOptions, Trainer, TrainerConfig};
+    pub use crate::train::{
+        Batch, Data, Event, Examples, Flow, Initial, Model, Network, Parameters, TrainOptions, Trainer, TrainerConfig,
+    };
 }
 
 pub use device::Device;

@@ -116,7 +116,7 @@ fn a_saved_model_and_a_checkpoint_keep_their_formulas() -> Result<()> {
     for device in devices(&[1]) {
         let trainer = trained(&device, &function, settings.clone())?;
         let parameters = block_on(trainer.parameters())?;
-        let model = Model::new(trainer.spec().clone(), settings.loss.clone(), parameters, None);
+        let model = Model::new(trainer.spec()?.clone(), settings.loss.clone(), parameters, None);
         let again = Model::load(&model.save()?, "test")?;
         assert_eq!((&again.spec, &again.loss), (&model.spec, &model.loss));
         let outputs = |model: &Model| block_on(model.outputs(&device, &data().test.x));

@@ -64,7 +64,7 @@ impl Console {
     }
 
     fn epoch(&self, report: &EpochReport) -> Value {
-        let EpochReport { epoch, train_loss, val_loss, lr, is_best, pairs } = report;
+        let EpochReport { epoch, train_loss, val_loss, lr, is_best, pairs, .. } = report;
         let [epochs, steps, _] = self.shape;
         json!({
             "event": "epoch", "epoch": epoch + 1, "epochs": epochs, "steps": (epoch + 1) * steps, "train_loss": train_loss,

@@ -14,7 +14,7 @@ use crate::Device;
 use crate::device::{Cost, Request, Summary};
 use crate::host::MEMORY_BYTES;
 use crate::io::{Choice, Target};
-use crate::nn::{Layout, Spec};
+use crate::nn::Spec;
 use crate::train::{Data, Examples, Run, TrainOptions, Trainer, TrainerConfig};
 
 #[derive(clap::Args)]
@@ -47,8 +47,9 @@ pub(super) fn run(args: &Args) -> Answer {
     let (data, spec, settings) = args.sizes()?;
     let device = block_on(Device::open(&Request { device: "dry".into(), ..Request::default() }))?;
     let batch = settings.batch;
-    let trainer = Trainer::new(&device, spec, settings, data)?;
-    let parameters = Layout::of(trainer.spec()).count();
+    let mut trainer = Trainer::new(&device, spec, settings, data)?;
+    trainer.prepare()?;
+    let parameters = trainer.network().layout().count();
     let (summary, kind) = (trainer.step_summary(), trainer.step_kind().name());
     let peak = device.counters().peak_bytes;
     if args.json {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::session::{RunTime, Session};
 use super::text::{bytes, count, duration, facts, figure, grid, place, scaled_count};
 use crate::io::Target;
-use crate::nn::{Decoding, Head, HeadForm, Layer, Layout, Spec, Threshold};
+use crate::nn::{Decoding, Head, HeadForm, Layer, Spec, Threshold};
 use crate::train::{Data, Metrics, Outcome, Stop, Trainer};
 use crate::{host, io};
 
@@ -136,7 +136,7 @@ pub(super) fn introduction(session: &Session, trainer: &Trainer) -> String {
     let (data, run) = (trainer.data(), &session.run);
     let Rows { train, validation, test } = Rows::of(data);
     let [train, validation, test] = [train, validation, test].map(|rows| count(rows as u64));
-    let parameters = count(Layout::of(trainer.spec()).count() as u64);
+    let parameters = count(trainer.network().layout().count() as u64);
     let target = run.preparation.target.name();
     let mut lines = vec![
         ("data", format!("{}, learning \"{target}\" from {} columns", session.source, run.preparation.features.len())),
@@ -146,8 +146,8 @@ pub(super) fn introduction(session: &Session, trainer: &Trainer) -> String {
     if let Some(gaps) = gaps(&run.gaps, session) {
         lines.push(("gaps", gaps));
     }
-    lines.push(("model", format!("{}, {parameters} parameters", shape_of(trainer.spec()))));
-    if let Some(head) = trainer.spec().head() {
+    lines.push(("model", format!("{}, {parameters} parameters", shape_of(&run.spec))));
+    if let Some(head) = run.spec.head() {
         lines.push(("poles", limits(&head.decoding, &run.preparation.target)));
     }
     lines.push((

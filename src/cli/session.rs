@@ -124,13 +124,13 @@ impl Session {
         let outputs = |x: &[f32]| block_on(trainer.predict(x));
         let (validation, test) = (outputs(&data.validation.x)?, outputs(&data.test.x)?);
         let target = &self.run.preparation.target;
-        let figures = |z: &[f32], y: &[f32]| Metrics::of(trainer.spec(), &self.run.settings.loss, z, y, target.scale());
+        let figures = |z: &[f32], y: &[f32]| Metrics::of(&self.run.spec, &self.run.settings.loss, z, y, target.scale());
         let metrics = [figures(&validation, &data.validation.y), figures(&test, &data.test.y)];
         let report = TrainReport::new(self, trainer, outcome, pace, metrics);
         if self.is_json {
             say_json(&report);
         } else {
-            let picture = PlotData::of(trainer.spec(), &self.run.preparation, &test, &data.test.y);
+            let picture = PlotData::of(&self.run.spec, &self.run.preparation, &test, &data.test.y);
             say(&report.text(&self.device.info().name));
             if !data.test.y.is_empty() {
                 say(&draw(&picture, "test rows"));
@@ -143,7 +143,7 @@ impl Session {
     fn write(&self, trainer: &Trainer) -> Result<()> {
         let Some(out) = &self.out else { return Ok(()) };
         let (parameters, preparation) = (block_on(trainer.parameters())?, self.run.preparation.clone());
-        let model = Model::new(trainer.spec().clone(), self.run.settings.loss.clone(), parameters, Some(preparation));
+        let model = Model::new(self.run.spec.clone(), self.run.settings.loss.clone(), parameters, Some(preparation));
         host::write_whole(out, &model.save()?)
     }
 

@@ -1,4 +1,4 @@
-//! How good classes and scores are: confusion, macro F1, the two censoring rates, direction, thresholds, ranking.
+//! Metrics of classes and scores: confusion, macro F1, the two censoring rates, direction, thresholds, ranking.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ const CLASSES: usize = 3;
 pub struct Confusion(pub [[u64; CLASSES]; CLASSES]);
 
 impl Confusion {
-    /// Of class indices in pairs.
+    /// Counts pairs of class indices.
     pub fn of(truth: &[usize], predicted: &[usize]) -> Self {
         let mut counts = [[0; CLASSES]; CLASSES];
         for (&truth, &predicted) in truth.iter().zip(predicted) {
@@ -31,19 +31,19 @@ impl Confusion {
         (0..CLASSES).map(|class| self.f1(class)).sum::<f64>() / CLASSES as f64
     }
 
-    /// Share of the rows inside the window that are called censored; absent without such rows.
+    /// Share of the rows inside the window that are predicted censored; absent without such rows.
     pub fn false_censored(&self) -> Option<f64> {
         let inside: u64 = self.0[1].iter().sum();
         (inside > 0).then(|| (self.0[1][0] + self.0[1][2]) as f64 / inside as f64)
     }
 
-    /// Share of the censored rows that are called inside; absent without such rows.
+    /// Share of the censored rows that are predicted inside; absent without such rows.
     pub fn false_inside(&self) -> Option<f64> {
         let censored: u64 = self.0[0].iter().chain(&self.0[2]).sum();
         (censored > 0).then(|| (self.0[0][1] + self.0[2][1]) as f64 / censored as f64)
     }
 
-    /// Mean F1 of "below" and "above" over the truly censored rows; a row called inside counts against its own side.
+    /// Mean F1 of "below" and "above" over the truly censored rows; a row predicted inside is an error for its side.
     pub fn direction_f1(&self) -> Option<f64> {
         let [below, above] = [self.0[0], self.0[2]];
         let f1 = |right: u64, actual: [u64; 3], wrong: u64| {
@@ -55,10 +55,10 @@ impl Confusion {
     }
 }
 
-/// A threshold and what it would do.
+/// The effect of a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Threshold {
-    /// The threshold on |Q|; below it a row is called censored.
+    /// The threshold on |Q|; below it a row is predicted censored.
     pub tau: f64,
     /// Share of the rows inside the window below it.
     pub false_censored: f64,
@@ -68,7 +68,7 @@ pub struct Threshold {
     pub bottom_rate: f64,
 }
 
-/// What each threshold would do, from |Q| of the rows inside the window and of the censored rows: two sorts, then a binary
+/// The effect of each threshold, from |Q| of the rows inside the window and of the censored rows: two sorts, then a binary
 /// search per threshold. Empty groups have rate 0.
 pub fn sweep(inside: &[f64], censored: &[f64], taus: &[f64]) -> Vec<Threshold> {
     let sorted = |values: &[f64]| {
@@ -96,23 +96,23 @@ pub fn log_space(low: f64, high: f64, count: usize) -> Vec<f64> {
     (0..count).map(|at| 10_f64.powf(low + (high - low) * at as f64 / (count - 1) as f64)).collect()
 }
 
-/// How a run of a censoring model looks to whoever has to choose one: absent figures lose against every present one.
+/// The rates by which an operating point of a censoring model is chosen; an absent rate is worse than any other.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Operation {
-    /// Share of the rows inside the window called censored.
+    /// Share of the rows inside the window predicted censored.
     pub false_censored: Option<f64>,
-    /// Share of the censored rows called inside.
+    /// Share of the censored rows predicted inside.
     pub false_inside: Option<f64>,
     /// Mean F1 of the two directions.
     pub direction_f1: Option<f64>,
 }
 
-/// What is wanted most, and the index of the candidate that gives it.
+/// The index of the best candidate by each criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct OperatingPoints {
-    /// Fewest censored rows called inside.
+    /// Fewest censored rows predicted inside.
     pub safety_first: Option<usize>,
-    /// Fewest rows inside called censored.
+    /// Fewest rows inside predicted censored.
     pub accuracy_first: Option<usize>,
     /// Best direction.
     pub direction_aware: Option<usize>,
@@ -121,7 +121,7 @@ pub struct OperatingPoints {
 }
 
 impl OperatingPoints {
-    /// Of some candidates; the first of equals. A rate of exactly 0 is the best there is, not an absent one.
+    /// The best of some candidates; the first of equal ones. A rate of 0 is the best one, not an absent one.
     pub fn of(candidates: &[Operation]) -> Self {
         let smallest = |cost: &dyn Fn(&Operation) -> Option<f64>| {
             let known = candidates.iter().enumerate().filter_map(|(at, one)| cost(one).map(|cost| (at, cost)));
@@ -136,7 +136,7 @@ impl OperatingPoints {
     }
 }
 
-/// Area under the ROC curve: the chance that a positive scores above a negative, ties counting half. Absent unless both occur.
+/// Area under the ROC curve: the probability that a positive scores above a negative; ties count half. Absent unless both occur.
 pub fn auroc(is_positive: &[bool], scores: &[f64]) -> Option<f64> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|&a, &b| scores[a].total_cmp(&scores[b]));

@@ -1,26 +1,25 @@
-//! Methods that run elsewhere: the tables of a seed for them to learn from and to answer, and their answers judged by the same
-//! measure as every method here.
+//! Methods of other programs: the tables of a seed for training and prediction, and the measures of their predictions, the same as for
+//! every method here.
 
-use super::fit::Rows;
 use super::harness::{Curve, MethodResult, Request, Role, Size, Subject};
 use super::report::{MethodReport, Trace, Trial};
 use crate::error::{Error, Result};
 use crate::train::Examples;
 
-/// A method by its predictions.
+/// A method of another program, given by its predictions.
 #[derive(Clone, Debug)]
 pub struct ExternalMethod {
     /// 1 to 20 letters, digits, "-", "_" or ".".
     pub name: String,
-    /// By seed, in the request's order: a row per row of `predict`, with the domain's columns of predictions; NaN where the
-    /// method gives no value.
+    /// Predictions by seed, in the order of the request: one row per row of `predict`, with the prediction columns of the domain; NaN
+    /// where the method predicts no value.
     pub predictions: Vec<Vec<f32>>,
 }
 
 /// A table of a seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictions {
-    /// `train`, `validation` or `predict`; the last holds inputs only, the rows that predictions are wanted for.
+    /// `train`, `validation` or `predict`; the last holds the inputs to predict.
     pub name: &'static str,
     /// Names of the columns.
     pub columns: Vec<&'static str>,
@@ -28,9 +27,9 @@ pub struct Predictions {
     pub values: Vec<f32>,
 }
 
-/// How a domain's rows are written down.
+/// The columns of a domain's tables.
 pub(super) struct Notation<D, P> {
-    /// Names of the inputs, of the targets, and of what a prediction consists of.
+    /// Names of the columns of inputs, targets and predictions.
     pub inputs: &'static [&'static str],
     pub targets: &'static [&'static str],
     pub predictions: &'static [&'static str],
@@ -40,7 +39,7 @@ pub(super) struct Notation<D, P> {
 }
 
 impl<D, P> Subject<D, P> {
-    /// What a method elsewhere is handed.
+    /// The tables for a method of another program.
     pub(super) fn sheets(&self, mode: Size, seed: u64) -> Vec<Predictions> {
         let &Notation { inputs, targets, validation, .. } = &self.notation;
         let data = (self.draw)(mode, seed);
@@ -50,14 +49,13 @@ impl<D, P> Subject<D, P> {
             let values = rows.flat_map(|(x, y)| x.iter().chain(y).copied()).collect();
             Predictions { name, columns: both.clone(), values }
         };
-        let Rows { examples, .. } = (self.rows)(&data);
-        let mut sheets = vec![learnt("train", examples)];
+        let mut sheets = vec![learnt("train", (self.train)(&data))];
         sheets.extend(validation.map(|examples| learnt("validation", examples(&data))));
         sheets.push(Predictions { name: "predict", columns: inputs.into(), values: (self.probes)(&data).concat() });
         sheets
     }
 
-    /// Refuses a name that is none or another method's, and predictions for other seeds than those asked for.
+    /// Errors if a name is invalid or used twice, or the number of predictions differs from the number of seeds.
     pub(super) fn check_elsewhere(&self, request: &Request) -> Result<()> {
         let own = self.methods.iter().map(|method| method.name.to_owned());
         let mut taken: Vec<String> = own.collect();
@@ -80,7 +78,7 @@ impl<D, P> Subject<D, P> {
         Ok(())
     }
 
-    /// Every method elsewhere on every seed.
+    /// The reports of all external methods on every seed.
     pub(super) fn judged(&self, request: &Request) -> Result<Vec<MethodReport>> {
         let blank = |method: &ExternalMethod| MethodReport {
             name: method.name.clone(),
@@ -106,7 +104,7 @@ impl<D, P> Subject<D, P> {
         Ok(reports)
     }
 
-    /// Predictions for each of the probes, from rows for all of them.
+    /// Splits the rows of a method's predictions into one prediction per probe. Errors if the number of rows is wrong.
     fn answers(&self, data: &D, values: &[f32]) -> Result<Vec<P>> {
         let &Notation { inputs, predictions, read, .. } = &self.notation;
         let counts: Vec<usize> = (self.probes)(data).iter().map(|x| x.len() / inputs.len()).collect();

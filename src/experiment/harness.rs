@@ -1,22 +1,25 @@
-//! What the domains have in common: a table of methods, the data of a seed, and the loop over seeds and methods in which every
+//! The structure common to all domains: a table of methods, the data of a seed, and the loop over seeds and methods, in which every
 //! method gets the same rows, the same order and the same number of steps.
+
+use std::rc::Rc;
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::elsewhere::{ExternalMethod, Notation};
-use super::fit::{Fitted, Lesson, Rows, Selection, fit};
 use super::net::Net;
-use super::report::{ExperimentReport, MethodReport, Trace, Trial};
+use super::report::{ExperimentReport, MethodReport, Trial};
+use super::training::trial;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host;
+use crate::train::{Examples, TrainerConfig};
 
-/// How much is drawn and trained.
+/// The size of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Size {
-    /// As little as shows that everything runs.
+    /// The smallest that exercises everything.
     Contract,
     /// Minutes on a processor.
     Smoke,
@@ -34,7 +37,7 @@ impl Size {
         }
     }
 
-    /// Seeds, unless asked otherwise.
+    /// The default number of seeds.
     pub fn seeds(self) -> usize {
         match self {
             Self::Contract => 1,
@@ -44,22 +47,22 @@ impl Size {
     }
 }
 
-/// What is asked of an experiment.
+/// The request for an experiment.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// How much.
+    /// The size.
     pub mode: Size,
     /// The seeds, in order.
     pub seeds: Vec<u64>,
-    /// Methods by name; all if none is named.
+    /// Methods by name; all if empty.
     pub methods: Vec<String>,
-    /// Passes over the training rows in place of the mode's.
+    /// Passes over the training rows; by default those of the size.
     pub epochs: Option<usize>,
-    /// Methods that were run elsewhere on the same rows; judged beside the others.
+    /// Methods of other programs on the same rows; measured like the others.
     pub elsewhere: Vec<ExternalMethod>,
 }
 
-/// What an experiment is about, in words, and what it measures.
+/// The description of an experiment, and its metrics.
 pub(super) struct Description {
     pub name: &'static str,
     pub title: &'static str,
@@ -67,24 +70,24 @@ pub(super) struct Description {
     pub claim: &'static str,
     /// The method that the claim is made for.
     pub published: &'static str,
-    /// The method of this engine's own that stands against it.
+    /// This engine's own method, which is compared with it.
     pub ours: &'static str,
-    /// The baseline that the claim names, and the metrics it is about.
+    /// The baseline and the metrics that the claim names.
     pub rival: (&'static str, &'static [&'static str]),
     pub metrics: &'static [Metric],
     pub charts: &'static [Chart],
 }
 
-/// One figure per method and seed.
+/// A metric: one number per method and seed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Metric {
     /// Its name in the file.
     pub key: &'static str,
-    /// Its name for people.
+    /// Its label in reports.
     pub label: &'static str,
-    /// Which way is good.
+    /// Whether smaller or larger is better.
     pub better: Direction,
-    /// Whether the comparison in words tells of it.
+    /// Whether comparisons in words include it.
     pub is_headline: bool,
 }
 
@@ -98,7 +101,7 @@ impl Metric {
     }
 }
 
-/// Which way a metric is good.
+/// Whether smaller or larger values of a metric are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -106,7 +109,7 @@ pub enum Direction {
     Less,
     /// Larger is better.
     More,
-    /// It only describes.
+    /// It only describes; neither is better.
     Neither,
 }
 
@@ -117,13 +120,13 @@ pub struct Chart {
     pub title: &'static str,
     /// How to read it.
     pub note: &'static str,
-    /// Under the horizontal axis.
+    /// The label of the horizontal axis.
     pub x: &'static str,
-    /// Beside the vertical axis.
+    /// The label of the vertical axis.
     pub y: &'static str,
     /// Its axes.
     pub shape: Axes,
-    /// What becomes of the seeds.
+    /// How the curves of several seeds are combined.
     pub gathering: Gathering,
 }
 
@@ -142,13 +145,13 @@ impl Axes {
     pub(super) const LOG_Y: Self = Self { is_log_x: false, is_log_y: true };
 }
 
-/// What becomes of the curves of several seeds.
+/// How the curves of several seeds are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gathering {
-    /// The mean at each place; all seeds have the same places.
+    /// The mean at each x; all seeds have the same x.
     Mean,
-    /// The first seed's.
+    /// The curve of the first seed.
     First,
 }
 
@@ -159,35 +162,35 @@ pub(super) struct Curve {
     pub points: Vec<[f64; 2]>,
 }
 
-/// What came of a method on a seed: values in the metrics' order.
+/// The result of a method on a seed: values in the order of the metrics.
 pub(super) struct MethodResult {
     pub values: Vec<Option<f64>>,
     pub curves: Vec<Curve>,
     pub more: Value,
 }
 
-/// A sentence of the domain's own.
+/// A question and answer specific to the domain.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Remark {
-    /// What was asked.
+    /// The question.
     pub what: String,
     /// The answer.
     pub answer: String,
 }
 
-/// What kind of competitor a method is.
+/// The role of a method in the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Knows the answer.
+    /// Knows the exact answer.
     Oracle,
-    /// Is told part of the answer, so that it competes with nobody.
+    /// Knows part of the answer, so it is left out of the comparisons.
     Informed,
-    /// Learns it without a denominator that may be zero.
+    /// Learns a value, without a denominator that may be zero.
     Baseline,
     /// Learns numerator and denominator.
     Projective,
-    /// Was run elsewhere: how it learnt is not known here.
+    /// Comes from another program.
     Elsewhere,
 }
 
@@ -211,14 +214,14 @@ impl<P> Method<P> {
     }
 }
 
-/// Predictions from outputs, by net, then by output, each row-major.
+/// Computes predictions from outputs: by model, then by output, each row-major.
 pub(super) type Decode<P> = fn(&[Vec<Vec<f32>>]) -> P;
 
-/// How a method comes to its predictions.
+/// How a method makes its predictions.
 pub(super) enum Kind<P> {
     /// From the inputs alone.
     Known(fn(&[f32]) -> P),
-    /// By nets fitted one after the other.
+    /// By models trained one after the other.
     Learnt { nets: fn() -> Vec<Net>, decode: Decode<P> },
 }
 
@@ -226,50 +229,53 @@ pub(super) enum Kind<P> {
 pub(super) struct Subject<D, P> {
     pub facts: &'static Description,
     pub methods: Vec<Method<P>>,
-    /// What is drawn, in figures for the report.
+    /// The sizes of the data, for the report.
     pub sizes: fn(Size) -> Vec<(&'static str, usize)>,
     pub draw: fn(Size, u64) -> D,
-    pub rows: fn(&D) -> Rows<'_>,
+    /// The training rows.
+    pub train: fn(&D) -> &Examples,
     pub notation: Notation<D, P>,
-    pub lesson: fn(Size) -> Lesson,
-    /// Rows and a score by which the best epoch is kept.
-    pub selection: Option<Chooser<D, P>>,
-    /// Inputs that predictions are asked for.
+    pub config: fn(Size) -> TrainerConfig,
+    /// The score that chooses the best epoch; without one the last epoch is kept.
+    pub epoch_score: Option<EpochScore<D, P>>,
+    /// The inputs to predict, in groups.
     pub probes: fn(&D) -> Vec<Vec<f32>>,
     pub measure: fn(&D, &[P]) -> MethodResult,
     pub remarks: fn(&[MethodReport]) -> Vec<Remark>,
 }
 
-/// Validation inputs, and how bad predictions on them are.
-pub(super) struct Chooser<D, P> {
+/// A score of a model after an epoch; the smallest is the best.
+pub(super) struct EpochScore<D, P> {
+    /// The inputs that are predicted.
     pub x: fn(&D) -> &[f32],
+    /// The score of the predictions.
     pub score: fn(&D, &P) -> f64,
 }
 
-/// Tells of a method done with a seed: seed, method, and seconds spent.
+/// A callback after each method and seed: seed, method, seconds.
 pub type Follow<'a> = &'a mut dyn FnMut(u64, &str, f64);
 
-/// Runs every asked method on every seed.
-pub(super) async fn run<D, P>(
+/// Runs every requested method on every seed.
+pub(super) async fn run<D: 'static, P: 'static>(
     subject: Subject<D, P>,
     request: &Request,
     device: &Device,
     follow: Follow<'_>,
 ) -> Result<ExperimentReport> {
     subject.check(request)?;
-    // First, since wrong predictions are refused: before anything is trained.
+    // First, so that wrong predictions are an error before anything is trained.
     let elsewhere = subject.judged(request)?;
     let facts = subject.facts;
-    let mut lesson = (subject.lesson)(request.mode);
-    lesson.epochs = request.epochs.unwrap_or(lesson.epochs);
+    let mut config = (subject.config)(request.mode);
+    config.epochs = request.epochs.unwrap_or(config.epochs);
     let chosen = subject.chosen(&request.methods);
     let mut methods: Vec<MethodReport> = chosen.iter().map(|method| described(method)).collect();
     for &seed in &request.seeds {
-        let data = (subject.draw)(request.mode, seed);
-        lesson.seed = seed;
+        let data = Rc::new((subject.draw)(request.mode, seed));
+        config.seed = seed;
         for (method, report) in chosen.iter().zip(&mut methods) {
             let start = host::now_ms();
-            let (trial, traces) = trial(&subject, method, &data, &lesson, device).await?;
+            let (trial, traces) = trial(&subject, method, &data, &config, device).await?;
             let seconds = (host::now_ms() - start) / 1e3;
             report.trials.push(Trial { seconds: Some(seconds), ..trial });
             report.traces.extend(traces);
@@ -278,11 +284,11 @@ pub(super) async fn run<D, P>(
     }
     methods.extend(elsewhere);
     let remarks = (subject.remarks)(&methods);
-    Ok(ExperimentReport::new(facts, request, &lesson, (subject.sizes)(request.mode), device.info(), methods, remarks))
+    Ok(ExperimentReport::new(facts, request, &config, (subject.sizes)(request.mode), device.info(), methods, remarks))
 }
 
 impl<D, P> Subject<D, P> {
-    /// Refuses a method that is not in the table, one elsewhere that cannot be told from others, and a request for nothing.
+    /// Errors if a method is unknown, an external method has an invalid or used name, or there are no seeds or epochs.
     pub(super) fn check(&self, request: &Request) -> Result<()> {
         if request.seeds.is_empty() || request.epochs == Some(0) {
             return Err(Error::new("experiment: seeds and epochs must be at least 1"));
@@ -298,10 +304,10 @@ impl<D, P> Subject<D, P> {
         )))
     }
 
-    /// The methods asked for, in the table's order.
+    /// The requested methods, in the order of the table.
     fn chosen(&self, names: &[String]) -> Vec<&Method<P>> {
-        let is_asked = |method: &&Method<P>| names.is_empty() || names.iter().any(|name| name == method.name);
-        self.methods.iter().filter(is_asked).collect()
+        let is_requested = |method: &&Method<P>| names.is_empty() || names.iter().any(|name| name == method.name);
+        self.methods.iter().filter(is_requested).collect()
     }
 }
 
@@ -312,61 +318,4 @@ fn described<P>(method: &Method<P>) -> MethodReport {
     };
     let (name, about, role) = (method.name.into(), method.about.into(), method.role);
     MethodReport { name, about, role, parameters: Some(parameters), trials: Vec::new(), traces: Vec::new() }
-}
-
-/// A method on a seed's data.
-async fn trial<D, P>(
-    subject: &Subject<D, P>,
-    method: &Method<P>,
-    data: &D,
-    lesson: &Lesson,
-    device: &Device,
-) -> Result<(Trial, Vec<Trace>)> {
-    let probes = (subject.probes)(data);
-    let (predictions, fitted) = match &method.kind {
-        Kind::Known(answer) => (probes.iter().map(|x| answer(x)).collect::<Vec<P>>(), Vec::new()),
-        Kind::Learnt { nets, decode } => {
-            let fitted = learn(subject, &nets(), *decode, data, lesson, device).await?;
-            let mut predictions = Vec::with_capacity(probes.len());
-            for x in &probes {
-                predictions.push(decode(&outputs(&fitted, x).await?));
-            }
-            (predictions, fitted)
-        }
-    };
-    let MethodResult { values, curves, more } = (subject.measure)(data, &predictions);
-    let traces = curves.into_iter().map(|Curve { chart, points }| Trace { seed: lesson.seed, chart, points });
-    let losses = fitted.iter().map(|learned| learned.losses.clone()).collect();
-    let (steps, epochs) = (fitted.iter().map(|net| net.steps).sum(), fitted.iter().map(|net| net.epoch).collect());
-    let measured = Trial::of(lesson.seed, values);
-    Ok((Trial { losses, steps, kept_epochs: epochs, more, ..measured }, traces.collect()))
-}
-
-async fn learn<D, P>(
-    subject: &Subject<D, P>,
-    nets: &[Net],
-    decode: Decode<P>,
-    data: &D,
-    lesson: &Lesson,
-    device: &Device,
-) -> Result<Vec<Fitted>> {
-    let mut fitted = Vec::with_capacity(nets.len());
-    for (member, net) in nets.iter().enumerate() {
-        let selection = subject.selection.as_ref().map(|Chooser { x, score }| Selection {
-            x: x(data),
-            // A member of an ensemble is chosen as if it were alone.
-            score: Box::new(move |z: &[Vec<f32>]| score(data, &decode(&[z.to_vec()]))),
-        });
-        let lesson = Lesson { seed: lesson.seed.wrapping_add(1_000_003 * member as u64), ..lesson.clone() };
-        fitted.push(fit(device, net, &(subject.rows)(data), &lesson, selection.as_ref()).await?);
-    }
-    Ok(fitted)
-}
-
-async fn outputs(fitted: &[Fitted], x: &[f32]) -> Result<Vec<Vec<Vec<f32>>>> {
-    let mut all = Vec::with_capacity(fitted.len());
-    for net in fitted {
-        all.push(net.predict(x).await?);
-    }
-    Ok(all)
 }

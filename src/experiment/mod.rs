@@ -1,11 +1,10 @@
-//! Experiments with a published answer: four domains in which a quantity has poles or has no value, the methods of ZeroProofML
-//! and the baselines beside them, on the same data, order and number of steps. A domain is data drawn from a seed, a table of
-//! methods and a measure; `run` goes over seeds and methods and gives a report.
+//! Experiments with a published result: four domains in which a quantity has poles or has no value. The methods of ZeroProofML, the
+//! baselines and this engine's own methods get the same data, order and number of steps. A domain is data drawn from a seed, a table
+//! of methods and measures; `run` trains all methods on all seeds and returns a report.
 
 mod classify;
 pub mod dose;
 mod elsewhere;
-mod fit;
 mod harness;
 pub mod ik;
 pub mod lj;
@@ -17,6 +16,7 @@ pub mod rf;
 mod statistics;
 mod svg;
 pub mod terms;
+mod training;
 
 pub use classify::{Confusion, OperatingPoints, Operation, Threshold, auroc, average_precision, log_space, sweep};
 pub use elsewhere::{ExternalMethod, Predictions};
@@ -54,7 +54,7 @@ impl Domain {
     }
 }
 
-/// Refuses a method that the domain does not have, and a request without seeds or epochs.
+/// Errors if the domain does not have a requested method, or there are no seeds or epochs.
 pub fn check(domain: Domain, request: &Request) -> Result<()> {
     match domain {
         Domain::Dose => dose::subject().check(request),
@@ -64,7 +64,7 @@ pub fn check(domain: Domain, request: &Request) -> Result<()> {
     }
 }
 
-/// The tables of a seed for methods that run elsewhere.
+/// The tables of a seed for methods of other programs.
 pub fn sheets(domain: Domain, mode: Size, seed: u64) -> Vec<Predictions> {
     match domain {
         Domain::Dose => dose::subject().sheets(mode, seed),
@@ -74,7 +74,7 @@ pub fn sheets(domain: Domain, mode: Size, seed: u64) -> Vec<Predictions> {
     }
 }
 
-/// Names of what a prediction consists of.
+/// The names of the prediction columns.
 pub fn prediction_columns(domain: Domain) -> &'static [&'static str] {
     match domain {
         Domain::Dose => dose::subject().notation.predictions,
@@ -84,7 +84,7 @@ pub fn prediction_columns(domain: Domain) -> &'static [&'static str] {
     }
 }
 
-/// Runs a domain's methods on every seed. `follow` is told of each method done.
+/// Runs the methods of a domain on every seed. `follow` is called after each method.
 pub async fn run(domain: Domain, request: &Request, device: &Device, follow: Follow<'_>) -> Result<ExperimentReport> {
     match domain {
         Domain::Dose => harness::run(dose::subject(), request, device, follow).await,

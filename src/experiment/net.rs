@@ -1,28 +1,28 @@
-//! What a method trains: a perceptron, a head in ops with a few parameters of its own, and what is made small.
-//! The heads here divide, or leave numerator and denominator apart; the engine's ordinary models need none of this.
-
-use crate::autograd::Var;
-use crate::nn::{self, Init, Layout, Parameter, Pass, Spec};
-use crate::tensor::Shape;
+//! The model of a method: a perceptron, a head in ops with parameters of its own, and a loss, made into a `Network` for the trainer.
+//! These heads divide, or return numerator and denominator apart; the engine's ordinary models need none of them.
 
 use super::random::{Purpose, Stream};
+use crate::autograd::Var;
+use crate::nn::{self, Layout, Pass, Spec};
+use crate::tensor::Shape;
+use crate::train::{Batch, Initial, Network, Parameters};
 
-/// Outputs, each [rows, columns], of inputs [rows, columns].
+/// The outputs, each [rows, columns], for inputs [rows, columns].
 pub(super) type Head = Box<dyn Fn(&Parts<'_>, &Var) -> Vec<Var>>;
-/// What is made small, of shape [1], from the outputs and the batch.
-pub(super) type Cost = Box<dyn Fn(&[Var], &Batch) -> Var>;
+/// The loss, of shape [1], of the outputs and the batch.
+pub(super) type Loss = Box<dyn Fn(&[Var], &Batch) -> Var>;
 
 /// A trainable model.
 pub(super) struct Net {
     /// The perceptron below the head.
     pub body: Spec,
-    /// Parameters of the head, in order.
+    /// The head's parameters, in order.
     pub extras: Vec<Extra>,
-    /// What is made of the perceptron.
+    /// Computes the outputs.
     pub head: Head,
-    /// What is made small.
-    pub loss: Cost,
-    /// Changes the first weights, which lie as the layout says.
+    /// The loss.
+    pub loss: Loss,
+    /// Changes the initial weights, which lie as the layout says.
     pub adjust: Option<fn(&Layout, &mut [f32])>,
 }
 
@@ -30,11 +30,11 @@ pub(super) struct Net {
 pub(super) struct Extra {
     /// Its shape.
     pub shape: Shape,
-    /// How it starts.
+    /// Its initial values.
     pub start: Start,
 }
 
-/// How a head's parameter starts.
+/// The initial values of a head's parameter.
 pub(super) enum Start {
     /// Normal with mean 0 and this deviation.
     Normal(f64),
@@ -44,41 +44,27 @@ pub(super) enum Start {
     Values(Vec<f32>),
 }
 
-/// What a head is made of in one pass.
+/// What a head computes with.
 pub(super) struct Parts<'a> {
     spec: &'a Spec,
     weights: &'a [Var],
-    /// The head's own parameters.
+    /// The head's parameters.
     pub extras: &'a [Var],
 }
 
 impl Parts<'_> {
-    /// The perceptron's outputs.
+    /// The outputs of the perceptron.
     pub(super) fn body(&self, x: &Var) -> Var {
         nn::forward(self.spec, self.weights, x, &Pass::Predict)
     }
 }
 
-/// The rows of one step.
-pub(super) struct Batch {
-    /// [rows, inputs].
-    pub x: Var,
-    /// [rows, targets].
-    pub y: Var,
-    /// [rows, 1]: 1, or 0 for a row repeated to fill the last batch.
-    pub weight: Var,
-}
-
 impl Net {
-    /// Where all parameters lie: the perceptron's, then the head's.
-    pub(super) fn layout(&self) -> Layout {
-        let mut layout = Layout::of(&self.body);
-        for (at, extra) in self.extras.iter().enumerate() {
-            let (name, shape, offset) = (format!("head.{at}"), extra.shape.clone(), layout.total);
-            layout.total += shape.len().next_multiple_of(64);
-            layout.parameters.push(Parameter { name, shape, offset, init: Init::Zero, fan: (1, 1) });
-        }
-        layout
+    /// All parameters: those of the perceptron, then those of the head.
+    fn layout(&self) -> Layout {
+        let body = Layout::of(&self.body).parameters.into_iter().map(|parameter| (parameter.name, parameter.shape));
+        let named = |(at, extra): (usize, &Extra)| (format!("head.{at}"), extra.shape.clone());
+        Layout::named(body.chain(self.extras.iter().enumerate().map(named)))
     }
 
     /// Number of parameter values.
@@ -86,9 +72,25 @@ impl Net {
         self.layout().count()
     }
 
-    /// The flat first values of a seed.
-    pub(super) fn start(&self, seed: u64) -> Vec<f32> {
+    /// The model as the trainer takes it, for `inputs` values per row, with the initial values of a seed.
+    pub(super) fn network(self, inputs: usize, seed: u64) -> Network {
         let layout = self.layout();
+        let flat = self.initialise(&layout, seed);
+        let initial = layout.parameters.iter().map(|parameter| {
+            let values = layout.slice(parameter, &flat);
+            (parameter.name.clone(), Initial::values(parameter.shape.clone(), values))
+        });
+        let (body, head, loss) = (self.body, self.head, self.loss);
+        let weights = layout.parameters.len() - self.extras.len();
+        let forward = move |parameters: &Parameters, x: &Var| {
+            let (weights, extras) = parameters.values().split_at(weights);
+            head(&Parts { spec: &body, weights, extras }, x)
+        };
+        Network::function(inputs, initial, forward).with_loss(loss)
+    }
+
+    /// The flat initial values: the perceptron's from its own initialisers, the head's from a stream of their own.
+    fn initialise(&self, layout: &Layout, seed: u64) -> Vec<f32> {
         let mut flat = nn::initialise(&Layout::of(&self.body), seed);
         flat.resize(layout.total, 0.0);
         let mut stream = Stream::new(seed, Purpose::Weights);
@@ -102,14 +104,8 @@ impl Net {
             }
         }
         if let Some(adjust) = self.adjust {
-            adjust(&layout, &mut flat);
+            adjust(layout, &mut flat);
         }
         flat
-    }
-
-    /// The outputs for parameters in the layout's order.
-    pub(super) fn forward(&self, parameters: &[Var], x: &Var) -> Vec<Var> {
-        let (weights, extras) = parameters.split_at(parameters.len() - self.extras.len());
-        (self.head)(&Parts { spec: &self.body, weights, extras }, x)
     }
 }

@@ -3,10 +3,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::fit::Lesson;
 use super::harness::{Chart, Description, Direction, Gathering, Metric, Remark, Request, Role};
 use super::statistics::Estimate;
 use crate::device::Info;
+use crate::train::TrainerConfig;
 
 /// A finished experiment.
 pub struct ExperimentReport {
@@ -124,7 +124,7 @@ impl ExperimentReport {
     pub(super) fn new(
         facts: &'static Description,
         request: &Request,
-        lesson: &Lesson,
+        config: &TrainerConfig,
         sizes: Vec<(&'static str, usize)>,
         device: &Info,
         methods: Vec<MethodReport>,
@@ -142,8 +142,8 @@ impl ExperimentReport {
             rival,
             mode: request.mode.name(),
             sizes,
-            epochs_and_batch: [lesson.epochs, lesson.batch],
-            lr: lesson.lr,
+            epochs_and_batch: [config.epochs, config.batch],
+            lr: config.lr,
             seeds: request.seeds.clone(),
             asked: request.methods.clone(),
             device: format!("{} ({}, {threads})", device.device, device.name),

@@ -1,12 +1,12 @@
-//! Figures over seeds: means, percentiles, and how sure a mean of few runs is.
+//! Statistics over seeds: means, quantiles, and bootstrap intervals of means of few runs.
 
 use serde::Serialize;
 
 use super::random::{Purpose, Stream};
 
-/// Times that results are drawn anew.
+/// Number of bootstrap resamples.
 const RESAMPLES: usize = 2000;
-/// The key of the draws: the same results always get the same interval.
+/// The seed of the resamples: equal results always get equal intervals.
 const SEED: u64 = 0x6d65_726f;
 
 /// A mean and the 95 % bootstrap interval of it.
@@ -18,13 +18,13 @@ pub struct Estimate {
     pub low: f64,
     /// 97.5th percentile of the means of resamples.
     pub high: f64,
-    /// Values.
+    /// Number of values.
     pub count: usize,
 }
 
 impl Estimate {
-    /// Of values drawn with replacement 2000 times (Efron 1979; percentile interval), the generator keyed by a fixed seed.
-    /// Absent without values; of one value, that value.
+    /// The estimate of values, from 2000 resamples with replacement (Efron 1979; percentile interval) and a fixed seed. `None` without
+    /// values; a single value is its own interval.
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.is_empty() {
             return None;
@@ -37,19 +37,19 @@ impl Estimate {
         Some(Self { mean: mean(values), low, high, count: values.len() })
     }
 
-    /// Of the differences of values that belong together: a[k] - b[k].
+    /// The estimate of paired differences a[k] - b[k].
     pub fn of_differences(a: &[f64], b: &[f64]) -> Option<Self> {
         let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
         Self::of(&differences)
     }
 }
 
-/// The mean; NaN of nothing.
+/// The mean; NaN without values.
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The value below which a share of them lies, linear between neighbours; absent without values.
+/// The quantile at a share in [0, 1], interpolated linearly; `None` without values.
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,5 +1,5 @@
-//! Heads and losses of the projective methods, in ops. A prediction is a pair (P, Q) that stands for P / Q and may say ⊥ by Q = 0;
-//! losses on pairs never divide by Q. Here is what `loss::pairs` has not: marks that are not read off the target, and quotients.
+//! Heads and losses of the projective methods, in ops. A prediction is a pair (P, Q) that represents P / Q, or ⊥ by Q = 0; losses on
+//! pairs never divide by Q. These terms complement `loss::pairs`: masks that do not come from the target, and quotients.
 
 use crate::autograd::Var;
 use crate::ops;
@@ -7,10 +7,10 @@ use crate::program::Expr;
 use crate::program::expr;
 use crate::tensor::Tensor;
 
-/// Under every norm and scale.
+/// Added to norms and scales so that they stay above 0.
 pub const GAMMA: f32 = 1e-9;
 
-/// Values as a row [1, count] beside `like`.
+/// Values as a row [1, count] on the device of `like`.
 pub fn row(like: &Var, values: &[f32]) -> Var {
     let tensor = Tensor::from_f32(like.value().device(), [1, values.len()], values);
     Var::constant(tensor.expect("a row of constants can be uploaded"))
@@ -36,31 +36,31 @@ pub fn polynomial(z: &Var, coefficients: &[Var]) -> Var {
     })
 }
 
-/// Σ w x / Σ w over [rows, columns] with weights [rows, 1]: the mean over the batch's own rows, of shape [1].
+/// Σ w x / Σ w over [rows, columns] with weights [rows, 1]: the mean over the rows of the batch, of shape [1].
 pub fn mean(x: &Var, weight: &Var) -> Var {
     ratio(&ops::mul(x, weight), &ops::broadcast_to(weight, x.shape()))
 }
 
-/// Σ a / max(Σ b, 1), of shape [1]: a mean over the rows that b marks, 0 without any.
+/// Σ a / max(Σ b, 1), of shape [1]: a mean over the rows that b selects, 0 without any.
 pub fn ratio(a: &Var, b: &Var) -> Var {
     let total = |x: &Var| ops::reshape(&ops::sum(x, 0..2), [1]);
     ops::fused(&[&total(a), &total(b)], |v| v[0] / expr::max(v[1], 1.0))
 }
 
-/// (P, Q) / (√(P² + Q²) + γ), the norm held fixed: gradients see a plain scale.
+/// (P, Q) / (√(P² + Q²) + γ), the norm is a constant to gradients.
 pub fn renormalise(p: &Var, q: &Var) -> [Var; 2] {
     let norm = |p: Expr, q: Expr| expr::sqrt(p * p + q * q) + GAMMA;
     let (fixed_p, fixed_q) = (p.detach(), q.detach());
     [p, q].map(|x| ops::fused(&[x, &fixed_p, &fixed_q], |v| v[0] / norm(v[1], v[2])))
 }
 
-/// (P, Q) / √(P² + Q² + γ): gradients run along the circle only.
+/// (P, Q) / √(P² + Q² + γ): gradients are tangential to the circle.
 pub fn on_circle(p: &Var, q: &Var) -> [Var; 2] {
     [p, q].map(|x| ops::fused(&[x, p, q], |v| v[0] / expr::sqrt(v[1] * v[1] + v[2] * v[2] + GAMMA)))
 }
 
-/// The mean of -ln((1 + cos 2α) / 2) = -ln cos² α for the angle α between unit pairs: (P, Q) and (-P, -Q) are one point, α² near
-/// 0, and steepest where pairs are farthest apart, where a squared sine is flat. 5e-4 under the logarithm bounds it.
+/// The mean of -ln((1 + cos 2α) / 2) = -ln cos² α for the angle α between unit pairs: (P, Q) and (-P, -Q) are equal; it
+/// behaves as α² near 0 and is steepest where pairs are farthest apart, where a squared sine is flat. 5e-4 bounds the logarithm.
 pub fn double_angle([p, q]: [&Var; 2], [yn, yd]: [&Var; 2], weight: &Var) -> Var {
     let each =
         ops::fused(&[p, q, yn, yd], |v| -expr::ln((expr::square(v[0] * v[2] + v[1] * v[3]) + 5e-4) * (1.0 / 1.0005)));
@@ -102,7 +102,7 @@ pub fn guarded(p: &Var, q: &Var, epsilon: f32) -> Var {
 }
 
 /// |p - D y|² / (|p|² + |D y|²) by row, for a real numerator p, a complex denominator D and a complex target y, each part [rows, 1]:
-/// the error as a share of the value, without a division by D; (p, D) and any multiple of it get the same.
+/// the relative error without a division by D; it is equal for all multiples of (p, D).
 pub fn relative(p: &Var, denominator: [&Var; 2], target: [&Var; 2]) -> Var {
     let ([c, d], [a, b]) = (denominator, target);
     ops::fused(&[p, c, d, a, b], |v| {
@@ -112,7 +112,7 @@ pub fn relative(p: &Var, denominator: [&Var; 2], target: [&Var; 2]) -> Var {
     })
 }
 
-/// Σ of losses, each times its weight.
+/// The weighted sum of losses.
 pub fn weighted(terms: &[(f32, &Var)]) -> Var {
     let scaled = |&(weight, term): &(f32, &Var)| ops::fused(&[term], |v| v[0] * weight);
     let (first, rest) = terms.split_first().expect("a loss has a term");

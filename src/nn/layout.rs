@@ -44,6 +44,15 @@ impl Layout {
         layout
     }
 
+    /// Parameters with these names and shapes, in order; how they start is up to the caller.
+    pub fn named(parameters: impl IntoIterator<Item = (String, Shape)>) -> Self {
+        let mut layout = Self { parameters: Vec::new(), total: 0 };
+        for (name, shape) in parameters {
+            layout.push(name, shape, Init::Zero, (1, 1));
+        }
+        layout
+    }
+
     /// Number of parameter values, padding not counted.
     pub fn count(&self) -> usize {
         self.parameters.iter().map(|parameter| parameter.shape.len()).sum()
@@ -112,9 +121,13 @@ impl Layout {
     }
 
     fn add(&mut self, path: &str, name: &str, shape: Shape, init: Init, fan: (usize, usize)) {
+        self.push(format!("{path}.{name}"), shape, init, fan);
+    }
+
+    fn push(&mut self, name: String, shape: Shape, init: Init, fan: (usize, usize)) {
         // A layout may be of more than memory can hold: whoever makes room for it asks first.
         let words = shape.sizes().iter().fold(1_usize, |words, size| words.saturating_mul(*size));
-        self.parameters.push(Parameter { name: format!("{path}.{name}"), shape, offset: self.total, init, fan });
+        self.parameters.push(Parameter { name, shape, offset: self.total, init, fan });
         self.total = self.total.saturating_add(words.div_ceil(ALIGN).saturating_mul(ALIGN));
     }
 }

@@ -1,13 +1,13 @@
-//! The one upload of an epoch: a table row per step, then the order of the training rows.
+//! The upload of an epoch: the optimiser's rates per step, then the order of the training rows.
 
 use super::config::TrainerConfig;
 
-/// Words of the table row of a step.
+/// Words per step in the table of rates.
 pub(super) const ROW_WORDS: usize = 4;
 
-/// The order in which rows are dealt out to training, validation and test: the same seed gives the same split everywhere.
+/// The order in which rows are assigned to training, validation and test: the same seed gives the same split everywhere.
 pub(super) fn split_order(rows: usize, seed: u64) -> Vec<u32> {
-    // No epoch of the run draws from this key, or the split would be the order of one.
+    // A key that no epoch uses; otherwise the split would follow the order of an epoch.
     permutation(rows, !seed, 0)
 }
 
@@ -31,7 +31,7 @@ fn mixed(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The words of `order` for an epoch: `steps` table rows (those of a group of steps alike), then the permutation.
+/// The words of `order` for an epoch: `steps` table rows (equal within a group of accumulated steps), then the permutation.
 pub(super) fn epoch_words(
     settings: &TrainerConfig,
     epoch: usize,

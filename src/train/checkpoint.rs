@@ -1,4 +1,4 @@
-//! A run cut at any step, as named tensors: the same file as a model, plus what is needed to go on bit for bit.
+//! A run interrupted at any step, as named tensors: a model file plus everything that is needed to continue bit for bit.
 
 use super::config::TrainerConfig;
 use super::events::EpochReport;
@@ -13,30 +13,30 @@ use crate::kernels::optimise::moment_words;
 use crate::nn::Spec;
 use crate::record;
 
-/// Where a run stands.
+/// The progress of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
     /// Finished epochs.
     pub history: Vec<EpochReport>,
-    /// Steps done of the epoch under way.
+    /// Steps done in the current epoch.
     pub cursor: usize,
-    /// Their losses; kept as numbers beside the weights, for they need not be finite.
+    /// Their losses; stored as a tensor, because they need not be finite.
     pub losses: Vec<f32>,
-    /// The best watched loss.
+    /// The best validation loss, or score.
     pub best_loss: Option<f64>,
-    /// Its epoch.
+    /// The epoch it comes from, from 0.
     pub best_epoch: Option<usize>,
-    /// Epochs since.
+    /// Epochs since then.
     pub since_best: usize,
-    /// Drops of a plateau schedule so far.
+    /// Reductions of the learning rate by a plateau schedule so far.
     pub drops: u32,
-    /// Epochs without improvement since the last drop.
+    /// Epochs without improvement since the last reduction.
     pub since_drop: usize,
-    /// The weight of the coverage term where it follows the coverage.
+    /// The weight of the coverage term, if it follows the coverage.
     pub held: Option<f64>,
-    /// The running means of what draws the rows; kept beside the weights, in full.
+    /// The running means of the adaptive sampler, one per training row; stored as a tensor in full precision.
     pub means: Vec<f64>,
-    /// Epochs, one after another, whose coverage was too low.
+    /// Consecutive epochs whose coverage was too low.
     pub uncovered: usize,
 }
 
@@ -44,43 +44,43 @@ record! {
     Progress { history, cursor, best_loss, best_epoch, since_best, drops, since_drop, held, uncovered = 0 } else { losses, means }
 }
 
-/// How the rows came out of a table: with the seed, all it takes to deal out the same ones again.
+/// How the rows were read from a table. With the seed this reproduces the same split.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Origin {
-    /// How the first record was read.
+    /// Whether the first record holds the column names.
     pub header: Header,
-    /// Target, features and what became of gaps.
+    /// Target, features, and the treatment of missing values.
     pub choice: Choice,
-    /// The parts held back.
+    /// The fractions of validation and test rows.
     pub fractions: Fractions,
 }
 
 record! { Origin { header, choice, fractions } }
 
-/// Everything a run is.
+/// The complete state of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
     /// The model.
     pub spec: Spec,
-    /// The run's settings.
+    /// The configuration.
     pub settings: TrainerConfig,
     /// Flat parameters.
     pub parameters: Vec<f32>,
-    /// Flat moments, and the gradients of an update under way.
+    /// Flat moments, and the gradients accumulated for the next update.
     pub moments: Vec<f32>,
     /// Step counters.
     pub control: Vec<u32>,
     /// Flat best parameters.
     pub best: Vec<f32>,
-    /// Where it stands.
+    /// The progress.
     pub progress: Progress,
-    /// Tells the training rows.
+    /// Identifies the training rows.
     pub fingerprint: u64,
-    /// Where they came from; whoever read a table says so here.
+    /// Where they came from; set by the caller if it read a table.
     pub origin: Option<Origin>,
 }
 
-/// The metadata key of the words.
+/// The metadata key of everything that is not a tensor.
 const KEY: &str = "meromorph.checkpoint";
 
 struct Words {
@@ -93,7 +93,7 @@ struct Words {
 record! { Words { settings, progress, fingerprint, origin } }
 
 impl Checkpoint {
-    /// The file's bytes: a model file (of the best weights so far) that also holds the run.
+    /// The bytes of the file: a model file with the best weights so far, and the state of the run.
     pub fn save(&self, preparation: Option<Preparation>) -> Result<Vec<u8>> {
         let best = Model::new(self.spec.clone(), self.settings.loss.clone(), self.best.clone(), preparation);
         let mut content = best.to_tensors(Storage::F32)?;
@@ -118,21 +118,22 @@ impl Checkpoint {
         tensors::write(&content)
     }
 
-    /// How its rows came out of a table, or an error where nobody said.
+    /// How its rows were read from a table. Errors if the checkpoint does not hold it.
     pub fn origin(&self, source: &str) -> Result<&Origin> {
-        let unknown = || Error::new(format!("{source}: it does not say how its rows came out of a table"));
+        let unknown =
+            || Error::new(format!("{source}: the checkpoint does not hold how its rows were read from a table"));
         self.origin.as_ref().ok_or_else(unknown)
     }
 
-    /// Reads a checkpoint; `source` names it in messages. Gives the preparation of its table as well.
+    /// Reads a checkpoint and the preparation of its table; `source` names it in messages. Errors if the file is damaged.
     pub fn load(bytes: &[u8], source: &str) -> Result<(Self, Option<Preparation>)> {
         let mut content = tensors::read(bytes, source)?;
         let model = Model::from_tensors(&mut content, source)?;
-        let told = |what: &str| Error::new(format!("{source}: {what}"));
+        let err = |what: &str| Error::new(format!("{source}: {what}"));
         let text =
-            content.text(KEY).ok_or_else(|| told("it is a model, not a checkpoint: there is nothing to resume"))?;
+            content.text(KEY).ok_or_else(|| err("it is a model, not a checkpoint: there is nothing to resume"))?;
         let words = Json::parse(text).and_then(|json| Words::from_json(&json));
-        let words = words.map_err(|error| told(&format!("its checkpoint header is damaged: {error}")))?;
+        let words = words.map_err(|error| err(&format!("its checkpoint header is damaged: {error}")))?;
         words.settings.check().map_err(|error| error.within(source))?;
         let total = model.parameters.len();
         let mut take =
@@ -143,16 +144,16 @@ impl Checkpoint {
         let Words { settings, mut progress, fingerprint, origin } = words;
         progress.losses = take("run.losses", progress.cursor)?;
         let Some(Array { data: Data::U32(control), .. }) = content.tensors.remove("run.control") else {
-            return Err(told("its step counters are missing"));
+            return Err(err("its step counters are missing"));
         };
         if let Some(Array { data: Data::U32(means), .. }) = content.tensors.remove("run.means") {
             if !means.len().is_multiple_of(2) {
-                return Err(told("its means of rows are damaged"));
+                return Err(err("its means of rows are damaged"));
             }
             progress.means = bytemuck::pod_collect_to_vec(&means);
         }
         if control.len() != 4 {
-            return Err(told("its step counters are damaged"));
+            return Err(err("its step counters are damaged"));
         }
         let spec = model.spec;
         let checkpoint = Self { spec, settings, parameters, moments, control, best, progress, fingerprint, origin };

@@ -1,4 +1,4 @@
-//! What changes from epoch to epoch while a model of pairs is trained: weights of its loss, and which rows are drawn.
+//! Changes between the epochs of a run with a loss of pairs: weights of the loss's terms, and how often rows are drawn.
 
 use super::data::Data;
 use super::sampling::{AdaptiveSampler, CoverageController, LinearRamp};
@@ -7,25 +7,25 @@ use crate::host::number;
 use crate::loss::{Loss, PairLoss};
 use crate::record;
 
-/// What a run changes between its epochs; nothing unless asked.
+/// What a run changes between its epochs; by default nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curriculum {
-    /// Weights of terms of the loss that move; the loss itself holds where they end.
+    /// Terms of the loss whose weights change; these weights replace those of the loss.
     pub ramps: Vec<Ramp>,
-    /// The share of values that the weight of the coverage term, 1 at first, follows: it rises while fewer are given.
+    /// The target share of decoded values, in [0, 1]: the weight of the coverage term starts at 1 and rises while the share is below.
     pub held_coverage: Option<f64>,
-    /// Whether rows are drawn, with replacement, by how wrong the model is about their ⊥; else each comes once.
+    /// Whether rows are drawn with replacement, more often the worse the model predicts their ⊥; otherwise every row is used once.
     pub draws_poles: bool,
 }
 
 record! { Curriculum { ramps, held_coverage, draws_poles } }
 
-/// A weight that moves.
+/// A weight that changes over the epochs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ramp {
-    /// Whose weight.
+    /// The term.
     pub term: Term,
-    /// Its values.
+    /// Its weight by epoch.
     pub weight: LinearRamp,
 }
 
@@ -38,24 +38,24 @@ pub enum Term {
     Implicit,
     /// The squared sine of the angle between pairs.
     Chordal,
-    /// Squared errors of decoded values.
+    /// Squared error of decoded values.
     Decoded,
-    /// Denominators of numbers away from 0.
+    /// Keeps denominators of finite targets away from 0.
     Margin,
-    /// The direction of pairs.
+    /// Aligns the direction of pairs.
     Sign,
-    /// Denominators of ⊥ near 0, over the rows that are ⊥.
+    /// Keeps denominators of ⊥ targets near 0, averaged over the ⊥ rows.
     Bottom,
-    /// Denominators of numbers away from 0, over the rows that are numbers.
+    /// Keeps denominators of finite targets away from 0, averaged over the finite rows.
     Finite,
-    /// The share of values given.
+    /// The share of decoded values.
     Coverage,
 }
 
 record! { enum Term { Implicit, Chordal, Decoded, Margin, Sign, Bottom, Finite, Coverage } }
 
 impl Term {
-    /// All, with their names.
+    /// All terms with their names.
     pub const ALL: [(&'static str, Self); 8] = [
         ("implicit", Self::Implicit),
         ("chordal", Self::Chordal),
@@ -67,7 +67,7 @@ impl Term {
         ("coverage", Self::Coverage),
     ];
 
-    /// Its weight in a loss.
+    /// The weight of the term in a loss.
     pub fn weight(self, loss: &mut PairLoss) -> &mut f32 {
         match self {
             Self::Implicit => &mut loss.implicit,
@@ -83,7 +83,7 @@ impl Term {
 }
 
 impl Curriculum {
-    /// Refuses a curriculum for a loss of anything but pairs, a share outside [0, 1], and epochs at which the loss means nothing.
+    /// Errors if the loss is not of pairs, the target share is outside [0, 1], or the loss is invalid at some epoch.
     pub(super) fn check(&self, loss: &Loss) -> Result<()> {
         let Loss::Pairs(_) = loss else {
             return if *self == Self::default() {
@@ -104,7 +104,7 @@ impl Curriculum {
         Ok(())
     }
 
-    /// The loss at an epoch; `held` is the weight of the coverage term as far as it has come.
+    /// The loss at an epoch; `held` is the current weight of the coverage term.
     pub(super) fn loss(&self, loss: &Loss, epoch: usize, held: Option<f64>) -> Loss {
         let Loss::Pairs(mut pairs) = *loss else { return loss.clone() };
         for Ramp { term, weight } in &self.ramps {
@@ -117,7 +117,7 @@ impl Curriculum {
         Loss::Pairs(pairs)
     }
 
-    /// A loss with every term that some epoch has.
+    /// A loss with every term that occurs at some epoch.
     pub(super) fn widest(&self, loss: &Loss) -> Loss {
         let Loss::Pairs(mut pairs) = self.loss(loss, usize::MAX, None) else { return loss.clone() };
         for Ramp { term, weight } in &self.ramps {
@@ -133,7 +133,7 @@ impl Curriculum {
         Some(CoverageController { lambda: held.unwrap_or(start.lambda), target, ..start }.update(coverage))
     }
 
-    /// What draws the training rows, if they are drawn, from the running means of a run that went before.
+    /// The sampler of the training rows if they are drawn; `means` are the running means of a resumed run, or empty.
     pub(super) fn sampler(&self, data: &Data, means: &[f64]) -> Option<AdaptiveSampler> {
         let fresh = || AdaptiveSampler::new(data.train.rows(data.targets));
         let resumed = || AdaptiveSampler::resumed(means.to_vec(), &bottoms(data));
@@ -141,13 +141,13 @@ impl Curriculum {
     }
 }
 
-/// Which training rows are ⊥: those with a target that is.
+/// Which training rows have a ⊥ target.
 pub(super) fn bottoms(data: &Data) -> Vec<bool> {
     let denominators = |row: &[f32]| row[data.targets / 2..].contains(&0.0);
     data.train.y.chunks_exact(data.targets).map(denominators).collect()
 }
 
-/// The smallest denominator of each row of pairs [rows, `targets`].
+/// The smallest |Q| of each row of pairs [rows, `targets`].
 pub(super) fn least_denominators(pairs: &[f32], targets: usize) -> Vec<f32> {
     let least = |row: &[f32]| row[targets / 2..].iter().map(|q| q.abs()).fold(f32::INFINITY, f32::min);
     pairs.chunks_exact(targets).map(least).collect()

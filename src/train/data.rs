@@ -1,6 +1,7 @@
-//! Rows as the trainer takes them: encoded, row-major, on the host.
+//! The rows of a run: encoded, row-major, on the host.
 
 use super::config::TrainerConfig;
+use super::network::Network;
 use crate::error::{Error, Result};
 use crate::host::number;
 use crate::io::{Preparation, Table};
@@ -19,21 +20,21 @@ pub struct Examples {
 /// A table split in three.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Data {
-    /// Values per row that go in.
+    /// Values per row of the inputs.
     pub inputs: usize,
-    /// Values per row to predict: outputs, or 1 for a class index.
+    /// Values per row of the targets: one per output, or 1 for a class index; anything for a closure loss.
     pub targets: usize,
-    /// Rows that are learnt from.
+    /// Rows that the model is trained on.
     pub train: Examples,
-    /// Rows that decide when to stop.
+    /// Rows that choose the best epoch and decide when to stop.
     pub validation: Examples,
-    /// Rows that nothing depends on.
+    /// Rows that do not influence training.
     pub test: Examples,
 }
 
 impl Examples {
-    /// Rows of a table, encoded as a model takes them and its loss the target: classes one by one where each is learnt
-    /// against the rest.
+    /// Rows of a table as inputs of a model and targets of its loss. Classes become one value each, 1 for the row's class, if the loss
+    /// is pointwise. Errors if the table does not fit the preparation.
     pub fn encode(preparation: &Preparation, table: &Table, rows: &[u32], loss: &Loss) -> Result<Self> {
         let x = preparation.encode(table, rows)?;
         if let Loss::Pairs(_) = loss {
@@ -54,7 +55,7 @@ impl Examples {
 }
 
 impl Data {
-    /// Refuses parts whose sizes do not fit each other, or that hold values no model can learn from.
+    /// Errors if the sizes of a part are inconsistent, a value is not finite, or there are no training rows.
     pub fn check(&self) -> Result<()> {
         for (name, part) in [("training", &self.train), ("validation", &self.validation), ("test", &self.test)] {
             let rows = part.rows(self.targets);
@@ -74,31 +75,39 @@ impl Data {
         Ok(())
     }
 
-    /// A number that tells whether a checkpoint belongs to these training rows (FNV-1a over their bits).
+    /// A hash of the training rows, which identifies them in a checkpoint (FNV-1a over their bits).
     pub fn fingerprint(&self) -> u64 {
         let words = self.train.x.iter().chain(&self.train.y).map(|value| u64::from(value.to_bits()));
         words.fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x0100_0000_01b3))
     }
 
-    /// Refuses a model whose inputs and outputs do not fit the rows and the loss.
-    pub fn fits(&self, spec: &Spec, settings: &TrainerConfig) -> Result<()> {
-        let outputs = spec.outputs()?;
-        if spec.inputs != self.inputs {
-            return Err(Error::new(format!(
-                "train: the model takes {} inputs, the rows have {}",
-                spec.inputs, self.inputs
-            )));
+    /// Errors if the model does not fit the rows, the loss or the configuration.
+    pub(super) fn fits(&self, network: &Network, settings: &TrainerConfig) -> Result<()> {
+        let outputs = network.spec().map(Spec::outputs).transpose()?;
+        let (inputs, got) = (network.inputs(), self.inputs);
+        if inputs != got {
+            return Err(Error::new(format!("train: the model takes {inputs} inputs, the rows have {got}")));
         }
-        if let Loss::CrossEntropy { .. } = settings.loss {
-            return self.has_classes(outputs, &settings.class_weights);
-        }
-        if spec.head().is_some() != matches!(settings.loss, Loss::Pairs(_)) {
+        network.check_config(settings)?;
+        let (Some(spec), Some(outputs), false) = (network.spec(), outputs, network.has_own_loss()) else {
+            return Ok(());
+        };
+        let is_classes = matches!(settings.loss, Loss::CrossEntropy { .. });
+        if !is_classes && spec.head().is_some() != matches!(settings.loss, Loss::Pairs(_)) {
             return Err(Error::new(
                 "train: a projective head and a loss of pairs go together; the run has only one of them",
             ));
         }
-        if let Some(head) = spec.head() {
+        if let Some(head) = spec.head().filter(|_| !is_classes) {
             self.has_reachable_bottoms(head, settings.allows_unreachable)?;
+        }
+        self.fits_outputs(outputs, settings)
+    }
+
+    /// Errors if a model of so many outputs per row does not fit the targets and a built-in loss or formula.
+    pub(super) fn fits_outputs(&self, outputs: usize, settings: &TrainerConfig) -> Result<()> {
+        if let Loss::CrossEntropy { .. } = settings.loss {
+            return self.has_classes(outputs, &settings.class_weights);
         }
         if !settings.class_weights.is_empty() {
             return Err(Error::new("train: class weights belong to cross-entropy; this loss has no classes to weight"));
@@ -109,7 +118,7 @@ impl Data {
         Err(Error::new(format!("train: the model gives {outputs} outputs, the rows have {} targets", self.targets)))
     }
 
-    /// Refuses ⊥ targets for a head whose denominators stay away from 0.
+    /// Errors if there are ⊥ targets but the head's denominators cannot come near 0.
     fn has_reachable_bottoms(&self, head: &Head, allows_unreachable: bool) -> Result<()> {
         let width = 2 * head.outputs;
         let is_bottom = |pairs: &[f32]| pairs.len() == width && pairs[head.outputs..].contains(&0.0);

@@ -1,48 +1,50 @@
-//! What a run tells while it goes on, and what it amounted to.
+//! Events of a run, the report of an epoch, and the outcome.
 
 use crate::record;
 
 use serde::Serialize;
 
-/// What happens during a run.
+/// An event during a run.
 #[derive(Clone, Debug)]
 pub enum Event<'a> {
     /// Steps were handed to the device.
     Steps {
         /// The epoch, from 0.
         epoch: usize,
-        /// Steps of it done.
+        /// Steps done in this epoch.
         done: usize,
-        /// Steps it has.
+        /// Steps in an epoch.
         steps: usize,
     },
     /// An epoch ended.
     Epoch(&'a EpochReport),
 }
 
-/// One epoch in figures.
+/// The report of an epoch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EpochReport {
     /// The epoch, from 0.
     pub epoch: usize,
-    /// Mean batch loss over its rows.
+    /// Mean of the batch losses, weighted by rows; each comes from before its update.
     pub train_loss: f64,
-    /// Loss on the validation rows; absent without any.
+    /// Loss on the validation rows; absent without any, and if the best epoch is not chosen by it.
     pub val_loss: Option<f64>,
-    /// Learning rate of its last step.
+    /// Score of the epoch; present if `Trainer::choose_best_by` set one.
+    pub score: Option<f64>,
+    /// Learning rate of the last step.
     pub lr: f64,
     /// Whether it is the best so far.
     pub is_best: bool,
-    /// What the watched rows' pairs look like, if the model makes pairs.
+    /// Statistics of the pairs on the validation rows, if the model has a projective head.
     pub pairs: Option<PairReport>,
 }
 
-record! { EpochReport { epoch, train_loss, val_loss, lr, is_best, pairs } }
+record! { EpochReport { epoch, train_loss, val_loss, score = None, lr, is_best, pairs } }
 
-/// Pairs of the validation rows (of the training rows without any).
+/// Statistics of the pairs on the validation rows; on the training rows without any.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairReport {
-    /// The share that is decoded to a number.
+    /// The share of pairs that are decoded to a number, in [0, 1].
     pub coverage: f64,
     /// The smallest |Q|.
     pub least_q: f64,
@@ -52,12 +54,12 @@ pub struct PairReport {
 
 record! { PairReport { coverage, least_q, mean_q } }
 
-/// The watcher's answer.
+/// What a callback returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// Go on.
+    /// Continue.
     Continue,
-    /// Stop here; `checkpoint` can be resumed exactly.
+    /// Stop after the current window of steps; the run can be continued or resumed exactly.
     Stop,
 }
 
@@ -67,25 +69,25 @@ pub enum Flow {
 pub enum Stop {
     /// All epochs were run.
     Epochs,
-    /// The validation loss stopped improving.
+    /// The validation loss, or the score, stopped improving.
     Patience,
-    /// Too few validation rows were given a number, for too long.
+    /// Too few validation rows were decoded to a number, for too many epochs.
     Coverage,
-    /// The watcher said so.
+    /// The callback returned `Flow::Stop`.
     Requested,
-    /// The loss stopped being a number.
+    /// The loss became NaN, infinite or larger than 1e15.
     Diverged,
 }
 
-/// What a run amounted to.
+/// The outcome of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     /// Why it ended.
     pub stop: Stop,
-    /// The epoch the kept weights are from; absent if none was good.
+    /// The epoch whose weights are kept, from 0; absent if none was chosen.
     pub best_epoch: Option<usize>,
-    /// Epochs run.
+    /// Epochs done.
     pub epochs: usize,
-    /// Steps run.
+    /// Steps done.
     pub steps: u64,
 }

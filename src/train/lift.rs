@@ -1,28 +1,28 @@
-//! Targets as pairs (Yn, Yd), which can say ⊥: y is (y, 1), ⊥ is (1, 0), or (±1, 0) where it has a direction.
+//! Targets as pairs (Yn, Yd), which can represent ⊥: y is (y, 1), ⊥ is (1, 0), or (±1, 0) if it has a direction.
 
 use crate::error::{Error, Result};
 
-/// What a target is, where a number alone cannot say it.
+/// The kind of a target, where a number alone is not enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Label {
     /// A number.
     Finite,
-    /// No number, without a direction.
+    /// ⊥ without a direction.
     Bottom,
-    /// Below what could be measured.
+    /// Below the measurable range.
     CensoredBelow,
-    /// Above what could be measured.
+    /// Above the measurable range.
     CensoredAbove,
-    /// The formula has no value there.
+    /// Outside the domain of the formula.
     DomainInvalid,
-    /// Not known: it must not be learnt from.
+    /// Unknown: the row must not be used for training.
     Missing,
     /// The measurement failed.
     Fault,
 }
 
 impl Label {
-    /// All, in the order of their integer codes, with their names.
+    /// All labels with their names, in the order of their integer codes.
     pub const ALL: [(&'static str, Self); 7] = [
         ("finite", Self::Finite),
         ("bottom", Self::Bottom),
@@ -33,15 +33,15 @@ impl Label {
         ("fault", Self::Fault),
     ];
 
-    /// The label of a code, 0 to 6.
+    /// The label of a code, 0 to 6. Errors for other codes.
     pub fn of_code(code: u8) -> Result<Self> {
         let found = Self::ALL.get(usize::from(code));
         found.map(|(_, label)| *label).ok_or_else(|| Error::new(format!("lift: {code} is no label; there are 0 to 6")))
     }
 }
 
-/// Lifts numbers, [rows, outputs] to [rows, 2 · outputs] with the numerators first: y is (y, 1), ±∞ is (±1, 0). NaN is (1, 0)
-/// where `takes_nan`, else refused: it may as well be a mistake.
+/// Lifts numbers, [rows, outputs] to [rows, 2 · outputs] with the numerators first: y is (y, 1), ±∞ is (±1, 0). NaN is (1, 0) with
+/// `takes_nan`, otherwise an error, because it may be a mistake.
 pub fn lift(y: &[f32], outputs: usize, takes_nan: bool) -> Result<Vec<f32>> {
     if let Some(at) = y.iter().position(|y| y.is_nan()).filter(|_| !takes_nan) {
         let (row, output) = (at / outputs.max(1), at % outputs.max(1));
@@ -57,8 +57,8 @@ pub fn lift(y: &[f32], outputs: usize, takes_nan: bool) -> Result<Vec<f32>> {
     Ok(joined(y.iter().map(|y| pair(*y)), y.len(), outputs))
 }
 
-/// Lifts numbers with a label each. Refuses lists of different lengths, a number that is not finite under `Finite`, and `Missing`,
-/// which no loss here can leave out of a row: leave the row out instead.
+/// Lifts numbers with a label each, shapes as in [`lift`]. Errors if the lengths differ, a target labelled `Finite` is not finite, or a
+/// label is `Missing`: no loss can skip one target of a row, so leave out the row.
 pub fn lift_labels(y: &[f32], labels: &[Label], outputs: usize) -> Result<Vec<f32>> {
     if y.len() != labels.len() {
         return Err(Error::new(format!("lift: {} targets and {} labels; wanted one for each", y.len(), labels.len())));

@@ -1,4 +1,4 @@
-//! How good predictions are, worked out in f64 and in the target's own units.
+//! Metrics of predictions, computed in f64 and in the target's units.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,12 +6,12 @@ use super::pairs;
 use crate::loss::{Loss, Pointwise, Target};
 use crate::nn::Spec;
 
-/// Metrics of one part of the data; what does not apply is absent.
+/// Metrics of one part of the data; those that do not apply are absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Metrics {
-    /// Rows they are over.
+    /// Number of rows.
     pub rows: usize,
-    /// Mean loss, in the loss's own units.
+    /// Mean loss, in the loss's units.
     pub loss: f64,
     /// Mean squared error, in squared target units.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -19,32 +19,32 @@ pub struct Metrics {
     /// Mean absolute error, in target units.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mae: Option<f64>,
-    /// 1 - Σ(y - z)² / Σ(y - ȳ)²; absent where the targets do not vary.
+    /// 1 - Σ(y - z)² / Σ(y - ȳ)²; absent if the targets are constant.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub r2: Option<f64>,
     /// Share of rows whose class was predicted.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub accuracy: Option<f64>,
-    /// Of a model of pairs: the share of values that are given at all; the errors above are over these.
+    /// Share of values that are decoded to a number; the errors are over these. Only for a projective head, like the metrics below.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub coverage: Option<f64>,
-    /// The median absolute error of the values given, in target units: a few rows near a pole do not move it.
+    /// Median absolute error of the decoded values, in target units: robust against a few rows near a pole.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub median: Option<f64>,
-    /// The share of values given that are near a pole.
+    /// Share of all values that are decoded in the gap near a pole.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub gap: Option<f64>,
-    /// The share of targets with a number for which none was given.
+    /// Share of the finite targets that are predicted as ⊥.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub refused: Option<f64>,
-    /// The share of ⊥ targets that were told to be ⊥.
+    /// Share of the ⊥ targets that are predicted as ⊥.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub found: Option<f64>,
 }
 
 impl Metrics {
-    /// Of a model's outputs `z` [rows, outputs] against targets `y` as the loss takes them; nothing for no rows. `scale` turns a
-    /// scaled error into target units.
+    /// Metrics of outputs `z` [rows, outputs] against the loss's targets `y`; `None` without rows. `scale` turns a scaled error into
+    /// target units.
     pub fn of(spec: &Spec, loss: &Loss, z: &[f32], y: &[f32], scale: f64) -> Option<Self> {
         if y.is_empty() {
             return None;
@@ -101,7 +101,7 @@ impl Metrics {
     }
 }
 
-/// The first index of the largest.
+/// The index of the largest value; the first of equal ones.
 pub fn largest(values: &[f32]) -> usize {
     let mut best = 0;
     for (at, value) in values.iter().enumerate() {

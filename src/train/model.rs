@@ -15,31 +15,31 @@ use crate::loss::Loss;
 use crate::nn::{Layout, Spec};
 use crate::record;
 
-/// A model that predicts.
+/// A trained model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// What it is made of.
+    /// Its layers.
     pub spec: Spec,
-    /// What it was trained to make small.
+    /// The loss it was trained with.
     pub loss: Loss,
     /// Its flat parameters, in the layout's order.
     pub parameters: Vec<f32>,
-    /// How a table becomes its inputs and its outputs a prediction; absent for a model trained on bare arrays.
+    /// How rows of a table become inputs and outputs become predictions; absent for a model trained on arrays.
     pub preparation: Option<Preparation>,
-    /// What the weights were in the file that it was read from.
+    /// The type of the weights in the file that it was read from.
     pub storage: Storage,
 }
 
-/// How a model is asked.
+/// Options of a prediction.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PredictOptions<'a> {
-    /// Numbers for each row: ⊥ wherever one is near 0. For models with poles.
+    /// Validity factors: a prediction is ⊥ wherever one is near 0. Only for models with a projective head.
     pub factors: &'a [Factor],
-    /// What activations are. f16 is for plain perceptrons of up to 16 layers, 128 wide: what is ⊥ is decided in f32.
+    /// The type of the activations. f16 is for plain perceptrons of up to 16 layers, 128 wide; heads need f32 to decide what is ⊥.
     pub precision: Precision,
 }
 
-/// What the file says in words, beside the tensors.
+/// Everything in the file that is not a tensor.
 struct Header {
     /// Version of the file's schema.
     format: u32,
@@ -55,9 +55,9 @@ record! { Header { format, engine, spec, loss, preparation, storage = Storage::F
 
 /// The schema this engine writes and reads.
 const FORMAT: u32 = 1;
-/// Words of parameters, at most: they are in memory as the file has them, as they are read, among the others and on the device.
+/// The largest number of parameter words: loading holds up to four copies of them in memory.
 const MOST_WORDS: u64 = MEMORY_BYTES / 16;
-/// The metadata key that marks a file as ours.
+/// The metadata key of a model file.
 const KEY: &str = "meromorph";
 
 impl Model {
@@ -67,7 +67,7 @@ impl Model {
     }
 
     fn predictor(&self, device: &Device) -> Result<Predictor> {
-        Predictor::new(device, &self.spec, &self.parameters)
+        Predictor::new(device, self.spec.clone().into(), &self.parameters)
     }
 
     /// The file's bytes, weights as f32.
@@ -80,7 +80,7 @@ impl Model {
         tensors::write(&self.to_tensors(storage)?)
     }
 
-    /// Reads a model file, whatever its weights are kept as; `source` names it in messages.
+    /// Reads a model file with weights of any storage type; `source` names it in messages. Errors if the file is damaged.
     pub fn load(bytes: &[u8], source: &str) -> Result<Self> {
         let mut content = tensors::read(bytes, source)?;
         Self::from_tensors(&mut content, source)
@@ -105,14 +105,14 @@ impl Model {
     }
 
     pub(super) fn from_tensors(content: &mut Tensors, source: &str) -> Result<Self> {
-        let told = |what: String| Error::new(format!("{source}: {what}"));
+        let err = |what: String| Error::new(format!("{source}: {what}"));
         let Some(text) = content.text(KEY) else {
-            return Err(told("it is a safetensors file, but not a meromorph model".into()));
+            return Err(err("it is a safetensors file, but not a meromorph model".into()));
         };
         let header = Json::parse(text).and_then(|json| Header::from_json(&json));
-        let header = header.map_err(|error| told(format!("its model header is damaged: {error}")))?;
+        let header = header.map_err(|error| err(format!("its model header is damaged: {error}")))?;
         if header.format != FORMAT {
-            return Err(told(format!(
+            return Err(err(format!(
                 "its format is {}, this engine ({}) reads {FORMAT}",
                 header.format,
                 env!("CARGO_PKG_VERSION")
@@ -123,16 +123,16 @@ impl Model {
             preparation.check().map_err(|error| error.within(source))?;
             let (inputs, wanted) = (preparation.inputs(), header.spec.inputs);
             if inputs != wanted {
-                return Err(told(format!("its columns give {inputs} inputs, its model takes {wanted}")));
+                return Err(err(format!("its columns give {inputs} inputs, its model takes {wanted}")));
             }
             let classes = preparation.target.outputs();
             if classes != outputs {
-                return Err(told(format!("its target needs {classes} outputs, its model gives {outputs}")));
+                return Err(err(format!("its target needs {classes} outputs, its model gives {outputs}")));
             }
         }
         let layout = Layout::of(&header.spec);
         if layout.total as u64 > MOST_WORDS {
-            return Err(told(format!(
+            return Err(err(format!(
                 "its parameters are {} words, of which {MOST_WORDS} at most are read",
                 layout.total
             )));
@@ -142,7 +142,7 @@ impl Model {
         for parameter in &layout.parameters {
             let values = header.storage.take(content, parameter).map_err(|error| error.within(source))?;
             if let Some(bad) = values.iter().find(|value| !value.is_finite()) {
-                return Err(told(format!("parameter {} holds {}", parameter.name, number(*bad))));
+                return Err(err(format!("parameter {} holds {}", parameter.name, number(*bad))));
             }
             tensors.push(values);
         }
@@ -159,47 +159,47 @@ impl Model {
         self.outputs_in(device, x, Precision::F32).await
     }
 
-    /// The same with activations in `precision`. Refuses f16 for any but plain perceptrons of up to 16 layers, 128 wide,
-    /// and where a row goes beyond its range.
+    /// The same with activations in `precision`. For f16 errors if the model is not a plain perceptron of up to 16 layers, 128 wide, or
+    /// an output exceeds the range.
     pub async fn outputs_in(&self, device: &Device, x: &[f32], precision: Precision) -> Result<Vec<f32>> {
         self.predictor(device)?.keeping(precision)?.run(x).await
     }
 
-    /// Decoded pairs for encoded inputs [rows, inputs]; an error for a model that makes none.
+    /// Decoded pairs for encoded inputs [rows, inputs]. Errors if the model has no projective head.
     pub async fn decoded(&self, device: &Device, x: &[f32]) -> Result<Decoded> {
         self.predictor(device)?.decode(x, &[]).await
     }
 
-    /// The same, and ⊥ wherever one of up to four validity factors is near 0: numbers for each value, each factor with its threshold.
+    /// The same, and ⊥ wherever one of up to four validity factors is below its threshold; each has one number per value.
     pub async fn decoded_where(&self, device: &Device, x: &[f32], factors: &[Factor]) -> Result<Decoded> {
         self.predictor(device)?.decode(x, factors).await
     }
 
-    /// Encodes a table, predicts every row and tells each in the target's own terms.
+    /// Encodes a table and predicts every row, in the target's units.
     pub async fn predict(&self, device: &Device, table: &Table) -> Result<Vec<Prediction>> {
         self.predict_as(device, table, PredictOptions::default()).await
     }
 
-    /// The same as asked. Refuses factors for a model that cannot say ⊥, and f16 for one that can.
+    /// The same with options. Errors for factors without a projective head, and for f16 with one.
     pub async fn predict_as(
         &self,
         device: &Device,
         table: &Table,
-        asked: PredictOptions<'_>,
+        options: PredictOptions<'_>,
     ) -> Result<Vec<Prediction>> {
-        let PredictOptions { factors, precision } = asked;
+        let PredictOptions { factors, precision } = options;
         let preparation = self.preparation()?;
         let rows: Vec<u32> = (0..table.rows() as u32).collect();
         let x = preparation.encode(table, &rows)?;
         let predictor = self.predictor(device)?.keeping(precision)?;
         if self.spec.head().is_some() {
             let decoded = predictor.decode(&x, factors).await?;
-            let tell = |at: usize| Prediction::Decoded {
+            let prediction = |at: usize| Prediction::Decoded {
                 value: (!decoded.is_bottom(at)).then(|| preparation.decode_target(decoded.value[at])),
                 is_gap: decoded.gap[at],
                 is_fault: decoded.is_fault(at),
             };
-            return Ok((0..decoded.value.len()).map(tell).collect());
+            return Ok((0..decoded.value.len()).map(prediction).collect());
         }
         if !factors.is_empty() {
             return Err(Error::new(
@@ -208,17 +208,17 @@ impl Model {
         }
         let outputs = predictor.run(&x).await?;
         let levels = preparation.target.levels();
-        let tell = |row: &[f32]| match levels {
+        let prediction = |row: &[f32]| match levels {
             [] => Prediction::Number(preparation.decode_target(row[0])),
             levels => {
                 let class = largest(row);
                 Prediction::Class { name: levels[class].clone(), probability: self.probability(row, class) }
             }
         };
-        Ok(outputs.chunks_exact(preparation.target.outputs()).map(tell).collect())
+        Ok(outputs.chunks_exact(preparation.target.outputs()).map(prediction).collect())
     }
 
-    /// The probability of every class for every row of a table, [rows, classes]; an error for a model of a number.
+    /// The probability of every class for every row of a table, [rows, classes]. Errors if the target is a number.
     pub async fn probabilities(&self, device: &Device, table: &Table) -> Result<Vec<f64>> {
         let preparation = self.preparation()?;
         let classes = preparation.target.levels().len();
@@ -231,7 +231,7 @@ impl Model {
         Ok(outputs.chunks_exact(classes).flat_map(of_row).collect())
     }
 
-    /// Of one class from a row's outputs: softmax, or sigmoid where each class was learnt against the rest.
+    /// The probability of one class from a row's outputs: softmax, or sigmoid if each class was trained against the rest.
     fn probability(&self, row: &[f32], class: usize) -> f64 {
         let own = row[class];
         let against = match &self.loss {
@@ -241,29 +241,29 @@ impl Model {
         1.0 / (1.0 + against)
     }
 
-    /// How its table is prepared, or an error where it was trained on bare arrays.
+    /// How rows of a table are prepared. Errors for a model trained on arrays.
     pub fn preparation(&self) -> Result<&Preparation> {
         self.preparation
             .as_ref()
-            .ok_or_else(|| Error::new("predict: the model was trained on bare arrays and knows no columns"))
+            .ok_or_else(|| Error::new("predict: the model was trained on arrays and has no column names"))
     }
 }
 
-/// What a model says of one row.
+/// The prediction for one row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Prediction {
     /// A number in the target's units.
     Number(f64),
     /// A number in the target's units, or ⊥.
     Decoded {
-        /// The number; `None` for ⊥: the model says that there is none.
+        /// The number; `None` for ⊥.
         value: Option<f64>,
-        /// Whether it is so near a pole that it deserves doubt.
+        /// Whether it is in the gap near a pole, where values are uncertain.
         is_gap: bool,
-        /// Whether it is ⊥ because something went wrong, not because there is a pole.
+        /// Whether it is ⊥ because of a fault (an overflow, an input that is not finite) rather than a pole.
         is_fault: bool,
     },
-    /// The likeliest class and its probability: softmax, or sigmoid where each class was learnt against the rest.
+    /// The most probable class and its probability: softmax, or sigmoid if each class was trained against the rest.
     Class {
         /// Its name.
         name: String,

@@ -1,5 +1,4 @@
-//! What strict decoding says of many values, counted: rates over all of them, and over stretches of them as they come by, in
-//! memory that does not grow.
+//! Counts of strictly decoded values over a stream: rates over all of them and over windows, in constant memory.
 
 use serde::Serialize;
 
@@ -9,21 +8,21 @@ use crate::kernels::strict::Decoded;
 /// Shares of decoded values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rates {
-    /// Values they are over.
+    /// Number of values.
     pub values: usize,
-    /// Numbers; 1 - `bottom`.
+    /// Decoded to a number; 1 - `bottom`.
     pub given: f64,
-    /// Numbers near a pole.
+    /// Decoded in the gap near a pole.
     pub gap: f64,
-    /// Those without a number.
+    /// ⊥.
     pub bottom: f64,
     /// ⊥ because something was not finite.
     pub fault: f64,
-    /// ⊥ because the pair is too near a pole; some may be a fault as well.
+    /// ⊥ because the pair is too near a pole; some may also be a fault.
     pub semantic: f64,
 }
 
-/// Counts that rates are made of.
+/// The counts behind the rates.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     values: usize,
@@ -33,7 +32,7 @@ struct Counts {
     semantic: usize,
 }
 
-/// Rates of all values seen, and how they went up and down on the way.
+/// Rates of all values so far, and how the share of numbers changes between windows.
 #[derive(Clone, Debug, Default)]
 pub struct Monitor {
     counts: Counts,
@@ -43,16 +42,16 @@ pub struct Monitor {
     largest_drift: f64,
 }
 
-/// What a monitor has seen.
+/// The statistics of a monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MonitorState {
-    /// Of all values.
+    /// Rates of all values.
     pub rates: Rates,
-    /// Stretches that they came in.
+    /// Number of windows.
     pub stretches: usize,
-    /// The smallest share of numbers in a stretch.
+    /// The smallest share of numbers in a window.
     pub least_given: f64,
-    /// The largest change of that share from one stretch to the next.
+    /// The largest change of that share between consecutive windows.
     pub largest_drift: f64,
 }
 
@@ -94,9 +93,9 @@ impl Counts {
 }
 
 impl Monitor {
-    /// Takes in decoded values, `stretch` at a time; the last stretch may be shorter. Gives the rates of these values alone.
+    /// Adds decoded values in windows of `stretch`; the last one may be shorter. Returns the rates of these values alone.
     ///
-    /// Refuses values of which there are none.
+    /// Errors if there are no values.
     pub fn watch(&mut self, decoded: &Decoded, stretch: usize) -> Result<Rates> {
         let total = decoded.value.len();
         let mut counts = Counts::default();
@@ -110,7 +109,7 @@ impl Monitor {
         Ok(rates)
     }
 
-    /// What was seen so far; an error before any value.
+    /// The statistics so far. Errors before the first value.
     pub fn seen(&self) -> Result<MonitorState> {
         let rates = self.counts.rates()?;
         let Self { stretches, least_given, largest_drift, .. } = *self;

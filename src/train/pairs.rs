@@ -1,4 +1,4 @@
-//! How good predicted pairs are, worked out in f64: the loss by its formulas, errors of what is decoded, and how ⊥ fares.
+//! Metrics of predicted pairs, computed in f64: the loss by its formulas, errors of decoded values, and how well ⊥ is predicted.
 
 use super::metrics::Metrics;
 use crate::io::median;
@@ -6,7 +6,7 @@ use crate::kernels::strict;
 use crate::loss::PairLoss;
 use crate::nn::Head;
 
-/// A predicted and a wanted pair.
+/// A predicted pair and its target.
 struct Pair {
     p: f64,
     q: f64,

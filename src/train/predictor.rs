@@ -1,45 +1,43 @@
 //! Prediction: a model's outputs over many rows, and pairs decoded on the device.
 
+use super::network::Network;
 use crate::autograd::Var;
 use crate::device::{Buffer, Command, Device, View};
 use crate::error::{Error, Result};
 use crate::host::number;
 use crate::kernels::mlp::{self, Mlp, Precision};
 use crate::kernels::strict::{self, Decoded, MAX_FACTORS};
-use crate::nn::{Head, Layout, Pass, Spec, forward};
+use crate::nn::Head;
 use crate::tensor::{DType, Tensor};
 
 /// Rows predicted at a time by the recorded pass: a multiple of 64, so that views stay aligned.
 pub(super) const CHUNK: usize = 8192;
+/// Rows uploaded and predicted at a time: bounds the memory of a prediction, not its rows.
+const ROWS_AT_A_TIME: usize = 1 << 16;
 
 /// A model's parameters on a device, ready to predict.
 pub(super) struct Predictor {
     device: Device,
-    spec: Spec,
-    layout: Layout,
+    network: Network,
     fused: Option<Mlp>,
     parameters: Buffer,
     precision: Precision,
 }
 
-/// Rows uploaded and predicted at a time: bounds the memory of a prediction, not its rows.
-const ROWS_AT_A_TIME: usize = 1 << 16;
-
 impl Predictor {
-    pub(super) fn new(device: &Device, spec: &Spec, parameters: &[f32]) -> Result<Self> {
+    pub(super) fn new(device: &Device, network: Network, parameters: &[f32]) -> Result<Self> {
         let parameters = device.upload(bytemuck::cast_slice(parameters))?;
-        Ok(Self::over(device, spec, parameters))
+        Ok(Self::over(device, network, parameters))
     }
 
-    pub(super) fn over(device: &Device, spec: &Spec, parameters: Buffer) -> Self {
-        let layout = Layout::of(spec);
-        let fused = Mlp::of(spec, &layout);
-        Self { device: device.clone(), spec: spec.clone(), layout, fused, parameters, precision: Precision::F32 }
+    pub(super) fn over(device: &Device, network: Network, parameters: Buffer) -> Self {
+        let fused = network.spec().and_then(|spec| Mlp::of(spec, network.layout()));
+        Self { device: device.clone(), network, fused, parameters, precision: Precision::F32 }
     }
 
-    /// The same with its activations in `precision`; refuses f16 for what the fused kernels do not take, and for a head.
+    /// The same with its activations in `precision`. Errors for f16 if the fused kernels do not take the model, or if it has a head.
     pub(super) fn keeping(self, precision: Precision) -> Result<Self> {
-        let is_plain = self.fused.is_some() && self.spec.head().is_none();
+        let is_plain = self.fused.is_some() && self.network.head().is_none();
         if precision == Precision::F16 && !is_plain {
             return Err(Error::new(
                 "precision: f16 is for plain perceptrons of up to 16 layers, 128 wide; this model predicts in f32",
@@ -48,34 +46,50 @@ impl Predictor {
         Ok(Self { precision, ..self })
     }
 
-    /// Outputs [rows, outputs] for inputs [rows, inputs].
+    /// The one output [rows, columns] for inputs [rows, inputs]. Errors for a model with several.
     pub(super) async fn run(&self, x: &[f32]) -> Result<Vec<f32>> {
-        let mut all = Vec::with_capacity(x.len() / self.spec.inputs * self.spec.outputs()?);
-        for part in x.chunks(ROWS_AT_A_TIME * self.spec.inputs) {
-            let rows = part.len() / self.spec.inputs;
-            let x = self.device.upload(bytemuck::cast_slice(part))?;
-            all.extend(self.outputs(&x, rows)?.to_f32().await?);
+        let mut all = self.run_each(x).await?;
+        match all.len() {
+            0 | 1 => Ok(all.pop().unwrap_or_default()),
+            count => Err(Error::new(format!("predict: the model has {count} outputs: use predict_each"))),
+        }
+    }
+
+    /// Every output [rows, columns] on its own for inputs [rows, inputs]; nothing for no rows.
+    pub(super) async fn run_each(&self, x: &[f32]) -> Result<Vec<Vec<f32>>> {
+        let mut all: Vec<Vec<f32>> = Vec::new();
+        for part in self.parts(x)? {
+            let uploaded = self.device.upload(bytemuck::cast_slice(part))?;
+            let outputs = self.outputs(&uploaded, part.len() / self.network.inputs())?;
+            all.resize(outputs.len(), Vec::new());
+            for (all, output) in all.iter_mut().zip(outputs) {
+                all.extend(output.to_f32().await?);
+            }
         }
         let is_half = self.precision == Precision::F16 && self.device.info().device != "cpu";
-        if is_half && all.iter().any(|value| value.abs() > 65504.0) {
+        if is_half && all.iter().flatten().any(|value| value.abs() > 65504.0) {
             return Err(Error::new("precision: a row goes beyond 65504, where f16 ends; predict in f32"));
         }
         Ok(all)
     }
 
-    /// Outputs decoded where they stand: only values and verdicts come back. Each factor is a number for each value and its threshold.
+    /// Pairs decoded on the device: only values and verdicts are read back. Each factor has one number per value, and a threshold.
     pub(super) async fn decode(&self, x: &[f32], factors: &[Factor]) -> Result<Decoded> {
-        let head = self.spec.head().ok_or_else(|| Error::new("predict: the model makes no pairs to decode"))?;
-        check_factors(factors, x.len() / self.spec.inputs * head.outputs)?;
+        let head = self
+            .network
+            .head()
+            .ok_or_else(|| Error::new("predict: the model has no projective head: nothing to decode"))?;
+        let parts = self.parts(x)?;
+        check_factors(factors, x.len() / self.network.inputs() * head.outputs)?;
         let mut all = Decoded::default();
-        for (k, part) in x.chunks(ROWS_AT_A_TIME * self.spec.inputs).enumerate() {
-            let rows = part.len() / self.spec.inputs;
+        for (k, part) in parts.enumerate() {
+            let rows = part.len() / self.network.inputs();
             let count = rows * head.outputs;
             let first = k * ROWS_AT_A_TIME * head.outputs;
             let chosen: Vec<f32> =
                 factors.iter().flat_map(|factor| &factor.values[first..first + count]).copied().collect();
             let x = self.device.upload(bytemuck::cast_slice(part))?;
-            let z = self.outputs(&x, rows)?;
+            let z = self.outputs(&x, rows)?.remove(0);
             let strict::Outputs { value, planes, provenance } = decoded(&self.device, head, &z, (&chosen, factors))?;
             let words = strict::plane_words(count);
             let gap = self.device.read(&View { offset: words, words, ..planes }).await?;
@@ -85,22 +99,63 @@ impl Predictor {
         Ok(all)
     }
 
-    fn outputs(&self, x: &Buffer, rows: usize) -> Result<Tensor> {
-        let fused = self.fused.as_ref().map(|mlp| (mlp, self.precision));
-        predict(&self.spec, &self.layout, fused, &self.device, &self.parameters, x, rows)
+    /// Inputs in parts of bounded size. Errors if they are not whole rows.
+    fn parts<'a>(&self, x: &'a [f32]) -> Result<std::slice::Chunks<'a, f32>> {
+        let inputs = self.network.inputs();
+        if !x.len().is_multiple_of(inputs) {
+            let got = x.len();
+            return Err(Error::new(format!(
+                "predict: got {got} values, expected a multiple of the model's {inputs} inputs"
+            )));
+        }
+        Ok(x.chunks(ROWS_AT_A_TIME * inputs))
+    }
+
+    /// The outputs, each [rows, columns], for at least one row on the device: by the fused kernel if it takes the model, otherwise by
+    /// recorded ops, a chunk of rows at a time.
+    pub(super) fn outputs(&self, x: &Buffer, rows: usize) -> Result<Vec<Tensor>> {
+        let (device, network) = (&self.device, &self.network);
+        if let (Some(mlp), Some(spec)) = (&self.fused, network.spec()) {
+            let out = Tensor::empty(device, [rows, spec.outputs()?], DType::F32);
+            let shape = mlp.predicting(device.info(), rows, self.precision);
+            let scratch = device.buffer(shape.scratch_words(device.info()));
+            let views = [x.view(), self.parameters.view()];
+            device.record(Command::Dispatch(mlp::forward(&shape, views, [out.view().clone(), scratch.view()])));
+            return Ok(vec![out]);
+        }
+        let leaves: Vec<Var> = network.layout().leaves(device, &self.parameters).iter().map(Var::detach).collect();
+        let inputs = network.inputs();
+        let mut all: Vec<Tensor> = Vec::new();
+        for first in (0..rows).step_by(CHUNK) {
+            let count = CHUNK.min(rows - first);
+            let view = View { buffer: x.clone(), offset: first * inputs, words: count * inputs };
+            let outputs = network.predict(&leaves, &Var::constant(Tensor::over(device, view, [count, inputs])))?;
+            if count == rows {
+                return Ok(outputs.iter().map(|output| output.value().clone()).collect());
+            }
+            let columns = |output: &Var| output.shape().sizes()[1];
+            if first == 0 {
+                all = outputs.iter().map(|z| Tensor::empty(device, [rows, columns(z)], DType::F32)).collect();
+            }
+            for (all, output) in all.iter().zip(&outputs) {
+                let (offset, words) = (first * columns(output), count * columns(output));
+                output.value().copy_into(&View { buffer: all.view().buffer.clone(), offset, words });
+            }
+        }
+        Ok(all)
     }
 }
 
-/// A number for each value that must not be near 0: where it is, there is no value.
+/// A validity factor: a number per value; the value is ⊥ where its number is near 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factor {
-    /// The numbers; one that is not finite makes ⊥ by fault.
+    /// The numbers; a number that is not finite makes its value ⊥ by fault.
     pub values: Vec<f32>,
-    /// Sizes below this make ⊥.
+    /// The threshold: smaller absolute values make ⊥.
     pub tau: f32,
 }
 
-/// Refuses factors that are too many, too short, or decide nothing.
+/// Errors if there are too many factors, or one has a wrong length or an invalid threshold.
 fn check_factors(factors: &[Factor], values: usize) -> Result<()> {
     let refused = |what: String| Err(Error::new(format!("predict: {what}")));
     if factors.len() > MAX_FACTORS {
@@ -118,7 +173,7 @@ fn check_factors(factors: &[Factor], values: usize) -> Result<()> {
     Ok(())
 }
 
-/// The launch that decodes a head's pairs [rows, 2 · outputs], with the factors' numbers one after the other.
+/// The launch that decodes a head's pairs [rows, 2 · outputs], with the factors' numbers concatenated.
 pub(super) fn decoded(
     device: &Device,
     head: &Head,
@@ -137,35 +192,4 @@ pub(super) fn decoded(
     let launch = strict::dispatch(&head.decoding, pairs, [z.clone(), z], numbers, &taus, out());
     device.record(Command::Dispatch(launch));
     Ok(out())
-}
-
-/// The model's outputs [rows, outputs] over rows on the device: fused where the model allows, else by chunks of recorded ops.
-pub(super) fn predict(
-    spec: &Spec,
-    layout: &Layout,
-    fused: Option<(&Mlp, Precision)>,
-    device: &Device,
-    parameters: &Buffer,
-    x: &Buffer,
-    rows: usize,
-) -> Result<Tensor> {
-    let outputs = spec.outputs()?;
-    let out = Tensor::empty(device, [rows, outputs], DType::F32);
-    if let Some((mlp, precision)) = fused {
-        let shape = mlp.predicting(device.info(), rows, precision);
-        let scratch = device.buffer(shape.scratch_words(device.info()));
-        let views = [x.view(), parameters.view()];
-        device.record(Command::Dispatch(mlp::forward(&shape, views, [out.view().clone(), scratch.view()])));
-        return Ok(out);
-    }
-    let leaves: Vec<Var> = layout.leaves(device, parameters).iter().map(Var::detach).collect();
-    for first in (0..rows).step_by(CHUNK) {
-        let count = CHUNK.min(rows - first);
-        let view = View { buffer: x.clone(), offset: first * spec.inputs, words: count * spec.inputs };
-        let x = Var::constant(Tensor::over(device, view, [count, spec.inputs]));
-        let z = forward(spec, &leaves, &x, &Pass::Predict);
-        let target = View { buffer: out.view().buffer.clone(), offset: first * outputs, words: count * outputs };
-        z.value().copy_into(&target);
-    }
-    Ok(out)
 }

@@ -1,4 +1,4 @@
-//! Where ⊥ arises: after each layer of a model, the share of rows that have met a pole so far, and at its end those near one.
+//! Where ⊥ arises: the share of rows that are ⊥ after each layer of a model, and of those in the gap at its end.
 
 use serde::Serialize;
 
@@ -15,13 +15,13 @@ use crate::tensor::Tensor;
 /// Shares of rows after a layer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LayerShares {
-    /// Where the layer stands: `layers.3`.
+    /// The name of the layer: `layers.3`.
     pub layer: String,
-    /// What it is: `linear`, `rational`, ….
+    /// Its kind: `linear`, `rational`, ….
     pub kind: &'static str,
-    /// Rows that are ⊥ here, those that were before among them.
+    /// Share of rows that are ⊥ here or were before.
     pub bottom: f64,
-    /// Rows that are not ⊥ but near a pole; only a head has a second threshold.
+    /// Share of rows in the gap near a pole; only for a projective head, which has a second threshold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gap: Option<f64>,
 }
@@ -54,7 +54,7 @@ impl Model {
         };
         let mut shares: Vec<LayerShares> = self.spec.layers.iter().zip(&counts).enumerate().map(named).collect();
         if let (Some(head), Some(last)) = (self.spec.head(), shares.last_mut()) {
-            let decoded = Predictor::new(device, &self.spec, &self.parameters)?.decode(x, &[]).await?;
+            let decoded = Predictor::new(device, self.spec.clone().into(), &self.parameters)?.decode(x, &[]).await?;
             let any = |is: &dyn Fn(usize) -> bool| {
                 let is_any = |row: &usize| (row * head.outputs..(row + 1) * head.outputs).any(is);
                 share((0..rows).filter(is_any).count() as f64)

@@ -1,18 +1,18 @@
-//! Whether there can be memory for a model, asked before any is taken: an allocation that fails is the end of the program.
+//! Checks whether a model fits in memory before anything is allocated: a failed allocation would abort the program.
 
 use crate::error::{Error, Result};
 use crate::host::MEMORY_BYTES;
 use crate::nn::Layout;
 
-/// Bytes for each parameter of a run: 32 words, itself and its best, moments and gradients on the device and on their way to it, and
+/// Bytes per parameter of a run, 32 words: the parameter, its best value, moments and gradients, on the device and during uploads, and
 /// the copies that a checkpoint is written from.
 const BYTES_EACH: f64 = 128.0;
 
-/// Refuses a model that cannot be trained, for its parameters take more than there is.
+/// Errors if the parameters of a model need more memory than there is.
 pub(super) fn check(layout: &Layout) -> Result<()> {
     let (mut count, mut widest) = (0.0, 0);
     for parameter in &layout.parameters {
-        // In numbers that do not overflow, however wide the layers are.
+        // In floating point, which does not overflow for very wide layers.
         let mut values = 1.0;
         for &size in parameter.shape.sizes() {
             values *= size as f64;

@@ -1,37 +1,38 @@
-//! Which rows are seen, and how much a term counts, as training goes on: rows drawn by how wrong a model is about their poles, ramps, and
-//! a weight that follows the coverage.
+//! Sampling of rows and weights of loss terms during training: rows drawn by how badly their poles are predicted, linear ramps, and a
+//! weight that follows the coverage.
 
 use crate::error::{Error, Result};
 use crate::host::number;
 use crate::kernels::random::threefry;
 use crate::record;
 
-/// Draws rows whose ⊥ is predicted badly more often: p = σ((τ - |Q|) / β), its running mean p̃ = γ p + (1 - γ) p̃, and the weight
-/// max(least, 1 + α |p̃ - 1[⊥]|). All weights are 1 at first.
+/// Draws rows more often whose ⊥ is predicted badly: p = σ((τ - |Q|) / β), its running mean p̃ = γ p + (1 - γ) p̃, and the weight
+/// max(least, 1 + α |p̃ - 1[⊥]|). All weights start at 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdaptiveSampler {
     /// The threshold of |Q|.
     pub tau: f64,
-    /// How soft it is.
+    /// The width of the transition at the threshold.
     pub beta: f64,
-    /// Share of the newest p in its mean.
+    /// The weight of the newest p in the running mean.
     pub gamma: f64,
-    /// How much a wrong p counts.
+    /// The weight of a wrong p.
     pub alpha: f64,
-    /// The least weight.
+    /// The smallest weight.
     pub least: f64,
     means: Vec<f64>,
     weights: Vec<f64>,
 }
 
 impl AdaptiveSampler {
-    /// For so many rows, with ZeroProofML's settings: τ 1e-4, β 0.1, γ 0.1, α 1, least 0.1.
+    /// A sampler of `rows` rows with the settings of ZeroProofML: τ 1e-4, β 0.1, γ 0.1, α 1, least 0.1.
     pub fn new(rows: usize) -> Self {
         let (means, weights) = (vec![0.0; rows], vec![1.0; rows]);
         Self { tau: 1e-4, beta: 0.1, gamma: 0.1, alpha: 1.0, least: 0.1, means, weights }
     }
 
-    /// Looks at the denominators a model gives all rows, and at which of them are ⊥.
+    /// Updates the weights from the denominators of all rows and from which rows are ⊥. Errors if the lengths are wrong or a denominator is
+    /// not finite.
     pub fn update(&mut self, q: &[f32], is_bottom: &[bool]) -> Result<()> {
         let rows = self.weights.len();
         if q.len() != rows || is_bottom.len() != rows {
@@ -49,7 +50,7 @@ impl AdaptiveSampler {
         Ok(())
     }
 
-    /// As it was when its running means were these.
+    /// A sampler with these running means, as before a checkpoint.
     pub(super) fn resumed(means: Vec<f64>, is_bottom: &[bool]) -> Self {
         let mut sampler = Self { means, ..Self::new(is_bottom.len()) };
         is_bottom.iter().enumerate().for_each(|(at, is_bottom)| sampler.weigh(at, *is_bottom));
@@ -71,7 +72,7 @@ impl AdaptiveSampler {
         &self.weights
     }
 
-    /// As many rows as there are, drawn with replacement by their weights: an epoch's order, for [`super::Trainer::shuffle_with`].
+    /// As many rows as there are, drawn with replacement by weight: an epoch's order, for [`super::Trainer::shuffle_with`].
     pub fn draw(&self, seed: u64, epoch: usize) -> Vec<u32> {
         let mut sums = Vec::with_capacity(self.weights.len());
         let total = self.weights.iter().fold(0.0, |sum, weight| {
@@ -88,17 +89,17 @@ impl AdaptiveSampler {
     }
 }
 
-/// Apart from the streams that weights and orders are drawn from.
+/// Different from the random streams of weights and orders.
 const STREAM: u32 = 0x5a3e_0000;
 
-/// A number that moves evenly from one value to another between two epochs, both included, and stays there.
+/// A number that changes linearly between two epochs, both included, and is constant outside them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearRamp {
     /// Its value up to the first epoch.
     pub from: f64,
     /// Its value from the last epoch on.
     pub to: f64,
-    /// The epochs between which it moves.
+    /// The first and the last epoch.
     pub epochs: [usize; 2],
 }
 
@@ -116,19 +117,19 @@ impl LinearRamp {
     }
 }
 
-/// A weight that rises while too few values are given and falls while enough are: λ += rate (target - coverage) outside a dead band, twice
-/// that far below the target, never below its least.
+/// A weight that rises while the coverage is below its target and falls while it is above: λ += rate (target - coverage) outside a dead
+/// band, twice that far below the target, never below its minimum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoverageController {
     /// The weight.
     pub lambda: f64,
-    /// The share of values wanted.
+    /// The target share of decoded values.
     pub target: f64,
-    /// How fast the weight moves.
+    /// The rate of change.
     pub rate: f64,
-    /// Differences up to this are borne.
+    /// Differences up to this change nothing.
     pub dead_band: f64,
-    /// The least weight.
+    /// The smallest weight.
     pub least: f64,
 }
 
@@ -139,7 +140,7 @@ impl Default for CoverageController {
 }
 
 impl CoverageController {
-    /// Takes a batch's coverage into account; the new weight.
+    /// Updates the weight from a coverage and returns it.
     pub fn update(&mut self, coverage: f64) -> f64 {
         let missing = self.target - coverage;
         if missing.abs() > self.dead_band {

@@ -1,61 +1,57 @@
-//! The plans of a run: one training step (fused or recorded) and the validation loss.
-//! Both steps share the buffers and the update; only what fills the partial gradients differs.
+//! The plan of one training step. The fused and the recorded step share the buffers and the update; only what fills the partial
+//! gradients differs.
 
 use super::config::{StepKind, TrainerConfig};
 use super::data::{Data, Examples};
-use super::predictor::{decoded, predict};
+use super::network::{Batch, Network};
+use super::validation::{FIGURES, figure_offset};
 use crate::autograd::Var;
 use crate::device::{Buffer, Command, Device, Plan, View};
 use crate::error::{Error, Result};
 use crate::kernels::batch;
-use crate::kernels::cast::{self, Conversion};
-use crate::kernels::mlp::{self, Fused, Mlp, Precision};
+use crate::kernels::mlp::{self, Fused, Mlp};
 use crate::kernels::optimise::{self, TAIL};
-use crate::kernels::strict;
 use crate::loss::{self, Loss};
-use crate::nn::{Head, Layout, Pass, RunningStats, Spec, learn};
+use crate::nn::{Pass, RunningStats};
 use crate::ops;
 use crate::tensor::{DType, Tensor};
 
-/// The stream that thresholds are drawn from, far from those of dropout layers.
+/// The random stream of the pair loss's thresholds, far from those of dropout layers.
 const TAU_STREAM: u32 = 1 << 20;
-/// Figures of the validation rows in the report, each at a multiple of `TAIL`: loss and weight sums; of pairs also the pairs decoded and
-/// the least and the mean size of a denominator.
-const FIGURES: usize = 5;
 
 /// A run's state on the device.
 pub(super) struct State {
     /// Flat parameters.
     pub parameters: Buffer,
-    /// First and second moments, one after the other, and what groups of steps keep.
+    /// First and second moments, one after the other; with accumulation also the sums of a group of steps.
     pub moments: Buffer,
     /// Step and cursor, twice: each launch reads one pair and writes the other.
     pub control: Buffer,
-    /// The epoch's upload.
+    /// The epoch's upload: the optimiser's table, then the order of the rows.
     pub order: Buffer,
-    /// Batch losses, then (at the next multiple of 64) validation loss and weight sums.
+    /// Batch losses, then (at the next multiple of 64) the figures of the validation rows.
     pub report: Buffer,
     /// The best parameters so far.
     pub best: Buffer,
 }
 
-/// What a run replays.
+/// The training step of a run, and how it was made.
 pub(super) struct Plans {
     pub kind: StepKind,
     pub step: Plan,
-    pub validate: Plan,
-    /// Words of what its parts give to the update, where it is the fused one.
+    /// Words that the parts of a fused step pass to the update; 0 for a recorded step.
     pub gradient_words: usize,
-    /// What the step minimises.
+    /// Number of outputs of the model.
+    pub outputs: usize,
+    /// The loss that the step minimises, unless the network has its own.
     loss: Loss,
     train: Rows,
 }
 
-/// Everything the plans are made from.
+/// Everything that the plans are made from.
 pub(super) struct Setup<'a> {
     pub device: &'a Device,
-    pub spec: &'a Spec,
-    pub layout: &'a Layout,
+    pub network: &'a Network,
     pub settings: &'a TrainerConfig,
     pub data: &'a Data,
     pub steps: usize,
@@ -64,7 +60,11 @@ pub(super) struct Setup<'a> {
 impl State {
     pub(super) fn new(setup: &Setup<'_>, parameters: &[f32]) -> Result<Self> {
         let device = setup.device;
-        let total = setup.layout.total;
+        let total = setup.network.layout().total;
+        if parameters.len() != total {
+            let got = parameters.len();
+            return Err(Error::new(format!("train: wrong number of flat parameters: got {got}, expected {total}")));
+        }
         let rows = setup.data.train.rows(setup.data.targets);
         let order = device.buffer(super::batches::ROW_WORDS * setup.steps + rows);
         let words: &[u32] = bytemuck::cast_slice(parameters);
@@ -73,61 +73,95 @@ impl State {
             moments: device.upload(&vec![0; optimise::moment_words(total, setup.settings.accumulate)])?,
             control: device.upload(&[0; 4])?,
             order,
-            report: device.upload(&vec![0; validation_place(setup.steps, FIGURES)])?,
+            report: device.upload(&vec![0; figure_offset(setup.steps, FIGURES)])?,
             best: device.upload(words)?,
         })
     }
 }
 
-/// Where a figure of the validation rows lies in the report.
-pub(super) fn validation_place(steps: usize, figure: usize) -> usize {
-    steps.next_multiple_of(TAIL) + figure * TAIL
-}
-
 impl Plans {
     pub(super) fn new(setup: &Setup<'_>, state: &State) -> Result<Self> {
-        let fused = Mlp::of(setup.spec, setup.layout);
         let settings = setup.settings;
-        let taken = fused.as_ref().filter(|mlp| mlp.takes(&settings.curriculum.widest(&settings.loss).objective()));
-        let kind = match (setup.settings.step, taken) {
-            (Some(StepKind::Fused), None) => return Err(refusal(fused.is_some())),
+        let fused = setup.fused()?;
+        let kind = match (settings.step, &fused) {
             (Some(kind), _) => kind,
             (None, Some(mlp)) if fits(setup, mlp) => StepKind::Fused,
             (None, _) => StepKind::Recorded,
         };
         let train = Rows::upload(setup, &setup.data.train)?;
         let loss = settings.curriculum.loss(&settings.loss, 0, None);
-        let step = step(setup, state, kind, &train, &loss)?;
-        let validate = validation(setup, state, fused.as_ref())?;
+        let (step, outputs) = step(setup, state, kind, &train, &loss)?;
         let mlp = fused.filter(|_| kind == StepKind::Fused);
         let gradient_words = mlp.map_or(0, |mlp| gradient_words(setup, &fused_shape(setup, &mlp)));
-        Ok(Self { kind, step, validate, gradient_words, loss, train })
+        Ok(Self { kind, step, gradient_words, outputs, loss, train })
     }
 
     /// Minimises another loss from here on.
     pub(super) fn turn_to(&mut self, loss: Loss, setup: &Setup<'_>, state: &State) -> Result<()> {
         if loss != self.loss {
-            self.step = step(setup, state, self.kind, &self.train, &loss)?;
+            (self.step, _) = step(setup, state, self.kind, &self.train, &loss)?;
             self.loss = loss;
         }
         Ok(())
     }
 }
 
-fn step(setup: &Setup<'_>, state: &State, kind: StepKind, rows: &Rows, loss: &Loss) -> Result<Plan> {
-    match (Mlp::of(setup.spec, setup.layout), kind) {
-        (Some(mlp), StepKind::Fused) => fused_step(setup, state, &mlp, rows, loss),
-        _ => recorded_step(setup, state, rows, loss),
+impl Setup<'_> {
+    /// The model in the form of the fused step, if that takes model and loss. Errors if it does not but the configuration demands it.
+    fn fused(&self) -> Result<Option<Mlp>> {
+        let settings = self.settings;
+        let mlp = self.network.spec().and_then(|spec| Mlp::of(spec, self.network.layout()));
+        let is_model_fine = mlp.is_some();
+        let widest = settings.curriculum.widest(&settings.loss).objective();
+        let taken = mlp.filter(|mlp| !self.network.has_own_loss() && mlp.takes(&widest));
+        if settings.step != Some(StepKind::Fused) || taken.is_some() {
+            return Ok(taken);
+        }
+        Err(Error::new(if is_model_fine {
+            "train: the fused step takes losses of pairs row by row; the terms bottom, finite and coverage are over groups of rows and need the recorded step"
+        } else {
+            "train: the fused step takes linear layers up to 128 wide with one activation between them and maybe a projective head on top; this model needs the recorded step"
+        }))
+    }
+
+    /// The weighted sum of row losses and the sum of weights, both of shape [1]. `tau` gives the threshold of the pair loss in a range.
+    pub(super) fn loss_sums(
+        &self,
+        loss: &Loss,
+        outputs: &[Var],
+        batch: &Batch,
+        tau: &dyn Fn([f32; 2]) -> Var,
+    ) -> Result<(Var, Var)> {
+        if let Some(sums) = self.network.own_loss(outputs, batch, self.settings.accumulate == 1) {
+            return sums;
+        }
+        let [z] = outputs else {
+            let (name, count) = (loss.text(), outputs.len());
+            return Err(Error::new(format!(
+                "train: loss \"{name}\" needs one output: got {count}, expected 1, or a loss of the model's own (with_loss)"
+            )));
+        };
+        let columns = z.shape().sizes()[1];
+        if self.network.spec().is_none() {
+            self.data.fits_outputs(columns, self.settings)?;
+        }
+        let weights = class_weights(self.settings, columns);
+        let classes = Var::constant(Tensor::from_f32(self.device, [1, columns], &weights)?);
+        Ok(loss::sums(loss, z, &batch.y, &batch.weight, &classes, tau))
     }
 }
 
-/// Why the fused step was refused: for the loss, where the model fits.
-fn refusal(is_model_fine: bool) -> Error {
-    Error::new(if is_model_fine {
-        "train: the fused step takes losses of pairs row by row; the terms bottom, finite and coverage are over groups of rows and need the recorded step"
-    } else {
-        "train: the fused step takes linear layers up to 128 wide with one activation between them and maybe a projective head on top; this model needs the recorded step"
-    })
+/// A weight for each class: those of the configuration, or 1.
+fn class_weights(settings: &TrainerConfig, classes: usize) -> Vec<f32> {
+    if settings.class_weights.is_empty() { vec![1.0; classes] } else { settings.class_weights.clone() }
+}
+
+/// The plan of a step, and the number of outputs of the model.
+fn step(setup: &Setup<'_>, state: &State, kind: StepKind, rows: &Rows, loss: &Loss) -> Result<(Plan, usize)> {
+    match (setup.fused()?, kind) {
+        (Some(mlp), StepKind::Fused) => Ok((fused_step(setup, state, &mlp, rows, loss)?, 1)),
+        _ => recorded_step(setup, state, rows, loss),
+    }
 }
 
 /// Whether the partial gradients of the fused step, one row per part, fit a binding of the device and its grid.
@@ -143,29 +177,23 @@ fn fused_shape(setup: &Setup<'_>, mlp: &Mlp) -> Fused {
     shape.drawing(setup.settings.seed, TAU_STREAM)
 }
 
-/// The partial gradients and sums.
+/// Words of the partial gradients and sums.
 fn gradient_words(setup: &Setup<'_>, shape: &Fused) -> usize {
-    shape.parts() * (setup.layout.total + TAIL)
+    shape.parts() * (setup.network.layout().total + TAIL)
 }
 
 /// Rows on the device.
-struct Rows {
-    x: Buffer,
-    y: Buffer,
-    classes: Buffer,
-    count: usize,
+pub(super) struct Rows {
+    pub x: Buffer,
+    pub y: Buffer,
+    pub count: usize,
 }
 
 impl Rows {
-    fn upload(setup: &Setup<'_>, examples: &Examples) -> Result<Self> {
-        let (device, settings) = (setup.device, setup.settings);
-        let outputs = setup.spec.outputs()?;
-        let classes =
-            if settings.class_weights.is_empty() { vec![1.0_f32; outputs] } else { settings.class_weights.clone() };
+    pub(super) fn upload(setup: &Setup<'_>, examples: &Examples) -> Result<Self> {
         Ok(Self {
-            x: device.upload(bytemuck::cast_slice(&examples.x))?,
-            y: device.upload(bytemuck::cast_slice(&examples.y))?,
-            classes: device.upload(bytemuck::cast_slice(&classes))?,
+            x: setup.device.upload(bytemuck::cast_slice(&examples.x))?,
+            y: setup.device.upload(bytemuck::cast_slice(&examples.y))?,
             count: examples.rows(setup.data.targets),
         })
     }
@@ -174,11 +202,13 @@ impl Rows {
 fn fused_step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows, loss: &Loss) -> Result<Plan> {
     let device = setup.device;
     let shape = fused_shape(setup, mlp);
-    // The kernels leave the padding between tensors alone, and the update must find zeros there.
+    // The kernels do not write the padding between tensors, and the update must find zeros there.
     let partials = device.upload(&vec![0; gradient_words(setup, &shape)])?;
+    let outputs = setup.network.required_spec("train")?.outputs()?;
+    let classes = device.upload(bytemuck::cast_slice(&class_weights(setup.settings, outputs)))?;
     let record = || {
         let scratch = device.buffer(shape.scratch_words(device.info()));
-        let inputs = [&rows.x, &rows.y, &state.order, &state.parameters, &rows.classes].map(Buffer::view);
+        let inputs = [&rows.x, &rows.y, &state.order, &state.parameters, &classes].map(Buffer::view);
         let outputs = [&state.control, &partials, &scratch].map(Buffer::view);
         device.record(Command::Dispatch(mlp::step(&shape, loss.objective(), inputs, outputs)));
         update(setup, state, &partials, shape.parts());
@@ -192,7 +222,7 @@ fn update(setup: &Setup<'_>, state: &State, partials: &Buffer, parts: usize) {
     let inputs = [state.order.view(), partials.view()];
     let outputs = [&state.parameters, &state.moments, &state.control, &state.report].map(Buffer::view);
     let group = setup.settings.accumulate;
-    let sizes = optimise::Sizes { total: setup.layout.total, parts, steps: setup.steps, group };
+    let sizes = optimise::Sizes { total: setup.network.layout().total, parts, steps: setup.steps, group };
     setup.device.record(Command::Dispatch(optimise::dispatch(
         setup.device.info(),
         &setup.settings.optimizer.rule(),
@@ -202,112 +232,85 @@ fn update(setup: &Setup<'_>, state: &State, partials: &Buffer, parts: usize) {
     )));
 }
 
-fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows, loss: &Loss) -> Result<Plan> {
-    let device = setup.device;
-    let (batch, total) = (setup.settings.batch.min(rows.count), setup.layout.total);
-    let (inputs, targets) = (setup.data.inputs, setup.data.targets);
-    let partials = device.upload(&vec![0; total + TAIL])?;
-    let class_weights = &rows.classes;
-    let record = || {
-        let floats = |columns| Tensor::empty(device, [batch, columns], DType::F32);
-        let (x, y, weights) = (floats(inputs), floats(targets), floats(1));
-        let sources = [&rows.x, &rows.y, &state.order].map(Buffer::view);
-        let results = batch::Outputs {
-            control: state.control.view(),
-            x: x.view().clone(),
-            y: y.view().clone(),
-            weight: weights.view().clone(),
+fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows, loss: &Loss) -> Result<(Plan, usize)> {
+    let layout = setup.network.layout();
+    let partials = setup.device.upload(&vec![0; layout.total + TAIL])?;
+    setup.device.capture(|| {
+        let batch = next_batch(setup, state, rows);
+        let parameters = layout.leaves(setup.device, &state.parameters);
+        let pass = Pass::Train {
+            seed: setup.settings.seed,
+            control: Tensor::over(setup.device, state.control.view(), [4]),
+            policies: setup.settings.policies.clone(),
+            present: batch.weight.clone(),
         };
-        let [rows_x, rows_y, order] = sources;
-        let sizes = [rows.count, batch, setup.steps, inputs, targets].map(|size| size as u32);
-        let [rows, batch, steps, inputs, targets] = sizes;
-        let sizes = batch::Params { rows, batch, steps, inputs, targets };
-        device.record(Command::Dispatch(batch::dispatch(sizes, rows_x, rows_y, order, results)));
-        let parameters = setup.layout.leaves(device, &state.parameters);
-        let control = Tensor::over(device, state.control.view(), [4]);
-        let (y, weights) = (Var::constant(y), Var::constant(weights));
-        let (settings, present) = (setup.settings, weights.clone());
-        let mode = Pass::Train { seed: settings.seed, control, policies: settings.policies.clone(), present };
-        let (z, seen) = learn(setup.spec, &parameters, &Var::constant(x), &mode);
-        let classes = Var::constant(Tensor::over(device, class_weights.view(), [1, class_weights.words()]));
-        let drawn = |[low, high]: [f32; 2]| match &mode {
-            Pass::Train { seed, control, .. } if low < high => {
-                let share = ops::uniform_each_step([1], *seed, TAU_STREAM, control);
-                ops::fused(&[&share], |v| v[0] * (high - low) + low)
-            }
-            _ => Var::constant(Tensor::scalar(device, low)),
-        };
-        let (loss, weight) = loss::sums(loss, &z, &y, &weights, &classes, &drawn);
-        let gradients = ops::grad(&loss, &parameters.iter().collect::<Vec<_>>())?;
-        for (at, (parameter, gradient)) in setup.layout.parameters.iter().zip(gradients).enumerate() {
-            if seen.iter().any(|seen| seen.parameter == at) {
-                continue;
-            }
-            let gradient =
-                gradient.ok_or_else(|| Error::new(format!("train: the loss does not depend on {}", parameter.name)))?;
-            copy(&gradient, &partials, parameter.offset);
-        }
-        copy(&loss, &partials, total);
-        copy(&weight, &partials, total + 1);
+        let (outputs, running) = setup.network.learn(&parameters, &batch.x, &pass)?;
+        let (loss, weight) = setup.loss_sums(loss, &outputs, &batch, &|range| drawn(setup, &pass, range))?;
+        write_gradients(setup, &loss, &parameters, &running, &partials)?;
+        copy(&loss, &partials, layout.total);
+        copy(&weight, &partials, layout.total + 1);
         update(setup, state, &partials, 1);
-        // After the update, which decays what it takes for weights.
-        for RunningStats { parameter, value } in &seen {
-            copy(value, &state.parameters, setup.layout.parameters[*parameter].offset);
+        // After the update, which would decay them like weights.
+        for RunningStats { parameter, value } in &running {
+            copy(value, &state.parameters, layout.parameters[*parameter].offset);
         }
-        Ok(())
+        Ok(outputs.len())
+    })
+}
+
+/// The rows of the next step, gathered in the epoch's order.
+fn next_batch(setup: &Setup<'_>, state: &State, rows: &Rows) -> Batch {
+    let (inputs, targets) = (setup.data.inputs, setup.data.targets);
+    let batch = setup.settings.batch.min(rows.count);
+    let [x, y, weight] = [inputs, targets, 1].map(|columns| Tensor::empty(setup.device, [batch, columns], DType::F32));
+    let outputs = batch::Outputs {
+        control: state.control.view(),
+        x: x.view().clone(),
+        y: y.view().clone(),
+        weight: weight.view().clone(),
     };
-    Ok(device.capture(record)?.0)
+    let [rows_x, rows_y, order] = [&rows.x, &rows.y, &state.order].map(Buffer::view);
+    let [rows, batch, steps, inputs, targets] =
+        [rows.count, batch, setup.steps, inputs, targets].map(|size| size as u32);
+    let sizes = batch::Params { rows, batch, steps, inputs, targets };
+    setup.device.record(Command::Dispatch(batch::dispatch(sizes, rows_x, rows_y, order, outputs)));
+    let [x, y, weight] = [x, y, weight].map(Var::constant);
+    Batch { x, y, weight }
+}
+
+/// A threshold of this step, uniform in a range.
+fn drawn(setup: &Setup<'_>, pass: &Pass, [low, high]: [f32; 2]) -> Var {
+    match pass {
+        Pass::Train { seed, control, .. } if low < high => {
+            let share = ops::uniform_each_step([1], *seed, TAU_STREAM, control);
+            ops::fused(&[&share], |v| v[0] * (high - low) + low)
+        }
+        _ => Var::constant(Tensor::scalar(setup.device, low)),
+    }
+}
+
+/// Writes the gradient of each parameter that has no running statistics to its place in the partial gradients.
+fn write_gradients(
+    setup: &Setup<'_>,
+    loss: &Var,
+    parameters: &[Var],
+    running: &[RunningStats],
+    partials: &Buffer,
+) -> Result<()> {
+    let gradients = ops::grad(loss, &parameters.iter().collect::<Vec<_>>())?;
+    for (at, (parameter, gradient)) in setup.network.layout().parameters.iter().zip(gradients).enumerate() {
+        if running.iter().any(|running| running.parameter == at) {
+            continue;
+        }
+        let gradient =
+            gradient.ok_or_else(|| Error::new(format!("train: the loss does not depend on {}", parameter.name)))?;
+        copy(&gradient, partials, parameter.offset);
+    }
+    Ok(())
 }
 
 /// Writes a tensor into a buffer from `offset`.
-fn copy(from: &Var, to: &Buffer, offset: usize) {
+pub(super) fn copy(from: &Var, to: &Buffer, offset: usize) {
     let target = View { buffer: to.clone(), offset, words: from.value().view().words };
     from.value().copy_into(&target);
-}
-
-/// The validation loss and weight sums, written behind the batch losses of the report.
-fn validation(setup: &Setup<'_>, state: &State, fused: Option<&Mlp>) -> Result<Plan> {
-    let device = setup.device;
-    // Without rows held back the loss after the epoch's updates is watched on the training rows themselves: what an epoch
-    // reports as its training loss is from before each update, and says nothing of the weights it leaves.
-    let data = setup.data;
-    let watched = if data.validation.y.is_empty() { &data.train } else { &data.validation };
-    let rows = Rows::upload(setup, watched)?;
-    let record = || {
-        let fused = fused.map(|mlp| (mlp, Precision::F32));
-        let z = predict(setup.spec, setup.layout, fused, device, &state.parameters, &rows.x, rows.count)?;
-        let tensor = |buffer: &Buffer, columns| {
-            Var::constant(Tensor::over(device, buffer.view(), [buffer.words() / columns, columns]))
-        };
-        let ones = ops::broadcast_to(&Var::constant(Tensor::scalar(device, 1.0)), &[rows.count, 1].into());
-        let classes = tensor(&rows.classes, rows.classes.words());
-        let y = tensor(&rows.y, setup.data.targets);
-        let middle = |[low, high]: [f32; 2]| Var::constant(Tensor::scalar(device, f32::midpoint(low, high)));
-        let z = Var::constant(z);
-        let (loss, weight) = loss::sums(&setup.settings.loss, &z, &y, &ones, &classes, &middle);
-        let mut figures = vec![loss, weight];
-        if let Some(head) = setup.spec.head() {
-            figures.extend(watched_pairs(device, head, &z)?);
-        }
-        for (at, figure) in figures.iter().enumerate() {
-            copy(figure, &state.report, validation_place(setup.steps, at));
-        }
-        Ok(())
-    };
-    Ok(device.capture(record)?.0)
-}
-
-/// The share of pairs that are decoded, and the least and the mean size of a denominator.
-fn watched_pairs(device: &Device, head: &Head, z: &Var) -> Result<[Var; 3]> {
-    let (_, q) = loss::pairs::halves(z);
-    // By the launch that predictions are decoded with: what is counted here is what will be given there.
-    let planes = decoded(device, head, z.value(), (&[], &[]))?.planes;
-    let bottoms = Tensor::empty(device, q.shape().clone(), DType::F32);
-    let count = bottoms.len();
-    let plane = View { words: strict::plane_words(count), ..planes };
-    bottoms.launch(cast::dispatch(Conversion::BitToFloat, count as u32, plane, bottoms.view().clone()));
-    let is_given = ops::fused(&[&Var::constant(bottoms)], |v| 1.0 - v[0]);
-    let size = ops::abs(&q);
-    let least = ops::neg(&ops::max(&ops::neg(&size), 0..2));
-    Ok([ops::mean(&is_given, 0..2), least, ops::mean(&size, 0..2)])
 }

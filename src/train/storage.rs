@@ -1,4 +1,4 @@
-//! How a model file keeps the weights of linear layers; everything else is small and stays f32. On loading they become f32 again.
+//! Storage types of the weights of linear layers in a model file; everything else is small and stays f32. Loading converts to f32.
 //! f16: rounded to the nearest. int8: row r of W is q[r, c] · s[r] with s[r] = max |W[r, ·]| / 127, so 0 stays 0 and signs stay.
 
 use half::f16;
@@ -12,12 +12,12 @@ use crate::record;
 /// The type of the weights in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Storage {
-    /// As they were trained.
+    /// As trained.
     #[default]
     F32,
     /// Half the bytes.
     F16,
-    /// A quarter of the bytes, and a scale per output.
+    /// A quarter of the bytes, plus a scale per output.
     Int8,
 }
 
@@ -33,7 +33,7 @@ impl Storage {
         }
     }
 
-    /// Adds a parameter to a file. Refuses a weight that the type has no number for.
+    /// Adds a parameter to a file. Errors if a weight exceeds the range of the type.
     pub(super) fn put(self, content: &mut Tensors, parameter: &Parameter, values: &[f32]) -> Result<()> {
         let (name, shape) = (&parameter.name, parameter.shape.sizes());
         let data = match self.of(parameter) {
@@ -49,7 +49,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Takes a parameter out of a file, as f32. Refuses another type or shape.
+    /// Removes a parameter from a file's content, as f32. Errors if its type or shape differs.
     pub(super) fn take(self, content: &mut Tensors, parameter: &Parameter) -> Result<Vec<f32>> {
         let (name, shape) = (&parameter.name, parameter.shape.sizes());
         match self.of(parameter) {
@@ -64,7 +64,7 @@ impl Storage {
         }
     }
 
-    /// What this one parameter is kept as.
+    /// The storage type of this parameter.
     fn of(self, parameter: &Parameter) -> Self {
         let is_weight = parameter.name.ends_with(".weight") && parameter.shape.rank() == 2;
         if is_weight { self } else { Self::F32 }
@@ -94,7 +94,7 @@ fn codes(values: &[f32], columns: usize) -> (Vec<i8>, Vec<f32>) {
     for row in values.chunks(columns.max(1)) {
         let largest = row.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
         let scale = largest / f32::from(i8::MAX);
-        // A row of zeros, or so small that its scale is none, has codes of 0.
+        // A row of zeros, or whose scale underflows to 0, has codes of 0.
         let code = |value: &f32| if scale > 0.0 { (value / scale).round() as i8 } else { 0 };
         codes.extend(row.iter().map(code));
         scales.push(scale);

@@ -1,36 +1,36 @@
-//! What other thresholds would do: for each τ the share of values refused, the numbers and poles among them, and the error of those
-//! given. The nearness of every value is sorted once; a threshold is then a binary search, and the error a sum over what lies beyond.
+//! Sweeps of the decoding threshold: for each τ the share of values decoded to ⊥, separately for numbers and poles, and the error of the
+//! others. Values are sorted once by nearness to a pole; each threshold is then a binary search and a precomputed sum.
 
 use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::nn::{Head, Threshold};
 
-/// What one threshold does. A share of nothing is absent.
+/// The effect of one threshold. Shares of empty groups are absent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ThresholdRow {
-    /// Values nearer to a pole than this are refused.
+    /// The threshold: values nearer to a pole are ⊥.
     pub tau: f64,
-    /// The share of values refused.
+    /// Share of all values that are ⊥.
     pub bottom: f64,
-    /// Of the targets that are numbers, the share refused.
+    /// Share of the finite targets whose prediction is ⊥.
     pub refused: Option<f64>,
-    /// Of the targets that are poles, the share given a number.
+    /// Share of the pole targets whose prediction is a number.
     pub missed: Option<f64>,
-    /// Root of the mean squared error of the numbers given, in target units.
+    /// Root mean squared error of the predicted numbers, in target units.
     pub rmse: Option<f64>,
 }
 
-/// A value by its nearness to a pole.
+/// A value and its nearness to a pole.
 #[derive(Clone, Copy, Debug)]
 pub struct NearPole {
-    /// What a threshold is compared with: the sine of an angle, or |Q|.
+    /// The number compared with the threshold: the sine of an angle, or |Q|.
     pub nearness: f64,
-    /// The error of its quotient where its target is a number, in target units; `None` for the target of a pole.
+    /// The absolute error of the quotient P / Q, in target units; `None` if the target is a pole.
     pub error: Option<f64>,
 }
 
-/// Sweeps the thresholds. Refuses no values, no thresholds, and what is not a number.
+/// One row per threshold. Errors if `values` or `taus` is empty, a value is NaN, or a threshold is not a finite number above 0.
 pub fn sweep(values: &[NearPole], taus: &[f64]) -> Result<Vec<ThresholdRow>> {
     if values.is_empty() || taus.is_empty() {
         let (values, taus) = (values.len(), taus.len());
@@ -65,7 +65,7 @@ pub fn sweep(values: &[NearPole], taus: &[f64]) -> Result<Vec<ThresholdRow>> {
     Ok(taus.iter().map(one).collect())
 }
 
-/// Σ of the squares from each value on, the farthest from a pole first: the huge ones near poles spoil only their own sums.
+/// Σ of the squares from each value on, summed from the farthest from a pole: huge errors near poles affect only their own sums.
 fn sums_beyond(numbers: &[[f64; 2]]) -> Vec<f64> {
     let mut sums = vec![0.0; numbers.len() + 1];
     for (at, [_, square]) in numbers.iter().enumerate().rev() {
@@ -76,7 +76,7 @@ fn sums_beyond(numbers: &[[f64; 2]]) -> Vec<f64> {
 
 /// Pairs `z` and lifted targets `y`, both [rows, 2 · outputs], as values to sweep. `scale` turns an error into target units.
 ///
-/// Refuses pairs that are not finite: they are faults, whatever the threshold.
+/// Errors if a pair is not finite: it is a fault at any threshold.
 pub fn nearness(head: &Head, z: &[f32], y: &[f32], scale: f64) -> Result<Vec<NearPole>> {
     let outputs = head.outputs;
     let near = |at: usize| {
@@ -94,7 +94,7 @@ pub fn nearness(head: &Head, z: &[f32], y: &[f32], scale: f64) -> Result<Vec<Nea
             Threshold::Angle if length > 0.0 => q.abs() / length,
             Threshold::Angle => 0.0,
         };
-        // No threshold gives a quotient by 0.
+        // A quotient by 0 is ⊥ at any threshold.
         let error = if q == 0.0 { f64::INFINITY } else { (p / q - yn).abs() * scale };
         Ok(NearPole { nearness, error: (yd != 0.0).then_some(error) })
     };

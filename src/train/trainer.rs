@@ -1,68 +1,81 @@
-//! The trainer: runs epochs of replayed steps, looks at the loss once per epoch, keeps the best weights, stops when told or when it stops helping.
+//! The trainer: sets up a run, runs epochs of replayed steps, evaluates once per epoch, keeps the best weights, and stops on request or
+//! when the evaluation stops improving. What happens inside an epoch is in `epoch.rs`.
 
 use super::batches;
 use super::checkpoint::{Checkpoint, Progress};
 use super::config::{StepKind, TrainerConfig};
-use super::curriculum::{bottoms, least_denominators};
 use super::data::Data;
-use super::events::{EpochReport, Event, Flow, Outcome, PairReport, Stop};
+use super::epoch::Criterion;
+use super::events::{EpochReport, Event, Flow, Outcome, Stop};
 use super::metrics::Metrics;
+use super::network::Network;
 use super::predictor::Predictor;
 use super::room;
 use super::sampling::AdaptiveSampler;
-use super::step::{Plans, Setup, State, validation_place};
-use crate::device::{Command, Device, Summary, View};
+use super::step::{Plans, Setup, State};
+use crate::device::{Buffer, Command, Device, Plan, Summary, View};
 use crate::error::{Error, Result};
-use crate::host;
-use crate::nn::{Layout, Spec, initialise};
+use crate::nn::Spec;
 use crate::optim::ScheduleShape;
 
-/// Steps between looks at the loss inside a long epoch: bounds the queue of devices that cannot be waited for.
-const STEPS_PER_LOOK: usize = 512;
-/// Time between questions whether to go on.
-const WINDOW_MS: f64 = 50.0;
-/// A loss beyond this is divergence even where the device has no infinity to show.
-const DIVERGED: f64 = 1e15;
-
-/// A training run.
+/// A training run of a model and a loss.
+///
+/// The model is a `Spec` or a function over `Var`; the loss is that of the configuration (built-in or formula) or the model's own closure.
 pub struct Trainer {
-    device: Device,
-    spec: Spec,
-    settings: TrainerConfig,
-    data: Data,
-    state: State,
-    plans: Plans,
-    steps: usize,
-    window: usize,
-    progress: Progress,
-    shuffle: Box<dyn Fn(usize) -> Vec<u32>>,
-    sampler: Option<AdaptiveSampler>,
+    pub(super) device: Device,
+    pub(super) network: Network,
+    pub(super) settings: TrainerConfig,
+    pub(super) data: Data,
+    pub(super) state: State,
+    pub(super) plans: Plans,
+    /// Evaluates an epoch; made before the first one, and only if the criterion needs it.
+    pub(super) validation: Option<Plan>,
+    pub(super) criterion: Criterion,
+    pub(super) steps: usize,
+    /// Steps handed to the device at a time.
+    pub(super) window: usize,
+    pub(super) progress: Progress,
+    pub(super) shuffle: Box<dyn Fn(usize) -> Vec<u32>>,
+    pub(super) sampler: Option<AdaptiveSampler>,
 }
 
 impl Trainer {
-    /// Sets up a run: parameters drawn from the seed, data uploaded, plans made.
-    pub fn new(device: &Device, spec: Spec, settings: TrainerConfig, data: Data) -> Result<Self> {
-        let layout = Layout::of(&spec);
-        room::check(&layout)?;
-        let parameters = initialise(&layout, settings.seed);
-        Self::with_parameters(device, spec, settings, data, &parameters)
+    /// Sets up a run of a `Spec` or a [`Network`]: draws parameters from the seed, uploads the data, records the step.
+    ///
+    /// Errors if model, loss, configuration and data do not fit each other, if a function model fails or uses an unknown parameter
+    /// (`Parameters::get`), if a closure loss is not of shape [1], or if the loss does not depend on every parameter.
+    pub fn new(device: &Device, model: impl Into<Network>, settings: TrainerConfig, data: Data) -> Result<Self> {
+        let network = model.into();
+        room::check(network.layout())?;
+        let parameters = network.initialise(settings.seed)?;
+        Self::build(device, network, settings, data, &parameters)
     }
 
-    /// The same from given flat parameters, in the layout's order.
+    /// The same with given flat parameters, in the order of the layout.
     pub fn with_parameters(
         device: &Device,
-        spec: Spec,
+        model: impl Into<Network>,
         settings: TrainerConfig,
         data: Data,
         parameters: &[f32],
     ) -> Result<Self> {
+        Self::build(device, model.into(), settings, data, parameters)
+    }
+
+    fn build(
+        device: &Device,
+        network: Network,
+        settings: TrainerConfig,
+        data: Data,
+        parameters: &[f32],
+    ) -> Result<Self> {
+        network.check()?;
         settings.check()?;
         data.check()?;
-        data.fits(&spec, &settings)?;
-        let layout = Layout::of(&spec);
+        data.fits(&network, &settings)?;
         let rows = data.train.rows(data.targets);
         let steps = rows.div_ceil(settings.batch);
-        let setup = Setup { device, spec: &spec, layout: &layout, settings: &settings, data: &data, steps };
+        let setup = Setup { device, network: &network, settings: &settings, data: &data, steps };
         let state = State::new(&setup, parameters)?;
         let plans = Plans::new(&setup, &state)?;
         let seed = settings.seed;
@@ -70,18 +83,20 @@ impl Trainer {
             device: device.clone(),
             shuffle: Box::new(move |epoch| batches::permutation(rows, seed, epoch)),
             sampler: settings.curriculum.sampler(&data, &[]),
-            spec,
+            network,
             settings,
             data,
             state,
             plans,
+            validation: None,
+            criterion: Criterion::Loss,
             steps,
             window: 16,
             progress: Progress::default(),
         })
     }
 
-    /// Takes up a run where a checkpoint left it; the data must be the same.
+    /// Resumes a run from a checkpoint. Errors if the training rows are not the same, or the checkpoint contradicts itself.
     pub fn resume(device: &Device, data: Data, checkpoint: Checkpoint) -> Result<Self> {
         if checkpoint.fingerprint != data.fingerprint() {
             return Err(Error::new("resume: these are not the rows the checkpoint was trained on"));
@@ -109,9 +124,40 @@ impl Trainer {
         Ok(trainer)
     }
 
-    /// Replaces the order of the training rows: `shuffle(epoch)` gives a permutation of them.
+    /// Replaces the order of the training rows: `shuffle(epoch)`, called once per epoch, returns a permutation of them.
     pub fn shuffle_with(&mut self, shuffle: impl Fn(usize) -> Vec<u32> + 'static) {
         self.shuffle = Box::new(shuffle);
+    }
+
+    /// Chooses the best epoch by a score instead of the validation loss: after each epoch the model predicts `x` [rows, inputs], and the
+    /// weights with the smallest finite score of its outputs (each row-major) are kept. Patience and plateaus follow the score too.
+    ///
+    /// Errors after the first epoch, and if the configuration needs the pairs of the validation rows.
+    pub fn choose_best_by(&mut self, x: Vec<f32>, score: impl Fn(&[Vec<f32>]) -> f64 + 'static) -> Result<()> {
+        self.replace_criterion("choose_best_by", Criterion::Score { x, score: Box::new(score) })
+    }
+
+    /// Keeps the weights of the last epoch, whatever they are, and evaluates nothing between epochs.
+    ///
+    /// Errors after the first epoch, and if the configuration has a patience or anything else that needs an evaluation.
+    pub fn keep_last_epoch(&mut self) -> Result<()> {
+        let is_plateau = matches!(self.settings.schedule.shape, ScheduleShape::Plateau { .. });
+        if self.settings.patience > 0 || is_plateau {
+            let got = if is_plateau { "a plateau schedule" } else { "a patience" };
+            return Err(Error::new(format!("keep_last_epoch: got {got}, which needs an evaluation of each epoch")));
+        }
+        self.replace_criterion("keep_last_epoch", Criterion::Last)
+    }
+
+    fn replace_criterion(&mut self, place: &str, criterion: Criterion) -> Result<()> {
+        if self.steps_done() > 0 {
+            return Err(Error::new(format!("{place}: the run has begun: expected a call before the first step")));
+        }
+        if self.settings.coverage.is_some() || self.settings.curriculum.held_coverage.is_some() {
+            return Err(Error::new(format!("{place}: got a coverage goal, which needs the validation loss")));
+        }
+        self.criterion = criterion;
+        Ok(())
     }
 
     /// Which step it takes.
@@ -119,7 +165,7 @@ impl Trainer {
         self.plans.kind
     }
 
-    /// Words of the gradients of all parts with their sums, as the fused step keeps them; 0 for another step.
+    /// Words of the gradients of all parts and their sums in the fused step; 0 for a recorded step.
     pub fn gradient_words(&self) -> usize {
         self.plans.gradient_words
     }
@@ -134,22 +180,27 @@ impl Trainer {
         self.steps
     }
 
-    /// The model it trains.
-    pub fn spec(&self) -> &Spec {
-        &self.spec
+    /// The model and its loss.
+    pub fn network(&self) -> &Network {
+        &self.network
     }
 
-    /// How it is trained.
+    /// The model as data. Errors for a function model.
+    pub fn spec(&self) -> Result<&Spec> {
+        self.network.required_spec("train")
+    }
+
+    /// Its configuration.
     pub fn settings(&self) -> &TrainerConfig {
         &self.settings
     }
 
-    /// The rows it learns from and is measured on.
+    /// The rows for training, validation and test.
     pub fn data(&self) -> &Data {
         &self.data
     }
 
-    /// Steps taken so far, those before a resumption included.
+    /// Steps so far, including those before a resumption.
     pub fn steps_done(&self) -> u64 {
         (self.progress.history.len() * self.steps + self.progress.cursor) as u64
     }
@@ -159,8 +210,8 @@ impl Trainer {
         &self.progress.history
     }
 
-    /// Runs until the epochs are done, patience is spent, the loss diverges or `watch` says stop; then restores the best weights
-    /// (unless it was stopped by `watch`, which may want to resume).
+    /// Runs until the epochs are done, patience is spent, the loss diverges or `watch` returns `Flow::Stop`; then restores the best weights,
+    /// except after a stop by `watch`, from which the run can continue.
     pub async fn run(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Outcome> {
         loop {
             if let Some(outcome) = self.epoch(watch).await? {
@@ -169,7 +220,7 @@ impl Trainer {
         }
     }
 
-    /// One epoch of `run`, for callers that pull: the outcome once the run is over, `None` while it goes on.
+    /// One epoch of `run`: `None` while the run goes on, its outcome once it is over.
     pub async fn epoch(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Option<Outcome>> {
         let Some(stop) = self.try_epoch(watch).await? else { return Ok(None) };
         if stop != Stop::Requested {
@@ -179,38 +230,22 @@ impl Trainer {
         Ok(Some(Outcome { stop, best_epoch, epochs, steps: self.steps_done() }))
     }
 
-    async fn try_epoch(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Option<Stop>> {
-        if self.progress.history.len() >= self.settings.epochs {
-            return Ok(Some(Stop::Epochs));
-        }
-        let (ended, asked) = self.steps_of_epoch(watch).await?;
-        if ended.is_some() {
-            return Ok(ended);
-        }
-        let Some(report) = self.end_epoch().await? else { return Ok(Some(Stop::Diverged)) };
-        let flow = watch(&Event::Epoch(&report));
-        if self.settings.patience > 0 && self.progress.since_best >= self.settings.patience {
-            return Ok(Some(Stop::Patience));
-        }
-        if self.is_uncovered(&report) {
-            return Ok(Some(Stop::Coverage));
-        }
-        Ok((flow == Flow::Stop || asked == Flow::Stop).then_some(Stop::Requested))
-    }
-
-    /// Puts the best weights in place of the last.
+    /// Replaces the weights by those of the best epoch. Does nothing if a score or `keep_last_epoch` has chosen none.
     pub fn restore_best(&mut self) -> Result<()> {
+        if self.progress.best_epoch.is_none() && !matches!(self.criterion, Criterion::Loss) {
+            return Ok(());
+        }
         self.device.record(Command::Copy { from: self.state.best.view(), to: self.state.parameters.view() });
         self.device.flush()
     }
 
-    /// The flat parameters in use.
+    /// The current flat parameters, in the order of the layout.
     pub async fn parameters(&self) -> Result<Vec<f32>> {
         Ok(bytemuck::cast_vec(self.device.read(&self.state.parameters.view()).await?))
     }
 
-    /// Runs steps without looking, for measuring and for tests that compare step by step. Past the epoch's end its order and
-    /// rates repeat.
+    /// Runs steps without evaluating or reading anything, for measurements and for tests that compare step by step. Past the end of the
+    /// epoch its order and rates repeat.
     pub fn advance(&mut self, steps: usize) -> Result<()> {
         let mut left = steps;
         while left > 0 {
@@ -225,37 +260,58 @@ impl Trainer {
         Ok(())
     }
 
-    /// The losses of the steps of this epoch so far, and waits for them.
+    /// The losses of this epoch's steps so far; waits for them.
     pub async fn batch_losses(&self) -> Result<Vec<f32>> {
         self.losses(0, self.steps).await
     }
 
-    async fn losses(&self, first: usize, count: usize) -> Result<Vec<f32>> {
+    pub(super) async fn losses(&self, first: usize, count: usize) -> Result<Vec<f32>> {
         let view = View { buffer: self.state.report.clone(), offset: first, words: count };
         Ok(bytemuck::cast_vec(self.device.read(&view).await?))
     }
 
-    /// Outputs of the model as it is, for encoded inputs.
-    pub async fn predict(&self, x: &[f32]) -> Result<Vec<f32>> {
-        Predictor::over(&self.device, &self.spec, self.state.parameters.clone()).run(x).await
+    fn predictor(&self) -> Predictor {
+        Predictor::over(&self.device, self.network.clone(), self.state.parameters.clone())
     }
 
-    /// Metrics on the validation and test rows; `scale` turns a scaled error into target units.
+    /// The model's output [rows, columns] with its current weights for encoded inputs [rows, inputs]. Errors for a model with several outputs.
+    pub async fn predict(&self, x: &[f32]) -> Result<Vec<f32>> {
+        self.predictor().run(x).await
+    }
+
+    /// Every output of the model on its own, each [rows, columns], for encoded inputs [rows, inputs].
+    pub async fn predict_each(&self, x: &[f32]) -> Result<Vec<Vec<f32>>> {
+        let mut outputs = self.predictor().run_each(x).await?;
+        outputs.resize(self.plans.outputs, Vec::new());
+        Ok(outputs)
+    }
+
+    /// Metrics on the validation and test rows; `scale` turns a scaled error into target units. Errors for a function model and for a
+    /// closure loss.
     pub async fn metrics(&self, scale: f64) -> Result<(Metrics, Metrics)> {
+        self.network.required_loss("metrics")?;
+        let spec = self.network.required_spec("metrics")?;
         let validation = self.predict(&self.data.validation.x).await?;
         let test = self.predict(&self.data.test.x).await?;
-        let measure =
-            |z: &[f32], y: &[f32]| Metrics::of(&self.spec, &self.settings.loss, z, y, scale).unwrap_or_default();
+        let measure = |z: &[f32], y: &[f32]| Metrics::of(spec, &self.settings.loss, z, y, scale).unwrap_or_default();
         Ok((measure(&validation, &self.data.validation.y), measure(&test, &self.data.test.y)))
     }
 
-    /// Everything needed to go on exactly from here.
+    /// Everything that is needed to continue exactly from here. Errors for what a file cannot hold: a function model, a closure loss, a
+    /// criterion other than the validation loss.
     pub async fn checkpoint(&self) -> Result<Checkpoint> {
-        let read = async |buffer: &crate::device::Buffer| self.device.read(&buffer.view()).await;
+        self.network.required_loss("checkpoint")?;
+        let spec = self.network.required_spec("checkpoint")?.clone();
+        if !matches!(self.criterion, Criterion::Loss) {
+            return Err(Error::new(
+                "checkpoint: the best epoch must be chosen by the validation loss: got another criterion",
+            ));
+        }
+        let read = async |buffer: &Buffer| self.device.read(&buffer.view()).await;
         let mut progress = self.progress.clone();
         progress.losses = self.losses(0, progress.cursor).await?;
         Ok(Checkpoint {
-            spec: self.spec.clone(),
+            spec,
             settings: self.settings.clone(),
             parameters: bytemuck::cast_vec(read(&self.state.parameters).await?),
             moments: bytemuck::cast_vec(read(&self.state.moments).await?),
@@ -265,122 +321,5 @@ impl Trainer {
             fingerprint: self.data.fingerprint(),
             origin: None,
         })
-    }
-
-    fn begin_epoch(&mut self) -> Result<()> {
-        let epoch = self.progress.history.len();
-        let Self { device, spec, settings, data, steps, .. } = self;
-        let layout = Layout::of(spec);
-        let loss = settings.curriculum.loss(&settings.loss, epoch, self.progress.held);
-        let setup = Setup { device, spec, layout: &layout, settings, data, steps: *steps };
-        self.plans.turn_to(loss, &setup, &self.state)?;
-        let order = match &self.sampler {
-            Some(sampler) => sampler.draw(settings.seed, epoch),
-            None => (self.shuffle)(epoch),
-        };
-        let words = batches::epoch_words(&self.settings, epoch, self.steps, self.progress.drops, &order);
-        self.device.write(&self.state.order, 0, &words)
-    }
-
-    /// Runs what is left of the epoch in windows; `Some` if the run ends on the way.
-    async fn steps_of_epoch(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<(Option<Stop>, Flow)> {
-        if self.progress.cursor == 0 {
-            self.begin_epoch()?;
-        }
-        let mut unseen = 0;
-        let mut flow = Flow::Continue;
-        while self.progress.cursor < self.steps {
-            let count = self.window.min(self.steps - self.progress.cursor);
-            let start = host::now_ms();
-            self.plans.step.run(count)?;
-            self.progress.cursor += count;
-            unseen += count;
-            if unseen >= STEPS_PER_LOOK && self.progress.cursor < self.steps {
-                let losses = self.losses(self.progress.cursor - unseen, unseen).await?;
-                if !losses.iter().all(|loss| loss.is_finite()) {
-                    return Ok((Some(Stop::Diverged), flow));
-                }
-                unseen = 0;
-            }
-            host::breathe().await;
-            let wanted = count as f64 * WINDOW_MS / (host::now_ms() - start).max(0.05);
-            self.window = (wanted as usize).clamp(1, STEPS_PER_LOOK);
-            let (epoch, done) = (self.progress.history.len(), self.progress.cursor);
-            flow = watch(&Event::Steps { epoch, done, steps: self.steps });
-            if flow == Flow::Stop && self.progress.cursor < self.steps {
-                return Ok((Some(Stop::Requested), flow));
-            }
-        }
-        Ok((None, flow))
-    }
-
-    /// The epoch's one look: its losses, whether it is the best, whether the loss is still a number (`None` if not).
-    async fn end_epoch(&mut self) -> Result<Option<EpochReport>> {
-        self.plans.validate.run(1)?;
-        let report: Vec<f32> = bytemuck::cast_vec(self.device.read(&self.state.report.view()).await?);
-        let train_loss = self.mean_loss(&report);
-        let figure = |at: usize| f64::from(report[validation_place(self.steps, at)]);
-        let watched = figure(0) / figure(1);
-        let pairs = self.spec.head().map(|_| PairReport { coverage: figure(2), least_q: figure(3), mean_q: figure(4) });
-        let val_loss = (!self.data.validation.y.is_empty()).then_some(watched);
-        if ![train_loss, watched].iter().all(|loss| loss.is_finite() && *loss < DIVERGED) {
-            return Ok(None);
-        }
-        let epoch = self.progress.history.len();
-        let is_best = self.progress.best_loss.is_none_or(|best| watched < best - self.settings.min_delta);
-        if is_best {
-            self.device.record(Command::Copy { from: self.state.parameters.view(), to: self.state.best.view() });
-            self.device.flush()?;
-            self.progress.best_loss = Some(watched);
-            self.progress.best_epoch = Some(epoch);
-            self.progress.since_best = 0;
-        } else {
-            self.progress.since_best += 1;
-        }
-        let last_update = ((epoch + 1) * self.steps.div_ceil(self.settings.accumulate) - 1) as u64;
-        let factor = self.settings.schedule.factor(last_update, epoch, self.settings.epochs, self.progress.drops);
-        self.notice_plateau(is_best);
-        self.follow_course(pairs).await?;
-        let report = EpochReport { epoch, train_loss, val_loss, lr: self.settings.lr * factor, is_best, pairs };
-        self.progress.history.push(report.clone());
-        self.progress.cursor = 0;
-        Ok(Some(report))
-    }
-
-    /// What the next epoch does otherwise.
-    async fn follow_course(&mut self, pairs: Option<PairReport>) -> Result<()> {
-        if let Some(pairs) = pairs {
-            self.progress.held = self.settings.curriculum.held(self.progress.held, pairs.coverage);
-        }
-        let Some(mut sampler) = self.sampler.take() else { return Ok(()) };
-        let z = self.predict(&self.data.train.x).await?;
-        sampler.update(&least_denominators(&z, self.data.targets), &bottoms(&self.data))?;
-        self.progress.means = sampler.means().to_vec();
-        self.sampler = Some(sampler);
-        Ok(())
-    }
-
-    /// Whether the coverage was below what is asked for in as many epochs as are borne.
-    fn is_uncovered(&mut self, report: &EpochReport) -> bool {
-        let (Some(goal), Some(pairs)) = (self.settings.coverage, report.pairs) else { return false };
-        self.progress.uncovered = if pairs.coverage < goal.least { self.progress.uncovered + 1 } else { 0 };
-        self.progress.uncovered >= goal.patience
-    }
-
-    fn notice_plateau(&mut self, is_best: bool) {
-        let ScheduleShape::Plateau { patience, .. } = self.settings.schedule.shape else { return };
-        self.progress.since_drop = if is_best { 0 } else { self.progress.since_drop + 1 };
-        if self.progress.since_drop >= patience.max(1) {
-            self.progress.drops += 1;
-            self.progress.since_drop = 0;
-        }
-    }
-
-    /// Batch losses weighted by the rows of their batches.
-    fn mean_loss(&self, report: &[f32]) -> f64 {
-        let rows = self.data.train.rows(self.data.targets);
-        let batch = self.settings.batch;
-        let weighted = |(step, loss): (usize, &f32)| f64::from(*loss) * (rows - step * batch).min(batch) as f64;
-        report[..self.steps].iter().enumerate().map(weighted).sum::<f64>() / rows as f64
     }
 }

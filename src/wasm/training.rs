@@ -158,9 +158,9 @@ impl Training {
     pub async fn model(&self) -> Answer<Model> {
         let trainer = self.take().map_err(thrown)?;
         let parameters = trainer.parameters().await;
-        let (spec, loss, preparation) =
-            (trainer.spec().clone(), trainer.settings().loss.clone(), self.preparation.clone());
-        let model = parameters.map(|parameters| train::Model::new(spec, loss, parameters, Some(preparation)));
+        let (loss, preparation) = (trainer.settings().loss.clone(), self.preparation.clone());
+        let spec = trainer.spec().cloned();
+        let model = parameters.and_then(|parameters| Ok(train::Model::new(spec?, loss, parameters, Some(preparation))));
         self.trainer.replace(Some(trainer));
         Ok(Model::new(&self.device, model.map_err(thrown)?))
     }

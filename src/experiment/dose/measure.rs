@@ -1,4 +1,4 @@
-//! What is asked of a method: the class of every curve and, inside the window, its log10 IC50.
+//! The measures of the domain: the class of every curve and, inside the window, its log10 IC50.
 
 use serde_json::json;
 
@@ -9,16 +9,16 @@ use crate::experiment::report::MethodReport;
 use crate::experiment::statistics::mean;
 use crate::{Error, Result};
 
-/// |Q| below this is called censored.
+/// A smaller |Q| means censored.
 pub(super) const TAU: f64 = 2.5e-2;
 
-/// What a method says of curves.
+/// The predictions of a method for curves.
 pub struct Call {
     /// 0 below, 1 inside, 2 above.
     pub class: Vec<usize>,
-    /// log10 IC50, meant only inside.
+    /// log10 IC50, valid only inside.
     pub value: Vec<f64>,
-    /// |Q|, of methods that have one.
+    /// |Q|, for methods that have one.
     pub q: Option<Vec<f64>>,
 }
 
@@ -64,7 +64,7 @@ pub(super) static FACTS: Description = Description {
     ],
 };
 
-/// A number read as a class by the thresholds; a number that is none counts as inside, with no value.
+/// Classes of numbers by the thresholds; NaN counts as inside, without a value.
 pub(super) fn by_number(values: &[f32]) -> Call {
     let value: Vec<f64> = values.iter().copied().map(f64::from).collect();
     let class = value.iter().map(|&value| {
@@ -79,13 +79,13 @@ pub(super) fn by_number(values: &[f32]) -> Call {
     Call { class: class.collect(), value, q: None }
 }
 
-/// The largest of three logits, and a value of its own.
+/// Classes by the largest of three logits, and a separate value.
 pub(super) fn by_logits(outputs: &[Vec<f32>]) -> Call {
     let class = outputs[0].chunks_exact(3).map(crate::train::largest).collect();
     Call { class, value: outputs[1].iter().copied().map(f64::from).collect(), q: None }
 }
 
-/// Censored where |Q| < τ (or is no number), on the side of P (0 and above: above) or of the larger direction logit; else P / Q.
+/// Censored where |Q| < τ (or is NaN), on the side of P (0 and above: above) or of the larger direction logit; else P / Q.
 pub(super) fn by_denominator(outputs: &[Vec<f32>], tau: f64) -> Call {
     let (p, q) = (&outputs[0], &outputs[1]);
     let side = |row: usize| match outputs.get(2) {
@@ -99,7 +99,7 @@ pub(super) fn by_denominator(outputs: &[Vec<f32>], tau: f64) -> Call {
     Call { class, value, q: Some(q.iter().map(|&q| f64::from(q).abs()).collect()) }
 }
 
-/// Rows of class, log10 IC50 and |Q|; the last is NaN in every row of a method that has none.
+/// Rows of class, log10 IC50 and |Q|; the last is NaN in every row for methods without one.
 pub(super) fn written(values: &[f32]) -> Result<Call> {
     let rows = || values.chunks_exact(3);
     let class = |row: &[f32]| [0.0, 1.0, 2.0].iter().position(|class| *class == row[0]);
@@ -147,7 +147,7 @@ pub(super) fn measure(data: &Data, calls: &[Call]) -> MethodResult {
     MethodResult { values, curves, more: json!({ "confusion": confusion.0 }) }
 }
 
-/// Which method to take for what, by the means over seeds.
+/// The best method by each criterion, by the means over seeds.
 pub(super) fn remarks(methods: &[MethodReport]) -> Vec<Remark> {
     let of = |method: &MethodReport| Operation {
         false_inside: method.mean_at(0),

@@ -1,5 +1,5 @@
-//! The methods of the domain: perceptrons that guess a number, that guess class and number, that divide with a guard, and the
-//! projective ones, whose denominator says "censored" and whose numerator then says on which side.
+//! The methods of the domain: perceptrons that predict a number, that predict class and number, that divide with a guard, and the
+//! projective ones, whose denominator decides "censored" and whose numerator decides the side.
 
 use super::measure::{Call, TAU, by_denominator, by_logits, by_number};
 use super::odds::{EVEN, odds};
@@ -10,12 +10,13 @@ use super::pairs::{
 use super::{POINTS, THRESHOLDS};
 use crate::autograd::Var;
 use crate::experiment::harness::{Method, Role};
-use crate::experiment::net::{Batch, Net};
+use crate::experiment::net::Net;
 use crate::experiment::terms::{columns, guarded, mean, mse, ratio, row, weighted};
 use crate::nn::{Activation, Spec};
 use crate::ops;
+use crate::train::Batch;
 
-/// Numbers that go in: concentration and response in turn.
+/// Inputs per row: concentration and response alternate.
 pub(super) const INPUTS: usize = 2 * POINTS;
 
 pub(super) fn all() -> Vec<Method<Call>> {

@@ -8,11 +8,11 @@ mod odds;
 mod pairs;
 
 use super::elsewhere::Notation;
-use super::fit::{Lesson, Rows};
 use super::harness::{Size, Subject};
 use super::random::{Purpose, Stream};
+use super::training::adam;
 use crate::optim::Schedule;
-use crate::train::Examples;
+use crate::train::{Examples, TrainerConfig};
 
 pub use measure::Call;
 
@@ -28,7 +28,7 @@ const RANGES: [[f64; 2]; 3] = [[-13.0, -10.2], [-8.8, -5.2], [-3.8, -1.0]];
 const NULL_RATE: f64 = 0.10;
 /// Deviation of the noise on a response.
 const NOISE: f64 = 0.05;
-/// What split seeds are offset by.
+/// The offset of the seeds of splits.
 const SEED_OFFSET: u64 = 17_000_003;
 
 /// Numbers per row of the targets: log10 IC50, class, clamped target, y_n, y_d.
@@ -40,13 +40,13 @@ pub fn hill(c: f64, ic50: f64, h: f64, [low, high]: [f64; 2]) -> f64 {
     low + (high - low) / (1.0 + ratio.powf(h))
 }
 
-/// Curves and what is to be learnt of them.
+/// Curves and their targets.
 pub struct Data {
-    /// [rows, 20] inputs (log10 c, response) and [rows, 5] targets to learn from.
+    /// [rows, 20] inputs (log10 c, response) and [rows, 5] targets for training.
     pub train: Examples,
-    /// Rows that nothing depends on but a reader's choice of a threshold.
+    /// Validation rows; only a reader's choice of a threshold may depend on them.
     pub validation: Examples,
-    /// Rows that are reported on.
+    /// Test rows.
     pub test: Examples,
 }
 
@@ -97,7 +97,7 @@ pub fn split(seed: u64, count: usize) -> Examples {
     examples
 }
 
-/// What is told of a curve: its log10 IC50, class, the value clamped to the window, and the pair (y_n, y_d).
+/// The targets of a curve: its log10 IC50, class, the value clamped to the window, and the pair (y_n, y_d).
 fn targets(log_ic50: f64, class: usize) -> [f64; TARGETS] {
     let (clamped, pair) = match class {
         0 => (WINDOW[0], [-1.0, 0.0]),
@@ -107,13 +107,13 @@ fn targets(log_ic50: f64, class: usize) -> [f64; TARGETS] {
     [log_ic50, class as f64, clamped, pair[0], pair[1]]
 }
 
-fn lesson(mode: Size) -> Lesson {
+fn config(mode: Size) -> TrainerConfig {
     let (epochs, batch) = match mode {
         Size::Contract => (1, 128),
         Size::Smoke => (2, 256),
         Size::Paper => (30, 512),
     };
-    Lesson { epochs, batch, lr: 2e-3, schedule: Schedule::CONSTANT, seed: 0 }
+    adam(epochs, batch, 2e-3, Schedule::CONSTANT)
 }
 
 const NOTATION: Notation<Data, Call> = Notation {
@@ -155,10 +155,10 @@ pub(super) fn subject() -> Subject<Data, Call> {
             vec![("train curves", train), ("validation curves", validation), ("test curves", test)]
         },
         draw,
-        rows: |data| Rows { examples: &data.train, inputs: 2 * POINTS, targets: TARGETS },
+        train: |data| &data.train,
         notation: NOTATION,
-        lesson,
-        selection: None,
+        config,
+        epoch_score: None,
         probes: |data| vec![data.test.x.clone()],
         measure: measure::measure,
         remarks: measure::remarks,

@@ -1,25 +1,26 @@
-//! Pairs by odds: the denominator is the chance that a curve has a number, the numerator that chance times the number.
-//! P = q v and Q = q with q = σ(a), so P / Q = v, Q = 0 is "censored", and τ = 1/2 is where both errors weigh the same.
+//! Pairs by odds: the denominator is the probability that a curve has a number, the numerator that probability times the number.
+//! P = q v and Q = q with q = σ(a), so P / Q = v, Q = 0 is "censored", and at τ = 1/2 both errors have the same weight.
 
 use super::methods::{INPUTS, target};
 use super::pairs::{CENTRE, direction};
 use crate::autograd::Var;
-use crate::experiment::net::{Batch, Net};
+use crate::experiment::net::Net;
 use crate::experiment::terms::{columns, mean, ratio, row, weighted};
 use crate::nn::{Activation, Spec};
 use crate::ops;
 use crate::program::expr;
+use crate::train::Batch;
 
-/// Below this chance of a number a curve is called censored.
+/// A curve with a smaller probability of a number is predicted censored.
 pub(super) const EVEN: f64 = 0.5;
 
-/// What the perceptron's outputs for chance and number are multiplied by: the published forty steps must move them far enough.
+/// A factor on the perceptron's outputs for probability and number: it lets the published forty steps move them far enough.
 const GAIN: f32 = 4.0;
 
-/// How much the chance weighs beside number and side.
+/// The weight of the probability relative to number and side.
 const CHANCE: f32 = 4.0;
 
-/// Half-windows up to which an error counts by its square, above by its size.
+/// Errors up to this (in half-windows) are squared, larger ones are linear.
 const NARROW: f32 = 0.05;
 
 /// A perceptron of centred inputs gives log-odds, the number in half-windows from the middle, and two logits for the side.
@@ -45,7 +46,7 @@ fn centred(x: &Var) -> Var {
     ops::fused(&[x, &each([middle, 0.5]), &each([1.0 / half, 2.0])], |v| (v[0] - v[1]) * v[2])
 }
 
-/// Cross-entropy of the chance, √(1 + (error / d)²) - 1 in units of 1 / d over finite curves, cross-entropy of the side.
+/// Cross-entropy of the probability, √(1 + (error / d)²) - 1 in units of 1 / d over finite curves, cross-entropy of the side.
 fn loss(z: &[Var], batch: &Batch) -> Var {
     let (yn, yd) = (target(batch, 3), target(batch, 4));
     let [middle, half] = CENTRE;

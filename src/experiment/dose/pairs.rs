@@ -1,33 +1,34 @@
-//! The projective methods: a denominator says "censored", the numerator or two logits say on which side.
+//! The projective methods: the denominator decides "censored", the numerator or two logits decide the side.
 
 use super::measure::Call;
 use super::methods::{INPUTS, is, target};
 use crate::autograd::Var;
-use crate::experiment::net::{Batch, Extra, Net, Start};
+use crate::experiment::net::{Extra, Net, Start};
 use crate::experiment::terms::{
     GAMMA, columns, double_angle, on_circle, polynomial, ratio, renormalise, sign, weighted,
 };
 use crate::loss::pairs::{self, Pairs};
 use crate::nn::{Activation, Layout, Spec};
 use crate::ops;
+use crate::train::Batch;
 
 /// Censored rows are pushed below the first, others above the second.
 const SEPARATION: [f32; 2] = [1e-2, 5e-2];
-/// What a first |Q| is scaled by, so that training starts from "censored".
+/// A factor on the initial |Q|, so that training starts from "censored".
 const SHOCK: f32 = 1e-2;
 
-/// The published model, and what can be taken from it.
+/// The published model with parts of it switched off.
 #[derive(Clone, Copy)]
 pub(super) struct Variant {
     /// Weight of the sign loss.
     pub sign: f32,
     /// Weight of both separations.
     pub separation: f32,
-    /// Whether gradients take the scale of the implicit fit for a constant.
+    /// Whether the scale of the implicit fit is a constant to gradients.
     pub is_scale_fixed: bool,
-    /// Whether gradients take the norm of a pair for a constant.
+    /// Whether the norm of a pair is a constant to gradients.
     pub is_norm_fixed: bool,
-    /// Whether training starts from "censored", by scaling what makes Q.
+    /// Whether training starts from "censored", by scaling the weights of Q.
     pub is_shocked: bool,
     /// Added to Q.
     pub anchor: f32,
@@ -97,19 +98,19 @@ pub(super) fn pair(features: &Var, extras: &[Var]) -> [Var; 2] {
     renormalise(&p, &q)
 }
 
-/// Middle and half-width of the window: what a centred target is measured from and in.
+/// Middle and half-width of the window: the origin and the unit of a centred target.
 pub(super) const CENTRE: [f32; 2] = [-7.0, 2.0];
 
 /// Half of the smallest |Q| of a centred target inside: 1 / √(1 + 0.9²) = 0.74.
 pub(super) const MIDWAY: f64 = 0.37;
 
-/// How much more the mean over finite curves weighs than that over censored ones, which need only be far.
+/// The weight of the mean over finite curves relative to that over censored ones, which only need to be far.
 const FINITE: f32 = 4.0;
 
-/// Another geometry. Values near -7 ask for P / Q near -7, next to Q = 0; measured from the middle of the window they lie around
-/// (P, Q) = (sin θ, cos θ) at θ = 0, and Q = 0 is as far as can be. The fit is by the double angle: "below" and "above" are one
-/// point, so a curve that might be either is still no finite one, and no wall of height 1 / γ stands at P = 0 as it does in the
-/// implicit fit. The perceptron gives θ and two logits for the side.
+/// Another geometry. Values near -7 need P / Q near -7, close to Q = 0; measured from the middle of the window they lie around
+/// (P, Q) = (sin θ, cos θ) at θ = 0, as far from Q = 0 as possible. The loss is in the double angle: "below" and "above" are one
+/// point, so a curve that may be either is still not finite, and there is no barrier of height 1 / γ at P = 0, unlike in the
+/// implicit fit. The perceptron outputs θ and two logits for the side.
 pub(super) fn double_angle_head() -> Net {
     Net {
         body: Spec::mlp(INPUTS, &[64, 64], 3, Activation::relu()),
@@ -139,7 +140,7 @@ pub(super) fn off_centre(call: Call) -> Call {
     Call { value: call.value.iter().map(|value| middle + half * value).collect(), ..call }
 }
 
-/// The projective model with two more outputs of the perceptron, whose cross-entropy on censored rows weighs both sides alike.
+/// The projective model with two more outputs of the perceptron, whose cross-entropy on censored rows gives both sides the same weight.
 pub(super) fn direction_head() -> Net {
     let (body, extras) = rational_body(2);
     Net {
@@ -155,7 +156,7 @@ pub(super) fn direction_head() -> Net {
     }
 }
 
-/// Cross-entropy of two logits over the censored rows, the mean of "below" weighing as much as that of "above".
+/// Cross-entropy of two logits over the censored rows, with equal weights for the means of "below" and "above".
 pub(super) fn direction(logits: &Var, batch: &Batch) -> Var {
     let class = target(batch, 1);
     let log_p = ops::log_softmax(logits);
@@ -167,7 +168,7 @@ pub(super) fn direction(logits: &Var, batch: &Batch) -> Var {
     weighted(&[(0.5, &half(0, 0.0)), (0.5, &half(1, 2.0))])
 }
 
-/// Scales what makes Q: the row of z_den in the last linear layer, its bias to 0, and the denominator's coefficients.
+/// Scales the weights of Q: the row of z_den in the last linear layer, its bias to 0, and the denominator's coefficients.
 fn shock(layout: &Layout, flat: &mut [f32]) {
     let heads = layout.parameters.len() - 7;
     let [weight, bias] = [&layout.parameters[heads - 2], &layout.parameters[heads - 1]];

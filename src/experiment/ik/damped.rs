@@ -1,30 +1,31 @@
 //! A damped pole: the joint step is P / Q with P = s A e + Q B e and Q = s² + ε² c, linear in the wanted step e of the hand. Where
-//! s = 0 an undamped inverse would divide by zero; ε bends it back. A, B and c are a perceptron beside a straight line, s is a
+//! s = 0 an undamped inverse would divide by zero; ε bends it back. A, B and c are the sum of a perceptron and a straight line, s is a
 //! straight line, all of the sines and cosines of θ1, θ2 and θ1 + θ2; ε is learnt.
 
 use crate::autograd::Var;
-use crate::experiment::net::{Batch, Extra, Net, Start};
+use crate::experiment::net::{Extra, Net, Start};
 use crate::experiment::terms::{columns, mean, row, weighted};
 use crate::nn::{Activation, Layout, Spec};
 use crate::ops;
 use crate::program::expr;
 use crate::tensor::Tensor;
+use crate::train::Batch;
 
 /// Sines and cosines.
 const WAVES: usize = 6;
 /// Entries of A, entries of B, c.
 const PARTS: usize = 9;
-/// Steepness of the straight line: the published 38 steps must move it far enough.
+/// A factor on the straight line: it lets the published 38 steps move it far enough.
 const GAIN: f32 = 5.0;
-/// ε at the start, as wide as s is anywhere: where the poles are is not known yet, and none is to be found where there is none.
+/// The initial ε, as large as s: it avoids false poles while their places are unknown.
 const DAMPING: f32 = 1.0;
-/// What the learnt logarithm of ε is multiplied by.
+/// A factor on the learnt logarithm of ε.
 const FALL: f32 = 5.0;
-/// Errors up to this count by their square, above by their size: a step beside the pole is fifty times one away from it.
+/// Errors up to this are squared, larger ones are linear: steps near a pole are fifty times as large as others.
 const NARROW: f32 = 0.1;
-/// What the plain squared error weighs.
+/// The weight of the squared error.
 const PLAIN: f32 = 0.01;
-/// Deviation of the weights of s at the start: where the poles are is learnt.
+/// Standard deviation of the initial weights of s: the places of the poles are learnt.
 const ANYWHERE: f64 = 0.3;
 
 pub(super) fn damped() -> Net {
@@ -59,7 +60,7 @@ fn waves(x: &Var) -> Var {
 /// (P, Q), each [rows, 2], one Q for both joints.
 fn pair(z: &Var, s: &Var, logarithm: &Var, step: &Var) -> Vec<Var> {
     let [dx, dy] = [0, 1].map(|at| columns(step, at, 1));
-    // Both entries of a matrix's column lie side by side.
+    // The two entries of a matrix column are adjacent.
     let applied = |first: usize| {
         let (of_x, of_y) = (columns(z, first, 2), columns(z, first + 2, 2));
         ops::fused(&[&of_x, &of_y, &dx, &dy], |v| v[0] * v[2] + v[1] * v[3])

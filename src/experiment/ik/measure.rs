@@ -1,4 +1,4 @@
-//! What is asked of a method: the joint step in every bucket of |det J|, and how it behaves beside the poles.
+//! The measures of the domain: the joint step in every bucket of |det J|, and how it behaves near the poles.
 
 use std::f64::consts::PI;
 
@@ -8,7 +8,7 @@ use super::{BUCKETS, Data, bucket, damped_least_squares, determinant, hand};
 use crate::experiment::harness::{Axes, Chart, Curve, Description, Direction, Gathering, MethodResult, Metric};
 use crate::experiment::statistics::{mean, quantile};
 
-/// (Δθ1, Δθ2) per row; absent where a method says ⊥ or nothing finite.
+/// (Δθ1, Δθ2) per row; absent where a method predicts ⊥ or a value that is not finite.
 pub(super) type Steps = Vec<Option<[f64; 2]>>;
 
 /// |Q| of a pair of unit norm below this is ⊥.
@@ -18,7 +18,7 @@ pub(super) static FACTS: Description = Description {
     name: "ik",
     title: "An arm near its singular poses",
     about: "A planar arm with two links shall move its hand by a small step. Where the arm is stretched or folded (det J = \
-            sin θ2 = 0) no joint step does that exactly, and just beside it the joint step grows like 1 / det J until damped \
+            sin θ2 = 0) no joint step does that exactly, and close to it the joint step grows like 1 / det J until damped \
             least squares, which is learnt here, bends it back.",
     claim: "Projective models are more accurate than an ensemble of guarded divisions in the buckets nearest to the pole \
             (published: B0 .0022 against .0032, B1 .0013 against .0024), and vary less from seed to seed.",
@@ -36,7 +36,7 @@ pub(super) static FACTS: Description = Description {
         Metric::detail("success", "not ⊥", Direction::Neither),
         Metric::detail("ple", "top steps' distance to a pole, rad", Direction::Less),
         Metric::detail("sign_consistency", "sign flips across θ2 = 0", Direction::More),
-        Metric::detail("slope_error", "slope error beside the pole", Direction::Less),
+        Metric::detail("slope_error", "slope error near the pole", Direction::Less),
         Metric::detail("residual", "hand's squared error", Direction::Less),
     ],
     charts: &[Chart {
@@ -116,20 +116,20 @@ fn curve(by_place: &[(f64, f64)]) -> Curve {
     Curve { chart: 0, points: (-10..=0).map(point).collect() }
 }
 
-/// How steps behave beside the lines θ2 = 0 and π; absent where there are too few rows.
+/// The behaviour of steps near the lines θ2 = 0 and π; absent for too few rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PoleMetrics {
-    /// Mean distance of the largest 5 % of steps to a line, in radians: where the model sees its poles.
+    /// Mean distance of the largest 5 % of steps to a line, in radians: where the model has its poles.
     pub ple: Option<f64>,
     /// Share of five anchors in θ1 whose majority sign of Δθ2 flips across θ2 = 0.
     pub sign_consistency: Option<f64>,
     /// |slope + 1| of log10 ‖Δθ‖ over log10 |sin θ2| up to 1e-2: a pole of first order has slope -1.
     pub slope_error: Option<f64>,
-    /// Mean squared distance between the hand's step and the wanted one.
+    /// Mean squared distance between the hand's step and the requested one.
     pub residual: Option<f64>,
 }
 
-/// Of inputs (θ1, θ2, dx, dy) and steps.
+/// The metrics of inputs (θ1, θ2, dx, dy) and steps.
 pub fn pole_metrics(rows: &[([f64; 4], [f64; 2])]) -> PoleMetrics {
     PoleMetrics {
         ple: pole_distance(rows),

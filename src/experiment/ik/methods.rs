@@ -6,7 +6,7 @@ use super::damped::damped;
 use super::measure::{Steps, direct, known, strict};
 use crate::autograd::Var;
 use crate::experiment::harness::{Kind, Method, Role};
-use crate::experiment::net::{Batch, Extra, Net, Start};
+use crate::experiment::net::{Extra, Net, Start};
 use crate::experiment::terms::{
     GAMMA, columns, decoded, guarded, margin, mse, polynomial, ratio, renormalise, sign, weighted,
 };
@@ -14,10 +14,11 @@ use crate::loss::pairs::{self, Pairs};
 use crate::nn::{Activation, Spec};
 use crate::ops;
 use crate::program::expr;
+use crate::train::Batch;
 
-/// |Q| under which a decoded loss divides by this instead.
+/// The smallest |Q| that a decoded loss divides by.
 const TAU_TRAIN: f32 = 1e-4;
-/// |det J| up to which a pose counts as singular in losses.
+/// The largest |det J| of a pose that losses treat as singular.
 const SINGULAR: f32 = 1e-3;
 /// The guards of the ensemble.
 const EPSILONS: [f32; 3] = [1e-3, 1e-2, 1e-1];
@@ -78,7 +79,7 @@ fn pair(z: &Var) -> [Var; 2] {
     [columns(z, 0, 2), ops::fused(&[&columns(z, 2, 2)], |v| 1.0 + v[0])]
 }
 
-/// A model that divides in some way, on its squared error.
+/// A model with a division of some kind, trained on its squared error.
 fn quotient(divide: fn(&Var, &Var, &[Var]) -> Var) -> Net {
     Net {
         body: body(),
@@ -124,8 +125,8 @@ fn basic() -> Net {
     }
 }
 
-/// P_o = Σ_k w_ok z_o^k of degree 3 and Q = 1 + Σ_k v_k z_q^k of degree 2, one for both joints; poses with |det J| ≤ 1e-3 weigh
-/// three times, Q keeps away from 0 elsewhere, and pairs point the right way there.
+/// P_o = Σ_k w_ok z_o^k of degree 3 and Q = 1 + Σ_k v_k z_q^k of degree 2, one for both joints; poses with |det J| ≤ 1e-3
+/// have three times the weight and a sign loss; elsewhere a margin keeps Q away from 0.
 fn full() -> Net {
     let coefficient = |columns| Extra { shape: [1, columns].into(), start: Start::Normal(0.01) };
     Net {

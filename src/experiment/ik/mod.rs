@@ -1,5 +1,5 @@
 //! Inverse kinematics of a planar arm with two links of length 1, near the poses where its Jacobian is singular: θ2 = 0 and π.
-//! Learnt is the step of the joints that damped least squares takes for a wanted step of the hand. After ZeroProofML's IK domain.
+//! The target is the step of the joints by damped least squares for a requested step of the hand. After ZeroProofML's IK domain.
 
 mod damped;
 mod measure;
@@ -8,11 +8,11 @@ mod methods;
 use std::f64::consts::PI;
 
 use super::elsewhere::Notation;
-use super::fit::{Lesson, Rows};
 use super::harness::{Size, Subject};
 use super::random::{Purpose, Stream};
+use super::training::adam;
 use crate::optim::Schedule;
-use crate::train::Examples;
+use crate::train::{Examples, TrainerConfig};
 
 pub use measure::{PoleMetrics, pole_metrics};
 
@@ -26,10 +26,10 @@ const DAMPING: f64 = 0.01;
 const SINGULAR: (f64, f64) = (0.3, 1e-3);
 /// Regular poses have |det J| of at least this.
 const REGULAR: f64 = 2e-3;
-/// Deviation of a wanted step of the hand.
+/// Standard deviation of a requested step of the hand.
 const STEP: f64 = 0.1;
 
-/// The hand's place for joint angles in radians.
+/// The position of the hand for joint angles in radians.
 pub fn hand([a, b]: [f64; 2]) -> [f64; 2] {
     [a.cos() + (a + b).cos(), a.sin() + (a + b).sin()]
 }
@@ -56,18 +56,18 @@ pub fn bucket(determinant: f64) -> usize {
     EDGES.iter().position(|edge| determinant.abs() <= *edge).unwrap_or(EDGES.len())
 }
 
-/// A pose and a wanted step of the hand: θ1, θ2, dx, dy.
+/// A pose and a requested step of the hand: θ1, θ2, dx, dy.
 type Sample = [f64; 4];
 
 /// Poses and steps: inputs (θ1, θ2, dx, dy), targets (Δθ1, Δθ2).
 pub struct Data {
-    /// Rows to learn from.
+    /// Training rows.
     pub train: Examples,
-    /// Rows that are reported on.
+    /// Test rows.
     pub test: Examples,
 }
 
-/// Samples drawn.
+/// Number of samples.
 fn size(mode: Size) -> usize {
     match mode {
         Size::Contract => 512,
@@ -149,13 +149,13 @@ fn encoded(samples: &[Sample]) -> Examples {
     Examples { x, y: samples.iter().flat_map(target).collect() }
 }
 
-fn lesson(mode: Size) -> Lesson {
+fn config(mode: Size) -> TrainerConfig {
     let epochs = match mode {
         Size::Contract => 1,
         Size::Smoke => 2,
         Size::Paper => 50,
     };
-    Lesson { epochs, batch: 256, lr: 1e-3, schedule: Schedule::CONSTANT, seed: 0 }
+    adam(epochs, 256, 1e-3, Schedule::CONSTANT)
 }
 
 const NOTATION: Notation<Data, measure::Steps> = Notation {
@@ -173,10 +173,10 @@ pub(super) fn subject() -> Subject<Data, measure::Steps> {
         methods: methods::all(),
         sizes: |mode| vec![("samples, split 80 to 20 in every bucket", size(mode))],
         draw,
-        rows: |data| Rows { examples: &data.train, inputs: 4, targets: 2 },
+        train: |data| &data.train,
         notation: NOTATION,
-        lesson,
-        selection: None,
+        config,
+        epoch_score: None,
         probes: |data| vec![data.test.x.clone()],
         measure: measure::measure,
         remarks: |_| Vec::new(),

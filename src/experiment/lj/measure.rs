@@ -1,4 +1,4 @@
-//! What is asked of a method: V in every bucket of distance, and how far the wall is off where it was never seen.
+//! The measures of the domain: V in every bucket of distance, and the error of the wall beyond the training range.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::experiment::log_space;
 use crate::experiment::statistics::{mean, quantile};
 use crate::train::Examples;
 
-/// V / scale per row; absent where a method says ⊥ or nothing finite.
+/// V / scale per row; absent where a method predicts ⊥ or a value that is not finite.
 pub(super) type Potentials = Vec<Option<f64>>;
 
 /// |Q| of a pair of unit norm below this is ⊥.
@@ -20,7 +20,7 @@ pub(super) static FACTS: Description = Description {
     name: "lj",
     title: "The wall of the Lennard-Jones potential",
     about: "Two atoms repel each other as the inverse twelfth power of their distance. A model sees distances from 0.8 to 3 σ, \
-            where the potential stays below 43 ε, and is asked about 0.2 to 0.8 σ, where it reaches 10⁹ ε. It must continue a \
+            where the potential stays below 43 ε, and is tested on 0.2 to 0.8 σ, where it reaches 10⁹ ε. It must continue a \
             pole of which it has seen the foot.",
     claim: "A rational model extrapolates into the wall with a small fraction of a perceptron's error (published: 3,240 times \
             lower below 0.9 σ, later toned down to a stress test in one dimension).",
@@ -63,14 +63,14 @@ pub(super) fn line() -> Vec<f64> {
     log_space(0.2_f64.log10(), 3.0_f64.log10(), POINTS)
 }
 
-/// Distances that slopes are compared at, and half of what is between the two beside each.
+/// Distances at which slopes are compared, and the step of the central difference.
 fn inner(distances: &[f64]) -> impl Iterator<Item = f64> {
     distances.iter().copied().filter(|r| *r > 0.9)
 }
 const STEP: f64 = 1e-2;
 
-/// The two distances beside each inner one.
-pub(super) fn beside(distances: &[f64]) -> Vec<f64> {
+/// The two neighbours of each inner distance.
+pub(super) fn neighbours(distances: &[f64]) -> Vec<f64> {
     inner(distances).flat_map(|r| [r - STEP, r + STEP]).collect()
 }
 
@@ -117,9 +117,9 @@ pub(super) fn measure(data: &Data, found: &[Potentials]) -> MethodResult {
         let Some(value) = value.map(|value| value * SCALE) else { continue };
         let (truth, at) = (potential(r), bucket(r));
         valid += 1;
-        // Where V spans decades an error is told as a share of it; elsewhere in ε.
+        // Relative errors where V spans decades; elsewhere absolute ones in ε.
         errors[at].push((value - truth).abs() / if at < 2 { truth } else { 1.0 });
-        // A model that only falls short is never off by more than a share of 1; in decades it is. 1e-3 stands for all below.
+        // A prediction that is too small has a relative error of at most 1; in decades the error has no limit. 1e-3 is the smallest value.
         if at < 2 {
             decades[at].push((value.max(1e-3) / truth).log10().abs());
         }

@@ -1,19 +1,20 @@
-//! The methods of the domain: the formula, a perceptron, radial basis functions, a network of sines, and three that know
-//! something of poles: a rational function, one whose numerator outgrows its denominator, and one given the hard wall itself.
+//! The methods of the domain: the formula, a perceptron, radial basis functions, a network of sines, and three with
+//! knowledge of poles: a rational function, one whose numerator has the larger degree, and one that is given the hard wall.
 
 use super::measure::{Potentials, direct, known, strict};
 use super::powers::powers;
 use super::{DISTANCES, SCALE};
 use crate::autograd::Var;
 use crate::experiment::harness::{Kind, Method, Role};
-use crate::experiment::net::{Batch, Extra, Net, Start};
+use crate::experiment::net::{Extra, Net, Start};
 use crate::experiment::terms::{GAMMA, columns, decoded, mse, polynomial, renormalise, row, weighted};
 use crate::loss::pairs::{self, Pairs};
 use crate::nn::{Activation, Init, Layer, Spec};
 use crate::ops;
 use crate::program::expr;
+use crate::train::Batch;
 
-/// |Q| under which the decoded loss divides by this instead.
+/// The smallest |Q| that the decoded loss divides by.
 const TAU_TRAIN: f32 = 1e-4;
 /// Radial basis functions.
 const CENTRES: usize = 64;
@@ -95,14 +96,14 @@ fn radial() -> Net {
     }
 }
 
-/// W3 sin(W2' sin(ω W1 u + b1) + b2) + b3 with the starts of Sitzmann et al. 2020.
+/// W3 sin(W2' sin(ω W1 u + b1) + b2) + b3 with the initial values of Sitzmann et al. 2020.
 fn siren() -> Net {
     let width = 64;
     let spread = (6.0 / width as f64).sqrt();
     let uniform =
         |rows: usize, columns: usize, bound: f64| Extra { shape: [rows, columns].into(), start: Start::Uniform(bound) };
     Net {
-        // The sines are the head; below them is nothing but a scale of u.
+        // The sines are the head; the perceptron only scales u.
         body: Spec { inputs: 1, layers: vec![Layer::Linear { outputs: width, bias: true, init: Init::Linear }] },
         extras: vec![uniform(width, width, spread), uniform(1, width, spread), uniform(width, 1, spread / 30.0)],
         head: Box::new(|parts, x| {
@@ -128,7 +129,7 @@ fn pair_loss(z: &[Var], batch: &Batch) -> Var {
 fn rational() -> Net {
     let coefficient = |deviation| Extra { shape: [1, 1].into(), start: Start::Normal(deviation) };
     Net {
-        // A perceptron with nothing to learn: all parameters are the head's.
+        // An empty perceptron: all parameters belong to the head.
         body: Spec { inputs: 1, layers: Vec::new() },
         extras: (0..13).map(|_| coefficient(0.01)).collect(),
         head: Box::new(|parts, x| {

@@ -1,22 +1,22 @@
-//! The Lennard-Jones potential V(r) = 4ε ((σ/r)^12 - (σ/r)^6) of a pair of atoms, ε = σ = 1. Trained where r ≥ 0.8, asked about
-//! r down to 0.2, where V has grown a billionfold: the pole at r = 0 must be guessed from its foot. After ZeroProofML's LJ domain.
+//! The Lennard-Jones potential V(r) = 4ε ((σ/r)^12 - (σ/r)^6) of a pair of atoms, ε = σ = 1. Trained where r ≥ 0.8, tested down
+//! to r = 0.2, where V is a billion times larger: the pole at r = 0 must be extrapolated. After ZeroProofML's LJ domain.
 
 mod measure;
 mod methods;
 mod powers;
 
 use super::elsewhere::Notation;
-use super::fit::{Lesson, Rows};
-use super::harness::{Chooser, Size, Subject};
+use super::harness::{EpochScore, Size, Subject};
 use super::random::{Purpose, Stream};
+use super::training::adam;
 use crate::optim::{Schedule, ScheduleShape};
-use crate::train::Examples;
+use crate::train::{Examples, TrainerConfig};
 
-/// Distances that are learnt from, and the smallest that is asked about; in units of σ.
+/// The range of training distances, and the smallest test distance; in units of σ.
 pub const DISTANCES: [f64; 3] = [0.8, 3.0, 0.2];
 /// Upper ends of the buckets of r; the last is open.
 pub const EDGES: [f64; 4] = [0.5, 0.8, 1.2, 2.0];
-/// What potentials are divided by before they are learnt: about the deviation of V over the training distances.
+/// The scale of the targets: about the standard deviation of V over the training distances.
 const SCALE: f64 = 10.0;
 /// Share of test distances below the training ones.
 const EXTRAPOLATED: f64 = 0.6;
@@ -40,11 +40,11 @@ pub fn bucket(r: f64) -> usize {
 
 /// Distances and potentials: inputs (0.8 / r, r / 3), targets (V / scale).
 pub struct Data {
-    /// Rows to learn from.
+    /// Training rows.
     pub train: Examples,
-    /// Rows by which the best epoch is kept.
+    /// Rows that choose the best epoch.
     pub validation: Examples,
-    /// Distances that are reported on.
+    /// Test distances.
     pub test: Vec<f64>,
 }
 
@@ -76,19 +76,19 @@ fn encoded(distances: &[f64]) -> Examples {
     Examples { x: distances.iter().flat_map(|&r| features(r)).collect(), y }
 }
 
-/// What a model is told: u = 0.8 / r, at most 1 over the training distances, and r / 3.
+/// The inputs of a model: u = 0.8 / r, at most 1 over the training distances, and r / 3.
 fn features(r: f64) -> [f32; 2] {
     [(DISTANCES[0] / r) as f32, (r / DISTANCES[1]) as f32]
 }
 
-fn lesson(mode: Size) -> Lesson {
+fn config(mode: Size) -> TrainerConfig {
     let epochs = match mode {
         Size::Contract => 1,
         Size::Smoke => 60,
         Size::Paper => 100,
     };
     let schedule = Schedule { warmup_steps: 0, shape: ScheduleShape::Cosine { floor: 0.01 } };
-    Lesson { epochs, batch: 256, lr: 2e-3, schedule, seed: 0 }
+    adam(epochs, 256, 2e-3, schedule)
 }
 
 const NOTATION: Notation<Data, measure::Potentials> = Notation {
@@ -109,16 +109,16 @@ pub(super) fn subject() -> Subject<Data, measure::Potentials> {
             vec![("training distances", train), ("validation distances", validation), ("test distances", test)]
         },
         draw,
-        rows: |data| Rows { examples: &data.train, inputs: 2, targets: 1 },
+        train: |data| &data.train,
         notation: NOTATION,
-        lesson,
-        selection: Some(Chooser {
+        config,
+        epoch_score: Some(EpochScore {
             x: |data| &data.validation.x,
             score: |data, found| measure::mean_square(&data.validation, found),
         }),
         probes: |data| {
             let all = |distances: &[f64]| distances.iter().flat_map(|&r| features(r)).collect();
-            vec![all(&data.test), all(&measure::line()), all(&measure::beside(&data.test))]
+            vec![all(&data.test), all(&measure::line()), all(&measure::neighbours(&data.test))]
         },
         measure: measure::measure,
         remarks: |_| Vec::new(),

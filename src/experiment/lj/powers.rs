@@ -1,27 +1,28 @@
 //! A pole of learnt order: V = Σ_k c_k u^(n_k) with u = 0.8 σ / r, n_k > 0. With N the largest n_k this equals the pair
-//! P = Σ_k c_k u^(n_k - N), Q = u^-N, and Q = 0 is r = 0. No exponent is given; the true ones lie in the family.
+//! P = Σ_k c_k u^(n_k - N), Q = u^-N, and Q = 0 is r = 0. The exponents are learnt; the true ones are in the family.
 
 use super::methods::{inverse, squared};
 use crate::autograd::Var;
-use crate::experiment::net::{Batch, Extra, Net, Start};
+use crate::experiment::net::{Extra, Net, Start};
 use crate::experiment::terms::{mean, row, weighted};
 use crate::nn::Spec;
 use crate::ops;
 use crate::program::expr;
+use crate::train::Batch;
 
 /// Terms.
 const TERMS: usize = 8;
-/// First and last exponent at the start, the others evenly between in the logarithm.
+/// The first and last initial exponents; the others are spaced evenly in the logarithm.
 const EXPONENTS: [f32; 2] = [1.0, 24.0];
-/// What learnt heights are multiplied by, and learnt logarithms of exponents.
+/// Factors on the learnt heights and on the learnt logarithms of exponents.
 const GAINS: [f32; 2] = [60.0, 6.0];
-/// Below this V / scale an error counts by its size, above by its share.
+/// Errors are absolute below this V / scale and relative above it.
 const FLOOR: f32 = 0.05;
 
 pub(super) fn powers() -> Net {
     let nothing = || Extra { shape: [1, TERMS].into(), start: Start::Values(vec![0.0; TERMS]) };
     Net {
-        // A perceptron with nothing to learn: all parameters are the head's.
+        // An empty perceptron: all parameters belong to the head.
         body: Spec { inputs: 1, layers: Vec::new() },
         extras: vec![nothing(), nothing()],
         head: Box::new(|parts, x| {
@@ -40,7 +41,7 @@ pub(super) fn powers() -> Net {
     }
 }
 
-/// The squared error and the squared share of it: V spans five decades where it is learnt.
+/// The squared error and the squared relative error: V spans five decades over the training rows.
 fn loss(z: &[Var], batch: &Batch) -> Var {
     let share = ops::fused(&[&z[0], &batch.y], |v| expr::square(v[0] - v[1]) / (v[1] * v[1] + FLOOR * FLOOR));
     weighted(&[(1.0, &mean(&share, &batch.weight)), (1.0, &squared(z, batch))])

@@ -1,4 +1,4 @@
-//! What is asked of a method: the response at random frequencies, and whether the peak of a sharp filter is still there.
+//! The measures of the domain: the response at random frequencies, and whether the peak of a sharp filter is preserved.
 
 use serde_json::json;
 
@@ -7,16 +7,16 @@ use crate::experiment::harness::{Axes, Chart, Curve, Description, Direction, Gat
 use crate::experiment::statistics::{mean, quantile};
 use crate::train::Examples;
 
-/// (Re, Im) per row; absent where a method says ⊥.
+/// (Re, Im) per row; absent where a method predicts ⊥.
 pub(super) type Responses = Vec<Option<[f64; 2]>>;
 
-/// A peak of at least this share of the true one is kept; one above its inverse is made up.
+/// A peak of at least this share of the true one is preserved; one above the inverse share is spurious.
 const KEPT: f64 = 0.9;
 
 pub(super) static FACTS: Description = Description {
     name: "rf",
     title: "Peaks of sharp resonators",
-    about: "A second-order filter H(s) = w0² / (s² + (w0/Q) s + w0²) is learnt from filters with Q up to 30 and asked about \
+    about: "A second-order filter H(s) = w0² / (s² + (w0/Q) s + w0²) is learnt from filters with Q up to 30 and tested on \
             filters with Q up to 500. Its poles then lie so close to the axis that the peak is hundreds of times the rest of \
             the curve. What counts is the peak's height on a fine grid around the resonance.",
     claim: "A model that gives a numerator and a denominator keeps the peaks of filters sharper than any it has seen, where \
@@ -79,7 +79,7 @@ pub(super) fn masked(nets: &[Vec<Vec<f32>>]) -> Responses {
     direct(nets).into_iter().zip(&nets[0][1]).map(|(pair, &bottom)| pair.filter(|_| bottom == 0.0)).collect()
 }
 
-/// Mean squared error over both parts of the rows wanted; a row without a response counts as 0 + 0j.
+/// Mean squared error over both parts of the selected rows; a row without a response counts as 0 + 0j.
 pub(super) fn mean_square(rows: &Examples, found: &Responses, is_wanted: impl Fn(usize) -> bool) -> Option<f64> {
     let wanted = (0..found.len()).filter(|&row| is_wanted(row));
     let squares: Vec<f64> = wanted
@@ -138,7 +138,7 @@ fn ratios(data: &Data, peaks: &Responses) -> Vec<f64> {
     ratio.collect()
 }
 
-/// |H| of two filters over w / w0, no finer than a picture shows.
+/// |H| of two filters over w / w0, at the resolution of a picture.
 fn curves(data: &Data, peaks: &Responses) -> Vec<Curve> {
     let nearest = |distance: &dyn Fn(f64) -> f64| {
         let far = |&a: &usize, &b: &usize| distance(data.filters[a].q).total_cmp(&distance(data.filters[b].q));

@@ -1,18 +1,19 @@
-//! The methods of the domain: the formula, perceptrons of several sizes, and models that give numerator and denominator.
+//! The methods of the domain: the formula, perceptrons of several sizes, and models with numerator and denominator.
 
 use super::measure::{Responses, direct, known, masked};
 use super::powers::{log_transfer, power_law};
 use crate::autograd::Var;
 use crate::experiment::harness::{Kind, Method, Role};
-use crate::experiment::net::{Batch, Extra, Net, Start};
+use crate::experiment::net::{Extra, Net, Start};
 use crate::experiment::terms::{columns, mean, mse, row};
 use crate::nn::{Activation, Layout, Spec};
 use crate::ops;
 use crate::program::expr;
+use crate::train::Batch;
 
-/// |Q(jw)| below this is ⊥.
+/// A smaller |Q(jw)| is ⊥.
 const TINY: f32 = 1e-8;
-/// What a share of ⊥ costs.
+/// The penalty per share of ⊥.
 const BOTTOM_PENALTY: f32 = 1e4;
 /// Degree of the polynomials of the decoupled model.
 const DEGREE: usize = 6;
@@ -56,7 +57,7 @@ fn perceptron(hidden: &[usize], function: Activation) -> Net {
     }
 }
 
-/// Squared error plus the price of the share of ⊥ (which has no gradient: it only shows in the loss).
+/// Squared error plus a penalty on the share of ⊥, which has no gradient and only shows in the loss.
 fn with_penalty(z: &[Var], batch: &Batch) -> Var {
     let error = mse(&z[0], &batch.y, &batch.weight);
     let share = mean(&z[1], &batch.weight);

@@ -1,18 +1,18 @@
-//! High-Q resonators: H(s) = w0² / (s² + (w0/Q) s + w0²) at s = jw. Trained on filters of moderate Q, asked about sharp ones, whose
-//! peak is a pole close beside the axis: a smooth model cuts it off. After ZeroProofML's RF domain.
+//! High-Q resonators: H(s) = w0² / (s² + (w0/Q) s + w0²) at s = jw. Trained on filters of moderate Q, tested on sharp ones, whose
+//! peak is a pole close to the axis: a smooth model cuts it off. After ZeroProofML's RF domain.
 
 mod measure;
 mod methods;
 mod powers;
 
 use super::elsewhere::Notation;
-use super::fit::{Lesson, Rows};
-use super::harness::{Chooser, Size, Subject};
+use super::harness::{EpochScore, Size, Subject};
 use super::random::{Purpose, Stream};
+use super::training::adam;
 use crate::optim::{Schedule, ScheduleShape};
-use crate::train::Examples;
+use crate::train::{Examples, TrainerConfig};
 
-/// Frequencies that are drawn and looked at.
+/// The range of frequencies.
 const FREQUENCIES: [f64; 2] = [0.1, 10.0];
 /// Resonance frequencies.
 const RESONANCES: [f64; 2] = [0.5, 5.0];
@@ -26,7 +26,7 @@ pub fn response(w: f64, w0: f64, q: f64) -> [f64; 2] {
     [scale * real, -scale * imaginary]
 }
 
-/// The largest |H(jw)| and the w it is at; for Q > 1/√2, else |H(0)| = 1 at 0.
+/// The largest |H(jw)| and its w; for Q > 1/√2, else |H(0)| = 1 at 0.
 pub fn peak(w0: f64, q: f64) -> [f64; 2] {
     if q <= std::f64::consts::FRAC_1_SQRT_2 {
         return [1.0, 0.0];
@@ -45,19 +45,19 @@ pub struct Filter {
 
 /// Filters and their responses: inputs (log10 w, log10 w0, log10 Q), targets (Re H, Im H).
 pub struct Data {
-    /// Rows to learn from.
+    /// Training rows.
     pub train: Examples,
-    /// Rows by which the best epoch is kept.
+    /// Rows that choose the best epoch.
     pub validation: Examples,
-    /// Rows that are reported on.
+    /// Test rows.
     pub test: Examples,
     /// The filters of the test rows, in order, each with as many rows.
     pub filters: Vec<Filter>,
-    /// Frequencies at which each test filter's peak is looked for.
+    /// Frequencies at which the peak of each test filter is searched.
     pub grids: Vec<Vec<f64>>,
 }
 
-/// Counts of what is drawn.
+/// Counts of filters and points.
 struct Sizes {
     filters: [usize; 3],
     points: usize,
@@ -100,12 +100,12 @@ fn split(stream: &mut Stream, count: usize, points: usize, [low, high]: [f64; 2]
     (examples, filters)
 }
 
-/// What a model is told.
+/// The inputs of a model.
 fn features(w: f64, Filter { w0, q }: Filter) -> [f32; 3] {
     [w, w0, q].map(|value| value.log10() as f32)
 }
 
-/// Frequencies in which a filter's peak shows: `count` evenly over w0 (1 ± 10/Q), and an eighth of that, at least 256, over all
+/// Frequencies that resolve a filter's peak: `count` evenly over w0 (1 ± 10/Q), and an eighth of that, at least 256, over all
 /// frequencies, evenly in the logarithm; sorted.
 pub fn peak_grid(Filter { w0, q }: Filter, count: usize) -> Vec<f64> {
     let [lowest, highest] = FREQUENCIES;
@@ -119,7 +119,7 @@ pub fn peak_grid(Filter { w0, q }: Filter, count: usize) -> Vec<f64> {
     all
 }
 
-fn lesson(mode: Size) -> Lesson {
+fn config(mode: Size) -> TrainerConfig {
     let (epochs, batch) = match mode {
         Size::Contract => (1, 128),
         Size::Smoke => (20, 256),
@@ -127,7 +127,7 @@ fn lesson(mode: Size) -> Lesson {
     };
     // From lr down to 1e-7 over the epochs.
     let schedule = Schedule { warmup_steps: 0, shape: ScheduleShape::Cosine { floor: 5e-5 } };
-    Lesson { epochs, batch, lr: 2e-3, schedule, seed: 0 }
+    adam(epochs, batch, 2e-3, schedule)
 }
 
 const NOTATION: Notation<Data, measure::Responses> = Notation {
@@ -153,10 +153,10 @@ pub(super) fn subject() -> Subject<Data, measure::Responses> {
             ]
         },
         draw,
-        rows: |data| Rows { examples: &data.train, inputs: 3, targets: 2 },
+        train: |data| &data.train,
         notation: NOTATION,
-        lesson,
-        selection: Some(Chooser {
+        config,
+        epoch_score: Some(EpochScore {
             x: |data| &data.validation.x,
             score: |data, found| measure::mean_square(&data.validation, found, |_| true).unwrap_or(f64::INFINITY),
         }),

@@ -1,20 +1,21 @@
 //! Coefficients by their logarithms: H = p / (q0 + q1 s + s²) with p, q0, q1 > 0, whose logarithms are learnt from the logarithms
-//! of the conditions. What is a power of a condition is a straight line there and goes on as one beyond the training range.
+//! of the conditions. A power of a condition is then a straight line and extrapolates beyond the training range.
 
 use super::methods::{divided, power_of_ten};
 use crate::autograd::Var;
-use crate::experiment::net::{Batch, Extra, Net, Parts, Start};
+use crate::experiment::net::{Extra, Net, Parts, Start};
 use crate::experiment::terms::{columns, mean, relative};
 use crate::nn::{Activation, Init, Layer, Layout, Spec};
 use crate::ops;
 use crate::program::expr;
+use crate::train::Batch;
 
-/// e-folds per unit of the perceptron's output; a step of Adam moves a coefficient by a share.
+/// e-folds per unit of the perceptron's output; a step of Adam changes a coefficient by a constant share.
 const STEEP: f32 = 4.6;
 /// The same for straight lines alone: exponents of the size of 1 are reached in a few hundred steps.
 const STEEPER: f32 = 20.0;
 
-/// Logarithms from a perceptron beside a straight line.
+/// Logarithms from the sum of a perceptron and a straight line.
 pub(super) fn log_transfer() -> Net {
     Net {
         body: Spec::mlp(2, &[128, 126], 3, Activation::silu()),

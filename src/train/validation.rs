@@ -1,0 +1,67 @@
+//! The plan that evaluates a model after an epoch: the loss on the validation rows, and what its pairs look like.
+
+use super::network::Batch;
+use super::predictor::{Predictor, decoded};
+use super::step::{Rows, Setup, State, copy};
+use crate::autograd::Var;
+use crate::device::{Buffer, Device, Plan, View};
+use crate::error::Result;
+use crate::kernels::cast::{self, Conversion};
+use crate::kernels::optimise::TAIL;
+use crate::kernels::strict;
+use crate::loss;
+use crate::nn::Head;
+use crate::ops;
+use crate::tensor::{DType, Tensor};
+
+/// Figures of the validation rows in the report: loss sum and weight sum; of pairs also the share decoded to a number and the least and
+/// the mean |Q|.
+pub(super) const FIGURES: usize = 5;
+
+/// The offset of a figure of the validation rows in the report; `FIGURES` gives the report's length.
+pub(super) fn figure_offset(steps: usize, figure: usize) -> usize {
+    steps.next_multiple_of(TAIL) + figure * TAIL
+}
+
+/// Evaluates the validation rows and writes the figures behind the batch losses of the report.
+pub(super) fn validation(setup: &Setup<'_>, state: &State) -> Result<Plan> {
+    let (device, data) = (setup.device, setup.data);
+    // Without validation rows, the training rows: the training loss of an epoch comes from before each update, so it says nothing about
+    // the weights at the epoch's end.
+    let evaluated = if data.validation.y.is_empty() { &data.train } else { &data.validation };
+    let rows = Rows::upload(setup, evaluated)?;
+    let predictor = Predictor::over(device, setup.network.clone(), state.parameters.clone());
+    let record = || {
+        let outputs: Vec<Var> = predictor.outputs(&rows.x, rows.count)?.into_iter().map(Var::constant).collect();
+        let tensor =
+            |buffer: &Buffer, columns| Var::constant(Tensor::over(device, buffer.view(), [rows.count, columns]));
+        let weight = ops::broadcast_to(&Var::constant(Tensor::scalar(device, 1.0)), &[rows.count, 1].into());
+        let batch = Batch { x: tensor(&rows.x, data.inputs), y: tensor(&rows.y, data.targets), weight };
+        let middle = |[low, high]: [f32; 2]| Var::constant(Tensor::scalar(device, f32::midpoint(low, high)));
+        let (loss, weight) = setup.loss_sums(&setup.settings.loss, &outputs, &batch, &middle)?;
+        let mut figures = vec![loss, weight];
+        if let Some(head) = setup.network.head() {
+            figures.extend(pair_figures(device, head, &outputs[0])?);
+        }
+        for (at, figure) in figures.iter().enumerate() {
+            copy(figure, &state.report, figure_offset(setup.steps, at));
+        }
+        Ok(())
+    };
+    Ok(device.capture(record)?.0)
+}
+
+/// The share of pairs that are decoded to a number, and the least and the mean |Q|.
+fn pair_figures(device: &Device, head: &Head, z: &Var) -> Result<[Var; 3]> {
+    let (_, q) = loss::pairs::halves(z);
+    // Decoded by the kernel that predictions use, so that this share is that of the predictions.
+    let planes = decoded(device, head, z.value(), (&[], &[]))?.planes;
+    let bottoms = Tensor::empty(device, q.shape().clone(), DType::F32);
+    let count = bottoms.len();
+    let plane = View { words: strict::plane_words(count), ..planes };
+    bottoms.launch(cast::dispatch(Conversion::BitToFloat, count as u32, plane, bottoms.view().clone()));
+    let is_number = ops::fused(&[&Var::constant(bottoms)], |v| 1.0 - v[0]);
+    let size = ops::abs(&q);
+    let least = ops::neg(&ops::max(&ops::neg(&size), 0..2));
+    Ok([ops::mean(&is_number, 0..2), least, ops::mean(&size, 0..2)])
+}
