@@ -224,7 +224,7 @@ impl<'a> Forward<'a> {
         };
         let [rows, outputs] = [x.shape().sizes()[0], head.outputs];
         let q = ops::broadcast_to(&q, &[rows, outputs].into());
-        let (p, q) = in_gauge(head.gauge, p, q);
+        let (p, q) = normalized(head.gauge, p, q);
         let (p, q) = match &self.rows() {
             Some(bottom) => (
                 ops::fused(&[&p, bottom], |v| select(v[1], 1.0, v[0])),
@@ -288,15 +288,15 @@ fn anchored(head: &Head, q: &Var) -> Var {
 }
 
 /// The pair divided by its length where the head wants that; a length of 0 is left alone.
-fn in_gauge(gauge: PairNormalization, p: Var, q: Var) -> (Var, Var) {
-    if gauge == PairNormalization::Free {
+fn normalized(normalization: PairNormalization, p: Var, q: Var) -> (Var, Var) {
+    if normalization == PairNormalization::Free {
         return (p, q);
     }
     let size = ops::fused(&[&p, &q], |v| {
         let square = v[0] * v[0] + v[1] * v[1];
         sqrt(select(gt(square, 0.0), square, 1.0))
     });
-    let size = if gauge == PairNormalization::Unit { size.detach() } else { size };
+    let size = if normalization == PairNormalization::Unit { size.detach() } else { size };
     (ops::div(&p, &size), ops::div(&q, &size))
 }
 

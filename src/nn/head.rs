@@ -76,7 +76,7 @@ impl Head {
     /// What the fused kernels need of it: `coefficients` are the first words of those of numerators and of denominators.
     pub(super) fn fused(&self, coefficients: [usize; 2]) -> mlp::Head {
         let Self { outputs, form, denominators, anchor, floor, gauge, .. } = *self;
-        mlp::Head { outputs, form, denominators, anchor, floor, gauge, coefficients }
+        mlp::Head { outputs, form, denominators, anchor, floor, normalization: gauge, coefficients }
     }
 
     /// Whether any pair the head can make counts as ⊥: a floor above the threshold rules it out.
