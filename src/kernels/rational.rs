@@ -201,7 +201,7 @@ fn run(call: Call<'_>) {
             let (out, start) = (&mut tile[..x.len()], at * piece + k * TILE);
             let first = if channels == 1 { 0 } else { start % channels };
             simd::dispatch(Forward { form, params, table, x, out, first });
-            masked::settle(out, values, bits);
+            masked::canonicalize(out, values, bits);
         }
     });
 }

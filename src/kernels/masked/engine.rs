@@ -97,7 +97,7 @@ impl WithSimd for Engine<'_> {
                 row.whole(simd, &sources[..*count], values, bits);
             } else {
                 let result = source(self.steps, self.registers, before.len() as u16, tile).values;
-                masked::settle_blocks(simd, result, values, bits);
+                masked::canonicalize_blocks(simd, result, values, bits);
             }
         }
     }
@@ -159,13 +159,13 @@ fn step<S: Simd>(
         Step::Strided(values, strides) => gather(space, *strides, values, tile.start, &mut target[..tile.count]),
         Step::ScalarOp(row, arguments) => {
             let sources = sources(steps, before, arguments, row.arguments.len(), tile);
-            through_row(row, &sources[..row.arguments.len()], &mut target[..tile.padded()]);
+            by_scalar_function(row, &sources[..row.arguments.len()], &mut target[..tile.padded()]);
         }
     }
 }
 
 /// Runs a scalar op that has no masked pass: its scalar function, then NaN where it has no value.
-fn through_row(row: &'static ScalarOp, sources: &[Source<'_>], target: &mut [f32]) {
+fn by_scalar_function(row: &'static ScalarOp, sources: &[Source<'_>], target: &mut [f32]) {
     let slices: [&[f32]; 3] = std::array::from_fn(|at| sources[at.min(sources.len() - 1)].values);
     let sources = &slices[..sources.len()];
     (row.f32)(sources, target);
@@ -173,13 +173,13 @@ fn through_row(row: &'static ScalarOp, sources: &[Source<'_>], target: &mut [f32
         // Subtracts 0, or NaN where the argument is not finite.
         target.iter_mut().zip(*source).for_each(|(y, x)| *y -= 0.0 * x);
     }
-    for question in
-        [row.masked.inside, row.masked.fits].into_iter().flatten().filter(|question| question.wgsl != "true")
+    for predicate in
+        [row.masked.inside, row.masked.fits].into_iter().flatten().filter(|predicate| predicate.wgsl != "true")
     {
         let mut arguments = [0.0; 3];
         for (i, y) in target.iter_mut().enumerate().filter(|(_, y)| !y.is_nan()) {
             sources.iter().zip(&mut arguments).for_each(|(source, argument)| *argument = source[i]);
-            if !(question.holds)(&arguments[..sources.len()]) {
+            if !(predicate.holds)(&arguments[..sources.len()]) {
                 *y = f32::NAN;
             }
         }

@@ -84,8 +84,8 @@ fn function(row: &'static ScalarOp) -> String {
         _ => format!("inherited(total_{name}.cause, {rest})"),
     });
     let form = &row.masked;
-    let inside = form.inside.map_or("true", |question| question.wgsl);
-    let fits = form.fits.map_or("true", |question| question.wgsl);
+    let inside = form.inside.map_or("true", |predicate| predicate.wgsl);
+    let fits = form.fits.map_or("true", |predicate| predicate.wgsl);
     let call =
         |name: &str| format!("{name}_{}({})", row.name, list(&|name| format!("select({name}, 1.0, cause != 0u)")));
     let (own, value) = match form.value {
