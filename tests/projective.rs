@@ -75,18 +75,18 @@ fn property_19_decoding_is_blind_to_scale() {
 #[test]
 fn property_20_renormalising_detaches_the_length_unless_asked() {
     let x = pair(&[3.0, 0.0, 3e30], &[4.0, 0.0, 4e30]);
-    let unit = x.renormalised(PairNormalization::Unit, 1e-9);
+    let unit = x.normalized(PairNormalization::Unit, 1e-9);
     for (got, wanted) in numbers(&unit.p).iter().zip([0.599_999_999_88, 0.0, 0.6]) {
         assert!((f64::from(*got) - wanted).abs() < 1e-7, "{got}");
     }
     assert!((numbers(&unit.q)[2] - 0.8).abs() < 1e-7, "squares that are no float are no exception");
     let slope = |gauge: PairNormalization| {
-        numbers(ops::grad(&x.renormalised(gauge, 0.0).p, &[&x.p]).unwrap()[0].as_ref().unwrap())[0]
+        numbers(ops::grad(&x.normalized(gauge, 0.0).p, &[&x.p]).unwrap()[0].as_ref().unwrap())[0]
     };
     assert!((slope(PairNormalization::Unit) - 0.2).abs() < 1e-6, "1 / S");
     assert!((slope(PairNormalization::UnitAttached) - 0.2 * 0.64).abs() < 1e-6, "(1 - p²) / S");
-    assert_eq!(numbers(&x.renormalised(PairNormalization::Free, 0.0).p), numbers(&x.p));
-    let gradients = ops::grad(&x.renormalised(PairNormalization::UnitAttached, 0.0).p, &[&x.p, &x.q]).unwrap();
+    assert_eq!(numbers(&x.normalized(PairNormalization::Free, 0.0).p), numbers(&x.p));
+    let gradients = ops::grad(&x.normalized(PairNormalization::UnitAttached, 0.0).p, &[&x.p, &x.q]).unwrap();
     assert!(gradients.iter().flatten().flat_map(numbers).all(f32::is_finite));
 }
 
@@ -220,7 +220,7 @@ fn validity_factors_refuse_too() {
     let seen = block_on(strict(&p, &q, &decoding, &[(&factor, 1e-6)])).unwrap();
     assert_eq!((seen.provenance, seen.value), (vec![0, 2, 1], vec![2.0, 0.0, 0.0]));
     let error = block_on(strict(&p, &q, &decoding, &[(&factor, 0.0)])).unwrap_err().to_string();
-    assert_eq!(error, "strict: a factor's tau is 0e0, wanted a finite number of at least 1.1754944e-38");
+    assert_eq!(error, "strict: tau of a validity factor: got 0e0, expected a finite number of at least 1.1754944e-38");
 }
 
 fn seen() -> Decoded {
@@ -239,9 +239,9 @@ fn censored_values_lie_on_the_side_of_their_numerator() {
     let orientation = [0.0, 1.0, 0.0, -1.0, 1.0];
     assert_eq!(ranges(&seen(), &p, Some(&orientation)).unwrap(), [Within, Above, Within, Below, Within]);
     let error = ranges(&seen(), &p[..2], None).unwrap_err().to_string();
-    assert_eq!(error, "ranges: 2 numerators for 5 values");
+    assert_eq!(error, "ranges: got 2 numerators, expected 5, one per value");
     let error = ranges(&seen(), &p, Some(&[f32::NAN; 5])).unwrap_err().to_string();
-    assert_eq!(error, "ranges: an orientation is NaN, wanted finite numbers");
+    assert_eq!(error, "ranges: got the orientation NaN, expected finite numbers");
 }
 
 #[test]
@@ -259,5 +259,5 @@ fn fallbacks_take_reject_and_route() {
         )
     );
     let error = routed(&seen(), 1, false, |_| Ok(vec![])).unwrap_err().to_string();
-    assert_eq!(error, "routed: the solver gave 0 values, wanted 1");
+    assert_eq!(error, "routed: got 0 values from the solver, expected 1");
 }

@@ -124,8 +124,8 @@ pub fn cases() -> Vec<Case> {
 fn example(form: SoftmaxForm, shape: [u32; 2], size: f32) -> Case {
     let [rows, columns] = shape;
     let a: Vec<f32> = Numbers::new(21).floats((rows * columns) as usize).iter().map(|x| x * size).collect();
-    let wanted = oracle::wide(&a);
-    let each_row = wanted.chunks(columns as usize).flat_map(|row| {
+    let wide = oracle::wide(&a);
+    let each_row = wide.chunks(columns as usize).flat_map(|row| {
         let top = row.iter().copied().fold(f64::MIN, f64::max);
         let log = top + row.iter().map(|x| (x - top).exp()).sum::<f64>().ln();
         let values = row.iter().map(|x| if form == SoftmaxForm::Softmax { (x - log).exp() } else { x - log });

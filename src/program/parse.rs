@@ -240,8 +240,8 @@ impl<'a> Parser<'a> {
             count(op.arguments.len())?;
             return self.apply(begin, op, &arguments);
         }
-        if let Some((_, wanted, body)) = COMPOSED.iter().find(|(known, ..)| *known == name) {
-            count(*wanted)?;
+        if let Some((_, expected, body)) = COMPOSED.iter().find(|(known, ..)| *known == name) {
+            count(*expected)?;
             return self.within_size(begin, body(&arguments));
         }
         if let Some(function) = self.more.iter().find(|function| function.name == name) {

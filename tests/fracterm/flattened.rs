@@ -65,11 +65,11 @@ fn whole_polynomials_cancel_beside_their_guard() {
 fn thresholds_that_make_no_sense_are_refused() {
     let flat = flat(&((x() / y()) / (y() / x())));
     let message = |guard| flat.evaluate(&xy(1.0, 1.0), guard).unwrap_err().to_string();
-    let wanted = "evaluate: the threshold -1 of a guard should be a finite number not below 0";
+    let wanted = "evaluate: threshold of a guard: got -1, expected a finite number of at least 0";
     assert_eq!(message(Guard::All(-1.0)), wanted);
-    let wanted = "evaluate: the threshold NaN of a guard should be a finite number not below 0";
+    let wanted = "evaluate: threshold of a guard: got NaN, expected a finite number of at least 0";
     assert_eq!(message(Guard::Each(&[f64::NAN])), wanted);
-    assert_eq!(message(Guard::Each(&[1.0, 2.0])), "evaluate: there are 2 thresholds for 1 guards");
+    assert_eq!(message(Guard::Each(&[1.0, 2.0])), "evaluate: got 2 thresholds, expected 1, one per guard");
     assert_eq!(flat.failures(&xy(0.5, 1.0), Guard::Each(&[0.6])), Ok(vec![true]));
     let unguarded = x().flattened(&[], Budget::default()).unwrap();
     assert!(unguarded.evaluate(&xy(1.0, 1.0), Guard::All(f64::NAN)).is_err(), "even where there is no guard");

@@ -75,13 +75,13 @@ fn p12_many_trackers_are_one_tracker_each() {
 #[test]
 fn p12_bands_and_signs_that_make_no_sense_are_refused() {
     let message = |result: meromorph::Result<Band>| result.unwrap_err().to_string();
-    let wanted = "weak sign: epsilon is -1, which should be a finite number not below 0";
+    let wanted = "weak sign: epsilon: got -1, expected a finite number of at least 0";
     assert_eq!(message(Band::new(-1.0, 0.0)), wanted);
-    let wanted = "weak sign: hysteresis is NaN, which should be a finite number not below 0";
+    let wanted = "weak sign: hysteresis: got NaN, expected a finite number of at least 0";
     assert_eq!(message(Band::new(0.0, f64::NAN)), wanted);
     let message = |sign| Tracker::from_sign(Band::default(), sign).unwrap_err().to_string();
-    assert_eq!(message(real(0.5)), "weak sign: the last sign is 0.5, which should have modulus 1");
-    assert_eq!(message(BOTTOM), "weak sign: the last sign is ⊥, which should have modulus 1");
+    assert_eq!(message(real(0.5)), "weak sign: last sign: got 0.5, expected a number of modulus 1");
+    assert_eq!(message(BOTTOM), "weak sign: last sign: got ⊥, expected a number of modulus 1");
     let mut known = Tracker::from_sign(Band::default(), complex(0.0, -1.0)).unwrap();
     assert_eq!(known.update(Scm::ZERO), complex(0.0, -1.0));
 }

@@ -57,15 +57,15 @@ fn p16_policies_are_text_and_unknown_text_is_refused() {
     }
     assert_eq!(wide.to_string(), "clamp(-0.1..2.5)");
     let message = |text: &str| text.parse::<Policy>().unwrap_err().to_string();
-    let known = "there are clamp, clamp(low..high), project, reject and pass";
-    assert_eq!(message("saturate"), format!("policy: \"saturate\" is unknown; {known}"));
-    assert_eq!(message("Clamp"), format!("policy: \"Clamp\" is unknown; {known}"));
+    let known = "expected clamp, clamp(low..high), project, reject or pass";
+    assert_eq!(message("saturate"), format!("policy: unknown policy \"saturate\": {known}"));
+    assert_eq!(message("Clamp"), format!("policy: unknown policy \"Clamp\": {known}"));
     for limits in ["1..-1", "0..inf", "NaN..1", "3", ""] {
-        let wanted = format!("policy: clamp({limits}) should be two finite numbers in order, as in clamp(-1..1)");
+        let wanted = format!("policy: got clamp({limits}), expected two finite numbers in order, such as clamp(-1..1)");
         assert_eq!(message(&format!("clamp({limits})")), wanted);
     }
     let refused = serde_json::from_str::<Registry>(r#"{"a": "saturate"}"#).unwrap_err().to_string();
-    assert!(refused.starts_with("policy: \"saturate\" is unknown"), "{refused}");
+    assert!(refused.starts_with("policy: unknown policy \"saturate\""), "{refused}");
 }
 
 #[test]
@@ -74,14 +74,14 @@ fn p16_the_registry_goes_by_plain_names() {
     registry.register("  My Layer\t", Policy::Reject).unwrap();
     assert_eq!(registry.get("my layer"), Some(Policy::Reject));
     assert_eq!(registry.get("other"), None);
-    let wanted = "policy: the name of a layer is empty; a policy is registered for a named layer";
+    let wanted = "policy: got an empty layer name, expected the name of a layer";
     assert_eq!(registry.register(" \n", Policy::Reject).unwrap_err().to_string(), wanted);
     let text = serde_json::to_string(&registry).unwrap();
     let names = r#""coverage":"clamp","my layer":"reject","rejection_loss":"clamp","scm_norm":"clamp""#;
     assert_eq!(text, format!(r#"{{{names},"scm_rational":"project","scm_softmax":"clamp"}}"#));
     assert_eq!(serde_json::from_str::<Registry>(&text).unwrap(), registry);
     let twice = serde_json::from_str::<Registry>(r#"{"A": "pass", "a ": "clamp"}"#).unwrap_err().to_string();
-    assert!(twice.starts_with("policy: there are two policies for the layer \"a\""), "{twice}");
+    assert!(twice.starts_with("policy: got two policies for the layer \"a\""), "{twice}");
 }
 
 #[test]

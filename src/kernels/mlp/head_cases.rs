@@ -202,11 +202,11 @@ fn forward_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), rows: usi
         let (p, q): (Vec<f64>, Vec<f64>) = pairs.map(|[p, q]| (p, q)).unzip();
         [p, q].concat()
     };
-    let wanted = x.chunks_exact(inputs).flat_map(&mut pairs).collect();
+    let expected = x.chunks_exact(inputs).flat_map(&mut pairs).collect();
     let fused = mlp.predicting(&device(adapter), rows, Precision::F32);
     let scratch = Expected::Anything(fused.scratch_words(&device(adapter)));
     let given = vec![words(&x), words(&flat)];
-    let expected = vec![Expected::Floats(wanted), scratch];
+    let expected = vec![Expected::Floats(expected), scratch];
     case(name(&example, &head, adapter), within(1e-5, 1e-5), given, expected, |given, out| {
         forward(&fused, [given[0].clone(), given[1].clone()], [out[0].clone(), out[1].clone()])
     })
@@ -262,8 +262,8 @@ impl Row<'_> {
                 PairNormalization::Unit => [long(still); 2],
                 PairNormalization::UnitAttached => [long(pair), long(still)],
             };
-            let wanted = [self.y[o], self.y[self.head.outputs + o]];
-            self.pair_loss(pair.map(|part| part / sizes[0]), still.map(|part| part / sizes[1]), wanted)
+            let expected = [self.y[o], self.y[self.head.outputs + o]];
+            self.pair_loss(pair.map(|part| part / sizes[0]), still.map(|part| part / sizes[1]), expected)
         });
         each.sum::<f64>() / self.head.outputs as f64
     }

@@ -142,7 +142,7 @@ fn sign<S: Simd>(simd: S, loss: &PairLoss, pair: Pair<S::f32s>) -> PairLossTerms
     let along = simd.div_f32s(fma(simd, p, yn, simd.mul_f32s(q, yd)), a);
     let held = at_most(simd, one, at_least(simd, simd.neg_f32s(one), along));
     let (own, down) = (simd.div_f32s(along, a), simd.div_f32s(inverse, a));
-    let slope = |part, wanted| simd.mul_f32s(down, simd.sub_f32s(simd.mul_f32s(own, part), wanted));
+    let slope = |part, expected| simd.mul_f32s(down, simd.sub_f32s(simd.mul_f32s(own, part), expected));
     let is_far = simd.greater_than_f32s(simd.abs_f32s(pair.yd), simd.splat_f32s(loss.sign_within));
     let kept = |term| simd.select_f32s(is_far, zero, term);
     PairLossTerms { value: kept(simd.sub_f32s(one, held)), dp: kept(slope(p, yn)), dq: kept(slope(q, yd)) }

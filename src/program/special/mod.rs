@@ -94,9 +94,9 @@ mod tests {
 
     #[test]
     fn values_agree_with_mpmath() {
-        let wrong = |(name, x, wanted): &&(&str, &[f64], f64)| {
+        let wrong = |(name, x, expected): &&(&str, &[f64], f64)| {
             let (relative, floor) = bound(name, x);
-            let error = (value(name, x) - wanted).abs() / wanted.abs().max(floor);
+            let error = (value(name, x) - expected).abs() / expected.abs().max(floor);
             error.is_nan() || error > relative
         };
         let off: Vec<String> = GOLDEN
