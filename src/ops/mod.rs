@@ -1,4 +1,4 @@
-//! The differentiable vocabulary: for each op its shape rule, its kernel and its gradient, which is written in ops.
+//! The differentiable operations: for each op its shape rule, its kernel and its gradient, which consists of ops.
 
 mod cast;
 mod index;
@@ -25,15 +25,15 @@ use crate::autograd::{self, Var};
 use crate::error::Result;
 use crate::tensor::Tensor;
 
-/// Gradients of the sum of `output` with respect to `wanted`; `None` where no path leads there.
+/// Gradients of the sum of `output` with respect to `variables`; `None` where no path leads there.
 ///
 /// The gradients are tracked: `grad` of a gradient is the second derivative.
-pub fn grad(output: &Var, wanted: &[&Var]) -> Result<Vec<Option<Var>>> {
+pub fn grad(output: &Var, variables: &[&Var]) -> Result<Vec<Option<Var>>> {
     let ones = broadcast_to(&constant(output, 1.0), output.shape());
-    autograd::grad(output, wanted, ones, add)
+    autograd::grad(output, variables, ones, add)
 }
 
-/// A constant beside `like`, on its device.
+/// A constant on the device of `like`.
 pub fn constant(like: &Var, value: f32) -> Var {
     Var::constant(Tensor::scalar(like.value().device(), value))
 }
