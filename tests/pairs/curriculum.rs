@@ -129,7 +129,7 @@ fn courses_that_mean_nothing_are_refused() {
         (settings(PairLoss::default(), held(1.5)), "train: a coverage of 1.5 cannot be held; wanted 0 to 1"),
         (
             settings(PairLoss::default(), ramps),
-            "train: epoch 2: loss of pairs: every weight is 0; nothing would be learnt",
+            "train: epoch 2: loss of pairs: every weight is 0, expected at least one above 0",
         ),
         (
             TrainerConfig { loss: Loss::mse(), ..settings(PairLoss::default(), held(0.5)) },

@@ -212,7 +212,7 @@ fn poles_inside_a_model_that_cannot_say_bottom_are_refused() {
     let error = Spec { inputs: 2, layers }.outputs().unwrap_err().to_string();
     assert_eq!(
         error,
-        "model: layers.0: a rational layer has poles; end the model in a projective head, which can say ⊥, or make the layer safe"
+        "model: layers.0: a rational layer has poles; end the model in a projective head, which can predict ⊥, or make the layer safe"
     );
     let safe =
         vec![Layer::Rational(RationalLayer::safe(3, 2)), Layer::Linear { outputs: 1, bias: true, init: Init::Linear }];

@@ -301,11 +301,11 @@ fn masked_layers_that_cannot_be_are_refused() {
         |layer: Layer| Spec { inputs: 2, layers: vec![layer, linear.clone()] }.outputs().unwrap_err().to_string();
     assert_eq!(
         said(norm(0.0)),
-        "model: layers.0: a masked norm has no value in a column without spread; end the model in a projective head, which can say ⊥, or give it an epsilon"
+        "model: layers.0: a masked norm is ⊥ in a column of variance 0; end the model in a projective head, which can predict ⊥, or set its epsilon"
     );
     assert_eq!(
         said(norm(-1.0)),
-        "model: layers.0: a masked norm's epsilon is -1, wanted 0 or a normal number above it"
+        "model: layers.0: a masked norm's epsilon: got -1, expected 0 or a positive normal number"
     );
     assert!(said(norm(1e-40)).ends_with("wanted 0 or a normal number above it"), "a subnormal");
     let inside = Layer::Residual { layers: vec![norm(0.0)] };

@@ -202,18 +202,18 @@ fn thresholds_are_drawn_on_the_device_step_by_step() {
 fn property_29_thresholds_that_decide_nothing_are_refused() {
     let said = |decoding: Decoding| decoding.check().unwrap_err().to_string();
     let angle = Decoding::default();
-    assert_eq!(said(Decoding { tau_infer: 0.0, ..angle }), "tau_infer is 0, wanted a finite number above 0");
-    assert_eq!(said(Decoding { tau_infer: f32::NAN, ..angle }), "tau_infer is NaN, wanted a finite number above 0");
+    assert_eq!(said(Decoding { tau_infer: 0.0, ..angle }), "tau_infer is 0, expected a finite number above 0");
+    assert_eq!(said(Decoding { tau_infer: f32::NAN, ..angle }), "tau_infer is NaN, expected a finite number above 0");
     assert_eq!(
         said(Decoding { tau_infer: f32::INFINITY, ..angle }),
-        "tau_infer is inf, wanted a finite number above 0"
+        "tau_infer is inf, expected a finite number above 0"
     );
     let tiny = said(Decoding::raw(1e-40, None));
-    assert_eq!(tiny, "tau_infer is 1e-40, which some devices round to 0; the least is 1.1754944e-38");
+    assert_eq!(tiny, "tau_infer is 1e-40, which some devices round to 0; expected at least 1.1754944e-38");
     let below = said(Decoding { tau_train: Some(1e-4), ..angle });
-    assert_eq!(below, "tau_train is 0.0001, wanted at least tau_infer, which is 0.001");
+    assert_eq!(below, "tau_train is 0.0001, expected at least tau_infer = 0.001");
     let wide = said(Decoding { tau_infer: 0.7, ..angle });
-    assert_eq!(wide, "tau is above 0.5, which refuses most values; it is the sine of an angle");
+    assert_eq!(wide, "tau_infer or tau_train is too large: expected the sine of an angle, at most 0.5");
 }
 
 #[test]
@@ -226,5 +226,5 @@ fn what_does_not_fit_is_refused() {
     let error = Trainer::new(&Device::cpu(1), spec, plain, data).err().unwrap().to_string();
     assert_eq!(error, "train: a projective head and a loss of pairs go together; the run has only one of them");
     let nothing = PairLoss::none().check().unwrap_err().to_string();
-    assert_eq!(nothing, "loss of pairs: every weight is 0; nothing would be learnt");
+    assert_eq!(nothing, "loss of pairs: every weight is 0, expected at least one above 0");
 }
