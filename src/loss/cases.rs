@@ -9,7 +9,7 @@ use crate::kernels::mlp::cases::step_of_loss;
 use crate::kernels::mlp::goals::Pointwise;
 use crate::program::constants::Values;
 
-/// Of `mlp_step`.
+/// Cases of `mlp_step`.
 pub fn of_step() -> Vec<Case> {
     let case = |(at, built_in): (usize, &&'static super::BuiltIn)| {
         let Objective::Pointwise(curve) = Loss::built_in(built_in).objective() else {
