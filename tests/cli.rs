@@ -47,7 +47,7 @@ fn bad_tables_are_refused_in_the_users_words() {
         ("", "--target y", "train: bad.csv: is empty", 1),
         (few, "--target price", "train: column \"price\" not in bad.csv; it has \"a\", \"y\"", 1),
         (few, "--target y --features b", "train: column \"b\" not in bad.csv; it has \"a\", \"y\"", 1),
-        ("a,y\n1,2\n3\n", "--target y", "train: bad.csv: row 2 (line 3) has 1 cells, wanted 2", 1),
+        ("a,y\n1,2\n3\n", "--target y", "train: bad.csv: row 2 (line 3): got 1 cells, expected 2", 1),
         ("a,y\n,2\n,3\n", "--target y", "train: column \"a\" has no value in any row of bad.csv; leave it out", 1),
         (
             "a,y\n1,2\nred,3\n",
@@ -199,7 +199,7 @@ fn bad_questions_are_refused_in_the_users_words() {
             "train: a norm stands between hidden layers, of which there are none",
             2,
         ),
-        ("train good.csv --target y --test 2", "train: good.csv: test part is 2, wanted at least 0 and less than 1", 1),
+        ("train good.csv --target y --test 2", "train: good.csv: test part is 2, expected at least 0 and less than 1", 1),
         (
             "train good.csv --target y --device cpu --lr 1e9 --optimizer sgd --seed 1",
             "train: the loss diverged in epoch 1; try a smaller learning rate, --lr 1e8; nothing was written",
@@ -224,7 +224,7 @@ fn bad_questions_are_refused_in_the_users_words() {
         ),
         (
             "predict good.model unknown.csv --device cpu",
-            "predict: unknown.csv: row 1, column \"colour\": \"green\" is unknown; the model knows \"blue\", \"red\"",
+            "predict: unknown.csv: row 1, column \"colour\": unknown value \"green\": expected one of \"blue\", \"red\"",
             1,
         ),
         (
@@ -370,7 +370,7 @@ fn usage_is_told_by_name_and_with_code_2() {
         ("--tau-infer 0.1", "train: tau-infer: only a model with poles has a use for it; try --head rational"),
         ("--head rational --tau-train 0.1", "train: tau-train: it goes with --tau-infer"),
         ("--head angular --degrees 3,2", "train: degrees: two whole numbers, like 3,2, for the rational head alone"),
-        ("--head rational --tau-infer 0", "train: tau_infer is 0, wanted a finite number above 0"),
+        ("--head rational --tau-infer 0", "train: tau_infer is 0, expected a finite number above 0"),
         ("--sample-poles", "train: sample-poles: only a model with poles has a use for it; try --head rational"),
         ("--term sign=1", "train: term: only a model with poles has a use for it; try --head rational"),
         ("--head rational --loss mse", "train: a head with poles has a loss of its own; leave the loss out"),

@@ -107,12 +107,9 @@ fn metadata_that_do_not_hold_are_refused() {
         (|it| it["schema_version"] = json!(2), "schema_version is 2, this engine reads 1"),
         (|it| it["opset"] = json!(17), "opset is 17 and batch_axis 0, wanted 18 and 0"),
         (|it| it["decoding"]["mode"] = json!("loose"), "decoding is \"loose\", wanted \"strict\""),
-        (|it| it["decoding"]["tau_infer"] = json!(0), "tau_infer is 0, wanted a finite number above 0"),
-        (|it| it["decoding"]["tau_infer"] = json!(-0.5), "tau_infer is -0.5, wanted a finite number above 0"),
-        (
-            |it| it["decoding"]["tau_train"] = json!(1e-6),
-            "tau_train is 0.000001, wanted at least tau_infer, which is 0.25",
-        ),
+        (|it| it["decoding"]["tau_infer"] = json!(0), "tau_infer is 0, expected a finite number above 0"),
+        (|it| it["decoding"]["tau_infer"] = json!(-0.5), "tau_infer is -0.5, expected a finite number above 0"),
+        (|it| it["decoding"]["tau_train"] = json!(1e-6), "tau_train is 0.000001, expected at least tau_infer = 0.25"),
         (
             |it| it["decoding"]["tau_infer"] = json!(1e-5),
             "decoding is not that of model.safetensors: one of them was changed",
