@@ -1,5 +1,5 @@
-//! Experiments: closed forms against golden values, what generators draw, measures against worked answers, every domain end to
-//! end, and what is refused.
+//! Experiments: closed forms compared with golden values, properties of the generators, measures compared with known results, every
+//! domain end to end, and errors.
 
 use std::collections::HashSet;
 use std::f64::consts::PI;
@@ -11,7 +11,7 @@ use meromorph::experiment::{
 };
 use pollster::block_on;
 
-/// Whether two numbers agree to a share of the wanted one.
+/// Asserts that two numbers agree within a relative error.
 #[track_caller]
 fn close(got: f64, wanted: f64, within: f64) {
     assert!((got - wanted).abs() <= within * wanted.abs().max(1e-300), "got {got}, wanted {wanted}");
@@ -54,7 +54,7 @@ fn closed_forms_have_their_golden_values() {
 }
 
 #[test]
-fn the_peak_is_where_the_formula_says() {
+fn the_peak_is_at_the_position_of_the_formula() {
     let [height, place] = rf::peak(1.0, 10.0);
     close(height, 10.012523486435178, 1e-14);
     close(place, 0.9974968671630001, 1e-14);
@@ -69,7 +69,7 @@ fn the_peak_is_where_the_formula_says() {
 }
 
 #[test]
-fn buckets_close_above() {
+fn buckets_include_their_upper_bound() {
     let cases =
         [(0.0, 0), (1e-5, 0), (-1e-5, 0), (1.0001e-5, 1), (1e-4, 1), (1e-3, 2), (1e-2, 3), (0.010001, 4), (1.0, 4)];
     for (determinant, wanted) in cases {
@@ -82,7 +82,7 @@ fn buckets_close_above() {
 }
 
 #[test]
-fn random_numbers_have_their_moments_and_streams_do_not_meet() {
+fn random_numbers_have_their_moments_and_streams_do_not_overlap() {
     let mut stream = Stream::new(7, Purpose::Data);
     let normals: Vec<f64> = (0..100_000).map(|_| stream.normal()).collect();
     assert!(mean(&normals).abs() < 0.02);
@@ -110,7 +110,7 @@ fn random_numbers_have_their_moments_and_streams_do_not_meet() {
 }
 
 #[test]
-fn dose_curves_are_what_they_are_said_to_be() {
+fn dose_curves_have_their_documented_properties() {
     let data = dose::split(5, 6000);
     assert_eq!(data, dose::split(5, 6000), "the same seed");
     assert_ne!(data.x, dose::split(6, 6000).x, "another seed");
@@ -178,14 +178,14 @@ fn poses_fill_every_bucket_and_split_by_bucket() {
     for part in [&data.train, &data.test] {
         for wanted in 0..4 {
             let found = part.x.chunks_exact(4).any(|x| ik::bucket(ik::determinant(f64::from(x[1]))) == wanted);
-            // In f32 π is 8.7e-8 off, so an exactly folded arm stays in the first bucket.
+            // In f32 the error of π is 8.7e-8, so an exactly folded arm stays in the first bucket.
             assert!(found, "bucket {wanted} is empty");
         }
     }
 }
 
 #[test]
-fn distances_are_seen_above_and_asked_below() {
+fn training_distances_are_above_and_test_distances_below() {
     let data = lj::draw(Size::Smoke, 1);
     assert_eq!((data.train.y.len(), data.test.len()), (5000, 2000));
     assert!(data.train.x.chunks_exact(2).all(|x| x[0] <= 1.0 && x[0] >= 0.8 / 3.0 - 1e-6));
@@ -205,13 +205,13 @@ fn classes_are_counted() {
     close(confusion.false_inside().unwrap(), 1.0 / 3.0, 1e-15);
     let f1 = [2.0 / 5.0, 6.0 / 9.0, 4.0 / 6.0];
     close(confusion.macro_f1(), f1.iter().sum::<f64>() / 3.0, 1e-15);
-    // Among censored rows: below 1 of 3 found and none too many, above 2 of 3 and one too many.
+    // Among censored rows: below, 1 of 3 found and no false positive; above, 2 of 3 and one false positive.
     close(confusion.direction_f1().unwrap(), f64::midpoint(2.0 / 4.0, 4.0 / 6.0), 1e-15);
     assert_eq!(Confusion::of(&[1], &[1]).false_inside(), None);
 }
 
 #[test]
-fn scores_rank() {
+fn scores_are_ranked() {
     let is_positive = [true, false, true, false];
     assert_eq!(auroc(&is_positive, &[0.9, 0.1, 0.8, 0.2]), Some(1.0));
     assert_eq!(auroc(&is_positive, &[0.5; 4]), Some(0.5));
@@ -248,7 +248,7 @@ fn a_perfect_rate_ranks_first() {
 }
 
 #[test]
-fn intervals_hold_their_means() {
+fn intervals_contain_their_means() {
     let values = [1.0, 2.0, 3.0, 4.0, 10.0];
     let found = Estimate::of(&values).unwrap();
     assert_eq!((found.mean, found.count), (4.0, 5));
@@ -313,7 +313,7 @@ fn every_domain_runs_end_to_end() {
 }
 
 #[test]
-fn parameters_are_as_many_as_published() {
+fn numbers_of_parameters_are_as_published() {
     let published: [(Domain, &[(&str, usize)]); 3] = [
         (Domain::Dose, &[("clamped", 203_009), ("two-stage", 203_780), ("two-stage-iso", 5641), ("projective", 5641)]),
         (
@@ -339,7 +339,7 @@ fn parameters_are_as_many_as_published() {
 }
 
 #[test]
-fn a_seed_gives_the_same_figures_and_another_gives_others() {
+fn a_seed_repeats_its_figures_and_another_seed_gives_others() {
     let names = ["mlp", "projective-full"];
     let [first, again] = [contract(Domain::Ik, &[4, 5], &names), contract(Domain::Ik, &[4, 5], &names)];
     for (a, b) in first.methods.iter().zip(&again.methods) {
@@ -349,7 +349,7 @@ fn a_seed_gives_the_same_figures_and_another_gives_others() {
 }
 
 #[test]
-fn the_published_method_meets_the_rival_it_names() {
+fn the_published_method_is_compared_with_its_published_rival() {
     let names = ["mlp", "eps-ensemble", "projective-basic", "projective-full"];
     let report = contract(Domain::Ik, &[1, 2, 3, 4, 5], &names);
     for comparison in report.claimed() {
@@ -369,7 +369,7 @@ fn the_published_method_meets_the_rival_it_names() {
 }
 
 #[test]
-fn our_own_method_meets_the_published_one_with_no_more_parameters() {
+fn the_own_method_matches_the_published_one_with_no_more_parameters() {
     for domain in [Domain::Dose, Domain::Rf, Domain::Ik, Domain::Lj] {
         let names = contract(domain, &[1], &[]);
         let report = contract(domain, &[1, 2], &[names.published, names.ours]);
@@ -392,7 +392,7 @@ fn our_own_method_meets_the_published_one_with_no_more_parameters() {
     }
 }
 
-/// A metric of each method after many passes over the few rows of a contract.
+/// A metric of each method after many epochs over the few rows of a small test run.
 fn after(domain: Domain, epochs: usize, methods: &[&str], metric: &str) -> Vec<f64> {
     let methods = methods.iter().map(|name| (*name).to_owned()).collect();
     let request =
@@ -402,7 +402,7 @@ fn after(domain: Domain, epochs: usize, methods: &[&str], metric: &str) -> Vec<f
 }
 
 #[test]
-fn families_that_hold_the_truth_find_it() {
+fn model_families_that_contain_the_truth_find_it() {
     let found = after(Domain::Rf, 400, &["transfer", "power-law"], "mse_extrapolation");
     assert!(found[1] < 1e-3 * found[0], "a resonator's coefficients are powers of its conditions: {found:?}");
     let found = after(Domain::Lj, 400, &["mlp", "powers"], "decades_05_08");
@@ -410,7 +410,7 @@ fn families_that_hold_the_truth_find_it() {
 }
 
 #[test]
-fn oracles_are_right() {
+fn oracles_are_exact() {
     let error = |domain, method: &str, metric: &str| {
         let report = contract(domain, &[1], &[method]);
         report.estimate(&report.methods[0], metric).unwrap().mean
@@ -421,7 +421,7 @@ fn oracles_are_right() {
 }
 
 #[test]
-fn unknown_methods_and_empty_requests_are_refused() {
+fn unknown_methods_and_empty_requests_are_errors() {
     let methods = vec!["magic".into()];
     let request = Request { mode: Size::Contract, seeds: vec![1], methods, epochs: None, elsewhere: Vec::new() };
     let refused = |request: &Request| {

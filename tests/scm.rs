@@ -1,5 +1,5 @@
 //! Total arithmetic: the properties that the original package's tests check (numbered as in its list), gradients that are finite for any bits,
-//! masks that are the same on every device, and the composed operations against plain loops.
+//! masks that are the same on every device, and composed operations compared with plain loops.
 
 use meromorph::autograd::Var;
 use meromorph::device::Request;
@@ -42,8 +42,8 @@ const OPERATIONS: &[Operation] = &[
     ("select", 3, |x| scm::select(&x[0], &x[1], &x[2])),
 ];
 
-/// Zeros, subnormals, ones, limits of operations, the largest, infinities and NaN, both signs.
-fn telling() -> Vec<f32> {
+/// Zeros, subnormals, ones, limits of operations, the largest floats, infinities and NaN, with both signs.
+fn critical() -> Vec<f32> {
     let words: &[u32] = &[
         0,
         1,
@@ -100,9 +100,9 @@ fn random_bits(count: usize, seed: u64) -> Vec<f32> {
     (0..count).map(|_| next()).collect()
 }
 
-/// Columns of arguments: all pairs of telling floats, then random bits, of which a quarter are so scaled that results are near the largest.
+/// Columns of arguments: all pairs of critical floats, then random bits, a quarter of them scaled so that results are near the largest float.
 fn columns(arity: usize, random: usize) -> Vec<Vec<f32>> {
-    let all = telling();
+    let all = critical();
     let mut columns: Vec<Vec<f32>> = (0..arity).map(|at| random_bits(random, at as u64)).collect();
     if arity > 1 {
         for k in (0..random).step_by(4) {
@@ -140,11 +140,11 @@ fn read(x: &Masked) -> (Vec<f32>, Vec<bool>) {
 }
 
 #[test]
-fn property_01_bottom_absorbs_in_any_place_and_x_over_0_is_bottom() {
+fn property_01_bottom_absorbs_in_any_argument_and_x_over_0_is_bottom() {
     let device = Device::cpu(1);
     for (name, arity, run) in OPERATIONS {
         for place in 0..*arity {
-            // Element 0 is ⊥ in one place only; 0 · ⊥ is ⊥ too.
+            // Element 0 is ⊥ in one argument only; 0 · ⊥ is ⊥ too.
             let inputs: Vec<Masked> =
                 (0..*arity).map(|at| masked(&device, &[0.0, 0.75], if at == place { &[0] } else { &[] })).collect();
             let (values, bits) = read(&run(&inputs));
@@ -182,17 +182,17 @@ fn property_03_sums_and_products_commute_and_associate() {
 }
 
 #[test]
-fn property_04_and_08_results_are_those_of_real_arithmetic() {
+fn property_04_and_08_results_agree_with_real_arithmetic() {
     let device = Device::cpu(1);
     let x: Vec<f32> = (1..400).map(|k| 0.03 * k as f32).collect();
     let y: Vec<f32> = (1..400).map(|k| 5.0 - 0.011 * k as f32).collect();
     let (a, b) = (masked(&device, &x, &[]), masked(&device, &y, &[]));
-    let near = |name: &str, got: &Masked, wanted: &dyn Fn(f64, f64) -> f64| {
+    let near = |name: &str, got: &Masked, expected: &dyn Fn(f64, f64) -> f64| {
         let (values, bits) = read(got);
         for (i, value) in values.iter().enumerate() {
-            let wanted = wanted(f64::from(x[i]), f64::from(y[i]));
-            let off = (f64::from(*value) - wanted).abs();
-            assert!(!bits[i] && off <= 3e-7 * wanted.abs() + 1e-7, "{name}: {value} for {wanted}");
+            let expected = expected(f64::from(x[i]), f64::from(y[i]));
+            let off = (f64::from(*value) - expected).abs();
+            assert!(!bits[i] && off <= 3e-7 * expected.abs() + 1e-7, "{name}: {value} for {expected}");
         }
     };
     near("div", &scm::div(&a, &b), &|x, y| x / y);
@@ -204,7 +204,7 @@ fn property_04_and_08_results_are_those_of_real_arithmetic() {
 }
 
 #[test]
-fn property_05_constructors_keep_values_and_refuse_other_lengths() {
+fn property_05_constructors_keep_values_and_check_lengths() {
     let device = Device::cpu(1);
     let values = [1.5, -0.0, f32::MIN_POSITIVE / 4.0, f32::MAX];
     let (kept, bits) = read(&masked(&device, &values, &[]));
@@ -234,7 +234,7 @@ fn property_07_zero_divisors_are_flagged() {
 }
 
 #[test]
-fn property_09_the_inverse_of_0_is_flagged_and_the_second_mask_counts() {
+fn property_09_the_inverse_of_0_is_flagged_and_the_second_mask_is_used() {
     for device in [Some(Device::cpu(2)), gpu()].into_iter().flatten() {
         assert_eq!(read(&scm::inv(&masked(&device, &[0.0, 4.0], &[]))), (vec![0.0, 0.25], vec![true, false]));
         let sum = scm::add(&masked(&device, &[1.0, 2.0], &[]), &masked(&device, &[1.0, 2.0], &[1]));
@@ -243,7 +243,7 @@ fn property_09_the_inverse_of_0_is_flagged_and_the_second_mask_counts() {
 }
 
 #[test]
-fn property_10_what_is_not_finite_is_bottom() {
+fn property_10_values_that_are_not_finite_are_bottom() {
     let device = Device::cpu(1);
     let x = Masked::from_f32(&device, [5], &[f32::NAN, f32::INFINITY, 2.5, f32::NEG_INFINITY, -0.5]).expect("values");
     assert_eq!(read(&x), (vec![0.0, 0.0, 2.5, 0.0, -0.5], vec![true, true, false, true, false]));
@@ -289,8 +289,8 @@ fn gradients_are_finite_for_any_bits() {
             let (values, bits) = read(&out);
             assert!(values.iter().all(|y| y.is_finite()), "{name}: a value is not finite");
             assert!(values.iter().zip(&bits).all(|(y, bit)| !bit || y.to_bits() == 0), "{name}: a value under ⊥");
-            let wanted: Vec<&Var> = leaves.iter().collect();
-            let gradients = scm::grad(out.value(), &wanted).expect("gradients");
+            let expected: Vec<&Var> = leaves.iter().collect();
+            let gradients = scm::grad(out.value(), &expected).expect("gradients");
             for gradient in gradients.into_iter().flatten() {
                 let gradient = block_on(gradient.value().to_f32()).expect("values");
                 let bad = (0..gradient.len()).find(|&i| !gradient[i].is_finite() || (bits[i] && gradient[i] != 0.0));
@@ -302,7 +302,7 @@ fn gradients_are_finite_for_any_bits() {
 }
 
 #[test]
-fn gradients_at_regular_points_are_those_of_plain_ops() {
+fn gradients_at_regular_points_equal_those_of_plain_ops() {
     let device = Device::cpu(1);
     let x = [0.3, 0.7, 1.1, 1.9];
     let leaf = || Var::leaf(Tensor::from_f32(&device, [4], &x).expect("room"));
@@ -310,15 +310,15 @@ fn gradients_at_regular_points_are_those_of_plain_ops() {
     let total = scm::div(&scm::log(&Masked::from(&a)), &scm::sqrt(&Masked::from(&a)));
     let plain = ops::div(&ops::ln(&b), &ops::sqrt(&b));
     let of = |output: &Var, input: &Var| scm::grad(output, &[input]).expect("a gradient").remove(0).expect("a path");
-    let (first, wanted) = (of(total.value(), &a), of(&plain, &b));
+    let (first, expected) = (of(total.value(), &a), of(&plain, &b));
     let floats = |x: &Var| block_on(x.value().to_f32()).expect("values");
     let near = |a: &Var, b: &Var| floats(a).iter().zip(floats(b)).all(|(a, b)| (a - b).abs() < 1e-5 * (1.0 + b.abs()));
-    assert!(near(&first, &wanted), "{:?} for {:?}", floats(&first), floats(&wanted));
-    assert!(near(&of(&first, &a), &of(&wanted, &b)), "second derivatives");
+    assert!(near(&first, &expected), "{:?} for {:?}", floats(&first), floats(&expected));
+    assert!(near(&of(&first, &a), &of(&expected, &b)), "second derivatives");
 }
 
 #[test]
-fn slopes_that_are_no_floats_are_0() {
+fn slopes_that_are_not_floats_are_0() {
     let device = Device::cpu(1);
     let slope = |x: f32, run: fn(&Masked) -> Masked| {
         let leaf = Var::leaf(Tensor::from_f32(&device, [1], &[x]).expect("room"));
@@ -334,7 +334,7 @@ fn slopes_that_are_no_floats_are_0() {
 }
 
 #[test]
-fn broadcast_gradients_are_summed_and_held() {
+fn broadcast_gradients_are_summed_and_finite() {
     let device = Device::cpu(1);
     let scalar = Var::leaf(Tensor::from_f32(&device, [1], &[2.0]).expect("room"));
     let product = scm::mul(&masked(&device, &[1.0, 2.0, 3.0, 4.0], &[1]), &Masked::from(&scalar));
@@ -351,14 +351,14 @@ fn broadcast_gradients_are_summed_and_held() {
 }
 
 #[test]
-fn faults_are_told_apart_and_handed_on() {
+fn faults_are_distinguished_and_propagated() {
     for device in [Some(Device::cpu(2)), gpu()].into_iter().flatten() {
         let x = Masked::from_f32(&device, [5], &[1.0, 1e38, f32::NAN, -1.0, 0.0]).expect("values").traced();
         let y = masked(&device, &[0.0, 1e-5, 1.0, 1.0, 1.0], &[3]);
         // Division by zero; an overflow; an input that was NaN; a masked operand; none.
         let out = scm::add(&scm::div(&x, &y), &x);
         assert_eq!(read(&out).1, [true, true, true, true, false]);
-        // The NaN was canonicalized before it was traced: only an operation that sees it can call it a fault.
+        // The NaN was canonicalized before tracing, so it is not recorded as a fault.
         assert_eq!(block_on(out.faults()).expect("traced"), [0b00010]);
         let raw = Var::constant(Tensor::from_f32(&device, [2], &[f32::INFINITY, 1.0]).expect("room"));
         let logs = scm::log(&scm::neg(&Masked::from(&raw).traced()));
@@ -370,7 +370,7 @@ fn faults_are_told_apart_and_handed_on() {
 }
 
 #[test]
-fn reductions_are_strict_or_leave_bottoms_out() {
+fn reductions_are_strict_or_ignore_bottoms() {
     for device in [Some(Device::cpu(2)), gpu()].into_iter().flatten() {
         let mask = scm::pack(&[false, false, false, true, false, false, true, true, true]);
         let values = [1.0, 2.0, 3.0, 9.0, 5.0, 6.0, 9.0, 9.0, 9.0];
@@ -394,7 +394,7 @@ fn reductions_are_strict_or_leave_bottoms_out() {
 }
 
 #[test]
-fn gradients_of_reductions_pass_bottoms_by() {
+fn gradients_of_reductions_are_0_at_bottoms() {
     let device = Device::cpu(1);
     let leaf = Var::leaf(Tensor::from_f32(&device, [2, 3], &[2.0, 3.0, 7.0, 0.0, 5.0, 4.0]).expect("room"));
     let x = Masked::masked_by(&leaf, &[0b000100]).expect("a mask");
@@ -408,7 +408,7 @@ fn gradients_of_reductions_pass_bottoms_by() {
 }
 
 #[test]
-fn products_of_matrices_mask_rows_and_columns() {
+fn matrix_products_mask_rows_and_columns() {
     for device in [Some(Device::cpu(2)), gpu()].into_iter().flatten() {
         let a = Masked::with_mask(&device, [2, 3], &[1.0, 2.0, 3.0, 4.0, 0.0, 6.0], &[0b001000]).expect("a mask");
         let b = Masked::with_mask(&device, [3, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 0.0], &[0b100000]).expect("a mask");
@@ -421,7 +421,7 @@ fn products_of_matrices_mask_rows_and_columns() {
 }
 
 #[test]
-fn rows_move_with_their_bottoms_and_halves_have_their_own() {
+fn indexed_rows_keep_their_bottoms_and_halves_overflow_to_bottom() {
     for device in [Some(Device::cpu(2)), gpu()].into_iter().flatten() {
         let x = Masked::with_mask(&device, [3, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[0b001000]).expect("a mask");
         let index = Tensor::from_u32(&device, [3], &[2, 1, 1]).expect("room");
@@ -460,12 +460,12 @@ fn faults_pass_through_reductions_and_products() {
         assert_eq!(told(&x), (each.to_vec(), faults.to_vec()), "{name}");
         let strict = (vec![0, 1, 1, 1, 1, 1], vec![0, 0, 1, 1, 1, 0]);
         let drop = (vec![0, 0, 0, 1, 1, 1], vec![0, 0, 0, 1, 1, 0]);
-        for (mode, wanted) in [(BottomRule::Strict, strict), (BottomRule::Drop, drop)] {
-            assert_eq!(told(&scm::sum(&x, 1..2, mode)), wanted, "sum {mode:?} on {name}");
-            assert_eq!(told(&scm::mean(&x, 1..2, mode)), wanted, "mean {mode:?} on {name}");
-            assert_eq!(told(&scm::prod(&x, 1..2, mode).expect("a product")), wanted, "prod {mode:?} on {name}");
+        for (mode, expected) in [(BottomRule::Strict, strict), (BottomRule::Drop, drop)] {
+            assert_eq!(told(&scm::sum(&x, 1..2, mode)), expected, "sum {mode:?} on {name}");
+            assert_eq!(told(&scm::mean(&x, 1..2, mode)), expected, "mean {mode:?} on {name}");
+            assert_eq!(told(&scm::prod(&x, 1..2, mode).expect("a product")), expected, "prod {mode:?} on {name}");
         }
-        // What is no float is a fault of the reduction's own, and stands beside a row that only divides by zero.
+        // A result that is not a float is a fault of the reduction itself; the other row only divides by zero.
         let large = Masked::from_f32(&device, [2, 2], &[3e38, 3e38, 1.0, 2.0]).expect("values").traced();
         for mode in [BottomRule::Strict, BottomRule::Drop] {
             assert_eq!(told(&scm::sum(&large, 1..2, mode)), (vec![1, 0], vec![1, 0]), "{mode:?} on {name}");
@@ -480,16 +480,16 @@ fn faults_pass_through_reductions_and_products() {
         let w = Masked::from(&Var::constant(
             Tensor::from_f32(&device, [2, 2], &[1.0, f32::NEG_INFINITY, 1.0, 1.0]).expect("room"),
         ));
-        let wanted = (vec![0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1], vec![0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1]);
-        assert_eq!(told(&scm::matmul(&x, &w)), wanted, "{name}");
+        let expected = (vec![0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1], vec![0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1]);
+        assert_eq!(told(&scm::matmul(&x, &w)), expected, "{name}");
         let bias = masked(&device, &[0.0, 0.0], &[0]);
-        let wanted = (vec![1; 12], vec![0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1]);
-        assert_eq!(told(&scm::linear(&x, &w, &bias)), wanted, "{name}");
+        let expected = (vec![1; 12], vec![0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1]);
+        assert_eq!(told(&scm::linear(&x, &w, &bias)), expected, "{name}");
         let huge = told(&scm::matmul(&large, &large));
         assert_eq!(huge, (vec![1, 1, 0, 0], vec![1, 1, 0, 0]), "{name}");
         let half = masked(&device, &[1.0, 7e4, 2.0], &[2]).traced();
         assert_eq!(told(&scm::round_to_half(&half)), (vec![0, 1, 1], vec![0, 1, 0]), "{name}");
-        // What is not traced stays so, and costs no planes.
+        // Numbers that are not traced stay untraced and have no fault planes.
         assert!(block_on(scm::sum(&masked(&device, &[1.0], &[0]), 0..1, BottomRule::Strict).faults()).is_err());
     }
 }

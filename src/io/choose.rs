@@ -196,7 +196,7 @@ mod tests {
     fn a_target_named_categorical_is_a_class() {
         let choice = Choice { categorical: names(&["quality"]), ..for_target("quality") };
         let got = chosen(&choice).unwrap();
-        assert_eq!((got.task, got.reason.as_str()), (Task::Classification, "as asked"));
+        assert_eq!((got.task, got.reason.as_str()), (Task::Classification, "as requested"));
         let message = chosen(&Choice { task: Some(Task::Regression), ..choice }).unwrap_err().to_string();
         assert_eq!(message, "column \"quality\" is both numeric and categorical");
     }

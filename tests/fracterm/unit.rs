@@ -19,7 +19,7 @@ fn p36_degrees_double_or_triple_with_depth_up_to_a_maximum() {
 }
 
 #[test]
-fn p36_a_unit_refuses_what_is_too_deep_or_of_too_high_a_degree() {
+fn p36_expressions_too_deep_or_of_too_high_degree_are_errors() {
     let unit = RationalUnit::new((1, 1), Growth::Guarded, 2, 5).unwrap();
     let product = x() * y();
     assert_eq!(unit.flattened(&product, &[], Budget::default()).unwrap(), flat(&product));
