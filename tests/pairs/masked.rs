@@ -307,7 +307,7 @@ fn invalid_masked_layers_are_errors() {
         said(norm(-1.0)),
         "model: layers.0: a masked norm's epsilon: got -1, expected 0 or a positive normal number"
     );
-    assert!(said(norm(1e-40)).ends_with("wanted 0 or a normal number above it"), "a subnormal");
+    assert!(said(norm(1e-40)).ends_with("expected 0 or a positive normal number"), "a subnormal");
     let inside = Layer::Residual { layers: vec![norm(0.0)] };
     assert!(said(inside).contains("has no value in a column"));
     let fine = vec![norm(1e-5), Layer::MaskedSoftmax { policy: None }, linear.clone()];
