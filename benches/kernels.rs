@@ -1,4 +1,4 @@
-//! Kernels by themselves on every device here: time, GFLOP/s and GB/s from each kernel's own cost. An argument picks lines by name.
+//! Single kernels on every device of this machine: time, GFLOP/s and GB/s from each kernel's cost. Arguments select lines by name.
 #![allow(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::time::Instant;
@@ -11,7 +11,7 @@ use meromorph::nn::{Activation, Layout, Spec};
 use meromorph::program::Program;
 use meromorph::program::op::{self, ScalarOp};
 
-/// Long enough for the clock and for the first submits to be forgotten.
+/// Long enough for the resolution of the clock and to amortise the first submits.
 const SECONDS: f64 = 0.7;
 
 fn main() {
@@ -19,9 +19,9 @@ fn main() {
     for name in ["cpu", "webgpu"] {
         let request = |subgroups| Request { device: name.into(), subgroups, ..Request::default() };
         let Ok(device) = pollster::block_on(Device::open(&request(true))) else { continue };
-        let plain = pollster::block_on(Device::open(&request(false))).expect("what opened opens again");
+        let plain = pollster::block_on(Device::open(&request(false))).expect("a device that opened before opens again");
         println!(
-            "{name}: {}, {} threads, {} lanes to a subgroup",
+            "{name}: {}, {} threads, {} lanes per subgroup",
             device.info().name,
             device.info().threads,
             device.info().subgroup
@@ -38,7 +38,7 @@ fn main() {
     }
 }
 
-/// Lends a filled buffer of so many words.
+/// Returns a filled buffer of the given number of words.
 type Lend<'a> = &'a dyn Fn(usize) -> View;
 type Make = Box<dyn Fn(Lend<'_>) -> Dispatch>;
 
@@ -110,7 +110,7 @@ fn lines(info: &Info) -> Vec<(String, Make)> {
 fn measure(device: &Device, name: &str, make: &dyn Fn(Lend<'_>) -> Dispatch) {
     let filled = |words: usize| {
         let values: Vec<u32> = (0..words).map(|i| f32::to_bits(0.1 + (i % 97) as f32 / 97.0)).collect();
-        device.upload(&values).expect("room for the bench").view()
+        device.upload(&values).expect("the bench fits into device memory").view()
     };
     let dispatch = make(&filled);
     let out = View { words: 1, ..dispatch.outputs[0].clone() };

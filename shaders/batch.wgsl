@@ -1,5 +1,5 @@
-// The rows of this step: xb[s, :] = x[order[s], :], yb[s, :] = y[order[s], :], wb[s] = 1, and for the rows that a short last batch lacks
-// copies of its first row with wb[s] = 0. The cursor is read from control[0..2] and handed on in control[2..4].
+// Copies the rows of this step: xb[s, :] = x[order[s], :], yb[s, :] = y[order[s], :], wb[s] = 1; a short last batch is filled up with copies
+// of its first row with wb[s] = 0. Reads the step and the cursor from control[0..2], writes step + 1 and the cursor to control[2..4].
 
 struct Params {
     rows: u32,

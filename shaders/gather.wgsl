@@ -1,4 +1,4 @@
-// out[i] = a[place(i)], with place = (row, column) from the variant; words, whatever they stand for. Outside of a: 0.
+// out[i] = a[place(i)], with place = (row, column) from the variant; words of any type. Outside of a: 0.
 
 struct Params {
     count: u32,

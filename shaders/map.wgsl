@@ -1,4 +1,4 @@
-// out[i] = value(i), with value printed from a program of rows.
+// out[i] = value(i), with value generated from a program of scalar ops.
 
 struct Params {
     dims: vec4<u32>,

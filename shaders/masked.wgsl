@@ -1,5 +1,5 @@
-// out[i], ⊥[i] = total(i), printed from a program of rows in masked form. An invocation takes PER_LANE elements; the invocations whose
-// elements share a word of bits join them in workgroup memory.
+// out[i], ⊥[i] = total(i), generated from a program of scalar ops in masked form. An invocation computes PER_LANE elements; invocations whose
+// elements share a word of bits combine them in workgroup memory.
 
 struct Params {
     dims: vec4<u32>,
@@ -8,7 +8,7 @@ struct Params {
     count: u32,
 }
 
-// A value, and 0, BOTTOM or BOTTOM | FAULT.
+// A value and its cause: 0, BOTTOM or BOTTOM | FAULT.
 struct Total {
     value: f32,
     cause: u32,
@@ -25,13 +25,13 @@ var<workgroup> found: array<vec2<u32>, 256>;
 
 fn bit_of(word: u32, at: u32) -> u32 { return (word >> (at & 31u)) & 1u; }
 
-// An operand as it lies in memory: its bits, the mask's word and the fault's.
+// An operand from memory: its bits, the word of the mask and the word of the faults.
 fn operand(word: u32, bottom: u32, fault: u32) -> Total {
     let cause = select(bottom + (bottom & fault) * 2u, BOTTOM | FAULT, bottom == 0u && !is_finite_word(word));
     return Total(bitcast<f32>(select(word, 0x3f800000u, cause != 0u)), cause);
 }
 
-// The first operand that is ⊥ says why.
+// The first operand that is ⊥ gives the cause.
 fn inherited(first: u32, second: u32) -> u32 { return select(first, second, first == 0u); }
 
 fn own(is_inside: bool, fits: bool) -> u32 { return select(BOTTOM, select(BOTTOM | FAULT, 0u, fits), is_inside); }

@@ -1,5 +1,5 @@
-// out[z, i, j] = value(sum over p of a[z, i, p] * b[z, p, j]), with value printed from a program (the epilogue).
-// A fragment matmul_tile_* adds the entry point: how the work is cut.
+// out[z, i, j] = value(sum over p of a[z, i, p] * b[z, p, j]), with value generated from a program (the epilogue).
+// A fragment matmul_tile_* adds the entry point and the tiling.
 
 struct Params {
     dims: vec4<u32>,
@@ -16,7 +16,7 @@ struct Params {
 @group(0) @binding(1) var<storage, read> b: array<B>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-// Column r is a[z, i + r, p..p+4]. Zero past k; rows past m are never stored, so they may be anything.
+// Column r is a[z, i + r, p..p+4]. Zero past k; rows past m are never stored, so their contents do not matter.
 fn a_block(z: u32, i: u32, p: u32) -> mat4x4<f32> {
     let s = params.a_strides;
     let at = z * s.x + i * s.y + p * s.z;

@@ -1,8 +1,8 @@
-// One training step's gradient, a part of the batch per TEAM invocations.
+// One training step's gradient, a part of the batch per LANES_PER_PART invocations.
 //   z_l = W_l a_l + b_l, a_{l+1} = act(z_l); d_last = d loss / d z_last, d_{l-1} = (W_l' d_l) act'(z_{l-1});
 //   partials[part] = sum over the part's samples of d_l (x) a_l and d_l, then [loss sum, weight sum].
 // Scratch holds `stride` quads per sample: a_0, d_0, a_1, d_1, ..., d_last, where d_l starts as act'(z_l) (z_last for the last).
-// All weight gradients come after the backward pass, so a step has 2 depth + 1 barriers. The update is optimise.wgsl's.
+// All weight gradients come after the backward pass, so a step has 2 depth + 1 barriers. The update is in optimise.wgsl.
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read> y: array<f32>;
 @group(0) @binding(2) var<storage, read> order: array<u32>;
@@ -26,7 +26,7 @@ fn x_word(row: u32, k: u32) -> f32 {
 /// The part's rows of x into a_0; rows past the batch are zero.
 fn gather(tile: u32, first: u32, end: u32, rows: u32, lane: u32) {
     let n = quads(params.inputs);
-    for (var i = lane; i < rows * n; i += TEAM) {
+    for (var i = lane; i < rows * n; i += LANES_PER_PART) {
         let s = i / n;
         let q = i - s * n;
         var value = vec4<f32>();
@@ -38,7 +38,7 @@ fn gather(tile: u32, first: u32, end: u32, rows: u32, lane: u32) {
     }
 }
 
-/// Writes act'(z) and `n` quads further act(z) for quad q of a sample's layer of `words`; z itself where it is the last.
+/// Writes act'(z) and, quads(words) further, act(z) for quad q of a sample's layer of `words`; z itself for the last layer.
 fn finish(at: u32, q: u32, z: vec4<f32>, words: u32, hidden: bool) {
     if (q >= quads(words)) { return; }
     let mask = inside(q, words);
@@ -49,8 +49,8 @@ fn finish(at: u32, q: u32, z: vec4<f32>, words: u32, hidden: bool) {
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
-    let lane = index % TEAM;
-    let part = (group.x * WORKGROUP + index) / TEAM;
+    let lane = index % LANES_PER_PART;
+    let part = (group.x * WORKGROUP + index) / LANES_PER_PART;
     let rows = select(0u, params.span, part < params.parts);
     let cursor = control[1];
     if (part == 0u && lane == 0u) {
@@ -74,7 +74,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     at -= quads(params.outputs);
 
     var sum = vec2<f32>();
-    for (var s = lane; s < rows; s += TEAM) {
+    for (var s = lane; s < rows; s += LANES_PER_PART) {
         let z_at = at + s * params.stride;
         if (first + s < end) {
             sum += sample_loss(z_at, row_of(first + s));
@@ -104,7 +104,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     gradient_of_coefficients(at, min(max(end, first) - first, rows), lane, out_at);
     workgroupBarrier();
     if (lane == 0u && rows > 0u) {
-        for (var i = 1u; i < TEAM; i++) { sum += sums[i]; }
+        for (var i = 1u; i < LANES_PER_PART; i++) { sum += sums[i]; }
         partials[out_at + params.total] = sum.x;
         partials[out_at + params.total + 1u] = sum.y;
     }

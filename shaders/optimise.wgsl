@@ -1,6 +1,6 @@
 // The parameter update: g = sum over parts of partials / weight sum, then the optimiser fragment's `update`; report[cursor] = mean loss.
-// In a group of steps the sums of those before lie behind the moments, and only the last one updates. Their weight is read at one place and
-// written at another, in turns, for invocations do not wait for each other.
+// In a group of steps, sums of the earlier steps are stored after the moments, and only the last step updates. Their weight alternates between
+// two places, one read and one written, because invocations do not wait for each other.
 @group(0) @binding(0) var<storage, read> order: array<u32>;
 @group(0) @binding(1) var<storage, read> partials: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> theta: array<vec4<f32>>;

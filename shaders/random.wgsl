@@ -14,7 +14,7 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> out: array<To>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-// Box and Muller: the radius from (0, 1], accurate near 1 too; the angle as an exact part of a turn.
+// Box and Muller: the radius from (0, 1], also accurate near 1; the angle as an exact fraction of a turn.
 fn normal(bits: vec2<u32>) -> vec2<f32> {
     let u = unit(bits) + vec2<f32>(0x1p-24f, 0.0);
     let radius = sqrt(-2.0 * select(log(u.x), log1p(u.x - 1.0), u.x > 0.5));

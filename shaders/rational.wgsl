@@ -1,4 +1,4 @@
-// y = P(x) / Q(x) and the bits of ⊥; an invocation makes 32 neighbouring elements and their word.
+// y = P(x) / Q(x) and the bits of ⊥; an invocation computes 32 neighbouring elements and their word of bits.
 
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read> w: array<f32>;
@@ -27,7 +27,7 @@ fn polynomial(first: u32, degree: u32, at: f32) -> f32 {
 fn denominator(at: f32, c: u32) -> f32 {
     let first = Q_START * params.channels + c;
     let sum = polynomial(first, DENOMINATOR, at);
-    // The lowest coefficient of a safe denominator is its 1.
+    // The lowest coefficient of a safe denominator is fixed at 1.
     if IS_SAFE { return 1.0 + abs(sum - w[first]); }
     return sum;
 }

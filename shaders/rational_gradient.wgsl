@@ -1,4 +1,4 @@
-// dx and partial sums of coefficient gradients: an invocation goes down one column of one part.
+// dx and partial sums of coefficient gradients: an invocation handles one column of one part.
 
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read> w: array<f32>;

@@ -31,7 +31,7 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    // An empty extent has one chunk, of nothing: its sum is 0.
+    // An empty extent has one empty chunk: its sum is 0.
     let chunks = max((params.extent + params.chunk - 1u) / max(params.chunk, 1u), 1u);
     let at = (group_number(group, groups) * 128u + lane) / LANES;
     let is_inside = at < params.outer * chunks * params.inner;
@@ -43,7 +43,7 @@ fn main(
     var item = reduce_from(o, i, first + lane % LANES, last, LANES);
     if LANES > 1u {
         for (var apart = 1u; apart < SUBGROUP; apart *= 2u) {
-            item = join(item, Item(beside(item.value, apart), beside_word(item.place, apart)));
+            item = join(item, Item(exchanged(item.value, apart), exchanged_word(item.place, apart)));
         }
         for (var apart = SUBGROUP; apart < LANES; apart *= 2u) {
             if lane % apart == 0u {

@@ -1,4 +1,4 @@
-// out[r, c] = element(r, c), with element from the variant: each invocation looks for what belongs to its own element.
+// out[r, c] = element(r, c), with element from the variant: each invocation searches the values of its own element.
 
 struct Params {
     count: u32,

@@ -1,5 +1,5 @@
 // Per row of a: [rows, columns]: top = max, total = sum of exp(a - top), then out = finish(a, top, total),
-// one for each column or, where ONE_PER_ROW, one alone. LANES invocations share a row.
+// one per column or, with ONE_PER_ROW, one per row. LANES invocations share a row.
 
 struct Params {
     rows: u32,

@@ -21,7 +21,7 @@ const FAULT: u32 = 1u;
 const SEMANTIC: u32 = 2u;
 const GAP: u32 = 4u;
 
-// Its size; 0 where it is not finite, and where it is subnormal, which some devices flush.
+// |x|; 0 if x is not finite or subnormal, since some devices flush subnormals.
 fn normal(x: f32) -> f32 {
     let e = exponent(x);
     return select(0.0, abs(x), e != 0u && e != 255u);

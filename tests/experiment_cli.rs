@@ -1,4 +1,4 @@
-//! `mero experiment` from outside: two whole files, one JSON object, and what is refused before anything is trained.
+//! `mero experiment` as a process: two complete files, one JSON object, and errors before any training.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ fn mero(folder: &Path, line: &str) -> Output {
     command.output().expect("the binary starts")
 }
 
-/// Standard output of a command that must end well and say nothing else.
+/// Standard output of a command that must succeed without standard error.
 fn told(folder: &Path, line: &str) -> String {
     let output = mero(folder, line);
     let problems = String::from_utf8_lossy(&output.stderr);
@@ -21,7 +21,7 @@ fn told(folder: &Path, line: &str) -> String {
 }
 
 #[test]
-fn a_run_leaves_two_whole_files_and_says_where() {
+fn a_run_writes_two_complete_files_and_prints_their_paths() {
     let folder = tempfile::tempdir().unwrap();
     let text =
         told(folder.path(), "experiment ik --mode contract --methods dls,mlp --seeds 2 --out found --device cpu");
@@ -39,7 +39,7 @@ fn a_run_leaves_two_whole_files_and_says_where() {
 }
 
 #[test]
-fn another_program_is_handed_rows_and_judged_by_its_predictions() {
+fn another_program_gets_rows_and_its_predictions_are_scored() {
     let folder = tempfile::tempdir().unwrap();
     let text = told(folder.path(), "experiment ik --mode contract --seed 6 --seeds 2 --rows rows");
     assert_eq!(text, "  rows/6\n  rows/7\n\n  wanted for each row of predict.csv: dtheta1, dtheta2\n");
@@ -57,7 +57,7 @@ fn another_program_is_handed_rows_and_judged_by_its_predictions() {
         let rows = asked.lines().skip(1).map(|line| {
             let x: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
             let [a, b] = meromorph::experiment::ik::damped_least_squares([x[0], x[1]], [x[2], x[3]], 0.01);
-            // No step is told for one side of the arm.
+            // No prediction for one side of the arm.
             if x[0] < 0.0 { ",\n".to_owned() } else { format!("{b},{a}\n") }
         });
         let text = format!("dtheta2,dtheta1\n{}", rows.collect::<String>());
@@ -93,7 +93,7 @@ fn json_is_one_object_and_nothing_else() {
 }
 
 #[test]
-fn wrong_questions_are_refused_at_once() {
+fn bad_arguments_are_errors_at_once() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("file"), "").unwrap();
     let cases = [

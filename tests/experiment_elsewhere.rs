@@ -1,5 +1,5 @@
-//! Methods that run elsewhere: what they are handed is what methods here learn from, their predictions get the same figures, and
-//! predictions that cannot be judged are refused.
+//! Methods of other programs: they get the same data as built-in methods, their predictions are scored in the same way, and predictions
+//! that cannot be scored are errors.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use meromorph::experiment::{
 };
 use pollster::block_on;
 
-/// A contract's report on seeds 3 and 4 with a method called "mine" that answers each row of `predict` by a formula.
+/// The report on seeds 3 and 4 with a method called "mine" that predicts each row of `predict` by a formula.
 fn beside(
     domain: Domain,
     methods: &[&str],
@@ -28,7 +28,7 @@ fn beside(
 }
 
 #[test]
-fn a_method_elsewhere_is_judged_like_one_here() {
+fn a_method_elsewhere_is_scored_like_a_built_in_one() {
     let wide = |x: &[f32]| x.iter().copied().map(f64::from).collect::<Vec<f64>>();
     let ten = |log: f32| 10_f64.powf(f64::from(log));
     let ik = |x: &[f32]| {
@@ -69,7 +69,7 @@ fn a_method_elsewhere_is_judged_like_one_here() {
 }
 
 #[test]
-fn what_is_handed_out_is_what_methods_here_learn_from() {
+fn exported_rows_are_the_training_rows_of_built_in_methods() {
     let all = sheets(Domain::Ik, Size::Contract, 5);
     let data = ik::draw(Size::Contract, 5);
     let rows = data.train.x.chunks_exact(4).zip(data.train.y.chunks_exact(2));
@@ -87,7 +87,7 @@ fn what_is_handed_out_is_what_methods_here_learn_from() {
         assert_eq!(all.iter().map(|sheet| sheet.name).collect::<Vec<_>>(), ["train", "validation", "predict"]);
         for (sheet, rows) in all.iter().zip(rows) {
             let got = sheet.values.len() / sheet.columns.len();
-            // Peaks and slopes are asked for beside the test rows.
+            // Peaks and slopes are requested in addition to the test rows.
             assert!(
                 if sheet.name == "predict" { got >= rows } else { got == rows },
                 "{} {}: {got}",
@@ -99,7 +99,7 @@ fn what_is_handed_out_is_what_methods_here_learn_from() {
 }
 
 #[test]
-fn our_method_and_the_published_one_meet_those_elsewhere() {
+fn the_own_and_the_published_method_are_compared_with_those_elsewhere() {
     let seeds: Vec<u64> = (1..=5).collect();
     let rows = |seed: &u64| sheets(Domain::Ik, Size::Contract, *seed)[1].values.len() / 4;
     // A step of 1 everywhere is worse than anything learnt, no step at all is not.
@@ -120,7 +120,7 @@ fn our_method_and_the_published_one_meet_those_elsewhere() {
 }
 
 #[test]
-fn censored_curves_are_told_by_class() {
+fn censored_curves_are_predicted_by_class() {
     let report = beside(Domain::Dose, &["two-stage-iso"], |_| vec![1.0, -7.0, f64::NAN]).unwrap();
     let mine = &report.methods[1];
     let all = |key| report.estimate(mine, key).map(|found| found.mean);
@@ -134,7 +134,7 @@ fn censored_curves_are_told_by_class() {
 }
 
 #[test]
-fn predictions_that_cannot_be_judged_are_refused_by_name() {
+fn invalid_predictions_are_errors_that_name_them() {
     let one = |name: &str, predictions: Vec<Vec<f32>>| ExternalMethod { name: name.into(), predictions };
     let refused = |elsewhere: Vec<ExternalMethod>| {
         let methods = vec!["dls".into()];

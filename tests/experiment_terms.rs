@@ -1,4 +1,4 @@
-//! Heads and losses of pairs against golden values: the formulas of ZeroProofML worked out in f64.
+//! Heads and pair losses compared with golden values: the formulas of ZeroProofML in f64.
 
 use meromorph::autograd::Var;
 use meromorph::experiment::terms::{
@@ -18,9 +18,12 @@ fn value(x: &Var) -> Vec<f64> {
 }
 
 #[track_caller]
-fn close(got: &[f64], wanted: &[f64]) {
-    let is_close = |(got, wanted): (&f64, &f64)| (got - wanted).abs() <= 2e-5 * wanted.abs().max(1e-3);
-    assert!(got.len() == wanted.len() && got.iter().zip(wanted).all(is_close), "got {got:?}, wanted {wanted:?}");
+fn close(got: &[f64], expected: &[f64]) {
+    let is_close = |(got, expected): (&f64, &f64)| (got - expected).abs() <= 2e-5 * expected.abs().max(1e-3);
+    assert!(
+        got.len() == expected.len() && got.iter().zip(expected).all(is_close),
+        "got {got:?}, expected {expected:?}"
+    );
 }
 
 #[test]
@@ -36,7 +39,7 @@ fn sign_and_margin_have_their_golden_values() {
 }
 
 #[test]
-fn pairs_are_scaled_to_the_circle_and_rows_of_no_weight_do_not_count() {
+fn pairs_are_scaled_to_the_unit_circle_and_rows_of_weight_0_are_ignored() {
     let device = Device::cpu(1);
     let (p, q) = (column(&device, &[3.0, 0.0]), column(&device, &[4.0, 2.0]));
     let [p, q] = renormalise(&p, &q);
@@ -51,7 +54,7 @@ fn pairs_are_scaled_to_the_circle_and_rows_of_no_weight_do_not_count() {
 }
 
 #[test]
-fn the_double_angle_takes_a_pair_and_its_opposite_for_one() {
+fn the_double_angle_is_equal_for_a_pair_and_its_opposite() {
     let device = Device::cpu(1);
     let angles = [0.1_f32, 0.4, 1.2, 1.5];
     let [p, q] = [f32::sin, f32::cos].map(|part| column(&device, &angles.map(part)));
@@ -67,7 +70,7 @@ fn the_double_angle_takes_a_pair_and_its_opposite_for_one() {
 }
 
 #[test]
-fn relative_errors_do_not_see_a_common_factor() {
+fn relative_errors_are_invariant_to_a_common_factor() {
     let device = Device::cpu(1);
     // y = 2 / (0.3 - 0.4j) = 2.4 + 3.2j, then y twice as large, and no response at all.
     let found = |factor: f32| {

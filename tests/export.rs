@@ -1,5 +1,5 @@
-//! `mero export` from outside: bundles are whole, and one that was tampered with is refused in so many words; weights of fewer bits
-//! are read back and compared. What ONNX files compute is asked of another runtime (`exported.py`).
+//! `mero export` as a process: bundles are complete, and a modified one gives an exact error; weights of fewer bits are read back and
+//! compared. ONNX files are checked with another runtime (`exported.py`).
 
 mod folder;
 
@@ -9,7 +9,7 @@ use folder::Folder;
 use meromorph::export::{canonical, digest, validate_bundle};
 use serde_json::{Value, json};
 
-/// Two numbers and y = tan(1.5 b), ±∞ beside its poles at b = ±1.05.
+/// Two numbers and y = tan(1.5 b), with ±∞ near its poles at b = ±1.05.
 fn table() -> String {
     let mut text = "a,b,y\n".to_owned();
     for row in 0..160 {
@@ -31,7 +31,7 @@ fn filled() -> Folder {
     folder
 }
 
-/// What a command that must fail says.
+/// The error message of a command that must fail.
 fn refused(folder: &Folder, line: &str) -> String {
     let (code, said) = folder.refused(line);
     assert_eq!(code, Some(1), "{line}: {said}");
@@ -46,7 +46,7 @@ fn metadata(folder: &Folder) -> Value {
     serde_json::from_slice(&folder.read("out/metadata.json")).expect("JSON")
 }
 
-/// Puts a text in the place of the metadata and the digest that belongs to it.
+/// Replaces the metadata by a text, together with its digest.
 fn forge(folder: &Folder, text: &str) {
     folder.write("out/metadata.json", text);
     let digest = serde_json::from_str(text).map_or_else(|_| "x".into(), |value: Value| digest(&canonical(&value)));
@@ -54,7 +54,7 @@ fn forge(folder: &Folder, text: &str) {
 }
 
 #[test]
-fn a_bundle_is_whole_and_predicts_what_its_model_predicts() {
+fn a_bundle_is_complete_and_predicts_like_its_model() {
     let folder = filled();
     assert_eq!(folder.names("out"), ["metadata.json", "metadata.sha256", "model.onnx", "model.safetensors"]);
     assert_eq!(folder.names(""), ["m", "out", "t.csv"], "nothing lies about");
@@ -81,7 +81,7 @@ fn a_bundle_is_whole_and_predicts_what_its_model_predicts() {
 }
 
 #[test]
-fn the_digest_knows_no_key_order_and_no_blanks_and_can_be_pinned() {
+fn the_digest_ignores_key_order_and_whitespace_and_can_be_pinned() {
     let folder = filled();
     let digest = json_of(&folder, "export --check out --json")["digest"].as_str().expect("a text").to_owned();
     folder.told(&format!("export --check out --expect-digest {digest}"));
@@ -95,11 +95,11 @@ fn the_digest_knows_no_key_order_and_no_blanks_and_can_be_pinned() {
     assert_eq!(validate_bundle(&folder.path("out"), None).expect("valid").digest, digest);
 }
 
-/// What is said of metadata changed in one place.
+/// A change of the metadata and the expected message.
 type Forgery = (fn(&mut Value), &'static str);
 
 #[test]
-fn metadata_that_do_not_hold_are_refused() {
+fn wrong_metadata_are_errors() {
     let cases: [Forgery; 17] = [
         (|it| drop(it.as_object_mut().unwrap().remove("opset")), "key \"opset\" is missing"),
         (|it| drop(it.as_object_mut().unwrap().remove("format")), "key \"format\" is missing"),
@@ -107,12 +107,9 @@ fn metadata_that_do_not_hold_are_refused() {
         (|it| it["schema_version"] = json!(2), "schema_version is 2, this engine reads 1"),
         (|it| it["opset"] = json!(17), "opset is 17 and batch_axis 0, wanted 18 and 0"),
         (|it| it["decoding"]["mode"] = json!("loose"), "decoding is \"loose\", wanted \"strict\""),
-        (|it| it["decoding"]["tau_infer"] = json!(0), "tau_infer is 0, wanted a finite number above 0"),
-        (|it| it["decoding"]["tau_infer"] = json!(-0.5), "tau_infer is -0.5, wanted a finite number above 0"),
-        (
-            |it| it["decoding"]["tau_train"] = json!(1e-6),
-            "tau_train is 0.000001, wanted at least tau_infer, which is 0.25",
-        ),
+        (|it| it["decoding"]["tau_infer"] = json!(0), "tau_infer is 0, expected a finite number above 0"),
+        (|it| it["decoding"]["tau_infer"] = json!(-0.5), "tau_infer is -0.5, expected a finite number above 0"),
+        (|it| it["decoding"]["tau_train"] = json!(1e-6), "tau_train is 0.000001, expected at least tau_infer = 0.25"),
         (
             |it| it["decoding"]["tau_infer"] = json!(1e-5),
             "decoding is not that of model.safetensors: one of them was changed",
@@ -159,7 +156,7 @@ fn metadata_that_do_not_hold_are_refused() {
 }
 
 #[test]
-fn texts_that_are_no_strict_json_are_refused() {
+fn texts_that_are_not_strict_json_are_errors() {
     let folder = filled();
     let sound = metadata(&folder).to_string();
     let not_json = "is not JSON as the standard has it";
@@ -191,7 +188,7 @@ fn texts_that_are_no_strict_json_are_refused() {
 }
 
 #[test]
-fn files_that_were_tampered_with_are_refused() {
+fn modified_files_are_errors() {
     let folder = filled();
     let metadata = metadata(&folder);
     let whole = folder.read("out/model.onnx");
@@ -230,7 +227,7 @@ fn weights_of_fewer_bits_are_read_back_and_compared() {
     assert_eq!((&told["storage"], &comparison["rows"]), (&json!("int8"), &json!(160)));
     let predicted = ["m", "small"].map(|model| folder.told(&format!("predict {model} t.csv --device cpu")));
     assert_ne!(predicted[0], predicted[1]);
-    // The report, counted again from what the command line gives out.
+    // The report, recomputed from the output of the command line.
     let flags =
         |text: &str| text.lines().skip(1).map(|line| line.split_once(',').unwrap().1.to_owned()).collect::<Vec<_>>();
     let [before, after] = [flags(&predicted[0]), flags(&predicted[1])];
@@ -249,7 +246,7 @@ fn weights_of_fewer_bits_are_read_back_and_compared() {
 }
 
 #[test]
-fn rates_and_sweeps_are_told() {
+fn rates_and_sweeps_are_reported() {
     let folder = filled();
     let told = json_of(&folder, "eval m t.csv --device cpu --json --sweep");
     let (seen, swept) = (&told["decoding"], told["sweep"].as_array().expect("rows"));
@@ -279,7 +276,7 @@ fn rates_and_sweeps_are_told() {
 }
 
 #[test]
-fn questions_that_make_no_sense_are_refused() {
+fn contradictory_arguments_are_errors() {
     let folder = filled();
     for (line, wanted) in [
         ("export m --onnx o --data t.csv", "export: data: it is what --f16 and --int8 are compared on"),

@@ -21,7 +21,7 @@ import onnxruntime
 ROWS = 400
 FIELDS = ["decoded", "bottom_mask", "gap_mask", "fault_mask", "semantic_bottom_mask", "bottom_provenance"]
 QUICK = "--epochs 12 --hidden 16,16 --seed 3 --device cpu --threads 1"
-# Thresholds that a model of a few epochs meets.
+# Thresholds that a model reaches after a few epochs.
 NEAR = "--tau-infer 0.2 --tau-train 0.4 --epochs 100 --lr 1e-2"
 
 # name, target, flags of `mero train`; the poles of y are targets of ±inf
@@ -159,7 +159,7 @@ def differences(metadata, outputs, wanted):
     given = numpy.array([float(cell) if cell else math.nan for cell in column])
     both = numpy.isfinite(given) & numpy.isfinite(values)
     z, wanted_z = ((part[both] - target["mean"]) / target["scale"] for part in (values, given))
-    # Of a quotient, by the angle between the pairs: near a pole the same rounding of Q moves the value by as much as its square.
+    # Quotients are compared by the angle between the pairs: near a pole the error of a value grows with its square.
     size = 1 + wanted_z ** 2 if name == "decoded" else numpy.maximum(1, numpy.abs(wanted_z))
     far = numpy.abs(z - wanted_z) / size
     if not far.size or far.max() > 1e-5:
@@ -170,7 +170,7 @@ def differences(metadata, outputs, wanted):
 def train(binary, folder, target, flags):
     others = {"smooth": "y", "y": "smooth", "colour": "smooth,y"}[target]
     words = f"--target {target} --ignore {others} --missing impute {flags}".split()
-    # A flag may be given once; what a case says comes before what all share.
+    # A flag may be given once; flags of a case replace the common ones.
     shared = QUICK.split()
     words += [w for at in range(0, len(shared), 2) if shared[at] not in words for w in shared[at:at + 2]]
     mero(binary, "train", folder / "t.csv", *words, "--out", folder / "m.safetensors", "--json")

@@ -1,5 +1,5 @@
-//! The 5-input interpolator against its oracle: from the same first weights and batch order (reference generators, here in test
-//! code only) gradients, parameters and curves agree; the published table's bands hold. Golden values: `data/fivedreg.json`,
+//! The 5-input interpolator compared with its oracle: from the same initial weights and batch order (reference generators, here in test
+//! code only) gradients, parameters and curves agree; results are within the bands of the published table. Golden values: `data/fivedreg.json`,
 //! made once in float64 by an independent implementation.
 
 use std::f64::consts::PI;
@@ -48,7 +48,7 @@ impl Twister {
         (a * 67_108_864.0 + b) / 9_007_199_254_740_992.0
     }
 
-    /// Normals by the polar method: the second of a pair is given first.
+    /// Normals by the polar method: the second of a pair is returned first.
     fn normals(&mut self, count: usize) -> Vec<f64> {
         let mut out = Vec::with_capacity(count + 1);
         while out.len() < count {
@@ -76,7 +76,7 @@ impl Twister {
         ((high << 32) | low) & 0x7fff_ffff_ffff_ffff
     }
 
-    /// Flat first parameters in a layout: U(-1/√inputs, 1/√inputs), 24 bits each, one fused multiply-add.
+    /// Flat initial parameters in a layout: U(-1/√inputs, 1/√inputs), 24 bits each, one fused multiply-add.
     fn parameters(&mut self, layout: &Layout) -> Vec<f32> {
         let mut flat = vec![0.0; layout.total];
         for parameter in &layout.parameters {
@@ -179,7 +179,7 @@ fn reference_trainer(device: &Device, data: Data, settings: TrainerConfig, seed:
 }
 
 #[test]
-fn the_generators_are_the_references() {
+fn the_generators_equal_the_reference() {
     let golden = &golden()["golden"];
     let mut source = Twister::new(123);
     let raw: Vec<f64> = (0..6).map(|_| f64::from(source.word())).collect();
@@ -202,7 +202,7 @@ fn the_generators_are_the_references() {
     assert_eq!(source.long().to_string(), golden["init_seed_7_dims_5_64_64_64_1"]["next_u63"]);
 }
 
-/// Lays W and b of each layer out flat.
+/// W and b of each layer in the flat layout.
 fn flat(layout: &Layout, layers: &Value) -> Vec<f64> {
     let tensors = layers.as_array().expect("layers").iter().flat_map(|layer| layer.as_array().expect("W and b"));
     let mut flat = vec![0.0; layout.total];
@@ -214,9 +214,9 @@ fn flat(layout: &Layout, layers: &Value) -> Vec<f64> {
 }
 
 /// The largest difference over the largest value.
-fn off(got: &[f32], wanted: &[f64]) -> f64 {
-    let top = wanted.iter().fold(0.0, |top: f64, v| top.max(v.abs()));
-    got.iter().zip(wanted).map(|(&a, b)| (f64::from(a) - b).abs()).fold(0.0, f64::max) / top
+fn off(got: &[f32], expected: &[f64]) -> f64 {
+    let top = expected.iter().fold(0.0, |top: f64, v| top.max(v.abs()));
+    got.iter().zip(expected).map(|(&a, b)| (f64::from(a) - b).abs()).fold(0.0, f64::max) / top
 }
 
 #[test]
@@ -262,17 +262,17 @@ fn the_validation_curve_follows_the_reference_for_twenty_epochs() -> Result<()> 
         meromorph::train::Event::Epoch(report) if report.epoch == 19 => Flow::Stop,
         _ => Flow::Continue,
     }))?;
-    let wanted = numbers(&golden()["val_curve"]);
-    for (report, wanted) in trainer.history().iter().zip(&wanted) {
+    let expected = numbers(&golden()["val_curve"]);
+    for (report, expected) in trainer.history().iter().zip(&expected) {
         let got = report.val_loss.expect("there are validation rows");
-        assert!((got / wanted - 1.0).abs() < 0.01, "epoch {}: {got} instead of {wanted}", report.epoch);
+        assert!((got / expected - 1.0).abs() < 0.01, "epoch {}: {got} instead of {expected}", report.epoch);
     }
-    assert_eq!(trainer.history().len(), wanted.len());
+    assert_eq!(trainer.history().len(), expected.len());
     Ok(())
 }
 
 #[test]
-fn the_published_table_is_met() -> Result<()> {
+fn the_published_table_is_reproduced() -> Result<()> {
     // Bands over ten seeds of the reference: validation, then test mean squared error in scaled units.
     let bands = [
         (1_000, 0.001_502..=0.001_633, 0.001_328..=0.001_587),

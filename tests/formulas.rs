@@ -1,5 +1,5 @@
-//! Formulas from users, as text and as closures: every built-in and a user's formula train alike on every device and in both steps, a saved
-//! model keeps its formula, and what is no formula is refused by its place.
+//! Formulas of users, as text and as closures: every built-in and a user's formula train alike on every device and in both steps, a saved
+//! model keeps its formula, and errors in formulas name their position.
 
 mod devices;
 mod noise;
@@ -43,11 +43,11 @@ fn losses(device: &Device, activation: &Activation, settings: TrainerConfig) -> 
     Ok(trainer.history().iter().flat_map(|epoch| [Some(epoch.train_loss), epoch.val_loss]).flatten().collect())
 }
 
-/// What differs by more than the bound.
-fn apart(what: &str, got: &[f64], wanted: &[f64]) -> Option<String> {
-    let worst = got.iter().zip(wanted).map(|(a, b)| (a - b).abs() / b.abs()).fold(0.0, f64::max);
-    let is_near = got.len() == wanted.len() && worst <= BOUND;
-    (!is_near).then(|| format!("{what}: got {got:?}, wanted {wanted:?}"))
+/// A message if values differ by more than the bound.
+fn apart(what: &str, got: &[f64], expected: &[f64]) -> Option<String> {
+    let worst = got.iter().zip(expected).map(|(a, b)| (a - b).abs() / b.abs()).fold(0.0, f64::max);
+    let is_near = got.len() == expected.len() && worst <= BOUND;
+    (!is_near).then(|| format!("{what}: got {got:?}, expected {expected:?}"))
 }
 
 #[test]
@@ -72,12 +72,12 @@ fn built_ins_and_formulas_train_alike_in_both_steps_on_every_device() -> Result<
     let all = devices(&[1, 2]);
     for (name, function, settings) in runs {
         let step = |step| TrainerConfig { step: Some(step), ..settings.clone() };
-        let wanted = losses(&all[0], &function, step(StepKind::Recorded))?;
+        let expected = losses(&all[0], &function, step(StepKind::Recorded))?;
         // The kernels' cases run every built-in on a GPU; compiling a step for each again would take minutes.
         let is_formula = name.contains(['(', ' ']);
         for device in all.iter().filter(|device| is_formula || device.info().device == "cpu") {
             let got = losses(device, &function, step(StepKind::Fused))?;
-            failures.extend(apart(&format!("{name} on {}", device.info().device), &got, &wanted));
+            failures.extend(apart(&format!("{name} on {}", device.info().device), &got, &expected));
         }
     }
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
@@ -85,7 +85,7 @@ fn built_ins_and_formulas_train_alike_in_both_steps_on_every_device() -> Result<
 }
 
 #[test]
-fn a_formula_is_what_it_says() -> Result<()> {
+fn a_formula_has_its_value_and_slope() -> Result<()> {
     let device = Device::cpu(1);
     let by = |loss| losses(&device, &Activation::tanh(), TrainerConfig { loss, ..settings() });
     let (built_in, formula) = (by(Loss::mse())?, by(Loss::parse("(p - y)^2")?)?);
@@ -93,8 +93,8 @@ fn a_formula_is_what_it_says() -> Result<()> {
     // ln cosh 0.5 and its derivative tanh 0.5.
     let program = parse("log(cosh(p - y))", &["p", "y"], &[])?.with_gradient(&[0, 1]);
     let got = program.at(&[1.25, 0.75]);
-    let wanted = [0.120_114_506_958_277_52, 0.462_117_157_260_009_75, -0.462_117_157_260_009_75];
-    assert!(got.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-15), "{got:?}");
+    let expected = [0.120_114_506_958_277_52, 0.462_117_157_260_009_75, -0.462_117_157_260_009_75];
+    assert!(got.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-15), "{got:?}");
     Ok(())
 }
 
@@ -130,7 +130,7 @@ fn a_saved_model_and_a_checkpoint_keep_their_formulas() -> Result<()> {
 }
 
 #[test]
-fn what_is_no_formula_is_refused_by_its_place() {
+fn errors_in_formulas_name_their_position() {
     let long = "x+".repeat(500_000);
     let deep = format!("{}x{}", "(".repeat(200), ")".repeat(200));
     let wrong: [(&str, &str); 17] = [
@@ -138,8 +138,8 @@ fn what_is_no_formula_is_refused_by_its_place() {
         ("x*wdith", "character 3: unknown name \"wdith\": the inputs are \"x\""),
         ("tanh(x", "character 7: got the end, expected \")\""),
         ("(x + 1", "character 7: got the end, expected \")\""),
-        ("tanh(x, 2)", "character 1: tanh takes 1 argument, got 2"),
-        ("where(x > 0, x)", "character 1: where takes 3 arguments, got 2"),
+        ("tanh(x, 2)", "character 1: tanh: got 2 arguments, expected 1"),
+        ("where(x > 0, x)", "character 1: where: got 2 arguments, expected 3"),
         ("x/0", "character 2: division by a constant zero"),
         ("x/(2 - 2)", "character 2: division by a constant zero"),
         ("x + log(0 - 1)", "character 5: ln of these constants is not a finite number"),

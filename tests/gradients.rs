@@ -1,4 +1,4 @@
-//! Gradients against central differences, for every op and for second derivatives, on the CPU device.
+//! Gradients compared with central differences, for every op and for second derivatives, on the CPU device.
 
 use meromorph::autograd::Var;
 use meromorph::ops;
@@ -11,7 +11,7 @@ use pollster::block_on;
 
 type Function = Box<dyn Fn(&[Var]) -> Var>;
 
-/// A function of some tensors, the values to try it at, and its name.
+/// A function of tensors, the values at which it is tested, and its name.
 struct Case {
     name: String,
     inputs: Vec<(Vec<usize>, Vec<f32>)>,
@@ -35,13 +35,13 @@ fn row_case(row: &'static ScalarOp) -> Case {
         }
         _ => (-1.7, 1.9),
     };
-    // An empty interval has no derivative to speak of: `clamp` gets its bounds in order.
+    // `clamp` has no useful derivative for an empty interval, so its bounds are in order.
     let range = |k: usize| match (row.name, k) {
         ("clamp", 1) => (-1.0, -0.5),
         ("clamp", 2) => (0.4, 0.9),
         _ => (low, high),
     };
-    // Where an argument must only stay away from 0, all pairs of signs: + - + - + - for one, + + - - + + for the other.
+    // If an argument must only stay away from 0, use all pairs of signs: + - + - + - for one argument, + + - - + + for the other.
     let has_signs = matches!(row.name, "recip" | "div" | "ratio" | "atan2" | "hypot");
     let sign = |k: usize, element: usize| if has_signs && element >> k & 1 == 1 { -1.0 } else { 1.0 };
     let inputs = row.arguments.iter().enumerate().map(|(k, _)| {
@@ -88,8 +88,8 @@ fn value(device: &Device, case: &Case, moved: (usize, usize, f32)) -> f64 {
 fn check(device: &Device, case: &Case, failures: &mut Vec<String>) {
     let inputs = leaves(device, case, None).expect("uploads");
     let out = scalar(&(case.run)(&inputs));
-    let wanted: Vec<&Var> = inputs.iter().collect();
-    let gradients = ops::grad(&out, &wanted).expect("a gradient");
+    let expected: Vec<&Var> = inputs.iter().collect();
+    let gradients = ops::grad(&out, &expected).expect("a gradient");
     for (at, gradient) in gradients.iter().enumerate() {
         let Some(gradient) = gradient else {
             failures.push(format!("{}: input {at} unreached", case.name));
@@ -99,9 +99,9 @@ fn check(device: &Device, case: &Case, failures: &mut Vec<String>) {
         for (element, &got) in got.iter().enumerate() {
             let step = 2e-3;
             let difference = value(device, case, (at, element, step)) - value(device, case, (at, element, -step));
-            let wanted = difference / (2.0 * f64::from(step));
-            if (f64::from(got) - wanted).abs() > 4e-3 * (1.0 + wanted.abs()) {
-                failures.push(format!("{}: d/d input {at}[{element}]: got {got}, wanted {wanted}", case.name));
+            let expected = difference / (2.0 * f64::from(step));
+            if (f64::from(got) - expected).abs() > 4e-3 * (1.0 + expected.abs()) {
+                failures.push(format!("{}: d/d input {at}[{element}]: got {got}, expected {expected}", case.name));
             }
         }
     }
@@ -175,7 +175,7 @@ fn every_op_agrees_with_central_differences() {
 }
 
 #[test]
-fn the_gradient_of_a_hypotenuse_points_along_its_sides() {
+fn the_gradient_of_hypot_is_its_sides_over_its_length() {
     // d√(a² + b²) = (a, b) / √(a² + b²), over sides 3 and 4, 5 and 12 of every sign, and where one of them is 0.
     let sides: [[f32; 2]; 10] = [
         [3.0, 4.0],
@@ -199,14 +199,14 @@ fn the_gradient_of_a_hypotenuse_points_along_its_sides() {
     for (k, gradient) in ops::grad(&sum, &[&a, &b]).expect("walks").into_iter().enumerate() {
         let got = block_on(gradient.expect("both are reached").value().to_f32()).expect("reads");
         for (side, got) in sides.iter().zip(got) {
-            let wanted = side[k] / side[0].hypot(side[1]);
-            assert!((got - wanted).abs() < 1e-6, "by side {k} of {side:?}: got {got}, wanted {wanted}");
+            let expected = side[k] / side[0].hypot(side[1]);
+            assert!((got - expected).abs() < 1e-6, "by side {k} of {side:?}: got {got}, expected {expected}");
         }
     }
 }
 
 #[test]
-fn unreached_is_none_and_a_missing_rule_is_an_error() {
+fn an_unreached_gradient_is_none_and_a_missing_rule_is_an_error() {
     let device = Device::cpu(1);
     let x = Var::leaf(Tensor::from_f32(&device, [3], &[1.0, 2.0, 3.0]).expect("uploads"));
     let other = Var::leaf(Tensor::scalar(&device, 1.0));

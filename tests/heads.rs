@@ -1,5 +1,5 @@
-//! Projective heads in the fused step: it and the recorded step agree for every form, it costs no more launches than any other,
-//! and what it does not take is the recorded step's.
+//! Projective heads in the fused step: it agrees with the recorded step for every form, needs no additional launches, and falls
+//! back to the recorded step for unsupported heads.
 
 mod noise;
 
@@ -14,7 +14,7 @@ use pollster::block_on;
 /// How far losses may drift apart between steps or devices over a few epochs of f32 training.
 const BOUND: f64 = 2e-4;
 
-/// Quotients of five inputs, `outputs` a row; every ninth is ⊥.
+/// Quotients of five inputs, `outputs` per row; every ninth is ⊥.
 fn examples(rows: usize, outputs: usize, seed: u32) -> Examples {
     let x = noise(rows * 5, seed);
     let value = |x: &[f32], o: usize| (x[o] + 0.3 * x[3]) / (1.2 + x[4]);
@@ -45,7 +45,7 @@ fn settings(loss: PairLoss) -> TrainerConfig {
     }
 }
 
-/// A head of every form, each gauge and both kinds of denominators, with losses that have every term among them.
+/// Heads of every form, every normalisation and both kinds of denominators, with losses that together have every term.
 fn heads() -> Vec<(Head, PairLoss)> {
     let form = HeadForm::Rational { numerator: 2, denominator: 3, basis: Basis::Chebyshev };
     let (usual, none) = (PairLoss::default(), PairLoss { gamma: 1e-3, ..PairLoss::none() });
@@ -89,18 +89,18 @@ fn fused_and_recorded_steps_agree_for_every_head() {
     for (at, (head, loss)) in heads().into_iter().enumerate() {
         let data = data(300, head.outputs);
         let step = |step| TrainerConfig { step: Some(step), ..settings(loss) };
-        let wanted = losses(&Device::cpu(1), head, &step(StepKind::Recorded), &data);
-        if (wanted[6] / wanted[0] - 1.0).abs() < 5.0 * BOUND {
-            failures.push(format!("{head:?} {loss:?} goes nowhere, so that agreement says nothing: {wanted:?}"));
+        let expected = losses(&Device::cpu(1), head, &step(StepKind::Recorded), &data);
+        if (expected[6] / expected[0] - 1.0).abs() < 5.0 * BOUND {
+            failures.push(format!("{head:?} {loss:?} goes nowhere, so that agreement says nothing: {expected:?}"));
         }
-        // Software adapters take seconds to compile a step: two heads stand for all there, the kernels' cases for the rest.
+        // Software adapters take seconds to compile a step: two heads are tested there, and the kernels' cases cover the rest.
         let devices = [Some(Device::cpu(1)), Some(Device::cpu(2)), gpu.clone().filter(|_| at < 2)];
         for device in devices.iter().flatten() {
             let got = losses(device, head, &step(StepKind::Fused), &data);
-            let worst = got.iter().zip(&wanted).map(|(a, b)| (a - b).abs() / b.abs()).fold(0.0, f64::max);
-            if worst.is_nan() || worst > BOUND || got.len() != wanted.len() {
+            let worst = got.iter().zip(&expected).map(|(a, b)| (a - b).abs() / b.abs()).fold(0.0, f64::max);
+            if worst.is_nan() || worst > BOUND || got.len() != expected.len() {
                 let name = device.info().device;
-                failures.push(format!("{head:?} {loss:?} on {name}: off by {worst:.1e}: {got:?} {wanted:?}"));
+                failures.push(format!("{head:?} {loss:?} on {name}: off by {worst:.1e}: {got:?} {expected:?}"));
             }
         }
     }
@@ -108,7 +108,7 @@ fn fused_and_recorded_steps_agree_for_every_head() {
 }
 
 #[test]
-fn two_threads_and_more_in_large_batches_give_the_bits_of_one() {
+fn results_are_bitwise_equal_for_any_number_of_threads() {
     for (head, loss) in heads() {
         let data = data(900, head.outputs);
         for (batch, many) in [(64, 2), (768, 3)] {
@@ -120,7 +120,7 @@ fn two_threads_and_more_in_large_batches_give_the_bits_of_one() {
 }
 
 #[test]
-fn a_step_with_a_head_is_two_launches_and_nothing_else() -> Result<()> {
+fn a_step_with_a_head_is_exactly_two_launches() -> Result<()> {
     let device = Device::dry();
     let spec = Spec::projective(5, &[64, 64, 64], Head::rational(1), Activation::silu());
     let drawn = PairLoss { decoded: 1.0, tau: [0.1, 0.2], ..PairLoss::default() };
@@ -139,8 +139,8 @@ fn a_step_with_a_head_is_two_launches_and_nothing_else() -> Result<()> {
 }
 
 #[test]
-fn thresholds_are_the_same_draws_in_both_steps() {
-    // With the margin alone and no learning rate to speak of, a batch's loss tells its threshold.
+fn both_steps_draw_the_same_thresholds() {
+    // With only the margin term and a negligible learning rate, the loss of a batch determines its threshold.
     let loss = PairLoss { margin: 1.0, tau: [2.0, 3.0], ..PairLoss::none() };
     let spec = Spec::projective(5, &[4], Head::linear(1), Activation::silu());
     let runs = [StepKind::Fused, StepKind::Recorded].map(|step| {
@@ -156,13 +156,13 @@ fn thresholds_are_the_same_draws_in_both_steps() {
 }
 
 #[test]
-fn terms_over_groups_of_rows_take_the_recorded_step() -> Result<()> {
+fn terms_over_groups_of_rows_use_the_recorded_step() -> Result<()> {
     let grouped = PairLoss { coverage: 1.0, ..PairLoss::default() };
     let spec = Spec::projective(5, &[8], Head::rational(1), Activation::silu());
     let start = |settings: TrainerConfig| Trainer::new(&Device::dry(), spec.clone(), settings, data(64, 1));
     assert_eq!(start(settings(grouped))?.step_kind(), StepKind::Recorded);
     let error = start(TrainerConfig { step: Some(StepKind::Fused), ..settings(grouped) }).err().expect("it is refused");
-    let wanted = "train: the fused step takes losses of pairs row by row; the terms bottom, finite and coverage are over groups of rows and need the recorded step";
-    assert_eq!(error.to_string(), wanted);
+    let expected = "train: the fused step takes losses of pairs row by row; the terms bottom, finite and coverage are over groups of rows and need the recorded step";
+    assert_eq!(error.to_string(), expected);
     Ok(())
 }

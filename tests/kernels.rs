@@ -1,5 +1,5 @@
-//! Every kernel's cases on every device here: the result within the bound of its f64 oracle, and not one word outside the output touched.
-//! Without a Vulkan driver the GPU half fails unless `MERO_NO_GPU=1` says that there is none.
+//! Every kernel's cases on every device of this machine: the result is within the bound of its f64 oracle, and no word outside the output is
+//! written. Without a Vulkan driver the GPU tests fail unless `MERO_NO_GPU=1` is set.
 
 use meromorph::device::{Device, EXCHANGE, Request};
 use meromorph::{cases, kernels};
@@ -50,8 +50,8 @@ fn webgpu(subgroups: bool) -> Device {
 }
 
 fn check_all(device: &Device) {
-    let wanted = std::env::var("MERO_CASE").unwrap_or_default();
-    let (failures, count) = block_on(kernels::check::check_all(&cases::all(), device, &wanted));
-    assert!(count > 0, "no case is called \"{wanted}\"");
+    let expected = std::env::var("MERO_CASE").unwrap_or_default();
+    let (failures, count) = block_on(kernels::check::check_all(&cases::all(), device, &expected));
+    assert!(count > 0, "no case is called \"{expected}\"");
     assert!(failures.is_empty(), "on {}:\n{}", device.info().name, failures.join("\n"));
 }

@@ -18,8 +18,8 @@ RANDOM, ORDINARY, NEAR = 600_000, 300_000, 200_000
 DEVICES = ["cpu"] if "MERO_NO_GPU" in os.environ else ["cpu", "webgpu"]
 BINARY = {"add", "sub", "mul", "div", "pow"}
 LARGEST = float(np.finfo(np.float32).max)
-# Relative and absolute error beside NumPy. A device without subnormals is off by the smallest normal float; WGSL allows a quotient
-# 2.5 units in the last place, a logarithm 2^-21 near 1, e^x 3 + 2 |x| units, and a power what its logarithm and its exponential lose.
+# Relative and absolute error compared with NumPy. A device without subnormals may differ by the smallest normal float; WGSL allows errors of
+# 2.5 units in the last place for a quotient, 2^-21 for a logarithm near 1, 3 + 2 |x| units for e^x, and for a power those of both.
 EXACT = {name: (0.0, 0.0) for name in ("add", "sub", "mul", "div", "inv", "neg", "sqrt")}
 BOUNDS = {
     "cpu": EXACT | {"log": (4e-7, 1e-9), "exp": (4e-7, 3e-45), "sin": (4e-7, 3e-7), "cos": (4e-7, 3e-7), "tan": (4e-7, 1e-9), "pow": (4e-7, 3e-45)},
@@ -48,7 +48,7 @@ def numbers(name, rng):
         return [np.concatenate([special, bits(RANDOM), ordinary(), near])]
     x, y = (column.ravel() for column in np.meshgrid(special, special))
     a = bits(NEAR)
-    # The divisor, factor, summand or exponent that brings the result to the largest float.
+    # The divisor, factor, summand or exponent for which the result is the largest float.
     size = np.abs(a.astype(np.float64))
     partner = {
         "add": LARGEST - a, "sub": a - LARGEST, "mul": LARGEST / a.astype(np.float64), "div": size / LARGEST,
@@ -113,7 +113,7 @@ def main():
         for name, (columns, masks) in made.items():
             function = getattr(ops, f"scm_{name}_numpy")
             if name == "pow":
-                # The exponent takes no mask of its own there.
+                # There the exponent has no mask of its own.
                 wanted, wanted_mask = function(*columns, mask=masks[0] | masks[1])
             elif name in BINARY:
                 wanted, wanted_mask = function(*columns, mask_x=masks[0], mask_y=masks[1])

@@ -1,4 +1,4 @@
-//! The half of `tests/parity.py` that runs here: masked operations over the numbers it wrote. Not run by itself: `bash tests/run parity`.
+//! The Rust part of `tests/parity.py`: masked operations over the numbers that it wrote. Run by `bash tests/run parity` only.
 
 use std::path::Path;
 

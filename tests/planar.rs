@@ -1,4 +1,4 @@
-//! Masked complex tensors against the scalar type, on random numbers and special patterns, on every device.
+//! Masked complex tensors compared with the scalar type, on random numbers and special patterns, on every device.
 
 mod devices;
 
@@ -9,7 +9,7 @@ use meromorph::scm::{self, Complex, ComplexTensor, Masked, Scm};
 use meromorph::tensor::Tensor;
 use pollster::block_on;
 
-/// Sizes at which formulas go wrong.
+/// Critical sizes of numbers.
 const SPECIAL: [f32; 17] = [
     0.0,
     1.0,
@@ -30,7 +30,7 @@ const SPECIAL: [f32; 17] = [
     f32::MIN_POSITIVE,
 ];
 
-/// Every pair of those, then numbers of many sizes.
+/// Every pair of critical sizes, then numbers of many sizes.
 fn numbers(seed: u32, shift: usize) -> Vec<[f32; 2]> {
     let mut state = seed;
     let mut next = || {
@@ -53,7 +53,7 @@ fn planar(device: &Device, numbers: &[[f32; 2]]) -> ComplexTensor {
     ComplexTensor::new(&part(0), &part(1))
 }
 
-/// Both parts and whether there is none.
+/// Both parts of each number, or `None` for ⊥.
 fn read(z: &ComplexTensor) -> Vec<Option<[f32; 2]>> {
     let [re, im] = [z.re(), &z.im()].map(|part| block_on(part.value().value().to_f32()).unwrap());
     let [mask, same] = [z.re(), &z.im()].map(|part| block_on(part.mask()).unwrap());
@@ -66,7 +66,7 @@ fn read(z: &ComplexTensor) -> Vec<Option<[f32; 2]>> {
     re.into_iter().zip(im).enumerate().map(one).collect()
 }
 
-/// An operation on tensors and on scalars, the size of arguments it is asked of, and how far it may be off, of the result's size.
+/// An operation on tensors and on scalars, the largest size of its arguments, and its allowed error relative to the result.
 struct Operation {
     name: &'static str,
     tensor: fn(&ComplexTensor, &ComplexTensor) -> ComplexTensor,
@@ -105,16 +105,16 @@ const OPERATIONS: &[Operation] = &[
     Operation { name: "pow NaN", tensor: |a, _| a.pow(f32::NAN), scalar: |a, _| a.pow(f64::NAN), most: ANY, off: 0.0 },
 ];
 
-/// What is wrong with a result, if anything: ⊥ wherever the scalar is or is too large for a float, a number wherever it is not nearly that.
-fn problem(got: Option<[f32; 2]>, wanted: Scm, off: f64) -> bool {
-    let Some(Complex { re, im }) = wanted.number() else { return got.is_some() };
+/// Whether a result is wrong: it must be ⊥ where the scalar is ⊥ or too large for a float, and a number where the scalar is clearly smaller.
+fn problem(got: Option<[f32; 2]>, expected: Scm, off: f64) -> bool {
+    let Some(Complex { re, im }) = expected.number() else { return got.is_some() };
     let largest = re.abs().max(im.abs()) / f64::from(f32::MAX);
     match got {
         None => largest < 0.999,
         Some(_) if largest > 1.000_01 => true,
         Some([x, y]) => {
             let error = (f64::from(x) - re).hypot(f64::from(y) - im);
-            // Numbers below the normal ones have fewer bits, and some devices have none of them.
+            // Subnormal numbers have fewer bits, and some devices flush them.
             largest < 1.0 && error > off * re.hypot(im) + 2.0 * f64::from(f32::MIN_POSITIVE)
         }
     }
@@ -138,9 +138,9 @@ fn tensors_of_complex_numbers_agree_with_the_scalar_type() {
             let bad: Vec<_> =
                 (0..got.len()).filter(|&at| problem(got[at], exact(scalar(a[at]), scalar(b[at])), *off)).collect();
             if let Some(&at) = bad.first() {
-                let wanted = exact(scalar(a[at]), scalar(b[at]));
+                let expected = exact(scalar(a[at]), scalar(b[at]));
                 failures.push(format!(
-                    "{name}: {} of {}: {:?} of {:?}, {:?} for {wanted}",
+                    "{name}: {} of {}: {:?} of {:?}, {:?} for {expected}",
                     bad.len(),
                     got.len(),
                     got[at],
@@ -163,8 +163,8 @@ fn sizes_and_angles_are_masked_numbers() {
         assert_eq!(read(&z.modulus()), (vec![5.0, 0.0, 2.0, 2.0, 0.0, 0.0], vec![0b11_0000]));
         let (angles, mask) = read(&z.argument());
         let pi = std::f32::consts::PI;
-        let wanted = [-0.927_295_2, 0.0, pi, pi, pi / 4.0, 0.0];
-        assert!(angles.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-5), "{angles:?}");
+        let expected = [-0.927_295_2, 0.0, pi, pi, pi / 4.0, 0.0];
+        assert!(angles.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5), "{angles:?}");
         assert_eq!(mask, [0b10_0000]);
     }
 }
@@ -179,7 +179,7 @@ fn bottom_and_its_cause_pass_through_both_parts() {
         let words = |made: ComplexTensor| {
             [made.re(), &made.im()].map(|part| (block_on(part.mask()).unwrap(), block_on(part.faults()).unwrap()))
         };
-        // A divisor of 0, a part that was ⊥, a product that is no float, a number.
+        // A divisor of 0, a part that was ⊥, a product that is not a float, a number.
         let (quotient, product) = (words(z.div(&w)), words(z.mul(&w)));
         assert_eq!(quotient, [(vec![0b0011], vec![0]), (vec![0b0011], vec![0])], "on {}", device.info().name);
         assert_eq!(product, [(vec![0b0110], vec![0b0100]), (vec![0b0110], vec![0b0100])], "on {}", device.info().name);
@@ -187,7 +187,7 @@ fn bottom_and_its_cause_pass_through_both_parts() {
 }
 
 #[test]
-fn gradients_are_finite_and_those_of_the_derivative() {
+fn gradients_are_finite_and_equal_the_derivative() {
     for device in devices(&[2]) {
         let values = numbers(3, 7);
         let leaf = |at: usize| {
@@ -196,7 +196,7 @@ fn gradients_are_finite_and_those_of_the_derivative() {
         };
         let parts = [leaf(0), leaf(1)];
         let z = ComplexTensor::new(&Masked::from(&parts[0]), &Masked::from(&parts[1]));
-        // A program for each part and slope takes a software GPU its time to compile.
+        // A software GPU is slow to compile a program for each part and slope.
         let is_asked = |name: &str| device.info().device == "cpu" || ["div", "sqrt", "ln"].contains(&name);
         for Operation { name, tensor, .. } in OPERATIONS.iter().filter(|operation| is_asked(operation.name)) {
             let made = tensor(&z, &z);

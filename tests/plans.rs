@@ -1,4 +1,4 @@
-//! Recordings and plans: what is planned before anything runs, what a replay repeats, what is refused.
+//! Recordings and plans: memory plans, replays and errors.
 
 mod devices;
 
@@ -18,7 +18,7 @@ fn matrix(device: &Device, size: usize, value: f32) -> Var {
 fn intermediate_results_share_memory() -> Result<()> {
     let device = Device::dry();
     let w = matrix(&device, 64, 0.0);
-    // Nine products in a row: two blocks suffice, used by turns; the result has memory of its own.
+    // Nine products in a chain: two blocks suffice, used alternately; the result has its own memory.
     let chain = || Ok((0..10).fold(w.clone(), |x, _| ops::matmul(&x, &w)));
     let (plan, _y) = device.capture(chain)?;
     let block = 4 * 64 * 64;

@@ -1,5 +1,5 @@
-//! Pages and packages of one model, and the server of the demo site, from outside: what is written, what is refused, which headers.
-//! The built web files are stood in for; what a page does in a browser is asked in `web/test/portable.test.mjs`.
+//! Pages and packages of one model, and the server of the demo site, as a process: written files, errors, HTTP headers.
+//! The built web files are replaced by placeholders; `web/test/portable.test.mjs` tests pages in a browser.
 
 mod folder;
 
@@ -14,7 +14,7 @@ use folder::Folder;
 use serde_json::Value;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Names that would run, were they ever taken for code.
+/// Names that would run if they were inserted as code.
 const SCRIPT: &str = "</script><script>evil()</script>";
 const IMAGE: &str = "<img src=x onerror=evil()>";
 const ESCAPE: &str = "a\"; evil(); */ `${evil()}";
@@ -54,7 +54,7 @@ fn with_model() -> Folder {
 }
 
 #[test]
-fn a_page_is_the_template_with_the_model_in_it_and_none_of_its_words() {
+fn a_page_is_the_template_with_the_model_and_no_text_of_the_model() {
     let folder = with_model();
     folder.told("export m --html m.html --web web");
     let page = folder.text("m.html");
@@ -111,7 +111,7 @@ fn a_package_is_whole_and_its_names_stay_in_their_strings() {
 }
 
 #[test]
-fn what_cannot_be_exported_is_refused_and_leaves_nothing() {
+fn errors_of_an_export_leave_no_files() {
     let folder = with_model();
     folder.write("old/web.json", "{\"version\":\"0.0.1\"}");
     folder.write("twice/web.json", format!("{{\"version\":\"{VERSION}\"}}"));
@@ -141,7 +141,7 @@ fn what_cannot_be_exported_is_refused_and_leaves_nothing() {
     }
 }
 
-/// A server of the folder's site on a free port, ended with the test.
+/// A server of the folder's site on a free port, stopped at the end of the test.
 struct Server {
     child: Child,
     address: String,
@@ -158,7 +158,7 @@ impl Server {
         Self { child, address }
     }
 
-    /// The head of the answer in lower case and its body, for a request line that no client has tidied.
+    /// The response headers in lower case and the body, for a raw request line.
     fn ask(&self, line: &str) -> (String, String) {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
         write!(stream, "{line} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", self.address).expect("it reads");
@@ -177,7 +177,7 @@ impl Drop for Server {
 }
 
 #[test]
-fn the_server_says_what_browsers_want_to_hear() {
+fn the_server_sends_the_headers_that_browsers_need() {
     let folder = filled();
     let server = Server::start(&folder, "");
     assert!(server.address.starts_with("127.0.0.1:"), "{}", server.address);
@@ -223,7 +223,7 @@ fn nothing_outside_the_folder_and_nothing_hidden_is_served() {
 }
 
 #[test]
-fn a_server_that_cannot_be_started_says_why() {
+fn a_server_that_cannot_start_gives_the_reason() {
     let folder = filled();
     let server = Server::start(&folder, "");
     let port = server.address.rsplit(':').next().expect("a port");
@@ -241,7 +241,7 @@ fn a_server_that_cannot_be_started_says_why() {
 }
 
 #[test]
-fn other_machines_are_let_in_only_with_a_warning() {
+fn serving_other_machines_prints_a_warning() {
     let folder = filled();
     let mut server = Server::start(&folder, "--host 0.0.0.0");
     let mut said = String::new();

@@ -1,4 +1,4 @@
-//! What predictions keep of a number: halves on a GPU where they are asked for, and NaN always.
+//! Precision of predictions: optional f16 on a GPU, and NaN propagates always.
 
 mod devices;
 mod noise;
@@ -21,7 +21,7 @@ fn half_precision_predicts_nearly_the_same() {
         let whole = block_on(model.outputs(&device, &x)).unwrap();
         let half = block_on(model.outputs_in(&device, &x, Precision::F16)).unwrap();
         let apart = whole.iter().zip(&half).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-        // The cpu has f32 alone; a GPU's difference says that its activations were halves.
+        // The CPU has only f32; a difference on a GPU shows that its activations were f16.
         let is_right = if device.info().device == "cpu" { apart == 0.0 } else { apart > 0.0 && apart < 4e-3 };
         assert!(is_right, "{}: {apart}", device.info().name);
     }
@@ -34,9 +34,9 @@ fn half_precision_is_for_plain_perceptrons() {
         let model = Model::new(spec, Loss::mse(), parameters, None);
         block_on(model.outputs_in(&Device::cpu(1), &[0.0; 5], Precision::F16)).unwrap_err().to_string()
     };
-    let wanted = "precision: f16 is for plain perceptrons of up to 16 layers, 128 wide; this model predicts in f32";
-    assert_eq!(refused(Spec::projective(5, &[8], Head::rational(1), Activation::tanh())), wanted);
-    assert_eq!(refused(Spec::mlp(5, &[129], 1, Activation::tanh())), wanted);
+    let expected = "precision: f16 is for plain perceptrons of up to 16 layers, 128 wide; this model predicts in f32";
+    assert_eq!(refused(Spec::projective(5, &[8], Head::rational(1), Activation::tanh())), expected);
+    assert_eq!(refused(Spec::mlp(5, &[129], 1, Activation::tanh())), expected);
 }
 
 /// 1 - 8 - 8 - 1 by relu; the first layer's outputs are up to 1e5, the last one's within 1.
@@ -53,22 +53,22 @@ fn steep() -> Model {
 }
 
 #[test]
-fn half_precision_refuses_what_is_beyond_it() {
+fn values_beyond_half_precision_are_an_error() {
     for device in devices(&[1]) {
         let name = &device.info().name;
         let half = |x: &[f32]| block_on(steep().outputs_in(&device, x, Precision::F16));
         assert!(half(&[0.6, 0.2]).is_ok(), "{name}");
         let beyond = half(&[0.6, -0.3, 0.7]).map_err(|error| error.to_string());
-        let wanted = "precision: a row goes beyond 65504, where f16 ends; predict in f32";
-        assert_eq!(beyond.err().as_deref(), (device.info().device != "cpu").then_some(wanted), "{name}");
+        let expected = "precision: a row goes beyond 65504, where f16 ends; predict in f32";
+        assert_eq!(beyond.err().as_deref(), (device.info().device != "cpu").then_some(expected), "{name}");
         assert!(block_on(steep().outputs(&device, &[0.7])).unwrap()[0].is_finite(), "{name}");
     }
 }
 
 #[test]
-fn no_activation_makes_a_number_of_nan() {
+fn no_activation_turns_nan_into_a_number() {
     for device in devices(&[1]) {
-        // The widest is made of recorded operations.
+        // The widest model uses recorded operations.
         for (activation, width) in activation::ALL
             .iter()
             .map(|built_in| Activation::of_built_in(built_in))

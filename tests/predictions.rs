@@ -1,4 +1,4 @@
-//! What a model of known weights predicts, worked out by hand: far down a table, exactly at a threshold, and where Q is 0.
+//! Predictions of models with known weights, computed by hand: in long tables, exactly at a threshold, and where Q is 0.
 
 mod devices;
 mod folder;
@@ -18,7 +18,7 @@ use pollster::block_on;
 /// A linear layer's weight, row by row, and its bias.
 type Linear<'a> = (&'a [f32], &'a [f32]);
 
-/// A model of one linear layer with these weights, and what comes after it.
+/// A model of one linear layer with these weights, and further layers.
 fn model(inputs: usize, (weight, bias): Linear<'_>, after: impl IntoIterator<Item = Layer>, loss: Loss) -> Model {
     let mut spec = Spec::mlp(inputs, &[], bias.len(), Activation::identity());
     spec.layers.extend(after);
@@ -37,7 +37,7 @@ fn filled(spec: Spec, parameters: &[&[f32]], loss: Loss) -> Model {
     Model::new(spec, loss, flat, None)
 }
 
-/// A head whose pairs are the features as they come: numerators, then denominators.
+/// A head whose pairs are its features: numerators, then denominators.
 fn bare(outputs: usize, decoding: Decoding) -> Layer {
     Layer::Projective(Head { anchor: 0.0, decoding, ..Head::linear(outputs) })
 }
@@ -46,7 +46,7 @@ fn pair_loss() -> Loss {
     Loss::Pairs(PairLoss::default())
 }
 
-/// Predictions go by 65,536 rows: two such parts and a short one.
+/// Predictions are computed in parts of 65,536 rows: two such parts and a short one.
 const ROWS: usize = 2 * 65_536 + 100;
 
 /// Row r as (r / 512, r mod 512), all of which f32 holds exactly.
@@ -55,11 +55,11 @@ fn numbered() -> Vec<f32> {
 }
 
 #[test]
-fn rows_past_the_first_65536_are_in_their_place_for_several_outputs() -> Result<()> {
+fn rows_past_the_first_65536_are_in_order_for_several_outputs() -> Result<()> {
     // 512 a + b is the row's number.
     let linear: Linear<'_> = (&[512.0, 1.0, 1.0, -1.0, 0.0, 2.0], &[0.0, 0.0, 3.0]);
     let fused = model(2, linear, [], Loss::mse());
-    // Dropout does nothing to predictions, but the fused kernels do not take it.
+    // Dropout does not change predictions, but the fused kernels do not support it.
     let recorded = model(2, linear, [Layer::Dropout { rate: 0.5 }], Loss::mse());
     for device in devices(&[1, 2]) {
         for (name, model) in [("fused", &fused), ("recorded", &recorded)] {
@@ -76,7 +76,7 @@ fn rows_past_the_first_65536_are_in_their_place_for_several_outputs() -> Result<
 }
 
 #[test]
-fn decoded_rows_past_the_first_65536_are_in_their_place_with_their_validity_factors() -> Result<()> {
+fn decoded_rows_past_the_first_65536_are_in_order_with_their_validity_factors() -> Result<()> {
     // P is the row's number and its negative, Q is 1 and 2.
     let linear: Linear<'_> = (&[512.0, 1.0, -512.0, -1.0, 0.0, 0.0, 0.0, 0.0], &[0.0, 0.0, 1.0, 2.0]);
     let model = model(2, linear, [bare(2, Decoding::raw(0.5, None))], pair_loss());
@@ -101,7 +101,7 @@ fn around(x: f32) -> [f32; 3] {
     [x.next_down(), x, x.next_up()]
 }
 
-/// The verdict on |Q| = a threshold: whether it is ⊥, whether a gap. A pair is near only below a threshold.
+/// The verdict at |Q| = a threshold: whether it is ⊥, and whether it is in the gap. A pair is near only below a threshold.
 const AT_INFER: [(bool, bool); 3] = [(true, false), (false, true), (false, true)];
 const AT_TRAIN: [(bool, bool); 3] = [(false, true), (false, false), (false, false)];
 
@@ -109,18 +109,18 @@ fn verdicts(decoded: &Decoded) -> Vec<(bool, bool)> {
     (0..decoded.value.len()).map(|at| (decoded.is_semantic(at), decoded.gap[at])).collect()
 }
 
-/// Pairs with |Q| a float below, at and a float above each of the two thresholds, of both signs, and what is wanted of each.
+/// Pairs with |Q| one float below, at and one float above each of the two thresholds, of both signs, with the expected verdicts.
 fn at_thresholds(p: f32) -> (Vec<[f32; 2]>, Vec<(bool, bool)>) {
     let sizes = [around(INFER * p), around(TRAIN * p)].concat();
     let pairs = [1.0, -1.0].iter().flat_map(|sign| sizes.iter().map(move |q| [p, sign * q])).collect();
     (pairs, [AT_INFER, AT_TRAIN, AT_INFER, AT_TRAIN].concat())
 }
 
-/// Of |Q|, and of |Q| / |P| for an angle: there the limit is τ / √(1 - τ²), which is τ to the last bit of an f32 for so small ones.
+/// Limits of |Q|, and of |Q| / |P| for an angle: τ / √(1 - τ²), which for such a small τ equals τ to the last bit of an f32.
 const INFER: f32 = 1.0 / 8192.0;
 const TRAIN: f32 = 1.5 / 8192.0;
 
-/// Each kind of threshold, with numerators to try it on.
+/// Each kind of threshold, with numerators for the test.
 fn decodings() -> [(Decoding, Vec<f32>); 2] {
     let raw = Decoding::raw(INFER, Some(TRAIN));
     let angle = Decoding { threshold: Threshold::Angle, ..raw };
@@ -150,7 +150,7 @@ fn a_pair_exactly_at_a_threshold_is_not_below_it() -> Result<()> {
 }
 
 #[test]
-fn a_validity_factor_exactly_at_its_threshold_leaves_the_value() -> Result<()> {
+fn a_validity_factor_exactly_at_its_threshold_keeps_the_value() -> Result<()> {
     let model = model(2, (&[1.0, 0.0, 0.0, 1.0], &[0.0; 2]), [bare(1, Decoding::raw(0.5, None))], pair_loss());
     let sizes = around(0.1);
     let values = [sizes, sizes.map(|size| -size)].concat();
@@ -178,7 +178,7 @@ fn a_rational_layer_has_no_value_where_its_denominator_is_exactly_epsilon() -> R
 }
 
 #[test]
-fn metrics_give_a_pair_at_the_threshold_a_value_and_mark_none_at_the_band() {
+fn metrics_count_a_pair_at_tau_infer_as_a_value_and_at_tau_train_as_no_gap() {
     for (decoding, numerators) in decodings() {
         for p in numerators {
             let (pairs, _) = at_thresholds(p);
@@ -192,7 +192,7 @@ fn metrics_give_a_pair_at_the_threshold_a_value_and_mark_none_at_the_band() {
     }
 }
 
-/// Holds the loss of one pair (P, Q) for a target against a wanted one: in metrics, and in both steps on every device.
+/// Compares the loss of one pair (P, Q) for a target with the expected one: in metrics, and in both steps on every device.
 fn check_loss(loss: PairLoss, pair: [f32; 2], target: [f32; 2], wanted: f64) -> Result<()> {
     let loss = Loss::Pairs(loss);
     let model = model(2, (&[1.0, 0.0, 0.0, 1.0], &[0.0; 2]), [bare(1, Decoding::raw(0.1, None))], loss.clone());
@@ -215,7 +215,7 @@ fn check_loss(loss: PairLoss, pair: [f32; 2], target: [f32; 2], wanted: f64) -> 
 }
 
 #[test]
-fn a_denominator_of_0_is_decoded_by_losses_as_one_on_the_positive_side() -> Result<()> {
+fn losses_decode_a_denominator_of_0_as_positive() -> Result<()> {
     // B = sgn(Q) max(|Q|, τ): with P = 1 and τ = 1/2 the value is 2 at Q = 0 and -2 just below, of which 1 is 1 and 3 off.
     let loss = PairLoss { decoded: 1.0, tau: [0.5; 2], ..PairLoss::none() };
     for (q, wanted) in [(0.0, 1.0), (0.25, 1.0), (-0.25, 9.0), (1.0, 0.0), (-1.0, 4.0)] {
@@ -225,7 +225,7 @@ fn a_denominator_of_0_is_decoded_by_losses_as_one_on_the_positive_side() -> Resu
 }
 
 #[test]
-fn the_direction_of_a_pair_counts_where_the_targets_denominator_is_exactly_the_bound() -> Result<()> {
+fn the_sign_term_includes_targets_with_a_denominator_exactly_at_the_bound() -> Result<()> {
     // The cosine of the angle between (3, 4) and (4, 3) is 24 / 25.
     for (sign_within, wanted) in [(3.0_f32.next_down(), 0.0), (3.0, 0.04), (3.0_f32.next_up(), 0.04)] {
         check_loss(PairLoss { sign: 1.0, sign_within, ..PairLoss::none() }, [3.0, 4.0], [4.0, 3.0], wanted)?;
@@ -234,7 +234,7 @@ fn the_direction_of_a_pair_counts_where_the_targets_denominator_is_exactly_the_b
 }
 
 #[test]
-fn the_range_of_a_row_at_a_pole_is_the_side_of_its_numerators_sign_and_0_is_above() -> Result<()> {
+fn the_range_of_a_row_at_a_pole_is_its_numerators_sign_and_0_is_above() -> Result<()> {
     // P = a and Q = b.
     let decoding = Decoding::raw(0.5, None);
     let column =

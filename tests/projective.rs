@@ -1,5 +1,5 @@
-//! Pairs that stand for quotients, and strict inference: what is decoded, what is refused and why, and what is done then.
-//! The numbers in the names are those of the properties that ZeroProofML 0.6's own tests check.
+//! Pairs that represent quotients, and strict inference: decoding, causes of ⊥, and fallbacks.
+//! The numbers in the names are those of the properties that ZeroProofML 0.6's tests check.
 
 use meromorph::autograd::Var;
 use meromorph::kernels::strict::Decoded;
@@ -36,7 +36,7 @@ fn decoded(p: &[f32], q: &[f32], decoding: &Decoding) -> Decoded {
 }
 
 #[test]
-fn property_17_encoding_and_decoding_go_round() {
+fn property_17_decoding_inverts_encoding() {
     let x = Masked::with_mask(&Device::cpu(1), [4], &[3.0, 0.0, -2.5, 0.0], &[0b1000]).unwrap();
     let encoded = Pair::encode(&x);
     assert_eq!((numbers(&encoded.p), numbers(&encoded.q)), (vec![3.0, 0.0, -2.5, 1.0], vec![1.0, 1.0, 1.0, 0.0]));
@@ -54,7 +54,7 @@ fn property_18_pairs_are_equal_up_to_scale() {
 }
 
 #[test]
-fn property_19_decoding_is_blind_to_scale() {
+fn property_19_decoding_is_scale_invariant() {
     let (p, q) = ([0.7, -0.2, 5.0, 1.0], [0.3, 0.8, 1e-5, 0.0]);
     for scale in [1e-12_f32, 1e-3, -4.0, 1e12] {
         let scaled = |values: [f32; 4]| values.map(|value| value * scale);
@@ -66,27 +66,27 @@ fn property_19_decoding_is_blind_to_scale() {
             assert!((a - b).abs() <= 4e-7 * a.abs(), "{a} {b}");
         }
     }
-    // The size of Q alone sees the scale.
+    // |Q| itself depends on the scale.
     let raw = Decoding::raw(1e-4, None);
     assert_eq!(decoded(&[1.0], &[1.0], &raw).provenance, [0]);
     assert_eq!(decoded(&[1e-5], &[1e-5], &raw).provenance, [2]);
 }
 
 #[test]
-fn property_20_renormalising_detaches_the_length_unless_asked() {
+fn property_20_normalization_detaches_the_length_unless_attached() {
     let x = pair(&[3.0, 0.0, 3e30], &[4.0, 0.0, 4e30]);
-    let unit = x.renormalised(PairNormalization::Unit, 1e-9);
-    for (got, wanted) in numbers(&unit.p).iter().zip([0.599_999_999_88, 0.0, 0.6]) {
-        assert!((f64::from(*got) - wanted).abs() < 1e-7, "{got}");
+    let unit = x.normalized(PairNormalization::Unit, 1e-9);
+    for (got, expected) in numbers(&unit.p).iter().zip([0.599_999_999_88, 0.0, 0.6]) {
+        assert!((f64::from(*got) - expected).abs() < 1e-7, "{got}");
     }
     assert!((numbers(&unit.q)[2] - 0.8).abs() < 1e-7, "squares that are no float are no exception");
     let slope = |gauge: PairNormalization| {
-        numbers(ops::grad(&x.renormalised(gauge, 0.0).p, &[&x.p]).unwrap()[0].as_ref().unwrap())[0]
+        numbers(ops::grad(&x.normalized(gauge, 0.0).p, &[&x.p]).unwrap()[0].as_ref().unwrap())[0]
     };
     assert!((slope(PairNormalization::Unit) - 0.2).abs() < 1e-6, "1 / S");
     assert!((slope(PairNormalization::UnitAttached) - 0.2 * 0.64).abs() < 1e-6, "(1 - p²) / S");
-    assert_eq!(numbers(&x.renormalised(PairNormalization::Free, 0.0).p), numbers(&x.p));
-    let gradients = ops::grad(&x.renormalised(PairNormalization::UnitAttached, 0.0).p, &[&x.p, &x.q]).unwrap();
+    assert_eq!(numbers(&x.normalized(PairNormalization::Free, 0.0).p), numbers(&x.p));
+    let gradients = ops::grad(&x.normalized(PairNormalization::UnitAttached, 0.0).p, &[&x.p, &x.q]).unwrap();
     assert!(gradients.iter().flatten().flat_map(numbers).all(f32::is_finite));
 }
 
@@ -115,12 +115,15 @@ fn arithmetic_of_pairs_keeps_bottom() {
             let device = x.p.value().device().clone();
             let on = |value: f32| Var::leaf(Tensor::from_f32(&device, [1], &[value]).unwrap());
             let y = Pair { p: on(b[0]), q: on(b[1]) };
-            for (name, step, wanted) in steps {
+            for (name, step, expected) in steps {
                 let (value, mask) = read(&step(&x, &y).decode());
-                let wanted = wanted(&scalar(a), &scalar(b));
-                assert_eq!(mask[0] == 1, wanted.is_bottom(), "{a:?} {name} {b:?}");
-                if let Some(wanted) = wanted.number().map(|number| number.re) {
-                    assert!((f64::from(value[0]) - wanted).abs() < 1e-6, "{a:?} {name} {b:?}: {value:?} for {wanted}");
+                let expected = expected(&scalar(a), &scalar(b));
+                assert_eq!(mask[0] == 1, expected.is_bottom(), "{a:?} {name} {b:?}");
+                if let Some(expected) = expected.number().map(|number| number.re) {
+                    assert!(
+                        (f64::from(value[0]) - expected).abs() < 1e-6,
+                        "{a:?} {name} {b:?}: {value:?} for {expected}"
+                    );
                 }
             }
         }
@@ -138,13 +141,13 @@ fn property_22_bottom_gap_and_value() {
 }
 
 #[test]
-fn property_23_a_numerator_that_is_no_number_is_a_fault_and_no_gap() {
+fn property_23_a_non_finite_numerator_is_a_fault_and_not_a_gap() {
     let seen = decoded(&[f32::NAN, 1.0], &[5e-4, f32::INFINITY], &Decoding::raw(1e-4, Some(1e-3)));
     assert_eq!((seen.provenance, seen.gap, seen.value), (vec![1, 1], vec![false, false], vec![0.0, 0.0]));
 }
 
 #[test]
-fn property_24_a_robot_arm_is_refused_exactly_where_it_is_singular() {
+fn property_24_a_robot_arm_is_bottom_exactly_where_it_is_singular() {
     let angles: Vec<f32> = (0..4001).map(|i| -3.2 + 0.0016 * i as f32).collect();
     let q: Vec<f32> = angles.iter().map(|angle| angle.sin()).collect();
     let p: Vec<f32> = angles.iter().map(|angle| 0.3 + angle.cos()).collect();
@@ -157,7 +160,7 @@ fn property_24_a_robot_arm_is_refused_exactly_where_it_is_singular() {
 }
 
 #[test]
-fn property_25_complex_denominators_are_refused_at_the_origin() {
+fn property_25_complex_denominators_are_bottom_at_the_origin() {
     let at = |re: f64, im: f64| Scm::complex(re, im).unwrap();
     assert!((at(1.0, 2.0) / at(0.0, 0.0)).is_bottom());
     let quotient = (at(1.0, 2.0) / at(0.0, 1.0)).number().unwrap();
@@ -165,7 +168,7 @@ fn property_25_complex_denominators_are_refused_at_the_origin() {
 }
 
 #[test]
-fn property_27_a_layers_mask_is_the_strict_mask() {
+fn property_27_a_layers_mask_equals_the_strict_mask() {
     let (p, q) = ([1.0; 3], [-1.0, 0.0, 2.0]);
     let Pair { p, q } = pair(&p, &q);
     let layer = Pair { p: p.clone(), q: q.clone() }.decode();
@@ -213,14 +216,14 @@ fn property_31_codes_masks_and_gaps_are_consistent() {
 }
 
 #[test]
-fn validity_factors_refuse_too() {
+fn validity_factors_below_their_threshold_give_bottom() {
     let Pair { p, q } = pair(&[4.0, 4.0, 4.0], &[2.0, 2.0, 2.0]);
     let factor = Var::constant(Tensor::from_f32(p.value().device(), [3], &[1.0, 1e-7, f32::NAN]).unwrap());
     let decoding = Decoding::raw(1e-6, None);
     let seen = block_on(strict(&p, &q, &decoding, &[(&factor, 1e-6)])).unwrap();
     assert_eq!((seen.provenance, seen.value), (vec![0, 2, 1], vec![2.0, 0.0, 0.0]));
     let error = block_on(strict(&p, &q, &decoding, &[(&factor, 0.0)])).unwrap_err().to_string();
-    assert_eq!(error, "strict: a factor's tau is 0e0, wanted a finite number of at least 1.1754944e-38");
+    assert_eq!(error, "strict: tau of a validity factor: got 0e0, expected a finite number of at least 1.1754944e-38");
 }
 
 fn seen() -> Decoded {
@@ -232,20 +235,20 @@ fn seen() -> Decoded {
 }
 
 #[test]
-fn censored_values_lie_on_the_side_of_their_numerator() {
+fn censored_values_are_on_the_side_of_their_numerators_sign() {
     use Range::{Above, Below, Within};
     let p = [1.0, -1.0, 0.0, 1.0, 1.0];
     assert_eq!(ranges(&seen(), &p, None).unwrap(), [Within, Below, Above, Within, Within]);
     let orientation = [0.0, 1.0, 0.0, -1.0, 1.0];
     assert_eq!(ranges(&seen(), &p, Some(&orientation)).unwrap(), [Within, Above, Within, Below, Within]);
     let error = ranges(&seen(), &p[..2], None).unwrap_err().to_string();
-    assert_eq!(error, "ranges: 2 numerators for 5 values");
+    assert_eq!(error, "ranges: got 2 numerators, expected 5, one per value");
     let error = ranges(&seen(), &p, Some(&[f32::NAN; 5])).unwrap_err().to_string();
-    assert_eq!(error, "ranges: an orientation is NaN, wanted finite numbers");
+    assert_eq!(error, "ranges: got the orientation NaN, expected finite numbers");
 }
 
 #[test]
-fn fallbacks_take_reject_and_route() {
+fn fallbacks_accept_reject_and_route() {
     assert_eq!(accepted(&seen(), true), [true, false, false, false, true]);
     assert_eq!(accepted(&seen(), false), [true, false, false, false, false]);
     assert_eq!(with_sentinel(&seen(), -9.0), [1.5, -9.0, -9.0, -9.0, 2.5]);
@@ -259,5 +262,5 @@ fn fallbacks_take_reject_and_route() {
         )
     );
     let error = routed(&seen(), 1, false, |_| Ok(vec![])).unwrap_err().to_string();
-    assert_eq!(error, "routed: the solver gave 0 values, wanted 1");
+    assert_eq!(error, "routed: got 0 values from the solver, expected 1");
 }

@@ -1,5 +1,5 @@
-//! What a run decides between its steps: the best weights, when it stops, its learning rates, and what a checkpoint keeps of all
-//! that. The models have one input and start from given weights, so every number wanted here is worked out by hand.
+//! Decisions of a run between its steps: best weights, early stopping, learning rates, and checkpoints of this state. The models
+//! have one input and start from given weights, so every expected number is computed by hand.
 
 mod devices;
 
@@ -21,22 +21,22 @@ fn plateau(patience: usize) -> Schedule {
     Schedule { warmup_steps: 0, shape: ScheduleShape::Plateau { patience, factor: 0.5 } }
 }
 
-/// One row (`x`, `y`) to learn from, `times` over, and one to watch.
+/// One training row (`x`, `y`), repeated `times` times, and one validation row.
 fn rows(times: usize, [x, y]: [f32; 2], [watched_x, watched_y]: [f32; 2]) -> Data {
     let examples = |x: f32, y: f32, times: usize| Examples { x: vec![x; times], y: vec![y; times] };
     let (train, validation) = (examples(x, y, times), examples(watched_x, watched_y, 1));
     Data { inputs: 1, targets: 1, train, validation, ..Data::default() }
 }
 
-/// z = w x + b, and its parameters as they lie in the flat buffer: w at 0, b at the next multiple of 64 words.
+/// z = w x + b, and its parameters in the flat buffer: w at 0, b at the next multiple of 64 words.
 fn line(w: f32, b: f32) -> (Spec, Vec<f32>) {
     let mut parameters = vec![0.0; 128];
     (parameters[0], parameters[64]) = (w, b);
     (Spec::mlp(1, &[], 1, Activation::identity()), parameters)
 }
 
-/// With w = b = z/2 and the row (1, 1) the loss is (z - 1)², and a step takes 4 lr (z - 1) off z: at this rate the distance to 1
-/// halves with every step. From z = 0 it is 1/2, 1/4, 1/8, … after epochs 0, 1, 2, ….
+/// With w = b = z/2 and the row (1, 1) the loss is (z - 1)², and a step subtracts 4 lr (z - 1) from z: at this rate the distance to
+/// 1 halves with every step. From z = 0 it is 1/2, 1/4, 1/8, … after epochs 0, 1, 2, ….
 fn halving() -> TrainerConfig {
     let (optimizer, schedule) = (sgd(0.0, 0.0), Schedule::CONSTANT);
     TrainerConfig {
@@ -51,7 +51,7 @@ fn halving() -> TrainerConfig {
     }
 }
 
-/// Watched at 3/4, the losses are 1/16, 0, 1/64, (3/16)², …: epoch 1 is the best.
+/// With the validation target 3/4, the losses are 1/16, 0, 1/64, (3/16)², …: epoch 1 is the best.
 const PASSES_THREE_QUARTERS: ([f32; 2], [f32; 2]) = ([1.0, 1.0], [1.0, 0.75]);
 
 fn start(device: &Device, settings: TrainerConfig, (row, watched): ([f32; 2], [f32; 2])) -> Result<Trainer> {
@@ -63,7 +63,7 @@ fn finish(trainer: &mut Trainer) -> Result<Outcome> {
     block_on(trainer.run(&mut |_| Flow::Continue))
 }
 
-/// Runs `epochs` epochs and leaves the weights as the last of them has them.
+/// Runs `epochs` epochs and keeps the weights of the last one.
 fn run_epochs(trainer: &mut Trainer, epochs: usize) -> Result<()> {
     let mut watch = |event: &Event<'_>| match event {
         Event::Epoch(report) if report.epoch + 1 == epochs => Flow::Stop,
@@ -123,7 +123,7 @@ fn a_checkpoint_is_a_model_of_the_best_weights() -> Result<()> {
 fn epochs_without_improvement_are_counted_across_a_resumption() -> Result<()> {
     let device = Device::cpu(1);
     let settings = TrainerConfig { patience: 3, epochs: 20, ..halving() };
-    // Epoch 1 is the best; epochs 2, 3 and 4 spend the patience.
+    // Epoch 1 is the best; epochs 2, 3 and 4 use up the patience.
     let bytes = cut_after(&mut start(&device, settings, PASSES_THREE_QUARTERS)?, 4)?;
     let (row, watched) = PASSES_THREE_QUARTERS;
     let outcome = finish(&mut resumed(&device, &bytes, rows(1, row, watched))?)?;
@@ -134,7 +134,7 @@ fn epochs_without_improvement_are_counted_across_a_resumption() -> Result<()> {
 #[test]
 fn epochs_of_too_little_coverage_are_counted_across_a_resumption() -> Result<()> {
     let device = Device::cpu(1);
-    // P = 1 and Q = x for every row; of the watched rows one in three has |Q| of at least 1/2.
+    // P = 1 and Q = x for every row; one in three validation rows has |Q| of at least 1/2.
     let head = Head { anchor: 0.0, decoding: Decoding::raw(0.5, None), ..Head::linear(1) };
     let spec = Spec::projective(1, &[], head, Activation::identity());
     let mut parameters = vec![0.0; 128];
@@ -157,7 +157,7 @@ fn epochs_of_too_little_coverage_are_counted_across_a_resumption() -> Result<()>
 }
 
 #[test]
-fn resuming_on_other_inputs_or_other_targets_is_refused() -> Result<()> {
+fn resuming_on_other_inputs_or_other_targets_is_an_error() -> Result<()> {
     let device = Device::cpu(1);
     let (row, watched) = PASSES_THREE_QUARTERS;
     let bytes = cut_after(&mut start(&device, halving(), PASSES_THREE_QUARTERS)?, 1)?;
@@ -205,11 +205,11 @@ fn drops_of_a_plateau_and_the_epochs_since_are_kept_across_a_resumption() -> Res
     Ok(())
 }
 
-/// Watched at 1 the loss is the square of the distance: 1/4, 1/16, 1/64, … with a full rate.
+/// With the validation target 1 the loss is the square of the distance: 1/4, 1/16, 1/64, … with a full rate.
 const APPROACHES_ONE: ([f32; 2], [f32; 2]) = ([1.0, 1.0], [1.0, 1.0]);
 
 #[test]
-fn an_improvement_on_the_best_loss_of_no_more_than_min_delta_is_none() -> Result<()> {
+fn an_improvement_of_at_most_min_delta_does_not_count() -> Result<()> {
     let device = Device::cpu(1);
     let run = |min_delta, schedule, patience| -> Result<(Trainer, Outcome)> {
         let settings = TrainerConfig { min_delta, schedule, patience, ..halving() };
@@ -219,15 +219,15 @@ fn an_improvement_on_the_best_loss_of_no_more_than_min_delta_is_none() -> Result
     };
     let (plain, _) = run(0.0, Schedule::CONSTANT, 0)?;
     assert_eq!(improvements(&plain), [true; 6]);
-    // 1/16 - 1/64 = 3/64 is less than 1/20, but 1/16 - 1/256 = 15/256 is more: losses are held against the best, not the last.
+    // 1/16 - 1/64 = 3/64 is less than 1/20, but 1/16 - 1/256 = 15/256 is more: losses are compared with the best, not the last.
     let (steady, outcome) = run(0.05, Schedule::CONSTANT, 2)?;
     assert_eq!(improvements(&steady), [true, true, false, true, false, false]);
     assert_eq!((outcome.stop, outcome.best_epoch), (Stop::Patience, Some(3)));
     assert_eq!(output(&steady, 1.0)?, 0.9375, "z of epoch 3");
-    // Just 3/64 is no improvement either.
+    // Exactly 3/64 does not count as an improvement either.
     let (exact, _) = run(3.0 / 64.0, Schedule::CONSTANT, 0)?;
     assert_eq!(improvements(&exact)[..4], [true, true, false, true]);
-    // The plateau goes by the same improvements: epoch 2 has none, so epoch 3 runs at half the rate and ends at (3/32)².
+    // The plateau uses the same improvements: epoch 2 has none, so epoch 3 runs at half the rate and ends at (3/32)².
     let (dropping, _) = run(0.05, plateau(1), 0)?;
     assert_eq!(improvements(&dropping), [true, true, false, true, false, false]);
     assert_eq!(learning_rates(&dropping), [0.125, 0.125, 0.125, 0.0625, 0.0625, 0.03125]);
@@ -241,7 +241,7 @@ fn an_epoch_reports_the_rate_of_its_last_update() -> Result<()> {
     for (accumulate, wanted) in
         [(1, [3.0 / 8.0, 6.0 / 8.0 / 2.0, 1.0 / 4.0]), (2, [2.0 / 8.0, 4.0 / 8.0 / 2.0, 6.0 / 8.0 / 4.0])]
     {
-        // Three steps an epoch, which make three updates, or two.
+        // Three steps per epoch, which make three updates, or two.
         let settings = TrainerConfig { schedule, accumulate, lr: 1.0, epochs: 3, ..halving() };
         let data = rows(3, [1.0, 0.0], [1.0, 0.0]);
         let mut trainer = Trainer::with_parameters(&Device::cpu(1), spec.clone(), settings, data, &parameters)?;
@@ -303,7 +303,7 @@ fn optimizers() -> [(&'static str, Optimizer, Textbook); 3] {
 
 #[test]
 fn every_optimiser_takes_rate_and_decay_from_the_schedule() -> Result<()> {
-    // Four updates an epoch: up to the rate in six, then half of it in the second epoch.
+    // Four updates per epoch: warm-up over six, and half the rate in the second epoch.
     let schedule = Schedule { warmup_steps: 6, shape: ScheduleShape::Step { every: 1, factor: 0.5 } };
     let rates = [1.0, 2.0, 3.0, 4.0, 2.5, 3.0, 3.0, 3.0].map(|sixths| 0.25 * sixths / 6.0);
     // The row (1, 0) pulls w = b with 2 (w + b) = 4 w; the row (0, 0) lets w only decay, and b is 0.

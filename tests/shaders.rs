@@ -1,5 +1,5 @@
-//! Every composed shader, before any driver sees it: naga parses and validates it, its `Params` is laid out like the Rust one,
-//! it stays within WebGPU's portable limits and it has no literal that WGSL lacks.
+//! Checks every composed shader without a driver: naga parses and validates it, its `Params` has the layout of the Rust struct,
+//! it is within WebGPU's portable limits and it has no literal that WGSL lacks.
 
 use std::collections::HashMap;
 
@@ -48,7 +48,7 @@ fn every_kernel_has_cases_named_after_its_shader() {
     }
 }
 
-/// What is wrong with the source of a case, for a device with subgroups or without.
+/// Problems in the source of a case, for a device with or without subgroups.
 fn problems(source: &str, has_subgroups: bool, case: &Case) -> Vec<String> {
     let told = |problem: String| format!("{}, {}: {problem}", case.kernel.name, case.name);
     let module = match naga::front::wgsl::parse_str(source) {
@@ -56,7 +56,7 @@ fn problems(source: &str, has_subgroups: bool, case: &Case) -> Vec<String> {
         Err(error) => return vec![told(error.emit_to_string(source))],
     };
     let mut problems = Vec::new();
-    // Packing half floats is no feature in WebGPU: every device has it.
+    // Packing half floats is not an optional feature in WebGPU: every device has it.
     let mut capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32;
     capabilities.set(Capabilities::SUBGROUP, has_subgroups);
     capabilities.set(Capabilities::SHADER_FLOAT16, source.starts_with("enable f16;"));
@@ -91,7 +91,7 @@ fn limits(module: &Module) -> Vec<String> {
     problems
 }
 
-/// Group 0 is the inputs, read only, then the outputs; group 1 the uniform alone.
+/// Group 0 has the inputs, read only, then the outputs; group 1 only the uniform.
 fn bindings(module: &Module, case: &Case) -> Vec<String> {
     let (inputs, outputs) = (case.inputs.len(), case.outputs.len());
     let mut problems = Vec::new();
@@ -119,7 +119,7 @@ fn bindings(module: &Module, case: &Case) -> Vec<String> {
     problems
 }
 
-/// The WGSL `Params` against the Rust fields: names, offsets, sizes and span.
+/// Compares the WGSL `Params` with the Rust fields: names, offsets, sizes and span.
 fn layout(module: &Module, fields: &[Field]) -> Vec<String> {
     let found = module.types.iter().find(|(_, ty)| ty.name.as_deref() == Some("Params"));
     let Some((_, ty)) = found else {

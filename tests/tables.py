@@ -11,7 +11,7 @@ import tempfile
 
 from sklearn import datasets
 
-# name, loader, what is asked of the test rows
+# name, loader, required result on the test rows
 CASES = [
     ("breast_cancer", datasets.load_breast_cancer, "accuracy", 0.95),
     ("digits", datasets.load_digits, "accuracy", 0.96),

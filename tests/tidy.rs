@@ -1,4 +1,4 @@
-//! The house rules that a compiler does not know: which room may use which, where the platform may be asked for, who may block, how long a file is.
+//! Rules that the compiler does not check: dependencies between rooms, where code depends on the platform, which rooms may block, length of files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 /// Rooms that no other may use, and the two roots.
 const LEAVES: &[&str] = &["cli", "wasm", "main", "lib"];
 
-/// Where the platform and the features may be asked for.
+/// Files that may depend on the platform and on features.
 const PLATFORM_FILES: &[&str] =
     &["lib.rs", "main.rs", "host/mod.rs", "host/files.rs", "device/mod.rs", "device/webgpu.rs"];
 
-/// Files over 400 lines, and why.
+/// Files over 400 lines, with reasons.
 const LONG_FILES: &[(&str, &str)] = &[];
 
 /// Macros at the root and the rooms they belong to; `wgsl!` only reads a file and belongs to none.
 const ROOT_MACROS: &[(&str, &str)] = &[("record", "json"), ("params", "device"), ("built_ins", "program")];
 
-/// The rooms of the table in docs/ARCHITECTURE.md, in its order, and what each may use.
+/// The rooms of the table in docs/ARCHITECTURE.md, in its order, and the rooms that each may use.
 fn rooms() -> Vec<(String, Vec<String>)> {
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/ARCHITECTURE.md"));
     let text = text.expect("docs/ARCHITECTURE.md is text");
@@ -69,7 +69,7 @@ fn rooms_use_what_the_table_says_and_nothing_else() {
 }
 
 #[test]
-fn the_platform_is_asked_in_few_places() {
+fn only_a_few_files_depend_on_the_platform() {
     let asks = |line: &str| ["cfg(", "cfg_attr(", "cfg!("].iter().any(|c| line.contains(c)) && names_platform(line);
     let found = lines_where(|name, line| !PLATFORM_FILES.contains(&name) && asks(line));
     assert!(found.is_empty(), "\n{}", found.join("\n"));
@@ -81,7 +81,7 @@ fn names_platform(line: &str) -> bool {
 
 #[test]
 fn only_leaves_block() {
-    // Tests may.
+    // Tests may block.
     let blocks = |text: &str| text.split("#[cfg(test)]").next().is_some_and(|code| code.contains("block_on"));
     let found = sources().into_iter().filter(|(name, text)| !LEAVES.contains(&room_of(name)) && blocks(text));
     let found: Vec<String> = found.map(|(name, _)| name).collect();
@@ -136,7 +136,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// `kernels/map.rs` is in the room `kernels`, `error.rs` is one of its own.
+/// `kernels/map.rs` is in the room `kernels`; `error.rs` is its own room.
 fn room_of(name: &str) -> &str {
     name.split('/').next().unwrap_or(name).trim_end_matches(".rs")
 }

@@ -1,4 +1,4 @@
-//! Training: both steps agree, runs repeat, checkpoints resume bit for bit, plans cost what they should.
+//! Training: both steps agree, runs repeat, checkpoints resume bit for bit, plans have the expected cost.
 
 mod devices;
 mod noise;
@@ -105,7 +105,7 @@ fn the_same_seed_gives_the_same_bits_for_one_and_two_threads() {
 }
 
 #[test]
-fn a_run_that_is_stopped_at_every_look_goes_on_exactly() -> Result<()> {
+fn a_run_paused_at_every_check_continues_exactly() -> Result<()> {
     let spec = Spec::mlp(5, &[16], 1, Activation::silu());
     let device = Device::cpu(1);
     let mut whole = Trainer::new(&device, spec.clone(), settings(), regression(640))?;
@@ -129,7 +129,7 @@ fn training_learns() -> Result<()> {
     Ok(())
 }
 
-/// Layers only the recorded step takes.
+/// Layers that only the recorded step supports.
 fn rich() -> Spec {
     let linear = |outputs| Layer::Linear { outputs, bias: true, init: Init::Kaiming };
     let silu = Layer::Activation { function: Activation::silu() };
@@ -195,7 +195,7 @@ fn early_stopping_keeps_the_best_weights() -> Result<()> {
 }
 
 #[test]
-fn divergence_is_named_and_the_last_good_weights_are_kept() -> Result<()> {
+fn divergence_is_reported_and_the_last_good_weights_are_kept() -> Result<()> {
     for device in devices(&[1, 2]) {
         let settings = TrainerConfig { epochs: 20, lr: 1e9, ..settings() };
         let mut trainer = Trainer::new(&device, Spec::mlp(5, &[16], 1, Activation::silu()), settings, regression(200))?;
@@ -207,7 +207,7 @@ fn divergence_is_named_and_the_last_good_weights_are_kept() -> Result<()> {
 }
 
 #[test]
-fn without_validation_rows_the_kept_weights_are_still_good_ones() -> Result<()> {
+fn without_validation_rows_the_kept_weights_are_finite() -> Result<()> {
     let device = Device::cpu(1);
     let data = Data { validation: Examples::default(), ..regression(200) };
     let optimizer = Optimizer::sgd(0.0)?;
@@ -246,7 +246,7 @@ fn a_recorded_layer_is_one_launch_forward() -> Result<()> {
 }
 
 #[test]
-fn a_step_is_two_launches_and_costs_nothing_else() -> Result<()> {
+fn a_step_is_exactly_two_launches() -> Result<()> {
     let device = Device::dry();
     let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::silu());
     let mut trainer = Trainer::new(&device, spec, TrainerConfig { batch: 256, ..settings() }, regression(10_240))?;
@@ -285,7 +285,7 @@ fn an_epoch_is_one_upload_and_one_readback() -> Result<()> {
     Ok(())
 }
 
-/// Steps of 32 rows taken together four at a time: the last group of an epoch has two steps, the last of them 12 rows.
+/// Groups of four steps of 32 rows: the last group of an epoch has two steps, the second of 12 rows.
 fn grouped(step: StepKind) -> TrainerConfig {
     let optimizer =
         Optimizer::adamw(1e-2).with("beta2", 0.99).and_then(|adamw| adamw.with("epsilon", 1e-6)).expect("constants");
@@ -293,7 +293,7 @@ fn grouped(step: StepKind) -> TrainerConfig {
 }
 
 #[test]
-fn property_49_a_group_of_steps_is_one_batch_and_the_last_group_is_divided_by_its_own_rows() -> Result<()> {
+fn property_49_a_group_of_steps_equals_one_batch_and_the_last_group_has_its_own_weight() -> Result<()> {
     let spec = Spec::mlp(5, &[16], 1, Activation::silu());
     for device in devices(&[1, 2]) {
         for step in [StepKind::Fused, StepKind::Recorded] {
@@ -320,7 +320,7 @@ fn property_49_a_group_of_steps_is_one_batch_and_the_last_group_is_divided_by_it
 }
 
 #[test]
-fn property_49_runs_do_not_see_each_others_gradients() -> Result<()> {
+fn property_49_runs_do_not_share_gradients() -> Result<()> {
     let (device, spec) = (Device::cpu(1), Spec::mlp(5, &[16], 1, Activation::silu()));
     let run = || losses(&device, &spec, &grouped(StepKind::Fused), &regression(300));
     let mut cut = Trainer::new(&device, spec.clone(), grouped(StepKind::Fused), regression(300))?;
@@ -351,7 +351,7 @@ fn a_run_cut_inside_a_group_of_steps_resumes_bit_for_bit() -> Result<()> {
 }
 
 #[test]
-fn groups_of_steps_cost_no_launch_and_no_upload() -> Result<()> {
+fn groups_of_steps_need_no_additional_launch_or_upload() -> Result<()> {
     let device = Device::dry();
     let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::silu());
     let settings = TrainerConfig { accumulate: 4, ..settings() };

@@ -1,4 +1,4 @@
-// An activation by its formula, four lanes at a time.
+// An activation from its formula, four lanes at a time.
 fn act4(z: vec4<f32>) -> vec4<f32> {
     return vec4<f32>(act_value(z.x), act_value(z.y), act_value(z.z), act_value(z.w));
 }

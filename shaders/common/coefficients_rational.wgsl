@@ -1,4 +1,4 @@
-// Behind its last quads a sample keeps its features, then d loss / d polynomial of each, for the coefficients' gradients.
+// After its last quads a sample keeps its features, then d loss / d polynomial of each, for the coefficients' gradients.
 fn pass_down(z_at: u32, feature: u32, d: f32, slope: f32) {
     let n = quads(params.outputs);
     set_word(z_at + n, feature, word(z_at, feature));
@@ -6,12 +6,12 @@ fn pass_down(z_at: u32, feature: u32, d: f32, slope: f32) {
     set_word(z_at, feature, d * slope);
 }
 
-/// partials: sum over samples of d phi_k(feature), for each feature and degree; an invocation takes one sum.
+/// partials: sum over samples of d phi_k(feature), for each feature and degree; one sum per invocation.
 fn gradient_of_coefficients(at: u32, count: u32, lane: u32, out_at: u32) {
     let above = values();
     let below = params.outputs - above;
     let first = above * (NUMERATOR + 1u);
-    for (var i = lane; i < first + below * (DENOMINATOR + 1u); i += TEAM) {
+    for (var i = lane; i < first + below * (DENOMINATOR + 1u); i += LANES_PER_PART) {
         if (i < first) {
             let k = i / above;
             let sum = coefficient_sum(at, i - k * above, k, count);

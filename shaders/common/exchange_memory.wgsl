@@ -1,11 +1,11 @@
-// Lanes that exchange values without a barrier: none, so SUBGROUP is 1 and nobody is beside anybody.
+// Exchange of values between lanes without a barrier: not available, so SUBGROUP is 1 and each lane only sees its own value.
 
 const SUBGROUP: u32 = 1u;
 
-fn beside(value: f32, apart: u32) -> f32 {
+fn exchanged(value: f32, apart: u32) -> f32 {
     return value;
 }
 
-fn beside_word(value: u32, apart: u32) -> u32 {
+fn exchanged_word(value: u32, apart: u32) -> u32 {
     return value;
 }

@@ -1,8 +1,8 @@
-// Beyond ±65,504 WGSL leaves a conversion to halves open, and a device may make what it likes of NaN and infinities. So what is beyond is seen
-// by its bits, and said once it is known.
+// WGSL does not define conversions to f16 beyond ±65,504, nor the handling of NaN and infinities. So such values are detected by their bits,
+// replaced by 0 and recorded in `is_beyond`.
 var<private> is_beyond: bool;
 
-/// z as scratch would keep it; what is not the layer's own does not count.
+/// z rounded as in scratch; elements outside the layer are ignored.
 fn as_kept(z: vec4<f32>, is_own: vec4<bool>) -> vec4<f32> { return wide(narrow(select(vec4<f32>(), z, is_own))); }
 
 fn is_lost() -> bool { return is_beyond; }

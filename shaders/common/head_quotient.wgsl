@@ -1,6 +1,6 @@
-// A head with features of its own for numerators and denominators: `curve(z_at, feature)` gives (P or Q, its slope).
+// A head with separate features for numerators and denominators: `curve(z_at, feature)` returns (P or Q, its slope).
 
-/// A denominator, d Q / d curve, d curve / d feature; k = 0 where a row's outputs share it.
+/// A denominator, d Q / d curve, d curve / d feature; k = 0 if a row's outputs share it.
 fn denominator(z_at: u32, k: u32) -> vec3<f32> {
     let plain = curve(z_at, values() + k);
     return vec3<f32>(anchored(plain.x), plain.y);

@@ -1,4 +1,4 @@
-// A polynomial of each feature, its coefficients a tensor per degree, each from a multiple of 64 words on.
+// A polynomial of each feature; the coefficients of each degree are one tensor, which starts at a multiple of 64 words.
 struct Polynomial { first: u32, step: u32, degree: u32 }
 
 fn polynomial_of(feature: u32) -> Polynomial {

@@ -1,4 +1,4 @@
-// What every projective head needs: words of a sample's quads and of the parameters, and one pair in its gauge.
+// Shared by projective heads: access to words of a sample's quads and of the parameters.
 // The kernel declares theta (read) and scratch (read_write), both as quads.
 fn word(at: u32, k: u32) -> f32 { return scratch[at + (k >> 2u)][k & 3u]; }
 

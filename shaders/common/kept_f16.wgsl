@@ -1,6 +1,6 @@
 enable f16;
 
-// What the quads of scratch are: halves.
+// Storage of quads in scratch: f16.
 alias Kept = vec4<f16>;
 
 fn wide(quad: Kept) -> vec4<f32> { return vec4<f32>(quad); }

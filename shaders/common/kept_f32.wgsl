@@ -1,4 +1,4 @@
-// What the quads of scratch are: words as they are.
+// Storage of quads in scratch: f32.
 alias Kept = vec4<f32>;
 
 fn wide(quad: Kept) -> vec4<f32> { return quad; }

@@ -1,4 +1,4 @@
-// What the quads of scratch are: halves, two a word, for devices without a type for them.
+// Storage of quads in scratch: f16, two per word, for devices without an f16 type.
 alias Kept = vec2<u32>;
 
 fn wide(quad: Kept) -> vec4<f32> { return vec4<f32>(unpack2x16float(quad.x), unpack2x16float(quad.y)); }

@@ -1,4 +1,4 @@
-// The mean over a row's outputs of a loss of pairs, weight 1; writes its gradient over the features.
+// The mean over a row's outputs of a pair loss, weight 1; replaces the features by its gradient.
 fn sample_loss(z_at: u32, row: u32) -> vec2<f32> {
     let tau = threshold();
     var below = vec3<f32>();

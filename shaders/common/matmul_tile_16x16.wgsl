@@ -1,4 +1,4 @@
-// A workgroup of eight makes a 32 x 64 tile, an invocation 16 x 16 of it: fewest loads and no barrier, for software adapters.
+// A workgroup of eight computes a 32 x 64 tile, each invocation 16 x 16 of it: fewest loads and no barrier, for software adapters.
 // A row is a matrix of four vectors: columns j.., 16 + j.., 32 + j.. and 48 + j.., so that neighbours read neighbouring words.
 
 // A row of the result and four steps of p.
@@ -65,7 +65,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         r14 = add(r14, x3[2], y0, y1, y2, y3);
         r15 = add(r15, x3[3], y0, y1, y2, y3);
     }
-    // One place that stores, the rows passing by: compiled a sixteenth as often, epilogue and all.
+    // A loop over the rows, so that the store and the epilogue are compiled once instead of sixteen times.
     for (var row = i; row < min(i + 16u, params.m); row++) {
         store_row(z, row, j, r0);
         r0 = r1;

@@ -1,4 +1,4 @@
-// A workgroup of 8 x 8 makes a 64 x 64 tile; an invocation 8 x 8 of it, as two halves of rows by two halves of columns, in named vectors:
+// A workgroup of 8 x 8 computes a 64 x 64 tile; each invocation 8 x 8 of it, as two halves of rows by two halves of columns, in named vectors:
 // r and s are rows ty.. with columns tx.. and 32 + tx.., t and u the same for rows 32 + ty... Sixteen steps of p are staged at a time.
 
 // A row of a_tile is 16 steps of p in four vectors; the fifth keeps rows in different banks.

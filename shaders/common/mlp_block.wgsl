@@ -1,8 +1,8 @@
-// What every register tile of the MLP reads and writes. The kernel declares theta (read) and scratch (read_write), both as quads;
-// `wide` and `narrow` say what scratch keeps.
-// A load is what a software adapter pays for (about 100 multiply-adds on llvmpipe), hence quads and tiles; neither matrix is ever
-// transposed in memory: both orders of a product come from the same quads. Rows of W past the last are clamped, and the words
-// past the end of a row are its neighbours': both meet zero padding in scratch, so the inner loops have no branch.
+// Loads and stores of the MLP's register tiles. The kernel declares theta (read) and scratch (read_write), both as quads;
+// `wide` and `narrow` convert between registers and scratch.
+// Loads dominate the cost on a software adapter (one costs about 100 multiply-adds on llvmpipe), hence quads and tiles. Neither matrix is
+// transposed in memory: both orders of a product read the same quads. Rows of W past the last are clamped, and words past the end of a row
+// belong to the next row: both are multiplied by zero padding in scratch, so the inner loops have no branch.
 fn blocks_across(words: u32) -> u32 { return (words + 4u * TILE_QUADS - 1u) / (4u * TILE_QUADS); }
 
 /// Word offsets of four rows of W, from row `first`.
@@ -20,7 +20,7 @@ fn weight(at: u32, packed: bool) -> vec4<f32> {
     return select(near, select(vec4<f32>(low.zw, high.xy), vec4<f32>(low.w, high.xyz), shift == 3u), shift > 1u);
 }
 
-/// A quad of four rows of W, a column each.
+/// A quad of four rows of W, one row per column.
 fn weights(rows: vec4<u32>, k: u32, packed: bool) -> mat4x4<f32> {
     return mat4x4<f32>(weight(rows.x + k, packed), weight(rows.y + k, packed), weight(rows.z + k, packed), weight(rows.w + k, packed));
 }
@@ -31,7 +31,7 @@ fn biases(layer: vec4<u32>, q: u32) -> mat4x4<f32> {
     return mat4x4<f32>(b, b, b, b);
 }
 
-/// A quad of four successive samples, a column each.
+/// A quad of four successive samples, one sample per column.
 fn samples(at: u32) -> mat4x4<f32> {
     let step = params.stride;
     return mat4x4<f32>(wide(scratch[at]), wide(scratch[at + step]), wide(scratch[at + 2u * step]), wide(scratch[at + 3u * step]));
@@ -49,7 +49,7 @@ fn store_samples(at: u32, z: mat4x4<f32>, q: u32, words: u32) {
     scratch[at + q + 3u * step] = narrow(select(zero, z[3], mask));
 }
 
-/// Makes what `finish` does of one block's samples and outputs.
+/// Applies `finish` to one block's samples and outputs.
 fn activate_block(layer: vec4<u32>, z_at: u32, block: u32) {
     let across = blocks_across(layer.y);
     let group = block / across;
@@ -60,13 +60,13 @@ fn activate_block(layer: vec4<u32>, z_at: u32, block: u32) {
     }
 }
 
-/// A layer for all of a part's rows.
+/// The forward pass of a layer for all rows of a part.
 fn forward_layer(layer: vec4<u32>, a_at: u32, z_at: u32, hidden: bool, rows: u32, lane: u32) {
     let blocks = rows / TILE_SAMPLES * blocks_across(layer.y);
     if ((layer.x & 3u) == 0u) {
-        for (var block = lane; block < blocks; block += TEAM) { forward_block(layer, a_at, z_at, block, true); }
+        for (var block = lane; block < blocks; block += LANES_PER_PART) { forward_block(layer, a_at, z_at, block, true); }
     } else {
-        for (var block = lane; block < blocks; block += TEAM) { forward_block(layer, a_at, z_at, block, false); }
+        for (var block = lane; block < blocks; block += LANES_PER_PART) { forward_block(layer, a_at, z_at, block, false); }
     }
-    for (var block = lane; hidden && block < blocks; block += TEAM) { activate_block(layer, z_at, block); }
+    for (var block = lane; hidden && block < blocks; block += LANES_PER_PART) { activate_block(layer, z_at, block); }
 }

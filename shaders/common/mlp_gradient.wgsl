@@ -1,4 +1,4 @@
-// How a register tile of the backward pass leaves its registers. The kernel declares scratch and partials.
+// Stores of the backward pass's register tiles. The kernel declares scratch and partials.
 
 /// Multiplies quad `q` of four samples by d.
 fn scale_samples(at: u32, d: mat4x4<f32>, q: u32, words: u32) {
@@ -21,7 +21,7 @@ fn store_row(layer: vec4<u32>, at: u32, o: u32, k: u32, g: vec4<f32>) {
     if (o < layer.y) { store_words(at + layer.z + o * layer.x, k, layer.x, g); }
 }
 
-/// Four rows of dW from quad `o`, a column of g each, at quad `k` of the inputs.
+/// Stores four rows of dW from quad `o`, one row per column of g, at quad `k` of the inputs.
 fn store_weights(layer: vec4<u32>, at: u32, o: u32, k: u32, g: mat4x4<f32>) {
     store_row(layer, at, 4u * o, 4u * k, g[0]);
     store_row(layer, at, 4u * o + 1u, 4u * k, g[1]);
@@ -31,18 +31,18 @@ fn store_weights(layer: vec4<u32>, at: u32, o: u32, k: u32, g: mat4x4<f32>) {
 
 fn store_biases(layer: vec4<u32>, at: u32, o: u32, g: vec4<f32>) { store_words(at + layer.w, 4u * o, layer.y, g); }
 
-/// The way back through a layer for all of a part's rows.
+/// The backward pass of a layer for all rows of a part.
 fn backward_layer(layer: vec4<u32>, e_at: u32, d_at: u32, rows: u32, lane: u32) {
     let blocks = rows / TILE_SAMPLES * blocks_across(layer.x);
     if ((layer.x & 3u) == 0u) {
-        for (var block = lane; block < blocks; block += TEAM) { backward_block(layer, e_at, d_at, block, true); }
+        for (var block = lane; block < blocks; block += LANES_PER_PART) { backward_block(layer, e_at, d_at, block, true); }
     } else {
-        for (var block = lane; block < blocks; block += TEAM) { backward_block(layer, e_at, d_at, block, false); }
+        for (var block = lane; block < blocks; block += LANES_PER_PART) { backward_block(layer, e_at, d_at, block, false); }
     }
 }
 
-/// A layer's gradients over all of them.
+/// The gradients of a layer over all rows of a part.
 fn gradient_layer(layer: vec4<u32>, a_at: u32, d_at: u32, out_at: u32, rows: u32, lane: u32) {
     let blocks = blocks_across(layer.x) * ((layer.y + TILE_SAMPLES - 1u) / TILE_SAMPLES);
-    for (var block = lane; block < blocks; block += TEAM) { gradient_block(layer, a_at, d_at, out_at, block); }
+    for (var block = lane; block < blocks; block += LANES_PER_PART) { gradient_block(layer, a_at, d_at, out_at, block); }
 }

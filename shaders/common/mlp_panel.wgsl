@@ -1,8 +1,8 @@
-// Products of layers up to 64 wide for SwiftShader, where a load at a computed address takes some 50 cycles and one at a known address none:
-// a panel of one matrix, 32 x 64, stays at known addresses while vectors stream past it. An invocation has a part's rows to itself.
+// Products of layers up to 64 wide for SwiftShader, where a load at a computed address takes about 50 cycles and one at a constant address none:
+// a panel of one matrix, 32 x 64, stays at constant addresses and is multiplied by one vector after another. One invocation per part.
 // The kernel declares theta (read) and scratch (read_write), both as quads.
 
-/// Matrix 16 c + q takes quad q of a vector to quad c of its product.
+/// Matrix 16 c + q maps quad q of a vector to quad c of its product.
 var<private> panel: array<mat4x4<f32>, 128>;
 
 struct Four { a: vec4<f32>, b: vec4<f32>, c: vec4<f32>, d: vec4<f32> }
@@ -13,10 +13,10 @@ struct Sixteen { a: Four, b: Four, c: Four, d: Four }
 /// The quads of a product with a panel.
 struct Eight { a: vec4<f32>, b: vec4<f32>, c: vec4<f32>, d: vec4<f32>, e: vec4<f32>, f: vec4<f32>, g: vec4<f32>, h: vec4<f32> }
 
-/// Where a vector's quads lie.
+/// Offsets of a vector's quads.
 struct Places { a: vec4<u32>, b: vec4<u32>, c: vec4<u32>, d: vec4<u32> }
 
-/// Past the last quad is the last, which meets zeros of the panel.
+/// Offsets past the last quad are clamped to it; there the panel is zero.
 fn places(last: u32) -> Places {
     let end = vec4<u32>(last);
     return Places(min(LANES, end), min(LANES + 4u, end), min(LANES + 8u, end), min(LANES + 12u, end));
@@ -34,7 +34,7 @@ fn product_of_four(i: u32, x: Four) -> vec4<f32> {
     return panel[i] * x.a + panel[i + 1u] * x.b + panel[i + 2u] * x.c + panel[i + 3u] * x.d;
 }
 
-/// z and what quads 16 c + i to 16 c + i + 3 of the panel make of four quads of a vector.
+/// z plus the product of matrices 16 c + i to 16 c + i + 3 of the panel with four quads of a vector.
 fn add_product(i: u32, x: Four, z: Eight) -> Eight {
     return Eight(z.a + product_of_four(i, x), z.b + product_of_four(i + 16u, x), z.c + product_of_four(i + 32u, x), z.d + product_of_four(i + 48u, x),
         z.e + product_of_four(i + 64u, x), z.f + product_of_four(i + 80u, x), z.g + product_of_four(i + 96u, x), z.h + product_of_four(i + 112u, x));
@@ -54,7 +54,7 @@ fn weights(at: u32) -> vec4<f32> {
 
 fn weight(at: u32) -> f32 { return theta[at >> 2u][at & 3u]; }
 
-/// Rows `first` and three more of W, a column each, from word k on; rows past the last are the last.
+/// Rows `first` to `first` + 3 of W, one row per column, from word k on; rows past the last are clamped to it.
 fn weight_rows(layer: vec4<u32>, first: u32, k: u32) -> mat4x4<f32> {
     let rows = layer.z + k + min(vec4<u32>(first) + LANES, vec4<u32>(layer.y - 1u)) * layer.x;
     return mat4x4<f32>(weights(rows.x), weights(rows.y), weights(rows.z), weights(rows.w));
@@ -68,7 +68,7 @@ fn biases(layer: vec4<u32>, q: u32) -> Eight {
         bias(layer, q + 4u), bias(layer, q + 5u), bias(layer, q + 6u), bias(layer, q + 7u));
 }
 
-/// What `finish` makes of eight quads from quad o on.
+/// Applies `finish` to eight quads from quad o on.
 fn finish_eight(at: u32, o: u32, z: Eight, words: u32, hidden: bool) {
     finish(at, o, z.a, words, hidden);
     finish(at, o + 1u, z.b, words, hidden);
@@ -90,8 +90,8 @@ fn fill(layer: vec4<u32>, o: u32) {
     }
 }
 
-/// z[s, o] = b[o] + sum_k a[s, k] W[o, k] for all of a part's rows, and what `finish` makes of it. SwiftShader runs both sides of a branch but
-/// leaves a loop, so each shape of a layer has its loop over the rows.
+/// z[s, o] = b[o] + sum_k a[s, k] W[o, k] for all of a part's rows, followed by `finish`. SwiftShader runs both sides of a branch but
+/// can skip a loop, so each shape of a layer has its own loop over the rows.
 fn forward_layer(layer: vec4<u32>, a_at: u32, z_at: u32, hidden: bool, rows: u32, lane: u32) {
     let place = places(quads(layer.x) - 1u);
     let single = select(0u, rows, layer.y <= 4u);

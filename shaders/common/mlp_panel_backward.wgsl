@@ -1,4 +1,4 @@
-// The way back through the panels of mlp_panel.wgsl. The kernel declares partials.
+// The backward pass with the panels of mlp_panel.wgsl. The kernel declares partials.
 
 fn scale(at: u32, q: u32, d: vec4<f32>, words: u32) {
     if (q < quads(words)) { scratch[at + q] *= d; }
@@ -47,7 +47,7 @@ fn column(at: u32, w: u32) -> vec4<f32> {
     return vec4<f32>(scratch[at][w], scratch[at + step][w], scratch[at + 2u * step][w], scratch[at + 3u * step][w]);
 }
 
-/// Four such columns; a place is one of four samples.
+/// Four such columns; each place holds the offset of four samples.
 fn four_columns(at: u32, w: u32, place: vec4<u32>) -> Four {
     let start = vec4<u32>(at) + 4u * params.stride * place;
     return Four(column(start.x, w), column(start.y, w), column(start.z, w), column(start.w, w));
@@ -79,7 +79,7 @@ fn add_eight(at: u32, k: u32, words: u32, g: Eight, again: bool) {
     add_words(at, k + 28u, words, g.h, again);
 }
 
-/// A quad of four successive samples, a column each.
+/// A quad of four successive samples, one sample per column.
 fn samples(at: u32) -> mat4x4<f32> {
     let step = params.stride;
     return mat4x4<f32>(scratch[at], scratch[at + step], scratch[at + 2u * step], scratch[at + 3u * step]);

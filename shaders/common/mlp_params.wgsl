@@ -1,6 +1,6 @@
-// Shape and scalars of an MLP step, and where its quads (vec4) lie. A layer is (inputs, outputs, offset of W, offset of b) in words.
-// From gamma on they belong to projective heads: numerator and denominator are the words of the coefficients of degree 0.
-// group is the update's: the steps whose gradients it takes together.
+// Shape and scalars of an MLP step. A layer is (inputs, outputs, offset of W, offset of b) in words.
+// From gamma on the fields belong to projective heads: numerator and denominator are the first words of the coefficients of degree 0.
+// group belongs to the update: the number of steps whose gradients it sums.
 struct Params {
     rows: u32, batch: u32, steps: u32, parts: u32,
     inputs: u32, outputs: u32, targets: u32, total: u32,
@@ -18,5 +18,5 @@ const LANES = vec4<u32>(0u, 1u, 2u, 3u);
 
 fn quads(words: u32) -> u32 { return (words + 3u) >> 2u; }
 
-/// Which of the four words of quad `q` lie before `words`. Signed: SwiftShader has no unsigned comparison and makes one of eight instructions.
+/// Which of the four words of quad `q` are below `words`. Signed, since SwiftShader needs eight instructions for an unsigned comparison.
 fn inside(q: u32, words: u32) -> vec4<bool> { return vec4<i32>(vec4<u32>(4u * q) + LANES) < vec4<i32>(i32(words)); }

@@ -1,4 +1,4 @@
-// Register tile of 4 samples x 4 outputs of the forward pass: most invocations at work, for real GPUs (and quick to compile).
+// Register tile of 4 samples x 4 outputs of the forward pass: most invocations in parallel, for real GPUs (and fast to compile).
 const TILE_SAMPLES: u32 = 4u;
 const TILE_QUADS: u32 = 1u;
 

@@ -16,7 +16,7 @@ fn backward_block(layer: vec4<u32>, e_at: u32, d_at: u32, block: u32, packed: bo
     scale_samples(d_at + down, d00, k, layer.x);
 }
 
-/// dW[o, k] = sum_s d[s, o] a[s, k] for one block of outputs and inputs; db[o] = sum_s d[s, o] rides along, its loads being paid.
+/// dW[o, k] = sum_s d[s, o] a[s, k] for one block of outputs and inputs; db[o] = sum_s d[s, o] reuses its loads.
 fn gradient_block(layer: vec4<u32>, a_at: u32, d_at: u32, out_at: u32, block: u32) {
     let across = blocks_across(layer.x);
     let group = block / across;

@@ -1,11 +1,11 @@
-// Whether a power or a hypotenuse is representable, decided in integers; and their values for any size of argument.
+// Whether a power or a hypotenuse is representable, decided in integers; and their values for arguments of any size.
 
 // a^b is real.
 fn power_exists(a: f32, b: f32) -> bool {
     return (is_nonzero(a) || !is_below_zero(b)) && (!is_below_zero(a) || is_integer(b));
 }
 
-// |a|^b rounds to a float: b log2 |a| < 128 - 4.3e-8, where bounds do not tell by 62 bits of the logarithm.
+// Whether |a|^b rounds to a float: b log2 |a| < 128 - 4.3e-8, decided by 62 bits of the logarithm where simple bounds are not enough.
 fn power_fits(a: f32, b: f32) -> bool {
     let x = parts(a);
     let y = parts(b);
@@ -72,7 +72,7 @@ fn logarithm_bits(mantissa: u32) -> Wide {
 
 fn power_value(a: f32, b: f32) -> f32 {
     if !is_nonzero(a) {
-        // By bits: a device may take a subnormal exponent for 0.
+        // By bits: a device may flush a subnormal exponent to 0.
         return select(0.0, 1.0, !is_nonzero(b));
     }
     if !is_subnormal(a) {
@@ -107,7 +107,7 @@ fn angle_value(a: f32, b: f32) -> f32 {
     return angle(shifted(a, -23 - top), shifted(b, -23 - top));
 }
 
-// x · 2^by, which is at most near 1.
+// x · 2^by, for a result of about 1 at most.
 fn shifted(x: f32, by: i32) -> f32 {
     let p = parts(x);
     return with_sign(select(scaled(unit(p.mantissa), p.exponent + 23 + by), 0.0, p.mantissa == 0u), bitcast<u32>(x));

@@ -1,7 +1,7 @@
-// Scalar functions that WGSL lacks or leaves inaccurate. src/program/prelude.rs is the other half: same names, same meaning.
+// Scalar functions that WGSL lacks or leaves inaccurate. src/program/prelude.rs has the same functions in Rust.
 
 // tanh overflows on some drivers; beyond 10 it is 1 to the last bit. Near 0 the odd series keeps relative accuracy.
-// Held by a choice: clamp would make a number of NaN.
+// Limited by select: clamp would turn NaN into a number.
 fn safe_tanh(x: f32) -> f32 {
     let s = x * x;
     let near = x * (1.0 + s * (-0.33333333 + s * (0.13333333 + s * (-0.053968254 + s * 0.021869488))));
@@ -48,7 +48,7 @@ fn hypotenuse(a: f32, b: f32) -> f32 {
     return large * sqrt(1.0 + ratio * ratio);
 }
 
-// The angle of (b, a): WGSL's own is open at zero.
+// The angle of (b, a): WGSL's atan2 is not defined at zero.
 fn angle(a: f32, b: f32) -> f32 {
     let large = max(abs(a), abs(b));
     let narrow = atan(select(min(abs(a), abs(b)) / large, 0.0, large == 0.0));
@@ -63,7 +63,7 @@ fn hyperbolic(x: f32, sign: f32) -> f32 {
     return (0.5 * e) * e + sign * (0.5 / e) / e;
 }
 
-// WGSL promises sin and cos only to 2^-11: reduce by quarter turns (Cody and Waite) and use the Taylor polynomials.
+// WGSL guarantees sin and cos only to 2^-11: reduce by quarter turns (Cody and Waite) and use the Taylor polynomials.
 fn quarter_turns(x: f32) -> f32 {
     return round(x * 0.63661977);
 }
@@ -118,7 +118,7 @@ fn wide_product(a: u32, b: u32) -> Wide {
     return Wide((a >> 16u) * (b >> 16u) + (first >> 16u) + (second >> 16u), (second << 16u) | (low & 0xffffu));
 }
 
-// Quarter turns (their last two bits count) and the rest of an angle.
+// Number of quarter turns (only the last two bits are used) and remainder of an angle.
 struct Turn {
     quarters: i32,
     rest: f32,
@@ -152,7 +152,7 @@ fn far_turn(x: f32) -> Turn {
     let middle = wide_product(mantissa, two_over_pi_from(bit + 32u));
     let second = middle.low + low.high;
     let first = mantissa * two_over_pi_from(bit) + middle.high + select(0u, 1u, second < low.high);
-    // The binary point is behind the first two bits; half a quarter turn and more is rounded up.
+    // The binary point is after the first two bits; half a quarter turn or more is rounded up.
     var high = (first << 2u) | (second >> 30u);
     var rest = second << 2u;
     let is_up = high >= 0x80000000u;

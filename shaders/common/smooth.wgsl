@@ -1,11 +1,11 @@
 // Smooth functions that neither overflow nor cancel.
 
-/// exp of at most 80, far from the end of f32. Chosen, not by min, which SwiftShader makes twice as long as exp itself; NaN stays NaN.
+/// exp of min(z, 80), far from overflow. By select, since min takes SwiftShader twice as long as exp itself; NaN stays NaN.
 fn exp4(z: vec4<f32>) -> vec4<f32> { return exp(select(z, vec4<f32>(80.0), z > vec4<f32>(80.0))); }
 
 fn sigmoid4(z: vec4<f32>) -> vec4<f32> { return 1.0 / (1.0 + exp4(-z)); }
 
-/// Near 0 the odd series, elsewhere 1 - 2 / (1 + e^2z), which would cancel there.
+/// Near 0 the odd series, elsewhere 1 - 2 / (1 + e^2z), which cancels near 0.
 fn tanh4(z: vec4<f32>) -> vec4<f32> {
     let s = z * z;
     let near = z * (1.0 + s * (-0.33333334 + s * (0.13333334 + s * (-0.05396825 + s * 0.021869488))));

@@ -1,7 +1,7 @@
-// Special functions of one f32; special.rs holds the f64 halves. Each function names its domain; outside it the value is unspecified, but NaN goes
-// through everywhere. Uses sine, cosine, log1p and precise_log2 of scalar.wgsl. Polynomials without a source are minimax fits made with mpmath.
+// Special functions of one f32; src/program/special has the f64 versions. Each function states its domain; outside it the value is unspecified,
+// but NaN propagates. Uses sine, cosine, log1p and precise_log2 of scalar.wgsl. Polynomials without a source are minimax fits made with mpmath.
 
-// e^(high + low) for sums up to 88, 0 below -104; low is what high cannot hold. WGSL's own exp may err by 3 + 2|x| ulp.
+// e^(high + low) for sums up to 88, 0 below -104; low is the rounding error of high. WGSL's own exp may err by 3 + 2|x| ulp.
 fn precise_exp(high: f32, low: f32) -> f32 {
     if high < -104.0 {
         return 0.0;
@@ -9,7 +9,7 @@ fn precise_exp(high: f32, low: f32) -> f32 {
     let k = round((high + low) * 1.44269504);
     let r = ((high - k * 0.693359375) + k * 0.000212194440) + low;
     let p = 0.50000001 + r * (0.16666513 + r * (0.0416661874 + r * (0.00836958967 + r * 0.00139517121)));
-    // 2^k in two factors, or the exponent of the first half of the subnormals would not fit.
+    // 2^k as two factors, because the exponent of the smaller subnormals does not fit into one.
     let half = floor(0.5 * k);
     return (1.0 + (r + r * r * p)) * two_to_the(half) * two_to_the(k - half);
 }
@@ -230,7 +230,7 @@ fn polygamma_sum(n: f32, x: f32) -> f32 {
     return sum;
 }
 
-// Digamma at 1.46163213 + d, |d| <= 1/2; its zero is at d = 1.24381499e-8. One sum, not two: compilers add constants up beforehand.
+// Digamma at 1.46163213 + d, |d| <= 1/2; its zero is at d = 1.24381499e-8. One sum, not two, because compilers would fold the constants.
 fn digamma_near_zero(d: f32) -> f32 {
     let high = -0.0723868965 + d * (0.0489731493 + d * (-0.031505352 + d * (0.0212789616 + d * (-0.0216056465 + d * 0.0150639683))));
     return -1.20360525e-8 + d * (0.967672245 + d * (-0.442763277 + d * (0.258499948 + d * (-0.163934177 + d * (0.107814582 + d * high)))));
@@ -294,7 +294,7 @@ fn faddeeva_near(x: f32, y: f32) -> vec2<f32> {
     return vec2<f32>(even.x - x * odd.y - y * odd.x, even.y + x * odd.x - y * odd.y);
 }
 
-// w(z) = e^(-z²) erfc(-iz) for y >= 0 by the trapezoidal rule of Al Azah and Chandler-Wilde, as in special.rs but of step 11/16.
+// w(z) = e^(-z²) erfc(-iz) for y >= 0 by the trapezoidal rule of Al Azah and Chandler-Wilde, as in faddeeva.rs but with step 11/16.
 fn faddeeva_above(x: f32, y: f32) -> vec2<f32> {
     if abs(x) > 4096.0 || y > 4096.0 {
         return faddeeva_far(x, y);

@@ -1,4 +1,4 @@
-// Whether each lane sees the lanes beside it where the numbers of a workgroup's lanes say that they are, which WGSL does not promise.
+// Checks that subgroup lanes follow the order of local_invocation_index, which WGSL does not guarantee.
 
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 
@@ -6,8 +6,8 @@
 fn main(@builtin(local_invocation_index) lane: u32) {
     var is_right = SUBGROUP > 1u;
     for (var apart = 1u; apart < SUBGROUP; apart *= 2u) {
-        // In a line of its own: what && may leave out is no uniform control flow.
-        let other = beside_word(lane, apart);
+        // A separate statement: the right side of && would not be in uniform control flow.
+        let other = exchanged_word(lane, apart);
         is_right = is_right && other == (lane ^ apart);
     }
     out[lane] = u32(is_right);

@@ -1,4 +1,4 @@
-/// The threshold of this step: the counter that the step's end will find, as for everything else that is drawn.
+/// The random threshold of this step. Like all random numbers it uses the step counter after this step.
 fn threshold() -> f32 {
     let counter = vec2<u32>(0u, stream_at(params.stream, control[0] + 1u));
     let share = unit(threefry(vec2<u32>(params.seed_low, params.seed_high), counter)).x;

@@ -26,5 +26,5 @@ fn unit(bits: vec2<u32>) -> vec2<f32> {
     return vec2<f32>(bits >> vec2<u32>(8u)) * 0x1p-24f;
 }
 
-// An odd multiplier spreads neighbouring streams over the counter, so that one stream's steps do not run into the next.
+// An odd multiplier spreads neighbouring streams over the counter, so that the steps of different streams do not overlap.
 fn stream_at(stream: u32, step: u32) -> u32 { return stream * 0x9e3779b9u + step; }

@@ -1,5 +1,5 @@
-// Exact questions about floats, asked of their bits, and values that keep subnormals: no answer depends on how a device rounds a
-// quotient, flushes a subnormal or overflows. src/program/rules.rs is the other half: same names, same answers.
+// Exact predicates on the bits of floats, and values that keep subnormals: no result depends on how a device rounds a quotient, flushes
+// a subnormal or overflows. src/program/rules.rs has the same functions in Rust, with equal results.
 
 fn is_finite_word(word: u32) -> bool { return (word & 0x7f800000u) != 0x7f800000u; }
 
@@ -15,7 +15,7 @@ fn is_above_zero(x: f32) -> bool { return bitcast<i32>(x) > 0; }
 
 fn is_subnormal(x: f32) -> bool { return magnitude(x) - 1u < 0x007fffffu; }
 
-// Integers in the order of the floats; both zeros are 0.
+// An integer with the same order as the floats; both zeros are 0.
 fn order(x: f32) -> i32 {
     let size = i32(magnitude(x));
     return select(size, -size, bitcast<u32>(x) >= 0x80000000u);
@@ -56,7 +56,7 @@ fn scaled(x: f32, exponent: i32) -> f32 {
 
 fn with_sign(x: f32, sign: u32) -> f32 { return bitcast<f32>((bitcast<u32>(x) & 0x7fffffffu) | (sign & 0x80000000u)); }
 
-// What a device makes of a representable value that is near the largest float.
+// A representable value near the largest float, clamped in case the device overflows.
 fn held(x: f32) -> f32 {
     let word = bitcast<u32>(x);
     return bitcast<f32>(select((word & 0x80000000u) | 0x7f7fffffu, word, is_finite_word(word)));
@@ -90,7 +90,7 @@ fn product(a: f32, b: f32) -> f32 {
     return with_sign(select(size, 0.0, is_zero), bitcast<u32>(a) ^ bitcast<u32>(b));
 }
 
-// WGSL's own quotient is only good for a divisor between 2^-126 and 2^126.
+// WGSL's quotient is accurate only for a divisor between 2^-126 and 2^126.
 fn quotient(a: f32, b: f32) -> f32 {
     if !is_subnormal(a) && !is_subnormal(b) && magnitude(b) < 0x7e000000u {
         return a / b;

@@ -1,5 +1,5 @@
 // Sums and maxima over the LANES invocations that share a row: all 128 of a workgroup in a tree, or one alone. Every lane gets the result.
-// Lane i pairs with the lanes 1, 2, 4, … beyond it, the first SUBGROUP of them without memory: the tree is the same for any SUBGROUP.
+// Lane i is combined with the lanes 1, 2, 4, … after it, distances below SUBGROUP without memory: the tree is the same for any SUBGROUP.
 
 var<workgroup> partial: array<f32, 128>;
 
@@ -9,9 +9,9 @@ fn tree_sum(lane: u32, value: f32) -> f32 {
     }
     var sum = value;
     for (var apart = 1u; apart < SUBGROUP; apart *= 2u) {
-        sum += beside(sum, apart);
+        sum += exchanged(sum, apart);
     }
-    // The barrier before the first write: the last result may still be being read.
+    // Barrier before the first write: other lanes may still be reading the last result.
     workgroupBarrier();
     if lane % SUBGROUP == 0u {
         partial[lane] = sum;
@@ -32,7 +32,7 @@ fn tree_max(lane: u32, value: f32) -> f32 {
     }
     var top = value;
     for (var apart = 1u; apart < SUBGROUP; apart *= 2u) {
-        top = max(top, beside(top, apart));
+        top = max(top, exchanged(top, apart));
     }
     workgroupBarrier();
     if lane % SUBGROUP == 0u {

@@ -1,5 +1,5 @@
-//! Reverse mode: records which op made a value and walks backwards. It knows no particular op; gradients are themselves
-//! made of recorded ops, so a second `grad` works like the first.
+//! Reverse-mode differentiation: records the op that computed each value and traverses them backwards. It depends on no
+//! particular op; gradients are recorded ops themselves, so `grad` can be applied to them again.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -7,7 +7,7 @@ use std::rc::Rc;
 use crate::error::{Error, Result};
 use crate::tensor::{Shape, Tensor};
 
-/// A tensor and how it came about, if a gradient may be asked of it.
+/// A tensor and, if it is tracked, the op that computed it.
 #[derive(Clone)]
 pub struct Var {
     value: Tensor,
@@ -21,7 +21,7 @@ struct Node {
     value: Tensor,
 }
 
-/// A differentiable operation: its value from tensors, its gradient from ops.
+/// A differentiable operation: its value from tensors, its gradient as ops.
 pub trait Op {
     /// Its name, for messages.
     fn name(&self) -> &'static str;
@@ -29,14 +29,14 @@ pub trait Op {
     /// The value.
     fn forward(&self, inputs: &[&Tensor]) -> Tensor;
 
-    /// The gradient with respect to each input that wants one, in the inputs' own shapes.
+    /// The gradient with respect to each input that needs one, in the input's shape.
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
         let _ = step;
         Err(Error::new(format!("grad: {} has no gradient", self.name())))
     }
 }
 
-/// What an op sees on the way back.
+/// The arguments of an op's backward pass.
 pub struct Backward<'a> {
     /// Its inputs.
     pub inputs: &'a [Var],
@@ -47,7 +47,7 @@ pub struct Backward<'a> {
 }
 
 impl Backward<'_> {
-    /// Whether anybody asked for the gradient of input `at`.
+    /// Whether the gradient of input `at` is needed.
     pub fn wants(&self, at: usize) -> bool {
         self.inputs[at].node.is_some()
     }
@@ -58,7 +58,7 @@ thread_local! {
 }
 
 impl Var {
-    /// A value whose gradient may be asked for.
+    /// A value whose gradient can be computed.
     pub fn leaf(value: Tensor) -> Self {
         Self { node: Some(Rc::new(Node { number: next(), made: None, value: value.clone() })), value }
     }
@@ -78,13 +78,13 @@ impl Var {
         self.value.shape()
     }
 
-    /// The same value with its history forgotten.
+    /// The same value without its history, so that no gradient flows back.
     pub fn detach(&self) -> Self {
         Self::constant(self.value.clone())
     }
 }
 
-/// Applies an op, remembering it if any input is tracked.
+/// Applies an op and records it if any input is tracked.
 #[track_caller]
 pub fn apply(op: Rc<dyn Op>, inputs: &[&Var]) -> Var {
     let tensors: Vec<&Tensor> = inputs.iter().map(|input| &input.value).collect();
@@ -96,17 +96,17 @@ pub fn apply(op: Rc<dyn Op>, inputs: &[&Var]) -> Var {
     Var { node: Some(Rc::new(Node { number: next(), made, value: value.clone() })), value }
 }
 
-/// Gradients of Σ seed · output with respect to each of `wanted`; `None` where no path leads there.
-/// `add` joins gradients that meet: this room names no op, `ops::grad` passes its own.
-pub fn grad(output: &Var, wanted: &[&Var], seed: Var, add: fn(&Var, &Var) -> Var) -> Result<Vec<Option<Var>>> {
+/// Gradients of Σ seed · output with respect to each of `variables`; `None` where no path leads there.
+/// `add` sums gradients of a value that is used several times; it is an argument because this room has no ops.
+pub fn grad(output: &Var, variables: &[&Var], seed: Var, add: fn(&Var, &Var) -> Var) -> Result<Vec<Option<Var>>> {
     assert_eq!(seed.shape(), output.shape(), "grad: the seed must have the output's shape");
-    let Some(root) = &output.node else { return Ok(vec![None; wanted.len()]) };
-    // A node's number is larger than those of all its inputs, so the largest waiting one has its whole gradient.
+    let Some(root) = &output.node else { return Ok(vec![None; variables.len()]) };
+    // A node's number is larger than those of all its inputs, so the gradient of the waiting node with the largest number is complete.
     let mut waiting: Vec<(Rc<Node>, Var)> = vec![(root.clone(), seed)];
-    let mut found = vec![None; wanted.len()];
+    let mut found = vec![None; variables.len()];
     while let Some((node, gradient)) = waiting.pop() {
-        for (found, wanted) in found.iter_mut().zip(wanted) {
-            if wanted.node.as_ref().is_some_and(|wanted| wanted.number == node.number) {
+        for (found, variable) in found.iter_mut().zip(variables) {
+            if variable.node.as_ref().is_some_and(|known| known.number == node.number) {
                 *found = Some(gradient.clone());
             }
         }

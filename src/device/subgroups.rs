@@ -1,5 +1,5 @@
 //! How lanes of a workgroup exchange values: through workgroup memory, or within a subgroup without a barrier. Kernels that list
-//! `EXCHANGE` may call `beside` for the first SUBGROUP lanes; what they compute must be the same for any SUBGROUP.
+//! `EXCHANGE` may call `exchanged` for the first SUBGROUP lanes; what they compute must be the same for any SUBGROUP.
 
 use super::{BoundCommand, Cost, Kernel, Region};
 

@@ -1,4 +1,4 @@
-//! Which columns a run uses and as what, which rows it can use, and what it learns. Settled once, before any statistics.
+//! Chooses columns, their roles, the usable rows and the task. Done once, before any statistics.
 
 use super::comma;
 use super::missing::{self, Missing, MissingReport};
@@ -7,51 +7,51 @@ use super::target::{self, Task};
 use crate::error::{Error, Result};
 use crate::record;
 
-/// What the user asked for. Only the target is needed.
+/// The user's choices. Only the target is required.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Choice {
-    /// The column to learn.
+    /// The target column.
     pub target: String,
-    /// The columns to learn from, in this order; all others than the target if not given.
+    /// The feature columns, in this order; all columns except the target if absent.
     pub features: Option<Vec<String>>,
-    /// Columns to leave out.
+    /// Columns to ignore.
     pub ignore: Vec<String>,
-    /// Columns of numbers to be taken as categories; the target among them is a class.
+    /// Columns of numbers to be used as categories; a target among them is a class.
     pub categorical: Vec<String>,
-    /// Columns promised to be numbers: a text in one is an error, not a category.
+    /// Columns that must be numbers: a text in one is an error, not a category.
     pub numeric: Vec<String>,
-    /// The task; decided by the target if not given.
+    /// The task; decided by the target if absent.
     pub task: Option<Task>,
-    /// What becomes of rows with missing cells.
+    /// Handling of rows with missing cells.
     pub missing: Missing,
-    /// Whether an infinite target is a value (a pole of the function) rather than a gap.
+    /// Whether an infinite target is a value (a pole of the function) and not a missing one.
     pub has_poles: bool,
 }
 
 record! { Choice { target, features, ignore, categorical, numeric, task, missing, has_poles = false } }
 
-/// What was settled. Columns are positions in the table.
+/// The chosen columns, rows and task. Columns are positions in the table.
 #[derive(Clone, Debug)]
 pub struct ColumnRoles {
-    /// The column to learn.
+    /// The target column.
     pub target: usize,
-    /// The columns to learn from, each with whether it is a category.
+    /// The feature columns, each with whether it is a category.
     pub features: Vec<(usize, bool)>,
-    /// The rows that can be used, in order.
+    /// The usable rows, in order.
     pub rows: Vec<u32>,
-    /// What is learned: classes for a target of text, or of at most 20 distinct whole numbers with 5 rows each on average.
+    /// The task: classification for a target of text, or of at most 20 distinct integers with 5 rows each on average.
     pub task: Task,
-    /// Why the task is this one, in words.
+    /// The reason for the task, in words.
     pub reason: String,
-    /// What becomes of rows with missing cells.
+    /// Handling of rows with missing cells.
     pub missing: Missing,
     /// Whether an infinite target is a value.
     pub has_poles: bool,
-    /// What was dropped and what will be filled in.
+    /// Counts of dropped rows and of cells that will be filled in.
     pub report: MissingReport,
 }
 
-/// Settles a choice on a table. Refuses unknown and contradictory names, columns without values, a constant target.
+/// Applies a choice to a table. Errors on unknown and contradictory names, columns without values, a constant target.
 pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
     let target = table.position(&choice.target)?;
     for name in [&choice.ignore, &choice.categorical, &choice.numeric].into_iter().flatten() {
@@ -106,7 +106,7 @@ fn is_category(table: &Table, choice: &Choice, name: &str) -> Result<bool> {
     Ok(has(&choice.categorical) || matches!(column.cells, Cells::Categorical { .. }))
 }
 
-/// The task that was asked for: by its name, or by that of the target among the categories.
+/// The requested task: by name, or classification if the target is among the categories.
 fn task(table: &Table, choice: &Choice) -> Result<Option<Task>> {
     let target = &choice.target;
     let is_named = choice.categorical.contains(target);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_is_followed() {
+    fn a_choice_is_applied() {
         let got = chosen(&Choice {
             features: Some(names(&["year", "pH"])),
             categorical: names(&["year"]),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_with_commas_are_no_categories_unless_named() {
+    fn numbers_with_commas_are_categories_only_if_named() {
         let table = read(b"x;k;y\n1,5;a;0,5\n2,5;b;1\n", "a.csv", Header::Auto).unwrap();
         let said = |choice: Choice| {
             choose(&table, &choice).map(|chosen| (chosen.features, chosen.task)).map_err(|error| error.to_string())
@@ -196,12 +196,12 @@ mod tests {
     fn a_target_named_categorical_is_a_class() {
         let choice = Choice { categorical: names(&["quality"]), ..for_target("quality") };
         let got = chosen(&choice).unwrap();
-        assert_eq!((got.task, got.reason.as_str()), (Task::Classification, "as asked"));
+        assert_eq!((got.task, got.reason.as_str()), (Task::Classification, "as requested"));
         let message = chosen(&Choice { task: Some(Task::Regression), ..choice }).unwrap_err().to_string();
         assert_eq!(message, "column \"quality\" is both numeric and categorical");
     }
 
-    /// A change to a good choice and what is said of it.
+    /// A change to a valid choice and the expected message.
     type Case = (fn(&mut Choice), &'static str);
 
     #[test]

@@ -1,10 +1,10 @@
-//! Numbers written with commas, like 1,5 or 1.234,5 or 1,234,567: read as texts they would be a category of numbers without order.
+//! Detects numbers written with commas, such as 1,5 or 1.234,5 or 1,234,567, which would otherwise become unordered categories.
 
 use super::table::{Cells, Column, Table};
 use crate::error::Result;
 use crate::host;
 
-/// Whether a text would be a number without its commas: one, or several with three digits at least behind each.
+/// Whether a text is a number with commas: one comma, or several with at least three digits after each.
 fn is_number(text: &str) -> bool {
     let (mut digits, mut commas, mut behind, mut is_grouped) = (String::new(), 0, 0, true);
     for letter in text.chars() {
@@ -23,7 +23,7 @@ fn is_finite(text: &str) -> bool {
     host::parse_number(text).is_some_and(f64::is_finite)
 }
 
-/// Refuses a column of texts that are numbers, all but a tenth at most, some with commas; names the first of those.
+/// Errors if at least nine tenths of a column's texts are numbers and some have commas; names the first of those.
 pub(super) fn check(table: &Table, column: &Column) -> Result<()> {
     let Cells::Categorical { codes, levels } = &column.cells else { return Ok(()) };
     let has_comma: Vec<bool> = levels.iter().map(|level| is_number(level)).collect();
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_with_commas_are_told_from_texts() {
+    fn numbers_with_commas_are_distinguished_from_texts() {
         for text in ["1,5", "-0,25", "+3,0", ",5", "5,", "1,5e-3", "1.234,5", "1,234.5", "1,234,567", "1,234,567.89"] {
             assert!(is_number(text), "{text}");
         }
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_of_them_are_refused() {
+    fn columns_of_numbers_with_commas_are_an_error() {
         let checked = |cells: &[&str]| {
             let table = read(format!("y\n{}\n", cells.join("\n")).as_bytes(), "a.tsv", Header::Yes)?;
             check(&table, &table.columns()[0])

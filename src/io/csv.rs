@@ -1,5 +1,5 @@
-//! Comma, semicolon or tab separated text to a table and back. Two passes: the first reads every column as numbers and
-//! finds those that are not, the second collects the texts of those only.
+//! Reads and writes comma, semicolon or tab separated text. Two passes: the first reads every column as numbers and
+//! finds those that are not, the second collects the texts of these.
 
 use super::records::{RawCell, Records, sniff_delimiter};
 use super::table::{Cells, Column, MISSING_CODE, Table, Texts, number_text};
@@ -10,12 +10,12 @@ use crate::record;
 /// Whether the first record holds names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Header {
-    /// It does if none of its cells is a number.
+    /// A header if none of its cells is a number.
     #[default]
     Auto,
-    /// It does. An empty name becomes `c0`, `c1`, … by position.
+    /// A header. An empty name becomes `c0`, `c1`, … by position.
     Yes,
-    /// It is data; the columns are named `c0`, `c1`, ….
+    /// Data; the columns are named `c0`, `c1`, ….
     No,
 }
 
@@ -28,28 +28,28 @@ pub enum Values<'a> {
     F32(&'a [f32]),
     /// Numbers in the fewest digits that give the same `f64`.
     F64(&'a [f64]),
-    /// Texts, quoted where they must be.
+    /// Texts, quoted where necessary.
     Text(&'a [&'a str]),
 }
 
 /// Reads delimited text. The delimiter is a tab for a `source` ending in `.tsv` or `.tab`, else sniffed from the first record.
 ///
-/// Empty cells, `NA`, `N/A`, `nan`, `null` and `?` (any case) are missing; spaces around a cell do not count. A column is
-/// numeric if every other cell is a number (an infinite one included), otherwise categorical. Refuses rows of the wrong
-/// length, broken quotes, text that is not UTF-8, repeated names, and a file without rows.
+/// Empty cells, `NA`, `N/A`, `nan`, `null` and `?` (any case) are missing; spaces around a cell are ignored. A column is
+/// numeric if every other cell is a number (an infinite one included), otherwise categorical. Errors on rows of the
+/// wrong length, broken quotes, text that is not UTF-8, repeated names, and a file without rows.
 pub fn read(bytes: &[u8], source: &str, header: Header) -> Result<Table> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let is_tabbed = [".tsv", ".tab"].iter().any(|end| source.to_ascii_lowercase().ends_with(end));
     let delimiter = if is_tabbed { b'\t' } else { sniff_delimiter(bytes) };
     let mut records = Records::new(bytes, delimiter, source);
     let (names, width) = read_names(&mut records, source, header)?;
-    let numbers = read_numbers(records.clone(), width, room(bytes, width), source)?;
+    let numbers = read_numbers(records.clone(), width, most_rows(bytes, width), source)?;
     let cells = read_texts(records, numbers, &names, source)?;
     let named = names.into_iter().zip(cells).map(|(name, cells)| Column { name, cells });
     Table::new(source, named.collect())
 }
 
-/// Names and count of the columns. Leaves `records` at the first row of data.
+/// Names and number of the columns. Leaves `records` at the first row of data.
 fn read_names(records: &mut Records<'_>, source: &str, header: Header) -> Result<(Vec<String>, usize)> {
     let mut after = records.clone();
     let mut cells = Vec::new();
@@ -75,21 +75,26 @@ fn read_names(records: &mut Records<'_>, source: &str, header: Header) -> Result
 
 const NOT_UTF8: &str = "is not UTF-8 text; save the file as UTF-8";
 
-/// A bound on the rows, so that a column is allocated once: each takes at least `width` bytes and all but one a line end.
-fn room(bytes: &[u8], width: usize) -> usize {
+/// A bound on the number of rows, so that a column is allocated once: each has at least `width` bytes including its line end, which the last may lack.
+fn most_rows(bytes: &[u8], width: usize) -> usize {
     let lines = bytes.iter().map(|&b| usize::from(b == b'\n')).sum::<usize>();
     lines.min(bytes.len() / width) + 1
 }
 
-/// First pass: every column as numbers, or `None` where some cell is a text. Checks the length of every row.
-fn read_numbers(mut records: Records<'_>, width: usize, room: usize, source: &str) -> Result<Vec<Option<Vec<f64>>>> {
-    let mut columns: Vec<_> = (0..width).map(|_| Some(Vec::with_capacity(room))).collect();
+/// First pass: every column as numbers, or `None` if some cell is a text. Checks the length of every row.
+fn read_numbers(
+    mut records: Records<'_>,
+    width: usize,
+    most_rows: usize,
+    source: &str,
+) -> Result<Vec<Option<Vec<f64>>>> {
+    let mut columns: Vec<_> = (0..width).map(|_| Some(Vec::with_capacity(most_rows))).collect();
     let (mut cells, mut row) = (Vec::with_capacity(width), 0);
     while let Some(line) = records.next(&mut cells)? {
         row += 1;
         if cells.len() != width {
             let got = cells.len();
-            return Err(Error::new(format!("{source}: row {row} (line {line}) has {got} cells, wanted {width}")));
+            return Err(Error::new(format!("{source}: row {row} (line {line}): got {got} cells, expected {width}")));
         }
         for (column, cell) in columns.iter_mut().zip(&cells) {
             let Some(values) = column else { continue };
@@ -128,7 +133,7 @@ fn read_texts(
     Ok(numbers.into_iter().map(|values| values.map_or_else(&mut next, Cells::Numeric)).collect())
 }
 
-/// What a cell says.
+/// The content of a cell.
 enum Meaning {
     Missing,
     Number(f64),
@@ -162,7 +167,7 @@ fn text_of<'a>(cell: &'a RawCell<'_>) -> Option<&'a str> {
     std::str::from_utf8(cell.trim_ascii()).ok()
 }
 
-/// Texts as they come, each with the code of its first appearance.
+/// Texts in order of appearance, each with its code.
 #[derive(Default)]
 struct Dictionary {
     known: Texts,
@@ -180,7 +185,7 @@ impl Dictionary {
         self.codes.push(code);
     }
 
-    /// The same cells with the levels in order.
+    /// The same cells with sorted levels.
     fn sorted(mut self) -> Cells {
         let mut place = vec![0; self.known.len()];
         for (rank, &first) in self.known.values().enumerate() {
@@ -193,7 +198,7 @@ impl Dictionary {
     }
 }
 
-/// Comma separated text of named columns of equal length, a header first.
+/// Writes named columns of equal length as comma separated text with a header.
 pub fn write(columns: &[(&str, Values<'_>)]) -> Vec<u8> {
     let rows = columns.first().map_or(0, |(_, values)| values.len());
     let names: Vec<String> = columns.iter().map(|(name, _)| quoted(name)).collect();

@@ -1,4 +1,4 @@
-//! What text becomes which table, and what is refused in which words.
+//! Tables read from text, and error messages.
 
 use super::*;
 use std::borrow::Cow;
@@ -42,7 +42,7 @@ fn cells_become_columns() {
 }
 
 #[test]
-fn the_header_can_be_said() {
+fn the_header_can_be_given() {
     let names = |text: &str, header| {
         let table = read(text.as_bytes(), "a.csv", header).unwrap();
         (table.names().collect::<Vec<_>>().join(" "), table.rows())
@@ -76,8 +76,8 @@ fn messages() {
         (b"", "a.csv: is empty"),
         (b"\xef\xbb\xbf\n\n", "a.csv: is empty"),
         (b"a,b\n", "a.csv: has no rows"),
-        (b"a,b\n1,2\n3\n", "a.csv: row 2 (line 3) has 1 cells, wanted 2"),
-        (b"a,b\n1,\"x\ny\"\n3,4,5\n", "a.csv: row 2 (line 4) has 3 cells, wanted 2"),
+        (b"a,b\n1,2\n3\n", "a.csv: row 2 (line 3): got 1 cells, expected 2"),
+        (b"a,b\n1,\"x\ny\"\n3,4,5\n", "a.csv: row 2 (line 4): got 3 cells, expected 2"),
         (b"a,a\n1,2\n", "a.csv: two columns are named \"a\""),
         (b"a,caf\xe9\n1,2\n", "a.csv: the header is not UTF-8 text; save the file as UTF-8"),
         (b"a\n1\ncaf\xe9\n", "a.csv: row 2, column \"a\": is not UTF-8 text; save the file as UTF-8"),
@@ -89,7 +89,7 @@ fn messages() {
 }
 
 #[test]
-fn cells_and_names_that_a_reader_would_cut_are_written_in_quotes() {
+fn cells_and_names_that_need_quotes_are_quoted() {
     let words = ["plain", "a,b", "a;b", "a\tb", "a\nb", "a\rb", "\r", "say \"hi\"", "\"", " a", "a ", ""];
     let wanted = "\"a\rb\"\nplain\n\"a,b\"\n\"a;b\"\n\"a\tb\"\n\"a\nb\"\n\"a\rb\"\n\"\r\"\n\"say \"\"hi\"\"\"\n\"\"\"\"\n\" a\"\n\"a \"\n\n";
     assert_eq!(String::from_utf8(write(&[("a\rb", Values::Text(&words))])).unwrap(), wanted);
@@ -99,7 +99,7 @@ fn cells_and_names_that_a_reader_would_cut_are_written_in_quotes() {
 }
 
 #[test]
-fn what_is_written_is_read_back() {
+fn written_text_is_read_back() {
     let numbers = [1.0, -0.1, f64::NAN, 1e300, 5e-324, 123456789.123];
     let single: Vec<f32> =
         numbers.iter().map(|&x| x as f32 * 0.5).map(|x| if x.is_infinite() { 7.25 } else { x }).collect();
@@ -117,9 +117,9 @@ fn what_is_written_is_read_back() {
     assert!(String::from_utf8(bytes).unwrap().starts_with("n,s,\"w,x\"\n1,0.5,plain\n-0.1,-0.05,\"a,b\"\n,,\"say"));
 }
 
-/// Any bytes at all give a table or an error, in memory bounded by the file.
+/// Arbitrary bytes give a table or an error, with memory bounded by the size of the file.
 #[test]
-fn noise_is_read_or_refused() {
+fn noise_gives_a_table_or_an_error() {
     const ALPHABET: &[u8] = b"0123,;\t\"\n\r .-eaN?/\xff";
     let mut state = 1_u64;
     for length in (0..400).map(|i| i % 40) {

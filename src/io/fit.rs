@@ -1,4 +1,4 @@
-//! A preparation's numbers, taken from the training rows: means and scales, counts, and values to fill in.
+//! Fits a preparation to the training rows: means and scales, counts, and fill-in values.
 
 use super::choose::ColumnRoles;
 use super::levels::{codes, levels};
@@ -11,9 +11,9 @@ use crate::error::{Error, Result};
 use crate::host::number;
 
 impl Preparation {
-    /// Takes means, scales, counts and values to fill in from the `training` rows only; levels from all usable rows.
+    /// Computes means, scales, counts and fill-in values from the `training` rows only; levels from all usable rows.
     ///
-    /// Refuses a column without a value in the training rows, numbers too large to scale, and too many levels.
+    /// Errors on a column without a value in the training rows, on numbers too large to scale, and on too many levels.
     pub fn fit(table: &Table, chosen: &ColumnRoles, training: &[u32]) -> Result<Self> {
         let does_impute = chosen.missing == Missing::Impute;
         let feature = |&(j, is_category): &(usize, bool)| {
@@ -69,10 +69,12 @@ fn measure(table: &Table, column: &Column, training: &[u32]) -> Result<Measure> 
         return Ok(measure);
     }
     let (name, largest) = (&column.name, number(measure.min.abs().max(measure.max.abs())));
-    Err(Error::new(format!("column \"{name}\" reaches {largest:?}; its spread does not fit a 64-bit float")))
+    Err(Error::new(format!(
+        "column \"{name}\" has values up to {largest:?}; their variance does not fit a 64-bit float"
+    )))
 }
 
-/// How many training rows have each level; missing cells are left out.
+/// Number of training rows of each level, without missing cells.
 fn count(table: &Table, column: &Column, training: &[u32], levels: &[String]) -> Result<Vec<u32>> {
     let present: Vec<u32> = training.iter().copied().filter(|&row| !column.cells.is_missing(row as usize)).collect();
     let mut counts = vec![0; levels.len()];

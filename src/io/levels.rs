@@ -1,10 +1,10 @@
-//! The distinct values of a category: collected once, then cells matched against them.
+//! The distinct values (levels) of a category: collected once; cells are then matched with them.
 
 use super::table::{Cells, Column, Table, number_text};
 use crate::error::{Error, Result, listed};
 use crate::host;
 
-/// The most distinct values a category may have. Each is an input of the model; more is a column of names or numbers.
+/// Maximal number of distinct values of a category. Each is an input of the model; a column with more holds names or numbers.
 pub const MAX_LEVELS: usize = 1000;
 
 /// The distinct values of a column in some rows: texts in order of their bytes, numbers in order of size.
@@ -14,7 +14,7 @@ pub(super) fn levels(table: &Table, column: &Column, rows: &[u32]) -> Result<Vec
         Cells::Categorical { codes, levels } => {
             let mut is_used = vec![false; levels.len()];
             for &row in rows {
-                // A missing cell's code is no index.
+                // A missing cell's code is not an index.
                 if let Some(is_used) = is_used.get_mut(codes[row as usize] as usize) {
                     *is_used = true;
                 }
@@ -35,11 +35,11 @@ fn check(table: &Table, column: &Column, levels: Vec<String>) -> Result<Vec<Stri
     Err(Error::new(what))
 }
 
-/// The distinct numbers in order of size, or some of them once there are too many.
+/// The distinct numbers in order of size, or some of them if there are too many.
 fn distinct(values: &[f64], rows: &[u32]) -> Vec<f64> {
     let mut found: Vec<f64> = Vec::new();
     for &row in rows {
-        // Adding 0 makes -0 and 0 one value.
+        // Adding 0 turns -0 into 0.
         let value = values[row as usize] + 0.0;
         let place = found.partition_point(|&other| other < value);
         if !value.is_nan() && found.get(place) != Some(&value) && found.len() <= MAX_LEVELS {
@@ -49,7 +49,7 @@ fn distinct(values: &[f64], rows: &[u32]) -> Vec<f64> {
     found
 }
 
-/// For every row the index of its cell in `levels`; `fill` where it is missing. Refuses an unknown value, naming the cell.
+/// For every row the index of its cell in `levels`, or `fill` if it is missing. Errors on an unknown value and names the cell.
 pub(super) fn codes(
     table: &Table,
     column: &Column,
@@ -57,7 +57,7 @@ pub(super) fn codes(
     levels: &[String],
     fill: Option<u32>,
 ) -> Result<Vec<u32>> {
-    // In order of keys; there are few.
+    // Sorted by key; there are few.
     let mut known: Vec<(u64, u32)> = Vec::new();
     let code = |&row: &u32| {
         let row = row as usize;
@@ -76,10 +76,10 @@ pub(super) fn codes(
     rows.iter().map(code).collect()
 }
 
-/// What is said of a missing cell that nothing is filled into.
+/// Message for a missing cell without a fill-in value.
 pub(super) const MISSING: &str = "is missing, and the model was prepared without a value to fill in";
 
-/// Equal for equal cells of one column; nothing for a missing one.
+/// A key that is equal for equal cells of one column; `None` for a missing cell.
 fn key(cells: &Cells, row: usize) -> Option<u64> {
     match cells {
         _ if cells.is_missing(row) => None,
@@ -88,7 +88,7 @@ fn key(cells: &Cells, row: usize) -> Option<u64> {
     }
 }
 
-/// The level with this text, or the one that is the same number: a file with only whole numbers writes `1` for `1.0`.
+/// The level with this text, or with the same number: a file with only integers writes `1` for `1.0`.
 fn find(levels: &[String], text: &str) -> Option<u32> {
     let same_number = || {
         let value = host::parse_number(text)?;
@@ -100,7 +100,7 @@ fn find(levels: &[String], text: &str) -> Option<u32> {
 fn unknown(table: &Table, column: &Column, row: usize, levels: &[String]) -> Error {
     let text = column.cells.text(row).unwrap_or_default();
     let known = listed(&levels.iter().map(String::as_str).collect::<Vec<_>>());
-    table.at(row, &column.name, &format!("\"{text}\" is unknown; the model knows {known}"))
+    table.at(row, &column.name, &format!("unknown value \"{text}\": expected one of {known}"))
 }
 
 #[cfg(test)]
@@ -134,12 +134,12 @@ mod tests {
         assert_eq!(matched("a\n1\n2\n1\n", None), Ok(vec![0, 1, 0]));
         assert_eq!(matched("a\nx\n2.0\nNA\n", Some(2)), Ok(vec![2, 1, 2]));
         let cases = [
-            ("a\nx\ny\n", "new.csv: row 2, column \"a\": \"y\" is unknown; the model knows \"1.0\", \"2\", \"x\""),
+            ("a\nx\ny\n", "new.csv: row 2, column \"a\": unknown value \"y\": expected one of \"1.0\", \"2\", \"x\""),
             (
                 "a\nx\nNA\n",
                 "new.csv: row 2, column \"a\": is missing, and the model was prepared without a value to fill in",
             ),
-            ("a\n3\n", "new.csv: row 1, column \"a\": \"3\" is unknown; the model knows \"1.0\", \"2\", \"x\""),
+            ("a\n3\n", "new.csv: row 1, column \"a\": unknown value \"3\": expected one of \"1.0\", \"2\", \"x\""),
         ];
         for (text, wanted) in cases {
             assert_eq!(matched(text, None), Err(wanted.to_string()));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_levels_are_refused() {
+    fn too_many_levels_are_an_error() {
         let values = (0..=1000).map(f64::from).collect();
         let table = Table::new("a.csv", vec![Column::numeric("id", values)]).unwrap();
         let rows: Vec<u32> = (0..=1000).collect();

@@ -1,6 +1,6 @@
-//! Mean and spread of the numbers of some rows, in f64 and two passes, so that an offset of 1e4 costs no digits.
+//! Mean and standard deviation of the numbers of some rows, in f64 and two passes, so that an offset of 1e4 loses no digits.
 
-/// What a column's numbers look like. The spread is the population's: sqrt(sum (x - mean)^2 / n).
+/// Statistics of a column's numbers. The deviation is that of the population: sqrt(sum (x - mean)^2 / n).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Measure {
     pub(super) mean: f64,
@@ -10,7 +10,7 @@ pub(super) struct Measure {
 }
 
 impl Measure {
-    /// Over `values` at `rows`, missing ones (NaN) left out; nothing if none is there.
+    /// Over `values` at `rows`, ignoring missing ones (NaN); `None` if there are none.
     pub(super) fn of(values: &[f64], rows: &[u32]) -> Option<Self> {
         let present = || rows.iter().map(|&row| values[row as usize]).filter(|value| !value.is_nan());
         let (mut count, mut sum, mut min, mut max) = (0_u32, 0.0, f64::INFINITY, f64::NEG_INFINITY);
@@ -24,7 +24,7 @@ impl Measure {
             return None;
         }
         let n = f64::from(count);
-        // A mean that rounds outside the values would give a constant column a spread.
+        // A mean rounded outside the range of the values would give a constant column a deviation.
         let mean = sum / n;
         let mean = if mean < min { min } else { mean.min(max) };
         let (mut drift, mut squares) = (0.0, 0.0);
@@ -36,8 +36,8 @@ impl Measure {
         Some(Self { mean, deviation: variance.max(0.0).sqrt(), min, max })
     }
 
-    /// Median and 1.4826 times the median distance from it, which is the deviation of normal numbers (Huber 1981): values near a
-    /// pole do not move them. Over finite values only; where most are the same, the plain measure of them.
+    /// Median and 1.4826 times the median distance from it, which is the deviation of normal numbers (Huber 1981): robust against
+    /// values near a pole. Over finite values only; if most of them are equal, their plain statistics.
     pub(super) fn robust(values: &[f64], rows: &[u32]) -> Option<Self> {
         let finite: Vec<u32> = rows.iter().copied().filter(|&row| values[row as usize].is_finite()).collect();
         let plain = Self::of(values, &finite)?;
@@ -46,25 +46,25 @@ impl Measure {
         Some(if deviation > 0.0 { Self { mean, deviation, ..plain } } else { plain })
     }
 
-    /// What centred values are divided by: the deviation, or 1 where it is only the rounding of a constant.
+    /// The divisor of centred values: the deviation, or 1 if it is only rounding error of a constant.
     pub(super) fn scale(&self) -> f64 {
         let largest = self.min.abs().max(self.max.abs());
         let is_constant = self.min == self.max || self.deviation <= 1e-12 * largest;
         if is_constant { 1.0 } else { self.deviation }
     }
 
-    /// Whether the numbers are small enough for their squares to add up.
+    /// Whether the numbers are small enough that the sum of their squares is finite.
     pub(super) fn is_finite(&self) -> bool {
         self.mean.is_finite() && self.deviation.is_finite()
     }
 }
 
-/// The middle number, the larger of two; nothing if there are none. By one byte after the other, from the highest: the standard library's
-/// way is 3 KB of a browser's.
+/// The median, the larger of two; `None` of no numbers. Selects byte by byte, from the highest: the standard library's selection would add
+/// 3 KB to the browser build.
 pub fn median(numbers: Vec<f64>) -> Option<f64> {
     const SIGN: u64 = 1 << 63;
     let mut below = numbers.len() / 2;
-    // Keys have the order of the numbers.
+    // Keys are ordered like the numbers.
     let key = |bits: u64| if bits < SIGN { bits | SIGN } else { !bits };
     let mut keys: Vec<u64> = numbers.into_iter().map(|number| key(number.to_bits())).collect();
     for shift in (0..64).step_by(8).rev() {
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn values_near_a_pole_do_not_move_the_robust_measure() {
+    fn the_robust_measure_ignores_values_near_a_pole() {
         let values: Vec<f64> = (-50..=50).map(|i| 1.0 / f64::from(i)).collect();
         let rows: Vec<u32> = (0..101).collect();
         let got = Measure::robust(&values, &rows).unwrap();
@@ -112,9 +112,9 @@ mod tests {
         assert_eq!(Measure::robust(&[f64::INFINITY], &[0]), None);
     }
 
-    /// The reference's float32 sums measure 7.4 off in the mean here.
+    /// Float32 sums, as in the reference implementation, have an error of 7.4 in the mean here.
     #[test]
-    fn an_offset_costs_no_digits() {
+    fn an_offset_loses_no_digits() {
         let values: Vec<f64> = (0..100_000).map(|i| 1e4 + f64::from(i % 2) * 2.0 - 1.0).collect();
         let got = measure(&values);
         assert!((got.mean - 1e4).abs() < 1e-9 && (got.deviation - 1.0).abs() < 1e-12, "{got:?}");

@@ -1,4 +1,4 @@
-//! Cells that are not there: which rows a run may use, and an account of what was dropped or filled in.
+//! Missing cells: which rows a run can use, and a report of dropped rows and filled-in cells.
 
 use super::choose::Choice;
 use super::table::{Column, Table};
@@ -6,10 +6,10 @@ use crate::error::{Error, Result};
 use crate::record;
 use std::fmt;
 
-/// What to do with a row in which a feature is missing. A row without its target is dropped either way.
+/// Handling of a row with a missing feature. A row without its target is always dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Missing {
-    /// Leave the row out; also one with an infinite cell.
+    /// Drop the row; also one with an infinite cell.
     #[default]
     Drop,
     /// Fill in the mean or the most frequent text of the training rows. An infinite cell is an error.
@@ -18,7 +18,7 @@ pub enum Missing {
 
 record! { enum Missing { Drop, Impute } }
 
-/// How many cells of one column could not be used.
+/// Number of unusable cells of one column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gaps {
     /// The column.
@@ -29,14 +29,14 @@ pub struct Gaps {
     pub infinite: usize,
 }
 
-/// What was dropped and what will be filled in.
+/// Counts of dropped rows and of cells that will be filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingReport {
     /// Rows of the table.
     pub rows: usize,
-    /// Rows left out.
+    /// Dropped rows.
     pub dropped: usize,
-    /// Columns in use with any gap, features first, the target last.
+    /// Used columns with unusable cells, features first, the target last.
     pub columns: Vec<Gaps>,
 }
 
@@ -54,8 +54,8 @@ impl fmt::Display for MissingReport {
     }
 }
 
-/// The rows that can be used, in order, and what became of the others. Refuses a column without any value, an infinite
-/// cell under [`Missing::Impute`], and a table of which no row is left.
+/// The usable rows, in order, and a report of the others. Errors on a column without any value, on an infinite cell with
+/// [`Missing::Impute`], and if no row is left.
 pub(super) fn usable(
     table: &Table,
     features: &[usize],
@@ -82,7 +82,7 @@ pub(super) fn usable(
     Ok((rows, report))
 }
 
-/// Counts the gaps of a column and takes their rows out where a value is needed.
+/// Counts the unusable cells of a column and drops their rows if a value is needed.
 fn mark(column: &Column, is_needed: bool, has_poles: bool, is_kept: &mut [bool]) -> Gaps {
     let mut gaps = Gaps { name: column.name.clone(), missing: 0, infinite: 0 };
     for (row, is_kept) in is_kept.iter_mut().enumerate() {

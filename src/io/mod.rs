@@ -1,8 +1,8 @@
-//! Tables and named tensors to bytes and back, refusing what cannot be read.
+//! Reads and writes tables and named tensors; anything that cannot be read is an error.
 //!
-//! [`read_table`] gives a [`Table`] from CSV, TSV, NPY or NPZ bytes; [`choose()`] settles target, features, task and usable
-//! rows; [`split()`] deals the rows out; [`Preparation`] turns rows into model inputs and is kept in the model file, which
-//! is [`tensors`]. Messages name the file, row (from 1, header excluded) and column; a leaf puts its command before them.
+//! [`read_table`] reads a [`Table`] from CSV, TSV, NPY or NPZ bytes; [`choose()`] determines target, features, task and usable
+//! rows; [`split()`] splits the rows; [`Preparation`] encodes rows as model inputs and is stored in the model file, whose
+//! format is [`tensors`]. Messages name the file, row (from 1, header excluded) and column; a leaf prepends its command.
 
 mod choose;
 mod comma;
@@ -33,7 +33,7 @@ pub use target::Task;
 
 use crate::error::{Error, Result};
 
-/// Kinds of file that people hand over and that are not read, by their first bytes: what each is and what to do.
+/// Common kinds of file that are not supported, by their first bytes: what each is and what to do.
 const FOREIGN: [(&[u8], &str); 8] = [
     (b"PAR1", "is a Parquet file; save it as CSV or NPZ"),
     (b"\x80", "is a Python pickle, which could run code when read; save it as NPZ"),
@@ -45,14 +45,14 @@ const FOREIGN: [(&[u8], &str); 8] = [
     (b"\xfe\xff", "is UTF-16 text; save it as UTF-8"),
 ];
 
-/// Reads a table of whichever kind the first bytes show: NPY, NPZ, else delimited text. `header` matters to text only.
+/// Reads a table; the first bytes determine its kind: NPY, NPZ, else delimited text. `header` is used for text only.
 ///
-/// `source` is the name the user knows the bytes by; one ending in `.tsv` or `.tab` is tab separated.
+/// `source` is the user's name for the bytes; one ending in `.tsv` or `.tab` is tab separated.
 pub fn read_table(bytes: &[u8], source: &str, header: Header) -> Result<Table> {
     if bytes.starts_with(zip::MAGIC) { npz::read(bytes, source) } else { read_plain(bytes, source, header) }
 }
 
-/// The same but for archives: for a face that would have to download the unpacker first.
+/// The same without archives, for a front end that would have to download the unpacker first.
 pub fn read_plain(bytes: &[u8], source: &str, header: Header) -> Result<Table> {
     let archive = (zip::MAGIC, "is an archive (NPZ or a spreadsheet), which is not read here; save it as CSV or NPY");
     let foreign = FOREIGN.iter().copied().chain([archive]).find(|(magic, _)| bytes.starts_with(magic));
@@ -68,14 +68,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kind_shows_in_the_first_bytes() {
+    fn the_first_bytes_determine_the_kind() {
         let cases: &[(&[u8], &str)] = &[
             (b"PAR1....", "a: is a Parquet file; save it as CSV or NPZ"),
             (b"\x80\x04.", "a: is a Python pickle, which could run code when read; save it as NPZ"),
             (b"\x1f\x8b\x08", "a: is gzip-compressed; unpack it first"),
             (b"\xff\xfea\0", "a: is UTF-16 text; save it as UTF-8"),
             (b"\x93NUMPY", "a: is cut short in its header (6 bytes)"),
-            (b"PK\x03\x04", "a: is cut short or no ZIP archive: it has no directory at its end"),
+            (b"PK\x03\x04", "a: is cut short or not a ZIP archive: it has no directory at its end"),
             (b"", "a: is empty"),
         ];
         for (bytes, wanted) in cases {

@@ -1,4 +1,4 @@
-//! The array file of numpy: a magic, a Python dictionary with type, order and shape, then the numbers. One array to columns.
+//! Reads numpy's array file: a magic, a Python dictionary with type, order and shape, then the numbers. One array becomes columns.
 
 use super::table::{Column, Table};
 use crate::error::{Error, Result};
@@ -6,10 +6,10 @@ use crate::error::{Error, Result};
 /// The first six bytes of an array file.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// An array as it lies in the file, checked: the bytes are exactly as many as type and shape need.
+/// An array in the file, checked: the number of bytes is exactly what type and shape need.
 #[derive(Debug)]
 pub(super) struct Array<'a> {
-    /// The sizes of the dimensions; none for a single number.
+    /// The sizes of the dimensions; empty for a single number.
     pub(super) shape: Vec<usize>,
     kind: Kind,
     is_fortran: bool,
@@ -27,7 +27,7 @@ struct Kind {
 /// Reads one array: 1-D as the column `c0`, 2-D as the columns `c0`, `c1`, … of its rows.
 ///
 /// Types `f4 f8 i1 i2 i4 i8 u1 u2 u4 u8` of either byte order and `bool`; C and Fortran order; format versions 1 to 3.
-/// NaN is missing. Whole numbers beyond 2^53 are rounded to the nearest `f64`.
+/// NaN is missing. Integers beyond 2^53 are rounded to the nearest `f64`.
 pub fn read(bytes: &[u8], source: &str) -> Result<Table> {
     let array = Array::parse(bytes, source)?;
     let columns = array.columns(source, |j| format!("c{j}"))?;
@@ -35,7 +35,7 @@ pub fn read(bytes: &[u8], source: &str) -> Result<Table> {
 }
 
 impl<'a> Array<'a> {
-    /// Reads the header and checks it against the bytes that follow. Allocates nothing that grows with the header's claims.
+    /// Reads the header and checks it against the number of bytes. Allocates no memory based on unchecked sizes.
     pub(super) fn parse(bytes: &'a [u8], source: &str) -> Result<Self> {
         let error = |what: String| Error::new(format!("{source}: {what}"));
         let (header, data) = split_header(bytes).map_err(error)?;
@@ -62,7 +62,7 @@ impl<'a> Array<'a> {
             }
         };
         let (down, across) = if self.is_fortran { (1, rows) } else { (width, 1) };
-        // An array without rows has no bytes, so its width is no claim to trust with memory.
+        // An array without rows has no bytes, so its width cannot be checked and must not determine an allocation.
         let width = if rows == 0 { 0 } else { width };
         let number = |i: usize| self.kind.number(&self.data[i * self.kind.bytes..][..self.kind.bytes]);
         let column = |j: usize| (0..rows).map(|row| number(row * down + j * across)).collect();
@@ -89,7 +89,7 @@ impl Kind {
         }
     }
 
-    /// The kind numpy writes as `<f8`, `>i4`, `|b1`, ….
+    /// Parses numpy's notation `<f8`, `>i4`, `|b1`, ….
     fn parse(text: &str) -> Option<Self> {
         let [order, letter, size] = *text.as_bytes() else { return None };
         let bytes = usize::from(size.wrapping_sub(b'0'));
@@ -104,7 +104,7 @@ impl Kind {
     }
 }
 
-/// The header's text and what follows it. Version 1 counts the header in two bytes, 2 and 3 in four.
+/// The header's text and the bytes after it. The header's length has two bytes in version 1, four in 2 and 3.
 fn split_header(bytes: &[u8]) -> std::result::Result<(&str, &[u8]), String> {
     let Some(rest) = bytes.strip_prefix(MAGIC) else {
         return Err("is not an NPY file (it does not begin with \\x93NUMPY)".into());
@@ -163,7 +163,7 @@ fn parse_shape(text: &str) -> Option<Vec<usize>> {
     sizes.map(|size| size.trim().trim_end_matches('L').parse().ok()).collect()
 }
 
-/// At most 60 characters on one line, for a message about text that may be anything.
+/// At most 60 characters on one line, for a message about arbitrary text.
 fn clip(text: &str) -> String {
     text.trim_end().chars().take(60).map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }

@@ -1,4 +1,4 @@
-//! Arrays as numpy writes them, every type and order, and every way to be cut short or lie.
+//! Arrays written by numpy, every type and order, and truncated or inconsistent files.
 
 use super::*;
 
@@ -64,7 +64,7 @@ fn both_orders_of_a_table() {
 }
 
 #[test]
-fn later_versions_count_the_header_in_four_bytes() {
+fn later_versions_have_a_header_length_of_four_bytes() {
     for version in [2, 3] {
         let one = file("'|u1'", "False", "(1,)", &[7]);
         let bytes = [MAGIC, &[version, 0], &one[8..10], &[0, 0], &one[10..]].concat();
@@ -124,7 +124,7 @@ fn messages() {
 }
 
 #[test]
-fn every_prefix_is_refused() {
+fn every_prefix_is_an_error() {
     let whole = file("'<f8'", "False", "(2, 2)", &[1; 32]);
     assert!(read(&whole, "a.npy").is_ok());
     for length in 0..whole.len() {
@@ -132,9 +132,9 @@ fn every_prefix_is_refused() {
     }
 }
 
-/// Any one byte changed gives a table or an error, never a panic and never more numbers than there are bytes.
+/// A change of any one byte gives a table or an error, never a panic and never more numbers than bytes.
 #[test]
-fn every_changed_byte_is_read_or_refused() {
+fn every_changed_byte_gives_a_table_or_an_error() {
     let whole = file("'<i2'", "False", "(4, 2)", &[1; 16]);
     for at in 0..whole.len() {
         for value in [0, 1, b'0', b'9', b'\'', b'(', 0xff] {

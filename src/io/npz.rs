@@ -1,11 +1,11 @@
-//! The archive of numpy, of named arrays to a table: features `X` with target `y`, or any arrays of one length.
+//! Reads numpy's archive of named arrays as a table: features `X` with target `y`, or any arrays of equal length.
 
 use super::npy::Array;
 use super::table::{Column, Table};
 use super::zip::{self, Member};
 use crate::error::{Error, Result};
 
-/// Names under which people save features and target; other arrays beside such a pair are ignored.
+/// Common names of features and target; if there is such a pair, other arrays are ignored.
 const PAIRS: [[&str; 2]; 4] = [["X", "y"], ["x", "y"], ["X", "Y"], ["data", "target"]];
 
 /// Reads an archive, stored or compressed.

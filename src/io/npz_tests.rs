@@ -1,4 +1,4 @@
-//! Archives as `numpy.savez` writes them, the choice of columns, and torn or lying directories.
+//! Archives written by `numpy.savez`, the choice of columns, and truncated or inconsistent directories.
 
 use super::super::npy::tests::file;
 use super::*;
@@ -6,7 +6,7 @@ use super::*;
 /// `np.savez_compressed(f, X=np.array([[1.5, -2], [3, 4], [5, np.nan]], '<f4'), y=np.array([1, 0, 1], 'u1'))`, numpy 2.4.
 const BY_NUMPY: &[u8] = b"PK\x03\x04-\x00\x00\x00\x08\x00\x00\x00!\x00\xedz\xe6\xf3\xff\xff\xff\xff\xff\xff\xff\xff\x05\x00\x14\x00X.npy\x01\x00\x10\x00\x98\x00\x00\x00\x00\x00\x00\x00Z\x00\x00\x00\x00\x00\x00\x00\x9b\xec\x17\xea\x1b\x10\xc9\xc8P\xc6P\xad\x9e\x92Z\x9c\\\xa4n\xa5\xa0n\x93f\xa2\xae\xa3\xa0\x9e\x96_TR\x94\x98\x17\x9f_\x94\x92\n\x12wK\xcc)N\x05\x8a\x17g$\x16\xa4\x02\xf9\x1a\xc6:\nF\x9a:\n\xb5\nd\x03.\x06\x86\x03\xf6\x0c@\x82\x81\xc1\xc1\x81\x81\xa1\x01\x88\x17\x00\xf1\x81z\x00PK\x03\x04-\x00\x00\x00\x08\x00\x00\x00!\x00\x84\xe0\xb6m\xff\xff\xff\xff\xff\xff\xff\xff\x05\x00\x14\x00y.npy\x01\x00\x10\x00\x83\x00\x00\x00\x00\x00\x00\x00G\x00\x00\x00\x00\x00\x00\x00\x9b\xec\x17\xea\x1b\x10\xc9\xc8P\xc6P\xad\x9e\x92Z\x9c\\\xa4n\xa5\xa0^Sj\xa8\xae\xa3\xa0\x9e\x96_TR\x94\x98\x17\x9f_\x94\x92\n\x12wK\xcc)N\x05\x8a\x17g$\x16\xa4\x02\xf9\x1a\xc6:\x9a:\n\xb5\n\x14\x00.F\x06F\x00PK\x01\x02-\x03-\x00\x00\x00\x08\x00\x00\x00!\x00\xedz\xe6\xf3Z\x00\x00\x00\x98\x00\x00\x00\x05\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80\x01\x00\x00\x00\x00X.npyPK\x01\x02-\x03-\x00\x00\x00\x08\x00\x00\x00!\x00\x84\xe0\xb6mG\x00\x00\x00\x83\x00\x00\x00\x05\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80\x01\x91\x00\x00\x00y.npyPK\x05\x06\x00\x00\x00\x00\x02\x00\x02\x00f\x00\x00\x00\x0f\x01\x00\x00\x00\x00";
 
-/// A stored archive of these members.
+/// An archive of these members, not compressed.
 fn archive(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let (mut out, mut directory) = (Vec::new(), Vec::new());
     for (name, data) in members {
@@ -24,7 +24,7 @@ fn archive(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     out
 }
 
-/// CRC-32, one bit at a time: another way than the reader's.
+/// CRC-32, one bit at a time, independent of the reader's implementation.
 fn crc(bytes: &[u8]) -> u32 {
     let bit = |word: u32, _| if word & 1 == 1 { word >> 1 ^ 0xEDB8_8320 } else { word >> 1 };
     !bytes.iter().fold(!0, |word, &byte| (0..8).fold(word ^ u32::from(byte), bit))
@@ -79,7 +79,7 @@ fn messages() {
     let mut longer = BY_NUMPY.to_vec();
     longer[BY_NUMPY.len() - 22 - 102 + 24] += 1;
     let cases: Vec<(Vec<u8>, &str)> = vec![
-        (b"PK\x03\x04".to_vec(), "is cut short or no ZIP archive: it has no directory at its end"),
+        (b"PK\x03\x04".to_vec(), "is cut short or not a ZIP archive: it has no directory at its end"),
         (archive(&[]), "has no columns"),
         (archive(&[("notes.txt", vec![])]), "member notes.txt is not an array (.npy)"),
         (archive(&[("a.npy", vec![1])]), "a.npy: is not an NPY file (it does not begin with \\x93NUMPY)"),
@@ -92,7 +92,7 @@ fn messages() {
         (changed(end + 10, &[2, 0]), "has a broken directory"),
         (changed(directory + 8, &[1]), "member a.npy is encrypted"),
         (changed(directory + 10, &[12]), "member a.npy is packed by method 12; stored (0) and deflated (8) are read"),
-        (changed(directory + 42, &[9]), "member a.npy is not where the directory says"),
+        (changed(directory + 42, &[9]), "member a.npy is not at the position in the directory"),
         (changed(directory + 20, &[0, 0, 0, 0x40]), "member a.npy says 1073741824 bytes, file has 237"),
         (
             changed(directory + 24, &[0, 0, 0, 0x40]),
@@ -100,7 +100,7 @@ fn messages() {
         ),
         (changed(directory - 1, &[9]), "member a.npy is damaged: its checksum differs"),
         (packed, "member X.npy does not unpack"),
-        (longer, "member X.npy unpacks to 152 bytes, wanted 153"),
+        (longer, "member X.npy unpacks to the wrong size: got 152 bytes, expected 153"),
     ];
     for (bytes, wanted) in cases {
         assert_eq!(read(&bytes, "a.npz").unwrap_err().to_string(), format!("a.npz: {wanted}"));
@@ -108,7 +108,7 @@ fn messages() {
 }
 
 #[test]
-fn every_prefix_is_refused() {
+fn every_prefix_is_an_error() {
     let stored = archive(&[("a.npy", array("(3,)", &[1, 2, 3])), ("b.npy", array("(3,)", &[4, 5, 6]))]);
     for whole in [BY_NUMPY, &stored] {
         assert!(read(whole, "a.npz").is_ok());
@@ -119,7 +119,7 @@ fn every_prefix_is_refused() {
 }
 
 #[test]
-fn every_changed_byte_is_read_or_refused() {
+fn every_changed_byte_gives_a_table_or_an_error() {
     for at in 0..BY_NUMPY.len() {
         for value in [0, 1, 8, 0x7f, 0xff] {
             let mut bytes = BY_NUMPY.to_vec();

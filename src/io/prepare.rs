@@ -1,5 +1,5 @@
-//! How rows of a table become model inputs, and model outputs become values again. Fitted on training rows, kept in the
-//! model file. A number x becomes (x - mean) / scale; a category becomes one input per level, 1 for its own and 0 else.
+//! Encodes rows of a table as model inputs and decodes model outputs. Fitted on training rows, stored in the model file. A
+//! number x becomes (x - mean) / scale; a category becomes one input per level, 1 for its own level and 0 otherwise.
 
 use super::levels::{MISSING, codes};
 use super::table::{Column, Table};
@@ -11,22 +11,22 @@ use crate::record;
 /// The features in the order of the model's inputs, and the target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preparation {
-    /// One to each column the model reads.
+    /// One per column that the model reads.
     pub features: Vec<Feature>,
-    /// The column the model gives.
+    /// The column that the model predicts.
     pub target: Target,
 }
 
 record! { Preparation { features, target } }
 
-/// How one column becomes inputs.
+/// Encoding of one feature column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Feature {
     /// One input: (x - mean) / scale.
     Numeric {
         /// The column.
         name: String,
-        /// Of the training rows, in the column's unit.
+        /// Mean of the training rows, in the column's unit.
         mean: f64,
         /// The training rows' population standard deviation, or 1 for a constant column.
         scale: f64,
@@ -34,7 +34,7 @@ pub enum Feature {
         min: f64,
         /// The largest training value.
         max: f64,
-        /// What a missing cell counts as; nothing if rows with one are refused.
+        /// Fill-in value of a missing cell; if absent, a missing cell is an error.
         impute: Option<f64>,
     },
     /// One input per level.
@@ -43,25 +43,25 @@ pub enum Feature {
         name: String,
         /// The distinct values of all usable rows.
         levels: Vec<String>,
-        /// How many training rows have each level.
+        /// Number of training rows of each level.
         counts: Vec<u32>,
-        /// The level a missing cell counts as; nothing if rows with one are refused.
+        /// Fill-in level of a missing cell; if absent, a missing cell is an error.
         impute: Option<u32>,
     },
 }
 
 record! { enum Feature { Numeric { name, mean, scale, min, max, impute }, Categorical { name, levels, counts, impute } } }
 
-/// What the model's output means.
+/// Encoding of the target column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
     /// A number: mean + scale · output.
     Regression {
         /// The column.
         name: String,
-        /// Of the training rows, in the column's unit; their median where the target has poles.
+        /// Mean of the training rows, in the column's unit; their median if the target has poles.
         mean: f64,
-        /// The training rows' population standard deviation, or 1 if they are constant; from the median distance with poles.
+        /// The training rows' population standard deviation, or 1 if they are constant; estimated from the median distance if the target has poles.
         scale: f64,
         /// The smallest finite training value.
         min: f64,
@@ -74,7 +74,7 @@ pub enum Target {
         name: String,
         /// The classes of all usable rows.
         levels: Vec<String>,
-        /// How many training rows are of each class.
+        /// Number of training rows of each class.
         counts: Vec<u32>,
     },
 }
@@ -82,7 +82,7 @@ pub enum Target {
 record! { enum Target { Regression { name, mean, scale, min, max }, Classification { name, levels, counts } } }
 
 impl Preparation {
-    /// Refuses a record that contradicts itself: a scale of 0, counts that do not fit the levels.
+    /// Errors if the record is inconsistent: a scale of 0, or other numbers of counts and levels.
     pub fn check(&self) -> Result<()> {
         let is_scale = |scale: f64| scale > 0.0 && scale.is_finite();
         let is_list = |levels: &[String], counts: &[u32]| !levels.is_empty() && levels.len() == counts.len();
@@ -99,25 +99,25 @@ impl Preparation {
             _ => None,
         });
         match wrong {
-            Some(name) => Err(Error::new(format!("preparation of column \"{name}\" contradicts itself"))),
+            Some(name) => Err(Error::new(format!("preparation of column \"{name}\" is inconsistent"))),
             None => Ok(()),
         }
     }
 
-    /// How many inputs the model has.
+    /// Number of inputs of the model.
     pub fn inputs(&self) -> usize {
         self.features.iter().map(Feature::inputs).sum()
     }
 
-    /// The names of the columns the model reads.
+    /// The names of the columns that the model reads.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.features.iter().map(Feature::name)
     }
 
     /// The inputs of some rows, row-major `[rows.len(), inputs]`. Columns are found by name; others are ignored.
     ///
-    /// Refuses an absent column, text where numbers were learned, a missing cell with nothing to fill in, an unknown level,
-    /// and a number that is infinite or becomes so.
+    /// Errors on an absent column, on text in a numeric column, on a missing cell without a fill-in value, on an unknown level,
+    /// and on a number that is infinite or overflows.
     pub fn encode(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
         let inputs = self.inputs();
         let mut out = vec![0.0; rows.len() * inputs];
@@ -139,8 +139,8 @@ impl Preparation {
         Ok(out)
     }
 
-    /// What a model of pairs should give for some rows, [rows, 2]: (y, 1) for a scaled number, (1, 0) and (-1, 0) for the poles
-    /// +∞ and -∞. Refuses like [`Self::encode`], and a target of classes.
+    /// Target pairs of some rows, [rows, 2]: (y, 1) for a scaled number, (1, 0) and (-1, 0) for the poles +∞ and -∞. Errors as
+    /// in [`Self::encode`], and on a target of classes.
     pub fn encode_pairs(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
         let Target::Regression { name, mean, scale, .. } = &self.target else {
             return Err(Error::new(format!("column \"{}\" is a class; only numbers have poles", self.target.name())));
@@ -155,13 +155,13 @@ impl Preparation {
             pairs.extend(if is_pole(row) {
                 [values[row as usize].signum() as f32, 0.0]
             } else {
-                [numbers.next().expect("a number to each row that is no pole"), 1.0]
+                [numbers.next().expect("a number for each row that is not a pole"), 1.0]
             });
         }
         Ok(pairs)
     }
 
-    /// What the model should give for some rows: scaled numbers, or indices of classes. Refuses like [`Self::encode`].
+    /// Targets of some rows: scaled numbers, or indices of classes. Errors as in [`Self::encode`].
     pub fn encode_target(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
         match &self.target {
             Target::Regression { name, mean, scale, .. } => {
@@ -174,7 +174,7 @@ impl Preparation {
         }
     }
 
-    /// A model output in the target's unit. The index of a class is itself; its name is in [`Target::levels`].
+    /// A model output in the target's unit. The index of a class is unchanged; its name is in [`Target::levels`].
     pub fn decode_target(&self, output: f32) -> f64 {
         match self.target {
             Target::Regression { mean, scale, .. } => mean + scale * f64::from(output),
@@ -191,7 +191,7 @@ impl Feature {
         }
     }
 
-    /// How many inputs it becomes.
+    /// Number of inputs that it is encoded as.
     pub fn inputs(&self) -> usize {
         match self {
             Self::Numeric { .. } => 1,
@@ -208,7 +208,7 @@ impl Target {
         }
     }
 
-    /// The classes; none for a number.
+    /// The classes; empty for a number.
     pub fn levels(&self) -> &[String] {
         match self {
             Self::Regression { .. } => &[],
@@ -216,7 +216,7 @@ impl Target {
         }
     }
 
-    /// What is learned.
+    /// The task.
     pub fn task(&self) -> Task {
         match self {
             Self::Regression { .. } => Task::Regression,
@@ -224,7 +224,7 @@ impl Target {
         }
     }
 
-    /// What turns a difference of outputs into the target's unit; 1 for classes.
+    /// Factor from a difference of outputs to the target's unit; 1 for classes.
     pub fn scale(&self) -> f64 {
         match self {
             Self::Regression { scale, .. } => *scale,
@@ -232,7 +232,7 @@ impl Target {
         }
     }
 
-    /// How many outputs the model has: one for a number, one per class.
+    /// Number of outputs of the model: one for a number, one per class.
     pub fn outputs(&self) -> usize {
         self.levels().len().max(1)
     }

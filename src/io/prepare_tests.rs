@@ -1,4 +1,4 @@
-//! A whole run on paper: choose, fit, encode, decode, and each refusal in its words.
+//! A complete example: choose, fit, encode, decode, and every error message.
 
 use super::super::choose::{Choice, choose};
 use super::super::csv::{Header, read};
@@ -61,14 +61,14 @@ fn rows_become_inputs() {
 }
 
 #[test]
-fn other_files_are_read_by_name() {
+fn columns_of_other_files_are_found_by_name() {
     let (_, preparation) = mixed();
     let other = table("k,extra,colour,x\n6,a,green,NA\n");
     assert_eq!(preparation.encode(&other, &[0]).unwrap(), [0.0, 0.0, 1.0, 0.0, 1.0]);
 }
 
 #[test]
-fn targets_go_and_come_back() {
+fn targets_are_encoded_and_decoded() {
     let (table, preparation) = mixed();
     for (output, wanted) in preparation.encode_target(&table, &[0, 3, 4]).unwrap().iter().zip([10.0, 40.5, -7.0]) {
         assert!((preparation.decode_target(*output) - wanted).abs() < 1e-5);
@@ -89,7 +89,7 @@ fn numbers_can_be_a_category() {
 }
 
 #[test]
-fn refusals_of_a_fit() {
+fn errors_of_a_fit() {
     let impute = || Choice { missing: Missing::Impute, ..Choice::default() };
     let cases = [
         (
@@ -102,7 +102,7 @@ fn refusals_of_a_fit() {
         ),
         (
             fitted("x,y\n1e308,1\n-1e308,2\n3,4.5\n", impute(), &[0, 1]),
-            "column \"x\" reaches 1e308; its spread does not fit a 64-bit float",
+            "column \"x\" has values up to 1e308; their variance does not fit a 64-bit float",
         ),
     ];
     for (got, wanted) in cases {
@@ -111,7 +111,7 @@ fn refusals_of_a_fit() {
 }
 
 #[test]
-fn refusals_of_new_rows() {
+fn errors_of_new_rows() {
     let (_, strict) = fitted("x,c,y\n1,a,1\n3,b,2.5\n", Choice::default(), &[0, 1]).unwrap();
     let cases = [
         ("x,z\n1,2\n1,2\n", "column \"c\" is missing from new.csv; it has \"x\", \"z\""),
@@ -129,7 +129,7 @@ fn refusals_of_new_rows() {
             "x,c\n1,a\n1e300,a\n",
             "new.csv: row 2, column \"x\": 1e300 is too far from the training mean 2.0 for a 32-bit input",
         ),
-        ("x,c\n1,a\n1,red\n", "new.csv: row 2, column \"c\": \"red\" is unknown; the model knows \"a\", \"b\""),
+        ("x,c\n1,a\n1,red\n", "new.csv: row 2, column \"c\": unknown value \"red\": expected one of \"a\", \"b\""),
     ];
     for (text, wanted) in cases {
         assert_eq!(strict.encode(&table(text), &[0, 1]).unwrap_err().to_string(), wanted);

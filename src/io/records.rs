@@ -1,5 +1,5 @@
-//! Delimited text as records of cells: quotes, doubled quotes, and LF, CRLF or CR line ends. Empty lines are skipped.
-//! Cells are slices of the file unless a doubled quote had to be undone. What they mean is left to `csv`.
+//! Splits delimited text into records of cells: quotes, doubled quotes, and LF, CRLF or CR line ends. Empty lines are
+//! skipped. Cells are slices of the file, except those with doubled quotes. `csv` interprets their contents.
 
 use crate::error::{Error, Result};
 use std::borrow::Cow;
@@ -7,7 +7,7 @@ use std::borrow::Cow;
 /// A cell's bytes, without the quotes around it.
 pub(super) type RawCell<'a> = Cow<'a, [u8]>;
 
-/// A walk over the records of a text.
+/// An iterator over the records of a text.
 #[derive(Clone)]
 pub(super) struct Records<'a> {
     bytes: &'a [u8],
@@ -47,7 +47,7 @@ impl<'a> Records<'a> {
         self.bytes.get(self.at).copied()
     }
 
-    /// Steps over one line end, if there is one here.
+    /// Consumes one line end, if there is one here.
     #[inline]
     fn end_of_line(&mut self) -> bool {
         let length = match self.bytes[self.at..] {
@@ -73,7 +73,7 @@ impl<'a> Records<'a> {
         Ok(Cow::Borrowed(cell))
     }
 
-    /// Steps over spaces and an opening quote; stays where it is if there is no quote.
+    /// Consumes spaces and an opening quote; nothing if there is no quote.
     fn skip_to_quote(&mut self) -> bool {
         let rest = &self.bytes[self.at..];
         let spaces = rest.iter().take_while(|&&b| b == b' ').count();
@@ -84,7 +84,7 @@ impl<'a> Records<'a> {
         found
     }
 
-    /// The text up to the closing quote, with doubled quotes undone.
+    /// The text up to the closing quote, with doubled quotes replaced by single ones.
     fn quoted(&mut self) -> Result<RawCell<'a>> {
         let opened = self.line;
         let mut cell: RawCell<'a> = Cow::Borrowed(&[]);
@@ -111,7 +111,7 @@ impl<'a> Records<'a> {
         Ok(cell)
     }
 
-    /// After a closing quote only spaces may stand before the cell ends.
+    /// After a closing quote only spaces may follow before the cell ends.
     fn after_quote(&mut self) -> Result<()> {
         self.at += self.bytes[self.at..].iter().take_while(|&&b| b == b' ').count();
         match self.peek() {
@@ -126,8 +126,8 @@ impl<'a> Records<'a> {
     }
 }
 
-/// The delimiter of a text: of comma, semicolon and tab the one most frequent in the first record, comma if none is there. Where another is
-/// there, commas that all stand between digits, at most one to a cell, belong to numbers.
+/// The delimiter of a text: of comma, semicolon and tab the one most frequent in the first record, comma if there is none. If another one
+/// occurs, and every comma is between digits with at most one per cell, the commas belong to numbers.
 pub(super) fn sniff_delimiter(bytes: &[u8]) -> u8 {
     let start = bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(0);
     let mut counts = [(b',', 0), (b';', 0), (b'\t', 0)];

@@ -1,26 +1,26 @@
-//! Rows dealt out to training, validation and test, by a permutation the caller drew.
+//! Splits rows into training, validation and test, by a permutation from the caller.
 
 use crate::error::{Error, Result};
 use crate::host::number;
 use crate::record;
 
-/// Which rows go where.
+/// The rows of each part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Split {
-    /// Rows to learn from; the only ones statistics are taken over.
+    /// Training rows; statistics use only these.
     pub train: Vec<u32>,
-    /// Rows to stop by.
+    /// Validation rows, for early stopping.
     pub validation: Vec<u32>,
-    /// Rows to report on.
+    /// Test rows, for the final report.
     pub test: Vec<u32>,
 }
 
-/// Parts of the rows held back. A part of exactly 0 is empty; any other holds floor(part · n) rows, one at least.
+/// Fractions of the rows for validation and test. A part of exactly 0 is empty; any other has floor(part · n) rows, at least one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fractions {
-    /// The part to stop by.
+    /// The validation part.
     pub validation: f64,
-    /// The part to report on.
+    /// The test part.
     pub test: f64,
 }
 
@@ -32,15 +32,15 @@ impl Default for Fractions {
     }
 }
 
-/// Deals out rows 0 to n - 1 in the order of `permutation`: training first, then validation, then test.
+/// Splits rows 0 to n - 1 in the order of `permutation`: training first, then validation, then test.
 ///
-/// Refuses parts outside 0 to 1 and too few rows for one in each part asked for. A permutation of another length is a bug.
+/// Errors on parts outside 0 to 1 and if there are too few rows for each part. A permutation of another length is a bug.
 #[track_caller]
 pub fn split(n: usize, fractions: Fractions, permutation: &[u32]) -> Result<Split> {
-    assert_eq!(permutation.len(), n, "split: permutation of {} for {n} rows", permutation.len());
+    assert_eq!(permutation.len(), n, "split: got a permutation of {} rows, expected {n}", permutation.len());
     let [validation, test] = [("validation", fractions.validation), ("test", fractions.test)].map(|(name, part)| {
         if !(0.0..1.0).contains(&part) {
-            return Err(Error::new(format!("{name} part is {}, wanted at least 0 and less than 1", number(part))));
+            return Err(Error::new(format!("{name} part is {}, expected at least 0 and less than 1", number(part))));
         }
         let count = (part * n as f64).floor() as usize;
         Ok(if part > 0.0 { count.max(1) } else { 0 })
@@ -57,7 +57,7 @@ pub fn split(n: usize, fractions: Fractions, permutation: &[u32]) -> Result<Spli
 }
 
 impl Split {
-    /// The same parts when row i stands for `rows[i]`: from indices of usable rows to rows of the table.
+    /// The same parts with row i replaced by `rows[i]`: converts indices of usable rows to rows of the table.
     #[must_use]
     pub fn of(mut self, rows: &[u32]) -> Self {
         for part in [&mut self.train, &mut self.validation, &mut self.test] {
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_may_be_none_and_rows_may_stand_for_others() {
+    fn a_part_may_be_empty_and_rows_may_be_mapped() {
         let got = split(4, Fractions { validation: 0.25, test: 0.0 }, &[2, 0, 3, 1]).unwrap();
         assert_eq!(got, Split { train: vec![2, 0, 3], validation: vec![1], test: vec![] });
         assert_eq!(got.of(&[10, 20, 30, 40]), Split { train: vec![30, 10, 40], validation: vec![20], test: vec![] });
@@ -113,9 +113,9 @@ mod tests {
             (2, Fractions::default(), "2 rows, of which 1 for validation and 1 for test, leave none to train on"),
             (0, Fractions::default(), "0 rows, of which 1 for validation and 1 for test, leave none to train on"),
             (10, parts(0.5, 0.5), "10 rows, of which 5 for validation and 5 for test, leave none to train on"),
-            (10, parts(1.0, 0.5), "validation part is 1, wanted at least 0 and less than 1"),
-            (10, parts(0.1, -0.5), "test part is -0.5, wanted at least 0 and less than 1"),
-            (10, parts(0.1, f64::NAN), "test part is NaN, wanted at least 0 and less than 1"),
+            (10, parts(1.0, 0.5), "validation part is 1, expected at least 0 and less than 1"),
+            (10, parts(0.1, -0.5), "test part is -0.5, expected at least 0 and less than 1"),
+            (10, parts(0.1, f64::NAN), "test part is NaN, expected at least 0 and less than 1"),
         ];
         for (n, fractions, wanted) in cases {
             assert_eq!(split(n, fractions, &backwards(n as u32)).unwrap_err().to_string(), wanted);

@@ -21,14 +21,14 @@ pub struct Table {
 pub struct Column {
     /// The name in the header, or `c0`, `c1`, … where there was none.
     pub name: String,
-    /// What the column holds.
+    /// Its cells.
     pub cells: Cells,
 }
 
-/// What a column holds, decided by its content.
+/// The cells of a column; the kind is decided by its contents.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cells {
-    /// Every cell is a number or missing (NaN). An infinite cell stays infinite and is refused where it is used.
+    /// Every cell is a number or missing (NaN). An infinite cell stays infinite and is an error where it is used.
     Numeric(Vec<f64>),
     /// Some cell is a text that is not a number.
     Categorical {
@@ -39,11 +39,11 @@ pub enum Cells {
     },
 }
 
-/// Texts in order, each with a number: one kind of map for all that needs one, since a browser carries each.
+/// Sorted texts, each with a number. The only type of map in this room, since each one adds to the size of the browser build.
 pub(super) type Texts = BTreeMap<String, u32>;
 
 impl Table {
-    /// A table from columns. Refuses no columns, no rows, unequal lengths, and a name used twice.
+    /// A table from columns. Errors on no columns, no rows, unequal lengths, and a repeated name.
     pub fn new(source: &str, columns: Vec<Column>) -> Result<Self> {
         let Some(first) = columns.first() else {
             return Err(Error::new(format!("{source}: has no columns")));
@@ -53,7 +53,10 @@ impl Table {
             return Err(Error::new(format!("{source}: has no rows")));
         }
         if rows >= MISSING_CODE as usize {
-            return Err(Error::new(format!("{source}: has {rows} rows; at most {} fit", MISSING_CODE - 1)));
+            return Err(Error::new(format!(
+                "{source}: too many rows: got {rows}, expected at most {}",
+                MISSING_CODE - 1
+            )));
         }
         let mut seen = Texts::new();
         for Column { name, cells } in &columns {
@@ -69,24 +72,24 @@ impl Table {
         Ok(Self { source: source.to_string(), columns, rows })
     }
 
-    /// A table of numbers from row-major `values`, one row after the other, `names.len()` to a row. NaN is missing.
+    /// A table of numbers from row-major `values`, `names.len()` per row. NaN is missing.
     pub fn from_matrix(source: &str, names: &[String], values: &[f64]) -> Result<Self> {
         let width = names.len();
         if width == 0 || !values.len().is_multiple_of(width) {
             let count = values.len();
-            return Err(Error::new(format!("{source}: {count} values do not fill rows of {width} columns")));
+            return Err(Error::new(format!("{source}: got {count} values, expected full rows of {width} columns")));
         }
         let column = |j: usize| values.chunks_exact(width).map(|row| row[j]).collect();
         let named = names.iter().enumerate().map(|(j, name)| Column::numeric(name, column(j)));
         Self::new(source, named.collect())
     }
 
-    /// The name the user knows the data by, for messages.
+    /// The user's name for the data, for messages.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// How many rows every column has.
+    /// Number of rows of every column.
     pub fn rows(&self) -> usize {
         self.rows
     }
@@ -106,12 +109,12 @@ impl Table {
         self.columns.iter().map(|column| column.name.as_str())
     }
 
-    /// Where the column called `name` is, if there is one.
+    /// The position of the column called `name`, if there is one.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
     }
 
-    /// Where the column called `name` is, or `column "price" not in wine.csv; it has "fixed_acidity", …, "quality"`.
+    /// The position of the column called `name`, or an error: `column "price" not in wine.csv; it has "fixed_acidity", …, "quality"`.
     pub fn position(&self, name: &str) -> Result<usize> {
         let Some(position) = self.find(name) else {
             let (source, names) = (&self.source, self.list());
@@ -120,7 +123,7 @@ impl Table {
         Ok(position)
     }
 
-    /// The column called `name` as numbers, or the first cell that is none:
+    /// The column called `name` as numbers, or an error for the first cell that is not a number:
     /// `wine.csv: row 17, column "alcohol": "abc" is not a number`.
     pub fn numbers(&self, name: &str) -> Result<&[f64]> {
         let column = &self.columns[self.position(name)?];
@@ -170,7 +173,7 @@ impl Column {
 }
 
 impl Cells {
-    /// How many rows there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         match self {
             Self::Numeric(values) => values.len(),
@@ -183,7 +186,7 @@ impl Cells {
         self.len() == 0
     }
 
-    /// Puts the first cell into each of `rows` rows; of no cells it makes none.
+    /// Repeats the first cell in each of `rows` rows; a column without cells stays empty.
     pub fn repeat(&mut self, rows: usize) {
         match self {
             Self::Numeric(values) => *values = values.first().map_or(Vec::new(), |first| vec![*first; rows]),
@@ -204,12 +207,12 @@ impl Cells {
         matches!(self, Self::Numeric(values) if values[row].is_infinite())
     }
 
-    /// How many cells are missing.
+    /// Number of missing cells.
     pub fn missing(&self) -> usize {
         (0..self.len()).filter(|&row| self.is_missing(row)).count()
     }
 
-    /// The cell in `row` (from 0) as text, or nothing if it is missing.
+    /// The cell in `row` (from 0) as text, or `None` if it is missing.
     pub fn text(&self, row: usize) -> Option<Cow<'_, str>> {
         match self {
             _ if self.is_missing(row) => None,
@@ -219,7 +222,7 @@ impl Cells {
     }
 }
 
-/// A number in the fewest digits that read back as the same one; whole numbers without a point.
+/// A number in the fewest digits that read back as the same one; integers without a point.
 pub(super) fn number_text(value: f64) -> String {
     let is_whole = value == value.trunc() && value.abs() < 1e15;
     if is_whole { number(value).to_string() } else { format!("{:?}", number(value)) }
@@ -234,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_become_sorted_levels_and_one_cell_many() {
+    fn texts_become_sorted_levels_and_a_cell_can_be_repeated() {
         let mut column = Column::categorical("a", &["b", "", "a", "b"].map(String::from));
         let levels = vec!["a".to_owned(), "b".to_owned()];
         assert_eq!(column.cells, Cells::Categorical { codes: vec![1, MISSING_CODE, 0, 1], levels: levels.clone() });
@@ -261,8 +264,8 @@ mod tests {
         let cases = [
             (Table::new("a.csv", vec![]), "a.csv: has no columns"),
             (Table::new("a.csv", vec![column("x", 0)]), "a.csv: has no rows"),
-            (Table::from_matrix("page", &names(2), &[0.0; 3]), "page: 3 values do not fill rows of 2 columns"),
-            (Table::from_matrix("page", &[], &[0.0; 3]), "page: 3 values do not fill rows of 0 columns"),
+            (Table::from_matrix("page", &names(2), &[0.0; 3]), "page: got 3 values, expected full rows of 2 columns"),
+            (Table::from_matrix("page", &[], &[0.0; 3]), "page: got 3 values, expected full rows of 0 columns"),
             (
                 Table::new("a.csv", vec![column("x", 2), column("y", 3)]),
                 "a.csv: column \"y\" has 3 rows, column \"x\" has 2",
@@ -280,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_column_is_no_numbers() {
+    fn a_text_column_is_not_numeric() {
         let cells = Cells::Categorical { codes: vec![MISSING_CODE, 0, 1], levels: vec!["1.5".into(), "abc".into()] };
         let table = Table::new("wine.csv", vec![Column { name: "alcohol".into(), cells }]).unwrap();
         let message = table.numbers("alcohol").unwrap_err().to_string();

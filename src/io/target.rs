@@ -1,11 +1,11 @@
-//! What the target asks for: a number or a class.
+//! Decides the task from the target: regression or classification.
 
 use super::table::{Cells, Column, Table};
 use crate::error::{Error, Result};
 use crate::host::number;
 use crate::record;
 
-/// What is learned.
+/// The task of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     /// A number.
@@ -26,19 +26,19 @@ impl Task {
     }
 }
 
-/// A target of numbers is taken for classes if it has at most this many distinct ones, all whole, …
+/// A target of numbers is treated as classes if it has at most this many distinct values, all integers, …
 const MOST_CLASSES: usize = 20;
-/// … and on average at least this many rows to each.
+/// … and on average at least this many rows per class.
 const ROWS_PER_CLASS: usize = 5;
 
-/// The task, and the reason in words. Refuses a constant target, and text where a number was asked for.
+/// The task, and the reason in words. Errors on a constant target, and on text if a number is requested.
 pub(super) fn decide(table: &Table, column: &Column, rows: &[u32], asked: Option<Task>) -> Result<(Task, String)> {
     check_varies(column, rows)?;
     if asked == Some(Task::Regression) {
         table.numbers(&column.name)?;
     }
     if let Some(task) = asked {
-        return Ok((task, "as asked".into()));
+        return Ok((task, "as requested".into()));
     }
     let Cells::Numeric(values) = &column.cells else {
         return Ok((Task::Classification, "the target is text".into()));
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_target_says_the_task() {
+    fn the_target_decides_the_task() {
         use Task::{Classification, Regression};
         let grades = ["3", "4", "5"].repeat(5);
         let many: Vec<String> = (0..200).map(|i| (i % 21).to_string()).collect();
@@ -101,8 +101,8 @@ mod tests {
             (&grades[..14], None, Regression, "the target has 3 distinct whole numbers in 14 rows"),
             (&many, None, Regression, "the target has more than 20 distinct whole numbers in 200 rows"),
             (&["0", "1", "0.5"], None, Regression, "the target has a number that is not whole (0.5)"),
-            (&grades, Some(Regression), Regression, "as asked"),
-            (&["1.5", "2.5"], Some(Classification), Classification, "as asked"),
+            (&grades, Some(Regression), Regression, "as requested"),
+            (&["1.5", "2.5"], Some(Classification), Classification, "as requested"),
         ];
         for (cells, asked, task, reason) in cases {
             assert_eq!(decided(cells, *asked).unwrap(), (*task, (*reason).to_string()));

@@ -1,12 +1,12 @@
-//! Named tensors and named texts to safetensors bytes and back: a length, a JSON header, the numbers, little-endian.
-//! The same content gives the same bytes; a torn or foreign file is refused with the reason.
+//! Reads and writes named tensors and texts as safetensors: a length, a JSON header, the numbers, little-endian. The same
+//! content gives the same bytes; a truncated or foreign file is an error with the reason.
 
 use super::table::Texts;
 use crate::error::{Error, Result, listed};
 use crate::json::{Json, Record};
 use half::f16;
 
-/// What one file holds.
+/// Contents of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tensors {
     /// Names and texts (`__metadata__` in the format).
@@ -20,7 +20,7 @@ pub struct Tensors {
 pub struct Named(Vec<(String, Array)>);
 
 impl Named {
-    /// These; an error if two have one name, with that.
+    /// Sorts them by name; the error is a name that occurs twice.
     fn of(all: Vec<(String, Array)>) -> std::result::Result<Self, String> {
         let mut places = Texts::new();
         for (at, (name, _)) in all.iter().enumerate() {
@@ -36,7 +36,7 @@ impl Named {
         self.0.binary_search_by(|(known, _)| known.as_str().cmp(name))
     }
 
-    /// Puts a tensor under `name`; the one that was there before.
+    /// Stores a tensor under `name`; returns the previous one.
     pub fn insert(&mut self, name: String, array: Array) -> Option<Array> {
         match self.place(&name) {
             Ok(at) => Some(std::mem::replace(&mut self.0[at].1, array)),
@@ -47,7 +47,7 @@ impl Named {
         }
     }
 
-    /// Takes a tensor out.
+    /// Removes a tensor.
     pub fn remove(&mut self, name: &str) -> Option<Array> {
         self.place(name).ok().map(|at| self.0.remove(at).1)
     }
@@ -61,9 +61,9 @@ impl Named {
 /// Numbers with a shape, row-major.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
-    /// The sizes of the dimensions; none for a single number.
+    /// The sizes of the dimensions; empty for a single number.
     pub shape: Vec<usize>,
-    /// As many numbers as the shape says.
+    /// The numbers, as many as the shape has elements.
     pub data: Data,
 }
 
@@ -83,9 +83,9 @@ pub enum Data {
 const METADATA: &str = "__metadata__";
 const LENGTH_BYTES: usize = 8;
 
-/// The file of these tensors. Wider types come first, then names in order, so every tensor is aligned to its type.
+/// Writes the file. Wider types come first, then names in order, so every tensor is aligned to its type.
 ///
-/// Refuses a shape that does not fit its numbers and the reserved name `__metadata__`.
+/// Errors if a shape does not match its numbers, and on the reserved name `__metadata__`.
 pub fn write(content: &Tensors) -> Result<Vec<u8>> {
     let mut starts = vec![0; content.tensors.all().len()];
     let mut data = Vec::new();
@@ -118,7 +118,7 @@ pub fn write(content: &Tensors) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Reads a file whole. Every size is checked against the length of `bytes` before anything is allocated.
+/// Reads a whole file. Every size is checked against the length of `bytes` before anything is allocated.
 pub fn read(bytes: &[u8], source: &str) -> Result<Tensors> {
     parse(bytes).map_err(|what| Error::new(format!("{source}: {what}")))
 }
@@ -130,7 +130,7 @@ fn parse(bytes: &[u8]) -> Parsed<Tensors> {
     let foreign = |why: &str| format!("is not a safetensors file: its header {why}");
     let header = std::str::from_utf8(header).map_err(|_| foreign("is not text"))?;
     let header = Json::parse(header).map_err(|why| foreign(&format!("is not JSON ({why})")))?;
-    let Json::Fields(fields) = header else { return Err(foreign("is no JSON object")) };
+    let Json::Fields(fields) = header else { return Err(foreign("is not a JSON object")) };
     let mut content = Tensors::default();
     let (mut arrays, mut spans) = (Vec::new(), Vec::new());
     for (name, field) in fields {
@@ -156,7 +156,7 @@ fn split(bytes: &[u8]) -> Parsed<(&[u8], &[u8])> {
     let Some((length, rest)) = bytes.split_first_chunk::<LENGTH_BYTES>() else {
         return Err(format!("is cut short: {} bytes hold no safetensors header", bytes.len()));
     };
-    // Where a text is taken for a model, its first letters are a length beyond reason.
+    // If a text file is read as a model, its first letters are a huge length.
     if !rest.starts_with(b"{") {
         return Err("is not a safetensors file, which models and checkpoints are".into());
     }
@@ -165,7 +165,7 @@ fn split(bytes: &[u8]) -> Parsed<(&[u8], &[u8])> {
     header.ok_or_else(|| format!("header says {length} bytes, file has {}", bytes.len()))
 }
 
-/// The tensor of one header field and where in `data` it lies.
+/// The tensor of one header field and its range in `data`.
 fn tensor(field: &Json, data: &[u8]) -> Parsed<(Array, [usize; 2])> {
     let sizes = |key: &str| -> Option<Vec<usize>> { Vec::from_json(field.get(key)?).ok() };
     let kind = field.get("dtype").and_then(Json::text).ok_or("has no dtype")?;
@@ -177,7 +177,7 @@ fn tensor(field: &Json, data: &[u8]) -> Parsed<(Array, [usize; 2])> {
     };
     let numbers = Data::from_bytes(kind, slice).ok_or_else(|| match kind {
         "F32" | "F64" | "U32" | "I64" | "F16" => {
-            format!("of {kind} has {} bytes, no whole count of numbers", slice.len())
+            format!("of {kind} has {} bytes, which is not a multiple of its size", slice.len())
         }
         _ => format!("has dtype {kind}; F32, F64, U32, I64, U8, F16 and I8 are read"),
     })?;
@@ -189,18 +189,18 @@ fn tensor(field: &Json, data: &[u8]) -> Parsed<(Array, [usize; 2])> {
     }
 }
 
-/// Tensors must lie end to end over all of the data: no gap, no overlap, nothing after the last. Empty ones take no place.
+/// Tensors must cover the data exactly: no gap, no overlap, nothing after the last. Empty ones have no bytes.
 fn check_cover(arrays: &[(String, Array)], spans: &[[usize; 2]], length: usize) -> Parsed<()> {
     let mut places = Texts::new();
     for (index, [start, end]) in spans.iter().enumerate().filter(|(_, [start, end])| start != end) {
-        // Texts of equal length are in order as their numbers are.
+        // Texts of equal length are sorted like their numbers.
         places.insert(format!("{start:020}{end:020}{index}"), index as u32);
     }
     let mut at = 0;
     for &index in places.values() {
         let ([start, end], (name, _)) = (spans[index as usize], &arrays[index as usize]);
         if start != at {
-            return Err(format!("tensor \"{name}\" begins at byte {start}, wanted {at}"));
+            return Err(format!("tensor \"{name}\" begins at byte {start}, expected {at}"));
         }
         at = end;
     }
@@ -237,7 +237,7 @@ macro_rules! each_type {
                 match self { $(Self::$variant(_) => size_of::<$type>(),)* }
             }
 
-            /// How many numbers there are.
+            /// Number of numbers.
             pub fn len(&self) -> usize {
                 match self { $(Self::$variant(values) => values.len(),)* }
             }
@@ -246,7 +246,7 @@ macro_rules! each_type {
                 match self { $(Self::$variant(values) => values.iter().for_each(|v| out.extend(v.to_le_bytes())),)* }
             }
 
-            /// Nothing if the type is unknown or the bytes are no whole count of it.
+            /// `None` if the type is unknown or its size does not divide the number of bytes.
             fn from_bytes(kind: &str, bytes: &[u8]) -> Option<Self> {
                 match kind {
                     $($kind => {
@@ -292,31 +292,31 @@ impl Tensors {
         self.tensors.insert(name.to_string(), Array { shape: shape.to_vec(), data: Data::F32(values) });
     }
 
-    /// Takes the `f32` numbers called `name` out. Refuses an absent name, another type, another shape.
+    /// Removes and returns the `f32` numbers called `name`. Errors on an absent name, another type or another shape.
     pub fn take_f32(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
         if let Data::F32(values) = self.take(name, "F32", shape)? { Ok(values) } else { unreachable!("it is F32") }
     }
 
-    /// The same of `f16`.
+    /// The same for `f16`.
     pub fn take_f16(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f16>> {
         if let Data::F16(values) = self.take(name, "F16", shape)? { Ok(values) } else { unreachable!("it is F16") }
     }
 
-    /// The same of `i8`.
+    /// The same for `i8`.
     pub fn take_i8(&mut self, name: &str, shape: &[usize]) -> Result<Vec<i8>> {
         if let Data::I8(values) = self.take(name, "I8", shape)? { Ok(values) } else { unreachable!("it is I8") }
     }
 
     fn take(&mut self, name: &str, kind: &str, shape: &[usize]) -> Result<Data> {
-        let wanted = format!("wanted {kind} {shape:?}");
+        let expected = format!("expected {kind} {shape:?}");
         match self.tensors.remove(name) {
             Some(Array { shape: got, data }) if got == shape && data.kind() == kind => Ok(data),
             Some(Array { shape: got, data }) => {
-                Err(Error::new(format!("tensor \"{name}\" is {} {got:?}, {wanted}", data.kind())))
+                Err(Error::new(format!("tensor \"{name}\" is {} {got:?}, {expected}", data.kind())))
             }
             None => {
                 let names = listed(&self.tensors.all().iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>());
-                Err(Error::new(format!("tensor \"{name}\" is missing, {wanted}; the file has {names}")))
+                Err(Error::new(format!("tensor \"{name}\" is missing, {expected}; the file has {names}")))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Round trips, the exact bytes of a small file, and every way to be torn or foreign.
+//! Round trips, the exact bytes of a small file, and truncated or foreign files.
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn file(header: &str, data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_written_is_read_back() {
+fn written_tensors_are_read_back() {
     for content in [Tensors::default(), sample()] {
         let bytes = write(&content).unwrap();
         assert_eq!(read(&bytes, "m.safetensors").unwrap(), content);
@@ -68,7 +68,7 @@ fn messages() {
         (long, "header says 4611686018427387904 bytes, file has 210"),
         (file("hello", &[]), "is not a safetensors file, which models and checkpoints are"),
         (b"{\"error\":\"not found\"}".to_vec(), "is not a safetensors file, which models and checkpoints are"),
-        (file("{hello", &[]), "is not a safetensors file: its header is not JSON (wanted a string at byte 1)"),
+        (file("{hello", &[]), "is not a safetensors file: its header is not JSON (expected a string at byte 1)"),
         (
             file("{\"__metadata__\":{\"a\":1}}", &[]),
             "is not a safetensors file: its header has a __metadata__ that is not texts by name",
@@ -82,7 +82,7 @@ fn messages() {
         ),
         (one("F32", "[1]", "[0,4]", &[0; 3]), "tensor \"w\" lies at bytes 0 to 4, file has 3 (cut short?)"),
         (one("F32", "[1]", "[4,0]", &[0; 4]), "tensor \"w\" lies at bytes 4 to 0, file has 4 (cut short?)"),
-        (one("F32", "[1]", "[0,3]", &[0; 3]), "tensor \"w\" of F32 has 3 bytes, no whole count of numbers"),
+        (one("F32", "[1]", "[0,3]", &[0; 3]), "tensor \"w\" of F32 has 3 bytes, which is not a multiple of its size"),
         (one("F32", "[2]", "[0,4]", &[0; 4]), "tensor \"w\" has shape [2] and 1 numbers"),
         (
             one("U8", "[4294967296,4294967296,4294967296]", "[0,0]", &[]),
@@ -98,7 +98,7 @@ fn messages() {
             ),
             "holds two tensors called \"w\"",
         ),
-        (one("U8", "[1]", "[1,2]", &[0; 2]), "tensor \"w\" begins at byte 1, wanted 0"),
+        (one("U8", "[1]", "[1,2]", &[0; 2]), "tensor \"w\" begins at byte 1, expected 0"),
         (one("U8", "[1]", "[0,1]", &[0; 9]), "holds 9 bytes of numbers, its tensors take 1"),
     ];
     for (bytes, wanted) in cases {
@@ -111,11 +111,11 @@ fn tensors_are_taken_by_name_type_and_shape() {
     let mut content = sample();
     assert_eq!(content.take_f32("w", &[2, 2]).unwrap().len(), 4);
     let cases = [
-        (content.take_f32("empty", &[3, 0]), "tensor \"empty\" is F32 [0, 3], wanted F32 [3, 0]"),
-        (content.take_f32("step", &[]), "tensor \"step\" is I64 [], wanted F32 []"),
+        (content.take_f32("empty", &[3, 0]), "tensor \"empty\" is F32 [0, 3], expected F32 [3, 0]"),
+        (content.take_f32("step", &[]), "tensor \"step\" is I64 [], expected F32 []"),
         (
             content.take_f32("w", &[2, 2]),
-            "tensor \"w\" is missing, wanted F32 [2, 2]; the file has \"bytes\", \"key\", \"loss \"best\"\"",
+            "tensor \"w\" is missing, expected F32 [2, 2]; the file has \"bytes\", \"key\", \"loss \"best\"\"",
         ),
     ];
     for (got, wanted) in cases {
@@ -124,7 +124,7 @@ fn tensors_are_taken_by_name_type_and_shape() {
 }
 
 #[test]
-fn what_cannot_be_read_is_not_written() {
+fn unreadable_content_is_not_written() {
     let mut content = Tensors::default();
     content.put_f32("w", &[2], vec![1.0]);
     assert_eq!(write(&content).unwrap_err().to_string(), "tensor \"w\" has shape [2] and 1 numbers");
@@ -134,7 +134,7 @@ fn what_cannot_be_read_is_not_written() {
 }
 
 #[test]
-fn every_prefix_is_refused() {
+fn every_prefix_is_an_error() {
     let whole = write(&sample()).unwrap();
     for length in 0..whole.len() {
         assert!(read(&whole[..length], "m").is_err(), "{length} of {} bytes", whole.len());
@@ -142,7 +142,7 @@ fn every_prefix_is_refused() {
 }
 
 #[test]
-fn every_changed_byte_is_read_or_refused() {
+fn every_changed_byte_gives_tensors_or_an_error() {
     let whole = write(&sample()).unwrap();
     for at in 0..whole.len() {
         for value in [0, b'0', b'9', b'"', b'{', 0xff] {

@@ -1,5 +1,5 @@
-//! The part of the ZIP format that `numpy.savez` writes: members stored or deflated, found through the central directory,
-//! every size checked against the bytes there are before anything is allocated.
+//! The part of the ZIP format that `numpy.savez` writes: members stored or deflated, found through the central directory.
+//! Every size is checked against the number of bytes before anything is allocated.
 
 use crate::error::{Error, Result};
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
@@ -13,12 +13,12 @@ const END_BYTES: usize = 22;
 const ENTRY: &[u8] = b"PK\x01\x02";
 const ENTRY_BYTES: usize = 46;
 const LOCAL_BYTES: usize = 30;
-/// No deflated stream expands more (RFC 1951: 258 bytes from two bits at best).
+/// The maximal expansion of a deflated stream (RFC 1951: 258 bytes from two bits).
 const DEFLATE_EXPANSION: usize = 1032;
 
 /// One file of an archive.
 pub(super) struct Member<'a> {
-    /// Its name as the archive has it.
+    /// Its name in the archive.
     pub(super) name: &'a str,
     method: u16,
     crc: u32,
@@ -34,7 +34,7 @@ pub(super) fn members<'a>(bytes: &'a [u8], source: &str) -> Result<Vec<Member<'a
 type Found<T> = std::result::Result<T, String>;
 
 fn directory(bytes: &[u8]) -> Found<Vec<Member<'_>>> {
-    let end = find_end(bytes).ok_or("is cut short or no ZIP archive: it has no directory at its end")?;
+    let end = find_end(bytes).ok_or("is cut short or not a ZIP archive: it has no directory at its end")?;
     let (count, at) = (u16_at(end, 10), u32_at(end, 16));
     if count == u16::MAX || at == u32::MAX {
         return Err("is a ZIP64 archive; archives under 4 GiB are read".into());
@@ -71,9 +71,9 @@ fn member<'a>(bytes: &'a [u8], entry: &[u8], name: &'a [u8]) -> Found<Member<'a>
     if !matches!(method, 0 | 8) {
         return Err(format!("member {name} is packed by method {method}; stored (0) and deflated (8) are read"));
     }
-    // The local header repeats the entry, with name and extra field of its own lengths.
+    // The local header repeats the entry, but its name and extra field may have other lengths.
     let local = bytes.get(at..).filter(|local| local.len() >= LOCAL_BYTES && local.starts_with(MAGIC));
-    let local = local.ok_or_else(|| format!("member {name} is not where the directory says"))?;
+    let local = local.ok_or_else(|| format!("member {name} is not at the position in the directory"))?;
     let start = LOCAL_BYTES + usize::from(u16_at(local, 26)) + usize::from(u16_at(local, 28));
     let data = local.get(start..).and_then(|data| data.get(..packed));
     let data = data.ok_or_else(|| beyond(&format!("member {name}"), packed as u64, bytes))?;
@@ -89,7 +89,7 @@ fn beyond(what: &str, says: u64, bytes: &[u8]) -> String {
 }
 
 impl<'a> Member<'a> {
-    /// The member unpacked, its length and checksum verified.
+    /// Unpacks the member and verifies its length and checksum.
     pub(super) fn unpack(&self, source: &str) -> Result<Cow<'a, [u8]>> {
         let name = self.name;
         let error = |what: &str| Error::new(format!("{source}: member {name} {what}"));
@@ -100,7 +100,11 @@ impl<'a> Member<'a> {
             }
         };
         if bytes.len() != self.size {
-            return Err(error(&format!("unpacks to {} bytes, wanted {}", bytes.len(), self.size)));
+            return Err(error(&format!(
+                "unpacks to the wrong size: got {} bytes, expected {}",
+                bytes.len(),
+                self.size
+            )));
         }
         if crc32(&bytes) != self.crc {
             return Err(error("is damaged: its checksum differs"));

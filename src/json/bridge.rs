@@ -1,4 +1,4 @@
-//! JSON inside what serde writes and reads: the command line's reports, the metadata of bundles. A browser has neither.
+//! JSON values in serde types: the command line's reports, the metadata of bundles. Not in the browser build.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! JSON: a value with its text, and records whose fields are named once. The engine's files carry little of it, so this weighs a tenth of
-//! what derived conversions weigh in a browser (docs/ARCHITECTURE.md).
+//! JSON: a value with its text, and records whose fields are named once. The engine's files need little JSON, so this module is a tenth
+//! of the size of derived conversions in the browser build (docs/ARCHITECTURE.md).
 
 mod bridge;
 mod parse;
@@ -19,7 +19,7 @@ pub enum Json {
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// A number as its text says it, so that whole numbers of 64 bits stay whole.
+    /// A number as text, so that integers of 64 bits stay exact.
     Number(String),
     /// A string.
     Text(String),
@@ -30,7 +30,7 @@ pub enum Json {
 }
 
 impl Json {
-    /// Reads one value and nothing after it. Refuses arrays and objects more than 64 deep.
+    /// Parses one value; an error if anything follows it, or if arrays and objects are nested more than 64 deep.
     pub fn parse(text: &str) -> Result<Self> {
         parse::parse(text)
     }
@@ -40,13 +40,13 @@ impl Json {
         Self::Fields(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 
-    /// The field called `name`, if this is an object that has one; the first of several.
+    /// The field called `name`, if this is an object that has one; of several, the first.
     pub fn get(&self, name: &str) -> Option<&Self> {
         let Self::Fields(fields) = self else { return None };
         fields.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
-    /// The field called `name`, or an error that says what is there instead.
+    /// The field called `name`, or an error.
     pub fn field(&self, name: &str) -> Result<&Self> {
         match self {
             Self::Fields(_) => self.get(name).ok_or_else(|| Error::new(format!("no field \"{name}\""))),
@@ -64,7 +64,7 @@ impl Json {
         if let Self::List(values) = self { Some(values) } else { None }
     }
 
-    /// The whole number, if it is one that fits.
+    /// The integer, if it is one that fits.
     pub fn whole(&self) -> Option<u64> {
         if let Self::Number(text) = self { text.parse().ok() } else { None }
     }
@@ -74,14 +74,14 @@ impl Json {
         if let Self::Number(text) = self { host::parse_number(text) } else { None }
     }
 
-    /// The error of a value that is not what was wanted.
-    pub fn unlike(&self, wanted: &str) -> Error {
+    /// The error for a value that is not `expected`.
+    pub fn unlike(&self, expected: &str) -> Error {
         let mut got = self.to_string();
         if let Some((at, _)) = got.char_indices().nth(40) {
             got.truncate(at);
             got.push('…');
         }
-        Error::new(format!("wanted {wanted}, got {got}"))
+        Error::new(format!("got {got}, expected {expected}"))
     }
 
     fn print(&self, out: &mut String) {

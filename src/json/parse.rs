@@ -1,9 +1,9 @@
-//! JSON text to a value, by RFC 8259. Messages name the byte where reading stopped.
+//! JSON text to a value, by RFC 8259. Messages name the byte at which parsing stopped.
 
 use super::Json;
 use crate::error::{Error, Result};
 
-/// Deeper than any file of ours, and far from the end of the stack.
+/// Deeper than any of the engine's files, and shallow enough for the stack.
 const MAX_DEPTH: usize = 64;
 
 pub(super) fn parse(text: &str) -> Result<Json> {
@@ -11,7 +11,7 @@ pub(super) fn parse(text: &str) -> Result<Json> {
     let value = reader.value(0)?;
     reader.space();
     if reader.at < text.len() {
-        return Err(reader.wanted("nothing more"));
+        return Err(reader.expected("nothing more"));
     }
     Ok(value)
 }
@@ -38,13 +38,13 @@ impl Reader<'_> {
         is_there
     }
 
-    fn wanted(&self, what: &str) -> Error {
-        Error::new(format!("wanted {what} at byte {}", self.at))
+    fn expected(&self, what: &str) -> Error {
+        Error::new(format!("expected {what} at byte {}", self.at))
     }
 
     fn value(&mut self, depth: usize) -> Result<Json> {
         if depth > MAX_DEPTH {
-            return Err(self.wanted(&format!("arrays and objects at most {MAX_DEPTH} deep")));
+            return Err(self.expected(&format!("arrays and objects at most {MAX_DEPTH} deep")));
         }
         self.space();
         match self.peek() {
@@ -55,11 +55,11 @@ impl Reader<'_> {
             _ if self.takes("null") => Ok(Json::Null),
             _ if self.takes("true") => Ok(Json::Bool(true)),
             _ if self.takes("false") => Ok(Json::Bool(false)),
-            _ => Err(self.wanted("a value")),
+            _ => Err(self.expected("a value")),
         }
     }
 
-    /// Whether another item follows in what `close` ends; steps over the comma, or over the end.
+    /// Whether another item follows before `close`; consumes the comma, or `close`.
     fn goes_on(&mut self, is_first: bool, close: u8) -> Result<bool> {
         self.space();
         if self.peek() == Some(close) {
@@ -69,7 +69,7 @@ impl Reader<'_> {
         if is_first || self.takes(",") {
             return Ok(true);
         }
-        Err(self.wanted(&format!("\",\" or \"{}\"", close as char)))
+        Err(self.expected(&format!("\",\" or \"{}\"", close as char)))
     }
 
     fn list(&mut self, depth: usize) -> Result<Json> {
@@ -89,7 +89,7 @@ impl Reader<'_> {
             let name = self.string()?;
             self.space();
             if !self.takes(":") {
-                return Err(self.wanted("\":\""));
+                return Err(self.expected("\":\""));
             }
             let value = self.value(depth + 1)?;
             fields.push((name, value));
@@ -102,7 +102,7 @@ impl Reader<'_> {
         while matches!(self.peek(), Some(b'0'..=b'9')) {
             self.at += 1;
         }
-        if self.at == start { Err(self.wanted("a digit")) } else { Ok(()) }
+        if self.at == start { Err(self.expected("a digit")) } else { Ok(()) }
     }
 
     fn since(&self, start: usize) -> &str {
@@ -127,7 +127,7 @@ impl Reader<'_> {
 
     fn string(&mut self) -> Result<String> {
         if !self.takes("\"") {
-            return Err(self.wanted("a string"));
+            return Err(self.expected("a string"));
         }
         let mut out = String::new();
         loop {
@@ -142,7 +142,7 @@ impl Reader<'_> {
                     return Ok(out);
                 }
                 Some(b'\\') => out.push(self.escaped()?),
-                _ => return Err(self.wanted("the end of a string")),
+                _ => return Err(self.expected("the end of a string")),
             }
         }
     }
@@ -159,11 +159,11 @@ impl Reader<'_> {
             Some(b'r') => '\r',
             Some(b't') => '\t',
             Some(b'u') => return self.code_point(),
-            _ => return Err(self.wanted("an escaped letter")),
+            _ => return Err(self.expected("an escaped letter")),
         })
     }
 
-    /// Four hexadecimal digits, or two times four that are a surrogate pair.
+    /// Four hexadecimal digits, or two groups of four that form a surrogate pair.
     fn code_point(&mut self) -> Result<char> {
         let first = self.unit()?;
         let code = match first {
@@ -173,14 +173,14 @@ impl Reader<'_> {
             },
             code => code,
         };
-        char::from_u32(code).ok_or_else(|| self.wanted("a character"))
+        char::from_u32(code).ok_or_else(|| self.expected("a character"))
     }
 
     fn unit(&mut self) -> Result<u32> {
         let digits = self.text.get(self.at..self.at + 4).filter(|digits| !digits.starts_with('+'));
         let unit = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
         self.at += 4;
-        unit.ok_or_else(|| self.wanted("four hexadecimal digits"))
+        unit.ok_or_else(|| self.expected("four hexadecimal digits"))
     }
 }
 
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_printed_is_read() {
+    fn printed_values_parse_to_the_same_values() {
         let texts = [
             "null",
             "true",
@@ -208,37 +208,37 @@ mod tests {
     }
 
     #[test]
-    fn other_readers_agree() {
+    fn serde_json_reads_the_same_values() {
         let value = Json::parse(r#"{"a":[1,2.5,"x\u0007\"",null,true],"b":{}}"#).unwrap();
         let theirs: serde_json::Value = serde_json::from_str(&value.to_string()).unwrap();
         assert_eq!(theirs, serde_json::json!({ "a": [1, 2.5, "x\u{7}\"", null, true], "b": {} }));
     }
 
     #[test]
-    fn what_is_no_json_is_refused() {
+    fn invalid_json_is_an_error() {
         let deep = "[".repeat(100);
         let cases = [
-            ("", "wanted a value at byte 0"),
-            ("[1,]", "wanted a value at byte 3"),
-            ("[1 2]", "wanted \",\" or \"]\" at byte 3"),
-            ("{\"a\" 1}", "wanted \":\" at byte 5"),
-            ("{a:1}", "wanted a string at byte 1"),
-            ("01", "wanted nothing more at byte 1"),
-            ("1.", "wanted a digit at byte 2"),
-            ("1e", "wanted a digit at byte 2"),
-            ("-", "wanted a digit at byte 1"),
-            ("nul", "wanted a value at byte 0"),
-            ("\"a", "wanted the end of a string at byte 2"),
-            ("\"a\nb\"", "wanted the end of a string at byte 2"),
-            ("\"\\x\"", "wanted an escaped letter at byte 3"),
-            ("\"\\u12\"", "wanted four hexadecimal digits at byte 7"),
-            ("\"\\u+123\"", "wanted four hexadecimal digits at byte 7"),
-            ("\"\\ud83d\"", "wanted a character at byte 7"),
-            ("\"\\ud83d\\u0041\"", "wanted a character at byte 13"),
-            (deep.as_str(), "wanted arrays and objects at most 64 deep at byte 65"),
+            ("", "expected a value at byte 0"),
+            ("[1,]", "expected a value at byte 3"),
+            ("[1 2]", "expected \",\" or \"]\" at byte 3"),
+            ("{\"a\" 1}", "expected \":\" at byte 5"),
+            ("{a:1}", "expected a string at byte 1"),
+            ("01", "expected nothing more at byte 1"),
+            ("1.", "expected a digit at byte 2"),
+            ("1e", "expected a digit at byte 2"),
+            ("-", "expected a digit at byte 1"),
+            ("nul", "expected a value at byte 0"),
+            ("\"a", "expected the end of a string at byte 2"),
+            ("\"a\nb\"", "expected the end of a string at byte 2"),
+            ("\"\\x\"", "expected an escaped letter at byte 3"),
+            ("\"\\u12\"", "expected four hexadecimal digits at byte 7"),
+            ("\"\\u+123\"", "expected four hexadecimal digits at byte 7"),
+            ("\"\\ud83d\"", "expected a character at byte 7"),
+            ("\"\\ud83d\\u0041\"", "expected a character at byte 13"),
+            (deep.as_str(), "expected arrays and objects at most 64 deep at byte 65"),
         ];
-        for (text, wanted) in cases {
-            assert_eq!(Json::parse(text).unwrap_err().to_string(), wanted, "{text}");
+        for (text, expected) in cases {
+            assert_eq!(Json::parse(text).unwrap_err().to_string(), expected, "{text}");
         }
     }
 }

@@ -1,30 +1,30 @@
-//! Records: types that become JSON and come back, each by one line that names its fields or variants.
-//! A variant is its name in snake case; one with fields is an object with that name for its one field.
+//! Records: types that convert to and from JSON, each declared by one line that names its fields or variants.
+//! A variant is its name in snake case; a variant with fields is an object whose one field has that name.
 
 use super::Json;
 use crate::error::Result;
 use crate::host::number;
 
-/// A type that becomes JSON and comes back. It comes back into a value that is there already, so that one function reads every record:
-/// a function for each, with ways out and half a record to take apart at every field, would be twice the code.
+/// A type that converts to and from JSON. Reading fills an existing value, so that one function reads every record: a function per type,
+/// with an error path after every field, would be twice the code.
 pub trait Record {
-    /// A value to read into: an empty one, with what stands for fields that may be absent.
+    /// A value to read into, with the defaults of fields that may be absent.
     fn blank() -> Self
     where
         Self: Sized;
 
-    /// As JSON.
+    /// Converts it to JSON.
     fn to_json(&self) -> Json;
 
-    /// Becomes what `json` holds; the error says which field is wrong and how, and leaves a mixture.
+    /// Sets it from `json`; an error names the wrong field and leaves the value partly set.
     fn read(&mut self, json: &Json) -> Result<()>;
 
-    /// Whether a field that holds this may be absent.
+    /// Whether a field of this type may be absent.
     fn may_be_absent(&self) -> bool {
         false
     }
 
-    /// From JSON; the error says which field is wrong and how.
+    /// Converts from JSON; an error names the wrong field.
     fn from_json(json: &Json) -> Result<Self>
     where
         Self: Sized,
@@ -35,7 +35,7 @@ pub trait Record {
     }
 }
 
-/// A field to read: its name, where it goes, whether it may be absent.
+/// A field to read: its name, its destination, whether it may be absent.
 pub type Slot<'a> = (&'static str, &'a mut dyn Record, bool);
 
 /// An object of these fields.
@@ -43,7 +43,7 @@ pub fn write_fields(fields: &[(&str, &dyn Record)]) -> Json {
     Json::Fields(fields.iter().map(|(name, field)| ((*name).to_owned(), field.to_json())).collect())
 }
 
-/// Reads an object's fields into their places.
+/// Reads an object's fields into their destinations.
 pub fn read_fields(json: &Json, slots: &mut [Slot<'_>]) -> Result<()> {
     for (name, slot, may_be_absent) in slots {
         match json.get(name) {
@@ -54,7 +54,7 @@ pub fn read_fields(json: &Json, slots: &mut [Slot<'_>]) -> Result<()> {
     Ok(())
 }
 
-/// A variant with what it holds, if it holds anything.
+/// A variant with its contents, if any.
 pub fn write_variant(variant: &str, inner: Option<Json>) -> Json {
     let name = named(variant);
     match inner {
@@ -63,7 +63,7 @@ pub fn write_variant(variant: &str, inner: Option<Json>) -> Json {
     }
 }
 
-/// The variant that `json` names, and what is said of its fields.
+/// The name of the variant in `json`, and its contents.
 pub fn variant<'a>(json: &'a Json, kind: &str) -> Result<(&'a str, Option<&'a Json>)> {
     match json {
         Json::Text(text) => Ok((text, None)),
@@ -89,9 +89,9 @@ fn named(variant: &str) -> String {
     out
 }
 
-/// Makes a struct a [`Record`]: `record!(Name { field, field = what stands for an absent one })`.
-/// Fields that are not kept are named after it and come back as their default: `record!(Name { field } else { field })`.
-/// Makes an enum one: `record!(enum Name { Plain, WithFields { field }, Around(_) })`.
+/// Implements [`Record`] for a struct: `record!(Name { field, field = default if absent })`.
+/// Fields that are not stored are named after it and read as their default: `record!(Name { field } else { field })`.
+/// Implements it for an enum: `record!(enum Name { Plain, WithFields { field }, Around(_) })`.
 #[macro_export]
 macro_rules! record {
     (enum $name:ident { $first:ident $({ $($one:ident),+ })? $(($only:tt))? $(, $variant:ident $({ $($field:ident),+ })? $(($around:tt))?)* $(,)? }) => {
@@ -143,14 +143,14 @@ macro_rules! record {
     (@read $self:ident, $text:ident, $inner:ident, $name:ident, $variant:ident { $($field:ident),+ }) => {
         if let Some(inner) = $inner.filter(|_| $crate::json::is_named($text, stringify!($variant))) {
             *$self = $crate::record!(@blank $name, $variant { $($field),+ });
-            let $name::$variant { $($field),+ } = $self else { unreachable!("it was just made so") };
+            let $name::$variant { $($field),+ } = $self else { unreachable!("it was just set to this variant") };
             return $crate::json::read_fields(inner, &mut [$((stringify!($field), $field, false)),+]).map_err(|error| error.within($text));
         }
     };
     (@read $self:ident, $text:ident, $inner:ident, $name:ident, $variant:ident (_)) => {
         if let Some(inner) = $inner.filter(|_| $crate::json::is_named($text, stringify!($variant))) {
             *$self = $crate::record!(@blank $name, $variant (_));
-            let $name::$variant(held) = $self else { unreachable!("it was just made so") };
+            let $name::$variant(held) = $self else { unreachable!("it was just set to this variant") };
             return $crate::json::Record::read(held, inner).map_err(|error| error.within($text));
         }
     };
@@ -193,7 +193,7 @@ macro_rules! record {
 }
 
 macro_rules! numbers {
-    ($wanted:literal: $($type:ty),+) => {$(
+    ($expected:literal: $($type:ty),+) => {$(
         impl Record for $type {
             fn blank() -> Self {
                 0
@@ -205,7 +205,7 @@ macro_rules! numbers {
 
             fn read(&mut self, json: &Json) -> Result<()> {
                 let number = json.whole().and_then(|number| Self::try_from(number).ok());
-                *self = number.ok_or_else(|| json.unlike($wanted))?;
+                *self = number.ok_or_else(|| json.unlike($expected))?;
                 Ok(())
             }
         }

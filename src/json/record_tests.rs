@@ -1,4 +1,4 @@
-//! Records that come back, and the words in which they are refused.
+//! Round trips of records, and error messages.
 
 use super::*;
 use crate::error::Error;
@@ -34,7 +34,7 @@ fn read(text: &str) -> std::result::Result<Sample, String> {
 }
 
 #[test]
-fn records_come_back() {
+fn records_survive_a_round_trip() {
     for kind in [Kind::VeryPlain, Kind::Wide { width: 3, pair: [-0.0, 1e-30] }, Kind::Around(f64::MIN_POSITIVE)] {
         let record = sample(kind);
         assert_eq!(read(&record.to_json().to_string()), Ok(record));
@@ -51,20 +51,20 @@ fn records_come_back() {
 fn messages_name_the_field() {
     let text = sample(Kind::Wide { width: 3, pair: [0.5, 1.0] }).to_json().to_string();
     let cases = [
-        (r#""count":18446744073709551615"#, r#""count":-1"#, "count: wanted a whole number, got -1"),
-        (r#""share":0.1"#, r#""share":1e39"#, "share: wanted a number of 32 bits, got 1e39"),
+        (r#""count":18446744073709551615"#, r#""count":-1"#, "count: got -1, expected a whole number"),
+        (r#""share":0.1"#, r#""share":1e39"#, "share: got 1e39, expected a number of 32 bits"),
         (r#""share":0.1"#, r#""shore":0.1"#, "no field \"share\""),
-        ("[0.5,1.0]", "[0.5]", "kind: wide: pair: wanted an array of 2, got [0.5]"),
+        ("[0.5,1.0]", "[0.5]", "kind: wide: pair: got [0.5], expected an array of 2"),
         (
             r#""wide""#,
             r#""wild""#,
-            "kind: wanted one of VeryPlain, Wide, Around, got {\"wild\":{\"width\":3,\"pair\":[0.5,1.0]}}",
+            "kind: got {\"wild\":{\"width\":3,\"pair\":[0.5,1.0]}}, expected one of VeryPlain, Wide, Around",
         ),
     ];
-    for (part, wrong, wanted) in cases {
-        assert_eq!(read(&text.replace(part, wrong)).unwrap_err(), wanted, "{wrong}");
+    for (part, wrong, expected) in cases {
+        assert_eq!(read(&text.replace(part, wrong)).unwrap_err(), expected, "{wrong}");
     }
-    assert_eq!(read("[]").unwrap_err(), "wanted an object, got []");
+    assert_eq!(read("[]").unwrap_err(), "got [], expected an object");
     assert_eq!(
         read(&text.replace(",\"is_new\":false", "")),
         Ok(Sample { is_new: true, ..sample(Kind::Wide { width: 3, pair: [0.5, 1.0] }) })

@@ -1,7 +1,7 @@
-//! The first dispatch of a recorded training step: the rows that `order` names for this step, copied next to each other.
+//! The first dispatch of a recorded training step: copies the rows that `order` names for this step next to each other.
 //! control = [`step_a`, `cursor_a`, `step_b`, `cursor_b`]: this dispatch reads the first two and one invocation writes the others
 //! as (`step_a` + 1, `cursor_a`); the step's last dispatch does the reverse, so nothing is read and written at once.
-//! order = 4 words per step (the optimiser's table), then the permutation of all rows; both it and the cursor are the caller's duty.
+//! order = 4 words per step (the optimiser's table), then the permutation of all rows; the caller must keep it and the cursor valid.
 
 use super::common;
 use super::evidence::{Numbers, case};
@@ -37,7 +37,7 @@ params! {
     }
 }
 
-/// What the step works on: the counters, the batch's inputs and targets, and 1 for each row of its own, 0 for a repeated one.
+/// Outputs: the counters, the batch's inputs and targets, and a weight per row: 1 for a row of the batch, 0 for a repeated row.
 pub struct Outputs {
     /// u32[4], also read.
     pub control: View,
@@ -55,7 +55,7 @@ pub fn dispatch(params: Params, x: View, y: View, order: View, out: Outputs) -> 
     let Params { rows, batch, steps, .. } = params;
     assert!(
         batch > 0 && steps == rows.div_ceil(batch),
-        "batch: {rows} rows in batches of {batch} are not {steps} steps"
+        "batch: got {steps} steps for {rows} rows in batches of {batch}, expected rows / batch rounded up"
     );
     Dispatch {
         kernel: &BATCH,
@@ -106,7 +106,7 @@ fn example(name: &str, [rows, batch, inputs, targets]: [u32; 4], cursor: u32) ->
     let (mut numbers, steps, step) = (Numbers::new(61), rows.div_ceil(batch), 40);
     let mut filled = |count: u32| (0..count).map(|_| numbers.word()).collect::<Vec<_>>();
     let (x, y, table) = (filled(rows * inputs), filled(rows * targets), filled(4 * steps));
-    // Not the identity: 7 has no factor in common with any count of rows here but 70, where rows may repeat as well.
+    // Not the identity: 7 is coprime to every number of rows here except 70, and there rows may repeat.
     let order: Vec<u32> = (0..rows).map(|i| (7 * i + 3) % rows).collect();
     let slot = |s: u32| cursor * batch + s;
     let row = |s: u32| order[slot(if slot(s) < rows { s } else { 0 }) as usize];

@@ -1,6 +1,6 @@
-//! Numbers from one type to another. Half floats lie two a word, the first in the low half, an odd last one beside 0.
-//! To `u32`: towards zero, held to 0..=u32::MAX. To f16: nearest (a device may pick either neighbour), held to ±65,504: WGSL leaves
-//! overflow open, so look for it before the cast.
+//! Converts numbers between types. Half floats are packed two per word, the first in the low half; an odd last one is padded with 0.
+//! To `u32`: truncates towards zero, clamped to 0..=u32::MAX. To f16: rounds to nearest (a device may pick either neighbour), clamped
+//! to ±65,504: WGSL does not define overflow, so check for it before the cast.
 
 use std::rc::Rc;
 
@@ -31,7 +31,7 @@ params! {
     }
 }
 
-/// From what to what.
+/// Source and target type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conversion {
     /// f32 to u32.
@@ -42,9 +42,9 @@ pub enum Conversion {
     FloatToHalf,
     /// Packed f16 to f32.
     HalfToFloat,
-    /// Bits, 32 a word, to 0 and 1.
+    /// Bits, 32 per word, to 0 and 1.
     BitToFloat,
-    /// A word to the number of its bits that are 1.
+    /// A word to its number of 1 bits.
     BitsToCount,
 }
 

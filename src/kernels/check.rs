@@ -1,5 +1,5 @@
-//! A case run on a device and held against its oracle: the result within the bound, and not one word outside the output
-//! touched. One body for every device, natively and in a browser; only tests come here.
+//! Runs a case on a device and compares it with its oracle: the result must be within the bound, and no word outside the output may be
+//! written. The same code for every device, natively and in a browser; used by tests only.
 
 use super::Entry;
 use crate::device::{Bound, Case, Command, Device, Dispatch, Expected, View};
@@ -8,9 +8,9 @@ use crate::device::{Bound, Case, Command, Device, Dispatch, Expected, View};
 const GUARD: usize = 64;
 const PATTERN: u32 = 0x5ea1_ed00;
 
-/// What fails among the cases whose name contains `wanted`, one line each, and how many were run. Panels are compiled only by
-/// SwiftShader, for which they are: LLVM's drivers take minutes.
-pub async fn check_all(entries: &[Entry], device: &Device, wanted: &str) -> (Vec<String>, usize) {
+/// Failures among the cases whose name contains `pattern`, one line each, and the number of cases run. Panels are compiled only on
+/// SwiftShader, for which they are made: LLVM's drivers take minutes to compile them.
+pub async fn check_all(entries: &[Entry], device: &Device, pattern: &str) -> (Vec<String>, usize) {
     let (mut failures, mut count) = (Vec::new(), 0);
     for (kernel, cases) in entries {
         for case in cases() {
@@ -22,7 +22,7 @@ pub async fn check_all(entries: &[Entry], device: &Device, wanted: &str) -> (Vec
                     Some("f16") => info.features.iter().any(|feature| feature == "f16"),
                     _ => true,
                 };
-            if name.contains(wanted) && is_for_it {
+            if name.contains(pattern) && is_for_it {
                 count += 1;
                 failures.extend(check(device, &case).await.into_iter().map(|failure| format!("{name}: {failure}")));
             }
@@ -50,14 +50,14 @@ pub async fn differing(entries: &[Entry], kernel: &str, devices: [&Device; 2]) -
     (failures, cases.len())
 }
 
-/// The first word in which two guarded outputs differ, with what each device has there.
+/// The first word in which two guarded outputs differ, with the value on each device.
 fn difference(one: &[u32], other: &[u32]) -> Option<String> {
     let at = (0..one.len()).find(|&at| one[at] != other[at])?;
     let place = at as i64 - GUARD as i64;
     Some(format!("[{place}] got {:#x} on one device, {:#x} on the other", one[at], other[at]))
 }
 
-/// What is wrong with each output of a case.
+/// Errors in the outputs of a case, one line each.
 async fn check(device: &Device, case: &Case) -> Vec<String> {
     let mut failures = Vec::new();
     for (at, (view, expected)) in launch(device, case).iter().zip(&case.expected).enumerate() {
@@ -69,9 +69,9 @@ async fn check(device: &Device, case: &Case) -> Vec<String> {
     failures
 }
 
-/// Records a case; its outputs with their guards.
+/// Records a case; returns its outputs including their guards.
 fn launch(device: &Device, case: &Case) -> Vec<View> {
-    let upload = |words: &Vec<u32>| device.upload(words).expect("room for the case").view();
+    let upload = |words: &Vec<u32>| device.upload(words).expect("a case fits into device memory").view();
     let guarded: Vec<View> = case.outputs.iter().map(|before| upload(&with_guards(before))).collect();
     let inner =
         |(view, words): (&View, &Vec<u32>)| View { buffer: view.buffer.clone(), offset: GUARD, words: words.len() };
@@ -94,12 +94,12 @@ fn compare(got: &[u32], expected: &Expected, bound: Bound) -> Option<String> {
     let (got, after) = rest.split_at(expected.words());
     let touched = before.iter().chain(after).filter(|&&word| word != PATTERN).count();
     if touched > 0 {
-        return Some(format!("{touched} words outside it were written"));
+        return Some(format!("{touched} words outside the output were written"));
     }
     let floats = |values: &[f64], got: &dyn Fn(usize) -> f64| {
         let is_off = |&at: &usize| !bound.admits(got(at), values[at]);
         let off: Vec<usize> = (0..values.len()).filter(is_off).collect();
-        let show = |&at: &usize| format!("[{at}] got {:e}, wanted {:e}", got(at), values[at]);
+        let show = |&at: &usize| format!("[{at}] got {:e}, expected {:e}", got(at), values[at]);
         let shown: Vec<_> = off.iter().take(6).map(show).collect();
         (!off.is_empty()).then(|| format!("{} of {} off: {}", off.len(), values.len(), shown.join("; ")))
     };
@@ -110,7 +110,7 @@ fn compare(got: &[u32], expected: &Expected, bound: Bound) -> Option<String> {
         }
         Expected::Words(words) => {
             let off = (0..words.len()).find(|&at| got[at] != words[at]);
-            off.map(|at| format!("[{at}] got {:#x}, wanted {:#x}", got[at], words[at]))
+            off.map(|at| format!("[{at}] got {:#x}, expected {:#x}", got[at], words[at]))
         }
         Expected::Anything(_) => None,
     }
@@ -120,24 +120,27 @@ fn compare(got: &[u32], expected: &Expected, bound: Bound) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn said(got: &[u32], expected: &Expected) -> Option<String> {
+    fn compared(got: &[u32], expected: &Expected) -> Option<String> {
         compare(&with_guards(got), expected, Bound::Exact)
     }
 
     #[test]
-    fn a_failure_says_what_was_got_and_what_was_wanted() {
+    fn a_failure_names_the_value_and_the_expected_value() {
         let words = [1.0_f32, -2.5, 3.0].map(f32::to_bits);
-        assert_eq!(said(&words, &Expected::Floats(vec![1.0, -2.5, 3.0])), None);
-        let wanted = "2 of 3 off: [1] got -2.5e0, wanted 2.5e0; [2] got 3e0, wanted 4e0";
-        assert_eq!(said(&words, &Expected::Floats(vec![1.0, 2.5, 4.0])).unwrap(), wanted);
-        assert_eq!(said(&[7, 8], &Expected::Words(vec![7, 24])).unwrap(), "[1] got 0x8, wanted 0x18");
+        assert_eq!(compared(&words, &Expected::Floats(vec![1.0, -2.5, 3.0])), None);
+        let expected = "2 of 3 off: [1] got -2.5e0, expected 2.5e0; [2] got 3e0, expected 4e0";
+        assert_eq!(compared(&words, &Expected::Floats(vec![1.0, 2.5, 4.0])).unwrap(), expected);
+        assert_eq!(compared(&[7, 8], &Expected::Words(vec![7, 24])).unwrap(), "[1] got 0x8, expected 0x18");
         let halves = u32::from(half::f16::from_f32(1.5).to_bits());
-        assert_eq!(said(&[halves], &Expected::Halves(vec![1.0])).unwrap(), "1 of 1 off: [0] got 1.5e0, wanted 1e0");
+        assert_eq!(
+            compared(&[halves], &Expected::Halves(vec![1.0])).unwrap(),
+            "1 of 1 off: [0] got 1.5e0, expected 1e0"
+        );
         let mut outside = with_guards(&[7]);
         outside[0] = 0;
         assert_eq!(
             compare(&outside, &Expected::Words(vec![7]), Bound::Exact).unwrap(),
-            "1 words outside it were written"
+            "1 words outside the output were written"
         );
         let [one, other] = [[1, 2], [1, 3]].map(|words| with_guards(&words));
         assert_eq!(difference(&one, &one), None);

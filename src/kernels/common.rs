@@ -1,17 +1,17 @@
-//! What several kernels share: fragments of WGSL, bodies that pick a variant, work cut for the thread pool.
+//! Shared by several kernels: fragments of WGSL, bodies that pick a variant, work split over the thread pool.
 
 use std::sync::Mutex;
 
 use crate::device::Body;
 use crate::host::ThreadPool;
 
-/// Scalar functions WGSL lacks.
+/// Scalar functions that WGSL lacks.
 pub const SCALAR: &str = crate::wgsl!("common/scalar");
 /// Indices and grids.
 pub const INDEX: &str = crate::wgsl!("common/index");
 /// Sums and maxima over the lanes that share a row.
 pub const TREE: &str = crate::wgsl!("common/tree");
-/// Exact questions about floats, and arithmetic that keeps subnormals.
+/// Exact predicates on floats, and arithmetic that keeps subnormals.
 pub const TOTAL: &str = crate::wgsl!("common/total");
 /// The uniform and the polynomials of rational functions.
 pub const RATIONAL: &str = crate::wgsl!("common/rational");
@@ -27,14 +27,14 @@ pub const SMOOTH: &str = crate::wgsl!("common/smooth");
 /// Rows up to this long are done by one invocation each, longer ones by a workgroup.
 const SHORT_ROW: u32 = 32;
 
-/// Lanes of a workgroup of 128 that share a row of so many columns.
+/// Lanes of a workgroup of 128 that share a row of `columns` columns.
 pub fn lanes(columns: u32) -> u32 {
     if columns <= SHORT_ROW { 1 } else { 128 }
 }
 
-/// A body that picks one of a kernel's variants: declarations for the device, the variant itself for the CPU path.
+/// A body that picks one of a kernel's variants: WGSL declarations for the device, the variant itself for the CPU path.
 pub struct Variant<T> {
-    /// Which.
+    /// The variant.
     pub kind: T,
     /// Its WGSL.
     pub wgsl: String,
@@ -55,7 +55,7 @@ pub fn each<T: Send>(pieces: impl Iterator<Item = T>, pool: &ThreadPool, work: i
     });
 }
 
-/// Rows per piece, for `rows` rows of `width` elements of work each: one piece where handing over costs more than it gains.
+/// Rows per piece, for `rows` rows of `width` elements of work each: one piece if handing work to threads costs more than it gains.
 pub fn rows_per_piece(rows: usize, width: usize, pool: &ThreadPool) -> usize {
     let pieces = if rows * width < 1 << 13 { 1 } else { 4 * pool.threads() };
     rows.div_ceil(pieces).max(1)

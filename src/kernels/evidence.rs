@@ -1,9 +1,9 @@
-//! What the kernels' cases are made with: views lent to a kernel's own `dispatch`, whose launch is then kept as data, and
-//! numbers from a fixed seed. Only tests, benches and the `bench` command come here.
+//! Builds the kernels' cases: placeholder views for a kernel's own `dispatch`, whose launch is then kept as data, and numbers from a
+//! fixed seed. Used only by tests, benches and the `bench` command.
 
 use crate::device::{Bound, Case, Device, Dispatch, Expected, Info, View};
 
-/// What outputs hold before a dispatch: an element that was never written shows.
+/// Initial contents of outputs, so that an element that is never written shows.
 const UNWRITTEN: u32 = 0xdead_beef;
 
 /// A case: `launch` gets views of the inputs and of the outputs (their lengths follow from `expected`) and makes the dispatch.
@@ -18,12 +18,12 @@ pub fn case(
     let outputs: Vec<Vec<u32>> = expected.iter().map(|expected| vec![UNWRITTEN; expected.words()]).collect();
     let made: Vec<View> = outputs.iter().map(|words| scratch(words.len())).collect();
     let dispatch = launch(&lent, &made);
-    // A dispatch that fusion made may read its inputs in another order, or one of them twice.
+    // A fused dispatch may read its inputs in another order, or one of them twice.
     let place = |view: &View, among: &[View]| {
         among
             .iter()
             .position(|known| known.buffer.is(&view.buffer))
-            .expect("a case's dispatch uses the lent views only")
+            .expect("a case's dispatch uses only the views it was given")
     };
     let order: Vec<usize> = dispatch.outputs.iter().map(|view| place(view, &made)).collect();
     Case {
@@ -38,7 +38,7 @@ pub fn case(
     }
 }
 
-/// A view with no memory behind it, for an intermediate result that fusion takes away.
+/// A view without memory, for an intermediate result that fusion removes.
 pub fn scratch(words: usize) -> View {
     Device::dry().buffer(words).view()
 }
@@ -54,14 +54,14 @@ pub enum Adapter {
     Panel,
 }
 
-/// A device of that kind.
+/// A description of a device of that kind.
 pub fn device(adapter: Adapter) -> Info {
     Info {
         device: "webgpu",
         name: if adapter == Adapter::Panel { "SwiftShader" } else { "" }.to_owned(),
         driver: String::new(),
         is_software: adapter != Adapter::Fine,
-        // As many as the cases are run on, at most.
+        // At most as many as the cases are run on.
         threads: 2,
         max_binding_bytes: 0,
         workgroup_bytes: 0,
@@ -70,7 +70,7 @@ pub fn device(adapter: Adapter) -> Info {
     }
 }
 
-/// The bound |got - wanted| <= relative · |wanted| + absolute.
+/// The bound |got - expected| <= relative · |expected| + absolute.
 pub const fn within(relative: f64, absolute: f64) -> Bound {
     Bound::Within { relative, absolute }
 }
@@ -84,7 +84,7 @@ pub fn words(values: &[f32]) -> Vec<u32> {
 pub struct Numbers(u64);
 
 impl Numbers {
-    /// A sequence of its own for each seed.
+    /// Each seed has its own sequence.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }

@@ -1,5 +1,5 @@
 //! Words fetched by index from a: [rows, columns]. take_rows: out[i, c] = a[index[i], c]; pick: out[r] = a[r, index[r]].
-//! An index is a `u32` and the caller's duty: out of range the CPU path panics, and a GPU, which cannot, yields 0.
+//! An index is a `u32` and must be in range: otherwise the CPU path panics, and a GPU, which cannot panic, yields 0.
 
 use std::rc::Rc;
 
@@ -15,7 +15,7 @@ pub static GATHER: Kernel = Kernel {
     wgsl: &[common::INDEX, crate::wgsl!("gather")],
     cpu: run,
     grid: |dispatch| groups(dispatch.params::<Params>().count as usize, 256),
-    // Of `a` only the words that are fetched count, twice: read and written.
+    // Only the fetched words of `a` count, twice: once read, once written.
     cost: |dispatch| {
         let params: Params = dispatch.params();
         Cost { flops: 0, bytes: 8 * u64::from(params.count) + 4 * dispatch.inputs[1].words as u64 }

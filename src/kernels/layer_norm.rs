@@ -1,5 +1,5 @@
-//! Rows brought to mean 0 and variance 1: out[r, c] = (a[r, c] - mean_r) · rstd[r], rstd[r] = 1 / √(variance_r + eps).
-//! The gradient needs no more than the two results: da = rstd · (dout - mean(dout) - out · mean(dout · out)), means over a row.
+//! Normalises rows to mean 0 and variance 1: out[r, c] = (a[r, c] - mean_r) · rstd[r], rstd[r] = 1 / √(variance_r + eps).
+//! The gradient needs only the two results: da = rstd · (dout - mean(dout) - out · mean(dout · out)), means over a row.
 
 use std::rc::Rc;
 
@@ -27,7 +27,7 @@ pub static LAYER_NORM: Kernel = Kernel {
 };
 
 params! {
-    /// The shape of the input, and what is added to the variance.
+    /// The shape of the input, and the constant added to the variance.
     pub struct Params {
         rows: u32,
         columns: u32,
@@ -38,7 +38,7 @@ params! {
 /// The rows of a: [rows, columns], normalised, into `out`; their scales into `rstd`: [rows].
 #[track_caller]
 pub fn dispatch([rows, columns]: [u32; 2], eps: f32, a: View, out: View, rstd: View) -> Dispatch {
-    assert!(columns > 0, "layer_norm: rows of no columns have no mean");
+    assert!(columns > 0, "layer_norm: got 0 columns, expected at least 1");
     let kind = common::lanes(columns);
     Dispatch {
         kernel: &LAYER_NORM,
@@ -77,7 +77,7 @@ fn row(eps: f32, a: &[f32], out: &mut [f32]) -> f32 {
     rstd
 }
 
-/// Cases: both sides of the short rows and of a workgroup, rows that are far from zero, rows that are constant.
+/// Cases: row lengths around the short-row limit and around a workgroup, rows far from zero, constant rows.
 pub fn cases() -> Vec<Case> {
     let shapes = [[1, 1], [3, 7], [129, 32], [130, 33], [2, 127], [3, 128], [2, 129], [5, 3000], [2, 10_000]];
     let plain = shapes.map(|shape| example("around 0", shape, |x| x));
@@ -97,7 +97,7 @@ fn example(name: &str, shape: [u32; 2], made: fn(f32) -> f32) -> Case {
         rstd.push(1.0 / (variance + f64::from(eps)).sqrt());
         out.extend(row.iter().map(|x| (x - mean) * rstd[rstd.len() - 1]));
     }
-    // The mean rounds by half a unit of the largest value, and rstd carries that to the result.
+    // The mean is rounded by half a unit of the largest value, and rstd scales that error into the result.
     let top = a.iter().fold(0.0_f32, |top, x| top.max(x.abs()));
     let bound = within(3e-6, 3e-7 * f64::from(top) * rstd.iter().copied().fold(0.0, f64::max).min(10.0));
     let expected = vec![Expected::Floats(out), Expected::Floats(rstd)];

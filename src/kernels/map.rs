@@ -45,7 +45,7 @@ pub fn dispatch(program: Program, space: IterationSpace, inputs: Vec<View>, out:
     Dispatch { kernel: &MAP, body: Some(body), params: params.words(), inputs, outputs: vec![out] }
 }
 
-/// The program of a dispatch of `map` (or of a kernel that takes one).
+/// The program of a dispatch of `map` or of another kernel that has one.
 pub fn body(dispatch: &Dispatch) -> &Pointwise {
     let body: &dyn Any = &**dispatch.body.as_ref().expect("a pointwise dispatch has a program");
     body.downcast_ref().expect("its body is a program")
@@ -63,14 +63,14 @@ fn run(mut call: Call<'_>) {
     });
 }
 
-/// Runs `work(registers, start, tile)` over tiles of `out`, spread over the thread pool in fixed runs; the registers are those of `program`.
+/// Runs `work(registers, start, tile)` over tiles of `out`, split over the thread pool in fixed runs; `registers` are those of `program`.
 pub fn in_tiles(
     program: &Program,
     out: &mut [f32],
     pool: &crate::host::ThreadPool,
     work: impl Fn(&mut Registers<'_, f32>, usize, &mut [f32]) + Sync,
 ) {
-    // Below a few tiles the hand-over costs more than it gains.
+    // Below a few tiles, handing work to threads costs more than it gains.
     let parts = if out.len() < 8 * TILE { 1 } else { pool.threads() };
     let part = out.len().div_ceil(parts).next_multiple_of(TILE).max(TILE);
     let pieces: Vec<_> = out.chunks_mut(part).enumerate().map(|(at, piece)| Mutex::new((at * part, piece))).collect();
@@ -85,7 +85,7 @@ pub fn in_tiles(
     });
 }
 
-/// Inlines a `map` producer whose result the consumer reads index by index, or becomes a product's epilogue.
+/// Inlines a `map` producer whose result the consumer reads index by index, or makes the consumer the epilogue of a matrix product.
 fn fuse(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch> {
     if std::ptr::eq(producer.kernel, &raw const matmul::MATMUL) {
         return matmul::with_epilogue(producer, consumer, at);
@@ -98,7 +98,7 @@ fn fuse(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch>
 }
 
 /// The views, strides and program of a consumer with its `map` producer inlined at buffer input `at`.
-/// The consumer's first `bound` views are its own and its program's first `given` inputs are handed to it.
+/// The consumer's first `bound` views belong to its kernel, and the kernel supplies its program's first `given` inputs.
 pub fn inlined(
     producer: &Dispatch,
     consumer: &Dispatch,
@@ -122,7 +122,7 @@ pub fn inlined(
     };
     let mut own = list(consumer, bound, strides);
     let inner_list = list(producer, 0, &source.strides);
-    // The inlined input goes; its place in the consumer's program is filled by the producer's value.
+    // The inlined input is removed; the producer's value replaces it in the consumer's program.
     let hole = at - bound;
     own.remove(hole);
     let limit = MAX_INPUTS - bound;

@@ -1,7 +1,7 @@
 //! Pointwise programs in masked form: out[i], ⊥[i] = total(x0[i], x1[i], …) over up to four dimensions, inputs broadcast by stride 0.
-//! A value is a float or ⊥. ⊥ is a bit (bit i of word w is element 32 w + i, tail bits 0) over a payload of exactly 0; it absorbs in every
-//! row. Inputs that are not finite are ⊥ by fault. The planes of a tensor are words of ⊥ and, where faults are kept, words that say which
-//! ⊥ came from a fault (overflow, an input that is not finite), from `plane_words` on.
+//! A value is a float or ⊥. ⊥ is a bit (bit i of word w is element 32 w + i, tail bits 0), and the value under it is exactly 0; it absorbs in
+//! every scalar op. Inputs that are not finite are ⊥ by fault. The planes of a tensor are its words of ⊥ bits and, if faults are kept, from
+//! word `plane_words` on the bits of those ⊥ that came from a fault (overflow, an input that is not finite).
 
 mod cases;
 mod cpu;
@@ -34,7 +34,7 @@ pub static MASKED: Kernel = Kernel {
 };
 
 params! {
-    /// The index space; where each input's faults lie among its planes; the product of `dims`.
+    /// The index space, the offset of each input's faults in its planes, and the product of `dims`.
     pub struct Params {
         dims: [u32; 4],
         strides: [[u32; 4]; MAX_INPUTS],
@@ -43,23 +43,23 @@ params! {
     }
 }
 
-/// What lies beside the values of an operand.
+/// The bit planes of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Planes {
-    /// Nothing: what is not finite is ⊥.
+    /// None: an element that is not finite is ⊥.
     Bare,
-    /// A bit for each element: ⊥.
+    /// One bit per element: ⊥.
     Bottom,
-    /// Two bits for each element: ⊥, and by fault.
+    /// Two bits per element: ⊥, and ⊥ by a fault.
     Fault,
 }
 
-/// Words from the start of a tensor's planes to its faults: those of `count` bits, rounded up so that a view can begin there.
+/// Words from the start of a tensor's planes to its faults: enough for `count` bits, rounded up so that a view can begin there.
 pub fn plane_words(count: usize) -> usize {
     count.div_ceil(2048) * 64
 }
 
-/// Words of `planes` for `count` elements.
+/// Number of words of `planes` for `count` elements.
 pub fn planes_words(planes: Planes, count: usize) -> usize {
     match planes {
         Planes::Bare => 0,
@@ -68,7 +68,7 @@ pub fn planes_words(planes: Planes, count: usize) -> usize {
     }
 }
 
-/// A program in masked form and what it reads: the kernel's body.
+/// A program in masked form and its inputs: the kernel's body.
 pub struct Total {
     /// The program and the access of its inputs.
     pub pointwise: Pointwise,
@@ -106,7 +106,7 @@ pub fn dispatch(
     let views: Vec<View> = inputs.iter().map(|input| input.values.clone()).chain(bits).collect();
     assert!(
         views.len() + 2 <= MAX_INPUTS + 1,
-        "masked: {} inputs and their planes are {} buffers, a kernel reads {} at most",
+        "masked: too many buffers: got {} inputs with planes in {} buffers, expected at most {}",
         inputs.len(),
         views.len(),
         MAX_INPUTS - 1

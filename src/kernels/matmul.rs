@@ -51,18 +51,18 @@ params! {
     }
 }
 
-/// An operand: its words, and whether it is stored transposed.
+/// An operand and its layout.
 pub struct Operand {
     /// [batch, rows, columns] as stored; a batch of 1 is shared by all.
     pub view: View,
-    /// Whether the product uses its transpose.
+    /// Whether it is stored transposed: the product uses its transpose.
     pub is_transposed: bool,
     /// Whether it has a batch dimension of its own.
     pub is_batched: bool,
 }
 
 impl Operand {
-    /// Whole vectors where the rows that are contiguous in memory have a multiple of four words.
+    /// Reads whole vectors if the rows that are contiguous in memory have a multiple of four words.
     fn lines(&self, rows: u32, columns: u32) -> Lines {
         let contiguous = if self.is_transposed { rows } else { columns };
         let is_whole = contiguous.is_multiple_of(4) && self.view.words.is_multiple_of(4) && self.view.words > 0;
@@ -76,7 +76,7 @@ impl Operand {
     }
 }
 
-/// How the device reads four neighbouring words of an operand: at once or one by one, along its rows or along its columns.
+/// How the device reads four neighbouring words of an operand: as one vector or one by one, along its rows or along its columns.
 #[derive(Clone, Copy)]
 struct Lines {
     is_whole: bool,
@@ -101,7 +101,7 @@ impl Lines {
     }
 }
 
-/// What a workgroup makes of the result, and the fragment that makes it.
+/// The part of the result that a workgroup computes, and the fragment that computes it.
 #[derive(Clone, Copy)]
 struct Tile {
     rows: u32,
@@ -110,8 +110,8 @@ struct Tile {
 }
 
 impl Tile {
-    /// A software adapter loads lane by lane and pays for barriers: one SIMD group with large register tiles does over twice
-    /// what tiles staged in workgroup memory do there (measured on llvmpipe and SwiftShader).
+    /// On a software adapter loads go lane by lane and barriers are expensive: one SIMD group with large register tiles is over twice
+    /// as fast there as tiles staged in workgroup memory (measured on llvmpipe and SwiftShader).
     fn of(info: &Info) -> Self {
         if info.is_software {
             let wgsl = crate::wgsl!("common/matmul_tile_16x16");
@@ -121,7 +121,7 @@ impl Tile {
     }
 }
 
-/// The epilogue, the operands' layouts and the cut.
+/// The epilogue, the operands' layouts and the tile.
 struct Product {
     epilogue: Pointwise,
     a: Lines,
@@ -140,7 +140,7 @@ fn body(dispatch: &Dispatch) -> &Product {
     body.downcast_ref().expect("its body is a product")
 }
 
-/// out = a · b over [batch, m, k] and [batch, k, n], cut for a device.
+/// out = a · b over [batch, m, k] and [batch, k, n], tiled for a device.
 pub fn dispatch(info: &Info, [batch, m, k, n]: [u32; 4], a: Operand, b: Operand, out: View) -> Dispatch {
     let params = Params {
         dims: [1, batch, m, n],
@@ -164,7 +164,7 @@ pub fn dispatch(info: &Info, [batch, m, k, n]: [u32; 4], a: Operand, b: Operand,
     }
 }
 
-/// A `map` that reads a product index by index becomes its epilogue, after the one it may have; called by `map`'s own rule.
+/// Makes a `map` that reads a product index by index its epilogue, after an existing one; called by the fusion rule of `map`.
 pub fn with_epilogue(product: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch> {
     let mut params: Params = product.params();
     let space: map::Params = consumer.params();
@@ -183,7 +183,7 @@ pub fn with_epilogue(product: &Dispatch, consumer: &Dispatch, at: usize) -> Opti
     let more: Vec<_> = more.filter_map(|(extra, is_read)| (!is_read).then_some(extra)).collect();
     let inner_places = join_inputs(&mut views, &mut strides, &known, MAX_INPUTS - 2)?;
     let outer_places = join_inputs(&mut views, &mut strides, &more, MAX_INPUTS - 2)?;
-    // The product's value comes first among the inputs, the buffers follow.
+    // The product's value is the first input, the buffers follow.
     let program = Program::build(views.len() + 1, |values| {
         let taken = |places: &[usize]| places.iter().map(|&place| values[place + 1]).collect::<Vec<_>>();
         let value = inner.program.emit(&[&values[..1], &taken(&inner_places)].concat());
@@ -206,7 +206,7 @@ pub fn with_epilogue(product: &Dispatch, consumer: &Dispatch, at: usize) -> Opti
     })
 }
 
-/// Whether two shapes are the same list of sizes once ones are dropped.
+/// Whether two shapes have the same sizes if sizes of 1 are dropped.
 fn collapses(a: [u32; 4], b: [u32; 4]) -> bool {
     a.iter().filter(|&&d| d != 1).eq(b.iter().filter(|&&d| d != 1))
 }
@@ -219,7 +219,7 @@ fn run(mut call: Call<'_>) {
     let (m, k, n) = (params.m as usize, params.k as usize, params.n as usize);
     let pool = call.pool;
     let out = &mut call.floats_mut(0)[..params.batch as usize * m * n];
-    // Small products are done before threads have woken up.
+    // Small products finish before other threads would wake up.
     let threads = if m * n * k < 1 << 18 { 1 } else { pool.threads() };
     for (z, out) in out.chunks_exact_mut((m * n).max(1)).enumerate() {
         let operand = |words: &'_ [f32], s: [u32; 4]| (z * s[0] as usize).min(words.len());

@@ -1,5 +1,5 @@
 //! The forward pass of a whole perceptron in one launch: out[r] = W_last · act(… W_0 x[r] + b_0 …) + b_last, or the pairs
-//! that a projective head makes of that, numerators first.
+//! of a projective head over these outputs, numerators first.
 
 use super::common;
 use super::mlp::{Choice, Fused, Params, engine};
@@ -24,7 +24,7 @@ pub static MLP_FORWARD: Kernel = Kernel {
     fuse: None,
 };
 
-/// The pass's launch.
+/// The launch of the forward pass.
 pub fn dispatch(fused: &Fused, inputs: [View; 2], outputs: [View; 2]) -> Dispatch {
     Dispatch {
         kernel: &MLP_FORWARD,

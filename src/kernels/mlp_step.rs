@@ -15,7 +15,7 @@ pub static MLP_STEP: Kernel = Kernel {
     fuse: None,
 };
 
-/// The step's launch.
+/// The launch of the step.
 pub fn dispatch(fused: &Fused, objective: Objective, inputs: [View; 5], outputs: [View; 3]) -> Dispatch {
     let mut params = fused.params;
     match &objective {
@@ -32,7 +32,7 @@ pub fn dispatch(fused: &Fused, objective: Objective, inputs: [View; 5], outputs:
     }
 }
 
-/// Forward, weight gradient and input gradient of every layer, but for the first layer's input gradient.
+/// Forward pass, weight gradient and input gradient of every layer, except the first layer's input gradient.
 fn cost(dispatch: &Dispatch) -> Cost {
     let params: Params = dispatch.params();
     let rows = u64::from(params.batch.min(params.rows));

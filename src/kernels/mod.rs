@@ -1,4 +1,4 @@
-//! The kernels: device code, CPU path, grid and cost, one file per stem of `shaders/`. Nothing here knows tensors or gradients.
+//! The kernels: device code, CPU path, grid and cost, one file per stem of `shaders/`. Nothing here depends on tensors or gradients.
 
 pub mod batch;
 pub mod cast;
@@ -30,7 +30,7 @@ use crate::device::{Case, Kernel};
 /// A kernel and the function that makes its cases.
 pub type Entry = (&'static Kernel, fn() -> Vec<Case>);
 
-/// Every kernel; only tests, benches and the `bench` command name this list, so other builds drop it.
+/// Every kernel. Only tests, benches and the `bench` command use this list, so the linker drops it from other builds.
 pub static ALL: &[Entry] = &[
     (&batch::BATCH, batch::cases),
     (&cast::CAST, cast::cases),

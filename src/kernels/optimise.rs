@@ -1,6 +1,6 @@
 //! One update of all parameters at once: g = Σ parts / weight sum, then the optimiser's program for each parameter, and the batch loss into
-//! the report. A step's rates are its row of the table at the head of `order`. Where a group of steps makes one update, Σ is over all
-//! of the group's parts, however many steps it has: those before the last add to sums that are kept behind the moments.
+//! the report. A step's rates are its row of the table at the start of `order`. If a group of steps makes one update, Σ is over all
+//! parts of all its steps: the steps before the last add to sums that are stored after the moments.
 
 pub mod cases;
 
@@ -38,7 +38,7 @@ pub static OPTIMISE: Kernel = Kernel {
 /// Words after a part's gradients: loss sum, weight sum, and padding to the binding alignment.
 pub const TAIL: usize = 64;
 
-/// Words of `moments` over `total` parameters: both moments; with groups also sums of gradients and, in turns, of weights.
+/// Words of `moments` for `total` parameters: both moments; with groups also sums of gradients and, in two alternating places, of weights.
 pub fn moment_words(total: usize, group: usize) -> usize {
     if group > 1 { 3 * total + TAIL } else { 2 * total }
 }
@@ -56,24 +56,24 @@ pub struct Sizes {
     pub group: usize,
 }
 
-/// Numbers of a step that a rule reads from the table at the head of `order`.
+/// Numbers per step that a rule reads from the table at the start of `order`.
 pub const RATES: usize = 4;
 
-/// How parameters follow gradients: a program of the mean gradient g, the parameter p, what is kept beside it, m and v, and the step's
-/// four rates. Its results are the new p, m and v; what is handed on unchanged is neither read nor written.
+/// Update rule of an optimiser: a program of the mean gradient g, the parameter p, its moments m and v, and the step's four rates. Its
+/// results are the new p, m and v; a moment that is returned unchanged is neither read nor written.
 #[derive(Clone)]
 pub struct Rule {
     /// Inputs [g, p, m, v, rate 0, …, rate 3]; results [p, m, v].
     pub program: Program,
-    /// The same on the CPU by hand, where a measurement asks for it.
+    /// A hand-written CPU version, where measurements justify it.
     pub by_hand: Option<ByHand>,
 }
 
-/// An update by hand from the step's rates; cases hold it equal to the program.
+/// A hand-written update from the step's rates; cases check that it equals the program.
 pub type ByHand = Arc<dyn Fn([f32; RATES], ParameterPiece<'_>) + Send + Sync>;
 
 impl Rule {
-    /// Inputs of its program.
+    /// Number of inputs of its program.
     pub const INPUTS: usize = 4 + RATES;
 }
 
@@ -116,17 +116,17 @@ impl Body for Rule {
 }
 
 impl Rule {
-    /// The instruction that reads what result `at` replaces.
+    /// The instruction that reads the input that result `at` replaces.
     fn place(&self, at: usize) -> u16 {
         let input = Instruction::Input(at as u16 + 1);
         self.program.code.iter().position(|known| *known == input).map_or(u16::MAX, |place| place as u16)
     }
 }
 
-/// The update's launch.
+/// The launch of the update.
 pub fn dispatch(info: &Info, rule: &Rule, sizes: Sizes, inputs: [View; 2], outputs: [View; 4]) -> Dispatch {
     let mut params: Params = bytemuck::Zeroable::zeroed();
-    // A workgroup's share in quads. Starting one costs a software adapter more than its share of the work: measured on llvmpipe.
+    // Quads per workgroup. On a software adapter, starting a workgroup of 256 costs more than its work: measured on llvmpipe.
     params.span = if info.is_software { (sizes.total as u32 / 4).div_ceil(8) } else { 256 };
     params.total = sizes.total as u32;
     params.parts = sizes.parts as u32;

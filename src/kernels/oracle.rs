@@ -6,7 +6,7 @@ pub fn indices(dims: [u32; 4]) -> impl Iterator<Item = [u32; 4]> {
     (0..d0).flat_map(move |a| (0..d1).flat_map(move |b| (0..d2).flat_map(move |c| (0..d3).map(move |d| [a, b, c, d]))))
 }
 
-/// The error function: its series, and beyond 3 the continued fraction of 1 - erf.
+/// The error function: its series, and for |x| > 3 the continued fraction of 1 - erf.
 pub fn erf(x: f64) -> f64 {
     let a = x.abs();
     if a < 3.0 {
@@ -21,7 +21,7 @@ pub fn erf(x: f64) -> f64 {
     x.signum() * (1.0 - (-a * a).exp() / (fraction * std::f64::consts::PI.sqrt()))
 }
 
-/// A buffer of floats, widened.
+/// A buffer of floats as f64.
 pub fn wide(values: &[f32]) -> Vec<f64> {
     values.iter().map(|&x| f64::from(x)).collect()
 }

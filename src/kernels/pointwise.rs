@@ -1,4 +1,4 @@
-//! A program over an index space: what `map` writes, `reduce` takes as prologue and `matmul` as epilogue.
+//! A program over an index space: the body of `map`, the prologue of `reduce` and the epilogue of `matmul`.
 //! The space has up to four dimensions; each input has strides into it, zero where it is broadcast.
 
 use crate::device::{Body, View};
@@ -6,32 +6,32 @@ use crate::program::Program;
 use crate::program::slices::Source;
 pub use crate::program::slices::{Registers, WIDTH as TILE};
 
-/// Inputs a program may read from buffers: seven leave one of WebGPU's eight storage buffers for the result.
+/// Maximal number of buffers that a program reads: with the result, these are WebGPU's eight storage buffers.
 pub const MAX_INPUTS: usize = 7;
 
-/// How an input is read.
+/// Access pattern of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// One value per index.
     Full,
     /// One value for all.
     Scalar,
-    /// By strides.
+    /// Through strides.
     Strided,
 }
 
-/// A program and how it reads its inputs: a kernel's body.
+/// A program and the access patterns of its inputs: a kernel's body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pointwise {
     /// The program. Its first `given` inputs come from the kernel, not from buffers.
     pub program: Program,
-    /// How each buffer input is read.
+    /// Access pattern of each buffer input.
     pub access: Vec<Access>,
-    /// Leading program inputs handed over by the kernel (a product, say).
+    /// Number of leading program inputs that the kernel supplies (for example a matrix product).
     pub given: usize,
-    /// Buffers the kernel itself binds before the program's.
+    /// Number of buffers that the kernel itself binds before the program's.
     pub bound: usize,
-    /// WGSL's type of the result's words.
+    /// WGSL type of the result's words.
     pub word: &'static str,
 }
 
@@ -45,7 +45,7 @@ pub struct IterationSpace {
 }
 
 impl IterationSpace {
-    /// A space in which every input is full.
+    /// A space in which every input has `Access::Full`.
     pub fn flat(dims: [u32; 4]) -> Self {
         Self { dims, strides: [natural(dims); MAX_INPUTS] }
     }
@@ -72,7 +72,7 @@ pub fn natural(dims: [u32; 4]) -> [u32; 4] {
     strides
 }
 
-/// The access that strides amount to.
+/// The access pattern that these strides describe.
 pub fn access(dims: [u32; 4], strides: [u32; 4]) -> Access {
     if strides == [0; 4] {
         Access::Scalar
@@ -84,7 +84,7 @@ pub fn access(dims: [u32; 4], strides: [u32; 4]) -> Access {
 }
 
 impl Pointwise {
-    /// A program whose inputs all come from buffers, read as `space` says.
+    /// A program whose inputs all come from buffers, with the strides of `space`.
     pub fn over(program: Program, space: &IterationSpace) -> Self {
         let access = space.strides[..program.inputs].iter().map(|&strides| access(space.dims, strides)).collect();
         Self { program, access, given: 0, bound: 0, word: "f32" }
@@ -145,7 +145,7 @@ impl Pointwise {
     }
 }
 
-/// Reads a broadcast or strided input: runs along the innermost dimension, coordinates stepped in between.
+/// Reads a broadcast or strided input: one run along the innermost dimension after another.
 pub(super) fn gather(space: &IterationSpace, strides: [u32; 4], input: &[f32], start: usize, out: &mut [f32]) {
     let [_, d1, d2, d3] = space.dims.map(|d| d as usize);
     let [s0, s1, s2, s3] = strides.map(|s| s as usize);
@@ -165,7 +165,7 @@ pub(super) fn gather(space: &IterationSpace, strides: [u32; 4], input: &[f32], s
     }
 }
 
-/// Joins two programs' buffer inputs: for each of the second's, its place among the first's (appending what is new).
+/// Joins two programs' buffer inputs: for each of the second's, its index among the first's (new ones are appended).
 /// `None` if there would be more than `limit`.
 pub fn join_inputs(
     views: &mut Vec<View>,

@@ -1,6 +1,6 @@
-//! Random numbers that are a function of place: Threefry-2x32-20 with key = seed and counter = (pair of elements, stream and step).
-//! The same bits on every device. The step is read from `control[2]`, so a plan that is replayed draws new numbers each time and the
-//! host sends nothing; streams of one plan have distinct small numbers.
+//! Random numbers as a function of position: Threefry-2x32-20 with key = seed and counter = (pair of elements, stream and step).
+//! The same bits on every device. The step is read from `control[2]`, so each replay of a plan draws new numbers without any upload
+//! from the host; streams of one plan have distinct small numbers.
 
 use std::rc::Rc;
 
@@ -18,13 +18,13 @@ pub static RANDOM: Kernel = Kernel {
     wgsl: &[common::SCALAR, common::INDEX, common::THREEFRY, crate::wgsl!("random")],
     cpu: run,
     grid: |dispatch| groups(dispatch.params::<Params>().count.div_ceil(2) as usize, 256),
-    // Some forty integer operations a number.
+    // About forty integer operations per number.
     cost: |dispatch| Cost { flops: 40 * u64::from(dispatch.params::<Params>().count), bytes: dispatch.bytes() },
     fuse: None,
 };
 
 params! {
-    /// `first` is the first pair's place; `probability` and `scale` belong to `Distribution::Keep`.
+    /// `first` is the index of the first pair; `probability` and `scale` belong to `Distribution::Keep`.
     pub struct Params {
         seed_low: u32,
         seed_high: u32,
@@ -36,7 +36,7 @@ params! {
     }
 }
 
-/// What is made of the bits.
+/// Distribution of the numbers made from the bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Distribution {
     /// The words themselves.
@@ -126,10 +126,10 @@ pub fn threefry(key: [u32; 2], counter: [u32; 2]) -> [u32; 2] {
     x
 }
 
-/// Pairs drawn side by side, so that compilers make vectors of them.
+/// Pairs drawn at a time, so that compilers vectorise the loop.
 const LANES: usize = 16;
 
-/// The same at the counters (first + lane, stream).
+/// Threefry at the counters (first + lane, stream).
 fn threefry_lanes(key: [u32; 2], first: u32, stream: u32) -> [[u32; LANES]; 2] {
     let keys = [key[0], key[1], key[0] ^ key[1] ^ 0x1bd1_1bda];
     let mut x: [u32; LANES] = std::array::from_fn(|lane| first.wrapping_add(lane as u32).wrapping_add(keys[0]));
@@ -154,7 +154,7 @@ fn stream_at(stream: u32, step: u32) -> u32 {
     stream.wrapping_mul(0x9e37_79b9).wrapping_add(step)
 }
 
-/// The one number in [0, 1) that `Distribution::Uniform` of length 1 draws at a step: for kernels that draw it themselves.
+/// The one number in [0, 1) that `Distribution::Uniform` of length 1 draws at a step: for kernels that draw inside.
 pub(super) fn uniform_at(seed: [u32; 2], stream: u32, step: u32) -> f32 {
     unit(threefry(seed, [0, stream_at(stream, step)])[0])
 }
@@ -163,7 +163,7 @@ fn unit(bits: u32) -> f32 {
     (bits >> 8) as f32 / 16_777_216.0
 }
 
-/// Two normal numbers from two words, by Box and Muller in f64: normals are drawn once, when parameters are made.
+/// Two normal numbers from two words, by Box and Muller in f64: speed does not matter, since normals are drawn only to initialise parameters.
 pub fn normal([a, b]: [u32; 2]) -> [f32; 2] {
     let u = f64::from((a >> 8) + 1) / 16_777_216.0;
     let angle = std::f64::consts::TAU * f64::from(unit(b));
@@ -171,7 +171,7 @@ pub fn normal([a, b]: [u32; 2]) -> [f32; 2] {
     [(radius * host::cos(angle)) as f32, (radius * host::sin(angle)) as f32]
 }
 
-/// Cases: the known answers that Random123 is shipped with, then each form against the words of the oracle.
+/// Cases: the known answers shipped with Random123, then each distribution compared with the oracle.
 pub fn cases() -> Vec<Case> {
     let known = [
         ([0, 0], [0, 0], [0x6b20_0159, 0x99ba_4efe]),

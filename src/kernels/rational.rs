@@ -1,6 +1,6 @@
 //! A rational function of one variable, element by element: y = P(x) / Q(x), P = Σ p_k φ_k(x), Q = Σ q_k φ_k(x), or the pole-free Q = 1 +
-//! |Σ_{k≥1} q_k φ_k(x)| (safe Padé units, Molina et al. 2020). ⊥, with y = 0 and a bit set, where something is not finite, |Q| <= epsilon, or
-//! P/Q or P/Q² passes the largest f32. Coefficients are [p_0, …, q_0, …] by channels, element i belonging to channel i mod channels.
+//! |Σ_{k≥1} q_k φ_k(x)| (safe Padé units, Molina et al. 2020). ⊥, with y = 0 and a bit set, where an operand is not finite, |Q| <= epsilon, or
+//! P/Q or P/Q² exceeds the largest f32. Coefficients are [p_0, …, q_0, …] by channels, element i belonging to channel i mod channels.
 #![allow(
     clippy::inline_always,
     reason = "generic over the instruction set: must land inside the function that enables it"
@@ -67,7 +67,7 @@ pub struct Rational {
     pub basis: Basis,
     /// Whether Q is kept at 1 or above.
     pub is_safe: bool,
-    /// Where |Q| is not above this there is no value.
+    /// The result is ⊥ where |Q| is not above this.
     pub epsilon: f32,
 }
 
@@ -75,7 +75,7 @@ pub struct Rational {
 pub const MAX_DEGREE: usize = 16;
 
 impl Rational {
-    /// What the kernels are specialised with.
+    /// The body of the kernels.
     pub(super) fn body(&self) -> SharedBody {
         let is_chebyshev = self.basis == Basis::Chebyshev;
         let wgsl = format!(
@@ -92,23 +92,23 @@ impl Rational {
         Params { count, channels, columns, rows_per_part, epsilon: self.epsilon }
     }
 
-    /// Coefficients of a channel.
+    /// Number of coefficients per channel.
     pub fn coefficients(&self) -> usize {
         self.numerator + self.denominator + 2
     }
 }
 
-/// Elements are laid in rows of one to each channel; of a single channel, in rows of this many, each column summing for itself.
+/// Columns of the table of elements: one per channel; with a single channel a fixed number, and each column has its own sum.
 pub(super) fn columns(channels: usize) -> usize {
     if channels == 1 { 128 } else { channels }
 }
 
-/// Rows that are summed together: a fixed shape, whatever the threads.
+/// Rows that are summed together: independent of the number of threads.
 pub(super) fn rows_per_part(rows: usize) -> usize {
     rows.div_ceil(256).max(16)
 }
 
-/// Arithmetic of a launch, `passes` polynomials of each kind per element.
+/// Floating-point operations of a launch with `passes` evaluations of P and of Q per element.
 pub(super) fn flops(dispatch: &Dispatch, passes: u64) -> u64 {
     let params: Params = dispatch.params();
     let body: &dyn std::any::Any = &**dispatch.body.as_ref().expect("a rational function has a form");
@@ -123,7 +123,7 @@ pub fn dispatch(form: &Rational, channels: usize, [x, w]: [View; 2], [y, bottom]
     Dispatch { kernel: &RATIONAL, body, params: params.words(), inputs: vec![x, w], outputs: vec![y, bottom] }
 }
 
-/// A run of elements; ⊥ is left NaN.
+/// Evaluates a run of elements; ⊥ is NaN.
 struct Forward<'a> {
     form: Rational,
     params: Params,
@@ -144,7 +144,7 @@ impl WithSimd for Forward<'_> {
         let columns = params.columns as usize;
         let (mut done, mut column) = (0, first);
         while done < made.len() {
-            // Rows begin at channel 0; the first may begin inside one, and then goes element by element.
+            // Rows begin at channel 0; a run may begin inside a row, which is then processed element by element.
             let width = if column == 0 { columns } else { columns - column }.min(made.len() - done);
             let (x, out) = (&all[done..done + width], &mut made[done..done + width]);
             let (step, lead) = if column == 0 { (S::F32_LANES, 0) } else { (1, column) };
@@ -171,7 +171,7 @@ impl Channel<'_> {
         let [p, q] = self.form.quotient(simd, self.table, column, x);
         let y = simd.div_f32s(p, q);
         let is_far = simd.less_than_f32s(simd.splat_f32s(self.epsilon), simd.abs_f32s(q));
-        // P is not finite only where y is not; y / Q stands for the slope.
+        // If P is not finite, neither is y; y / Q checks the slope.
         let is_value = simd.and_m32s(
             simd.and_m32s(is_far, fits(simd, q)),
             simd.and_m32s(fits(simd, x), fits(simd, simd.div_f32s(y, q))),
@@ -180,7 +180,7 @@ impl Channel<'_> {
     }
 }
 
-/// Elements worked on at a time.
+/// Elements processed at a time.
 const TILE: usize = 1024;
 
 fn run(call: Call<'_>) {
@@ -201,7 +201,7 @@ fn run(call: Call<'_>) {
             let (out, start) = (&mut tile[..x.len()], at * piece + k * TILE);
             let first = if channels == 1 { 0 } else { start % channels };
             simd::dispatch(Forward { form, params, table, x, out, first });
-            masked::settle(out, values, bits);
+            masked::canonicalize(out, values, bits);
         }
     });
 }

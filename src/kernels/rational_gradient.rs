@@ -1,5 +1,5 @@
-//! The gradient of `rational`: dx = g (P' - y Q') / Q, and per part of the rows and column the sums over elements of g φ_k / Q (for p_k) and of
-//! -g y φ_k / Q (for q_k; of a safe denominator times the sign of its sum, 0 for its 1). Elements under ⊥ count for nothing.
+//! The gradient of `rational`: dx = g (P' - y Q') / Q, and for each part of the rows and each column the sums over elements of g φ_k / Q (for
+//! p_k) and -g y φ_k / Q (for q_k; with a safe denominator times the sign of its sum, and 0 for its fixed 1). Elements under ⊥ add nothing.
 #![allow(
     clippy::inline_always,
     reason = "generic over the instruction set: must land inside the function that enables it"
@@ -86,7 +86,7 @@ struct Channel<'a> {
 }
 
 impl Channel<'_> {
-    /// dx of one vector; its share of the sums is added to them. Lanes past `width` are not of the row.
+    /// dx of one vector; also adds its terms to the sums. Lanes from `width` on are outside the row.
     #[inline(always)]
     fn gradient<S: Simd>(&self, simd: S, x: S::f32s, g: S::f32s, width: usize, sums: &mut [f32]) -> S::f32s {
         let Self { form, table, column, columns } = self;
@@ -98,7 +98,7 @@ impl Channel<'_> {
             g = simd.mul_f32s(g, read::<S>(simd, &kept, 0));
         }
         let v = form.values(simd, table, *column, x);
-        // Under ⊥ g is 0 and Q may be.
+        // Under ⊥, g is 0 and Q may be 0.
         let q = simd.select_f32s(is_value, v.q, simd.splat_f32s(1.0));
         let share = simd.div_f32s(g, q);
         let y = simd.div_f32s(v.p, q);
@@ -122,7 +122,7 @@ impl Channel<'_> {
     }
 }
 
-/// Adds a vector to the first of some sums; what is not finite counts for nothing.
+/// Adds a vector to the first words of `sums`; lanes that are not finite add nothing.
 #[inline(always)]
 fn add<S: Simd>(simd: S, sums: &mut [f32], value: S::f32s) {
     let sum = &mut sums[..S::F32_LANES];
@@ -135,7 +135,7 @@ fn finite<S: Simd>(simd: S, v: S::f32s) -> S::f32s {
     simd.select_f32s(fits(simd, v), v, simd.splat_f32s(0.0))
 }
 
-/// g where there is a value, something not finite under ⊥; the first element is number `first`.
+/// g where there is a value, NaN or infinite under ⊥; the first element has index `first`.
 fn marked(g: &[f32], bottom: &[u32], first: usize, out: &mut [f32]) {
     if first.is_multiple_of(32) {
         return masked::mark(Source { values: g, bits: &bottom[first / 32..] }, out);

@@ -34,7 +34,7 @@ pub static REDUCE: Kernel = Kernel {
 };
 
 params! {
-    /// `chunk` is how much of the extent one result covers; `scale` multiplies a sum.
+    /// `chunk` is the part of the extent that one result covers; `scale` multiplies a sum.
     pub struct Params {
         dims: [u32; 4],
         strides: [[u32; 4]; MAX_INPUTS],
@@ -60,18 +60,18 @@ impl Params {
     }
 }
 
-/// How values are joined.
+/// How values are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Join {
-    /// Sum, times the scale.
+    /// Sum, multiplied by the scale.
     Sum,
     /// Largest.
     Max,
-    /// Index of the largest, the first of equals.
+    /// Index of the largest; of equal ones, the first.
     Argmax,
 }
 
-/// A prologue, a join, and the lanes that share a result.
+/// A prologue, a join, and the number of lanes that share a result.
 pub struct Reduction {
     value: Pointwise,
     join: Join,
@@ -129,7 +129,7 @@ fn body(dispatch: &Dispatch) -> &Reduction {
 fn fuse(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch> {
     let params: Params = consumer.params();
     let reduction = body(consumer);
-    // `inlined` looks at the consumer's program: show it the prologue as a map of its own.
+    // `inlined` expects a `map` as consumer, so the prologue is passed as one.
     let space = IterationSpace { dims: params.dims, strides: params.strides };
     let prologue =
         map::dispatch(reduction.value.program.clone(), space, consumer.inputs.clone(), consumer.outputs[0].clone());
@@ -169,7 +169,7 @@ fn run(mut call: Call<'_>) {
     });
 }
 
-/// One row of results in the making. Sums are carried in f64.
+/// Intermediate state of one row of results. Sums are kept in f64.
 struct State<'a> {
     registers: Registers<'a, f32>,
     tile: Vec<f32>,

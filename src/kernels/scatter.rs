@@ -1,6 +1,6 @@
 //! The transposes of `gather`, into out: [rows, columns]. add_rows: out[r, c] = Σ over i with index[i] = r of values[i, c], in order of i;
 //! place: out[r, c] = values[r] where c = index[r], else 0. No atomics: each element's invocation scans the indices, so add_rows
-//! costs rows · columns · indices. An index out of range is the caller's error: the CPU path panics, a GPU drops the value.
+//! costs rows · columns · indices. Indices must be in range: otherwise the CPU path panics, and a GPU drops the value.
 
 use std::rc::Rc;
 

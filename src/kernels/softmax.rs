@@ -1,4 +1,4 @@
-//! Softmax over the last axis of a: [rows, columns], and its relatives; each subtracts the row's largest value first.
+//! Softmax, log softmax and log sum exp over the last axis of a: [rows, columns]; each subtracts the row's largest value first.
 //! softmax: out[r, c] = exp(a[r, c]) / Σ, log softmax: its logarithm, log sum exp: out[r] = ln Σ, with Σ = Σ_c exp(a[r, c]).
 
 use std::rc::Rc;
@@ -36,7 +36,7 @@ params! {
     }
 }
 
-/// What is made of a row.
+/// Function of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SoftmaxForm {
     /// Probabilities.
@@ -50,7 +50,7 @@ pub enum SoftmaxForm {
 /// `form` of each row of a: [rows, columns]; `columns` is at least 1.
 #[track_caller]
 pub fn dispatch(form: SoftmaxForm, [rows, columns]: [u32; 2], a: View, out: View) -> Dispatch {
-    assert!(columns > 0, "softmax: rows of no columns have no largest value");
+    assert!(columns > 0, "softmax: got 0 columns, expected at least 1");
     let (is_one_per_row, finish) = match form {
         SoftmaxForm::Softmax => (false, "exp(x - top) / total"),
         SoftmaxForm::LogSoftmax => (false, "x - top - log(total)"),
@@ -111,7 +111,7 @@ fn row(form: SoftmaxForm, a: &[f32], out: &mut [f32]) {
     }
 }
 
-/// Cases: both sides of the short rows, of a workgroup and of a CPU tile; values that overflow without the shift.
+/// Cases: row lengths around the short-row limit, a workgroup and a CPU tile; values that overflow without the shift.
 pub fn cases() -> Vec<Case> {
     let shapes = [[1, 1], [3, 7], [129, 32], [130, 33], [2, 127], [3, 128], [2, 129], [5, 3000], [2, 10_000]];
     let made = |form: SoftmaxForm| shapes.map(|shape| example(form, shape, 4.0));
@@ -124,15 +124,15 @@ pub fn cases() -> Vec<Case> {
 fn example(form: SoftmaxForm, shape: [u32; 2], size: f32) -> Case {
     let [rows, columns] = shape;
     let a: Vec<f32> = Numbers::new(21).floats((rows * columns) as usize).iter().map(|x| x * size).collect();
-    let wanted = oracle::wide(&a);
-    let each_row = wanted.chunks(columns as usize).flat_map(|row| {
+    let wide = oracle::wide(&a);
+    let each_row = wide.chunks(columns as usize).flat_map(|row| {
         let top = row.iter().copied().fold(f64::MIN, f64::max);
         let log = top + row.iter().map(|x| (x - top).exp()).sum::<f64>().ln();
         let values = row.iter().map(|x| if form == SoftmaxForm::Softmax { (x - log).exp() } else { x - log });
         if form == SoftmaxForm::LogSumExp { vec![log] } else { values.collect() }
     });
     let expected = vec![Expected::Floats(each_row.collect())];
-    // A difference of values below `size` rounds by half a unit of it; WGSL's exponential and logarithm add theirs.
+    // A difference of values below `size` is rounded by half a unit of it; WGSL's exponential and logarithm add their errors.
     let rounding = 1.2e-7 * f64::from(size);
     let bound = match form {
         SoftmaxForm::Softmax => within(3e-6 + rounding.min(1e-4), 1e-37),

@@ -1,5 +1,5 @@
-//! Strict decoding: divides each pair (P, Q) once, where Q is not too near 0, and says of every element what it is.
-//! value = P / Q or 0 under ⊥; planes of bits: ⊥ = fault or semantic; gap = not ⊥ but near a pole; fault = something was not finite;
+//! Strict decoding: divides each pair (P, Q) once, unless Q is too near 0, and classifies every element.
+//! value = P / Q or 0 under ⊥; planes of bits: ⊥ = fault or semantic; gap = not ⊥ but near a pole; fault = an operand was not finite;
 //! semantic = Q is (nearly) 0; provenance = 2 bits per element, fault + 2 · semantic. Every decision is a comparison of exactly rounded numbers.
 
 mod cases;
@@ -30,8 +30,8 @@ pub static STRICT: Kernel = Kernel {
 };
 
 params! {
-    /// `count` denominators in rows of `inner`; a row of P has `p_row` words, one of Q `q_row` with Q from `q_start` on; each
-    /// denominator divides `depth` numerators. `plane` is the words of a plane of bits.
+    /// `count` denominators in rows of `inner`; a row of P has `p_row` words, a row of Q has `q_row` words with Q starting at `q_start`; each
+    /// denominator divides `depth` numerators. `plane` is the number of words of a plane of bits.
     pub struct Params {
         count: u32,
         inner: u32,
@@ -49,17 +49,17 @@ params! {
     }
 }
 
-/// The most validity factors a decoding takes.
+/// Maximal number of validity factors of a decoding.
 pub const MAX_FACTORS: usize = 4;
 
-/// When a pair is too near a pole to be divided.
+/// Decision rule: which pairs are too near a pole to be divided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decoding {
-    /// What `tau_infer` and `tau_train` are compared with.
+    /// The quantity that `tau_infer` and `tau_train` are compared with.
     pub threshold: Threshold,
     /// Below this a pair is ⊥.
     pub tau_infer: f32,
-    /// From `tau_infer` to below this a value is given, and marked as near a pole; no such band if absent.
+    /// Values between `tau_infer` and this are marked as near a pole (the gap); no gap if absent.
     pub tau_train: Option<f32>,
 }
 
@@ -77,47 +77,49 @@ pub enum Threshold {
 record! { enum Threshold { Angle, Denominator } }
 
 impl Default for Decoding {
-    /// Refuses values beyond 1,000 and marks those beyond 100, in units of what the model was trained on.
+    /// Values beyond 1,000 are ⊥ and those beyond 100 are in the gap, in the units that the model was trained on.
     fn default() -> Self {
         Self { threshold: Threshold::Angle, tau_infer: 1e-3, tau_train: Some(1e-2) }
     }
 }
 
 impl Decoding {
-    /// |Q| against fixed thresholds.
+    /// Compares |Q| with fixed thresholds.
     pub fn raw(tau_infer: f32, tau_train: Option<f32>) -> Self {
         Self { threshold: Threshold::Denominator, tau_infer, tau_train }
     }
 
-    /// Refuses thresholds that decide nothing, or not the same everywhere.
+    /// Errors on invalid thresholds and on those that devices would decide differently.
     pub fn check(&self) -> Result<()> {
         let Self { threshold, tau_infer: infer, tau_train } = *self;
         let refused = |what: String| Err(Error::new(what));
         let shown = number(infer);
         if !(infer.is_finite() && infer > 0.0) {
-            return refused(format!("tau_infer is {shown}, wanted a finite number above 0"));
+            return refused(format!("tau_infer is {shown}, expected a finite number above 0"));
         }
         let [least, most] = if threshold == Threshold::Angle { [1e-18, 0.5] } else { [f32::MIN_POSITIVE, f32::MAX] };
         if infer < least {
             let least = number(least);
-            return refused(format!("tau_infer is {shown:e}, which some devices round to 0; the least is {least:e}"));
+            return refused(format!(
+                "tau_infer is {shown:e}, which some devices round to 0; expected at least {least:e}"
+            ));
         }
         if infer > most || tau_train.is_some_and(|train| train > most) {
             return refused(format!(
-                "tau is above {}, which refuses most values; it is the sine of an angle",
+                "tau_infer or tau_train is too large: expected the sine of an angle, at most {}",
                 number(most)
             ));
         }
         match tau_train {
             Some(train) if !(train.is_finite() && train >= infer) => {
                 let train = number(train);
-                refused(format!("tau_train is {train}, wanted at least tau_infer, which is {shown}"))
+                refused(format!("tau_train is {train}, expected at least tau_infer = {shown}"))
             }
             _ => Ok(()),
         }
     }
 
-    /// What `tau_infer` and `tau_train` come to: limits of |Q| itself, or of |Q| / |P|, which an angle fixes just as well.
+    /// `tau_infer` and `tau_train` as limits of |Q|, or, for an angle, of |Q| / |P|.
     pub fn limits(&self) -> [f32; 2] {
         let of = |tau: f32| match self.threshold {
             Threshold::Denominator => tau,
@@ -127,14 +129,14 @@ impl Decoding {
     }
 }
 
-/// Pairs as they lie in memory.
+/// Memory layout of pairs.
 #[derive(Clone, Copy, Debug)]
 pub struct Pairs {
     /// Rows.
     pub rows: u32,
-    /// Denominators of a row.
+    /// Denominators per row.
     pub inner: u32,
-    /// Numerators to each denominator.
+    /// Numerators per denominator.
     pub depth: u32,
     /// Words from a row of Q to the next.
     pub q_row: u32,
@@ -145,12 +147,12 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// What a projective head gives: [rows, 2 · outputs], numerators first.
+    /// The layout of a projective head's output: [rows, 2 · outputs], numerators first.
     pub fn joined(rows: u32, outputs: u32) -> Self {
         Self { rows, inner: outputs, depth: 1, q_row: 2 * outputs, q_start: outputs, p_row: 2 * outputs }
     }
 
-    /// P: [rows, depth] and Q: [rows], apart.
+    /// P: [rows, depth] and Q: [rows] in separate buffers.
     pub fn apart(rows: u32, depth: u32) -> Self {
         Self { rows, inner: 1, depth, q_row: 1, q_start: 0, p_row: depth }
     }
@@ -161,12 +163,12 @@ impl Pairs {
     }
 }
 
-/// Words of one plane of bits: whole bindings, so that a plane can be looked at alone.
+/// Words of one plane of bits, rounded up so that each plane can be bound alone.
 pub fn plane_words(count: usize) -> usize {
     count.div_ceil(32).next_multiple_of(64)
 }
 
-/// Words of the provenance codes, sixteen a word.
+/// Words of the provenance codes, sixteen codes per word.
 pub fn provenance_words(count: usize) -> usize {
     count.div_ceil(16)
 }
@@ -181,7 +183,7 @@ pub struct Outputs {
     pub provenance: View,
 }
 
-/// Decodes pairs. `factors` are further numbers that must not be near 0, [taus.len(), count], each with its threshold on its size.
+/// Decodes pairs. `factors`: [taus.len(), count] are further numbers whose size must be at least their threshold in `taus`.
 pub fn dispatch(
     decoding: &Decoding,
     pairs: Pairs,
@@ -190,7 +192,7 @@ pub fn dispatch(
     taus: &[f32],
     out: Outputs,
 ) -> Dispatch {
-    assert!(taus.len() <= MAX_FACTORS, "strict: {} validity factors, at most {MAX_FACTORS} are taken", taus.len());
+    assert!(taus.len() <= MAX_FACTORS, "strict: got {} validity factors, expected at most {MAX_FACTORS}", taus.len());
     let [infer, train] = decoding.limits();
     let mut limits = [0.0; MAX_FACTORS];
     limits[..taus.len()].copy_from_slice(taus);
@@ -255,7 +257,7 @@ fn run(call: Call<'_>) {
     });
 }
 
-/// One pair: its value and whether it is near a pole, or `None` for ⊥. The same decision as the kernel's.
+/// Decodes one pair: its value and whether it is near a pole, or `None` for ⊥. The same decision as the kernel's.
 pub fn decode(decoding: &Decoding, p: f32, q: f32) -> Option<(f32, bool)> {
     let [infer, train] = decoding.limits();
     let is_raw = decoding.threshold == Threshold::Denominator;
@@ -270,7 +272,7 @@ struct Verdict {
     gap: bool,
 }
 
-/// What one denominator and its numerators amount to; the quotients go to `value`.
+/// Classifies one denominator with its numerators; writes the quotients to `value`.
 fn judge(params: &Params, p: &[f32], q: &[f32], factors: &[f32], index: usize, value: &mut [f32]) -> Verdict {
     let (row, column) = (index / params.inner as usize, index % params.inner as usize);
     let q = q[row * params.q_row as usize + params.q_start as usize + column];
@@ -295,7 +297,7 @@ fn judge(params: &Params, p: &[f32], q: &[f32], factors: &[f32], index: usize, v
     Verdict { fault, semantic, gap }
 }
 
-/// Whether the denominator is below the limit, in its own size or against its largest numerator.
+/// Whether the denominator is below the limit: its size, or its ratio to the largest numerator.
 fn is_near(is_raw: bool, p: &[f32], q: f32, limit: f32) -> bool {
     if is_raw {
         return q == 0.0 || q.abs() < limit;

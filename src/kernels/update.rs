@@ -16,8 +16,8 @@ use crate::simd::{dispatch, load, store};
 /// Pieces are whole cache lines of `params`.
 const LINE: usize = 64;
 
-/// params [total] and moments take one step; report[cursor] = loss of the batch (0 where no sample weighs anything); control moves on.
-/// Behind the moments lie the sums of a group's steps before the last.
+/// Updates params [total] and moments by one step; report[cursor] = loss of the batch (0 if the weight sum is 0); advances control.
+/// The sums of a group's steps before the last are stored after the moments.
 pub(super) fn optimise(
     sizes: Sizes,
     rule: &Rule,
@@ -28,7 +28,7 @@ pub(super) fn optimise(
     pool: &ThreadPool,
 ) {
     let Sizes { total, parts, steps, group } = sizes;
-    assert!(total.is_multiple_of(LINE), "optimise: {total} words of parameters, not a multiple of {LINE}");
+    assert!(total.is_multiple_of(LINE), "optimise: got {total} words of parameters, expected a multiple of {LINE}");
     let cursor = control[3] as usize;
     control[0] = control[2];
     control[1] = ((cursor + 1) % steps) as u32;
@@ -85,7 +85,7 @@ fn keep(taken: &Taken<'_>, is_first: bool, kept: &mut [f32]) {
     }
 }
 
-/// One piece of the parameters, what the rule keeps beside them, and the partial gradients, whose sum times `mean` is g.
+/// One piece of the parameters, their moments, and the partial gradients, whose sum times `mean` is g.
 pub struct ParameterPiece<'a> {
     mean: f32,
     partials: &'a [f32],

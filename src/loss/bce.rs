@@ -1,4 +1,4 @@
-//! Binary cross-entropy of a logit p against a chance y: -y ln σ(p) - (1 - y) ln(1 - σ(p)) = ln(1 + e^p) - p y.
+//! Binary cross-entropy of a logit p and a probability y: -y ln σ(p) - (1 - y) ln(1 - σ(p)) = ln(1 + e^p) - p y.
 
 use super::{BuiltIn, Target};
 use crate::program::expr::softplus;

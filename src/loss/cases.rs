@@ -9,7 +9,7 @@ use crate::kernels::mlp::cases::step_of_loss;
 use crate::kernels::mlp::goals::Pointwise;
 use crate::program::constants::Values;
 
-/// Of `mlp_step`.
+/// Cases of `mlp_step`.
 pub fn of_step() -> Vec<Case> {
     let case = |(at, built_in): (usize, &&'static super::BuiltIn)| {
         let Objective::Pointwise(curve) = Loss::built_in(built_in).objective() else {
@@ -17,7 +17,7 @@ pub fn of_step() -> Vec<Case> {
         };
         let (constants, oracle) = (Values::new(built_in.constants), built_in.oracle);
         let oracle = Arc::new(move |p, y| oracle(p, y, &constants));
-        step_of_loss(Pointwise { curve, oracle, takes_chances: built_in.target == Target::Classes }, at)
+        step_of_loss(Pointwise { curve, oracle, takes_probabilities: built_in.target == Target::Classes }, at)
     };
     ALL.iter().enumerate().flat_map(case).collect()
 }

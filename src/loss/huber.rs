@@ -1,5 +1,5 @@
-//! Huber's loss (1964): d²/2 up to |d| = delta and delta (|d| - delta/2) beyond, with d = p - y. With n = d held to [-delta, delta] that is
-//! n (d - n/2) on both sides.
+//! Huber's loss (1964): d²/2 up to |d| = delta and delta (|d| - delta/2) beyond, with d = p - y. With n = d clamped to [-delta, delta] that is
+//! n (d - n/2) in both cases.
 
 use super::{BuiltIn, Target};
 use crate::program::constants::Constant;
@@ -12,7 +12,7 @@ pub(super) static LOSS: BuiltIn = BuiltIn {
     constants: &[Constant::positive(
         "delta",
         1.0,
-        "Where it turns from square to linear, in standard deviations of the target",
+        "Error size at which it changes from quadratic to linear, in standard deviations of the target",
     )],
     formula: |p, y, constants| {
         let (d, delta) = (p - y, constants.get("delta"));

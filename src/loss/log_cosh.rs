@@ -1,5 +1,5 @@
-//! ln cosh(p - y): half the square of small errors, the size of large ones less ln 2. With d = p - y it is written |d| + ln(1 + e^(-2|d|)) - ln 2,
-//! for cosh overflows.
+//! ln cosh(p - y): about d²/2 for small errors d = p - y, |d| - ln 2 for large ones. Computed as |d| + ln(1 + e^(-2|d|)) - ln 2, since cosh
+//! overflows.
 
 use super::{BuiltIn, Target};
 use crate::program::expr::{abs, softplus};

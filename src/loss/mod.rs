@@ -1,5 +1,5 @@
-//! Losses: per row, weighted, summed. A row's loss is the mean over its outputs of a pointwise loss (one formula of prediction p and
-//! target y in a file of its own, or a user's), its cross-entropy, or a loss of pairs; the step's loss is the sum over rows divided by the
+//! Losses: weighted sums over rows. A row's loss is the mean over its outputs of a pointwise loss (a built-in formula of prediction p and
+//! target y in its own file, or a user's formula), its cross-entropy, or a pair loss; the step's loss is the sum over rows divided by the
 //! sum of their weights.
 
 pub mod cases;
@@ -19,7 +19,7 @@ use crate::program::parse::{is_name, parse, unknown_name};
 use crate::program::{Curve, Expr, Program};
 use crate::tensor::Tensor;
 
-// To add one: a file with its formula, and its name here.
+// To add one: add a file with its formula, and its name here.
 crate::built_ins! { LOSS: BuiltIn; mse, mae, huber, log_cosh, bce }
 
 /// A built-in pointwise loss.
@@ -27,19 +27,19 @@ crate::built_ins! { LOSS: BuiltIn; mse, mae, huber, log_cosh, bce }
 pub struct BuiltIn {
     /// Its name.
     pub name: &'static str,
-    /// What it is in one line.
+    /// Its description in one line.
     pub doc: &'static str,
-    /// What it compares with.
+    /// Kind of its targets.
     pub target: Target,
-    /// What may be set.
+    /// Its constants that a user may set.
     pub constants: &'static [Constant],
     /// The loss of one prediction p against its target y.
     pub formula: fn(Expr, Expr, &Values) -> Expr,
-    /// The same in plain f64, written independently of `formula`: what cases compare with.
+    /// The same in plain f64, written independently of `formula`, for comparison in cases.
     pub oracle: fn(f64, f64, &Values) -> f64,
 }
 
-/// What a loss compares predictions with.
+/// Kind of targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// Numbers.
@@ -55,10 +55,10 @@ pub enum Loss {
     Pointwise(Pointwise),
     /// Cross-entropy of logits against a class index, with label smoothing; class weights come with the data.
     CrossEntropy {
-        /// Share of the target spread evenly over the classes, in [0, 1).
+        /// Part of the target that is spread evenly over the classes, in [0, 1).
         smoothing: f32,
     },
-    /// Of numerators and denominators against targets that are pairs too.
+    /// A loss of pairs (numerator, denominator) against target pairs.
     Pairs(PairLoss),
 }
 
@@ -85,7 +85,7 @@ impl Pointwise {
 
     fn of_program(text: String, program: Program) -> Result<Self> {
         if program.results.len() != 1 {
-            return Err(Error::new(format!("loss: got {} results, expected one", program.results.len())));
+            return Err(Error::new(format!("loss: got {} results, expected 1", program.results.len())));
         }
         if !program.clone().compacted().1.contains(&0) {
             return Err(Error::new(format!("loss: \"{text}\" does not depend on the prediction p")));
@@ -100,12 +100,12 @@ impl Pointwise {
         &self.curve.text
     }
 
-    /// What it compares with; a formula compares with numbers.
+    /// Kind of its targets; numbers for a formula.
     pub fn target(&self) -> Target {
         self.built_in.map_or(Target::Numbers, |built_in| built_in.target)
     }
 
-    /// Its mean over predictions and targets, in f64; 0 of none.
+    /// Its mean over predictions and targets, in f64; 0 if there are none.
     pub fn mean(&self, predictions: &[f32], targets: &[f32]) -> f64 {
         let value = |(&p, &y): (&f32, &f32)| self.curve.value.at(&[f64::from(p), f64::from(y)])[0];
         predictions.iter().zip(targets).map(value).sum::<f64>() / predictions.len().max(1) as f64
@@ -173,7 +173,7 @@ impl Loss {
         Self::Pointwise(made.unwrap_or_else(|error| panic!("{error}")))
     }
 
-    /// The same with a constant set. Errors name the constant and what it expects.
+    /// Sets a constant. Errors name the constant and its valid values.
     pub fn with(self, name: &str, value: f32) -> Result<Self> {
         let constants = match &self {
             Self::Pointwise(loss) => loss.built_in.map(|built_in| (built_in, loss.constants.clone())),
@@ -205,7 +205,7 @@ impl Loss {
         matches!(self, Self::Pointwise(loss) if loss.built_in.is_some_and(|built_in| built_in.name == name))
     }
 
-    /// What it compares with.
+    /// Kind of its targets.
     pub fn target(&self) -> Target {
         match self {
             Self::Pointwise(loss) => loss.target(),
@@ -214,7 +214,7 @@ impl Loss {
         }
     }
 
-    /// The loss as the fused step takes it.
+    /// The loss for the fused step.
     pub fn objective(&self) -> Objective {
         match self {
             Self::Pointwise(loss) => Objective::Pointwise(loss.curve.clone()),
@@ -224,7 +224,7 @@ impl Loss {
     }
 }
 
-/// A pointwise loss is its name, an object of its name and its constants, or its formula.
+/// In JSON a pointwise loss is its name, an object of its name and its constants, or its formula.
 impl Record for Loss {
     fn blank() -> Self {
         Self::mse()
@@ -271,15 +271,15 @@ impl Record for Loss {
 ///
 /// `z` is [rows, outputs]; `y` is [rows, outputs], or [rows, 1] class indices for cross-entropy; `rows` is [rows, 1],
 /// the weight of each row; `classes` is [outputs], the weight of each class; `tau` is the threshold of this step, which
-/// only pairs ask for.
+/// only pair losses use.
 pub fn sums(loss: &Loss, z: &Var, y: &Var, rows: &Var, classes: &Var, tau: &dyn Fn([f32; 2]) -> Var) -> (Var, Var) {
     let pointwise = match loss {
         Loss::CrossEntropy { smoothing } => return cross_entropy(*smoothing, z, y, rows, classes),
         Loss::Pairs(loss) => {
             let ((p, q), (yn, yd)) = (pairs::halves(z), pairs::halves(y));
-            let wanted = pairs::Pairs { p: &p, q: &q, yn: &yn, yd: &yd, rows };
+            let compared = pairs::Pairs { p: &p, q: &q, yn: &yn, yd: &yd, rows };
             let weight = total(rows);
-            return (ops::mul(&pairs::total(loss, &wanted, &tau(loss.tau)), &weight), weight);
+            return (ops::mul(&pairs::total(loss, &compared, &tau(loss.tau)), &weight), weight);
         }
         Loss::Pointwise(loss) => loss,
     };
@@ -288,8 +288,8 @@ pub fn sums(loss: &Loss, z: &Var, y: &Var, rows: &Var, classes: &Var, tau: &dyn 
     (total(&each), total(rows))
 }
 
-/// -Σ_c q_c log p_c with q = (1 - s) onehot(y) + s/C, each term times its class's weight: the meaning of the common
-/// libraries, whose mean divides by the sum of the weights of the rows' own classes.
+/// -Σ_c q_c log p_c with q = (1 - s) onehot(y) + s/C, each term times its class's weight, as in the common libraries,
+/// whose mean divides by the sum of the weights of the rows' classes.
 fn cross_entropy(smoothing: f32, z: &Var, y: &Var, rows: &Var, classes: &Var) -> (Var, Var) {
     let count = z.shape().sizes()[1];
     let numbers: Vec<f32> = (0..count).map(|class| class as f32).collect();

@@ -1,4 +1,4 @@
-//! Losses of pairs, in ops. Formulas: ZeroProofML 0.6 (MIT), restated. All tensors are [rows, outputs] unless said otherwise.
+//! Pair losses, in ops. Formulas from ZeroProofML 0.6 (MIT). All tensors are [rows, outputs] unless said otherwise.
 
 use crate::autograd::Var;
 use crate::kernels::mlp::PairLoss;
@@ -7,7 +7,7 @@ use crate::program::Expr;
 use crate::program::expr::{abs, clamp, eq, ge, le, max, ne, relu, select, sigmoid, sqrt, square};
 use crate::tensor::Tensor;
 
-/// Predicted and wanted pairs, and the weight of each row, [rows, 1].
+/// Predicted and target pairs, and the weight of each row, [rows, 1].
 pub struct Pairs<'a> {
     /// Numerators.
     pub p: &'a Var,
@@ -21,9 +21,9 @@ pub struct Pairs<'a> {
     pub rows: &'a Var,
 }
 
-/// A tensor [rows, 2 · outputs] of pairs as its numerators and its denominators, [rows, outputs] each.
+/// Splits a tensor [rows, 2 · outputs] of pairs into numerators and denominators, [rows, outputs] each.
 pub fn halves(pairs: &Var) -> (Var, Var) {
-    let [rows, width] = *pairs.shape().sizes() else { panic!("halves: {} has other than two axes", pairs.shape()) };
+    let [rows, width] = *pairs.shape().sizes() else { panic!("halves: got {}, expected two axes", pairs.shape()) };
     let pairs = ops::reshape(pairs, [rows, 2, width / 2]);
     let half = |weights: [f32; 2]| {
         let pick = Tensor::from_f32(pairs.value().device(), [2, 1], &weights).expect("two numbers can be uploaded");
@@ -55,7 +55,7 @@ pub fn total(loss: &PairLoss, pairs: &Pairs<'_>, tau: &Var) -> Var {
     weighted.reduce(|a, b| ops::add(&a, &b)).unwrap_or_else(|| ops::reshape(&ops::constant(pairs.p, 0.0), [1]))
 }
 
-/// Mean of c² / (S + gamma), c = P·Yd - Q·Yn, S = Q²·Yd² + P²·Yn²; gradients take S for a constant if it is detached.
+/// Mean of c² / (S + gamma), c = P·Yd - Q·Yn, S = Q²·Yd² + P²·Yn²; gradients treat S as a constant if it is detached.
 pub fn implicit(pairs: &Pairs<'_>, gamma: f32, is_detached: bool) -> Var {
     let scale = |var: &Var| if is_detached { var.detach() } else { var.clone() };
     let (p, q) = (scale(pairs.p), scale(pairs.q));
@@ -73,7 +73,7 @@ pub fn chordal(pairs: &Pairs<'_>, gamma: f32) -> Var {
     })
 }
 
-/// Mean of (P / (sgn(Q)·max(|Q|, τ)) - Yn)² over all pairs, finite targets (Yd ≠ 0) counting.
+/// Mean of (P / (sgn(Q)·max(|Q|, τ)) - Yn)² over all pairs, with terms of finite targets (Yd ≠ 0) only.
 pub fn decoded(pairs: &Pairs<'_>, tau: &Var) -> Var {
     mean(pairs, &[pairs.p, pairs.q, pairs.yn, pairs.yd, tau], |v| {
         let size = max(abs(v[1]), v[4]);
@@ -82,14 +82,14 @@ pub fn decoded(pairs: &Pairs<'_>, tau: &Var) -> Var {
     })
 }
 
-/// Mean of max(τ - |Q|, 0)² over all pairs, finite targets counting.
+/// Mean of max(τ - |Q|, 0)² over all pairs, with terms of finite targets only.
 pub fn margin(pairs: &Pairs<'_>, tau: &Var) -> Var {
     mean(pairs, &[pairs.q, pairs.yd, tau], |v| ne(v[1], 0.0) * square(relu(v[2] - abs(v[0]))))
 }
 
 /// Mean of 1 - cos of the angle between (P, Q) and (Yn, Yd), where |Yd| <= within.
 pub fn sign(pairs: &Pairs<'_>, gamma: f32, within: f32) -> Var {
-    // The cosine is the same for (P, Q) / s with gamma / s²; so scaled, no square overflows.
+    // The cosine is the same for (P, Q) / s with gamma / s²; with this scaling no square overflows.
     let scale = ops::fused(&[pairs.p, pairs.q], |v| max(1.0, max(abs(v[0]), abs(v[1])))).detach();
     mean(pairs, &[pairs.p, pairs.q, pairs.yn, pairs.yd, &scale], |v| {
         let (p, q) = (v[0] / v[4], v[1] / v[4]);
@@ -112,7 +112,7 @@ pub fn separation(pairs: &Pairs<'_>, tau_bottom: f32, tau_finite: f32) -> [Var; 
     ]
 }
 
-/// max(target - mean σ((|Q| - τ) / temperature), 0): what is missing of the wanted share of values given.
+/// max(target - mean σ((|Q| - τ) / temperature), 0): the gap between the target coverage and the actual one.
 pub fn missing_coverage(pairs: &Pairs<'_>, tau: &Var, temperature: f32, target: f32) -> Var {
     let covered = mean(pairs, &[pairs.q, tau], |v| sigmoid((abs(v[0]) - v[1]) / temperature));
     ops::fused(&[&covered], |v| relu(target - v[0]))

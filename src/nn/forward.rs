@@ -1,4 +1,4 @@
-//! The forward pass in ops: what the recorded step and recorded prediction run.
+//! The forward pass in ops, for the recorded step and recorded prediction.
 
 use super::activation::Activation;
 use super::head::{Basis, Head, HeadForm, PairNormalization};
@@ -10,55 +10,56 @@ use crate::scm::policy::{Policy, Registry};
 use crate::scm::{self, Masked, Moments};
 use crate::tensor::Tensor;
 
-/// Whether the pass trains (dropout draws) or predicts.
+/// Mode of the pass: training (dropout is active) or prediction.
 #[derive(Clone)]
 pub enum Pass {
     /// Dropout is the identity.
     Predict,
-    /// Dropout draws from the generator keyed by `seed`, at the step found on the device.
+    /// Dropout draws from the generator with key `seed`, at the step that is stored on the device.
     Train {
         /// Key of the generator.
         seed: u64,
-        /// The step's control words, where the step counter lives.
+        /// The step's control words, which contain the step counter.
         control: Tensor,
-        /// Policies of gradients by a layer's place (`layers.1`) or kind; a layer's own and the scope's come first.
+        /// Gradient policies by a layer's position (`layers.1`) or kind; a layer's own policy and the scope's have priority.
         policies: Registry,
-        /// 0 for each row, [rows, 1], that only fills the batch up: norms leave it out.
+        /// 0 for each row, [rows, 1], that only pads the batch, 1 for the others: norms ignore padding.
         present: Var,
     },
 }
 
-/// What a norm has seen of its columns so far, for the next step: values of a parameter that no gradient moves.
+/// Running statistics of a normalisation layer, for the next step: new values of a parameter that has no gradient.
 pub struct RunningStats {
-    /// The parameter's place in the layout.
+    /// The parameter's index in the layout.
     pub parameter: usize,
-    /// What it becomes.
+    /// Its new value.
     pub value: Var,
 }
 
-/// The weight of what a norm has seen after one more batch: the usual one.
+/// Decay of the running statistics per batch: the usual value.
 const KEPT: f32 = 0.9;
-/// What keeps the weight of what was seen once above the subnormal numbers, which some devices take for 0. Beside any other weight it is nothing.
+/// Lower bound that keeps the weight of old statistics above the subnormal numbers, which some devices flush to 0. Negligible next to any other weight.
 const LEAST: f32 = 1e-30;
 
-/// The model's outputs [rows, outputs], of a projective head the pairs [rows, 2 · outputs], for `x` [rows, inputs], with parameters in the layout's order.
+/// The model's outputs [rows, outputs], or the pairs [rows, 2 · outputs] of a projective head, for `x` [rows, inputs], with parameters in the
+/// layout's order.
 pub fn forward(spec: &Spec, parameters: &[Var], x: &Var, mode: &Pass) -> Var {
     learn(spec, parameters, x, mode).0
 }
 
-/// The same, and what the norms have seen by the end of the step if the pass trains.
+/// The same, and in training also the updated running statistics of the norms.
 pub fn learn(spec: &Spec, parameters: &[Var], x: &Var, mode: &Pass) -> (Var, Vec<RunningStats>) {
     let mut pass = Forward::over(parameters, mode);
     let y = pass.layers(&spec.layers, x.clone(), "layers");
     let y = match pass.rows().filter(|_| spec.head().is_none()) {
-        // A model that cannot say ⊥ must not give a number instead: it is infinite there, as it would be without masks.
+        // A model that cannot predict ⊥ must not predict a number instead: it is infinite there, as without masks.
         Some(rows) => ops::fused(&[&y, &rows], |v| v[0] + v[1] / (1.0 - v[1])),
         None => y,
     };
     (y, pass.seen)
 }
 
-/// After each layer but the head, 1 for each row, [rows, 1], that has met a pole.
+/// After each layer except the head, 1 for each row, [rows, 1], that contains ⊥.
 pub fn bottoms(spec: &Spec, parameters: &[Var], x: &Var) -> Vec<Var> {
     let mut pass = Forward::over(parameters, &Pass::Predict);
     let rows = x.shape().sizes()[0];
@@ -76,12 +77,12 @@ pub fn bottoms(spec: &Spec, parameters: &[Var], x: &Var) -> Vec<Var> {
 struct Forward<'a> {
     parameters: std::iter::Enumerate<std::slice::Iter<'a, Var>>,
     mode: &'a Pass,
-    /// Dropout layers met so far: each draws from a stream of its own.
+    /// Number of dropout layers so far: each draws from its own stream.
     dropouts: u32,
-    /// 1 for each value, [rows, columns], that is ⊥, or for each row, [rows, 1], with such a value, once a layer has mixed its columns.
-    /// What is ⊥ stays so: policies change gradients, never this.
+    /// 1 for each value, [rows, columns], that is ⊥, or, after a layer has mixed columns, for each row, [rows, 1], with such a value.
+    /// ⊥ stays ⊥: policies change gradients, never the mask.
     mask: Option<Var>,
-    /// What norms have seen.
+    /// Updated running statistics of the norms.
     seen: Vec<RunningStats>,
 }
 
@@ -100,18 +101,18 @@ impl<'a> Forward<'a> {
 
     fn numbered(&mut self) -> (usize, Var) {
         let (at, parameter) =
-            self.parameters.next().expect("the layout has a parameter for every layer that takes one");
+            self.parameters.next().expect("the layout has a parameter for every layer that needs one");
         (at, parameter.clone())
     }
 
-    /// 1 for each row, [rows, 1], with a value that is ⊥.
+    /// 1 for each row, [rows, 1], with a ⊥.
     fn rows(&self) -> Option<Var> {
         let mask = self.mask.as_ref()?;
         let is_by_row = mask.shape().sizes()[1] == 1;
         Some(if is_by_row { mask.clone() } else { ops::fused(&[&ops::sum(mask, 1..2)], |v| gt(v[0], 0.0)) })
     }
 
-    /// Values with what is ⊥ of them.
+    /// Values with their mask.
     fn masked(&self, x: &Var) -> Masked {
         let x = Masked::from(x);
         self.mask.as_ref().map_or_else(|| x.canonicalized(), |mask| x.except(mask))
@@ -123,7 +124,7 @@ impl<'a> Forward<'a> {
             (Pass::Train { policies, .. }, Some((kind, own))) => {
                 policies.resolve(if policies.get(path).is_some() { path } else { kind }, own)
             }
-            // Nothing flows back.
+            // A prediction has no gradients.
             _ => Policy::Project,
         }
     }
@@ -165,7 +166,7 @@ impl<'a> Forward<'a> {
         }
     }
 
-    /// A rational layer's values; its poles are remembered.
+    /// A rational layer's values; adds its poles to the mask.
     fn rational(&mut self, layer: &RationalLayer, x: &Var, policy: Policy) -> Var {
         let y = scm::rational(&Masked::from(x), &self.next(), &layer.form(), policy);
         if !layer.is_safe {
@@ -175,7 +176,7 @@ impl<'a> Forward<'a> {
         y.value().clone()
     }
 
-    /// Columns standardised by the batch, which is remembered, or by what is remembered.
+    /// Columns standardised: in training by the statistics of the batch, which also update the running ones; in prediction by the running ones.
     fn norm(&mut self, x: &Var, epsilon: f32, policy: Policy) -> Var {
         let [mean, variance, seen] = [(); 3].map(|()| self.numbered());
         let x = self.masked(x);
@@ -188,13 +189,13 @@ impl<'a> Forward<'a> {
             let unseen = ops::fused(&[&seen.1], |v| le(v[0], 0.0));
             Moments { mean: Masked::from(&mean.1), variance: Masked::from(&variance.1).except(&unseen) }
         };
-        let y = scm::with_gradient_policy(&scm::standardised(&x, &moments, epsilon), policy);
+        let y = scm::with_gradient_policy(&scm::standardize(&x, &moments, epsilon), policy);
         self.mask = Some(y.bottoms());
         y.value().clone()
     }
 
-    /// Takes the batch into what is remembered. A batch weighs as much as its share of values that are not ⊥, and `KEPT` of that after the
-    /// next one; a column that has no variance weighs nothing.
+    /// Updates the running statistics with a batch. The weight of a batch is its share of values that are not ⊥, and decays by `KEPT` with
+    /// each further batch; a column without a variance has weight 0.
     fn remember(&mut self, batch: &Masked, moments: &Moments, [mean, variance, seen]: [(usize, Var); 3]) {
         let rows = batch.shape().sizes()[0] as f32;
         let missing = ops::sum(&batch.bottoms(), 0..1);
@@ -224,7 +225,7 @@ impl<'a> Forward<'a> {
         };
         let [rows, outputs] = [x.shape().sizes()[0], head.outputs];
         let q = ops::broadcast_to(&q, &[rows, outputs].into());
-        let (p, q) = in_gauge(head.gauge, p, q);
+        let (p, q) = normalized(head.gauge, p, q);
         let (p, q) = match &self.rows() {
             Some(bottom) => (
                 ops::fused(&[&p, bottom], |v| select(v[1], 1.0, v[0])),
@@ -254,8 +255,8 @@ fn columns(x: &Var, first: usize, count: usize) -> Var {
     ops::matmul(x, &numbers(x, [width, count], &pick))
 }
 
-fn numbers(beside: &Var, shape: [usize; 2], values: &[f32]) -> Var {
-    let made = Tensor::from_f32(beside.value().device(), shape, values);
+fn numbers(like: &Var, shape: [usize; 2], values: &[f32]) -> Var {
+    let made = Tensor::from_f32(like.value().device(), shape, values);
     Var::constant(made.expect("a few numbers can be uploaded"))
 }
 
@@ -287,16 +288,16 @@ fn anchored(head: &Head, q: &Var) -> Var {
     }
 }
 
-/// The pair divided by its length where the head wants that; a length of 0 is left alone.
-fn in_gauge(gauge: PairNormalization, p: Var, q: Var) -> (Var, Var) {
-    if gauge == PairNormalization::Free {
+/// The pair divided by its length if the head normalises; unchanged if the length is 0.
+fn normalized(normalization: PairNormalization, p: Var, q: Var) -> (Var, Var) {
+    if normalization == PairNormalization::Free {
         return (p, q);
     }
     let size = ops::fused(&[&p, &q], |v| {
         let square = v[0] * v[0] + v[1] * v[1];
         sqrt(select(gt(square, 0.0), square, 1.0))
     });
-    let size = if gauge == PairNormalization::Unit { size.detach() } else { size };
+    let size = if normalization == PairNormalization::Unit { size.detach() } else { size };
     (ops::div(&p, &size), ops::div(&q, &size))
 }
 

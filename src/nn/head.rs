@@ -1,5 +1,5 @@
-//! Projective heads: the last layer of a model that may divide by zero. From features it makes a numerator P and a
-//! denominator Q per output and divides nothing; y = P / Q is decoded once, at inference, where Q is not too near 0.
+//! Projective heads: the last layer of a model that may divide by zero. It computes a numerator P and a denominator Q per
+//! output from features and does not divide; y = P / Q is decoded once, at inference, if Q is not too near 0.
 
 use crate::error::{Error, Result};
 use crate::kernels::mlp;
@@ -22,9 +22,9 @@ pub struct Head {
     pub anchor: f32,
     /// Q = softplus(δ) + floor (+ anchor), a denominator that keeps its sign; free if absent.
     pub floor: Option<f32>,
-    /// The representative of a pair that losses see.
+    /// The normalisation of pairs before the loss.
     pub gauge: PairNormalization,
-    /// Where a pair is too near a pole to be divided.
+    /// Decision rule: which pairs are too near a pole to be divided.
     pub decoding: Decoding,
 }
 
@@ -37,7 +37,7 @@ impl Head {
         Self { form, denominators: Denominators::Shared, ..Self::linear(outputs) }
     }
 
-    /// Numerators and denominators straight from the features, each output with its own, anchored at 1.
+    /// Numerators and denominators directly from the features, separate for each output, anchored at 1.
     pub fn linear(outputs: usize) -> Self {
         Self {
             outputs,
@@ -50,7 +50,7 @@ impl Head {
         }
     }
 
-    /// Values as they come, ⊥ where a layer before met a pole.
+    /// Values unchanged, ⊥ where an earlier layer gave ⊥.
     pub fn value(outputs: usize) -> Self {
         Self { form: HeadForm::Value, anchor: 0.0, ..Self::linear(outputs) }
     }
@@ -60,12 +60,12 @@ impl Head {
         Self { form: HeadForm::Angular { scale: 1.0 }, anchor: 0.0, ..Self::linear(outputs) }
     }
 
-    /// Denominators of a row.
+    /// Number of denominators per row.
     pub fn denominators(&self) -> usize {
         if self.denominators == Denominators::Shared { 1 } else { self.outputs }
     }
 
-    /// Features of a row: one per numerator, then one per denominator where it has its own.
+    /// Number of features per row: one per numerator, then one per denominator that has its own.
     pub fn features(&self) -> usize {
         match self.form {
             HeadForm::Angular { .. } | HeadForm::Value => self.outputs,
@@ -73,36 +73,38 @@ impl Head {
         }
     }
 
-    /// What the fused kernels need of it: `coefficients` are the first words of those of numerators and of denominators.
+    /// The head for the fused kernels; `coefficients` are the first words of the coefficients of numerators and of denominators.
     pub(super) fn fused(&self, coefficients: [usize; 2]) -> mlp::Head {
         let Self { outputs, form, denominators, anchor, floor, gauge, .. } = *self;
-        mlp::Head { outputs, form, denominators, anchor, floor, gauge, coefficients }
+        mlp::Head { outputs, form, denominators, anchor, floor, normalization: gauge, coefficients }
     }
 
-    /// Whether any pair the head can make counts as ⊥: a floor above the threshold rules it out.
+    /// Whether any pair of this head can count as ⊥: a floor above the threshold excludes it.
     pub fn can_say_bottom(&self) -> bool {
         let least = self.floor.map_or(0.0, |floor| floor + self.anchor);
         self.decoding.threshold == Threshold::Angle || least < self.decoding.tau_infer
     }
 
-    /// Refuses what makes no pair, in the words of the layer's settings.
+    /// Errors on invalid settings.
     pub(super) fn check(&self) -> Result<()> {
         let wrong = |what: String| Err(Error::new(format!("a projective head's {what}")));
         if self.outputs == 0 {
-            return wrong("outputs are 0; it needs at least 1".into());
+            return wrong("outputs: got 0, expected at least 1".into());
         }
         if let HeadForm::Rational { numerator, denominator, .. } = self.form
             && numerator.max(denominator) > MAX_DEGREE
         {
-            return wrong(format!("degrees are {numerator} and {denominator}; at most {MAX_DEGREE} are taken"));
+            return wrong(format!("degrees: got {numerator} and {denominator}, expected at most {MAX_DEGREE}"));
         }
         if matches!(self.form, HeadForm::Angular { .. } | HeadForm::Value)
             && (self.anchor != 0.0 || self.floor.is_some())
         {
-            return wrong("angles and values have denominators of their own: leave out anchor and floor".into());
+            return wrong("anchor and floor do not apply to angular and value heads: expected neither".into());
         }
         if !self.anchor.is_finite() || self.floor.is_some_and(|floor| !(floor.is_finite() && floor >= 0.0)) {
-            return wrong("anchor must be finite, and its floor finite and at least 0".into());
+            return wrong(
+                "anchor or floor is invalid: expected a finite anchor, and a finite floor of at least 0".into(),
+            );
         }
         self.decoding.check()
     }

@@ -1,15 +1,15 @@
-//! First values of parameters, drawn from the counter-based generator: the same seed gives the same model on every device.
+//! Initial values of parameters, drawn from the counter-based generator: the same seed gives the same model on every device.
 
 use super::layout::{Layout, Parameter};
 use crate::kernels::random::{self, threefry};
 use crate::record;
 
-/// How a parameter starts.
+/// Initialisation of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Init {
     /// U(-1/√inputs, 1/√inputs) for weight and bias: the common default of linear layers.
     Linear,
-    /// U(-√(6/inputs), √(6/inputs)), bias 0 (He et al. 2015): for relu and its kin.
+    /// U(-√(6/inputs), √(6/inputs)), bias 0 (He et al. 2015): for relu and similar functions.
     Kaiming,
     /// U(-√(6/(inputs + outputs)), …), bias 0 (Glorot and Bengio 2010): for tanh and sigmoid.
     Xavier,
@@ -17,11 +17,11 @@ pub enum Init {
     Zero,
     /// All one.
     One,
-    /// Coefficients of a rational function that starts as the identity: of P N(0, 0.01²), and 1 more for x; of Q 1, 0, 0, …
+    /// Coefficients of a rational function that starts near the identity: P has N(0, 0.01²), plus 1 for x; Q has 1, 0, 0, …
     Identity {
         /// Degree of P.
         numerator: usize,
-        /// Coefficients of each.
+        /// Number of channels.
         channels: usize,
     },
     /// N(0, 0.01²).
@@ -33,7 +33,7 @@ pub enum Init {
 record! { enum Init { Linear, Kaiming, Xavier, Zero, One, Identity { numerator, channels }, Small, NearOne } }
 
 impl Init {
-    /// How the bias of a layer starts whose weight starts like this.
+    /// Initialisation of the bias of a layer whose weight has this one.
     pub(super) fn of_bias(self) -> Self {
         if self == Self::Linear { Self::Linear } else { Self::Zero }
     }
@@ -93,7 +93,7 @@ mod tests {
     use super::super::spec::{Layer, Spec};
     use super::*;
 
-    /// First values of weight and bias of a layer from `inputs` to `outputs`.
+    /// Initial weight and bias of a layer from `inputs` to `outputs`.
     fn drawn(init: Init, inputs: usize, outputs: usize) -> [Vec<f32>; 2] {
         let layout = Layout::of(&Spec { inputs, layers: vec![Layer::Linear { outputs, bias: true, init }] });
         let flat = initialise(&layout, 5);
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn weights_are_uniform_up_to_the_bound_of_their_layers_fan() {
-        // Of a uniform number in (-b, b) the mean is 0 and the variance b²/3; of 4000 of them the largest is near b.
+        // A uniform number in (-b, b) has mean 0 and variance b²/3; the largest of 4000 is near b.
         let cases = [
             (Init::Linear, 1000, 4, 1.0 / 1000.0),
             (Init::Linear, 4, 1000, 1.0 / 4.0),
@@ -119,12 +119,12 @@ mod tests {
             let largest = f64::from(weight.iter().fold(0.0_f32, |largest, w| largest.max(w.abs())));
             let place = format!("{init:?} from {inputs} to {outputs}");
             assert_eq!(weight.len(), 4000, "{place}");
-            assert!(largest <= bound && largest > 0.99 * bound, "{place}: got {largest}, wanted at most {bound}");
+            assert!(largest <= bound && largest > 0.99 * bound, "{place}: got {largest}, expected at most {bound}");
             let (centre, variance) = (mean(&|w| w), mean(&|w| w * w));
             assert!(centre.abs() < 0.05 * bound, "{place}: the mean is {centre}");
             assert!(
                 (3.0 * variance / squared - 1.0).abs() < 0.05,
-                "{place}: got a variance of {variance}, wanted {}",
+                "{place}: got a variance of {variance}, expected {}",
                 squared / 3.0
             );
         }

@@ -1,5 +1,5 @@
-//! Where each parameter lies in the one flat buffer that holds them all. Every tensor starts at a multiple of 64 words,
-//! the portable binding alignment; the padding between stays zero.
+//! Layout of the parameters in one flat buffer. Every tensor starts at a multiple of 64 words, the portable binding
+//! alignment; the padding in between stays zero.
 
 use super::head::{Head, HeadForm};
 use super::init::Init;
@@ -9,7 +9,7 @@ use crate::device::{Buffer, Device, View};
 use crate::kernels::mlp::{self, Mlp};
 use crate::tensor::{Shape, Tensor};
 
-/// Words a parameter's start is aligned to: 256 bytes.
+/// Alignment of a parameter's start in words: 256 bytes.
 const ALIGN: usize = 64;
 
 /// One parameter.
@@ -21,9 +21,9 @@ pub struct Parameter {
     pub shape: Shape,
     /// Its first word in the flat buffer.
     pub offset: usize,
-    /// How it starts.
+    /// Its initialisation.
     pub init: Init,
-    /// Inputs and outputs of its layer, for the initialisers.
+    /// Inputs and outputs of its layer, for the initialisation.
     pub fan: (usize, usize),
 }
 
@@ -53,7 +53,7 @@ impl Layout {
         layout
     }
 
-    /// Number of parameter values, padding not counted.
+    /// Number of parameter values, without padding.
     pub fn count(&self) -> usize {
         self.parameters.iter().map(|parameter| parameter.shape.len()).sum()
     }
@@ -107,8 +107,8 @@ impl Layout {
         width
     }
 
-    /// A rational head's coefficients, lowest degree first, one tensor for each degree. It starts near P = a, Q = anchor: as
-    /// the linear model under it.
+    /// A rational head's coefficients, lowest degree first, one tensor for each degree. It starts near P = a, Q = anchor,
+    /// like the linear model below it.
     fn add_head(&mut self, head: &Head, path: &str) {
         let HeadForm::Rational { numerator, denominator, .. } = head.form else { return };
         for degree in 0..=numerator {
@@ -125,7 +125,7 @@ impl Layout {
     }
 
     fn push(&mut self, name: String, shape: Shape, init: Init, fan: (usize, usize)) {
-        // A layout may be of more than memory can hold: whoever makes room for it asks first.
+        // A layout may be larger than memory: callers check its size before they allocate.
         let words = shape.sizes().iter().fold(1_usize, |words, size| words.saturating_mul(*size));
         self.parameters.push(Parameter { name, shape, offset: self.total, init, fan });
         self.total = self.total.saturating_add(words.div_ceil(ALIGN).saturating_mul(ALIGN));
@@ -133,7 +133,7 @@ impl Layout {
 }
 
 impl Mlp {
-    /// A spec the fused kernels take, with its parameters where the layout put them.
+    /// The model for the fused kernels, with parameters at the layout's offsets; `None` if they do not support the spec.
     pub fn of(spec: &Spec, layout: &Layout) -> Option<Self> {
         let (widths, activation) = spec.as_mlp()?;
         let (pairs, coefficients) = layout.parameters.split_at(2 * widths.len());

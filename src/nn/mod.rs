@@ -1,4 +1,4 @@
-//! A model as data: its `Spec`, the layout of its parameters, their first values, and its forward pass in ops.
+//! A model as data: its `Spec`, the layout of its parameters, their initial values, and its forward pass in ops.
 
 pub mod activation;
 mod forward;

@@ -1,4 +1,4 @@
-//! What a model is made of. A spec is data: it is printed, compared and kept in the model file.
+//! The architecture of a model. A spec is data: it is printed, compared and stored in the model file.
 
 use super::activation::Activation;
 use super::head::{Basis, Head};
@@ -12,9 +12,9 @@ use crate::scm::policy::Policy;
 /// A model: inputs and layers in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spec {
-    /// Values per row that go in.
+    /// Input values per row.
     pub inputs: usize,
-    /// What they pass through.
+    /// The layers, in order.
     pub layers: Vec<Layer>,
 }
 
@@ -25,50 +25,50 @@ record! { Spec { inputs, layers } }
 pub enum Layer {
     /// y = W x + b.
     Linear {
-        /// Values per row that come out.
+        /// Output values per row.
         outputs: usize,
-        /// Whether there is a b.
+        /// Whether it has a bias b.
         bias: bool,
-        /// First values of W and b.
+        /// Initialisation of W and b.
         init: Init,
     },
     /// A pointwise function.
     Activation {
-        /// Which.
+        /// The function.
         function: Activation,
     },
     /// (x - mean) / √(variance + epsilon) per row, times gain, plus bias.
     LayerNorm {
-        /// Floor under the variance.
+        /// Added to the variance.
         epsilon: f32,
     },
-    /// Zeroes a share of the values while training and scales the rest by 1 / (1 - rate).
+    /// In training, sets a random share of the values to zero and scales the rest by 1 / (1 - rate).
     Dropout {
         /// The share, in [0, 1).
         rate: f32,
     },
     /// x + layers(x).
     Residual {
-        /// The inner layers; they keep the width.
+        /// The inner layers; their output width must equal their input width.
         layers: Vec<Layer>,
     },
-    /// A learnt rational function of each value. Poles of a layer that is not safe make the row's prediction ⊥, so the model must end
-    /// in a projective head.
+    /// A learnt rational function of each value. A pole of a layer that is not safe makes the row's prediction ⊥, so the model must
+    /// end in a projective head.
     Rational(RationalLayer),
-    /// (x - mean) / √(variance + epsilon) of each column, ⊥ left out (Ioffe and Szegedy 2015). While training mean and variance are the
-    /// batch's; a prediction has those of the training batches, the latest counting most, so it does not depend on the rows beside it.
-    /// A column without spread, or of which training has seen no value, is ⊥: without an epsilon the model must end in a projective head.
-    /// Where a model without one meets ⊥ all the same, because a value overflows, its prediction is infinite.
-    /// It has no gain and no bias of its own; the bias of a layer right before it goes with the mean.
+    /// (x - mean) / √(variance + epsilon) of each column, ignoring ⊥ (Ioffe and Szegedy 2015). Training uses mean and variance of the batch;
+    /// prediction uses running statistics of the training batches, the latest weighted most, so it does not depend on the other rows.
+    /// A column of variance 0, or without any value in training, is ⊥: without an epsilon the model must end in a projective head.
+    /// If ⊥ occurs in a model without one, because a value overflows, its prediction is infinite.
+    /// It has no gain and no bias; the bias of the layer before it is removed together with the mean.
     MaskedNorm {
-        /// Floor under the variance, at least 0.
+        /// Added to the variance; at least 0.
         epsilon: f32,
-        /// What becomes of gradients at ⊥; if it is not said here, what the scope or the registry of the run says (`scm::policy`).
+        /// Gradient policy at ⊥; if absent, that of the scope or of the run's registry (`scm::policy`).
         policy: Option<Policy>,
     },
-    /// e^x / Σ e^x of each row. A row with a ⊥ is 1 at the largest of its other values and 0 elsewhere, and still ⊥ at the model's end.
+    /// e^x / Σ e^x of each row. A row with a ⊥ is 1 at the largest of its other values and 0 elsewhere, but its prediction is still ⊥.
     MaskedSoftmax {
-        /// As of a masked norm.
+        /// Gradient policy, as for a masked norm.
         policy: Option<Policy>,
     },
     /// A numerator and a denominator per output; only as the last layer.
@@ -83,7 +83,7 @@ record! {
 }
 
 impl Layer {
-    /// What it is, as model files say it.
+    /// Its kind, as in model files.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Linear { .. } => "linear",
@@ -98,8 +98,8 @@ impl Layer {
         }
     }
 
-    /// The name that the registry of policies knows its kind by, where none stands for its own place, and the policy it was given; of a
-    /// layer that a policy governs.
+    /// For a layer with a gradient policy: the name of its kind in the policy registry, used if its position is not registered, and its own
+    /// policy.
     pub fn gradient_policy(&self) -> Option<(&'static str, Option<Policy>)> {
         match self {
             Self::Rational(layer) => Some(("scm_rational", layer.policy)),
@@ -119,20 +119,20 @@ pub struct RationalLayer {
     pub denominator: usize,
     /// The polynomials.
     pub basis: Basis,
-    /// Whether each column has coefficients of its own.
+    /// Whether each column has its own coefficients.
     pub is_per_channel: bool,
     /// Whether the denominator is 1 + |…|, which has no poles.
     pub is_safe: bool,
-    /// Where |Q| is not above this there is no value.
+    /// The result is ⊥ where |Q| is not above this.
     pub epsilon: f32,
-    /// What becomes of gradients at ⊥; if it is not said here, what the scope or the registry of the run says (`scm::policy`).
+    /// Gradient policy at ⊥; if absent, that of the scope or of the run's registry (`scm::policy`).
     pub policy: Option<Policy>,
 }
 
 record! { RationalLayer { numerator, denominator, basis, is_per_channel, is_safe, epsilon, policy } }
 
 impl RationalLayer {
-    /// Of these degrees, shared by all columns, with poles where |Q| <= 1e-6, gradients 0 there.
+    /// A layer of these degrees, shared by all columns, with poles where |Q| <= 1e-6 and gradient 0 there.
     pub fn new(numerator: usize, denominator: usize) -> Self {
         let basis = Basis::Monomial;
         Self { numerator, denominator, basis, is_per_channel: false, is_safe: false, epsilon: 1e-6, policy: None }
@@ -152,11 +152,11 @@ impl RationalLayer {
     fn check(&self) -> Result<()> {
         let (most, least) = (self.numerator.max(self.denominator), self.epsilon);
         if most > MAX_DEGREE {
-            return Err(Error::new(format!("a rational layer of degree {most}; at most {MAX_DEGREE} are taken")));
+            return Err(Error::new(format!("a rational layer's degree: got {most}, expected at most {MAX_DEGREE}")));
         }
         if !(least.is_finite() && least >= 0.0) {
             return Err(Error::new(format!(
-                "a rational layer's epsilon is {}, wanted a finite number of at least 0",
+                "a rational layer's epsilon: got {}, expected a finite number of at least 0",
                 number(least)
             )));
         }
@@ -164,7 +164,7 @@ impl RationalLayer {
     }
 }
 
-/// Values of one weight, at most: what 32-bit sizes in words allow with room to spare.
+/// Maximal number of values of one weight, well below the limit of 32-bit sizes in words.
 const MAX_WORDS: usize = 1 << 30;
 
 impl Spec {
@@ -191,16 +191,16 @@ impl Spec {
         if let Some(Layer::Projective(head)) = self.layers.last() { Some(head) } else { None }
     }
 
-    /// Values per row that the model predicts: a pair of outputs is one.
+    /// Values per row that the model predicts; a pair counts once.
     pub fn values(&self) -> Result<usize> {
         let outputs = self.outputs()?;
         Ok(self.head().map_or(outputs, |head| head.outputs))
     }
 
-    /// Values per row that come out; an error names the layer that does not fit.
+    /// Outputs per row; an error names the invalid layer.
     pub fn outputs(&self) -> Result<usize> {
         if self.inputs == 0 {
-            return Err(Error::new("model: it has no inputs"));
+            return Err(Error::new("model: got 0 inputs, expected at least 1"));
         }
         let Some((Layer::Projective(head), before)) = self.layers.split_last() else {
             if let Some((at, why)) = self.layers.iter().map(bottoms).enumerate().find_map(|(at, why)| Some((at, why?)))
@@ -213,13 +213,13 @@ impl Spec {
         head.check().map_err(|error| wrong(error.to_string()))?;
         let (features, width) = (head.features(), width_after(before, self.inputs, "layers")?);
         if width != features {
-            return Err(wrong(format!("its head takes {features} features, {width} come in")));
+            return Err(wrong(format!("the head's features: got {width} values, expected {features}")));
         }
         Ok(2 * head.outputs)
     }
 
-    /// Widths of the linear layers and their activation, if the model is a plain perceptron with one activation throughout, a
-    /// projective head on top left aside.
+    /// Widths of the linear layers and their activation, if the model is a plain perceptron with the same activation everywhere,
+    /// optionally with a projective head.
     pub fn as_mlp(&self) -> Option<(Vec<usize>, Activation)> {
         let layers = match self.layers.split_last() {
             Some((Layer::Projective(_), before)) => before,
@@ -240,14 +240,14 @@ impl Spec {
     }
 }
 
-/// Why a layer makes ⊥ of numbers, and what to do about it, if it does.
+/// For a layer that can turn numbers into ⊥: the reason, and what to do about it.
 fn bottoms(layer: &Layer) -> Option<&'static str> {
     match layer {
         Layer::Rational(layer) if !layer.is_safe => Some(
-            "a rational layer has poles; end the model in a projective head, which can say ⊥, or make the layer safe",
+            "a rational layer has poles; end the model in a projective head, which can predict ⊥, or make the layer safe",
         ),
         Layer::MaskedNorm { epsilon: 0.0, .. } => Some(
-            "a masked norm has no value in a column without spread; end the model in a projective head, which can say ⊥, or give it an epsilon",
+            "a masked norm is ⊥ in a column of variance 0; end the model in a projective head, which can predict ⊥, or set its epsilon",
         ),
         Layer::Residual { layers } => layers.iter().find_map(bottoms),
         _ => None,
@@ -258,28 +258,37 @@ fn width_after(layers: &[Layer], mut width: usize, path: &str) -> Result<usize> 
     for (at, layer) in layers.iter().enumerate() {
         let wrong = |what: String| Error::new(format!("model: {path}.{at}: {what}"));
         match layer {
-            Layer::Linear { outputs: 0, .. } => return Err(wrong("a linear layer needs at least one output".into())),
+            Layer::Linear { outputs: 0, .. } => {
+                return Err(wrong("a linear layer's outputs: got 0, expected at least 1".into()));
+            }
             Layer::Linear { outputs, .. } if width.checked_mul(*outputs).is_none_or(|words| words > MAX_WORDS) => {
-                return Err(wrong(format!("a weight of {outputs} x {width} is larger than any device takes")));
+                return Err(wrong(format!(
+                    "a weight of {outputs} x {width} is too large: expected at most {MAX_WORDS} values"
+                )));
             }
             Layer::Linear { outputs, .. } => width = *outputs,
             Layer::Dropout { rate } if !(0.0..1.0).contains(rate) => {
-                return Err(wrong(format!("dropout rate {} is not in [0, 1)", number(*rate))));
+                return Err(wrong(format!("dropout rate: got {}, expected at least 0 and less than 1", number(*rate))));
             }
             Layer::LayerNorm { epsilon } if *epsilon <= 0.0 => {
-                return Err(wrong(format!("layer norm's epsilon {} is not above 0", number(*epsilon))));
+                return Err(wrong(format!(
+                    "layer norm's epsilon: got {}, expected a number above 0",
+                    number(*epsilon)
+                )));
             }
             Layer::Residual { layers } => {
                 let inner = width_after(layers, width, &format!("{path}.{at}.layers"))?;
                 if inner != width {
-                    return Err(wrong(format!("a residual block keeps the width: {width} go in, {inner} come out")));
+                    return Err(wrong(format!(
+                        "a residual block must keep the width: got {inner} outputs, expected {width}"
+                    )));
                 }
             }
             Layer::Rational(layer) => layer.check().map_err(|error| wrong(error.to_string()))?,
-            // Some devices take a subnormal number for 0.
+            // Some devices flush a subnormal number to 0.
             Layer::MaskedNorm { epsilon, .. } if *epsilon != 0.0 && !(epsilon.is_normal() && *epsilon > 0.0) => {
                 return Err(wrong(format!(
-                    "a masked norm's epsilon is {}, wanted 0 or a normal number above it",
+                    "a masked norm's epsilon: got {}, expected 0 or a positive normal number",
                     number(*epsilon)
                 )));
             }

@@ -1,4 +1,4 @@
-//! Changes of type. Halves are storage: gradients pass them unrounded, in f32.
+//! Changes of type. Halves are only storage: gradients pass through unrounded, in f32.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use crate::tensor::{DType, Tensor};
 
 struct Cast(DType);
 
-/// The kernel's form of a change of type, if there is one.
+/// The kernel's conversion for a change of type, if there is one.
 fn form(from: DType, to: DType) -> Option<Conversion> {
     match (from, to) {
         (DType::F32, DType::U32) => Some(Conversion::FloatToWord),
@@ -28,8 +28,8 @@ impl Op for Cast {
     #[track_caller]
     fn forward(&self, inputs: &[&Tensor]) -> Tensor {
         let x = inputs[0];
-        let form =
-            form(x.dtype(), self.0).unwrap_or_else(|| panic!("cast: no way from {:?} to {:?}", x.dtype(), self.0));
+        let form = form(x.dtype(), self.0)
+            .unwrap_or_else(|| panic!("cast: not supported from {:?} to {:?}", x.dtype(), self.0));
         let out = Tensor::empty(x.device(), x.shape(), self.0);
         out.launch(dispatch(form, x.len() as u32, x.view().clone(), out.view().clone()));
         out

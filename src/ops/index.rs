@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::kernels::{gather, scatter};
 use crate::tensor::{DType, Shape, Tensor};
 
-/// Which elements move.
+/// Which elements are moved.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// out[i, :] = x[index[i], :].
@@ -23,7 +23,7 @@ enum Kind {
 struct Index {
     kind: Kind,
     index: Tensor,
-    /// The side with rows and columns: x of the takers, the result of their transposes.
+    /// The shape with rows and columns: of x for `TakeRows` and `Pick`, of the result for their transposes.
     shape: Shape,
 }
 
@@ -77,12 +77,12 @@ impl Op for Index {
 
 #[track_caller]
 fn indexed(kind: Kind, x: &Var, index: &Tensor, shape: Shape) -> Var {
-    assert_eq!(index.dtype(), DType::U32, "indices are U32");
-    assert!(shape.rank() == 2, "take_rows and pick work on matrices, not on {shape}");
+    assert_eq!(index.dtype(), DType::U32, "indices must be U32");
+    assert!(shape.rank() == 2, "take_rows and pick: got {shape}, expected a matrix");
     apply(Rc::new(Index { kind, index: index.clone(), shape }), &[x])
 }
 
-/// Rows of `x` [rows, columns] by number; every index is below `rows`.
+/// Rows of `x` [rows, columns] by index; every index is below `rows`.
 #[track_caller]
 pub fn take_rows(x: &Var, index: &Tensor) -> Var {
     indexed(Kind::TakeRows, x, index, x.shape().clone())

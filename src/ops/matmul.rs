@@ -1,4 +1,4 @@
-//! Matrix products, batched over leading axes, with either operand transposed in place.
+//! Matrix products, batched over leading axes; either operand may be transposed without a copy.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::kernels::matmul::{Operand, dispatch};
 use crate::tensor::{DType, Shape, Tensor};
 
-/// op(a) · op(b), where op transposes the last two axes if asked.
+/// op(a) · op(b), where op optionally transposes the last two axes.
 struct Product {
     a_transposed: bool,
     b_transposed: bool,
@@ -18,7 +18,7 @@ impl Product {
     /// Batch, m, k, n of a product, and the batch's sizes.
     #[track_caller]
     fn sizes(&self, a: &Shape, b: &Shape) -> ([u32; 4], Vec<usize>) {
-        assert!(a.rank() >= 2 && b.rank() >= 2, "matmul: {a} x {b}: both need two axes at least");
+        assert!(a.rank() >= 2 && b.rank() >= 2, "matmul: {a} x {b}: expected at least two axes each");
         let last = |s: &Shape, is_transposed: bool| {
             let sizes = &s.sizes()[s.rank() - 2..];
             if is_transposed { (sizes[1], sizes[0]) } else { (sizes[0], sizes[1]) }
@@ -56,7 +56,7 @@ impl Op for Product {
         out
     }
 
-    /// With A = op(a), B = op(b): dA = dY · Bᵀ, dB = Aᵀ · dY, each formed directly in the operand's own orientation.
+    /// With A = op(a), B = op(b): dA = dY · Bᵀ, dB = Aᵀ · dY, each computed directly in the operand's layout.
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
         let (a, b, dy) = (&step.inputs[0], &step.inputs[1], step.gradient);
         let (ta, tb) = (self.a_transposed, self.b_transposed);
@@ -80,7 +80,7 @@ pub fn product(a: &Var, b: &Var, a_transposed: bool, b_transposed: bool) -> Var 
     if !is_shared {
         return apply(Rc::new(Product { a_transposed, b_transposed }), &[a, b]);
     }
-    // One b for the whole batch: the batch's rows are rows of one product.
+    // One b for the whole batch: all rows of the batch form one product.
     let sizes = a.shape().sizes();
     let (lead, k) = (&sizes[..sizes.len() - 1], sizes[sizes.len() - 1]);
     let flat = reshape(a, [lead.iter().product(), k]);

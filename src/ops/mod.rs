@@ -1,4 +1,4 @@
-//! The differentiable vocabulary: for each op its shape rule, its kernel and its gradient, which is written in ops.
+//! The differentiable operations: for each op its shape rule, its kernel and its gradient, which consists of ops.
 
 mod cast;
 mod index;
@@ -25,21 +25,21 @@ use crate::autograd::{self, Var};
 use crate::error::Result;
 use crate::tensor::Tensor;
 
-/// Gradients of the sum of `output` with respect to `wanted`; `None` where no path leads there.
+/// Gradients of the sum of `output` with respect to `variables`; `None` where no path leads there.
 ///
 /// The gradients are tracked: `grad` of a gradient is the second derivative.
-pub fn grad(output: &Var, wanted: &[&Var]) -> Result<Vec<Option<Var>>> {
+pub fn grad(output: &Var, variables: &[&Var]) -> Result<Vec<Option<Var>>> {
     let ones = broadcast_to(&constant(output, 1.0), output.shape());
-    grad_with_seed(output, &ones, wanted)
+    grad_with_seed(output, &ones, variables)
 }
 
 /// The same for the sum of seed · `output`: a vector-Jacobian product. `seed` has the shape of `output`.
 #[track_caller]
-pub fn grad_with_seed(output: &Var, seed: &Var, wanted: &[&Var]) -> Result<Vec<Option<Var>>> {
-    autograd::grad(output, wanted, seed.clone(), add)
+pub fn grad_with_seed(output: &Var, seed: &Var, variables: &[&Var]) -> Result<Vec<Option<Var>>> {
+    autograd::grad(output, variables, seed.clone(), add)
 }
 
-/// A constant beside `like`, on its device.
+/// A constant on the device of `like`.
 pub fn constant(like: &Var, value: f32) -> Var {
     Var::constant(Tensor::scalar(like.value().device(), value))
 }

@@ -1,4 +1,4 @@
-//! Row-wise normalisations: softmax and its kin over the last axis, layer norm.
+//! Row-wise normalisations over the last axis: softmax, log softmax, log sum exp, layer norm.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use crate::tensor::{DType, Shape, Tensor};
 #[track_caller]
 fn matrix(name: &str, shape: &Shape) -> [u32; 2] {
     let columns = shape.sizes().last().copied().unwrap_or(0);
-    assert!(columns > 0, "{name}: {shape} has no last axis to work along");
+    assert!(columns > 0, "{name}: got {shape}, expected a last axis of at least 1");
     [(shape.len() / columns) as u32, columns as u32]
 }
 
@@ -68,7 +68,7 @@ pub fn log_softmax(x: &Var) -> Var {
     apply(Rc::new(Softmax(kernel::SoftmaxForm::LogSoftmax)), &[x])
 }
 
-/// ln Σ e^x along the last axis, which stays with size 1.
+/// ln Σ e^x along the last axis, which is kept with size 1.
 #[track_caller]
 pub fn logsumexp(x: &Var) -> Var {
     apply(Rc::new(Softmax(kernel::SoftmaxForm::LogSumExp)), &[x])
@@ -95,7 +95,7 @@ impl Op for LayerNorm {
         out
     }
 
-    /// With r = 1/√(var + ε), written in x so that it can be differentiated again: dx = r (dy - mean dy - y · mean(y dy)).
+    /// With r = 1/√(var + ε), computed from x so that it can be differentiated again: dx = r (dy - mean dy - y · mean(y dy)).
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
         let (x, y, dy) = (&step.inputs[0], step.output, step.gradient);
         let centred = sub(x, &mean(x, last(x)));

@@ -1,4 +1,4 @@
-//! Pointwise ops: programs of rows over broadcast inputs. A program's gradient is another program, so one op serves all.
+//! Pointwise ops: programs of scalar ops over broadcast inputs. A program's gradient is another program, so a single op implements all.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use crate::program::op;
 use crate::program::{Expr, Program};
 use crate::tensor::{Shape, Tensor};
 
-/// A program of rows as an op.
+/// A program of scalar ops as an op.
 struct Map(Program);
 
 impl Op for Map {
@@ -28,7 +28,7 @@ impl Op for Map {
         let gradient = |at: usize| {
             let shape = step.inputs[at].shape();
             let Some(program) = self.0.vjp(at) else { return broadcast_to(&super::constant(step.output, 0.0), shape) };
-            // Only what the program reads is bound: a value nobody else needs can then be fused away.
+            // Bind only inputs that the program reads, so that a value without other readers can be fused.
             let (program, used) = program.compacted();
             let all: Vec<&Var> = step.inputs.iter().chain([step.gradient]).collect();
             let inputs: Vec<&Var> = used.iter().map(|&input| all[input]).collect();

@@ -1,16 +1,16 @@
-//! Draws from the counter-based generator: the same numbers on every device for a seed, a stream and a step.
+//! Random numbers from the counter-based generator: the same on every device for a seed, a stream and a step.
 
 use crate::autograd::Var;
 use crate::error::Result;
 use crate::kernels::random::{Distribution, dispatch};
 use crate::tensor::{DType, Shape, Tensor};
 
-/// 0 with probability `rate`, else 1 / (1 - rate): new at every step of a replayed plan, whose counters are in `control`.
+/// 0 with probability `rate`, else 1 / (1 - rate); drawn anew at every step of a replayed plan, whose counters are in `control`.
 pub fn dropout_mask(shape: &Shape, rate: f32, seed: u64, stream: u32, control: &Tensor) -> Var {
     Var::constant(drawn(Distribution::Keep(rate), shape, seed, stream, control))
 }
 
-/// Uniform in [0, 1), new at every step of a replayed plan, whose counters are in `control`.
+/// Uniform in [0, 1); drawn anew at every step of a replayed plan, whose counters are in `control`.
 pub fn uniform_each_step(shape: impl Into<Shape>, seed: u64, stream: u32, control: &Tensor) -> Var {
     Var::constant(drawn(Distribution::Uniform, &shape.into(), seed, stream, control))
 }

@@ -1,4 +1,4 @@
-//! Rational functions with learnt coefficients, element by element: values, and where there is none.
+//! Rational functions with learnt coefficients, element by element: values and ⊥ bits.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use crate::kernels::rational::{self as kernel, Rational};
 use crate::kernels::rational_gradient;
 use crate::tensor::{DType, Shape, Tensor};
 
-/// y and, in a tensor of its own, the bits of ⊥.
+/// Computes y and, in a separate tensor, the bits of ⊥.
 struct Apply {
     form: Rational,
     channels: usize,
@@ -47,7 +47,7 @@ impl Op for Apply {
     }
 }
 
-/// dx, and the partial sums of dw in a tensor of their own. It has no gradient itself.
+/// Computes dx and, in a separate tensor, the partial sums of dw. It has no gradient itself.
 struct Slope {
     form: Rational,
     channels: usize,
@@ -69,14 +69,14 @@ impl Op for Slope {
 }
 
 /// P(x) / Q(x) for each element of x with coefficients w: [numerator + denominator + 2, channels] (p_0, …, q_0, …), channels being 1 or
-/// the size of x's last axis; 0 under ⊥. Beside it the bits of ⊥, one per element: u32[ceil(elements / 32)].
+/// the size of x's last axis; 0 under ⊥. Also returns the bits of ⊥, one per element: u32[ceil(elements / 32)].
 #[track_caller]
 pub fn rational(x: &Var, w: &Var, form: &Rational) -> (Var, Tensor) {
     let channels = w.shape().len() / form.coefficients();
     let last = x.shape().sizes().last().copied().unwrap_or(1);
     assert!(
         w.shape().len() == form.coefficients() * channels && (channels == 1 || channels == last),
-        "rational: {} coefficients of degrees {} and {} for {}",
+        "rational: number of coefficients: got shape {} with degrees {} and {} for {}",
         w.shape(),
         form.numerator,
         form.denominator,

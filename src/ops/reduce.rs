@@ -1,4 +1,4 @@
-//! Sums, means, largest values and their places, along axes or whole.
+//! Sums, means, largest values and their indices, along axes or over whole tensors.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::kernels::reduce::Join;
 use crate::tensor::{Shape, Tensor};
 
-/// A join along a run of neighbouring axes, kept as size 1.
+/// A reduction along a run of neighbouring axes, which are kept with size 1.
 struct Reduce {
     join: Join,
     axes: std::ops::Range<usize>,
@@ -29,7 +29,7 @@ impl Op for Reduce {
         inputs[0].reduce(self.join, self.axes.clone(), self.scale).reshape(kept)
     }
 
-    /// sum: dx = scale · dy. max: dx = dy shared among the places where x is the largest.
+    /// sum: dx = scale · dy. max: dx = dy divided equally among the elements where x is the largest.
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
         let x = &step.inputs[0];
         match self.join {
@@ -55,39 +55,42 @@ fn kept(shape: &Shape, axes: &std::ops::Range<usize>) -> Shape {
 #[track_caller]
 fn join(x: &Var, join: Join, axes: std::ops::Range<usize>, scale: f32) -> Var {
     let rank = x.shape().rank();
-    assert!(axes.end <= rank && axes.start <= axes.end, "{join:?}: axes {axes:?} of a tensor with {rank}");
+    assert!(
+        axes.end <= rank && axes.start <= axes.end,
+        "{join:?}: got axes {axes:?}, expected axes of a tensor with {rank}"
+    );
     if axes.is_empty() && join != Join::Argmax {
         return x.clone();
     }
     apply(Rc::new(Reduce { join, axes, scale }), &[x])
 }
 
-/// The sum along a run of neighbouring axes, which stay with size 1.
+/// The sum along a run of neighbouring axes, which are kept with size 1.
 #[track_caller]
 pub fn sum(x: &Var, axes: std::ops::Range<usize>) -> Var {
     join(x, Join::Sum, axes, 1.0)
 }
 
-/// The mean along a run of neighbouring axes, which stay with size 1.
+/// The mean along a run of neighbouring axes, which are kept with size 1.
 #[track_caller]
 pub fn mean(x: &Var, axes: std::ops::Range<usize>) -> Var {
     let count: usize = x.shape().sizes()[axes.clone()].iter().product();
     join(x, Join::Sum, axes, 1.0 / count as f32)
 }
 
-/// The largest along a run of neighbouring axes, which stay with size 1.
+/// The largest value along a run of neighbouring axes, which are kept with size 1.
 #[track_caller]
 pub fn max(x: &Var, axes: std::ops::Range<usize>) -> Var {
     join(x, Join::Max, axes, 1.0)
 }
 
-/// The first index of the largest along one axis, which stays with size 1; `U32`, no gradient.
+/// The first index of the largest value along one axis, which is kept with size 1; `U32`, no gradient.
 #[track_caller]
 pub fn argmax(x: &Var, axis: usize) -> Var {
     join(x, Join::Argmax, axis..axis + 1, 1.0)
 }
 
-/// Undoes a broadcast: sums along the axes that `shape` was stretched in.
+/// The gradient of a broadcast: sums along the axes along which `shape` was broadcast.
 #[track_caller]
 pub fn sum_to(x: &Var, shape: &Shape) -> Var {
     if x.shape() == shape {

@@ -51,7 +51,7 @@ impl Op for Broadcast {
     }
 }
 
-/// Stretches axes of size 1 (and missing outer axes) to `shape`.
+/// Broadcasts axes of size 1 (and missing outer axes) to `shape`.
 #[track_caller]
 pub fn broadcast_to(x: &Var, shape: &Shape) -> Var {
     if x.shape() == shape { x.clone() } else { apply(Rc::new(Broadcast(shape.clone())), &[x]) }
@@ -92,7 +92,7 @@ pub fn permute(x: &Var, order: &[usize]) -> Var {
     sorted.sort_unstable();
     assert!(
         sorted.iter().copied().eq(0..x.shape().rank()),
-        "permute: {order:?} is no order of the axes of {}",
+        "permute: got {order:?}, expected a permutation of the axes of {}",
         x.shape()
     );
     apply(Rc::new(Permute(order.to_vec())), &[x])
@@ -102,7 +102,7 @@ pub fn permute(x: &Var, order: &[usize]) -> Var {
 #[track_caller]
 pub fn transpose(x: &Var) -> Var {
     let rank = x.shape().rank();
-    assert!(rank >= 2, "transpose: {} has fewer than two axes", x.shape());
+    assert!(rank >= 2, "transpose: got {}, expected at least two axes", x.shape());
     let mut order: Vec<usize> = (0..rank).collect();
     order.swap(rank - 2, rank - 1);
     permute(x, &order)

@@ -1,5 +1,5 @@
 //! Adam (Kingma and Ba 2015): g += wd p; m, v = running means of g, g²; p -= lr m̂ / (√v̂ + ε), where the hats divide by 1 - β^t. The step's
-//! rates are lr, lr / (1 - β1^t) and 1 / √(1 - β2^t), worked out in f64: near t = 1 the differences from 1 are too small for f32.
+//! rates are lr, lr / (1 - β1^t) and 1 / √(1 - β2^t), computed in f64, since 1 - β^t loses precision in f32.
 #![allow(
     clippy::inline_always,
     reason = "generic over the instruction set: must land inside the function that enables it"
@@ -20,7 +20,7 @@ pub(super) const MOMENTS: &[Constant] = &[
     Constant::share("beta1", 0.9, "Decay of the first moment"),
     Constant::share("beta2", 0.999, "Decay of the second moment"),
     Constant::positive("epsilon", 1e-8, "Added to the root of the second moment"),
-    Constant::at_least_zero("weight_decay", 0.0, "Pull of the weights to zero"),
+    Constant::at_least_zero("weight_decay", 0.0, "Weight decay"),
 ];
 
 pub(super) static OPTIMIZER: Method = Method {
@@ -41,7 +41,7 @@ pub(super) static OPTIMIZER: Method = Method {
     oracle: |state, constants| oracle(state, state.g + constants.get("weight_decay") * state.p, state.p, constants),
 };
 
-/// The step from `p` along the moments of `g`.
+/// The new [p, m, v] for the gradient `g`.
 pub(super) fn moved(state: &State<Expr>, g: Expr, p: Expr, constants: &Values) -> [Expr; 3] {
     let [beta1, beta2] = ["beta1", "beta2"].map(|name| constants.get(name));
     let m = beta1 * state.m + (1.0 - beta1) * g;
@@ -50,7 +50,7 @@ pub(super) fn moved(state: &State<Expr>, g: Expr, p: Expr, constants: &Values) -
     [p - scale * m / (sqrt(v) * root + constants.get("epsilon")), m, v]
 }
 
-/// The same by hand, for both.
+/// The hand-written update, for Adam and AdamW.
 #[derive(Clone, Copy)]
 pub(super) struct Moments {
     scale: f32,

@@ -1,4 +1,4 @@
-//! Cases of the update with every optimiser, at its defaults and with every constant moved.
+//! Cases of the update with every optimiser, at its defaults and with every constant changed.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use crate::device::Case;
 use crate::kernels::optimise::Rule;
 use crate::kernels::optimise::cases::{RuleCase, of_rule};
 
-/// Of `optimise`.
+/// Cases of `optimise`.
 pub fn of_update() -> Vec<Case> {
-    ALL.iter().flat_map(|method| [Optimizer::new(method), moved(Optimizer::new(method))]).flat_map(cases).collect()
+    ALL.iter().flat_map(|method| [Optimizer::new(method), changed(Optimizer::new(method))]).flat_map(cases).collect()
 }
 
-/// Every constant away from its default.
-fn moved(mut optimizer: Optimizer) -> Optimizer {
+/// Changes every constant from its default.
+fn changed(mut optimizer: Optimizer) -> Optimizer {
     for constant in optimizer.method.constants {
         let value = if constant.default == 0.0 { 1.0 } else { 0.9 * constant.default };
         optimizer = optimizer.with(constant.name, value).expect("in the range of every constant");
@@ -28,7 +28,7 @@ fn cases(optimizer: Optimizer) -> Vec<Case> {
     };
     let known = RuleCase { name, rule, oracle: Arc::new(oracle) };
     let mut cases = of_rule(&known);
-    // Where a form is written by hand, the formula is run too.
+    // If there is a hand-written version, the formula is tested as well.
     if known.rule.by_hand.is_some() {
         let rule = Rule { by_hand: None, ..known.rule.clone() };
         cases.extend(of_rule(&RuleCase { name: format!("{} by formula", known.name), rule, ..known }));

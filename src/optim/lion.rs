@@ -1,5 +1,5 @@
-//! Lion (Chen et al. 2023): p *= 1 - lr wd; p -= lr sign(β1 m + (1 - β1) g); m = β2 m + (1 - β2) g. It keeps one number beside each
-//! parameter and moves all of them equally far, so its learning rate is about a tenth of Adam's.
+//! Lion (Chen et al. 2023): p *= 1 - lr wd; p -= lr sign(β1 m + (1 - β1) g); m = β2 m + (1 - β2) g. It keeps one moment per
+//! parameter and changes all parameters by the same amount, so its learning rate should be about a tenth of Adam's.
 
 use super::Method;
 use crate::program::constants::Constant;
@@ -7,11 +7,11 @@ use crate::program::expr::sign;
 
 pub(super) static OPTIMIZER: Method = Method {
     name: "lion",
-    doc: "The sign of a running mean of gradients; wants a learning rate about ten times smaller (Chen et al. 2023)",
+    doc: "The sign of a running mean of gradients; needs a learning rate about ten times smaller (Chen et al. 2023)",
     constants: &[
-        Constant::share("beta1", 0.9, "Share of the running mean in the direction"),
+        Constant::share("beta1", 0.9, "Weight of the running mean in the direction"),
         Constant::share("beta2", 0.99, "Decay of the running mean"),
-        Constant::at_least_zero("weight_decay", 0.0, "Pull of the weights to zero"),
+        Constant::at_least_zero("weight_decay", 0.0, "Weight decay"),
     ],
     rates: |constants, lr, _| [lr, 1.0 - lr * constants.get("weight_decay"), 0.0, 0.0],
     update: |state, constants| {

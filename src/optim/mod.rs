@@ -1,5 +1,5 @@
-//! Optimisers and learning-rate schedules. An optimiser is one formula in a file of its own: the new parameter and what is kept beside it
-//! from gradient, parameter and the step's rates, which the host works out in f64 and uploads as a table, one row per step.
+//! Optimisers and learning-rate schedules. An optimiser is one formula in its own file: the new parameter and moments from gradient,
+//! parameter, moments and the step's rates, which the host computes in f64 and uploads as a table, one row per step.
 
 pub mod cases;
 mod schedule;
@@ -15,37 +15,37 @@ use crate::program::{Expr, Program};
 
 pub use schedule::{Schedule, ScheduleShape};
 
-// To add one: a file with its formula, and its name here.
+// To add one: add a file with its formula, and its name here.
 crate::built_ins! { OPTIMIZER: Method; adamw, adam, lion, sgd }
 
-/// How parameters follow gradients.
+/// An optimisation method.
 pub struct Method {
     /// Its name.
     pub name: &'static str,
-    /// What it is in one line.
+    /// Its description in one line.
     pub doc: &'static str,
-    /// What may be set. Every method has a `weight_decay`.
+    /// Its constants that a user may set. Every method has a `weight_decay`.
     pub constants: &'static [Constant],
     /// The rates of step `step`, counted from 1, at a learning rate.
     pub rates: fn(&Values, f64, u64) -> [f64; RATES],
     /// The new [p, m, v].
     pub update: fn(&State<Expr>, &Values) -> [Expr; 3],
-    /// The same on the CPU by hand, where a measurement asks for it.
+    /// A hand-written CPU version, where measurements justify it.
     pub by_hand: Option<fn(&Values, [f32; RATES], ParameterPiece<'_>)>,
-    /// The same in plain f64: what cases compare with.
+    /// The same in plain f64, for comparison in cases.
     pub oracle: fn(&State<f64>, &Values) -> [f64; 3],
 }
 
-/// What an update sees of one parameter.
+/// The inputs of an update of one parameter.
 #[derive(Clone, Copy)]
 pub struct State<T> {
     /// The gradient of the batch's mean loss.
     pub g: T,
     /// The parameter.
     pub p: T,
-    /// The first number kept beside it, 0 at first.
+    /// The first moment, initially 0.
     pub m: T,
-    /// The second number kept beside it, 0 at first.
+    /// The second moment, initially 0.
     pub v: T,
     /// The rates of the step.
     pub rates: [T; RATES],
@@ -73,12 +73,12 @@ impl std::fmt::Debug for Optimizer {
 }
 
 impl Optimizer {
-    /// AdamW with the usual moments and this weight decay.
+    /// AdamW with the default decay of moments and this weight decay.
     pub fn adamw(weight_decay: f32) -> Self {
         Self::new(&adamw::OPTIMIZER).with_weight_decay(weight_decay)
     }
 
-    /// Adam with the usual moments and this weight decay.
+    /// Adam with the default decay of moments and this weight decay.
     pub fn adam(weight_decay: f32) -> Self {
         Self::new(&adam::OPTIMIZER).with_weight_decay(weight_decay)
     }
@@ -112,7 +112,7 @@ impl Optimizer {
         self.constants.has(name).then(|| self.constants.get(name))
     }
 
-    /// The same with a constant set. Errors name the constant and what it expects.
+    /// Sets a constant. Errors name the constant and its valid values.
     pub fn with(mut self, name: &str, value: f32) -> Result<Self> {
         if !self.constants.has(name) {
             let has_it = |method: &&&Method| method.constants.iter().any(|constant| constant.name == name);
@@ -122,13 +122,13 @@ impl Optimizer {
         Ok(self)
     }
 
-    /// The same with another weight decay, which must be finite and at least 0.
+    /// Sets the weight decay, which must be finite and at least 0.
     #[track_caller]
     pub fn with_weight_decay(self, decay: f32) -> Self {
         self.with("weight_decay", decay).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Its update as the kernel takes it.
+    /// Its update rule for the kernel.
     pub fn rule(&self) -> Rule {
         let program = Program::with_results(Rule::INPUTS, |v| {
             let state = State { g: v[0], p: v[1], m: v[2], v: v[3], rates: [v[4], v[5], v[6], v[7]] };
@@ -147,7 +147,7 @@ impl Optimizer {
     }
 }
 
-/// The name and its constants. Older files write `adam_w`.
+/// In JSON: the name and the constants. Older files have `adam_w`.
 impl Record for Optimizer {
     fn blank() -> Self {
         Self::adamw(0.0)

@@ -3,18 +3,18 @@
 use crate::host;
 use crate::record;
 
-/// A schedule: a shape over epochs behind a linear warm-up over steps.
+/// A schedule: a linear warm-up over steps, then a shape over epochs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Schedule {
     /// Steps over which the rate rises linearly from 1/n of its value.
     pub warmup_steps: u64,
-    /// The shape after that.
+    /// The shape after the warm-up.
     pub shape: ScheduleShape,
 }
 
 record! { Schedule { warmup_steps, shape } }
 
-/// Factor of the base rate, changing once per epoch.
+/// Factor of the base rate, constant within an epoch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ScheduleShape {
     /// 1 throughout.
@@ -23,7 +23,7 @@ pub enum ScheduleShape {
     Step {
         /// Epochs between drops.
         every: usize,
-        /// What a drop multiplies by.
+        /// Factor of a drop.
         factor: f64,
     },
     /// (1 + cos(π e / E)) / 2 over E epochs (Loshchilov and Hutter 2017), down to `floor`.
@@ -33,9 +33,9 @@ pub enum ScheduleShape {
     },
     /// Times `factor` after `patience` epochs without improvement.
     Plateau {
-        /// Epochs waited.
+        /// Epochs without improvement before a drop.
         patience: usize,
-        /// What a drop multiplies by.
+        /// Factor of a drop.
         factor: f64,
     },
 }
@@ -45,7 +45,7 @@ record! { enum ScheduleShape { Constant, Step { every, factor }, Cosine { floor 
 impl Schedule {
     /// The base rate throughout.
     pub const CONSTANT: Self = Self { warmup_steps: 0, shape: ScheduleShape::Constant };
-    /// A half cosine down to zero.
+    /// A half cosine that ends at zero.
     pub const COSINE: Self = Self { warmup_steps: 0, shape: ScheduleShape::Cosine { floor: 0.0 } };
 
     /// The factor at `step` (0-based) in `epoch` (0-based) of `epochs`, after `drops` plateaus.

@@ -7,9 +7,9 @@ pub(super) static OPTIMIZER: Method = Method {
     name: "sgd",
     doc: "Stochastic gradient descent with momentum",
     constants: &[
-        Constant::share("momentum", 0.9, "Share of the last direction kept"),
-        Constant::flag("nesterov", "Looks ahead along the momentum"),
-        Constant::at_least_zero("weight_decay", 0.0, "Pull of the weights to zero"),
+        Constant::share("momentum", 0.9, "Weight of the previous direction"),
+        Constant::flag("nesterov", "Use Nesterov's momentum"),
+        Constant::at_least_zero("weight_decay", 0.0, "Weight decay"),
     ],
     rates: |_, lr, _| [lr, lr, 1.0, 1.0],
     update: |state, constants| {

@@ -1,4 +1,4 @@
-//! Named constants of built-in formulas: what a user may set of a loss or an optimiser, with defaults and ranges.
+//! Named constants of built-in losses and optimisers that a user may set, with defaults and ranges.
 
 use crate::error::{Error, Result, listed, similar};
 use crate::host::number;
@@ -11,11 +11,11 @@ pub struct Constant {
     pub name: &'static str,
     /// One line about it.
     pub doc: &'static str,
-    /// Its value where none is given.
+    /// Its default value.
     pub default: f32,
-    /// Whether a value can be used.
+    /// Whether a value is valid.
     pub is_valid: fn(f32) -> bool,
-    /// What can be used, in words.
+    /// The valid values, in words.
     pub expected: &'static str,
 }
 
@@ -64,7 +64,7 @@ impl Values {
     /// The value called `name`, which the formula has.
     #[track_caller]
     pub fn get(&self, name: &str) -> f64 {
-        f64::from(self.values[self.place(name).unwrap_or_else(|| panic!("no constant is called {name}"))])
+        f64::from(self.values[self.place(name).unwrap_or_else(|| panic!("constants: unknown name \"{name}\""))])
     }
 
     /// Whether there is a constant of this name.
@@ -72,7 +72,7 @@ impl Values {
         self.place(name).is_some()
     }
 
-    /// Sets a value. Errors name the constant and what it expects.
+    /// Sets a value. Errors name the constant and its valid values.
     pub fn set(&mut self, name: &str, value: f32) -> Result<()> {
         let Some(at) = self.place(name) else {
             let names: Vec<&str> = self.constants.iter().map(|constant| constant.name).collect();
@@ -102,7 +102,7 @@ impl Values {
         Json::Fields(fields.map(|(constant, value)| (constant.name.to_owned(), value.to_json())).collect())
     }
 
-    /// From a JSON object, which has every constant.
+    /// From a JSON object, which must have every constant.
     pub fn read(&mut self, json: &Json) -> Result<()> {
         for constant in self.constants {
             let value = match json.field(constant.name)? {
@@ -115,7 +115,7 @@ impl Values {
     }
 }
 
-/// Refuses a constant that only others of a kind have: `name applies only to loss "huber"`.
+/// The error for a constant that only others of a kind have: `name applies only to loss "huber"`.
 pub fn not_for<'a>(name: &str, kind: &str, having: impl Iterator<Item = &'a str>) -> Error {
     let having: Vec<&str> = having.collect();
     Error::new(match having[..] {
@@ -124,8 +124,8 @@ pub fn not_for<'a>(name: &str, kind: &str, having: impl Iterator<Item = &'a str>
     })
 }
 
-/// The modules of built-in formulas, one file each, and the list of what they define: `built_ins!(LOSS: BuiltIn; mse, huber)` makes modules
-/// `mse` and `huber` and `ALL` of their `LOSS`.
+/// Declares the modules of built-in formulas, one file each, and the list of their definitions: `built_ins!(LOSS: BuiltIn; mse, huber)`
+/// declares modules `mse` and `huber`, and `ALL` with the `LOSS` of each.
 #[macro_export]
 macro_rules! built_ins {
     ($id:ident: $type:ty; $($name:ident),+ $(,)?) => {

@@ -1,24 +1,24 @@
-//! A function of one formula with its slope: what activations and pointwise losses are, and how the fused kernels take them.
+//! A function given by one formula, with its slope: activations and pointwise losses, also for the fused kernels.
 
 use super::{Expr, Program};
 
-/// A function that also gives its derivative by its first input.
+/// A function with its derivative by its first input.
 #[derive(Clone, Debug)]
 pub struct Curve {
     /// The name of a built-in function, or a formula.
     pub text: String,
-    /// The inputs to the value.
+    /// The program of the value.
     pub value: Program,
-    /// The inputs to the value and its derivative by the first input.
+    /// The program of the value and of its derivative by the first input.
     pub sloped: Program,
-    /// Forms written by hand, where a measurement asks for them.
+    /// Hand-written versions, where measurements justify them.
     pub by_hand: ByHand,
 }
 
-/// z becomes f(z) in place; f'(z) is written beside it if that is wanted. Both have the same length, a multiple of 16.
+/// Replaces z by f(z) and writes f'(z) to the second slice, if given. Both have the same length, a multiple of 16.
 pub type Sweep = fn(&mut [f32], Option<&mut [f32]>);
 
-/// Forms of a function of one input that are faster than its program. Cases hold them equal to it.
+/// Versions of a function of one input that are faster than its program. Cases check that they are equal.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ByHand {
     /// On the CPU.
@@ -33,13 +33,13 @@ impl ByHand {
 }
 
 impl Curve {
-    /// The function with this value.
+    /// The function with this value program.
     pub fn new(text: impl Into<String>, value: Program, by_hand: ByHand) -> Self {
         let sloped = value.with_gradient(&[0]);
         Self { text: text.into(), value, sloped, by_hand }
     }
 
-    /// A function of so many inputs from an expression over them.
+    /// A function of `inputs` inputs from an expression over them.
     pub fn build(text: impl Into<String>, inputs: usize, body: impl FnOnce(&[Expr]) -> Expr) -> Self {
         Self::new(text, Program::build(inputs, body), ByHand::default())
     }
@@ -56,7 +56,7 @@ impl Curve {
     }
 }
 
-/// Functions of the same text are the same.
+/// Functions with the same text are equal.
 impl PartialEq for Curve {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text

@@ -1,5 +1,5 @@
 //! Expressions: the way to write a program in Rust. An `Expr` names an instruction of the program being built in this thread; operators and
-//! the functions of this module append to it, and equal instructions are found again, so common subterms stand once.
+//! the functions of this module append to it, and equal instructions are reused, so common subterms are computed once.
 
 use std::cell::RefCell;
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -24,7 +24,7 @@ pub fn voigt(x: impl Into<Expr>, sigma: impl Into<Expr>, gamma: impl Into<Expr>)
     faddeeva_re(x / width, gamma / width) / (std::f64::consts::TAU.sqrt() * sigma)
 }
 
-/// A program whose body is under way, and the code of the one around it.
+/// A program under construction, and the code of the enclosing one.
 pub(super) struct Building {
     outer: Vec<Instruction>,
     inputs: Vec<Expr>,
@@ -47,7 +47,7 @@ impl Building {
     }
 }
 
-/// Appends an instruction, or finds the equal one already there.
+/// Appends an instruction, or returns an equal one that is already there.
 fn push(instruction: Instruction) -> Expr {
     CODE.with_borrow_mut(|code| {
         let at = code.iter().position(|known| *known == instruction).unwrap_or_else(|| {
@@ -58,7 +58,7 @@ fn push(instruction: Instruction) -> Expr {
     })
 }
 
-/// How many instructions the program being built has by now.
+/// Number of instructions of the program being built.
 pub(super) fn size() -> usize {
     CODE.with_borrow(Vec::len)
 }
@@ -84,7 +84,7 @@ impl Expr {
         })
     }
 
-    /// `self` to the power of a small integer, by squares and products.
+    /// `self` to the power of a small integer, by repeated squaring.
     pub fn powi(self, exponent: u32) -> Self {
         match exponent {
             0 => Self::from(1.0),

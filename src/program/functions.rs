@@ -1,18 +1,18 @@
-//! The functions that formulas may call: operations under their names and other usual ones, and what is put together from them.
+//! The functions that formulas may call: operations by name or alias, and functions composed of them.
 
 use super::expr::{self, Expr};
 use super::op::{OPS, ScalarOp};
 
-/// What a function stands for, from its arguments.
+/// The expression of a function, from its arguments.
 pub type Body = Box<dyn Fn(&[Expr]) -> Expr>;
 
 /// A function that formulas may call in addition to the scalar operations.
 pub struct Function {
     /// Its name.
     pub name: &'static str,
-    /// How many arguments it takes.
+    /// Number of its arguments.
     pub arguments: usize,
-    /// What it stands for.
+    /// Its expression.
     pub body: Body,
 }
 
@@ -33,7 +33,7 @@ const ALIASES: [(&str, &str); 11] = [
 
 /// Name, number of arguments, meaning.
 type Composed = (&'static str, usize, fn(&[Expr]) -> Expr);
-/// Functions that are put together from operations.
+/// Functions composed of operations.
 pub(super) const COMPOSED: [Composed; 2] = [
     ("log10", 1, |x| expr::ln(x[0]) * std::f64::consts::LOG10_E),
     // The Voigt profile of x, with standard deviation sigma and half width at half maximum gamma.
@@ -49,7 +49,7 @@ pub fn functions(more: &[Function]) -> Vec<(&'static str, usize)> {
     ops.chain(composed).chain(aliases).collect()
 }
 
-/// The operation of this name, or of another usual name for it.
+/// The operation with this name or alias.
 pub(super) fn operation(name: &str) -> Option<&'static ScalarOp> {
     let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name);
     OPS.iter().copied().find(|op| op.name == name)

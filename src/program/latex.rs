@@ -4,7 +4,7 @@ use super::{Instruction, Program};
 use crate::host::number;
 
 impl Program {
-    /// Its results as LaTeX over inputs that are written so, separated by commas.
+    /// Its results as LaTeX, separated by commas; `inputs` are the LaTeX texts of the inputs.
     pub fn latex(&self, inputs: &[&str]) -> String {
         let mut terms: Vec<Term> = Vec::with_capacity(self.code.len());
         for instruction in &self.code {
@@ -47,7 +47,7 @@ fn constant(value: f64) -> Term {
 }
 
 impl Term {
-    /// In parentheses where it holds together less than is needed.
+    /// Its text, in parentheses if it binds less tightly than `least`.
     fn within(&self, least: u8) -> String {
         if self.strength < least { format!("\\left({}\\right)", self.text) } else { self.text.clone() }
     }

@@ -1,51 +1,51 @@
-//! The masked form of an operation: where it is defined, where its value is a float, how it is computed for any bits. The tokens of a question are
-//! compiled for the host and shipped as WGSL; both sides answer alike for every bit pattern (`rules.rs`, `shaders/common/total.wgsl`).
+//! The masked form of an operation: where it is defined, where its value is a float, how it is computed for any bits. The tokens of a predicate
+//! are compiled for the host and also used as WGSL; both give the same result for every bit pattern (`rules.rs`, `shaders/common/total.wgsl`).
 
 use crate::simd::masked::Lanes;
 
-/// An operation's masked form. Arguments that are ⊥ give ⊥ whatever it says.
+/// An operation's masked form. Arguments that are ⊥ always give ⊥.
 pub struct MaskedForm {
     /// Outside this the operation has no value: ⊥.
-    pub inside: Option<Question>,
-    /// Where the value is not representable: ⊥ by fault. Without it the value itself is looked at.
-    pub fits: Option<Question>,
-    /// WGSL that keeps subnormal arguments, where the operation's own text leaves them to the device.
+    pub inside: Option<Predicate>,
+    /// Where the value is representable; elsewhere it is ⊥ by fault. Without it the value itself is checked.
+    pub fits: Option<Predicate>,
+    /// WGSL that keeps subnormal arguments, if a device may flush them in the operation's own WGSL.
     pub value: Option<&'static str>,
-    /// By lanes on the CPU; without it the operation's own function runs and a second pass marks what is ⊥.
+    /// Vectorised version for the CPU; without it the operation's own function runs and a second pass marks what is ⊥.
     pub lanes: Option<Lanes>,
 }
 
-/// A question about an operation's arguments.
+/// A predicate on an operation's arguments.
 #[derive(Clone, Copy)]
-pub struct Question {
+pub struct Predicate {
     /// As WGSL over the names of the arguments.
     pub wgsl: &'static str,
     /// The same on the host.
     pub holds: fn(&[f32]) -> bool,
 }
 
-macro_rules! question {
-    ($question:expr; ($($arg:ident),+)) => {
-        Some(Question {
-            wgsl: stringify!($question),
+macro_rules! predicate {
+    ($predicate:expr; ($($arg:ident),+)) => {
+        Some(Predicate {
+            wgsl: stringify!($predicate),
             holds: |arguments| {
-                #[allow(clippy::wildcard_imports, unused_imports, reason = "a question's tokens name functions of the rules only")]
+                #[allow(clippy::wildcard_imports, unused_imports, reason = "a predicate's tokens name functions of the rules only")]
                 use super::rules::*;
                 let mut each = arguments.iter();
                 $(let $arg = *each.next().expect("as many arguments as the operation has");)+
                 let _ = [$($arg),+];
-                $question
+                $predicate
             },
         })
     };
 }
 
-/// `name(arguments) { inside question; fits question; value WGSL; lanes of it; }`, each part as needed.
+/// `name(arguments) { inside predicate; fits predicate; value WGSL; lanes name; }`, each part optional.
 macro_rules! forms {
     ($($id:ident $arguments:tt { $(inside $inside:expr;)? $(fits $fits:expr;)? $(value $value:expr;)? $(lanes $lanes:path;)? })+) => {
         $(pub(super) const $id: MaskedForm = MaskedForm {
-            inside: forms!(@ $(question!($inside; $arguments))?),
-            fits: forms!(@ $(question!($fits; $arguments))?),
+            inside: forms!(@ $(predicate!($inside; $arguments))?),
+            fits: forms!(@ $(predicate!($fits; $arguments))?),
             value: forms!(@ $(Some(stringify!($value)))?),
             lanes: forms!(@ $(Some($lanes))?),
         };)+
@@ -94,10 +94,10 @@ forms! {
     HYPERBOLIC(x) { fits abs(x) <= 89.415985; }
     HYPOT(a, b) { fits hypotenuse_fits(a, b); value hypotenuse_value(a, b); }
     ARC(x) { inside abs(x) <= 1.0; fits true; }
-    // 35.040096 is the largest float with a finite Γ. Some devices take a subnormal number for the pole at 0.
+    // 35.040096 is the largest float with a finite Γ. Some devices flush a subnormal argument to 0, which is a pole.
     GAMMA(x) { inside magnitude(x) >= 0x00800000 && (x > 0.0 || x != floor(x)); fits x <= 35.040096; }
     LGAMMA(x) { inside magnitude(x) >= 0x00800000 && (x > 0.0 || x != floor(x)); fits x < 4.0e36; }
-    // Within this n! / x^(n + 1) is a float.
+    // In this range n! / x^(n + 1) is a float.
     POLYGAMMA(n, x) { inside (magnitude(n) == 0 || n >= 1.0) && n == floor(n) && abs(n) <= 4.0 && abs(x) > 1.0e-7 && (x > 0.0 || x != floor(x)); fits true; }
     FADDEEVA(a, b) { inside !is_below_zero(b); fits true; }
     ATAN2(a, b) { fits true; value angle_value(a, b); }

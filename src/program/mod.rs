@@ -1,5 +1,5 @@
-//! The formula language: a program is straight-line code over scalar operations, with named inputs left to the caller, constants in f64
-//! and one or several results that share subterms. Activations, losses, optimiser updates, pointwise kernels and users' formulas are
+//! The formula language: a program is straight-line code over scalar operations, with numbered inputs, constants in f64 and one or
+//! several results that share subterms. Activations, losses, optimiser updates, pointwise kernels and users' formulas are
 //! programs. A program is built from expressions (`expr.rs`) or text (`parse.rs`), differentiates to another program (`gradient.rs`), is
 //! printed as WGSL, text, LaTeX and ONNX nodes, and runs on slices of f32 and f64 (`slices.rs`).
 
@@ -32,7 +32,7 @@ use expr::Building;
 /// Straight-line code: each instruction names earlier ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
-    /// How many values it takes.
+    /// Number of inputs.
     pub inputs: usize,
     /// The instructions.
     pub code: Vec<Instruction>,
@@ -43,7 +43,7 @@ pub struct Program {
 /// One instruction.
 #[derive(Clone, Copy)]
 pub enum Instruction {
-    /// Takes an input.
+    /// Reads an input.
     Input(u16),
     /// A constant.
     Constant(f64),
@@ -80,13 +80,13 @@ impl Program {
 
     /// Builds a program of `inputs` values with several results.
     pub fn with_results(inputs: usize, body: impl FnOnce(&[Expr]) -> Vec<Expr>) -> Self {
-        // What bodies have in common is compiled once, not once for each.
+        // The code outside `body` is compiled once, not once per body.
         let building = Building::new(inputs);
         let results = body(building.inputs());
         building.finish(&results)
     }
 
-    /// An operation alone.
+    /// A program of one operation.
     pub fn op(op: &'static ScalarOp) -> Self {
         Self::build(op.arguments.len(), |values| Expr::op(op, values))
     }
@@ -94,11 +94,11 @@ impl Program {
     /// The instruction of its one result.
     #[track_caller]
     pub fn result(&self) -> u16 {
-        let [result] = self.results[..] else { panic!("program: {} results where one is wanted", self.results.len()) };
+        let [result] = self.results[..] else { panic!("program: got {} results, expected 1", self.results.len()) };
         result
     }
 
-    /// Refuses constants that f32 cannot hold: those that would be infinite, or 0 without being it.
+    /// Errors on constants outside the range of f32: those that would become infinite, or 0 although they are not 0.
     pub fn check_f32(&self) -> Result<()> {
         for instruction in &self.code {
             if let Instruction::Constant(value) = *instruction
@@ -113,12 +113,12 @@ impl Program {
         Ok(())
     }
 
-    /// The program of one of its results alone.
+    /// The program with only one of its results.
     pub fn only(&self, result: usize) -> Self {
         Self { results: vec![self.results[result]], ..self.clone() }.pruned()
     }
 
-    /// The program with only the inputs it uses, renumbered, and which those are.
+    /// The program with only the inputs it uses, renumbered, and the old numbers of those inputs.
     pub fn compacted(mut self) -> (Self, Vec<usize>) {
         let is_used = |&input: &usize| self.code.contains(&Instruction::Input(input as u16));
         let used: Vec<usize> = (0..self.inputs).filter(is_used).collect();
@@ -132,12 +132,12 @@ impl Program {
         (self, used)
     }
 
-    /// Whether it only hands its one input on.
+    /// Whether its result is its one input.
     pub fn is_identity(&self) -> bool {
         self.code == [Instruction::Input(0)]
     }
 
-    /// This program with `inner`, which has one result, standing in for input `at`; `places` maps the inputs of each to those of the whole.
+    /// This program with input `at` replaced by `inner`, which has one result; `places` maps the inputs of each to those of the combined program.
     pub fn inlined(
         &self,
         at: usize,
@@ -161,13 +161,13 @@ impl Program {
         self.replayed(inputs)[self.result() as usize]
     }
 
-    /// Appends this program to the one being built; its results.
+    /// Appends this program to the one being built and returns its results.
     pub fn emit_all(&self, inputs: &[Expr]) -> Vec<Expr> {
         let values = self.replayed(inputs);
         self.results.iter().map(|&result| values[result as usize]).collect()
     }
 
-    /// Every instruction appended to the program being built.
+    /// Appends every instruction to the program being built and returns their values.
     fn replayed(&self, inputs: &[Expr]) -> Vec<Expr> {
         let mut values: Vec<Expr> = Vec::with_capacity(self.code.len());
         for instruction in &self.code {
@@ -184,7 +184,7 @@ impl Program {
         values
     }
 
-    /// Operations per element.
+    /// Number of operations per element.
     pub fn operations(&self) -> u64 {
         self.code.iter().filter(|instruction| matches!(instruction, Instruction::Op(..))).count() as u64
     }
@@ -202,7 +202,7 @@ impl Program {
         ops
     }
 
-    /// Only what the results need.
+    /// The program without instructions that no result needs.
     fn pruned(self) -> Self {
         let mut is_needed = vec![false; self.code.len()];
         self.results.iter().for_each(|&result| is_needed[result as usize] = true);

@@ -1,4 +1,4 @@
-//! Programs as ONNX nodes. Every operation is one node of the standard set or a few; those that ONNX cannot say are refused by name.
+//! Programs as ONNX nodes. Every operation is one node of the standard set or a few; an operation without ONNX counterpart is an error with its name.
 
 use super::{Instruction, Program};
 use crate::error::{Error, Result};
@@ -11,10 +11,10 @@ pub trait Graph {
     /// A constant scalar of f32.
     fn number(&mut self, value: f32) -> Self::Name;
 
-    /// A node of the standard operator set without attributes; its one output.
+    /// Adds a node of the standard operator set without attributes; returns its one output.
     fn op(&mut self, operator: &'static str, inputs: &[&Self::Name]) -> Self::Name;
 
-    /// Truth as a number, 1 or 0.
+    /// A boolean as a number, 1 or 0.
     fn truth(&mut self, truth: &Self::Name) -> Self::Name;
 }
 
@@ -53,7 +53,7 @@ const NODES: &[(&str, &str)] = &[
     ("relu", "Relu"),
 ];
 
-/// Comparisons, which ONNX answers with truths.
+/// Comparisons, which are booleans in ONNX.
 const COMPARISONS: &[(&str, &str)] =
     &[("lt", "Less"), ("le", "LessOrEqual"), ("gt", "Greater"), ("ge", "GreaterOrEqual"), ("eq", "Equal")];
 
@@ -172,7 +172,7 @@ fn log1p<G: Graph>(graph: &mut G, x: &G::Name) -> G::Name {
     by_size(graph, x, 0.5, &near, &far)
 }
 
-/// m √(1 + (s / m)²) with the larger and the smaller of |a| and |b|.
+/// m √(1 + (s / m)²), where m is the larger and s the smaller of |a| and |b|.
 fn hypot<G: Graph>(graph: &mut G, a: &G::Name, b: &G::Name) -> G::Name {
     let (zero, one) = (graph.number(0.0), graph.number(1.0));
     let (a, b) = (graph.op("Abs", &[a]), graph.op("Abs", &[b]));

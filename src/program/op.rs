@@ -1,5 +1,5 @@
-//! The scalar operations: every pointwise function, once. An operation's tokens are compiled for the CPU in f32 and f64 and shipped as WGSL
-//! text; a vector function for the CPU stands in brackets where one exists, and behind `in` the masked form. Partial derivatives are
+//! The scalar operations: every pointwise function, once. An operation's tokens are compiled for the CPU in f32 and f64 and also used as WGSL
+//! text; a vector function for the CPU, if any, is in brackets, and the masked form follows `in`. Partial derivatives are
 //! written in operations, so programs differentiate to programs, to any order.
 
 use super::Expr;
@@ -31,7 +31,7 @@ impl ScalarOp {
         format!("fn op_{}({}) -> f32 {{ return {}; }}\n", self.name, arguments.join(", "), self.wgsl)
     }
 
-    /// The WGSL functions of several operations, with what they are put together from beyond `scalar.wgsl`.
+    /// The WGSL functions of several operations, with the fragments they need besides `scalar.wgsl`.
     pub fn wgsl_functions(ops: &[&'static Self]) -> String {
         let functions: String = ops.iter().map(|op| op.wgsl_function()).collect();
         if ops.iter().any(|op| op.is_special()) {
@@ -147,9 +147,9 @@ ops! {
     ABS abs(x) = abs(x); y => [sign(x)] in masked::ABS;
     /// -1, 0 or 1
     SIGN sign(x) = sign(x); y => [0.0] in masked::SIGN;
-    /// The smaller; a tie's slope goes to `a`
+    /// The smaller; for equal values the slope goes to `a`
     MIN min(a, b) = min(a, b); y => [le(a, b), lt(b, a)] in masked::MIN;
-    /// The larger; a tie's slope goes to `a`
+    /// The larger; for equal values the slope goes to `a`
     MAX max(a, b) = max(a, b); y => [ge(a, b), gt(b, a)] in masked::MAX;
     /// x within [low, high]
     CLAMP clamp(x, low, high) = clamp(x, low, high); y => [ge(x, low) * le(x, high), lt(x, low), gt(x, high)] in masked::CLAMP;

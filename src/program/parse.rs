@@ -20,11 +20,11 @@ use crate::error::{Error, Result, listed, similar};
 
 /// The longest formula, in bytes.
 pub const MAX_LENGTH: usize = 10_000;
-/// The most instructions of a formula.
+/// Maximal number of instructions of a formula.
 const MAX_CODE: usize = 4_096;
-/// How deep parentheses and signs may be nested.
+/// Maximal nesting depth of parentheses and signs.
 const MAX_DEPTH: usize = 100;
-/// Powers to whole numbers up to this are products.
+/// Powers with integer exponents up to this become products.
 const MAX_PRODUCT: f64 = 8.0;
 
 /// Parses `text` over the inputs called `inputs`. Errors name the character (from 1) and what was expected there.
@@ -47,7 +47,7 @@ pub fn parse(text: &str, inputs: &[&str], more: &[Function]) -> Result<Program> 
     outcome.map(|()| program)
 }
 
-/// Refuses the name of a built-in that does not exist; `otherwise` says what may stand there beside the names.
+/// The error for an unknown name of a built-in; `otherwise` describes what is valid besides the names.
 pub fn unknown_name(kind: &str, name: &str, names: &[&str], otherwise: &str) -> Error {
     let hint = match similar(name, names.iter().copied()) {
         Some(close) => format!("did you mean \"{close}\"?"),
@@ -86,7 +86,7 @@ impl<'a> Parser<'a> {
         if self.rest().is_empty() { Ok(results) } else { Err(self.expected("an operator or the end")) }
     }
 
-    /// The name in `name =`, if that is what comes next.
+    /// Parses `name =`, if it comes next, and returns the name.
     fn assigned(&mut self) -> Option<&'a str> {
         self.skip_lines();
         let begin = self.at;
@@ -219,14 +219,15 @@ impl<'a> Parser<'a> {
             }
             self.close()?;
         }
-        let count = |wanted: usize| {
-            if arguments.len() == wanted {
+        let count = |expected: usize| {
+            if arguments.len() == expected {
                 return Ok(());
             }
-            let what = format!("{name} takes {wanted} argument{}, got {}", plural(wanted), arguments.len());
+            let what =
+                format!("{name}: got {} argument{}, expected {expected}", arguments.len(), plural(arguments.len()));
             Err(self.wrong(begin, &what))
         };
-        // The smallest and the largest of many.
+        // min and max take any number of arguments.
         let op = operation(name);
         if let Some(op) = op
             && (std::ptr::eq(op, &raw const op::MIN) || std::ptr::eq(op, &raw const op::MAX))
@@ -239,8 +240,8 @@ impl<'a> Parser<'a> {
             count(op.arguments.len())?;
             return self.apply(begin, op, &arguments);
         }
-        if let Some((_, wanted, body)) = COMPOSED.iter().find(|(known, ..)| *known == name) {
-            count(*wanted)?;
+        if let Some((_, expected, body)) = COMPOSED.iter().find(|(known, ..)| *known == name) {
+            count(*expected)?;
             return self.within_size(begin, body(&arguments));
         }
         if let Some(function) = self.more.iter().find(|function| function.name == name) {
@@ -251,7 +252,7 @@ impl<'a> Parser<'a> {
         Err(self.unknown(begin, "function", name, &known))
     }
 
-    /// An operation whose constants have a finite value.
+    /// Applies an operation; an error if its arguments are constants and its value is not finite.
     fn apply(&self, at: usize, op: &'static ScalarOp, arguments: &[Expr]) -> Result<Expr> {
         let constants: Option<Vec<f64>> = arguments.iter().map(|argument| argument.constant()).collect();
         if let Some(constants) = constants
@@ -369,7 +370,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Letters of names: of other scripts than Latin every character is one.
+/// Whether a character may be part of a name: letters, and every non-ASCII character.
 fn is_letter(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_' || !c.is_ascii()
 }

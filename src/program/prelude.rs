@@ -1,5 +1,5 @@
-//! WGSL's names for scalar functions, in Rust, in single and in double precision: an operation's tokens mean the same in all three.
-//! `shaders/common/scalar.wgsl` is the other half.
+//! WGSL's scalar functions in Rust, in single and double precision, so that an operation's tokens have the same meaning in all three.
+//! `shaders/common/scalar.wgsl` has the WGSL versions.
 #![allow(non_snake_case, reason = "the names are WGSL's")]
 
 macro_rules! shared {
@@ -146,7 +146,7 @@ macro_rules! shared {
     };
 }
 
-/// In f32. Operations with a vector function need no scalar one here.
+/// In f32, without the operations that have a vector function.
 pub(super) mod single {
     use crate::program::special;
 

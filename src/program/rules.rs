@@ -1,5 +1,5 @@
-//! The questions of `shaders/common/total.wgsl` and `shaders/common/powers.wgsl` on the host: same names, same answers. Where IEEE answers,
-//! it is asked; powers and hypotenuses near the largest float are decided in the same integers on both sides.
+//! The predicates of `shaders/common/total.wgsl` and `shaders/common/powers.wgsl` on the host, with equal names and results. They use IEEE
+//! arithmetic where it decides; powers and hypotenuses near the largest float are decided in the same integers on both sides.
 
 pub(super) fn magnitude(x: f32) -> u32 {
     x.to_bits() & 0x7fff_ffff
@@ -64,7 +64,7 @@ fn parts(x: f32) -> Parts {
     Parts { mantissa: word << shift, exponent: -149 - shift as i32 }
 }
 
-/// |a|^b rounds to a float: b log2 |a| < 128 - 4.3e-8, where bounds do not tell by 62 bits of the logarithm.
+/// Whether |a|^b rounds to a float: b log2 |a| < 128 - 4.3e-8, decided by 62 bits of the logarithm where simple bounds are not enough.
 pub(super) fn power_fits(a: f32, b: f32) -> bool {
     let (x, y) = (parts(a), parts(b));
     let floor_log = x.exponent + 23;
@@ -82,7 +82,7 @@ pub(super) fn power_fits(a: f32, b: f32) -> bool {
     logarithm_fits(x.mantissa, floor_log, y)
 }
 
-/// The product of the logarithm's leading 40 bits and b's 24, against 2^64 (128 - 4.3e-8) / 128.
+/// Compares the product of the logarithm's leading 40 bits and b's 24 bits with 2^64 (128 - 4.3e-8) / 128.
 fn logarithm_fits(mantissa: u32, floor_log: i32, y: Parts) -> bool {
     const LIMIT: u64 = 0xffff_fffe_8eab_8950;
     let fraction = logarithm_bits(mantissa);
@@ -116,7 +116,7 @@ fn logarithm_bits(mantissa: u32) -> u64 {
     bits
 }
 
-/// a² + b² stays below (2^128 - 2^103)², in units of a quarter of the larger one's last place squared.
+/// Whether a² + b² is below (2^128 - 2^103)², in units of a quarter of the larger one's last place squared.
 pub(super) fn hypotenuse_fits(a: f32, b: f32) -> bool {
     let (x, y) = (parts(a.abs().max(b.abs())), parts(a.abs().min(b.abs())));
     if x.exponent < 104 {

@@ -1,12 +1,12 @@
-//! Programs over slices on the CPU, in f32 or f64. A program runs up to `WIDTH` elements at a time, one operation after the other, so that
-//! its registers stay in the cache.
+//! Programs over slices on the CPU, in f32 or f64. A program runs on up to `WIDTH` elements at a time, one operation after the other, so
+//! that its registers stay in the cache.
 
 use super::{Instruction, Program, ScalarOp};
 
-/// Elements at a time, at most: where memory streams by, shorter runs let it wait.
+/// Maximal number of elements at a time: with shorter runs, streaming from memory is slower.
 pub const WIDTH: usize = 1024;
 
-/// Elements at a time of programs whose inputs lie in the cache already, so that their registers do as well.
+/// Elements at a time for programs whose inputs are in the cache already, so that their registers stay in it as well.
 pub const SHORT: usize = 256;
 
 /// A number that programs run on.
@@ -43,12 +43,12 @@ pub struct Registers<'a, T> {
 }
 
 impl<'a, T: Float> Registers<'a, T> {
-    /// How many numbers a program's registers take.
+    /// Number of words of a program's registers.
     pub fn words(program: &Program) -> usize {
         program.code.len() * WIDTH
     }
 
-    /// No registers at all.
+    /// No registers.
     pub fn none() -> Self {
         Self { values: &mut [] }
     }
@@ -67,14 +67,14 @@ impl<'a, T: Float> Registers<'a, T> {
 
 /// Where an input's values come from.
 pub enum Source<'a, T> {
-    /// They lie side by side.
+    /// A contiguous slice.
     Slice(&'a [T]),
-    /// They are written into the register.
+    /// A function that writes them into the register.
     Fill(&'a dyn Fn(&mut [T])),
 }
 
 impl Program {
-    /// Evaluates `count` elements, at most `WIDTH`; `input` says where each input comes from. The results are read with [`Program::value`].
+    /// Evaluates `count` elements, at most `WIDTH`; `input` returns the source of each input. The results are read with [`Program::value`].
     pub fn evaluate<'a, T: Float>(
         &self,
         count: usize,
@@ -111,7 +111,7 @@ impl Program {
         self.operand(self.results[result], count, registers.values, input)
     }
 
-    /// The same, or nothing where the result is an input as it came.
+    /// Like `value`, but `None` if the result is an unchanged input.
     pub fn computed<'b, T: Float>(
         &self,
         result: usize,
@@ -138,7 +138,7 @@ impl Program {
         &registers[at as usize * WIDTH..][..count]
     }
 
-    /// All results over slices of equal length; an input of one value stands for as many as are wanted.
+    /// Computes all results over slices of equal length; an input of length 1 is broadcast.
     pub fn run<T: Float>(&self, inputs: &[&[T]], registers: &mut Registers<'_, T>, results: &mut [&mut [T]]) {
         let count = results.first().map_or(0, |result| result.len());
         for start in (0..count).step_by(WIDTH) {
@@ -173,15 +173,15 @@ impl Program {
 }
 
 thread_local! {
-    /// Memory that this thread's programs use in turn, so that no run of one allocates.
+    /// Memory reused by this thread's programs, so that running one does not allocate.
     static MEMORY: std::cell::Cell<Vec<f32>> = const { std::cell::Cell::new(Vec::new()) };
 }
 
-/// Memory of the thread for registers, given back when it is dropped.
+/// Memory of the thread for registers, returned when dropped.
 pub struct Memory(Vec<f32>);
 
 impl Memory {
-    /// At least so many words; their contents are whatever was there before.
+    /// At least `words` words; initial contents are arbitrary.
     pub fn take(words: usize) -> Self {
         let mut memory = MEMORY.take();
         if memory.len() < words {

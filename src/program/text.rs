@@ -1,11 +1,11 @@
-//! Programs as text that the parser reads back to a program of the same values. A subterm that is used more than once is assigned to a name first.
+//! Programs as text that parses to a program with the same values. A subterm that is used more than once is assigned to a name first.
 
 use super::{Instruction, Program};
 use crate::host::number;
 
 use Strength::{Atom, Comparison, Power, Product, Sign, Sum};
 
-/// How tightly an expression holds together: a weaker one needs parentheses inside a stronger one.
+/// Binding strength of an expression: a weaker one needs parentheses inside a stronger one.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Strength {
     Comparison,

@@ -4,7 +4,7 @@ use super::{Instruction, Program, ScalarOp};
 use crate::host::number;
 
 impl Program {
-    /// WGSL statements computing `v0`, `v1`, … from `x0`, `x1`, …; the results are `v<index>` of each result.
+    /// WGSL statements that compute `v0`, `v1`, … from `x0`, `x1`, …; each result is `v<index>`.
     pub fn wgsl_statements(&self) -> String {
         let mut text = String::new();
         for (at, instruction) in self.code.iter().enumerate() {
@@ -31,6 +31,6 @@ impl Program {
 pub fn wgsl_constant(value: f64) -> String {
     let value = value as f32;
     let text = number(value);
-    assert!(value.is_finite(), "WGSL has no NaN and no infinity: {text} cannot be a constant of a program");
+    assert!(value.is_finite(), "program: constant {text} is not finite, which WGSL cannot express");
     format!("{text:?}f")
 }

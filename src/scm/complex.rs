@@ -1,4 +1,4 @@
-//! A complex number in f64: what total arithmetic needs of it, and no more. Results may be infinite or NaN; `Scm` turns
+//! A complex number in f64, with the operations that total arithmetic needs. Results may be infinite or NaN; `Scm` turns
 //! those into ⊥.
 
 use std::ops::{Add, Div, Mul, Sub};
@@ -34,7 +34,7 @@ impl Complex {
         Self::new(self.re * by, self.im * by)
     }
 
-    /// z/|z| of a z that is not 0. Dividing by the larger part first keeps |z| from overflowing and from being
+    /// z/|z| for a z that is not 0. Dividing by the larger part first keeps |z| from overflowing and from being
     /// subnormal.
     pub(super) fn direction(self) -> Self {
         let larger = self.re.abs().max(self.im.abs());
@@ -61,7 +61,7 @@ impl Complex {
         Self::new(ln_modulus, self.im.atan2(self.re))
     }
 
-    /// The root with a real part that is not negative.
+    /// The square root with non-negative real part.
     pub(super) fn sqrt(self) -> Self {
         if self.is_zero() {
             return Self::default();
@@ -100,7 +100,7 @@ impl Complex {
 
     /// z^e for a z that is not 0.
     pub(super) fn pow(self, exponent: f64) -> Self {
-        // Up to here repeated products are the more accurate way.
+        // Up to this exponent repeated products are more accurate.
         if exponent.fract() != 0.0 || exponent.abs() > 64.0 {
             return self.ln().scaled(exponent).exp();
         }
@@ -136,7 +136,7 @@ impl Mul for Complex {
 impl Div for Complex {
     type Output = Self;
 
-    /// Smith (1962): the larger part of the divisor is taken out first, so its square is never formed.
+    /// Smith (1962): divides by the larger part of the divisor first, so its square is never formed.
     fn div(self, other: Self) -> Self {
         if other.re.abs() >= other.im.abs() {
             let ratio = other.im / other.re;

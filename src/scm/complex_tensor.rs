@@ -1,6 +1,6 @@
 //! Masked complex numbers on a device: [`Scm`](super::Scm)'s operations over tensors of two parts under one mask. An operation is ⊥ where an
-//! operand is, where it is undefined (a zero divisor, the logarithm of 0) and where a part of its result is no float. What lies on a branch
-//! cut belongs to the side of positive imaginary parts: no device is asked for the sign of 0.
+//! operand is, where it is undefined (a zero divisor, the logarithm of 0) and where a part of its result is not a float. On a branch cut
+//! it takes the value of the side with positive imaginary parts: the sign of 0 is never used, since devices differ in it.
 
 use std::ops::{Add, Mul, Neg, Sub};
 
@@ -12,7 +12,7 @@ use crate::program::expr::{
     abs, and, atan2, clamp, cos, cosh, eq, exp, ge, gt, hypot, ln, log1p, lt, max, min, select, sin, sinh, sqrt, tan,
 };
 
-/// re + i·im for each element, some of them ⊥: of those both parts are 0.
+/// re + i·im for each element; elements may be ⊥, and then both parts are 0.
 #[derive(Clone)]
 pub struct ComplexTensor {
     re: Masked,
@@ -21,7 +21,7 @@ pub struct ComplexTensor {
 }
 
 impl ComplexTensor {
-    /// From the parts, of one shape or broadcast; ⊥ where either is.
+    /// From the parts, broadcast; ⊥ where either is.
     #[track_caller]
     pub fn new(re: &Masked, im: &Masked) -> Self {
         Self { re: fused(&[re, im], |v| both(v[0], v[1])), im: fused(&[im, re], |v| both(v[0], v[1])).value().clone() }
@@ -51,7 +51,7 @@ impl ComplexTensor {
         made(&[self, other], |z| z[0] - z[1])
     }
 
-    /// Products; ⊥ also where a product of two parts is no float.
+    /// Products; ⊥ also where a product of two parts is not a float.
     #[must_use]
     #[track_caller]
     pub fn mul(&self, other: &Self) -> Self {
@@ -95,7 +95,7 @@ impl ComplexTensor {
         made(&[self], |z| z[0].exp())
     }
 
-    /// The root with a real part that is not negative.
+    /// The square root with non-negative real part.
     #[must_use]
     pub fn sqrt(&self) -> Self {
         made(&[self], |z| z[0].sqrt())
@@ -136,7 +136,7 @@ impl ComplexTensor {
     }
 }
 
-/// An operation: a launch for each part, either of which looks at both.
+/// Runs an operation: one launch for each part of the result; each reads both parts of the operands.
 #[track_caller]
 fn made(operands: &[&ComplexTensor], body: impl Fn(&[Z]) -> Z) -> ComplexTensor {
     let parts: Vec<Masked> = operands.iter().flat_map(|z| [z.re.clone(), Masked::from(&z.im)]).collect();
@@ -171,7 +171,7 @@ impl Z {
         min(abs(self.re), abs(self.im))
     }
 
-    /// Smith (1962): the larger part of the divisor is taken out first. Large numbers are made smaller, so that no sum overflows on the way.
+    /// Smith (1962): divides by the larger part of the divisor first. Large numbers are scaled down, so that no intermediate sum overflows.
     fn over(self, by: Self) -> Self {
         let is_large = gt(max(self.largest(), by.largest()), 1.0e38);
         let down = select(is_large, 0.25, 1.0);
@@ -184,7 +184,7 @@ impl Z {
         Self { re: (first + second * ratio) / below, im: across / below }
     }
 
-    /// Where the imaginary part is 0 of either sign, on its positive side.
+    /// The argument; an imaginary part of 0 of either sign counts as positive.
     fn angle(self) -> Expr {
         let is_line = eq(self.im, 0.0);
         select(
@@ -196,7 +196,7 @@ impl Z {
 
     fn ln(self) -> Self {
         let (large, small) = (self.largest(), self.smallest());
-        // ln|z| = ½ ln(1 + (|z|² - 1)), with the difference taken before rounding; far from 1 from the larger part.
+        // ln|z| = ½ ln(1 + (|z|² - 1)), with the difference taken before rounding; far from 1 it is computed from the larger part.
         let held = clamp(large, 0.5, 2.0);
         let near = 0.5 * log1p((held - 1.0) * (held + 1.0) + min(small, held) * min(small, held));
         let ratio = small / large;
@@ -204,7 +204,7 @@ impl Z {
         Self { re: select(eq(held, large), near, far), im: self.angle() }
     }
 
-    /// In two factors, so that only a result that is no float overflows.
+    /// In two factors, so that it overflows only if the result is not a float.
     fn exp(self) -> Self {
         let half = exp(self.re * 0.5);
         Self { re: half * cos(self.im) * half, im: half * sin(self.im) * half }
@@ -224,7 +224,7 @@ impl Z {
         root.scaled(power(2_f32.powi(-30), 2_f32.powi(10)))
     }
 
-    /// With t = tan re, s = sinh im: (t + i (1 + t²) s √(1 + s²)) / (1 + (1 + t²) s²) (Kahan 1987); ±i but for e^(-2|im|) far out.
+    /// With t = tan re, s = sinh im: (t + i (1 + t²) s √(1 + s²)) / (1 + (1 + t²) s²) (Kahan 1987); for large |im| it is ±i up to e^(-2|im|).
     fn tan(self) -> Self {
         let held = clamp(self.im, -20.0, 20.0);
         let (t, s) = (tan(self.re), sinh(held));
@@ -242,7 +242,7 @@ impl Z {
             return self.over(Self::real(0.0));
         }
         let is_zero = and(eq(self.re, 0.0), eq(self.im, 0.0));
-        // Up to here repeated products are the more accurate way.
+        // Up to this exponent repeated products are more accurate.
         if exponent.fract() == 0.0 && exponent.abs() <= 64.0 {
             let base = if exponent < 0.0 { Self::real(1.0).over(self) } else { self };
             return base.whole_power(exponent.abs() as u32);
@@ -255,7 +255,7 @@ impl Z {
         Self { re: select(is_zero, 0.0, power.re), im: select(is_zero, 0.0, power.im) }
     }
 
-    /// By squares.
+    /// z^exponent by repeated squaring.
     fn whole_power(self, exponent: u32) -> Self {
         let one = Self { re: both(1.0.into(), self.re), im: both(0.0.into(), self.im) };
         let (mut power, mut square) = (None, self);
@@ -271,7 +271,7 @@ impl Z {
     }
 }
 
-/// x ↦ x cosh y and x ↦ x sinh y, where only a product that is no float overflows: beyond 60 both are ½ e^|y| to the last bit.
+/// x ↦ x cosh y and x ↦ x sinh y, which overflow only if the product is not a float: beyond 60 both factors are ½ e^|y| to the last bit.
 fn hyperbolic(y: Expr) -> (impl Fn(Expr) -> Expr, impl Fn(Expr) -> Expr) {
     let held = clamp(y, -60.0, 60.0);
     let rest = exp(abs(y) - abs(held));

@@ -10,7 +10,7 @@ impl Scm {
         Self::ONE / self
     }
 
-    /// x^e for a real e; x^0 = 1 for every x but ⊥. ⊥ at 0 with e < 0, at a real x < 0 with a fractional e (a complex x
+    /// x^e for a real e; x^0 = 1 for every x except ⊥. ⊥ at 0 with e < 0, at a real x < 0 with a fractional e (a complex x
     /// has its principal power there), and for an e that is not finite.
     pub fn pow(self, exponent: f64) -> Self {
         let Some(number) = self.number() else { return Self::BOTTOM };

@@ -1,5 +1,5 @@
-//! What layers do to masked numbers: rational functions with learnt coefficients, standardisation of columns, softmax along rows, and the
-//! policy that governs a layer's gradient.
+//! Layers over masked numbers: rational functions with learnt coefficients, standardisation of columns, softmax along rows, and the
+//! gradient policy of a layer.
 
 use std::rc::Rc;
 
@@ -15,7 +15,7 @@ use crate::program::expr;
 use crate::tensor::Tensor;
 
 /// P(x) / Q(x) with coefficients w: [p_0, …, q_0, …] by channels, 1 or as many as x's last axis; ⊥ where x is, where |Q| is not above the
-/// form's epsilon, and where value or slope do not fit a float.
+/// form's epsilon, and where value or slope is not a float.
 #[track_caller]
 pub fn rational(x: &Masked, w: &Var, form: &Rational, policy: Policy) -> Masked {
     let (value, bits) = ops::rational(x.value(), w, form);
@@ -24,16 +24,16 @@ pub fn rational(x: &Masked, w: &Var, form: &Rational, policy: Policy) -> Masked 
     with_gradient_policy(&made, policy)
 }
 
-/// Columns of x: [rows, columns] brought to mean 0 and variance 1, ⊥ left out; population variance, plus `epsilon`. A column without spread
-/// is ⊥ as a whole.
+/// Normalises the columns of x: [rows, columns] to mean 0 and variance 1, ignoring ⊥; population variance, plus `epsilon`. A column of
+/// variance 0 is all ⊥ (without an epsilon).
 #[track_caller]
 pub fn norm(x: &Masked, epsilon: f32, policy: Policy) -> Masked {
-    // Gradients that meet at x are joined here, before a launch that takes a sum too large for a float as 0.
+    // Gradients of x are added here, before a launch that replaces a sum too large for a float by 0.
     let x = x.canonicalized();
-    with_gradient_policy(&standardised(&x, &Moments::of(&x), epsilon), policy)
+    with_gradient_policy(&standardize(&x, &Moments::of(&x), epsilon), policy)
 }
 
-/// What is known of the columns of a matrix, [1, columns] each.
+/// Mean and variance of the columns of a matrix, [1, columns] each.
 pub struct Moments {
     /// The mean.
     pub mean: Masked,
@@ -42,7 +42,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Those of x: [rows, columns], ⊥ left out; ⊥ for a column of nothing, and where a square or a sum is no float.
+    /// Moments of x: [rows, columns], ignoring ⊥; ⊥ for a column without values, and where a square or a sum is not a float.
     #[track_caller]
     pub fn of(x: &Masked) -> Self {
         let x = x.canonicalized();
@@ -54,7 +54,7 @@ impl Moments {
             let centred = v[0] - v[1];
             centred * centred * (1.0 - v[2])
         });
-        // What is left out adds 0, whereas a square that is no float must not pass for it.
+        // An ignored element adds 0, but a square that is not a float must make the sum ⊥.
         let variance = fused(&[&down(squares.value()), &missing, &down(&squares.bottoms())], |v| {
             only_where(v[0] / (rows - v[1]), expr::eq(v[2], 0.0))
         });
@@ -62,24 +62,24 @@ impl Moments {
     }
 }
 
-/// (x - mean) / √(variance + `epsilon`); ⊥ in a column without spread.
+/// (x - mean) / √(variance + `epsilon`); ⊥ in a column where the root is 0.
 #[track_caller]
-pub fn standardised(x: &Masked, moments: &Moments, epsilon: f32) -> Masked {
+pub fn standardize(x: &Masked, moments: &Moments, epsilon: f32) -> Masked {
     fused(&[x, &moments.mean, &moments.variance], |v| {
         let spread = v[2] + epsilon;
         only_where((v[0] - v[1]) / expr::sqrt(spread), expr::gt(spread, 0.0))
     })
 }
 
-/// Probabilities of each row of x: [rows, columns], and 1 for each row, [rows, 1], that holds a ⊥: it becomes 1 at the largest of its other
-/// values (at the first place where there is none) and 0 elsewhere, without a gradient.
+/// Probabilities of each row of x: [rows, columns], and a mark per row, [rows, 1]: 1 if it holds a ⊥. Such a row is 1 at the largest of its
+/// other values (at the first place if it has none) and 0 elsewhere, without a gradient.
 #[track_caller]
 pub fn softmax(x: &Masked, policy: Policy) -> (Var, Var) {
     let x = x.canonicalized();
     let bottoms = x.bottoms();
     let is_bottom = ops::fused(&[&ops::sum(&bottoms, 1..2)], |v| expr::gt(v[0], 0.0));
     let plain = ops::softmax(x.value());
-    // Below every float that is a logit, but finite.
+    // Below every logit, but finite.
     let logits = ops::fused(&[x.value(), &bottoms], |v| expr::select(v[1], -3.0e38, v[0])).detach();
     let columns = x.shape().sizes()[1];
     let places: Vec<f32> = (0..columns).map(|column| column as f32).collect();
@@ -92,14 +92,14 @@ pub fn softmax(x: &Masked, policy: Policy) -> (Var, Var) {
     (governed, is_bottom)
 }
 
-/// The same numbers, whose gradient a policy governs: what it does with ⊥ is canonicalized here, on the way forward.
+/// The same numbers, with a policy applied to their gradient. Which elements are ⊥ is fixed here, in the forward pass.
 #[must_use]
 pub fn with_gradient_policy(x: &Masked, policy: Policy) -> Masked {
     let bottoms = x.bottoms();
     Masked { value: apply(Rc::new(WithGradientPolicy { policy, bottoms }), &[x.value()]), ..x.clone() }
 }
 
-/// The identity, and its policy on the way back.
+/// The identity in the forward pass; applies its policy in the backward pass.
 struct WithGradientPolicy {
     policy: Policy,
     /// 1 where ⊥, broadcast over the values.

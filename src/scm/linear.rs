@@ -1,5 +1,5 @@
-//! Products of matrices, rows by index and storage as halves, of masked numbers. 0 stands under ⊥, so the values are those of plain ops;
-//! how many ⊥ went into each result decides whether it is one, and whether one of them was by a fault is what is traced of it.
+//! Matrix products, rows by index and rounding to halves, for masked numbers. The value under ⊥ is 0, so values are computed by plain ops;
+//! a result is ⊥ if the number of ⊥ among its operands is not 0, and a fault (if traced) if one of them is a fault.
 
 use super::pointwise::overflow_where;
 use super::{Marks, Masked, fused};
@@ -8,15 +8,15 @@ use crate::ops;
 use crate::program::expr;
 use crate::tensor::{DType, Tensor};
 
-/// `value` where no ⊥ went into it, else ⊥; ⊥ too where the value is no float.
+/// `value` where none of its operands was ⊥, else ⊥; ⊥ also where the value is not a float.
 fn unless(value: &Var, marks: &Marks) -> Masked {
-    marks.judge(&Masked::from(value), |bottoms| expr::eq(bottoms, 0.0))
+    marks.masked(&Masked::from(value), |bottoms| expr::eq(bottoms, 0.0))
 }
 
-/// a · b over the last two axes, batched as in `ops::matmul`. A result whose row of `a` or column of `b` holds a ⊥ is ⊥, also where it meets a 0.
+/// a · b over the last two axes, batched as in `ops::matmul`. A result whose row of `a` or column of `b` holds a ⊥ is ⊥, even if the other factor is 0.
 #[track_caller]
 pub fn matmul(a: &Masked, b: &Masked) -> Masked {
-    let (a, b) = (a.settled_beside(b), b.settled_beside(a));
+    let (a, b) = (a.canonicalized_with(b), b.canonicalized_with(a));
     let product = ops::matmul(a.value(), b.value());
     let along = |x: &Masked, from_last: usize| {
         let axis = x.shape().rank() - from_last;
@@ -31,7 +31,7 @@ pub fn linear(x: &Masked, w: &Masked, b: &Masked) -> Masked {
     super::add(&matmul(x, w), b)
 }
 
-/// Rows of `x` [rows, columns] by number; every index is below `rows`.
+/// Rows of `x` [rows, columns] by index; every index is below `rows`.
 #[track_caller]
 pub fn take_rows(x: &Masked, index: &Tensor) -> Masked {
     let x = x.canonicalized();
@@ -45,7 +45,7 @@ pub fn add_rows(x: &Masked, index: &Tensor, rows: usize) -> Masked {
     unless(&ops::add_rows(x.value(), index, rows), &x.marks().through(|marks| ops::add_rows(marks, index, rows)))
 }
 
-/// The numbers as half floats hold them, still in f32: ⊥ by a fault where they are beyond ±65,504 when rounded.
+/// The numbers rounded to half floats, still in f32: ⊥ by a fault where the rounded value is beyond ±65,504.
 #[track_caller]
 pub fn round_to_half(x: &Masked) -> Masked {
     let fitting = fused(&[x], |v| v[0] + overflow_where(expr::ge(expr::abs(v[0]), 65_520.0)));

@@ -1,6 +1,6 @@
-//! Total arithmetic (a common meadow): every number is a float or ⊥, every operation has a result, and ⊥ absorbs. x / 0, ln of what is not
-//! above 0, √ of what is below, and whatever a float cannot hold are ⊥. No NaN and no infinity comes out of this room, neither in values
-//! nor in gradients: a slope that does not exist or cannot be represented is 0.
+//! Total arithmetic (a common meadow): every number is a float or ⊥, every operation has a result, and ⊥ absorbs. x / 0, ln x for
+//! x <= 0, √x for x < 0, and results that are not representable are ⊥. This room returns no NaN and no infinity, neither in values nor
+//! in gradients: a slope that does not exist or is not representable is 0.
 
 mod complex;
 mod complex_tensor;
@@ -20,7 +20,7 @@ mod value;
 
 pub use complex::Complex;
 pub use complex_tensor::ComplexTensor;
-pub use layers::{Moments, norm, rational, softmax, standardised, with_gradient_policy};
+pub use layers::{Moments, norm, rational, softmax, standardize, with_gradient_policy};
 pub use linear::{add_rows, linear, matmul, round_to_half, take_rows};
 pub use pointwise::*;
 pub use projective::Pair;
@@ -39,75 +39,75 @@ use crate::program::expr;
 use crate::tensor::{DType, Shape, Tensor};
 use crate::{Device, ops};
 
-/// Numbers of which some are ⊥: values, and a bit for each that is. Bit i of word w is element 32 w + i of the row-major tensor, bits past
-/// the last element are 0. Under ⊥ the value is exactly 0.
+/// Numbers or ⊥: values, and a mask with a bit for each element that is ⊥. Bit i of word w is element 32 w + i of the row-major tensor, bits
+/// past the last element are 0. Under ⊥ the value is exactly 0.
 #[derive(Clone)]
 pub struct Masked {
     value: Var,
     planes: Option<(Planes, Tensor)>,
-    /// Whether faults are told apart from divisions and domains.
+    /// Whether faults are distinguished from divisions by zero and domain violations.
     is_traced: bool,
 }
 
 impl From<&Var> for Masked {
-    /// Values of which those that are not finite count as ⊥ in every operation. Nothing is launched: `value` is still `x` itself.
+    /// Values; every operation treats those that are not finite as ⊥. Launches nothing: `value` is still `x` itself.
     fn from(x: &Var) -> Self {
         Self { value: x.clone(), planes: None, is_traced: false }
     }
 }
 
 impl Masked {
-    /// Uploads values of `shape`; what is not finite is ⊥.
+    /// Uploads values of `shape`; values that are not finite are ⊥.
     pub fn from_f32(device: &Device, shape: impl Into<Shape>, values: &[f32]) -> Result<Self> {
         let value = Var::constant(upload(device, shape.into(), values)?);
         Ok(Self::from(&value).canonicalized())
     }
 
-    /// Uploads values of `shape` and the words of their mask; what is not finite is ⊥ as well.
+    /// Uploads values of `shape` and the words of their mask; values that are not finite are ⊥ as well.
     pub fn with_mask(device: &Device, shape: impl Into<Shape>, values: &[f32], mask: &[u32]) -> Result<Self> {
         let value = Var::constant(upload(device, shape.into(), values)?);
         Self::masked_by(&value, mask)
     }
 
-    /// Values and the words of their mask; what is not finite is ⊥ as well.
+    /// Values and the words of their mask; values that are not finite are ⊥ as well.
     pub fn masked_by(value: &Var, mask: &[u32]) -> Result<Self> {
         let count = value.shape().len();
-        let wanted = count.div_ceil(32);
-        if mask.len() != wanted {
+        let expected = count.div_ceil(32);
+        if mask.len() != expected {
             return Err(Error::new(format!(
-                "mask has {} words, wanted {wanted} for {} ({count} elements)",
+                "mask: got {} words, expected {expected} for {} ({count} elements)",
                 mask.len(),
                 value.shape()
             )));
         }
-        if !count.is_multiple_of(32) && mask[wanted - 1] >> (count % 32) != 0 {
-            return Err(Error::new(format!("mask has bits past its {count} elements, wanted them 0")));
+        if !count.is_multiple_of(32) && mask[expected - 1] >> (count % 32) != 0 {
+            return Err(Error::new(format!("mask: bits after its {count} elements are set, expected 0")));
         }
-        let planes = Some((Planes::Bottom, Tensor::from_u32(value.value().device(), [wanted], mask)?));
+        let planes = Some((Planes::Bottom, Tensor::from_u32(value.value().device(), [expected], mask)?));
         Ok(fused(&[&Self { value: value.clone(), planes, is_traced: false }], |v| v[0]))
     }
 
-    /// The same numbers, from here on with the cause of each ⊥: [`Masked::faults`] tells which came (also) from an overflow or an input
-    /// that was not finite. The first operand that is ⊥ hands its cause on; where numbers of one tensor are joined (sums, products of
-    /// matrices) one fault among those that make ⊥ makes it one.
+    /// The same numbers, tracing the cause of each ⊥ from here on: [`Masked::faults`] returns which came (also) from an overflow or an input
+    /// that was not finite. A result takes the cause of its first operand that is ⊥; where numbers of one tensor are combined (sums, matrix
+    /// products), one fault among the ⊥ makes the result a fault.
     pub fn traced(&self) -> Self {
         fused(&[&Self { is_traced: true, ..self.clone() }], |v| v[0])
     }
 
-    /// The same numbers with values that are finite and 0 under ⊥.
+    /// The same numbers in canonical form: values are finite, and 0 under ⊥.
     #[must_use]
     pub fn canonicalized(&self) -> Self {
         if self.planes.is_some() { self.clone() } else { fused(&[self], |v| v[0]) }
     }
 
-    /// The same numbers with values that are finite and 0 under ⊥, which `marks`, broadcast, tell as well wherever they are not 0.
+    /// The same numbers in canonical form, and ⊥ also wherever `marks`, broadcast, are not 0.
     #[must_use]
     #[track_caller]
     pub fn except(&self, marks: &Var) -> Self {
         fused(&[self, &Self::from(marks)], |v| only_where(v[0], expr::eq(v[1], 0.0)))
     }
 
-    /// The values, for ops that know nothing of ⊥ and for gradients.
+    /// The values, for ops without ⊥ and for gradients.
     pub fn value(&self) -> &Var {
         &self.value
     }
@@ -123,12 +123,12 @@ impl Masked {
         Self { value: ops::reshape(&self.value, shape), ..self.clone() }
     }
 
-    /// Settled, and traced if `other` is: only here can an input that is not finite be called a fault.
-    fn settled_beside(&self, other: &Self) -> Self {
+    /// Canonicalized, and traced if `other` is: only here can an input that is not finite be recorded as a fault.
+    fn canonicalized_with(&self, other: &Self) -> Self {
         if self.planes.is_none() && other.is_traced { self.traced() } else { self.canonicalized() }
     }
 
-    /// The same numbers with their history forgotten.
+    /// The same numbers without their history, so that no gradient flows back.
     pub fn detach(&self) -> Self {
         Self { value: self.value.detach(), ..self.clone() }
     }
@@ -138,9 +138,9 @@ impl Masked {
         self.canonicalized().plane(0)
     }
 
-    /// Bits of the planes from a word on as 0 and 1, in the values' shape; of what is canonicalized.
+    /// Bits of the planes, starting at word `from`, as 0 and 1 in the values' shape; `self` must be canonicalized.
     fn plane(&self, from: usize) -> Var {
-        let (_, bits) = self.planes.as_ref().expect("what is canonicalized has planes");
+        let (_, bits) = self.planes.as_ref().expect("canonicalized numbers have planes");
         let out = Tensor::empty(bits.device(), self.shape(), DType::F32);
         let View { buffer, offset, .. } = bits.view().clone();
         let words = View { buffer, offset: offset + from, words: out.len().div_ceil(32) };
@@ -148,7 +148,7 @@ impl Masked {
         Var::constant(out)
     }
 
-    /// Which elements are ⊥ and, if that is traced, which of them by a fault.
+    /// Marks of the elements that are ⊥ and, if traced, of those that are faults.
     fn marks(&self) -> Marks {
         let canonicalized = self.canonicalized();
         let has_faults = matches!(canonicalized.planes, Some((Planes::Fault, _)));
@@ -156,10 +156,10 @@ impl Masked {
         Marks { bottoms: canonicalized.plane(0), faults }
     }
 
-    /// The share of elements that are not ⊥, a scalar on the device; 1 where there are none. No gradient.
+    /// The share of elements that are not ⊥, a scalar on the device; 1 for no elements. No gradient.
     pub fn coverage(&self) -> Var {
         let canonicalized = self.canonicalized();
-        let (_, bits) = canonicalized.planes.as_ref().expect("what is canonicalized has planes");
+        let (_, bits) = canonicalized.planes.as_ref().expect("canonicalized numbers have planes");
         let count = self.shape().len();
         let words = count.div_ceil(32);
         let ones = Tensor::empty(bits.device(), [words], DType::F32);
@@ -170,44 +170,44 @@ impl Masked {
         ops::fused(&[&Var::constant(share)], |v| 1.0 - v[0])
     }
 
-    /// The words of the mask, copied out.
+    /// Reads the words of the mask.
     pub async fn mask(&self) -> Result<Vec<u32>> {
         let canonicalized = self.canonicalized();
-        let (_, bits) = canonicalized.planes.as_ref().expect("what is canonicalized has planes");
+        let (_, bits) = canonicalized.planes.as_ref().expect("canonicalized numbers have planes");
         let mut words = bits.to_u32().await?;
         words.truncate(self.shape().len().div_ceil(32));
         Ok(words)
     }
 
-    /// The words that say which ⊥ came from a fault, copied out; an error unless the numbers are traced.
+    /// Reads the words of the fault mask; an error unless the numbers are traced.
     pub async fn faults(&self) -> Result<Vec<u32>> {
         match &self.canonicalized().planes {
             Some((Planes::Fault, bits)) => Ok(bits.to_u32().await?.split_off(plane_words(self.shape().len()))),
-            _ => Err(Error::new("faults: these numbers are not traced; ask `traced` before the operations")),
+            _ => Err(Error::new("faults: these numbers are not traced; call `traced` before the operations")),
         }
     }
 }
 
 fn upload(device: &Device, shape: Shape, values: &[f32]) -> Result<Tensor> {
     if values.len() != shape.len() {
-        return Err(Error::new(format!("{} values, wanted {} for {shape}", values.len(), shape.len())));
+        return Err(Error::new(format!("masked: got {} values, expected {} for {shape}", values.len(), shape.len())));
     }
     Tensor::from_f32(device, shape, values)
 }
 
-/// For each number 1 if it is ⊥, and if that is traced 1 if it is so by a fault; or how many are, of those that are joined.
+/// For each number 1 if it is ⊥ and, if traced, 1 if it is a fault; after a sum, the number of these.
 struct Marks {
     bottoms: Var,
     faults: Option<Var>,
 }
 
 impl Marks {
-    /// The marks moved or added up as the values were.
+    /// Applies to the marks the op that moved or summed the values.
     fn through(&self, op: impl Fn(&Var) -> Var) -> Self {
         Self { bottoms: op(&self.bottoms), faults: self.faults.as_ref().map(op) }
     }
 
-    /// Those of two that meet.
+    /// The sum of two marks, for values that are combined.
     fn and(self, other: Self) -> Self {
         let faults = match (self.faults, other.faults) {
             (Some(a), Some(b)) => Some(ops::add(&a, &b)),
@@ -216,15 +216,15 @@ impl Marks {
         Self { bottoms: ops::add(&self.bottoms, &other.bottoms), faults }
     }
 
-    /// The values where `is_fine` says so of the number of ⊥, else ⊥: by a fault where one of them is. Values that are no floats are faults.
-    fn judge(&self, values: &Masked, is_fine: impl Fn(Expr) -> Expr) -> Masked {
+    /// The values where `is_fine` holds for the number of ⊥, else ⊥, a fault if one of them is. Values that are not floats are faults.
+    fn masked(&self, values: &Masked, is_fine: impl Fn(Expr) -> Expr) -> Masked {
         let Some(faults) = &self.faults else {
             return fused(&[values, &Masked::from(&self.bottoms)], |v| only_where(v[0], is_fine(v[1])));
         };
         let values = Masked { is_traced: true, ..values.clone() };
         fused(&[&values, &Masked::from(&self.bottoms), &Masked::from(faults)], |v| {
             let fine = is_fine(v[1]);
-            // The first ⊥ hands its cause on.
+            // The first operand that is ⊥ gives the cause.
             only_where(overflow_where(v[2] * (1.0 - fine)), fine) + v[0]
         })
     }
@@ -248,17 +248,17 @@ pub fn unpack(words: &[u32], count: usize) -> Vec<bool> {
     (0..count).map(|at| words.get(at / 32).is_some_and(|word| word >> (at % 32) & 1 == 1)).collect()
 }
 
-/// Gradients of the sum of `output` with respect to each of `wanted`; `None` where `output` does not depend on it. All are finite: where
+/// Gradients of the sum of `output` with respect to each of `variables`; `None` where `output` does not depend on it. All are finite: where
 /// several gradients meet, their sum is 0 if it is not representable.
-pub fn grad(output: &Var, wanted: &[&Var]) -> Result<Vec<Option<Var>>> {
+pub fn grad(output: &Var, variables: &[&Var]) -> Result<Vec<Option<Var>>> {
     let ones = ops::broadcast_to(&ops::constant(output, 1.0), output.shape());
-    grad_with_seed(output, &ones, wanted)
+    grad_with_seed(output, &ones, variables)
 }
 
 /// The same for the sum of seed · `output`: a vector-Jacobian product. `seed` has the shape of `output`; a seed of 0 at an element leaves
 /// that element out.
 #[track_caller]
-pub fn grad_with_seed(output: &Var, seed: &Var, wanted: &[&Var]) -> Result<Vec<Option<Var>>> {
+pub fn grad_with_seed(output: &Var, seed: &Var, variables: &[&Var]) -> Result<Vec<Option<Var>>> {
     let add = |a: &Var, b: &Var| fused(&[&Masked::from(a), &Masked::from(b)], |v| v[0] + v[1]).value;
-    autograd::grad(output, wanted, seed.clone(), add)
+    autograd::grad(output, variables, seed.clone(), add)
 }

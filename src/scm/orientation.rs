@@ -1,6 +1,5 @@
-//! Which way a value points: s(⊥) = ⊥, s(0) = 0, s(x) = x/|x|. Near 0 that chatters; a tracker keeps the last sign it
-//! was sure of until |x| has left a band: the sign is taken over only where |x| > ε, and changed only where |x| ≥ ε (1
-//! + h).
+//! Weak signs: s(⊥) = ⊥, s(0) = 0, s(x) = x/|x|. Near 0 the sign of a noisy value flips often; a tracker keeps the last
+//! sign until |x| leaves a band: a first sign needs |x| > ε, a change of sign needs |x| ≥ ε (1 + h).
 
 use super::complex::Complex;
 use super::value::{Payload, Scm};
@@ -16,7 +15,7 @@ pub fn weak_sign(value: Scm) -> Scm {
     }
 }
 
-/// The band around 0 in which a sign is remembered instead of taken.
+/// The band around 0 in which the last sign is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Band {
     epsilon: f64,
@@ -30,18 +29,18 @@ impl Default for Band {
 }
 
 impl Band {
-    /// Half its width ε, in the unit of the values, and by which fraction of ε |x| must exceed it to change a sign.
+    /// A band with half-width ε, in the unit of the values, and hysteresis h: to change a sign, |x| must be at least ε (1 + h).
     pub fn new(epsilon: f64, hysteresis: f64) -> Result<Self> {
         for (name, value) in [("epsilon", epsilon), ("hysteresis", hysteresis)] {
             if !value.is_finite() || value < 0.0 {
-                let what = format!("weak sign: {name} is {value}, which should be a finite number not below 0");
+                let what = format!("weak sign: {name}: got {value}, expected a finite number of at least 0");
                 return Err(Error::new(what));
             }
         }
         Ok(Self { epsilon, hysteresis })
     }
 
-    /// Whether a value of this size is too small to give a sign, or to change one that is known.
+    /// Whether a value of this size is too small to give a sign, or to change a known one.
     fn holds(self, modulus: f64, is_known: bool) -> bool {
         modulus <= self.epsilon || (is_known && modulus < self.epsilon * (1.0 + self.hysteresis))
     }
@@ -55,7 +54,7 @@ pub struct Tracker {
 }
 
 impl Tracker {
-    /// A tracker that knows no sign yet.
+    /// A tracker without a known sign.
     pub fn new(band: Band) -> Self {
         Self { band, last: None }
     }
@@ -63,12 +62,12 @@ impl Tracker {
     /// A tracker that starts from a known sign, of modulus 1 within 1e-9.
     pub fn from_sign(band: Band, sign: Scm) -> Result<Self> {
         if !sign.modulus().is_some_and(|modulus| (modulus - 1.0).abs() <= 1e-9) {
-            return Err(Error::new(format!("weak sign: the last sign is {sign}, which should have modulus 1")));
+            return Err(Error::new(format!("weak sign: last sign: got {sign}, expected a number of modulus 1")));
         }
         Ok(Self { band, last: Some(sign) })
     }
 
-    /// The sign of the next value; 0 in the band if none is known. ⊥ gives ⊥ and is forgotten.
+    /// The sign of the next value; 0 in the band if no sign is known. ⊥ gives ⊥ and does not change the known sign.
     pub fn update(&mut self, value: Scm) -> Scm {
         let Some(modulus) = value.modulus() else { return Scm::BOTTOM };
         if self.band.holds(modulus, self.last.is_some()) {
@@ -77,7 +76,7 @@ impl Tracker {
         *self.last.insert(weak_sign(value))
     }
 
-    /// The last sign that was taken.
+    /// The last known sign.
     pub fn last(&self) -> Option<Scm> {
         self.last
     }
@@ -88,28 +87,32 @@ impl Tracker {
     }
 }
 
-/// The weak signs of many real values over time, one remembered sign each.
+/// The weak signs of many real values over time, with one known sign each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trackers {
     band: Band,
-    /// -1, 1, or 0 where none is known.
+    /// -1, 1, or 0 if unknown.
     last: Vec<i8>,
 }
 
 impl Trackers {
-    /// Trackers for `count` values that know no sign yet.
+    /// Trackers for `count` values without known signs.
     pub fn new(band: Band, count: usize) -> Self {
         Self { band, last: vec![0; count] }
     }
 
-    /// Writes the signs of the next `values` (-1, 0 or 1; 0 under ⊥) to `signs`, all of the trackers' count. Bit i of
-    /// word w of
-    /// `bottom` says that element 32w + i is ⊥; the bits of values that are not finite are set as well. ⊥ changes no memory.
+    /// Writes the signs of the next `values` (-1, 0 or 1; 0 under ⊥) to `signs`; both have one element per tracker. Bit i of
+    /// word w of `bottom` marks element 32w + i as ⊥; this function also sets the bits of values that are not finite. ⊥ does
+    /// not change a known sign.
     #[track_caller]
     pub fn update<T: Copy + Into<f64> + From<i8>>(&mut self, values: &[T], bottom: &mut [u32], signs: &mut [T]) {
         let count = self.last.len();
-        assert_eq!((values.len(), signs.len()), (count, count), "weak sign: values and signs for {count} trackers");
-        assert_eq!(bottom.len(), count.div_ceil(32), "weak sign: words of bits for {count} trackers");
+        assert_eq!(
+            (values.len(), signs.len()),
+            (count, count),
+            "weak sign: numbers of values and of signs, expected {count} each"
+        );
+        assert_eq!(bottom.len(), count.div_ceil(32), "weak sign: number of mask words for {count} trackers");
         for (at, (&value, sign)) in values.iter().zip(signs).enumerate() {
             let (value, word, bit): (f64, _, _) = (value.into(), &mut bottom[at / 32], 1 << (at % 32));
             *word |= if value.is_finite() { 0 } else { bit };

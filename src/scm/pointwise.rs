@@ -1,4 +1,4 @@
-//! Masked ops by name: one row each, broadcast. Each is ⊥ where an argument is ⊥ or not finite, and where the value is no float.
+//! Masked ops by name: one scalar op each, broadcast. Each is ⊥ where an argument is ⊥ or not finite, and where the value is not a float.
 
 use super::{Masked, fused};
 use crate::program::Expr;
@@ -18,10 +18,10 @@ pointwise! {
     add(a, b) ADD "a + b.";
     sub(a, b) SUB "a - b.";
     mul(a, b) MUL "a · b.";
-    div(a, b) RATIO "a / b; ⊥ where b = 0, and where a / b or its slope |a| / b² is no float.";
+    div(a, b) RATIO "a / b; ⊥ where b = 0, and where a / b or its slope |a| / b² is not a float.";
     inv(x) RECIP "1 / x; ⊥ at 0.";
     neg(x) NEG "-x.";
-    pow(a, b) POW "a to the power b; ⊥ for a = 0 and b < 0, and for a < 0 and b no integer; 0⁰ = 1.";
+    pow(a, b) POW "a to the power b; ⊥ for a = 0 and b < 0, and for a < 0 with b not an integer; 0⁰ = 1.";
     log(x) LN "Natural logarithm; ⊥ unless x > 0.";
     exp(x) EXP "e^x.";
     sqrt(x) SQRT "√x; ⊥ below 0.";
@@ -38,7 +38,7 @@ pointwise! {
     ge(a, b) GE "1 where a >= b, else 0.";
     eq(a, b) EQ "1 where a = b, else 0.";
     ne(a, b) NE "1 where a ≠ b, else 0.";
-    select(c, a, b) SELECT "a where c ≠ 0, else b; ⊥ also where the number not taken is ⊥, as everything absorbs.";
+    select(c, a, b) SELECT "a where c ≠ 0, else b; ⊥ also where the other operand is ⊥.";
     hypot(a, b) HYPOT "√(a² + b²).";
     atan2(a, b) ATAN2 "The angle of the point (b, a), radians; 0 or π at the origin.";
     sinh(x) SINH "Hyperbolic sine.";
@@ -56,7 +56,7 @@ pub(super) fn only_where(x: Expr, is_fine: Expr) -> Expr {
     x + 0.0 / is_fine
 }
 
-/// `x`, and ⊥ where `beside` is.
-pub(super) fn both(x: Expr, beside: Expr) -> Expr {
-    crate::program::expr::select(1.0, x, beside)
+/// `x`, and ⊥ where `other` is.
+pub(super) fn both(x: Expr, other: Expr) -> Expr {
+    crate::program::expr::select(1.0, x, other)
 }

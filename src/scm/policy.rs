@@ -1,14 +1,14 @@
-//! What a layer does to the gradient at its output, given which elements were ⊥ on the way forward:
+//! Gradient policies: how a layer changes the gradient at its output, given which elements were ⊥ in the forward pass:
 //!
 //! | policy | under ⊥ | elsewhere |
 //! | --- | --- | --- |
-//! | clamp | 0 | held between two limits |
-//! | project | 0 | as it is |
+//! | clamp | 0 | clamped between two limits |
+//! | project | 0 | unchanged |
 //! | reject | 0 | 0 |
-//! | pass | as it is | as it is |
+//! | pass | unchanged | unchanged |
 //!
-//! A layer asks `Registry::resolve` when it runs forward, once; what is in force when gradients flow back does not
-//! matter.
+//! A layer calls `Registry::resolve` once, in its forward pass; a scope that is active in the backward pass has no
+//! effect.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -23,22 +23,22 @@ use crate::host;
 use crate::json::{Json, Record};
 use crate::record;
 
-/// What to do with a gradient. As text, and in files: `clamp`, `clamp(-2..2)`, `project`, `reject`, `pass`.
+/// A gradient policy. As text, and in files: `clamp`, `clamp(-2..2)`, `project`, `reject`, `pass`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Policy {
-    /// 0 under ⊥, elsewhere held between two limits. Complex gradients have no order and stay as they are.
+    /// 0 under ⊥, elsewhere clamped between two limits. Complex gradients have no order and are not clamped.
     Clamp {
-        /// The least a gradient may be.
+        /// Smallest gradient.
         low: f32,
-        /// The most a gradient may be.
+        /// Largest gradient.
         high: f32,
     },
     /// 0 under ⊥.
     Project,
     /// 0 everywhere.
     Reject,
-    /// Untouched, under ⊥ too.
+    /// Unchanged, also under ⊥.
     Passthrough,
 }
 
@@ -49,18 +49,18 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// Applies itself to gradients in place; bit i of word w of `bottom` says that element 32w + i was ⊥.
+    /// Applies the policy to gradients in place; bit i of word w of `bottom` marks element 32w + i as ⊥.
     #[track_caller]
     pub fn apply(self, gradients: &mut [f32], bottom: &[u32]) {
         self.each(gradients, bottom, |gradient| match self {
-            // Not `f32::clamp` or `max`: a NaN that came in should be seen, not hidden.
+            // Not `f32::clamp` or `max`: a NaN must stay visible.
             Self::Clamp { low, .. } if gradient < low => low,
             Self::Clamp { high, .. } if gradient > high => high,
             _ => gradient,
         });
     }
 
-    /// Applies itself to complex gradients in place.
+    /// Applies the policy to complex gradients in place.
     #[track_caller]
     pub fn apply_complex(self, gradients: &mut [Complex], bottom: &[u32]) {
         self.each(gradients, bottom, |gradient| gradient);
@@ -69,7 +69,7 @@ impl Policy {
     #[track_caller]
     fn each<T: Copy + Default>(self, gradients: &mut [T], bottom: &[u32], limit: impl Fn(T) -> T) {
         let count = gradients.len();
-        assert_eq!(bottom.len(), count.div_ceil(32), "policy: words of bits for {count} gradients");
+        assert_eq!(bottom.len(), count.div_ceil(32), "policy: number of mask words for {count} gradients");
         if self == Self::Passthrough {
             return;
         }
@@ -103,8 +103,8 @@ impl FromStr for Policy {
             "pass" => Ok(Self::Passthrough),
             _ => text.strip_prefix("clamp(").and_then(|rest| rest.strip_suffix(')')).map_or_else(
                 || {
-                    let known = "clamp, clamp(low..high), project, reject and pass";
-                    Err(Error::new(format!("policy: \"{text}\" is unknown; there are {known}")))
+                    let known = "clamp, clamp(low..high), project, reject or pass";
+                    Err(Error::new(format!("policy: unknown policy \"{text}\": expected {known}")))
                 },
                 limits,
             ),
@@ -121,9 +121,9 @@ fn limits(text: &str) -> Result<Policy> {
         Some((low, high)) if low <= high && f32::is_finite(low) && f32::is_finite(high) => {
             Ok(Policy::Clamp { low, high })
         }
-        _ => {
-            Err(Error::new(format!("policy: clamp({text}) should be two finite numbers in order, as in clamp(-1..1)")))
-        }
+        _ => Err(Error::new(format!(
+            "policy: got clamp({text}), expected two finite numbers in order, such as clamp(-1..1)"
+        ))),
     }
 }
 
@@ -170,7 +170,10 @@ impl Record for Registry {
         *self = Self::blank();
         for (layer, policy) in fields {
             if self.get(layer).is_some() {
-                return Err(Error::new(format!("policy: there are two policies for the layer \"{}\"", plain(layer))));
+                return Err(Error::new(format!(
+                    "policy: got two policies for the layer \"{}\", expected one",
+                    plain(layer)
+                )));
             }
             self.register(layer, Policy::from_json(policy)?)?;
         }
@@ -178,10 +181,10 @@ impl Record for Registry {
     }
 }
 
-/// Policies by the name of a layer; a name counts without its surrounding space, and its capitals as small letters.
+/// Policies by layer name; surrounding space and case of a name are ignored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Registry {
-    /// In the order of the names.
+    /// Sorted by name.
     policies: Vec<(String, Policy)>,
 }
 
@@ -202,7 +205,7 @@ impl Registry {
     pub fn register(&mut self, layer: &str, policy: Policy) -> Result<()> {
         let name = plain(layer);
         if name.is_empty() {
-            return Err(Error::new("policy: the name of a layer is empty; a policy is registered for a named layer"));
+            return Err(Error::new("policy: got an empty layer name, expected the name of a layer"));
         }
         let at = self.policies.partition_point(|(known, _)| *known < name);
         match self.policies.get_mut(at).filter(|(known, _)| *known == name) {
@@ -218,8 +221,8 @@ impl Registry {
         self.policies.iter().find(|(known, _)| *known == name).map(|(_, policy)| *policy)
     }
 
-    /// The policy a layer has to follow: its own if it was given one, else that of the innermost `Scope` of this
-    /// thread, else the registered one, else the default.
+    /// The policy of a layer: its own if it has one, else that of the innermost `Scope` of this thread, else the
+    /// registered one, else the default.
     pub fn resolve(&self, layer: &str, own: Option<Policy>) -> Policy {
         own.or_else(Scope::innermost).or_else(|| self.get(layer)).unwrap_or_default()
     }
@@ -233,8 +236,8 @@ thread_local! {
     static SCOPES: RefCell<Vec<(u64, Policy)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// While it lives, layers of this thread that have no policy of their own follow this one. It stays on its thread, so
-/// it cannot be held across an await of a task that moves between threads.
+/// While it exists, layers of this thread without a policy of their own use this one. It is bound to its thread, so it
+/// cannot be held across an await of a task that moves between threads.
 #[derive(Debug)]
 pub struct Scope {
     number: u64,
@@ -242,8 +245,8 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Puts a policy in force until the returned guard is dropped.
-    #[must_use = "the policy is in force only while the scope is held"]
+    /// Activates a policy until the returned guard is dropped.
+    #[must_use = "the policy is active only while the scope exists"]
     pub fn new(policy: Policy) -> Self {
         let number = SCOPES.with_borrow_mut(|scopes| {
             let number = scopes.last().map_or(0, |(number, _)| number + 1);
@@ -253,7 +256,7 @@ impl Scope {
         Self { number, stays_on_its_thread: PhantomData }
     }
 
-    /// The policy that the latest scope of this thread put in force.
+    /// The policy of the latest scope of this thread.
     pub fn innermost() -> Option<Policy> {
         SCOPES.with_borrow(|scopes| scopes.last().map(|(_, policy)| *policy))
     }

@@ -1,6 +1,6 @@
-//! Pairs (P, Q) that stand for P / Q and for ⊥ where Q is 0: to and from masked numbers, their representatives, and arithmetic that
-//! divides nothing. Division is that of the common meadow, x / (u / v) = x v² / (u v), which keeps the ⊥ of a divisor; the field's
-//! x v / u loses it.
+//! Pairs (P, Q), which represent P / Q, and ⊥ if Q is 0: conversion to and from masked numbers, normalisation, and arithmetic without
+//! divisions. Division is that of the common meadow, x / (u / v) = x v² / (u v), which keeps the ⊥ of a divisor; the field's x v / u
+//! loses it.
 
 use super::{Masked, fused};
 use crate::autograd::Var;
@@ -27,29 +27,29 @@ impl Pair {
         Self { p, q: ops::fused(&[&bottoms], |v| 1.0 - v[0]) }
     }
 
-    /// P / Q; ⊥ where Q is exactly 0 or the quotient is no float. [`super::strict`] also refuses what is near.
+    /// P / Q; ⊥ where Q is exactly 0 or the quotient is not a float. In [`super::strict`], pairs near a pole are ⊥ as well.
     pub fn decode(&self) -> Masked {
         fused(&[&Masked::from(&self.p), &Masked::from(&self.q)], |v| v[0] / v[1])
     }
 
-    /// 1 where both stand for the same: |P₁Q₂ - P₂Q₁| <= tolerance.
+    /// 1 where both represent the same value: |P₁Q₂ - P₂Q₁| <= tolerance.
     pub fn is_equal(&self, other: &Self, tolerance: f32) -> Var {
         self.joined(other, |[p, q, r, s]| le(abs(p * s - r * q), tolerance))
     }
 
-    /// The pair divided by √(P² + Q²) + gamma, which gradients take for a constant in the gauge `Unit` and flow through in `UnitAttached`;
-    /// as it is in `Free`. (0, 0) stays (0, 0), and sizes whose squares are no float are no exception.
+    /// The pair divided by √(P² + Q²) + gamma; gradients treat this size as a constant with `Unit` and flow through it with `UnitAttached`.
+    /// `Free` leaves the pair unchanged. (0, 0) stays (0, 0), and sizes whose squares overflow are handled.
     #[must_use]
-    pub fn renormalised(&self, gauge: PairNormalization, gamma: f32) -> Self {
-        if gauge == PairNormalization::Free {
+    pub fn normalized(&self, normalization: PairNormalization, gamma: f32) -> Self {
+        if normalization == PairNormalization::Free {
             return self.clone();
         }
-        let (p, q) = if gauge == PairNormalization::Unit {
+        let (p, q) = if normalization == PairNormalization::Unit {
             (self.p.detach(), self.q.detach())
         } else {
             (self.p.clone(), self.q.clone())
         };
-        // The length is that of (P, Q) / s times s, whatever s is: none of its slope goes through s.
+        // The length is s times that of (P, Q) / s for any s, so no gradient flows through s.
         let scale = ops::fused(&[&p, &q], |v| {
             let largest = max(abs(v[0]), abs(v[1]));
             select(gt(largest, 0.0), largest, 1.0)

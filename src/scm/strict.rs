@@ -1,4 +1,4 @@
-//! Strict inference over tensors: one launch that divides once and says of every value what it is, and what to do with those that are none.
+//! Strict inference over tensors: one launch divides once and classifies every value; further functions handle ⊥.
 
 use crate::autograd::Var;
 use crate::device::{Command, View};
@@ -6,17 +6,17 @@ use crate::error::{Error, Result};
 use crate::kernels::strict::{self as kernel, Decoded, Decoding, MAX_FACTORS, Outputs, Pairs};
 use crate::tensor::{DType, Tensor};
 
-/// Decodes P / Q: `q` of any shape, `p` of the same or with one more axis at the end, whose numerators share a denominator. `factors` are
-/// further numbers of q's shape that must not be near 0 (validity factors of flattened expressions), each with its threshold.
+/// Decodes P / Q: `q` of any shape, `p` of the same shape or with one more axis at the end, along which numerators share a denominator.
+/// `factors` are further numbers of q's shape that must not be near 0 (validity factors of flattened expressions), each with its threshold.
 ///
-/// Refuses thresholds that decide nothing or not the same everywhere, and shapes that do not fit.
+/// Errors on invalid thresholds and on shapes that do not match.
 pub async fn strict(p: &Var, q: &Var, decoding: &Decoding, factors: &[(&Var, f32)]) -> Result<Decoded> {
     decoding.check()?;
     let (shape, count) = (q.shape().sizes(), q.shape().len());
     let depth = match p.shape().sizes() {
         sizes if sizes == shape => 1,
         [sizes @ .., depth] if sizes == shape => *depth,
-        _ => return Err(Error::new(format!("strict: P {} does not fit Q {}", p.shape(), q.shape()))),
+        _ => return Err(Error::new(format!("strict: shapes do not match: P {} and Q {}", p.shape(), q.shape()))),
     };
     let device = q.value().device();
     let taus = check_factors(q, factors)?;
@@ -44,12 +44,15 @@ pub async fn strict(p: &Var, q: &Var, decoding: &Decoding, factors: &[(&Var, f32
 /// The thresholds of the factors, each of which has the denominators' shape.
 fn check_factors(q: &Var, factors: &[(&Var, f32)]) -> Result<Vec<f32>> {
     if factors.len() > MAX_FACTORS {
-        return Err(Error::new(format!("strict: {} validity factors, at most {MAX_FACTORS} are taken", factors.len())));
+        return Err(Error::new(format!(
+            "strict: got {} validity factors, expected at most {MAX_FACTORS}",
+            factors.len()
+        )));
     }
     let one = |(factor, tau): &(&Var, f32)| {
         if factor.shape() != q.shape() {
             return Err(Error::new(format!(
-                "strict: a validity factor {} does not fit Q {}",
+                "strict: shapes do not match: validity factor {} and Q {}",
                 factor.shape(),
                 q.shape()
             )));
@@ -57,7 +60,7 @@ fn check_factors(q: &Var, factors: &[(&Var, f32)]) -> Result<Vec<f32>> {
         if !(tau.is_finite() && *tau >= f32::MIN_POSITIVE) {
             let least = f32::MIN_POSITIVE;
             return Err(Error::new(format!(
-                "strict: a factor's tau is {tau:e}, wanted a finite number of at least {least:e}"
+                "strict: tau of a validity factor: got {tau:e}, expected a finite number of at least {least:e}"
             )));
         }
         Ok(*tau)
@@ -65,14 +68,14 @@ fn check_factors(q: &Var, factors: &[(&Var, f32)]) -> Result<Vec<f32>> {
     factors.iter().map(one).collect()
 }
 
-/// Where a value lies when what was measured has an end: below it, within, above.
+/// Position of a value relative to the measuring range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Range {
-    /// Below what can be measured.
+    /// Below the measuring range.
     Below,
     /// A number, or ⊥ of unknown direction.
     Within,
-    /// Above what can be measured.
+    /// Above the measuring range.
     Above,
 }
 
@@ -82,11 +85,11 @@ pub fn ranges(decoded: &Decoded, p: &[f32], orientation: Option<&[f32]>) -> Resu
     let count = decoded.provenance.len();
     for (name, given) in [("numerators", Some(p)), ("orientations", orientation)] {
         if let Some(given) = given.filter(|given| given.len() != count) {
-            return Err(Error::new(format!("ranges: {} {name} for {count} values", given.len())));
+            return Err(Error::new(format!("ranges: got {} {name}, expected {count}, one per value", given.len())));
         }
     }
     if let Some(bad) = orientation.into_iter().flatten().find(|sign| !sign.is_finite()) {
-        return Err(Error::new(format!("ranges: an orientation is {bad}, wanted finite numbers")));
+        return Err(Error::new(format!("ranges: got the orientation {bad}, expected finite numbers")));
     }
     let side = |sign: f32| if sign > 0.0 { Range::Above } else { Range::Below };
     let range = |at: usize| match orientation {
@@ -100,7 +103,7 @@ pub fn ranges(decoded: &Decoded, p: &[f32], orientation: Option<&[f32]>) -> Resu
     Ok((0..count).map(range).collect())
 }
 
-/// Which values are taken: those that are numbers, and of these those near a pole only if asked.
+/// Which values are accepted: numbers, and with `takes_gaps` also those near a pole.
 pub fn accepted(decoded: &Decoded, takes_gaps: bool) -> Vec<bool> {
     (0..decoded.provenance.len()).map(|at| !decoded.is_bottom(at) && (takes_gaps || !decoded.gap[at])).collect()
 }
@@ -111,19 +114,19 @@ pub fn with_sentinel(decoded: &Decoded, sentinel: f32) -> Vec<f32> {
     decoded.value.iter().enumerate().map(value).collect()
 }
 
-/// Who answered for a row.
+/// The source of a row's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The model.
     Model,
-    /// The solver that was asked instead.
+    /// The solver.
     Solver,
-    /// Nobody: the model says that there is no answer.
+    /// None: the model predicts that there is no value.
     Nobody,
 }
 
-/// Rows of `outputs` values each: those with a ⊥ by a pole stay without an answer; of the others those with a fault, and with `routes_gaps`
-/// those near a pole, are answered by `solver`, which gets their numbers and gives `outputs` values for each.
+/// Routes rows of `outputs` values each: a row with a ⊥ by a pole has no answer; of the others, rows with a fault, and with `routes_gaps`
+/// rows near a pole, are computed by `solver`, which gets their row indices and returns `outputs` values for each.
 pub fn routed(
     decoded: &Decoded,
     outputs: usize,
@@ -142,17 +145,17 @@ pub fn routed(
         }
     };
     let answers: Vec<Answer> = (0..rows).map(answer).collect();
-    let asked: Vec<usize> = (0..rows).filter(|&row| answers[row] == Answer::Solver).collect();
+    let routed: Vec<usize> = (0..rows).filter(|&row| answers[row] == Answer::Solver).collect();
     let mut values = decoded.value.clone();
-    if asked.is_empty() {
+    if routed.is_empty() {
         return Ok((values, answers));
     }
-    let solved = solver(&asked)?;
-    if solved.len() != asked.len() * outputs {
-        let wanted = asked.len() * outputs;
-        return Err(Error::new(format!("routed: the solver gave {} values, wanted {wanted}", solved.len())));
+    let solved = solver(&routed)?;
+    if solved.len() != routed.len() * outputs {
+        let expected = routed.len() * outputs;
+        return Err(Error::new(format!("routed: got {} values from the solver, expected {expected}", solved.len())));
     }
-    for (row, solved) in asked.iter().zip(solved.chunks(outputs)) {
+    for (row, solved) in routed.iter().zip(solved.chunks(outputs)) {
         values[row * outputs..(row + 1) * outputs].copy_from_slice(solved);
     }
     Ok((values, answers))

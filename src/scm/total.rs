@@ -1,5 +1,5 @@
-//! The op of this room: a program of rows in masked form. Its gradient is the program's vector-Jacobian product in masked form, of which only
-//! the values are kept: whatever is not defined or not representable is 0.
+//! The op of this room: a program of scalar ops in masked form. Its gradient is the program's vector-Jacobian product in masked form, of which
+//! only the values are kept: a gradient that is not defined or not representable is 0.
 
 use std::rc::Rc;
 
@@ -18,7 +18,7 @@ type Marked = (Planes, Tensor);
 struct Total {
     program: Program,
     planes: Vec<Option<Marked>>,
-    /// Where the result's planes go.
+    /// Destination of the result's planes.
     made: Marked,
 }
 
@@ -33,7 +33,7 @@ impl Op for Total {
         let out = Tensor::empty(inputs[0].device(), &shape, DType::F32);
         let mut space = IterationSpace { dims: shape.dims(), strides: [[0; 4]; MAX_INPUTS] };
         for (strides, input) in space.strides.iter_mut().zip(inputs) {
-            assert_eq!(input.dtype(), DType::F32, "masked: numbers are f32, not {:?}", input.dtype());
+            assert_eq!(input.dtype(), DType::F32, "masked: got {:?}, expected f32", input.dtype());
             *strides = input.shape().broadcast_strides(&shape);
         }
         let operand = |(input, planes): (&&Tensor, &Option<Marked>)| Operand {
@@ -54,7 +54,7 @@ impl Op for Total {
 }
 
 impl Total {
-    /// The gradient for input `at`. The result's ⊥ holds that of every input, so it alone is read, beside the upstream gradient.
+    /// The gradient for input `at`. The result's mask includes those of all inputs, so only it is read, besides the upstream gradient.
     fn gradient(&self, step: &Backward<'_>, at: usize) -> Var {
         let shape = step.inputs[at].shape();
         let Some(program) = self.program.vjp(at) else {
@@ -74,7 +74,7 @@ impl Total {
         if wide.shape() == shape {
             return wide;
         }
-        // Undoing a broadcast sums, and a sum may overflow.
+        // The gradient of a broadcast is a sum, which may overflow.
         let sum = ops::sum_to(&ops::broadcast_to(&wide, step.output.shape()), shape);
         fused(&[&Masked::from(&sum)], |v| v[0]).value
     }
@@ -98,8 +98,8 @@ fn run(program: Program, inputs: &[&Masked]) -> Masked {
     Masked { value: apply(Rc::new(op), &values), planes: Some(made), is_traced }
 }
 
-/// An expression over masked numbers as one launch, inputs broadcast: `fused(&[x, y], |v| v[0] / v[1] + 1.0)`. Values and mask are made in
-/// one pass. Its inputs and those of their masks that exist are at most six buffers.
+/// An expression over masked numbers as one launch, inputs broadcast: `fused(&[x, y], |v| v[0] / v[1] + 1.0)`. Computes values and mask
+/// in one pass. Inputs and their masks, where they exist, are at most six buffers.
 #[track_caller]
 pub fn fused(inputs: &[&Masked], body: impl FnOnce(&[Expr]) -> Expr) -> Masked {
     run(Program::build(inputs.len(), body), inputs)

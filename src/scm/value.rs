@@ -1,9 +1,9 @@
 //! The scalar of total arithmetic: a finite number, real or complex, or ⊥.
 //!
 //! One convention everywhere: an operation is ⊥ where an operand is ⊥, where it is undefined (a zero divisor of either
-//! sign, a logarithm of 0, a real root of a negative number) and where its result would not be finite. The system this
-//! replaces raises on overflow and leaves the reals for (-1)^½ here, and gives ⊥ for both in its vectorised form; ⊥ it
-//! is.
+//! sign, a logarithm of 0, a real root of a negative number) and where its result would not be finite. ZeroProofML's
+//! scalars raise an error on overflow and return a complex number for (-1)^½, but its vectorised form gives ⊥ for both;
+//! here both are ⊥.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -24,30 +24,30 @@ pub(super) enum Payload {
 }
 
 impl Scm {
-    /// The value that absorbs.
+    /// ⊥, which absorbs in every operation.
     pub const BOTTOM: Self = Self(Payload::Bottom);
     /// The real 0.
     pub const ZERO: Self = Self(Payload::Real(0.0));
     /// The real 1.
     pub const ONE: Self = Self(Payload::Real(1.0));
 
-    /// A real number. Refuses NaN and infinities: those are faults; whoever means ⊥ by them says `from_ieee`.
+    /// A real number. Errors on NaN and infinities, which are faults; `from_ieee` turns them into ⊥.
     pub fn real(value: f64) -> Result<Self> {
         if value.is_finite() { Ok(Self(Payload::Real(value))) } else { Err(not_finite(&value.to_string())) }
     }
 
-    /// A complex number, complex even if its imaginary part is 0. Refuses NaN and infinities.
+    /// A complex number, complex even if its imaginary part is 0. Errors on NaN and infinities.
     pub fn complex(re: f64, im: f64) -> Result<Self> {
         let value = Complex::new(re, im);
         if value.is_finite() { Ok(Self(Payload::Complex(value))) } else { Err(not_finite(&format!("{re}{im:+}i"))) }
     }
 
-    /// The bridge from IEEE arithmetic: NaN and the infinities are ⊥.
+    /// From an IEEE number: NaN and the infinities are ⊥.
     pub fn from_ieee(value: f64) -> Self {
         if value.is_finite() { Self(Payload::Real(value)) } else { Self::BOTTOM }
     }
 
-    /// The bridge back: ⊥ is NaN, and so is a number that is not real.
+    /// To an IEEE number: ⊥ is NaN, and so is a number that is not real.
     pub fn to_ieee(self) -> f64 {
         match self.0 {
             Payload::Real(value) => value,
@@ -66,7 +66,7 @@ impl Scm {
         self.number().is_some_and(Complex::is_zero)
     }
 
-    /// The number as a complex one; nothing for ⊥.
+    /// The number as a complex one; `None` for ⊥.
     pub fn number(self) -> Option<Complex> {
         match self.0 {
             Payload::Bottom => None,
@@ -75,7 +75,7 @@ impl Scm {
         }
     }
 
-    /// |x|, infinite where it cannot be represented; nothing for ⊥.
+    /// |x|, infinite where it is not representable; `None` for ⊥.
     pub fn modulus(self) -> Option<f64> {
         self.number().map(Complex::modulus)
     }
@@ -100,7 +100,7 @@ impl Scm {
 
 fn not_finite(value: &str) -> Error {
     Error::new(format!(
-        "scm: {value} is not a finite number; an undefined value is Scm::BOTTOM, which Scm::from_ieee reads from it"
+        "scm: got {value}, expected a finite number; for an undefined value use Scm::BOTTOM or Scm::from_ieee"
     ))
 }
 

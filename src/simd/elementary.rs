@@ -1,5 +1,5 @@
 //! Elementary functions on one vector of f32, generic over the instruction set. Polynomials from Cephes (S. Moshier) and, for erf, N. Juffa.
-//! Bounds are in `vector.rs`, which runs these over slices. NaN goes through everywhere.
+//! Error bounds are in `vector.rs`, which runs these over slices. NaN propagates everywhere.
 #![allow(
     clippy::inline_always,
     reason = "generic over the instruction set: must land inside the function that enables it"
@@ -9,16 +9,16 @@ use super::{at_least, at_most, constant, each, fma, fnma, horner, shift_left, sh
 use pulp::Simd;
 use std::f32::consts::{FRAC_2_PI, LOG2_E};
 
-/// 1.5 * 2^23: adding it rounds to an integer, which then stands in the low mantissa bits.
+/// 1.5 * 2^23: adding it rounds to an integer, which is then in the low mantissa bits.
 const ROUND: f32 = 12_582_912.0;
 /// ln 2 in two parts, the first with 9 significant bits so that its product with an exponent is exact.
 const LN2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
 /// pi/2 in three parts of 8, 11 and 24 bits.
 const HALF_PI: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_79e-8];
-/// The largest angle that `HALF_PI` reduces well.
+/// The largest angle that `HALF_PI` reduces accurately.
 pub const ANGLE_LIMIT: f32 = 1e4;
 
-/// What `exp_bounded` needs: its limits, then what `reduce` multiplies and adds.
+/// Constants of `exp_bounded`: its limits, then the factors and summands of `reduce`.
 static EXP: [f32; 13] = [
     -87.0,
     88.0,
@@ -43,13 +43,13 @@ const LN2_LOW: usize = 5;
 const P: usize = 6;
 const ONE: usize = 12;
 
-/// Where the numbers of `EXP` come from.
+/// Source of the constants `EXP`.
 pub trait Constants<S: Simd>: Copy {
     /// `EXP[at]` in all lanes.
     fn get(self, simd: S, at: usize) -> S::f32s;
 }
 
-/// From memory, at each use.
+/// Loads them from memory at each use.
 #[derive(Clone, Copy)]
 pub struct InMemory;
 
@@ -60,12 +60,12 @@ impl<S: Simd> Constants<S> for InMemory {
     }
 }
 
-/// From registers, through a loop that has some to spare: in a browser, loads at each use take a fifth of SiLU's time.
+/// Keeps them in registers, for loops with registers to spare: in a browser, loads at each use take a fifth of SiLU's time.
 #[derive(Clone, Copy)]
 pub struct HeldConstants<S: Simd>([S::f32s; EXP.len()]);
 
 impl<S: Simd> HeldConstants<S> {
-    /// All of them, read once.
+    /// Loads all of them once.
     #[inline(always)]
     pub fn new(simd: S) -> Self {
         const COUNT: usize = EXP.len();
@@ -98,7 +98,7 @@ fn reduce<S: Simd, C: Constants<S>>(simd: S, constants: C, x: S::f32s) -> (S::f3
     let n = simd.sub_f32s(shifted, round);
     let r = fma(simd, n, get(LN2_HIGH), x);
     let r = fma(simd, n, get(LN2_LOW), r);
-    // By Estrin's scheme: three products after one another, Horner's would be five.
+    // Estrin's scheme: a chain of three products instead of five with Horner's.
     let square = simd.mul_f32s(r, r);
     let pair = |at| fma(simd, get(at), r, get(at + 1));
     let p = fma(simd, pair(P), square, pair(P + 2));
@@ -113,7 +113,7 @@ fn scale<S: Simd>(simd: S, x: S::f32s, shifted: S::f32s) -> S::f32s {
     simd.transmute_f32s_u32s(simd.add_u32s(simd.transmute_u32s_f32s(x), exponent))
 }
 
-/// exp(x) for x held to [-87, 88]: half the work of [`exp`], for what is then added to 1.
+/// exp(x) for x clamped to [-87, 88]: half the work of [`exp`], for results that are added to 1.
 #[inline(always)]
 pub fn exp_bounded<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     exp_bounded_by(simd, InMemory, x)
@@ -212,11 +212,11 @@ pub fn sigmoid<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     sigmoid_by(simd, InMemory, x)
 }
 
-/// The same for a loop that holds the constants.
+/// The sigmoid with a given source of constants.
 #[inline(always)]
 pub fn sigmoid_by<S: Simd, C: Constants<S>>(simd: S, constants: C, x: S::f32s) -> S::f32s {
     let one = constants.get(simd, ONE);
-    // Not the negation of x: V8 makes its mask of signs anew each time.
+    // Not the negation of x: V8 would rebuild its sign mask each time.
     let e = exp_bounded_by(simd, constants, simd.sub_f32s(simd.splat_f32s(0.0), x));
     simd.div_f32s(one, simd.add_f32s(one, e))
 }

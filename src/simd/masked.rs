@@ -1,5 +1,5 @@
-//! Masked rows by lanes: y[i] = f(a[i], b[i]), ⊥ where f is not defined. In registers ⊥ is anything that is not finite
-//! (IEEE arithmetic carries most of it by itself); in memory it is a bit, 32 elements a word, over a payload of 0.
+//! Masked scalar ops in vector lanes: y[i] = f(a[i], b[i]), ⊥ where f is not defined. In registers ⊥ is any non-finite value (IEEE
+//! arithmetic propagates most of them); in memory it is a bit, 32 elements per word, and the value under it is 0.
 #![allow(
     clippy::inline_always,
     reason = "generic over the instruction set: must land inside the function that enables it"
@@ -10,10 +10,10 @@ use crate::simd::elementary;
 use crate::simd::{at_most, dispatch, load, store};
 use pulp::{Simd, WithSimd};
 
-/// Elements a word of bits speaks for.
+/// Elements per word of bits.
 pub const BLOCK: usize = 32;
 
-/// Values of a tile and the bits that say which of them are ⊥; values that are not finite are ⊥ as well.
+/// Values of a tile and their ⊥ bits; values that are not finite are ⊥ as well.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
     /// The values.
@@ -22,17 +22,17 @@ pub struct Source<'a> {
     pub bits: &'a [u32],
 }
 
-/// A masked row on one vector. Arguments and value are not finite exactly where they are ⊥.
+/// A masked scalar op on one vector. Arguments and value are not finite exactly where they are ⊥.
 trait Masked<const N: usize> {
     fn at<S: Simd>(simd: S, arguments: [S::f32s; N]) -> S::f32s;
 }
 
 macro_rules! lanes {
     ($($name:ident: |$simd:ident, [$($argument:ident),+]| $body:expr;)*) => {
-        /// A row's masked form by lanes.
+        /// The vectorised masked form of a scalar op.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Lanes {
-            $(#[doc = concat!("The row `", stringify!($name), "`.")] $name,)*
+            $(#[doc = concat!("The operation `", stringify!($name), "`.")] $name,)*
         }
 
         $(struct $name;
@@ -45,7 +45,7 @@ macro_rules! lanes {
         })*
 
         impl Lanes {
-            /// From register to register: what is ⊥ is not finite.
+            /// From register to register: ⊥ is a non-finite value.
             #[inline(always)]
             pub fn inner<S: Simd>(self, simd: S, sources: &[Source<'_>], out: &mut [f32]) {
                 match self {
@@ -53,7 +53,7 @@ macro_rules! lanes {
                 }
             }
 
-            /// From memory to memory: where the value is ⊥ its bit is set and 0 is written.
+            /// From memory to memory: where the value is ⊥, sets its bit and writes 0.
             #[inline(always)]
             pub fn whole<S: Simd>(self, simd: S, sources: &[Source<'_>], out: &mut [f32], bits: &mut [u32]) {
                 match self {
@@ -102,13 +102,13 @@ fn where_finite<S: Simd>(simd: S, x: S::f32s, y: S::f32s) -> S::f32s {
     simd.select_f32s(is_finite(simd, x), y, simd.splat_f32s(f32::NAN))
 }
 
-/// `y` where `a` and `b` are finite, NaN elsewhere: 0 is taken away from it, or NaN.
+/// `y` where `a` and `b` are finite, NaN elsewhere: subtracts 0 or NaN.
 #[inline(always)]
 fn absorbing<S: Simd>(simd: S, a: S::f32s, b: S::f32s, y: S::f32s) -> S::f32s {
     simd.sub_f32s(y, simd.add_f32s(simd.sub_f32s(a, a), simd.sub_f32s(b, b)))
 }
 
-/// Copies values; those that are ⊥ become NaN.
+/// Copies values, with NaN for ⊥.
 pub fn mark(source: Source<'_>, out: &mut [f32]) {
     let whole = out.len() / BLOCK * BLOCK;
     dispatch(Marks { source, out: &mut out[..whole] });
@@ -146,12 +146,12 @@ pub fn mark_blocks<S: Simd>(simd: S, source: Source<'_>, out: &mut [f32]) {
     }
 }
 
-/// Values that are not finite where they are ⊥, as memory keeps them: bits and a payload of 0. Bits past the last value are 0.
-pub fn settle(values: &[f32], out: &mut [f32], bits: &mut [u32]) {
+/// Converts values that are non-finite where they are ⊥ to the memory format: ⊥ bits, and 0 under ⊥. Bits past the last value are 0.
+pub fn canonicalize(values: &[f32], out: &mut [f32], bits: &mut [u32]) {
     let whole = values.len() / BLOCK * BLOCK;
     let (head, tail) = out.split_at_mut(whole);
     let (words, last) = bits.split_at_mut(whole / BLOCK);
-    dispatch(Settles { values: &values[..whole], out: head, bits: words });
+    dispatch(Canonicalize { values: &values[..whole], out: head, bits: words });
     if let Some(word) = last.first_mut() {
         *word = 0;
         for (at, (out, &value)) in tail.iter_mut().zip(&values[whole..]).enumerate() {
@@ -161,38 +161,38 @@ pub fn settle(values: &[f32], out: &mut [f32], bits: &mut [u32]) {
     }
 }
 
-struct Settles<'a> {
+struct Canonicalize<'a> {
     values: &'a [f32],
     out: &'a mut [f32],
     bits: &'a mut [u32],
 }
 
-impl WithSimd for Settles<'_> {
+impl WithSimd for Canonicalize<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        settle_blocks(simd, self.values, self.out, self.bits);
+        canonicalize_blocks(simd, self.values, self.out, self.bits);
     }
 }
 
-/// `settle` over whole blocks.
+/// `canonicalize` over whole blocks.
 #[inline(always)]
-pub fn settle_blocks<S: Simd>(simd: S, values: &[f32], out: &mut [f32], bits: &mut [u32]) {
+pub fn canonicalize_blocks<S: Simd>(simd: S, values: &[f32], out: &mut [f32], bits: &mut [u32]) {
     let blocks = values.chunks_exact(BLOCK).zip(out.chunks_exact_mut(BLOCK));
     for ((values, out), word) in blocks.zip(bits) {
         let mut packed = Packed::new(simd);
         let mut j = 0;
         while j < BLOCK / S::F32_LANES {
             // SAFETY: a block has all vectors of a block.
-            unsafe { packed.settle(simd, load::<S>(values.as_ptr().add(j * S::F32_LANES)), j, out.as_mut_ptr()) };
+            unsafe { packed.canonicalize(simd, load::<S>(values.as_ptr().add(j * S::F32_LANES)), j, out.as_mut_ptr()) };
             j += 1;
         }
         *word = packed.finish(simd);
     }
 }
 
-/// The sources of a row, each of which must have values and bits for `count` values, in whole blocks.
+/// Checks that each source of an op has values and bits for `count` values, in whole blocks.
 #[inline(always)]
 fn checked<'a, const N: usize>(sources: &[Source<'a>], count: usize) -> [Source<'a>; N] {
     let mut all = [sources[0]; N];
@@ -211,14 +211,14 @@ fn whole<S: Simd, F: Masked<N>, const N: usize>(simd: S, sources: &[Source<'_>],
         let mut packed = Packed::new(simd);
         let mut j = 0;
         while j < BLOCK / S::F32_LANES {
-            // Loops, not closures: what a closure does would be calls, for it lacks the instruction set.
+            // Loops, not closures: a closure does not inherit the instruction set, so its operations would become calls.
             let mut arguments = [simd.splat_f32s(0.0); N];
             for (argument, source) in arguments.iter_mut().zip(&sources) {
                 // SAFETY: `checked` saw a block of every source for each of the values.
                 *argument = unsafe { marked(simd, source, at, j) };
             }
             // SAFETY: `out` is a block long.
-            unsafe { packed.settle(simd, F::at(simd, arguments), j, out.as_mut_ptr()) };
+            unsafe { packed.canonicalize(simd, F::at(simd, arguments), j, out.as_mut_ptr()) };
             j += 1;
         }
         *word = packed.finish(simd);
@@ -284,14 +284,14 @@ fn lane_bits<S: Simd>(simd: S, j: usize) -> S::u32s {
 fn unpacked<S: Simd>(simd: S, word: u32, j: usize) -> S::m32s {
     if has_bit_masks::<S>() {
         let half = (word >> (16 * j)) as u16;
-        // SAFETY: such a mask is a word of 16 bits, one a lane, and every one of them is valid.
+        // SAFETY: such a mask is a word of 16 bits, one per lane, and every bit pattern is valid.
         return unsafe { std::mem::transmute_copy::<u16, S::m32s>(&half) };
     }
     let bits = lane_bits(simd, j);
     simd.equal_u32s(simd.and_u32s(simd.splat_u32s(word), bits), bits)
 }
 
-/// The word of a block being made.
+/// The word of bits of a block under construction.
 struct Packed<S: Simd> {
     word: u32,
     lanes: S::u32s,
@@ -303,7 +303,7 @@ impl<S: Simd> Packed<S> {
         Self { word: 0, lanes: simd.splat_u32s(0) }
     }
 
-    /// Notes the lanes of vector `j` that are not fine.
+    /// Records the lanes of vector `j` that are not `fine`.
     #[inline(always)]
     fn push(&mut self, simd: S, fine: S::m32s, j: usize) {
         if has_bit_masks::<S>() {
@@ -316,12 +316,12 @@ impl<S: Simd> Packed<S> {
         }
     }
 
-    /// Writes vector `j` of a block at `out`, 0 where it is not finite, and notes those lanes.
+    /// Writes vector `j` of a block at `out`, 0 where it is not finite, and records those lanes.
     ///
     /// # Safety
     /// `out` is a block long.
     #[inline(always)]
-    unsafe fn settle(&mut self, simd: S, y: S::f32s, j: usize, out: *mut f32) {
+    unsafe fn canonicalize(&mut self, simd: S, y: S::f32s, j: usize, out: *mut f32) {
         const { assert!(BLOCK.is_multiple_of(S::F32_LANES)) };
         let fine = is_finite(simd, y);
         self.push(simd, fine, j);

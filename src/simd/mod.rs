@@ -1,5 +1,5 @@
-//! The one door to vector instructions: run-time choice of the instruction set (AVX-512, AVX2+FMA, NEON, wasm simd128 or plain code) and the few
-//! lane operations that pulp lacks. Everything here is generic over the instruction set and must be inlined into a dispatched function.
+//! Vector instructions: run-time choice of the instruction set (AVX-512, AVX2+FMA, NEON, wasm simd128 or scalar code) and the few lane
+//! operations that pulp lacks. Only this module chooses instructions. Everything here is generic over the instruction set and must be inlined into a dispatched function.
 #![allow(
     clippy::inline_always,
     reason = "generic over the instruction set: must land inside the function that enables it"
@@ -14,11 +14,11 @@ pub mod vector;
 use crate::host;
 use pulp::{Simd, WithSimd};
 
-/// The body for every index below a constant of at most 13, written out. A loop would do where the compiler is free to unroll it; the browser
-/// build asks it for few bytes, and sums in a loop are sums in memory.
+/// Repeats the body for every index below a constant of at most 13, unrolled. The browser build optimises for size and would keep a loop,
+/// and then sums would stay in memory instead of registers.
 macro_rules! each {
     ($index:ident < $count:ident $body:block) => {
-        const { assert!($count <= 13, "each: more bodies than are written out") };
+        const { assert!($count <= 13, "each: expected at most 13 repetitions") };
         each!(@ $index < $count $body: 0 1 2 3 4 5 6 7 8 9 10 11 12)
     };
     (@ $index:ident < $count:ident $body:block: $($at:literal)+) => {
@@ -30,7 +30,7 @@ macro_rules! each {
 }
 pub(crate) use each;
 
-/// Zeros, for `each` to replace. `[x; N]` of a vector is a loop, which the browser build leaves as one: what it fills would stay in memory.
+/// Zeros, to be replaced by `each`. `[x; N]` of a vector is a loop, which the browser build would keep, with its result in memory.
 #[inline(always)]
 pub fn vectors<V: bytemuck::Zeroable>() -> V {
     V::zeroed()
@@ -48,7 +48,7 @@ pub fn dispatch<Op: WithSimd>(op: Op) -> Op::Output {
 /// `at` is valid for reads of `S::F32_LANES` words.
 #[inline(always)]
 pub unsafe fn load<S: Simd>(at: *const f32) -> S::f32s {
-    // SAFETY: by the caller; no alignment is asked for.
+    // SAFETY: by the caller; no alignment is required.
     unsafe { at.cast::<S::f32s>().read_unaligned() }
 }
 
@@ -58,17 +58,17 @@ pub unsafe fn load<S: Simd>(at: *const f32) -> S::f32s {
 /// `at` is valid for writes of `S::F32_LANES` words.
 #[inline(always)]
 pub unsafe fn store<S: Simd>(at: *mut f32, value: S::f32s) {
-    // SAFETY: by the caller; no alignment is asked for.
+    // SAFETY: by the caller; no alignment is required.
     unsafe { at.cast::<S::f32s>().write_unaligned(value) }
 }
 
-/// Whether this is pulp's portable type (no other has 16 registers of 4 lanes): its fused product is a slow library call, its min and max lose NaN.
+/// Whether this is pulp's portable type (no other has 16 registers of 4 lanes): its fused multiply-add is a slow library call, and its min and max lose NaN.
 #[inline(always)]
 const fn is_portable<S: Simd>() -> bool {
     S::F32_LANES == 4 && S::REGISTER_COUNT == 16
 }
 
-/// a * b + c, fused where the machine fuses.
+/// a * b + c, fused if the machine has a fused instruction.
 #[inline(always)]
 pub fn fma<S: Simd>(simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
     if is_portable::<S>() { simd.add_f32s(simd.mul_f32s(a, b), c) } else { host::fused(simd, a, b, c) }
@@ -114,7 +114,7 @@ pub fn horner<S: Simd, const N: usize>(simd: S, x: S::f32s, coefficients: &'stat
     sum
 }
 
-/// Every word shifted left by a constant: a product, because pulp only has lane-wise shifts, which wasm takes apart; compilers make it a shift.
+/// Every word shifted left by a constant: a product, because pulp only has per-lane shift counts, which wasm handles lane by lane; compilers turn the product into a shift.
 #[inline(always)]
 pub fn shift_left<S: Simd>(simd: S, x: S::u32s, bits: u32) -> S::u32s {
     simd.mul_u32s(x, simd.splat_u32s(1 << bits))

@@ -1,4 +1,4 @@
-//! A function and its slope over a slice in place: what activations written by hand are made with.
+//! Applies a function and its slope to a slice in place, for hand-written activations.
 #![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
 #![allow(
     clippy::inline_always,
@@ -13,11 +13,11 @@ use pulp::{Simd, WithSimd};
 
 /// (f(z), f'(z)) of one vector.
 pub trait Slope {
-    /// The value and the slope at z; `held` has the constants of exponentials.
+    /// The value and the slope at z; `held` holds the constants of exponentials.
     fn at<S: Simd>(simd: S, held: HeldConstants<S>, z: S::f32s) -> (S::f32s, S::f32s);
 }
 
-/// Turns z into f(z) in place and writes f'(z) to `slopes`, if there are any. Both have the same length, a multiple of 16.
+/// Replaces z by f(z) and writes f'(z) to `slopes`, if given. Both have the same length, a multiple of 16.
 pub fn sweep<F: Slope>(z: &mut [f32], slopes: Option<&mut [f32]>) {
     assert!(z.len().is_multiple_of(16) && slopes.as_ref().is_none_or(|slopes| slopes.len() == z.len()));
     dispatch(Sweep::<F> { z, slopes, function: PhantomData });
@@ -43,7 +43,7 @@ impl<F: Slope> WithSimd for Sweep<'_, F> {
             unsafe {
                 let (value, slope) = F::at(simd, held, load::<S>(z.add(i)));
                 store::<S>(z.add(i), value);
-                // What makes the slope is made only here: the compiler moves it down.
+                // The compiler moves computations that only the slope needs into this branch.
                 if let Some(slopes) = slopes {
                     store::<S>(slopes.add(i), slope);
                 }

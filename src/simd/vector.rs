@@ -1,6 +1,6 @@
 //! Elementary functions over slices of f32: out[i] = f(x[i]), the instruction set chosen once per call. Largest error against f64 in units in the
-//! last place (as measured; the cases of `map` hold them to some ten): exp 2, ln 2, tanh 3, sigmoid 3, sin and cos 2
-//! (above that an absolute 3e-7 near their zeros), erf 3, softplus 3. Overflow gives an infinity, underflow 0, NaN goes through.
+//! last place (as measured; the cases of `map` allow about ten): exp 2, ln 2, tanh 3, sigmoid 3, sin and cos 2
+//! (above that an absolute 3e-7 near their zeros), erf 3, softplus 3. Overflow gives an infinity, underflow 0, NaN propagates.
 #![allow(
     clippy::inline_always,
     reason = "generic over the instruction set: must land inside the function that enables it"
@@ -35,7 +35,7 @@ over_slices! {
     sigmoid: |simd, x| elementary::sigmoid(simd, x);
     softplus: |simd, x| elementary::softplus(simd, x).0;
     erf: |simd, x| elementary::erf(simd, x);
-    // The sigmoid does not go below 6e-39, which the largest floats would make visible.
+    // The sigmoid does not go below 6e-39, and a product with a very large x would show that.
     silu: |simd, x| simd.mul_f32s(at_least(simd, simd.splat_f32s(-100.0), x), elementary::sigmoid(simd, x));
     elu: |simd, x| {
         let zero = simd.splat_f32s(0.0);
@@ -86,7 +86,7 @@ struct Map<'a, F> {
 }
 
 fn map<F: Function>(x: &[f32], out: &mut [f32]) {
-    assert_eq!(x.len(), out.len(), "vector: {} values in, {} out", x.len(), out.len());
+    assert_eq!(x.len(), out.len(), "vector: lengths differ: got {} inputs and {} outputs", x.len(), out.len());
     dispatch(Map::<F> { x, out, function: std::marker::PhantomData });
 }
 

@@ -1,4 +1,4 @@
-//! Tensors: a shape and a type over a view of a device buffer. Lazy: making one only records the launch that will fill it.
+//! Tensors: a shape and a type over a view of a device buffer. Lazy: creating one only records the launch that will fill it.
 
 mod shape;
 
@@ -13,7 +13,7 @@ use crate::kernels::reduce::Join;
 use crate::kernels::{map, reduce};
 use crate::program::Program;
 
-/// What a tensor's words are.
+/// Element type of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DType {
     /// 32-bit float, one per word.
@@ -47,7 +47,7 @@ impl Tensor {
     /// A tensor with no contents yet, for a launch to fill.
     pub fn empty(device: &Device, shape: impl Into<Shape>, dtype: DType) -> Self {
         let shape = shape.into();
-        assert!(u32::try_from(shape.len()).is_ok(), "tensor: {shape} has more elements than 32 bits can count");
+        assert!(u32::try_from(shape.len()).is_ok(), "tensor: {shape} has too many elements: expected less than 2^32");
         let view = device.buffer(dtype.words(shape.len())).view();
         Self { device: device.clone(), view, shape, dtype }
     }
@@ -68,14 +68,14 @@ impl Tensor {
         assert_eq!(
             dtype.words(tensor.len()),
             data.len(),
-            "tensor: {} needs other than {} words",
+            "tensor: number of words does not match shape {}: got {}",
             tensor.shape,
             data.len()
         );
         Ok(tensor)
     }
 
-    /// A tensor over part of a buffer that exists: parameters inside the flat parameter buffer.
+    /// A tensor over part of an existing buffer, for example parameters inside the flat parameter buffer.
     pub fn over(device: &Device, view: View, shape: impl Into<Shape>) -> Self {
         Self { device: device.clone(), view, shape: shape.into(), dtype: DType::F32 }
     }
@@ -85,7 +85,7 @@ impl Tensor {
         Self::map(device, Program::build(0, |_| value.into()), &[], &Shape::from([]))
     }
 
-    /// The device it lives on.
+    /// Its device.
     pub fn device(&self) -> &Device {
         &self.device
     }
@@ -115,7 +115,7 @@ impl Tensor {
         self.len() == 0
     }
 
-    /// The same words under another shape of as many elements.
+    /// The same words with another shape of as many elements.
     #[track_caller]
     pub fn reshape(&self, shape: impl Into<Shape>) -> Self {
         let shape = shape.into();
@@ -151,7 +151,7 @@ impl Tensor {
         out
     }
 
-    /// Joins along `axes` (a run of neighbouring axes), which disappear. A sum is multiplied by `scale`.
+    /// Reduces along `axes` (a run of neighbouring axes), which are removed. A sum is multiplied by `scale`.
     #[track_caller]
     pub fn reduce(&self, join: Join, axes: std::ops::Range<usize>, scale: f32) -> Self {
         let sizes = self.shape.sizes();
@@ -159,7 +159,7 @@ impl Tensor {
         let (outer, extent, inner) = (size(0..axes.start), size(axes.clone()), size(axes.end..sizes.len()));
         assert!(
             extent > 0 || join == Join::Sum,
-            "reduce: nothing to take the largest of in {} along {axes:?}",
+            "reduce: {} has no elements along {axes:?}, so no largest value",
             self.shape
         );
         let kept: Vec<usize> = sizes[..axes.start].iter().chain(&sizes[axes.end..]).copied().collect();
@@ -179,26 +179,26 @@ impl Tensor {
         if chunks == 1 { out } else { out.reduce(join, 1..2, scale).reshape(shape) }
     }
 
-    /// Copies this tensor's words to `offset` words into a buffer.
+    /// Records a copy of this tensor's words into a view.
     pub fn copy_into(&self, target: &View) {
         assert_eq!(target.words, self.view.words, "copy: lengths differ");
         self.device.record(Command::Copy { from: self.view.clone(), to: target.clone() });
     }
 
-    /// Waits for it and copies its floats out.
+    /// Waits for its value and returns its floats.
     pub async fn to_f32(&self) -> Result<Vec<f32>> {
         Ok(bytemuck::cast_vec(self.device.read(self.floats()).await?))
     }
 
-    /// Waits for it and copies its integers out.
+    /// Waits for its value and returns its integers.
     pub async fn to_u32(&self) -> Result<Vec<u32>> {
-        assert_eq!(self.dtype, DType::U32, "to_u32: the tensor holds {:?}", self.dtype);
+        assert_eq!(self.dtype, DType::U32, "to_u32: got {:?}, expected U32", self.dtype);
         self.device.read(&self.view).await
     }
 
     #[track_caller]
     fn floats(&self) -> &View {
-        assert_eq!(self.dtype, DType::F32, "expected f32 words, the tensor holds {:?}", self.dtype);
+        assert_eq!(self.dtype, DType::F32, "tensor: got {:?}, expected F32", self.dtype);
         &self.view
     }
 }

@@ -1,4 +1,4 @@
-//! Shapes: up to four sizes, row-major, broadcast from the right as NumPy does.
+//! Shapes: up to four sizes, row-major, broadcast from the right as in NumPy.
 
 use std::fmt;
 
@@ -44,7 +44,7 @@ impl Shape {
         let (own, wide) = (self.dims(), wider.dims());
         let mut strides = natural(own);
         for axis in 0..4 {
-            assert!(own[axis] == wide[axis] || own[axis] == 1, "broadcast: {self} does not stretch to {wider}");
+            assert!(own[axis] == wide[axis] || own[axis] == 1, "broadcast: cannot broadcast {self} to {wider}");
             if wide[axis] == 1 {
                 strides[axis] = 0;
             }
@@ -52,7 +52,7 @@ impl Shape {
         strides
     }
 
-    /// The shape both broadcast to.
+    /// The shape to which both broadcast.
     #[track_caller]
     pub fn joined(&self, other: &Self) -> Self {
         let rank = self.rank().max(other.rank());
@@ -60,7 +60,7 @@ impl Shape {
         let join = |axis: usize| {
             assert!(
                 a[axis] == b[axis] || a[axis] == 1 || b[axis] == 1,
-                "broadcast: {self} and {other} do not fit (axis {axis} of 4)"
+                "broadcast: shapes {self} and {other} differ (axis {axis} of 4)"
             );
             if a[axis] == 1 { b[axis] as usize } else { a[axis] as usize }
         };
@@ -71,7 +71,7 @@ impl Shape {
 impl From<Vec<usize>> for Shape {
     #[track_caller]
     fn from(sizes: Vec<usize>) -> Self {
-        assert!(sizes.len() <= 4, "a tensor has at most four axes, not {}", sizes.len());
+        assert!(sizes.len() <= 4, "shape: got {} axes, expected at most 4", sizes.len());
         Self(sizes)
     }
 }

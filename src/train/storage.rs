@@ -140,7 +140,7 @@ mod tests {
         let mut content = Tensors::default();
         Storage::F32.put(&mut content, &weight("a.weight"), &values).unwrap();
         let said = Storage::Int8.take(&mut content, &weight("a.weight")).unwrap_err().to_string();
-        assert_eq!(said, "tensor \"a.weight\" is F32 [2, 2], wanted I8 [2, 2]");
+        assert_eq!(said, "tensor \"a.weight\" is F32 [2, 2], expected I8 [2, 2]");
     }
 
     #[test]

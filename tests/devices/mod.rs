@@ -4,7 +4,7 @@ use meromorph::Device;
 use meromorph::device::Request;
 use pollster::block_on;
 
-/// The cpu with these threads, one after the other, and WebGPU unless the environment says there is none.
+/// The CPU with each of these numbers of threads, and WebGPU unless `MERO_NO_GPU` is set.
 pub(crate) fn devices(threads: &[usize]) -> Vec<Device> {
     let mut all: Vec<_> = threads.iter().map(|&threads| Device::cpu(threads)).collect();
     if std::env::var_os("MERO_NO_GPU").is_none() {

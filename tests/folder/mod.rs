@@ -1,4 +1,4 @@
-//! A folder for a test alone, and the binary run in it.
+//! A temporary folder for one test, in which the binary is run.
 #![allow(dead_code, reason = "each test uses a part")]
 
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
-    /// An empty one, gone when it is dropped.
+    /// An empty folder, deleted when dropped.
     pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().expect("a temporary folder"))
     }
@@ -17,7 +17,7 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// What lies in a folder below it, or in itself (""), in order.
+    /// Sorted names in a subfolder, or in the folder itself ("").
     pub(crate) fn names(&self, below: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(below)).expect("a folder");
         let name = |entry: std::io::Result<fs::DirEntry>| entry.expect("an entry").file_name().into_string();
@@ -41,7 +41,7 @@ impl Folder {
         String::from_utf8(self.read(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// The binary with the words of a line.
+    /// The binary with the words of a line as arguments.
     pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mero"));
         command.current_dir(self.0.path()).args(line.split_whitespace()).stdin(Stdio::null());
@@ -52,7 +52,7 @@ impl Folder {
         self.command(line).output().expect("the binary starts")
     }
 
-    /// Standard output of a command that must end well and say nothing else.
+    /// Standard output of a command that must succeed without standard error.
     pub(crate) fn told(&self, line: &str) -> String {
         let output = self.mero(line);
         let problems = String::from_utf8_lossy(&output.stderr);
@@ -60,7 +60,7 @@ impl Folder {
         String::from_utf8(output.stdout).expect("the binary writes UTF-8")
     }
 
-    /// The exit code and what is said by a command that must fail.
+    /// The exit code and the message of a command that must fail.
     pub(crate) fn refused(&self, line: &str) -> (Option<i32>, String) {
         let output = self.mero(line);
         assert!(!output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stdout));

@@ -1,11 +1,11 @@
-//! Random formulas against exact fractions: flattening keeps every value and every ⊥, whichever way it goes.
+//! Random formulas compared with exact fractions: flattening keeps every value and every ⊥.
 
 use meromorph::scm::Scm;
 use meromorph::scm::symbolic::{Budget, Expression, Fracterm, Guard, Values};
 
 use crate::{BOTTOM, assert_near, at, polynomial, real};
 
-/// A formula over x and y: a whole number, a variable, (a x + b)/(c y + d), or an operation.
+/// A formula over x and y: an integer, a variable, (a x + b)/(c y + d), or an operation.
 enum Tree {
     Number(i128),
     Variable(&'static str),
@@ -130,12 +130,12 @@ fn p41_flattening_keeps_every_value_and_every_bottom() {
             let (x, y) = (cases.value(), cases.value());
             let number = |exact: Exact| exact.map_or(BOTTOM, |(p, q)| real(p as f64 / q as f64));
             let values: Values<'_> = at(&[("x", number(x)), ("y", number(y))]);
-            let wanted = number(tree.exact(x, y));
+            let expected = number(tree.exact(x, y));
             let what = format!("{expression} at x = {}, y = {}: {flat}", values["x"], values["y"]);
-            assert_near(flat.evaluate(&values, Guard::All(0.0)).unwrap(), wanted, &what);
-            assert_near(flat.evaluate(&values, Guard::default()).unwrap(), wanted, &what);
-            assert_near(strict.evaluate(&values).unwrap(), wanted, &what);
-            bottoms += usize::from(wanted == Scm::BOTTOM);
+            assert_near(flat.evaluate(&values, Guard::All(0.0)).unwrap(), expected, &what);
+            assert_near(flat.evaluate(&values, Guard::default()).unwrap(), expected, &what);
+            assert_near(strict.evaluate(&values).unwrap(), expected, &what);
+            bottoms += usize::from(expected == Scm::BOTTOM);
             compared += 1;
         }
     }

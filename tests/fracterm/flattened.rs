@@ -23,32 +23,32 @@ fn a_guard_keeps_what_the_reduced_fraction_lost() {
 }
 
 #[test]
-fn factors_say_where_they_come_from_and_what_became_of_them() {
+fn factors_have_their_origin_and_role() {
     let gain = Expression::rational(Polynomial::variable("x"), Polynomial::variable("y"), Some("gain"));
     let quotient = gain.clone() / (gain / x());
     let known = |flat: &Flattened| -> Vec<_> {
         flat.factors().iter().map(|f| (f.source.clone(), f.polynomial.to_string(), f.origin, f.duty)).collect()
     };
-    let wanted = [
+    let expected = [
         ("gain".to_owned(), "y".to_owned(), Origin::Denominator, BottomRole::Guard),
         ("x".to_owned(), "x".to_owned(), Origin::Divisor, BottomRole::Guard),
     ];
-    assert_eq!(known(&flat(&quotient)), wanted);
+    assert_eq!(known(&flat(&quotient)), expected);
     assert_eq!(flat(&quotient).to_string(), "(x)/(1) where |y|, |x| are not small");
     let inverse =
         Expression::from(1.0) / Expression::rational(Polynomial::variable("y"), Polynomial::variable("x"), None);
-    let wanted = [
+    let expected = [
         ("(y)/(x)".to_owned(), "x".to_owned(), Origin::DivisorDenominator, BottomRole::Guard),
         ("(y)/(x)".to_owned(), "y".to_owned(), Origin::Divisor, BottomRole::Denominator),
     ];
-    assert_eq!(known(&flat(&inverse)), wanted);
+    assert_eq!(known(&flat(&inverse)), expected);
     let declared = inverse.flattened(&[Polynomial::variable("x")], Budget::default()).unwrap();
     assert_eq!(declared.factors()[0].duty, BottomRole::Declared);
     assert_eq!(declared.evaluate(&xy(0.0, 1.0), Guard::default()), Ok(Scm::ZERO), "the caller's word is taken");
 }
 
 #[test]
-fn whole_polynomials_cancel_beside_their_guard() {
+fn whole_polynomials_cancel_and_become_guards() {
     let sum = x() + 1.0;
     let one = flat(&(sum.clone() / sum.clone()));
     assert_eq!(one.to_string(), "(1)/(1) where |1 + x| is not small");
@@ -62,14 +62,14 @@ fn whole_polynomials_cancel_beside_their_guard() {
 }
 
 #[test]
-fn thresholds_that_make_no_sense_are_refused() {
+fn invalid_thresholds_are_errors() {
     let flat = flat(&((x() / y()) / (y() / x())));
     let message = |guard| flat.evaluate(&xy(1.0, 1.0), guard).unwrap_err().to_string();
-    let wanted = "evaluate: the threshold -1 of a guard should be a finite number not below 0";
-    assert_eq!(message(Guard::All(-1.0)), wanted);
-    let wanted = "evaluate: the threshold NaN of a guard should be a finite number not below 0";
-    assert_eq!(message(Guard::Each(&[f64::NAN])), wanted);
-    assert_eq!(message(Guard::Each(&[1.0, 2.0])), "evaluate: there are 2 thresholds for 1 guards");
+    let expected = "evaluate: threshold of a guard: got -1, expected a finite number of at least 0";
+    assert_eq!(message(Guard::All(-1.0)), expected);
+    let expected = "evaluate: threshold of a guard: got NaN, expected a finite number of at least 0";
+    assert_eq!(message(Guard::Each(&[f64::NAN])), expected);
+    assert_eq!(message(Guard::Each(&[1.0, 2.0])), "evaluate: got 2 thresholds, expected 1, one per guard");
     assert_eq!(flat.failures(&xy(0.5, 1.0), Guard::Each(&[0.6])), Ok(vec![true]));
     let unguarded = x().flattened(&[], Budget::default()).unwrap();
     assert!(unguarded.evaluate(&xy(1.0, 1.0), Guard::All(f64::NAN)).is_err(), "even where there is no guard");
@@ -77,7 +77,7 @@ fn thresholds_that_make_no_sense_are_refused() {
 
 /// In the original x + (-1)·x flattens to 0, so it is 0 at x = ⊥.
 #[test]
-fn what_cancels_still_absorbs() {
+fn cancelled_variables_still_absorb() {
     let bottom = at(&[("x", BOTTOM), ("y", Scm::ONE)]);
     let vanishing = [
         x() + x() * -1.0,
@@ -110,7 +110,7 @@ fn what_cancels_still_absorbs() {
 }
 
 #[test]
-fn folding_drops_neutral_constants_and_nothing_else() {
+fn folding_removes_only_neutral_constants() {
     let shown = |expression: Expression| flat(&expression).payload().depth();
     assert_eq!(shown(Expression::from(0.0) + x()), 1);
     assert_eq!(shown(x() + 0.0), 1);
@@ -127,7 +127,7 @@ fn folding_drops_neutral_constants_and_nothing_else() {
 }
 
 #[test]
-fn formulas_are_printed_as_one_writes_them() {
+fn formulas_are_printed_in_usual_notation() {
     let terms: [(f64, &[(&str, u32)]); 4] =
         [(-1.0, &[]), (1.0, &[("x", 1)]), (-2.5, &[("x", 2), ("y", 1)]), (3.0, &[("y", 1)])];
     assert_eq!(polynomial(&terms).to_string(), "-1 + x - 2.5*x^2*y + 3*y");

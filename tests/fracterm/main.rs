@@ -1,5 +1,5 @@
-//! Polynomials, fracterms and flattened expressions: the properties, numbered as in the published list, every refusal,
-//! and the original's own answers.
+//! Polynomials, fracterms and flattened expressions: the properties, numbered as in the published list, every error,
+//! and the results of the original.
 
 mod exact;
 mod flattened;
@@ -44,8 +44,8 @@ fn flat(expression: &Expression) -> Flattened {
     expression.flattened(&[], Budget::default()).expect("flattens")
 }
 
-fn assert_near(got: Scm, wanted: Scm, what: &str) {
-    let scale = wanted.modulus().unwrap_or(0.0).max(1.0);
-    let is_near = (got - wanted).modulus().is_some_and(|difference| difference <= 1e-9 * scale);
-    assert!(is_near || (got.is_bottom() && wanted.is_bottom()), "{what}: got {got}, wanted {wanted}");
+fn assert_near(got: Scm, expected: Scm, what: &str) {
+    let scale = expected.modulus().unwrap_or(0.0).max(1.0);
+    let is_near = (got - expected).modulus().is_some_and(|difference| difference <= 1e-9 * scale);
+    assert!(is_near || (got.is_bottom() && expected.is_bottom()), "{what}: got {got}, expected {expected}");
 }

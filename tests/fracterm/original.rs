@@ -1,4 +1,4 @@
-//! The original's own answers on random formulas: `data/fracterm.json`, made by the script beside it.
+//! Results of the original on random formulas: `data/fracterm.json`, made by the script in the same folder.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{BOTTOM, UNLIMITED, assert_near, flat, real};
 
-/// Off poles a flattened value is the composed one; where a divisor is small it is ⊥, and at ⊥ both are ⊥.
+/// Away from poles a flattened value equals the composed one; where a divisor is small it is ⊥, and at ⊥ both are ⊥.
 #[test]
 fn formulas_flatten_and_evaluate_as_in_the_original() {
     let mut compared = 0;
@@ -29,11 +29,11 @@ fn formulas_flatten_and_evaluate_as_in_the_original() {
             tree,
         );
         let guards: BTreeSet<_> = flat.guards().map(ToString::to_string).collect();
-        let wanted: BTreeSet<_> =
+        let expected: BTreeSet<_> =
             case["guards"].as_array().unwrap().iter().map(|terms| listed(terms).to_string()).collect();
-        assert!(guards.is_subset(&wanted), "{tree}: {guards:?}, wanted {wanted:?}");
-        // The original does not see that a whole multiple of the denominator needs no guard.
-        for extra in wanted.difference(&guards) {
+        assert!(guards.is_subset(&expected), "{tree}: {guards:?}, expected {expected:?}");
+        // The original adds a guard for an integer multiple of the denominator, which is not needed.
+        for extra in expected.difference(&guards) {
             let factor = flat.factors().iter().find(|factor| factor.polynomial.to_string() == *extra);
             assert_eq!(factor.map(|factor| factor.duty), Some(BottomRole::Denominator), "{tree}: {extra}");
         }
@@ -42,25 +42,25 @@ fn formulas_flatten_and_evaluate_as_in_the_original() {
                 point["at"].as_object().unwrap().iter().map(|(name, value)| (name.as_str(), unpacked(value))).collect();
             let (eager, what) = (unpacked(&point["eager"]), format!("{tree} at {values:?}"));
             assert_near(expression.evaluate(&values).unwrap(), eager, &what);
-            // The original forgets variables that cancelled, so at ⊥ its eager value is the right one.
+            // The original loses variables that cancelled, so at ⊥ its unflattened value is the right one.
             let is_bottom = values.values().any(|value| value.is_bottom());
-            let wanted = |name: &str| if is_bottom && eager.is_bottom() { eager } else { unpacked(&point[name]) };
-            assert_near(flat.evaluate(&values, Guard::default()).unwrap(), wanted("flat"), &what);
+            let expected = |name: &str| if is_bottom && eager.is_bottom() { eager } else { unpacked(&point[name]) };
+            assert_near(flat.evaluate(&values, Guard::default()).unwrap(), expected("flat"), &what);
             assert_near(flat.evaluate(&values, Guard::All(0.0)).unwrap(), eager, &what);
-            assert_near(strict.evaluate(&values).unwrap(), wanted("strict"), &what);
+            assert_near(strict.evaluate(&values).unwrap(), expected("strict"), &what);
             compared += 1;
         }
     }
     assert!(compared > 150, "{compared} points");
 }
 
-fn assert_fraction(got: &Fracterm, wanted: &Value, what: &Value) {
+fn assert_fraction(got: &Fracterm, expected: &Value, what: &Value) {
     let terms = |polynomial: &Polynomial| -> Vec<(String, Scm)> {
         let names = |factors: &[_]| factors.iter().map(|(name, exponent)| format!("{name}^{exponent} ")).collect();
         polynomial.terms().map(|(factors, coefficient)| (names(factors), coefficient)).collect()
     };
-    for (got, wanted) in [(got.numerator(), &wanted[0]), (got.denominator(), &wanted[1])] {
-        assert_eq!(terms(got), terms(&listed(wanted)), "{what}");
+    for (got, expected) in [(got.numerator(), &expected[0]), (got.denominator(), &expected[1])] {
+        assert_eq!(terms(got), terms(&listed(expected)), "{what}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same every time.
+//! Reproducible pseudo-random numbers.
 
 /// Pseudo-random numbers in [-1, 1).
 pub(crate) fn noise(count: usize, seed: u32) -> Vec<f32> {

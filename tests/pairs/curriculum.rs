@@ -1,4 +1,4 @@
-//! What changes from epoch to epoch: weights of the loss that move or follow the coverage, rows drawn by their poles.
+//! Curricula: loss weights that move or follow the coverage, rows sampled by their distance to poles.
 
 use meromorph::Device;
 use meromorph::kernels::mlp::PairLoss;
@@ -11,7 +11,7 @@ use meromorph::train::{
 };
 use pollster::block_on;
 
-/// Numbers and ⊥ in turns of five.
+/// Five numbers, then five ⊥, and so on.
 fn data() -> Data {
     let x: Vec<f32> = (0..40).map(|i| i as f32 / 20.0 - 1.0).collect();
     let y = (0..40).flat_map(|i| if i % 5 == 0 { [1.0, 0.0] } else { [i as f32 / 40.0, 1.0] }).collect();
@@ -50,14 +50,14 @@ fn a_weight_moves_between_two_epochs_in_both_steps() {
     let ramp = Ramp { term: Term::Implicit, weight: LinearRamp { from: 0.0, to: 2.0, epochs: [1, 3] } };
     let still = |loss| losses(TrainerConfig { lr: 1e-12, epochs: 1, ..settings(loss, Curriculum::default()) })[0];
     let chordal = PairLoss { chordal: 1.0, ..PairLoss::none() };
-    let wanted = [0.0, 0.0, 1.0, 2.0, 2.0].map(|implicit| still(PairLoss { implicit, ..chordal }));
-    assert!(wanted[2] > 1.1 * wanted[0]);
+    let expected = [0.0, 0.0, 1.0, 2.0, 2.0].map(|implicit| still(PairLoss { implicit, ..chordal }));
+    assert!(expected[2] > 1.1 * expected[0]);
     for step in [StepKind::Fused, StepKind::Recorded] {
         let curriculum = Curriculum { ramps: vec![ramp], ..Curriculum::default() };
         let end = PairLoss { implicit: 2.0, ..chordal };
         let got = losses(TrainerConfig { lr: 1e-12, step: Some(step), ..settings(end, curriculum) });
-        let worst = got.iter().zip(&wanted).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max);
-        assert!(worst < 1e-5, "{step:?}: {got:?} {wanted:?}");
+        let worst = got.iter().zip(&expected).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max);
+        assert!(worst < 1e-5, "{step:?}: {got:?} {expected:?}");
     }
 }
 
@@ -76,7 +76,7 @@ fn the_weight_of_coverage_follows_the_coverage() {
 }
 
 #[test]
-fn rows_are_drawn_by_what_the_model_says_of_their_poles() {
+fn rows_are_sampled_by_the_models_distance_to_poles() {
     let curriculum = Curriculum { draws_poles: true, ..Curriculum::default() };
     let mut run = trainer(TrainerConfig { lr: 1e-12, epochs: 2, ..settings(PairLoss::default(), curriculum) });
     block_on(run.run(&mut |_| Flow::Continue)).unwrap();
@@ -87,7 +87,7 @@ fn rows_are_drawn_by_what_the_model_says_of_their_poles() {
     sampler.update(&denominators, &is_bottom).unwrap();
     sampler.update(&denominators, &is_bottom).unwrap();
     assert_eq!(block_on(run.checkpoint()).unwrap().progress.means, sampler.means());
-    // With rows drawn twice and rows left out the loss of an epoch is another one than with each row once.
+    // With rows drawn twice and rows not drawn, the loss of an epoch differs from that with each row once.
     let drawn = run.history()[1].train_loss;
     let once =
         losses(TrainerConfig { lr: 1e-12, epochs: 1, ..settings(PairLoss::default(), Curriculum::default()) })[0];
@@ -95,7 +95,7 @@ fn rows_are_drawn_by_what_the_model_says_of_their_poles() {
 }
 
 #[test]
-fn a_run_with_a_course_resumes_bit_for_bit() {
+fn a_run_with_a_curriculum_resumes_bit_for_bit() {
     let ramp = Ramp { term: Term::Decoded, weight: LinearRamp { from: 0.0, to: 0.1, epochs: [0, 4] } };
     let curriculum = Curriculum { ramps: vec![ramp], held_coverage: Some(1.0), draws_poles: true };
     let settings = TrainerConfig { lr: 0.05, ..settings(PairLoss { decoded: 0.1, ..PairLoss::default() }, curriculum) };
@@ -117,7 +117,7 @@ fn a_run_with_a_course_resumes_bit_for_bit() {
 }
 
 #[test]
-fn courses_that_mean_nothing_are_refused() {
+fn invalid_curricula_are_errors() {
     let spec = Spec::projective(1, &[8], Head::linear(1), Activation::silu());
     let refused = |settings: TrainerConfig| {
         Trainer::new(&Device::cpu(1), spec.clone(), settings, data()).err().expect("it is refused").to_string()
@@ -129,14 +129,14 @@ fn courses_that_mean_nothing_are_refused() {
         (settings(PairLoss::default(), held(1.5)), "train: a coverage of 1.5 cannot be held; wanted 0 to 1"),
         (
             settings(PairLoss::default(), ramps),
-            "train: epoch 2: loss of pairs: every weight is 0; nothing would be learnt",
+            "train: epoch 2: loss of pairs: every weight is 0, expected at least one above 0",
         ),
         (
             TrainerConfig { loss: Loss::mse(), ..settings(PairLoss::default(), held(0.5)) },
             "train: only the loss of a model with poles changes on the way",
         ),
     ];
-    for (settings, wanted) in cases {
-        assert_eq!(refused(settings), wanted);
+    for (settings, expected) in cases {
+        assert_eq!(refused(settings), expected);
     }
 }

@@ -1,4 +1,4 @@
-//! Heads, rational layers, masked norm and softmax, and the policies that govern their gradients.
+//! Heads, rational layers, masked norm and softmax, and their gradient policies.
 
 use meromorph::autograd::Var;
 use meromorph::kernels::mlp::PairLoss;
@@ -17,7 +17,7 @@ use pollster::block_on;
 
 use super::{column, near, numbers};
 
-/// A head's pairs for some features, with its first parameters.
+/// A head's pairs for some features, with its initial parameters.
 fn pairs_of(device: &Device, head: Head, features: &[f32]) -> Vec<f32> {
     let spec = Spec { inputs: head.features(), layers: vec![Layer::Projective(head)] };
     let layout = Layout::of(&spec);
@@ -28,7 +28,7 @@ fn pairs_of(device: &Device, head: Head, features: &[f32]) -> Vec<f32> {
 }
 
 #[test]
-fn heads_make_the_pairs_of_their_formulas() {
+fn heads_compute_their_formulas() {
     let device = Device::cpu(1);
     let features = [0.3, -0.7, 0.9, 1.1, 0.2, -0.4];
     let plain = pairs_of(&device, Head { denominators: Denominators::Shared, ..Head::linear(2) }, &features);
@@ -104,7 +104,7 @@ fn layer(x: &[f32], coefficients: &[f32], layer: RationalLayer) -> (Vec<f32>, Ve
 }
 
 #[test]
-fn property_32_zero_denominators_mask_and_the_rest_is_right() {
+fn property_32_zero_denominators_are_masked_and_other_values_are_correct() {
     let (y, mask, _) = layer(&[-1.0, 0.0, 2.0], &[1.0, 0.0, 1.0], RationalLayer::new(0, 1));
     assert_eq!((y, mask), (vec![-1.0, 0.0, 0.5], vec![0b010]));
     let (y, mask, _) = layer(&[-1.0, 0.0, 2.0], &[3.0, 0.0], RationalLayer::new(0, 0));
@@ -112,13 +112,13 @@ fn property_32_zero_denominators_mask_and_the_rest_is_right() {
 }
 
 #[test]
-fn what_is_bottom_before_a_rational_function_stays_so() {
+fn bottom_before_a_rational_function_stays_bottom() {
     let device = Device::cpu(1);
     let x = column(&device, &[2.0, 4.0, 5.0]);
     let w = Var::constant(Tensor::from_f32(&device, [3, 1], &[1.0, 0.0, 1.0]).unwrap());
     let masked = Masked::masked_by(&x, &[0b010]).unwrap();
     let y = scm::rational(&masked, &w, &RationalLayer::new(0, 1).form(), Policy::Project);
-    // Under ⊥ stands a 0, which is a pole of its own, and 4 would not be.
+    // The value under ⊥ is 0, which is itself a pole; 4 would not be.
     let shifted = Var::constant(Tensor::from_f32(&device, [3, 1], &[1.0, 1.0, 1.0]).unwrap());
     let z = scm::rational(&masked, &shifted, &RationalLayer::new(0, 1).form(), Policy::Project);
     near(&numbers(y.value()), &[0.5, 0.0, 0.2], 1e-6);
@@ -129,7 +129,7 @@ fn what_is_bottom_before_a_rational_function_stays_so() {
 }
 
 #[test]
-fn property_33_no_gradient_is_ever_not_finite() {
+fn property_33_gradients_are_always_finite() {
     let policies = [Policy::default(), Policy::Project, Policy::Reject, Policy::Passthrough];
     let x = [1e33, 1.0, 1e-38, f32::MAX, f32::NAN, f32::INFINITY, 0.0, -1e20];
     for policy in policies {
@@ -147,7 +147,7 @@ fn property_33_no_gradient_is_ever_not_finite() {
 }
 
 #[test]
-fn a_pole_inside_the_model_is_bottom_at_its_end_and_leaves_other_rows_alone() {
+fn a_pole_inside_the_model_makes_only_its_row_bottom() {
     let device = Device::cpu(1);
     let linear = Layer::Linear { outputs: 2, bias: true, init: Init::Linear };
     let layers =
@@ -179,7 +179,7 @@ fn a_pole_inside_the_model_is_bottom_at_its_end_and_leaves_other_rows_alone() {
 }
 
 #[test]
-fn a_profile_says_after_which_layer_rows_are_bottom() {
+fn a_profile_shows_after_which_layer_rows_are_bottom() {
     let linear = Layer::Linear { outputs: 2, bias: true, init: Init::Linear };
     let decoding = Decoding::raw(0.25, Some(0.75));
     let head = Head { anchor: 0.0, decoding, ..Head::linear(1) };
@@ -197,22 +197,22 @@ fn a_profile_says_after_which_layer_rows_are_bottom() {
     let x = [0.0, -2.0, 4.0, -1.0, -1.5].repeat(2000);
     let profile = block_on(model.profile(&Device::cpu(1), &x)).unwrap();
     let seen: Vec<_> = profile.iter().map(|row| (&row.layer[..], row.kind, row.bottom, row.gap)).collect();
-    let wanted = [
+    let expected = [
         ("layers.0", "linear", 0.0, None),
         ("layers.1", "rational", 0.4, None),
         ("layers.2", "projective", 0.6, Some(0.2)),
     ];
-    assert_eq!(seen, wanted);
+    assert_eq!(seen, expected);
 }
 
 #[test]
-fn poles_inside_a_model_that_cannot_say_bottom_are_refused() {
+fn poles_inside_a_model_that_cannot_predict_bottom_are_an_error() {
     let layers =
         vec![Layer::Rational(RationalLayer::new(3, 2)), Layer::Linear { outputs: 1, bias: true, init: Init::Linear }];
     let error = Spec { inputs: 2, layers }.outputs().unwrap_err().to_string();
     assert_eq!(
         error,
-        "model: layers.0: a rational layer has poles; end the model in a projective head, which can say ⊥, or make the layer safe"
+        "model: layers.0: a rational layer has poles; end the model in a projective head, which can predict ⊥, or make the layer safe"
     );
     let safe =
         vec![Layer::Rational(RationalLayer::safe(3, 2)), Layer::Linear { outputs: 1, bias: true, init: Init::Linear }];
@@ -220,17 +220,17 @@ fn poles_inside_a_model_that_cannot_say_bottom_are_refused() {
 }
 
 #[test]
-fn property_34_norm_leaves_bottom_out() {
+fn property_34_norm_ignores_bottom() {
     let device = Device::cpu(1);
     let x = [1.0, 7.0, 2.0, 3.0, f32::NAN, 2.0];
     let made = scm::norm(&Masked::from_f32(&device, [2, 3], &x).unwrap(), 0.0, Policy::Project);
-    // Columns [1, 3], [7, ⊥] and [2, 2]: only the first has a spread.
+    // Columns [1, 3], [7, ⊥] and [2, 2]: only the first has a variance above 0.
     near(&numbers(made.value()), &[-1.0, 0.0, 0.0, 1.0, 0.0, 0.0], 1e-6);
     assert_eq!(block_on(made.mask()).unwrap(), [0b11_0110]);
 }
 
 #[test]
-fn property_35_softmax_is_sure_of_the_best_of_what_is_left() {
+fn property_35_softmax_of_a_row_with_bottom_is_1_at_its_largest_number() {
     let device = Device::cpu(1);
     let x = [0.0, f32::INFINITY, 2.0, 1.0, 1.0, 1.0, f32::NAN, f32::NAN, f32::NAN];
     let (made, rows) = scm::softmax(&Masked::from_f32(&device, [3, 3], &x).unwrap(), Policy::default());
@@ -239,7 +239,7 @@ fn property_35_softmax_is_sure_of_the_best_of_what_is_left() {
 }
 
 #[test]
-fn property_14_policies_govern_a_layers_gradient() {
+fn property_14_policies_change_a_layers_gradient() {
     let device = Device::cpu(1);
     let x = column(&device, &[1.0, 2.0, 3.0]);
     let masked = Masked::masked_by(&x, &[0b010]).unwrap();
@@ -256,7 +256,7 @@ fn property_14_policies_govern_a_layers_gradient() {
 }
 
 #[test]
-fn property_14_a_layer_of_a_model_asks_for_its_policy_when_it_runs_forward() {
+fn property_14_a_layer_reads_its_policy_in_the_forward_pass() {
     let device = Device::cpu(1);
     let gradient = |own: Option<Policy>, policies: &Registry, scope: Option<Policy>| {
         // 4 / x, whose slope at 1 is -4.
@@ -273,7 +273,7 @@ fn property_14_a_layer_of_a_model_asks_for_its_policy_when_it_runs_forward() {
         let slope = Var::constant(Tensor::from_f32(&device, [1, 2], &[5.0, 0.0]).unwrap());
         numbers(ops::grad(&ops::mul(&z, &slope), &[&x]).unwrap()[0].as_ref().unwrap())[0]
     };
-    // Of x + 4 / x under a gradient of 5: the first part passes, the second is governed before it is multiplied by -4.
+    // Of x + 4 / x under a gradient of 5: the first part passes, the policy applies to the second before it is multiplied by -4.
     let (plain, clamp, reject) = (5.0 - 20.0, 5.0 - 4.0, 5.0);
     let mut policies = Registry::default();
     assert_eq!(gradient(None, &policies, None), plain, "rational layers project");

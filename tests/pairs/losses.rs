@@ -1,4 +1,4 @@
-//! Losses of pairs against their formulas.
+//! Pair losses compared with their formulas.
 
 use meromorph::autograd::Var;
 use meromorph::kernels::mlp::PairLoss;
@@ -7,7 +7,7 @@ use meromorph::{Device, ops};
 
 use super::{column, near, numbers};
 
-/// P, Q, Yn and Yd of some rows, all of which count.
+/// P, Q, Yn and Yd of some rows, each with weight 1.
 struct Rows([Var; 5]);
 
 impl Rows {
@@ -34,7 +34,7 @@ impl Rows {
     }
 }
 
-/// The example that the original's golden values are for.
+/// The example of the original's golden values.
 fn golden() -> Rows {
     Rows::new(&[0.7, -0.2], &[0.3, 0.8], &[0.1, -0.5], &[1.2, -1.1])
 }
@@ -54,7 +54,7 @@ fn property_42_the_implicit_loss_is_its_formula() {
 }
 
 #[test]
-fn property_42_the_implicit_loss_is_finite_at_nothing_and_blind_to_scale() {
+fn property_42_the_implicit_loss_is_finite_at_zero_pairs_and_scale_invariant() {
     let nothing = Rows::new(&[0.0], &[0.0], &[0.0], &[0.0]);
     let loss = pairs::implicit(&nothing.pairs(), 1e-9, false);
     assert_eq!(numbers(&loss), [0.0]);
@@ -64,7 +64,7 @@ fn property_42_the_implicit_loss_is_finite_at_nothing_and_blind_to_scale() {
 }
 
 #[test]
-fn property_43_the_sign_loss_sees_orientation() {
+fn property_43_the_sign_loss_depends_on_orientation() {
     let rows = Rows::new(&[0.25, -0.4], &[0.9, 0.2], &[-0.15, 0.6], &[1.1, -0.7]);
     near(&numbers(&pairs::sign(&rows.pairs(), 1e-9, f32::MAX)), &[1.001_557_490_520_928], 1e-5);
     let flipped = Rows::new(&[-0.25, 0.4], &[-0.9, -0.2], &[0.15, -0.6], &[-1.1, 0.7]);
@@ -73,7 +73,7 @@ fn property_43_the_sign_loss_sees_orientation() {
     assert!(numbers(&pairs::sign(&same.pairs(), 1e-9, 1e-3))[0] < 1e-4);
     let opposite = Rows::new(&[1.0], &[0.0], &[-1.0], &[0.0]);
     near(&numbers(&pairs::sign(&opposite.pairs(), 1e-9, 1e-3)), &[1.999_999_999], 1e-6);
-    // Finite targets count only where that is asked for.
+    // Finite targets count only if `sign_within` includes them.
     assert_eq!(numbers(&pairs::sign(&rows.pairs(), 1e-9, 1e-3)), [0.0]);
     let huge = Rows::new(&[1e30], &[1e30], &[1.0], &[1.0]);
     let loss = pairs::sign(&huge.pairs(), 1e-9, f32::MAX);
@@ -81,20 +81,20 @@ fn property_43_the_sign_loss_sees_orientation() {
 }
 
 #[test]
-fn property_44_the_margin_keeps_to_finite_targets() {
+fn property_44_the_margin_uses_only_finite_targets() {
     let rows = Rows::new(&[1.0, 1.0], &[1e-5, 1e-3], &[1.0, 1.0], &[1.0, 0.0]);
     near(&numbers(&pairs::margin(&rows.pairs(), &rows.tau(1e-4))), &[4.05e-9], 1e-5);
 }
 
 #[test]
-fn separation_has_means_of_its_own() {
+fn separation_has_separate_means() {
     let rows = Rows::new(&[1.0; 4], &[0.005, 0.03, 0.04, 0.2], &[1.0; 4], &[0.0, 0.0, 1.0, 1.0]);
     let [bottom, finite] = pairs::separation(&rows.pairs(), 1e-2, 5e-2);
     near(&[numbers(&bottom), numbers(&finite)].concat(), &[2.0e-4, 5.0e-5], 1e-5);
 }
 
 #[test]
-fn property_45_coverage_is_wired_into_gradients() {
+fn property_45_coverage_has_gradients() {
     let rows = Rows::new(&[1.0; 4], &[0.005, 0.03, 0.04, 0.2], &[1.0; 4], &[1.0; 4]);
     let loss = PairLoss { coverage: 1.0, tau: [0.025; 2], ..PairLoss::none() };
     let total = pairs::total(&loss, &rows.pairs(), &rows.tau(0.025));
@@ -136,7 +136,7 @@ fn property_46_the_total_is_the_weighted_sum() {
 }
 
 #[test]
-fn property_47_scale_collapse_fools_the_implicit_loss_but_not_the_decoded_error() {
+fn property_47_scale_collapse_lowers_the_implicit_loss_but_not_the_decoded_error() {
     let (p, q, y) = ([0.7, -0.2], [0.3, 0.8], [1.5, -0.9]);
     let shrunk = |values: [f32; 2]| values.map(|value| value * 1e-8);
     let whole = Rows::new(&p, &q, &y, &[1.0; 2]);

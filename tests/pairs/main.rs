@@ -1,5 +1,5 @@
-//! Models that may divide by zero: losses of pairs against closed formulas and published values, layers and heads, training and its
-//! refusals. The numbers in the names are those of the properties that ZeroProofML 0.6's own tests check.
+//! Models that may divide by zero: pair losses compared with closed formulas and published values, layers and heads, training and its
+//! errors. The numbers in the names are those of the properties that ZeroProofML 0.6's tests check.
 
 mod curriculum;
 #[path = "../devices/mod.rs"]
@@ -23,10 +23,10 @@ fn numbers(var: &Var) -> Vec<f32> {
     block_on(var.value().to_f32()).unwrap()
 }
 
-fn near(got: &[f32], wanted: &[f64], relative: f64) {
-    assert_eq!(got.len(), wanted.len());
-    for (got, wanted) in got.iter().zip(wanted) {
-        let error = (f64::from(*got) - wanted).abs();
-        assert!(error <= relative * wanted.abs().max(1e-9), "{got} for {wanted}");
+fn near(got: &[f32], expected: &[f64], relative: f64) {
+    assert_eq!(got.len(), expected.len());
+    for (got, expected) in got.iter().zip(expected) {
+        let error = (f64::from(*got) - expected).abs();
+        assert!(error <= relative * expected.abs().max(1e-9), "{got} for {expected}");
     }
 }

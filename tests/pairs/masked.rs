@@ -1,4 +1,4 @@
-//! Masked norm and softmax as layers of a model: what ⊥ does on its way through, what training remembers, what a prediction rests on.
+//! Masked norm and softmax as layers of a model: propagation of ⊥, running statistics, and prediction.
 
 use meromorph::autograd::Var;
 use meromorph::kernels::mlp::PairLoss;
@@ -19,12 +19,12 @@ fn norm(epsilon: f32) -> Layer {
     Layer::MaskedNorm { epsilon, policy: None }
 }
 
-/// 1 / x, by coefficients that are set.
+/// 1 / x as a rational layer with fixed coefficients.
 fn inverse() -> Layer {
     Layer::Rational(RationalLayer::new(0, 1))
 }
 
-/// The flat parameters with these first values of each, in the layout's order.
+/// The flat parameters from the values of each, in the layout's order.
 fn flat(layout: &Layout, values: &[&[f32]]) -> Vec<f32> {
     let mut flat = vec![0.0; layout.total];
     for (parameter, values) in layout.parameters.iter().zip(values) {
@@ -33,7 +33,7 @@ fn flat(layout: &Layout, values: &[&[f32]]) -> Vec<f32> {
     flat
 }
 
-/// Options under which weights stay where they are.
+/// Options with which weights do not change.
 fn still(batch: usize) -> TrainerConfig {
     TrainerConfig {
         loss: Loss::Pairs(PairLoss { decoded: 1.0, ..PairLoss::none() }),
@@ -47,7 +47,7 @@ fn still(batch: usize) -> TrainerConfig {
     }
 }
 
-/// Trains from these parameters; gives them by name as they are afterwards.
+/// Trains from these parameters; returns the trained values by name.
 fn trained(spec: &Spec, settings: &TrainerConfig, x: &[f32], parameters: &[f32]) -> impl Fn(&str) -> Vec<f32> + use<> {
     let rows = x.len() / spec.inputs;
     let train = Examples { x: x.to_vec(), y: [1.0, 1.0].repeat(rows * spec.values().unwrap()) };
@@ -63,40 +63,40 @@ fn trained(spec: &Spec, settings: &TrainerConfig, x: &[f32], parameters: &[f32])
 }
 
 #[test]
-fn a_norm_remembers_the_columns_of_its_batches_without_what_was_bottom() {
+fn running_statistics_of_a_norm_ignore_bottom() {
     let spec = Spec { inputs: 1, layers: vec![inverse(), norm(0.0), Layer::Projective(Head::value(1))] };
     let layout = Layout::of(&spec);
     let names: Vec<&str> = layout.parameters.iter().map(|parameter| &parameter.name[..]).collect();
     assert_eq!(names, ["layers.0.coefficients", "layers.1.mean", "layers.1.variance", "layers.1.seen"]);
     let start = flat(&layout, &[&[1.0, 0.0, 1.0], &[0.0], &[1.0], &[0.0]]);
-    // 1, 1/2, ⊥ and 1/4: mean 7/12, variance 7/72, whatever the first values were.
+    // 1, 1/2, ⊥ and 1/4: mean 7/12, variance 7/72, independent of the initial values.
     let after = trained(&spec, &still(4), &[1.0, 2.0, 0.0, 4.0], &start);
     near(&after("layers.1.mean"), &[7.0 / 12.0], 1e-6);
     near(&after("layers.1.variance"), &[7.0 / 72.0], 1e-6);
     near(&after("layers.1.seen"), &[0.75 * 0.1], 1e-6);
-    // A step of three rows and one of one, which two copies fill up: those do not count.
+    // A step of three rows and one of one row, padded with two copies, which do not count.
     let after = trained(&spec, &still(3), &[1.0, 1.0, 1.0, 1.0], &start);
     near(&after("layers.1.seen"), &[0.09 + 0.1 / 3.0], 1e-6);
     near(&after("layers.1.mean"), &[1.0], 1e-6);
-    // Of nothing there is nothing to remember.
+    // A batch without numbers has no statistics.
     let after = trained(&spec, &still(4), &[0.0; 4], &start);
     assert_eq!((after("layers.1.mean"), after("layers.1.variance")), (vec![0.0], vec![1.0]));
     assert_eq!(after("layers.1.seen"), [0.0]);
 }
 
 #[test]
-fn the_latest_batches_count_most() {
+fn the_latest_batches_have_the_largest_weight() {
     let spec = Spec { inputs: 1, layers: vec![norm(0.0), Layer::Projective(Head::value(1))] };
     let start = flat(&Layout::of(&spec), &[&[4.0], &[2.0], &[0.5]]);
     let after = trained(&spec, &still(2), &[1.0, 3.0], &start);
-    // What was known weighs 0.45 then, the batch 0.1.
+    // The old statistics then have weight 0.45, the batch 0.1.
     near(&after("layers.0.mean"), &[(0.45 * 4.0 + 0.1 * 2.0) / 0.55], 1e-6);
     near(&after("layers.0.variance"), &[(0.45 * 2.0 + 0.1 * 1.0) / 0.55], 1e-6);
     near(&after("layers.0.seen"), &[0.55], 1e-6);
 }
 
 #[test]
-fn what_was_seen_once_is_never_forgotten() {
+fn statistics_are_never_lost() {
     let spec = Spec { inputs: 1, layers: vec![inverse(), norm(0.0), Layer::Projective(Head::value(1))] };
     let start = flat(&Layout::of(&spec), &[&[1.0, 0.0, 1.0], &[4.0], &[2.0], &[1e-28]]);
     let train = Examples { x: vec![0.0; 4], y: [1.0, 1.0].repeat(4) };
@@ -123,7 +123,7 @@ fn mixed() -> (Spec, Vec<f32>) {
 }
 
 #[test]
-fn a_prediction_rests_on_its_own_row_and_bottom_stays_to_the_end() {
+fn a_prediction_depends_on_its_own_row_only_and_bottom_stays_bottom() {
     let (spec, flat) = mixed();
     let layout = Layout::of(&spec);
     let x = [1.0, 2.0, 0.0, 2.0, -1.0, 0.5, 3.0, f32::NAN, -2.0, -4.0];
@@ -136,7 +136,7 @@ fn a_prediction_rests_on_its_own_row_and_bottom_stays_to_the_end() {
         let together = run(&x);
         let alone: Vec<f32> = x.chunks(2).flat_map(run).collect();
         assert_eq!(together, alone, "on {}", device.info().name);
-        // The first row by hand: 1 and 1/2 are 0.5 and 0.125 from the middle, in units of 1 and 2.
+        // The first row by hand: 1 and 1/2 are 0.5 and 0.125 from the mean, in units of 1 and 2.
         let z = [0.5, 0.125, 0.725_f64].map(f64::exp);
         let sum: f64 = z.iter().sum();
         near(&together[..3], &z.map(|z| z / sum), 1e-5);
@@ -147,7 +147,7 @@ fn a_prediction_rests_on_its_own_row_and_bottom_stays_to_the_end() {
 }
 
 #[test]
-fn what_a_norm_has_never_seen_is_bottom() {
+fn a_column_without_statistics_is_bottom() {
     let (spec, mut flat) = mixed();
     let layout = Layout::of(&spec);
     flat[layout.parameters[3].offset + 1] = 0.0;
@@ -155,9 +155,9 @@ fn what_a_norm_has_never_seen_is_bottom() {
     let model = Model::new(spec, Loss::Pairs(PairLoss::default()), flat, None);
     let profile = block_on(model.profile(&device, &[1.0, 2.0, 0.0, 1.0])).unwrap();
     let seen: Vec<_> = profile.iter().map(|row| (row.kind, row.bottom)).collect();
-    let wanted =
+    let expected =
         [("rational", 0.5), ("masked_norm", 1.0), ("linear", 1.0), ("masked_softmax", 1.0), ("projective", 1.0)];
-    assert_eq!(seen, wanted);
+    assert_eq!(seen, expected);
     let loaded = Model::load(&model.save().unwrap(), "m").unwrap();
     assert_eq!(loaded, model, "the file keeps the layers and what the norm has seen");
 }
@@ -280,7 +280,7 @@ fn a_run_with_a_norm_resumes_bit_for_bit() {
 }
 
 #[test]
-fn a_model_that_cannot_say_bottom_is_infinite_there() {
+fn a_model_that_cannot_predict_bottom_predicts_infinity() {
     let linear = Layer::Linear { outputs: 1, bias: true, init: Init::Linear };
     let spec = Spec { inputs: 1, layers: vec![norm(1e-5), linear] };
     let layout = Layout::of(&spec);
@@ -295,19 +295,19 @@ fn a_model_that_cannot_say_bottom_is_infinite_there() {
 }
 
 #[test]
-fn masked_layers_that_cannot_be_are_refused() {
+fn invalid_masked_layers_are_errors() {
     let linear = Layer::Linear { outputs: 1, bias: true, init: Init::Linear };
     let said =
         |layer: Layer| Spec { inputs: 2, layers: vec![layer, linear.clone()] }.outputs().unwrap_err().to_string();
     assert_eq!(
         said(norm(0.0)),
-        "model: layers.0: a masked norm has no value in a column without spread; end the model in a projective head, which can say ⊥, or give it an epsilon"
+        "model: layers.0: a masked norm is ⊥ in a column of variance 0; end the model in a projective head, which can predict ⊥, or set its epsilon"
     );
     assert_eq!(
         said(norm(-1.0)),
-        "model: layers.0: a masked norm's epsilon is -1, wanted 0 or a normal number above it"
+        "model: layers.0: a masked norm's epsilon: got -1, expected 0 or a positive normal number"
     );
-    assert!(said(norm(1e-40)).ends_with("wanted 0 or a normal number above it"), "a subnormal");
+    assert!(said(norm(1e-40)).ends_with("expected 0 or a positive normal number"), "a subnormal");
     let inside = Layer::Residual { layers: vec![norm(0.0)] };
     assert!(said(inside).contains("has no value in a column"));
     let fine = vec![norm(1e-5), Layer::MaskedSoftmax { policy: None }, linear.clone()];

@@ -1,4 +1,4 @@
-//! Training of models with poles, what it reports, and what it refuses.
+//! Training of models with poles, its reports and its errors.
 
 use meromorph::Device;
 use meromorph::io::{Choice, Header, read_table};
@@ -26,7 +26,7 @@ fn property_50_validation_does_not_depend_on_the_batch() {
 }
 
 #[test]
-fn property_21_training_sees_pairs_and_prediction_decodes_them() {
+fn property_21_training_uses_pairs_and_prediction_decodes_them() {
     let device = Device::cpu(1);
     let (spec, settings, data) = small(Head::linear(1), &[2.0, 1.0].repeat(8));
     let x = data.train.x.clone();
@@ -42,11 +42,11 @@ fn property_21_training_sees_pairs_and_prediction_decodes_them() {
 }
 
 #[test]
-fn validation_counts_what_prediction_gives() {
+fn validation_counts_the_values_that_prediction_gives() {
     let device = Device::cpu(1);
     let head = Head { anchor: 0.0, decoding: Decoding::raw(1e-3, None), ..Head::linear(1) };
     let spec = Spec { inputs: 2, layers: vec![Layer::Projective(head)] };
-    // Quotients that overflow and denominators that are not finite are far from 0, and still no values.
+    // Denominators of overflowing quotients and non-finite denominators are far from 0, but give no value.
     let x = [1.0, 1.0, 1.0, 1e-4, 1e38, 1e-2, 3.0, 2.0, 1.0, -5e-4, -1e38, 2e-3, 1.0, 0.0, 2.0, -1.0].to_vec();
     let y = [1.0, 1.0].repeat(8);
     let loss = Loss::Pairs(PairLoss { margin: 1.0, ..PairLoss::none() });
@@ -93,7 +93,7 @@ fn recipe(head: Option<Head>) -> TrainOptions {
 }
 
 #[test]
-fn a_head_with_poles_learns_what_a_plain_one_cannot() {
+fn a_head_with_poles_learns_poles_that_a_plain_model_cannot() {
     let table = read_table(tangent(2000, false).as_bytes(), "tan.csv", Header::Yes).unwrap();
     let device = Device::cpu(2);
     let errors = [Some(Head::linear(1)), None].map(|head| {
@@ -131,7 +131,7 @@ fn a_head_with_poles_learns_what_a_plain_one_cannot() {
 }
 
 #[test]
-fn poles_that_are_marked_are_found() {
+fn marked_poles_are_found() {
     let table = read_table(tangent(3000, true).as_bytes(), "tan.csv", Header::Yes).unwrap();
     let device = Device::cpu(2);
     let run = recipe(Some(Head::rational(1))).prepare(&table).unwrap();
@@ -170,13 +170,13 @@ fn property_48_too_little_coverage_ends_a_run() {
 }
 
 #[test]
-fn property_51_bottom_targets_need_a_head_that_can_say_so() {
+fn property_51_bottom_targets_need_a_head_that_can_predict_bottom() {
     let head = Head { floor: Some(0.01), anchor: 0.0, decoding: Decoding::raw(1e-4, None), ..Head::linear(1) };
     let (spec, settings, data) = small(head, &[[1.0, 1.0], [1.0, 0.0]].concat());
     let start = |settings: &TrainerConfig| Trainer::new(&Device::cpu(1), spec.clone(), settings.clone(), data.clone());
-    let wanted =
+    let expected =
         "train: 1 training rows are ⊥, but the model's denominators stay above 0.01, so that |Q| < 0.0001 never holds";
-    assert_eq!(start(&settings).err().unwrap().to_string(), wanted);
+    assert_eq!(start(&settings).err().unwrap().to_string(), expected);
     assert!(start(&TrainerConfig { allows_unreachable: true, ..settings }).is_ok());
 }
 
@@ -199,25 +199,25 @@ fn thresholds_are_drawn_on_the_device_step_by_step() {
 }
 
 #[test]
-fn property_29_thresholds_that_decide_nothing_are_refused() {
+fn property_29_invalid_thresholds_are_errors() {
     let said = |decoding: Decoding| decoding.check().unwrap_err().to_string();
     let angle = Decoding::default();
-    assert_eq!(said(Decoding { tau_infer: 0.0, ..angle }), "tau_infer is 0, wanted a finite number above 0");
-    assert_eq!(said(Decoding { tau_infer: f32::NAN, ..angle }), "tau_infer is NaN, wanted a finite number above 0");
+    assert_eq!(said(Decoding { tau_infer: 0.0, ..angle }), "tau_infer is 0, expected a finite number above 0");
+    assert_eq!(said(Decoding { tau_infer: f32::NAN, ..angle }), "tau_infer is NaN, expected a finite number above 0");
     assert_eq!(
         said(Decoding { tau_infer: f32::INFINITY, ..angle }),
-        "tau_infer is inf, wanted a finite number above 0"
+        "tau_infer is inf, expected a finite number above 0"
     );
     let tiny = said(Decoding::raw(1e-40, None));
-    assert_eq!(tiny, "tau_infer is 1e-40, which some devices round to 0; the least is 1.1754944e-38");
+    assert_eq!(tiny, "tau_infer is 1e-40, which some devices round to 0; expected at least 1.1754944e-38");
     let below = said(Decoding { tau_train: Some(1e-4), ..angle });
-    assert_eq!(below, "tau_train is 0.0001, wanted at least tau_infer, which is 0.001");
+    assert_eq!(below, "tau_train is 0.0001, expected at least tau_infer = 0.001");
     let wide = said(Decoding { tau_infer: 0.7, ..angle });
-    assert_eq!(wide, "tau is above 0.5, which refuses most values; it is the sine of an angle");
+    assert_eq!(wide, "tau_infer or tau_train is too large: expected the sine of an angle, at most 0.5");
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn contradictory_options_are_errors() {
     let table = read_table("x,y\n1,a\n2,b\n3,a\n4,b\n5,a\n6,b\n7,a\n8,b\n".as_bytes(), "t.csv", Header::Yes).unwrap();
     let error = recipe(Some(Head::rational(1))).prepare(&table).err().unwrap().to_string();
     assert_eq!(error, "train: a head with poles predicts numbers, the target is a class");
@@ -226,5 +226,5 @@ fn what_does_not_fit_is_refused() {
     let error = Trainer::new(&Device::cpu(1), spec, plain, data).err().unwrap().to_string();
     assert_eq!(error, "train: a projective head and a loss of pairs go together; the run has only one of them");
     let nothing = PairLoss::none().check().unwrap_err().to_string();
-    assert_eq!(nothing, "loss of pairs: every weight is 0; nothing would be learnt");
+    assert_eq!(nothing, "loss of pairs: every weight is 0, expected at least one above 0");
 }

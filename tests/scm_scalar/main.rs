@@ -1,4 +1,4 @@
-//! Scalars, weak signs and policies: the properties, numbered as in the published list, and the original's own answers.
+//! Scalars, weak signs and policies: the properties, numbered as in the published list, and the results of the original.
 
 mod orientation;
 mod original;
@@ -61,9 +61,9 @@ impl Cases {
     }
 }
 
-fn assert_near(got: Scm, wanted: Scm, what: &str) {
-    let difference = (got - wanted).modulus();
-    let scale = wanted.modulus().unwrap_or(0.0).max(1.0);
-    let is_near = if wanted.is_bottom() { got.is_bottom() } else { difference.is_some_and(|d| d <= 1e-9 * scale) };
-    assert!(is_near, "{what}: got {got}, wanted {wanted}");
+fn assert_near(got: Scm, expected: Scm, what: &str) {
+    let difference = (got - expected).modulus();
+    let scale = expected.modulus().unwrap_or(0.0).max(1.0);
+    let is_near = if expected.is_bottom() { got.is_bottom() } else { difference.is_some_and(|d| d <= 1e-9 * scale) };
+    assert!(is_near, "{what}: got {got}, expected {expected}");
 }

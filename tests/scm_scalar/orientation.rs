@@ -1,4 +1,4 @@
-//! Weak signs and their memory.
+//! Weak signs and trackers.
 
 use meromorph::scm::Scm;
 use meromorph::scm::orientation::{Band, Tracker, Trackers, weak_sign};
@@ -22,7 +22,7 @@ fn p11_weak_signs_have_modulus_one_and_keep_the_unit_circle() {
 }
 
 #[test]
-fn p12_noise_in_the_band_does_not_move_a_sign() {
+fn p12_noise_in_the_band_does_not_change_a_sign() {
     let mut cases = Cases(12);
     for _ in 0..200 {
         let anchor = cases.within(1.0).signum() * (1e-3 + cases.unit());
@@ -43,7 +43,7 @@ fn p12_noise_in_the_band_does_not_move_a_sign() {
 }
 
 #[test]
-fn p12_many_trackers_are_one_tracker_each() {
+fn p12_trackers_behave_like_single_trackers() {
     let (count, band, mut cases) = (70, Band::new(1e-6, 0.5).unwrap(), Cases(13));
     let mut many = Trackers::new(band, count);
     let mut each = vec![Tracker::new(band); count];
@@ -57,9 +57,9 @@ fn p12_many_trackers_are_one_tracker_each() {
         many.update(&values, &mut bottom, &mut signs);
         for at in 0..count {
             let value = if given[at] { BOTTOM } else { Scm::from_ieee(values[at]) };
-            let wanted = each[at].update(value);
+            let expected = each[at].update(value);
             let got = if bottom[at / 32] >> (at % 32) & 1 == 1 { BOTTOM } else { real(signs[at]) };
-            assert_eq!(got, wanted, "round {round}, element {at}");
+            assert_eq!(got, expected, "round {round}, element {at}");
             assert!(!got.is_bottom() || signs[at] == 0.0);
         }
         assert_eq!(bottom[2] >> 6, 0, "bits behind the last element stay 0");
@@ -73,15 +73,15 @@ fn p12_many_trackers_are_one_tracker_each() {
 }
 
 #[test]
-fn p12_bands_and_signs_that_make_no_sense_are_refused() {
+fn p12_invalid_bands_and_signs_are_errors() {
     let message = |result: meromorph::Result<Band>| result.unwrap_err().to_string();
-    let wanted = "weak sign: epsilon is -1, which should be a finite number not below 0";
-    assert_eq!(message(Band::new(-1.0, 0.0)), wanted);
-    let wanted = "weak sign: hysteresis is NaN, which should be a finite number not below 0";
-    assert_eq!(message(Band::new(0.0, f64::NAN)), wanted);
+    let expected = "weak sign: epsilon: got -1, expected a finite number of at least 0";
+    assert_eq!(message(Band::new(-1.0, 0.0)), expected);
+    let expected = "weak sign: hysteresis: got NaN, expected a finite number of at least 0";
+    assert_eq!(message(Band::new(0.0, f64::NAN)), expected);
     let message = |sign| Tracker::from_sign(Band::default(), sign).unwrap_err().to_string();
-    assert_eq!(message(real(0.5)), "weak sign: the last sign is 0.5, which should have modulus 1");
-    assert_eq!(message(BOTTOM), "weak sign: the last sign is ⊥, which should have modulus 1");
+    assert_eq!(message(real(0.5)), "weak sign: last sign: got 0.5, expected a number of modulus 1");
+    assert_eq!(message(BOTTOM), "weak sign: last sign: got ⊥, expected a number of modulus 1");
     let mut known = Tracker::from_sign(Band::default(), complex(0.0, -1.0)).unwrap();
     assert_eq!(known.update(Scm::ZERO), complex(0.0, -1.0));
 }

@@ -1,4 +1,4 @@
-//! The original's own answers: `data/scm_scalar.json`, made by the script beside it.
+//! Results of the original: `data/scm_scalar.json`, made by the script in the same folder.
 
 use std::fs;
 use std::path::Path;
@@ -11,9 +11,9 @@ use serde_json::Value;
 use crate::policy::applied;
 use crate::{BINARY, BOTTOM, UNARY, assert_near, complex, real};
 
-/// Where the original raises, this is ⊥; where it leaves the reals for a power of a negative number, this is ⊥ too.
+/// ⊥ where the original raises an error, and where it returns a complex power of a negative real number.
 #[test]
-fn operations_answer_as_the_original() {
+fn operations_agree_with_the_original() {
     let answers = answers();
     let values: Vec<Scm> = answers["values"].as_array().unwrap().iter().map(unpacked).collect();
     let mut compared = 0;
@@ -28,21 +28,21 @@ fn operations_answer_as_the_original() {
         };
         let leaves_the_reals =
             name == "pow" && is_real(&answers["values"][row[1].as_u64().unwrap() as usize]) && row[3][2] == true;
-        let wanted = match &row[3] {
-            // Its way to a vanishing power goes through an overflow; this one does not.
+        let expected = match &row[3] {
+            // The original overflows while computing a power that is nearly 0; this implementation does not.
             Value::String(_) if name == "pow" && row[2] == -3.0 && x.modulus() > Some(1e100) => Scm::ZERO,
             Value::String(_) => BOTTOM,
             _ if leaves_the_reals => BOTTOM,
             value => unpacked(value),
         };
-        assert_near(got, wanted, &row.to_string());
+        assert_near(got, expected, &row.to_string());
         compared += 1;
     }
     assert_eq!(compared, 1022);
 }
 
 #[test]
-fn trackers_answer_as_the_original() {
+fn trackers_agree_with_the_original() {
     for sequence in answers()["sequences"].as_array().unwrap() {
         let number = |name: &str| sequence[name].as_f64().unwrap();
         let mut tracker = Tracker::new(Band::new(number("epsilon"), number("hysteresis")).unwrap());
@@ -57,7 +57,7 @@ fn trackers_answer_as_the_original() {
 }
 
 #[test]
-fn policies_answer_as_the_original() {
+fn policies_agree_with_the_original() {
     for row in answers()["policies"].as_array().unwrap() {
         let policy: Policy = row[0].as_str().unwrap().parse().unwrap();
         let got = applied(policy, &[row[1].as_f64().unwrap() as f32], u32::from(row[2].as_bool().unwrap()));

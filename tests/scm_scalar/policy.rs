@@ -38,7 +38,7 @@ fn p14_project_and_clamp_zero_what_is_masked() {
 }
 
 #[test]
-fn p15_reject_zeroes_all_and_pass_nothing() {
+fn p15_reject_zeroes_all_gradients_and_pass_none() {
     let gradients = [0.5, -3.0, 2.0];
     assert_eq!(applied(Policy::Reject, &gradients, 0b010), [0.0; 3]);
     assert_eq!(applied(Policy::Passthrough, &gradients, 0b111), gradients);
@@ -48,7 +48,7 @@ fn p15_reject_zeroes_all_and_pass_nothing() {
 }
 
 #[test]
-fn p16_policies_are_text_and_unknown_text_is_refused() {
+fn p16_policies_have_a_text_form_and_unknown_text_is_an_error() {
     let wide = Policy::Clamp { low: -0.1, high: 2.5 };
     for policy in [Policy::default(), wide, Policy::Project, Policy::Reject, Policy::Passthrough] {
         assert_eq!(policy.to_string().parse(), Ok(policy));
@@ -57,35 +57,36 @@ fn p16_policies_are_text_and_unknown_text_is_refused() {
     }
     assert_eq!(wide.to_string(), "clamp(-0.1..2.5)");
     let message = |text: &str| text.parse::<Policy>().unwrap_err().to_string();
-    let known = "there are clamp, clamp(low..high), project, reject and pass";
-    assert_eq!(message("saturate"), format!("policy: \"saturate\" is unknown; {known}"));
-    assert_eq!(message("Clamp"), format!("policy: \"Clamp\" is unknown; {known}"));
+    let known = "expected clamp, clamp(low..high), project, reject or pass";
+    assert_eq!(message("saturate"), format!("policy: unknown policy \"saturate\": {known}"));
+    assert_eq!(message("Clamp"), format!("policy: unknown policy \"Clamp\": {known}"));
     for limits in ["1..-1", "0..inf", "NaN..1", "3", ""] {
-        let wanted = format!("policy: clamp({limits}) should be two finite numbers in order, as in clamp(-1..1)");
-        assert_eq!(message(&format!("clamp({limits})")), wanted);
+        let expected =
+            format!("policy: got clamp({limits}), expected two finite numbers in order, such as clamp(-1..1)");
+        assert_eq!(message(&format!("clamp({limits})")), expected);
     }
     let refused = serde_json::from_str::<Registry>(r#"{"a": "saturate"}"#).unwrap_err().to_string();
-    assert!(refused.starts_with("policy: \"saturate\" is unknown"), "{refused}");
+    assert!(refused.starts_with("policy: unknown policy \"saturate\""), "{refused}");
 }
 
 #[test]
-fn p16_the_registry_goes_by_plain_names() {
+fn p16_the_registry_ignores_case_and_space_in_names() {
     let mut registry = Registry::default();
     registry.register("  My Layer\t", Policy::Reject).unwrap();
     assert_eq!(registry.get("my layer"), Some(Policy::Reject));
     assert_eq!(registry.get("other"), None);
-    let wanted = "policy: the name of a layer is empty; a policy is registered for a named layer";
-    assert_eq!(registry.register(" \n", Policy::Reject).unwrap_err().to_string(), wanted);
+    let expected = "policy: got an empty layer name, expected the name of a layer";
+    assert_eq!(registry.register(" \n", Policy::Reject).unwrap_err().to_string(), expected);
     let text = serde_json::to_string(&registry).unwrap();
     let names = r#""coverage":"clamp","my layer":"reject","rejection_loss":"clamp","scm_norm":"clamp""#;
     assert_eq!(text, format!(r#"{{{names},"scm_rational":"project","scm_softmax":"clamp"}}"#));
     assert_eq!(serde_json::from_str::<Registry>(&text).unwrap(), registry);
     let twice = serde_json::from_str::<Registry>(r#"{"A": "pass", "a ": "clamp"}"#).unwrap_err().to_string();
-    assert!(twice.starts_with("policy: there are two policies for the layer \"a\""), "{twice}");
+    assert!(twice.starts_with("policy: got two policies for the layer \"a\""), "{twice}");
 }
 
 #[test]
-fn p16_a_scope_is_its_threads_own_and_ends_in_any_order() {
+fn p16_scopes_are_per_thread_and_end_in_any_order() {
     let registry = Registry::default();
     let (first, second) = (Scope::new(Policy::Reject), Scope::new(Policy::Passthrough));
     let elsewhere = std::thread::spawn(|| Registry::default().resolve("scm_rational", None)).join().unwrap();

@@ -1,4 +1,4 @@
-//! Arithmetic and functions of scalars, and the bridge to IEEE numbers.
+//! Arithmetic and functions of scalars, and conversion to and from IEEE numbers.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use meromorph::scm::{Complex, Scm};
 use crate::{BINARY, BOTTOM, Cases, UNARY, assert_near, complex, real};
 
 #[test]
-fn p01_bottom_absorbs_in_every_position_and_zero_divides_to_it() {
+fn p01_bottom_absorbs_in_every_position_and_division_by_zero_is_bottom() {
     for (name, op) in BINARY {
         for x in [Scm::ZERO, Scm::ONE, real(-0.0), complex(1.0, -2.0), BOTTOM] {
             assert_eq!(op(x, BOTTOM), BOTTOM, "{name}");
@@ -92,15 +92,15 @@ fn p04_undefined_and_unrepresentable_results_are_bottom() {
 }
 
 #[test]
-fn p04_complex_functions_keep_to_the_ends_of_the_range() {
+fn p04_complex_functions_are_correct_near_the_limits_of_the_range() {
     for size in [f64::MAX, 1e-300, 5e-324, 1e-160, 1e160] {
         let z = complex(size, -size);
         assert_near(weak_sign(z), complex(0.5f64.sqrt(), -(0.5f64.sqrt())), "direction");
         let root = z.sqrt();
         let (scale, root) = (size.sqrt(), root.number().expect("finite"));
         let turn = std::f64::consts::FRAC_PI_8;
-        let wanted = complex(2f64.powf(0.25) * turn.cos(), -(2f64.powf(0.25) * turn.sin()));
-        assert_near(complex(root.re / scale, root.im / scale), wanted, "root");
+        let expected = complex(2f64.powf(0.25) * turn.cos(), -(2f64.powf(0.25) * turn.sin()));
+        assert_near(complex(root.re / scale, root.im / scale), expected, "root");
         assert_near(z.ln(), complex(size.ln() + 0.5 * 2f64.ln(), -std::f64::consts::FRAC_PI_4), "logarithm");
     }
     assert_near(complex(1.0, 400.0).tan(), complex(0.0, 1.0), "tangent far from the real line");
@@ -109,7 +109,7 @@ fn p04_complex_functions_keep_to_the_ends_of_the_range() {
 }
 
 #[test]
-fn p05_constructors_keep_their_payload_and_refuse_what_is_not_finite() {
+fn p05_constructors_keep_numbers_and_check_that_they_are_finite() {
     assert_eq!(real(0.5).number(), Some(Complex::new(0.5, 0.0)));
     assert_eq!(complex(1.5, -2.0).number(), Some(Complex::new(1.5, -2.0)));
     assert_eq!(BOTTOM.number(), None);
@@ -122,7 +122,7 @@ fn p05_constructors_keep_their_payload_and_refuse_what_is_not_finite() {
 }
 
 #[test]
-fn p05_equality_is_structural_and_zero_has_one_meaning() {
+fn p05_equality_is_structural_and_both_zeros_are_equal() {
     assert_eq!(BOTTOM, BOTTOM);
     assert_eq!(real(0.0), real(-0.0));
     assert_eq!(real(2.0), complex(2.0, -0.0));
@@ -133,7 +133,7 @@ fn p05_equality_is_structural_and_zero_has_one_meaning() {
 }
 
 #[test]
-fn p10_the_bridge_to_ieee_takes_faults_to_bottom_and_back_to_nan() {
+fn p10_ieee_faults_become_bottom_and_bottom_becomes_nan() {
     for fault in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         assert!(Scm::from_ieee(fault).is_bottom());
     }

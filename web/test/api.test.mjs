@@ -208,7 +208,7 @@ test("tables and files are described and learnt under their names", () => both(a
   const file = new File(["a,y\n1,2\n3,4\n"], "small.csv");
   const torn = engine.train(new File(["a,y\n1\n"], "torn.csv"), { target: "y" });
   return [await mero.describe(file), await said(torn.next())];
-}, [{ rows: 2, columns: [{ name: "a", isNumeric: true }, { name: "y", isNumeric: true }] }, "InputError: torn.csv: row 1 (line 2) has 1 cells, wanted 2"]));
+}, [{ rows: 2, columns: [{ name: "a", isNumeric: true }, { name: "y", isNumeric: true }] }, "InputError: torn.csv: row 1 (line 2): got 1 cells, expected 2"]));
 
 test("wrong things are refused in words", async () => {
   const cases = [

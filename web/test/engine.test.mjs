@@ -169,7 +169,7 @@ test("bad input is an Error with the engine's message", async () => {
     ["run(text, { target: 'y', delta: 2 })", 'train: delta applies only to loss "huber"'],
     ["run(text, { target: 'y', loss: 'bce' })", 'train: the loss "bce" does not fit the target, which is a number; use mse, mae, huber or a formula'],
     ["run(text, 'y')", "train: options: got \"y\", expected an object"],
-    ["run('a,y\\n1,2\\n3\\n', { target: 'y' })", "data: row 2 (line 3) has 1 cells, wanted 2"],
+    ["run('a,y\\n1,2\\n3\\n', { target: 'y' })", "data: row 2 (line 3): got 1 cells, expected 2"],
     ["engine.load(new Uint8Array(3))", "model: is cut short: 3 bytes hold no safetensors header"],
     ["engine.load(7)", "load: wanted the bytes of a model file as a Uint8Array"],
     [torn, /^model: tensor "layers.6.weight" lies at bytes \d+ to \d+, file has \d+ \(cut short\?\)$/],
@@ -177,7 +177,7 @@ test("bad input is an Error with the engine's message", async () => {
     // 2^32 and 2^40: exponents that are 0 where an address is 32 bits wide.
     ["(await best()).predict('a,b,c,d,e\\n1e4294967296,1,1,1,1\\n')", "table: row 1, column \"a\": is infinite"],
     ["(await best()).predict('a,b,c,d,e\\n1e1099511627776,1,1,1,1\\n')", "table: row 1, column \"a\": is infinite"],
-    ["(await best()).predict(new Float32Array(4))", "predict: 4 values do not fill rows of 5 columns"],
+    ["(await best()).predict(new Float32Array(4))", "predict: got 4 values, expected full rows of 5 columns"],
     ["(await best()).predict(3)", "predict: x is 3, wanted a Float32Array, an array of numbers or the bytes of a table (Uint8Array, ArrayBuffer or string)"],
   ];
   const got = await browser.page.evaluate(async ([text, works]) => {
@@ -279,9 +279,9 @@ test("a model with poles takes the options of the command line", async () => {
   assert.equal(told.said[5], 'train: term: "decode" is unknown: did you mean "decoded"?');
   assert.equal(told.said[6], "train: term: got an array, expected an object such as { decoded: 0.5 }");
   assert.equal(told.said[9], "train: term: got an object of type Map, expected an object such as { decoded: 0.5 }");
-  assert.equal(told.said[10], "train: policy: got an object of type Date, expected an object such as { scm_rational: "clamp" }");
+  assert.equal(told.said[10], 'train: policy: got an object of type Date, expected an object such as { scm_rational: "clamp" }');
   assert.equal(told.said[7], "train: policy.scm_norm: got 1, expected a string");
-  assert.equal(told.said[8], 'train: policy: "clip" is unknown; there are clamp, clamp(low..high), project, reject and pass');
+  assert.equal(told.said[8], 'train: policy: unknown policy "clip": expected clamp, clamp(low..high), project, reject or pass');
 });
 
 for (const [device, build] of [["webgpu", "evidence"], ["cpu", "evidence"], ["cpu", "evidence/relaxed"]]) {

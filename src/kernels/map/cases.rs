@@ -1,4 +1,4 @@
-//! Cases of `map`: every row over its domain and, from the same f64 formulas, every partial derivative; then broadcasts, strides and sizes.
+//! Cases of `map`: every scalar op over its domain and, from the same f64 formulas, every partial derivative; then broadcasts, strides, sizes.
 
 use crate::device::{Bound, Case, Expected};
 use crate::kernels::evidence::{Numbers, case, scratch, within, words};
@@ -15,7 +15,7 @@ pub fn cases() -> Vec<Case> {
     rows.chain(layouts()).chain([fused()]).chain(sizes()).collect()
 }
 
-/// A row's f64 formula, where to look at it, and how near an implementation comes.
+/// The f64 formula of a scalar op, the points at which it is checked, and the allowed error of an implementation.
 pub(in crate::kernels) struct Formula {
     pub(in crate::kernels) row: &'static ScalarOp,
     pub(in crate::kernels) value: fn(&[f64]) -> f64,
@@ -29,7 +29,7 @@ const ANY: &[f32] = &[
     -1e30,
 ];
 const FEW: &[f32] = &[0.0, 1.0, -1.0, 0.25, -3.5, 1e-30, -1e30];
-/// Both sides of every joint in the WGSL formulas, up to where e^x still is a float.
+/// Both sides of every switch point in the WGSL formulas, up to where e^x is still a float.
 const SMOOTH: &[f32] = &[
     0.0, 1e-30, 1e-6, -1e-6, 1e-3, -1e-3, 0.1, -0.1, 0.24, -0.24, 0.26, -0.26, 0.34, -0.34, 0.36, -0.36, 0.49, -0.49,
     0.51, -0.51, 1.0, -1.0, 1.7, -1.7, 3.0, -3.0, 5.5, -5.5, 9.9, -9.9, 10.1, -10.1, 20.0, -20.0, 80.0, -80.0,
@@ -52,17 +52,17 @@ const BASES: &[f32] = &[0.0, 0.3, 1.0, 2.5, 17.25, -2.0, -0.5];
 const POWERS: &[f32] = &[0.0, 1.0, 2.0, 3.0, -1.0, -2.0, 0.5, -1.5, 2.5, 10.0];
 
 const EXACT: Bound = Bound::Exact;
-/// One rounding, and room for devices that flush subnormals.
+/// One rounding; the absolute part allows devices to flush subnormals.
 const ROUNDED: Bound = Bound::Within { relative: 1.2e-7, absolute: 1e-37 };
-/// WGSL allows a division 2.5 units in the last place.
+/// WGSL allows a division an error of 2.5 units in the last place.
 const DIVIDED: Bound = Bound::Within { relative: 3.6e-7, absolute: 1e-37 };
-/// WGSL allows e^x 3 + 2 |x| units; |x| <= 80 here.
+/// WGSL allows e^x an error of 3 + 2 |x| units; |x| <= 80 here.
 const EXPONENTIAL: Bound = Bound::Within { relative: 2e-5, absolute: 1e-37 };
-/// WGSL allows a logarithm 3 units, and an absolute 2^-21 in [0.5, 2].
+/// WGSL allows a logarithm an error of 3 units, and an absolute error of 2^-21 in [0.5, 2].
 const LOGARITHM: Bound = Bound::Within { relative: 4e-7, absolute: 5e-7 };
-/// Our own polynomials, a few roundings each.
+/// Polynomials of this crate, a few roundings each.
 const POLYNOMIAL: Bound = Bound::Within { relative: 2e-6, absolute: 1e-37 };
-/// Values of order one from e^x.
+/// Values of order one, computed from e^x.
 const SATURATING: Bound = Bound::Within { relative: 2e-6, absolute: 3e-7 };
 
 const fn formula(
@@ -82,7 +82,7 @@ fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// One line per row of `op::OPS`, in its order.
+/// One line per entry of `op::OPS`, in its order.
 pub(in crate::kernels) static FORMULAS: &[Formula] = &[
     formula(&op::ADD, |x| x[0] + x[1], &[ANY, ANY], ROUNDED),
     formula(&op::SUB, |x| x[0] - x[1], &[ANY, ANY], ROUNDED),
@@ -125,14 +125,14 @@ pub(in crate::kernels) static FORMULAS: &[Formula] = &[
     formula(&op::ASIN, |x| x[0].asin(), &[UNIT], POLYNOMIAL),
     formula(&op::ACOS, |x| x[0].acos(), &[UNIT], within(2e-6, 3e-7)),
     formula(&op::ATAN, |x| x[0].atan(), &[ANY], POLYNOMIAL),
-    // WGSL allows atan 4,096 units.
+    // WGSL allows atan an error of 4,096 units.
     formula(&op::ATAN2, |x| x[0].atan2(x[1]), &[AWAY, AWAY], within(5e-4, 1e-37)),
     formula(&op::HYPOT, |x| x[0].hypot(x[1]), &[ANY, ANY], DIVIDED),
     formula(&op::SINH, |x| x[0].sinh(), &[SMOOTH], EXPONENTIAL),
     formula(&op::COSH, |x| x[0].cosh(), &[SMOOTH], EXPONENTIAL),
     formula(&op::TANH, |x| x[0].tanh(), &[SMOOTH], POLYNOMIAL),
     formula(&op::ERF, |x| oracle::erf(x[0]), &[SMOOTH], within(1e-6, 1e-37)),
-    // Special functions are held to mpmath's values in `program/special`.
+    // Special functions are compared with mpmath's values in `program/special`.
     formula(&op::ERFC, |x| special::erfc(x[0]), &[TAIL], within(3e-6, 1e-37)),
     formula(&op::SINC, |x| special::sinc(x[0]), &[ANGLES], within(1e-6, 1e-7)),
     formula(&op::SINC_SLOPE, |x| special::sinc_slope(x[0]), &[ANGLES], within(3e-6, 3e-7)),
@@ -180,14 +180,14 @@ impl Formula {
         over_points(self.row.name.into(), &points, Program::op(self.row), expected, self.bound)
     }
 
-    /// d/dx of each argument that the row says it depends on, against differences of the f64 formula.
+    /// The partial derivative by each argument that the op depends on, compared with differences of the f64 formula.
     fn slopes(&self) -> Vec<Case> {
         let slope_of = |at: usize| {
             let program = Program::op(self.row).vjp(at)?;
             let (mut points, mut expected) = (Vec::new(), Vec::new());
             for mut point in self.points() {
                 if let Some(slope) = self.difference(&point, at) {
-                    // The upstream gradient: not 1, so that it is seen.
+                    // The upstream gradient: not 1, so that a missing factor shows.
                     point.push(0.5);
                     points.push(point);
                     expected.push(0.5 * slope);
@@ -199,7 +199,7 @@ impl Formula {
         (0..self.row.arguments.len()).filter_map(slope_of).collect()
     }
 
-    /// The central difference, where both sides agree: not at kinks, jumps or poles.
+    /// The central difference where both one-sided differences agree, so not at kinks, jumps or poles.
     fn difference(&self, point: &[f32], at: usize) -> Option<f64> {
         let x: Vec<f64> = point.iter().map(|&x| f64::from(x)).collect();
         let h = 1e-5 * x[at].abs().clamp(1.0, 10.0);
@@ -215,7 +215,7 @@ impl Formula {
     }
 }
 
-/// `program` over columns of points.
+/// A case of `program` over columns of points.
 fn over_points(name: String, points: &[Vec<f32>], program: Program, expected: Vec<f64>, bound: Bound) -> Case {
     let column = |at: usize| words(&points.iter().map(|point| point[at]).collect::<Vec<_>>());
     let inputs = (0..program.inputs).map(column).collect();
@@ -255,7 +255,7 @@ fn layouts() -> Vec<Case> {
     ]
 }
 
-/// tanh(a + b) · a, made by merging the sum into its reader.
+/// tanh(a + b) · a, built by merging the sum into its reader.
 fn fused() -> Case {
     let mut numbers = Numbers::new(5);
     let (a, b) = (numbers.floats(1000), numbers.floats(1000));
@@ -266,11 +266,12 @@ fn fused() -> Case {
         let producer = dispatch(Program::op(&op::ADD), space, inputs.to_vec(), sum.clone());
         let program = Program::build(2, |x| expr::tanh(x[0]) * x[1]);
         let consumer = dispatch(program, space, vec![sum, inputs[0].clone()], out[0].clone());
-        MAP.fuse.expect("map fuses")(&producer, &consumer, 0).expect("a natural reader takes its producer in")
+        MAP.fuse.expect("map fuses")(&producer, &consumer, 0)
+            .expect("a reader with natural strides inlines its producer")
     })
 }
 
-/// One element, a workgroup and one more, a grid of more than 65,535 workgroups, and a program of sixty rows.
+/// One element, a workgroup and one more, a grid of more than 65,535 workgroups, and a program of sixty ops.
 fn sizes() -> Vec<Case> {
     let sized = |name: &str, count: u32, steps: usize| {
         let x = Numbers::new(u64::from(count)).floats(count as usize);
@@ -292,7 +293,7 @@ fn sizes() -> Vec<Case> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn every_row_has_a_formula() {
+    fn every_op_has_a_formula() {
         let rows: Vec<_> = super::op::OPS.iter().map(|row| row.name).collect();
         let formulas: Vec<_> = super::FORMULAS.iter().map(|formula| formula.row.name).collect();
         assert_eq!(rows, formulas);

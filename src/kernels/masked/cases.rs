@@ -1,5 +1,5 @@
-//! Cases of `masked`: every row over all pairs of telling bit patterns and over random ones, held against f64 formulas and IEEE's own answers;
-//! chains, broadcasts, faults and sizes. Bits are compared exactly, on every device.
+//! Cases of `masked`: every scalar op over all pairs of critical bit patterns and over random ones, compared with f64 formulas and IEEE
+//! results; chains, broadcasts, faults and sizes. Bits are compared exactly, on every device.
 
 use super::{Operand, Planes, dispatch, plane_words, planes_words};
 use crate::device::{Bound, Case, Expected};
@@ -17,8 +17,8 @@ pub fn cases() -> Vec<Case> {
     rows.chain(sizes()).chain([chain(), broadcast()]).collect()
 }
 
-/// Bit patterns at which an answer changes; each also with its sign turned.
-const TELLING: &[u32] = &[
+/// Bit patterns at which a result changes; each is also used with the opposite sign.
+const CRITICAL: &[u32] = &[
     0,
     1,
     2,
@@ -67,7 +67,7 @@ const TELLING: &[u32] = &[
     0x7fff_ffff,
 ];
 
-/// Whether a row has a value at finite arguments, as mathematics says.
+/// Whether a scalar op is mathematically defined at finite arguments.
 fn is_inside(name: &str, x: &[f64]) -> bool {
     match name {
         "div" | "ratio" => x[1] != 0.0,
@@ -77,10 +77,10 @@ fn is_inside(name: &str, x: &[f64]) -> bool {
         "log1p" => x[0] > -1.0,
         "pow" => (x[0] != 0.0 || x[1] >= 0.0) && (x[0] >= 0.0 || x[1] == x[1].floor()),
         "asin" | "acos" => x[0].abs() <= 1.0,
-        // As far as their forms go.
+        // Restricted to the range of their masked forms.
         "gamma" | "lgamma" => x[0].abs() >= f64::from(f32::MIN_POSITIVE) && (x[0] > 0.0 || x[0] != x[0].floor()),
         "faddeeva_re" | "faddeeva_im" => x[1] >= 0.0,
-        // As far as its form goes.
+        // Restricted to the range of its masked form.
         "polygamma" => {
             let is_order = (0.0..=4.0).contains(&x[0]) && x[0] == x[0].floor();
             is_order && x[1].abs() > f64::from(1e-7_f32) && (x[1] > 0.0 || x[1] != x[1].floor())
@@ -89,7 +89,7 @@ fn is_inside(name: &str, x: &[f64]) -> bool {
     }
 }
 
-/// The value at finite arguments, or why there is none: 1 by itself, 3 by a fault.
+/// The value at finite arguments, or the cause of ⊥: 1 undefined, 3 a fault.
 fn total(formula: &Formula, x: &[f32]) -> Result<f64, u32> {
     let wide = oracle::wide(x);
     if !is_inside(formula.row.name, &wide) {
@@ -100,9 +100,9 @@ fn total(formula: &Formula, x: &[f32]) -> Result<f64, u32> {
     if (y as f32).is_finite() && has_slopes { Ok(y) } else { Err(3) }
 }
 
-/// Columns of arguments for a row: all pairs.
+/// Columns of arguments for a scalar op: all pairs of critical patterns.
 fn patterns(formula: &Formula) -> Vec<Vec<u32>> {
-    let all: Vec<u32> = TELLING.iter().flat_map(|&word| [word, word | 0x8000_0000]).collect();
+    let all: Vec<u32> = CRITICAL.iter().flat_map(|&word| [word, word | 0x8000_0000]).collect();
     match formula.row.arguments.len() {
         1 => vec![all],
         2 => {
@@ -113,7 +113,7 @@ fn patterns(formula: &Formula) -> Vec<Vec<u32>> {
     }
 }
 
-/// Random patterns, and for two arguments such that their product or quotient is near the largest float.
+/// Random patterns; for two arguments also pairs whose product or quotient is near the largest float.
 fn random(formula: &Formula) -> Vec<Vec<u32>> {
     let mut numbers = Numbers::new(7);
     let mut columns: Vec<Vec<u32>> =
@@ -156,7 +156,7 @@ fn of_row(formula: &'static Formula, name: &str, arguments: fn(&Formula) -> Vec<
     })
 }
 
-/// Planes with one element in eight ⊥, half of those by a fault; tails are 0.
+/// Planes in which one element in eight is ⊥, half of these by a fault; tail bits are 0.
 fn sparse(numbers: &mut Numbers, kind: Planes, count: usize) -> Vec<u32> {
     let mut words = vec![0; planes_words(kind, count)];
     for i in 0..count {
@@ -169,7 +169,7 @@ fn sparse(numbers: &mut Numbers, kind: Planes, count: usize) -> Vec<u32> {
     words
 }
 
-/// Why an operand is ⊥, or 0.
+/// The cause of an operand's ⊥, or 0.
 fn operand(x: f32, planes: &[u32], has_fault: bool, count: usize, i: usize) -> u32 {
     let bit = |at: usize| planes[at + i / 32] >> (i % 32) & 1;
     match bit(0) {
@@ -198,7 +198,7 @@ fn expected(outcomes: &[Result<f64, u32>], has_fault: bool) -> Vec<Expected> {
     vec![Expected::Floats(outcomes.iter().map(|outcome| outcome.unwrap_or(0.0)).collect()), Expected::Words(words)]
 }
 
-/// One element, a word, a workgroup and one more, and many workgroups: a / b with neither planes nor faults.
+/// One element, a word, a workgroup and one more, and many workgroups: a / b without planes or faults.
 fn sizes() -> Vec<Case> {
     let sized = |name: &str, count: usize| {
         let mut numbers = Numbers::new(count as u64);
@@ -247,7 +247,7 @@ fn chain() -> Case {
     })
 }
 
-/// c ? a : b over [7, 9, 33] with a row, a column and a scalar, all with planes.
+/// c ? a : b over [7, 9, 33] with a row, a column and a scalar, each with planes.
 fn broadcast() -> Case {
     let dims = [1, 7, 9, 33];
     let shapes: [([u32; 4], usize); 3] = [([0, 0, 0, 1], 33), ([0, 9, 1, 0], 63), ([0, 0, 0, 0], 1)];

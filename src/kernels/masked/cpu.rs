@@ -1,5 +1,5 @@
-//! Masked programs on the CPU, a tile at a time. Memory is passed over once: bits become values that are not finite on the way in, and bits
-//! again on the way out; in between every row is one pass over registers in the first-level cache.
+//! Masked programs on the CPU, a tile at a time. Memory is read once: ⊥ bits become non-finite values on input and bits again on
+//! output; in between every scalar op is one pass over registers in the first-level cache.
 
 use super::engine::{Engine, Register, Step, Tile, WIDTH, source};
 use super::{Params, Planes, Total, plane_words};
@@ -11,7 +11,7 @@ use crate::program::Instruction;
 use crate::simd;
 use crate::simd::masked::{BLOCK, Source};
 
-/// 0, or why an element is ⊥: 1 by itself, 3 by a fault.
+/// The cause of an element's ⊥, or 0: 1 undefined, 3 a fault.
 type Cause = u8;
 const BOTTOM: Cause = 1;
 const FAULT: Cause = 3;
@@ -20,11 +20,11 @@ struct Job<'a> {
     total: &'a Total,
     space: IterationSpace,
     steps: Vec<Step<'a>>,
-    /// The inputs' causes, where the result's faults are wanted.
+    /// The inputs' causes, if the result's faults are written.
     causes: Vec<Vec<f32>>,
 }
 
-/// What one thread writes: values, bits and faults of whole tiles.
+/// The output of one thread: values, bits and faults of whole tiles.
 struct Piece<'a> {
     start: usize,
     values: &'a mut [f32],
@@ -53,16 +53,16 @@ pub(super) fn run(call: Call<'_>) {
     common::each(pieces, call.pool, |piece| job.piece(piece));
 }
 
-/// Pieces are multiples of so many elements.
+/// The length of a piece is a multiple of this many elements.
 const GRAIN: usize = 1024;
 
-/// Elements per piece: a few pieces a thread.
+/// Elements per piece: a few pieces per thread.
 fn part(count: usize, pool: &ThreadPool) -> usize {
     let pieces = if count < 8 * GRAIN { 1 } else { 4 * pool.threads() };
     count.div_ceil(pieces).next_multiple_of(GRAIN).max(GRAIN)
 }
 
-/// The words beside an input's values, as far as there are any.
+/// The plane words of an input, if it has any.
 #[derive(Clone, Copy, Default)]
 struct Words<'a> {
     bottom: Option<&'a [u32]>,
@@ -76,7 +76,7 @@ fn planes<'a>(call: &Call<'a>, params: &Params, total: &Total) -> Vec<Words<'a>>
         Planes::Bare => Words::default(),
         Planes::Bottom => Words { bottom: views.next().copied(), fault: None },
         Planes::Fault => {
-            let words = views.next().expect("planes are bound behind the values");
+            let words = views.next().expect("planes are bound after the values");
             Words { bottom: Some(words), fault: Some(&words[params.fault_at[at] as usize..]) }
         }
     };
@@ -111,7 +111,7 @@ fn steps<'a>(call: &Call<'a>, params: &Params, total: &Total) -> Vec<Step<'a>> {
     code.iter().enumerate().map(step).collect()
 }
 
-/// Values, NaN where they are ⊥.
+/// Values, with NaN where they are ⊥.
 fn with_nan(values: &[f32], bits: Option<&[u32]>) -> Vec<f32> {
     let is_bottom = |at: usize| bits.is_some_and(|words| bit(words, at));
     values.iter().enumerate().map(|(at, &x)| if is_bottom(at) { f32::NAN } else { x }).collect()
@@ -137,7 +137,7 @@ fn bit(words: &[u32], at: usize) -> bool {
     words[at / BLOCK] >> (at % BLOCK) & 1 == 1
 }
 
-/// A thread's registers and, beside them, causes.
+/// A thread's registers and causes.
 struct State {
     registers: Vec<Register>,
     causes: Vec<Vec<f32>>,
@@ -156,7 +156,7 @@ impl Job<'_> {
         let (bits, last) = piece.bits.split_at_mut(whole / BLOCK);
         let (mut faults, last_faults) = piece.faults.map(|faults| faults.split_at_mut(whole / BLOCK)).unzip();
         let mut state = State::new(&self.steps);
-        // Causes are read off a tile's registers; without them a piece is passed over at once.
+        // Causes are read from a tile's registers; without faults a whole piece is processed at once.
         let stretch = if faults.is_some() { WIDTH } else { whole.max(BLOCK) };
         for (k, (values, bits)) in values.chunks_mut(stretch).zip(bits.chunks_mut(stretch / BLOCK)).enumerate() {
             let tile = Tile { start: piece.start + k * stretch, count: values.len() };
@@ -172,7 +172,7 @@ impl Job<'_> {
         }
     }
 
-    /// Values and bits of whole blocks, or of a part of one, and its faults if they are wanted: then no more than a tile.
+    /// Computes values and bits of whole blocks, or of a part of one. With faults, of one tile at most.
     fn run(&self, state: &mut State, tile: Tile, values: &mut [f32], bits: &mut [u32], faults: Option<&mut [u32]>) {
         simd::dispatch(Engine {
             steps: &self.steps,
@@ -188,7 +188,7 @@ impl Job<'_> {
         }
     }
 
-    /// Which of the bits came from a fault: causes are followed through the program once more.
+    /// Computes which of the bits came from a fault: runs the program once more on causes.
     fn faults(&self, state: &mut State, tile: Tile, bits: &[u32], faults: &mut [u32]) {
         let State { registers, causes } = state;
         let code = &self.total.pointwise.program.code;

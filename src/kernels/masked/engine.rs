@@ -1,5 +1,5 @@
-//! Masked programs by lanes, a tile at a time: every row is a pass over registers of a few vectors. Memory streams by: bits become values
-//! that are not finite on the way in, and bits again on the way out.
+//! Masked programs in vector lanes, a tile at a time: every scalar op is a pass over registers of a few vectors. ⊥ bits become
+//! non-finite values on input, and bits again on output.
 #![allow(
     clippy::inline_always,
     reason = "generic over the instruction set: must land inside the function that enables it"
@@ -11,8 +11,8 @@ use crate::kernels::pointwise::{IterationSpace, gather};
 use crate::program::op::ScalarOp;
 use crate::simd::masked::{self, BLOCK, Lanes, Source};
 
-/// Elements at a time, whole blocks: so few that the machine reads the next tile while it works on this one, so many that choosing what to
-/// do next costs little.
+/// Elements per tile, whole blocks: few enough that the CPU prefetches the next tile while it computes this one, enough that
+/// dispatching an instruction costs little.
 pub(super) const WIDTH: usize = 128;
 
 pub(super) static NO_BITS: [u32; WIDTH / BLOCK] = [0; WIDTH / BLOCK];
@@ -22,29 +22,29 @@ pub(super) static NO_BITS: [u32; WIDTH / BLOCK] = [0; WIDTH / BLOCK];
 pub(super) struct Register([f32; WIDTH]);
 
 impl Register {
-    /// What the instruction finds in its register at first.
+    /// Initial contents of the instruction's register.
     pub(super) fn of(step: &Step<'_>) -> Self {
         Self([if let Step::Constant(value) = step { *value } else { 1.0 }; WIDTH])
     }
 }
 
-/// What an instruction comes to.
+/// An instruction as it is executed.
 pub(super) enum Step<'a> {
-    /// Its register is filled once.
+    /// A constant; its register is filled once.
     Constant(f32),
-    /// An input read where it lies. Its bits are seen only by the last row.
+    /// An input read in place. Only the last instruction applies its bits.
     Direct(Source<'a>),
-    /// An input whose ⊥ become NaN in a register.
+    /// An input copied to a register, with ⊥ as NaN.
     Marked(Source<'a>),
-    /// An input read by strides: ⊥ is NaN already.
+    /// An input read by strides, with ⊥ already as NaN.
     Strided(Vec<f32>, [u32; 4]),
-    /// A row by lanes and the number of its arguments.
+    /// A scalar op in lanes, and the number of its arguments.
     Lanes(Lanes, [u16; 3], usize),
-    /// A row by its own function.
+    /// A scalar op by its scalar function.
     ScalarOp(&'static ScalarOp, [u16; 3]),
 }
 
-/// Where a tile begins and how many values there are; their registers are filled up to whole blocks.
+/// First element and length of a tile; registers are padded to whole blocks.
 #[derive(Clone, Copy)]
 pub(super) struct Tile {
     pub(super) start: usize,
@@ -63,11 +63,11 @@ impl Tile {
     }
 }
 
-/// A program over whole blocks, or less than one, of which it fills one.
+/// Runs a program over whole blocks, or over less than one block, which it pads.
 pub(super) struct Engine<'a> {
     pub(super) steps: &'a [Step<'a>],
     pub(super) space: &'a IterationSpace,
-    /// Whether the last row may write the result itself.
+    /// Whether the last instruction may write the result directly.
     pub(super) ends_by_lanes: bool,
     pub(super) registers: &'a mut [Register],
     pub(super) whole: Tile,
@@ -85,7 +85,7 @@ impl WithSimd for Engine<'_> {
         for (k, (values, bits)) in tiles.enumerate() {
             let tile = Tile { start: self.whole.start + k * WIDTH, count: WIDTH.min(self.whole.count - k * WIDTH) };
             let mut at = 0;
-            // The last row fills its register only where it does not write the result.
+            // The last instruction fills its register only if it does not write the result.
             let ends =
                 if let (Step::Lanes(..), true) = (last, self.ends_by_lanes) { before.len() } else { self.steps.len() };
             while at < ends {
@@ -97,13 +97,13 @@ impl WithSimd for Engine<'_> {
                 row.whole(simd, &sources[..*count], values, bits);
             } else {
                 let result = source(self.steps, self.registers, before.len() as u16, tile).values;
-                masked::settle_blocks(simd, result, values, bits);
+                masked::canonicalize_blocks(simd, result, values, bits);
             }
         }
     }
 }
 
-/// The values of instruction `a`: a register, or an input where it lies as long as there are whole blocks of it.
+/// The values of instruction `a`: a register, or an input in place if whole blocks of it remain.
 #[inline(always)]
 pub(super) fn source<'a>(steps: &'a [Step<'_>], registers: &'a [Register], a: u16, tile: Tile) -> Source<'a> {
     if let Step::Direct(source) = &steps[a as usize]
@@ -159,27 +159,27 @@ fn step<S: Simd>(
         Step::Strided(values, strides) => gather(space, *strides, values, tile.start, &mut target[..tile.count]),
         Step::ScalarOp(row, arguments) => {
             let sources = sources(steps, before, arguments, row.arguments.len(), tile);
-            through_row(row, &sources[..row.arguments.len()], &mut target[..tile.padded()]);
+            by_scalar_function(row, &sources[..row.arguments.len()], &mut target[..tile.padded()]);
         }
     }
 }
 
-/// A row without a masked pass: its own function, then a mark where it has no value.
-fn through_row(row: &'static ScalarOp, sources: &[Source<'_>], target: &mut [f32]) {
+/// Runs a scalar op that has no masked pass: its scalar function, then NaN where it has no value.
+fn by_scalar_function(row: &'static ScalarOp, sources: &[Source<'_>], target: &mut [f32]) {
     let slices: [&[f32]; 3] = std::array::from_fn(|at| sources[at.min(sources.len() - 1)].values);
     let sources = &slices[..sources.len()];
     (row.f32)(sources, target);
     for source in sources {
-        // 0 is taken away, or NaN where the argument is not finite.
+        // Subtracts 0, or NaN where the argument is not finite.
         target.iter_mut().zip(*source).for_each(|(y, x)| *y -= 0.0 * x);
     }
-    for question in
-        [row.masked.inside, row.masked.fits].into_iter().flatten().filter(|question| question.wgsl != "true")
+    for predicate in
+        [row.masked.inside, row.masked.fits].into_iter().flatten().filter(|predicate| predicate.wgsl != "true")
     {
         let mut arguments = [0.0; 3];
         for (i, y) in target.iter_mut().enumerate().filter(|(_, y)| !y.is_nan()) {
             sources.iter().zip(&mut arguments).for_each(|(source, argument)| *argument = source[i]);
-            if !(question.holds)(&arguments[..sources.len()]) {
+            if !(predicate.holds)(&arguments[..sources.len()]) {
                 *y = f32::NAN;
             }
         }

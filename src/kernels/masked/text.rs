@@ -1,4 +1,4 @@
-//! A program of rows in masked form, as WGSL: beside each value its cause, beside each row the questions of its form.
+//! A masked program as WGSL: each value carries its cause, and each scalar op is checked by the predicates of its form.
 
 use super::{Planes, Total};
 use crate::device::Body;
@@ -38,7 +38,7 @@ impl Body for Total {
 }
 
 impl Total {
-    /// Inputs, then planes, then the result and its planes; what writes a word of them.
+    /// Bindings: inputs, then planes, then the result and its planes; and the function that writes a word of planes.
     fn bindings(&self) -> String {
         let mut text = String::new();
         let mut next = 0;
@@ -74,7 +74,7 @@ impl Total {
     }
 }
 
-/// The row's own function and the masked one around it.
+/// The scalar op's function and the masked function around it.
 fn function(row: &'static ScalarOp) -> String {
     let names = row.arguments;
     let list = |each: &dyn Fn(&str) -> String| names.iter().map(|name| each(name)).collect::<Vec<_>>().join(", ");
@@ -84,8 +84,8 @@ fn function(row: &'static ScalarOp) -> String {
         _ => format!("inherited(total_{name}.cause, {rest})"),
     });
     let form = &row.masked;
-    let inside = form.inside.map_or("true", |question| question.wgsl);
-    let fits = form.fits.map_or("true", |question| question.wgsl);
+    let inside = form.inside.map_or("true", |predicate| predicate.wgsl);
+    let fits = form.fits.map_or("true", |predicate| predicate.wgsl);
     let call =
         |name: &str| format!("{name}_{}({})", row.name, list(&|name| format!("select({name}, 1.0, cause != 0u)")));
     let (own, value) = match form.value {
@@ -95,7 +95,7 @@ fn function(row: &'static ScalarOp) -> String {
         }
         None => (row.wgsl_function(), call("op")),
     };
-    // Without an answer beforehand the value is looked at.
+    // Without a predicate on the arguments, the result itself is checked.
     let last = if form.fits.is_some() {
         "    return Total(held(y), cause);\n".to_owned()
     } else {

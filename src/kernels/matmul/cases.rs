@@ -41,7 +41,7 @@ pub fn cases() -> Vec<Case> {
     plain.into_iter().chain(stored).chain(shared).chain(coarse()).chain(epilogues).collect()
 }
 
-/// The tile of software adapters: drivers take seconds to compile it, so few layouts stand for all.
+/// The tile of software adapters: drivers take seconds to compile it, so only a few layouts are tested.
 fn coarse() -> Vec<Case> {
     let plain = [[1, 3, 0, 5], [1, 129, 33, 257], [2, 132, 68, 260]];
     let plain = plain.map(|size| Product { size, is_coarse: true, ..Product::default() });
@@ -53,7 +53,7 @@ fn coarse() -> Vec<Case> {
 #[derive(Clone, Copy, Default)]
 struct Product {
     size: [u32; 4],
-    /// Whether it is tiled as for a software adapter.
+    /// Whether it uses the tile of software adapters.
     is_coarse: bool,
     /// Of a and of b.
     is_transposed: [bool; 2],
@@ -77,7 +77,7 @@ impl Product {
         (numbers.floats(batches(self.is_shared[0]) * m * k), numbers.floats(batches(self.is_shared[1]) * k * n))
     }
 
-    /// Σ_p a[z, i, p] b[z, p, j], read where each operand stores it.
+    /// Σ_p a[z, i, p] b[z, p, j], with each operand read in its own layout.
     fn oracle(&self, a: &[f32], b: &[f32]) -> Vec<f64> {
         let [batch, m, k, n] = self.size.map(|size| size as usize);
         let mut out = Vec::new();
@@ -138,7 +138,7 @@ fn bias_and_relu(is_coarse: bool) -> Case {
     })
 }
 
-/// tanh(2 a · b) + bias, merged in two steps: the second must keep what the first did.
+/// tanh(2 a · b) + bias, merged in two steps: the second must keep the first epilogue.
 fn two_epilogues() -> Case {
     let product = Product { size: [2, 17, 23, 31], ..Product::default() };
     let ((a, b), bias) = (product.operands(), Numbers::new(9).floats(31));
@@ -157,7 +157,7 @@ fn two_epilogues() -> Case {
     })
 }
 
-/// (a · b) (a · b + 1), where the reader names the product twice.
+/// (a · b) (a · b + 1): the reader uses the product twice.
 fn same_twice() -> Case {
     let product = Product { size: [1, 30, 10, 30], ..Product::default() };
     let (a, b) = product.operands();
@@ -177,7 +177,7 @@ fn same_twice() -> Case {
     )
 }
 
-/// A full first input and one row for all as the second.
+/// A full first input, and a second input of one row for all rows.
 fn over_rows(dims: [u32; 4]) -> IterationSpace {
     let mut space = IterationSpace { dims, strides: [[0; 4]; MAX_INPUTS] };
     space.strides[..2].copy_from_slice(&[natural(dims), [0, 0, 0, 1]]);
@@ -185,5 +185,6 @@ fn over_rows(dims: [u32; 4]) -> IterationSpace {
 }
 
 fn merged(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Dispatch {
-    map::MAP.fuse.expect("map fuses")(producer, consumer, at).expect("a natural reader becomes the epilogue")
+    map::MAP.fuse.expect("map fuses")(producer, consumer, at)
+        .expect("a reader with natural strides becomes the epilogue")
 }

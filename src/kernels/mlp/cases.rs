@@ -1,5 +1,5 @@
-//! Cases of the perceptron's kernels, and their oracle: the formulas in f64, one row at a time. Formulas here are stand-ins; every built-in
-//! activation and loss brings cases of its own, which are made here too.
+//! Cases of the perceptron's kernels, and their oracle: the formulas in f64, one row at a time. The formulas here are examples; every
+//! built-in activation and loss has its own cases, which are also built here.
 
 use super::goals::{Function, Goal, Pointwise, grade, slope};
 use super::{Fused, Layer, Mlp, Precision, forward, head_cases, step};
@@ -7,7 +7,7 @@ use crate::device::{Bound, Case, Expected, Info};
 use crate::kernels::evidence::{Adapter, Numbers, case, device, within, words};
 use crate::kernels::oracle::wide;
 
-/// A model, a batch and what is minimised.
+/// A model, a batch and an objective.
 pub(super) struct Example {
     pub sizes: &'static [u32],
     pub activation: Function,
@@ -19,7 +19,7 @@ pub(super) struct Example {
 const SIZES: [&[u32]; 6] =
     [&[5, 64, 64, 64, 1], &[3, 7, 2], &[1, 1], &[30, 128, 10], &[2, 9, 17, 3, 5, 4], &[128, 5, 128]];
 
-/// Models of awkward sizes; a batch fits one part, which every device cuts alike.
+/// Models of awkward sizes; a batch fits one part, so every device splits it alike.
 fn examples() -> Vec<Example> {
     let functions = [Function::silu(), Function::tanh(), Function::relu()];
     let goals = [
@@ -31,7 +31,7 @@ fn examples() -> Vec<Example> {
     (0..12)
         .map(|at| {
             let (sizes, goal) = (SIZES[at % SIZES.len()], goals[(at + at / 6) % goals.len()].clone());
-            // One class is no classification: cross-entropy takes the model with ten.
+            // Cross-entropy needs several classes: it takes the model with ten outputs.
             let is_single = goal.is_class() && sizes[sizes.len() - 1] == 1;
             let sizes = if is_single { SIZES[3] } else { sizes };
             Example { sizes, activation: functions[at % functions.len()].clone(), goal, batch: 5 + at }
@@ -62,10 +62,10 @@ pub fn step_of_loss(loss: Pointwise, at: usize) -> Vec<Case> {
     )]
 }
 
-/// Cases of `mlp_step`. Coarse tiles take drivers seconds to compile, so a few examples stand for all.
+/// Cases of `mlp_step`. Drivers take seconds to compile coarse tiles, so only a few examples use them.
 pub fn of_step() -> Vec<Case> {
     let coarse = examples().into_iter().step_by(4).map(|example| step_case(&example, Adapter::Coarse));
-    // Eight parts of 72 rows, which every device cuts alike: more samples than a panel takes at a time.
+    // Eight parts of 72 rows on every device: more samples than a panel takes at a time.
     let sizes: &[u32] = &[5, 64, 37, 1];
     let goal = Goal::Pointwise(Pointwise::squares());
     let long = Example { sizes, activation: Function::silu(), goal, batch: 576 };
@@ -84,12 +84,12 @@ pub fn of_forward() -> Vec<Case> {
     plain.chain(halves).chain(head_cases::of_forward()).collect()
 }
 
-/// Those that panels take.
+/// The examples that panels support.
 fn for_panels() -> impl Iterator<Item = Example> {
     examples().into_iter().filter(|example| example.sizes.iter().all(|&size| size <= 64)).step_by(3)
 }
 
-/// Sums are compared with the size of what was summed: cancellation leaves an absolute error.
+/// The absolute part covers sums that cancel: their error follows the size of the summands.
 pub(super) const STEP_BOUND: Bound = within(2e-5, 2e-5);
 
 pub(super) fn model(example: &Example) -> (Mlp, Vec<Layer>, usize) {
@@ -143,7 +143,7 @@ fn step_case(example: &Example, adapter: Adapter) -> Case {
     let (inputs, outputs) = (example.sizes[0] as usize, example.sizes[example.sizes.len() - 1] as usize);
     let is_class = example.goal.is_class();
     let targets = if is_class { 1 } else { outputs };
-    // The second and last batch: three rows short.
+    // The second and last batch lacks three rows.
     let (rows, steps, cursor) = (2 * example.batch - 3.min(example.batch - 1), 2_u32, 1_u32);
     let x = numbers.floats(rows * inputs);
     let y: Vec<f32> = if is_class {
@@ -152,7 +152,7 @@ fn step_case(example: &Example, adapter: Adapter) -> Case {
         numbers
             .floats(rows * targets)
             .iter()
-            .map(|v| if example.goal.takes_chances() { 0.5 + 0.5 * v } else { *v })
+            .map(|v| if example.goal.takes_probabilities() { 0.5 + 0.5 * v } else { *v })
             .collect()
     };
     let flat = parameters(&layers, total, &mut numbers);
@@ -181,7 +181,7 @@ fn step_case(example: &Example, adapter: Adapter) -> Case {
         step(&fused, example.goal.objective(), [x, y, order, flat, weights], [0, 1, 2].map(|at: usize| out[at].clone()))
     });
     made.outputs[0] = vec![8, cursor, 0, 0];
-    // The padding between tensors is the caller's, and stays.
+    // The kernel does not write the padding between tensors.
     made.outputs[1].fill(0);
     made
 }
@@ -190,7 +190,7 @@ fn forward_case(example: &Example, adapter: Adapter) -> Case {
     predicting(example, name(example, adapter), &device(adapter), Precision::F32, within(1e-5, 1e-5))
 }
 
-/// Activations of half precision: a type of the device's, or packed. Each is rounded by 2^-11 of itself, up to 2^-10 where a device likes.
+/// Activations of half precision: the device's f16 type, or packed. Relative rounding error 2^-11 each, on some devices up to 2^-10.
 fn half_case(example: &Example, is_type: bool) -> Case {
     let [features, kept] = if is_type { ["f16"; 2] } else { ["", "packed"] };
     let info = Info { features: vec![features.to_owned()], ..device(Adapter::Fine) };
@@ -214,7 +214,7 @@ fn predicting(example: &Example, name: String, info: &Info, precision: Precision
     })
 }
 
-/// A perceptron in f64, and the gradient sums it has seen.
+/// A perceptron in f64, and the gradient sums of the rows so far.
 pub(super) struct Oracle<'a> {
     example: &'a Example,
     layers: &'a [Layer],
@@ -268,7 +268,7 @@ impl<'a> Oracle<'a> {
         self.walk_back(d);
     }
 
-    /// Adds the gradients of the row last predicted, d being that of its z.
+    /// Adds the gradients of the last predicted row; `d` is the gradient by its z.
     pub(super) fn walk_back(&mut self, mut d: Vec<f64>) {
         for at in (0..self.layers.len()).rev() {
             let (layer, a) = (&self.layers[at], &self.values[at]);

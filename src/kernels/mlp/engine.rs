@@ -1,7 +1,7 @@
 //! The training step of a small MLP, fused: gather, forward, loss, backward over tiles of samples that stay in cache.
 //!   z_l = a_(l-1) W_l^T + b_l,  a_l = f(z_l),  dW_l = dz_l^T a_(l-1),  db_l = sum dz_l,  dz_(l-1) = (dz_l W_l) f'(z_(l-1))
-//! Activations are row-major [sample, feature], rows padded to `PAD`, so lanes are features in all three products and nothing is transposed but the
-//! weights, once per step. Part k of `parts` owns a fixed run of samples and one row of `partials`: sums do not depend on the number of threads.
+//! Activations are row-major [sample, feature], rows padded to `PAD`, so lanes are features in all three products and only the weights are
+//! transposed, once per step. Part k of `parts` owns a fixed run of samples and one row of `partials`: sums do not depend on the number of threads.
 #![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
 #![allow(
     clippy::inline_always,
@@ -17,7 +17,7 @@ use crate::kernels::random;
 use crate::program::Curve;
 use crate::simd::dispatch;
 
-/// The uniform as the engine's shape, and the head on top.
+/// The shape of the engine from the uniform and the head.
 pub(crate) fn shape(params: &Params, head: Option<Head>) -> MlpShape {
     let layers = params.layers.map(|[inputs, outputs, weight, bias]| Layer { inputs, outputs, weight, bias });
     let Params { rows, batch, steps, parts, inputs, outputs, targets, total, depth, .. } = *params;
@@ -37,7 +37,7 @@ pub(crate) struct Batch<'a> {
     pub weights: &'a [f32],
 }
 
-/// The key and the stream that thresholds are drawn from.
+/// The key and the stream of the random thresholds.
 #[derive(Clone, Copy)]
 pub(crate) struct Draw {
     pub seed: [u32; 2],
@@ -58,7 +58,7 @@ impl Draw {
 
 /// Gradient sums, loss sum and weight sum of the batch at the cursor: partials[part] = [gradients like params, loss sum, weight sum].
 /// x [rows, inputs], y [rows, targets], order = 4 words per step then a permutation of the rows, weights [outputs] for cross-entropy, control
-/// [step, cursor, step, cursor], partials [parts, total + 64], scratch of `scratch_words(p)`, its initial contents are ignored.
+/// [step, cursor, step, cursor], partials [parts, total + 64], scratch of `scratch_words(p)` (initial contents are ignored).
 #[allow(clippy::too_many_arguments, reason = "the bindings of one launch, each with its own type")]
 pub(crate) fn step(
     p: &MlpShape,
@@ -103,19 +103,19 @@ pub(crate) fn step(
     });
 }
 
-/// out [rows, outputs], or the pairs of a head, = the model at x [rows, inputs]. Allocates its scratch: it is called rarely and for many rows.
+/// out [rows, outputs], or the pairs of a head, = the model at x [rows, inputs]. Allocates its scratch, since it is called rarely and for many rows.
 pub(crate) fn forward(p: &MlpShape, activation: &Curve, x: &[f32], params: &[f32], out: &mut [f32], pool: &ThreadPool) {
     let plan = Plan::of_tile(p, TILE);
-    let (inputs, answers) = (p.inputs as usize, p.answers());
-    let rows = out.len() / answers;
+    let (inputs, output_words) = (p.inputs as usize, p.output_words());
+    let rows = out.len() / output_words;
     let pieces = pool.members().min(rows.div_ceil(TILE)).max(1);
     let mut scratch = vec![0.0; plan.words(pool.threads()) + plan::PAD];
     let (shared, own) = aligned(&mut scratch, plan.words(pool.threads())).split_at_mut(plan.shared_words);
     pack(p, &plan, params, shared, pool);
     let (shared, own) = (&*shared, Disjoint::new(own));
     let share = rows.div_ceil(pieces).next_multiple_of(TILE);
-    pool.fill(out, share * answers, &|member, piece, out| {
-        let x = &x[piece * share * inputs..][..out.len() / answers * inputs];
+    pool.fill(out, share * output_words, &|member, piece, out| {
+        let x = &x[piece * share * inputs..][..out.len() / output_words * inputs];
         // SAFETY: one range per member.
         let own = unsafe { own.range(member * plan.member_words..(member + 1) * plan.member_words) };
         dispatch(Predict { p, plan: &plan, activation, x, params, shared, own, out });
@@ -136,7 +136,7 @@ fn pack(p: &MlpShape, plan: &Plan, params: &[f32], shared: &mut [f32], pool: &Th
     pool.parallel(pieces, &|piece| dispatch(Pack { p, plan, params, shared: &shared, piece, pieces }));
 }
 
-/// The first `words` of the slice from a cache line on.
+/// `words` words of the slice, from its first cache line boundary.
 fn aligned(slice: &mut [f32], words: usize) -> &mut [f32] {
     let skip = slice.as_ptr().align_offset(64);
     &mut slice[skip..skip + words]

@@ -1,20 +1,20 @@
-//! Formulas inside the fused kernels: the activation's sweep over a tile and a pointwise loss of its outputs, from the same programs on the
-//! CPU and as WGSL.
+//! Formulas inside the fused kernels: applies the activation to a tile and a pointwise loss to its outputs, from the same programs on
+//! the CPU and as WGSL.
 
 use super::loss::{OutputGradients, Sums};
 use crate::kernels::common;
 use crate::program::slices::{Registers, SHORT, Source};
 use crate::program::{Curve, ScalarOp};
 
-/// Turns z into f(z) in place and writes f'(z) to `slopes`, if there are any. Both have the same length, a multiple of `PAD`.
+/// Replaces z by f(z) and writes f'(z) to `slopes`, if given. Both have the same length, a multiple of `PAD`.
 pub(super) struct Sweep<'a> {
     pub curve: &'a Curve,
-    /// Of the program that is run: with slopes the curve's `sloped`, else its `value`.
+    /// Registers of the program that is run: the curve's `sloped` if slopes are computed, else its `value`.
     pub registers: Registers<'a, f32>,
 }
 
 impl<'a> Sweep<'a> {
-    /// Words of the registers of either program.
+    /// Words of registers, enough for either program.
     pub(super) fn words(curve: &Curve) -> usize {
         if curve.by_hand.cpu.is_some() { 0 } else { Registers::<f32>::words(&curve.sloped) }
     }
@@ -46,15 +46,15 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// Replaces z by the slope of a loss that is a mean over the outputs. The outputs are first laid side by side, so that a model with one
-/// output fills the lanes too.
+/// Replaces z by the slope of a loss that is a mean over the outputs. The outputs are first stored contiguously, so that a model with
+/// one output fills the lanes too.
 pub(super) fn grade(curve: &Curve, registers: &mut Registers<'_, f32>, grade: OutputGradients<'_>) -> Sums {
     let OutputGradients { z, stride, outputs, y, rows, work, .. } = grade;
     let (used, third) = (rows.len() * outputs, work.len() / 3);
     let (own_z, rest) = work.split_at_mut(third);
     let (own_y, slopes) = rest.split_at_mut(third);
     let (own_z, own_y, slopes) = (&mut own_z[..used], &mut own_y[..used], &mut slopes[..used]);
-    // By columns: a call to copy a short row costs more than its words do one by one.
+    // By columns: a copy call per short row costs more than copying its words one by one.
     for output in 0..outputs {
         for (row, &sample) in rows.iter().enumerate() {
             own_z[row * outputs + output] = z[row * stride + output];
@@ -79,7 +79,7 @@ pub(super) fn grade(curve: &Curve, registers: &mut Registers<'_, f32>, grade: Ou
     Sums { loss: sum as f32 / outputs as f32, weight: rows.len() as f32 }
 }
 
-/// WGSL of `act4` and `act_grad4` and, of a pointwise loss, `loss4`: each operation's function stands once.
+/// WGSL of `act4` and `act_grad4` and, for a pointwise loss, `loss4`; the function of each operation is defined once.
 pub(super) fn wgsl(activation: &Curve, loss: Option<&Curve>) -> Vec<String> {
     let mut ops: Vec<&'static ScalarOp> = Vec::new();
     let mut fragments = Vec::new();

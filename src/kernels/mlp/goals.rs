@@ -1,4 +1,4 @@
-//! What cases of the perceptron's kernels are made of: functions and losses, each beside its oracle in plain f64.
+//! Functions and losses for the cases of the perceptron's kernels, each with its oracle in plain f64.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use crate::program::{Curve, Expr};
 /// A function of one value and its oracle.
 #[derive(Clone)]
 pub struct Function {
-    /// As the kernels take it.
+    /// The formula that the kernels use.
     pub curve: Arc<Curve>,
-    /// In plain f64.
+    /// The oracle in plain f64.
     pub oracle: fn(f64) -> f64,
 }
 
@@ -34,7 +34,7 @@ impl Function {
     }
 }
 
-/// What a case minimises, and its oracle.
+/// The objective of a case, and its oracle.
 #[derive(Clone)]
 pub(super) enum Goal {
     Pointwise(Pointwise),
@@ -45,18 +45,18 @@ pub(super) enum Goal {
 /// A pointwise loss and its oracle.
 #[derive(Clone)]
 pub struct Pointwise {
-    /// As the kernels take it.
+    /// The formula that the kernels use.
     pub curve: Arc<Curve>,
-    /// In plain f64.
+    /// The oracle in plain f64.
     pub oracle: Arc<dyn Fn(f64, f64) -> f64>,
-    /// Whether targets are chances, in [0, 1].
-    pub takes_chances: bool,
+    /// Whether targets are probabilities, in [0, 1].
+    pub takes_probabilities: bool,
 }
 
 impl Pointwise {
     pub(super) fn squares() -> Self {
         let curve = Arc::new(Curve::build("square(p - y)", 2, |v| square(v[0] - v[1])));
-        Self { curve, oracle: Arc::new(|p, y| (p - y).powi(2)), takes_chances: false }
+        Self { curve, oracle: Arc::new(|p, y| (p - y).powi(2)), takes_probabilities: false }
     }
 
     pub(super) fn held() -> Self {
@@ -68,7 +68,7 @@ impl Pointwise {
             let size = (p - y).abs();
             if size < 0.4 { 0.5 * size * size } else { 0.4 * (size - 0.2) }
         };
-        Self { curve: Arc::new(Curve::build("held", 2, body)), oracle: Arc::new(oracle), takes_chances: false }
+        Self { curve: Arc::new(Curve::build("held", 2, body)), oracle: Arc::new(oracle), takes_probabilities: false }
     }
 }
 
@@ -85,8 +85,8 @@ impl Goal {
         matches!(self, Self::CrossEntropy(_))
     }
 
-    pub(super) fn takes_chances(&self) -> bool {
-        matches!(self, Self::Pointwise(loss) if loss.takes_chances)
+    pub(super) fn takes_probabilities(&self) -> bool {
+        matches!(self, Self::Pointwise(loss) if loss.takes_probabilities)
     }
 
     pub(super) fn name(&self) -> String {
@@ -122,6 +122,6 @@ pub(super) fn grade(goal: &Goal, z: &[f64], y: &[f64], weights: &[f64]) -> (f64,
             let slopes = z.iter().zip(y).map(|(&z, &y)| slope(&|z| (loss.oracle)(z, y), z) / count);
             (values / count, 1.0, slopes.collect())
         }
-        Goal::Pairs(_) => unreachable!("heads have an oracle of their own"),
+        Goal::Pairs(_) => unreachable!("heads have their own oracle"),
     }
 }

@@ -1,4 +1,4 @@
-//! A projective head as the fused kernels see it: what makes pairs of the last layer's features, and its fragments of WGSL.
+//! A projective head in the fused kernels: how pairs are made from the last layer's features, and its fragments of WGSL.
 
 use super::{Objective, PairLoss, Params};
 use crate::kernels::common;
@@ -10,7 +10,7 @@ use crate::record;
 pub enum HeadForm {
     /// P = a, Q = b, straight from the features.
     Linear,
-    /// P = Σ w_k φ_k(a), Q = Σ v_k φ_k(b) with coefficients of the head's own.
+    /// P = Σ w_k φ_k(a), Q = Σ v_k φ_k(b) with the head's own coefficients.
     Rational {
         /// Degree of P.
         numerator: usize,
@@ -19,7 +19,7 @@ pub enum HeadForm {
         /// The φ.
         basis: Basis,
     },
-    /// P = a, Q = 1: for a model whose poles are those of its rational layers. The fused kernels do not take it.
+    /// P = a, Q = 1: for a model whose poles come from its rational layers. The fused kernels do not support it.
     Value,
     /// P = cos(scale · a), Q = sin(scale · a): of length 1 by construction.
     Angular {
@@ -30,10 +30,10 @@ pub enum HeadForm {
 
 record! { enum HeadForm { Linear, Rational { numerator, denominator, basis }, Value, Angular { scale } } }
 
-/// Denominators of a row.
+/// Number of denominators per row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denominators {
-    /// One for all outputs: they have their poles together.
+    /// One for all outputs, so they share their poles.
     Shared,
     /// One for each output.
     Each,
@@ -41,12 +41,12 @@ pub enum Denominators {
 
 record! { enum Denominators { Shared, Each } }
 
-/// Which of the pairs (kP, kQ) that mean the same value is kept.
+/// Normalisation of pairs: which of the pairs (kP, kQ) that mean the same value the loss sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PairNormalization {
-    /// The pair as it comes.
+    /// The pair, unchanged.
     Free,
-    /// Divided by √(P² + Q²), which gradients take for a constant.
+    /// Divided by √(P² + Q²), which gradients treat as a constant.
     Unit,
     /// Divided by √(P² + Q²), through which gradients flow.
     UnitAttached,
@@ -54,10 +54,10 @@ pub enum PairNormalization {
 
 record! { enum PairNormalization { Free, Unit, UnitAttached } }
 
-/// Where a head of values cannot be.
-const NOT_TAKEN: &str = "a head of values stands over rational layers, which take the recorded step";
+/// Message for a value head in the fused kernels.
+const NOT_TAKEN: &str = "a value head follows rational layers, which need the recorded step";
 
-/// A head over the last layer's outputs, its features: one per numerator, then one per denominator; an angle makes both.
+/// A head over features, the last layer's outputs: one per numerator, then one per denominator; an angular head has one per pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Head {
     /// Pairs per row.
@@ -70,17 +70,17 @@ pub struct Head {
     pub anchor: f32,
     /// Q = softplus(δ) + floor + anchor, free if absent.
     pub floor: Option<f32>,
-    /// The representative of a pair that losses see.
-    pub gauge: PairNormalization,
-    /// Words of the coefficients of degree 0, of numerators and of denominators. Those of the next degree follow at the next
-    /// multiple of `STEP` words.
+    /// The normalisation of pairs before the loss.
+    pub normalization: PairNormalization,
+    /// First words of the coefficients of degree 0, of numerators and of denominators. The next degree follows at the next multiple
+    /// of `STEP` words.
     pub coefficients: [usize; 2],
 }
 
-/// Each tensor of coefficients starts at a multiple of so many words.
+/// Each tensor of coefficients starts at a multiple of this many words.
 pub(super) const STEP: usize = 64;
 
-/// The coefficients of one feature: `degree` + 1 words of the parameters, `step` apart from `first` on.
+/// The coefficients of one feature: `degree` + 1 words of the parameters, starting at `first`, `step` apart.
 #[derive(Clone, Copy)]
 pub(super) struct Polynomial {
     pub first: usize,
@@ -89,17 +89,17 @@ pub(super) struct Polynomial {
 }
 
 impl Head {
-    /// Denominators of a row.
+    /// Number of denominators per row.
     pub(super) fn denominators(&self) -> usize {
         if self.denominators == Denominators::Shared { 1 } else { self.outputs }
     }
 
-    /// Features of a row.
+    /// Number of features per row.
     pub fn features(&self) -> usize {
         if let HeadForm::Angular { .. } = self.form { self.outputs } else { self.outputs + self.denominators() }
     }
 
-    /// The feature's polynomial, where the head is rational.
+    /// The feature's polynomial, if the head is rational.
     pub(super) fn polynomial(&self, feature: usize) -> Option<Polynomial> {
         let HeadForm::Rational { numerator, denominator, .. } = self.form else { return None };
         let count = self.outputs;
@@ -114,12 +114,12 @@ impl Head {
         })
     }
 
-    /// Quads that a sample keeps on a device for the gradients of the coefficients.
+    /// Quads that a device keeps per sample for the gradients of the coefficients.
     pub(super) fn kept_quads(&self) -> usize {
         if self.polynomial(0).is_some() { 2 * self.features().div_ceil(4) } else { 0 }
     }
 
-    /// Its numbers in the uniform.
+    /// Writes its numbers into the uniform.
     pub(super) fn fill(&self, params: &mut Params) {
         params.targets = 2 * self.outputs as u32;
         params.shift = self.floor.unwrap_or(0.0) + self.anchor;
@@ -129,7 +129,7 @@ impl Head {
         }
     }
 
-    /// The fragments that make pairs, and those that train or give them.
+    /// The fragments that compute pairs, and those that train (with an objective) or output them.
     pub(super) fn wgsl(&self, objective: Option<&Objective>) -> Vec<String> {
         let mut fragments = vec![crate::wgsl!("common/head_word").to_owned()];
         fragments.extend(self.making().into_iter().map(str::to_owned));
@@ -162,9 +162,9 @@ impl Head {
                 crate::wgsl!("common/anchor_floor")
             });
         }
-        fragments.push(match self.gauge {
-            PairNormalization::Free => crate::wgsl!("common/gauge_free"),
-            PairNormalization::Unit | PairNormalization::UnitAttached => crate::wgsl!("common/gauge_size"),
+        fragments.push(match self.normalization {
+            PairNormalization::Free => crate::wgsl!("common/normalization_free"),
+            PairNormalization::Unit | PairNormalization::UnitAttached => crate::wgsl!("common/normalization_size"),
         });
         fragments
     }
@@ -180,16 +180,16 @@ impl Head {
             }
             HeadForm::Angular { .. } => vec![crate::wgsl!("common/loss_angular"), none],
         };
-        match self.gauge {
+        match self.normalization {
             PairNormalization::Free => {}
-            PairNormalization::Unit => fragments.push(crate::wgsl!("common/gauge_unit")),
-            PairNormalization::UnitAttached => fragments.push(crate::wgsl!("common/gauge_unit_attached")),
+            PairNormalization::Unit => fragments.push(crate::wgsl!("common/normalization_unit")),
+            PairNormalization::UnitAttached => fragments.push(crate::wgsl!("common/normalization_unit_attached")),
         }
         fragments.push(crate::wgsl!("common/loss_pairs"));
         fragments
     }
 
-    /// What loops and branches depend on, so that compilers see it.
+    /// Constants for loops and branches, so that compilers can unroll and remove them.
     fn constants(&self) -> String {
         let mut text = format!("const SHARED: bool = {};\n", self.denominators() < self.outputs);
         if let HeadForm::Rational { numerator, denominator, .. } = self.form {
@@ -208,7 +208,7 @@ impl Basis {
     }
 }
 
-/// The terms that have a weight, and `pair_loss`, their weighted sum.
+/// The terms with a non-zero weight, and `pair_loss`, their weighted sum.
 fn terms(loss: &PairLoss) -> Vec<String> {
     let implicit = if loss.is_detached {
         crate::wgsl!("common/pair_implicit_detached")
@@ -216,15 +216,15 @@ fn terms(loss: &PairLoss) -> Vec<String> {
         crate::wgsl!("common/pair_implicit")
     };
     let all = [
-        (loss.implicit, implicit, "params.implicit * implicit_term(pair, wanted)"),
-        (loss.chordal, crate::wgsl!("common/pair_chordal"), "params.chordal * chordal_term(pair, wanted)"),
-        (loss.decoded, crate::wgsl!("common/pair_decoded"), "params.decoded * decoded_term(pair, wanted, tau)"),
-        (loss.margin, crate::wgsl!("common/pair_margin"), "params.margin * margin_term(pair, wanted, tau)"),
-        (loss.sign, crate::wgsl!("common/pair_sign"), "params.sign * sign_term(pair, wanted)"),
+        (loss.implicit, implicit, "params.implicit * implicit_term(pair, expected)"),
+        (loss.chordal, crate::wgsl!("common/pair_chordal"), "params.chordal * chordal_term(pair, expected)"),
+        (loss.decoded, crate::wgsl!("common/pair_decoded"), "params.decoded * decoded_term(pair, expected, tau)"),
+        (loss.margin, crate::wgsl!("common/pair_margin"), "params.margin * margin_term(pair, expected, tau)"),
+        (loss.sign, crate::wgsl!("common/pair_sign"), "params.sign * sign_term(pair, expected)"),
     ];
     let weighted: Vec<_> = all.iter().filter(|(weight, ..)| *weight != 0.0).collect();
     let sum = weighted.iter().map(|(.., term)| *term).collect::<Vec<_>>().join("\n        + ");
-    let head = "fn pair_loss(pair: vec2<f32>, wanted: vec2<f32>, tau: f32) -> vec3<f32> {";
+    let head = "fn pair_loss(pair: vec2<f32>, expected: vec2<f32>, tau: f32) -> vec3<f32> {";
     let mut fragments: Vec<String> = weighted.iter().map(|(_, fragment, _)| (*fragment).to_owned()).collect();
     fragments.push(format!("{head}\n    return {sum};\n}}"));
     if loss.is_drawn() {

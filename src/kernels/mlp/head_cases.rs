@@ -1,5 +1,5 @@
-//! Cases of the perceptron's kernels with a projective head. The oracle writes a row's loss down in f64 and differentiates it by
-//! central differences, holding fixed what gradients are told to take for a constant.
+//! Cases of the perceptron's kernels with a projective head. The oracle computes a row's loss in f64 and differentiates it by
+//! central differences; quantities that gradients treat as constants are held fixed.
 
 use super::cases::{Example, Oracle, STEP_BOUND, model, parameters};
 use super::goals::{Function, Goal};
@@ -12,10 +12,10 @@ use crate::kernels::random::threefry;
 
 const SEED: u64 = 0x0123_4567_89ab_cdef;
 const STREAM: u32 = 5;
-/// The step that thresholds are drawn for: one after what `control` starts with.
+/// The step for which thresholds are drawn: one more than the initial counter in `control`.
 const STEP_NUMBER: u32 = 9;
 
-/// Heads of every form, gauge and kind of denominator, with every loss; sizes end in the head's features.
+/// Heads of every form, normalisation and kind of denominator, with every loss; sizes end in the head's features.
 fn examples() -> Vec<(Head, PairLoss, &'static [u32])> {
     use Basis::{Chebyshev, Monomial};
     use Denominators::{Each, Shared};
@@ -25,7 +25,7 @@ fn examples() -> Vec<(Head, PairLoss, &'static [u32])> {
         denominators,
         anchor: 1.0,
         floor: None,
-        gauge: PairNormalization::Free,
+        normalization: PairNormalization::Free,
         coefficients: [0; 2],
     };
     let rational = |numerator, denominator, basis| HeadForm::Rational { numerator, denominator, basis };
@@ -34,7 +34,7 @@ fn examples() -> Vec<(Head, PairLoss, &'static [u32])> {
     let implicit = PairLoss { implicit: 0.7, ..none };
     let detached = PairLoss { implicit: 0.7, is_detached: true, decoded: 0.3, tau: [0.2; 2], ..none };
     let drawn = PairLoss { decoded: 1.5, margin: 2.0, tau: [0.9, 1.8], ..none };
-    // With so large a gamma no row's implicit residual is too steep for differences to follow.
+    // A large gamma keeps every row's implicit residual flat enough for differences.
     let gentle = PairLoss { implicit: 0.5, gamma: 1e-2, sign: 1.5, sign_within: 2.0, ..drawn };
     let all = PairLoss { chordal: 0.25, decoded: 0.75, ..gentle };
     let floored = |head: Head| Head { floor: Some(0.3), anchor: 0.2, ..head };
@@ -44,25 +44,33 @@ fn examples() -> Vec<(Head, PairLoss, &'static [u32])> {
         (head(1, HeadForm::Linear, Each), usual, &[3, 7, 2]),
         (head(3, HeadForm::Linear, Shared), implicit, &[2, 9, 4]),
         (floored(head(3, rational(2, 4, Chebyshev), Each)), detached, &[4, 6, 6]),
-        (Head { gauge: PairNormalization::Unit, ..head(5, rational(3, 2, Monomial), Shared) }, drawn, &[3, 12, 6]),
         (
-            Head { gauge: PairNormalization::UnitAttached, ..head(2, rational(0, 1, Chebyshev), Shared) },
+            Head { normalization: PairNormalization::Unit, ..head(5, rational(3, 2, Monomial), Shared) },
+            drawn,
+            &[3, 12, 6],
+        ),
+        (
+            Head { normalization: PairNormalization::UnitAttached, ..head(2, rational(0, 1, Chebyshev), Shared) },
             all,
             &[3, 8, 3],
         ),
         (angular(2, 1.7), PairLoss { sign_within: 2.0, ..usual }, &[4, 10, 2]),
         (angular(1, 0.5), drawn, &[1, 1]),
-        (Head { gauge: PairNormalization::UnitAttached, ..floored(head(2, HeadForm::Linear, Each)) }, all, &[6, 5, 4]),
+        (
+            Head { normalization: PairNormalization::UnitAttached, ..floored(head(2, HeadForm::Linear, Each)) },
+            all,
+            &[6, 5, 4],
+        ),
         (head(70, rational(1, 1, Monomial), Shared), usual, &[2, 20, 71]),
         (
-            Head { gauge: PairNormalization::Unit, ..head(1, HeadForm::Linear, Each) },
+            Head { normalization: PairNormalization::Unit, ..head(1, HeadForm::Linear, Each) },
             PairLoss { margin: 1.0, tau: [0.8; 2], ..none },
             &[2, 2],
         ),
     ]
 }
 
-/// Cases of `mlp_step`. Coarse tiles and panels take drivers seconds to compile: the first stands for all.
+/// Cases of `mlp_step`. Drivers take seconds to compile coarse tiles and panels, so only the first example uses them.
 pub(super) fn of_step() -> Vec<Case> {
     let first = |adapter| examples().into_iter().take(1).map(move |example| step_case(example, 13, adapter));
     let coarse = first(Adapter::Coarse).chain(first(Adapter::Panel));
@@ -86,7 +94,7 @@ pub(super) fn of_forward() -> Vec<Case> {
         .collect()
 }
 
-/// The kernels' model, its layers, its first parameters and the head with its place among them.
+/// The kernels' model, its layers, its initial parameters and the head with the offsets of its coefficients.
 fn whole(example: &Example, head: Head, numbers: &mut Numbers) -> (Mlp, Vec<Layer>, Vec<f32>, Head) {
     let (_, layers, plain) = model(example);
     let mut flat = parameters(&layers, plain, numbers);
@@ -110,18 +118,18 @@ fn whole(example: &Example, head: Head, numbers: &mut Numbers) -> (Mlp, Vec<Laye
 }
 
 fn name(example: &Example, head: &Head, adapter: Adapter) -> String {
-    let Head { outputs, form, denominators, floor, gauge, .. } = head;
+    let Head { outputs, form, denominators, floor, normalization, .. } = head;
     let Goal::Pairs(PairLoss { implicit, chordal, decoded, margin, sign, .. }) = example.goal else {
-        unreachable!("a head's loss is one of pairs")
+        unreachable!("a head's loss is a pair loss")
     };
     let adapter = format!("{adapter:?}").to_lowercase();
     format!(
-        "{:?} {form:?} of {outputs}, {denominators:?}, floor {floor:?}, {gauge:?}, weights {implicit} {chordal} {decoded} {margin} {sign}, {adapter}",
+        "{:?} {form:?} of {outputs}, {denominators:?}, floor {floor:?}, {normalization:?}, weights {implicit} {chordal} {decoded} {margin} {sign}, {adapter}",
         example.sizes
     )
 }
 
-/// Wanted pairs: mostly finite, some ⊥ of either sign.
+/// Target pairs: mostly finite, some ⊥ of either sign.
 fn targets(numbers: &mut Numbers, rows: usize, outputs: usize) -> Vec<f32> {
     let pair = |(at, value): (usize, &f32)| match at % 5 {
         3 => [1.0, 0.0],
@@ -137,7 +145,7 @@ fn step_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), batch: usize
     let example = Example { sizes, activation: Function::silu(), goal: Goal::Pairs(loss), batch };
     let (mlp, layers, flat, head) = whole(&example, head, &mut numbers);
     let (inputs, width, total) = (sizes[0] as usize, 2 * head.outputs, flat.len());
-    // The second and last batch: three rows short.
+    // The second and last batch lacks three rows.
     let (rows, steps, cursor) = (2 * batch - 3, 2_u32, 1_u32);
     let x = numbers.floats(rows * inputs);
     let y = targets(&mut numbers, rows, head.outputs);
@@ -173,7 +181,7 @@ fn step_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), batch: usize
         step(&fused, example.goal.objective(), inputs, [0, 1, 2].map(|at: usize| out[at].clone()))
     });
     made.outputs[0] = vec![STEP_NUMBER - 1, cursor, 0, 0];
-    // The padding between tensors is the caller's, and stays.
+    // The kernel does not write the padding between tensors.
     made.outputs[1].fill(0);
     made
 }
@@ -188,23 +196,23 @@ fn forward_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), rows: usi
     let mut pairs = |x: &[f32]| {
         let z = oracle.predict(x);
         let pairs = free_pairs(&head, &z, &oracle.flat).into_iter().map(|pair| {
-            let size = if head.gauge == PairNormalization::Free { 1.0 } else { pair[0].hypot(pair[1]) };
+            let size = if head.normalization == PairNormalization::Free { 1.0 } else { pair[0].hypot(pair[1]) };
             pair.map(|part| part / size)
         });
         let (p, q): (Vec<f64>, Vec<f64>) = pairs.map(|[p, q]| (p, q)).unzip();
         [p, q].concat()
     };
-    let wanted = x.chunks_exact(inputs).flat_map(&mut pairs).collect();
+    let expected = x.chunks_exact(inputs).flat_map(&mut pairs).collect();
     let fused = mlp.predicting(&device(adapter), rows, Precision::F32);
     let scratch = Expected::Anything(fused.scratch_words(&device(adapter)));
     let given = vec![words(&x), words(&flat)];
-    let expected = vec![Expected::Floats(wanted), scratch];
+    let expected = vec![Expected::Floats(expected), scratch];
     case(name(&example, &head, adapter), within(1e-5, 1e-5), given, expected, |given, out| {
         forward(&fused, [given[0].clone(), given[1].clone()], [out[0].clone(), out[1].clone()])
     })
 }
 
-/// The pairs of a row's features, in no gauge.
+/// The pairs of a row's features, not normalised.
 fn free_pairs(head: &Head, z: &[f64], flat: &[f64]) -> Vec<[f64; 2]> {
     let shift = f64::from(head.anchor) + f64::from(head.floor.unwrap_or(0.0));
     let curve = |feature: usize| {
@@ -243,19 +251,19 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// The loss at features z and parameters `flat`; what is detached comes from `still_z` and `still_flat`.
+    /// The loss at features z and parameters `flat`; detached quantities are computed from `still_z` and `still_flat`.
     fn loss(&self, z: &[f64], flat: &[f64], still_z: &[f64], still_flat: &[f64]) -> f64 {
-        let gauge = self.head.gauge;
+        let normalization = self.head.normalization;
         let long = |pair: [f64; 2]| pair[0].hypot(pair[1]);
         let pairs = free_pairs(self.head, z, flat).into_iter().zip(free_pairs(self.head, still_z, still_flat));
         let each = pairs.enumerate().map(|(o, (pair, still))| {
-            let sizes = match gauge {
+            let sizes = match normalization {
                 PairNormalization::Free => [1.0; 2],
                 PairNormalization::Unit => [long(still); 2],
                 PairNormalization::UnitAttached => [long(pair), long(still)],
             };
-            let wanted = [self.y[o], self.y[self.head.outputs + o]];
-            self.pair_loss(pair.map(|part| part / sizes[0]), still.map(|part| part / sizes[1]), wanted)
+            let expected = [self.y[o], self.y[self.head.outputs + o]];
+            self.pair_loss(pair.map(|part| part / sizes[0]), still.map(|part| part / sizes[1]), expected)
         });
         each.sum::<f64>() / self.head.outputs as f64
     }
@@ -287,7 +295,7 @@ impl Row<'_> {
         (0..z.len()).map(|feature| central(|step| at(feature, step))).collect()
     }
 
-    /// Words of the coefficients and the derivatives by them.
+    /// Word offsets of the coefficients, and the derivatives by them.
     fn slopes_of_coefficients(&self, z: &[f64], flat: &[f64]) -> Vec<(usize, f64)> {
         let polynomials = (0..z.len()).filter_map(|feature| self.head.polynomial(feature));
         let coefficients = polynomials.flat_map(|of| (0..=of.degree).map(move |k| of.first + k * of.step));

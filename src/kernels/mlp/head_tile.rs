@@ -1,5 +1,5 @@
-//! A projective head over one tile on the CPU: features become pairs, a loss of pairs its gradient by the features and by the
-//! coefficients. Samples are lanes, so features, pairs and targets are first laid out as rows of a table, a row each.
+//! A projective head over one tile on the CPU: computes pairs from features, and the gradient of a pair loss by the features and by
+//! the coefficients. Samples are lanes, so each feature, each component of a pair and of a target is first stored as a row of a table.
 #![allow(
     clippy::inline_always,
     reason = "generic over the instruction set: must land inside the function that enables it"
@@ -15,13 +15,13 @@ use crate::simd::vector;
 use crate::simd::{fma, fnma};
 use pulp::{Simd, WithSimd};
 
-/// Words of the table for a tile of so many samples.
+/// Words of the table for a tile of `tile` samples.
 pub(super) fn work_words(head: &Head, tile: usize) -> usize {
     let pairs = head.outputs + denominators(head);
     (head.features() + 2 * pairs + denominators(head) + 2 * head.outputs + 1) * tile.next_multiple_of(PAD)
 }
 
-/// Denominators that are made: an angle makes one for each output.
+/// Number of denominators computed: an angular head computes one per output.
 fn denominators(head: &Head) -> usize {
     if let HeadForm::Angular { .. } = head.form { head.outputs } else { head.denominators() }
 }
@@ -29,17 +29,17 @@ fn denominators(head: &Head) -> usize {
 /// The table's parts; every row is `len` words.
 struct Table<'a> {
     len: usize,
-    /// Features; their gradients in the end.
+    /// Features, replaced by their gradients in the end.
     x: &'a mut [f32],
-    /// Numerators and denominators in no gauge.
+    /// Numerators and denominators, not normalised.
     made: &'a mut [f32],
-    /// Derivatives of denominators by their curves.
+    /// Derivatives of the denominators by their curves.
     slopes: &'a mut [f32],
     /// Gradients by `made`.
     d: &'a mut [f32],
     /// Numerators and denominators of the targets.
     y: &'a mut [f32],
-    /// A sample's share in the mean over outputs, 0 behind the last sample.
+    /// A sample's weight in the mean over outputs, 0 after the last sample.
     share: &'a mut [f32],
 }
 
@@ -64,7 +64,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The features of z [samples, stride] as rows, 0 behind the last sample.
+    /// Loads the features of z [samples, stride] as rows, 0 after the last sample.
     fn load(&mut self, z: &[f32], stride: usize, samples: usize) {
         for (feature, row) in self.x.chunks_exact_mut(self.len).enumerate() {
             let values = z[feature..].iter().step_by(stride);
@@ -73,7 +73,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The wanted pairs of the tile's rows, (0, 0) behind the last.
+    /// Loads the target pairs of the tile's rows, (0, 0) after the last.
     fn load_targets(&mut self, y: &[f32], rows: &[u32], outputs: usize) {
         for (at, row) in self.y.chunks_exact_mut(self.len).enumerate() {
             row[..rows.len()]
@@ -88,7 +88,7 @@ impl<'a> Table<'a> {
 }
 
 /// Replaces the features z [rows, stride] by d loss / d features and adds the coefficients' gradients to `partial`. y is the whole
-/// table of wanted pairs, `rows` name the tile's samples in it, `work` holds `work_words`.
+/// table of target pairs, `rows` name the tile's samples in it, `work` holds `work_words`.
 pub(super) struct PairGradients<'a> {
     pub head: &'a Head,
     pub loss: PairLoss,
@@ -126,7 +126,7 @@ impl WithSimd for PairGradients<'_> {
     }
 }
 
-/// The pairs [samples, 2 · outputs] of the features z [samples, stride].
+/// Computes the pairs [samples, 2 · outputs] from the features z [samples, stride].
 pub(super) struct PairOutputs<'a> {
     pub head: &'a Head,
     pub z: &'a [f32],
@@ -153,7 +153,7 @@ impl WithSimd for PairOutputs<'_> {
             let (above, below) = (vectors::<S>(above, len, o), vectors::<S>(below, len, denominator(head, o)));
             let (p, q) = (vectors_mut::<S>(p, len, o), vectors_mut::<S>(q, len, o));
             for v in 0..p.len() {
-                (p[v], q[v], _) = in_gauge(simd, head.gauge, above[v], below[v]);
+                (p[v], q[v], _) = normalized(simd, head.normalization, above[v], below[v]);
             }
         }
         for (at, row) in table.y.chunks_exact(len).enumerate() {
@@ -177,7 +177,7 @@ fn denominator(head: &Head, output: usize) -> usize {
     if denominators(head) == head.outputs { output } else { 0 }
 }
 
-/// Features to numerators and denominators.
+/// Computes numerators and denominators from features.
 #[inline(always)]
 fn make<S: Simd>(simd: S, head: &Head, params: &[f32], table: &mut Table<'_>) {
     let Table { len, x, made, slopes, .. } = table;
@@ -206,7 +206,7 @@ fn make<S: Simd>(simd: S, head: &Head, params: &[f32], table: &mut Table<'_>) {
     }
 }
 
-/// The sum of losses, and their gradients by `made` in `d`.
+/// Returns the sum of losses and writes their gradients by `made` to `d`.
 #[inline(always)]
 fn grade<S: Simd>(simd: S, head: &Head, loss: &PairLoss, tau: f32, table: &mut Table<'_>) -> f32 {
     let (len, outputs) = (table.len, head.outputs);
@@ -221,9 +221,9 @@ fn grade<S: Simd>(simd: S, head: &Head, loss: &PairLoss, tau: f32, table: &mut T
         let (d_above, d_below) = (vectors_mut::<S>(d_above, len, o), vectors_mut::<S>(d_below, len, k));
         let (yn, yd) = (vectors::<S>(table.y, len, o), vectors::<S>(table.y, len, outputs + o));
         for v in 0..share.len() {
-            let (p, q, size) = in_gauge(simd, head.gauge, above[v], below[v]);
+            let (p, q, size) = normalized(simd, head.normalization, above[v], below[v]);
             let graded = pair_loss(simd, loss, tau, Pair { p, q, yn: yn[v], yd: yd[v] });
-            let (dp, dq) = through_gauge(simd, head.gauge, [p, q], size, graded);
+            let (dp, dq) = through_normalization(simd, head.normalization, [p, q], size, graded);
             sum = fma(simd, share[v], graded.value, sum);
             d_above[v] = simd.mul_f32s(share[v], dp);
             d_below[v] = fma(simd, share[v], dq, d_below[v]);
@@ -232,11 +232,16 @@ fn grade<S: Simd>(simd: S, head: &Head, loss: &PairLoss, tau: f32, table: &mut T
     simd.reduce_sum_f32s(sum)
 }
 
-/// The pair that losses see, and what it was divided by; a length of 0 is left alone.
+/// The normalised pair that losses see, and its divisor (1 if the pair has length 0).
 #[inline(always)]
-fn in_gauge<S: Simd>(simd: S, gauge: PairNormalization, p: S::f32s, q: S::f32s) -> (S::f32s, S::f32s, S::f32s) {
+fn normalized<S: Simd>(
+    simd: S,
+    normalization: PairNormalization,
+    p: S::f32s,
+    q: S::f32s,
+) -> (S::f32s, S::f32s, S::f32s) {
     let one = simd.splat_f32s(1.0);
-    if gauge == PairNormalization::Free {
+    if normalization == PairNormalization::Free {
         return (p, q, one);
     }
     let square = fma(simd, p, p, simd.mul_f32s(q, q));
@@ -245,20 +250,20 @@ fn in_gauge<S: Simd>(simd: S, gauge: PairNormalization, p: S::f32s, q: S::f32s) 
     (simd.div_f32s(p, size), simd.div_f32s(q, size), size)
 }
 
-/// The gradient by the free pair: of the pair in its gauge, (d - (pair · d) pair) / size where it flows through the size too.
+/// The gradient by the free pair from `d`, that by the normalised pair: (d - (pair · d) pair) / size if it flows through the size too.
 #[inline(always)]
-fn through_gauge<S: Simd>(
+fn through_normalization<S: Simd>(
     simd: S,
-    gauge: PairNormalization,
+    normalization: PairNormalization,
     [p, q]: [S::f32s; 2],
     size: S::f32s,
     graded: PairLossTerms<S::f32s>,
 ) -> (S::f32s, S::f32s) {
     let PairLossTerms { mut dp, mut dq, .. } = graded;
-    if gauge == PairNormalization::Free {
+    if normalization == PairNormalization::Free {
         return (dp, dq);
     }
-    if gauge == PairNormalization::UnitAttached {
+    if normalization == PairNormalization::UnitAttached {
         let along = fma(simd, p, dp, simd.mul_f32s(q, dq));
         (dp, dq) = (fnma(simd, along, p, dp), fnma(simd, along, q, dq));
     }
@@ -278,7 +283,7 @@ fn turn<S: Simd>(simd: S, scale: f32, table: &mut Table<'_>) {
     }
 }
 
-/// Gradients by the features into `x`, by the coefficients into `partial`.
+/// Writes the gradients by the features to `x` and adds those by the coefficients to `partial`.
 #[inline(always)]
 fn pass_down<S: Simd>(simd: S, head: &Head, params: &[f32], table: &mut Table<'_>, partial: &mut [f32]) {
     let len = table.len;
@@ -305,7 +310,7 @@ fn pass_down<S: Simd>(simd: S, head: &Head, params: &[f32], table: &mut Table<'_
     }
 }
 
-/// What is made of a feature: itself, or the polynomial with these coefficients.
+/// The function of a feature: the identity, or the polynomial with these coefficients.
 struct Curve {
     basis: Option<Basis>,
     weights: [f32; MAX_DEGREE + 1],
@@ -325,7 +330,7 @@ impl Curve {
         Self { basis, weights, degree }
     }
 
-    /// Value and slope: by Horner's rule, or Clenshaw's (1955) for Chebyshev polynomials, and its derivative.
+    /// Value and slope, by Horner's rule, or by Clenshaw's (1955) for Chebyshev polynomials, and the derivative of the rule.
     #[inline(always)]
     fn at<S: Simd>(&self, simd: S, x: S::f32s) -> (S::f32s, S::f32s) {
         let weight = |k: usize| simd.splat_f32s(self.weights[k]);

@@ -1,4 +1,4 @@
-//! What a loss of one tile is computed from, and cross-entropy with class weights w and smoothing e over C classes:
+//! The operands of a tile's loss, and cross-entropy with class weights w and smoothing e over C classes:
 //! l = (1-e) w_y (-ln p_y) + e/C sum_c w_c (-ln p_c), whose weight is w_y, with its gradient with respect to the last layer's z (sums over
 //! samples). Pointwise losses are formulas (`formula.rs`).
 #![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
@@ -11,7 +11,7 @@ use crate::simd::elementary::exp;
 use crate::simd::{self, load, store};
 use pulp::{Simd, WithSimd};
 
-/// What a tile adds to the loss sum and to the weight sum.
+/// A tile's contribution to the loss sum and to the weight sum.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Sums {
     pub loss: f32,
@@ -38,7 +38,7 @@ pub(super) struct OutputGradients<'a> {
 }
 
 impl OutputGradients<'_> {
-    /// Cross-entropy with so much smoothing, row by row.
+    /// Cross-entropy with label smoothing, row by row.
     pub(super) fn cross_entropy(mut self, smoothing: f32) -> Sums {
         simd::dispatch(CrossEntropy { grade: &mut self, smoothing })
     }
@@ -87,7 +87,7 @@ fn cross_entropy<S: Simd>(simd: S, grade: &mut OutputGradients<'_>, row: usize, 
     Sums { loss: (hard + all) * log_sum - linear, weight: weights[class] }
 }
 
-/// z = mass * softmax(z); gives the largest z and the sum of exp(z - largest).
+/// z = mass * softmax(z); returns the largest z and the sum of exp(z - largest).
 #[inline(always)]
 fn softmax<S: Simd>(simd: S, z: &mut [f32], mass: f32) -> (f32, f32) {
     let (at, len) = (z.as_mut_ptr(), z.len());

@@ -1,5 +1,5 @@
-//! The fused multi-layer perceptron: what a model must be for it, and the numbers its three kernels share.
-//! `mlp_step` and `mlp_forward` are its kernels; `engine` and below are their CPU path.
+//! The fused multi-layer perceptron: which models it supports, and the parameters that its three kernels share.
+//! `mlp_step` and `mlp_forward` are its kernels; `engine` and the modules it uses are their CPU path.
 
 pub mod cases;
 pub(super) mod engine;
@@ -32,25 +32,25 @@ pub use pairs::PairLoss;
 pub use plan::{Layer, MAX_LAYERS};
 use tiling::{ScratchFormat, Tiling, WORDS};
 
-/// The widest layer the fused kernels take.
+/// The widest layer that the fused kernels support.
 pub const MAX_WIDTH: usize = 128;
 
-/// What a training step minimises.
+/// Loss function of a training step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Objective {
     /// The mean over the outputs of a function of prediction and target.
     Pointwise(Arc<Curve>),
     /// Cross-entropy of logits against a class index, with label smoothing; class weights come with the data.
     CrossEntropy {
-        /// Share of the target spread evenly over the classes, in [0, 1).
+        /// Part of the target that is spread evenly over the classes, in [0, 1).
         smoothing: f32,
     },
-    /// Of numerators and denominators against targets that are pairs too.
+    /// A loss of pairs (numerator, denominator) against target pairs.
     Pairs(PairLoss),
 }
 
 impl Objective {
-    /// Words of the registers of its formula on the CPU.
+    /// Words of registers for its formula on the CPU.
     fn register_words(&self) -> usize {
         if let Self::Pointwise(curve) = self { Registers::<f32>::words(&curve.sloped) } else { 0 }
     }
@@ -63,8 +63,8 @@ impl Objective {
 params! {
     /// A layer is (inputs, outputs, offset of its weight, offset of its bias), in words of the flat parameters.
     /// `span` is a part's rows; `stride` is a row's scratch in quads of words. From `gamma` on the fields belong to
-    /// projective heads and losses of pairs; `shift` is what is added to a denominator;
-    /// `group` belongs to the update: the steps whose gradients it takes together.
+    /// projective heads and pair losses; `shift` is added to each denominator;
+    /// `group` belongs to the update: the number of steps whose gradients it sums.
     pub struct Params {
         rows: u32,
         batch: u32,
@@ -106,22 +106,22 @@ params! {
     }
 }
 
-/// What a prediction's inputs, activations and outputs are kept as; weights and sums are f32.
+/// Storage type of a prediction's inputs, activations and outputs; weights and sums are f32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Precision {
-    /// As the CPU always has them.
+    /// The only type on the CPU.
     #[default]
     F32,
-    /// Half the memory of a GPU: its own type where it has one, two packed into a word elsewhere. A row that goes beyond ±65,504 leaves 1e38 among the outputs.
+    /// Half the memory on a GPU: its f16 type if it has one, otherwise two packed into a word. If a row exceeds ±65,504, some of its outputs are 1e38.
     F16,
 }
 
 impl Precision {
-    /// All, with their names.
+    /// All precisions, with their names.
     pub const ALL: [(&'static str, Self); 2] = [("f32", Self::F32), ("f16", Self::F16)];
 }
 
-/// A model the fused kernels take.
+/// A model that the fused kernels support.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mlp {
     activation: Arc<Curve>,
@@ -131,7 +131,7 @@ pub struct Mlp {
 }
 
 impl Mlp {
-    /// From layer sizes and offsets; `None` if it is too deep or too wide.
+    /// Builds it from layer sizes and offsets; `None` if it is too deep or too wide.
     pub fn new(activation: Arc<Curve>, layers: Vec<Layer>, total: usize) -> Option<Self> {
         let fits = |layer: &Layer| layer.inputs.max(layer.outputs) as usize <= MAX_WIDTH;
         let is_taken = (1..=MAX_LAYERS).contains(&layers.len()) && layers.iter().all(fits);
@@ -142,11 +142,11 @@ impl Mlp {
     #[track_caller]
     pub fn with_head(self, head: Head) -> Self {
         let width = self.layers[self.layers.len() - 1].outputs as usize;
-        assert_eq!(width, head.features(), "mlp: the head's features are not the last layer's outputs");
+        assert_eq!(width, head.features(), "mlp: number of outputs of the last layer differs from the head's features");
         Self { head: Some(head), ..self }
     }
 
-    /// Whether the fused step takes the loss: of pairs where there is a head, and then row by row.
+    /// Whether the fused step supports the loss: with a head, only pair losses that are computed per row.
     pub fn takes(&self, objective: &Objective) -> bool {
         match objective {
             Objective::Pairs(pairs) => self.head.is_some() && pairs.is_by_row(),
@@ -162,8 +162,8 @@ impl Mlp {
         let mut params = self.params(rows, stride, tiling);
         let tiles = batch.min(rows).div_ceil(tiling.span);
         params.batch = batch.min(rows) as u32;
-        // CPU threads share the parts: two even where there is one thread, so that one and two give the same bits, and more of large
-        // batches, so that a thread that is held up leaves the others only a part to wait for.
+        // CPU threads share the parts. There are at least two parts, so that one and two threads give the same bits, and more for large
+        // batches, so that the others wait for one part at most if a thread is delayed.
         let shares = info.threads.clamp(2, 64).max((params.batch as usize / 256).min(8));
         let parts = if info.device == "cpu" { shares.min(tiles) } else { tiles };
         params.steps = steps as u32;
@@ -172,12 +172,12 @@ impl Mlp {
         Fused { params, activation: self.activation.clone(), head: self.head, tiling, kept: &WORDS }
     }
 
-    /// Prediction over `rows` rows. A head wants all of f32.
+    /// Prediction over `rows` rows. A head needs f32.
     #[track_caller]
     pub fn predicting(&self, info: &Info, rows: usize, precision: Precision) -> Fused {
-        assert!(precision == Precision::F32 || self.head.is_none(), "mlp: a head's features are f32");
+        assert!(precision == Precision::F32 || self.head.is_none(), "mlp: invalid precision for a head: expected f32");
         let tiling = match Tiling::of(info, rows, &self.layers) {
-            panel if panel.team == 1 => panel,
+            panel if panel.lanes_per_part == 1 => panel,
             _ => Tiling::of(info, 64, &self.layers),
         };
         let mut params = self.params(rows, 2 * quads(widest(&self.layers)), tiling);
@@ -218,7 +218,7 @@ fn quads(words: u32) -> u32 {
     words.div_ceil(4)
 }
 
-/// The numbers of one fused launch.
+/// The parameters of one fused launch.
 #[derive(Clone, Debug)]
 pub struct Fused {
     pub(super) params: Params,
@@ -229,7 +229,7 @@ pub struct Fused {
 }
 
 impl Fused {
-    /// What its kernel is specialised with.
+    /// The body that its kernel is specialised with.
     pub(super) fn choice(&self, objective: Option<Objective>) -> SharedBody {
         Rc::new(Choice {
             activation: self.activation.clone(),
@@ -240,13 +240,13 @@ impl Fused {
         })
     }
 
-    /// The same with the key and the stream that thresholds are drawn from.
+    /// Sets the key and the stream of the random thresholds.
     pub fn drawing(mut self, seed: u64, stream: u32) -> Self {
         [self.params.seed_low, self.params.seed_high, self.params.stream] = [seed as u32, (seed >> 32) as u32, stream];
         self
     }
 
-    /// Rows of the partial gradients.
+    /// Number of rows of the partial gradients.
     pub fn parts(&self) -> usize {
         self.params.parts as usize
     }
@@ -265,7 +265,7 @@ impl Fused {
     }
 }
 
-/// What the fused kernels are specialised with: fragments for the devices, choices for the CPU.
+/// The body of the fused kernels: fragments for the devices, choices for the CPU.
 pub struct Choice {
     pub(super) activation: Arc<Curve>,
     pub(super) objective: Option<Objective>,
@@ -278,8 +278,9 @@ impl Choice {
     /// Workgroups of a fused launch.
     pub(super) fn grid(dispatch: &Dispatch) -> [u32; 3] {
         let body: &dyn Any = dispatch.body.as_deref().expect("a fused launch has a choice");
-        let Tiling { workgroup, team, .. } = body.downcast_ref::<Self>().expect("its body is a choice").tiling;
-        [(dispatch.params::<Params>().parts * team).div_ceil(workgroup), 1, 1]
+        let Tiling { workgroup, lanes_per_part, .. } =
+            body.downcast_ref::<Self>().expect("its body is a choice").tiling;
+        [(dispatch.params::<Params>().parts * lanes_per_part).div_ceil(workgroup), 1, 1]
     }
 }
 

@@ -39,11 +39,11 @@ impl WithSimd for Pack<'_> {
 }
 
 impl Pack<'_> {
-    /// Outputs first..first + PAD of one layer: PAD columns of `down`, as many rows of `up`.
+    /// Packs outputs first..first + PAD of one layer: PAD columns of `down`, and as many rows of `up`.
     #[inline(always)]
     fn band(&self, place: &LayerOffsets, weight: &[f32], bias: &[f32], first: usize) {
         let count = PAD.min(place.outputs - first);
-        // SAFETY: the ranges written here belong to this band, and a band to one piece.
+        // SAFETY: the ranges written here belong to this band, and each band belongs to one piece.
         let packed = |start, len| unsafe { self.shared.range(start..start + len) };
         let padded = packed(place.bias + first, PAD);
         padded.fill(0.0);

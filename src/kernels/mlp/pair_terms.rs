@@ -1,4 +1,4 @@
-//! Losses of pairs row by row, a vector at a time, with their gradients; the formulas are beside the weights of `PairLoss`.
+//! Pair losses per row, a vector at a time, with their gradients; the formulas are in the docs of `PairLoss`.
 #![allow(
     clippy::inline_always,
     reason = "generic over the instruction set: must land inside the function that enables it"
@@ -8,7 +8,7 @@ use super::PairLoss;
 use crate::simd::{at_least, at_most, fma, fnma};
 use pulp::Simd;
 
-/// P, Q, Yn and Yd.
+/// Predicted pair (P, Q) and target pair (Yn, Yd).
 #[derive(Clone, Copy)]
 pub(super) struct Pair<V> {
     pub p: V,
@@ -25,7 +25,7 @@ pub(super) struct PairLossTerms<V> {
     pub dq: V,
 }
 
-/// The weighted sum of the terms that have a weight.
+/// The weighted sum of the terms with a non-zero weight.
 #[inline(always)]
 pub(super) fn pair_loss<S: Simd>(simd: S, loss: &PairLoss, tau: f32, pair: Pair<S::f32s>) -> PairLossTerms<S::f32s> {
     let zero = simd.splat_f32s(0.0);
@@ -56,14 +56,14 @@ fn add<S: Simd>(simd: S, sum: &mut PairLossTerms<S::f32s>, weight: f32, term: Pa
     sum.dq = fma(simd, weight, term.dq, sum.dq);
 }
 
-/// P·Yd - Q·Yn, and it over `scale`.
+/// c = P·Yd - Q·Yn, and c / `scale`.
 #[inline(always)]
 fn cross<S: Simd>(simd: S, pair: Pair<S::f32s>, scale: S::f32s) -> (S::f32s, S::f32s) {
     let cross = simd.sub_f32s(simd.mul_f32s(pair.p, pair.yd), simd.mul_f32s(pair.q, pair.yn));
     (cross, simd.div_f32s(cross, scale))
 }
 
-/// r = c / (S + gamma): value c r, dP = 2 r (Yd - r P Yn²), dQ = -2 r (Yn + r Q Yd²), without the second parts if S is detached.
+/// r = c / (S + gamma): value c r, dP = 2 r (Yd - r P Yn²), dQ = -2 r (Yn + r Q Yd²), without the r terms in the brackets if S is detached.
 #[inline(always)]
 fn implicit<S: Simd>(simd: S, loss: &PairLoss, pair: Pair<S::f32s>) -> PairLossTerms<S::f32s> {
     let (a, b) = (simd.mul_f32s(pair.p, pair.yn), simd.mul_f32s(pair.q, pair.yd));
@@ -142,7 +142,7 @@ fn sign<S: Simd>(simd: S, loss: &PairLoss, pair: Pair<S::f32s>) -> PairLossTerms
     let along = simd.div_f32s(fma(simd, p, yn, simd.mul_f32s(q, yd)), a);
     let held = at_most(simd, one, at_least(simd, simd.neg_f32s(one), along));
     let (own, down) = (simd.div_f32s(along, a), simd.div_f32s(inverse, a));
-    let slope = |part, wanted| simd.mul_f32s(down, simd.sub_f32s(simd.mul_f32s(own, part), wanted));
+    let slope = |part, expected| simd.mul_f32s(down, simd.sub_f32s(simd.mul_f32s(own, part), expected));
     let is_far = simd.greater_than_f32s(simd.abs_f32s(pair.yd), simd.splat_f32s(loss.sign_within));
     let kept = |term| simd.select_f32s(is_far, zero, term);
     PairLossTerms { value: kept(simd.sub_f32s(one, held)), dp: kept(slope(p, yn)), dq: kept(slope(q, yd)) }

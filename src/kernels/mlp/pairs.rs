@@ -1,4 +1,4 @@
-//! What makes pairs (P, Q) fit targets (Yn, Yd) without dividing. A finite target y is (y, 1), ⊥ is (±1, 0) or (1, 0).
+//! Pair losses: compare predicted pairs (P, Q) with target pairs (Yn, Yd). A finite target y is (y, 1), ⊥ is (±1, 0) or (1, 0).
 
 use super::Params;
 use crate::error::{Error, Result};
@@ -12,10 +12,10 @@ pub struct PairLoss {
     pub implicit: f32,
     /// Floor under S.
     pub gamma: f32,
-    /// Whether gradients take S for a constant.
+    /// Whether gradients treat S as a constant.
     pub is_detached: bool,
     /// Weight of the chordal residual: c² / ((P² + Q²)(Yn² + Yd²) + gamma), the squared sine of the angle between the pairs. Bounded, and
-    /// the same for a value and for ⊥.
+    /// the same formula for a value and for ⊥.
     pub chordal: f32,
     /// Weight of (P / (sgn(Q)·max(|Q|, τ)) - y)² over finite targets; sgn(0) = 1.
     pub decoded: f32,
@@ -23,13 +23,13 @@ pub struct PairLoss {
     pub margin: f32,
     /// Weight of 1 - cos of the angle between (P, Q) and (Yn, Yd).
     pub sign: f32,
-    /// The sign counts where |Yd| is at most this: 1 or more for everywhere, less for ⊥ alone.
+    /// The sign term applies where |Yd| is at most this: 1 or more for all targets, less for ⊥ only.
     pub sign_within: f32,
-    /// Weight of max(|Q| - `tau_bottom`, 0)², the mean over ⊥ targets.
+    /// Weight of max(|Q| - `tau_bottom`, 0)², a mean over ⊥ targets.
     pub bottom: f32,
     /// See `bottom`.
     pub tau_bottom: f32,
-    /// Weight of max(`tau_finite` - |Q|, 0)², the mean over finite targets.
+    /// Weight of max(`tau_finite` - |Q|, 0)², a mean over finite targets.
     pub finite: f32,
     /// See `finite`.
     pub tau_finite: f32,
@@ -39,7 +39,7 @@ pub struct PairLoss {
     pub target_coverage: f32,
     /// See `coverage`.
     pub temperature: f32,
-    /// τ of `decoded`, `margin` and `coverage` is drawn anew for each step, evenly between these.
+    /// τ of `decoded`, `margin` and `coverage` is drawn uniformly between these two for each step.
     pub tau: [f32; 2],
 }
 
@@ -51,16 +51,16 @@ record! {
 }
 
 impl Default for PairLoss {
-    /// The chordal residual alone. Means of squared errors are left out: with poles about, a few rows near them are all of such a mean.
-    /// So is the direction of ⊥ targets: where a function goes from -∞ to +∞ they are one point, which (P, Q) passes smoothly as Q changes
-    /// sign, and directions would have it pass through (0, 0).
+    /// The chordal residual alone. It has no mean of squared errors, because a few rows near poles would dominate such a mean. It has no
+    /// direction of ⊥ targets either: where a function goes from -∞ to +∞, (P, Q) passes ⊥ smoothly as Q changes sign, and a direction
+    /// would force it through (0, 0).
     fn default() -> Self {
         Self { chordal: 1.0, ..Self::none() }
     }
 }
 
 impl PairLoss {
-    /// Every weight 0, everything else as ZeroProofML has it: τ = 1e-4, gamma = 1e-9, separation at 0.01 and 0.05.
+    /// Every weight 0, everything else as in ZeroProofML: τ = 1e-4, gamma = 1e-9, separation at 0.01 and 0.05.
     pub fn none() -> Self {
         Self {
             implicit: 0.0,
@@ -82,7 +82,7 @@ impl PairLoss {
         }
     }
 
-    /// Refuses weights and thresholds that mean nothing.
+    /// Errors on invalid weights and thresholds.
     pub fn check(&self) -> Result<()> {
         let weights = [
             self.implicit,
@@ -96,27 +96,27 @@ impl PairLoss {
         ];
         let refused = |what: String| Err(Error::new(format!("loss of pairs: {what}")));
         if let Some(weight) = weights.iter().find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
-            return refused(format!("a weight is {}, wanted a finite number of at least 0", number(*weight)));
+            return refused(format!("a weight is {}, expected a finite number of at least 0", number(*weight)));
         }
         if weights.iter().all(|weight| *weight == 0.0) {
-            return refused("every weight is 0; nothing would be learnt".into());
+            return refused("every weight is 0, expected at least one above 0".into());
         }
         let [low, high] = self.tau;
         if !(low > 0.0 && low <= high && high.is_finite()) {
             let [low, high] = [low, high].map(number);
-            return refused(format!("τ is drawn from {low} to {high}, wanted 0 < first <= second"));
+            return refused(format!("τ is drawn from {low} to {high}, expected 0 < first <= second"));
         }
         let sizes = [("gamma", self.gamma), ("temperature", self.temperature)];
         if let Some((name, size)) = sizes.iter().find(|(_, size)| !(size.is_finite() && *size > 0.0)) {
-            return refused(format!("{name} is {}, wanted a finite number above 0", number(*size)));
+            return refused(format!("{name} is {}, expected a finite number above 0", number(*size)));
         }
         if !(0.0..=1.0).contains(&self.target_coverage) {
-            return refused(format!("target_coverage is {}, wanted 0 to 1", number(self.target_coverage)));
+            return refused(format!("target_coverage is {}, expected 0 to 1", number(self.target_coverage)));
         }
         Ok(())
     }
 
-    /// Its numbers in the uniform.
+    /// Writes its numbers into the uniform.
     pub(in crate::kernels) fn fill(&self, params: &mut Params) {
         let Self { implicit, gamma, chordal, decoded, margin, sign, sign_within, tau, .. } = *self;
         [params.implicit, params.chordal, params.decoded, params.margin] = [implicit, chordal, decoded, margin];
@@ -124,13 +124,13 @@ impl PairLoss {
         [params.tau_low, params.tau_high] = tau;
     }
 
-    /// Whether τ matters and differs from step to step.
+    /// Whether τ is used and differs from step to step.
     pub(super) fn is_drawn(&self) -> bool {
         let [low, high] = self.tau;
         low < high && (self.decoded != 0.0 || self.margin != 0.0)
     }
 
-    /// Whether each row has a loss of its own: terms over groups of rows do not.
+    /// Whether the loss is computed per row; terms over groups of rows are not.
     pub fn is_by_row(&self) -> bool {
         self.bottom == 0.0 && self.finite == 0.0 && self.coverage == 0.0
     }

@@ -1,4 +1,4 @@
-//! Sizes of the step: the model's shape as the engine states it, and where everything lies in the scratch.
+//! Sizes of the step: the model's shape for the engine, and the layout of the scratch.
 #![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
 #![allow(
     clippy::inline_always,
@@ -46,8 +46,8 @@ pub(crate) struct MlpShape {
 }
 
 impl MlpShape {
-    /// Words per row that a prediction gives.
-    pub(super) fn answers(&self) -> usize {
+    /// Words of a prediction per row.
+    pub(super) fn output_words(&self) -> usize {
         self.head.map_or(self.outputs as usize, |head| 2 * head.outputs)
     }
 
@@ -56,12 +56,12 @@ impl MlpShape {
     }
 }
 
-/// The words that [`super::step`] needs in its scratch, run by so many.
+/// The scratch words that [`super::step`] needs with `members` threads.
 pub(super) fn scratch_words(p: &MlpShape, members: usize) -> usize {
     Plan::new(p).words(members) + PAD
 }
 
-/// Offsets of one layer: packed weights in the shared region, rows and slopes in a member's own.
+/// Offsets of one layer: packed weights in the shared region, rows and slopes in each thread's region.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LayerOffsets {
     pub inputs: usize,
@@ -85,9 +85,9 @@ pub(super) struct Plan {
     pub tile: usize,
     pub shared_words: usize,
     pub member_words: usize,
-    /// [tile, padded outputs]: what the last layer gives.
+    /// [tile, padded outputs]: outputs of the last layer.
     pub last: usize,
-    /// What the loss works in: three rows of tile * outputs words, or the head's table.
+    /// Working memory of the loss: three rows of tile * outputs words, or the head's table.
     pub loss: usize,
     pub loss_words: usize,
     pub depth: usize,
@@ -95,7 +95,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The batch goes to the parts in equal runs, a run to tiles of equal size.
+    /// Splits the batch into parts of equal size, and a part into tiles of equal size.
     pub(super) fn new(p: &MlpShape) -> Plan {
         let part_rows = (p.batch as usize).div_ceil(p.parts as usize);
         Plan { part_rows, ..Plan::of_tile(p, part_rows.div_ceil(part_rows.div_ceil(TILE))) }
@@ -103,12 +103,12 @@ impl Plan {
 
     pub(super) fn of_tile(p: &MlpShape, tile: usize) -> Plan {
         let depth = p.depth as usize;
-        assert!((1..=MAX_LAYERS).contains(&depth), "mlp: {depth} layers, from 1 to {MAX_LAYERS} are possible");
+        assert!((1..=MAX_LAYERS).contains(&depth), "mlp: got {depth} layers, expected 1 to {MAX_LAYERS}");
         let joined = p.layers().windows(2).all(|pair| pair[0].outputs == pair[1].inputs);
         let ends = (p.layers[0].inputs, p.layers[depth - 1].outputs) == (p.inputs, p.outputs);
         assert!(
             joined && ends,
-            "mlp: layers do not fit each other: {} to {} through {:?}",
+            "mlp: sizes of neighbouring layers differ: {} to {} through {:?}",
             p.inputs,
             p.outputs,
             p.layers()
@@ -151,7 +151,7 @@ impl Plan {
         &self.places[..self.depth]
     }
 
-    /// Where layer l writes its activations: the next layer's input.
+    /// Offset at which layer l writes its activations: the next layer's input.
     pub(super) fn output(&self, l: usize) -> usize {
         self.places().get(l + 1).map_or(self.last, |next| next.input)
     }

@@ -1,5 +1,5 @@
-//! The one product of the step: out[r, c] = finish(start(r, c) + sum_k left[r, k] right[k, c]), columns in lanes, in blocks of R rows by V vectors
-//! that stay in registers. `left` has free strides, so it also stands for its transpose.
+//! The matrix product of the step: out[r, c] = finish(start(r, c) + sum_k left[r, k] right[k, c]), columns in lanes, in blocks of R rows by
+//! V vectors that stay in registers. `left` has arbitrary strides, so it can also be a transpose.
 #![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
 #![allow(
     clippy::inline_always,
@@ -9,8 +9,8 @@
 use crate::simd::{each, fma, load, vectors};
 use pulp::Simd;
 
-/// Whether 6 x 4 sums find registers. Not in wasm, the only 32-bit target that matters, whatever it promises: an x86-64 has 16 for it, and 6 x 2
-/// sums with what they are made of take 15, if the compiler leaves the loads beside their products (`web/build.mjs`).
+/// Whether 6 x 4 sums fit into registers. Not in wasm, the only 32-bit target that matters: an x86-64 gives it 16 registers, and 6 x 2
+/// sums with their operands take 15, if the compiler keeps the loads next to their products (`web/build.mjs`).
 const WIDE: bool = usize::BITS == 64;
 
 /// left[r, k] = at[r * row + k * step].
@@ -28,7 +28,7 @@ pub(super) struct Right {
     pub stride: usize,
 }
 
-/// What a sum starts from and where it goes; row and column of the first lane.
+/// Initial value and destination of a sum; `row` and `column` are those of the first lane.
 pub(super) trait SumTarget {
     /// # Safety
     /// As for [`product`].
@@ -53,7 +53,7 @@ pub(super) unsafe fn product<S: Simd, E: SumTarget>(
 ) {
     let vectors = columns.div_ceil(S::F32_LANES);
     let mut v = 0;
-    // SAFETY: by the caller; the blocks below cover the rows, over by fewer than a block, and the vectors exactly.
+    // SAFETY: by the caller; the blocks below cover the vectors exactly and exceed the rows by less than a block.
     unsafe {
         while WIDE && S::REGISTER_COUNT == 32 && v + 4 <= vectors {
             column::<S, E, 4>(simd, rows, v * S::F32_LANES, depth, left, right, ends);
@@ -69,7 +69,7 @@ pub(super) unsafe fn product<S: Simd, E: SumTarget>(
     }
 }
 
-/// V vectors of columns, all rows: blocks of 6, then 4 or 1 where no more are left.
+/// V vectors of columns, all rows: blocks of 6 rows, then of 4 or 1 for the remaining rows.
 #[inline(always)]
 unsafe fn column<S: Simd, E: SumTarget, const V: usize>(
     simd: S,

@@ -1,4 +1,4 @@
-//! The passes over tiles: one part's samples down and up the layers.
+//! The forward and backward passes of one part's samples, tile by tile.
 #![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
 #![allow(
     clippy::inline_always,
@@ -11,12 +11,11 @@ use super::head_tile::{PairGradients, PairOutputs};
 use super::loss::{OutputGradients, Sums};
 use super::plan::{LayerOffsets, MlpShape, Plan, SLACK};
 use super::product::{Left, Right, SumTarget, product};
-use crate::program::Curve;
-use crate::program::slices::Memory;
+use crate::program::{Curve, slices::Memory};
 use crate::simd::{each, load, store};
 use pulp::{Simd, WithSimd};
 
-/// One part's share of the batch: all its tiles, into its row of the partial sums.
+/// Trains on one part of the batch: all its tiles, added into its row of the partial sums.
 pub(super) struct Train<'a> {
     pub p: &'a MlpShape,
     pub plan: &'a Plan,
@@ -112,12 +111,12 @@ impl WithSimd for Predict<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Predict { p, plan, own, .. } = self;
-        let (inputs, answers) = (p.inputs as usize, p.answers());
+        let (inputs, width) = (p.inputs as usize, p.output_words());
         clear(plan, own);
         let mut memory = Memory::take(Sweep::words(self.activation));
         let mut sweep = Sweep::new(self.activation, false, memory.words());
         let numbers: [u32; super::plan::TILE] = std::array::from_fn(|i| i as u32);
-        for (x, out) in self.x.chunks(plan.tile * inputs).zip(self.out.chunks_mut(plan.tile * answers)) {
+        for (x, out) in self.x.chunks(plan.tile * inputs).zip(self.out.chunks_mut(plan.tile * width)) {
             let rows = &numbers[..x.len() / inputs];
             gather(plan, x, rows, own);
             descend(simd, plan, &mut sweep, Keeping::Values, rows.len(), self.shared, own);
@@ -126,14 +125,14 @@ impl WithSimd for Predict<'_> {
                 simd.vectorize(PairOutputs { head, z, stride, work, params: self.params, out });
                 continue;
             }
-            for (out, z) in out.chunks_mut(answers).zip(z.chunks(stride)) {
-                out.copy_from_slice(&z[..answers]);
+            for (out, z) in out.chunks_mut(width).zip(z.chunks(stride)) {
+                out.copy_from_slice(&z[..width]);
             }
         }
     }
 }
 
-/// The words between tensors and behind the last are zero in every row of partial sums.
+/// Clears the words between tensors and after the last, which must be zero in every row of partial sums.
 fn clear_gaps(p: &MlpShape, partial: &mut [f32]) {
     let total = p.total as usize;
     let mut end = 0;
@@ -146,14 +145,14 @@ fn clear_gaps(p: &MlpShape, partial: &mut [f32]) {
     partial[end..total + 64].fill(0.0);
 }
 
-/// Zeros where the tiles' rows of x will stand: what pads them, and the rows that a block may run over the last by, are not written again.
+/// Clears the place of the tiles' rows of x: their padding, and the rows after the last that a block may read, are not written again.
 #[inline(always)]
 fn clear(plan: &Plan, own: &mut [f32]) {
     let LayerOffsets { input_stride, input, .. } = plan.places()[0];
     own[input..][..(plan.tile + SLACK) * input_stride].fill(0.0);
 }
 
-/// Copies the tile's rows of x to their places; by fours, for the browser build leaves it to us.
+/// Copies the tile's rows of x to their places; four words at a time, because the browser build is not vectorised automatically.
 #[inline(always)]
 fn gather(plan: &Plan, x: &[f32], rows: &[u32], own: &mut [f32]) {
     let LayerOffsets { inputs, input_stride, input, .. } = plan.places()[0];
@@ -170,12 +169,12 @@ fn gather(plan: &Plan, x: &[f32], rows: &[u32], own: &mut [f32]) {
     }
 }
 
-/// What a pass down leaves behind.
+/// What a forward pass keeps.
 #[derive(Clone, Copy, PartialEq)]
 enum Keeping {
     /// Activations in the next layer's input.
     Values,
-    /// These, and slopes in delta for the pass up.
+    /// Activations, and slopes in delta for the backward pass.
     Slopes,
 }
 
@@ -204,7 +203,7 @@ fn descend<S: Simd>(
     }
 }
 
-/// What the last layer gives for so many rows, the words between its rows, and the room that a loss has to work in.
+/// The outputs of the last layer for `rows` rows, the stride of its rows, and the working memory of the loss.
 #[inline(always)]
 fn ends<'a>(plan: &Plan, own: &'a mut [f32], rows: usize) -> (&'a mut [f32], usize, &'a mut [f32]) {
     let stride = plan.places()[plan.depth - 1].stride;
@@ -259,7 +258,7 @@ impl SumTarget for Affine {
     }
 }
 
-/// dz of the layer below = (dz W) * f'(z), in the place of f'(z).
+/// dz of the layer below = (dz W) * f'(z), written over f'(z).
 struct Ascend<'a> {
     place: &'a LayerOffsets,
     delta: usize,
@@ -331,7 +330,7 @@ impl WithSimd for Gradient<'_> {
             (Left { at: delta.as_ptr(), row: 1, step: stride }, Right { at: right.as_ptr(), stride: input_stride });
         let out = self.partial[self.weight..][..inputs * outputs].as_mut_ptr();
         let ends = Accumulate { out, inputs, outputs, fresh: self.fresh };
-        // SAFETY: reading past the outputs stays in delta's SLACK rows; `Accumulate` leaves out what lies outside the gradient.
+        // SAFETY: reading past the outputs stays in delta's SLACK rows; `Accumulate` skips words outside the gradient.
         unsafe { product(simd, outputs, inputs, self.rows, left, right, &ends) }
         bias_gradient(simd, delta, stride, self.rows, self.fresh, &mut self.partial[self.bias..][..outputs]);
     }
@@ -355,7 +354,7 @@ impl SumTarget for Accumulate {
         if row >= self.outputs {
             return;
         }
-        // SAFETY: row < outputs, and the length keeps within the row.
+        // SAFETY: row < outputs, and the length stays within the row.
         let out = unsafe {
             let len = S::F32_LANES.min(self.inputs - column);
             std::slice::from_raw_parts_mut(self.out.add(row * self.inputs + column), len)
@@ -364,7 +363,7 @@ impl SumTarget for Accumulate {
     }
 }
 
-/// Four vectors at a time, since one sum alone waits for itself.
+/// Four vectors at a time, since additions to a single sum would wait for each other.
 #[inline(always)]
 fn bias_gradient<S: Simd>(simd: S, delta: &[f32], stride: usize, rows: usize, fresh: bool, out: &mut [f32]) {
     const V: usize = 4;

@@ -21,7 +21,7 @@ pub struct RuleCase {
     pub oracle: Oracle,
 }
 
-/// Cases of `optimise`: a stand-in for every optimiser, each of which brings cases of its own.
+/// Cases of `optimise` with an example rule; each optimiser has its own cases as well.
 pub fn cases() -> Vec<Case> {
     let program = Program::with_results(Rule::INPUTS, |x| {
         let m = 0.5 * x[2] + x[0];
@@ -44,7 +44,7 @@ pub fn of_rule(known: &RuleCase) -> Vec<Case> {
     [(64, 1, 1), (2112, 3, 1), (64, 2, 3)].map(|(total, parts, group)| update_case(known, total, parts, group)).into()
 }
 
-/// The step at the epoch's third place of three, or of more where groups are longer.
+/// The last step of an epoch of three steps, or of more if groups are longer.
 fn update_case(known: &RuleCase, total: usize, parts: usize, group: usize) -> Case {
     let mut numbers = Numbers::new(73);
     let (steps, cursor) = (group.max(3) as u32, 2_u32);

@@ -38,7 +38,7 @@ fn made(form: &Rational, channels: usize, count: usize) -> Made {
     let mut numbers = Numbers::new(count as u64);
     let mut x: Vec<f32> = numbers.floats(count).iter().map(|x| 1.5 * x).collect();
     for (at, special) in [0.0, f32::NAN, f32::INFINITY, 3e38, -3e38, 1e-45, 0.5].into_iter().enumerate() {
-        // A device may flush what is subnormal, and a safe denominator's slope has no sign at 0.
+        // A device may flush subnormals, and the slope of a safe denominator has no sign at 0.
         if count > 40 && !(form.is_safe && special != 0.0 && special.abs() < f32::MIN_POSITIVE) {
             x[5 * at + 1] = special;
         }
@@ -119,7 +119,7 @@ fn forward(name: &str, form: &Rational, channels: usize, count: usize) -> Case {
     })
 }
 
-/// Elements whose denominator loses its digits are moved away: what is left of them is rounding, which devices do not share.
+/// Replaces elements whose denominator cancels: what remains of it is rounding error, which differs between devices.
 fn steady(form: &Rational, channels: usize, count: usize) -> Made {
     let mut made = made(form, channels, count);
     for at in 0..count {

@@ -1,4 +1,4 @@
-//! Rational functions on vectors of elements, one to a column: what the CPU paths of `rational` and of its gradient share.
+//! Rational functions on vectors of elements, one element per column: shared by the CPU paths of `rational` and its gradient.
 #![allow(
     clippy::inline_always,
     reason = "generic over the instruction set: must land inside the function that enables it"
@@ -10,17 +10,17 @@ use pulp::Simd;
 use super::{Basis, Rational};
 use crate::simd::{fma, load};
 
-/// The lanes of every instruction set divide this.
+/// A multiple of the lanes of every instruction set.
 pub(crate) const PAD: usize = 16;
 
-/// Coefficients laid out for vectors: a row for each, as wide as the columns, or one vector wide where all columns share it.
+/// Coefficients in vector layout: a row per coefficient, as wide as the columns, or one vector wide if all columns share it.
 pub(crate) struct Table {
     rows: Vec<f32>,
     width: usize,
 }
 
 impl Table {
-    /// Of coefficients [p_0, …, q_0, …] by channels.
+    /// Builds it from coefficients [p_0, …, q_0, …] by channels.
     pub(crate) fn new(form: &Rational, channels: usize, w: &[f32]) -> Self {
         let width = channels.next_multiple_of(PAD);
         // A vector that begins at the last column of the last row ends in the padding.
@@ -35,7 +35,7 @@ impl Table {
         Self { rows, width }
     }
 
-    /// Coefficient k of the columns from `column` on, of a vector of columns.
+    /// Coefficient k for a vector of columns starting at `column`.
     #[inline(always)]
     pub(crate) fn at<S: Simd>(&self, k: usize, column: usize) -> S::f32s {
         let at = k * self.width + if self.width == PAD { column % PAD } else { column };
@@ -45,7 +45,7 @@ impl Table {
     }
 }
 
-/// φ_k of a vector, its derivative, and those of k - 1.
+/// φ_k at a vector and its derivative, and the same for φ_{k-1}.
 #[derive(Clone, Copy)]
 pub(crate) struct Term<S: Simd> {
     pub(crate) now: S::f32s,
@@ -81,7 +81,7 @@ impl<S: Simd> Term<S> {
     }
 }
 
-/// P, P', Q and Q' at a vector, and the sign that a safe denominator's slope takes.
+/// P, P', Q and Q' at a vector, and the sign of a safe denominator's slope.
 pub(crate) struct Values<S: Simd> {
     pub(crate) p: S::f32s,
     pub(crate) p_slope: S::f32s,
@@ -91,7 +91,7 @@ pub(crate) struct Values<S: Simd> {
 }
 
 impl Rational {
-    /// Everything a gradient needs at x, for the columns from `column` on.
+    /// The values that a gradient needs at x, for the columns starting at `column`.
     #[inline(always)]
     pub(crate) fn values<S: Simd>(&self, simd: S, table: &Table, column: usize, x: S::f32s) -> Values<S> {
         let (zero, one) = (simd.splat_f32s(0.0), simd.splat_f32s(1.0));
@@ -120,7 +120,7 @@ impl Rational {
         v
     }
 
-    /// P and Q alone, by Horner's rule or Clenshaw's (1955).
+    /// P and Q only, by Horner's rule or Clenshaw's (1955).
     #[inline(always)]
     pub(crate) fn quotient<S: Simd>(&self, simd: S, table: &Table, column: usize, x: S::f32s) -> [S::f32s; 2] {
         let p = self.polynomial(simd, table, column, x, 0, self.numerator);
@@ -128,7 +128,7 @@ impl Rational {
         if !self.is_safe {
             return [p, q];
         }
-        // The lowest coefficient of a safe denominator is its 1.
+        // The lowest coefficient of a safe denominator is fixed at 1.
         let sum = simd.sub_f32s(q, table.at::<S>(self.numerator + 1, column));
         [p, simd.add_f32s(simd.splat_f32s(1.0), simd.abs_f32s(sum))]
     }
@@ -160,20 +160,20 @@ impl Rational {
         simd.add_f32s(simd.sub_f32s(simd.mul_f32s(x, one), two), lowest)
     }
 
-    /// Whether q_k is a coefficient: the lowest of a safe denominator is none.
+    /// Whether q_k is a coefficient; the lowest of a safe denominator is fixed at 1.
     #[inline(always)]
     pub(crate) fn has_denominator(&self, k: usize) -> bool {
         k <= self.denominator && !(self.is_safe && k == 0)
     }
 }
 
-/// Where `v` is finite.
+/// Mask of the lanes in which `v` is finite.
 #[inline(always)]
 pub(crate) fn fits<S: Simd>(simd: S, v: S::f32s) -> S::m32s {
     simd.less_than_or_equal_f32s(simd.abs_f32s(v), simd.splat_f32s(f32::MAX))
 }
 
-/// A vector of a row from `at` on; 1 past the row's end.
+/// Reads a vector of a row at `at`; lanes past the row's end are 1.
 #[inline(always)]
 pub(crate) fn read<S: Simd>(simd: S, row: &[f32], at: usize) -> S::f32s {
     if at + S::F32_LANES <= row.len() {
@@ -187,7 +187,7 @@ pub(crate) fn read<S: Simd>(simd: S, row: &[f32], at: usize) -> S::f32s {
     unsafe { load::<S>(rest.as_ptr()) }
 }
 
-/// Writes a vector into a row from `at` on, as far as the row goes.
+/// Writes a vector into a row at `at`; lanes past the row's end are dropped.
 #[inline(always)]
 pub(crate) fn write<S: Simd>(row: &mut [f32], at: usize, value: S::f32s) {
     if at + S::F32_LANES <= row.len() {

@@ -13,7 +13,7 @@ pub fn cases() -> Vec<Case> {
     let shapes: [(&str, [u32; 3], u32); 12] = [
         ("one", [1, 1, 1], 1),
         ("one per lane", [300, 5, 1], 5),
-        ("a workgroup but one", [3, 127, 1], 127),
+        ("a workgroup less one", [3, 127, 1], 127),
         ("a workgroup", [3, 128, 1], 128),
         ("a workgroup and one", [1, 129, 1], 129),
         ("whole", [1, 10_007, 1], 10_007),
@@ -83,7 +83,7 @@ fn empty() -> Case {
     })
 }
 
-/// Of equals the first counts, also where lanes meet them out of order.
+/// Of equal values the first counts, even if lanes see them out of order.
 fn ties() -> Case {
     let x: Vec<f32> = (0..3000_u16).map(|i| f32::from(i % 1000 / 3 % 7)).collect();
     let expected = joined(Join::Argmax, &oracle::wide(&x), [3, 1000, 1], 1000, 1.0);
@@ -94,7 +94,7 @@ fn ties() -> Case {
     })
 }
 
-/// Σ over columns of (a - b)², b being one row for all.
+/// Σ over columns of (a - b)², where b is one row for all.
 fn prologue() -> Case {
     let mut numbers = Numbers::new(13);
     let (a, b) = (numbers.floats(40 * 90), numbers.floats(90));
@@ -121,6 +121,7 @@ fn fused() -> Case {
         let producer = map::dispatch(Program::op(&op::MUL), space, inputs.to_vec(), product.clone());
         let program = Program::build(1, |x| x[0]);
         let consumer = dispatch(Join::Max, program, space, [1, 30, 20], 30, 1.0, vec![product], out[0].clone());
-        REDUCE.fuse.expect("reduce fuses")(&producer, &consumer, 0).expect("a natural reader takes its producer in")
+        REDUCE.fuse.expect("reduce fuses")(&producer, &consumer, 0)
+            .expect("a reader with natural strides inlines its producer")
     })
 }

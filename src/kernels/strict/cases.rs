@@ -1,4 +1,4 @@
-//! Cases: random pairs, every pair of special patterns, both thresholds, several numerators to a denominator, validity factors.
+//! Cases: random pairs, every pair of special patterns, both thresholds, several numerators per denominator, validity factors.
 
 use super::{Decoding, Outputs, Pairs, Threshold, dispatch, plane_words, provenance_words};
 use crate::device::{Case, Expected};
@@ -21,7 +21,7 @@ pub fn cases() -> Vec<Case> {
     all
 }
 
-/// P and Q as they lie in memory; one buffer for pairs that are joined.
+/// P and Q in memory layout; one buffer if they are joined.
 struct Made {
     p: Vec<f32>,
     q: Vec<f32>,
@@ -88,7 +88,7 @@ fn example(name: &str, decoding: Decoding, pairs: Pairs, made: &Made, taus: &[f3
     }
     let expected = vec![Expected::Floats(values), Expected::Words(planes), Expected::Words(provenance)];
     let inputs = vec![words(&made.p), words(&made.q), words(&factors)];
-    // WGSL allows a quotient 2.5 units in the last place, and a device may flush what is subnormal.
+    // WGSL allows a quotient an error of 2.5 units in the last place, and a device may flush subnormals.
     case(name, within(4e-7, 1.2e-38), inputs, expected, |inputs, out| {
         let out = Outputs { value: out[0].clone(), planes: out[1].clone(), provenance: out[2].clone() };
         dispatch(&decoding, pairs, [inputs[0].clone(), inputs[1].clone()], inputs[2].clone(), taus, out)

@@ -13,7 +13,7 @@ fn each(make: fn(Function, usize) -> Vec<Case>) -> Vec<Case> {
     let function = |(at, built_in): (usize, &&super::BuiltIn)| {
         let curve = Activation::of_built_in(built_in).curve().clone();
         let mut cases = make(Function { curve: curve.clone(), oracle: built_in.oracle }, at);
-        // Where a form is written by hand, the formula is run too.
+        // If there is a hand-written version, the formula is tested as well.
         if curve.by_hand.cpu.is_some() || curve.by_hand.wgsl.is_some() {
             let text = format!("{} by formula", curve.text);
             let plain = Arc::new(Curve::new(text, curve.value.clone(), ByHand::NONE));
@@ -24,12 +24,12 @@ fn each(make: fn(Function, usize) -> Vec<Case>) -> Vec<Case> {
     ALL.iter().enumerate().flat_map(function).collect()
 }
 
-/// Of `mlp_step`.
+/// Cases of `mlp_step`.
 pub fn of_step() -> Vec<Case> {
     each(cases::step_of_activation)
 }
 
-/// Of `mlp_forward`.
+/// Cases of `mlp_forward`.
 pub fn of_forward() -> Vec<Case> {
     each(cases::forward_of_activation)
 }

@@ -6,7 +6,7 @@ use crate::program::expr::{expm1, gt, select};
 pub(super) static ACTIVATION: BuiltIn = BuiltIn {
     name: "elu",
     doc: "x above 0, e^x - 1 below",
-    // The power of a large x overflows even where it is not chosen; min would pass over NaN on some devices.
+    // The exponential of a large x would overflow even where it is not selected; min would lose NaN on some devices.
     formula: |x| select(gt(x, 0.0), x, expm1(select(gt(x, 0.0), 0.0, x))),
     oracle: |x| if x > 0.0 { x } else { x.exp() - 1.0 },
     by_hand: ByHand::NONE,

@@ -1,4 +1,4 @@
-//! x: no function at all.
+//! The identity, x.
 
 use super::{BuiltIn, ByHand};
 

@@ -1,4 +1,4 @@
-//! x above 0, a hundredth of it below (Maas, Hannun and Ng 2013).
+//! x above 0, 0.01 x below (Maas, Hannun and Ng 2013).
 
 use super::{BuiltIn, ByHand};
 use crate::program::expr::{gt, select};

@@ -1,5 +1,5 @@
-//! Functions between layers. Each is one formula in a file of its own; users give formulas of x as text or as closures over `Expr`.
-//! Everything else follows from the formula: WGSL and CPU forms of every step, the gradient, ONNX nodes, what exported pages compute.
+//! Activation functions. Each built-in is one formula in its own file; users give formulas of x as text or as closures over `Expr`.
+//! Everything else is derived from the formula: WGSL and CPU code of every step, the gradient, ONNX nodes, the code of exported pages.
 
 pub mod cases;
 
@@ -13,7 +13,7 @@ use crate::program::functions::Function;
 use crate::program::parse::{is_name, parse, unknown_name};
 use crate::program::{Curve, Program};
 
-// To add one: a file with its formula, and its name here.
+// To add one: add a file with its formula, and its name here.
 crate::built_ins! { ACTIVATION: BuiltIn; identity, relu, leaky_relu, elu, gelu, mish, sigmoid, silu, softplus, tanh }
 
 /// A built-in activation.
@@ -24,13 +24,13 @@ pub struct BuiltIn {
     pub doc: &'static str,
     /// f(x).
     pub formula: fn(Expr) -> Expr,
-    /// f(x) in plain f64, written independently of `formula`: what cases compare with.
+    /// f(x) in plain f64, written independently of `formula`, for comparison in cases.
     pub oracle: fn(f64) -> f64,
-    /// Forms written by hand, where a measurement asks for them.
+    /// Hand-written versions, where measurements justify them.
     pub by_hand: ByHand,
 }
 
-/// A function applied to each value between layers.
+/// An activation function, applied to each value.
 #[derive(Clone, PartialEq)]
 pub struct Activation(Arc<Curve>);
 
@@ -93,7 +93,7 @@ impl Activation {
 
     fn checked(text: String, program: Program) -> Result<Self> {
         if program.results.len() != 1 {
-            return Err(Error::new(format!("activation: got {} results, expected one", program.results.len())));
+            return Err(Error::new(format!("activation: got {} results, expected 1", program.results.len())));
         }
         if program.clone().compacted().1.is_empty() {
             return Err(Error::new(format!("activation: \"{text}\" does not depend on x")));
@@ -107,7 +107,7 @@ impl Activation {
         &self.0.text
     }
 
-    /// Its formula and slope, as the kernels take them.
+    /// Its formula and slope, in the form that the kernels use.
     pub fn curve(&self) -> &Arc<Curve> {
         &self.0
     }

@@ -1,5 +1,5 @@
-//! x · sigmoid(x) (Hendrycks and Gimpel 2016; Ramachandran, Zoph and Le 2017). The default, so its sweep on the CPU and its WGSL are written
-//! by hand: as passes of its formula they take longer (`docs/PERFORMANCE.md`).
+//! x · sigmoid(x) (Hendrycks and Gimpel 2016; Ramachandran, Zoph and Le 2017). The default, so its CPU code and its WGSL are
+//! hand-written: they are faster than passes of its formula (`docs/PERFORMANCE.md`).
 #![allow(
     clippy::inline_always,
     reason = "generic over the instruction set: must land inside the function that enables it"

@@ -13,7 +13,7 @@ pub fn bessel_j1(x: f64) -> f64 {
     if x < 0.0 { -size } else { size }
 }
 
-/// J0 and J1 at x >= 0: two Taylor terms, Miller's recurrence, or far away Hankel's series.
+/// J0 and J1 at x >= 0: two Taylor terms for small x, Miller's recurrence, or Hankel's series for large x.
 fn bessel(x: f64) -> [f64; 2] {
     if x < 1e-4 {
         return [1.0 - 0.25 * x * x, 0.5 * x * (1.0 - 0.125 * x * x)];

@@ -1,4 +1,4 @@
-//! The gamma function, its logarithm and the derivatives of that.
+//! The gamma function, its logarithm and the derivatives of the logarithm.
 
 use std::f64::consts::PI;
 
@@ -142,7 +142,7 @@ const DIGAMMA_NEAR_ZERO: [f64; 7] = [
 ];
 
 /// The derivative of order n of digamma, which is n = 0; NaN at 0, at the negative integers and for n above 170, whose factorial overflows. For x < 0 the recurrence
-/// ψ(x + 1) = ψ(x) + (-1)^n n! / x^(n + 1) is summed in closed form, so -1e15 costs what -1 does. Near the zeros there the error is absolute.
+/// ψ(x + 1) = ψ(x) + (-1)^n n! / x^(n + 1) is summed in closed form, so -1e15 costs as much as -1. Near the zeros there the error is absolute.
 pub fn polygamma(n: u32, x: f64) -> f64 {
     let sign = if n.is_multiple_of(2) { -1.0 } else { 1.0 };
     if n > 170 {

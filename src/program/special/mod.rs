@@ -1,5 +1,5 @@
 //! Special functions of one f64: sinc, the error functions, gamma and its logarithmic derivatives, Faddeeva's function and two Bessel
-//! functions. `shaders/common/special.wgsl` has the f32 versions. NaN goes through everywhere. Polynomials list the highest power first.
+//! functions. `shaders/common/special.wgsl` has the f32 versions. NaN propagates everywhere. Polynomials list the highest power first.
 
 mod bessel;
 mod error;
@@ -24,12 +24,12 @@ fn ratio(x: f64, [over, under]: [&[f64]; 2]) -> f64 {
     horner(x, over) / horner(x, under)
 }
 
-/// The nearest integer; halves go up.
+/// The nearest integer; halves are rounded up.
 fn nearest(x: f64) -> f64 {
     (x + 0.5).floor()
 }
 
-/// e^(-x²) for |x| <= 1e8: x² in two parts, the first exact, or the tail loses three digits.
+/// e^(-x²) for |x| <= 1e8: x² is split in two parts, the first exact, otherwise the tail would lose three digits.
 fn exp_minus_square(x: f64) -> f64 {
     let x = x.abs();
     let near = (x * 16.0).floor() / 16.0;
@@ -76,11 +76,11 @@ mod tests {
             "faddeeva_im" => faddeeva(x[0], x[1]).1,
             "bessel_j0" => bessel_j0(x[0]),
             "bessel_j1" => bessel_j1(x[0]),
-            other => panic!("no function is called {other}"),
+            other => panic!("unknown function {other}"),
         }
     }
 
-    /// The largest relative error, and the size below which values count as that large: near zeros errors are absolute.
+    /// The bound on the relative error, and the size below which the error is absolute (near zeros).
     fn bound(name: &str, x: &[f64]) -> (f64, f64) {
         match name {
             "bessel_j0" | "bessel_j1" => (1e-14, 1.0),
@@ -93,22 +93,22 @@ mod tests {
     }
 
     #[test]
-    fn values_are_those_of_mpmath() {
-        let wrong = |(name, x, wanted): &&(&str, &[f64], f64)| {
+    fn values_agree_with_mpmath() {
+        let wrong = |(name, x, expected): &&(&str, &[f64], f64)| {
             let (relative, floor) = bound(name, x);
-            let error = (value(name, x) - wanted).abs() / wanted.abs().max(floor);
+            let error = (value(name, x) - expected).abs() / expected.abs().max(floor);
             error.is_nan() || error > relative
         };
         let off: Vec<String> = GOLDEN
             .iter()
             .filter(wrong)
-            .map(|(name, x, wanted)| format!("{name}{x:?} is {:e}, wanted {wanted:e}", value(name, x)))
+            .map(|(name, x, expected)| format!("{name}{x:?}: got {:e}, expected {expected:e}", value(name, x)))
             .collect();
         assert!(off.is_empty(), "\n{}", off.join("\n"));
     }
 
     #[test]
-    fn poles_and_ends_are_what_c_says() {
+    fn poles_and_infinities_agree_with_c() {
         assert!([0.0, -1.0, -7.0].iter().all(|&x| gamma(x).is_nan() && polygamma(0, x).is_nan()));
         assert_eq!([gamma(5.0), gamma(172.0), lgamma(0.0)], [24.0, f64::INFINITY, f64::INFINITY]);
         assert_eq!([erfc(30.0), erfc(-30.0), sinc(0.0), sinc_slope(0.0)], [0.0, 2.0, 1.0, 0.0]);

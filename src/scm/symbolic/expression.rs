@@ -1,6 +1,6 @@
 //! A rational formula as a tree: constants, variables, rational leaves, sums, products, quotients. Subtrees are shared,
-//! so a tree may stand for far more nodes than it holds. Evaluated node by node it is the oracle of everything
-//! flattened from it.
+//! so a tree may represent far more nodes than it stores. Evaluation node by node is the oracle for its flattened
+//! forms.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,13 +14,13 @@ use super::refusal::{Flattening, Refusal};
 use crate::error::{Error, Result};
 use crate::scm::Scm;
 
-/// The deepest nesting that is walked: walks recurse, and a browser's stack is small.
+/// Maximal nesting depth: traversals recurse, and a browser's stack is small.
 const MAX_NESTING: usize = 1000;
 
-/// The most nodes that are printed; shared subtrees are printed each time.
+/// Maximal number of nodes that are printed; shared subtrees are printed each time.
 const MAX_PRINTED: u64 = 1000;
 
-/// The most terms of a polynomial that are printed inside an expression.
+/// Maximal number of terms of a polynomial that are printed inside an expression.
 const MAX_PRINTED_TERMS: usize = 20;
 
 /// A formula; cloning it shares it.
@@ -29,13 +29,13 @@ pub struct Expression(Arc<Shared>);
 
 struct Shared {
     node: Node,
-    /// The longest way down, 1 for a leaf.
+    /// Its depth, 1 for a leaf.
     depth: usize,
-    /// The nodes of the tree with nothing shared.
+    /// Number of nodes of the tree without sharing.
     visits: u64,
 }
 
-/// What an expression is made of.
+/// A node of an expression.
 pub(super) enum Node {
     Constant(Scm),
     Variable(Variable),
@@ -56,20 +56,20 @@ impl Expression {
         Self::leaf(Node::Variable(name.into()))
     }
 
-    /// A fraction of polynomials; the label names it in refusals and in the flattened formula's factors.
+    /// A fraction of polynomials; the label is its name in errors and in the flattened formula's factors.
     pub fn rational(numerator: Polynomial, denominator: Polynomial, label: Option<&str>) -> Self {
         Self::leaf(Node::Rational { numerator, denominator, label: label.map(str::to_owned) })
     }
 
-    /// The value, node by node, with an exact test for 0 at every division. Refuses a variable without a value, and a
-    /// nesting of more than 1000.
+    /// The value, node by node, with an exact test for 0 at every division. Errors on a variable without a value, and
+    /// on a nesting of more than 1000.
     pub fn evaluate(&self, values: &Values<'_>) -> Result<Scm> {
         self.check_nesting()?;
         self.value(values, Numbers::Any, &mut HashMap::new())
     }
 
-    /// The same, refusing coefficients and values that are not whole numbers below 2^53: those are exactly what they
-    /// are written as.
+    /// The same, with an error on coefficients and values that are not integers below 2^53, so that all numbers are
+    /// exact.
     pub fn evaluate_whole(&self, values: &Values<'_>) -> Result<Scm> {
         self.check_nesting()?;
         self.value(values, Numbers::Whole, &mut HashMap::new())
@@ -89,7 +89,7 @@ impl Expression {
         if depth > limit { Err(Refusal::Nesting { depth, limit }) } else { Ok(()) }
     }
 
-    /// Without what constants make superfluous: 0 + x, 1·x, x/1, and operations on two constants. 0·x stays: it is ⊥
+    /// The expression with constants folded: 0 + x, 1·x, x/1, and operations on two constants. 0·x stays: it is ⊥
     /// where x is.
     pub(super) fn folded(&self) -> Self {
         match self.node() {
@@ -163,7 +163,7 @@ impl Numbers {
         if is_fine || self == Self::Any {
             return Ok(value);
         }
-        Err(Error::new(format!("evaluate: {what} {value} is not a whole number below 2^53, and only those are exact")))
+        Err(Error::new(format!("evaluate: {what} {value} is not exact: expected an integer below 2^53")))
     }
 }
 
@@ -176,7 +176,7 @@ impl Operation {
         }
     }
 
-    /// The operand that changes nothing, and whether it does so on the left as well.
+    /// The neutral operand, and whether it is neutral on the left as well.
     fn neutral(self) -> (Scm, bool) {
         match self {
             Self::Add => (Scm::ZERO, true),
@@ -279,7 +279,7 @@ impl fmt::Debug for Expression {
 }
 
 impl Drop for Shared {
-    /// Not node by node down the tree: a long chain would exhaust the stack.
+    /// Iterative, because recursion down a long chain would exhaust the stack.
     fn drop(&mut self) {
         let mut waiting = Vec::new();
         take_operands(&mut self.node, &mut waiting);

@@ -1,5 +1,5 @@
-//! An expression as one reduced fraction and its guards: the factors that were cancelled from the denominator and that
-//! still make the value ⊥ where they are 0.
+//! An expression as one reduced fraction with guards: factors that were cancelled from the denominator and that still
+//! make the value ⊥ where they are 0.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,12 +13,12 @@ use super::simplify::{Nonzero, cancelled, has_zeros_of, without_whole_factor};
 use crate::error::{Error, Result};
 use crate::scm::Scm;
 
-/// What flattening may cost, estimated before anything is expanded.
+/// Limits on the cost of flattening, which is estimated before anything is expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Steps, and terms of the numerator and of the denominator: the limit of each.
+    /// Limit of the number of steps, of terms of the numerator and of terms of the denominator.
     pub work: u64,
-    /// Terms of a rational leaf: of its numerator times those of its denominator.
+    /// Limit of the product of the numbers of terms of a rational leaf's numerator and denominator.
     pub terms: u64,
 }
 
@@ -28,8 +28,8 @@ impl Default for Budget {
     }
 }
 
-/// How small a guard may be: below its threshold, and at 0, the value is ⊥. Thresholds are finite and at least 0; 0
-/// tests exactly.
+/// Thresholds of guards: if a guard is 0 or below its threshold, the value is ⊥. Thresholds are finite and at least 0; 0
+/// tests for exactly 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Guard<'a> {
     /// One threshold for all.
@@ -44,20 +44,20 @@ impl Default for Guard<'_> {
     }
 }
 
-/// A polynomial that something was divided by.
+/// A polynomial that the expression divides by.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factor {
-    /// The part of the expression it comes from.
+    /// The part of the expression that it comes from.
     pub source: String,
-    /// How it came to divide.
+    /// How it became a divisor.
     pub origin: Origin,
     /// The factor.
     pub polynomial: Polynomial,
-    /// What makes the value ⊥ where it is 0.
+    /// How the value becomes ⊥ where it is 0.
     pub duty: BottomRole,
 }
 
-/// How a factor came to divide.
+/// How a factor became a divisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The denominator of a rational leaf.
@@ -68,14 +68,14 @@ pub enum Origin {
     Divisor,
 }
 
-/// What makes the value ⊥ where a factor is 0.
+/// How the value becomes ⊥ where a factor is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BottomRole {
     /// The reduced denominator is 0 there.
     Denominator,
     /// It is evaluated and compared with its threshold.
     Guard,
-    /// Nothing: the caller declared it to be never 0.
+    /// It does not: the caller declared the factor to be never 0.
     Declared,
 }
 
@@ -87,8 +87,8 @@ pub struct Flattened {
 }
 
 impl Expression {
-    /// One reduced fraction of the same value: ⊥ where this is ⊥, but for what the polynomials in `nonzero`, declared
-    /// to be never 0, say of the factors. Refuses what would cost more than the budget, before expanding anything.
+    /// One reduced fraction of the same value: ⊥ where this is ⊥, except at zeros of factors that `nonzero` declares to be
+    /// never 0. Errors if the estimated cost exceeds the budget, before expanding anything.
     pub fn flattened(&self, nonzero: &[Polynomial], budget: Budget) -> Flattening<Flattened> {
         let nonzero = Nonzero::new(nonzero)?;
         self.check_nesting()?;
@@ -106,29 +106,29 @@ impl Expression {
 }
 
 impl Flattened {
-    /// The reduced fraction alone: it may have a value where the expression is ⊥.
+    /// The reduced fraction without guards: it may have a value where the expression is ⊥.
     pub fn payload(&self) -> &Fracterm {
         &self.payload
     }
 
-    /// All that something was divided by, and what became of it.
+    /// All divisors and their roles.
     pub fn factors(&self) -> &[Factor] {
         &self.factors
     }
 
-    /// The factors that are evaluated beside the fraction.
+    /// The factors that are evaluated in addition to the fraction.
     pub fn guards(&self) -> impl Iterator<Item = &Polynomial> {
         self.factors.iter().filter(|factor| factor.duty == BottomRole::Guard).map(|factor| &factor.polynomial)
     }
 
-    /// The value of the fraction, or ⊥ where a guard fails: where it is ⊥, 0, or below its threshold.
+    /// The value of the fraction, or ⊥ if a guard fails: if it is ⊥, 0, or below its threshold.
     pub fn evaluate(&self, values: &Values<'_>, guard: Guard<'_>) -> Result<Scm> {
         let value = self.payload.evaluate(values)?;
         let is_failing = self.failures(values, guard)?.contains(&true);
         Ok(if is_failing { Scm::BOTTOM } else { value })
     }
 
-    /// Which guards fail. Refuses thresholds that are not finite, below 0, or not one for each guard.
+    /// Which guards fail. Errors on thresholds that are not finite or below 0, and if their number is not that of the guards.
     pub fn failures(&self, values: &Values<'_>, guard: Guard<'_>) -> Result<Vec<bool>> {
         let thresholds = guard.thresholds(self.guards().count())?;
         let fails = |(polynomial, threshold): (&Polynomial, f64)| {
@@ -154,17 +154,17 @@ impl fmt::Display for Flattened {
 impl Guard<'_> {
     fn thresholds(self, count: usize) -> Result<Vec<f64>> {
         let thresholds = match self {
-            // One at least, so that it is looked at.
+            // At least one, so that it is checked.
             Self::All(threshold) => vec![threshold; count.max(1)],
             Self::Each(thresholds) if thresholds.len() == count => thresholds.to_vec(),
             Self::Each(thresholds) => {
                 let given = thresholds.len();
-                return Err(Error::new(format!("evaluate: there are {given} thresholds for {count} guards")));
+                return Err(Error::new(format!("evaluate: got {given} thresholds, expected {count}, one per guard")));
             }
         };
         match thresholds.iter().find(|threshold| !threshold.is_finite() || **threshold < 0.0) {
             Some(threshold) => Err(Error::new(format!(
-                "evaluate: the threshold {threshold} of a guard should be a finite number not below 0"
+                "evaluate: threshold of a guard: got {threshold}, expected a finite number of at least 0"
             ))),
             None => Ok(thresholds),
         }
@@ -174,7 +174,7 @@ impl Guard<'_> {
 /// Bounds on the steps of flattening a part, and on the terms of its numerator and denominator.
 type Cost = (u64, u64, u64);
 
-/// Refuses what may go over the budget. Costs multiply without end in shared trees, so sums and products saturate.
+/// Errors if the cost may exceed the budget. Costs multiply in shared trees, so sums and products saturate.
 fn estimate(expression: &Expression, budget: Budget, known: &mut HashMap<*const Node, Cost>) -> Flattening<Cost> {
     if let Some(cost) = known.get(&expression.address()) {
         return Ok(*cost);
@@ -212,7 +212,7 @@ fn pair_cost(operation: Operation, (steps_left, p, q): Cost, (steps_right, u, v)
     (steps, products[0].saturating_add(products[1]), products[2])
 }
 
-/// The fraction, divided as in a field, and every factor that was divided by.
+/// The fraction, divided as in a field, and every divisor.
 fn composed(expression: &Expression) -> (Fracterm, Vec<Factor>) {
     match expression.node() {
         Node::Constant(value) => (Fracterm::constant(*value), Vec::new()),
@@ -246,7 +246,7 @@ fn composed(expression: &Expression) -> (Fracterm, Vec<Factor>) {
     }
 }
 
-/// Remembers a factor, unless it can never be 0 or is already known.
+/// Adds a factor, unless it can never be 0 or is already known.
 fn add_factor(factors: &mut Vec<Factor>, source: &Expression, origin: Origin, polynomial: &Polynomial) {
     let can_be_zero = polynomial.as_constant().is_none_or(|value| value.is_zero() || value.is_bottom());
     if can_be_zero && !is_known(factors, polynomial) {
@@ -259,7 +259,7 @@ fn is_known(factors: &[Factor], polynomial: &Polynomial) -> bool {
     factors.iter().any(|factor| factor.polynomial == *polynomial)
 }
 
-/// P and Q without what the factors guard.
+/// P and Q with the factors cancelled that guards replace.
 fn guarded(fracterm: &Fracterm, factors: &[Factor]) -> (Polynomial, Polynomial) {
     let (p, q) = (fracterm.numerator(), fracterm.denominator());
     let is_factor = factors.iter().any(|factor| factor.polynomial.has_terms_of(q));

@@ -12,7 +12,7 @@ use super::simplify::{Cancellation, Nonzero, reduced};
 use crate::error::Result;
 use crate::scm::Scm;
 
-/// P/Q, and how its degrees grew as it was composed.
+/// P/Q, and the growth of its degrees over levels of composition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fracterm {
     numerator: Polynomial,
@@ -21,7 +21,7 @@ pub struct Fracterm {
     degrees: Vec<(u32, u32)>,
 }
 
-/// How far a fracterm may have been composed to be flattened; nothing is no limit.
+/// Limits on a fracterm that is flattened; `None` is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Levels of composition.
@@ -68,18 +68,18 @@ impl Fracterm {
         (self.numerator.degree(), self.denominator.degree())
     }
 
-    /// The number of levels it was composed over: 1 for a leaf, one more than its deeper operand for the rest.
+    /// Its levels of composition: 1 for a leaf, otherwise one more than its deeper operand.
     pub fn depth(&self) -> usize {
         self.degrees.len()
     }
 
-    /// The largest degrees of P and Q met at each level of composition.
+    /// The largest degrees of P and Q at each level of composition.
     pub fn degree_profile(&self) -> &[(u32, u32)] {
         &self.degrees
     }
 
-    /// The same fraction, simplified. In `Cancellation::FieldRational` it may have a value where it was ⊥; so it has with
-    /// `nonzero`, the polynomials that are declared to be never 0, where one of those is 0 all the same.
+    /// The same fraction, simplified. With `Cancellation::FieldRational` it may have a value where it was ⊥; also where a
+    /// polynomial in `nonzero`, declared to be never 0, is 0 nevertheless.
     pub fn flattened(&self, mode: Cancellation, nonzero: &[Polynomial], limits: Limits) -> Flattening<Self> {
         let depth = self.depth();
         if let Some(limit) = limits.depth.filter(|&limit| depth > limit) {
@@ -98,8 +98,8 @@ impl Fracterm {
         self.joined(other, &self.numerator * &other.denominator, &self.denominator * &other.numerator)
     }
 
-    /// P/Q: ⊥ where Q is 0, where any variable that was ever read is ⊥, and where it overflows. Refuses a variable
-    /// without a value.
+    /// P/Q: ⊥ where Q is 0, where any variable that it ever contained is ⊥, and where it overflows. Errors on a
+    /// variable without a value.
     pub fn evaluate(&self, values: &Values<'_>) -> Result<Scm> {
         Ok(self.numerator.evaluate(values)? / self.denominator.evaluate(values)?)
     }
@@ -108,7 +108,7 @@ impl Fracterm {
         self.numerator.is_bottom() || self.denominator.is_bottom()
     }
 
-    /// The same history, other polynomials.
+    /// The same degree history with other polynomials.
     pub(super) fn with(&self, (numerator, denominator): (Polynomial, Polynomial)) -> Self {
         Self { numerator, denominator, degrees: self.degrees.clone() }
     }

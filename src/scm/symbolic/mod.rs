@@ -1,5 +1,5 @@
 //! Fractions of polynomials as formulas: composed, flattened to one fraction, evaluated. For small rational heads after
-//! training, never inside a step.
+//! training, not inside a training step.
 //!
 //! ```
 //! use meromorph::scm::Scm;

@@ -1,4 +1,4 @@
-//! A product of variables with exponents, x²·y, sorted by name; and what variables stand for.
+//! A product of variables with exponents, x²·y, sorted by name; and values of variables.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use crate::scm::Scm;
 /// The name of a variable.
 pub type Variable = Arc<str>;
 
-/// What the variables of a formula stand for.
+/// Values of the variables of a formula.
 pub type Values<'a> = BTreeMap<&'a str, Scm>;
 
-/// The value of a variable; refuses one that was not given.
+/// The value of a variable; an error if it is not given.
 pub(super) fn value_of(variable: &str, values: &Values<'_>) -> Result<Scm> {
     values.get(variable).copied().ok_or_else(|| {
         let given: Vec<&str> = values.keys().copied().collect();
@@ -43,7 +43,7 @@ impl Monomial {
         Self(if exponent == 0 { Vec::new() } else { vec![(variable, exponent)] })
     }
 
-    /// The product; nothing where its degree does not fit.
+    /// The product; `None` if its degree overflows.
     pub(super) fn times(&self, other: &Self) -> Option<Self> {
         self.degree().checked_add(other.degree())?;
         let mut product = self.0.clone();
@@ -56,7 +56,7 @@ impl Monomial {
         Some(Self(product))
     }
 
-    /// What divides both.
+    /// The greatest common divisor.
     pub(super) fn common(&self, other: &Self) -> Self {
         let shared = |(variable, exponent): &(Variable, u32)| {
             let least = other.exponent(variable).min(*exponent);
@@ -69,7 +69,7 @@ impl Monomial {
         self.common(other) == *self
     }
 
-    /// The quotient by something that divides this.
+    /// The quotient by a divisor of this.
     pub(super) fn over(&self, divisor: &Self) -> Self {
         let left = |(variable, exponent): &(Variable, u32)| {
             let left = exponent - divisor.exponent(variable);
@@ -96,7 +96,7 @@ impl Monomial {
     }
 }
 
-/// By repeated squaring, without the square after the last bit, which might overflow for nothing.
+/// By repeated squaring, without the unused square after the last bit, which might overflow.
 fn raised(base: Scm, exponent: u32) -> Scm {
     let (mut power, mut square, mut left) = (Scm::ONE, base, exponent);
     while left > 1 {

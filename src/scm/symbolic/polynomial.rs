@@ -1,7 +1,7 @@
-//! Sparse polynomials in several variables: monomials to coefficients, and the variables that were ever read.
+//! Sparse polynomials in several variables: a map from monomials to coefficients, and all variables ever read.
 //!
-//! A coefficient is never 0: what cancels is gone. But x - x is not 0 where x is ⊥, so a polynomial remembers every
-//! variable that went into it and is ⊥ where one of them is.
+//! A coefficient is never 0: terms that cancel are removed. But x - x is not 0 where x is ⊥, so a polynomial keeps the
+//! names of all variables it was built from and is ⊥ where one of them is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,8 +11,8 @@ use super::monomial::{Monomial, Values, Variable, value_of};
 use crate::error::Result;
 use crate::scm::Scm;
 
-/// A polynomial. Two are equal if they have the same terms and read the same variables, so that they agree at ⊥ as
-/// well.
+/// A polynomial. Two are equal if they have the same terms and were built from the same variables, so that they also
+/// agree at ⊥.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Polynomial {
     terms: BTreeMap<Monomial, Scm>,
@@ -38,12 +38,12 @@ impl Polynomial {
         Self::gathered([(factors.into_iter().try_fold(Monomial::default(), times), coefficient)], reads)
     }
 
-    /// The terms, each the exponents of its variables and its coefficient.
+    /// The terms: the exponents of the variables, and the coefficient.
     pub fn terms(&self) -> impl Iterator<Item = (&[(Variable, u32)], Scm)> {
         self.terms.iter().map(|(monomial, coefficient)| (monomial.factors(), *coefficient))
     }
 
-    /// Every variable that went into this, whether or not a term of it is left.
+    /// Every variable that this was built from, even if no term contains it.
     pub fn reads(&self) -> impl Iterator<Item = &Variable> {
         self.reads.iter()
     }
@@ -53,7 +53,7 @@ impl Polynomial {
         self.terms.keys().map(Monomial::degree).max().unwrap_or(0)
     }
 
-    /// The value: ⊥ where a variable that was ever read is ⊥, and where it overflows. Refuses a variable that has no
+    /// The value: ⊥ where a variable that this was built from is ⊥, and where it overflows. Errors on a variable without a
     /// value.
     pub fn evaluate(&self, values: &Values<'_>) -> Result<Scm> {
         for variable in &self.reads {
@@ -64,8 +64,7 @@ impl Polynomial {
         self.terms.iter().try_fold(Scm::ZERO, |sum, (monomial, &value)| Ok(sum + monomial.evaluate(value, values)?))
     }
 
-    /// Whether a coefficient is ⊥ or a coefficient or degree left the range of numbers; the polynomial is ⊥ everywhere
-    /// then.
+    /// Whether a coefficient is ⊥ or a coefficient or degree overflowed; the polynomial is then ⊥ everywhere.
     pub(super) fn is_bottom(&self) -> bool {
         self.terms.values().any(|coefficient| coefficient.is_bottom())
     }
@@ -111,7 +110,7 @@ impl Polynomial {
         Self::gathered(terms, self.reads.clone())
     }
 
-    /// The same terms, reading what another reads as well.
+    /// The same terms, with the variables of another polynomial added.
     pub(super) fn reading(mut self, other: &Self) -> Self {
         self.reads.extend(other.reads.iter().cloned());
         self
@@ -125,7 +124,7 @@ impl Polynomial {
         self.terms == other.terms
     }
 
-    /// Adds up terms; one that cannot be represented makes the whole ⊥, and nothing may cancel it afterwards.
+    /// Adds up terms; one that is not representable makes the whole ⊥, and no later term can cancel it.
     fn gathered(terms: impl IntoIterator<Item = (Option<Monomial>, Scm)>, reads: BTreeSet<Variable>) -> Self {
         let mut sums = BTreeMap::new();
         for (monomial, coefficient) in terms {
@@ -165,7 +164,7 @@ impl Mul for &Polynomial {
         }
         let terms = self.terms.iter().flat_map(|a| other.terms.iter().map(move |b| (a, b)));
         let times = |((left, &a), (right, &b)): ((&Monomial, &Scm), (&Monomial, &Scm))| {
-            // A product of coefficients that vanishes would take its term along.
+            // A product of coefficients that underflows to 0 would remove its term.
             let product = if (a * b).is_zero() { Scm::BOTTOM } else { a * b };
             (left.times(right), product)
         };

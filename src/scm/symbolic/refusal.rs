@@ -1,15 +1,15 @@
-//! Why a formula is not flattened. A refusal is about cost and form, never about a value: an undefined value is ⊥.
+//! Reasons why a formula is not flattened: cost and form, never a value, since an undefined value is ⊥.
 
 use std::fmt;
 
 use crate::error::Error;
 
-/// A refusal, with what was met and what is allowed.
+/// A reason, with the actual size and the limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// A fracterm was composed over more levels than allowed.
     Depth {
-        /// Its levels.
+        /// Levels of the fracterm.
         depth: usize,
         /// The limit.
         limit: usize,
@@ -30,41 +30,41 @@ pub enum Refusal {
         /// The limit of their product.
         limit: u64,
     },
-    /// Flattening might take too many steps, or give too many terms.
+    /// Flattening may take too many steps, or give too many terms.
     Work {
-        /// The bound on the steps; at least this many where it is very large.
+        /// The estimated number of steps; saturates.
         steps: u64,
         /// The bounds on the terms of the numerator and the denominator.
         terms: (u64, u64),
         /// The limit of each of these.
         limit: u64,
     },
-    /// An expression is nested too deeply to be walked.
+    /// An expression is nested too deeply.
     Nesting {
         /// Its depth.
         depth: usize,
         /// The limit.
         limit: usize,
     },
-    /// A coefficient is ⊥, or a product of coefficients or a degree is too large or too small for a number.
+    /// A coefficient is ⊥, or a product of coefficients or a degree is not representable.
     Coefficient,
     /// The zero polynomial was declared to be never 0.
     ZeroDeclaredNonzero,
-    /// A rational unit of no depth, or deeper than its maximum.
+    /// A rational unit of depth 0, or deeper than its maximum.
     UnitDepth {
-        /// The depth that was asked for.
+        /// The requested depth.
         depth: usize,
         /// The maximum.
         limit: usize,
     },
-    /// An expression that is deeper than the rational unit it should fit.
+    /// An expression that is deeper than its rational unit.
     OverDepth {
         /// The depth of the expression.
         depth: usize,
         /// The depth of the unit.
         limit: usize,
     },
-    /// An expression whose flattened degrees are over the bounds of its rational unit.
+    /// An expression whose flattened degrees exceed the bounds of its rational unit.
     OverDegree {
         /// Degrees of the numerator and the denominator.
         degrees: (u32, u32),
@@ -73,40 +73,49 @@ pub enum Refusal {
     },
 }
 
-/// What was asked for, or why not.
+/// A result, or the reason why there is none.
 pub type Flattening<T> = Result<T, Refusal>;
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Depth { depth, limit } => {
-                write!(f, "flatten: the fracterm is composed over {depth} levels, over the limit of {limit}")
+                write!(f, "flatten: too many levels of composition: got {depth}, expected at most {limit}")
             }
             Self::Degree { degrees: (p, q), limit } => {
-                write!(f, "flatten: the degrees are {p} over {q}, over the limit of {limit}")
+                write!(f, "flatten: degrees too high: got {p} over {q}, expected at most {limit}")
             }
             Self::Terms { leaf, terms: (p, q), limit } => {
                 let product = p.saturating_mul(*q);
-                write!(f, "flatten: {leaf} has {p} x {q} = {product} terms, over the limit of {limit}; split it")
+                write!(
+                    f,
+                    "flatten: {leaf} has too many terms: got {p} x {q} = {product}, expected at most {limit}; split it"
+                )
             }
             Self::Work { steps, terms: (p, q), limit } => {
-                write!(f, "flatten: it may take {steps} steps and give {p} terms over {q}, over the limit of {limit}")
+                write!(
+                    f,
+                    "flatten: cost too high: got up to {steps} steps and {p} terms over {q}, expected at most {limit} each"
+                )
             }
             Self::Nesting { depth, limit } => {
-                write!(f, "expression: it is nested {depth} deep, over the limit of {limit}")
+                write!(f, "expression: nested too deeply: got {depth} levels, expected at most {limit}")
             }
             Self::Coefficient => {
-                f.write_str("flatten: a coefficient is ⊥, or a coefficient or degree leaves the range of numbers")
+                f.write_str("flatten: a coefficient is ⊥, or a coefficient or degree is not representable")
             }
             Self::ZeroDeclaredNonzero => f.write_str("flatten: the polynomial 0 was declared to be never 0"),
             Self::UnitDepth { depth, limit } => {
-                write!(f, "rational unit: the depth {depth} should be from 1 to {limit}")
+                write!(f, "rational unit: depth: got {depth}, expected 1 to {limit}")
             }
             Self::OverDepth { depth, limit } => {
-                write!(f, "rational unit: the expression is {depth} levels deep, the unit {limit}")
+                write!(f, "rational unit: expression too deep: got {depth} levels, expected at most {limit}")
             }
             Self::OverDegree { degrees: (p, q), limit } => {
-                write!(f, "rational unit: the expression has degrees {p} over {q}, the unit's bound is {limit}")
+                write!(
+                    f,
+                    "rational unit: degrees of the expression too high: got {p} over {q}, expected at most {limit}"
+                )
             }
         }
     }

@@ -1,5 +1,5 @@
-//! What may be cancelled in P/Q. Cancelling a factor of Q loses the ⊥ where it was 0, so by default only numbers go,
-//! and variables that the caller declares to be never 0.
+//! Cancellation in P/Q. Cancelling a factor of Q loses the ⊥ where the factor is 0, so by default only numbers are
+//! cancelled, and variables that the caller declares to be never 0.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ use crate::scm::Scm;
 /// Which factors common to P and Q are cancelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cancellation {
-    /// Whole numbers, and variables declared non-zero: the value is ⊥ exactly where it was.
+    /// Integers, and variables declared to be non-zero: the value is ⊥ exactly where it was before.
     #[default]
     ScmStrict,
     /// All monomials, as in a field. Unsafe: x/x becomes 1, also where x = 0.
@@ -23,19 +23,19 @@ pub enum Cancellation {
 impl FromStr for Cancellation {
     type Err = Error;
 
-    /// `scm_strict`, or `field_rational`, whose simplifier is also known as `bergstra_tucker`.
+    /// `scm_strict`, or `field_rational`, also called `bergstra_tucker`.
     fn from_str(text: &str) -> Result<Self> {
         match text {
             "scm_strict" => Ok(Self::ScmStrict),
             "field_rational" | "bergstra_tucker" => Ok(Self::FieldRational),
             _ => Err(Error::new(format!(
-                "simplify: \"{text}\" is unknown; there are scm_strict, field_rational and bergstra_tucker"
+                "simplify: unknown mode \"{text}\": expected scm_strict, field_rational or bergstra_tucker"
             ))),
         }
     }
 }
 
-/// What a caller declares to be never 0.
+/// Polynomials that the caller declares to be never 0.
 #[derive(Default)]
 pub(super) struct Nonzero<'a> {
     polynomials: &'a [Polynomial],
@@ -43,7 +43,7 @@ pub(super) struct Nonzero<'a> {
 }
 
 impl<'a> Nonzero<'a> {
-    /// A single term that is never 0 has no variable that is ever 0.
+    /// If a single term is never 0, none of its variables is ever 0.
     pub(super) fn new(polynomials: &'a [Polynomial]) -> Flattening<Self> {
         if polynomials.iter().any(Polynomial::is_zero) {
             return Err(Refusal::ZeroDeclaredNonzero);
@@ -53,7 +53,7 @@ impl<'a> Nonzero<'a> {
         Ok(Self { polynomials, variables })
     }
 
-    /// Whether a polynomial is never 0, by what was declared or because it is a constant.
+    /// Whether a polynomial is never 0, by declaration or because it is a constant.
     pub(super) fn covers(&self, polynomial: &Polynomial) -> bool {
         let is_known = |(variable, _): &(Variable, u32)| self.variables.contains(variable);
         self.polynomials.iter().any(|declared| has_zeros_of(declared, polynomial))
@@ -61,7 +61,7 @@ impl<'a> Nonzero<'a> {
     }
 }
 
-/// P and Q without what the mode lets go.
+/// P and Q after the cancellation that the mode allows.
 pub(super) fn reduced(
     p: &Polynomial,
     q: &Polynomial,
@@ -76,7 +76,7 @@ pub(super) fn reduced(
     without_whole_factor(p, short_q)
 }
 
-/// P and Q without the common monomials of some variables; all monomials of Q are common with P = 0.
+/// P and Q without the common monomials of some variables; if P = 0, all monomials of Q are common.
 pub(super) fn cancelled(
     p: &Polynomial,
     q: &Polynomial,
@@ -87,7 +87,7 @@ pub(super) fn cancelled(
     (p.over(&common), q.over(&common))
 }
 
-/// P and Q without the greatest common divisor of all their coefficients, if those are whole numbers.
+/// P and Q divided by the greatest common divisor of all their coefficients, if these are integers.
 pub(super) fn without_whole_factor(p: Polynomial, q: Polynomial) -> (Polynomial, Polynomial) {
     match whole_factor(p.terms().chain(q.terms()).map(|(_, coefficient)| coefficient)) {
         Some(divisor) => (p.scaled_down(divisor), q.scaled_down(divisor)),
@@ -95,7 +95,7 @@ pub(super) fn without_whole_factor(p: Polynomial, q: Polynomial) -> (Polynomial,
     }
 }
 
-/// Whether two polynomials are the same but for a whole factor, so that one is 0 where the other is.
+/// Whether two polynomials are equal up to an integer factor, so that they have the same zeros.
 pub(super) fn has_zeros_of(a: &Polynomial, b: &Polynomial) -> bool {
     let primitive = |polynomial: &Polynomial| {
         let divisor = whole_factor(polynomial.terms().map(|(_, coefficient)| coefficient));
@@ -104,20 +104,20 @@ pub(super) fn has_zeros_of(a: &Polynomial, b: &Polynomial) -> bool {
     primitive(a).has_terms_of(&primitive(b))
 }
 
-/// The greatest common divisor of whole numbers, if it is more than 1.
+/// The greatest common divisor of integers, if it is more than 1.
 fn whole_factor(mut coefficients: impl Iterator<Item = Scm>) -> Option<Scm> {
     let divisor = coefficients.try_fold(0.0, |divisor, value| Some(common_divisor(divisor, whole(value)?)))?;
     (divisor > 1.0).then(|| Scm::from_ieee(divisor))
 }
 
-/// The size of the whole number that a coefficient is within 1e-12 of.
+/// The absolute value of the integer within 1e-12 of a coefficient, if there is one.
 fn whole(coefficient: Scm) -> Option<f64> {
     let number = coefficient.number()?;
     let nearest = number.re.round();
     (number.im == 0.0 && (number.re - nearest).abs() <= 1e-12).then_some(nearest.abs())
 }
 
-/// Euclid's; the remainder of two f64 is exact.
+/// Euclid's algorithm; the remainder of two f64 is exact.
 fn common_divisor(a: f64, b: f64) -> f64 {
     if b == 0.0 { a } else { common_divisor(b, a % b) }
 }

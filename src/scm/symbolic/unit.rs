@@ -1,22 +1,22 @@
-//! How far the degrees of a rational unit can grow over levels of composition: at level L the bound is 2^(L-1) max(dP,
-//! dQ) for guarded payloads and 3^(L-1) max(dP, dQ) for strict divisions.
+//! Bounds on the degrees of a rational unit over levels of composition: at level L the bound is 2^(L-1) max(dP, dQ) for
+//! guarded fractions and 3^(L-1) max(dP, dQ) for strict divisions.
 
 use super::expression::Expression;
 use super::flatten::{Budget, Flattened};
 use super::polynomial::Polynomial;
 use super::refusal::{Flattening, Refusal};
 
-/// The factor by which a level of composition multiplies degrees at most.
+/// The largest factor by which a level of composition multiplies degrees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Growth {
-    /// 2: a reduced fraction beside its guards.
+    /// 2: a reduced fraction with separate guards.
     #[default]
     Guarded,
     /// 3: a division that keeps everything in the fraction.
     Strict,
 }
 
-/// The room that rational layers may take: seed degrees, depth, growth.
+/// Size limits of composed rational layers: initial degrees, depth, growth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RationalUnit {
     degree: u32,
@@ -26,8 +26,7 @@ pub struct RationalUnit {
 }
 
 impl RationalUnit {
-    /// A unit over rational layers of these degrees, `depth` of them, which may become `max_depth` (5 unless there is a
-    /// reason).
+    /// A unit of `depth` rational layers of these degrees, which can be extended to `max_depth` (usually 5).
     pub fn new(degrees: (u32, u32), growth: Growth, depth: usize, max_depth: usize) -> Flattening<Self> {
         Self { degree: degrees.0.max(degrees.1), growth, depth: 0, max_depth }.extended(depth)
     }
@@ -56,8 +55,8 @@ impl RationalUnit {
         (1..=self.depth).map(|level| self.bound_at(level)).collect()
     }
 
-    /// An expression flattened, if its depth and degrees fit. A refusal holds what was met and what would have been
-    /// allowed; the expression can still be evaluated as it is.
+    /// Flattens an expression, if its depth and degrees are within the limits. The error holds the actual size and the
+    /// limit; the expression can still be evaluated unflattened.
     pub fn flattened(&self, expression: &Expression, nonzero: &[Polynomial], budget: Budget) -> Flattening<Flattened> {
         let flat = expression.flattened(nonzero, budget)?;
         let (depth, degrees) = (flat.payload().depth(), flat.payload().degrees());
