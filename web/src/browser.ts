@@ -41,6 +41,6 @@ async function withFallback<T>(fromFiles: () => Promise<T>, embedded: () => Prom
   try {
     return await embedded();
   } catch (error) {
-    throw new LoadError(`open: the engine's files cannot be loaded (${messageOf(missing)}), nor can their embedded copy (${messageOf(error)})`);
+    throw new LoadError(`open: neither the engine's files (${messageOf(missing)}) nor their embedded copy can be loaded (${messageOf(error)})`);
   }
 }

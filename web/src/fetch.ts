@@ -13,7 +13,7 @@ type OnProgress = LoadOptions["onProgress"];
 export async function download(source: Response | URL | string, signal: AbortSignal | undefined, onProgress: OnProgress): Promise<[Bytes, string]> {
   const response = source instanceof Response ? source : await requested(source, signal);
   const where = response.url || "the response";
-  if (response.bodyUsed) throw new InputError("load: the response was already read; pass a fresh one");
+  if (response.bodyUsed) throw new InputError("load: the response was already read");
   const reader = response.body?.getReader();
   // An error of `cancel` does not matter.
   const cancel = () => void reader?.cancel().catch(() => {});
@@ -51,7 +51,7 @@ async function whole(reader: Reader | undefined, headers: Headers, where: string
   for (;;) {
     const { value: chunk } = await reader?.read().catch((error: unknown) => {
       signal?.throwIfAborted();
-      throw new LoadError(`load: ${where}: the connection was interrupted: ${messageOf(error)}`);
+      throw new LoadError(`load: ${where} was interrupted: ${messageOf(error)}`);
     }) ?? {};
     signal?.throwIfAborted();
     if (!chunk) return joined(chunks, loaded);

@@ -88,7 +88,7 @@ export async function read(name: string): Promise<StoredRun> {
 
 /** Runs one transaction and returns its result when the data are on disk. */
 async function inStore<T = void>(mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T> | void): Promise<T> {
-  if (typeof indexedDB === "undefined") throw new InputError("keep: IndexedDB is not available here; save run.checkpoint() to a file instead");
+  if (typeof indexedDB === "undefined") throw new InputError("keep: there is no IndexedDB here; save run.checkpoint() to a file");
   let database: IDBDatabase | undefined;
   try {
     database = await opened();

@@ -47,7 +47,7 @@ export class Run extends Handle implements AsyncIterableIterator<TrainEvent, und
       if (value?.event === "end") {
         this.#end();
         // If the engine has ended meanwhile, there is nothing left to delete.
-        await this.call("endReceived", []).catch(() => {});
+        await this.call("ended", []).catch(() => {});
       } else if (value) this.#requestAhead();
       return { done: !value, value } as IteratorResult<TrainEvent, undefined>;
     } catch (error) {

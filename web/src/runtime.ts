@@ -60,7 +60,7 @@ function checkThreads(threads: number, { worker = true }: RuntimeOptions): void 
 function missingForSharing(): string | undefined {
   const { crossOriginIsolated } = globalThis as { crossOriginIsolated?: boolean };
   if (crossOriginIsolated === false) return "a page that is cross-origin isolated: send Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp";
-  return typeof SharedArrayBuffer === "function" ? undefined : "SharedArrayBuffer, which this browser does not have";
+  return typeof SharedArrayBuffer === "function" ? undefined : "SharedArrayBuffer, which this browser lacks";
 }
 
 /** Describes a table: its columns and its number of rows. */
@@ -72,7 +72,7 @@ export async function describeIn(runtime: Runtime, data: Table, options: Runtime
     const { parcel, transfer } = await packed;
     return await connection.call(ENGINE, "describe", [parcel], { transfer, signal: given.signal });
   } finally {
-    connection.close(new InputError("describe: has finished"));
+    connection.close(new InputError("describe: done"));
   }
 }
 

@@ -49,7 +49,7 @@ export interface RunCalls {
   /** Follows the leader as worker `index` until the leader ends or leaves. The run is then disposed of. */
   follow(memory: SharedArrayBuffer, index: number): void;
   /** Says that the caller has received the end event. */
-  endReceived(): void;
+  ended(): void;
 }
 
 /** The calls of a model. A run has `predict` too, with its current weights. */

@@ -56,7 +56,7 @@ export class Backup {
 
   /** The data of a run that is stored or that runs on a device that can be lost. */
   get parcel(): Parcel {
-    if (!this.#parcel) throw new InternalError("the data of a run were not backed up");
+    if (!this.#parcel) throw new InternalError("the run has no backup of its data");
     return this.#parcel;
   }
 

@@ -29,7 +29,7 @@ export class Device {
   }
 
   /** Replaces the engine `lost`: opens a device of the same kind, once for all callers. */
-  async replacement(lost: wasm.Engine): Promise<wasm.Engine> {
+  async replace(lost: wasm.Engine): Promise<wasm.Engine> {
     if (this.#engine !== lost) return this.#engine;
     this.#reopening ??= wasm.open(this.info.device, 1).finally(() => { this.#reopening = undefined; });
     const engine = await this.#reopening;

@@ -56,7 +56,7 @@ export class ServedModel {
   }
 
   async #moveFrom(lost: wasm.Engine): Promise<void> {
-    const engine = await this.#device.replacement(lost);
+    const engine = await this.#device.replace(lost);
     if (this.#engine === engine) return;
     this.#model = engine.load(this.#model.save(), "model");
     this.#engine = engine;

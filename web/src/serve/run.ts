@@ -126,7 +126,7 @@ export class ServedRun {
   }
 
   /** The caller has received the end event: the stored run is deleted. */
-  endReceived(): Promise<void> {
+  ended(): Promise<void> {
     return this.#setup.backup.end();
   }
 
@@ -209,7 +209,7 @@ export class ServedRun {
   /** Continues from the last checkpoint on another device, up to the last epoch that was reported. */
   async #recover(): Promise<void> {
     const { device, backup, begin } = this.#setup;
-    this.#engine = await device.replacement(this.#engine);
+    this.#engine = await device.replace(this.#engine);
     const { last } = backup;
     const given = plain(backup.parcel);
     const training = last ? this.#engine.resume(given.data, given.source, last) : begin(this.#engine, given);
