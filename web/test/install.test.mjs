@@ -31,7 +31,7 @@ before(async () => {
 after(async () => {
   await browser?.close();
   rmSync(folder, { recursive: true });
-  console.log(steps.map(([name, count, seconds]) => `${name}: ${count} commands, ${seconds.toFixed(1)} s from nothing to a trained model`).join("\n"));
+  console.log(steps.map(([name, count, seconds]) => `${name}: ${count} commands, ${seconds.toFixed(1)} s from an empty folder to a trained model`).join("\n"));
 });
 
 /** The code blocks under a heading of the README: shell commands, and files, named in their first line. */
@@ -64,7 +64,7 @@ async function follow(name, heading) {
   const app = join(folder, name);
   mkdirSync(app);
   const { commands, files } = blocks(heading);
-  for (const [file, text] of [...blocks("From nothing to a trained model").files, ...files]) {
+  for (const [file, text] of [...blocks("Quick start").files, ...files]) {
     mkdirSync(dirname(join(app, file)), { recursive: true });
     writeFileSync(join(app, file), text);
   }
