@@ -110,7 +110,7 @@ test("Playground: a run can be paused, resumed, and stopped with its best model"
   await page.click("#stop");
   await trained();
   assert.match(await page.textContent("#status"), /^Stopped\./);
-  assert.match(await page.textContent("#model-name"), /^regression of “y”/);
+  assert.match(await page.textContent("#model-name"), /^Regression of “y”/);
   assert.equal(await page.locator(".panel figure").count(), 4);
   await done();
 });
@@ -141,7 +141,7 @@ test("Playground: a saved model predicts the same after loading in a new page; a
   const second = await demo("playground");
   await drop(second.page, "model.safetensors", [...file.buffer]);
   await second.page.waitForSelector("#predict:not([hidden])");
-  assert.match(await second.page.textContent("#model-name"), /^regression of “y”, 1,281 parameters, from model\.safetensors$/);
+  assert.match(await second.page.textContent("#model-name"), /^Regression of “y”, 1,281 parameters, from model\.safetensors$/);
   assert.equal(await predict(second.page), wanted);
   await second.page.setInputFiles("#load", { ...file, buffer: file.buffer.subarray(0, 500) });
   await second.page.waitForSelector("#error:not([hidden])");
@@ -222,7 +222,7 @@ test("Playground: markup in names, classes and a model's metadata is shown as te
   await page.waitForSelector("html[data-ready]");
   await page.setInputFiles("#load", { name: `${input}.safetensors`, mimeType: "application/octet-stream", buffer });
   await page.waitForSelector("#predict:not([hidden])");
-  assert.equal(await page.textContent("#model-name"), `classification of “${script}”, 1,218 parameters, from ${input}.safetensors`);
+  assert.equal(await page.textContent("#model-name"), `Classification of “${script}”, 1,218 parameters, from ${input}.safetensors`);
   assert.equal(await page.textContent("#inputs label"), input);
   assert.equal(await page.evaluate(() => window.hacked), undefined);
   assert.deepEqual(await page.$$eval("main img, main script, main b, main iframe", (all) => all.map(({ outerHTML }) => outerHTML)), []);
@@ -252,7 +252,7 @@ test("Playground: the run of a closed tab can be resumed to its end", async () =
   await second.page.waitForFunction(() => /^Epoch /.test(document.querySelector(".panel .status")?.textContent));
   await second.page.click("#stop");
   await second.trained();
-  assert.match(await second.page.textContent("#model-name"), /^regression of “y”, .* trained on A noisy sine$/);
+  assert.match(await second.page.textContent("#model-name"), /^Regression of “y”, .* trained on “A noisy sine”$/);
   await second.done();
   await context.close();
 });

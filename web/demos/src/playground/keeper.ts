@@ -15,7 +15,7 @@ export async function load(file: File): Promise<void> {
 export function useModel(next: Model, origin: string): void {
   model = next;
   const { task, target, parameters, inputs } = model.info;
-  get("model-name").textContent = `${task} of “${target}”, ${whole(parameters)} parameters, ${origin}`;
+  get("model-name").textContent = `${task === "regression" ? "Regression" : "Classification"} of “${target}”, ${whole(parameters)} parameters, ${origin}`;
   get<HTMLButtonElement>("save").disabled = false;
   get("predict").hidden = false;
   get("answer").replaceChildren();

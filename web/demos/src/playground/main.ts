@@ -106,7 +106,7 @@ async function train(): Promise<void> {
     };
     await Promise.all(sides.map(async (side, at) => {
       const { model } = await one(side, at === 0 ? key : undefined);
-      if (at === 0) useModel(model, `trained on ${data.name}`);
+      if (at === 0) useModel(model, `trained on “${data.name}”`);
     }));
     await forgetNote(key);
   });
@@ -120,7 +120,7 @@ async function resume({ name, key, head, scene }: Left): Promise<void> {
   await session(async (signal) => {
     const panel = add({ slot: "model", title: `${TITLES[head]}, resumed`, head });
     const run = (await engine("model")).resumeKept(key);
-    useModel((await watch(run, panel, scene, signal)).model, `trained on ${name}`);
+    useModel((await watch(run, panel, scene, signal)).model, `trained on “${name}”`);
     await forgetNote(key);
   });
 }
