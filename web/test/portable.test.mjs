@@ -155,7 +155,7 @@ test("inputs move by keyboard and pointer; ⊥ and values near a pole never look
   await page.waitForFunction((first) => document.querySelector("#answer strong").textContent !== first, first);
   assert.equal(await page.inputValue("#input-1"), await page.$eval("input[type=range] >> nth=1", ({ value }) => value));
   await page.fill("#input-1", String(POLE));
-  assert.equal(await text(page, "#answer", /⊥/), "⊥no value here: the model is at a pole");
+  assert.equal(await text(page, "#answer", /⊥/), "⊥no value here: the inputs are at a pole");
   const predicted = columns(mero("predict", "poles.safetensors", "new.csv", "--device", "cpu"));
   const rows = columns(readFileSync(join(folder, "new.csv"), "utf8"));
   const near = predicted.gap.findIndex((flag, at) => flag === "1" && predicted.bottom[at] === "0");

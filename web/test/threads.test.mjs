@@ -154,7 +154,7 @@ test("invalid thread counts are rejected", async () => {
     globalThis.SharedArrayBuffer = SharedArrayBuffer;
     return message;
   });
-  assert.equal(without, "InputError: open: threads is 2, which needs SharedArrayBuffer, which this browser has not");
+  assert.equal(without, "InputError: open: threads is 2, which needs SharedArrayBuffer, which this browser lacks");
   const page = await chromium.page.context().browser().newPage();
   await page.route("**/*", async (route) => {
     const response = await route.fetch();
