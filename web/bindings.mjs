@@ -1,33 +1,33 @@
-// The generated bindings without what this package never comes to: half of the worker's script otherwise.
+// Removes from the generated bindings what this package never uses. It would be half of the worker's script.
 import { readFileSync } from "node:fs";
 
-/** Each has to be found, or a new generator writes something else, and somebody has to look at it. */
+/** Every pattern must match. If one does not, a new version of the generator writes other code, and this list must be revised. */
 const TRIMMED = [
-  // A panic or an error tells its message; what else is thrown says what it is by itself.
+  // Panics and errors have a message; other thrown values are readable as strings.
   [/debugString\(arg1\)/g, "String(arg1)"],
   [/function debugString[\s\S]*?\n}\n/, ""],
-  // Nothing is drawn.
+  // The engine draws nothing.
   [/(const __wbindgen_enum_GpuTextureFormat = )\[.*\]/, "$1[]"],
   [/{[^{}]*(?:OffscreenCanvas|getContext|configure)\b[^{}]*}/g, "{}"],
   // Every browser with the WebAssembly that the engine needs has these.
   [/\(typeof FinalizationRegistry === 'undefined'\)\s*\? .*\s*: /g, ""],
   [/if \(!\('encodeInto' in cachedTextEncoder\)\) {[\s\S]*?\n}\n/, ""],
-  // Of the right side all are classes of the runtime, there before the engine asks.
+  // `instanceof` cannot throw here: all these classes exist in every supported runtime.
   [/let result;\s*try {\s*result = (arg0 instanceof \w+);\s*} catch \(_\) {\s*result = false;\s*}\s*const ret = result;/g, "const ret = $1;"],
   [/if \(Symbol\.dispose\) .*\n/g, ""],
-  // What the optimiser found unused keeps its long name.
+  // Functions that keep their long name are unused: the optimiser removed their imports.
   [/ {8}__wbg_\w+: function[\s\S]*?\n {8}}.*,\n/g, ""],
-  // All that is taken comes from one module.
+  // All imports come from one module.
   [/^ {8}"\.\/snippets.*\n/gm, ""],
-  // A text is encoded at once, as where there is no room to grow: that is faster than letter by letter, too.
+  // Encode a text at once, as in the case without `realloc`. This is also faster than letter by letter.
   [/if \(realloc === undefined\) {([\s\S]*?)\n {4}}\n[\s\S]*?\n}\n/, "$1\n}\n"],
   [/ {4}(?:wasmInstance|wasmModule|cached\w+) = \w+;\n(?= {4}(?:wasm|cached))/g, ""],
-  // Two hundred functions, none of which asks for its `this`.
+  // Two hundred functions, none of which uses `this`.
   [/function\(\) { return handleError\(function \(([^)]*)\) {/g, "(...args) => handleError(($1) => {"],
   [/}, arguments\); },/g, "}, args),"],
   [/: function\(([^)]*)\) {/g, ": ($1) => {"],
   [/return {\s*__proto__: null,\s*("a": .*),\s*};/, "return { $1 };"],
-  // Whoever calls it has a module.
+  // Every caller passes a compiled module.
   [/function initSync\(module\) {[\s\S]*?\n}\n/, `function initSync({ module }) {
     if (!wasm) __wbg_finalize_init(new WebAssembly.Instance(module, __wbg_get_imports()), module);
 }
@@ -40,9 +40,9 @@ export const bindings = {
   setup({ onLoad }) {
     onLoad({ filter: /pkg[\\/]meromorph\.js$/ }, ({ path }) => {
       let contents = readFileSync(path, "utf8");
-      for (const [what, instead] of TRIMMED) {
-        const trimmed = contents.replace(what, instead);
-        if (trimmed === contents) throw new Error(`${path} holds nothing like ${what}`);
+      for (const [what, replacement] of TRIMMED) {
+        const trimmed = contents.replace(what, replacement);
+        if (trimmed === contents) throw new Error(`${path}: no match for ${what}`);
         contents = trimmed;
       }
       return { contents };
@@ -50,5 +50,5 @@ export const bindings = {
   },
 };
 
-/** Names of the bindings that nobody outside of them knows. */
+/** Names that are used only inside the bindings, so they can be shortened. */
 export const PRIVATE = /^_+(wbg|wrap|destroy)/;

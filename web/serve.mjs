@@ -6,10 +6,10 @@ import { extname, join, normalize } from "node:path";
 const KINDS = { ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css",
   ".wasm": "application/wasm", ".svg": "image/svg+xml" };
 
-/** Pages are cross-origin isolated, as those of `mero serve` are: their workers may share memory. */
+/** Pages are cross-origin isolated, as with `mero serve`, so that their workers can share memory. */
 const ISOLATED = { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp", "cross-origin-resource-policy": "same-origin" };
 
-/** A server of `folder` on `port` (0 = any free one); resolves once it listens. */
+/** Serves `folder` on `port` (0 = any free port). Resolves to the server when it listens. */
 export function serve(folder, port = 0) {
   const server = createServer(async (request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url, "http://localhost").pathname));

@@ -1,4 +1,4 @@
-// The peers' measurement: 5-64-64-64-1 SiLU, AdamW, the loss read once per epoch, the first steps not counted.
+// The same measurement as for the other libraries: 5-64-64-64-1 SiLU, AdamW, the loss read once per epoch, the first epoch not counted.
 import { open } from "../dist/index.js";
 
 function generator(seed) {
@@ -6,7 +6,7 @@ function generator(seed) {
   return () => { s = (Math.imul(s, 1664525) + 1013904223) >>> 0; return s / 4294967296; };
 }
 
-/** The peers' data. */
+/** The same data as for the other libraries. */
 function data(n, seed = 1) {
   const r = generator(seed), x = new Float32Array(n * 5), y = new Float32Array(n);
   for (let i = 0; i < n; i++) {
@@ -17,11 +17,11 @@ function data(n, seed = 1) {
   return { x, y };
 }
 
-/** Steps per second over `epochs` epochs of `n` rows in batches of `batch`, after one epoch of warming up. */
+/** Steps per second over `epochs` epochs of `n` rows in batches of `batch`, after one epoch of warm-up. */
 globalThis.bench = async (device, n, epochs, batch, threads) => {
   const engine = await open({ device, threads });
-  // The peers look at no validation rows. One batch of them is the least our trainer watches: without any it would go over the
-  // training rows once more to see what the epoch left.
+  // The other libraries use no validation rows. Our trainer needs at least one batch of them: without any it would evaluate the
+  // training rows again after each epoch.
   const validation = batch / (n + batch);
   const options = { epochs: epochs + 1, patience: 0, batch, validation, test: 0, task: "regression", schedule: "constant" };
   let started, loss, steps;
@@ -37,7 +37,7 @@ globalThis.bench = async (device, n, epochs, batch, threads) => {
     }
   }
 };
-/** The median time of 9 predictions of `rows` rows, after one to warm up. */
+/** The median time of 9 predictions of `rows` rows, after one warm-up call. */
 globalThis.infer = async (device, rows, threads) => {
   const engine = await open({ device, threads });
   let model;

@@ -1,4 +1,4 @@
-// usage: node bench/run.mjs [n] [epochs] [webgpu|cpu] [batch] [rows to predict] [threads]: rows like those of the peers' run.mjs, one JSON object per line.
+// usage: node bench/run.mjs [n] [epochs] [webgpu|cpu] [batch] [rows to predict] [threads]: prints one JSON object per line, in the format of the other libraries' run.mjs.
 import { visit } from "../test/browser.mjs";
 
 const [n = "2560", epochs = "3", only, batch = "256", rows = "0", threads = "1"] = process.argv.slice(2);

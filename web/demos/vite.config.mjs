@@ -1,4 +1,4 @@
-// Builds the demos to static files in dist/site, on the package as it was built before. Asset addresses are relative, so the folder can be hosted anywhere.
+// Builds the demos to static files in dist/site, with the package as last built. All addresses are relative, so the folder can be hosted anywhere.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vite";
@@ -6,7 +6,7 @@ import { defineConfig } from "vite";
 const here = import.meta.dirname;
 const pages = readdirSync(here).filter((name) => name.endsWith(".html"));
 
-/** Puts parts/NAME.html where a page says `<!-- part NAME -->`. */
+/** Replaces `<!-- part NAME -->` in a page by parts/NAME.html. */
 const parts = {
   name: "parts",
   transformIndexHtml: {
@@ -24,9 +24,9 @@ export default defineConfig({
     outDir: join(here, "../dist/site"),
     emptyOutDir: true,
     target: "es2022",
-    // Nothing becomes a data: address, which the pages' policy would refuse.
+    // No data: URLs: the pages' content security policy forbids them.
     assetsInlineLimit: 0,
-    // The engine's WebAssembly as text, fetched only by a page that was opened from disk.
+    // The largest chunk is the engine's WebAssembly as text, which only a page opened from disk loads.
     chunkSizeWarningLimit: 700,
     modulePreload: { polyfill: false },
     rolldownOptions: { input: pages.map((name) => join(here, name)) },

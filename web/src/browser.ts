@@ -1,17 +1,17 @@
-// Where a browser finds the engine's WebAssembly and worker: beside this file, as bundlers and plain servers leave them; else
-// inside modules of this package that carry them, for bundlers that leave such files behind and pages of another origin.
-import { LoadError, words } from "./errors.js";
-import { fromText, inflated, spawned } from "./inlined.js";
-import { compiled, fuses, type Place } from "./place.js";
+// Where a browser finds the engine's WebAssembly and worker: in files next to this one, where bundlers and plain servers put them.
+// If they are missing (some bundlers drop them; a page of another origin cannot start the worker), modules of this package with an embedded copy are used.
+import { LoadError, messageOf } from "./errors.js";
+import { fromText, inflated, started } from "./inlined.js";
+import { compiled, hasRelaxedSimd, type Runtime } from "./runtime.js";
 
 let module: Promise<WebAssembly.Module> | undefined;
 
-export const browser: Place = {
+export const browser: Runtime = {
   module() {
-    module ??= found(
+    module ??= withFallback(
       () => {
         const plain = () => compiled(new URL("./meromorph.wasm", import.meta.url));
-        return fuses() ? compiled(new URL("./meromorph.relaxed.wasm", import.meta.url)).catch(plain) : plain();
+        return hasRelaxedSimd() ? compiled(new URL("./meromorph.relaxed.wasm", import.meta.url)).catch(plain) : plain();
       },
       async () => inflated((await import("./inline-wasm.js")).default),
     );
@@ -19,8 +19,8 @@ export const browser: Place = {
     return module;
   },
   spawn() {
-    return found(
-      () => spawned(() => new Worker(new URL("./worker.js", import.meta.url), { type: "module", name: "meromorph" })),
+    return withFallback(
+      () => started(() => new Worker(new URL("./worker.js", import.meta.url), { type: "module", name: "meromorph" })),
       async () => {
         const { default: source } = await import("./inline-worker.js");
         return fromText(source);
@@ -30,17 +30,17 @@ export const browser: Place = {
   direct: () => import("./direct.js"),
 };
 
-/** What is beside, or else what is carried. */
-async function found<T>(beside: () => Promise<T>, carried: () => Promise<T>): Promise<T> {
+/** Tries the package's files first, then the embedded copy. */
+async function withFallback<T>(fromFiles: () => Promise<T>, embedded: () => Promise<T>): Promise<T> {
   let missing: unknown;
   try {
-    return await beside();
+    return await fromFiles();
   } catch (error) {
     missing = error;
   }
   try {
-    return await carried();
+    return await embedded();
   } catch (error) {
-    throw new LoadError(`open: neither the engine's files were found (${words(missing)}) nor those carried along (${words(error)})`);
+    throw new LoadError(`open: neither the engine's files (${messageOf(missing)}) nor their embedded copy can be loaded (${messageOf(error)})`);
   }
 }

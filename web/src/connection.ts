@@ -1,47 +1,47 @@
-// A page's end of the port to an engine: calls go out, answers come back, and nobody waits for an engine that is gone.
-import { type MeromorphError, unpacked, unpassable } from "./errors.js";
-import { type Answer, type Calls, type Distant, ENGINE, type Port } from "./wire.js";
+// The page's end of the port to an engine: sends calls, receives answers, and rejects pending calls when the engine ends.
+import { deserializeError, type MeromorphError, unpassable } from "./errors.js";
+import { type Answer, type Calls, ENGINE, type Port, type RemoteModel } from "./wire.js";
 
-interface Waiting {
+interface Pending {
   on: number;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
 
-/** How a call goes out. */
+/** Options of one call. */
 export interface Sending {
   transfer?: ArrayBuffer[];
   signal?: AbortSignal | undefined;
 }
 
-/** Answers that hold a model: the one that was loaded, and the end of a run. */
-type WithModel = Distant & { model: Distant };
+/** Answers that hold a model: the result of `load`, and the end event of a run. */
+type WithModel = RemoteModel & { model: RemoteModel };
 
 export class Connection {
-  /** Engines that make steps of this one's runs together with it, and end with it. */
-  readonly crew: Connection[] = [];
+  /** Further engines on other threads. They compute each training step together with this one, and are closed with it. */
+  readonly workers: Connection[] = [];
   #port: Port;
-  #end: () => void;
-  #waiting = new Map<number, Waiting>();
+  #terminate: () => void;
+  #pending = new Map<number, Pending>();
   #calls = 0;
   #handles = 0;
   #closed?: MeromorphError;
   #ending = new AbortController();
 
-  /** `end` lets go of whatever the other end of `port` lives in. */
-  constructor(port: Port, end: () => void) {
+  /** `terminate` stops the worker that the other end of `port` runs in. */
+  constructor(port: Port, terminate: () => void) {
     this.#port = port;
-    this.#end = end;
-    port.onmessage = ({ data }: MessageEvent<Answer>) => this.#take(data);
+    this.#terminate = terminate;
+    port.onmessage = ({ data }: MessageEvent<Answer>) => this.#receive(data);
     port.unref?.();
   }
 
-  /** Aborted with the engine's end. */
+  /** Aborted when the engine ends. */
   get ended(): AbortSignal {
     return this.#ending.signal;
   }
 
-  /** Calls `call` of the object `on`. Aborted: the answer is rejected with the signal's reason, whatever comes back. */
+  /** Calls `call` of the object `on`. If `signal` aborts, the promise is rejected with its reason and a later answer is ignored. */
   call<K extends keyof Calls>(
     on: number, call: K, args: Parameters<Calls[K]>, { transfer = [], signal }: Sending = {},
   ): Promise<ReturnType<Calls[K]>> {
@@ -54,11 +54,11 @@ export class Connection {
       } catch (error) {
         throw unpassable(call, error);
       }
-      const abort = () => this.#settle(id)?.reject(signal?.reason);
+      const abort = () => this.#remove(id)?.reject(signal?.reason);
       signal?.addEventListener("abort", abort, { once: true });
       const done = () => signal?.removeEventListener("abort", abort);
-      if (this.#waiting.size === 0) this.#port.ref?.();
-      this.#waiting.set(id, {
+      if (this.#pending.size === 0) this.#port.ref?.();
+      this.#pending.set(id, {
         on,
         resolve: (value) => (done(), resolve(value as ReturnType<Calls[K]>)),
         reject: (error) => (done(), reject(error)),
@@ -66,47 +66,47 @@ export class Connection {
     });
   }
 
-  /** One more object at the other end is in use. */
-  hold(): void {
+  /** Counts one more object at the other end that is in use. */
+  retain(): void {
     this.#handles++;
   }
 
-  /** An object is not: whoever waits for it hears `reason`, and with the last one the engine ends. */
+  /** Releases an object: its pending calls are rejected with `reason`. The last release ends the engine. */
   release(on: number, reason: MeromorphError): void {
-    for (const [id, waiting] of this.#waiting) if (waiting.on === on) this.#settle(id)?.reject(reason);
+    for (const [id, pending] of this.#pending) if (pending.on === on) this.#remove(id)?.reject(reason);
     if (on !== ENGINE) this.call(on, "dispose", []).catch(() => {});
     if (--this.#handles === 0) this.close(reason);
   }
 
-  /** Ends the engine: whoever waits for it, or asks from now on, hears `reason`. */
+  /** Ends the engine: pending and later calls are rejected with `reason`. */
   close(reason: MeromorphError): void {
     if (this.#closed) return;
     this.#closed = reason;
     this.#ending.abort(reason);
-    for (const id of this.#waiting.keys()) this.#settle(id)?.reject(reason);
-    this.#end();
+    for (const id of this.#pending.keys()) this.#remove(id)?.reject(reason);
+    this.#terminate();
     this.#port.close();
-    for (const mate of this.crew) mate.close(reason);
+    for (const worker of this.workers) worker.close(reason);
   }
 
-  #take(answer: Answer): void {
-    if ("died" in answer) return this.close(unpacked(answer.died));
-    const waiting = this.#settle(answer.id);
-    if ("error" in answer) waiting?.reject(unpacked(answer.error));
-    else if (waiting) waiting.resolve(answer.value);
-    else this.#drop(answer.value as Partial<WithModel> | undefined);
+  #receive(answer: Answer): void {
+    if ("crash" in answer) return this.close(deserializeError(answer.crash));
+    const pending = this.#remove(answer.id);
+    if ("error" in answer) pending?.reject(deserializeError(answer.error));
+    else if (pending) pending.resolve(answer.value);
+    else this.#discard(answer.value as Partial<WithModel> | undefined);
   }
 
-  /** Nobody waits for what came: a model in it is given back. */
-  #drop(value: Partial<WithModel> | undefined): void {
+  /** Frees the model in an answer whose call was aborted. */
+  #discard(value: Partial<WithModel> | undefined): void {
     const id = value?.model?.id ?? value?.id;
     if (id !== undefined) this.call(id, "dispose", []).catch(() => {});
   }
 
-  #settle(id: number): Waiting | undefined {
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    if (this.#waiting.size === 0) this.#port.unref?.();
-    return waiting;
+  #remove(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (this.#pending.size === 0) this.#port.unref?.();
+    return pending;
   }
 }

@@ -1,2 +1,2 @@
-// The engine for the caller's own thread.
+// The engine for use in the caller's own thread.
 export { serve } from "./serve/serve.js";

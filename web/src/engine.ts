@@ -1,4 +1,4 @@
-// An open device at the other end of a connection: starts runs, takes them up, loads models.
+// An open device at the other end of a connection: starts runs, resumes them, loads models.
 import type { Connection } from "./connection.js";
 import { InputError, shown } from "./errors.js";
 import { download } from "./fetch.js";
@@ -10,7 +10,7 @@ import { type Begin, Run } from "./run.js";
 import type { Arrays, DeviceInfo, LoadOptions, ModelSource, ResumeOptions, Table, TrainOptions } from "./types.js";
 import { ENGINE } from "./wire.js";
 
-/** An open device. Its runs and models live with it: save what should outlast it. */
+/** An open device. Disposing of it disposes of its runs and models too: save a model before that. */
 export class Engine extends Handle {
   readonly info: DeviceInfo;
 
@@ -22,23 +22,23 @@ export class Engine extends Handle {
   }
 
   /**
-   * Trains a model on a table or on arrays: events, the last with the model. Data are copied before this returns. The run begins
-   * at once, and goes on at most 16 epochs ahead of the events taken.
+   * Trains a model on a table or on arrays. The run is an async iterator of events; the last one holds the model. Data are copied
+   * before this method returns. Training starts at once and runs at most 16 epochs ahead of the events read.
    */
   train(data: Table | Arrays, options: TrainOptions = {}): Run {
     const { signal, keep, rest } = divided("train", options);
     const packed = pack("train", data, "data");
-    return new Run(this.connection, this.#beginning("train", packed, rest, keep), signal);
+    return new Run(this.connection, this.#starter("train", packed, rest, keep), signal);
   }
 
-  /** Takes up the run of a checkpoint, on the same data: it goes on where it stood, bit for bit on the same device. */
+  /** Resumes the run of a checkpoint on the same data. On the same device the result is identical, bit for bit, to a run without interruption. */
   resume(data: Table | Arrays, checkpoint: Uint8Array, options: ResumeOptions = {}): Run {
     const { signal, keep } = taken("resume", options, ["signal", "keep"]);
     const packed = pack("resume", data, "data");
-    return new Run(this.connection, this.#beginning("continue", packed, copied("resume", checkpoint, []), keep), signal);
+    return new Run(this.connection, this.#starter("continue", packed, copied("resume", checkpoint, []), keep), signal);
   }
 
-  /** Takes up a run that was kept under `name` (see {@link TrainOptions.keep}), and goes on keeping it. */
+  /** Resumes a run that was stored under `name` (see {@link TrainOptions.keep}), and continues to store it. */
   resumeKept(name: string, options: Pick<ResumeOptions, "signal"> = {}): Run {
     const { signal } = taken("resumeKept", options, ["signal"]);
     const begin: Begin = async (connection, leader) => {
@@ -49,34 +49,34 @@ export class Engine extends Handle {
     return new Run(this.connection, begin, signal);
   }
 
-  /** Reads a model file, written by a browser or by the `mero` binary. */
+  /** Loads a model file that was written by a browser or by the `mero` binary. */
   async load(source: ModelSource, options: LoadOptions = {}): Promise<Model> {
     const { signal, onProgress } = taken("load", options, ["signal", "onProgress"]);
     signal?.throwIfAborted();
     if (onProgress && typeof onProgress !== "function") throw new InputError(`load: onProgress is ${shown(onProgress)}, wanted a function`);
     const isRemote = source instanceof Response || source instanceof URL || typeof source === "string";
-    const [data, name] = isRemote ? await download(source, this.#until(signal), onProgress) : [source, "model"];
+    const [data, name] = isRemote ? await download(source, this.#signal(signal), onProgress) : [source, "model"];
     const { parcel, transfer } = await pack("load", data, name);
     return new Model(this.connection, await this.call("load", [parcel], { transfer, signal }));
   }
 
-  /** Aborted with the engine's end, and with the caller's signal. Where signals cannot be joined the latter has to do. */
-  #until(signal: AbortSignal | undefined): AbortSignal | undefined {
+  /** A signal that aborts when the engine ends or the caller's signal aborts. Runtimes without `AbortSignal.any` use the caller's signal alone. */
+  #signal(signal: AbortSignal | undefined): AbortSignal | undefined {
     const { ended } = this.connection;
     return signal ? AbortSignal.any?.([signal, ended]) ?? signal : ended;
   }
 
-  /** What begins a run on an engine: this one, which alone keeps it, or one that makes its steps together with this one. */
-  #beginning(call: "train" | "continue", packed: Promise<Packed>, what: unknown, keep: unknown): Begin {
+  /** Returns the function that starts a run on an engine: on this one, which alone stores it, or on a worker that follows this one. */
+  #starter(call: "train" | "continue", packed: Promise<Packed>, what: unknown, keep: unknown): Begin {
     return async (connection, leader) => {
       const { parcel, transfer } = await packed;
-      // Data are given away where nobody else needs them.
-      const isAlone = !leader && connection.crew.length === 0;
+      // The buffers can be transferred if no other worker needs them.
+      const isAlone = !leader && connection.workers.length === 0;
       return connection.call(ENGINE, call, [parcel, what, leader ? undefined : keep], isAlone ? { transfer } : {});
     };
   }
 
-  /** Ends the engine with its runs and models. */
+  /** Ends the engine, its runs and its models. */
   override dispose(): void {
     this.connection.close(new InputError("engine: was disposed of"));
     super.dispose();

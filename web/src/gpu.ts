@@ -1,21 +1,21 @@
-// WebGPU for runtimes without one, from the npm package `webgpu` (Dawn) where that is installed.
+// WebGPU for runtimes that have none, from the npm package `webgpu` (Dawn) if it is installed.
 
 interface Dawn {
   create(options: string[]): unknown;
   globals: object;
 }
 
-/** The package's name is no literal, or bundlers would look for it. */
+/** Not a string literal: bundlers would try to resolve the package. */
 const PACKAGE = ["webgpu"];
 
 const dawn = async (): Promise<Dawn | undefined> => import(/* webpackIgnore: true */ PACKAGE.join()).catch(() => undefined) as Promise<Dawn | undefined>;
 
-/** Whether this runtime has WebGPU, by itself or by the package. */
+/** Whether this runtime has WebGPU, built in or from the package. */
 export const hasGpu = async (): Promise<boolean> => (typeof navigator === "object" && "gpu" in navigator) || await dawn() !== undefined;
 
-/** Gives this thread `navigator.gpu` and what else of a browser's the engine looks for. */
+/** Defines `navigator.gpu` and the other browser globals that the engine uses in this thread. */
 export async function provideGpu(): Promise<void> {
-  // The sign by which the bindings know a place with a navigator.
+  // The bindings use `navigator` only where `WorkerGlobalScope` exists.
   if (!("WorkerGlobalScope" in globalThis)) Object.assign(globalThis, { WorkerGlobalScope: class WorkerGlobalScope {} });
   if (typeof navigator === "object" && "gpu" in navigator) return;
   const found = await dawn();

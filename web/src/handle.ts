@@ -1,13 +1,13 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-// What engines, runs and models have in common: an object at the other end of a connection, until it is disposed of.
+// The common base of engines, runs and models: an object at the other end of a connection, until it is disposed of.
 import type { Connection, Sending } from "./connection.js";
 import { InputError, type MeromorphError } from "./errors.js";
 import type { Calls } from "./wire.js";
 
-const gone = (what: string): MeromorphError => new InputError(`${what}: was disposed of`);
+const disposed = (what: string): MeromorphError => new InputError(`${what}: was disposed of`);
 
-/** Lets go of objects that nobody holds any more. */
-const forgotten = new FinalizationRegistry<() => void>((release) => release());
+/** Releases objects whose handle was garbage-collected. */
+const unreachable = new FinalizationRegistry<() => void>((release) => release());
 
 export abstract class Handle {
   /** @internal */
@@ -16,42 +16,42 @@ export abstract class Handle {
   #id?: number;
   #isDisposed = false;
 
-  /** @internal `what` it is called in messages. */
+  /** @internal `what` is the object's name in messages. */
   protected constructor(connection: Connection, what: string) {
     this.connection = connection;
     this.#what = what;
   }
 
-  /** @internal Takes hold of the object `id`. */
+  /** @internal Connects this handle to the object `id`. */
   protected attach(id: number): void {
     const { connection } = this;
-    connection.hold();
+    connection.retain();
     this.#id = id;
-    const reason = gone(this.#what);
-    forgotten.register(this, () => connection.release(id, reason), this);
+    const reason = disposed(this.#what);
+    unreachable.register(this, () => connection.release(id, reason), this);
     if (this.#isDisposed) this.#release(id);
   }
 
-  /** @internal Calls the object. */
+  /** @internal Calls a method of the object. */
   protected call<K extends keyof Calls>(call: K, args: Parameters<Calls[K]>, sending?: Sending): Promise<ReturnType<Calls[K]>> {
-    if (this.#isDisposed || this.#id === undefined) return Promise.reject(gone(this.#what));
+    if (this.#isDisposed || this.#id === undefined) return Promise.reject(disposed(this.#what));
     return this.connection.call(this.#id, call, args, sending);
   }
 
-  /** Gives back what the object holds. Calls under way, and later ones, are refused. */
+  /** Frees the object. Pending and later calls are rejected. */
   dispose(): void {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
     if (this.#id !== undefined) this.#release(this.#id);
   }
 
-  /** The same, for `using`. */
+  /** The same as `dispose`, for `using`. */
   [Symbol.dispose](): void {
     this.dispose();
   }
 
   #release(id: number): void {
-    forgotten.unregister(this);
-    this.connection.release(id, gone(this.#what));
+    unreachable.unregister(this);
+    this.connection.release(id, disposed(this.#what));
   }
 }

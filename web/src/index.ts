@@ -1,16 +1,16 @@
 /**
- * Trains and runs models that may divide by zero, in a browser: on WebGPU where there is a GPU, else on WebAssembly.
+ * Trains and runs models that may divide by zero, in a browser: on WebGPU if there is a GPU, otherwise on WebAssembly.
  * @module
  */
 import { browser } from "./browser.js";
 import type { Engine } from "./engine.js";
-import { describeAt, openAt } from "./place.js";
-import type { Description, OpenOptions, PlaceOptions, Table } from "./types.js";
+import { describeIn, openIn } from "./runtime.js";
+import type { Description, OpenOptions, RuntimeOptions, Table } from "./types.js";
 
-export * from "./face.js";
+export * from "./exports.js";
 
 /** Opens a device, in a worker of its own. */
-export const open = (options: OpenOptions = {}): Promise<Engine> => openAt(browser, options);
+export const open = (options: OpenOptions = {}): Promise<Engine> => openIn(browser, options);
 
-/** Reads a table only far enough to say what it holds. */
-export const describe = (data: Table, options: PlaceOptions = {}): Promise<Description> => describeAt(browser, data, options);
+/** Describes a table: its columns and its number of rows. */
+export const describe = (data: Table, options: RuntimeOptions = {}): Promise<Description> => describeIn(browser, data, options);

@@ -1,25 +1,25 @@
 /**
- * The package with its WebAssembly and its worker inside, for places that cannot fetch: a page opened from disk, a strict host.
+ * The package with its WebAssembly and its worker embedded, for pages that cannot fetch them: a page opened from disk, or a host with a strict policy.
  * @module
  */
 import type { Engine } from "./engine.js";
 import wasm from "./inline-wasm.js";
 import worker from "./inline-worker.js";
 import { fromText, inflated } from "./inlined.js";
-import { describeAt, openAt, type Place } from "./place.js";
-import type { Description, OpenOptions, PlaceOptions, Table } from "./types.js";
+import { describeIn, openIn, type Runtime } from "./runtime.js";
+import type { Description, OpenOptions, RuntimeOptions, Table } from "./types.js";
 
-export * from "./face.js";
+export * from "./exports.js";
 
 let module: Promise<WebAssembly.Module> | undefined;
-const inline: Place = {
+const inline: Runtime = {
   module: () => (module ??= inflated(wasm)),
   spawn: () => fromText(worker),
   direct: () => import("./direct.js"),
 };
 
 /** Opens a device, in a worker of its own. */
-export const open = (options: OpenOptions = {}): Promise<Engine> => openAt(inline, options);
+export const open = (options: OpenOptions = {}): Promise<Engine> => openIn(inline, options);
 
-/** Reads a table only far enough to say what it holds. */
-export const describe = (data: Table, options: PlaceOptions = {}): Promise<Description> => describeAt(inline, data, options);
+/** Describes a table: its columns and its number of rows. */
+export const describe = (data: Table, options: RuntimeOptions = {}): Promise<Description> => describeIn(inline, data, options);

@@ -1,25 +1,25 @@
-// WebAssembly and worker from text.
-import type { Spawned } from "./place.js";
+// Makes the WebAssembly module and the worker from text.
+import type { EngineWorker } from "./runtime.js";
 
-/** The module in base64 of raw deflate. */
+/** Compiles a module from base64 of raw deflate. */
 export async function inflated(text: string): Promise<WebAssembly.Module> {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }
 
-/** A worker with this source: a classic one, for pages from disk may start no module as a worker. */
-export async function fromText(source: string): Promise<Spawned> {
+/** Starts a worker with this source. It is a classic worker, because a page from disk cannot start a module worker. */
+export async function fromText(source: string): Promise<EngineWorker> {
   const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   try {
-    return await spawned(() => new Worker(url, { name: "meromorph" }));
+    return await started(() => new Worker(url, { name: "meromorph" }));
   } finally {
     URL.revokeObjectURL(url);
   }
 }
 
-/** The worker that `start` makes, once its script was found and runs. */
-export function spawned(start: () => Worker): Promise<Spawned> {
+/** Resolves when the worker that `start` makes has loaded its script. */
+export function started(start: () => Worker): Promise<EngineWorker> {
   return new Promise((resolve, reject) => {
     const worker = start();
     worker.onerror = ({ message }) => {
@@ -27,9 +27,9 @@ export function spawned(start: () => Worker): Promise<Spawned> {
       reject(new Error(message ?? "its script was not found"));
     };
     worker.onmessage = () => resolve({
-      give: (port, module) => worker.postMessage({ port, module }, [port]),
-      watch: (tell) => { worker.onerror = ({ message }) => tell(message); },
-      end: () => worker.terminate(),
+      connect: (port, module) => worker.postMessage({ port, module }, [port]),
+      onFailure: (report) => { worker.onerror = ({ message }) => report(message); },
+      terminate: () => worker.terminate(),
     });
   });
 }

@@ -1,23 +1,23 @@
-// Runs that outlive their tab: data and checkpoint in IndexedDB. One transaction writes all of a run or nothing of it.
-// While a run is under way a lock of the browser's says so in all tabs, and ends with the tab.
-import { InputError, shown, words } from "./errors.js";
+// Stored runs, which survive a closed tab: data and checkpoint in IndexedDB. One transaction writes a whole run or nothing.
+// While a run is active it holds a browser lock on its name. All tabs see the lock, and it ends with its tab.
+import { InputError, messageOf, shown } from "./errors.js";
 import type { Kept } from "./types.js";
 import type { Parcel } from "./wire.js";
 
 const STORE = "runs";
-/** What a run is kept as, each part under [part, name]. */
+/** The stored parts of a run, each under the key [part, name]. */
 type Part = "about" | "parcel" | "checkpoint";
 
-/** What it takes to take a run up. */
-export interface Whole {
+/** What is needed to resume a run. */
+export interface StoredRun {
   parcel: Parcel;
   checkpoint: Uint8Array;
 }
 
-/** A run's about as it is stored: whether it is under way is known from its lock. */
+/** The stored description of a run. Whether the run is active is not stored: its lock shows that. */
 type About = Omit<Kept, "isRunning">;
 
-/** The runs kept by this site, latest first. */
+/** The runs that this site has stored, latest first. */
 export async function kept(): Promise<Kept[]> {
   const all = await inStore<About[]>("readonly", (store) => store.getAll(IDBKeyRange.bound(["about"], ["about", []])));
   const { held = [] } = await locks()?.query() ?? {};
@@ -26,43 +26,43 @@ export async function kept(): Promise<Kept[]> {
     .sort((a, b) => b.savedAt.getTime() - a.savedAt.getTime());
 }
 
-/** Forgets the run kept under `name`, if there is one. Refused while it is under way, here or in another tab. */
+/** Deletes the run stored under `name`, if there is one. Fails while the run is active, here or in another tab. */
 export async function forget(name: string): Promise<void> {
-  const leave = await hold(name);
-  await erase(name).finally(leave);
+  const release = await lockName(name);
+  await erase(name).finally(release);
 }
 
-/** None on pages that are not secure: there tabs do not know of each other. */
+/** Undefined on pages without https: there, tabs cannot see each other's runs. */
 const locks = (): LockManager | undefined => (globalThis.navigator as Partial<Navigator> | undefined)?.locks;
 
 const lock = (name: string): string => `meromorph: ${name}`;
 
-/** A run that was left, and a tab that was closed, give up their name within this time. */
+/** A run that was disposed of or whose tab was closed releases its name within this time. */
 const WAIT_MS = 2000;
 
-/** Takes a name for oneself, until what comes back is called. */
-export function hold(name: unknown): Promise<() => void> {
+/** Locks a name. Resolves to the function that releases it. */
+export function lockName(name: unknown): Promise<() => void> {
   const manager = locks();
   return new Promise((resolve, reject) => {
     if (typeof name !== "string" || !name) throw new InputError(`keep: the name is ${shown(name)}, wanted a string`);
     if (!manager) return resolve(() => {});
     const wait = new AbortController();
-    const timer = setTimeout(() => wait.abort(new InputError(`keep: a run under "${name}" is under way, here or in another tab`)), WAIT_MS);
+    const timer = setTimeout(() => wait.abort(new InputError(`keep: the run "${name}" is active, here or in another tab`)), WAIT_MS);
     manager.request(lock(name), { signal: wait.signal }, () => {
       clearTimeout(timer);
-      return new Promise<void>((leave) => resolve(leave));
+      return new Promise<void>((release) => resolve(release));
     }).catch(reject);
   });
 }
 
-/** Takes a run out of the storage. */
+/** Deletes a run from the storage. */
 export function erase(name: string): Promise<void> {
   return inStore("readwrite", (store) => {
     for (const part of ["about", "parcel", "checkpoint"] satisfies Part[]) store.delete([part, name]);
   });
 }
 
-/** Writes a run, in place of what was kept under its name. The parcel is written only where it is given. */
+/** Stores a run, replacing the one of the same name. The parcel is written only if it is passed. */
 export function write(about: About, checkpoint: Uint8Array, parcel?: Parcel): Promise<void> {
   const put = (store: IDBObjectStore, part: Part, value: unknown) => store.put(value, [part, about.name]);
   return inStore("readwrite", (store) => {
@@ -72,9 +72,9 @@ export function write(about: About, checkpoint: Uint8Array, parcel?: Parcel): Pr
   });
 }
 
-/** The run kept under `name`. */
-export async function read(name: string): Promise<Whole> {
-  const found: Partial<Whole> = {};
+/** Reads the run stored under `name`. */
+export async function read(name: string): Promise<StoredRun> {
+  const found: Partial<StoredRun> = {};
   await inStore("readonly", (store) => {
     for (const part of ["parcel", "checkpoint"] satisfies Part[]) {
       const request = store.get([part, name]);
@@ -82,13 +82,13 @@ export async function read(name: string): Promise<Whole> {
     }
   });
   const { parcel, checkpoint } = found;
-  if (!parcel || !checkpoint) throw new InputError(`resumeKept: no run is kept under "${name}"`);
+  if (!parcel || !checkpoint) throw new InputError(`resumeKept: no run is stored under "${name}"`);
   return { parcel, checkpoint };
 }
 
-/** The result of one transaction, once it is on disk. */
+/** Runs one transaction and returns its result when the data are on disk. */
 async function inStore<T = void>(mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T> | void): Promise<T> {
-  if (typeof indexedDB === "undefined") throw new InputError("keep: there is no IndexedDB here; keep run.checkpoint() in a file instead");
+  if (typeof indexedDB === "undefined") throw new InputError("keep: there is no IndexedDB here; save run.checkpoint() to a file");
   let database: IDBDatabase | undefined;
   try {
     database = await opened();
@@ -100,7 +100,7 @@ async function inStore<T = void>(mode: IDBTransactionMode, work: (store: IDBObje
     });
     return request?.result as T;
   } catch (error) {
-    throw new InputError(`keep: the browser's storage refused: ${words(error)}`);
+    throw new InputError(`keep: the browser's storage failed: ${messageOf(error)}`);
   } finally {
     database?.close();
   }

@@ -5,65 +5,65 @@ import { Handle } from "./handle.js";
 import { taken } from "./options.js";
 import { pack } from "./parcel.js";
 import type { ModelInfo, Numbers, PredictOptions, Prediction, Table } from "./types.js";
-import { type Distant, ENGINE } from "./wire.js";
+import { ENGINE, type RemoteModel } from "./wire.js";
 
-/** Fewer rows than this are not worth another engine's while. */
-const ROWS = 8192;
+/** Fewer rows per worker than this are not worth the transfer. */
+const MIN_ROWS = 8192;
 
-/** The options of a prediction. */
-export const ASKED = ["masks", "precision", "signal"] as const;
+/** The names of the options of a prediction. */
+export const PREDICT_OPTIONS = ["masks", "precision", "signal"] as const;
 
 type Answer = Prediction<Uint8Array | Uint32Array>;
 
 /** A trained model. */
 export class Model extends Handle {
   readonly info: ModelInfo;
-  /** The same model on the engines beside this one. */
+  /** Copies of this model on the other workers. */
   #copies?: Promise<Model[]>;
 
   /** @internal */
-  constructor(connection: Connection, { id, info }: Distant) {
+  constructor(connection: Connection, { id, info }: RemoteModel) {
     super(connection, "model");
     this.info = info;
     this.attach(id);
   }
 
-  /** Predicts a table, whose columns are found by name, or rows of numbers in the order of `info.columns`. */
+  /** Predicts a table, whose columns are matched by name, or rows of numbers in the order of `info.columns`. */
   predict(x: Table | Numbers, options: PredictOptions & { masks: "words" }): Promise<Prediction<Uint32Array>>;
   predict(x: Table | Numbers, options?: PredictOptions & { masks?: "bytes" | undefined }): Promise<Prediction>;
   predict(x: Table | Numbers, options: PredictOptions): Promise<Prediction<Uint8Array | Uint32Array>>;
   async predict(x: Table | Numbers, options: PredictOptions = {}): Promise<Answer> {
-    const { masks, precision, signal } = taken("predict", options, ASKED);
+    const { masks, precision, signal } = taken("predict", options, PREDICT_OPTIONS);
     const { parcel, transfer } = await pack("predict", x, "table");
-    const hands = this.#hands(parcel.data);
-    if (hands.length > 0) {
+    const chunks = this.#split(parcel.data);
+    if (chunks.length > 0) {
       try {
         const models = [this, ...await (this.#copies ??= this.#copied())];
-        const ask = (data: Rows, at: number) => models[at]!.call("predict", [{ ...parcel, data }, masks, precision], { transfer: [data.buffer], signal });
-        return joined(await Promise.all(hands.map(ask)));
+        const predictChunk = (data: Rows, at: number) => models[at]!.call("predict", [{ ...parcel, data }, masks, precision], { transfer: [data.buffer], signal });
+        return joined(await Promise.all(chunks.map(predictChunk)));
       } catch (error) {
-        // Whatever is wrong in a row is told of its number among all.
+        // Predict all rows here, so that the message names the row by its number in the whole input.
         if (!(error instanceof InputError)) throw error;
       }
     }
     return this.call("predict", [parcel, masks, precision], { transfer, signal });
   }
 
-  /** The bytes of the model's file, which a browser and the `mero` binary read. */
+  /** The bytes of the model file. Browsers, Node and the `mero` binary can read it. */
   save(): Promise<Uint8Array<ArrayBuffer>> {
     return this.call("save", []);
   }
 
-  /** Rows of numbers as they are dealt out: in runs of whole mask words, none if they are not worth dealing. */
-  #hands(data: unknown): Rows[] {
+  /** Splits rows of numbers among the workers, in multiples of 32 rows (one mask word). Returns [] if there are too few rows. */
+  #split(data: unknown): Rows[] {
     const { columns: { length: width }, task } = this.info;
-    const members = this.connection.crew.length + 1;
+    const workers = this.connection.workers.length + 1;
     if (task !== "regression" || !isRows(data) || data.length % width !== 0) return [];
     const rows = data.length / width;
-    const hands = Math.min(members, Math.floor(rows / ROWS));
-    if (hands < 2) return [];
-    const hand = Math.ceil(rows / hands / 32) * 32 * width;
-    return Array.from({ length: Math.ceil(data.length / hand) }, (_, at) => data.slice(at * hand, (at + 1) * hand));
+    const count = Math.min(workers, Math.floor(rows / MIN_ROWS));
+    if (count < 2) return [];
+    const size = Math.ceil(rows / count / 32) * 32 * width;
+    return Array.from({ length: Math.ceil(data.length / size) }, (_, at) => data.slice(at * size, (at + 1) * size));
   }
 
   override dispose(): void {
@@ -73,7 +73,7 @@ export class Model extends Handle {
 
   async #copied(): Promise<Model[]> {
     const data = await this.save();
-    return Promise.all(this.connection.crew.map(async (mate) => new Model(mate, await mate.call(ENGINE, "load", [{ data, source: "model" }]))));
+    return Promise.all(this.connection.workers.map(async (worker) => new Model(worker, await worker.call(ENGINE, "load", [{ data, source: "model" }]))));
   }
 }
 
@@ -81,7 +81,7 @@ type Rows = Float32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
 
 const isRows = (data: unknown): data is Rows => data instanceof Float32Array || data instanceof Float64Array;
 
-/** Predictions of consecutive rows as one. */
+/** Concatenates the predictions of consecutive chunks. */
 function joined(parts: Answer[]): Answer {
   const entries = Object.keys(parts[0]!).map((key) => {
     const arrays = parts.map((part) => part[key as "value"] as Float64Array);

@@ -1,4 +1,4 @@
-// The worker thread's script: takes a port and the engine's WebAssembly, once, and serves.
+// The script of the worker thread: receives a port and the engine's WebAssembly once, then answers calls.
 import { parentPort, workerData } from "node:worker_threads";
 import { provideGpu } from "./gpu.js";
 import { serve } from "./serve/serve.js";

@@ -1,36 +1,36 @@
 /**
- * The package for Node, Deno and Bun: on the cpu by WebAssembly, and on WebGPU where the runtime or the npm package `webgpu` has it.
+ * The package for Node, Deno and Bun: on the CPU through WebAssembly, and on WebGPU if the runtime or the npm package `webgpu` provides it.
  * @module
  */
 import { readFile } from "node:fs/promises";
 import { Worker } from "node:worker_threads";
 import type { Engine } from "./engine.js";
-import { DeviceError, LoadError, words } from "./errors.js";
+import { DeviceError, LoadError, messageOf } from "./errors.js";
 import { hasGpu, provideGpu } from "./gpu.js";
-import { describeAt, fuses, openAt, type Place } from "./place.js";
-import type { Description, OpenOptions, PlaceOptions, Table } from "./types.js";
+import { describeIn, hasRelaxedSimd, openIn, type Runtime } from "./runtime.js";
+import type { Description, OpenOptions, RuntimeOptions, Table } from "./types.js";
 
-export * from "./face.js";
+export * from "./exports.js";
 
 let module: Promise<WebAssembly.Module> | undefined;
-const node: Place = {
-  module: () => module ??= own(async () => WebAssembly.compile(
-    await readFile(fuses() ? new URL("./meromorph.relaxed.wasm", import.meta.url) : new URL("./meromorph.wasm", import.meta.url)),
+const node: Runtime = {
+  module: () => module ??= withFiles(async () => WebAssembly.compile(
+    await readFile(hasRelaxedSimd() ? new URL("./meromorph.relaxed.wasm", import.meta.url) : new URL("./meromorph.wasm", import.meta.url)),
   )).catch((error) => {
     module = undefined;
     throw error;
   }),
   async spawn(needsGpu) {
     if (needsGpu) avoidOpenGl();
-    // Flags of the process, such as `--input-type`, are not meant for this script.
+    // Command-line flags of the process, such as `--input-type`, must not apply to this script.
     const worker = new Worker(new URL("./node-worker.js", import.meta.url), { workerData: { needsGpu }, execArgv: [] });
-    await own(() => new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject)));
-    // The process waits for calls under way, not for the worker.
+    await withFiles(() => new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject)));
+    // The process stays alive for pending calls, not for the worker.
     worker.unref();
     return {
-      give: (port, module) => worker.postMessage({ port, module }, [port as never]),
-      watch: (tell) => worker.on("error", ({ message }) => tell(message)),
-      end: () => void worker.terminate(),
+      connect: (port, module) => worker.postMessage({ port, module }, [port as never]),
+      onFailure: (report) => worker.on("error", ({ message }) => report(message)),
+      terminate: () => void worker.terminate(),
     };
   },
   async direct(needsGpu) {
@@ -39,31 +39,31 @@ const node: Place = {
   },
 };
 
-/** Something made of the package's own files, which a bundler may have left behind. */
-async function own<T>(make: () => Promise<T>): Promise<T> {
+/** Runs `make`, which needs the package's own files. A bundler may have left them behind. */
+async function withFiles<T>(make: () => Promise<T>): Promise<T> {
   try {
     return await make();
   } catch (error) {
-    throw new LoadError(`open: the engine's files cannot be loaded, and a bundler has to leave the package outside: ${words(error)}`);
+    throw new LoadError(`open: the engine's files cannot be loaded; if the program is bundled, mark meromorph as external: ${messageOf(error)}`);
   }
 }
 
-/** Deno looks at OpenGL as well, and crashes at its end where a worker thread did so. What its owner chose stays. */
+/** Deno also tries OpenGL, and crashes on exit if a worker thread did so. A backend that the user has chosen is not changed. */
 function avoidOpenGl(): void {
   if (!("Deno" in globalThis)) return;
-  // Without leave to write there, it has to take its chances.
-  try { process.env.DENO_WEBGPU_BACKEND ??= "vulkan,metal,dx12"; } catch { /* as before */ }
+  // Writing needs a permission; without it the default backends are used.
+  try { process.env.DENO_WEBGPU_BACKEND ??= "vulkan,metal,dx12"; } catch { /* no permission */ }
 }
 
 /** Opens a device, in a worker thread of its own. */
 export async function open(options: OpenOptions = {}): Promise<Engine> {
   try {
-    return await openAt(node, options);
+    return await openIn(node, options);
   } catch (error) {
     if (!(error instanceof DeviceError) || await hasGpu()) throw error;
-    throw new DeviceError(`${error.message}; the npm package webgpu brings one: npm install webgpu`);
+    throw new DeviceError(`${error.message}; the npm package webgpu provides one: npm install webgpu`);
   }
 }
 
-/** Reads a table only far enough to say what it holds. */
-export const describe = (data: Table, options: PlaceOptions = {}): Promise<Description> => describeAt(node, data, options);
+/** Describes a table: its columns and its number of rows. */
+export const describe = (data: Table, options: RuntimeOptions = {}): Promise<Description> => describeIn(node, data, options);

@@ -1,62 +1,62 @@
-// A training run as its owner sees it: events in order, taken at the owner's pace, and a hand on the brake.
+// A training run as the caller sees it: an async iterator of events, with methods to pause, stop, predict and checkpoint.
 import type { Connection } from "./connection.js";
 import { Handle } from "./handle.js";
-import { ASKED, Model } from "./model.js";
+import { Model, PREDICT_OPTIONS } from "./model.js";
 import { taken } from "./options.js";
 import { pack } from "./parcel.js";
 import type { Numbers, PredictOptions, Prediction, Table, TrainEvent } from "./types.js";
 import type { State, WireEvent } from "./wire.js";
 
-/** So many events may wait to be taken: enough to train on while a page draws, few enough to stop soon after it stopped looking. */
+/** Events requested in advance: enough to continue training while a page draws, few enough to stop soon after the caller stops reading. */
 const AHEAD = 16;
 
-/** Begins a run on the engine at the other end of a connection: the one it is for, or one that follows that. Gives its number. */
+/** Starts a run on the engine at the other end of a connection and returns its number. With `leader`, the new run follows that run. */
 export type Begin = (connection: Connection, leader?: Run) => Promise<number>;
 
 /**
- * A training run. `for await` over it takes its events: the start, one for each epoch, and the end with the model. It goes on
- * only as long as events are taken, and ends without an end event where the loop is left.
+ * A training run. `for await` reads its events: the start, one per epoch, and the end with the model. Training continues only
+ * while events are read. Leaving the loop ends the run without an end event.
  */
 export class Run extends Handle implements AsyncIterableIterator<TrainEvent, undefined> {
-  #begun: Promise<void>;
+  #started: Promise<void>;
   #signal: AbortSignal | undefined;
   #stop = () => this.stop();
-  /** Events asked for and not yet taken. */
-  #asked: Promise<TrainEvent | undefined>[] = [];
+  /** Events that were requested but not yet read. */
+  #requested: Promise<TrainEvent | undefined>[] = [];
   #isOver = false;
 
   /** @internal */
   constructor(connection: Connection, begin: Begin, signal?: AbortSignal) {
     super(connection, "run");
     this.#signal = signal;
-    this.#begun = (async () => {
+    this.#started = (async () => {
       signal?.throwIfAborted();
       this.attach(await begin(connection));
       signal?.addEventListener("abort", this.#stop);
       if (signal?.aborted) this.stop();
-      await this.#gather(begin);
+      await this.#addWorkers(begin);
     })();
-    this.#askAhead();
+    this.#requestAhead();
   }
 
-  /** The next event; nothing after the last. */
+  /** The next event, or `done` after the last one. */
   async next(): Promise<IteratorResult<TrainEvent, undefined>> {
     if (this.#isOver) return { done: true, value: undefined };
     try {
-      const value = await (this.#asked.shift() ?? this.#ask());
+      const value = await (this.#requested.shift() ?? this.#request());
       if (value?.event === "end") {
-        this.#over();
-        // With the engine goes what it would have forgotten.
-        await this.call("taken", []).catch(() => {});
-      } else if (value) this.#askAhead();
+        this.#end();
+        // If the engine has ended meanwhile, there is nothing left to delete.
+        await this.call("ended", []).catch(() => {});
+      } else if (value) this.#requestAhead();
       return { done: !value, value } as IteratorResult<TrainEvent, undefined>;
     } catch (error) {
-      this.#over();
+      this.#end();
       throw error;
     }
   }
 
-  /** Ends the run without an end event, as leaving the loop does. */
+  /** Ends the run without an end event. Leaving a `for await` loop calls this. */
   async return(): Promise<IteratorResult<TrainEvent, undefined>> {
     this.dispose();
     return { done: true, value: undefined };
@@ -66,45 +66,45 @@ export class Run extends Handle implements AsyncIterableIterator<TrainEvent, und
     return this;
   }
 
-  /** Holds the run after the epoch under way, until `resume`. */
+  /** Pauses the run after the current epoch, until `resume`. */
   pause(): void {
-    this.#tell("pause");
+    this.#send("pause");
   }
 
-  /** Lets a paused run go on. */
+  /** Continues a paused run. */
   resume(): void {
-    this.#tell("resume");
+    this.#send("resume");
   }
 
-  /** Ends the run early: the epoch under way is cut short, and the end event brings the best model so far. */
+  /** Ends the run early, in the middle of the current epoch. The end event holds the best model so far. */
   stop(): void {
-    this.#tell("stop");
+    this.#send("stop");
   }
 
-  /** Predicts with the weights as they are after the epoch under way; once the run is over, with those of its model. */
+  /** Predicts with the weights after the current epoch, or with the final model if the run has ended. */
   predict(x: Table | Numbers, options: PredictOptions & { masks: "words" }): Promise<Prediction<Uint32Array>>;
   predict(x: Table | Numbers, options?: PredictOptions & { masks?: "bytes" | undefined }): Promise<Prediction>;
   predict(x: Table | Numbers, options: PredictOptions): Promise<Prediction<Uint8Array | Uint32Array>>;
   async predict(x: Table | Numbers, options: PredictOptions = {}): Promise<Prediction<Uint8Array | Uint32Array>> {
-    const { masks, precision, signal } = taken("predict", options, ASKED);
+    const { masks, precision, signal } = taken("predict", options, PREDICT_OPTIONS);
     const { parcel, transfer } = await pack("predict", x, "table");
-    await this.#begun;
+    await this.#started;
     return this.call("predict", [parcel, masks, precision], { transfer, signal });
   }
 
-  /** All it takes to go on from here bit for bit: bytes for `Engine.resume`, in a browser or by the `mero` binary. */
+  /** A checkpoint: `Engine.resume` or the `mero` binary continues from it with identical results, bit for bit. */
   async checkpoint(): Promise<Uint8Array<ArrayBuffer>> {
-    await this.#begun;
+    await this.#started;
     return this.call("checkpoint", []);
   }
 
-  /** @internal Data and checkpoint of a run that is kept. */
+  /** @internal Data and checkpoint of a stored run. */
   state(): Promise<State> {
     return this.call("state", []);
   }
 
   override dispose(): void {
-    this.#over();
+    this.#end();
     super.dispose();
   }
 
@@ -112,41 +112,41 @@ export class Run extends Handle implements AsyncIterableIterator<TrainEvent, und
     this.dispose();
   }
 
-  #over(): void {
+  #end(): void {
     this.#isOver = true;
-    this.#asked = [];
+    this.#requested = [];
     this.#signal?.removeEventListener("abort", this.#stop);
   }
 
-  /** Has the engines beside this one follow the run, if its steps can be shared. */
-  async #gather(begin: Begin): Promise<void> {
-    const { crew } = this.connection;
-    const memory = crew.length > 0 ? await this.call("share", [crew.length + 1]) : undefined;
+  /** Lets the other workers follow this run, if its steps can be shared. */
+  async #addWorkers(begin: Begin): Promise<void> {
+    const { workers } = this.connection;
+    const memory = workers.length > 0 ? await this.call("share", [workers.length + 1]) : undefined;
     if (!memory) return;
-    await Promise.all(crew.map(async (mate, at) => {
-      // Without it the run is slower and comes to the same.
-      const run = await begin(mate, this).catch(() => {});
-      if (run) await mate.call(run, "follow", [memory, at + 1]).catch(() => {});
+    await Promise.all(workers.map(async (worker, at) => {
+      // If a worker fails, the run is slower and its result is the same.
+      const run = await begin(worker, this).catch(() => {});
+      if (run) await worker.call(run, "follow", [memory, at + 1]).catch(() => {});
     }));
   }
 
-  #askAhead(): void {
-    while (this.#asked.length < AHEAD) this.#asked.push(this.#ask());
+  #requestAhead(): void {
+    while (this.#requested.length < AHEAD) this.#requested.push(this.#request());
   }
 
-  #ask(): Promise<TrainEvent | undefined> {
-    const event = this.#begun.then(() => this.call("next", [])).then((event) => event && this.#told(event));
-    // Whoever takes it hears of it.
+  #request(): Promise<TrainEvent | undefined> {
+    const event = this.#started.then(() => this.call("next", [])).then((event) => event && this.#withModel(event));
+    // The error reaches the caller in `next`.
     event.catch(() => {});
     return event;
   }
 
-  #told(event: WireEvent): TrainEvent {
+  #withModel(event: WireEvent): TrainEvent {
     return event.event === "end" ? { ...event, model: new Model(this.connection, event.model) } : event;
   }
 
-  /** What is told to a run that is gone needs no answer. */
-  #tell(call: "pause" | "resume" | "stop"): void {
-    this.#begun.then(() => this.call(call, [])).catch(() => {});
+  /** Sends a command. If the run no longer exists, it has no effect. */
+  #send(call: "pause" | "resume" | "stop"): void {
+    this.#started.then(() => this.call(call, [])).catch(() => {});
   }
 }

@@ -1,27 +1,27 @@
-// What goes into the package and what comes out of it: options, data, events, predictions.
+// The public types: options, data, events, predictions.
 import type { Model } from "./model.js";
 import type { EngineOptions } from "./train-options.js";
 
 export type { EngineOptions };
 
-/** What `open` can be asked for. `auto` takes a hardware GPU, else the cpu; a software adapter only by the name `webgpu`. */
+/** The device to open. `auto` chooses a hardware GPU, otherwise the CPU. A software adapter is used only with `webgpu`. */
 export type DeviceName = "auto" | "webgpu" | "cpu";
 
-/** Where the engine is to run, and where its WebAssembly comes from. */
-export interface PlaceOptions {
-  /** false: in the caller's own thread, for use inside a worker of one's own. Else in a worker, and the page never waits. */
+/** Where the engine runs, and where its WebAssembly comes from. */
+export interface RuntimeOptions {
+  /** false: run in the calling thread, for use inside your own worker. Default true: run in a worker, so that the page stays responsive. */
   worker?: boolean;
-  /** The WebAssembly, for those who host it elsewhere; found beside the package's own files if not given. */
+  /** The engine's WebAssembly, if you host it elsewhere. Default: the file in the package. */
   wasm?: string | URL | Response | BufferSource | WebAssembly.Module;
-  /** Aborted: opening is rejected with its reason. */
+  /** If it aborts, opening is rejected with its reason. */
   signal?: AbortSignal | undefined;
 }
 
-export interface OpenOptions extends PlaceOptions {
+export interface OpenOptions extends RuntimeOptions {
   device?: DeviceName;
   /**
-   * So many cores of the cpu make each training step together, 1 if not given, at most 16. Up to 2 come to the same weights bit for
-   * bit, more to others that differ by rounding. Each beyond the first is a worker with data of its own; a page has to be cross-origin isolated.
+   * CPU threads that compute each training step together, 1 to 16, default 1. Two threads give the same weights as one, bit for bit;
+   * more may differ by rounding. Each additional thread is a worker with its own copy of the data. A page must be cross-origin isolated.
    */
   threads?: number;
 }
@@ -29,36 +29,36 @@ export interface OpenOptions extends PlaceOptions {
 /** The device in use. */
 export interface DeviceInfo {
   device: "webgpu" | "cpu";
-  /** The processor, or what the browser tells of the adapter, like "nvidia ampere". */
+  /** The processor, or the adapter as the browser names it, such as "nvidia ampere". */
   name: string;
   driver: string;
-  /** Whether it is a program that pretends to be a GPU. */
+  /** Whether the GPU is emulated in software. */
   isSoftware: boolean;
-  /** Lanes of a workgroup that exchange values without a barrier; 1 where subgroups are not used. */
+  /** The subgroup size: lanes that exchange values without a barrier. 1 if subgroups are not used. */
   subgroup: number;
   features: string[];
 }
 
-/** A table file's bytes (CSV, TSV, NPY) or text. */
+/** A table file (CSV, TSV, NPY) as bytes or text. */
 export type Table = Uint8Array | ArrayBuffer | Blob | string;
 
-/** Numbers, row after row: `Float32Array`, `Float64Array`, `Float16Array` where the runtime has it, or a plain array. */
+/** Numbers in row-major order: `Float32Array`, `Float64Array`, `Float16Array` if the runtime has it, or a plain array. */
 export type Numbers = Float32Array | Float64Array | HalfArray | readonly number[];
 
-/** A `Float16Array`, told apart by its name: not every runtime has it, nor every TypeScript. */
+/** A `Float16Array`, recognised by its tag: not every runtime and not every version of TypeScript has the type. */
 export interface HalfArray extends ArrayLike<number> {
   readonly [Symbol.toStringTag]: "Float16Array";
 }
 
-/** `x` holds `y.length` rows; its columns are called x0, x1, … and the target y. None of the arrays is changed or taken away. */
+/** `x` holds `y.length` rows. Its columns are named x0, x1, … and the target y. The arrays are copied, never changed or transferred. */
 export interface Arrays {
   /** [rows, columns] */
   x: Numbers;
   /** [rows] */
   y: Numbers;
   /**
-   * Rows whose target has no value, whatever y says there; only a head with poles can learn that. A byte per row, not 0 where
-   * there is none, or words: bit i of word w is row 32·w + i.
+   * Marks rows whose target has no value; their y is ignored. Only a head with poles can learn such rows. Either one byte per row,
+   * nonzero if there is no value, or packed words: bit i of word w is row 32·w + i.
    */
   bottom?: Uint8Array | Uint32Array;
 }
@@ -80,22 +80,22 @@ export interface TrainOptions extends EngineOptions {
   keep?: string | undefined;
 }
 
-/** The first event: what will be done. */
+/** The first event: what the run will do. */
 export interface StartEvent {
   event: "start";
   step: "fused" | "recorded";
-  /** At most so many. */
+  /** The maximum number of epochs. */
   epochs: number;
-  /** Epochs that were done before, by the run that this one takes up; else 0. */
+  /** Epochs that the resumed run had already done; 0 for a new run. */
   epochsDone: number;
   stepsPerEpoch: number;
   trainRows: number;
   valRows: number;
   testRows: number;
   task: "regression" | "classification";
-  /** Why the task is this one. */
+  /** Why this task was chosen. */
   reason: string;
-  /** What became of rows with empty cells, in words; empty if there were none. */
+  /** What was done with rows that have missing cells, as a sentence; empty if there are none. */
   gaps: string;
 }
 
@@ -107,11 +107,11 @@ export interface EpochEvent {
   valLoss: number | null;
   lr: number;
   isBest: boolean;
-  /** The share of validation rows that get a value, of a model with poles; else null. */
+  /** For a model with poles, the share of validation rows with a predicted value; otherwise null. */
   coverage: number | null;
 }
 
-/** How good predictions are, in the target's units; what does not apply is null. */
+/** The quality of predictions, in the target's units. A figure that does not apply is null. */
 export interface Metrics {
   rows: number;
   loss: number | null;
@@ -119,24 +119,27 @@ export interface Metrics {
   mae: number | null;
   r2: number | null;
   accuracy: number | null;
-  /** Median absolute error of a model with poles. */
+  /** The median absolute error of a model with poles. */
   median: number | null;
-  /** The share of rows that get a value; the errors are over these. */
+  /** The share of rows with a predicted value. The errors are computed over these rows. */
   coverage: number | null;
-  /** The share of values given that are near a pole. */
+  /** Of the predicted values, the share near a pole. */
   gap: number | null;
-  /** The share of rows with a number that got none. */
+  /** Of the rows whose target is a number, the share predicted as ⊥. */
   refused: number | null;
-  /** The share of poles that were told. */
+  /** Of the rows whose target is ⊥, the share predicted as ⊥. */
   found: number | null;
 }
 
-/** The last event: what the run amounted to, and the model with the weights of its best epoch. */
+/** The last event: the results of the run, and the model with the weights of its best epoch. */
 export interface EndEvent {
   event: "end";
-  /** Why it ended: all epochs were done, validation got no better, rows got no values, it was told to stop, or a loss was no number any more. */
+  /**
+   * Why the run ended: all epochs were done (`epochs`), the validation loss stopped improving (`patience`), too few rows had a value
+   * (`coverage`), the caller stopped it (`asked`), or the loss became NaN or infinite (`diverged`).
+   */
   stop: "epochs" | "patience" | "coverage" | "asked" | "diverged";
-  /** Counted from 0; null where no epoch came to its end: the model's weights are then those that the run began with. */
+  /** Counted from 0; null if no epoch was completed. The model then has its initial weights. */
   bestEpoch: number | null;
   epochs: number;
   steps: number;
@@ -147,47 +150,47 @@ export interface EndEvent {
 
 export type TrainEvent = StartEvent | EpochEvent | EndEvent;
 
-/** One entry per row: numbers, classes with their probabilities, or of a model with poles numbers and what is known of them. */
+/** One entry per row: numbers, or classes with probabilities, or, for a model with poles, numbers with flags. */
 export interface Prediction<Flags extends Uint8Array | Uint32Array = Uint8Array> {
-  /** Numbers in the target's unit, or names of classes. */
+  /** Numbers in the target's units, or class names. */
   value: Float64Array | string[];
-  /** Of the class told, 0 to 1. */
+  /** The probability of the predicted class, 0 to 1. */
   probability?: Float64Array;
-  /** Set where there is no value; it then stands as 0. Only of a model with poles, as are the next two. */
+  /** Set where there is no value (⊥); `value` is then 0. Only for models with poles, as are the next two. */
   bottom?: Flags;
-  /** Set where a value is near a pole. */
+  /** Set where the value is near a pole. */
   gap?: Flags;
-  /** Set where there is no value because something went wrong, not because of a pole. */
+  /** Set where there is no value because of a numerical fault (such as an overflow), not because of a pole. */
   fault?: Flags;
 }
 
 export interface PredictOptions {
-  /** `bytes`: flags are 0 or 1, one per row. `words`: bit i of word w is the flag of row 32·w + i. */
+  /** `bytes` (default): one flag per row, 0 or 1. `words`: packed; bit i of word w is the flag of row 32·w + i. */
   masks?: "bytes" | "words" | undefined;
   /**
-   * What a GPU keeps inputs, activations and outputs in. `f16` takes half the memory: predictions differ by some 0.1 % of their usual
-   * size, and rows that go beyond ±65,504 are refused. Weights and sums stay f32, as does all that the CPU does. For plain perceptrons
-   * of up to 16 layers, 128 wide; refused for others, because what is ⊥ is decided in f32.
+   * The type in which a GPU stores inputs, activations and outputs. `f16` needs half the memory; predictions differ by about 0.1 % of
+   * their usual size, and a row with values beyond ±65,504 is an error. Weights and sums stay f32, and the CPU always uses f32. Only for
+   * plain perceptrons with up to 16 layers of up to 128 units; other models are refused, because ⊥ is decided in f32.
    */
   precision?: "f32" | "f16" | undefined;
-  /** Aborted: the answer is rejected with its reason. */
+  /** If it aborts, the promise is rejected with its reason. */
   signal?: AbortSignal | undefined;
 }
 
-/** What a model is. */
+/** The description of a model. */
 export interface ModelInfo {
   task: "regression" | "classification";
   target: string;
-  /** The columns it reads, in order. */
+  /** The input columns, in order. */
   columns: string[];
-  /** Its classes; none for a number. */
+  /** The classes; empty for regression. */
   classes: string[];
   parameters: number;
-  /** What each column held in training, in the order of `columns`. */
+  /** The values of each column in the training rows, in the order of `columns`. */
   inputs: (NumberInput | CategoryInput)[];
 }
 
-/** A column of numbers: the range and mean of its training rows. */
+/** A column of numbers: range and mean over the training rows. */
 export interface NumberInput {
   name: string;
   min: number;
@@ -195,50 +198,51 @@ export interface NumberInput {
   mean: number;
 }
 
-/** A column of categories, by name. */
+/** A column of categories. */
 export interface CategoryInput {
   name: string;
   levels: string[];
 }
 
 export interface ResumeOptions {
-  /** As in {@link TrainOptions}. */
+  /** See {@link TrainOptions}. */
   signal?: AbortSignal | undefined;
-  /** As in {@link TrainOptions}. */
+  /** See {@link TrainOptions}. */
   keep?: string | undefined;
 }
 
-/** A model file: its bytes, a file, an answer of `fetch`, or where to fetch it from (a string is a URL, too). */
+/** A model file: its bytes, a `File`, a `Response`, or its URL (also as a string). */
 export type ModelSource = Uint8Array | ArrayBuffer | Blob | Response | URL | string;
 
 export interface LoadOptions {
-  /** Aborted: the answer is rejected with its reason, and nothing more is fetched. */
+  /** If it aborts, the download ends and the promise is rejected with its reason. */
   signal?: AbortSignal | undefined;
   /** Called as bytes arrive. */
   onProgress?: ((progress: Progress) => void) | undefined;
 }
 
-/** Bytes so far, and of how many where the server says so. */
+/** The bytes loaded so far, and the total if the server reports it. */
 export interface Progress {
   loaded: number;
   total?: number;
 }
 
-/** A run that can be taken up. */
+/** A stored run. */
 export interface Kept {
   name: string;
-  /** Epochs done, of at most so many. */
+  /** Epochs done. */
   epoch: number;
+  /** The maximum number of epochs. */
   epochs: number;
   /** When the checkpoint was written. */
   savedAt: Date;
-  /** What data and checkpoint take. */
+  /** The size of data and checkpoint. */
   sizeBytes: number;
-  /** Whether the run is under way, here or in another tab: it can then be neither taken up nor forgotten. */
+  /** Whether the run is active, here or in another tab. It can then be neither resumed nor deleted. */
   isRunning: boolean;
 }
 
-/** What a table holds. */
+/** The description of a table. */
 export interface Description {
   rows: number;
   columns: { name: string; isNumeric: boolean }[];

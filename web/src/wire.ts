@@ -1,58 +1,58 @@
-// What crosses between a page and its engine: calls on numbered objects and their answers.
-import type { PackedError } from "./errors.js";
+// The messages between a page and its engine: calls on numbered objects, and their answers.
+import type { SerializedError } from "./errors.js";
 import type { Description, DeviceInfo, EndEvent, EpochEvent, ModelInfo, Prediction, StartEvent } from "./types.js";
 
-/** A table or arrays on their way, and the name to use in messages. What has the wrong type is the engine's to refuse. */
+/** A table or arrays, and their name for messages. The engine checks the type of `data`. */
 export interface Parcel {
   data: unknown;
   source: string;
 }
 
-/** A model that lives at the other end. */
-export interface Distant {
+/** A model at the other end of the port. */
+export interface RemoteModel {
   id: number;
   info: ModelInfo;
 }
 
-export type WireEvent = StartEvent | EpochEvent | (Omit<EndEvent, "model"> & { model: Distant });
+export type WireEvent = StartEvent | EpochEvent | (Omit<EndEvent, "model"> & { model: RemoteModel });
 
-/** What the first object, the engine itself, does. */
+/** The calls of the engine itself. */
 export interface EngineCalls {
-  /** `threads`: the engines that may make each step of a run together, this one among them. */
+  /** `threads`: the number of engines that compute each training step together, including this one. */
   open(device: unknown, threads: number): DeviceInfo;
   describe(parcel: Parcel): Description;
-  load(parcel: Parcel): Distant;
-  /** The number of the run. */
+  load(parcel: Parcel): RemoteModel;
+  /** Returns the number of the run. */
   train(parcel: Parcel, options: unknown, keep: unknown): number;
   continue(parcel: Parcel, checkpoint: unknown, keep: unknown): number;
   continueKept(name: unknown): number;
 }
 
-/** All it takes to begin a run where another one stands. */
+/** What is needed to start a run from the current state of another one. */
 export interface State {
   parcel: Parcel;
   checkpoint: Uint8Array;
 }
 
-/** What a run does. */
+/** The calls of a run. */
 export interface RunCalls {
-  /** Nothing once the end was told. */
+  /** Undefined after the end event. */
   next(): WireEvent | undefined;
   pause(): void;
   resume(): void;
   stop(): void;
   checkpoint(): Uint8Array<ArrayBuffer>;
-  /** Of a run that is kept. */
+  /** Only for a run that is stored. */
   state(): State;
-  /** Memory in which so many runs can make their steps together; this one leads. Nothing if they cannot be shared. */
-  share(members: number): SharedArrayBuffer | undefined;
-  /** Follows the leader as member `own`, until that ends or leaves; the run is then gone. */
-  follow(memory: SharedArrayBuffer, own: number): void;
-  /** The end is in its owner's hands. */
-  taken(): void;
+  /** Makes this run the leader of `workers` runs and returns the memory they share. Undefined if its steps cannot be shared. */
+  share(workers: number): SharedArrayBuffer | undefined;
+  /** Follows the leader as worker `index` until the leader ends or leaves. The run is then disposed of. */
+  follow(memory: SharedArrayBuffer, index: number): void;
+  /** Says that the caller has received the end event. */
+  ended(): void;
 }
 
-/** What a model does, and a run with the weights of now. */
+/** The calls of a model. A run has `predict` too, with its current weights. */
 export interface ModelCalls {
   predict(parcel: Parcel, masks: unknown, precision: unknown): Prediction<Uint8Array | Uint32Array>;
   save(): Uint8Array<ArrayBuffer>;
@@ -72,8 +72,8 @@ export interface Call {
   args: unknown[];
 }
 
-/** An answer; or, without a number, the last words of an engine. */
-export type Answer = { id: number; value: unknown } | { id: number; error: PackedError } | { died: PackedError };
+/** The answer to a call; or, without a number, the error that ended the engine. */
+export type Answer = { id: number; value: unknown } | { id: number; error: SerializedError } | { crash: SerializedError };
 
-/** A port that, in Node, says whether the process waits for it. */
+/** A port. In Node, `ref` and `unref` say whether it keeps the process alive. */
 export type Port = MessagePort & { ref?(): void; unref?(): void };

@@ -1,5 +1,5 @@
-// Tests that end, a browser on a page of this package, and the data that tests and page share. The browser is Chromium, or Firefox
-// where FIREFOX is its path.
+// Shared by the tests: a test function with a time limit, a browser with a page of this package, and data. The browser is Chromium, or Firefox
+// if FIREFOX is its path.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { after, test as testOfNode } from "node:test";
@@ -12,16 +12,16 @@ const FLAGS = ["--no-sandbox", "--disable-quic", "--no-first-run", "--disable-ba
   "--disable-component-update", "--disable-sync"];
 const GPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 
-/** The browsers, pages and servers that were opened, in their order; closing one twice does nothing. */
+/** The open browsers, pages and servers, in order of opening. Closing one twice does nothing. */
 const opened = new Set();
 
-/** The same, which is closed at the end of the test that opened it, or of the file. */
+/** Registers an object to be closed at the end of its test, or of the file. Returns it. */
 export function closedAtTheEnd(one) {
   opened.add(one);
   return one;
 }
 
-/** Closes everything but what is in `kept`, the latest first. */
+/** Closes everything except the objects in `kept`, the latest first. */
 async function close(kept = new Set()) {
   for (const one of [...opened].reverse()) {
     if (kept.has(one)) continue;
@@ -37,15 +37,15 @@ async function close(kept = new Set()) {
 
 after(() => close());
 
-/** A test hangs that takes longer. */
+/** A longer test is considered to hang. */
 const LIMIT = { timeout: 600_000 };
 
-/** The test of Node, but it has a limit of time, and what it opens is closed however it ends. */
+/** Node's `test` with a time limit. Everything that the test opens is closed, however the test ends. */
 export function test(name, ...given) {
   const work = given.pop();
   return testOfNode(name, { ...LIMIT, ...given[0] }, async (context) => {
     const before = new Set(opened);
-    // A test that hangs would not come to its `finally`.
+    // A test that hangs would not reach its `finally`.
     context.signal.addEventListener("abort", () => close(before));
     try {
       await work(context);
@@ -55,15 +55,15 @@ export function test(name, ...given) {
   });
 }
 
-/** A server of `folder` on any port. */
+/** Serves `folder` on any free port. */
 export const serve = async (folder) => closedAtTheEnd(await site.serve(folder));
 
-/** A browser with or without WebGPU; with a folder for its `profile`, one that keeps what pages store. */
+/** Starts a browser with or without WebGPU. With a `profile` folder, the storage of pages survives the browser. */
 export async function launch(webgpu = true, profile) {
   const executablePath = process.env.FIREFOX || process.env.CHROMIUM || "/usr/bin/chromium";
   if (!existsSync(executablePath)) throw new Error(`no browser at ${executablePath}; set CHROMIUM or FIREFOX`);
   const args = [...FLAGS, ...(webgpu ? GPU : ["--disable-features=WebGPU"])];
-  // On Linux Firefox takes no GPU unless told to; here it is llvmpipe.
+  // On Linux, Firefox uses a GPU only with these settings; here it is llvmpipe.
   const firefoxUserPrefs = { "dom.webgpu.enabled": webgpu, "gfx.webgpu.ignore-blocklist": webgpu };
   const only = isFirefox ? { channel: "moz-firefox", firefoxUserPrefs } : { args };
   const browser = isFirefox ? firefox : chromium;
@@ -71,7 +71,7 @@ export async function launch(webgpu = true, profile) {
   return closedAtTheEnd(await (profile ? browser.launchPersistentContext(profile, options) : browser.launch(options)));
 }
 
-/** A page at `path` of a browser with or without WebGPU, `close`d by the caller; page errors are collected in `errors`. */
+/** Opens `path` in a browser with or without WebGPU. The caller calls `close`. Page errors are collected in `errors`. */
 export async function visit(path, { webgpu = true, page: options = {} } = {}) {
   const [server, browser] = await Promise.all([serve(web), launch(webgpu)]);
   const page = await browser.newPage(options);
@@ -82,7 +82,7 @@ export async function visit(path, { webgpu = true, page: options = {} } = {}) {
   return { page, errors, close: () => Promise.all([browser.close(), server.close()]) };
 }
 
-/** The peers' generator of numbers in [0, 1). */
+/** Random numbers in [0, 1), from the same generator as the benchmarks of other libraries. */
 export function uniform(seed) {
   let state = seed >>> 0;
   return () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 4294967296;

@@ -1,9 +1,9 @@
-// The CSV that an exported page offers, cell by cell.
+// The CSV output of an exported page, cell by cell.
 import assert from "node:assert/strict";
 import { build } from "esbuild";
 import { test, web } from "./browser.mjs";
 
-test("an exported page writes cells that a reader would cut in quotes, with their quotes doubled", async () => {
+test("an exported page quotes CSV cells where needed and doubles their quotes", async () => {
   const { outputFiles: [{ text }] } = await build({ entryPoints: [`${web}/portable/page/csv.ts`], bundle: true, write: false, format: "esm" });
   const { csv } = await import(`data:text/javascript,${encodeURIComponent(text)}`);
   const cases = [["plain", "plain"], ["", ""], ["a b", "a b"], ["a,b", '"a,b"'], ["a\nb", '"a\nb"'], ["a\rb", '"a\rb"'], ["\r", '"\r"'],

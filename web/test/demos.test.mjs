@@ -1,12 +1,12 @@
-// The demo site as a person uses it, on WebGPU and without: what is pressed, dragged and typed, and what is seen then.
-// Built before by `npm run build`. Any error in a console, a breach of the pages' policy too, fails.
+// The demo site as a person uses it, with WebGPU and without: press, drag and type, then check what the page shows.
+// Run `npm run build` before. Any console error, also a violation of the content security policy, is a failure.
 import assert from "node:assert/strict";
 import { test } from "./browser.mjs";
-import { address, browsers, cells, demo, device, drawn, LONG, onDevice, shift, texts, told } from "./site.mjs";
+import { address, browsers, cells, demo, device, drawn, LONG, onDevice, shift, texts, figuresOf } from "./site.mjs";
 
 const PAGES = ["index", "playground", "poles", "interpolator", "arm", "bench"];
 
-test("the first page leads to five demos; every page has its policy, its name in the menu and room on a telephone", async () => {
+test("the landing page links to five demos; every page has a security policy, a menu entry, and fits a phone", async () => {
   const { page, done } = await demo("index", { viewport: { width: 390, height: 844 } });
   assert.deepEqual(await texts(page, ".tile h2"), ["Playground", "Poles", "Interpolator", "Robot arm", "Bench"]);
   for (const tile of await page.$$eval(".tile", (all) => all.map(({ href }) => href))) {
@@ -17,18 +17,18 @@ test("the first page leads to five demos; every page has its policy, its name in
     await page.waitForSelector("html[data-ready]");
     const policy = await page.getAttribute("meta[http-equiv=Content-Security-Policy]", "content");
     assert.match(policy, /^default-src 'none'; script-src 'self' 'wasm-unsafe-eval';/, name);
-    const [wide, room] = await page.evaluate(() => ["scrollWidth", "clientWidth"].map((which) => document.documentElement[which]));
-    assert.ok(wide <= room, `${name}: ${wide} in ${room}`);
+    const [width, available] = await page.evaluate(() => ["scrollWidth", "clientWidth"].map((which) => document.documentElement[which]));
+    assert.ok(width <= available, `${name}: ${width} wide, ${available} available`);
     assert.equal(await page.locator(".bar [aria-current=page]").count(), name === "index" ? 0 : 1, name);
     const unnamed = await page.$$eval("input, select, textarea, button, canvas:not(.plot *), .plot", (all) =>
       all.filter((one) => !(one.labels?.length || one.ariaLabel || one.textContent.trim())).map(({ id }) => id));
-    assert.deepEqual(unnamed, [], `${name}: without a name`);
-    assert.ok(await shift(page) < 0.1, `${name}: moves by itself`);
+    assert.deepEqual(unnamed, [], `${name}: controls without a label`);
+    assert.ok(await shift(page) < 0.1, `${name}: layout shift`);
   }
   await done();
 });
 
-test("the theme follows the system, then the button, and is remembered", async () => {
+test("the theme follows the system until the button is pressed, and is remembered", async () => {
   const context = await browsers.wasm.newContext({ colorScheme: "dark" });
   const { page, done } = await demo("index", { context });
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
@@ -42,7 +42,7 @@ test("the theme follows the system, then the button, and is remembered", async (
   await context.close();
 });
 
-test("a page refuses scripts that are not its own", async () => {
+test("a page blocks scripts that are not its own", async () => {
   const { page, errors } = await demo("index");
   await page.evaluate(() => {
     const script = document.createElement("script");
@@ -57,7 +57,7 @@ test("a page refuses scripts that are not its own", async () => {
 });
 
 for (const kind of ["wasm", "webgpu"]) {
-  test(`Poles on ${kind}: both models train, the rational one leaves a gap`, async () => {
+  test(`Poles on ${kind}: both models train, and the rational head finds the pole`, async () => {
     const { page, trained, done } = await demo("poles", { kind });
     if (kind === "webgpu") {
       await page.fill("#epochs", "60");
@@ -67,12 +67,12 @@ for (const kind of ["wasm", "webgpu"]) {
     assert.match(await page.textContent("#device-name"), device(kind));
     const [[pole, found, off, perceptron]] = await cells(page, "poles");
     assert.equal(pole, "0.4000");
-    assert.ok(Number.isFinite(Number(perceptron.replace("−", "-"))), `the perceptron says ${perceptron}`);
+    assert.ok(Number.isFinite(Number(perceptron.replace("−", "-"))), `the perceptron predicts ${perceptron}`);
     await drawn(page, "#curve canvas");
     if (kind === "webgpu") return done();
     assert.ok(Number(off) < 0.03 && Math.abs(Number(found) - 0.4) < 0.03, `found at ${found}`);
     assert.match(await page.textContent("#dropped"), /^\d+ of 800 rows dropped/);
-    // Another function, its pole moved by the keyboard; the values as a table, a cursor by arrow keys.
+    // Another function, with its pole moved by keyboard; the values as a table; the cursor by arrow keys.
     await page.fill("#epochs", "300");
     await page.selectOption("#function", "resonance");
     await page.focus("#place");
@@ -87,7 +87,7 @@ for (const kind of ["wasm", "webgpu"]) {
     await done();
   });
 
-  test(`Interpolator on ${kind}: five slices follow five sliders`, async () => {
+  test(`Interpolator on ${kind}: five charts follow five sliders`, async () => {
     const { page, trained, done } = await demo("interpolator", { kind });
     await page.fill("#rows", kind === "webgpu" ? "1000" : "8000");
     await page.fill("#epochs", kind === "webgpu" ? "4" : "100");
@@ -95,11 +95,11 @@ for (const kind of ["wasm", "webgpu"]) {
     else await page.click("button.main");
     await trained();
     assert.match(await page.textContent("#device-name"), device(kind));
-    const figures = await told(page, "#figures");
+    const figures = await figuresOf(page, "#figures");
     assert.equal(figures.Parameters, "8,769");
     if (kind === "wasm") assert.ok(Number(figures["R²"]) > 0.99, `R² ${figures["R²"]}`);
     for (let input = 0; input < 5; input++) await drawn(page, `#slice-${input} canvas`);
-    const before = await told(page, "#here");
+    const before = await figuresOf(page, "#here");
     await page.focus("#x2");
     await page.keyboard.press("End");
     // -0.3 x2 from 0.2 to 1.
@@ -108,7 +108,7 @@ for (const kind of ["wasm", "webgpu"]) {
     await done();
   });
 
-  test(`Robot arm on ${kind}: refusals and misses follow the target`, async () => {
+  test(`Robot arm on ${kind}: the answers follow the target`, async () => {
     const { page, trained, done } = await demo("arm", { kind });
     if (kind === "webgpu") {
       await page.fill("#epochs", "3");
@@ -124,7 +124,7 @@ for (const kind of ["wasm", "webgpu"]) {
     assert.ok(parseFloat(outside[1]) > 80 && outside[2] === "0.0 %", `refused out of reach: ${outside}`);
     assert.ok(parseFloat(inside[1]) < 4, `refused within reach: ${inside}`);
     assert.ok(parseFloat(miss[1]) < 5, `misses within reach: ${miss}`);
-    assert.match(await page.textContent("#strict-says"), /^No: the square is negative/);
+    assert.match(await page.textContent("#strict-says"), /^Out of reach: the predicted square is negative/);
     const box = await page.locator("#floor").boundingBox();
     const at = (x, y) => [box.x + box.width * (0.5 + x / 4), box.y + box.height * (0.5 - y / 4)];
     await page.mouse.move(...at(1.4, 0.95));
@@ -140,13 +140,13 @@ for (const kind of ["wasm", "webgpu"]) {
     await page.fill("#x", "0");
     await page.fill("#y", "0.1");
     await page.keyboard.press("Enter");
-    await page.waitForFunction(() => /^(No|⊥)/.test(document.getElementById("strict-says").textContent));
+    await page.waitForFunction(() => /^(Out of reach|⊥)/.test(document.getElementById("strict-says").textContent));
     assert.match(await page.textContent("#truth"), /too near/);
     await page.selectOption("#shade", "plain");
     await done();
   });
 
-  test(`Bench on ${kind}: every device is measured or said to be absent, and the table can be copied`, async () => {
+  test(`Bench on ${kind}: every device is measured or reported as not available, and the table can be copied`, async () => {
     const { page, trained, done } = await demo("bench", { kind });
     await page.selectOption("#seconds", "0.3");
     await page.click("#run");
@@ -156,7 +156,7 @@ for (const kind of ["wasm", "webgpu"]) {
     assert.equal(rows.length, 4);
     for (const [name, cpu, gpu] of rows) {
       assert.match(cpu, /^[\d.]+ (ms|steps\/s)/, name);
-      assert.match(gpu, kind === "webgpu" ? /^[\d.]+ (ms|steps\/s)/ : /^absent/, name);
+      assert.match(gpu, kind === "webgpu" ? /^[\d.]+ (ms|steps\/s)/ : /^not available/, name);
     }
     await page.click("#markdown");
     const markdown = await page.inputValue("#copied");

@@ -1,4 +1,4 @@
-// The package in a browser: agrees with the native engine, exchanges model files with it, says what is wrong with bad input.
+// The package in a browser: agrees with the native engine, exchanges model files with it, and reports invalid input.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { after, before } from "node:test";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { classes, isFirefox, smooth, test, visit, web } from "./browser.mjs";
 
-/** Of the engine with both devices, compressed. */
+/** The maximum size of the engine with both devices, compressed. */
 const BUDGET = { gzip: 360_000, brotli: 300_000 };
 const EPOCHS = 5;
 const SEED = 3;
@@ -28,14 +28,14 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Lines that the native binary prints, built with `cargo build --release`. */
+/** The lines that the native binary prints. Build it with `cargo build --release`. */
 function mero(...words) {
   const target = process.env.CARGO_TARGET_DIR ?? join(web, "../target");
   const binary = process.env.MERO ?? join(target, "release/mero");
   return execFileSync(binary, [...words.map(String), "--device", "cpu"], { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] }).trim().split("\n");
 }
 
-/** Events of a run in the browser; the model's bytes and its predictions for the same table. */
+/** Trains in the browser: returns the events, the model's bytes, and its predictions for the same table. */
 function train(device, text, options) {
   return browser.page.evaluate(async ([device, text, options]) => {
     const engine = await mero.open({ device });
@@ -50,7 +50,7 @@ function train(device, text, options) {
   }, [device, text, options]);
 }
 
-/** Each within `bound` of its own size, or of `floor` where it is smaller. */
+/** Whether each value is within `bound` times its size, or times `floor` if it is smaller. */
 function near(got, wanted, bound, what, floor = 0) {
   assert.equal(got.length, wanted.length, what);
   const worst = Math.max(...got.map((value, at) => Math.abs(value - wanted[at]) / Math.max(Math.abs(wanted[at]), floor)));
@@ -63,7 +63,7 @@ for (const name of Object.keys(tables)) {
     const [data, model] = [join(folder, `${name}.csv`), join(folder, `${name}.safetensors`)];
     const run = mero("train", data, "--target", target, "--epochs", EPOCHS, "--seed", SEED, "--out", model, "--json");
     const wanted = run.map((line) => JSON.parse(line)).filter(({ event }) => event === "epoch");
-    const told = mero("predict", model, data);
+    const native = mero("predict", model, data);
     for (const device of DEVICES) {
       const got = await train(device, text, { target, epochs: EPOCHS, seed: SEED });
       assert.equal(got.info.device, device);
@@ -78,7 +78,7 @@ for (const name of Object.keys(tables)) {
         const { value, probability } = await model.predict(text);
         return { value: [...value], probability: [...(probability ?? [])] };
       }, [device, [...readFileSync(model)], text]);
-      compare(told, back, `${device}: a model saved natively predicts in the browser`);
+      compare(native, back, `${device}: a model saved natively predicts in the browser`);
     }
   });
 }
@@ -99,7 +99,7 @@ test("the same seed gives the same bits", async () => {
   }
 });
 
-test("arrays train, an aborted run keeps its best model, a left loop ends the run", async () => {
+test("arrays train, an aborted run keeps its best model, leaving the loop ends the run", async () => {
   const got = await browser.page.evaluate(async () => {
     const engine = await mero.open({ device: "cpu" });
     const y = Float32Array.from({ length: 400 }, (_, row) => Math.sin(row / 40));
@@ -115,7 +115,7 @@ test("arrays train, an aborted run keeps its best model, a left loop ends the ru
     return { stop: last.stop, epochs: last.epochs, info: last.model.info, value: [...value] };
   });
   assert.equal(got.stop, "asked");
-  // A run goes on at most 16 events ahead of those taken, and cuts one more epoch short.
+  // A run is at most 16 events ahead of those read, and ends one more epoch early.
   assert.ok(got.epochs >= 4 && got.epochs <= 4 + 16 + 1, `stopped after ${got.epochs}`);
   assert.deepEqual(got.info.columns, ["x0", "x1"]);
   assert.equal(got.value.length, 10);
@@ -174,7 +174,7 @@ test("bad input is an Error with the engine's message", async () => {
     ["engine.load(7)", "load: wanted the bytes of a model file as a Uint8Array"],
     [torn, /^model: tensor "layers.6.weight" lies at bytes \d+ to \d+, file has \d+ \(cut short\?\)$/],
     ["(await best()).predict('a,b\\n1,2\\n')", 'column "c" is missing from table; it has "a", "b"'],
-    // 2^32 and 2^40: exponents that are 0 where an address is 32 bits wide.
+    // 2^32 and 2^40: numbers that become 0 when truncated to 32 bits.
     ["(await best()).predict('a,b,c,d,e\\n1e4294967296,1,1,1,1\\n')", "table: row 1, column \"a\": is infinite"],
     ["(await best()).predict('a,b,c,d,e\\n1e1099511627776,1,1,1,1\\n')", "table: row 1, column \"a\": is infinite"],
     ["(await best()).predict(new Float32Array(4))", "predict: got 4 values, expected full rows of 5 columns"],
@@ -184,12 +184,12 @@ test("bad input is an Error with the engine's message", async () => {
     const engine = await mero.open({ device: "cpu" });
     const run = async (data, options) => { for await (const event of engine.train(data, options)) if (event.model) return event.model; };
     const best = () => run(text, { target: "y", epochs: 1 });
-    const said = async (work) => {
+    const errorOf = async (work) => {
       const made = new Function("mero", "engine", "text", "run", "best", `return (async () => { ${work.includes(";") ? work : `await (${work})`} })()`);
       try { await made(mero, engine, text, run, best); return "no error"; } catch (error) { return error instanceof Error ? error.message : `no Error: ${error}`; }
     };
     const all = [];
-    for (const work of works) all.push(await said(work));
+    for (const work of works) all.push(await errorOf(work));
     return all;
   }, [text, cases.map(([work]) => work)]);
   const wrong = cases.flatMap(([work, wanted], at) =>
@@ -197,7 +197,7 @@ test("bad input is an Error with the engine's message", async () => {
   assert.deepEqual(wrong, [], wrong.join("\n"));
 });
 
-test("without WebGPU there is the cpu, and the absent device is named", async () => {
+test("without WebGPU the CPU is used, and the error names the absent device", async () => {
   const { page, close } = await visit("/test/blank.html", { webgpu: false });
   const got = await page.evaluate(async () => {
     const mero = await import("/dist/index.js");
@@ -209,7 +209,7 @@ test("without WebGPU there is the cpu, and the absent device is named", async ()
   assert.match(got[1], /^device "webgpu" is absent: no adapter found/);
 });
 
-test("auto prefers the cpu to a software adapter, which is there by name", async () => {
+test("auto prefers the CPU to a software adapter, which can be chosen by name", async () => {
   const infos = await browser.page.evaluate(() => Promise.all([{}, { device: "webgpu" }].map(async (options) => (await mero.open(options)).info)));
   assert.deepEqual(infos.map(({ device, isSoftware }) => [device, isSoftware]), [["cpu", false], ["webgpu", true]]);
   assert.match(infos[1].name, isFirefox ? /^browser WebGPU adapter$/ : /swiftshader/i);
@@ -225,7 +225,7 @@ for (const name of ["meromorph.wasm", "meromorph.relaxed.wasm"]) {
 }
 
 test("a model with poles says where it has no value", async () => {
-  const told = await browser.page.evaluate(async () => {
+  const result = await browser.page.evaluate(async () => {
     const rows = Array.from({ length: 600 }, (_, i) => (i - 300) / 150);
     const cell = (x) => (Math.abs(1 / (x - 0.25)) > 20 ? (x < 0.25 ? "-inf" : "inf") : String(1 / (x - 0.25)));
     const table = `x,y\n${rows.map((x) => `${x},${cell(x)}`).join("\n")}`;
@@ -236,14 +236,14 @@ test("a model with poles says where it has no value", async () => {
     const { value, bottom, gap } = await end.model.predict("x\n-1\n0.25\n1.25\n");
     return { value: [...value], bottom: [...bottom], gap: [...gap], coverage: end.test.coverage };
   });
-  assert.deepEqual(told.bottom, [0, 1, 0]);
-  assert.equal(told.value[1], 0);
-  assert.ok(Math.abs(told.value[0] + 0.8) < 0.15 && Math.abs(told.value[2] - 1) < 0.15, told.value.join());
-  assert.ok(told.coverage > 0.8 && told.coverage < 1, `${told.coverage}`);
+  assert.deepEqual(result.bottom, [0, 1, 0]);
+  assert.equal(result.value[1], 0);
+  assert.ok(Math.abs(result.value[0] + 0.8) < 0.15 && Math.abs(result.value[2] - 1) < 0.15, result.value.join());
+  assert.ok(result.coverage > 0.8 && result.coverage < 1, `${result.coverage}`);
 });
 
-test("a model with poles takes the options of the command line", async () => {
-  const told = await browser.page.evaluate(async () => {
+test("a model with poles accepts the options of the command line", async () => {
+  const result = await browser.page.evaluate(async () => {
     const rows = Array.from({ length: 600 }, (_, i) => (i - 300) / 150);
     const cell = (x) => (Math.abs(1 / (x - 0.25)) > 20 ? (x < 0.25 ? "-inf" : "inf") : String(1 / (x - 0.25)));
     const table = `x,y\n${rows.map((x) => `${x},${cell(x)}`).join("\n")}`;
@@ -255,7 +255,7 @@ test("a model with poles takes the options of the command line", async () => {
       }
       return { step: end.step, header: new TextDecoder().decode(await end.model.save()) };
     };
-    const said = async (options) => run(options).then(() => "nothing", (error) => error.message);
+    const errorOf = async (options) => run(options).then(() => "nothing", (error) => error.message);
     const policy = { scm_norm: "project", "layers.1": "clamp(-2..2)" };
     const all = {
       activation: "rational-poles", norm: "batch", policy, term: { chordal: 1, decoded: "0..0.5@1..3" }, holdCoverage: 0.9, samplePoles: true,
@@ -263,25 +263,25 @@ test("a model with poles takes the options of the command line", async () => {
     };
     return {
       ...await run(all),
-      said: [await said({ term: { chordal: -1 } }), await said({ policy: { scm_norm: "clamp" } }), await said({ samplePoles: 1 }), await said({ norm: "group" }), await said({ head: "linear", term: { decoded: 1 } }),
-        await said({ term: { decode: 1 } }), await said({ term: [1] }), await said({ policy: { scm_norm: 1 } }), await said({ policy: { scm_norm: "clip" } }),
-        await said({ term: new Map([["decoded", 5]]) }), await said({ policy: new Date() })],
+      errors: [await errorOf({ term: { chordal: -1 } }), await errorOf({ policy: { scm_norm: "clamp" } }), await errorOf({ samplePoles: 1 }), await errorOf({ norm: "group" }), await errorOf({ head: "linear", term: { decoded: 1 } }),
+        await errorOf({ term: { decode: 1 } }), await errorOf({ term: [1] }), await errorOf({ policy: { scm_norm: 1 } }), await errorOf({ policy: { scm_norm: "clip" } }),
+        await errorOf({ term: new Map([["decoded", 5]]) }), await errorOf({ policy: new Date() })],
     };
   });
-  assert.match(told.header, /masked_norm/);
-  assert.match(told.header, /"is_safe\\?":false/);
-  assert.match(told.header, /"decoded\\?":0\.5/);
-  assert.equal(told.said[0], "train: term.chordal: got -1, expected a finite number of at least 0, or a ramp such as 0..1@10..50");
-  assert.match(told.said[1], /^train: policy: only rational and masked layers have one/);
-  assert.match(told.said[2], /^train: samplePoles: got 1, expected true or false$/);
-  assert.equal(told.said[3], 'train: norm: got "group", expected one of "batch", "layer"');
-  assert.equal(told.said[4], 'train: term has no effect without a head with poles; set head to rational, projective or angular');
-  assert.equal(told.said[5], 'train: term: "decode" is unknown: did you mean "decoded"?');
-  assert.equal(told.said[6], "train: term: got an array, expected an object such as { decoded: 0.5 }");
-  assert.equal(told.said[9], "train: term: got an object of type Map, expected an object such as { decoded: 0.5 }");
-  assert.equal(told.said[10], 'train: policy: got an object of type Date, expected an object such as { scm_rational: "clamp" }');
-  assert.equal(told.said[7], "train: policy.scm_norm: got 1, expected a string");
-  assert.equal(told.said[8], 'train: policy: unknown policy "clip": expected clamp, clamp(low..high), project, reject or pass');
+  assert.match(result.header, /masked_norm/);
+  assert.match(result.header, /"is_safe\\?":false/);
+  assert.match(result.header, /"decoded\\?":0\.5/);
+  assert.equal(result.errors[0], "train: term.chordal: got -1, expected a finite number of at least 0, or a ramp such as 0..1@10..50");
+  assert.match(result.errors[1], /^train: policy: only rational and masked layers have one/);
+  assert.match(result.errors[2], /^train: samplePoles: got 1, expected true or false$/);
+  assert.equal(result.errors[3], 'train: norm: got "group", expected one of "batch", "layer"');
+  assert.equal(result.errors[4], 'train: term has no effect without a head with poles; set head to rational, projective or angular');
+  assert.equal(result.errors[5], 'train: term: "decode" is unknown: did you mean "decoded"?');
+  assert.equal(result.errors[6], "train: term: got an array, expected an object such as { decoded: 0.5 }");
+  assert.equal(result.errors[9], "train: term: got an object of type Map, expected an object such as { decoded: 0.5 }");
+  assert.equal(result.errors[10], 'train: policy: got an object of type Date, expected an object such as { scm_rational: "clamp" }');
+  assert.equal(result.errors[7], "train: policy.scm_norm: got 1, expected a string");
+  assert.equal(result.errors[8], 'train: policy: unknown policy "clip": expected clamp, clamp(low..high), project, reject or pass');
 });
 
 for (const [device, build] of [["webgpu", "evidence"], ["cpu", "evidence"], ["cpu", "evidence/relaxed"]]) {
@@ -304,19 +304,19 @@ for (const [device, build] of [["webgpu", "evidence"], ["cpu", "evidence"], ["cp
   });
 }
 
-test("subgroups are used where the browser gives them, and change no bit", async () => {
+test("subgroups are used if the browser has them, and change no bit", async () => {
   const { page, close } = await visit("/test/blank.html");
   const got = await page.evaluate(async () => {
     const evidence = await import("/pkg/evidence/meromorph.js");
     await evidence.default();
     const { info, features } = await navigator.gpu.requestAdapter();
     const { requestDevice } = GPUAdapter.prototype;
-    const told = await Promise.all(["reduce", "softmax", "layer_norm"].map((kernel) => evidence.told_by_subgroups(kernel)));
+    const result = await Promise.all(["reduce", "softmax", "layer_norm"].map((kernel) => evidence.told_by_subgroups(kernel)));
     const engine = await (await import("/dist/index.js")).open({ device: "webgpu" });
-    return { told, lanes: features.has("subgroups") ? info.subgroupMinSize : 1, info: engine.info, isAsBefore: GPUAdapter.prototype.requestDevice === requestDevice };
+    return { result, lanes: features.has("subgroups") ? info.subgroupMinSize : 1, info: engine.info, isAsBefore: GPUAdapter.prototype.requestDevice === requestDevice };
   });
   await close();
-  for (const [count, used, unused, ...names] of got.told) {
+  for (const [count, used, unused, ...names] of got.result) {
     assert.ok(Number(count) > 0, "no case was run");
     assert.deepEqual([used, unused, names], [String(got.lanes), "1", []]);
   }
@@ -324,7 +324,7 @@ test("subgroups are used where the browser gives them, and change no bit", async
   assert.ok(got.isAsBefore, "the page's own adapters are left as they are");
 });
 
-test("numbers have the texts that they have natively", async () => {
+test("numbers are formatted as by the native engine", async () => {
   const wrong = await browser.page.evaluate(async () => {
     const evidence = await import("/pkg/evidence/meromorph.js?texts");
     await evidence.default();
@@ -333,7 +333,7 @@ test("numbers have the texts that they have natively", async () => {
   assert.deepEqual(wrong, []);
 });
 
-test("exported pages round a product and a sum once", async () => {
+test("exported pages compute fused multiply-add with one rounding", async () => {
   const wrong = await browser.page.evaluate(async () => {
     const evidence = await import("/pkg/evidence/meromorph.js?products");
     await evidence.default();
@@ -342,13 +342,13 @@ test("exported pages round a product and a sum once", async () => {
   assert.deepEqual(wrong.slice(0, 5), [], `${wrong.length} are wrong`);
 });
 
-test("a panic reaches whoever waits", async () => {
-  const said = await browser.page.evaluate(async () => {
+test("a panic is reported to the listener", async () => {
+  const errorOf = await browser.page.evaluate(async () => {
     const evidence = await import("/pkg/evidence/meromorph.js?again");
     await evidence.default();
-    const told = new Promise((resolve) => evidence.on_panic(resolve));
+    const result = new Promise((resolve) => evidence.on_panic(resolve));
     evidence.panic_to_order();
-    return told;
+    return result;
   });
-  assert.match(said, /^meromorph: internal error: panicked at .*as ordered$/s);
+  assert.match(errorOf, /^meromorph: internal error: panicked at .*as ordered$/s);
 });

@@ -1,4 +1,4 @@
-// What a person does: packs nothing by hand, follows the README step by step in an empty folder, opens the page, reads the console.
+// Follows the README step by step in an empty folder, as a new user does: installs, opens the page, reads the console.
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
@@ -8,12 +8,12 @@ import { after, before } from "node:test";
 import { promisify } from "node:util";
 import { launch, serve, test, web } from "./browser.mjs";
 
-/** What the README installs without a version, at the versions this was tried with. */
+/** The versions used here for packages that the README installs without a version. */
 const PINS = { vite: "8.3.8", webpack: "5.112.2", "webpack-cli": "7.3.1", esbuild: "0.28.2", next: "16.4.6", react: "19.3.1", "react-dom": "19.3.1",
   deno: "2.9.6", bun: "1.4.5", webgpu: "0.6.2" };
 const FOUND = /^1 \/ x at -1, 0 and 1: (\S+) (\S+) (\S+) no value: 0 1 0$/;
 const folder = mkdtempSync(join(tmpdir(), "meromorph-install-"));
-/** For what a person has on the machine before. */
+/** Tools that a user has installed before. */
 const tools = join(folder, "tools");
 const env = { ...process.env, PATH: [join(tools, "node_modules/.bin"), process.env.PATH].join(delimiter), NO_COLOR: "1", NEXT_TELEMETRY_DISABLED: "1" };
 const readme = readFileSync(join(web, "README.md"), "utf8");
@@ -31,10 +31,10 @@ before(async () => {
 after(async () => {
   await browser?.close();
   rmSync(folder, { recursive: true });
-  console.log(steps.map(([name, count, seconds]) => `${name}: ${count} commands, ${seconds.toFixed(1)} s from nothing to a trained model`).join("\n"));
+  console.log(steps.map(([name, count, seconds]) => `${name}: ${count} commands, ${seconds.toFixed(1)} s from an empty folder to a trained model`).join("\n"));
 });
 
-/** The code blocks under a heading of the README: shell lines, and files by the name in their first line. */
+/** The code blocks under a heading of the README: shell commands, and files, named in their first line. */
 function blocks(heading) {
   const section = readme.split(/^##+ /m).find((part) => part.startsWith(`${heading}\n`));
   assert.ok(section, `no section "${heading}"`);
@@ -46,25 +46,25 @@ function blocks(heading) {
   return { commands: all.filter(({ kind }) => kind === "sh").flatMap(({ text }) => text.trim().split("\n")), files };
 }
 
-/** Runs a line of the README with the packed package and pinned versions; what it printed. */
+/** Runs a command of the README with the packed package and pinned versions. Returns its output. */
 async function command(line, cwd, more) {
   const words = line.split(" ");
   const isInstall = words[1] === "install";
-  const said = words.map((word) => (word === "meromorph" ? tarball : isInstall && PINS[word] ? `${word}@${PINS[word]}` : word));
+  const parts = words.map((word) => (word === "meromorph" ? tarball : isInstall && PINS[word] ? `${word}@${PINS[word]}` : word));
   try {
-    return (await promisify(execFile)(said[0], said.slice(1), { cwd, env: { ...env, ...more }, maxBuffer: 1 << 26 })).stdout;
+    return (await promisify(execFile)(parts[0], parts.slice(1), { cwd, env: { ...env, ...more }, maxBuffer: 1 << 26 })).stdout;
   } catch ({ message, stdout }) {
     throw new Error(`${message}\n${stdout}`);
   }
 }
 
-/** An empty folder with the README's files, and its commands run there; what each printed. */
+/** Creates a folder with the README's files and runs its commands there. Returns their output. */
 async function follow(name, heading) {
   const began = performance.now();
   const app = join(folder, name);
   mkdirSync(app);
   const { commands, files } = blocks(heading);
-  for (const [file, text] of [...blocks("From nothing to a trained model").files, ...files]) {
+  for (const [file, text] of [...blocks("Quick start").files, ...files]) {
     mkdirSync(dirname(join(app, file)), { recursive: true });
     writeFileSync(join(app, file), text);
   }
@@ -78,7 +78,7 @@ async function trained(url) {
   const page = await browser.newPage();
   const lines = [];
   try {
-    const told = new Promise((resolve, reject) => {
+    const reported = new Promise((resolve, reject) => {
       page.on("console", (line) => {
         lines.push(line.text());
         if (line.text().startsWith("1 / x")) resolve(line.text());
@@ -87,7 +87,7 @@ async function trained(url) {
       setTimeout(() => reject(new Error("nothing was predicted")), 60_000).unref();
     });
     await page.goto(url);
-    check(await told);
+    check(await reported);
     return lines;
   } catch (error) {
     throw new Error(`${error.message}; the console said:\n${lines.slice(-20).join("\n")}`);
@@ -112,19 +112,19 @@ async function served(root, path = "/") {
   }
 }
 
-/** Does `work` with the address of the server that `line` starts. */
+/** Starts the server `line` and runs `work` with its address. */
 async function serving(line, cwd, work) {
   const [name, ...words] = line.split(" ");
   const server = spawn(name, words, { cwd, env, detached: true, stdio: ["ignore", "pipe", "inherit"] });
   try {
     const url = await new Promise((resolve, reject) => {
-      let said = "";
+      let output = "";
       server.stdout.on("data", (text) => {
-        said += text;
-        const found = said.match(/http:\/\/\S+/);
+        output += text;
+        const found = output.match(/http:\/\/\S+/);
         if (found) resolve(found[0]);
       });
-      server.on("exit", () => reject(new Error(`${line} ended: ${said}`)));
+      server.on("exit", () => reject(new Error(`${line} ended: ${output}`)));
     });
     await work(url);
   } finally {
@@ -203,7 +203,7 @@ test("Node, Deno, Bun", async (context) => {
   await context.test("on what the package webgpu brings", () => withDawn(app));
 });
 
-/** A Vulkan device of software comes with every Chromium. */
+/** The software Vulkan device that comes with Chromium. */
 const swiftshader = () => {
   const places = [dirname(realpathSync(process.env.CHROMIUM ?? "/usr/bin/chromium")), "/usr/lib/chromium"];
   const found = places.map((place) => join(place, "vk_swiftshader_icd.json")).find((file) => existsSync(file));
@@ -221,13 +221,13 @@ async function withDawn(app) {
   check(last(await command("node gpu.mjs", app, swiftshader())));
   for (const runtime of ["node", "bun"]) {
     assert.equal(last(await command(`${runtime} info.mjs webgpu`, app, swiftshader())), "webgpu true", runtime);
-    assert.equal(last(await command(`${runtime} info.mjs auto`, app, swiftshader())), "cpu false", `${runtime}: a GPU of software is taken by name only`);
+    assert.equal(last(await command(`${runtime} info.mjs auto`, app, swiftshader())), "cpu false", `${runtime}: a software GPU is used only by name`);
     const without = last(await command(`${runtime} info.mjs webgpu`, app, { VK_ICD_FILENAMES: join(app, "none.json") }));
     assert.match(without, /^DeviceError: device "webgpu" is absent: no adapter found .*; there is cpu$/, runtime);
   }
 }
 
-test("from disk, with nothing to fetch", async () => {
+test("a page opened from disk, without fetching", async () => {
   const { app } = await follow("disk", "esbuild");
   const inline = readFileSync(join(app, "main.mjs"), "utf8").replace('"meromorph"', '"meromorph/inline"');
   writeFileSync(join(app, "main.mjs"), `(async () => {\n${inline.replace(/^import (.*) from (.*);$/m, "const $1 = await import($2);")}})();\n`);

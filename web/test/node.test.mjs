@@ -1,4 +1,4 @@
-// The package in Node: the same calls, agreement with Chromium to the bit, and a process that ends when nothing is running.
+// The package in Node: the same API, the same bits as in Chromium, and a process that ends when nothing is running.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
@@ -16,16 +16,16 @@ async function trained(engine) {
   for await (const event of engine.train(TEXT, OPTIONS)) if (event.event === "end") return event.model;
 }
 
-test("Node learns what Chromium learns, in a thread of its own or in the caller's", async () => {
+test("Node trains the same model as Chromium, in a worker thread or in the calling thread", async () => {
   const { page, close } = await visit("/test/blank.html");
-  // A Node without relaxed SIMD learns what Chromium learns with the engine for browsers that have none.
+  // A Node without relaxed SIMD agrees with Chromium's plain build.
   const wanted = await page.evaluate(async ([text, options]) => {
     const { open } = await import("/dist/index.js");
-    const learnt = async (wasm) => {
+    const trainedWith = async (wasm) => {
       const engine = await open({ device: "cpu", wasm });
       for await (const event of engine.train(text, options)) if (event.event === "end") return String(await event.model.save());
     };
-    return Promise.all(["/dist/meromorph.relaxed.wasm", "/dist/meromorph.wasm"].map(learnt));
+    return Promise.all(["/dist/meromorph.relaxed.wasm", "/dist/meromorph.wasm"].map(trainedWith));
   }, [TEXT, OPTIONS]);
   await close();
   for (const worker of [true, false]) {
@@ -33,7 +33,7 @@ test("Node learns what Chromium learns, in a thread of its own or in the caller'
     const model = await trained(engine);
     const file = await model.save();
     assert.ok(wanted.includes(String(file)), `worker: ${worker}`);
-    // A Buffer of Node's shares its memory with others; it stays whole.
+    // A Node Buffer can share its memory with others, so it must not be detached.
     const bytes = Buffer.from(file);
     const again = await engine.load(bytes);
     assert.deepEqual(await again.predict(TEXT), await model.predict(TEXT));
@@ -43,7 +43,7 @@ test("Node learns what Chromium learns, in a thread of its own or in the caller'
   }
 });
 
-test("tables are described, wrong things refused with their classes", async () => {
+test("tables are described, and invalid input is rejected with the right error class", async () => {
   assert.equal((await mero.describe("a,b\n1,2\n")).rows, 1);
   const engine = await mero.open({ device: "cpu" });
   await assert.rejects(engine.train(5).next(), mero.InputError);
@@ -54,27 +54,27 @@ test("tables are described, wrong things refused with their classes", async () =
   engine.dispose();
 });
 
-test("files that a bundler left behind are named", async () => {
+test("the error names missing files that a bundler left behind", async () => {
   const folder = mkdtempSync(join(tmpdir(), "meromorph-left-"));
   cpSync(join(web, "dist/node.js"), join(folder, "node.mjs"));
   const { open, LoadError } = await import(pathToFileURL(join(folder, "node.mjs")));
-  const said = /^open: the engine's files cannot be loaded, and a bundler has to leave the package outside: .*(node-worker|meromorph)/;
-  for (let again = 0; again < 2; again++) await assert.rejects(open({ device: "cpu" }), (error) => error instanceof LoadError && said.test(error.message));
+  const expected = /^open: the engine's files cannot be loaded; if the program is bundled, mark meromorph as external: .*(node-worker|meromorph)/;
+  for (let again = 0; again < 2; again++) await assert.rejects(open({ device: "cpu" }), (error) => error instanceof LoadError && expected.test(error.message));
   rmSync(folder, { recursive: true });
 });
 
-test("without the package webgpu, its absence is named with the way to get it", async (context) => {
+test("without the package webgpu, the error says how to install it", async (context) => {
   if (await import("webgpu").catch(() => undefined)) return context.skip("the package webgpu is installed here");
   await assert.rejects(mero.open({ device: "webgpu" }), (error) => error instanceof mero.DeviceError && /npm install webgpu$/.test(error.message));
 });
 
-test("a process ends by itself once nothing is running, and not before", async () => {
+test("a process ends by itself when nothing is running, and not before", async () => {
   const entry = JSON.stringify(join(web, "dist/node.js"));
   const cases = {
     idle: "console.log('done');",
-    "a run whose events nobody takes": "engine.train(data, { epochs: 1e6, patience: 0 }); await new Promise((r) => setTimeout(r, 200)); console.log('done');",
-    "a run under way": "for await (const { event } of engine.train(data, { epochs: 50, patience: 0 })) if (event === 'end') console.log('done');",
-    "a prediction under way": "for await (const { model } of engine.train(data, { epochs: 1 })) model?.predict(new Float32Array(2e5)).then(({ value }) => console.log('done', value.length));",
+    "a run whose events are not read": "engine.train(data, { epochs: 1e6, patience: 0 }); await new Promise((r) => setTimeout(r, 200)); console.log('done');",
+    "an active run": "for await (const { event } of engine.train(data, { epochs: 50, patience: 0 })) if (event === 'end') console.log('done');",
+    "an active prediction": "for await (const { model } of engine.train(data, { epochs: 1 })) model?.predict(new Float32Array(2e5)).then(({ value }) => console.log('done', value.length));",
   };
   for (const [what, work] of Object.entries(cases)) {
     for (const where of ["worker: true", "worker: false", "threads: 2"]) {

@@ -1,4 +1,4 @@
-// The package as it is published: what a browser loads, what the tarball holds, what tools for such things say.
+// The package as published: what a browser loads, what the tarball contains, what package linters report.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { test, visit, web } from "./browser.mjs";
 
-/** For all the JavaScript of a page and its worker. */
+/** The maximum size of all JavaScript of a page and its worker, gzipped. */
 const BUDGET = 15_000;
 const about = JSON.parse(readFileSync(join(web, "package.json"), "utf8"));
 
@@ -15,7 +15,7 @@ test("the version is the crate's", () => {
   assert.equal(about.version, crate);
 });
 
-test("what a page loads until its first step keeps to the budget", async () => {
+test("what a page loads until its first step is within the budget", async () => {
   const { page, errors, close } = await visit("/test/blank.html");
   const loaded = [];
   page.on("response", (response) => loaded.push(new URL(response.url()).pathname));
@@ -43,7 +43,7 @@ test("what a page loads until its first step keeps to the budget", async () => {
   assert.ok(scripts <= BUDGET, `${scripts} bytes of JavaScript gzipped, at most ${BUDGET}`);
 });
 
-test("the tarball holds what it should and nothing else", () => {
+test("the tarball contains the right files and no others", () => {
   const [{ files }] = Object.values(JSON.parse(execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: web, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] })));
   const paths = files.map(({ path }) => path);
   const outside = paths.filter((path) => !path.startsWith("dist/")).sort();
@@ -60,27 +60,27 @@ test("the tarball holds what it should and nothing else", () => {
 
 const leaves = (entry) => (typeof entry === "string" ? [entry] : Object.values(entry).flatMap(leaves));
 
-test("publint and attw have nothing to say", () => {
-  const said = (tool, ...args) => {
+test("publint and attw report no problems", () => {
+  const run = (tool, ...args) => {
     try {
       return execFileSync(join(web, "node_modules/.bin", tool), args, { cwd: web, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
     } catch ({ stdout, stderr }) {
       throw new Error(`${tool}:\n${stdout}${stderr}`);
     }
   };
-  assert.match(said("publint", "--strict"), /All good!/);
-  // It fails where it finds anything. The wasm is a file to point at, no module with types.
-  said("attw", "--pack", ".", "--profile", "esm-only", "--exclude-entrypoints", "./meromorph.wasm", "./meromorph.relaxed.wasm");
+  assert.match(run("publint", "--strict"), /All good!/);
+  // attw fails if it finds a problem. The wasm entries are files, not modules with types.
+  run("attw", "--pack", ".", "--profile", "esm-only", "--exclude-entrypoints", "./meromorph.wasm", "./meromorph.relaxed.wasm");
 });
 
-test("the types say what can be called, to bundlers and to Node", () => {
+test("the types are correct for bundlers and for Node", () => {
   const lib = ["--lib", "es2022,dom,dom.iterable,esnext.disposable", "--target", "es2022", "--strict", "--noEmit", "--types", ""];
   for (const kind of [["--module", "esnext", "--moduleResolution", "bundler"], ["--module", "nodenext"]]) {
     execFileSync(join(web, "node_modules/.bin/tsc"), ["--ignoreConfig", ...kind, ...lib, "test/types.ts"], { cwd: web, stdio: ["ignore", "inherit", "inherit"] });
   }
 });
 
-test("the reference is made from the types", { timeout: 120_000 }, () => {
+test("the reference is generated from the types", { timeout: 120_000 }, () => {
   execFileSync("npm", ["run", "docs"], { cwd: web, stdio: ["ignore", "ignore", "pipe"] });
   const run = readFileSync(join(web, "docs/interfaces/Run.html"), "utf8");
   for (const name of ["pause", "resume", "stop", "predict", "checkpoint"]) assert.match(run, new RegExp(`id="${name}"`), name);

@@ -1,11 +1,11 @@
-// The playground as a person uses it: trains, compares, pauses, saves, loads, predicts, takes dropped files, says what is wrong.
+// The playground as a person uses it: train, compare, pause, save, load, predict, drop files, read error messages.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { classes, test } from "./browser.mjs";
-import { address, browsers, demo, device, drawn, onDevice, shift, texts, told } from "./site.mjs";
+import { address, browsers, demo, device, drawn, figuresOf, onDevice, shift, texts } from "./site.mjs";
 
 for (const kind of ["wasm", "webgpu"]) {
-  test(`Playground on ${kind}: the example trains by keyboard beside a perceptron`, async () => {
+  test(`Playground on ${kind}: the example trains by keyboard, next to a perceptron`, async () => {
     const { page, trained, done } = await demo("playground", { kind });
     await onDevice(page, kind);
     await page.fill("#epochs", "12");
@@ -16,19 +16,19 @@ for (const kind of ["wasm", "webgpu"]) {
     assert.equal(await page.textContent("#status"), "Done.");
     assert.match(await page.textContent("#device-name"), device(kind));
     assert.deepEqual(await texts(page, ".panel h2"), ["Rational head", "Plain perceptron"]);
-    const figures = await told(page, ".panel:first-child .figures");
+    const figures = await figuresOf(page, ".panel:first-child .figures");
     assert.match(figures.Coverage, /^\d+\.\d %$/);
     assert.ok(Number(figures["Median error"]) < 0.5, `median error ${figures["Median error"]}`);
-    assert.equal(figures["Rows to train on"], "1,400");
+    assert.equal(figures["Training rows"], "1,400");
     const states = await texts(page, ".panel .status");
-    assert.match(states[0], /^All epochs are done\. Kept epoch \d+\./);
+    assert.match(states[0], /^All epochs are done\. The model has the weights of epoch \d+\./);
     assert.match(states[1], /55 of 2000 rows dropped; y: 0 missing, 55 infinite$/);
     for (const canvas of await page.$$(".panel canvas")) assert.ok(await canvas.evaluate((one) => one.width > 100));
     await done();
   });
 }
 
-/** Lets go of a file, text or bytes, over the page. */
+/** Drops a file, text or bytes, on the page. */
 const drop = (page, name, content) => page.evaluate(([name, content]) => {
   const dataTransfer = new DataTransfer();
   dataTransfer.items.add(new File([typeof content === "string" ? content : Uint8Array.from(content)], name));
@@ -37,7 +37,7 @@ const drop = (page, name, content) => page.evaluate(([name, content]) => {
 
 const named = (page, name) => page.waitForFunction((name) => document.getElementById("data-name").textContent === name, name);
 
-test("Playground: a device that is absent is named, and another can be chosen", async () => {
+test("Playground: an absent device is named in the error, and another one can be chosen", async () => {
   const { page, trained, done } = await demo("playground");
   await page.selectOption("#device", "webgpu");
   await page.waitForSelector("#error:not([hidden])");
@@ -52,7 +52,7 @@ test("Playground: a device that is absent is named, and another can be chosen", 
   await done();
 });
 
-test("Playground: after an engine died the next press opens another one", async () => {
+test("Playground: after an engine has crashed, the next training opens another one", async () => {
   const context = await browsers.wasm.newContext();
   await context.addInitScript(() => {
     const { Worker } = globalThis;
@@ -66,22 +66,22 @@ test("Playground: after an engine died the next press opens another one", async 
   });
   const { page, trained, done } = await demo("playground", { context });
   await page.uncheck("#compare");
-  const die = () => page.evaluate(() => {
+  const crash = () => page.evaluate(() => {
     for (const worker of globalThis.workers) worker.dispatchEvent(new ErrorEvent("error", { message: "out of memory" }));
   });
-  const words = "the engine's worker failed: out of memory";
+  const message = "the engine's worker failed: out of memory";
   await page.fill("#epochs", "100000");
   await page.click("#train");
   await page.waitForFunction(() => /^Epoch /.test(document.querySelector(".panel .status")?.textContent));
-  await die();
+  await crash();
   await page.waitForSelector("#error:not([hidden])");
-  assert.deepEqual([await page.textContent("#error"), await page.textContent("#status")], [words, "No run."]);
+  assert.deepEqual([await page.textContent("#error"), await page.textContent("#status")], [message, "Training failed."]);
   await page.fill("#epochs", "3");
   await page.click("#train");
   await trained();
   assert.deepEqual([await page.textContent("#status"), await page.isHidden("#error")], ["Done.", true]);
-  // One that dies while nothing is asked of it tells whoever asks next.
-  await die();
+  // If an engine crashes while idle, the next call fails.
+  await crash();
   await page.click("#train");
   await page.waitForSelector("#error:not([hidden])");
   await page.click("#train");
@@ -91,7 +91,7 @@ test("Playground: after an engine died the next press opens another one", async 
   await context.close();
 });
 
-test("Playground: a run is paused, goes on, and is stopped with its best model", async () => {
+test("Playground: a run can be paused, resumed, and stopped with its best model", async () => {
   const { page, trained, done } = await demo("playground");
   await page.uncheck("#compare");
   await page.fill("#epochs", "100000");
@@ -110,12 +110,12 @@ test("Playground: a run is paused, goes on, and is stopped with its best model",
   await page.click("#stop");
   await trained();
   assert.match(await page.textContent("#status"), /^Stopped\./);
-  assert.match(await page.textContent("#model-name"), /^regression of “y”/);
+  assert.match(await page.textContent("#model-name"), /^Regression of “y”/);
   assert.equal(await page.locator(".panel figure").count(), 4);
   await done();
 });
 
-test("Playground: a saved model, loaded in a fresh page, predicts the same; a torn one is refused", async () => {
+test("Playground: a saved model predicts the same after loading in a new page; a truncated file is an error", async () => {
   const first = await demo("playground");
   await first.page.selectOption("#example", "sum");
   await first.page.waitForFunction(() => document.getElementById("data-size").textContent === "2,000 rows, 6 columns");
@@ -124,7 +124,7 @@ test("Playground: a saved model, loaded in a fresh page, predicts the same; a to
   await first.trained();
   const predict = async (page) => {
     for (let input = 0; input < 5; input++) await page.fill(`#input-${input}`, "0.5");
-    await page.click("#ask");
+    await page.click("#predict-row");
     await page.waitForFunction(() => document.getElementById("answer").textContent);
     return page.textContent("#answer");
   };
@@ -141,7 +141,7 @@ test("Playground: a saved model, loaded in a fresh page, predicts the same; a to
   const second = await demo("playground");
   await drop(second.page, "model.safetensors", [...file.buffer]);
   await second.page.waitForSelector("#predict:not([hidden])");
-  assert.match(await second.page.textContent("#model-name"), /^regression of “y”, 1,281 parameters, from model\.safetensors$/);
+  assert.match(await second.page.textContent("#model-name"), /^Regression of “y”, 1,281 parameters, from model\.safetensors$/);
   assert.equal(await predict(second.page), wanted);
   await second.page.setInputFiles("#load", { ...file, buffer: file.buffer.subarray(0, 500) });
   await second.page.waitForSelector("#error:not([hidden])");
@@ -149,7 +149,7 @@ test("Playground: a saved model, loaded in a fresh page, predicts the same; a to
   await second.done();
 });
 
-test("Playground: a dropped CSV is described, its classes learnt and drawn; a bad one is refused in words", async () => {
+test("Playground: a dropped CSV file is described, its classes are learned and drawn; a malformed file is an error", async () => {
   const { page, trained, done } = await demo("playground");
   await drop(page, "kinds.csv", classes(600));
   await named(page, "kinds.csv");
@@ -166,7 +166,7 @@ test("Playground: a dropped CSV is described, its classes learnt and drawn; a ba
   await page.fill("#epochs", "40");
   await page.click("#train");
   await trained();
-  const figures = await told(page, ".panel .figures");
+  const figures = await figuresOf(page, ".panel .figures");
   assert.ok(parseFloat(figures["Test accuracy"]) > 85, figures["Test accuracy"]);
   await drawn(page, ".map");
   assert.deepEqual(await texts(page, ".panel .stack tr:first-child th"), ["kind", "far", "left", "right"]);
@@ -179,7 +179,7 @@ test("Playground: a dropped CSV is described, its classes learnt and drawn; a ba
   await done();
 });
 
-test("Playground: pictures are of what the engine reads: words for missing cells, infinite inputs, no header, classes that are numbers", async () => {
+test("Playground: charts show the rows as the engine reads them: missing cells, infinite inputs, no header, classes that are numbers", async () => {
   const { page, trained, done } = await demo("playground");
   const shown = async (name, text, size) => {
     await drop(page, name, text);
@@ -194,17 +194,17 @@ test("Playground: pictures are of what the engine reads: words for missing cells
   const lines = Array.from({ length: 200 }, (_, row) => `" ${row / 100 - 1} ";${(row * 7) % 11}.5`);
   const odd = ['x;"y"', "NA;1.5", "?;null", "inf;2", ...lines];
   assert.deepEqual(await shown("odd.csv", `${odd.join("\n")}\n`, "203 rows, 2 columns"), ["y over x", "Predicted over actual"]);
-  assert.match(await page.getAttribute(".panel .stack .plot", "aria-label"), /; 200 rows and the learnt curve/);
+  assert.match(await page.getAttribute(".panel .stack .plot", "aria-label"), /; 200 rows and the model's curve/);
   const bare = lines.map((line) => line.replaceAll(/"| /g, ""));
   assert.deepEqual(await shown("bare.tsv", bare.join("\r").replaceAll(";", "\t"), "200 rows, 2 columns"), ["c1 over c0", "Predicted over actual"]);
   const kinds = Array.from({ length: 200 }, (_, row) => `${row / 100 - 1},${row % 3},${row < 100 ? "1.0" : "2"}`);
   assert.deepEqual(await shown("kinds.csv", `u,v,kind\n${kinds.join("\n")}\n`, "200 rows, 3 columns"), ["kind over u and v"]);
   assert.deepEqual(await texts(page, ".panel .stack tr:first-child th"), ["kind", "1", "2"]);
-  assert.ok(Number((await page.textContent(".panel .stack tbody + p, .panel .stack .note")).split(" ")[0]) > 100, "classes are told apart by value");
+  assert.ok(Number((await page.textContent(".panel .stack tbody + p, .panel .stack .note")).split(" ")[0]) > 100, "classes are distinguished by value");
   await done();
 });
 
-test("Playground: markup in names, classes and a model's metadata stays text", async () => {
+test("Playground: markup in names, classes and a model's metadata is shown as text", async () => {
   const { page, trained, done } = await demo("playground");
   const [input, level, script] = ["<img src=x onerror=hacked=1>", "<b onclick=hacked=1>far</b>", "<script>hacked=1</script>"];
   const lines = Array.from({ length: 120 }, (_, row) => `${row / 60 - 1},${(row * 7) % 11},${row > 60 ? level : script}`);
@@ -213,7 +213,7 @@ test("Playground: markup in names, classes and a model's metadata stays text", a
   await page.fill("#epochs", "5");
   await page.click("#train");
   await trained();
-  await page.click("#ask");
+  await page.click("#predict-row");
   await page.waitForFunction(() => document.getElementById("answer").textContent);
   const [download] = await Promise.all([page.waitForEvent("download"), page.click("#save")]);
   const buffer = readFileSync(await download.path());
@@ -222,14 +222,14 @@ test("Playground: markup in names, classes and a model's metadata stays text", a
   await page.waitForSelector("html[data-ready]");
   await page.setInputFiles("#load", { name: `${input}.safetensors`, mimeType: "application/octet-stream", buffer });
   await page.waitForSelector("#predict:not([hidden])");
-  assert.equal(await page.textContent("#model-name"), `classification of “${script}”, 1,218 parameters, from ${input}.safetensors`);
+  assert.equal(await page.textContent("#model-name"), `Classification of “${script}”, 1,218 parameters, from ${input}.safetensors`);
   assert.equal(await page.textContent("#inputs label"), input);
   assert.equal(await page.evaluate(() => window.hacked), undefined);
   assert.deepEqual(await page.$$eval("main img, main script, main b, main iframe", (all) => all.map(({ outerHTML }) => outerHTML)), []);
   await done();
 });
 
-/** Leaves a run that cannot end by itself, on an example. */
+/** Starts a long run on an example and closes its tab. */
 async function leave(context, example, title) {
   const { page, done } = await demo("playground", { context });
   await page.selectOption("#example", example);
@@ -237,27 +237,27 @@ async function leave(context, example, title) {
   await page.fill("#epochs", "100000");
   await page.fill("#patience", "0");
   await page.click("#train");
-  // What was told of it is kept.
+  // After its first reported epoch the run is stored.
   await page.waitForFunction(() => /^Epoch /.test(document.querySelector(".panel .status")?.textContent));
   await done();
 }
 
-test("Playground: a run that a closed tab left is taken up to its end", async () => {
+test("Playground: the run of a closed tab can be resumed to its end", async () => {
   const context = await browsers.wasm.newContext();
   await leave(context, "sine", "A noisy sine");
   const second = await demo("playground", { context });
   await second.page.waitForSelector("#left:not([hidden])");
-  assert.match(await second.page.textContent("#left-words"), /^A run on A noisy sine was left at epoch \d+ of 100000\.$/);
+  assert.match(await second.page.textContent("#left-text"), /^An unfinished run on “A noisy sine” was stored at epoch \d+ of 100000\.$/);
   await second.page.click("#go-on");
   await second.page.waitForFunction(() => /^Epoch /.test(document.querySelector(".panel .status")?.textContent));
   await second.page.click("#stop");
   await second.trained();
-  assert.match(await second.page.textContent("#model-name"), /^regression of “y”, .* trained on A noisy sine$/);
+  assert.match(await second.page.textContent("#model-name"), /^Regression of “y”, .* trained on “A noisy sine”$/);
   await second.done();
   await context.close();
 });
 
-test("Playground: a note of before, without kinds of columns, is drawn as the engine reads its rows", async () => {
+test("Playground: a note of an earlier version, without column types, is still drawn", async () => {
   const context = await browsers.wasm.newContext();
   await leave(context, "sum", "Five inputs, a noisy sum");
   const other = await demo("index", { context });
@@ -283,34 +283,34 @@ test("Playground: a note of before, without kinds of columns, is drawn as the en
   await context.close();
 });
 
-test("Playground: two tabs keep a run each; both are offered once they are closed, and forgotten one by one", async () => {
+test("Playground: two tabs store one run each; after closing, both are offered and can be deleted one by one", async () => {
   const context = await browsers.wasm.newContext();
   const tabs = [];
   for (const [example, title] of [["sine", "A noisy sine"], ["sum", "Five inputs, a noisy sum"]]) {
     const tab = await demo("playground", { context });
-    assert.ok(await tab.page.isHidden("#left"), "what another tab trains was not left");
+    assert.ok(await tab.page.isHidden("#left"), "a run that is active in another tab is not offered");
     await tab.page.selectOption("#example", example);
     await named(tab.page, title);
     await tab.page.fill("#epochs", "100000");
     await tab.page.click("#train");
     await tab.page.waitForFunction(() => /^Epoch /.test(document.querySelector(".panel .status")?.textContent));
-    assert.equal(await tab.page.locator(".panel").getByText("not kept").count(), 0);
+    assert.equal(await tab.page.locator(".panel").getByText("not stored").count(), 0);
     tabs.push(tab);
   }
   for (const { done } of tabs) await done();
   const { page, done } = await demo("index", { context });
   await page.waitForSelector("#kept a");
-  assert.match(await page.textContent("#kept"), /^2 runs are kept in this browser, the latest at epoch \d+ of 100000\. Go on/);
-  assert.ok(await shift(page) < 0.1, "moves by itself");
+  assert.match(await page.textContent("#kept"), /^2 unfinished runs are stored in this browser, the latest at epoch \d+ of 100000\. Resume/);
+  assert.ok(await shift(page) < 0.1, "layout shift");
   await page.click("#kept a");
   await page.waitForSelector("#left:not([hidden])");
-  const words = () => page.textContent("#left-words");
-  const first = await words();
-  assert.match(first, /^A run on (A noisy sine|Five inputs, a noisy sum) was left at epoch \d+ of 100000\. 1 more was left before\.$/);
+  const offered = () => page.textContent("#left-text");
+  const first = await offered();
+  assert.match(first, /^An unfinished run on “(A noisy sine|Five inputs, a noisy sum)” was stored at epoch \d+ of 100000\. 1 older run is stored too\.$/);
   await page.click("#forget");
-  await page.waitForFunction((first) => document.getElementById("left-words").textContent !== first, first);
-  assert.match(await words(), /^A run on .* was left at epoch \d+ of 100000\.$/);
-  // A new run leaves what was left where it is.
+  await page.waitForFunction((first) => document.getElementById("left-text").textContent !== first, first);
+  assert.match(await offered(), /^An unfinished run on .* was stored at epoch \d+ of 100000\.$/);
+  // A new run does not delete the stored one.
   await page.fill("#epochs", "2");
   await page.click("#train");
   await page.waitForSelector("html[data-trained]");
@@ -322,18 +322,18 @@ test("Playground: two tabs keep a run each; both are offered once they are close
     indexedDB.open("playground").onsuccess = ({ target: { result } }) => {
       result.transaction("playground").objectStore("playground").getAllKeys().onsuccess = ({ target: { result } }) => resolve(result);
     };
-  })), [], "no rows stay behind");
+  })), [], "no rows remain");
   await page.goto(address("index"));
   await page.waitForTimeout(300);
-  assert.ok(await page.isHidden("#kept"), "nothing is kept, and nothing said");
+  assert.ok(await page.isHidden("#kept"), "no note without stored runs");
   await done();
   await context.close();
 });
 
-test("Playground: a run that cannot be kept says so and is trained all the same", async () => {
+test("Playground: a run that cannot be stored shows a warning and is trained anyway", async () => {
   const context = await browsers.wasm.newContext();
   const other = await demo("bench", { context });
-  // Storage of a later version, which this one cannot open.
+  // A database of a later version, which this one cannot open.
   await other.page.evaluate(() => new Promise((resolve) => { indexedDB.open("meromorph", 99).onsuccess = resolve; }));
   await other.done();
   const { page, trained, done } = await demo("playground", { context });
@@ -342,7 +342,7 @@ test("Playground: a run that cannot be kept says so and is trained all the same"
   await page.click("#train");
   await trained();
   assert.equal(await page.textContent("#status"), "Done.");
-  assert.match(await page.textContent(".panel:first-child"), /This run is not kept: closing the tab loses it\. \(keep: the browser's storage .*\)/);
+  assert.match(await page.textContent(".panel:first-child"), /This run is not stored: closing the tab loses it\. \(keep: the browser's storage .*\)/);
   assert.ok(await page.isHidden("#error"));
   await done();
   await context.close();

@@ -1,4 +1,4 @@
-// A model as one HTML file, opened from disk in a browser without WebGPU, and as a package for npm: both say what `mero predict` says.
+// A model as one HTML file, opened from disk in a browser without WebGPU, and as an npm package: both predict the same as `mero predict`.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -10,19 +10,19 @@ import { closedAtTheEnd, launch, serve, test, uniform, web } from "./browser.mjs
 
 const PAGE_BUDGET = 60 * 1024;
 const POLE = Math.PI / 3;
-/** Names that would run, were they ever taken for markup or code. */
+/** Names that would run if they were used as markup or code. */
 const SCRIPT = "kind</script><script>window.hacked=1</script>";
 const IMAGE = "<img src=x onerror=window.hacked=1>";
 const folder = mkdtempSync(join(tmpdir(), "meromorph-"));
 let browser;
 
-/** Two numbers and y = tan(1.5 angle) + offset / 2, ±∞ beside its poles. */
+/** Two numbers and y = tan(1.5 angle) + offset / 2, ±∞ near its poles. */
 function poles(rows, seed) {
   const next = uniform(seed);
   const lines = ["offset,angle,y"];
   for (let row = 0; row < rows; row++) {
     const offset = (2 * next() - 1).toFixed(4);
-    // Every twentieth row is at a pole or a hair beside it.
+    // Every twentieth row is at a pole or very close to it.
     const angle = row % 20 === 0 ? (row % 40 ? -POLE : POLE) + (row % 3) * 1e-4 : 2.6 * next() - 1.3;
     const y = Math.tan(1.5 * angle) + offset / 2;
     lines.push(`${offset},${angle},${Math.abs(y) > 15 ? (y > 0 ? "inf" : "-inf") : y}`);
@@ -30,7 +30,7 @@ function poles(rows, seed) {
   return `${lines.join("\n")}\n`;
 }
 
-/** Two numbers, a category and classes, all names of which are hostile or plain. */
+/** Two numbers, a category and classes. All names are hostile or plain. */
 function kinds(rows) {
   const next = uniform(7);
   const lines = [`u,v,"${IMAGE}","${SCRIPT}"`];
@@ -77,7 +77,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A model's page from disk; whatever it asks for or complains of is collected. */
+/** Opens a model's page from disk, and collects its requests and console errors. */
 async function opened(name, options = {}) {
   const page = closedAtTheEnd(await browser.newPage(options));
   const [errors, requests] = [[], []];
@@ -91,7 +91,7 @@ async function opened(name, options = {}) {
   return { page, errors, requests, url };
 }
 
-/** Waits until `holds` is true of the text of an element. */
+/** Waits until `holds` is true for the text of an element. */
 async function text(page, selector, holds) {
   await page.waitForFunction(([selector, pattern]) => new RegExp(pattern, "u").test(document.querySelector(selector).textContent), [selector, holds.source]);
   return page.textContent(selector);
@@ -101,7 +101,7 @@ function bytesOf(page, id) {
   return page.match(new RegExp(`id="${id}">([^<]*)</script>`))[1];
 }
 
-test("the page is wasm, weights and little else", () => {
+test("the page contains the wasm, the weights and little else", () => {
   const page = readFileSync(join(folder, "poles.html"), "utf8");
   const [engine, model] = [bytesOf(page, "engine"), bytesOf(page, "model")];
   const rest = page.length - engine.length - model.length;
@@ -112,7 +112,7 @@ test("the page is wasm, weights and little else", () => {
   console.log(`page ${page.length} bytes: engine ${engine.length} (wasm ${wasm}), model ${model.length}, rest ${rest}`);
 });
 
-test("a dropped table is predicted as the native binary predicts it, at poles too", async () => {
+test("a dropped table gives the predictions of the native binary, also at poles", async () => {
   const { page, errors, requests, url } = await opened("poles");
   await page.evaluate((csv) => {
     const dataTransfer = new DataTransfer();
@@ -141,13 +141,13 @@ test("a dropped table is predicted as the native binary predicts it, at poles to
   await page.close();
 });
 
-/** The page makes fused products by hand, so that its numbers are those of processors that have them. */
+/** The page computes fused multiply-add in software, so that its results equal those of processors that have it. */
 function sameValues(got, wanted) {
   const differing = wanted.flatMap((value, at) => (value === got[at] ? [] : [`row ${at}: ${got[at]}, natively ${value}`]));
   assert.deepEqual(differing.slice(0, 5), [], `${differing.length} of ${wanted.length} differ`);
 }
 
-test("inputs move by keyboard and pointer; ⊥ and what is near a pole never look like a number to trust", async () => {
+test("inputs move by keyboard and pointer; ⊥ and values near a pole never look like a reliable number", async () => {
   const { page, errors } = await opened("poles");
   const first = await text(page, "#answer strong", /^−?[\d.]+$/);
   await page.focus("input[type=range] >> nth=1");
@@ -155,19 +155,19 @@ test("inputs move by keyboard and pointer; ⊥ and what is near a pole never loo
   await page.waitForFunction((first) => document.querySelector("#answer strong").textContent !== first, first);
   assert.equal(await page.inputValue("#input-1"), await page.$eval("input[type=range] >> nth=1", ({ value }) => value));
   await page.fill("#input-1", String(POLE));
-  assert.equal(await text(page, "#answer", /⊥/), "⊥no value here: the model is at a pole");
+  assert.equal(await text(page, "#answer", /⊥/), "⊥no value here: the inputs are at a pole");
   const predicted = columns(mero("predict", "poles.safetensors", "new.csv", "--device", "cpu"));
   const rows = columns(readFileSync(join(folder, "new.csv"), "utf8"));
   const near = predicted.gap.findIndex((flag, at) => flag === "1" && predicted.bottom[at] === "0");
   await page.fill("#input-0", rows.offset[near]);
   await page.fill("#input-1", rows.angle[near]);
-  assert.match(await text(page, "#answer", /near/), /^near a polethe model gives −?[\d.]+, which is not to be relied on$/);
+  assert.match(await text(page, "#answer", /near/), /^near a polethe model gives −?[\d.]+, which is not reliable$/);
   await page.fill("#input-1", "5");
   assert.equal(await text(page, "#outside", /./), "Outside the training range: angle");
   assert.match(await page.textContent("#note-1"), /^outside the training range, −1\.\d+ to 1\.\d+$/);
   await page.fill("#input-1", "1e300");
   assert.match(await text(page, "#error", /./), /^predict: row \d+, column "angle": \S+ is too far from the training mean/);
-  assert.equal(await page.textContent("#answer"), "–", "no old answer beside new inputs");
+  assert.equal(await page.textContent("#answer"), "–", "no old result with new inputs");
   await page.click("#reset");
   await page.waitForFunction((first) => document.querySelector("#answer strong").textContent === first, first);
   assert.deepEqual([await page.textContent("#outside"), await page.textContent("#error")], ["", ""]);
@@ -177,24 +177,24 @@ test("inputs move by keyboard and pointer; ⊥ and what is near a pole never loo
   await page.close();
 });
 
-test("a field without a number says so, and nothing is predicted or drawn until it has one", async () => {
+test("an invalid field is marked, and nothing is predicted or drawn until it is valid", async () => {
   const { page, errors } = await opened("poles");
   const wanted = await page.textContent("#answer");
   await page.waitForSelector("#curve polyline");
   const state = (at) => page.evaluate((at) => {
     const [number, range] = [document.getElementById(`input-${at}`), document.querySelectorAll("input[type=range]")[at]];
     const note = document.getElementById(number.getAttribute("aria-describedby"));
-    return { note: note.textContent, isWrong: number.ariaInvalid, said: range.ariaValueText, slider: range.valueAsNumber, typed: number.valueAsNumber };
+    return { note: note.textContent, isWrong: number.ariaInvalid, valueText: range.ariaValueText, slider: range.valueAsNumber, typed: number.valueAsNumber };
   }, at);
   await page.fill("#input-1", "");
-  assert.match(await text(page, "#error", /./), /^A number is wanted in: angle$/);
+  assert.match(await text(page, "#error", /./), /^Enter a number for: angle$/);
   assert.equal(await page.textContent("#answer"), "–");
   const empty = await state(1);
   assert.match(empty.note, /^empty; −1\.\d+ to 1\.\d+ in training$/);
-  assert.deepEqual([empty.isWrong, empty.said], ["true", "no number"]);
-  assert.match(await text(page, "#curve-words", /Nothing/), /^Nothing to draw until there is a number in: angle$/);
+  assert.deepEqual([empty.isWrong, empty.valueText], ["true", "no number"]);
+  assert.match(await text(page, "#curve-text", /No chart/), /^No chart until there is a number for: angle$/);
   for (const id of ["curve", "curve-legend", "map", "legend"]) assert.ok(await page.isHidden(`#${id}`), id);
-  assert.equal(await page.getAttribute("#map", "aria-label"), await page.textContent("#curve-words"));
+  assert.equal(await page.getAttribute("#map", "aria-label"), await page.textContent("#curve-text"));
   await page.focus("#input-1");
   await page.keyboard.type("1e");
   assert.match((await state(1)).note, /^not a number; /);
@@ -203,7 +203,7 @@ test("a field without a number says so, and nothing is predicted or drawn until 
   await text(page, "#answer", /^[^–]/);
   for (const key of ["Home", "End"]) {
     await page.keyboard.press(key);
-    // The slider's ends are in its range, which rounding could leave by a hair.
+    // The slider's limits are within its range, which rounding could exceed slightly.
     const { isWrong, typed, slider, note } = await state(1);
     assert.equal(isWrong, "false");
     assert.ok(Math.abs(typed - slider) < 1e-12, `${typed}, ${slider}`);
@@ -214,7 +214,7 @@ test("a field without a number says so, and nothing is predicted or drawn until 
   const beyond = await state(1);
   const last = await page.$eval("input[type=range] >> nth=1", ({ max }) => Number(max));
   assert.ok(Math.abs(beyond.slider - last) < 1e-12, `${beyond.slider} of ${last}`);
-  assert.deepEqual([beyond.typed, beyond.said], [5, "5, outside the training range"]);
+  assert.deepEqual([beyond.typed, beyond.valueText], [5, "5, outside the training range"]);
   await page.focus("input[type=range] >> nth=1");
   await page.keyboard.press("ArrowLeft");
   const back = await state(1);
@@ -225,7 +225,7 @@ test("a field without a number says so, and nothing is predicted or drawn until 
   await page.close();
 });
 
-test("slices show poles as gaps", async () => {
+test("charts show poles as gaps", async () => {
   const { page, errors } = await opened("poles");
   await page.waitForFunction("document.querySelectorAll('#curve polyline').length === 1");
   await page.selectOption("#along", { label: "angle" });
@@ -233,7 +233,7 @@ test("slices show poles as gaps", async () => {
   const parts = await page.$$eval("#curve polyline", (lines) => lines.map((line) => line.getAttribute("points").split(" ").map((point) => Number(point.split(",")[0]))));
   assert.equal(parts.length, 3, "a line before, between and after the poles");
   const bands = await page.$$eval("#curve rect.bottom", (all) => all.map((rect) => [rect.x.baseVal.value, rect.x.baseVal.value + rect.width.baseVal.value]));
-  // A band is at least two pixels wide, so that it is seen.
+  // A band is at least two pixels wide, so that it is visible.
   for (const [from, to] of bands) assert.ok(parts.flat().every((x) => x <= from + 0.1 || x >= to - 2.1), "no line in a band of ⊥");
   assert.ok(await page.locator("#curve rect.near").count() >= 2);
   assert.match(await page.getAttribute("#curve", "aria-label"), /^y along angle: from −[\d.]+ to [\d.]+; no value near angle = −1\.0\d?, 1\.0\d?$/);
@@ -243,7 +243,7 @@ test("slices show poles as gaps", async () => {
   await page.close();
 });
 
-test("names are text, whatever they hold", async () => {
+test("names are shown as text, whatever they contain", async () => {
   const { page, errors, requests, url } = await opened("kinds");
   assert.equal(await page.textContent("h1"), SCRIPT);
   assert.deepEqual(await page.$$eval("#inputs label", (all) => all.map((one) => one.textContent)), ["u", "v", IMAGE]);
@@ -277,7 +277,7 @@ test("names are text, whatever they hold", async () => {
   await page.close();
 });
 
-test("the page fits a telephone, in the dark too", async () => {
+test("the page fits a phone, also in dark mode", async () => {
   for (const colorScheme of ["light", "dark"]) {
     for (const name of ["poles", "kinds"]) {
       const { page } = await opened(name, { viewport: { width: 390, height: 844 }, colorScheme });
@@ -287,13 +287,13 @@ test("the page fits a telephone, in the dark too", async () => {
   }
 });
 
-test("a package is fetched by a bare page", async () => {
+test("a package works in a page without a bundler", async () => {
   const [server, page] = await Promise.all([serve(folder), browser.newPage()]);
   await page.goto(`http://localhost:${server.address().port}/poles/index.js`);
   const answer = await page.evaluate(async () => (await import("/poles/index.js")).predict({ offset: 0.5, angle: 0.25 }));
   writeFileSync(join(folder, "one.csv"), "offset,angle\n0.5,0.25\n");
-  const told = columns(mero("predict", "poles.safetensors", "one.csv", "--device", "cpu"));
-  sameValues([String(answer.value)], told.value);
+  const native = columns(mero("predict", "poles.safetensors", "one.csv", "--device", "cpu"));
+  sameValues([String(answer.value)], native.value);
   assert.deepEqual([answer.bottom, answer.gap, answer.fault], [false, false, false]);
   await page.close();
   server.close();
@@ -330,7 +330,7 @@ test("a package is packed, installed, type-checked, and predicts in Node", () =>
   assert.deepEqual(one, answers[1]);
 });
 
-test("a package refuses rows that are none, naming row and column, and never answers them with a number", async () => {
+test("a package rejects invalid rows, naming row and column, and never predicts a number for them", async () => {
   const [poles, kinds, gaps] = await Promise.all(["poles", "kinds", "gaps"].map((name) => import(pathToFileURL(join(folder, name, "node.js")))));
   const row = { offset: 0, angle: 1 };
   const a = 'predict: row 1, column "angle"';
@@ -347,13 +347,13 @@ test("a package refuses rows that are none, naming row and column, and never ans
     [poles, { offset: 0, angel: 1 }, 'predict: row 1 has no column "angle", but "angel"; the model knows "offset", "angle"'],
     [poles, [0, 1], 'predict: row 1 is 0, wanted an object with the columns "offset", "angle"'],
     [poles, [[0, 1]], 'predict: row 1 is an array, wanted an object with the columns "offset", "angle"'],
-    // Reached by `map` a hole would be no row, and the answers one fewer.
+    // `map` would skip a hole, and there would be one result too few.
     [poles, [row, , row], 'predict: row 2 is undefined, wanted an object with the columns "offset", "angle"'],
     [poles, undefined, 'predict: row 1 is undefined, wanted an object with the columns "offset", "angle"'],
     [kinds, [fine, { ...fine, [IMAGE]: "plein" }], `predict: row 2, column ${kind} is "plein", wanted one of ${JSON.stringify(SCRIPT)}, "plain"`],
     [kinds, { ...fine, [IMAGE]: 1 }, `predict: row 1, column ${kind} is 1, wanted one of ${JSON.stringify(SCRIPT)}, "plain"`],
     [kinds, { ...fine, [IMAGE]: null }, `predict: row 1, column ${kind}: ${lost}`],
-    // Of a model that fills gaps, too: only what is left out or null is a gap.
+    // Also with a model that imputes: only absent or null cells are missing.
     [gaps, { offset: 0, angle: NaN }, `${a} is NaN, wanted a finite number`],
     [gaps, { offset: 0, angel: 1 }, 'predict: row 1 has no column "angle", but "angel"; the model knows "offset", "angle"'],
   ];

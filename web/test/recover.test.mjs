@@ -1,15 +1,15 @@
-// What goes wrong and must not matter: a device that is lost, a tab that is closed. The final weights are those of an undisturbed run.
+// Failures that must not change the result: a lost device, a closed tab. The final weights equal those of an undisturbed run.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { launch, serve, smooth, test, visit, web } from "./browser.mjs";
 
-// Long enough to be under way still at what is done to it in its sixth epoch: a run goes on at most 16 events ahead of those taken.
+// Long enough that the run is still active when it is disturbed in its sixth epoch: it is at most 16 events ahead of those read.
 const OPTIONS = { target: "y", epochs: 30, patience: 0, seed: 4, hidden: [16, 16] };
 const TEXT = smooth(600);
 
-/** Trains in the page on `device`, whose GPU devices are caught; `disturb` is called with every event. Events and weights as text. */
+/** Trains in the page on `device` and captures its GPU devices. Calls `disturb` with every event. Returns events and weights as text. */
 async function trained(page, device, disturb, options = OPTIONS) {
   return page.evaluate(async ([device, text, options, disturb]) => {
     const { open } = await import("/dist/index.js");
@@ -36,7 +36,7 @@ async function trained(page, device, disturb, options = OPTIONS) {
   }, [device, TEXT, options, disturb]);
 }
 
-test("a run goes on where its device was destroyed, before, between and in epochs, and ends with the same weights", async () => {
+test("a run recovers from a destroyed device, before, between and in epochs, and ends with the same weights", async () => {
   const { page, close } = await visit("/test/blank.html");
   const wanted = await trained(page, "webgpu", "");
   assert.equal(wanted.opened, 2, "a model opens a device again for its prediction");
@@ -52,7 +52,7 @@ test("a run goes on where its device was destroyed, before, between and in epoch
 
 test("a device that cannot be opened again ends the run with a DeviceError", async () => {
   const { page, close } = await visit("/test/blank.html");
-  const said = await page.evaluate(async (text) => {
+  const message = await page.evaluate(async (text) => {
     const { open } = await import("/dist/index.js");
     const { requestDevice } = GPUAdapter.prototype;
     let device;
@@ -65,11 +65,11 @@ test("a device that cannot be opened again ends the run with a DeviceError", asy
       return `${error.name}: ${error.message}`;
     }
   }, TEXT);
-  assert.match(said, /^DeviceError: .*none left/);
+  assert.match(message, /^DeviceError: .*none left/);
   await close();
 });
 
-test("a run is taken up after its tab was closed, and ends with the same weights", async () => {
+test("a run can be resumed after its tab was closed, and ends with the same weights", async () => {
   const [server, browser] = await Promise.all([serve(web), launch()]);
   const context = await browser.newContext();
   const options = { target: "y", epochs: 400, patience: 0, seed: 4, hidden: [16, 16], dropout: 0.1 };
@@ -84,7 +84,7 @@ test("a run is taken up after its tab was closed, and ends with the same weights
     const engine = await mero.open({ device: "cpu" });
     for await (const event of engine.train(text, options)) if (event.event === "end") return String(await event.model.save());
   }, [TEXT, options]);
-  // Closed in the middle, without a word, once something is kept.
+  // Closed during training, after a checkpoint was stored.
   first.evaluate(async ([text, options]) => {
     const engine = await mero.open({ device: "cpu" });
     for await (const _ of engine.train(text, { ...options, keep: "mine" })) await new Promise((resolve) => setTimeout(resolve, 25));
@@ -104,9 +104,9 @@ test("a run is taken up after its tab was closed, and ends with the same weights
       if (event.event === "end") return [start, String(await event.model.save()), await mero.kept()];
     }
   });
-  assert.ok(got[0] >= epoch && got[0] < 400, `taken up at ${got[0]}`);
+  assert.ok(got[0] >= epoch && got[0] < 400, `resumed at ${got[0]}`);
   assert.equal(got[1], wanted);
-  assert.deepEqual(got[2], [], "a run that ended is forgotten");
+  assert.deepEqual(got[2], [], "a finished run is deleted");
   const forgotten = await second.evaluate(async () => {
     const engine = await mero.open({ device: "cpu" });
     for await (const event of engine.train("a,y\n1,2\n2,3\n3,4\n4,5\n5,6\n", { target: "y", keep: "other", validation: 0, test: 0 })) if (event.epoch === 3) break;
@@ -127,7 +127,7 @@ async function tab(context, server) {
   return page;
 }
 
-/** Ends a browser as a crash does. */
+/** Kills a browser, as a crash would. */
 async function kill(context) {
   const session = await context.browser().newBrowserCDPSession();
   const { processInfo } = await session.send("SystemInfo.getProcessInfo");
@@ -136,7 +136,7 @@ async function kill(context) {
   await isGone;
 }
 
-test("a run whose first epoch was told is kept, though its tab is closed or its browser killed at once", async () => {
+test("a run is stored once its first epoch is reported, even if its tab is closed or its browser killed at once", async () => {
   const server = await serve(web);
   const profile = mkdtempSync(join(tmpdir(), "meromorph-profile-"));
   let context = await launch(false, profile);
@@ -178,19 +178,19 @@ test("a name belongs to one run at a time, in all tabs", async () => {
     globalThis.run = engine.train(text, { target: "y", epochs: 1e6, patience: 0, hidden: [16, 16], keep: "mine" });
     for (;;) if ((await run.next()).value.event === "epoch") return;
   }, smooth(3000));
-  const look = () => second.evaluate(async () => {
+  const attempts = () => second.evaluate(async () => {
     globalThis.engine ??= await mero.open({ device: "cpu" });
-    const said = (promise) => promise.then(() => "done", ({ name, message }) => `${name}: ${message}`);
+    const resultOf = (promise) => promise.then(() => "done", ({ name, message }) => `${name}: ${message}`);
     const resumed = engine.resumeKept("mine");
-    const told = [(await mero.kept()).map(({ name, isRunning }) => [name, isRunning]),
-      ...await Promise.all([said(resumed.next()), said(engine.train("a,y\n1,2\n", { keep: "mine" }).next()), said(mero.forget("mine"))])];
+    const results = [(await mero.kept()).map(({ name, isRunning }) => [name, isRunning]),
+      ...await Promise.all([resultOf(resumed.next()), resultOf(engine.train("a,y\n1,2\n", { keep: "mine" }).next()), resultOf(mero.forget("mine"))])];
     resumed.dispose();
-    return told;
+    return results;
   });
   await begin();
-  const refused = 'InputError: keep: a run under "mine" is under way, here or in another tab';
-  assert.deepEqual(await look(), [[["mine", true]], refused, refused, refused]);
-  // One that was left can be taken up or forgotten at once, as can one whose tab is gone.
+  const refused = 'InputError: keep: the run "mine" is active, here or in another tab';
+  assert.deepEqual(await attempts(), [[["mine", true]], refused, refused, refused]);
+  // A disposed run, and a run whose tab was closed, can be resumed or deleted at once.
   const left = () => second.evaluate(async () => {
     const run = engine.resumeKept("mine");
     const { value } = await run.next();
@@ -208,14 +208,14 @@ test("a name belongs to one run at a time, in all tabs", async () => {
   await Promise.all([browser.close(), server.close()]);
 });
 
-test("a name is free again at once when its run has ended, was refused, failed or was disposed of", async () => {
+test("a name is released at once when its run has ended, was rejected, failed or was disposed of", async () => {
   const { page } = await visit("/test/blank.html");
   const got = await page.evaluate(async (text) => {
     const { open, kept, forget } = await import("/dist/index.js");
-    const told = [];
-    // One engine for all: with it would go what its runs hold.
+    const results = [];
+    // One engine for all runs: disposing of an engine would release the names of its runs.
     const engine = await open({ device: "cpu" });
-    /** Trains to the end under the name, which is refused after two seconds where another run holds it. */
+    /** Trains to the end under the name. If another run holds the name, this fails after two seconds. */
     const again = async (how, options = {}) => {
       const began = performance.now();
       let last;
@@ -224,23 +224,23 @@ test("a name is free again at once when its run has ended, was refused, failed o
       } catch (error) {
         last = `${error.name}: ${error.message}`;
       }
-      told.push([how, last, performance.now() - began < 2000, (await kept()).filter(({ isRunning }) => isRunning).length]);
+      results.push([how, last, performance.now() - began < 2000, (await kept()).filter(({ isRunning }) => isRunning).length]);
     };
     await again("first");
     await again("after an end");
     await again("refused", { target: "nothing" });
     await again("after a refusal");
-    // A device that is lost and cannot be opened again is the end of its run.
+    // A lost device that cannot be opened again ends its run.
     const { requestDevice } = GPUAdapter.prototype;
     let device;
     GPUAdapter.prototype.requestDevice = async function (...wanted) { return (device = await requestDevice.apply(this, wanted)); };
-    const mortal = await open({ device: "webgpu", worker: false });
+    const gpu = await open({ device: "webgpu", worker: false });
     GPUAdapter.prototype.requestDevice = async () => { throw new Error("none left"); };
-    const failing = mortal.train(text, { target: "y", epochs: 1e6, patience: 0, hidden: [4], keep: "mine" });
+    const failing = gpu.train(text, { target: "y", epochs: 1e6, patience: 0, hidden: [4], keep: "mine" });
     try {
       for await (const event of failing) if (event.epoch === 2) device.destroy();
     } catch (error) {
-      told.push(["failing", error.name]);
+      results.push(["failing", error.name]);
     }
     await again("after a failure");
     const left = engine.train(text, { target: "y", epochs: 1e6, patience: 0, hidden: [4], keep: "mine" });
@@ -249,17 +249,17 @@ test("a name is free again at once when its run has ended, was refused, failed o
     left.dispose();
     await again("after one that was disposed of");
     await forget("mine");
-    return [told, await kept()];
+    return [results, await kept()];
   }, smooth(200));
   const ended = ["first", "after an end", "after a refusal", "after a failure", "after one that was disposed of"];
-  const [told, left] = got;
-  assert.deepEqual(told.filter(([how]) => ended.includes(how)), ended.map((how) => [how, "end", true, 0]));
-  assert.match(told.find(([how]) => how === "refused")[1], /^InputError: .*nothing/);
-  assert.deepEqual(told.find(([how]) => how === "failing"), ["failing", "DeviceError"]);
-  assert.deepEqual(left, [], "a run that ended is forgotten");
+  const [results, left] = got;
+  assert.deepEqual(results.filter(([how]) => ended.includes(how)), ended.map((how) => [how, "end", true, 0]));
+  assert.match(results.find(([how]) => how === "refused")[1], /^InputError: .*nothing/);
+  assert.deepEqual(results.find(([how]) => how === "failing"), ["failing", "DeviceError"]);
+  assert.deepEqual(left, [], "a finished run is deleted");
 });
 
-test("a run that was left in the middle of an epoch stays kept, and so does one that ended before its end was taken", async () => {
+test("a run stays stored if it is left in the middle of an epoch, or if its end event is not read", async () => {
   const { page, close } = await visit("/test/blank.html");
   const got = await page.evaluate(async ([text, small]) => {
     const { open, kept } = await import("/dist/index.js");
@@ -267,12 +267,12 @@ test("a run that was left in the middle of an epoch stays kept, and so does one 
     const names = async () => (await kept()).map(({ name }) => name).sort();
     for await (const { event } of engine.train(text, { target: "y", epochs: 1e6, patience: 0, hidden: [64, 64], batch: 32, keep: "left" })) if (event === "epoch") break;
     const run = engine.train(small, { target: "y", epochs: 4, patience: 0, keep: "ended" });
-    // Only a run that is over has no checkpoint.
+    // Only a finished run has no checkpoint.
     while (await run.checkpoint().catch(() => undefined));
     const before = await names();
     let last;
     for await (const { event } of run) last = event;
-    // Time for the epoch that was left to come to its end.
+    // Time for the interrupted epoch to end.
     await new Promise((resolve) => setTimeout(resolve, 2000));
     return [before, last, await names()];
   }, [smooth(30_000), smooth(100)]);
@@ -280,7 +280,7 @@ test("a run that was left in the middle of an epoch stays kept, and so does one 
   assert.deepEqual(got, [["ended", "left"], "end", ["left"]]);
 });
 
-test("an engine that dies tells all who wait for it, and all who ask later", async () => {
+test("if an engine crashes, pending and later calls are rejected", async () => {
   const { page, close } = await visit("/test/blank.html");
   const got = await page.evaluate(async () => {
     const { open, InternalError } = await import("/dist/index.js");
@@ -289,18 +289,18 @@ test("an engine that dies tells all who wait for it, and all who ask later", asy
     globalThis.Worker = function (...given) { return (worker = new Worker(...given)); };
     globalThis.MessageChannel = function () { const channel = new MessageChannel(); port = channel.port2; return channel; };
     const data = { x: [1, 2, 3, 4, 5, 6, 7, 8], y: [1, 2, 3, 4, 5, 6, 7, 8] };
-    const deaths = {
+    const crashes = {
       failed: [true, () => worker.dispatchEvent(new ErrorEvent("error", { message: "out of memory" }))],
-      panicked: [false, () => port.postMessage({ died: { name: "InternalError", message: "meromorph: internal error: as ordered" } })],
+      panicked: [false, () => port.postMessage({ crash: { name: "InternalError", message: "meromorph: internal error: as ordered" } })],
     };
     const all = [];
-    for (const [isApart, die] of Object.values(deaths)) {
+    for (const [isApart, crash] of Object.values(crashes)) {
       const engine = await open({ device: "cpu", worker: isApart });
       const run = engine.train(data, { epochs: 1e6, patience: 0 });
       await run.next();
       run.pause();
       const waiting = Promise.all(Array.from({ length: 30 }, () => run.next())).catch((error) => error);
-      die();
+      crash();
       const errors = [await waiting, await engine.train(data).next().catch((error) => error)];
       all.push(...errors.map((error) => [error instanceof InternalError, error.message]));
     }

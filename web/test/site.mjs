@@ -1,4 +1,4 @@
-// The built demo site in two browsers, one with WebGPU and one without, and what its tests look at.
+// Opens the built demo site in two browsers, one with WebGPU and one without. Helpers for its tests.
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
 import { closedAtTheEnd, launch, serve, web } from "./browser.mjs";
@@ -17,7 +17,7 @@ after(() => Promise.all([browsers.webgpu.close(), browsers.wasm.close(), server.
 /** The address of a page. */
 export const address = (name) => `http://localhost:${server.address().port}/${name}.html`;
 
-/** A demo's page, ready for use; `done` closes it and fails on anything its console complained of. */
+/** Opens a demo and waits until it is ready. `done` closes the page and fails if its console had errors. */
 export async function demo(name, { kind = "wasm", context, ...options } = {}) {
   const page = closedAtTheEnd(await (context ?? browsers[kind]).newPage(options));
   const errors = [];
@@ -33,25 +33,25 @@ export async function demo(name, { kind = "wasm", context, ...options } = {}) {
   return { page, errors, trained, done };
 }
 
-/** Chooses the software adapter where there is one. */
+/** Chooses the software adapter in the browser that has WebGPU. */
 export async function onDevice(page, kind) {
   if (kind === "webgpu") await page.selectOption("#device", "webgpu");
 }
 
 export const device = (kind) => (kind === "webgpu" ? /^runs on webgpu: .*\(software\)$/ : /^runs on cpu: /);
 
-/** Rows of a table's body as texts. */
+/** The rows of a table's body as texts. */
 export const cells = (page, id) =>
   page.$$eval(`#${id} tr`, (rows) => rows.map((row) => [...row.children].map(({ textContent }) => textContent)));
 
-/** Figures by name. */
-export const told = (page, list) => page.$$eval(`${list} > div`, (all) =>
+/** The figures of a list, by name. */
+export const figuresOf = (page, list) => page.$$eval(`${list} > div`, (all) =>
   Object.fromEntries(all.map(({ children: [name, value] }) => [name.textContent, value.firstChild.textContent])));
 
-/** The texts of all elements that a selector finds. */
+/** The texts of all elements that match a selector. */
 export const texts = (page, selector) => page.$$eval(selector, (all) => all.map(({ textContent }) => textContent));
 
-/** How far the page's parts moved by themselves, as browsers score it: 0.1 is what people begin to notice. */
+/** The layout shift of the page, as browsers measure it. People begin to notice 0.1. */
 export const shift = (page) => page.evaluate(() => new Promise((resolve) => {
   let sum = 0;
   const observer = new PerformanceObserver((list) => {
@@ -61,7 +61,7 @@ export const shift = (page) => page.evaluate(() => new Promise((resolve) => {
   setTimeout(() => resolve(sum), 200);
 }));
 
-/** Waits until a canvas shows more than background. */
+/** Waits until a canvas shows more than its background. */
 export const drawn = (page, selector) => page.waitForFunction((selector) => {
   const canvas = document.querySelector(selector);
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);

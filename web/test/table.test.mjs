@@ -1,4 +1,4 @@
-// Tables as the playground cuts them for its pictures: as the engine does, whatever quotes, separators and line ends they have.
+// The playground parses tables as the engine does, with any quotes, separators and line ends.
 import assert from "node:assert/strict";
 import { before } from "node:test";
 import { build } from "esbuild";
@@ -12,12 +12,12 @@ before(async () => {
   table = await import(`data:text/javascript,${encodeURIComponent(text)}`);
 });
 
-/** A text, the kinds of its columns by name, and what is drawn of its rows. */
+/** A text, whether each column is numeric, and the rows that are drawn. */
 const CASES = [
   ["a,b\n1,2\n3,x\n", { a: true, b: false }, [["1", "2"], ["3", "x"]]],
   ["\ufeffa;b\r\n1.5;2\r\n", { a: true, b: true }, [["1.5", "2"]]],
   ["a\tb\r1\t2\r", { a: true, b: true }, [["1", "2"]]],
-  // A comma is no decimal point: with semicolons it makes a text.
+  // A decimal comma is not a number: the cell is text.
   ["a;b\n1,5;2\n", { a: false, b: true }, [["1,5", "2"]]],
   ["0.5,1\n-2e3,.5\n", { c0: true, c1: true }, [["0.5", "1"], ["-2e3", ".5"]]],
   ["a,,b\n1,2,3\n", { a: true, c1: true, b: true }, [["1", "2", "3"]]],
@@ -30,7 +30,7 @@ const CASES = [
   ["a,b\n\u00a0x\u00a0,1\n", { a: false, b: true }, [["\u00a0x\u00a0", "1"]]],
 ];
 
-test("a table is cut as the engine cuts it, and read again as it was", async () => {
+test("a table is parsed as by the engine, and survives a round trip", async () => {
   for (const [text, kinds, rows] of CASES) {
     const description = await describe(text);
     const parsed = table.parse(text, description);
@@ -43,7 +43,7 @@ test("a table is cut as the engine cuts it, and read again as it was", async () 
   }
 });
 
-test("a file that its name calls tabbed is, and a text of another shape than described is not drawn", async () => {
+test("a .tsv file is split at tabs, and a text that does not match its description is not drawn", async () => {
   const text = "a,b\tc\n1,2\t3\n";
   const description = await describe(new File([text], "a.TSV"));
   assert.deepEqual(table.parse(text, description, "a.TSV").rows, [["1,2", "3"]]);
@@ -51,9 +51,9 @@ test("a file that its name calls tabbed is, and a text of another shape than des
   assert.equal(table.parse("a\n1\n", description), undefined);
 });
 
-test("only a target may be infinite; numbers that are classes are called as the engine calls them", async () => {
+test("only the target may be infinite; numeric classes are named as by the engine", async () => {
   const text = "x,y\n1,inf\n-INF,2\n3.0,2.0\n";
-  const asked = table.askable(table.parse(text, await describe(text)), "y");
-  assert.deepEqual(asked.rows, [["1", "inf"], ["3.0", "2.0"]]);
-  assert.deepEqual([table.numbers(asked, "y"), table.labels(asked, "y")], [[Infinity, 2], ["Infinity", "2"]]);
+  const rows = table.predictable(table.parse(text, await describe(text)), "y");
+  assert.deepEqual(rows.rows, [["1", "inf"], ["3.0", "2.0"]]);
+  assert.deepEqual([table.numbers(rows, "y"), table.labels(rows, "y")], [[Infinity, 2], ["Infinity", "2"]]);
 });

@@ -1,4 +1,4 @@
-// Several engines that make each step of a run together, and deal out the rows of a prediction: the same bits as one alone.
+// Several engines that compute each training step together and split the rows of a prediction: the same bits as a single engine.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before } from "node:test";
@@ -25,14 +25,14 @@ before(async () => {
         if (model) return { events, model };
       }
     };
-    globalThis.said = (promise) => promise.then(() => "no error", (error) => `${error.name}: ${error.message}`);
+    globalThis.errorOf = (promise) => promise.then(() => "no error", (error) => `${error.name}: ${error.message}`);
   });
 });
 
 after(() => chromium.close());
 
-test("two threads come to the weights of one, each with its part of every step", async () => {
-  /** Counts the pieces that a member claims. */
+test("two threads give the weights of one, and both contribute to the steps", async () => {
+  /** Counts the chunks that a worker claims. */
   const count = () => {
     globalThis.claims = 0;
     const { compareExchange } = Atomics;
@@ -53,23 +53,23 @@ test("two threads come to the weights of one, each with its part of every step",
   assert.deepEqual(runs.map(([{ events: [{ step }] }]) => step), ["fused", "fused", "recorded", "fused"]);
   const steps = runs.slice(0, 2).reduce((sum, [{ events }]) => sum + events.at(-1).steps, 0);
   const claims = (await Promise.all(workers.map((worker) => worker.evaluate(() => globalThis.claims)))).sort((a, b) => a - b);
-  assert.equal(claims[0], 0, "one alone shares nothing");
-  // Two parts in each step, each claimed once. Whoever follows may join a few steps late, so there are many.
+  assert.equal(claims[0], 0, "a single engine shares nothing");
+  // Each step has two parts, each claimed once. A follower may join a few steps late, so there are many steps.
   assert.ok(steps > 600 && claims[1] > 0 && claims[1] + claims[2] >= 2 * steps, `${claims} for ${steps} steps`);
 });
 
-test("a shared run is paused, asked, stopped, kept as a checkpoint and taken up like any other", async () => {
+test("a shared run can be paused, queried, stopped, saved as a checkpoint and resumed like any other", async () => {
   const [alone, together] = await chromium.page.evaluate(() => Promise.all(engines.map(async (engine) => {
-    // Long enough to be under way still when the third epoch is taken: a run goes on at most 16 events ahead.
+    // Long enough that the run is still active when its third epoch is read: it is at most 16 events ahead.
     const options = { epochs: 40, patience: 0, seed: 2, head: "rational" };
     const run = engine.train(pole(1500), options);
     let checkpoint;
-    let asked;
+    let predicted;
     for await (const { event, epoch } of run) {
       if (event !== "epoch" || epoch !== 3) continue;
       run.pause();
       checkpoint = await run.checkpoint();
-      asked = (await run.predict(pole(50).x)).value.length;
+      predicted = (await run.predict(pole(50).x)).value.length;
       break;
     }
     const resumed = await finish(engine.resume(pole(1500), checkpoint));
@@ -79,13 +79,13 @@ test("a shared run is paused, asked, stopped, kept as a checkpoint and taken up 
       if (event.event === "epoch" && event.epoch === 1) cut.stop();
       if (event.event === "end") ({ stop } = event);
     }
-    return { asked, stop, end: resumed.events.at(-1), file: [...await resumed.model.save()] };
+    return { predicted, stop, end: resumed.events.at(-1), file: [...await resumed.model.save()] };
   })));
   assert.equal(alone.stop, "asked");
   assert.deepEqual(together, alone);
 });
 
-test("a kept run is taken up by two", async () => {
+test("a stored run can be resumed by two threads", async () => {
   const [whole, resumed, kept] = await chromium.page.evaluate(async () => {
     const [one, two] = engines;
     const options = { epochs: 30, seed: 6, patience: 0, head: "rational" };
@@ -99,7 +99,7 @@ test("a kept run is taken up by two", async () => {
   assert.deepEqual(kept, []);
 });
 
-test("a run that is paused, or whose events nobody takes, holds up nobody else", async () => {
+test("a run that is paused, or whose events are not read, does not block other runs", async () => {
   const got = await chromium.page.evaluate(async () => {
     const [, engine] = engines;
     const idle = [engine.train(pole(1500), { epochs: 1e6, patience: 0 }), engine.train(pole(1500), { epochs: 1e6, patience: 0 })];
@@ -116,16 +116,16 @@ test("a run that is paused, or whose events nobody takes, holds up nobody else",
   assert.deepEqual(got, ["end", 50_000, true]);
 });
 
-test("rows dealt out are predicted as by one, and a wrong one is named by its number", async () => {
+test("split rows give the predictions of one engine, and an error names the row by its number in the whole input", async () => {
   const [alone, together] = await chromium.page.evaluate(() => Promise.all(engines.map(async (engine) => {
     const { model } = await finish(engine.train(pole(1500), { epochs: 3, seed: 1, head: "rational" }));
     const { x } = pole(50_001);
     const plain = (prediction) => Object.entries(prediction).map(([key, array]) => [key, array.constructor.name, [...array]]);
     const bytes = plain(await model.predict(x));
     const words = plain(await model.predict(Array.from(x), { masks: "words" }));
-    const wrong = await said(model.predict(x, { masks: "bits" }));
+    const wrong = await errorOf(model.predict(x, { masks: "bits" }));
     x[40_000] = NaN;
-    return { bytes, words, wrong, unknown: await said(model.predict(x)) };
+    return { bytes, words, wrong, unknown: await errorOf(model.predict(x)) };
   })));
   assert.equal(alone.bytes[0][2].length, 50_001);
   assert.deepEqual(together, alone);
@@ -133,7 +133,7 @@ test("rows dealt out are predicted as by one, and a wrong one is named by its nu
   assert.match(together.unknown, /^InputError: predict: row 40001, column "x0": is missing/);
 });
 
-test("wasm that can be read but once is enough for all threads", async () => {
+test("a wasm response, which can be read only once, serves all threads", async () => {
   const got = await chromium.page.evaluate(async () => {
     const engine = await mero.open({ device: "cpu", threads: 3, wasm: await fetch("/dist/meromorph.wasm") });
     const { events } = await finish(engine.train(pole(1500), { epochs: 2, head: "rational" }));
@@ -143,18 +143,18 @@ test("wasm that can be read but once is enough for all threads", async () => {
   assert.equal(got, "end");
 });
 
-test("threads that cannot be are refused", async () => {
-  const refusals = await chromium.page.evaluate(() => Promise.all([0, 1.5, 17, "2"].map((threads) => said(mero.open({ threads })))));
+test("invalid thread counts are rejected", async () => {
+  const refusals = await chromium.page.evaluate(() => Promise.all([0, 1.5, 17, "2"].map((threads) => errorOf(mero.open({ threads })))));
   assert.deepEqual(refusals, ["0", "1.5", "17", '"2"'].map((threads) => `InputError: open: threads is ${threads}, wanted a whole number from 1 to 16`));
-  assert.equal(await chromium.page.evaluate(() => said(mero.open({ threads: 2, worker: false }))), "InputError: open: threads is 2, which needs workers: leave out worker: false");
+  assert.equal(await chromium.page.evaluate(() => errorOf(mero.open({ threads: 2, worker: false }))), "InputError: open: threads is 2, which needs workers: leave out worker: false");
   const without = await chromium.page.evaluate(async () => {
     const { SharedArrayBuffer } = globalThis;
     delete globalThis.SharedArrayBuffer;
-    const told = await said(mero.open({ threads: 2 }));
+    const message = await errorOf(mero.open({ threads: 2 }));
     globalThis.SharedArrayBuffer = SharedArrayBuffer;
-    return told;
+    return message;
   });
-  assert.equal(without, "InputError: open: threads is 2, which needs SharedArrayBuffer, which this browser has not");
+  assert.equal(without, "InputError: open: threads is 2, which needs SharedArrayBuffer, which this browser lacks");
   const page = await chromium.page.context().browser().newPage();
   await page.route("**/*", async (route) => {
     const response = await route.fetch();
@@ -162,88 +162,88 @@ test("threads that cannot be are refused", async () => {
     await route.fulfill({ response, headers });
   });
   await page.goto(chromium.page.url());
-  const told = await page.evaluate(() => import("/dist/index.js").then(({ open }) => open({ device: "cpu", threads: 2 })).then(() => "no error", (error) => `${error.name}: ${error.message}`));
-  assert.match(told, /^InputError: open: threads is 2, which needs a page that is cross-origin isolated: send Cross-Origin-Opener-Policy/);
+  const message = await page.evaluate(() => import("/dist/index.js").then(({ open }) => open({ device: "cpu", threads: 2 })).then(() => "no error", (error) => `${error.name}: ${error.message}`));
+  assert.match(message, /^InputError: open: threads is 2, which needs a page that is cross-origin isolated: send Cross-Origin-Opener-Policy/);
   await page.close();
 });
 
-/** More than there are members. */
-const PIECES = 5;
+/** More chunks than workers. */
+const CHUNKS = 5;
 
-/** What each of three has in every list of pieces, where the members behave as told, and how many it made. */
-async function lists(members, count = 300) {
+/** Runs three workers with the given behaviours. Checks every list of chunks, and returns how many chunks each worker computed. */
+async function lists(behaviours, count = 300) {
   const { outputFiles: [{ text }] } = await build({ entryPoints: [join(web, "src/serve/share.ts")], bundle: true, write: false, format: "esm" });
   const source = `${text}
     import { parentPort, workerData } from "node:worker_threads";
-    const { shared, own, count, member } = workerData;
-    const share = new Share(shared, own, () => { isTold = true; });
-    let isTold = false;
+    const { shared, index, count, behaviour } = workerData;
+    const share = new Share(shared, index, () => { wasDropped = true; });
+    let wasDropped = false;
     const sums = [];
-    let made = 0;
-    const make = (list, piece) => new Float32Array(1000).fill(list * 10 + piece);
-    const PIECES = ${PIECES};
+    let computed = 0;
+    const make = (list, chunk) => new Float32Array(1000).fill(list * 10 + chunk);
+    const CHUNKS = ${CHUNKS};
     const idle = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
     for (let list = 0; list < count; list++) {
-      if (member.stopsAt === list) process.exit();
-      if (member.leavesAt === list) share.leave();
-      const pieces = [];
-      const isShared = share.begin(PIECES, 1000);
-      for (let piece; isShared && (piece = share.claim()) < PIECES;) {
-        if (list % 50 === member.dozesAt) idle(member.forMs);
-        if (list >= member.diesAt) process.exit();
-        share.give(piece, pieces[piece] = make(list, piece));
-        made++;
+      if (behaviour.stopsAt === list) process.exit();
+      if (behaviour.leavesAt === list) share.leave();
+      const chunks = [];
+      const isShared = share.begin(CHUNKS, 1000);
+      for (let chunk; isShared && (chunk = share.claim()) < CHUNKS;) {
+        if (list % 50 === behaviour.sleepsAt) idle(behaviour.forMs);
+        if (list >= behaviour.diesAt) process.exit();
+        share.give(chunk, chunks[chunk] = make(list, chunk));
+        computed++;
       }
-      for (let piece = 0; piece < PIECES; piece++) {
-        if (pieces[piece]) continue;
-        pieces[piece] = new Float32Array(1000);
-        if (isShared && share.take(piece, pieces[piece])) continue;
-        pieces[piece] = make(list, piece);
-        made++;
-        if (isShared) share.give(piece, pieces[piece]);
+      for (let chunk = 0; chunk < CHUNKS; chunk++) {
+        if (chunks[chunk]) continue;
+        chunks[chunk] = new Float32Array(1000);
+        if (isShared && share.take(chunk, chunks[chunk])) continue;
+        chunks[chunk] = make(list, chunk);
+        computed++;
+        if (isShared) share.give(chunk, chunks[chunk]);
       }
-      sums.push(pieces.flatMap((piece) => [piece[0], piece[999]]).join());
+      sums.push(chunks.flatMap((chunk) => [chunk[0], chunk[999]]).join());
     }
     share.leave();
-    parentPort.postMessage({ sums, made, isTold });`;
+    parentPort.postMessage({ sums, computed, wasDropped });`;
   const { memory } = await import(`data:text/javascript,${encodeURIComponent(text)}`);
-  const shared = memory(3, PIECES * 1000);
-  const answers = await Promise.all(members.map((member, own) => new Promise((resolve, reject) => {
-    const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(source)}`), { workerData: { shared, own, count, member } });
+  const shared = memory(3, CHUNKS * 1000);
+  const answers = await Promise.all(behaviours.map((behaviour, index) => new Promise((resolve, reject) => {
+    const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(source)}`), { workerData: { shared, index, count, behaviour } });
     let answer;
     worker.on("message", (message) => { answer = message; });
     worker.on("error", reject);
     worker.on("exit", () => resolve(answer));
   })));
-  const wanted = Array.from({ length: count }, (_, list) => Array.from({ length: PIECES }, (_, piece) => [list * 10 + piece, list * 10 + piece]).join());
-  for (const [own, answer] of answers.entries()) {
-    const { stopsAt, diesAt } = members[own];
-    if ((stopsAt ?? diesAt) === undefined) assert.deepEqual(answer.sums, wanted, `member ${own}`);
+  const wanted = Array.from({ length: count }, (_, list) => Array.from({ length: CHUNKS }, (_, chunk) => [list * 10 + chunk, list * 10 + chunk]).join());
+  for (const [index, answer] of answers.entries()) {
+    const { stopsAt, diesAt } = behaviours[index];
+    if ((stopsAt ?? diesAt) === undefined) assert.deepEqual(answer.sums, wanted, `worker ${index}`);
   }
   return answers;
 }
 
-test("members share their pieces", async () => {
-  const members = await lists([{}, {}, {}], 3000);
-  for (const { made } of members) assert.ok(made > 0 && made < 3000 * PIECES, `a member made ${made} pieces`);
+test("workers share their chunks", async () => {
+  const workers = await lists([{}, {}, {}], 3000);
+  for (const { computed } of workers) assert.ok(computed > 0 && computed < 3000 * CHUNKS, `a worker computed ${computed} chunks`);
 });
 
-test("a member that dozes is not waited for, and finds made what it missed", async () => {
-  const [leader, late] = await lists([{}, { dozesAt: 3, forMs: 30 }, {}]);
-  assert.ok(leader.made > 0 && late.sums.length === 300);
+test("the leader does not wait for a sleeping worker, which then copies what it missed", async () => {
+  const [leader, late] = await lists([{}, { sleepsAt: 3, forMs: 30 }, {}]);
+  assert.ok(leader.computed > 0 && late.sums.length === 300);
 });
 
-test("a member that is gone is done without", async () => {
+test("the others continue without a worker that ended", async () => {
   const [leader] = await lists([{}, {}, { stopsAt: 100 }]);
-  assert.ok(leader.made > 0);
+  assert.ok(leader.computed > 0);
 });
 
-test("a member that is gone in the middle of a piece keeps nobody, not the other followers either", async () => {
+test("a worker that ends in the middle of a chunk blocks neither the leader nor the other followers", async () => {
   const [leader, follower] = await lists([{}, {}, { diesAt: 100 }]);
-  assert.ok(leader.made > 0 && follower.made > 0);
+  assert.ok(leader.computed > 0 && follower.computed > 0);
 });
 
-test("a leader that is gone leaves everyone to themselves, and they are told", async () => {
+test("if the leader ends, the followers are notified and continue alone", async () => {
   const [, ...followers] = await lists([{ leavesAt: 100 }, {}, {}]);
-  for (const { isTold, sums } of followers) assert.ok(isTold && sums.length === 300);
+  for (const { wasDropped, sums } of followers) assert.ok(wasDropped && sums.length === 300);
 });

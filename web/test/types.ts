@@ -1,4 +1,4 @@
-// How the package is called by those who write TypeScript, right and wrong: compiled by a test, never run.
+// Correct and incorrect TypeScript calls of the package: compiled by a test, never run.
 import { describe, forget, InputError, kept, open, type Model, type PredictOptions, type Prediction, type Run, type TrainEvent, type TrainOptions } from "meromorph";
 import { open as openInline } from "meromorph/inline";
 

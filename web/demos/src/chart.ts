@@ -1,11 +1,11 @@
-// A line chart with a cursor for pointer and arrow keys, a legend in its caption, and its values as a table for those who cannot see it.
+// A line chart with a cursor for pointer and arrow keys, a legend in its caption, and its values as a table for screen readers.
 import uPlot from "uplot";
 import { short } from "./numbers.js";
 import { element, ink, onTheme } from "./page.js";
 
 export interface Series {
   label: string;
-  /** A colour of the style sheet. */
+  /** The name of a colour in the style sheet. */
   colour: string;
   kind?: "line" | "dash" | "dots" | "bars";
   width?: number;
@@ -14,22 +14,22 @@ export interface Series {
 export interface Axis {
   label: string;
   isLog?: boolean;
-  /** Fixed ends; else those of the data. */
+  /** Fixed limits; by default those of the data. */
   range?: [number, number];
 }
 
-export interface Look {
+export interface ChartOptions {
   x: Axis;
   y: Axis;
   series: Series[];
-  /** Less room for the axes' numbers. */
+  /** Whether to use less space for the numbers on the axes. */
   isSmall?: boolean;
 }
 
-/** x, then one row of values per series, `null` where a line is broken. */
+/** x, then the values of each series. `null` breaks the line. */
 export type Rows = [ArrayLike<number>, ...(ArrayLike<number | null>)[]];
 
-/** A stretch of x that is tinted, or a place that is marked by a dashed line. */
+/** Ranges of x that are tinted, and positions that are marked by a dashed line. */
 export interface Marks {
   bands: [number, number][];
   lines: number[];
@@ -40,22 +40,22 @@ const FONT = "12px system-ui, sans-serif";
 
 export class Chart {
   #plot: uPlot;
-  #look: Look;
+  #settings: ChartOptions;
   #rows: Rows;
   #marks: Marks = { bands: [], lines: [] };
   #box = element("div", "", "plot");
-  #words = element("output");
+  #readout = element("output");
   #table = element("details", "", "values");
 
-  /** `figure`, of the class chart, holds a figcaption with the title; the rest is made here. */
-  constructor(figure: HTMLElement, look: Look) {
-    this.#look = look;
-    this.#rows = [[], ...look.series.map(() => [])] as Rows;
+  /** `figure` has the class chart and a figcaption with the title. Everything else is created here. */
+  constructor(figure: HTMLElement, options: ChartOptions) {
+    this.#settings = options;
+    this.#rows = [[], ...options.series.map(() => [])] as Rows;
     this.#table.append(element("summary", "Values as a table"), element("div", "", "scroll"));
-    figure.append(this.#box, this.#words, this.#table);
+    figure.append(this.#box, this.#readout, this.#table);
     this.#box.tabIndex = 0;
     this.#box.setAttribute("role", "img");
-    this.describe("nothing to show yet");
+    this.describe("no data yet");
     this.#plot = new uPlot(this.#options(), this.#rows as unknown as uPlot.AlignedData, this.#box);
     new ResizeObserver(() => this.#plot.setSize(this.#size())).observe(this.#box);
     onTheme(() => this.#plot.redraw(false, true));
@@ -64,7 +64,7 @@ export class Chart {
     this.#table.addEventListener("toggle", () => this.#tabulate());
   }
 
-  /** Shows other values. */
+  /** Replaces the values. */
   set(rows: Rows, marks: Marks = { bands: [], lines: [] }): void {
     this.#rows = rows;
     this.#marks = marks;
@@ -72,14 +72,14 @@ export class Chart {
     this.#tabulate();
   }
 
-  /** Says in words what is to be seen. */
-  describe(words: string): void {
-    this.#box.setAttribute("aria-label", `Chart: ${this.#look.y.label} over ${this.#look.x.label}; ${words}. Arrow keys move a cursor.`);
+  /** Sets the description for screen readers. */
+  describe(text: string): void {
+    this.#box.setAttribute("aria-label", `Chart: ${this.#settings.y.label} over ${this.#settings.x.label}; ${text}. Arrow keys move a cursor.`);
   }
 
-  /** Other axes for the same series. */
+  /** Replaces the axes and keeps the series. */
   axes(x: Axis, y: Axis): void {
-    this.#look = { ...this.#look, x, y };
+    this.#settings = { ...this.#settings, x, y };
     this.#plot.destroy();
     this.#plot = new uPlot(this.#options(), this.#rows as unknown as uPlot.AlignedData, this.#box);
   }
@@ -89,11 +89,11 @@ export class Chart {
   }
 
   #options(): uPlot.Options {
-    const { x, y, series, isSmall } = this.#look;
+    const { x, y, series, isSmall } = this.#settings;
     const axis = ({ label, isLog }: Axis, size: number): uPlot.Axis => ({
       label, labelSize: 18, labelGap: 2, labelFont: FONT, font: FONT, size, gap: 4, ticks: { show: false },
       stroke: () => ink("--soft"), grid: { stroke: () => ink("--faint"), width: 1, ...(isLog && { filter: decades }) },
-      // Where there is nothing the library makes up a scale.
+      // Without data the library invents a scale: show no numbers.
       values: (_, splits) => splits.map((value) => (value === null || this.#rows[0].length === 0 ? "" : short(value))),
     });
     const scale = ({ isLog, range }: Axis): uPlot.Scale => ({ time: false, distr: isLog ? 3 : 1, ...(range && { range: () => range }) });
@@ -106,7 +106,7 @@ export class Chart {
       scales: { x: across, y: scale(y) },
       axes: [axis(x, isSmall ? 20 : 24), axis(y, isSmall ? 42 : 46)],
       series: [{}, ...series.map(line)],
-      hooks: { drawClear: [(plot) => this.#underlay(plot)], setCursor: [(plot) => this.#tell(plot)] },
+      hooks: { drawClear: [(plot) => this.#underlay(plot)], setCursor: [(plot) => this.#showCursor(plot)] },
     };
   }
 
@@ -131,17 +131,17 @@ export class Chart {
     ctx.restore();
   }
 
-  #tell({ cursor: { idx } }: uPlot): void {
-    this.#words.textContent = idx === null || idx === undefined ? "" : this.#row(idx).map(([name, value]) => `${name} ${value}`).join(", ");
+  #showCursor({ cursor: { idx } }: uPlot): void {
+    this.#readout.textContent = idx === null || idx === undefined ? "" : this.#row(idx).map(([name, value]) => `${name} ${value}`).join(", ");
   }
 
   #row(at: number): [string, string][] {
     const [x, ...rows] = this.#rows;
-    const shown = this.#look.series.map(({ label }, series): [string, string] => {
+    const shown = this.#settings.series.map(({ label }, series): [string, string] => {
       const value = rows[series]?.[at];
       return [label, value === null || value === undefined ? "–" : short(value)];
     });
-    return [[this.#look.x.label, short(x[at]!)], ...shown];
+    return [[this.#settings.x.label, short(x[at]!)], ...shown];
   }
 
   #key(event: KeyboardEvent): void {
@@ -161,7 +161,7 @@ export class Chart {
     const step = Math.max(1, Math.ceil(count / TABLE_ROWS));
     const table = element("table");
     const head = table.createTHead().insertRow();
-    for (const name of [this.#look.x.label, ...this.#look.series.map(({ label }) => label)]) head.append(element("th", name));
+    for (const name of [this.#settings.x.label, ...this.#settings.series.map(({ label }) => label)]) head.append(element("th", name));
     const body = table.createTBody();
     for (let at = 0; at < count; at += step) {
       const row = body.insertRow();
@@ -171,7 +171,7 @@ export class Chart {
   }
 }
 
-/** The data's own ends, or anything where there are none or one. */
+/** The limits of the data; an arbitrary range if there are fewer than two distinct values. */
 const ends = (_: uPlot, low: number | null, high: number | null): [number, number] =>
   low === null || high === null || low === high ? [low ?? 1, (high ?? 1) + 1] : [low, high];
 

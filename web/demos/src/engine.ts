@@ -1,4 +1,4 @@
-// The demos' one door to the engine: the package's public face, nothing else.
+// The only access of the demos to the engine: the package's public API.
 export { describe, DeviceError, forget, InputError, InternalError, kept, open } from "meromorph";
 export type {
   Description, DeviceInfo, DeviceName, EndEvent as End, Engine, EpochEvent, Model, ModelInfo, Prediction, Run, StartEvent, Table, TrainOptions,

@@ -1,34 +1,34 @@
-// Follows a run to its end and looks at it as often as a page can draw, not more.
+// Reads a run's events to the end and redraws no more often than a page can draw.
 import type { End, EpochEvent, Run, StartEvent } from "./engine.js";
 
-const LOOK_MS = 90;
+const REDRAW_MS = 90;
 
-export interface Watch {
+export interface Callbacks {
   start?: (event: StartEvent) => void;
   epoch?: (event: EpochEvent) => void;
-  /** After some epochs: predict with the weights as they are, and draw. */
-  look?: () => unknown;
+  /** Called after some epochs: predicts with the current weights, and draws. */
+  draw?: () => unknown;
 }
 
-/** The run's end. An aborted signal stops the run. */
-export async function follow(run: Run, signal: AbortSignal, watch: Watch): Promise<End> {
+/** Returns the run's end event. Aborting the signal stops the run. */
+export async function follow(run: Run, signal: AbortSignal, callbacks: Callbacks): Promise<End> {
   const stop = () => run.stop();
   signal.addEventListener("abort", stop);
-  let looked = 0;
+  let drawn = 0;
   try {
     for await (const event of run) {
       if (event.event === "end") return event;
       if (event.event === "start") {
-        watch.start?.(event);
+        callbacks.start?.(event);
         continue;
       }
-      watch.epoch?.(event);
-      if (performance.now() - looked < LOOK_MS || signal.aborted) continue;
-      await watch.look?.();
-      looked = performance.now();
+      callbacks.epoch?.(event);
+      if (performance.now() - drawn < REDRAW_MS || signal.aborted) continue;
+      await callbacks.draw?.();
+      drawn = performance.now();
     }
   } finally {
     signal.removeEventListener("abort", stop);
   }
-  throw new DOMException("the run was left", "AbortError");
+  throw new DOMException("the run ended without an end event", "AbortError");
 }

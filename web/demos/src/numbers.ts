@@ -1,8 +1,8 @@
-// Numbers in words a person reads, and statistics of lists of them.
+// Numbers formatted for people, and statistics of lists of numbers.
 
 const MINUS = "\u2212";
 
-/** Four significant digits, fewer where they are zeros. */
+/** Four significant digits without trailing zeros. */
 export function short(value: number, digits = 4): string {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : value < 0 ? `${MINUS}∞` : "none";
   const size = Math.abs(value);
@@ -11,7 +11,7 @@ export function short(value: number, digits = 4): string {
   return text.replaceAll("-", MINUS);
 }
 
-/** A number with so many places after the point. */
+/** A number with `count` decimal places. */
 export const places = (value: number, count: number): string => value.toFixed(count).replace("-", MINUS);
 
 export const whole = (value: number): string => Math.round(value).toLocaleString("en");
@@ -31,12 +31,12 @@ export function quantile(values: ArrayLike<number>, share: number): number {
 
 export const mean = (values: ArrayLike<number>): number => Array.from(values).reduce((sum, value) => sum + value, 0) / values.length;
 
-/** 1 - the squared error over the variance of the truth. */
-export function r2(truth: ArrayLike<number>, told: ArrayLike<number>): number {
+/** 1 minus the squared error divided by the variance of the true values. */
+export function r2(truth: ArrayLike<number>, predicted: ArrayLike<number>): number {
   const middle = mean(truth);
   let error = 0, variance = 0;
   for (let at = 0; at < truth.length; at++) {
-    error += (truth[at]! - told[at]!) ** 2;
+    error += (truth[at]! - predicted[at]!) ** 2;
     variance += (truth[at]! - middle) ** 2;
   }
   return 1 - error / variance;

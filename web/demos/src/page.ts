@@ -1,14 +1,14 @@
-// What every page has: the theme, the place in the menu, the device, and where errors are told. Elements are found by id.
+// What every page has: the theme, the current menu entry, the device, and a place for errors. Elements are found by id.
 import { DeviceError, type DeviceName, type Engine, InternalError, open } from "./engine.js";
 
-/** The element of an id; a page without it is broken, and says so. */
+/** The element with this id. Throws if the page has none. */
 export function get<T extends HTMLElement = HTMLElement>(id: string): T {
   const found = document.getElementById(id);
   if (!found) throw new Error(`the page has no element "${id}"`);
   return found as T;
 }
 
-/** A new element with text, which is never read as HTML. */
+/** Creates an element with text. The text is never parsed as HTML. */
 export function element<K extends keyof HTMLElementTagNameMap>(name: K, text = "", className = ""): HTMLElementTagNameMap[K] {
   const made = document.createElement(name);
   made.textContent = text;
@@ -24,7 +24,7 @@ const isDark = () => {
   return theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 };
 
-/** Calls `work` whenever light and dark change places. */
+/** Calls `work` when the theme changes between light and dark. */
 export function onTheme(work: () => void): void {
   document.addEventListener("theme", work);
 }
@@ -32,14 +32,14 @@ export function onTheme(work: () => void): void {
 function switchTheme(): void {
   const theme = isDark() ? "light" : "dark";
   document.documentElement.dataset.theme = theme;
-  try { localStorage.setItem("theme", theme); } catch { /* No storage: for this page only. */ }
+  try { localStorage.setItem("theme", theme); } catch { /* Without storage the theme applies to this page only. */ }
   document.dispatchEvent(new Event("theme"));
 }
 
 const probe = element("span");
 probe.hidden = true;
 
-/** A colour of the style sheet, as the theme has it now. */
+/** A colour of the style sheet in the current theme. */
 export function ink(name: string): string {
   if (!probe.isConnected) document.body.append(probe);
   probe.style.forcedColorAdjust = "none";
@@ -49,7 +49,7 @@ export function ink(name: string): string {
 
 const opened = new Map<string, Promise<Engine>>();
 
-/** The chosen device's engine; `slot` names one of several that work at the same time. */
+/** The engine of the chosen device. `slot` names one of several engines that run at the same time. */
 export async function engine(slot = "first"): Promise<Engine> {
   const device = get<HTMLSelectElement>("device").value as DeviceName;
   const key = `${device} ${slot}`;
@@ -66,38 +66,38 @@ export async function engine(slot = "first"): Promise<Engine> {
   }
 }
 
-/** An engine that has a defect, or lost its device for good, answers nothing any more: what comes next opens another one. */
-function dropDead(error: unknown): void {
-  // Which one it was is not told; models of those that live keep theirs.
+/** An engine with a defect or a lost device is unusable. The next call opens another one. */
+function dropUnusable(error: unknown): void {
+  // The error does not say which engine failed, so all are dropped. Models keep a reference to their own.
   if (error instanceof InternalError || error instanceof DeviceError) opened.clear();
 }
 
-/** Runs `work`; what goes wrong is told on the page. */
+/** Runs `work` and shows an error on the page. */
 export async function shown(work: () => unknown): Promise<void> {
   const box = get("error");
   box.hidden = true;
   try {
     await work();
   } catch (error) {
-    dropDead(error);
+    dropUnusable(error);
     if (error instanceof DOMException && error.name === "AbortError") return;
     box.textContent = error instanceof Error ? error.message : String(error);
     box.hidden = false;
   }
 }
 
-/** Fills a list of figures: name, value, and perhaps a line below. */
+/** Fills a list of figures: name, value, and optionally a line below. */
 export function figures(list: HTMLElement, all: [string, string, string?][]): void {
   list.replaceChildren(...all.map(([name, value, more]) => {
     const entry = element("div");
-    const told = element("dd", value);
-    if (more) told.append(element("small", more));
-    entry.append(element("dt", name), told);
+    const description = element("dd", value);
+    if (more) description.append(element("small", more));
+    entry.append(element("dt", name), description);
     return entry;
   }));
 }
 
-/** Tells tests and style sheets that the page can be used. */
+/** Marks the page as ready, for tests and style sheets. */
 export function ready(): void {
   document.documentElement.dataset.ready = "";
 }

@@ -1,10 +1,10 @@
-// Random numbers from a seed: the same in every browser. PCG of 32 bits (O'Neill 2014, RXS-M-XS).
+// Random numbers from a seed, identical in every browser: 32-bit PCG (O'Neill 2014, RXS-M-XS).
 
 export interface Random {
   /** In [0, 1). */
   uniform(): number;
   between(low: number, high: number): number;
-  /** Of mean 0 and deviation 1. */
+  /** Normal, with mean 0 and standard deviation 1. */
   normal(): number;
 }
 

@@ -1,5 +1,5 @@
-// The model in a browser: its files are fetched from beside this one. Bundlers see both addresses.
-import { over } from "./model.js";
+// The model in a browser: its files are fetched from the folder of this file. Bundlers recognise both addresses.
+import { withFiles } from "./model.js";
 
 const files = {
   wasm: new URL("./meromorph_bg.wasm", import.meta.url),
@@ -12,4 +12,4 @@ async function read(name) {
   return new Uint8Array(await response.arrayBuffer());
 }
 
-export const { predict, describe } = over(read);
+export const { predict, describe } = withFiles(read);

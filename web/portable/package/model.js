@@ -1,16 +1,16 @@
-// The model whatever brings its files: rows checked and put into columns, answers into one for each row.
+// The model, independent of how its files are read: checks rows, converts them to columns, and returns one result per row.
 import init, { load, on_panic } from "./meromorph.js";
 
 async function start(read) {
   const [engine, weights] = await Promise.all([read("wasm"), read("model")]);
   await init({ module_or_path: engine });
-  const dead = new Promise((_, reject) => on_panic((message) => reject(new Error(message))));
-  dead.catch(() => {});
+  const crashed = new Promise((_, reject) => on_panic((message) => reject(new Error(message))));
+  crashed.catch(() => {});
   const model = load(weights, "model.safetensors");
-  return { model, inputs: model.info().inputs, dead };
+  return { model, inputs: model.info().inputs, crashed };
 }
 
-/** A value in words for a message; JSON would call NaN null and refuse what it cannot write. */
+/** A value as text for a message. JSON would write NaN as null and throw for other values. */
 function shown(value) {
   if (typeof value === "string") return JSON.stringify(value);
   if (typeof value === "bigint") return `${value}n`;
@@ -18,28 +18,28 @@ function shown(value) {
   return typeof value === "object" && value !== null ? "an object" : String(value);
 }
 
-const MOST_SHOWN = 12;
+const MAX_SHOWN = 12;
 
-/** Texts for a message; of many the first. */
-const listed = (texts) => texts.slice(0, MOST_SHOWN).map((text) => JSON.stringify(text)).join(", ") + (texts.length > MOST_SHOWN ? ", …" : "");
+/** A list of texts for a message, shortened if it is long. */
+const listed = (texts) => texts.slice(0, MAX_SHOWN).map((text) => JSON.stringify(text)).join(", ") + (texts.length > MAX_SHOWN ? ", …" : "");
 
 const has = (row, name) => Object.hasOwn(row, name);
 
-/** Refuses what is no row, and rows that seem to misspell a column: left out it might be filled in, and nobody would know. */
+/** Throws for values that are not rows, and for rows that seem to misspell a column: its value could be imputed without notice. */
 function check(names, rows) {
   for (const [at, row] of rows.entries()) {
     if (row === null || typeof row !== "object" || Array.isArray(row)) {
       throw new TypeError(`predict: row ${at + 1} is ${shown(row)}, wanted an object with the columns ${listed(names)}`);
     }
     const absent = names.find((name) => !has(row, name));
-    const strange = absent === undefined ? undefined : Object.keys(row).find((key) => !names.includes(key));
-    if (strange === undefined) continue;
+    const unknown = absent === undefined ? undefined : Object.keys(row).find((key) => !names.includes(key));
+    if (unknown === undefined) continue;
     const known = `the model knows ${listed(names)}`;
-    throw new TypeError(`predict: row ${at + 1} has no column ${JSON.stringify(absent)}, but ${JSON.stringify(strange)}; ${known}`);
+    throw new TypeError(`predict: row ${at + 1} has no column ${JSON.stringify(absent)}, but ${JSON.stringify(unknown)}; ${known}`);
   }
 }
 
-/** The cells of one column, in the order of the rows. One that is not there is the engine's to fill in or to refuse. */
+/** The cells of one column, in the order of the rows. The engine imputes a missing cell or throws. */
 function cells({ name, levels }, rows) {
   const known = levels && new Set(levels);
   return rows.map((row, at) => {
@@ -51,8 +51,8 @@ function cells({ name, levels }, rows) {
   });
 }
 
-/** Each row's answer: a number, a class, or of a model with poles what is known of the value. */
-function answers({ value, probability, bottom, gap, fault }) {
+/** One result per row: a number, a class with its probability, or, for a model with poles, a value with flags. */
+function results({ value, probability, bottom, gap, fault }) {
   const one = (at) => {
     if (probability) return { value: value[at], probability: probability[at] };
     if (!bottom) return value[at];
@@ -62,11 +62,11 @@ function answers({ value, probability, bottom, gap, fault }) {
   return Array.from(value, (_, at) => one(at));
 }
 
-/** The calls of the package. `read` gives the bytes of `wasm` and of `model`; both are read when first needed. */
-export function over(read) {
+/** The functions of the package. `read` returns the bytes of `wasm` and of `model`; both are read at the first call. */
+export function withFiles(read) {
   let ready;
   const opened = () => {
-    // What failed may be tried again.
+    // After a failure, the next call tries again.
     ready ??= start(read).catch((error) => {
       ready = undefined;
       throw error;
@@ -75,13 +75,13 @@ export function over(read) {
   };
 
   async function predict(rows) {
-    const { model, inputs, dead } = await opened();
-    // A copy has no holes, which `map` would skip.
+    const { model, inputs, crashed } = await opened();
+    // `Array.from` replaces holes by undefined; `map` would skip them.
     const all = Array.isArray(rows) ? Array.from(rows) : [rows];
     if (all.length === 0) return [];
     check(inputs.map(({ name }) => name), all);
     const columns = inputs.map((input) => cells(input, all));
-    const found = answers(await Promise.race([model.predict(columns, "the rows"), dead]));
+    const found = results(await Promise.race([model.predict(columns, "the rows"), crashed]));
     return Array.isArray(rows) ? found : found[0];
   }
 

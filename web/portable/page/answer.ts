@@ -1,37 +1,37 @@
-// The output: a number, the classes with their probabilities, or in words that there is no value or none to rely on.
+// The output: a number, classes with probabilities, or a message that there is no value or no reliable value.
 import type { Info, Prediction } from "./engine";
 import { make } from "./dom";
 import { percent, short } from "./numbers";
 import { classColour, css } from "./palette";
 
-const MOST_CLASSES = 12;
+const MAX_CLASSES = 12;
 
 /** Shows the first row of a prediction. */
 export function showNumber(place: HTMLElement, { value, bottom, gap, fault }: Prediction): void {
   const number = short(Number(value[0]), 6);
   if (bottom?.[0]) {
-    const why = fault?.[0] ? "no value here: the numbers went out of bounds" : "no value here: the model is at a pole";
+    const why = fault?.[0] ? "no value here: a numerical fault, such as an overflow" : "no value here: the inputs are at a pole";
     return show(place, "bottom", "⊥", why);
   }
-  if (gap?.[0]) return show(place, "gap", "near a pole", `the model gives ${number}, which is not to be relied on`);
+  if (gap?.[0]) return show(place, "gap", "near a pole", `the model gives ${number}, which is not reliable`);
   show(place, "number", number, "");
 }
 
-/** Shows the probabilities of all classes, the likeliest first. */
+/** Shows the probabilities of all classes, the most likely first. */
 export function showClasses(place: HTMLElement, { classes }: Info, probabilities: Float64Array): void {
   const sorted = classes.map((name, at) => ({ name, share: probabilities[at] ?? 0 })).sort((a, b) => b.share - a.share);
-  const rows = sorted.slice(0, MOST_CLASSES).map(({ name, share }) => {
+  const rows = sorted.slice(0, MAX_CLASSES).map(({ name, share }) => {
     const bar = make("i");
     bar.style.setProperty("--share", String(share));
     bar.style.setProperty("--key", css(classColour(classes.indexOf(name))));
     return make("li", {}, make("span", { textContent: name }), bar, make("span", { textContent: percent(share) }));
   });
-  const rest = sorted.length > MOST_CLASSES ? `and ${sorted.length - MOST_CLASSES} classes less likely` : "";
+  const rest = sorted.length > MAX_CLASSES ? `and ${sorted.length - MAX_CLASSES} less likely classes` : "";
   show(place, "class", sorted[0]?.name ?? "", rest);
   place.append(make("ul", { className: "classes" }, ...rows));
 }
 
-/** Shows that there is no answer. */
+/** Shows that there is no result. */
 export function showNothing(place: HTMLElement): void {
   show(place, "nothing", "–", "");
 }

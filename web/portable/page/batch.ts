@@ -1,4 +1,4 @@
-// A table of rows to predict: dropped or chosen, shown in part, its predictions given back as CSV.
+// Predicts a table that is dropped or chosen: shows its first rows, and offers the predictions as CSV.
 import { preview, type Model, type Prediction } from "./engine";
 import { get, make } from "./dom";
 import { csv } from "./csv";
@@ -6,15 +6,15 @@ import { percent, short } from "./numbers";
 
 const SHOWN = 20;
 
-/** Lets the page take tables; `failed` shows what is wrong with one. */
+/** Lets the user predict tables. `failed` shows errors. */
 export function batch(model: Model, failed: (error: unknown) => void): void {
   const drop = get("drop");
   const file = get<HTMLInputElement>("file");
-  const take = (taken: File | undefined) => {
-    if (taken) predict(model, taken).catch(failed);
+  const use = (chosen: File | undefined) => {
+    if (chosen) predict(model, chosen).catch(failed);
   };
   file.addEventListener("change", () => {
-    take(file.files?.[0]);
+    use(file.files?.[0]);
     file.value = "";
   });
   drop.addEventListener("dragover", (event) => {
@@ -25,7 +25,7 @@ export function batch(model: Model, failed: (error: unknown) => void): void {
   drop.addEventListener("drop", (event) => {
     event.preventDefault();
     drop.classList.remove("over");
-    take(event.dataTransfer?.files[0]);
+    use(event.dataTransfer?.files[0]);
   });
 }
 
@@ -33,12 +33,12 @@ async function predict(model: Model, file: File): Promise<void> {
   get("batch-error").textContent = "";
   get("batch-result").hidden = true;
   get("batch-status").textContent = `Predicting ${file.name} …`;
-  // A frame for the words above: the engine then has the thread.
+  // Let the browser draw the status before the engine blocks the thread.
   await new Promise((resolve) => setTimeout(resolve));
   try {
     const [prediction, head] = [await model.predict(file), await preview(file, SHOWN)];
     const columns = named(prediction);
-    get("batch-status").textContent = told(head.rows, prediction);
+    get("batch-status").textContent = summary(head.rows, prediction);
     get("batch-shown").textContent = head.rows > SHOWN ? `The first ${SHOWN} rows` : "All rows";
     showTable(head.columns, head.cells, columns);
     offer(file.name, columns, head.rows);
@@ -52,7 +52,7 @@ async function predict(model: Model, file: File): Promise<void> {
 /** A column's name, and the text of each of its rows. */
 type Columns = [string, (row: number) => string][];
 
-/** The columns of the result, as `mero predict` calls them. */
+/** The columns of the result, named as by `mero predict`. */
 function named({ value, probability, bottom, gap, fault }: Prediction): Columns {
   const flag = (flags: Uint8Array) => (row: number) => String(flags[row]);
   const columns: Columns = bottom && gap && fault
@@ -62,7 +62,7 @@ function named({ value, probability, bottom, gap, fault }: Prediction): Columns 
   return columns;
 }
 
-function told(rows: number, { bottom, gap }: Prediction): string {
+function summary(rows: number, { bottom, gap }: Prediction): string {
   const count = (flags: Uint8Array) => flags.reduce((sum, flag) => sum + flag, 0);
   const all = `${rows.toLocaleString("en")} rows predicted`;
   if (!bottom || !gap) return `${all}.`;
@@ -70,7 +70,7 @@ function told(rows: number, { bottom, gap }: Prediction): string {
 }
 
 function showTable(names: string[], cells: string[][], columns: Columns): void {
-  // Answers first: on a telephone the rest is to be scrolled to.
+  // Predictions first: on a phone the other columns need scrolling.
   const heads = [...columns.map(([name]) => name), ...names];
   const row = (texts: string[], at: number) => {
     const found = columns.map(([name, text]) => shown(name, text(at)));
@@ -84,11 +84,11 @@ function showTable(names: string[], cells: string[][], columns: Columns): void {
 
 function shown(name: string, text: string): HTMLElement {
   const isNumber = name === "value" || name === "prediction" || name === "probability";
-  const words = name === "value" && text === "" ? "⊥" : isNumber && text !== "" && Number.isFinite(Number(text)) ? short(Number(text), 6) : text;
-  return make("td", { textContent: words, className: "given" });
+  const content = name === "value" && text === "" ? "⊥" : isNumber && text !== "" && Number.isFinite(Number(text)) ? short(Number(text), 6) : text;
+  return make("td", { textContent: content, className: "given" });
 }
 
-/** The fewest digits that give the same 32-bit number. */
+/** The shortest decimal number with the same 32-bit value. */
 function single(value: number): string {
   const wanted = Math.fround(value);
   const digits = [1, 2, 3, 4, 5, 6, 7, 8, 9].find((count) => Math.fround(Number(wanted.toPrecision(count))) === wanted);

@@ -1,4 +1,4 @@
-// The output along one input as a drawing: ⊥ is a gap in the line, the neighbourhood of a pole is shaded.
+// Draws the output along one input: ⊥ is a gap in the line, and values near a pole are shaded.
 import type { Info, Input, Model } from "./engine";
 import { shape } from "./dom";
 import type { Value } from "./form";
@@ -8,33 +8,33 @@ import { at, runs, sampled, type Point } from "./slice";
 
 const HEIGHT = 300;
 const EDGE = { left: 62, right: 14, top: 24, bottom: 46 };
-/** How far beyond the training range the curve goes, as a part of it. */
+/** How far the curve extends beyond the training range, as a fraction of it. */
 const BEYOND = 0.08;
-/** Neighbours near a pole that differ by more than this part of the height are on two sides of it. */
-const TORN = 0.5;
-/** A curve to each class, but no more than can be told apart. */
-const MOST_LINES = 8;
+/** Neighbouring points near a pole that differ by more than this fraction of the height are on opposite sides of it. */
+const BREAK = 0.5;
+/** The maximum number of curves (one per class) that can be distinguished. */
+const MAX_LINES = 8;
 
 interface Frame {
   svg: SVGSVGElement;
   x: Scale;
   y: Scale;
-  /** The values at the lower and the upper edge. */
+  /** The values at the lower and upper edge. */
   reach: [number, number];
   width: number;
 }
 
-/** Draws the curve and its legend and says in words what they show. */
+/** Draws the curve and its legend. Returns a description. */
 export async function drawCurve(svg: SVGSVGElement, legend: HTMLElement, model: Model, values: Value[], column: number): Promise<string> {
   const input = model.info.inputs[column];
   if (!input) return "";
   const { classes } = model.info;
-  legend.replaceChildren(...classKeys(classes, classes.slice(0, MOST_LINES)));
+  legend.replaceChildren(...classKeys(classes, classes.slice(0, MAX_LINES)));
   if ("levels" in input) return drawLevels(svg, model, values, column, input.levels);
   const { from, to } = range(input, values[column]);
   const points = await sampled(model, values, column, from, to);
   const seen = points.filter(({ bottom }) => !bottom);
-  const frame = framed(svg, [from, to], extent(seen.flatMap(({ y }) => y.slice(0, MOST_LINES))), model.info);
+  const frame = framed(svg, [from, to], extent(seen.flatMap(({ y }) => y.slice(0, MAX_LINES))), model.info);
   shadeOutside(frame, input, [from, to]);
   axes(frame, ticks(from, to, frame.width / 90), input.name, model.info);
   const near = runs(points, ({ gap, bottom }) => gap || bottom);
@@ -45,9 +45,9 @@ export async function drawCurve(svg: SVGSVGElement, legend: HTMLElement, model: 
   if (poles.length > 0) legend.append(key("bottom", "⊥ no value"));
   for (const run of poles) shade(frame, run, "bottom");
   const height = frame.reach[1] - frame.reach[0];
-  for (const run of runs(points, ({ bottom }) => !bottom).flatMap((run) => torn(run, height))) lines(frame, run);
+  for (const run of runs(points, ({ bottom }) => !bottom).flatMap((run) => split(run, height))) lines(frame, run);
   mark(frame, points, Number(values[column]));
-  return told(model.info, input.name, seen, poles);
+  return description(model.info, input.name, seen, poles);
 }
 
 function range({ min, max }: Extract<Input, { min: number }>, value: Value | undefined): { from: number; to: number } {
@@ -59,7 +59,7 @@ function range({ min, max }: Extract<Input, { min: number }>, value: Value | und
 async function drawLevels(svg: SVGSVGElement, model: Model, values: Value[], column: number, levels: string[]): Promise<string> {
   const points = await at(model, values, column, levels);
   const seen = points.filter(({ bottom }) => !bottom);
-  const frame = framed(svg, [-0.5, levels.length - 0.5], extent(seen.flatMap(({ y }) => y.slice(0, MOST_LINES))), model.info);
+  const frame = framed(svg, [-0.5, levels.length - 0.5], extent(seen.flatMap(({ y }) => y.slice(0, MAX_LINES))), model.info);
   const name = model.info.inputs[column]?.name ?? "";
   axes(frame, [], name, model.info);
   const each = Math.max(1, Math.ceil(levels.length / (frame.width / 80)));
@@ -68,12 +68,12 @@ async function drawLevels(svg: SVGSVGElement, model: Model, values: Value[], col
     if (i % each === 0) frame.svg.append(shape("text", { x: frame.x(i), y: HEIGHT - 26, "text-anchor": "middle" }, label));
     if (point.bottom) frame.svg.append(shape("text", { x: frame.x(i), y: HEIGHT / 2, "text-anchor": "middle", class: "pole" }, "⊥"));
     const isNow = levels[i] === values[column];
-    for (const [line, y] of (point.bottom ? [] : point.y.slice(0, MOST_LINES)).entries()) {
-      const look = `dot line-${line}${isNow ? " now" : ""}${point.gap ? " doubtful" : ""}`;
-      frame.svg.append(shape("circle", { cx: frame.x(i), cy: frame.y(y), r: isNow ? 6 : 4, class: look }));
+    for (const [line, y] of (point.bottom ? [] : point.y.slice(0, MAX_LINES)).entries()) {
+      const style = `dot line-${line}${isNow ? " now" : ""}${point.gap ? " doubtful" : ""}`;
+      frame.svg.append(shape("circle", { cx: frame.x(i), cy: frame.y(y), r: isNow ? 6 : 4, class: style }));
     }
   }
-  return told(model.info, name, seen, runs(points, ({ bottom }) => bottom));
+  return description(model.info, name, seen, runs(points, ({ bottom }) => bottom));
 }
 
 function framed(svg: SVGSVGElement, x: [number, number], seen: [number, number], { classes }: Info): Frame {
@@ -127,20 +127,20 @@ function shade({ svg, x }: Frame, run: Point[], kind: string): void {
   if (kind === "bottom") svg.append(shape("text", { x: x(first.x) + width / 2, y: EDGE.top - 8, "text-anchor": "middle", class: "pole" }, "⊥"));
 }
 
-/** A run cut where it jumps from one side of a pole to the other between two points. */
-function torn(run: Point[], height: number): Point[][] {
+/** Splits a run of points where it jumps from one side of a pole to the other. */
+function split(run: Point[], height: number): Point[][] {
   const parts: Point[][] = [[]];
   for (const [i, point] of run.entries()) {
     const before = run[i - 1];
     const jump = Math.abs((point.y[0] ?? 0) - (before?.y[0] ?? point.y[0] ?? 0));
-    if (before?.gap && point.gap && jump > TORN * height) parts.push([]);
+    if (before?.gap && point.gap && jump > BREAK * height) parts.push([]);
     parts.at(-1)?.push(point);
   }
   return parts;
 }
 
 function lines({ svg, x, y }: Frame, run: Point[]): void {
-  const count = Math.min(run[0]?.y.length ?? 0, MOST_LINES);
+  const count = Math.min(run[0]?.y.length ?? 0, MAX_LINES);
   for (let line = 0; line < count; line++) {
     const points = run.map((point) => `${x(point.x).toFixed(1)},${y(point.y[line] ?? 0).toFixed(1)}`).join(" ");
     svg.append(shape("polyline", { points, class: `curve line-${line}` }));
@@ -151,13 +151,13 @@ function mark({ svg, x, y }: Frame, points: Point[], now: number): void {
   svg.append(shape("line", { x1: x(now), x2: x(now), y1: EDGE.top, y2: HEIGHT - EDGE.bottom, class: "now" }));
   const nearest = points.reduce<Point | undefined>((best, point) => (best && Math.abs(best.x - now) <= Math.abs(point.x - now) ? best : point), undefined);
   if (!nearest || nearest.bottom) return;
-  for (const [line, value] of nearest.y.slice(0, MOST_LINES).entries()) {
+  for (const [line, value] of nearest.y.slice(0, MAX_LINES).entries()) {
     svg.append(shape("circle", { cx: x(now), cy: y(value), r: 5, class: `dot now line-${line}` }));
   }
 }
 
-function told({ target, classes }: Info, name: string, seen: Point[], poles: Point[][]): string {
-  if (classes.length > 0) return `Probabilities of ${classes.slice(0, MOST_LINES).join(", ")} along ${name}`;
+function description({ target, classes }: Info, name: string, seen: Point[], poles: Point[][]): string {
+  if (classes.length > 0) return `Probabilities of ${classes.slice(0, MAX_LINES).join(", ")} along ${name}`;
   const [low, high] = extent(seen.map(({ y }) => y[0] ?? 0));
   const at = poles.map((run) => `${short(((run[0]?.x ?? 0) + (run.at(-1)?.x ?? 0)) / 2, 3)}`);
   const none = poles.length > 0 ? `; no value near ${name} = ${at.join(", ")}` : "";

@@ -1,13 +1,13 @@
-// Elements found and made. Text only ever goes in as text.
+// Finds and creates elements. Text is never parsed as HTML.
 
-/** The element of the page with this id, which is there. */
+/** The element with this id. Throws if the page has none. */
 export function get<T extends HTMLElement = HTMLElement>(id: string): T {
   const found = document.getElementById(id);
   if (!found) throw new Error(`the page has no #${id}`);
   return found as T;
 }
 
-/** A new element with properties and children; strings become text nodes. */
+/** Creates an element with properties and children. Strings become text nodes. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   properties: Partial<HTMLElementTagNameMap[K]> = {},
@@ -18,7 +18,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A new element of a drawing. */
+/** Creates an SVG element. */
 export function shape(tag: string, attributes: Record<string, string | number>, text = ""): SVGElement {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));

@@ -1,4 +1,4 @@
-// The engine of the page: wasm and model are unpacked from text blocks of the page itself; nothing is fetched.
+// The engine of the page. The wasm and the model are decoded from text blocks of the page; nothing is fetched.
 import init, { load, on_panic, preview as previewed } from "../../pkg/portable/meromorph.js";
 
 export type Input = { name: string; min: number; max: number; mean: number } | { name: string; levels: string[] };
@@ -11,7 +11,7 @@ export interface Info {
   parameters: number;
 }
 
-/** One entry per row: numbers, or classes with probabilities; of a model with poles also flags, 1 where they hold. */
+/** One entry per row: numbers, or classes with probabilities; for a model with poles also flags, 0 or 1. */
 export interface Prediction {
   value: Float64Array | string[];
   probability?: Float64Array;
@@ -20,10 +20,10 @@ export interface Prediction {
   fault?: Uint8Array;
 }
 
-/** The cells of a column; a single one stands for every row. */
+/** The cells of a column. A single cell applies to every row. */
 export type Column = Float64Array | string[];
 
-/** A file's bytes and its name, or columns in the order of the inputs. */
+/** A file, or columns in the order of the inputs. */
 export type Rows = File | Column[];
 
 export interface Preview {
@@ -39,7 +39,7 @@ export interface Model {
   probabilities(rows: Rows): Promise<Float64Array>;
 }
 
-/** The bytes that a text block of the page holds in base64. */
+/** Decodes a text block of the page from base64. */
 function block(id: string): Uint8Array<ArrayBuffer> {
   const text = atob(document.getElementById(id)?.textContent?.trim() ?? "");
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
@@ -57,17 +57,17 @@ async function named(rows: Rows): Promise<[unknown, string]> {
 /** Starts the engine and reads the model. */
 export async function start(): Promise<Model> {
   await init({ module_or_path: await inflated(block("engine")) });
-  const dead = new Promise<never>((_, reject) => on_panic((message: string) => reject(new Error(message))));
-  dead.catch(() => {});
+  const crashed = new Promise<never>((_, reject) => on_panic((message: string) => reject(new Error(message))));
+  crashed.catch(() => {});
   const model = load(block("model"), "the model");
   return {
     info: model.info(),
-    predict: async (rows) => Promise.race([model.predict(...(await named(rows)), undefined), dead]),
-    probabilities: async (rows) => Promise.race([model.probabilities(...(await named(rows))), dead]),
+    predict: async (rows) => Promise.race([model.predict(...(await named(rows)), undefined), crashed]),
+    probabilities: async (rows) => Promise.race([model.probabilities(...(await named(rows))), crashed]),
   };
 }
 
-/** The first rows of a table as its file has them, and how many there are. */
+/** The first rows of a table as written in its file, and the number of all rows. */
 export async function preview(file: File, count: number): Promise<Preview> {
   return previewed(...(await named(file)), count);
 }

@@ -1,4 +1,4 @@
-// The inputs: a slider with a number field over the training range of each column, a list of the levels of each category.
+// The inputs: a slider with a number field for each numeric column, and a list of levels for each categorical column.
 import type { Input } from "./engine";
 import { make } from "./dom";
 import { rounded, short } from "./numbers";
@@ -8,10 +8,10 @@ export type Value = number | string;
 export interface Form {
   values(): Value[];
   set(at: number, value: number): void;
-  /** The columns whose value no training row reached. */
+  /** The columns whose value is outside the training range. */
   outside(): string[];
-  /** The columns whose field holds no number: there is nothing to predict. */
-  wanting(): string[];
+  /** The columns whose field is not a number. Without it there is no prediction. */
+  invalid(): string[];
   reset(): void;
 }
 
@@ -20,11 +20,11 @@ interface Field {
   value(): Value;
   set(value: number): void;
   isOutside(): boolean;
-  isWanting(): boolean;
+  isInvalid(): boolean;
   reset(): void;
 }
 
-/** Puts a field for each input into `place` and calls `changed` whenever one of them is moved. */
+/** Adds a field for each input to `place`, and calls `changed` when one of them changes. */
 export function form(inputs: Input[], place: HTMLElement, changed: () => void): Form {
   const fields = inputs.map((input, at) => ("levels" in input ? choice(input, at, changed) : slider(input, at, changed)));
   place.replaceChildren(...fields.map((field) => field.element));
@@ -35,7 +35,7 @@ export function form(inputs: Input[], place: HTMLElement, changed: () => void): 
       changed();
     },
     outside: () => inputs.filter((_, at) => fields[at]?.isOutside()).map((input) => input.name),
-    wanting: () => inputs.filter((_, at) => fields[at]?.isWanting()).map((input) => input.name),
+    invalid: () => inputs.filter((_, at) => fields[at]?.isInvalid()).map((input) => input.name),
     reset() {
       fields.forEach((field) => field.reset());
       changed();
@@ -51,18 +51,18 @@ function slider({ name, min, max, mean }: Extract<Input, { min: number }>, at: n
   range.setAttribute("aria-label", name);
   for (const control of [number, range]) control.setAttribute("aria-describedby", note.id);
   const value = () => number.valueAsNumber;
-  const isWanting = () => !Number.isFinite(value());
+  const isInvalid = () => !Number.isFinite(value());
   const isOutside = () => value() < min || value() > max;
   const show = () => {
     const wrong = number.validity.badInput ? "not a number" : "empty";
-    note.textContent = isWanting() ? `${wrong}; ${trained} in training` : isOutside() ? `outside the training range, ${trained}` : trained;
-    note.classList.toggle("wrong", isWanting());
+    note.textContent = isInvalid() ? `${wrong}; ${trained} in training` : isOutside() ? `outside the training range, ${trained}` : trained;
+    note.classList.toggle("wrong", isInvalid());
     note.classList.toggle("warn", isOutside());
-    number.setAttribute("aria-invalid", String(isWanting()));
-    // A slider ends where training did: beyond, it says so itself.
-    range.setAttribute("aria-valuetext", isWanting() ? "no number" : `${short(value())}${isOutside() ? ", outside the training range" : ""}`);
+    number.setAttribute("aria-invalid", String(isInvalid()));
+    // The slider covers the training range only; outside it, its text says so.
+    range.setAttribute("aria-valuetext", isInvalid() ? "no number" : `${short(value())}${isOutside() ? ", outside the training range" : ""}`);
   };
-  // What is not typed stays in the range, which rounding could leave by a hair.
+  // A value that is not typed stays in the range, which rounding could exceed slightly.
   const set = (to: number) => {
     number.value = range.value = String(Math.min(Math.max(rounded(to, max - min), min), max));
     show();
@@ -72,19 +72,19 @@ function slider({ name, min, max, mean }: Extract<Input, { min: number }>, at: n
     changed();
   });
   number.addEventListener("input", () => {
-    if (!isWanting()) range.value = number.value;
+    if (!isInvalid()) range.value = number.value;
     show();
     changed();
   });
   set(mean);
   const label = make("label", { htmlFor: number.id, textContent: name });
   const element = make("div", { className: "field" }, label, number, range, note);
-  return { element, value, set, isOutside, isWanting, reset: () => set(mean) };
+  return { element, value, set, isOutside, isInvalid, reset: () => set(mean) };
 }
 
 function choice({ name, levels }: Extract<Input, { levels: string[] }>, at: number, changed: () => void): Field {
   const select = make("select", { id: `input-${at}` }, ...levels.map((level) => make("option", { value: level, textContent: level })));
   select.addEventListener("change", changed);
   const element = make("div", { className: "field" }, make("label", { htmlFor: select.id, textContent: name }), select);
-  return { element, value: () => select.value, set: () => {}, isOutside: () => false, isWanting: () => false, reset: () => { select.selectedIndex = 0; } };
+  return { element, value: () => select.value, set: () => {}, isOutside: () => false, isInvalid: () => false, reset: () => { select.selectedIndex = 0; } };
 }

@@ -1,4 +1,4 @@
-// The page of one model: inputs to move, what it says of them at once, slices through its surroundings, tables in and out.
+// The page of one model: inputs, the prediction for them, charts along one and two inputs, and prediction of tables.
 import { showClasses, showNothing, showNumber } from "./answer";
 import { batch } from "./batch";
 import { get } from "./dom";
@@ -9,17 +9,17 @@ import { alongOne, overTwo } from "./slices";
 import { failed, soon } from "./soon";
 
 async function answer(model: Model, inputs: Form): Promise<void> {
-  const [outside, wanting] = [inputs.outside(), inputs.wanting()];
+  const [outside, invalid] = [inputs.outside(), inputs.invalid()];
   const place = get("answer");
   get("outside").textContent = outside.length > 0 ? `Outside the training range: ${outside.join(", ")}` : "";
-  if (wanting.length > 0) return unanswered(`A number is wanted in: ${wanting.join(", ")}`);
+  if (invalid.length > 0) return unanswered(`Enter a number for: ${invalid.join(", ")}`);
   const rows = rowsAlong(inputs.values(), new Map());
   if (model.info.classes.length > 0) showClasses(place, model.info, await model.probabilities(rows));
   else showNumber(place, await model.predict(rows));
   get("error").textContent = "";
 }
 
-/** An old answer must not stand beside new inputs. */
+/** Clears the old result, which would not match the new inputs, and shows an error. */
 function unanswered(error: unknown): void {
   showNothing(get("answer"));
   failed("error")(error);
@@ -29,8 +29,8 @@ function describe({ info }: Model): void {
   const { target, inputs, classes, parameters } = info;
   document.title = `${target} – a model`;
   get("target").textContent = target;
-  const what = classes.length > 0 ? `one of ${classes.length} classes` : "a number";
-  get("about").textContent = `${what} from ${inputs.length} ${inputs.length === 1 ? "input" : "inputs"}, ${parameters.toLocaleString("en")} parameters`;
+  const output = classes.length > 0 ? `one of ${classes.length} classes` : "a number";
+  get("about").textContent = `This model predicts ${output} from ${inputs.length} ${inputs.length === 1 ? "input" : "inputs"}. It has ${parameters.toLocaleString("en")} parameters.`;
 }
 
 async function main(): Promise<void> {

@@ -1,10 +1,10 @@
-// A line through the space of inputs: one input runs, the others stay where they are.
+// Predictions along one input, with the other inputs fixed.
 import type { Column, Model } from "./engine";
 import type { Value } from "./form";
 
 export interface Point {
   x: number;
-  /** A number for each curve; of a model with poles meaningless where `bottom` is set. */
+  /** A number for each curve; without meaning if `bottom` is set. */
   y: number[];
   bottom: boolean;
   gap: boolean;
@@ -13,15 +13,15 @@ export interface Point {
 const POINTS = 241;
 const ROUNDS = 3;
 const BETWEEN = 8;
-/** The part of the height that two neighbours may differ by before more is asked between them. */
+/** Neighbouring points that differ by more than this fraction of the height get more points between them. */
 const JUMP = 0.15;
 
-/** Rows in which some columns run through cells and the others keep their value, given as a single cell. */
+/** Rows in which some columns vary and the others keep their value, passed as a single cell. */
 export function rowsAlong(values: Value[], runs: Map<number, Column>): Column[] {
   return values.map((value, at) => runs.get(at) ?? (typeof value === "string" ? [value] : Float64Array.of(value)));
 }
 
-/** The model at each of `xs`. */
+/** The prediction at each of `xs`. */
 export async function at(model: Model, values: Value[], column: number, xs: number[] | string[]): Promise<Point[]> {
   const isText = (cells: number[] | string[]): cells is string[] => typeof cells[0] === "string";
   const rows = rowsAlong(values, new Map([[column, isText(xs) ? xs : Float64Array.from(xs)]]));
@@ -38,7 +38,7 @@ export async function at(model: Model, values: Value[], column: number, xs: numb
   });
 }
 
-/** Points from `from` to `to`, closer where the curve turns into ⊥ or jumps, so that a narrow pole is not missed. */
+/** Points from `from` to `to`, denser where the curve becomes ⊥ or jumps, so that a narrow pole is not missed. */
 export async function sampled(model: Model, values: Value[], column: number, from: number, to: number): Promise<Point[]> {
   const xs = Array.from({ length: POINTS }, (_, i) => from + ((to - from) * i) / (POINTS - 1));
   let points = await at(model, values, column, xs);
@@ -68,7 +68,7 @@ function span(points: Point[]): number {
   return values.reduce((high, value) => Math.max(high, value), -Infinity) - values.reduce((low, value) => Math.min(low, value), Infinity);
 }
 
-/** Runs of neighbours for which `is` holds. */
+/** Runs of consecutive points for which `is` is true. */
 export function runs(points: Point[], is: (point: Point) => boolean): Point[][] {
   const all: Point[][] = [];
   let open: Point[] | undefined;

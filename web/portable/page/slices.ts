@@ -1,4 +1,4 @@
-// The two slices through the surroundings of the inputs: which inputs run, when to draw again, what a click does.
+// The two charts, along one input and over two inputs: choosing the inputs, redrawing, and clicks.
 import { drawCurve } from "./curve";
 import { get, make } from "./dom";
 import type { Model } from "./engine";
@@ -12,37 +12,37 @@ function options(select: HTMLSelectElement, named: { name: string; at: number }[
   select.selectedIndex = Math.min(chosen, named.length - 1);
 }
 
-/** Why nothing is drawn of the inputs as they are, if so: an old drawing must not stand beside new inputs. */
-function undrawn(inputs: Form): string | undefined {
-  const wanting = inputs.wanting();
-  return wanting.length > 0 ? `Nothing to draw until there is a number in: ${wanting.join(", ")}` : undefined;
+/** The reason why the current inputs cannot be drawn, if there is one. The old chart would not match them. */
+function obstacle(inputs: Form): string | undefined {
+  const invalid = inputs.invalid();
+  return invalid.length > 0 ? `No chart until there is a number for: ${invalid.join(", ")}` : undefined;
 }
 
-/** Shows a drawing of these parts with words for it, or the words alone: the room stays. */
-function shower(parts: Element[], tell: (words: string) => void) {
-  const show = (words: string, isBlank = false) => {
+/** Returns functions that show a chart with its description, or the description alone. The chart keeps its space. */
+function display(parts: Element[], describe: (text: string) => void) {
+  const show = (text: string, isBlank = false) => {
     for (const part of parts) part.classList.toggle("blank", isBlank);
-    tell(words);
+    describe(text);
   };
   const fail = (error: unknown) => {
-    show("Nothing could be drawn.", true);
+    show("The chart could not be drawn.", true);
     failed("error")(error);
   };
   return { show, fail };
 }
 
-/** The line along one input, redrawn when anything it depends on changes. */
+/** The chart along one input. It is redrawn when anything it depends on changes. */
 export function alongOne(model: Model, inputs: Form): () => void {
   const column = get<HTMLSelectElement>("along");
   const svg = document.querySelector<SVGSVGElement>("#curve");
   options(column, model.info.inputs.map(({ name }, at) => ({ name, at })), 0);
   if (!svg) return () => {};
-  const { show, fail } = shower([svg, get("curve-legend")], (words) => {
-    svg.setAttribute("aria-label", words);
-    get("curve-words").textContent = words;
+  const { show, fail } = display([svg, get("curve-legend")], (text) => {
+    svg.setAttribute("aria-label", text);
+    get("curve-text").textContent = text;
   });
   const draw = soon(async () => {
-    const none = undrawn(inputs);
+    const none = obstacle(inputs);
     if (none) return show(none, true);
     show(await drawCurve(svg, get("curve-legend"), model, inputs.values(), Number(column.value)));
   }, fail);
@@ -50,13 +50,13 @@ export function alongOne(model: Model, inputs: Form): () => void {
   return draw;
 }
 
-/** Cells to a side of the map: at rest, and while inputs move if the model takes its time. */
+/** Cells per side of the map: at rest, and while inputs move if the model is slow. */
 const FINE = 96;
 const ROUGH = 24;
 const SLOW_MS = 25;
 const REST_MS = 250;
 
-/** `fine` work, or where that takes long `rough` work at once and the fine at rest. */
+/** Runs `fine`; if it is slow, runs `rough` at once and `fine` when the inputs no longer move. */
 function paced(fine: () => Promise<void>, rough: () => Promise<void>, failed: (error: unknown) => void): () => void {
   let [isSlow, rest] = [false, 0];
   const measured = async () => {
@@ -73,7 +73,7 @@ function paced(fine: () => Promise<void>, rough: () => Promise<void>, failed: (e
   };
 }
 
-/** The map over two inputs; a click on it moves both. */
+/** The map over two inputs. A click on it sets both. */
 export function overTwo(model: Model, inputs: Form): () => void {
   const named = axes(model.info);
   if (named.length < 2) return () => {};
@@ -83,9 +83,9 @@ export function overTwo(model: Model, inputs: Form): () => void {
   options(y, named, 1);
   const canvas = get<HTMLCanvasElement>("map");
   const chosen = (select: HTMLSelectElement): Axis | undefined => named.find(({ at }) => at === Number(select.value));
-  const { show, fail } = shower([canvas, get("legend")], (words) => canvas.setAttribute("aria-label", words));
+  const { show, fail } = display([canvas, get("legend")], (text) => canvas.setAttribute("aria-label", text));
   const drawn = (cells: number) => async () => {
-    const [across, up, none] = [chosen(x), chosen(y), undrawn(inputs)];
+    const [across, up, none] = [chosen(x), chosen(y), obstacle(inputs)];
     if (none) return show(none, true);
     if (!across || !up) return;
     show(await drawMap(canvas, get("legend"), model, inputs.values(), across, up, cells));

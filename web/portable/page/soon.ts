@@ -1,7 +1,7 @@
-// Work that is done as often as the page keeps up with, and where its errors are told.
+// Limits how often work runs to what the page can keep up with, and shows its errors.
 import { get } from "./dom";
 
-/** Calls `work` soon after it was asked for; while it is under way, once more at the end of it however often it was asked. */
+/** Returns a function that requests `work`. Requests during `work` are combined: it runs once more afterwards. */
 export function soon(work: () => Promise<void>, failed: (error: unknown) => void): () => void {
   let [isWanted, isBusy] = [false, false];
   const run = async () => {

@@ -1,9 +1,9 @@
-// The open device, opened again where it was lost.
+// The open device. If it is lost, it is opened again.
 import * as wasm from "../../pkg/meromorph.js";
 import type { DeviceInfo } from "../types.js";
 
-/** Whether it is the device that failed. */
-export const isLoss = (error: unknown): boolean => error instanceof Error && error.name === "DeviceError";
+/** Whether an error means that the device was lost. */
+export const isDeviceLoss = (error: unknown): boolean => error instanceof Error && error.name === "DeviceError";
 
 export class Device {
   readonly info: DeviceInfo;
@@ -23,13 +23,13 @@ export class Device {
     return this.#engine;
   }
 
-  /** Whether it can be lost: the cpu stays. */
-  get isMortal(): boolean {
+  /** Whether the device can be lost. The CPU cannot. */
+  get canBeLost(): boolean {
     return this.info.device !== "cpu";
   }
 
-  /** An engine other than `lost`: a device of the same kind is opened, once for all who lost theirs. */
-  async instead(lost: wasm.Engine): Promise<wasm.Engine> {
+  /** Replaces the engine `lost`: opens a device of the same kind, once for all callers. */
+  async replace(lost: wasm.Engine): Promise<wasm.Engine> {
     if (this.#engine !== lost) return this.#engine;
     this.#reopening ??= wasm.open(this.info.device, 1).finally(() => { this.#reopening = undefined; });
     const engine = await this.#reopening;

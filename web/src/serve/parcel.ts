@@ -1,22 +1,22 @@
-// What arrived, as the engine's bindings take it: halves widened, rows without a value marked as poles.
+// Converts received data for the engine's bindings: f16 arrays to f32, and rows without a value to infinite targets.
 import { InputError } from "../errors.js";
 import type { Parcel } from "../wire.js";
 
-interface Given {
+interface ArraysGiven {
   x: unknown;
   y: unknown;
   bottom?: unknown;
 }
 
-/** The parcel with halves as singles and without `bottom`. */
+/** The parcel with f16 arrays as f32, and with `bottom` merged into `y`. */
 export function plain({ data, source }: Parcel): Parcel {
   if (typeof data !== "object" || data === null || !("y" in data)) return { data: widened(data), source };
-  const { x, y, bottom } = data as Given;
+  const { x, y, bottom } = data as ArraysGiven;
   const whole = { ...data, x: widened(x), y: widened(y) };
   return { data: bottom === undefined || bottom === null ? whole : { ...whole, y: poles(whole.y, bottom) }, source };
 }
 
-/** Refuses rows without a value where the model has no poles: it would leave them out. */
+/** Errors if rows are marked as having no value but the model has no poles: it would leave them out. */
 export function checkPoles({ data }: Parcel, options: unknown): void {
   const hasMarks = typeof data === "object" && data !== null && "bottom" in data && data.bottom !== undefined && data.bottom !== null;
   const { head = "linear" } = (options ?? {}) as { head?: unknown };
@@ -29,7 +29,7 @@ function widened(value: unknown): unknown {
   return Object.prototype.toString.call(value) === "[object Float16Array]" ? Float32Array.from(value as ArrayLike<number>) : value;
 }
 
-/** `y` with infinity, the engine's sign of a pole, in the rows that `bottom` marks. */
+/** `y` with infinity, which means a pole to the engine, in the rows that `bottom` marks. */
 function poles(y: unknown, bottom: unknown): unknown {
   if (!(y instanceof Float32Array || y instanceof Float64Array)) return y;
   const rows = y.length;

@@ -1,28 +1,28 @@
-// A training run on a device: an epoch for each event asked for, other questions in between, and a way on where the device is lost.
+// A training run on a device: computes one epoch per requested event, answers other calls between epochs, and recovers if the device is lost.
 import type * as wasm from "../../pkg/meromorph.js";
 import { InputError } from "../errors.js";
 import type { EndEvent, EpochEvent, Prediction, StartEvent } from "../types.js";
 import type { Parcel, State } from "../wire.js";
-import { type Device, isLoss } from "./device.js";
-import type { Mirror } from "./mirror.js";
+import { type Device, isDeviceLoss } from "./device.js";
+import type { Backup } from "./backup.js";
 import { flagged, type ServedModel } from "./model.js";
 import { plain } from "./parcel.js";
 import { memory, Share } from "./share.js";
 
-type Happening = StartEvent | EpochEvent | Omit<EndEvent, "model">;
+type EngineEvent = StartEvent | EpochEvent | Omit<EndEvent, "model">;
 export type ServedEvent = StartEvent | EpochEvent | (Omit<EndEvent, "model"> & { model: ServedModel });
 
-/** What a run is made of. */
-export interface Origin {
+/** What is needed to start a run. */
+export interface RunSetup {
   device: Device;
-  mirror: Mirror;
-  /** Begins the run, on any engine. */
+  backup: Backup;
+  /** Starts the run on an engine. */
   begin(engine: wasm.Engine, parcel: Parcel): wasm.Training;
-  own(model: wasm.Model): ServedModel;
+  serve(model: wasm.Model): ServedModel;
 }
 
 export class ServedRun {
-  #origin: Origin;
+  #setup: RunSetup;
   #engine: wasm.Engine;
   #training: wasm.Training;
   #start: StartEvent;
@@ -30,45 +30,45 @@ export class ServedRun {
   #epochs: number;
   #last: ServedModel | undefined;
   #share: Share | undefined;
-  /** The device was lost, and nothing was done since. */
-  #isShaken = false;
+  /** Whether the device was lost and no call has succeeded since. */
+  #hasJustRecovered = false;
   #isPaused = false;
   #isStopped = false;
   #isOver = false;
-  #isLeft = false;
+  #isDisposed = false;
   #isBusy = false;
-  #questions: (() => Promise<void>)[] = [];
+  #queries: (() => Promise<void>)[] = [];
   #nexts: (() => Promise<void>)[] = [];
 
-  constructor(origin: Origin, parcel: Parcel) {
-    this.#origin = origin;
-    this.#engine = origin.device.engine;
-    this.#training = origin.begin(this.#engine, plain(parcel));
+  constructor(setup: RunSetup, parcel: Parcel) {
+    this.#setup = setup;
+    this.#engine = setup.device.engine;
+    this.#training = setup.begin(this.#engine, plain(parcel));
     this.#start = this.#training.start_event() as StartEvent;
     this.#epochs = this.#start.epochsDone;
   }
 
-  /** The next event; nothing once the end was told. */
+  /** The next event; undefined after the end event. */
   next(): Promise<ServedEvent | undefined> {
     return this.#queued(this.#nexts, () => this.#event().catch((error: unknown) => {
-      // It goes on no more, but what is kept of it may.
-      this.#origin.mirror.leave();
+      // This run has failed, but its stored checkpoint can be resumed.
+      this.#setup.backup.release();
       throw error;
     }));
   }
 
-  /** Memory for `members` to make each step together, of which this run leads; nothing where its steps cannot be shared. */
-  share(members: number): SharedArrayBuffer | undefined {
+  /** Makes this run the leader of `workers` runs that compute each step together. Undefined if its steps cannot be shared. */
+  share(workers: number): SharedArrayBuffer | undefined {
     const words = this.#training.piece_words();
     if (words === 0) return undefined;
-    const shared = memory(members, words);
+    const shared = memory(workers, words);
     this.#join(shared, 0);
     return shared;
   }
 
-  /** Goes on in step with the leader, as member `own`, until the leader ends or leaves. Nobody waits for that, nor hears of it. */
-  follow(shared: SharedArrayBuffer, own: number): void {
-    this.#join(shared, own);
+  /** Follows the leader as worker `index` until the leader ends or leaves. Returns at once; errors are not reported. */
+  follow(shared: SharedArrayBuffer, index: number): void {
+    this.#join(shared, index);
     const follow = async () => { while (await this.next()); };
     void follow().catch(() => {}).finally(() => {
       this.#finish();
@@ -76,18 +76,18 @@ export class ServedRun {
     });
   }
 
-  /** Data and checkpoint, for runs that follow. */
+  /** Data and checkpoint, from which a follower starts. */
   async state(): Promise<State> {
-    return { parcel: this.#origin.mirror.parcel, checkpoint: await this.checkpoint() };
+    return { parcel: this.#setup.backup.parcel, checkpoint: await this.checkpoint() };
   }
 
-  #join(shared: SharedArrayBuffer, own: number): void {
-    this.#share = new Share(shared, own, () => this.stop());
+  #join(shared: SharedArrayBuffer, index: number): void {
+    this.#share = new Share(shared, index, () => this.stop());
     this.#training.share(this.#share);
   }
 
   pause(): void {
-    // What was stopped comes to its end.
+    // A stopped run must still reach its end event.
     this.#isPaused = !this.#isStopped;
   }
 
@@ -102,12 +102,12 @@ export class ServedRun {
     this.resume();
   }
 
-  /** Predicts with the weights of now. */
+  /** Predicts with the current weights. */
   predict(parcel: Parcel, masks: unknown, precision: unknown): Promise<Prediction<Uint8Array | Uint32Array>> {
-    return this.#queued(this.#questions, async () => {
+    return this.#queued(this.#queries, async () => {
       if (this.#last) return this.#last.predict(parcel, masks, precision);
       const { data, source } = plain(parcel);
-      return this.#surely(async (training) => {
+      return this.#withRecovery(async (training) => {
         const model = await training.model();
         try {
           return flagged(await model.predict(data, source, precision), masks);
@@ -119,24 +119,24 @@ export class ServedRun {
   }
 
   checkpoint(): Promise<Uint8Array> {
-    return this.#queued(this.#questions, () => {
+    return this.#queued(this.#queries, () => {
       if (this.#isOver) throw new InputError("checkpoint: the run is over; save its model instead");
-      return this.#surely((training) => training.checkpoint());
+      return this.#withRecovery((training) => training.checkpoint());
     });
   }
 
-  /** Nobody needs what is kept any more: the end was told, and taken. */
-  taken(): Promise<void> {
-    return this.#origin.mirror.end();
+  /** The caller has received the end event: the stored run is deleted. */
+  ended(): Promise<void> {
+    return this.#setup.backup.end();
   }
 
-  /** Ends the run, after what is under way. What is kept of it stays. */
+  /** Ends the run after the current call. A stored checkpoint stays. */
   dispose(): void {
-    this.#isLeft = true;
+    this.#isDisposed = true;
     this.#nexts = [];
     this.#share?.leave();
-    this.#questions.push(async () => {
-      this.#origin.mirror.leave();
+    this.#queries.push(async () => {
+      this.#setup.backup.release();
       this.#finish();
     });
     this.stop();
@@ -149,12 +149,12 @@ export class ServedRun {
     });
   }
 
-  /** Does what is asked for, one thing at a time: the bindings take one call at a time. */
+  /** Handles the queued calls one after the other: the bindings accept one call at a time. */
   async #work(): Promise<void> {
     if (this.#isBusy) return;
     this.#isBusy = true;
     for (;;) {
-      const work = this.#questions.shift() ?? (this.#isPaused ? undefined : this.#nexts.shift());
+      const work = this.#queries.shift() ?? (this.#isPaused ? undefined : this.#nexts.shift());
       if (!work) break;
       await work();
     }
@@ -167,13 +167,13 @@ export class ServedRun {
       this.#isStarted = true;
       return this.#start;
     }
-    await this.#share?.turn();
-    const event = await this.#surely(async (training) => {
-      const event = await training.next() as Happening;
-      if (this.#isLeft) return undefined;
-      if (event.event === "epoch") await this.#origin.mirror.epoch(training, event, this.#start);
+    await this.#share?.startEpoch();
+    const event = await this.#withRecovery(async (training) => {
+      const event = await training.next() as EngineEvent;
+      if (this.#isDisposed) return undefined;
+      if (event.event === "epoch") await this.#setup.backup.epoch(training, event, this.#start);
       if (event.event !== "end") return event;
-      return { ...event, model: this.#origin.own(await training.model()) };
+      return { ...event, model: this.#setup.serve(await training.model()) };
     });
     if (event?.event === "epoch") this.#epochs = event.epoch + 1;
     if (event?.event === "end") {
@@ -188,30 +188,30 @@ export class ServedRun {
     this.#isOver = true;
     this.#share?.leave();
     this.#training.free();
-    this.#origin.mirror.drop();
+    this.#setup.backup.clear();
   }
 
-  /** `work`, and once more where the device was lost on the way. */
-  async #surely<T>(work: (training: wasm.Training) => Promise<T>): Promise<T> {
+  /** Runs `work`; if the device is lost, recovers and runs it again. */
+  async #withRecovery<T>(work: (training: wasm.Training) => Promise<T>): Promise<T> {
     for (;;) {
       try {
         const answer = await work(this.#training);
-        this.#isShaken = false;
+        this.#hasJustRecovered = false;
         return answer;
       } catch (error) {
-        if (!isLoss(error) || this.#isShaken) throw error;
-        this.#isShaken = true;
+        if (!isDeviceLoss(error) || this.#hasJustRecovered) throw error;
+        this.#hasJustRecovered = true;
         await this.#recover();
       }
     }
   }
 
-  /** Goes on from the last checkpoint, on another device, as far as was told. */
+  /** Continues from the last checkpoint on another device, up to the last epoch that was reported. */
   async #recover(): Promise<void> {
-    const { device, mirror, begin } = this.#origin;
-    this.#engine = await device.instead(this.#engine);
-    const { last } = mirror;
-    const given = plain(mirror.parcel);
+    const { device, backup, begin } = this.#setup;
+    this.#engine = await device.replace(this.#engine);
+    const { last } = backup;
+    const given = plain(backup.parcel);
     const training = last ? this.#engine.resume(given.data, given.source, last) : begin(this.#engine, given);
     let { epochsDone } = training.start_event() as StartEvent;
     while (epochsDone < this.#epochs) epochsDone = (await training.next() as EpochEvent).epoch + 1;

@@ -1,45 +1,45 @@
-// The engine's end of a port: objects by number, calls on them, their answers. Runs in whatever thread it is started in.
+// The engine's end of a port: receives calls on numbered objects and sends their answers. Runs in the thread that starts it.
 import * as wasm from "../../pkg/meromorph.js";
-import { InputError, packed, type PackedError } from "../errors.js";
+import { InputError, serializeError, type SerializedError } from "../errors.js";
 import { read } from "../keep.js";
 import type { Description } from "../types.js";
-import { type Answer, type Call, type Distant, ENGINE, type Parcel, type Port } from "../wire.js";
+import { type Answer, type Call, ENGINE, type Parcel, type Port, type RemoteModel } from "../wire.js";
+import { Backup, locked, type LockedName } from "./backup.js";
 import { Device } from "./device.js";
-import { held, Mirror, type Name } from "./mirror.js";
 import { ServedModel } from "./model.js";
 import { checkPoles, plain } from "./parcel.js";
-import { type Origin, ServedRun } from "./run.js";
+import { type RunSetup, ServedRun } from "./run.js";
 
-/** Those to tell should the engine panic: its promises then stay pending. One WebAssembly serves all ports of a thread. */
-const mourners = new Set<(died: PackedError) => void>();
-let died: PackedError | undefined;
+/** Called if the engine panics, because its promises then stay pending. One WebAssembly instance serves all ports of a thread. */
+const crashListeners = new Set<(crash: SerializedError) => void>();
+let crash: SerializedError | undefined;
 
 /** Answers calls on `port` with the engine in `module`. */
 export function serve(port: Port, module: WebAssembly.Module): void {
   wasm.initSync({ module });
   wasm.on_panic((message: string) => {
-    died = { name: "InternalError", message };
-    for (const tell of mourners) tell(died);
+    crash = { name: "InternalError", message };
+    for (const listen of crashListeners) listen(crash);
   });
   const send = (answer: Answer, transfer: Transferable[] = []) => port.postMessage(answer, transfer);
-  const mourn = (died: PackedError) => send({ died });
+  const onCrash = (crash: SerializedError) => send({ crash });
   const served = new Served(() => {
-    mourners.delete(mourn);
+    crashListeners.delete(onCrash);
     port.close();
   });
-  mourners.add(mourn);
-  if (died) mourn(died);
+  crashListeners.add(onCrash);
+  if (crash) onCrash(crash);
   port.onmessage = async ({ data: { id, on, call, args } }: MessageEvent<Call>) => {
     try {
       const value = await served.call(on, call, args);
       send({ id, value }, buffers(value));
     } catch (error) {
-      send({ id, error: packed(error) });
+      send({ id, error: serializeError(error) });
     }
   };
 }
 
-/** Fresh buffers in an answer, which are given away. */
+/** The buffers in an answer. They are new, so they can be transferred. */
 function buffers(value: unknown): ArrayBuffer[] {
   const parts = typeof value === "object" && value !== null && !ArrayBuffer.isView(value) ? Object.values(value) : [value];
   return parts.filter((part) => ArrayBuffer.isView(part)).map(({ buffer }) => buffer as ArrayBuffer);
@@ -55,14 +55,14 @@ class Served {
     this.#ended = ended;
   }
 
-  /** What came over the port was made by this package's own other end, so calls go by name. */
+  /** Calls a method by name: the messages come from this package's own connection. */
   async call(on: number, call: string, args: unknown[]): Promise<unknown> {
     const object = this.#objects.get(on) as Record<string, (...args: unknown[]) => unknown> | undefined;
-    // A run that follows lives as long as there is somebody to follow.
+    // A follower disposes of itself when its leader ends.
     if (call === "dispose" || call === "follow") this.#objects.delete(on);
     const value = await object?.[call]?.(...args);
     if (call !== "next" || typeof value !== "object" || value === null || !("model" in value)) return value;
-    return { ...value, model: this.#distant(value.model as ServedModel) };
+    return { ...value, model: this.#remote(value.model as ServedModel) };
   }
 
   async open(name: unknown, threads: number): Promise<unknown> {
@@ -74,25 +74,25 @@ class Served {
     return wasm.describe(data, source) as Description;
   }
 
-  load({ data, source }: Parcel): Distant {
+  load({ data, source }: Parcel): RemoteModel {
     const { device } = this;
-    return this.#distant(new ServedModel(device, device.engine.load(data, source)));
+    return this.#remote(new ServedModel(device, device.engine.load(data, source)));
   }
 
   train(parcel: Parcel, options: unknown, keep: unknown): Promise<number> {
     checkPoles(parcel, options);
-    return this.#begun(keep, (name) =>
-      this.#run(parcel, new Mirror(parcel, this.device.isMortal, name), (engine, { data, source }) => engine.train(data, source, options)));
+    return this.#started(keep, (name) =>
+      this.#run(parcel, new Backup(parcel, this.device.canBeLost, name), (engine, { data, source }) => engine.train(data, source, options)));
   }
 
   continue(parcel: Parcel, checkpoint: unknown, keep: unknown): Promise<number> {
-    return this.#begun(keep, (name) => this.#continued(parcel, checkpoint, new Mirror(parcel, this.device.isMortal, name)));
+    return this.#started(keep, (name) => this.#continued(parcel, checkpoint, new Backup(parcel, this.device.canBeLost, name)));
   }
 
   continueKept(keep: unknown): Promise<number> {
-    return this.#begun(keep, async (name) => {
+    return this.#started(keep, async (name) => {
       const { parcel, checkpoint } = await read(name!.name);
-      return this.#continued(parcel, checkpoint, new Mirror(parcel, true, name, true));
+      return this.#continued(parcel, checkpoint, new Backup(parcel, true, name, true));
     });
   }
 
@@ -108,24 +108,24 @@ class Served {
     return this.#device;
   }
 
-  /** Begins a run under a name, which is given up should it come to nothing. */
-  async #begun(keep: unknown, begin: (name: Name | undefined) => number | Promise<number>): Promise<number> {
-    const name = await held(keep);
+  /** Starts a run under a locked name. The name is released if starting fails. */
+  async #started(keep: unknown, begin: (name: LockedName | undefined) => number | Promise<number>): Promise<number> {
+    const name = await locked(keep);
     try {
       return await begin(name);
     } catch (error) {
-      name?.leave();
+      name?.release();
       throw error;
     }
   }
 
-  #continued(parcel: Parcel, checkpoint: unknown, mirror: Mirror): number {
-    return this.#run(parcel, mirror, (engine, { data, source }) => engine.resume(data, source, checkpoint));
+  #continued(parcel: Parcel, checkpoint: unknown, backup: Backup): number {
+    return this.#run(parcel, backup, (engine, { data, source }) => engine.resume(data, source, checkpoint));
   }
 
-  #run(parcel: Parcel, mirror: Mirror, begin: Origin["begin"]): number {
+  #run(parcel: Parcel, backup: Backup, begin: RunSetup["begin"]): number {
     const { device } = this;
-    return this.#number(new ServedRun({ device, mirror, begin, own: (model) => new ServedModel(device, model) }, parcel));
+    return this.#number(new ServedRun({ device, backup, begin, serve: (model) => new ServedModel(device, model) }, parcel));
   }
 
   #number(object: object): number {
@@ -133,7 +133,7 @@ class Served {
     return this.#count;
   }
 
-  #distant(model: ServedModel): Distant {
+  #remote(model: ServedModel): RemoteModel {
     return { id: this.#number(model), info: model.info };
   }
 }

@@ -1,155 +1,158 @@
-// Engines in several workers that run the same training in step: a list of pieces, such as the parts of a gradient, is made together. Each
-// piece is made by the member that claims it first and taken by the others from memory they share. A piece is the same whoever makes it,
-// so nobody waits for one that is late: the leader makes it again, and whoever comes late to a list finds it made.
+// Shared memory of several workers that run the same training in lockstep. They compute each list of chunks, such as the parts of a gradient,
+// together: the worker that claims a chunk first computes it, and the others copy it from the shared memory. A chunk is identical whichever
+// worker computes it, so the leader does not wait for a late worker: it recomputes the chunk, and the late worker copies the result.
 
-/** Pieces of a list, at most, and members. */
-const [MOST_PIECES, MOST_MEMBERS] = [32, 16];
-/** Lists that a member may be behind, at most, and the words they may take together. */
-const [MOST_SLOTS, MOST_WORDS] = [64, 1 << 22];
-/** Words of a member's part of a slot, at least: predictions of validation rows are pieces too. */
-const LEAST_WORDS = 1 << 14;
-/** After so long without a sign of life a member is left behind. */
-const GONE_MS = 2000;
-/** How long a follower watches for a piece before it sleeps, and how long it sleeps should nobody wake it. */
-const [WATCH_MS, NAP_MS] = [0.2, 100];
+/** The maximum number of chunks of a list, and of workers. */
+const [MAX_CHUNKS, MAX_WORKERS] = [32, 16];
+/** The maximum number of lists that a worker may be behind, and the maximum size of all of them in words. */
+const [MAX_SLOTS, MAX_WORDS] = [64, 1 << 22];
+/** The minimum number of words of a worker's region in a slot: predictions of validation rows are chunks too. */
+const MIN_WORDS = 1 << 14;
+/** A worker that makes no progress for this long is dropped. */
+const TIMEOUT_MS = 2000;
+/** How long a follower polls for a chunk before it sleeps, and the maximum time it sleeps. */
+const [POLL_MS, SLEEP_MS] = [0.2, 100];
 
-/** Of the memory: members, slots, words of a member's part of a slot, and the turns that the leader began; then how far each member is and whether it left; then who claimed and
- * who gave each piece of each slot; then the parts. A member writes into its own alone: one that was left behind spoils nothing. */
-const [TURNS, HEADER, FIELDS] = [3, 4, 2];
-const [DONE, LEFT] = [0, 1];
+/**
+ * The layout of the memory, in words. Header: number of workers, number of slots, words per region, epochs that the leader has started.
+ * Per worker: its progress, and whether it left. Per chunk of each slot: who claimed it, and who wrote it. Then the regions: each slot has
+ * one region per worker, and only that worker writes to it, so a dropped worker cannot corrupt the data of the others.
+ */
+const [EPOCHS, HEADER, FIELDS] = [3, 4, 2];
+const [PROGRESS, LEFT] = [0, 1];
 
-/** The member whose run it is; the others follow. */
+/** The index of the worker that owns the run. The others follow it. */
 const LEADER = 0;
 
-/** Memory for lists of up to `words` words. */
-export function memory(members: number, words: number): SharedArrayBuffer {
-  const part = Math.max(words, LEAST_WORDS);
-  const slots = Math.min(Math.max(Math.floor(MOST_WORDS / (members * part)), 2), MOST_SLOTS);
-  const memory = new SharedArrayBuffer(4 * (HEADER + members * FIELDS + slots * (2 * MOST_PIECES + members * part)));
-  new Int32Array(memory).set([members, slots, part]);
+/** Allocates memory for lists of up to `words` words. */
+export function memory(workers: number, words: number): SharedArrayBuffer {
+  const region = Math.max(words, MIN_WORDS);
+  const slots = Math.min(Math.max(Math.floor(MAX_WORDS / (workers * region)), 2), MAX_SLOTS);
+  const memory = new SharedArrayBuffer(4 * (HEADER + workers * FIELDS + slots * (2 * MAX_CHUNKS + workers * region)));
+  new Int32Array(memory).set([workers, slots, region]);
   return memory;
 }
 
-/** A member's share. The engine calls `begin` for each list, then `claim` and `give` while there is something to make, then `take`. */
+/** One worker's view of the memory. For each list the engine calls `begin`, then `claim` and `give` until all chunks are claimed, then `take`. */
 export class Share {
-  #own: number;
-  #over: () => void;
-  #members: number;
+  #index: number;
+  #onDropped: () => void;
+  #workers: number;
   #slots: number;
-  #part: number;
+  #region: number;
   #state: Int32Array;
   #values: Float32Array;
-  /** The number of the list, its pieces and their words. */
+  /** The number of the current list, the number of its chunks, and the words per chunk. */
   #list = 0;
-  #pieces = 0;
+  #chunks = 0;
   #words = 0;
-  #began = 0;
+  #start = 0;
   #patienceMs = 0;
-  #turns = 0;
+  #epochs = 0;
 
-  /** `over` is called should the leader be found gone, or this member left behind. */
-  constructor(memory: SharedArrayBuffer, own: number, over: () => void) {
+  /** Calls `onDropped` if the leader is gone or this worker was dropped. */
+  constructor(memory: SharedArrayBuffer, index: number, onDropped: () => void) {
     this.#state = new Int32Array(memory);
-    [this.#members, this.#slots, this.#part] = this.#state as unknown as [number, number, number];
-    this.#values = new Float32Array(memory, 4 * (HEADER + FIELDS * this.#members + 2 * MOST_PIECES * this.#slots));
-    this.#own = own;
-    this.#over = over;
+    [this.#workers, this.#slots, this.#region] = this.#state as unknown as [number, number, number];
+    this.#values = new Float32Array(memory, 4 * (HEADER + FIELDS * this.#workers + 2 * MAX_CHUNKS * this.#slots));
+    this.#index = index;
+    this.#onDropped = onDropped;
   }
 
   /**
-   * Begins an epoch. A follower waits for the leader to begin it, and lets its thread do other things meanwhile: the leader may be paused.
-   * In the midst of an epoch it waits for nobody long.
+   * Starts an epoch. A follower waits asynchronously until the leader has started it, because the leader may be paused.
+   * Within an epoch all waits are short.
    */
-  async turn(): Promise<void> {
-    const turn = ++this.#turns;
-    if (this.#own === LEADER) this.#tell(TURNS, turn);
-    for (let begun; (begun = this.#load(TURNS)) < turn && !this.#isGone();) {
-      await (Atomics.waitAsync?.(this.#state, TURNS, begun, NAP_MS).value ?? new Promise((resolve) => setTimeout(resolve)));
+  async startEpoch(): Promise<void> {
+    const epoch = ++this.#epochs;
+    if (this.#index === LEADER) this.#store(EPOCHS, epoch);
+    for (let started; (started = this.#load(EPOCHS)) < epoch && !this.#isDropped();) {
+      await (Atomics.waitAsync?.(this.#state, EPOCHS, started, SLEEP_MS).value ?? new Promise((resolve) => setTimeout(resolve)));
     }
   }
 
-  /** Whether a list of so many pieces of up to so many words is made together. */
-  begin(pieces: number, words: number): boolean {
-    if (this.#isGone()) {
-      this.#over();
+  /** Begins a list of `chunks` chunks of up to `words` words. Returns false if this worker must compute it alone. */
+  begin(chunks: number, words: number): boolean {
+    if (this.#isDropped()) {
+      this.#onDropped();
       return false;
     }
-    if (pieces > MOST_PIECES || pieces * words > this.#part) return false;
-    this.#tell(this.#at(DONE, this.#own), this.#list);
-    const began = performance.now();
-    for (let member = 0; member < this.#members; member++) {
-      // The slot may hold what this member has not yet taken.
-      for (let done; ((this.#list - (done = this.#load(this.#at(DONE, member)))) | 0) >= this.#slots;) {
-        if (member === this.#own || this.#load(this.#at(LEFT, member)) || this.#isGone()) break;
-        if (performance.now() - began > GONE_MS && this.#own === LEADER) this.#tell(this.#at(LEFT, member), 1);
-        Atomics.wait(this.#state, this.#at(DONE, member), done, NAP_MS);
+    if (chunks > MAX_CHUNKS || chunks * words > this.#region) return false;
+    this.#store(this.#field(PROGRESS, this.#index), this.#list);
+    const start = performance.now();
+    for (let worker = 0; worker < this.#workers; worker++) {
+      // The slot may still hold chunks that the worker has not copied.
+      for (let progress; ((this.#list - (progress = this.#load(this.#field(PROGRESS, worker)))) | 0) >= this.#slots;) {
+        if (worker === this.#index || this.#load(this.#field(LEFT, worker)) || this.#isDropped()) break;
+        if (performance.now() - start > TIMEOUT_MS && this.#index === LEADER) this.#store(this.#field(LEFT, worker), 1);
+        Atomics.wait(this.#state, this.#field(PROGRESS, worker), progress, SLEEP_MS);
       }
     }
     this.#list = (this.#list + 1) | 0;
-    this.#pieces = pieces;
+    this.#chunks = chunks;
     this.#words = words;
     return true;
   }
 
-  /** A piece to make; `pieces` where all are made or being made. */
+  /** The next chunk to compute, or the number of chunks if all are claimed. */
   claim(): number {
-    this.#began = performance.now();
-    const first = Math.floor(this.#own * this.#pieces / this.#members);
-    for (let step = 0; step < this.#pieces; step++) {
-      const piece = (first + step) % this.#pieces;
-      const claimed = this.#load(this.#claimed(piece));
-      if (claimed !== this.#list && Atomics.compareExchange(this.#state, this.#claimed(piece), claimed, this.#list) === claimed) return piece;
+    this.#start = performance.now();
+    const first = Math.floor(this.#index * this.#chunks / this.#workers);
+    for (let step = 0; step < this.#chunks; step++) {
+      const chunk = (first + step) % this.#chunks;
+      const claimed = this.#load(this.#claimed(chunk));
+      if (claimed !== this.#list && Atomics.compareExchange(this.#state, this.#claimed(chunk), claimed, this.#list) === claimed) return chunk;
     }
-    return this.#pieces;
+    return this.#chunks;
   }
 
-  give(piece: number, values: Float32Array): void {
-    // The slot may be another list's by now.
-    if (this.#isGone()) return;
-    this.#values.set(values, this.#place(this.#own, piece));
-    this.#tell(this.#given(piece), this.#list * MOST_MEMBERS + this.#own);
-    this.#patienceMs = 0.5 * (performance.now() - this.#began);
+  give(chunk: number, values: Float32Array): void {
+    // After this worker was dropped, the slot may belong to another list.
+    if (this.#isDropped()) return;
+    this.#values.set(values, this.#offset(this.#index, chunk));
+    this.#store(this.#written(chunk), this.#list * MAX_WORKERS + this.#index);
+    this.#patienceMs = 0.5 * (performance.now() - this.#start);
   }
 
-  /** Whether `values` now hold what another made. */
-  take(piece: number, values: Float32Array): boolean {
-    const began = performance.now();
-    let maker;
-    for (let given; (maker = ((given = this.#load(this.#given(piece))) - this.#list * MOST_MEMBERS) | 0) < 0 || maker >= MOST_MEMBERS;) {
-      if (this.#isGone()) return false;
-      const waitedMs = performance.now() - began;
-      if (this.#own === LEADER && waitedMs > this.#patienceMs) return false;
-      if (this.#own !== LEADER && waitedMs > WATCH_MS) Atomics.wait(this.#state, this.#given(piece), given, NAP_MS);
+  /** Copies a chunk that another worker computed into `values`. Returns false if this worker must compute it. */
+  take(chunk: number, values: Float32Array): boolean {
+    const start = performance.now();
+    let writer;
+    for (let written; (writer = ((written = this.#load(this.#written(chunk))) - this.#list * MAX_WORKERS) | 0) < 0 || writer >= MAX_WORKERS;) {
+      if (this.#isDropped()) return false;
+      const waitedMs = performance.now() - start;
+      if (this.#index === LEADER && waitedMs > this.#patienceMs) return false;
+      if (this.#index !== LEADER && waitedMs > POLL_MS) Atomics.wait(this.#state, this.#written(chunk), written, SLEEP_MS);
     }
-    const place = this.#place(maker, piece);
-    values.set(this.#values.subarray(place, place + values.length));
-    // From under one that was left behind the slot may have been taken.
-    return !this.#isGone();
+    const offset = this.#offset(writer, chunk);
+    values.set(this.#values.subarray(offset, offset + values.length));
+    // If this worker was dropped meanwhile, the slot may have been overwritten.
+    return !this.#isDropped();
   }
 
   leave(): void {
-    this.#tell(this.#at(LEFT, this.#own), 1);
+    this.#store(this.#field(LEFT, this.#index), 1);
   }
 
-  /** Whether this member goes on alone. */
-  #isGone(): boolean {
-    return this.#load(this.#at(LEFT, this.#own)) !== 0 || this.#load(this.#at(LEFT, LEADER)) !== 0;
+  /** Whether this worker must continue alone. */
+  #isDropped(): boolean {
+    return this.#load(this.#field(LEFT, this.#index)) !== 0 || this.#load(this.#field(LEFT, LEADER)) !== 0;
   }
 
-  #at(field: number, member: number): number {
-    return HEADER + FIELDS * member + field;
+  #field(field: number, worker: number): number {
+    return HEADER + FIELDS * worker + field;
   }
 
-  #claimed(piece: number): number {
-    return HEADER + FIELDS * this.#members + 2 * (MOST_PIECES * this.#slot() + piece);
+  #claimed(chunk: number): number {
+    return HEADER + FIELDS * this.#workers + 2 * (MAX_CHUNKS * this.#slot() + chunk);
   }
 
-  #given(piece: number): number {
-    return this.#claimed(piece) + 1;
+  #written(chunk: number): number {
+    return this.#claimed(chunk) + 1;
   }
 
-  #place(member: number, piece: number): number {
-    return (this.#slot() * this.#members + member) * this.#part + piece * this.#words;
+  #offset(worker: number, chunk: number): number {
+    return (this.#slot() * this.#workers + worker) * this.#region + chunk * this.#words;
   }
 
   #slot(): number {
@@ -160,8 +163,8 @@ export class Share {
     return Atomics.load(this.#state, at);
   }
 
-  /** Sets a word and wakes who waits for it. */
-  #tell(at: number, value: number): void {
+  /** Stores a word and wakes the workers that wait for it. */
+  #store(at: number, value: number): void {
     Atomics.store(this.#state, at, value);
     Atomics.notify(this.#state, at);
   }

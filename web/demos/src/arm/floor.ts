@@ -1,14 +1,14 @@
-// The floor around the arm, in squares: what each model says of every square, how often that is right, and a picture of it.
+// The floor around the arm, divided into squares: each model's answer for every square, their errors, and a picture of them.
 import { ink } from "../page.js";
 import { quantile } from "../numbers.js";
 import type { Answer } from "./answers.js";
 import { type Links, type Point, reach } from "./geometry.js";
 
-/** Half the floor's side in metres; squares along a side. */
+/** Half the side of the floor in metres, and the number of squares along a side. */
 export const HALF = 2;
 export const SQUARES = 101;
 
-/** Centres of the squares, from the upper left, row after row. */
+/** The centres of the squares, row by row from the upper left. */
 export const CENTRES: Point[] = Array.from({ length: SQUARES * SQUARES }, (_, at) => {
   const step = (2 * HALF) / SQUARES;
   return [(at % SQUARES + 0.5) * step - HALF, HALF - (Math.floor(at / SQUARES) + 0.5) * step];
@@ -21,11 +21,11 @@ export const isInside = (links: Links, [x, y]: Point): boolean => {
 };
 
 export interface Score {
-  /** Share of places out of reach that are refused. */
+  /** Of the targets out of reach, the share that is refused. */
   refusedOutside: number;
-  /** Share of places within reach that are refused. */
+  /** Of the targets within reach, the share that is refused. */
   refusedInside: number;
-  /** Median distance of hand and target, of answers given within and out of reach. */
+  /** The median distance between hand and target over the answered targets, within and out of reach. */
   missInside: number;
   missOutside: number;
 }
@@ -38,10 +38,10 @@ export function score(links: Links, answers: Answer[]): Score {
   return { refusedOutside: refused(outside), refusedInside: refused(inside), missInside: miss(inside), missOutside: miss(outside) };
 }
 
-/** A miss of this many metres has the full colour. */
+/** The miss in metres that is drawn in the full colour. */
 const FULL = 0.3;
 
-/** Refused squares in one colour, misses in another, the stronger the farther. */
+/** Draws refused squares in one colour and misses in another; a larger miss is more opaque. */
 export function picture(answers: Answer[]): HTMLCanvasElement {
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = SQUARES;

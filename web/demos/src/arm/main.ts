@@ -1,4 +1,4 @@
-// Robot arm: inverse kinematics by a model that may divide by zero and by one that may not, for a target that is dragged.
+// Robot arm: inverse kinematics of a target that is dragged, by a model that may divide by zero and by one that may not.
 import type { End, Engine, Model, TrainOptions } from "../engine.js";
 import { follow } from "../follow.js";
 import { percent, places, short } from "../numbers.js";
@@ -41,11 +41,11 @@ async function train(): Promise<void> {
   };
   const began = performance.now();
   const done = [0, 0];
-  const tell = () => {
+  const showProgress = () => {
     get<HTMLProgressElement>("progress").value = (done[0]! + done[1]!) / (2 * epochs);
   };
   const side = async (at: number, opened: Engine, table: string, more: TrainOptions): Promise<End> =>
-    follow(opened.train(table, { ...options, ...more }), signal, { epoch: ({ epoch }) => { done[at] = epoch + 1; }, look: tell });
+    follow(opened.train(table, { ...options, ...more }), signal, { epoch: ({ epoch }) => { done[at] = epoch + 1; }, draw: showProgress });
   try {
     const [first, second] = await Promise.all([engine("strict"), engine("plain")]);
     const [one, other] = await Promise.all([
@@ -60,39 +60,39 @@ async function train(): Promise<void> {
   }
   get<HTMLProgressElement>("progress").value = 1;
   get("status").textContent = `Both trained in ${((performance.now() - began) / 1000).toFixed(1)} s. Drag the target.`;
-  state.floors = await ask(CENTRES);
+  state.floors = await predict(CENTRES);
   tabulate();
   await aim(state.target);
   document.documentElement.dataset.trained = "";
 }
 
-async function ask(targets: Point[]): Promise<Pair<Answer[]>> {
+async function predict(targets: Point[]): Promise<Pair<Answer[]>> {
   const { links, models } = state;
   const x = flat(targets);
   const [one, other] = await Promise.all([models!.strict.predict(x), models!.plain.predict(x)]);
   return { strict: strict(links, targets, one), plain: plain(links, targets, other) };
 }
 
-let isAsking = false;
+let isPredicting = false;
 
-/** Moves the target; while an answer is under way only the newest place is kept. */
+/** Moves the target. During a prediction only the newest target is remembered. */
 async function aim(target: Point): Promise<void> {
   state.target = target;
   get<HTMLInputElement>("x").value = target[0].toFixed(2);
   get<HTMLInputElement>("y").value = target[1].toFixed(2);
   show();
-  if (isAsking || !state.models) return;
-  isAsking = true;
+  if (isPredicting || !state.models) return;
+  isPredicting = true;
   try {
-    let asked: Point | undefined;
-    while (asked !== state.target) {
-      asked = state.target;
-      const { strict: [one], plain: [other] } = await ask([asked]);
+    let predicted: Point | undefined;
+    while (predicted !== state.target) {
+      predicted = state.target;
+      const { strict: [one], plain: [other] } = await predict([predicted]);
       state.answers = { strict: one!, plain: other! };
       show();
     }
   } finally {
-    isAsking = false;
+    isPredicting = false;
   }
 }
 
@@ -107,9 +107,9 @@ function show(): void {
   const [near, far] = reach(links);
   get("fore-value").textContent = `${places(number("fore"), 2)} m`;
   const distance = Math.hypot(...target);
-  const where = isInside(links, target) ? "within reach" : distance > far ? "too far" : "too near";
+  const where = isInside(links, target) ? "within reach" : distance > far ? "too far to reach" : "too near to reach";
   const truth = squaredTangent(links, target);
-  get("truth").textContent = `${places(distance, 3)} m from the shoulder: ${where}. True tan²(θ₂/2) = ${short(truth)}.`;
+  get("truth").textContent = `The target is ${places(distance, 3)} m from the shoulder, ${where}. True tan²(θ₂/2) = ${short(truth)}.`;
   get("reach").textContent = `${places(near, 2)} m to ${places(far, 2)} m`;
   if (!answers) return;
   say("strict", answers.strict);
@@ -117,34 +117,34 @@ function show(): void {
 }
 
 const REFUSALS = {
-  pole: "⊥: no value here. It is at a pole, the arm folded flat.",
-  imaginary: "No: the square is negative, no real elbow angle reaches this.",
+  pole: "⊥: no value. The target is at the pole, where the arm is folded.",
+  imaginary: "Out of reach: the predicted square is negative, so no real elbow angle exists.",
 };
 
 function say(which: keyof Pair<unknown>, answer: Answer): void {
   const box = get(`${which}-says`);
   if (answer.kind !== "pose") {
-    const told = answer.told === null ? "" : `It says tan²(θ₂/2) = ${short(answer.told)}.`;
-    box.replaceChildren(element("strong", REFUSALS[answer.kind]), element("span", told));
+    const detail = answer.predicted === null ? "" : `Predicted tan²(θ₂/2) = ${short(answer.predicted)}.`;
+    box.replaceChildren(element("strong", REFUSALS[answer.kind]), element("span", detail));
     return;
   }
-  const isLie = answer.miss > 0.05;
+  const isWrong = answer.miss > 0.05;
   box.replaceChildren(
-    element("strong", `Misses by ${places(1000 * answer.miss, answer.miss < 0.1 ? 1 : 0)} mm`, isLie ? "is-wrong" : "is-right"),
+    element("strong", `Misses by ${places(1000 * answer.miss, answer.miss < 0.1 ? 1 : 0)} mm`, isWrong ? "is-wrong" : "is-right"),
     element("span", `Elbow ${degrees(answer.elbow)}, shoulder ${degrees(answer.shoulder)}; hand at ${point(answer.hand)}`),
   );
 }
 
-/** Both models over the whole floor. */
+/** Shows the errors of both models over the whole floor. */
 function tabulate(): void {
   const { links, floors } = state;
   const [one, other] = [score(links, floors!.strict), score(links, floors!.plain)];
-  const millimetres = (miss: number) => (Number.isNaN(miss) ? "none given" : `${short(1000 * miss, 3)} mm`);
+  const millimetres = (miss: number) => (Number.isNaN(miss) ? "no answers" : `${short(1000 * miss, 3)} mm`);
   const rows: [string, string, string][] = [
-    ["Out of reach, refused", percent(one.refusedOutside), percent(other.refusedOutside)],
-    ["Within reach, refused", percent(one.refusedInside), percent(other.refusedInside)],
-    ["Median miss within reach", millimetres(one.missInside), millimetres(other.missInside)],
-    ["Median miss out of reach, where answered", millimetres(one.missOutside), millimetres(other.missOutside)],
+    ["Target out of reach: refused", percent(one.refusedOutside), percent(other.refusedOutside)],
+    ["Target within reach: refused", percent(one.refusedInside), percent(other.refusedInside)],
+    ["Target within reach: median miss", millimetres(one.missInside), millimetres(other.missInside)],
+    ["Target out of reach but answered: median miss", millimetres(one.missOutside), millimetres(other.missOutside)],
   ];
   get("scores").replaceChildren(...rows.map((cells) => {
     const row = element("tr");

@@ -1,4 +1,4 @@
-// The drawing: floor, reach, both arms, target. The target is moved by pointer and arrow keys.
+// The drawing: floor, limits of reach, both arms, target. Pointer and arrow keys move the target.
 import { ink, onTheme } from "../page.js";
 import type { Answer } from "./answers.js";
 import { HALF } from "./floor.js";
@@ -41,7 +41,7 @@ export class Stage {
     onTheme(() => this.draw());
   }
 
-  /** Draws a scene, or the last one again. */
+  /** Draws a scene, by default the last one again. */
   draw(scene: Scene | undefined = this.#scene): void {
     this.#scene = scene;
     const side = Math.round(this.#canvas.clientWidth * devicePixelRatio);

@@ -1,4 +1,4 @@
-// Bench: the same measurements on every device of the visitor's browser, one after the other, as a table to copy.
+// Bench: runs the same measurements on every device of the browser, one after the other, and shows a table to copy.
 import type { DeviceName } from "../engine.js";
 import { element, get, ready, shown } from "../page.js";
 import { measure, MEASUREMENTS } from "./measure.js";
@@ -38,27 +38,27 @@ async function run(): Promise<void> {
 async function fill(column: Column, signal: AbortSignal): Promise<void> {
   const { device } = column;
   const seconds = Number(get<HTMLSelectElement>("seconds").value);
-  const say = () => {
+  const showStatus = () => {
     const next = MEASUREMENTS[column.figures.size];
     get("status").textContent = next ? `${device}: ${next} …` : `${device}: done`;
     const done = columns.reduce((sum, { figures, absent }) => sum + (absent ? MEASUREMENTS.length : figures.size), 0);
     get<HTMLProgressElement>("progress").value = done / (columns.length * MEASUREMENTS.length);
     show();
   };
-  say();
+  showStatus();
   try {
-    column.info = await measure(device as DeviceName, seconds, signal, (figure) => { column.figures.set(figure.name, figure); say(); });
+    column.info = await measure(device as DeviceName, seconds, signal, (figure) => { column.figures.set(figure.name, figure); showStatus(); });
   } catch (error) {
     if (signal.aborted || column.figures.size > 0) throw error;
     column.absent = error instanceof Error ? error.message : String(error);
   }
-  say();
+  showStatus();
 }
 
 function show(): void {
   for (const [at, column] of columns.entries()) {
     const { device, info, absent } = column;
-    const name = info ? `${info.name}${info.isSoftware ? " (software)" : ""}` : absent ? "not in this browser" : "";
+    const name = info ? `${info.name}${info.isSoftware ? " (software)" : ""}` : absent ? "not available in this browser" : "";
     get(`device-${at}`).replaceChildren(device, element("small", name));
     get(`device-${at}`).title = absent ?? "";
     for (const [row, name] of MEASUREMENTS.entries()) {
@@ -71,7 +71,7 @@ function copying(isOff: boolean): void {
   for (const id of ["markdown", "tabbed"]) get<HTMLButtonElement>(id).disabled = isOff;
 }
 
-/** To the clipboard, and to a field where the browser forbids that. */
+/** Copies to the clipboard. If the browser forbids that, selects the text in a field. */
 async function copy(text: string): Promise<void> {
   const field = get<HTMLTextAreaElement>("copied");
   field.value = text;
@@ -81,7 +81,7 @@ async function copy(text: string): Promise<void> {
     get("status").textContent = "Copied.";
   } catch {
     field.select();
-    get("status").textContent = "The browser keeps its clipboard to itself: copy the text below.";
+    get("status").textContent = "The browser does not allow access to the clipboard. Please copy the text below.";
   }
 }
 

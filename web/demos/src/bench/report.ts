@@ -1,4 +1,4 @@
-// What ran where, and the figures as a table of text: Markdown or values separated by tabs.
+// The facts about the machine, and the figures as text: Markdown or tab-separated values.
 import { version } from "../../../package.json";
 import type { DeviceInfo } from "../engine.js";
 import { short } from "../numbers.js";
@@ -17,7 +17,7 @@ interface Brand {
   version: string;
 }
 
-/** The browser's name and version, by its own account. */
+/** The name and version that the browser reports. */
 export function browser(): string {
   const { userAgentData } = navigator as Navigator & { userAgentData?: { brands: Brand[] } };
   const brands = userAgentData?.brands ?? [];
@@ -30,13 +30,13 @@ export function browser(): string {
 export const facts = (): [string, string][] => [
   ["Engine", `meromorph ${version}`],
   ["Browser", browser()],
-  ["Processor", `${navigator.hardwareConcurrency} threads; ${THREADS === 1 ? "one is" : `${THREADS} are`} used`],
+  ["Processor", `${navigator.hardwareConcurrency} threads, ${THREADS} used`],
   ["Date", new Date().toISOString().slice(0, 10)],
 ];
 
 export function cell({ figures, absent }: Column, name: string): string {
   const figure = figures.get(name);
-  if (!figure) return absent ? "absent" : "–";
+  if (!figure) return absent ? "not available" : "–";
   return `${short(figure.value, 3)} ${figure.unit}`;
 }
 

@@ -1,4 +1,4 @@
-// Interpolator: a surrogate of five inputs, its slices against the truth while it trains and under five sliders, its errors.
+// Interpolator: a model of a function of five inputs. Charts compare it with the true formula along each input, also during training.
 import { Chart } from "../chart.js";
 import { follow } from "../follow.js";
 import type { Model, Prediction, Run } from "../engine.js";
@@ -16,7 +16,7 @@ const sliders = INDICES.map(slider);
 const charts = INDICES.map((input) => new Chart(get(`slice-${input}`), {
   x: { label: `x${input}` },
   y: { label: "y" },
-  series: [{ label: "true", colour: "--truth", width: 5 }, { label: "learnt", colour: "--model" }],
+  series: [{ label: "true", colour: "--truth", width: 5 }, { label: "model", colour: "--model" }],
   isSmall: true,
 }));
 const lossChart = new Chart(get("loss"), {
@@ -26,13 +26,13 @@ const lossChart = new Chart(get("loss"), {
   isSmall: true,
 });
 const errorChart = new Chart(get("errors"), {
-  x: { label: "learnt − true" },
-  y: { label: "places" },
-  series: [{ label: "places", colour: "--model", kind: "bars" }],
+  x: { label: "model − true" },
+  y: { label: "points" },
+  series: [{ label: "points", colour: "--model", kind: "bars" }],
   isSmall: true,
 });
 
-/** What answers: a run under way or a finished model. */
+/** What predicts: a running run or a finished model. */
 let source: Pick<Run | Model, "predict"> | undefined;
 let truth: Truth = TRUTHS.wave!;
 let abort = new AbortController();
@@ -41,11 +41,11 @@ function slider(input: number): HTMLInputElement {
   const row = element("div");
   const head = element("div", "", "sliding");
   const made = Object.assign(element("input"), { id: `x${input}`, type: "range", step: "0.01", min: "-1", max: "1", value: "0.2" });
-  const told = element("output", "0.20");
-  const update = () => { told.textContent = places(made.valueAsNumber, 2); };
-  made.addEventListener("input", () => { update(); shown(look); });
+  const readout = element("output", "0.20");
+  const update = () => { readout.textContent = places(made.valueAsNumber, 2); };
+  made.addEventListener("input", () => { update(); shown(redraw); });
   made.addEventListener("reset-value", update);
-  head.append(Object.assign(element("label", `x${input}`), { htmlFor: made.id }), told);
+  head.append(Object.assign(element("label", `x${input}`), { htmlFor: made.id }), readout);
   row.append(head, made);
   get("sliders").append(row);
   return made;
@@ -72,17 +72,17 @@ async function train(): Promise<void> {
     const end = await follow(run, signal, {
       start: (event) => { trained = event.trainRows; },
       epoch: ({ trainLoss, valLoss }) => { losses[0].push(trainLoss); losses[1].push(valLoss); },
-      look: async () => {
+      draw: async () => {
         drawLosses(losses);
         get("status").textContent = `Epoch ${losses[0].length}, training loss ${short(losses[0].at(-1)!)}`;
-        await look();
+        await redraw();
       },
     });
     if (signal.aborted) return;
     drawLosses(losses);
     source = end.model;
     const seconds = (performance.now() - began) / 1000;
-    await look();
+    await redraw();
     await conclude(end.model, probes);
     const pace = `${seconds.toFixed(1)} s, ${whole(end.steps / seconds)} steps per second`;
     get("status").textContent = `Trained on ${whole(trained)} rows in ${pace}. Move the sliders.`;
@@ -97,22 +97,22 @@ function drawLosses([training, validation]: [number[], (number | null)[]]): void
   lossChart.describe(`${training.length} epochs, last training loss ${short(training.at(-1)!)}`);
 }
 
-let isLooking = false, isStale = false;
+let isPredicting = false, isStale = false;
 
-/** Slices at the sliders' place; while one answer is under way only the newest place is kept. */
-async function look(): Promise<void> {
+/** Draws the charts for the sliders' point. During a prediction only the newest point is remembered. */
+async function redraw(): Promise<void> {
   isStale = true;
-  if (isLooking || !source) return;
-  isLooking = true;
+  if (isPredicting || !source) return;
+  isPredicting = true;
   try {
     while (isStale) {
       isStale = false;
       const at = sliders.map((one) => one.valueAsNumber);
-      const told = await source.predict(Float32Array.from([...slices(truth, at, STEPS), ...at]));
-      draw(at, told);
+      const prediction = await source.predict(Float32Array.from([...slices(truth, at, STEPS), ...at]));
+      draw(at, prediction);
     }
   } finally {
-    isLooking = false;
+    isPredicting = false;
   }
 }
 
@@ -120,19 +120,19 @@ function draw(at: number[], { value }: Prediction): void {
   const grid = spread(...truth.range, STEPS);
   for (const input of INDICES) {
     const wanted = Array.from(grid, (x) => truth.value(at.with(input, x)));
-    const learnt = (value as Float64Array).subarray(input * STEPS, (input + 1) * STEPS);
-    charts[input]!.set([grid, wanted, learnt], { bands: [], lines: [at[input]!] });
-    const worst = Math.max(...wanted.map((one, step) => Math.abs(one - learnt[step]!)));
-    charts[input]!.describe(`along x${input} the learnt curve is off by at most ${short(worst, 2)}`);
+    const predicted = (value as Float64Array).subarray(input * STEPS, (input + 1) * STEPS);
+    charts[input]!.set([grid, wanted, predicted], { bands: [], lines: [at[input]!] });
+    const worst = Math.max(...wanted.map((one, step) => Math.abs(one - predicted[step]!)));
+    charts[input]!.describe(`along x${input} the largest error is ${short(worst, 2)}`);
   }
-  const [learnt, wanted] = [Number(value.at(-1)), truth.value(at)];
-  figures(get("here"), [["Learnt", places(learnt, 4)], ["True", places(wanted, 4)], ["Off by", places(Math.abs(learnt - wanted), 4)]]);
+  const [predicted, wanted] = [Number(value.at(-1)), truth.value(at)];
+  figures(get("here"), [["Model", places(predicted, 4)], ["True", places(wanted, 4)], ["Error", places(Math.abs(predicted - wanted), 4)]]);
 }
 
-/** Errors over fresh places, without noise. */
+/** Shows the errors at new points, without noise. */
 async function conclude(model: Model, probes: Rows): Promise<void> {
-  const told = (await model.predict(probes.x)).value as Float64Array;
-  const errors = Array.from(told, (value, row) => value - probes.y[row]!);
+  const predicted = (await model.predict(probes.x)).value as Float64Array;
+  const errors = Array.from(predicted, (value, row) => value - probes.y[row]!);
   const sizes = errors.map(Math.abs);
   const end = quantile(sizes, 0.995);
   const width = (2 * end) / BINS;
@@ -141,7 +141,7 @@ async function conclude(model: Model, probes: Rows): Promise<void> {
   errorChart.set([counts.map((_, bin) => -end + (bin + 0.5) * width), counts]);
   errorChart.describe(`half of the errors are below ${short(quantile(sizes, 0.5), 2)}`);
   figures(get("figures"), [
-    ["R²", places(r2(probes.y, told), 5), `over ${whole(PROBES)} fresh places`],
+    ["R²", places(r2(probes.y, predicted), 5), `over ${whole(PROBES)} new points`],
     ["Median error", short(quantile(sizes, 0.5), 2)],
     ["Mean error", short(mean(sizes), 2), "absolute"],
     ["Largest error", short(Math.max(...sizes), 2)],
@@ -149,7 +149,7 @@ async function conclude(model: Model, probes: Rows): Promise<void> {
   ]);
 }
 
-/** The chosen function's formula, and sliders over its range. */
+/** Shows the chosen function's formula, and resets the sliders to its range. */
 function show(): void {
   const { value: name } = get<HTMLSelectElement>("function");
   truth = TRUTHS[name]!;

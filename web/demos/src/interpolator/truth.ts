@@ -1,18 +1,18 @@
-// The two functions of five inputs that the surrogate can learn, and rows of them.
+// The two functions of five inputs that can be learned, and random rows of them.
 import type { Random } from "../random.js";
 
 export interface Truth {
   value: (x: ArrayLike<number>) => number;
-  /** Inputs are drawn, and sliders go, from here to there. */
+  /** The range of the sliders. */
   range: [number, number];
   draw: (random: Random) => number;
-  /** Deviation of the noise on the rows. */
+  /** The standard deviation of the noise in the rows. */
   noise: number;
 }
 
 export const INPUTS = 5;
 
-/** The seed's wave, without noise, and the sum of `mero demo`. */
+/** The wave, without noise, and the noisy sum of `mero demo`. */
 export const TRUTHS: Record<string, Truth> = {
   wave: {
     value: (x) => Math.sin(2 * Math.PI * x[0]!) + 0.5 * x[1]! ** 2 - 0.3 * x[2]! + Math.cos(Math.PI * x[3]! * x[4]!),
@@ -33,7 +33,7 @@ export interface Rows {
   y: Float32Array;
 }
 
-/** Rows at random places, with noise if `isNoisy`. */
+/** Random rows, with noise if `isNoisy`. */
 export function rows({ value, draw, noise }: Truth, count: number, random: Random, isNoisy: boolean): Rows {
   const x = new Float32Array(count * INPUTS), y = new Float32Array(count);
   for (let row = 0; row < count; row++) {
@@ -44,7 +44,7 @@ export function rows({ value, draw, noise }: Truth, count: number, random: Rando
   return { x, y };
 }
 
-/** Places along each input in turn, the others as in `at`: five times `steps` rows. */
+/** Rows that vary one input after the other, with the other inputs as in `at`: five times `steps` rows. */
 export function slices({ range: [low, high] }: Truth, at: ArrayLike<number>, steps: number): Float32Array {
   const x = new Float32Array(INPUTS * steps * INPUTS);
   for (let input = 0; input < INPUTS; input++) {

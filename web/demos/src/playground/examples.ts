@@ -1,18 +1,18 @@
-// Data sets made in the page, from a formula and a seed.
+// Example data sets, generated in the page from a formula and a seed.
 import { random, type Random } from "../random.js";
 
 export interface Example {
   title: string;
   formula: string;
   names: string[];
-  /** The head that suits it. */
+  /** The head that suits the data. */
   head: "linear" | "rational";
   row: (random: Random) => (number | string)[];
 }
 
 const SEED = 1;
 const ROWS = 2000;
-/** Beyond this the pole's target is written as infinite. */
+/** A larger target of the pole example is written as infinite. */
 const RANGE = 30;
 
 const angle = (random: Random) => random.between(0, 2 * Math.PI);
@@ -20,7 +20,7 @@ const angle = (random: Random) => random.between(0, 2 * Math.PI);
 export const EXAMPLES: Record<string, Example> = {
   pole: {
     title: "A function with a pole",
-    formula: "y = (x + 1) / (x − 0.5), infinite where |y| > 30; x evenly from −2 to 2.",
+    formula: "y = (x + 1) / (x − 0.5), written as infinite if |y| > 30; x uniform from −2 to 2.",
     names: ["x", "y"],
     head: "rational",
     row: (random) => {
@@ -31,7 +31,7 @@ export const EXAMPLES: Record<string, Example> = {
   },
   sum: {
     title: "Five inputs, a noisy sum",
-    formula: "y = 2 x0 + 0.5 x1 − 1.5 x2 + 0.8 x3 − 0.3 x4 + 0.1 ε; x and ε normal. At best R² = 0.9986.",
+    formula: "y = 2 x0 + 0.5 x1 − 1.5 x2 + 0.8 x3 − 0.3 x4 + 0.1 ε; x and ε normal. The best possible R² is 0.9986.",
     names: ["x0", "x1", "x2", "x3", "x4", "y"],
     head: "linear",
     row: (random) => {
@@ -41,7 +41,7 @@ export const EXAMPLES: Record<string, Example> = {
   },
   sine: {
     title: "A noisy sine",
-    formula: "y = sin 3x + 0.1 ε; x evenly from −2 to 2, ε normal.",
+    formula: "y = sin 3x + 0.1 ε; x uniform from −2 to 2, ε normal.",
     names: ["x", "y"],
     head: "linear",
     row: (random) => {
@@ -51,7 +51,7 @@ export const EXAMPLES: Record<string, Example> = {
   },
   lens: {
     title: "A thin lens, two inputs",
-    formula: "image = 1 / (1/f − 1/object) in cm, infinite beyond 300 cm; f evenly from 5 to 15 cm, object from 4 to 40 cm.",
+    formula: "image = 1 / (1/f − 1/object) in cm, written as infinite beyond 300 cm; f uniform from 5 to 15 cm, object from 4 to 40 cm.",
     names: ["f", "object", "image"],
     head: "rational",
     row: (random) => {
@@ -61,8 +61,8 @@ export const EXAMPLES: Record<string, Example> = {
     },
   },
   rings: {
-    title: "Two rings, classes",
-    formula: "inner: radius 0.5 + 0.12 ε; outer: radius 1.2 + 0.12 ε; angles evenly, ε normal.",
+    title: "Two rings (classes)",
+    formula: "inner: radius 0.5 + 0.12 ε; outer: radius 1.2 + 0.12 ε; angles uniform, ε normal.",
     names: ["u", "v", "ring"],
     head: "linear",
     row: (random) => {
@@ -72,8 +72,8 @@ export const EXAMPLES: Record<string, Example> = {
     },
   },
   moons: {
-    title: "Two moons, classes",
-    formula: "upper: (cos t, sin t); lower: (1 − cos t, 0.5 − sin t); t evenly from 0 to π, both + 0.12 ε.",
+    title: "Two moons (classes)",
+    formula: "upper: (cos t, sin t); lower: (1 − cos t, 0.5 − sin t); t uniform from 0 to π; both with noise 0.12 ε.",
     names: ["u", "v", "moon"],
     head: "linear",
     row: (random) => {
@@ -85,7 +85,7 @@ export const EXAMPLES: Record<string, Example> = {
   },
 };
 
-/** The example's rows as CSV. */
+/** The rows of an example as CSV. */
 export function text({ names, row }: Example): string {
   const source = random(SEED);
   const cell = (value: number | string) => (typeof value === "number" ? value.toFixed(6) : value);

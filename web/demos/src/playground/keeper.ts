@@ -1,4 +1,4 @@
-// The model at hand: its file, predictions of a row typed in and of a table.
+// The current model: saving and loading its file, predicting a row that is typed in, predicting a table.
 import type { Model } from "../engine.js";
 import { percent, short, whole } from "../numbers.js";
 import { element, engine, get, shown } from "../page.js";
@@ -6,16 +6,16 @@ import { csv } from "./table.js";
 
 let model: Model | undefined;
 
-/** Takes the model in a file. */
+/** Loads the model in a file. */
 export async function load(file: File): Promise<void> {
-  keep(await (await engine("model")).load(file), `from ${file.name}`);
+  useModel(await (await engine("model")).load(file), `from ${file.name}`);
 }
 
-/** Makes a model the one at hand. */
-export function keep(next: Model, origin: string): void {
+/** Makes a model the current one. */
+export function useModel(next: Model, origin: string): void {
   model = next;
   const { task, target, parameters, inputs } = model.info;
-  get("model-name").textContent = `${task} of “${target}”, ${whole(parameters)} parameters, ${origin}`;
+  get("model-name").textContent = `${task === "regression" ? "Regression" : "Classification"} of “${target}”, ${whole(parameters)} parameters, ${origin}`;
   get<HTMLButtonElement>("save").disabled = false;
   get("predict").hidden = false;
   get("answer").replaceChildren();
@@ -40,19 +40,19 @@ function range(id: string, { min, max, mean }: { min: number; max: number; mean:
   return Object.assign(element("input"), { id, value, title, required: true, inputMode: "decimal" });
 }
 
-/** A CSV of one row goes in: text cells are categories. */
+/** Predicts the row as a CSV table with one row, so that text cells are categories. */
 async function predict(): Promise<void> {
   const { columns, target } = model!.info;
   const cells = columns.map((_, at) => get<HTMLInputElement>(`input-${at}`).value);
   const { value, probability, bottom, gap } = await model!.predict(csv(columns, [cells]));
   const [one] = value;
   if (bottom?.[0]) {
-    get("answer").textContent = `${target} has no value here: the model is at a pole (⊥)`;
+    get("answer").textContent = `${target} has no value here (⊥): the inputs are at a pole`;
     return;
   }
-  const sure = probability ? ` (${percent(probability[0]!)})` : "";
-  const doubt = gap?.[0] ? " (near a pole: doubtful)" : "";
-  get("answer").textContent = `${target} = ${typeof one === "number" ? short(one) : one}${sure}${doubt}`;
+  const share = probability ? ` (${percent(probability[0]!)})` : "";
+  const warning = gap?.[0] ? " (near a pole: not reliable)" : "";
+  get("answer").textContent = `${target} = ${typeof one === "number" ? short(one) : one}${share}${warning}`;
 }
 
 async function predictTable(file: File): Promise<void> {
@@ -74,7 +74,7 @@ async function save(): Promise<void> {
   URL.revokeObjectURL(url);
 }
 
-/** The chosen file; choosing the same one again counts. */
+/** Calls `work` with each chosen file, also if the same file is chosen again. */
 function onFile(id: string, work: (file: File) => Promise<void>): void {
   const input = get<HTMLInputElement>(id);
   input.addEventListener("change", () => {

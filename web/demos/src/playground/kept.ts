@@ -1,10 +1,10 @@
-// What the engine keeps of this page's runs, without anything that draws them.
+// The stored runs of this page. No drawing code, so that the landing page can import it.
 import { kept } from "../engine.js";
 
 const NAME = "playground";
 
-/** A name to keep a run under that no other run has. */
+/** A unique name to store a run under. */
 export const freshKey = (): string => `${NAME} ${Math.random().toString(36).slice(2)}`;
 
-/** The runs of this page that are kept, latest first: those left by closed tabs, and those under way. */
+/** The stored runs of this page, latest first: those of closed tabs, and the active ones. */
 export const keptRuns = async () => (await kept()).filter(({ name }) => name.split(" ")[0] === NAME);

@@ -1,10 +1,10 @@
-// Runs that closed tabs left: the engine keeps their data and checkpoints, this page what it draws.
+// Unfinished runs of closed tabs. The engine stores their data and checkpoints; this page stores what it draws.
 import { describe, forget, type TrainOptions } from "../engine.js";
 import { keptRuns } from "./kept.js";
 import { csv, parse, sample } from "./table.js";
 import { type Scene, sceneOf } from "./views.js";
 
-/** Where the page's own notes lie. Not in localStorage, which a browser that crashes takes along. */
+/** The database of the page's own notes. Not localStorage, which is lost if the browser crashes. */
 const NOTES = "playground";
 
 /** What the page needs to draw a run. */
@@ -15,30 +15,30 @@ export interface Remembered {
 }
 
 export interface Left extends Remembered {
-  /** What it is kept under. */
+  /** The name it is stored under. */
   key: string;
   epoch: number;
   epochs: number;
 }
 
-/** Notes what it takes to draw a run that will be kept under `key`; without storage nothing is offered later. */
+/** Notes what is needed to draw the run that will be stored under `key`. Without storage, the run is not offered later. */
 export const remember = (key: string, run: Remembered): Promise<unknown> =>
   inNotes("readwrite", (store) => store.put({ ...run, notedAt: Date.now() }, key)).catch(() => {});
 
-/** The runs that were left and that this page knows how to draw, latest first, and whether others are under way. None where there is no storage. */
+/** The unfinished runs that this page can draw, latest first, and whether other runs are active. Empty without storage. */
 export async function leftRuns(): Promise<{ left: Left[]; isAnyRunning: boolean }> {
   const runs = await keptRuns().catch(() => []);
   const left = runs.filter(({ isRunning }) => !isRunning).map(async ({ name: key, epoch, epochs }) => {
     const run = await inNotes("readonly", (store) => store.get(key)) as Remembered | undefined;
-    return run && { ...run, scene: await known(run.scene), key, epoch, epochs };
+    return run && { ...run, scene: await upgraded(run.scene), key, epoch, epochs };
   });
   return { left: (await Promise.all(left)).filter((run) => run !== undefined), isAnyRunning: left.length < runs.length };
 }
 
-/** By then a run has told an epoch, and is kept. */
+/** After this time a run has reported an epoch and is stored. */
 const HOUR_MS = 3_600_000;
 
-/** Forgets old notes of runs that are not kept: their tabs were closed before the first epoch. */
+/** Deletes old notes of runs that are not stored: their tabs were closed before the first epoch. */
 export async function tidy(): Promise<void> {
   const kept = (await keptRuns()).map(({ name }) => name);
   const keys = await inNotes("readonly", (store) => store.getAllKeys()) as string[];
@@ -48,8 +48,8 @@ export async function tidy(): Promise<void> {
   }));
 }
 
-/** Notes of before had names of columns only: what their rows hold the engine says again. Without that nothing is drawn of them. */
-async function known(scene: Remembered["scene"]): Promise<Remembered["scene"]> {
+/** Notes of earlier versions hold only column names: the engine describes their rows again. If that fails, they are not drawn. */
+async function upgraded(scene: Remembered["scene"]): Promise<Remembered["scene"]> {
   if (!scene || "columns" in scene.sample) return scene;
   const { names, rows } = scene.sample as { names: string[]; rows: string[][] };
   const text = csv(names, rows);
@@ -57,13 +57,13 @@ async function known(scene: Remembered["scene"]): Promise<Remembered["scene"]> {
   return sceneOf(table && sample(table, rows.length), scene.target);
 }
 
-/** Forgets a run with the rows that were noted of it. */
+/** Deletes a run and its note. */
 export async function forgetRun(key: string): Promise<void> {
   await forget(key);
   await forgetNote(key);
 }
 
-/** Forgets what was noted of a run that came to its end: the engine has forgotten the rest. */
+/** Deletes the note of a finished run: the engine has deleted the rest. */
 export const forgetNote = (key: string): Promise<unknown> => inNotes("readwrite", (store) => store.delete(key)).catch(() => {});
 
 async function inNotes(mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest): Promise<unknown> {

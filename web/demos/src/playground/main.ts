@@ -1,10 +1,10 @@
-// Playground: data in, one run or two side by side drawn as they go, a model out.
+// Playground: choose data, train one or two models side by side, save or use the model.
 import { describe, type End, InputError, type Model, type Run, type Table as Source, type TrainOptions } from "../engine.js";
 import { follow } from "../follow.js";
 import { whole } from "../numbers.js";
 import { engine, get, number, ready, shown } from "../page.js";
 import { EXAMPLES, text } from "./examples.js";
-import { keep, load } from "./keeper.js";
+import { load, useModel } from "./keeper.js";
 import { freshKey } from "./kept.js";
 import { forgetNote, forgetRun, leftRuns, type Left, remember, tidy } from "./left.js";
 import { Panel } from "./panel.js";
@@ -15,7 +15,7 @@ const SAMPLE = 400;
 const MODEL = /\.safetensors$/i;
 const ARRAY = /\.npy$/i;
 
-/** The data in use; without a sample where it is no text. */
+/** The chosen data; without a sample if they are not text. */
 interface Data {
   source: Source;
   name: string;
@@ -61,7 +61,7 @@ function offerComparison(): void {
 async function file(one: File): Promise<void> {
   await use(one, one.name, "");
   get<HTMLSelectElement>("example").value = "file";
-  // Whether its target is a number is not known yet; a perceptron learns either.
+  // The type of the target is not known yet; a perceptron can learn numbers and classes.
   get<HTMLSelectElement>("head").value = "linear";
   offerComparison();
 }
@@ -99,28 +99,28 @@ async function train(): Promise<void> {
       const more: TrainOptions = { head: side.head, ...(side.head !== "linear" && { weightDecay: 0 }) };
       const run = (keep?: string) => watch(opened.train(data.source, { ...settings, ...more, keep }), panel, scene, signal);
       return run(keep).catch((error) => {
-        if (!isUnkept(error) || panel.hasEpochs) throw error;
-        panel.warn(`This run is not kept: closing the tab loses it. (${error.message})`);
+        if (!isStorageError(error) || panel.hasEpochs) throw error;
+        panel.warn(`This run is not stored: closing the tab loses it. (${error.message})`);
         return run();
       });
     };
     await Promise.all(sides.map(async (side, at) => {
       const { model } = await one(side, at === 0 ? key : undefined);
-      if (at === 0) keep(model, `trained on ${data.name}`);
+      if (at === 0) useModel(model, `trained on “${data.name}”`);
     }));
     await forgetNote(key);
   });
 }
 
-/** Whether it is the keeping that was refused, and not the run. */
-const isUnkept = (error: unknown): error is Error => error instanceof InputError && error.message.startsWith("keep: ");
+/** Whether the error is about storing the run, not about training it. */
+const isStorageError = (error: unknown): error is Error => error instanceof InputError && error.message.startsWith("keep: ");
 
-/** Takes up a run that a closed tab left. */
-async function goOn({ name, key, head, scene }: Left): Promise<void> {
+/** Resumes the run of a closed tab. */
+async function resume({ name, key, head, scene }: Left): Promise<void> {
   await session(async (signal) => {
-    const panel = add({ slot: "model", title: `${TITLES[head]}, taken up`, head });
+    const panel = add({ slot: "model", title: `${TITLES[head]}, resumed`, head });
     const run = (await engine("model")).resumeKept(key);
-    keep((await watch(run, panel, scene, signal)).model, `trained on ${name}`);
+    useModel((await watch(run, panel, scene, signal)).model, `trained on “${name}”`);
     await forgetNote(key);
   });
 }
@@ -131,7 +131,7 @@ function add({ title, head }: Side): Panel {
   return panel;
 }
 
-/** One press of the button, until all its runs are over. */
+/** One training session: lasts until all its runs have ended. */
 async function session(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const { signal } = state.abort = new AbortController();
   Object.assign(state, { runs: [], panels: [], isPaused: false });
@@ -145,7 +145,7 @@ async function session(work: (signal: AbortSignal) => Promise<void>): Promise<vo
     get("status").textContent = signal.aborted ? "Stopped. The model has the best weights so far." : "Done.";
   } catch (error) {
     state.abort.abort();
-    get("status").textContent = "No run.";
+    get("status").textContent = "Training failed.";
     throw error;
   } finally {
     state.abort = undefined;
@@ -157,11 +157,11 @@ async function session(work: (signal: AbortSignal) => Promise<void>): Promise<vo
 async function watch(run: Run, panel: Panel, scene: Left["scene"], signal: AbortSignal): Promise<End> {
   state.runs.push(run);
   const began = performance.now();
-  const ask = (x: string) => run.predict(x);
+  const predict = (x: string) => run.predict(x);
   const end = await follow(run, signal, {
     start: (event) => panel.begin(event, scene),
     epoch: (event) => panel.epoch(event),
-    look: () => panel.look(ask),
+    draw: () => panel.draw(predict),
   });
   const seconds = (performance.now() - began) / 1000;
   const { model }: { model: Model } = end;
@@ -179,27 +179,27 @@ function busy(is: boolean): void {
 function pause(): void {
   state.isPaused = !state.isPaused;
   for (const run of state.runs) state.isPaused ? run.pause() : run.resume();
-  get("pause").textContent = state.isPaused ? "Go on" : "Pause";
+  get("pause").textContent = state.isPaused ? "Resume" : "Pause";
   get("status").textContent = state.isPaused ? "Paused." : "Training …";
 }
 
-/** Offers the latest of the runs that closed tabs left, and once it is forgotten the one before. A tab may take a moment to let go. */
-async function offer(looks = 5): Promise<void> {
+/** Offers the latest unfinished run; after it is deleted, the one before. A closed tab may need a moment to release its run, so this tries again. */
+async function offer(tries = 5): Promise<void> {
   const { left: [left, ...more], isAnyRunning } = await leftRuns();
-  if (isAnyRunning && looks > 1) setTimeout(() => shown(() => offer(looks - 1)), 500);
+  if (isAnyRunning && tries > 1) setTimeout(() => shown(() => offer(tries - 1)), 500);
   get("left").hidden = true;
   if (!left || state.abort) return;
-  const rest = more.length > 0 ? ` ${more.length} more ${more.length > 1 ? "were" : "was"} left before.` : "";
-  get("left-words").textContent = `A run on ${left.name} was left at epoch ${left.epoch} of ${left.epochs}.${rest}`;
+  const rest = more.length > 0 ? ` ${more.length} older ${more.length > 1 ? "runs are" : "run is"} stored too.` : "";
+  get("left-text").textContent = `An unfinished run on “${left.name}” was stored at epoch ${left.epoch} of ${left.epochs}.${rest}`;
   get("left").hidden = false;
-  get("go-on").onclick = () => shown(() => goOn(left));
+  get("go-on").onclick = () => shown(() => resume(left));
   get("forget").onclick = () => shown(async () => {
     await forgetRun(left.key);
     await offer();
   });
 }
 
-// A file may fall anywhere on the page.
+// A file can be dropped anywhere on the page.
 for (const kind of ["dragover", "dragleave", "drop"] as const) {
   document.addEventListener(kind, (event) => {
     event.preventDefault();
@@ -211,7 +211,7 @@ for (const kind of ["dragover", "dragleave", "drop"] as const) {
 get("file").addEventListener("change", () => {
   const input = get<HTMLInputElement>("file");
   const one = input.files?.[0];
-  // Choosing the same file again counts.
+  // Reset, so that the same file can be chosen again.
   if (one) shown(() => file(one)).finally(() => { input.value = ""; });
 });
 get("head").addEventListener("change", offerComparison);
@@ -226,9 +226,9 @@ get("stop").addEventListener("click", () => {
 });
 
 const examples = Object.entries(EXAMPLES).map(([key, { title }]) => new Option(title, key));
-get<HTMLSelectElement>("example").append(...examples, new Option("a file of yours", "file"));
+get<HTMLSelectElement>("example").append(...examples, new Option("Your own file", "file"));
 await shown(() => Promise.all([example(), engine("model")]));
 await shown(offer);
 ready();
-// Without storage there is nothing to tidy.
+// Without storage there are no notes to delete.
 await tidy().catch(() => {});

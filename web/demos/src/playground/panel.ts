@@ -1,16 +1,16 @@
-// One model's column: its losses, its coverage, its pictures and its figures, from the first epoch to the last.
+// The column of one model: losses, coverage, charts and figures.
 import { Chart } from "../chart.js";
 import type { End, EpochEvent, ModelInfo, StartEvent } from "../engine.js";
 import { percent, short, whole } from "../numbers.js";
 import { element, figures } from "../page.js";
-import { type Ask, type Scene, type View, viewsOf } from "./views.js";
+import { type Predict, type Scene, type View, viewsOf } from "./views.js";
 
 const ENDS: Record<End["stop"], string> = {
   epochs: "All epochs are done.",
-  patience: "The validation loss stopped falling.",
-  coverage: "The coverage is reached.",
+  patience: "The validation loss stopped improving.",
+  coverage: "Stopped: too few rows have a predicted value.",
   asked: "Stopped.",
-  diverged: "The loss stopped being a number.",
+  diverged: "Stopped: the loss became NaN or infinite.",
 };
 
 export class Panel {
@@ -50,10 +50,10 @@ export class Panel {
   }
 
   #lossAxes(hasPoles: boolean) {
-    return { x: { label: "epoch" }, y: { label: hasPoles ? "loss of pairs" : "loss, scaled", isLog: this.#isLog } };
+    return { x: { label: "epoch" }, y: { label: hasPoles ? "pair loss" : "loss (scaled)", isLog: this.#isLog } };
   }
 
-  /** Another scale for the losses. */
+  /** Switches the loss axis between linear and logarithmic. */
   scale(isLog: boolean): void {
     this.#isLog = isLog;
     const { x, y } = this.#lossAxes(this.#coverage !== undefined);
@@ -64,56 +64,56 @@ export class Panel {
     return this.#epochs.length > 0;
   }
 
-  /** Says what is not as it should be with a run that goes on all the same. */
-  warn(words: string): void {
-    this.#warning.textContent = words;
+  /** Shows a warning. The run continues. */
+  warn(text: string): void {
+    this.#warning.textContent = text;
     this.#warning.hidden = false;
   }
 
   begin(start: StartEvent, scene: Omit<Scene, "host"> | undefined): void {
     this.#start = start;
     if (scene) this.#views = viewsOf({ ...scene, host: this.#pictures }, start.task);
-    else this.#pictures.replaceChildren(element("p", "Rows are drawn for tables of text (CSV, TSV).", "note"));
+    else this.#pictures.replaceChildren(element("p", "Predictions are drawn only for text tables (CSV, TSV).", "note"));
   }
 
   epoch(event: EpochEvent): void {
     this.#epochs.push(event);
   }
 
-  /** Draws what is known, with the weights as they are now. */
-  async look(ask: Ask): Promise<void> {
+  /** Draws the losses so far, and predictions with the current weights. */
+  async draw(predict: Predict): Promise<void> {
     const epochs = this.#epochs.map(({ epoch }) => epoch + 1);
     this.#losses.set([epochs, this.#epochs.map(({ trainLoss }) => trainLoss), this.#epochs.map(({ valLoss }) => valLoss)]);
     this.#coverage?.set([epochs, this.#epochs.map(({ coverage }) => (coverage === null ? null : 100 * coverage))]);
     const last = this.#epochs.at(-1);
     if (last) {
       const validation = last.valLoss === null ? "" : `, validation ${short(last.valLoss)}`;
-      const words = `epoch ${last.epoch + 1} of ${this.#start!.epochs}, training loss ${short(last.trainLoss)}${validation}`;
-      this.#state.textContent = `E${words.slice(1)}`;
-      this.#losses.describe(words);
+      const state = `epoch ${last.epoch + 1} of ${this.#start!.epochs}, training loss ${short(last.trainLoss)}${validation}`;
+      this.#state.textContent = `E${state.slice(1)}`;
+      this.#losses.describe(state);
     }
-    for (const view of this.#views) await view.draw(ask);
+    for (const view of this.#views) await view.draw(predict);
   }
 
-  async finish(end: End, info: ModelInfo, seconds: number, ask: Ask): Promise<void> {
-    await this.look(ask);
-    const kept = end.bestEpoch === null ? "" : ` Kept epoch ${end.bestEpoch + 1}.`;
+  async finish(end: End, info: ModelInfo, seconds: number, predict: Predict): Promise<void> {
+    await this.draw(predict);
+    const kept = end.bestEpoch === null ? "" : ` The model has the weights of epoch ${end.bestEpoch + 1}.`;
     this.#state.textContent = `${ENDS[end.stop]}${kept} ${this.#start!.gaps}`;
     const { test, validation } = end;
-    const [what, told] = test.rows ? ["Test", test] as const : ["Validation", validation] as const;
+    const [split, metrics] = test.rows ? ["Test", test] as const : ["Validation", validation] as const;
     const figure = (name: string, value: number | null, show: (value: number) => string): [string, string][] =>
       value === null ? [] : [[name, show(value)]];
     figures(this.#figures, [
-      ...figure(`${what} accuracy`, told.accuracy, percent),
-      ...figure(`${what} R²`, told.r2, (value) => value.toFixed(4)),
-      ...figure("Median error", told.median, (value) => short(value, 3)),
-      ...figure("Mean absolute error", told.mae, (value) => short(value, 3)),
-      ...figure("Coverage", told.coverage, percent),
-      ...figure("Poles told", told.found, percent),
+      ...figure(`${split} accuracy`, metrics.accuracy, percent),
+      ...figure(`${split} R²`, metrics.r2, (value) => value.toFixed(4)),
+      ...figure("Median error", metrics.median, (value) => short(value, 3)),
+      ...figure("Mean absolute error", metrics.mae, (value) => short(value, 3)),
+      ...figure("Coverage", metrics.coverage, percent),
+      ...figure("Poles found", metrics.found, percent),
       ["Parameters", whole(info.parameters)],
-      ["Rows to train on", whole(this.#start!.trainRows)],
+      ["Training rows", whole(this.#start!.trainRows)],
       ["Steps per second", whole(end.steps / seconds)],
-      ["Time", `${seconds.toFixed(1)} s`, "with drawing and pauses"],
+      ["Time", `${seconds.toFixed(1)} s`, "including drawing and pauses"],
     ]);
   }
 }

@@ -1,14 +1,14 @@
-// Tables as text: read as far as the page draws them, written for the engine. What a table holds is the engine's to say (`describe`);
-// cells are cut here as it cuts them (src/io/records.rs), and a text that comes out in another shape is not drawn at all.
+// Tables as text: parsed for drawing, written for the engine. The engine describes a table (`describe`). Cells are split here by the same
+// rules (src/io/records.rs). If the result does not match the description, the table is not drawn.
 import type { Description } from "../engine.js";
 
 export interface Table {
   columns: Description["columns"];
-  /** Cells without spaces around them. */
+  /** Cells without surrounding spaces. */
   rows: string[][];
 }
 
-/** The rows of a text that the engine described; `name` is the file's. */
+/** The rows of a text, given its description by the engine and the file name. */
 export function parse(text: string, { rows, columns }: Description, name = ""): Table | undefined {
   const all = [...records(text, /\.(tsv|tab)$/i.test(name) ? "\t" : separator(text))];
   const head = all.length - rows;
@@ -16,7 +16,7 @@ export function parse(text: string, { rows, columns }: Description, name = ""): 
   return { columns, rows: all.slice(head) };
 }
 
-/** Of comma, semicolon and tab the one that the first record has most of. */
+/** The separator: comma, semicolon or tab, whichever the first record has most of. */
 function separator(text: string): string {
   const counts: Record<string, number> = { ",": 0, ";": 0, "\t": 0 };
   let isQuoted = false;
@@ -29,10 +29,10 @@ function separator(text: string): string {
   return Object.keys(counts).reduce((best, one) => (counts[one]! > counts[best]! ? one : best));
 }
 
-/** The spaces that the engine takes off a cell: not those beyond ASCII. */
+/** Removes the same surrounding spaces as the engine: ASCII only. */
 const trimmed = (cell: string) => cell.replace(/^[ \t\n\f\r]+|[ \t\n\f\r]+$/g, "");
 
-/** Quotes count only around a whole cell, and may hold separators, line ends and doubled quotes. Empty lines are skipped. */
+/** Quotes have a meaning only around a whole cell. They may contain separators, line ends and doubled quotes. Empty lines are skipped. */
 function* records(text: string, separator: string): Generator<string[]> {
   const [quoted, plain] = [/ *"([^"]*(?:""[^"]*)*)" */y, new RegExp(`[^${separator}\\r\\n]*`, "y")];
   let at = text.charCodeAt(0) === 0xfeff ? 1 : 0;
@@ -55,34 +55,34 @@ function* records(text: string, separator: string): Generator<string[]> {
       cells.push(cell());
     }
     yield cells;
-    // No text of the engine's ends a cell otherwise; whatever does would be here for ever.
+    // Any other character here is malformed; without this return the loop would not end.
     if (at < text.length && text[at] !== "\n" && text[at] !== "\r") return;
   }
 }
 
 const quoted = (text: string) => (/[",;\t\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-/** A text with commas. */
+/** Writes a table with commas. */
 export function csv(names: string[], rows: string[][]): string {
   return `${[names, ...rows].map((cells) => cells.map(quoted).join(",")).join("\n")}\n`;
 }
 
-/** The cell of a column of numbers; NaN where it is missing. */
+/** The value of a numeric cell; NaN if it is missing. */
 export const numberOf = (cell: string): number =>
   /^[+-]?inf(inity)?$/i.test(cell) ? (cell.startsWith("-") ? -Infinity : Infinity) : cell === "" ? NaN : Number(cell);
 
 const isMissing = (cell: string, isNumeric: boolean) =>
   /^(na|n\/a|nan|null|\?|)$/i.test(cell) || (isNumeric && Number.isNaN(numberOf(cell)));
 
-/** At most so many rows without missing cells, evenly spread over the table. */
+/** At most `count` rows without missing cells, evenly spaced over the table. */
 export function sample({ columns, rows }: Table, count: number): Table {
   const whole = rows.filter((cells) => !cells.some((cell, at) => isMissing(cell, columns[at]!.isNumeric)));
   const step = Math.max(1, whole.length / count);
   return { columns, rows: Array.from({ length: Math.min(count, whole.length) }, (_, at) => whole[Math.floor(at * step)]!) };
 }
 
-/** The rows that can be asked about: only a target may be infinite. */
-export function askable({ columns, rows }: Table, target: string): Table {
+/** The rows that can be predicted: only the target may be infinite. */
+export function predictable({ columns, rows }: Table, target: string): Table {
   const isFine = (cell: string, at: number) => {
     const { name, isNumeric } = columns[at]!;
     return name === target || !isNumeric || Number.isFinite(numberOf(cell));
@@ -100,6 +100,6 @@ const cellsOf = ({ columns, rows }: Table, name: string): string[] => {
 /** A column of numbers. */
 export const numbers = (table: Table, name: string): number[] => cellsOf(table, name).map(numberOf);
 
-/** A column as classes; a class that is a number is called as the engine calls it, however the cell writes it. */
+/** A column as class names. A class that is a number is named as by the engine, however the cell is written. */
 export const labels = (table: Table, name: string): string[] =>
   (table.columns.some((column) => column.name === name && column.isNumeric) ? numbers(table, name).map(String) : cellsOf(table, name));

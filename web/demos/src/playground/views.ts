@@ -1,23 +1,23 @@
-// Pictures of what a model says of a sample of rows: predicted over actual, a curve over one input, a map over two, a table of classes.
+// Charts of predictions for a sample of rows: predicted over actual, a curve over one input, a map over two inputs, a confusion matrix.
 import { Chart } from "../chart.js";
 import type { ModelInfo, Prediction } from "../engine.js";
 import { percent, spread } from "../numbers.js";
 import { element, ink } from "../page.js";
-import { askable, csv, labels, names, numbers, type Table } from "./table.js";
+import { csv, labels, names, numbers, predictable, type Table } from "./table.js";
 
-export interface Ask {
+export interface Predict {
   (x: string): Promise<Prediction>;
 }
 
-/** A picture of one kind. */
+/** A chart of one kind. */
 export interface View {
-  draw(ask: Ask): Promise<void>;
+  draw(predict: Predict): Promise<void>;
 }
 
 export interface Scene {
   sample: Table;
   target: string;
-  /** Where pictures go. */
+  /** The element that holds the charts. */
   host: HTMLElement;
 }
 
@@ -25,13 +25,13 @@ const MAP = 48;
 const CURVE = 201;
 const CLASSES = 4;
 
-/** What can be drawn of a sample, if anything: rows that can be asked about. */
+/** The rows of a sample that can be predicted and drawn, if there are any. */
 export function sceneOf(sample: Table | undefined, target: string): Omit<Scene, "host"> | undefined {
-  const asked = sample && askable(sample, target);
-  return asked?.rows.length ? { sample: asked, target } : undefined;
+  const rows = sample && predictable(sample, target);
+  return rows?.rows.length ? { sample: rows, target } : undefined;
 }
 
-/** The pictures that suit the data. */
+/** The charts that suit the data. */
 export function viewsOf(scene: Scene, task: ModelInfo["task"]): View[] {
   const { sample, target, host } = scene;
   host.replaceChildren();
@@ -41,7 +41,7 @@ export function viewsOf(scene: Scene, task: ModelInfo["task"]): View[] {
   return [...(inputs.length === 1 && areNumbers ? [curve(scene, inputs[0]!)] : []), scatter(scene)];
 }
 
-/** The whole sample as a text to ask about. */
+/** The whole sample as CSV. */
 const whole = (sample: Table) => csv(names(sample), sample.rows);
 
 function figure(host: HTMLElement, title: string, keys: [string, string][]): HTMLElement {
@@ -57,50 +57,50 @@ function scatter({ sample, target, host }: Scene): View {
   const actual = numbers(sample, target);
   const order = actual.map((_, row) => row).filter((row) => Number.isFinite(actual[row])).sort((a, b) => actual[a]! - actual[b]!);
   const x = order.map((row) => actual[row]!);
-  const chart = new Chart(figure(host, "Predicted over actual", [["rows", "dots model"], ["equal", "truth"]]), {
+  const chart = new Chart(figure(host, "Predicted over actual", [["rows", "dots model"], ["ideal", "truth"]]), {
     x: { label: `actual ${target}` },
     y: { label: `predicted ${target}` },
-    series: [{ label: "equal", colour: "--truth" }, { label: "predicted", colour: "--model", kind: "dots" }],
+    series: [{ label: "ideal", colour: "--truth" }, { label: "predicted", colour: "--model", kind: "dots" }],
     isSmall: true,
   });
   return {
-    draw: async (ask) => {
-      const { value, bottom } = await ask(whole(sample));
+    draw: async (predict) => {
+      const { value, bottom } = await predict(whole(sample));
       chart.set([x, x, order.map((row) => (bottom?.[row] ? null : Number(value[row])))]);
       const none = order.filter((row) => bottom?.[row]).length;
-      chart.describe(`${x.length} rows of the data${bottom ? `, ${none} of them without a value` : ""}`);
+      chart.describe(`${x.length} rows of the data${bottom ? `, ${none} of them predicted as no value` : ""}`);
     },
   };
 }
 
 function curve({ sample, target, host }: Scene, input: string): View {
-  const chart = new Chart(figure(host, `${target} over ${input}`, [["rows", "dots truth"], ["learnt", "model"], ["⊥", "fill"]]), {
+  const chart = new Chart(figure(host, `${target} over ${input}`, [["rows", "dots truth"], ["model", "model"], ["⊥: no value", "fill"]]), {
     x: { label: input },
     y: { label: target },
-    series: [{ label: "row", colour: "--truth", kind: "dots" }, { label: "learnt", colour: "--model" }],
+    series: [{ label: "row", colour: "--truth", kind: "dots" }, { label: "model", colour: "--model" }],
     isSmall: true,
   });
   const [xs, ys] = [numbers(sample, input), numbers(sample, target)];
   const points = xs.map((x, row) => [x, ys[row]!] as const);
   const grid = Array.from(spread(Math.min(...xs), Math.max(...xs), CURVE));
-  const asked = csv([input], grid.map((x) => [String(x)]));
-  // One axis for both: rows and grid in one order, each with a blank in the other's line.
+  const text = csv([input], grid.map((x) => [String(x)]));
+  // Rows and grid share one x axis, in sorted order. Each has a gap where the other has a point.
   const all = [...points.map(([x, y]) => ({ x, y, at: -1 })), ...grid.map((x, at) => ({ x, y: NaN, at }))].sort((a, b) => a.x - b.x);
   const rows = all.map(({ y }) => (Number.isFinite(y) ? y : null));
   return {
-    draw: async (ask) => {
-      const { value, bottom } = await ask(asked);
+    draw: async (predict) => {
+      const { value, bottom } = await predict(text);
       let last: number | null = null;
-      // A row between two places of the grid takes the line on.
+      // A row between two grid points repeats the last value, so that the line is not broken.
       const line = all.map(({ at }) => (at < 0 ? last : (last = bottom?.[at] ? null : Number(value[at]))));
       const bands = grid.flatMap((x, at): [number, number][] => (bottom?.[at] ? [[x, grid[at + 1] ?? x]] : []));
       chart.set([all.map(({ x }) => x), rows, line], { bands, lines: [] });
-      chart.describe(`${points.length} rows and the learnt curve${bottom ? `, ${bands.length} of ${CURVE} places without a value` : ""}`);
+      chart.describe(`${points.length} rows and the model's curve${bottom ? `, ${bands.length} of ${CURVE} points without a value` : ""}`);
     },
   };
 }
 
-/** The classes of a column, in order of their names. */
+/** The classes of a column, sorted by name. */
 const classes = (cells: string[]) => [...new Set(cells)].sort();
 
 function map({ sample, target, host }: Scene, [first, second]: string[]): View {
@@ -110,7 +110,7 @@ function map({ sample, target, host }: Scene, [first, second]: string[]): View {
   const box = figure(host, `${target} over ${first} and ${second}`, names.slice(0, CLASSES).map((name, at) => [name, `dots class-${at}`]));
   const canvas = element("canvas", "", "map");
   canvas.setAttribute("role", "img");
-  canvas.setAttribute("aria-label", `Map of the learnt classes over ${first} and ${second}`);
+  canvas.setAttribute("aria-label", `Map of the predicted classes over ${first} and ${second}`);
   box.append(canvas);
   const [us, vs] = [first!, second!].map((name) => numbers(sample, name)) as [number[], number[]];
   const ends = (all: number[]) => [Math.min(...all), Math.max(...all)] as const;
@@ -119,10 +119,10 @@ function map({ sample, target, host }: Scene, [first, second]: string[]): View {
     left + ((right - left) * (at % MAP + 0.5)) / MAP,
     high - ((high - low) * (Math.floor(at / MAP) + 0.5)) / MAP,
   ]);
-  const asked = csv([first!, second!], places.map((place) => place.map(String)));
+  const text = csv([first!, second!], places.map((place) => place.map(String)));
   return {
-    draw: async (ask) => {
-      const { value, probability } = await ask(asked);
+    draw: async (predict) => {
+      const { value, probability } = await predict(text);
       const ground = element("canvas");
       ground.width = ground.height = MAP;
       const squares = ground.getContext("2d")!;
@@ -149,14 +149,14 @@ function map({ sample, target, host }: Scene, [first, second]: string[]): View {
 function confusion({ sample, target, host }: Scene): View {
   const actual = labels(sample, target);
   const names = classes(actual);
-  const told = element("p", "", "note");
+  const summary = element("p", "", "note");
   const table = element("table");
   const box = element("div", "", "scroll");
   box.append(table);
-  host.append(element("h3", "Predicted (across) for each actual class"), box, told);
+  host.append(element("h3", "Confusion matrix: actual class (rows), predicted class (columns)"), box, summary);
   return {
-    draw: async (ask) => {
-      const value = (await ask(whole(sample))).value as string[];
+    draw: async (predict) => {
+      const value = (await predict(whole(sample))).value as string[];
       const head = element("tr");
       head.append(element("th", target), ...names.map((name) => element("th", name)));
       const rows = names.map((name) => {
@@ -167,7 +167,7 @@ function confusion({ sample, target, host }: Scene): View {
       });
       table.replaceChildren(head, ...rows);
       const right = value.filter((one, at) => one === actual[at]).length;
-      told.textContent = `${right} of ${actual.length} rows right, ${percent(right / actual.length)}; trained on or not.`;
+      summary.textContent = `${right} of ${actual.length} rows are right (${percent(right / actual.length)}), including training rows.`;
     },
   };
 }

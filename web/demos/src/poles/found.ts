@@ -1,14 +1,14 @@
-// Where a model sees poles, from its predictions on a grid.
+// The poles of a model, found from its predictions on a grid.
 import type { Prediction } from "../engine.js";
 
 export interface Pole {
-  /** Between these the model has no value. */
+  /** The range in which the model has no value. */
   band: [number, number];
-  /** Where the reciprocal of its prediction passes zero; the band's middle if it does not change sign. */
+  /** Where the reciprocal of the prediction crosses zero; the middle of the band if the sign does not change. */
   place: number;
 }
 
-/** The stretches without a value, and the pole in each. Those at an end of the grid have one side only and are no pole found. */
+/** The ranges without a value, and the pole in each. A range at an end of the grid is not counted, because only one side of it is known. */
 export function polesFound(grid: ArrayLike<number>, { value, bottom }: Prediction): Pole[] {
   if (!bottom) return [];
   const found: Pole[] = [];
@@ -27,13 +27,13 @@ function pole(band: [number, number], [left, right]: [number, number]): Pole {
   return { band, place: band[0] + (band[1] - band[0]) * share };
 }
 
-/** A row of values for a chart, `null` where the model has none or where it doubts them. */
-export function sure({ value, bottom, gap }: Prediction): (number | null)[] {
+/** The values for a chart; `null` if there is no value or it is near a pole. */
+export function reliable({ value, bottom, gap }: Prediction): (number | null)[] {
   return Array.from(value as Float64Array, (one, at) => (bottom?.[at] || gap?.[at] ? null : one));
 }
 
-/** The values near a pole, joined to the sure ones beside them. */
-export function doubtful({ value, bottom, gap }: Prediction): (number | null)[] {
+/** The values near a pole, and their reliable neighbours, so that the lines join. */
+export function nearPole({ value, bottom, gap }: Prediction): (number | null)[] {
   const isNear = (at: number) => gap?.[at] || gap?.[at - 1] || gap?.[at + 1];
   return Array.from(value as Float64Array, (one, at) => (!bottom?.[at] && isNear(at) ? one : null));
 }

@@ -1,11 +1,11 @@
-// Functions with poles, the place of one chosen: value, poles, where it is drawn.
+// Functions with a pole at a chosen position: formula, poles, range, axes.
 import type { Random } from "../random.js";
 
 export interface Target {
   value: (x: number, place: number) => number;
   poles: (place: number) => number[];
   x: [number, number];
-  /** Where the chosen pole may lie, and does at first. */
+  /** The limits of the pole's position, and its start. */
   place: { min: number; max: number; start: number };
   axes: { x: string; y: string };
 }
@@ -41,16 +41,16 @@ export const TARGETS: Record<string, Target> = {
   },
 };
 
-/** Beyond this the meter is over its range. */
+/** The range of the meter: larger values are recorded as infinite. */
 export const RANGE = 30;
 
-/** Poles that are drawn. */
+/** The poles within the drawn range. */
 export function polesInside({ poles, x: [low, high] }: Target, place: number): number[] {
   return poles(place).filter((pole) => pole > low && pole < high);
 }
 
-/** Readings at random places as CSV: x, y; over the meter's range y is inf or -inf. */
-export function readings(target: Target, place: number, rows: number, random: Random): string {
+/** Measurements at random points as CSV with columns x and y. Beyond the meter's range y is inf or -inf. */
+export function measurements(target: Target, place: number, rows: number, random: Random): string {
   const lines = Array.from({ length: rows }, () => {
     const x = random.between(...target.x);
     const y = target.value(x, place);
@@ -59,7 +59,7 @@ export function readings(target: Target, place: number, rows: number, random: Ra
   return `x,y\n${lines.join("\n")}\n`;
 }
 
-/** The true curve on a grid, broken at poles. */
+/** The true curve on a grid, with breaks at the poles. */
 export function truth(target: Target, place: number, grid: ArrayLike<number>): (number | null)[] {
   const poles = target.poles(place);
   return Array.from(grid, (x, at) => {

@@ -1,17 +1,17 @@
-// Poles: a rational head against a perceptron on a function with poles, both from the same readings, both drawn while they train.
+// Poles: a rational head and a perceptron learn a function with poles from the same measurements. Both are drawn while they train.
 import { Chart } from "../chart.js";
 import type { End, Prediction, StartEvent, TrainOptions } from "../engine.js";
 import { follow } from "../follow.js";
 import { places, quantile, short, spread, whole } from "../numbers.js";
 import { element, engine, figures, get, number, ready, shown } from "../page.js";
 import { random } from "../random.js";
-import { doubtful, type Pole, polesFound, sure } from "./found.js";
-import { polesInside, RANGE, readings, TARGETS, type Target, truth } from "./functions.js";
+import { nearPole, type Pole, polesFound, reliable } from "./found.js";
+import { polesInside, RANGE, measurements, TARGETS, type Target, truth } from "./functions.js";
 
 const DRAWN = 801;
 const MEASURED = 4001;
 const HEIGHT = 12;
-/** A pole found farther off than this is another one. */
+/** A pole found farther away than this counts as a different pole. */
 const NEAR = 0.1;
 
 const chart = new Chart(get("curve"), {
@@ -39,7 +39,7 @@ interface Setting {
   signal: AbortSignal;
 }
 
-/** What is known of a model so far. */
+/** The current state of one model. */
 interface Side {
   losses: number[];
   curve?: Prediction;
@@ -75,10 +75,10 @@ function chosen(signal: AbortSignal): Setting {
   const target = TARGETS[get<HTMLSelectElement>("function").value]!;
   const place = number("place");
   const grid = Float32Array.from(spread(...target.x, DRAWN));
-  return { target, place, grid, table: readings(target, place, number("rows"), random(number("seed"))), signal };
+  return { target, place, grid, table: measurements(target, place, number("rows"), random(number("seed"))), signal };
 }
 
-/** One of the two models, from its first epoch to its last. */
+/** Trains one of the two models. */
 async function side(setting: Setting, sides: [Side, Side], at: 0 | 1, slot: string, options: TrainOptions): Promise<void> {
   const opened = await engine(slot);
   const run = opened.train(setting.table, {
@@ -88,7 +88,7 @@ async function side(setting: Setting, sides: [Side, Side], at: 0 | 1, slot: stri
   mine.end = await follow(run, setting.signal, {
     start: (event) => { mine.start = event; },
     epoch: (event) => { mine.losses.push(event.trainLoss); },
-    look: async () => {
+    draw: async () => {
       mine.curve = await run.predict(setting.grid);
       if (!setting.signal.aborted) draw(setting, sides);
     },
@@ -97,14 +97,14 @@ async function side(setting: Setting, sides: [Side, Side], at: 0 | 1, slot: stri
 
 function draw({ target, place, grid }: Setting, [plain, rational]: [Side, Side]): void {
   const none = Array.from(grid, () => null);
-  const seen = rational.curve ? polesFound(grid, rational.curve) : [];
+  const found = rational.curve ? polesFound(grid, rational.curve) : [];
   chart.set([
     grid,
     truth(target, place, grid),
     plain.curve ? (plain.curve.value as Float64Array) : none,
-    rational.curve ? sure(rational.curve) : none,
-    rational.curve ? doubtful(rational.curve) : none,
-  ], { bands: seen.map(({ band }) => band), lines: polesInside(target, place) });
+    rational.curve ? reliable(rational.curve) : none,
+    rational.curve ? nearPole(rational.curve) : none,
+  ], { bands: found.map(({ band }) => band), lines: polesInside(target, place) });
   const longest = Math.max(plain.losses.length, rational.losses.length);
   const epochs = Array.from({ length: longest }, (_, epoch) => epoch + 1);
   const row = (losses: number[]) => epochs.map((_, epoch) => losses[epoch] ?? null);
@@ -116,28 +116,28 @@ async function conclude(setting: Setting, sides: [Side, Side], seconds: number):
   const [plain, rational] = sides.map(({ end }) => end!.model) as [End["model"], End["model"]];
   const fine = Float32Array.from(spread(...target.x, MEASURED));
   [sides[0].curve, sides[1].curve] = await Promise.all([plain.predict(grid), rational.predict(grid)]);
-  const [toldPlain, toldRational] = await Promise.all([plain.predict(fine), rational.predict(fine)]);
+  const [predictedPlain, predictedRational] = await Promise.all([plain.predict(fine), rational.predict(fine)]);
   draw(setting, sides);
   const poles = polesInside(target, place);
-  const found = polesFound(fine, toldRational);
+  const found = polesFound(fine, predictedRational);
   const atPoles = (await plain.predict(Float32Array.from(poles))).value as Float64Array;
   const missed = tabulate(poles, found, atPoles);
-  const median = (told: Prediction) => short(quantile(errors(target, place, fine, told), 0.5), 2);
+  const median = (predicted: Prediction) => short(quantile(errors(target, place, fine, predicted), 0.5), 2);
   const extra = found.filter((one) => poles.every((pole) => Math.abs(pole - one.place) > NEAR)).length;
   figures(get("figures"), [
-    ["Median error, rational", median(toldRational), "where it gives a value and the meter does"],
-    ["Median error, perceptron", median(toldPlain), "on the same places"],
-    ["Gaps where no pole is", String(extra), extra ? "the model refuses a place it need not" : "no false alarm"],
-    ["Both trained in", `${seconds.toFixed(1)} s`, `${whole(sides[0].start!.trainRows)} and ${whole(sides[1].start!.trainRows)} rows`],
+    ["Median error, rational head", median(predictedRational), "where it gives a value"],
+    ["Median error, perceptron", median(predictedPlain), "at all points"],
+    ["False poles", String(extra), "reported where there is none"],
+    ["Training time, both", `${seconds.toFixed(1)} s`, `${whole(sides[0].start!.trainRows)} and ${whole(sides[1].start!.trainRows)} rows`],
   ]);
-  chart.describe(`${poles.length} true poles; rational found ${poles.length - missed}`);
-  lossChart.describe(`last losses: perceptron ${short(sides[0].losses.at(-1)!)}, rational ${short(sides[1].losses.at(-1)!)}`);
+  chart.describe(`${poles.length} true poles; the rational head found ${poles.length - missed}`);
+  lossChart.describe(`final losses: perceptron ${short(sides[0].losses.at(-1)!)}, rational ${short(sides[1].losses.at(-1)!)}`);
   get("dropped").textContent = sides[0].start!.gaps;
-  get("status").textContent = "Done. Move the pole, or choose another function.";
+  get("status").textContent = "Done. Move the pole with the slider, or choose another function.";
   document.documentElement.dataset.trained = "";
 }
 
-/** Absolute errors at places where both the meter and the model give a number. */
+/** The absolute errors at points where both the meter and the model give a number. */
 function errors({ value: formula }: Target, place: number, grid: Float32Array, { value, bottom }: Prediction): number[] {
   return Array.from(grid).flatMap((x, at) => {
     const wanted = formula(x, place);
@@ -145,44 +145,44 @@ function errors({ value: formula }: Target, place: number, grid: Float32Array, {
   });
 }
 
-/** A row for each pole: where the rational head sees it, what the perceptron says there. Returns how many were missed. */
+/** Fills the table with a row per pole: its position by the rational head, and the perceptron's value there. Returns the number of missed poles. */
 function tabulate(poles: number[], found: Pole[], atPoles: ArrayLike<number>): number {
   let missed = 0;
   get("poles").replaceChildren(...poles.map((pole, at) => {
     const off = ({ place }: Pole) => Math.abs(place - pole);
     const nearest = found.toSorted((a, b) => off(a) - off(b)).find((one) => off(one) <= NEAR);
     if (!nearest) missed++;
-    const told = nearest ? [places(nearest.place, 4), short(off(nearest), 2)] : ["not found", "–"];
+    const result = nearest ? [places(nearest.place, 4), short(off(nearest), 2)] : ["not found", "–"];
     const row = element("tr");
-    row.append(...[places(pole, 4), ...told, short(atPoles[at]!)].map((cell) => element("td", cell)));
+    row.append(...[places(pole, 4), ...result, short(atPoles[at]!)].map((cell) => element("td", cell)));
     return row;
   }));
   return missed;
 }
 
-/** The chosen function's formula, axes and slider. */
+/** Shows the chosen function's formula, axes and slider. */
 function show(): void {
   const { value: name } = get<HTMLSelectElement>("function");
   const { place, axes } = TARGETS[name]!;
   for (const formula of document.querySelectorAll<HTMLElement>("[data-formula]")) formula.hidden = formula.dataset.formula !== name;
   chart.axes({ label: axes.x }, { label: axes.y, range: [-HEIGHT, HEIGHT] });
   Object.assign(get<HTMLInputElement>("place"), { min: place.min, max: place.max, value: place.start });
-  told();
+  showPlace();
 }
 
-function told(): void {
+function showPlace(): void {
   get("place-value").textContent = places(number("place"), 2);
 }
 
 let soon = 0;
-/** Trains once the hand rests. */
+/** Trains when the slider has stopped moving. */
 function later(): void {
   clearTimeout(soon);
   soon = setTimeout(() => shown(train), 200);
 }
 
 get("function").addEventListener("change", () => { show(); shown(train); });
-get("place").addEventListener("input", () => { told(); later(); });
+get("place").addEventListener("input", () => { showPlace(); later(); });
 get("device").addEventListener("change", () => shown(train));
 get("form").addEventListener("submit", (event) => { event.preventDefault(); shown(train); });
 show();

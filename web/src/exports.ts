@@ -1,4 +1,4 @@
-// What every entry of the package has beside `open` and `describe`.
+// What every entry point of the package exports in addition to `open` and `describe`.
 export type { Engine } from "./engine.js";
 export { DeviceError, InputError, InternalError, LoadError, MeromorphError } from "./errors.js";
 export { forget, kept } from "./keep.js";
