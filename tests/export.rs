@@ -285,7 +285,7 @@ fn questions_that_make_no_sense_are_refused() {
         ("export m --onnx o --data t.csv", "export: data: it is what --f16 and --int8 are compared on"),
         ("export m --int8 m", "export: m is the model itself; name another file"),
         ("export m --onnx ./m", "export: ./m is the model itself; name another file"),
-        ("export m --onnx o --device cuda9", "export: device \"cuda9\" is unknown; there are auto, cpu, webgpu"),
+        ("export m --onnx o --device cuda9", "export: device \"cuda9\" is unknown; there are auto, webgpu, cpu"),
     ] {
         let output = folder.mero(line);
         assert_eq!(output.status.code(), Some(2), "{line}");

@@ -17,7 +17,7 @@ pub(super) fn has_subgroups(device: &wgpu::Device) -> bool {
 }
 
 /// wgpu has told its name already.
-pub(super) fn told_name(_device: &wgpu::Device) -> Option<String> {
+pub(super) fn full_name(_device: &wgpu::Device) -> Option<String> {
     None
 }
 
@@ -30,7 +30,7 @@ pub(super) type Ticket = wgpu::SubmissionIndex;
 /// Waits for a submit, or for all.
 pub(super) fn wait(device: &wgpu::Device, ticket: Option<Ticket>) -> Result<()> {
     let outcome = device.poll(wgpu::PollType::Wait { submission_index: ticket, timeout: None });
-    outcome.map(|_| ()).map_err(|error| Error::of_device(format!("webgpu: {error}")))
+    outcome.map(|_| ()).map_err(|error| Error::device(format!("webgpu: {error}")))
 }
 
 /// A part of a buffer that a kernel sees.

@@ -34,7 +34,7 @@ pub(super) fn has_subgroups(device: &wgpu::Device) -> bool {
 }
 
 /// What its adapter is called, where the browser knows more than wgpu passes on.
-pub(super) fn told_name(device: &wgpu::Device) -> Option<String> {
+pub(super) fn full_name(device: &wgpu::Device) -> Option<String> {
     Some(adapter_name(raw_device(device))).filter(|name| !name.is_empty())
 }
 

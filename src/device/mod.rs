@@ -14,6 +14,9 @@ mod pool;
 mod recording;
 mod source;
 mod subgroups;
+mod table;
+#[cfg(test)]
+mod tests;
 mod webgpu;
 
 use std::any::Any;
@@ -27,6 +30,7 @@ pub use plan::{Bound as BoundCommand, Plan, Region, Summary};
 pub use recording::{Buffer, Command, Dispatch, Memory, Recording, View};
 pub use source::{lean, lean_length};
 pub use subgroups::EXCHANGE;
+pub use table::{AUTO, Entry, choices, entries, find};
 pub use webgpu::compose;
 
 use crate::error::{Error, Result};
@@ -66,7 +70,11 @@ pub struct Info {
     pub name: String,
     /// The driver or instruction set behind it.
     pub driver: String,
-    /// Whether it is a program that pretends to be a GPU.
+    /// How it runs kernels.
+    pub execution: Execution,
+    /// How kernels split their work for it.
+    pub tiles: Tiles,
+    /// Whether it is a GPU implemented in software. `auto` does not choose it.
     pub is_software: bool,
     /// Threads it runs kernels on; 1 where the device schedules itself.
     pub threads: usize,
@@ -80,28 +88,50 @@ pub struct Info {
     pub features: Vec<String>,
 }
 
+/// How a device runs kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Execution {
+    /// It calls each kernel's CPU path.
+    CpuPath,
+    /// It compiles and runs each kernel's WGSL.
+    Shaders,
+    /// It only counts them.
+    Nothing,
+}
+
+/// How kernels split their work for a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tiles {
+    /// Many small tiles, each for a workgroup. For GPUs.
+    ManySmall,
+    /// Few large tiles, about one workgroup for each core, in large register tiles. For llvmpipe.
+    FewLarge,
+    /// A tile for each invocation, with loads at addresses known at compile time. For SwiftShader.
+    PerInvocation,
+}
+
 impl Info {
-    /// Whether it is Chromium's software adapter, which wants kernels cut otherwise than llvmpipe does.
-    pub(crate) fn is_swiftshader(&self) -> bool {
-        is_swiftshader(&self.name)
+    /// Whether it calls each kernel's CPU path.
+    pub fn runs_cpu_path(&self) -> bool {
+        self.execution == Execution::CpuPath
     }
 
-    /// Whether it is other software, natively: llvmpipe, as a rule, which wants few large tiles. A browser on it is too rare for their bytes.
-    pub(crate) fn is_llvmpipe(&self) -> bool {
-        self.is_software && !self.is_swiftshader() && !cfg!(target_arch = "wasm32")
+    /// How kernels split their work. Browsers on llvmpipe are too rare for the bytes of its shaders, so the browser build leaves them out.
+    pub(crate) fn tiles(&self) -> Tiles {
+        match self.tiles {
+            Tiles::PerInvocation => Tiles::PerInvocation,
+            Tiles::FewLarge if !cfg!(target_arch = "wasm32") => Tiles::FewLarge,
+            _ => Tiles::ManySmall,
+        }
     }
 }
 
-/// Whether an adapter of this name is SwiftShader, however a browser or a driver spells it.
-fn is_swiftshader(name: &str) -> bool {
-    let word = b"swiftshader";
-    name.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word))
-}
-
-/// What the user asked for.
+/// The device that a user chooses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// `auto`, `cpu`, `webgpu` or `dry`.
+    /// `auto` or the name of an [`Entry`].
     pub device: String,
     /// Threads of the CPU device; 0 = all.
     pub threads: usize,
@@ -109,9 +139,16 @@ pub struct Request {
     pub subgroups: bool,
 }
 
+impl Request {
+    /// The number of threads in place of 0.
+    fn threads(&self) -> usize {
+        if self.threads == 0 { host::threads() } else { self.threads }
+    }
+}
+
 impl Default for Request {
     fn default() -> Self {
-        Self { device: "auto".into(), threads: 0, subgroups: true }
+        Self { device: AUTO.into(), threads: 0, subgroups: true }
     }
 }
 
@@ -151,46 +188,30 @@ struct Inner {
 /// Unused memory kept for reuse whatever is in use.
 const POOLED_BYTES: usize = 64 << 20;
 
-/// The names a user may ask for.
-pub const NAMES: [&str; 4] = ["auto", "cpu", "webgpu", "dry"];
-
 impl Device {
-    /// Opens a device by name. `auto` takes a hardware adapter, else the CPU; a software adapter only when asked for by name.
+    /// Opens a device by name. `auto` opens a hardware adapter if there is one, else the CPU; software adapters only open by name.
     pub async fn open(request: &Request) -> Result<Self> {
-        let threads = if request.threads == 0 { host::threads() } else { request.threads };
-        match request.device.as_str() {
-            "cpu" => Ok(Self::over(cpu::Cpu::new(threads))),
-            "dry" => Ok(Self::over(dry::Dry::new(threads))),
-            "webgpu" => Ok(Self::over(webgpu::WebGpu::open(true, request.subgroups).await?)),
-            "auto" => Ok(match webgpu::WebGpu::open(false, request.subgroups).await {
-                Ok(device) => Self::over(device),
-                Err(_) => Self::over(cpu::Cpu::new(threads)),
-            }),
-            other => Err(Error::new(format!("device \"{other}\" is unknown; there are {}", NAMES.join(", ")))),
-        }
+        Ok(Self::over(table::open(request).await?))
     }
 
-    /// Every device that would open here, without opening it.
+    /// Describes every device that is here, best first, without opening it.
     pub async fn list() -> Vec<Info> {
-        let mut all = vec![cpu::Cpu::new(host::threads()).info().clone()];
-        all.extend(webgpu::WebGpu::list().await);
-        all.push(dry::Dry::new(host::threads()).info().clone());
-        all
+        table::list().await
     }
 
-    /// The CPU device, for callers that cannot wait.
+    /// The CPU device, for callers that cannot wait. Panics where the system cannot start the threads; `open` returns an error.
     pub fn cpu(threads: usize) -> Self {
-        Self::over(cpu::Cpu::new(threads.max(1)))
+        Self::over(Box::new(cpu::Cpu::new(threads.max(1)).unwrap_or_else(|error| panic!("{error}"))))
     }
 
-    /// The dry device: plans, counts, runs nothing.
+    /// The dry device: plans and counts, and runs nothing.
     pub fn dry() -> Self {
-        Self::over(dry::Dry::new(2))
+        Self::over(Box::new(dry::Dry::new(2)))
     }
 
-    fn over(backend: impl Backend + 'static) -> Self {
+    fn over(backend: Box<dyn Backend>) -> Self {
         Self(Rc::new(Inner {
-            backend: Box::new(backend),
+            backend,
             pending: RefCell::default(),
             pool: RefCell::default(),
             counters: Cell::default(),
@@ -211,8 +232,12 @@ impl Device {
 
     /// A buffer of `words` words with no memory yet.
     pub fn buffer(&self, words: usize) -> Buffer {
+        self.slot(words, None)
+    }
+
+    fn slot(&self, words: usize, refused: Option<Error>) -> Buffer {
         let device = Rc::downgrade(&self.0);
-        Buffer(Rc::new(Slot { words, memory: Cell::new(None), device }))
+        Buffer(Rc::new(Slot { words, memory: Cell::new(None), refused, device }))
     }
 
     /// A buffer holding `data`. Nothing recorded can mention it yet, so it may be made inside a capture.
@@ -220,6 +245,12 @@ impl Device {
         let buffer = self.buffer(data.len());
         self.put(&buffer, 0, data)?;
         Ok(buffer)
+    }
+
+    /// A buffer holding `data`, for code that records and cannot fail. If the device refuses it, every plan or read that uses the buffer fails
+    /// with the reason.
+    pub fn constant(&self, data: &[u32]) -> Buffer {
+        self.upload(data).unwrap_or_else(|error| self.slot(data.len(), Some(error)))
     }
 
     /// Overwrites words of a buffer, ordered after everything recorded before.
@@ -278,8 +309,9 @@ impl Device {
     /// Waits for the work before it and copies a view out.
     pub async fn read(&self, view: &View) -> Result<Vec<u32>> {
         self.flush()?;
-        let memory = view.buffer.0.memory.get();
-        let memory = memory.ok_or_else(|| Error::new("read: nothing was ever written to this buffer"))?;
+        let slot = &view.buffer.0;
+        let empty = || slot.refused.clone().unwrap_or_else(|| Error::usage("read: the buffer was never written"));
+        let memory = slot.memory.get().ok_or_else(empty)?;
         self.0.count(|counters| counters.readbacks += 1);
         self.0.backend.read(Region { memory, offset: view.offset, words: view.words }).await
     }
@@ -293,6 +325,9 @@ impl Device {
 
     /// Makes sure a buffer has memory of its own.
     fn back(&self, buffer: &Buffer) -> Result<()> {
+        if let Some(error) = &buffer.0.refused {
+            return Err(error.clone());
+        }
         if buffer.0.memory.get().is_none() {
             buffer.0.memory.set(Some(self.0.take(size_class(buffer.words()))?));
         }

@@ -6,6 +6,7 @@ use std::rc::{Rc, Weak};
 
 use super::Inner;
 use super::kernel::{Kernel, SharedBody};
+use crate::error::Error;
 
 /// Names a device's memory block; only the device that made it knows what it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,6 +19,8 @@ pub struct Buffer(pub(super) Rc<Slot>);
 pub(super) struct Slot {
     pub(super) words: usize,
     pub(super) memory: Cell<Option<Memory>>,
+    /// Why it has no contents, if the device refused to store them. Whatever uses the buffer fails with this error.
+    pub(super) refused: Option<Error>,
     pub(super) device: Weak<Inner>,
 }
 

@@ -8,11 +8,12 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
-use super::encode::{Binding, CAN_WAIT, Encoded, Pipelines, Ticket, add_subgroups, has_subgroups, told_name, wait};
+use super::encode::{Binding, CAN_WAIT, Encoded, Pipelines, Ticket, add_subgroups, full_name, has_subgroups, wait};
 use super::kernel::{Kernel, SharedBody};
 use super::recording::Memory;
 use super::subgroups::{self, EXCHANGE, PROBED};
-use super::{Backend, BoundCommand, Info, Prepared, Region, is_swiftshader};
+use super::table::{Entry, Opening};
+use super::{Backend, BoundCommand, Execution, Info, Prepared, Region, Tiles};
 use crate::error::{Error, Result};
 use crate::host;
 
@@ -34,6 +35,17 @@ pub(super) struct WebGpu {
     trouble: Arc<Mutex<Option<String>>>,
 }
 
+pub(super) static ENTRY: Entry = Entry {
+    name: "webgpu",
+    summary: "a GPU, through Vulkan, Metal, DX12 or the browser's WebGPU",
+    is_choice: true,
+    open: |opening| {
+        Box::pin(async move { WebGpu::open(opening).await.map(|opened| Box::new(opened) as Box<dyn Backend>) })
+    },
+    // Adapters present, best first.
+    list: || Box::pin(async { adapters().await.iter().map(describe).collect() }),
+};
+
 struct Steps {
     encoded: Encoded,
     /// Runs per submit; adjusted where the device can be waited for.
@@ -45,12 +57,12 @@ struct Steps {
 impl Prepared for Steps {}
 
 impl WebGpu {
-    /// Opens an adapter: hardware, or any where the user named the device; with its subgroups or without.
-    pub(super) async fn open(by_name: bool, subgroups: bool) -> Result<Self> {
+    /// Opens the best adapter. A software adapter is only opened by name.
+    async fn open(Opening { request, by_name }: Opening<'_>) -> Result<Self> {
         let adapter = adapters().await.into_iter().next();
         let found = adapter.as_ref().map(describe);
         let adapter = adapter.filter(|adapter| by_name || !is_software(adapter)).ok_or_else(|| {
-            Error::of_device(match found {
+            Error::device(match found {
                 None => "device \"webgpu\" is absent: no adapter found (is a Vulkan, Metal or DX12 driver installed, or WebGPU enabled in the browser?); there is cpu".to_owned(),
                 Some(info) => format!("device \"webgpu\": only a software adapter ({}) is here; ask for it by name", info.name),
             })
@@ -61,8 +73,8 @@ impl WebGpu {
             required_limits: adapter.limits(),
             ..wgpu::DeviceDescriptor::default()
         };
-        let refused = |error| Error::of_device(format!("device \"webgpu\" refused to open: {error}"));
-        if subgroups {
+        let refused = |error| Error::device(format!("device \"webgpu\" refused to open: {error}"));
+        if request.subgroups {
             add_subgroups(&adapter, &mut wanted);
         }
         let (device, queue) = adapter.request_device(&wanted).await.map_err(refused)?;
@@ -71,7 +83,10 @@ impl WebGpu {
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| note(&uncaptured, error.to_string())));
         device.set_device_lost_callback(move |_, message| note(&lost, format!("device lost: {message}")));
         let mut info = describe(&adapter);
-        info.name = told_name(&device).unwrap_or(info.name);
+        if let Some(name) = full_name(&device) {
+            info.tiles = tiles(&name, adapter.get_info().device_type);
+            info.name = name;
+        }
         info.subgroup = subgroups::lanes(&adapter.get_info(), has_subgroups(&device));
         let mut opened =
             Self { info, device, queue, blocks: RefCell::default(), pipelines: Pipelines::default(), trouble };
@@ -92,11 +107,6 @@ impl WebGpu {
         is_run.is_ok() && lanes.is_ok_and(|lanes| !lanes.contains(&0))
     }
 
-    /// Adapters present, best first.
-    pub(super) async fn list() -> Vec<Info> {
-        adapters().await.iter().map(describe).collect()
-    }
-
     /// The regions as what a kernel binds. Refuses a view that starts where no binding can.
     fn bindings(&self, regions: impl Iterator<Item = Region>) -> Result<Vec<Binding>> {
         let bind = |region: Region| {
@@ -104,7 +114,7 @@ impl WebGpu {
             let buffer = self.block(region.memory);
             match offset % ALIGN_BYTES {
                 0 => Ok(Binding { buffer, offset, bytes: 4 * region.words.max(1) as u64 }),
-                _ => Err(Error::of_device(format!(
+                _ => Err(Error::internal(format!(
                     "webgpu: a view starts at byte {offset}, not at a multiple of {ALIGN_BYTES}"
                 ))),
             }
@@ -138,7 +148,7 @@ impl WebGpu {
 
     fn check(&self) -> Result<()> {
         let trouble = self.trouble.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
-        trouble.map_or(Ok(()), |message| Err(Error::of_device(format!("webgpu: {message}"))))
+        trouble.map_or(Ok(()), |message| Err(Error::device(format!("webgpu: {message}"))))
     }
 }
 
@@ -151,7 +161,7 @@ impl Backend for WebGpu {
         let size = 4 * words as u64;
         if size > self.info.max_binding_bytes {
             let limit = self.info.max_binding_bytes >> 20;
-            return Err(Error::of_device(format!(
+            return Err(Error::device(format!(
                 "webgpu: a buffer of {} MiB is over this adapter's {limit} MiB",
                 size >> 20
             )));
@@ -250,7 +260,7 @@ impl Backend for WebGpu {
             let raised = mapped.clone();
             staging.map_async(wgpu::MapMode::Read, .., move |result| raised.raise(result));
             wait(&self.device, None)?;
-            let failed = |error: &dyn std::fmt::Display| Error::of_device(format!("webgpu: readback failed: {error}"));
+            let failed = |error: &dyn std::fmt::Display| Error::device(format!("webgpu: readback failed: {error}"));
             let outcome = mapped.await;
             self.check()?;
             outcome.map_err(|error| failed(&error))?;
@@ -314,7 +324,20 @@ async fn adapters() -> Vec<wgpu::Adapter> {
 
 fn is_software(adapter: &wgpu::Adapter) -> bool {
     let info = adapter.get_info();
-    info.device_type == wgpu::DeviceType::Cpu || is_swiftshader(&info.name)
+    tiles(&info.name, info.device_type) != Tiles::ManySmall
+}
+
+/// The split that is fastest on an adapter. No interface reports it, so it follows from the adapter's name and type.
+fn tiles(name: &str, kind: wgpu::DeviceType) -> Tiles {
+    // Browsers and drivers spell it differently, and browsers do not report the type.
+    let word = b"swiftshader";
+    if name.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word)) {
+        Tiles::PerInvocation
+    } else if kind == wgpu::DeviceType::Cpu {
+        Tiles::FewLarge
+    } else {
+        Tiles::ManySmall
+    }
 }
 
 fn describe(adapter: &wgpu::Adapter) -> Info {
@@ -325,12 +348,15 @@ fn describe(adapter: &wgpu::Adapter) -> Info {
         (wgpu::Features::TIMESTAMP_QUERY, "timestamps"),
         (wgpu::Features::SHADER_F64, "f64"),
     ];
+    let tiles = tiles(&info.name, info.device_type);
     let subgroup = subgroups::lanes(&info, features.contains(wgpu::Features::SUBGROUP));
     let name = if info.name.is_empty() { "browser WebGPU adapter".to_owned() } else { info.name };
     Info {
-        device: "webgpu",
+        device: ENTRY.name,
         name,
         driver: format!("{:?} {}", info.backend, info.driver_info).trim_end().to_owned(),
+        execution: Execution::Shaders,
+        tiles,
         is_software: is_software(adapter),
         threads: 1,
         max_binding_bytes: limits.max_storage_buffer_binding_size,
@@ -377,7 +403,9 @@ mod tests {
         if std::env::var_os("MERO_NO_GPU").is_some() {
             return;
         }
-        let mut device = pollster::block_on(WebGpu::open(true, true)).expect("an adapter, or MERO_NO_GPU=1");
+        let mut device =
+            pollster::block_on(WebGpu::open(Opening { request: &super::super::Request::default(), by_name: true }))
+                .expect("an adapter, or MERO_NO_GPU=1");
         let right = device.info.subgroup;
         for lanes in [right, 4 * right].into_iter().filter(|&lanes| right > 1 && lanes <= PROBED as u32) {
             device.info.subgroup = lanes;

@@ -13,6 +13,7 @@ use std::thread::{JoinHandle, park, yield_now};
 use std::time::{Duration, Instant};
 
 use super::Disjoint;
+use crate::error::{Error, Result};
 
 /// How long a thread watches for news before it gives its core away.
 const SPIN: Duration = Duration::from_micros(40);
@@ -27,12 +28,20 @@ pub struct ThreadPool {
 }
 
 impl ThreadPool {
-    /// A thread pool of `threads` in all: the caller of `parallel` and threads - 1 workers.
-    pub fn new(threads: usize) -> ThreadPool {
+    /// A thread pool of `threads` in all: the caller of `parallel` and threads - 1 workers. Fails if the system cannot start that many.
+    pub fn new(threads: usize) -> Result<ThreadPool> {
         let workers = threads.max(1) - 1;
         let shared = Arc::new(Shared::new(workers));
-        let workers = (0..workers).map(|worker| spawn(shared.clone(), worker)).collect();
-        ThreadPool { shared, workers, turn: Mutex::new(()) }
+        // Dropped on an error, which ends the workers already started.
+        let mut pool = ThreadPool { shared, workers: Vec::new(), turn: Mutex::new(()) };
+        for worker in 0..workers {
+            let refused = |error| {
+                let started = worker + 1;
+                Error::device(format!("cpu: the system starts only {started} of {threads} threads: {error}"))
+            };
+            pool.workers.push(spawn(pool.shared.clone(), worker).map_err(refused)?);
+        }
+        Ok(pool)
     }
 
     /// Its size, the caller counted.
@@ -200,7 +209,7 @@ impl Shared {
     }
 }
 
-fn spawn(shared: Arc<Shared>, worker: usize) -> JoinHandle<()> {
+fn spawn(shared: Arc<Shared>, worker: usize) -> std::io::Result<JoinHandle<()>> {
     let serve = move || {
         let mut round = 0;
         while !shared.stop.load(SeqCst) {
@@ -208,10 +217,7 @@ fn spawn(shared: Arc<Shared>, worker: usize) -> JoinHandle<()> {
             shared.help(worker + 1, round);
         }
     };
-    std::thread::Builder::new()
-        .name(format!("mero worker {worker}"))
-        .spawn(serve)
-        .expect("thread pool: the system gives no more threads")
+    std::thread::Builder::new().name(format!("mero worker {worker}")).spawn(serve)
 }
 
 /// True as soon as `done`, false after `SPIN` without it.
@@ -241,7 +247,7 @@ mod tests {
     #[test]
     fn every_index_runs_once_in_every_round() {
         for threads in [1, 2, 3, 5] {
-            let pool = ThreadPool::new(threads);
+            let pool = ThreadPool::new(threads).expect("threads");
             for count in [0, 1, 2, 3, 4, 5, 11, 5000].into_iter().cycle().take(2_000) {
                 let seen: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
                 pool.parallel(count, &|i| _ = seen[i].fetch_add(1, SeqCst));
@@ -252,7 +258,7 @@ mod tests {
 
     #[test]
     fn every_piece_is_filled_once() {
-        let pool = ThreadPool::new(3);
+        let pool = ThreadPool::new(3).expect("threads");
         for (count, length) in [(0, 4), (3, 4), (4, 4), (5, 4), (1000, 7)] {
             let mut values = vec![0.0; count];
             pool.fill(&mut values, length, &|_, at, piece| {
@@ -269,7 +275,7 @@ mod tests {
 
     #[test]
     fn parked_workers_wake() {
-        let pool = ThreadPool::new(3);
+        let pool = ThreadPool::new(3).expect("threads");
         for _ in 0..20 {
             std::thread::sleep(Duration::from_millis(1));
             let sum = AtomicUsize::new(0);
@@ -280,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_call_inside_work_runs_in_place() {
-        let pool = ThreadPool::new(2);
+        let pool = ThreadPool::new(2).expect("threads");
         let sum = AtomicUsize::new(0);
         pool.parallel(4, &|_| pool.parallel(4, &|i| _ = sum.fetch_add(i, SeqCst)));
         assert_eq!(sum.load(SeqCst), 24);
@@ -288,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_panic_passes_on_and_the_team_lives() {
-        let pool = ThreadPool::new(2);
+        let pool = ThreadPool::new(2).expect("threads");
         for bad in [0, 1] {
             let outcome = catch_unwind(AssertUnwindSafe(|| pool.parallel(2, &|i| assert_ne!(i, bad))));
             assert!(outcome.is_err());

@@ -5,6 +5,8 @@ use std::cell::RefCell;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::error::Result;
+
 #[wasm_bindgen]
 extern "C" {
     /// Memory in which instances give each other their pieces: `web/src/serve/share.ts`.
@@ -40,8 +42,8 @@ pub struct ThreadPool {
 
 impl ThreadPool {
     /// `members` are the instances that may run the same training.
-    pub fn new(members: usize) -> ThreadPool {
-        ThreadPool { members }
+    pub fn new(members: usize) -> Result<ThreadPool> {
+        Ok(ThreadPool { members })
     }
 
     /// Its size where `fill` fills.

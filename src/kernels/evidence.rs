@@ -1,7 +1,7 @@
 //! What the kernels' cases are made with: views lent to a kernel's own `dispatch`, whose launch is then kept as data, and
 //! numbers from a fixed seed. Only tests, benches and the `bench` command come here.
 
-use crate::device::{Bound, Case, Device, Dispatch, Expected, Info, View};
+use crate::device::{Bound, Case, Device, Dispatch, Execution, Expected, Info, Tiles, View};
 
 /// What outputs hold before a dispatch: an element that was never written shows.
 const UNWRITTEN: u32 = 0xdead_beef;
@@ -43,24 +43,15 @@ pub fn scratch(words: usize) -> View {
     Device::dry().buffer(words).view()
 }
 
-/// The kind of adapter a case is made for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Adapter {
-    /// A GPU.
-    Fine,
-    /// llvmpipe.
-    Coarse,
-    /// SwiftShader.
-    Panel,
-}
-
-/// A device of that kind.
-pub fn device(adapter: Adapter) -> Info {
+/// A GPU for which work is split so.
+pub fn device(tiles: Tiles) -> Info {
     Info {
         device: "webgpu",
-        name: if adapter == Adapter::Panel { "SwiftShader" } else { "" }.to_owned(),
+        name: String::new(),
         driver: String::new(),
-        is_software: adapter != Adapter::Fine,
+        execution: Execution::Shaders,
+        tiles,
+        is_software: tiles != Tiles::ManySmall,
         // As many as the cases are run on, at most.
         threads: 2,
         max_binding_bytes: 0,

@@ -56,7 +56,7 @@ impl Predictor {
             let x = self.device.upload(bytemuck::cast_slice(part))?;
             all.extend(self.outputs(&x, rows)?.to_f32().await?);
         }
-        let is_half = self.precision == Precision::F16 && self.device.info().device != "cpu";
+        let is_half = self.precision == Precision::F16 && !self.device.info().runs_cpu_path();
         if is_half && all.iter().any(|value| value.abs() > 65504.0) {
             return Err(Error::new("precision: a row goes beyond 65504, where f16 ends; predict in f32"));
         }

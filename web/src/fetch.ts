@@ -13,7 +13,7 @@ type OnProgress = LoadOptions["onProgress"];
 export async function download(source: Response | URL | string, signal: AbortSignal | undefined, onProgress: OnProgress): Promise<[Bytes, string]> {
   const response = source instanceof Response ? source : await requested(source, signal);
   const where = response.url || "the response";
-  if (response.bodyUsed) throw new InputError("load: the response was read already; give a fresh one");
+  if (response.bodyUsed) throw new InputError("load: the response was read already; give a fresh one", "usage");
   const reader = response.body?.getReader();
   // What the stream says to that does not matter.
   const leave = () => void reader?.cancel().catch(() => {});

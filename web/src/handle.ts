@@ -4,7 +4,7 @@ import type { Connection, Sending } from "./connection.js";
 import { InputError, type MeromorphError } from "./errors.js";
 import type { Calls } from "./wire.js";
 
-const gone = (what: string): MeromorphError => new InputError(`${what}: was disposed of`);
+const gone = (what: string): MeromorphError => new InputError(`${what}: was disposed of`, "usage");
 
 /** Lets go of objects that nobody holds any more. */
 const forgotten = new FinalizationRegistry<() => void>((release) => release());

@@ -44,10 +44,10 @@ const WAIT_MS = 2000;
 export function hold(name: unknown): Promise<() => void> {
   const manager = locks();
   return new Promise((resolve, reject) => {
-    if (typeof name !== "string" || !name) throw new InputError(`keep: the name is ${shown(name)}, wanted a string`);
+    if (typeof name !== "string" || !name) throw new InputError(`keep: the name is ${shown(name)}, wanted a string`, "usage");
     if (!manager) return resolve(() => {});
     const wait = new AbortController();
-    const timer = setTimeout(() => wait.abort(new InputError(`keep: a run under "${name}" is under way, here or in another tab`)), WAIT_MS);
+    const timer = setTimeout(() => wait.abort(new InputError(`keep: a run under "${name}" is under way, here or in another tab`, "usage")), WAIT_MS);
     manager.request(lock(name), { signal: wait.signal }, () => {
       clearTimeout(timer);
       return new Promise<void>((leave) => resolve(leave));
@@ -82,13 +82,13 @@ export async function read(name: string): Promise<Whole> {
     }
   });
   const { parcel, checkpoint } = found;
-  if (!parcel || !checkpoint) throw new InputError(`resumeKept: no run is kept under "${name}"`);
+  if (!parcel || !checkpoint) throw new InputError(`resumeKept: no run is kept under "${name}"`, "usage");
   return { parcel, checkpoint };
 }
 
 /** The result of one transaction, once it is on disk. */
 async function inStore<T = void>(mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T> | void): Promise<T> {
-  if (typeof indexedDB === "undefined") throw new InputError("keep: there is no IndexedDB here; keep run.checkpoint() in a file instead");
+  if (typeof indexedDB === "undefined") throw new InputError("keep: there is no IndexedDB here; keep run.checkpoint() in a file instead", "usage");
   let database: IDBDatabase | undefined;
   try {
     database = await opened();

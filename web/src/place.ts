@@ -43,7 +43,7 @@ export async function openAt(place: Place, options: OpenOptions): Promise<Engine
     await Promise.all(connection.crew.map((mate) => mate.call(ENGINE, "open", ["cpu", threads], { signal })));
     return new Engine(connection, info);
   } catch (error) {
-    const reason = new InputError("engine: was not opened");
+    const reason = new InputError("engine: was not opened", "usage");
     connection.close(reason);
     for (const mate of mates) mate.then((mate) => mate.close(reason), () => {});
     throw error;
@@ -51,9 +51,9 @@ export async function openAt(place: Place, options: OpenOptions): Promise<Engine
 }
 
 function checkThreads(threads: number, { worker = true }: PlaceOptions): void {
-  if (!Number.isInteger(threads) || threads < 1 || threads > 16) throw new InputError(`open: threads is ${shown(threads)}, wanted a whole number from 1 to 16`);
+  if (!Number.isInteger(threads) || threads < 1 || threads > 16) throw new InputError(`open: threads is ${shown(threads)}, wanted a whole number from 1 to 16`, "usage");
   const lacks = worker ? unshared() : "workers: leave out worker: false";
-  if (threads > 1 && lacks) throw new InputError(`open: threads is ${threads}, which needs ${lacks}`);
+  if (threads > 1 && lacks) throw new InputError(`open: threads is ${threads}, which needs ${lacks}`, "usage");
 }
 
 /** What workers lack to share memory here: runtimes that are no browser lack nothing. */
@@ -72,7 +72,7 @@ export async function describeAt(place: Place, data: Table, options: PlaceOption
     const { parcel, transfer } = await packed;
     return await connection.call(ENGINE, "describe", [parcel], { transfer, signal: given.signal });
   } finally {
-    connection.close(new InputError("describe: was done"));
+    connection.close(new InputError("describe: was done", "usage"));
   }
 }
 
@@ -114,7 +114,7 @@ const PLACED = ["worker", "wasm", "signal"] as const;
 
 /** What starts engines, one after the other: they have one module, for a response can be read but once. */
 function starting(call: string, place: Place, { worker = true, wasm, signal }: PlaceOptions): (needsGpu: boolean) => Promise<Connection> {
-  if (typeof worker !== "boolean") throw new InputError(`${call}: worker is ${shown(worker)}, wanted true or false`);
+  if (typeof worker !== "boolean") throw new InputError(`${call}: worker is ${shown(worker)}, wanted true or false`, "usage");
   signal?.throwIfAborted();
   const module = wasm === undefined ? place.module() : compiled(wasm);
   return (needsGpu) => connect(joined(worker ? place.spawn(needsGpu) : place.direct(needsGpu), module), signal);
@@ -126,7 +126,7 @@ async function connect(connecting: Promise<Connection>, signal: AbortSignal | un
   return new Promise((resolve, reject) => {
     const abort = () => {
       reject(signal.reason);
-      connecting.then((connection) => connection.close(new InputError("engine: was not opened")), () => {});
+      connecting.then((connection) => connection.close(new InputError("engine: was not opened", "usage")), () => {});
     };
     signal.addEventListener("abort", abort, { once: true });
     connecting.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
