@@ -209,7 +209,7 @@ fn files_that_were_tampered_with_are_refused() {
     assert_eq!(refused(&folder, "export --check out"), wanted);
     folder.write("elsewhere", &whole);
     std::os::unix::fs::symlink(folder.path("elsewhere"), folder.path("out/model.onnx")).expect("linked");
-    assert_eq!(refused(&folder, "export --check out"), "out/model.onnx: is a link; wanted a file of its own");
+    assert_eq!(refused(&folder, "export --check out"), "out/model.onnx: is a symbolic link; expected a regular file");
     fs::remove_file(folder.path("out/model.onnx")).expect("removed");
     folder.write("out/model.onnx", &whole);
     folder.told("export --check out");
@@ -295,5 +295,5 @@ fn questions_that_make_no_sense_are_refused() {
         assert_eq!(folder.mero(line).status.code(), Some(2), "{line}");
     }
     assert_eq!(refused(&folder, "export m --onnx no/o"), "no/o: cannot be written: No such file or directory");
-    assert_eq!(refused(&folder, "export m --bundle m"), "m: is there and is no folder");
+    assert_eq!(refused(&folder, "export m --bundle m"), "m: exists and is not a folder");
 }

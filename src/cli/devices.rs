@@ -1,4 +1,4 @@
-//! `mero devices`: what is here, with limits and features.
+//! `mero devices`: the devices of this machine, with limits and features.
 
 use pollster::block_on;
 
@@ -24,9 +24,9 @@ pub(super) fn run(args: &Args) {
         &all.iter().map(row).collect::<Vec<_>>(),
     ));
     for info in all.iter().filter(|info| !info.features.is_empty()) {
-        say(&format!("\n  {}: {}; offers {}", info.device, info.driver, info.features.join(", ")));
+        say(&format!("\n  {}: {}; features: {}", info.device, info.driver, info.features.join(", ")));
         if info.subgroup > 1 {
-            say(&format!("  sums and maxima use subgroups, {} lanes at a time", info.subgroup));
+            say(&format!("  kernels use subgroups of {} lanes", info.subgroup));
         }
     }
     say("");

@@ -1,4 +1,4 @@
-//! The CPU device: blocks of words in host memory, kernels' CPU paths over a thread pool.
+//! The CPU device: blocks of words in host memory, and the kernels' CPU paths on a thread pool.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -69,7 +69,7 @@ impl Cpu {
             block.as_mut_ptr().cast::<u32>().wrapping_add(region.offset)
         };
         // SAFETY: `base` checks that the region lies inside a live block. Inputs and outputs of a dispatch never share
-        // a buffer (`Device::record` and the plan's liveness see to it), outputs are distinct, and the blocks outlive
+        // a buffer (`Device::record` and the plan's liveness ensure it), outputs are distinct, and the blocks outlive
         // the call: `free` and `allocate` cannot run while `self.blocks` is borrowed. Taking a pointer into a block again does not move the block.
         #[allow(unsafe_code, reason = "kernels see several regions of the block table at once, some of them mutable")]
         let (inputs, mut outputs): (Vec<&[u32]>, Vec<&mut [u32]>) = unsafe {
@@ -123,7 +123,7 @@ impl Backend for Cpu {
     fn allocate(&self, words: usize) -> Result<Memory> {
         let lines = words.div_ceil(LINE_WORDS);
         let mut block = Vec::new();
-        let refused = |_| Error::device(format!("cpu: no memory for {} MB", words / 250_000));
+        let refused = |_| Error::device(format!("cpu: cannot allocate {} MB", words / 250_000));
         block.try_reserve_exact(lines).map_err(refused)?;
         block.resize(lines, Line([0; 16]));
         let mut blocks = self.blocks.borrow_mut();

@@ -1,4 +1,4 @@
-//! The dry device: runs nothing. It lets a plan be made, counted and priced where there is no hardware at all.
+//! The dry device runs nothing. It plans and counts without any hardware.
 
 use std::cell::Cell;
 use std::future::{Future, ready};
@@ -67,7 +67,7 @@ impl Backend for Dry {
         let dispatches =
             commands.iter().filter(|command| matches!(command, BoundCommand::Dispatch { .. })).count() as u64;
         let (pipelines, bind_groups) = self.made.get();
-        // One pipeline and one bind group a dispatch at most: the price of a device that caches nothing.
+        // One pipeline and one bind group per dispatch: the count of a device without caches.
         self.made.set((pipelines + dispatches, bind_groups + dispatches));
         Ok(Box::new(Nothing))
     }
@@ -77,7 +77,7 @@ impl Backend for Dry {
     }
 
     fn read(&self, _region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>> {
-        Box::pin(ready(Err(Error::usage("the dry device runs nothing, so it has nothing to read"))))
+        Box::pin(ready(Err(Error::usage("the dry device runs nothing, so there is nothing to read"))))
     }
 
     fn made(&self) -> (u64, u64) {

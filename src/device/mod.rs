@@ -1,5 +1,5 @@
 //! Devices: what a kernel is, and how a recording of kernels runs on buffers of words.
-//! This room knows no particular kernel, no shape with a meaning and no gradient.
+//! Nothing here depends on a particular kernel, on tensor shapes or on gradients.
 
 mod cpu;
 mod dry;
@@ -12,11 +12,10 @@ mod kernel;
 mod plan;
 mod pool;
 mod recording;
+mod signal;
 mod source;
 mod subgroups;
 mod table;
-#[cfg(test)]
-mod tests;
 mod webgpu;
 
 use std::any::Any;
@@ -44,7 +43,7 @@ pub trait Backend {
     fn info(&self) -> &Info;
     /// A new block of `words` words; contents unspecified.
     fn allocate(&self, words: usize) -> Result<Memory>;
-    /// Gives a block back.
+    /// Frees a block.
     fn free(&self, memory: Memory);
     /// Copies words in, ordered after everything run before.
     fn write(&self, memory: Memory, offset: usize, data: &[u32]) -> Result<()>;
@@ -54,17 +53,17 @@ pub trait Backend {
     fn run(&self, prepared: &dyn Prepared, times: usize) -> Result<()>;
     /// Waits for everything before it and copies words out.
     fn read(&self, region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>>;
-    /// Pipelines compiled and bind groups made so far.
+    /// Counts of pipelines compiled and bind groups created.
     fn made(&self) -> (u64, u64);
 }
 
-/// What a backend made of a plan's commands; only that backend can look inside.
+/// A plan's commands, compiled by a backend for itself.
 pub trait Prepared: Any {}
 
-/// What a device is.
+/// A device and its capabilities.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Info {
-    /// The name a user asks for: `cpu`, `webgpu`, `dry`.
+    /// The name of its [`Entry`]: `cpu`, `webgpu`, `dry`.
     pub device: &'static str,
     /// The adapter or processor.
     pub name: String,
@@ -76,13 +75,13 @@ pub struct Info {
     pub tiles: Tiles,
     /// Whether it is a GPU implemented in software. `auto` does not choose it.
     pub is_software: bool,
-    /// Threads it runs kernels on; 1 where the device schedules itself.
+    /// Threads that run kernels; 1 if the device schedules them itself.
     pub threads: usize,
     /// Largest buffer a kernel may bind, in bytes.
     pub max_binding_bytes: u64,
     /// Memory shared by a workgroup, in bytes.
     pub workgroup_bytes: u32,
-    /// Lanes of a workgroup that exchange values without a barrier: its smallest subgroup, or 1 where subgroups are not used.
+    /// Lanes of a workgroup that exchange values without a barrier: the smallest subgroup, or 1 without subgroups.
     pub subgroup: u32,
     /// Optional features it offers, by name.
     pub features: Vec<String>,
@@ -135,7 +134,7 @@ pub struct Request {
     pub device: String,
     /// Threads of the CPU device; 0 = all.
     pub threads: usize,
-    /// Whether kernels may use subgroups where the device has them. Results are the same to the bit.
+    /// Whether kernels may use the device's subgroups. Results are bitwise the same.
     pub subgroups: bool,
 }
 
@@ -152,14 +151,14 @@ impl Default for Request {
     }
 }
 
-/// Counts of what a device did, for tests that hold costs still.
+/// What a device did, in numbers; tests use it to detect changes of cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Counters {
     /// Kernel launches and copies run.
     pub launches: u64,
     /// Pipelines compiled.
     pub pipelines: u64,
-    /// Bind groups made.
+    /// Bind groups created.
     pub bind_groups: u64,
     /// Bytes uploaded.
     pub uploaded_bytes: u64,
@@ -173,7 +172,7 @@ pub struct Counters {
     pub flops: u64,
 }
 
-/// A handle on an open device. Clones share it.
+/// A handle to an open device. Clones share the device.
 #[derive(Clone)]
 pub struct Device(Rc<Inner>);
 
@@ -185,7 +184,7 @@ struct Inner {
     is_capturing: Cell<bool>,
 }
 
-/// Unused memory kept for reuse whatever is in use.
+/// Unused memory that is always kept for reuse.
 const POOLED_BYTES: usize = 64 << 20;
 
 impl Device {
@@ -219,18 +218,18 @@ impl Device {
         }))
     }
 
-    /// What it is.
+    /// The device and its capabilities.
     pub fn info(&self) -> &Info {
         self.0.backend.info()
     }
 
-    /// What it did so far.
+    /// What it did so far, in numbers.
     pub fn counters(&self) -> Counters {
         let (pipelines, bind_groups) = self.0.backend.made();
         Counters { pipelines, bind_groups, ..self.0.counters.get() }
     }
 
-    /// A buffer of `words` words with no memory yet.
+    /// A buffer of `words` words without memory.
     pub fn buffer(&self, words: usize) -> Buffer {
         self.slot(words, None)
     }
@@ -240,7 +239,7 @@ impl Device {
         Buffer(Rc::new(Slot { words, memory: Cell::new(None), refused, device }))
     }
 
-    /// A buffer holding `data`. Nothing recorded can mention it yet, so it may be made inside a capture.
+    /// A buffer holding `data`. A capture may call this: no recorded command refers to the new buffer.
     pub fn upload(&self, data: &[u32]) -> Result<Buffer> {
         let buffer = self.buffer(data.len());
         self.put(&buffer, 0, data)?;
@@ -272,7 +271,7 @@ impl Device {
         self.0.backend.write(memory, offset, data)
     }
 
-    /// Appends a command. Nothing runs until something is read or a plan is made.
+    /// Appends a command. It runs when a value is read or a plan is run.
     pub fn record(&self, command: Command) {
         if let Command::Dispatch(dispatch) = &command {
             let name = dispatch.kernel.name;
@@ -285,7 +284,7 @@ impl Device {
         self.0.pending.borrow_mut().commands.push(command);
     }
 
-    /// Records what `work` appends into a plan of its own. Tensors in `work`'s result keep their memory; the rest is shared.
+    /// Makes a plan of the commands that `work` records. Tensors in `work`'s result keep their memory; other buffers share memory.
     pub fn capture<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<(Plan, T)> {
         self.flush()?;
         self.0.is_capturing.set(true);
@@ -298,7 +297,7 @@ impl Device {
 
     /// Runs everything recorded so far.
     pub fn flush(&self) -> Result<()> {
-        assert!(!self.0.is_capturing.get(), "capture: nothing can be run or read while a plan is being recorded");
+        assert!(!self.0.is_capturing.get(), "capture: no run or read is possible while a plan is recorded");
         let recording = std::mem::take(&mut *self.0.pending.borrow_mut());
         if recording.commands.is_empty() {
             return Ok(());
@@ -316,14 +315,14 @@ impl Device {
         self.0.backend.read(Region { memory, offset: view.offset, words: view.words }).await
     }
 
-    /// Takes a buffer's memory back: it never got contents.
+    /// Frees the memory of a buffer that never received contents.
     fn unback(&self, buffer: &Buffer) {
         if let Some(memory) = buffer.0.memory.take() {
             self.0.release(memory, buffer.words());
         }
     }
 
-    /// Makes sure a buffer has memory of its own.
+    /// Allocates a buffer's memory if it has none.
     fn back(&self, buffer: &Buffer) -> Result<()> {
         if let Some(error) = &buffer.0.refused {
             return Err(error.clone());
@@ -342,7 +341,7 @@ impl Inner {
         let memory = match pooled {
             Some(memory) => memory,
             None => self.backend.allocate(words).or_else(|_| {
-                // What lies unused may be what is missing.
+                // Freeing unused blocks may make space.
                 self.drain();
                 self.backend.allocate(words)
             })?,
@@ -358,7 +357,7 @@ impl Inner {
         let words = size_class(words);
         self.count(|counters| counters.live_bytes -= 4 * words as u64);
         self.pool.borrow_mut().put(words, memory);
-        // Blocks of sizes no longer asked for would stay for ever.
+        // Otherwise blocks of sizes that are no longer used would never be freed.
         if self.pool.borrow().words() * 4 > POOLED_BYTES.max(self.counters.get().live_bytes as usize) {
             self.drain();
         }

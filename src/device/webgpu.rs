@@ -1,16 +1,16 @@
 //! The WebGPU device: WGSL through wgpu, natively (Vulkan, Metal, DX12) and in a browser.
-//! Pipelines are made once per source, bind groups once per plan; a run encodes them again, with bounded time per submit.
+//! Pipelines are compiled once per source and bind groups created once per plan. A run encodes them again, with bounded time per submit.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
 
 use super::encode::{Binding, CAN_WAIT, Encoded, Pipelines, Ticket, add_subgroups, full_name, has_subgroups, wait};
 use super::kernel::{Kernel, SharedBody};
 use super::recording::Memory;
+use super::signal::Signal;
 use super::subgroups::{self, EXCHANGE, PROBED};
 use super::table::{Entry, Opening};
 use super::{Backend, BoundCommand, Execution, Info, Prepared, Region, Tiles};
@@ -19,19 +19,19 @@ use crate::host;
 
 /// Portable alignment of a binding's offset.
 const ALIGN_BYTES: u64 = 256;
-/// Arithmetic in the first submit of a plan, before anything is measured.
+/// Floating-point operations in the first submit of a plan, before any submit is measured.
 const FIRST_SUBMIT_FLOPS: u64 = 200_000_000;
-/// Time per submit aimed at: long enough to hide its cost, short enough for a desktop to stay responsive.
+/// Target time per submit: long enough to hide its overhead, short enough for a responsive desktop.
 const SUBMIT_MS: f64 = 20.0;
 
 pub(super) struct WebGpu {
     info: Info,
     device: wgpu::Device,
     queue: wgpu::Queue,
-    /// By the number of a memory; `None` is free.
+    /// Indexed by `Memory`; `None` is free.
     blocks: RefCell<Vec<Option<wgpu::Buffer>>>,
     pipelines: Pipelines,
-    /// The first error the driver reported outside a call: told at the next run or read.
+    /// The first error that the driver reported outside a call. The next run or read returns it.
     trouble: Arc<Mutex<Option<String>>>,
 }
 
@@ -48,9 +48,9 @@ pub(super) static ENTRY: Entry = Entry {
 
 struct Steps {
     encoded: Encoded,
-    /// Runs per submit; adjusted where the device can be waited for.
+    /// Runs per submit; adjusted if the caller can wait for the device.
     window: Cell<usize>,
-    /// Whether a submit of the plan was measured: the first one pays for compilation.
+    /// Whether a submit of the plan was measured. The first one includes compilation.
     is_warm: Cell<bool>,
 }
 
@@ -64,10 +64,10 @@ impl WebGpu {
         let adapter = adapter.filter(|adapter| by_name || !is_software(adapter)).ok_or_else(|| {
             Error::device(match found {
                 None => "device \"webgpu\" is absent: no adapter found (is a Vulkan, Metal or DX12 driver installed, or WebGPU enabled in the browser?); there is cpu".to_owned(),
-                Some(info) => format!("device \"webgpu\": only a software adapter ({}) is here; ask for it by name", info.name),
+                Some(info) => format!("device \"webgpu\": the only adapter is software ({}); choose it with the device name \"webgpu\"", info.name),
             })
         })?;
-        let mut wanted = wgpu::DeviceDescriptor {
+        let mut descriptor = wgpu::DeviceDescriptor {
             label: Some("meromorph"),
             required_features: adapter.features() & wgpu::Features::SHADER_F16,
             required_limits: adapter.limits(),
@@ -75,9 +75,9 @@ impl WebGpu {
         };
         let refused = |error| Error::device(format!("device \"webgpu\" refused to open: {error}"));
         if request.subgroups {
-            add_subgroups(&adapter, &mut wanted);
+            add_subgroups(&adapter, &mut descriptor);
         }
-        let (device, queue) = adapter.request_device(&wanted).await.map_err(refused)?;
+        let (device, queue) = adapter.request_device(&descriptor).await.map_err(refused)?;
         let trouble = Arc::new(Mutex::new(None));
         let (uncaptured, lost) = (trouble.clone(), trouble.clone());
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| note(&uncaptured, error.to_string())));
@@ -96,7 +96,7 @@ impl WebGpu {
         Ok(opened)
     }
 
-    /// Whether lanes exchange values as kernels count on. A driver that fails here works without subgroups.
+    /// Whether lanes exchange values as kernels expect. A driver that fails here is used without subgroups.
     async fn are_subgroups_right(&self) -> bool {
         let Ok(memory) = self.allocate(PROBED) else { return false };
         let out = Region { memory, offset: 0, words: PROBED };
@@ -107,7 +107,7 @@ impl WebGpu {
         is_run.is_ok() && lanes.is_ok_and(|lanes| !lanes.contains(&0))
     }
 
-    /// The regions as what a kernel binds. Refuses a view that starts where no binding can.
+    /// The bindings of regions. Errors if a region's offset is not aligned.
     fn bindings(&self, regions: impl Iterator<Item = Region>) -> Result<Vec<Binding>> {
         let bind = |region: Region| {
             let offset = 4 * region.offset as u64;
@@ -122,7 +122,7 @@ impl WebGpu {
         regions.map(bind).collect()
     }
 
-    /// Adds a command whose parameters lie at byte `at` of `uniforms`.
+    /// Appends a command whose parameters are at byte `at` of `uniforms`.
     fn encode(&self, encoded: &mut Encoded, command: BoundCommand, uniforms: &wgpu::Buffer, at: u64) -> Result<()> {
         match command {
             BoundCommand::Dispatch { kernel, body, params, grid, inputs, outputs, .. } => {
@@ -143,7 +143,7 @@ impl WebGpu {
     }
 
     fn block(&self, memory: Memory) -> wgpu::Buffer {
-        self.blocks.borrow()[memory.0 as usize].clone().expect("a memory in use has its block")
+        self.blocks.borrow()[memory.0 as usize].clone().expect("memory in use has a block")
     }
 
     fn check(&self) -> Result<()> {
@@ -162,7 +162,7 @@ impl Backend for WebGpu {
         if size > self.info.max_binding_bytes {
             let limit = self.info.max_binding_bytes >> 20;
             return Err(Error::device(format!(
-                "webgpu: a buffer of {} MiB is over this adapter's {limit} MiB",
+                "webgpu: a buffer has {} MiB, more than this adapter's limit of {limit} MiB",
                 size >> 20
             )));
         }
@@ -227,15 +227,15 @@ impl Backend for WebGpu {
             let window = plan.window.get().min(left);
             let submitted = plan.encoded.submit(&self.device, &self.queue, window);
             left -= window;
-            // One submit runs while the next is encoded: never more, so that a long epoch does not pile up in the queue.
+            // One submit runs while the next is encoded, and no more: a long epoch would fill the queue.
             if let Some((ticket, runs)) = last.replace((submitted, window))
                 && CAN_WAIT
             {
                 wait(&self.device, Some(ticket))?;
                 let now = host::now_ms();
                 if plan.is_warm.replace(true) {
-                    let wanted = runs as f64 * SUBMIT_MS / (now - clock).max(0.01);
-                    plan.window.set((wanted as usize).clamp(plan.window.get().div_ceil(2), 2 * plan.window.get()));
+                    let target = runs as f64 * SUBMIT_MS / (now - clock).max(0.01);
+                    plan.window.set((target as usize).clamp(plan.window.get().div_ceil(2), 2 * plan.window.get()));
                 }
                 clock = now;
             }
@@ -274,8 +274,8 @@ impl Backend for WebGpu {
     }
 }
 
-/// All of a kernel's WGSL for a device whose subgroups have `subgroup` lanes: what its body prints, which may begin with a directive, then
-/// its fragments.
+/// The composed WGSL of a kernel for a device whose subgroups have `subgroup` lanes: the body's text, which may begin with a directive, then the
+/// fragments.
 pub fn compose(kernel: &Kernel, body: Option<&SharedBody>, subgroup: u32) -> String {
     let exchange = subgroups::exchange(subgroup);
     let mut source = body.map_or_else(String::new, |body| body.wgsl() + "\n");
@@ -296,9 +296,9 @@ fn note(trouble: &Mutex<Option<String>>, message: String) {
 
 #[cfg(not(target_arch = "wasm32"))]
 async fn adapters() -> Vec<wgpu::Adapter> {
-    let mut wanted = wgpu::InstanceDescriptor::new_without_display_handle();
-    wanted.backends = wgpu::Backends::PRIMARY;
-    let mut all = wgpu::Instance::new(wanted).enumerate_adapters(wgpu::Backends::PRIMARY).await;
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = wgpu::Backends::PRIMARY;
+    let mut all = wgpu::Instance::new(descriptor).enumerate_adapters(wgpu::Backends::PRIMARY).await;
     all.sort_by_key(|adapter| match adapter.get_info().device_type {
         wgpu::DeviceType::DiscreteGpu => 0,
         wgpu::DeviceType::IntegratedGpu => 1,
@@ -316,9 +316,9 @@ async fn adapters() -> Vec<wgpu::Adapter> {
     if !has_gpu {
         return Vec::new();
     }
-    let mut wanted = wgpu::InstanceDescriptor::new_without_display_handle();
-    wanted.backends = wgpu::Backends::BROWSER_WEBGPU;
-    let instance = wgpu::Instance::new(wanted);
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = wgpu::Backends::BROWSER_WEBGPU;
+    let instance = wgpu::Instance::new(descriptor);
     instance.request_adapter(&wgpu::RequestAdapterOptions::default()).await.into_iter().collect()
 }
 
@@ -366,40 +366,12 @@ fn describe(adapter: &wgpu::Adapter) -> Info {
     }
 }
 
-type Outcome = std::result::Result<(), wgpu::BufferAsyncError>;
-
-/// A one-shot that a driver callback raises and a future waits for.
-#[derive(Clone, Default)]
-struct Signal(Arc<Mutex<(Option<Outcome>, Option<Waker>)>>);
-
-impl Signal {
-    fn raise(&self, outcome: Outcome) {
-        let mut state = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        state.0 = Some(outcome);
-        if let Some(waker) = state.1.take() {
-            waker.wake();
-        }
-    }
-}
-
-impl Future for Signal {
-    type Output = Outcome;
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
-        let mut state = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(outcome) = state.0.take() {
-            return Poll::Ready(outcome);
-        }
-        state.1 = Some(context.waker().clone());
-        Poll::Pending
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn lanes_that_no_subgroup_holds_are_found_out() {
+    fn a_wrong_subgroup_size_is_detected() {
         if std::env::var_os("MERO_NO_GPU").is_some() {
             return;
         }

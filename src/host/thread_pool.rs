@@ -1,6 +1,6 @@
 //! A fork-join thread pool for work of some tens of microseconds: one round costs about a microsecond while the workers are awake.
-//! Work is cut by index and never by time, so no result depends on who ran which index. An index goes to the first member that is free: on a busy
-//! machine the caller does what late workers would have done, and does not wait for them. Workers spin for `SPIN`, then park.
+//! Work is split by index and never by time, so no result depends on which thread ran an index. An index goes to the first thread that is free: on a busy
+//! machine the caller does the work of late workers and does not wait for them. Workers spin for `SPIN`, then park.
 #![allow(unsafe_code, reason = "a borrowed job crosses to threads that outlive it; the round's count keeps it alive")]
 
 use std::any::Any;
@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 use super::Disjoint;
 use crate::error::{Error, Result};
 
-/// How long a thread watches for news before it gives its core away.
+/// How long a thread spins before it parks.
 const SPIN: Duration = Duration::from_micros(40);
-/// Most indices a round hands out one by one; beyond, index i goes with i + SLOTS, i + 2 SLOTS ...
+/// The most indices that a round hands out one by one. Beyond it, a slot is index i with i + SLOTS, i + 2 SLOTS, ...
 const SLOTS: usize = 4096;
 
 /// A fork-join thread pool: the caller and its workers.
@@ -44,23 +44,23 @@ impl ThreadPool {
         Ok(pool)
     }
 
-    /// Its size, the caller counted.
+    /// The number of threads, including the caller.
     pub fn threads(&self) -> usize {
         self.workers.len() + 1
     }
 
-    /// Its size where `fill` fills: the same.
+    /// The number of threads that share `fill`: all.
     pub fn members(&self) -> usize {
         self.threads()
     }
 
-    /// Runs work(0), ..., work(count - 1) and returns when all are done. A panic in any of them is passed on. Called from inside its own work or from a
-    /// second thread at once, it runs them in order on the calling thread.
+    /// Runs work(0), ..., work(count - 1) and returns when all are done. A panic in any of them is passed on. If called from inside its own work, or
+    /// by two threads at once, it runs them in order on the calling thread.
     pub fn parallel(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
         self.parallel_by(count, &|_, index| work(index));
     }
 
-    /// The same for work(member, i): no two run at once with one member's number, which is less than `threads`.
+    /// The same for work(member, i): no two calls with the same `member`, which is less than `threads`, run at once.
     fn parallel_by(&self, count: usize, work: &(dyn Fn(usize, usize) + Sync)) {
         let alone = || (0..count).for_each(|index| work(0, index));
         if self.workers.is_empty() || count < 2 {
@@ -80,8 +80,8 @@ impl ThreadPool {
         }
     }
 
-    /// Runs work(member, i, piece i) for the pieces of `length` that `values` is cut into, as `parallel` does; no two run at once with one
-    /// member's number, which is less than `threads`.
+    /// Cuts `values` into pieces of `length` and runs work(member, i, piece i) for each, as `parallel` does. No two calls with the same `member`, which is
+    /// less than `threads`, run at once.
     pub fn fill(&self, values: &mut [f32], length: usize, work: &(dyn Fn(usize, usize, &mut [f32]) + Sync)) {
         let (count, values) = (values.len(), Disjoint::new(values));
         self.parallel_by(count.div_ceil(length), &|member, piece| {
@@ -128,7 +128,7 @@ struct Job<'a> {
     work: &'a (dyn Fn(usize, usize) + Sync),
 }
 
-/// The round, its slots and the next one to hand out, in one atomic word: a slot can only be taken in the round that is open.
+/// The round, its slots and the next one to hand out, in one atomic word, so that a slot can only be taken in the open round.
 #[derive(Clone, Copy)]
 struct Ticket {
     round: u32,
@@ -194,11 +194,11 @@ impl Shared {
         self.done.fetch_add(1, SeqCst);
     }
 
-    /// The new round, once it is no longer `seen`.
+    /// Waits until the round is no longer `seen`, and returns it.
     fn next_round(&self, worker: usize, seen: u32) -> u32 {
         let round = || Ticket::from(self.ticket.load(SeqCst)).round;
-        if !watch(|| round() != seen) {
-            // The flag goes up before the last look at the round, and `open` looks at it after changing the round: one of the two sees the other.
+        if !spin_until(|| round() != seen) {
+            // This thread sets the flag before it reads the round again, and `open` reads the flag after it changes the round: one of the two sees the other.
             self.parked[worker].store(true, SeqCst);
             while round() == seen {
                 park();
@@ -220,8 +220,8 @@ fn spawn(shared: Arc<Shared>, worker: usize) -> std::io::Result<JoinHandle<()>> 
     std::thread::Builder::new().name(format!("mero worker {worker}")).spawn(serve)
 }
 
-/// True as soon as `done`, false after `SPIN` without it.
-fn watch(done: impl Fn() -> bool) -> bool {
+/// Spins until `done` and returns true; returns false after `SPIN`.
+fn spin_until(done: impl Fn() -> bool) -> bool {
     let start = Instant::now();
     while start.elapsed() < SPIN {
         for _ in 0..16 {
@@ -235,7 +235,7 @@ fn watch(done: impl Fn() -> bool) -> bool {
 }
 
 fn wait_until(done: impl Fn() -> bool) {
-    while !watch(&done) {
+    while !spin_until(&done) {
         yield_now();
     }
 }
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_passes_on_and_the_team_lives() {
+    fn a_panic_is_passed_on_and_the_pool_goes_on() {
         let pool = ThreadPool::new(2).expect("threads");
         for bad in [0, 1] {
             let outcome = catch_unwind(AssertUnwindSafe(|| pool.parallel(2, &|i| assert_ne!(i, bad))));
