@@ -1,41 +1,89 @@
-//! One `Error`, one `Result`. The message says what happened, what was got, what was wanted, in the user's names.
+//! One `Error`, one `Result`. The kind says who can act; the message says what is wrong, what was given and what is expected, in the user's names.
 
 use std::fmt;
 
-/// Anything that came from outside and could not be used: a file, a flag, a device, a value.
+/// Who can do something about an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// Wrong options or a wrong call: the caller asks for something else.
+    Usage,
+    /// Data or a file that cannot be used.
+    Input,
+    /// A device that is absent, too small or lost: another device, or the same one opened again, may work.
+    Device,
+    /// A bug in the engine.
+    Internal,
+}
+
+impl ErrorKind {
+    /// Its name in other languages: `usage`, `input`, `device` or `internal`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Usage => "usage",
+            Self::Input => "input",
+            Self::Device => "device",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+/// A failure that is not a programming error of the caller: a kind and a message for the user.
+///
+/// ```
+/// use meromorph::{Error, ErrorKind};
+/// let error = Error::usage("batch is 0, expected at least 1").within("train");
+/// assert_eq!(error.kind(), ErrorKind::Usage);
+/// assert_eq!(error.to_string(), "train: batch is 0, expected at least 1");
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error {
     message: String,
-    is_of_device: bool,
+    kind: ErrorKind,
 }
 
-/// The result of anything that touches the outside.
+/// The result of everything that can fail for reasons outside the program.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// An error whose message is shown to the user as it stands.
+    /// Data or a file cannot be used. The message is shown to the user unchanged.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), is_of_device: false }
+        Self { message: message.into(), kind: ErrorKind::Input }
     }
 
-    /// The same for a device that is absent, too small or lost: another device, or the same opened again, may do.
-    pub fn of_device(message: impl Into<String>) -> Self {
-        Self { message: message.into(), is_of_device: true }
+    /// An option or a call is wrong.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(message).with_kind(ErrorKind::Usage)
     }
 
-    /// Whether it is the device that failed, and not what it was given.
-    pub fn is_of_device(&self) -> bool {
-        self.is_of_device
+    /// A device is absent, too small or lost.
+    pub fn device(message: impl Into<String>) -> Self {
+        Self::new(message).with_kind(ErrorKind::Device)
     }
 
-    /// The same error, told from further out: `what: message`.
+    /// The engine has a bug.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(message).with_kind(ErrorKind::Internal)
+    }
+
+    /// Who can do something about it.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// The same message as an error of another kind.
+    #[must_use]
+    pub fn with_kind(self, kind: ErrorKind) -> Self {
+        Self { kind, ..self }
+    }
+
+    /// The same error with its context in front: `what: message`. The kind stays.
     #[must_use]
     pub fn within(self, what: &str) -> Self {
         Self { message: format!("{what}: {}", self.message), ..self }
     }
 }
 
-/// Names for a message, each in quotes: up to twelve in full, of more the first eleven, an ellipsis and the last.
+/// Names for a message, each in quotes. Up to twelve are listed in full; of more, the first eleven, an ellipsis and the last.
 pub fn listed(names: &[&str]) -> String {
     match names {
         [first @ .., last] if first.len() >= 12 => format!("\"{}\", …, \"{last}\"", first[..11].join("\", \"")),
@@ -44,7 +92,7 @@ pub fn listed(names: &[&str]) -> String {
     }
 }
 
-/// The candidate that `name` is most likely a slip of, if any is near: at most a third of its letters differ, in any case of letters.
+/// The candidate that `name` most likely misspells, if any: at most a third of the letters differ. Case, `-` and `_` are ignored.
 pub fn similar<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.replace(['-', '_'], "").to_ascii_lowercase();
     let wanted = plain(name);
@@ -56,7 +104,7 @@ pub fn similar<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     (distance <= wanted.len().div_ceil(3).min(3) && distance < wanted.len()).then_some(candidate)
 }
 
-/// The message as it stands: letters in their escaped forms would bring tables of all letters to every browser.
+/// The message unescaped: escaping would add Unicode tables to the browser build.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

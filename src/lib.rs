@@ -53,7 +53,7 @@ pub mod evidence;
 pub mod prelude {
     pub use crate::autograd::Var;
     pub use crate::device::{Device, Request};
-    pub use crate::error::{Error, Result};
+    pub use crate::error::{Error, ErrorKind, Result};
     pub use crate::io::{Choice, Header, Table, read_table};
     pub use crate::loss::{Loss, PairLoss};
     pub use crate::nn::{Activation, Decoding, Head, Layer, Spec};
@@ -71,7 +71,7 @@ pub mod prelude {
 }
 
 pub use device::Device;
-pub use error::{Error, Result};
+pub use error::{Error, ErrorKind, Result};
 
 /// The Rust programs of the README, compiled and run by the tests.
 #[cfg(doctest)]

@@ -107,12 +107,12 @@ fn bad_arguments_are_errors_at_once() {
         (
             "experiment dose --device dry",
             2,
-            "mero: experiment: device \"dry\" runs nothing; it is what `mero plan` counts on\n",
+            "mero: experiment: device \"dry\" counts launches, bytes and flops, runs nothing; choose one of auto, webgpu, cpu\n",
         ),
         (
             "experiment dose --mode contract --out file/in --device cpu",
             1,
-            "mero: experiment: file/in: cannot be made: Not a directory\n",
+            "mero: experiment: file/in: cannot be created: Not a directory\n",
         ),
         (
             "experiment dose --seed 18446744073709551615 --seeds 2",

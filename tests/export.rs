@@ -206,7 +206,7 @@ fn modified_files_are_errors() {
     assert_eq!(refused(&folder, "export --check out"), wanted);
     folder.write("elsewhere", &whole);
     std::os::unix::fs::symlink(folder.path("elsewhere"), folder.path("out/model.onnx")).expect("linked");
-    assert_eq!(refused(&folder, "export --check out"), "out/model.onnx: is a link; wanted a file of its own");
+    assert_eq!(refused(&folder, "export --check out"), "out/model.onnx: is a symbolic link; expected a regular file");
     fs::remove_file(folder.path("out/model.onnx")).expect("removed");
     folder.write("out/model.onnx", &whole);
     folder.told("export --check out");
@@ -282,7 +282,7 @@ fn contradictory_arguments_are_errors() {
         ("export m --onnx o --data t.csv", "export: data: it is what --f16 and --int8 are compared on"),
         ("export m --int8 m", "export: m is the model itself; name another file"),
         ("export m --onnx ./m", "export: ./m is the model itself; name another file"),
-        ("export m --onnx o --device cuda9", "export: device \"cuda9\" is unknown; there are auto, cpu, webgpu"),
+        ("export m --onnx o --device cuda9", "export: device \"cuda9\" is unknown; there are auto, webgpu, cpu"),
     ] {
         let output = folder.mero(line);
         assert_eq!(output.status.code(), Some(2), "{line}");
@@ -292,5 +292,5 @@ fn contradictory_arguments_are_errors() {
         assert_eq!(folder.mero(line).status.code(), Some(2), "{line}");
     }
     assert_eq!(refused(&folder, "export m --onnx no/o"), "no/o: cannot be written: No such file or directory");
-    assert_eq!(refused(&folder, "export m --bundle m"), "m: is there and is no folder");
+    assert_eq!(refused(&folder, "export m --bundle m"), "m: exists and is not a folder");
 }

@@ -83,14 +83,14 @@ fn the_dry_device_has_nothing_to_read() {
     let device = Device::dry();
     let x = Tensor::scalar(&device, 1.0);
     let error = block_on(x.to_f32()).expect_err("nothing ran");
-    assert_eq!(error.to_string(), "the dry device runs nothing, so it has nothing to read");
+    assert_eq!(error.to_string(), "the dry device runs nothing, so there is nothing to read");
 }
 
 #[test]
 fn an_unknown_device_is_named() {
     let request = Request { device: "tpu".into(), ..Request::default() };
     let error = block_on(Device::open(&request)).err().expect("there is no tpu");
-    assert_eq!(error.to_string(), "device \"tpu\" is unknown; there are auto, cpu, webgpu, dry");
+    assert_eq!(error.to_string(), "device \"tpu\" is unknown; there are auto, webgpu, cpu, dry");
 }
 
 #[test]

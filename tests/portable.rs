@@ -107,7 +107,7 @@ fn a_package_is_whole_and_its_names_stay_in_their_strings() {
     assert!(folder.text("out/package.json").contains("\"name\": \"m\""), "the name is the file's");
     folder.write("out/notes", "");
     let (_, said) = folder.refused("export m --npm out --web web --overwrite");
-    assert_eq!(said, "mero: export: out: holds \"notes\", which is none of its files; it is left alone");
+    assert_eq!(said, "mero: export: out: contains \"notes\", which was not exported; nothing is replaced");
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn errors_of_an_export_leave_no_files() {
     let before = folder.names("");
     let cases = [
         ("m --html x --web none", 1, "no web files in none; build them with `npm ci && npm run build`".to_owned()),
-        ("m --html x --web old", 1, format!("the web files in old are of version 0.0.1, this mero is {VERSION}")),
+        ("m --html x --web old", 1, format!("the web files in old have version 0.0.1, this mero has {VERSION}")),
         ("m --html x --web twice", 1, "twice/portable/page.html: has 2 places for a model, wanted one".into()),
         ("m --npm x --web twice", 1, "twice/portable/package/index.js: cannot be read".into()),
         ("m --npm x --web web --name Wine", 1, "package name \"Wine\" is not one that npm takes".into()),
@@ -160,8 +160,14 @@ impl Server {
 
     /// The response headers in lower case and the body, for a raw request line.
     fn ask(&self, line: &str) -> (String, String) {
+        self.ask_with(line, "")
+    }
+
+    /// The same with more header lines.
+    fn ask_with(&self, line: &str, headers: &str) -> (String, String) {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
-        write!(stream, "{line} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", self.address).expect("it reads");
+        write!(stream, "{line} HTTP/1.1\r\nhost: {}\r\n{headers}connection: close\r\n\r\n", self.address)
+            .expect("it reads");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("it answers in text");
         let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
@@ -200,9 +206,13 @@ fn the_server_sends_the_headers_that_browsers_need() {
     assert!(server.ask("GET /assets/engine.wasm").0.contains("content-type: application/wasm"));
     assert!(server.ask("GET /assets/page-B6fW8_kx.js?x=1").0.contains("max-age=31536000, immutable"));
     assert!(server.ask("GET /arm").0.contains("\r\nlocation: /arm/"));
+    let (head, body) = server.ask_with("GET /arm/", "range: bytes=4-6\r\n");
+    assert!(head.starts_with("http/1.1 206") && body == "arm", "{head}");
+    let (head, _) = server.ask_with("GET /arm/", "if-none-match: *\r\n");
+    assert!(head.starts_with("http/1.1 304") && head.contains("content-security-policy"), "{head}");
     for method in ["POST", "PUT", "DELETE", "OPTIONS"] {
         let (head, _) = server.ask(&format!("{method} /"));
-        assert!(head.starts_with("http/1.1 405") && head.contains("allow: get, head"), "{method}: {head}");
+        assert!(head.starts_with("http/1.1 405") && head.contains("allow: get,head"), "{method}: {head}");
     }
 }
 
@@ -213,7 +223,7 @@ fn nothing_outside_the_folder_and_nothing_hidden_is_served() {
     std::os::unix::fs::symlink(folder.path("secret"), folder.path("web/site/link")).expect("a link");
     let server = Server::start(&folder, "");
     let paths = "/nothing /../secret /../../secret /..%2f..%2fsecret /%2e%2e/%2e%2e/secret /assets/../../../secret \
-                 /.hidden /%2ehidden /link /index.html/ /assets/ //etc/passwd /..%5c..%5csecret /%00 /%ff /C:/secret /web.json";
+                 //arm /arm/../.hidden /.hidden /%2ehidden /link /index.html/ /assets/ //etc/passwd /..%5c..%5csecret /%00 /%ff /C:/secret /web.json";
     for path in paths.split_whitespace() {
         let (head, body) = server.ask(&format!("GET {path}"));
         assert!(head.starts_with("http/1.1 404") && !body.contains("secret"), "{path}: {head}\n{body}");
@@ -227,13 +237,12 @@ fn a_server_that_cannot_start_gives_the_reason() {
     let folder = filled();
     let server = Server::start(&folder, "");
     let port = server.address.rsplit(':').next().expect("a port");
-    let taken = format!(
-        "mero: serve: port {port} of 127.0.0.1 is taken; choose another with --port, or 0 for any that is free"
-    );
+    let taken =
+        format!("mero: serve: port {port} of 127.0.0.1 is in use; choose another with --port, or 0 for any free port");
     assert_eq!(folder.refused(&format!("serve --web web --port {port}")), (Some(1), taken));
     fs::remove_file(folder.path("web/site/index.html")).expect("it is there");
     let (code, said) = folder.refused("serve --web web --port 0");
-    assert_eq!((code, &*said), (Some(1), "mero: serve: web/site: holds no index.html; build the demo site again"));
+    assert_eq!((code, &*said), (Some(1), "mero: serve: web/site: has no index.html; build the demo site again"));
     fs::remove_dir_all(folder.path("web/site")).expect("it is there");
     let (_, said) = folder.refused("serve --web web --port 0");
     assert!(said.starts_with("mero: serve: web/site: there is no demo site; build it"), "{said}");
@@ -247,7 +256,7 @@ fn serving_other_machines_prints_a_warning() {
     let mut said = String::new();
     let stderr = server.child.stderr.take().expect("piped");
     BufReader::new(stderr).read_line(&mut said).expect("text");
-    assert!(said.starts_with("mero: serve: warning: whoever reaches this machine at 0.0.0.0:"), "{said}");
+    assert!(said.starts_with("mero: serve: warning: everyone who can reach 0.0.0.0:"), "{said}");
     assert!(server.ask("GET /").0.starts_with("http/1.1 200"));
 }
 

@@ -15,8 +15,7 @@ use crate::{Device, Result};
 #[derive(Args)]
 #[command(next_help_heading = "Hardware")]
 pub(super) struct Hardware {
-    /// auto, cpu, webgpu
-    #[arg(long, default_value = "auto", value_name = "NAME")]
+    #[arg(long, default_value = device::AUTO, value_name = "NAME", help = device::choices().join(", "))]
     pub device: String,
     /// Threads of the cpu device; 0 = all
     #[arg(long, default_value_t = 0, value_name = "N")]
@@ -30,16 +29,20 @@ pub(super) struct Hardware {
 const MOST_THREADS: usize = 1024;
 
 impl Hardware {
-    /// Refuses a name that no device has, the device that runs nothing, and more threads than a system starts.
+    /// Errors for an unknown device, for one that runs nothing, and for more threads than a system starts.
     pub(super) fn check(&self) -> Answer {
         if self.threads > MOST_THREADS {
             return Err(Failure::usage(format!("threads is {}, wanted at most {MOST_THREADS}", self.threads)));
         }
-        match self.device.as_str() {
-            "dry" => Err(Failure::usage("device \"dry\" runs nothing; it is what `mero plan` counts on")),
-            name if device::NAMES.contains(&name) => Ok(()),
-            name => Err(Failure::usage(format!("device \"{name}\" is unknown; there are auto, cpu, webgpu"))),
+        let (name, choices) = (&self.device, device::choices());
+        if choices.contains(&name.as_str()) {
+            return Ok(());
         }
+        let choices = choices.join(", ");
+        Err(Failure::usage(match device::find(name) {
+            Some(entry) => format!("device \"{name}\" {}; choose one of {choices}", entry.summary),
+            None => format!("device \"{name}\" is unknown; there are {choices}"),
+        }))
     }
 
     pub(super) fn open(&self) -> Answer<Device> {

@@ -1,11 +1,11 @@
-//! `mero devices`: what is here, with limits and features.
+//! `mero devices`: the devices of this machine, with limits and features.
 
 use pollster::block_on;
 
 use super::console::{say, say_json};
 use super::text::{binary, grid, short};
 use crate::Device;
-use crate::device::Info;
+use crate::device::{self, Execution, Info};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -24,20 +24,29 @@ pub(super) fn run(args: &Args) {
         &all.iter().map(row).collect::<Vec<_>>(),
     ));
     for info in all.iter().filter(|info| !info.features.is_empty()) {
-        say(&format!("\n  {}: {}; offers {}", info.device, info.driver, info.features.join(", ")));
+        say(&format!("\n  {}: {}; features: {}", info.device, info.driver, info.features.join(", ")));
         if info.subgroup > 1 {
-            say(&format!("  sums and maxima use subgroups, {} lanes at a time", info.subgroup));
+            say(&format!("  kernels use subgroups of {} lanes", info.subgroup));
         }
     }
-    say("\n  auto takes a webgpu device of hardware, else cpu; software only by name");
+    say("");
+    for entry in device::entries().filter(|entry| entry.is_choice) {
+        say(&format!("  --device {:<8} {}", entry.name, entry.summary));
+    }
+    let order: Vec<_> = device::choices().into_iter().skip(1).collect();
+    say(&format!(
+        "  --device {:<8} the first of {} that opens; software adapters only by name",
+        device::AUTO,
+        order.join(", ")
+    ));
 }
 
 fn row(info: &Info) -> Vec<String> {
-    let kind = match info.device {
-        "cpu" => "processor",
-        "dry" => "counts only",
-        _ if info.is_software => "software",
-        _ => "hardware",
+    let kind = match info.execution {
+        Execution::CpuPath => "processor",
+        Execution::Nothing => "counts only",
+        Execution::Shaders if info.is_software => "software",
+        Execution::Shaders => "hardware",
     };
     let shared = if info.workgroup_bytes == 0 { "–".into() } else { binary(u64::from(info.workgroup_bytes)) };
     let (name, threads) = (short(&info.name, 28), info.threads.to_string());

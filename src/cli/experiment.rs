@@ -12,7 +12,7 @@ use super::args::{Hardware, read};
 use super::console::{say, say_json};
 use super::text::{count, duration, figure, grid, short};
 use super::{Answer, Failure};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{
     self, Comparison, Direction, Domain, Estimate, ExperimentReport, ExternalMethod, MethodReport, Metric, Request,
     Size, Verdict,
@@ -155,7 +155,7 @@ pub(super) fn run(args: &Args) -> Answer {
     args.hardware.check()?;
     let elsewhere = args.predictions.iter().map(|given| given.read(domain, &seeds)).collect::<Result<_>>()?;
     let request = Request { mode, seeds, methods: args.methods.clone(), epochs: args.epochs, elsewhere };
-    experiment::check(domain, &request).map_err(|error| Failure::usage(error.to_string()))?;
+    experiment::check(domain, &request).map_err(|error| error.with_kind(ErrorKind::Usage))?;
     let device = args.hardware.open()?;
     let mut follow = |seed: u64, method: &str, seconds: f64| {
         // For people who watch; a file or a pipe gets the result.

@@ -24,7 +24,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 
 #[derive(Parser)]
 #[command(name = "mero", version, about = "Trains and runs models, on any GPU and on plain CPUs", max_term_width = 110)]
@@ -77,35 +77,40 @@ impl Command {
     }
 }
 
-/// What a command comes to.
+/// The result of a command or of a part of one.
 type Answer<T = ()> = Result<T, Failure>;
 
-/// Why a command ended without its result: what is said on standard error, and the exit code.
-struct Failure {
-    message: String,
-    code: u8,
+/// Why a command ended without its result.
+enum Failure {
+    /// The kind of the error gives the exit code.
+    Error(Error),
+    /// The user stopped a run; what was saved.
+    Interrupted(String),
 }
 
 impl Failure {
-    /// The work could not be done.
-    const FAILED: u8 = 1;
-    /// The question was wrong; also what clap says.
+    /// Wrong options; clap exits with the same code.
     const USAGE: u8 = 2;
-    /// 128 + SIGINT, as shells have it.
+    /// 128 + SIGINT, the convention of shells.
     const INTERRUPTED: u8 = 130;
 
     fn usage(message: impl Into<String>) -> Self {
-        Self { message: message.into(), code: Self::USAGE }
+        Self::Error(Error::usage(message))
     }
 
-    fn interrupted(message: String) -> Self {
-        Self { message, code: Self::INTERRUPTED }
+    /// The message on standard error and the exit code.
+    fn report(self) -> (String, u8) {
+        match self {
+            Self::Error(error) if error.kind() == ErrorKind::Usage => (error.to_string(), Self::USAGE),
+            Self::Error(error) => (error.to_string(), 1),
+            Self::Interrupted(message) => (message, Self::INTERRUPTED),
+        }
     }
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self { message: error.to_string(), code: Self::FAILED }
+        Self::Error(error)
     }
 }
 
@@ -125,8 +130,9 @@ pub fn main() -> ExitCode {
         }
     };
     let (name, answer) = cli.command.run();
-    let Err(Failure { message, code }) = answer else { return ExitCode::SUCCESS };
-    // Rooms that know the command say it themselves.
+    let Err(failure) = answer else { return ExitCode::SUCCESS };
+    let (message, code) = failure.report();
+    // Some messages already begin with the command's name.
     let prefix = format!("{name}: ");
     let prefix = if message.starts_with(&prefix) { "" } else { &prefix };
     eprintln!("mero: {prefix}{message}");

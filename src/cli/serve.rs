@@ -1,9 +1,8 @@
-//! `mero serve`: the built demo site on a port of this machine, with the headers that WebGPU, wasm and a strict policy want.
+//! `mero serve`: serves the built demo site on a port of this machine, with the headers that WebGPU, wasm threads and a strict policy need.
 
 mod site;
 
 use std::convert::Infallible;
-use std::future::ready;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,13 +20,13 @@ use crate::error::{Error, Result};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The port to listen on; 0 takes any that is free
+    /// The port to listen on; 0 for any free port
     #[arg(long, default_value_t = 8080, value_name = "N")]
     port: u16,
-    /// The address to listen on; by default only this machine can ask
+    /// The address to listen on; by default only this machine can connect
     #[arg(long, default_value = "127.0.0.1", value_name = "ADDRESS")]
     host: IpAddr,
-    /// The folder of the web files, whose `site` is served; found beside this program if not given
+    /// The folder of the web files, whose `site` is served; looked for next to this program if not given
     #[arg(long, value_name = "DIR")]
     web: Option<PathBuf>,
     /// Open the site in the browser
@@ -35,12 +34,12 @@ pub(super) struct Args {
     open: bool,
 }
 
-/// How long a client may take to send the head of a request.
+/// The time a client has to send the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 
 pub(super) fn run(args: &Args) -> Answer {
     let site = Site::open(&web::find(args.web.as_deref())?.join("site"))?;
-    let failed = |error: std::io::Error| Error::new(format!("the server cannot be started: {error}"));
+    let failed = |error: std::io::Error| Error::new(format!("cannot start the server: {error}"));
     let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
     Ok(runtime.block_on(serve(args, &site))?)
 }
@@ -49,34 +48,34 @@ async fn serve(args: &Args, site: &Site) -> Result<()> {
     let listener = TcpListener::bind((args.host, args.port)).await.map_err(|error| args.refused(&error))?;
     let address = listener.local_addr().map_err(|error| args.refused(&error))?;
     if !args.host.is_loopback() {
-        eprintln!("mero: serve: warning: whoever reaches this machine at {address} can open the site");
+        eprintln!("mero: serve: warning: everyone who can reach {address} can open the site");
     }
-    // Nothing is under way that an end could spoil.
+    // Stopping loses nothing.
     let _ = ctrlc::set_handler(|| std::process::exit(0));
-    tell(args, address);
+    announce(args, address);
     loop {
         let Ok((stream, _)) = listener.accept().await else { continue };
         let site = site.clone();
         tokio::spawn(async move {
-            let answer = service_fn(|request| ready(Ok::<_, Infallible>(site.answer(&request))));
+            let answer = service_fn(async |request| Ok::<_, Infallible>(site.answer(request).await));
             let mut server = http1::Builder::new();
             server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
-            // A client that goes away is its own affair.
+            // A client may close its connection at any time.
             let _ = server.serve_connection(TokioIo::new(stream), answer).await;
         });
     }
 }
 
-fn tell(args: &Args, address: SocketAddr) {
-    let seen = if address.ip().is_unspecified() {
+fn announce(args: &Args, address: SocketAddr) {
+    let shown = if address.ip().is_unspecified() {
         SocketAddr::new(IpAddr::from([127, 0, 0, 1]), address.port())
     } else {
         address
     };
-    let url = format!("http://{seen}/");
-    say(&format!("{url}  (Ctrl-C ends it)"));
+    let url = format!("http://{shown}/");
+    say(&format!("{url}  (Ctrl-C to stop)"));
     if args.open && open::that_detached(&url).is_err() {
-        eprintln!("mero: serve: no browser could be opened; open {url} yourself");
+        eprintln!("mero: serve: cannot start a browser; open {url} yourself");
     }
 }
 
@@ -85,12 +84,12 @@ impl Args {
         let Self { port, host, .. } = self;
         Error::new(match error.kind() {
             std::io::ErrorKind::AddrInUse => {
-                format!("port {port} of {host} is taken; choose another with --port, or 0 for any that is free")
+                format!("port {port} of {host} is in use; choose another with --port, or 0 for any free port")
             }
             std::io::ErrorKind::PermissionDenied => {
-                format!("port {port} may not be taken by this user; choose one above 1023")
+                format!("this user may not listen on port {port}; choose one above 1023")
             }
-            _ => format!("{host}, port {port}: cannot be listened on: {error}"),
+            _ => format!("cannot listen on port {port} of {host}: {error}"),
         })
     }
 }

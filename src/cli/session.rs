@@ -10,7 +10,7 @@ use super::plot::{PlotData, draw};
 use super::report::{Rows, TrainReport, introduction};
 use super::{Answer, Failure, interrupt};
 use crate::train::{Checkpoint, Flow, Metrics, Model, Origin, Outcome, Run, Stop, Trainer};
-use crate::{Device, Result, host};
+use crate::{Device, Error, Result, host};
 
 /// A run lasts at most this long without a checkpoint.
 const AUTOSAVE_MS: f64 = 60e3;
@@ -93,15 +93,15 @@ impl Session {
     fn interrupted(&self, trainer: &Trainer, outcome: &Outcome) -> Failure {
         let place = format!("interrupted after {} epochs", outcome.epochs);
         let Some((path, command)) = &self.checkpoint else {
-            return Failure::interrupted(format!("{place}; nothing was written"));
+            return Failure::Interrupted(format!("{place}; nothing was written"));
         };
         if let Err(error) = self.save_checkpoint(trainer) {
-            return Failure::interrupted(format!("{place}, and the checkpoint was lost: {error}"));
+            return Failure::Interrupted(format!("{place}, and the checkpoint was lost: {error}"));
         }
         if self.is_json {
             say_json(&json!({ "event": "checkpoint", "path": path, "epochs": outcome.epochs, "steps": outcome.steps }));
         }
-        Failure::interrupted(format!("{place}; saved {}; go on with\n  {command}", path.display()))
+        Failure::Interrupted(format!("{place}; saved {}; go on with\n  {command}", path.display()))
     }
 
     /// Writes the last good weights, if there are any, and says where the loss went and what may help.
@@ -115,7 +115,7 @@ impl Session {
             },
             _ => "; nothing was written".to_owned(),
         };
-        Failure { message: advice + &kept, code: Failure::FAILED }
+        Error::new(advice + &kept).into()
     }
 
     fn conclude(&self, trainer: &Trainer, outcome: &Outcome, pace: &RunTime) -> Answer {

@@ -1,5 +1,5 @@
-//! Where the files lie that exported pages and the served site are made of. They are built from `web/` and are of one version
-//! with the binary, which never downloads them.
+//! Finds the web files of exported pages and of the served site. They are built from `web/` and must have the version of the binary, which never
+//! downloads them.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::error::{Error, Result};
 use crate::host;
 
-/// Says of which version the files beside it are.
+/// The file that has the version of the files next to it.
 const NOTE: &str = "web.json";
 
 #[derive(Deserialize)]
@@ -17,8 +17,8 @@ struct Note {
     version: String,
 }
 
-/// The folder of web files: the one given; else `web` beside the executable; else `share/meromorph/web` beside its folder; else, in a
-/// source tree, `web/dist`. Refuses files of another version.
+/// The folder of web files: the given one, else `web` next to the executable, else `share/meromorph/web` next to its folder, else `web/dist` in a source
+/// tree. Errors if the files have another version.
 pub(super) fn find(given: Option<&Path>) -> Result<PathBuf> {
     let places = match given {
         Some(folder) => vec![folder.to_path_buf()],
@@ -27,22 +27,22 @@ pub(super) fn find(given: Option<&Path>) -> Result<PathBuf> {
     let Some(folder) = places.iter().find(|place| place.join(NOTE).is_file()) else {
         let looked: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
         return Err(Error::new(format!(
-            "no web files in {}; build them with `npm ci && npm run build` in the source's folder web, or name their folder with --web",
+            "no web files in {}; build them with `npm ci && npm run build` in the source's folder web, or give their folder with --web",
             looked.join(", ")
         )));
     };
     let note = folder.join(NOTE);
     let read = serde_json::from_slice(&host::read(&note)?);
     let Note { version } = read.map_err(|error| Error::new(format!("{}: {error}", note.display())))?;
-    let wanted = env!("CARGO_PKG_VERSION");
-    if version != wanted {
+    let expected = env!("CARGO_PKG_VERSION");
+    if version != expected {
         let folder = folder.display();
-        return Err(Error::new(format!("the web files in {folder} are of version {version}, this mero is {wanted}")));
+        return Err(Error::new(format!("the web files in {folder} have version {version}, this mero has {expected}")));
     }
     Ok(folder.clone())
 }
 
-/// Where the files may lie, in order, for an executable at `executable`.
+/// The folders to search, in order, for an executable at `executable`.
 fn places(executable: &Path) -> Vec<PathBuf> {
     let folder = executable.parent().unwrap_or(Path::new(""));
     let mut places = vec![folder.join("web")];
@@ -58,8 +58,8 @@ mod tests {
 
     #[test]
     fn places_follow_the_executable() {
-        let wanted = ["/opt/mero/bin/web", "/opt/mero/share/meromorph/web"].map(PathBuf::from);
-        assert_eq!(places(Path::new("/opt/mero/bin/mero")), wanted);
+        let expected = ["/opt/mero/bin/web", "/opt/mero/share/meromorph/web"].map(PathBuf::from);
+        assert_eq!(places(Path::new("/opt/mero/bin/mero")), expected);
         let tree = Path::new(env!("CARGO_MANIFEST_DIR"));
         assert_eq!(places(&tree.join("target/release/mero")).last(), Some(&tree.join("web/dist")));
     }

@@ -1,13 +1,14 @@
-//! The CPU device: blocks of words in host memory, kernels' CPU paths over a thread pool.
+//! The CPU device: blocks of words in host memory, and the kernels' CPU paths on a thread pool.
 
 use std::any::Any;
 use std::cell::RefCell;
-use std::future::Future;
+use std::future::{Future, ready};
 use std::pin::Pin;
 
 use super::kernel::{Call, Kernel, SharedBody};
 use super::recording::Memory;
-use super::{Backend, BoundCommand, Info, Prepared, Region};
+use super::table::Entry;
+use super::{Backend, BoundCommand, Execution, Info, Prepared, Region, Tiles};
 use crate::error::{Error, Result};
 use crate::host::{self, ThreadPool};
 
@@ -25,20 +26,37 @@ struct Line([u32; 16]);
 
 const LINE_WORDS: usize = 16;
 
+pub(super) static ENTRY: Entry = Entry {
+    name: "cpu",
+    summary: "the processor: SIMD and threads",
+    is_choice: true,
+    open: |opening| {
+        let cpu = Cpu::new(opening.request.threads());
+        Box::pin(ready(cpu.map(|cpu| Box::new(cpu) as Box<dyn Backend>)))
+    },
+    list: || Box::pin(ready(vec![describe(host::threads())])),
+};
+
+fn describe(threads: usize) -> Info {
+    Info {
+        device: ENTRY.name,
+        name: host::processor(),
+        driver: host::instruction_set(),
+        execution: Execution::CpuPath,
+        tiles: Tiles::ManySmall,
+        is_software: false,
+        threads,
+        max_binding_bytes: u64::from(u32::MAX),
+        workgroup_bytes: 0,
+        subgroup: 1,
+        features: Vec::new(),
+    }
+}
+
 impl Cpu {
-    pub(super) fn new(threads: usize) -> Self {
-        let info = Info {
-            device: "cpu",
-            name: host::processor(),
-            driver: host::instruction_set(),
-            is_software: false,
-            threads,
-            max_binding_bytes: u64::from(u32::MAX),
-            workgroup_bytes: 0,
-            subgroup: 1,
-            features: Vec::new(),
-        };
-        Self { info, pool: ThreadPool::new(threads), blocks: RefCell::default(), spare: RefCell::default() }
+    pub(super) fn new(threads: usize) -> Result<Self> {
+        let pool = ThreadPool::new(threads)?;
+        Ok(Self { info: describe(threads), pool, blocks: RefCell::default(), spare: RefCell::default() })
     }
 
     fn launch(&self, launch: &Launch) {
@@ -51,7 +69,7 @@ impl Cpu {
             block.as_mut_ptr().cast::<u32>().wrapping_add(region.offset)
         };
         // SAFETY: `base` checks that the region lies inside a live block. Inputs and outputs of a dispatch never share
-        // a buffer (`Device::record` and the plan's liveness see to it), outputs are distinct, and the blocks outlive
+        // a buffer (`Device::record` and the plan's liveness ensure it), outputs are distinct, and the blocks outlive
         // the call: `free` and `allocate` cannot run while `self.blocks` is borrowed. Taking a pointer into a block again does not move the block.
         #[allow(unsafe_code, reason = "kernels see several regions of the block table at once, some of them mutable")]
         let (inputs, mut outputs): (Vec<&[u32]>, Vec<&mut [u32]>) = unsafe {
@@ -105,7 +123,7 @@ impl Backend for Cpu {
     fn allocate(&self, words: usize) -> Result<Memory> {
         let lines = words.div_ceil(LINE_WORDS);
         let mut block = Vec::new();
-        let refused = |_| Error::new(format!("cpu: no memory for {} MB", words / 250_000));
+        let refused = |_| Error::device(format!("cpu: cannot allocate {} MB", words / 250_000));
         block.try_reserve_exact(lines).map_err(refused)?;
         block.resize(lines, Line([0; 16]));
         let mut blocks = self.blocks.borrow_mut();
@@ -154,7 +172,7 @@ impl Backend for Cpu {
     fn read(&self, region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>> {
         let block = &self.blocks.borrow()[region.memory.0 as usize];
         let data = words(block)[region.offset..region.offset + region.words].to_vec();
-        Box::pin(std::future::ready(Ok(data)))
+        Box::pin(ready(Ok(data)))
     }
 
     fn made(&self) -> (u64, u64) {

@@ -1,12 +1,14 @@
-//! The dry device: runs nothing. It lets a plan be made, counted and priced where there is no hardware at all.
+//! The dry device runs nothing. It plans and counts without any hardware.
 
 use std::cell::Cell;
-use std::future::Future;
+use std::future::{Future, ready};
 use std::pin::Pin;
 
 use super::recording::Memory;
-use super::{Backend, BoundCommand, Info, Prepared, Region};
+use super::table::Entry;
+use super::{Backend, BoundCommand, Execution, Info, Prepared, Region, Tiles};
 use crate::error::{Error, Result};
+use crate::host;
 
 pub(super) struct Dry {
     info: Info,
@@ -14,12 +16,22 @@ pub(super) struct Dry {
     made: Cell<(u64, u64)>,
 }
 
+pub(super) static ENTRY: Entry = Entry {
+    name: "dry",
+    summary: "counts launches, bytes and flops, runs nothing",
+    is_choice: false,
+    open: |opening| Box::pin(ready(Ok(Box::new(Dry::new(opening.request.threads())) as Box<dyn Backend>))),
+    list: || Box::pin(ready(vec![Dry::new(host::threads()).info])),
+};
+
 impl Dry {
     pub(super) fn new(threads: usize) -> Self {
         let info = Info {
-            device: "dry",
+            device: ENTRY.name,
             name: "counts launches, bytes and flops".into(),
             driver: "none".into(),
+            execution: Execution::Nothing,
+            tiles: Tiles::ManySmall,
             is_software: false,
             threads,
             max_binding_bytes: 128 << 20,
@@ -55,7 +67,7 @@ impl Backend for Dry {
         let dispatches =
             commands.iter().filter(|command| matches!(command, BoundCommand::Dispatch { .. })).count() as u64;
         let (pipelines, bind_groups) = self.made.get();
-        // One pipeline and one bind group a dispatch at most: the price of a device that caches nothing.
+        // One pipeline and one bind group per dispatch: the count of a device without caches.
         self.made.set((pipelines + dispatches, bind_groups + dispatches));
         Ok(Box::new(Nothing))
     }
@@ -65,7 +77,7 @@ impl Backend for Dry {
     }
 
     fn read(&self, _region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>> {
-        Box::pin(std::future::ready(Err(Error::new("the dry device runs nothing, so it has nothing to read"))))
+        Box::pin(ready(Err(Error::usage("the dry device runs nothing, so there is nothing to read"))))
     }
 
     fn made(&self) -> (u64, u64) {

@@ -1,4 +1,4 @@
-//! Pipelines, bind groups and what a plan encodes from them, natively. The browser's twin is `encode_web.rs`, the same items.
+//! Pipelines, bind groups and the commands of a plan, natively. `encode_web.rs` has the same items for browsers.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use crate::error::{Error, Result};
 
-/// Has the next device that `adapter` is asked for opened with subgroups where it has them.
-pub(super) fn add_subgroups(adapter: &wgpu::Adapter, wanted: &mut wgpu::DeviceDescriptor<'_>) {
-    wanted.required_features |= adapter.features() & wgpu::Features::SUBGROUP;
+/// Requests subgroups for the next device of `adapter`, if the adapter has them.
+pub(super) fn add_subgroups(adapter: &wgpu::Adapter, descriptor: &mut wgpu::DeviceDescriptor<'_>) {
+    descriptor.required_features |= adapter.features() & wgpu::Features::SUBGROUP;
 }
 
 /// Whether it was opened with subgroups.
@@ -16,21 +16,21 @@ pub(super) fn has_subgroups(device: &wgpu::Device) -> bool {
     device.features().contains(wgpu::Features::SUBGROUP)
 }
 
-/// wgpu has told its name already.
-pub(super) fn told_name(_device: &wgpu::Device) -> Option<String> {
+/// The adapter's full name, if wgpu does not report it. Natively it does.
+pub(super) fn full_name(_device: &wgpu::Device) -> Option<String> {
     None
 }
 
 /// Whether submitted work can be waited for.
 pub(super) const CAN_WAIT: bool = true;
 
-/// What tells when a submit is done.
+/// Identifies a submit, to wait for it.
 pub(super) type Ticket = wgpu::SubmissionIndex;
 
 /// Waits for a submit, or for all.
 pub(super) fn wait(device: &wgpu::Device, ticket: Option<Ticket>) -> Result<()> {
     let outcome = device.poll(wgpu::PollType::Wait { submission_index: ticket, timeout: None });
-    outcome.map(|_| ()).map_err(|error| Error::of_device(format!("webgpu: {error}")))
+    outcome.map(|_| ()).map_err(|error| Error::device(format!("webgpu: {error}")))
 }
 
 /// A part of a buffer that a kernel sees.
@@ -47,7 +47,7 @@ impl Binding {
     }
 }
 
-/// Every pipeline made so far, by its source.
+/// Every pipeline compiled so far, by its source.
 #[derive(Default)]
 pub(super) struct Pipelines {
     layouts: RefCell<HashMap<[usize; 2], Rc<Layout>>>,
@@ -68,12 +68,12 @@ pub(super) struct Pipeline {
 }
 
 impl Pipelines {
-    /// Pipelines compiled and bind groups made.
+    /// Counts of pipelines compiled and bind groups created.
     pub(super) fn made(&self) -> (u64, u64) {
         self.made.get()
     }
 
-    /// The pipeline of a kernel's whole source; `counts` are its inputs and outputs.
+    /// The pipeline for a composed source; `counts` are the numbers of its inputs and outputs.
     pub(super) fn get(&self, device: &wgpu::Device, name: &str, source: String, counts: [usize; 2]) -> Rc<Pipeline> {
         if let Some(pipeline) = self.pipelines.borrow().get(&source) {
             return pipeline.clone();
@@ -90,7 +90,7 @@ impl Pipelines {
             entry_point: Some("main"),
             compilation_options: wgpu::PipelineCompilationOptions {
                 constants: &[],
-                // Kernels write workgroup memory before they read it; clearing it is done by one thread on some drivers.
+                // Kernels write workgroup memory before they read it, and some drivers clear it with a single thread.
                 zero_initialize_workgroup_memory: false,
             },
             cache: None,
@@ -146,7 +146,7 @@ enum Step {
 pub(super) struct Encoded(Vec<Step>);
 
 impl Encoded {
-    /// Adds a launch.
+    /// Appends a launch.
     pub(super) fn dispatch(
         &mut self,
         pipelines: &Pipelines,
@@ -161,12 +161,12 @@ impl Encoded {
         self.0.push(Step::Dispatch { pipeline: pipeline.clone(), buffers, uniform, grid });
     }
 
-    /// Adds a copy between buffers at byte offsets.
+    /// Appends a copy between buffers at byte offsets.
     pub(super) fn copy(&mut self, from: (&wgpu::Buffer, u64), to: (&wgpu::Buffer, u64), bytes: u64) {
         self.0.push(Step::Copy { from: (from.0.clone(), from.1), to: (to.0.clone(), to.1), bytes });
     }
 
-    /// One submit of `times` runs.
+    /// Submits `times` runs at once.
     pub(super) fn submit(&self, device: &wgpu::Device, queue: &wgpu::Queue, times: usize) -> Ticket {
         let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: None });
         let mut pass = None;

@@ -1,5 +1,5 @@
-//! Pipelines, bind groups and what a plan encodes from them, in a browser: kept as JavaScript's own objects, so that a window of steps crosses
-//! from wasm once, and not four times a launch. `encode.js` does the encoding; the native twin is `encode.rs`, the same items.
+//! Pipelines, bind groups and the commands of a plan, in a browser. They are JavaScript objects, so that a window of steps crosses from wasm to
+//! JavaScript once, instead of four times per launch. `encode.js` encodes; `encode.rs` has the same items natively.
 
 use std::cell::{Cell, RefCell};
 
@@ -23,8 +23,8 @@ extern "C" {
     fn adapter_name(device: &JsValue) -> String;
 }
 
-/// Has the next device that `adapter` is asked for opened with subgroups where it has them.
-pub(super) fn add_subgroups(_adapter: &wgpu::Adapter, _wanted: &mut wgpu::DeviceDescriptor<'_>) {
+/// Requests subgroups for the next device of `adapter`, if the adapter has them.
+pub(super) fn add_subgroups(_adapter: &wgpu::Adapter, _descriptor: &mut wgpu::DeviceDescriptor<'_>) {
     want_subgroups();
 }
 
@@ -33,18 +33,18 @@ pub(super) fn has_subgroups(device: &wgpu::Device) -> bool {
     with_subgroups(raw_device(device))
 }
 
-/// What its adapter is called, where the browser knows more than wgpu passes on.
-pub(super) fn told_name(device: &wgpu::Device) -> Option<String> {
+/// The adapter's full name, if the browser reports one that wgpu does not pass on.
+pub(super) fn full_name(device: &wgpu::Device) -> Option<String> {
     Some(adapter_name(raw_device(device))).filter(|name| !name.is_empty())
 }
 
-/// Whether submitted work can be waited for: in a browser only a readback tells.
+/// Whether the caller can wait for submitted work. In a browser only a readback shows that work is done.
 pub(super) const CAN_WAIT: bool = false;
 
-/// What tells when a submit is done.
+/// Identifies a submit, to wait for it.
 pub(super) struct Ticket;
 
-/// The event loop waits.
+/// Waiting happens in the event loop.
 #[expect(clippy::unnecessary_wraps, reason = "its native twin can fail")]
 pub(super) fn wait(_device: &wgpu::Device, _ticket: Option<Ticket>) -> Result<()> {
     Ok(())
@@ -57,7 +57,7 @@ pub(super) struct Binding {
     pub bytes: u64,
 }
 
-/// Every pipeline made so far, by its source.
+/// Every pipeline compiled so far, by its source.
 #[derive(Default)]
 pub(super) struct Pipelines {
     pipelines: RefCell<Vec<(String, JsValue)>>,
@@ -65,12 +65,12 @@ pub(super) struct Pipelines {
 }
 
 impl Pipelines {
-    /// Pipelines compiled and bind groups made.
+    /// Counts of pipelines compiled and bind groups created.
     pub(super) fn made(&self) -> (u64, u64) {
         self.made.get()
     }
 
-    /// The pipeline of a kernel's whole source; `counts` are its inputs and outputs.
+    /// The pipeline for a composed source; `counts` are the numbers of its inputs and outputs.
     pub(super) fn get(&self, device: &wgpu::Device, name: &str, source: String, counts: [usize; 2]) -> JsValue {
         if let Some((_, pipeline)) = self.pipelines.borrow().iter().find(|(known, _)| *known == source) {
             return pipeline.clone();
@@ -87,7 +87,7 @@ impl Pipelines {
 pub(super) struct Encoded(Array);
 
 impl Encoded {
-    /// Adds a launch.
+    /// Appends a launch.
     pub(super) fn dispatch(
         &mut self,
         pipelines: &Pipelines,
@@ -104,13 +104,13 @@ impl Encoded {
         pipelines.made.set((pipelines.made.get().0, pipelines.made.get().1 + 2));
     }
 
-    /// Adds a copy between buffers at byte offsets.
+    /// Appends a copy between buffers at byte offsets.
     pub(super) fn copy(&mut self, from: (&wgpu::Buffer, u64), to: (&wgpu::Buffer, u64), bytes: u64) {
         let step = copy(raw_buffer(from.0), from.1 as f64, raw_buffer(to.0), to.1 as f64, bytes as f64);
         self.0.push(&step);
     }
 
-    /// One submit of `times` runs.
+    /// Submits `times` runs at once.
     pub(super) fn submit(&self, device: &wgpu::Device, _queue: &wgpu::Queue, times: usize) -> Ticket {
         submit(raw_device(device), &self.0, times as u32);
         Ticket
@@ -118,9 +118,9 @@ impl Encoded {
 }
 
 fn raw_device(device: &wgpu::Device) -> &JsValue {
-    device.as_webgpu().expect("a device in a browser is the browser's").as_ref()
+    device.as_webgpu().expect("wgpu uses WebGPU in a browser").as_ref()
 }
 
 fn raw_buffer(buffer: &wgpu::Buffer) -> &JsValue {
-    buffer.as_webgpu().expect("a buffer in a browser is the browser's").as_ref()
+    buffer.as_webgpu().expect("wgpu uses WebGPU in a browser").as_ref()
 }

@@ -1,4 +1,4 @@
-//! What a kernel is: one `static` record per kernel, data and function pointers, no trait.
+//! A kernel is one `static` record of data and function pointers, without a trait.
 //! WGSL is composed by joining fragments; bindings follow from counts: group 0 holds the inputs, then the outputs, group 1 the parameters.
 
 use std::any::Any;
@@ -21,7 +21,7 @@ pub struct Kernel {
     pub grid: fn(&Dispatch) -> [u32; 3],
     /// Arithmetic and traffic of one dispatch.
     pub cost: fn(&Dispatch) -> Cost,
-    /// Merges a producer into this kernel's dispatch, reading it at input `at`; `None` where that is not possible.
+    /// Merges a producer into this kernel's dispatch, reading it at input `at`; `None` if that is not possible.
     pub fuse: Option<Fuse>,
 }
 
@@ -37,11 +37,11 @@ pub struct Field {
     pub words: usize,
 }
 
-/// What the CPU path of a kernel gets: the bindings of one dispatch as slices of words.
+/// The arguments of a CPU path: the bindings of one dispatch as slices of words.
 pub struct Call<'a> {
     /// The `Params` uniform, as words.
     pub params: &'a [u32],
-    /// The dispatch's body, where the kernel takes one.
+    /// The dispatch's body, if the kernel takes one.
     pub body: Option<&'a dyn Body>,
     /// Input buffers in binding order.
     pub inputs: &'a [&'a [u32]],
@@ -74,7 +74,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Work a kernel takes as data: a program of rows, a choice of fragments. Devices only see text.
+/// Work that a kernel takes as data: a program of scalar ops or a choice of fragments. Devices only see its text.
 pub trait Body: Any + Send + Sync {
     /// The WGSL declarations that the kernel's own fragments call.
     fn wgsl(&self) -> String;
@@ -104,18 +104,18 @@ impl std::ops::Add for Cost {
 pub enum Bound {
     /// The same bits.
     Exact,
-    /// |got - wanted| <= relative * |wanted| + absolute.
+    /// |got - expected| <= relative * |expected| + absolute.
     Within {
-        /// Factor of the wanted magnitude.
+        /// Factor of the expected magnitude.
         relative: f64,
         /// Floor under it.
         absolute: f64,
     },
 }
 
-/// One example of a kernel at work: it serves parity, sentinels and timing on every device.
+/// One example launch of a kernel, for tests of parity and of writes out of bounds, and for timing, on every device.
 pub struct Case {
-    /// What is special about it.
+    /// What it tests.
     pub name: String,
     /// The kernel.
     pub kernel: &'static Kernel,
@@ -127,7 +127,7 @@ pub struct Case {
     pub inputs: Vec<Vec<u32>>,
     /// Contents of the outputs before the dispatch; their length is the output's length.
     pub outputs: Vec<Vec<u32>>,
-    /// What the outputs must hold, from a plain f64 function.
+    /// The expected outputs, from a plain f64 function.
     pub expected: Vec<Expected>,
     /// The admissible error.
     pub bound: Bound,
@@ -142,7 +142,7 @@ pub enum Expected {
     Halves(Vec<f64>),
     /// Words, compared exactly.
     Words(Vec<u32>),
-    /// So many words, not looked at (scratch).
+    /// A number of words that are not compared (scratch).
     Anything(usize),
 }
 
@@ -159,23 +159,23 @@ impl Expected {
 }
 
 impl Bound {
-    /// Whether `got` is near enough to `wanted`.
-    pub fn admits(&self, got: f64, wanted: f64) -> bool {
+    /// Whether `got` is close enough to `expected`.
+    pub fn admits(&self, got: f64, expected: f64) -> bool {
         match *self {
-            Self::Exact => got == wanted,
-            Self::Within { relative, absolute } => (got - wanted).abs() <= relative * wanted.abs() + absolute,
+            Self::Exact => got == expected,
+            Self::Within { relative, absolute } => (got - expected).abs() <= relative * expected.abs() + absolute,
         }
     }
 }
 
-/// Declares a `Params` uniform once: the Rust struct and the list of fields that tests hold against the WGSL one.
+/// Declares a `Params` uniform once: the Rust struct and the list of fields that tests compare with the WGSL struct.
 #[macro_export]
 macro_rules! params {
     ($(#[$meta:meta])* pub struct $name:ident { $($field:ident: $ty:ty,)* }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
         #[repr(C)]
-        #[allow(missing_docs, reason = "the fields are described where the kernel's formula is")]
+        #[allow(missing_docs, reason = "the kernel's formula describes the fields")]
         pub struct $name { $(pub $field: $ty,)* }
 
         impl $name {
@@ -193,7 +193,7 @@ macro_rules! params {
     };
 }
 
-/// Workgroups for `items` units of work, folded into two dimensions where one dimension's limit of 65,535 is passed.
+/// Workgroups for `items` units of work, in two dimensions if there are more than 65,535, the limit of one dimension.
 pub fn groups(items: usize, per_group: usize) -> [u32; 3] {
     let groups = items.div_ceil(per_group).max(1);
     let x = groups.min(32_768);

@@ -1,5 +1,5 @@
 //! Devices: what a kernel is, and how a recording of kernels runs on buffers of words.
-//! This room knows no particular kernel, no shape with a meaning and no gradient.
+//! Nothing here depends on a particular kernel, on tensor shapes or on gradients.
 
 mod cpu;
 mod dry;
@@ -12,8 +12,10 @@ mod kernel;
 mod plan;
 mod pool;
 mod recording;
+mod signal;
 mod source;
 mod subgroups;
+mod table;
 mod webgpu;
 
 use std::any::Any;
@@ -27,6 +29,7 @@ pub use plan::{Bound as BoundCommand, Plan, Region, Summary};
 pub use recording::{Buffer, Command, Dispatch, Memory, Recording, View};
 pub use source::{lean, lean_length};
 pub use subgroups::EXCHANGE;
+pub use table::{AUTO, Entry, choices, entries, find};
 pub use webgpu::compose;
 
 use crate::error::{Error, Result};
@@ -40,7 +43,7 @@ pub trait Backend {
     fn info(&self) -> &Info;
     /// A new block of `words` words; contents unspecified.
     fn allocate(&self, words: usize) -> Result<Memory>;
-    /// Gives a block back.
+    /// Frees a block.
     fn free(&self, memory: Memory);
     /// Copies words in, ordered after everything run before.
     fn write(&self, memory: Memory, offset: usize, data: &[u32]) -> Result<()>;
@@ -50,79 +53,112 @@ pub trait Backend {
     fn run(&self, prepared: &dyn Prepared, times: usize) -> Result<()>;
     /// Waits for everything before it and copies words out.
     fn read(&self, region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>>;
-    /// Pipelines compiled and bind groups made so far.
+    /// Counts of pipelines compiled and bind groups created.
     fn made(&self) -> (u64, u64);
 }
 
-/// What a backend made of a plan's commands; only that backend can look inside.
+/// A plan's commands, compiled by a backend for itself.
 pub trait Prepared: Any {}
 
-/// What a device is.
+/// A device and its capabilities.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Info {
-    /// The name a user asks for: `cpu`, `webgpu`, `dry`.
+    /// The name of its [`Entry`]: `cpu`, `webgpu`, `dry`.
     pub device: &'static str,
     /// The adapter or processor.
     pub name: String,
     /// The driver or instruction set behind it.
     pub driver: String,
-    /// Whether it is a program that pretends to be a GPU.
+    /// How it runs kernels.
+    pub execution: Execution,
+    /// How kernels split their work for it.
+    pub tiles: Tiles,
+    /// Whether it is a GPU implemented in software. `auto` does not choose it.
     pub is_software: bool,
-    /// Threads it runs kernels on; 1 where the device schedules itself.
+    /// Threads that run kernels; 1 if the device schedules them itself.
     pub threads: usize,
     /// Largest buffer a kernel may bind, in bytes.
     pub max_binding_bytes: u64,
     /// Memory shared by a workgroup, in bytes.
     pub workgroup_bytes: u32,
-    /// Lanes of a workgroup that exchange values without a barrier: its smallest subgroup, or 1 where subgroups are not used.
+    /// Lanes of a workgroup that exchange values without a barrier: the smallest subgroup, or 1 without subgroups.
     pub subgroup: u32,
     /// Optional features it offers, by name.
     pub features: Vec<String>,
 }
 
+/// How a device runs kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Execution {
+    /// It calls each kernel's CPU path.
+    CpuPath,
+    /// It compiles and runs each kernel's WGSL.
+    Shaders,
+    /// It only counts them.
+    Nothing,
+}
+
+/// How kernels split their work for a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tiles {
+    /// Many small tiles, each for a workgroup. For GPUs.
+    ManySmall,
+    /// Few large tiles, about one workgroup for each core, in large register tiles. For llvmpipe.
+    FewLarge,
+    /// A tile for each invocation, with loads at addresses known at compile time. For SwiftShader.
+    PerInvocation,
+}
+
 impl Info {
-    /// Whether it is Chromium's software adapter, which wants kernels cut otherwise than llvmpipe does.
-    pub(crate) fn is_swiftshader(&self) -> bool {
-        is_swiftshader(&self.name)
+    /// Whether it calls each kernel's CPU path.
+    pub fn runs_cpu_path(&self) -> bool {
+        self.execution == Execution::CpuPath
     }
 
-    /// Whether it is other software, natively: llvmpipe, as a rule, which wants few large tiles. A browser on it is too rare for their bytes.
-    pub(crate) fn is_llvmpipe(&self) -> bool {
-        self.is_software && !self.is_swiftshader() && !cfg!(target_arch = "wasm32")
+    /// How kernels split their work. Browsers on llvmpipe are too rare for the bytes of its shaders, so the browser build leaves them out.
+    pub(crate) fn tiles(&self) -> Tiles {
+        match self.tiles {
+            Tiles::PerInvocation => Tiles::PerInvocation,
+            Tiles::FewLarge if !cfg!(target_arch = "wasm32") => Tiles::FewLarge,
+            _ => Tiles::ManySmall,
+        }
     }
 }
 
-/// Whether an adapter of this name is SwiftShader, however a browser or a driver spells it.
-fn is_swiftshader(name: &str) -> bool {
-    let word = b"swiftshader";
-    name.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word))
-}
-
-/// What the user asked for.
+/// The device that a user chooses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// `auto`, `cpu`, `webgpu` or `dry`.
+    /// `auto` or the name of an [`Entry`].
     pub device: String,
     /// Threads of the CPU device; 0 = all.
     pub threads: usize,
-    /// Whether kernels may use subgroups where the device has them. Results are the same to the bit.
+    /// Whether kernels may use the device's subgroups. Results are bitwise the same.
     pub subgroups: bool,
+}
+
+impl Request {
+    /// The number of threads in place of 0.
+    fn threads(&self) -> usize {
+        if self.threads == 0 { host::threads() } else { self.threads }
+    }
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Self { device: "auto".into(), threads: 0, subgroups: true }
+        Self { device: AUTO.into(), threads: 0, subgroups: true }
     }
 }
 
-/// Counts of what a device did, for tests that hold costs still.
+/// What a device did, in numbers; tests use it to detect changes of cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Counters {
     /// Kernel launches and copies run.
     pub launches: u64,
     /// Pipelines compiled.
     pub pipelines: u64,
-    /// Bind groups made.
+    /// Bind groups created.
     pub bind_groups: u64,
     /// Bytes uploaded.
     pub uploaded_bytes: u64,
@@ -136,7 +172,7 @@ pub struct Counters {
     pub flops: u64,
 }
 
-/// A handle on an open device. Clones share it.
+/// A handle to an open device. Clones share the device.
 #[derive(Clone)]
 pub struct Device(Rc<Inner>);
 
@@ -148,49 +184,33 @@ struct Inner {
     is_capturing: Cell<bool>,
 }
 
-/// Unused memory kept for reuse whatever is in use.
+/// Unused memory that is always kept for reuse.
 const POOLED_BYTES: usize = 64 << 20;
 
-/// The names a user may ask for.
-pub const NAMES: [&str; 4] = ["auto", "cpu", "webgpu", "dry"];
-
 impl Device {
-    /// Opens a device by name. `auto` takes a hardware adapter, else the CPU; a software adapter only when asked for by name.
+    /// Opens a device by name. `auto` opens a hardware adapter if there is one, else the CPU; software adapters only open by name.
     pub async fn open(request: &Request) -> Result<Self> {
-        let threads = if request.threads == 0 { host::threads() } else { request.threads };
-        match request.device.as_str() {
-            "cpu" => Ok(Self::over(cpu::Cpu::new(threads))),
-            "dry" => Ok(Self::over(dry::Dry::new(threads))),
-            "webgpu" => Ok(Self::over(webgpu::WebGpu::open(true, request.subgroups).await?)),
-            "auto" => Ok(match webgpu::WebGpu::open(false, request.subgroups).await {
-                Ok(device) => Self::over(device),
-                Err(_) => Self::over(cpu::Cpu::new(threads)),
-            }),
-            other => Err(Error::new(format!("device \"{other}\" is unknown; there are {}", NAMES.join(", ")))),
-        }
+        Ok(Self::over(table::open(request).await?))
     }
 
-    /// Every device that would open here, without opening it.
+    /// Describes every device that is here, best first, without opening it.
     pub async fn list() -> Vec<Info> {
-        let mut all = vec![cpu::Cpu::new(host::threads()).info().clone()];
-        all.extend(webgpu::WebGpu::list().await);
-        all.push(dry::Dry::new(host::threads()).info().clone());
-        all
+        table::list().await
     }
 
-    /// The CPU device, for callers that cannot wait.
+    /// The CPU device, for callers that cannot wait. Panics where the system cannot start the threads; `open` returns an error.
     pub fn cpu(threads: usize) -> Self {
-        Self::over(cpu::Cpu::new(threads.max(1)))
+        Self::over(Box::new(cpu::Cpu::new(threads.max(1)).unwrap_or_else(|error| panic!("{error}"))))
     }
 
-    /// The dry device: plans, counts, runs nothing.
+    /// The dry device: plans and counts, and runs nothing.
     pub fn dry() -> Self {
-        Self::over(dry::Dry::new(2))
+        Self::over(Box::new(dry::Dry::new(2)))
     }
 
-    fn over(backend: impl Backend + 'static) -> Self {
+    fn over(backend: Box<dyn Backend>) -> Self {
         Self(Rc::new(Inner {
-            backend: Box::new(backend),
+            backend,
             pending: RefCell::default(),
             pool: RefCell::default(),
             counters: Cell::default(),
@@ -198,28 +218,38 @@ impl Device {
         }))
     }
 
-    /// What it is.
+    /// The device and its capabilities.
     pub fn info(&self) -> &Info {
         self.0.backend.info()
     }
 
-    /// What it did so far.
+    /// What it did so far, in numbers.
     pub fn counters(&self) -> Counters {
         let (pipelines, bind_groups) = self.0.backend.made();
         Counters { pipelines, bind_groups, ..self.0.counters.get() }
     }
 
-    /// A buffer of `words` words with no memory yet.
+    /// A buffer of `words` words without memory.
     pub fn buffer(&self, words: usize) -> Buffer {
-        let device = Rc::downgrade(&self.0);
-        Buffer(Rc::new(Slot { words, memory: Cell::new(None), device }))
+        self.slot(words, None)
     }
 
-    /// A buffer holding `data`. Nothing recorded can mention it yet, so it may be made inside a capture.
+    fn slot(&self, words: usize, refused: Option<Error>) -> Buffer {
+        let device = Rc::downgrade(&self.0);
+        Buffer(Rc::new(Slot { words, memory: Cell::new(None), refused, device }))
+    }
+
+    /// A buffer holding `data`. A capture may call this: no recorded command refers to the new buffer.
     pub fn upload(&self, data: &[u32]) -> Result<Buffer> {
         let buffer = self.buffer(data.len());
         self.put(&buffer, 0, data)?;
         Ok(buffer)
+    }
+
+    /// A buffer holding `data`, for code that records and cannot fail. If the device refuses it, every plan or read that uses the buffer fails
+    /// with the reason.
+    pub fn constant(&self, data: &[u32]) -> Buffer {
+        self.upload(data).unwrap_or_else(|error| self.slot(data.len(), Some(error)))
     }
 
     /// Overwrites words of a buffer, ordered after everything recorded before.
@@ -241,7 +271,7 @@ impl Device {
         self.0.backend.write(memory, offset, data)
     }
 
-    /// Appends a command. Nothing runs until something is read or a plan is made.
+    /// Appends a command. It runs when a value is read or a plan is run.
     pub fn record(&self, command: Command) {
         if let Command::Dispatch(dispatch) = &command {
             let name = dispatch.kernel.name;
@@ -254,7 +284,7 @@ impl Device {
         self.0.pending.borrow_mut().commands.push(command);
     }
 
-    /// Records what `work` appends into a plan of its own. Tensors in `work`'s result keep their memory; the rest is shared.
+    /// Makes a plan of the commands that `work` records. Tensors in `work`'s result keep their memory; other buffers share memory.
     pub fn capture<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<(Plan, T)> {
         self.flush()?;
         self.0.is_capturing.set(true);
@@ -267,7 +297,7 @@ impl Device {
 
     /// Runs everything recorded so far.
     pub fn flush(&self) -> Result<()> {
-        assert!(!self.0.is_capturing.get(), "capture: nothing can be run or read while a plan is being recorded");
+        assert!(!self.0.is_capturing.get(), "capture: no run or read is possible while a plan is recorded");
         let recording = std::mem::take(&mut *self.0.pending.borrow_mut());
         if recording.commands.is_empty() {
             return Ok(());
@@ -278,21 +308,25 @@ impl Device {
     /// Waits for the work before it and copies a view out.
     pub async fn read(&self, view: &View) -> Result<Vec<u32>> {
         self.flush()?;
-        let memory = view.buffer.0.memory.get();
-        let memory = memory.ok_or_else(|| Error::new("read: nothing was ever written to this buffer"))?;
+        let slot = &view.buffer.0;
+        let empty = || slot.refused.clone().unwrap_or_else(|| Error::usage("read: the buffer was never written"));
+        let memory = slot.memory.get().ok_or_else(empty)?;
         self.0.count(|counters| counters.readbacks += 1);
         self.0.backend.read(Region { memory, offset: view.offset, words: view.words }).await
     }
 
-    /// Takes a buffer's memory back: it never got contents.
+    /// Frees the memory of a buffer that never received contents.
     fn unback(&self, buffer: &Buffer) {
         if let Some(memory) = buffer.0.memory.take() {
             self.0.release(memory, buffer.words());
         }
     }
 
-    /// Makes sure a buffer has memory of its own.
+    /// Allocates a buffer's memory if it has none.
     fn back(&self, buffer: &Buffer) -> Result<()> {
+        if let Some(error) = &buffer.0.refused {
+            return Err(error.clone());
+        }
         if buffer.0.memory.get().is_none() {
             buffer.0.memory.set(Some(self.0.take(size_class(buffer.words()))?));
         }
@@ -307,7 +341,7 @@ impl Inner {
         let memory = match pooled {
             Some(memory) => memory,
             None => self.backend.allocate(words).or_else(|_| {
-                // What lies unused may be what is missing.
+                // Freeing unused blocks may make space.
                 self.drain();
                 self.backend.allocate(words)
             })?,
@@ -323,7 +357,7 @@ impl Inner {
         let words = size_class(words);
         self.count(|counters| counters.live_bytes -= 4 * words as u64);
         self.pool.borrow_mut().put(words, memory);
-        // Blocks of sizes no longer asked for would stay for ever.
+        // Otherwise blocks of sizes that are no longer used would never be freed.
         if self.pool.borrow().words() * 4 > POOLED_BYTES.max(self.counters.get().live_bytes as usize) {
             self.drain();
         }

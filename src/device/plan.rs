@@ -1,4 +1,4 @@
-//! A recording made replayable: pointwise chains fused, transient buffers laid over each other by liveness, everything bound once.
+//! A recording made replayable: pointwise chains are fused, transient buffers share memory by liveness, and everything is bound once.
 
 use std::rc::Rc;
 
@@ -18,7 +18,7 @@ pub struct Plan {
     summary: Summary,
 }
 
-/// What a plan will do, known before anything runs.
+/// The launches, memory and cost of a plan, known before it runs.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
     /// One line per launch: kernel name and cost.
@@ -72,7 +72,7 @@ pub struct Region {
     pub words: usize,
 }
 
-/// What a backend made of a plan, the plan's own memory, and its figures.
+/// A plan compiled by a backend, the plan's own memory, and its summary.
 type Planned = (Box<dyn Prepared>, Vec<(Memory, usize)>, Summary);
 
 impl Plan {
@@ -83,7 +83,7 @@ impl Plan {
         let fresh: Vec<&Buffer> = held.iter().filter(|buffer| buffer.0.memory.get().is_none()).collect();
         let planned = Self::planned(device, &recording, uses, &held);
         if planned.is_err() {
-            // Nothing ran: a buffer that only this plan would have filled must not look filled.
+            // The plan did not run, so the buffers that only it would fill must not seem filled.
             for buffer in fresh {
                 device.unback(buffer);
             }
@@ -114,14 +114,14 @@ impl Plan {
         Ok((prepared, std::mem::take(&mut slots.all), summary))
     }
 
-    /// Runs the plan `times` times, in order. Returns once the work is handed over; `Device::read` waits for it.
+    /// Runs the plan `times` times, in order. Returns once the work is submitted; `Device::read` waits for it.
     pub fn run(&self, times: usize) -> Result<()> {
         self.device.flush()?;
         self.device.0.note_run(&self.summary, times);
         self.device.0.backend.run(&*self.prepared, times)
     }
 
-    /// What one run does and needs.
+    /// The launches, memory and cost of one run.
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
@@ -135,17 +135,17 @@ impl Drop for Plan {
     }
 }
 
-/// Where each buffer is used, and who else holds it; in order of their keys.
+/// Where each buffer is used and how many handles the recording has, sorted by key.
 struct Uses(Vec<(*const Slot, Use)>);
 
 struct Use {
     handles: usize,
-    /// The command that first mentions it, and the place among its views.
+    /// The first command that uses it, and the place among the command's views.
     first: (usize, usize),
     first_write: usize,
     first_read: usize,
     last: usize,
-    /// The plan's memory that it has while it is in use.
+    /// Its slot of the plan's memory while it is in use.
     slot: Option<usize>,
 }
 
@@ -169,7 +169,7 @@ impl Uses {
         self.0.binary_search_by_key(&buffer.key(), |(key, _)| *key)
     }
 
-    /// What is known of a buffer that is mentioned at `first`, if nowhere before.
+    /// The use of a buffer; a new one begins at `first`.
     fn entry(&mut self, buffer: &Buffer, first: (usize, usize)) -> &mut Use {
         let at = self.place(buffer).unwrap_or_else(|at| {
             let never = usize::MAX;
@@ -198,7 +198,7 @@ impl Uses {
     }
 
     fn persistent(&self, recording: &Recording) -> Vec<Buffer> {
-        // Decided for all buffers before any handle is cloned: a clone would count as an outside holder.
+        // This decides for all buffers before it clones any handle: a clone would count as a holder outside.
         let mut chosen = Vec::new();
         for (at, command) in recording.commands.iter().enumerate() {
             for (place, view) in command.reads().iter().chain(command.writes()).enumerate() {
@@ -215,7 +215,7 @@ impl Uses {
     }
 }
 
-/// Memory for transient buffers, given back unless the plan takes it: a block is free again after its last reader.
+/// Memory for transient buffers. A block is free again after its last reader; the plan takes all blocks, or they are released.
 struct Slots<'a> {
     device: &'a Device,
     uses: Uses,
@@ -232,7 +232,7 @@ impl Drop for Slots<'_> {
 }
 
 impl Slots<'_> {
-    /// Gives a transient buffer its block; the bytes it would take alone, or zero if it had one.
+    /// Assigns a block to a transient buffer. Returns the bytes it would need without sharing, or zero if it already has memory.
     fn place(&mut self, buffer: &Buffer) -> Result<u64> {
         if buffer.0.memory.get().is_some() || self.uses.get(buffer).slot.is_some() {
             return Ok(0);
@@ -252,7 +252,7 @@ impl Slots<'_> {
 
     fn region(&self, view: &View) -> Region {
         let own = || self.uses.get(&view.buffer).slot.map(|slot| self.all[slot].0);
-        let memory = view.buffer.0.memory.get().or_else(own).expect("a buffer has its place before it is bound");
+        let memory = view.buffer.0.memory.get().or_else(own).expect("a buffer has memory before it is bound");
         Region { memory, offset: view.offset, words: view.words }
     }
 
@@ -288,14 +288,14 @@ impl Slots<'_> {
     }
 }
 
-/// Merges each dispatch whose only result has one reader into that reader, where the reader's kernel knows how.
+/// Merges each dispatch whose only result has one reader into that reader, if the reader's kernel has a `fuse` rule.
 fn fuse(mut recording: Recording) -> Recording {
     let mut at = 0;
     while at < recording.commands.len() {
         if let Some((reader, merged)) = merged_into_reader(&recording, at) {
             recording.commands[reader] = Command::Dispatch(merged);
             recording.commands.remove(at);
-            // What was merged may itself be a producer now, and so may the commands before it.
+            // The merged dispatch may itself be merged now, and so may the commands before it.
             at = at.saturating_sub(1);
         } else {
             at += 1;
@@ -313,11 +313,11 @@ fn merged_into_reader(recording: &Recording, at: usize) -> Option<(usize, Dispat
     let Command::Dispatch(consumer) = &recording.commands[reader] else { return None };
     let fuse = consumer.kernel.fuse?;
     let mentions = consumer.inputs.iter().filter(|view| view.buffer.is(&result.buffer)).count();
-    // One handle in the producer, the rest in this reader: nobody else sees the intermediate result.
+    // One handle is in the producer and the rest in this reader: no other code uses the intermediate result.
     if Rc::strong_count(&result.buffer.0) != 1 + mentions || result.buffer.0.memory.get().is_some() {
         return None;
     }
-    // The reader itself counts: merged, it would read and write one buffer.
+    // This includes the reader: merged, it would read and write one buffer.
     let overwritten = recording.commands[at + 1..=reader]
         .iter()
         .flat_map(Command::writes)

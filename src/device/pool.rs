@@ -1,4 +1,4 @@
-//! Freed memory kept for the next buffer of the same size class.
+//! Keeps freed memory for the next buffer of the same size class.
 
 use super::recording::Memory;
 
@@ -27,12 +27,12 @@ impl Pool {
         self.free.push((words, memory));
     }
 
-    /// Words it holds.
+    /// The number of words in its blocks.
     pub(super) fn words(&self) -> usize {
         self.words
     }
 
-    /// Everything it holds, for giving back.
+    /// Removes and returns every block.
     pub(super) fn drain(&mut self) -> Vec<Memory> {
         self.words = 0;
         self.free.drain(..).map(|(_, memory)| memory).collect()

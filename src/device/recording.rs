@@ -1,4 +1,4 @@
-//! Work as plain data: dispatches and copies over buffers, in order. Nothing runs until a plan is made of it.
+//! Work as plain data: dispatches and copies over buffers, in order. Only a plan made from a recording runs.
 
 use std::cell::Cell;
 use std::fmt;
@@ -6,18 +6,21 @@ use std::rc::{Rc, Weak};
 
 use super::Inner;
 use super::kernel::{Kernel, SharedBody};
+use crate::error::Error;
 
-/// Names a device's memory block; only the device that made it knows what it stands for.
+/// The number of a memory block of one device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Memory(pub u32);
 
-/// A buffer of 32-bit words. It has memory only once something must be kept in it.
+/// A buffer of 32-bit words. Memory is allocated when its contents must outlive a plan.
 #[derive(Clone)]
 pub struct Buffer(pub(super) Rc<Slot>);
 
 pub(super) struct Slot {
     pub(super) words: usize,
     pub(super) memory: Cell<Option<Memory>>,
+    /// Why it has no contents, if the device refused to store them. Whatever uses the buffer fails with this error.
+    pub(super) refused: Option<Error>,
     pub(super) device: Weak<Inner>,
 }
 
@@ -66,7 +69,7 @@ pub struct View {
 pub struct Dispatch {
     /// The kernel's record.
     pub kernel: &'static Kernel,
-    /// What it is specialised with, for kernels that take a program or fragments.
+    /// The program or fragments that specialise the kernel, if it takes any.
     pub body: Option<SharedBody>,
     /// The `Params` uniform.
     pub params: Vec<u32>,
@@ -82,7 +85,7 @@ impl Dispatch {
         bytemuck::pod_read_unaligned(bytemuck::cast_slice(&self.params))
     }
 
-    /// Bytes bound: every input and output once.
+    /// Bytes bound, counting every input and output once.
     pub fn bytes(&self) -> u64 {
         4 * self.inputs.iter().chain(&self.outputs).map(|view| view.words as u64).sum::<u64>()
     }
@@ -132,7 +135,7 @@ impl fmt::Debug for Command {
     }
 }
 
-/// Commands in order; printing it is the debugger, its length is the cost.
+/// Commands in order. Print it to debug; its length is the cost.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
     /// The commands.

@@ -1,6 +1,6 @@
-//! Shader sources as they are shipped, without comments, indentation and idle spaces; taken out while compiling.
+//! Shader sources as the binary carries them. Comments, indentation and redundant spaces are removed at compile time.
 
-/// The text of `shaders/NAME.wgsl`, lean: `wgsl!("NAME")`.
+/// The minified text of `shaders/NAME.wgsl`: `wgsl!("NAME")`.
 #[macro_export]
 macro_rules! wgsl {
     ($name:literal) => {{
@@ -8,22 +8,22 @@ macro_rules! wgsl {
         const BYTES: [u8; $crate::device::lean_length(SOURCE)] = $crate::device::lean(SOURCE);
         match str::from_utf8(&BYTES) {
             Ok(text) => text,
-            Err(_) => panic!("comments end where lines end, not inside a character"),
+            Err(_) => panic!("a comment ends at the end of a line, not inside a character"),
         }
     }};
 }
 
-/// How many bytes of a source are neither comments nor indentation nor empty lines nor spaces without a meaning.
+/// The length of a minified source: without comments, indentation, empty lines and redundant spaces.
 pub const fn lean_length(source: &str) -> usize {
     walk::<0>(source.as_bytes()).1
 }
 
-/// Those bytes.
+/// The bytes of a minified source.
 pub const fn lean<const N: usize>(source: &str) -> [u8; N] {
     walk(source.as_bytes()).0
 }
 
-/// What is kept, as far as `N` goes, and how much it is. WGSL has no strings, so `//` always begins a comment.
+/// The first `N` bytes of the minified source, and its whole length. WGSL has no strings, so `//` always begins a comment.
 const fn walk<const N: usize>(source: &[u8]) -> ([u8; N], usize) {
     let (mut out, mut kept, mut at) = ([0; N], 0, 0);
     let mut is_at_start = true;
@@ -39,7 +39,7 @@ const fn walk<const N: usize>(source: &[u8]) -> ([u8; N], usize) {
         if is_at_start && (byte == b' ' || byte == b'\t' || byte == b'\n') {
             continue;
         }
-        if byte == b' ' && at < source.len() && is_idle([source[at - 2], source[at]]) {
+        if byte == b' ' && at < source.len() && is_redundant([source[at - 2], source[at]]) {
             continue;
         }
         is_at_start = byte == b'\n';
@@ -51,14 +51,13 @@ const fn walk<const N: usize>(source: &[u8]) -> ([u8; N], usize) {
     (out, kept)
 }
 
-/// Whether a space between these means nothing: one is of a word and the other a sign, or one is a sign that stands alone.
-const fn is_idle(beside: [u8; 2]) -> bool {
-    let [before, after] = beside;
-    let is_single = is_alone(before) || is_alone(after);
+/// Whether a space between these bytes is redundant: one belongs to a word and the other is punctuation, or one is a bracket or separator.
+const fn is_redundant([before, after]: [u8; 2]) -> bool {
+    let is_single = is_separator(before) || is_separator(after);
     before != b' ' && after != b' ' && (is_single || is_of_word(before) != is_of_word(after))
 }
 
-const fn is_alone(byte: u8) -> bool {
+const fn is_separator(byte: u8) -> bool {
     matches!(byte, b'(' | b')' | b'[' | b']' | b'{' | b'}' | b',' | b';' | b':')
 }
 
@@ -71,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_stay_and_the_rest_goes() {
+    fn words_are_kept_and_redundant_spaces_removed() {
         const SOURCE: &str =
             "// What it is: é.\n\nfn f(x: f32) -> f32 { // why\n    // more\n    return x / 2.0 - -x;\n\n}\n";
         const BYTES: [u8; lean_length(SOURCE)] = lean(SOURCE);

@@ -3,10 +3,10 @@
 
 use super::{BoundCommand, Cost, Kernel, Region};
 
-/// The fragment by which a kernel asks; it exchanges nothing. A device with subgroups puts its own in its place.
+/// The fragment that requests the exchange, with no lanes in a subgroup. A device with subgroups replaces it.
 pub const EXCHANGE: &str = crate::wgsl!("common/exchange_memory");
 
-/// More lanes than half of a kernel's workgroup leave nothing to join.
+/// Half of the smallest workgroup of a kernel: with more lanes, nothing would be left to combine through workgroup memory.
 const MAX_LANES: u32 = 64;
 
 /// The fragment for `lanes` lanes to a subgroup.
@@ -17,7 +17,7 @@ pub(super) fn exchange(lanes: u32) -> String {
     }
 }
 
-/// Lanes that are sure to lie in one subgroup: the size of subgroups may vary from pipeline to pipeline, so the smallest counts.
+/// Lanes that are always in one subgroup. The size may differ between pipelines, so this is the smallest.
 pub(super) fn lanes(adapter: &wgpu::AdapterInfo, has_subgroups: bool) -> u32 {
     let smallest = adapter.subgroup_min_size;
     if has_subgroups && smallest.is_power_of_two() { smallest.min(MAX_LANES) } else { 1 }
@@ -26,7 +26,7 @@ pub(super) fn lanes(adapter: &wgpu::AdapterInfo, has_subgroups: bool) -> u32 {
 /// Invocations of the probe.
 pub(super) const PROBED: usize = 128;
 
-/// Writes into `out` for each lane of a workgroup whether those beside it are where they should be.
+/// Writes into `out`, for each lane of a workgroup, whether it reads the values of the lanes it should.
 pub(super) fn probe(out: Region) -> BoundCommand {
     static PROBE: Kernel = Kernel {
         name: "subgroup_probe",

@@ -1,77 +1,92 @@
 //! The WebGPU device: WGSL through wgpu, natively (Vulkan, Metal, DX12) and in a browser.
-//! Pipelines are made once per source, bind groups once per plan; a run encodes them again, with bounded time per submit.
+//! Pipelines are compiled once per source and bind groups created once per plan. A run encodes them again, with bounded time per submit.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
 
-use super::encode::{Binding, CAN_WAIT, Encoded, Pipelines, Ticket, add_subgroups, has_subgroups, told_name, wait};
+use super::encode::{Binding, CAN_WAIT, Encoded, Pipelines, Ticket, add_subgroups, full_name, has_subgroups, wait};
 use super::kernel::{Kernel, SharedBody};
 use super::recording::Memory;
+use super::signal::Signal;
 use super::subgroups::{self, EXCHANGE, PROBED};
-use super::{Backend, BoundCommand, Info, Prepared, Region, is_swiftshader};
+use super::table::{Entry, Opening};
+use super::{Backend, BoundCommand, Execution, Info, Prepared, Region, Tiles};
 use crate::error::{Error, Result};
 use crate::host;
 
 /// Portable alignment of a binding's offset.
 const ALIGN_BYTES: u64 = 256;
-/// Arithmetic in the first submit of a plan, before anything is measured.
+/// Floating-point operations in the first submit of a plan, before any submit is measured.
 const FIRST_SUBMIT_FLOPS: u64 = 200_000_000;
-/// Time per submit aimed at: long enough to hide its cost, short enough for a desktop to stay responsive.
+/// Target time per submit: long enough to hide its overhead, short enough for a responsive desktop.
 const SUBMIT_MS: f64 = 20.0;
 
 pub(super) struct WebGpu {
     info: Info,
     device: wgpu::Device,
     queue: wgpu::Queue,
-    /// By the number of a memory; `None` is free.
+    /// Indexed by `Memory`; `None` is free.
     blocks: RefCell<Vec<Option<wgpu::Buffer>>>,
     pipelines: Pipelines,
-    /// The first error the driver reported outside a call: told at the next run or read.
+    /// The first error that the driver reported outside a call. The next run or read returns it.
     trouble: Arc<Mutex<Option<String>>>,
 }
 
+pub(super) static ENTRY: Entry = Entry {
+    name: "webgpu",
+    summary: "a GPU, through Vulkan, Metal, DX12 or the browser's WebGPU",
+    is_choice: true,
+    open: |opening| {
+        Box::pin(async move { WebGpu::open(opening).await.map(|opened| Box::new(opened) as Box<dyn Backend>) })
+    },
+    // Adapters present, best first.
+    list: || Box::pin(async { adapters().await.iter().map(describe).collect() }),
+};
+
 struct Steps {
     encoded: Encoded,
-    /// Runs per submit; adjusted where the device can be waited for.
+    /// Runs per submit; adjusted if the caller can wait for the device.
     window: Cell<usize>,
-    /// Whether a submit of the plan was measured: the first one pays for compilation.
+    /// Whether a submit of the plan was measured. The first one includes compilation.
     is_warm: Cell<bool>,
 }
 
 impl Prepared for Steps {}
 
 impl WebGpu {
-    /// Opens an adapter: hardware, or any where the user named the device; with its subgroups or without.
-    pub(super) async fn open(by_name: bool, subgroups: bool) -> Result<Self> {
+    /// Opens the best adapter. A software adapter is only opened by name.
+    async fn open(Opening { request, by_name }: Opening<'_>) -> Result<Self> {
         let adapter = adapters().await.into_iter().next();
         let found = adapter.as_ref().map(describe);
         let adapter = adapter.filter(|adapter| by_name || !is_software(adapter)).ok_or_else(|| {
-            Error::of_device(match found {
+            Error::device(match found {
                 None => "device \"webgpu\" is absent: no adapter found (is a Vulkan, Metal or DX12 driver installed, or WebGPU enabled in the browser?); there is cpu".to_owned(),
-                Some(info) => format!("device \"webgpu\": only a software adapter ({}) is here; ask for it by name", info.name),
+                Some(info) => format!("device \"webgpu\": the only adapter is software ({}); choose it with the device name \"webgpu\"", info.name),
             })
         })?;
-        let mut wanted = wgpu::DeviceDescriptor {
+        let mut descriptor = wgpu::DeviceDescriptor {
             label: Some("meromorph"),
             required_features: adapter.features() & wgpu::Features::SHADER_F16,
             required_limits: adapter.limits(),
             ..wgpu::DeviceDescriptor::default()
         };
-        let refused = |error| Error::of_device(format!("device \"webgpu\" refused to open: {error}"));
-        if subgroups {
-            add_subgroups(&adapter, &mut wanted);
+        let refused = |error| Error::device(format!("device \"webgpu\" refused to open: {error}"));
+        if request.subgroups {
+            add_subgroups(&adapter, &mut descriptor);
         }
-        let (device, queue) = adapter.request_device(&wanted).await.map_err(refused)?;
+        let (device, queue) = adapter.request_device(&descriptor).await.map_err(refused)?;
         let trouble = Arc::new(Mutex::new(None));
         let (uncaptured, lost) = (trouble.clone(), trouble.clone());
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| note(&uncaptured, error.to_string())));
         device.set_device_lost_callback(move |_, message| note(&lost, format!("device lost: {message}")));
         let mut info = describe(&adapter);
-        info.name = told_name(&device).unwrap_or(info.name);
+        if let Some(name) = full_name(&device) {
+            info.tiles = tiles(&name, adapter.get_info().device_type);
+            info.name = name;
+        }
         info.subgroup = subgroups::lanes(&adapter.get_info(), has_subgroups(&device));
         let mut opened =
             Self { info, device, queue, blocks: RefCell::default(), pipelines: Pipelines::default(), trouble };
@@ -81,7 +96,7 @@ impl WebGpu {
         Ok(opened)
     }
 
-    /// Whether lanes exchange values as kernels count on. A driver that fails here works without subgroups.
+    /// Whether lanes exchange values as kernels expect. A driver that fails here is used without subgroups.
     async fn are_subgroups_right(&self) -> bool {
         let Ok(memory) = self.allocate(PROBED) else { return false };
         let out = Region { memory, offset: 0, words: PROBED };
@@ -92,19 +107,14 @@ impl WebGpu {
         is_run.is_ok() && lanes.is_ok_and(|lanes| !lanes.contains(&0))
     }
 
-    /// Adapters present, best first.
-    pub(super) async fn list() -> Vec<Info> {
-        adapters().await.iter().map(describe).collect()
-    }
-
-    /// The regions as what a kernel binds. Refuses a view that starts where no binding can.
+    /// The bindings of regions. Errors if a region's offset is not aligned.
     fn bindings(&self, regions: impl Iterator<Item = Region>) -> Result<Vec<Binding>> {
         let bind = |region: Region| {
             let offset = 4 * region.offset as u64;
             let buffer = self.block(region.memory);
             match offset % ALIGN_BYTES {
                 0 => Ok(Binding { buffer, offset, bytes: 4 * region.words.max(1) as u64 }),
-                _ => Err(Error::of_device(format!(
+                _ => Err(Error::internal(format!(
                     "webgpu: a view starts at byte {offset}, not at a multiple of {ALIGN_BYTES}"
                 ))),
             }
@@ -112,7 +122,7 @@ impl WebGpu {
         regions.map(bind).collect()
     }
 
-    /// Adds a command whose parameters lie at byte `at` of `uniforms`.
+    /// Appends a command whose parameters are at byte `at` of `uniforms`.
     fn encode(&self, encoded: &mut Encoded, command: BoundCommand, uniforms: &wgpu::Buffer, at: u64) -> Result<()> {
         match command {
             BoundCommand::Dispatch { kernel, body, params, grid, inputs, outputs, .. } => {
@@ -133,12 +143,12 @@ impl WebGpu {
     }
 
     fn block(&self, memory: Memory) -> wgpu::Buffer {
-        self.blocks.borrow()[memory.0 as usize].clone().expect("a memory in use has its block")
+        self.blocks.borrow()[memory.0 as usize].clone().expect("memory in use has a block")
     }
 
     fn check(&self) -> Result<()> {
         let trouble = self.trouble.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
-        trouble.map_or(Ok(()), |message| Err(Error::of_device(format!("webgpu: {message}"))))
+        trouble.map_or(Ok(()), |message| Err(Error::device(format!("webgpu: {message}"))))
     }
 }
 
@@ -151,8 +161,8 @@ impl Backend for WebGpu {
         let size = 4 * words as u64;
         if size > self.info.max_binding_bytes {
             let limit = self.info.max_binding_bytes >> 20;
-            return Err(Error::of_device(format!(
-                "webgpu: a buffer of {} MiB is over this adapter's {limit} MiB",
+            return Err(Error::device(format!(
+                "webgpu: a buffer has {} MiB, more than this adapter's limit of {limit} MiB",
                 size >> 20
             )));
         }
@@ -217,15 +227,15 @@ impl Backend for WebGpu {
             let window = plan.window.get().min(left);
             let submitted = plan.encoded.submit(&self.device, &self.queue, window);
             left -= window;
-            // One submit runs while the next is encoded: never more, so that a long epoch does not pile up in the queue.
+            // One submit runs while the next is encoded, and no more: a long epoch would fill the queue.
             if let Some((ticket, runs)) = last.replace((submitted, window))
                 && CAN_WAIT
             {
                 wait(&self.device, Some(ticket))?;
                 let now = host::now_ms();
                 if plan.is_warm.replace(true) {
-                    let wanted = runs as f64 * SUBMIT_MS / (now - clock).max(0.01);
-                    plan.window.set((wanted as usize).clamp(plan.window.get().div_ceil(2), 2 * plan.window.get()));
+                    let target = runs as f64 * SUBMIT_MS / (now - clock).max(0.01);
+                    plan.window.set((target as usize).clamp(plan.window.get().div_ceil(2), 2 * plan.window.get()));
                 }
                 clock = now;
             }
@@ -250,7 +260,7 @@ impl Backend for WebGpu {
             let raised = mapped.clone();
             staging.map_async(wgpu::MapMode::Read, .., move |result| raised.raise(result));
             wait(&self.device, None)?;
-            let failed = |error: &dyn std::fmt::Display| Error::of_device(format!("webgpu: readback failed: {error}"));
+            let failed = |error: &dyn std::fmt::Display| Error::device(format!("webgpu: readback failed: {error}"));
             let outcome = mapped.await;
             self.check()?;
             outcome.map_err(|error| failed(&error))?;
@@ -264,8 +274,8 @@ impl Backend for WebGpu {
     }
 }
 
-/// All of a kernel's WGSL for a device whose subgroups have `subgroup` lanes: what its body prints, which may begin with a directive, then
-/// its fragments.
+/// The composed WGSL of a kernel for a device whose subgroups have `subgroup` lanes: the body's text, which may begin with a directive, then the
+/// fragments.
 pub fn compose(kernel: &Kernel, body: Option<&SharedBody>, subgroup: u32) -> String {
     let exchange = subgroups::exchange(subgroup);
     let mut source = body.map_or_else(String::new, |body| body.wgsl() + "\n");
@@ -286,9 +296,9 @@ fn note(trouble: &Mutex<Option<String>>, message: String) {
 
 #[cfg(not(target_arch = "wasm32"))]
 async fn adapters() -> Vec<wgpu::Adapter> {
-    let mut wanted = wgpu::InstanceDescriptor::new_without_display_handle();
-    wanted.backends = wgpu::Backends::PRIMARY;
-    let mut all = wgpu::Instance::new(wanted).enumerate_adapters(wgpu::Backends::PRIMARY).await;
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = wgpu::Backends::PRIMARY;
+    let mut all = wgpu::Instance::new(descriptor).enumerate_adapters(wgpu::Backends::PRIMARY).await;
     all.sort_by_key(|adapter| match adapter.get_info().device_type {
         wgpu::DeviceType::DiscreteGpu => 0,
         wgpu::DeviceType::IntegratedGpu => 1,
@@ -306,15 +316,28 @@ async fn adapters() -> Vec<wgpu::Adapter> {
     if !has_gpu {
         return Vec::new();
     }
-    let mut wanted = wgpu::InstanceDescriptor::new_without_display_handle();
-    wanted.backends = wgpu::Backends::BROWSER_WEBGPU;
-    let instance = wgpu::Instance::new(wanted);
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = wgpu::Backends::BROWSER_WEBGPU;
+    let instance = wgpu::Instance::new(descriptor);
     instance.request_adapter(&wgpu::RequestAdapterOptions::default()).await.into_iter().collect()
 }
 
 fn is_software(adapter: &wgpu::Adapter) -> bool {
     let info = adapter.get_info();
-    info.device_type == wgpu::DeviceType::Cpu || is_swiftshader(&info.name)
+    tiles(&info.name, info.device_type) != Tiles::ManySmall
+}
+
+/// The split that is fastest on an adapter. No interface reports it, so it follows from the adapter's name and type.
+fn tiles(name: &str, kind: wgpu::DeviceType) -> Tiles {
+    // Browsers and drivers spell it differently, and browsers do not report the type.
+    let word = b"swiftshader";
+    if name.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word)) {
+        Tiles::PerInvocation
+    } else if kind == wgpu::DeviceType::Cpu {
+        Tiles::FewLarge
+    } else {
+        Tiles::ManySmall
+    }
 }
 
 fn describe(adapter: &wgpu::Adapter) -> Info {
@@ -325,12 +348,15 @@ fn describe(adapter: &wgpu::Adapter) -> Info {
         (wgpu::Features::TIMESTAMP_QUERY, "timestamps"),
         (wgpu::Features::SHADER_F64, "f64"),
     ];
+    let tiles = tiles(&info.name, info.device_type);
     let subgroup = subgroups::lanes(&info, features.contains(wgpu::Features::SUBGROUP));
     let name = if info.name.is_empty() { "browser WebGPU adapter".to_owned() } else { info.name };
     Info {
-        device: "webgpu",
+        device: ENTRY.name,
         name,
         driver: format!("{:?} {}", info.backend, info.driver_info).trim_end().to_owned(),
+        execution: Execution::Shaders,
+        tiles,
         is_software: is_software(adapter),
         threads: 1,
         max_binding_bytes: limits.max_storage_buffer_binding_size,
@@ -340,44 +366,18 @@ fn describe(adapter: &wgpu::Adapter) -> Info {
     }
 }
 
-type Outcome = std::result::Result<(), wgpu::BufferAsyncError>;
-
-/// A one-shot that a driver callback raises and a future waits for.
-#[derive(Clone, Default)]
-struct Signal(Arc<Mutex<(Option<Outcome>, Option<Waker>)>>);
-
-impl Signal {
-    fn raise(&self, outcome: Outcome) {
-        let mut state = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        state.0 = Some(outcome);
-        if let Some(waker) = state.1.take() {
-            waker.wake();
-        }
-    }
-}
-
-impl Future for Signal {
-    type Output = Outcome;
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
-        let mut state = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(outcome) = state.0.take() {
-            return Poll::Ready(outcome);
-        }
-        state.1 = Some(context.waker().clone());
-        Poll::Pending
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn lanes_that_no_subgroup_holds_are_found_out() {
+    fn a_wrong_subgroup_size_is_detected() {
         if std::env::var_os("MERO_NO_GPU").is_some() {
             return;
         }
-        let mut device = pollster::block_on(WebGpu::open(true, true)).expect("an adapter, or MERO_NO_GPU=1");
+        let mut device =
+            pollster::block_on(WebGpu::open(Opening { request: &super::super::Request::default(), by_name: true }))
+                .expect("an adapter, or MERO_NO_GPU=1");
         let right = device.info.subgroup;
         for lanes in [right, 4 * right].into_iter().filter(|&lanes| right > 1 && lanes <= PROBED as u32) {
             device.info.subgroup = lanes;

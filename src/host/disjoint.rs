@@ -1,10 +1,10 @@
-//! A slice that several threads write at once, each its own range.
+//! A slice that several threads write at once, each in its own range.
 #![allow(unsafe_code, reason = "ranges of one slice, each handed out once")]
 
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// The slice, to be had range by range.
+/// A slice that is handed out range by range.
 pub struct Disjoint<'a, T> {
     at: *mut T,
     len: usize,
@@ -15,7 +15,7 @@ pub struct Disjoint<'a, T> {
 unsafe impl<T: Send> Sync for Disjoint<'_, T> {}
 
 impl<'a, T> Disjoint<'a, T> {
-    /// Over a slice that nobody else sees meanwhile.
+    /// Borrows a slice exclusively.
     pub fn new(slice: &'a mut [T]) -> Disjoint<'a, T> {
         Disjoint { at: slice.as_mut_ptr(), len: slice.len(), owner: PhantomData }
     }
@@ -24,7 +24,7 @@ impl<'a, T> Disjoint<'a, T> {
     ///
     /// # Safety
     /// No two ranges alive at the same time overlap.
-    #[allow(clippy::mut_from_ref, reason = "handing out disjoint parts of one slice is what it is for")]
+    #[allow(clippy::mut_from_ref, reason = "its purpose is to hand out disjoint parts of one slice")]
     pub unsafe fn range(&self, range: Range<usize>) -> &mut [T] {
         assert!(range.start <= range.end && range.end <= self.len, "range {range:?} of {}", self.len);
         // SAFETY: in bounds by the assertion, alone by the caller.

@@ -1,4 +1,4 @@
-//! Files through the operating system. A write is whole or absent: temporary name, fsync, rename.
+//! Files of the operating system. A write is atomic: temporary name, fsync, rename.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -22,17 +22,17 @@ pub fn read_stdin() -> Result<Vec<u8>> {
 
 /// Puts `bytes` at `path` so that a reader sees the old file or the new one, never a part, also after a crash.
 ///
-/// The temporary file lies in the same folder; a symbolic link is followed; a device or pipe is written in place.
+/// The temporary file is in the same folder. Symbolic links are followed; devices and pipes are written in place.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     write(path, bytes).map_err(|e| Error::new(format!("{}: cannot be written: {}", path.display(), reason(&e))))
 }
 
-/// Makes a folder and those above it, where they are not there.
+/// Creates a folder and its parents, if absent.
 pub fn make_folder(path: &Path) -> Result<()> {
-    fs::create_dir_all(path).map_err(|e| Error::new(format!("{}: cannot be made: {}", path.display(), reason(&e))))
+    fs::create_dir_all(path).map_err(|e| Error::new(format!("{}: cannot be created: {}", path.display(), reason(&e))))
 }
 
-/// Whether [`write_whole`] can be expected to work, found out before hours of work depend on it. Leaves nothing behind.
+/// Errors if [`write_whole`] would, before hours of work depend on it. Leaves nothing behind.
 pub fn check_writable(path: &Path) -> Result<()> {
     let is_file = fs::metadata(path).map_or(true, |found| found.is_file());
     let whole = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
@@ -44,7 +44,7 @@ pub fn check_writable(path: &Path) -> Result<()> {
     outcome.map_err(|e| Error::new(format!("{}: cannot be written: {}", path.display(), reason(&e))))
 }
 
-/// Whether two paths lead to one file, by whatever name; terminals and pipes may be read and written.
+/// Whether two paths lead to the same regular file. Terminals and pipes never count: they may be read and written at once.
 pub fn is_same_file(a: &Path, b: &Path) -> bool {
     let whole = |path: &Path| fs::canonicalize(path).ok().filter(|path| path.is_file());
     a == b || whole(a).is_some_and(|a| whole(b) == Some(a))
@@ -77,7 +77,7 @@ pub(super) fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-/// A temporary file is private by default; a result should have the permissions any new file has.
+/// Temporary files are private by default; results get the permissions of any new file.
 #[cfg(unix)]
 fn builder() -> tempfile::Builder<'static, 'static> {
     use std::os::unix::fs::PermissionsExt;
@@ -93,7 +93,7 @@ fn builder() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-/// The rename itself is durable only once the folder is. Some file systems cannot sync a folder: the file is whole anyway.
+/// A rename is durable only once the folder is synced. Some file systems cannot sync a folder; the file is complete anyway.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) {
         let _ = fs::File::open(folder)?.sync_all();
@@ -101,7 +101,7 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The system's words without the temporary name and without "(os error 28)".
+/// The system's message without the temporary name and without "(os error 28)".
 pub(super) fn reason(error: &io::Error) -> String {
     let error = match error.get_ref().and_then(std::error::Error::source) {
         Some(cause) => cause.to_string(),

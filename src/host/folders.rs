@@ -1,4 +1,4 @@
-//! Folders through the operating system: a whole folder appears under its name or none does.
+//! Folders of the operating system. Writing a folder is atomic: all of it appears under its name, or nothing does.
 
 use std::fs;
 use std::io::{self, Write};
@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 /// All bytes of the file at `path`, which must be a file itself: a link or a pipe is refused.
 pub fn read_unlinked(path: &Path) -> Result<Vec<u8>> {
     match fs::symlink_metadata(path) {
-        Ok(found) if found.is_symlink() => Err(told(path, "is a link; wanted a file of its own")),
-        Ok(found) if !found.is_file() => Err(told(path, "is not a file")),
+        Ok(found) if found.is_symlink() => Err(refused(path, "is a symbolic link; expected a regular file")),
+        Ok(found) if !found.is_file() => Err(refused(path, "is not a file")),
         _ => super::read(path),
     }
 }
@@ -23,15 +23,15 @@ pub fn is_folder(path: &Path) -> bool {
 
 /// Puts `files` (plain names, contents) into a folder of their own, so that a reader sees the old folder or the new one.
 ///
-/// They are written into a sibling first, which `check` may refuse. A folder that is not empty is refused unless
-/// `is_replacing`, and then if it holds anything but files of these names.
+/// The files are written into a temporary folder first, which `check` may refuse. Errors if the folder is not empty, unless `is_replacing`; even then,
+/// if it contains anything but files of these names.
 pub fn write_folder(
     folder: &Path,
     files: &[(&str, &[u8])],
     is_replacing: bool,
     check: &dyn Fn(&Path) -> Result<()>,
 ) -> Result<()> {
-    let failed = |error: io::Error| told(folder, &format!("cannot be written: {}", reason(&error)));
+    let failed = |error: io::Error| refused(folder, &format!("cannot be written: {}", reason(&error)));
     let is_there = check_place(folder, files, is_replacing)?;
     let [staged, old] = ["new", "old"].map(|what| sibling(folder, what));
     let outcome = stage(&staged, files).map_err(failed).and_then(|()| check(&staged));
@@ -42,27 +42,27 @@ pub fn write_folder(
     outcome
 }
 
-/// Whether a folder is there already that gives way.
+/// Whether there is already a folder, which may be replaced.
 fn check_place(folder: &Path, files: &[(&str, &[u8])], is_replacing: bool) -> Result<bool> {
     let Ok(found) = fs::symlink_metadata(folder) else { return Ok(false) };
     if !found.is_dir() {
-        return Err(told(folder, "is there and is no folder"));
+        return Err(refused(folder, "exists and is not a folder"));
     }
-    let unreadable = |error: io::Error| told(folder, &format!("cannot be read: {}", reason(&error)));
+    let unreadable = |error: io::Error| refused(folder, &format!("cannot be read: {}", reason(&error)));
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let name = entry.map_err(unreadable)?.file_name();
         if !is_replacing {
-            return Err(told(folder, "is not empty; --overwrite replaces it"));
+            return Err(refused(folder, "is not empty; --overwrite replaces it"));
         }
         if !files.iter().any(|(known, _)| name == *known) {
             let name = name.display();
-            return Err(told(folder, &format!("holds \"{name}\", which is none of its files; it is left alone")));
+            return Err(refused(folder, &format!("contains \"{name}\", which was not exported; nothing is replaced")));
         }
     }
     Ok(true)
 }
 
-/// A name beside the folder that nobody else has.
+/// A unique name in the parent folder.
 fn sibling(folder: &Path, what: &str) -> PathBuf {
     folder_of(folder).join(format!(".meromorph-{what}-{:016x}", super::entropy()))
 }
@@ -77,7 +77,7 @@ fn stage(staged: &Path, files: &[(&str, &[u8])]) -> io::Result<()> {
     Ok(())
 }
 
-/// Moves the staged folder in; where another gives way, that one comes back if the move fails.
+/// Renames the staged folder to its final name. If that fails, the old folder gets its name again.
 fn swap(staged: &Path, folder: &Path, old: Option<&PathBuf>) -> io::Result<()> {
     if let Some(old) = old {
         fs::rename(folder, old)?;
@@ -90,7 +90,7 @@ fn swap(staged: &Path, folder: &Path, old: Option<&PathBuf>) -> io::Result<()> {
     old.map_or(Ok(()), fs::remove_dir_all)
 }
 
-fn told(path: &Path, what: &str) -> Error {
+fn refused(path: &Path, what: &str) -> Error {
     Error::new(format!("{}: {what}", path.display()))
 }
 
@@ -107,7 +107,7 @@ mod tests {
         names
     }
 
-    /// Lets pass what holds the first of the files.
+    /// Accepts a folder that contains the first of the files.
     fn fine(staged: &Path) -> Result<()> {
         super::super::read(&staged.join("a")).map(drop)
     }
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_leaves_nothing_behind() {
+    fn a_refused_folder_leaves_nothing_behind() {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("out");
         let refuse = |_: &Path| Err(Error::new("no"));
@@ -138,10 +138,10 @@ mod tests {
             |outcome: Result<()>| outcome.unwrap_err().to_string().replace(place.path().to_str().unwrap(), "");
         assert_eq!(message(write_folder(&folder, &FILES, false, &fine)), "/out: is not empty; --overwrite replaces it");
         fs::write(folder.join("notes"), b"").unwrap();
-        let wanted = "/out: holds \"notes\", which is none of its files; it is left alone";
+        let wanted = "/out: contains \"notes\", which was not exported; nothing is replaced";
         assert_eq!(message(write_folder(&folder, &FILES, true, &fine)), wanted);
         let file = folder.join("a");
-        assert_eq!(message(write_folder(&file, &FILES, true, &fine)), "/out/a: is there and is no folder");
+        assert_eq!(message(write_folder(&file, &FILES, true, &fine)), "/out/a: exists and is not a folder");
         assert_eq!(message(read_unlinked(&folder).map(drop)), "/out: is not a file");
         assert_eq!(names(place.path()), ["out"]);
     }

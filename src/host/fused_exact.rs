@@ -1,5 +1,5 @@
-//! Fused products without the instruction, to the bit: an exported page answers what the processors answer that have it. WebAssembly has none of its
-//! own, and its relaxed one is whatever the browser's processor has.
+//! Fused products without the instruction, bitwise the same: an exported page predicts what processors with the instruction predict. WebAssembly has no
+//! fused product, and the result of its relaxed one depends on the browser's processor.
 #![allow(clippy::wildcard_imports, reason = "the instructions' own names are the vocabulary here")]
 #![allow(clippy::inline_always, reason = "part of loops that hold everything in registers")]
 
@@ -19,8 +19,8 @@ pub fn fused_negated<S: Simd>(_simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S
     cast(fused_lanes(f32x4_neg(cast(a)), cast(b), cast(c)))
 }
 
-/// A product of two f32 is exact in f64, a sum is rounded there and then again: twice only matters where the first rounding may have hidden
-/// on which side of a middle between two f32 the sum lies.
+/// The product of two f32 is exact in f64. The sum is rounded to f64 and then to f32, which only matters if the first rounding hides on which side of
+/// the middle between two f32 the sum is.
 #[inline(always)]
 fn fused_lanes(a: v128, b: v128, c: v128) -> v128 {
     let high = |x| i32x4_shuffle::<2, 3, 2, 3>(x, x);
@@ -38,7 +38,7 @@ fn narrowed(low: v128, top: v128) -> v128 {
     i32x4_shuffle::<0, 1, 4, 5>(f32x4_demote_f64x2_zero(low), f32x4_demote_f64x2_zero(top))
 }
 
-/// a * b + c of the first two lanes in f64, and where rounding it to f32 might go wrong: at the middle between two f32, below the least normal one.
+/// a * b + c of the first two lanes in f64, and where rounding it to f32 may be wrong: at the middle between two f32 and below the least normal f32.
 #[inline(always)]
 fn sum(a: v128, b: v128, c: v128) -> (v128, v128) {
     let product = f64x2_mul(f64x2_promote_low_f32x4(a), f64x2_promote_low_f32x4(b));
@@ -48,14 +48,14 @@ fn sum(a: v128, b: v128, c: v128) -> (v128, v128) {
     (sum, v128_or(is_middle, is_small))
 }
 
-/// a * b + c of the first two lanes in f64, rounded to odd: of the two neighbours of a sum that is no f64, the one whose last bit is set, which no
-/// later rounding takes for a middle. S. Boldo, G. Melquiond, "Emulation of a FMA and correctly rounded sums", IEEE Trans. Computers 57 (2008).
+/// a * b + c of the first two lanes in f64, rounded to odd: if the sum is not an f64, its neighbour whose last bit is set, which a later rounding
+/// never mistakes for a middle. S. Boldo, G. Melquiond, "Emulation of a FMA and correctly rounded sums", IEEE Trans. Computers 57 (2008).
 #[cold]
 fn odd(a: v128, b: v128, c: v128) -> v128 {
     let c = f64x2_promote_low_f32x4(c);
     let product = f64x2_mul(f64x2_promote_low_f32x4(a), f64x2_promote_low_f32x4(b));
     let sum = f64x2_add(product, c);
-    // What the sum lost: D. Knuth's two-sum.
+    // The rounding error of the sum: D. Knuth's two-sum.
     let took = f64x2_sub(sum, product);
     let lost = f64x2_add(f64x2_sub(product, f64x2_sub(sum, took)), f64x2_sub(c, took));
     let (zero, one) = (f64x2_splat(0.0), i64x2_splat(1));

@@ -1,5 +1,7 @@
-//! Where the platform is asked for anything: clock, entropy, threads, files, processor. Two files, the same items.
+//! Everything that depends on the platform: clock, entropy, threads, files, processor. `native.rs` and `web.rs` have the same items.
 
+#[cfg(not(target_arch = "wasm32"))]
+mod archive;
 mod disjoint;
 #[cfg(not(target_arch = "wasm32"))]
 mod files;
@@ -20,6 +22,8 @@ mod thread_pool;
 #[cfg(target_arch = "wasm32")]
 mod web;
 
+#[cfg(not(target_arch = "wasm32"))]
+pub use archive::Archive;
 pub use disjoint::Disjoint;
 #[cfg(not(target_arch = "wasm32"))]
 pub use files::*;
@@ -38,7 +42,7 @@ pub use thread_pool::{Share, sharing};
 #[cfg(target_arch = "wasm32")]
 pub use web::*;
 
-/// The vector instructions that this build of the engine for browsers may use.
+/// The vector instructions that this browser build may use.
 #[cfg(all(target_arch = "wasm32", target_feature = "relaxed-simd"))]
 use pulp::wasm::RelaxedSimd as Instructions;
 #[cfg(all(target_arch = "wasm32", not(target_feature = "relaxed-simd")))]

@@ -1,12 +1,12 @@
-//! The platform natively: std, and a library for dense products. Files are next door.
+//! The native platform: std, and a library for dense products. `files.rs` and `folders.rs` have the files.
 
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// The most memory that a program is taken to have; what wants more is refused before it is tried.
+/// The most memory that a model or table may need; larger ones are refused before they are allocated.
 pub const MEMORY_BYTES: u64 = 64 << 30;
 
-/// Milliseconds since the program first asked.
+/// Milliseconds since the first call.
 pub fn now_ms() -> f64 {
     static START: OnceLock<Instant> = OnceLock::new();
     START.get_or_init(Instant::now).elapsed().as_secs_f64() * 1e3
@@ -17,7 +17,7 @@ pub fn unix_seconds() -> u64 {
     std::time::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs())
 }
 
-/// A seed nobody chose.
+/// A random seed.
 pub fn entropy() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     std::collections::hash_map::RandomState::new().build_hasher().finish()
@@ -28,7 +28,7 @@ pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Lets other work of the page run; natively there is nothing to let in.
+/// Lets other work of a web page run; natively it does nothing.
 #[allow(clippy::unused_async, reason = "its twin in a browser waits")]
 pub async fn breathe() {}
 
@@ -97,7 +97,7 @@ pub fn ln_1p(x: f64) -> f64 {
     x.ln_1p()
 }
 
-/// Peak memory of the process in bytes; 0 where the platform does not say.
+/// Peak memory of the process in bytes; 0 if the platform does not report it.
 pub fn peak_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -155,7 +155,7 @@ pub fn product(
     }
 }
 
-/// A number that the kernels use again and again: as it is, for compilers know where to keep it.
+/// A constant that a kernel's inner loop uses. Native compilers choose well where to keep it.
 #[expect(clippy::inline_always, reason = "one number of the kernels")]
 #[inline(always)]
 pub fn from_memory(x: &'static f32) -> f32 {

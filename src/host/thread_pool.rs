@@ -1,6 +1,6 @@
 //! A fork-join thread pool for work of some tens of microseconds: one round costs about a microsecond while the workers are awake.
-//! Work is cut by index and never by time, so no result depends on who ran which index. An index goes to the first member that is free: on a busy
-//! machine the caller does what late workers would have done, and does not wait for them. Workers spin for `SPIN`, then park.
+//! Work is split by index and never by time, so no result depends on which thread ran an index. An index goes to the first thread that is free: on a busy
+//! machine the caller does the work of late workers and does not wait for them. Workers spin for `SPIN`, then park.
 #![allow(unsafe_code, reason = "a borrowed job crosses to threads that outlive it; the round's count keeps it alive")]
 
 use std::any::Any;
@@ -13,10 +13,11 @@ use std::thread::{JoinHandle, park, yield_now};
 use std::time::{Duration, Instant};
 
 use super::Disjoint;
+use crate::error::{Error, Result};
 
-/// How long a thread watches for news before it gives its core away.
+/// How long a thread spins before it parks.
 const SPIN: Duration = Duration::from_micros(40);
-/// Most indices a round hands out one by one; beyond, index i goes with i + SLOTS, i + 2 SLOTS ...
+/// The most indices that a round hands out one by one. Beyond it, a slot is index i with i + SLOTS, i + 2 SLOTS, ...
 const SLOTS: usize = 4096;
 
 /// A fork-join thread pool: the caller and its workers.
@@ -27,31 +28,39 @@ pub struct ThreadPool {
 }
 
 impl ThreadPool {
-    /// A thread pool of `threads` in all: the caller of `parallel` and threads - 1 workers.
-    pub fn new(threads: usize) -> ThreadPool {
+    /// A thread pool of `threads` in all: the caller of `parallel` and threads - 1 workers. Fails if the system cannot start that many.
+    pub fn new(threads: usize) -> Result<ThreadPool> {
         let workers = threads.max(1) - 1;
         let shared = Arc::new(Shared::new(workers));
-        let workers = (0..workers).map(|worker| spawn(shared.clone(), worker)).collect();
-        ThreadPool { shared, workers, turn: Mutex::new(()) }
+        // Dropped on an error, which ends the workers already started.
+        let mut pool = ThreadPool { shared, workers: Vec::new(), turn: Mutex::new(()) };
+        for worker in 0..workers {
+            let refused = |error| {
+                let started = worker + 1;
+                Error::device(format!("cpu: the system starts only {started} of {threads} threads: {error}"))
+            };
+            pool.workers.push(spawn(pool.shared.clone(), worker).map_err(refused)?);
+        }
+        Ok(pool)
     }
 
-    /// Its size, the caller counted.
+    /// The number of threads, including the caller.
     pub fn threads(&self) -> usize {
         self.workers.len() + 1
     }
 
-    /// Its size where `fill` fills: the same.
+    /// The number of threads that share `fill`: all.
     pub fn members(&self) -> usize {
         self.threads()
     }
 
-    /// Runs work(0), ..., work(count - 1) and returns when all are done. A panic in any of them is passed on. Called from inside its own work or from a
-    /// second thread at once, it runs them in order on the calling thread.
+    /// Runs work(0), ..., work(count - 1) and returns when all are done. A panic in any of them is passed on. If called from inside its own work, or
+    /// by two threads at once, it runs them in order on the calling thread.
     pub fn parallel(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
         self.parallel_by(count, &|_, index| work(index));
     }
 
-    /// The same for work(member, i): no two run at once with one member's number, which is less than `threads`.
+    /// The same for work(member, i): no two calls with the same `member`, which is less than `threads`, run at once.
     fn parallel_by(&self, count: usize, work: &(dyn Fn(usize, usize) + Sync)) {
         let alone = || (0..count).for_each(|index| work(0, index));
         if self.workers.is_empty() || count < 2 {
@@ -71,8 +80,8 @@ impl ThreadPool {
         }
     }
 
-    /// Runs work(member, i, piece i) for the pieces of `length` that `values` is cut into, as `parallel` does; no two run at once with one
-    /// member's number, which is less than `threads`.
+    /// Cuts `values` into pieces of `length` and runs work(member, i, piece i) for each, as `parallel` does. No two calls with the same `member`, which is
+    /// less than `threads`, run at once.
     pub fn fill(&self, values: &mut [f32], length: usize, work: &(dyn Fn(usize, usize, &mut [f32]) + Sync)) {
         let (count, values) = (values.len(), Disjoint::new(values));
         self.parallel_by(count.div_ceil(length), &|member, piece| {
@@ -119,7 +128,7 @@ struct Job<'a> {
     work: &'a (dyn Fn(usize, usize) + Sync),
 }
 
-/// The round, its slots and the next one to hand out, in one atomic word: a slot can only be taken in the round that is open.
+/// The round, its slots and the next one to hand out, in one atomic word, so that a slot can only be taken in the open round.
 #[derive(Clone, Copy)]
 struct Ticket {
     round: u32,
@@ -185,11 +194,11 @@ impl Shared {
         self.done.fetch_add(1, SeqCst);
     }
 
-    /// The new round, once it is no longer `seen`.
+    /// Waits until the round is no longer `seen`, and returns it.
     fn next_round(&self, worker: usize, seen: u32) -> u32 {
         let round = || Ticket::from(self.ticket.load(SeqCst)).round;
-        if !watch(|| round() != seen) {
-            // The flag goes up before the last look at the round, and `open` looks at it after changing the round: one of the two sees the other.
+        if !spin_until(|| round() != seen) {
+            // This thread sets the flag before it reads the round again, and `open` reads the flag after it changes the round: one of the two sees the other.
             self.parked[worker].store(true, SeqCst);
             while round() == seen {
                 park();
@@ -200,7 +209,7 @@ impl Shared {
     }
 }
 
-fn spawn(shared: Arc<Shared>, worker: usize) -> JoinHandle<()> {
+fn spawn(shared: Arc<Shared>, worker: usize) -> std::io::Result<JoinHandle<()>> {
     let serve = move || {
         let mut round = 0;
         while !shared.stop.load(SeqCst) {
@@ -208,14 +217,11 @@ fn spawn(shared: Arc<Shared>, worker: usize) -> JoinHandle<()> {
             shared.help(worker + 1, round);
         }
     };
-    std::thread::Builder::new()
-        .name(format!("mero worker {worker}"))
-        .spawn(serve)
-        .expect("thread pool: the system gives no more threads")
+    std::thread::Builder::new().name(format!("mero worker {worker}")).spawn(serve)
 }
 
-/// True as soon as `done`, false after `SPIN` without it.
-fn watch(done: impl Fn() -> bool) -> bool {
+/// Spins until `done` and returns true; returns false after `SPIN`.
+fn spin_until(done: impl Fn() -> bool) -> bool {
     let start = Instant::now();
     while start.elapsed() < SPIN {
         for _ in 0..16 {
@@ -229,7 +235,7 @@ fn watch(done: impl Fn() -> bool) -> bool {
 }
 
 fn wait_until(done: impl Fn() -> bool) {
-    while !watch(&done) {
+    while !spin_until(&done) {
         yield_now();
     }
 }
@@ -241,7 +247,7 @@ mod tests {
     #[test]
     fn every_index_runs_once_in_every_round() {
         for threads in [1, 2, 3, 5] {
-            let pool = ThreadPool::new(threads);
+            let pool = ThreadPool::new(threads).expect("threads");
             for count in [0, 1, 2, 3, 4, 5, 11, 5000].into_iter().cycle().take(2_000) {
                 let seen: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
                 pool.parallel(count, &|i| _ = seen[i].fetch_add(1, SeqCst));
@@ -252,7 +258,7 @@ mod tests {
 
     #[test]
     fn every_piece_is_filled_once() {
-        let pool = ThreadPool::new(3);
+        let pool = ThreadPool::new(3).expect("threads");
         for (count, length) in [(0, 4), (3, 4), (4, 4), (5, 4), (1000, 7)] {
             let mut values = vec![0.0; count];
             pool.fill(&mut values, length, &|_, at, piece| {
@@ -269,7 +275,7 @@ mod tests {
 
     #[test]
     fn parked_workers_wake() {
-        let pool = ThreadPool::new(3);
+        let pool = ThreadPool::new(3).expect("threads");
         for _ in 0..20 {
             std::thread::sleep(Duration::from_millis(1));
             let sum = AtomicUsize::new(0);
@@ -280,15 +286,15 @@ mod tests {
 
     #[test]
     fn a_call_inside_work_runs_in_place() {
-        let pool = ThreadPool::new(2);
+        let pool = ThreadPool::new(2).expect("threads");
         let sum = AtomicUsize::new(0);
         pool.parallel(4, &|_| pool.parallel(4, &|i| _ = sum.fetch_add(i, SeqCst)));
         assert_eq!(sum.load(SeqCst), 24);
     }
 
     #[test]
-    fn a_panic_passes_on_and_the_team_lives() {
-        let pool = ThreadPool::new(2);
+    fn a_panic_is_passed_on_and_the_pool_goes_on() {
+        let pool = ThreadPool::new(2).expect("threads");
         for bad in [0, 1] {
             let outcome = catch_unwind(AssertUnwindSafe(|| pool.parallel(2, &|i| assert_ne!(i, bad))));
             assert!(outcome.is_err());

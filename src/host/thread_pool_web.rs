@@ -1,25 +1,27 @@
-//! The thread pool where there are no threads (wasm): the same items, in order on the caller. Instances of the engine in other workers may
-//! run the same training, each all of it but for what `fill` fills: there each makes one piece and takes the others' from a [`Share`].
+//! The thread pool of wasm, which has no threads: the same items, run in order by the caller. Instances of the engine in other workers may
+//! run the same training. Each runs all of it, except that `fill` splits its pieces between them, and they exchange the pieces through a [`Share`].
 
 use std::cell::RefCell;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::error::Result;
+
 #[wasm_bindgen]
 extern "C" {
-    /// Memory in which instances give each other their pieces: `web/src/serve/share.ts`.
+    /// Memory through which instances exchange pieces: `web/src/serve/share.ts`.
     #[derive(Clone)]
     pub type Share;
-    /// Whether a list of so many pieces of up to so many words is made together.
+    /// Whether instances share the work on `pieces` pieces of up to `words` words.
     #[wasm_bindgen(method)]
     fn begin(this: &Share, pieces: usize, words: usize) -> bool;
-    /// The piece that is now this instance's to make; `pieces` where none is left.
+    /// Reserves a piece for this instance; `pieces` if none is left.
     #[wasm_bindgen(method)]
     fn claim(this: &Share) -> usize;
-    /// Gives the others a piece.
+    /// Publishes a piece to the others.
     #[wasm_bindgen(method)]
     fn give(this: &Share, index: usize, piece: &[f32]);
-    /// Fills in another's piece; false where it is better made here.
+    /// Copies a piece of another instance; false if this instance should compute it.
     #[wasm_bindgen(method)]
     fn take(this: &Share, index: usize, piece: &mut [f32]) -> bool;
 }
@@ -28,28 +30,28 @@ thread_local! {
     static SHARE: RefCell<Option<Share>> = const { RefCell::new(None) };
 }
 
-/// From here on pieces are shared in `share`, with `None` no more; gives what was in use.
+/// Sets the share that `fill` uses, or none. Returns the previous one.
 pub fn sharing(share: Option<Share>) -> Option<Share> {
     SHARE.replace(share)
 }
 
-/// The caller, and where pieces are filled the other instances.
+/// The caller, and for `fill` the other instances.
 pub struct ThreadPool {
     members: usize,
 }
 
 impl ThreadPool {
-    /// `members` are the instances that may run the same training.
-    pub fn new(members: usize) -> ThreadPool {
-        ThreadPool { members }
+    /// A pool of `members` instances that may run the same training.
+    pub fn new(members: usize) -> Result<ThreadPool> {
+        Ok(ThreadPool { members })
     }
 
-    /// Its size where `fill` fills.
+    /// The number of instances that share `fill`.
     pub fn members(&self) -> usize {
         self.members
     }
 
-    /// Its size for all else: one.
+    /// The number of threads of everything else: one.
     pub fn threads(&self) -> usize {
         1
     }
@@ -59,12 +61,12 @@ impl ThreadPool {
         (0..count).for_each(work);
     }
 
-    /// Runs work(0, i, piece i) for the pieces of `length` that `values` is cut into, or has another instance run it.
+    /// Cuts `values` into pieces of `length`. This instance or another runs work(0, i, piece i) for each.
     pub fn fill(&self, values: &mut [f32], length: usize, work: &(dyn Fn(usize, usize, &mut [f32]) + Sync)) {
         let share = SHARE.take();
         let pieces = values.len().div_ceil(length);
         let shared = share.as_ref().filter(|share| share.begin(pieces, length));
-        // Bit i: piece i is made here. No more than 32 are shared.
+        // Bit i: this instance computed piece i. At most 32 pieces are shared.
         let mut made = 0_u32;
         if let Some(share) = shared {
             loop {

@@ -1,4 +1,4 @@
-//! The platform in a browser: web-sys. There are no files and one thread; everything else has the same shape as natively.
+//! The platform in a browser, through web-sys: no files and one thread. The items are those of `native.rs` and `files.rs`.
 
 use std::arch::wasm32::{f32x4_pmax, f32x4_pmin};
 use std::cell::Cell;
@@ -12,7 +12,7 @@ use wasm_bindgen_futures::JsFuture;
 use super::sharing;
 use crate::error::{Error, Result};
 
-/// The most memory that there can be: addresses have 32 bits.
+/// The most memory there can be: addresses have 32 bits.
 pub const MEMORY_BYTES: u64 = 4 << 30;
 
 /// Milliseconds since the page (or worker) started.
@@ -27,7 +27,7 @@ pub fn unix_seconds() -> u64 {
     (js_sys::Date::now() / 1e3) as u64
 }
 
-/// A seed nobody chose.
+/// A random seed.
 pub fn entropy() -> u64 {
     (js_sys::Math::random() * 2f64.powi(53)) as u64
 }
@@ -37,25 +37,25 @@ pub fn threads() -> usize {
     1
 }
 
-/// How long the page may wait for its turn.
+/// The longest time without a turn for the page's other work.
 const TURN_MS: f64 = 16.0;
 
 thread_local! {
     static LAST_BREATH_MS: Cell<f64> = const { Cell::new(0.0) };
 }
 
-/// Lets the page's other work run, if it has not had its turn for a while. A message comes back at once; a timer would be held
-/// back by 4 ms each time, and by a second in a hidden page.
+/// Lets the page's other work run, if it did not for a while. A message returns at once; browsers delay a timer by 4 ms each time, and by a second
+/// in a hidden page.
 pub async fn breathe() {
     if now_ms() - LAST_BREATH_MS.get() < TURN_MS {
         return;
     }
-    // What others do meanwhile is none of the training that is shared.
+    // Other code that runs meanwhile does not belong to the shared training.
     let share = sharing(None);
     if let Ok(channel) = web_sys::MessageChannel::new() {
         let sent = |resolve: js_sys::Function, _| {
             channel.port1().set_onmessage(Some(&resolve));
-            // Without the message there is only no pause.
+            // If the message cannot be sent, there is no pause.
             if channel.port2().post_message(&JsValue::NULL).is_err() {
                 let _ = resolve.call0(&JsValue::NULL);
             }
@@ -84,7 +84,7 @@ pub fn vectorize<Op: pulp::WithSimd>(op: Op) -> Op::Output {
     pulp::Simd::vectorize(simd, op)
 }
 
-/// A number that the kernels use again and again: from memory, in one instruction, for V8 makes a constant of four lanes in three, anew at each use.
+/// A constant that a kernel's inner loop uses. Loading it is one instruction; V8 rebuilds a constant of four lanes in three, at each use.
 #[expect(clippy::inline_always, unsafe_code, reason = "one number of the kernels, read through a pointer")]
 #[inline(always)]
 pub fn from_memory(x: &'static f32) -> f32 {
@@ -92,7 +92,7 @@ pub fn from_memory(x: &'static f32) -> f32 {
     unsafe { std::ptr::from_ref(x).read_volatile() }
 }
 
-/// The larger of the two; x where x is NaN. The instruction of that name takes eight on x86-64, for NaN's sake; this one takes one.
+/// The larger of the two; x where x is NaN. The wasm instruction `max` takes eight on x86-64, because of NaN; this one takes one.
 #[expect(clippy::inline_always, reason = "one instruction of the kernels")]
 #[inline(always)]
 pub fn larger<S: pulp::Simd>(_simd: S, low: S::f32s, x: S::f32s) -> S::f32s {
@@ -126,12 +126,12 @@ pub(super) fn shortest(value: f64, is_single: bool) -> String {
     };
     let text = exponential(value, None);
     if !is_single {
-        // Of two shortest texts as near as each other the standard leaves the choice to the engine, but not for a given length.
+        // If two shortest texts are equally near, the standard lets the engine choose, except for a given length.
         let length = text.find('e').map_or(0, |at| at.saturating_sub(2));
         return Some(exponential(value, Some(length as u32))).filter(reads_back).unwrap_or(text);
     }
     for digits in 0..9 {
-        // What reads back as a power of two lies more above it than below: where its nearest text does not, one nearest to the middle may.
+        // The numbers that read back as a power of two extend further above it than below: if the nearest text does not read back, one above may.
         for near in [value, value * (1.0 + f64::from(f32::EPSILON) / 8.0)] {
             let text = exponential(near, Some(digits));
             if reads_back(&text) {
@@ -162,22 +162,42 @@ pub fn ln_1p(x: f64) -> f64 {
     js_sys::Math::log1p(x)
 }
 
-/// Peak memory in bytes: the browser does not say.
+/// Peak memory in bytes: 0, for a browser does not report it.
 pub fn peak_bytes() -> u64 {
     0
 }
 
-/// There are no files in a browser.
+/// A browser reads no archives, so there is never one.
+pub enum Archive {}
+
+impl Archive {
+    /// Always an error.
+    pub fn open(_bytes: &[u8], source: &str) -> Result<Self> {
+        Err(Error::new(format!("{source}: archives are not read in a browser")))
+    }
+
+    /// See the native twin.
+    pub fn names(&self) -> Result<Vec<String>> {
+        match *self {}
+    }
+
+    /// See the native twin.
+    pub fn unpack(&mut self, _name: &str) -> Result<Vec<u8>> {
+        match *self {}
+    }
+}
+
+/// Always an error: a browser has no files.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     Err(Error::new(format!("cannot read {}: a browser has no files", path.display())))
 }
 
-/// There is no standard input in a browser.
+/// Always an error: a browser has no standard input.
 pub fn read_stdin() -> Result<Vec<u8>> {
-    Err(Error::new("cannot read standard input: a browser has none"))
+    Err(Error::new("cannot read standard input: a browser has no standard input"))
 }
 
-/// There are no files in a browser.
+/// Always an error: a browser has no files.
 pub fn write_whole(path: &Path, _bytes: &[u8]) -> Result<()> {
     Err(Error::new(format!("cannot write {}: a browser has no files", path.display())))
 }
@@ -204,7 +224,7 @@ pub fn product(
     }
 }
 
-/// row += scale · packed. By name, since the browser build leaves no loop to the compiler to vectorise.
+/// row += scale · packed, vectorised by hand: the browser build turns the compiler's vectorisation off.
 struct Add<'a> {
     row: &'a mut [f32],
     scale: f32,

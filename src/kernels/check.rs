@@ -2,7 +2,7 @@
 //! written. The same code for every device, natively and in a browser; used by tests only.
 
 use super::Entry;
-use crate::device::{Bound, Case, Command, Device, Dispatch, Expected, View};
+use crate::device::{Bound, Case, Command, Device, Dispatch, Expected, Tiles, View};
 
 /// Words kept free before and after each output; a multiple of the binding alignment.
 const GUARD: usize = 64;
@@ -16,9 +16,9 @@ pub async fn check_all(entries: &[Entry], device: &Device, pattern: &str) -> (Ve
         for case in cases() {
             let name = format!("{}: {}", kernel.name, case.name);
             let info = device.info();
-            let is_for_it = info.device == "cpu"
+            let is_for_it = info.runs_cpu_path()
                 || match name.rsplit(' ').next() {
-                    Some("panel") => info.is_swiftshader(),
+                    Some("perinvocation") => info.tiles() == Tiles::PerInvocation,
                     Some("f16") => info.features.iter().any(|feature| feature == "f16"),
                     _ => true,
                 };

@@ -1,7 +1,7 @@
 //! Builds the kernels' cases: placeholder views for a kernel's own `dispatch`, whose launch is then kept as data, and numbers from a
 //! fixed seed. Used only by tests, benches and the `bench` command.
 
-use crate::device::{Bound, Case, Device, Dispatch, Expected, Info, View};
+use crate::device::{Bound, Case, Device, Dispatch, Execution, Expected, Info, Tiles, View};
 
 /// Initial contents of outputs, so that an element that is never written shows.
 const UNWRITTEN: u32 = 0xdead_beef;
@@ -43,24 +43,15 @@ pub fn scratch(words: usize) -> View {
     Device::dry().buffer(words).view()
 }
 
-/// The kind of adapter a case is made for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Adapter {
-    /// A GPU.
-    Fine,
-    /// llvmpipe.
-    Coarse,
-    /// SwiftShader.
-    Panel,
-}
-
-/// A description of a device of that kind.
-pub fn device(adapter: Adapter) -> Info {
+/// A GPU for which work is split so.
+pub fn device(tiles: Tiles) -> Info {
     Info {
         device: "webgpu",
-        name: if adapter == Adapter::Panel { "SwiftShader" } else { "" }.to_owned(),
+        name: String::new(),
         driver: String::new(),
-        is_software: adapter != Adapter::Fine,
+        execution: Execution::Shaders,
+        tiles,
+        is_software: tiles != Tiles::ManySmall,
         // At most as many as the cases are run on.
         threads: 2,
         max_binding_bytes: 0,

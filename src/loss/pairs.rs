@@ -26,7 +26,7 @@ pub fn halves(pairs: &Var) -> (Var, Var) {
     let [rows, width] = *pairs.shape().sizes() else { panic!("halves: got {}, expected two axes", pairs.shape()) };
     let pairs = ops::reshape(pairs, [rows, 2, width / 2]);
     let half = |weights: [f32; 2]| {
-        let pick = Tensor::from_f32(pairs.value().device(), [2, 1], &weights).expect("two numbers can be uploaded");
+        let pick = Tensor::constant(pairs.value().device(), [2, 1], &weights);
         ops::reshape(&ops::sum(&ops::mul(&pairs, &Var::constant(pick)), 1..2), [rows, width / 2])
     };
     (half([1.0, 0.0]), half([0.0, 1.0]))

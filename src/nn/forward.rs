@@ -256,8 +256,7 @@ fn columns(x: &Var, first: usize, count: usize) -> Var {
 }
 
 fn numbers(like: &Var, shape: [usize; 2], values: &[f32]) -> Var {
-    let made = Tensor::from_f32(like.value().device(), shape, values);
-    Var::constant(made.expect("a few numbers can be uploaded"))
+    Var::constant(Tensor::constant(like.value().device(), shape, values))
 }
 
 /// Σ w_k φ_k(x): by Horner's rule, or Clenshaw's (1955) for Chebyshev polynomials.

@@ -83,7 +83,7 @@ pub fn softmax(x: &Masked, policy: Policy) -> (Var, Var) {
     let logits = ops::fused(&[x.value(), &bottoms], |v| expr::select(v[1], -3.0e38, v[0])).detach();
     let columns = x.shape().sizes()[1];
     let places: Vec<f32> = (0..columns).map(|column| column as f32).collect();
-    let places = Tensor::from_f32(x.value().value().device(), [1, columns], &places).expect("a row can be uploaded");
+    let places = Tensor::constant(x.value().value().device(), [1, columns], &places);
     let best = ops::cast(&ops::argmax(&logits, 1), crate::tensor::DType::F32);
     let only = ops::eq(&Var::constant(places), &best);
     let made = ops::fused(&[&plain, &only, &is_bottom], |v| expr::select(v[2], v[1], v[0]));

@@ -62,6 +62,14 @@ impl Tensor {
         Self::from_words(device, shape, DType::U32, data)
     }
 
+    /// Floats for code that records and cannot fail: if the device refuses them, whatever uses the tensor fails with the reason.
+    #[track_caller]
+    pub fn constant(device: &Device, shape: impl Into<Shape>, data: &[f32]) -> Self {
+        let tensor = Self { view: device.constant(cast_slice(data)).view(), ..Self::empty(device, shape, DType::F32) };
+        assert_eq!(tensor.len(), data.len(), "tensor: {} needs other than {} numbers", tensor.shape, data.len());
+        tensor
+    }
+
     #[track_caller]
     fn from_words(device: &Device, shape: impl Into<Shape>, dtype: DType, data: &[u32]) -> Result<Self> {
         let tensor = Self { view: device.upload(data)?.view(), ..Self::empty(device, shape, dtype) };

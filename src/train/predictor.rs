@@ -66,7 +66,7 @@ impl Predictor {
                 all.extend(output.to_f32().await?);
             }
         }
-        let is_half = self.precision == Precision::F16 && self.device.info().device != "cpu";
+        let is_half = self.precision == Precision::F16 && !self.device.info().runs_cpu_path();
         if is_half && all.iter().flatten().any(|value| value.abs() > 65504.0) {
             return Err(Error::new("precision: a row goes beyond 65504, where f16 ends; predict in f32"));
         }

@@ -9,8 +9,8 @@ use super::options;
 use super::training::Training;
 use super::values::{Answer, TABLE, bytes, object, show, strings, thrown, wanted_numbers};
 use crate::Device;
-use crate::device::Request;
-use crate::error::{Error, Result};
+use crate::device::{Request, choices};
+use crate::error::{Error, ErrorKind, Result, listed};
 use crate::io::{Cells, Header, Table, read_plain};
 use crate::train::{self, Checkpoint};
 
@@ -29,12 +29,8 @@ pub async fn open(device: JsValue, threads: usize) -> Answer<Engine> {
 
 fn request(device: &JsValue, threads: usize) -> Result<Request> {
     match device.as_string().as_deref() {
-        Some(name @ ("auto" | "webgpu" | "cpu")) => Ok(Request { device: name.into(), threads, subgroups: true }),
-        _ => Err(Error::new(format!(
-            "open: device is {}, wanted {}",
-            show(device),
-            "one of \"auto\", \"webgpu\", \"cpu\""
-        ))),
+        Some(name) if choices().contains(&name) => Ok(Request { device: name.into(), threads, subgroups: true }),
+        _ => Err(Error::usage(format!("open: device is {}, wanted one of {}", show(device), listed(&choices())))),
     }
 }
 
@@ -62,7 +58,7 @@ impl Engine {
     pub fn resume(&self, data: &JsValue, source: &str, checkpoint: &JsValue) -> Answer<Training> {
         let resume = || {
             let bytes = bytes(checkpoint).filter(|_| !checkpoint.is_string());
-            let wanted = || Error::new(format!("resume: checkpoint is {}, wanted its bytes", show(checkpoint)));
+            let wanted = || Error::usage(format!("resume: checkpoint is {}, wanted its bytes", show(checkpoint)));
             let (checkpoint, _) = Checkpoint::load(&bytes.ok_or_else(wanted)?, "checkpoint")?;
             Training::resume(&self.device, &table("resume", data, source)?.0, checkpoint, "checkpoint")
         };
@@ -73,7 +69,7 @@ impl Engine {
     pub fn load(&self, data: &JsValue, source: &str) -> Answer<Model> {
         let load = || {
             let data = bytes(data).filter(|_| !data.is_string());
-            let data = data.ok_or_else(|| Error::new("load: wanted the bytes of a model file as a Uint8Array"))?;
+            let data = data.ok_or_else(|| Error::usage("load: wanted the bytes of a model file as a Uint8Array"))?;
             Ok(Model::new(&self.device, train::Model::load(&data, source)?))
         };
         load().map_err(thrown)
@@ -81,7 +77,8 @@ impl Engine {
 
     fn start(&self, data: &JsValue, source: &str, options: &JsValue) -> Result<Training> {
         let (table, target) = table("train", data, source)?;
-        Training::start(&self.device, &table, options::train_options(options, target)?)
+        let options = options::train_options(options, target).map_err(|error| error.with_kind(ErrorKind::Usage))?;
+        Training::start(&self.device, &table, options)
     }
 }
 

@@ -102,7 +102,7 @@ fn precision_of(precision: &JsValue) -> Result<Precision> {
         return Ok(Precision::default());
     }
     let found = Precision::ALL.into_iter().find(|(name, _)| precision.as_string().as_deref() == Some(name));
-    let wrong = || Error::new(format!("predict: precision is {}, wanted one of \"f32\", \"f16\"", show(precision)));
+    let wrong = || Error::usage(format!("predict: precision is {}, wanted one of \"f32\", \"f16\"", show(precision)));
     found.map(|(_, precision)| precision).ok_or_else(wrong)
 }
 

@@ -24,7 +24,7 @@ use values::{Answer, TABLE, bytes, object, show, strings, thrown};
 pub fn load(data: &JsValue, source: &str) -> Answer<Model> {
     let load = || {
         let data = bytes(data).filter(|_| !data.is_string());
-        let data = data.ok_or_else(|| Error::new("load: wanted the bytes of a model file as a Uint8Array"))?;
+        let data = data.ok_or_else(|| Error::usage("load: wanted the bytes of a model file as a Uint8Array"))?;
         Ok(Model::new(&Device::cpu(1), train::Model::load(&data, source)?))
     };
     load().map_err(thrown)

@@ -80,7 +80,7 @@ impl Training {
     }
 
     fn take(&self) -> Result<Trainer> {
-        self.trainer.take().ok_or_else(|| Error::new("train: an epoch is already under way; wait for it first"))
+        self.trainer.take().ok_or_else(|| Error::usage("train: an epoch is already under way; wait for it first"))
     }
 
     /// One epoch, or the event that ends the run.
@@ -132,7 +132,7 @@ impl Training {
     /// Words of the pieces of a step that instances in other workers can make, 0 if they can make none.
     pub fn piece_words(&self) -> u32 {
         let trainer = self.trainer.borrow();
-        let on_cpu = trainer.as_ref().filter(|_| self.device.info().device == "cpu");
+        let on_cpu = trainer.as_ref().filter(|_| self.device.info().runs_cpu_path());
         on_cpu.map_or(0, |trainer| trainer.gradient_words() as u32)
     }
 
@@ -177,7 +177,7 @@ impl Training {
 impl Training {
     async fn saved(&self, trainer: &Trainer) -> Result<Vec<u8>> {
         if self.outcome.borrow().is_some() {
-            return Err(Error::new("checkpoint: the run is over; save its model instead"));
+            return Err(Error::usage("checkpoint: the run is over; save its model instead"));
         }
         let origin = Some(self.origin.clone());
         Checkpoint { origin, ..trainer.checkpoint().await? }.save(Some(self.preparation.clone()))

@@ -3,15 +3,21 @@
 use js_sys::{Array, ArrayBuffer, Float32Array, Float64Array, Object, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::error::{self, Error};
+use crate::error::{self, Error, ErrorKind};
 
 /// What a call gives JavaScript: a value, or an `Error` to throw.
 pub(super) type Answer<T = JsValue> = Result<T, JsValue>;
 
-/// The engine's error as JavaScript's, called `DeviceError` where the device failed and `InputError` else.
+/// The engine's error as a JavaScript `Error` with the property `kind`. Its name is the class of `web/src/errors.ts` for that kind.
 pub(super) fn thrown(error: Error) -> JsValue {
     let thrown = js_sys::Error::new(&error.to_string());
-    thrown.set_name(if error.is_of_device() { "DeviceError" } else { "InputError" });
+    thrown.set_name(match error.kind() {
+        ErrorKind::Usage | ErrorKind::Input => "InputError",
+        ErrorKind::Device => "DeviceError",
+        ErrorKind::Internal => "InternalError",
+    });
+    // Setting a property of a fresh error cannot fail.
+    let _ = Reflect::set(&thrown, &"kind".into(), &error.kind().name().into());
     thrown.into()
 }
 

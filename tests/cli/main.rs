@@ -159,12 +159,12 @@ fn bad_arguments_give_exact_messages() {
         ("train gone.csv --target y", "train: gone.csv: cannot be read: No such file or directory", 1),
         (
             "train good.csv --target y --device cuda9",
-            "train: device \"cuda9\" is unknown; there are auto, cpu, webgpu",
+            "train: device \"cuda9\" is unknown; there are auto, webgpu, cpu",
             2,
         ),
         (
             "train good.csv --target y --device dry",
-            "train: device \"dry\" runs nothing; it is what `mero plan` counts on",
+            "train: device \"dry\" counts launches, bytes and flops, runs nothing; choose one of auto, webgpu, cpu",
             2,
         ),
         (

@@ -53,7 +53,7 @@ export class Engine extends Handle {
   async load(source: ModelSource, options: LoadOptions = {}): Promise<Model> {
     const { signal, onProgress } = taken("load", options, ["signal", "onProgress"]);
     signal?.throwIfAborted();
-    if (onProgress && typeof onProgress !== "function") throw new InputError(`load: onProgress is ${shown(onProgress)}, wanted a function`);
+    if (onProgress && typeof onProgress !== "function") throw new InputError(`load: onProgress is ${shown(onProgress)}, wanted a function`, "usage");
     const isRemote = source instanceof Response || source instanceof URL || typeof source === "string";
     const [data, name] = isRemote ? await download(source, this.#signal(signal), onProgress) : [source, "model"];
     const { parcel, transfer } = await pack("load", data, name);
@@ -78,7 +78,7 @@ export class Engine extends Handle {
 
   /** Ends the engine, its runs and its models. */
   override dispose(): void {
-    this.connection.close(new InputError("engine: was disposed of"));
+    this.connection.close(new InputError("engine: was disposed of", "usage"));
     super.dispose();
   }
 }

@@ -1,48 +1,66 @@
 // The error classes, and their conversion for a message port, which does not preserve classes.
 
+/**
+ * Who can act: `usage` is a wrong option or call, `input` data or a file that cannot be used, `device` a device that is absent, too small or lost,
+ * `internal` a bug in the engine.
+ */
+export type ErrorKind = "usage" | "input" | "device" | "internal";
+
 /** The base class of all errors that the package throws. Only an aborted signal rejects with its own reason instead. */
 export class MeromorphError extends Error {
   override name = "MeromorphError";
+  readonly kind: ErrorKind = "internal";
 }
 
-/** The caller's input is invalid: data, options, a file, or a handle that was already disposed of. */
+/** The caller's input is invalid. Its kind is `usage` for options, calls and disposed handles, and `input` for data and files. */
 export class InputError extends MeromorphError {
   override name = "InputError";
+  override readonly kind: "usage" | "input";
+
+  constructor(message: string, kind: "usage" | "input" = "input") {
+    super(message);
+    this.kind = kind;
+  }
 }
 
 /** The device is absent, too small, or lost. Opening it again or choosing another one may help. */
 export class DeviceError extends MeromorphError {
   override name = "DeviceError";
+  override readonly kind = "device";
 }
 
 /** A model file or the engine's own files could not be fetched. */
 export class LoadError extends MeromorphError {
   override name = "LoadError";
+  override readonly kind = "input";
 }
 
 /** A defect of the engine. The engine that threw it can no longer be used: open another one. */
 export class InternalError extends MeromorphError {
   override name = "InternalError";
+  override readonly kind = "internal";
 }
 
 /** An error as it is sent through a port. */
 export interface SerializedError {
   name: string;
   message: string;
+  kind?: ErrorKind | undefined;
 }
 
-const KINDS: Partial<Record<string, typeof MeromorphError>> = { InputError, DeviceError, LoadError, InternalError };
+const CLASSES: Partial<Record<string, new (message: string) => MeromorphError>> = { DeviceError, LoadError, InternalError };
 
 /** The message that is sent for `error`. */
 export function serializeError(error: unknown): SerializedError {
-  const { name, message } = error instanceof Error ? error : new Error(String(error));
-  return { name, message };
+  const { name, message, kind }: SerializedError = error instanceof Error ? error : new Error(String(error));
+  return { name, message, kind };
 }
 
 /** The error that was received. An error of an unknown class is a defect of the engine. */
-export function deserializeError({ name, message }: SerializedError): MeromorphError {
-  const Kind = KINDS[name];
-  return Kind ? new Kind(message) : new InternalError(`${name}: ${message}`);
+export function deserializeError({ name, message, kind }: SerializedError): MeromorphError {
+  if (name === "InputError") return new InputError(message, kind === "usage" ? kind : "input");
+  const Class = CLASSES[name];
+  return Class ? new Class(message) : new InternalError(`${name}: ${message}`);
 }
 
 /** The message of anything thrown, followed by the messages of its causes. */

@@ -13,7 +13,7 @@ type OnProgress = LoadOptions["onProgress"];
 export async function download(source: Response | URL | string, signal: AbortSignal | undefined, onProgress: OnProgress): Promise<[Bytes, string]> {
   const response = source instanceof Response ? source : await requested(source, signal);
   const where = response.url || "the response";
-  if (response.bodyUsed) throw new InputError("load: the response was already read");
+  if (response.bodyUsed) throw new InputError("load: the response was already read", "usage");
   const reader = response.body?.getReader();
   // An error of `cancel` does not matter.
   const cancel = () => void reader?.cancel().catch(() => {});

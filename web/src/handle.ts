@@ -4,7 +4,7 @@ import type { Connection, Sending } from "./connection.js";
 import { InputError, type MeromorphError } from "./errors.js";
 import type { Calls } from "./wire.js";
 
-const disposed = (what: string): MeromorphError => new InputError(`${what}: was disposed of`);
+const disposed = (what: string): MeromorphError => new InputError(`${what}: was disposed of`, "usage");
 
 /** Releases objects whose handle was garbage-collected. */
 const unreachable = new FinalizationRegistry<() => void>((release) => release());

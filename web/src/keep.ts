@@ -44,10 +44,10 @@ const WAIT_MS = 2000;
 export function lockName(name: unknown): Promise<() => void> {
   const manager = locks();
   return new Promise((resolve, reject) => {
-    if (typeof name !== "string" || !name) throw new InputError(`keep: the name is ${shown(name)}, wanted a string`);
+    if (typeof name !== "string" || !name) throw new InputError(`keep: the name is ${shown(name)}, wanted a string`, "usage");
     if (!manager) return resolve(() => {});
     const wait = new AbortController();
-    const timer = setTimeout(() => wait.abort(new InputError(`keep: the run "${name}" is active, here or in another tab`)), WAIT_MS);
+    const timer = setTimeout(() => wait.abort(new InputError(`keep: the run "${name}" is active, here or in another tab`, "usage")), WAIT_MS);
     manager.request(lock(name), { signal: wait.signal }, () => {
       clearTimeout(timer);
       return new Promise<void>((release) => resolve(release));
@@ -82,13 +82,13 @@ export async function read(name: string): Promise<StoredRun> {
     }
   });
   const { parcel, checkpoint } = found;
-  if (!parcel || !checkpoint) throw new InputError(`resumeKept: no run is stored under "${name}"`);
+  if (!parcel || !checkpoint) throw new InputError(`resumeKept: no run is stored under "${name}"`, "usage");
   return { parcel, checkpoint };
 }
 
 /** Runs one transaction and returns its result when the data are on disk. */
 async function inStore<T = void>(mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T> | void): Promise<T> {
-  if (typeof indexedDB === "undefined") throw new InputError("keep: there is no IndexedDB here; save run.checkpoint() to a file");
+  if (typeof indexedDB === "undefined") throw new InputError("keep: there is no IndexedDB here; save run.checkpoint() to a file", "usage");
   let database: IDBDatabase | undefined;
   try {
     database = await opened();

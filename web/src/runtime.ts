@@ -43,7 +43,7 @@ export async function openIn(runtime: Runtime, options: OpenOptions): Promise<En
     await Promise.all(connection.workers.map((worker) => worker.call(ENGINE, "open", ["cpu", threads], { signal })));
     return new Engine(connection, info);
   } catch (error) {
-    const reason = new InputError("engine: was not opened");
+    const reason = new InputError("engine: was not opened", "usage");
     connection.close(reason);
     for (const worker of workers) worker.then((worker) => worker.close(reason), () => {});
     throw error;
@@ -51,9 +51,9 @@ export async function openIn(runtime: Runtime, options: OpenOptions): Promise<En
 }
 
 function checkThreads(threads: number, { worker = true }: RuntimeOptions): void {
-  if (!Number.isInteger(threads) || threads < 1 || threads > 16) throw new InputError(`open: threads is ${shown(threads)}, wanted a whole number from 1 to 16`);
+  if (!Number.isInteger(threads) || threads < 1 || threads > 16) throw new InputError(`open: threads is ${shown(threads)}, wanted a whole number from 1 to 16`, "usage");
   const missing = worker ? missingForSharing() : "workers: leave out worker: false";
-  if (threads > 1 && missing) throw new InputError(`open: threads is ${threads}, which needs ${missing}`);
+  if (threads > 1 && missing) throw new InputError(`open: threads is ${threads}, which needs ${missing}`, "usage");
 }
 
 /** What is missing for workers to share memory. Runtimes other than browsers have everything. */
@@ -72,7 +72,7 @@ export async function describeIn(runtime: Runtime, data: Table, options: Runtime
     const { parcel, transfer } = await packed;
     return await connection.call(ENGINE, "describe", [parcel], { transfer, signal: given.signal });
   } finally {
-    connection.close(new InputError("describe: done"));
+    connection.close(new InputError("describe: done", "usage"));
   }
 }
 
@@ -114,7 +114,7 @@ const RUNTIME_OPTIONS = ["worker", "wasm", "signal"] as const;
 
 /** Returns a function that starts engines. They share one module, because a response can be read only once. */
 function starter(call: string, runtime: Runtime, { worker = true, wasm, signal }: RuntimeOptions): (needsGpu: boolean) => Promise<Connection> {
-  if (typeof worker !== "boolean") throw new InputError(`${call}: worker is ${shown(worker)}, wanted true or false`);
+  if (typeof worker !== "boolean") throw new InputError(`${call}: worker is ${shown(worker)}, wanted true or false`, "usage");
   signal?.throwIfAborted();
   const module = wasm === undefined ? runtime.module() : compiled(wasm);
   return (needsGpu) => abortable(connected(worker ? runtime.spawn(needsGpu) : runtime.direct(needsGpu), module), signal);
@@ -126,7 +126,7 @@ async function abortable(connecting: Promise<Connection>, signal: AbortSignal | 
   return new Promise((resolve, reject) => {
     const abort = () => {
       reject(signal.reason);
-      connecting.then((connection) => connection.close(new InputError("engine: was not opened")), () => {});
+      connecting.then((connection) => connection.close(new InputError("engine: was not opened", "usage")), () => {});
     };
     signal.addEventListener("abort", abort, { once: true });
     connecting.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));

@@ -39,7 +39,7 @@ test("Node trains the same model as Chromium, in a worker thread or in the calli
     assert.deepEqual(await again.predict(TEXT), await model.predict(TEXT));
     assert.equal(Buffer.compare(bytes, Buffer.from(file)), 0);
     engine.dispose();
-    await assert.rejects(model.save(), new mero.InputError("engine: was disposed of"));
+    await assert.rejects(model.save(), new mero.InputError("engine: was disposed of", "usage"));
   }
 });
 
@@ -47,10 +47,13 @@ test("tables are described, and invalid input is rejected with the right error c
   assert.equal((await mero.describe("a,b\n1,2\n")).rows, 1);
   const engine = await mero.open({ device: "cpu" });
   await assert.rejects(engine.train(5).next(), mero.InputError);
+  await assert.rejects(engine.train(TEXT, { target: "none" }).next(), { name: "InputError", kind: "input" });
+  await assert.rejects(engine.train(TEXT, { ...OPTIONS, epochs: -1 }).next(), { name: "InputError", kind: "usage" });
+  await assert.rejects(engine.train(TEXT, { ...OPTIONS, loss: "nope" }).next(), { name: "InputError", kind: "usage" });
   await assert.rejects(engine.train(TEXT, { ...OPTIONS, keep: "x" }).return().then(() => mero.kept()), /there is no IndexedDB here/);
-  await assert.rejects(mero.open({ device: "gpu" }), { name: "InputError", message: 'open: device is "gpu", wanted one of "auto", "webgpu", "cpu"' });
+  await assert.rejects(mero.open({ device: "gpu" }), { name: "InputError", kind: "usage", message: 'open: device is "gpu", wanted one of "auto", "webgpu", "cpu"' });
   await assert.rejects(mero.open({ signal: AbortSignal.abort(new Error("no")) }), { message: "no" });
-  await assert.rejects(engine.load("http://localhost:1/model"), { name: "LoadError", message: "load: http://localhost:1/model cannot be fetched: fetch failed: bad port" });
+  await assert.rejects(engine.load("http://localhost:1/model"), { name: "LoadError", kind: "input", message: "load: http://localhost:1/model cannot be fetched: fetch failed: bad port" });
   engine.dispose();
 });
 

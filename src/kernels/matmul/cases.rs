@@ -1,7 +1,7 @@
 //! Cases of `matmul`: transposes, batches, sizes around every tile edge, epilogues.
 
-use crate::device::{Bound, Case, Dispatch, Expected, View};
-use crate::kernels::evidence::{Adapter, Numbers, case, device, scratch, within, words};
+use crate::device::{Bound, Case, Dispatch, Expected, Tiles, View};
+use crate::kernels::evidence::{Numbers, case, device, scratch, within, words};
 use crate::kernels::map;
 use crate::kernels::matmul::{Operand, dispatch};
 use crate::kernels::pointwise::{IterationSpace, MAX_INPUTS, natural};
@@ -103,7 +103,7 @@ impl Product {
         };
         let a = operand(&inputs[0], self.is_transposed[0], self.is_shared[0]);
         let b = operand(&inputs[1], self.is_transposed[1], self.is_shared[1]);
-        dispatch(&device(if self.is_coarse { Adapter::Coarse } else { Adapter::Fine }), self.size, a, b, out)
+        dispatch(&device(if self.is_coarse { Tiles::FewLarge } else { Tiles::ManySmall }), self.size, a, b, out)
     }
 }
 

@@ -3,8 +3,8 @@
 
 use super::goals::{Function, Goal, Pointwise, grade, slope};
 use super::{Fused, Layer, Mlp, Precision, forward, head_cases, step};
-use crate::device::{Bound, Case, Expected, Info};
-use crate::kernels::evidence::{Adapter, Numbers, case, device, within, words};
+use crate::device::{Bound, Case, Execution, Expected, Info, Tiles};
+use crate::kernels::evidence::{Numbers, case, device, within, words};
 use crate::kernels::oracle::wide;
 
 /// A model, a batch and an objective.
@@ -43,14 +43,14 @@ fn examples() -> Vec<Example> {
 pub fn step_of_activation(function: Function, at: usize) -> Vec<Case> {
     let goal = Goal::Pointwise(Pointwise::squares());
     let example = Example { sizes: SIZES[[0, 1, 3, 4][at % 4]], activation: function, goal, batch: 7 + at };
-    vec![step_case(&example, Adapter::Fine)]
+    vec![step_case(&example, Tiles::ManySmall)]
 }
 
 /// Cases of `mlp_forward` with an activation, in f32 and with packed halves.
 pub fn forward_of_activation(function: Function, at: usize) -> Vec<Case> {
     let goal = Goal::Pointwise(Pointwise::squares());
     let example = Example { sizes: SIZES[[0, 1, 3, 4][at % 4]], activation: function, goal, batch: 7 + at };
-    vec![forward_case(&example, Adapter::Fine), half_case(&example, false)]
+    vec![forward_case(&example, Tiles::ManySmall), half_case(&example, false)]
 }
 
 /// Cases of `mlp_step` with a pointwise loss.
@@ -58,27 +58,28 @@ pub fn step_of_loss(loss: Pointwise, at: usize) -> Vec<Case> {
     let goal = Goal::Pointwise(loss);
     vec![step_case(
         &Example { sizes: SIZES[at % SIZES.len()], activation: Function::tanh(), goal, batch: 9 + at },
-        Adapter::Fine,
+        Tiles::ManySmall,
     )]
 }
 
 /// Cases of `mlp_step`. Drivers take seconds to compile coarse tiles, so only a few examples use them.
 pub fn of_step() -> Vec<Case> {
-    let coarse = examples().into_iter().step_by(4).map(|example| step_case(&example, Adapter::Coarse));
+    let coarse = examples().into_iter().step_by(4).map(|example| step_case(&example, Tiles::FewLarge));
     // Eight parts of 72 rows on every device: more samples than a panel takes at a time.
     let sizes: &[u32] = &[5, 64, 37, 1];
     let goal = Goal::Pointwise(Pointwise::squares());
     let long = Example { sizes, activation: Function::silu(), goal, batch: 576 };
-    let panels = for_panels().chain([long]).map(|example| step_case(&example, Adapter::Panel));
-    let plain = examples().into_iter().map(|example| step_case(&example, Adapter::Fine)).chain(coarse).chain(panels);
+    let panels = for_panels().chain([long]).map(|example| step_case(&example, Tiles::PerInvocation));
+    let plain = examples().into_iter().map(|example| step_case(&example, Tiles::ManySmall)).chain(coarse).chain(panels);
     plain.chain(head_cases::of_step()).collect()
 }
 
 /// Cases of `mlp_forward`.
 pub fn of_forward() -> Vec<Case> {
-    let coarse = examples().into_iter().step_by(5).map(|example| forward_case(&example, Adapter::Coarse));
-    let panels = for_panels().map(|example| forward_case(&example, Adapter::Panel));
-    let plain = examples().into_iter().map(|example| forward_case(&example, Adapter::Fine)).chain(coarse).chain(panels);
+    let coarse = examples().into_iter().step_by(5).map(|example| forward_case(&example, Tiles::FewLarge));
+    let panels = for_panels().map(|example| forward_case(&example, Tiles::PerInvocation));
+    let plain =
+        examples().into_iter().map(|example| forward_case(&example, Tiles::ManySmall)).chain(coarse).chain(panels);
     let halves =
         examples().into_iter().step_by(2).flat_map(|example| [false, true].map(|is_type| half_case(&example, is_type)));
     plain.chain(halves).chain(head_cases::of_forward()).collect()
@@ -126,10 +127,10 @@ pub(super) fn parameters(layers: &[Layer], total: usize, numbers: &mut Numbers) 
     flat
 }
 
-fn name(example: &Example, adapter: Adapter) -> String {
-    let adapter = format!("{adapter:?}").to_lowercase();
+fn name(example: &Example, tiles: Tiles) -> String {
+    let tiles = format!("{tiles:?}").to_lowercase();
     format!(
-        "{:?} {} {} batch {} {adapter}",
+        "{:?} {} {} batch {} {tiles}",
         example.sizes,
         example.activation.curve.text,
         example.goal.name(),
@@ -137,7 +138,7 @@ fn name(example: &Example, adapter: Adapter) -> String {
     )
 }
 
-fn step_case(example: &Example, adapter: Adapter) -> Case {
+fn step_case(example: &Example, tiles: Tiles) -> Case {
     let mut numbers = Numbers::new(71);
     let (mlp, layers, total) = model(example);
     let (inputs, outputs) = (example.sizes[0] as usize, example.sizes[example.sizes.len() - 1] as usize);
@@ -159,7 +160,7 @@ fn step_case(example: &Example, adapter: Adapter) -> Case {
     let weights: Vec<f32> = (0..outputs).map(|class| 0.5 + 0.25 * class as f32).collect();
     let permutation: Vec<u32> = (0..rows as u32).rev().collect();
     let order = [vec![0; 4 * steps as usize], permutation.clone()].concat();
-    let fused = mlp.training(&device(adapter), rows, example.batch, steps as usize, targets);
+    let fused = mlp.training(&device(tiles), rows, example.batch, steps as usize, targets);
     let mut partials = Vec::new();
     for part in permutation[example.batch..].chunks(example.batch.div_ceil(fused.parts())) {
         let mut oracle = Oracle::new(example, &layers, &flat);
@@ -171,12 +172,12 @@ fn step_case(example: &Example, adapter: Adapter) -> Case {
         partials.extend([oracle.loss, oracle.weight]);
         partials.resize(partials.len().next_multiple_of(total + 64), 0.0);
     }
-    let cpu = Info { device: "cpu", ..device(adapter) };
-    let scratch = fused.scratch_words(&device(adapter)).max(fused.scratch_words(&cpu));
+    let cpu = Info { execution: Execution::CpuPath, ..device(tiles) };
+    let scratch = fused.scratch_words(&device(tiles)).max(fused.scratch_words(&cpu));
     let control = Expected::Words(vec![8, cursor, 9, cursor]);
     let expected = vec![control, Expected::Floats(partials), Expected::Anything(scratch)];
     let given = vec![words(&x), words(&y), order, words(&flat), words(&weights)];
-    let mut made = case(name(example, adapter), STEP_BOUND, given, expected, |given, out| {
+    let mut made = case(name(example, tiles), STEP_BOUND, given, expected, |given, out| {
         let [x, y, order, flat, weights] = [0, 1, 2, 3, 4].map(|at: usize| given[at].clone());
         step(&fused, example.goal.objective(), [x, y, order, flat, weights], [0, 1, 2].map(|at: usize| out[at].clone()))
     });
@@ -186,15 +187,15 @@ fn step_case(example: &Example, adapter: Adapter) -> Case {
     made
 }
 
-fn forward_case(example: &Example, adapter: Adapter) -> Case {
-    predicting(example, name(example, adapter), &device(adapter), Precision::F32, within(1e-5, 1e-5))
+fn forward_case(example: &Example, tiles: Tiles) -> Case {
+    predicting(example, name(example, tiles), &device(tiles), Precision::F32, within(1e-5, 1e-5))
 }
 
 /// Activations of half precision: the device's f16 type, or packed. Relative rounding error 2^-11 each, on some devices up to 2^-10.
 fn half_case(example: &Example, is_type: bool) -> Case {
     let [features, kept] = if is_type { ["f16"; 2] } else { ["", "packed"] };
-    let info = Info { features: vec![features.to_owned()], ..device(Adapter::Fine) };
-    predicting(example, name(example, Adapter::Fine) + " " + kept, &info, Precision::F16, within(2e-3, 4e-3))
+    let info = Info { features: vec![features.to_owned()], ..device(Tiles::ManySmall) };
+    predicting(example, name(example, Tiles::ManySmall) + " " + kept, &info, Precision::F16, within(2e-3, 4e-3))
 }
 
 fn predicting(example: &Example, name: String, info: &Info, precision: Precision, bound: Bound) -> Case {

@@ -5,8 +5,8 @@ use super::cases::{Example, Oracle, STEP_BOUND, model, parameters};
 use super::goals::{Function, Goal};
 use super::head::STEP;
 use super::{Basis, Denominators, Head, HeadForm, Layer, Mlp, PairLoss, PairNormalization, Precision, forward, step};
-use crate::device::{Case, Expected, Info};
-use crate::kernels::evidence::{Adapter, Numbers, case, device, within, words};
+use crate::device::{Case, Execution, Expected, Info, Tiles};
+use crate::kernels::evidence::{Numbers, case, device, within, words};
 use crate::kernels::oracle::wide;
 use crate::kernels::random::threefry;
 
@@ -72,24 +72,24 @@ fn examples() -> Vec<(Head, PairLoss, &'static [u32])> {
 
 /// Cases of `mlp_step`. Drivers take seconds to compile coarse tiles and panels, so only the first example uses them.
 pub(super) fn of_step() -> Vec<Case> {
-    let first = |adapter| examples().into_iter().take(1).map(move |example| step_case(example, 13, adapter));
-    let coarse = first(Adapter::Coarse).chain(first(Adapter::Panel));
+    let first = |tiles| examples().into_iter().take(1).map(move |example| step_case(example, 13, tiles));
+    let coarse = first(Tiles::FewLarge).chain(first(Tiles::PerInvocation));
     examples()
         .into_iter()
         .zip(5..)
-        .map(|(example, batch)| step_case(example, batch, Adapter::Fine))
+        .map(|(example, batch)| step_case(example, batch, Tiles::ManySmall))
         .chain(coarse)
         .collect()
 }
 
 /// Cases of `mlp_forward`.
 pub(super) fn of_forward() -> Vec<Case> {
-    let first = |adapter| examples().into_iter().take(1).map(move |example| forward_case(example, 130, adapter));
-    let coarse = first(Adapter::Coarse).chain(first(Adapter::Panel));
+    let first = |tiles| examples().into_iter().take(1).map(move |example| forward_case(example, 130, tiles));
+    let coarse = first(Tiles::FewLarge).chain(first(Tiles::PerInvocation));
     examples()
         .into_iter()
         .zip(31..)
-        .map(|(example, rows)| forward_case(example, rows, Adapter::Fine))
+        .map(|(example, rows)| forward_case(example, rows, Tiles::ManySmall))
         .chain(coarse)
         .collect()
 }
@@ -117,14 +117,14 @@ fn whole(example: &Example, head: Head, numbers: &mut Numbers) -> (Mlp, Vec<Laye
     (mlp, layers, flat, head)
 }
 
-fn name(example: &Example, head: &Head, adapter: Adapter) -> String {
+fn name(example: &Example, head: &Head, tiles: Tiles) -> String {
     let Head { outputs, form, denominators, floor, normalization, .. } = head;
     let Goal::Pairs(PairLoss { implicit, chordal, decoded, margin, sign, .. }) = example.goal else {
         unreachable!("a head's loss is a pair loss")
     };
-    let adapter = format!("{adapter:?}").to_lowercase();
+    let tiles = format!("{tiles:?}").to_lowercase();
     format!(
-        "{:?} {form:?} of {outputs}, {denominators:?}, floor {floor:?}, {normalization:?}, weights {implicit} {chordal} {decoded} {margin} {sign}, {adapter}",
+        "{:?} {form:?} of {outputs}, {denominators:?}, floor {floor:?}, {normalization:?}, weights {implicit} {chordal} {decoded} {margin} {sign}, {tiles}",
         example.sizes
     )
 }
@@ -140,7 +140,7 @@ fn targets(numbers: &mut Numbers, rows: usize, outputs: usize) -> Vec<f32> {
     pairs.chunks(outputs).flat_map(|row| [0, 1].map(|half| row.iter().map(move |pair| pair[half]))).flatten().collect()
 }
 
-fn step_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), batch: usize, adapter: Adapter) -> Case {
+fn step_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), batch: usize, tiles: Tiles) -> Case {
     let mut numbers = Numbers::new(74);
     let example = Example { sizes, activation: Function::silu(), goal: Goal::Pairs(loss), batch };
     let (mlp, layers, flat, head) = whole(&example, head, &mut numbers);
@@ -170,13 +170,13 @@ fn step_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), batch: usize
     let mut partials = oracle.gradient;
     partials.extend([oracle.loss, oracle.weight]);
     partials.resize(total + 64, 0.0);
-    let fused = mlp.training(&device(adapter), rows, batch, steps as usize, width).drawing(SEED, STREAM);
-    let cpu = Info { device: "cpu", ..device(adapter) };
-    let scratch = fused.scratch_words(&device(adapter)).max(fused.scratch_words(&cpu));
+    let fused = mlp.training(&device(tiles), rows, batch, steps as usize, width).drawing(SEED, STREAM);
+    let cpu = Info { execution: Execution::CpuPath, ..device(tiles) };
+    let scratch = fused.scratch_words(&device(tiles)).max(fused.scratch_words(&cpu));
     let control = Expected::Words(vec![STEP_NUMBER - 1, cursor, STEP_NUMBER, cursor]);
     let expected = vec![control, Expected::Floats(partials), Expected::Anything(scratch)];
     let given = vec![words(&x), words(&y), order, words(&flat), words(&[1.0])];
-    let mut made = case(name(&example, &head, adapter), STEP_BOUND, given, expected, |given, out| {
+    let mut made = case(name(&example, &head, tiles), STEP_BOUND, given, expected, |given, out| {
         let inputs = [0, 1, 2, 3, 4].map(|at: usize| given[at].clone());
         step(&fused, example.goal.objective(), inputs, [0, 1, 2].map(|at: usize| out[at].clone()))
     });
@@ -186,7 +186,7 @@ fn step_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), batch: usize
     made
 }
 
-fn forward_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), rows: usize, adapter: Adapter) -> Case {
+fn forward_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), rows: usize, tiles: Tiles) -> Case {
     let mut numbers = Numbers::new(75);
     let example = Example { sizes, activation: Function::tanh(), goal: Goal::Pairs(loss), batch: rows };
     let (mlp, layers, flat, head) = whole(&example, head, &mut numbers);
@@ -203,11 +203,11 @@ fn forward_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), rows: usi
         [p, q].concat()
     };
     let expected = x.chunks_exact(inputs).flat_map(&mut pairs).collect();
-    let fused = mlp.predicting(&device(adapter), rows, Precision::F32);
-    let scratch = Expected::Anything(fused.scratch_words(&device(adapter)));
+    let fused = mlp.predicting(&device(tiles), rows, Precision::F32);
+    let scratch = Expected::Anything(fused.scratch_words(&device(tiles)));
     let given = vec![words(&x), words(&flat)];
     let expected = vec![Expected::Floats(expected), scratch];
-    case(name(&example, &head, adapter), within(1e-5, 1e-5), given, expected, |given, out| {
+    case(name(&example, &head, tiles), within(1e-5, 1e-5), given, expected, |given, out| {
         forward(&fused, [given[0].clone(), given[1].clone()], [out[0].clone(), out[1].clone()])
     })
 }

@@ -165,7 +165,7 @@ impl Mlp {
         // CPU threads share the parts. There are at least two parts, so that one and two threads give the same bits, and more for large
         // batches, so that the others wait for one part at most if a thread is delayed.
         let shares = info.threads.clamp(2, 64).max((params.batch as usize / 256).min(8));
-        let parts = if info.device == "cpu" { shares.min(tiles) } else { tiles };
+        let parts = if info.runs_cpu_path() { shares.min(tiles) } else { tiles };
         params.steps = steps as u32;
         params.targets = targets as u32;
         params.parts = parts.max(1) as u32;
@@ -254,7 +254,7 @@ impl Fused {
     /// Words of scratch the launch needs on a device.
     pub fn scratch_words(&self, info: &Info) -> usize {
         let params = &self.params;
-        if info.device == "cpu" {
+        if info.runs_cpu_path() {
             return if params.steps == 0 {
                 1
             } else {

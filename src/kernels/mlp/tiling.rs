@@ -1,7 +1,7 @@
 //! How the work of the fused kernels is split for a device, and how scratch stores activations.
 
 use super::{Layer, Precision, widest};
-use crate::device::Info;
+use crate::device::{Info, Tiles};
 
 /// How the work is split for a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,8 @@ impl Tiling {
             lanes_per_part: 8,
             products: &SMALL,
         };
-        if info.is_swiftshader() {
+        let tiles = info.tiles();
+        if tiles == Tiles::PerInvocation {
             if widest(layers) > 64 {
                 return few;
             }
@@ -57,7 +58,7 @@ impl Tiling {
             let span = rows.div_ceil(parts * turns).next_multiple_of(4).max(16);
             return Self { span, parts: 64, workgroup: 4, lanes_per_part: 1, products: &PANEL };
         }
-        if info.is_llvmpipe() {
+        if tiles == Tiles::FewLarge {
             Self { products: &LARGE, ..few }
         } else {
             Self { span: 16, workgroup: 64, lanes_per_part: 64, ..few }

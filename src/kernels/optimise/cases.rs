@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::device::{Case, Expected};
-use crate::kernels::evidence::{Adapter, Numbers, case, device, within, words};
+use crate::device::{Case, Expected, Tiles};
+use crate::kernels::evidence::{Numbers, case, device, within, words};
 use crate::kernels::optimise::{self, RATES, Rule, Sizes, TAIL};
 use crate::program::Program;
 
@@ -88,7 +88,7 @@ fn update_case(known: &RuleCase, total: usize, parts: usize, group: usize) -> Ca
     let mut made = case(name, within(1e-5, 1e-6), vec![order, words(&partials)], expected, |given, out| {
         let outputs = [0, 1, 2, 3].map(|at: usize| out[at].clone());
         optimise::dispatch(
-            &device(if parts > 1 { Adapter::Coarse } else { Adapter::Fine }),
+            &device(if parts > 1 { Tiles::FewLarge } else { Tiles::ManySmall }),
             &known.rule,
             Sizes { total, parts, steps: steps as usize, group },
             [given[0].clone(), given[1].clone()],

@@ -24,7 +24,7 @@ export class ServedModel {
   }
 
   async predict(parcel: Parcel, masks: unknown, precision: unknown): Promise<Prediction<Uint8Array | Uint32Array>> {
-    if (this.#isDisposed) throw new InputError("model: was disposed of");
+    if (this.#isDisposed) throw new InputError("model: was disposed of", "usage");
     const { data, source } = plain(parcel);
     this.#uses++;
     try {
@@ -66,7 +66,7 @@ export class ServedModel {
 /** A prediction with its flags in the requested format. */
 export function flagged(prediction: Prediction, format: unknown): Prediction<Uint8Array | Uint32Array> {
   const masks = format ?? "bytes";
-  if (masks !== "bytes" && masks !== "words") throw new InputError(`predict: masks is ${shown(masks)}, wanted one of "bytes", "words"`);
+  if (masks !== "bytes" && masks !== "words") throw new InputError(`predict: masks is ${shown(masks)}, wanted one of "bytes", "words"`, "usage");
   const { bottom, gap, fault } = prediction;
   if (masks === "bytes" || !bottom || !gap || !fault) return prediction;
   return { ...prediction, bottom: packedFlags(bottom), gap: packedFlags(gap), fault: packedFlags(fault) };

@@ -21,7 +21,7 @@ export function checkPoles({ data }: Parcel, options: unknown): void {
   const hasMarks = typeof data === "object" && data !== null && "bottom" in data && data.bottom !== undefined && data.bottom !== null;
   const { head = "linear" } = (options ?? {}) as { head?: unknown };
   if (hasMarks && (head === "linear" || head === null)) {
-    throw new InputError('train: bottom marks rows without a value, which only a head with poles can learn; give head: "rational"');
+    throw new InputError('train: bottom marks rows without a value, which only a head with poles can learn; give head: "rational"', "usage");
   }
 }
 

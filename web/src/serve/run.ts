@@ -120,7 +120,7 @@ export class ServedRun {
 
   checkpoint(): Promise<Uint8Array> {
     return this.#queued(this.#queries, () => {
-      if (this.#isOver) throw new InputError("checkpoint: the run is over; save its model instead");
+      if (this.#isOver) throw new InputError("checkpoint: the run is over; save its model instead", "usage");
       return this.#withRecovery((training) => training.checkpoint());
     });
   }

@@ -104,7 +104,7 @@ class Served {
   }
 
   get device(): Device {
-    if (!this.#device) throw new InputError("engine: was not opened");
+    if (!this.#device) throw new InputError("engine: was not opened", "usage");
     return this.#device;
   }
 

@@ -1,0 +1,159 @@
+//! The list of devices. `auto`, the command's `--device`, `mero devices` and the JavaScript option `device` all read it. A new device is one file with
+//! an `Entry`, and one word here.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use super::{Backend, Info, Request, cpu, dry, webgpu};
+use crate::error::{Error, Result};
+
+/// The devices in the order in which `auto` tries them.
+static DEVICES: [&Entry; 3] = [&webgpu::ENTRY, &cpu::ENTRY, &dry::ENTRY];
+
+/// The name that leaves the choice to the engine.
+pub const AUTO: &str = "auto";
+
+/// What the table says of a device.
+pub struct Entry {
+    /// The name a user chooses.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Whether a user may choose it for work. The others only plan.
+    pub is_choice: bool,
+    /// Opens it.
+    pub(super) open: for<'a> fn(Opening<'a>) -> Soon<'a, Opened>,
+    /// Describes every one that is here, best first, without opening it.
+    pub(super) list: fn() -> Soon<'static, Vec<Info>>,
+}
+
+/// What a device hands over once it is open.
+type Opened = Result<Box<dyn Backend>>;
+
+/// A future in a box.
+pub(super) type Soon<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
+/// How a device is opened.
+#[derive(Clone, Copy)]
+pub(super) struct Opening<'a> {
+    pub request: &'a Request,
+    /// The user named the device. `auto` opens no software adapter.
+    pub by_name: bool,
+}
+
+/// Every device, best first.
+pub fn entries() -> impl Iterator<Item = &'static Entry> {
+    DEVICES.into_iter()
+}
+
+/// The names a user may choose for work: `auto`, then the devices, best first.
+pub fn choices() -> Vec<&'static str> {
+    [AUTO].into_iter().chain(entries().filter(|entry| entry.is_choice).map(|entry| entry.name)).collect()
+}
+
+/// The entry called `name`.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    entries().find(|entry| entry.name == name)
+}
+
+/// Opens the device that was asked for.
+pub(super) async fn open(request: &Request) -> Opened {
+    if request.device == AUTO {
+        return automatic(request).await;
+    }
+    let entry = find(&request.device).ok_or_else(|| {
+        let names: Vec<_> = [AUTO].into_iter().chain(entries().map(|entry| entry.name)).collect();
+        Error::usage(format!("device \"{}\" is unknown; there are {}", request.device, names.join(", ")))
+    })?;
+    (entry.open)(Opening { request, by_name: true }).await
+}
+
+/// Opens the first device that can be opened.
+async fn automatic(request: &Request) -> Opened {
+    let mut refused = Error::internal("device: the table has no device to choose");
+    for entry in entries().filter(|entry| entry.is_choice) {
+        match (entry.open)(Opening { request, by_name: false }).await {
+            Ok(backend) => return Ok(backend),
+            Err(error) => refused = error,
+        }
+    }
+    Err(refused)
+}
+
+/// Describes every device that is here, without opening it.
+pub(super) async fn list() -> Vec<Info> {
+    let mut all = Vec::new();
+    for entry in entries() {
+        all.extend((entry.list)().await);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use pollster::block_on;
+
+    use super::super::dry::Dry;
+    use super::super::{BoundCommand, Command, Device, Memory, Prepared, Region};
+    use super::*;
+    use crate::error::ErrorKind;
+
+    /// A dry device that refuses every block.
+    struct Full(Dry);
+
+    impl Backend for Full {
+        fn info(&self) -> &Info {
+            self.0.info()
+        }
+        fn allocate(&self, _words: usize) -> Result<Memory> {
+            Err(Error::device("no memory"))
+        }
+        fn free(&self, memory: Memory) {
+            self.0.free(memory);
+        }
+        fn write(&self, memory: Memory, offset: usize, data: &[u32]) -> Result<()> {
+            self.0.write(memory, offset, data)
+        }
+        fn prepare(&self, commands: Vec<BoundCommand>) -> Result<Box<dyn Prepared>> {
+            self.0.prepare(commands)
+        }
+        fn run(&self, prepared: &dyn Prepared, times: usize) -> Result<()> {
+            self.0.run(prepared, times)
+        }
+        fn read(&self, region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>> {
+            self.0.read(region)
+        }
+        fn made(&self) -> (u64, u64) {
+            self.0.made()
+        }
+    }
+
+    #[test]
+    fn a_refused_constant_fails_where_it_is_used() {
+        let device = Device::over(Box::new(Full(Dry::new(1))));
+        let (constant, copy) = (device.constant(&[1, 2]), device.buffer(2));
+        device.record(Command::Copy { from: constant.view(), to: copy.view() });
+        // The copy first: it runs at the first read.
+        for buffer in [copy, constant] {
+            let error = block_on(device.read(&buffer.view())).expect_err("the device is full");
+            assert_eq!((error.kind(), error.to_string()), (ErrorKind::Device, "no memory".to_owned()));
+        }
+    }
+
+    #[test]
+    fn every_choice_is_in_the_table_once() {
+        let names: Vec<_> = entries().map(|entry| entry.name).collect();
+        assert_eq!(choices()[0], AUTO);
+        for name in &choices()[1..] {
+            assert_eq!(names.iter().filter(|known| *known == name).count(), 1, "{name}");
+        }
+        assert!(find("dry").is_some_and(|entry| !entry.is_choice));
+    }
+
+    #[test]
+    fn info_names_its_entry() {
+        for info in block_on(Device::list()) {
+            assert!(find(info.device).is_some(), "{}", info.device);
+        }
+    }
+}

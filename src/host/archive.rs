@@ -1,0 +1,75 @@
+//! ZIP archives in memory, by the crate `zip`: members stored or deflated. Before anything is unpacked, the size a member declares is checked against
+//! what its packed bytes can hold, so that no file makes the program allocate more than it can explain.
+
+use std::io::{Cursor, Read};
+
+use zip::result::ZipError;
+use zip::{CompressionMethod, ZipArchive};
+
+use crate::error::{Error, Result};
+
+/// No deflated stream expands more (RFC 1951: 258 bytes from two bits at best).
+const DEFLATE_EXPANSION: u64 = 1032;
+
+/// An archive and the name it has in messages.
+pub struct Archive<'a> {
+    zip: ZipArchive<Cursor<&'a [u8]>>,
+    source: &'a str,
+}
+
+impl<'a> Archive<'a> {
+    /// Reads the directory. Errors if members share a name or bytes.
+    pub fn open(bytes: &'a [u8], source: &'a str) -> Result<Self> {
+        let refused = |what: &str| Error::new(format!("{source}: {what}"));
+        let broken = |error| refused(&format!("is not a complete ZIP archive: {}", reason(&error)));
+        let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(broken)?;
+        if zip.has_duplicate_names() {
+            return Err(refused("has two members of the same name"));
+        }
+        if zip.has_overlapping_files().map_err(broken)? {
+            return Err(refused("has members that overlap"));
+        }
+        Ok(Self { zip, source })
+    }
+
+    /// The names of the members, in the order of the directory.
+    pub fn names(&self) -> Result<Vec<String>> {
+        let unreadable = |_| Error::new(format!("{}: has a member whose name is not text", self.source));
+        self.zip.file_names().map(|name| name.map(Into::into).map_err(unreadable)).collect()
+    }
+
+    /// The bytes of the member called `name`, with length and checksum verified.
+    pub fn unpack(&mut self, name: &str) -> Result<Vec<u8>> {
+        let refused = |what: &str| Error::new(format!("{}: member {name} {what}", self.source));
+        let file = self.zip.by_name(name).map_err(|error| match error {
+            ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) => refused("is encrypted"),
+            error => refused(&format!("cannot be read: {}", reason(&error))),
+        })?;
+        let method = file.compression();
+        if !matches!(method, CompressionMethod::Stored | CompressionMethod::Deflated) {
+            return Err(refused(&format!("is packed by method {method}; stored and deflated members are read")));
+        }
+        let (size, packed) = (file.size(), file.compressed_size());
+        if size > packed.saturating_mul(DEFLATE_EXPANSION) {
+            return Err(refused(&format!("declares {size} bytes; its {packed} packed bytes cannot hold them")));
+        }
+        let mut bytes = Vec::new();
+        let has_memory = usize::try_from(size).is_ok_and(|size| bytes.try_reserve_exact(size).is_ok());
+        if !has_memory {
+            return Err(refused(&format!("does not fit in memory: {size} bytes")));
+        }
+        // One byte more shows a member that is longer than declared.
+        let read = file.take(size + 1).read_to_end(&mut bytes);
+        read.map_err(|error| refused(&format!("does not unpack: {error}")))?;
+        if bytes.len() as u64 != size {
+            return Err(refused(&format!("does not unpack to the {size} bytes it declares")));
+        }
+        Ok(bytes)
+    }
+}
+
+/// The reason without the class of the error, which the message around it gives.
+fn reason(error: &ZipError) -> String {
+    let text = error.to_string();
+    text.split_once(": ").map_or(text.clone(), |(_, reason)| reason.to_owned())
+}
