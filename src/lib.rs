@@ -19,6 +19,8 @@ pub mod nn;
 pub mod ops;
 pub mod optim;
 pub mod program;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod report;
 pub mod scm;
 pub mod simd;
 pub mod tensor;

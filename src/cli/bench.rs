@@ -10,12 +10,13 @@ use super::args::Hardware;
 use super::console::{say, say_json};
 use super::poles::HeadName;
 use super::recipe::Widths;
-use super::text::{duration, facts, figure, place, scaled_count};
+use super::report::place;
 use super::{Answer, Failure};
 use crate::autograd::Var;
 use crate::loss::{Loss, PairLoss, Target};
 use crate::nn::{Activation, Spec};
 use crate::optim::Optimizer;
+use crate::report::{duration, facts, figure, scaled_count};
 use crate::train::{Data, Examples, Trainer, TrainerConfig};
 use crate::{Device, Result, host, ops};
 

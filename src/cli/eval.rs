@@ -10,9 +10,9 @@ use super::console::{say, say_json};
 use super::plot::{PlotData, draw};
 use super::predict::load;
 use super::report::metrics_table;
-use super::text::{count, duration, facts, figure, grid};
 use super::{Answer, Failure};
 use crate::nn::Threshold;
+use crate::report::{Table, count, duration, facts, figure};
 use crate::train::{
     Examples, LayerShares, Metrics, Model, Monitor, MonitorState, Storage, ThresholdRow, nearness, sweep,
 };
@@ -134,8 +134,8 @@ impl Poles {
                 let gap = row.gap.map_or_else(|| "–".into(), percent);
                 vec![row.layer.clone(), row.kind.to_owned(), percent(row.bottom), gap]
             };
-            let rows: Vec<_> = profile.iter().map(row).collect();
-            say(&format!("\n{}", grid(&["after", "", "rows ⊥", "near a pole"], &rows)));
+            let table = Table::new(["after", "", "rows ⊥", "near a pole"]).rows(profile.iter().map(row));
+            say(&format!("\n{}", table.text()));
         }
         if let Some(swept) = &self.swept {
             let share = |share: Option<f64>| share.map_or_else(|| "–".into(), percent);
@@ -143,8 +143,8 @@ impl Poles {
             let row = |row: &ThresholdRow| {
                 vec![figure(row.tau), percent(row.bottom), share(row.refused), share(row.missed), error(row.rmse)]
             };
-            let rows: Vec<_> = swept.iter().map(row).collect();
-            say(&format!("\n{}", grid(&["tau", "⊥", "numbers refused", "poles missed", "rmse of the rest"], &rows)));
+            let header = ["tau", "⊥", "numbers refused", "poles missed", "rmse of the rest"];
+            say(&format!("\n{}", Table::new(header).rows(swept.iter().map(row)).text()));
         }
     }
 }

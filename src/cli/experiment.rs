@@ -10,7 +10,6 @@ use pollster::block_on;
 
 use super::args::{Hardware, read};
 use super::console::{say, say_json};
-use super::text::{count, duration, figure, grid, short};
 use super::{Answer, Failure};
 use crate::error::{Error, Result};
 use crate::experiment::{
@@ -19,6 +18,7 @@ use crate::experiment::{
 };
 use crate::host;
 use crate::io::csv::{self, Header, Values};
+use crate::report::{Table, count, duration, figure, short};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -223,10 +223,10 @@ fn tell(report: &ExperimentReport) {
     say(&format!("  {}: {}, {}\n", report.title, counted(seeds, "seed"), counted(epochs, "epoch")));
     let described = |method: &MethodReport| {
         let parameters = method.parameters.map_or("–".into(), |parameters| count(parameters as u64));
-        [method.name.clone(), parameters, short(&method.about, 46)].into()
+        [method.name.clone(), parameters, short(&method.about, 46)]
     };
-    let methods: Vec<Vec<String>> = report.methods.iter().map(described).collect();
-    say(&grid(&["method", "parameters", "what it is"], &methods));
+    let methods = report.methods.iter().map(described);
+    say(&Table::new(["method", "parameters", "what it is"]).rows(methods).text());
     let headlines: Vec<&Metric> = report.metrics.iter().filter(|metric| metric.is_headline).collect();
     for metrics in headlines.chunks(ABREAST) {
         say(&format!("\n{}", table(report, metrics)));
@@ -244,12 +244,12 @@ fn tell(report: &ExperimentReport) {
 }
 
 fn table(report: &ExperimentReport, metrics: &[&Metric]) -> String {
-    let head: Vec<&str> = [""].into_iter().chain(metrics.iter().map(|metric| metric.key)).collect();
+    let header = [""].into_iter().chain(metrics.iter().map(|metric| metric.key));
     let row = |method: &MethodReport| {
         let cells = metrics.iter().map(|metric| report.estimate(method, metric.key).map_or("–".into(), cell));
-        [method.name.clone()].into_iter().chain(cells).collect()
+        [method.name.clone()].into_iter().chain(cells).collect::<Vec<_>>()
     };
-    grid(&head, &report.methods.iter().map(row).collect::<Vec<Vec<String>>>())
+    Table::new(header).rows(report.methods.iter().map(row)).text()
 }
 
 fn sentence(comparison: &Comparison<'_>) -> String {

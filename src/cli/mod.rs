@@ -18,7 +18,6 @@ mod report;
 mod serve;
 mod session;
 mod settings;
-mod text;
 mod train;
 mod web;
 

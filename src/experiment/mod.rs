@@ -15,7 +15,6 @@ mod random;
 mod report;
 pub mod rf;
 mod statistics;
-mod svg;
 pub mod terms;
 
 pub use classify::{Confusion, OperatingPoints, Operation, Threshold, auroc, average_precision, log_space, sweep};

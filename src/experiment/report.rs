@@ -117,8 +117,8 @@ pub enum Verdict {
     Open,
 }
 
-/// Fewer seeds than this decide nothing: resamples of two values are three values.
-const FEW: usize = 5;
+/// The fewest seeds that decide a comparison: two values have only three different resamples.
+pub(super) const FEW: usize = 5;
 
 impl ExperimentReport {
     pub(super) fn new(
