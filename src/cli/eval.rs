@@ -1,4 +1,4 @@
-//! `mero eval`: a model against a table that has the target. Every row counts: one that cannot be read is an error.
+//! `mero eval`: measures a model on a table that has the target. A row that cannot be read is an error.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ pub(super) struct Args {
     heading: Heading,
     #[command(flatten)]
     hardware: Hardware,
-    /// Show what other thresholds would do: these, or some around the model's own
+    /// Show the effect of other thresholds: these, or some around the model's own
     #[arg(long, value_name = "TAU", value_delimiter = ',', num_args = 0..=1, require_equals = true)]
     sweep: Option<Vec<f64>>,
     /// Show after which layer rows are ⊥ (have no value)
@@ -86,10 +86,10 @@ pub(super) fn run(args: &Args) -> Answer {
     Ok(())
 }
 
-/// Values that a monitor takes in at a time.
+/// Values per window of the monitor.
 const STRETCH: usize = 256;
 
-/// How a model with poles decides; of another model nothing.
+/// Statistics of a model with poles; empty for other models.
 #[derive(Default)]
 struct Poles {
     seen: Option<MonitorState>,

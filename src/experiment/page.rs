@@ -19,7 +19,9 @@ pub fn page(report: &ExperimentReport) -> String {
     page.paragraph(report.about);
     comparisons(&mut page, report);
     page.section("Every headline metric");
-    page.note("One row per method: the mean (large), its 95 % interval (bar) and each seed (dots). Oracles are left out.");
+    page.note(
+        "One row per method: the mean (large), its 95 % interval (bar) and each seed (dots). Oracles are left out.",
+    );
     page.charts(headlines.into_iter().filter(|chart| !chart.is_empty()));
     if curves.iter().skip(1).any(|chart| !chart.is_empty()) {
         page.section("More curves");
@@ -42,35 +44,27 @@ fn verdict(report: &ExperimentReport) -> String {
     let (claimed, best) = (report.claimed(), report.comparisons());
     let seeds = counted(report.seeds.len(), "seed");
     if report.seeds.len() < FEW && !(claimed.is_empty() && best.is_empty()) {
-        return format!("{seeds} cannot decide the claim: {FEW} are the fewest that can. The charts show where it points.");
+        return format!(
+            "{seeds} cannot decide the claim: {FEW} are the fewest that can. The charts show where it points."
+        );
     }
-    let (one, other) = (report.published, report.rival.0);
-    let all = claimed.len();
-    let of_claim = match tally(&claimed) {
-        [0, 0, 0] => String::new(),
-        [better, _, _] if better == all => {
-            format!("The claim holds: {one} is better than {other} in {}.", metrics(all))
-        }
-        [_, worse, _] if worse == all => format!("The claim fails: {one} is worse than {other} in {}.", metrics(all)),
-        [_, _, open] if open == all => format!("{seeds} do not separate {one} from {other} in {}.", metrics(all)),
-        [better, worse, open] => format!(
-            "The claim holds in part: {one} against {other} is better in {better}, worse in {worse} and undecided in {open} of {}.",
-            metrics(all)
-        ),
-    };
-    let [better, worse, _] = tally(&best);
-    let of_best = match best.len() {
-        0 => String::new(),
-        all => format!(
-            "The best projective method beats the best baseline in {better} of {}, and loses in {worse}.",
-            counted(all, "headline metric")
-        ),
-    };
-    [of_claim, of_best].join(" ").trim().to_owned()
+    let named = tallied(report.published, report.rival.0, &claimed, "metrics that the claim names");
+    let headline = tallied("the best projective method", "the best baseline", &best, "headline metrics");
+    let sentences: Vec<String> = [named, headline].into_iter().flatten().collect();
+    if sentences.is_empty() { report.about.to_owned() } else { sentences.join(" ") }
 }
 
-fn metrics(count: usize) -> String {
-    if count == 1 { "the metric that it names".into() } else { format!("the {count} metrics that it names") }
+/// `Of the 6 headline metrics, A is better than B in 4, worse in 1, undecided in 1.`
+fn tallied(one: &str, other: &str, all: &[Comparison<'_>], metrics: &str) -> Option<String> {
+    let words = [format!("{one} is better than {other}"), format!("{one} is worse than {other}"), "undecided".into()];
+    let counts = tally(all);
+    let parts = words.iter().zip(counts).filter(|(_, count)| *count > 0);
+    let parts: Vec<String> = parts
+        .map(
+            |(words, count)| if count == all.len() { format!("{words} in all") } else { format!("{words} in {count}") },
+        )
+        .collect();
+    (!parts.is_empty()).then(|| format!("Of the {} {metrics}, {}.", all.len(), parts.join(", ")))
 }
 
 /// How many comparisons end better, worse and undecided.
@@ -107,7 +101,7 @@ fn comparisons(page: &mut Page, report: &ExperimentReport) {
     compared(page, &format!("Meromorph's own: {ours} against {published}"), &report.reproduced(), [ours, published]);
     for pair in elsewhere.chunk_by(|a, b| (a.ours.0, a.theirs.0) == (b.ours.0, b.theirs.0)) {
         let [one, other] = [pair[0].ours.0, pair[0].theirs.0];
-        compared(page, &format!("Run elsewhere: {one} against {other}"), pair, [one, other]);
+        compared(page, &format!("External method: {one} against {other}"), pair, [one, other]);
     }
     compared(page, "The best projective method against the best baseline", &best, ["best projective", "best baseline"]);
     page.note(&format!(
@@ -151,7 +145,8 @@ fn rows(report: &ExperimentReport, metric: &Metric) -> Chart {
     let learners = report.methods.iter().enumerate().filter(|(_, method)| method.role != Role::Oracle);
     let known = |(at, method)| Some((at, method, report.estimate(method, metric.key)?));
     let shown: Vec<(usize, &MethodReport, Estimate)> = learners.clone().filter_map(known).collect();
-    let values = |method: &MethodReport| method.trials.iter().filter_map(|trial| trial.values[place]).collect::<Vec<_>>();
+    let values =
+        |method: &MethodReport| method.trials.iter().filter_map(|trial| trial.values[place]).collect::<Vec<_>>();
     let all: Vec<f64> = shown.iter().flat_map(|(_, method, _)| values(method)).collect();
     let (low, high) = all.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(*v), high.max(*v)));
     let x = match metric.better {

@@ -1,15 +1,15 @@
-//! Figures over seeds: means, percentiles, and how sure a mean of few runs is.
+//! Statistics over seeds: means, percentiles, bootstrap intervals.
 
 use serde::Serialize;
 
 use super::random::{Purpose, Stream};
 
-/// Times that results are drawn anew.
+/// Bootstrap resamples.
 const RESAMPLES: usize = 2000;
-/// The key of the draws: the same results always get the same interval.
+/// Seed of the resampling, fixed so that the same values always have the same interval.
 const SEED: u64 = 0x6d65_726f;
 
-/// A mean and the 95 % bootstrap interval of it.
+/// A mean and its 95 % bootstrap interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     /// Mean of the values.
@@ -18,13 +18,13 @@ pub struct Estimate {
     pub low: f64,
     /// 97.5th percentile of the means of resamples.
     pub high: f64,
-    /// Values.
+    /// Number of values.
     pub count: usize,
 }
 
 impl Estimate {
-    /// Of values drawn with replacement 2000 times (Efron 1979; percentile interval), the generator keyed by a fixed seed.
-    /// Absent without values; of one value, that value.
+    /// Estimates the mean of the values by 2000 resamples with replacement (percentile bootstrap, Efron 1979). Absent without values; a
+    /// single value has an interval of width 0.
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.is_empty() {
             return None;
@@ -37,19 +37,19 @@ impl Estimate {
         Some(Self { mean: mean(values), low, high, count: values.len() })
     }
 
-    /// Of the differences of values that belong together: a[k] - b[k].
+    /// Estimates the mean of the paired differences a[k] - b[k].
     pub fn of_differences(a: &[f64], b: &[f64]) -> Option<Self> {
         let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
         Self::of(&differences)
     }
 }
 
-/// The mean; NaN of nothing.
+/// The mean; NaN without values.
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The value below which a share of them lies, linear between neighbours; absent without values.
+/// The quantile at `share` (0 to 1), linear between neighbouring values; absent without values.
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

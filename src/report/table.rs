@@ -67,7 +67,8 @@ impl Cell {
     /// Whether it is a number, or a sign that there is none.
     fn is_number(&self) -> bool {
         let text = self.text.trim_start_matches(['+', '±']);
-        text.is_empty() && self.detail.is_empty() || text.starts_with(|c: char| c.is_ascii_digit() || "-−–·".contains(c))
+        text.is_empty() && self.detail.is_empty()
+            || text.starts_with(|c: char| c.is_ascii_digit() || "-−–·".contains(c))
     }
 }
 
@@ -177,7 +178,7 @@ mod tests {
     fn details_and_tones_are_for_pages() {
         let cell = Cell::from("0.1").detail("0 – 0.2");
         let table = Table::new(["", "mean"]).row([Cell::from("better").tone(Tone::Good), cell]);
-        assert_eq!(table.text(), "          mean\n  better  0.1 0 – 0.2");
+        assert_eq!(table.text(), "                 mean\n  better  0.1 0 – 0.2");
         assert!(table.html().contains("<span class=\"badge good\">better</span>"));
         assert!(table.html().contains("<td class=\"number\">0.1<small>0 – 0.2</small></td>"));
     }

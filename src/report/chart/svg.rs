@@ -81,7 +81,8 @@ pub(super) fn picture(chart: &Chart) -> String {
         out += &format!("<path class=\"mark\" d=\"M{:.1} {top}V{bottom}\"/>", area.x(mark.x));
     });
     // What the chart is about lies in front.
-    let (front, others): (Vec<&Series>, Vec<&Series>) = chart.series.iter().partition(|series| series.style == Style::Line);
+    let (front, others): (Vec<&Series>, Vec<&Series>) =
+        chart.series.iter().partition(|series| series.style == Style::Line);
     others.into_iter().chain(front).for_each(|series| out += &drawn(chart, series, &area));
     out + "</svg></svg>"
 }
@@ -114,10 +115,16 @@ fn axes(out: &mut String, chart: &Chart, area: &Area) {
         let (x, y) = (left - 6.0, at + 4.0);
         *out += &format!("<text{name} x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{label}</text>");
     }
+    // A label that would touch the one before is left out.
+    let mut free = 0.0;
     for tick in &area.x.ticks {
         let (at, label, y) = (area.x(tick.value), escaped(&tick.label), bottom + 14.0);
         *out += &format!("<path class=\"grid\" d=\"M{at:.1} {top}V{bottom}\"/>");
-        *out += &format!("<text x=\"{at:.1}\" y=\"{y}\" text-anchor=\"middle\">{label}</text>");
+        let half = LETTER * width(&tick.label) as f64 / 2.0;
+        if at - half > free {
+            *out += &format!("<text x=\"{at:.1}\" y=\"{y}\" text-anchor=\"middle\">{label}</text>");
+            free = at + half;
+        }
     }
     let (x, y) = (escaped(&chart.x.label), escaped(&chart.y.label));
     let [across, up] = [f64::midpoint(left, right), f64::midpoint(top, bottom)];
@@ -276,8 +283,8 @@ mod tests {
         let chart = chart.band(Band::new(evil, vec![[0.0, 0.0, 1.0]])).mark(Mark::new(0.0, evil));
         let html = Chart { y: Axis { label: evil.into(), ..chart.y.clone() }, ..chart }.html();
         assert!(!html.contains(evil) && !html.contains("<b>"), "{html}");
-        // Caption, label, title, description (axes, series, mark), name and labels of axes, mark, tooltip, legend, note.
-        assert_eq!(html.matches("&lt;b&gt;&amp;&quot;&#39;").count(), 15, "{html}");
+        // Caption, label, title, six in the description, three at the axes, mark, tooltip, two in the legend, note.
+        assert_eq!(html.matches("&lt;b&gt;&amp;&quot;&#39;").count(), 17, "{html}");
     }
 
     #[test]
