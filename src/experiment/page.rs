@@ -48,23 +48,27 @@ fn verdict(report: &ExperimentReport) -> String {
             "{seeds} cannot decide the claim: {FEW} are the fewest that can. The charts show where it points."
         );
     }
-    let named = tallied(report.published, report.rival.0, &claimed, "metrics that the claim names");
-    let headline = tallied("the best projective method", "the best baseline", &best, "headline metrics");
-    let sentences: Vec<String> = [named, headline].into_iter().flatten().collect();
+    let outcome = match tally(&claimed) {
+        [better, ..] if better == claimed.len() => "The claim holds",
+        [0, 0, _] => "The claim is undecided",
+        [0, ..] => "The claim fails",
+        _ => "The claim holds in part",
+    };
+    let claim = tallied(report.published, report.rival.0, &claimed, "its", "metric");
+    let claim = claim.map(|sentence| format!("{outcome}: {sentence}"));
+    let best = tallied("The best projective method", "the best baseline", &best, "all", "headline metric");
+    let sentences: Vec<String> = [claim, best].into_iter().flatten().collect();
     if sentences.is_empty() { report.about.to_owned() } else { sentences.join(" ") }
 }
 
-/// `Of the 6 headline metrics, A is better than B in 4, worse in 1, undecided in 1.`
-fn tallied(one: &str, other: &str, all: &[Comparison<'_>], metrics: &str) -> Option<String> {
-    let words = [format!("{one} is better than {other}"), format!("{one} is worse than {other}"), "undecided".into()];
-    let counts = tally(all);
-    let parts = words.iter().zip(counts).filter(|(_, count)| *count > 0);
-    let parts: Vec<String> = parts
-        .map(
-            |(words, count)| if count == all.len() { format!("{words} in all") } else { format!("{words} in {count}") },
-        )
-        .collect();
-    (!parts.is_empty()).then(|| format!("Of the {} {metrics}, {}.", all.len(), parts.join(", ")))
+/// `A is better than B in 4 of its 6 metrics, worse in 1, undecided in 1.` Absent without comparisons.
+fn tallied(one: &str, other: &str, all: &[Comparison<'_>], whose: &str, metric: &str) -> Option<String> {
+    let words = [format!("better than {other}"), format!("worse than {other}"), format!("not separated from {other}")];
+    let found: Vec<(usize, usize)> = tally(all).into_iter().enumerate().filter(|(_, count)| *count > 0).collect();
+    let (&(first, count), others) = found.split_first()?;
+    let metrics = counted(all.len(), metric);
+    let others = others.iter().map(|(at, count)| format!(", {} in {count}", ["better", "worse", "undecided"][*at]));
+    Some(format!("{one} is {} in {count} of {whose} {metrics}{}.", words[first], others.collect::<String>()))
 }
 
 /// How many comparisons end better, worse and undecided.
@@ -190,7 +194,7 @@ fn curves(report: &ExperimentReport, at: usize) -> Chart {
 
 /// Every metric of every method.
 fn figures(report: &ExperimentReport) -> Table {
-    let header = ["".to_owned()].into_iter().chain(report.metrics.iter().map(labelled));
+    let header = [String::new()].into_iter().chain(report.metrics.iter().map(labelled));
     let row = |method: &MethodReport| {
         let cell = |metric: &Metric| match report.estimate(method, metric.key) {
             None => Cell::from("–"),

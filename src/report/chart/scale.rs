@@ -5,7 +5,7 @@ use crate::report::number::{count, power, scientific, with_minus};
 use crate::report::text::short;
 
 /// Ticks of the horizontal and of the vertical axis, at most.
-const MOST: [usize; 2] = [7, 6];
+const MOST: [usize; 2] = [6, 6];
 /// Room between the data and the frame, as a share of the range.
 const ROOM: f64 = 0.04;
 /// Columns of a name on an axis.

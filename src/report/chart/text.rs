@@ -159,7 +159,7 @@ impl Canvas {
         for (line, cells) in self.cells.iter().enumerate() {
             let label = labels.iter().find(|(at, _)| *at == line).map(|(_, label)| label.as_str());
             let axis = if label.is_some() { '┤' } else { '│' };
-            let cells: String = cells.iter().map(|cell| cell.shown()).collect();
+            let cells: String = cells.iter().map(Character::shown).collect();
             out.push(format!("  {} {axis}{cells}", right(label.unwrap_or(""), margin)));
         }
         let [axis, labels] = self.below();
