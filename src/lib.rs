@@ -20,6 +20,8 @@ pub mod ops;
 pub mod optim;
 pub mod options;
 pub mod program;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod report;
 pub mod scm;
 pub mod simd;
 pub mod tensor;

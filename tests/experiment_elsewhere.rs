@@ -115,7 +115,7 @@ fn the_own_and_the_published_method_are_compared_with_those_elsewhere() {
         |one: &str| found.iter().find(|found| found.ours.0 == one && found.metric.key == "mse_b4").unwrap().verdict();
     assert_eq!([verdict("damped"), verdict("projective-full")], [Verdict::Direction; 2]);
     assert_eq!(report.to_json()["elsewhere"].as_array().unwrap().len(), found.len());
-    assert!(page(&report).contains("Run elsewhere: <i>damped</i> against <i>far</i>"));
+    assert!(page(&report).contains("External method: damped against far"));
     assert!(report.comparisons().iter().all(|one| one.ours.0 != "far" && one.theirs.0 != "far"));
 }
 

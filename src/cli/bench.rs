@@ -9,10 +9,11 @@ use serde_json::json;
 use super::args::Hardware;
 use super::console::{say, say_json};
 use super::flags::{Flags, Step};
-use super::text::{duration, facts, figure, place, scaled_count};
+use super::report::place;
 use super::{Answer, Failure};
 use crate::autograd::Var;
 use crate::loss::{Loss, PairLoss, Target};
+use crate::report::{duration, facts, figure, scaled_count};
 use crate::train::{Data, Examples, TrainOptions, Trainer, TrainerConfig};
 use crate::{Device, Result, host, ops};
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
-use super::text::{figure, scaled_count};
 use crate::host;
+use crate::report::{figure, scaled_count};
 use crate::train::{EpochReport, Event, Trainer};
 
 /// Writes a line to standard output. A reader who went away is no reason to stop the work.

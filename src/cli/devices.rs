@@ -3,9 +3,9 @@
 use pollster::block_on;
 
 use super::console::{say, say_json};
-use super::text::{binary, grid, short};
 use crate::Device;
 use crate::device::{self, Execution, Info};
+use crate::report::{Table, binary, short};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -19,10 +19,8 @@ pub(super) fn run(args: &Args) {
     if args.json {
         return all.iter().for_each(say_json);
     }
-    say(&grid(
-        &["device", "name", "kind", "threads", "buffers", "workgroup"],
-        &all.iter().map(row).collect::<Vec<_>>(),
-    ));
+    let header = ["device", "name", "kind", "threads", "buffers", "workgroup"];
+    say(&Table::new(header).rows(all.iter().map(row)).text());
     for info in all.iter().filter(|info| !info.features.is_empty()) {
         say(&format!("\n  {}: {}; features: {}", info.device, info.driver, info.features.join(", ")));
         if info.subgroup > 1 {

@@ -1,4 +1,4 @@
-//! `mero eval`: a model against a table that has the target. Every row counts: one that cannot be read is an error.
+//! `mero eval`: measures a model on a table that has the target. A row that cannot be read is an error.
 
 use std::path::PathBuf;
 
@@ -10,9 +10,9 @@ use super::console::{say, say_json};
 use super::plot::{PlotData, draw};
 use super::predict::load;
 use super::report::metrics_table;
-use super::text::{count, duration, facts, figure, grid};
 use super::{Answer, Failure};
 use crate::nn::Threshold;
+use crate::report::{Table, count, duration, facts, figure};
 use crate::train::{
     Examples, LayerShares, Metrics, Model, Monitor, MonitorState, Storage, ThresholdRow, nearness, sweep,
 };
@@ -28,7 +28,7 @@ pub(super) struct Args {
     heading: Heading,
     #[command(flatten)]
     hardware: Hardware,
-    /// Show what other thresholds would do: these, or some around the model's own
+    /// Show the effect of other thresholds: these, or some around the model's own
     #[arg(long, value_name = "TAU", value_delimiter = ',', num_args = 0..=1, require_equals = true)]
     sweep: Option<Vec<f64>>,
     /// Show after which layer rows are ⊥ (have no value)
@@ -86,10 +86,10 @@ pub(super) fn run(args: &Args) -> Answer {
     Ok(())
 }
 
-/// Values that a monitor takes in at a time.
+/// Values per window of the monitor.
 const STRETCH: usize = 256;
 
-/// How a model with poles decides; of another model nothing.
+/// Statistics of a model with poles; empty for other models.
 #[derive(Default)]
 struct Poles {
     seen: Option<MonitorState>,
@@ -134,8 +134,8 @@ impl Poles {
                 let gap = row.gap.map_or_else(|| "–".into(), percent);
                 vec![row.layer.clone(), row.kind.to_owned(), percent(row.bottom), gap]
             };
-            let rows: Vec<_> = profile.iter().map(row).collect();
-            say(&format!("\n{}", grid(&["after", "", "rows ⊥", "near a pole"], &rows)));
+            let table = Table::new(["after", "", "rows ⊥", "near a pole"]).rows(profile.iter().map(row));
+            say(&format!("\n{}", table.text()));
         }
         if let Some(swept) = &self.swept {
             let share = |share: Option<f64>| share.map_or_else(|| "–".into(), percent);
@@ -143,8 +143,8 @@ impl Poles {
             let row = |row: &ThresholdRow| {
                 vec![figure(row.tau), percent(row.bottom), share(row.refused), share(row.missed), error(row.rmse)]
             };
-            let rows: Vec<_> = swept.iter().map(row).collect();
-            say(&format!("\n{}", grid(&["tau", "⊥", "numbers refused", "poles missed", "rmse of the rest"], &rows)));
+            let header = ["tau", "⊥", "numbers refused", "poles missed", "rmse of the rest"];
+            say(&format!("\n{}", Table::new(header).rows(swept.iter().map(row)).text()));
         }
     }
 }

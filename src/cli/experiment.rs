@@ -1,5 +1,5 @@
-//! `mero experiment`: a domain with a published answer, its methods side by side; a table here, and on request a JSON file and a page.
-//! Rows go out as CSV and predictions come in as any table, so that a method of another program is judged with them.
+//! `mero experiment`: runs the methods of a domain, prints tables, and writes a JSON file and a page if requested. Rows can be exported as CSV
+//! and predictions imported as any table, so that a method of another program is compared on the same data.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,6 @@ use pollster::block_on;
 
 use super::args::{Hardware, read};
 use super::console::{say, say_json};
-use super::text::{count, duration, figure, grid, short};
 use super::{Answer, Failure};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{
@@ -19,24 +18,25 @@ use crate::experiment::{
 };
 use crate::host;
 use crate::io::csv::{self, Header, Values};
+use crate::report::{Table, count, duration, figure, short};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The domain
     domain: DomainName,
-    /// How much is drawn and trained
+    /// Size of the data and of the training
     #[arg(long, default_value = "smoke")]
     mode: ModeName,
-    /// Seeds to run; 1, 2 or 10 by mode if not given
+    /// Number of seeds [default: 1, 2 or 10 by mode]
     #[arg(long, value_name = "N")]
     seeds: Option<usize>,
     /// The first seed
     #[arg(long, default_value_t = 1, value_name = "S")]
     seed: u64,
-    /// Methods to run; all if not given
+    /// Methods to run [default: all]
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     methods: Vec<String>,
-    /// Passes over the training rows in place of the mode's
+    /// Training epochs [default: by mode]
     #[arg(long, value_name = "N")]
     epochs: Option<usize>,
     #[command(flatten)]
@@ -44,10 +44,10 @@ pub(super) struct Args {
     /// Train nothing: write each seed's train.csv, validation.csv and predict.csv into DIR/SEED, for a method of another program
     #[arg(long, value_name = "DIR", help_heading = "Other programs", conflicts_with_all = ["methods", "epochs", "predictions", "Hardware", "out", "json"])]
     rows: Option<PathBuf>,
-    /// Judge another program's method too, by DIR/SEED.csv: a row of predictions per row of predict.csv, an empty cell where it gives none
+    /// Include a method of another program by its predictions DIR/SEED.csv: one row per row of predict.csv, empty cells for missing values
     #[arg(long, value_name = "NAME=DIR", help_heading = "Other programs")]
     predictions: Vec<Predictions>,
-    /// Folder for <domain>.json and <domain>.html; made if it is not there
+    /// Folder for <domain>.json and <domain>.html; created if missing
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
     /// The report as one JSON object on standard output, and nothing else
@@ -71,7 +71,7 @@ enum DomainName {
 /// A [`Size`] by name.
 #[derive(Clone, Copy, ValueEnum)]
 enum ModeName {
-    /// As little as shows that everything runs
+    /// The least data that runs every method
     Contract,
     /// Minutes on a processor
     Smoke,
@@ -100,7 +100,7 @@ impl From<ModeName> for Size {
     }
 }
 
-/// A method of another program and the folder of its predictions.
+/// A method of another program, and the folder with its predictions.
 #[derive(Clone)]
 struct Predictions {
     name: String,
@@ -115,13 +115,13 @@ impl FromStr for Predictions {
             Some((name, folder)) if !name.is_empty() && !folder.is_empty() => {
                 Ok(Self { name: name.to_owned(), folder: folder.into() })
             }
-            _ => Err("wanted a name and a folder, like package=found".into()),
+            _ => Err("expected a name and a folder, such as package=found".into()),
         }
     }
 }
 
 impl Predictions {
-    /// Of each seed, from its table.
+    /// The predictions for every seed.
     fn read(&self, domain: Domain, seeds: &[u64]) -> Result<ExternalMethod> {
         let predictions = seeds.iter().map(|seed| self.of(domain, *seed)).collect::<Result<_>>()?;
         Ok(ExternalMethod { name: self.name.clone(), predictions })
@@ -158,7 +158,7 @@ pub(super) fn run(args: &Args) -> Answer {
     experiment::check(domain, &request).map_err(|error| error.with_kind(ErrorKind::Usage))?;
     let device = args.hardware.open()?;
     let mut follow = |seed: u64, method: &str, seconds: f64| {
-        // For people who watch; a file or a pipe gets the result.
+        // Progress is for a terminal; a file or a pipe gets the result only.
         if !args.json && io::stderr().is_terminal() {
             eprintln!("  seed {seed}  {method}  {}", duration(seconds));
         }
@@ -181,7 +181,7 @@ pub(super) fn run(args: &Args) -> Answer {
     Ok(())
 }
 
-/// Each seed's tables as CSV.
+/// Writes the tables of each seed as CSV.
 fn hand_out(domain: Domain, mode: Size, seeds: &[u64], folder: &Path) -> Answer {
     if seeds.is_empty() {
         return Err(Failure::usage("seeds is 0, wanted at least 1"));
@@ -203,7 +203,7 @@ fn hand_out(domain: Domain, mode: Size, seeds: &[u64], folder: &Path) -> Answer 
     Ok(())
 }
 
-/// The two files, known to be writable before anything is trained.
+/// The paths of the two files, checked to be writable before anything is trained.
 fn files(folder: &Path, domain: Domain) -> Answer<[PathBuf; 2]> {
     host::make_folder(folder)?;
     let files = ["json", "html"].map(|kind| folder.join(format!("{}.{kind}", domain.name())));
@@ -213,7 +213,7 @@ fn files(folder: &Path, domain: Domain) -> Answer<[PathBuf; 2]> {
     Ok(files)
 }
 
-/// Metrics side by side in a table that fits 80 columns.
+/// Metrics per table, so that it fits 80 columns.
 const ABREAST: usize = 3;
 
 fn tell(report: &ExperimentReport) {
@@ -223,10 +223,10 @@ fn tell(report: &ExperimentReport) {
     say(&format!("  {}: {}, {}\n", report.title, counted(seeds, "seed"), counted(epochs, "epoch")));
     let described = |method: &MethodReport| {
         let parameters = method.parameters.map_or("–".into(), |parameters| count(parameters as u64));
-        [method.name.clone(), parameters, short(&method.about, 46)].into()
+        [method.name.clone(), parameters, short(&method.about, 46)]
     };
-    let methods: Vec<Vec<String>> = report.methods.iter().map(described).collect();
-    say(&grid(&["method", "parameters", "what it is"], &methods));
+    let methods = report.methods.iter().map(described);
+    say(&Table::new(["method", "parameters", "what it is"]).rows(methods).text());
     let headlines: Vec<&Metric> = report.metrics.iter().filter(|metric| metric.is_headline).collect();
     for metrics in headlines.chunks(ABREAST) {
         say(&format!("\n{}", table(report, metrics)));
@@ -234,7 +234,7 @@ fn tell(report: &ExperimentReport) {
     for (head, comparisons) in [
         (format!("as claimed: {} against {}", report.published, report.rival.0), report.claimed()),
         (format!("meromorph's own: {} against {}", report.ours, report.published), report.reproduced()),
-        ("methods here against those run elsewhere".to_owned(), report.elsewhere()),
+        ("methods here against external methods".to_owned(), report.elsewhere()),
         ("the best projective method against the best baseline".to_owned(), report.comparisons()),
     ] {
         if !comparisons.is_empty() {
@@ -244,12 +244,12 @@ fn tell(report: &ExperimentReport) {
 }
 
 fn table(report: &ExperimentReport, metrics: &[&Metric]) -> String {
-    let head: Vec<&str> = [""].into_iter().chain(metrics.iter().map(|metric| metric.key)).collect();
+    let header = [""].into_iter().chain(metrics.iter().map(|metric| metric.key));
     let row = |method: &MethodReport| {
         let cells = metrics.iter().map(|metric| report.estimate(method, metric.key).map_or("–".into(), cell));
-        [method.name.clone()].into_iter().chain(cells).collect()
+        [method.name.clone()].into_iter().chain(cells).collect::<Vec<_>>()
     };
-    grid(&head, &report.methods.iter().map(row).collect::<Vec<Vec<String>>>())
+    Table::new(header).rows(report.methods.iter().map(row)).text()
 }
 
 fn sentence(comparison: &Comparison<'_>) -> String {
@@ -264,7 +264,7 @@ fn sentence(comparison: &Comparison<'_>) -> String {
     format!("  {word:<9}  {} {way}  {} {our_mean}, {} {their_mean}", metric.key, ours.0, theirs.0)
 }
 
-/// `0.1234±0.0040`: the mean and half of the interval's width, the latter in two digits.
+/// `0.1234±0.0040`: the mean, and half the width of its interval in two digits.
 fn cell(estimate: Estimate) -> String {
     let half = (estimate.high - estimate.low) / 2.0;
     let half = match half {

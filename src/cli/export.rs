@@ -9,13 +9,13 @@ use serde_json::json;
 use super::args::{Hardware, Heading, check_out, read};
 use super::console::{say, say_json};
 use super::predict::load;
-use super::text::{bytes, count, facts, figure};
 use super::{Answer, Failure, web};
 use crate::export::{
     Comparison, OPSET, PAGE_FILE, PARTS_FOLDER, ValidatedBundle, compare, digest, narrowed, package_name,
     validate_bundle, write_bundle, write_onnx, write_package, write_page,
 };
 use crate::nn::Layout;
+use crate::report::{bytes, count, facts, figure};
 use crate::train::{Model, Storage};
 use crate::{Error, Result, host};
 

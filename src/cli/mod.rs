@@ -16,7 +16,6 @@ mod predict;
 mod report;
 mod serve;
 mod session;
-mod text;
 mod train;
 mod web;
 

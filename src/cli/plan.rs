@@ -8,13 +8,13 @@ use serde_json::json;
 use super::args::{Heading, read};
 use super::console::{say, say_json};
 use super::flags::{Flags, Model, prepare, refused};
-use super::text::{bytes, count, facts, figure, grid, scaled_count};
 use super::{Answer, Failure};
 use crate::Device;
 use crate::device::{Cost, Request, Summary};
 use crate::host::MEMORY_BYTES;
 use crate::io::{Choice, Target};
 use crate::nn::Spec;
+use crate::report::{Table, bytes, count, facts, figure, scaled_count};
 use crate::train::{Data, Examples, Run, TrainOptions, Trainer, TrainerConfig};
 
 #[derive(clap::Args)]
@@ -120,10 +120,10 @@ fn launches(summary: &Summary) -> String {
     let share = |cost: &Cost| 100.0 * cost.flops as f64 / summary.cost.flops.max(1) as f64;
     let row = |(at, (kernel, cost)): (usize, &(&'static str, Cost))| {
         let intensity = cost.flops as f64 / cost.bytes.max(1) as f64;
-        let figures =
-            [scaled_count(cost.flops as f64), bytes(cost.bytes), figure(intensity), format!("{:.1} %", share(cost))];
-        [format!("{:>3}  {kernel}", at + 1)].into_iter().chain(figures).collect()
+        let (flops, bytes) = (scaled_count(cost.flops as f64), bytes(cost.bytes));
+        let (name, share) = ((*kernel).to_owned(), format!("{:.1} %", share(cost)));
+        [(at + 1).to_string(), name, flops, bytes, figure(intensity), share]
     };
-    let rows: Vec<_> = summary.launches.iter().enumerate().map(row).collect();
-    grid(&["  #  kernel", "flops", "bytes", "flops/byte", "of the work"], &rows)
+    let header = ["#", "kernel", "flops", "bytes", "flops/byte", "of the work"];
+    Table::new(header).rows(summary.launches.iter().enumerate().map(row)).text()
 }

@@ -1,22 +1,19 @@
-//! Pictures in text: predicted against actual numbers in Braille dots, and a table of classes taken for each other.
+//! Predictions against targets: a chart of numbers, or a table of the classes that are mistaken for each other.
 
-use super::text::{count, figure, grid, short};
 use crate::io::Preparation;
 use crate::kernels::strict;
 use crate::nn::Spec;
+use crate::report::{Axis, Chart, Series, Style, Table, count, short};
 use crate::train::largest;
 
-/// Cells of the scatter plot, each of 2 x 4 dots: about as wide as high.
-const COLUMNS: usize = 44;
-const LINES: usize = 16;
-/// A table of more classes does not fit a terminal: the commonest errors are listed instead.
+/// A confusion table with more classes is too wide for a terminal; the most frequent errors are listed instead.
 const MOST_CLASSES: usize = 12;
-/// Errors listed.
+/// Errors in that list.
 const MOST_ERRORS: usize = 10;
 
-/// What a model said of some rows beside what was true, for pictures.
+/// Predictions and targets of some rows.
 pub(super) enum PlotData {
-    /// Actual and predicted numbers.
+    /// (target, prediction) of each row that has both.
     Numbers(Vec<[f64; 2]>),
     /// Rows by actual and predicted class.
     Classes {
@@ -28,6 +25,7 @@ pub(super) enum PlotData {
 }
 
 impl PlotData {
+    /// From a model's raw outputs `z` and encoded targets `y`.
     pub(super) fn of(spec: &Spec, preparation: &Preparation, z: &[f32], y: &[f32]) -> Self {
         if let Some(head) = spec.head() {
             // One output: a row of z is (P, Q), one of y is (y, 1) or a pole.
@@ -53,90 +51,51 @@ impl PlotData {
     }
 }
 
-/// The picture, below a line that says what it shows.
-pub(super) fn draw(picture: &PlotData, rows: &str) -> String {
-    match picture {
-        PlotData::Numbers(pairs) => scatter(pairs, rows),
-        PlotData::Classes { names, counts } if names.len() <= MOST_CLASSES => confusion(names, counts, rows),
-        PlotData::Classes { names, counts } => errors(names, counts, rows),
+/// As text, under an empty line and a title; `rows` says which rows they are.
+pub(super) fn draw(data: &PlotData, rows: &str) -> String {
+    match data {
+        PlotData::Numbers(pairs) => format!("\n{}", scatter(pairs, rows).text()),
+        PlotData::Classes { names, counts } if names.len() <= MOST_CLASSES => {
+            format!("\n  predicted (right) against actual (down), {rows}\n{}", confusion(names, counts).text())
+        }
+        PlotData::Classes { names, counts } => {
+            format!("\n  the most frequent errors, {rows}\n{}", errors(names, counts).text())
+        }
     }
 }
 
-fn scatter(pairs: &[[f64; 2]], rows: &str) -> String {
-    let [low, high] = range(pairs);
-    let dots = [2 * COLUMNS, 4 * LINES];
-    let place = |value: f64, dots: usize| ((value - low) / (high - low) * (dots - 1) as f64).round() as usize;
-    let mut cells = vec![[0_u8; COLUMNS]; LINES];
-    for [actual, predicted] in pairs {
-        let (x, y) = (place(*actual, dots[0]), place(*predicted, dots[1]));
-        cells[LINES - 1 - y / 4][x / 2] |= braille(x % 2, 3 - y % 4);
-    }
-    let labels = [figure(high), figure(low)];
-    let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
-    let mut lines = vec![format!("\n  {:>width$}  predicted (up) against actual (right), {rows}", "")];
-    for (line, row) in cells.iter().enumerate() {
-        let label = if line == 0 {
-            &labels[0]
-        } else if line == LINES - 1 {
-            &labels[1]
-        } else {
-            ""
-        };
-        let row: String = row.iter().enumerate().map(|(column, dots)| cell(*dots, column, line)).collect();
-        lines.push(format!("  {label:>width$} │{row}│"));
-    }
-    lines.push(format!("  {:>width$} └{}┘", "", "─".repeat(COLUMNS)));
-    let gap = COLUMNS.saturating_sub(labels[0].chars().count() + labels[1].chars().count());
-    lines.push(format!("  {:>width$}  {}{:gap$}{}", "", labels[1], "", labels[0]));
-    lines.join("\n")
+/// Predicted against actual numbers on equal axes, with the diagonal on which a perfect model's rows lie.
+fn scatter(pairs: &[[f64; 2]], rows: &str) -> Chart {
+    let finite = || pairs.iter().flatten().copied().filter(|value| value.is_finite());
+    let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+    let diagonal = if low <= high { vec![[low, low], [high, high]] } else { Vec::new() };
+    Chart::new(format!("predicted against actual, {rows}"), Axis::linear("actual"), Axis::linear("predicted"))
+        .series(Series::new("perfect", Style::Reference, diagonal))
+        .series(Series::dots("rows", pairs.to_vec()))
 }
 
-/// Dots where there are rows; else a trace of the diagonal, where every row of a perfect model lies.
-fn cell(dots: u8, column: usize, line: usize) -> char {
-    let is_diagonal = (LINES - 1 - line) == column * LINES / COLUMNS;
-    match dots {
-        0 if is_diagonal => '·',
-        0 => ' ',
-        dots => char::from_u32(0x2800 + u32::from(dots)).unwrap_or('*'),
-    }
-}
-
-/// The bit of a dot in a Braille cell (Unicode 2800 to 28FF), from the left and from the top.
-fn braille(x: usize, y: usize) -> u8 {
-    [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]][x][y]
-}
-
-/// The smallest and the largest of all numbers, apart from each other.
-fn range(pairs: &[[f64; 2]]) -> [f64; 2] {
-    let all = || pairs.iter().flatten().copied();
-    let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
-    if high > low { [low, high] } else { [low - 0.5, low + 0.5] }
-}
-
-fn confusion(names: &[String], counts: &[Vec<u64>], rows: &str) -> String {
+fn confusion(names: &[String], counts: &[Vec<u64>]) -> Table {
     let names: Vec<String> = names.iter().map(|name| short(name, 12)).collect();
-    let head: Vec<&str> = ["actual"].into_iter().chain(names.iter().map(String::as_str)).chain(["right"]).collect();
+    let header = ["actual".to_owned()].into_iter().chain(names.iter().cloned()).chain(["right".to_owned()]);
     let row = |(actual, row): (usize, &Vec<u64>)| {
         let of = row.iter().sum::<u64>();
         let share = if of == 0 { "–".into() } else { format!("{:.1} %", 100.0 * row[actual] as f64 / of as f64) };
         let cells = row.iter().map(|&rows| if rows == 0 { "·".into() } else { count(rows) });
-        [names[actual].clone()].into_iter().chain(cells).chain([share]).collect()
+        [names[actual].clone()].into_iter().chain(cells).chain([share]).collect::<Vec<_>>()
     };
-    let table = grid(&head, &counts.iter().enumerate().map(row).collect::<Vec<_>>());
-    format!("\n  predicted (right) against actual (down), {rows}\n{table}")
+    Table::new(header).rows(counts.iter().enumerate().map(row))
 }
 
-fn errors(names: &[String], counts: &[Vec<u64>], rows: &str) -> String {
+fn errors(names: &[String], counts: &[Vec<u64>]) -> Table {
     let mut all = Vec::new();
     for (actual, row) in counts.iter().enumerate() {
         all.extend(row.iter().enumerate().filter(|(p, n)| *p != actual && **n > 0).map(|(p, n)| (*n, actual, p)));
     }
     all.sort_by(|a, b| b.cmp(a));
-    let line = |(n, actual, predicted): &(u64, usize, usize)| {
-        vec![short(&names[*actual], 24), short(&names[*predicted], 24), count(*n)]
+    let row = |(n, actual, predicted): &(u64, usize, usize)| {
+        [short(&names[*actual], 24), short(&names[*predicted], 24), count(*n)]
     };
-    let lines: Vec<_> = all.iter().take(MOST_ERRORS).map(line).collect();
-    format!("\n  the commonest errors, {rows}\n{}", grid(&["actual", "predicted", "rows"], &lines))
+    Table::new(["actual", "predicted", "rows"]).rows(all.iter().take(MOST_ERRORS).map(row))
 }
 
 #[cfg(test)]
@@ -145,23 +104,19 @@ mod tests {
     use crate::io::Target;
 
     #[test]
-    fn points_lie_where_they_should() {
-        let text = scatter(&[[0.0, 0.0], [1.0, 1.0], [1.0, 0.0]], "3 rows");
+    fn predictions_lie_on_equal_axes_around_the_diagonal() {
+        let text = scatter(&[[0.0, 0.0], [10.0, 10.0], [10.0, 5.0], [3.0, f64::NAN]], "4 rows").text();
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[1].trim(), "predicted (up) against actual (right), 3 rows");
-        assert!(lines[2].starts_with("  1.000 │") && lines[2].ends_with("⠈│"), "{}", lines[2]);
-        assert!(lines[17].starts_with("      0 │⡀") && lines[17].ends_with("⢀│"), "{}", lines[17]);
-        assert!(lines[19].starts_with("         0") && lines[19].ends_with("1.000"), "{}", lines[19]);
+        assert_eq!(lines[0], "  predicted against actual, 4 rows");
+        let ticks = |label: &str| lines.iter().filter(|line| line.contains(label)).count();
+        assert_eq!([ticks(" 10 ┤"), ticks("  0 ┤"), ticks(" predicted")], [1, 1, 2], "{text}");
+        assert!(lines.iter().any(|line| line.trim() == "actual") && text.contains('·'), "{text}");
+        assert!(scatter(&[[3.0, 3.0]], "a row").text().contains("┤"), "a single value has a range");
+        assert!(scatter(&[], "no rows").text().ends_with("no rows: no values to draw"));
     }
 
     #[test]
-    fn constant_numbers_can_be_drawn() {
-        assert_eq!(range(&[[3.0, 3.0]]), [2.5, 3.5]);
-        assert!(scatter(&[[3.0, 3.0]], "a row").contains('⠈') || scatter(&[[3.0, 3.0]], "a row").lines().count() == 20);
-    }
-
-    #[test]
-    fn classes_are_counted_whether_told_by_index_or_each_against_the_rest() {
+    fn classes_are_counted_from_indices_and_from_one_column_per_class() {
         let names = ["a", "b", "c"].map(String::from).to_vec();
         let target = Target::Classification { name: "y".into(), levels: names, counts: vec![1, 1, 1] };
         let preparation = Preparation { features: Vec::new(), target };
@@ -174,11 +129,11 @@ mod tests {
     }
 
     #[test]
-    fn classes_taken_for_each_other() {
+    fn classes_mistaken_for_each_other() {
         let names: Vec<String> = ["a", "b"].map(String::from).into();
-        let table = confusion(&names, &[vec![8, 2], vec![0, 0]], "10 rows");
-        assert!(table.ends_with("  actual  a  b   right\n  a       8  2  80.0 %\n  b       ·  ·       –"), "{table}");
-        let list = errors(&names, &[vec![8, 2], vec![3, 0]], "13 rows");
-        assert!(list.ends_with("  b       a             3\n  a       b             2"), "{list}");
+        let table = confusion(&names, &[vec![8, 2], vec![0, 0]]).text();
+        assert_eq!(table, "  actual  a  b   right\n  a       8  2  80.0 %\n  b       ·  ·       –");
+        let list = errors(&names, &[vec![8, 2], vec![3, 0]]).text();
+        assert_eq!(list, "  actual  predicted  rows\n  b       a             3\n  a       b             2");
     }
 }

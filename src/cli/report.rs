@@ -1,15 +1,15 @@
-//! What a run is introduced by and what it amounts to, as JSON and for people.
+//! A training run in words: the introduction before the first step and the report after the last, as text and as JSON.
 
 use serde::Serialize;
 
 use super::session::{RunTime, Session};
-use super::text::{bytes, count, duration, facts, figure, grid, place, scaled_count};
 use crate::io::Target;
 use crate::nn::{Decoding, Head, HeadForm, Layer, Spec, Threshold};
+use crate::report::{Table, bytes, count, duration, facts, figure, scaled_count};
 use crate::train::{Data, Metrics, Outcome, Stop, Trainer};
 use crate::{host, io};
 
-/// The last line of a run.
+/// The report of a finished run; as JSON, the last line of its output.
 #[derive(Serialize)]
 pub(super) struct TrainReport {
     event: &'static str,
@@ -33,7 +33,7 @@ pub(super) struct TrainReport {
     model: Option<String>,
 }
 
-/// Rows of each part.
+/// Numbers of rows of each part of the data.
 #[derive(Clone, Copy, Serialize)]
 pub(super) struct Rows {
     train: usize,
@@ -83,12 +83,12 @@ impl TrainReport {
         }
     }
 
-    /// The report for people.
+    /// The report as text.
     pub(super) fn text(&self, processor: &str) -> String {
         let why = match self.stop {
             Stop::Patience => "validation stopped improving",
-            Stop::Coverage => "too few validation rows got a value",
-            _ => "all epochs were run",
+            Stop::Coverage => "too few validation rows had a value",
+            _ => "ran all epochs",
         };
         let mut lines = vec![
             ("trained", format!("{} epochs in {}: {why}", self.epochs, duration(self.seconds))),
@@ -97,15 +97,20 @@ impl TrainReport {
             ("step", format!("{} on {}", self.step, place(self.device, processor, self.threads))),
         ];
         if self.peak_bytes > 0 {
-            lines.push(("memory", format!("{} at most", bytes(self.peak_bytes))));
+            lines.push(("memory", format!("{} at the peak", bytes(self.peak_bytes))));
         }
-        lines.push(("model", self.model.clone().unwrap_or_else(|| "not written; name a file with --out".into())));
+        lines.push(("model", self.model.clone().unwrap_or_else(|| "not saved; use --out FILE".into())));
         let parts = [("validation", self.val), ("test", self.test)];
         format!("\n{}\n\n{}", metrics_table(&parts), facts(&lines))
     }
 }
 
-/// One row of figures per part.
+/// `cpu (AMD EPYC, 2 threads)`.
+pub(super) fn place(device: &str, name: &str, threads: usize) -> String {
+    format!("{device} ({name}, {threads} thread{})", if threads == 1 { "" } else { "s" })
+}
+
+/// A row of metrics per part of the data, in columns for those that at least one part has.
 pub(super) fn metrics_table(parts: &[(&str, Option<Metrics>)]) -> String {
     type Column = (&'static str, fn(&Metrics) -> Option<f64>);
     let columns: [Column; 10] = [
@@ -123,15 +128,15 @@ pub(super) fn metrics_table(parts: &[(&str, Option<Metrics>)]) -> String {
     let parts: Vec<_> = parts.iter().filter_map(|(name, metrics)| Some((*name, (*metrics)?))).collect();
     let is_used = |column: &&Column| parts.iter().any(|(_, metrics)| column.1(metrics).is_some());
     let columns: Vec<&Column> = columns.iter().filter(is_used).collect();
-    let head: Vec<&str> = ["", "rows"].into_iter().chain(columns.iter().map(|(name, _)| *name)).collect();
+    let header = ["", "rows"].into_iter().chain(columns.iter().map(|(name, _)| *name));
     let row = |(name, metrics): &(&str, Metrics)| {
         let figures = columns.iter().map(|(_, of)| of(metrics).map_or_else(|| "–".into(), figure));
-        [(*name).to_owned(), count(metrics.rows as u64)].into_iter().chain(figures).collect()
+        [(*name).to_owned(), count(metrics.rows as u64)].into_iter().chain(figures).collect::<Vec<_>>()
     };
-    grid(&head, &parts.iter().map(row).collect::<Vec<_>>())
+    Table::new(header).rows(parts.iter().map(row)).text()
 }
 
-/// What is said before the first step.
+/// The data, the model and the plan, before the first step.
 pub(super) fn introduction(session: &Session, trainer: &Trainer) -> String {
     let (data, run) = (trainer.data(), &session.run);
     let Rows { train, validation, test } = Rows::of(data);
@@ -141,7 +146,7 @@ pub(super) fn introduction(session: &Session, trainer: &Trainer) -> String {
     let mut lines = vec![
         ("data", format!("{}, learning \"{target}\" from {} columns", session.source, run.preparation.features.len())),
         ("task", format!("{}: {}", session.task(), run.reason)),
-        ("rows", format!("{train} to train on, {validation} to stop by, {test} to test")),
+        ("rows", format!("{train} for training, {validation} for validation, {test} for testing")),
     ];
     if let Some(gaps) = gaps(&run.gaps, session) {
         lines.push(("gaps", gaps));
@@ -160,14 +165,14 @@ pub(super) fn introduction(session: &Session, trainer: &Trainer) -> String {
     facts(&lines)
 }
 
-/// What was left out and what is filled in; nothing where every cell has its value.
+/// Rows and cells with missing values, and how they are handled; absent if every cell has a value.
 fn gaps(report: &io::MissingReport, session: &Session) -> Option<String> {
     let is_filled = session.origin.choice.missing == io::Missing::Impute;
     let note = if is_filled { "; empty cells are filled in" } else { "" };
     (!report.columns.is_empty()).then(|| format!("{report}{note}"))
 }
 
-/// Where a model with poles gives no value, in the target's units where the threshold says as much.
+/// Where a model with poles returns no value, in units of the target if the threshold determines that.
 fn limits(decoding: &Decoding, target: &Target) -> String {
     let (infer, Target::Regression { mean, scale, .. }) = (decoding.tau_infer, target) else { return String::new() };
     if decoding.threshold == Threshold::Denominator {

@@ -14,7 +14,6 @@ mod random;
 mod report;
 pub mod rf;
 mod statistics;
-mod svg;
 pub mod terms;
 mod training;
 

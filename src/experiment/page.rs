@@ -1,215 +1,214 @@
-//! A report as one HTML page: no script, no other file, light or dark as the reader has it, legible on a phone.
+//! An experiment's report as a page: the verdict, the claim and the main charts first, then every comparison, figure and method.
 
 use super::harness::{Direction, Metric, Role};
-use super::report::{Comparison, ExperimentReport, MethodReport, Verdict};
-use super::statistics::Estimate;
-use super::svg::{self, Line, Row, escaped};
+use super::report::{Comparison, ExperimentReport, FEW, MethodReport, Verdict};
+use super::statistics::{Estimate, mean};
+use crate::report::{Axis, Cell, Chart, Page, Series, Style, Table, Tone, count, typeset};
 
-const STYLE: &str = include_str!("page.css");
-
-/// The page.
+/// The HTML file.
 pub fn page(report: &ExperimentReport) -> String {
-    let title = escaped(report.title);
-    let body = [
-        format!("<header><p class=\"kind\">Experiment: {}</p><h1>{title}</h1>", report.name),
-        format!("<p class=\"lead\">{}</p></header>", escaped(report.about)),
-        claim(report),
-        outcome(report),
-        headlines(report),
-        charts(report),
-        figures(report),
-        methods(report),
-        setup(report),
-    ];
-    format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <title>{title} · meromorph</title><style>\n{STYLE}</style></head>\n<body><main>\n{}\n</main></body></html>\n",
-        body.join("\n")
-    )
+    let mut page = Page::new(report.title);
+    page.kind(&format!("Experiment {}", report.name));
+    page.lead(&verdict(report));
+    page.statement("The published claim", report.claim, &scope(report));
+    let headlines: Vec<Chart> = headline_metrics(report).map(|metric| rows(report, metric)).collect();
+    let curves: Vec<Chart> = (0..report.charts.len()).map(|at| curves(report, at)).collect();
+    let is_drawn = |chart: &&Chart| !chart.is_empty();
+    page.charts(curves.iter().filter(is_drawn).take(1).chain(headlines.iter().filter(is_drawn).take(1)).cloned());
+    page.section("The task");
+    page.paragraph(report.about);
+    comparisons(&mut page, report);
+    page.section("Every headline metric");
+    page.note(
+        "One row per method: the mean (large), its 95 % interval (bar) and each seed (dots). Oracles are left out.",
+    );
+    page.charts(headlines.into_iter().filter(|chart| !chart.is_empty()));
+    if curves.iter().skip(1).any(|chart| !chart.is_empty()) {
+        page.section("More curves");
+        page.charts(curves.into_iter().skip(1).filter(|chart| !chart.is_empty()));
+    }
+    page.section("All metrics");
+    page.table(&figures(report));
+    page.note(
+        "Mean over seeds, and below it the 95 % bootstrap interval of the mean (2000 resamples). ↓ smaller is better, ↑ larger is better.",
+    );
+    page.section("Methods");
+    page.table(&methods(report));
+    page.section("Reproduce");
+    reproduce(&mut page, report);
+    page.html()
 }
 
-fn claim(report: &ExperimentReport) -> String {
-    let sizes: Vec<String> = report.sizes.iter().map(|(name, count)| format!("{} {name}", grouped(*count))).collect();
-    let seeds = match report.seeds.len() {
-        1 => "1 seed".to_owned(),
-        count => format!("{count} seeds"),
+/// Whether the claim holds, in one or two sentences.
+fn verdict(report: &ExperimentReport) -> String {
+    let (claimed, best) = (report.claimed(), report.comparisons());
+    let seeds = counted(report.seeds.len(), "seed");
+    if report.seeds.len() < FEW && !(claimed.is_empty() && best.is_empty()) {
+        return format!(
+            "{seeds} cannot decide the claim: {FEW} are the fewest that can. The charts show where it points."
+        );
+    }
+    let outcome = match tally(&claimed) {
+        [better, ..] if better == claimed.len() => "The claim holds",
+        [0, 0, _] => "The claim is undecided",
+        [0, ..] => "The claim fails",
+        _ => "The claim holds in part",
     };
+    let claim = tallied(report.published, report.rival.0, &claimed, "its", "metric");
+    let claim = claim.map(|sentence| format!("{outcome}: {sentence}"));
+    let best = tallied("The best projective method", "the best baseline", &best, "all", "headline metric");
+    let sentences: Vec<String> = [claim, best].into_iter().flatten().collect();
+    if sentences.is_empty() { report.about.to_owned() } else { sentences.join(" ") }
+}
+
+/// `A is better than B in 4 of its 6 metrics, worse in 1, undecided in 1.` Absent without comparisons.
+fn tallied(one: &str, other: &str, all: &[Comparison<'_>], whose: &str, metric: &str) -> Option<String> {
+    let words = [format!("better than {other}"), format!("worse than {other}"), format!("not separated from {other}")];
+    let found: Vec<(usize, usize)> = tally(all).into_iter().enumerate().filter(|(_, count)| *count > 0).collect();
+    let (&(first, count), others) = found.split_first()?;
+    let metrics = counted(all.len(), metric);
+    let others = others.iter().map(|(at, count)| format!(", {} in {count}", ["better", "worse", "undecided"][*at]));
+    Some(format!("{one} is {} in {count} of {whose} {metrics}{}.", words[first], others.collect::<String>()))
+}
+
+/// How many comparisons end better, worse and undecided.
+fn tally(all: &[Comparison<'_>]) -> [usize; 3] {
+    [Verdict::Direction, Verdict::Worse, Verdict::Open]
+        .map(|verdict| all.iter().filter(|comparison| comparison.verdict() == verdict).count())
+}
+
+/// How much was run.
+fn scope(report: &ExperimentReport) -> String {
+    let sizes = report.sizes.iter().map(|(name, size)| format!("{} {name}", count(*size as u64)));
     let [epochs, batch] = report.epochs_and_batch;
-    let epochs = if epochs == 1 { "1 epoch".to_owned() } else { format!("{epochs} epochs") };
     format!(
-        "<section class=\"claim\"><h2>The claim under test</h2><p>{}</p><p class=\"small\">{seeds}, {}; {epochs} of Adam in \
-         batches of {batch}, the same rows in the same order for every method.</p></section>",
-        escaped(report.claim),
-        sizes.join(", ")
+        "Tested here with {} of {}; {} of Adam in batches of {batch}; the same rows in the same order for every method.",
+        counted(report.seeds.len(), "seed"),
+        sizes.collect::<Vec<_>>().join(", "),
+        counted(epochs, "epoch")
     )
 }
 
-/// The comparison in words.
-fn outcome(report: &ExperimentReport) -> String {
-    let (comparisons, elsewhere) = (report.comparisons(), report.elsewhere());
-    if comparisons.is_empty() && elsewhere.is_empty() {
-        return String::new();
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Every comparison, and the domain's own remarks.
+fn comparisons(page: &mut Page, report: &ExperimentReport) {
+    let (best, elsewhere) = (report.comparisons(), report.elsewhere());
+    if best.is_empty() && elsewhere.is_empty() {
+        return;
     }
-    let list = |all: &[Comparison<'_>]| {
-        let items: String = all.iter().map(|comparison| format!("<li>{}</li>", sentence(comparison))).collect();
-        format!("<ul class=\"outcome\">{items}</ul>")
-    };
-    let headed = |head: &str, one: &str, other: &str, all: &[Comparison<'_>]| match all {
-        [] => String::new(),
-        all => format!("<h3>{head}: <i>{one}</i> against <i>{other}</i></h3>{}", list(all)),
-    };
-    let claimed = headed("As claimed", report.published, report.rival.0, &report.claimed());
-    let own = headed("Meromorph's own", report.ours, report.published, &report.reproduced());
-    let pairs = elsewhere.chunk_by(|a, b| (a.ours.0, a.theirs.0) == (b.ours.0, b.theirs.0));
-    let outside: String = pairs.map(|all| headed("Run elsewhere", all[0].ours.0, all[0].theirs.0, all)).collect();
-    let best = match &comparisons[..] {
-        [] => String::new(),
-        all => format!("<h3>The best projective method against the best baseline</h3>{}", list(all)),
-    };
-    let remarks: Vec<String> = report.remarks.iter().map(remark).collect();
-    let remarks = if remarks.is_empty() { String::new() } else { format!("<dl>{}</dl>", remarks.concat()) };
-    format!(
-        "<section><h2>What came out</h2>{}{claimed}{own}{outside}{best}{remarks}\
-         <p class=\"small\">The best is, figure by figure, the one with the best mean. Differences are paired by seed; \
-         brackets hold the 95 % bootstrap interval. Fewer than five seeds decide nothing.</p></section>",
-        summary(&comparisons)
-    )
-}
-
-/// How often the projective methods won.
-fn summary(comparisons: &[Comparison<'_>]) -> String {
-    let count = |verdict| comparisons.iter().filter(|comparison| comparison.verdict() == verdict).count();
-    let (better, worse, open) = (count(Verdict::Direction), count(Verdict::Worse), count(Verdict::Open));
-    let all = comparisons.len();
-    if all == 0 {
-        return String::new();
+    page.section("Comparisons");
+    let (published, rival, ours) = (report.published, report.rival.0, report.ours);
+    compared(page, &format!("As claimed: {published} against {rival}"), &report.claimed(), [published, rival]);
+    compared(page, &format!("Meromorph's own: {ours} against {published}"), &report.reproduced(), [ours, published]);
+    for pair in elsewhere.chunk_by(|a, b| (a.ours.0, a.theirs.0) == (b.ours.0, b.theirs.0)) {
+        let [one, other] = [pair[0].ours.0, pair[0].theirs.0];
+        compared(page, &format!("External method: {one} against {other}"), pair, [one, other]);
     }
-    if open == all {
-        return format!("<p>None of the {all} headline figures is decided by these seeds.</p>");
+    compared(page, "The best projective method against the best baseline", &best, ["best projective", "best baseline"]);
+    page.note(&format!(
+        "Differences are paired by seed, with the 95 % bootstrap interval below. A result is decided if the interval lies on one side of 0 \
+         and there are at least {FEW} seeds. The best method is chosen by its mean, for each metric."
+    ));
+    page.facts(report.remarks.iter().map(|remark| (&*remark.what, &*remark.answer)));
+}
+
+/// A table of comparisons. A method that the header does not name is named below its mean.
+fn compared(page: &mut Page, heading: &str, all: &[Comparison<'_>], header: [&str; 2]) {
+    if all.is_empty() {
+        return;
     }
-    format!(
-        "<p>On {all} headline figures the best projective method is better than the best baseline {}, worse {}, and undecided {}.</p>",
-        times(better),
-        times(worse),
-        times(open)
-    )
-}
-
-fn times(count: usize) -> String {
-    match count {
-        0 => "never".into(),
-        1 => "once".into(),
-        2 => "twice".into(),
-        count => format!("{count} times"),
-    }
-}
-
-fn remark(remark: &super::harness::Remark) -> String {
-    format!("<dt>{}</dt><dd>{}</dd>", escaped(&remark.what), escaped(&remark.answer))
-}
-
-fn sentence(comparison: &Comparison<'_>) -> String {
-    let Comparison { metric, ours, theirs, difference } = comparison;
-    let (mark, word) = match comparison.verdict() {
-        Verdict::Direction => ("good", "better"),
-        Verdict::Worse => ("bad", "worse"),
-        Verdict::Open => ("open", "undecided"),
-    };
-    format!(
-        "<span class=\"mark {mark}\">{word}</span> <b>{}</b>: <i>{}</i> {}, <i>{}</i> {}; difference {} [{}, {}]",
-        escaped(metric.label),
-        ours.0,
-        figure(ours.1),
-        theirs.0,
-        figure(theirs.1),
-        signed(difference.mean),
-        signed(difference.low),
-        signed(difference.high)
-    )
-}
-
-/// A picture per headline metric: one row per method that learns. The oracles' rounding errors, in the table below, would
-/// crowd all others together.
-fn headlines(report: &ExperimentReport) -> String {
-    let pictures = report.metrics.iter().filter(|metric| metric.is_headline).map(|metric| {
-        let place = report.metrics.iter().position(|known| known.key == metric.key).unwrap_or(0);
-        let row = |(at, method): (usize, &MethodReport)| {
-            let values = method.trials.iter().filter_map(|trial| trial.values[place]).collect();
-            let estimate = report.estimate(method, metric.key).filter(|_| method.role != Role::Oracle)?;
-            Some(Row { name: method.name.clone(), class: class(at, method), estimate, values })
+    let row = |comparison: &Comparison<'_>| {
+        let Comparison { metric, ours, theirs, difference } = comparison;
+        let (word, tone) = match comparison.verdict() {
+            Verdict::Direction => ("better", Tone::Good),
+            Verdict::Worse => ("worse", Tone::Bad),
+            Verdict::Open => ("undecided", Tone::Open),
         };
-        let rows: Vec<Row> = report.methods.iter().enumerate().filter_map(row).collect();
-        let title = format!("{}{}", metric.label, direction(metric));
-        let learners = report.methods.iter().filter(|method| method.role != Role::Oracle).count();
-        let note = if rows.len() < learners { "Methods without a row have no such figure." } else { "" };
-        figure_of(&title, note, &svg::rows(&title, &rows), "")
-    });
-    format!(
-        "<section><h2>Method by method</h2><div class=\"pictures\">{}</div></section>",
-        pictures.collect::<String>()
-    )
-}
-
-fn charts(report: &ExperimentReport) -> String {
-    let picture = |at: usize| {
-        let chart = &report.charts[at];
-        let drawn: Vec<(usize, &MethodReport, Vec<[f64; 2]>)> = report
-            .methods
-            .iter()
-            .enumerate()
-            .filter_map(|(number, method)| Some((number, method, report.curve(method, at)?)))
-            .filter(|(_, _, points)| points.iter().any(|point| point[1].is_finite()))
-            .collect();
-        if drawn.is_empty() {
-            return String::new();
-        }
-        let key = |(number, method, _): &(usize, &MethodReport, Vec<[f64; 2]>)| {
-            format!("<li class=\"{}\">{}</li>", class(*number, method), method.name)
+        let cell = |(name, mean): (&str, f64)| {
+            Cell::from(typeset(mean)).detail(if header.contains(&name) { "" } else { name })
         };
-        let legend = format!("<ul class=\"legend\">{}</ul>", drawn.iter().map(key).collect::<String>());
-        let line = |(number, method, points): (usize, &MethodReport, Vec<[f64; 2]>)| Line {
-            class: class(number, method),
-            points,
-        };
-        let lines: Vec<Line> = drawn.into_iter().map(line).collect();
-        figure_of(chart.title, chart.note, &svg::curves(chart.title, [chart.x, chart.y], chart.shape, &lines), &legend)
+        let range = format!("{} to {}", signed(difference.low), signed(difference.high));
+        let difference = Cell::from(signed(difference.mean)).detail(range);
+        [labelled(metric).into(), Cell::from(word).tone(tone), cell(*ours), cell(*theirs), difference]
     };
-    let pictures: String = (0..report.charts.len()).map(picture).collect();
-    if pictures.is_empty() {
-        return String::new();
-    }
-    format!("<section><h2>A closer look</h2><div class=\"pictures\">{pictures}</div></section>")
+    let [one, other] = header;
+    page.heading(heading);
+    page.table(&Table::new(["metric", "result", one, other, "difference"]).rows(all.iter().map(row)));
 }
 
-fn figure_of(title: &str, note: &str, picture: &str, legend: &str) -> String {
-    let note = if note.is_empty() { String::new() } else { format!("<p class=\"small\">{}</p>", escaped(note)) };
-    format!("<figure><figcaption>{}</figcaption>{picture}{legend}{note}</figure>", escaped(title))
+fn headline_metrics(report: &ExperimentReport) -> impl Iterator<Item = &Metric> {
+    report.metrics.iter().filter(|metric| metric.is_headline)
+}
+
+/// A metric: a row per method that learns. The rounding errors of oracles would crowd all others together.
+fn rows(report: &ExperimentReport, metric: &Metric) -> Chart {
+    let place = report.metrics.iter().position(|known| known.key == metric.key).unwrap_or(0);
+    let learners = report.methods.iter().enumerate().filter(|(_, method)| method.role != Role::Oracle);
+    let known = |(at, method)| Some((at, method, report.estimate(method, metric.key)?));
+    let shown: Vec<(usize, &MethodReport, Estimate)> = learners.clone().filter_map(known).collect();
+    let values =
+        |method: &MethodReport| method.trials.iter().filter_map(|trial| trial.values[place]).collect::<Vec<_>>();
+    let all: Vec<f64> = shown.iter().flat_map(|(_, method, _)| values(method)).collect();
+    let (low, high) = all.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(*v), high.max(*v)));
+    let x = match metric.better {
+        Direction::Less => "← better",
+        Direction::More => "better →",
+        Direction::Neither => "",
+    };
+    let x = if low > 0.0 && high / low > 100.0 { Axis::log(x) } else { Axis::linear(x) };
+    let names = Axis::names(shown.iter().map(|(_, method, _)| method.name.as_str()));
+    let note = if shown.len() < learners.count() { "Methods without a row have no value of this metric." } else { "" };
+    let mut chart = Chart::new(metric.label, x, names).note(note);
+    for (row, (at, method, Estimate { mean, low, high, .. })) in shown.into_iter().enumerate() {
+        let y = row as f64;
+        let mark = if method.role == Role::Projective { Style::Points } else { Style::Rings };
+        let series = |style, values: &[f64]| Series::new("", style, values.iter().map(|v| [*v, y]).collect()).color(at);
+        chart = chart.series(series(Style::Bar, &[low, high])).series(series(Style::Dots, &values(method)));
+        chart = chart.series(series(mark, &[mean]));
+    }
+    chart
+}
+
+/// A chart of the domain: a curve per method that has one.
+fn curves(report: &ExperimentReport, at: usize) -> Chart {
+    let plan = &report.charts[at];
+    let axis = |label, is_log: bool| if is_log { Axis::log(label) } else { Axis::linear(label) };
+    let chart = Chart::new(plan.title, axis(plan.x, plan.shape.is_log_x), axis(plan.y, plan.shape.is_log_y));
+    let curve = |(number, method): (usize, &MethodReport)| {
+        let style = match method.role {
+            Role::Oracle => Style::Reference,
+            Role::Informed | Role::Baseline => Style::Dashed,
+            Role::Projective => Style::Line,
+            Role::Elsewhere => Style::DashDot,
+        };
+        let points = report.curve(method, at)?;
+        let has_value = points.iter().any(|point| point[1].is_finite());
+        has_value.then(|| Series::new(&method.name, style, points).color(number))
+    };
+    let curves = report.methods.iter().enumerate().filter_map(curve);
+    curves.fold(chart.note(plan.note), Chart::series)
 }
 
 /// Every metric of every method.
-fn figures(report: &ExperimentReport) -> String {
-    let head: String = report
-        .metrics
-        .iter()
-        .map(|metric| format!("<th>{}{}</th>", escaped(metric.label), direction(metric)))
-        .collect();
+fn figures(report: &ExperimentReport) -> Table {
+    let header = [String::new()].into_iter().chain(report.metrics.iter().map(labelled));
     let row = |method: &MethodReport| {
-        let cells = report.metrics.iter().map(|metric| match report.estimate(method, metric.key) {
-            Some(estimate) => format!("<td>{}</td>", interval(&estimate)),
-            None => "<td>–</td>".to_owned(),
-        });
-        format!("<tr><th>{}</th>{}</tr>", method.name, cells.collect::<String>())
+        let cell = |metric: &Metric| match report.estimate(method, metric.key) {
+            None => Cell::from("–"),
+            Some(Estimate { mean, count: 1, .. }) => typeset(mean).into(),
+            Some(Estimate { mean, low, high, .. }) => {
+                Cell::from(typeset(mean)).detail(format!("{} – {}", typeset(low), typeset(high)))
+            }
+        };
+        [Cell::from(&*method.name)].into_iter().chain(report.metrics.iter().map(cell)).collect::<Vec<_>>()
     };
-    format!(
-        "<section><h2>All figures</h2><div class=\"wide\"><table><thead><tr><th></th>{head}</tr></thead><tbody>{}</tbody></table>\
-         </div><p class=\"small\">Mean over seeds, and the 95 % bootstrap interval of the mean (2000 resamples). ↓ smaller is \
-         better, ↑ larger is better.</p></section>",
-        report.methods.iter().map(row).collect::<String>()
-    )
+    Table::new(header).rows(report.methods.iter().map(row))
 }
 
-fn methods(report: &ExperimentReport) -> String {
+fn methods(report: &ExperimentReport) -> Table {
     let row = |method: &MethodReport| {
         let role = match method.role {
             Role::Oracle => "oracle",
@@ -219,92 +218,46 @@ fn methods(report: &ExperimentReport) -> String {
             Role::Elsewhere => "elsewhere",
         };
         let times: Vec<f64> = method.trials.iter().filter_map(|trial| trial.seconds).collect();
-        let known = |text: Option<String>| text.unwrap_or("–".into());
-        let seconds = (!times.is_empty()).then(|| figure(super::statistics::mean(&times)));
-        format!(
-            "<tr><th>{}</th><td>{role}</td><td class=\"text\">{}</td><td>{}</td><td>{}</td></tr>",
-            method.name,
-            escaped(&method.about),
-            known(method.parameters.map(grouped)),
-            known(seconds)
-        )
+        let parameters = method.parameters.map_or("–".into(), |parameters| count(parameters as u64));
+        let seconds = if times.is_empty() { "–".into() } else { typeset(mean(&times)) };
+        [method.name.clone(), role.into(), parameters, seconds, method.about.clone()]
     };
-    format!(
-        "<section><h2>The methods</h2><div class=\"wide\"><table><thead><tr><th></th><th>role</th><th class=\"text\">what it is</th>\
-         <th>parameters</th><th>s per seed</th></tr></thead><tbody>{}</tbody></table></div></section>",
-        report.methods.iter().map(row).collect::<String>()
-    )
+    Table::new(["", "role", "parameters", "s per seed", "what it is"]).rows(report.methods.iter().map(row))
 }
 
-fn setup(report: &ExperimentReport) -> String {
+fn reproduce(page: &mut Page, report: &ExperimentReport) {
     let [epochs, batch] = report.epochs_and_batch;
     let elsewhere = report.methods.iter().filter(|method| method.role == Role::Elsewhere);
     let seeds: Vec<String> = report.seeds.iter().map(u64::to_string).collect();
-    format!(
-        "<footer><h2>Again</h2><p><code>mero experiment {} --mode {} --epochs {epochs} --seed {} --seeds {}{}{}</code></p>\
-         <p class=\"small\">Seeds {}; batch {batch}; Adam at {}; f32 on {}; meromorph {}.</p></footer>",
+    page.code(&format!(
+        "mero experiment {} --mode {} --epochs {epochs} --seed {} --seeds {}{}{}",
         report.name,
         report.mode,
         report.seeds.first().copied().unwrap_or(0),
         report.seeds.len(),
         if report.asked.is_empty() { String::new() } else { format!(" --methods {}", report.asked.join(",")) },
-        elsewhere.map(|method| format!(" --predictions {}=DIR", method.name)).collect::<String>(),
+        elsewhere.map(|method| format!(" --predictions {}=DIR", method.name)).collect::<String>()
+    ));
+    page.note(&format!(
+        "Seeds {}; batch {batch}; Adam at {}; f32 on {}; meromorph {}.",
         seeds.join(", "),
         report.lr,
-        escaped(&report.device),
+        report.device,
         env!("CARGO_PKG_VERSION")
-    )
+    ));
 }
 
-/// The colour of a method by its place, and the weight of its role.
-fn class(at: usize, method: &MethodReport) -> String {
-    let role = match method.role {
-        Role::Oracle => return "oracle".into(),
-        Role::Informed | Role::Baseline => "baseline",
-        Role::Projective => "projective",
-        Role::Elsewhere => "elsewhere",
-    };
-    format!("c{} {role}", at % 14)
-}
-
-fn direction(metric: &Metric) -> &'static str {
-    match metric.better {
+/// A metric with the direction that is better.
+fn labelled(metric: &Metric) -> String {
+    let direction = match metric.better {
         Direction::Less => " ↓",
         Direction::More => " ↑",
         Direction::Neither => "",
-    }
-}
-
-fn interval(estimate: &Estimate) -> String {
-    let Estimate { mean, low, high, count } = estimate;
-    match count {
-        1 => figure(*mean),
-        _ => format!("{}<small>{} – {}</small>", figure(*mean), figure(*low), figure(*high)),
-    }
+    };
+    format!("{}{direction}", metric.label)
 }
 
 fn signed(value: f64) -> String {
     let sign = if value > 0.0 { "+" } else { "" };
-    format!("{sign}{}", figure(value))
-}
-
-/// Three significant digits.
-fn figure(value: f64) -> String {
-    let size = value.abs();
-    let text = if value == 0.0 {
-        "0".to_owned()
-    } else if !(1e-3..1e5).contains(&size) {
-        let exponent = size.log10().floor();
-        format!("{:.2}·10<sup>{exponent}</sup>", value / 10_f64.powf(exponent))
-    } else {
-        format!("{value:.*}", (2 - size.log10().floor() as i32).max(0) as usize)
-    };
-    text.replace('-', "−")
-}
-
-fn grouped(value: usize) -> String {
-    let digits = value.to_string();
-    let parts: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().filter_map(|part| std::str::from_utf8(part).ok()).collect();
-    parts.join(",")
+    format!("{sign}{}", typeset(value))
 }

@@ -1,5 +1,5 @@
-//! What an experiment found: figures per method and seed, means with intervals, and a comparison in words. A report is data;
-//! it is written as JSON, as a page and as a table by whoever asked for it.
+//! The results of an experiment as data: metrics per method and seed, means with intervals, comparisons. `to_json`, `page` and the
+//! command line present them.
 
 use serde_json::{Map, Value, json};
 
@@ -10,115 +10,115 @@ use crate::train::TrainerConfig;
 
 /// A finished experiment.
 pub struct ExperimentReport {
-    /// The domain's name.
+    /// Name of the domain.
     pub name: &'static str,
-    /// Its title.
+    /// Title of the domain.
     pub title: &'static str,
-    /// What it is.
+    /// The task.
     pub about: &'static str,
-    /// The claim under test.
+    /// The published claim.
     pub claim: &'static str,
-    /// How much was drawn and trained.
+    /// Name of the size of the run.
     pub mode: &'static str,
-    /// Counts of what was drawn.
+    /// Counts of generated data by name.
     pub sizes: Vec<(&'static str, usize)>,
-    /// Passes over the training rows, and rows per step.
+    /// Epochs, and rows per step.
     pub epochs_and_batch: [usize; 2],
     /// Adam's learning rate.
     pub lr: f64,
     /// The seeds.
     pub seeds: Vec<u64>,
-    /// The methods asked for by name; empty if all were.
+    /// Methods requested by name; empty if all were run.
     pub asked: Vec<String>,
-    /// Where it ran.
+    /// The device, with its name and threads.
     pub device: String,
-    /// The method that the claim is made for.
+    /// The method that the claim is about.
     pub published: &'static str,
-    /// The method of this engine's own that stands against it.
+    /// Meromorph's own method, compared with the published one.
     pub ours: &'static str,
-    /// The baseline that the claim names, and the metrics it is about.
+    /// The baseline that the claim names, and the keys of the metrics that it names.
     pub rival: (&'static str, &'static [&'static str]),
-    /// What was measured.
+    /// The metrics.
     pub metrics: &'static [Metric],
-    /// What is drawn.
+    /// The charts.
     pub charts: &'static [Chart],
     /// The methods.
     pub methods: Vec<MethodReport>,
-    /// The domain's own sentences.
+    /// Remarks specific to the domain.
     pub remarks: Vec<Remark>,
 }
 
-/// A method over all seeds.
+/// The results of a method over all seeds.
 pub struct MethodReport {
-    /// Its name.
+    /// Name of the method.
     pub name: String,
-    /// What it is.
+    /// One-line description.
     pub about: String,
-    /// What kind of competitor it is.
+    /// Its role in comparisons.
     pub role: Role,
-    /// Number of parameter values it learns; not known of one run elsewhere.
+    /// Number of trained parameters; unknown for external methods.
     pub parameters: Option<usize>,
     /// One per seed.
     pub trials: Vec<Trial>,
-    /// Its curves.
+    /// Curves of the charts.
     pub traces: Vec<Trace>,
 }
 
-/// A method on a seed.
+/// The results of a method on one seed.
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// The seed.
     pub seed: u64,
-    /// Time to fit and to predict; not known of a method run elsewhere.
+    /// Time to train and predict; unknown for external methods.
     pub seconds: Option<f64>,
-    /// In the metrics' order; absent where a metric has no meaning.
+    /// Values in the order of the metrics; absent where a metric is undefined.
     pub values: Vec<Option<f64>>,
-    /// Mean loss of each epoch of each net.
+    /// Mean loss per epoch, for each network.
     pub losses: Vec<Vec<f64>>,
-    /// Steps of all nets.
+    /// Training steps, summed over the networks.
     pub steps: usize,
-    /// The epoch that each net's weights are from.
+    /// The epoch whose weights were kept, for each network.
     pub kept_epochs: Vec<usize>,
-    /// What else the domain tells.
+    /// Further results specific to the domain.
     pub more: Value,
 }
 
 /// A curve in a chart.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    /// The seed it is from.
+    /// The seed.
     pub seed: u64,
-    /// The chart, by place.
+    /// Index of the chart.
     pub chart: usize,
     /// (x, y).
     pub points: Vec<[f64; 2]>,
 }
 
-/// A method against another, on one metric; of several, those with the best means.
+/// Two methods compared on one metric.
 pub struct Comparison<'a> {
     /// The metric.
     pub metric: Metric,
-    /// The first and its mean.
+    /// The first method and its mean.
     pub ours: (&'a str, f64),
-    /// The other and its mean.
+    /// The second method and its mean.
     pub theirs: (&'a str, f64),
-    /// Ours minus theirs, by seed.
+    /// First minus second, paired by seed.
     pub difference: Estimate,
 }
 
-/// How a comparison ends.
+/// The result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The interval of the differences lies on the good side of 0.
+    /// Better: the whole interval of the differences is on the better side of 0.
     Direction,
-    /// It lies on the bad side.
+    /// The whole interval is on the worse side of 0.
     Worse,
-    /// It holds 0, or there are too few seeds.
+    /// The interval contains 0, or there are too few seeds.
     Open,
 }
 
-/// Fewer seeds than this decide nothing: resamples of two values are three values.
-const FEW: usize = 5;
+/// The fewest seeds that decide a comparison: two values have only three different resamples.
+pub(super) const FEW: usize = 5;
 
 impl ExperimentReport {
     pub(super) fn new(
@@ -154,14 +154,14 @@ impl ExperimentReport {
         }
     }
 
-    /// The best projective method against the best baseline on every headline metric that both have on the same seeds.
+    /// The best projective method against the best baseline, on every headline metric that both have.
     pub fn comparisons(&self) -> Vec<Comparison<'_>> {
         let headlines = self.metrics.iter().filter(|metric| metric.is_headline && metric.better != Direction::Neither);
         let is_ours = |method: &MethodReport| method.role == Role::Projective;
         headlines.filter_map(|metric| self.compare(metric, is_ours, |method| method.role == Role::Baseline)).collect()
     }
 
-    /// The method that the claim is made for against the baseline that it names.
+    /// The method that the claim is about against the baseline that it names, on the metrics that it names.
     pub fn claimed(&self) -> Vec<Comparison<'_>> {
         let (rival, keys) = self.rival;
         let metrics = self.metrics.iter().filter(|metric| keys.contains(&metric.key));
@@ -169,18 +169,18 @@ impl ExperimentReport {
         metrics.filter_map(|metric| self.compare(metric, is_published, |method| method.name == rival)).collect()
     }
 
-    /// This engine's own method against the one that the claim is made for, on every headline metric that both have.
+    /// Meromorph's own method against the published one, on every headline metric that both have.
     pub fn reproduced(&self) -> Vec<Comparison<'_>> {
         self.duel(self.ours, self.published)
     }
 
-    /// The same, then the reproduction of the published method, each against every method run elsewhere.
+    /// Meromorph's own method and the published one, each against every external method.
     pub fn elsewhere(&self) -> Vec<Comparison<'_>> {
         let others = self.methods.iter().filter(|method| method.role == Role::Elsewhere);
         others.flat_map(|other| [self.ours, self.published].map(|one| self.duel(one, &other.name))).flatten().collect()
     }
 
-    /// A method against another on every headline metric that both have.
+    /// One method against another, on every headline metric that both have.
     fn duel(&self, one: &str, other: &str) -> Vec<Comparison<'_>> {
         let headlines = self.metrics.iter().filter(|metric| metric.is_headline && metric.better != Direction::Neither);
         let duel = |metric| self.compare(metric, |method| method.name == one, |method| method.name == other);
@@ -210,14 +210,14 @@ impl ExperimentReport {
         Some(Comparison { metric: *metric, ours, theirs, difference })
     }
 
-    /// A method's mean and interval of a metric over the seeds that have it.
+    /// Mean and interval of a metric over the seeds on which it is defined.
     pub fn estimate(&self, method: &MethodReport, key: &str) -> Option<Estimate> {
         let place = self.metrics.iter().position(|metric| metric.key == key)?;
         let values: Vec<f64> = method.trials.iter().filter_map(|trial| trial.values[place]).collect();
         Estimate::of(&values)
     }
 
-    /// A method's curve in a chart, gathered as the chart says; absent if it has none.
+    /// The curve of a method in a chart, combined over seeds as the chart requests; absent if it has none.
     pub fn curve(&self, method: &MethodReport, chart: usize) -> Option<Vec<[f64; 2]>> {
         let traces: Vec<&Trace> = method.traces.iter().filter(|trace| trace.chart == chart).collect();
         let first = traces.first()?;
@@ -231,7 +231,7 @@ impl ExperimentReport {
         Some((0..first.points.len()).map(at).collect())
     }
 
-    /// Everything, as one JSON object.
+    /// The whole report as one JSON object.
     pub fn to_json(&self) -> Value {
         let [epochs, batch] = self.epochs_and_batch;
         let rival = |one: &Comparison<'_>| one.to_json(["projective", "baseline"]);
@@ -289,7 +289,7 @@ impl ExperimentReport {
 }
 
 impl Trial {
-    /// With what was measured; a value that is not finite has no meaning.
+    /// A trial with metric values only; values that are not finite become absent.
     pub(super) fn of(seed: u64, values: Vec<Option<f64>>) -> Self {
         let values = values.into_iter().map(|value| value.filter(|value| value.is_finite())).collect();
         let (losses, kept_epochs) = (Vec::new(), Vec::new());
@@ -298,7 +298,7 @@ impl Trial {
 }
 
 impl MethodReport {
-    /// Mean of a metric by its place's key; absent where no seed has it. The domain's tables name the keys.
+    /// Mean of the metric with this index; absent if it is undefined on every seed.
     pub(super) fn mean_at(&self, place: usize) -> Option<f64> {
         let values: Vec<f64> = self.trials.iter().filter_map(|trial| trial.values[place]).collect();
         Estimate::of(&values).map(|found| found.mean)
@@ -306,7 +306,7 @@ impl MethodReport {
 }
 
 impl Comparison<'_> {
-    /// How it ends.
+    /// The result.
     pub fn verdict(&self) -> Verdict {
         let Estimate { low, high, count, .. } = self.difference;
         let (low, high) = if self.metric.better == Direction::More { (-high, -low) } else { (low, high) };
@@ -318,7 +318,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// With the names that the two methods go by.
+    /// As JSON, with the given keys for the two methods.
     fn to_json(&self, [one, other]: [&str; 2]) -> Value {
         let verdict = match self.verdict() {
             Verdict::Direction => "better",

@@ -1,15 +1,15 @@
-//! Statistics over seeds: means, quantiles, and bootstrap intervals of means of few runs.
+//! Statistics over seeds: means, percentiles, bootstrap intervals.
 
 use serde::Serialize;
 
 use super::random::{Purpose, Stream};
 
-/// Number of bootstrap resamples.
+/// Bootstrap resamples.
 const RESAMPLES: usize = 2000;
-/// The seed of the resamples: equal results always get equal intervals.
+/// Seed of the resampling, fixed so that the same values always have the same interval.
 const SEED: u64 = 0x6d65_726f;
 
-/// A mean and the 95 % bootstrap interval of it.
+/// A mean and its 95 % bootstrap interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     /// Mean of the values.
@@ -23,8 +23,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The estimate of values, from 2000 resamples with replacement (Efron 1979; percentile interval) and a fixed seed. `None` without
-    /// values; a single value is its own interval.
+    /// Estimates the mean of the values by 2000 resamples with replacement (percentile bootstrap, Efron 1979). Absent without values; a
+    /// single value has an interval of width 0.
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.is_empty() {
             return None;
@@ -37,7 +37,7 @@ impl Estimate {
         Some(Self { mean: mean(values), low, high, count: values.len() })
     }
 
-    /// The estimate of paired differences a[k] - b[k].
+    /// Estimates the mean of the paired differences a[k] - b[k].
     pub fn of_differences(a: &[f64], b: &[f64]) -> Option<Self> {
         let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
         Self::of(&differences)
@@ -49,7 +49,7 @@ pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The quantile at a share in [0, 1], interpolated linearly; `None` without values.
+/// The quantile at `share` (0 to 1), linear between neighbouring values; absent without values.
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

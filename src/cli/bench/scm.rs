@@ -4,12 +4,13 @@ use pollster::block_on;
 use serde_json::json;
 
 use super::super::console::{say, say_json};
-use super::super::text::{facts, figure, place};
+use super::super::report::place;
 use super::super::{Answer, Failure};
 use super::{Common, random, windows};
 use crate::autograd::Var;
 use crate::nn::RationalLayer;
 use crate::program::expr;
+use crate::report::{facts, figure};
 use crate::scm::policy::Policy;
 use crate::scm::{self, Masked};
 use crate::tensor::Tensor;
