@@ -30,12 +30,22 @@ fn trained(device: &Device) -> Result<Vec<u8>> {
     let mut csv = String::from("x,y\n");
     for i in 0..1000 {
         let x = (f64::from(i) - 499.5) / 250.0;
-        let y = if x.abs() < 0.02 { "inf".to_owned() } else { (1.0 / x).to_string() };
+        let y = if x.abs() < 0.05 { "inf".to_owned() } else { (1.0 / x).to_string() };
         csv += &format!("{x},{y}\n");
     }
     let table = read_table(csv.as_bytes(), "inverse.csv", Header::Auto)?;
     let choice = Choice { target: "y".into(), ..Choice::default() };
-    let options = TrainOptions { choice, head: Some(Head::rational(1)), ..TrainOptions::default() };
+    let options = TrainOptions {
+        choice,
+        head: Some(Head::rational(1)),
+        hidden: Some(vec![16, 16]),
+        activation: Some(Activation::tanh()),
+        epochs: Some(150),
+        patience: Some(0),
+        lr: Some(5e-3),
+        weight_decay: Some(0.0),
+        ..TrainOptions::default()
+    };
     let run = options.prepare(&table)?;
     let loss = run.settings.loss.clone();
     let mut trainer = Trainer::new(device, run.spec.clone(), run.settings, run.data)?;
