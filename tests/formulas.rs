@@ -148,7 +148,7 @@ fn errors_in_formulas_name_their_position() {
         ("x +", "character 4: got the end, expected a number, a name or \"(\""),
         ("x # 2", "character 3: got \"#\", expected an operator or the end"),
         ("1 + 1", "does not depend on x"),
-        ("x, x*2", "got 2 results, expected one"),
+        ("x, x*2", "got 2 results, expected 1"),
         (&long, "it is too long: got 1000000 characters, expected at most 10000"),
         (&deep, "nested too deeply: at most 100 levels are allowed"),
     ];

@@ -186,7 +186,7 @@ fn property_28_masks_have_the_shape_of_the_denominators() {
     assert_eq!((seen.provenance, seen.value), (vec![0, 1], vec![0.5, 1.0, 1.5, 0.0, 0.0, 0.0]));
     let wide = Var::constant(Tensor::from_f32(&device, [3], &[1.0; 3]).unwrap());
     let error = block_on(strict(&wide, &q, &Decoding::default(), &[])).unwrap_err().to_string();
-    assert_eq!(error, "strict: P [3] does not fit Q [2]");
+    assert_eq!(error, "strict: shapes do not match: P [3] and Q [2]");
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn shared_and_deep_trees_do_not_hang_or_overflow() {
     let deep = (1..200_000).fold(x(), |tree, _| tree + y());
     let refusal = deep.flattened(&[], Budget::default()).unwrap_err();
     assert_eq!(refusal, Refusal::Nesting { depth: 200_000, limit: 1000 });
-    let expected = "expression: it is nested 200000 deep, over the limit of 1000";
+    let expected = "expression: nested too deeply: got 200000 levels, expected at most 1000";
     assert_eq!(deep.evaluate(&xy(1.0, 1.0)).unwrap_err().to_string(), expected);
     assert_eq!(deep.evaluate_whole(&xy(1.0, 1.0)).unwrap_err().to_string(), expected);
 }

@@ -309,7 +309,7 @@ fn invalid_masked_layers_are_errors() {
     );
     assert!(said(norm(1e-40)).ends_with("expected 0 or a positive normal number"), "a subnormal");
     let inside = Layer::Residual { layers: vec![norm(0.0)] };
-    assert!(said(inside).contains("has no value in a column"));
+    assert!(said(inside).contains("is ⊥ in a column of variance 0"));
     let fine = vec![norm(1e-5), Layer::MaskedSoftmax { policy: None }, linear.clone()];
     assert_eq!(Spec { inputs: 2, layers: fine }.outputs().unwrap(), 1);
 }

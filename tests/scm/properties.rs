@@ -79,7 +79,7 @@ fn property_05_constructors_keep_values_and_check_lengths() {
     assert_eq!(long, "mask: got 2 words, expected 1 for [4] (4 elements)");
     let tail = refusal(Masked::with_mask(&device, [4], &values, &[0x10]));
     assert_eq!(tail, "mask: bits after its 4 elements are set, expected 0");
-    assert_eq!(refusal(Masked::from_f32(&device, [3], &values)), "4 values, wanted 3 for [3]");
+    assert_eq!(refusal(Masked::from_f32(&device, [3], &values)), "masked: got 4 values, expected 3 for [3]");
     assert_eq!(scm::pack(&[true, false, true]), [5]);
     assert_eq!(scm::pack(&[true; 33]), [u32::MAX, 1]);
 }

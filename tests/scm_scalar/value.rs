@@ -115,10 +115,10 @@ fn p05_constructors_keep_numbers_and_check_that_they_are_finite() {
     assert_eq!(BOTTOM.number(), None);
     let shown = [real(0.5), complex(1.5, -2.0), BOTTOM].map(|x| format!("{x} {x:?}"));
     assert_eq!(shown, ["0.5 Scm(0.5)", "1.5-2i Scm(1.5-2i)", "⊥ Scm(⊥)"]);
-    let rest = "is not a finite number; an undefined value is Scm::BOTTOM, which Scm::from_ieee reads from it";
-    assert_eq!(Scm::real(f64::NAN).unwrap_err().to_string(), format!("scm: NaN {rest}"));
-    assert_eq!(Scm::real(f64::NEG_INFINITY).unwrap_err().to_string(), format!("scm: -inf {rest}"));
-    assert_eq!(Scm::complex(1.0, f64::INFINITY).unwrap_err().to_string(), format!("scm: 1+infi {rest}"));
+    let rest = "expected a finite number; for an undefined value use Scm::BOTTOM or Scm::from_ieee";
+    assert_eq!(Scm::real(f64::NAN).unwrap_err().to_string(), format!("scm: got NaN, {rest}"));
+    assert_eq!(Scm::real(f64::NEG_INFINITY).unwrap_err().to_string(), format!("scm: got -inf, {rest}"));
+    assert_eq!(Scm::complex(1.0, f64::INFINITY).unwrap_err().to_string(), format!("scm: got 1+infi, {rest}"));
 }
 
 #[test]
