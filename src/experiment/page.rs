@@ -54,9 +54,9 @@ fn verdict(report: &ExperimentReport) -> String {
         [0, ..] => "The claim fails",
         _ => "The claim holds in part",
     };
-    let claim = tallied(report.published, report.rival.0, &claimed, "its", "metric");
+    let claim = tallied(report.published, report.rival.0, &claimed, "its ", "metric");
     let claim = claim.map(|sentence| format!("{outcome}: {sentence}"));
-    let best = tallied("The best projective method", "the best baseline", &best, "all", "headline metric");
+    let best = tallied("The best projective method", "the best baseline", &best, "", "headline metric");
     let sentences: Vec<String> = [claim, best].into_iter().flatten().collect();
     if sentences.is_empty() { report.about.to_owned() } else { sentences.join(" ") }
 }
@@ -68,7 +68,7 @@ fn tallied(one: &str, other: &str, all: &[Comparison<'_>], whose: &str, metric: 
     let (&(first, count), others) = found.split_first()?;
     let metrics = counted(all.len(), metric);
     let others = others.iter().map(|(at, count)| format!(", {} in {count}", ["better", "worse", "undecided"][*at]));
-    Some(format!("{one} is {} in {count} of {whose} {metrics}{}.", words[first], others.collect::<String>()))
+    Some(format!("{one} is {} in {count} of {whose}{metrics}{}.", words[first], others.collect::<String>()))
 }
 
 /// How many comparisons end better, worse and undecided.

@@ -151,12 +151,14 @@ impl Chart {
     /// Runs of points without a gap in between; no run crosses a pole.
     fn runs<'a>(&'a self, points: &'a [[f64; 2]]) -> Vec<&'a [[f64; 2]]> {
         let is_point = |[x, y]: &[f64; 2]| self.x.holds(*x) && self.y.holds(*y);
-        let is_apart = |a: f64, b: f64| {
-            let mut poles = self.marks.iter().filter(|mark| mark.is_pole);
-            poles.any(|pole| (a.min(b)..=a.max(b)).contains(&pole.x))
-        };
-        let runs = points.chunk_by(|a, b| is_point(a) && is_point(b) && !is_apart(a[0], b[0]));
+        let runs = points.chunk_by(|a, b| is_point(a) && is_point(b) && !self.has_pole(a[0], b[0]));
         runs.filter(|run| is_point(&run[0])).collect()
+    }
+
+    /// Whether a pole lies between two places of the x axis.
+    fn has_pole(&self, a: f64, b: f64) -> bool {
+        let mut poles = self.marks.iter().filter(|mark| mark.is_pole);
+        poles.any(|pole| (a.min(b)..=a.max(b)).contains(&pole.x))
     }
 
     /// The entries of the legend: none if the title says it all.
@@ -237,7 +239,7 @@ impl Mark {
         Self { name: name.into(), x, is_pole: false }
     }
 
-    /// A place where a function has no value; no line is drawn across it.
+    /// A place where a function has no value; no line or band is drawn across it.
     pub fn pole(x: f64, name: impl Into<String>) -> Self {
         Self { is_pole: true, ..Self::new(x, name) }
     }

@@ -154,9 +154,10 @@ fn filled(chart: &Chart, band: &Band, area: &Area) -> String {
     let edge = |at: usize| band.points.iter().map(move |point| [point[0], point[at]]);
     let (low, high): (Vec<[f64; 2]>, Vec<[f64; 2]>) = (edge(1).collect(), edge(2).collect());
     let is_whole = |at: &usize| [low[*at], high[*at]].iter().all(|[x, y]| chart.x.holds(*x) && chart.y.holds(*y));
+    let is_joined = |a: &usize, b: &usize| is_whole(a) && is_whole(b) && !chart.has_pole(low[*a][0], low[*b][0]);
     let places: Vec<usize> = (0..low.len()).collect();
     let mut d = String::new();
-    for run in places.chunk_by(|a, b| is_whole(a) && is_whole(b)).filter(|run| is_whole(&run[0])) {
+    for run in places.chunk_by(is_joined).filter(|run| is_whole(&run[0])) {
         let around = run.iter().map(|at| high[*at]).chain(run.iter().rev().map(|at| low[*at]));
         d += &format!("M{}Z", around.map(|point| area.at(point)).collect::<Vec<_>>().join("L"));
     }
@@ -259,10 +260,11 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_in_a_band_parts_it() {
+    fn gaps_and_poles_part_a_band() {
         let band = vec![[0.0, 0.0, 1.0], [1.0, 0.0, f64::INFINITY], [2.0, 0.0, 1.0], [3.0, 0.0, 1.0]];
-        let svg = chart(Series::line("s", vec![[0.0, 0.5]])).band(Band::new("b", band)).svg();
-        assert_eq!(path_of(&svg, "band c0").matches('M').count(), 2);
+        let chart = chart(Series::line("s", vec![[0.0, 0.5]])).band(Band::new("b", band));
+        assert_eq!(path_of(&chart.svg(), "band c0").matches('M').count(), 2);
+        assert_eq!(path_of(&chart.mark(Mark::pole(2.5, "")).svg(), "band c0").matches('M').count(), 3);
     }
 
     #[test]

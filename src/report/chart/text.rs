@@ -45,7 +45,8 @@ pub(super) fn draw(chart: &Chart) -> String {
     let lines = if chart.y.names.is_empty() { LINES } else { chart.y.names.len() };
     let mut canvas = Canvas { cells: vec![[Character::default(); COLUMNS]; lines], x, y };
     for band in &chart.bands {
-        canvas.fill(&band.points);
+        let pairs = band.points.windows(2).filter(|pair| !chart.has_pole(pair[0][0], pair[1][0]));
+        pairs.for_each(|pair| canvas.fill([pair[0], pair[1]]));
     }
     for mark in chart.marks.iter().filter(|mark| chart.x.holds(mark.x)) {
         canvas.upright(mark.x);
@@ -122,26 +123,22 @@ impl Canvas {
         self.cells.iter_mut().for_each(|line| line[x / 2].behind = Some(MARK));
     }
 
-    /// Fills the characters whose middle lies between the edges.
-    fn fill(&mut self, points: &[[f64; 3]]) {
+    /// Fills the characters whose middle lies between the edges of a band, from one of its points to the next.
+    fn fill(&mut self, [from, to]: [[f64; 3]; 2]) {
         let lines = self.cells.len();
-        for pair in points.windows(2) {
-            let [x0, x1] = [self.x.share(pair[0][0]), self.x.share(pair[1][0])];
-            for column in 0..COLUMNS {
-                let x = (column as f64 + 0.5) / COLUMNS as f64;
-                let part = (x - x0) / (x1 - x0);
-                if !(0.0..=1.0).contains(&part) {
-                    continue;
-                }
-                let edge = |at: usize| {
-                    let [a, b] = [self.y.share(pair[0][at]), self.y.share(pair[1][at])];
-                    a + part * (b - a)
-                };
-                let (low, high) = (edge(1), edge(2));
-                for (line, cells) in self.cells.iter_mut().enumerate() {
-                    if (low..=high).contains(&(1.0 - (line as f64 + 0.5) / lines as f64)) {
-                        cells[column].behind = Some(BAND);
-                    }
+        let [x0, x1] = [self.x.share(from[0]), self.x.share(to[0])];
+        for column in 0..COLUMNS {
+            let part = ((column as f64 + 0.5) / COLUMNS as f64 - x0) / (x1 - x0);
+            if !(0.0..=1.0).contains(&part) {
+                continue;
+            }
+            let [low, high] = [1, 2].map(|at| {
+                let [a, b] = [self.y.share(from[at]), self.y.share(to[at])];
+                a + part * (b - a)
+            });
+            for (line, cells) in self.cells.iter_mut().enumerate() {
+                if (low..=high).contains(&(1.0 - (line as f64 + 0.5) / lines as f64)) {
+                    cells[column].behind = Some(BAND);
                 }
             }
         }
@@ -260,7 +257,7 @@ mod tests {
     #[test]
     fn layers_are_told_apart() {
         let chart = chart()
-            .band(Band::new("band", vec![[0.0, 0.4, 0.6], [1.0, 0.4, 0.6]]))
+            .band(Band::new("band", [0.0, 0.49, 0.53, 1.0].map(|x| [x, 0.4, 0.6]).to_vec()))
             .mark(Mark::pole(0.5, "pole"))
             .series(Series::dots("data", vec![[0.25, 0.5]]))
             .series(Series::line("fit", vec![[0.0, 0.5], [0.45, 0.5], [0.55, 0.5], [1.0, 0.5]]))
