@@ -1,6 +1,8 @@
 //! Meromorph trains and runs models in a terminal, in a Rust program and in a browser tab, on GPUs and on plain CPUs.
 
+// Modules hidden from the documentation serve the project's own tests and may change at any time.
 pub mod autograd;
+#[doc(hidden)]
 pub mod cases;
 #[cfg(all(feature = "cli", not(target_arch = "wasm32")))]
 pub mod cli;
@@ -10,9 +12,11 @@ pub mod error;
 pub mod experiment;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod export;
+#[doc(hidden)]
 pub mod host;
 pub mod io;
-pub mod json;
+mod json;
+#[doc(hidden)]
 pub mod kernels;
 pub mod loss;
 pub mod nn;
@@ -23,7 +27,7 @@ pub mod program;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod report;
 pub mod scm;
-pub mod simd;
+mod simd;
 pub mod tensor;
 pub mod train;
 #[cfg(all(target_arch = "wasm32", not(feature = "portable")))]

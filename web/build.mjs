@@ -1,12 +1,14 @@
 // Builds the package: wasm, bindings, scripts and types. `--evidence` also builds the wasm in which the tests run the kernels;
-// `--scripts` rebuilds everything except the wasm.
+// `--only NAME,NAME` builds these parts of parts.mjs; `--scripts` rebuilds everything except the wasm.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { appendFileSync, copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { deflateRawSync, gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { bindings, PRIVATE } from "./bindings.mjs";
+import { PARTS } from "./parts.mjs";
 import { portable } from "./portable/build.mjs";
 
 const web = import.meta.dirname;
@@ -24,10 +26,6 @@ const FEATURES = ["simd", "relaxed-simd", "bulk-memory", "bulk-memory-opt", "sig
 const FOR_SIZE = ["-Cno-vectorize-loops", "-Cno-vectorize-slp",
   ...["inline-threshold=10", "unroll-runtime=0", "unroll-allow-partial=0", "disable-lsr", "pre-RA-sched=source"].map((flag) => `-Cllvm-args=-${flag}`)];
 
-const PLAIN = "+simd128";
-/** With fused multiply-add. A browser without these instructions cannot load the module. */
-const RELAXED = "+simd128,+relaxed-simd";
-
 /** Do not inline in wasm-opt: separate functions that resemble each other compress better. */
 const SEPARATE = ["--no-inline=*", ...["always-inline-max-function-size", "flexible-inline-max-function-size", "one-caller-inline-max-function-size"].map((size) => `--${size}=0`)];
 
@@ -35,6 +33,9 @@ const SEPARATE = ["--no-inline=*", ...["always-inline-max-function-size", "flexi
 const ORDERED = "--reorder-functions-by-name";
 
 const run = (command, args, options) => execFileSync(command, args, { stdio: "inherit", cwd: root, ...options });
+
+/** The scripts give the address of the wasm. A second address in the bindings would make bundlers copy the file twice. */
+const NO_DEFAULT_PATH = ["--omit-default-module-path"];
 
 /** The command `wasm-bindgen`. Its version must be exactly the one in Cargo.lock. */
 function bindgen() {
@@ -49,13 +50,15 @@ function bindgen() {
   return command;
 }
 
-function wasm(out, features, optimise, bindings = [], instructions = PLAIN) {
+/** Builds a part and its bindings. */
+function wasm({ name, folder, features, instructions, isOptimised }) {
+  const out = join(web, folder);
   const env = { ...process.env, RUSTFLAGS: [`-Ctarget-feature=${instructions}`, ...FOR_SIZE].join(" ") };
   const flags = ["--profile", "web", "--target", "wasm32-unknown-unknown", "--no-default-features", "--lib"];
-  run("cargo", ["build", ...flags, ...features], { env });
+  run("cargo", ["build", ...flags, "--features", features.join(",")], { env });
   const built = join(target, "wasm32-unknown-unknown/web/meromorph.wasm");
-  run(bindgen(), ["--target", "web", ...bindings, "--out-dir", out, built]);
-  if (!optimise) return;
+  run(bindgen(), ["--target", "web", ...(isOptimised ? NO_DEFAULT_PATH : []), "--out-dir", out, built]);
+  if (!isOptimised) return;
   const bytes = join(out, "meromorph_bg.wasm");
   // Names are stripped here, not by the compiler: its `strip` would remove a section that wasm-bindgen needs.
   const names = execFileSync(join(web, "node_modules/.bin/wasm-opt"),
@@ -63,7 +66,7 @@ function wasm(out, features, optimise, bindings = [], instructions = PLAIN) {
   rename(join(out, "meromorph.js"), JSON.parse(names));
   appendFileSync(bytes, section("bindings", fingerprint(out)));
   const size = gzipSync(readFileSync(bytes), { level: 9 }).length;
-  console.log(`wasm: ${statSync(bytes).size} bytes, ${size} gzipped`);
+  console.log(`wasm ${name}: ${statSync(bytes).size} bytes, ${size} gzipped`);
 }
 
 /**
@@ -113,25 +116,17 @@ async function scripts() {
   run(join(web, "node_modules/.bin/tsc"), ["-p", web]);
   for (const name of INTERNAL) rmSync(join(dist, name), { recursive: true });
   await Promise.all([...["index", "inline", "worker", "direct"].map((name) => script(name)), script("node", "node"), script("node-worker", "node")]);
-  const bytes = join(web, "pkg/meromorph_bg.wasm");
-  copyFileSync(bytes, join(dist, "meromorph.wasm"));
+  for (const { folder, file } of PARTS) if (file) copyFileSync(join(web, folder, "meromorph_bg.wasm"), join(dist, file));
   if (fingerprint(join(web, "pkg")) !== fingerprint(join(web, "pkg/relaxed"))) throw new Error("the two wasm builds have different bindings, but the scripts contain only one");
-  copyFileSync(join(web, "pkg/relaxed/meromorph_bg.wasm"), join(dist, "meromorph.relaxed.wasm"));
-  writeText("inline-wasm", deflateRawSync(readFileSync(bytes), { level: 9 }).toString("base64"));
+  writeText("inline-wasm", deflateRawSync(readFileSync(join(dist, "meromorph.wasm")), { level: 9 }).toString("base64"));
   writeText("inline-worker", readFileSync(join(dist, "worker.js"), "utf8"));
   for (const licence of ["LICENSE-APACHE", "LICENSE-MIT"]) copyFileSync(join(root, licence), join(web, licence));
 }
 
-if (process.argv.includes("--evidence")) {
-  wasm(join(web, "pkg/evidence"), ["--features", "evidence"], false);
-  wasm(join(web, "pkg/evidence/relaxed"), ["--features", "evidence"], false, [], RELAXED);
-}
-// The scripts give the address of the wasm. A second address in the bindings would make bundlers copy the file twice.
-const NO_DEFAULT_PATH = ["--omit-default-module-path"];
-if (!process.argv.includes("--scripts")) {
-  wasm(join(web, "pkg"), [], true, NO_DEFAULT_PATH);
-  wasm(join(web, "pkg/relaxed"), [], true, NO_DEFAULT_PATH, RELAXED);
-  wasm(join(web, "pkg/portable"), ["--features", "portable"], true, NO_DEFAULT_PATH);
-}
+const { values: options } = parseArgs({ options: { evidence: { type: "boolean" }, scripts: { type: "boolean" }, only: { type: "string" } } });
+const chosen = options.only?.split(",") ?? PARTS.filter((part) => part.isOptimised || options.evidence).map(({ name }) => name);
+const unknown = chosen.find((name) => !PARTS.some((part) => part.name === name));
+if (unknown) throw new Error(`--only: no part is called "${unknown}"; expected ${PARTS.map(({ name }) => name).join(", ")}`);
+if (!options.scripts) for (const part of PARTS) if (chosen.includes(part.name)) wasm(part);
 await scripts();
 portable(JSON.parse(readFileSync(join(web, "package.json"), "utf8")).version);

@@ -113,7 +113,7 @@ fn mlp(args: &Mlp) -> Answer {
     let (x, y) = (random(&device, rows * 5, 1)?, random(&device, rows, 2)?);
     let optimizer = options.optimizer.clone().unwrap_or(plain.optimizer);
     let loss = options.loss.clone().unwrap_or_else(|| if is_linear { Loss::mse() } else { pair_loss(args.decoded) });
-    let config = TrainerConfig { batch, loss, optimizer, ..TrainerConfig::default() };
+    let config = TrainerConfig { loss, optimizer, batch, ..TrainerConfig::default() };
     let y = if is_linear { y } else { y.iter().flat_map(|y| [*y, 1.0]).collect() };
     let spec = options.spec(5, 1);
     let data = Data { inputs: 5, targets: y.len() / rows, train: Examples { x, y }, ..Data::default() };

@@ -92,11 +92,6 @@ pub fn pow(base: f64, exponent: f64) -> f64 {
     base.powf(exponent)
 }
 
-/// ln(1 + x), exact near 0.
-pub fn ln_1p(x: f64) -> f64 {
-    x.ln_1p()
-}
-
 /// Peak memory of the process in bytes; 0 if the platform does not report it.
 pub fn peak_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -157,11 +157,6 @@ pub fn pow(base: f64, exponent: f64) -> f64 {
     js_sys::Math::pow(base, exponent)
 }
 
-/// ln(1 + x), exact near 0.
-pub fn ln_1p(x: f64) -> f64 {
-    js_sys::Math::log1p(x)
-}
-
 /// Peak memory in bytes: 0, for a browser does not report it.
 pub fn peak_bytes() -> u64 {
     0

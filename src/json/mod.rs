@@ -7,7 +7,7 @@ mod record;
 
 use std::fmt::Write as _;
 
-pub use record::{Record, Slot, is_named, read_fields, variant, write_fields, write_variant};
+pub(crate) use record::{Record, is_named, read_fields, variant, write_fields, write_variant};
 
 use crate::error::{Error, Result};
 use crate::host;

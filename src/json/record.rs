@@ -7,7 +7,7 @@ use crate::host::number;
 
 /// A type that converts to and from JSON. Reading fills an existing value, so that one function reads every record: a function per type,
 /// with an error path after every field, would be twice the code.
-pub trait Record {
+pub(crate) trait Record {
     /// A value to read into, with the defaults of fields that may be absent.
     fn blank() -> Self
     where
@@ -36,15 +36,15 @@ pub trait Record {
 }
 
 /// A field to read: its name, its destination, whether it may be absent.
-pub type Slot<'a> = (&'static str, &'a mut dyn Record, bool);
+pub(crate) type Slot<'a> = (&'static str, &'a mut dyn Record, bool);
 
 /// An object of these fields.
-pub fn write_fields(fields: &[(&str, &dyn Record)]) -> Json {
+pub(crate) fn write_fields(fields: &[(&str, &dyn Record)]) -> Json {
     Json::Fields(fields.iter().map(|(name, field)| ((*name).to_owned(), field.to_json())).collect())
 }
 
 /// Reads an object's fields into their destinations.
-pub fn read_fields(json: &Json, slots: &mut [Slot<'_>]) -> Result<()> {
+pub(crate) fn read_fields(json: &Json, slots: &mut [Slot<'_>]) -> Result<()> {
     for (name, slot, may_be_absent) in slots {
         match json.get(name) {
             None if *may_be_absent || slot.may_be_absent() => {}
@@ -55,7 +55,7 @@ pub fn read_fields(json: &Json, slots: &mut [Slot<'_>]) -> Result<()> {
 }
 
 /// A variant with its contents, if any.
-pub fn write_variant(variant: &str, inner: Option<Json>) -> Json {
+pub(crate) fn write_variant(variant: &str, inner: Option<Json>) -> Json {
     let name = named(variant);
     match inner {
         None => Json::Text(name),
@@ -64,7 +64,7 @@ pub fn write_variant(variant: &str, inner: Option<Json>) -> Json {
 }
 
 /// The name of the variant in `json`, and its contents.
-pub fn variant<'a>(json: &'a Json, kind: &str) -> Result<(&'a str, Option<&'a Json>)> {
+pub(crate) fn variant<'a>(json: &'a Json, kind: &str) -> Result<(&'a str, Option<&'a Json>)> {
     match json {
         Json::Text(text) => Ok((text, None)),
         Json::Fields(fields) if fields.len() == 1 => Ok((&fields[0].0, Some(&fields[0].1))),
@@ -73,7 +73,7 @@ pub fn variant<'a>(json: &'a Json, kind: &str) -> Result<(&'a str, Option<&'a Js
 }
 
 /// Whether `text` is the snake case of a variant's name.
-pub fn is_named(text: &str, variant: &str) -> bool {
+pub(crate) fn is_named(text: &str, variant: &str) -> bool {
     named(variant) == text
 }
 

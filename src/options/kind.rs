@@ -181,7 +181,7 @@ impl Kind {
     /// Refuses a value of another type or out of range. `name` is the option as the message shows it.
     pub fn check(&self, value: &Value, name: &str, naming: Naming) -> Result<()> {
         let refused = |place: &str, value: &Value, expected: String| {
-            Err(Error::new(format!("{name}{place}: got {}, expected {expected}", value.shown())))
+            Err(Error::usage(format!("{name}{place}: got {}, expected {expected}", value.shown())))
         };
         match (self, value) {
             (Self::Flag, Value::Flag(_)) | (Self::Formula(_) | Self::Text(_), Value::Text(_)) => Ok(()),
@@ -285,7 +285,7 @@ fn check_field(name: &str, field: &str, names: Option<Names>) -> Result<()> {
     let hint = similar(field, names.iter().copied());
     let hint =
         hint.map_or_else(|| format!("expected one of {}", listed(&names)), |near| format!("did you mean \"{near}\"?"));
-    Err(Error::new(format!("{name}: \"{field}\" is unknown: {hint}")))
+    Err(Error::usage(format!("{name}: \"{field}\" is unknown: {hint}")))
 }
 
 fn is_whole(x: f64, least: u64, most: u64) -> bool {

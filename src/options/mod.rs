@@ -113,14 +113,14 @@ impl<T> Table<T> {
     /// The option that a caller means by `name`, which may be an alias. Errors suggest a similar name, or list all of them.
     pub fn find(&self, name: &str, naming: Naming) -> Result<&'static Entry<T>> {
         let is_it = |known: &&str| naming.of(known) == name;
-        let found = self.entries().find(|entry| is_it(&entry.name) || entry.aliases.iter().any(|alias| is_it(&alias)));
+        let found = self.entries().find(|entry| is_it(&entry.name) || entry.aliases.iter().any(is_it));
         found.ok_or_else(|| {
             let names: Vec<String> = self.entries().map(|entry| naming.of(entry.name)).collect();
             let hint = match similar(name, names.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean \"{near}\"?"),
                 None => format!("expected one of {}", names.join(", ")),
             };
-            Error::new(format!("option \"{name}\" is unknown: {hint}"))
+            Error::usage(format!("option \"{name}\" is unknown: {hint}"))
         })
     }
 
@@ -132,11 +132,11 @@ impl<T> Table<T> {
             let Some(value) = values.next() else { continue };
             let name = naming.shown(entry.name);
             if values.next().is_some() {
-                return Err(Error::new(format!("{name} is given twice")));
+                return Err(Error::usage(format!("{name} is given twice")));
             }
             entry.kind.check(value, &name, naming)?;
             if let Some(need) = entry.needs.as_ref().filter(|need| !(need.is_met)(options)) {
-                return Err(Error::new(format!("{name} has no effect without {}", naming.filled(need.remedy))));
+                return Err(Error::usage(format!("{name} has no effect without {}", naming.filled(need.remedy))));
             }
             match entry.set {
                 Set::Always(set) => set(options, value),

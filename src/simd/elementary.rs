@@ -16,7 +16,7 @@ const LN2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
 /// pi/2 in three parts of 8, 11 and 24 bits.
 const HALF_PI: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_79e-8];
 /// The largest angle that `HALF_PI` reduces accurately.
-pub const ANGLE_LIMIT: f32 = 1e4;
+pub(crate) const ANGLE_LIMIT: f32 = 1e4;
 
 /// Constants of `exp_bounded`: its limits, then the factors and summands of `reduce`.
 static EXP: [f32; 13] = [
@@ -44,14 +44,14 @@ const P: usize = 6;
 const ONE: usize = 12;
 
 /// Source of the constants `EXP`.
-pub trait Constants<S: Simd>: Copy {
+pub(crate) trait Constants<S: Simd>: Copy {
     /// `EXP[at]` in all lanes.
     fn get(self, simd: S, at: usize) -> S::f32s;
 }
 
 /// Loads them from memory at each use.
 #[derive(Clone, Copy)]
-pub struct InMemory;
+pub(crate) struct InMemory;
 
 impl<S: Simd> Constants<S> for InMemory {
     #[inline(always)]
@@ -62,12 +62,12 @@ impl<S: Simd> Constants<S> for InMemory {
 
 /// Keeps them in registers, for loops with registers to spare: in a browser, loads at each use take a fifth of SiLU's time.
 #[derive(Clone, Copy)]
-pub struct HeldConstants<S: Simd>([S::f32s; EXP.len()]);
+pub(crate) struct HeldConstants<S: Simd>([S::f32s; EXP.len()]);
 
 impl<S: Simd> HeldConstants<S> {
     /// Loads all of them once.
     #[inline(always)]
-    pub fn new(simd: S) -> Self {
+    pub(crate) fn new(simd: S) -> Self {
         const COUNT: usize = EXP.len();
         let mut held = Self(vectors());
         each!(at < COUNT {
@@ -115,7 +115,7 @@ fn scale<S: Simd>(simd: S, x: S::f32s, shifted: S::f32s) -> S::f32s {
 
 /// exp(x) for x clamped to [-87, 88]: half the work of [`exp`], for results that are added to 1.
 #[inline(always)]
-pub fn exp_bounded<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
+pub(crate) fn exp_bounded<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     exp_bounded_by(simd, InMemory, x)
 }
 
@@ -128,7 +128,7 @@ fn exp_bounded_by<S: Simd, C: Constants<S>>(simd: S, constants: C, x: S::f32s) -
 
 /// exp(x), infinite above 88.72, gradual underflow to 0 below -87.3.
 #[inline(always)]
-pub fn exp<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
+pub(crate) fn exp<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let (one, round) = (simd.splat_f32s(1.0), simd.splat_f32s(ROUND));
     let (_, n, m) = reduce(simd, InMemory, clamp(simd, x, &-105.0, &90.0));
     let half = fma(simd, n, simd.splat_f32s(0.5), round);
@@ -137,19 +137,9 @@ pub fn exp<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     simd.mul_f32s(y, scale(simd, one, rest))
 }
 
-/// exp(x) - 1 for x <= 88 without cancellation near 0, and exp(x).
-#[inline(always)]
-pub fn exp_minus_one<S: Simd>(simd: S, x: S::f32s) -> (S::f32s, S::f32s) {
-    let one = simd.splat_f32s(1.0);
-    let (shifted, n, m) = reduce(simd, InMemory, clamp(simd, x, &-87.0, &88.0));
-    let e = scale(simd, simd.add_f32s(m, one), shifted);
-    let near = simd.equal_f32s(n, simd.splat_f32s(0.0));
-    (simd.select_f32s(near, m, simd.sub_f32s(e, one)), e)
-}
-
 /// ln(x): -inf at 0, NaN below.
 #[inline(always)]
-pub fn ln<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
+pub(crate) fn ln<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let (zero, one) = (simd.splat_f32s(0.0), simd.splat_f32s(1.0));
     let tiny = simd.less_than_f32s(x, simd.splat_f32s(f32::MIN_POSITIVE));
     let y = simd.select_f32s(tiny, simd.mul_f32s(x, simd.splat_f32s(8_388_608.0)), x);
@@ -196,7 +186,7 @@ fn ln_reduced<S: Simd>(simd: S, m: S::f32s, e: S::f32s) -> S::f32s {
 
 /// ln(1 + x) for x in [0, 1], accurate for small x.
 #[inline(always)]
-pub fn ln_one_plus<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
+pub(crate) fn ln_one_plus<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let one = simd.splat_f32s(1.0);
     let u = simd.add_f32s(x, one);
     let high = simd.greater_than_f32s(u, simd.splat_f32s(std::f32::consts::SQRT_2));
@@ -208,13 +198,13 @@ pub fn ln_one_plus<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
 
 /// 1 / (1 + exp(-x)).
 #[inline(always)]
-pub fn sigmoid<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
+pub(crate) fn sigmoid<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     sigmoid_by(simd, InMemory, x)
 }
 
 /// The sigmoid with a given source of constants.
 #[inline(always)]
-pub fn sigmoid_by<S: Simd, C: Constants<S>>(simd: S, constants: C, x: S::f32s) -> S::f32s {
+pub(crate) fn sigmoid_by<S: Simd, C: Constants<S>>(simd: S, constants: C, x: S::f32s) -> S::f32s {
     let one = constants.get(simd, ONE);
     // Not the negation of x: V8 would rebuild its sign mask each time.
     let e = exp_bounded_by(simd, constants, simd.sub_f32s(simd.splat_f32s(0.0), x));
@@ -223,7 +213,7 @@ pub fn sigmoid_by<S: Simd, C: Constants<S>>(simd: S, constants: C, x: S::f32s) -
 
 /// tanh(x): odd polynomial below 0.625, 1 - 2 / (exp(2 |x|) + 1) above.
 #[inline(always)]
-pub fn tanh<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
+pub(crate) fn tanh<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let one = simd.splat_f32s(1.0);
     let size = simd.abs_f32s(x);
     let square = simd.mul_f32s(x, x);
@@ -236,7 +226,7 @@ pub fn tanh<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
 
 /// ln(1 + exp(x)) and its derivative.
 #[inline(always)]
-pub fn softplus<S: Simd>(simd: S, x: S::f32s) -> (S::f32s, S::f32s) {
+pub(crate) fn softplus<S: Simd>(simd: S, x: S::f32s) -> (S::f32s, S::f32s) {
     let (zero, one) = (simd.splat_f32s(0.0), simd.splat_f32s(1.0));
     let e = exp_bounded(simd, simd.neg_f32s(simd.abs_f32s(x)));
     let value = simd.add_f32s(at_least(simd, zero, x), ln_one_plus(simd, e));
@@ -246,7 +236,7 @@ pub fn softplus<S: Simd>(simd: S, x: S::f32s) -> (S::f32s, S::f32s) {
 
 /// erf(x).
 #[inline(always)]
-pub fn erf<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
+pub(crate) fn erf<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let one = simd.splat_f32s(1.0);
     let square = simd.mul_f32s(x, x);
     let p = horner(
@@ -276,7 +266,7 @@ pub fn erf<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
 
 /// sin(x + quarter * pi/2) for |x| <= `ANGLE_LIMIT`; quarter 0 is the sine, 1 the cosine.
 #[inline(always)]
-pub fn sine<S: Simd>(simd: S, x: S::f32s, quarter: u32) -> S::f32s {
+pub(crate) fn sine<S: Simd>(simd: S, x: S::f32s, quarter: u32) -> S::f32s {
     let round = simd.splat_f32s(ROUND);
     let shifted = fma(simd, x, simd.splat_f32s(FRAC_2_PI), round);
     let n = simd.sub_f32s(shifted, round);

@@ -11,7 +11,7 @@ use crate::simd::{at_most, dispatch, load, store};
 use pulp::{Simd, WithSimd};
 
 /// Elements per word of bits.
-pub const BLOCK: usize = 32;
+pub(crate) const BLOCK: usize = 32;
 
 /// Values of a tile and their ⊥ bits; values that are not finite are ⊥ as well.
 #[derive(Clone, Copy)]
@@ -109,7 +109,7 @@ fn absorbing<S: Simd>(simd: S, a: S::f32s, b: S::f32s, y: S::f32s) -> S::f32s {
 }
 
 /// Copies values, with NaN for ⊥.
-pub fn mark(source: Source<'_>, out: &mut [f32]) {
+pub(crate) fn mark(source: Source<'_>, out: &mut [f32]) {
     let whole = out.len() / BLOCK * BLOCK;
     dispatch(Marks { source, out: &mut out[..whole] });
     for (at, out) in out.iter_mut().enumerate().skip(whole) {
@@ -134,7 +134,7 @@ impl WithSimd for Marks<'_> {
 
 /// `mark` over whole blocks.
 #[inline(always)]
-pub fn mark_blocks<S: Simd>(simd: S, source: Source<'_>, out: &mut [f32]) {
+pub(crate) fn mark_blocks<S: Simd>(simd: S, source: Source<'_>, out: &mut [f32]) {
     let [source] = checked(&[source], out.len());
     for (at, out) in out.chunks_exact_mut(BLOCK).enumerate() {
         let mut j = 0;
@@ -147,7 +147,7 @@ pub fn mark_blocks<S: Simd>(simd: S, source: Source<'_>, out: &mut [f32]) {
 }
 
 /// Converts values that are non-finite where they are ⊥ to the memory format: ⊥ bits, and 0 under ⊥. Bits past the last value are 0.
-pub fn canonicalize(values: &[f32], out: &mut [f32], bits: &mut [u32]) {
+pub(crate) fn canonicalize(values: &[f32], out: &mut [f32], bits: &mut [u32]) {
     let whole = values.len() / BLOCK * BLOCK;
     let (head, tail) = out.split_at_mut(whole);
     let (words, last) = bits.split_at_mut(whole / BLOCK);
@@ -178,7 +178,7 @@ impl WithSimd for Canonicalize<'_> {
 
 /// `canonicalize` over whole blocks.
 #[inline(always)]
-pub fn canonicalize_blocks<S: Simd>(simd: S, values: &[f32], out: &mut [f32], bits: &mut [u32]) {
+pub(crate) fn canonicalize_blocks<S: Simd>(simd: S, values: &[f32], out: &mut [f32], bits: &mut [u32]) {
     let blocks = values.chunks_exact(BLOCK).zip(out.chunks_exact_mut(BLOCK));
     for ((values, out), word) in blocks.zip(bits) {
         let mut packed = Packed::new(simd);

@@ -6,10 +6,10 @@
 )]
 #![allow(unsafe_code, reason = "vector registers are read and written through pointers")]
 
-pub mod elementary;
-pub mod masked;
-pub mod sweep;
-pub mod vector;
+pub(crate) mod elementary;
+pub(crate) mod masked;
+pub(crate) mod sweep;
+pub(crate) mod vector;
 
 use crate::host;
 use pulp::{Simd, WithSimd};
@@ -32,13 +32,13 @@ pub(crate) use each;
 
 /// Zeros, to be replaced by `each`. `[x; N]` of a vector is a loop, which the browser build would keep, with its result in memory.
 #[inline(always)]
-pub fn vectors<V: bytemuck::Zeroable>() -> V {
+pub(crate) fn vectors<V: bytemuck::Zeroable>() -> V {
     V::zeroed()
 }
 
 /// Runs `op` with the best instruction set of this machine.
 #[inline]
-pub fn dispatch<Op: WithSimd>(op: Op) -> Op::Output {
+pub(crate) fn dispatch<Op: WithSimd>(op: Op) -> Op::Output {
     host::vectorize(op)
 }
 
@@ -47,7 +47,7 @@ pub fn dispatch<Op: WithSimd>(op: Op) -> Op::Output {
 /// # Safety
 /// `at` is valid for reads of `S::F32_LANES` words.
 #[inline(always)]
-pub unsafe fn load<S: Simd>(at: *const f32) -> S::f32s {
+pub(crate) unsafe fn load<S: Simd>(at: *const f32) -> S::f32s {
     // SAFETY: by the caller; no alignment is required.
     unsafe { at.cast::<S::f32s>().read_unaligned() }
 }
@@ -57,7 +57,7 @@ pub unsafe fn load<S: Simd>(at: *const f32) -> S::f32s {
 /// # Safety
 /// `at` is valid for writes of `S::F32_LANES` words.
 #[inline(always)]
-pub unsafe fn store<S: Simd>(at: *mut f32, value: S::f32s) {
+pub(crate) unsafe fn store<S: Simd>(at: *mut f32, value: S::f32s) {
     // SAFETY: by the caller; no alignment is required.
     unsafe { at.cast::<S::f32s>().write_unaligned(value) }
 }
@@ -70,25 +70,25 @@ const fn is_portable<S: Simd>() -> bool {
 
 /// a * b + c, fused if the machine has a fused instruction.
 #[inline(always)]
-pub fn fma<S: Simd>(simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
+pub(crate) fn fma<S: Simd>(simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
     if is_portable::<S>() { simd.add_f32s(simd.mul_f32s(a, b), c) } else { host::fused(simd, a, b, c) }
 }
 
 /// c - a * b.
 #[inline(always)]
-pub fn fnma<S: Simd>(simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
+pub(crate) fn fnma<S: Simd>(simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
     if is_portable::<S>() { simd.sub_f32s(c, simd.mul_f32s(a, b)) } else { host::fused_negated(simd, a, b, c) }
 }
 
 /// The larger of the two; x where x is NaN.
 #[inline(always)]
-pub fn at_least<S: Simd>(simd: S, low: S::f32s, x: S::f32s) -> S::f32s {
+pub(crate) fn at_least<S: Simd>(simd: S, low: S::f32s, x: S::f32s) -> S::f32s {
     if is_portable::<S>() { simd.select_f32s(simd.less_than_f32s(x, low), low, x) } else { host::larger(simd, low, x) }
 }
 
 /// The smaller of the two; x where x is NaN.
 #[inline(always)]
-pub fn at_most<S: Simd>(simd: S, high: S::f32s, x: S::f32s) -> S::f32s {
+pub(crate) fn at_most<S: Simd>(simd: S, high: S::f32s, x: S::f32s) -> S::f32s {
     if is_portable::<S>() {
         simd.select_f32s(simd.greater_than_f32s(x, high), high, x)
     } else {
@@ -98,13 +98,13 @@ pub fn at_most<S: Simd>(simd: S, high: S::f32s, x: S::f32s) -> S::f32s {
 
 /// x in every lane.
 #[inline(always)]
-pub fn constant<S: Simd>(simd: S, x: &'static f32) -> S::f32s {
+pub(crate) fn constant<S: Simd>(simd: S, x: &'static f32) -> S::f32s {
     simd.splat_f32s(host::from_memory(x))
 }
 
 /// The polynomial with `coefficients`, highest power first.
 #[inline(always)]
-pub fn horner<S: Simd, const N: usize>(simd: S, x: S::f32s, coefficients: &'static [f32; N]) -> S::f32s {
+pub(crate) fn horner<S: Simd, const N: usize>(simd: S, x: S::f32s, coefficients: &'static [f32; N]) -> S::f32s {
     let mut sum = constant(simd, &coefficients[0]);
     each!(i < N {
         if i > 0 {
@@ -116,12 +116,12 @@ pub fn horner<S: Simd, const N: usize>(simd: S, x: S::f32s, coefficients: &'stat
 
 /// Every word shifted left by a constant: a product, because pulp only has per-lane shift counts, which wasm handles lane by lane; compilers turn the product into a shift.
 #[inline(always)]
-pub fn shift_left<S: Simd>(simd: S, x: S::u32s, bits: u32) -> S::u32s {
+pub(crate) fn shift_left<S: Simd>(simd: S, x: S::u32s, bits: u32) -> S::u32s {
     simd.mul_u32s(x, simd.splat_u32s(1 << bits))
 }
 
 /// Every word shifted right by a constant.
 #[inline(always)]
-pub fn shift_right<S: Simd>(simd: S, x: S::u32s, bits: u32) -> S::u32s {
+pub(crate) fn shift_right<S: Simd>(simd: S, x: S::u32s, bits: u32) -> S::u32s {
     simd.wrapping_dyn_shr_u32s(x, simd.splat_u32s(bits))
 }

@@ -12,13 +12,13 @@ use super::{dispatch, load, store};
 use pulp::{Simd, WithSimd};
 
 /// (f(z), f'(z)) of one vector.
-pub trait Slope {
+pub(crate) trait Slope {
     /// The value and the slope at z; `held` holds the constants of exponentials.
     fn at<S: Simd>(simd: S, held: HeldConstants<S>, z: S::f32s) -> (S::f32s, S::f32s);
 }
 
 /// Replaces z by f(z) and writes f'(z) to `slopes`, if given. Both have the same length, a multiple of 16.
-pub fn sweep<F: Slope>(z: &mut [f32], slopes: Option<&mut [f32]>) {
+pub(crate) fn sweep<F: Slope>(z: &mut [f32], slopes: Option<&mut [f32]>) {
     assert!(z.len().is_multiple_of(16) && slopes.as_ref().is_none_or(|slopes| slopes.len() == z.len()));
     dispatch(Sweep::<F> { z, slopes, function: PhantomData });
 }

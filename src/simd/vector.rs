@@ -9,13 +9,13 @@
 
 use crate::host;
 use crate::simd::elementary::{self, ANGLE_LIMIT};
-use crate::simd::{at_least, at_most, dispatch, fma, load, store};
+use crate::simd::{dispatch, load, store};
 use pulp::{Simd, WithSimd};
 
 macro_rules! over_slices {
     ($($name:ident: |$simd:ident, $x:ident| $body:expr;)*) => { $(
         #[doc = concat!("out = ", stringify!($name), "(x).")]
-        pub fn $name(x: &[f32], out: &mut [f32]) {
+        pub(crate) fn $name(x: &[f32], out: &mut [f32]) {
             struct Row;
             impl Function for Row {
                 #[inline(always)]
@@ -35,31 +35,18 @@ over_slices! {
     sigmoid: |simd, x| elementary::sigmoid(simd, x);
     softplus: |simd, x| elementary::softplus(simd, x).0;
     erf: |simd, x| elementary::erf(simd, x);
-    // The sigmoid does not go below 6e-39, and a product with a very large x would show that.
-    silu: |simd, x| simd.mul_f32s(at_least(simd, simd.splat_f32s(-100.0), x), elementary::sigmoid(simd, x));
-    elu: |simd, x| {
-        let zero = simd.splat_f32s(0.0);
-        let below = elementary::exp_minus_one(simd, at_most(simd, zero, x)).0;
-        simd.select_f32s(simd.less_than_f32s(zero, x), x, below)
-    };
-    gelu: |simd, x| {
-        let (half, one) = (simd.splat_f32s(0.5), simd.splat_f32s(1.0));
-        let cubic = fma(simd, simd.mul_f32s(x, x), simd.splat_f32s(0.044_715), one);
-        let inner = simd.mul_f32s(simd.mul_f32s(x, simd.splat_f32s(0.797_884_56)), cubic);
-        simd.mul_f32s(simd.mul_f32s(half, x), simd.add_f32s(one, elementary::tanh(simd, inner)))
-    };
     reduced_sin: |simd, x| elementary::sine(simd, x, 0);
     reduced_cos: |simd, x| elementary::sine(simd, x, 1);
 }
 
 /// out = sin(x).
-pub fn sin(x: &[f32], out: &mut [f32]) {
+pub(crate) fn sin(x: &[f32], out: &mut [f32]) {
     reduced_sin(x, out);
     beyond(x, out, host::sin);
 }
 
 /// out = cos(x).
-pub fn cos(x: &[f32], out: &mut [f32]) {
+pub(crate) fn cos(x: &[f32], out: &mut [f32]) {
     reduced_cos(x, out);
     beyond(x, out, host::cos);
 }

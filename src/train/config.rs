@@ -119,11 +119,11 @@ impl TrainerConfig {
             (!self.min_delta.is_finite(), format!("min_delta is {}; it must be finite", number(self.min_delta))),
         ];
         if let Some((_, message)) = wrong.into_iter().find(|(is_wrong, _)| *is_wrong) {
-            return Err(Error::new(format!("train: {message}")));
+            return Err(Error::usage(format!("train: {message}")));
         }
         if let Some(goal) = self.coverage.filter(|goal| !(0.0..=1.0).contains(&goal.least) || goal.patience == 0) {
             let (least, patience) = (number(goal.least), goal.patience);
-            return Err(Error::new(format!(
+            return Err(Error::usage(format!(
                 "train: a coverage of {least} for {patience} epochs; wanted 0 to 1, and at least 1 epoch"
             )));
         }

@@ -194,7 +194,7 @@ impl TrainOptions {
 
     /// Errors that can be found without a table. Ranges are those of [`TABLE`].
     pub fn check(&self) -> Result<()> {
-        let refused = |what: &str| Err(Error::new(format!("train: {what}")));
+        let refused = |what: &str| Err(Error::usage(format!("train: {what}")));
         let whole = |value: Option<usize>| value.map(|value| value as f64);
         let numbers = [
             ("dropout", Some(f64::from(self.dropout))),
@@ -303,10 +303,10 @@ impl TrainOptions {
         let is_cross_entropy = matches!(chosen, Loss::CrossEntropy { .. });
         let idle = [("class weights", self.is_balanced), ("smoothing", self.smoothing.is_some())];
         if let Some((name, _)) = idle.into_iter().find(|(_, is_asked)| *is_asked && !is_cross_entropy) {
-            return Err(Error::new(format!("train: {name} applies only to loss \"cross-entropy\"")));
+            return Err(Error::usage(format!("train: {name} applies only to loss \"cross-entropy\"")));
         }
         if chosen.target() != target || matches!(chosen, Loss::Pairs(_)) {
-            return Err(Error::new(format!(
+            return Err(Error::usage(format!(
                 "train: the loss \"{}\" does not fit the target, which is {wanted}",
                 chosen.text()
             )));
@@ -319,15 +319,17 @@ impl TrainOptions {
     /// The loss of a model of pairs. Refuses classes, and losses of anything else.
     fn pair_loss(&self, task: Task) -> Result<Loss> {
         if task == Task::Classification {
-            return Err(Error::new("train: a head with poles predicts numbers, the target is a class"));
+            return Err(Error::usage("train: a head with poles predicts numbers, the target is a class"));
         }
         if self.smoothing.is_some() || self.is_balanced {
-            return Err(Error::new("train: smoothing and class weights belong to classes; the head predicts numbers"));
+            return Err(Error::usage(
+                "train: smoothing and class weights belong to classes; the head predicts numbers",
+            ));
         }
         match &self.loss {
             None => Ok(Loss::Pairs(PairLoss::default())),
             Some(Loss::Pairs(loss)) => Ok(Loss::Pairs(*loss)),
-            Some(_) => Err(Error::new("train: a head with poles has a loss of its own; leave the loss out")),
+            Some(_) => Err(Error::usage("train: a head with poles has a loss of its own; leave the loss out")),
         }
     }
 }
@@ -344,11 +346,11 @@ fn governable(spec: &Spec, name: &str) -> Result<()> {
     }
     kinds.append(&mut places);
     if kinds.is_empty() {
-        return Err(Error::new("train: policy: only rational and masked layers have one; try activation rational"));
+        return Err(Error::usage("train: policy: only rational and masked layers have one; try activation rational"));
     }
     if !kinds.iter().any(|known| known == name) {
         let known = listed(&kinds.iter().map(String::as_str).collect::<Vec<_>>());
-        return Err(Error::new(format!("train: policy: \"{name}\" is no layer with one; there are {known}")));
+        return Err(Error::usage(format!("train: policy: \"{name}\" is no layer with one; there are {known}")));
     }
     Ok(())
 }

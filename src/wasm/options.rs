@@ -5,13 +5,14 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use super::values::show;
 use crate::error::{Error, Result};
+use crate::io::Choice;
 use crate::options::{Naming, Value};
 use crate::train::{OPTIONS, TrainOptions};
 
 /// Reads the options of `train`; `target` is the column to learn if the options name none.
 pub(super) fn train_options(object: &JsValue, target: Option<&str>) -> Result<TrainOptions> {
-    let mut options = TrainOptions::default();
-    options.choice.target = target.unwrap_or_default().to_owned();
+    let choice = Choice { target: target.unwrap_or_default().to_owned(), ..Choice::default() };
+    let mut options = TrainOptions { choice, ..TrainOptions::default() };
     let mut read = || {
         let mut given = Vec::new();
         for (name, value) in fields(object)? {

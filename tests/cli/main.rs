@@ -148,6 +148,7 @@ fn output_never_overwrites_an_input_file() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table of messages")]
 fn bad_arguments_give_exact_messages() {
     let folder = filled();
     folder.told(&format!("train good.csv --target y {QUICK} --out good.model"));
@@ -212,8 +213,8 @@ fn bad_arguments_give_exact_messages() {
         ),
         (
             "train good.csv --target y --test 2",
-            "train: good.csv: test part is 2, expected at least 0 and less than 1",
-            1,
+            "train: --test: got 2, expected a number of at least 0 and less than 1",
+            2,
         ),
         (
             "train good.csv --target y --device cpu --lr 1e9 --optimizer sgd --seed 1",

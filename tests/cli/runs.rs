@@ -112,7 +112,7 @@ fn usage_errors_name_the_argument_and_exit_with_code_2() {
         ),
         ("--head rational --tau-train 0.1", "train: --tau-train has no effect without --tau-infer"),
         ("--head angular --degrees 3,2", "train: degrees apply only to head \"rational\""),
-        ("--head rational --tau-infer 0", "train: tau_infer is 0, expected a finite number above 0"),
+        ("--head rational --tau-infer 0", "train: --tau-infer: got 0, expected a finite number above 0"),
         (
             "--sample-poles",
             "train: --sample-poles has no effect without a head with poles; set --head to rational, projective or angular",

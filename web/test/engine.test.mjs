@@ -6,10 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before } from "node:test";
 import { brotliCompressSync, gzipSync } from "node:zlib";
+import { PARTS } from "../parts.mjs";
 import { classes, isFirefox, smooth, test, visit, web } from "./browser.mjs";
 
-/** The maximum size of the engine with both devices, compressed. */
-const BUDGET = { gzip: 360_000, brotli: 300_000 };
 const EPOCHS = 5;
 const SEED = 3;
 const DEVICES = ["webgpu", "cpu"];
@@ -215,12 +214,12 @@ test("auto prefers the CPU to a software adapter, which can be chosen by name", 
   assert.match(infos[1].name, isFirefox ? /^browser WebGPU adapter$/ : /swiftshader/i);
 });
 
-for (const name of ["meromorph.wasm", "meromorph.relaxed.wasm"]) {
-  test(`${name} keeps to its budget`, () => {
-    const bytes = readFileSync(join(web, "dist", name));
+for (const { name, folder, budget } of PARTS.filter((part) => part.budget)) {
+  test(`the wasm part ${name} keeps to its budget`, () => {
+    const bytes = readFileSync(join(web, folder, "meromorph_bg.wasm"));
     const sizes = { gzip: gzipSync(bytes, { level: 9 }).length, brotli: brotliCompressSync(bytes).length };
     console.log(name, bytes.length, sizes);
-    for (const kind in BUDGET) assert.ok(sizes[kind] <= BUDGET[kind], `${sizes[kind]} bytes by ${kind}, at most ${BUDGET[kind]}`);
+    for (const kind in budget) assert.ok(sizes[kind] <= budget[kind], `${sizes[kind]} bytes by ${kind}, at most ${budget[kind]}`);
   });
 }
 

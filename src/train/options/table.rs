@@ -34,7 +34,7 @@ const COLUMNS: &[Entry<TrainOptions>] = &[
         .aliases(&["label"])
         .set(|o, v| o.choice.target = v.text().into()),
     option("task", Kind::Name(tasks), "What is learned").default(|| "decided by the target".into()).set(|o, v| {
-        o.choice.task = Some(if v.text() == "regression" { Task::Regression } else { Task::Classification })
+        o.choice.task = Some(if v.text() == "regression" { Task::Regression } else { Task::Classification });
     }),
     option("features", Kind::Texts, "Columns to learn from")
         .default(|| "all but the target".into())
@@ -211,7 +211,7 @@ const POLES: &[Entry<TrainOptions>] = &[
         .default(|| "3,2".into())
         .try_set(|o, v| {
             let Some(Head { form: HeadForm::Rational { numerator, denominator, .. }, .. }) = &mut o.head else {
-                return Err(Error::new("degrees apply only to head \"rational\""));
+                return Err(Error::usage("degrees apply only to head \"rational\""));
             };
             [*numerator, *denominator] = [v.items()[0].whole(), v.items()[1].whole()];
             Ok(())
@@ -290,7 +290,7 @@ fn has_poles(options: &TrainOptions) -> bool {
 fn pair_loss(options: &mut TrainOptions, initial: PairLoss) -> Result<&mut PairLoss> {
     match options.loss.get_or_insert(Loss::Pairs(initial)) {
         Loss::Pairs(pairs) => Ok(pairs),
-        _ => Err(Error::new("loss: a head with poles has a loss of its own; set the weights of its terms instead")),
+        _ => Err(Error::usage("loss: a head with poles has a loss of its own; set the weights of its terms instead")),
     }
 }
 
@@ -304,7 +304,7 @@ fn term(options: &mut TrainOptions, value: &Value) -> Result<()> {
         let Some(weight) = ramp else {
             let got = value.shown();
             let expected = "a finite number of at least 0, or a ramp such as 0..1@10..50";
-            return Err(Error::new(format!("term.{name}: got {got}, expected {expected}")));
+            return Err(Error::usage(format!("term.{name}: got {got}, expected {expected}")));
         };
         *term.weight(pair_loss(options, PairLoss::none())?) = weight.to as f32;
         if weight.from != weight.to {
