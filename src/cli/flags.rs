@@ -106,9 +106,9 @@ impl<S: Selection> FromArgMatches for Flags<S> {
 /// An option as an argument of a command.
 fn argument(entry: &'static Entry<TrainOptions>) -> Arg {
     let spelled = |name: &str| Naming::Command.of(name);
-    let default = (entry.default)();
+    let default = entry.default_text(Naming::Command);
     let default = if default.is_empty() { default } else { format!(" [default: {default}]") };
-    let help = Naming::Command.filled(&format!("{}{default}", entry.doc));
+    let help = Naming::Command.filled(entry.doc) + &default;
     let argument = Arg::new(entry.name)
         .long(spelled(entry.name))
         .aliases(entry.aliases.iter().map(|alias| spelled(alias)))

@@ -9,7 +9,7 @@ use super::{Kind, Naming, Table};
 pub fn typescript<T>(table: &Table<T>) -> String {
     let mut out = String::new();
     for entry in table.entries() {
-        let default = Naming::JavaScript.filled(&(entry.default)());
+        let default = entry.default_text(Naming::JavaScript);
         let default = if default.is_empty() { String::new() } else { format!(" Default: {default}.") };
         let range = match &entry.kind {
             Kind::Number(_) | Kind::Whole { .. } => format!(" {}.", capitalised(&described(&entry.kind))),
@@ -47,7 +47,7 @@ pub fn markdown<T>(table: &Table<T>, naming: Naming) -> String {
         let _ = writeln!(out, "\n**{}**\n\n| option | type | default | |\n| --- | --- | --- | --- |", group.title);
         for entry in group.entries {
             let (name, kind) = (naming.shown(entry.name), described(&entry.kind));
-            let [default, doc] = [&(entry.default)(), entry.doc].map(|text| naming.filled(text));
+            let (default, doc) = (entry.default_text(naming), naming.filled(entry.doc));
             let row = [format!("`{name}`"), kind, default, doc].map(|cell| cell.replace('|', "\\|"));
             let _ = writeln!(out, "| {} |", row.join(" | "));
         }

@@ -2,7 +2,7 @@
 
 use super::Naming;
 use crate::error::{Error, Result, listed, similar};
-use crate::host::number;
+use crate::host::{number, parse_number};
 
 /// A value as a caller gave it, not yet checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,29 +39,25 @@ impl Value {
     }
 
     /// A number that was checked.
-    #[track_caller]
     pub fn number(&self) -> f64 {
-        let Self::Number(value) = self else { panic!("{self:?} was checked to be a number") };
+        let Self::Number(value) = self else { panic!("a value was checked to be a number") };
         *value
     }
 
     /// A whole number that was checked.
-    #[track_caller]
     pub fn whole(&self) -> usize {
         self.number() as usize
     }
 
     /// A string that was checked.
-    #[track_caller]
     pub fn text(&self) -> &str {
-        let Self::Text(text) = self else { panic!("{self:?} was checked to be a string") };
+        let Self::Text(text) = self else { panic!("a value was checked to be a string") };
         text
     }
 
     /// The items of an array that was checked.
-    #[track_caller]
     pub fn items(&self) -> &[Value] {
-        let Self::List(items) = self else { panic!("{self:?} was checked to be an array") };
+        let Self::List(items) = self else { panic!("a value was checked to be an array") };
         items
     }
 
@@ -71,9 +67,8 @@ impl Value {
     }
 
     /// The fields of an object that was checked.
-    #[track_caller]
     pub fn fields(&self) -> &[(String, Value)] {
-        let Self::Fields(fields) = self else { panic!("{self:?} was checked to be an object") };
+        let Self::Fields(fields) = self else { panic!("a value was checked to be an object") };
         fields
     }
 
@@ -253,7 +248,7 @@ impl Kind {
 
     /// The value that `text` gives on the command line. What cannot be read stays text, which `check` refuses.
     pub fn parse(&self, text: &str) -> Value {
-        let number = |text: &str| text.trim().parse::<f64>().map_or_else(|_| Value::Text(text.into()), Value::Number);
+        let number = |text: &str| parse_number(text.trim()).map_or_else(|| Value::Text(text.into()), Value::Number);
         match self {
             Self::Flag => Value::Flag(true),
             Self::Number(_) | Self::Whole { .. } => number(text),

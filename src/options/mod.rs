@@ -36,11 +36,17 @@ pub struct Entry<T: 'static> {
     /// What it does, in one sentence without a full stop; `{name}` as in `default`.
     pub doc: &'static str,
     /// The default in words, with `{name}` where the name of an option goes; empty where there is none.
-    pub default: fn() -> String,
+    default: Default,
     /// What else has to be set for this option to have an effect.
     pub needs: Option<Need<T>>,
     /// How its value is stored.
     set: Set<T>,
+}
+
+/// A default in words.
+enum Default {
+    Text(&'static str),
+    From(fn() -> String),
 }
 
 /// Stores a value that [`Kind::check`] has accepted.
@@ -64,7 +70,7 @@ pub type Given<T> = (&'static Entry<T>, Value);
 impl<T> Entry<T> {
     /// An option without a default, aliases or conditions, to be completed by `set` or `try_set`.
     pub const fn new(name: &'static str, kind: Kind, doc: &'static str) -> Self {
-        Self { name, aliases: &[], kind, doc, default: String::new, needs: None, set: Set::Missing }
+        Self { name, aliases: &[], kind, doc, default: Default::Text(""), needs: None, set: Set::Missing }
     }
 
     /// The same option with the function that stores its value.
@@ -81,8 +87,22 @@ impl<T> Entry<T> {
 
     /// The same option with a default in words.
     #[must_use]
-    pub const fn default(self, default: fn() -> String) -> Self {
-        Self { default, ..self }
+    pub const fn default(self, text: &'static str) -> Self {
+        Self { default: Default::Text(text), ..self }
+    }
+
+    /// The same option with a default that follows from constants.
+    #[must_use]
+    pub const fn default_from(self, text: fn() -> String) -> Self {
+        Self { default: Default::From(text), ..self }
+    }
+
+    /// The default in words, with names as a face shows them; empty where there is none.
+    pub fn default_text(&self, naming: Naming) -> String {
+        match self.default {
+            Default::Text(text) => naming.filled(text),
+            Default::From(text) => naming.filled(&text()),
+        }
     }
 
     /// The same option with other names that are accepted.

@@ -26,7 +26,7 @@ static TABLE: Table<Bread> = Table {
         entries: &[
             option("flour_weight", Kind::Number(Range::Positive), "Flour in kg")
                 .aliases(&["flour_mass"])
-                .default(|| "0.5".into())
+                .default("0.5")
                 .set(|bread, v| bread.flour = v.number()),
             option("loaves", Kind::whole(1), "Loaves").set(|bread, v| bread.loaves = v.whole()),
             option("shape", Kind::Name(shapes), "Shape").set(|bread, v| bread.shape = v.text().into()),

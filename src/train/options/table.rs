@@ -7,7 +7,7 @@ use super::names::{
 };
 use super::{BEYOND_TAU, Defaults, HIDDEN, Norm, PATIENCE_OF_POLES, SMALL, TrainOptions};
 use crate::error::{Error, Result};
-use crate::host::{Number, number};
+use crate::host::{Number, number, parse_number};
 use crate::io::{Fractions, Missing, Task};
 use crate::loss::{Loss, PairLoss};
 use crate::nn::{Activation, Decoding, Head, HeadForm, RationalLayer, Threshold};
@@ -33,11 +33,11 @@ const COLUMNS: &[Entry<TrainOptions>] = &[
     option("target", Kind::Text("the name of a column"), "Column to predict")
         .aliases(&["label"])
         .set(|o, v| o.choice.target = v.text().into()),
-    option("task", Kind::Name(tasks), "What is learned").default(|| "decided by the target".into()).set(|o, v| {
+    option("task", Kind::Name(tasks), "What is learned").default("decided by the target").set(|o, v| {
         o.choice.task = Some(if v.text() == "regression" { Task::Regression } else { Task::Classification });
     }),
     option("features", Kind::Texts, "Columns to learn from")
-        .default(|| "all but the target".into())
+        .default("all but the target")
         .set(|o, v| o.choice.features = Some(v.texts())),
     option("ignore", Kind::Texts, "Columns to leave out").set(|o, v| o.choice.ignore = v.texts()),
     option("categorical", Kind::Texts, "Columns of numbers to read as categories; the target among them is a class")
@@ -45,29 +45,29 @@ const COLUMNS: &[Entry<TrainOptions>] = &[
     option("numeric", Kind::Texts, "Columns that must be numbers: a text in one is an error")
         .set(|o, v| o.choice.numeric = v.texts()),
     option("missing", Kind::Name(missing), "How rows with empty cells are treated")
-        .default(|| "drop".into())
+        .default("drop")
         .set(|o, v| o.choice.missing = if v.text() == "drop" { Missing::Drop } else { Missing::Impute }),
     option("validation", Kind::Number(Range::Share), "Share of the rows that decides when to stop")
         .aliases(&["validation_split"])
-        .default(|| number(Fractions::default().validation).to_string())
+        .default_from(|| number(Fractions::default().validation).to_string())
         .set(|o, v| o.fractions.validation = v.number()),
     option("test", Kind::Number(Range::Share), "Share of the rows that the report is about")
         .aliases(&["test_split", "test_size"])
-        .default(|| number(Fractions::default().test).to_string())
+        .default_from(|| number(Fractions::default().test).to_string())
         .set(|o, v| o.fractions.test = v.number()),
 ];
 
 const MODEL: &[Entry<TrainOptions>] = &[
     option("hidden", Kind::Wholes { length: None }, "Widths of the hidden layers; none makes a linear model")
         .aliases(&["hidden_layers"])
-        .default(|| HIDDEN.map(|width| width.to_string()).join(","))
+        .default_from(|| HIDDEN.map(|width| width.to_string()).join(","))
         .set(|o, v| o.hidden = Some(v.items().iter().map(Value::whole).collect())),
     option(
         "activation",
         Kind::Formula(activations),
         "Function between layers: a name, or a formula of x such as \"x*tanh(softplus(x))\"",
     )
-    .default(|| "silu".into())
+    .default("silu")
     .try_set(|o, v| {
         match RATIONAL.iter().position(|(name, _)| *name == v.text()) {
             Some(at) => o.rational = Some(RationalLayer { is_safe: at == 0, ..RationalLayer::safe(3, 2) }),
@@ -76,10 +76,10 @@ const MODEL: &[Entry<TrainOptions>] = &[
         Ok(())
     }),
     option("norm", Kind::Name(norms), "Normalise the values between layers to mean 0 and variance 1")
-        .default(|| "none".into())
+        .default("none")
         .set(|o, v| o.norm = Some(if v.text() == "batch" { Norm::Batch } else { Norm::Layer })),
     option("dropout", Kind::Number(Range::Share), "Share of the hidden values set to zero while training")
-        .default(|| "0".into())
+        .default("0")
         .set(|o, v| o.dropout = v.number() as f32),
     option(
         "head",
@@ -87,7 +87,7 @@ const MODEL: &[Entry<TrainOptions>] = &[
         "How the last hidden layer becomes the prediction; all but linear can have poles and report ⊥ \
          (no value)",
     )
-    .default(|| "linear".into())
+    .default("linear")
     .set(|o, v| {
         o.head = match v.text() {
             "rational" => Some(Head::rational(1)),
@@ -109,7 +109,7 @@ const TRAINING: &[Entry<TrainOptions>] = &[
          both in standard deviations of the target",
     )
     .aliases(&["loss_function"])
-    .default(|| "mse; cross-entropy for classes".into())
+    .default("mse; cross-entropy for classes")
     .try_set(|o, v| {
         o.loss = Some(Loss::parse(v.text())?);
         Ok(())
@@ -119,61 +119,60 @@ const TRAINING: &[Entry<TrainOptions>] = &[
         Kind::Number(Range::Positive),
         "Where huber turns from square to linear, in standard deviations of the target",
     )
-    .default(|| "1".into())
+    .default("1")
     .try_set(|o, v| {
         o.loss = Some(o.loss.take().unwrap_or_else(Loss::mse).with("delta", v.number() as f32)?);
         Ok(())
     }),
     option("smoothing", Kind::Number(Range::Share), "Share of a class label spread over all classes")
         .aliases(&["label_smoothing"])
-        .default(|| by_rows(|defaults| number(defaults.smoothing).to_string()))
+        .default_from(|| by_rows(|defaults| number(defaults.smoothing).to_string()))
         .set(|o, v| o.smoothing = Some(v.number() as f32)),
     option("class_weights", Kind::Name(class_weights), "Weights of the classes")
         .aliases(&["class_weight"])
-        .default(|| "all 1".into())
+        .default("all 1")
         .set(|o, _| o.is_balanced = true),
     option("epochs", Kind::whole(1), "Maximum number of passes over the training rows")
         .aliases(&["max_epochs"])
-        .default(|| TrainerConfig::default().epochs.to_string())
+        .default_from(|| TrainerConfig::default().epochs.to_string())
         .set(|o, v| o.epochs = Some(v.whole())),
     option("batch", Kind::whole(1), "Rows per step")
         .aliases(&["batch_size"])
-        .default(|| by_rows(|defaults| defaults.batch.to_string()))
+        .default_from(|| by_rows(|defaults| defaults.batch.to_string()))
         .set(|o, v| o.batch = Some(v.whole())),
     option("accumulate", Kind::whole(1), "Steps whose gradients make one update, as if their rows were one batch")
         .aliases(&["accumulation_steps"])
-        .default(|| TrainerConfig::default().accumulate.to_string())
+        .default_from(|| TrainerConfig::default().accumulate.to_string())
         .set(|o, v| o.accumulate = Some(v.whole())),
     option("lr", Kind::Number(Range::Positive), "Learning rate")
         .aliases(&["learning_rate"])
-        .default(|| figure(TrainerConfig::default().lr))
+        .default_from(|| figure(TrainerConfig::default().lr))
         .set(|o, v| o.lr = Some(v.number())),
     option("weight_decay", Kind::Number(Range::NotNegative), "Decay of the weights per unit of learning rate")
-        .default(|| by_rows(|defaults| figure(defaults.weight_decay)))
+        .default_from(|| by_rows(|defaults| figure(defaults.weight_decay)))
         .set(|o, v| o.weight_decay = Some(v.number() as f32)),
     option("patience", Kind::whole(0), "Epochs without improvement before stopping; 0 never stops early")
         .aliases(&["early_stopping_patience"])
-        .default(|| format!("{}; {PATIENCE_OF_POLES} for a head with poles", TrainerConfig::default().patience))
+        .default_from(|| format!("{}; {PATIENCE_OF_POLES} for a head with poles", TrainerConfig::default().patience))
         .set(|o, v| o.patience = Some(v.whole())),
     option("seed", Kind::EXACT, "Seed of split, weights, order and dropout")
         .aliases(&["random_seed", "random_state"])
-        .default(|| "0".into())
+        .default("0")
         .set(|o, v| o.seed = v.number() as u64),
-    option("optimizer", Kind::Name(optimizers), "Update rule")
-        .aliases(&["optimiser"])
-        .default(|| "adamw".into())
-        .try_set(|o, v| {
+    option("optimizer", Kind::Name(optimizers), "Update rule").aliases(&["optimiser"]).default("adamw").try_set(
+        |o, v| {
             o.optimizer = Some(Optimizer::parse(v.text())?);
             Ok(())
-        }),
-    option("momentum", Kind::Number(Range::Share), "Momentum of sgd").default(|| "0.9".into()).try_set(|o, v| {
+        },
+    ),
+    option("momentum", Kind::Number(Range::Share), "Momentum of sgd").default("0.9").try_set(|o, v| {
         let optimizer = o.optimizer.take().unwrap_or_else(|| Optimizer::adamw(0.0));
         o.optimizer = Some(optimizer.with("momentum", v.number() as f32)?);
         Ok(())
     }),
     option("schedule", Kind::Name(schedules), "How the learning rate changes")
         .aliases(&["lr_schedule", "scheduler"])
-        .default(|| "cosine".into())
+        .default("cosine")
         .set(|o, v| {
             let epochs = o.epochs.unwrap_or(TrainerConfig::default().epochs);
             o.schedule.get_or_insert(Schedule::COSINE).shape = match v.text() {
@@ -185,10 +184,10 @@ const TRAINING: &[Entry<TrainOptions>] = &[
         }),
     option("warmup", Kind::whole(0), "Updates over which the learning rate rises")
         .aliases(&["warmup_steps"])
-        .default(|| "0".into())
+        .default("0")
         .set(|o, v| o.schedule.get_or_insert(Schedule::COSINE).warmup_steps = v.whole() as u64),
     option("step", Kind::Name(steps), "How a training step runs")
-        .default(|| "fused where the model allows it".into())
+        .default("fused where the model allows it")
         .set(|o, v| o.step = Some(if v.text() == "fused" { StepKind::Fused } else { StepKind::Recorded })),
 ];
 
@@ -199,7 +198,7 @@ const POLES: &[Entry<TrainOptions>] = &[
         "Gradients at ⊥ in rational and masked layers: clamp, clamp(LOW..HIGH), project, reject or pass, \
          for scm_rational or scm_norm (all layers of a kind) or for one layer, such as layers.1",
     )
-    .default(|| "project; clamp in norms".into())
+    .default("project; clamp in norms")
     .try_set(|o, v| {
         for (layer, policy) in v.fields() {
             o.policies.push((layer.clone(), policy.text().parse()?));
@@ -208,7 +207,7 @@ const POLES: &[Entry<TrainOptions>] = &[
     }),
     option("degrees", Kind::Wholes { length: Some(2) }, "Degrees of the rational head's numerator and denominator")
         .needs(has_poles, WITH_HEAD)
-        .default(|| "3,2".into())
+        .default("3,2")
         .try_set(|o, v| {
             let Some(Head { form: HeadForm::Rational { numerator, denominator, .. }, .. }) = &mut o.head else {
                 return Err(Error::usage("degrees apply only to head \"rational\""));
@@ -218,7 +217,7 @@ const POLES: &[Entry<TrainOptions>] = &[
         }),
     option("tau_infer", Kind::Number(Range::Positive), "Distance to a pole below which there is no value")
         .needs(has_poles, WITH_HEAD)
-        .default(|| "where values pass the largest training target".into())
+        .default("where values pass the largest training target")
         .set(|o, v| {
             let tau_infer = v.number() as f32;
             o.decoding = Some(Decoding { tau_infer, tau_train: Some(BEYOND_TAU * tau_infer), ..Decoding::default() });
@@ -229,7 +228,7 @@ const POLES: &[Entry<TrainOptions>] = &[
         "Distance to a pole below which a value is marked as a gap; 0 marks none",
     )
     .needs(|o| o.decoding.is_some(), "{tau_infer}")
-    .default(|| format!("{BEYOND_TAU} × {{tau_infer}}"))
+    .default_from(|| format!("{} × {{tau_infer}}", number(BEYOND_TAU)))
     .try_set(|o, v| {
         if let Some(decoding) = &mut o.decoding {
             decoding.tau_train = Some(v.number() as f32).filter(|tau| *tau > 0.0);
@@ -239,7 +238,7 @@ const POLES: &[Entry<TrainOptions>] = &[
     }),
     option("threshold", Kind::Name(thresholds), "How the distance to a pole is measured")
         .needs(|o| o.decoding.is_some(), "{tau_infer}")
-        .default(|| "angle".into())
+        .default("angle")
         .set(|o, v| {
             if let Some(decoding) = &mut o.decoding {
                 decoding.threshold = if v.text() == "angle" { Threshold::Angle } else { Threshold::Denominator };
@@ -258,7 +257,7 @@ const POLES: &[Entry<TrainOptions>] = &[
         "Weights of the terms of the loss; FROM..TO@FIRST..LAST moves a weight between two epochs",
     )
     .needs(has_poles, WITH_HEAD)
-    .default(|| "chordal 1".into())
+    .default("chordal 1")
     .try_set(term),
     option(
         "hold_coverage",
@@ -321,7 +320,7 @@ fn constant(weight: f64) -> Option<LinearRamp> {
 
 /// `FROM..TO@FIRST..LAST`.
 fn ramp(text: &str) -> Option<LinearRamp> {
-    let weight = |text: &str| constant(text.parse().ok()?).map(|ramp| ramp.to);
+    let weight = |text: &str| constant(parse_number(text)?).map(|ramp| ramp.to);
     let (weights, epochs) = text.split_once('@')?;
     let ((from, to), (first, last)) = (weights.split_once("..")?, epochs.split_once("..")?);
     let epochs = [first.parse().ok()?, last.parse().ok()?];
