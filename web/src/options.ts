@@ -5,7 +5,7 @@ import { InputError, shown, unpassable } from "./errors.js";
 export function taken<O extends object>(call: string, options: O, names: readonly (keyof O & string)[]): O {
   const all = given(call, options);
   for (const name of Object.keys(all)) {
-    if (!(names as readonly string[]).includes(name)) throw new InputError(`${call}: option "${name}" is unknown; there are ${names.join(", ")}`, "usage");
+    if (!(names as readonly string[]).includes(name)) throw new InputError(`${call}: option "${name}" is unknown: expected one of ${names.join(", ")}`, "usage");
   }
   return all;
 }
@@ -21,10 +21,10 @@ export function divided(call: string, options: unknown): { signal?: AbortSignal;
 }
 
 function given<O>(call: string, options: O): O {
-  if (typeof (options ?? {}) !== "object" || Array.isArray(options)) throw new InputError(`${call}: the options are ${shown(options)}, wanted an object`, "usage");
+  if (typeof (options ?? {}) !== "object" || Array.isArray(options)) throw new InputError(`${call}: options: got ${shown(options)}, expected an object`, "usage");
   const given = Object.fromEntries(Object.entries(options ?? {}).filter(([, value]) => value !== undefined && value !== null));
   const { signal } = given;
   // By what it does: one of another realm is of another class.
-  if (signal !== undefined && !(signal as AbortSignal).throwIfAborted) throw new InputError(`${call}: signal is ${shown(signal)}, wanted an AbortSignal`, "usage");
+  if (signal !== undefined && !(signal as AbortSignal).throwIfAborted) throw new InputError(`${call}: signal: got ${shown(signal)}, expected an AbortSignal`, "usage");
   return given as O;
 }

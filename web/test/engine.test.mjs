@@ -13,7 +13,12 @@ const EPOCHS = 5;
 const SEED = 3;
 const DEVICES = ["webgpu", "cpu"];
 const folder = mkdtempSync(join(tmpdir(), "meromorph-"));
-const tables = { smooth: [smooth(3000), "y"], classes: [classes(1500), "kind"] };
+/** Tables by name: text, target, further options. */
+const tables = {
+  smooth: [smooth(3000), "y", {}],
+  classes: [classes(1500), "kind", {}],
+  formulas: [smooth(3000), "y", { activation: "x*tanh(softplus(x))", loss: "log(cosh(p - y))" }],
+};
 let browser;
 
 before(async () => {
@@ -58,13 +63,14 @@ function near(got, wanted, bound, what, floor = 0) {
 
 for (const name of Object.keys(tables)) {
   test(`${name}: the browser trains like the native engine, and each reads the other's model`, async () => {
-    const [text, target] = tables[name];
+    const [text, target, options] = tables[name];
+    const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
     const [data, model] = [join(folder, `${name}.csv`), join(folder, `${name}.safetensors`)];
-    const run = mero("train", data, "--target", target, "--epochs", EPOCHS, "--seed", SEED, "--out", model, "--json");
+    const run = mero("train", data, "--target", target, "--epochs", EPOCHS, "--seed", SEED, "--out", model, "--json", ...flags);
     const wanted = run.map((line) => JSON.parse(line)).filter(({ event }) => event === "epoch");
     const native = mero("predict", model, data);
     for (const device of DEVICES) {
-      const got = await train(device, text, { target, epochs: EPOCHS, seed: SEED });
+      const got = await train(device, text, { target, epochs: EPOCHS, seed: SEED, ...options });
       assert.equal(got.info.device, device);
       const epochs = got.events.filter(({ event }) => event === "epoch");
       near(epochs.map((e) => e.trainLoss), wanted.map((e) => e.train_loss), 1e-3, `${device}: training loss`);

@@ -66,7 +66,12 @@ before(async () => {
   const gaps = ["offset,angle,y", ...Array.from({ length: 200 }, (_, at) => `${at / 100},${at % 9 ? at % 7 : ""},${at / 50}`)];
   writeFileSync(join(folder, "gaps.csv"), `${gaps.join("\n")}\n`);
   mero("train", "gaps.csv", "--target", "y", "--missing", "impute", "--hidden", "8", "--epochs", 2, "--out", "gaps.safetensors", ...quick);
-  for (const name of ["poles", "kinds", "gaps"]) {
+  writeFileSync(join(folder, "formula.csv"), `a,b,y\n${Array.from({ length: 400 }, (_, at) => `${at / 200 - 1},${(at % 7) / 7},${Math.sin(at / 60) * (at % 7)}`).join("\n")}\n`);
+  mero("train", "formula.csv", "--target", "y", "--hidden", "16,16", "--epochs", 20, "--activation", "x*atan(x)/(1 + exp(-x))", "--loss", "log(cosh(p - y))",
+    "--out", "formula.safetensors", ...quick);
+  mero("train", "formula.csv", "--target", "y", "--hidden", "16", "--epochs", 5, "--activation", "mish", "--loss", "log_cosh", "--optimizer", "lion", "--lr", 1e-4,
+    "--out", "mish.safetensors", ...quick);
+  for (const name of ["poles", "kinds", "gaps", "formula", "mish"]) {
     mero("export", `${name}.safetensors`, "--html", `${name}.html`, "--npm", name, "--web", join(web, "dist"));
   }
   browser = await launch(false);
@@ -275,6 +280,23 @@ test("names are shown as text, whatever they contain", async () => {
   });
   assert.deepEqual(policed, [undefined, "refused"], "the policy stops what would get in all the same");
   await page.close();
+});
+
+test("a page predicts like the native binary with a user's formula and with mish", async () => {
+  for (const name of ["formula", "mish"]) {
+    const { page, errors } = await opened(name);
+    await page.setInputFiles("#file", join(folder, "formula.csv"));
+    assert.equal(await text(page, "#batch-status", /predicted/), "400 rows predicted.");
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click("#batch-download")]);
+    const got = columns(readFileSync(await download.path(), "utf8"));
+    const wanted = columns(mero("predict", `${name}.safetensors`, "formula.csv", "--device", "cpu"));
+    assert.deepEqual(Object.keys(got), Object.keys(wanted));
+    const worst = Math.max(...wanted.prediction.map((value, row) => Math.abs(value - got.prediction[row])));
+    assert.ok(worst < 1e-5, `${name}: off by ${worst}`);
+    assert.ok(Math.max(...wanted.prediction.map(Number)) - Math.min(...wanted.prediction.map(Number)) > 0.1, `${name}: predictions are constant`);
+    assert.deepEqual(errors, []);
+    await page.close();
+  }
 });
 
 test("the page fits a phone, also in dark mode", async () => {
