@@ -154,7 +154,7 @@ fn value(entry: &Entry<TrainOptions>, matches: &ArgMatches) -> Option<Value> {
 /// Splits and encodes a table; options that do not fit it are wrong usage. Drops the table.
 pub(super) fn prepare(options: &TrainOptions, table: Table) -> Answer<Run> {
     let split = SplitTable::new(&table, &options.choice, options.fractions, options.seed)?;
-    let (spec, config) = options.settle(&split).map_err(|error| refused(&error))?;
+    let (spec, config) = options.resolve(&split).map_err(|error| refused(&error))?;
     Ok(split.run(&table, spec, config)?)
 }
 
