@@ -84,7 +84,7 @@ pub(super) fn read(file: &Path, header: Header) -> Result<Table> {
     read_table(&bytes, &source, header)
 }
 
-/// Errors if `out` is one of the `inputs` (what it is, path) or cannot be written.
+/// Errors if `out` is standard output, is one of the `inputs` (what it is, path), or cannot be written.
 pub(super) fn check_out(out: &Path, inputs: &[(&str, &Path)]) -> Answer {
     if out == Path::new("-") {
         return Err(Failure::usage("standard output takes no file; name one instead of -"));

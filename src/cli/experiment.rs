@@ -22,7 +22,7 @@ use crate::report::{Table, count, duration, figure, short};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The problem to run
+    /// Problem domain
     domain: DomainName,
     /// Size of the data and of the training
     #[arg(long, default_value = "smoke")]
@@ -60,7 +60,7 @@ pub(super) struct Args {
 enum DomainName {
     /// Censored dose-response curves
     Dose,
-    /// Resonance peaks of sharp resonators
+    /// Peaks of sharp resonators
     Rf,
     /// Inverse kinematics of an arm near its singular poses
     Ik,

@@ -27,7 +27,7 @@ pub(super) struct Args {
     /// Model file, or a folder written by --bundle
     #[arg(required_unless_present = "check")]
     model: Option<PathBuf>,
-    /// Write a folder with the model, its ONNX file, metadata with their hashes, and the digest of the metadata
+    /// Write a folder with the model, its ONNX file, metadata with file hashes, and the digest of the metadata
     #[arg(long, value_name = "DIR")]
     bundle: Option<PathBuf>,
     /// Replace an existing bundle or package

@@ -30,7 +30,7 @@ pub(super) struct Args {
     /// Return no value where |COLUMN| is below TAU; for models with poles, up to four times
     #[arg(long, value_name = "COLUMN:TAU")]
     valid: Vec<Validity>,
-    /// Add a column with each row's side of the value range: below, within or above (⊥ by a pole is below or above)
+    /// Add a column with each row's position: below, within or above the measuring range (⊥ by a pole is below or above)
     #[arg(long)]
     range: bool,
     /// Type of activations on a GPU; f16 halves their memory, for plain perceptrons
@@ -111,7 +111,7 @@ impl Validity {
     }
 }
 
-/// Each row's side of the value range: ⊥ by a pole is below or above by the sign of its numerator, ⊥ by a fault is within.
+/// Each row's position relative to the measuring range: ⊥ by a pole is on the side of its numerator's sign, ⊥ by a fault is within.
 async fn ranges(model: &Model, device: &Device, table: &Table, factors: &[Factor]) -> Result<Vec<&'static str>> {
     let x = model.preparation()?.encode(table, &table.every_row())?;
     let decoded = model.decoded_where(device, &x, factors).await?;

@@ -18,7 +18,7 @@ use crate::{Device, Result, ops};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// How many numbers
+    /// Count of numbers
     #[arg(long, default_value_t = 10_000_000, value_name = "N")]
     pub(super) n: usize,
     /// Run only this case
