@@ -11,7 +11,7 @@ use crate::host;
 use crate::io::{Header, Table, read_table};
 use crate::{Device, Result};
 
-/// Where the work runs.
+/// The device that runs the work.
 #[derive(Args)]
 #[command(next_help_heading = "Hardware")]
 pub(super) struct Hardware {
@@ -20,16 +20,16 @@ pub(super) struct Hardware {
     /// Threads of the cpu device; 0 = all
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub threads: usize,
-    /// Kernels without subgroup operations, for a driver that has them wrong
+    /// Use kernels without subgroup operations, for a driver with faulty ones
     #[arg(long)]
     pub no_subgroups: bool,
 }
 
-/// More than any machine has cores, fewer than a system refuses.
+/// More than the cores of any machine, fewer than an operating system refuses.
 const MOST_THREADS: usize = 1024;
 
 impl Hardware {
-    /// Errors for an unknown device, for one that runs nothing, and for more threads than a system starts.
+    /// Errors if the device is unknown or cannot run kernels, or if there are too many threads.
     pub(super) fn check(&self) -> Answer {
         if self.threads > MOST_THREADS {
             return Err(Failure::usage(format!("threads is {}, wanted at most {MOST_THREADS}", self.threads)));
@@ -52,14 +52,14 @@ impl Hardware {
     }
 }
 
-/// How the first record of a text file is read.
+/// Whether the first record of a text file is a header.
 #[derive(Args, Clone, Copy)]
 #[command(next_help_heading = "Columns and rows")]
 pub(super) struct Heading {
-    /// The first record holds names; without either flag it does if none of its cells is a number
+    /// The first record holds names; by default, it does if none of its cells is a number
     #[arg(long, conflicts_with = "no_header")]
     header: bool,
-    /// The first record is data; columns are called c0, c1, …
+    /// The first record is data; columns are named c0, c1, …
     #[arg(long)]
     no_header: bool,
 }
@@ -74,7 +74,7 @@ impl Heading {
     }
 }
 
-/// Reads a table; the bytes of the file are gone when it returns. `-` is standard input.
+/// Reads a table and frees the bytes of its file. `-` is standard input.
 pub(super) fn read(file: &Path, header: Header) -> Result<Table> {
     let (bytes, source) = if file == Path::new("-") {
         (host::read_stdin()?, "standard input".to_owned())
@@ -84,7 +84,7 @@ pub(super) fn read(file: &Path, header: Header) -> Result<Table> {
     read_table(&bytes, &source, header)
 }
 
-/// Refuses to write over a file that is read, each given with what it is, and where nothing can be written.
+/// Errors if `out` is standard output, is one of the `inputs` (what it is, path), or cannot be written.
 pub(super) fn check_out(out: &Path, inputs: &[(&str, &Path)]) -> Answer {
     if out == Path::new("-") {
         return Err(Failure::usage("standard output takes no file; name one instead of -"));
@@ -95,14 +95,14 @@ pub(super) fn check_out(out: &Path, inputs: &[(&str, &Path)]) -> Answer {
     Ok(host::check_writable(out)?)
 }
 
-/// What `train` and `demo` leave behind.
+/// The outputs of `train` and `demo`.
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct Output {
     /// The model file
     #[arg(long, value_name = "MODEL")]
     pub out: Option<PathBuf>,
-    /// One JSON object per line on standard output, and nothing else
+    /// Print only JSON, one object per line
     #[arg(long)]
     pub json: bool,
 }

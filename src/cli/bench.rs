@@ -1,4 +1,4 @@
-//! `mero bench`: the speed of a training step, of a matrix product and of masked arithmetic, as medians over windows after a warm-up.
+//! `mero bench`: the speed of a training step, a matrix product and masked arithmetic, as medians over windows after a warm-up.
 
 mod scm;
 
@@ -27,9 +27,9 @@ pub(super) struct Args {
 enum What {
     /// A training step of a perceptron with 5 inputs and 1 output
     Mlp(Mlp),
-    /// c = a · b over square matrices, against the gemm library called directly
+    /// c = a · b of square matrices, compared with a direct call of the gemm library
     Matmul(Matmul),
-    /// Masked arithmetic beside a copy and a plain division: 1 in 100 numbers is ⊥, 1 in 100 divisors 0
+    /// Masked arithmetic compared with a copy and a plain division: 1 in 100 numbers is ⊥, 1 in 100 divisors is 0
     Scm(scm::Args),
 }
 
@@ -40,7 +40,7 @@ struct Mlp {
     /// Steps per window
     #[arg(long, default_value_t = 500, value_name = "N")]
     steps: usize,
-    /// The implicit residual and the decoded error in place of the chordal residual and the sign
+    /// Use the implicit residual and the decoded error instead of the chordal residual and the sign
     #[arg(long)]
     decoded: bool,
     #[command(flatten)]
@@ -58,12 +58,12 @@ struct Matmul {
 
 #[derive(clap::Args)]
 struct Common {
-    /// Windows measured; the median counts
+    /// Windows measured; the result is their median
     #[arg(long, default_value_t = 9, value_name = "N")]
     windows: usize,
     #[command(flatten)]
     hardware: Hardware,
-    /// One JSON object on standard output, and nothing else
+    /// Print only JSON, one object
     #[arg(long)]
     json: bool,
 }
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args) -> Answer {
     }
 }
 
-/// Refuses more numbers than one buffer may hold.
+/// Errors if there are more numbers than one buffer can hold.
 fn check_size(numbers: usize) -> Answer {
     let most = u32::MAX;
     if numbers > most as usize {
@@ -93,7 +93,7 @@ fn check_size(numbers: usize) -> Answer {
     Ok(())
 }
 
-/// Epochs of so many steps: long enough that the upload of an epoch does not count.
+/// Steps per epoch: enough that the upload of an epoch is negligible.
 const STEPS_PER_EPOCH: usize = 64;
 
 fn mlp(args: &Mlp) -> Answer {
@@ -195,7 +195,7 @@ fn matmul(args: &Matmul) -> Answer {
     Ok(())
 }
 
-/// Time of warm windows in milliseconds: the best, the median, the worst.
+/// Time of windows after a warm-up, in milliseconds: best, median, worst.
 fn windows(count: usize, mut window: impl FnMut() -> Result<()>) -> Result<[f64; 3]> {
     window()?;
     window()?;

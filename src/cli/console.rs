@@ -1,4 +1,4 @@
-//! Where a run is told: JSON lines for programs, a bar for people at a terminal, plain lines for files and pipes.
+//! The progress of a run: JSON lines for programs, a bar for people at a terminal, plain lines for files and pipes.
 
 use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
@@ -11,7 +11,7 @@ use crate::host;
 use crate::report::{figure, scaled_count};
 use crate::train::{EpochReport, Event, Trainer};
 
-/// Writes a line to standard output. A reader who went away is no reason to stop the work.
+/// Writes a line to standard output. A closed pipe does not stop the work.
 pub(super) fn say(line: &str) {
     let _ = writeln!(io::stdout().lock(), "{line}");
 }
@@ -21,15 +21,15 @@ pub(super) fn say_json(value: &impl serde::Serialize) {
     say(&serde_json::to_string(value).expect("words and figures can be written as JSON"));
 }
 
-/// How a run is followed.
+/// Shows the progress of a run.
 pub(super) struct Console {
     is_json: bool,
     bar: ProgressBar,
-    /// Epochs in all, steps in each, rows in each.
+    /// Total epochs, steps per epoch, rows per epoch.
     shape: [usize; 3],
     started_ms: f64,
     steps_before: usize,
-    /// When the last plain line was written, or the start: a run that is over within a second needs none.
+    /// Time of the last plain line, initially the start: a run shorter than a second prints none.
     last_line_ms: Cell<f64>,
 }
 
@@ -39,8 +39,8 @@ const LINE_MS: f64 = 1000.0;
 impl Console {
     pub(super) fn new(is_json: bool, trainer: &Trainer, epochs: usize) -> Self {
         let (steps, rows) = (trainer.steps_per_epoch(), trainer.data().train.rows(trainer.data().targets));
-        let is_seen = !is_json && io::stdout().is_terminal() && io::stderr().is_terminal();
-        let bar = if is_seen { new_bar((epochs * steps) as u64) } else { ProgressBar::hidden() };
+        let is_visible = !is_json && io::stdout().is_terminal() && io::stderr().is_terminal();
+        let bar = if is_visible { new_bar((epochs * steps) as u64) } else { ProgressBar::hidden() };
         let steps_before = trainer.steps_done() as usize;
         bar.set_position(steps_before as u64);
         bar.reset_eta();
@@ -58,7 +58,7 @@ impl Console {
         }
     }
 
-    /// Takes the bar away; what is said next stands where it was.
+    /// Removes the bar; the next line of output replaces it.
     pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
     }

@@ -1,5 +1,5 @@
-//! `mero demo`: a data set with a known answer, drawn here, through the same run as a table from a file.
-//! x of 5 columns N(0, 1), y = 2 x0 + 0.5 x1 - 1.5 x2 + 0.8 x3 - 0.3 x4 + 0.1 e with e N(0, 1): at best R² = 0.9986.
+//! `mero demo`: trains on a generated data set with a known answer, in the same way as on a table from a file.
+//! x of 5 columns N(0, 1), y = 2 x0 + 0.5 x1 - 1.5 x2 + 0.8 x3 - 0.3 x4 + 0.1 e with e N(0, 1); the best possible R² is 0.9986.
 
 use pollster::block_on;
 
@@ -13,7 +13,7 @@ use crate::{Device, Result, host, ops};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Rows to draw
+    /// Rows to generate
     #[arg(long, default_value_t = 10_000, value_name = "N")]
     rows: usize,
     #[command(flatten)]
@@ -45,12 +45,12 @@ pub(super) fn run(args: &Args) -> Answer {
     Session { device, run, origin, source, is_json, out, checkpoint: None }.run(&mut trainer)
 }
 
-/// Weight of each input.
+/// Weights of the inputs.
 const WEIGHTS: [f64; 5] = [2.0, 0.5, -1.5, 0.8, -0.3];
-/// Deviation of the noise.
+/// Standard deviation of the noise.
 const NOISE: f64 = 0.1;
 
-/// The rows, from the engine's generator: the same on every machine.
+/// The rows, from the engine's generator; identical on every machine.
 fn linear(rows: usize) -> Result<Table> {
     let cpu = Device::cpu(1);
     let drawn = |count: usize, stream| block_on(ops::normal(&cpu, [count], 0, stream)?.to_f32());

@@ -9,7 +9,7 @@ use crate::report::{Table, binary, short};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// One JSON object per device on standard output, and nothing else
+    /// Print only JSON, one object per device
     #[arg(long)]
     json: bool,
 }

@@ -1,4 +1,4 @@
-//! `mero eval`: measures a model on a table that has the target. A row that cannot be read is an error.
+//! `mero eval`: measures a model on a table with the target column. A row that cannot be read is an error.
 
 use std::path::PathBuf;
 
@@ -20,21 +20,21 @@ use crate::{Device, Result, host};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A model file, or a folder that `mero export --bundle` made
+    /// Model file, or a folder written by `mero export --bundle`
     model: PathBuf,
-    /// CSV, TSV, NPY or NPZ file with the target; - reads standard input
+    /// CSV, TSV, NPY or NPZ file with the target column; - reads standard input
     file: PathBuf,
     #[command(flatten)]
     heading: Heading,
     #[command(flatten)]
     hardware: Hardware,
-    /// Show the effect of other thresholds: these, or some around the model's own
+    /// Show the effect of other thresholds: the given ones, or some around the model's
     #[arg(long, value_name = "TAU", value_delimiter = ',', num_args = 0..=1, require_equals = true)]
     sweep: Option<Vec<f64>>,
     /// Show after which layer rows are ⊥ (have no value)
     #[arg(long)]
     profile: bool,
-    /// One JSON object on standard output, and nothing else
+    /// Print only JSON, one object
     #[arg(long)]
     json: bool,
 }
@@ -81,13 +81,13 @@ pub(super) fn run(args: &Args) -> Answer {
         ("took", format!("{} on {} ({})", duration(seconds), info.device, info.name)),
     ]));
     say(&format!("\n{}", metrics_table(&[("all rows", test)])));
-    poles.tell();
+    poles.print();
     say(&draw(&PlotData::of(&model.spec, preparation, &z, &y), "all rows"));
     Ok(())
 }
 
 /// Values per window of the monitor.
-const STRETCH: usize = 256;
+const WINDOW: usize = 256;
 
 /// Statistics of a model with poles; empty for other models.
 #[derive(Default)]
@@ -98,28 +98,28 @@ struct Poles {
 }
 
 impl Poles {
-    /// From encoded rows, the model's pairs and lifted targets.
+    /// From encoded rows `x`, the model's pairs `z` and targets as pairs `y`.
     fn of(args: &Args, model: &Model, device: &Device, (x, z, y): (&[f32], &[f32], &[f32])) -> Result<Self> {
         let Some(head) = model.spec.head() else { return Ok(Self::default()) };
         let mut monitor = Monitor::default();
-        monitor.watch(&block_on(model.decoded(device, x))?, STRETCH)?;
+        monitor.watch(&block_on(model.decoded(device, x))?, WINDOW)?;
         let seen = Some(monitor.seen()?);
         let profile = if args.profile { Some(block_on(model.profile(device, x))?) } else { None };
-        let Some(asked) = &args.sweep else { return Ok(Self { seen, swept: None, profile }) };
+        let Some(given) = &args.sweep else { return Ok(Self { seen, swept: None, profile }) };
         let own = f64::from(head.decoding.tau_infer);
         let most = if head.decoding.threshold == Threshold::Angle { 0.5 } else { f64::MAX };
         let around = [0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0].map(|factor| (factor * own).min(most));
-        let mut taus = if asked.is_empty() { around.to_vec() } else { asked.clone() };
+        let mut taus = if given.is_empty() { around.to_vec() } else { given.clone() };
         taus.dedup();
         let scale = model.preparation()?.target.scale();
         let swept = sweep(&nearness(head, z, y, scale)?, &taus)?;
         Ok(Self { seen, swept: Some(swept), profile })
     }
 
-    fn tell(&self) {
+    fn print(&self) {
         let percent = |share: f64| format!("{:.2} %", 100.0 * share);
         if let Some(MonitorState { rates, stretches, least_given, .. }) = &self.seen {
-            let of_any = format!("; at least {} of any {STRETCH} rows", percent(*least_given));
+            let of_any = format!("; at least {} of any {WINDOW} rows", percent(*least_given));
             let least = if *stretches > 1 { &of_any } else { "" };
             let poles = format!("{} too near a pole, {} not finite", percent(rates.semantic), percent(rates.fault));
             let lines = facts(&[

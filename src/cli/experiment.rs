@@ -22,7 +22,7 @@ use crate::report::{Table, count, duration, figure, short};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The domain
+    /// Problem domain
     domain: DomainName,
     /// Size of the data and of the training
     #[arg(long, default_value = "smoke")]
@@ -41,7 +41,7 @@ pub(super) struct Args {
     epochs: Option<usize>,
     #[command(flatten)]
     hardware: Hardware,
-    /// Train nothing: write each seed's train.csv, validation.csv and predict.csv into DIR/SEED, for a method of another program
+    /// Write each seed's train.csv, validation.csv and predict.csv to DIR/SEED for a method of another program, without training
     #[arg(long, value_name = "DIR", help_heading = "Other programs", conflicts_with_all = ["methods", "epochs", "predictions", "Hardware", "out", "json"])]
     rows: Option<PathBuf>,
     /// Include a method of another program by its predictions DIR/SEED.csv: one row per row of predict.csv, empty cells for missing values
@@ -50,7 +50,7 @@ pub(super) struct Args {
     /// Folder for <domain>.json and <domain>.html; created if missing
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
-    /// The report as one JSON object on standard output, and nothing else
+    /// Print only JSON, the report as one object
     #[arg(long, help_heading = "Output")]
     json: bool,
 }
@@ -62,18 +62,18 @@ enum DomainName {
     Dose,
     /// Peaks of sharp resonators
     Rf,
-    /// An arm near its singular poses
+    /// Inverse kinematics of an arm near its singular poses
     Ik,
-    /// The wall of the Lennard-Jones potential
+    /// The repulsive wall of the Lennard-Jones potential
     Lj,
 }
 
 /// A [`Size`] by name.
 #[derive(Clone, Copy, ValueEnum)]
 enum ModeName {
-    /// The least data that runs every method
+    /// The smallest data that runs every method
     Contract,
-    /// Minutes on a processor
+    /// Minutes on a CPU
     Smoke,
     /// The published sizes
     Paper,
@@ -150,7 +150,7 @@ pub(super) fn run(args: &Args) -> Answer {
     };
     let (domain, seeds): (Domain, Vec<u64>) = (args.domain.into(), (args.seed..past).collect());
     if let Some(folder) = &args.rows {
-        return hand_out(domain, mode, &seeds, folder);
+        return write_rows(domain, mode, &seeds, folder);
     }
     args.hardware.check()?;
     let elsewhere = args.predictions.iter().map(|given| given.read(domain, &seeds)).collect::<Result<_>>()?;
@@ -174,7 +174,7 @@ pub(super) fn run(args: &Args) -> Answer {
         say_json(&report.to_json());
         return Ok(());
     }
-    tell(&report);
+    print(&report);
     if let Some([json, page]) = &files {
         say(&format!("\n  {}\n  {}", json.display(), page.display()));
     }
@@ -182,7 +182,7 @@ pub(super) fn run(args: &Args) -> Answer {
 }
 
 /// Writes the tables of each seed as CSV.
-fn hand_out(domain: Domain, mode: Size, seeds: &[u64], folder: &Path) -> Answer {
+fn write_rows(domain: Domain, mode: Size, seeds: &[u64], folder: &Path) -> Answer {
     if seeds.is_empty() {
         return Err(Failure::usage("seeds is 0, wanted at least 1"));
     }
@@ -213,10 +213,10 @@ fn files(folder: &Path, domain: Domain) -> Answer<[PathBuf; 2]> {
     Ok(files)
 }
 
-/// Metrics per table, so that it fits 80 columns.
-const ABREAST: usize = 3;
+/// Metrics per table, so that the table fits 80 columns.
+const METRICS_PER_TABLE: usize = 3;
 
-fn tell(report: &ExperimentReport) {
+fn print(report: &ExperimentReport) {
     let seeds = report.seeds.len();
     let [epochs, _] = report.epochs_and_batch;
     let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
@@ -228,7 +228,7 @@ fn tell(report: &ExperimentReport) {
     let methods = report.methods.iter().map(described);
     say(&Table::new(["method", "parameters", "what it is"]).rows(methods).text());
     let headlines: Vec<&Metric> = report.metrics.iter().filter(|metric| metric.is_headline).collect();
-    for metrics in headlines.chunks(ABREAST) {
+    for metrics in headlines.chunks(METRICS_PER_TABLE) {
         say(&format!("\n{}", table(report, metrics)));
     }
     for (head, comparisons) in [

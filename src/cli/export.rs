@@ -1,4 +1,4 @@
-//! `mero export`: a trained model for other places, and the check of a bundle that came from one.
+//! `mero export`: writes a trained model in other formats, and checks bundles.
 
 use std::path::{Path, PathBuf};
 
@@ -24,37 +24,37 @@ use crate::{Error, Result, host};
 #[command(group = ArgGroup::new("folders").multiple(true).args(["bundle", "npm"]))]
 #[command(group = ArgGroup::new("pages").multiple(true).args(["html", "npm"]))]
 pub(super) struct Args {
-    /// A model file, or a folder that --bundle made
+    /// Model file, or a folder written by --bundle
     #[arg(required_unless_present = "check")]
     model: Option<PathBuf>,
-    /// A folder of files that vouch for each other: the model, its ONNX file, what they are, and the digest of that
+    /// Write a folder with the model, its ONNX file, metadata with file hashes, and the digest of the metadata
     #[arg(long, value_name = "DIR")]
     bundle: Option<PathBuf>,
-    /// Let the bundle or the package replace one that is there
+    /// Replace an existing bundle or package
     #[arg(long, requires = "folders")]
     overwrite: bool,
-    /// An ONNX file: encoded rows in, outputs out; with poles, strictly decoded values and their masks
+    /// Write an ONNX file from encoded rows to outputs; for a model with poles, strictly decoded values and their masks
     #[arg(long, value_name = "FILE")]
     onnx: Option<PathBuf>,
-    /// One HTML file that opens anywhere without a server or a network: inputs to move, slices, tables to predict
+    /// Write one HTML file that works offline without a server: adjust inputs, plot slices, predict tables
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// A folder that is an npm package of this one model, typed by its columns, with all it needs inside
+    /// Write an npm package with this model and no dependencies, typed by the model's columns
     #[arg(long, value_name = "DIR")]
     npm: Option<PathBuf>,
-    /// The name of the package; that of the model's file if not given
+    /// Name of the package [default: the name of the model file]
     #[arg(long, requires = "npm")]
     name: Option<String>,
-    /// The folder of the web files; found beside this program if not given
+    /// Folder of the web files [default: found near this program]
     #[arg(long, value_name = "DIR", requires = "pages")]
     web: Option<PathBuf>,
-    /// A model file with weights of 16 bits
+    /// Write a model file with 16-bit weights
     #[arg(long, value_name = "FILE")]
     f16: Option<PathBuf>,
-    /// A model file with weights of 8 bits
+    /// Write a model file with 8-bit weights
     #[arg(long, value_name = "FILE")]
     int8: Option<PathBuf>,
-    /// A table to compare the predictions of the narrowed model with those of the model
+    /// Table on which the predictions of the narrowed model are compared with the original's
     #[arg(long, value_name = "TABLE")]
     data: Option<PathBuf>,
     /// Check a bundle instead of writing anything
@@ -67,7 +67,7 @@ pub(super) struct Args {
     heading: Heading,
     #[command(flatten)]
     hardware: Hardware,
-    /// One JSON object for each thing done on standard output, and nothing else
+    /// Print only JSON, one object per written or checked file
     #[arg(long)]
     json: bool,
 }
@@ -75,7 +75,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Answer {
     args.hardware.check()?;
     if let Some(folder) = &args.check {
-        args.tell_bundle("checked", folder, &validate_bundle(folder, args.expect_digest.as_deref())?);
+        args.print_bundle("checked", folder, &validate_bundle(folder, args.expect_digest.as_deref())?);
         return Ok(());
     }
     if args.data.is_some() && args.f16.is_none() && args.int8.is_none() {
@@ -88,12 +88,12 @@ pub(super) fn run(args: &Args) -> Answer {
     }
     if let Some(folder) = &args.bundle {
         let digest = write_bundle(&model, folder, args.overwrite)?;
-        args.tell_bundle("bundle", folder, &validate_bundle(folder, Some(&digest))?);
+        args.print_bundle("bundle", folder, &validate_bundle(folder, Some(&digest))?);
     }
     if let Some(file) = &args.onnx {
         let content = write_onnx(&model)?;
         host::write_whole(file, &content)?;
-        args.tell_onnx(file, &content);
+        args.print_onnx(file, &content);
     }
     if let Some(file) = &args.html {
         args.page(&model, file)?;
@@ -110,7 +110,7 @@ pub(super) fn run(args: &Args) -> Answer {
 }
 
 impl Args {
-    fn tell_bundle(&self, event: &str, folder: &Path, bundle: &ValidatedBundle) {
+    fn print_bundle(&self, event: &str, folder: &Path, bundle: &ValidatedBundle) {
         let ValidatedBundle { metadata, digest, model, onnx } = bundle;
         if self.json {
             return say_json(&json!({ "event": event, "path": folder, "digest": digest, "metadata": metadata }));
@@ -141,7 +141,7 @@ impl Args {
         ]));
     }
 
-    fn tell_onnx(&self, file: &Path, content: &[u8]) {
+    fn print_onnx(&self, file: &Path, content: &[u8]) {
         let size = content.len() as u64;
         if self.json {
             let sha256 = digest(content);
@@ -152,7 +152,7 @@ impl Args {
         say(&facts(&[("onnx", format!("{}, operator set {OPSET}, {}", file.display(), bytes(size)))]));
     }
 
-    /// Writes the page of the model and tells it.
+    /// Writes the page of the model and prints its size.
     fn page(&self, model: &Model, file: &Path) -> Result<()> {
         let template = web::find(self.web.as_deref())?.join(PAGE_FILE);
         let source = template.display().to_string();
@@ -169,7 +169,7 @@ impl Args {
         Ok(())
     }
 
-    /// Writes the package of the model and tells it.
+    /// Writes the package of the model and prints its name.
     fn package(&self, model: &Model, source: &Path, folder: &Path) -> Answer {
         let stem = source.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let Some(name) = self.name.clone().or_else(|| package_name(&stem)) else {
@@ -189,7 +189,7 @@ impl Args {
         Ok(())
     }
 
-    /// Writes the narrowed model and tells what it changes.
+    /// Writes the narrowed model and prints its size and the comparison.
     fn narrow(&self, model: &Model, file: &Path, storage: Storage) -> Answer {
         let (content, narrow) = narrowed(model, storage)?;
         let comparison = match &self.data {
@@ -200,11 +200,11 @@ impl Args {
             }
         };
         host::write_whole(file, &content)?;
-        self.tell_narrow(model, file, storage, content.len(), comparison)?;
+        self.print_narrow(model, file, storage, content.len(), comparison)?;
         Ok(())
     }
 
-    fn tell_narrow(
+    fn print_narrow(
         &self,
         model: &Model,
         file: &Path,
@@ -225,15 +225,15 @@ impl Args {
         let sizes = format!("{}, {} instead of {}", file.display(), bytes(size as u64), bytes(whole as u64));
         let mut lines = vec![(name, sizes)];
         if let Some(comparison) = &comparison {
-            lines.extend(told(comparison));
+            lines.extend(comparison_lines(comparison));
         }
         say(&facts(&lines));
         Ok(())
     }
 }
 
-/// A comparison for people.
-fn told(comparison: &Comparison) -> Vec<(&'static str, String)> {
+/// A comparison as labelled lines of text.
+fn comparison_lines(comparison: &Comparison) -> Vec<(&'static str, String)> {
     let of_rows = |rows: usize| format!("{} of {} rows", count(rows as u64), count(comparison.rows as u64));
     let counts = [
         ("equal masks", comparison.equal_masks),

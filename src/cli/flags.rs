@@ -1,4 +1,4 @@
-//! The options of a training run as flags: arguments, help texts and values, all from the table of `train`.
+//! The options of a training run as flags. Arguments, help texts and values come from the option table of `train`.
 
 use std::marker::PhantomData;
 
@@ -13,19 +13,19 @@ use crate::train::{OPTIONS, Run, SplitTable, TrainOptions};
 
 /// Which options a command has.
 pub(super) trait Selection {
-    /// Whether it has this one of a group.
+    /// Whether it has the option `name` of `group`.
     fn has(group: &str, name: &str) -> bool;
 }
 
-/// All of them: for a command that reads a table and needs its target.
+/// All options: for a command that reads a table with a target.
 #[derive(Clone)]
 pub(super) struct All;
 
-/// All but those about columns and rows.
+/// All options except those of columns and rows.
 #[derive(Clone)]
 pub(super) struct Model;
 
-/// Those that change the cost of a step.
+/// Options that change the cost of a step.
 #[derive(Clone)]
 pub(super) struct Step;
 
@@ -49,25 +49,25 @@ impl Selection for Step {
     }
 }
 
-/// The options given to a command.
+/// The options given on the command line.
 pub(super) struct Flags<S> {
     given: Vec<Given<TrainOptions>>,
     selection: PhantomData<S>,
 }
 
-/// The group that all options but the target belong to.
+/// The group of all options except the target.
 pub(super) const GROUP: &str = "TrainOptions";
 const TARGET: &str = "target";
 
 impl<S: Selection> Flags<S> {
-    /// `options` with the given values. Errors are wrong usage.
+    /// `options` with the given values. Errors are usage errors.
     pub(super) fn apply(&self, mut options: TrainOptions) -> Answer<TrainOptions> {
         let applied = OPTIONS.apply(&mut options, &self.given, Naming::Command).and_then(|()| options.check());
         applied.map_err(|error| refused(&error))?;
         Ok(options)
     }
 
-    /// A given option that is a string.
+    /// The value of an option, if it was given and is a string.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         let (_, value) = self.given.iter().find(|(entry, _)| entry.name == name)?;
         if let Value::Text(text) = value { Some(text) } else { None }
@@ -136,7 +136,7 @@ fn argument(entry: &'static Entry<TrainOptions>) -> Arg {
     argument.help(help)
 }
 
-/// The value of an option, if it was given. What is given several times makes one list, or one object.
+/// The value of an option, if it was given. Repeated lists are joined, and so are repeated objects.
 fn value(entry: &Entry<TrainOptions>, matches: &ArgMatches) -> Option<Value> {
     if let Kind::Flag = entry.kind {
         return matches.get_flag(entry.name).then_some(Value::Flag(true));
@@ -145,20 +145,20 @@ fn value(entry: &Entry<TrainOptions>, matches: &ArgMatches) -> Option<Value> {
     values.reduce(|all, next| match (all, next) {
         (Value::List(all), Value::List(next)) => Value::List([all, next].concat()),
         (Value::Fields(all), Value::Fields(next)) => Value::Fields([all, next].concat()),
-        // What could not be read is kept, for its message.
+        // Keeps a value that could not be parsed, for its message.
         (Value::List(_) | Value::Fields(_), next) => next,
         (all, _) => all,
     })
 }
 
-/// Splits and encodes a table; options that do not fit it are wrong usage. Drops the table.
+/// Splits and encodes a table, then drops it. Options that do not fit it are usage errors.
 pub(super) fn prepare(options: &TrainOptions, table: Table) -> Answer<Run> {
     let split = SplitTable::new(&table, &options.choice, options.fractions, options.seed)?;
-    let (spec, config) = options.settle(&split).map_err(|error| refused(&error))?;
+    let (spec, config) = options.resolve(&split).map_err(|error| refused(&error))?;
     Ok(split.run(&table, spec, config)?)
 }
 
-/// Wrong usage of a command; the caller adds the command's name.
+/// A usage error of a command; the caller adds the command's name.
 pub(super) fn refused(error: &Error) -> Failure {
     let message = error.to_string();
     Failure::usage(message.strip_prefix("train: ").unwrap_or(&message))

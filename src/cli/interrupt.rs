@@ -1,21 +1,21 @@
-//! Ctrl-C: the first one is a question that the run answers at its next look, the second ends the process.
+//! Ctrl-C: the first requests a stop, which the run checks for regularly; the second ends the process.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-static IS_ASKED: AtomicBool = AtomicBool::new(false);
+static IS_REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// From here on Ctrl-C (and a polite termination) only asks.
+/// Makes the first Ctrl-C (or SIGTERM) request a stop instead of ending the process.
 pub(super) fn watch() {
-    let ask = || {
-        if IS_ASKED.swap(true, Ordering::SeqCst) {
+    let request = || {
+        if IS_REQUESTED.swap(true, Ordering::SeqCst) {
             std::process::exit(i32::from(super::Failure::INTERRUPTED));
         }
     };
-    // Where no handler can be set, Ctrl-C ends the process as ever.
-    let _ = ctrlc::set_handler(ask);
+    // If no handler can be set, Ctrl-C ends the process as usual.
+    let _ = ctrlc::set_handler(request);
 }
 
-/// Whether somebody asked to stop.
-pub(super) fn is_asked() -> bool {
-    IS_ASKED.load(Ordering::SeqCst)
+/// Whether a stop was requested.
+pub(super) fn is_requested() -> bool {
+    IS_REQUESTED.load(Ordering::SeqCst)
 }

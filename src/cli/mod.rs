@@ -1,4 +1,4 @@
-//! The command line: each command parses the outside, calls one room and formats the answer.
+//! The command line: each command parses its arguments and files, calls one module and prints the result.
 
 mod args;
 mod bench;
@@ -34,21 +34,21 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Train on a table: split it, fit a model, stop by validation, report on rows that nothing depended on
+    /// Train on a table: split it, fit a model, stop early by validation, report on held-out test rows
     Train(Box<train::Args>),
-    /// Train on a built-in data set: a first look, and a yardstick
+    /// Train on a built-in data set, as a first look and a reference
     Demo(Box<demo::Args>),
     /// Predict every row of a table with a trained model
     Predict(predict::Args),
-    /// Measure a trained model on a table that has the target
+    /// Measure a trained model on a table with the target column
     Eval(eval::Args),
-    /// Write a trained model for other places: a bundle, ONNX, narrower weights, a page
+    /// Write a trained model in other formats: a bundle, ONNX, narrower weights, a page, an npm package
     Export(Box<export::Args>),
-    /// List the devices that are here
+    /// List the devices of this machine
     Devices(devices::Args),
-    /// Show what one training step would launch, move and compute, without running it
+    /// Show the launches, memory traffic and operations of one training step without running it
     Plan(Box<plan::Args>),
-    /// Run methods side by side on a domain with poles, over seeds, and report what came out
+    /// Compare methods on a domain with poles, over several seeds
     Experiment(experiment::Args),
     /// Serve the demo site to the browsers of this machine
     Serve(serve::Args),
@@ -83,7 +83,7 @@ type Answer<T = ()> = Result<T, Failure>;
 enum Failure {
     /// The kind of the error gives the exit code.
     Error(Error),
-    /// The user stopped a run; what was saved.
+    /// The user stopped a run; the message says what was saved.
     Interrupted(String),
 }
 
@@ -131,14 +131,14 @@ pub fn main() -> ExitCode {
     let (name, answer) = cli.command.run();
     let Err(failure) = answer else { return ExitCode::SUCCESS };
     let (message, code) = failure.report();
-    // Some messages already begin with the command's name.
+    // Some messages already start with the command's name.
     let prefix = format!("{name}: ");
     let prefix = if message.starts_with(&prefix) { "" } else { &prefix };
     eprintln!("mero: {prefix}{message}");
     ExitCode::from(code)
 }
 
-/// Mesa's layer that picks a GPU for an application complains on standard error where there is no desktop; we pick ourselves.
+/// Disables Mesa's layer for device selection: it prints errors where there is no desktop, and the engine selects the device itself.
 #[allow(unsafe_code, reason = "an environment variable is set before any thread is started")]
 fn quiet_drivers() {
     // SAFETY: the first thing the process does; no other thread can be reading the environment.

@@ -1,4 +1,4 @@
-//! `mero plan`: one training step on the dry device, which counts and runs nothing.
+//! `mero plan`: one training step on the dry device, which counts launches without running them.
 
 use std::path::PathBuf;
 
@@ -19,10 +19,10 @@ use crate::train::{Data, Examples, Run, TrainOptions, Trainer, TrainerConfig};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A table to take the sizes from, with --target
+    /// Table that determines the sizes; needs --target
     #[arg(requires = "target")]
     file: Option<PathBuf>,
-    /// The column to learn
+    /// Column to predict
     #[arg(long, value_name = "COLUMN", requires = "file")]
     target: Option<String>,
     /// Inputs of the model, without a table
@@ -38,7 +38,7 @@ pub(super) struct Args {
     heading: Heading,
     #[command(flatten)]
     flags: Flags<Model>,
-    /// One JSON object per launch and one for the step on standard output, and nothing else
+    /// Print only JSON, one object per launch and one for the step
     #[arg(long)]
     json: bool,
 }
@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args) -> Answer {
 }
 
 impl Args {
-    /// Rows of the right sizes, those of the table or zeros, with the model and settings for them.
+    /// Rows of the right sizes, from the table or zeros, with the model and settings for them.
     fn sizes(&self) -> Answer<(Data, Spec, TrainerConfig)> {
         let choice = Choice { target: self.target.clone().unwrap_or_default(), ..Choice::default() };
         let options = self.flags.apply(TrainOptions { choice, ..TrainOptions::default() })?;
@@ -103,7 +103,7 @@ impl Args {
         Ok((data, options.spec(inputs, self.outputs), settings))
     }
 
-    /// Refuses rows of so many values for which there can be no memory.
+    /// Errors if the rows, of `width` values each, cannot fit in memory.
     fn check_rows(&self, width: usize) -> Answer {
         let bytes = 4 * self.rows as u128 * width as u128;
         if bytes <= u128::from(MEMORY_BYTES) {

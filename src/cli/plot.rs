@@ -1,4 +1,4 @@
-//! Predictions against targets: a chart of numbers, or a table of the classes that are mistaken for each other.
+//! Predictions against targets: a chart of numbers, or a confusion table of classes.
 
 use crate::io::Preparation;
 use crate::kernels::strict;
@@ -6,9 +6,9 @@ use crate::nn::Spec;
 use crate::report::{Axis, Chart, Series, Style, Table, count, short};
 use crate::train::largest;
 
-/// A confusion table with more classes is too wide for a terminal; the most frequent errors are listed instead.
+/// Maximum classes of a confusion table; for more, the most frequent errors are listed instead.
 const MOST_CLASSES: usize = 12;
-/// Errors in that list.
+/// Maximum length of that list.
 const MOST_ERRORS: usize = 10;
 
 /// Predictions and targets of some rows.
@@ -51,7 +51,7 @@ impl PlotData {
     }
 }
 
-/// As text, under an empty line and a title; `rows` says which rows they are.
+/// The data as text, after an empty line and a title; `rows` names the rows.
 pub(super) fn draw(data: &PlotData, rows: &str) -> String {
     match data {
         PlotData::Numbers(pairs) => format!("\n{}", scatter(pairs, rows).text()),
@@ -64,7 +64,7 @@ pub(super) fn draw(data: &PlotData, rows: &str) -> String {
     }
 }
 
-/// Predicted against actual numbers on equal axes, with the diagonal on which a perfect model's rows lie.
+/// Predicted against actual numbers on equal axes, with the diagonal of a perfect model.
 fn scatter(pairs: &[[f64; 2]], rows: &str) -> Chart {
     let finite = || pairs.iter().flatten().copied().filter(|value| value.is_finite());
     let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));

@@ -1,4 +1,4 @@
-//! `mero predict`: a model and a table to a column of predictions.
+//! `mero predict`: predicts the rows of a table and writes CSV.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -17,23 +17,23 @@ use crate::{Device, Result, host};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A model file, or a folder that `mero export --bundle` made
+    /// Model file, or a folder written by `mero export --bundle`
     model: PathBuf,
     /// CSV, TSV, NPY or NPZ file; - reads standard input
     file: PathBuf,
-    /// Where the CSV goes; standard output if not given, or -
+    /// CSV file to write; - or no file writes to standard output
     #[arg(short, long, value_name = "CSV")]
     out: Option<PathBuf>,
     /// Copy the columns of the table before the prediction
     #[arg(long)]
     with_inputs: bool,
-    /// Give no value where this column is nearer to 0 than that; for models with poles, up to four times
+    /// Return no value where |COLUMN| is below TAU; for models with poles, up to four times
     #[arg(long, value_name = "COLUMN:TAU")]
     valid: Vec<Validity>,
-    /// Add a column that says of every row: below, within or above what has a value (the side of a pole)
+    /// Add a column with each row's position: below, within or above the measuring range (⊥ by a pole is below or above)
     #[arg(long)]
     range: bool,
-    /// What a GPU keeps activations in; f16 is half the memory, for plain perceptrons
+    /// Type of activations on a GPU; f16 halves their memory, for plain perceptrons
     #[arg(long, default_value = "f32", value_parser = precision(), value_name = "TYPE")]
     precision: Precision,
     #[command(flatten)]
@@ -51,8 +51,8 @@ pub(super) fn run(args: &Args) -> Answer {
     let model = load(&args.model)?;
     model.preparation()?;
     if model.spec.head().is_none() {
-        let idle = [("valid", !args.valid.is_empty()), ("range", args.range)];
-        if let Some((name, _)) = idle.into_iter().find(|(_, is_given)| *is_given) {
+        let unused = [("valid", !args.valid.is_empty()), ("range", args.range)];
+        if let Some((name, _)) = unused.into_iter().find(|(_, is_given)| *is_given) {
             return Err(Failure::usage(format!("{name}: the model has no poles; it gives every row a value")));
         }
     }
@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args) -> Answer {
     Ok(())
 }
 
-/// A model from its file, or from a bundle that holds together.
+/// Loads a model from its file or from a valid bundle.
 pub(super) fn load(path: &Path) -> Result<Model> {
     if host::is_folder(path) {
         return Ok(validate_bundle(path, None)?.model);
@@ -84,7 +84,7 @@ fn precision() -> impl TypedValueParser<Value = Precision> {
     names.map(|name| Precision::ALL.into_iter().find(|(known, _)| *known == name).expect("one of them").1)
 }
 
-/// A column that must not be near 0.
+/// A column that makes rows ⊥ where it is near 0.
 #[derive(Clone, Debug)]
 struct Validity {
     column: String,
@@ -111,7 +111,7 @@ impl Validity {
     }
 }
 
-/// On which side of what has a value each row lies: ⊥ by a pole is on the side of its numerator's sign, ⊥ by a fault is within.
+/// Each row's position relative to the measuring range: ⊥ by a pole is on the side of its numerator's sign, ⊥ by a fault is within.
 async fn ranges(model: &Model, device: &Device, table: &Table, factors: &[Factor]) -> Result<Vec<&'static str>> {
     let x = model.preparation()?.encode(table, &table.every_row())?;
     let decoded = model.decoded_where(device, &x, factors).await?;
@@ -124,8 +124,8 @@ async fn ranges(model: &Model, device: &Device, table: &Table, factors: &[Factor
     Ok(strict::ranges(&decoded, &numerators, None)?.iter().map(name).collect())
 }
 
-/// The columns of the table, if wanted, then `prediction`, and for classes its `probability`; of a model with poles `value` (empty
-/// where there is none), `bottom`, `gap` and `fault`, and `range` if wanted.
+/// CSV with the columns of the table, if requested, then `prediction`, and for classes its `probability`; for a model with poles
+/// `value` (empty at ⊥), `bottom`, `gap` and `fault`, and `range` if requested.
 fn written(table: Option<&Table>, predictions: &[Prediction], ranges: &[&str]) -> Vec<u8> {
     let texts: Vec<Option<Vec<&str>>> =
         table.map_or(&[][..], Table::columns).iter().map(|column| texts(&column.cells)).collect();

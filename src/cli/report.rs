@@ -1,4 +1,4 @@
-//! A training run in words: the introduction before the first step and the report after the last, as text and as JSON.
+//! The introduction before the first step of a run and the report after the last, as text and as JSON.
 
 use serde::Serialize;
 
@@ -33,7 +33,7 @@ pub(super) struct TrainReport {
     model: Option<String>,
 }
 
-/// Numbers of rows of each part of the data.
+/// Row counts of the parts of the data.
 #[derive(Clone, Copy, Serialize)]
 pub(super) struct Rows {
     train: usize,
@@ -110,7 +110,7 @@ pub(super) fn place(device: &str, name: &str, threads: usize) -> String {
     format!("{device} ({name}, {threads} thread{})", if threads == 1 { "" } else { "s" })
 }
 
-/// A row of metrics per part of the data, in columns for those that at least one part has.
+/// One row per part of the data, with a column for each metric that at least one part has.
 pub(super) fn metrics_table(parts: &[(&str, Option<Metrics>)]) -> String {
     type Column = (&'static str, fn(&Metrics) -> Option<f64>);
     let columns: [Column; 10] = [
@@ -136,7 +136,7 @@ pub(super) fn metrics_table(parts: &[(&str, Option<Metrics>)]) -> String {
     Table::new(header).rows(parts.iter().map(row)).text()
 }
 
-/// The data, the model and the plan, before the first step.
+/// The data, model and plan, before the first step.
 pub(super) fn introduction(session: &Session, trainer: &Trainer) -> String {
     let (data, run) = (trainer.data(), &session.run);
     let Rows { train, validation, test } = Rows::of(data);

@@ -26,7 +26,7 @@ pub(super) struct Args {
     /// The address to listen on; by default only this machine can connect
     #[arg(long, default_value = "127.0.0.1", value_name = "ADDRESS")]
     host: IpAddr,
-    /// The folder of the web files, whose `site` is served; looked for next to this program if not given
+    /// Folder of the web files, whose `site` is served [default: found near this program]
     #[arg(long, value_name = "DIR")]
     web: Option<PathBuf>,
     /// Open the site in the browser
@@ -34,7 +34,7 @@ pub(super) struct Args {
     open: bool,
 }
 
-/// The time a client has to send the head of a request.
+/// Time limit for a client to send the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 
 pub(super) fn run(args: &Args) -> Answer {

@@ -1,4 +1,4 @@
-//! One training run from prepared rows to its report: what `train` and `demo` share.
+//! One training run, from prepared rows to the report; shared by `train` and `demo`.
 
 use std::path::PathBuf;
 
@@ -12,25 +12,25 @@ use super::{Answer, Failure, interrupt};
 use crate::train::{Checkpoint, Flow, Metrics, Model, Origin, Outcome, Run, Stop, Trainer};
 use crate::{Device, Error, Result, host};
 
-/// A run lasts at most this long without a checkpoint.
+/// Time between checkpoints.
 const AUTOSAVE_MS: f64 = 60e3;
 
-/// What a run is made of beside its trainer.
+/// The parts of a run other than its trainer.
 pub(super) struct Session {
     pub device: Device,
-    /// What it was set up from; the trainer has its data.
+    /// The prepared run; its data is in the trainer.
     pub run: Run,
     pub origin: Origin,
     /// The name of the table.
     pub source: String,
     pub is_json: bool,
-    /// Where the model goes, if anywhere.
+    /// Path of the model file, if one is written.
     pub out: Option<PathBuf>,
-    /// Where checkpoints go, if anywhere, and the command that takes one up.
+    /// Path of the checkpoints, if any are written, and the command that resumes from one.
     pub checkpoint: Option<(PathBuf, String)>,
 }
 
-/// How long a run took, and how much of it was done here.
+/// Time and steps of this session, without those before a resume.
 pub(super) struct RunTime {
     pub seconds: f64,
     pub steps: u64,
@@ -67,7 +67,7 @@ impl Session {
         }));
     }
 
-    /// Runs to an end, writing a checkpoint now and then.
+    /// Runs to the end and writes a checkpoint regularly.
     fn drive(&self, trainer: &mut Trainer, console: &Console) -> Result<Outcome> {
         interrupt::watch();
         loop {
@@ -75,9 +75,9 @@ impl Session {
             let is_due = || self.checkpoint.is_some() && host::now_ms() - start > AUTOSAVE_MS;
             let outcome = block_on(trainer.run(&mut |event| {
                 console.follow(event);
-                if interrupt::is_asked() || is_due() { Flow::Stop } else { Flow::Continue }
+                if interrupt::is_requested() || is_due() { Flow::Stop } else { Flow::Continue }
             }))?;
-            if outcome.stop != Stop::Requested || interrupt::is_asked() {
+            if outcome.stop != Stop::Requested || interrupt::is_requested() {
                 return Ok(outcome);
             }
             self.save_checkpoint(trainer)?;
@@ -104,7 +104,7 @@ impl Session {
         Failure::Interrupted(format!("{place}; saved {}; go on with\n  {command}", path.display()))
     }
 
-    /// Writes the last good weights, if there are any, and says where the loss went and what may help.
+    /// Writes the best weights, if there are any; the message has the epoch of the divergence and advice.
     fn diverged(&self, trainer: &Trainer, outcome: &Outcome) -> Failure {
         let (epoch, lr) = (outcome.epochs + 1, self.run.settings.lr);
         let advice = format!("the loss diverged in epoch {epoch}; try a smaller learning rate, --lr {:e}", lr / 10.0);
@@ -147,7 +147,7 @@ impl Session {
         host::write_whole(out, &model.save()?)
     }
 
-    /// The task in a word.
+    /// The name of the task.
     pub(super) fn task(&self) -> &'static str {
         self.run.preparation.target.task().name()
     }

@@ -1,4 +1,4 @@
-//! `mero train`: from a table to a model file, or on from a checkpoint.
+//! `mero train`: trains on a table and writes a model file, or resumes from a checkpoint.
 
 use std::path::{Path, PathBuf};
 
@@ -52,13 +52,13 @@ pub(super) fn run(args: &Args) -> Answer {
     Session { device, run, origin, source, is_json, out: Some(out), checkpoint }.run(&mut trainer)
 }
 
-/// A run about to begin.
+/// A run before its first step.
 struct Start {
     run: Run,
     origin: Origin,
     /// The name of the table.
     source: String,
-    /// Where an old run stands.
+    /// The checkpoint to resume from.
     old: Option<Checkpoint>,
 }
 
@@ -75,7 +75,7 @@ impl Args {
         Ok(Start { run, origin: Origin { header, choice, fractions }, source, old: None })
     }
 
-    /// The same split of the same rows as the checkpoint's.
+    /// The rows of the checkpoint's run, split the same way.
     fn resume_from(&self, path: &Path) -> Result<Start> {
         let name = path.display().to_string();
         let (checkpoint, _) = Checkpoint::load(&host::read(path)?, &name)?;
@@ -103,7 +103,7 @@ impl Args {
         with_ending(Path::new(stem), ".safetensors")
     }
 
-    /// The command that goes on from the checkpoint.
+    /// The command that resumes from the checkpoint.
     fn resume_command(&self, target: &str, out: &Path, checkpoint: &Path) -> String {
         let text = |path: &Path| quoted(&path.display().to_string());
         let mut command =
@@ -128,7 +128,7 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// A word as a shell takes it.
+/// A word quoted for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

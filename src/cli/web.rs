@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::error::{Error, Result};
 use crate::host;
 
-/// The file that has the version of the files next to it.
+/// The file with the version of the web files.
 const NOTE: &str = "web.json";
 
 #[derive(Deserialize)]
@@ -17,8 +17,8 @@ struct Note {
     version: String,
 }
 
-/// The folder of web files: the given one, else `web` next to the executable, else `share/meromorph/web` next to its folder, else `web/dist` in a source
-/// tree. Errors if the files have another version.
+/// The folder of the web files: the given one, else `web` next to the executable, else `share/meromorph/web` next to its folder, else
+/// `web/dist` in a source tree. Errors if the files have another version.
 pub(super) fn find(given: Option<&Path>) -> Result<PathBuf> {
     let places = match given {
         Some(folder) => vec![folder.to_path_buf()],

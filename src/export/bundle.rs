@@ -1,5 +1,5 @@
-//! Writes a bundle: the model twice, what it is, and the digest of that. All of it is put together beside its place, read back and
-//! checked there, and only then moved in.
+//! Writes a bundle: the model in two formats, its metadata, and their digest. The files are written to a folder next to the target,
+//! read back and checked there, and only then moved into place.
 
 use std::path::Path;
 
@@ -16,13 +16,13 @@ pub(super) const DIGEST_FILE: &str = "metadata.sha256";
 /// Every file of a bundle.
 const FILES: [&str; 4] = [MODEL_FILE, ONNX_FILE, METADATA_FILE, DIGEST_FILE];
 
-/// Writes a bundle into `folder`, whole or not at all; gives its digest. A folder that holds anything is refused unless
-/// `is_replacing`, and then if it holds anything but a bundle.
+/// Writes a bundle to `folder`, completely or not at all, and returns its digest. Errors if the folder is not empty, unless
+/// `is_replacing` and it holds only a bundle.
 pub fn write_bundle(model: &Model, folder: &Path, is_replacing: bool) -> Result<String> {
     let (safetensors, onnx) = (model.save()?, write_onnx(model)?);
     let metadata = Metadata::of(model, utc(host::unix_seconds()), [&safetensors, &onnx])?.to_bytes()?;
     let digest = digest(&metadata);
-    // As `sha256sum --check` reads it.
+    // In the format of `sha256sum --check`.
     let line = format!("{digest}  {METADATA_FILE}\n").into_bytes();
     let files = FILES.into_iter().zip([&safetensors[..], &onnx, &metadata, &line]).collect::<Vec<_>>();
     let check = |staged: &Path| validate_bundle(staged, Some(&digest)).map(drop);
@@ -30,8 +30,8 @@ pub fn write_bundle(model: &Model, folder: &Path, is_replacing: bool) -> Result<
     Ok(digest)
 }
 
-/// Seconds since 1970 as `2026-01-31T12:00:00Z`, by the calendar arithmetic of Hinnant (2013): years begin in March, so that the
-/// leap day is their last.
+/// Seconds since 1970 as `2026-01-31T12:00:00Z`, by the calendar arithmetic of Hinnant (2013): years start in March, so that the
+/// leap day is the last of its year.
 fn utc(seconds: u64) -> String {
     let (days, second) = (seconds / 86_400 + 719_468, seconds % 86_400);
     let (era, day_of_era) = (days / 146_097, days % 146_097);

@@ -1,4 +1,4 @@
-//! What a bundle says of itself: `metadata.json`, in one canonical form whose SHA-256 is the bundle's digest.
+//! The metadata of a bundle: `metadata.json`, in a canonical form whose SHA-256 is the bundle's digest.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,18 +10,18 @@ use crate::io::Preparation;
 use crate::nn::{Decoding, Threshold};
 use crate::train::Model;
 
-/// Marks metadata as ours.
+/// Identifies metadata of this engine.
 pub(super) const FORMAT: &str = "meromorph_bundle";
-/// The schema this engine writes and reads.
+/// The schema version that this engine writes and reads.
 pub(super) const SCHEMA: u32 = 1;
-/// The only decoding there is.
+/// The only decoding mode.
 pub(super) const STRICT: &str = "strict";
 
-/// The files of a bundle beside the metadata.
+/// The files of a bundle other than the metadata.
 pub(super) const MODEL_FILE: &str = "model.safetensors";
 pub(super) const ONNX_FILE: &str = "model.onnx";
 
-/// Everything `metadata.json` holds. A key that is not one of these is refused.
+/// The contents of `metadata.json`. Unknown keys are errors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metadata {
@@ -29,31 +29,31 @@ pub struct Metadata {
     pub format: String,
     /// Version of this list of keys.
     pub schema_version: u32,
-    /// The engine that wrote it.
+    /// The engine that wrote the bundle.
     pub engine: String,
-    /// When, like `2026-01-31T12:00:00Z`.
+    /// Time of creation, such as `2026-01-31T12:00:00Z`.
     pub created_utc: String,
-    /// The model as this engine reads it.
+    /// The model file of this engine.
     pub model: Record,
-    /// The same model for others.
+    /// The ONNX file of the same model.
     pub onnx: Record,
     /// The operator set of the ONNX file.
     pub opset: u32,
-    /// The axis of shapes along which rows lie, of any number.
+    /// The axis of the rows, whose count is free.
     pub batch_axis: usize,
-    /// What the ONNX file takes.
+    /// Inputs of the ONNX file.
     pub inputs: Vec<TensorInfo>,
-    /// What it gives, in order.
+    /// Outputs of the ONNX file, in order.
     pub outputs: Vec<TensorInfo>,
-    /// Where a model with poles gives no value; null for a model without.
+    /// Where a model with poles returns no value; null for a model without.
     pub decoding: Option<Contract>,
-    /// How columns become inputs and outputs target values; null for a model trained on bare arrays.
+    /// Encoding of columns as inputs and of target values; null for a model trained on bare arrays.
     pub preparation: Option<Preparation>,
-    /// The same in words.
+    /// The encoding in words.
     pub encoding: Encoding,
 }
 
-/// A file and what it must be.
+/// A file with its expected size and hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
@@ -65,7 +65,7 @@ pub struct Record {
     pub sha256: String,
 }
 
-/// A tensor that goes in or comes out.
+/// An input or output tensor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TensorInfo {
@@ -81,13 +81,13 @@ pub struct TensorInfo {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Size {
-    /// Always this many.
+    /// A fixed size.
     Fixed(usize),
-    /// As many as there are.
+    /// A free size with a name.
     Named(String),
 }
 
-/// How pairs become values. Numbers are those that the 32-bit comparisons are made with.
+/// How pairs are decoded. The numbers are the exact operands of the 32-bit comparisons.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contract {
@@ -95,23 +95,23 @@ pub struct Contract {
     pub mode: String,
     /// The outputs in order.
     pub fields: Vec<String>,
-    /// What is compared: `angle` is |Q| / √(P² + Q²), `denominator` |Q|.
+    /// The compared quantity: `angle` is |Q| / √(P² + Q²), `denominator` is |Q|.
     pub threshold: Threshold,
     /// Below this there is no value.
     pub tau_infer: f32,
-    /// Below this a value is marked as near a pole; null if none is.
+    /// Below this a value is marked as near a pole; null if values are never marked.
     pub tau_train: Option<f32>,
-    /// Whether any value can be marked.
+    /// Whether values can be marked.
     pub use_gap: bool,
 }
 
-/// What goes in and comes out, for a person who writes the code around the ONNX file.
+/// The encoding of inputs and outputs, for a person who writes code around the ONNX file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Encoding {
-    /// From a row of the table to the input.
+    /// How a row of the table becomes the input.
     pub input: String,
-    /// From the output to the target.
+    /// How the output becomes the target.
     pub output: String,
 }
 
@@ -127,7 +127,7 @@ impl Contract {
         }
     }
 
-    /// The thresholds alone.
+    /// Only the thresholds.
     pub fn decoding(&self) -> Decoding {
         Decoding { threshold: self.threshold, tau_infer: self.tau_infer, tau_train: self.tau_train }
     }
@@ -155,7 +155,7 @@ impl Encoding {
 }
 
 impl Metadata {
-    /// What a bundle of `model`, kept in these files, says of itself.
+    /// The metadata of a bundle of `model` in these files.
     pub(super) fn of(model: &Model, created_utc: String, [safetensors, onnx]: [&[u8]; 2]) -> Result<Self> {
         Ok(Self {
             format: FORMAT.into(),
@@ -174,7 +174,7 @@ impl Metadata {
         })
     }
 
-    /// The same for what must hold of any bundle of `model`: all but the engine, the time and the words.
+    /// Errors if decoding, preparation, inputs or outputs are not those of `model`.
     pub(super) fn fits(&self, model: &Model) -> Result<()> {
         let wanted = Self::of(model, self.created_utc.clone(), [&[], &[]])?;
         let contradicts =
@@ -195,7 +195,7 @@ impl Metadata {
     }
 }
 
-/// JSON with sorted keys and without blanks: the same for all texts that say the same.
+/// JSON with sorted keys and no whitespace: identical for equal values.
 pub fn canonical(value: &Value) -> Vec<u8> {
     // `Map` is sorted by key.
     value.to_string().into_bytes()

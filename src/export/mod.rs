@@ -1,5 +1,5 @@
-//! A trained model for other places: an ONNX graph that decodes strictly, a folder of files that vouch for each other, a page and a
-//! package that predict in a browser.
+//! Exports of a trained model: an ONNX graph with strict decoding, a bundle with hashes of its files, and a page and a package that
+//! predict in a browser.
 
 mod bundle;
 mod metadata;

@@ -1,5 +1,5 @@
-//! What it changes to keep a model's weights in fewer bits: the narrowed model as its file gives it back, held against the one
-//! it was made from, row by row of a table.
+//! The effect of storing a model's weights in fewer bits: the narrowed model, loaded from its file, is compared with the original
+//! on each row of a table.
 
 use serde::Serialize;
 
@@ -8,33 +8,33 @@ use crate::error::Result;
 use crate::io::Table;
 use crate::train::{Model, Prediction, Storage};
 
-/// How the predictions of two models differ. Masks are those of models with poles, classes those of classifiers.
+/// Differences between the predictions of two models. Masks apply to models with poles, classes to classifiers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Comparison {
     /// Rows compared.
     pub rows: usize,
-    /// Rows of which bottom, gap and fault are all as before.
+    /// Rows with unchanged bottom, gap and fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub equal_masks: Option<usize>,
-    /// Rows that had a number and have none.
+    /// Rows that had a number and are now ⊥.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newly_bottom: Option<usize>,
-    /// Rows that had none and have one.
+    /// Rows that were ⊥ and now have a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newly_number: Option<usize>,
-    /// Rows with a number before and after, but only once marked as near a pole.
+    /// Rows with a number before and after, but marked as near a pole in only one of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gap_changes: Option<usize>,
-    /// Rows of another class than before.
+    /// Rows whose class changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class_changes: Option<usize>,
-    /// The largest change of a number, in target units, or of a probability; absent where no row has one twice.
+    /// The largest change of a number, in target units, or of a probability; absent if no row has one before and after.
     pub largest_change: Option<f64>,
     /// The median change.
     pub median_change: Option<f64>,
 }
 
-/// The file of `model` with its weights as `storage`, and the model that it gives back.
+/// The file of `model` with its weights stored as `storage`, and the model loaded from it.
 pub fn narrowed(model: &Model, storage: Storage) -> Result<(Vec<u8>, Model)> {
     let bytes = model.save_as(storage)?;
     let narrow = Model::load(&bytes, storage.name())?;
@@ -49,16 +49,16 @@ pub async fn compare(device: &Device, table: &Table, before: &Model, after: &Mod
 
 impl Comparison {
     fn of(before: &[Prediction], after: &[Prediction]) -> Self {
-        let mut seen = Self { rows: before.len(), ..Self::default() };
+        let mut total = Self { rows: before.len(), ..Self::default() };
         let mut changes: Vec<f64> =
-            before.iter().zip(after).filter_map(|(before, after)| seen.count(before, after)).collect();
+            before.iter().zip(after).filter_map(|(before, after)| total.count(before, after)).collect();
         changes.sort_by(f64::total_cmp);
-        seen.largest_change = changes.last().copied();
-        seen.median_change = changes.get(changes.len() / 2).copied();
-        seen
+        total.largest_change = changes.last().copied();
+        total.median_change = changes.get(changes.len() / 2).copied();
+        total
     }
 
-    /// Counts a row; gives the change of its number.
+    /// Counts a row and returns the change of its number.
     fn count(&mut self, before: &Prediction, after: &Prediction) -> Option<f64> {
         match (before, after) {
             (Prediction::Number(before), Prediction::Number(after)) => Some((after - before).abs()),

@@ -1,7 +1,7 @@
-//! A package for npm that is one model: typed by its columns, with engine and weights inside, so that a folder is all it takes.
+//! An npm package of one model: typed by its columns, with engine and weights included, so that the folder is self-contained.
 //!
-//! Code is the same for every model and reads the names of columns from the model file. Only types, manifest and words are written
-//! here; every name in them stands in a JSON string, which TypeScript reads alike and nothing can end early.
+//! The code is the same for every model and reads the names of columns from the model file. Only types, manifest and README are
+//! generated; every name in them is an identifier or a JSON string, which TypeScript also reads and no name can end early.
 
 use std::path::Path;
 
@@ -13,16 +13,16 @@ use crate::host;
 use crate::io::{Feature, Preparation, Target};
 use crate::train::Model;
 
-/// The folder of the parts that are the same for every model, in that of the web files.
+/// The folder, within the web files, of the parts that are the same for every model.
 pub const PARTS_FOLDER: &str = "portable/package";
 
 const PARTS: [&str; 5] = ["index.js", "node.js", "model.js", "meromorph.js", "meromorph_bg.wasm"];
 const MODEL_FILE: &str = "model.safetensors";
-/// The longest name that the registry takes.
+/// Maximum length of a name in the npm registry.
 const LONGEST_NAME: usize = 214;
 
-/// Writes the package `name` of a model into `folder`, whole or not at all; `parts` is the folder of its fixed parts. A folder that
-/// holds anything is refused unless `is_replacing`, and then if it holds anything but a package.
+/// Writes the package `name` of a model to `folder`, completely or not at all; `parts` is the folder of the fixed parts. Errors if
+/// `folder` is not empty, unless `is_replacing` and it holds only a package.
 pub fn write_package(model: &Model, name: &str, parts: &Path, folder: &Path, is_replacing: bool) -> Result<()> {
     check_name(name)?;
     let preparation = model.preparation()?;
@@ -34,12 +34,12 @@ pub fn write_package(model: &Model, name: &str, parts: &Path, folder: &Path, is_
     files.push((MODEL_FILE, portable(model)?));
     files.push(("package.json", manifest(name, preparation)));
     files.push(("index.d.ts", types(preparation, has_poles).into_bytes()));
-    files.push(("README.md", words(name, preparation, has_poles).into_bytes()));
+    files.push(("README.md", readme(name, preparation, has_poles).into_bytes()));
     let files: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
     host::write_folder(folder, &files, is_replacing, &|_| Ok(()))
 }
 
-/// A name that the registry would take, from a file's name; `None` if nothing of it is left.
+/// A valid package name made from a file name; `None` if no character of it is valid.
 pub fn package_name(stem: &str) -> Option<String> {
     let kept = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let name: String = stem.chars().map(kept).collect();
@@ -66,7 +66,7 @@ fn check_name(name: &str) -> Result<()> {
     )))
 }
 
-/// In the order that counts: of `exports` the first condition that holds is taken.
+/// The order of `exports` matters: the first condition that holds applies.
 fn manifest(name: &str, preparation: &Preparation) -> Vec<u8> {
     let files: Vec<&str> = PARTS.into_iter().chain([MODEL_FILE, "index.d.ts"]).collect();
     let about = quoted(&format!("Predicts {}", preparation.target.name()));
@@ -97,21 +97,21 @@ const MANIFEST: &str = r#"  "type": "module",
 fn types(preparation: &Preparation, has_poles: bool) -> String {
     let columns: String = preparation.features.iter().map(column).collect();
     format!(
-        "/** What the model is asked about: one value to each column it was trained on. */\nexport interface Row {{\n{columns}}}\n\n\
-         /** What it says of a row. */\nexport type Answer ={};\n\n{DOORS}",
+        "/** One row of inputs: a value for each column the model was trained on. */\nexport interface Row {{\n{columns}}}\n\n\
+         /** The prediction for a row. */\nexport type Answer ={};\n\n{FUNCTIONS}",
         answer(&preparation.target, has_poles)
     )
 }
 
-const DOORS: &str = "\
-/** The answer to one row, or to each of many. Engine and weights are read at the first call. */
+const FUNCTIONS: &str = "\
+/** Predicts one row, or each of many. The first call loads engine and weights. */
 export function predict(row: Row): Promise<Answer>;
 export function predict(rows: readonly Row[]): Promise<Answer[]>;
 
-/** What the training rows held in a column. */
+/** A column of the model: statistics or levels of its training rows. */
 export type Input = { name: string; min: number; max: number; mean: number } | { name: string; levels: string[] };
 
-/** What the model is. */
+/** Describes the model. */
 export function describe(): Promise<{
   task: \"regression\" | \"classification\";
   target: string;
@@ -121,7 +121,7 @@ export function describe(): Promise<{
 }>;
 ";
 
-/// A member of `Row`. A column whose gaps the model fills may be left out.
+/// A member of `Row`; optional if the model fills missing values of the column.
 fn column(feature: &Feature) -> String {
     let (kind, is_filled) = match feature {
         Feature::Numeric { impute, .. } => ("number".to_owned(), impute.is_some()),
@@ -134,8 +134,8 @@ fn column(feature: &Feature) -> String {
 fn answer(target: &Target, has_poles: bool) -> String {
     match target.levels() {
         [] if has_poles => {
-            "\n  | { value: number; bottom: false; /** Whether it is so near a pole that it deserves doubt. */ gap: boolean; fault: false }\n  \
-             | { value: null; /** There is no value here. */ bottom: true; gap: boolean; /** Not for a pole: something went wrong. */ fault: boolean }"
+            "\n  | { value: number; bottom: false; /** Whether it is so near a pole that it is unreliable. */ gap: boolean; fault: false }\n  \
+             | { value: null; /** There is no value here. */ bottom: true; gap: boolean; /** Whether the cause is a numerical fault, not a pole. */ fault: boolean }"
                 .into()
         }
         [] => " number".into(),
@@ -147,9 +147,9 @@ fn union(levels: &[String]) -> String {
     levels.iter().map(|level| quoted(level)).collect::<Vec<_>>().join(" | ")
 }
 
-/// A name as a key: as it is if it is an identifier of plain letters, else quoted.
+/// A name as a key: unchanged if it is an ASCII identifier, else quoted.
 fn key(name: &str) -> String {
-    // As a plain key of an object this one would name its prototype.
+    // As a plain key this name would set the object's prototype.
     if name == "__proto__" {
         return format!("[{}]", quoted(name));
     }
@@ -158,13 +158,13 @@ fn key(name: &str) -> String {
     if is_plain { name.to_owned() } else { quoted(name) }
 }
 
-/// A text as a string of JSON, JavaScript and TypeScript alike.
+/// A text as a string literal of JSON, JavaScript and TypeScript.
 fn quoted(text: &str) -> String {
-    // The two line ends that JSON lets stand and older readers of JavaScript do not.
+    // The two line separators that JSON allows and JavaScript before ES2019 does not.
     Value::from(text).to_string().replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
-/// An example row: the middle of each column.
+/// An example row: the mean of each numeric column, the first level of each category.
 fn example(preparation: &Preparation) -> String {
     let one = |feature: &Feature| {
         let value = match feature {
@@ -176,8 +176,8 @@ fn example(preparation: &Preparation) -> String {
     preparation.features.iter().map(one).collect()
 }
 
-fn words(name: &str, preparation: &Preparation, has_poles: bool) -> String {
-    let comes = match preparation.target.levels() {
+fn readme(name: &str, preparation: &Preparation, has_poles: bool) -> String {
+    let answer = match preparation.target.levels() {
         [] if has_poles => {
             "`{ value, bottom, gap, fault }`: where `bottom` is set the model says that there is no value, and `value` is null"
         }
@@ -188,8 +188,8 @@ fn words(name: &str, preparation: &Preparation, has_poles: bool) -> String {
     format!(
         "# {name}\n\nOne trained model with the engine that runs it. It needs nothing else and works in browsers, Node, Deno and Bun.\n\n\
          ```js\nimport {{ predict }} from \"{name}\";\n\nconst answer = await predict({{\n{row}}});\n```\n\n\
-         The answer is {comes}. `predict` also takes an array of rows.\n\n\
-         Vite and webpack carry `meromorph_bg.wasm` and `model.safetensors` along; for a bundler that does not, copy the two beside its \
+         The answer is {answer}. `predict` also takes an array of rows.\n\n\
+         Vite and webpack carry `meromorph_bg.wasm` and `model.safetensors` along; for a bundler that does not, copy both next to its \
          output.\n\nMade with Meromorph {}.\n",
         env!("CARGO_PKG_VERSION")
     )

@@ -1,5 +1,5 @@
-//! One HTML file that runs a model anywhere a browser is: the built page with the model's file in it, in base64. Nothing of the
-//! model's own words is written into the page; they come out of the model file when it is read, and are shown as text.
+//! One HTML file that runs a model in any browser: the built page with the model's file in base64. No names of the model are written
+//! into the page; the page reads them from the model file and shows them as text.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -10,10 +10,10 @@ use crate::train::{Model, Storage};
 /// The built page, in the folder of web files.
 pub const PAGE_FILE: &str = "portable/page.html";
 
-/// Where the model goes.
+/// The placeholder for the model.
 const PLACE: &str = "%MODEL%";
 
-/// The page of a model; `template` is the built page, from `source`.
+/// The page of a model; `template` is the built page, read from `source`.
 pub fn write_page(model: &Model, template: &str, source: &str) -> Result<Vec<u8>> {
     let parts: Vec<&str> = template.split(PLACE).collect();
     let [before, after] = parts[..] else {
@@ -25,8 +25,8 @@ pub fn write_page(model: &Model, template: &str, source: &str) -> Result<Vec<u8>
     Ok([before, &BASE64_STANDARD.encode(portable(model)?), after].concat().into_bytes())
 }
 
-/// The model's file as others carry it: weights as they were read, which is exact for those of 16 bits; those of 8 bits are
-/// widened, as rounding them again may move them.
+/// The model file for pages and packages. 16-bit weights are kept, which is exact; 8-bit weights are widened, as rounding them
+/// again could change them.
 pub(super) fn portable(model: &Model) -> Result<Vec<u8>> {
     model.preparation()?;
     match model.storage {

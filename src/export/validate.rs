@@ -1,4 +1,4 @@
-//! Reads a bundle and refuses it unless everything it says of itself holds. What is checked is what is used: each file is read once.
+//! Reads a bundle and checks it against its metadata. Each file is read once, so the checked bytes are the used bytes.
 
 use std::path::Path;
 
@@ -11,12 +11,12 @@ use crate::error::{Error, Result};
 use crate::host;
 use crate::train::Model;
 
-/// A bundle whose files are what its metadata say.
+/// A bundle whose files match its metadata.
 #[derive(Clone, Debug)]
 pub struct ValidatedBundle {
-    /// What it says of itself.
+    /// The metadata.
     pub metadata: Metadata,
-    /// SHA-256 of the metadata in canonical form: names this bundle and no other.
+    /// SHA-256 of the metadata in canonical form; identifies the bundle.
     pub digest: String,
     /// The model.
     pub model: Model,
@@ -41,11 +41,11 @@ const KEYS: [&str; 13] = [
     "encoding",
 ];
 
-/// Reads the bundle in `folder`. `expected` pins its digest, in hexadecimal.
+/// Reads the bundle in `folder`. `expected` is the required digest, in hexadecimal.
 ///
-/// Refuses metadata that are not strict JSON, lack a key or follow another schema; decoding that is not strict, or by thresholds that
-/// decide nothing; outputs in another order; names that lead out of the folder and links; files of another size or hash; a model
-/// that contradicts the metadata.
+/// Errors if the metadata are not strict JSON, lack a key or follow another schema; if decoding is not strict or its thresholds are
+/// invalid; if outputs are in another order; if a file is a link, leads out of the folder or has another size or hash; or if the model
+/// contradicts the metadata.
 pub fn validate_bundle(folder: &Path, expected: Option<&str>) -> Result<ValidatedBundle> {
     let named = |name: &str| folder.join(name).display().to_string();
     let text = host::read_unlinked(&folder.join(METADATA_FILE))?;
@@ -79,7 +79,7 @@ fn parse(text: &[u8]) -> Result<(Metadata, String)> {
     for key in KEYS {
         value.get(key).ok_or_else(|| Error::new(format!("key \"{key}\" is missing")))?;
     }
-    // From the text, not from the value: a key given twice shows only there.
+    // From the text, not from the value: only the text shows duplicate keys.
     let metadata = serde_json::from_slice(text).map_err(|why| Error::new(format!("is damaged: {why}")))?;
     Ok((metadata, digest(&canonical(&value))))
 }
@@ -98,7 +98,7 @@ fn pin(expected: &str, digest: &str) -> Result<()> {
     Err(Error::new(format!("its digest is {digest}, expected {expected}")))
 }
 
-/// What the metadata alone can get wrong.
+/// Errors that the metadata alone show.
 fn check(metadata: &Metadata) -> Result<()> {
     if metadata.opset != OPSET || metadata.batch_axis != 0 {
         let (opset, axis) = (metadata.opset, metadata.batch_axis);
@@ -135,7 +135,7 @@ fn check_contract(contract: &Contract, names: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// The bytes of a file, if they are those of the record.
+/// The bytes of a file. Errors if they do not match the record.
 fn contents(folder: &Path, record: &Record) -> Result<Vec<u8>> {
     let path = folder.join(&record.file);
     let bytes = host::read_unlinked(&path)?;

@@ -13,35 +13,35 @@ use crate::record;
 pub struct TrainerConfig {
     /// Loss function.
     pub loss: Loss,
-    /// How parameters follow gradients.
+    /// Optimizer.
     pub optimizer: Optimizer,
     /// Base learning rate.
     pub lr: f64,
-    /// How it changes.
+    /// Learning rate schedule.
     pub schedule: Schedule,
-    /// Most passes over the training rows.
+    /// Maximum passes over the training rows.
     pub epochs: usize,
     /// Rows per step; the last step of an epoch may have fewer.
     pub batch: usize,
-    /// Steps whose gradients make one update, as if their rows were one batch; an epoch's last update may have fewer.
+    /// Steps whose gradients are accumulated for one update, as if their rows were one batch; an epoch's last update may have fewer.
     pub accumulate: usize,
     /// Epochs without improvement before stopping; 0 = never stop early.
     pub patience: usize,
-    /// What counts as improvement of the validation loss.
+    /// Smallest decrease of the validation loss that counts as improvement.
     pub min_delta: f64,
     /// Seed of weights, order and dropout.
     pub seed: u64,
-    /// Which step to take; `None` lets the trainer choose.
+    /// How a step is run; `None` lets the trainer choose.
     pub step: Option<StepKind>,
     /// Weight of each class; empty = all 1.
     pub class_weights: Vec<f32>,
-    /// How many validation pairs must be decoded to go on; `None` = any.
+    /// Validation coverage required to continue; `None` = any.
     pub coverage: Option<CoverageGoal>,
     /// What changes from epoch to epoch.
     pub curriculum: Curriculum,
-    /// What becomes of gradients at ⊥, by layer.
+    /// Gradient policies at ⊥, by layer.
     pub policies: Registry,
-    /// Whether ⊥ targets are taken although the model's denominators cannot come near 0.
+    /// Whether ⊥ targets are accepted although the model's denominators cannot approach 0.
     pub allows_unreachable: bool,
 }
 
@@ -52,12 +52,12 @@ record! {
     }
 }
 
-/// When too few numbers end a run.
+/// Coverage below which a run ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoverageGoal {
-    /// The least share of validation pairs to be decoded, in [0, 1].
+    /// Minimum share of validation pairs that decode to a value, in [0, 1].
     pub least: f64,
-    /// Epochs below it, one after another, that end the run; at least 1.
+    /// Consecutive epochs below it that end the run; at least 1.
     pub patience: usize,
 }
 
@@ -108,7 +108,7 @@ impl Default for TrainerConfig {
 }
 
 impl TrainerConfig {
-    /// Refuses what cannot be trained with, in the user's words.
+    /// Errors if a setting is out of range; messages use the user's names.
     pub fn check(&self) -> Result<()> {
         let is_rate = self.lr.is_finite() && self.lr > 0.0;
         let wrong = [

@@ -1,5 +1,5 @@
-//! From a table to a run: columns and task chosen, rows split and encoded, model and configuration made. Options that are not set get
-//! defaults that depend on the task and the number of training rows, so every face starts the same run from the same options.
+//! Prepares a run from a table: chooses columns and task, splits and encodes the rows, makes model and configuration. Unset options get
+//! defaults that depend on the task and the number of training rows, so every interface starts the same run from the same options.
 
 mod names;
 mod table;
@@ -20,64 +20,64 @@ pub use table::TABLE;
 /// Training options; unset fields get defaults that may depend on the task and the number of rows.
 #[derive(Clone, Debug, Default)]
 pub struct TrainOptions {
-    /// Target, features and what becomes of gaps.
+    /// Target, features and how missing values are handled.
     pub choice: Choice,
-    /// The parts of the rows held back.
+    /// Shares of the rows held out for validation and test.
     pub fractions: Fractions,
-    /// Widths of the hidden layers; three of 64 if not given.
+    /// Widths of the hidden layers; three of 64 if unset.
     pub hidden: Option<Vec<usize>>,
-    /// Function between layers; silu if not given.
+    /// Function between layers; silu if unset.
     pub activation: Option<Activation>,
-    /// A learnt rational function of each value in place of the activation.
+    /// Learnt rational function that replaces the activation.
     pub rational: Option<RationalLayer>,
-    /// What brings the function's values to mean 0 and variance 1, ahead of the next linear layer's bias; nothing if not given.
+    /// Normalization of the function's values, before the next linear layer; none if unset.
     pub norm: Option<Norm>,
     /// Share of the hidden values zeroed while training.
     pub dropout: f32,
-    /// What is made small: mean squared error or cross-entropy if not given.
+    /// Loss function; mean squared error or cross-entropy if unset.
     pub loss: Option<Loss>,
-    /// Share of a class label spread over all classes: 0, or 0.1 for a small table, if not given.
+    /// Share of a class label spread over all classes; 0, or 0.1 for a small table, if unset.
     pub smoothing: Option<f32>,
-    /// How parameters follow gradients, with any decay; adamw if not given.
+    /// Optimizer, with any decay; adamw if unset.
     pub optimizer: Option<Optimizer>,
-    /// Pull of the weights to zero; 1e-6, or 1 for a small table, if not given.
+    /// Weight decay; 1e-6, or 1 for a small table, if unset.
     pub weight_decay: Option<f32>,
-    /// How the learning rate changes; half a cosine if not given.
+    /// Learning rate schedule; half a cosine if unset.
     pub schedule: Option<Schedule>,
     /// Learning rate.
     pub lr: Option<f64>,
-    /// Most passes over the training rows.
+    /// Maximum passes over the training rows.
     pub epochs: Option<usize>,
-    /// Rows per step: 256, or 32 for a small table, if not given.
+    /// Rows per step; 256, or 32 for a small table, if unset.
     pub batch: Option<usize>,
-    /// Steps whose gradients make one update; 1 if not given.
+    /// Steps whose gradients are accumulated for one update; 1 if unset.
     pub accumulate: Option<usize>,
     /// Epochs without improvement before stopping; 0 = never.
     pub patience: Option<usize>,
     /// Seed of split, weights, order and dropout.
     pub seed: u64,
-    /// Which step to take.
+    /// How a step is run.
     pub step: Option<StepKind>,
-    /// Whether rare classes count for more: rows / (classes · rows of the class).
+    /// Whether classes are weighted by rows / (classes · rows of the class).
     pub is_balanced: bool,
-    /// What makes pairs from the last hidden layer, for as many outputs as the target has; a plain linear layer if not given.
+    /// Projective head on the last hidden layer; its output count is that of the target. A linear layer if unset.
     pub head: Option<Head>,
-    /// Where the head gives no value; beyond the training targets if not given.
+    /// Thresholds below which the head returns no value; from the range of the training targets if unset.
     pub decoding: Option<Decoding>,
-    /// What becomes of gradients at ⊥, by layer, beside what is registered anyway.
+    /// Gradient policies at ⊥ by layer, in addition to the defaults.
     pub policies: Vec<(String, Policy)>,
     /// What changes from epoch to epoch.
     pub curriculum: Curriculum,
-    /// How many validation values must be given to go on.
+    /// Validation coverage required to continue.
     pub coverage: Option<CoverageGoal>,
 }
 
-/// What is brought to mean 0 and variance 1.
+/// Normalization to mean 0 and variance 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Norm {
-    /// Each column, ⊥ left out.
+    /// Per column, over the values that are not ⊥.
     Batch,
-    /// Each row.
+    /// Per row.
     Layer,
 }
 
@@ -91,7 +91,7 @@ impl Norm {
     }
 }
 
-/// All that a trainer needs, and what its model must remember.
+/// Everything a trainer needs, and what its model must store.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// Encoded rows.
@@ -102,13 +102,13 @@ pub struct Run {
     pub settings: TrainerConfig,
     /// How rows became inputs.
     pub preparation: Preparation,
-    /// Why the task is what it is, in words.
+    /// The reason for the task, in words.
     pub reason: String,
-    /// What became of rows with gaps.
+    /// Rows with missing values, and how they were handled.
     pub gaps: io::MissingReport,
 }
 
-/// Columns and rows of a table, settled and dealt out, but not yet encoded.
+/// A table with its column roles chosen and its rows split, not yet encoded.
 #[derive(Clone, Debug)]
 pub struct SplitTable {
     split: Split,
@@ -117,17 +117,17 @@ pub struct SplitTable {
     gaps: io::MissingReport,
 }
 
-/// Widths of the hidden layers, unless set.
+/// Default widths of the hidden layers.
 const HIDDEN: [usize; 3] = [64, 64, 64];
-/// Patience of a model with poles, unless set: its loss falls in steps, as poles are found.
+/// Default patience of a model with poles: its loss falls in steps, as poles are found.
 const PATIENCE_OF_POLES: usize = 50;
-/// `tau_train` over `tau_infer`, unless set.
+/// Default ratio of `tau_train` to `tau_infer`.
 const BEYOND_TAU: f32 = 3.0;
-/// Fewer training rows than this make a small table.
+/// A table with fewer training rows is small.
 const SMALL: usize = 2000;
 
-/// What small tables change. A batch of 32 gives them steps enough per epoch; a decay of 1 per unit of learning rate and
-/// labels that are not quite sure keep 9,000 weights from learning some hundred rows by heart. Chosen over 20 seeds on
+/// Defaults that depend on the size of the table. For small tables, a batch of 32 gives enough steps per epoch; a decay of 1 per
+/// unit of learning rate and smoothed labels keep 9,000 weights from overfitting a few hundred rows. Chosen over 20 seeds on
 /// scikit-learn's wine, breast cancer, digits and diabetes tables.
 struct Defaults {
     batch: usize,
@@ -145,7 +145,7 @@ impl Defaults {
 }
 
 impl SplitTable {
-    /// Settles columns and rows of a table and deals the rows out by a seed.
+    /// Chooses the columns and rows of a table and splits the rows with a seed.
     pub fn new(table: &Table, choice: &Choice, fractions: Fractions, seed: u64) -> Result<Self> {
         let chosen = io::choose(table, choice)?;
         let order = split_order(chosen.rows.len(), seed);
@@ -175,7 +175,7 @@ impl SplitTable {
 }
 
 impl Run {
-    /// The same rows again, dealt out as the checkpoint says; `source` names it in messages.
+    /// The checkpoint's run again: the same rows, split the same way. `source` names the checkpoint in messages.
     pub fn again(table: &Table, checkpoint: &Checkpoint, source: &str) -> Result<Self> {
         let origin = checkpoint.origin(source)?;
         let (spec, settings) = (checkpoint.spec.clone(), checkpoint.settings.clone());
@@ -184,15 +184,15 @@ impl Run {
 }
 
 impl TrainOptions {
-    /// Settles the recipe on a table.
+    /// Resolves the options on a table and encodes its rows.
     pub fn prepare(&self, table: &Table) -> Result<Run> {
         self.check()?;
-        let dealt = SplitTable::new(table, &self.choice, self.fractions, self.seed)?;
-        let (spec, settings) = self.settle(&dealt)?;
-        dealt.run(table, spec, settings)
+        let split = SplitTable::new(table, &self.choice, self.fractions, self.seed)?;
+        let (spec, settings) = self.resolve(&split)?;
+        split.run(table, spec, settings)
     }
 
-    /// Errors that can be found without a table. Ranges are those of [`TABLE`].
+    /// Errors that can be found without a table. The ranges are those of [`TABLE`].
     pub fn check(&self) -> Result<()> {
         let refused = |what: &str| Err(Error::usage(format!("train: {what}")));
         let whole = |value: Option<usize>| value.map(|value| value as f64);
@@ -222,17 +222,17 @@ impl TrainOptions {
         Ok(())
     }
 
-    /// The model and its settings for rows dealt out. Refuses a loss that does not fit their target, and nothing else.
-    pub fn settle(&self, dealt: &SplitTable) -> Result<(Spec, TrainerConfig)> {
-        let (inputs, target) = (dealt.preparation.inputs(), &dealt.preparation.target);
+    /// The model and its settings for a split table. Errors if the loss, the decoding or a policy is invalid for it.
+    pub fn resolve(&self, table: &SplitTable) -> Result<(Spec, TrainerConfig)> {
+        let (inputs, target) = (table.preparation.inputs(), &table.preparation.target);
         let mut spec = self.spec(inputs, target.outputs());
         if let Some(Layer::Projective(head)) = spec.layers.last_mut() {
-            head.decoding = self.decoding.unwrap_or_else(|| beyond(target));
+            head.decoding = self.decoding.unwrap_or_else(|| default_decoding(target));
             head.decoding.check().map_err(|error| error.within("train"))?;
         }
-        let mut settings = self.settings(target, dealt.split.train.len())?;
+        let mut settings = self.settings(target, table.split.train.len())?;
         for (layer, policy) in &self.policies {
-            governable(&spec, layer)?;
+            check_policy_layer(&spec, layer)?;
             settings.policies.register(layer, *policy)?;
         }
         Ok((spec, settings))
@@ -263,7 +263,7 @@ impl TrainOptions {
         spec
     }
 
-    /// The configuration of a run over `rows` training rows. Refuses a loss that does not fit the target.
+    /// The configuration of a run over `rows` training rows. Errors if the loss does not fit the target.
     pub fn settings(&self, target: &Target, rows: usize) -> Result<TrainerConfig> {
         let (plain, defaults) = (TrainerConfig::default(), Defaults::of(rows));
         let optimizer = self.optimizer.clone().unwrap_or_else(|| Optimizer::adamw(0.0));
@@ -301,8 +301,8 @@ impl TrainOptions {
         };
         let chosen = if self.loss.is_none() { usual } else { chosen };
         let is_cross_entropy = matches!(chosen, Loss::CrossEntropy { .. });
-        let idle = [("class weights", self.is_balanced), ("smoothing", self.smoothing.is_some())];
-        if let Some((name, _)) = idle.into_iter().find(|(_, is_asked)| *is_asked && !is_cross_entropy) {
+        let unused = [("class weights", self.is_balanced), ("smoothing", self.smoothing.is_some())];
+        if let Some((name, _)) = unused.into_iter().find(|(_, is_set)| *is_set && !is_cross_entropy) {
             return Err(Error::usage(format!("train: {name} applies only to loss \"cross-entropy\"")));
         }
         if chosen.target() != target || matches!(chosen, Loss::Pairs(_)) {
@@ -316,7 +316,7 @@ impl TrainOptions {
 }
 
 impl TrainOptions {
-    /// The loss of a model of pairs. Refuses classes, and losses of anything else.
+    /// The loss of a model with a head. Errors if the target is a class or the loss is not one of pairs.
     fn pair_loss(&self, task: Task) -> Result<Loss> {
         if task == Task::Classification {
             return Err(Error::usage("train: a head with poles predicts numbers, the target is a class"));
@@ -334,8 +334,8 @@ impl TrainOptions {
     }
 }
 
-/// Refuses the name of a layer that no policy governs: neither the place of one nor its kind.
-fn governable(spec: &Spec, name: &str) -> Result<()> {
+/// Errors if `name` is neither the path nor the kind of a layer with a gradient policy.
+fn check_policy_layer(spec: &Spec, name: &str) -> Result<()> {
     let (mut kinds, mut places) = (Vec::new(), Vec::new());
     for (at, layer) in spec.layers.iter().enumerate() {
         let Some((kind, _)) = layer.gradient_policy() else { continue };
@@ -355,16 +355,16 @@ fn governable(spec: &Spec, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// No value beyond the largest finite training target, and a mark on those beyond a third of it. Where targets stay near their
-/// middle, ten times their spread.
-fn beyond(target: &Target) -> Decoding {
+/// No value beyond the largest finite training target; values beyond a third of it are marked as near a pole. The limit is at least
+/// ten times their spread.
+fn default_decoding(target: &Target) -> Decoding {
     let Target::Regression { mean, scale, min, max, .. } = target else { return Decoding::default() };
     let largest = ((max - mean).max(mean - min) / scale).clamp(10.0, 1e6);
     let sine = (1.0 / (largest * largest + 1.0).sqrt()) as f32;
     Decoding { tau_infer: sine, tau_train: Some(BEYOND_TAU * sine), ..Decoding::default() }
 }
 
-/// Rows / (classes · rows of the class); 1 for a class without training rows.
+/// Class weights: rows / (classes · rows of the class); 1 for a class without training rows.
 fn balanced(target: &Target) -> Vec<f32> {
     let Target::Classification { counts, .. } = target else { return Vec::new() };
     let share = counts.iter().sum::<u32>() as f32 / counts.len() as f32;

@@ -1,4 +1,4 @@
-//! Rows to predict, as a page or a package of one model has them: also an array of columns.
+//! Rows to predict from an exported page or package, which may also be an array of columns.
 
 use js_sys::Array;
 use wasm_bindgen::JsValue;
@@ -7,7 +7,7 @@ use super::values::{numbers, show};
 use crate::error::{Error, Result, listed};
 use crate::io::{Column, Preparation, Table};
 
-/// What the engine of the package takes, or in the order of the model's columns an array of them.
+/// The rows that `rows::rows` reads, or an array of columns in the model's order.
 pub(super) fn rows_or_columns(x: &JsValue, source: &str, preparation: &Preparation) -> Result<Table> {
     match columns(x) {
         Some(columns) => table(&columns, preparation),
@@ -15,7 +15,7 @@ pub(super) fn rows_or_columns(x: &JsValue, source: &str, preparation: &Preparati
     }
 }
 
-/// A table of columns, each of numbers or of texts; one of a single cell has it in every row.
+/// A table of columns of numbers or strings; a column with a single cell repeats it in every row.
 fn table(columns: &[JsValue], preparation: &Preparation) -> Result<Table> {
     let names: Vec<&str> = preparation.names().collect();
     if columns.len() != names.len() {
@@ -33,13 +33,13 @@ fn table(columns: &[JsValue], preparation: &Preparation) -> Result<Table> {
     Table::new("predict", columns)
 }
 
-/// The columns of an array of columns; nothing for anything else.
+/// The columns of an array of columns; `None` for other values.
 fn columns(value: &JsValue) -> Option<Vec<JsValue>> {
     let columns = Array::is_array(value).then(|| Array::from(value).to_vec())?;
     columns.first().is_some_and(JsValue::is_object).then_some(columns)
 }
 
-/// The strings of an array of strings; nothing for anything else.
+/// The strings of an array of strings; `None` for other values.
 fn texts(value: &JsValue) -> Option<Vec<String>> {
     Array::is_array(value).then(|| Array::from(value).iter().map(|item| item.as_string()).collect())?
 }

@@ -1,4 +1,4 @@
-//! An open device: what it is, what a table holds, runs and models on it.
+//! An open device: its description, its training runs and models, and the description of tables.
 
 use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -20,7 +20,7 @@ pub struct Engine {
     device: Device,
 }
 
-/// Opens a device: `auto`, `webgpu` or `cpu`, which is one of `threads` instances that may share a training.
+/// Opens a device: `auto`, `webgpu` or `cpu`. A `cpu` device is one of `threads` instances that can share a training run.
 #[wasm_bindgen]
 pub async fn open(device: JsValue, threads: usize) -> Answer<Engine> {
     let request = request(&device, threads).map_err(thrown)?;
@@ -49,12 +49,12 @@ impl Engine {
         ])
     }
 
-    /// Sets up a run on table bytes (CSV, TSV, NPY) called `source`, or on `{ x, y }`.
+    /// Sets up a run on table bytes (CSV, TSV, NPY) named `source`, or on `{ x, y }`.
     pub fn train(&self, data: &JsValue, source: &str, options: &JsValue) -> Answer<Training> {
         self.start(data, source, options).map_err(thrown)
     }
 
-    /// Takes up the run of a checkpoint, exactly where it stands, on the same data.
+    /// Resumes the run of a checkpoint on the same data.
     pub fn resume(&self, data: &JsValue, source: &str, checkpoint: &JsValue) -> Answer<Training> {
         let resume = || {
             let bytes = bytes(checkpoint).filter(|_| !checkpoint.is_string());
@@ -65,7 +65,7 @@ impl Engine {
         resume().map_err(thrown)
     }
 
-    /// The model in the bytes of a file called `source`.
+    /// The model in the bytes of a file named `source`.
     pub fn load(&self, data: &JsValue, source: &str) -> Answer<Model> {
         let load = || {
             let data = bytes(data).filter(|_| !data.is_string());
@@ -82,10 +82,10 @@ impl Engine {
     }
 }
 
-/// The table in bytes called `source`, or in `{ x, y }`, and the target where that is known. `call` is the name the user called.
+/// The table in bytes named `source` or in `{ x, y }`, and the target if known. `call` is the function the user called.
 fn table(call: &str, data: &JsValue, source: &str) -> Result<(Table, Option<&'static str>)> {
     match bytes(data) {
-        // The name of a file, most likely: its bytes are for the caller to fetch or read.
+        // Probably a file name; the caller must fetch or read its bytes.
         Some(bytes) if data.is_string() && !bytes.is_empty() && !bytes.iter().any(|byte| b"\r\n".contains(byte)) => {
             Err(Error::new(format!("{call}: data is {}, {TABLE} or {{ x, y }}", show(data))))
         }
@@ -94,7 +94,7 @@ fn table(call: &str, data: &JsValue, source: &str) -> Result<(Table, Option<&'st
     }
 }
 
-/// What a table holds: `{ rows, columns: [{ name, isNumeric }] }`.
+/// Describes a table: `{ rows, columns: [{ name, isNumeric }] }`.
 #[wasm_bindgen]
 pub fn describe(data: &JsValue, source: &str) -> Answer {
     let read = || {
@@ -117,7 +117,7 @@ fn arrays(call: &str, data: &JsValue) -> Result<Table> {
     } else {
         Array::new()
     };
-    // Nothing is seen of what is no plain object, such as a map or a response.
+    // Objects other than plain ones, such as a Map or a Response, have no keys.
     if keys.length() == 0 {
         return Err(Error::new(format!("{call}: data is {}, {TABLE} or {{ x, y }}", show(data))));
     }

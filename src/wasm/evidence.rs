@@ -1,5 +1,5 @@
-//! For the browser tests only (feature `evidence`): every kernel's cases on a device of this browser, texts of numbers, the products of
-//! exported pages, and a panic to order.
+//! For the browser tests only (feature `evidence`): every kernel's cases on a device of this browser, numbers as text, the fused
+//! products of exported pages, and a panic on request.
 
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -18,7 +18,7 @@ pub fn kernel_names() -> Vec<String> {
     ALL.iter().map(|(kernel, _)| kernel.name.to_owned()).collect()
 }
 
-/// The failing rows of a kernel's cases on the device called `device`, after a first line with the count of the cases.
+/// The number of a kernel's cases, then those that fail on the device named `device`.
 #[wasm_bindgen]
 pub async fn check_kernel(device: String, kernel: String) -> Result<Vec<String>, JsValue> {
     let request = Request { device, threads: 1, subgroups: true };
@@ -27,8 +27,8 @@ pub async fn check_kernel(device: String, kernel: String) -> Result<Vec<String>,
     Ok([count.to_string()].into_iter().chain(failures).collect())
 }
 
-/// The cases of a kernel in which it matters to a bit whether subgroups are used, after a first line with the count of the cases and
-/// two with the lanes that exchanged values without a barrier.
+/// The number of a kernel's cases, the subgroup sizes with and without subgroups, then the cases whose results differ by any bit
+/// between the two.
 #[wasm_bindgen]
 pub async fn told_by_subgroups(kernel: String) -> Result<Vec<String>, JsValue> {
     let open = async |subgroups| {
@@ -41,7 +41,7 @@ pub async fn told_by_subgroups(kernel: String) -> Result<Vec<String>, JsValue> {
     Ok([count.to_string()].into_iter().chain(lanes).chain(failures).collect())
 }
 
-/// The numbers that this browser writes otherwise than the standard library, and how.
+/// The numbers that this browser formats differently from the standard library.
 #[wasm_bindgen]
 pub fn wrong_texts() -> Vec<String> {
     let singles = SINGLES.map(|(bits, text)| (number(f32::from_bits(bits)), text));
@@ -50,7 +50,7 @@ pub fn wrong_texts() -> Vec<String> {
     written.filter(|(got, wanted)| got != wanted).map(|(got, wanted)| format!("{got}, wanted {wanted}")).collect()
 }
 
-/// Of so many sums a * b + c of each kind, those that an exported page rounds otherwise than once.
+/// The sums a * b + c, of `count` of each kind, that an exported page does not round exactly once.
 #[wasm_bindgen]
 pub fn wrong_products(count: u32) -> Vec<String> {
     vectorize(Products { count })
@@ -82,13 +82,13 @@ impl pulp::WithSimd for Products {
     }
 }
 
-/// Sums that are easily got wrong: of any bits, that cancel, right beside the middle between two floats, and below the least normal one.
+/// Difficult sums: of any bits, with cancellation, next to the midpoint of two floats, and below the smallest normal float.
 fn hard(draw: u32) -> [[f32; 3]; 4] {
     let ([p, q], [r, s]) = (threefry([0, 1], [draw, 0]), threefry([0, 1], [draw, 1]));
     let near_one = |bits: u32| f32::from_bits(0x3F80_0000 | (bits >> 9));
     let two_to = |power: u32| f32::from_bits(power << 23);
     let (a, b) = (near_one(p), near_one(q));
-    // a / a is one but for its rounding, a hair above or below: half a unit of a last place, and a hair.
+    // a · half is 2^-24 up to rounding: half a unit in the last place, slightly more or slightly less.
     let half = two_to(127 - 24) / a;
     [
         [f32::from_bits(p), f32::from_bits(q), f32::from_bits(r)],

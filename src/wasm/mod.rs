@@ -1,5 +1,5 @@
-//! The browser's leaf: task-level objects for JavaScript. Values from there are checked here, and whatever goes wrong is an
-//! `Error` with the engine's message. Its typed face is `web/src/serve`.
+//! The JavaScript interface: objects for training and prediction. Values from JavaScript are checked here, and every failure is an
+//! `Error` with the engine's message. Its typed interface is `web/src/serve`.
 
 mod engine;
 mod model;

@@ -1,4 +1,4 @@
-//! A trained model in JavaScript's hands: what it is, its predictions, its file.
+//! A trained model for JavaScript: its description, predictions and file.
 
 use js_sys::{Array, Float64Array, Uint8Array};
 use wasm_bindgen::JsValue;
@@ -31,7 +31,7 @@ impl Model {
 
 #[wasm_bindgen]
 impl Model {
-    /// What it is, as an object.
+    /// The description of the model, as an object.
     pub fn info(&self) -> Answer {
         let preparation = self.model.preparation().map_err(thrown)?;
         let target = &preparation.target;
@@ -45,14 +45,14 @@ impl Model {
         ]))
     }
 
-    /// Predicts every row: `{ value }` of numbers, `{ value, probability }` of classes, or of a model with poles
-    /// `{ value, bottom, gap, fault }`: 1 where there is no value, where it is near a pole, where something went wrong.
-    /// Activations in `precision`, f32 if none is given.
+    /// Predicts every row: `{ value }` of numbers, `{ value, probability }` of classes, or for a model with poles
+    /// `{ value, bottom, gap, fault }`, with flags 1 where there is no value, where it is near a pole, and at numerical faults.
+    /// Activations have the type `precision`; f32 if unset.
     pub async fn predict(&self, x: JsValue, source: String, precision: JsValue) -> Answer {
         let table = self.rows(&x, &source).map_err(thrown)?;
-        let asked =
+        let options =
             PredictOptions { precision: precision_of(&precision).map_err(thrown)?, ..PredictOptions::default() };
-        let predictions = self.model.predict_as(&self.device, &table, asked).await.map_err(thrown)?;
+        let predictions = self.model.predict_as(&self.device, &table, options).await.map_err(thrown)?;
         let (mut names, mut values) = (Array::new(), Vec::with_capacity(predictions.len()));
         let mut flags = [const { Vec::new() }; 3];
         for prediction in &predictions {
@@ -90,13 +90,13 @@ impl Model {
         Ok(Float64Array::from(all.as_slice()))
     }
 
-    /// The bytes of its file.
+    /// The bytes of the model file.
     pub fn save(&self) -> Answer<Uint8Array> {
         Ok(Uint8Array::from(self.model.save().map_err(thrown)?.as_slice()))
     }
 }
 
-/// The precision that was asked for, f32 if none was.
+/// The requested precision; f32 if unset.
 fn precision_of(precision: &JsValue) -> Result<Precision> {
     if precision.is_undefined() || precision.is_null() {
         return Ok(Precision::default());
@@ -106,7 +106,7 @@ fn precision_of(precision: &JsValue) -> Result<Precision> {
     found.map(|(_, precision)| precision).ok_or_else(wrong)
 }
 
-/// What the training rows held in one column: `{ name, min, max, mean }` of numbers, `{ name, levels }` of a category.
+/// Statistics of a column over the training rows: `{ name, min, max, mean }` of numbers, `{ name, levels }` of a category.
 fn input(feature: &Feature) -> JsValue {
     let name = ("name", JsValue::from(feature.name()));
     match feature {

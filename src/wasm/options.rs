@@ -1,4 +1,4 @@
-//! The options of a training run, from a JavaScript object to [`TrainOptions`] by the table of `train`.
+//! Reads the options of a training run from a JavaScript object to [`TrainOptions`] by the option table of `train`.
 
 use js_sys::{Array, Object};
 use wasm_bindgen::{JsCast, JsValue};
@@ -9,7 +9,7 @@ use crate::io::Choice;
 use crate::options::{Naming, Value};
 use crate::train::{OPTIONS, TrainOptions};
 
-/// Reads the options of `train`; `target` is the column to learn if the options name none.
+/// Reads the options of `train`; `target` is the default target column.
 pub(super) fn train_options(object: &JsValue, target: Option<&str>) -> Result<TrainOptions> {
     let choice = Choice { target: target.unwrap_or_default().to_owned(), ..Choice::default() };
     let mut options = TrainOptions { choice, ..TrainOptions::default() };
@@ -28,7 +28,7 @@ pub(super) fn train_options(object: &JsValue, target: Option<&str>) -> Result<Tr
     Ok(options)
 }
 
-/// The fields of an options object; undefined and null count as not given.
+/// The fields of an options object; undefined and null count as unset.
 fn fields(object: &JsValue) -> Result<Vec<(String, Value)>> {
     if object.is_undefined() || object.is_null() {
         return Ok(Vec::new());
@@ -62,7 +62,7 @@ fn value_of(value: &JsValue) -> Value {
         return Value::List(Array::from(value).iter().map(|item| value_of(&item)).collect());
     }
     match show(value) {
-        // Others, such as a Map or a Date, hold nothing under names.
+        // Other objects, such as a Map or a Date, have no named fields.
         words if words == "of type Object" || words == "an object" => Value::Fields(entries(value)),
         words => Value::Other(words.replacen("of type", "an object of type", 1)),
     }

@@ -1,4 +1,4 @@
-//! What a panic becomes: a call to whoever registered, then a JavaScript `Error` out of the call that panicked.
+//! Handles a panic: calls the registered listener, then throws a JavaScript `Error` from the call that panicked.
 
 use std::cell::RefCell;
 
@@ -9,16 +9,16 @@ thread_local! {
     static LISTENER: RefCell<Option<js_sys::Function>> = const { RefCell::new(None) };
 }
 
-/// Registers `listener(message)`: a promise under way would otherwise never learn that its future is gone.
+/// Registers `listener(message)`; without it, a pending promise would never settle after a panic.
 #[wasm_bindgen]
 pub fn on_panic(listener: js_sys::Function) {
     LISTENER.set(Some(listener));
-    std::panic::set_hook(Box::new(|info| tell(&format!("meromorph: internal error: {info}"))));
+    std::panic::set_hook(Box::new(|info| notify(&format!("meromorph: internal error: {info}"))));
 }
 
-fn tell(message: &str) -> ! {
+fn notify(message: &str) -> ! {
     if let Some(listener) = LISTENER.take() {
-        // The listener only passes the message on; were it to fail, the throw below still tells.
+        // The listener only passes the message on; if it fails, the throw below still reports it.
         let _ = listener.call1(&JsValue::NULL, &message.into());
     }
     wasm_bindgen::throw_str(message)

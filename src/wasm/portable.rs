@@ -1,4 +1,4 @@
-//! The browser's leaf of a model that only predicts, on the cpu: what an exported page or package carries.
+//! The JavaScript interface of exported pages and packages: one model that only predicts, on the cpu.
 
 mod columns;
 mod model;
@@ -19,7 +19,7 @@ use crate::{Device, train};
 use columns::rows_or_columns as rows;
 use values::{Answer, TABLE, bytes, object, show, strings, thrown};
 
-/// The model in the bytes of a file called `source`.
+/// The model in the bytes of a file named `source`.
 #[wasm_bindgen]
 pub fn load(data: &JsValue, source: &str) -> Answer<Model> {
     let load = || {
@@ -30,7 +30,7 @@ pub fn load(data: &JsValue, source: &str) -> Answer<Model> {
     load().map_err(thrown)
 }
 
-/// The first rows of a table as its file has them: `{ rows, columns, cells: [[text, …], …] }`, `rows` being how many there are.
+/// The first rows of a table as text: `{ rows, columns, cells: [[text, …], …] }`, where `rows` counts all rows of the table.
 #[wasm_bindgen]
 pub fn preview(data: &JsValue, source: &str, count: usize) -> Answer {
     let read = || {

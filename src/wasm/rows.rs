@@ -1,4 +1,4 @@
-//! Rows to predict, as JavaScript has them.
+//! Rows to predict, from JavaScript values.
 
 use wasm_bindgen::JsValue;
 

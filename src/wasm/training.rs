@@ -1,4 +1,4 @@
-//! A run that JavaScript pulls on: `next` runs one epoch and gives its event, the last of which tells why the run is over.
+//! A training run for JavaScript: `next` runs one epoch and returns its event; the last event has the reason for the end.
 
 use std::cell::{Cell, RefCell};
 
@@ -19,29 +19,29 @@ use crate::train::{self, Checkpoint, EpochReport, Event, Flow, Metrics, Origin, 
 #[wasm_bindgen]
 pub struct Training {
     device: Device,
-    /// Taken while an epoch is under way.
+    /// `None` while an epoch is running.
     trainer: RefCell<Option<Trainer>>,
-    /// Set once the run is over and its last event not yet told.
+    /// Set once the run is over.
     outcome: RefCell<Option<Outcome>>,
     is_stopped: Cell<bool>,
     preparation: Preparation,
     origin: Origin,
     start: JsValue,
-    /// Where instances in other workers run the same training.
+    /// Set if instances in other workers share the training.
     share: RefCell<Option<Share>>,
 }
 
 impl Training {
     /// A new run.
-    pub(super) fn start(device: &Device, table: &Table, recipe: TrainOptions) -> Result<Self> {
-        let mut run = recipe.prepare(table)?;
+    pub(super) fn start(device: &Device, table: &Table, options: TrainOptions) -> Result<Self> {
+        let mut run = options.prepare(table)?;
         let data = std::mem::take(&mut run.data);
         let trainer = Trainer::new(device, run.spec.clone(), run.settings.clone(), data)?;
-        let TrainOptions { choice, fractions, .. } = recipe;
+        let TrainOptions { choice, fractions, .. } = options;
         Ok(Self::over(device, run, trainer, Origin { header: Header::Auto, choice, fractions }))
     }
 
-    /// The run that a checkpoint called `source` left off, on the same table.
+    /// Resumes the run of a checkpoint named `source` on the same table.
     pub(super) fn resume(device: &Device, table: &Table, checkpoint: Checkpoint, source: &str) -> Result<Self> {
         let mut run = Run::again(table, &checkpoint, source)?;
         let origin = checkpoint.origin(source)?.clone();
@@ -87,9 +87,9 @@ impl Training {
     async fn turn(&self, trainer: &mut Trainer) -> Result<JsValue> {
         let before = trainer.history().len();
         if self.outcome.borrow().is_none() {
-            let ask = |_: &Event<'_>| if self.is_stopped.get() { Flow::Stop } else { Flow::Continue };
+            let watch = |_: &Event<'_>| if self.is_stopped.get() { Flow::Stop } else { Flow::Continue };
             sharing(self.share.borrow().clone());
-            let outcome = trainer.epoch(&mut { ask }).await;
+            let outcome = trainer.epoch(&mut { watch }).await;
             sharing(None);
             self.outcome.replace(outcome?);
         }
@@ -102,13 +102,13 @@ impl Training {
         }
     }
 
-    /// What the run amounted to. A run that was stopped also ends with the weights of its best epoch.
+    /// The event with the result of the run. A stopped run also ends with the weights of its best epoch.
     async fn end_event(&self, trainer: &mut Trainer, outcome: &Outcome) -> Result<JsValue> {
         if outcome.stop == Stop::Requested {
             trainer.restore_best()?;
         }
         let (validation, test) = trainer.metrics(self.preparation.target.scale()).await?;
-        // Told again should anyone ask again.
+        // Kept, so that later calls return the event again.
         self.outcome.replace(Some(outcome.clone()));
         Ok(object([
             ("event", "end".into()),
@@ -124,24 +124,24 @@ impl Training {
 
 #[wasm_bindgen]
 impl Training {
-    /// What will be done, as an event.
+    /// The plan of the run, as an event.
     pub fn start_event(&self) -> JsValue {
         self.start.clone()
     }
 
-    /// Words of the pieces of a step that instances in other workers can make, 0 if they can make none.
+    /// Size in words of the parts of a step that instances in other workers can compute; 0 if they cannot.
     pub fn piece_words(&self) -> u32 {
         let trainer = self.trainer.borrow();
         let on_cpu = trainer.as_ref().filter(|_| self.device.info().runs_cpu_path());
         on_cpu.map_or(0, |trainer| trainer.gradient_words() as u32)
     }
 
-    /// Makes each step together with the others that share in `share`, which all stand where this run stands.
+    /// Computes each step together with the other instances of `share`, which must all be at the same step.
     pub fn share(&self, share: Share) {
         self.share.replace(Some(share));
     }
 
-    /// Runs one epoch and resolves with its event; once the run is over, with what it amounted to.
+    /// Runs one epoch and resolves with its event; once the run is over, with its result.
     pub async fn next(&self) -> Answer {
         let mut trainer = self.take().map_err(thrown)?;
         let event = self.turn(&mut trainer).await;
@@ -149,12 +149,12 @@ impl Training {
         event.map_err(thrown)
     }
 
-    /// Asks the run to end: the epoch under way is cut short.
+    /// Stops the run: the current epoch is cut short.
     pub fn stop(&self) {
         self.is_stopped.set(true);
     }
 
-    /// The model with the weights in use: after the last event, those of the best epoch.
+    /// The model with the current weights; after the last event, those of the best epoch.
     pub async fn model(&self) -> Answer<Model> {
         let trainer = self.take().map_err(thrown)?;
         let parameters = trainer.parameters().await;
@@ -165,7 +165,7 @@ impl Training {
         Ok(Model::new(&self.device, model.map_err(thrown)?))
     }
 
-    /// The bytes of a checkpoint: all it takes to go on from here, bit for bit. There is none once the run is over.
+    /// The bytes of a checkpoint, from which the run resumes bit for bit. Errors once the run is over.
     pub async fn checkpoint(&self) -> Answer<Uint8Array> {
         let trainer = self.take().map_err(thrown)?;
         let bytes = self.saved(&trainer).await;
@@ -199,7 +199,7 @@ fn epoch_event(report: &EpochReport) -> JsValue {
 fn metrics(metrics: &Metrics) -> JsValue {
     object([
         ("rows", count(metrics.rows)),
-        // Of no rows there is none: 0 would be a perfect one.
+        // No loss without rows: 0 would mean a perfect model.
         ("loss", number((metrics.rows > 0).then_some(metrics.loss))),
         ("mse", number(metrics.mse)),
         ("mae", number(metrics.mae)),

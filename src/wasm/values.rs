@@ -1,11 +1,11 @@
-//! JavaScript values in and out: bytes and rows taken, plain objects made.
+//! Conversion of JavaScript values: reads bytes and numbers, makes plain objects.
 
 use js_sys::{Array, ArrayBuffer, Float32Array, Float64Array, Object, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::error::{self, Error, ErrorKind};
 
-/// What a call gives JavaScript: a value, or an `Error` to throw.
+/// The result of a call from JavaScript: a value, or an `Error` to throw.
 pub(super) type Answer<T = JsValue> = Result<T, JsValue>;
 
 /// The engine's error as a JavaScript `Error` with the property `kind`. Its name is the class of `web/src/errors.ts` for that kind.
@@ -36,7 +36,7 @@ pub(super) fn strings<'a>(all: impl IntoIterator<Item = &'a str>) -> JsValue {
     all.into_iter().map(JsValue::from_str).collect::<Array>().into()
 }
 
-/// The bytes of a `Uint8Array` or `ArrayBuffer`, or of a string as UTF-8; nothing for anything else.
+/// The bytes of a `Uint8Array` or `ArrayBuffer`, or of a string as UTF-8; `None` for other values.
 pub(super) fn bytes(value: &JsValue) -> Option<Vec<u8>> {
     if let Some(text) = value.as_string() {
         return Some(text.into_bytes());
@@ -47,7 +47,7 @@ pub(super) fn bytes(value: &JsValue) -> Option<Vec<u8>> {
     value.dyn_ref::<ArrayBuffer>().map(|buffer| Uint8Array::new(buffer).to_vec())
 }
 
-/// The numbers of a `Float32Array`, `Float64Array` or plain array of numbers; nothing for anything else.
+/// The numbers of a `Float32Array`, `Float64Array` or plain array of numbers; `None` for other values.
 pub(super) fn numbers(value: &JsValue) -> Option<Vec<f64>> {
     if let Some(array) = value.dyn_ref::<Float32Array>() {
         return Some(array.to_vec().into_iter().map(f64::from).collect());
@@ -58,13 +58,13 @@ pub(super) fn numbers(value: &JsValue) -> Option<Vec<f64>> {
     Array::is_array(value).then(|| Array::from(value).iter().map(|item| item.as_f64()).collect())?
 }
 
-/// More numbers than these, with the copies that are made of them, do not fit a memory of 4 GiB: to try is the end of the engine.
+/// Maximum count of numbers: more of them, with their copies, do not fit the 4 GiB of wasm memory, and the engine would abort.
 const MOST_NUMBERS: u32 = 100_000_000;
 
-/// The numbers that `value` must be, by the name it has in messages; `wanted` is what it may be.
+/// The numbers in `value`, or an error: `name` is its name in messages, `wanted` describes the expected value.
 pub(super) fn wanted_numbers(name: &str, value: &JsValue, wanted: &str) -> error::Result<Vec<f64>> {
     let singles = value.dyn_ref::<Float32Array>().map(Float32Array::length);
-    let said = match singles.or_else(|| value.dyn_ref::<Float64Array>().map(Float64Array::length)) {
+    let message = match singles.or_else(|| value.dyn_ref::<Float64Array>().map(Float64Array::length)) {
         Some(length) if length > MOST_NUMBERS => {
             format!("{name} has {length} numbers; at most {MOST_NUMBERS} are taken at once")
         }
@@ -78,13 +78,13 @@ pub(super) fn wanted_numbers(name: &str, value: &JsValue, wanted: &str) -> error
             None => format!("{name} is {}, wanted {wanted}", show(value)),
         },
     };
-    Err(Error::new(said))
+    Err(Error::new(message))
 }
 
-/// As many letters of a text are shown.
+/// Maximum characters of a text in a message.
 const LETTERS: usize = 80;
 
-/// A value in words for a message.
+/// Describes a value for a message.
 pub(super) fn show(value: &JsValue) -> String {
     if let Some(text) = value.as_string() {
         let end = if text.chars().nth(LETTERS).is_some() { "…" } else { "" };
@@ -108,5 +108,5 @@ pub(super) fn show(value: &JsValue) -> String {
     }
 }
 
-/// What a table may come as.
+/// The expected forms of a table, for messages.
 pub(super) const TABLE: &str = "wanted the bytes of a table (Uint8Array, ArrayBuffer or string)";

@@ -1,4 +1,4 @@
-//! `mero bench scm`: masked arithmetic, each case one launch, beside a copy and a plain division over the same numbers.
+//! `mero bench scm`: masked arithmetic, one launch per case, compared with a copy and a plain division of the same numbers.
 
 use pollster::block_on;
 use serde_json::json;
@@ -18,10 +18,10 @@ use crate::{Device, Result, ops};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Numbers
+    /// Count of numbers
     #[arg(long, default_value_t = 10_000_000, value_name = "N")]
     pub(super) n: usize,
-    /// One case only
+    /// Run only this case
     #[arg(long, value_name = "CASE", value_parser = CASES.iter().map(|case| case.0).collect::<Vec<_>>())]
     only: Option<String>,
     #[command(flatten)]
@@ -36,7 +36,7 @@ struct Numbers {
 
 type Case = (&'static str, fn(&Numbers) -> Var);
 
-/// Each makes one launch.
+/// Each case makes one launch.
 const CASES: &[Case] = &[
     ("copy", |v| ops::fused(&[&v.plain[0]], |v| v[0])),
     ("plain_div", |v| ops::div(&v.plain[0], &v.plain[1])),
@@ -78,10 +78,10 @@ pub(super) fn run(args: &Args) -> Answer {
     Ok(())
 }
 
-/// Numbers that the rational layer is measured on, at most.
+/// Maximum count of numbers for the rational layer.
 const RATIONAL: usize = 1_000_000;
 
-/// Milliseconds of a cubic over a quadratic, forward and backward, with gradients of x and of the coefficients.
+/// Time in milliseconds of a cubic over a quadratic, forward and backward, with gradients of x and the coefficients.
 fn rational(device: &Device, args: &Args) -> Result<f64> {
     let n = args.n.min(RATIONAL);
     let x = Var::leaf(ops::normal(device, [n], 0, 6)?);
@@ -101,7 +101,7 @@ fn rational(device: &Device, args: &Args) -> Result<f64> {
     Ok(median)
 }
 
-/// Normal numbers, divisors with zeros, masks.
+/// Normally distributed numbers with masks; some divisors are 0.
 fn numbers(device: &Device, n: usize) -> Result<Numbers> {
     let share = |stream| block_on(ops::uniform(device, [n], 0, stream)?.to_f32());
     let rare = |stream| share(stream).map(|draws| draws.into_iter().map(|u| u < 0.01).collect::<Vec<bool>>());
@@ -112,7 +112,7 @@ fn numbers(device: &Device, n: usize) -> Result<Numbers> {
     Ok(Numbers { x: masked(&x, 4)?, y: masked(&y, 5)?, plain })
 }
 
-/// Milliseconds of one launch, the wait for its first word counted in: the best window, the median, the worst.
+/// Time in milliseconds of one launch and the read of its first word: best, median, worst.
 fn times(device: &Device, count: usize, make: impl Fn() -> Var) -> Result<[f64; 3]> {
     let (plan, out) = device.capture(|| Ok(make()))?;
     let mut first = out.value().view().clone();

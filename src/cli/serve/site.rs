@@ -36,7 +36,7 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (header::REFERRER_POLICY, "no-referrer"),
 ];
 
-/// Own files only. Wasm may be compiled, tables and models saved and read through blobs, and the engine run in a worker made of a blob.
+/// Own files only. Allows to compile wasm, to save and read tables and models as blobs, and to run the engine in a worker from a blob.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; \
                       font-src 'self'; connect-src 'self' blob: data:; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
@@ -87,12 +87,12 @@ fn absent() -> Response<Body> {
     response
 }
 
-/// The files of a folder, without hidden ones and without those that only a link brings in.
+/// The files of a folder, without hidden ones and without those outside it that a link leads to.
 #[derive(Clone)]
 struct Inside(Arc<Path>);
 
-/// A future in a box.
-type Soon<T> = Pin<Box<dyn Future<Output = io::Result<T>> + Send>>;
+/// A boxed future.
+type BoxFuture<T> = Pin<Box<dyn Future<Output = io::Result<T>> + Send>>;
 
 impl Inside {
     /// `path` with links resolved, if it is in the folder and no part of either is hidden.
@@ -109,8 +109,8 @@ impl Inside {
 impl Backend for Inside {
     type File = TokioFile;
     type Metadata = fs::Metadata;
-    type OpenFuture = Soon<TokioFile>;
-    type MetadataFuture = Soon<fs::Metadata>;
+    type OpenFuture = BoxFuture<TokioFile>;
+    type MetadataFuture = BoxFuture<fs::Metadata>;
 
     fn open(&self, path: PathBuf) -> Self::OpenFuture {
         let resolved = self.resolved(path);

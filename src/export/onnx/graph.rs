@@ -1,17 +1,17 @@
-//! A graph under construction: nodes in order, the numbers they use, inputs and outputs. Every node has one output, named after
-//! its operator and its place.
+//! A graph under construction: nodes in order, their constants, inputs and outputs. Every node has one output, named after its
+//! operator and index.
 
 use super::proto::Message;
 use crate::export::metadata::{Size, TensorInfo};
 use crate::program::onnx;
 
-/// The name of the one input.
+/// The name of the only input.
 pub(super) const INPUT: &str = "x";
 
 /// The name of a tensor in the graph.
 pub(super) type Name = String;
 
-/// Types of elements that graphs here have.
+/// Element types used in the graphs.
 #[derive(Clone, Copy)]
 pub(super) enum Element {
     Float,
@@ -22,7 +22,7 @@ pub(super) enum Element {
 impl Element {
     const ALL: [Self; 3] = [Self::Float, Self::Bool, Self::Int];
 
-    /// Its number in the format.
+    /// The number of the type in the ONNX format.
     fn code(self) -> i64 {
         match self {
             Self::Float => 1,
@@ -40,7 +40,7 @@ impl Element {
     }
 }
 
-/// A setting of a node.
+/// An attribute of a node.
 #[derive(Clone, Copy)]
 pub(super) enum Setting {
     Int(&'static str, i64),
@@ -62,17 +62,17 @@ pub(super) struct Graph {
     nodes: Vec<Message>,
     constants: Vec<Message>,
     outputs: Vec<Message>,
-    /// Single numbers by their bits, so that each is kept once.
+    /// Scalar constants by their bits, so that each is stored once.
     numbers: Vec<(u32, Name)>,
 }
 
 impl Graph {
-    /// A node without settings.
+    /// Adds a node without attributes.
     pub(super) fn op(&mut self, operator: &str, inputs: &[&Name]) -> Name {
         self.node(operator, inputs, &[])
     }
 
-    /// A node; gives the name of its output.
+    /// Adds a node and returns the name of its output.
     pub(super) fn node(&mut self, operator: &str, inputs: &[&Name], settings: &[Setting]) -> Name {
         let name = format!("{}_{}", operator.to_lowercase(), self.nodes.len());
         self.push(operator, inputs, settings, &name);
@@ -97,7 +97,7 @@ impl Graph {
         self.constant(name, Element::Float, shape, &bytes)
     }
 
-    /// One number, which takes part in any operation on tensors.
+    /// A scalar constant, which broadcasts to any shape.
     pub(super) fn number(&mut self, value: f32) -> Name {
         if let Some((_, name)) = self.numbers.iter().find(|(bits, _)| *bits == value.to_bits()) {
             return name.clone();
@@ -107,7 +107,7 @@ impl Graph {
         name
     }
 
-    /// A list of whole numbers.
+    /// A constant list of integers.
     pub(super) fn list(&mut self, values: &[i64]) -> Name {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         let name = format!("list_{}", self.constants.len());
@@ -120,13 +120,13 @@ impl Graph {
         name.into()
     }
 
-    /// Gives a tensor out under a name of its own.
+    /// Makes a tensor an output under its own name.
     pub(super) fn output(&mut self, info: &TensorInfo, value: &Name) {
         self.push("Identity", &[value], &[], &info.name);
         self.outputs.push(value_info(info));
     }
 
-    /// The graph's message.
+    /// The graph as a message.
     pub(super) fn finish(self, input: &TensorInfo) -> Message {
         let add = |field: u64| move |graph: Message, part: &Message| graph.message(field, part);
         let graph = self.nodes.iter().fold(Message::default(), add(1)).text(2, "meromorph");

@@ -1,12 +1,12 @@
-//! Projective heads as nodes: pairs as `nn::forward` makes them, and strict decoding with the decisions of `kernels::strict`, one
-//! exactly rounded comparison after the other.
+//! Projective heads as nodes: pairs as in `nn::forward`, and strict decoding with the same exactly rounded comparisons as
+//! `kernels::strict`, in the same order.
 
 use super::graph::{Graph, Name, Setting};
 use super::layers::Pass;
 use super::rational::polynomial;
 use crate::nn::{Decoding, Head, HeadForm, PairNormalization, Threshold};
 
-/// Numerators and denominators, both [batch, outputs], from features; (1, 0) in rows in which a layer met a pole.
+/// Numerators and denominators, both [batch, outputs], from features; (1, 0) in rows with a ⊥ from an earlier layer.
 pub(super) fn pairs(pass: &mut Pass<'_>, head: &Head, x: &Name) -> [Name; 2] {
     let pair = free_pair(pass, head, x);
     let [p, q] = in_gauge(pass.graph, head.gauge, pair);
@@ -46,13 +46,13 @@ fn free_pair(pass: &mut Pass<'_>, head: &Head, x: &Name) -> [Name; 2] {
     [p, graph.op("Expand", &[&q, &shape])]
 }
 
-/// Columns from `first` to before `end`.
+/// Columns from `first` up to, but excluding, `end`.
 fn columns(graph: &mut Graph, x: &Name, first: usize, end: usize) -> Name {
     let [starts, ends, axes] = [first as i64, end as i64, 1].map(|value| graph.list(&[value]));
     graph.op("Slice", &[x, &starts, &ends, &axes])
 }
 
-/// The pair divided by its length where the head wants that; a length of 0 is left alone.
+/// The pair divided by its length if the head is normalized; pairs of length 0 are unchanged.
 fn in_gauge(graph: &mut Graph, gauge: PairNormalization, [p, q]: [Name; 2]) -> [Name; 2] {
     if gauge == PairNormalization::Free {
         return [p, q];
@@ -103,13 +103,13 @@ pub(super) fn is_finite(graph: &mut Graph, x: &Name) -> Name {
     graph.op("Not", &[&odd])
 }
 
-/// What a limit is compared with.
+/// The operands that are compared with a limit.
 struct Nearness {
-    /// |Q|, for an angle brought into a range where products stay normal.
+    /// |Q|; for an angle, scaled so that products stay normal numbers.
     size: Name,
-    /// |P| brought there with it; a bare denominator is compared with the limit alone.
-    beside: Option<Name>,
-    /// Where Q counts as 0, which is below any limit.
+    /// |P| with the same scale; absent for a bare denominator, whose limit is not multiplied.
+    numerator: Option<Name>,
+    /// Where Q counts as 0 and is below any limit.
     zero: Name,
     q_finite: Name,
 }
@@ -121,20 +121,20 @@ impl Nearness {
         if threshold == Threshold::Denominator {
             let size = graph.op("Abs", &[q]);
             let zero = graph.op("Equal", &[q, &nought]);
-            return Self { size, beside: None, zero, q_finite };
+            return Self { size, numerator: None, zero, q_finite };
         }
         let (largest, size) = (normal(graph, p, p_finite), normal(graph, q, &q_finite));
         let zero = graph.op("Equal", &[&size, &nought]);
         let zero = graph.op("And", &[&zero, &q_finite]);
         let scale = scale(graph, &largest);
         let [size, largest] = [&size, &largest].map(|part| graph.op("Mul", &[part, &scale]));
-        Self { size, beside: Some(largest), zero, q_finite }
+        Self { size, numerator: Some(largest), zero, q_finite }
     }
 
-    /// Whether the pair is below a limit. A limit of |Q| / |P| is below 1, so nothing is where |Q| is the larger.
+    /// Whether the pair is below a limit. A limit of |Q| / |P| is below 1, so pairs with |Q| > |P| never are.
     fn below(&self, graph: &mut Graph, limit: f32) -> Name {
         let mut limit = graph.number(limit);
-        if let Some(largest) = &self.beside {
+        if let Some(largest) = &self.numerator {
             limit = graph.op("Mul", &[&limit, largest]);
         }
         let is_less = graph.op("Less", &[&self.size, &limit]);
@@ -143,7 +143,7 @@ impl Nearness {
     }
 }
 
-/// |x|; 0 for subnormal numbers, as on devices that flush them, and for what is not finite.
+/// |x|; 0 for subnormal numbers, as on devices that flush them, and for numbers that are not finite.
 fn normal(graph: &mut Graph, x: &Name, finite: &Name) -> Name {
     let (least, nought) = (graph.number(f32::MIN_POSITIVE), graph.number(0.0));
     let size = graph.op("Abs", &[x]);

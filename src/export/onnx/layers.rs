@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::nn::{Layer, Layout, Parameter, RationalLayer};
 use crate::train::Model;
 
-/// What the graph gives: the last layer's output, or the six fields of strict decoding.
+/// The outputs of the graph: the last layer's output, or the six fields of strict decoding.
 pub(super) fn outputs(graph: &mut Graph, model: &Model) -> Result<Vec<Name>> {
     let layout = Layout::of(&model.spec);
     let mut pass =
@@ -21,13 +21,13 @@ pub(super) fn outputs(graph: &mut Graph, model: &Model) -> Result<Vec<Name>> {
     Ok(head::decode(pass.graph, &head.decoding, &p, &q).to_vec())
 }
 
-/// A walk over the layers that hands out their parameters in order.
+/// A traversal of the layers that returns their parameters in order.
 pub(super) struct Pass<'a> {
     pub graph: &'a mut Graph,
     layout: &'a Layout,
     parameters: std::slice::Iter<'a, Parameter>,
     flat: &'a [f32],
-    /// Which values, [batch, columns], or rows, [batch, 1], are ⊥, as in `nn::forward`.
+    /// Mask of the values, [batch, columns], or rows, [batch, 1], that are ⊥, as in `nn::forward`.
     mask: Option<Name>,
 }
 
@@ -43,13 +43,13 @@ impl<'a> Pass<'a> {
         (parameter, self.layout.slice(parameter, self.flat))
     }
 
-    /// Which rows, [batch, 1], have a value that is ⊥.
+    /// Mask of the rows, [batch, 1], with a value that is ⊥.
     pub(super) fn rows(&mut self) -> Option<Name> {
         let mask = self.mask.as_ref()?;
         Some(any(self.graph, mask))
     }
 
-    /// From here on `bottom` are ⊥, beside what was.
+    /// Adds `bottom` to the mask.
     fn join(&mut self, bottom: Name) {
         self.mask = Some(match self.mask.take() {
             Some(before) => self.graph.op("Or", &[&before, &bottom]),
@@ -95,7 +95,7 @@ impl<'a> Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// A rational layer's values; its poles are remembered.
+    /// A rational layer's values; its poles are added to the mask.
     fn rational(&mut self, layer: &RationalLayer, x: &Name) -> Name {
         let (parameter, values) = self.values();
         let channels = parameter.shape.sizes()[1];
@@ -109,7 +109,7 @@ impl Pass<'_> {
         y
     }
 
-    /// Columns standardised by what training has seen.
+    /// Columns standardised by the running statistics of training.
     fn norm(&mut self, epsilon: f32, x: &Name) -> Name {
         let [(mean, means), (variance, variances), (_, seen)] = [(); 3].map(|()| self.values());
         let spreads: Vec<f32> = variances.iter().map(|variance| variance + epsilon).collect();
@@ -133,12 +133,12 @@ impl Pass<'_> {
         self.filled(0.0, &y)
     }
 
-    /// Probabilities of each row; the largest alone of those that are left in a row with a ⊥.
+    /// Softmax of each row; in a row with a ⊥, 1 for the largest remaining value and 0 for the others.
     fn softmax(&mut self, x: &Name) -> Name {
         let fits = head::is_finite(self.graph, x);
         let bottom = self.graph.op("Not", &[&fits]);
         self.join(bottom);
-        // Below every float that is a logit, but finite.
+        // Below every logit, but finite.
         let left = self.filled(-3.0e38, x);
         let graph = &mut *self.graph;
         let plain = graph.node("Softmax", &[&left], &[Setting::Int("axis", 1)]);
@@ -152,7 +152,7 @@ impl Pass<'_> {
         self.graph.op("Where", &[&rows, &only, &plain])
     }
 
-    /// `x`, and `value` where it is ⊥.
+    /// `x`, with `value` where it is ⊥.
     fn filled(&mut self, value: f32, x: &Name) -> Name {
         let Some(mask) = &self.mask else { return x.clone() };
         let value = self.graph.number(value);
@@ -160,7 +160,7 @@ impl Pass<'_> {
     }
 }
 
-/// Whether any value of a row is so: [batch, 1].
+/// Whether any value of a row is set in the mask: [batch, 1].
 fn any(graph: &mut Graph, mask: &Name) -> Name {
     let number = graph.node("Cast", &[mask], &[Setting::Int("to", 1)]);
     let (columns, none) = (graph.list(&[1]), graph.number(0.0));

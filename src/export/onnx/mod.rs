@@ -1,5 +1,5 @@
-//! A model as an ONNX file: encoded rows [batch, inputs] in, its outputs out; of a model with poles, what strict decoding says.
-//! Only standard operators of one operator set; the same model gives the same bytes. Formulas are those of `nn::forward`.
+//! A model as an ONNX file: from encoded rows [batch, inputs] to outputs; for a model with poles, the fields of strict decoding.
+//! Uses only standard operators of one operator set; the same model gives the same bytes. Formulas are those of `nn::forward`.
 
 mod graph;
 mod head;
@@ -16,17 +16,17 @@ use crate::train::Model;
 
 /// The operator set.
 pub const OPSET: u32 = 18;
-/// The file format's version that belongs to it.
+/// The file format version of that operator set.
 const IR_VERSION: i64 = 8;
-/// A protocol-buffer message is at most this long.
+/// Maximum length of a protocol-buffer message.
 const MAX_BYTES: usize = i32::MAX as usize;
 
-/// What strict decoding gives, in this order: the quotient (NaN under ⊥), four masks, and why a value is ⊥ (0 it is none, 1 a fault,
-/// 2 a pole, 3 both).
+/// The fields of strict decoding, in order: the quotient (NaN at ⊥), four masks, and the cause of a ⊥ (0 not ⊥, 1 fault, 2 pole,
+/// 3 both).
 pub(super) const FIELDS: [&str; 6] =
     ["decoded", "bottom_mask", "gap_mask", "fault_mask", "semantic_bottom_mask", "bottom_provenance"];
 
-/// The ONNX file of a model. Refuses a spec that does not fit together, and a model too large for the format.
+/// The ONNX file of a model. Errors if the spec is inconsistent or the model is too large for the format.
 pub fn write_onnx(model: &Model) -> Result<Vec<u8>> {
     let size = 4 * model.parameters.len();
     if size >= MAX_BYTES {
@@ -52,12 +52,12 @@ pub fn write_onnx(model: &Model) -> Result<Vec<u8>> {
     Ok(file.into_bytes())
 }
 
-/// What the graph takes.
+/// The input of the graph.
 pub(super) fn input(model: &Model) -> TensorInfo {
     info(INPUT, model.spec.inputs, Element::Float)
 }
 
-/// What the graph gives, in order.
+/// The outputs of the graph, in order.
 pub(super) fn outputs(model: &Model) -> Result<Vec<TensorInfo>> {
     let values = model.spec.values()?;
     let element = |name: &str| match name {
@@ -74,7 +74,7 @@ fn info(name: &str, columns: usize, element: Element) -> TensorInfo {
     TensorInfo { name: name.into(), shape, dtype: element.name().into() }
 }
 
-/// What a reader of the bare file must know, as texts in its own metadata.
+/// Metadata entries for a reader who has only the ONNX file.
 fn notes(model: &Model) -> Result<Vec<(&'static str, String)>> {
     let failed = |error: serde_json::Error| Error::new(format!("onnx: {error}"));
     let mut notes = Vec::new();

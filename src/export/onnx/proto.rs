@@ -1,11 +1,11 @@
-//! Protocol-buffer messages, as far as ONNX needs them: fields of whole numbers, floats, texts, bytes and messages, in the order
-//! in which they are added. A key is the field's number and the kind of what follows.
+//! The subset of protocol-buffer messages that ONNX needs: fields of integers, floats, strings, bytes and messages, in the order
+//! of addition. A key is the field number and the wire type.
 
 /// A message under construction.
 #[derive(Clone, Default)]
 pub(super) struct Message(Vec<u8>);
 
-/// Kinds of what follows a key.
+/// Wire types.
 const VARINT: u64 = 0;
 const LENGTH: u64 = 2;
 const WORD: u64 = 5;
@@ -43,7 +43,7 @@ impl Message {
         self.0
     }
 
-    /// Seven bits a byte, lowest first; the eighth says that more follow.
+    /// Seven bits per byte, lowest first; the eighth marks that more bytes follow.
     fn varint(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.0.push(value as u8 | 0x80);

@@ -27,22 +27,22 @@ pub(super) fn polynomial(graph: &mut Graph, basis: Basis, weights: &[Name], x: &
     sum
 }
 
-/// P / Q of each value, 0 where there is none, and a mask of those. `weights` are p_0, …, q_0, ….
+/// P / Q of each value, 0 at ⊥, and the mask of ⊥. `weights` are p_0, …, q_0, ….
 pub(super) fn layer(graph: &mut Graph, layer: &RationalLayer, weights: &[Name], x: &Name) -> [Name; 2] {
     let (p, q) = weights.split_at(layer.numerator + 1);
-    let over = polynomial(graph, layer.basis, p, x);
-    let mut under = polynomial(graph, layer.basis, q, x);
+    let numerator = polynomial(graph, layer.basis, p, x);
+    let mut denominator = polynomial(graph, layer.basis, q, x);
     if layer.is_safe {
-        // The lowest coefficient of a safe denominator is its 1.
-        let (free, one) = (graph.op("Sub", &[&under, &q[0]]), graph.number(1.0));
+        // The lowest coefficient of a safe denominator is 1.
+        let (free, one) = (graph.op("Sub", &[&denominator, &q[0]]), graph.number(1.0));
         let size = graph.op("Abs", &[&free]);
-        under = graph.op("Add", &[&size, &one]);
+        denominator = graph.op("Add", &[&size, &one]);
     }
-    let (size, least, none) = (graph.op("Abs", &[&under]), graph.number(layer.epsilon), graph.number(0.0));
-    let quotient = graph.op("Div", &[&over, &under]);
-    let slope = graph.op("Div", &[&quotient, &under]);
+    let (size, least, none) = (graph.op("Abs", &[&denominator]), graph.number(layer.epsilon), graph.number(0.0));
+    let quotient = graph.op("Div", &[&numerator, &denominator]);
+    let slope = graph.op("Div", &[&quotient, &denominator]);
     let mut is_value = graph.op("Greater", &[&size, &least]);
-    for part in [x, &over, &under, &quotient, &slope] {
+    for part in [x, &numerator, &denominator, &quotient, &slope] {
         let fits = is_finite(graph, part);
         is_value = graph.op("And", &[&is_value, &fits]);
     }
