@@ -89,9 +89,10 @@ fn named(variant: &str) -> String {
     out
 }
 
-/// Implements [`Record`] for a struct: `record!(Name { field, field = default if absent })`.
+/// Implements `Record` for a struct: `record!(Name { field, field = default if absent })`.
 /// Fields that are not stored are named after it and read as their default: `record!(Name { field } else { field })`.
 /// Implements it for an enum: `record!(enum Name { Plain, WithFields { field }, Around(_) })`.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! record {
     (enum $name:ident { $first:ident $({ $($one:ident),+ })? $(($only:tt))? $(, $variant:ident $({ $($field:ident),+ })? $(($around:tt))?)* $(,)? }) => {
