@@ -88,8 +88,8 @@ pub fn softmax(x: &Masked, policy: Policy) -> (Var, Var) {
     let only = ops::eq(&Var::constant(places), &best);
     let made = ops::fused(&[&plain, &only, &is_bottom], |v| expr::select(v[2], v[1], v[0]));
     let rows = Masked::from(&is_bottom);
-    let governed = apply(Rc::new(WithGradientPolicy { policy, bottoms: rows.value }), &[&made]);
-    (governed, is_bottom)
+    let with_policy = apply(Rc::new(WithGradientPolicy { policy, bottoms: rows.value }), &[&made]);
+    (with_policy, is_bottom)
 }
 
 /// The same numbers, with a policy applied to their gradient. Which elements are ⊥ is fixed here, in the forward pass.

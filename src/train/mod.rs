@@ -10,6 +10,7 @@ mod epoch;
 mod events;
 mod initial;
 mod lift;
+mod memory;
 mod metrics;
 mod model;
 mod monitor;
@@ -18,7 +19,7 @@ mod options;
 mod pairs;
 mod predictor;
 mod profile;
-mod room;
+
 mod sampling;
 mod step;
 mod storage;

@@ -92,6 +92,29 @@ fn every_option_is_stored_and_has_a_doc() {
 }
 
 #[test]
+fn each_name_of_an_option_sets_something_else() {
+    for entry in TABLE.entries() {
+        let (Kind::Name(names) | Kind::Formula(names)) = entry.kind else { continue };
+        let head = Value::Text("rational".into());
+        let context = if entry.name == "threshold" {
+            vec![(TABLE.entry("head"), head), (TABLE.entry("tau_infer"), Value::Number(0.01))]
+        } else {
+            Vec::new()
+        };
+        let mut seen = std::collections::HashMap::new();
+        for (name, _) in names() {
+            let mut given = context.clone();
+            given.push((entry, Value::Text(name.into())));
+            let mut options = TrainOptions::default();
+            TABLE.apply(&mut options, &given, Naming::Rust).unwrap();
+            if let Some(other) = seen.insert(format!("{options:?}"), name) {
+                panic!("{}: {name} sets the same as {other}", entry.name);
+            }
+        }
+    }
+}
+
+#[test]
 fn a_schedule_and_its_warm_up_are_set_together() {
     let mut options = TrainOptions::default();
     let number = |name: &str, value: f64| (TABLE.entry(name), Value::Number(value));

@@ -7,10 +7,10 @@ use super::config::{StepKind, TrainerConfig};
 use super::data::Data;
 use super::epoch::Criterion;
 use super::events::{EpochReport, Event, Flow, Outcome, Stop};
+use super::memory;
 use super::metrics::Metrics;
 use super::network::Network;
 use super::predictor::Predictor;
-use super::room;
 use super::sampling::AdaptiveSampler;
 use super::step::{Plans, Setup, State};
 use crate::device::{Buffer, Command, Device, Plan, Summary, View};
@@ -46,7 +46,7 @@ impl Trainer {
     /// (`Parameters::get`), if a closure loss is not of shape [1], or if the loss does not depend on every parameter.
     pub fn new(device: &Device, model: impl Into<Network>, settings: TrainerConfig, data: Data) -> Result<Self> {
         let network = model.into();
-        room::check(network.layout())?;
+        memory::check(network.layout())?;
         let parameters = network.initialise(settings.seed)?;
         Self::build(device, network, settings, data, &parameters)
     }

@@ -153,7 +153,7 @@ fn masks_are_the_same_on_every_device() {
             let inputs: Vec<Masked> = columns
                 .iter()
                 .map(|column| {
-                    Masked::from(&Var::constant(Tensor::from_f32(device, [column.len()], column).expect("room")))
+                    Masked::from(&Var::constant(Tensor::from_f32(device, [column.len()], column).expect("an upload")))
                 })
                 .collect();
             block_on(run(&inputs).mask()).expect("words")
@@ -176,7 +176,7 @@ fn gradients_are_finite_for_any_bits() {
             let columns = columns(*arity, 20_000);
             let leaves: Vec<Var> = columns
                 .iter()
-                .map(|column| Var::leaf(Tensor::from_f32(&device, [column.len()], column).expect("room")))
+                .map(|column| Var::leaf(Tensor::from_f32(&device, [column.len()], column).expect("an upload")))
                 .collect();
             let out = run(&leaves.iter().map(Masked::from).collect::<Vec<_>>());
             let (values, bits) = read(&out);
@@ -198,7 +198,7 @@ fn gradients_are_finite_for_any_bits() {
 fn gradients_at_regular_points_equal_those_of_plain_ops() {
     let device = Device::cpu(1);
     let x = [0.3, 0.7, 1.1, 1.9];
-    let leaf = || Var::leaf(Tensor::from_f32(&device, [4], &x).expect("room"));
+    let leaf = || Var::leaf(Tensor::from_f32(&device, [4], &x).expect("an upload"));
     let (a, b) = (leaf(), leaf());
     let total = scm::div(&scm::log(&Masked::from(&a)), &scm::sqrt(&Masked::from(&a)));
     let plain = ops::div(&ops::ln(&b), &ops::sqrt(&b));
@@ -214,7 +214,7 @@ fn gradients_at_regular_points_equal_those_of_plain_ops() {
 fn slopes_that_are_not_floats_are_0() {
     let device = Device::cpu(1);
     let slope = |x: f32, run: fn(&Masked) -> Masked| {
-        let leaf = Var::leaf(Tensor::from_f32(&device, [1], &[x]).expect("room"));
+        let leaf = Var::leaf(Tensor::from_f32(&device, [1], &[x]).expect("an upload"));
         let out = run(&Masked::from(&leaf));
         let gradient = scm::grad(out.value(), &[&leaf]).expect("a gradient").remove(0).expect("a path");
         (block_on(gradient.value().to_f32()).expect("a value")[0], read(&out).1[0])
@@ -229,7 +229,7 @@ fn slopes_that_are_not_floats_are_0() {
 #[test]
 fn broadcast_gradients_are_summed_and_finite() {
     let device = Device::cpu(1);
-    let scalar = Var::leaf(Tensor::from_f32(&device, [1], &[2.0]).expect("room"));
+    let scalar = Var::leaf(Tensor::from_f32(&device, [1], &[2.0]).expect("an upload"));
     let product = scm::mul(&masked(&device, &[1.0, 2.0, 3.0, 4.0], &[1]), &Masked::from(&scalar));
     let gradient = scm::grad(product.value(), &[&scalar]).expect("a gradient").remove(0).expect("a path");
     assert_eq!(block_on(gradient.value().to_f32()).expect("a value"), [8.0]);
@@ -253,7 +253,7 @@ fn faults_are_distinguished_and_propagated() {
         assert_eq!(read(&out).1, [true, true, true, true, false]);
         // The NaN was canonicalized before tracing, so it is not recorded as a fault.
         assert_eq!(block_on(out.faults()).expect("traced"), [0b00010]);
-        let raw = Var::constant(Tensor::from_f32(&device, [2], &[f32::INFINITY, 1.0]).expect("room"));
+        let raw = Var::constant(Tensor::from_f32(&device, [2], &[f32::INFINITY, 1.0]).expect("an upload"));
         let logs = scm::log(&scm::neg(&Masked::from(&raw).traced()));
         assert_eq!(read(&logs).1, [true, true]);
         assert_eq!(block_on(logs.faults()).expect("traced"), [0b01]);
