@@ -93,7 +93,7 @@ fn row(form: SoftmaxForm, a: &[f32], out: &mut [f32]) {
         let shifted = &mut shifted[..a.len()];
         shifted.iter_mut().zip(a).for_each(|(shifted, a)| *shifted = a - top);
         let terms = if form == SoftmaxForm::Softmax { &mut out[at * TILE..][..a.len()] } else { &mut terms[..a.len()] };
-        vector::exp(shifted, terms);
+        vector::exp(&[shifted], terms);
         total += common::sum(terms);
     }
     match form {

@@ -10,7 +10,7 @@ use super::optimise::{RATES, Rule, Sizes, TAIL};
 use pulp::{Simd, WithSimd};
 
 use crate::host::{Disjoint, ThreadPool};
-use crate::program::slices::{Memory, Registers, SHORT, Source};
+use crate::program::slices::{Memory, Registers, Source, WIDTH};
 use crate::simd::{dispatch, load, store};
 
 /// Pieces are whole cache lines of `params`.
@@ -103,10 +103,10 @@ impl ParameterPiece<'_> {
         let program = &rule.program;
         let mut memory = Memory::take(Registers::<f32>::words(program));
         let mut registers = Registers::new(program, memory.words());
-        let rates = rates.map(|rate| [rate; SHORT]);
-        let mut gradient = [0.0; SHORT];
-        for start in (0..params.len()).step_by(SHORT) {
-            let count = SHORT.min(params.len() - start);
+        let rates = rates.map(|rate| [rate; WIDTH]);
+        let mut gradient = [0.0; WIDTH];
+        for start in (0..params.len()).step_by(WIDTH) {
+            let count = WIDTH.min(params.len() - start);
             let range = start..start + count;
             let gradient = &mut gradient[..count];
             gradient.copy_from_slice(&partials[range.clone()]);

@@ -89,7 +89,7 @@ macro_rules! over_slices {
         }
     };
     (single; $value:expr; $($arg:ident),+; $slices:path) => {
-        |arguments, out| $slices(arguments[0], out)
+        $slices
     };
 }
 
@@ -130,13 +130,13 @@ macro_rules! ops {
 
 ops! {
     /// a + b
-    ADD add(a, b) = a + b; y => [1.0, 1.0] in masked::ADD;
+    ADD add(a, b) = a + b; [vector::add] y => [1.0, 1.0] in masked::ADD;
     /// a - b
-    SUB sub(a, b) = a - b; y => [1.0, -1.0] in masked::SUB;
+    SUB sub(a, b) = a - b; [vector::sub] y => [1.0, -1.0] in masked::SUB;
     /// a * b
-    MUL mul(a, b) = a * b; y => [b, a] in masked::MUL;
+    MUL mul(a, b) = a * b; [vector::mul] y => [b, a] in masked::MUL;
     /// a / b
-    DIV div(a, b) = a / b; y => [1.0 / b, -y / b] in masked::DIV;
+    DIV div(a, b) = a / b; [vector::div] y => [1.0 / b, -y / b] in masked::DIV;
     /// a / b where its slopes are representable too, that is |a| / b²
     RATIO ratio(a, b) = a / b; y => [1.0 / b, -y / b] in masked::RATIO;
     /// -x
@@ -154,7 +154,7 @@ ops! {
     /// x within [low, high]
     CLAMP clamp(x, low, high) = clamp(x, low, high); y => [ge(x, low) * le(x, high), lt(x, low), gt(x, high)] in masked::CLAMP;
     /// x * x
-    SQUARE square(x) = x * x; y => [2.0 * x] in masked::SQUARE;
+    SQUARE square(x) = x * x; [vector::square] y => [2.0 * x] in masked::SQUARE;
     /// √x
     SQRT sqrt(x) = sqrt(x); y => [0.5 / y] in masked::SQRT;
     /// 1/√x

@@ -6,9 +6,6 @@ use super::{Instruction, Program, ScalarOp};
 /// Maximal number of elements at a time: with shorter runs, streaming from memory is slower.
 pub const WIDTH: usize = 1024;
 
-/// Elements at a time for programs whose inputs are in the cache already, so that their registers stay in it as well.
-pub const SHORT: usize = 256;
-
 /// A number that programs run on.
 pub trait Float: Copy + Default + 'static {
     /// A constant, rounded.
@@ -37,7 +34,10 @@ impl Float for f64 {
     }
 }
 
-/// The values of a program's instructions, `WIDTH` elements each. Constants are filled in once.
+/// Elements from one register to the next: a multiple of 4 KiB apart, they would displace each other from the cache.
+const STRIDE: usize = WIDTH + 16;
+
+/// The values of a program's instructions, up to `WIDTH` elements each. Constants are filled in once.
 pub struct Registers<'a, T> {
     values: &'a mut [T],
 }
@@ -45,7 +45,7 @@ pub struct Registers<'a, T> {
 impl<'a, T: Float> Registers<'a, T> {
     /// Number of words of a program's registers.
     pub fn words(program: &Program) -> usize {
-        program.code.len() * WIDTH
+        program.code.len() * STRIDE
     }
 
     /// No registers.
@@ -56,7 +56,7 @@ impl<'a, T: Float> Registers<'a, T> {
     /// The registers of `program` in memory of at least [`Registers::words`]. Initial contents are ignored.
     pub fn new(program: &Program, memory: &'a mut [T]) -> Self {
         let values = &mut memory[..Self::words(program)];
-        for (register, instruction) in values.chunks_exact_mut(WIDTH).zip(&program.code) {
+        for (register, instruction) in values.chunks_exact_mut(STRIDE).zip(&program.code) {
             if let Instruction::Constant(value) = instruction {
                 register.fill(T::of(*value));
             }
@@ -82,7 +82,7 @@ impl Program {
         input: &impl Fn(usize) -> Source<'a, T>,
     ) {
         for (at, instruction) in self.code.iter().enumerate() {
-            let (before, rest) = registers.values.split_at_mut(at * WIDTH);
+            let (before, rest) = registers.values.split_at_mut(at * STRIDE);
             let target = &mut rest[..count];
             match *instruction {
                 Instruction::Constant(_) => {}
@@ -120,7 +120,7 @@ impl Program {
     ) -> Option<&'b [T]> {
         let at = self.results[result];
         let is_input = matches!(self.code[at as usize], Instruction::Input(_));
-        (!is_input).then(|| &registers.values[at as usize * WIDTH..][..count])
+        (!is_input).then(|| &registers.values[usize::from(at) * STRIDE..][..count])
     }
 
     fn operand<'a: 'b, 'b, T: Float>(
@@ -135,7 +135,7 @@ impl Program {
         {
             return &values[..count];
         }
-        &registers[at as usize * WIDTH..][..count]
+        &registers[usize::from(at) * STRIDE..][..count]
     }
 
     /// Computes all results over slices of equal length; an input of length 1 is broadcast.

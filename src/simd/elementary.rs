@@ -192,19 +192,14 @@ pub(crate) fn ln_one_plus<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let high = simd.greater_than_f32s(u, simd.splat_f32s(std::f32::consts::SQRT_2));
     let m = simd.sub_f32s(simd.select_f32s(high, simd.mul_f32s(u, simd.splat_f32s(0.5)), u), one);
     let e = simd.select_f32s(high, one, simd.splat_f32s(0.0));
+    // What u lost by rounding counts 1 / u times, about 1 - x / 2: it is less than half a unit in u's last place.
     let lost = simd.sub_f32s(x, simd.sub_f32s(u, one));
-    simd.add_f32s(ln_reduced(simd, m, e), simd.div_f32s(lost, u))
+    fma(simd, lost, fnma(simd, x, simd.splat_f32s(0.5), one), ln_reduced(simd, m, e))
 }
 
 /// 1 / (1 + exp(-x)).
 #[inline(always)]
-pub(crate) fn sigmoid<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
-    sigmoid_by(simd, InMemory, x)
-}
-
-/// The sigmoid with a given source of constants.
-#[inline(always)]
-pub(crate) fn sigmoid_by<S: Simd, C: Constants<S>>(simd: S, constants: C, x: S::f32s) -> S::f32s {
+pub(crate) fn sigmoid<S: Simd, C: Constants<S>>(simd: S, constants: C, x: S::f32s) -> S::f32s {
     let one = constants.get(simd, ONE);
     // Not the negation of x: V8 would rebuild its sign mask each time.
     let e = exp_bounded_by(simd, constants, simd.sub_f32s(simd.splat_f32s(0.0), x));
@@ -213,22 +208,22 @@ pub(crate) fn sigmoid_by<S: Simd, C: Constants<S>>(simd: S, constants: C, x: S::
 
 /// tanh(x): odd polynomial below 0.625, 1 - 2 / (exp(2 |x|) + 1) above.
 #[inline(always)]
-pub(crate) fn tanh<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
+pub(crate) fn tanh<S: Simd, C: Constants<S>>(simd: S, constants: C, x: S::f32s) -> S::f32s {
     let one = simd.splat_f32s(1.0);
     let size = simd.abs_f32s(x);
     let square = simd.mul_f32s(x, x);
     let p = horner(simd, square, &[-5.704_988_7e-3, 2.063_909e-2, -5.373_971_6e-2, 1.333_144_2e-1, -3.333_328e-1]);
     let near = fma(simd, simd.mul_f32s(p, square), size, size);
-    let e = exp_bounded(simd, simd.add_f32s(size, size));
+    let e = exp_bounded_by(simd, constants, simd.add_f32s(size, size));
     let far = simd.sub_f32s(one, simd.div_f32s(simd.splat_f32s(2.0), simd.add_f32s(e, one)));
     with_sign(simd, simd.select_f32s(simd.greater_than_f32s(size, simd.splat_f32s(0.625)), far, near), x)
 }
 
 /// ln(1 + exp(x)) and its derivative.
 #[inline(always)]
-pub(crate) fn softplus<S: Simd>(simd: S, x: S::f32s) -> (S::f32s, S::f32s) {
+pub(crate) fn softplus<S: Simd, C: Constants<S>>(simd: S, constants: C, x: S::f32s) -> (S::f32s, S::f32s) {
     let (zero, one) = (simd.splat_f32s(0.0), simd.splat_f32s(1.0));
-    let e = exp_bounded(simd, simd.neg_f32s(simd.abs_f32s(x)));
+    let e = exp_bounded_by(simd, constants, simd.neg_f32s(simd.abs_f32s(x)));
     let value = simd.add_f32s(at_least(simd, zero, x), ln_one_plus(simd, e));
     let top = simd.select_f32s(simd.less_than_f32s(x, zero), e, one);
     (value, simd.div_f32s(top, simd.add_f32s(one, e)))

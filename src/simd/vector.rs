@@ -1,4 +1,4 @@
-//! Elementary functions over slices of f32: out[i] = f(x[i]), the instruction set chosen once per call. Largest error against f64 in units in the
+//! Arithmetic and elementary functions over slices of f32: out[i] = f(x[i]), the instruction set chosen once per call. Largest error against f64 in units in the
 //! last place (as measured; the cases of `map` allow about ten): exp 2, ln 2, tanh 3, sigmoid 3, sin and cos 2
 //! (above that an absolute 3e-7 near their zeros), erf 3, softplus 3. Overflow gives an infinity, underflow 0, NaN propagates.
 #![allow(
@@ -9,46 +9,53 @@
 
 use crate::host;
 use crate::simd::elementary::{self, ANGLE_LIMIT};
-use crate::simd::{dispatch, load, store};
+use crate::simd::{dispatch, each, load, store, vectors};
 use pulp::{Simd, WithSimd};
+use std::marker::PhantomData;
 
 macro_rules! over_slices {
-    ($($name:ident: |$simd:ident, $x:ident| $body:expr;)*) => { $(
-        #[doc = concat!("out = ", stringify!($name), "(x).")]
-        pub(crate) fn $name(x: &[f32], out: &mut [f32]) {
+    ($($name:ident: |$simd:ident, [$($argument:ident),+]| $body:expr;)*) => { $(
+        #[doc = concat!("out = ", stringify!($name), "(", stringify!($($argument),+), "), for slices as long as `out`.")]
+        pub(crate) fn $name(arguments: &[&[f32]], out: &mut [f32]) {
+            const COUNT: usize = [$(stringify!($argument)),+].len();
             struct Row;
-            impl Function for Row {
+            impl Function<COUNT> for Row {
                 #[inline(always)]
-                fn at<S: Simd>($simd: S, $x: S::f32s) -> S::f32s {
+                fn at<S: Simd>($simd: S, [$($argument),+]: [S::f32s; COUNT]) -> S::f32s {
                     $body
                 }
             }
-            map::<Row>(x, out);
+            map::<Row, COUNT>(arguments, out);
         }
     )* };
 }
 
 over_slices! {
-    exp: |simd, x| elementary::exp(simd, x);
-    ln: |simd, x| elementary::ln(simd, x);
-    tanh: |simd, x| elementary::tanh(simd, x);
-    sigmoid: |simd, x| elementary::sigmoid(simd, x);
-    softplus: |simd, x| elementary::softplus(simd, x).0;
-    erf: |simd, x| elementary::erf(simd, x);
-    reduced_sin: |simd, x| elementary::sine(simd, x, 0);
-    reduced_cos: |simd, x| elementary::sine(simd, x, 1);
+    add: |simd, [a, b]| simd.add_f32s(a, b);
+    sub: |simd, [a, b]| simd.sub_f32s(a, b);
+    mul: |simd, [a, b]| simd.mul_f32s(a, b);
+    div: |simd, [a, b]| simd.div_f32s(a, b);
+    square: |simd, [x]| simd.mul_f32s(x, x);
+    exp: |simd, [x]| elementary::exp(simd, x);
+    ln: |simd, [x]| elementary::ln(simd, x);
+    tanh: |simd, [x]| elementary::tanh(simd, elementary::InMemory, x);
+    sigmoid: |simd, [x]| elementary::sigmoid(simd, elementary::InMemory, x);
+    softplus: |simd, [x]| elementary::softplus(simd, elementary::InMemory, x).0;
+    erf: |simd, [x]| elementary::erf(simd, x);
+    reduced_sin: |simd, [x]| elementary::sine(simd, x, 0);
+    reduced_cos: |simd, [x]| elementary::sine(simd, x, 1);
 }
 
 /// out = sin(x).
-pub(crate) fn sin(x: &[f32], out: &mut [f32]) {
-    reduced_sin(x, out);
-    beyond(x, out, host::sin);
+pub(crate) fn sin(arguments: &[&[f32]], out: &mut [f32]) {
+    reduced_sin(arguments, out);
+    beyond(arguments[0], out, host::sin);
 }
 
 /// out = cos(x).
-pub(crate) fn cos(x: &[f32], out: &mut [f32]) {
-    reduced_cos(x, out);
-    beyond(x, out, host::cos);
+pub(crate) fn cos(arguments: &[&[f32]], out: &mut [f32]) {
+    reduced_cos(arguments, out);
+    beyond(arguments[0], out, host::cos);
 }
 
 /// Replaces the values at angles too large for the three-part reduction.
@@ -62,37 +69,53 @@ fn beyond(x: &[f32], out: &mut [f32], exact: fn(f64) -> f64) {
     }
 }
 
-trait Function {
-    fn at<S: Simd>(simd: S, x: S::f32s) -> S::f32s;
+/// A function of N arguments on one vector of each.
+trait Function<const N: usize> {
+    fn at<S: Simd>(simd: S, arguments: [S::f32s; N]) -> S::f32s;
 }
 
-struct Map<'a, F> {
-    x: &'a [f32],
+struct Map<'a, F, const N: usize> {
+    arguments: [&'a [f32]; N],
     out: &'a mut [f32],
-    function: std::marker::PhantomData<F>,
+    function: PhantomData<F>,
 }
 
-fn map<F: Function>(x: &[f32], out: &mut [f32]) {
-    assert_eq!(x.len(), out.len(), "vector: lengths differ: got {} inputs and {} outputs", x.len(), out.len());
-    dispatch(Map::<F> { x, out, function: std::marker::PhantomData });
+fn map<F: Function<N>, const N: usize>(arguments: &[&[f32]], out: &mut [f32]) {
+    let arguments: [&[f32]; N] = std::array::from_fn(|at| {
+        let (got, expected) = (arguments[at].len(), out.len());
+        assert_eq!(got, expected, "vector: lengths differ: got {got} inputs and {expected} outputs");
+        arguments[at]
+    });
+    dispatch(Map::<F, N> { arguments, out, function: PhantomData });
 }
 
-impl<F: Function> WithSimd for Map<'_, F> {
+impl<F: Function<N>, const N: usize> WithSimd for Map<'_, F, N> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
+        let Self { arguments, out, .. } = self;
         let lanes = S::F32_LANES;
-        let whole = self.x.len() / lanes * lanes;
+        let whole = out.len() / lanes * lanes;
+        let mut vectors = vectors::<[S::f32s; N]>();
         for i in (0..whole).step_by(lanes) {
-            // SAFETY: i + lanes <= len of both slices.
-            unsafe { store::<S>(self.out.as_mut_ptr().add(i), F::at(simd, load::<S>(self.x.as_ptr().add(i)))) };
+            each!(k < N {
+                // SAFETY: i + lanes <= len of every slice.
+                vectors[k] = unsafe { load::<S>(arguments[k].as_ptr().add(i)) };
+            });
+            // SAFETY: as above.
+            unsafe { store::<S>(out.as_mut_ptr().add(i), F::at(simd, vectors)) };
         }
+        // No instruction set has vectors of more than 64 words.
         let mut rest = [0.0f32; 64];
-        let tail = &self.x[whole..];
-        rest[..tail.len()].copy_from_slice(tail);
-        // SAFETY: no instruction set has vectors of more than 64 words.
-        unsafe { store::<S>(rest.as_mut_ptr(), F::at(simd, load::<S>(rest.as_ptr()))) };
-        self.out[whole..].copy_from_slice(&rest[..tail.len()]);
+        let tail = &mut out[whole..];
+        each!(k < N {
+            rest[..tail.len()].copy_from_slice(&arguments[k][whole..]);
+            // SAFETY: `rest` is at least a vector long.
+            vectors[k] = unsafe { load::<S>(rest.as_ptr()) };
+        });
+        // SAFETY: as above.
+        unsafe { store::<S>(rest.as_mut_ptr(), F::at(simd, vectors)) };
+        tail.copy_from_slice(&rest[..tail.len()]);
     }
 }

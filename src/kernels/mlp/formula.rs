@@ -3,7 +3,7 @@
 
 use super::loss::{OutputGradients, Sums};
 use crate::kernels::common;
-use crate::program::slices::{Registers, SHORT, Source};
+use crate::program::slices::{Registers, Source, WIDTH};
 use crate::program::{Curve, ScalarOp};
 
 /// Replaces z by f(z) and writes f'(z) to `slopes`, if given. Both have the same length, a multiple of `PAD`.
@@ -32,8 +32,8 @@ impl<'a> Sweep<'a> {
             return by_hand(z, slopes);
         }
         let program = if slopes.is_some() { &self.curve.sloped } else { &self.curve.value };
-        let mut slopes = slopes.map(|slopes| slopes.chunks_mut(SHORT));
-        for z in z.chunks_mut(SHORT) {
+        let mut slopes = slopes.map(|slopes| slopes.chunks_mut(WIDTH));
+        for z in z.chunks_mut(WIDTH) {
             let source = |_| Source::Slice(&*z);
             program.evaluate(z.len(), &mut self.registers, &source);
             if let Some(slopes) = slopes.as_mut().and_then(Iterator::next) {
@@ -63,8 +63,8 @@ pub(super) fn grade(curve: &Curve, registers: &mut Registers<'_, f32>, grade: Ou
     }
     let share = 1.0 / outputs as f32;
     let mut sum = 0.0;
-    for start in (0..used).step_by(SHORT) {
-        let count = SHORT.min(used - start);
+    for start in (0..used).step_by(WIDTH) {
+        let count = WIDTH.min(used - start);
         let source = |at: usize| Source::Slice(if at == 0 { &own_z[start..] } else { &own_y[start..] });
         curve.sloped.evaluate(count, registers, &source);
         sum += common::sum(curve.sloped.value(0, count, registers, &source));

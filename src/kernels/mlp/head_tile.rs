@@ -10,7 +10,7 @@ use super::head::{Basis, Head, HeadForm, MAX_DEGREE, PairNormalization, Polynomi
 use super::loss::Sums;
 use super::pair_terms::{Pair, PairLossTerms, pair_loss};
 use super::plan::PAD;
-use crate::simd::elementary::softplus;
+use crate::simd::elementary::{InMemory, softplus};
 use crate::simd::vector;
 use crate::simd::{fma, fnma};
 use pulp::{Simd, WithSimd};
@@ -185,8 +185,8 @@ fn make<S: Simd>(simd: S, head: &Head, params: &[f32], table: &mut Table<'_>) {
     if let HeadForm::Angular { scale } = head.form {
         x.iter_mut().for_each(|x| *x *= scale);
         let (p, q) = made.split_at_mut(x.len());
-        vector::cos(x, p);
-        vector::sin(x, q);
+        vector::cos(&[x], p);
+        vector::sin(&[x], q);
         return;
     }
     for feature in 0..head.features() {
@@ -200,7 +200,8 @@ fn make<S: Simd>(simd: S, head: &Head, params: &[f32], table: &mut Table<'_>) {
     for k in 0..head.denominators() {
         let made = vectors_mut::<S>(made, len, head.outputs + k);
         for (q, slope) in made.iter_mut().zip(vectors_mut::<S>(slopes, len, k)) {
-            let (value, rise) = if head.floor.is_some() { softplus(simd, *q) } else { (*q, simd.splat_f32s(1.0)) };
+            let (value, rise) =
+                if head.floor.is_some() { softplus(simd, InMemory, *q) } else { (*q, simd.splat_f32s(1.0)) };
             (*q, *slope) = (simd.add_f32s(value, shift), rise);
         }
     }

@@ -7,7 +7,7 @@
 
 use super::{BuiltIn, ByHand};
 use crate::program::expr::sigmoid;
-use crate::simd::elementary::{HeldConstants, sigmoid_by};
+use crate::simd::elementary::{self, HeldConstants};
 use crate::simd::sweep::{Slope, sweep};
 use crate::simd::{constant, fma};
 
@@ -24,7 +24,7 @@ struct Silu;
 impl Slope for Silu {
     #[inline(always)]
     fn at<S: pulp::Simd>(simd: S, held: HeldConstants<S>, z: S::f32s) -> (S::f32s, S::f32s) {
-        let s = sigmoid_by(simd, held, z);
+        let s = elementary::sigmoid(simd, held, z);
         let a = simd.mul_f32s(z, s);
         (a, fma(simd, a, simd.sub_f32s(constant(simd, &1.0), s), s))
     }
