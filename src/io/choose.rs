@@ -96,10 +96,10 @@ fn is_category(table: &Table, choice: &Choice, name: &str) -> Result<bool> {
     if has(&choice.numeric) && has(&choice.categorical) {
         return Err(both_kinds(name));
     }
-    if has(&choice.numeric) {
-        table.numbers(name)?;
-    }
     let column = &table.columns()[table.position(name)?];
+    if has(&choice.numeric) {
+        table.only_numbers(name)?;
+    }
     if !has(&choice.categorical) {
         comma::check(table, column)?;
     }
@@ -170,7 +170,7 @@ mod tests {
             choose(&table, &choice).map(|chosen| (chosen.features, chosen.task)).map_err(|error| error.to_string())
         };
         let refused = |column: &str, text: &str| {
-            let what = "has a comma, but numbers are written with a point; if the column holds categories, name it under categorical";
+            let what = "has a comma, but numbers are written with a point; declare them with decimal or thousands, or name the column under categorical";
             Err(format!("a.csv: row 1, column \"{column}\": \"{text}\" {what}"))
         };
         let learnt = |features: &[&str], choice: Choice| Choice { features: Some(names(features)), ..choice };

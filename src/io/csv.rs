@@ -1,10 +1,12 @@
-//! Reads and writes comma, semicolon or tab separated text. Two passes: the first reads every column as numbers and
-//! finds those that are not, the second collects the texts of these.
+//! Reads and writes delimited text. Two passes: the first reads every column as numbers and finds those that are not, the second collects
+//! the texts of these.
 
+use super::cell::{Format, Meaning, is_code};
+use super::kind::NumberColumn;
 use super::records::{RawCell, Records, sniff_delimiter};
 use super::table::{Cells, Column, MISSING_CODE, Table, Texts, number_text};
 use crate::error::{Error, Result};
-use crate::host::{self, number};
+use crate::host::number;
 use crate::record;
 
 /// Whether the first record holds names.
@@ -32,32 +34,79 @@ pub enum Values<'a> {
     Text(&'a [&'a str]),
 }
 
-/// Reads delimited text. The delimiter is a tab for a `source` ending in `.tsv` or `.tab`, else sniffed from the first record.
+/// Reads delimited text. Without a given delimiter it is a tab for a `source` ending in `.tsv` or `.tab`, else sniffed from the first record.
 ///
 /// Empty cells, `NA`, `N/A`, `nan`, `null` and `?` (any case) are missing; spaces around a cell are ignored. A column is
-/// numeric if every other cell is a number (an infinite one included), otherwise categorical. Errors on rows of the
-/// wrong length, broken quotes, text that is not UTF-8, repeated names, and a file without rows.
-pub fn read(bytes: &[u8], source: &str, header: Header) -> Result<Table> {
+/// numeric if nine tenths of its other cells are numbers (an infinite one included); the rest count as missing, with a warning. Otherwise
+/// it is categorical. Errors on rows of the wrong length, broken quotes, text that is not UTF-8, repeated names, and a file without rows.
+pub fn read(bytes: &[u8], source: &str, format: impl Into<Format>) -> Result<Table> {
+    let format = format.into();
+    let mut records = records(bytes, source, &format)?;
+    let (names, width) = read_names(&mut records, source, &format)?;
+    let numbers = read_numbers(records.clone(), width, most_rows(bytes, width), source, &format)?;
+    Table::new(source, read_texts(records, numbers, names, source, &format)?)
+}
+
+/// The text of a table with further columns after its own, whose cells are copied byte for byte. Errors as [`read`], if a name is taken,
+/// and if the columns have another number of rows.
+pub fn append(
+    bytes: &[u8],
+    source: &str,
+    format: impl Into<Format>,
+    columns: &[(&str, Values<'_>)],
+) -> Result<Vec<u8>> {
+    let format = format.into();
+    let mut records = records(bytes, source, &format)?;
+    let mut first = records.clone();
+    let (names, _) = read_names(&mut first, source, &format)?;
+    if let Some((name, _)) = columns.iter().find(|(name, _)| names.iter().any(|taken| taken == name)) {
+        return Err(Error::new(format!("{source}: already has a column named \"{name}\"; rename it")));
+    }
+    let delimiter = char::from(records.delimiter());
+    let (mut out, mut cells) = (Vec::with_capacity(bytes.len()), Vec::new());
+    if first.start() == records.start() {
+        let all = names.iter().map(|name| quoted(name)).chain(columns.iter().map(|(name, _)| quoted(name)));
+        out.extend(all.collect::<Vec<_>>().join(&delimiter.to_string()).bytes());
+        out.push(b'\n');
+    } else {
+        records.next(&mut cells)?;
+        out.extend(records.span());
+        columns.iter().for_each(|(name, _)| out.extend(format!("{delimiter}{}", quoted(name)).bytes()));
+        out.extend(records.line_end());
+    }
+    let mut row = 0;
+    while records.next(&mut cells)?.is_some() {
+        out.extend(records.span());
+        for (_, values) in columns {
+            out.extend(format!("{delimiter}{}", values.text(row)).bytes());
+        }
+        out.extend(records.line_end());
+        row += 1;
+    }
+    Ok(out)
+}
+
+fn records<'a>(bytes: &'a [u8], source: &'a str, format: &Format) -> Result<Records<'a>> {
+    format.check()?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let is_tabbed = [".tsv", ".tab"].iter().any(|end| source.to_ascii_lowercase().ends_with(end));
-    let delimiter = if is_tabbed { b'\t' } else { sniff_delimiter(bytes) };
-    let mut records = Records::new(bytes, delimiter, source);
-    let (names, width) = read_names(&mut records, source, header)?;
-    let numbers = read_numbers(records.clone(), width, most_rows(bytes, width), source)?;
-    let cells = read_texts(records, numbers, &names, source)?;
-    let named = names.into_iter().zip(cells).map(|(name, cells)| Column { name, cells });
-    Table::new(source, named.collect())
+    let delimiter = match &format.delimiter {
+        Some(given) => given.as_bytes()[0],
+        None if is_tabbed => b'\t',
+        None => sniff_delimiter(bytes),
+    };
+    Ok(Records::new(bytes, delimiter, source))
 }
 
 /// Names and number of the columns. Leaves `records` at the first row of data.
-fn read_names(records: &mut Records<'_>, source: &str, header: Header) -> Result<(Vec<String>, usize)> {
+fn read_names(records: &mut Records<'_>, source: &str, format: &Format) -> Result<(Vec<String>, usize)> {
     let mut after = records.clone();
     let mut cells = Vec::new();
     if after.next(&mut cells)?.is_none() {
         return Err(Error::new(format!("{source}: is empty")));
     }
-    let has_names = match header {
-        Header::Auto => !cells.iter().any(|cell| matches!(meaning(cell), Meaning::Number(_))),
+    let has_names = match format.header {
+        Header::Auto => !cells.iter().any(|cell| matches!(format.meaning(cell), Meaning::Number(_))),
         Header::Yes => true,
         Header::No => false,
     };
@@ -81,14 +130,15 @@ fn most_rows(bytes: &[u8], width: usize) -> usize {
     lines.min(bytes.len() / width) + 1
 }
 
-/// First pass: every column as numbers, or `None` if some cell is a text. Checks the length of every row.
+/// First pass: every column as numbers. Checks the length of every row.
 fn read_numbers(
     mut records: Records<'_>,
     width: usize,
     most_rows: usize,
     source: &str,
-) -> Result<Vec<Option<Vec<f64>>>> {
-    let mut columns: Vec<_> = (0..width).map(|_| Some(Vec::with_capacity(most_rows))).collect();
+    format: &Format,
+) -> Result<Vec<NumberColumn>> {
+    let mut columns: Vec<_> = (0..width).map(|_| NumberColumn::with_capacity(most_rows)).collect();
     let (mut cells, mut row) = (Vec::with_capacity(width), 0);
     while let Some(line) = records.next(&mut cells)? {
         row += 1;
@@ -97,70 +147,45 @@ fn read_numbers(
             return Err(Error::new(format!("{source}: row {row} (line {line}): got {got} cells, expected {width}")));
         }
         for (column, cell) in columns.iter_mut().zip(&cells) {
-            let Some(values) = column else { continue };
-            match meaning(cell) {
-                Meaning::Number(value) => values.push(value),
-                Meaning::Missing => values.push(f64::NAN),
-                Meaning::Text => *column = None,
-            }
+            column.push(format.meaning(cell), cell);
         }
     }
     Ok(columns)
 }
 
-/// Second pass, over the columns of text only.
+/// Second pass, over the columns of text, and of numbers that are written like codes.
 fn read_texts(
     mut records: Records<'_>,
-    numbers: Vec<Option<Vec<f64>>>,
-    names: &[String],
+    numbers: Vec<NumberColumn>,
+    names: Vec<String>,
     source: &str,
-) -> Result<Vec<Cells>> {
-    let texts: Vec<usize> = (0..numbers.len()).filter(|&j| numbers[j].is_none()).collect();
+    format: &Format,
+) -> Result<Vec<Column>> {
+    let mut columns: Vec<Column> =
+        names.into_iter().zip(numbers).map(|(name, numbers)| numbers.into_column(name)).collect();
+    let texts: Vec<usize> = (0..columns.len()).filter(|&j| columns[j].needs_texts()).collect();
     let mut dictionaries: Vec<_> = texts.iter().map(|_| Dictionary::default()).collect();
     let (mut cells, mut row) = (Vec::new(), 0);
     while !texts.is_empty() && records.next(&mut cells)?.is_some() {
         row += 1;
         for (dictionary, &j) in dictionaries.iter_mut().zip(&texts) {
             let Some(text) = text_of(&cells[j]) else {
-                let name = &names[j];
+                let name = &columns[j].name;
                 return Err(Error::new(format!("{source}: row {row}, column \"{name}\": {NOT_UTF8}")));
             };
-            dictionary.push(text);
+            match format.meaning(text.as_bytes()) {
+                // Among numbers, only those written like codes keep their digits.
+                Meaning::Number(value) if !is_code(text.as_bytes()) && columns[j].is_numeric() => {
+                    dictionary.push(&number_text(value), format);
+                }
+                _ => dictionary.push(text, format),
+            }
         }
     }
-    let mut dictionaries = dictionaries.into_iter();
-    let mut next = || dictionaries.next().unwrap_or_default().sorted();
-    Ok(numbers.into_iter().map(|values| values.map_or_else(&mut next, Cells::Numeric)).collect())
-}
-
-/// The content of a cell.
-enum Meaning {
-    Missing,
-    Number(f64),
-    Text,
-}
-
-#[inline]
-fn meaning(cell: &[u8]) -> Meaning {
-    let cell = cell.trim_ascii();
-    if is_missing(cell) {
-        return Meaning::Missing;
+    for (dictionary, j) in dictionaries.into_iter().zip(texts) {
+        columns[j].set_texts(dictionary.sorted());
     }
-    match std::str::from_utf8(cell).ok().and_then(host::parse_number) {
-        Some(value) if value.is_nan() => Meaning::Missing,
-        Some(value) => Meaning::Number(value),
-        None => Meaning::Text,
-    }
-}
-
-#[inline]
-fn is_missing(cell: &[u8]) -> bool {
-    const WORDS: [&str; 5] = ["na", "n/a", "nan", "null", "?"];
-    match cell {
-        [] => true,
-        [b'n' | b'N' | b'?', ..] => WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes())),
-        _ => false,
-    }
+    Ok(columns)
 }
 
 fn text_of<'a>(cell: &'a RawCell<'_>) -> Option<&'a str> {
@@ -175,10 +200,10 @@ struct Dictionary {
 }
 
 impl Dictionary {
-    fn push(&mut self, text: &str) {
+    fn push(&mut self, text: &str, format: &Format) {
         let fresh = self.known.len() as u32;
         let code = match self.known.get(text) {
-            _ if is_missing(text.as_bytes()) => MISSING_CODE,
+            _ if format.is_missing(text.as_bytes()) => MISSING_CODE,
             Some(&code) => code,
             None => *self.known.entry(text.to_string()).or_insert(fresh),
         };

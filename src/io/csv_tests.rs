@@ -135,3 +135,78 @@ fn noise_gives_a_table_or_an_error() {
         }
     }
 }
+
+/// The cells of one column and its warning.
+fn column(cells: &[&str]) -> (Column, String) {
+    let table = read(format!("x\n{}\n", cells.join("\n")).as_bytes(), "a.tsv", Header::Yes).unwrap();
+    let column = table.columns()[0].clone();
+    let warning = column.warning().map_or_else(String::new, ToString::to_string);
+    (column, warning)
+}
+
+#[test]
+fn a_few_odd_cells_do_not_turn_numbers_into_categories() {
+    let numbers = ["1"; 18];
+    let with = |odd: &[&'static str]| column(&[&numbers[..], odd].concat());
+    let values = |column: &Column| match &column.cells {
+        Cells::Numeric(values) => values[18..].to_vec(),
+        Cells::Categorical { .. } => panic!("numbers were read as texts"),
+    };
+    let shown = |odd: &[&'static str]| {
+        let (column, warning) = with(odd);
+        (format!("{:?}", values(&column)), warning)
+    };
+    let missing = "1 cell is no number and counts as missing; name them under na, or the column under categorical";
+    for (odd, wanted) in [("abc", missing), ("12.5%", missing)] {
+        assert_eq!(shown(&[odd]), ("[NaN]".into(), format!("column \"x\": {wanted}: \"{odd}\"")));
+    }
+    let sign = "1 cell counts as missing; name the column under categorical if they mean something";
+    for odd in ["-", ".", "None"] {
+        assert_eq!(shown(&[odd]), ("[NaN]".into(), format!("column \"x\": {sign}: \"{odd}\"")));
+    }
+    for (odd, value) in [("$1,234", "[1234.0]"), ("1 000", "[1000.0]"), ("1_000", "[1000.0]")] {
+        let wanted = format!("column \"x\": cells such as these are read as numbers: \"{odd}\"");
+        assert_eq!(shown(&[odd]), (value.into(), wanted));
+    }
+    assert_eq!(shown(&["NA", "?"]), ("[NaN, NaN]".into(), String::new()));
+    let (texts, warning) = with(&["a", "b", "a"]);
+    assert!(!texts.is_numeric());
+    let wanted = "column \"x\": 18 of 21 cells are numbers, the others are not, so the column is a category; \
+                  name the others under na if they are missing: \"a\", \"b\"";
+    assert_eq!(warning, wanted);
+    // A comma is an error where the column is used (comma.rs).
+    assert!(!with(&["1,5"]).0.is_numeric());
+}
+
+#[test]
+fn whole_columns_in_another_notation_are_numbers() {
+    let (percents, warning) = column(&["12.5%", "3 %", "NA"]);
+    assert_eq!(percents.cells.text(0).as_deref(), Some("12.5"));
+    assert_eq!(warning, "column \"x\": cells such as these are read as numbers: \"12.5%\", \"3 %\"");
+    let (prices, _) = column(&["$1,234.50", "-$3", "€ 7"]);
+    let texts: Vec<_> = (0..3).map(|row| prices.cells.text(row).unwrap().into_owned()).collect();
+    assert_eq!(texts, ["1234.5", "-3", "7"]);
+    assert!(!column(&["-", "-"]).0.is_numeric());
+    assert!(!column(&["red", "1"]).0.is_numeric());
+}
+
+#[test]
+fn columns_are_appended_to_cells_that_stay_as_they_are() {
+    let text = "id;\"na;me\";x\r\n00501;\" a\"\"b \";1,50\r\n\r\n9007199254740993;NA;?\n1;\"two\nlines\";0";
+    let wanted = "id;\"na;me\";x;p\r\n00501;\" a\"\"b \";1,50;1\r\n9007199254740993;NA;?;2\n1;\"two\nlines\";0;3\n";
+    let appended = append(text.as_bytes(), "a.csv", Header::Auto, &[("p", Values::F64(&[1.0, 2.0, 3.0]))]).unwrap();
+    assert_eq!(String::from_utf8(appended).unwrap(), wanted);
+    let appended = append(b"1,2\n3,4\n", "a.csv", Header::No, &[("p", Values::Text(&["a", "b,c"]))]).unwrap();
+    assert_eq!(String::from_utf8(appended).unwrap(), "c0,c1,p\n1,2,a\n3,4,\"b,c\"\n");
+    let error = append(b"p,q\n1,2\n", "a.csv", Header::Yes, &[("p", Values::F64(&[1.0]))]).unwrap_err().to_string();
+    assert_eq!(error, "a.csv: already has a column named \"p\"; rename it");
+}
+
+#[test]
+fn a_format_can_be_given() {
+    let format =
+        Format { delimiter: Some("|".into()), decimal: ",".into(), missing: vec!["-9".into()], ..Format::default() };
+    let table = read(b"a|b\n1,5|x,y\n-9|z\n", "a.csv", &format).unwrap();
+    assert_eq!(texts(&table, "a"), ["1.5", "-"]);
+    assert_eq!(texts(&table, "b"), ["x,y", "z"]);
+}

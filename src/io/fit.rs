@@ -1,7 +1,7 @@
 //! Fits a preparation to the training rows: means and scales, counts, and fill-in values.
 
 use super::choose::ColumnRoles;
-use super::levels::{codes, levels};
+use super::levels::{Match, levels, matches};
 use super::measure::Measure;
 use super::missing::Missing;
 use super::prepare::{Feature, Preparation, Target};
@@ -11,15 +11,16 @@ use crate::error::{Error, Result};
 use crate::host::number;
 
 impl Preparation {
-    /// Computes means, scales, counts and fill-in values from the `training` rows only; levels from all usable rows.
+    /// Computes means, scales, counts and fill-in values from the `training` rows only; classes of the target from all usable
+    /// rows, since those of other rows are needed to judge the model.
     ///
-    /// Errors on a column without a value in the training rows, on numbers too large to scale, and on too many levels.
+    /// Errors on a column without a value in the training rows, on numbers too large to scale, and on a category whose every value is another.
     pub fn fit(table: &Table, chosen: &ColumnRoles, training: &[u32]) -> Result<Self> {
         let does_impute = chosen.missing == Missing::Impute;
         let feature = |&(j, is_category): &(usize, bool)| {
             let column = &table.columns()[j];
             if is_category {
-                fit_category(table, column, &chosen.rows, training, does_impute)
+                fit_category(table, column, training, does_impute)
             } else {
                 fit_number(table, column, training, does_impute)
             }
@@ -36,9 +37,9 @@ fn fit_number(table: &Table, column: &Column, training: &[u32], does_impute: boo
     Ok(Feature::Numeric { name, mean: measure.mean, scale, min: measure.min, max: measure.max, impute })
 }
 
-fn fit_category(table: &Table, column: &Column, rows: &[u32], training: &[u32], does_impute: bool) -> Result<Feature> {
-    let levels = levels(table, column, rows)?;
-    let counts = count(table, column, training, &levels)?;
+fn fit_category(table: &Table, column: &Column, training: &[u32], does_impute: bool) -> Result<Feature> {
+    let levels = levels(table, column, training)?;
+    let counts = count(column, training, &levels);
     let most = counts.iter().max().copied().unwrap_or(0);
     if most == 0 {
         return Err(empty(table, column));
@@ -52,7 +53,7 @@ fn fit_target(table: &Table, column: &Column, chosen: &ColumnRoles, training: &[
     let name = column.name.clone();
     if chosen.task == Task::Classification {
         let levels = levels(table, column, &chosen.rows)?;
-        let counts = count(table, column, training, &levels)?;
+        let counts = count(column, training, &levels);
         return Ok(Target::Classification { name, levels, counts });
     }
     let measure = if chosen.has_poles {
@@ -74,12 +75,15 @@ fn measure(table: &Table, column: &Column, training: &[u32]) -> Result<Measure> 
     )))
 }
 
-/// Number of training rows of each level, without missing cells.
-fn count(table: &Table, column: &Column, training: &[u32], levels: &[String]) -> Result<Vec<u32>> {
-    let present: Vec<u32> = training.iter().copied().filter(|&row| !column.cells.is_missing(row as usize)).collect();
+/// Number of training rows of each level.
+fn count(column: &Column, training: &[u32], levels: &[String]) -> Vec<u32> {
     let mut counts = vec![0; levels.len()];
-    codes(table, column, &present, levels, None)?.iter().for_each(|&code| counts[code as usize] += 1);
-    Ok(counts)
+    for found in matches(column, training, levels) {
+        if let Match::Level(code) = found {
+            counts[code as usize] += 1;
+        }
+    }
+    counts
 }
 
 fn empty(table: &Table, column: &Column) -> Error {

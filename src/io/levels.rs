@@ -1,83 +1,107 @@
 //! The distinct values (levels) of a category: collected once; cells are then matched with them.
 
+use super::cell::is_code;
 use super::table::{Cells, Column, Table, number_text};
 use crate::error::{Error, Result, listed};
 use crate::host;
 
-/// Maximal number of distinct values of a category. Each is an input of the model; a column with more holds names or numbers.
+/// Maximal number of distinct values of a category. Each is an input of the model.
 pub const MAX_LEVELS: usize = 1000;
 
-/// The distinct values of a column in some rows: texts in order of their bytes, numbers in order of size.
+/// The distinct values of a column in some rows, numbers in order of size, texts in order of their bytes. Of more than [`MAX_LEVELS`] the
+/// most frequent ones that occur more than once; errors if every one occurs once.
 pub(super) fn levels(table: &Table, column: &Column, rows: &[u32]) -> Result<Vec<String>> {
-    let levels = match &column.cells {
-        Cells::Numeric(values) => distinct(values, rows).into_iter().map(number_text).collect(),
+    let mut levels: Vec<(String, u32)> = match column.as_category() {
+        Cells::Numeric(values) => {
+            distinct(values, rows).into_iter().map(|(value, n)| (number_text(value), n)).collect()
+        }
         Cells::Categorical { codes, levels } => {
-            let mut is_used = vec![false; levels.len()];
+            let mut counts = vec![0; levels.len()];
             for &row in rows {
                 // A missing cell's code is not an index.
-                if let Some(is_used) = is_used.get_mut(codes[row as usize] as usize) {
-                    *is_used = true;
+                if let Some(count) = counts.get_mut(codes[row as usize] as usize) {
+                    *count += 1;
                 }
             }
-            levels.iter().zip(is_used).filter(|(_, is_used)| *is_used).map(|(level, _)| level.clone()).collect()
+            levels.iter().zip(counts).filter(|(_, count)| *count > 0).map(|(level, n)| (level.clone(), n)).collect()
         }
     };
-    check(table, column, levels)
-}
-
-fn check(table: &Table, column: &Column, levels: Vec<String>) -> Result<Vec<String>> {
-    if levels.len() <= MAX_LEVELS {
-        return Ok(levels);
+    if levels.len() > MAX_LEVELS {
+        levels.sort_by(|a, b| b.1.cmp(&a.1));
+        levels.truncate(MAX_LEVELS);
+        levels.retain(|(_, count)| *count > 1);
+        if levels.is_empty() {
+            let (name, source) = (&column.name, table.source());
+            let what = "has a different value in every row: there is nothing to learn from it; leave it out";
+            return Err(Error::new(format!("column \"{name}\" of {source} {what}")));
+        }
     }
-    let (name, source) = (&column.name, table.source());
-    let what =
-        format!("column \"{name}\" of {source} has more than {MAX_LEVELS} distinct values, too many for a category");
-    Err(Error::new(what))
+    let mut levels: Vec<String> = levels.into_iter().map(|(level, _)| level).collect();
+    levels.sort();
+    if levels.iter().all(|level| host::parse_number(level).is_some_and(f64::is_finite)) {
+        let value = |level: &String| host::parse_number(level).unwrap_or_default();
+        levels.sort_by(|a, b| value(a).total_cmp(&value(b)));
+    }
+    Ok(levels)
 }
 
-/// The distinct numbers in order of size, or some of them if there are too many.
-fn distinct(values: &[f64], rows: &[u32]) -> Vec<f64> {
-    let mut found: Vec<f64> = Vec::new();
-    for &row in rows {
-        // Adding 0 turns -0 into 0.
-        let value = values[row as usize] + 0.0;
-        let place = found.partition_point(|&other| other < value);
-        if !value.is_nan() && found.get(place) != Some(&value) && found.len() <= MAX_LEVELS {
-            found.insert(place, value);
+/// The distinct numbers with the number of rows of each.
+fn distinct(values: &[f64], rows: &[u32]) -> Vec<(f64, u32)> {
+    // Adding 0 turns -0 into 0.
+    let mut sorted: Vec<f64> =
+        rows.iter().map(|&row| values[row as usize] + 0.0).filter(|value| !value.is_nan()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let mut found: Vec<(f64, u32)> = Vec::new();
+    for value in sorted {
+        match found.last_mut() {
+            Some((last, count)) if *last == value => *count += 1,
+            _ => found.push((value, 1)),
         }
     }
     found
 }
 
-/// For every row the index of its cell in `levels`, or `fill` if it is missing. Errors on an unknown value and names the cell.
-pub(super) fn codes(
-    table: &Table,
-    column: &Column,
-    rows: &[u32],
-    levels: &[String],
-    fill: Option<u32>,
-) -> Result<Vec<u32>> {
-    // Sorted by key; there are few.
-    let mut known: Vec<(u64, u32)> = Vec::new();
-    let code = |&row: &u32| {
-        let row = row as usize;
-        let Some(key) = key(&column.cells, row) else {
-            return fill.ok_or_else(|| table.at(row, &column.name, MISSING));
-        };
-        let place = match known.binary_search_by_key(&key, |(key, _)| *key) {
-            Ok(at) => return Ok(known[at].1),
-            Err(place) => place,
-        };
-        let text = column.cells.text(row).unwrap_or_default();
-        let code = find(levels, &text).ok_or_else(|| unknown(table, column, row, levels))?;
-        known.insert(place, (key, code));
-        Ok(code)
-    };
-    rows.iter().map(code).collect()
+/// A cell among the levels of its column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Match {
+    Level(u32),
+    Missing,
+    Unknown,
 }
 
-/// Message for a missing cell without a fill-in value.
-pub(super) const MISSING: &str = "is missing, and the model was prepared without a value to fill in";
+/// For every row, its cell among the `levels`.
+pub(super) fn matches(column: &Column, rows: &[u32], levels: &[String]) -> Vec<Match> {
+    let cells = column.as_category();
+    // Sorted by key; there are few.
+    let mut known: Vec<(u64, Match)> = Vec::new();
+    let one = |&row: &u32| {
+        let row = row as usize;
+        let Some(key) = key(cells, row) else { return Match::Missing };
+        match known.binary_search_by_key(&key, |(key, _)| *key) {
+            Ok(at) => known[at].1,
+            Err(place) => {
+                let text = cells.text(row).unwrap_or_default();
+                let found = find(levels, &text).map_or(Match::Unknown, Match::Level);
+                known.insert(place, (key, found));
+                found
+            }
+        }
+    };
+    rows.iter().map(one).collect()
+}
+
+/// For every row the index of its cell in `levels`. Errors on a missing cell and on an unknown value, and names the cell.
+pub(super) fn codes(table: &Table, column: &Column, rows: &[u32], levels: &[String]) -> Result<Vec<u32>> {
+    let code = |(&row, found): (&u32, Match)| {
+        let refused = |what: &str| Err(table.at(row as usize, &column.name, what));
+        match found {
+            Match::Level(code) => Ok(code),
+            Match::Missing => refused("is missing"),
+            Match::Unknown => refused(&unknown(column, row as usize, levels)),
+        }
+    };
+    rows.iter().zip(matches(column, rows, levels)).map(code).collect()
+}
 
 /// A key that is equal for equal cells of one column; `None` for a missing cell.
 fn key(cells: &Cells, row: usize) -> Option<u64> {
@@ -88,19 +112,22 @@ fn key(cells: &Cells, row: usize) -> Option<u64> {
     }
 }
 
-/// The level with this text, or with the same number: a file with only integers writes `1` for `1.0`.
+/// The level with this text, or else the only one with the same number: a file with only integers writes `1` for `1.0`. A text written like
+/// a code, `01`, is no number.
 fn find(levels: &[String], text: &str) -> Option<u32> {
     let same_number = || {
-        let value = host::parse_number(text)?;
-        levels.iter().position(|level| host::parse_number(level) == Some(value))
+        let value = host::parse_number(text).filter(|_| !is_code(text.as_bytes()))?;
+        let is_same = |level: &String| !is_code(level.as_bytes()) && host::parse_number(level) == Some(value);
+        levels.iter().position(is_same)
     };
     levels.iter().position(|level| level == text).or_else(same_number).map(|code| code as u32)
 }
 
-fn unknown(table: &Table, column: &Column, row: usize, levels: &[String]) -> Error {
-    let text = column.cells.text(row).unwrap_or_default();
+/// Message about an unknown value.
+pub(super) fn unknown(column: &Column, row: usize, levels: &[String]) -> String {
+    let text = column.as_category().text(row).unwrap_or_default();
     let known = listed(&levels.iter().map(String::as_str).collect::<Vec<_>>());
-    table.at(row, &column.name, &format!("unknown value \"{text}\": expected one of {known}"))
+    format!("unknown value \"{text}\": expected one of {known}")
 }
 
 #[cfg(test)]
@@ -126,32 +153,44 @@ mod tests {
     #[test]
     fn cells_are_matched_by_text_then_by_number() {
         let levels = ["1.0", "2", "x"].map(String::from);
-        let matched = |text, fill| {
+        let matched = |text| {
             let table = table(text);
-            let rows: Vec<u32> = (0..table.rows() as u32).collect();
-            codes(&table, &table.columns()[0], &rows, &levels, fill).map_err(|e| e.to_string())
+            codes(&table, &table.columns()[0], &table.every_row(), &levels).map_err(|e| e.to_string())
         };
-        assert_eq!(matched("a\n1\n2\n1\n", None), Ok(vec![0, 1, 0]));
-        assert_eq!(matched("a\nx\n2.0\nNA\n", Some(2)), Ok(vec![2, 1, 2]));
+        assert_eq!(matched("a\n1\n2\n1\n"), Ok(vec![0, 1, 0]));
+        assert_eq!(matched("a\nx\n2.0\n"), Ok(vec![2, 1]));
         let cases = [
             ("a\nx\ny\n", "new.csv: row 2, column \"a\": unknown value \"y\": expected one of \"1.0\", \"2\", \"x\""),
-            (
-                "a\nx\nNA\n",
-                "new.csv: row 2, column \"a\": is missing, and the model was prepared without a value to fill in",
-            ),
+            ("a\nx\nNA\n", "new.csv: row 2, column \"a\": is missing"),
             ("a\n3\n", "new.csv: row 1, column \"a\": unknown value \"3\": expected one of \"1.0\", \"2\", \"x\""),
+            ("a\n01\n", "new.csv: row 1, column \"a\": unknown value \"01\": expected one of \"1.0\", \"2\", \"x\""),
         ];
         for (text, wanted) in cases {
-            assert_eq!(matched(text, None), Err(wanted.to_string()));
+            assert_eq!(matched(text), Err(wanted.to_string()));
         }
     }
 
     #[test]
-    fn too_many_levels_are_an_error() {
-        let values = (0..=1000).map(f64::from).collect();
-        let table = Table::new("a.csv", vec![Column::numeric("id", values)]).unwrap();
-        let rows: Vec<u32> = (0..=1000).collect();
-        let message = levels(&table, &table.columns()[0], &rows).unwrap_err().to_string();
-        assert_eq!(message, "column \"id\" of a.csv has more than 1000 distinct values, too many for a category");
+    fn codes_with_leading_zeros_stay_apart() {
+        let table = table("zip\n02139\n2139\n002139\n2139.0\n12345678901234567\n12345678901234568\n");
+        let column = &table.columns()[0];
+        assert!(matches!(column.cells, Cells::Numeric(_)));
+        let found = levels(&table, column, &table.every_row()).unwrap();
+        assert_eq!(found, ["002139", "02139", "2139", "12345678901234567", "12345678901234568"]);
+        assert_eq!(codes(&table, column, &[0, 1, 2, 3], &found).unwrap(), [1, 2, 0, 2]);
+    }
+
+    #[test]
+    fn of_too_many_levels_the_frequent_ones_are_kept() {
+        let mut values: Vec<f64> = (0..=1000).map(f64::from).collect();
+        let column = |values: &[f64]| Table::new("a.csv", vec![Column::numeric("id", values.to_vec())]).unwrap();
+        let all = |table: &Table| levels(table, &table.columns()[0], &table.every_row());
+        let message = all(&column(&values)).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "column \"id\" of a.csv has a different value in every row: there is nothing to learn from it; leave it out"
+        );
+        values.extend([7.0, 900.0]);
+        assert_eq!(all(&column(&values)).unwrap(), ["7", "900"]);
     }
 }

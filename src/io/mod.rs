@@ -4,10 +4,13 @@
 //! rows; [`split()`] splits the rows; [`Preparation`] encodes rows as model inputs and is stored in the model file, whose
 //! format is [`tensors`]. Messages name the file, row (from 1, header excluded) and column; a leaf prepends its command.
 
+mod cell;
 mod choose;
 mod comma;
 pub mod csv;
+mod encode;
 mod fit;
+mod kind;
 mod levels;
 mod measure;
 mod missing;
@@ -20,14 +23,16 @@ mod table;
 mod target;
 pub mod tensors;
 
+pub use cell::Format;
 pub use choose::{Choice, ColumnRoles, choose};
 pub use csv::Header;
+pub use encode::{Encoded, Note, NoteKind, Unknown};
 pub use levels::MAX_LEVELS;
 pub use measure::median;
 pub use missing::{Gaps, Missing, MissingReport};
 pub use prepare::{Feature, Preparation, Target};
 pub use split::{Fractions, Split, split};
-pub use table::{Cells, Column, MISSING_CODE, Table};
+pub use table::{Cells, Column, MISSING_CODE, Table, Warning};
 pub use target::Task;
 
 use crate::error::{Error, Result};
@@ -44,21 +49,21 @@ const FOREIGN: [(&[u8], &str); 8] = [
     (b"\xfe\xff", "is UTF-16 text; save it as UTF-8"),
 ];
 
-/// Reads a table; the first bytes determine its kind: NPY, NPZ, else delimited text. `header` is used for text only.
+/// Reads a table; the first bytes determine its kind: NPY, NPZ, else delimited text, for which `format` is used: a [`Format`], or only a [`Header`].
 ///
 /// `source` is the user's name for the bytes; one ending in `.tsv` or `.tab` is tab separated.
-pub fn read_table(bytes: &[u8], source: &str, header: Header) -> Result<Table> {
-    if bytes.starts_with(npz::MAGIC) { npz::read(bytes, source) } else { read_plain(bytes, source, header) }
+pub fn read_table(bytes: &[u8], source: &str, format: impl Into<Format>) -> Result<Table> {
+    if bytes.starts_with(npz::MAGIC) { npz::read(bytes, source) } else { read_plain(bytes, source, format) }
 }
 
 /// The same without archives, for a front end that would have to download the unpacker first.
-pub fn read_plain(bytes: &[u8], source: &str, header: Header) -> Result<Table> {
+pub fn read_plain(bytes: &[u8], source: &str, format: impl Into<Format>) -> Result<Table> {
     let archive = (npz::MAGIC, "is an archive (NPZ or a spreadsheet), which is not read here; save it as CSV or NPY");
     let foreign = FOREIGN.iter().copied().chain([archive]).find(|(magic, _)| bytes.starts_with(magic));
     match foreign {
         Some((_, what)) => Err(Error::new(format!("{source}: {what}"))),
         None if bytes.starts_with(npy::MAGIC) => npy::read(bytes, source),
-        None => csv::read(bytes, source, header),
+        None => csv::read(bytes, source, format),
     }
 }
 

@@ -1,11 +1,9 @@
-//! Encodes rows of a table as model inputs and decodes model outputs. Fitted on training rows, stored in the model file. A
-//! number x becomes (x - mean) / scale; a category becomes one input per level, 1 for its own level and 0 otherwise.
+//! How rows of a table become model inputs, and outputs predictions. Fitted on training rows, stored in the model file. A number x becomes
+//! (x - mean) / scale; a category becomes one input per level, 1 for its own level and 0 otherwise, all 0 for one that training did not see.
 
-use super::levels::{MISSING, codes};
 use super::table::{Column, Table};
 use super::target::Task;
 use crate::error::{Error, Result};
-use crate::host::number;
 use crate::record;
 
 /// The features in the order of the model's inputs, and the target.
@@ -41,7 +39,7 @@ pub enum Feature {
     Categorical {
         /// The column.
         name: String,
-        /// The distinct values of all usable rows.
+        /// The distinct values of the training rows; the most frequent ones if there are too many.
         levels: Vec<String>,
         /// Number of training rows of each level.
         counts: Vec<u32>,
@@ -114,66 +112,6 @@ impl Preparation {
         self.features.iter().map(Feature::name)
     }
 
-    /// The inputs of some rows, row-major `[rows.len(), inputs]`. Columns are found by name; others are ignored.
-    ///
-    /// Errors on an absent column, on text in a numeric column, on a missing cell without a fill-in value, on an unknown level,
-    /// and on a number that is infinite or overflows.
-    pub fn encode(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
-        let inputs = self.inputs();
-        let mut out = vec![0.0; rows.len() * inputs];
-        let mut at = 0;
-        for feature in &self.features {
-            let column = find(table, feature.name())?;
-            match feature {
-                Feature::Numeric { mean, scale, impute, .. } => {
-                    let values = scaled(table, column, rows, [*mean, *scale], *impute)?;
-                    values.iter().enumerate().for_each(|(i, value)| out[i * inputs + at] = *value);
-                }
-                Feature::Categorical { levels, impute, .. } => {
-                    let codes = codes(table, column, rows, levels, *impute)?;
-                    codes.iter().enumerate().for_each(|(i, code)| out[i * inputs + at + *code as usize] = 1.0);
-                }
-            }
-            at += feature.inputs();
-        }
-        Ok(out)
-    }
-
-    /// Target pairs of some rows, [rows, 2]: (y, 1) for a scaled number, (1, 0) and (-1, 0) for the poles +∞ and -∞. Errors as
-    /// in [`Self::encode`], and on a target of classes.
-    pub fn encode_pairs(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
-        let Target::Regression { name, mean, scale, .. } = &self.target else {
-            return Err(Error::new(format!("column \"{}\" is a class; only numbers have poles", self.target.name())));
-        };
-        let column = find(table, name)?;
-        let values = table.numbers(name)?;
-        let is_pole = |row: u32| values[row as usize].is_infinite();
-        let numbers: Vec<u32> = rows.iter().copied().filter(|&row| !is_pole(row)).collect();
-        let mut numbers = scaled(table, column, &numbers, [*mean, *scale], None)?.into_iter();
-        let mut pairs = Vec::with_capacity(2 * rows.len());
-        for &row in rows {
-            pairs.extend(if is_pole(row) {
-                [values[row as usize].signum() as f32, 0.0]
-            } else {
-                [numbers.next().expect("a number for each row that is not a pole"), 1.0]
-            });
-        }
-        Ok(pairs)
-    }
-
-    /// Targets of some rows: scaled numbers, or indices of classes. Errors as in [`Self::encode`].
-    pub fn encode_target(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
-        match &self.target {
-            Target::Regression { name, mean, scale, .. } => {
-                scaled(table, find(table, name)?, rows, [*mean, *scale], None)
-            }
-            Target::Classification { name, levels, .. } => {
-                let codes = codes(table, find(table, name)?, rows, levels, None)?;
-                Ok(codes.iter().map(|&code| code as f32).collect())
-            }
-        }
-    }
-
     /// A model output in the target's unit. The index of a class is unchanged; its name is in [`Target::levels`].
     pub fn decode_target(&self, output: f32) -> f64 {
         match self.target {
@@ -238,42 +176,13 @@ impl Target {
     }
 }
 
-fn find<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
+/// The column called `name`, or an error.
+pub(super) fn find<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
     let Some(j) = table.find(name) else {
         let (source, names) = (table.source(), table.list());
         return Err(Error::new(format!("column \"{name}\" is missing from {source}; it has {names}")));
     };
     Ok(&table.columns()[j])
-}
-
-/// (x - mean) / scale for some rows of a column, each finite in `f32`.
-fn scaled(
-    table: &Table,
-    column: &Column,
-    rows: &[u32],
-    [mean, scale]: [f64; 2],
-    impute: Option<f64>,
-) -> Result<Vec<f32>> {
-    let values = table.numbers(&column.name)?;
-    let input = |value: f64| ((value - mean) / scale) as f32;
-    let inputs: Vec<f32> = rows.iter().map(|&row| input(values[row as usize])).collect();
-    if inputs.iter().all(|input| input.is_finite()) {
-        return Ok(inputs);
-    }
-    let one = |&row: &u32| {
-        let value = values[row as usize];
-        let refuse = |what: &str| table.at(row as usize, &column.name, what);
-        let value = if value.is_nan() { impute.ok_or_else(|| refuse(MISSING))? } else { value };
-        match input(value) {
-            input if input.is_finite() => Ok(input),
-            _ if value.is_infinite() => Err(refuse("is infinite")),
-            _ => {
-                let [value, mean] = [value, mean].map(number);
-                Err(refuse(&format!("{value:?} is too far from the training mean {mean:?} for a 32-bit input")))
-            }
-        }
-    };
-    rows.iter().map(one).collect()
 }
 
 #[cfg(test)]

@@ -15,11 +15,13 @@ pub(super) struct Records<'a> {
     line: usize,
     delimiter: u8,
     source: &'a str,
+    /// Where the last record starts and ends, without its line end.
+    last: [usize; 2],
 }
 
 impl<'a> Records<'a> {
     pub(super) fn new(bytes: &'a [u8], delimiter: u8, source: &'a str) -> Self {
-        Self { bytes, at: 0, line: 1, delimiter, source }
+        Self { bytes, at: 0, line: 1, delimiter, source, last: [0; 2] }
     }
 
     /// Fills `cells` with the next record and returns the line (from 1) it starts on, or `None` at the end.
@@ -31,15 +33,38 @@ impl<'a> Records<'a> {
             return Ok(None);
         }
         let line = self.line;
+        self.last[0] = self.at;
         loop {
             cells.push(self.cell()?);
             if self.peek() == Some(self.delimiter) {
                 self.at += 1;
             } else {
+                self.last[1] = self.at;
                 self.end_of_line();
                 return Ok(Some(line));
             }
         }
+    }
+
+    /// The byte between cells.
+    pub(super) fn delimiter(&self) -> u8 {
+        self.delimiter
+    }
+
+    /// The position of the next record, for comparison.
+    pub(super) fn start(&self) -> usize {
+        self.at
+    }
+
+    /// The bytes of the last record, without its line end.
+    pub(super) fn span(&self) -> &'a [u8] {
+        &self.bytes[self.last[0]..self.last[1]]
+    }
+
+    /// The line end of the last record; LF if it has none.
+    pub(super) fn line_end(&self) -> &'a [u8] {
+        let end = &self.bytes[self.last[1]..self.at];
+        if end.is_empty() { b"\n" } else { end }
     }
 
     #[inline]

@@ -2,8 +2,10 @@
 
 use crate::error::{Error, Result, listed};
 use crate::host::{self, number};
+use crate::record;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The code of a missing text cell. A missing number is NaN.
 pub const MISSING_CODE: u32 = u32::MAX;
@@ -14,6 +16,8 @@ pub struct Table {
     source: String,
     columns: Vec<Column>,
     rows: usize,
+    /// The position of each name.
+    positions: Texts,
 }
 
 /// One named column.
@@ -23,14 +27,59 @@ pub struct Column {
     pub name: String,
     /// Its cells.
     pub cells: Cells,
+    /// What reading its text found besides; absent if nothing.
+    pub(super) reading: Option<Box<Reading>>,
+}
+
+/// What reading a column of text found besides its cells.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Reading {
+    /// The cells as they are written, if some numbers are written like codes: with leading zeros, or with too many digits.
+    pub texts: Option<Cells>,
+    /// Whether `texts` is to be read.
+    pub has_codes: bool,
+    /// Row and text of the first cell that is no number, in a column that was read as numbers or nearly so.
+    pub first_text: Option<(usize, String)>,
+    /// What a person should know.
+    pub warning: Option<Warning>,
+}
+
+impl Reading {
+    pub(super) fn boxed(self) -> Option<Box<Self>> {
+        (self != Self::default()).then(|| Box::new(self))
+    }
+}
+
+/// Something about a column that a person should know, though it is no error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// The column.
+    pub column: String,
+    /// What it is, and the remedy.
+    pub message: String,
+    /// Some of the cells it is about.
+    pub cells: Vec<String>,
+}
+
+record! { Warning { column, message, cells } }
+
+impl fmt::Display for Warning {
+    /// `column "x": 2 cells are no numbers and count as missing; …: "abc", "-5-"`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "column \"{}\": {}", self.column, self.message)?;
+        if self.cells.is_empty() {
+            return Ok(());
+        }
+        write!(f, ": {}", listed(&self.cells.iter().map(String::as_str).collect::<Vec<_>>()))
+    }
 }
 
 /// The cells of a column; the kind is decided by its contents.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cells {
-    /// Every cell is a number or missing (NaN). An infinite cell stays infinite and is an error where it is used.
+    /// Nearly every cell is a number or missing (NaN). An infinite cell stays infinite and is an error where it is used.
     Numeric(Vec<f64>),
-    /// Some cell is a text that is not a number.
+    /// Texts that are not numbers.
     Categorical {
         /// Per row the index of its text in `levels`, or [`MISSING_CODE`].
         codes: Vec<u32>,
@@ -58,18 +107,18 @@ impl Table {
                 MISSING_CODE - 1
             )));
         }
-        let mut seen = Texts::new();
-        for Column { name, cells } in &columns {
+        let mut positions = Texts::new();
+        for (at, Column { name, cells, .. }) in columns.iter().enumerate() {
             if cells.len() != rows {
                 let (got, first) = (cells.len(), &first.name);
                 let message = format!("column \"{name}\" has {got} rows, column \"{first}\" has {rows}");
                 return Err(Error::new(format!("{source}: {message}")));
             }
-            if seen.insert(name.clone(), 0).is_some() {
+            if positions.insert(name.clone(), at as u32).is_some() {
                 return Err(Error::new(format!("{source}: two columns are named \"{name}\"")));
             }
         }
-        Ok(Self { source: source.to_string(), columns, rows })
+        Ok(Self { source: source.to_string(), columns, rows, positions })
     }
 
     /// A table of numbers from row-major `values`, `names.len()` per row. NaN is missing.
@@ -111,7 +160,7 @@ impl Table {
 
     /// The position of the column called `name`, if there is one.
     pub fn find(&self, name: &str) -> Option<usize> {
-        self.columns.iter().position(|column| column.name == name)
+        self.positions.get(name).map(|&at| at as usize)
     }
 
     /// The position of the column called `name`, or an error: `column "price" not in wine.csv; it has "fixed_acidity", …, "quality"`.
@@ -130,6 +179,15 @@ impl Table {
         match &column.cells {
             Cells::Numeric(values) => Ok(values),
             Cells::Categorical { codes, levels } => Err(self.not_a_number(name, codes, levels)),
+        }
+    }
+
+    /// The same, and an error if a text counts as missing there.
+    pub(super) fn only_numbers(&self, name: &str) -> Result<&[f64]> {
+        let values = self.numbers(name)?;
+        match self.columns[self.position(name)?].reading.as_ref().and_then(|reading| reading.first_text.as_ref()) {
+            Some((row, text)) => Err(self.at(*row, name, &format!("\"{text}\" is not a number"))),
+            None => Ok(values),
         }
     }
 
@@ -154,9 +212,42 @@ impl Table {
 }
 
 impl Column {
+    /// A column of cells.
+    pub fn new(name: &str, cells: Cells) -> Self {
+        Self { name: name.to_string(), cells, reading: None }
+    }
+
     /// A column of numbers; NaN is missing.
     pub fn numeric(name: &str, values: Vec<f64>) -> Self {
-        Self { name: name.to_string(), cells: Cells::Numeric(values) }
+        Self::new(name, Cells::Numeric(values))
+    }
+
+    /// What a person should know about the column, if anything.
+    pub fn warning(&self) -> Option<&Warning> {
+        self.reading.as_ref()?.warning.as_ref()
+    }
+
+    /// The cells for use as categories: as written, where numbers are written like codes.
+    pub(super) fn as_category(&self) -> &Cells {
+        self.reading.as_ref().and_then(|reading| reading.texts.as_ref()).unwrap_or(&self.cells)
+    }
+
+    /// Whether it holds numbers.
+    pub fn is_numeric(&self) -> bool {
+        matches!(self.cells, Cells::Numeric(_))
+    }
+
+    /// Whether the texts of the file are still to be set.
+    pub(super) fn needs_texts(&self) -> bool {
+        !self.is_numeric() || self.reading.as_ref().is_some_and(|reading| reading.has_codes)
+    }
+
+    /// Sets the texts of the file.
+    pub(super) fn set_texts(&mut self, texts: Cells) {
+        match (&mut self.cells, &mut self.reading) {
+            (Cells::Numeric(_), Some(reading)) => reading.texts = Some(texts),
+            (cells, _) => *cells = texts,
+        }
     }
 
     /// A column of texts; an empty one is missing.
@@ -168,7 +259,7 @@ impl Column {
         let levels: Vec<String> = known.into_keys().collect();
         let code = |text: &String| levels.binary_search(text).map_or(MISSING_CODE, |code| code as u32);
         let codes = texts.iter().map(code).collect();
-        Self { name: name.to_string(), cells: Cells::Categorical { codes, levels } }
+        Self::new(name, Cells::Categorical { codes, levels })
     }
 }
 
@@ -285,7 +376,7 @@ mod tests {
     #[test]
     fn a_text_column_is_not_numeric() {
         let cells = Cells::Categorical { codes: vec![MISSING_CODE, 0, 1], levels: vec!["1.5".into(), "abc".into()] };
-        let table = Table::new("wine.csv", vec![Column { name: "alcohol".into(), cells }]).unwrap();
+        let table = Table::new("wine.csv", vec![Column::new("alcohol", cells)]).unwrap();
         let message = table.numbers("alcohol").unwrap_err().to_string();
         assert_eq!(message, "wine.csv: row 3, column \"alcohol\": \"abc\" is not a number");
     }

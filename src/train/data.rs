@@ -4,7 +4,7 @@ use super::config::TrainerConfig;
 use super::network::Network;
 use crate::error::{Error, Result};
 use crate::host::number;
-use crate::io::{Preparation, Table};
+use crate::io::{Encoded, Note, NoteKind, Preparation, Table, Unknown};
 use crate::loss::Loss;
 use crate::nn::{Head, Spec};
 
@@ -33,10 +33,25 @@ pub struct Data {
 }
 
 impl Examples {
-    /// Rows of a table as inputs of a model and targets of its loss. Classes become one value each, 1 for the row's class, if the loss
-    /// is pointwise. Errors if the table does not fit the preparation.
+    /// Rows of a table as inputs of a model and targets of its loss, to judge it: a category that training did not see counts as none of
+    /// those it saw. Classes become one value each, 1 for the row's class, if the loss is pointwise. Errors if the table does not fit the
+    /// preparation.
     pub fn encode(preparation: &Preparation, table: &Table, rows: &[u32], loss: &Loss) -> Result<Self> {
-        let x = preparation.encode(table, rows)?;
+        let Encoded { x, notes } = preparation.encode_noting(table, rows, Unknown::Other)?;
+        let is_unusable = |note: &Note| matches!(note.kind, NoteKind::Unusable(_));
+        if notes.iter().any(is_unusable) {
+            // Names the cell.
+            preparation.encode_noting(table, rows, Unknown::Refuse)?;
+        }
+        Self::with_targets(x, preparation, table, rows, loss)
+    }
+
+    /// The same for rows to train on; see [`Preparation::encode_training`].
+    pub fn encode_training(preparation: &Preparation, table: &Table, rows: &[u32], loss: &Loss) -> Result<Self> {
+        Self::with_targets(preparation.encode_training(table, rows)?, preparation, table, rows, loss)
+    }
+
+    fn with_targets(x: Vec<f32>, preparation: &Preparation, table: &Table, rows: &[u32], loss: &Loss) -> Result<Self> {
         if let Loss::Pairs(_) = loss {
             return Ok(Self { x, y: preparation.encode_pairs(table, rows)? });
         }

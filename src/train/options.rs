@@ -166,7 +166,7 @@ impl SplitTable {
                 Loss::Pairs(_) => 2,
                 Loss::CrossEntropy { .. } => 1,
             },
-            train: examples(&split.train)?,
+            train: Examples::encode_training(&preparation, table, &split.train, &settings.loss)?,
             validation: examples(&split.validation)?,
             test: examples(&split.test)?,
         };

@@ -1,0 +1,271 @@
+//! What the text of one cell means: a number, a missing value or a text; and how a file writes its numbers.
+
+use super::csv::Header;
+use crate::error::{Error, Result};
+use crate::host;
+use crate::record;
+
+/// How a text file is written. The default suits most files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Format {
+    /// Whether the first record holds names.
+    pub header: Header,
+    /// The character between cells; found in the first record if unset.
+    pub delimiter: Option<String>,
+    /// The decimal mark of numbers: `.` or `,`.
+    pub decimal: String,
+    /// The character between groups of three digits, if any.
+    pub thousands: Option<String>,
+    /// Texts that mean a missing cell, besides the empty one, `NA`, `N/A`, `nan`, `null` and `?`.
+    pub missing: Vec<String>,
+}
+
+record! { Format { header, delimiter, decimal, thousands, missing } }
+
+impl Default for Format {
+    fn default() -> Self {
+        Header::Auto.into()
+    }
+}
+
+impl From<Header> for Format {
+    fn from(header: Header) -> Self {
+        Self { header, delimiter: None, decimal: ".".into(), thousands: None, missing: Vec::new() }
+    }
+}
+
+impl From<&Self> for Format {
+    fn from(format: &Self) -> Self {
+        format.clone()
+    }
+}
+
+impl Format {
+    /// Errors if a mark is not one character of its kind, or two of them are equal.
+    pub fn check(&self) -> Result<()> {
+        let refused = |name: &str, got: &str, expected: &str| {
+            Err(Error::usage(format!("{name}: got \"{}\", expected {expected}", got.escape_debug())))
+        };
+        if !matches!(self.decimal.as_str(), "." | ",") {
+            return refused("decimal", &self.decimal, "a point or a comma");
+        }
+        let is_mark = |text: &str| matches!(text.as_bytes(), [b] if b.is_ascii() && !b.is_ascii_alphanumeric() && !b"\"\r\n+-".contains(b));
+        if let Some(delimiter) = self.delimiter.as_deref().filter(|text| !is_mark(text)) {
+            return refused("delimiter", delimiter, "one character, such as ; or | (a tab is \\t)");
+        }
+        let Some(thousands) = &self.thousands else { return Ok(()) };
+        if !is_mark(thousands) {
+            return refused("thousands", thousands, "one character, such as , or a space");
+        }
+        if *thousands == self.decimal {
+            return refused("thousands", thousands, "another character than the decimal mark");
+        }
+        Ok(())
+    }
+
+    /// What a cell means; spaces around it are ignored.
+    #[inline]
+    pub(super) fn meaning(&self, cell: &[u8]) -> Meaning {
+        let cell = cell.trim_ascii();
+        if self.is_missing(cell) {
+            return Meaning::Missing;
+        }
+        let Ok(text) = std::str::from_utf8(cell) else { return Meaning::Text };
+        match self.number(text) {
+            Some(value) if value.is_nan() => Meaning::Missing,
+            Some(value) => Meaning::Number(value),
+            None => Meaning::Text,
+        }
+    }
+
+    /// Whether a text, without spaces around it, means a missing cell.
+    #[inline]
+    pub(super) fn is_missing(&self, cell: &[u8]) -> bool {
+        const WORDS: [&str; 5] = ["na", "n/a", "nan", "null", "?"];
+        let is_word = match cell {
+            [] => true,
+            [b'n' | b'N' | b'?', ..] => WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes())),
+            _ => false,
+        };
+        is_word || self.missing.iter().any(|text| text.as_bytes() == cell)
+    }
+
+    #[inline]
+    fn number(&self, text: &str) -> Option<f64> {
+        if self.decimal == "." && self.thousands.is_none() {
+            return host::parse_number(text);
+        }
+        let plain = match &self.thousands {
+            Some(mark) if text.contains(mark.as_str()) => without_groups(text, mark, &self.decimal)?,
+            _ => text.to_owned(),
+        };
+        if self.decimal == "." {
+            return host::parse_number(&plain);
+        }
+        (!plain.contains('.')).then(|| host::parse_number(&plain.replacen(',', ".", 1)))?
+    }
+}
+
+/// The meaning of a cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Meaning {
+    Missing,
+    Number(f64),
+    Text,
+}
+
+/// What a cell that is no number holds, among numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Odd {
+    /// A common sign for a missing cell, such as `-` or `None`.
+    Missing,
+    /// A number in another notation: with a currency sign, or with groups of digits.
+    Number(f64),
+    /// A number of percent.
+    Percent(f64),
+    /// Any other text.
+    Text,
+}
+
+/// What a text holds that is no number in the file's format.
+pub(super) fn odd(text: &str) -> Odd {
+    const MISSING: [&str; 12] = ["-", "--", "—", "–", ".", "..", "none", "n.a.", "#n/a", "#na", "missing", "nil"];
+    if MISSING.iter().any(|word| text.eq_ignore_ascii_case(word)) {
+        return Odd::Missing;
+    }
+    if let Some(value) = text.strip_suffix('%').and_then(|text| written(text.trim_end())) {
+        return Odd::Percent(value);
+    }
+    written(text).map_or(Odd::Text, Odd::Number)
+}
+
+/// A number with a currency sign or unmistakable groups of digits: `$1,234`, `-€5`, `1 000`, `1_000`, `1,234,567`, `1,234.5`.
+fn written(text: &str) -> Option<f64> {
+    let (is_negative, rest) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let is_currency = |c: char| matches!(c, '$' | '€' | '£' | '¥' | '₹');
+    let bare = rest.trim_matches(|c: char| is_currency(c) || c == ' ');
+    if !bare.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
+    let has_sign = bare.len() < rest.len();
+    let plain = [",", " ", "_", "\u{a0}", "\u{202f}", "'"].iter().find(|mark| bare.contains(**mark)).map_or_else(
+        || Some(bare.to_owned()),
+        |mark| {
+            // One comma alone may be a decimal mark, unless a currency sign or a decimal point shows that it is not.
+            let is_clear = *mark != "," || has_sign || bare.contains('.') || bare.matches(',').count() > 1;
+            if is_clear { without_groups(bare, mark, ".") } else { None }
+        },
+    )?;
+    let value = host::parse_number(&plain).filter(|value| value.is_finite())?;
+    Some(if is_negative { -value } else { value })
+}
+
+/// The text without the marks between groups of three digits; `None` if the groups before the decimal mark have other lengths.
+fn without_groups(text: &str, mark: &str, decimal: &str) -> Option<String> {
+    let (whole, rest) = text.split_at(text.find(decimal).unwrap_or(text.len()));
+    let mut groups = whole.trim_start_matches(['-', '+']).split(mark);
+    let first = groups.next()?;
+    let is_digits = |group: &str| !group.is_empty() && group.bytes().all(|b| b.is_ascii_digit());
+    let is_grouped = is_digits(first) && first.len() <= 3 && groups.all(|group| group.len() == 3 && is_digits(group));
+    (is_grouped && !rest.contains(mark)).then(|| whole.replace(mark, "") + rest)
+}
+
+/// Whether a number is written like a code rather than a quantity: with leading zeros, or with more digits than a number keeps.
+#[inline]
+pub(super) fn is_code(cell: &[u8]) -> bool {
+    let cell = cell.trim_ascii();
+    matches!(cell, [b'0', b'0'..=b'9', ..]) || (cell.len() > 15 && cell.iter().all(u8::is_ascii_digit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(format: &Format, text: &str) -> Option<f64> {
+        match format.meaning(text.as_bytes()) {
+            Meaning::Number(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_format_says_how_numbers_are_written() {
+        let german = Format { decimal: ",".into(), thousands: Some(".".into()), ..Format::default() };
+        let cases = [
+            ("1,5", Some(1.5)),
+            ("1.234,5", Some(1234.5)),
+            ("1.234", Some(1234.0)),
+            ("12.34", None),
+            ("-3", Some(-3.0)),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(number(&german, text), wanted, "{text}");
+        }
+        let english = Format { thousands: Some(",".into()), ..Format::default() };
+        for (text, wanted) in [("1,234.5", Some(1234.5)), ("1,23", None), ("12", Some(12.0)), ("-1,000", Some(-1000.0))]
+        {
+            assert_eq!(number(&english, text), wanted, "{text}");
+        }
+        let comma = Format { decimal: ",".into(), ..Format::default() };
+        for (text, wanted) in [("1,5", Some(1.5)), ("1.5", None), ("1,2,3", None)] {
+            assert_eq!(number(&comma, text), wanted, "{text}");
+        }
+        let missing = Format { missing: vec!["-999".into()], ..Format::default() };
+        assert_eq!([missing.meaning(b" -999 "), missing.meaning(b"NA")], [Meaning::Missing; 2]);
+    }
+
+    #[test]
+    fn formats_that_contradict_themselves_are_refused() {
+        let error = |format: Format| format.check().unwrap_err().to_string();
+        let plain = Format::default;
+        assert_eq!(error(Format { decimal: "x".into(), ..plain() }), "decimal: got \"x\", expected a point or a comma");
+        assert_eq!(
+            error(Format { thousands: Some(".".into()), ..plain() }),
+            "thousands: got \".\", expected another character than the decimal mark"
+        );
+        assert!(error(Format { delimiter: Some("ab".into()), ..plain() }).starts_with("delimiter: got \"ab\""));
+        assert!(Format { delimiter: Some("\t".into()), decimal: ",".into(), ..plain() }.check().is_ok());
+    }
+
+    #[test]
+    fn numbers_in_other_notations_are_recognised_only_if_unmistakable() {
+        let cases = [
+            ("$1,234", Odd::Number(1234.0)),
+            ("-$5.5", Odd::Number(-5.5)),
+            ("€ 12", Odd::Number(12.0)),
+            ("1 000", Odd::Number(1000.0)),
+            ("1_000", Odd::Number(1000.0)),
+            ("1,234,567", Odd::Number(1_234_567.0)),
+            ("1,234.5", Odd::Number(1234.5)),
+            ("12.5%", Odd::Percent(12.5)),
+            ("-3 %", Odd::Percent(-3.0)),
+            ("-", Odd::Missing),
+            ("None", Odd::Missing),
+            (".", Odd::Missing),
+            ("1,234", Odd::Text),
+            ("1,5", Odd::Text),
+            ("1 00", Odd::Text),
+            ("12 Main", Odd::Text),
+            ("$", Odd::Text),
+            ("abc", Odd::Text),
+            ("%", Odd::Text),
+            ("", Odd::Text),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(odd(text), wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn codes_are_distinguished_from_quantities() {
+        for text in ["02139", "007", "9007199254740993"] {
+            assert!(is_code(text.as_bytes()), "{text}");
+        }
+        for text in ["0", "0.5", "10", "-0.5", "900719925474099", "1e300", ""] {
+            assert!(!is_code(text.as_bytes()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Encodes rows as model inputs and targets. A cell that the model cannot use is an error, or leaves its row without a prediction.
+
+use super::cell::{Odd, odd};
+use super::comma;
+use super::levels::{Match, codes, matches};
+use super::prepare::{Feature, Preparation, Target, find};
+use super::table::{Cells, Column, Table};
+use crate::error::{Error, Result};
+use crate::host::{self, number};
+use crate::record;
+
+/// What happens to a row with a cell that the model cannot use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unknown {
+    /// It is an error, which names the cell.
+    #[default]
+    Refuse,
+    /// A category that training never saw counts as none of those it saw, which training prepares for; a row with another cell of that
+    /// kind (a missing one, a text for a number, an infinite number) has no prediction.
+    Other,
+    /// The row has no prediction.
+    Skip,
+}
+
+record! { enum Unknown { Refuse, Other, Skip } }
+
+impl Unknown {
+    /// Every policy with its name.
+    pub const ALL: [(&'static str, Self); 3] = [("other", Self::Other), ("skip", Self::Skip), ("refuse", Self::Refuse)];
+}
+
+/// Encoded rows, and what was noticed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Encoded {
+    /// Inputs [rows, inputs], row-major; 0 for a cell that cannot be used.
+    pub x: Vec<f32>,
+    /// In order of the columns, then of the rows.
+    pub notes: Vec<Note>,
+}
+
+/// Something about one cell of an encoded row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Note {
+    /// The row, counted among the encoded rows from 0.
+    pub row: usize,
+    /// The feature, counted in the preparation from 0.
+    pub feature: usize,
+    /// What it is.
+    pub kind: NoteKind,
+}
+
+/// What is to be said of a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NoteKind {
+    /// The number is beyond the training rows' range by more than a tenth of it.
+    Outside,
+    /// The category was not in the training rows; here it is.
+    Unseen(String),
+    /// The cell cannot be used, for this reason: its row has no prediction.
+    Unusable(String),
+}
+
+/// Share of a column's training range by which a number may be outside of it before it is noted.
+const MARGIN: f64 = 0.1;
+/// In one of so many training rows a category counts as unseen, so that the model learns what to say without it.
+const DROPPED: u64 = 20;
+
+impl Preparation {
+    /// The inputs of some rows, row-major `[rows.len(), inputs]`. Columns are found by name; others are ignored.
+    ///
+    /// Errors on an absent column, on text in a numeric column, on a missing cell without a fill-in value, on an unknown level,
+    /// and on a number that is infinite or overflows.
+    pub fn encode(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
+        Ok(self.encode_noting(table, rows, Unknown::Refuse)?.x)
+    }
+
+    /// The same for training rows: in one of twenty rows a category counts as unseen, chosen by the row's and the column's position, so that
+    /// the model learns what to say of a category that it does not know.
+    pub fn encode_training(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
+        let mut x = self.encode(table, rows)?;
+        let inputs = self.inputs();
+        let mut at = 0;
+        for (j, feature) in self.features.iter().enumerate() {
+            if let Feature::Categorical { levels, .. } = feature {
+                for (x, row) in x.chunks_exact_mut(inputs).zip(rows) {
+                    if scrambled(u64::from(*row) << 32 | j as u64) % DROPPED == 0 {
+                        x[at..at + levels.len()].fill(0.0);
+                    }
+                }
+            }
+            at += feature.inputs();
+        }
+        Ok(x)
+    }
+
+    /// The inputs of some rows and what was noticed. Errors on an absent column, and with [`Unknown::Refuse`] as [`Self::encode`].
+    pub fn encode_noting(&self, table: &Table, rows: &[u32], unknown: Unknown) -> Result<Encoded> {
+        let inputs = self.inputs();
+        let mut encoded = Encoded { x: vec![0.0; rows.len() * inputs], notes: Vec::new() };
+        let mut at = 0;
+        for (j, feature) in self.features.iter().enumerate() {
+            let column = find(table, feature.name())?;
+            let mut noticed = Noticed { table, column, rows, unknown, feature: j, notes: &mut encoded.notes };
+            match feature {
+                Feature::Numeric { mean, scale, impute, min, max, .. } => {
+                    let values = noticed.scaled([*mean, *scale], *impute, [*min, *max])?;
+                    values.iter().enumerate().for_each(|(i, value)| encoded.x[i * inputs + at] = *value);
+                }
+                Feature::Categorical { levels, impute, .. } => {
+                    let codes = noticed.codes(levels, *impute)?;
+                    let known = codes.iter().enumerate().filter_map(|(i, code)| Some((i, (*code)?)));
+                    known.for_each(|(i, code)| encoded.x[i * inputs + at + code as usize] = 1.0);
+                }
+            }
+            at += feature.inputs();
+        }
+        Ok(encoded)
+    }
+
+    /// Target pairs of some rows, [rows, 2]: (y, 1) for a scaled number, (1, 0) and (-1, 0) for the poles +∞ and -∞. Errors as
+    /// in [`Self::encode`], and on a target of classes.
+    pub fn encode_pairs(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
+        let Target::Regression { name, mean, scale, .. } = &self.target else {
+            return Err(Error::new(format!("column \"{}\" is a class; only numbers have poles", self.target.name())));
+        };
+        find(table, name)?;
+        let values = table.numbers(name)?;
+        let is_pole = |row: u32| values[row as usize].is_infinite();
+        let numbers: Vec<u32> = rows.iter().copied().filter(|&row| !is_pole(row)).collect();
+        let mut numbers = strict(table, name, &numbers, [*mean, *scale])?.into_iter();
+        let mut pairs = Vec::with_capacity(2 * rows.len());
+        for &row in rows {
+            pairs.extend(if is_pole(row) {
+                [values[row as usize].signum() as f32, 0.0]
+            } else {
+                [numbers.next().expect("a number for each row that is not a pole"), 1.0]
+            });
+        }
+        Ok(pairs)
+    }
+
+    /// Targets of some rows: scaled numbers, or indices of classes. Errors as in [`Self::encode`].
+    pub fn encode_target(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
+        match &self.target {
+            Target::Regression { name, mean, scale, .. } => strict(table, name, rows, [*mean, *scale]),
+            Target::Classification { name, levels, .. } => {
+                let codes = codes(table, find(table, name)?, rows, levels)?;
+                Ok(codes.iter().map(|&code| code as f32).collect())
+            }
+        }
+    }
+}
+
+/// (x - mean) / scale for some rows of a column; an error for a cell without a value.
+fn strict(table: &Table, name: &str, rows: &[u32], scale: [f64; 2]) -> Result<Vec<f32>> {
+    let (column, unknown) = (find(table, name)?, Unknown::Refuse);
+    let mut notes = Vec::new();
+    let mut noticed = Noticed { table, column, rows, unknown, feature: 0, notes: &mut notes };
+    noticed.scaled(scale, None, [f64::NEG_INFINITY, f64::INFINITY])
+}
+
+/// One column of a table being encoded.
+struct Noticed<'a> {
+    table: &'a Table,
+    column: &'a Column,
+    rows: &'a [u32],
+    unknown: Unknown,
+    feature: usize,
+    notes: &'a mut Vec<Note>,
+}
+
+impl<'a> Noticed<'a> {
+    /// (x - mean) / scale, each finite in `f32`; 0 where there is no number.
+    fn scaled(&mut self, [mean, scale]: [f64; 2], impute: Option<f64>, [min, max]: [f64; 2]) -> Result<Vec<f32>> {
+        let margin = MARGIN * (max - min);
+        let input = |value: f64| ((value - mean) / scale) as f32;
+        let cells = self.numbers();
+        let mut inputs = Vec::with_capacity(self.rows.len());
+        for at in 0..self.rows.len() {
+            let value = match &cells {
+                Numbers::All(values) => Ok(values[self.rows[at] as usize]),
+                Numbers::Texts(texts) => self.text_number(at, texts),
+            };
+            let value = match value {
+                Ok(value) if value.is_nan() => impute.ok_or_else(|| MISSING.to_owned()),
+                value => value,
+            };
+            let usable = value.and_then(|value| match input(value) {
+                input if input.is_finite() => Ok((value, input)),
+                _ if value.is_infinite() => Err("is infinite".into()),
+                _ => {
+                    let [value, mean] = [value, mean].map(number);
+                    Err(format!("{value:?} is too far from the training mean {mean:?} for a 32-bit input"))
+                }
+            });
+            inputs.push(match usable {
+                Ok((value, input)) => {
+                    if value < min - margin || value > max + margin {
+                        self.note(at, NoteKind::Outside);
+                    }
+                    input
+                }
+                Err(why) => {
+                    self.unusable(at, why)?;
+                    0.0
+                }
+            });
+        }
+        Ok(inputs)
+    }
+
+    /// The code of each cell among the `levels`; `None` for one that the model did not see.
+    fn codes(&mut self, levels: &[String], impute: Option<u32>) -> Result<Vec<Option<u32>>> {
+        let mut codes = Vec::with_capacity(self.rows.len());
+        for (at, found) in matches(self.column, self.rows, levels).into_iter().enumerate() {
+            codes.push(match found {
+                Match::Level(code) => Some(code),
+                Match::Missing if impute.is_some() => impute,
+                Match::Missing => {
+                    self.unusable(at, MISSING.into())?;
+                    None
+                }
+                Match::Unknown => {
+                    self.unseen(at, levels)?;
+                    None
+                }
+            });
+        }
+        Ok(codes)
+    }
+
+    fn unseen(&mut self, at: usize, levels: &[String]) -> Result<()> {
+        let row = self.rows[at] as usize;
+        if self.unknown == Unknown::Other {
+            let text = self.column.as_category().text(row).unwrap_or_default().into_owned();
+            self.note(at, NoteKind::Unseen(text));
+            return Ok(());
+        }
+        self.unusable(at, super::levels::unknown(self.column, row, levels))
+    }
+
+    /// Notes that a cell cannot be used, or refuses the row.
+    fn unusable(&mut self, at: usize, why: String) -> Result<()> {
+        if self.unknown == Unknown::Refuse {
+            return Err(self.table.at(self.rows[at] as usize, &self.column.name, &why));
+        }
+        self.note(at, NoteKind::Unusable(why));
+        Ok(())
+    }
+
+    fn note(&mut self, row: usize, kind: NoteKind) {
+        self.notes.push(Note { row, feature: self.feature, kind });
+    }
+
+    /// The numbers of the column, or its texts if most of them are no numbers.
+    fn numbers(&self) -> Numbers<'a> {
+        match &self.column.cells {
+            Cells::Numeric(values) => Numbers::All(values),
+            texts => Numbers::Texts(texts),
+        }
+    }
+
+    /// The number that a text means, NaN if it means a missing one, or the reason why there is none.
+    fn text_number(&self, at: usize, texts: &Cells) -> std::result::Result<f64, String> {
+        let Some(text) = texts.text(self.rows[at] as usize) else { return Ok(f64::NAN) };
+        match (host::parse_number(&text), odd(&text)) {
+            (Some(value), _) | (None, Odd::Number(value)) => Ok(value),
+            (None, Odd::Missing) => Ok(f64::NAN),
+            _ => {
+                let hint = if comma::is_number(&text) { "; numbers are written with a point" } else { "" };
+                Err(format!("\"{text}\" is not a number{hint}"))
+            }
+        }
+    }
+}
+
+/// A column's cells as numbers.
+enum Numbers<'a> {
+    All(&'a [f64]),
+    Texts(&'a Cells),
+}
+
+/// Message for a missing cell without a fill-in value.
+const MISSING: &str = "is missing, and the model was prepared without a value to fill in";
+
+/// A hash of one word (the finaliser of splitmix64, Steele, Lea and Flood 2014).
+fn scrambled(word: u64) -> u64 {
+    let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::choose::{Choice, choose};
+    use super::super::csv::{Header, read};
+    use super::*;
+
+    fn table(text: &str) -> Table {
+        read(text.as_bytes(), "new.csv", Header::Yes).unwrap()
+    }
+
+    /// Fitted to x from 0 to 10 and the colours red and blue.
+    fn fitted() -> Preparation {
+        let text = format!("x,colour,y\n{}", "0,red,1\n10,blue,2.5\n".repeat(50));
+        let table = table(&text);
+        let chosen = choose(&table, &Choice { target: "y".into(), ..Choice::default() }).unwrap();
+        Preparation::fit(&table, &chosen, &chosen.rows).unwrap()
+    }
+
+    #[test]
+    fn rows_that_cannot_be_used_are_noted_one_by_one() {
+        let new = table("x,colour\n5,red\n,blue\nabc,red\n5,green\n12,red\n10.9,red\ninf,blue\n$1,red\n5,\n-,red\n");
+        let rows = new.every_row();
+        let noted = |unknown| fitted().encode_noting(&new, &rows, unknown).unwrap();
+        let why = |text: &str| NoteKind::Unusable(text.into());
+        let note = |row, feature, kind| Note { row, feature, kind };
+        let mut wanted = vec![
+            note(1, 0, why(MISSING)),
+            note(2, 0, why("\"abc\" is not a number")),
+            note(4, 0, NoteKind::Outside),
+            note(6, 0, why("is infinite")),
+            note(9, 0, why(MISSING)),
+            note(3, 1, NoteKind::Unseen("green".into())),
+            note(8, 1, why(MISSING)),
+        ];
+        let other = noted(Unknown::Other);
+        assert_eq!(other.notes, wanted);
+        assert_eq!(other.x[3 * 3..4 * 3], [0.0, 0.0, 0.0]);
+        assert_eq!(other.x[..3], [0.0, 0.0, 1.0]);
+        assert_eq!(other.x[7 * 3], -0.8, "$1 is 1");
+        wanted[5].kind = why("unknown value \"green\": expected one of \"blue\", \"red\"");
+        assert_eq!(noted(Unknown::Skip).notes, wanted);
+        let refused = fitted().encode_noting(&new, &rows, Unknown::Refuse).unwrap_err().to_string();
+        assert_eq!(refused, format!("new.csv: row 2, column \"x\": {MISSING}"));
+    }
+
+    #[test]
+    fn a_twentieth_of_the_training_rows_have_no_category() {
+        let preparation = fitted();
+        let text = format!("x,colour\n{}", "0,red\n".repeat(10_000));
+        let table = table(&text);
+        let rows = table.every_row();
+        let x = preparation.encode_training(&table, &rows).unwrap();
+        let dropped = x.chunks(3).filter(|x| x[1] == 0.0 && x[2] == 0.0).count();
+        assert!((430..570).contains(&dropped), "{dropped}");
+        assert_eq!(x, preparation.encode_training(&table, &rows).unwrap());
+    }
+}

@@ -1,0 +1,182 @@
+//! Decides whether a column of text holds numbers, by the share of its cells that are numbers, and says which cells are not.
+
+use super::cell::{Meaning, Odd, is_code, odd};
+use super::comma;
+use super::table::{Cells, Column, Reading, Warning};
+
+/// Largest number of different texts that a warning lists.
+const LISTED: usize = 5;
+/// A column with more texts than numbers after this many texts holds texts.
+const ENOUGH: usize = 64;
+
+/// A column being read as numbers.
+pub(super) struct NumberColumn {
+    /// NaN where there is no number; empty once the column is known to hold texts.
+    values: Vec<f64>,
+    /// Cells that are numbers, or numbers in another notation.
+    numbers: usize,
+    /// Cells that are texts.
+    texts: usize,
+    /// Of the texts, numbers with a comma whose meaning is open.
+    commas: usize,
+    /// Rows of the numbers of percent.
+    percents: Vec<u32>,
+    /// The first of the texts, with its row.
+    first: Option<(usize, String)>,
+    /// Some texts, some common signs for a missing cell, some numbers in another notation, and how many there are of each.
+    seen: [Seen; 3],
+    has_codes: bool,
+    is_text: bool,
+}
+
+/// Some different cells of one kind, and the number of all.
+#[derive(Default)]
+struct Seen {
+    count: usize,
+    some: Vec<String>,
+}
+
+impl Seen {
+    fn push(&mut self, text: &str) {
+        self.count += 1;
+        if self.some.len() < LISTED && !self.some.iter().any(|known| known == text) {
+            self.some.push(text.to_owned());
+        }
+    }
+}
+
+const TEXTS: usize = 0;
+const SIGNS: usize = 1;
+const WRITTEN: usize = 2;
+
+impl NumberColumn {
+    pub(super) fn with_capacity(rows: usize) -> Self {
+        Self {
+            values: Vec::with_capacity(rows),
+            numbers: 0,
+            texts: 0,
+            commas: 0,
+            percents: Vec::new(),
+            first: None,
+            seen: Default::default(),
+            has_codes: false,
+            is_text: false,
+        }
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, meaning: Meaning, cell: &[u8]) {
+        if self.is_text {
+            return;
+        }
+        let value = match meaning {
+            Meaning::Number(value) => {
+                self.numbers += 1;
+                self.has_codes |= is_code(cell);
+                value
+            }
+            Meaning::Missing => f64::NAN,
+            Meaning::Text => self.odd(cell),
+        };
+        self.values.push(value);
+    }
+
+    /// The value of a cell that is no number in the file's format.
+    fn odd(&mut self, cell: &[u8]) -> f64 {
+        let text = String::from_utf8_lossy(cell.trim_ascii());
+        match odd(&text) {
+            Odd::Missing => self.seen[SIGNS].push(&text),
+            Odd::Number(value) => {
+                self.numbers += 1;
+                self.seen[WRITTEN].push(&text);
+                return value;
+            }
+            Odd::Percent(value) => {
+                self.numbers += 1;
+                self.percents.push(self.values.len() as u32);
+                self.seen[WRITTEN].push(&text);
+                return value;
+            }
+            Odd::Text => {
+                self.texts += 1;
+                self.commas += usize::from(comma::is_number(&text));
+                self.seen[TEXTS].push(&text);
+                self.first.get_or_insert_with(|| (self.values.len(), text.into_owned()));
+                if self.texts > ENOUGH && self.texts > self.numbers {
+                    (self.values, self.is_text) = (Vec::new(), true);
+                }
+            }
+        }
+        f64::NAN
+    }
+
+    /// Decides the kind of the column. Texts are still to be set for [`Column::needs_texts`].
+    pub(super) fn into_column(mut self, name: String) -> Column {
+        self.separate_percents();
+        let total = self.numbers + self.texts;
+        let is_numeric = !self.is_text
+            && self.commas == 0
+            && (self.numbers > 0 || self.seen[SIGNS].count == 0)
+            && 10 * self.texts <= total;
+        let warning = self.warning(is_numeric, total).map(|(message, seen)| Warning {
+            column: name.clone(),
+            message,
+            cells: std::mem::take(&mut self.seen[seen].some),
+        });
+        let cells = if is_numeric {
+            Cells::Numeric(self.values)
+        } else {
+            Cells::Categorical { codes: Vec::new(), levels: Vec::new() }
+        };
+        let reading = Reading { texts: None, has_codes: is_numeric && self.has_codes, first_text: self.first, warning };
+        Column { name, cells, reading: reading.boxed() }
+    }
+
+    /// Numbers of percent among plain numbers could be either, so they count as texts.
+    fn separate_percents(&mut self) {
+        if self.is_text || self.percents.is_empty() || self.percents.len() == self.numbers {
+            return;
+        }
+        for row in &self.percents {
+            self.values[*row as usize] = f64::NAN;
+        }
+        let (some, rest) =
+            std::mem::take(&mut self.seen[WRITTEN].some).into_iter().partition(|text| text.ends_with('%'));
+        (self.seen[TEXTS].some, self.seen[WRITTEN].some) = (some, rest);
+        self.numbers -= self.percents.len();
+        self.texts += self.percents.len();
+    }
+
+    /// What a person should know about the kind of the column, and the kind of cells it is about.
+    fn warning(&self, is_numeric: bool, total: usize) -> Option<(String, usize)> {
+        let [signs, written] = [&self.seen[SIGNS], &self.seen[WRITTEN]].map(|seen| seen.count);
+        let texts = self.texts;
+        if is_numeric && texts > 0 {
+            let what = if texts == 1 { "cell is no number and counts" } else { "cells are no numbers and count" };
+            return Some((
+                format!("{texts} {what} as missing; name them under na, or the column under categorical"),
+                TEXTS,
+            ));
+        }
+        if is_numeric && signs > 0 {
+            let what = if signs == 1 { "cell counts" } else { "cells count" };
+            return Some((
+                format!("{signs} {what} as missing; name the column under categorical if they mean something"),
+                SIGNS,
+            ));
+        }
+        if is_numeric && written > 0 {
+            return Some(("cells such as these are read as numbers".into(), WRITTEN));
+        }
+        if !is_numeric && self.commas == 0 && self.numbers > texts {
+            let numbers = self.numbers;
+            return Some((
+                format!(
+                    "{numbers} of {total} cells are numbers, the others are not, so the column is a category; name the others under na if they are missing"
+                ),
+                TEXTS,
+            ));
+        }
+        None
+    }
+}
