@@ -17,7 +17,9 @@ fn main() -> Result<()> {
         match prediction {
             Prediction::Decoded { value: Some(value), .. } => println!("1 / {x} = {value:.3}"),
             Prediction::Decoded { value: None, .. } => println!("1 / {x} = ⊥"),
-            Prediction::Number(_) | Prediction::Class { .. } => println!("{x}: not a model with poles"),
+            Prediction::None | Prediction::Number(_) | Prediction::Class { .. } => {
+                println!("{x}: not a model with poles")
+            }
         }
     }
     let is_bottom = |at: usize| matches!(predictions[at], Prediction::Decoded { value: None, .. });

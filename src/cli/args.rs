@@ -8,7 +8,8 @@ use pollster::block_on;
 use super::{Answer, Failure};
 use crate::device::{self, Request};
 use crate::host;
-use crate::io::{Header, Table, read_table};
+use crate::io::{Format, Header, Table, read_table};
+use crate::options::names;
 use crate::{Device, Result};
 
 /// The device that runs the work.
@@ -52,36 +53,59 @@ impl Hardware {
     }
 }
 
-/// Whether the first record of a text file is a header.
-#[derive(Args, Clone, Copy)]
-#[command(next_help_heading = "Columns and rows")]
-pub(super) struct Heading {
+/// How a table's file is read.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Reading the table")]
+pub(super) struct Reading {
     /// The first record holds names; by default, it does if none of its cells is a number
     #[arg(long, conflicts_with = "no_header")]
     header: bool,
     /// The first record is data; columns are named c0, c1, …
     #[arg(long)]
     no_header: bool,
+    /// Character between cells; by default, the one of , ; and tab that the first record has most often (a tab is \\t)
+    #[arg(long, value_name = "CHAR")]
+    delimiter: Option<String>,
+    /// Decimal mark of numbers: . or ,
+    #[arg(long, default_value = ".", value_name = "CHAR")]
+    decimal: String,
+    /// Character between groups of three digits
+    #[arg(long, value_name = "CHAR")]
+    thousands: Option<String>,
+    /// Texts that mean a missing cell, besides NA, N/A, nan, null, ? and nothing
+    #[arg(long, value_name = "A,B", allow_hyphen_values = true)]
+    na: Vec<String>,
 }
 
-impl Heading {
-    pub(super) fn header(self) -> Header {
-        match (self.header, self.no_header) {
+impl Reading {
+    /// Errors if the marks contradict each other.
+    pub(super) fn format(&self) -> Answer<Format> {
+        let header = match (self.header, self.no_header) {
             (true, _) => Header::Yes,
             (_, true) => Header::No,
             _ => Header::Auto,
-        }
+        };
+        let delimiter = self.delimiter.as_ref().map(|text| text.replace("\\t", "\t"));
+        let missing = self.na.iter().flat_map(|text| names(text)).collect();
+        let (decimal, thousands) = (self.decimal.clone(), self.thousands.clone());
+        let format = Format { header, delimiter, decimal, thousands, missing };
+        format.check().map_err(|error| Failure::usage(error.to_string()))?;
+        Ok(format)
     }
 }
 
-/// Reads a table and frees the bytes of its file. `-` is standard input.
-pub(super) fn read(file: &Path, header: Header) -> Result<Table> {
-    let (bytes, source) = if file == Path::new("-") {
-        (host::read_stdin()?, "standard input".to_owned())
-    } else {
-        (host::read(file)?, file.display().to_string())
-    };
-    read_table(&bytes, &source, header)
+/// The bytes of a table's file and its name. `-` is standard input.
+pub(super) fn read_bytes(file: &Path) -> Result<(Vec<u8>, String)> {
+    if file == Path::new("-") {
+        return Ok((host::read_stdin()?, "standard input".to_owned()));
+    }
+    Ok((host::read(file)?, file.display().to_string()))
+}
+
+/// Reads a table and frees the bytes of its file.
+pub(super) fn read(file: &Path, format: &Format) -> Result<Table> {
+    let (bytes, source) = read_bytes(file)?;
+    read_table(&bytes, &source, format)
 }
 
 /// Errors if `out` is standard output, is one of the `inputs` (what it is, path), or cannot be written.

@@ -1,11 +1,11 @@
-//! `mero eval`: measures a model on a table with the target column. A row that cannot be read is an error.
+//! `mero eval`: measures a model on a table with the target column. Rows that training would drop are left out and counted.
 
 use std::path::PathBuf;
 
 use pollster::block_on;
 use serde_json::json;
 
-use super::args::{Hardware, Heading, read};
+use super::args::{Hardware, Reading, read};
 use super::console::{say, say_json};
 use super::plot::{PlotData, draw};
 use super::predict::load;
@@ -25,7 +25,7 @@ pub(super) struct Args {
     /// CSV, TSV, NPY or NPZ file with the target column; - reads standard input
     file: PathBuf,
     #[command(flatten)]
-    heading: Heading,
+    reading: Reading,
     #[command(flatten)]
     hardware: Hardware,
     /// Show the effect of other thresholds: the given ones, or some around the model's
@@ -49,8 +49,8 @@ pub(super) fn run(args: &Args) -> Answer {
     if args.profile && model.spec.head().is_none() {
         return Err(Failure::usage("profile: the model has no poles, so no row is ⊥ after any layer"));
     }
-    let table = read(&args.file, args.heading.header())?;
-    let rows = table.every_row();
+    let table = read(&args.file, &args.reading.format()?)?;
+    let (rows, gaps) = preparation.judged_rows(&table, model.spec.head().is_some())?;
     let Examples { x, y } = Examples::encode(preparation, &table, &rows, &model.loss)?;
     let device = args.hardware.open()?;
     let start = host::now_ms();
@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let (source, info) = (table.source(), device.info());
     if args.json {
         say_json(&json!({
-            "event": "report", "task": task, "rows": { "test": rows.len() }, "device": info.device, "threads": info.threads,
+            "event": "report", "task": task, "rows": { "test": rows.len() }, "dropped": gaps.dropped, "device": info.device, "threads": info.threads,
             "seconds": seconds, "samples_per_s": rows.len() as f64 / seconds.max(1e-9), "test": test,
             "peak_bytes": host::peak_bytes(), "model": args.model, "weights": model.storage,
             "decoding": poles.seen, "sweep": poles.swept, "profile": poles.profile,
@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args) -> Answer {
     };
     say(&facts(&[
         ("model", format!("{}{weights}, {task} of \"{target}\"", args.model.display())),
-        ("data", source.to_owned()),
+        ("data", if gaps.columns.is_empty() { source.to_owned() } else { format!("{source}; {gaps}") }),
         ("took", format!("{} on {} ({})", duration(seconds), info.device, info.name)),
     ]));
     say(&format!("\n{}", metrics_table(&[("all rows", test)])));

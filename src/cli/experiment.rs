@@ -128,7 +128,7 @@ impl Predictions {
     }
 
     fn of(&self, domain: Domain, seed: u64) -> Result<Vec<f32>> {
-        let table = read(&self.folder.join(format!("{seed}.csv")), Header::Yes)?;
+        let table = read(&self.folder.join(format!("{seed}.csv")), &Header::Yes.into())?;
         let wanted = experiment::prediction_columns(domain);
         let columns: Vec<&[f64]> = wanted.iter().map(|name| table.numbers(name)).collect::<Result<_>>()?;
         if let Some(other) = table.names().find(|name| !wanted.contains(name)) {

@@ -6,7 +6,7 @@ use clap::ArgGroup;
 use pollster::block_on;
 use serde_json::json;
 
-use super::args::{Hardware, Heading, check_out, read};
+use super::args::{Hardware, Reading, check_out, read};
 use super::console::{say, say_json};
 use super::predict::load;
 use super::{Answer, Failure, web};
@@ -64,7 +64,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "SHA256", requires = "check")]
     expect_digest: Option<String>,
     #[command(flatten)]
-    heading: Heading,
+    reading: Reading,
     #[command(flatten)]
     hardware: Hardware,
     /// Print only JSON, one object per written or checked file
@@ -195,7 +195,7 @@ impl Args {
         let comparison = match &self.data {
             None => None,
             Some(data) => {
-                let table = read(data, self.heading.header())?;
+                let table = read(data, &self.reading.format()?)?;
                 Some(block_on(compare(&self.hardware.open()?, &table, model, &narrow))?)
             }
         };

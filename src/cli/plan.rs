@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pollster::block_on;
 use serde_json::json;
 
-use super::args::{Heading, read};
+use super::args::{Reading, read};
 use super::console::{say, say_json};
 use super::flags::{Flags, Model, prepare, refused};
 use super::{Answer, Failure};
@@ -35,7 +35,7 @@ pub(super) struct Args {
     #[arg(long, default_value_t = 10_000, value_name = "N", conflicts_with = "file")]
     rows: usize,
     #[command(flatten)]
-    heading: Heading,
+    reading: Reading,
     #[command(flatten)]
     flags: Flags<Model>,
     /// Print only JSON, one object per launch and one for the step
@@ -87,7 +87,7 @@ impl Args {
         let choice = Choice { target: self.target.clone().unwrap_or_default(), ..Choice::default() };
         let options = self.flags.apply(TrainOptions { choice, ..TrainOptions::default() })?;
         if let Some(file) = &self.file {
-            let Run { data, spec, settings, .. } = prepare(&options, read(file, self.heading.header())?)?;
+            let Run { data, spec, settings, .. } = prepare(&options, read(file, &self.reading.format()?)?)?;
             return Ok((data, spec, settings));
         }
         if [self.inputs, self.outputs, self.rows].contains(&0) {

@@ -1,16 +1,18 @@
 //! `mero predict`: predicts the rows of a table and writes CSV.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pollster::block_on;
 
-use super::args::{Hardware, Heading, check_out, read};
+use super::args::{Hardware, Reading, check_out, read_bytes};
 use super::{Answer, Failure, console};
+use crate::error::listed;
 use crate::export::validate_bundle;
 use crate::io::csv::{self, Values};
-use crate::io::{Cells, Table};
+use crate::io::{Cells, Format, Note, NoteKind, Table, Unknown, is_text, read_table};
 use crate::scm::strict::{self, Range};
 use crate::train::{Factor, Model, Precision, PredictOptions, Prediction};
 use crate::{Device, Result, host};
@@ -36,8 +38,14 @@ pub(super) struct Args {
     /// Type of activations on a GPU; f16 halves their memory, for plain perceptrons
     #[arg(long, default_value = "f32", value_parser = precision(), value_name = "TYPE")]
     precision: Precision,
+    /// What happens to a row with a category that training never saw: it counts as none of those it saw, has no prediction, or is an error
+    #[arg(long, default_value = "other", value_parser = unknown(), value_name = "WHAT")]
+    unknown: Unknown,
+    /// Add the probability of every class, in columns p(class)
+    #[arg(long)]
+    proba: bool,
     #[command(flatten)]
-    heading: Heading,
+    reading: Reading,
     #[command(flatten)]
     hardware: Hardware,
 }
@@ -49,6 +57,9 @@ pub(super) fn run(args: &Args) -> Answer {
         check_out(out, &[("model", &args.model), ("table", &args.file)])?;
     }
     let model = load(&args.model)?;
+    if args.proba && model.preparation()?.target.levels().is_empty() {
+        return Err(Failure::usage("proba: the target is a number; only classes have probabilities"));
+    }
     model.preparation()?;
     if model.spec.head().is_none() {
         let unused = [("valid", !args.valid.is_empty()), ("range", args.range)];
@@ -56,17 +67,30 @@ pub(super) fn run(args: &Args) -> Answer {
             return Err(Failure::usage(format!("{name}: the model has no poles; it gives every row a value")));
         }
     }
-    let table = read(&args.file, args.heading.header())?;
+    let format = args.reading.format()?;
+    let (bytes, source) = read_bytes(&args.file)?;
+    let table = read_table(&bytes, &source, &format)?;
     let device = args.hardware.open()?;
     let factors: Vec<Factor> = args.valid.iter().map(|valid| valid.factor(&table)).collect::<Result<_>>()?;
-    let predictions =
-        block_on(model.predict_as(&device, &table, PredictOptions { factors: &factors, precision: args.precision }))?;
-    let ranges = if args.range { block_on(ranges(&model, &device, &table, &factors))? } else { Vec::new() };
-    let copied = if args.with_inputs { Some(&table) } else { None };
-    let text = written(copied, &predictions, &ranges);
+    let options = PredictOptions { factors: &factors, precision: args.precision, unknown: args.unknown };
+    let (predictions, notes) = block_on(model.predict_noting(&device, &table, options))?;
+    let names: Vec<&str> = model.preparation()?.names().collect();
+    let mut columns = Columns::of(&predictions);
+    if args.range {
+        columns.ranges = block_on(ranges(&model, &device, &table, &options))?;
+    }
+    if args.proba {
+        columns.probabilities = block_on(model.probabilities(&device, &table, args.unknown))?;
+        columns.classes = model.preparation()?.target.levels().iter().map(|name| format!("p({name})")).collect();
+    }
+    columns.notes = note_texts(&notes, &names, table.rows());
+    let text = if args.with_inputs { columns.beside(&table, &bytes, &format)? } else { csv::write(&columns.values()) };
     match out {
         Some(out) => host::write_whole(out, &text)?,
-        None => console::say(String::from_utf8_lossy(&text).trim_end()),
+        None => console::say(String::from_utf8_lossy(&text).trim_end_matches('\n')),
+    }
+    if let Some(summary) = summary(&notes, &names, table.rows()) {
+        eprintln!("mero predict: {summary}");
     }
     Ok(())
 }
@@ -82,6 +106,11 @@ pub(super) fn load(path: &Path) -> Result<Model> {
 fn precision() -> impl TypedValueParser<Value = Precision> {
     let names = PossibleValuesParser::new(Precision::ALL.map(|(name, _)| name));
     names.map(|name| Precision::ALL.into_iter().find(|(known, _)| *known == name).expect("one of them").1)
+}
+
+fn unknown() -> impl TypedValueParser<Value = Unknown> {
+    let names = PossibleValuesParser::new(Unknown::ALL.map(|(name, _)| name));
+    names.map(|name| Unknown::ALL.into_iter().find(|(known, _)| *known == name).expect("one of them").1)
 }
 
 /// A column that makes rows ⊥ where it is near 0.
@@ -112,9 +141,14 @@ impl Validity {
 }
 
 /// Each row's position relative to the measuring range: ⊥ by a pole is on the side of its numerator's sign, ⊥ by a fault is within.
-async fn ranges(model: &Model, device: &Device, table: &Table, factors: &[Factor]) -> Result<Vec<&'static str>> {
-    let x = model.preparation()?.encode(table, &table.every_row())?;
-    let decoded = model.decoded_where(device, &x, factors).await?;
+async fn ranges(
+    model: &Model,
+    device: &Device,
+    table: &Table,
+    options: &PredictOptions<'_>,
+) -> Result<Vec<&'static str>> {
+    let x = model.preparation()?.encode_noting(table, &table.every_row(), options.unknown)?.x;
+    let decoded = model.decoded_where(device, &x, options.factors).await?;
     let numerators: Vec<f32> = model.outputs(device, &x).await?.into_iter().step_by(2).collect();
     let name = |range: &Range| match range {
         Range::Below => "below",
@@ -124,56 +158,119 @@ async fn ranges(model: &Model, device: &Device, table: &Table, factors: &[Factor
     Ok(strict::ranges(&decoded, &numerators, None)?.iter().map(name).collect())
 }
 
-/// CSV with the columns of the table, if requested, then `prediction`, and for classes its `probability`; for a model with poles
-/// `value` (empty at ⊥), `bottom`, `gap` and `fault`, and `range` if requested.
-fn written(table: Option<&Table>, predictions: &[Prediction], ranges: &[&str]) -> Vec<u8> {
-    let texts: Vec<Option<Vec<&str>>> =
-        table.map_or(&[][..], Table::columns).iter().map(|column| texts(&column.cells)).collect();
-    let (mut numbers, mut names, mut probabilities) = (Vec::new(), Vec::new(), Vec::new());
-    let mut flags = [const { Vec::new() }; 3];
-    for prediction in predictions {
-        match prediction {
-            Prediction::Number(value) => numbers.push(*value),
-            Prediction::Decoded { value, is_gap, is_fault } => {
-                numbers.push(value.unwrap_or(f64::NAN));
-                for (flags, is_set) in flags.iter_mut().zip([value.is_none(), *is_gap, *is_fault]) {
-                    flags.push(f32::from(u8::from(is_set)));
-                }
-            }
-            Prediction::Class { name, probability } => {
-                names.push(name.as_str());
-                probabilities.push(*probability as f32);
-            }
-        }
-    }
-    let mut columns: Vec<(&str, Values<'_>)> = Vec::new();
-    for (column, texts) in table.map_or(&[][..], Table::columns).iter().zip(&texts) {
-        columns.push((
-            &column.name,
-            match (&column.cells, texts) {
-                (Cells::Numeric(values), _) => Values::F64(values),
-                (_, texts) => Values::Text(texts.as_deref().unwrap_or_default()),
-            },
-        ));
-    }
-    if !flags[0].is_empty() {
-        columns.push(("value", Values::F64(&numbers)));
-        let named = ["bottom", "gap", "fault"].into_iter().zip(&flags);
-        columns.extend(named.map(|(name, flags)| (name, Values::F32(flags))));
-        if !ranges.is_empty() {
-            columns.push(("range", Values::Text(ranges)));
-        }
-    } else if names.is_empty() {
-        columns.push(("prediction", Values::F64(&numbers)));
-    } else {
-        columns.push(("prediction", Values::Text(&names)));
-        columns.push(("probability", Values::F32(&probabilities)));
-    }
-    csv::write(&columns)
+/// The columns of the output: `prediction`, and for classes its `probability`; for a model with poles `value` (empty at ⊥), `bottom`, `gap`
+/// and `fault`, and `range` if requested; `p(class)` for each class if requested; `note`.
+#[derive(Default)]
+struct Columns<'a> {
+    numbers: Vec<f64>,
+    names: Vec<&'a str>,
+    probability: Vec<f32>,
+    flags: [Vec<f32>; 3],
+    ranges: Vec<&'static str>,
+    classes: Vec<String>,
+    /// [rows, classes].
+    probabilities: Vec<f64>,
+    notes: Vec<String>,
 }
 
-/// The cells of a column of texts, empty where missing.
-fn texts(cells: &Cells) -> Option<Vec<&str>> {
-    let Cells::Categorical { codes, levels } = cells else { return None };
-    Some(codes.iter().map(|&code| levels.get(code as usize).map_or("", String::as_str)).collect())
+impl<'a> Columns<'a> {
+    fn of(predictions: &'a [Prediction]) -> Self {
+        let mut columns = Self::default();
+        for prediction in predictions {
+            columns.push(prediction);
+        }
+        // Rows without a prediction fill every kind of column; those that no other row fills are dropped.
+        let is_used = |has: fn(&Prediction) -> bool| predictions.iter().any(has);
+        if !is_used(|prediction| matches!(prediction, Prediction::Class { .. })) {
+            (columns.names, columns.probability) = (Vec::new(), Vec::new());
+        }
+        if !is_used(|prediction| matches!(prediction, Prediction::Decoded { .. })) {
+            columns.flags = Default::default();
+        }
+        columns
+    }
+
+    fn push(&mut self, prediction: &'a Prediction) {
+        let (number, flags, name, probability) = match prediction {
+            Prediction::None => (f64::NAN, [f32::NAN; 3], "", f32::NAN),
+            Prediction::Number(value) => (*value, [f32::NAN; 3], "", f32::NAN),
+            Prediction::Decoded { value, is_gap, is_fault } => {
+                let flags = [value.is_none(), *is_gap, *is_fault].map(|flag| f32::from(u8::from(flag)));
+                (value.unwrap_or(f64::NAN), flags, "", f32::NAN)
+            }
+            Prediction::Class { name, probability } => (f64::NAN, [f32::NAN; 3], name.as_str(), *probability as f32),
+        };
+        self.numbers.push(number);
+        self.names.push(name);
+        self.probability.push(probability);
+        self.flags.iter_mut().zip(flags).for_each(|(all, flag)| all.push(flag));
+    }
+
+    fn values(&self) -> Vec<(&str, Values<'_>)> {
+        let mut columns: Vec<(&str, Values<'_>)> = Vec::new();
+        if !self.flags[0].is_empty() {
+            columns.push(("value", Values::F64(&self.numbers)));
+            let named = ["bottom", "gap", "fault"].into_iter().zip(&self.flags);
+            columns.extend(named.map(|(name, flags)| (name, Values::F32(flags))));
+            if !self.ranges.is_empty() {
+                columns.push(("range", Values::Text(&self.ranges)));
+            }
+        } else if self.names.is_empty() {
+            columns.push(("prediction", Values::F64(&self.numbers)));
+        } else {
+            columns.push(("prediction", Values::Text(&self.names)));
+            columns.push(("probability", Values::F32(&self.probability)));
+        }
+        for (class, name) in self.classes.iter().enumerate() {
+            columns.push((name, Values::Strided(&self.probabilities[class..], self.classes.len())));
+        }
+        columns.push(("note", Values::Texts(&self.notes)));
+        columns
+    }
+
+    /// The columns after those of the table: as they are written in the file, or for a file without text, as numbers.
+    fn beside(&self, table: &Table, bytes: &[u8], format: &Format) -> Result<Vec<u8>> {
+        if !is_text(bytes) {
+            let own = table.columns().iter().filter_map(|column| match &column.cells {
+                Cells::Numeric(values) => Some((column.name.as_str(), Values::F64(values))),
+                Cells::Categorical { .. } => None,
+            });
+            return Ok(csv::write(&own.chain(self.values()).collect::<Vec<_>>()));
+        }
+        csv::append(bytes, table.source(), format, &self.values())
+    }
+}
+
+/// For each row, what was noticed about it: `age: outside the training range; city: not seen in training`.
+fn note_texts(notes: &[Note], names: &[&str], rows: usize) -> Vec<String> {
+    let mut texts = vec![String::new(); rows];
+    for Note { row, feature, kind } in notes {
+        let what = match kind {
+            NoteKind::Outside => "outside the training range",
+            NoteKind::Unseen(_) => "not seen in training",
+            NoteKind::Unusable(why) => why.as_str(),
+        };
+        let text = &mut texts[*row];
+        let between = if text.is_empty() { "" } else { "; " };
+        *text += &format!("{between}{}: {what}", names[*feature]);
+    }
+    texts
+}
+
+/// The notes of all rows in one line, if there are any.
+fn summary(notes: &[Note], names: &[&str], rows: usize) -> Option<String> {
+    let kinds: [(fn(&NoteKind) -> bool, &str); 3] = [
+        (|kind| matches!(kind, NoteKind::Unusable(_)), "without a prediction"),
+        (|kind| matches!(kind, NoteKind::Unseen(_)), "with a value that training did not see"),
+        (|kind| matches!(kind, NoteKind::Outside), "outside the training range"),
+    ];
+    let part = |(is, what): &(fn(&NoteKind) -> bool, &str)| {
+        let of_kind: Vec<&Note> = notes.iter().filter(|note| is(&note.kind)).collect();
+        let count = of_kind.iter().map(|note| note.row).collect::<BTreeSet<_>>().len();
+        let columns: BTreeSet<usize> = of_kind.iter().map(|note| note.feature).collect();
+        let columns: Vec<&str> = columns.into_iter().map(|feature| names[feature]).collect();
+        (count > 0).then(|| format!("{count} {what} ({})", listed(&columns)))
+    };
+    let parts: Vec<String> = kinds.iter().filter_map(part).collect();
+    (!parts.is_empty()).then(|| format!("of {rows} rows, {}; see the column note", parts.join(", ")))
 }

@@ -56,6 +56,9 @@ impl Session {
 
     fn introduce(&self, trainer: &Trainer) {
         if !self.is_json {
+            for warning in &self.run.warnings {
+                eprintln!("mero train: {warning}");
+            }
             return say(&introduction(self, trainer));
         }
         let data = trainer.data();
@@ -64,6 +67,7 @@ impl Session {
             "task": self.task(), "reason": self.run.reason, "rows": Rows::of(data),
             "dropped": self.run.gaps.dropped, "inputs": data.inputs, "step": trainer.step_kind().name(),
             "device": self.device.info().device, "settings": self.run.settings,
+            "warnings": self.run.warnings,
         }));
     }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Answer;
-use super::args::{Hardware, Heading, Output, check_out, read};
+use super::args::{Hardware, Output, Reading, check_out, read};
 use super::flags::{All, Flags, GROUP, prepare};
 use super::session::Session;
 use crate::error::Error;
@@ -15,7 +15,7 @@ pub(super) struct Args {
     /// CSV, TSV, NPY or NPZ file; - reads standard input
     file: PathBuf,
     #[command(flatten)]
-    heading: Heading,
+    reading: Reading,
     #[command(flatten)]
     flags: Flags<All>,
     #[command(flatten)]
@@ -26,7 +26,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "CKPT", help_heading = "Output")]
     checkpoint: Option<PathBuf>,
     /// Resume the run of a checkpoint, which holds all its options; the result is the same as without the interruption
-    #[arg(long, value_name = "CKPT", conflicts_with_all = ["Heading", GROUP])]
+    #[arg(long, value_name = "CKPT", conflicts_with_all = ["Reading", GROUP])]
     resume: Option<PathBuf>,
 }
 
@@ -67,12 +67,12 @@ impl Args {
         if let Some(path) = &self.resume {
             return Ok(self.resume_from(path)?);
         }
-        let header = self.heading.header();
-        let table = read(&self.file, header)?;
+        let format = self.reading.format()?;
+        let table = read(&self.file, &format)?;
         let source = table.source().to_owned();
         let run = prepare(&options, table)?;
         let TrainOptions { choice, fractions, .. } = options;
-        Ok(Start { run, origin: Origin { header, choice, fractions }, source, old: None })
+        Ok(Start { run, origin: Origin { format, choice, fractions }, source, old: None })
     }
 
     /// The rows of the checkpoint's run, split the same way.
@@ -84,7 +84,7 @@ impl Args {
         if let Some(target) = self.flags.text("target").filter(|target| target != learnt) {
             return Err(Error::new(format!("{name}: it learns \"{learnt}\", not \"{target}\"")));
         }
-        let table = read(&self.file, origin.header)?;
+        let table = read(&self.file, &origin.format)?;
         let source = table.source().to_owned();
         let run = Run::again(&table, &checkpoint, &name)?;
         if run.data.fingerprint() != checkpoint.fingerprint {

@@ -32,6 +32,10 @@ pub enum Values<'a> {
     F64(&'a [f64]),
     /// Texts, quoted where necessary.
     Text(&'a [&'a str]),
+    /// The same.
+    Texts(&'a [String]),
+    /// Every so many numbers, from the first on.
+    Strided(&'a [f64], usize),
 }
 
 /// Reads delimited text. Without a given delimiter it is a tab for a `source` ending in `.tsv` or `.tab`, else sniffed from the first record.
@@ -47,8 +51,8 @@ pub fn read(bytes: &[u8], source: &str, format: impl Into<Format>) -> Result<Tab
     Table::new(source, read_texts(records, numbers, names, source, &format)?)
 }
 
-/// The text of a table with further columns after its own, whose cells are copied byte for byte. Errors as [`read`], if a name is taken,
-/// and if the columns have another number of rows.
+/// The text of a table with further columns after its own, whose cells are copied byte for byte; a new column whose name is taken gets a
+/// number. Errors as [`read`]. There must be a value for every row.
 pub fn append(
     bytes: &[u8],
     source: &str,
@@ -59,19 +63,17 @@ pub fn append(
     let mut records = records(bytes, source, &format)?;
     let mut first = records.clone();
     let (names, _) = read_names(&mut first, source, &format)?;
-    if let Some((name, _)) = columns.iter().find(|(name, _)| names.iter().any(|taken| taken == name)) {
-        return Err(Error::new(format!("{source}: already has a column named \"{name}\"; rename it")));
-    }
+    let new: Vec<String> = columns.iter().map(|(name, _)| quoted(&free_name(name, &names))).collect();
     let delimiter = char::from(records.delimiter());
     let (mut out, mut cells) = (Vec::with_capacity(bytes.len()), Vec::new());
     if first.start() == records.start() {
-        let all = names.iter().map(|name| quoted(name)).chain(columns.iter().map(|(name, _)| quoted(name)));
+        let all = names.iter().map(|name| quoted(name)).chain(new);
         out.extend(all.collect::<Vec<_>>().join(&delimiter.to_string()).bytes());
         out.push(b'\n');
     } else {
         records.next(&mut cells)?;
         out.extend(records.span());
-        columns.iter().for_each(|(name, _)| out.extend(format!("{delimiter}{}", quoted(name)).bytes()));
+        new.iter().for_each(|name| out.extend(format!("{delimiter}{name}").bytes()));
         out.extend(records.line_end());
     }
     let mut row = 0;
@@ -84,6 +86,13 @@ pub fn append(
         row += 1;
     }
     Ok(out)
+}
+
+/// The name, or `name_2`, `name_3`, … if it is taken.
+fn free_name(name: &str, taken: &[String]) -> String {
+    let is_free = |name: &String| !taken.contains(name);
+    let numbered = || (2..).map(|k| format!("{name}_{k}")).find(is_free).unwrap_or_default();
+    Some(name.to_owned()).filter(is_free).unwrap_or_else(numbered)
 }
 
 fn records<'a>(bytes: &'a [u8], source: &'a str, format: &Format) -> Result<Records<'a>> {
@@ -244,6 +253,8 @@ impl Values<'_> {
             Self::F32(values) => values.len(),
             Self::F64(values) => values.len(),
             Self::Text(values) => values.len(),
+            Self::Texts(values) => values.len(),
+            Self::Strided(values, stride) => values.len().div_ceil(*stride),
         }
     }
 
@@ -255,6 +266,8 @@ impl Values<'_> {
             Self::F32(values) => format!("{:?}", number(values[row])),
             Self::F64(values) => number_text(values[row]),
             Self::Text(values) => quoted(values[row]),
+            Self::Texts(values) => quoted(&values[row]),
+            Self::Strided(values, stride) => Values::F64(&[values[row * stride]]).text(0),
         }
     }
 }

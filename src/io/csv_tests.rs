@@ -198,8 +198,8 @@ fn columns_are_appended_to_cells_that_stay_as_they_are() {
     assert_eq!(String::from_utf8(appended).unwrap(), wanted);
     let appended = append(b"1,2\n3,4\n", "a.csv", Header::No, &[("p", Values::Text(&["a", "b,c"]))]).unwrap();
     assert_eq!(String::from_utf8(appended).unwrap(), "c0,c1,p\n1,2,a\n3,4,\"b,c\"\n");
-    let error = append(b"p,q\n1,2\n", "a.csv", Header::Yes, &[("p", Values::F64(&[1.0]))]).unwrap_err().to_string();
-    assert_eq!(error, "a.csv: already has a column named \"p\"; rename it");
+    let appended = append(b"p,p_2\n1,2\n", "a.csv", Header::Yes, &[("p", Values::F64(&[1.0]))]).unwrap();
+    assert_eq!(String::from_utf8(appended).unwrap(), "p,p_2,p_3\n1,2,1\n");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Missing cells: which rows a run can use, and a report of dropped rows and filled-in cells.
 
 use super::choose::Choice;
+use super::prepare::{Feature, Preparation, find};
 use super::table::{Column, Table};
 use crate::error::{Error, Result};
 use crate::record;
@@ -74,12 +75,38 @@ pub(super) fn usable(
             columns.push(gaps);
         }
     }
+    kept(table, &is_kept, columns)
+}
+
+/// The kept rows and the report. Errors if no row is kept.
+fn kept(table: &Table, is_kept: &[bool], columns: Vec<Gaps>) -> Result<(Vec<u32>, MissingReport)> {
     let rows: Vec<u32> = (0..table.rows() as u32).filter(|&row| is_kept[row as usize]).collect();
     let report = MissingReport { rows: table.rows(), dropped: table.rows() - rows.len(), columns };
     if rows.is_empty() {
         return Err(Error::new(format!("{}: no row has a value in every column ({report})", table.source())));
     }
     Ok((rows, report))
+}
+
+impl Preparation {
+    /// The rows of a table that a model can be judged on, as in training: those with a target, which is infinite only with `has_poles`,
+    /// and with a value in every column that has no fill-in value. Errors on an absent column, and if no row is left.
+    pub fn judged_rows(&self, table: &Table, has_poles: bool) -> Result<(Vec<u32>, MissingReport)> {
+        let mut is_kept = vec![true; table.rows()];
+        let mut columns = Vec::new();
+        let needs_value = |feature: &Feature| match feature {
+            Feature::Numeric { impute, .. } => impute.is_none(),
+            Feature::Categorical { impute, .. } => impute.is_none(),
+        };
+        let features = self.features.iter().map(|feature| (feature.name(), needs_value(feature), false));
+        for (name, is_needed, may_be_infinite) in features.chain([(self.target.name(), true, has_poles)]) {
+            let gaps = mark(find(table, name)?, is_needed, may_be_infinite, &mut is_kept);
+            if gaps.missing + gaps.infinite > 0 {
+                columns.push(gaps);
+            }
+        }
+        kept(table, &is_kept, columns)
+    }
 }
 
 /// Counts the unusable cells of a column and drops their rows if a value is needed.

@@ -56,6 +56,11 @@ pub fn read_table(bytes: &[u8], source: &str, format: impl Into<Format>) -> Resu
     if bytes.starts_with(npz::MAGIC) { npz::read(bytes, source) } else { read_plain(bytes, source, format) }
 }
 
+/// Whether the bytes of a table are delimited text, not a binary format.
+pub fn is_text(bytes: &[u8]) -> bool {
+    !bytes.starts_with(npz::MAGIC) && !bytes.starts_with(npy::MAGIC)
+}
+
 /// The same without archives, for a front end that would have to download the unpacker first.
 pub fn read_plain(bytes: &[u8], source: &str, format: impl Into<Format>) -> Result<Table> {
     let archive = (npz::MAGIC, "is an archive (NPZ or a spreadsheet), which is not read here; save it as CSV or NPY");

@@ -253,7 +253,7 @@ impl Kind {
             Self::Flag => Value::Flag(true),
             Self::Number(_) | Self::Whole { .. } => number(text),
             Self::Name(_) | Self::Formula(_) | Self::Text(_) => Value::Text(text.into()),
-            Self::Texts => Value::List(text.split(',').map(|part| Value::Text(part.into())).collect()),
+            Self::Texts => Value::List(names(text).into_iter().map(Value::Text).collect()),
             Self::Wholes { .. } if text == "none" => Value::List(Vec::new()),
             Self::Wholes { .. } => {
                 let items: Vec<Value> = text.split(',').map(number).collect();
@@ -285,4 +285,20 @@ fn check_field(name: &str, field: &str, names: Option<Names>) -> Result<()> {
 
 fn is_whole(x: f64, least: u64, most: u64) -> bool {
     x.fract() == 0.0 && x >= least as f64 && x <= most as f64
+}
+
+/// Names separated by commas; one in double quotes may hold commas, and a doubled quote is a quote.
+pub fn names(text: &str) -> Vec<String> {
+    let (mut all, mut name, mut is_quoted) = (Vec::new(), String::new(), false);
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' if is_quoted && letters.next_if_eq(&'"').is_some() => name.push('"'),
+            '"' if is_quoted || name.is_empty() => is_quoted = !is_quoted,
+            ',' if !is_quoted => all.push(std::mem::take(&mut name)),
+            _ => name.push(letter),
+        }
+    }
+    all.push(name);
+    all
 }

@@ -6,7 +6,7 @@ mod kind;
 mod naming;
 
 pub use document::{markdown, typescript};
-pub use kind::{Kind, Names, Range, Value};
+pub use kind::{Kind, Names, Range, Value, names};
 pub use naming::Naming;
 
 use crate::error::{Error, Result, similar};

@@ -118,6 +118,11 @@ fn command_line_texts_become_values() {
         (Kind::Wholes { length: None }, "64, 32", Value::List(vec![Value::Number(64.0), Value::Number(32.0)])),
         (Kind::Wholes { length: None }, "64,x", Value::Text("64,x".into())),
         (Kind::Texts, "a,b", Value::List(vec![Value::Text("a".into()), Value::Text("b".into())])),
+        (
+            Kind::Texts,
+            "5\" pipe,\"price, net\",\"say \"\"hi\"\"\"",
+            Value::List(["5\" pipe", "price, net", "say \"hi\""].map(|name| Value::Text(name.into())).to_vec()),
+        ),
         (fields, "a=2", Value::Fields(vec![("a".into(), Value::Number(2.0))])),
     ];
     for (kind, text, wanted) in cases {

@@ -7,7 +7,7 @@ use super::storage::Storage;
 
 use crate::error::{Error, Result};
 use crate::io::tensors::{self, Array, Data};
-use crate::io::{Choice, Fractions, Header, Preparation};
+use crate::io::{Choice, Format, Fractions, Preparation};
 use crate::json::{Json, Record};
 use crate::kernels::optimise::moment_words;
 use crate::nn::Spec;
@@ -47,15 +47,15 @@ record! {
 /// How the rows were read from a table. With the seed this reproduces the same split.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Origin {
-    /// Whether the first record holds the column names.
-    pub header: Header,
+    /// How the file was read.
+    pub format: Format,
     /// Target, features, and the treatment of missing values.
     pub choice: Choice,
     /// The fractions of validation and test rows.
     pub fractions: Fractions,
 }
 
-record! { Origin { header, choice, fractions } }
+record! { Origin { format, choice, fractions } }
 
 /// The complete state of a run.
 #[derive(Clone, Debug, PartialEq)]

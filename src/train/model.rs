@@ -7,7 +7,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host::{MEMORY_BYTES, number};
 use crate::io::tensors::{self, Tensors};
-use crate::io::{Preparation, Table};
+use crate::io::{Encoded, Note, NoteKind, Preparation, Table, Unknown};
 use crate::json::{Json, Record};
 use crate::kernels::mlp::Precision;
 use crate::kernels::strict::Decoded;
@@ -37,6 +37,8 @@ pub struct PredictOptions<'a> {
     pub factors: &'a [Factor],
     /// The type of the activations. f16 is for plain perceptrons of up to 16 layers, 128 wide; heads need f32 to decide what is ⊥.
     pub precision: Precision,
+    /// What happens to a row with a cell that the model cannot use.
+    pub unknown: Unknown,
 }
 
 /// Everything in the file that is not a tensor.
@@ -187,13 +189,35 @@ impl Model {
         table: &Table,
         options: PredictOptions<'_>,
     ) -> Result<Vec<Prediction>> {
-        let PredictOptions { factors, precision } = options;
+        Ok(self.predict_noting(device, table, options).await?.0)
+    }
+
+    /// The same, and what was noticed about single cells: outside of the training range, not seen by training, or unusable.
+    pub async fn predict_noting(
+        &self,
+        device: &Device,
+        table: &Table,
+        options: PredictOptions<'_>,
+    ) -> Result<(Vec<Prediction>, Vec<Note>)> {
+        let Encoded { x, notes } = self.preparation()?.encode_noting(table, &table.every_row(), options.unknown)?;
+        let mut predictions = self.predict_encoded(device, &x, options).await?;
+        for note in notes.iter().filter(|note| matches!(note.kind, NoteKind::Unusable(_))) {
+            predictions[note.row] = Prediction::None;
+        }
+        Ok((predictions, notes))
+    }
+
+    async fn predict_encoded(
+        &self,
+        device: &Device,
+        x: &[f32],
+        options: PredictOptions<'_>,
+    ) -> Result<Vec<Prediction>> {
+        let PredictOptions { factors, precision, .. } = options;
         let preparation = self.preparation()?;
-        let rows: Vec<u32> = (0..table.rows() as u32).collect();
-        let x = preparation.encode(table, &rows)?;
         let predictor = self.predictor(device)?.keeping(precision)?;
         if self.spec.head().is_some() {
-            let decoded = predictor.decode(&x, factors).await?;
+            let decoded = predictor.decode(x, factors).await?;
             let prediction = |at: usize| Prediction::Decoded {
                 value: (!decoded.is_bottom(at)).then(|| preparation.decode_target(decoded.value[at])),
                 is_gap: decoded.gap[at],
@@ -206,7 +230,7 @@ impl Model {
                 "predict: validity factors belong to models with poles; this one always gives a value",
             ));
         }
-        let outputs = predictor.run(&x).await?;
+        let outputs = predictor.run(x).await?;
         let levels = preparation.target.levels();
         let prediction = |row: &[f32]| match levels {
             [] => Prediction::Number(preparation.decode_target(row[0])),
@@ -218,17 +242,23 @@ impl Model {
         Ok(outputs.chunks_exact(preparation.target.outputs()).map(prediction).collect())
     }
 
-    /// The probability of every class for every row of a table, [rows, classes]. Errors if the target is a number.
-    pub async fn probabilities(&self, device: &Device, table: &Table) -> Result<Vec<f64>> {
+    /// The probability of every class for every row of a table, [rows, classes]; NaN in rows without a prediction. Errors if the target
+    /// is a number.
+    pub async fn probabilities(&self, device: &Device, table: &Table, unknown: Unknown) -> Result<Vec<f64>> {
         let preparation = self.preparation()?;
         let classes = preparation.target.levels().len();
         if classes == 0 {
             let name = preparation.target.name();
             return Err(Error::new(format!("predict: column \"{name}\" is a number; only classes have probabilities")));
         }
-        let outputs = self.outputs(device, &preparation.encode(table, &table.every_row())?).await?;
+        let Encoded { x, notes } = preparation.encode_noting(table, &table.every_row(), unknown)?;
+        let outputs = self.outputs(device, &x).await?;
         let of_row = |row: &[f32]| (0..classes).map(|class| self.probability(row, class)).collect::<Vec<_>>();
-        Ok(outputs.chunks_exact(classes).flat_map(of_row).collect())
+        let mut all: Vec<f64> = outputs.chunks_exact(classes).flat_map(of_row).collect();
+        for note in notes.iter().filter(|note| matches!(note.kind, NoteKind::Unusable(_))) {
+            all[note.row * classes..][..classes].fill(f64::NAN);
+        }
+        Ok(all)
     }
 
     /// The probability of one class from a row's outputs: softmax, or sigmoid if each class was trained against the rest.
@@ -252,6 +282,8 @@ impl Model {
 /// The prediction for one row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Prediction {
+    /// No prediction, because the model cannot use a cell of the row.
+    None,
     /// A number in the target's units.
     Number(f64),
     /// A number in the target's units, or ⊥.

@@ -106,6 +106,8 @@ pub struct Run {
     pub reason: String,
     /// Rows with missing values, and how they were handled.
     pub gaps: io::MissingReport,
+    /// What a person should know about the columns.
+    pub warnings: Vec<io::Warning>,
 }
 
 /// A table with its column roles chosen and its rows split, not yet encoded.
@@ -115,6 +117,7 @@ pub struct SplitTable {
     preparation: Preparation,
     reason: String,
     gaps: io::MissingReport,
+    warnings: Vec<io::Warning>,
 }
 
 /// Default widths of the hidden layers.
@@ -152,12 +155,14 @@ impl SplitTable {
         let split = io::split(order.len(), fractions, &order).map_err(|error| error.within(table.source()))?;
         let split = split.of(&chosen.rows);
         let preparation = Preparation::fit(table, &chosen, &split.train)?;
-        Ok(Self { split, preparation, reason: chosen.reason, gaps: chosen.report })
+        let used = chosen.features.iter().map(|(at, _)| *at).chain([chosen.target]);
+        let warnings = used.filter_map(|at| table.columns()[at].warning().cloned()).collect();
+        Ok(Self { split, preparation, reason: chosen.reason, gaps: chosen.report, warnings })
     }
 
     /// Encodes the rows for a model and its settings.
     pub fn run(self, table: &Table, spec: Spec, settings: TrainerConfig) -> Result<Run> {
-        let Self { split, preparation, reason, gaps } = self;
+        let Self { split, preparation, reason, gaps, warnings } = self;
         let examples = |rows: &[u32]| Examples::encode(&preparation, table, rows, &settings.loss);
         let data = Data {
             inputs: preparation.inputs(),
@@ -170,7 +175,7 @@ impl SplitTable {
             validation: examples(&split.validation)?,
             test: examples(&split.test)?,
         };
-        Ok(Run { data, spec, settings, preparation, reason, gaps })
+        Ok(Run { data, spec, settings, preparation, reason, gaps, warnings })
     }
 }
 

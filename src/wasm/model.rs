@@ -8,7 +8,7 @@ use super::rows;
 use super::values::{Answer, object, show, strings, thrown};
 use crate::Device;
 use crate::error::{Error, Result};
-use crate::io::{Feature, Table};
+use crate::io::{Feature, Table, Unknown};
 use crate::nn::Layout;
 use crate::train::{self, Precision, PredictOptions, Prediction};
 
@@ -57,6 +57,10 @@ impl Model {
         let mut flags = [const { Vec::new() }; 3];
         for prediction in &predictions {
             match prediction {
+                Prediction::None => {
+                    names.extend([JsValue::NULL]);
+                    values.push(f64::NAN);
+                }
                 Prediction::Number(value) => values.push(*value),
                 Prediction::Decoded { value, is_gap, is_fault } => {
                     values.push(value.unwrap_or(0.0));
@@ -75,7 +79,7 @@ impl Model {
             let [bottom, gap, fault] = flags.map(|flags| Uint8Array::from(flags.as_slice()).into());
             return Ok(object([("value", values), ("bottom", bottom), ("gap", gap), ("fault", fault)]));
         }
-        let is_class = names.length() > 0;
+        let is_class = !target.levels().is_empty();
         Ok(if is_class {
             object([("value", names.into()), ("probability", values)])
         } else {
@@ -86,7 +90,7 @@ impl Model {
     /// The probability of every class for every row, [rows, classes].
     pub async fn probabilities(&self, x: JsValue, source: String) -> Answer<Float64Array> {
         let table = self.rows(&x, &source).map_err(thrown)?;
-        let all = self.model.probabilities(&self.device, &table).await.map_err(thrown)?;
+        let all = self.model.probabilities(&self.device, &table, Unknown::Refuse).await.map_err(thrown)?;
         Ok(Float64Array::from(all.as_slice()))
     }
 

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use js_sys::Uint8Array;
+use js_sys::{Array, Uint8Array};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -11,7 +11,7 @@ use super::values::{Answer, object, thrown};
 use crate::Device;
 use crate::error::{Error, Result};
 use crate::host::{Share, sharing};
-use crate::io::{Header, Preparation, Table};
+use crate::io::{Format, Preparation, Table, Warning};
 use crate::train::Trainer;
 use crate::train::{self, Checkpoint, EpochReport, Event, Flow, Metrics, Origin, Outcome, Run, Stop, TrainOptions};
 
@@ -38,7 +38,7 @@ impl Training {
         let data = std::mem::take(&mut run.data);
         let trainer = Trainer::new(device, run.spec.clone(), run.settings.clone(), data)?;
         let TrainOptions { choice, fractions, .. } = options;
-        Ok(Self::over(device, run, trainer, Origin { header: Header::Auto, choice, fractions }))
+        Ok(Self::over(device, run, trainer, Origin { format: Format::default(), choice, fractions }))
     }
 
     /// Resumes the run of a checkpoint named `source` on the same table.
@@ -66,6 +66,7 @@ impl Training {
             ("task", run.preparation.target.task().name().into()),
             ("reason", run.reason.into()),
             ("gaps", gaps.into()),
+            ("warnings", run.warnings.iter().map(warning).collect::<Array>().into()),
         ]);
         Self {
             device: device.clone(),
@@ -182,6 +183,12 @@ impl Training {
         let origin = Some(self.origin.clone());
         Checkpoint { origin, ..trainer.checkpoint().await? }.save(Some(self.preparation.clone()))
     }
+}
+
+fn warning(warning: &Warning) -> JsValue {
+    let Warning { column, message, cells } = warning;
+    let cells = cells.iter().map(|cell| JsValue::from_str(cell)).collect::<Array>();
+    object([("column", column.into()), ("message", message.into()), ("cells", cells.into())])
 }
 
 fn epoch_event(report: &EpochReport) -> JsValue {

@@ -1,8 +1,10 @@
-//! The command line as a process: exact messages and exit codes, JSON lines only, runs that are interrupted and resumed (`runs.rs`).
+//! The command line as a process: exact messages and exit codes, JSON lines only, runs that are interrupted and resumed (`runs.rs`),
+//! tables as people have them (`tables.rs`).
 
 #[path = "../folder/mod.rs"]
 mod folder;
 mod runs;
+mod tables;
 
 use folder::Folder;
 use serde_json::Value;
@@ -69,7 +71,7 @@ fn bad_tables_give_exact_messages() {
         (
             "a;y\n1,5;2\n2,5;3\n",
             "--target y",
-            "train: bad.csv: row 1, column \"a\": \"1,5\" has a comma, but numbers are written with a point; if the column holds categories, name it under categorical",
+            "train: bad.csv: row 1, column \"a\": \"1,5\" has a comma, but numbers are written with a point; declare them with decimal or thousands, or name the column under categorical",
             1,
         ),
         (
@@ -81,7 +83,7 @@ fn bad_tables_give_exact_messages() {
         (
             "1,5;2\n2,5;3\n",
             "--target c1",
-            "train: bad.csv: row 1, column \"c0\": \"1,5\" has a comma, but numbers are written with a point; if the column holds categories, name it under categorical",
+            "train: bad.csv: row 1, column \"c0\": \"1,5\" has a comma, but numbers are written with a point; declare them with decimal or thousands, or name the column under categorical",
             1,
         ),
         ("a,y\n", "--target y", "train: bad.csv: has no rows", 1),
@@ -239,7 +241,7 @@ fn bad_arguments_give_exact_messages() {
             1,
         ),
         (
-            "predict good.model unknown.csv --device cpu",
+            "predict good.model unknown.csv --device cpu --unknown refuse",
             "predict: unknown.csv: row 1, column \"colour\": unknown value \"green\": expected one of \"blue\", \"red\"",
             1,
         ),

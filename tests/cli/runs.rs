@@ -26,10 +26,10 @@ fn a_table_with_poles_is_trained_and_predicted_with_bottom_and_gap() {
     folder.write("ask.csv", b"x\n-1\n0.25\n1.25\n");
     let told = folder.told("predict poles.model ask.csv");
     let lines: Vec<&str> = told.lines().collect();
-    assert_eq!((lines[0], lines[2]), ("value,bottom,gap,fault", ",1,0,0"));
+    assert_eq!((lines[0], lines[2]), ("value,bottom,gap,fault,note", ",1,0,0,"));
     for (line, wanted) in [(lines[1], -0.8), (lines[3], 1.0)] {
         let (value, flags) = line.split_once(',').unwrap();
-        assert!((value.parse::<f64>().unwrap() - wanted).abs() < 0.1 && flags == "0,0,0", "{line}");
+        assert!((value.parse::<f64>().unwrap() - wanted).abs() < 0.1 && flags == "0,0,0,", "{line}");
     }
     let told = folder.told("eval poles.model poles.csv --device cpu --profile");
     assert!(told.contains("coverage") && told.contains("rows ⊥"), "{told}");
@@ -38,9 +38,9 @@ fn a_table_with_poles_is_trained_and_predicted_with_bottom_and_gap() {
     folder.write("ask.csv", b"x,v\n-1,1\n0.25,1\n1.25,0.01\n1.25,\n");
     let told = folder.told("predict poles.model ask.csv --valid v:0.1 --range");
     let lines: Vec<&str> = told.lines().collect();
-    assert_eq!(lines[0], "value,bottom,gap,fault,range");
-    assert!(lines[1].ends_with(",0,0,0,within") && lines[3] == ",1,0,0,above" && lines[4] == ",1,0,1,within", "{told}");
-    assert!(lines[2].starts_with(",1,0,0,") && !lines[2].ends_with("within"), "{told}");
+    assert_eq!(lines[0], "value,bottom,gap,fault,range,note");
+    assert!(lines[1].ends_with(",0,0,0,within,") && lines[3] == ",1,0,0,above," && lines[4] == ",1,0,1,within,", "{told}");
+    assert!(lines[2].starts_with(",1,0,0,") && !lines[2].ends_with("within,"), "{told}");
     let mut failures = Vec::new();
     let wanted = "predict: valid: column \"w\" not in ask.csv; it has \"x\", \"v\"";
     check(&folder, "predict poles.model ask.csv --valid w:0.1", wanted, 1, &mut failures);
@@ -147,10 +147,10 @@ fn a_model_is_trained_evaluated_and_used_for_prediction() {
     assert!(measured[0]["test"]["r2"].as_f64().is_some_and(|r2| r2 > 0.99), "{measured:?}");
     folder.told("predict m good.csv -o p.csv --device cpu --with-inputs");
     let text = folder.text("p.csv");
-    assert_eq!((text.lines().next(), text.lines().count()), (Some("a,b,colour,y,prediction"), 121));
-    let last = |line: &str| line.rsplit(',').next().and_then(|cell| cell.parse::<f64>().ok());
+    assert_eq!((text.lines().next(), text.lines().count()), (Some("a,b,colour,y,prediction,note"), 121));
+    let last = |line: &str| line.rsplit(',').nth(1).and_then(|cell| cell.parse::<f64>().ok());
     assert!(text.lines().skip(1).all(|line| last(line).is_some_and(f64::is_finite)));
-    assert_eq!(folder.told("predict m good.csv --device cpu").lines().next(), Some("prediction"));
+    assert_eq!(folder.told("predict m good.csv --device cpu").lines().next(), Some("prediction,note"));
 }
 
 #[test]
@@ -163,9 +163,9 @@ fn classes_have_a_probability_and_a_confusion_table() {
         assert!(text.contains("classification: the target is text") && text.contains("predicted (right)"), "{text}");
         assert!(!text.contains('\u{1b}'), "no control codes in a pipe: {text:?}");
         let text = folder.told("predict m good.csv --device cpu");
-        assert_eq!(text.lines().next(), Some("prediction,probability"));
-        let (name, probability) = text.lines().nth(1).and_then(|line| line.split_once(',')).expect("two cells");
-        let probability: f64 = probability.parse().expect("a number");
+        assert_eq!(text.lines().next(), Some("prediction,probability,note"));
+        let cells: Vec<&str> = text.lines().nth(1).expect("a row").split(',').collect();
+        let (name, probability): (&str, f64) = (cells[0], cells[1].parse().expect("a number"));
         assert!(["red", "blue"].contains(&name) && probability > 0.0 && probability <= 1.0, "{name} {probability}");
         assert!(folder.told("eval m good.csv --device cpu").contains("accuracy"));
     }

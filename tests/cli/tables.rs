@@ -1,0 +1,146 @@
+//! Tables as people have them: odd cells, codes, categories that training never saw, rows without a target.
+
+use super::{Folder, QUICK, filled, json, json_lines, table};
+
+/// Exit code 0, standard output and standard error.
+fn both(folder: &Folder, line: &str) -> (String, String) {
+    let output = folder.mero(line);
+    let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    assert!(output.status.success(), "{line}: {err}");
+    (out, err)
+}
+
+#[test]
+fn an_odd_cell_leaves_a_column_of_numbers_and_is_listed() {
+    let folder = filled();
+    for odd in ["-", "None", "abc", "12.5%"] {
+        let good = table(120);
+        let row = good.lines().nth(5).unwrap();
+        let (_, rest) = row.split_once(',').unwrap();
+        folder.write("odd.csv", good.replace(row, &format!("{odd},{rest}")));
+        let (out, err) = both(&folder, &format!("train odd.csv --target y {QUICK} --json --out {}.m", odd.len()));
+        let start = &json_lines(&out)[0];
+        assert_eq!((&start["inputs"], &start["dropped"]), (&4.into(), &1.into()), "{odd}: {start}");
+        let warning = &start["warnings"][0];
+        assert_eq!((&warning["column"], &warning["cells"][0]), (&"a".into(), &odd.into()), "{warning}");
+        assert!(err.is_empty(), "warnings are in the JSON: {err}");
+    }
+    let (_, err) = both(&folder, &format!("train odd.csv --target y {QUICK} --out m"));
+    assert!(err.starts_with("mero train: column \"a\": 1 cell is no number and counts as missing;"), "{err}");
+}
+
+#[test]
+fn numbers_in_the_file_s_own_notation_are_read_as_declared() {
+    let folder = Folder::new();
+    let row = |i: usize| format!("{},{}|1.{:03},5|{}\n", i % 7, i % 10, i % 100, ["-9", "4"][i % 2]);
+    let text: String = (0..60).map(row).collect();
+    folder.write("t.csv", format!("a|y|z\n{text}1,5|2,5|3\n"));
+    let line = format!(
+        "train t.csv --target y --delimiter | --decimal , --thousands . --na -9,NV {QUICK} --json --missing impute --out m"
+    );
+    let start = &json(&folder, &line)[0];
+    assert_eq!((&start["task"], &start["inputs"]), (&"regression".into(), &2.into()), "{start}");
+    let refused = folder.mero(&format!("train t.csv --target y --decimal x {QUICK}"));
+    let err = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(err.contains("decimal: got \"x\", expected a point or a comma"), "{err}");
+}
+
+#[test]
+fn cells_are_echoed_byte_for_byte() {
+    let folder = filled();
+    folder.told(&format!("train good.csv --target y {QUICK} --out m"));
+    folder.write("new.csv", "id,a,b,colour,blank\r\n00501,0.50,1e-1,red,NA\r\n9007199254740993,.5,\"1\",\"blue\",\r\n");
+    let (out, _) = both(&folder, "predict m new.csv --with-inputs --device cpu");
+    let mut lines = out.lines();
+    assert_eq!(lines.next(), Some("id,a,b,colour,blank,prediction,note"));
+    assert!(lines.next().unwrap().starts_with("00501,0.50,1e-1,red,NA,"), "{out}");
+    assert!(lines.next().unwrap().starts_with("9007199254740993,.5,\"1\",\"blue\",,"), "{out}");
+}
+
+#[test]
+fn a_category_or_a_missing_cell_does_not_refuse_the_file() {
+    let folder = filled();
+    folder.told(&format!("train good.csv --target y {QUICK} --out m"));
+    folder.write("new.csv", "a,b,colour\n0.5,0.5,red\n0.5,0.5,green\n,0.5,red\n9,0.5,blue\n");
+    let (out, err) = both(&folder, "predict m new.csv --device cpu");
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines[1].ends_with(',') && !lines[1].starts_with(','), "{out}");
+    assert!(lines[2].ends_with(",colour: not seen in training") && !lines[2].starts_with(','), "{out}");
+    assert!(lines[3].starts_with(",\"a: is missing"), "{out}");
+    assert!(lines[4].ends_with(",a: outside the training range") && !lines[4].starts_with(','), "{out}");
+    let wanted = "mero predict: of 4 rows, 1 without a prediction (\"a\"), 1 with a value that training did not see (\"colour\"), \
+                  1 outside the training range (\"a\"); see the column note\n";
+    assert_eq!(err, wanted);
+    let (out, _) = both(&folder, "predict m new.csv --device cpu --unknown skip");
+    assert!(out.lines().nth(2).unwrap().starts_with(','), "{out}");
+    let refused = folder.mero("predict m new.csv --device cpu --unknown refuse");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("row 3, column \"a\": is missing"));
+}
+
+#[test]
+fn levels_come_from_the_training_rows_only() {
+    let folder = Folder::new();
+    let rows: String =
+        (0..40).map(|i| format!("{i},{},{}.5\n", if i == 0 { "rare" } else { "common" }, i * 2)).collect();
+    folder.write("t.csv", format!("a,c,y\n{rows}"));
+    let starts = (0..12).map(|seed| {
+        let line =
+            format!("train t.csv --target y {QUICK} --json --seed {seed} --out m{seed} --validation 0.3 --test 0.3");
+        json(&folder, &line)[0]["inputs"].as_u64().unwrap()
+    });
+    let inputs: Vec<u64> = starts.collect();
+    assert!(
+        inputs.contains(&2) && inputs.contains(&3),
+        "the rare level is in the training rows of some seeds only: {inputs:?}"
+    );
+}
+
+#[test]
+fn eval_takes_the_table_that_train_took() {
+    let folder = Folder::new();
+    folder.write("t.csv", table(120) + "1,1,red,\n1,1,red,inf\n,1,blue,2\n");
+    folder.told(&format!("train t.csv --target y {QUICK} --out m"));
+    let report = &json(&folder, "eval m t.csv --device cpu --json")[0];
+    assert_eq!((&report["rows"]["test"], &report["dropped"]), (&120.into(), &3.into()), "{report}");
+    let text = folder.told("eval m t.csv --device cpu");
+    assert!(text.contains("3 of 123 rows dropped; a: 1 missing; y: 1 missing, 1 infinite"), "{text}");
+}
+
+#[test]
+fn text_stays_text() {
+    let folder = Folder::new();
+    let zips = ["02139", "2139", "10001"];
+    let rows: String = (0..90).map(|i| format!("{},{}\n", i % 3, zips[i % 3])).collect();
+    folder.write("t.csv", format!("a,zip\n{rows}"));
+    folder.told(&format!("train t.csv --target zip --device cpu --hidden 8 --epochs 60 --lr 1e-2 --out m"));
+    let (out, _) = both(&folder, "predict m t.csv --device cpu --proba");
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines[0], "prediction,probability,p(02139),p(2139),p(10001),note");
+    assert!(lines[1].starts_with("02139,") && lines[2].starts_with("2139,"), "{out}");
+    for line in &lines[1..4] {
+        let sum: f64 = line.split(',').skip(2).take(3).map(|cell| cell.parse::<f64>().unwrap()).sum();
+        assert!((sum - 1.0).abs() < 1e-5, "{line}");
+    }
+}
+
+#[test]
+fn names_with_commas_can_be_given() {
+    let folder = Folder::new();
+    folder.write("t.csv", table(120).replacen("a,b,colour", "\"price,net\",b,colour", 1));
+    let start = &json(&folder, &format!("train t.csv --target y --features \"price,net\",b {QUICK} --json --out m"))[0];
+    assert_eq!(start["inputs"], 2, "{start}");
+}
+
+#[test]
+fn twenty_thousand_columns_are_read_in_one_go() {
+    let folder = Folder::new();
+    let width = 20_000;
+    let header: Vec<String> = (0..width).map(|j| format!("column{j}")).collect();
+    let row = |i: usize| (0..width).map(|j| ((i * j) % 10).to_string()).collect::<Vec<_>>().join(",");
+    let rows: String = (0..12).map(|i| format!("{}.5,{}\n", i, row(i))).collect();
+    folder.write("t.csv", format!("y,{}\n{rows}", header.join(",")));
+    let start = std::time::Instant::now();
+    folder.told(&format!("train t.csv --target y --ignore {} {QUICK} --out m", header[..5_000].join(",")));
+    // Quadratic time took 10 s; this takes well below one.
+    assert!(start.elapsed().as_secs() < 8, "{:?}", start.elapsed());
+}
