@@ -65,6 +65,7 @@ pub(super) fn run(args: &Args) -> Answer {
         say_json(&json!({
             "event": "report", "task": task, "rows": { "test": rows.len() }, "dropped": gaps.dropped, "device": info.device, "threads": info.threads,
             "seconds": seconds, "samples_per_s": rows.len() as f64 / seconds.max(1e-9), "test": test,
+            "baseline": Metrics::baseline(&preparation.target, &model.loss, &y),
             "peak_bytes": host::peak_bytes(), "model": args.model, "weights": model.storage,
             "decoding": poles.seen, "sweep": poles.swept, "profile": poles.profile,
         }));
@@ -80,7 +81,8 @@ pub(super) fn run(args: &Args) -> Answer {
         ("data", if gaps.columns.is_empty() { source.to_owned() } else { format!("{source}; {gaps}") }),
         ("took", format!("{} on {} ({})", duration(seconds), info.device, info.name)),
     ]));
-    say(&format!("\n{}", metrics_table(&[("all rows", test)])));
+    let baseline = Metrics::baseline(&preparation.target, &model.loss, &y);
+    say(&format!("\n{}", metrics_table(&[("all rows", test), ("without inputs", baseline)])));
     poles.print();
     say(&draw(&PlotData::of(&model.spec, preparation, &z, &y), "all rows"));
     Ok(())

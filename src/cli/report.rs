@@ -29,6 +29,8 @@ pub(super) struct TrainReport {
     val_loss: Option<f64>,
     val: Option<Metrics>,
     test: Option<Metrics>,
+    /// The test rows predicted without the inputs.
+    baseline: Option<Metrics>,
     peak_bytes: u64,
     model: Option<String>,
 }
@@ -54,7 +56,7 @@ impl TrainReport {
         trainer: &Trainer,
         outcome: &Outcome,
         pace: &RunTime,
-        [val, test]: [Option<Metrics>; 2],
+        [val, test, baseline]: [Option<Metrics>; 3],
     ) -> Self {
         let rows = Rows::of(trainer.data());
         let best = outcome.best_epoch.and_then(|epoch| trainer.history().get(epoch));
@@ -78,6 +80,7 @@ impl TrainReport {
             val_loss: best.and_then(|report| report.val_loss),
             val,
             test,
+            baseline,
             peak_bytes: host::peak_bytes(),
             model: session.out.as_ref().map(|path| path.display().to_string()),
         }
@@ -100,7 +103,7 @@ impl TrainReport {
             lines.push(("memory", format!("{} at the peak", bytes(self.peak_bytes))));
         }
         lines.push(("model", self.model.clone().unwrap_or_else(|| "not saved; use --out FILE".into())));
-        let parts = [("validation", self.val), ("test", self.test)];
+        let parts = [("validation", self.val), ("test", self.test), ("without inputs", self.baseline)];
         format!("\n{}\n\n{}", metrics_table(&parts), facts(&lines))
     }
 }
@@ -113,12 +116,17 @@ pub(super) fn place(device: &str, name: &str, threads: usize) -> String {
 /// One row per part of the data, with a column for each metric that at least one part has.
 pub(super) fn metrics_table(parts: &[(&str, Option<Metrics>)]) -> String {
     type Column = (&'static str, fn(&Metrics) -> Option<f64>);
-    let columns: [Column; 10] = [
+    let columns: [Column; 15] = [
         ("loss", |m| Some(m.loss)),
         ("mse", |m| m.mse),
         ("mae", |m| m.mae),
         ("R²", |m| m.r2),
         ("accuracy", |m| m.accuracy),
+        ("balanced", |m| m.balanced_accuracy),
+        ("F1", |m| m.f1),
+        ("AUC", |m| m.auc),
+        ("log loss", |m| m.log_loss),
+        ("calibration", |m| m.calibration),
         ("median", |m| m.median),
         ("coverage", |m| m.coverage),
         ("gap", |m| m.gap),

@@ -129,7 +129,8 @@ impl Session {
         let (validation, test) = (outputs(&data.validation.x)?, outputs(&data.test.x)?);
         let target = &self.run.preparation.target;
         let figures = |z: &[f32], y: &[f32]| Metrics::of(&self.run.spec, &self.run.settings.loss, z, y, target.scale());
-        let metrics = [figures(&validation, &data.validation.y), figures(&test, &data.test.y)];
+        let baseline = Metrics::baseline(target, &self.run.settings.loss, &data.test.y);
+        let metrics = [figures(&validation, &data.validation.y), figures(&test, &data.test.y), baseline];
         let report = TrainReport::new(self, trainer, outcome, pace, metrics);
         if self.is_json {
             say_json(&report);

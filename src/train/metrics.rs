@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::class_metrics::ClassMetrics;
 use super::pairs;
+use crate::io;
 use crate::loss::{Loss, Pointwise, Target};
 use crate::nn::Spec;
 
@@ -25,6 +27,21 @@ pub struct Metrics {
     /// Share of rows whose class was predicted.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub accuracy: Option<f64>,
+    /// Mean over the classes of the share of their rows whose class was predicted.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub balanced_accuracy: Option<f64>,
+    /// Mean over the classes of F1, the harmonic mean of precision and recall.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub f1: Option<f64>,
+    /// Area under the ROC curve, for more than two classes the mean of each against the rest; absent if a class has all rows.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub auc: Option<f64>,
+    /// Mean of -ln p of the rows' own classes.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub log_loss: Option<f64>,
+    /// Mean distance of the predicted classes' probability from the share of them that is right, over ten bins (Naeini et al. 2015).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub calibration: Option<f64>,
     /// Share of values that are decoded to a number; the errors are over these. Only for a projective head, like the metrics below.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub coverage: Option<f64>,
@@ -43,6 +60,31 @@ pub struct Metrics {
 }
 
 impl Metrics {
+    /// Metrics of the best prediction that ignores the inputs: the training rows' mean, or the shares of their classes. `None` without
+    /// rows, and for a model with poles.
+    pub fn baseline(target: &io::Target, loss: &Loss, y: &[f32]) -> Option<Self> {
+        if y.is_empty() {
+            return None;
+        }
+        match (target, loss) {
+            (_, Loss::Pairs(_)) => None,
+            (io::Target::Regression { scale, .. }, Loss::Pointwise(loss)) => {
+                Some(Self::regression(loss, &vec![0.0; y.len()], y, 1, *scale))
+            }
+            (io::Target::Classification { counts, .. }, _) => {
+                let (classes, total) = (counts.len(), counts.iter().sum::<u32>().max(1));
+                let shares: Vec<f64> = counts.iter().map(|&count| f64::from(count) / f64::from(total)).collect();
+                let own: Vec<f32> = match loss {
+                    Loss::CrossEntropy { .. } => y.to_vec(),
+                    _ => y.chunks_exact(classes).map(|row| largest(row) as f32).collect(),
+                };
+                let metrics = Self::of_probabilities(&shares.repeat(own.len()), &own, classes);
+                Some(Self { loss: metrics.log_loss.unwrap_or_default(), ..metrics })
+            }
+            (io::Target::Regression { .. }, Loss::CrossEntropy { .. }) => None,
+        }
+    }
+
     /// Metrics of outputs `z` [rows, outputs] against the loss's targets `y`; `None` without rows. `scale` turns a scaled error into
     /// target units.
     pub fn of(spec: &Spec, loss: &Loss, z: &[f32], y: &[f32], scale: f64) -> Option<Self> {
@@ -82,27 +124,41 @@ impl Metrics {
 
     /// Classification: `z` [rows, classes] logits, `y` [rows] class indices.
     fn classification(z: &[f32], y: &[f32], classes: usize) -> Self {
-        let rows = y.len();
-        let (mut right, mut loss) = (0, 0.0);
+        let (mut loss, mut probabilities) = (0.0, Vec::with_capacity(z.len()));
         for (logits, &class) in z.chunks_exact(classes).zip(y) {
-            right += usize::from(largest(logits) == class as usize);
             let top = logits.iter().copied().fold(f32::MIN, f32::max);
             let mass: f64 = logits.iter().map(|&z| f64::from(z - top).exp()).sum();
             loss += mass.ln() - f64::from(logits[class as usize] - top);
+            probabilities.extend(logits.iter().map(|&z| f64::from(z - top).exp() / mass));
         }
-        let count = rows as f64;
-        Self { rows, loss: loss / count, accuracy: Some(right as f64 / count), ..Self::default() }
+        Self { loss: loss / y.len() as f64, ..Self::of_probabilities(&probabilities, y, classes) }
+    }
+
+    fn of_probabilities(probabilities: &[f64], y: &[f32], classes: usize) -> Self {
+        let ClassMetrics { accuracy, balanced_accuracy, f1, auc, log_loss, calibration } =
+            ClassMetrics::of(probabilities, y, classes);
+        Self {
+            rows: y.len(),
+            accuracy: Some(accuracy),
+            balanced_accuracy: Some(balanced_accuracy),
+            f1: Some(f1),
+            auc,
+            log_loss: Some(log_loss),
+            calibration: Some(calibration),
+            ..Self::default()
+        }
     }
 
     /// Classification of each class against the rest: `z` and `y` [rows, classes], 1 for a row's own class.
     fn against_the_rest(loss: &Pointwise, z: &[f32], y: &[f32], classes: usize) -> Self {
         let own: Vec<f32> = y.chunks_exact(classes).map(|row| largest(row) as f32).collect();
-        Self { loss: loss.mean(z, y), ..Self::classification(z, &own, classes) }
+        let probabilities: Vec<f64> = z.iter().map(|&z| 1.0 / (1.0 + (-f64::from(z)).exp())).collect();
+        Self { loss: loss.mean(z, y), ..Self::of_probabilities(&probabilities, &own, classes) }
     }
 }
 
 /// The index of the largest value; the first of equal ones.
-pub fn largest(values: &[f32]) -> usize {
+pub fn largest<T: PartialOrd>(values: &[T]) -> usize {
     let mut best = 0;
     for (at, value) in values.iter().enumerate() {
         if *value > values[best] {

@@ -3,6 +3,7 @@
 
 mod batches;
 mod checkpoint;
+mod class_metrics;
 mod config;
 mod curriculum;
 mod data;

@@ -35,12 +35,12 @@ pub(super) fn metrics(head: &Head, loss: &PairLoss, z: &[f32], y: &[f32], scale:
         mse: squares.map(|mse| mse * scale * scale),
         mae: mean(&|[z, y]| (z - y).abs()).map(|mae| mae * scale),
         r2: squares.zip(spread).map(|(squares, spread)| 1.0 - squares / spread),
-        accuracy: None,
         median: median(given.iter().map(|[z, y]| (z - y).abs()).collect()).map(|error| error * scale),
         coverage: share(decoded, pairs.len()),
         gap: share(gaps, pairs.len()),
         refused: share(finite.iter().filter(|pair| pair.value.is_none()).count(), finite.len()),
         found: share(bottom.iter().filter(|pair| pair.value.is_none()).count(), bottom.len()),
+        ..Metrics::default()
     }
 }
 

@@ -39,7 +39,10 @@ fn a_table_with_poles_is_trained_and_predicted_with_bottom_and_gap() {
     let told = folder.told("predict poles.model ask.csv --valid v:0.1 --range");
     let lines: Vec<&str> = told.lines().collect();
     assert_eq!(lines[0], "value,bottom,gap,fault,range,note");
-    assert!(lines[1].ends_with(",0,0,0,within,") && lines[3] == ",1,0,0,above," && lines[4] == ",1,0,1,within,", "{told}");
+    assert!(
+        lines[1].ends_with(",0,0,0,within,") && lines[3] == ",1,0,0,above," && lines[4] == ",1,0,1,within,",
+        "{told}"
+    );
     assert!(lines[2].starts_with(",1,0,0,") && !lines[2].ends_with("within,"), "{told}");
     let mut failures = Vec::new();
     let wanted = "predict: valid: column \"w\" not in ask.csv; it has \"x\", \"v\"";

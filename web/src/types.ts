@@ -119,6 +119,16 @@ export interface Metrics {
   mae: number | null;
   r2: number | null;
   accuracy: number | null;
+  /** The mean over the classes of the share of their rows that was predicted. */
+  balancedAccuracy: number | null;
+  /** The mean over the classes of F1. */
+  f1: number | null;
+  /** The area under the ROC curve; for more than two classes the mean of each against the rest. */
+  auc: number | null;
+  /** The mean of -ln p of the rows' own classes. */
+  logLoss: number | null;
+  /** The mean distance of predicted probabilities from the share that is right. */
+  calibration: number | null;
   /** The median absolute error of a model with poles. */
   median: number | null;
   /** The share of rows with a predicted value. The errors are computed over these rows. */
