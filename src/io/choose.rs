@@ -2,7 +2,7 @@
 
 use super::comma;
 use super::missing::{self, Missing, MissingReport};
-use super::table::{Cells, Table};
+use super::table::{Cells, Table, Texts};
 use super::target::{self, Task};
 use crate::error::{Error, Result};
 use crate::record;
@@ -26,9 +26,19 @@ pub struct Choice {
     pub missing: Missing,
     /// Whether an infinite target is a value (a pole of the function) and not a missing one.
     pub has_poles: bool,
+    /// A column whose equal cells keep their rows in the same part of the split.
+    pub group: Option<String>,
+    /// A column in whose order rows are split: the last ones are for testing.
+    pub time: Option<String>,
+    /// Seed of the split; the run's own if absent.
+    pub split_seed: Option<u64>,
 }
 
-record! { Choice { target, features, ignore, categorical, numeric, task, missing, has_poles = false } }
+record! {
+    Choice {
+        target, features, ignore, categorical, numeric, task, missing, has_poles = false, group = None, time = None, split_seed = None
+    }
+}
 
 /// The chosen columns, rows and task. Columns are positions in the table.
 #[derive(Clone, Debug)]
@@ -47,6 +57,10 @@ pub struct ColumnRoles {
     pub missing: Missing,
     /// Whether an infinite target is a value.
     pub has_poles: bool,
+    /// The column of groups.
+    pub group: Option<usize>,
+    /// The column of time.
+    pub time: Option<usize>,
     /// Counts of dropped rows and of cells that will be filled in.
     pub report: MissingReport,
 }
@@ -65,21 +79,29 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
     let (task, reason) = target::decide(table, &table.columns()[target], &rows, asked)?;
     let features = positions.into_iter().zip(kinds).collect();
     let Choice { missing, has_poles, .. } = *choice;
-    Ok(ColumnRoles { target, features, rows, task, reason, missing, has_poles, report })
+    let [group, time] = [&choice.group, &choice.time].map(|name| name.as_ref().map(|name| table.position(name)));
+    let (group, time) = (group.transpose()?, time.transpose()?);
+    if group.is_some() && time.is_some() {
+        return Err(Error::usage("rows are split by group or by time, not by both"));
+    }
+    Ok(ColumnRoles { target, features, rows, task, reason, missing, has_poles, group, time, report })
 }
 
 fn feature_names<'a>(table: &'a Table, choice: &'a Choice) -> Result<Vec<&'a str>> {
-    let is_ignored = |name: &str| choice.ignore.iter().any(|ignored| ignored == name);
+    let ignored: Texts = choice.ignore.iter().map(|name| (name.clone(), 0)).collect();
+    let is_ignored = |name: &str| ignored.contains_key(name);
     let target = &choice.target;
+    let is_role = |name: &str| [&choice.group, &choice.time].into_iter().flatten().any(|role| role == name);
     let names: Vec<&str> = match &choice.features {
         Some(names) => names.iter().map(String::as_str).collect(),
-        None => table.names().filter(|name| *name != target && !is_ignored(name)).collect(),
+        None => table.names().filter(|name| *name != target && !is_ignored(name) && !is_role(name)).collect(),
     };
-    for (i, name) in names.iter().enumerate() {
+    let mut seen = Texts::new();
+    for name in &names {
         let problem = match *name {
             _ if name == target => "both feature and target",
             _ if is_ignored(name) => "both used and left out",
-            _ if names[..i].contains(name) => "listed twice as feature",
+            _ if seen.insert((*name).to_owned(), 0).is_some() => "listed twice as feature",
             _ => continue,
         };
         return Err(Error::new(format!("column \"{name}\" is {problem}")));

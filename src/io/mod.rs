@@ -1,7 +1,7 @@
 //! Reads and writes tables and named tensors; anything that cannot be read is an error.
 //!
 //! [`read_table`] reads a [`Table`] from CSV, TSV, NPY or NPZ bytes; [`choose()`] determines target, features, task and usable
-//! rows; [`split()`] splits the rows; [`Preparation`] encodes rows as model inputs and is stored in the model file, whose
+//! rows; [`split_table`] splits the rows; [`Preparation`] encodes rows as model inputs and is stored in the model file, whose
 //! format is [`tensors`]. Messages name the file, row (from 1, header excluded) and column; a leaf prepends its command.
 
 mod cell;
@@ -31,7 +31,7 @@ pub use levels::MAX_LEVELS;
 pub use measure::median;
 pub use missing::{Gaps, Missing, MissingReport};
 pub use prepare::{Feature, Preparation, Target};
-pub use split::{Fractions, Split, split};
+pub use split::{Fractions, Split, split_table};
 pub use table::{Cells, Column, MISSING_CODE, Table, Warning};
 pub use target::Task;
 

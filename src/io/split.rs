@@ -1,5 +1,8 @@
 //! Splits rows into training, validation and test, by a permutation from the caller.
 
+use super::choose::ColumnRoles;
+use super::table::{Cells, Table};
+use super::target::Task;
 use crate::error::{Error, Result};
 use crate::host::number;
 use crate::record;
@@ -32,11 +35,56 @@ impl Default for Fractions {
     }
 }
 
+/// Which rows stay together or are spread.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Grouping<'a> {
+    /// Every row on its own.
+    None,
+    /// Each part has its share of the rows of every stratum; one number per row.
+    Strata(&'a [u32]),
+    /// All rows of a group are in the same part; one number per row.
+    Groups(&'a [u32]),
+}
+
+/// Splits the usable rows of a table: by time or by groups if chosen, stratified by the classes of the target, or at random. `permutation`
+/// of the usable rows decides all that is left to chance.
+pub fn split_table(table: &Table, chosen: &ColumnRoles, fractions: Fractions, permutation: &[u32]) -> Result<Split> {
+    let rows = &chosen.rows;
+    let codes = |column: usize| codes(table.columns()[column].as_category(), rows);
+    let parts = match (chosen.time, chosen.group) {
+        (Some(time), _) => {
+            let codes = codes(time);
+            let mut order: Vec<u32> = (0..rows.len() as u32).collect();
+            order.sort_by_key(|&row| codes[row as usize]);
+            split(rows.len(), fractions, &order, Grouping::None)
+        }
+        (_, Some(group)) => split(rows.len(), fractions, permutation, Grouping::Groups(&codes(group))),
+        _ if chosen.task == Task::Classification => {
+            split(rows.len(), fractions, permutation, Grouping::Strata(&codes(chosen.target)))
+        }
+        _ => split(rows.len(), fractions, permutation, Grouping::None),
+    };
+    Ok(parts.map_err(|error| error.within(table.source()))?.of(rows))
+}
+
+/// For each row a number that is equal for equal cells and in the order of numbers, or of texts by bytes; missing cells come last.
+fn codes(cells: &Cells, rows: &[u32]) -> Vec<u32> {
+    let Cells::Numeric(values) = cells else {
+        let Cells::Categorical { codes, .. } = cells else { unreachable!("cells are numbers or texts") };
+        return rows.iter().map(|&row| codes[row as usize]).collect();
+    };
+    let mut sorted: Vec<f64> = rows.iter().map(|&row| values[row as usize] + 0.0).collect();
+    sorted.sort_by(f64::total_cmp);
+    let rank =
+        |&row: &u32| sorted.partition_point(|other| other.total_cmp(&(values[row as usize] + 0.0)).is_lt()) as u32;
+    rows.iter().map(rank).collect()
+}
+
 /// Splits rows 0 to n - 1 in the order of `permutation`: training first, then validation, then test.
 ///
-/// Errors on parts outside 0 to 1 and if there are too few rows for each part. A permutation of another length is a bug.
+/// Errors on parts outside 0 to 1 and if there are too few rows, or groups, for each part. A permutation of another length is a bug.
 #[track_caller]
-pub fn split(n: usize, fractions: Fractions, permutation: &[u32]) -> Result<Split> {
+pub(super) fn split(n: usize, fractions: Fractions, permutation: &[u32], grouping: Grouping<'_>) -> Result<Split> {
     assert_eq!(permutation.len(), n, "split: got a permutation of {} rows, expected {n}", permutation.len());
     let [validation, test] = [("validation", fractions.validation), ("test", fractions.test)].map(|(name, part)| {
         if !(0.0..1.0).contains(&part) {
@@ -51,9 +99,86 @@ pub fn split(n: usize, fractions: Fractions, permutation: &[u32]) -> Result<Spli
             format!("{n} rows, of which {validation} for validation and {test} for test, leave none to train on");
         return Err(Error::new(what));
     };
-    let (train, held) = permutation.split_at(train);
-    let (validation, test) = held.split_at(validation);
-    Ok(Split { train: train.to_vec(), validation: validation.to_vec(), test: test.to_vec() })
+    match grouping {
+        Grouping::None => {
+            let (train, held) = permutation.split_at(train);
+            let (validation, test) = held.split_at(validation);
+            Ok(Split { train: train.to_vec(), validation: validation.to_vec(), test: test.to_vec() })
+        }
+        Grouping::Strata(strata) => Ok(stratified(strata, [validation, test], permutation)),
+        Grouping::Groups(groups) => grouped(groups, [validation, test], permutation),
+    }
+}
+
+/// Each part takes rows at equal distances from the rows ordered by stratum. A stratum whose rows would all be held out gives one of them
+/// to training, because a class without training rows cannot be learnt.
+fn stratified(strata: &[u32], [validation, test]: [usize; 2], permutation: &[u32]) -> Split {
+    let mut order = permutation.to_vec();
+    order.sort_by_key(|&row| strata[row as usize]);
+    let (rest, test) = spread(&order, test);
+    let (train, validation) = spread(&rest, validation);
+    let mut split = Split { train, validation, test };
+    let is_trained =
+        |split: &Split, row: u32| split.train.iter().any(|&other| strata[other as usize] == strata[row as usize]);
+    let held: Vec<u32> = split.validation.iter().chain(&split.test).copied().collect();
+    let mut last = None;
+    for row in held {
+        let stratum = strata[row as usize];
+        // Held rows of one stratum follow each other in each part, so the search runs once per stratum and part.
+        if last == Some(stratum) {
+            continue;
+        }
+        last = Some(stratum);
+        if !is_trained(&split, row) {
+            split.validation.retain(|&other| other != row);
+            split.test.retain(|&other| other != row);
+            split.train.push(row);
+        }
+    }
+    // In the order of the permutation again, so that no part is sorted by stratum.
+    let mut place = vec![0; permutation.len()];
+    permutation.iter().enumerate().for_each(|(at, &row)| place[row as usize] = at);
+    for part in [&mut split.train, &mut split.validation, &mut split.test] {
+        part.sort_by_key(|&row| place[row as usize]);
+    }
+    split
+}
+
+/// The other rows, and `count` rows at equal distances.
+fn spread(rows: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
+    let (mut rest, mut taken) = (Vec::new(), Vec::new());
+    for (at, &row) in rows.iter().enumerate() {
+        let is_taken = (at + 1) * count / rows.len() > at * count / rows.len();
+        if is_taken { taken.push(row) } else { rest.push(row) }
+    }
+    (rest, taken)
+}
+
+/// Groups in the order of their first rows fill the test part, then validation; the others are for training.
+fn grouped(groups: &[u32], [validation, test]: [usize; 2], permutation: &[u32]) -> Result<Split> {
+    let mut split = Split::default();
+    let mut order = permutation.to_vec();
+    let mut first = vec![usize::MAX; groups.iter().max().map_or(0, |&most| (most as usize).min(groups.len()) + 1)];
+    let slot = |row: u32| (groups[row as usize] as usize).min(groups.len());
+    for (at, &row) in permutation.iter().enumerate() {
+        let first = &mut first[slot(row)];
+        *first = (*first).min(at);
+    }
+    order.sort_by_key(|&row| first[slot(row)]);
+    for group in order.chunk_by(|&a, &b| slot(a) == slot(b)) {
+        let part = if split.test.len() < test {
+            &mut split.test
+        } else if split.validation.len() < validation {
+            &mut split.validation
+        } else {
+            &mut split.train
+        };
+        part.extend(group);
+    }
+    if split.train.is_empty() {
+        return Err(Error::new("the groups are too few: none is left to train on"));
+    }
+    Ok(split)
 }
 
 impl Split {
@@ -89,7 +214,7 @@ mod tests {
             (10_000, 7000, 1500, 1500),
         ];
         for (n, train, validation, test) in cases {
-            let got = split(n, Fractions::default(), &backwards(n as u32)).unwrap();
+            let got = split(n, Fractions::default(), &backwards(n as u32), Grouping::None).unwrap();
             assert_eq!((got.train.len(), got.validation.len(), got.test.len()), (train, validation, test), "{n}");
             let mut all = [got.train, got.validation, got.test].concat();
             assert_eq!(all, backwards(n as u32));
@@ -101,9 +226,55 @@ mod tests {
 
     #[test]
     fn a_part_may_be_empty_and_rows_may_be_mapped() {
-        let got = split(4, Fractions { validation: 0.25, test: 0.0 }, &[2, 0, 3, 1]).unwrap();
+        let got = split(4, Fractions { validation: 0.25, test: 0.0 }, &[2, 0, 3, 1], Grouping::None).unwrap();
         assert_eq!(got, Split { train: vec![2, 0, 3], validation: vec![1], test: vec![] });
         assert_eq!(got.of(&[10, 20, 30, 40]), Split { train: vec![30, 10, 40], validation: vec![20], test: vec![] });
+    }
+
+    #[test]
+    fn every_class_has_its_share_in_every_part() {
+        // 90 rows of class 0, 9 of class 1, one of class 2.
+        let class = |row: u32| if row == 99 { 2 } else { u32::from(row % 11 == 10) };
+        let strata: Vec<u32> = (0..100).map(class).collect();
+        let count = |part: &[u32], wanted: u32| part.iter().filter(|&&row| class(row) == wanted).count();
+        for shift in 0..20 {
+            let order: Vec<u32> = (0..100).map(|i| (i * 37 + shift) % 100).collect();
+            let got = split(100, Fractions { validation: 0.2, test: 0.2 }, &order, Grouping::Strata(&strata)).unwrap();
+            for (part, size) in [(&got.train, 60), (&got.validation, 20), (&got.test, 20)] {
+                assert!(part.len().abs_diff(size) <= 1, "{shift}: {} of {size}", part.len());
+                assert!(count(part, 1).abs_diff(9 * size / 100) <= 1, "{shift}: {part:?}");
+                assert!(part.windows(2).any(|pair| pair[0] > pair[1]), "not sorted");
+            }
+            assert_eq!(count(&got.train, 2), 1, "a single row is for training");
+            let mut all = [got.train, got.validation, got.test].concat();
+            all.sort_unstable();
+            assert_eq!(all, (0..100).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn groups_stay_together_and_time_is_in_order() {
+        use super::super::choose::{Choice, choose};
+        use super::super::csv::{Header, read};
+        let text: String = (0..60).map(|i| format!("{i},u{},{},{}.5\n", i % 6, (i * 7) % 60, i)).collect();
+        let table = read(format!("x,user,day,y\n{text}").as_bytes(), "a.csv", Header::Yes).unwrap();
+        let split = |choice: Choice| {
+            let chosen = choose(&table, &Choice { target: "y".into(), ..choice }).unwrap();
+            (chosen.features.len(), split_table(&table, &chosen, Fractions::default(), &backwards(60)).unwrap())
+        };
+        let (features, by_user) = split(Choice { group: Some("user".into()), ..Choice::default() });
+        assert_eq!(features, 2, "the group is no feature unless it is named");
+        assert_eq!([by_user.train.len(), by_user.validation.len(), by_user.test.len()], [40, 10, 10]);
+        for part in [&by_user.train, &by_user.validation, &by_user.test] {
+            let mut users: Vec<u32> = part.iter().map(|row| row % 6).collect();
+            users.sort_unstable();
+            users.dedup();
+            assert_eq!(users.len(), part.len() / 10);
+        }
+        let (_, by_day) = split(Choice { time: Some("day".into()), ..Choice::default() });
+        let days = |part: &[u32]| part.iter().map(|row| row * 7 % 60).collect::<Vec<_>>();
+        assert_eq!(days(&by_day.train), (0..42).collect::<Vec<_>>());
+        assert_eq!(days(&by_day.test), (51..60).collect::<Vec<_>>());
     }
 
     #[test]
@@ -118,7 +289,7 @@ mod tests {
             (10, parts(0.1, f64::NAN), "test part is NaN, expected at least 0 and less than 1"),
         ];
         for (n, fractions, wanted) in cases {
-            assert_eq!(split(n, fractions, &backwards(n as u32)).unwrap_err().to_string(), wanted);
+            assert_eq!(split(n, fractions, &backwards(n as u32), Grouping::None).unwrap_err().to_string(), wanted);
         }
     }
 }

@@ -151,9 +151,8 @@ impl SplitTable {
     /// Chooses the columns and rows of a table and splits the rows with a seed.
     pub fn new(table: &Table, choice: &Choice, fractions: Fractions, seed: u64) -> Result<Self> {
         let chosen = io::choose(table, choice)?;
-        let order = split_order(chosen.rows.len(), seed);
-        let split = io::split(order.len(), fractions, &order).map_err(|error| error.within(table.source()))?;
-        let split = split.of(&chosen.rows);
+        let order = split_order(chosen.rows.len(), choice.split_seed.unwrap_or(seed));
+        let split = io::split_table(table, &chosen, fractions, &order)?;
         let preparation = Preparation::fit(table, &chosen, &split.train)?;
         let used = chosen.features.iter().map(|(at, _)| *at).chain([chosen.target]);
         let warnings = used.filter_map(|at| table.columns()[at].warning().cloned()).collect();

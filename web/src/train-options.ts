@@ -17,6 +17,12 @@ export interface EngineOptions {
   numeric?: readonly string[];
   /** How rows with empty cells are treated. Default: drop. */
   missing?: "drop" | "impute";
+  /** Column whose equal values stay in the same part of the split; no feature. */
+  group?: string;
+  /** Column by whose order the rows are split, the last for testing; no feature. */
+  time?: string;
+  /** Seed of the split of the rows alone. Whole number from 0 to 2^53. Default: that of the run. */
+  splitSeed?: number;
   /** Share of the rows that decides when to stop. Number in [0, 1). Default: 0.15. */
   validation?: number;
   /** Share of the rows that the report is about. Number in [0, 1). Default: 0.15. */

@@ -47,6 +47,21 @@ const COLUMNS: &[Entry<TrainOptions>] = &[
     option("missing", Kind::Name(missing), "How rows with empty cells are treated")
         .default("drop")
         .set(|o, v| o.choice.missing = if v.text() == "drop" { Missing::Drop } else { Missing::Impute }),
+    option(
+        "group",
+        Kind::Text("the name of a column"),
+        "Column whose equal values stay in the same part of the split; no feature",
+    )
+    .set(|o, v| o.choice.group = Some(v.text().into())),
+    option(
+        "time",
+        Kind::Text("the name of a column"),
+        "Column by whose order the rows are split, the last for testing; no feature",
+    )
+    .set(|o, v| o.choice.time = Some(v.text().into())),
+    option("split_seed", Kind::Whole { least: 0, most: 1 << 53 }, "Seed of the split of the rows alone")
+        .default("that of the run")
+        .set(|o, v| o.choice.split_seed = Some(v.whole() as u64)),
     option("validation", Kind::Number(Range::Share), "Share of the rows that decides when to stop")
         .aliases(&["validation_split"])
         .default_from(|| number(Fractions::default().validation).to_string())
