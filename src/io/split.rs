@@ -118,21 +118,19 @@ fn stratified(strata: &[u32], [validation, test]: [usize; 2], permutation: &[u32
     let (rest, test) = spread(&order, test);
     let (train, validation) = spread(&rest, validation);
     let mut split = Split { train, validation, test };
-    let is_trained =
-        |split: &Split, row: u32| split.train.iter().any(|&other| strata[other as usize] == strata[row as usize]);
-    let held: Vec<u32> = split.validation.iter().chain(&split.test).copied().collect();
-    let mut last = None;
-    for row in held {
-        let stratum = strata[row as usize];
-        // Held rows of one stratum follow each other in each part, so the search runs once per stratum and part.
-        if last == Some(stratum) {
-            continue;
-        }
-        last = Some(stratum);
-        if !is_trained(&split, row) {
-            split.validation.retain(|&other| other != row);
-            split.test.retain(|&other| other != row);
-            split.train.push(row);
+    let slot = |row: u32| (strata[row as usize] as usize).min(strata.len());
+    let mut is_trained = vec![false; strata.len() + 1];
+    split.train.iter().for_each(|&row| is_trained[slot(row)] = true);
+    let Split { train, validation, test } = &mut split;
+    for part in [validation, test] {
+        for row in std::mem::take(part) {
+            let is_trained = &mut is_trained[slot(row)];
+            if *is_trained {
+                part.push(row)
+            } else {
+                train.push(row)
+            }
+            *is_trained = true;
         }
     }
     // In the order of the permutation again, so that no part is sorted by stratum.
