@@ -2,6 +2,8 @@
 
 #[path = "../folder/mod.rs"]
 mod folder;
+#[path = "../noise/mod.rs"]
+mod noise;
 mod runs;
 
 use folder::Folder;
