@@ -161,7 +161,13 @@ fn zeros() -> impl Iterator<Item = Case> {
     let words = [(-0.0_f32).to_bits(), 0].to_vec();
     ODD.iter().map(move |&row| {
         let expected = vec![Expected::Words(words.clone()), Expected::Words(vec![0])];
-        over_columns(format!("{} zeros", row.name), Bound::Exact, &[words.clone()], expected, Program::op(row))
+        over_columns(
+            format!("{} zeros", row.name),
+            Bound::Exact,
+            std::slice::from_ref(&words),
+            expected,
+            Program::op(row),
+        )
     })
 }
 
