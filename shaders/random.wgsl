@@ -17,7 +17,7 @@ struct Params {
 // Box and Muller: the radius from (0, 1], also accurate near 1; the angle as an exact fraction of a turn.
 fn normal(bits: vec2<u32>) -> vec2<f32> {
     let u = unit(bits) + vec2<f32>(0x1p-24f, 0.0);
-    let radius = sqrt(-2.0 * select(log(u.x), log1p(u.x - 1.0), u.x > 0.5));
+    let radius = sqrt(-2.0 * precise_log(u.x));
     let k = round(4.0 * u.y);
     let angle = (u.y - 0.25 * k) * 6.2831853;
     return radius * vec2<f32>(quadrant(angle, i32(k) + 1), quadrant(angle, i32(k)));

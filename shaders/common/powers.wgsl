@@ -71,17 +71,19 @@ fn logarithm_bits(mantissa: u32) -> Wide {
 }
 
 fn power_value(a: f32, b: f32) -> f32 {
+    let sign = select(1.0, a, is_integer(b) && fract(0.5 * abs(b)) != 0.0);
     if !is_nonzero(a) {
         // By bits: a device may flush a subnormal exponent to 0.
-        return select(0.0, 1.0, !is_nonzero(b));
+        return signed_as(truth(!is_nonzero(b)), sign);
     }
-    if !is_subnormal(a) {
-        return power(a, b);
+    var log_a = precise_log2(abs(a));
+    if is_subnormal(a) {
+        let x = parts(a);
+        log_a = precise_log2(unit(x.mantissa)) + f32(x.exponent + 23);
     }
-    let x = parts(a);
-    let size = exp2(b * (precise_log2(unit(x.mantissa)) + f32(x.exponent + 23)));
-    let is_odd = fract(0.5 * abs(b)) != 0.0;
-    return select(select(size, 1.0, !is_nonzero(b)), -size, is_below_zero(a) && is_odd);
+    // The whole part goes into the exponent's bits: a device may flush a subnormal power of two.
+    let log_power = clamp(b * log_a, -200.0, 128.0);
+    return signed_as(scaled(exp2(log_power - round(log_power)), i32(round(log_power))), sign);
 }
 
 // a² + b² stays below (2^128 - 2^103)², in units of a quarter of the larger one's last place squared.

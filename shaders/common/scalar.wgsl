@@ -18,20 +18,35 @@ fn expm1(x: f32) -> f32 {
     return select(exp(x) - 1.0, near, abs(x) < 0.35);
 }
 
-// 2 atanh(x / (2 + x)) as a series near 0.
-fn log1p(x: f32) -> f32 {
-    let s = x / (2.0 + x);
+// 2 atanh s for |s| <= 1/3; a minimax polynomial.
+fn twice_atanh(s: f32) -> f32 {
     let q = s * s;
-    let near = 2.0 * s * (1.0 + q * (0.33333333 + q * (0.2 + q * (0.14285714 + q * (0.11111111 + q * (0.090909091 + q * 0.076923077))))));
-    return select(log(1.0 + x), near, abs(x) < 0.5);
+    return s * (2.0 + q * (0.66666413 + q * (0.40021699 + q * (0.27999141 + q * 0.28024459))));
 }
 
-// log2 a for a > 0: near 1, where devices lose it, as 2 atanh((a - 1) / (a + 1)) / ln 2.
+// ln(1 + x) = 2 atanh(x / (2 + x)).
+fn log1p(x: f32) -> f32 {
+    return select(log(1.0 + x), twice_atanh(x / (2.0 + x)), x > -0.5 && x < 1.0);
+}
+
+// Between 1/2 and 2, WGSL allows logarithms an absolute error of 2^-21.
+fn precise_log(a: f32) -> f32 {
+    return select(log(a), twice_atanh((a - 1.0) / (a + 1.0)), a > 0.5 && a < 2.0);
+}
+
 fn precise_log2(a: f32) -> f32 {
-    let s = (a - 1.0) / (a + 1.0);
-    let q = s * s;
-    let near = s * (2.8853901 + q * (0.96179669 + q * (0.57707802 + q * (0.41219859 + q * (0.32059890 + q * 0.26230819)))));
-    return select(log2(a), near, a > 0.7 && a < 1.42);
+    return select(log2(a), 1.44269504 * twice_atanh((a - 1.0) / (a + 1.0)), a > 0.5 && a < 2.0);
+}
+
+fn is_nan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
+
+// NaN propagates; found by its bits, because compilers may assume that there is none.
+fn smaller(a: f32, b: f32) -> f32 {
+    return select(select(a, b, b < a || is_nan(b)), a, is_nan(a));
+}
+
+fn larger(a: f32, b: f32) -> f32 {
+    return select(select(a, b, b > a || is_nan(b)), a, is_nan(a));
 }
 
 // a^b for a > 0, and for any a where b is an integer.
@@ -93,7 +108,8 @@ fn sine(x: f32) -> f32 {
         return quadrant(turn.rest, turn.quarters);
     }
     let k = quarter_turns(x);
-    return quadrant(reduced(x, k), i32(k));
+    // Near 0 the value is x, so that -0 keeps its sign.
+    return select(quadrant(reduced(x, k), i32(k)), x, abs(x) < 0.0001);
 }
 
 fn cosine(x: f32) -> f32 {

@@ -1,5 +1,5 @@
 // Special functions of one f32; src/program/special has the f64 versions. Each function states its domain; outside it the value is unspecified,
-// but NaN propagates. Uses sine, cosine, log1p and precise_log2 of scalar.wgsl. Polynomials without a source are minimax fits made with mpmath.
+// but NaN propagates. Uses sine, cosine, log1p and precise_log of scalar.wgsl. Polynomials without a source are minimax fits made with mpmath.
 
 // e^(high + low) for sums up to 88, 0 below -104; low is the rounding error of high. WGSL's own exp may err by 3 + 2|x| ulp.
 fn precise_exp(high: f32, low: f32) -> f32 {
@@ -26,11 +26,6 @@ fn exp_square_difference(y: f32, x: f32) -> f32 {
     let a = round(16.0 * y) * 0.0625;
     let b = round(16.0 * x) * 0.0625;
     return precise_exp(a * a - b * b, (y - a) * (y + a) - (x - b) * (x + b));
-}
-
-// ln a for a > 0, accurate near 1 too.
-fn precise_log(a: f32) -> f32 {
-    return 0.693147181 * precise_log2(a);
 }
 
 // |x| <= 1/2.
@@ -67,6 +62,10 @@ fn arc_tangent_near(x: f32) -> f32 {
 // All x.
 fn arc_tangent(x: f32) -> f32 {
     let size = abs(x);
+    // So that -0 keeps its sign.
+    if size < 0.0001 {
+        return x;
+    }
     if size <= 0.414213562 {
         return arc_tangent_near(x);
     }

@@ -48,13 +48,19 @@ fn unit(mantissa: u32) -> f32 { return bitcast<f32>(0x3f800000u | (mantissa & 0x
 
 fn power_of_two(exponent: i32) -> f32 { return bitcast<f32>(u32(exponent + 127) << 23u); }
 
-// x · 2^exponent, for x near 1.
+// x · 2^exponent, for x near 1 and above 0.
 fn scaled(x: f32, exponent: i32) -> f32 {
+    if exponent < -126 {
+        // The bits of a subnormal are its size in units of 2^-149.
+        return bitcast<f32>(u32(round(x * power_of_two(max(exponent + 149, -126)))));
+    }
     let first = clamp(exponent, -126, 127);
     return x * power_of_two(first) * power_of_two(clamp(exponent - first, -126, 127));
 }
 
 fn with_sign(x: f32, sign: u32) -> f32 { return bitcast<f32>((bitcast<u32>(x) & 0x7fffffffu) | (sign & 0x80000000u)); }
+
+fn signed_as(x: f32, y: f32) -> f32 { return with_sign(x, bitcast<u32>(y)); }
 
 // A representable value near the largest float, clamped in case the device overflows.
 fn held(x: f32) -> f32 {
@@ -130,12 +136,12 @@ fn inverse_root(x: f32) -> f32 {
 
 fn logarithm(x: f32) -> f32 {
     let small = log(f32(max(magnitude(x), 1u))) - 103.27892990343185;
-    return select(log(x), small, is_subnormal(x));
+    return select(precise_log(x), small, is_subnormal(x));
 }
 
 fn logarithm2(x: f32) -> f32 {
     let small = log2(f32(max(magnitude(x), 1u))) - 149.0;
-    return select(log2(x), small, is_subnormal(x));
+    return select(precise_log2(x), small, is_subnormal(x));
 }
 
 fn least(a: f32, b: f32) -> f32 { return select(a, b, order(b) < order(a)); }

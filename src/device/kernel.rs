@@ -159,9 +159,10 @@ impl Expected {
 }
 
 impl Bound {
-    /// Whether `got` is close enough to `expected`.
+    /// Whether `got` is close enough to `expected`; any NaN is equal to NaN.
     pub fn admits(&self, got: f64, expected: f64) -> bool {
         match *self {
+            _ if expected.is_nan() => got.is_nan(),
             Self::Exact => got == expected,
             Self::Within { relative, absolute } => (got - expected).abs() <= relative * expected.abs() + absolute,
         }

@@ -73,8 +73,8 @@ forms! {
     SQRT(x) { inside !is_below_zero(x); fits true; value root(x); lanes Lanes::Sqrt; }
     RSQRT(x) { inside is_above_zero(x); fits true; value inverse_root(x); }
     POW(a, b) { inside power_exists(a, b); fits power_fits(a, b); value power_value(a, b); }
-    FLOOR(x) { fits true; value select(floor(x), select(0.0, -1.0, is_below_zero(x)), magnitude(x) < 0x3f800000u); }
-    CEIL(x) { fits true; value select(ceil(x), select(0.0, 1.0, is_above_zero(x)), magnitude(x) < 0x3f800000u); }
+    FLOOR(x) { fits true; value select(floor(x), signed_as(truth(is_below_zero(x)), x), magnitude(x) < 0x3f800000u); }
+    CEIL(x) { fits true; value select(ceil(x), signed_as(truth(is_above_zero(x)), x), magnitude(x) < 0x3f800000u); }
     LT(a, b) { fits true; value truth(order(a) < order(b)); }
     LE(a, b) { fits true; value truth(order(a) <= order(b)); }
     GT(a, b) { fits true; value truth(order(a) > order(b)); }

@@ -147,12 +147,12 @@ ops! {
     ABS abs(x) = abs(x); y => [sign(x)] in masked::ABS;
     /// -1, 0 or 1
     SIGN sign(x) = sign(x); y => [0.0] in masked::SIGN;
-    /// The smaller; for equal values the slope goes to `a`
-    MIN min(a, b) = min(a, b); y => [le(a, b), lt(b, a)] in masked::MIN;
-    /// The larger; for equal values the slope goes to `a`
-    MAX max(a, b) = max(a, b); y => [ge(a, b), gt(b, a)] in masked::MAX;
-    /// x within [low, high]
-    CLAMP clamp(x, low, high) = clamp(x, low, high); y => [ge(x, low) * le(x, high), lt(x, low), gt(x, high)] in masked::CLAMP;
+    /// The smaller, NaN if either is; for equal values the slope goes to `a`
+    MIN min(a, b) = smaller(a, b); y => [le(a, b), lt(b, a)] in masked::MIN;
+    /// The larger, NaN if either is; for equal values the slope goes to `a`
+    MAX max(a, b) = larger(a, b); y => [ge(a, b), gt(b, a)] in masked::MAX;
+    /// x within [low, high], NaN if any is
+    CLAMP clamp(x, low, high) = smaller(larger(x, low), high); y => [ge(x, low) * le(x, high), lt(x, low), gt(x, high)] in masked::CLAMP;
     /// x * x
     SQUARE square(x) = x * x; [vector::square] y => [2.0 * x] in masked::SQUARE;
     /// √x
@@ -194,9 +194,9 @@ ops! {
     /// e^x - 1, exact near 0
     EXPM1 expm1(x) = expm1(x); y => [y + 1.0] in masked::EXPM1;
     /// Natural logarithm
-    LN ln(x) = log(x); [vector::ln] y => [1.0 / x] in masked::LN;
+    LN ln(x) = precise_log(x); [vector::ln] y => [1.0 / x] in masked::LN;
     /// Logarithm to base 2
-    LOG2 log2(x) = log2(x); y => [std::f64::consts::LOG2_E / x] in masked::LOG2;
+    LOG2 log2(x) = precise_log2(x); y => [std::f64::consts::LOG2_E / x] in masked::LOG2;
     /// ln(1 + x), exact near 0
     LOG1P log1p(x) = log1p(x); y => [1.0 / (1.0 + x)] in masked::LOG1P;
     /// sin x
@@ -259,7 +259,7 @@ ops! {
     /// 1 / (1 + e^-x)
     SIGMOID sigmoid(x) = logistic(x); [vector::sigmoid] y => [y * (1.0 - y)] in masked::BOUNDED;
     /// ln(1 + e^x)
-    SOFTPLUS softplus(x) = max(x, 0.0) + log1p(exp(-abs(x))); [vector::softplus] y => [sigmoid(x)] in masked::BOUNDED;
+    SOFTPLUS softplus(x) = larger(x, 0.0) + log1p(exp(-abs(x))); [vector::softplus] y => [sigmoid(x)] in masked::BOUNDED;
     /// max(x, 0); slope 0 at 0
     RELU relu(x) = select(x, 0.0, x <= 0.0); y => [gt(x, 0.0)] in masked::BOUNDED;
 }

@@ -12,7 +12,7 @@ macro_rules! shared {
             x.exp_m1()
         }
 
-        pub(in crate::program) fn log2(x: $number) -> $number {
+        pub(in crate::program) fn precise_log2(x: $number) -> $number {
             x.log2()
         }
 
@@ -36,16 +36,12 @@ macro_rules! shared {
             select(select(0.0, -1.0, x < 0.0), 1.0, x > 0.0)
         }
 
-        pub(in crate::program) fn min(a: $number, b: $number) -> $number {
-            if b < a { b } else { a }
+        pub(in crate::program) fn smaller(a: $number, b: $number) -> $number {
+            if a <= b || a.is_nan() { a } else { b }
         }
 
-        pub(in crate::program) fn max(a: $number, b: $number) -> $number {
-            if b > a { b } else { a }
-        }
-
-        pub(in crate::program) fn clamp(x: $number, low: $number, high: $number) -> $number {
-            min(max(x, low), high)
+        pub(in crate::program) fn larger(a: $number, b: $number) -> $number {
+            if a >= b || a.is_nan() { a } else { b }
         }
 
         pub(in crate::program) fn sqrt(x: $number) -> $number {
@@ -163,7 +159,7 @@ pub(super) mod double {
         x.exp()
     }
 
-    pub(in crate::program) fn log(x: f64) -> f64 {
+    pub(in crate::program) fn precise_log(x: f64) -> f64 {
         x.ln()
     }
 

@@ -270,7 +270,8 @@ pub(crate) fn sine<S: Simd>(simd: S, x: S::f32s, quarter: u32) -> S::f32s {
     let r = fnma(simd, n, simd.splat_f32s(HALF_PI[2]), r);
     let square = simd.mul_f32s(r, r);
     let s = horner(simd, square, &[-1.951_529_6e-4, 8.332_161e-3, -1.666_665_5e-1]);
-    let s = fma(simd, simd.mul_f32s(s, square), r, r);
+    // The correction of -0 is 0, and their sum would be 0.
+    let s = with_sign(simd, fma(simd, simd.mul_f32s(s, square), r, r), r);
     let c = horner(simd, square, &[2.443_315_7e-5, -1.388_731_6e-3, 4.166_664_6e-2]);
     let c = fma(simd, simd.mul_f32s(c, square), square, fnma(simd, square, simd.splat_f32s(0.5), simd.splat_f32s(1.0)));
     let turn = simd.add_u32s(simd.transmute_u32s_f32s(shifted), simd.splat_u32s(quarter));
@@ -280,7 +281,7 @@ pub(crate) fn sine<S: Simd>(simd: S, x: S::f32s, quarter: u32) -> S::f32s {
     simd.transmute_f32s_u32s(simd.xor_u32s(simd.transmute_u32s_f32s(y), sign))
 }
 
-/// |x| with the sign of y, for x >= 0.
+/// |x| with the sign of y, for x >= 0 or of the same sign.
 #[inline(always)]
 fn with_sign<S: Simd>(simd: S, x: S::f32s, y: S::f32s) -> S::f32s {
     simd.or_f32s(x, simd.and_f32s(y, simd.splat_f32s(-0.0)))

@@ -3,6 +3,8 @@
 
 #[path = "../folder/mod.rs"]
 mod folder;
+#[path = "../noise/mod.rs"]
+mod noise;
 mod runs;
 mod tables;
 

@@ -1,6 +1,6 @@
 //! Training, evaluation and prediction, interrupted runs, and the other commands.
 
-use crate::{QUICK, check, filled, folder::Folder, json, json_lines, table};
+use crate::{QUICK, check, filled, folder::Folder, json, json_lines, noise::noise, table};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -172,6 +172,40 @@ fn classes_have_a_probability_and_a_confusion_table() {
         assert!(["red", "blue"].contains(&name) && probability > 0.0 && probability <= 1.0, "{name} {probability}");
         assert!(folder.told("eval m good.csv --device cpu").contains("accuracy"));
     }
+}
+
+/// 600 rows of which 12 are rare, apart from the others by 1.2 in two columns of noise within 1.
+fn imbalanced() -> String {
+    let x = noise(600 * 4, 3);
+    let row = |(at, x): (usize, &[f32])| {
+        let (apart, kind) = if at % 50 == 7 { (1.2, "rare") } else { (0.0, "common") };
+        format!("{},{},{},{},{kind}\n", x[0] + apart, x[1] + apart, x[2], x[3])
+    };
+    "a,b,c,d,kind\n".to_owned() + &x.chunks_exact(4).enumerate().map(row).collect::<String>()
+}
+
+#[test]
+fn balanced_class_weights_keep_both_classes_of_a_small_table() {
+    let folder = Folder::new();
+    folder.write("rare.csv", imbalanced());
+    let mut failures = Vec::new();
+    for flags in ["", "--class-weights balanced", "--class-weights balanced --step recorded", "--smoothing 0.3"] {
+        folder.told(&format!("train rare.csv --target kind --device cpu --threads 1 --out m {flags}"));
+        let predicted = folder.told("predict m rare.csv --device cpu");
+        // Rows and right predictions of either class.
+        let mut counts = [[0.0; 2]; 2];
+        for (at, line) in predicted.lines().skip(1).enumerate() {
+            let is_rare = at % 50 == 7;
+            counts[usize::from(is_rare)][0] += 1.0;
+            counts[usize::from(is_rare)][1] += f64::from(u8::from(line.starts_with("rare") == is_rare));
+        }
+        let [common, rare] = counts.map(|[rows, right]| right / rows);
+        let is_balanced = flags.contains("balanced");
+        if common < 0.85 || (is_balanced && rare < 0.75) {
+            failures.push(format!("{flags}: {common:.2} of the common rows and {rare:.2} of the rare ones are right"));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]

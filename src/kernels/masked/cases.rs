@@ -4,17 +4,16 @@
 use super::{Operand, Planes, dispatch, plane_words, planes_words};
 use crate::device::{Bound, Case, Expected};
 use crate::kernels::evidence::{Numbers, case, within};
-use crate::kernels::map::cases::{FORMULAS, Formula};
+use crate::kernels::map::cases::{FORMULAS, Formula, ODD};
 use crate::kernels::oracle;
 use crate::kernels::pointwise::{IterationSpace, MAX_INPUTS, natural};
-use crate::program::Program;
-use crate::program::expr;
+use crate::program::{Program, expr, op};
 
 /// All cases.
 pub fn cases() -> Vec<Case> {
     let rows =
         FORMULAS.iter().flat_map(|formula| [of_row(formula, "patterns", patterns), of_row(formula, "random", random)]);
-    rows.chain(sizes()).chain([chain(), broadcast()]).collect()
+    rows.chain(zeros()).chain([tiny_powers()]).chain(sizes()).chain([chain(), broadcast()]).collect()
 }
 
 /// Bit patterns at which a result changes; each is also used with the opposite sign.
@@ -37,6 +36,7 @@ const CRITICAL: &[u32] = &[
     0x3c00_0000,
     0x3eff_ffff,
     0x3f00_0000,
+    0x3f7f_ff8b,
     0x3f7f_ffff,
     0x3f80_0000,
     0x3f80_0001,
@@ -156,6 +156,54 @@ fn of_row(formula: &'static Formula, name: &str, arguments: fn(&Formula) -> Vec<
     })
 }
 
+/// Odd functions: -0 gives -0.
+fn zeros() -> impl Iterator<Item = Case> {
+    let words = [(-0.0_f32).to_bits(), 0].to_vec();
+    ODD.iter().map(move |&row| {
+        let expected = vec![Expected::Words(words.clone()), Expected::Words(vec![0])];
+        over_columns(
+            format!("{} zeros", row.name),
+            Bound::Exact,
+            std::slice::from_ref(&words),
+            expected,
+            Program::op(row),
+        )
+    })
+}
+
+/// Powers of a subnormal size, and of subnormal numbers, to one unit.
+fn tiny_powers() -> Case {
+    let points: [[f32; 2]; 14] = [
+        [1e-20, 2.0],
+        [2.0, -127.0],
+        [2.0, -149.0],
+        [2.0, -150.0],
+        [0.5, 149.0],
+        [-2.0, -141.0],
+        [-2.0, -140.0],
+        [-1e-14, 3.0],
+        [1e30, -1.4],
+        [1e-45, 1.0],
+        [-1e-40, 1.0],
+        [1e-40, 0.5],
+        [3.0, 1e-40],
+        [1e-42, -1e-42],
+    ];
+    let columns = [0, 1].map(|at| points.map(|point| point[at].to_bits()).to_vec());
+    let outcomes: Vec<_> = points.map(|[a, b]| Ok(f64::from(a).powf(f64::from(b)))).into();
+    let bound = within(2e-5, f64::from(f32::from_bits(1)));
+    over_columns("pow subnormal".into(), bound, &columns, expected(&outcomes, false), Program::op(&op::POW))
+}
+
+/// A case over columns without planes or faults.
+fn over_columns(name: String, bound: Bound, columns: &[Vec<u32>], expected: Vec<Expected>, program: Program) -> Case {
+    case(name, bound, columns.to_vec(), expected, |views, out| {
+        let operands: Vec<_> = views.iter().map(|view| Operand { values: view.clone(), planes: None }).collect();
+        let space = IterationSpace::flat([1, 1, 1, columns[0].len() as u32]);
+        dispatch(program, space, &operands, out[0].clone(), out[1].clone(), false)
+    })
+}
+
 /// Planes in which one element in eight is ⊥, half of these by a fault; tail bits are 0.
 fn sparse(numbers: &mut Numbers, kind: Planes, count: usize) -> Vec<u32> {
     let mut words = vec![0; planes_words(kind, count)];
@@ -209,13 +257,9 @@ fn sizes() -> Vec<Case> {
             if b == 0.0 { Err(1) } else { Ok(f64::from(a) / f64::from(b)) }
         };
         let outcomes: Vec<_> = (0..count).map(quotient).collect();
-        let inputs = columns.iter().map(|column| column.iter().map(|x| x.to_bits()).collect()).collect();
-        case(name, within(4e-7, 1e-37), inputs, expected(&outcomes, false), |views, out| {
-            let operand = |at: usize| Operand { values: views[at].clone(), planes: None };
-            let space = IterationSpace::flat([1, 1, 1, count as u32]);
-            let program = Program::build(2, |v| v[0] / v[1]);
-            dispatch(program, space, &[operand(0), operand(1)], out[0].clone(), out[1].clone(), false)
-        })
+        let inputs: Vec<_> = columns.iter().map(|column| column.iter().map(|x| x.to_bits()).collect()).collect();
+        let program = Program::build(2, |v| v[0] / v[1]);
+        over_columns(name.into(), within(4e-7, 1e-37), &inputs, expected(&outcomes, false), program)
     };
     vec![
         sized("one", 1),

@@ -170,8 +170,7 @@ fn by_scalar_function(row: &'static ScalarOp, sources: &[Source<'_>], target: &m
     let sources = &slices[..sources.len()];
     (row.f32)(sources, target);
     for source in sources {
-        // Subtracts 0, or NaN where the argument is not finite.
-        target.iter_mut().zip(*source).for_each(|(y, x)| *y -= 0.0 * x);
+        target.iter_mut().zip(*source).for_each(|(y, x)| *y = if x.is_finite() { *y } else { f32::NAN });
     }
     for predicate in
         [row.masked.inside, row.masked.fits].into_iter().flatten().filter(|predicate| predicate.wgsl != "true")

@@ -111,11 +111,10 @@ pub(super) fn grade(goal: &Goal, z: &[f64], y: &[f64], weights: &[f64]) -> (f64,
             let (smoothing, class) = (f64::from(*smoothing), y[0] as usize);
             let mass: f64 = z.iter().map(|z| z.exp()).sum();
             let own = |c: usize| f64::from(u8::from(c == class));
-            let q: Vec<f64> =
-                (0..z.len()).map(|c| weights[c] * ((1.0 - smoothing) * own(c) + smoothing / count)).collect();
-            let total: f64 = q.iter().sum();
-            let value = q.iter().zip(z).map(|(q, z)| -q * (z - mass.ln())).sum();
-            (value, weights[class], q.iter().zip(z).map(|(q, z)| total * z.exp() / mass - q).collect())
+            let weight = weights[class];
+            let q: Vec<f64> = (0..z.len()).map(|c| (1.0 - smoothing) * own(c) + smoothing / count).collect();
+            let value: f64 = q.iter().zip(z).map(|(q, z)| -q * (z - mass.ln())).sum();
+            (weight * value, weight, q.iter().zip(z).map(|(q, z)| weight * (z.exp() / mass - q)).collect())
         }
         Goal::Pointwise(loss) => {
             let values: f64 = z.iter().zip(y).map(|(&z, &y)| (loss.oracle)(z, y)).sum();

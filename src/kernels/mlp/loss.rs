@@ -1,5 +1,5 @@
 //! The operands of a tile's loss, and cross-entropy with class weights w and smoothing e over C classes:
-//! l = (1-e) w_y (-ln p_y) + e/C sum_c w_c (-ln p_c), whose weight is w_y, with its gradient with respect to the last layer's z (sums over
+//! l = w_y ((1-e) (-ln p_y) + e/C sum_c (-ln p_c)), whose weight is w_y, with its gradient with respect to the last layer's z (sums over
 //! samples). Pointwise losses are formulas (`formula.rs`).
 #![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
 #![allow(
@@ -62,29 +62,27 @@ impl WithSimd for CrossEntropy<'_, '_> {
     }
 }
 
-/// One row: p = softmax(z), dl/dz_j = ((1-e) w_y + e/C sum w) p_j - (1-e) w_y [j = y] - e/C w_j.
+/// One row: p = softmax(z), dl/dz_j = w_y (p_j - (1-e) [j = y] - e/C).
 #[inline(always)]
 fn cross_entropy<S: Simd>(simd: S, grade: &mut OutputGradients<'_>, row: usize, smoothing: f32) -> Sums {
     let classes = grade.outputs;
     let sample = grade.rows[row] as usize;
-    let (class, weights) = (grade.y[sample] as usize, &grade.weights[..classes]);
+    let class = grade.y[sample] as usize;
+    let weight = grade.weights[class];
     let z = &mut grade.z[row * grade.stride..][..grade.stride];
     z[classes..].fill(f32::NEG_INFINITY);
-    let (hard, soft) = ((1.0 - smoothing) * weights[class], smoothing / classes as f32);
-    let mut all = 0.0;
+    let (hard, soft) = ((1.0 - smoothing) * weight, smoothing * weight / classes as f32);
     let mut linear = hard * z[class];
     if smoothing > 0.0 {
-        all = soft * weights.iter().sum::<f32>();
-        linear += soft * weights.iter().zip(&*z).map(|(w, z)| w * z).sum::<f32>();
+        linear += soft * z[..classes].iter().sum::<f32>();
     }
-    let (peak, sum) = softmax(simd, z, hard + all);
+    let (peak, sum) = softmax(simd, z, weight);
     z[class] -= hard;
     if smoothing > 0.0 {
-        z.iter_mut().zip(weights).for_each(|(z, w)| *z -= soft * w);
+        z[..classes].iter_mut().for_each(|z| *z -= soft);
     }
     z[classes..].fill(0.0);
-    let log_sum = peak + sum.ln();
-    Sums { loss: (hard + all) * log_sum - linear, weight: weights[class] }
+    Sums { loss: weight * (peak + sum.ln()) - linear, weight }
 }
 
 /// z = mass * softmax(z); returns the largest z and the sum of exp(z - largest).

@@ -40,7 +40,8 @@ pub const MAX_WIDTH: usize = 128;
 pub enum Objective {
     /// The mean over the outputs of a function of prediction and target.
     Pointwise(Arc<Curve>),
-    /// Cross-entropy of logits against a class index, with label smoothing; class weights come with the data.
+    /// Cross-entropy of logits against a class index, with label smoothing. Class weights come with the data; each multiplies the rows of its
+    /// class, whatever the smoothing.
     CrossEntropy {
         /// Part of the target that is spread evenly over the classes, in [0, 1).
         smoothing: f32,
