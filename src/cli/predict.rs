@@ -259,18 +259,19 @@ fn note_texts(notes: &[Note], names: &[&str], rows: usize) -> Vec<String> {
 
 /// The notes of all rows in one line, if there are any.
 fn summary(notes: &[Note], names: &[&str], rows: usize) -> Option<String> {
-    let kinds: [(fn(&NoteKind) -> bool, &str); 3] = [
-        (|kind| matches!(kind, NoteKind::Unusable(_)), "without a prediction"),
-        (|kind| matches!(kind, NoteKind::Unseen(_)), "with a value that training did not see"),
-        (|kind| matches!(kind, NoteKind::Outside), "outside the training range"),
-    ];
-    let part = |(is, what): &(fn(&NoteKind) -> bool, &str)| {
-        let of_kind: Vec<&Note> = notes.iter().filter(|note| is(&note.kind)).collect();
+    let kinds = ["without a prediction", "with a value that training did not see", "outside the training range"];
+    let place = |kind: &NoteKind| match kind {
+        NoteKind::Unusable(_) => 0,
+        NoteKind::Unseen(_) => 1,
+        NoteKind::Outside => 2,
+    };
+    let part = |(at, what): (usize, &str)| {
+        let of_kind: Vec<&Note> = notes.iter().filter(|note| place(&note.kind) == at).collect();
         let count = of_kind.iter().map(|note| note.row).collect::<BTreeSet<_>>().len();
         let columns: BTreeSet<usize> = of_kind.iter().map(|note| note.feature).collect();
         let columns: Vec<&str> = columns.into_iter().map(|feature| names[feature]).collect();
         (count > 0).then(|| format!("{count} {what} ({})", listed(&columns)))
     };
-    let parts: Vec<String> = kinds.iter().filter_map(part).collect();
+    let parts: Vec<String> = kinds.into_iter().enumerate().filter_map(part).collect();
     (!parts.is_empty()).then(|| format!("of {rows} rows, {}; see the column note", parts.join(", ")))
 }

@@ -44,7 +44,7 @@ impl Format {
     /// Errors if a mark is not one character of its kind, or two of them are equal.
     pub fn check(&self) -> Result<()> {
         let refused = |name: &str, got: &str, expected: &str| {
-            Err(Error::usage(format!("{name}: got \"{}\", expected {expected}", got.escape_debug())))
+            Err(Error::usage(format!("{name}: got \"{got}\", expected {expected}")))
         };
         if !matches!(self.decimal.as_str(), "." | ",") {
             return refused("decimal", &self.decimal, "a point or a comma");

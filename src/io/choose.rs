@@ -88,7 +88,8 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
 }
 
 fn feature_names<'a>(table: &'a Table, choice: &'a Choice) -> Result<Vec<&'a str>> {
-    let ignored: Texts = choice.ignore.iter().map(|name| (name.clone(), 0)).collect();
+    let mut ignored = Texts::new();
+    choice.ignore.iter().for_each(|name| _ = ignored.insert(name.clone(), 0));
     let is_ignored = |name: &str| ignored.contains_key(name);
     let target = &choice.target;
     let is_role = |name: &str| [&choice.group, &choice.time].into_iter().flatten().any(|role| role == name);

@@ -73,7 +73,9 @@ pub fn append(
     } else {
         records.next(&mut cells)?;
         out.extend(records.span());
-        new.iter().for_each(|name| out.extend(format!("{delimiter}{name}").bytes()));
+        for name in &new {
+            out.extend(format!("{delimiter}{name}").bytes());
+        }
         out.extend(records.line_end());
     }
     let mut row = 0;
@@ -90,9 +92,13 @@ pub fn append(
 
 /// The name, or `name_2`, `name_3`, … if it is taken.
 fn free_name(name: &str, taken: &[String]) -> String {
-    let is_free = |name: &String| !taken.contains(name);
-    let numbered = || (2..).map(|k| format!("{name}_{k}")).find(is_free).unwrap_or_default();
-    Some(name.to_owned()).filter(is_free).unwrap_or_else(numbered)
+    let mut free = name.to_owned();
+    let mut number = 1;
+    while taken.contains(&free) {
+        number += 1;
+        free = format!("{name}_{number}");
+    }
+    free
 }
 
 fn records<'a>(bytes: &'a [u8], source: &'a str, format: &Format) -> Result<Records<'a>> {

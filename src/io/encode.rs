@@ -83,7 +83,7 @@ impl Preparation {
         for (j, feature) in self.features.iter().enumerate() {
             if let Feature::Categorical { levels, .. } = feature {
                 for (x, row) in x.chunks_exact_mut(inputs).zip(rows) {
-                    if scrambled(u64::from(*row) << 32 | j as u64) % DROPPED == 0 {
+                    if scrambled(u64::from(*row) << 32 | j as u64).is_multiple_of(DROPPED) {
                         x[at..at + levels.len()].fill(0.0);
                     }
                 }
@@ -256,7 +256,7 @@ impl<'a> Noticed<'a> {
     fn numbers(&self) -> Numbers<'a> {
         match &self.column.cells {
             Cells::Numeric(values) => Numbers::All(values),
-            texts => Numbers::Texts(texts),
+            texts @ Cells::Categorical { .. } => Numbers::Texts(texts),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The distinct values (levels) of a category: collected once; cells are then matched with them.
 
 use super::cell::is_code;
+use super::order::{ascending, ascending_numbers};
 use super::table::{Cells, Column, Table, number_text};
 use crate::error::{Error, Result, listed};
 use crate::host;
@@ -11,9 +12,9 @@ pub const MAX_LEVELS: usize = 1000;
 /// The distinct values of a column in some rows, numbers in order of size, texts in order of their bytes. Of more than [`MAX_LEVELS`] the
 /// most frequent ones that occur more than once; errors if every one occurs once.
 pub(super) fn levels(table: &Table, column: &Column, rows: &[u32]) -> Result<Vec<String>> {
-    let mut levels: Vec<(String, u32)> = match column.as_category() {
+    let found: Vec<(String, u32)> = match column.as_category() {
         Cells::Numeric(values) => {
-            distinct(values, rows).into_iter().map(|(value, n)| (number_text(value), n)).collect()
+            distinct(values, rows).into_iter().map(|(value, count)| (number_text(value), count)).collect()
         }
         Cells::Categorical { codes, levels } => {
             let mut counts = vec![0; levels.len()];
@@ -26,35 +27,38 @@ pub(super) fn levels(table: &Table, column: &Column, rows: &[u32]) -> Result<Vec
             levels.iter().zip(counts).filter(|(_, count)| *count > 0).map(|(level, n)| (level.clone(), n)).collect()
         }
     };
-    if levels.len() > MAX_LEVELS {
-        levels.sort_by(|a, b| b.1.cmp(&a.1));
-        levels.truncate(MAX_LEVELS);
-        levels.retain(|(_, count)| *count > 1);
-        if levels.is_empty() {
+    let mut is_kept = vec![found.len() <= MAX_LEVELS; found.len()];
+    if found.len() > MAX_LEVELS {
+        let rarity: Vec<u64> = found.iter().map(|(_, count)| u64::from(u32::MAX - count)).collect();
+        for at in ascending(&rarity).into_iter().take(MAX_LEVELS) {
+            is_kept[at as usize] = found[at as usize].1 > 1;
+        }
+        if !is_kept.contains(&true) {
             let (name, source) = (&column.name, table.source());
             let what = "has a different value in every row: there is nothing to learn from it; leave it out";
             return Err(Error::new(format!("column \"{name}\" of {source} {what}")));
         }
     }
-    let mut levels: Vec<String> = levels.into_iter().map(|(level, _)| level).collect();
-    levels.sort();
-    if levels.iter().all(|level| host::parse_number(level).is_some_and(f64::is_finite)) {
-        let value = |level: &String| host::parse_number(level).unwrap_or_default();
-        levels.sort_by(|a, b| value(a).total_cmp(&value(b)));
-    }
-    Ok(levels)
+    let levels: Vec<String> =
+        found.into_iter().zip(is_kept).filter(|(_, is)| *is).map(|((level, _), _)| level).collect();
+    let numbers: Option<Vec<f64>> =
+        levels.iter().map(|level| host::parse_number(level).filter(|x| x.is_finite())).collect();
+    Ok(match numbers {
+        Some(numbers) => ascending_numbers(&numbers).into_iter().map(|at| levels[at as usize].clone()).collect(),
+        None => levels,
+    })
 }
 
-/// The distinct numbers with the number of rows of each.
+/// The distinct numbers in order of size, with the number of rows of each.
 fn distinct(values: &[f64], rows: &[u32]) -> Vec<(f64, u32)> {
     // Adding 0 turns -0 into 0.
-    let mut sorted: Vec<f64> =
-        rows.iter().map(|&row| values[row as usize] + 0.0).filter(|value| !value.is_nan()).collect();
-    sorted.sort_by(f64::total_cmp);
+    let numbers: Vec<f64> = rows.iter().map(|&row| values[row as usize] + 0.0).collect();
     let mut found: Vec<(f64, u32)> = Vec::new();
-    for value in sorted {
+    for at in ascending_numbers(&numbers) {
+        let value = numbers[at as usize];
         match found.last_mut() {
             Some((last, count)) if *last == value => *count += 1,
+            _ if value.is_nan() => {}
             _ => found.push((value, 1)),
         }
     }

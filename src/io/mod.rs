@@ -16,6 +16,7 @@ mod measure;
 mod missing;
 pub mod npy;
 pub mod npz;
+pub(crate) mod order;
 mod prepare;
 mod records;
 mod split;

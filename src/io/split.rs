@@ -1,6 +1,7 @@
 //! Splits rows into training, validation and test, by a permutation from the caller.
 
 use super::choose::ColumnRoles;
+use super::order::{ascending, key};
 use super::table::{Cells, Table};
 use super::target::Task;
 use crate::error::{Error, Result};
@@ -41,9 +42,9 @@ pub(super) enum Grouping<'a> {
     /// Every row on its own.
     None,
     /// Each part has its share of the rows of every stratum; one number per row.
-    Strata(&'a [u32]),
+    Strata(&'a [u64]),
     /// All rows of a group are in the same part; one number per row.
-    Groups(&'a [u32]),
+    Groups(&'a [u64]),
 }
 
 /// Splits the usable rows of a table: by time or by groups if chosen, stratified by the classes of the target, or at random. `permutation`
@@ -53,9 +54,7 @@ pub fn split_table(table: &Table, chosen: &ColumnRoles, fractions: Fractions, pe
     let codes = |column: usize| codes(table.columns()[column].as_category(), rows);
     let parts = match (chosen.time, chosen.group) {
         (Some(time), _) => {
-            let codes = codes(time);
-            let mut order: Vec<u32> = (0..rows.len() as u32).collect();
-            order.sort_by_key(|&row| codes[row as usize]);
+            let order = ascending(&codes(time));
             split(rows.len(), fractions, &order, Grouping::None)
         }
         (_, Some(group)) => split(rows.len(), fractions, permutation, Grouping::Groups(&codes(group))),
@@ -68,16 +67,12 @@ pub fn split_table(table: &Table, chosen: &ColumnRoles, fractions: Fractions, pe
 }
 
 /// For each row a number that is equal for equal cells and in the order of numbers, or of texts by bytes; missing cells come last.
-fn codes(cells: &Cells, rows: &[u32]) -> Vec<u32> {
-    let Cells::Numeric(values) = cells else {
-        let Cells::Categorical { codes, .. } = cells else { unreachable!("cells are numbers or texts") };
-        return rows.iter().map(|&row| codes[row as usize]).collect();
+fn codes(cells: &Cells, rows: &[u32]) -> Vec<u64> {
+    let code = |&row: &u32| match cells {
+        Cells::Numeric(values) => key(values[row as usize] + 0.0),
+        Cells::Categorical { codes, .. } => u64::from(codes[row as usize]),
     };
-    let mut sorted: Vec<f64> = rows.iter().map(|&row| values[row as usize] + 0.0).collect();
-    sorted.sort_by(f64::total_cmp);
-    let rank =
-        |&row: &u32| sorted.partition_point(|other| other.total_cmp(&(values[row as usize] + 0.0)).is_lt()) as u32;
-    rows.iter().map(rank).collect()
+    rows.iter().map(code).collect()
 }
 
 /// Splits rows 0 to n - 1 in the order of `permutation`: training first, then validation, then test.
@@ -112,34 +107,40 @@ pub(super) fn split(n: usize, fractions: Fractions, permutation: &[u32], groupin
 
 /// Each part takes rows at equal distances from the rows ordered by stratum. A stratum whose rows would all be held out gives one of them
 /// to training, because a class without training rows cannot be learnt.
-fn stratified(strata: &[u32], [validation, test]: [usize; 2], permutation: &[u32]) -> Split {
-    let mut order = permutation.to_vec();
-    order.sort_by_key(|&row| strata[row as usize]);
+fn stratified(strata: &[u64], held: [usize; 2], permutation: &[u32]) -> Split {
+    let [validation, test] = held;
+    let (order, numbers) = by_group(strata, permutation);
     let (rest, test) = spread(&order, test);
     let (train, validation) = spread(&rest, validation);
-    let mut split = Split { train, validation, test };
-    let slot = |row: u32| (strata[row as usize] as usize).min(strata.len());
-    let mut is_trained = vec![false; strata.len() + 1];
-    split.train.iter().for_each(|&row| is_trained[slot(row)] = true);
-    let Split { train, validation, test } = &mut split;
-    for part in [validation, test] {
-        for row in std::mem::take(part) {
-            let is_trained = &mut is_trained[slot(row)];
-            if *is_trained {
-                part.push(row)
-            } else {
-                train.push(row)
-            }
+    let mut part_of = vec![0; permutation.len()];
+    validation.iter().for_each(|&row| part_of[row as usize] = 1);
+    test.iter().for_each(|&row| part_of[row as usize] = 2);
+    let mut is_trained = vec![false; strata.len()];
+    train.iter().for_each(|&row| is_trained[numbers[row as usize]] = true);
+    for row in order {
+        let is_trained = &mut is_trained[numbers[row as usize]];
+        if !*is_trained {
+            part_of[row as usize] = 0;
             *is_trained = true;
         }
     }
-    // In the order of the permutation again, so that no part is sorted by stratum.
-    let mut place = vec![0; permutation.len()];
-    permutation.iter().enumerate().for_each(|(at, &row)| place[row as usize] = at);
-    for part in [&mut split.train, &mut split.validation, &mut split.test] {
-        part.sort_by_key(|&row| place[row as usize]);
+    // In the order of the permutation, so that no part is sorted by stratum.
+    let part = |wanted: u8| permutation.iter().copied().filter(|&row| part_of[row as usize] == wanted).collect();
+    Split { train: part(0), validation: part(1), test: part(2) }
+}
+
+/// The rows of a permutation with those of each group together, groups in the order of their codes; and each row's group, counted from 0.
+fn by_group(codes: &[u64], permutation: &[u32]) -> (Vec<u32>, Vec<usize>) {
+    let keys: Vec<u64> = permutation.iter().map(|&row| codes[row as usize]).collect();
+    let order: Vec<u32> = ascending(&keys).into_iter().map(|at| permutation[at as usize]).collect();
+    let mut numbers = vec![0; codes.len()];
+    let mut number = 0;
+    for pair in order.windows(2) {
+        let [before, row] = [pair[0], pair[1]].map(|row| row as usize);
+        number += usize::from(codes[before] != codes[row]);
+        numbers[row] = number;
     }
-    split
+    (order, numbers)
 }
 
 /// The other rows, and `count` rows at equal distances.
@@ -153,25 +154,28 @@ fn spread(rows: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
 }
 
 /// Groups in the order of their first rows fill the test part, then validation; the others are for training.
-fn grouped(groups: &[u32], [validation, test]: [usize; 2], permutation: &[u32]) -> Result<Split> {
-    let mut split = Split::default();
-    let mut order = permutation.to_vec();
-    let mut first = vec![usize::MAX; groups.iter().max().map_or(0, |&most| (most as usize).min(groups.len()) + 1)];
-    let slot = |row: u32| (groups[row as usize] as usize).min(groups.len());
-    for (at, &row) in permutation.iter().enumerate() {
-        let first = &mut first[slot(row)];
-        *first = (*first).min(at);
-    }
-    order.sort_by_key(|&row| first[slot(row)]);
-    for group in order.chunk_by(|&a, &b| slot(a) == slot(b)) {
-        let part = if split.test.len() < test {
-            &mut split.test
-        } else if split.validation.len() < validation {
-            &mut split.validation
-        } else {
-            &mut split.train
-        };
-        part.extend(group);
+fn grouped(groups: &[u64], [validation, test]: [usize; 2], permutation: &[u32]) -> Result<Split> {
+    let (_, numbers) = by_group(groups, permutation);
+    let mut sizes = vec![0; groups.len()];
+    numbers.iter().for_each(|&number| sizes[number] += 1);
+    let mut part_of = vec![None; groups.len()];
+    let (mut split, mut counts) = (Split::default(), [0; 2]);
+    for &row in permutation {
+        let number = numbers[row as usize];
+        let part = *part_of[number].get_or_insert_with(|| {
+            let part = if counts[0] < test {
+                0
+            } else if counts[1] < validation {
+                1
+            } else {
+                2
+            };
+            if part < 2 {
+                counts[part] += sizes[number];
+            }
+            part
+        });
+        [&mut split.test, &mut split.validation, &mut split.train][part].push(row);
     }
     if split.train.is_empty() {
         return Err(Error::new("the groups are too few: none is left to train on"));
@@ -232,9 +236,9 @@ mod tests {
     #[test]
     fn every_class_has_its_share_in_every_part() {
         // 90 rows of class 0, 9 of class 1, one of class 2.
-        let class = |row: u32| if row == 99 { 2 } else { u32::from(row % 11 == 10) };
-        let strata: Vec<u32> = (0..100).map(class).collect();
-        let count = |part: &[u32], wanted: u32| part.iter().filter(|&&row| class(row) == wanted).count();
+        let class = |row: u32| if row == 99 { 2 } else { u64::from(row % 11 == 10) };
+        let strata: Vec<u64> = (0..100).map(class).collect();
+        let count = |part: &[u32], wanted: u64| part.iter().filter(|&&row| class(row) == wanted).count();
         for shift in 0..20 {
             let order: Vec<u32> = (0..100).map(|i| (i * 37 + shift) % 100).collect();
             let got = split(100, Fractions { validation: 0.2, test: 0.2 }, &order, Grouping::Strata(&strata)).unwrap();

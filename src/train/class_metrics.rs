@@ -1,6 +1,7 @@
 //! Metrics of predicted classes, from probabilities.
 
 use super::metrics::largest;
+use crate::io::order::ascending_numbers;
 
 /// Bins of the calibration error.
 const BINS: usize = 10;
@@ -52,9 +53,10 @@ impl ClassMetrics {
 /// McNeil 1982), by ranks, equal scores counting half. Mean over the classes, each against the rest; `None` if no class has both.
 fn auc(probabilities: &[f64], own: &[f32], classes: usize) -> Option<f64> {
     let of = |class: usize| {
-        let mut scores: Vec<(f64, bool)> =
-            probabilities.chunks_exact(classes).zip(own).map(|(p, &own)| (p[class], own as usize == class)).collect();
-        scores.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let scores: Vec<f64> = probabilities.chunks_exact(classes).map(|p| p[class]).collect();
+        let order = ascending_numbers(&scores);
+        let scores: Vec<(f64, bool)> =
+            order.into_iter().map(|at| (scores[at as usize], own[at as usize] as usize == class)).collect();
         let positive = scores.iter().filter(|(_, is_own)| *is_own).count();
         let negative = scores.len() - positive;
         let mut ranks = 0.0;

@@ -79,7 +79,7 @@ impl Model {
             let [bottom, gap, fault] = flags.map(|flags| Uint8Array::from(flags.as_slice()).into());
             return Ok(object([("value", values), ("bottom", bottom), ("gap", gap), ("fault", fault)]));
         }
-        let is_class = !target.levels().is_empty();
+        let is_class = !self.model.preparation().map_err(thrown)?.target.levels().is_empty();
         Ok(if is_class {
             object([("value", names.into()), ("probability", values)])
         } else {
