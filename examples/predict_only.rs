@@ -18,7 +18,7 @@ fn main() -> Result<()> {
             Prediction::Decoded { value: Some(value), .. } => println!("1 / {x} = {value:.3}"),
             Prediction::Decoded { value: None, .. } => println!("1 / {x} = ⊥"),
             Prediction::None | Prediction::Number(_) | Prediction::Class { .. } => {
-                println!("{x}: not a model with poles")
+                println!("{x}: not a model with poles");
             }
         }
     }

@@ -113,10 +113,15 @@ fn stratified(strata: &[u64], held: [usize; 2], permutation: &[u32]) -> Split {
     let (rest, test) = spread(&order, test);
     let (train, validation) = spread(&rest, validation);
     let mut part_of = vec![0; permutation.len()];
-    validation.iter().for_each(|&row| part_of[row as usize] = 1);
-    test.iter().for_each(|&row| part_of[row as usize] = 2);
+    for (part, rows) in [(1, &validation), (2, &test)] {
+        for &row in rows {
+            part_of[row as usize] = part;
+        }
+    }
     let mut is_trained = vec![false; strata.len()];
-    train.iter().for_each(|&row| is_trained[numbers[row as usize]] = true);
+    for &row in &train {
+        is_trained[numbers[row as usize]] = true;
+    }
     for row in order {
         let is_trained = &mut is_trained[numbers[row as usize]];
         if !*is_trained {
@@ -157,7 +162,9 @@ fn spread(rows: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
 fn grouped(groups: &[u64], [validation, test]: [usize; 2], permutation: &[u32]) -> Result<Split> {
     let (_, numbers) = by_group(groups, permutation);
     let mut sizes = vec![0; groups.len()];
-    numbers.iter().for_each(|&number| sizes[number] += 1);
+    for &number in &numbers {
+        sizes[number] += 1;
+    }
     let mut part_of = vec![None; groups.len()];
     let (mut split, mut counts) = (Split::default(), [0; 2]);
     for &row in permutation {

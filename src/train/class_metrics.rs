@@ -86,7 +86,7 @@ mod tests {
         let own = [0.0, 0.0, 0.0, 1.0, 1.0];
         let got = ClassMetrics::of(&p, &own, 2);
         let near = |name: &str, got: f64, wanted: f64| {
-            assert!((got - wanted).abs() < 1e-12, "{name}: got {got}, wanted {wanted}")
+            assert!((got - wanted).abs() < 1e-12, "{name}: got {got}, wanted {wanted}");
         };
         near("accuracy", got.accuracy, 0.6);
         near("balanced accuracy", got.balanced_accuracy, 0.5 * (2.0 / 3.0 + 0.5));

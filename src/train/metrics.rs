@@ -67,11 +67,10 @@ impl Metrics {
             return None;
         }
         match (target, loss) {
-            (_, Loss::Pairs(_)) => None,
             (io::Target::Regression { scale, .. }, Loss::Pointwise(loss)) => {
                 Some(Self::regression(loss, &vec![0.0; y.len()], y, 1, *scale))
             }
-            (io::Target::Classification { counts, .. }, _) => {
+            (io::Target::Classification { counts, .. }, Loss::CrossEntropy { .. } | Loss::Pointwise(_)) => {
                 let (classes, total) = (counts.len(), counts.iter().sum::<u32>().max(1));
                 let shares: Vec<f64> = counts.iter().map(|&count| f64::from(count) / f64::from(total)).collect();
                 let own: Vec<f32> = match loss {
@@ -81,7 +80,7 @@ impl Metrics {
                 let metrics = Self::of_probabilities(&shares.repeat(own.len()), &own, classes);
                 Some(Self { loss: metrics.log_loss.unwrap_or_default(), ..metrics })
             }
-            (io::Target::Regression { .. }, Loss::CrossEntropy { .. }) => None,
+            _ => None,
         }
     }
 
