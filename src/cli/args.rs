@@ -8,8 +8,8 @@ use pollster::block_on;
 use super::{Answer, Failure};
 use crate::device::{self, Request};
 use crate::host;
-use crate::io::{Header, Table, read_table};
-use crate::{Device, Result};
+use crate::io::{Header, Table, check_start, read_table, tensors};
+use crate::{Device, Error, Result};
 
 /// The device that runs the work.
 #[derive(Args)]
@@ -77,11 +77,31 @@ impl Heading {
 /// Reads a table and frees the bytes of its file. `-` is standard input.
 pub(super) fn read(file: &Path, header: Header) -> Result<Table> {
     let (bytes, source) = if file == Path::new("-") {
-        (host::read_stdin()?, "standard input".to_owned())
+        (host::read_stdin(check_start)?, "standard input".to_owned())
     } else {
-        (host::read(file)?, file.display().to_string())
+        (host::read_checked(file, check_start)?, file.display().to_string())
     };
     read_table(&bytes, &source, header)
+}
+
+/// Reads a model or checkpoint file.
+pub(super) fn read_model(path: &Path) -> Result<Vec<u8>> {
+    host::read_checked(path, tensors::check_start)
+}
+
+/// Errors if a wanted column is not in a text table whose first record was read as data and has that name: years are names that look like numbers.
+pub(super) fn check_header<'a>(table: &Table, header: Header, names: impl IntoIterator<Item = &'a str>) -> Answer {
+    let mut columns = table.columns().iter().enumerate();
+    if header != Header::Auto || columns.any(|(at, column)| column.name != format!("c{at}")) {
+        return Ok(());
+    }
+    let is_first = |name: &str| table.columns().iter().any(|column| column.cells.text(0).as_deref() == Some(name));
+    let Some(name) = names.into_iter().find(|name| table.find(name).is_none() && is_first(name)) else { return Ok(()) };
+    let source = table.source();
+    Err(Error::new(format!(
+        "column \"{name}\" not in {source}: its first record holds numbers and is read as data; --header reads it as names"
+    ))
+    .into())
 }
 
 /// Errors if `out` is standard output, is one of the `inputs` (what it is, path), or cannot be written.
@@ -102,6 +122,9 @@ pub(super) struct Output {
     /// The model file
     #[arg(long, value_name = "MODEL")]
     pub out: Option<PathBuf>,
+    /// Replace a model file that has other columns, another target or another architecture, and any other file
+    #[arg(long)]
+    pub force: bool,
     /// Print only JSON, one object per line
     #[arg(long)]
     pub json: bool,

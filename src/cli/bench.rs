@@ -68,6 +68,9 @@ struct Common {
     json: bool,
 }
 
+/// More than anyone can wait for.
+const MOST_WINDOWS: usize = 1_000_000;
+
 pub(super) fn run(args: &Args) -> Answer {
     let sizes = match &args.what {
         What::Mlp(mlp) => [1, mlp.steps, mlp.common.windows],
@@ -76,6 +79,9 @@ pub(super) fn run(args: &Args) -> Answer {
     };
     if sizes.contains(&0) {
         return Err(Failure::usage("steps, size, n and windows must be at least 1"));
+    }
+    if sizes[2] > MOST_WINDOWS {
+        return Err(Failure::usage(format!("windows is {}, wanted at most {MOST_WINDOWS}", sizes[2])));
     }
     match &args.what {
         What::Mlp(args) => mlp(args),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pollster::block_on;
 use serde_json::json;
 
-use super::args::{Hardware, Heading, read};
+use super::args::{Hardware, Heading, check_header, read};
 use super::console::{say, say_json};
 use super::plot::{PlotData, draw};
 use super::predict::load;
@@ -50,6 +50,7 @@ pub(super) fn run(args: &Args) -> Answer {
         return Err(Failure::usage("profile: the model has no poles, so no row is ⊥ after any layer"));
     }
     let table = read(&args.file, args.heading.header())?;
+    check_header(&table, args.heading.header(), preparation.names().chain([preparation.target.name()]))?;
     let rows = table.every_row();
     let Examples { x, y } = Examples::encode(preparation, &table, &rows, &model.loss)?;
     let device = args.hardware.open()?;

@@ -15,7 +15,7 @@ use crate::export::{
     validate_bundle, write_bundle, write_onnx, write_package, write_page,
 };
 use crate::nn::Layout;
-use crate::report::{bytes, count, facts, figure};
+use crate::report::{bytes, count, counted, facts, figure};
 use crate::train::{Model, Storage};
 use crate::{Error, Result, host};
 
@@ -131,8 +131,8 @@ impl Args {
             (
                 "model",
                 format!(
-                    "{} parameters, {}",
-                    count(Layout::of(&model.spec).count() as u64),
+                    "{}, {}",
+                    counted(Layout::of(&model.spec).count(), "parameter"),
                     bytes(metadata.model.bytes)
                 ),
             ),
@@ -234,7 +234,7 @@ impl Args {
 
 /// A comparison as labelled lines of text.
 fn comparison_lines(comparison: &Comparison) -> Vec<(&'static str, String)> {
-    let of_rows = |rows: usize| format!("{} of {} rows", count(rows as u64), count(comparison.rows as u64));
+    let of_rows = |rows: usize| format!("{} of {}", count(rows as u64), counted(comparison.rows, "row"));
     let counts = [
         ("equal masks", comparison.equal_masks),
         ("newly ⊥", comparison.newly_bottom),

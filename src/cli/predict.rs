@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pollster::block_on;
 
-use super::args::{Hardware, Heading, check_out, read};
+use super::args::{Hardware, Heading, check_header, check_out, read, read_model};
 use super::{Answer, Failure, console};
 use crate::export::validate_bundle;
 use crate::io::csv::{self, Values};
@@ -57,6 +57,7 @@ pub(super) fn run(args: &Args) -> Answer {
         }
     }
     let table = read(&args.file, args.heading.header())?;
+    check_header(&table, args.heading.header(), model.preparation()?.names())?;
     let device = args.hardware.open()?;
     let factors: Vec<Factor> = args.valid.iter().map(|valid| valid.factor(&table)).collect::<Result<_>>()?;
     let predictions =
@@ -66,7 +67,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let text = written(copied, &predictions, &ranges);
     match out {
         Some(out) => host::write_whole(out, &text)?,
-        None => console::say(String::from_utf8_lossy(&text).trim_end()),
+        None => console::say_data(&text),
     }
     Ok(())
 }
@@ -76,7 +77,7 @@ pub(super) fn load(path: &Path) -> Result<Model> {
     if host::is_folder(path) {
         return Ok(validate_bundle(path, None)?.model);
     }
-    Model::load(&host::read(path)?, &path.display().to_string())
+    Model::load(&read_model(path)?, &path.display().to_string())
 }
 
 fn precision() -> impl TypedValueParser<Value = Precision> {

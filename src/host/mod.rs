@@ -12,6 +12,8 @@ mod fused;
 #[cfg(all(target_arch = "wasm32", any(feature = "portable", feature = "evidence")))]
 pub mod fused_exact;
 #[cfg(not(target_arch = "wasm32"))]
+mod memory;
+#[cfg(not(target_arch = "wasm32"))]
 mod native;
 mod number;
 #[cfg(not(target_arch = "wasm32"))]
@@ -33,6 +35,8 @@ pub use folders::*;
 pub use fused::{fused, fused_negated};
 #[cfg(all(target_arch = "wasm32", feature = "portable"))]
 pub use fused_exact::{fused, fused_negated};
+#[cfg(not(target_arch = "wasm32"))]
+pub use memory::memory_bytes;
 #[cfg(not(target_arch = "wasm32"))]
 pub use native::*;
 pub use number::{DOUBLES, Number, SINGLES, number, parse_number};

@@ -13,7 +13,9 @@ use super::sharing;
 use crate::error::{Error, Result};
 
 /// The most memory there can be: addresses have 32 bits.
-pub const MEMORY_BYTES: u64 = 4 << 30;
+pub const fn memory_bytes() -> u64 {
+    4 << 30
+}
 
 /// Milliseconds since the page (or worker) started.
 pub fn now_ms() -> f64 {

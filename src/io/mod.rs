@@ -16,6 +16,7 @@ pub mod npz;
 mod prepare;
 mod records;
 mod split;
+mod start;
 mod table;
 mod target;
 pub mod tensors;
@@ -27,6 +28,7 @@ pub use measure::median;
 pub use missing::{Gaps, Missing, MissingReport};
 pub use prepare::{Feature, Preparation, Target};
 pub use split::{Fractions, Split, split};
+pub use start::check_start;
 pub use table::{Cells, Column, MISSING_CODE, Table};
 pub use target::Task;
 
@@ -44,11 +46,19 @@ const FOREIGN: [(&[u8], &str); 8] = [
     (b"\xfe\xff", "is UTF-16 text; save it as UTF-8"),
 ];
 
+/// The bytes whose kind is judged.
+const START_BYTES: usize = 64 << 10;
+
 /// Reads a table; the first bytes determine its kind: NPY, NPZ, else delimited text. `header` is used for text only.
 ///
 /// `source` is the user's name for the bytes; one ending in `.tsv` or `.tab` is tab separated.
 pub fn read_table(bytes: &[u8], source: &str, header: Header) -> Result<Table> {
-    if bytes.starts_with(npz::MAGIC) { npz::read(bytes, source) } else { read_plain(bytes, source, header) }
+    check_start(&bytes[..bytes.len().min(START_BYTES)]).map_err(|what| Error::new(format!("{source}: {what}")))?;
+    if bytes.starts_with(npz::MAGIC) {
+        return npz::read(bytes, source);
+    }
+    start::check_memory(bytes, source)?;
+    read_plain(bytes, source, header)
 }
 
 /// The same without archives, for a front end that would have to download the unpacker first.

@@ -1,6 +1,6 @@
 //! Splits rows into training, validation and test, by a permutation from the caller.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::host::number;
 use crate::record;
 
@@ -48,7 +48,7 @@ pub fn split(n: usize, fractions: Fractions, permutation: &[u32]) -> Result<Spli
     let (validation, test) = (validation?, test?);
     let Some(train) = n.checked_sub(validation + test).filter(|&train| train > 0) else {
         let what =
-            format!("{n} rows, of which {validation} for validation and {test} for test, leave none to train on");
+            format!("{}, of which {validation} for validation and {test} for test, leave none to train on", counted(n, "row"));
         return Err(Error::new(what));
     };
     let (train, held) = permutation.split_at(train);

@@ -1,5 +1,7 @@
 //! Reads and writes named tensors and texts as safetensors: a length, a JSON header, the numbers, little-endian. The same
-//! content gives the same bytes; a truncated or foreign file is an error with the reason.
+//! content gives the same bytes; a truncated, damaged or foreign file is an error with the reason.
+//!
+//! The first text of a written file is a checksum of all other bytes, the header's included. Files of other programs need none.
 
 use super::table::Texts;
 use crate::error::{Error, Result, listed};
@@ -83,6 +85,13 @@ pub enum Data {
 const METADATA: &str = "__metadata__";
 const LENGTH_BYTES: usize = 8;
 
+/// The name of the text with the checksum.
+pub const CHECKSUM: &str = "checksum";
+/// The start of the header of a file with a checksum, up to its digits.
+const OPENING: &[u8] = br#"{"__metadata__":{"checksum":""#;
+/// The digits of a checksum.
+type Digits = [u8; 16];
+
 /// Writes the file. Wider types come first, then names in order, so every tensor is aligned to its type.
 ///
 /// Errors if a shape does not match its numbers, and on the reserved name `__metadata__`.
@@ -99,10 +108,10 @@ pub fn write(content: &Tensors) -> Result<Vec<u8>> {
         }
     }
     let mut fields = Vec::with_capacity(content.tensors.all().len() + 1);
-    if !content.metadata.is_empty() {
-        let texts = content.metadata.iter().map(|(name, text)| (name.clone(), text.to_json())).collect();
-        fields.push((METADATA.to_owned(), Json::Fields(texts)));
-    }
+    let mut texts = vec![(CHECKSUM.to_owned(), Json::Text("0".repeat(size_of::<Digits>())))];
+    let others = content.metadata.iter().filter(|(name, _)| name != CHECKSUM);
+    texts.extend(others.map(|(name, text)| (name.clone(), text.to_json())));
+    fields.push((METADATA.to_owned(), Json::Fields(texts)));
     for ((name, array), start) in content.tensors.all().iter().zip(starts) {
         let offsets = [start, start + array.data.bytes()].to_json();
         let kind = Json::Text(array.data.kind().into());
@@ -115,12 +124,54 @@ pub fn write(content: &Tensors) -> Result<Vec<u8>> {
     out.extend((header.len() as u64).to_le_bytes());
     out.extend(header.as_bytes());
     out.extend(data);
+    let (before, rest) = out.split_at_mut(LENGTH_BYTES + OPENING.len());
+    if let Some((digits, after)) = rest.split_first_chunk_mut() {
+        *digits = checksum([before, after]);
+    }
     Ok(out)
 }
 
-/// Reads a whole file. Every size is checked against the length of `bytes` before anything is allocated.
+/// Reads a whole file. Every size is checked against the length of `bytes` before anything is allocated. A checksum stays among the texts.
 pub fn read(bytes: &[u8], source: &str) -> Result<Tensors> {
-    parse(bytes).map_err(|what| Error::new(format!("{source}: {what}")))
+    let content = parse(bytes).and_then(|content| verify(bytes).map(|()| content));
+    content.map_err(|what| Error::new(format!("{source}: {what}")))
+}
+
+/// Errors if the first bytes of a file, eight or more unless it is shorter, are not those of one that [`read`] can read.
+pub fn check_start(bytes: &[u8]) -> std::result::Result<(), String> {
+    let (length, _) = open(bytes)?;
+    if length > MOST_HEADER_BYTES { Err(FOREIGN.into()) } else { Ok(()) }
+}
+
+/// The longest header that the format's own library reads.
+const MOST_HEADER_BYTES: u64 = 100_000_000;
+
+/// Errors if the file has a checksum that is not that of its bytes.
+fn verify(bytes: &[u8]) -> Parsed<()> {
+    let (before, rest) = bytes.split_at(bytes.len().min(LENGTH_BYTES + OPENING.len()));
+    let Some((digits, after)) = rest.split_first_chunk::<{ size_of::<Digits>() }>() else { return Ok(()) };
+    let found = checksum([before, after]);
+    if !before.ends_with(OPENING) || found == *digits {
+        return Ok(());
+    }
+    let [found, expected] = [&found, digits].map(|digits| String::from_utf8_lossy(digits));
+    Err(format!("is damaged: its checksum is {found}, expected {expected}"))
+}
+
+/// A 64-bit hash in hexadecimal digits. Each step is a bijection of the hash and of the eight bytes that it reads, so changes within eight
+/// bytes are always detected.
+fn checksum(parts: [&[u8]; 2]) -> Digits {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for part in parts {
+        for chunk in part.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            hash = (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            // A product moves differences to the left only.
+            hash ^= hash >> 32;
+        }
+    }
+    std::array::from_fn(|at| b"0123456789abcdef"[(hash >> (60 - 4 * at)) as usize & 15])
 }
 
 type Parsed<T> = std::result::Result<T, String>;
@@ -152,17 +203,25 @@ fn texts(field: &Json) -> Option<Vec<(String, String)>> {
     fields.iter().map(|(name, text)| Some((name.clone(), text.text()?.to_owned()))).collect()
 }
 
+/// The header and the numbers.
 fn split(bytes: &[u8]) -> Parsed<(&[u8], &[u8])> {
+    let (length, rest) = open(bytes)?;
+    let header = usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length));
+    header.ok_or_else(|| format!("header says {length} bytes, file has {}", bytes.len()))
+}
+
+const FOREIGN: &str = "is not a safetensors file, which models and checkpoints are";
+
+/// The length of the header, and the bytes after it.
+fn open(bytes: &[u8]) -> Parsed<(u64, &[u8])> {
     let Some((length, rest)) = bytes.split_first_chunk::<LENGTH_BYTES>() else {
         return Err(format!("is cut short: {} bytes hold no safetensors header", bytes.len()));
     };
     // If a text file is read as a model, its first letters are a huge length.
     if !rest.starts_with(b"{") {
-        return Err("is not a safetensors file, which models and checkpoints are".into());
+        return Err(FOREIGN.into());
     }
-    let length = u64::from_le_bytes(*length);
-    let header = usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length));
-    header.ok_or_else(|| format!("header says {length} bytes, file has {}", bytes.len()))
+    Ok((u64::from_le_bytes(*length), rest))
 }
 
 /// The tensor of one header field and its range in `data`.

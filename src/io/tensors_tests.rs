@@ -18,6 +18,36 @@ fn sample() -> Tensors {
     content
 }
 
+#[test]
+fn every_flipped_bit_is_detected() {
+    let whole = write(&sample()).unwrap();
+    for bit in 0..8 * whole.len() {
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        // Without a text of this name, the reader of a model refuses the file.
+        let is_detected = read(&bytes, "m").ok().is_none_or(|content| content.text(CHECKSUM).is_none());
+        assert!(is_detected, "bit {bit}");
+    }
+    // The same bit of two numbers: a sum of the words, or a hash without the shift, would not see the signs.
+    for bit in [7, 6, 0] {
+        let mut bytes = whole.clone();
+        let end = bytes.len();
+        [8, 16].map(|back| bytes[end - back] ^= 1 << bit);
+        assert!(read(&bytes, "m").is_err(), "bit {bit}");
+    }
+}
+
+#[test]
+fn the_error_of_a_damaged_file_has_both_checksums() {
+    let mut bytes = write(&sample()).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    let said = read(&bytes, "m").unwrap_err().to_string();
+    let (what, sums) = said.split_at("m: is damaged: its checksum is ".len());
+    let (found, expected) = sums.split_once(", expected ").unwrap();
+    assert_eq!(what, "m: is damaged: its checksum is ");
+    assert!(found.len() == 16 && expected.len() == 16 && found != expected, "{said}");
+}
+
 /// A file with this header text and data.
 fn file(header: &str, data: &[u8]) -> Vec<u8> {
     [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), data].concat()
@@ -27,8 +57,10 @@ fn file(header: &str, data: &[u8]) -> Vec<u8> {
 fn written_tensors_are_read_back() {
     for content in [Tensors::default(), sample()] {
         let bytes = write(&content).unwrap();
-        assert_eq!(read(&bytes, "m.safetensors").unwrap(), content);
-        assert_eq!(write(&read(&bytes, "m.safetensors").unwrap()).unwrap(), bytes);
+        let mut found = read(&bytes, "m.safetensors").unwrap();
+        assert_eq!(write(&found).unwrap(), bytes);
+        assert_eq!(found.metadata.remove(0).0, CHECKSUM);
+        assert_eq!(found, content);
     }
 }
 
@@ -38,9 +70,10 @@ fn the_bytes_are_fixed() {
     content.metadata.push(("a".into(), "1".into()));
     content.metadata.push(("b".into(), "2".into()));
     content.put_f32("w", &[1], vec![1.0]);
-    let header =
-        concat!(r#"{"__metadata__":{"a":"1","b":"2"},"#, r#""w":{"data_offsets":[0,4],"dtype":"F32","shape":[1]}} "#);
-    assert_eq!(header.len(), 88);
+    let header = concat!(
+        r#"{"__metadata__":{"checksum":"CHECKSUM","a":"1","b":"2"},"#,
+        r#""w":{"data_offsets":[0,4],"dtype":"F32","shape":[1]}} "#
+    );
     assert_eq!(write(&content).unwrap(), file(header, &1.0_f32.to_le_bytes()));
 }
 

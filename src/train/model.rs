@@ -4,9 +4,9 @@ use super::metrics::largest;
 use super::predictor::{Factor, Predictor};
 use super::storage::Storage;
 use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::host::{MEMORY_BYTES, number};
-use crate::io::tensors::{self, Tensors};
+use crate::error::{Error, Result, counted};
+use crate::host::{memory_bytes, number};
+use crate::io::tensors::{self, CHECKSUM, Tensors};
 use crate::io::{Preparation, Table};
 use crate::json::{Json, Record};
 use crate::kernels::mlp::Precision;
@@ -53,10 +53,12 @@ struct Header {
 
 record! { Header { format, engine, spec, loss, preparation, storage = Storage::F32 } }
 
-/// The schema this engine writes and reads.
-const FORMAT: u32 = 1;
-/// The largest number of parameter words: loading holds up to four copies of them in memory.
-const MOST_WORDS: u64 = MEMORY_BYTES / 16;
+/// The schema this engine writes. It also reads 1, which is the same without a checksum.
+const FORMAT: u32 = 2;
+/// The schemas without a checksum.
+const UNCHECKED: u32 = 1;
+/// Bytes of memory per parameter: loading holds up to four copies of them.
+const BYTES_EACH: u64 = 16;
 /// The metadata key of a model file.
 const KEY: &str = "meromorph";
 
@@ -111,9 +113,12 @@ impl Model {
         };
         let header = Json::parse(text).and_then(|json| Header::from_json(&json));
         let header = header.map_err(|error| err(format!("its model header is damaged: {error}")))?;
-        if header.format != FORMAT {
+        if header.format > UNCHECKED && content.text(CHECKSUM).is_none() {
+            return Err(err("is damaged: its checksum is missing".into()));
+        }
+        if header.format > FORMAT {
             return Err(err(format!(
-                "its format is {}, this engine ({}) reads {FORMAT}",
+                "its format is {}, this engine ({}) reads {FORMAT} and older ones",
                 header.format,
                 env!("CARGO_PKG_VERSION")
             )));
@@ -123,19 +128,17 @@ impl Model {
             preparation.check().map_err(|error| error.within(source))?;
             let (inputs, wanted) = (preparation.inputs(), header.spec.inputs);
             if inputs != wanted {
-                return Err(err(format!("its columns give {inputs} inputs, its model takes {wanted}")));
+                return Err(err(format!("its columns give {}, its model takes {wanted}", counted(inputs, "input"))));
             }
             let classes = preparation.target.outputs();
             if classes != outputs {
-                return Err(err(format!("its target needs {classes} outputs, its model gives {outputs}")));
+                return Err(err(format!("its target needs {}, its model gives {outputs}", counted(classes, "output"))));
             }
         }
         let layout = Layout::of(&header.spec);
-        if layout.total as u64 > MOST_WORDS {
-            return Err(err(format!(
-                "its parameters are {} words, of which {MOST_WORDS} at most are read",
-                layout.total
-            )));
+        let most = memory_bytes() / BYTES_EACH;
+        if layout.total as u64 > most {
+            return Err(err(format!("its parameters are {} words, of which {most} at most are read", layout.total)));
         }
         // Every tensor is found in the file before anything of the size that the header claims is allocated.
         let mut tensors = Vec::new();
