@@ -92,11 +92,6 @@ pub fn listed(names: &[&str]) -> String {
     }
 }
 
-/// `1 row`, `2 rows`.
-pub fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
 /// The candidate that `name` most likely misspells, if any: at most a third of the letters differ. Case, `-` and `_` are ignored.
 pub fn similar<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.replace(['-', '_'], "").to_ascii_lowercase();

@@ -8,7 +8,7 @@ use pollster::block_on;
 use super::{Answer, Failure};
 use crate::device::{self, Request};
 use crate::host;
-use crate::io::{Header, Table, check_start, read_table, tensors};
+use crate::io::{Header, Table, check_bytes, read_table, tensors};
 use crate::{Device, Error, Result};
 
 /// The device that runs the work.
@@ -77,9 +77,9 @@ impl Heading {
 /// Reads a table and frees the bytes of its file. `-` is standard input.
 pub(super) fn read(file: &Path, header: Header) -> Result<Table> {
     let (bytes, source) = if file == Path::new("-") {
-        (host::read_stdin(check_start)?, "standard input".to_owned())
+        (host::read_stdin(check_bytes)?, "standard input".to_owned())
     } else {
-        (host::read_checked(file, check_start)?, file.display().to_string())
+        (host::read_checked(file, check_bytes)?, file.display().to_string())
     };
     read_table(&bytes, &source, header)
 }

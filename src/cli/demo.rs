@@ -38,7 +38,9 @@ pub(super) fn run(args: &Args) -> Answer {
     if bytes > u128::from(host::memory_bytes()) {
         let (needed, most) = (bytes >> 30, host::memory_bytes() >> 30);
         let rows = counted(args.rows, "row");
-        return Err(Failure::usage(format!("{rows} take about {needed} GiB; there are at most {most} GiB; choose a smaller --rows")));
+        return Err(Failure::usage(format!(
+            "{rows} take about {needed} GiB; there are at most {most} GiB; choose a smaller --rows"
+        )));
     }
     if let Some(out) = &args.output.out {
         host::check_writable(out)?;
@@ -52,7 +54,8 @@ pub(super) fn run(args: &Args) -> Answer {
     let mut trainer = Trainer::new(&device, run.spec.clone(), run.settings.clone(), data)?;
     let origin = Origin { choice: options.choice, ..Origin::default() };
     let (is_json, out) = (args.output.json, args.output.out.clone());
-    Session { device, run, origin, source, is_json, out, checkpoint: None, has_checkpoint: false.into() }.run(&mut trainer)
+    Session { device, run, origin, source, is_json, out, checkpoint: None, has_checkpoint: false.into() }
+        .run(&mut trainer)
 }
 
 /// Weights of the inputs.

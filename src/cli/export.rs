@@ -130,11 +130,7 @@ impl Args {
             ("written", format!("{} by {}", metadata.created_utc, metadata.engine)),
             (
                 "model",
-                format!(
-                    "{}, {}",
-                    counted(Layout::of(&model.spec).count(), "parameter"),
-                    bytes(metadata.model.bytes)
-                ),
+                format!("{}, {}", counted(Layout::of(&model.spec).count(), "parameter"), bytes(metadata.model.bytes)),
             ),
             ("onnx", format!("operator set {}, {}", metadata.opset, bytes(onnx.len() as u64))),
             ("decoding", decoding),

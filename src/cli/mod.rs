@@ -24,9 +24,9 @@ mod web;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, similar};
 
 #[derive(Parser)]
 #[command(name = "mero", version, about = "Trains and runs models, on any GPU and on plain CPUs", max_term_width = 110)]
@@ -130,8 +130,10 @@ pub fn main() -> ExitCode {
         }
         Err(error) => {
             let text = error.render().to_string();
-            let message = text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned();
-            (String::new(), Err(Failure::usage(message)))
+            let message = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+            // The standard library's words for a text that is not a whole number.
+            let message = message.replace("invalid digit found in string", "expected a whole number of at least 0");
+            (String::new(), Err(Failure::usage(guessed(message))))
         }
     };
     // The error of the command itself comes first.
@@ -142,6 +144,19 @@ pub fn main() -> ExitCode {
     let prefix = if message.starts_with(&prefix) { "" } else { &prefix };
     console::complain(&format!("mero: {prefix}{message}"));
     ExitCode::from(code)
+}
+
+/// The message about an unknown command with a guess, which the parser does not add to `mero help trian`.
+fn guessed(message: String) -> String {
+    let unknown = message.strip_prefix("unrecognized subcommand '").and_then(|rest| rest.split_once('\''));
+    let Some((name, rest)) = unknown.filter(|_| !message.contains("similar")) else { return message };
+    let command = Cli::command();
+    match similar(name, command.get_subcommands().map(clap::Command::get_name)) {
+        Some(known) => {
+            format!("unrecognized subcommand '{name}'\n\n  tip: a similar subcommand exists: '{known}'{rest}")
+        }
+        None => message,
+    }
 }
 
 /// The arguments, with a negative number joined to the option before it: `--lr -1` becomes `--lr=-1`. The parser would take `-1` for an option of

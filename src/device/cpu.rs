@@ -1,7 +1,7 @@
 //! The CPU device: blocks of words in host memory, and the kernels' CPU paths on a thread pool.
 
 use std::any::Any;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::future::{Future, ready};
 use std::pin::Pin;
 
@@ -17,8 +17,6 @@ pub(super) struct Cpu {
     pool: ThreadPool,
     blocks: RefCell<Vec<Vec<Line>>>,
     spare: RefCell<Vec<Memory>>,
-    /// The lines of all blocks.
-    lines: Cell<usize>,
 }
 
 /// A cache line: blocks start on one, so vector loads do not straddle.
@@ -58,7 +56,7 @@ fn describe(threads: usize) -> Info {
 impl Cpu {
     pub(super) fn new(threads: usize) -> Result<Self> {
         let pool = ThreadPool::new(threads)?;
-        Ok(Self { info: describe(threads), pool, blocks: RefCell::default(), spare: RefCell::default(), lines: Cell::new(0) })
+        Ok(Self { info: describe(threads), pool, blocks: RefCell::default(), spare: RefCell::default() })
     }
 
     fn launch(&self, launch: &Launch) {
@@ -89,6 +87,14 @@ impl Cpu {
         let mut blocks = self.blocks.borrow_mut();
         let source = words(&blocks[from.memory.0 as usize])[from.offset..from.offset + from.words].to_vec();
         words_mut(&mut blocks[to.memory.0 as usize])[to.offset..to.offset + to.words].copy_from_slice(&source);
+    }
+}
+
+impl Drop for Cpu {
+    fn drop(&mut self) {
+        for block in self.blocks.get_mut() {
+            host::release(size_of_val(&block[..]));
+        }
     }
 }
 
@@ -125,13 +131,12 @@ impl Backend for Cpu {
     fn allocate(&self, words: usize) -> Result<Memory> {
         let lines = words.div_ceil(LINE_WORDS);
         let mut block = Vec::new();
-        let used = self.lines.get() + lines;
-        // A system that promises more memory than it has would end the process when the block is filled.
-        let is_there = used as u64 <= host::memory_bytes() / 64;
-        if !is_there || block.try_reserve_exact(lines).is_err() {
-            return Err(Error::device(format!("cpu: cannot allocate {} MB; choose smaller sizes", words / 250_000)));
+        let refused = || Error::device(format!("cpu: cannot allocate {} MB", words / 250_000));
+        let bytes = lines * size_of::<Line>();
+        if !host::claim(bytes) || block.try_reserve_exact(lines).is_err() {
+            host::release(bytes);
+            return Err(refused());
         }
-        self.lines.set(used);
         block.resize(lines, Line([0; 16]));
         let mut blocks = self.blocks.borrow_mut();
         let memory = self.spare.borrow_mut().pop().unwrap_or(Memory(blocks.len() as u32));
@@ -145,7 +150,7 @@ impl Backend for Cpu {
 
     fn free(&self, memory: Memory) {
         let block = std::mem::take(&mut self.blocks.borrow_mut()[memory.0 as usize]);
-        self.lines.set(self.lines.get() - block.len());
+        host::release(size_of_val(&block[..]));
         self.spare.borrow_mut().push(memory);
     }
 

@@ -57,7 +57,9 @@ impl<'a> Archive<'a> {
         let most = memory_bytes();
         if size > most {
             let [size, most] = [size, most].map(gib);
-            return Err(refused(&format!("does not fit in memory: unpacked it has {size}, this process may use {most}")));
+            return Err(refused(&format!(
+                "does not fit in memory: unpacked it has {size}, this process may use {most}"
+            )));
         }
         let mut bytes = Vec::new();
         if bytes.try_reserve_exact(size as usize).is_err() {

@@ -1,14 +1,14 @@
 //! Files of the operating system. A write is atomic: temporary name, fsync, rename.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use tempfile::NamedTempFile;
 
-use super::memory_bytes;
+use super::{gib, memory_bytes};
 use crate::error::{Error, Result};
 
 /// The bytes that are read before `check` judges what they begin.
@@ -19,10 +19,11 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
     read_checked(path, |_| Ok(()))
 }
 
-/// The same if `check` accepts the first 64 KiB, or all of a shorter file; the error's text is its message after the path.
+/// The same if `check` accepts the bytes: it gets the first 64 KiB, and more each time that twice as many are read. Its error is the message
+/// after the path.
 ///
-/// Errors if the file has more bytes than there is memory, before it is read. A pipe or a device may never end: it is read up to that size.
-pub fn read_checked(path: &Path, check: impl FnOnce(&[u8]) -> std::result::Result<(), String>) -> Result<Vec<u8>> {
+/// Errors if the file has more bytes than there is memory, before it is read. A pipe or a device may never end: it is read up to half of that.
+pub fn read_checked(path: &Path, check: impl Fn(&[u8]) -> std::result::Result<(), String>) -> Result<Vec<u8>> {
     let name = path.display().to_string();
     let unreadable = |e: io::Error| Error::new(format!("{name}: cannot be read: {}", reason(&e)));
     let file = File::open(path).map_err(unreadable)?;
@@ -31,7 +32,7 @@ pub fn read_checked(path: &Path, check: impl FnOnce(&[u8]) -> std::result::Resul
 }
 
 /// All bytes of standard input, as [`read_checked`] reads a file.
-pub fn read_stdin(check: impl FnOnce(&[u8]) -> std::result::Result<(), String>) -> Result<Vec<u8>> {
+pub fn read_stdin(check: impl Fn(&[u8]) -> std::result::Result<(), String>) -> Result<Vec<u8>> {
     read_from(io::stdin().lock(), 0, "standard input", check)
 }
 
@@ -40,7 +41,7 @@ fn read_from(
     mut from: impl Read,
     size: u64,
     name: &str,
-    check: impl FnOnce(&[u8]) -> std::result::Result<(), String>,
+    check: impl Fn(&[u8]) -> std::result::Result<(), String>,
 ) -> Result<Vec<u8>> {
     let refused = |what: String| Error::new(format!("{name}: {what}"));
     let unreadable = |e: io::Error| refused(format!("cannot be read: {}", reason(&e)));
@@ -49,7 +50,11 @@ fn read_from(
     from.by_ref().take(START_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
     check(&bytes).map_err(refused)?;
     if size > most {
-        return Err(refused(format!("has {}, more than the {} of memory that this process may use", gib(size), gib(most))));
+        return Err(refused(format!(
+            "has {}, more than the {} of memory that this process may use",
+            gib(size),
+            gib(most)
+        )));
     }
     bytes.try_reserve_exact((size as usize).saturating_sub(bytes.len())).map_err(|_| refused(no_memory(size)))?;
     // A growing vector needs its old and its new place at once.
@@ -62,18 +67,13 @@ fn read_from(
         if from.by_ref().take(part).read_to_end(&mut bytes).map_err(unreadable)? == 0 {
             return Ok(bytes);
         }
+        check(&bytes).map_err(refused)?;
     }
     Err(refused(format!("does not end within {}, the most that this process may read", gib(most))))
 }
 
 fn no_memory(size: u64) -> String {
     format!("does not fit in memory: {} cannot be allocated", gib(size))
-}
-
-/// `12.3 GiB`, or MiB below one.
-pub(crate) fn gib(bytes: u64) -> String {
-    let mib = bytes as f64 / f64::from(1 << 20);
-    if mib < 1024.0 { format!("{mib:.0} MiB") } else { format!("{:.1} GiB", mib / 1024.0) }
 }
 
 /// Puts `bytes` at `path` so that a reader sees the old file or the new one, never a part, also after a crash.
@@ -92,7 +92,9 @@ pub fn make_folder(path: &Path) -> Result<()> {
 pub fn check_writable(path: &Path) -> Result<()> {
     let whole = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let outcome = match fs::metadata(path) {
-        Ok(found) if is_fifo(&found) => open_fifo(&whole).map(|pipe| PIPES.lock().expect("never poisoned").push((whole, pipe))),
+        Ok(found) if is_fifo(&found) => {
+            open_fifo(&whole).map(|pipe| PIPES.lock().expect("never poisoned").push((whole, pipe)))
+        }
         Ok(found) if !found.is_file() => fs::OpenOptions::new().write(true).open(path).map(drop),
         _ => temporary(&folder_of(&whole)).map(drop),
     };
@@ -110,14 +112,12 @@ pub fn file_bytes(path: &Path) -> Option<u64> {
     fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|found| found.len())
 }
 
-/// Removes the file at `path`, if there is one.
+/// Removes the regular file at `path`, if there is one. Devices and pipes, which can be written too, stay.
 pub fn remove(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(e) if e.kind() != ErrorKind::NotFound => {
-            Err(Error::new(format!("{}: cannot be removed: {}", path.display(), reason(&e))))
-        }
-        _ => Ok(()),
+    if !fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
+        return Ok(());
     }
+    fs::remove_file(path).map_err(|e| Error::new(format!("{}: cannot be removed: {}", path.display(), reason(&e))))
 }
 
 /// Named pipes that [`check_writable`] opened, until [`write_whole`] writes them: if one were closed in between, its reader would see an end.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use sysinfo::{MemoryRefreshKind, System};
 
@@ -14,6 +15,21 @@ pub fn memory_bytes() -> u64 {
         let limits = [machine(), control_group(Path::new("/")), address_space()];
         limits.into_iter().flatten().min().unwrap_or(UNKNOWN)
     })
+}
+
+/// Bytes of large blocks in use.
+static CLAIMED: AtomicU64 = AtomicU64::new(0);
+
+/// Counts a block of `bytes` that is about to be allocated. False if it does not fit in memory with those before: a system that promises more than it
+/// has would end the process when the block is filled. Either way, `release` must follow.
+pub fn claim(bytes: usize) -> bool {
+    let before = CLAIMED.fetch_add(bytes as u64, Ordering::Relaxed);
+    before.saturating_add(bytes as u64) <= memory_bytes()
+}
+
+/// Counts a block of `bytes` as freed.
+pub fn release(bytes: usize) {
+    CLAIMED.fetch_sub(bytes as u64, Ordering::Relaxed);
 }
 
 /// Assumed where the platform reports nothing.

@@ -17,6 +17,14 @@ pub const fn memory_bytes() -> u64 {
     4 << 30
 }
 
+/// Nothing to count: allocations fail at the limit. See the native twin.
+pub fn claim(_bytes: usize) -> bool {
+    true
+}
+
+/// See the native twin.
+pub fn release(_bytes: usize) {}
+
 /// Milliseconds since the page (or worker) started.
 pub fn now_ms() -> f64 {
     let global = js_sys::global();

@@ -28,7 +28,7 @@ pub use measure::median;
 pub use missing::{Gaps, Missing, MissingReport};
 pub use prepare::{Feature, Preparation, Target};
 pub use split::{Fractions, Split, split};
-pub use start::check_start;
+pub use start::check_bytes;
 pub use table::{Cells, Column, MISSING_CODE, Table};
 pub use target::Task;
 
@@ -46,18 +46,19 @@ const FOREIGN: [(&[u8], &str); 8] = [
     (b"\xfe\xff", "is UTF-16 text; save it as UTF-8"),
 ];
 
-/// The bytes whose kind is judged.
-const START_BYTES: usize = 64 << 10;
-
 /// Reads a table; the first bytes determine its kind: NPY, NPZ, else delimited text. `header` is used for text only.
 ///
 /// `source` is the user's name for the bytes; one ending in `.tsv` or `.tab` is tab separated.
 pub fn read_table(bytes: &[u8], source: &str, header: Header) -> Result<Table> {
-    check_start(&bytes[..bytes.len().min(START_BYTES)]).map_err(|what| Error::new(format!("{source}: {what}")))?;
+    let refused = |what| Error::new(format!("{source}: {what}"));
+    check_bytes(bytes).map_err(refused)?;
     if bytes.starts_with(npz::MAGIC) {
         return npz::read(bytes, source);
     }
-    start::check_memory(bytes, source)?;
+    if bytes.starts_with(npy::MAGIC) {
+        let array = npy::Array::parse(bytes, source)?;
+        start::has_memory(array.numbers(), bytes.len() as u64).map_err(refused)?;
+    }
     read_plain(bytes, source, header)
 }
 

@@ -1,6 +1,6 @@
 //! Splits rows into training, validation and test, by a permutation from the caller.
 
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::host::number;
 use crate::record;
 
@@ -47,8 +47,9 @@ pub fn split(n: usize, fractions: Fractions, permutation: &[u32]) -> Result<Spli
     });
     let (validation, test) = (validation?, test?);
     let Some(train) = n.checked_sub(validation + test).filter(|&train| train > 0) else {
+        let s = if n == 1 { "" } else { "s" };
         let what =
-            format!("{}, of which {validation} for validation and {test} for test, leave none to train on", counted(n, "row"));
+            format!("{n} row{s}, of which {validation} for validation and {test} for test, leave none to train on");
         return Err(Error::new(what));
     };
     let (train, held) = permutation.split_at(train);

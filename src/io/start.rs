@@ -1,8 +1,7 @@
 //! Judges bytes before they are parsed: what kind of file they begin, and whether their table fits in memory. For files of the native program.
 
 use super::{FOREIGN, npy, npz};
-use crate::error::{Error, Result};
-use crate::host::memory_bytes;
+use crate::host::{gib, memory_bytes};
 
 /// Kinds of file that only a command gets: what each is and what to do.
 const OTHERS: [(&[u8], &str); 3] = [
@@ -11,8 +10,16 @@ const OTHERS: [(&[u8], &str); 3] = [
     (b"%PDF", "is a PDF; tables are read from CSV, TSV, NPY and NPZ"),
 ];
 
-/// Errors if the first bytes of a file, 64 KiB of them or all, cannot be those of a table.
-pub fn check_start(bytes: &[u8]) -> std::result::Result<(), String> {
+/// The bytes that are judged by their kind.
+const START_BYTES: usize = 64 << 10;
+
+/// Errors if a file that begins with `bytes` cannot be a table, or not one that fits in memory.
+pub fn check_bytes(bytes: &[u8]) -> Result<(), String> {
+    check_kind(&bytes[..bytes.len().min(START_BYTES)])?;
+    check_memory(bytes)
+}
+
+fn check_kind(bytes: &[u8]) -> Result<(), String> {
     if let Some((_, what)) = FOREIGN.iter().chain(&OTHERS).find(|(magic, _)| bytes.starts_with(magic)) {
         return Err((*what).to_owned());
     }
@@ -30,8 +37,10 @@ pub fn check_start(bytes: &[u8]) -> std::result::Result<(), String> {
 
 /// JSON if it begins with an object or a list of them. No header of a table begins like that.
 fn json_kind(bytes: &[u8]) -> Option<&'static str> {
-    let after = |bytes: &[u8], open: &[u8]| Some(bytes.trim_ascii_start().strip_prefix(open)?.trim_ascii_start().to_vec());
-    let is_object = |bytes: &[u8]| after(bytes, b"{").is_some_and(|rest| rest.starts_with(b"\"") || rest.starts_with(b"}"));
+    let after =
+        |bytes: &[u8], open: &[u8]| Some(bytes.trim_ascii_start().strip_prefix(open)?.trim_ascii_start().to_vec());
+    let is_object =
+        |bytes: &[u8]| after(bytes, b"{").is_some_and(|rest| rest.starts_with(b"\"") || rest.starts_with(b"}"));
     let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
     let first = lines.first()?.trim_ascii();
     if is_object(bytes) {
@@ -45,27 +54,27 @@ fn json_kind(bytes: &[u8]) -> Option<&'static str> {
 /// Bytes per cell of a text table: its number, and its value when the row is encoded.
 const BYTES_OF_CELL: u64 = 16;
 
-/// Errors if the columns of a table need more memory than there is. Counts the separators of a text: at least as many as there are cells.
-pub(super) fn check_memory(bytes: &[u8], source: &str) -> Result<()> {
-    if bytes.starts_with(npy::MAGIC) {
-        let array = npy::Array::parse(bytes, source)?;
-        return has_memory(source, array.numbers(), bytes.len() as u64);
+/// Errors if the columns of a text table need more memory than there is. Counts its separators, which are at least as many as its
+/// cells.
+pub(super) fn check_memory(bytes: &[u8]) -> Result<(), String> {
+    if bytes.starts_with(npz::MAGIC) || bytes.starts_with(npy::MAGIC) {
+        return Ok(());
     }
     let is_end = |byte: &u8| matches!(byte, b'\n' | b',' | b';' | b'\t');
-    has_memory(source, bytes.iter().filter(|byte| is_end(byte)).count() as u64, bytes.len() as u64)
+    has_memory(bytes.iter().filter(|byte| is_end(byte)).count() as u64, bytes.len() as u64)
 }
 
 /// Errors if `cells` and `bytes` of a file do not fit in memory together.
-pub(super) fn has_memory(source: &str, cells: u64, bytes: u64) -> Result<()> {
+pub(super) fn has_memory(cells: u64, bytes: u64) -> Result<(), String> {
     let needed = cells.saturating_mul(BYTES_OF_CELL).saturating_add(bytes);
     let most = memory_bytes();
     if needed <= most {
         return Ok(());
     }
-    let [needed, most] = [needed, most].map(crate::host::gib);
-    Err(Error::new(format!(
-        "{source}: does not fit in memory: about {cells} cells take {needed}, this process may use {most}; use fewer rows or columns"
-    )))
+    let [needed, most] = [needed, most].map(gib);
+    Err(format!(
+        "does not fit in memory: more than {cells} cells take {needed}, this process may use {most}; use fewer rows or columns"
+    ))
 }
 
 #[cfg(test)]
@@ -91,15 +100,15 @@ mod tests {
             (b"PAR1", "is a Parquet file; save it as CSV or NPZ"),
         ];
         for (bytes, wanted) in cases {
-            let said = check_start(bytes).err().unwrap_or_default();
+            let said = check_kind(bytes).err().unwrap_or_default();
             assert_eq!(said, *wanted, "{}", String::from_utf8_lossy(bytes));
         }
     }
 
     #[test]
     fn a_table_that_memory_cannot_hold_is_refused() {
-        assert_eq!(check_memory(b"a,b\n1,2\n", "t"), Ok(()));
-        let said = has_memory("t", u64::MAX / 32, 1).unwrap_err().to_string();
-        assert!(said.starts_with("t: does not fit in memory: about 576460752303423487 cells take 85899"), "{said}");
+        assert_eq!(check_bytes(b"a,b\n1,2\n"), Ok(()));
+        let said = has_memory(u64::MAX / 32, 1).unwrap_err();
+        assert!(said.starts_with("does not fit in memory: more than 576460752303423487 cells take 85899"), "{said}");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::config::TrainerConfig;
 use super::network::Network;
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::host::number;
 use crate::io::{Preparation, Table};
 use crate::loss::Loss;
@@ -86,7 +86,7 @@ impl Data {
         let outputs = network.spec().map(Spec::outputs).transpose()?;
         let (inputs, got) = (network.inputs(), self.inputs);
         if inputs != got {
-            return Err(Error::new(format!("train: the model takes {}, the rows have {got}", counted(inputs, "input"))));
+            return Err(Error::new(format!("train: the model takes {inputs} inputs, the rows have {got}")));
         }
         network.check_config(settings)?;
         let (Some(spec), Some(outputs), false) = (network.spec(), outputs, network.has_own_loss()) else {
@@ -115,7 +115,7 @@ impl Data {
         if outputs == self.targets {
             return Ok(());
         }
-        Err(Error::new(format!("train: the model gives {}, the rows have {}", counted(outputs, "output"), counted(self.targets, "target"))))
+        Err(Error::new(format!("train: the model gives {outputs} outputs, the rows have {} targets", self.targets)))
     }
 
     /// Errors if there are ⊥ targets but the head's denominators cannot come near 0.

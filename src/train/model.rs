@@ -4,7 +4,7 @@ use super::metrics::largest;
 use super::predictor::{Factor, Predictor};
 use super::storage::Storage;
 use crate::device::Device;
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::host::{memory_bytes, number};
 use crate::io::tensors::{self, CHECKSUM, Tensors};
 use crate::io::{Preparation, Table};
@@ -128,11 +128,11 @@ impl Model {
             preparation.check().map_err(|error| error.within(source))?;
             let (inputs, wanted) = (preparation.inputs(), header.spec.inputs);
             if inputs != wanted {
-                return Err(err(format!("its columns give {}, its model takes {wanted}", counted(inputs, "input"))));
+                return Err(err(format!("its columns give {inputs} inputs, its model takes {wanted}")));
             }
             let classes = preparation.target.outputs();
             if classes != outputs {
-                return Err(err(format!("its target needs {}, its model gives {outputs}", counted(classes, "output"))));
+                return Err(err(format!("its target needs {classes} outputs, its model gives {outputs}")));
             }
         }
         let layout = Layout::of(&header.spec);

@@ -46,7 +46,7 @@ impl Trainer {
     /// (`Parameters::get`), if a closure loss is not of shape [1], or if the loss does not depend on every parameter.
     pub fn new(device: &Device, model: impl Into<Network>, settings: TrainerConfig, data: Data) -> Result<Self> {
         let network = model.into();
-        memory::check(network.layout(), &data)?;
+        memory::check(network.layout())?;
         let parameters = network.initialise(settings.seed)?;
         Self::build(device, network, settings, data, &parameters)
     }
@@ -59,7 +59,9 @@ impl Trainer {
         data: Data,
         parameters: &[f32],
     ) -> Result<Self> {
-        Self::build(device, model.into(), settings, data, parameters)
+        let network = model.into();
+        memory::check(network.layout())?;
+        Self::build(device, network, settings, data, parameters)
     }
 
     fn build(
