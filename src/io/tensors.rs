@@ -1,7 +1,7 @@
 //! Reads and writes named tensors and texts as safetensors: a length, a JSON header, the numbers, little-endian. The same
 //! content gives the same bytes; a truncated, damaged or foreign file is an error with the reason.
 //!
-//! The first text of a written file is a checksum of all other bytes, the header's included. Files of other programs need none.
+//! A file may have a checksum of all other bytes, the header's included, as its first text. Files of other programs need none.
 
 use super::table::Texts;
 use crate::error::{Error, Result, listed};
@@ -85,16 +85,18 @@ pub enum Data {
 const METADATA: &str = "__metadata__";
 const LENGTH_BYTES: usize = 8;
 
-/// The name of the text with the checksum.
+/// The name of the text with the checksum, which must be the first.
 pub const CHECKSUM: &str = "checksum";
-/// The start of the header of a file with a checksum, up to its digits.
-const OPENING: &[u8] = br#"{"__metadata__":{"checksum":""#;
-/// The digits of a checksum.
-type Digits = [u8; 16];
+/// Its digits before they are known. [`write`] fills them in.
+pub const NO_CHECKSUM: &str = "0000000000000000";
+/// The start of the header of a file with a checksum, up to the digits.
+const OPENING: &str = r#"{"__metadata__":{"checksum":""#;
+/// The place of the digits in the file.
+const DIGITS: std::ops::Range<usize> = LENGTH_BYTES + OPENING.len()..LENGTH_BYTES + OPENING.len() + NO_CHECKSUM.len();
 
 /// Writes the file. Wider types come first, then names in order, so every tensor is aligned to its type.
 ///
-/// Errors if a shape does not match its numbers, and on the reserved name `__metadata__`. No text may be called `checksum`.
+/// Errors if a shape does not match its numbers, and on the reserved name `__metadata__`.
 pub fn write(content: &Tensors) -> Result<Vec<u8>> {
     let mut starts = vec![0; content.tensors.all().len()];
     let mut data = Vec::new();
@@ -108,9 +110,10 @@ pub fn write(content: &Tensors) -> Result<Vec<u8>> {
         }
     }
     let mut fields = Vec::with_capacity(content.tensors.all().len() + 1);
-    let mut texts = vec![(CHECKSUM.to_owned(), Json::Text("0".repeat(size_of::<Digits>())))];
-    texts.extend(content.metadata.iter().map(|(name, text)| (name.clone(), text.to_json())));
-    fields.push((METADATA.to_owned(), Json::Fields(texts)));
+    if !content.metadata.is_empty() {
+        let texts = content.metadata.iter().map(|(name, text)| (name.clone(), text.to_json())).collect();
+        fields.push((METADATA.to_owned(), Json::Fields(texts)));
+    }
     for ((name, array), start) in content.tensors.all().iter().zip(starts) {
         let offsets = [start, start + array.data.bytes()].to_json();
         let kind = Json::Text(array.data.kind().into());
@@ -123,16 +126,22 @@ pub fn write(content: &Tensors) -> Result<Vec<u8>> {
     out.extend((header.len() as u64).to_le_bytes());
     out.extend(header.as_bytes());
     out.extend(data);
-    let (before, rest) = out.split_at_mut(LENGTH_BYTES + OPENING.len());
-    if let Some((digits, after)) = rest.split_first_chunk_mut() {
-        *digits = checksum([before, after]);
+    let has_place = |(name, digits): &(String, String)| name == CHECKSUM && digits.len() == NO_CHECKSUM.len();
+    if content.metadata.first().is_some_and(has_place) {
+        let digits = checksum(&out);
+        out[DIGITS].copy_from_slice(digits.as_bytes());
     }
     Ok(out)
 }
 
 /// Reads a whole file. Every size is checked against the length of `bytes` before anything is allocated. A checksum stays among the texts.
 pub fn read(bytes: &[u8], source: &str) -> Result<Tensors> {
-    let content = parse(bytes).and_then(|content| verify(bytes).map(|()| content));
+    let content = parse(bytes).and_then(|content| match content.text(CHECKSUM) {
+        Some(expected) if checksum(bytes) != expected => {
+            Err(format!("is damaged: its checksum is {}, expected {expected}", checksum(bytes)))
+        }
+        _ => Ok(content),
+    });
     content.map_err(|what| Error::new(format!("{source}: {what}")))
 }
 
@@ -145,30 +154,18 @@ pub fn check_start(bytes: &[u8]) -> std::result::Result<(), String> {
 /// The longest header that the format's own library reads.
 const MOST_HEADER_BYTES: u64 = 100_000_000;
 
-/// Errors if the file has a checksum that is not that of its bytes.
-fn verify(bytes: &[u8]) -> Parsed<()> {
-    let (before, rest) = bytes.split_at(bytes.len().min(LENGTH_BYTES + OPENING.len()));
-    let Some((digits, after)) = rest.split_first_chunk::<{ size_of::<Digits>() }>() else { return Ok(()) };
-    let found = checksum([before, after]);
-    if !before.ends_with(OPENING) || found == *digits {
-        return Ok(());
-    }
-    let [found, expected] = [&found, digits].map(|digits| std::str::from_utf8(digits).unwrap_or("not text"));
-    Err(format!("is damaged: its checksum is {found}, expected {expected}"))
-}
-
-/// A 64-bit hash in hexadecimal digits, FNV-1a with another multiplier and a shift. Each step is a bijection of the hash and injective in the byte,
-/// so changes within one byte are always detected.
-fn checksum(parts: [&[u8]; 2]) -> Digits {
+/// A 64-bit hash of all bytes of a file except its digits, in hexadecimal: FNV-1a with another multiplier, and a shift. Each step is a bijection of
+/// the hash and injective in the byte, so changes within one byte are always detected.
+fn checksum(bytes: &[u8]) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for part in parts {
-        for byte in part {
+    for (at, byte) in bytes.iter().enumerate() {
+        if !DIGITS.contains(&at) {
             hash = (hash ^ u64::from(*byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             // A product moves differences to the left only.
             hash ^= hash >> 32;
         }
     }
-    std::array::from_fn(|at| b"0123456789abcdef"[(hash >> (60 - 4 * at)) as usize & 15])
+    (0..NO_CHECKSUM.len()).map(|at| char::from(b"0123456789abcdef"[(hash >> (60 - 4 * at)) as usize & 15])).collect()
 }
 
 type Parsed<T> = std::result::Result<T, String>;

@@ -6,7 +6,7 @@ use super::storage::Storage;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host::{memory_bytes, number};
-use crate::io::tensors::{self, CHECKSUM, Tensors};
+use crate::io::tensors::{self, CHECKSUM, NO_CHECKSUM, Tensors};
 use crate::io::{Preparation, Table};
 use crate::json::{Json, Record};
 use crate::kernels::mlp::Precision;
@@ -97,7 +97,7 @@ impl Model {
             preparation: self.preparation.clone(),
             storage,
         };
-        let metadata = vec![(KEY.into(), header.to_json().to_string())];
+        let metadata = vec![(CHECKSUM.into(), NO_CHECKSUM.into()), (KEY.into(), header.to_json().to_string())];
         let mut content = Tensors { metadata, ..Tensors::default() };
         let layout = Layout::of(&self.spec);
         for parameter in &layout.parameters {
@@ -118,7 +118,7 @@ impl Model {
         }
         if header.format > FORMAT {
             return Err(err(format!(
-                "its format is {}, this engine ({}) reads {FORMAT} and older ones",
+                "its format is {}, this engine ({}) reads up to {FORMAT}",
                 header.format,
                 env!("CARGO_PKG_VERSION")
             )));

@@ -59,9 +59,7 @@ impl Trainer {
         data: Data,
         parameters: &[f32],
     ) -> Result<Self> {
-        let network = model.into();
-        memory::check(network.layout())?;
-        Self::build(device, network, settings, data, parameters)
+        Self::build(device, model.into(), settings, data, parameters)
     }
 
     fn build(
