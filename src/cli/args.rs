@@ -8,9 +8,9 @@ use pollster::block_on;
 use super::{Answer, Failure};
 use crate::device::{self, Request};
 use crate::host;
-use crate::io::{Format, Header, Table, read_table};
+use crate::io::{Format, Header, Table, check_bytes, read_table, tensors};
 use crate::options::names;
-use crate::{Device, Result};
+use crate::{Device, Error, Result};
 
 /// The device that runs the work.
 #[derive(Args)]
@@ -97,15 +97,35 @@ impl Reading {
 /// The bytes of a table's file and its name. `-` is standard input.
 pub(super) fn read_bytes(file: &Path) -> Result<(Vec<u8>, String)> {
     if file == Path::new("-") {
-        return Ok((host::read_stdin()?, "standard input".to_owned()));
+        return Ok((host::read_stdin(check_bytes)?, "standard input".to_owned()));
     }
-    Ok((host::read(file)?, file.display().to_string()))
+    Ok((host::read_checked(file, check_bytes)?, file.display().to_string()))
 }
 
 /// Reads a table and frees the bytes of its file.
 pub(super) fn read(file: &Path, format: &Format) -> Result<Table> {
     let (bytes, source) = read_bytes(file)?;
     read_table(&bytes, &source, format)
+}
+
+/// Reads a model or checkpoint file.
+pub(super) fn read_model(path: &Path) -> Result<Vec<u8>> {
+    host::read_checked(path, tensors::check_start)
+}
+
+/// Errors if a wanted column is not in a text table whose first record was read as data and has that name: years are names that look like numbers.
+pub(super) fn check_header<'a>(table: &Table, header: Header, names: impl IntoIterator<Item = &'a str>) -> Answer {
+    let mut columns = table.columns().iter().enumerate();
+    if header != Header::Auto || columns.any(|(at, column)| column.name != format!("c{at}")) {
+        return Ok(());
+    }
+    let is_first = |name: &str| table.columns().iter().any(|column| column.cells.text(0).as_deref() == Some(name));
+    let Some(name) = names.into_iter().find(|name| table.find(name).is_none() && is_first(name)) else { return Ok(()) };
+    let source = table.source();
+    Err(Error::new(format!(
+        "column \"{name}\" not in {source}: its first record holds numbers and is read as data; --header reads it as names"
+    ))
+    .into())
 }
 
 /// Errors if `out` is standard output, is one of the `inputs` (what it is, path), or cannot be written.
@@ -126,6 +146,9 @@ pub(super) struct Output {
     /// The model file
     #[arg(long, value_name = "MODEL")]
     pub out: Option<PathBuf>,
+    /// Replace a model file that has other columns, another target or another architecture, and any other file
+    #[arg(long)]
+    pub force: bool,
     /// Print only JSON, one object per line
     #[arg(long)]
     pub json: bool,

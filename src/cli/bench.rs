@@ -68,6 +68,9 @@ struct Common {
     json: bool,
 }
 
+/// More than anyone can wait for.
+const MOST_WINDOWS: usize = 1_000_000;
+
 pub(super) fn run(args: &Args) -> Answer {
     let sizes = match &args.what {
         What::Mlp(mlp) => [1, mlp.steps, mlp.common.windows],
@@ -77,6 +80,9 @@ pub(super) fn run(args: &Args) -> Answer {
     if sizes.contains(&0) {
         return Err(Failure::usage("steps, size, n and windows must be at least 1"));
     }
+    if sizes[2] > MOST_WINDOWS {
+        return Err(Failure::usage(format!("windows is {}, wanted at most {MOST_WINDOWS}", sizes[2])));
+    }
     match &args.what {
         What::Mlp(args) => mlp(args),
         What::Matmul(args) => matmul(args),
@@ -84,11 +90,21 @@ pub(super) fn run(args: &Args) -> Answer {
     }
 }
 
-/// Errors if there are more numbers than one buffer can hold.
+/// Bytes per number of an operand: operands and results are on the device, and copies of them on the host.
+const BYTES_EACH: u64 = 32;
+
+/// Errors if there are more numbers than one buffer, or the memory, can hold.
 fn check_size(numbers: usize) -> Answer {
     let most = u32::MAX;
     if numbers > most as usize {
         return Err(Failure::usage(format!("sizes: got {numbers} numbers, expected at most {most}")));
+    }
+    let (needed, most) = (BYTES_EACH * numbers as u64, host::memory_bytes());
+    if needed > most {
+        let [needed, most] = [needed, most].map(host::gib);
+        return Err(Failure::usage(format!(
+            "sizes: {numbers} numbers take about {needed}, this process may use {most}; choose smaller sizes"
+        )));
     }
     Ok(())
 }

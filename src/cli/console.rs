@@ -1,24 +1,62 @@
-//! The progress of a run: JSON lines for programs, a bar for people at a terminal, plain lines for files and pipes.
+//! Standard output and standard error; the progress of a run: JSON lines for programs, a bar for people at a terminal, plain lines for files and
+//! pipes.
 
 use std::cell::Cell;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
-use crate::host;
+use super::printable::{json_printable, printable};
 use crate::report::{figure, scaled_count};
 use crate::train::{EpochReport, Event, Trainer};
+use crate::{Error, Result, host};
 
-/// Writes a line to standard output. A closed pipe does not stop the work.
+/// The first failed write to standard output. Work such as training goes on, so that its files are written; the command then ends with this error.
+static FAILED: Mutex<Option<io::Error>> = Mutex::new(None);
+
+/// Writes a line to standard output.
 pub(super) fn say(line: &str) {
-    let _ = writeln!(io::stdout().lock(), "{line}");
+    put(format!("{}\n", printable(line)).as_bytes());
 }
 
 /// Writes one JSON object to standard output.
 pub(super) fn say_json(value: &impl serde::Serialize) {
-    say(&serde_json::to_string(value).expect("words and figures can be written as JSON"));
+    let line = serde_json::to_string(value).expect("words and figures can be written as JSON");
+    put(format!("{}\n", json_printable(&line)).as_bytes());
+}
+
+/// Writes a text to standard output: to a file or a pipe as it is, to a terminal without control characters.
+pub(super) fn say_data(text: &[u8]) {
+    if io::stdout().is_terminal() {
+        put(printable(&String::from_utf8_lossy(text)).as_bytes());
+    } else {
+        put(text);
+    }
+}
+
+/// Writes a line to standard error. If that fails there is nowhere to report it.
+pub(super) fn complain(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{}", printable(line));
+}
+
+fn put(bytes: &[u8]) {
+    let mut failed = FAILED.lock().expect("nothing panics while it is locked");
+    if failed.is_none() {
+        *failed = io::stdout().lock().write_all(bytes).err();
+    }
+}
+
+/// Flushes standard output. Errors if it did not take everything, unless its reader closed it: `| head` wants no more.
+pub(super) fn finish_output() -> Result<()> {
+    let mut failed = FAILED.lock().expect("nothing panics while it is locked");
+    let error = failed.take().or_else(|| io::stdout().lock().flush().err());
+    match error.filter(|error| error.kind() != ErrorKind::BrokenPipe) {
+        Some(error) => Err(Error::new(format!("standard output: cannot be written: {}", host::reason(&error)))),
+        None => Ok(()),
+    }
 }
 
 /// Shows the progress of a run.

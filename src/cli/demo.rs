@@ -5,9 +5,11 @@ use pollster::block_on;
 
 use super::args::{Hardware, Output};
 use super::flags::{Flags, Model, prepare};
+use super::replace::check_replaced;
 use super::session::Session;
 use super::{Answer, Failure};
 use crate::io::{Choice, Table};
+use crate::report::counted;
 use crate::train::{Origin, TrainOptions, Trainer};
 use crate::{Device, Result, host, ops};
 
@@ -31,18 +33,29 @@ pub(super) fn run(args: &Args) -> Answer {
     if args.rows < 3 {
         return Err(Failure::usage(format!("rows is {}; a split in three needs at least 3", args.rows)));
     }
+    // Drawn numbers, columns and encoded rows.
+    let bytes = 24 * (WEIGHTS.len() as u128 + 1) * args.rows as u128;
+    if bytes > u128::from(host::memory_bytes()) {
+        let (needed, most) = (bytes >> 30, host::memory_bytes() >> 30);
+        let rows = counted(args.rows, "row");
+        return Err(Failure::usage(format!(
+            "{rows} take about {needed} GiB; there are at most {most} GiB; choose a smaller --rows"
+        )));
+    }
     if let Some(out) = &args.output.out {
         host::check_writable(out)?;
     }
     let table = linear(args.rows)?;
     let source = table.source().to_owned();
     let mut run = prepare(&options, table)?;
+    check_replaced(&run, args.output.out.as_deref(), None, args.output.force)?;
     let data = std::mem::take(&mut run.data);
     let device = args.hardware.open()?;
     let mut trainer = Trainer::new(&device, run.spec.clone(), run.settings.clone(), data)?;
     let origin = Origin { choice: options.choice, ..Origin::default() };
     let (is_json, out) = (args.output.json, args.output.out.clone());
-    Session { device, run, origin, source, is_json, out, checkpoint: None }.run(&mut trainer)
+    Session { device, run, origin, source, is_json, out, checkpoint: None, has_checkpoint: false.into() }
+        .run(&mut trainer)
 }
 
 /// Weights of the inputs.

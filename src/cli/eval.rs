@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pollster::block_on;
 use serde_json::json;
 
-use super::args::{Hardware, Reading, read};
+use super::args::{Hardware, Reading, check_header, read};
 use super::console::{say, say_json};
 use super::plot::{PlotData, draw};
 use super::predict::load;
@@ -49,7 +49,9 @@ pub(super) fn run(args: &Args) -> Answer {
     if args.profile && model.spec.head().is_none() {
         return Err(Failure::usage("profile: the model has no poles, so no row is ⊥ after any layer"));
     }
-    let table = read(&args.file, &args.reading.format()?)?;
+    let format = args.reading.format()?;
+    let table = read(&args.file, &format)?;
+    check_header(&table, format.header, preparation.names().chain([preparation.target.name()]))?;
     let (rows, gaps) = preparation.judged_rows(&table, model.spec.head().is_some())?;
     let Examples { x, y } = Examples::encode(preparation, &table, &rows, &model.loss)?;
     let device = args.hardware.open()?;

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use pollster::block_on;
 
 use super::args::{Hardware, read};
-use super::console::{say, say_json};
+use super::console::{complain, say, say_json};
 use super::{Answer, Failure};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{
@@ -18,7 +18,7 @@ use crate::experiment::{
 };
 use crate::host;
 use crate::io::csv::{self, Header, Values};
-use crate::report::{Table, count, duration, figure, short};
+use crate::report::{Table, count, counted, duration, figure, short};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -139,6 +139,9 @@ impl Predictions {
     }
 }
 
+/// More than anyone can wait for.
+const MOST_SEEDS: u64 = 1_000_000;
+
 pub(super) fn run(args: &Args) -> Answer {
     let mode = Size::from(args.mode);
     let seeds = args.seeds.unwrap_or(mode.seeds()) as u64;
@@ -148,6 +151,9 @@ pub(super) fn run(args: &Args) -> Answer {
             args.seed
         )));
     };
+    if seeds > MOST_SEEDS {
+        return Err(Failure::usage(format!("seeds is {seeds}, wanted at most {MOST_SEEDS}")));
+    }
     let (domain, seeds): (Domain, Vec<u64>) = (args.domain.into(), (args.seed..past).collect());
     if let Some(folder) = &args.rows {
         return write_rows(domain, mode, &seeds, folder);
@@ -160,7 +166,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let mut follow = |seed: u64, method: &str, seconds: f64| {
         // Progress is for a terminal; a file or a pipe gets the result only.
         if !args.json && io::stderr().is_terminal() {
-            eprintln!("  seed {seed}  {method}  {}", duration(seconds));
+            complain(&format!("  seed {seed}  {method}  {}", duration(seconds)));
         }
     };
     let files = args.out.as_deref().map(|folder| files(folder, domain)).transpose()?;
@@ -219,7 +225,6 @@ const METRICS_PER_TABLE: usize = 3;
 fn print(report: &ExperimentReport) {
     let seeds = report.seeds.len();
     let [epochs, _] = report.epochs_and_batch;
-    let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     say(&format!("  {}: {}, {}\n", report.title, counted(seeds, "seed"), counted(epochs, "epoch")));
     let described = |method: &MethodReport| {
         let parameters = method.parameters.map_or("–".into(), |parameters| count(parameters as u64));

@@ -15,7 +15,7 @@ use crate::export::{
     validate_bundle, write_bundle, write_onnx, write_package, write_page,
 };
 use crate::nn::Layout;
-use crate::report::{bytes, count, facts, figure};
+use crate::report::{bytes, count, counted, facts, figure};
 use crate::train::{Model, Storage};
 use crate::{Error, Result, host};
 
@@ -130,11 +130,7 @@ impl Args {
             ("written", format!("{} by {}", metadata.created_utc, metadata.engine)),
             (
                 "model",
-                format!(
-                    "{} parameters, {}",
-                    count(Layout::of(&model.spec).count() as u64),
-                    bytes(metadata.model.bytes)
-                ),
+                format!("{}, {}", counted(Layout::of(&model.spec).count(), "parameter"), bytes(metadata.model.bytes)),
             ),
             ("onnx", format!("operator set {}, {}", metadata.opset, bytes(onnx.len() as u64))),
             ("decoding", decoding),
@@ -234,7 +230,7 @@ impl Args {
 
 /// A comparison as labelled lines of text.
 fn comparison_lines(comparison: &Comparison) -> Vec<(&'static str, String)> {
-    let of_rows = |rows: usize| format!("{} of {} rows", count(rows as u64), count(comparison.rows as u64));
+    let of_rows = |rows: usize| format!("{} of {}", count(rows as u64), counted(comparison.rows, "row"));
     let counts = [
         ("equal masks", comparison.equal_masks),
         ("newly ⊥", comparison.newly_bottom),

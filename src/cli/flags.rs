@@ -112,7 +112,6 @@ fn argument(entry: &'static Entry<TrainOptions>) -> Arg {
     let argument = Arg::new(entry.name)
         .long(spelled(entry.name))
         .aliases(entry.aliases.iter().map(|alias| spelled(alias)))
-        .allow_negative_numbers(true)
         .action(ArgAction::Set);
     let argument = match &entry.kind {
         Kind::Flag => argument.action(ArgAction::SetTrue),

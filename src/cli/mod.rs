@@ -13,17 +13,20 @@ mod interrupt;
 mod plan;
 mod plot;
 mod predict;
+mod printable;
+mod replace;
 mod report;
 mod serve;
 mod session;
 mod train;
 mod web;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, similar};
 
 #[derive(Parser)]
 #[command(name = "mero", version, about = "Trains and runs models, on any GPU and on plain CPUs", max_term_width = 110)]
@@ -116,26 +119,70 @@ impl From<Error> for Failure {
 /// Runs the command line of this process. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
 pub fn main() -> ExitCode {
     quiet_drivers();
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    let (prefix, answer) = match Cli::try_parse_from(joined(std::env::args_os())) {
+        Ok(cli) => {
+            let (name, answer) = cli.command.run();
+            (format!("{name}: "), answer)
+        }
         Err(error) if !error.use_stderr() => {
             console::say(error.render().to_string().trim_end());
-            return ExitCode::SUCCESS;
+            (String::new(), Ok(()))
         }
         Err(error) => {
             let text = error.render().to_string();
-            eprintln!("mero: {}", text.strip_prefix("error: ").unwrap_or(&text).trim_end());
-            return ExitCode::from(Failure::USAGE);
+            let message = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+            // The standard library's words for a text that is not a whole number.
+            let message = message.replace("invalid digit found in string", "expected a whole number of at least 0");
+            (String::new(), Err(Failure::usage(guessed(message))))
         }
     };
-    let (name, answer) = cli.command.run();
+    // The error of the command itself comes first.
+    let answer = answer.and(console::finish_output().map_err(Failure::from));
     let Err(failure) = answer else { return ExitCode::SUCCESS };
     let (message, code) = failure.report();
     // Some messages already start with the command's name.
-    let prefix = format!("{name}: ");
     let prefix = if message.starts_with(&prefix) { "" } else { &prefix };
-    eprintln!("mero: {prefix}{message}");
+    console::complain(&format!("mero: {prefix}{message}"));
     ExitCode::from(code)
+}
+
+/// The message about an unknown command with a guess, which the parser does not add to `mero help trian`.
+fn guessed(message: String) -> String {
+    let unknown = message.strip_prefix("unrecognized subcommand '").and_then(|rest| rest.split_once('\''));
+    let Some((name, rest)) = unknown.filter(|_| !message.contains("similar")) else { return message };
+    let command = Cli::command();
+    match similar(name, command.get_subcommands().map(clap::Command::get_name)) {
+        Some(known) => {
+            format!("unrecognized subcommand '{name}'\n\n  tip: a similar subcommand exists: '{known}'{rest}")
+        }
+        None => message,
+    }
+}
+
+/// The arguments, with a negative number joined to the option before it: `--lr -1` becomes `--lr=-1`. The parser would take `-1` for an option of
+/// its own; the option's range check has the better message.
+fn joined(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut all: Vec<OsString> = Vec::new();
+    for argument in arguments {
+        let is_open = |last: &&mut OsString| {
+            let last = last.to_string_lossy();
+            last.len() > 2 && last.starts_with("--") && !last.contains('=')
+        };
+        match all.last_mut().filter(is_open) {
+            Some(option) if is_negative(&argument.to_string_lossy()) => {
+                option.push("=");
+                option.push(argument);
+            }
+            _ => all.push(argument),
+        }
+    }
+    all
+}
+
+/// `-1`, `-.5`, `-inf` or a list that begins so.
+fn is_negative(text: &str) -> bool {
+    let number = text.strip_prefix('-').unwrap_or_default().to_ascii_lowercase();
+    number.starts_with(|c: char| c.is_ascii_digit() || c == '.') || ["inf", "infinity", "nan"].contains(&&*number)
 }
 
 /// Disables Mesa's layer for device selection: it prints errors where there is no desktop, and the engine selects the device itself.

@@ -11,10 +11,10 @@ use super::flags::{Flags, Model, prepare, refused};
 use super::{Answer, Failure};
 use crate::Device;
 use crate::device::{Cost, Request, Summary};
-use crate::host::MEMORY_BYTES;
+use crate::host::memory_bytes;
 use crate::io::{Choice, Target};
 use crate::nn::Spec;
-use crate::report::{Table, bytes, count, facts, figure, scaled_count};
+use crate::report::{Table, bytes, counted, facts, figure, scaled_count};
 use crate::train::{Data, Examples, Run, TrainOptions, Trainer, TrainerConfig};
 
 #[derive(clap::Args)]
@@ -70,8 +70,8 @@ pub(super) fn run(args: &Args) -> Answer {
     say(&format!(
         "\n{}",
         facts(&[
-            ("step", format!("{kind}, {batch} rows, {} launches", summary.launches.len())),
-            ("model", format!("{} parameters", count(parameters as u64))),
+            ("step", format!("{kind}, {}, {}", counted(batch, "row"), launched(summary.launches.len()))),
+            ("model", counted(parameters, "parameter")),
             ("work", format!("{} flops, {} moved", scaled_count(summary.cost.flops as f64), bytes(summary.cost.bytes))),
             ("transient", transient),
             ("persistent", bytes(summary.persistent_bytes)),
@@ -106,14 +106,21 @@ impl Args {
     /// Errors if the rows, of `width` values each, cannot fit in memory.
     fn check_rows(&self, width: usize) -> Answer {
         let bytes = 4 * self.rows as u128 * width as u128;
-        if bytes <= u128::from(MEMORY_BYTES) {
+        if bytes <= u128::from(memory_bytes()) {
             return Ok(());
         }
-        let (rows, needed, most) = (self.rows, bytes >> 30, MEMORY_BYTES >> 30);
+        let (needed, most) = (bytes >> 30, memory_bytes() >> 30);
         Err(Failure::usage(format!(
-            "{rows} rows of {width} values take about {needed} GiB; there are at most {most} GiB"
+            "{} of {} take about {needed} GiB; there are at most {most} GiB; choose a smaller --rows",
+            counted(self.rows, "row"),
+            counted(width, "value"),
         )))
     }
+}
+
+/// `1 launch`, `2 launches`.
+fn launched(launches: usize) -> String {
+    format!("{launches} launch{}", if launches == 1 { "" } else { "es" })
 }
 
 fn launches(summary: &Summary) -> String {

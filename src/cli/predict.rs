@@ -7,7 +7,7 @@ use std::str::FromStr;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pollster::block_on;
 
-use super::args::{Hardware, Reading, check_out, read_bytes};
+use super::args::{Hardware, Reading, check_header, check_out, read_bytes, read_model};
 use super::{Answer, Failure, console};
 use crate::error::listed;
 use crate::export::validate_bundle;
@@ -70,6 +70,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let format = args.reading.format()?;
     let (bytes, source) = read_bytes(&args.file)?;
     let table = read_table(&bytes, &source, &format)?;
+    check_header(&table, format.header, model.preparation()?.names())?;
     let device = args.hardware.open()?;
     let factors: Vec<Factor> = args.valid.iter().map(|valid| valid.factor(&table)).collect::<Result<_>>()?;
     let options = PredictOptions { factors: &factors, precision: args.precision, unknown: args.unknown };
@@ -87,7 +88,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let text = if args.with_inputs { columns.beside(&table, &bytes, &format)? } else { csv::write(&columns.values()) };
     match out {
         Some(out) => host::write_whole(out, &text)?,
-        None => console::say(String::from_utf8_lossy(&text).trim_end_matches('\n')),
+        None => console::say_data(&text),
     }
     if let Some(summary) = summary(&notes, &names, table.rows()) {
         eprintln!("mero predict: {summary}");
@@ -100,7 +101,7 @@ pub(super) fn load(path: &Path) -> Result<Model> {
     if host::is_folder(path) {
         return Ok(validate_bundle(path, None)?.model);
     }
-    Model::load(&host::read(path)?, &path.display().to_string())
+    Model::load(&read_model(path)?, &path.display().to_string())
 }
 
 fn precision() -> impl TypedValueParser<Value = Precision> {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::session::{RunTime, Session};
 use crate::io::Target;
 use crate::nn::{Decoding, Head, HeadForm, Layer, Spec, Threshold};
-use crate::report::{Table, bytes, count, duration, facts, figure, scaled_count};
+use crate::report::{Table, bytes, count, counted, duration, facts, figure, scaled_count};
 use crate::train::{Data, Metrics, Outcome, Stop, Trainer};
 use crate::{host, io};
 
@@ -94,7 +94,7 @@ impl TrainReport {
             _ => "ran all epochs",
         };
         let mut lines = vec![
-            ("trained", format!("{} epochs in {}: {why}", self.epochs, duration(self.seconds))),
+            ("trained", format!("{} in {}: {why}", counted(self.epochs, "epoch"), duration(self.seconds))),
             ("kept", self.best_epoch.map_or_else(|| "–".into(), |epoch| format!("the weights of epoch {epoch}"))),
             ("speed", format!("{} rows/s, {} steps/s", scaled_count(self.samples_per_s), figure(self.steps_per_s))),
             ("step", format!("{} on {}", self.step, place(self.device, processor, self.threads))),
@@ -110,7 +110,7 @@ impl TrainReport {
 
 /// `cpu (AMD EPYC, 2 threads)`.
 pub(super) fn place(device: &str, name: &str, threads: usize) -> String {
-    format!("{device} ({name}, {threads} thread{})", if threads == 1 { "" } else { "s" })
+    format!("{device} ({name}, {})", counted(threads, "thread"))
 }
 
 /// One row per part of the data, with a column for each metric that at least one part has.
@@ -149,26 +149,27 @@ pub(super) fn introduction(session: &Session, trainer: &Trainer) -> String {
     let (data, run) = (trainer.data(), &session.run);
     let Rows { train, validation, test } = Rows::of(data);
     let [train, validation, test] = [train, validation, test].map(|rows| count(rows as u64));
-    let parameters = count(trainer.network().layout().count() as u64);
+    let parameters = counted(trainer.network().layout().count(), "parameter");
     let target = run.preparation.target.name();
+    let columns = counted(run.preparation.features.len(), "column");
     let mut lines = vec![
-        ("data", format!("{}, learning \"{target}\" from {} columns", session.source, run.preparation.features.len())),
+        ("data", format!("{}, learning \"{target}\" from {columns}", session.source)),
         ("task", format!("{}: {}", session.task(), run.reason)),
         ("rows", format!("{train} for training, {validation} for validation, {test} for testing")),
     ];
     if let Some(gaps) = gaps(&run.gaps, session) {
         lines.push(("gaps", gaps));
     }
-    lines.push(("model", format!("{}, {parameters} parameters", shape_of(&run.spec))));
+    lines.push(("model", format!("{}, {parameters}", shape_of(&run.spec))));
     if let Some(head) = run.spec.head() {
         lines.push(("poles", limits(&head.decoding, &run.preparation.target)));
     }
     lines.push((
         "steps",
-        format!("{} per epoch, {} rows each", count(trainer.steps_per_epoch() as u64), run.settings.batch),
+        format!("{} per epoch, {} each", count(trainer.steps_per_epoch() as u64), counted(run.settings.batch, "row")),
     ));
     if !trainer.history().is_empty() {
-        lines.push(("resumed", format!("after {} epochs", trainer.history().len())));
+        lines.push(("resumed", format!("after {}", counted(trainer.history().len(), "epoch"))));
     }
     facts(&lines)
 }

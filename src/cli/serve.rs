@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 
 use self::site::Site;
-use super::console::say;
+use super::console::{complain, finish_output, say};
 use super::{Answer, web};
 use crate::error::{Error, Result};
 
@@ -48,11 +48,11 @@ async fn serve(args: &Args, site: &Site) -> Result<()> {
     let listener = TcpListener::bind((args.host, args.port)).await.map_err(|error| args.refused(&error))?;
     let address = listener.local_addr().map_err(|error| args.refused(&error))?;
     if !args.host.is_loopback() {
-        eprintln!("mero: serve: warning: everyone who can reach {address} can open the site");
+        complain(&format!("mero: serve: warning: everyone who can reach {address} can open the site"));
     }
     // Stopping loses nothing.
     let _ = ctrlc::set_handler(|| std::process::exit(0));
-    announce(args, address);
+    announce(args, address)?;
     loop {
         let Ok((stream, _)) = listener.accept().await else { continue };
         let site = site.clone();
@@ -66,7 +66,8 @@ async fn serve(args: &Args, site: &Site) -> Result<()> {
     }
 }
 
-fn announce(args: &Args, address: SocketAddr) {
+/// Errors if the address cannot be printed: nobody would find the site.
+fn announce(args: &Args, address: SocketAddr) -> Result<()> {
     let shown = if address.ip().is_unspecified() {
         SocketAddr::new(IpAddr::from([127, 0, 0, 1]), address.port())
     } else {
@@ -74,9 +75,11 @@ fn announce(args: &Args, address: SocketAddr) {
     };
     let url = format!("http://{shown}/");
     say(&format!("{url}  (Ctrl-C to stop)"));
+    finish_output()?;
     if args.open && open::that_detached(&url).is_err() {
-        eprintln!("mero: serve: cannot start a browser; open {url} yourself");
+        complain(&format!("mero: serve: cannot start a browser; open {url} yourself"));
     }
+    Ok(())
 }
 
 impl Args {

@@ -1,5 +1,6 @@
 //! One training run, from prepared rows to the report; shared by `train` and `demo`.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 
 use pollster::block_on;
@@ -9,6 +10,7 @@ use super::console::{Console, say, say_json};
 use super::plot::{PlotData, draw};
 use super::report::{Rows, TrainReport, introduction};
 use super::{Answer, Failure, interrupt};
+use crate::report::counted;
 use crate::train::{Checkpoint, Flow, Metrics, Model, Origin, Outcome, Run, Stop, Trainer};
 use crate::{Device, Error, Result, host};
 
@@ -28,6 +30,8 @@ pub(super) struct Session {
     pub out: Option<PathBuf>,
     /// Path of the checkpoints, if any are written, and the command that resumes from one.
     pub checkpoint: Option<(PathBuf, String)>,
+    /// Whether the checkpoint of this run is on disk.
+    pub has_checkpoint: Cell<bool>,
 }
 
 /// Time and steps of this session, without those before a resume.
@@ -91,11 +95,13 @@ impl Session {
     fn save_checkpoint(&self, trainer: &Trainer) -> Result<()> {
         let Some((path, _)) = &self.checkpoint else { return Ok(()) };
         let checkpoint = Checkpoint { origin: Some(self.origin.clone()), ..block_on(trainer.checkpoint())? };
-        host::write_whole(path, &checkpoint.save(Some(self.run.preparation.clone()))?)
+        host::write_whole(path, &checkpoint.save(Some(self.run.preparation.clone()))?)?;
+        self.has_checkpoint.set(true);
+        Ok(())
     }
 
     fn interrupted(&self, trainer: &Trainer, outcome: &Outcome) -> Failure {
-        let place = format!("interrupted after {} epochs", outcome.epochs);
+        let place = format!("interrupted after {}", counted(outcome.epochs, "epoch"));
         let Some((path, command)) = &self.checkpoint else {
             return Failure::Interrupted(format!("{place}; nothing was written"));
         };
@@ -142,6 +148,11 @@ impl Session {
             }
         }
         written?;
+        // The run is over: there is nothing to resume.
+        let checkpoint = self.checkpoint.iter().filter(|_| self.has_checkpoint.get());
+        for (path, _) in checkpoint {
+            host::remove(path)?;
+        }
         Ok(())
     }
 

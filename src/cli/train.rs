@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::Answer;
-use super::args::{Hardware, Output, Reading, check_out, read};
+use super::args::{Hardware, Output, Reading, check_header, check_out, read, read_model};
 use super::flags::{All, Flags, GROUP, prepare};
+use super::replace::check_replaced;
 use super::session::Session;
 use crate::error::Error;
 use crate::train::{Checkpoint, Origin, Run, TrainOptions, Trainer};
@@ -22,7 +23,7 @@ pub(super) struct Args {
     hardware: Hardware,
     #[command(flatten)]
     output: Output,
-    /// Checkpoint file, written at Ctrl-C and every minute of a long run [default: MODEL.ckpt]
+    /// Checkpoint file, written at Ctrl-C and every minute of a long run, removed at its end [default: MODEL.ckpt]
     #[arg(long, value_name = "CKPT", help_heading = "Output")]
     checkpoint: Option<PathBuf>,
     /// Resume the run of a checkpoint, which holds all its options; the result is the same as without the interruption
@@ -40,6 +41,8 @@ pub(super) fn run(args: &Args) -> Answer {
     check_out(&out, &[table, ("checkpoint", &checkpoint), ("checkpoint", old)])?;
     check_out(&checkpoint, &[table])?;
     let Start { mut run, origin, source, old } = args.start(options)?;
+    check_replaced(&run, Some(&out), Some(&checkpoint), args.output.force)?;
+    let is_resumed_here = args.resume.as_deref().is_some_and(|old| host::is_same_file(old, &checkpoint));
     let data = std::mem::take(&mut run.data);
     let device = args.hardware.open()?;
     let mut trainer = match old {
@@ -49,7 +52,8 @@ pub(super) fn run(args: &Args) -> Answer {
     let command = args.resume_command(&origin.choice.target, &out, &checkpoint);
     let checkpoint = Some((checkpoint, command));
     let is_json = args.output.json;
-    Session { device, run, origin, source, is_json, out: Some(out), checkpoint }.run(&mut trainer)
+    let has_checkpoint = is_resumed_here.into();
+    Session { device, run, origin, source, is_json, out: Some(out), checkpoint, has_checkpoint }.run(&mut trainer)
 }
 
 /// A run before its first step.
@@ -70,6 +74,8 @@ impl Args {
         let format = self.reading.format()?;
         let table = read(&self.file, &format)?;
         let source = table.source().to_owned();
+        let names = options.choice.features.iter().flatten().chain([&options.choice.target]);
+        check_header(&table, format.header, names.map(String::as_str))?;
         let run = prepare(&options, table)?;
         let TrainOptions { choice, fractions, .. } = options;
         Ok(Start { run, origin: Origin { format, choice, fractions }, source, old: None })
@@ -78,7 +84,7 @@ impl Args {
     /// The rows of the checkpoint's run, split the same way.
     fn resume_from(&self, path: &Path) -> Result<Start> {
         let name = path.display().to_string();
-        let (checkpoint, _) = Checkpoint::load(&host::read(path)?, &name)?;
+        let (checkpoint, _) = Checkpoint::load(&read_model(path)?, &name)?;
         let origin = checkpoint.origin(&name)?.clone();
         let learnt = &origin.choice.target;
         if let Some(target) = self.flags.text("target").filter(|target| target != learnt) {

@@ -24,6 +24,12 @@ pub(super) fn find(given: Option<&Path>) -> Result<PathBuf> {
         Some(folder) => vec![folder.to_path_buf()],
         None => places(&env::current_exe().unwrap_or_default()),
     };
+    if let Some(folder) = given.filter(|folder| !folder.join(NOTE).is_file()) {
+        let folder = folder.display();
+        return Err(Error::new(format!(
+            "--web: {folder} has no {NOTE}; expected the folder that `npm run build` writes in the source's folder web, web/dist"
+        )));
+    }
     let Some(folder) = places.iter().find(|place| place.join(NOTE).is_file()) else {
         let looked: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
         return Err(Error::new(format!(

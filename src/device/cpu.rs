@@ -90,6 +90,14 @@ impl Cpu {
     }
 }
 
+impl Drop for Cpu {
+    fn drop(&mut self) {
+        for block in self.blocks.get_mut() {
+            host::release(size_of_val(&block[..]));
+        }
+    }
+}
+
 fn words(block: &[Line]) -> &[u32] {
     bytemuck::cast_slice(block)
 }
@@ -123,8 +131,12 @@ impl Backend for Cpu {
     fn allocate(&self, words: usize) -> Result<Memory> {
         let lines = words.div_ceil(LINE_WORDS);
         let mut block = Vec::new();
-        let refused = |_| Error::device(format!("cpu: cannot allocate {} MB", words / 250_000));
-        block.try_reserve_exact(lines).map_err(refused)?;
+        let refused = || Error::device(format!("cpu: cannot allocate {} MB", words / 250_000));
+        let bytes = lines * size_of::<Line>();
+        if !host::claim(bytes) || block.try_reserve_exact(lines).is_err() {
+            host::release(bytes);
+            return Err(refused());
+        }
         block.resize(lines, Line([0; 16]));
         let mut blocks = self.blocks.borrow_mut();
         let memory = self.spare.borrow_mut().pop().unwrap_or(Memory(blocks.len() as u32));
@@ -137,7 +149,8 @@ impl Backend for Cpu {
     }
 
     fn free(&self, memory: Memory) {
-        self.blocks.borrow_mut()[memory.0 as usize] = Vec::new();
+        let block = std::mem::take(&mut self.blocks.borrow_mut()[memory.0 as usize]);
+        host::release(size_of_val(&block[..]));
         self.spare.borrow_mut().push(memory);
     }
 

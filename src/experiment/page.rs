@@ -3,7 +3,7 @@
 use super::harness::{Direction, Metric, Role};
 use super::report::{Comparison, ExperimentReport, FEW, MethodReport, Verdict};
 use super::statistics::{Estimate, mean};
-use crate::report::{Axis, Cell, Chart, Page, Series, Style, Table, Tone, count, typeset};
+use crate::report::{Axis, Cell, Chart, Page, Series, Style, Table, Tone, count, counted, typeset};
 
 /// The HTML file.
 pub fn page(report: &ExperimentReport) -> String {
@@ -87,10 +87,6 @@ fn scope(report: &ExperimentReport) -> String {
         sizes.collect::<Vec<_>>().join(", "),
         counted(epochs, "epoch")
     )
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Every comparison, and the domain's own remarks.

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::harness::{Chart, Description, Direction, Gathering, Metric, Remark, Request, Role};
 use super::statistics::Estimate;
 use crate::device::Info;
+use crate::report::counted;
 use crate::train::TrainerConfig;
 
 /// A finished experiment.
@@ -131,7 +132,7 @@ impl ExperimentReport {
         remarks: Vec<Remark>,
     ) -> Self {
         let Description { name, title, about, claim, published, ours, rival, metrics, charts } = *facts;
-        let threads = if device.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", device.threads) };
+        let threads = counted(device.threads, "thread");
         Self {
             name,
             title,

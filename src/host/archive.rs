@@ -6,6 +6,7 @@ use std::io::{Cursor, Read};
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
+use super::{gib, memory_bytes};
 use crate::error::{Error, Result};
 
 /// No deflated stream expands more (RFC 1951: 258 bytes from two bits at best).
@@ -53,10 +54,16 @@ impl<'a> Archive<'a> {
         if size > packed.saturating_mul(DEFLATE_EXPANSION) {
             return Err(refused(&format!("declares {size} bytes; its {packed} packed bytes cannot hold them")));
         }
+        let most = memory_bytes();
+        if size > most {
+            let [size, most] = [size, most].map(gib);
+            return Err(refused(&format!(
+                "does not fit in memory: unpacked it has {size}, this process may use {most}"
+            )));
+        }
         let mut bytes = Vec::new();
-        let has_memory = usize::try_from(size).is_ok_and(|size| bytes.try_reserve_exact(size).is_ok());
-        if !has_memory {
-            return Err(refused(&format!("does not fit in memory: {size} bytes")));
+        if bytes.try_reserve_exact(size as usize).is_err() {
+            return Err(refused(&format!("does not fit in memory: unpacked it has {}", gib(size))));
         }
         // One byte more shows a member that is longer than declared.
         let read = file.take(size + 1).read_to_end(&mut bytes);

@@ -1,23 +1,79 @@
 //! Files of the operating system. A write is atomic: temporary name, fsync, rename.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
+use tempfile::NamedTempFile;
+
+use super::{gib, memory_bytes};
 use crate::error::{Error, Result};
+
+/// The bytes that are read before `check` judges what they begin.
+const START_BYTES: u64 = 64 << 10;
 
 /// All bytes of the file at `path`. The error names the path and the system's reason.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
-    fs::read(path).map_err(|e| Error::new(format!("{}: cannot be read: {}", path.display(), reason(&e))))
+    read_checked(path, |_| Ok(()))
 }
 
-/// All bytes of standard input.
-pub fn read_stdin() -> Result<Vec<u8>> {
+/// The same if `check` accepts the bytes: it gets the first 64 KiB, and more each time that twice as many are read. Its error is the message
+/// after the path.
+///
+/// Errors if the file has more bytes than there is memory, before it is read. A pipe or a device may never end: it is read up to half of that.
+pub fn read_checked(path: &Path, check: impl Fn(&[u8]) -> std::result::Result<(), String>) -> Result<Vec<u8>> {
+    let name = path.display().to_string();
+    let unreadable = |e: io::Error| Error::new(format!("{name}: cannot be read: {}", reason(&e)));
+    let file = File::open(path).map_err(unreadable)?;
+    let found = file.metadata().map_err(unreadable)?;
+    read_from(file, if found.is_file() { found.len() } else { 0 }, &name, check)
+}
+
+/// All bytes of standard input, as [`read_checked`] reads a file.
+pub fn read_stdin(check: impl Fn(&[u8]) -> std::result::Result<(), String>) -> Result<Vec<u8>> {
+    read_from(io::stdin().lock(), 0, "standard input", check)
+}
+
+/// `size` is 0 if it is unknown; some files of `/proc` have more bytes than they claim.
+fn read_from(
+    mut from: impl Read,
+    size: u64,
+    name: &str,
+    check: impl Fn(&[u8]) -> std::result::Result<(), String>,
+) -> Result<Vec<u8>> {
+    let refused = |what: String| Error::new(format!("{name}: {what}"));
+    let unreadable = |e: io::Error| refused(format!("cannot be read: {}", reason(&e)));
+    let most = memory_bytes();
     let mut bytes = Vec::new();
-    match io::stdin().lock().read_to_end(&mut bytes) {
-        Ok(_) => Ok(bytes),
-        Err(e) => Err(Error::new(format!("standard input: cannot be read: {}", reason(&e)))),
+    from.by_ref().take(START_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
+    check(&bytes).map_err(refused)?;
+    if size > most {
+        return Err(refused(format!(
+            "has {}, more than the {} of memory that this process may use",
+            gib(size),
+            gib(most)
+        )));
     }
+    bytes.try_reserve_exact((size as usize).saturating_sub(bytes.len())).map_err(|_| refused(no_memory(size)))?;
+    // A growing vector needs its old and its new place at once.
+    let most = if size > 0 { most } else { most / 2 };
+    while (bytes.len() as u64) < most {
+        if bytes.capacity() == bytes.len() {
+            bytes.try_reserve(bytes.len()).map_err(|_| refused(no_memory(2 * bytes.len() as u64)))?;
+        }
+        let part = (bytes.capacity() - bytes.len()) as u64;
+        if from.by_ref().take(part).read_to_end(&mut bytes).map_err(unreadable)? == 0 {
+            return Ok(bytes);
+        }
+        check(&bytes).map_err(refused)?;
+    }
+    Err(refused(format!("does not end within {}, the most that this process may read", gib(most))))
+}
+
+fn no_memory(size: u64) -> String {
+    format!("does not fit in memory: {} cannot be allocated", gib(size))
 }
 
 /// Puts `bytes` at `path` so that a reader sees the old file or the new one, never a part, also after a crash.
@@ -34,12 +90,13 @@ pub fn make_folder(path: &Path) -> Result<()> {
 
 /// Errors if [`write_whole`] would, before hours of work depend on it. Leaves nothing behind.
 pub fn check_writable(path: &Path) -> Result<()> {
-    let is_file = fs::metadata(path).map_or(true, |found| found.is_file());
     let whole = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let outcome = if is_file {
-        builder().tempfile_in(folder_of(&whole)).map(drop)
-    } else {
-        fs::OpenOptions::new().write(true).open(path).map(drop)
+    let outcome = match fs::metadata(path) {
+        Ok(found) if is_fifo(&found) => {
+            open_fifo(&whole).map(|pipe| PIPES.lock().expect("never poisoned").push((whole, pipe)))
+        }
+        Ok(found) if !found.is_file() => fs::OpenOptions::new().write(true).open(path).map(drop),
+        _ => temporary(&folder_of(&whole)).map(drop),
     };
     outcome.map_err(|e| Error::new(format!("{}: cannot be written: {}", path.display(), reason(&e))))
 }
@@ -50,9 +107,66 @@ pub fn is_same_file(a: &Path, b: &Path) -> bool {
     a == b || whole(a).is_some_and(|a| whole(b) == Some(a))
 }
 
+/// The length of the regular file at `path`, if there is one.
+pub fn file_bytes(path: &Path) -> Option<u64> {
+    fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|found| found.len())
+}
+
+/// Removes the regular file at `path`, if there is one. Devices and pipes, which can be written too, stay.
+pub fn remove(path: &Path) -> Result<()> {
+    if !fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
+        return Ok(());
+    }
+    fs::remove_file(path).map_err(|e| Error::new(format!("{}: cannot be removed: {}", path.display(), reason(&e))))
+}
+
+/// Named pipes that [`check_writable`] opened, until [`write_whole`] writes them: if one were closed in between, its reader would see an end.
+static PIPES: Mutex<Vec<(PathBuf, File)>> = Mutex::new(Vec::new());
+
+/// How long a reader of a named pipe may take to open it: a shell starts reader and writer at the same time.
+const READER_TIME: Duration = Duration::from_secs(2);
+const READER_PAUSE: Duration = Duration::from_millis(10);
+
+#[cfg(unix)]
+fn is_fifo(found: &fs::Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_fifo(&found.file_type())
+}
+
+/// Opens a named pipe for writing. Errors if nothing reads it; opening it without `O_NONBLOCK` would wait for ever.
+#[cfg(unix)]
+fn open_fifo(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+    let start = Instant::now();
+    loop {
+        match fs::OpenOptions::new().write(true).custom_flags(nonblocking).open(path) {
+            // Opened again, so that writes wait for a slow reader. There is one, so this does not wait.
+            Ok(_held) => return fs::OpenOptions::new().write(true).open(path),
+            Err(error) if error.raw_os_error() != Some(rustix::io::Errno::NXIO.raw_os_error()) => return Err(error),
+            Err(_) if start.elapsed() > READER_TIME => return Err(io::Error::other("it is a pipe that nothing reads")),
+            Err(_) => std::thread::sleep(READER_PAUSE),
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn is_fifo(_found: &fs::Metadata) -> bool {
+    false
+}
+
+#[cfg(not(unix))]
+fn open_fifo(path: &Path) -> io::Result<File> {
+    fs::OpenOptions::new().write(true).open(path)
+}
+
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     match fs::metadata(&path) {
+        Ok(found) if is_fifo(&found) => {
+            let mut pipes = PIPES.lock().expect("never poisoned");
+            let held = pipes.iter().position(|(known, _)| *known == path).map(|at| pipes.remove(at).1);
+            held.map_or_else(|| open_fifo(&path), Ok)?.write_all(bytes)
+        }
         Ok(found) if !found.is_file() => fs::OpenOptions::new().write(true).open(&path)?.write_all(bytes),
         found => replace(&path, bytes, found.ok().map(|f| f.permissions())),
     }
@@ -60,7 +174,8 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 fn replace(path: &Path, bytes: &[u8], permissions: Option<fs::Permissions>) -> io::Result<()> {
     let folder = folder_of(path);
-    let mut file = builder().tempfile_in(&folder)?;
+    sweep(&folder);
+    let mut file = temporary(&folder)?;
     file.write_all(bytes)?;
     if let Some(permissions) = permissions {
         file.as_file().set_permissions(permissions)?;
@@ -69,6 +184,38 @@ fn replace(path: &Path, bytes: &[u8], permissions: Option<fs::Permissions>) -> i
     file.persist(path).map_err(|e| e.error)?;
     sync_folder(&folder)
 }
+
+/// A new file in a folder, locked for as long as it is used; see [`sweep`].
+fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
+    loop {
+        let file = builder().tempfile_in(folder)?;
+        // Some file systems have no locks; files on them are never swept.
+        let _ = file.as_file().lock();
+        // Another process may have swept it before it was locked.
+        if file.path().exists() {
+            return Ok(file);
+        }
+    }
+}
+
+/// Removes temporary files and folders of processes that were killed: those that nobody has locked. A nameless file (`O_TMPFILE`) would leave nothing behind, but
+/// can only get the name of a file that does not exist.
+pub(super) fn sweep(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (name, path) = (entry.file_name(), entry.path());
+        let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
+        let Ok(kind) = entry.file_type() else { continue };
+        // The folder "old" may be the only copy of what was to be replaced.
+        let is_ours = kind.is_file() || kind.is_dir() && rest.starts_with("new-");
+        let lock = if is_ours { File::open(&path).ok() } else { None };
+        if lock.as_ref().is_some_and(|file| file.try_lock().is_ok()) {
+            let _ = if kind.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        }
+    }
+}
+
+/// The start of the name of every temporary file; see `folders.rs` for folders.
+pub(super) const PREFIX: &str = ".meromorph-";
 
 pub(super) fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
@@ -82,27 +229,27 @@ pub(super) fn folder_of(path: &Path) -> PathBuf {
 fn builder() -> tempfile::Builder<'static, 'static> {
     use std::os::unix::fs::PermissionsExt;
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".meromorph-").permissions(fs::Permissions::from_mode(0o666));
+    builder.prefix(PREFIX).permissions(fs::Permissions::from_mode(0o666));
     builder
 }
 
 #[cfg(not(unix))]
 fn builder() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".meromorph-");
+    builder.prefix(PREFIX);
     builder
 }
 
 /// A rename is durable only once the folder is synced. Some file systems cannot sync a folder; the file is complete anyway.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) {
-        let _ = fs::File::open(folder)?.sync_all();
+        let _ = File::open(folder)?.sync_all();
     }
     Ok(())
 }
 
 /// The system's message without the temporary name and without "(os error 28)".
-pub(super) fn reason(error: &io::Error) -> String {
+pub(crate) fn reason(error: &io::Error) -> String {
     let error = match error.get_ref().and_then(std::error::Error::source) {
         Some(cause) => cause.to_string(),
         None => error.to_string(),

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::files::{folder_of, reason, sync_folder};
+use super::files::{PREFIX, folder_of, reason, sweep, sync_folder};
 use crate::error::{Error, Result};
 
 /// All bytes of the file at `path`, which must be a file itself: a link or a pipe is refused.
@@ -34,7 +34,9 @@ pub fn write_folder(
     let failed = |error: io::Error| refused(folder, &format!("cannot be written: {}", reason(&error)));
     let is_there = check_place(folder, files, is_replacing)?;
     let [staged, old] = ["new", "old"].map(|what| sibling(folder, what));
-    let outcome = stage(&staged, files).map_err(failed).and_then(|()| check(&staged));
+    sweep(&folder_of(folder));
+    let held = stage(&staged, files).map_err(failed);
+    let outcome = held.as_ref().map_or_else(|error| Err(error.clone()), |_| check(&staged));
     let outcome = outcome.and_then(|()| swap(&staged, folder, is_there.then_some(&old)).map_err(failed));
     if outcome.is_err() {
         let _ = fs::remove_dir_all(&staged);
@@ -64,17 +66,20 @@ fn check_place(folder: &Path, files: &[(&str, &[u8])], is_replacing: bool) -> Re
 
 /// A unique name in the parent folder.
 fn sibling(folder: &Path, what: &str) -> PathBuf {
-    folder_of(folder).join(format!(".meromorph-{what}-{:016x}", super::entropy()))
+    folder_of(folder).join(format!("{PREFIX}{what}-{:016x}", super::entropy()))
 }
 
-fn stage(staged: &Path, files: &[(&str, &[u8])]) -> io::Result<()> {
+/// Returns the folder's lock, without which a later process would sweep it away as that of a killed one.
+fn stage(staged: &Path, files: &[(&str, &[u8])]) -> io::Result<Option<fs::File>> {
     fs::create_dir(staged)?;
+    // Not every platform can lock a folder.
+    let held = fs::File::open(staged).ok().filter(|folder| folder.try_lock().is_ok());
     for (name, bytes) in files {
         let mut file = fs::File::create_new(staged.join(name))?;
         file.write_all(bytes)?;
         file.sync_all()?;
     }
-    Ok(())
+    Ok(held)
 }
 
 /// Renames the staged folder to its final name. If that fails, the old folder gets its name again.

@@ -12,6 +12,8 @@ mod fused;
 #[cfg(all(target_arch = "wasm32", any(feature = "portable", feature = "evidence")))]
 pub mod fused_exact;
 #[cfg(not(target_arch = "wasm32"))]
+mod memory;
+#[cfg(not(target_arch = "wasm32"))]
 mod native;
 mod number;
 #[cfg(not(target_arch = "wasm32"))]
@@ -34,8 +36,10 @@ pub use fused::{fused, fused_negated};
 #[cfg(all(target_arch = "wasm32", feature = "portable"))]
 pub use fused_exact::{fused, fused_negated};
 #[cfg(not(target_arch = "wasm32"))]
+pub use memory::{claim, memory_bytes, release};
+#[cfg(not(target_arch = "wasm32"))]
 pub use native::*;
-pub use number::{DOUBLES, Number, SINGLES, number, parse_number};
+pub use number::{DOUBLES, Number, SINGLES, gib, number, parse_number};
 pub use thread_pool::ThreadPool;
 #[cfg(target_arch = "wasm32")]
 pub use thread_pool::{Share, sharing};

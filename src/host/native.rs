@@ -1,10 +1,7 @@
-//! The native platform: std, and a library for dense products. `files.rs` and `folders.rs` have the files.
+//! The native platform: std, and a library for dense products. `files.rs` and `folders.rs` have the files, `memory.rs` the memory.
 
 use std::sync::OnceLock;
 use std::time::Instant;
-
-/// The most memory that a model or table may need; larger ones are refused before they are allocated.
-pub const MEMORY_BYTES: u64 = 64 << 30;
 
 /// Milliseconds since the first call.
 pub fn now_ms() -> f64 {

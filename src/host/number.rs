@@ -184,6 +184,12 @@ pub const DOUBLES: [(u64, &str); 10] = [
     (0x7fef_ffff_ffff_ffff, "1.7976931348623157e308"),
 ];
 
+/// `12.3 GiB`, or MiB below one.
+pub fn gib(bytes: u64) -> String {
+    let mib = bytes as f64 / f64::from(1 << 20);
+    if mib < 1024.0 { format!("{mib:.0} MiB") } else { format!("{:.1} GiB", mib / 1024.0) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{DOUBLES, SINGLES, number, parse_number};

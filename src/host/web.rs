@@ -13,7 +13,17 @@ use super::sharing;
 use crate::error::{Error, Result};
 
 /// The most memory there can be: addresses have 32 bits.
-pub const MEMORY_BYTES: u64 = 4 << 30;
+pub const fn memory_bytes() -> u64 {
+    4 << 30
+}
+
+/// Nothing to count: allocations fail at the limit. See the native twin.
+pub fn claim(_bytes: usize) -> bool {
+    true
+}
+
+/// See the native twin.
+pub fn release(_bytes: usize) {}
 
 /// Milliseconds since the page (or worker) started.
 pub fn now_ms() -> f64 {

@@ -20,6 +20,7 @@ pub(crate) mod order;
 mod prepare;
 mod records;
 mod split;
+mod start;
 mod table;
 mod target;
 pub mod tensors;
@@ -33,6 +34,7 @@ pub use measure::median;
 pub use missing::{Gaps, Missing, MissingReport};
 pub use prepare::{Feature, Preparation, Target};
 pub use split::{Fractions, Split, split_table};
+pub use start::check_bytes;
 pub use table::{Cells, Column, MISSING_CODE, Table, Warning};
 pub use target::Task;
 
@@ -54,7 +56,16 @@ const FOREIGN: [(&[u8], &str); 8] = [
 ///
 /// `source` is the user's name for the bytes; one ending in `.tsv` or `.tab` is tab separated.
 pub fn read_table(bytes: &[u8], source: &str, format: impl Into<Format>) -> Result<Table> {
-    if bytes.starts_with(npz::MAGIC) { npz::read(bytes, source) } else { read_plain(bytes, source, format) }
+    let refused = |what| Error::new(format!("{source}: {what}"));
+    check_bytes(bytes).map_err(refused)?;
+    if bytes.starts_with(npz::MAGIC) {
+        return npz::read(bytes, source);
+    }
+    if bytes.starts_with(npy::MAGIC) {
+        let array = npy::Array::parse(bytes, source)?;
+        start::has_memory(array.numbers(), bytes.len() as u64).map_err(refused)?;
+    }
+    read_plain(bytes, source, format)
 }
 
 /// Whether the bytes of a table are delimited text, not a binary format.

@@ -51,6 +51,11 @@ impl<'a> Array<'a> {
         }
     }
 
+    /// How many numbers it has.
+    pub(super) fn numbers(&self) -> u64 {
+        (self.data.len() / self.kind.bytes) as u64
+    }
+
     /// The columns of a 1-D or 2-D array.
     pub(super) fn columns(&self, source: &str, name: impl Fn(usize) -> String) -> Result<Vec<Column>> {
         let (rows, width) = match self.shape[..] {

@@ -1,6 +1,7 @@
 //! Reads numpy's archive of named arrays as a table: features `X` with target `y`, or any arrays of equal length.
 
 use super::npy::Array;
+use super::start::has_memory;
 use super::table::Table;
 use crate::error::{Error, Result};
 use crate::host::Archive;
@@ -11,6 +12,14 @@ pub(super) const MAGIC: &[u8] = b"PK\x03\x04";
 /// Common names of features and target; if there is such a pair, other arrays are ignored.
 const PAIRS: [[&str; 2]; 4] = [["X", "y"], ["x", "y"], ["X", "Y"], ["data", "target"]];
 
+/// Members by which other kinds of archives are recognised, and what these are.
+const SPREADSHEETS: [(&str, &str); 4] = [
+    ("xl/workbook.xml", "an Excel workbook (.xlsx)"),
+    ("xl/workbook.bin", "an Excel workbook (.xlsb)"),
+    ("content.xml", "an OpenDocument file (.ods)"),
+    ("word/document.xml", "a Word document (.docx)"),
+];
+
 /// Reads an archive, stored or compressed.
 ///
 /// With a pair `X`, `y` (or `data`, `target`): columns `x0`, `x1`, … and the target under its own name. Otherwise every
@@ -18,12 +27,19 @@ const PAIRS: [[&str; 2]; 4] = [["X", "y"], ["x", "y"], ["X", "Y"], ["data", "tar
 pub fn read(bytes: &[u8], source: &str) -> Result<Table> {
     let mut archive = Archive::open(bytes, source)?;
     let members = archive.names()?;
+    if let Some((_, kind)) = SPREADSHEETS.iter().find(|(part, _)| members.iter().any(|member| member == part)) {
+        return Err(Error::new(format!("{source}: is {kind}; save it as CSV")));
+    }
     let find = |name: &str| members.iter().find(|member| array_name(member) == Some(name));
     let pair = PAIRS.iter().find_map(|[x, y]| Some((find(x)?, find(y)?, *y)));
+    // Numbers and bytes of the arrays so far, which all stay in memory.
+    let mut unpacked = 0;
     let mut unpack = |member: &str, name: &dyn Fn(usize, usize) -> String| {
         let bytes = archive.unpack(member)?;
         let place = format!("{source}: {member}");
         let array = Array::parse(&bytes, &place)?;
+        unpacked += array.numbers();
+        has_memory(unpacked, bytes.len() as u64).map_err(|what| Error::new(format!("{source}: {what}")))?;
         let width = array.shape.get(1).copied().unwrap_or(1);
         array.columns(&place, |j| name(j, width))
     };

@@ -90,8 +90,9 @@ pub(super) fn split(n: usize, fractions: Fractions, permutation: &[u32], groupin
     });
     let (validation, test) = (validation?, test?);
     let Some(train) = n.checked_sub(validation + test).filter(|&train| train > 0) else {
+        let s = if n == 1 { "" } else { "s" };
         let what =
-            format!("{n} rows, of which {validation} for validation and {test} for test, leave none to train on");
+            format!("{n} row{s}, of which {validation} for validation and {test} for test, leave none to train on");
         return Err(Error::new(what));
     };
     match grouping {

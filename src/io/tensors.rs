@@ -1,5 +1,7 @@
 //! Reads and writes named tensors and texts as safetensors: a length, a JSON header, the numbers, little-endian. The same
-//! content gives the same bytes; a truncated or foreign file is an error with the reason.
+//! content gives the same bytes; a truncated, damaged or foreign file is an error with the reason.
+//!
+//! A file may have a checksum of all other bytes, the header's included, as its first text. Files of other programs need none.
 
 use super::table::Texts;
 use crate::error::{Error, Result, listed};
@@ -83,6 +85,15 @@ pub enum Data {
 const METADATA: &str = "__metadata__";
 const LENGTH_BYTES: usize = 8;
 
+/// The name of the text with the checksum, which must be the first.
+pub const CHECKSUM: &str = "checksum";
+/// Its digits before they are known. [`write`] fills them in.
+pub const NO_CHECKSUM: &str = "0000000000000000";
+/// The start of the header of a file with a checksum, up to the digits.
+const OPENING: &str = r#"{"__metadata__":{"checksum":""#;
+/// The place of the digits in the file.
+const DIGITS: std::ops::Range<usize> = LENGTH_BYTES + OPENING.len()..LENGTH_BYTES + OPENING.len() + NO_CHECKSUM.len();
+
 /// Writes the file. Wider types come first, then names in order, so every tensor is aligned to its type.
 ///
 /// Errors if a shape does not match its numbers, and on the reserved name `__metadata__`.
@@ -115,12 +126,46 @@ pub fn write(content: &Tensors) -> Result<Vec<u8>> {
     out.extend((header.len() as u64).to_le_bytes());
     out.extend(header.as_bytes());
     out.extend(data);
+    let has_place = |(name, digits): &(String, String)| name == CHECKSUM && digits.len() == NO_CHECKSUM.len();
+    if content.metadata.first().is_some_and(has_place) {
+        let digits = checksum(&out);
+        out[DIGITS].copy_from_slice(digits.as_bytes());
+    }
     Ok(out)
 }
 
-/// Reads a whole file. Every size is checked against the length of `bytes` before anything is allocated.
+/// Reads a whole file. Every size is checked against the length of `bytes` before anything is allocated. A checksum stays among the texts.
 pub fn read(bytes: &[u8], source: &str) -> Result<Tensors> {
-    parse(bytes).map_err(|what| Error::new(format!("{source}: {what}")))
+    let content = parse(bytes).and_then(|content| match content.text(CHECKSUM) {
+        Some(expected) if checksum(bytes) != expected => {
+            Err(format!("is damaged: its checksum is {}, expected {expected}", checksum(bytes)))
+        }
+        _ => Ok(content),
+    });
+    content.map_err(|what| Error::new(format!("{source}: {what}")))
+}
+
+/// Errors if the first bytes of a file, eight or more unless it is shorter, are not those of one that [`read`] can read.
+pub fn check_start(bytes: &[u8]) -> std::result::Result<(), String> {
+    let (length, _) = open(bytes)?;
+    if length > MOST_HEADER_BYTES { Err(FOREIGN.into()) } else { Ok(()) }
+}
+
+/// The longest header that the format's own library reads.
+const MOST_HEADER_BYTES: u64 = 100_000_000;
+
+/// A 64-bit hash of all bytes of a file except its digits, in hexadecimal: FNV-1a with another multiplier, and a shift. Each step is a bijection of
+/// the hash and injective in the byte, so changes within one byte are always detected.
+fn checksum(bytes: &[u8]) -> String {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for (at, byte) in bytes.iter().enumerate() {
+        if !DIGITS.contains(&at) {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            // A product moves differences to the left only.
+            hash ^= hash >> 32;
+        }
+    }
+    (0..NO_CHECKSUM.len()).map(|at| char::from(b"0123456789abcdef"[(hash >> (60 - 4 * at)) as usize & 15])).collect()
 }
 
 type Parsed<T> = std::result::Result<T, String>;
@@ -152,17 +197,25 @@ fn texts(field: &Json) -> Option<Vec<(String, String)>> {
     fields.iter().map(|(name, text)| Some((name.clone(), text.text()?.to_owned()))).collect()
 }
 
+/// The header and the numbers.
 fn split(bytes: &[u8]) -> Parsed<(&[u8], &[u8])> {
+    let (length, rest) = open(bytes)?;
+    let header = usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length));
+    header.ok_or_else(|| format!("header says {length} bytes, file has {}", bytes.len()))
+}
+
+const FOREIGN: &str = "is not a safetensors file, which models and checkpoints are";
+
+/// The length of the header, and the bytes after it.
+fn open(bytes: &[u8]) -> Parsed<(u64, &[u8])> {
     let Some((length, rest)) = bytes.split_first_chunk::<LENGTH_BYTES>() else {
         return Err(format!("is cut short: {} bytes hold no safetensors header", bytes.len()));
     };
     // If a text file is read as a model, its first letters are a huge length.
     if !rest.starts_with(b"{") {
-        return Err("is not a safetensors file, which models and checkpoints are".into());
+        return Err(FOREIGN.into());
     }
-    let length = u64::from_le_bytes(*length);
-    let header = usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length));
-    header.ok_or_else(|| format!("header says {length} bytes, file has {}", bytes.len()))
+    Ok((u64::from_le_bytes(*length), rest))
 }
 
 /// The tensor of one header field and its range in `data`.

@@ -4,6 +4,7 @@ use super::*;
 
 fn sample() -> Tensors {
     let mut content = Tensors::default();
+    content.metadata.push((CHECKSUM.into(), NO_CHECKSUM.into()));
     content.metadata.push(("spec".into(), "{\"a\":\"é\n\"}".into()));
     content.metadata.push(("engine".into(), "0.1.0".into()));
     content.put_f32("w", &[2, 2], vec![1.0, -0.0, f32::MIN_POSITIVE, f32::MAX]);
@@ -18,6 +19,38 @@ fn sample() -> Tensors {
     content
 }
 
+#[test]
+fn every_flipped_bit_is_detected() {
+    let whole = write(&sample()).unwrap();
+    for bit in 0..8 * whole.len() {
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        // Without a text of this name, the reader of a model refuses the file.
+        let is_detected = read(&bytes, "m").ok().is_none_or(|content| content.text(CHECKSUM).is_none());
+        assert!(is_detected, "bit {bit}");
+    }
+    // The same bit of two numbers: a sum would not see them.
+    for bit in [7, 6, 0] {
+        let mut bytes = whole.clone();
+        let end = bytes.len();
+        for back in [8, 16] {
+            bytes[end - back] ^= 1 << bit;
+        }
+        assert!(read(&bytes, "m").is_err(), "bit {bit}");
+    }
+}
+
+#[test]
+fn the_error_of_a_damaged_file_has_both_checksums() {
+    let mut bytes = write(&sample()).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    let said = read(&bytes, "m").unwrap_err().to_string();
+    let (what, sums) = said.split_at("m: is damaged: its checksum is ".len());
+    let (found, expected) = sums.split_once(", expected ").unwrap();
+    assert_eq!(what, "m: is damaged: its checksum is ");
+    assert!(found.len() == 16 && expected.len() == 16 && found != expected, "{said}");
+}
+
 /// A file with this header text and data.
 fn file(header: &str, data: &[u8]) -> Vec<u8> {
     [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), data].concat()
@@ -27,20 +60,27 @@ fn file(header: &str, data: &[u8]) -> Vec<u8> {
 fn written_tensors_are_read_back() {
     for content in [Tensors::default(), sample()] {
         let bytes = write(&content).unwrap();
-        assert_eq!(read(&bytes, "m.safetensors").unwrap(), content);
-        assert_eq!(write(&read(&bytes, "m.safetensors").unwrap()).unwrap(), bytes);
+        let mut found = read(&bytes, "m.safetensors").unwrap();
+        assert_eq!(write(&found).unwrap(), bytes);
+        if let Some((_, digits)) = found.metadata.first_mut() {
+            assert_ne!(std::mem::replace(digits, NO_CHECKSUM.into()), NO_CHECKSUM);
+        }
+        assert_eq!(found, content);
     }
 }
 
 #[test]
 fn the_bytes_are_fixed() {
     let mut content = Tensors::default();
+    content.metadata.push((CHECKSUM.into(), NO_CHECKSUM.into()));
     content.metadata.push(("a".into(), "1".into()));
     content.metadata.push(("b".into(), "2".into()));
     content.put_f32("w", &[1], vec![1.0]);
-    let header =
-        concat!(r#"{"__metadata__":{"a":"1","b":"2"},"#, r#""w":{"data_offsets":[0,4],"dtype":"F32","shape":[1]}} "#);
-    assert_eq!(header.len(), 88);
+    // The digits come from a separate program.
+    let header = concat!(
+        r#"{"__metadata__":{"checksum":"1a1404327332d746","a":"1","b":"2"},"#,
+        r#""w":{"data_offsets":[0,4],"dtype":"F32","shape":[1]}}   "#
+    );
     assert_eq!(write(&content).unwrap(), file(header, &1.0_f32.to_le_bytes()));
 }
 

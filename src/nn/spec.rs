@@ -166,6 +166,8 @@ impl RationalLayer {
 
 /// Maximal number of values of one weight, well below the limit of 32-bit sizes in words.
 const MAX_WORDS: usize = 1 << 30;
+/// Maximal number of layers of a model or a residual block. Preparing a step takes time that grows faster than their number; this many take seconds.
+const MAX_LAYERS: usize = 1024;
 
 impl Spec {
     /// A multi-layer perceptron: linear layers with an activation between them.
@@ -258,6 +260,7 @@ fn width_after(layers: &[Layer], mut width: usize, path: &str) -> Result<usize> 
     for (at, layer) in layers.iter().enumerate() {
         let wrong = |what: String| Error::new(format!("model: {path}.{at}: {what}"));
         match layer {
+            _ if at >= MAX_LAYERS => return Err(wrong("too many layers: expected at most 1024".into())),
             Layer::Linear { outputs: 0, .. } => {
                 return Err(wrong("a linear layer's outputs: got 0, expected at least 1".into()));
             }

@@ -28,7 +28,7 @@ mod table;
 mod text;
 
 pub use chart::{Axis, Band, Chart, Mark, Series, Style};
-pub use number::{binary, bytes, count, duration, figure, scaled_count, typeset};
+pub use number::{binary, bytes, count, counted, duration, figure, scaled_count, typeset};
 pub use page::Page;
 pub use table::{Cell, Table, Tone};
 pub use text::{facts, short};

@@ -60,6 +60,11 @@ pub fn count(value: u64) -> String {
     out
 }
 
+/// `1 row`, `1,234 rows`.
+pub fn counted(value: usize, noun: &str) -> String {
+    format!("{} {noun}{}", count(value as u64), if value == 1 { "" } else { "s" })
+}
+
 /// `12.3 MB`: decimal units.
 pub fn bytes(value: u64) -> String {
     scaled(value as f64, &["B", "kB", "MB", "GB", "TB"])

@@ -1,7 +1,7 @@
 //! Checks whether a model fits in memory before anything is allocated: a failed allocation would abort the program.
 
 use crate::error::{Error, Result};
-use crate::host::MEMORY_BYTES;
+use crate::host::memory_bytes;
 use crate::nn::Layout;
 
 /// Bytes per parameter of a run, 32 words: the parameter, its best value, moments and gradients, on the device and during uploads, and
@@ -10,6 +10,10 @@ const BYTES_EACH: f64 = 128.0;
 
 /// Errors if the parameters of a model need more memory than there is.
 pub(super) fn check(layout: &Layout) -> Result<()> {
+    check_within(layout, memory_bytes() as f64)
+}
+
+fn check_within(layout: &Layout, most: f64) -> Result<()> {
     let (mut count, mut widest) = (0.0, 0);
     for parameter in &layout.parameters {
         // In floating point, which does not overflow for very wide layers.
@@ -21,12 +25,12 @@ pub(super) fn check(layout: &Layout) -> Result<()> {
         count += values;
     }
     let bytes = BYTES_EACH * count;
-    if bytes <= MEMORY_BYTES as f64 {
+    if bytes <= most {
         return Ok(());
     }
-    let [count, needed, most] = [count, bytes / GIB, MEMORY_BYTES as f64 / GIB].map(|value| value as u64);
+    let [count, needed, most] = [count, bytes / GIB, most / GIB].map(|value| value as u64);
     Err(Error::new(format!(
-        "train: a model with layers up to {widest} wide has {count} parameters, which take about {needed} GiB; there are at most {most} GiB"
+        "train: a model with layers up to {widest} wide has {count} parameters, which take about {needed} GiB; there are at most {most} GiB; choose a smaller hidden"
     )))
 }
 
@@ -41,7 +45,7 @@ mod tests {
     fn what_no_memory_holds_is_refused() {
         let said = |hidden: &[usize]| {
             let layout = Layout::of(&Spec::mlp(2, hidden, 1, Activation::silu()));
-            check(&layout).map_err(|error| error.to_string())
+            check_within(&layout, 64.0 * GIB).map_err(|error| error.to_string())
         };
         assert_eq!(said(&[64, 64, 64]), Ok(()));
         assert_eq!(said(&[20_000, 20_000]), Ok(()));
@@ -54,7 +58,8 @@ mod tests {
             ),
         ];
         for (hidden, what) in cases {
-            let wanted = format!("train: a model with layers up to {what}; there are at most 64 GiB");
+            let wanted =
+                format!("train: a model with layers up to {what}; there are at most 64 GiB; choose a smaller hidden");
             assert_eq!(said(hidden), Err(wanted));
         }
     }

@@ -5,8 +5,8 @@ use super::predictor::{Factor, Predictor};
 use super::storage::Storage;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::host::{MEMORY_BYTES, number};
-use crate::io::tensors::{self, Tensors};
+use crate::host::{memory_bytes, number};
+use crate::io::tensors::{self, CHECKSUM, NO_CHECKSUM, Tensors};
 use crate::io::{Encoded, Note, NoteKind, Preparation, Table, Unknown};
 use crate::json::{Json, Record};
 use crate::kernels::mlp::Precision;
@@ -55,10 +55,12 @@ struct Header {
 
 record! { Header { format, engine, spec, loss, preparation, storage = Storage::F32 } }
 
-/// The schema this engine writes and reads.
-const FORMAT: u32 = 1;
-/// The largest number of parameter words: loading holds up to four copies of them in memory.
-const MOST_WORDS: u64 = MEMORY_BYTES / 16;
+/// The schema this engine writes. It also reads 1, which is the same without a checksum.
+const FORMAT: u32 = 2;
+/// The schemas without a checksum.
+const UNCHECKED: u32 = 1;
+/// Bytes of memory per parameter: loading holds up to four copies of them.
+const BYTES_EACH: u64 = 16;
 /// The metadata key of a model file.
 const KEY: &str = "meromorph";
 
@@ -97,7 +99,7 @@ impl Model {
             preparation: self.preparation.clone(),
             storage,
         };
-        let metadata = vec![(KEY.into(), header.to_json().to_string())];
+        let metadata = vec![(CHECKSUM.into(), NO_CHECKSUM.into()), (KEY.into(), header.to_json().to_string())];
         let mut content = Tensors { metadata, ..Tensors::default() };
         let layout = Layout::of(&self.spec);
         for parameter in &layout.parameters {
@@ -113,9 +115,12 @@ impl Model {
         };
         let header = Json::parse(text).and_then(|json| Header::from_json(&json));
         let header = header.map_err(|error| err(format!("its model header is damaged: {error}")))?;
-        if header.format != FORMAT {
+        if header.format > UNCHECKED && content.text(CHECKSUM).is_none() {
+            return Err(err("is damaged: its checksum is missing".into()));
+        }
+        if header.format > FORMAT {
             return Err(err(format!(
-                "its format is {}, this engine ({}) reads {FORMAT}",
+                "its format is {}, this engine ({}) reads up to {FORMAT}",
                 header.format,
                 env!("CARGO_PKG_VERSION")
             )));
@@ -133,11 +138,9 @@ impl Model {
             }
         }
         let layout = Layout::of(&header.spec);
-        if layout.total as u64 > MOST_WORDS {
-            return Err(err(format!(
-                "its parameters are {} words, of which {MOST_WORDS} at most are read",
-                layout.total
-            )));
+        let most = memory_bytes() / BYTES_EACH;
+        if layout.total as u64 > most {
+            return Err(err(format!("its parameters are {} words, of which {most} at most are read", layout.total)));
         }
         // Every tensor is found in the file before anything of the size that the header claims is allocated.
         let mut tensors = Vec::new();

@@ -1,6 +1,7 @@
 //! The command line as a process: exact messages and exit codes, JSON lines only, runs that are interrupted and resumed (`runs.rs`),
 //! tables as people have them (`tables.rs`).
 
+mod files;
 #[path = "../folder/mod.rs"]
 mod folder;
 #[path = "../noise/mod.rs"]
@@ -92,7 +93,7 @@ fn bad_tables_give_exact_messages() {
         (
             "a,y\n1,2.5\n",
             "--target y",
-            "train: bad.csv: 1 rows, of which 1 for validation and 1 for test, leave none to train on",
+            "train: bad.csv: 1 row, of which 1 for validation and 1 for test, leave none to train on",
             1,
         ),
         (
@@ -198,17 +199,25 @@ fn bad_arguments_give_exact_messages() {
             "train: --dropout: got 1, expected a number of at least 0 and less than 1",
             2,
         ),
-        (
-            "train good.csv --target y --hidden 1000000,1000000",
-            "train: a model with layers up to 1000000 wide has 1000007000001 parameters, which take about 119210 GiB; there are at most 64 GiB",
-            1,
-        ),
         ("train good.csv --target y --threads 100000", "train: threads is 100000, wanted at most 1024", 2),
         ("bench matmul --size 1000000", "bench: sizes: got 1000000000000 numbers, expected at most 4294967295", 2),
+        ("bench mlp --windows 10000000", "bench: windows is 10000000, wanted at most 1000000", 2),
+        ("experiment dose --seeds 100000000000", "experiment: seeds is 100000000000, wanted at most 1000000", 2),
+        ("train good.csv --target y --lr -1", "train: --lr: got -1, expected a finite number above 0", 2),
         (
-            "plan --inputs 1000000000 --rows 1000000000",
-            "plan: 1000000000 rows of 1000000001 values take about 3725290302 GiB; there are at most 64 GiB",
+            "train good.csv --target y --hidden -5,6",
+            "train: --hidden[0]: got -5, expected a whole number from 1 to 4294967295",
             2,
+        ),
+        (
+            "train good.csv --target y --threads -1",
+            "invalid value '-1' for '--threads <N>': expected a whole number of at least 0\n\nFor more information, try '--help'.",
+            2,
+        ),
+        (
+            "serve --web nowhere",
+            "serve: --web: nowhere has no web.json; expected the folder that `npm run build` writes in the source's folder web, web/dist",
+            1,
         ),
         (
             "train good.csv --target y --hidden none --norm batch",

@@ -249,12 +249,13 @@ fn a_run_interrupted_by_a_signal_resumes_exactly() {
     let command = "mero train good.csv --target y --resume cut.ckpt --out cut --device cpu --threads 1";
     let wanted = format!("mero: train: interrupted after {epochs} epochs; saved cut.ckpt; go on with\n  {command}\n");
     assert_eq!(said, wanted);
+    other_rows_are_an_error(&folder);
     let resumed = json(&folder, &format!("{} --json", command.trim_start_matches("mero ")));
     assert_eq!(resumed[1]["epoch"].as_u64(), Some(epochs + 1));
     assert_eq!(folder.read("whole"), folder.read("cut"), "weights and words of the uninterrupted run");
     let figures = |lines: &[Value]| lines[lines.len() - 1]["test"].clone();
     assert_eq!(figures(&whole), figures(&resumed));
-    other_rows_are_an_error(&folder);
+    assert_eq!(folder.names(""), ["cut", "good.csv", "other.csv", "whole"], "the checkpoint of a finished run is gone");
 }
 
 fn other_rows_are_an_error(folder: &Folder) {

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::super::console::{say, say_json};
 use super::super::report::place;
 use super::super::{Answer, Failure};
-use super::{Common, random, windows};
+use super::{Common, check_size, random, windows};
 use crate::autograd::Var;
 use crate::nn::RationalLayer;
 use crate::program::expr;
@@ -51,6 +51,7 @@ pub(super) fn run(args: &Args) -> Answer {
     if args.n >= 1 << 31 {
         return Err(Failure::usage(format!("n is {}, wanted below {}", args.n, 1_u32 << 31)));
     }
+    check_size(args.n)?;
     let device = args.common.hardware.open()?;
     let numbers = numbers(&device, args.n)?;
     let mut lines = Vec::new();
