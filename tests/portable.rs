@@ -118,7 +118,7 @@ fn errors_of_an_export_leave_no_files() {
     folder.write("twice/portable/page.html", "%MODEL% %MODEL%");
     let before = folder.names("");
     let cases = [
-        ("m --html x --web none", 1, "no web files in none; build them with `npm ci && npm run build`".to_owned()),
+        ("m --html x --web none", 1, "--web: none has no web.json".to_owned()),
         ("m --html x --web old", 1, format!("the web files in old have version 0.0.1, this mero has {VERSION}")),
         ("m --html x --web twice", 1, "twice/portable/page.html: has 2 places for a model, wanted one".into()),
         ("m --npm x --web twice", 1, "twice/portable/package/index.js: cannot be read".into()),

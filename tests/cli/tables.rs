@@ -112,7 +112,7 @@ fn text_stays_text() {
     let zips = ["02139", "2139", "10001"];
     let rows: String = (0..90).map(|i| format!("{},{}\n", i % 3, zips[i % 3])).collect();
     folder.write("t.csv", format!("a,zip\n{rows}"));
-    folder.told(&format!("train t.csv --target zip --device cpu --hidden 8 --epochs 60 --lr 1e-2 --out m"));
+    folder.told("train t.csv --target zip --device cpu --hidden 8 --epochs 60 --lr 1e-2 --out m");
     let (out, _) = both(&folder, "predict m t.csv --device cpu --proba");
     let lines: Vec<&str> = out.lines().collect();
     assert_eq!(lines[0], "prediction,probability,p(02139),p(2139),p(10001),note");
