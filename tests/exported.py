@@ -173,7 +173,7 @@ def train(binary, folder, target, flags):
     # A flag may be given once; flags of a case replace the common ones.
     shared = QUICK.split()
     words += [w for at in range(0, len(shared), 2) if shared[at] not in words for w in shared[at:at + 2]]
-    mero(binary, "train", folder / "t.csv", *words, "--out", folder / "m.safetensors", "--json")
+    mero(binary, "train", folder / "t.csv", *words, "--out", folder / "m.safetensors", "--json", "--force")
 
 
 def check(binary, folder, name):

@@ -63,7 +63,7 @@ pub(super) struct Reading {
     /// The first record is data; columns are named c0, c1, …
     #[arg(long)]
     no_header: bool,
-    /// Character between cells; by default, the one of , ; and tab that the first record has most often (a tab is \\t)
+    /// Character between cells; by default, the one of , ; and tab that the first record has most often (a tab is \t)
     #[arg(long, value_name = "CHAR")]
     delimiter: Option<String>,
     /// Decimal mark of numbers: . or ,

@@ -76,15 +76,20 @@ pub(super) fn run(args: &Args) -> Answer {
     let options = PredictOptions { factors: &factors, precision: args.precision, unknown: args.unknown };
     let (predictions, notes) = block_on(model.predict_noting(&device, &table, options))?;
     let names: Vec<&str> = model.preparation()?.names().collect();
-    let mut columns = Columns::of(&predictions);
+    let mut columns = Columns::of(&model, &predictions);
     if args.range {
-        columns.ranges = block_on(ranges(&model, &device, &table, &options))?;
+        let ranges = block_on(ranges(&model, &device, &table, &options))?;
+        let given = |(range, prediction): (&'static str, &Prediction)| match prediction {
+            Prediction::None => "",
+            _ => range,
+        };
+        columns.ranges = ranges.into_iter().zip(&predictions).map(given).collect();
     }
     if args.proba {
         columns.probabilities = block_on(model.probabilities(&device, &table, args.unknown))?;
         columns.classes = model.preparation()?.target.levels().iter().map(|name| format!("p({name})")).collect();
     }
-    columns.notes = note_texts(&notes, &names, table.rows());
+    columns.notes = note_texts(&notes, &names, &predictions);
     let text = if args.with_inputs { columns.beside(&table, &bytes, &format)? } else { csv::write(&columns.values()) };
     match out {
         Some(out) => host::write_whole(out, &text)?,
@@ -175,17 +180,16 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn of(predictions: &'a [Prediction]) -> Self {
+    fn of(model: &Model, predictions: &'a [Prediction]) -> Self {
         let mut columns = Self::default();
         for prediction in predictions {
             columns.push(prediction);
         }
-        // Rows without a prediction fill every kind of column; those that no other row fills are dropped.
-        let is_used = |has: fn(&Prediction) -> bool| predictions.iter().any(has);
-        if !is_used(|prediction| matches!(prediction, Prediction::Class { .. })) {
+        // Every row fills every kind of column; those of other models are dropped.
+        if model.preparation.as_ref().is_none_or(|preparation| preparation.target.levels().is_empty()) {
             (columns.names, columns.probability) = (Vec::new(), Vec::new());
         }
-        if !is_used(|prediction| matches!(prediction, Prediction::Decoded { .. })) {
+        if model.spec.head().is_none() {
             columns.flags = Default::default();
         }
         columns
@@ -243,8 +247,8 @@ impl<'a> Columns<'a> {
 }
 
 /// For each row, what was noticed about it: `age: outside the training range; city: not seen in training`.
-fn note_texts(notes: &[Note], names: &[&str], rows: usize) -> Vec<String> {
-    let mut texts = vec![String::new(); rows];
+fn note_texts(notes: &[Note], names: &[&str], predictions: &[Prediction]) -> Vec<String> {
+    let mut texts = vec![String::new(); predictions.len()];
     for Note { row, feature, kind } in notes {
         let what = match kind {
             NoteKind::Outside => "outside the training range",
@@ -254,6 +258,11 @@ fn note_texts(notes: &[Note], names: &[&str], rows: usize) -> Vec<String> {
         let text = &mut texts[*row];
         let between = if text.is_empty() { "" } else { "; " };
         *text += &format!("{between}{}: {what}", names[*feature]);
+    }
+    for (text, prediction) in texts.iter_mut().zip(predictions) {
+        if text.is_empty() && *prediction == Prediction::None {
+            "the model's output is not a finite number".clone_into(text);
+        }
     }
     texts
 }

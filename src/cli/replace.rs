@@ -30,7 +30,7 @@ pub(super) fn check_replaced(run: &Run, out: Option<&Path>, checkpoint: Option<&
 fn other_model(path: &Path, run: &Run) -> Option<String> {
     let name = path.display().to_string();
     let bytes = read_model(path).unwrap_or_default();
-    let Ok(Model { spec, preparation, .. }) = Model::load(&bytes, &name) else {
+    let Ok(Model { preparation, .. }) = Model::load(&bytes, &name) else {
         return Some("exists and is not a model".to_owned());
     };
     if Checkpoint::load(&bytes, &name).is_ok() {
@@ -42,7 +42,7 @@ fn other_model(path: &Path, run: &Run) -> Option<String> {
         let names = listed(&old.names().collect::<Vec<_>>());
         return Some(format!("is another model, which learns \"{}\" from {names}", old.target.name()));
     }
-    (spec != run.spec).then(|| "is a model with other layers".to_owned())
+    None
 }
 
 fn no_checkpoint(path: &Path, _run: &Run) -> Option<String> {

@@ -127,40 +127,46 @@ pub(super) enum Odd {
     Text,
 }
 
-/// What a text holds that is no number in the file's format.
-pub(super) fn odd(text: &str) -> Odd {
-    const MISSING: [&str; 12] = ["-", "--", "—", "–", ".", "..", "none", "n.a.", "#n/a", "#na", "missing", "nil"];
-    if MISSING.iter().any(|word| text.eq_ignore_ascii_case(word)) {
-        return Odd::Missing;
+impl Format {
+    /// What a text holds that is no number in this format.
+    pub(super) fn odd(&self, text: &str) -> Odd {
+        const MISSING: [&str; 12] = ["-", "--", "—", "–", ".", "..", "none", "n.a.", "#n/a", "#na", "missing", "nil"];
+        if MISSING.iter().any(|word| text.eq_ignore_ascii_case(word)) {
+            return Odd::Missing;
+        }
+        if let Some(value) = text.strip_suffix('%').and_then(|text| self.written(text.trim_end())) {
+            return Odd::Percent(value);
+        }
+        self.written(text).map_or(Odd::Text, Odd::Number)
     }
-    if let Some(value) = text.strip_suffix('%').and_then(|text| written(text.trim_end())) {
-        return Odd::Percent(value);
-    }
-    written(text).map_or(Odd::Text, Odd::Number)
-}
 
-/// A number with a currency sign or unmistakable groups of digits: `$1,234`, `-€5`, `1 000`, `1_000`, `1,234,567`, `1,234.5`.
-fn written(text: &str) -> Option<f64> {
-    let (is_negative, rest) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
-    };
-    let is_currency = |c: char| matches!(c, '$' | '€' | '£' | '¥' | '₹');
-    let bare = rest.trim_matches(|c: char| is_currency(c) || c == ' ');
-    if !bare.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
-        return None;
+    /// A number with a currency sign or unmistakable groups of digits: `$1,234`, `-€5`, `1 000`, `1_000`, `1,234,567`, `1,234.5`; with a
+    /// decimal comma, point and comma have each other's meaning.
+    fn written(&self, text: &str) -> Option<f64> {
+        let point = self.decimal.as_str();
+        let comma = if point == "," { "." } else { "," };
+        let (is_negative, rest) = match text.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text.strip_prefix('+').unwrap_or(text)),
+        };
+        let is_currency = |c: char| matches!(c, '$' | '€' | '£' | '¥' | '₹');
+        let bare = rest.trim_matches(|c: char| is_currency(c) || c == ' ');
+        if !bare.starts_with(|c: char| c.is_ascii_digit()) && !bare.starts_with(point) {
+            return None;
+        }
+        let has_sign = bare.len() < rest.len();
+        let mark = [comma, " ", "_", "\u{a0}", "\u{202f}", "'"].into_iter().find(|mark| bare.contains(*mark));
+        // One comma alone may be a decimal mark, unless a currency sign or a decimal point shows that it is not.
+        let is_clear =
+            |mark: &str| mark != comma || has_sign || bare.contains(point) || bare.matches(comma).count() > 1;
+        let plain = match mark {
+            Some(mark) if is_clear(mark) => without_groups(bare, mark, point)?,
+            Some(_) => return None,
+            None => bare.to_owned(),
+        };
+        let value = host::parse_number(&plain.replacen(point, ".", 1)).filter(|value| value.is_finite())?;
+        Some(if is_negative { -value } else { value })
     }
-    let has_sign = bare.len() < rest.len();
-    let plain = [",", " ", "_", "\u{a0}", "\u{202f}", "'"].iter().find(|mark| bare.contains(**mark)).map_or_else(
-        || Some(bare.to_owned()),
-        |mark| {
-            // One comma alone may be a decimal mark, unless a currency sign or a decimal point shows that it is not.
-            let is_clear = *mark != "," || has_sign || bare.contains('.') || bare.matches(',').count() > 1;
-            if is_clear { without_groups(bare, mark, ".") } else { None }
-        },
-    )?;
-    let value = host::parse_number(&plain).filter(|value| value.is_finite())?;
-    Some(if is_negative { -value } else { value })
 }
 
 /// The text without the marks between groups of three digits; `None` if the groups before the decimal mark have other lengths.
@@ -255,7 +261,17 @@ mod tests {
             ("", Odd::Text),
         ];
         for (text, wanted) in cases {
-            assert_eq!(odd(text), wanted, "{text:?}");
+            assert_eq!(Format::default().odd(text), wanted, "{text:?}");
+        }
+        let german = Format { decimal: ",".into(), ..Format::default() };
+        let cases = [
+            ("€1.234", Odd::Number(1234.0)),
+            ("1.234,5", Odd::Number(1234.5)),
+            ("12,5%", Odd::Percent(12.5)),
+            ("1.5", Odd::Text),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(german.odd(text), wanted, "{text:?}");
         }
     }
 

@@ -74,13 +74,16 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
     let names = feature_names(table, choice)?;
     let positions = names.iter().map(|name| table.position(name)).collect::<Result<Vec<_>>>()?;
     let kinds = names.iter().map(|name| is_category(table, choice, name)).collect::<Result<Vec<_>>>()?;
-    let asked = task(table, choice)?;
-    let (rows, report) = missing::usable(table, &positions, target, choice)?;
-    let (task, reason) = target::decide(table, &table.columns()[target], &rows, asked)?;
-    let features = positions.into_iter().zip(kinds).collect();
+    let features: Vec<(usize, bool)> = positions.into_iter().zip(kinds).collect();
+    let task_given = task(table, choice)?;
+    let (rows, report) = missing::usable(table, &features, (target, task_given == Some(Task::Classification)), choice)?;
+    let (task, reason) = target::decide(table, &table.columns()[target], &rows, task_given)?;
     let Choice { missing, has_poles, .. } = *choice;
     let [group, time] = [&choice.group, &choice.time].map(|name| name.as_ref().map(|name| table.position(name)));
     let (group, time) = (group.transpose()?, time.transpose()?);
+    if [group, time].contains(&Some(target)) {
+        return Err(Error::usage(format!("column \"{}\" is the target; rows cannot be split by it", choice.target)));
+    }
     if group.is_some() && time.is_some() {
         return Err(Error::usage("rows are split by group or by time, not by both"));
     }
@@ -193,7 +196,7 @@ mod tests {
             choose(&table, &choice).map(|chosen| (chosen.features, chosen.task)).map_err(|error| error.to_string())
         };
         let refused = |column: &str, text: &str| {
-            let what = "has a comma, but numbers are written with a point; declare them with decimal or thousands, or name the column under categorical";
+            let what = "has a comma, but numbers are written with a point; in the command, --decimal and --thousands declare others; if the column holds categories, name it under categorical";
             Err(format!("a.csv: row 1, column \"{column}\": \"{text}\" {what}"))
         };
         let learnt = |features: &[&str], choice: Choice| Choice { features: Some(names(features)), ..choice };

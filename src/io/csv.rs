@@ -63,8 +63,9 @@ pub fn append(
     let mut records = records(bytes, source, &format)?;
     let mut first = records.clone();
     let (names, _) = read_names(&mut first, source, &format)?;
-    let new: Vec<String> = columns.iter().map(|(name, _)| quoted(&free_name(name, &names))).collect();
     let delimiter = char::from(records.delimiter());
+    let new: Vec<String> =
+        columns.iter().map(|(name, _)| guarded(quoted(&free_name(name, &names)), delimiter)).collect();
     let (mut out, mut cells) = (Vec::with_capacity(bytes.len()), Vec::new());
     if first.start() == records.start() {
         let all = names.iter().map(|name| quoted(name)).chain(new);
@@ -82,12 +83,17 @@ pub fn append(
     while records.next(&mut cells)?.is_some() {
         out.extend(records.span());
         for (_, values) in columns {
-            out.extend(format!("{delimiter}{}", values.text(row)).bytes());
+            out.extend(format!("{delimiter}{}", guarded(values.text(row), delimiter)).bytes());
         }
         out.extend(records.line_end());
         row += 1;
     }
     Ok(out)
+}
+
+/// A cell that is quoted if it holds the file's own delimiter.
+fn guarded(cell: String, delimiter: char) -> String {
+    if cell.contains(delimiter) && !cell.starts_with('"') { format!("\"{cell}\"") } else { cell }
 }
 
 /// The name, or `name_2`, `name_3`, … if it is taken.
@@ -162,7 +168,7 @@ fn read_numbers(
             return Err(Error::new(format!("{source}: row {row} (line {line}): got {got} cells, expected {width}")));
         }
         for (column, cell) in columns.iter_mut().zip(&cells) {
-            column.push(format.meaning(cell), cell);
+            column.push(cell, format);
         }
     }
     Ok(columns)
@@ -177,7 +183,7 @@ fn read_texts(
     format: &Format,
 ) -> Result<Vec<Column>> {
     let mut columns: Vec<Column> =
-        names.into_iter().zip(numbers).map(|(name, numbers)| numbers.into_column(name)).collect();
+        names.into_iter().zip(numbers).map(|(name, numbers)| numbers.into_column(name, format)).collect();
     let texts: Vec<usize> = (0..columns.len()).filter(|&j| columns[j].needs_texts()).collect();
     let mut dictionaries: Vec<_> = texts.iter().map(|_| Dictionary::default()).collect();
     let (mut cells, mut row) = (Vec::new(), 0);

@@ -156,7 +156,7 @@ fn a_few_odd_cells_do_not_turn_numbers_into_categories() {
         let (column, warning) = with(odd);
         (format!("{:?}", values(&column)), warning)
     };
-    let missing = "1 cell is no number and counts as missing; name them under na, or the column under categorical";
+    let missing = "1 cell is no number and counts as missing; name the column under categorical to keep texts";
     for (odd, wanted) in [("abc", missing), ("12.5%", missing)] {
         assert_eq!(shown(&[odd]), ("[NaN]".into(), format!("column \"x\": {wanted}: \"{odd}\"")));
     }
@@ -172,7 +172,7 @@ fn a_few_odd_cells_do_not_turn_numbers_into_categories() {
     let (texts, warning) = with(&["a", "b", "a"]);
     assert!(!texts.is_numeric());
     let wanted = "column \"x\": 18 of 21 cells are numbers, the others are not, so the column is a category; \
-                  name the others under na if they are missing: \"a\", \"b\"";
+                  in the command, --na declares texts that mean a missing cell: \"a\", \"b\"";
     assert_eq!(warning, wanted);
     // A comma is an error where the column is used (comma.rs).
     assert!(!with(&["1,5"]).0.is_numeric());

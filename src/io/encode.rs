@@ -1,12 +1,12 @@
 //! Encodes rows as model inputs and targets. A cell that the model cannot use is an error, or leaves its row without a prediction.
 
-use super::cell::{Odd, odd};
+use super::cell::Odd;
 use super::comma;
 use super::levels::{Match, codes, matches};
 use super::prepare::{Feature, Preparation, Target, find};
 use super::table::{Cells, Column, Table};
 use crate::error::{Error, Result};
-use crate::host::{self, number};
+use crate::host::number;
 use crate::record;
 
 /// What happens to a row with a cell that the model cannot use.
@@ -77,7 +77,7 @@ impl Preparation {
     /// The same for training rows: in one of twenty rows a category counts as unseen, chosen by the row's and the column's position, so that
     /// the model learns what to say of a category that it does not know.
     pub fn encode_training(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
-        let mut x = self.encode(table, rows)?;
+        let mut x = self.encode_known(table, rows)?;
         let inputs = self.inputs();
         let mut at = 0;
         for (j, feature) in self.features.iter().enumerate() {
@@ -91,6 +91,19 @@ impl Preparation {
             at += feature.inputs();
         }
         Ok(x)
+    }
+
+    /// The inputs of some rows; a category that training did not see counts as none of those it saw. Errors on a cell that cannot be used.
+    pub fn encode_known(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
+        let Encoded { x, notes } = self.encode_noting(table, rows, Unknown::Other)?;
+        let unusable = notes.iter().find_map(|note| match &note.kind {
+            NoteKind::Unusable(why) => Some((note, why)),
+            _ => None,
+        });
+        match unusable {
+            Some((note, why)) => Err(table.at(rows[note.row] as usize, self.features[note.feature].name(), why)),
+            None => Ok(x),
+        }
     }
 
     /// The inputs of some rows and what was noticed. Errors on an absent column, and with [`Unknown::Refuse`] as [`Self::encode`].
@@ -263,10 +276,10 @@ impl<'a> Noticed<'a> {
     /// The number that a text means, NaN if it means a missing one, or the reason why there is none.
     fn text_number(&self, at: usize, texts: &Cells) -> std::result::Result<f64, String> {
         let Some(text) = texts.text(self.rows[at] as usize) else { return Ok(f64::NAN) };
-        match (host::parse_number(&text), odd(&text)) {
-            (Some(value), _) | (None, Odd::Number(value)) => Ok(value),
-            (None, Odd::Missing) => Ok(f64::NAN),
-            _ => {
+        match self.column.number_in(&text) {
+            Odd::Number(value) => Ok(value),
+            Odd::Missing => Ok(f64::NAN),
+            Odd::Percent(_) | Odd::Text => {
                 let hint = if comma::is_number(&text) { "; numbers are written with a point" } else { "" };
                 Err(format!("\"{text}\" is not a number{hint}"))
             }

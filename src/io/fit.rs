@@ -1,7 +1,7 @@
 //! Fits a preparation to the training rows: means and scales, counts, and fill-in values.
 
 use super::choose::ColumnRoles;
-use super::levels::{Match, levels, matches};
+use super::levels::{Match, classes, levels, matches};
 use super::measure::Measure;
 use super::missing::Missing;
 use super::prepare::{Feature, Preparation, Target};
@@ -52,7 +52,7 @@ fn fit_category(table: &Table, column: &Column, training: &[u32], does_impute: b
 fn fit_target(table: &Table, column: &Column, chosen: &ColumnRoles, training: &[u32]) -> Result<Target> {
     let name = column.name.clone();
     if chosen.task == Task::Classification {
-        let levels = levels(table, column, &chosen.rows)?;
+        let levels = classes(table, column, &chosen.rows)?;
         let counts = count(column, training, &levels);
         return Ok(Target::Classification { name, levels, counts });
     }

@@ -1,8 +1,9 @@
 //! Decides whether a column of text holds numbers, by the share of its cells that are numbers, and says which cells are not.
 
-use super::cell::{Meaning, Odd, is_code, odd};
+use super::cell::{Format, Meaning, Odd, is_code};
 use super::comma;
-use super::table::{Cells, Column, Reading, Warning};
+use super::reading::{Reading, Warning};
+use super::table::{Cells, Column};
 
 /// Largest number of different texts that a warning lists.
 const LISTED: usize = 5;
@@ -65,26 +66,26 @@ impl NumberColumn {
     }
 
     #[inline]
-    pub(super) fn push(&mut self, meaning: Meaning, cell: &[u8]) {
+    pub(super) fn push(&mut self, cell: &[u8], format: &Format) {
         if self.is_text {
             return;
         }
-        let value = match meaning {
+        let value = match format.meaning(cell) {
             Meaning::Number(value) => {
                 self.numbers += 1;
                 self.has_codes |= is_code(cell);
                 value
             }
             Meaning::Missing => f64::NAN,
-            Meaning::Text => self.odd(cell),
+            Meaning::Text => self.odd(cell, format),
         };
         self.values.push(value);
     }
 
     /// The value of a cell that is no number in the file's format.
-    fn odd(&mut self, cell: &[u8]) -> f64 {
+    fn odd(&mut self, cell: &[u8], format: &Format) -> f64 {
         let text = String::from_utf8_lossy(cell.trim_ascii());
-        match odd(&text) {
+        match format.odd(&text) {
             Odd::Missing => self.seen[SIGNS].push(&text),
             Odd::Number(value) => {
                 self.numbers += 1;
@@ -111,7 +112,7 @@ impl NumberColumn {
     }
 
     /// Decides the kind of the column. Texts are still to be set for [`Column::needs_texts`].
-    pub(super) fn into_column(mut self, name: String) -> Column {
+    pub(super) fn into_column(mut self, name: String, format: &Format) -> Column {
         self.separate_percents();
         let total = self.numbers + self.texts;
         let is_numeric = !self.is_text
@@ -128,7 +129,14 @@ impl NumberColumn {
         } else {
             Cells::Categorical { codes: Vec::new(), levels: Vec::new() }
         };
-        let reading = Reading { texts: None, has_codes: is_numeric && self.has_codes, first_text: self.first, warning };
+        let format = Some(format).filter(|format| !is_numeric && **format != Format::default()).cloned();
+        let reading = Reading {
+            texts: None,
+            has_texts: is_numeric && (self.has_codes || self.texts > 0 || self.seen[SIGNS].count > 0),
+            first_text: self.first,
+            warning,
+            format,
+        };
         Column { name, cells, reading: reading.boxed() }
     }
 
@@ -154,7 +162,7 @@ impl NumberColumn {
         if is_numeric && texts > 0 {
             let what = if texts == 1 { "cell is no number and counts" } else { "cells are no numbers and count" };
             return Some((
-                format!("{texts} {what} as missing; name them under na, or the column under categorical"),
+                format!("{texts} {what} as missing; name the column under categorical to keep texts"),
                 TEXTS,
             ));
         }
@@ -172,7 +180,7 @@ impl NumberColumn {
             let numbers = self.numbers;
             return Some((
                 format!(
-                    "{numbers} of {total} cells are numbers, the others are not, so the column is a category; name the others under na if they are missing"
+                    "{numbers} of {total} cells are numbers, the others are not, so the column is a category; in the command, --na declares texts that mean a missing cell"
                 ),
                 TEXTS,
             ));

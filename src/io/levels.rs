@@ -2,31 +2,28 @@
 
 use super::cell::is_code;
 use super::order::{ascending, ascending_numbers};
-use super::table::{Cells, Column, Table, number_text};
+use super::table::{Cells, Column, Table, Texts, number_text};
 use crate::error::{Error, Result, listed};
 use crate::host;
 
 /// Maximal number of distinct values of a category. Each is an input of the model.
 pub const MAX_LEVELS: usize = 1000;
 
+/// The classes of a target in some rows. Errors if there are more than [`MAX_LEVELS`].
+pub(super) fn classes(table: &Table, column: &Column, rows: &[u32]) -> Result<Vec<String>> {
+    let count = counted(column, rows).len();
+    if count > MAX_LEVELS {
+        let (name, source) = (&column.name, table.source());
+        let what = format!("has {count} classes, expected at most {MAX_LEVELS}");
+        return Err(Error::new(format!("target \"{name}\" of {source} {what}")));
+    }
+    levels(table, column, rows)
+}
+
 /// The distinct values of a column in some rows, numbers in order of size, texts in order of their bytes. Of more than [`MAX_LEVELS`] the
 /// most frequent ones that occur more than once; errors if every one occurs once.
 pub(super) fn levels(table: &Table, column: &Column, rows: &[u32]) -> Result<Vec<String>> {
-    let found: Vec<(String, u32)> = match column.as_category() {
-        Cells::Numeric(values) => {
-            distinct(values, rows).into_iter().map(|(value, count)| (number_text(value), count)).collect()
-        }
-        Cells::Categorical { codes, levels } => {
-            let mut counts = vec![0; levels.len()];
-            for &row in rows {
-                // A missing cell's code is not an index.
-                if let Some(count) = counts.get_mut(codes[row as usize] as usize) {
-                    *count += 1;
-                }
-            }
-            levels.iter().zip(counts).filter(|(_, count)| *count > 0).map(|(level, n)| (level.clone(), n)).collect()
-        }
-    };
+    let found = counted(column, rows);
     let mut is_kept = vec![found.len() <= MAX_LEVELS; found.len()];
     if found.len() > MAX_LEVELS {
         let rarity: Vec<u64> = found.iter().map(|(_, count)| u64::from(u32::MAX - count)).collect();
@@ -47,6 +44,25 @@ pub(super) fn levels(table: &Table, column: &Column, rows: &[u32]) -> Result<Vec
         Some(numbers) => ascending_numbers(&numbers).into_iter().map(|at| levels[at as usize].clone()).collect(),
         None => levels,
     })
+}
+
+/// The distinct values of a column in some rows, with the number of rows of each.
+fn counted(column: &Column, rows: &[u32]) -> Vec<(String, u32)> {
+    match column.as_category() {
+        Cells::Numeric(values) => {
+            distinct(values, rows).into_iter().map(|(value, count)| (number_text(value), count)).collect()
+        }
+        Cells::Categorical { codes, levels } => {
+            let mut counts = vec![0; levels.len()];
+            for &row in rows {
+                // A missing cell's code is not an index.
+                if let Some(count) = counts.get_mut(codes[row as usize] as usize) {
+                    *count += 1;
+                }
+            }
+            levels.iter().zip(counts).filter(|(_, count)| *count > 0).map(|(level, n)| (level.clone(), n)).collect()
+        }
+    }
 }
 
 /// The distinct numbers in order of size, with the number of rows of each.
@@ -75,23 +91,52 @@ pub(super) enum Match {
 
 /// For every row, its cell among the `levels`.
 pub(super) fn matches(column: &Column, rows: &[u32], levels: &[String]) -> Vec<Match> {
-    let cells = column.as_category();
-    // Sorted by key; there are few.
-    let mut known: Vec<(u64, Match)> = Vec::new();
-    let one = |&row: &u32| {
-        let row = row as usize;
-        let Some(key) = key(cells, row) else { return Match::Missing };
-        match known.binary_search_by_key(&key, |(key, _)| *key) {
-            Ok(at) => known[at].1,
-            Err(place) => {
-                let text = cells.text(row).unwrap_or_default();
-                let found = find(levels, &text).map_or(Match::Unknown, Match::Level);
-                known.insert(place, (key, found));
-                found
-            }
+    let (cells, known) = (column.as_category(), Known::of(levels));
+    let keys: Vec<u64> = rows.iter().map(|&row| key(cells, row as usize)).collect();
+    let mut found = vec![Match::Missing; rows.len()];
+    // Equal cells follow each other, so each different one is looked up once.
+    let mut last = None;
+    for at in ascending(&keys) {
+        let at = at as usize;
+        let row = rows[at] as usize;
+        found[at] = match last {
+            _ if cells.is_missing(row) => Match::Missing,
+            Some((key, found)) if key == keys[at] => found,
+            _ => known.find(&cells.text(row).unwrap_or_default()),
+        };
+        last = Some((keys[at], found[at]));
+    }
+    found
+}
+
+/// Levels by text, and their numbers.
+struct Known {
+    texts: Texts,
+    numbers: Vec<Option<f64>>,
+}
+
+impl Known {
+    fn of(levels: &[String]) -> Self {
+        let mut texts = Texts::new();
+        for (code, level) in levels.iter().enumerate() {
+            texts.insert(level.clone(), code as u32);
         }
-    };
-    rows.iter().map(one).collect()
+        Self { texts, numbers: levels.iter().map(|level| plain_number(level)).collect() }
+    }
+
+    /// The level with this text, or else the one with the same number: a file with only integers writes `1` for `1.0`.
+    fn find(&self, text: &str) -> Match {
+        let same_number = || {
+            let value = plain_number(text)?;
+            self.numbers.iter().position(|number| *number == Some(value)).map(|code| code as u32)
+        };
+        self.texts.get(text).copied().or_else(same_number).map_or(Match::Unknown, Match::Level)
+    }
+}
+
+/// The number that a text is; a text written like a code, `01`, is none.
+fn plain_number(text: &str) -> Option<f64> {
+    host::parse_number(text).filter(|_| !is_code(text.as_bytes()))
 }
 
 /// For every row the index of its cell in `levels`. Errors on a missing cell and on an unknown value, and names the cell.
@@ -107,24 +152,12 @@ pub(super) fn codes(table: &Table, column: &Column, rows: &[u32], levels: &[Stri
     rows.iter().zip(matches(column, rows, levels)).map(code).collect()
 }
 
-/// A key that is equal for equal cells of one column; `None` for a missing cell.
-fn key(cells: &Cells, row: usize) -> Option<u64> {
+/// A key that is equal for equal cells of one column.
+fn key(cells: &Cells, row: usize) -> u64 {
     match cells {
-        _ if cells.is_missing(row) => None,
-        Cells::Numeric(values) => Some((values[row] + 0.0).to_bits()),
-        Cells::Categorical { codes, .. } => Some(u64::from(codes[row])),
+        Cells::Numeric(values) => (values[row] + 0.0).to_bits(),
+        Cells::Categorical { codes, .. } => u64::from(codes[row]),
     }
-}
-
-/// The level with this text, or else the only one with the same number: a file with only integers writes `1` for `1.0`. A text written like
-/// a code, `01`, is no number.
-fn find(levels: &[String], text: &str) -> Option<u32> {
-    let same_number = || {
-        let value = host::parse_number(text).filter(|_| !is_code(text.as_bytes()))?;
-        let is_same = |level: &String| !is_code(level.as_bytes()) && host::parse_number(level) == Some(value);
-        levels.iter().position(is_same)
-    };
-    levels.iter().position(|level| level == text).or_else(same_number).map(|code| code as u32)
 }
 
 /// Message about an unknown value.

@@ -59,17 +59,17 @@ impl fmt::Display for MissingReport {
 /// [`Missing::Impute`], and if no row is left.
 pub(super) fn usable(
     table: &Table,
-    features: &[usize],
-    target: usize,
+    features: &[(usize, bool)],
+    (target, is_class): (usize, bool),
     choice: &Choice,
 ) -> Result<(Vec<u32>, MissingReport)> {
     let policy = choice.missing;
     let mut is_kept = vec![true; table.rows()];
     let mut columns = Vec::new();
-    for &j in features.iter().chain([&target]) {
+    for &(j, is_category) in features.iter().chain([&(target, is_class)]) {
         let column = &table.columns()[j];
         let is_needed = j == target || policy == Missing::Drop;
-        let gaps = mark(column, is_needed, j == target && choice.has_poles, &mut is_kept);
+        let gaps = mark((column, is_category), is_needed, j == target && choice.has_poles, &mut is_kept);
         check(table, column, &gaps, policy)?;
         if gaps.missing + gaps.infinite > 0 {
             columns.push(gaps);
@@ -98,9 +98,11 @@ impl Preparation {
             Feature::Numeric { impute, .. } => impute.is_none(),
             Feature::Categorical { impute, .. } => impute.is_none(),
         };
-        let features = self.features.iter().map(|feature| (feature.name(), needs_value(feature), false));
-        for (name, is_needed, may_be_infinite) in features.chain([(self.target.name(), true, has_poles)]) {
-            let gaps = mark(find(table, name)?, is_needed, may_be_infinite, &mut is_kept);
+        let is_category = |feature: &Feature| matches!(feature, Feature::Categorical { .. });
+        let features = self.features.iter().map(|f| (f.name(), is_category(f), needs_value(f), false));
+        let target = (self.target.name(), !self.target.levels().is_empty(), true, has_poles);
+        for (name, is_category, is_needed, may_be_infinite) in features.chain([target]) {
+            let gaps = mark((find(table, name)?, is_category), is_needed, may_be_infinite, &mut is_kept);
             if gaps.missing + gaps.infinite > 0 {
                 columns.push(gaps);
             }
@@ -110,10 +112,11 @@ impl Preparation {
 }
 
 /// Counts the unusable cells of a column and drops their rows if a value is needed.
-fn mark(column: &Column, is_needed: bool, has_poles: bool, is_kept: &mut [bool]) -> Gaps {
+fn mark((column, is_category): (&Column, bool), is_needed: bool, has_poles: bool, is_kept: &mut [bool]) -> Gaps {
     let mut gaps = Gaps { name: column.name.clone(), missing: 0, infinite: 0 };
+    let cells = if is_category { column.as_category() } else { &column.cells };
     for (row, is_kept) in is_kept.iter_mut().enumerate() {
-        let (is_missing, is_infinite) = (column.cells.is_missing(row), !has_poles && column.cells.is_infinite(row));
+        let (is_missing, is_infinite) = (cells.is_missing(row), !has_poles && cells.is_infinite(row));
         gaps.missing += usize::from(is_missing);
         gaps.infinite += usize::from(is_infinite);
         *is_kept &= !(is_needed && (is_missing || is_infinite));
@@ -141,8 +144,8 @@ mod tests {
     fn outcome(text: &str, policy: Missing) -> Result<(Vec<u32>, String)> {
         let table = read(text.as_bytes(), "a.csv", Header::Auto)?;
         let target = table.columns().len() - 1;
-        let features: Vec<usize> = (0..target).collect();
-        usable(&table, &features, target, &Choice { missing: policy, ..Choice::default() })
+        let features: Vec<(usize, bool)> = (0..target).map(|j| (j, false)).collect();
+        usable(&table, &features, (target, false), &Choice { missing: policy, ..Choice::default() })
             .map(|(rows, report)| (rows, report.to_string()))
     }
 

@@ -154,7 +154,7 @@ impl<'a> Records<'a> {
 /// The delimiter of a text: of comma, semicolon and tab the one most frequent in the first record, comma if there is none. If another one
 /// occurs, and every comma is between digits with at most one per cell, the commas belong to numbers.
 pub(super) fn sniff_delimiter(bytes: &[u8]) -> u8 {
-    let start = bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(0);
+    let start = bytes.iter().position(|b| !matches!(b, b' ' | b'\r' | b'\n')).unwrap_or(0);
     let mut counts = [(b',', 0), (b';', 0), (b'\t', 0)];
     let (mut is_quoted, mut inside) = (false, 0);
     for (at, &byte) in bytes.iter().enumerate().skip(start) {

@@ -2,7 +2,7 @@
 
 use super::choose::ColumnRoles;
 use super::order::{ascending, key};
-use super::table::{Cells, Table};
+use super::table::{Cells, Column, Table};
 use super::target::Task;
 use crate::error::{Error, Result};
 use crate::host::number;
@@ -54,7 +54,7 @@ pub fn split_table(table: &Table, chosen: &ColumnRoles, fractions: Fractions, pe
     let codes = |column: usize| codes(table.columns()[column].as_category(), rows);
     let parts = match (chosen.time, chosen.group) {
         (Some(time), _) => {
-            let order = ascending(&codes(time));
+            let order = by_time(table, time, rows)?;
             split(rows.len(), fractions, &order, Grouping::None)
         }
         (_, Some(group)) => split(rows.len(), fractions, permutation, Grouping::Groups(&codes(group))),
@@ -66,13 +66,36 @@ pub fn split_table(table: &Table, chosen: &ColumnRoles, fractions: Fractions, pe
     Ok(parts.map_err(|error| error.within(table.source()))?.of(rows))
 }
 
-/// For each row a number that is equal for equal cells and in the order of numbers, or of texts by bytes; missing cells come last.
+/// For each row a number that is equal for equal cells; a missing cell is unlike every other.
 fn codes(cells: &Cells, rows: &[u32]) -> Vec<u64> {
     let code = |&row: &u32| match cells {
+        _ if cells.is_missing(row as usize) => u64::MAX - u64::from(row),
         Cells::Numeric(values) => key(values[row as usize] + 0.0),
         Cells::Categorical { codes, .. } => u64::from(codes[row as usize]),
     };
     rows.iter().map(code).collect()
+}
+
+/// The order of rows by a column of times: numbers, or dates such as 2026-11-23, whose order is that of their text. Errors on a missing
+/// cell and on texts in another form.
+fn by_time(table: &Table, column: usize, rows: &[u32]) -> Result<Vec<u32>> {
+    let Column { name, cells, .. } = &table.columns()[column];
+    if let Some(&row) = rows.iter().find(|&&row| cells.is_missing(row as usize)) {
+        return Err(table.at(row as usize, name, "is missing, so that the rows cannot be put in the order of time"));
+    }
+    let is_dated = |text: &String| {
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        digits == 4 && text.as_bytes().get(4) == Some(&b'-')
+    };
+    if let Cells::Categorical { codes, levels } = cells
+        && let Some(row) = rows.iter().find(|&&row| !is_dated(&levels[codes[row as usize] as usize]))
+    {
+        let text = cells.text(*row as usize).unwrap_or_default();
+        let what =
+            format!("\"{text}\" is no time: expected numbers, or dates that start with the year, like 2026-11-23");
+        return Err(table.at(*row as usize, name, &what));
+    }
+    Ok(ascending(&codes(cells, rows)))
 }
 
 /// Splits rows 0 to n - 1 in the order of `permutation`: training first, then validation, then test.
@@ -101,7 +124,15 @@ pub(super) fn split(n: usize, fractions: Fractions, permutation: &[u32], groupin
             let (validation, test) = held.split_at(validation);
             Ok(Split { train: train.to_vec(), validation: validation.to_vec(), test: test.to_vec() })
         }
-        Grouping::Strata(strata) => Ok(stratified(strata, [validation, test], permutation)),
+        Grouping::Strata(strata) => {
+            let split = stratified(strata, [validation, test], permutation);
+            // Classes of single rows may leave nothing to hold out.
+            let is_empty = |part: &[u32], wanted: usize| part.is_empty() && wanted > 0;
+            if is_empty(&split.validation, validation) || is_empty(&split.test, test) {
+                return self::split(n, fractions, permutation, Grouping::None);
+            }
+            Ok(split)
+        }
         Grouping::Groups(groups) => grouped(groups, [validation, test], permutation),
     }
 }
@@ -152,8 +183,9 @@ fn by_group(codes: &[u64], permutation: &[u32]) -> (Vec<u32>, Vec<usize>) {
 /// The other rows, and `count` rows at equal distances.
 fn spread(rows: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
     let (mut rest, mut taken) = (Vec::new(), Vec::new());
+    let [taken_of, all] = [count, rows.len()].map(|count| count as u64);
     for (at, &row) in rows.iter().enumerate() {
-        let is_taken = (at + 1) * count / rows.len() > at * count / rows.len();
+        let is_taken = (at as u64 + 1) * taken_of / all > at as u64 * taken_of / all;
         if is_taken { taken.push(row) } else { rest.push(row) }
     }
     (rest, taken)

@@ -1,11 +1,11 @@
 //! A table: named columns of equal length, each of numbers or of texts. Rows are counted from 1 in messages, header excluded.
 
+use super::cell::{Meaning, Odd};
+use super::reading::{Reading, Warning};
 use crate::error::{Error, Result, listed};
 use crate::host::{self, number};
-use crate::record;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// The code of a missing text cell. A missing number is NaN.
 pub const MISSING_CODE: u32 = u32::MAX;
@@ -29,49 +29,6 @@ pub struct Column {
     pub cells: Cells,
     /// What reading its text found besides; absent if nothing.
     pub(super) reading: Option<Box<Reading>>,
-}
-
-/// What reading a column of text found besides its cells.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Reading {
-    /// The cells as they are written, if some numbers are written like codes: with leading zeros, or with too many digits.
-    pub texts: Option<Cells>,
-    /// Whether `texts` is to be read.
-    pub has_codes: bool,
-    /// Row and text of the first cell that is no number, in a column that was read as numbers or nearly so.
-    pub first_text: Option<(usize, String)>,
-    /// What a person should know.
-    pub warning: Option<Warning>,
-}
-
-impl Reading {
-    pub(super) fn boxed(self) -> Option<Box<Self>> {
-        (self != Self::default()).then(|| Box::new(self))
-    }
-}
-
-/// Something about a column that a person should know, though it is no error.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Warning {
-    /// The column.
-    pub column: String,
-    /// What it is, and the remedy.
-    pub message: String,
-    /// Some of the cells it is about.
-    pub cells: Vec<String>,
-}
-
-record! { Warning { column, message, cells } }
-
-impl fmt::Display for Warning {
-    /// `column "x": 2 cells are no numbers and count as missing; …: "abc", "-5-"`
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "column \"{}\": {}", self.column, self.message)?;
-        if self.cells.is_empty() {
-            return Ok(());
-        }
-        write!(f, ": {}", listed(&self.cells.iter().map(String::as_str).collect::<Vec<_>>()))
-    }
 }
 
 /// The cells of a column; the kind is decided by its contents.
@@ -232,6 +189,16 @@ impl Column {
         self.reading.as_ref().and_then(|reading| reading.texts.as_ref()).unwrap_or(&self.cells)
     }
 
+    /// What a text of the column means among numbers.
+    pub(super) fn number_in(&self, text: &str) -> Odd {
+        let format = self.reading.as_ref().and_then(|reading| reading.format.clone()).unwrap_or_default();
+        match format.meaning(text.as_bytes()) {
+            Meaning::Number(value) => Odd::Number(value),
+            Meaning::Missing => Odd::Missing,
+            Meaning::Text => format.odd(text),
+        }
+    }
+
     /// Whether it holds numbers.
     pub fn is_numeric(&self) -> bool {
         matches!(self.cells, Cells::Numeric(_))
@@ -239,7 +206,7 @@ impl Column {
 
     /// Whether the texts of the file are still to be set.
     pub(super) fn needs_texts(&self) -> bool {
-        !self.is_numeric() || self.reading.as_ref().is_some_and(|reading| reading.has_codes)
+        !self.is_numeric() || self.reading.as_ref().is_some_and(|reading| reading.has_texts)
     }
 
     /// Sets the texts of the file.

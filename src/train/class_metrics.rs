@@ -1,7 +1,7 @@
 //! Metrics of predicted classes, from probabilities.
 
 use super::metrics::largest;
-use crate::io::order::ascending_numbers;
+use crate::io::order::{ascending_numbers, key};
 
 /// Bins of the calibration error.
 const BINS: usize = 10;
@@ -37,11 +37,14 @@ impl ClassMetrics {
         let rows = own.len() as f64;
         let present: Vec<[f64; 3]> =
             counts.iter().filter(|count| count[0] > 0).map(|count| count.map(f64::from)).collect();
+        // As scikit-learn's macro average, also over classes that were only predicted.
+        let named: Vec<[f64; 3]> =
+            counts.iter().filter(|count| count[0] + count[1] > 0).map(|count| count.map(f64::from)).collect();
         let mean = |of: fn(&[f64; 3]) -> f64| present.iter().map(of).sum::<f64>() / present.len() as f64;
         Self {
             accuracy: present.iter().map(|[_, _, right]| right).sum::<f64>() / rows,
             balanced_accuracy: mean(|[own, _, right]| right / own),
-            f1: mean(|[own, said, right]| 2.0 * right / (own + said)),
+            f1: named.iter().map(|[own, said, right]| 2.0 * right / (own + said)).sum::<f64>() / named.len() as f64,
             auc: auc(probabilities, own, classes),
             log_loss: loss / rows,
             calibration: bins.iter().map(|[_, p, right]| (p - right).abs()).sum::<f64>() / rows,
@@ -62,13 +65,14 @@ fn auc(probabilities: &[f64], own: &[f32], classes: usize) -> Option<f64> {
         let mut ranks = 0.0;
         let mut at = 0;
         while at < scores.len() {
-            let end = at + scores[at..].iter().take_while(|(score, _)| *score == scores[at].0).count();
+            let end = at + scores[at..].iter().take_while(|(score, _)| key(*score) == key(scores[at].0)).count();
             let rank = 0.5 * (at + 1 + end) as f64;
             ranks += rank * scores[at..end].iter().filter(|(_, is_own)| *is_own).count() as f64;
             at = end;
         }
-        let least = 0.5 * (positive * (positive + 1)) as f64;
-        (positive > 0 && negative > 0).then(|| (ranks - least) / (positive * negative) as f64)
+        let [positive, negative] = [positive, negative].map(|count| count as f64);
+        let least = 0.5 * positive * (positive + 1.0);
+        (positive > 0.0 && negative > 0.0).then(|| (ranks - least) / (positive * negative))
     };
     // Of two classes, one against the rest is the other turned round.
     let each: Vec<f64> = (usize::from(classes == 2)..classes).filter_map(of).collect();

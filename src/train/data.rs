@@ -4,7 +4,7 @@ use super::config::TrainerConfig;
 use super::network::Network;
 use crate::error::{Error, Result};
 use crate::host::number;
-use crate::io::{Encoded, Note, NoteKind, Preparation, Table, Unknown};
+use crate::io::{Preparation, Table};
 use crate::loss::Loss;
 use crate::nn::{Head, Spec};
 
@@ -37,13 +37,7 @@ impl Examples {
     /// those it saw. Classes become one value each, 1 for the row's class, if the loss is pointwise. Errors if the table does not fit the
     /// preparation.
     pub fn encode(preparation: &Preparation, table: &Table, rows: &[u32], loss: &Loss) -> Result<Self> {
-        let Encoded { x, notes } = preparation.encode_noting(table, rows, Unknown::Other)?;
-        let is_unusable = |note: &Note| matches!(note.kind, NoteKind::Unusable(_));
-        if notes.iter().any(is_unusable) {
-            // Names the cell.
-            preparation.encode_noting(table, rows, Unknown::Refuse)?;
-        }
-        Self::with_targets(x, preparation, table, rows, loss)
+        Self::with_targets(preparation.encode_known(table, rows)?, preparation, table, rows, loss)
     }
 
     /// The same for rows to train on; see [`Preparation::encode_training`].

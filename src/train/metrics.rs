@@ -60,7 +60,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Metrics of the best prediction that ignores the inputs: the training rows' mean, or the shares of their classes. `None` without
+    /// Metrics of a prediction that ignores the inputs: the training rows' mean, or the shares of their classes. `None` without
     /// rows, and for a model with poles.
     pub fn baseline(target: &io::Target, loss: &Loss, y: &[f32]) -> Option<Self> {
         if y.is_empty() {
@@ -78,7 +78,14 @@ impl Metrics {
                     _ => y.chunks_exact(classes).map(|row| largest(row) as f32).collect(),
                 };
                 let metrics = Self::of_probabilities(&shares.repeat(own.len()), &own, classes);
-                Some(Self { loss: metrics.log_loss.unwrap_or_default(), ..metrics })
+                let loss = match loss {
+                    Loss::Pointwise(loss) => {
+                        let logit = |share: &f64| ((share / (1.0 - share)).ln() as f32).clamp(-30.0, 30.0);
+                        loss.mean(&shares.iter().map(logit).collect::<Vec<_>>().repeat(own.len()), y)
+                    }
+                    _ => metrics.log_loss.unwrap_or_default(),
+                };
+                Some(Self { loss, ..metrics })
             }
             _ => None,
         }

@@ -236,6 +236,7 @@ impl Model {
         let outputs = predictor.run(x).await?;
         let levels = preparation.target.levels();
         let prediction = |row: &[f32]| match levels {
+            _ if row.iter().any(|z| !z.is_finite()) => Prediction::None,
             [] => Prediction::Number(preparation.decode_target(row[0])),
             levels => {
                 let class = largest(row);
@@ -285,7 +286,7 @@ impl Model {
 /// The prediction for one row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Prediction {
-    /// No prediction, because the model cannot use a cell of the row.
+    /// No prediction, because the model cannot use a cell of the row, or its output is not finite.
     None,
     /// A number in the target's units.
     Number(f64),

@@ -154,8 +154,16 @@ impl SplitTable {
         let order = split_order(chosen.rows.len(), choice.split_seed.unwrap_or(seed));
         let split = io::split_table(table, &chosen, fractions, &order)?;
         let preparation = Preparation::fit(table, &chosen, &split.train)?;
-        let used = chosen.features.iter().map(|(at, _)| *at).chain([chosen.target]);
-        let warnings = used.filter_map(|at| table.columns()[at].warning().cloned()).collect();
+        let is_class = choice.categorical.contains(&choice.target);
+        // What is said of a column of numbers does not matter where it is used as a category.
+        let used = chosen
+            .features
+            .iter()
+            .copied()
+            .chain([(chosen.target, is_class)])
+            .map(|(at, is)| (&table.columns()[at], is));
+        let is_said = |(column, is_category): &(&io::Column, bool)| !(*is_category && column.is_numeric());
+        let warnings = used.filter(is_said).filter_map(|(column, _)| column.warning().cloned()).collect();
         Ok(Self { split, preparation, reason: chosen.reason, gaps: chosen.report, warnings })
     }
 

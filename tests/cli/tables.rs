@@ -144,3 +144,51 @@ fn twenty_thousand_columns_are_read_in_one_go() {
     // Quadratic time took 10 s; this takes well below one.
     assert!(start.elapsed().as_secs() < 8, "{:?}", start.elapsed());
 }
+
+#[test]
+fn categories_with_very_many_values_keep_the_frequent_ones() {
+    let folder = Folder::new();
+    let rows: String = (0..11_000).map(|i| format!("k{},{}.5,{}\n", i % 1100, i % 7, i % 2)).collect();
+    folder.write("t.csv", format!("id,x,y\n{rows}"));
+    let start = &json(&folder, &format!("train t.csv --target y {QUICK} --json --out m"))[0];
+    assert_eq!(start["inputs"], 1001, "{start}");
+    let refused = folder.mero(&format!("train t.csv --target id {QUICK}"));
+    let err = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(err, "mero: train: target \"id\" of t.csv has 1100 classes, expected at most 1000\n");
+}
+
+#[test]
+fn odd_cells_can_be_kept_as_a_category_and_a_format_holds_for_every_table() {
+    let folder = Folder::new();
+    let rows: String =
+        (0..100).map(|i| format!("{},{}.5\n", if i % 20 == 0 { "A".into() } else { (i % 3).to_string() }, i)).collect();
+    folder.write("t.csv", format!("c,y\n{rows}"));
+    let start = &json(&folder, &format!("train t.csv --target y --categorical c {QUICK} --json --out m"))[0];
+    assert_eq!((&start["inputs"], &start["dropped"]), (&4.into(), &0.into()), "{start}");
+    assert_eq!(start["warnings"], serde_json::json!([]));
+    let rows: String = (0..100).map(|i| format!("1.{i:03},{}\n", 1000 + i)).collect();
+    folder.write("g.csv", format!("x;y\n{}", rows.replace(',', ";")));
+    folder.told(&format!("train g.csv --target y --decimal , --thousands . {QUICK} --out g"));
+    folder.write("new.csv", "x\n1.050\nabc\n");
+    let (out, _) = both(&folder, "predict g new.csv --decimal , --thousands . --device cpu");
+    assert!(out.lines().nth(1).is_some_and(|line| line.ends_with(',')), "1050 is within the training range: {out}");
+}
+
+#[test]
+fn outputs_that_are_not_finite_are_no_predictions_and_do_not_hang_eval() {
+    let folder = Folder::new();
+    let names: Vec<String> = (0..40).map(|j| format!("x{j}")).collect();
+    let row = |i: usize, size: &str| {
+        let cells: Vec<String> = (0..40).map(|j| format!("{}{size}", [-7, 7][(i * 7 + j * 3 + i * j) % 2])).collect();
+        format!("{},{}\n", cells.join(","), ["a", "b"][i % 2])
+    };
+    let table = |size: &str| format!("{},y\n{}", names.join(","), (0..60).map(|i| row(i, size)).collect::<String>());
+    folder.write("t.csv", table(""));
+    folder.write("huge.csv", table("e37"));
+    folder.told("train t.csv --target y --device cpu --threads 1 --hidden 64,64,64 --epochs 3 --out m");
+    let (out, _) = both(&folder, "predict m huge.csv --device cpu");
+    let told = both(&folder, "eval m huge.csv --device cpu").0;
+    let not_finite = out.lines().skip(1).filter(|line| line.starts_with(",,")).count();
+    assert!(told.contains("all rows") && not_finite <= 60, "{told}");
+    assert!(out.lines().skip(1).all(|line| !line.starts_with("a,,") && !line.starts_with("b,,")), "{out}");
+}

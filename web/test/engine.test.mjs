@@ -88,9 +88,9 @@ for (const name of Object.keys(tables)) {
   });
 }
 
-/** Native lines after the first are `value` or `class,probability`; the targets here are of size 1. */
+/** Native lines after the first are `value,note` or `class,probability,note`; the targets here are of size 1. */
 function compare([, ...lines], { value, probability }, what) {
-  if (probability.length === 0) return near(value, lines.map(Number), 1e-5, what, 1);
+  if (probability.length === 0) return near(value, lines.map((line) => Number(line.split(",")[0])), 1e-5, what, 1);
   assert.deepEqual(value, lines.map((line) => line.split(",")[0]), what);
   near(probability, lines.map((line) => Number(line.split(",")[1])), 1e-5, what, 1);
 }
@@ -157,8 +157,8 @@ test("bad input is an Error with the engine's message", async () => {
     ["run(text, { target: 'y', head: 'rational', tauTrain: 0.1 })", "train: tauTrain has no effect without tauInfer"],
     ["run(text, { target: 'y', lr: NaN })", "train: lr: got NaN, expected a finite number above 0"],
     ["run(text, { target: 'y', hidden: [64, 0] })", "train: hidden[1]: got 0, expected a whole number from 1 to 4294967295"],
-    ["run(text, { target: 'y', hidden: [1e6, 1e6] })", "train: a model with layers up to 1000000 wide has 1000008000001 parameters, which take about 119210 GiB; there are at most 4 GiB"],
-    ["run(text, { target: 'y', hidden: [4294967295] })", "train: a model with layers up to 4294967295 wide has 30064771066 parameters, which take about 3583 GiB; there are at most 4 GiB"],
+    ["run(text, { target: 'y', hidden: [1e6, 1e6] })", "train: a model with layers up to 1000000 wide has 1000008000001 parameters, which take about 119210 GiB; there are at most 4 GiB; choose a smaller hidden"],
+    ["run(text, { target: 'y', hidden: [4294967295] })", "train: a model with layers up to 4294967295 wide has 30064771066 parameters, which take about 3583 GiB; there are at most 4 GiB; choose a smaller hidden"],
     ["run(text, { target: 'y', hidden: [64, 'a'] })", "train: hidden[1]: got \"a\", expected a whole number from 1 to 4294967295"],
     ["run(text, { target: 'y', hidden: 64 })", "train: hidden: got 64, expected an array of whole numbers"],
     ["run(text, { target: 'y', features: ['a', 2] })", "train: features[1]: got 2, expected a string"],
@@ -166,7 +166,7 @@ test("bad input is an Error with the engine's message", async () => {
     ["run(text, { target: 'y', ignore: 'a' })", "train: ignore: got \"a\", expected an array of strings"],
     ["run(text, { target: {} })", "train: target: got an object, expected the name of a column as a string"],
     ["run(text, { target: 'y', task: 'x'.repeat(1000) })", `train: task: got "${"x".repeat(80)}…", expected one of "regression", "classification"`],
-    ["run('a\\ty\\n1,5\\t2\\n2,5\\t3\\n', { target: 'y' })", 'data: row 1, column "a": "1,5" has a comma, but numbers are written with a point; if the column holds categories, name it under categorical'],
+    ["run('a\\ty\\n1,5\\t2\\n2,5\\t3\\n', { target: 'y' })", 'data: row 1, column "a": "1,5" has a comma, but numbers are written with a point; in the command, --decimal and --thousands declare others; if the column holds categories, name it under categorical'],
     ["run(text, { target: 'y', loss: 'msee' })", 'train: loss: unknown name "msee": did you mean "mse"?'],
     ["run(text, { target: 'y', loss: 'abs(p - z)' })", 'train: loss: formula, character 9: unknown name "z": the inputs are "p", "y" (in "abs(p - z)")'],
     ["run(text, { target: 'y', activation: 'x*tanhh(x)' })", 'train: activation: formula, character 3: unknown function "tanhh": did you mean "tanh"? (in "x*tanhh(x)")'],
