@@ -25,7 +25,7 @@ const CASES = [
   ['"a;b;c", "d"\n" 1 ",  "2" \n', { "a;b;c": true, d: true }, [["1", "2"]]],
   ['pipe,"say ""hi"""\n5" wide,"a,\nb"\n', { pipe: false, 'say "hi"': false }, [['5" wide', "a,\nb"]]],
   ["a,b\nNA,x\n1,?\n2,Null\n3,n/a\n-nan,y\n4,z\n,w\n", { a: true, b: false }, [["4", "z"]]],
-  ["a,b\n0x10,1_000\n1,2\n", { a: false, b: false }, [["0x10", "1_000"], ["1", "2"]]],
+  ["a,b\n0x10,1_00\n1,2\n", { a: false, b: false }, [["0x10", "1_00"], ["1", "2"]]],
   ["a,b\n1,+Infinity\n2,-inf\n", { a: true, b: true }, [["1", "+Infinity"], ["2", "-inf"]]],
   ["a,b\n\u00a0x\u00a0,1\n", { a: false, b: true }, [["\u00a0x\u00a0", "1"]]],
 ];
