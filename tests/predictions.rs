@@ -248,14 +248,14 @@ fn the_range_of_a_row_at_a_pole_is_its_numerators_sign_and_0_is_above() -> Resul
     folder.write("rows.csv", "a,b\n2,0\n-2,0\n0,0\n-0.5,-0.25\n1,0.5\n-1,-0.5\n-1,1\n");
     let told = folder.told("predict pairs.safetensors rows.csv --device cpu --range");
     let wanted = [
-        "value,bottom,gap,fault,range",
-        ",1,0,0,above",
-        ",1,0,0,below",
-        ",1,0,0,above",
-        ",1,0,0,below",
-        "2,0,0,0,within",
-        "2,0,0,0,within",
-        "-1,0,0,0,within",
+        "value,bottom,gap,fault,range,note",
+        ",1,0,0,above,",
+        ",1,0,0,below,",
+        ",1,0,0,above,",
+        ",1,0,0,below,",
+        "2,0,0,0,within,",
+        "2,0,0,0,within,",
+        "-1,0,0,0,within,",
     ];
     assert_eq!(told.lines().collect::<Vec<_>>(), wanted);
     Ok(())
