@@ -75,8 +75,8 @@ def header_of(path):
 
 
 def write_model(path, header, tensors):
-    """A model file by hand: specs that no flag of `mero train` makes."""
-    fields, data = {"__metadata__": {"meromorph": json.dumps(header)}}, b""
+    """A model file by hand: specs that no flag of `mero train` makes. In format 1, which has no checksum."""
+    fields, data = {"__metadata__": {"meromorph": json.dumps({**header, "format": 1})}}, b""
     for name, values in tensors.items():
         piece = numpy.asarray(values, dtype="<f4").tobytes()
         fields[name] = {"dtype": "F32", "shape": list(numpy.shape(values)), "data_offsets": [len(data), len(data) + len(piece)]}
