@@ -103,6 +103,8 @@ def encoded(preparation, rows):
         if kind == "numeric":
             values = numpy.array([float(cell) if cell else for_missing for cell in cells], dtype=numpy.float64)
             inputs.append(((values - fit["mean"]) / fit["scale"]).astype(numpy.float32))
+            if fit["has_gaps"]:
+                inputs.append(numpy.array([not cell for cell in cells], dtype=numpy.float32))
         else:
             inputs.extend(numpy.array([cell == level for cell in cells], dtype=numpy.float32) for level in fit["levels"])
     return numpy.stack(inputs, axis=1)
@@ -200,7 +202,8 @@ def handmade(folder):
     """Specs that the command line does not offer, with weights at random: yields their names as the model file appears."""
     header = header_of(folder / "m.safetensors")
     random = numpy.random.default_rng(5)
-    width = sum(len(f["categorical"]["levels"]) if "categorical" in f else 1 for f in header["preparation"]["features"])
+    features = header["preparation"]["features"]
+    width = sum(len(f["categorical"]["levels"]) if "categorical" in f else 1 + f["numeric"]["has_gaps"] for f in features)
     linear = lambda outputs: {"linear": {"outputs": outputs, "bias": True, "init": "linear"}}
     weights = lambda at, outputs, inputs: {
         f"layers.{at}.weight": random.normal(0, 0.6, (outputs, inputs)),

@@ -7,7 +7,7 @@ use devices::devices;
 use folder::Folder;
 use meromorph::Result;
 use meromorph::autograd::Var;
-use meromorph::io::{Feature, Preparation, Target};
+use meromorph::io::{Feature, NumberFeature, Preparation, Target};
 use meromorph::loss::{Loss, PairLoss};
 use meromorph::nn::{Activation, Decoding, Head, Layer, Layout, RationalLayer, Spec, Threshold};
 use meromorph::scm::strict::strict;
@@ -237,8 +237,15 @@ fn the_sign_term_includes_targets_with_a_denominator_exactly_at_the_bound() -> R
 fn the_range_of_a_row_at_a_pole_is_its_numerators_sign_and_0_is_above() -> Result<()> {
     // P = a and Q = b.
     let decoding = Decoding::raw(0.5, None);
-    let column =
-        |name: &str| Feature::Numeric { name: name.into(), mean: 0.0, scale: 1.0, min: -2.0, max: 2.0, impute: None };
+    let column = |name: &str| {
+        Feature::Numeric(NumberFeature {
+            name: name.into(),
+            scale: 1.0,
+            min: -2.0,
+            max: 2.0,
+            ..NumberFeature::default()
+        })
+    };
     let features = vec![column("a"), column("b")];
     let target = Target::Regression { name: "y".into(), mean: 0.0, scale: 1.0, min: -4.0, max: 4.0 };
     let mut model = model(2, (&[1.0, 0.0, 0.0, 1.0], &[0.0; 2]), [bare(1, decoding)], pair_loss());

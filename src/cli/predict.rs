@@ -253,6 +253,7 @@ fn note_texts(notes: &[Note], names: &[&str], predictions: &[Prediction]) -> Vec
         let what = match kind {
             NoteKind::Outside => "outside the training range",
             NoteKind::Unseen(_) => "not seen in training",
+            NoteKind::Filled => "missing, a usual value filled in",
             NoteKind::Unusable(why) => why.as_str(),
         };
         let text = &mut texts[*row];
@@ -269,11 +270,17 @@ fn note_texts(notes: &[Note], names: &[&str], predictions: &[Prediction]) -> Vec
 
 /// The notes of all rows in one line, if there are any.
 fn summary(notes: &[Note], names: &[&str], rows: usize) -> Option<String> {
-    let kinds = ["without a prediction", "with a value that training did not see", "outside the training range"];
+    let kinds = [
+        "without a prediction",
+        "with a value that training did not see",
+        "outside the training range",
+        "with a missing cell filled in",
+    ];
     let place = |kind: &NoteKind| match kind {
         NoteKind::Unusable(_) => 0,
         NoteKind::Unseen(_) => 1,
         NoteKind::Outside => 2,
+        NoteKind::Filled => 3,
     };
     let part = |(at, what): (usize, &str)| {
         let of_kind: Vec<&Note> = notes.iter().filter(|note| place(&note.kind) == at).collect();

@@ -148,8 +148,10 @@ impl Encoding {
             (_, Some(_)) => "value = mean + scale * decoded, where bottom_mask is false",
             _ => "value = mean + scale * output",
         };
-        let input = "by feature in order: a number is (x - mean) / scale in float64, then float32; a category is one input per \
-                     level, 1 for its own and 0 else; a missing cell counts as impute";
+        let input = "by feature in order: a number is (x - mean) / scale in float64, then float32, and with has_gaps one more \
+                     input, 1 for a missing cell and 0 else; a category is one input per level, 1 for its own and 0 else; a \
+                     missing cell counts as impute, which for a category may be one input behind its levels; the graph itself \
+                     makes the bins of a number";
         Self { input: input.into(), output: output.into() }
     }
 }

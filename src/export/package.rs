@@ -123,12 +123,12 @@ export function describe(): Promise<{
 
 /// A member of `Row`; optional if the model fills missing values of the column.
 fn column(feature: &Feature) -> String {
-    let (kind, is_filled) = match feature {
-        Feature::Numeric { impute, .. } => ("number".to_owned(), impute.is_some()),
-        Feature::Categorical { levels, impute, .. } => (union(levels), impute.is_some()),
+    let kind = match feature {
+        Feature::Numeric(_) => "number".to_owned(),
+        Feature::Categorical(category) => union(&category.levels),
     };
     let name = key(feature.name());
-    if is_filled { format!("  {name}?: {kind} | null;\n") } else { format!("  {name}: {kind};\n") }
+    if feature.takes_missing() { format!("  {name}?: {kind} | null;\n") } else { format!("  {name}: {kind};\n") }
 }
 
 fn answer(target: &Target, has_poles: bool) -> String {
@@ -168,8 +168,8 @@ fn quoted(text: &str) -> String {
 fn example(preparation: &Preparation) -> String {
     let one = |feature: &Feature| {
         let value = match feature {
-            Feature::Numeric { mean, .. } => format!("{}", (mean * 1e3).round() / 1e3),
-            Feature::Categorical { levels, .. } => quoted(&levels[0]),
+            Feature::Numeric(number) => format!("{}", (number.mean * 1e3).round() / 1e3),
+            Feature::Categorical(category) => quoted(&category.levels[0]),
         };
         format!("  {}: {value},\n", key(feature.name()))
     };

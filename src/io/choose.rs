@@ -2,7 +2,7 @@
 
 use super::comma;
 use super::missing::{self, Missing, MissingReport};
-use super::table::{Cells, Table, Texts};
+use super::table::{Cells, Column, Table, Texts};
 use super::target::{self, Task};
 use crate::error::{Error, Result};
 use crate::record;
@@ -32,11 +32,14 @@ pub struct Choice {
     pub time: Option<String>,
     /// Seed of the split; the run's own if absent.
     pub split_seed: Option<u64>,
+    /// Most bins of a column of numbers, 0 for none; by the size of the table if absent.
+    pub bins: Option<usize>,
 }
 
 record! {
     Choice {
-        target, features, ignore, categorical, numeric, task, missing, has_poles = false, group = None, time = None, split_seed = None
+        target, features, ignore, categorical, numeric, task, missing, has_poles = false, group = None, time = None, split_seed = None,
+        bins = Some(0)
     }
 }
 
@@ -57,10 +60,14 @@ pub struct ColumnRoles {
     pub missing: Missing,
     /// Whether an infinite target is a value.
     pub has_poles: bool,
+    /// Most bins of a column of numbers.
+    pub bins: usize,
     /// The column of groups.
     pub group: Option<usize>,
     /// The column of time.
     pub time: Option<usize>,
+    /// Columns without any value, which are left out.
+    pub empty: Vec<usize>,
     /// Counts of dropped rows and of cells that will be filled in.
     pub report: MissingReport,
 }
@@ -72,6 +79,8 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
         table.position(name)?;
     }
     let names = feature_names(table, choice)?;
+    let is_unused = |column: &Column| choice.features.is_none() && column.cells.are_missing();
+    let empty = (0..table.columns().len()).filter(|&j| j != target && is_unused(&table.columns()[j])).collect();
     let positions = names.iter().map(|name| table.position(name)).collect::<Result<Vec<_>>>()?;
     let kinds = names.iter().map(|name| is_category(table, choice, name)).collect::<Result<Vec<_>>>()?;
     let features: Vec<(usize, bool)> = positions.into_iter().zip(kinds).collect();
@@ -87,7 +96,21 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
     if group.is_some() && time.is_some() {
         return Err(Error::usage("rows are split by group or by time, not by both"));
     }
-    Ok(ColumnRoles { target, features, rows, task, reason, missing, has_poles, group, time, report })
+    let bins = choice.bins.unwrap_or_else(|| usual_bins(choice, &features, rows.len()));
+    Ok(ColumnRoles { target, features, rows, task, reason, missing, has_poles, bins, group, time, empty, report })
+}
+
+/// Bins of each column of numbers, by measurement on some forty tables: fewer if a table is wide or long, so that its inputs fit the memory
+/// of a browser, and none for a function with poles, which is to be smooth between them.
+fn usual_bins(choice: &Choice, features: &[(usize, bool)], rows: usize) -> usize {
+    const MOST: usize = 16;
+    const MOST_INPUTS: usize = 2048;
+    const MOST_VALUES: usize = 1 << 26;
+    let numbers = features.iter().filter(|(_, is_category)| !is_category).count().max(1);
+    match choice.has_poles {
+        true => 0,
+        false => MOST.min(MOST_INPUTS / numbers).min(MOST_VALUES / numbers / rows),
+    }
 }
 
 fn feature_names<'a>(table: &'a Table, choice: &'a Choice) -> Result<Vec<&'a str>> {
@@ -96,9 +119,15 @@ fn feature_names<'a>(table: &'a Table, choice: &'a Choice) -> Result<Vec<&'a str
     let is_ignored = |name: &str| ignored.contains_key(name);
     let target = &choice.target;
     let is_role = |name: &str| [&choice.group, &choice.time].into_iter().flatten().any(|role| role == name);
-    let names: Vec<&str> = match &choice.features {
-        Some(names) => names.iter().map(String::as_str).collect(),
-        None => table.names().filter(|name| *name != target && !is_ignored(name) && !is_role(name)).collect(),
+    let names: Vec<&str> = if let Some(names) = &choice.features {
+        names.iter().map(String::as_str).collect()
+    } else {
+        let is_free = |name: &str| name != target && !is_ignored(name) && !is_role(name);
+        let free = || table.columns().iter().filter(|column| is_free(&column.name));
+        let with_values: Vec<&str> =
+            free().filter(|column| !column.cells.are_missing()).map(|column| column.name.as_str()).collect();
+        // If no column has a value, the first one is named in the error.
+        if with_values.is_empty() { free().map(|column| column.name.as_str()).collect() } else { with_values }
     };
     let mut seen = Texts::new();
     for name in &names {
@@ -170,8 +199,8 @@ mod tests {
     fn all_other_columns_are_features() {
         let got = chosen(&for_target("quality")).unwrap();
         assert_eq!((got.target, got.features), (3, vec![(0, false), (1, true), (2, false)]));
-        assert_eq!((got.rows, got.task), (vec![0, 1], Task::Regression));
-        assert_eq!(got.report.to_string(), "1 of 3 rows dropped; pH: 1 missing");
+        assert_eq!((got.rows, got.task), (vec![0, 1, 2], Task::Regression));
+        assert_eq!(got.report.to_string(), "0 of 3 rows dropped; pH: 1 missing");
     }
 
     #[test]
@@ -179,11 +208,11 @@ mod tests {
         let got = chosen(&Choice {
             features: Some(names(&["year", "pH"])),
             categorical: names(&["year"]),
-            missing: Missing::Impute,
+            missing: Missing::Drop,
             ..for_target("colour")
         });
         let got = got.unwrap();
-        assert_eq!((got.features, got.rows), (vec![(2, true), (0, false)], vec![0, 1, 2]));
+        assert_eq!((got.features, got.rows), (vec![(2, true), (0, false)], vec![0, 1]));
         assert_eq!((got.task, got.reason.as_str()), (Task::Classification, "the target is text"));
         let got = chosen(&Choice { ignore: names(&["pH"]), ..for_target("quality") }).unwrap();
         assert_eq!((got.features, got.rows.len()), (vec![(1, true), (2, false)], 3));

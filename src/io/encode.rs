@@ -2,11 +2,12 @@
 
 use super::cell::Odd;
 use super::comma;
+use super::feature::{CategoryFeature, Feature, NumberFeature};
 use super::levels::{Match, codes, matches};
-use super::prepare::{Feature, Preparation, Target, find};
+use super::prepare::{Preparation, Target, find};
 use super::table::{Cells, Column, Table};
 use crate::error::{Error, Result};
-use crate::host::number;
+use crate::host;
 use crate::record;
 
 /// What happens to a row with a cell that the model cannot use.
@@ -56,6 +57,8 @@ pub enum NoteKind {
     Outside,
     /// The category was not in the training rows; here it is.
     Unseen(String),
+    /// The cell is missing, which no training row was; the column's mean or most frequent level is filled in.
+    Filled,
     /// The cell cannot be used, for this reason: its row has no prediction.
     Unusable(String),
 }
@@ -81,10 +84,10 @@ impl Preparation {
         let inputs = self.inputs();
         let mut at = 0;
         for (j, feature) in self.features.iter().enumerate() {
-            if let Feature::Categorical { levels, .. } = feature {
+            if let Feature::Categorical(category) = feature {
                 for (x, row) in x.chunks_exact_mut(inputs).zip(rows) {
                     if scrambled(u64::from(*row) << 32 | j as u64).is_multiple_of(DROPPED) {
-                        x[at..at + levels.len()].fill(0.0);
+                        x[at..at + category.inputs()].fill(0.0);
                     }
                 }
             }
@@ -114,16 +117,10 @@ impl Preparation {
         for (j, feature) in self.features.iter().enumerate() {
             let column = find(table, feature.name())?;
             let mut noticed = Noticed { table, column, rows, unknown, feature: j, notes: &mut encoded.notes };
+            let x = encoded.x.chunks_exact_mut(inputs).map(|row| &mut row[at..at + feature.inputs()]);
             match feature {
-                Feature::Numeric { mean, scale, impute, min, max, .. } => {
-                    let values = noticed.scaled([*mean, *scale], *impute, [*min, *max])?;
-                    values.iter().enumerate().for_each(|(i, value)| encoded.x[i * inputs + at] = *value);
-                }
-                Feature::Categorical { levels, impute, .. } => {
-                    let codes = noticed.codes(levels, *impute)?;
-                    let known = codes.iter().enumerate().filter_map(|(i, code)| Some((i, (*code)?)));
-                    known.for_each(|(i, code)| encoded.x[i * inputs + at + code as usize] = 1.0);
-                }
+                Feature::Numeric(number) => noticed.write_numbers(number, x)?,
+                Feature::Categorical(category) => noticed.write_levels(category, x)?,
             }
             at += feature.inputs();
         }
@@ -165,11 +162,14 @@ impl Preparation {
 }
 
 /// (x - mean) / scale for some rows of a column; an error for a cell without a value.
-fn strict(table: &Table, name: &str, rows: &[u32], scale: [f64; 2]) -> Result<Vec<f32>> {
+fn strict(table: &Table, name: &str, rows: &[u32], [mean, scale]: [f64; 2]) -> Result<Vec<f32>> {
     let (column, unknown) = (find(table, name)?, Unknown::Refuse);
-    let mut notes = Vec::new();
+    let (mut notes, [min, max]) = (Vec::new(), [f64::NEG_INFINITY, f64::INFINITY]);
     let mut noticed = Noticed { table, column, rows, unknown, feature: 0, notes: &mut notes };
-    noticed.scaled(scale, None, [f64::NEG_INFINITY, f64::INFINITY])
+    let number = NumberFeature { mean, scale, min, max, ..NumberFeature::default() };
+    let mut scaled = vec![0.0; rows.len()];
+    noticed.write_numbers(&number, scaled.chunks_exact_mut(1))?;
+    Ok(scaled)
 }
 
 /// One column of a table being encoded.
@@ -183,63 +183,49 @@ struct Noticed<'a> {
 }
 
 impl<'a> Noticed<'a> {
-    /// (x - mean) / scale, each finite in `f32`; 0 where there is no number.
-    fn scaled(&mut self, [mean, scale]: [f64; 2], impute: Option<f64>, [min, max]: [f64; 2]) -> Result<Vec<f32>> {
-        let margin = MARGIN * (max - min);
-        let input = |value: f64| ((value - mean) / scale) as f32;
+    /// Writes the inputs of each row's number, all finite; leaves them 0 where there is no number.
+    fn write_numbers<'x>(&mut self, number: &NumberFeature, x: impl Iterator<Item = &'x mut [f32]>) -> Result<()> {
         let cells = self.numbers();
-        let mut inputs = Vec::with_capacity(self.rows.len());
-        for at in 0..self.rows.len() {
+        let margin = MARGIN * (number.max - number.min);
+        let inside = number.min - margin..=number.max + margin;
+        for (at, inputs) in x.enumerate() {
             let value = match &cells {
                 Numbers::All(values) => Ok(values[self.rows[at] as usize]),
                 Numbers::Texts(texts) => self.text_number(at, texts),
             };
-            let value = match value {
-                Ok(value) if value.is_nan() => impute.ok_or_else(|| MISSING.to_owned()),
-                value => value,
-            };
-            let usable = value.and_then(|value| match input(value) {
-                input if input.is_finite() => Ok((value, input)),
-                _ if value.is_infinite() => Err("is infinite".into()),
-                _ => {
-                    let [value, mean] = [value, mean].map(number);
-                    Err(format!("{value:?} is too far from the training mean {mean:?} for a 32-bit input"))
-                }
-            });
-            inputs.push(match usable {
-                Ok((value, input)) => {
-                    if value < min - margin || value > max + margin {
+            match value.and_then(|value| usable(number, value)) {
+                Ok(value) => {
+                    number.write(value, inputs);
+                    if value.is_nan() && !number.has_gaps {
+                        self.note(at, NoteKind::Filled);
+                    } else if !value.is_nan() && !inside.contains(&value) {
                         self.note(at, NoteKind::Outside);
                     }
-                    input
                 }
-                Err(why) => {
-                    self.unusable(at, why)?;
-                    0.0
-                }
-            });
+                Err(why) => self.unusable(at, why)?,
+            }
         }
-        Ok(inputs)
+        Ok(())
     }
 
-    /// The code of each cell among the `levels`; `None` for one that the model did not see.
-    fn codes(&mut self, levels: &[String], impute: Option<u32>) -> Result<Vec<Option<u32>>> {
-        let mut codes = Vec::with_capacity(self.rows.len());
-        for (at, found) in matches(self.column, self.rows, levels).into_iter().enumerate() {
-            codes.push(match found {
-                Match::Level(code) => Some(code),
-                Match::Missing if impute.is_some() => impute,
-                Match::Missing => {
-                    self.unusable(at, MISSING.into())?;
-                    None
+    /// Writes 1 for each row's level; leaves all 0 for one that the model did not see.
+    fn write_levels<'x>(&mut self, category: &CategoryFeature, x: impl Iterator<Item = &'x mut [f32]>) -> Result<()> {
+        let CategoryFeature { levels, impute, .. } = category;
+        let found = matches(self.column, self.rows, levels);
+        for (at, (inputs, found)) in x.zip(found).enumerate() {
+            match (found, impute) {
+                (Match::Level(level), _) => inputs[level as usize] = 1.0,
+                (Match::Missing, Some(level)) => {
+                    inputs[*level as usize] = 1.0;
+                    if !category.has_gaps() {
+                        self.note(at, NoteKind::Filled);
+                    }
                 }
-                Match::Unknown => {
-                    self.unseen(at, levels)?;
-                    None
-                }
-            });
+                (Match::Missing, None) => self.unusable(at, MISSING.into())?,
+                (Match::Unknown, _) => self.unseen(at, levels)?,
+            }
         }
-        Ok(codes)
+        Ok(())
     }
 
     fn unseen(&mut self, at: usize, levels: &[String]) -> Result<()> {
@@ -287,6 +273,19 @@ impl<'a> Noticed<'a> {
     }
 }
 
+/// The number if the feature can use it, a missing one (NaN) if it can be filled in.
+fn usable(number: &NumberFeature, value: f64) -> std::result::Result<f64, String> {
+    match number.scaled(value) {
+        _ if value.is_nan() => number.impute.map(|_| value).ok_or_else(|| MISSING.into()),
+        scaled if scaled.is_finite() => Ok(value),
+        _ if value.is_infinite() => Err("is infinite".into()),
+        _ => {
+            let [value, mean] = [value, number.mean].map(host::number);
+            Err(format!("{value:?} is too far from the training mean {mean:?} for a 32-bit input"))
+        }
+    }
+}
+
 /// A column's cells as numbers.
 enum Numbers<'a> {
     All(&'a [f64]),
@@ -308,6 +307,7 @@ fn scrambled(word: u64) -> u64 {
 mod tests {
     use super::super::choose::{Choice, choose};
     use super::super::csv::{Header, read};
+    use super::super::missing::Missing;
     use super::*;
 
     fn table(text: &str) -> Table {
@@ -318,7 +318,8 @@ mod tests {
     fn fitted() -> Preparation {
         let text = format!("x,colour,y\n{}", "0,red,1\n10,blue,2.5\n".repeat(50));
         let table = table(&text);
-        let chosen = choose(&table, &Choice { target: "y".into(), ..Choice::default() }).unwrap();
+        let chosen =
+            choose(&table, &Choice { target: "y".into(), missing: Missing::Drop, ..Choice::default() }).unwrap();
         Preparation::fit(&table, &chosen, &chosen.rows).unwrap()
     }
 

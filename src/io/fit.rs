@@ -1,10 +1,11 @@
 //! Fits a preparation to the training rows: means and scales, counts, and fill-in values.
 
 use super::choose::ColumnRoles;
+use super::feature::{CategoryFeature, Feature, NumberFeature};
 use super::levels::{Match, classes, levels, matches};
 use super::measure::Measure;
 use super::missing::Missing;
-use super::prepare::{Feature, Preparation, Target};
+use super::prepare::{Preparation, Target};
 use super::table::{Column, Table};
 use super::target::Task;
 use crate::error::{Error, Result};
@@ -16,13 +17,13 @@ impl Preparation {
     ///
     /// Errors on a column without a value in the training rows, on numbers too large to scale, and on a category whose every value is another.
     pub fn fit(table: &Table, chosen: &ColumnRoles, training: &[u32]) -> Result<Self> {
-        let does_impute = chosen.missing == Missing::Impute;
+        let fills = chosen.missing == Missing::Impute;
         let feature = |&(j, is_category): &(usize, bool)| {
             let column = &table.columns()[j];
             if is_category {
-                fit_category(table, column, training, does_impute)
+                fit_category(table, column, training, fills).map(Feature::Categorical)
             } else {
-                fit_number(table, column, training, does_impute)
+                fit_number(table, column, training, fills, chosen.bins).map(Feature::Numeric)
             }
         };
         let features = chosen.features.iter().map(feature).collect::<Result<_>>()?;
@@ -31,29 +32,31 @@ impl Preparation {
     }
 }
 
-fn fit_number(table: &Table, column: &Column, training: &[u32], does_impute: bool) -> Result<Feature> {
+fn fit_number(table: &Table, column: &Column, training: &[u32], fills: bool, bins: usize) -> Result<NumberFeature> {
     let measure = measure(table, column, training)?;
-    let (name, scale, impute) = (column.name.clone(), measure.scale(), does_impute.then_some(measure.mean));
-    Ok(Feature::Numeric { name, mean: measure.mean, scale, min: measure.min, max: measure.max, impute })
+    let numbers = table.numbers(&column.name)?;
+    let values: Vec<f64> = training.iter().map(|&row| numbers[row as usize]).collect();
+    Ok(NumberFeature::fit(&column.name, measure, &values, fills, bins))
 }
 
-fn fit_category(table: &Table, column: &Column, training: &[u32], does_impute: bool) -> Result<Feature> {
+fn fit_category(table: &Table, column: &Column, training: &[u32], fills: bool) -> Result<CategoryFeature> {
     let levels = levels(table, column, training)?;
-    let counts = count(column, training, &levels);
+    let (counts, missing) = count(column, training, &levels);
     let most = counts.iter().max().copied().unwrap_or(0);
     if most == 0 {
         return Err(empty(table, column));
     }
-    let frequent = counts.iter().position(|&count| count == most).map(|level| level as u32);
-    let impute = if does_impute { frequent } else { None };
-    Ok(Feature::Categorical { name: column.name.clone(), levels, counts, impute })
+    let frequent = counts.iter().position(|&count| count == most).unwrap_or(0);
+    let of_missing = if missing > 0 { levels.len() } else { frequent };
+    let impute = fills.then_some(of_missing as u32);
+    Ok(CategoryFeature { name: column.name.clone(), levels, counts, impute })
 }
 
 fn fit_target(table: &Table, column: &Column, chosen: &ColumnRoles, training: &[u32]) -> Result<Target> {
     let name = column.name.clone();
     if chosen.task == Task::Classification {
         let levels = classes(table, column, &chosen.rows)?;
-        let counts = count(column, training, &levels);
+        let (counts, _) = count(column, training, &levels);
         return Ok(Target::Classification { name, levels, counts });
     }
     let measure = if chosen.has_poles {
@@ -75,15 +78,17 @@ fn measure(table: &Table, column: &Column, training: &[u32]) -> Result<Measure> 
     )))
 }
 
-/// Number of training rows of each level.
-fn count(column: &Column, training: &[u32], levels: &[String]) -> Vec<u32> {
-    let mut counts = vec![0; levels.len()];
+/// Number of training rows of each level, and of those without a value.
+fn count(column: &Column, training: &[u32], levels: &[String]) -> (Vec<u32>, usize) {
+    let (mut counts, mut missing) = (vec![0; levels.len()], 0);
     for found in matches(column, training, levels) {
-        if let Match::Level(code) = found {
-            counts[code as usize] += 1;
+        match found {
+            Match::Level(code) => counts[code as usize] += 1,
+            Match::Missing => missing += 1,
+            Match::Unknown => {}
         }
     }
-    counts
+    (counts, missing)
 }
 
 fn empty(table: &Table, column: &Column) -> Error {

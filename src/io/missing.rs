@@ -1,19 +1,21 @@
 //! Missing cells: which rows a run can use, and a report of dropped rows and filled-in cells.
 
 use super::choose::Choice;
-use super::prepare::{Feature, Preparation, find};
+use super::feature::Feature;
+use super::prepare::{Preparation, find};
 use super::table::{Column, Table};
 use crate::error::{Error, Result};
 use crate::record;
 use std::fmt;
 
-/// Handling of a row with a missing feature. A row without its target is always dropped.
+/// Handling of a row with a missing feature. A row without its target or with an infinite feature is always dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Missing {
-    /// Drop the row; also one with an infinite cell.
-    #[default]
+    /// Drop the row.
     Drop,
-    /// Fill in the mean or the most frequent text of the training rows. An infinite cell is an error.
+    /// Fill in the mean of a number, with an input that says so; of a category, a missing cell is a level of its own. Where no training
+    /// cell is missing, new ones get the mean or the most frequent level.
+    #[default]
     Impute,
 }
 
@@ -55,8 +57,7 @@ impl fmt::Display for MissingReport {
     }
 }
 
-/// The usable rows, in order, and a report of the others. Errors on a column without any value, on an infinite cell with
-/// [`Missing::Impute`], and if no row is left.
+/// The usable rows, in order, and a report of the others. Errors on a column without any value, and if no row is left.
 pub(super) fn usable(
     table: &Table,
     features: &[(usize, bool)],
@@ -70,7 +71,7 @@ pub(super) fn usable(
         let column = &table.columns()[j];
         let is_needed = j == target || policy == Missing::Drop;
         let gaps = mark((column, is_category), is_needed, j == target && choice.has_poles, &mut is_kept);
-        check(table, column, &gaps, policy)?;
+        check(table, &gaps)?;
         if gaps.missing + gaps.infinite > 0 {
             columns.push(gaps);
         }
@@ -94,12 +95,8 @@ impl Preparation {
     pub fn judged_rows(&self, table: &Table, has_poles: bool) -> Result<(Vec<u32>, MissingReport)> {
         let mut is_kept = vec![true; table.rows()];
         let mut columns = Vec::new();
-        let needs_value = |feature: &Feature| match feature {
-            Feature::Numeric { impute, .. } => impute.is_none(),
-            Feature::Categorical { impute, .. } => impute.is_none(),
-        };
-        let is_category = |feature: &Feature| matches!(feature, Feature::Categorical { .. });
-        let features = self.features.iter().map(|f| (f.name(), is_category(f), needs_value(f), false));
+        let is_category = |feature: &Feature| matches!(feature, Feature::Categorical(_));
+        let features = self.features.iter().map(|f| (f.name(), is_category(f), !f.takes_missing(), false));
         let target = (self.target.name(), !self.target.levels().is_empty(), true, has_poles);
         for (name, is_category, is_needed, may_be_infinite) in features.chain([target]) {
             let gaps = mark((find(table, name)?, is_category), is_needed, may_be_infinite, &mut is_kept);
@@ -119,21 +116,17 @@ fn mark((column, is_category): (&Column, bool), is_needed: bool, has_poles: bool
         let (is_missing, is_infinite) = (cells.is_missing(row), !has_poles && cells.is_infinite(row));
         gaps.missing += usize::from(is_missing);
         gaps.infinite += usize::from(is_infinite);
-        *is_kept &= !(is_needed && (is_missing || is_infinite));
+        *is_kept &= !(is_infinite || is_needed && is_missing);
     }
     gaps
 }
 
-fn check(table: &Table, column: &Column, gaps: &Gaps, policy: Missing) -> Result<()> {
-    if gaps.missing == table.rows() {
-        let (name, source) = (&column.name, table.source());
-        return Err(Error::new(format!("column \"{name}\" has no value in any row of {source}; leave it out")));
-    }
-    if policy == Missing::Drop || gaps.infinite == 0 {
+fn check(table: &Table, gaps: &Gaps) -> Result<()> {
+    if gaps.missing < table.rows() {
         return Ok(());
     }
-    let row = (0..table.rows()).find(|&row| column.cells.is_infinite(row)).unwrap_or(0);
-    Err(table.at(row, &column.name, "is infinite; only missing cells are filled in"))
+    let (name, source) = (&gaps.name, table.source());
+    Err(Error::new(format!("column \"{name}\" has no value in any row of {source}; leave it out")))
 }
 
 #[cfg(test)]
@@ -161,6 +154,7 @@ mod tests {
             ),
             ("x,y\n1,2\n,4\n5,\n", Missing::Impute, &[0, 1], "1 of 3 rows dropped; x: 1 missing; y: 1 missing"),
             ("x,y\n1,2\ninf,4\n", Missing::Drop, &[0], "1 of 2 rows dropped; x: 0 missing, 1 infinite"),
+            ("x,y\n1,2\n,3\ninf,4\n", Missing::Impute, &[0, 1], "1 of 3 rows dropped; x: 1 missing, 1 infinite"),
         ];
         for (text, policy, rows, report) in cases {
             assert_eq!(outcome(text, *policy).unwrap(), (rows.to_vec(), (*report).to_string()));
@@ -175,11 +169,6 @@ mod tests {
                 "x,y\n,1\n2,\n",
                 Missing::Drop,
                 "a.csv: no row has a value in every column (2 of 2 rows dropped; x: 1 missing; y: 1 missing)",
-            ),
-            (
-                "x,y\n1,1\n-inf,2\n",
-                Missing::Impute,
-                "a.csv: row 2, column \"x\": is infinite; only missing cells are filled in",
             ),
         ];
         for (text, policy, wanted) in cases {

@@ -1,6 +1,7 @@
-//! How rows of a table become model inputs, and outputs predictions. Fitted on training rows, stored in the model file. A number x becomes
-//! (x - mean) / scale; a category becomes one input per level, 1 for its own level and 0 otherwise, all 0 for one that training did not see.
+//! How rows of a table become model inputs, and outputs predictions. Fitted on training rows, stored in the model file. What a column
+//! becomes is its [`Feature`].
 
+use super::feature::{Feature, is_list, is_scale};
 use super::table::{Column, Table};
 use super::target::Task;
 use crate::error::{Error, Result};
@@ -16,39 +17,6 @@ pub struct Preparation {
 }
 
 record! { Preparation { features, target } }
-
-/// Encoding of one feature column.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Feature {
-    /// One input: (x - mean) / scale.
-    Numeric {
-        /// The column.
-        name: String,
-        /// Mean of the training rows, in the column's unit.
-        mean: f64,
-        /// The training rows' population standard deviation, or 1 for a constant column.
-        scale: f64,
-        /// The smallest training value.
-        min: f64,
-        /// The largest training value.
-        max: f64,
-        /// Fill-in value of a missing cell; if absent, a missing cell is an error.
-        impute: Option<f64>,
-    },
-    /// One input per level.
-    Categorical {
-        /// The column.
-        name: String,
-        /// The distinct values of the training rows; the most frequent ones if there are too many.
-        levels: Vec<String>,
-        /// Number of training rows of each level.
-        counts: Vec<u32>,
-        /// Fill-in level of a missing cell; if absent, a missing cell is an error.
-        impute: Option<u32>,
-    },
-}
-
-record! { enum Feature { Numeric { name, mean, scale, min, max, impute }, Categorical { name, levels, counts, impute } } }
 
 /// Encoding of the target column.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,15 +50,7 @@ record! { enum Target { Regression { name, mean, scale, min, max }, Classificati
 impl Preparation {
     /// Errors if the record is inconsistent: a scale of 0, or other numbers of counts and levels.
     pub fn check(&self) -> Result<()> {
-        let is_scale = |scale: f64| scale > 0.0 && scale.is_finite();
-        let is_list = |levels: &[String], counts: &[u32]| !levels.is_empty() && levels.len() == counts.len();
-        let is_sound = |feature: &Feature| match feature {
-            Feature::Numeric { scale, .. } => is_scale(*scale),
-            Feature::Categorical { levels, counts, impute, .. } => {
-                is_list(levels, counts) && impute.is_none_or(|level| (level as usize) < levels.len())
-            }
-        };
-        let wrong = self.features.iter().find(|feature| !is_sound(feature)).map(Feature::name);
+        let wrong = self.features.iter().find(|feature| !feature.is_sound()).map(Feature::name);
         let wrong = wrong.or_else(|| match &self.target {
             Target::Regression { scale, name, .. } if !is_scale(*scale) => Some(name),
             Target::Classification { levels, counts, name } if !is_list(levels, counts) => Some(name),
@@ -117,23 +77,6 @@ impl Preparation {
         match self.target {
             Target::Regression { mean, scale, .. } => mean + scale * f64::from(output),
             Target::Classification { .. } => f64::from(output),
-        }
-    }
-}
-
-impl Feature {
-    /// The column.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Numeric { name, .. } | Self::Categorical { name, .. } => name,
-        }
-    }
-
-    /// Number of inputs that it is encoded as.
-    pub fn inputs(&self) -> usize {
-        match self {
-            Self::Numeric { .. } => 1,
-            Self::Categorical { levels, .. } => levels.len(),
         }
     }
 }

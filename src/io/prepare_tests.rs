@@ -2,6 +2,8 @@
 
 use super::super::choose::{Choice, choose};
 use super::super::csv::{Header, read};
+use super::super::encode::{NoteKind, Unknown};
+use super::super::feature::{Bins, CategoryFeature, NumberFeature};
 use super::super::missing::Missing;
 use super::*;
 
@@ -13,6 +15,7 @@ fn fitted(text: &str, choice: Choice, training: &[u32]) -> Result<(Table, Prepar
     let table = read(text.as_bytes(), "train.csv", Header::Yes)?;
     let chosen = choose(&table, &Choice { target: "y".into(), ..choice })?;
     let preparation = Preparation::fit(&table, &chosen, training)?;
+    preparation.check()?;
     Ok((table, preparation))
 }
 
@@ -25,21 +28,26 @@ pub(in crate::io) fn mixed() -> (Table, Preparation) {
 #[test]
 fn statistics_come_from_training_rows_only() {
     let (_, preparation) = mixed();
-    let number = |name: &str, mean, scale, min, max, impute| Feature::Numeric {
-        name: name.into(),
-        mean,
-        scale,
-        min,
-        max,
-        impute,
+    let number = |name: &str, mean, min, max, has_gaps| {
+        let bins = Bins::default();
+        Feature::Numeric(NumberFeature {
+            name: name.into(),
+            mean,
+            scale: 1.0,
+            min,
+            max,
+            impute: Some(mean),
+            has_gaps,
+            bins,
+        })
     };
-    let colour = Feature::Categorical {
+    let colour = Feature::Categorical(CategoryFeature {
         name: "colour".into(),
         levels: ["blue", "red"].map(String::from).to_vec(),
         counts: vec![1, 2],
         impute: Some(1),
-    };
-    let features = vec![number("x", 2.0, 1.0, 1.0, 3.0, Some(2.0)), colour, number("k", 5.0, 1.0, 5.0, 5.0, Some(5.0))];
+    });
+    let features = vec![number("x", 2.0, 1.0, 3.0, true), colour, number("k", 5.0, 5.0, 5.0, false)];
     assert_eq!(preparation.features, features);
     let Target::Regression { mean, scale, min, max, .. } = preparation.target else { panic!("a number is a class") };
     assert_eq!((mean, min, max), (20.0, 10.0, 30.0));
@@ -49,13 +57,13 @@ fn statistics_come_from_training_rows_only() {
 #[test]
 fn rows_become_inputs() {
     let (table, preparation) = mixed();
-    assert_eq!((preparation.inputs(), preparation.target.outputs()), (4, 1));
+    assert_eq!((preparation.inputs(), preparation.target.outputs()), (5, 1));
     let inputs = preparation.encode(&table, &[1, 2, 3]).unwrap();
     #[rustfmt::skip]
     assert_eq!(inputs, [
-        1.0,  1.0, 0.0,  0.0,
-        0.0,  0.0, 1.0,  0.0,
-        98.0, 0.0, 1.0,  0.0,
+        1.0,  0.0,  1.0, 0.0,  0.0,
+        0.0,  1.0,  0.0, 1.0,  0.0,
+        98.0, 0.0,  0.0, 1.0,  0.0,
     ]);
     assert!(preparation.encode(&table, &[]).unwrap().is_empty());
 }
@@ -64,7 +72,35 @@ fn rows_become_inputs() {
 fn columns_of_other_files_are_found_by_name() {
     let (_, preparation) = mixed();
     let other = table("k,extra,colour,x\n6,a,blue,NA\n");
-    assert_eq!(preparation.encode(&other, &[0]).unwrap(), [0.0, 1.0, 0.0, 1.0]);
+    assert_eq!(preparation.encode(&other, &[0]).unwrap(), [0.0, 1.0, 1.0, 0.0, 1.0]);
+    let k = table("k,colour,x\n,red,1\n");
+    assert_eq!(noted(&preparation, &k), [(2, NoteKind::Filled)]);
+}
+
+fn noted(preparation: &Preparation, table: &Table) -> Vec<(usize, NoteKind)> {
+    let encoded = preparation.encode_noting(table, &table.every_row(), Unknown::Refuse).unwrap();
+    encoded.notes.into_iter().map(|note| (note.feature, note.kind)).collect()
+}
+
+#[test]
+fn missing_categories_are_a_level_of_their_own() {
+    let (table, preparation) = fitted("c,x,y\na,1,1\n,2,2.5\nb,3,3\n", Choice::default(), &[0, 1, 2]).unwrap();
+    let inputs = preparation.encode(&table, &[0, 1, 2]).unwrap();
+    let category: Vec<&[f32]> = inputs.chunks(4).map(|row| &row[..3]).collect();
+    assert_eq!(category, [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]);
+    assert_eq!(noted(&preparation, &table), []);
+}
+
+#[test]
+fn numbers_have_bins_between_their_quantiles() {
+    let rows: String = (0..32).map(|i| format!("{i},{}\n", f64::from(i).sqrt())).collect();
+    let all: Vec<u32> = (0..32).collect();
+    let (table, preparation) = fitted(&format!("x,y\n{rows}"), Choice::default(), &all).unwrap();
+    assert_eq!(preparation.inputs(), 17);
+    let inputs = preparation.encode(&table, &[0, 31]).unwrap();
+    assert!(inputs[..17].iter().all(|x| *x < 0.0) && inputs[17..].iter().all(|x| *x > 0.0), "{inputs:?}");
+    let (_, plain) = fitted(&format!("x,y\n{rows}"), Choice { bins: Some(0), ..Choice::default() }, &all).unwrap();
+    assert_eq!(plain.inputs(), 1);
 }
 
 #[test]
@@ -112,7 +148,8 @@ fn errors_of_a_fit() {
 
 #[test]
 fn errors_of_new_rows() {
-    let (_, strict) = fitted("x,c,y\n1,a,1\n3,b,2.5\n", Choice::default(), &[0, 1]).unwrap();
+    let choice = Choice { missing: Missing::Drop, ..Choice::default() };
+    let (_, strict) = fitted("x,c,y\n1,a,1\n3,b,2.5\n", choice, &[0, 1]).unwrap();
     let cases = [
         ("x,z\n1,2\n1,2\n", "column \"c\" is missing from new.csv; it has \"x\", \"z\""),
         ("x,c\n1,a\nabc,a\n", "new.csv: row 2, column \"x\": \"abc\" is not a number"),

@@ -40,6 +40,13 @@ pub struct Warning {
 
 record! { Warning { column, message, cells } }
 
+impl Warning {
+    /// About a column without any value.
+    pub(crate) fn empty(column: &str) -> Self {
+        Self { column: column.into(), message: "has no value in any row and is left out".into(), cells: Vec::new() }
+    }
+}
+
 impl fmt::Display for Warning {
     /// `column "x": 2 cells are no numbers and count as missing; …: "abc", "-5-"`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

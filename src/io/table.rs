@@ -260,6 +260,14 @@ impl Cells {
         }
     }
 
+    /// Whether every cell is missing.
+    pub(super) fn are_missing(&self) -> bool {
+        match self {
+            Self::Numeric(values) => values.iter().all(|value| value.is_nan()),
+            Self::Categorical { codes, .. } => codes.iter().all(|code| *code == MISSING_CODE),
+        }
+    }
+
     /// Whether the cell in `row` (from 0) is an infinite number.
     pub fn is_infinite(&self, row: usize) -> bool {
         matches!(self, Self::Numeric(values) if values[row].is_infinite())

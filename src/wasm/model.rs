@@ -8,7 +8,7 @@ use super::rows;
 use super::values::{Answer, object, show, strings, thrown};
 use crate::Device;
 use crate::error::{Error, Result};
-use crate::io::{Feature, Table, Unknown};
+use crate::io::{Feature, NumberFeature, Table, Unknown};
 use crate::nn::Layout;
 use crate::train::{self, Precision, PredictOptions, Prediction};
 
@@ -114,9 +114,11 @@ fn precision_of(precision: &JsValue) -> Result<Precision> {
 fn input(feature: &Feature) -> JsValue {
     let name = ("name", JsValue::from(feature.name()));
     match feature {
-        Feature::Numeric { min, max, mean, .. } => {
+        Feature::Numeric(NumberFeature { min, max, mean, .. }) => {
             object([name, ("min", (*min).into()), ("max", (*max).into()), ("mean", (*mean).into())])
         }
-        Feature::Categorical { levels, .. } => object([name, ("levels", strings(levels.iter().map(String::as_str)))]),
+        Feature::Categorical(category) => {
+            object([name, ("levels", strings(category.levels.iter().map(String::as_str)))])
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use meromorph::train::Model;
 
-use crate::{QUICK, check, filled, folder::Folder};
+use crate::{QUICK, TINY, check, filled, folder::Folder};
 
 /// A folder with a table and a model of it.
 fn trained() -> Folder {
@@ -35,7 +35,7 @@ fn a_failed_write_to_standard_output_is_an_error_of_every_command() {
     for line in [
         &format!("train good.csv --target y {QUICK} --out new.model"),
         &format!("train good.csv --target y {QUICK} --out json.model --json"),
-        &format!("demo --rows 300 {QUICK}"),
+        &format!("demo --rows 300 {TINY}"),
         "predict good.model good.csv --device cpu",
         "predict good.model good.csv --device cpu --with-inputs -o -",
         "eval good.model good.csv --device cpu",
@@ -211,7 +211,7 @@ fn what_memory_cannot_hold_is_refused_before_it_is_allocated() {
         ("$mero train sparse --target y", "train: sparse: has 16.0 GiB, more than the "),
         ("yes 1,2 | $mero train - --target c0", "train: standard input: does not "),
         (
-            "$mero train good.csv --target y --device cpu --threads 1 --hidden 20000,20000",
+            "$mero train good.csv --target y --device cpu --threads 1 --bins 0 --hidden 20000,20000",
             "train: a model with layers up to 20000 wide has 400140001 parameters, which take about 47 GiB; there are at most ",
         ),
         ("$mero plan --rows 1000000000", "plan: 1,000,000,000 rows of 6 values take about 22 GiB; there are at most "),
@@ -292,7 +292,7 @@ fn only_a_model_of_the_same_columns_is_replaced_without_force() {
         let line = format!("train good.csv {flags} {QUICK}");
         check(&folder, &line, &format!("train: {what}; {}", way(option)), 2, &mut failures);
     }
-    let line = format!("demo --rows 300 --out notes {QUICK}");
+    let line = format!("demo --rows 300 --out notes {TINY}");
     let wanted = format!("demo: notes: exists and is not a model; {}", way("--out"));
     check(&folder, &line, &wanted, 2, &mut failures);
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));

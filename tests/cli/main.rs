@@ -39,7 +39,9 @@ fn json_lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
 }
 
-const QUICK: &str = "--device cpu --threads 1 --hidden 8 --epochs 3";
+const TINY: &str = "--device cpu --threads 1 --hidden 8 --epochs 3";
+/// The same with one input per column of numbers, so that tests can count them.
+const QUICK: &str = "--device cpu --threads 1 --hidden 8 --epochs 3 --bins 0";
 
 /// An invalid table, flags, the expected message and exit code.
 type Bad<'a> = (&'a str, &'a str, &'a str, u8);
@@ -60,14 +62,8 @@ fn bad_tables_give_exact_messages() {
             1,
         ),
         (
-            "a,y\n1,2\ninf,3\n4,5\n",
-            "--target y --missing impute",
-            "train: bad.csv: row 2, column \"a\": is infinite; only missing cells are filled in",
-            1,
-        ),
-        (
             "a,y\nnan,2\n1,inf\n",
-            "--target y",
+            "--target y --missing drop",
             "train: bad.csv: no row has a value in every column (2 of 2 rows dropped; a: 1 missing; y: 0 missing, 1 infinite)",
             1,
         ),

@@ -1,6 +1,6 @@
 //! Training, evaluation and prediction, interrupted runs, and the other commands.
 
-use crate::{QUICK, check, filled, folder::Folder, json, json_lines, noise::noise, table};
+use crate::{QUICK, TINY, check, filled, folder::Folder, json, json_lines, noise::noise, table};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -57,7 +57,7 @@ fn a_table_with_poles_is_trained_and_predicted_with_bottom_and_gap() {
 #[test]
 fn rational_activations_have_poles_only_with_a_head_that_predicts_bottom() {
     let folder = filled();
-    let flags = "--device cpu --threads 1 --hidden 16,16 --lr 1e-2 --weight-decay 0 --json";
+    let flags = "--device cpu --threads 1 --hidden 16,16 --lr 1e-2 --weight-decay 0 --bins 0 --json";
     let lines = json(
         &folder,
         &format!(
@@ -285,7 +285,7 @@ fn the_last_good_weights_survive_divergence() {
 #[test]
 fn the_other_commands_print_json_too() {
     let folder = filled();
-    let demo = json(&folder, &format!("demo --rows 300 --json {QUICK}"));
+    let demo = json(&folder, &format!("demo --rows 300 --json {TINY}"));
     assert_eq!((demo.len(), demo[4]["model"].is_null()), (5, true));
     let names: Vec<_> = fs::read_dir(folder.path("")).expect("a folder").collect();
     assert_eq!(names.len(), 1, "the demo writes nothing");
@@ -293,7 +293,8 @@ fn the_other_commands_print_json_too() {
     assert_eq!((plan.len(), plan[2]["launches"].as_u64(), plan[2]["step"].as_str()), (3, Some(2), Some("fused")));
     assert_eq!(plan[2]["parameters"].as_u64(), Some(8769));
     let sized = json(&folder, "plan good.csv --target y --hidden 8 --json");
-    assert_eq!(sized[2]["parameters"].as_u64(), Some(4 * 8 + 8 + 8 + 1));
+    // Two numbers, each with 16 bins, and two categories.
+    assert_eq!(sized[2]["parameters"].as_u64(), Some(36 * 8 + 8 + 8 + 1));
     let flags = "--device cpu --threads 1 --windows 1 --json";
     let mlp = json(&folder, &format!("bench mlp --batch 16 --steps 2 --hidden 8 {flags}"));
     assert!(mlp[0]["us_per_step"].as_f64().is_some_and(|us| us > 0.0), "{mlp:?}");

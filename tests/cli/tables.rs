@@ -20,7 +20,8 @@ fn an_odd_cell_leaves_a_column_of_numbers_and_is_listed() {
         folder.write("odd.csv", good.replace(row, &format!("{odd},{rest}")));
         let (out, err) = both(&folder, &format!("train odd.csv --target y {QUICK} --json --out {}.m", odd.len()));
         let start = &json_lines(&out)[0];
-        assert_eq!((&start["inputs"], &start["dropped"]), (&4.into(), &1.into()), "{odd}: {start}");
+        // Two numbers, one of them with a gap, and two categories.
+        assert_eq!((&start["inputs"], &start["dropped"]), (&5.into(), &0.into()), "{odd}: {start}");
         let warning = &start["warnings"][0];
         assert_eq!((&warning["column"], &warning["cells"][0]), (&"a".into(), &odd.into()), "{warning}");
         assert!(err.is_empty(), "warnings are in the JSON: {err}");
@@ -35,11 +36,10 @@ fn numbers_in_the_file_s_own_notation_are_read_as_declared() {
     let row = |i: usize| format!("{},{}|1.{:03},5|{}\n", i % 7, i % 10, i % 100, ["-9", "4"][i % 2]);
     let text: String = (0..60).map(row).collect();
     folder.write("t.csv", format!("a|y|z\n{text}1,5|2,5|3\n"));
-    let line = format!(
-        "train t.csv --target y --delimiter | --decimal , --thousands . --na -9,NV {QUICK} --json --missing impute --out m"
-    );
+    let line =
+        format!("train t.csv --target y --delimiter | --decimal , --thousands . --na -9,NV {QUICK} --json --out m");
     let start = &json(&folder, &line)[0];
-    assert_eq!((&start["task"], &start["inputs"]), (&"regression".into(), &2.into()), "{start}");
+    assert_eq!((&start["task"], &start["inputs"]), (&"regression".into(), &3.into()), "{start}");
     let refused = folder.mero(&format!("train t.csv --target y --decimal x {QUICK}"));
     let err = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(err.contains("decimal: got \"x\", expected a point or a comma"), "{err}");
@@ -60,7 +60,7 @@ fn cells_are_echoed_byte_for_byte() {
 #[test]
 fn a_category_or_a_missing_cell_does_not_refuse_the_file() {
     let folder = filled();
-    folder.told(&format!("train good.csv --target y {QUICK} --out m"));
+    folder.told(&format!("train good.csv --target y {QUICK} --missing drop --out m"));
     folder.write("new.csv", "a,b,colour\n0.5,0.5,red\n0.5,0.5,green\n,0.5,red\n9,0.5,blue\n");
     let (out, err) = both(&folder, "predict m new.csv --device cpu");
     let lines: Vec<&str> = out.lines().collect();
@@ -75,6 +75,11 @@ fn a_category_or_a_missing_cell_does_not_refuse_the_file() {
     assert!(out.lines().nth(2).unwrap().starts_with(','), "{out}");
     let refused = folder.mero("predict m new.csv --device cpu --unknown refuse");
     assert!(String::from_utf8_lossy(&refused.stderr).contains("row 3, column \"a\": is missing"));
+    folder.told(&format!("train good.csv --target y {QUICK} --out m --force"));
+    let (out, err) = both(&folder, "predict m new.csv --device cpu");
+    let filled = out.lines().nth(3).unwrap();
+    assert!(filled.ends_with(",\"a: missing, a usual value filled in\"") && !filled.starts_with(','), "{out}");
+    assert!(err.contains("1 with a missing cell filled in (\"a\")"), "{err}");
 }
 
 #[test]
@@ -99,7 +104,7 @@ fn levels_come_from_the_training_rows_only() {
 fn eval_takes_the_table_that_train_took() {
     let folder = Folder::new();
     folder.write("t.csv", table(120) + "1,1,red,\n1,1,red,inf\n,1,blue,2\n");
-    folder.told(&format!("train t.csv --target y {QUICK} --out m"));
+    folder.told(&format!("train t.csv --target y {QUICK} --missing drop --out m"));
     let report = &json(&folder, "eval m t.csv --device cpu --json")[0];
     assert_eq!((&report["rows"]["test"], &report["dropped"]), (&120.into(), &3.into()), "{report}");
     let text = folder.told("eval m t.csv --device cpu");

@@ -1,7 +1,7 @@
 //! The layers of a spec as nodes. Dropout is the identity; an activation is the nodes of its formula.
 
-use super::graph::{Graph, INPUT, Name, Setting};
-use super::{head, rational};
+use super::graph::{Graph, Name, Setting};
+use super::{head, inputs, rational};
 use crate::error::Result;
 use crate::nn::{Layer, Layout, Parameter, RationalLayer};
 use crate::train::Model;
@@ -15,7 +15,8 @@ pub(super) fn outputs(graph: &mut Graph, model: &Model) -> Result<Vec<Name>> {
         Some((Layer::Projective(head), before)) => (before, Some(head)),
         _ => (&model.spec.layers[..], None),
     };
-    let z = pass.layers(layers, INPUT.into())?;
+    let x = inputs::with_bins(pass.graph, model);
+    let z = pass.layers(layers, x)?;
     let Some(head) = head else { return Ok(vec![z]) };
     let [p, q] = head::pairs(&mut pass, head, &z);
     Ok(head::decode(pass.graph, &head.decoding, &p, &q).to_vec())

@@ -3,6 +3,7 @@
 
 mod graph;
 mod head;
+mod inputs;
 mod layers;
 mod proto;
 mod rational;
@@ -54,7 +55,7 @@ pub fn write_onnx(model: &Model) -> Result<Vec<u8>> {
 
 /// The input of the graph.
 pub(super) fn input(model: &Model) -> TensorInfo {
-    info(INPUT, model.spec.inputs, Element::Float)
+    info(INPUT, inputs::columns(model), Element::Float)
 }
 
 /// The outputs of the graph, in order.

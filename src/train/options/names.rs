@@ -10,7 +10,10 @@ pub(super) fn tasks() -> Vec<(&'static str, &'static str)> {
 }
 
 pub(super) fn missing() -> Vec<(&'static str, &'static str)> {
-    vec![("drop", "Leave them out"), ("impute", "Fill in the mean or the most frequent text of the training rows")]
+    vec![
+        ("impute", "Fill in the mean of a number and tell the model so; a missing category is one of its own"),
+        ("drop", "Leave them out"),
+    ]
 }
 
 /// A cubic over a quadratic, with coefficients for each channel.

@@ -45,8 +45,15 @@ const COLUMNS: &[Entry<TrainOptions>] = &[
     option("numeric", Kind::Texts, "Columns that must be numbers: a text in one is an error")
         .set(|o, v| o.choice.numeric = v.texts()),
     option("missing", Kind::Name(missing), "How rows with empty cells are treated")
-        .default("drop")
+        .default("impute")
         .set(|o, v| o.choice.missing = if v.text() == "drop" { Missing::Drop } else { Missing::Impute }),
+    option(
+        "bins",
+        Kind::whole(0),
+        "Inputs per column of numbers that show where between its quantiles a value is; 0 for none",
+    )
+    .default("16; fewer for large tables, 0 for a head with poles")
+    .set(|o, v| o.choice.bins = Some(v.whole())),
     option(
         "group",
         Kind::Text("the name of a column"),

@@ -1,0 +1,66 @@
+//! Encodings of columns, fitted to training rows: each column becomes one or more inputs of the model.
+
+mod bins;
+mod category;
+mod number;
+
+pub use bins::Bins;
+pub use category::CategoryFeature;
+pub use number::NumberFeature;
+
+use crate::record;
+
+/// Encoding of one feature column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Feature {
+    /// A number.
+    Numeric(NumberFeature),
+    /// A category.
+    Categorical(CategoryFeature),
+}
+
+record! { enum Feature { Numeric(_), Categorical(_) } }
+
+impl Feature {
+    /// The column.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Numeric(number) => &number.name,
+            Self::Categorical(category) => &category.name,
+        }
+    }
+
+    /// Number of inputs that it is encoded as.
+    pub fn inputs(&self) -> usize {
+        match self {
+            Self::Numeric(number) => number.inputs(),
+            Self::Categorical(category) => category.inputs(),
+        }
+    }
+
+    /// Whether a missing cell has a fill-in value or an input of its own.
+    pub fn takes_missing(&self) -> bool {
+        match self {
+            Self::Numeric(number) => number.impute.is_some(),
+            Self::Categorical(category) => category.impute.is_some(),
+        }
+    }
+
+    /// Whether its statistics are consistent: scales above 0, as many counts as levels.
+    pub(super) fn is_sound(&self) -> bool {
+        match self {
+            Self::Numeric(number) => number.is_sound(),
+            Self::Categorical(category) => category.is_sound(),
+        }
+    }
+}
+
+/// Whether values can be divided by it.
+pub(super) fn is_scale(scale: f64) -> bool {
+    scale > 0.0 && scale.is_finite()
+}
+
+/// Whether there is a count for each of some levels.
+pub(super) fn is_list(levels: &[String], counts: &[u32]) -> bool {
+    !levels.is_empty() && levels.len() == counts.len()
+}
