@@ -107,10 +107,7 @@ fn usual_bins(choice: &Choice, features: &[(usize, bool)], rows: usize) -> usize
     const MOST_INPUTS: usize = 2048;
     const MOST_VALUES: usize = 1 << 26;
     let numbers = features.iter().filter(|(_, is_category)| !is_category).count().max(1);
-    match choice.has_poles {
-        true => 0,
-        false => MOST.min(MOST_INPUTS / numbers).min(MOST_VALUES / numbers / rows),
-    }
+    if choice.has_poles { 0 } else { MOST.min(MOST_INPUTS / numbers).min(MOST_VALUES / numbers / rows) }
 }
 
 fn feature_names<'a>(table: &'a Table, choice: &'a Choice) -> Result<Vec<&'a str>> {
