@@ -7,7 +7,7 @@ import wasm from "./inline-wasm.js";
 import worker from "./inline-worker.js";
 import { fromText, inflated } from "./inlined.js";
 import { describeIn, openIn, type Runtime } from "./runtime.js";
-import type { Description, OpenOptions, RuntimeOptions, Table } from "./types.js";
+import type { DescribeOptions, Description, OpenOptions, TableSource } from "./types.js";
 
 export * from "./exports.js";
 
@@ -22,4 +22,4 @@ const inline: Runtime = {
 export const open = (options: OpenOptions = {}): Promise<Engine> => openIn(inline, options);
 
 /** Describes a table: its columns and its number of rows. */
-export const describe = (data: Table, options: RuntimeOptions = {}): Promise<Description> => describeIn(inline, data, options);
+export const describe = (data: TableSource, options: DescribeOptions = {}): Promise<Description> => describeIn(inline, data, options);

@@ -166,7 +166,7 @@ test("bad input is an Error with the engine's message", async () => {
     ["run(text, { target: 'y', ignore: 'a' })", "train: ignore: got \"a\", expected an array of strings"],
     ["run(text, { target: {} })", "train: target: got an object, expected the name of a column as a string"],
     ["run(text, { target: 'y', task: 'x'.repeat(1000) })", `train: task: got "${"x".repeat(80)}…", expected one of "regression", "classification"`],
-    ["run('a\\ty\\n1,5\\t2\\n2,5\\t3\\n', { target: 'y' })", 'data: row 1, column "a": "1,5" has a comma, but numbers are written with a point; in the command, --decimal and --thousands declare others; if the column holds categories, name it under categorical'],
+    ["run('a\\ty\\n1,5\\t2\\n2,5\\t3\\n', { target: 'y' })", 'data: row 1, column "a": "1,5" has a comma, but numbers are written with a point; the options decimal and thousands declare others; if the column holds categories, name it under categorical'],
     ["run(text, { target: 'y', loss: 'msee' })", 'train: loss: unknown name "msee": did you mean "mse"?'],
     ["run(text, { target: 'y', loss: 'abs(p - z)' })", 'train: loss: formula, character 9: unknown name "z": the inputs are "p", "y" (in "abs(p - z)")'],
     ["run(text, { target: 'y', activation: 'x*tanhh(x)' })", 'train: activation: formula, character 3: unknown function "tanhh": did you mean "tanh"? (in "x*tanhh(x)")'],
