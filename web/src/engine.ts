@@ -34,10 +34,13 @@ export class Engine extends Handle {
     let start: StartEvent | undefined;
     for await (const event of run) {
       if (event.event === "epoch") onEpoch?.(event);
-      if (event.event === "start") onStart?.(start = event);
+      if (event.event === "start") {
+        start = event;
+        onStart?.(event);
+      }
       if (event.event !== "end") continue;
-      const { event: _, ...end } = event;
-      const { event: __, epochs: ___, ...plan } = start!;
+      const { event: _start, epochs: _epochs, ...plan } = start!;
+      const { event: _end, ...end } = event;
       return { ...plan, ...end, task: end.model.info.task };
     }
     throw new InputError("fit: the run was disposed of", "usage");

@@ -80,7 +80,7 @@ function copy(value: unknown, transfer: ArrayBuffer[], use: "file" | "numbers" |
   if (!ArrayBuffer.isView(value) || value instanceof DataView) return value;
   // By its tag: one of another realm is of another class.
   const tag = Object.prototype.toString.call(value).slice(8, -1);
-  const isWhole = /Int|Clamped/.test(tag) && use !== "flags" && !(tag === "Uint8Array" && use === "file");
+  const isWhole = /int|Clamped/i.test(tag) && use !== "flags" && !(tag === "Uint8Array" && use === "file");
   if (isWhole) return listed(Float64Array.from(value as unknown as ArrayLike<number | bigint>, Number), transfer);
   // Not `value.slice`: that of Node's Buffer does not copy.
   return listed(Uint8Array.prototype.slice.call(value) as Uint8Array<ArrayBuffer>, transfer);
