@@ -41,7 +41,7 @@ pub use metrics::{Metrics, largest};
 pub use model::{Model, Noted, PredictOptions, Prediction};
 pub use monitor::{Monitor, MonitorState, Rates};
 pub use network::{Batch, Network, Outputs, Parameters};
-pub use options::{Norm, Run, SplitTable, READING, TABLE as OPTIONS, TrainOptions};
+pub use options::{Norm, READING, Run, SplitTable, TABLE as OPTIONS, TrainOptions};
 pub use predictor::Factor;
 pub use profile::LayerShares;
 pub use sampling::{AdaptiveSampler, CoverageController, LinearRamp};

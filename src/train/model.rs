@@ -249,7 +249,11 @@ impl Model {
         let prediction = |row: &[f32]| {
             let is_finite = row.iter().all(|z| z.is_finite());
             if levels.is_empty() {
-                return if is_finite { Prediction::Number(preparation.decode_target(row[0])) } else { Prediction::None };
+                return if is_finite {
+                    Prediction::Number(preparation.decode_target(row[0]))
+                } else {
+                    Prediction::None
+                };
             }
             let (class, start) = (largest(row), probabilities.len());
             self.push_probabilities(row, &mut probabilities);

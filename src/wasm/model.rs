@@ -27,13 +27,13 @@ impl Model {
     /// Predictions, with what was noticed.
     async fn noted(&self, x: &JsValue, source: &str, options: &JsValue) -> Result<Noted> {
         let preparation = self.model.preparation()?;
-        let table = rows(x, source, &format_of("predict", &get(options, "reading"))?, preparation)?;
+        let format = format_of("predict", &get(options, "reading"))?;
         let options = PredictOptions {
             precision: named("precision", &get(options, "precision"), &Precision::ALL)?,
             unknown: named("unknown", &get(options, "unknown"), &Unknown::ALL)?,
             ..PredictOptions::default()
         };
-        self.model.predict_fully(&self.device, &table, options).await
+        self.model.predict_fully(&self.device, &rows(x, source, &format, preparation)?, options).await
     }
 }
 

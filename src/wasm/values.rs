@@ -128,4 +128,4 @@ pub(super) fn show(value: &JsValue) -> String {
 }
 
 /// The expected forms of a table, for messages.
-pub(super) const TABLE: &str = "wanted the bytes of a table (Uint8Array, ArrayBuffer or string)";
+pub(super) const TABLE: &str = "wanted a table (text, bytes, a file, a URL, rows or columns)";

@@ -40,9 +40,9 @@ export type TableSource = Table | Rows | Columns | Remote;
 
 /** `x` holds `y.length` rows. Its columns are named x0, x1, … and the target y. The arrays are copied, never changed or transferred. */
 export interface Arrays {
-  /** [rows, columns], or one array for each row. */
+  /** Row-major [rows, columns], or one array for each row. */
   x: Numbers | readonly (readonly Cell[])[];
-  /** [rows]: numbers, or the names of classes. */
+  /** Numbers, or the names of classes: [rows]. */
   y: Numbers | readonly Cell[];
   /**
    * Marks rows whose target has no value; their y is ignored. Only a head with poles can learn such rows. Either one byte per row,
