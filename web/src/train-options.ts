@@ -91,11 +91,11 @@ export interface EngineOptions {
 
 /** How a table of text is written. */
 export interface ReadingOptions {
-  /** Whether the first line holds names; false names the columns c0, c1, …. Default: true if none of its cells is a number. */
+  /** Whether the first line holds names; false names the columns c0, c1 and so on. Default: true if none of its cells is a number. */
   header?: boolean;
   /** Character between cells. Default: the one of , ; and tab that the first line has most often. */
   delimiter?: string;
-  /** Decimal mark of numbers. Default: .. */
+  /** Decimal mark of numbers. Default: a point. */
   decimal?: string;
   /** Character between groups of three digits. */
   thousands?: string;

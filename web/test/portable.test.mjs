@@ -132,7 +132,7 @@ test("a dropped table gives the predictions of the native binary, also at poles"
   assert.equal(download.suggestedFilename(), "new-predictions.csv");
   const got = columns(readFileSync(await download.path(), "utf8"));
   const wanted = columns(mero("predict", "poles.safetensors", "new.csv", "--device", "cpu"));
-  assert.deepEqual(Object.keys(got), ["value", "bottom", "gap", "fault"]);
+  assert.deepEqual(Object.keys(got), ["value", "bottom", "gap", "fault", "note"]);
   for (const mask of ["bottom", "gap", "fault"]) assert.deepEqual(got[mask], wanted[mask], mask);
   sameValues(got.value, wanted.value);
   for (const mask of ["bottom", "gap"]) assert.ok(wanted[mask].filter((flag) => flag === "1").length > 20, `too few rows with ${mask}`);

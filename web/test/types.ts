@@ -60,8 +60,8 @@ export async function wrong(error: unknown): Promise<void> {
   const engine = await open({ device: "gpu" });
   // @ts-expect-error: no such option
   engine.train("a,y\n", { epoch: 3 });
-  // @ts-expect-error: y is missing
-  engine.train({ x: new Float32Array(3) });
+  // @ts-expect-error: a number is no column
+  engine.train({ x: 3, y: new Float32Array(3) });
   // @ts-expect-error: bytes of flags are no words
   const packed: Prediction<Uint32Array> = await (await engine.load(new Uint8Array())).predict([1]);
   // @ts-expect-error: no such policy
