@@ -95,7 +95,7 @@ function section(name, text) {
 
 /** Bundles one script of the package, without the modules that it imports only when needed. */
 async function script(name, platform = "browser", how = {}) {
-  const external = ["./direct.js", "./inline-wasm.js", "./inline-worker.js", "./page.js"];
+  const external = ["./direct.js", "./inline-wasm.js", "./inline-worker.js", "./page.js", "./onnx-wasm.js"];
   await build({
     entryPoints: [join(web, `src/${name}.ts`)], outfile: join(web, `dist/${name}.js`), external, platform, format: name === "worker" ? "iife" : "esm", sourcemap: true,
     // Not minified for Node, which prints the line that threw.
@@ -128,7 +128,9 @@ async function scripts() {
   await Promise.all([...["index", "inline", "worker", "direct", "export"].map((name) => script(name)), script("node", "node"), script("node-worker", "node")]);
   for (const { folder, file } of PARTS) if (file) copyFileSync(join(web, folder, "meromorph_bg.wasm"), join(dist, file));
   if (fingerprint(join(web, "pkg")) !== fingerprint(join(web, "pkg/relaxed"))) throw new Error("the two wasm builds have different bindings, but the scripts contain only one");
-  writeText("inline-wasm", deflateRawSync(readFileSync(join(dist, "meromorph.wasm")), { level: 9 }).toString("base64"));
+  const packed = (file) => deflateRawSync(readFileSync(file), { level: 9 }).toString("base64");
+  writeText("inline-wasm", packed(join(dist, "meromorph.wasm")));
+  writeText("onnx-wasm", packed(join(web, "pkg/onnx/meromorph_bg.wasm")));
   writeText("inline-worker", readFileSync(join(dist, "worker.js"), "utf8").replace(/\n\/\/# sourceMappingURL=.*\n?$/, "\n"));
   await classic();
   copyFileSync(join(root, "docs/CHANGELOG.md"), join(web, "CHANGELOG.md"));

@@ -18,6 +18,7 @@ export const PARTS = [
   { name: "main", folder: "pkg", file: "meromorph.wasm", features: [], instructions: PLAIN, isOptimised: true, budget: MAIN },
   { name: "relaxed", folder: "pkg/relaxed", file: "meromorph.relaxed.wasm", features: [], instructions: RELAXED, isOptimised: true, budget: MAIN },
   { name: "portable", folder: "pkg/portable", features: ["portable"], instructions: PLAIN, isOptimised: true, budget: { gzip: 260_000, brotli: 215_000 } },
+  { name: "onnx", folder: "pkg/onnx", features: ["onnx"], instructions: PLAIN, isOptimised: true, budget: { gzip: 121_000, brotli: 101_000 } },
   { name: "evidence", folder: "pkg/evidence", features: ["evidence"], instructions: PLAIN, isOptimised: false },
   { name: "evidence-relaxed", folder: "pkg/evidence/relaxed", features: ["evidence"], instructions: RELAXED, isOptimised: false },
 ];

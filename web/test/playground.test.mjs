@@ -215,6 +215,9 @@ test("Playground: markup in names, classes and a model's metadata is shown as te
   await trained();
   await page.click("#predict-row");
   await page.waitForFunction(() => document.getElementById("answer").textContent);
+  await page.fill("#input-0", "99");
+  await page.click("#predict-row");
+  await page.waitForFunction((note) => document.getElementById("answer").textContent.endsWith(note), `. ${input}: outside the training range`);
   const [download] = await Promise.all([page.waitForEvent("download"), page.click("#save")]);
   const buffer = readFileSync(await download.path());
   assert.ok(buffer.includes("<script>"), "the file has the script in its metadata");

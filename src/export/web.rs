@@ -1,0 +1,6 @@
+//! The exports of a browser: ONNX, which needs no files.
+
+mod onnx;
+mod tensor_info;
+
+pub use onnx::write_onnx;
