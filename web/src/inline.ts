@@ -1,5 +1,6 @@
 /**
- * The package with its WebAssembly and its worker embedded, for pages that cannot fetch them: a page opened from disk, or a host with a strict policy.
+ * The package with its WebAssembly and its worker embedded, for hosts where further files cannot be fetched. A page opened from disk needs
+ * `meromorph.classic.js`, which is this as a classic script.
  * @module
  */
 import type { Engine } from "./engine.js";

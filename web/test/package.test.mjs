@@ -58,6 +58,15 @@ test("the tarball contains the right files and no others", () => {
   }
 });
 
+test("scripts have source maps, and the changelog is that of the repository", () => {
+  for (const name of ["index", "inline", "worker", "direct", "export", "node", "node-worker"]) {
+    const { sources, sourcesContent } = JSON.parse(readFileSync(join(web, `dist/${name}.js.map`), "utf8"));
+    assert.ok(sources.length > 0 && sources.length === sourcesContent.length && sources.every((path) => path.startsWith("../")), name);
+    assert.match(readFileSync(join(web, `dist/${name}.js`), "utf8"), new RegExp(`\\n//# sourceMappingURL=${name}\\.js\\.map\\n$`), name);
+  }
+  assert.equal(readFileSync(join(web, "CHANGELOG.md"), "utf8"), readFileSync(join(web, "../docs/CHANGELOG.md"), "utf8"));
+});
+
 const leaves = (entry) => (typeof entry === "string" ? [entry] : Object.values(entry).flatMap(leaves));
 
 test("publint and attw report no problems", () => {
