@@ -43,7 +43,11 @@ interface ArraysGiven {
 
 /** Converts a table of JavaScript values; undefined for anything else. Nothing of `data` is kept. */
 export function converted(call: string, data: unknown, known: Known): Converted | undefined {
-  if (!needsNames(data)) return undefined;
+  if (!needsNames(data)) {
+    const isBytes = Object.prototype.toString.call(data) === "[object Uint8Array]";
+    if (known.arrays && isList(data) && !isBytes) throw new InputError(`${call}: data is ${shown(data)}, which has no columns: wanted rows, columns or { x, y }`);
+    return undefined;
+  }
   if (Array.isArray(data)) {
     return { shape: "rows", ...written(call, isList(data[0]) ? nested(call, data, known.names) : objects(call, data, known.names), known.reading) };
   }
