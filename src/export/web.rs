@@ -3,4 +3,5 @@
 mod onnx;
 mod tensor_info;
 
-pub use onnx::write_onnx;
+pub use onnx::{OPSET, write_onnx};
+pub use tensor_info::{Size, TensorInfo};

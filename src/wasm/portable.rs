@@ -20,6 +20,7 @@ use columns::rows_or_columns as rows;
 use values::{Answer, TABLE, bytes, object, show, strings, thrown};
 
 /// Pages and packages read tables in the usual format.
+#[expect(clippy::unnecessary_wraps, reason = "the main build reads options here, which can fail")]
 fn format_of(_: &str, _: &JsValue) -> Result<Format> {
     Ok(Format::default())
 }
