@@ -12,6 +12,9 @@ pub mod error;
 pub mod experiment;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod export;
+#[cfg(all(target_arch = "wasm32", feature = "onnx"))]
+#[path = "export/web.rs"]
+pub mod export;
 #[doc(hidden)]
 pub mod host;
 pub mod io;
@@ -30,9 +33,12 @@ pub mod scm;
 mod simd;
 pub mod tensor;
 pub mod train;
-#[cfg(all(target_arch = "wasm32", not(feature = "portable")))]
+#[cfg(all(target_arch = "wasm32", not(feature = "portable"), not(feature = "onnx")))]
 pub mod wasm;
-#[cfg(all(target_arch = "wasm32", feature = "portable"))]
+#[cfg(all(target_arch = "wasm32", feature = "onnx"))]
+#[path = "wasm/onnx.rs"]
+pub mod wasm;
+#[cfg(all(target_arch = "wasm32", feature = "portable", not(feature = "onnx")))]
 #[path = "wasm/portable.rs"]
 pub mod wasm;
 

@@ -4,7 +4,7 @@
 use std::fs;
 
 use meromorph::options::{Naming, markdown, typescript};
-use meromorph::train::OPTIONS;
+use meromorph::train::{OPTIONS, READING};
 
 /// Compares a file with what it should hold, or writes it.
 fn check(path: &str, wanted: &str) {
@@ -31,17 +31,19 @@ fn check_between(path: &str, wanted: &str) {
 #[test]
 fn readmes_list_every_option() {
     check_between("README.md", &markdown(&OPTIONS, Naming::Command));
-    check_between("web/README.md", &markdown(&OPTIONS, Naming::JavaScript));
+    let both = [markdown(&OPTIONS, Naming::JavaScript), markdown(&READING, Naming::JavaScript)];
+    check_between("web/README.md", &both.join("\n"));
 }
 
 #[test]
 fn typescript_types_have_every_option() {
     let head = "// The options of a training run. Generated from src/train/options/table.rs by\n// `MERO_WRITE=1 cargo test --test generated`: do not edit.\n";
-    let fields = typescript(&OPTIONS);
+    let (fields, reading) = (typescript(&OPTIONS), typescript(&READING));
     check(
         "web/src/train-options.ts",
         &format!(
-            "{head}\n/** Options of a training run that the engine reads. */\nexport interface EngineOptions {{\n{fields}}}\n"
+            "{head}\n/** Options of a training run that the engine reads. */\nexport interface EngineOptions {{\n{fields}}}\n\n\
+             /** How a table of text is written. */\nexport interface ReadingOptions {{\n{reading}}}\n"
         ),
     );
 }

@@ -94,14 +94,24 @@ function section(name, text) {
 }
 
 /** Bundles one script of the package, without the modules that it imports only when needed. */
-async function script(name, platform = "browser") {
-  const external = ["./direct.js", "./inline-wasm.js", "./inline-worker.js"];
+async function script(name, platform = "browser", how = {}) {
+  const external = ["./direct.js", "./inline-wasm.js", "./inline-worker.js", "./page.js", "./onnx-wasm.js"];
   await build({
-    entryPoints: [join(web, `src/${name}.ts`)], outfile: join(web, `dist/${name}.js`), external, platform, format: name === "worker" ? "iife" : "esm",
+    entryPoints: [join(web, `src/${name}.ts`)], outfile: join(web, `dist/${name}.js`), external, platform, format: name === "worker" ? "iife" : "esm", sourcemap: true,
     // Not minified for Node, which prints the line that threw.
     define: { BINDINGS: JSON.stringify(fingerprint(join(web, "pkg"))) }, target: "es2022", bundle: true, minify: platform === "browser", legalComments: "none", logLevel: "warning", plugins: [bindings],
-    mangleProps: PRIVATE,
+    mangleProps: PRIVATE, ...how,
   });
+}
+
+/** One classic script with everything in it, for a page that is opened from disk: browsers load no modules there. */
+function classic() {
+  const embedded = {
+    name: "embedded",
+    setup: ({ onResolve }) => onResolve({ filter: /^\.\/inline-w.*\.js$/ }, ({ path }) => ({ path: join(web, "dist", path) })),
+  };
+  const how = { outfile: join(web, "dist/meromorph.classic.js"), format: "iife", globalName: "Meromorph", external: [], plugins: [bindings, embedded], sourcemap: false };
+  return script("inline", "browser", how);
 }
 
 /** Writes a module that exports `text`. */
@@ -115,11 +125,15 @@ async function scripts() {
   rmSync(dist, { recursive: true, force: true });
   run(join(web, "node_modules/.bin/tsc"), ["-p", web]);
   for (const name of INTERNAL) rmSync(join(dist, name), { recursive: true });
-  await Promise.all([...["index", "inline", "worker", "direct"].map((name) => script(name)), script("node", "node"), script("node-worker", "node")]);
+  await Promise.all([...["index", "inline", "worker", "direct", "export"].map((name) => script(name)), script("node", "node"), script("node-worker", "node")]);
   for (const { folder, file } of PARTS) if (file) copyFileSync(join(web, folder, "meromorph_bg.wasm"), join(dist, file));
   if (fingerprint(join(web, "pkg")) !== fingerprint(join(web, "pkg/relaxed"))) throw new Error("the two wasm builds have different bindings, but the scripts contain only one");
-  writeText("inline-wasm", deflateRawSync(readFileSync(join(dist, "meromorph.wasm")), { level: 9 }).toString("base64"));
-  writeText("inline-worker", readFileSync(join(dist, "worker.js"), "utf8"));
+  const packed = (file) => deflateRawSync(readFileSync(file), { level: 9 }).toString("base64");
+  writeText("inline-wasm", packed(join(dist, "meromorph.wasm")));
+  writeText("onnx-wasm", packed(join(web, "pkg/onnx/meromorph_bg.wasm")));
+  writeText("inline-worker", readFileSync(join(dist, "worker.js"), "utf8").replace(/\n\/\/# sourceMappingURL=.*\n?$/, "\n"));
+  await classic();
+  copyFileSync(join(root, "docs/CHANGELOG.md"), join(web, "CHANGELOG.md"));
   for (const licence of ["LICENSE-APACHE", "LICENSE-MIT"]) copyFileSync(join(root, licence), join(web, licence));
 }
 
@@ -130,3 +144,4 @@ if (unknown) throw new Error(`--only: no part is called "${unknown}"; expected $
 if (!options.scripts) for (const part of PARTS) if (chosen.includes(part.name)) wasm(part);
 await scripts();
 portable(JSON.parse(readFileSync(join(web, "package.json"), "utf8")).version);
+writeText("page", readFileSync(join(web, "dist/portable/page.html"), "utf8"));

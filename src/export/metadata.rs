@@ -5,6 +5,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::onnx::{self, FIELDS, OPSET};
+use super::tensor_info::TensorInfo;
 use crate::error::{Error, Result};
 use crate::io::Preparation;
 use crate::nn::{Decoding, Threshold};
@@ -63,28 +64,6 @@ pub struct Record {
     pub bytes: u64,
     /// Its SHA-256 in lower-case hexadecimal.
     pub sha256: String,
-}
-
-/// An input or output tensor.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TensorInfo {
-    /// Its name in the graph.
-    pub name: String,
-    /// Its sizes; the first is `batch`.
-    pub shape: Vec<Size>,
-    /// `float32`, `bool` or `int64`.
-    pub dtype: String,
-}
-
-/// A size of a shape.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Size {
-    /// A fixed size.
-    Fixed(usize),
-    /// A free size with a name.
-    Named(String),
 }
 
 /// How pairs are decoded. The numbers are the exact operands of the 32-bit comparisons.

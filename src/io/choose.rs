@@ -222,7 +222,7 @@ mod tests {
             choose(&table, &choice).map(|chosen| (chosen.features, chosen.task)).map_err(|error| error.to_string())
         };
         let refused = |column: &str, text: &str| {
-            let what = "has a comma, but numbers are written with a point; in the command, --decimal and --thousands declare others; if the column holds categories, name it under categorical";
+            let what = "has a comma, but numbers are written with a point; the options decimal and thousands declare others; if the column holds categories, name it under categorical";
             Err(format!("a.csv: row 1, column \"{column}\": \"{text}\" {what}"))
         };
         let learnt = |features: &[&str], choice: Choice| Choice { features: Some(names(features)), ..choice };

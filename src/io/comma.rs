@@ -32,7 +32,7 @@ pub(super) fn check(table: &Table, column: &Column) -> Result<()> {
     let Some(row) = first.filter(|_| 10 * words <= levels.len()) else { return Ok(()) };
     let text = column.cells.text(row).unwrap_or_default();
     let what = format!(
-        "\"{text}\" has a comma, but numbers are written with a point; in the command, --decimal and --thousands declare others; if the column holds categories, name it under categorical"
+        "\"{text}\" has a comma, but numbers are written with a point; the options decimal and thousands declare others; if the column holds categories, name it under categorical"
     );
     Err(table.at(row, &column.name, &what))
 }
@@ -62,7 +62,7 @@ mod tests {
         let refused = |row: usize, text: &str| {
             format!(
                 "a.tsv: row {row}, column \"y\": \"{text}\" has a comma, but numbers are written with a point; \
-                 in the command, --decimal and --thousands declare others; if the column holds categories, name it under categorical"
+                 the options decimal and thousands declare others; if the column holds categories, name it under categorical"
             )
         };
         let mostly = ["1,5", "2,5", "3,5", "4,5", "5,5", "6,5", "7,5", "8,5", "9,5", "-"];

@@ -172,7 +172,7 @@ fn a_few_odd_cells_do_not_turn_numbers_into_categories() {
     let (texts, warning) = with(&["a", "b", "a"]);
     assert!(!texts.is_numeric());
     let wanted = "column \"x\": 18 of 21 cells are numbers, the others are not, so the column is a category; \
-                  in the command, --na declares texts that mean a missing cell: \"a\", \"b\"";
+                  the option na declares texts that mean a missing cell: \"a\", \"b\"";
     assert_eq!(warning, wanted);
     // A comma is an error where the column is used (comma.rs).
     assert!(!with(&["1,5"]).0.is_numeric());

@@ -180,7 +180,7 @@ impl NumberColumn {
             let numbers = self.numbers;
             return Some((
                 format!(
-                    "{numbers} of {total} cells are numbers, the others are not, so the column is a category; in the command, --na declares texts that mean a missing cell"
+                    "{numbers} of {total} cells are numbers, the others are not, so the column is a category; the option na declares texts that mean a missing cell"
                 ),
                 TEXTS,
             ));

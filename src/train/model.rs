@@ -202,20 +202,30 @@ impl Model {
         table: &Table,
         options: PredictOptions<'_>,
     ) -> Result<(Vec<Prediction>, Vec<Note>)> {
-        let Encoded { x, notes } = self.preparation()?.encode_noting(table, &table.every_row(), options.unknown)?;
-        let mut predictions = self.predict_encoded(device, &x, options).await?;
-        for note in notes.iter().filter(|note| matches!(note.kind, NoteKind::Unusable(_))) {
-            predictions[note.row] = Prediction::None;
-        }
+        let Noted { predictions, notes, .. } = self.predict_fully(device, table, options).await?;
         Ok((predictions, notes))
     }
 
+    /// The same, and the probability of every class.
+    pub async fn predict_fully(&self, device: &Device, table: &Table, options: PredictOptions<'_>) -> Result<Noted> {
+        let preparation = self.preparation()?;
+        let Encoded { x, notes } = preparation.encode_noting(table, &table.every_row(), options.unknown)?;
+        let (mut predictions, mut probabilities) = self.predict_encoded(device, &x, options).await?;
+        let classes = preparation.target.levels().len();
+        for note in notes.iter().filter(|note| matches!(note.kind, NoteKind::Unusable(_))) {
+            predictions[note.row] = Prediction::None;
+            probabilities[note.row * classes..][..classes].fill(f64::NAN);
+        }
+        Ok(Noted { predictions, notes, probabilities })
+    }
+
+    /// Predictions, and for classes the probabilities [rows, classes].
     async fn predict_encoded(
         &self,
         device: &Device,
         x: &[f32],
         options: PredictOptions<'_>,
-    ) -> Result<Vec<Prediction>> {
+    ) -> Result<(Vec<Prediction>, Vec<f64>)> {
         let PredictOptions { factors, precision, .. } = options;
         let preparation = self.preparation()?;
         let predictor = self.predictor(device)?.keeping(precision)?;
@@ -226,7 +236,7 @@ impl Model {
                 is_gap: decoded.gap[at],
                 is_fault: decoded.is_fault(at),
             };
-            return Ok((0..decoded.value.len()).map(prediction).collect());
+            return Ok(((0..decoded.value.len()).map(prediction).collect(), Vec::new()));
         }
         if !factors.is_empty() {
             return Err(Error::new(
@@ -235,44 +245,49 @@ impl Model {
         }
         let outputs = predictor.run(x).await?;
         let levels = preparation.target.levels();
-        let prediction = |row: &[f32]| match levels {
-            _ if row.iter().any(|z| !z.is_finite()) => Prediction::None,
-            [] => Prediction::Number(preparation.decode_target(row[0])),
-            levels => {
-                let class = largest(row);
-                Prediction::Class { name: levels[class].clone(), probability: self.probability(row, class) }
+        let mut probabilities = Vec::with_capacity(if levels.is_empty() { 0 } else { outputs.len() });
+        let prediction = |row: &[f32]| {
+            let is_finite = row.iter().all(|z| z.is_finite());
+            if levels.is_empty() {
+                return if is_finite {
+                    Prediction::Number(preparation.decode_target(row[0]))
+                } else {
+                    Prediction::None
+                };
             }
+            let (class, start) = (largest(row), probabilities.len());
+            self.push_probabilities(row, &mut probabilities);
+            if is_finite {
+                return Prediction::Class { name: levels[class].clone(), probability: probabilities[start + class] };
+            }
+            probabilities[start..].fill(f64::NAN);
+            Prediction::None
         };
-        Ok(outputs.chunks_exact(preparation.target.outputs()).map(prediction).collect())
+        let predictions = outputs.chunks_exact(preparation.target.outputs()).map(prediction).collect();
+        Ok((predictions, probabilities))
     }
 
     /// The probability of every class for every row of a table, [rows, classes]; NaN in rows without a prediction. Errors if the target
     /// is a number.
     pub async fn probabilities(&self, device: &Device, table: &Table, unknown: Unknown) -> Result<Vec<f64>> {
-        let preparation = self.preparation()?;
-        let classes = preparation.target.levels().len();
-        if classes == 0 {
-            let name = preparation.target.name();
+        let target = &self.preparation()?.target;
+        if target.levels().is_empty() {
+            let name = target.name();
             return Err(Error::new(format!("predict: column \"{name}\" is a number; only classes have probabilities")));
         }
-        let Encoded { x, notes } = preparation.encode_noting(table, &table.every_row(), unknown)?;
-        let outputs = self.outputs(device, &x).await?;
-        let of_row = |row: &[f32]| (0..classes).map(|class| self.probability(row, class)).collect::<Vec<_>>();
-        let mut all: Vec<f64> = outputs.chunks_exact(classes).flat_map(of_row).collect();
-        for note in notes.iter().filter(|note| matches!(note.kind, NoteKind::Unusable(_))) {
-            all[note.row * classes..][..classes].fill(f64::NAN);
-        }
-        Ok(all)
+        let options = PredictOptions { unknown, ..PredictOptions::default() };
+        Ok(self.predict_fully(device, table, options).await?.probabilities)
     }
 
-    /// The probability of one class from a row's outputs: softmax, or sigmoid if each class was trained against the rest.
-    fn probability(&self, row: &[f32], class: usize) -> f64 {
-        let own = row[class];
-        let against = match &self.loss {
-            Loss::Pointwise(_) => (-f64::from(own)).exp(),
-            _ => row.iter().map(|&z| f64::from(z - own).exp()).sum::<f64>() - 1.0,
-        };
-        1.0 / (1.0 + against)
+    /// The probability of every class from a row's outputs: softmax, or sigmoid if each class was trained against the rest.
+    fn push_probabilities(&self, row: &[f32], all: &mut Vec<f64>) {
+        if let Loss::Pointwise(_) = &self.loss {
+            return all.extend(row.iter().map(|&z| 1.0 / (1.0 + (-f64::from(z)).exp())));
+        }
+        let (start, most) = (all.len(), row[largest(row)]);
+        all.extend(row.iter().map(|&z| f64::from(z - most).exp()));
+        let mass: f64 = all[start..].iter().sum();
+        all[start..].iter_mut().for_each(|p| *p /= mass);
     }
 
     /// How rows of a table are prepared. Errors for a model trained on arrays.
@@ -281,6 +296,17 @@ impl Model {
             .as_ref()
             .ok_or_else(|| Error::new("predict: the model was trained on arrays and has no column names"))
     }
+}
+
+/// Predictions of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Noted {
+    /// One for each row.
+    pub predictions: Vec<Prediction>,
+    /// What was noticed about single cells, in order of the columns, then of the rows.
+    pub notes: Vec<Note>,
+    /// The probability of every class [rows, classes]; NaN in rows without a prediction. Empty if the target is a number.
+    pub probabilities: Vec<f64>,
 }
 
 /// The prediction for one row.

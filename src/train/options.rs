@@ -2,6 +2,7 @@
 //! defaults that depend on the task and the number of training rows, so every interface starts the same run from the same options.
 
 mod names;
+mod reading;
 mod table;
 
 use super::batches::split_order;
@@ -15,6 +16,7 @@ use crate::loss::{self, Loss, PairLoss};
 use crate::nn::{Activation, Decoding, Head, Layer, Policy, RationalLayer, Spec};
 use crate::optim::{Optimizer, Schedule};
 
+pub use reading::READING;
 pub use table::TABLE;
 
 /// Training options; unset fields get defaults that may depend on the task and the number of rows.

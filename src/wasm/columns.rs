@@ -5,13 +5,13 @@ use wasm_bindgen::JsValue;
 
 use super::values::{numbers, show};
 use crate::error::{Error, Result, listed};
-use crate::io::{Column, Preparation, Table};
+use crate::io::{Column, Format, Preparation, Table};
 
 /// The rows that `rows::rows` reads, or an array of columns in the model's order.
-pub(super) fn rows_or_columns(x: &JsValue, source: &str, preparation: &Preparation) -> Result<Table> {
+pub(super) fn rows_or_columns(x: &JsValue, source: &str, format: &Format, preparation: &Preparation) -> Result<Table> {
     match columns(x) {
         Some(columns) => table(&columns, preparation),
-        None => super::rows::rows(x, source, preparation),
+        None => super::rows::rows(x, source, format, preparation),
     }
 }
 

@@ -1,17 +1,17 @@
 //! An open device: its description, its training runs and models, and the description of tables.
 
-use js_sys::{Array, Object, Reflect};
+use js_sys::{Array, Object};
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::model::Model;
-use super::options;
+use super::options::{self, format_of};
 use super::training::Training;
-use super::values::{Answer, TABLE, bytes, object, show, strings, thrown, wanted_numbers};
+use super::values::{Answer, TABLE, bytes, get, matrix, object, show, strings, thrown, wanted_numbers};
 use crate::Device;
 use crate::device::{Request, choices};
 use crate::error::{Error, ErrorKind, Result, listed};
-use crate::io::{Cells, Header, Table, read_plain};
+use crate::io::{Cells, Format, Table, read_plain};
 use crate::train::{self, Checkpoint};
 
 /// An open device.
@@ -49,9 +49,9 @@ impl Engine {
         ])
     }
 
-    /// Sets up a run on table bytes (CSV, TSV, NPY) named `source`, or on `{ x, y }`.
-    pub fn train(&self, data: &JsValue, source: &str, options: &JsValue) -> Answer<Training> {
-        self.start(data, source, options).map_err(thrown)
+    /// Sets up a run on table bytes (CSV, TSV, NPY) named `source` and written as `reading` says, on `{ names, values }`, or on `{ x, y }`.
+    pub fn train(&self, data: &JsValue, source: &str, options: &JsValue, reading: &JsValue) -> Answer<Training> {
+        self.start(data, source, options, reading).map_err(thrown)
     }
 
     /// Resumes the run of a checkpoint on the same data.
@@ -60,7 +60,8 @@ impl Engine {
             let bytes = bytes(checkpoint).filter(|_| !checkpoint.is_string());
             let wanted = || Error::usage(format!("resume: checkpoint is {}, wanted its bytes", show(checkpoint)));
             let (checkpoint, _) = Checkpoint::load(&bytes.ok_or_else(wanted)?, "checkpoint")?;
-            Training::resume(&self.device, &table("resume", data, source)?.0, checkpoint, "checkpoint")
+            let format = checkpoint.origin("checkpoint")?.format.clone();
+            Training::resume(&self.device, &table("resume", data, source, &format)?.0, checkpoint, "checkpoint")
         };
         resume().map_err(thrown)
     }
@@ -75,31 +76,39 @@ impl Engine {
         load().map_err(thrown)
     }
 
-    fn start(&self, data: &JsValue, source: &str, options: &JsValue) -> Result<Training> {
-        let (table, target) = table("train", data, source)?;
+    fn start(&self, data: &JsValue, source: &str, options: &JsValue, reading: &JsValue) -> Result<Training> {
+        let format = format_of("train", reading)?;
+        let (table, target) = table("train", data, source, &format)?;
         let options = options::train_options(options, target).map_err(|error| error.with_kind(ErrorKind::Usage))?;
-        Training::start(&self.device, &table, options)
+        Training::start(&self.device, &table, options, format)
     }
 }
 
-/// The table in bytes named `source` or in `{ x, y }`, and the target if known. `call` is the function the user called.
-fn table(call: &str, data: &JsValue, source: &str) -> Result<(Table, Option<&'static str>)> {
+/// The table in bytes named `source`, in `{ names, values }` or in `{ x, y }`, and the target if known. `call` is the function the user called.
+fn table(call: &str, data: &JsValue, source: &str, format: &Format) -> Result<(Table, Option<&'static str>)> {
     match bytes(data) {
         // Probably a file name; the caller must fetch or read its bytes.
         Some(bytes) if data.is_string() && !bytes.is_empty() && !bytes.iter().any(|byte| b"\r\n".contains(byte)) => {
             Err(Error::new(format!("{call}: data is {}, {TABLE} or {{ x, y }}", show(data))))
         }
-        Some(bytes) => Ok((read_plain(&bytes, source, Header::Auto)?, None)),
-        None => Ok((arrays(call, data)?, Some("y"))),
+        Some(bytes) => Ok((read_plain(&bytes, source, format)?, None)),
+        None => match matrix(data, source) {
+            Some(table) => Ok((table?, None)),
+            None => Ok((arrays(call, data)?, Some("y"))),
+        },
     }
 }
 
 /// Describes a table: `{ rows, columns: [{ name, isNumeric }] }`.
 #[wasm_bindgen]
-pub fn describe(data: &JsValue, source: &str) -> Answer {
+pub fn describe(data: &JsValue, source: &str, reading: &JsValue) -> Answer {
     let read = || {
+        let format = format_of("describe", reading)?;
+        if let Some(table) = matrix(data, source) {
+            return table;
+        }
         let data = bytes(data).ok_or_else(|| Error::new(format!("describe: data is {}, {TABLE}", show(data))))?;
-        read_plain(&data, source, Header::Auto)
+        read_plain(&data, source, format)
     };
     let table = read().map_err(thrown)?;
     let column = |column: &crate::io::Column| {
@@ -126,8 +135,7 @@ fn arrays(call: &str, data: &JsValue) -> Result<Table> {
         return Err(Error::new(format!("{call}: data has \"{key}\", which is unknown; there are x, y, bottom")));
     }
     let part = |name: &str| {
-        let value = Reflect::get(data, &name.into()).unwrap_or(JsValue::UNDEFINED);
-        wanted_numbers(&format!("{call}: {name}"), &value, "a Float32Array or an array of numbers")
+        wanted_numbers(&format!("{call}: {name}"), &get(data, name), "a Float32Array or an array of numbers")
     };
     let (x, y) = (part("x")?, part("y")?);
     if x.is_empty() || y.is_empty() || x.len() % y.len() != 0 {

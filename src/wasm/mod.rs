@@ -2,6 +2,8 @@
 //! `Error` with the engine's message. Its typed interface is `web/src/serve`.
 
 mod engine;
+mod evaluate;
+mod metrics;
 mod model;
 mod options;
 mod panic;
@@ -14,4 +16,5 @@ pub use model::Model;
 pub use panic::on_panic;
 pub use training::Training;
 
+use options::format_of;
 use rows::rows;

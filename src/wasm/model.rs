@@ -1,22 +1,22 @@
 //! A trained model for JavaScript: its description, predictions and file.
 
-use js_sys::{Array, Float64Array, Uint8Array};
+use js_sys::{Array, Float64Array, Uint8Array, Uint32Array};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::rows;
-use super::values::{Answer, object, show, strings, thrown};
+use super::values::{Answer, get, object, set, show, strings, thrown};
+use super::{format_of, rows};
 use crate::Device;
-use crate::error::{Error, Result};
-use crate::io::{Feature, NumberFeature, Table, Unknown};
+use crate::error::{Error, Result, listed};
+use crate::io::{Feature, Note, NoteKind, NumberFeature, Unknown};
 use crate::nn::Layout;
-use crate::train::{self, Precision, PredictOptions, Prediction};
+use crate::train::{self, Noted, Precision, PredictOptions, Prediction};
 
 /// A trained model.
 #[wasm_bindgen]
 pub struct Model {
-    device: Device,
-    model: train::Model,
+    pub(super) device: Device,
+    pub(super) model: train::Model,
 }
 
 impl Model {
@@ -24,8 +24,16 @@ impl Model {
         Self { device: device.clone(), model }
     }
 
-    fn rows(&self, x: &JsValue, source: &str) -> Result<Table> {
-        rows(x, source, self.model.preparation()?)
+    /// Predictions, with what was noticed.
+    async fn noted(&self, x: &JsValue, source: &str, options: &JsValue) -> Result<Noted> {
+        let preparation = self.model.preparation()?;
+        let format = format_of("predict", &get(options, "reading"))?;
+        let options = PredictOptions {
+            precision: named("precision", &get(options, "precision"), &Precision::ALL)?,
+            unknown: named("unknown", &get(options, "unknown"), &Unknown::ALL)?,
+            ..PredictOptions::default()
+        };
+        self.model.predict_fully(&self.device, &rows(x, source, &format, preparation)?, options).await
     }
 }
 
@@ -45,21 +53,24 @@ impl Model {
         ]))
     }
 
-    /// Predicts every row: `{ value }` of numbers, `{ value, probability }` of classes, or for a model with poles
-    /// `{ value, bottom, gap, fault }`, with flags 1 where there is no value, where it is near a pole, and at numerical faults.
-    /// Activations have the type `precision`; f32 if unset.
-    pub async fn predict(&self, x: JsValue, source: String, precision: JsValue) -> Answer {
-        let table = self.rows(&x, &source).map_err(thrown)?;
-        let options =
-            PredictOptions { precision: precision_of(&precision).map_err(thrown)?, ..PredictOptions::default() };
-        let predictions = self.model.predict_as(&self.device, &table, options).await.map_err(thrown)?;
+    /// Predicts every row: `{ value }` of numbers, `{ value, probability, probabilities }` of classes, the last [rows, classes], or for a
+    /// model with poles `{ value, bottom, gap, fault }`, with flags 1 where there is no value, where it is near a pole, and at numerical
+    /// faults. A row without a prediction has NaN or null. What was noticed about cells is in `noteRows`, `noteColumns` and `noteKinds` (0:
+    /// outside the training range, 1: unseen, 2: unusable), and the reasons for the last in `noteTexts`. `options` may hold `precision`,
+    /// `unknown` and `reading`.
+    pub async fn predict(&self, x: JsValue, source: String, options: JsValue) -> Answer {
+        let Noted { predictions, notes, probabilities } = self.noted(&x, &source, &options).await.map_err(thrown)?;
         let (mut names, mut values) = (Array::new(), Vec::with_capacity(predictions.len()));
         let mut flags = [const { Vec::new() }; 3];
+        let has_poles = self.model.spec.head().is_some();
         for prediction in &predictions {
             match prediction {
                 Prediction::None => {
                     names.extend([JsValue::NULL]);
                     values.push(f64::NAN);
+                    if has_poles {
+                        flags.iter_mut().zip([1, 0, 1]).for_each(|(flags, flag)| flags.push(flag));
+                    }
                 }
                 Prediction::Number(value) => values.push(*value),
                 Prediction::Decoded { value, is_gap, is_fault } => {
@@ -75,23 +86,20 @@ impl Model {
             }
         }
         let values = JsValue::from(Float64Array::from(values.as_slice()));
-        if !flags[0].is_empty() {
-            let [bottom, gap, fault] = flags.map(|flags| Uint8Array::from(flags.as_slice()).into());
-            return Ok(object([("value", values), ("bottom", bottom), ("gap", gap), ("fault", fault)]));
-        }
-        let is_class = !self.model.preparation().map_err(thrown)?.target.levels().is_empty();
-        Ok(if is_class {
-            object([("value", names.into()), ("probability", values)])
+        let answer = noted(&notes);
+        if self.model.preparation().map_err(thrown)?.target.levels().is_empty() {
+            set(&answer, "value", &values);
         } else {
-            object([("value", values)])
-        })
-    }
-
-    /// The probability of every class for every row, [rows, classes].
-    pub async fn probabilities(&self, x: JsValue, source: String) -> Answer<Float64Array> {
-        let table = self.rows(&x, &source).map_err(thrown)?;
-        let all = self.model.probabilities(&self.device, &table, Unknown::Refuse).await.map_err(thrown)?;
-        Ok(Float64Array::from(all.as_slice()))
+            set(&answer, "value", &names);
+            set(&answer, "probability", &values);
+            set(&answer, "probabilities", &Float64Array::from(probabilities.as_slice()));
+        }
+        if has_poles {
+            for (name, flags) in ["bottom", "gap", "fault"].into_iter().zip(flags) {
+                set(&answer, name, &Uint8Array::from(flags.as_slice()));
+            }
+        }
+        Ok(answer)
     }
 
     /// The bytes of the model file.
@@ -100,14 +108,40 @@ impl Model {
     }
 }
 
-/// The requested precision; f32 if unset.
-fn precision_of(precision: &JsValue) -> Result<Precision> {
-    if precision.is_undefined() || precision.is_null() {
-        return Ok(Precision::default());
+/// The value of an option by its name; the default if unset.
+fn named<T: Copy + Default>(option: &str, given: &JsValue, all: &[(&'static str, T)]) -> Result<T> {
+    if given.is_undefined() || given.is_null() {
+        return Ok(T::default());
     }
-    let found = Precision::ALL.into_iter().find(|(name, _)| precision.as_string().as_deref() == Some(name));
-    let wrong = || Error::usage(format!("predict: precision is {}, wanted one of \"f32\", \"f16\"", show(precision)));
-    found.map(|(_, precision)| precision).ok_or_else(wrong)
+    let found = all.iter().find(|(name, _)| given.as_string().as_deref() == Some(name));
+    let wrong = || {
+        let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+        Error::usage(format!("predict: {option} is {}, wanted one of {}", show(given), listed(&names)))
+    };
+    found.map(|(_, value)| *value).ok_or_else(wrong)
+}
+
+/// An object with what was noticed about cells.
+fn noted(notes: &[Note]) -> JsValue {
+    let rows: Vec<u32> = notes.iter().map(|note| note.row as u32).collect();
+    let columns: Vec<u32> = notes.iter().map(|note| note.feature as u32).collect();
+    let (mut kinds, mut texts) = (Vec::with_capacity(notes.len()), Vec::new());
+    for note in notes {
+        kinds.push(match &note.kind {
+            NoteKind::Outside => 0,
+            NoteKind::Unseen(_) => 1,
+            NoteKind::Unusable(why) => {
+                texts.push(why.as_str());
+                2
+            }
+        });
+    }
+    object([
+        ("noteRows", Uint32Array::from(rows.as_slice()).into()),
+        ("noteColumns", Uint32Array::from(columns.as_slice()).into()),
+        ("noteKinds", Uint8Array::from(kinds.as_slice()).into()),
+        ("noteTexts", strings(texts)),
+    ])
 }
 
 /// Statistics of a column over the training rows: `{ name, min, max, mean }` of numbers, `{ name, levels }` of a category.

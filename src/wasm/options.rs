@@ -4,21 +4,17 @@ use js_sys::{Array, Object};
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::values::show;
-use crate::error::{Error, Result};
-use crate::io::Choice;
-use crate::options::{Naming, Value};
-use crate::train::{OPTIONS, TrainOptions};
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::{Choice, Format};
+use crate::options::{Naming, Table, Value};
+use crate::train::{OPTIONS, READING, TrainOptions};
 
 /// Reads the options of `train`; `target` is the default target column.
 pub(super) fn train_options(object: &JsValue, target: Option<&str>) -> Result<TrainOptions> {
     let choice = Choice { target: target.unwrap_or_default().to_owned(), ..Choice::default() };
     let mut options = TrainOptions { choice, ..TrainOptions::default() };
     let mut read = || {
-        let mut given = Vec::new();
-        for (name, value) in fields(object)? {
-            given.push((OPTIONS.find(&name, Naming::JavaScript)?, value));
-        }
-        OPTIONS.apply(&mut options, &given, Naming::JavaScript)?;
+        apply(&OPTIONS, &mut options, object)?;
         if options.choice.target.is_empty() {
             return Err(Error::new("target: got undefined, expected the name of a column as a string"));
         }
@@ -26,6 +22,22 @@ pub(super) fn train_options(object: &JsValue, target: Option<&str>) -> Result<Tr
     };
     read().map_err(|error| error.within("train"))?;
     Ok(options)
+}
+
+/// Reads the options of reading a table for `call`.
+pub(super) fn format_of(call: &str, object: &JsValue) -> Result<Format> {
+    let mut format = Format::default();
+    let read = apply(&READING, &mut format, object).and_then(|()| format.check());
+    read.map_err(|error| error.within(call).with_kind(ErrorKind::Usage))?;
+    Ok(format)
+}
+
+fn apply<T>(table: &Table<T>, options: &mut T, object: &JsValue) -> Result<()> {
+    let mut given = Vec::new();
+    for (name, value) in fields(object)? {
+        given.push((table.find(&name, Naming::JavaScript)?, value));
+    }
+    table.apply(options, &given, Naming::JavaScript)
 }
 
 /// The fields of an options object; undefined and null count as unset.

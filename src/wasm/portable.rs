@@ -13,11 +13,17 @@ use wasm_bindgen::prelude::wasm_bindgen;
 pub use model::Model;
 pub use panic::on_panic;
 
-use crate::error::Error;
-use crate::io::{Header, read_plain};
+use crate::error::{Error, Result};
+use crate::io::{Format, Header, read_plain};
 use crate::{Device, train};
 use columns::rows_or_columns as rows;
 use values::{Answer, TABLE, bytes, object, show, strings, thrown};
+
+/// Pages and packages read tables in the usual format.
+#[expect(clippy::unnecessary_wraps, reason = "the main build reads options here, which can fail")]
+fn format_of(_: &str, _: &JsValue) -> Result<Format> {
+    Ok(Format::default())
+}
 
 /// The model in the bytes of a file named `source`.
 #[wasm_bindgen]

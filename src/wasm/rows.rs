@@ -2,14 +2,17 @@
 
 use wasm_bindgen::JsValue;
 
-use super::values::{TABLE, bytes, wanted_numbers};
+use super::values::{TABLE, bytes, matrix, wanted_numbers};
 use crate::error::Result;
-use crate::io::{Header, Preparation, Table, read_plain};
+use crate::io::{Format, Preparation, Table, read_plain};
 
-/// A table's bytes, or numbers in the order of the model's columns.
-pub(super) fn rows(x: &JsValue, source: &str, preparation: &Preparation) -> Result<Table> {
+/// A table's bytes, or a table of numbers, or numbers in the order of the model's columns.
+pub(super) fn rows(x: &JsValue, source: &str, format: &Format, preparation: &Preparation) -> Result<Table> {
     if let Some(bytes) = bytes(x) {
-        return read_plain(&bytes, source, Header::Auto);
+        return read_plain(&bytes, source, format);
+    }
+    if let Some(table) = matrix(x, source) {
+        return table;
     }
     let wanted = format!("a Float32Array, an array of numbers or {}", &TABLE[7..]);
     let values = wanted_numbers("predict: x", x, &wanted)?;

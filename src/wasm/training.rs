@@ -6,6 +6,7 @@ use js_sys::{Array, Uint8Array};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use super::metrics::{count, metrics, number};
 use super::model::Model;
 use super::values::{Answer, object, thrown};
 use crate::Device;
@@ -13,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::host::{Share, sharing};
 use crate::io::{Format, Preparation, Table, Warning};
 use crate::train::Trainer;
-use crate::train::{self, Checkpoint, EpochReport, Event, Flow, Metrics, Origin, Outcome, Run, Stop, TrainOptions};
+use crate::train::{self, Checkpoint, EpochReport, Event, Flow, Origin, Outcome, Run, Stop, TrainOptions};
 
 /// A training run.
 #[wasm_bindgen]
@@ -33,12 +34,12 @@ pub struct Training {
 
 impl Training {
     /// A new run.
-    pub(super) fn start(device: &Device, table: &Table, options: TrainOptions) -> Result<Self> {
+    pub(super) fn start(device: &Device, table: &Table, options: TrainOptions, format: Format) -> Result<Self> {
         let mut run = options.prepare(table)?;
         let data = std::mem::take(&mut run.data);
         let trainer = Trainer::new(device, run.spec.clone(), run.settings.clone(), data)?;
         let TrainOptions { choice, fractions, .. } = options;
-        Ok(Self::over(device, run, trainer, Origin { format: Format::default(), choice, fractions }))
+        Ok(Self::over(device, run, trainer, Origin { format, choice, fractions }))
     }
 
     /// Resumes the run of a checkpoint named `source` on the same table.
@@ -201,36 +202,6 @@ fn epoch_event(report: &EpochReport) -> JsValue {
         ("isBest", report.is_best.into()),
         ("coverage", number(report.pairs.map(|pairs| pairs.coverage))),
     ])
-}
-
-fn metrics(metrics: &Metrics) -> JsValue {
-    object([
-        ("rows", count(metrics.rows)),
-        // No loss without rows: 0 would mean a perfect model.
-        ("loss", number((metrics.rows > 0).then_some(metrics.loss))),
-        ("mse", number(metrics.mse)),
-        ("mae", number(metrics.mae)),
-        ("r2", number(metrics.r2)),
-        ("accuracy", number(metrics.accuracy)),
-        ("balancedAccuracy", number(metrics.balanced_accuracy)),
-        ("f1", number(metrics.f1)),
-        ("auc", number(metrics.auc)),
-        ("logLoss", number(metrics.log_loss)),
-        ("calibration", number(metrics.calibration)),
-        ("median", number(metrics.median)),
-        ("coverage", number(metrics.coverage)),
-        ("gap", number(metrics.gap)),
-        ("refused", number(metrics.refused)),
-        ("found", number(metrics.found)),
-    ])
-}
-
-fn count(count: usize) -> JsValue {
-    (count as f64).into()
-}
-
-fn number(value: Option<f64>) -> JsValue {
-    value.map_or(JsValue::NULL, JsValue::from_f64)
 }
 
 fn stop_name(stop: &Stop) -> &'static str {

@@ -4,6 +4,7 @@ use js_sys::{Array, ArrayBuffer, Float32Array, Float64Array, Object, Reflect, Ui
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::error::{self, Error, ErrorKind};
+use crate::io::Table;
 
 /// The result of a call from JavaScript: a value, or an `Error` to throw.
 pub(super) type Answer<T = JsValue> = Result<T, JsValue>;
@@ -23,12 +24,30 @@ pub(super) fn thrown(error: Error) -> JsValue {
 
 /// A plain object.
 pub(super) fn object<const N: usize>(entries: [(&str, JsValue); N]) -> JsValue {
-    let object = Object::new();
+    let object = Object::new().into();
     for (key, value) in entries {
-        // Setting a fresh key of a plain object cannot fail.
-        let _ = Reflect::set(&object, &key.into(), &value);
+        set(&object, key, &value);
     }
-    object.into()
+    object
+}
+
+/// Sets a field of a plain object.
+pub(super) fn set(object: &JsValue, key: &str, value: &JsValue) {
+    // Setting a key of a plain object cannot fail.
+    let _ = Reflect::set(object, &key.into(), value);
+}
+
+/// A field of an object; undefined if it has none.
+pub(super) fn get(object: &JsValue, key: &str) -> JsValue {
+    Reflect::get(object, &key.into()).unwrap_or(JsValue::UNDEFINED)
+}
+
+/// A table of numbers `{ names, values }`, with values [rows, names]; `None` for other values.
+pub(super) fn matrix(data: &JsValue, source: &str) -> Option<error::Result<Table>> {
+    let (names, values) = (get(data, "names"), get(data, "values"));
+    let values = values.dyn_ref::<Float64Array>()?;
+    let names: Vec<String> = Array::from(&names).iter().filter_map(|name| name.as_string()).collect();
+    Some(Table::from_matrix(source, &names, &values.to_vec()))
 }
 
 /// An array of strings.
@@ -109,4 +128,4 @@ pub(super) fn show(value: &JsValue) -> String {
 }
 
 /// The expected forms of a table, for messages.
-pub(super) const TABLE: &str = "wanted the bytes of a table (Uint8Array, ArrayBuffer or string)";
+pub(super) const TABLE: &str = "wanted a table (text, bytes, a file, a URL, rows or columns)";

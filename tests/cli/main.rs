@@ -70,7 +70,7 @@ fn bad_tables_give_exact_messages() {
         (
             "a;y\n1,5;2\n2,5;3\n",
             "--target y",
-            "train: bad.csv: row 1, column \"a\": \"1,5\" has a comma, but numbers are written with a point; in the command, --decimal and --thousands declare others; if the column holds categories, name it under categorical",
+            "train: bad.csv: row 1, column \"a\": \"1,5\" has a comma, but numbers are written with a point; the options decimal and thousands declare others; if the column holds categories, name it under categorical",
             1,
         ),
         (
@@ -82,7 +82,7 @@ fn bad_tables_give_exact_messages() {
         (
             "1,5;2\n2,5;3\n",
             "--target c1",
-            "train: bad.csv: row 1, column \"c0\": \"1,5\" has a comma, but numbers are written with a point; in the command, --decimal and --thousands declare others; if the column holds categories, name it under categorical",
+            "train: bad.csv: row 1, column \"c0\": \"1,5\" has a comma, but numbers are written with a point; the options decimal and thousands declare others; if the column holds categories, name it under categorical",
             1,
         ),
         ("a,y\n", "--target y", "train: bad.csv: has no rows", 1),

@@ -1,4 +1,5 @@
 // The page's end of the port to an engine: sends calls, receives answers, and rejects pending calls when the engine ends.
+import type { Request } from "./fetch.js";
 import { deserializeError, type MeromorphError, unpassable } from "./errors.js";
 import { type Answer, type Calls, ENGINE, type Port, type RemoteModel } from "./wire.js";
 
@@ -28,8 +29,12 @@ export class Connection {
   #closed?: MeromorphError;
   #ending = new AbortController();
 
+  /** Fetches what the caller names by a URL. */
+  readonly request: Request;
+
   /** `terminate` stops the worker that the other end of `port` runs in. */
-  constructor(port: Port, terminate: () => void) {
+  constructor(port: Port, terminate: () => void, request: Request) {
+    this.request = request;
     this.#port = port;
     this.#terminate = terminate;
     port.onmessage = ({ data }: MessageEvent<Answer>) => this.#receive(data);

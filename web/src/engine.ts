@@ -7,7 +7,7 @@ import { Model } from "./model.js";
 import { divided, taken } from "./options.js";
 import { copied, pack, type Packed } from "./parcel.js";
 import { type Begin, Run } from "./run.js";
-import type { Arrays, DeviceInfo, LoadOptions, ModelSource, ResumeOptions, Table, TrainOptions } from "./types.js";
+import type { Arrays, DeviceInfo, Fit, FitOptions, LoadOptions, ModelSource, ResumeOptions, StartEvent, TableSource, Task, TrainOptions } from "./types.js";
 import { ENGINE } from "./wire.js";
 
 /** An open device. Disposing of it disposes of its runs and models too: save a model before that. */
@@ -22,19 +22,50 @@ export class Engine extends Handle {
   }
 
   /**
+   * Trains a model on a table or on arrays and resolves with it, once the run has ended. `onEpoch` is called after every epoch. An aborted
+   * signal ends the run early, with its best model.
+   */
+  async fit<T extends Task = Task>(data: TableSource | Arrays, options: FitOptions<T> = {}): Promise<Fit<T>> {
+    const { onStart, onEpoch, ...rest } = options ?? {};
+    for (const [name, value] of Object.entries({ onStart, onEpoch })) {
+      if (value && typeof value !== "function") throw new InputError(`fit: ${name} is ${shown(value)}, wanted a function`, "usage");
+    }
+    const run = this.#run<T>("fit", data, rest);
+    let start: StartEvent | undefined;
+    for await (const event of run) {
+      if (event.event === "epoch") onEpoch?.(event);
+      if (event.event === "start") {
+        start = event;
+        onStart?.(event);
+      }
+      if (event.event !== "end") continue;
+      const { event: _start, epochs: _epochs, ...plan } = start!;
+      const { event: _end, ...end } = event;
+      return { ...plan, ...end, task: end.model.info.task };
+    }
+    throw new InputError("fit: the run was disposed of", "usage");
+  }
+
+  /**
    * Trains a model on a table or on arrays. The run is an async iterator of events; the last one holds the model. Data are copied
    * before this method returns. Training starts at once and runs at most 16 epochs ahead of the events read.
    */
-  train(data: Table | Arrays, options: TrainOptions = {}): Run {
-    const { signal, keep, rest } = divided("train", options);
-    const packed = pack("train", data, "data");
+  train<T extends Task = Task>(data: TableSource | Arrays, options: TrainOptions & { task?: T } = {}): Run<T> {
+    return this.#run("train", data, options);
+  }
+
+  #run<T extends Task>(call: string, data: unknown, options: TrainOptions): Run<T> {
+    const { signal, keep, reading, rest } = divided(call, options);
+    const { request } = this.connection;
+    const arrays = rest.target === undefined ? "always" : "alone";
+    const packed = pack(call, data, "data", { reading, arrays, request, signal: this.#signal(signal) });
     return new Run(this.connection, this.#starter("train", packed, rest, keep), signal);
   }
 
   /** Resumes the run of a checkpoint on the same data. On the same device the result is identical, bit for bit, to a run without interruption. */
-  resume(data: Table | Arrays, checkpoint: Uint8Array, options: ResumeOptions = {}): Run {
+  resume(data: TableSource | Arrays, checkpoint: Uint8Array, options: ResumeOptions = {}): Run {
     const { signal, keep } = taken("resume", options, ["signal", "keep"]);
-    const packed = pack("resume", data, "data");
+    const packed = pack("resume", data, "data", { arrays: "alone", request: this.connection.request, signal: this.#signal(signal) });
     return new Run(this.connection, this.#starter("continue", packed, copied("resume", checkpoint, []), keep), signal);
   }
 
@@ -55,8 +86,11 @@ export class Engine extends Handle {
     signal?.throwIfAborted();
     if (onProgress && typeof onProgress !== "function") throw new InputError(`load: onProgress is ${shown(onProgress)}, wanted a function`, "usage");
     const isRemote = source instanceof Response || source instanceof URL || typeof source === "string";
-    const [data, name] = isRemote ? await download(source, this.#signal(signal), onProgress) : [source, "model"];
-    const { parcel, transfer } = await pack("load", data, name);
+    const { request } = this.connection;
+    const [data, name] = isRemote
+      ? await download(source, { call: "load", wanted: "a model file", request, signal: this.#signal(signal), onProgress })
+      : [source, undefined];
+    const { parcel, transfer } = await pack("load", data, name ?? "model");
     return new Model(this.connection, await this.call("load", [parcel], { transfer, signal }));
   }
 
@@ -69,10 +103,11 @@ export class Engine extends Handle {
   /** Returns the function that starts a run on an engine: on this one, which alone stores it, or on a worker that follows this one. */
   #starter(call: "train" | "continue", packed: Promise<Packed>, what: unknown, keep: unknown): Begin {
     return async (connection, leader) => {
-      const { parcel, transfer } = await packed;
+      const { parcel, transfer, target } = await packed;
+      const options = call === "train" && target !== undefined ? { target, ...what as TrainOptions } : what;
       // The buffers can be transferred if no other worker needs them.
       const isAlone = !leader && connection.workers.length === 0;
-      return connection.call(ENGINE, call, [parcel, what, leader ? undefined : keep], isAlone ? { transfer } : {});
+      return connection.call(ENGINE, call, [parcel, options, leader ? undefined : keep], isAlone ? { transfer } : {});
     };
   }
 

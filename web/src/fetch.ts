@@ -1,29 +1,47 @@
-// Downloads a model file with progress. The length that a server reports is not trusted.
+// Downloads a model or a table with progress. The length that a server reports is not trusted.
 import { InputError, LoadError, messageOf } from "./errors.js";
 import type { LoadOptions } from "./types.js";
 
-/** A larger file leaves too little WebAssembly memory to run the model. */
+/** A larger file leaves too little WebAssembly memory. */
 const MAX_BYTES = 2 ** 30;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 type Reader = ReadableStreamDefaultReader<Bytes>;
 type OnProgress = LoadOptions["onProgress"];
 
-/** Fetches `source`, or reads it if it is a `Response`, until `signal` aborts. Returns the bytes and the name for messages. */
-export async function download(source: Response | URL | string, signal: AbortSignal | undefined, onProgress: OnProgress): Promise<[Bytes, string]> {
-  const response = source instanceof Response ? source : await requested(source, signal);
-  const where = response.url || "the response";
-  if (response.bodyUsed) throw new InputError("load: the response was already read", "usage");
+/** Fetches a URL. In Node it also reads files. */
+export type Request = (source: URL | string, signal: AbortSignal | undefined) => Promise<Response>;
+
+/** What a download needs, and for whom it is. */
+export interface Download {
+  /** The function that the user called. */
+  call: string;
+  /** What is expected, for messages. */
+  wanted: string;
+  request: Request;
+  signal?: AbortSignal | undefined;
+  onProgress?: OnProgress;
+}
+
+/** Fetches `source`, or reads it if it is a `Response` or a stream, until `signal` aborts. Returns the bytes and, if it has one, its name. */
+export async function download(source: Response | ReadableStream<Bytes> | URL | string, { call, wanted, request, signal, onProgress }: Download): Promise<[Bytes, string | undefined]> {
+  signal?.throwIfAborted();
+  if (source instanceof ReadableStream ? source.locked : source instanceof Response && source.bodyUsed) {
+    throw new InputError(`${call}: the ${source instanceof Response ? "response" : "stream"} was already read`, "usage");
+  }
+  const isAddress = typeof source === "string" || source instanceof URL;
+  const response = source instanceof ReadableStream ? new Response(source) : isAddress ? await requested(call, source, request, signal) : source;
+  const where = response.url || (isAddress ? String(source) : source instanceof Response ? "the response" : "the stream");
   const reader = response.body?.getReader();
   // An error of `cancel` does not matter.
   const cancel = () => void reader?.cancel().catch(() => {});
   signal?.addEventListener("abort", cancel);
   try {
-    if (!response.ok) throw new LoadError(`load: ${where} answered ${response.status} ${response.statusText}`.trim());
+    if (!response.ok) throw new LoadError(`${call}: ${where} answered ${response.status} ${response.statusText}`.trim());
     // Servers of single-page apps send a page for a missing file.
-    if (response.headers.get("content-type")?.startsWith("text/html")) throw new LoadError(`load: ${where} is a web page, wanted a model file`);
-    const name = response.url.split(/[?#]/)[0]?.split("/").pop() || "model";
-    return [await whole(reader, response.headers, where, signal, onProgress), name];
+    if (response.headers.get("content-type")?.startsWith("text/html")) throw new LoadError(`${call}: ${where} is a web page, wanted ${wanted}`);
+    const name = (response.url || (isAddress ? where : "")).split(/[?#]/)[0]?.split("/").pop();
+    return [await whole(reader, response.headers, `${call}: ${where}`, signal, onProgress), name || undefined];
   } catch (error) {
     cancel();
     throw error;
@@ -32,12 +50,12 @@ export async function download(source: Response | URL | string, signal: AbortSig
   }
 }
 
-async function requested(source: URL | string, signal: AbortSignal | undefined): Promise<Response> {
+async function requested(call: string, source: URL | string, request: Request, signal: AbortSignal | undefined): Promise<Response> {
   try {
-    return await fetch(source, { signal: signal ?? null });
+    return await request(source, signal);
   } catch (error) {
     signal?.throwIfAborted();
-    throw new LoadError(`load: ${String(source)} cannot be fetched: ${messageOf(error)}`);
+    throw new LoadError(`${call}: ${String(source)} cannot be fetched: ${messageOf(error)}`);
   }
 }
 
@@ -51,7 +69,7 @@ async function whole(reader: Reader | undefined, headers: Headers, where: string
   for (;;) {
     const { value: chunk } = await reader?.read().catch((error: unknown) => {
       signal?.throwIfAborted();
-      throw new LoadError(`load: ${where} was interrupted: ${messageOf(error)}`);
+      throw new LoadError(`${where} was interrupted: ${messageOf(error)}`);
     }) ?? {};
     signal?.throwIfAborted();
     if (!chunk) return joined(chunks, loaded);
@@ -62,7 +80,7 @@ async function whole(reader: Reader | undefined, headers: Headers, where: string
   }
 }
 
-const tooLarge = (where: string, bytes: number): LoadError => new LoadError(`load: ${where} has ${bytes} bytes; at most ${MAX_BYTES} can be loaded`);
+const tooLarge = (where: string, bytes: number): LoadError => new LoadError(`${where} has ${bytes} bytes; at most ${MAX_BYTES} can be loaded`);
 
 function joined(chunks: Bytes[], length: number): Bytes {
   const whole = new Uint8Array(length);

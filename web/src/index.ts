@@ -5,7 +5,7 @@
 import { browser } from "./browser.js";
 import type { Engine } from "./engine.js";
 import { describeIn, openIn } from "./runtime.js";
-import type { Description, OpenOptions, RuntimeOptions, Table } from "./types.js";
+import type { DescribeOptions, Description, OpenOptions, TableSource } from "./types.js";
 
 export * from "./exports.js";
 
@@ -13,4 +13,4 @@ export * from "./exports.js";
 export const open = (options: OpenOptions = {}): Promise<Engine> => openIn(browser, options);
 
 /** Describes a table: its columns and its number of rows. */
-export const describe = (data: Table, options: RuntimeOptions = {}): Promise<Description> => describeIn(browser, data, options);
+export const describe = (data: TableSource, options: DescribeOptions = {}): Promise<Description> => describeIn(browser, data, options);

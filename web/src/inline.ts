@@ -1,5 +1,6 @@
 /**
- * The package with its WebAssembly and its worker embedded, for pages that cannot fetch them: a page opened from disk, or a host with a strict policy.
+ * The package with its WebAssembly and its worker embedded, for hosts where further files cannot be fetched. A page opened from disk needs
+ * `meromorph.classic.js`, which is this as a classic script.
  * @module
  */
 import type { Engine } from "./engine.js";
@@ -7,7 +8,7 @@ import wasm from "./inline-wasm.js";
 import worker from "./inline-worker.js";
 import { fromText, inflated } from "./inlined.js";
 import { describeIn, openIn, type Runtime } from "./runtime.js";
-import type { Description, OpenOptions, RuntimeOptions, Table } from "./types.js";
+import type { DescribeOptions, Description, OpenOptions, TableSource } from "./types.js";
 
 export * from "./exports.js";
 
@@ -22,4 +23,4 @@ const inline: Runtime = {
 export const open = (options: OpenOptions = {}): Promise<Engine> => openIn(inline, options);
 
 /** Describes a table: its columns and its number of rows. */
-export const describe = (data: Table, options: RuntimeOptions = {}): Promise<Description> => describeIn(inline, data, options);
+export const describe = (data: TableSource, options: DescribeOptions = {}): Promise<Description> => describeIn(inline, data, options);

@@ -2,51 +2,78 @@
 import type { Connection } from "./connection.js";
 import { InputError } from "./errors.js";
 import { Handle } from "./handle.js";
-import { taken } from "./options.js";
-import { pack } from "./parcel.js";
-import type { ModelInfo, Numbers, PredictOptions, Prediction, Table } from "./types.js";
-import { ENGINE, type RemoteModel } from "./wire.js";
+import { cloned, READING_OPTIONS, split, taken } from "./options.js";
+import { pack, type Packed } from "./parcel.js";
+import { needsNames } from "./tables.js";
+import { byRow, joined, named } from "./prediction.js";
+import type {
+  Arrays, Columns, EvaluateOptions, Evaluation, ModelInfo, Numbers, PredictOptions, Prediction, Remote, Row, RowPrediction, Rows, Table, TableSource, Task,
+} from "./types.js";
+import { ENGINE, type Parcel, type Predicting, type RemoteModel, type RemotePrediction } from "./wire.js";
 
 /** Fewer rows per worker than this are not worth the transfer. */
 const MIN_ROWS = 8192;
 
-/** The names of the options of a prediction. */
-export const PREDICT_OPTIONS = ["masks", "precision", "signal"] as const;
+/** What a prediction is of. */
+export type Input = Table | Numbers | Columns | Remote | Rows | Row;
+export type Answer = Prediction<Uint8Array | Uint32Array> | RowPrediction[] | RowPrediction;
 
-type Answer = Prediction<Uint8Array | Uint32Array>;
+/** Packs the rows of a prediction, and lets `predict` predict them. Data are copied before this function returns. */
+export async function predicted(
+  connection: Connection, info: ModelInfo | Promise<ModelInfo>, x: unknown, options: PredictOptions,
+  predict: (packed: Packed, options: Predicting, signal: AbortSignal | undefined) => Promise<RemotePrediction>,
+): Promise<Answer> {
+  const { signal, masks, precision, unknown = "other", ...rest } = taken("predict", options, ["unknown", "masks", "precision", ...READING_OPTIONS, "signal"]);
+  const { request } = connection;
+  const isLate = info instanceof Promise && needsNames(x);
+  const own = isLate ? cloned("predict", x) : x;
+  const names = isLate ? (await info).columns : info instanceof Promise ? undefined : info.columns;
+  const packed = await pack("predict", own, "table", { reading: split(rest)[0], ...(names && { names }), hasRow: true, request, signal });
+  const asked = { masks: packed.shape ? undefined : masks, precision, unknown };
+  const prediction = named(await predict(packed, asked, signal), await info);
+  if (!packed.shape) return prediction;
+  const rows = byRow(prediction);
+  return packed.shape === "rows" ? rows : rows[0]!;
+}
 
 /** A trained model. */
-export class Model extends Handle {
-  readonly info: ModelInfo;
+export class Model<T extends Task = Task> extends Handle {
+  readonly info: ModelInfo<T>;
   /** Copies of this model on the other workers. */
   #copies?: Promise<Model[]>;
 
   /** @internal */
   constructor(connection: Connection, { id, info }: RemoteModel) {
     super(connection, "model");
-    this.info = info;
+    this.info = info as ModelInfo<T>;
     this.attach(id);
   }
 
-  /** Predicts a table, whose columns are matched by name, or rows of numbers in the order of `info.columns`. */
-  predict(x: Table | Numbers, options: PredictOptions & { masks: "words" }): Promise<Prediction<Uint32Array>>;
-  predict(x: Table | Numbers, options?: PredictOptions & { masks?: "bytes" | undefined }): Promise<Prediction>;
-  predict(x: Table | Numbers, options: PredictOptions): Promise<Prediction<Uint8Array | Uint32Array>>;
-  async predict(x: Table | Numbers, options: PredictOptions = {}): Promise<Answer> {
-    const { masks, precision, signal } = taken("predict", options, PREDICT_OPTIONS);
-    const { parcel, transfer } = await pack("predict", x, "table");
-    const chunks = this.#split(parcel.data);
-    if (chunks.length > 0) {
-      try {
-        const models = [this, ...await (this.#copies ??= this.#copied())];
-        const predictChunk = (data: Rows, at: number) => models[at]!.call("predict", [{ ...parcel, data }, masks, precision], { transfer: [data.buffer], signal });
-        return joined(await Promise.all(chunks.map(predictChunk)));
-      } catch (error) {
-        // Predict all rows here, so that the message names the row by its number in the whole input.
-        if (!(error instanceof InputError)) throw error;
-      }
-    }
-    return this.call("predict", [parcel, masks, precision], { transfer, signal });
+  /** Whether the model predicts numbers or classes. A guard for TypeScript. */
+  is<K extends Task>(task: K): this is Model<K> {
+    return this.info.task as Task === task;
+  }
+
+  /**
+   * Predicts rows, given as objects or as arrays of cells in the order of `info.columns`: one object for each. One object gives one.
+   * Of a table, columns or numbers in row-major order, the result has arrays with one entry per row. Columns are matched by name.
+   */
+  predict(rows: Rows, options?: PredictOptions): Promise<RowPrediction<T>[]>;
+  predict(x: Table | Numbers | Columns | Remote, options: PredictOptions & { masks: "words" }): Promise<Prediction<Uint32Array, T>>;
+  predict(x: Table | Numbers | Columns | Remote, options?: PredictOptions & { masks?: "bytes" | undefined }): Promise<Prediction<Uint8Array, T>>;
+  predict(x: Table | Numbers | Columns | Remote, options: PredictOptions): Promise<Prediction<Uint8Array | Uint32Array, T>>;
+  predict(row: Row, options?: PredictOptions): Promise<RowPrediction<T>>;
+  predict(x: Input, options: PredictOptions = {}): Promise<unknown> {
+    return predicted(this.connection, this.info, x, options, ({ parcel, transfer }, asked, signal) => this.#predict(parcel, transfer, asked, signal));
+  }
+
+  /** Measures the model on a table with the target column. Rows without a target or without an input that the model needs are left out. */
+  async evaluate(data: TableSource | Arrays, options: EvaluateOptions = {}): Promise<Evaluation> {
+    const { signal, ...rest } = taken("evaluate", options, [...READING_OPTIONS, "signal"]);
+    const { request } = this.connection;
+    const names = [...this.info.columns, this.info.target];
+    const { parcel, transfer } = await pack("evaluate", data, "table", { reading: split(rest)[0], names, arrays: "alone", request, signal });
+    return this.call("evaluate", [parcel], { transfer, signal });
   }
 
   /** The bytes of the model file. Browsers, Node and the `mero` binary can read it. */
@@ -54,11 +81,27 @@ export class Model extends Handle {
     return this.call("save", []);
   }
 
+  /** Predicts with all workers if there are enough rows. */
+  async #predict(parcel: Parcel, transfer: ArrayBuffer[], options: Predicting, signal: AbortSignal | undefined): Promise<RemotePrediction> {
+    const chunks = this.#split(parcel.data);
+    if (chunks.length > 0) {
+      try {
+        const models = [this, ...await (this.#copies ??= this.#copied())];
+        const predictChunk = (data: Matrix, at: number) => models[at]!.call("predict", [{ ...parcel, data }, options], { transfer: [data.buffer], signal });
+        return joined(await Promise.all(chunks.map(predictChunk)));
+      } catch (error) {
+        // Predict all rows here, so that the message names the row by its number in the whole input.
+        if (!(error instanceof InputError)) throw error;
+      }
+    }
+    return this.call("predict", [parcel, options], { transfer, signal });
+  }
+
   /** Splits rows of numbers among the workers, in multiples of 32 rows (one mask word). Returns [] if there are too few rows. */
-  #split(data: unknown): Rows[] {
+  #split(data: unknown): Matrix[] {
     const { columns: { length: width }, task } = this.info;
     const workers = this.connection.workers.length + 1;
-    if (task !== "regression" || !isRows(data) || data.length % width !== 0) return [];
+    if (task !== "regression" || !isMatrix(data) || data.length % width !== 0) return [];
     const rows = data.length / width;
     const count = Math.min(workers, Math.floor(rows / MIN_ROWS));
     if (count < 2) return [];
@@ -77,21 +120,6 @@ export class Model extends Handle {
   }
 }
 
-type Rows = Float32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
+type Matrix = Float32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
 
-const isRows = (data: unknown): data is Rows => data instanceof Float32Array || data instanceof Float64Array;
-
-/** Concatenates the predictions of consecutive chunks. */
-function joined(parts: Answer[]): Answer {
-  const entries = Object.keys(parts[0]!).map((key) => {
-    const arrays = parts.map((part) => part[key as "value"] as Float64Array);
-    const whole = new (arrays[0]!.constructor as Float64ArrayConstructor)(arrays.reduce((length, array) => length + array.length, 0));
-    let at = 0;
-    for (const array of arrays) {
-      whole.set(array, at);
-      at += array.length;
-    }
-    return [key, whole];
-  });
-  return Object.fromEntries(entries) as Answer;
-}
+const isMatrix = (data: unknown): data is Matrix => data instanceof Float32Array || data instanceof Float64Array;

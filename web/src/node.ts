@@ -3,12 +3,13 @@
  * @module
  */
 import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import type { Engine } from "./engine.js";
 import { DeviceError, LoadError, messageOf } from "./errors.js";
 import { hasGpu, provideGpu } from "./gpu.js";
 import { describeIn, hasRelaxedSimd, openIn, type Runtime } from "./runtime.js";
-import type { Description, OpenOptions, RuntimeOptions, Table } from "./types.js";
+import type { DescribeOptions, Description, OpenOptions, TableSource } from "./types.js";
 
 export * from "./exports.js";
 
@@ -36,6 +37,13 @@ const node: Runtime = {
   async direct(needsGpu) {
     if (needsGpu) await provideGpu();
     return import("./direct.js");
+  },
+  async request(source, signal) {
+    const text = String(source);
+    // A path, also one such as C:\model.safetensors, or a file: URL.
+    const isPath = !URL.canParse(text) || /^[a-z]:[\\/]/i.test(text);
+    if (!isPath && !text.startsWith("file:")) return fetch(source, { signal: signal ?? null });
+    return new Response(await readFile(isPath ? text : fileURLToPath(text), { signal }));
   },
 };
 
@@ -66,4 +74,4 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
 }
 
 /** Describes a table: its columns and its number of rows. */
-export const describe = (data: Table, options: RuntimeOptions = {}): Promise<Description> => describeIn(node, data, options);
+export const describe = (data: TableSource, options: DescribeOptions = {}): Promise<Description> => describeIn(node, data, options);

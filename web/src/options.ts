@@ -1,5 +1,6 @@
 // Options as a caller gave them, checked no further than this side needs. Null counts as not given, as undefined does.
 import { InputError, shown, unpassable } from "./errors.js";
+import type { ReadingOptions, TrainOptions } from "./types.js";
 
 /** The options of a call that knows these names. */
 export function taken<O extends object>(call: string, options: O, names: readonly (keyof O & string)[]): O {
@@ -10,11 +11,27 @@ export function taken<O extends object>(call: string, options: O, names: readonl
   return all;
 }
 
-/** The options of a run: its signal, the name to keep it under, and the rest, for the engine to judge, as it is now. */
-export function divided(call: string, options: unknown): { signal?: AbortSignal; keep?: unknown; rest: unknown } {
-  const { signal, keep, ...rest } = given(call, options) as { signal?: AbortSignal; keep?: unknown };
+/** The names of the options that say how a table of text is written. */
+export const READING_OPTIONS = ["header", "delimiter", "decimal", "thousands", "na"] as const satisfies readonly (keyof ReadingOptions)[];
+
+/** The options that say how a table is written, and the others. */
+export function split<O extends ReadingOptions>(options: O): [ReadingOptions, Omit<O, keyof ReadingOptions>] {
+  const { header, delimiter, decimal, thousands, na, ...rest } = options;
+  const reading = Object.entries({ header, delimiter, decimal, thousands, na }).filter(([, value]) => value !== undefined);
+  return [Object.fromEntries(reading), rest];
+}
+
+/** The options of a run: its signal, the name to keep it under, how its table is written, and the rest, for the engine to judge, as it is now. */
+export function divided(call: string, options: unknown): { signal?: AbortSignal; keep?: unknown; reading: ReadingOptions; rest: TrainOptions } {
+  const { signal, keep, ...others } = given(call, options) as TrainOptions;
+  const [reading, rest] = split(cloned(call, others));
+  return { ...(signal && { signal }), keep, reading, rest };
+}
+
+/** A copy that later changes have no effect on. */
+export function cloned<T>(call: string, value: T): T {
   try {
-    return { ...(signal && { signal }), keep, rest: structuredClone(rest) };
+    return structuredClone(value);
   } catch (error) {
     throw unpassable(call, error);
   }

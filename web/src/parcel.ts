@@ -1,34 +1,58 @@
 // Prepares the caller's data for transfer: copied once, so that the caller's arrays are not detached and later changes to them have no effect.
+import type { ReadingOptions } from "./data.js";
 import { InputError, messageOf, unpassable } from "./errors.js";
+import { download, type Download } from "./fetch.js";
+import { converted, type Known } from "./tables.js";
 import type { Parcel } from "./wire.js";
 
 /** A parcel and those of its buffers that can be transferred. */
 export interface Packed {
   parcel: Parcel;
   transfer: ArrayBuffer[];
+  shape?: "rows" | "row" | undefined;
+  target?: string | undefined;
 }
 
-/** Reads a file, or copies arrays before it returns. Anything else is passed on for the engine to check. */
-export function pack(call: string, data: unknown, source: string): Promise<Packed> {
-  const packing = packed(call, data, source);
+/** How a table is read, and how it is fetched. */
+export type Packing = Known & Partial<Download>;
+
+/** Reads or fetches a file, or copies arrays before it returns. Anything else is passed on for the engine to check. */
+export function pack(call: string, data: unknown, source: string, how: Packing = {}): Promise<Packed> {
+  const packing = packed(call, data, source, how);
   // The error reaches the caller who awaits `packing`; after an abort nobody does.
   packing.catch(() => {});
   return packing;
 }
 
-async function packed(call: string, data: unknown, source: string): Promise<Packed> {
+async function packed(call: string, data: unknown, source: string, how: Packing): Promise<Packed> {
+  const { reading, request } = how;
   if (isBlob(data)) {
     const bytes = await data.arrayBuffer().catch((error: unknown) => {
       throw new InputError(`${call}: ${named(data, source)} cannot be read: ${messageOf(error)}`);
     });
-    return { parcel: { data: bytes, source: named(data, source) }, transfer: [bytes] };
+    return file(bytes, named(data, source), reading);
+  }
+  if (request && isRemote(data)) {
+    const [bytes, name] = await download(data, { ...how, request, call, wanted: "a table" });
+    return file(bytes.buffer, name ?? source, reading);
   }
   const transfer: ArrayBuffer[] = [];
-  return { parcel: { data: copied(call, data, transfer), source }, transfer };
+  const table = request && converted(call, data, how);
+  const parcel: Parcel = { data: copied(call, table ? table.data : data, transfer), source };
+  const written = table?.reading ?? reading;
+  return { parcel: { ...parcel, ...(written && { reading: written }) }, transfer, shape: table?.shape, target: table?.target };
 }
+
+const file = (data: ArrayBuffer, source: string, reading: ReadingOptions | undefined): Packed => ({ parcel: { data, source, ...(reading && { reading }) }, transfer: [data] });
 
 /** Tested by its methods: a Blob of another realm (an iframe) is not an `instanceof Blob`. */
 const isBlob = (data: unknown): data is Partial<File> & Blob => Boolean((data as Blob | undefined)?.arrayBuffer && (data as Blob).slice);
+
+/** Whether the data are to be fetched. Only a page fetches a string without a line break: elsewhere it could be a text of somebody else that names a local file. */
+function isRemote(data: unknown): data is URL | Response | ReadableStream<Uint8Array<ArrayBuffer>> | string {
+  if (typeof data === "string") return data !== "" && !/[\r\n]/.test(data) && typeof (globalThis as { location?: unknown }).location === "object";
+  return data instanceof URL || data instanceof Response || data instanceof ReadableStream;
+}
 
 /** The name of a file; `source` for a plain Blob. */
 const named = (blob: Partial<File>, source: string): string => blob.name || source;
@@ -36,21 +60,28 @@ const named = (blob: Partial<File>, source: string): string => blob.name || sour
 /** Copies an array or buffer, or those in an object with the property x, and adds the copies to `transfer`. Returns anything else unchanged. */
 export function copied(call: string, value: unknown, transfer: ArrayBuffer[]): unknown {
   try {
-    const alone = copy(value, transfer);
-    if (alone !== value || typeof value !== "object" || value === null || !("x" in value)) return alone;
-    const entries = Object.entries(value).map(([key, part]) => [key, copy(part, transfer)]);
-    return Object.fromEntries(entries);
+    const alone = copy(value, transfer, "file");
+    if (alone !== value || typeof value !== "object" || value === null) return alone;
+    if ("x" in value) return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, copy(part, transfer, key === "bottom" ? "flags" : "numbers")]));
+    // A table that was made here.
+    if ("values" in value && value.values instanceof Float64Array) transfer.push(value.values.buffer as ArrayBuffer);
+    return value;
   } catch (error) {
     // For example, an array whose buffer is detached.
     throw unpassable(call, error);
   }
 }
 
-function copy(value: unknown, transfer: ArrayBuffer[]): unknown {
+/** Whole numbers become floats. The bytes of a file and flags stay as they are. */
+function copy(value: unknown, transfer: ArrayBuffer[], use: "file" | "numbers" | "flags"): unknown {
   // `every` skips holes, which read as undefined.
   if (Array.isArray(value)) return !value.includes(undefined) && value.every((item) => typeof item === "number") ? listed(Float64Array.from(value), transfer) : value;
   if (value instanceof ArrayBuffer) return listed(new Uint8Array(value.slice(0)), transfer);
   if (!ArrayBuffer.isView(value) || value instanceof DataView) return value;
+  // By its tag: one of another realm is of another class.
+  const tag = Object.prototype.toString.call(value).slice(8, -1);
+  const isWhole = /int|Clamped/i.test(tag) && use !== "flags" && !(tag === "Uint8Array" && use === "file");
+  if (isWhole) return listed(Float64Array.from(value as unknown as ArrayLike<number | bigint>, Number), transfer);
   // Not `value.slice`: that of Node's Buffer does not copy.
   return listed(Uint8Array.prototype.slice.call(value) as Uint8Array<ArrayBuffer>, transfer);
 }

@@ -1,10 +1,9 @@
 // A training run as the caller sees it: an async iterator of events, with methods to pause, stop, predict and checkpoint.
 import type { Connection } from "./connection.js";
 import { Handle } from "./handle.js";
-import { Model, PREDICT_OPTIONS } from "./model.js";
-import { taken } from "./options.js";
-import { pack } from "./parcel.js";
-import type { Numbers, PredictOptions, Prediction, Table, TrainEvent } from "./types.js";
+import { InputError } from "./errors.js";
+import { type Input, Model, predicted } from "./model.js";
+import type { Columns, ModelInfo, Numbers, PredictOptions, Prediction, Remote, Row, RowPrediction, Rows, Table, Task, TrainEvent } from "./types.js";
 import type { State, WireEvent } from "./wire.js";
 
 /** Events requested in advance: enough to continue training while a page draws, few enough to stop soon after the caller stops reading. */
@@ -15,15 +14,17 @@ export type Begin = (connection: Connection, leader?: Run) => Promise<number>;
 
 /**
  * A training run. `for await` reads its events: the start, one per epoch, and the end with the model. Training continues only
- * while events are read. Leaving the loop ends the run without an end event.
+ * while events are read. Leaving the loop ends the run without an end event. The events can be read once.
  */
-export class Run extends Handle implements AsyncIterableIterator<TrainEvent, undefined> {
+export class Run<T extends Task = Task> extends Handle implements AsyncIterableIterator<TrainEvent<T>, undefined> {
   #started: Promise<void>;
   #signal: AbortSignal | undefined;
   #stop = () => this.stop();
+  #info: ModelInfo | undefined;
   /** Events that were requested but not yet read. */
-  #requested: Promise<TrainEvent | undefined>[] = [];
-  #isOver = false;
+  #requested: Promise<TrainEvent<T> | undefined>[] = [];
+  /** Why no more events come. */
+  #over: "read to its end" | "left before its end" | "failed" | undefined;
 
   /** @internal */
   constructor(connection: Connection, begin: Begin, signal?: AbortSignal) {
@@ -40,29 +41,31 @@ export class Run extends Handle implements AsyncIterableIterator<TrainEvent, und
   }
 
   /** The next event, or `done` after the last one. */
-  async next(): Promise<IteratorResult<TrainEvent, undefined>> {
-    if (this.#isOver) return { done: true, value: undefined };
+  async next(): Promise<IteratorResult<TrainEvent<T>, undefined>> {
+    if (this.#over) return { done: true, value: undefined };
     try {
       const value = await (this.#requested.shift() ?? this.#request());
       if (value?.event === "end") {
-        this.#end();
+        this.#end("read to its end");
         // If the engine has ended meanwhile, there is nothing left to delete.
         await this.call("ended", []).catch(() => {});
       } else if (value) this.#requestAhead();
-      return { done: !value, value } as IteratorResult<TrainEvent, undefined>;
+      return { done: !value, value } as IteratorResult<TrainEvent<T>, undefined>;
     } catch (error) {
-      this.#end();
+      this.#end("failed");
       throw error;
     }
   }
 
   /** Ends the run without an end event. Leaving a `for await` loop calls this. */
-  async return(): Promise<IteratorResult<TrainEvent, undefined>> {
+  async return(): Promise<IteratorResult<TrainEvent<T>, undefined>> {
     this.dispose();
     return { done: true, value: undefined };
   }
 
+  /** Errors if there are no events left to read. */
   [Symbol.asyncIterator](): this {
+    if (this.#over) throw new InputError(`run: it was ${this.#over}, and its events can be read once: keep what you need of them, or train again`, "usage");
     return this;
   }
 
@@ -82,14 +85,13 @@ export class Run extends Handle implements AsyncIterableIterator<TrainEvent, und
   }
 
   /** Predicts with the weights after the current epoch, or with the final model if the run has ended. */
-  predict(x: Table | Numbers, options: PredictOptions & { masks: "words" }): Promise<Prediction<Uint32Array>>;
-  predict(x: Table | Numbers, options?: PredictOptions & { masks?: "bytes" | undefined }): Promise<Prediction>;
-  predict(x: Table | Numbers, options: PredictOptions): Promise<Prediction<Uint8Array | Uint32Array>>;
-  async predict(x: Table | Numbers, options: PredictOptions = {}): Promise<Prediction<Uint8Array | Uint32Array>> {
-    const { masks, precision, signal } = taken("predict", options, PREDICT_OPTIONS);
-    const { parcel, transfer } = await pack("predict", x, "table");
-    await this.#started;
-    return this.call("predict", [parcel, masks, precision], { transfer, signal });
+  predict(rows: Rows, options?: PredictOptions): Promise<RowPrediction<T>[]>;
+  predict(x: Table | Numbers | Columns | Remote, options: PredictOptions & { masks: "words" }): Promise<Prediction<Uint32Array, T>>;
+  predict(x: Table | Numbers | Columns | Remote, options?: PredictOptions & { masks?: "bytes" | undefined }): Promise<Prediction<Uint8Array, T>>;
+  predict(x: Table | Numbers | Columns | Remote, options: PredictOptions): Promise<Prediction<Uint8Array | Uint32Array, T>>;
+  predict(row: Row, options?: PredictOptions): Promise<RowPrediction<T>>;
+  async predict(x: Input, options: PredictOptions = {}): Promise<unknown> {
+    return predicted(this.connection, this.#info ?? this.#described(), x, options, ({ parcel, transfer }, asked, signal) => this.call("predict", [parcel, asked], { transfer, signal }));
   }
 
   /** A checkpoint: `Engine.resume` or the `mero` binary continues from it with identical results, bit for bit. */
@@ -104,7 +106,7 @@ export class Run extends Handle implements AsyncIterableIterator<TrainEvent, und
   }
 
   override dispose(): void {
-    this.#end();
+    this.#end("left before its end");
     super.dispose();
   }
 
@@ -112,8 +114,8 @@ export class Run extends Handle implements AsyncIterableIterator<TrainEvent, und
     this.dispose();
   }
 
-  #end(): void {
-    this.#isOver = true;
+  #end(why: "read to its end" | "left before its end" | "failed"): void {
+    this.#over ??= why;
     this.#requested = [];
     this.#signal?.removeEventListener("abort", this.#stop);
   }
@@ -134,15 +136,21 @@ export class Run extends Handle implements AsyncIterableIterator<TrainEvent, und
     while (this.#requested.length < AHEAD) this.#requested.push(this.#request());
   }
 
-  #request(): Promise<TrainEvent | undefined> {
+  /** The model's description, for predictions during the run. */
+  async #described(): Promise<ModelInfo> {
+    await this.#started;
+    return this.#info ??= await this.call("about", []);
+  }
+
+  #request(): Promise<TrainEvent<T> | undefined> {
     const event = this.#started.then(() => this.call("next", [])).then((event) => event && this.#withModel(event));
     // The error reaches the caller in `next`.
     event.catch(() => {});
     return event;
   }
 
-  #withModel(event: WireEvent): TrainEvent {
-    return event.event === "end" ? { ...event, model: new Model(this.connection, event.model) } : event;
+  #withModel(event: WireEvent): TrainEvent<T> {
+    return event.event === "end" ? { ...event, model: new Model<T>(this.connection, event.model) } : event;
   }
 
   /** Sends a command. If the run no longer exists, it has no effect. */

@@ -2,9 +2,10 @@
 import { Connection } from "./connection.js";
 import { Engine } from "./engine.js";
 import { InputError, InternalError, LoadError, messageOf, shown } from "./errors.js";
-import { taken } from "./options.js";
+import type { Request } from "./fetch.js";
+import { READING_OPTIONS, split, taken } from "./options.js";
 import { pack } from "./parcel.js";
-import type { Description, OpenOptions, RuntimeOptions, Table } from "./types.js";
+import type { Description, DescribeOptions, OpenOptions, RuntimeOptions, TableSource } from "./types.js";
 import { ENGINE, type Port } from "./wire.js";
 
 /** A worker whose script runs and that waits for its port. */
@@ -22,7 +23,11 @@ export interface Runtime {
   spawn(needsGpu: boolean): Promise<EngineWorker>;
   /** The engine for use in this thread. */
   direct(needsGpu: boolean): Promise<{ serve(port: Port, module: WebAssembly.Module): void }>;
+  /** How URLs are fetched, if not by `fetch`. */
+  request?: Request;
 }
+
+const fetched: Request = (source, signal) => fetch(source, { signal: signal ?? null });
 
 /** Opens a device in a runtime. */
 export async function openIn(runtime: Runtime, options: OpenOptions): Promise<Engine> {
@@ -64,9 +69,9 @@ function missingForSharing(): string | undefined {
 }
 
 /** Describes a table: its columns and its number of rows. */
-export async function describeIn(runtime: Runtime, data: Table, options: RuntimeOptions): Promise<Description> {
-  const given = taken("describe", options, RUNTIME_OPTIONS);
-  const packed = pack("describe", data, "table");
+export async function describeIn(runtime: Runtime, data: TableSource, options: DescribeOptions): Promise<Description> {
+  const [reading, given] = split(taken("describe", options, [...RUNTIME_OPTIONS, ...READING_OPTIONS]));
+  const packed = pack("describe", data, "table", { reading, request: runtime.request ?? fetched, signal: given.signal });
   const connection = await starter("describe", runtime, given)(false);
   try {
     const { parcel, transfer } = await packed;
@@ -117,7 +122,7 @@ function starter(call: string, runtime: Runtime, { worker = true, wasm, signal }
   if (typeof worker !== "boolean") throw new InputError(`${call}: worker is ${shown(worker)}, wanted true or false`, "usage");
   signal?.throwIfAborted();
   const module = wasm === undefined ? runtime.module() : compiled(wasm);
-  return (needsGpu) => abortable(connected(worker ? runtime.spawn(needsGpu) : runtime.direct(needsGpu), module), signal);
+  return (needsGpu) => abortable(connected(worker ? runtime.spawn(needsGpu) : runtime.direct(needsGpu), module, runtime.request ?? fetched), signal);
 }
 
 /** Resolves to the connection, or rejects with the signal's reason. */
@@ -135,7 +140,7 @@ async function abortable(connecting: Promise<Connection>, signal: AbortSignal | 
 
 type Host = EngineWorker | Awaited<ReturnType<Runtime["direct"]>>;
 
-async function connected(starting: Promise<Host>, compiling: Promise<WebAssembly.Module>): Promise<Connection> {
+async function connected(starting: Promise<Host>, compiling: Promise<WebAssembly.Module>, request: Request): Promise<Connection> {
   const [started, compiled] = await Promise.allSettled([starting, compiling]);
   if (started.status === "rejected") throw started.reason;
   const [host, module] = [started.value, compiled];
@@ -147,9 +152,9 @@ async function connected(starting: Promise<Host>, compiling: Promise<WebAssembly
   if (!("terminate" in host)) {
     host.serve(port2, module.value);
     port2.unref?.();
-    return new Connection(port1, () => port1.postMessage({ id: 0, on: ENGINE, call: "dispose", args: [] }));
+    return new Connection(port1, () => port1.postMessage({ id: 0, on: ENGINE, call: "dispose", args: [] }), request);
   }
-  const connection = new Connection(port1, () => host.terminate());
+  const connection = new Connection(port1, () => host.terminate(), request);
   host.onFailure((reason) => connection.close(new InternalError(`the engine's worker failed: ${reason}`)));
   host.connect(port2, module.value);
   return connection;

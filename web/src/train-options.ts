@@ -90,3 +90,17 @@ export interface EngineOptions {
   /** Draw rows with replacement, more often where the model errs about poles. */
   samplePoles?: boolean;
 }
+
+/** How a table of text is written. */
+export interface ReadingOptions {
+  /** Whether the first line holds names; false names the columns c0, c1 and so on. Default: true if none of its cells is a number. */
+  header?: boolean;
+  /** Character between cells. Default: the one of , ; and tab that the first line has most often. */
+  delimiter?: string;
+  /** Decimal mark of numbers. Default: a point. */
+  decimal?: string;
+  /** Character between groups of three digits. */
+  thousands?: string;
+  /** Texts that mean a missing cell, besides NA, N/A, nan, null, ? and nothing. */
+  na?: readonly string[];
+}

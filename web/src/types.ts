@@ -1,7 +1,9 @@
-// The public types: options, data, events, predictions.
+// The public types: options, events, results. Those of data and predictions are in data.ts.
+import type { ReadingOptions, Task } from "./data.js";
 import type { Model } from "./model.js";
 import type { EngineOptions } from "./train-options.js";
 
+export type * from "./data.js";
 export type { EngineOptions };
 
 /** The device to open. `auto` chooses a hardware GPU, otherwise the CPU. A software adapter is used only with `webgpu`. */
@@ -16,6 +18,9 @@ export interface RuntimeOptions {
   /** If it aborts, opening is rejected with its reason. */
   signal?: AbortSignal | undefined;
 }
+
+/** Options of `describe`. */
+export interface DescribeOptions extends RuntimeOptions, ReadingOptions {}
 
 export interface OpenOptions extends RuntimeOptions {
   device?: DeviceName;
@@ -39,32 +44,8 @@ export interface DeviceInfo {
   features: string[];
 }
 
-/** A table file (CSV, TSV, NPY) as bytes or text. */
-export type Table = Uint8Array | ArrayBuffer | Blob | string;
-
-/** Numbers in row-major order: `Float32Array`, `Float64Array`, `Float16Array` if the runtime has it, or a plain array. */
-export type Numbers = Float32Array | Float64Array | HalfArray | readonly number[];
-
-/** A `Float16Array`, recognised by its tag: not every runtime and not every version of TypeScript has the type. */
-export interface HalfArray extends ArrayLike<number> {
-  readonly [Symbol.toStringTag]: "Float16Array";
-}
-
-/** `x` holds `y.length` rows. Its columns are named x0, x1, … and the target y. The arrays are copied, never changed or transferred. */
-export interface Arrays {
-  /** [rows, columns] */
-  x: Numbers;
-  /** [rows] */
-  y: Numbers;
-  /**
-   * Marks rows whose target has no value; their y is ignored. Only a head with poles can learn such rows. Either one byte per row,
-   * nonzero if there is no value, or packed words: bit i of word w is row 32·w + i.
-   */
-  bottom?: Uint8Array | Uint32Array;
-}
-
 /** Options of a training run. */
-export interface TrainOptions extends EngineOptions {
+export interface TrainOptions extends EngineOptions, ReadingOptions {
   /**
    * Aborted before the run begins: the run fails with the signal's reason. Aborted later: it ends early, and its end event
    * still brings the best model.
@@ -80,6 +61,20 @@ export interface TrainOptions extends EngineOptions {
   keep?: string | undefined;
 }
 
+/** Options of {@link Engine.fit}. */
+export interface FitOptions<T extends Task = Task> extends TrainOptions {
+  task?: T;
+  /** Called once before the first epoch. */
+  onStart?: ((event: StartEvent) => void) | undefined;
+  /** Called after every epoch. */
+  onEpoch?: ((event: EpochEvent) => void) | undefined;
+}
+
+/** The result of {@link Engine.fit}: the model, its quality, and how the run went. */
+export interface Fit<T extends Task = Task> extends Omit<EndEvent<T>, "event">, Omit<StartEvent, "event" | "epochs" | "task"> {
+  task: T;
+}
+
 /** The first event: what the run will do. */
 export interface StartEvent {
   event: "start";
@@ -92,11 +87,22 @@ export interface StartEvent {
   trainRows: number;
   valRows: number;
   testRows: number;
-  task: "regression" | "classification";
+  task: Task;
   /** Why this task was chosen. */
   reason: string;
   /** What was done with rows that have missing cells, as a sentence; empty if there are none. */
   gaps: string;
+  /** Columns that were read with doubts. */
+  warnings: Warning[];
+}
+
+/** Something about a column that a person should know, though it is no error. */
+export interface Warning {
+  column: string;
+  /** What it is, and the remedy. */
+  message: string;
+  /** Some of the cells it is about. */
+  cells: string[];
 }
 
 /** One epoch. Losses are in scaled units. */
@@ -141,8 +147,16 @@ export interface Metrics {
   found: number | null;
 }
 
+/** The quality of a model on a table. */
+export interface Evaluation extends Metrics {
+  /** The metrics of a prediction that ignores the inputs; null for a model with poles. */
+  baseline: Metrics | null;
+  /** The number of rows that were left out, because they have no target or lack an input. */
+  dropped: number;
+}
+
 /** The last event: the results of the run, and the model with the weights of its best epoch. */
-export interface EndEvent {
+export interface EndEvent<T extends Task = Task> {
   event: "end";
   /**
    * Why the run ended: all epochs were done (`epochs`), the validation loss stopped improving (`patience`), too few rows had a value
@@ -155,41 +169,14 @@ export interface EndEvent {
   steps: number;
   validation: Metrics;
   test: Metrics;
-  model: Model;
+  model: Model<T>;
 }
 
-export type TrainEvent = StartEvent | EpochEvent | EndEvent;
-
-/** One entry per row: numbers, or classes with probabilities, or, for a model with poles, numbers with flags. */
-export interface Prediction<Flags extends Uint8Array | Uint32Array = Uint8Array> {
-  /** Numbers in the target's units, or class names. */
-  value: Float64Array | string[];
-  /** The probability of the predicted class, 0 to 1. */
-  probability?: Float64Array;
-  /** Set where there is no value (⊥); `value` is then 0. Only for models with poles, as are the next two. */
-  bottom?: Flags;
-  /** Set where the value is near a pole. */
-  gap?: Flags;
-  /** Set where there is no value because of a numerical fault (such as an overflow), not because of a pole. */
-  fault?: Flags;
-}
-
-export interface PredictOptions {
-  /** `bytes` (default): one flag per row, 0 or 1. `words`: packed; bit i of word w is the flag of row 32·w + i. */
-  masks?: "bytes" | "words" | undefined;
-  /**
-   * The type in which a GPU stores inputs, activations and outputs. `f16` needs half the memory; predictions differ by about 0.1 % of
-   * their usual size, and a row with values beyond ±65,504 is an error. Weights and sums stay f32, and the CPU always uses f32. Only for
-   * plain perceptrons with up to 16 layers of up to 128 units; other models are refused, because ⊥ is decided in f32.
-   */
-  precision?: "f32" | "f16" | undefined;
-  /** If it aborts, the promise is rejected with its reason. */
-  signal?: AbortSignal | undefined;
-}
+export type TrainEvent<T extends Task = Task> = StartEvent | EpochEvent | EndEvent<T>;
 
 /** The description of a model. */
-export interface ModelInfo {
-  task: "regression" | "classification";
+export interface ModelInfo<T extends Task = Task> {
+  task: T;
   target: string;
   /** The input columns, in order. */
   columns: string[];
@@ -250,10 +237,4 @@ export interface Kept {
   sizeBytes: number;
   /** Whether the run is active, here or in another tab. It can then be neither resumed nor deleted. */
   isRunning: boolean;
-}
-
-/** The description of a table. */
-export interface Description {
-  rows: number;
-  columns: { name: string; isNumeric: boolean }[];
 }

@@ -1,11 +1,32 @@
 // The messages between a page and its engine: calls on numbered objects, and their answers.
 import type { SerializedError } from "./errors.js";
-import type { Description, DeviceInfo, EndEvent, EpochEvent, ModelInfo, Prediction, StartEvent } from "./types.js";
+import type { Description, DeviceInfo, EndEvent, EpochEvent, Evaluation, ModelInfo, Prediction, ReadingOptions, StartEvent } from "./types.js";
 
 /** A table or arrays, and their name for messages. The engine checks the type of `data`. */
 export interface Parcel {
   data: unknown;
   source: string;
+  /** How a table of text is written. */
+  reading?: ReadingOptions;
+}
+
+/** Options of a prediction, for the engine to check. */
+export interface Predicting {
+  masks?: unknown;
+  precision?: unknown;
+  unknown?: unknown;
+}
+
+/** A prediction as it is sent: notes and probabilities as plain arrays. */
+export interface RemotePrediction extends Omit<Prediction<Uint8Array | Uint32Array>, "notes" | "probabilities"> {
+  /** [rows, classes] */
+  probabilities?: Float64Array;
+  noteRows: Uint32Array;
+  noteColumns: Uint32Array;
+  /** 0: outside the training range, 1: unseen, 2: unusable. */
+  noteKinds: Uint8Array;
+  /** The reasons of those of kind 2. */
+  noteTexts: string[];
 }
 
 /** A model at the other end of the port. */
@@ -42,6 +63,8 @@ export interface RunCalls {
   resume(): void;
   stop(): void;
   checkpoint(): Uint8Array<ArrayBuffer>;
+  /** The description of the model that is trained. */
+  about(): ModelInfo;
   /** Only for a run that is stored. */
   state(): State;
   /** Makes this run the leader of `workers` runs and returns the memory they share. Undefined if its steps cannot be shared. */
@@ -54,7 +77,8 @@ export interface RunCalls {
 
 /** The calls of a model. A run has `predict` too, with its current weights. */
 export interface ModelCalls {
-  predict(parcel: Parcel, masks: unknown, precision: unknown): Prediction<Uint8Array | Uint32Array>;
+  predict(parcel: Parcel, options: Predicting): RemotePrediction;
+  evaluate(parcel: Parcel): Evaluation;
   save(): Uint8Array<ArrayBuffer>;
 }
 

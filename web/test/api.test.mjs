@@ -58,10 +58,10 @@ test("worker and page give the same events, weights and predictions", async () =
 
 test("arrays of every number type are accepted and not detached", () => both(async (engine) => {
   const { x, y } = wave();
-  const kinds = [Float32Array, Float64Array, globalThis.Float16Array, Array].filter(Boolean);
+  const kinds = [Float32Array, Float64Array, globalThis.Float16Array, Array, Int8Array, Int32Array].filter(Boolean);
   const files = [];
   for (const kind of kinds) {
-    const [a, b] = [kind.from(x, Math.fround), kind.from(y, Math.round)];
+    const [a, b] = [kind.from(x, (x) => 8 * x), kind.from(y, (y) => 8 * y)];
     const { model } = await finish(engine.train({ x: a, y: b }, { epochs: 2, task: "regression" }));
     const { value } = await model.predict(a);
     files.push([kind.name, a.length, b.length, value.length]);
@@ -72,7 +72,8 @@ test("arrays of every number type are accepted and not detached", () => both(asy
   const { model } = await finish(engine.train({ x: large.subarray(7, 407), y }, { epochs: 1 }));
   files.push(["part", large.length, (await model.predict(large.subarray(7, 17))).value.length]);
   return files;
-}, [["Float32Array", 400, 400, 400], ["Float64Array", 400, 400, 400], ["Float16Array", 400, 400, 400], ["Array", 400, 400, 400], ["part", 1e6, 10]]));
+}, [["Float32Array", 400, 400, 400], ["Float64Array", 400, 400, 400], ["Float16Array", 400, 400, 400], ["Array", 400, 400, 400],
+  ["Int8Array", 400, 400, 400], ["Int32Array", 400, 400, 400], ["part", 1e6, 10]]));
 
 test("losses and activations can be formulas, on every device, and are saved with the model", () => both(async (engine) => {
   const data = wave();
@@ -224,18 +225,22 @@ test("invalid input is rejected with a message", async () => {
     ["engine.resumeKept().next()", "InputError: keep: the name is null, wanted a string"],
     ["model.predict(new Float32Array(100_000_001))", "InputError: predict: x has 100000001 numbers; at most 100000000 are taken at once"],
     ["engine.train({ x: new Float32Array(100_000_001), y: [1] }).next()", "InputError: train: x has 100000001 numbers; at most 100000000 are taken at once"],
-    ["engine.train('./data.csv').next()", 'InputError: train: data is "./data.csv", wanted the bytes of a table (Uint8Array, ArrayBuffer or string) or { x, y }'],
-    ["engine.train([[1, 2], [3, 4]]).next()", "InputError: train: data is an array, wanted the bytes of a table (Uint8Array, ArrayBuffer or string) or { x, y }"],
-    ["engine.train(new DataView(new ArrayBuffer(8))).next()", "InputError: train: data is of type DataView, wanted the bytes of a table (Uint8Array, ArrayBuffer or string) or { x, y }"],
-    ["engine.train(new Map()).next()", "InputError: train: data is of type Map, wanted the bytes of a table (Uint8Array, ArrayBuffer or string) or { x, y }"],
+    ["engine.train('./data.csv').next()", /^LoadError: train: http:.*data.csv answered 404 Not Found$/],
+    ["engine.train(new URL('/test/blank.html', location)).next()", /^LoadError: train: http:.*blank.html is a web page, wanted a table$/],
+    ["engine.train([[1, 2], [3, 4]]).next()", "InputError: train: target: got undefined, expected the name of a column as a string"],
+    ["engine.train([1, 2]).next()", "InputError: train: data is an array, which has no columns: wanted rows, columns or { x, y }"],
+    ["engine.train(new Float32Array(2)).next()", "InputError: train: data is of type Float32Array, which has no columns: wanted rows, columns or { x, y }"],
+    ["engine.train(new DataView(new ArrayBuffer(8))).next()", "InputError: train: data is of type DataView, wanted a table (text, bytes, a file, a URL, rows or columns) or { x, y }"],
+    ["engine.train(new Map()).next()", "InputError: train: data is of type Map, wanted a table (text, bytes, a file, a URL, rows or columns) or { x, y }"],
     ["engine.train({ ...wave(), bottoms: new Uint8Array(400) }, { head: 'rational' }).next()", 'InputError: train: data has "bottoms", which is unknown; there are x, y, bottom'],
     ["mero.forget('')", 'InputError: keep: the name is "", wanted a string'],
     ["mero.forget(5)", "InputError: keep: the name is 5, wanted a string"],
     ["engine.train({ x: [1, , 3], y: [1, 2, 3] }).next()", "InputError: train: x[1] is undefined, wanted a number"],
-    ["model.predict([[1, 2]])", "InputError: predict: x[0] is an array, wanted a number"],
+    ["model.predict([[1, 2]])", 'InputError: predict: row 1 has 2 cells, wanted 1: "x0"'],
+    ["model.predict([{ x1: 2 }])", 'InputError: predict: column "x0" is missing from the rows; they have "x1"'],
+    ["model.predict([[1], { x0: 2 }])", "InputError: predict: row 2 is of type Object, wanted an array as in row 1"],
     ["engine.train(wave(), { keep: 5 }).next()", "InputError: keep: the name is 5, wanted a string"],
     ["engine.train({ x: new DataView(new ArrayBuffer(8)), y: [1] }).next()", "InputError: train: x is of type DataView, wanted a Float32Array or an array of numbers"],
-    ["engine.train({ x: new Int8Array(8), y: [1] }).next()", "InputError: train: x is of type Int8Array, wanted a Float32Array or an array of numbers"],
     ["engine.train({ ...wave(), bottom: new Uint8Array(400) }).next()", 'InputError: train: bottom marks rows without a value, which only a head with poles can learn; give head: "rational"'],
     ["engine.train({ ...wave(), bottom: new Uint8Array(3) }, { head: 'rational' }).next()", "InputError: train: bottom is Uint8Array of 3, wanted a Uint8Array of 400 or a Uint32Array of 13 for 400 rows"],
     ["engine.train({ ...wave(), bottom: [1] }, { head: 'rational' }).next()", "InputError: train: bottom is Float64Array of 1, wanted a Uint8Array of 400 or a Uint32Array of 13 for 400 rows"],
@@ -248,7 +253,7 @@ test("invalid input is rejected with a message", async () => {
     ["model.predict([1], { masks: 'bits' })", "InputError: predict: masks is \"bits\", wanted one of \"bytes\", \"words\""],
     ["model.predict([1], { precision: 'f8' })", 'InputError: predict: precision is "f8", wanted one of "f32", "f16"'],
     ["model.predict(Symbol())", /^InputError: predict: the input cannot be sent to the engine: /],
-    ["model.predict([1], { mask: 'words' })", 'InputError: predict: option "mask" is unknown: expected one of masks, precision, signal'],
+    ["model.predict([1], { mask: 'words' })", 'InputError: predict: option "mask" is unknown: expected one of unknown, masks, precision, header, delimiter, decimal, thousands, na, signal'],
     ["model.predict([1], ['words'])", "InputError: predict: options: got an array, expected an object"],
     ["engine.load('/test/blank.html')", /^LoadError: load: http:.*blank.html is a web page, wanted a model file$/],
     ["engine.load('/x', { onProgress: {} })", "InputError: load: onProgress is of type Object, wanted a function"],

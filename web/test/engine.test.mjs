@@ -137,8 +137,8 @@ test("bad input is an Error with the engine's message", async () => {
     ["run(new Uint8Array(0), { target: 'y' })", "data: is empty"],
     ["run(new File([], 'wine.csv'), { target: 'y' })", "wine.csv: is empty"],
     ["run('a,y\\n', { target: 'y' })", "data: has no rows"],
-    ["run(undefined)", "train: data is undefined, wanted the bytes of a table (Uint8Array, ArrayBuffer or string) or { x, y }"],
-    ["run(5)", "train: data is 5, wanted the bytes of a table (Uint8Array, ArrayBuffer or string) or { x, y }"],
+    ["run(undefined)", "train: data is undefined, wanted a table (text, bytes, a file, a URL, rows or columns) or { x, y }"],
+    ["run(5)", "train: data is 5, wanted a table (text, bytes, a file, a URL, rows or columns) or { x, y }"],
     ["run({ x: 'abc', y: [1] })", "train: x is \"abc\", wanted a Float32Array or an array of numbers"],
     ["run({ x: [1, 2, 3], y: [1, 2] })", "train: 3 values in x do not fill 2 rows, one for each value in y"],
     ["run(text)", "train: target: got undefined, expected the name of a column as a string"],
@@ -166,7 +166,7 @@ test("bad input is an Error with the engine's message", async () => {
     ["run(text, { target: 'y', ignore: 'a' })", "train: ignore: got \"a\", expected an array of strings"],
     ["run(text, { target: {} })", "train: target: got an object, expected the name of a column as a string"],
     ["run(text, { target: 'y', task: 'x'.repeat(1000) })", `train: task: got "${"x".repeat(80)}…", expected one of "regression", "classification"`],
-    ["run('a\\ty\\n1,5\\t2\\n2,5\\t3\\n', { target: 'y' })", 'data: row 1, column "a": "1,5" has a comma, but numbers are written with a point; in the command, --decimal and --thousands declare others; if the column holds categories, name it under categorical'],
+    ["run('a\\ty\\n1,5\\t2\\n2,5\\t3\\n', { target: 'y' })", 'data: row 1, column "a": "1,5" has a comma, but numbers are written with a point; the options decimal and thousands declare others; if the column holds categories, name it under categorical'],
     ["run(text, { target: 'y', loss: 'msee' })", 'train: loss: unknown name "msee": did you mean "mse"?'],
     ["run(text, { target: 'y', loss: 'abs(p - z)' })", 'train: loss: formula, character 9: unknown name "z": the inputs are "p", "y" (in "abs(p - z)")'],
     ["run(text, { target: 'y', activation: 'x*tanhh(x)' })", 'train: activation: formula, character 3: unknown function "tanhh": did you mean "tanh"? (in "x*tanhh(x)")'],
@@ -180,10 +180,10 @@ test("bad input is an Error with the engine's message", async () => {
     [torn, /^model: tensor "layers.6.weight" lies at bytes \d+ to \d+, file has \d+ \(cut short\?\)$/],
     ["(await best()).predict('a,b\\n1,2\\n')", 'column "c" is missing from table; it has "a", "b"'],
     // 2^32 and 2^40: numbers that become 0 when truncated to 32 bits.
-    ["(await best()).predict('a,b,c,d,e\\n1e4294967296,1,1,1,1\\n')", "table: row 1, column \"a\": is infinite"],
-    ["(await best()).predict('a,b,c,d,e\\n1e1099511627776,1,1,1,1\\n')", "table: row 1, column \"a\": is infinite"],
+    ["(await best()).predict('a,b,c,d,e\\n1e4294967296,1,1,1,1\\n', { unknown: 'refuse' })", "table: row 1, column \"a\": is infinite"],
+    ["(await best()).predict('a,b,c,d,e\\n1e1099511627776,1,1,1,1\\n', { unknown: 'refuse' })", "table: row 1, column \"a\": is infinite"],
     ["(await best()).predict(new Float32Array(4))", "predict: got 4 values, expected full rows of 5 columns"],
-    ["(await best()).predict(3)", "predict: x is 3, wanted a Float32Array, an array of numbers or the bytes of a table (Uint8Array, ArrayBuffer or string)"],
+    ["(await best()).predict(3)", "predict: x is 3, wanted a Float32Array, an array of numbers or a table (text, bytes, a file, a URL, rows or columns)"],
   ];
   const got = await browser.page.evaluate(async ([text, works]) => {
     const engine = await mero.open({ device: "cpu" });

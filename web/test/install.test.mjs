@@ -143,6 +143,43 @@ test("Vite", async () => {
   await serving("npx vite --port 0 --host 127.0.0.1", app, trained);
 });
 
+test("from a CSV to predictions in at most six lines, in a fresh Vite app", async () => {
+  const { app } = await follow("ten", "Vite");
+  const [[file, code]] = blocks("In ten seconds").files;
+  const lines = code.trim().split("\n").filter((line) => !line.startsWith("//"));
+  assert.ok(lines.length <= 6, `${lines.length} lines`);
+  writeFileSync(join(app, file), code);
+  load(app, file);
+  mkdirSync(join(app, "public"));
+  const houses = Array.from({ length: 300 }, (_, row) => `${20 + (row * 7) % 100},${["Oslo", "Rome"][row % 2]},${3 * ((row * 7) % 100) + 40 * (row % 2)}`);
+  writeFileSync(join(app, "public/houses.csv"), ["size,city,price", ...houses].join("\n"));
+  await command("npx vite build", app);
+  const server = await serve(join(app, "dist"));
+  const page = await browser.newPage();
+  try {
+    const said = [];
+    const done = new Promise((resolve, reject) => {
+      page.on("pageerror", reject);
+      page.on("console", async (line) => {
+        // The browser adds lines of its own.
+        if (line.type() !== "log") return;
+        // The text of the first line, the rows of the second.
+        said.push(line.args().length > 1 ? line.text() : await line.args()[0].jsonValue());
+        if (said.length === 2) resolve();
+      });
+      setTimeout(() => reject(new Error(`nothing was predicted: ${JSON.stringify(said)}`)), 60_000).unref();
+    });
+    await page.goto(`http://localhost:${server.address().port}/`);
+    await done;
+    const [line, [usual, odd]] = said;
+    assert.ok(Number(line.match(/^R² of the test rows: (\S+)$/)?.[1]) > 0.9 && Math.abs(usual.value - 180) < 30, JSON.stringify(said));
+    assert.deepEqual([usual.note, odd.note, odd.outside], ["", "size: outside the training range; city: not seen in training", ["size"]]);
+  } finally {
+    await page.close();
+    server.close();
+  }
+});
+
 test("webpack", async () => {
   const { app, done } = await follow("webpack", "webpack");
   load(app, "dist/main.js");

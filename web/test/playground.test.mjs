@@ -134,7 +134,7 @@ test("Playground: a saved model predicts the same after loading in a new page; a
   await first.page.setInputFiles("#table", { name: "new.csv", mimeType: "text/csv", buffer });
   await first.page.waitForSelector("#answer a");
   const [table] = await Promise.all([first.page.waitForEvent("download"), first.page.click("#answer a")]);
-  assert.match(readFileSync(await table.path(), "utf8"), /^y\n-?[\d.]+\n-?[\d.]+\n$/);
+  assert.match(readFileSync(await table.path(), "utf8"), /^y,note\n-?[\d.]+,\"x3: outside the training range; x4: outside the training range\"\n-?[\d.]+,\n$/);
   const [download] = await Promise.all([first.page.waitForEvent("download"), first.page.click("#save")]);
   const file = { name: "model.safetensors", mimeType: "application/octet-stream", buffer: readFileSync(await download.path()) };
   await first.done();
@@ -215,6 +215,9 @@ test("Playground: markup in names, classes and a model's metadata is shown as te
   await trained();
   await page.click("#predict-row");
   await page.waitForFunction(() => document.getElementById("answer").textContent);
+  await page.fill("#input-0", "99");
+  await page.click("#predict-row");
+  await page.waitForFunction((note) => document.getElementById("answer").textContent.endsWith(note), `. ${input}: outside the training range`);
   const [download] = await Promise.all([page.waitForEvent("download"), page.click("#save")]);
   const buffer = readFileSync(await download.path());
   assert.ok(buffer.includes("<script>"), "the file has the script in its metadata");

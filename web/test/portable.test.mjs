@@ -132,10 +132,19 @@ test("a dropped table gives the predictions of the native binary, also at poles"
   assert.equal(download.suggestedFilename(), "new-predictions.csv");
   const got = columns(readFileSync(await download.path(), "utf8"));
   const wanted = columns(mero("predict", "poles.safetensors", "new.csv", "--device", "cpu"));
-  assert.deepEqual(Object.keys(got), ["value", "bottom", "gap", "fault"]);
+  assert.deepEqual(Object.keys(got), ["value", "bottom", "gap", "fault", "note"]);
   for (const mask of ["bottom", "gap", "fault"]) assert.deepEqual(got[mask], wanted[mask], mask);
   sameValues(got.value, wanted.value);
   for (const mask of ["bottom", "gap"]) assert.ok(wanted[mask].filter((flag) => flag === "1").length > 20, `too few rows with ${mask}`);
+  const odd = "offset,angle\n0.1,0.2\n9,0.2\nbig,0.2\n8,7\n";
+  await page.setInputFiles("#file", { name: "odd.csv", mimeType: "text/csv", buffer: Buffer.from(odd) });
+  assert.match(await text(page, "#batch-status", /4 rows/), /2 rows are outside the training range \(offset, angle\)\. 1 row is without a prediction \(offset\)\.$/);
+  writeFileSync(join(folder, "odd.csv"), odd);
+  const [oddly] = await Promise.all([page.waitForEvent("download"), page.click("#batch-download")]);
+  const notesOf = (text) => columns(text).note.map((cell) => cell.replace(/^"|"$/g, "").replaceAll('""', '"'));
+  const notes = notesOf(readFileSync(await oddly.path(), "utf8"));
+  assert.deepEqual(notes, notesOf(mero("predict", "poles.safetensors", "odd.csv", "--device", "cpu")));
+  assert.deepEqual(notes, ["", "offset: outside the training range", 'offset: "big" is not a number', "offset: outside the training range; angle: outside the training range"]);
   await page.evaluate(() => {
     const dataTransfer = new DataTransfer();
     dataTransfer.items.add(new File(["angle,other\n1,2\n"], "wrong.csv"));
@@ -290,7 +299,7 @@ test("a page predicts like the native binary with a user's formula and with mish
     const [download] = await Promise.all([page.waitForEvent("download"), page.click("#batch-download")]);
     const got = columns(readFileSync(await download.path(), "utf8"));
     const wanted = columns(mero("predict", `${name}.safetensors`, "formula.csv", "--device", "cpu"));
-    assert.deepEqual([...Object.keys(got), "note"], Object.keys(wanted));
+    assert.deepEqual(Object.keys(got), Object.keys(wanted));
     const worst = Math.max(...wanted.prediction.map((value, row) => Math.abs(value - got.prediction[row])));
     assert.ok(worst < 1e-5, `${name}: off by ${worst}`);
     assert.ok(Math.max(...wanted.prediction.map(Number)) - Math.min(...wanted.prediction.map(Number)) > 0.1, `${name}: predictions are constant`);

@@ -1,5 +1,8 @@
 // Correct and incorrect TypeScript calls of the package: compiled by a test, never run.
-import { describe, forget, InputError, kept, open, type Model, type PredictOptions, type Prediction, type Run, type TrainEvent, type TrainOptions } from "meromorph";
+import {
+  describe, forget, InputError, kept, open, type Fit, type Model, type PredictOptions, type Prediction, type RowPrediction, type Run, type TrainEvent, type TrainOptions,
+} from "meromorph";
+import { html } from "meromorph/export";
 import { open as openInline } from "meromorph/inline";
 
 const WIDTHS = [16, 16] as const;
@@ -30,16 +33,42 @@ export async function right(file: File): Promise<Uint8Array> {
   return (await openInline()).load(new Response()).then((model) => model.save());
 }
 
+interface Person {
+  age: number;
+  city: string;
+}
+
+export async function typed(people: Person[], response: Response): Promise<void> {
+  const engine = await open();
+  const { model, test }: Fit<"classification"> = await engine.fit(people, { target: "city", task: "classification", decimal: ",", onEpoch: ({ epoch }) => console.log(epoch) });
+  const rows: RowPrediction<"classification">[] = await model.predict(people, { unknown: "skip" });
+  const name: string | null = rows[0]!.value;
+  const one: string | null = (await model.predict({ age: 3 })).value;
+  const all: (string | null)[] = (await model.predict({ age: [1, 2] })).value;
+  const share: Float64Array | undefined = (await model.predict("age\n1\n", { na: ["-"] })).probabilities?.Rome;
+  console.log(test.accuracy, name, one, all, share, rows[0]!.outside.length, (await model.evaluate(response, { delimiter: "|" })).baseline?.accuracy);
+  const numbers: Float64Array = (await engine.fit(new URL("https://example.org/a.csv"), { target: "y", task: "regression" })).model.info.task === "regression" ? new Float64Array() : new Float64Array();
+  const either = (await engine.fit([[1, "a"], [2, "b"]], { target: "c1" })).model;
+  if (either.is("regression")) console.log((await either.predict([[1]]))[0]!.value?.toFixed(2), numbers.length, (await either.predict("x\n1\n")).value.subarray(1));
+  const page: string = await html(model);
+  console.log(page, await describe(people), (await engine.fit({ x: [[1, 2]], y: ["a"] })).warnings[0]?.column);
+}
+
 export async function wrong(error: unknown): Promise<void> {
   if (error instanceof InputError) console.log(error.message);
   // @ts-expect-error: no such device
   const engine = await open({ device: "gpu" });
   // @ts-expect-error: no such option
   engine.train("a,y\n", { epoch: 3 });
-  // @ts-expect-error: y is missing
-  engine.train({ x: new Float32Array(3) });
+  // @ts-expect-error: a number is no column
+  engine.train({ x: 3, y: new Float32Array(3) });
   // @ts-expect-error: bytes of flags are no words
   const packed: Prediction<Uint32Array> = await (await engine.load(new Uint8Array())).predict([1]);
+  // @ts-expect-error: no such policy
+  await (await engine.load("x")).predict([{ a: 1 }], { unknown: "ignore" });
+  // @ts-expect-error: a number is no name
+  const name: string | null = (await (await engine.fit("a,y\n", { task: "regression" })).model.predict([[1]]))[0]!.value;
+  console.log(name);
   // @ts-expect-error: signals are no strings
   console.log(packed, await open({ signal: "now" }));
 }

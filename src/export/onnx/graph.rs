@@ -2,7 +2,7 @@
 //! operator and index.
 
 use super::proto::Message;
-use crate::export::metadata::{Size, TensorInfo};
+use crate::export::tensor_info::{Size, TensorInfo};
 use crate::program::onnx;
 
 /// The name of the only input.

@@ -11,7 +11,7 @@ mod rational;
 use graph::{Element, Graph, INPUT};
 use proto::Message;
 
-use super::metadata::{Size, TensorInfo};
+use super::tensor_info::{Size, TensorInfo};
 use crate::error::{Error, Result};
 use crate::train::Model;
 

@@ -1,7 +1,8 @@
 // Predicts a table that is dropped or chosen: shows its first rows, and offers the predictions as CSV.
-import { preview, type Model, type Prediction } from "./engine";
+import { preview, type Info, type Model, type Prediction } from "./engine";
 import { get, make } from "./dom";
 import { csv } from "./csv";
+import { notesByRow, summaryOf } from "./notes";
 import { percent, short } from "./numbers";
 
 const SHOWN = 20;
@@ -36,9 +37,9 @@ async function predict(model: Model, file: File): Promise<void> {
   // Let the browser draw the status before the engine blocks the thread.
   await new Promise((resolve) => setTimeout(resolve));
   try {
-    const [prediction, head] = [await model.predict(file), await preview(file, SHOWN)];
-    const columns = named(prediction);
-    get("batch-status").textContent = summary(head.rows, prediction);
+    const [prediction, head] = [await model.predict(file, "other"), await preview(file, SHOWN)];
+    const columns = named(prediction, model.info);
+    get("batch-status").textContent = [summary(head.rows, prediction), ...summaryOf(prediction, model.info)].join(" ");
     get("batch-shown").textContent = head.rows > SHOWN ? `The first ${SHOWN} rows` : "All rows";
     showTable(head.columns, head.cells, columns);
     offer(file.name, columns, head.rows);
@@ -53,12 +54,16 @@ async function predict(model: Model, file: File): Promise<void> {
 type Columns = [string, (row: number) => string][];
 
 /** The columns of the result, named as by `mero predict`. */
-function named({ value, probability, bottom, gap, fault }: Prediction): Columns {
-  const flag = (flags: Uint8Array) => (row: number) => String(flags[row]);
+function named(prediction: Prediction, info: Info): Columns {
+  const { value, probability, bottom, gap, fault } = prediction;
+  const isNone = (row: number) => value[row] === null || Number.isNaN(value[row]);
+  const flag = (flags: Uint8Array) => (row: number) => (isNone(row) ? "" : String(flags[row]));
   const columns: Columns = bottom && gap && fault
     ? [["value", (row) => (bottom[row] ? "" : String(value[row]))], ["bottom", flag(bottom)], ["gap", flag(gap)], ["fault", flag(fault)]]
-    : [["prediction", (row) => String(value[row])]];
-  if (probability) columns.push(["probability", (row) => single(probability[row] ?? 0)]);
+    : [["prediction", (row) => (isNone(row) ? "" : String(value[row]))]];
+  if (probability) columns.push(["probability", (row) => (isNone(row) ? "" : single(probability[row] ?? 0))]);
+  const notes = notesByRow(prediction, info);
+  columns.push(["note", (row) => notes.get(row) ?? ""]);
   return columns;
 }
 

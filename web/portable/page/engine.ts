@@ -11,14 +11,24 @@ export interface Info {
   parameters: number;
 }
 
-/** One entry per row: numbers, or classes with probabilities; for a model with poles also flags, 0 or 1. */
+/** One entry per row: numbers, or classes with probabilities; for a model with poles also flags, 0 or 1. A row without a prediction has NaN or null. */
 export interface Prediction {
-  value: Float64Array | string[];
+  value: Float64Array | (string | null)[];
   probability?: Float64Array;
+  /** The probability of every class, [rows, classes]. */
+  probabilities?: Float64Array;
   bottom?: Uint8Array;
   gap?: Uint8Array;
   fault?: Uint8Array;
+  /** What was noticed about cells: rows, columns and kinds (0: outside the training range, 1: unseen, 2: unusable), and the reasons of kind 2. */
+  noteRows: Uint32Array;
+  noteColumns: Uint32Array;
+  noteKinds: Uint8Array;
+  noteTexts: string[];
 }
+
+/** What happens to a row with a cell that the model cannot use: it is an error, or, with `other`, it has no prediction. */
+export type Unknown = "refuse" | "other";
 
 /** The cells of a column. A single cell applies to every row. */
 export type Column = Float64Array | string[];
@@ -34,9 +44,7 @@ export interface Preview {
 
 export interface Model {
   info: Info;
-  predict(rows: Rows): Promise<Prediction>;
-  /** The probability of every class for every row, [rows, classes]. */
-  probabilities(rows: Rows): Promise<Float64Array>;
+  predict(rows: Rows, unknown?: Unknown): Promise<Prediction>;
 }
 
 /** Decodes a text block of the page from base64. */
@@ -62,8 +70,7 @@ export async function start(): Promise<Model> {
   const model = load(block("model"), "the model");
   return {
     info: model.info(),
-    predict: async (rows) => Promise.race([model.predict(...(await named(rows)), undefined), crashed]),
-    probabilities: async (rows) => Promise.race([model.probabilities(...(await named(rows))), crashed]),
+    predict: async (rows, unknown = "refuse") => Promise.race([model.predict(...(await named(rows)), { unknown }), crashed]),
   };
 }
 

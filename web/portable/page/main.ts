@@ -14,8 +14,9 @@ async function answer(model: Model, inputs: Form): Promise<void> {
   get("outside").textContent = outside.length > 0 ? `Outside the training range: ${outside.join(", ")}` : "";
   if (invalid.length > 0) return unanswered(`Enter a number for: ${invalid.join(", ")}`);
   const rows = rowsAlong(inputs.values(), new Map());
-  if (model.info.classes.length > 0) showClasses(place, model.info, await model.probabilities(rows));
-  else showNumber(place, await model.predict(rows));
+  const prediction = await model.predict(rows);
+  if (prediction.probabilities) showClasses(place, model.info, prediction.probabilities);
+  else showNumber(place, prediction);
   get("error").textContent = "";
 }
 

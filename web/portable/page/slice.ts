@@ -26,12 +26,11 @@ export async function at(model: Model, values: Value[], column: number, xs: numb
   const isText = (cells: number[] | string[]): cells is string[] => typeof cells[0] === "string";
   const rows = rowsAlong(values, new Map([[column, isText(xs) ? xs : Float64Array.from(xs)]]));
   const { classes } = model.info;
-  if (classes.length > 0) {
-    const shares = await model.probabilities(rows);
+  const { value, probabilities: shares, bottom, gap } = await model.predict(rows);
+  if (shares) {
     const of = (row: number) => [...shares.subarray(row * classes.length, (row + 1) * classes.length)];
     return xs.map((x, row) => ({ x: typeof x === "number" ? x : row, y: of(row), bottom: false, gap: false }));
   }
-  const { value, bottom, gap } = await model.predict(rows);
   return xs.map((x, row) => {
     const flags = { bottom: bottom?.[row] === 1, gap: gap?.[row] === 1 };
     return { x: typeof x === "number" ? x : row, y: [Number(value[row])], ...flags };

@@ -1,10 +1,10 @@
 // A model on a device: predicts, and moves to another device if its own is lost.
 import type * as wasm from "../../pkg/meromorph.js";
 import { InputError, shown } from "../errors.js";
-import type { ModelInfo, Prediction } from "../types.js";
-import type { Parcel } from "../wire.js";
+import type { Evaluation, ModelInfo } from "../types.js";
+import type { Parcel, Predicting, RemotePrediction } from "../wire.js";
 import { type Device, isDeviceLoss } from "./device.js";
-import { plain } from "./parcel.js";
+import { plain, table } from "./parcel.js";
 
 export class ServedModel {
   readonly info: ModelInfo;
@@ -23,12 +23,24 @@ export class ServedModel {
     this.info = model.info() as ModelInfo;
   }
 
-  async predict(parcel: Parcel, masks: unknown, precision: unknown): Promise<Prediction<Uint8Array | Uint32Array>> {
+  async predict(parcel: Parcel, { masks, ...options }: Predicting): Promise<RemotePrediction> {
+    const { data, source, reading } = plain(parcel);
+    return flagged(await this.#used((model) => model.predict(data, source, { ...options, reading }) as Promise<RemotePrediction>), masks);
+  }
+
+  /** The metrics on a table, or on arrays `{ x, y }` with x in the order of the model's columns. */
+  async evaluate(parcel: Parcel): Promise<Evaluation> {
+    const { data, source, reading } = plain(parcel);
+    const whole = table("evaluate", data, [...this.info.columns, this.info.target]);
+    return this.#used((model) => model.evaluate(whole, source, reading) as Promise<Evaluation>);
+  }
+
+  /** Runs `work`. The model is freed after it if it was disposed of meanwhile. */
+  async #used<T>(work: (model: wasm.Model) => Promise<T>): Promise<T> {
     if (this.#isDisposed) throw new InputError("model: was disposed of", "usage");
-    const { data, source } = plain(parcel);
     this.#uses++;
     try {
-      return flagged(await this.#withRecovery((model) => model.predict(data, source, precision) as Promise<Prediction>), masks);
+      return await this.#withRecovery(work);
     } finally {
       if (--this.#uses === 0 && this.#isDisposed) this.#model.free();
     }
@@ -64,12 +76,12 @@ export class ServedModel {
 }
 
 /** A prediction with its flags in the requested format. */
-export function flagged(prediction: Prediction, format: unknown): Prediction<Uint8Array | Uint32Array> {
+export function flagged(prediction: RemotePrediction, format: unknown): RemotePrediction {
   const masks = format ?? "bytes";
   if (masks !== "bytes" && masks !== "words") throw new InputError(`predict: masks is ${shown(masks)}, wanted one of "bytes", "words"`, "usage");
   const { bottom, gap, fault } = prediction;
   if (masks === "bytes" || !bottom || !gap || !fault) return prediction;
-  return { ...prediction, bottom: packedFlags(bottom), gap: packedFlags(gap), fault: packedFlags(fault) };
+  return { ...prediction, bottom: packedFlags(bottom as Uint8Array), gap: packedFlags(gap as Uint8Array), fault: packedFlags(fault as Uint8Array) };
 }
 
 /** Bit i of word w is flag 32·w + i. */

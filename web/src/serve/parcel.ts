@@ -9,11 +9,24 @@ interface ArraysGiven {
 }
 
 /** The parcel with f16 arrays as f32, and with `bottom` merged into `y`. */
-export function plain({ data, source }: Parcel): Parcel {
-  if (typeof data !== "object" || data === null || !("y" in data)) return { data: widened(data), source };
+export function plain({ data, ...rest }: Parcel): Parcel {
+  if (typeof data !== "object" || data === null || !("y" in data)) return { data: widened(data), ...rest };
   const { x, y, bottom } = data as ArraysGiven;
   const whole = { ...data, x: widened(x), y: widened(y) };
-  return { data: bottom === undefined || bottom === null ? whole : { ...whole, y: poles(whole.y, bottom) }, source };
+  return { data: bottom === undefined || bottom === null ? whole : { ...whole, y: poles(whole.y, bottom) }, ...rest };
+}
+
+/** Arrays `{ x, y }` as a table of numbers with these columns; other data as they are. */
+export function table(call: string, data: unknown, names: string[]): unknown {
+  if (typeof data !== "object" || data === null || !("x" in data && "y" in data)) return data;
+  const [x, y] = [data.x, data.y] as ArrayLike<number>[];
+  const [rows, width] = [y?.length ?? 0, names.length - 1];
+  if (!rows || x?.length !== rows * width) throw new InputError(`${call}: got ${x?.length} values in x and ${rows} in y, expected rows of ${width} values in x and one in y`);
+  const values = Float64Array.from({ length: rows * names.length }, (_, at) => {
+    const [row, column] = [Math.floor(at / names.length), at % names.length];
+    return column < width ? x[row * width + column]! : y![row]!;
+  });
+  return { names, values };
 }
 
 /** Errors if rows are marked as having no value but the model has no poles: it would leave them out. */

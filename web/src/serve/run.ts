@@ -1,8 +1,8 @@
 // A training run on a device: computes one epoch per requested event, answers other calls between epochs, and recovers if the device is lost.
 import type * as wasm from "../../pkg/meromorph.js";
 import { InputError } from "../errors.js";
-import type { EndEvent, EpochEvent, Prediction, StartEvent } from "../types.js";
-import type { Parcel, State } from "../wire.js";
+import type { EndEvent, EpochEvent, ModelInfo, StartEvent } from "../types.js";
+import type { Parcel, Predicting, RemotePrediction, State } from "../wire.js";
 import { type Device, isDeviceLoss } from "./device.js";
 import type { Backup } from "./backup.js";
 import { flagged, type ServedModel } from "./model.js";
@@ -103,19 +103,32 @@ export class ServedRun {
   }
 
   /** Predicts with the current weights. */
-  predict(parcel: Parcel, masks: unknown, precision: unknown): Promise<Prediction<Uint8Array | Uint32Array>> {
+  predict(parcel: Parcel, options: Predicting): Promise<RemotePrediction> {
     return this.#queued(this.#queries, async () => {
-      if (this.#last) return this.#last.predict(parcel, masks, precision);
-      const { data, source } = plain(parcel);
+      if (this.#last) return this.#last.predict(parcel, options);
+      const { masks, ...rest } = options;
+      const { data, source, reading } = plain(parcel);
       return this.#withRecovery(async (training) => {
         const model = await training.model();
         try {
-          return flagged(await model.predict(data, source, precision), masks);
+          return flagged(await model.predict(data, source, { ...rest, reading }), masks);
         } finally {
           model.free();
         }
       });
     });
+  }
+
+  /** The description of the model. */
+  about(): Promise<ModelInfo> {
+    return this.#queued(this.#queries, async () => this.#last?.info ?? this.#withRecovery(async (training) => {
+      const model = await training.model();
+      try {
+        return model.info() as ModelInfo;
+      } finally {
+        model.free();
+      }
+    }));
   }
 
   checkpoint(): Promise<Uint8Array> {

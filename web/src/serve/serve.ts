@@ -70,8 +70,8 @@ class Served {
     return this.#device.info;
   }
 
-  describe({ data, source }: Parcel): Description {
-    return wasm.describe(data, source) as Description;
+  describe({ data, source, reading }: Parcel): Description {
+    return wasm.describe(data, source, reading) as Description;
   }
 
   load({ data, source }: Parcel): RemoteModel {
@@ -82,7 +82,7 @@ class Served {
   train(parcel: Parcel, options: unknown, keep: unknown): Promise<number> {
     checkPoles(parcel, options);
     return this.#started(keep, (name) =>
-      this.#run(parcel, new Backup(parcel, this.device.canBeLost, name), (engine, { data, source }) => engine.train(data, source, options)));
+      this.#run(parcel, new Backup(parcel, this.device.canBeLost, name), (engine, { data, source, reading }) => engine.train(data, source, options, reading)));
   }
 
   continue(parcel: Parcel, checkpoint: unknown, keep: unknown): Promise<number> {

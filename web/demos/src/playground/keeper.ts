@@ -44,28 +44,36 @@ function range(id: string, { min, max, mean }: { min: number; max: number; mean:
 async function predict(): Promise<void> {
   const { columns, target } = model!.info;
   const cells = columns.map((_, at) => get<HTMLInputElement>(`input-${at}`).value);
-  const { value, probability, bottom, gap } = await model!.predict(csv(columns, [cells]));
+  const { value, probability, bottom, gap, notes } = await model!.predict(csv(columns, [cells]));
   const [one] = value;
-  if (bottom?.[0]) {
-    get("answer").textContent = `${target} has no value here (⊥): the inputs are at a pole`;
+  const note = notes.map(({ column, message }) => `${column}: ${message}`).join("; ");
+  if (one === null || Number.isNaN(one) || bottom?.[0]) {
+    const isPole = one === 0;
+    get("answer").textContent = isPole ? `${target} has no value here (⊥): the inputs are at a pole` : `${target} has no prediction. ${note}`;
     return;
   }
   const share = probability ? ` (${percent(probability[0]!)})` : "";
   const warning = gap?.[0] ? " (near a pole: not reliable)" : "";
-  get("answer").textContent = `${target} = ${typeof one === "number" ? short(one) : one}${share}${warning}`;
+  get("answer").textContent = `${target} = ${typeof one === "number" ? short(one) : one}${share}${warning}${note && `. ${note}`}`;
 }
 
 async function predictTable(file: File): Promise<void> {
-  const { value, probability, bottom, gap, fault } = await model!.predict(file);
+  const { value, probability, bottom, gap, fault, notes } = await model!.predict(file);
   const { target } = model!.info;
-  const rows = Array.from<number | string, string[]>(value as ArrayLike<number | string>, (one, at) => {
-    if (bottom) return [bottom[at] ? "" : String(one), String(bottom[at]), String(gap![at]), String(fault![at])];
-    return probability ? [String(one), String(probability[at])] : [String(one)];
+  const noted = new Map<number, string>();
+  for (const { row, column, message } of notes) noted.set(row, [noted.get(row) ?? [], `${column}: ${message}`].flat().join("; "));
+  const rows = Array.from<number | string | null, string[]>(value as ArrayLike<number | string | null>, (one, at) => {
+    const text = one === null || Number.isNaN(one) || bottom?.[at] ? "" : String(one);
+    const more = bottom ? [bottom, gap!, fault!].map((flags) => String(flags[at])) : probability ? [text && String(probability[at])] : [];
+    return [text, ...more, noted.get(at) ?? ""];
   });
-  const names = [target, ...(bottom ? ["bottom", "gap", "fault"] : probability ? ["probability"] : [])];
+  const names = [target, ...(bottom ? ["bottom", "gap", "fault"] : probability ? ["probability"] : []), "note"];
   const href = URL.createObjectURL(new Blob([csv(names, rows)], { type: "text/csv" }));
   const link = Object.assign(element("a", "predictions.csv"), { href, download: "predictions.csv" });
-  get("answer").replaceChildren(`${whole(value.length)} rows: `, link);
+  const outside = new Set(notes.filter(({ kind }) => kind === "outside").map(({ row }) => row)).size;
+  const columns = [...new Set(notes.filter(({ kind }) => kind === "outside").map(({ column }) => column))];
+  const warning = outside > 0 ? `; ${whole(outside)} outside the training range (${columns.join(", ")})` : "";
+  get("answer").replaceChildren(`${whole(value.length)} rows: `, link, warning);
 }
 
 async function save(): Promise<void> {

@@ -1,0 +1,32 @@
+/**
+ * Exports of a model to other places. A module of its own, because it contains the template of a page and fetches a WebAssembly of its own.
+ * @module
+ */
+import { initSync, onnx as written } from "../pkg/onnx/meromorph.js";
+import { InputError, messageOf } from "./errors.js";
+import { inflated } from "./inlined.js";
+import type { Model } from "./model.js";
+import page from "./page.js";
+
+/** The model as one HTML page that predicts without a network, as `mero export --html` writes it. */
+export async function html(model: Model): Promise<string> {
+  const bytes = await model.save();
+  let text = "";
+  // In parts: a call takes a limited number of arguments.
+  for (let at = 0; at < bytes.length; at += 32768) text += String.fromCharCode(...bytes.subarray(at, at + 32768));
+  return page.replace("%MODEL%", () => btoa(text));
+}
+
+let ready: Promise<unknown> | undefined;
+
+/** The model as an ONNX file, from encoded rows to outputs, as `mero export --onnx` writes it. */
+export async function onnx(model: Model): Promise<Uint8Array<ArrayBuffer>> {
+  ready ??= import("./onnx-wasm.js").then(async ({ default: text }) => initSync({ module: await inflated(text) }));
+  ready.catch(() => { ready = undefined; });
+  const [bytes] = await Promise.all([model.save(), ready]);
+  try {
+    return written(bytes) as Uint8Array<ArrayBuffer>;
+  } catch (error) {
+    throw new InputError(messageOf(error));
+  }
+}
