@@ -7,11 +7,13 @@ use serde_json::json;
 
 use super::args::{Hardware, Reading, check_header, read};
 use super::console::{say, say_json};
+use super::examine::{bars, examine, partial_chart};
 use super::plot::{PlotData, draw};
 use super::predict::load;
 use super::report::metrics_table;
 use super::{Answer, Failure};
 use crate::nn::Threshold;
+use crate::options::names;
 use crate::report::{Table, count, duration, facts, figure};
 use crate::train::{
     Examples, LayerShares, Metrics, Model, Monitor, MonitorState, Storage, ThresholdRow, nearness, sweep,
@@ -34,6 +36,12 @@ pub(super) struct Args {
     /// Show after which layer rows are ⊥ (have no value)
     #[arg(long)]
     profile: bool,
+    /// Show how much worse the main metric gets when a column is shuffled, on average over 5 shuffles or as many as given
+    #[arg(long, value_name = "REPEATS", num_args = 0..=1, require_equals = true, default_missing_value = "5")]
+    importance: Option<usize>,
+    /// Draw the mean prediction over the values of some columns
+    #[arg(long, value_name = "COLUMN,COLUMN")]
+    partial: Vec<String>,
     /// Print only JSON, one object
     #[arg(long)]
     json: bool,
@@ -63,6 +71,8 @@ pub(super) fn run(args: &Args) -> Answer {
     let test = Metrics::of(&model.spec, &model.loss, &z, &y, target.scale());
     let task = target.task().name();
     let (source, info) = (table.source(), device.info());
+    let partial: Vec<String> = args.partial.iter().flat_map(|text| names(text)).collect();
+    let (importance, partial) = examine(&model, &device, (&table, &rows), (args.importance, &partial))?;
     if args.json {
         say_json(&json!({
             "event": "report", "task": task, "rows": { "test": rows.len() }, "dropped": gaps.dropped, "device": info.device, "threads": info.threads,
@@ -70,6 +80,7 @@ pub(super) fn run(args: &Args) -> Answer {
             "baseline": Metrics::baseline(&preparation.target, &model.loss, &y),
             "peak_bytes": host::peak_bytes(), "model": args.model, "weights": model.storage,
             "decoding": poles.seen, "sweep": poles.swept, "profile": poles.profile,
+            "importance": importance, "partial": (!partial.is_empty()).then_some(partial),
         }));
         return Ok(());
     }
@@ -87,6 +98,8 @@ pub(super) fn run(args: &Args) -> Answer {
     say(&format!("\n{}", metrics_table(&[("all rows", test), ("without inputs", baseline)])));
     poles.print();
     say(&draw(&PlotData::of(&model.spec, preparation, &z, &y), "all rows"));
+    importance.iter().for_each(|report| say(&bars(report)));
+    partial.iter().for_each(|partial| say(&format!("\n{}", partial_chart(partial).text())));
     Ok(())
 }
 

@@ -6,6 +6,7 @@ mod console;
 mod demo;
 mod devices;
 mod eval;
+mod examine;
 mod experiment;
 mod export;
 mod flags;

@@ -186,7 +186,7 @@ fn drawn(chart: &Chart, series: &Series, area: &Area) -> String {
             let d: String = places.iter().map(dot).collect();
             format!("<path class=\"{class}\" d=\"{d}\">{name}</path>")
         }
-        Style::Line | Style::Dashed | Style::DashDot | Style::Reference | Style::Bar => {
+        Style::Line | Style::Dashed | Style::DashDot | Style::Reference | Style::Bar | Style::Column => {
             let d: String = runs.iter().map(|run| path(run, area)).collect();
             format!("<path class=\"{class}\" d=\"{d}\">{name}</path>")
         }
@@ -231,6 +231,7 @@ fn class(series: &Series) -> String {
         Style::Points => "point",
         Style::Rings => "ring",
         Style::Bar => "bar",
+        Style::Column => "column",
     };
     format!("{style} c{}", series.color.unwrap_or(0) % COLORS)
 }
