@@ -5,16 +5,18 @@ use std::path::PathBuf;
 use pollster::block_on;
 use serde_json::json;
 
-use super::args::{Hardware, Reading, check_header, read};
+use super::args::{Hardware, Reading, check_header, check_out, read};
 use super::console::{say, say_json};
 use super::examine::{bars, examine, partial_chart};
+use super::page::{PageContent, page};
 use super::plot::{PlotData, draw};
 use super::predict::load;
-use super::report::metrics_table;
+use super::report::{metrics_table, shape_of};
 use super::{Answer, Failure};
+use crate::io::Table;
 use crate::nn::Threshold;
 use crate::options::names;
-use crate::report::{Table, count, duration, facts, figure};
+use crate::report::{Table as TextTable, count, duration, facts, figure};
 use crate::train::{
     Examples, LayerShares, Metrics, Model, Monitor, MonitorState, Storage, ThresholdRow, nearness, sweep,
 };
@@ -42,6 +44,9 @@ pub(super) struct Args {
     /// Draw the mean prediction over the values of some columns
     #[arg(long, value_name = "COLUMN,COLUMN")]
     partial: Vec<String>,
+    /// HTML page with the result, charts and what the model learns from
+    #[arg(long, value_name = "HTML")]
+    report: Option<PathBuf>,
     /// Print only JSON, one object
     #[arg(long)]
     json: bool,
@@ -49,6 +54,9 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Answer {
     args.hardware.check()?;
+    if let Some(report) = &args.report {
+        check_out(report, &[("model", &args.model), ("table", &args.file)])?;
+    }
     let model = load(&args.model)?;
     let preparation = model.preparation()?;
     if args.sweep.is_some() && model.spec.head().is_none() {
@@ -73,6 +81,10 @@ pub(super) fn run(args: &Args) -> Answer {
     let (source, info) = (table.source(), device.info());
     let partial: Vec<String> = args.partial.iter().flat_map(|text| names(text)).collect();
     let (importance, partial) = examine(&model, &device, (&table, &rows), (args.importance, &partial))?;
+    if let Some(path) = &args.report {
+        let judged = (&table, rows.as_slice());
+        host::write_whole(path, &written_page((&model, &device), judged, (&z, &y), (test, gaps.to_string()))?)?;
+    }
     if args.json {
         say_json(&json!({
             "event": "report", "task": task, "rows": { "test": rows.len() }, "dropped": gaps.dropped, "device": info.device, "threads": info.threads,
@@ -101,6 +113,35 @@ pub(super) fn run(args: &Args) -> Answer {
     importance.iter().for_each(|report| say(&bars(report)));
     partial.iter().for_each(|partial| say(&format!("\n{}", partial_chart(partial).text())));
     Ok(())
+}
+
+/// The page about these rows.
+fn written_page(
+    (model, device): (&Model, &Device),
+    judged: (&Table, &[u32]),
+    (z, y): (&[f32], &[f32]),
+    (test, gaps): (Option<Metrics>, String),
+) -> Answer<Vec<u8>> {
+    let baseline = Metrics::baseline(&model.preparation()?.target, &model.loss, y);
+    let content = PageContent {
+        kind: "Evaluation",
+        model,
+        judged,
+        part: "rows",
+        outputs: (z, y),
+        metrics: vec![("rows", test), ("without inputs", baseline)],
+        folds: None,
+        history: &[],
+        best_epoch: None,
+        facts: vec![
+            ("data", judged.0.source().to_owned()),
+            ("model", shape_of(&model.spec)),
+            ("loss", model.loss.text().to_owned()),
+            ("engine", model.engine.clone()),
+        ],
+        warnings: vec![gaps],
+    };
+    page(device, &content)
 }
 
 /// Values per window of the monitor.
@@ -151,7 +192,7 @@ impl Poles {
                 let gap = row.gap.map_or_else(|| "–".into(), percent);
                 vec![row.layer.clone(), row.kind.to_owned(), percent(row.bottom), gap]
             };
-            let table = Table::new(["after", "", "rows ⊥", "near a pole"]).rows(profile.iter().map(row));
+            let table = TextTable::new(["after", "", "rows ⊥", "near a pole"]).rows(profile.iter().map(row));
             say(&format!("\n{}", table.text()));
         }
         if let Some(swept) = &self.swept {
@@ -161,7 +202,7 @@ impl Poles {
                 vec![figure(row.tau), percent(row.bottom), share(row.refused), share(row.missed), error(row.rmse)]
             };
             let header = ["tau", "⊥", "numbers refused", "poles missed", "rmse of the rest"];
-            say(&format!("\n{}", Table::new(header).rows(swept.iter().map(row)).text()));
+            say(&format!("\n{}", TextTable::new(header).rows(swept.iter().map(row)).text()));
         }
     }
 }

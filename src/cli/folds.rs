@@ -5,13 +5,13 @@ use serde_json::json;
 
 use super::console::{say, say_json};
 use super::flags::encode;
-use super::report::metrics_table;
+use super::report::metrics_rows;
 use super::{Answer, Failure, interrupt};
 use crate::Device;
 use crate::error::Error;
 use crate::io::Table;
-use crate::report::counted;
-use crate::train::{Event, Flow, Fold, Metrics, SplitTable, Stop, TrainOptions, mean_and_spread};
+use crate::report::{Table as TextTable, counted};
+use crate::train::{Event, Flow, Fold, Metrics, SplitTable, Stop, TrainOptions, main_metric, mean_and_spread};
 
 /// The folds to train.
 pub(super) struct FoldPlan {
@@ -109,18 +109,38 @@ impl FoldSummary {
         })
     }
 
+    /// Number of folds.
+    pub(super) fn count(&self) -> usize {
+        self.each.len()
+    }
+
+    /// The main metric: its name, its mean and spread, and its mean without inputs.
+    pub(super) fn headline(&self) -> (&'static str, f64, f64, Option<f64>) {
+        let (name, label, mean, _) = main_metric(&self.mean);
+        let of = |metrics: &Metrics| {
+            let figure = Metrics::FIGURES.iter().find(|(known, _, _)| *known == name);
+            figure.and_then(|(_, _, figure)| figure(metrics))
+        };
+        let baseline = (self.baseline.rows > 0).then(|| of(&self.baseline)).flatten();
+        (label, mean, of(&self.spread).unwrap_or(f64::NAN), baseline)
+    }
+
     /// One row per fold, then their mean, its spread, and the mean without inputs.
-    pub(super) fn text(&self) -> String {
+    pub(super) fn table(&self) -> TextTable {
         let names: Vec<String> = (1..=self.each.len()).map(|fold| format!("fold {fold}")).collect();
         let mut rows: Vec<(&str, Option<Metrics>)> =
             names.iter().zip(&self.each).map(|(name, metrics)| (name.as_str(), Some(*metrics))).collect();
         rows.push(("mean", Some(self.mean)));
         rows.push(("± spread", Some(self.spread)));
         rows.push(("without inputs", (self.baseline.rows > 0).then_some(self.baseline)));
+        metrics_rows(&rows)
+    }
+
+    fn text(&self) -> String {
         let best = self
             .median_best_epoch
             .map_or_else(String::new, |epoch| format!(", the median of their best epochs is {epoch}"));
         let models = counted(self.each.len(), "fold");
-        format!("{}\n\n  {models}{best}; now the model itself", metrics_table(&rows))
+        format!("{}\n\n  {models}{best}; now the model itself", self.table().text())
     }
 }

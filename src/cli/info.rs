@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args) -> Answer {
     }
     say(&facts(&identity(args, &model)));
     if let Some(preparation) = &model.preparation {
-        say(&format!("\n{}", columns(preparation)));
+        say(&format!("\n{}", column_table(preparation).text()));
     }
     match &provenance {
         Some(provenance) => say(&training(provenance)),
@@ -117,7 +117,8 @@ fn listed(levels: &[String], counts: &[u32]) -> String {
     shown.chain((more > 0).then(|| format!("{} more", count(more as u64)))).collect::<Vec<_>>().join(", ")
 }
 
-fn columns(preparation: &Preparation) -> String {
+/// A row for each column that a model reads.
+pub(super) fn column_table(preparation: &Preparation) -> Table {
     let no_value = "no prediction";
     let row = |feature: &Feature| match feature {
         Feature::Numeric { name, min, max, impute, .. } => {
@@ -129,7 +130,7 @@ fn columns(preparation: &Preparation) -> String {
             [short(name, 28), "category".into(), listed(levels, counts), missing.unwrap_or_else(|| no_value.to_owned())]
         }
     };
-    Table::new(["column", "kind", "in training", "missing cell"]).rows(preparation.features.iter().map(row)).text()
+    Table::new(["column", "kind", "in training", "missing cell"]).rows(preparation.features.iter().map(row))
 }
 
 fn training(provenance: &Provenance) -> String {

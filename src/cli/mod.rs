@@ -13,6 +13,7 @@ mod flags;
 mod folds;
 mod info;
 mod interrupt;
+mod page;
 mod plan;
 mod plot;
 mod predict;

@@ -65,7 +65,7 @@ pub(super) fn draw(data: &PlotData, rows: &str) -> String {
 }
 
 /// Predicted against actual numbers on equal axes, with the diagonal of a perfect model.
-fn scatter(pairs: &[[f64; 2]], rows: &str) -> Chart {
+pub(super) fn scatter(pairs: &[[f64; 2]], rows: &str) -> Chart {
     let finite = || pairs.iter().flatten().copied().filter(|value| value.is_finite());
     let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
     let diagonal = if low <= high { vec![[low, low], [high, high]] } else { Vec::new() };
@@ -74,7 +74,7 @@ fn scatter(pairs: &[[f64; 2]], rows: &str) -> Chart {
         .series(Series::dots("rows", pairs.to_vec()))
 }
 
-fn confusion(names: &[String], counts: &[Vec<u64>]) -> Table {
+pub(super) fn confusion(names: &[String], counts: &[Vec<u64>]) -> Table {
     let names: Vec<String> = names.iter().map(|name| short(name, 12)).collect();
     let header = ["actual".to_owned()].into_iter().chain(names.iter().cloned()).chain(["right".to_owned()]);
     let row = |(actual, row): (usize, &Vec<u64>)| {

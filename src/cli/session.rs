@@ -7,7 +7,8 @@ use pollster::block_on;
 use serde_json::json;
 
 use super::console::{Console, say, say_json};
-use super::folds::FoldPlan;
+use super::folds::{FoldPlan, FoldSummary};
+use super::page::{PageContent, page};
 use super::plot::{PlotData, draw};
 use super::report::{Rows, TrainReport, introduction};
 use super::{Answer, Failure, interrupt};
@@ -47,6 +48,16 @@ pub(super) struct Judging {
     pub folds: Option<FoldPlan>,
     /// Files of validation and test rows.
     pub held: Vec<Held>,
+    /// The page to write.
+    pub report: Option<JudgedRows>,
+}
+
+/// The page of a run, and the rows that it judges the model by.
+pub(super) struct JudgedRows {
+    pub path: PathBuf,
+    pub table: Table,
+    /// Whether they are the test rows, not the validation rows.
+    pub is_test: bool,
 }
 
 /// A file of validation or test rows.
@@ -200,10 +211,45 @@ impl Session {
             }
         }
         written?;
+        if let Some(judged) = &self.judging.report {
+            let outputs = if judged.is_test { (&*test, &*data.test.y) } else { (&*validation, &*data.validation.y) };
+            self.write_page(judged, (&model, outputs), trainer, (&report, folds))?;
+        }
         // The run is over: there is nothing to resume.
         let checkpoint = self.checkpoint.iter().filter(|_| self.has_checkpoint.get());
         for (path, _) in checkpoint {
             host::remove(path)?;
+        }
+        Ok(())
+    }
+
+    fn write_page(
+        &self,
+        judged: &JudgedRows,
+        (model, outputs): (&Model, (&[f32], &[f32])),
+        trainer: &Trainer,
+        (report, folds): (&TrainReport, &[Fold]),
+    ) -> Answer {
+        let part = if judged.is_test { "test rows" } else { "validation rows" };
+        let mut warnings: Vec<String> = self.run.warnings.iter().map(ToString::to_string).collect();
+        warnings.extend((!self.run.gaps.columns.is_empty()).then(|| self.run.gaps.to_string()));
+        warnings.extend(self.judging.held.iter().map(Held::text));
+        let content = PageContent {
+            kind: "Training",
+            model,
+            judged: (&judged.table, &judged.table.every_row()),
+            part,
+            outputs,
+            metrics: report.parts(),
+            folds: (!folds.is_empty()).then(|| FoldSummary::of(folds)),
+            history: trainer.history(),
+            best_epoch: report.best_epoch(),
+            facts: report.facts(self, trainer),
+            warnings,
+        };
+        host::write_whole(&judged.path, &page(&self.device, &content)?)?;
+        if !self.is_json {
+            say(&format!("\n  report  {}", judged.path.display()));
         }
         Ok(())
     }

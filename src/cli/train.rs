@@ -6,11 +6,11 @@ use super::args::{Hardware, Output, Reading, check_header, check_out, read, read
 use super::flags::{All, Flags, GROUP, prepare};
 use super::folds::FoldPlan;
 use super::replace::check_replaced;
-use super::session::{Held, Judging, Session};
+use super::session::{Held, JudgedRows, Judging, Session};
 use super::{Answer, Failure};
 use crate::error::Error;
 use crate::host;
-use crate::io::Format;
+use crate::io::{Format, Table};
 use crate::train::{Checkpoint, Origin, Run, TrainOptions, Trainer, check_groups};
 
 #[derive(clap::Args)]
@@ -39,6 +39,9 @@ pub(super) struct Args {
     /// Checkpoint file, written at Ctrl-C and every minute of a long run, removed at its end [default: MODEL.ckpt]
     #[arg(long, value_name = "CKPT", help_heading = "Output")]
     checkpoint: Option<PathBuf>,
+    /// HTML page with the result, charts, what the model learns from, and its settings
+    #[arg(long, value_name = "HTML", help_heading = "Output")]
+    report: Option<PathBuf>,
     /// Resume the run of a checkpoint, which holds all its options; the result is the same as without the interruption
     #[arg(long, value_name = "CKPT", conflicts_with_all = ["Reading", GROUP])]
     resume: Option<PathBuf>,
@@ -56,6 +59,9 @@ pub(super) fn run(args: &Args) -> Answer {
     let inputs: Vec<(&str, &Path)> = [table].into_iter().chain(held).collect();
     check_out(&out, &[&inputs[..], &[("checkpoint", &checkpoint), ("checkpoint", old)]].concat())?;
     check_out(&checkpoint, &inputs)?;
+    if let Some(report) = &args.report {
+        check_out(report, &[&inputs[..], &[("model", &out), ("checkpoint", &checkpoint)]].concat())?;
+    }
     let Start { mut run, origin, source, old, judging } = args.start(options)?;
     check_replaced(&run, Some(&out), Some(&checkpoint), args.output.force)?;
     let is_resumed_here = args.resume.as_deref().is_some_and(|old| host::is_same_file(old, &checkpoint));
@@ -103,8 +109,9 @@ impl Args {
         let [validation_file, test_file] =
             [&self.validation_file, &self.test_file].map(|path| path.as_ref().map(|path| path.display().to_string()));
         let origin = Origin { format, choice, fractions, validation_file, test_file };
+        let report = self.page(&run, &table, &held)?;
         let folds = self.folds.map(|count| FoldPlan::new(options, table, count)).transpose()?;
-        Ok(Start { run, origin, source, old: None, judging: Judging { folds, held } })
+        Ok(Start { run, origin, source, old: None, judging: Judging { folds, held, report } })
     }
 
     /// The options with the shares of validation and test rows that the files and folds leave. Errors on contradictions.
@@ -135,6 +142,22 @@ impl Args {
             fractions.test = 0.0;
         }
         Ok(options)
+    }
+
+    /// What the page is about: the test rows, or the validation rows if there are none.
+    fn page(&self, run: &Run, table: &Table, held: &[Held]) -> Answer<Option<JudgedRows>> {
+        let Some(path) = self.report.clone() else { return Ok(None) };
+        let rows_of = |part: &'static str, own: &[u32]| {
+            let file = held.iter().find(|held| held.part == part);
+            let (table, rows) = file.map_or((table, own), |held| (&held.table, &held.rows.rows));
+            (!rows.is_empty()).then(|| table.take(rows))
+        };
+        let test = rows_of("test", &run.split.test).map(|table| (table, true));
+        let judged = test.or_else(|| Some((rows_of("validation", &run.split.validation)?, false)));
+        let Some((table, is_test)) = judged else {
+            return Err(Failure::usage("--report needs test or validation rows to judge the model by"));
+        };
+        Ok(Some(JudgedRows { path, table: table?, is_test }))
     }
 
     /// Reads the files of validation and test rows and puts their rows into the run.
@@ -173,7 +196,8 @@ impl Args {
         let [validation, test] =
             given.map(|(given, stored)| given.clone().or_else(|| stored.as_ref().map(PathBuf::from)));
         let held = self.hold(&mut run, &origin.format, [&validation, &test])?;
-        Ok(Start { run, origin, source, old: Some(checkpoint), judging: Judging { held, ..Judging::default() } })
+        let report = self.page(&run, &table, &held)?;
+        Ok(Start { run, origin, source, old: Some(checkpoint), judging: Judging { folds: None, held, report } })
     }
 
     /// The model file: as given, or the table's name in the current folder.
@@ -212,7 +236,7 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
 }
 
 /// A word quoted for a shell.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()

@@ -281,12 +281,17 @@ impl Model {
         }
         let Encoded { x, notes } = preparation.encode_noting(table, &table.every_row(), unknown)?;
         let outputs = self.outputs(device, &x).await?;
-        let of_row = |row: &[f32]| (0..classes).map(|class| self.probability(row, class)).collect::<Vec<_>>();
-        let mut all: Vec<f64> = outputs.chunks_exact(classes).flat_map(of_row).collect();
+        let mut all = self.class_probabilities(&outputs, classes);
         for note in notes.iter().filter(|note| matches!(note.kind, NoteKind::Unusable(_))) {
             all[note.row * classes..][..classes].fill(f64::NAN);
         }
         Ok(all)
+    }
+
+    /// The probability of every class, [rows, classes], from raw outputs of that shape.
+    pub fn class_probabilities(&self, outputs: &[f32], classes: usize) -> Vec<f64> {
+        let of_row = |row: &[f32]| (0..classes).map(|class| self.probability(row, class)).collect::<Vec<_>>();
+        outputs.chunks_exact(classes).flat_map(of_row).collect()
     }
 
     /// The probability of one class from a row's outputs: softmax, or sigmoid if each class was trained against the rest.
