@@ -83,7 +83,8 @@ pub(super) fn run(args: &Args) -> Answer {
     let (importance, partial) = examine(&model, &device, (&table, &rows), (args.importance, &partial))?;
     if let Some(path) = &args.report {
         let judged = (&table, rows.as_slice());
-        host::write_whole(path, &written_page((&model, &device), judged, (&z, &y), (test, gaps.to_string()))?)?;
+        let warning = (!gaps.columns.is_empty()).then(|| gaps.to_string());
+        host::write_whole(path, &written_page((&model, &device), judged, (&z, &y), (test, warning))?)?;
     }
     if args.json {
         say_json(&json!({
@@ -120,11 +121,12 @@ fn written_page(
     (model, device): (&Model, &Device),
     judged: (&Table, &[u32]),
     (z, y): (&[f32], &[f32]),
-    (test, gaps): (Option<Metrics>, String),
+    (test, gaps): (Option<Metrics>, Option<String>),
 ) -> Answer<Vec<u8>> {
     let baseline = Metrics::baseline(&model.preparation()?.target, &model.loss, y);
     let content = PageContent {
         kind: "Evaluation",
+        source: judged.0.source(),
         model,
         judged,
         part: "rows",
@@ -139,7 +141,7 @@ fn written_page(
             ("loss", model.loss.text().to_owned()),
             ("engine", model.engine.clone()),
         ],
-        warnings: vec![gaps],
+        warnings: gaps.into_iter().collect(),
     };
     page(device, &content)
 }

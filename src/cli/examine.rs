@@ -83,9 +83,9 @@ pub(super) fn partial_chart(partial: &Partial) -> Chart {
     // Of two classes, one says it all.
     let shown = curves.iter().skip(usize::from(curves.len() == 2)).take(MOST_CLASSES);
     let what = match curves.as_slice() {
-        [_, second] => format!("probability of {}", second.name),
-        [only] => format!("mean {}", only.name),
-        _ => "mean probability".to_owned(),
+        [_, second] => format!("Probability of {}", second.name),
+        [only] => format!("Mean {}", only.name),
+        _ => "Mean probability".to_owned(),
     };
     let note = format!("The mean over {} rows, each with the same value in this column.", count(*rows as u64));
     let empty = |x: Axis, y: Axis| Chart::new(format!("{what} by {column}"), x, y).note(note.clone());
@@ -130,7 +130,7 @@ mod tests {
         let curves = vec![curve("no", [0.9, 0.4]), curve("yes", [0.1, 0.6])];
         let numbers = Partial { column: "age".into(), values: vec![20.0, 60.0], levels: Vec::new(), curves, rows: 10 };
         let text = partial_chart(&numbers).text();
-        assert!(text.contains("probability of yes by age") && !text.contains("no\n"), "{text}");
+        assert!(text.contains("Probability of yes by age") && !text.contains("no\n"), "{text}");
         let levels = vec!["Bonn".to_owned(), "Rome".to_owned()];
         let text = partial_chart(&Partial { values: Vec::new(), levels, ..numbers }).text();
         assert!(text.contains("Bonn") && text.contains("Rome") && text.matches('o').count() > 2, "{text}");

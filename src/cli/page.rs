@@ -9,8 +9,8 @@ use super::info;
 use super::report::metrics_rows;
 use crate::Device;
 use crate::io::{Table, Task};
-use crate::report::{Page, Table as TextTable, count, counted, figure};
-use crate::train::{EpochReport, ImportanceReport, Metrics, Model, Partial};
+use crate::report::{Page, count, counted, figure};
+use crate::train::{EpochReport, Metrics, Model, Partial};
 
 /// Columns whose importance is drawn, and those whose partial dependence is.
 const MOST_BARS: usize = 15;
@@ -22,6 +22,8 @@ const REPEATS: usize = 5;
 pub(super) struct PageContent<'a> {
     /// `Training` or `Evaluation`.
     pub kind: &'a str,
+    /// The name of the table.
+    pub source: &'a str,
     pub model: &'a Model,
     /// The table with the rows that judge the model, and these rows.
     pub judged: (&'a Table, &'a [u32]),
@@ -49,18 +51,14 @@ pub(super) fn page(device: &Device, content: &PageContent<'_>) -> Answer<Vec<u8>
     let most = importance.iter().flat_map(|report| &report.columns).take(MOST_PARTIAL);
     let columns: Vec<String> = most.map(|column| column.column.clone()).collect();
     let (_, partial) = examine(model, device, *judged, (None, &columns))?;
-    let mut page = Page::new(format!("{} of \"{}\"", content.kind, preparation.target.name()));
-    page.kind(&format!("mero · {} · {}", judged.0.source(), preparation.target.task().name()));
+    let mut page = Page::new(format!("Predicting \"{}\"", preparation.target.name()));
+    page.kind(&format!("{} · {} · {}", content.kind, content.source, preparation.target.task().name()));
     page.lead(&lead(content));
     let first = charts::first(content)?.into_iter();
     page.charts(first.chain(importance.iter().map(|report| importance_chart(report, MOST_BARS))));
     figures(&mut page, content);
     errors(&mut page, content)?;
-    if !content.history.is_empty() {
-        page.section("Training");
-        page.charts([charts::losses(content.history, content.best_epoch)]);
-    }
-    inputs(&mut page, content, (importance.as_ref(), &partial))?;
+    inputs(&mut page, content, &partial)?;
     page.section("Settings");
     page.facts(content.facts.iter().map(|(name, text)| (*name, text.as_str())));
     page.note("The command that made this page:");
@@ -121,29 +119,18 @@ fn figures(page: &mut Page, content: &PageContent<'_>) {
 }
 
 fn errors(page: &mut Page, content: &PageContent<'_>) -> Answer {
-    page.section("Where it errs");
+    page.section(if content.history.is_empty() { "Errors" } else { "Errors and training" });
     if content.model.preparation()?.target.task() == Task::Classification {
         page.heading(&format!("Predicted (right) against actual (down), {}", content.part));
         page.table(&charts::mistakes(content)?);
     }
-    page.charts(charts::errors(content)?);
+    let losses = (!content.history.is_empty()).then(|| charts::losses(content.history, content.best_epoch));
+    page.charts(charts::errors(content)?.into_iter().chain(losses));
     Ok(())
 }
 
-fn inputs(
-    page: &mut Page,
-    content: &PageContent<'_>,
-    (importance, partial): (Option<&ImportanceReport>, &[Partial]),
-) -> Answer {
+fn inputs(page: &mut Page, content: &PageContent<'_>, partial: &[Partial]) -> Answer {
     page.section("What it learns from");
-    if let Some(report) = importance.filter(|report| report.columns.len() > 1) {
-        let row = |column: &crate::train::Importance| {
-            [column.column.clone(), figure(column.mean), format!("± {}", figure(column.spread))]
-        };
-        page.table(
-            &TextTable::new(["column", "worse by", "spread"]).rows(report.columns.iter().take(MOST_BARS).map(row)),
-        );
-    }
     page.charts(partial.iter().map(partial_chart));
     page.heading("Columns");
     page.table(&info::column_table(content.model.preparation()?));

@@ -236,6 +236,7 @@ impl Session {
         warnings.extend(self.judging.held.iter().map(Held::text));
         let content = PageContent {
             kind: "Training",
+            source: &self.source,
             model,
             judged: (&judged.table, &judged.table.every_row()),
             part,

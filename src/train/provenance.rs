@@ -51,6 +51,12 @@ impl Model {
         Self { provenance: Some(provenance.to_json().to_string()), ..self }
     }
 
+    /// Without the record of its training and the models of its folds: for pages and packages, which only predict.
+    #[must_use]
+    pub fn without_provenance(&self) -> Self {
+        Self { provenance: None, attached: Vec::new(), ..self.clone() }
+    }
+
     /// The record of its training; `None` if its file has none. Errors if it is damaged.
     pub fn provenance(&self) -> Result<Option<Provenance>> {
         let parsed =
@@ -148,7 +154,13 @@ mod tests {
             folds: vec![every_figure(); 2],
             ..Provenance::default()
         };
-        let bytes = model.with_provenance(&provenance).save().unwrap();
+        let fold = model.clone();
+        let model = model.with_provenance(&provenance).with_folds(&[fold.clone(), fold]).unwrap();
+        let bytes = model.save().unwrap();
+        let read = Model::load(&bytes, "m").unwrap();
+        assert_eq!((&read, read.folds().unwrap().len()), (&model, 2));
+        let bare = read.without_provenance();
+        assert_eq!((bare.provenance().unwrap(), bare.folds().unwrap().len()), (None, 0));
         assert_eq!(Model::load(&bytes, "m").unwrap().provenance().unwrap(), Some(provenance));
     }
 }

@@ -13,6 +13,9 @@ const BINS: usize = 10;
 /// Dots of a chart: of more rows, every so many are drawn.
 const MOST_DOTS: usize = 4000;
 
+/// The range of an axis of shares, with room for dots at its ends.
+const SHARES: [f64; 2] = [-0.02, 1.02];
+
 /// The chart of the first view: predictions against targets, or the ROC curves of classes.
 pub(super) fn first(content: &PageContent<'_>) -> Result<Option<Chart>> {
     let (z, y) = content.outputs;
@@ -20,7 +23,9 @@ pub(super) fn first(content: &PageContent<'_>) -> Result<Option<Chart>> {
         return Ok(None);
     }
     Ok(match data(content)? {
-        PlotData::Numbers(pairs) => Some(scatter(&thinned(&pairs), content.part)),
+        PlotData::Numbers(pairs) => {
+            Some(scatter(&thinned(&pairs), format!("Predicted against actual, {}", content.part)))
+        }
         PlotData::Classes { names, .. } => {
             let (probabilities, own) = classes(content, (z, y), names.len());
             Some(roc_chart(&probabilities, &own, &names))
@@ -115,7 +120,7 @@ fn spread(pairs: &[[f64; 2]]) -> Chart {
 }
 
 fn roc_chart(probabilities: &[f64], own: &[usize], names: &[String]) -> Chart {
-    let share = |label: &str| Axis::linear(label).within(0.0, 1.0);
+    let share = |label: &str| Axis::linear(label).within(SHARES[0], SHARES[1]);
     let chart = Chart::new(
         "ROC curve",
         share("rows of other classes that are named so"),
@@ -139,7 +144,7 @@ fn roc_chart(probabilities: &[f64], own: &[usize], names: &[String]) -> Chart {
 fn reliability_chart(probabilities: &[f64], own: &[usize]) -> Chart {
     let bins = reliability(probabilities, own, BINS);
     let points: Vec<[f64; 2]> = bins.iter().map(|bin| [bin.probability, bin.right]).collect();
-    let share = |label: &str| Axis::linear(label).within(0.0, 1.0);
+    let share = |label: &str| Axis::linear(label).within(SHARES[0], SHARES[1]);
     Chart::new("Calibration", share("probability of the predicted class"), share("share that is right"))
         .series(Series::new("as good as it says", Style::Reference, vec![[0.0, 0.0], [1.0, 1.0]]))
         .series(Series::line("", points.clone()).color(0))
