@@ -105,9 +105,9 @@ mod tests {
 
     #[test]
     fn predictions_lie_on_equal_axes_around_the_diagonal() {
-        let text = scatter(&[[0.0, 0.0], [10.0, 10.0], [10.0, 5.0], [3.0, f64::NAN]], "t".into()).text();
+        let text = scatter(&[[0.0, 0.0], [10.0, 10.0], [10.0, 5.0], [3.0, f64::NAN]], "predicted".into()).text();
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], "  t");
+        assert_eq!(lines[0], "  predicted");
         let ticks = |label: &str| lines.iter().filter(|line| line.contains(label)).count();
         assert_eq!([ticks(" 10 ┤"), ticks("  0 ┤"), ticks(" predicted")], [1, 1, 2], "{text}");
         assert!(lines.iter().any(|line| line.trim() == "actual") && text.contains('·'), "{text}");

@@ -3,7 +3,7 @@
 use super::model::Model;
 use crate::io::{Feature, Preparation, Table, Target};
 use crate::loss::Loss;
-use crate::nn::{Activation, Spec};
+use crate::nn::{Activation, Layout, Spec};
 
 /// y = w · (a, b, c), without noise.
 pub(super) fn linear(weights: [f32; 3]) -> Model {
@@ -14,7 +14,10 @@ pub(super) fn linear(weights: [f32; 3]) -> Model {
     let target = Target::Regression { name: "y".into(), mean: 0.0, scale: 1.0, min: -10.0, max: 10.0 };
     let preparation = Preparation { features: ["a", "b", "c"].map(number).to_vec(), target };
     let spec = Spec::mlp(3, &[], 1, Activation::identity());
-    Model::new(spec, Loss::mse(), [&weights[..], &[0.0]].concat(), Some(preparation))
+    let layout = Layout::of(&spec);
+    let mut parameters = vec![0.0; layout.total];
+    parameters[layout.parameters[0].offset..][..3].copy_from_slice(&weights);
+    Model::new(spec, Loss::mse(), parameters, Some(preparation))
 }
 
 /// y = 3 a - b over a, b and c that do not depend on each other and have variance 1 each.

@@ -109,7 +109,7 @@ impl Record for Metrics {
 mod tests {
     use super::*;
     use crate::loss::Loss;
-    use crate::nn::{Activation, Spec};
+    use crate::nn::{Activation, Layout, Spec};
 
     fn every_figure() -> Metrics {
         let [a, b, c, d, e] = [0.5, 0.25, 3.0, 1e-9, 0.1].map(Some);
@@ -144,7 +144,8 @@ mod tests {
     #[test]
     fn a_model_file_keeps_how_it_was_trained() {
         let spec = Spec::mlp(1, &[], 1, Activation::identity());
-        let model = Model::new(spec, Loss::mse(), vec![2.0, 1.0], None);
+        let parameters = vec![0.5; Layout::of(&spec).total];
+        let model = Model::new(spec, Loss::mse(), parameters, None);
         assert_eq!(model.provenance().unwrap(), None);
         let provenance = Provenance {
             source: "wine.csv".into(),

@@ -191,7 +191,7 @@ fn folds_hold_out_every_row_once_and_the_model_learns_from_all() {
 #[test]
 fn intervals_cover_new_rows_as_often_as_they_say() {
     let folder = filled();
-    folder.write("known.csv", noisy(900, 1));
+    folder.write("known.csv", noisy(3000, 1));
     folder.write("new.csv", noisy(2000, 2));
     let train = format!("train known.csv --target y --ignore user {CPU} --hidden 16 --epochs 60 --lr 1e-2");
     let truth = column(&noisy(2000, 2), "y");
@@ -211,8 +211,8 @@ fn intervals_cover_new_rows_as_often_as_they_say() {
     }
     assert!(half[0] < 0.6 * half[1] && half[2] < 0.6 * half[3], "{half:?}");
     let mut failures = Vec::new();
-    let wanted = "predict: interval: a level of 0.999 needs at least 999 rows that were held out of training, but the model has 900";
-    check(&folder, "predict m new.csv --interval 0.999", wanted, 1, &mut failures);
+    let wanted = "predict: interval: a level of 0.9999 needs at least 9999 rows that were held out of training, but the model has 3000";
+    check(&folder, "predict m new.csv --interval 0.9999", wanted, 1, &mut failures);
     let wanted = "predict: interval: got 90, expected a level between 0 and 1, such as 0.9";
     check(&folder, "predict m new.csv --interval 90", wanted, 2, &mut failures);
     folder.told(&format!("train good.csv --target colour {QUICK} --out c"));
