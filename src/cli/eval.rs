@@ -13,7 +13,7 @@ use super::plot::{PlotData, draw};
 use super::predict::load;
 use super::report::{metrics_table, shape_of};
 use super::{Answer, Failure};
-use crate::io::Table;
+use crate::io::{Preparation, Table};
 use crate::nn::Threshold;
 use crate::options::names;
 use crate::report::{Table as TextTable, count, duration, facts, figure};
@@ -97,23 +97,46 @@ pub(super) fn run(args: &Args) -> Answer {
         }));
         return Ok(());
     }
-    let target = target.name();
-    let weights = match model.storage {
-        Storage::F32 => String::new(),
-        storage => format!(", {} weights", storage.name()),
+    let measured = Measured {
+        source: if gaps.columns.is_empty() { source.to_owned() } else { format!("{source}; {gaps}") },
+        seconds,
+        test,
     };
-    say(&facts(&[
-        ("model", format!("{}{weights}, {task} of \"{target}\"", args.model.display())),
-        ("data", if gaps.columns.is_empty() { source.to_owned() } else { format!("{source}; {gaps}") }),
-        ("took", format!("{} on {} ({})", duration(seconds), info.device, info.name)),
-    ]));
-    let baseline = Metrics::baseline(&preparation.target, &model.loss, &y);
-    say(&format!("\n{}", metrics_table(&[("all rows", test), ("without inputs", baseline)])));
+    measured.print(args, (&model, preparation), &device, &y);
     poles.print();
     say(&draw(&PlotData::of(&model.spec, preparation, &z, &y), "all rows"));
-    importance.iter().for_each(|report| say(&bars(report)));
-    partial.iter().for_each(|partial| say(&format!("\n{}", partial_chart(partial).text())));
+    if let Some(report) = &importance {
+        say(&bars(report));
+    }
+    for partial in &partial {
+        say(&format!("\n{}", partial_chart(partial).text()));
+    }
     Ok(())
+}
+
+/// What was measured, for people.
+struct Measured {
+    source: String,
+    seconds: f64,
+    test: Option<Metrics>,
+}
+
+impl Measured {
+    fn print(&self, args: &Args, (model, preparation): (&Model, &Preparation), device: &Device, y: &[f32]) {
+        let info = device.info();
+        let (target, task) = (preparation.target.name(), preparation.target.task().name());
+        let weights = match model.storage {
+            Storage::F32 => String::new(),
+            storage => format!(", {} weights", storage.name()),
+        };
+        say(&facts(&[
+            ("model", format!("{}{weights}, {task} of \"{target}\"", args.model.display())),
+            ("data", self.source.clone()),
+            ("took", format!("{} on {} ({})", duration(self.seconds), info.device, info.name)),
+        ]));
+        let baseline = Metrics::baseline(&preparation.target, &model.loss, y);
+        say(&format!("\n{}", metrics_table(&[("all rows", self.test), ("without inputs", baseline)])));
+    }
 }
 
 /// The page about these rows.

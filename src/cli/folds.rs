@@ -57,9 +57,9 @@ impl FoldPlan {
         }
         let summary = FoldSummary::of(&folds);
         if is_json {
-            say_json(&summary.json())
+            say_json(&summary.json());
         } else {
-            say(&summary.text())
+            say(&summary.text());
         }
         Ok(folds)
     }

@@ -263,9 +263,9 @@ impl Session {
     ) -> Provenance {
         let data = trainer.data();
         let mut origin = self.origin.clone();
-        [&mut origin.validation_file, &mut origin.test_file]
-            .into_iter()
-            .for_each(|file| *file = file.as_deref().map(file_name));
+        for file in [&mut origin.validation_file, &mut origin.test_file] {
+            *file = file.as_deref().map(file_name);
+        }
         Provenance {
             source: file_name(&self.source),
             origin,

@@ -60,7 +60,9 @@ fn grouped(groups: &[u64], count: usize, permutation: &[u32]) -> Result<Vec<usiz
     if sizes.len() < count {
         return Err(Error::new(format!("{} groups are too few for {count} folds", sizes.len())));
     }
-    numbers.iter().for_each(|&number| sizes[number] += 1);
+    for &number in &numbers {
+        sizes[number] += 1;
+    }
     let (mut fold_of_group, mut filled) = (vec![None; sizes.len()], vec![0; count]);
     for &row in permutation {
         let number = numbers[row as usize];
@@ -112,7 +114,7 @@ mod tests {
 
     /// 60 rows: x = i, user = i mod 6, day = 7 i mod 60, class b for every fifth row, y = i + 0.5.
     fn splits(choice: Choice, count: usize) -> Result<Vec<Split>> {
-        let class = |i: usize| if i % 5 == 0 { "b" } else { "a" };
+        let class = |i: usize| if i.is_multiple_of(5) { "b" } else { "a" };
         let text: String = (0..60).map(|i| format!("{i},u{},{},{},{i}.5\n", i % 6, i * 7 % 60, class(i))).collect();
         let table = read(format!("x,user,day,class,y\n{text}").as_bytes(), "a.csv", Header::Yes).unwrap();
         let target = if choice.target.is_empty() { "y".into() } else { choice.target.clone() };

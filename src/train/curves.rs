@@ -18,9 +18,9 @@ pub fn roc(probabilities: &[f64], own: &[usize], class: usize) -> Option<Vec<[f6
     for (at, &row) in order.iter().enumerate() {
         let is_own = own[row as usize] == class;
         if is_own {
-            found += 1.0
+            found += 1.0;
         } else {
-            wrong += 1.0
+            wrong += 1.0;
         }
         // Equal probabilities are above a threshold together.
         let is_last = order.get(at + 1).is_none_or(|next| key(falling[*next as usize]) != key(falling[row as usize]));

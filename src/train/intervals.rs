@@ -49,12 +49,6 @@ pub struct ResidualGroup {
 
 record! { ResidualGroup { rows, sizes, finite } }
 
-impl Default for Calibration {
-    fn default() -> Self {
-        Self::Test
-    }
-}
-
 impl ResidualGroup {
     /// From residuals of any sign.
     pub fn of(residuals: &[f64]) -> Self {

@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn a_model_file_keeps_how_it_was_trained() {
         let spec = Spec::mlp(1, &[], 1, Activation::identity());
-        let parameters = vec![0.5; Layout::of(&spec).total];
+        let parameters = vec![0.0; Layout::of(&spec).total];
         let model = Model::new(spec, Loss::mse(), parameters, None);
         assert_eq!(model.provenance().unwrap(), None);
         let provenance = Provenance {

@@ -2,6 +2,8 @@
 
 use super::{Folder, QUICK, check, filled, json, noise::noise, table};
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 
 const CPU: &str = "--device cpu --threads 1";
 
@@ -299,4 +301,23 @@ fn a_report_is_one_page_about_the_rows_that_judge_the_model() {
     assert!(page.contains("most frequent class would be right for 50.0 %"));
     folder.told(&format!("train good.csv --target y {QUICK} --head rational --out p --report p.html"));
     assert!(folder.text("p.html").contains("half of the values that the model gives"));
+}
+
+#[test]
+fn a_resumed_run_finds_its_files_of_held_out_rows_again() {
+    let folder = filled();
+    folder.write("v.csv", table(40));
+    let flags = format!("{CPU} --hidden 16,16 --epochs 3000 --patience 0 --batch 4 --validation-file v.csv --json");
+    let line = format!("train good.csv --target y {flags}");
+    json(&folder, &format!("{line} --out whole"));
+    let mut child = folder.command(&format!("{line} --out cut")).stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    (0..4).for_each(|_| _ = lines.next().expect("an event").expect("a line"));
+    let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
+    assert!(signal.success());
+    lines.for_each(drop);
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    json(&folder, &format!("train good.csv --resume cut.ckpt --out cut {CPU} --json"));
+    assert_eq!(folder.read("whole"), folder.read("cut"), "the model of the uninterrupted run");
+    assert_eq!(json(&folder, "info cut --json")[0]["training"]["rows"]["validation"], 40);
 }
