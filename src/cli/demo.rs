@@ -6,7 +6,7 @@ use pollster::block_on;
 use super::args::{Hardware, Output};
 use super::flags::{Flags, Model, prepare};
 use super::replace::check_replaced;
-use super::session::Session;
+use super::session::{Judging, Session};
 use super::{Answer, Failure};
 use crate::io::{Choice, Table};
 use crate::report::counted;
@@ -47,15 +47,16 @@ pub(super) fn run(args: &Args) -> Answer {
     }
     let table = linear(args.rows)?;
     let source = table.source().to_owned();
-    let mut run = prepare(&options, table)?;
+    let mut run = prepare(&options, &table)?;
+    drop(table);
     check_replaced(&run, args.output.out.as_deref(), None, args.output.force)?;
     let data = std::mem::take(&mut run.data);
     let device = args.hardware.open()?;
     let mut trainer = Trainer::new(&device, run.spec.clone(), run.settings.clone(), data)?;
     let origin = Origin { choice: options.choice, ..Origin::default() };
     let (is_json, out) = (args.output.json, args.output.out.clone());
-    Session { device, run, origin, source, is_json, out, checkpoint: None, has_checkpoint: false.into() }
-        .run(&mut trainer)
+    let (has_checkpoint, judging) = (false.into(), Judging::default());
+    Session { device, run, origin, source, is_json, out, checkpoint: None, has_checkpoint, judging }.run(&mut trainer)
 }
 
 /// Weights of the inputs.

@@ -5,14 +5,18 @@ use std::path::PathBuf;
 use pollster::block_on;
 use serde_json::json;
 
-use super::args::{Hardware, Reading, check_header, read};
+use super::args::{Hardware, Reading, check_header, check_out, read};
 use super::console::{say, say_json};
+use super::examine::{bars, examine, partial_chart};
+use super::page::{PageContent, page};
 use super::plot::{PlotData, draw};
 use super::predict::load;
-use super::report::metrics_table;
+use super::report::{metrics_table, shape_of};
 use super::{Answer, Failure};
+use crate::io::{Preparation, Table};
 use crate::nn::Threshold;
-use crate::report::{Table, count, duration, facts, figure};
+use crate::options::names;
+use crate::report::{Table as TextTable, count, duration, facts, figure};
 use crate::train::{
     Examples, LayerShares, Metrics, Model, Monitor, MonitorState, Storage, ThresholdRow, nearness, sweep,
 };
@@ -34,6 +38,15 @@ pub(super) struct Args {
     /// Show after which layer rows are ⊥ (have no value)
     #[arg(long)]
     profile: bool,
+    /// Show how much worse the main metric gets when a column is shuffled, on average over 5 shuffles or as many as given
+    #[arg(long, value_name = "REPEATS", num_args = 0..=1, require_equals = true, default_missing_value = "5")]
+    importance: Option<usize>,
+    /// Draw the mean prediction over the values of some columns
+    #[arg(long, value_name = "COLUMN,COLUMN")]
+    partial: Vec<String>,
+    /// HTML page with the result, charts and what the model learns from
+    #[arg(long, value_name = "HTML")]
+    report: Option<PathBuf>,
     /// Print only JSON, one object
     #[arg(long)]
     json: bool,
@@ -41,6 +54,9 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Answer {
     args.hardware.check()?;
+    if let Some(report) = &args.report {
+        check_out(report, &[("model", &args.model), ("table", &args.file)])?;
+    }
     let model = load(&args.model)?;
     let preparation = model.preparation()?;
     if args.sweep.is_some() && model.spec.head().is_none() {
@@ -63,6 +79,13 @@ pub(super) fn run(args: &Args) -> Answer {
     let test = Metrics::of(&model.spec, &model.loss, &z, &y, target.scale());
     let task = target.task().name();
     let (source, info) = (table.source(), device.info());
+    let partial: Vec<String> = args.partial.iter().flat_map(|text| names(text)).collect();
+    let (importance, partial) = examine(&model, &device, (&table, &rows), (args.importance, &partial))?;
+    if let Some(path) = &args.report {
+        let judged = (&table, rows.as_slice());
+        let warning = (!gaps.columns.is_empty()).then(|| gaps.to_string());
+        host::write_whole(path, &written_page((&model, &device), judged, (&z, &y), (test, warning))?)?;
+    }
     if args.json {
         say_json(&json!({
             "event": "report", "task": task, "rows": { "test": rows.len() }, "dropped": gaps.dropped, "device": info.device, "threads": info.threads,
@@ -70,24 +93,80 @@ pub(super) fn run(args: &Args) -> Answer {
             "baseline": Metrics::baseline(&preparation.target, &model.loss, &y),
             "peak_bytes": host::peak_bytes(), "model": args.model, "weights": model.storage,
             "decoding": poles.seen, "sweep": poles.swept, "profile": poles.profile,
+            "importance": importance, "partial": (!partial.is_empty()).then_some(partial),
         }));
         return Ok(());
     }
-    let target = target.name();
-    let weights = match model.storage {
-        Storage::F32 => String::new(),
-        storage => format!(", {} weights", storage.name()),
+    let measured = Measured {
+        source: if gaps.columns.is_empty() { source.to_owned() } else { format!("{source}; {gaps}") },
+        seconds,
+        test,
     };
-    say(&facts(&[
-        ("model", format!("{}{weights}, {task} of \"{target}\"", args.model.display())),
-        ("data", if gaps.columns.is_empty() { source.to_owned() } else { format!("{source}; {gaps}") }),
-        ("took", format!("{} on {} ({})", duration(seconds), info.device, info.name)),
-    ]));
-    let baseline = Metrics::baseline(&preparation.target, &model.loss, &y);
-    say(&format!("\n{}", metrics_table(&[("all rows", test), ("without inputs", baseline)])));
+    measured.print(args, (&model, preparation), &device, &y);
     poles.print();
     say(&draw(&PlotData::of(&model.spec, preparation, &z, &y), "all rows"));
+    if let Some(report) = &importance {
+        say(&bars(report));
+    }
+    for partial in &partial {
+        say(&format!("\n{}", partial_chart(partial).text()));
+    }
     Ok(())
+}
+
+/// What was measured, for people.
+struct Measured {
+    source: String,
+    seconds: f64,
+    test: Option<Metrics>,
+}
+
+impl Measured {
+    fn print(&self, args: &Args, (model, preparation): (&Model, &Preparation), device: &Device, y: &[f32]) {
+        let info = device.info();
+        let (target, task) = (preparation.target.name(), preparation.target.task().name());
+        let weights = match model.storage {
+            Storage::F32 => String::new(),
+            storage => format!(", {} weights", storage.name()),
+        };
+        say(&facts(&[
+            ("model", format!("{}{weights}, {task} of \"{target}\"", args.model.display())),
+            ("data", self.source.clone()),
+            ("took", format!("{} on {} ({})", duration(self.seconds), info.device, info.name)),
+        ]));
+        let baseline = Metrics::baseline(&preparation.target, &model.loss, y);
+        say(&format!("\n{}", metrics_table(&[("all rows", self.test), ("without inputs", baseline)])));
+    }
+}
+
+/// The page about these rows.
+fn written_page(
+    (model, device): (&Model, &Device),
+    judged: (&Table, &[u32]),
+    (z, y): (&[f32], &[f32]),
+    (test, gaps): (Option<Metrics>, Option<String>),
+) -> Answer<Vec<u8>> {
+    let baseline = Metrics::baseline(&model.preparation()?.target, &model.loss, y);
+    let content = PageContent {
+        kind: "Evaluation",
+        source: judged.0.source(),
+        model,
+        judged,
+        part: "rows",
+        outputs: (z, y),
+        metrics: vec![("rows", test), ("without inputs", baseline)],
+        folds: None,
+        history: &[],
+        best_epoch: None,
+        facts: vec![
+            ("data", judged.0.source().to_owned()),
+            ("model", shape_of(&model.spec)),
+            ("loss", model.loss.text().to_owned()),
+            ("engine", model.engine.clone()),
+        ],
+        warnings: gaps.into_iter().collect(),
+    };
+    page(device, &content)
 }
 
 /// Values per window of the monitor.
@@ -138,7 +217,7 @@ impl Poles {
                 let gap = row.gap.map_or_else(|| "–".into(), percent);
                 vec![row.layer.clone(), row.kind.to_owned(), percent(row.bottom), gap]
             };
-            let table = Table::new(["after", "", "rows ⊥", "near a pole"]).rows(profile.iter().map(row));
+            let table = TextTable::new(["after", "", "rows ⊥", "near a pole"]).rows(profile.iter().map(row));
             say(&format!("\n{}", table.text()));
         }
         if let Some(swept) = &self.swept {
@@ -148,7 +227,7 @@ impl Poles {
                 vec![figure(row.tau), percent(row.bottom), share(row.refused), share(row.missed), error(row.rmse)]
             };
             let header = ["tau", "⊥", "numbers refused", "poles missed", "rmse of the rest"];
-            say(&format!("\n{}", Table::new(header).rows(swept.iter().map(row)).text()));
+            say(&format!("\n{}", TextTable::new(header).rows(swept.iter().map(row)).text()));
         }
     }
 }

@@ -73,6 +73,11 @@ impl<S: Selection> Flags<S> {
         if let Value::Text(text) = value { Some(text) } else { None }
     }
 
+    /// Whether an option was given.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.given.iter().any(|(entry, _)| entry.name == name)
+    }
+
     fn entries() -> impl Iterator<Item = (&'static str, &'static Entry<TrainOptions>)> {
         let all = OPTIONS.groups.iter().flat_map(|group| group.entries.iter().map(|entry| (group.title, entry)));
         all.filter(|(group, entry)| S::has(group, entry.name))
@@ -150,11 +155,15 @@ fn value(entry: &Entry<TrainOptions>, matches: &ArgMatches) -> Option<Value> {
     })
 }
 
-/// Splits and encodes a table, then drops it. Options that do not fit it are usage errors.
-pub(super) fn prepare(options: &TrainOptions, table: Table) -> Answer<Run> {
-    let split = SplitTable::new(&table, &options.choice, options.fractions, options.seed)?;
+/// Splits and encodes a table. Options that do not fit it are usage errors.
+pub(super) fn prepare(options: &TrainOptions, table: &Table) -> Answer<Run> {
+    encode(options, table, SplitTable::new(table, &options.choice, options.fractions, options.seed)?)
+}
+
+/// Encodes a split table.
+pub(super) fn encode(options: &TrainOptions, table: &Table, split: SplitTable) -> Answer<Run> {
     let (spec, config) = options.resolve(&split).map_err(|error| refused(&error))?;
-    Ok(split.run(&table, spec, config)?)
+    Ok(split.run(table, spec, config)?)
 }
 
 /// A usage error of a command; the caller adds the command's name.

@@ -6,10 +6,14 @@ mod console;
 mod demo;
 mod devices;
 mod eval;
+mod examine;
 mod experiment;
 mod export;
 mod flags;
+mod folds;
+mod info;
 mod interrupt;
+mod page;
 mod plan;
 mod plot;
 mod predict;
@@ -45,6 +49,8 @@ enum Command {
     Predict(predict::Args),
     /// Measure a trained model on a table with the target column
     Eval(eval::Args),
+    /// Show what a model file is: task, columns, layers, how it was trained and how well it did
+    Info(info::Args),
     /// Write a trained model in other formats: a bundle, ONNX, narrower weights, a page, an npm package
     Export(Box<export::Args>),
     /// List the devices of this machine
@@ -66,6 +72,7 @@ impl Command {
             Self::Demo(args) => ("demo", demo::run(args)),
             Self::Predict(args) => ("predict", predict::run(args)),
             Self::Eval(args) => ("eval", eval::run(args)),
+            Self::Info(args) => ("info", info::run(args)),
             Self::Export(args) => ("export", export::run(args)),
             Self::Devices(args) => {
                 devices::run(args);

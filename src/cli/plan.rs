@@ -87,7 +87,7 @@ impl Args {
         let choice = Choice { target: self.target.clone().unwrap_or_default(), ..Choice::default() };
         let options = self.flags.apply(TrainOptions { choice, ..TrainOptions::default() })?;
         if let Some(file) = &self.file {
-            let Run { data, spec, settings, .. } = prepare(&options, read(file, &self.reading.format()?)?)?;
+            let Run { data, spec, settings, .. } = prepare(&options, &read(file, &self.reading.format()?)?)?;
             return Ok((data, spec, settings));
         }
         if [self.inputs, self.outputs, self.rows].contains(&0) {

@@ -54,7 +54,7 @@ impl PlotData {
 /// The data as text, after an empty line and a title; `rows` names the rows.
 pub(super) fn draw(data: &PlotData, rows: &str) -> String {
     match data {
-        PlotData::Numbers(pairs) => format!("\n{}", scatter(pairs, rows).text()),
+        PlotData::Numbers(pairs) => format!("\n{}", scatter(pairs, format!("predicted against actual, {rows}")).text()),
         PlotData::Classes { names, counts } if names.len() <= MOST_CLASSES => {
             format!("\n  predicted (right) against actual (down), {rows}\n{}", confusion(names, counts).text())
         }
@@ -65,16 +65,16 @@ pub(super) fn draw(data: &PlotData, rows: &str) -> String {
 }
 
 /// Predicted against actual numbers on equal axes, with the diagonal of a perfect model.
-fn scatter(pairs: &[[f64; 2]], rows: &str) -> Chart {
+pub(super) fn scatter(pairs: &[[f64; 2]], title: String) -> Chart {
     let finite = || pairs.iter().flatten().copied().filter(|value| value.is_finite());
     let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
     let diagonal = if low <= high { vec![[low, low], [high, high]] } else { Vec::new() };
-    Chart::new(format!("predicted against actual, {rows}"), Axis::linear("actual"), Axis::linear("predicted"))
+    Chart::new(title, Axis::linear("actual"), Axis::linear("predicted"))
         .series(Series::new("perfect", Style::Reference, diagonal))
         .series(Series::dots("rows", pairs.to_vec()))
 }
 
-fn confusion(names: &[String], counts: &[Vec<u64>]) -> Table {
+pub(super) fn confusion(names: &[String], counts: &[Vec<u64>]) -> Table {
     let names: Vec<String> = names.iter().map(|name| short(name, 12)).collect();
     let header = ["actual".to_owned()].into_iter().chain(names.iter().cloned()).chain(["right".to_owned()]);
     let row = |(actual, row): (usize, &Vec<u64>)| {
@@ -105,14 +105,14 @@ mod tests {
 
     #[test]
     fn predictions_lie_on_equal_axes_around_the_diagonal() {
-        let text = scatter(&[[0.0, 0.0], [10.0, 10.0], [10.0, 5.0], [3.0, f64::NAN]], "4 rows").text();
+        let text = scatter(&[[0.0, 0.0], [10.0, 10.0], [10.0, 5.0], [3.0, f64::NAN]], "predicted".into()).text();
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], "  predicted against actual, 4 rows");
+        assert_eq!(lines[0], "  predicted");
         let ticks = |label: &str| lines.iter().filter(|line| line.contains(label)).count();
         assert_eq!([ticks(" 10 ┤"), ticks("  0 ┤"), ticks(" predicted")], [1, 1, 2], "{text}");
         assert!(lines.iter().any(|line| line.trim() == "actual") && text.contains('·'), "{text}");
-        assert!(scatter(&[[3.0, 3.0]], "a row").text().contains("┤"), "a single value has a range");
-        assert!(scatter(&[], "no rows").text().ends_with("no rows: no values to draw"));
+        assert!(scatter(&[[3.0, 3.0]], "t".into()).text().contains("┤"), "a single value has a range");
+        assert!(scatter(&[], "t".into()).text().ends_with("t: no values to draw"));
     }
 
     #[test]

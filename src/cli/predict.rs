@@ -44,6 +44,10 @@ pub(super) struct Args {
     /// Add the probability of every class, in columns p(class)
     #[arg(long)]
     proba: bool,
+    /// Add columns lower and upper, between which the target lies with this probability, such as 0.9. They come from the errors of the
+    /// test rows of training, or of all its folds
+    #[arg(long, value_name = "LEVEL")]
+    interval: Option<f64>,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -60,7 +64,9 @@ pub(super) fn run(args: &Args) -> Answer {
     if args.proba && model.preparation()?.target.levels().is_empty() {
         return Err(Failure::usage("proba: the target is a number; only classes have probabilities"));
     }
-    model.preparation()?;
+    if let Some(level) = args.interval {
+        model.interval_rank(level)?;
+    }
     if model.spec.head().is_none() {
         let unused = [("valid", !args.valid.is_empty()), ("range", args.range)];
         if let Some((name, _)) = unused.into_iter().find(|(_, is_given)| *is_given) {
@@ -88,6 +94,11 @@ pub(super) fn run(args: &Args) -> Answer {
     if args.proba {
         columns.probabilities = block_on(model.probabilities(&device, &table, args.unknown))?;
         columns.classes = model.preparation()?.target.levels().iter().map(|name| format!("p({name})")).collect();
+    }
+    if let Some(level) = args.interval {
+        let intervals = block_on(model.intervals(&device, &table, (level, args.unknown)))?;
+        let given = intervals.into_iter().map(|interval| interval.unwrap_or([f64::NAN; 2]));
+        (columns.lower, columns.upper) = given.map(|[lower, upper]| (lower, upper)).unzip();
     }
     columns.notes = note_texts(&notes, &names, &predictions);
     let text = if args.with_inputs { columns.beside(&table, &bytes, &format)? } else { csv::write(&columns.values()) };
@@ -165,7 +176,7 @@ async fn ranges(
 }
 
 /// The columns of the output: `prediction`, and for classes its `probability`; for a model with poles `value` (empty at ⊥), `bottom`, `gap`
-/// and `fault`, and `range` if requested; `p(class)` for each class if requested; `note`.
+/// and `fault`, and `range` if requested; `p(class)` for each class and `lower` and `upper` if requested; `note`.
 #[derive(Default)]
 struct Columns<'a> {
     numbers: Vec<f64>,
@@ -176,6 +187,8 @@ struct Columns<'a> {
     classes: Vec<String>,
     /// [rows, classes].
     probabilities: Vec<f64>,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
     notes: Vec<String>,
 }
 
@@ -228,6 +241,10 @@ impl<'a> Columns<'a> {
         }
         for (class, name) in self.classes.iter().enumerate() {
             columns.push((name, Values::Strided(&self.probabilities[class..], self.classes.len())));
+        }
+        if !self.lower.is_empty() {
+            columns.push(("lower", Values::F64(&self.lower)));
+            columns.push(("upper", Values::F64(&self.upper)));
         }
         columns.push(("note", Values::Texts(&self.notes)));
         columns

@@ -6,7 +6,7 @@ use super::session::{RunTime, Session};
 use crate::io::Target;
 use crate::nn::{Decoding, Head, HeadForm, Layer, Spec, Threshold};
 use crate::report::{Table, bytes, count, counted, duration, facts, figure, scaled_count};
-use crate::train::{Data, Metrics, Outcome, Stop, Trainer};
+use crate::train::{Data, Figure, Metrics, Outcome, Stop, Trainer};
 use crate::{host, io};
 
 /// The report of a finished run; as JSON, the last line of its output.
@@ -86,6 +86,37 @@ impl TrainReport {
         }
     }
 
+    /// The metrics of each part, as a page names them.
+    pub(super) fn parts(&self) -> Vec<(&'static str, Option<Metrics>)> {
+        vec![("validation rows", self.val), ("test rows", self.test), ("without inputs", self.baseline)]
+    }
+
+    /// The epoch whose weights were kept, from 0.
+    pub(super) fn best_epoch(&self) -> Option<usize> {
+        self.best_epoch.map(|epoch| epoch - 1)
+    }
+
+    /// The settings of the run, for a page.
+    pub(super) fn facts(&self, session: &Session, trainer: &Trainer) -> Vec<(&'static str, String)> {
+        let (settings, Rows { train, validation, test }) = (trainer.settings(), self.rows);
+        let [train, validation, test] = [train, validation, test].map(|rows| count(rows as u64));
+        let parameters = counted(trainer.network().layout().count(), "parameter");
+        let kept = self.best_epoch.map_or_else(String::new, |epoch| format!("; kept the weights of epoch {epoch}"));
+        vec![
+            ("data", session.source.clone()),
+            ("rows", format!("{train} for training, {validation} for validation, {test} for testing")),
+            ("model", format!("{}, {parameters}", shape_of(&session.run.spec))),
+            ("loss", settings.loss.text().to_owned()),
+            ("optimiser", format!("{}, learning rate {}", settings.optimizer.name(), figure(settings.lr))),
+            ("batch", counted(settings.batch, "row")),
+            ("epochs", format!("{} of at most {}{kept}", self.epochs, settings.epochs)),
+            ("seed", settings.seed.to_string()),
+            ("took", format!("{} on {}", duration(self.seconds), self.device)),
+            ("engine", concat!("meromorph ", env!("CARGO_PKG_VERSION")).to_owned()),
+            ("file", self.model.clone().unwrap_or_else(|| "not saved".into())),
+        ]
+    }
+
     /// The report as text.
     pub(super) fn text(&self, processor: &str) -> String {
         let why = match self.stop {
@@ -115,33 +146,19 @@ pub(super) fn place(device: &str, name: &str, threads: usize) -> String {
 
 /// One row per part of the data, with a column for each metric that at least one part has.
 pub(super) fn metrics_table(parts: &[(&str, Option<Metrics>)]) -> String {
-    type Column = (&'static str, fn(&Metrics) -> Option<f64>);
-    let columns: [Column; 15] = [
-        ("loss", |m| Some(m.loss)),
-        ("mse", |m| m.mse),
-        ("mae", |m| m.mae),
-        ("R²", |m| m.r2),
-        ("accuracy", |m| m.accuracy),
-        ("balanced", |m| m.balanced_accuracy),
-        ("F1", |m| m.f1),
-        ("AUC", |m| m.auc),
-        ("log loss", |m| m.log_loss),
-        ("calibration", |m| m.calibration),
-        ("median", |m| m.median),
-        ("coverage", |m| m.coverage),
-        ("gap", |m| m.gap),
-        ("refused", |m| m.refused),
-        ("⊥ found", |m| m.found),
-    ];
+    metrics_rows(parts).text()
+}
+
+pub(super) fn metrics_rows(parts: &[(&str, Option<Metrics>)]) -> Table {
     let parts: Vec<_> = parts.iter().filter_map(|(name, metrics)| Some((*name, (*metrics)?))).collect();
-    let is_used = |column: &&Column| parts.iter().any(|(_, metrics)| column.1(metrics).is_some());
-    let columns: Vec<&Column> = columns.iter().filter(is_used).collect();
-    let header = ["", "rows"].into_iter().chain(columns.iter().map(|(name, _)| *name));
+    let is_used = |figure: &&Figure| parts.iter().any(|(_, metrics)| figure.2(metrics).is_some());
+    let columns: Vec<&Figure> = Metrics::FIGURES.iter().filter(is_used).collect();
+    let header = ["", "rows"].into_iter().chain(columns.iter().map(|(_, name, _)| *name));
     let row = |(name, metrics): &(&str, Metrics)| {
-        let figures = columns.iter().map(|(_, of)| of(metrics).map_or_else(|| "–".into(), figure));
+        let figures = columns.iter().map(|(_, _, of)| of(metrics).map_or_else(|| "–".into(), figure));
         [(*name).to_owned(), count(metrics.rows as u64)].into_iter().chain(figures).collect::<Vec<_>>()
     };
-    Table::new(header).rows(parts.iter().map(row)).text()
+    Table::new(header).rows(parts.iter().map(row))
 }
 
 /// The data, model and plan, before the first step.
@@ -160,6 +177,7 @@ pub(super) fn introduction(session: &Session, trainer: &Trainer) -> String {
     if let Some(gaps) = gaps(&run.gaps, session) {
         lines.push(("gaps", gaps));
     }
+    lines.extend(session.judging.held.iter().map(|held| (held.part, held.text())));
     lines.push(("model", format!("{}, {parameters}", shape_of(&run.spec))));
     if let Some(head) = run.spec.head() {
         lines.push(("poles", limits(&head.decoding, &run.preparation.target)));
@@ -203,7 +221,7 @@ fn head_of(head: &Head) -> String {
 }
 
 /// `5 → 64 → 64 → 1, silu`.
-fn shape_of(spec: &Spec) -> String {
+pub(super) fn shape_of(spec: &Spec) -> String {
     let mut widths = vec![spec.inputs.to_string()];
     let mut between = Vec::new();
     for layer in &spec.layers {

@@ -1,17 +1,23 @@
 //! One training run, from prepared rows to the report; shared by `train` and `demo`.
 
 use std::cell::Cell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pollster::block_on;
 use serde_json::json;
 
 use super::console::{Console, say, say_json};
+use super::folds::{FoldPlan, FoldSummary};
+use super::page::{PageContent, page};
 use super::plot::{PlotData, draw};
 use super::report::{Rows, TrainReport, introduction};
 use super::{Answer, Failure, interrupt};
+use crate::io::Table;
 use crate::report::counted;
-use crate::train::{Checkpoint, Flow, Metrics, Model, Origin, Outcome, Run, Stop, Trainer};
+use crate::train::{
+    Calibration, Checkpoint, Data, Flow, Fold, HeldRows, Metrics, Model, Origin, Outcome, Provenance, Residuals, Run,
+    Stop, Trainer, residuals,
+};
 use crate::{Device, Error, Result, host};
 
 /// Time between checkpoints.
@@ -32,6 +38,54 @@ pub(super) struct Session {
     pub checkpoint: Option<(PathBuf, String)>,
     /// Whether the checkpoint of this run is on disk.
     pub has_checkpoint: Cell<bool>,
+    pub judging: Judging,
+}
+
+/// What judges the model besides the parts of its table.
+#[derive(Default)]
+pub(super) struct Judging {
+    /// The folds to train before the model.
+    pub folds: Option<FoldPlan>,
+    /// Files of validation and test rows.
+    pub held: Vec<Held>,
+    /// The page to write.
+    pub report: Option<JudgedRows>,
+}
+
+/// The page of a run, and the rows that it judges the model by.
+pub(super) struct JudgedRows {
+    pub path: PathBuf,
+    pub table: Table,
+    /// Whether they are the test rows, not the validation rows.
+    pub is_test: bool,
+}
+
+/// A file of validation or test rows.
+pub(super) struct Held {
+    /// `validation` or `test`.
+    pub part: &'static str,
+    pub table: Table,
+    pub rows: HeldRows,
+}
+
+impl Held {
+    fn json(&self) -> serde_json::Value {
+        let HeldRows { rows, gaps, unseen } = &self.rows;
+        json!({ "part": self.part, "source": self.table.source(), "rows": rows.len(), "dropped": gaps.dropped, "unseen": unseen })
+    }
+
+    /// `v.csv: 2 of 40 rows dropped; x: 2 missing; 3 cells hold a category that training did not see`
+    pub(super) fn text(&self) -> String {
+        let HeldRows { gaps, unseen, .. } = &self.rows;
+        let mut parts = vec![self.table.source().to_owned()];
+        if !gaps.columns.is_empty() {
+            parts.push(gaps.to_string());
+        }
+        if *unseen > 0 {
+            parts.push(format!("{} with a category that training did not see", counted(*unseen, "cell")));
+        }
+        parts.join("; ")
+    }
 }
 
 /// Time and steps of this session, without those before a resume.
@@ -44,6 +98,8 @@ impl Session {
     /// Trains, writes the model, reports.
     pub(super) fn run(&self, trainer: &mut Trainer) -> Answer {
         self.introduce(trainer);
+        let folds = self.judging.folds.as_ref().map(|plan| plan.run(&self.device, self.is_json)).transpose()?;
+        let folds = folds.unwrap_or_default();
         let console = Console::new(self.is_json, trainer, self.run.settings.epochs);
         let steps_before = trainer.steps_done();
         let start = host::now_ms();
@@ -54,7 +110,7 @@ impl Session {
         match outcome.stop {
             Stop::Requested => Err(self.interrupted(trainer, &outcome)),
             Stop::Diverged => Err(self.diverged(trainer, &outcome)),
-            Stop::Epochs | Stop::Patience | Stop::Coverage => self.conclude(trainer, &outcome, &pace),
+            Stop::Epochs | Stop::Patience | Stop::Coverage => self.conclude(trainer, (&outcome, &pace), &folds),
         }
     }
 
@@ -72,6 +128,7 @@ impl Session {
             "dropped": self.run.gaps.dropped, "inputs": data.inputs, "step": trainer.step_kind().name(),
             "device": self.device.info().device, "settings": self.run.settings,
             "warnings": self.run.warnings,
+            "files": self.judging.held.iter().map(Held::json).collect::<Vec<_>>(),
         }));
     }
 
@@ -119,7 +176,7 @@ impl Session {
         let (epoch, lr) = (outcome.epochs + 1, self.run.settings.lr);
         let advice = format!("the loss diverged in epoch {epoch}; try a smaller learning rate, --lr {:e}", lr / 10.0);
         let kept = match (&self.out, outcome.best_epoch) {
-            (Some(out), Some(best)) => match self.write(trainer) {
+            (Some(out), Some(best)) => match self.model(trainer).and_then(|model| self.write(&model)) {
                 Ok(()) => format!("; the weights of epoch {} are in {}", best + 1, out.display()),
                 Err(error) => format!("; the weights of epoch {} are lost: {error}", best + 1),
             },
@@ -128,8 +185,7 @@ impl Session {
         Error::new(advice + &kept).into()
     }
 
-    fn conclude(&self, trainer: &Trainer, outcome: &Outcome, pace: &RunTime) -> Answer {
-        let written = self.write(trainer);
+    fn conclude(&self, trainer: &Trainer, (outcome, pace): (&Outcome, &RunTime), folds: &[Fold]) -> Answer {
         let data = trainer.data();
         let outputs = |x: &[f32]| block_on(trainer.predict(x));
         let (validation, test) = (outputs(&data.validation.x)?, outputs(&data.test.x)?);
@@ -137,6 +193,13 @@ impl Session {
         let figures = |z: &[f32], y: &[f32]| Metrics::of(&self.run.spec, &self.run.settings.loss, z, y, target.scale());
         let baseline = Metrics::baseline(target, &self.run.settings.loss, &data.test.y);
         let metrics = [figures(&validation, &data.validation.y), figures(&test, &data.test.y), baseline];
+        let model = self.model(trainer)?;
+        let residuals = calibration(&model, data, [&validation, &test], folds)?;
+        let provenance = self.provenance(trainer, outcome, (metrics, residuals, folds));
+        let models: Vec<Model> =
+            folds.iter().filter(|fold| fold.residuals.is_some()).map(|fold| fold.model.clone()).collect();
+        let model = model.with_provenance(&provenance).with_folds(&models)?;
+        let written = self.write(&model);
         let report = TrainReport::new(self, trainer, outcome, pace, metrics);
         if self.is_json {
             say_json(&report);
@@ -148,6 +211,10 @@ impl Session {
             }
         }
         written?;
+        if let Some(judged) = &self.judging.report {
+            let outputs = if judged.is_test { (&*test, &*data.test.y) } else { (&*validation, &*data.validation.y) };
+            self.write_page(judged, (&model, outputs), trainer, (&report, folds))?;
+        }
         // The run is over: there is nothing to resume.
         let checkpoint = self.checkpoint.iter().filter(|_| self.has_checkpoint.get());
         for (path, _) in checkpoint {
@@ -156,10 +223,72 @@ impl Session {
         Ok(())
     }
 
-    fn write(&self, trainer: &Trainer) -> Result<()> {
-        let Some(out) = &self.out else { return Ok(()) };
+    fn write_page(
+        &self,
+        judged: &JudgedRows,
+        (model, outputs): (&Model, (&[f32], &[f32])),
+        trainer: &Trainer,
+        (report, folds): (&TrainReport, &[Fold]),
+    ) -> Answer {
+        let part = if judged.is_test { "test rows" } else { "validation rows" };
+        let mut warnings: Vec<String> = self.run.warnings.iter().map(ToString::to_string).collect();
+        warnings.extend((!self.run.gaps.columns.is_empty()).then(|| self.run.gaps.to_string()));
+        warnings.extend(self.judging.held.iter().map(Held::text));
+        let content = PageContent {
+            kind: "Training",
+            source: &self.source,
+            model,
+            judged: (&judged.table, &judged.table.every_row()),
+            part,
+            outputs,
+            metrics: report.parts(),
+            folds: (!folds.is_empty()).then(|| FoldSummary::of(folds)),
+            history: trainer.history(),
+            best_epoch: report.best_epoch(),
+            facts: report.facts(self, trainer),
+            warnings,
+        };
+        host::write_whole(&judged.path, &page(&self.device, &content)?)?;
+        if !self.is_json {
+            say(&format!("\n  report  {}", judged.path.display()));
+        }
+        Ok(())
+    }
+
+    fn provenance(
+        &self,
+        trainer: &Trainer,
+        outcome: &Outcome,
+        ([validation, test, baseline], residuals, folds): ([Option<Metrics>; 3], Option<Residuals>, &[Fold]),
+    ) -> Provenance {
+        let data = trainer.data();
+        let mut origin = self.origin.clone();
+        for file in [&mut origin.validation_file, &mut origin.test_file] {
+            *file = file.as_deref().map(file_name);
+        }
+        Provenance {
+            source: file_name(&self.source),
+            origin,
+            settings: self.run.settings.clone(),
+            rows: [&data.train, &data.validation, &data.test].map(|part| part.rows(data.targets)),
+            dropped: self.run.gaps.dropped,
+            epochs: outcome.epochs,
+            best_epoch: outcome.best_epoch.map(|epoch| epoch + 1),
+            validation,
+            test,
+            baseline,
+            folds: folds.iter().filter_map(|fold| fold.metrics).collect(),
+            residuals,
+        }
+    }
+
+    fn model(&self, trainer: &Trainer) -> Result<Model> {
         let (parameters, preparation) = (block_on(trainer.parameters())?, self.run.preparation.clone());
-        let model = Model::new(self.run.spec.clone(), self.run.settings.loss.clone(), parameters, Some(preparation));
+        Ok(Model::new(self.run.spec.clone(), self.run.settings.loss.clone(), parameters, Some(preparation)))
+    }
+
+    fn write(&self, model: &Model) -> Result<()> {
+        let Some(out) = &self.out else { return Ok(()) };
         host::write_whole(out, &model.save()?)
     }
 
@@ -167,4 +296,29 @@ impl Session {
     pub(super) fn task(&self) -> &'static str {
         self.run.preparation.target.task().name()
     }
+}
+
+/// The errors that prediction intervals come from: those of the folds, else of the test rows, else of the validation rows.
+fn calibration(
+    model: &Model,
+    data: &Data,
+    [validation, test]: [&[f32]; 2],
+    folds: &[Fold],
+) -> Result<Option<Residuals>> {
+    let of_folds: Option<Vec<_>> = folds.iter().map(|fold| fold.residuals.clone()).collect();
+    if let Some(groups) = of_folds.filter(|groups| !groups.is_empty()) {
+        return Ok(Some(Residuals { calibration: Calibration::Folds, groups }));
+    }
+    let parts = [(Calibration::Test, test, &data.test), (Calibration::Validation, validation, &data.validation)];
+    for (calibration, z, part) in parts {
+        if let Some(group) = residuals(model, z, part)? {
+            return Ok(Some(Residuals { calibration, groups: vec![group] }));
+        }
+    }
+    Ok(None)
+}
+
+/// The last part of a path.
+fn file_name(path: &str) -> String {
+    Path::new(path).file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned())
 }

@@ -29,6 +29,7 @@ pub fn write_page(model: &Model, template: &str, source: &str) -> Result<Vec<u8>
 /// again could change them.
 pub(super) fn portable(model: &Model) -> Result<Vec<u8>> {
     model.preparation()?;
+    let model = model.without_provenance();
     match model.storage {
         Storage::F16 => model.save_as(Storage::F16),
         Storage::F32 | Storage::Int8 => model.save(),

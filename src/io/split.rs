@@ -67,7 +67,7 @@ pub fn split_table(table: &Table, chosen: &ColumnRoles, fractions: Fractions, pe
 }
 
 /// For each row a number that is equal for equal cells; a missing cell is unlike every other.
-fn codes(cells: &Cells, rows: &[u32]) -> Vec<u64> {
+pub(super) fn codes(cells: &Cells, rows: &[u32]) -> Vec<u64> {
     let code = |&row: &u32| match cells {
         _ if cells.is_missing(row as usize) => u64::MAX - u64::from(row),
         Cells::Numeric(values) => key(values[row as usize] + 0.0),
@@ -78,7 +78,7 @@ fn codes(cells: &Cells, rows: &[u32]) -> Vec<u64> {
 
 /// The order of rows by a column of times: numbers, or dates such as 2026-11-23, whose order is that of their text. Errors on a missing
 /// cell and on texts in another form.
-fn by_time(table: &Table, column: usize, rows: &[u32]) -> Result<Vec<u32>> {
+pub(super) fn by_time(table: &Table, column: usize, rows: &[u32]) -> Result<Vec<u32>> {
     let Column { name, cells, .. } = &table.columns()[column];
     if let Some(&row) = rows.iter().find(|&&row| cells.is_missing(row as usize)) {
         return Err(table.at(row as usize, name, "is missing, so that the rows cannot be put in the order of time"));
@@ -167,7 +167,7 @@ fn stratified(strata: &[u64], held: [usize; 2], permutation: &[u32]) -> Split {
 }
 
 /// The rows of a permutation with those of each group together, groups in the order of their codes; and each row's group, counted from 0.
-fn by_group(codes: &[u64], permutation: &[u32]) -> (Vec<u32>, Vec<usize>) {
+pub(super) fn by_group(codes: &[u64], permutation: &[u32]) -> (Vec<u32>, Vec<usize>) {
     let keys: Vec<u64> = permutation.iter().map(|&row| codes[row as usize]).collect();
     let order: Vec<u32> = ascending(&keys).into_iter().map(|at| permutation[at as usize]).collect();
     let mut numbers = vec![0; codes.len()];

@@ -53,9 +53,13 @@ pub struct Origin {
     pub choice: Choice,
     /// The fractions of validation and test rows.
     pub fractions: Fractions,
+    /// The file of the validation rows, if they are in one of their own.
+    pub validation_file: Option<String>,
+    /// The file of the test rows.
+    pub test_file: Option<String>,
 }
 
-record! { Origin { format, choice, fractions } }
+record! { Origin { format, choice, fractions, validation_file = None, test_file = None } }
 
 /// The complete state of a run.
 #[derive(Clone, Debug, PartialEq)]

@@ -59,7 +59,29 @@ pub struct Metrics {
     pub found: Option<f64>,
 }
 
+/// A metric: its name in JSON, its name for people, and its value.
+pub type Figure = (&'static str, &'static str, fn(&Metrics) -> Option<f64>);
+
 impl Metrics {
+    /// Every metric, in the order of a report.
+    pub const FIGURES: [Figure; 15] = [
+        ("loss", "loss", |m| Some(m.loss)),
+        ("mse", "mse", |m| m.mse),
+        ("mae", "mae", |m| m.mae),
+        ("r2", "R²", |m| m.r2),
+        ("accuracy", "accuracy", |m| m.accuracy),
+        ("balanced_accuracy", "balanced", |m| m.balanced_accuracy),
+        ("f1", "F1", |m| m.f1),
+        ("auc", "AUC", |m| m.auc),
+        ("log_loss", "log loss", |m| m.log_loss),
+        ("calibration", "calibration", |m| m.calibration),
+        ("median", "median", |m| m.median),
+        ("coverage", "coverage", |m| m.coverage),
+        ("gap", "gap", |m| m.gap),
+        ("refused", "refused", |m| m.refused),
+        ("found", "⊥ found", |m| m.found),
+    ];
+
     /// Metrics of a prediction that ignores the inputs: the training rows' mean, or the shares of their classes. `None` without
     /// rows, and for a model with poles.
     pub fn baseline(target: &io::Target, loss: &Loss, y: &[f32]) -> Option<Self> {

@@ -6,7 +6,7 @@ use super::storage::Storage;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host::{memory_bytes, number};
-use crate::io::tensors::{self, CHECKSUM, NO_CHECKSUM, Tensors};
+use crate::io::tensors::{self, Array, CHECKSUM, Data, NO_CHECKSUM, Tensors};
 use crate::io::{Encoded, Note, NoteKind, Preparation, Table, Unknown};
 use crate::json::{Json, Record};
 use crate::kernels::mlp::Precision;
@@ -28,6 +28,14 @@ pub struct Model {
     pub preparation: Option<Preparation>,
     /// The type of the weights in the file that it was read from.
     pub storage: Storage,
+    /// Version of the schema of its file.
+    pub format: u32,
+    /// The engine that wrote its file.
+    pub engine: String,
+    /// How it was trained, as text; see [`Model::provenance`].
+    pub(super) provenance: Option<String>,
+    /// The files of the models of its folds; see [`Model::folds`].
+    pub(super) attached: Vec<Vec<u8>>,
 }
 
 /// Options of a prediction.
@@ -63,11 +71,17 @@ const UNCHECKED: u32 = 1;
 const BYTES_EACH: u64 = 16;
 /// The metadata key of a model file.
 const KEY: &str = "meromorph";
+/// The metadata key of how it was trained.
+const PROVENANCE: &str = "meromorph.training";
+/// The engine that writes files.
+const ENGINE: &str = concat!("meromorph ", env!("CARGO_PKG_VERSION"));
 
 impl Model {
     /// A model of flat parameters in the layout's order.
     pub fn new(spec: Spec, loss: Loss, parameters: Vec<f32>, preparation: Option<Preparation>) -> Self {
-        Self { spec, loss, parameters, preparation, storage: Storage::F32 }
+        let (format, engine) = (FORMAT, ENGINE.to_owned());
+        let (storage, provenance, attached) = (Storage::F32, None, Vec::new());
+        Self { spec, loss, parameters, preparation, storage, format, engine, provenance, attached }
     }
 
     fn predictor(&self, device: &Device) -> Result<Predictor> {
@@ -93,17 +107,22 @@ impl Model {
     pub(super) fn to_tensors(&self, storage: Storage) -> Result<Tensors> {
         let header = Header {
             format: FORMAT,
-            engine: concat!("meromorph ", env!("CARGO_PKG_VERSION")).into(),
+            engine: ENGINE.into(),
             spec: self.spec.clone(),
             loss: self.loss.clone(),
             preparation: self.preparation.clone(),
             storage,
         };
-        let metadata = vec![(CHECKSUM.into(), NO_CHECKSUM.into()), (KEY.into(), header.to_json().to_string())];
+        let mut metadata = vec![(CHECKSUM.into(), NO_CHECKSUM.into()), (KEY.into(), header.to_json().to_string())];
+        metadata.extend(self.provenance.iter().map(|text| (PROVENANCE.into(), text.clone())));
         let mut content = Tensors { metadata, ..Tensors::default() };
         let layout = Layout::of(&self.spec);
         for parameter in &layout.parameters {
             storage.put(&mut content, parameter, layout.slice(parameter, &self.parameters))?;
+        }
+        for (at, bytes) in self.attached.iter().enumerate() {
+            let array = Array { shape: vec![bytes.len()], data: Data::U8(bytes.clone()) };
+            content.tensors.insert(fold_name(at), array);
         }
         Ok(content)
     }
@@ -155,8 +174,13 @@ impl Model {
         for (parameter, values) in layout.parameters.iter().zip(tensors) {
             parameters[parameter.offset..parameter.offset + values.len()].copy_from_slice(&values);
         }
-        let Header { spec, loss, preparation, storage, .. } = header;
-        Ok(Self { storage, ..Self::new(spec, loss, parameters, preparation) })
+        let mut attached = Vec::new();
+        while let Some(Array { data: Data::U8(bytes), .. }) = content.tensors.remove(&fold_name(attached.len())) {
+            attached.push(bytes);
+        }
+        let provenance = content.text(PROVENANCE).map(str::to_owned);
+        let Header { spec, loss, preparation, storage, format, engine } = header;
+        Ok(Self { storage, format, engine, provenance, attached, ..Self::new(spec, loss, parameters, preparation) })
     }
 
     /// The raw outputs [rows, outputs] for encoded inputs [rows, inputs].
@@ -279,6 +303,13 @@ impl Model {
         Ok(self.predict_fully(device, table, options).await?.probabilities)
     }
 
+    /// The probability of every class, [rows, classes], from raw outputs of that shape.
+    pub fn class_probabilities(&self, outputs: &[f32], classes: usize) -> Vec<f64> {
+        let mut all = Vec::with_capacity(outputs.len());
+        outputs.chunks_exact(classes).for_each(|row| self.push_probabilities(row, &mut all));
+        all
+    }
+
     /// The probability of every class from a row's outputs: softmax, or sigmoid if each class was trained against the rest.
     fn push_probabilities(&self, row: &[f32], all: &mut Vec<f64>) {
         if let Loss::Pointwise(_) = &self.loss {
@@ -296,6 +327,11 @@ impl Model {
             .as_ref()
             .ok_or_else(|| Error::new("predict: the model was trained on arrays and has no column names"))
     }
+}
+
+/// The tensor that holds the file of a fold's model.
+fn fold_name(at: usize) -> String {
+    format!("fold.{at}")
 }
 
 /// Predictions of a table.

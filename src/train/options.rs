@@ -110,6 +110,8 @@ pub struct Run {
     pub gaps: io::MissingReport,
     /// What a person should know about the columns.
     pub warnings: Vec<io::Warning>,
+    /// The rows of the table in each part.
+    pub split: Split,
 }
 
 /// A table with its column roles chosen and its rows split, not yet encoded.
@@ -155,7 +157,12 @@ impl SplitTable {
         let chosen = io::choose(table, choice)?;
         let order = split_order(chosen.rows.len(), choice.split_seed.unwrap_or(seed));
         let split = io::split_table(table, &chosen, fractions, &order)?;
-        let preparation = Preparation::fit(table, &chosen, &split.train)?;
+        Self::of(table, choice, &chosen, split)
+    }
+
+    /// With its rows split already.
+    pub(super) fn of(table: &Table, choice: &Choice, chosen: &io::ColumnRoles, split: Split) -> Result<Self> {
+        let preparation = Preparation::fit(table, chosen, &split.train)?;
         let is_class = choice.categorical.contains(&choice.target);
         // What is said of a column of numbers does not matter where it is used as a category.
         let used = chosen
@@ -168,7 +175,7 @@ impl SplitTable {
         let warnings = used.filter(is_said).filter_map(|(column, _)| column.warning().cloned());
         let empty = chosen.empty.iter().map(|&at| io::Warning::empty(&table.columns()[at].name));
         let warnings = warnings.chain(empty).collect();
-        Ok(Self { split, preparation, reason: chosen.reason, gaps: chosen.report, warnings })
+        Ok(Self { split, preparation, reason: chosen.reason.clone(), gaps: chosen.report.clone(), warnings })
     }
 
     /// Encodes the rows for a model and its settings.
@@ -186,7 +193,7 @@ impl SplitTable {
             validation: examples(&split.validation)?,
             test: examples(&split.test)?,
         };
-        Ok(Run { data, spec, settings, preparation, reason, gaps, warnings })
+        Ok(Run { data, spec, settings, preparation, reason, gaps, warnings, split })
     }
 }
 

@@ -134,6 +134,7 @@ fn noted(notes: &[Note]) -> JsValue {
                 texts.push(why.as_str());
                 2
             }
+            NoteKind::Filled => 3,
         });
     }
     object([

@@ -12,7 +12,7 @@ use super::values::{Answer, object, thrown};
 use crate::Device;
 use crate::error::{Error, Result};
 use crate::host::{Share, sharing};
-use crate::io::{Format, Preparation, Table, Warning};
+use crate::io::{Preparation, Table, Warning};
 use crate::train::Trainer;
 use crate::train::{self, Checkpoint, EpochReport, Event, Flow, Origin, Outcome, Run, Stop, TrainOptions};
 
@@ -39,7 +39,7 @@ impl Training {
         let data = std::mem::take(&mut run.data);
         let trainer = Trainer::new(device, run.spec.clone(), run.settings.clone(), data)?;
         let TrainOptions { choice, fractions, .. } = options;
-        Ok(Self::over(device, run, trainer, Origin { format, choice, fractions }))
+        Ok(Self::over(device, run, trainer, Origin { format, choice, fractions, ..Origin::default() }))
     }
 
     /// Resumes the run of a checkpoint named `source` on the same table.

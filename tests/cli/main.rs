@@ -1,9 +1,10 @@
 //! The command line as a process: exact messages and exit codes, JSON lines only, runs that are interrupted and resumed (`runs.rs`),
-//! tables as people have them (`tables.rs`).
+//! tables as people have them (`tables.rs`), splitting and judging (`judging.rs`).
 
 mod files;
 #[path = "../folder/mod.rs"]
 mod folder;
+mod judging;
 #[path = "../noise/mod.rs"]
 mod noise;
 mod runs;

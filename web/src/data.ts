@@ -76,8 +76,8 @@ export interface Note {
   /** Counted from 0. */
   row: number;
   column: string;
-  /** The number is outside the training range by more than a tenth of it; the category was not in the training rows; or the cell cannot be used. */
-  kind: "outside" | "unseen" | "unusable";
+  /** The number is outside the training range by more than a tenth of it; the category was not in the training rows; the cell is missing, which no training cell was, and the mean or most frequent category is filled in; or it cannot be used. */
+  kind: "outside" | "unseen" | "filled" | "unusable";
   /** `outside the training range`, `not seen in training`, or why the cell cannot be used: its row then has no prediction. */
   message: string;
 }

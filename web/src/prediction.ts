@@ -2,8 +2,8 @@
 import type { ModelInfo, Note, Prediction, RowPrediction } from "./types.js";
 import type { RemotePrediction } from "./wire.js";
 
-const KINDS = ["outside", "unseen", "unusable"] as const;
-const MESSAGES = ["outside the training range", "not seen in training"];
+const KINDS = ["outside", "unseen", "unusable", "filled"] as const;
+const MESSAGES = ["outside the training range", "not seen in training", undefined, "missing, a usual value filled in"];
 
 type Flags = Uint8Array | Uint32Array;
 

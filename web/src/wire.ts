@@ -23,7 +23,7 @@ export interface RemotePrediction extends Omit<Prediction<Uint8Array | Uint32Arr
   probabilities?: Float64Array;
   noteRows: Uint32Array;
   noteColumns: Uint32Array;
-  /** 0: outside the training range, 1: unseen, 2: unusable. */
+  /** 0: outside the training range, 1: unseen, 2: unusable, 3: filled in. */
   noteKinds: Uint8Array;
   /** The reasons of those of kind 2. */
   noteTexts: string[];

@@ -55,6 +55,8 @@ pub enum Style {
     Rings,
     /// A broad, pale line: an interval.
     Bar,
+    /// A line as broad as a row of names: a share or a size.
+    Column,
 }
 
 /// A filled range of y over x, such as a confidence band.

@@ -11,6 +11,8 @@ const HEIGHT: f64 = 216.0;
 const ROW: f64 = 22.0;
 /// Width of a letter, rounded up for the fonts that systems have.
 const LETTER: f64 = 6.3;
+/// The same in a name, which may have many wide letters.
+const NAME_LETTER: f64 = 7.0;
 /// Colours in the style sheet.
 const COLORS: usize = 14;
 /// Columns of the name of a mark.
@@ -31,7 +33,8 @@ impl Area {
         let [x, y] = chart.scales()?;
         let widest = y.ticks.iter().map(|tick| width(&tick.label)).max().unwrap_or(0);
         let label = if chart.y.label.is_empty() { 0.0 } else { 16.0 };
-        let left = label + LETTER * widest as f64 + 8.0;
+        let letter = if chart.y.names.is_empty() { LETTER } else { NAME_LETTER };
+        let left = label + letter * widest as f64 + 8.0;
         let top = if chart.marks.iter().any(|mark| !mark.name.is_empty()) { 20.0 } else { 8.0 };
         let height = if chart.y.names.is_empty() { HEIGHT } else { ROW * chart.y.names.len() as f64 };
         Some(Self { left, right: WIDTH - 14.0, top, bottom: top + height, x, y })
@@ -186,7 +189,7 @@ fn drawn(chart: &Chart, series: &Series, area: &Area) -> String {
             let d: String = places.iter().map(dot).collect();
             format!("<path class=\"{class}\" d=\"{d}\">{name}</path>")
         }
-        Style::Line | Style::Dashed | Style::DashDot | Style::Reference | Style::Bar => {
+        Style::Line | Style::Dashed | Style::DashDot | Style::Reference | Style::Bar | Style::Column => {
             let d: String = runs.iter().map(|run| path(run, area)).collect();
             format!("<path class=\"{class}\" d=\"{d}\">{name}</path>")
         }
@@ -231,6 +234,7 @@ fn class(series: &Series) -> String {
         Style::Points => "point",
         Style::Rings => "ring",
         Style::Bar => "bar",
+        Style::Column => "column",
     };
     format!("{style} c{}", series.color.unwrap_or(0) % COLORS)
 }

@@ -73,7 +73,7 @@ fn pens(chart: &Chart) -> Vec<Pen> {
     let pen = |(at, series): (usize, &Series)| match series.style {
         Style::Reference => Pen::Behind(REFERENCE),
         // A row's name says what it is.
-        Style::Bar if is_named => Pen::Letter('─'),
+        Style::Bar | Style::Column if is_named => Pen::Letter('─'),
         Style::Dots if is_named => Pen::Letter('·'),
         Style::Points | Style::Rings if is_named => Pen::Letter('o'),
         _ if Some(at) == first => Pen::Braille,
