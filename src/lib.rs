@@ -25,6 +25,8 @@ pub mod optim;
 pub mod options;
 pub mod program;
 #[cfg(not(target_arch = "wasm32"))]
+pub mod readers;
+#[cfg(not(target_arch = "wasm32"))]
 pub mod report;
 pub mod scm;
 mod simd;
@@ -60,7 +62,7 @@ pub mod prelude {
     pub use crate::autograd::Var;
     pub use crate::device::{Device, Request};
     pub use crate::error::{Error, ErrorKind, Result};
-    pub use crate::io::{Choice, Header, Table, read_table};
+    pub use crate::io::{Choice, Header, Table};
     pub use crate::loss::{Loss, PairLoss};
     pub use crate::nn::{Activation, Decoding, Head, Layer, Spec};
     pub use crate::ops;
@@ -69,6 +71,8 @@ pub mod prelude {
     pub use crate::program::expr::{
         abs, cos, cosh, exp, ln, max, min, sigmoid, sin, sinh, softplus, sqrt, square, tanh,
     };
+    #[cfg(not(target_arch = "wasm32"))]
+    pub use crate::readers::read_table;
     pub use crate::scm::{self, Masked};
     pub use crate::tensor::Tensor;
     pub use crate::train::{

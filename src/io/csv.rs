@@ -36,6 +36,8 @@ pub enum Values<'a> {
     Texts(&'a [String]),
     /// Every so many numbers, from the first on.
     Strided(&'a [f64], usize),
+    /// The cells of a table.
+    Cells(&'a Cells),
 }
 
 /// Reads delimited text. Without a given delimiter it is a tab for a `source` ending in `.tsv` or `.tab`, else sniffed from the first record.
@@ -110,7 +112,9 @@ fn free_name(name: &str, taken: &[String]) -> String {
 fn records<'a>(bytes: &'a [u8], source: &'a str, format: &Format) -> Result<Records<'a>> {
     format.check()?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let is_tabbed = [".tsv", ".tab"].iter().any(|end| source.to_ascii_lowercase().ends_with(end));
+    let name = source.to_ascii_lowercase();
+    let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+    let is_tabbed = [".tsv", ".tab"].iter().any(|end| name.ends_with(end));
     let delimiter = match &format.delimiter {
         Some(given) => given.as_bytes()[0],
         None if is_tabbed => b'\t',
@@ -194,19 +198,37 @@ fn read_texts(
                 let name = &columns[j].name;
                 return Err(Error::new(format!("{source}: row {row}, column \"{name}\": {NOT_UTF8}")));
             };
-            match format.meaning(text.as_bytes()) {
-                // Among numbers, only those written like codes keep their digits.
-                Meaning::Number(value) if !is_code(text.as_bytes()) && columns[j].is_numeric() => {
-                    dictionary.push(&number_text(value), format);
-                }
-                _ => dictionary.push(text, format),
-            }
+            dictionary.add(text, &columns[j], format);
         }
     }
     for (dictionary, j) in dictionaries.into_iter().zip(texts) {
         columns[j].set_texts(dictionary.sorted());
     }
     Ok(columns)
+}
+
+/// A column of cells that a reader has as texts, by the rules of delimited text. Errors if one is not UTF-8, with its row and column.
+pub fn column_of<'a>(
+    name: &str,
+    cells: impl Iterator<Item = &'a [u8]> + Clone,
+    source: &str,
+    format: &Format,
+) -> Result<Column> {
+    let mut numbers = NumberColumn::with_capacity(cells.size_hint().0);
+    cells.clone().for_each(|cell| numbers.push(cell, format));
+    let mut column = numbers.into_column(name.to_owned(), format);
+    if column.needs_texts() {
+        let mut dictionary = Dictionary::default();
+        for (row, cell) in cells.enumerate() {
+            let Some(text) = std::str::from_utf8(cell.trim_ascii()).ok() else {
+                let row = row + 1;
+                return Err(Error::new(format!("{source}: row {row}, column \"{name}\": {NOT_UTF8}")));
+            };
+            dictionary.add(text, &column, format);
+        }
+        column.set_texts(dictionary.sorted());
+    }
+    Ok(column)
 }
 
 fn text_of<'a>(cell: &'a RawCell<'_>) -> Option<&'a str> {
@@ -221,6 +243,16 @@ struct Dictionary {
 }
 
 impl Dictionary {
+    fn add(&mut self, text: &str, column: &Column, format: &Format) {
+        match format.meaning(text.as_bytes()) {
+            // Among numbers, only those written like codes keep their digits.
+            Meaning::Number(value) if !is_code(text.as_bytes()) && column.is_numeric() => {
+                self.push(&number_text(value), format);
+            }
+            _ => self.push(text, format),
+        }
+    }
+
     fn push(&mut self, text: &str, format: &Format) {
         let fresh = self.known.len() as u32;
         let code = match self.known.get(text) {
@@ -267,6 +299,7 @@ impl Values<'_> {
             Self::Text(values) => values.len(),
             Self::Texts(values) => values.len(),
             Self::Strided(values, stride) => values.len().div_ceil(*stride),
+            Self::Cells(cells) => cells.len(),
         }
     }
 
@@ -280,6 +313,7 @@ impl Values<'_> {
             Self::Text(values) => quoted(values[row]),
             Self::Texts(values) => quoted(&values[row]),
             Self::Strided(values, stride) => Values::F64(&[values[row * stride]]).text(0),
+            Self::Cells(cells) => cells.text(row).map_or_else(String::new, |text| quoted(&text)),
         }
     }
 }
