@@ -14,6 +14,9 @@ use crate::report::counted;
 use crate::train::{Checkpoint, Flow, Metrics, Model, Origin, Outcome, Run, Stop, Trainer};
 use crate::{Device, Error, Result, host};
 
+/// The most warnings that are printed one by one.
+const MOST_WARNINGS: usize = 10;
+
 /// Time between checkpoints.
 const AUTOSAVE_MS: f64 = 60e3;
 
@@ -60,8 +63,12 @@ impl Session {
 
     fn introduce(&self, trainer: &Trainer) {
         if !self.is_json {
-            for warning in &self.run.warnings {
+            let (printed, rest) = self.run.warnings.split_at(self.run.warnings.len().min(MOST_WARNINGS));
+            for warning in printed {
                 eprintln!("mero train: {warning}");
+            }
+            if !rest.is_empty() {
+                eprintln!("mero train: {} more warnings; --json lists all", rest.len());
             }
             return say(&introduction(self, trainer));
         }

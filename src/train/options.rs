@@ -163,7 +163,8 @@ impl SplitTable {
             .chain([(chosen.target, is_class)])
             .map(|(at, is)| (&table.columns()[at], is));
         let is_said = |(column, is_category): &(&io::Column, bool)| !(*is_category && column.is_numeric());
-        let warnings = used.filter(is_said).filter_map(|(column, _)| column.warning().cloned()).collect();
+        let read = used.filter(is_said).filter_map(|(column, _)| column.warning().cloned());
+        let warnings = read.chain(io::inspect(table, &chosen)).collect();
         Ok(Self { split, preparation, reason: chosen.reason, gaps: chosen.report, warnings })
     }
 

@@ -155,8 +155,8 @@ fn a_table_or_model_that_is_none_is_refused_by_its_first_bytes() {
     let folder = trained();
     fs::File::create(folder.path("sparse")).and_then(|file| file.set_len(16 << 30)).expect("a file system with holes");
     folder.write("book.xlsx", archive("xl/workbook.xml"));
-    folder.write("lines.jsonl", b"{\"a\": 1, \"y\": 2}\n{\"a\": 2, \"y\": 3}\n");
-    let zero = "is not text: byte 0 is 0; tables are read from CSV, TSV, NPY and NPZ";
+    folder.write("book.ods", archive("content.xml"));
+    let zero = "is not text: byte 0 is 0; tables are read from CSV, JSON lines, Parquet, XLSX, NPY and NPZ";
     let foreign = "is not a safetensors file, which models and checkpoints are";
     let mut failures = Vec::new();
     for (line, wanted) in [
@@ -165,8 +165,8 @@ fn a_table_or_model_that_is_none_is_refused_by_its_first_bytes() {
         ("predict /dev/zero good.csv", format!("predict: /dev/zero: {foreign}")),
         ("predict sparse good.csv", format!("predict: sparse: {foreign}")),
         ("train good.csv --resume sparse", format!("train: sparse: {foreign}")),
-        ("train book.xlsx --target y", "train: book.xlsx: is an Excel workbook (.xlsx); save it as CSV".into()),
-        ("train lines.jsonl --target y", "train: lines.jsonl: is JSON lines; save it as CSV or NPZ".into()),
+        ("train book.xlsx --target y", "train: book.xlsx: is a workbook without sheets".into()),
+        ("train book.ods --target y", "train: book.ods: is an OpenDocument file (.ods); save it as CSV or XLSX".into()),
     ] {
         let start = Instant::now();
         check(&folder, line, &wanted, 1, &mut failures);
@@ -202,8 +202,14 @@ fn what_memory_cannot_hold_is_refused_before_it_is_allocated() {
         &folder,
         "printf 'a,y\\n1,2\\n' | dd of=sparse conv=notrunc 2> /dev/null; head -c 65536 /dev/zero | tr '\\0' 1 | dd of=sparse bs=8 seek=1 conv=notrunc 2> /dev/null",
     );
+    let gz = fs::File::create(folder.path("bomb.csv.gz")).expect("a file");
+    let mut gz = flate2::write::GzEncoder::new(gz, flate2::Compression::fast());
+    let ones = "1,2\n".repeat(1 << 18);
+    (0..1500).for_each(|_| gz.write_all(ones.as_bytes()).expect("ones"));
+    gz.finish().expect("a file");
     let mut failures = Vec::new();
     for (line, wanted) in [
+        ("$mero train bomb.csv.gz --target c0", "train: bomb.csv.gz: does not "),
         (
             "$mero train bomb.npz --target y",
             "train: bomb.npz: member y.npy does not fit in memory: unpacked it has 2.9 GiB, this process may use ",

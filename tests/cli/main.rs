@@ -4,6 +4,7 @@
 mod files;
 #[path = "../folder/mod.rs"]
 mod folder;
+mod formats;
 #[path = "../noise/mod.rs"]
 mod noise;
 mod runs;

@@ -102,3 +102,9 @@ for i in range(3):
     s.write_rich_string(3 + i, 3, "a", b, "bold", f" {i}")
 s.write_formula(6, 1, "=1/0", "", "#DIV/0!")
 w.close()
+
+import zstandard
+
+rows = [f"{i},{i*i/7},name{i%5},{i%3}\n" for i in range(400)]
+with open(f"{out}/csv.zst", "wb") as file:
+    file.write(zstandard.ZstdCompressor(level=9, write_checksum=True).compress(("a,b,name,y\n" + "".join(rows)).encode()))

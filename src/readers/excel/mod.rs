@@ -23,7 +23,8 @@ pub(super) fn read(bytes: &[u8], source: &str, format: &Format) -> Result<Table>
     let mut parts = Parts { archive: Archive::open(bytes, source)?, source };
     let names = parts.archive.names()?;
     let (sheets, is_1904) = sheets(&parts.text(WORKBOOK)?);
-    let place = place(&parts.text(RELATIONS)?, chosen(&sheets, source, format)?);
+    let key = chosen(&sheets, source, format)?;
+    let place = place(&parts.text(RELATIONS)?, key);
     let Some(place) = place.filter(|place| names.contains(place)) else {
         return Err(Error::new(format!("{source}: is damaged: a sheet of the workbook is missing")));
     };

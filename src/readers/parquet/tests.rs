@@ -99,10 +99,7 @@ fn numbers_that_mean_a_missing_cell() {
 fn messages() {
     let error = |bytes: &[u8]| read(bytes, "t", &Format::default()).unwrap_err().to_string();
     let whole = file!("types.parquet");
-    assert_eq!(
-        error(file!("nested.parquet")),
-        "t: column \"l\": holds lists or records; expected one value per row"
-    );
+    assert_eq!(error(file!("nested.parquet")), "t: column \"l\": holds lists or records; expected one value per row");
     assert_eq!(error(&whole[..100]), "t: is not a complete Parquet file: its last bytes are not PAR1");
     assert_eq!(error(b"PAR1PAR1"), "t: is not a complete Parquet file: its footer is damaged");
     let mut bytes = whole.to_vec();
