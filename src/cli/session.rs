@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use pollster::block_on;
 use serde_json::json;
 
-use super::console::{Console, say, say_json};
+use super::console::{Console, complain, say, say_json};
 use super::plot::{PlotData, draw};
 use super::report::{Rows, TrainReport, introduction};
 use super::{Answer, Failure, interrupt};
@@ -65,10 +65,10 @@ impl Session {
         if !self.is_json {
             let (printed, rest) = self.run.warnings.split_at(self.run.warnings.len().min(MOST_WARNINGS));
             for warning in printed {
-                eprintln!("mero train: {warning}");
+                complain(&format!("mero train: {warning}"));
             }
             if !rest.is_empty() {
-                eprintln!("mero train: {} more warnings; --json lists all", rest.len());
+                complain(&format!("mero train: {} more warnings; --json lists all", rest.len()));
             }
             return say(&introduction(self, trainer));
         }

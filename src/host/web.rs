@@ -47,6 +47,11 @@ pub fn threads() -> usize {
     1
 }
 
+/// What `work` makes of each part, in their order.
+pub fn in_threads<T, R>(parts: &[T], work: impl Fn(&T) -> R) -> Vec<R> {
+    parts.iter().map(work).collect()
+}
+
 /// The longest time without a turn for the page's other work.
 const TURN_MS: f64 = 16.0;
 

@@ -74,6 +74,10 @@ impl Format {
     #[inline]
     pub(super) fn meaning(&self, cell: &[u8]) -> Meaning {
         let cell = cell.trim_ascii();
+        let is_usual = self.decimal == "." && self.thousands.is_none() && self.missing.is_empty();
+        if let Some(value) = host::parse_plain(cell).filter(|_| is_usual) {
+            return Meaning::Number(value);
+        }
         if self.is_missing(cell) {
             return Meaning::Missing;
         }

@@ -2,11 +2,12 @@
 //! the texts of these.
 
 use super::cell::{Format, Meaning, is_code};
+use super::chunks;
 use super::kind::NumberColumn;
 use super::records::{RawCell, Records, sniff_delimiter};
 use super::table::{Cells, Column, MISSING_CODE, Table, Texts, number_text};
 use crate::error::{Error, Result};
-use crate::host::number;
+use crate::host::{self, number};
 use crate::record;
 
 /// Whether the first record holds names.
@@ -49,8 +50,23 @@ pub fn read(bytes: &[u8], source: &str, format: impl Into<Format>) -> Result<Tab
     let format = format.into();
     let mut records = records(bytes, source, &format)?;
     let (names, width) = read_names(&mut records, source, &format)?;
-    let numbers = read_numbers(records.clone(), width, most_rows(bytes, width), source, &format)?;
-    Table::new(source, read_texts(records, numbers, names, source, &format)?)
+    let parts = chunks::divided(&records);
+    let read = |part: Records<'_>| {
+        let rows = most_rows(part.rest(), width);
+        read_numbers(part, width, rows, source, &format)
+    };
+    // What parts cannot tell, such as the row of an error, all records tell.
+    let numbers = chunks::numbers(&parts, read).map_or_else(|| read(records.clone()), Ok)?;
+    let columns: Vec<Column> =
+        names.into_iter().zip(numbers).map(|(name, numbers)| numbers.into_column(name, &format)).collect();
+    let columns = match host::in_threads(&parts, |part| read_texts(part.clone(), &columns, source, &format)) {
+        all if all.iter().all(Result::is_ok) => with_texts(columns, all.into_iter().flatten()),
+        _ => {
+            let all = read_texts(records, &columns, source, &format)?;
+            with_texts(columns, std::iter::once(all))
+        }
+    };
+    Table::new(source, columns)
 }
 
 /// The text of a table with further columns after its own, whose cells are copied byte for byte; a new column whose name is taken gets a
@@ -178,16 +194,8 @@ fn read_numbers(
     Ok(columns)
 }
 
-/// Second pass, over the columns of text, and of numbers that are written like codes.
-fn read_texts(
-    mut records: Records<'_>,
-    numbers: Vec<NumberColumn>,
-    names: Vec<String>,
-    source: &str,
-    format: &Format,
-) -> Result<Vec<Column>> {
-    let mut columns: Vec<Column> =
-        names.into_iter().zip(numbers).map(|(name, numbers)| numbers.into_column(name, format)).collect();
+/// Second pass, over the columns of text, and of numbers that are written like codes: their texts.
+fn read_texts(mut records: Records<'_>, columns: &[Column], source: &str, format: &Format) -> Result<Vec<Dictionary>> {
     let texts: Vec<usize> = (0..columns.len()).filter(|&j| columns[j].needs_texts()).collect();
     let mut dictionaries: Vec<_> = texts.iter().map(|_| Dictionary::default()).collect();
     let (mut cells, mut row) = (Vec::new(), 0);
@@ -201,10 +209,22 @@ fn read_texts(
             dictionary.add(text, &columns[j], format);
         }
     }
-    for (dictionary, j) in dictionaries.into_iter().zip(texts) {
-        columns[j].set_texts(dictionary.sorted());
+    Ok(dictionaries)
+}
+
+/// The columns with the texts of all parts, in their order.
+fn with_texts(mut columns: Vec<Column>, parts: impl Iterator<Item = Vec<Dictionary>>) -> Vec<Column> {
+    let mut all: Vec<Dictionary> = Vec::new();
+    for part in parts {
+        if all.is_empty() {
+            all = part;
+            continue;
+        }
+        all.iter_mut().zip(part).for_each(|(dictionary, more)| dictionary.append(more));
     }
-    Ok(columns)
+    let texts = columns.iter_mut().filter(|column| column.needs_texts());
+    texts.zip(all).for_each(|(column, dictionary)| column.set_texts(dictionary.sorted()));
+    columns
 }
 
 /// A column of cells that a reader has as texts, by the rules of delimited text. Errors if one is not UTF-8, with its row and column.
@@ -251,6 +271,17 @@ impl Dictionary {
             }
             _ => self.push(text, format),
         }
+    }
+
+    /// Appends the cells of a later part.
+    fn append(&mut self, more: Self) {
+        let mut places = vec![0; more.known.len()];
+        for (text, code) in more.known {
+            let fresh = self.known.len() as u32;
+            places[code as usize] = *self.known.entry(text).or_insert(fresh);
+        }
+        let place = |code: u32| places.get(code as usize).copied().unwrap_or(MISSING_CODE);
+        self.codes.extend(more.codes.into_iter().map(place));
     }
 
     fn push(&mut self, text: &str, format: &Format) {

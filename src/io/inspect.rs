@@ -7,6 +7,7 @@ use super::reading::Warning;
 use super::table::{Cells, Column, Table, number_text};
 use super::target::Task;
 use crate::host::number;
+use std::borrow::Cow;
 
 /// Fewer rows say too little.
 const FEWEST_ROWS: usize = 20;
@@ -75,23 +76,23 @@ impl Findings<'_> {
 
     /// Inspects one feature; returns the binary digits of its number of different cells.
     fn inspect_feature(&mut self, at: usize, keys: &[u64], target: &[u64]) -> u32 {
-        let name = &self.column(at).name;
         if keys.iter().all(|key| *key == keys[0]) {
-            let cell = self.column(at).cells.text(self.rows[0] as usize).map(|text| text.into_owned());
-            let message = format!("has the same cell in every row and cannot help; --ignore {name} leaves it out");
-            self.warn(at, message, cell.into_iter().collect());
+            let cell = self.column(at).cells.text(self.rows[0] as usize).map(Cow::into_owned);
+            self.warn(at, "has the same cell in every row; name it under ignore".into(), cell.into_iter().collect());
             return 0;
         }
         if self.is_identifier(at) {
-            let message = format!(
-                "has another value in every row, like the number of a row; if it is one, --ignore {name} leaves it out"
+            self.warn(
+                at,
+                "has another value in every row, like the number of a row; if it is one, name it under ignore".into(),
+                Vec::new(),
             );
-            self.warn(at, message, Vec::new());
         } else if self.roles.features.len() > 1 && self.reveals(at, keys, target) {
-            let message = format!(
-                "determines the target in every row; if it is not known beforehand, --ignore {name} leaves it out"
+            self.warn(
+                at,
+                "determines the target in every row; if it is not known beforehand, name it under ignore".into(),
+                Vec::new(),
             );
-            self.warn(at, message, Vec::new());
         }
         self.inspect_numbers(at, keys)
     }
@@ -175,8 +176,8 @@ impl Findings<'_> {
                 _ => false,
             };
             if !is_constant && same_texts {
-                let (name, first) = (&self.column(copy).name, &self.column(first).name);
-                let message = format!("has the same cells as column \"{first}\"; --ignore {name} leaves it out");
+                let first = &self.column(first).name;
+                let message = format!("has the same cells as column \"{first}\"; name one under ignore");
                 self.warn(copy, message, Vec::new());
             }
         }
@@ -186,7 +187,7 @@ impl Findings<'_> {
     fn inspect_rows(&mut self, sums: &[u64], bits: u32) {
         let order = ascending(sums);
         let copies = order.windows(2).filter(|pair| sums[pair[0] as usize] == sums[pair[1] as usize]).count();
-        if copies > 0 && bits > 2 * sums.len().ilog2() + 4 {
+        if copies > 0 && bits > 2 * sums.len().ilog2() {
             let of = sums.len();
             let message = format!("{copies} of {of} rows are copies of another, so the same row may train and test");
             self.warnings.push(Warning { column: String::new(), message, cells: Vec::new() });
@@ -195,7 +196,7 @@ impl Findings<'_> {
 
     fn inspect_skewness(&mut self) {
         let values = self.numbers(self.roles.target);
-        if self.roles.task != Task::Regression || !(extremes(&values).0 > 0.0) {
+        if self.roles.task != Task::Regression || values.is_empty() || extremes(&values).0 <= 0.0 {
             return;
         }
         let count = values.len() as f64;
@@ -276,15 +277,15 @@ mod tests {
         let a: (&str, &dyn Fn(usize) -> f64) = ("a", &noise);
         let y: (&str, &dyn Fn(usize) -> f64) = ("y", &other);
         let cases: [(&dyn Fn(usize) -> f64, &str); 6] = [
-            (&|_| 3.0, "column \"b\": has the same cell in every row and cannot help; --ignore b leaves it out: \"3\""),
+            (&|_| 3.0, "column \"b\": has the same cell in every row; name it under ignore: \"3\""),
             (
                 &|i| ((i * 7) % 60) as f64 + 100.0,
-                "column \"b\": has another value in every row, like the number of a row; if it is one, --ignore b leaves it out",
+                "column \"b\": has another value in every row, like the number of a row; if it is one, name it under ignore",
             ),
-            (&noise, "column \"b\": has the same cells as column \"a\"; --ignore b leaves it out"),
+            (&noise, "column \"b\": has the same cells as column \"a\"; name one under ignore"),
             (
                 &|i| 5.0 - other(i) / 3.0,
-                "column \"b\": determines the target in every row; if it is not known beforehand, --ignore b leaves it out",
+                "column \"b\": determines the target in every row; if it is not known beforehand, name it under ignore",
             ),
             (
                 &|i| if i == 7 { 1e9 } else { (i % 10) as f64 },

@@ -6,6 +6,7 @@
 
 mod cell;
 mod choose;
+mod chunks;
 mod comma;
 pub mod csv;
 mod encode;

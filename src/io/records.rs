@@ -46,6 +46,16 @@ impl<'a> Records<'a> {
         }
     }
 
+    /// The bytes that are still to be read.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.at..]
+    }
+
+    /// The records in a part of the rest, which ends where one does. Its lines are counted from 1.
+    pub(super) fn part(&self, start: usize, end: usize) -> Self {
+        Self::new(&self.rest()[start..end], self.delimiter, self.source)
+    }
+
     /// The byte between cells.
     pub(super) fn delimiter(&self) -> u8 {
         self.delimiter

@@ -23,7 +23,7 @@ pub(super) fn is_json(bytes: &[u8]) -> bool {
 pub(super) fn read(bytes: &[u8], source: &str, format: &Format) -> Result<Table> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| {
-        let line = 1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
+        let line = 1 + lines(&bytes[..error.valid_up_to()]);
         Error::new(format!("{source}: line {line}: is not UTF-8 text; save the file as UTF-8"))
     })?;
     let mut objects = Objects { text, at: 0, source, grid: Grid::default(), places: HashMap::new() };
@@ -111,7 +111,7 @@ impl<'a> Objects<'a> {
                 if raw.contains('\\') {
                     self.grid.texts.add(self.unescaped(raw)?.as_bytes())
                 } else {
-                    self.grid.texts.add(raw[1..raw.len() - 1].as_bytes())
+                    self.grid.texts.add(&raw.as_bytes()[1..raw.len() - 1])
                 }
             }
             Some(b'{') => return Err(self.nested(column, "an object")),
@@ -184,9 +184,14 @@ impl<'a> Objects<'a> {
     }
 
     fn error(&self, what: &str) -> Error {
-        let line = 1 + self.text.as_bytes()[..self.at].iter().filter(|byte| **byte == b'\n').count();
+        let line = 1 + lines(&self.text.as_bytes()[..self.at]);
         Error::new(format!("{}: row {} (line {line}): {what}", self.source, self.grid.rows() + 1))
     }
+}
+
+/// Line ends in a text.
+fn lines(bytes: &[u8]) -> usize {
+    bytes.iter().map(|&byte| usize::from(byte == b'\n')).sum()
 }
 
 /// The cell of a word that is no string: empty for a missing one. `None` if JSON has no such word; Python writes `NaN` and `Infinity`.
@@ -231,7 +236,7 @@ mod tests {
             assert_eq!(table.names().collect::<Vec<_>>(), ["a", "b", "c", "d"]);
             assert_eq!(table.numbers("a").unwrap()[..2], [1.0, -0.25]);
             let text =
-                |column: usize, row| table.columns()[column].as_category().text(row).map(|text| text.into_owned());
+                |column: usize, row| table.columns()[column].as_category().text(row).map(std::borrow::Cow::into_owned);
             assert_eq!([text(1, 0), text(1, 1), text(1, 2)], [Some("x".into()), Some("yé\"".into()), None]);
             assert_eq!([text(2, 0), text(2, 1), text(0, 2)], [Some("true".into()), None, None]);
             assert_eq!(text(3, 2).as_deref(), Some("9007199254740993"));

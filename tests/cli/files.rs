@@ -316,7 +316,8 @@ fn only_a_model_of_the_same_columns_is_replaced_without_force() {
 #[test]
 fn control_characters_of_names_are_not_printed() {
     let folder = Folder::new();
-    let rows: String = (0..60).map(|row| format!("{},\u{1b}[31m{},{}.5\n", row, row % 2, row % 7)).collect();
+    let rows: String =
+        (0..60).map(|row| format!("{},\u{1b}[31m{},{}.5\n", row * 7 % 61, row / 7 % 2, row * row % 11)).collect();
     folder.write("evil.csv", format!("a,\u{1b}]0;b\u{7},y\n{rows}"));
     let is_clean = |text: &str| !text.chars().any(|c| c.is_control() && c != '\n');
     let told = folder.told(&format!("train evil.csv --target \u{1b}]0;b\u{7} {QUICK} --out m"));
@@ -337,7 +338,7 @@ fn control_characters_of_names_are_not_printed() {
 #[test]
 fn a_header_of_years_is_explained() {
     let folder = Folder::new();
-    let rows: String = (0..60).map(|row| format!("{row},{},{}\n", row % 5, row % 7)).collect();
+    let rows: String = (0..60).map(|row| format!("{},{},{}\n", row * row, row % 5, row % 7)).collect();
     folder.write("years.csv", format!("2019,2020,2021\n{rows}"));
     let mut failures = Vec::new();
     let what = |name: &str| {

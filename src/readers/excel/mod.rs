@@ -67,7 +67,7 @@ fn sheets(text: &str) -> (Vec<Sheet>, bool) {
                 sheets.extend(sheet.map(|(name, id)| (name.into_owned(), id.into_owned())));
             }
             Part::Start("workbookPr", of) => {
-                is_1904 = of.get("date1904").is_some_and(|set| set == "1" || set == "true")
+                is_1904 = of.get("date1904").is_some_and(|set| set == "1" || set == "true");
             }
             _ => {}
         }

@@ -1,5 +1,7 @@
 //! Reads the cells of one sheet into a grid.
 
+use std::borrow::Cow;
+
 use super::super::grid::Grid;
 use super::dates::{self, Shows};
 use super::xml::{Attributes, Part, Xml};
@@ -83,7 +85,7 @@ impl Workbook {
         let style = of.get("s").and_then(|style| style.parse::<usize>().ok());
         Cell {
             column: of.get("r").and_then(|place| column(&place)).unwrap_or(next),
-            kind: of.get("t").map_or_else(String::new, |kind| kind.into_owned()),
+            kind: of.get("t").map_or_else(String::new, Cow::into_owned),
             shows: style.and_then(|style| self.styles.get(style).copied()).unwrap_or_default(),
             text: String::new(),
         }

@@ -9,7 +9,7 @@ const XLSXWRITER: &[u8] = include_bytes!("../../../tests/data/tables/xlsxwriter.
 /// The cells of a column as they are written; a dash for a missing one.
 fn cells(table: &Table, name: &str) -> Vec<String> {
     let column = &table.columns()[table.position(name).unwrap()];
-    let cell = |row| column.as_category().text(row).map_or_else(|| "-".to_owned(), |text| text.into_owned());
+    let cell = |row| column.as_category().text(row).map_or_else(|| "-".to_owned(), std::borrow::Cow::into_owned);
     (0..table.rows()).map(cell).collect()
 }
 

@@ -154,10 +154,8 @@ fn character(name: &str) -> Option<char> {
         "apos" => '\'',
         _ => {
             let digits = name.strip_prefix('#')?;
-            let code = match digits.strip_prefix(['x', 'X']) {
-                Some(digits) => u32::from_str_radix(digits, 16),
-                None => digits.parse(),
-            };
+            let hexadecimal = digits.strip_prefix(['x', 'X']);
+            let code = hexadecimal.map_or_else(|| digits.parse(), |digits| u32::from_str_radix(digits, 16));
             char::from_u32(code.ok()?)?
         }
     })

@@ -97,10 +97,8 @@ impl<'a> Pages<'a> {
         let lengths = [5, 6].map(|id| count(about, id));
         let [Some(levels), Some(repeats)] = lengths else { return Err(CUT.into()) };
         let head = levels.checked_add(repeats).filter(|head| *head <= body.len().min(size)).ok_or(CUT)?;
-        let present = match self.field.is_optional {
-            true => encoding::runs(&body[repeats..head], 1, rows).ok_or(CUT)?,
-            false => Vec::new(),
-        };
+        let present =
+            if self.field.is_optional { encoding::runs(&body[repeats..head], 1, rows).ok_or(CUT)? } else { Vec::new() };
         let packed = &body[head..];
         if about.int(7) == Some(0) {
             return self.finish(rows, present, packed, about.int(4));
@@ -181,7 +179,9 @@ fn snappy(packed: &[u8], size: usize) -> Option<Vec<u8>> {
 fn deltas(body: &[u8], count: usize, physical: Physical) -> Option<Values> {
     let (mut values, _) = encoding::deltas(body, count)?;
     if physical == Physical::Int32 {
-        values.iter_mut().for_each(|value| *value = i64::from(*value as i32));
+        for value in &mut values {
+            *value = i64::from(*value as i32);
+        }
     }
     Some(Values::Ints(values))
 }

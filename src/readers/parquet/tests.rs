@@ -15,7 +15,7 @@ fn open(bytes: &[u8]) -> Table {
 /// The cells of a column as they are written; a dash for a missing one.
 fn cells(table: &Table, name: &str) -> Vec<String> {
     let column = &table.columns()[table.position(name).unwrap()];
-    let cell = |row| column.as_category().text(row).map_or_else(|| "-".to_owned(), |text| text.into_owned());
+    let cell = |row| column.as_category().text(row).map_or_else(|| "-".to_owned(), std::borrow::Cow::into_owned);
     (0..table.rows()).map(cell).collect()
 }
 
