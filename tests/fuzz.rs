@@ -90,7 +90,7 @@ fn mutated_files_are_read_or_refused() {
                 failures.push(format!("{} {at}: panic {}, {taken:?}, {held} bytes", subject.name, !is_fine));
             }
         }
-        let name = subject.name;
+        let (name, reasons) = (subject.name, messages.len());
         report += &format!(
             "{name}: {files} files in {:?}, {accepted} read, {reasons} different messages, longest {longest:?}, largest {largest} bytes\n",
             start.elapsed()

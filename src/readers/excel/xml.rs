@@ -131,15 +131,12 @@ fn unescaped(text: &str) -> Cow<'_, str> {
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let entity = part.split_once(';').and_then(|(name, rest)| Some((character(name)?, rest)));
-        match entity {
-            Some((letter, rest)) => {
-                out.push(letter);
-                out.push_str(rest);
-            }
-            None => {
-                out.push('&');
-                out.push_str(part);
-            }
+        if let Some((letter, rest)) = entity {
+            out.push(letter);
+            out.push_str(rest);
+        } else {
+            out.push('&');
+            out.push_str(part);
         }
     }
     Cow::Owned(out)
