@@ -6,6 +6,11 @@ use std::fmt;
 
 /// The number nearest to a decimal text, as `str::parse` reads it; also `inf`, `infinity` and `nan` in any case.
 pub fn parse_number(text: &str) -> Option<f64> {
+    super::standard_number(text).unwrap_or_else(|| own_number(text))
+}
+
+/// The same without the standard library.
+fn own_number(text: &str) -> Option<f64> {
     let (is_negative, rest) = signed(text);
     let magnitude = named(rest).or_else(|| decimal(rest))?;
     Some(if is_negative { -magnitude } else { magnitude })

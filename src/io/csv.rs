@@ -1,11 +1,12 @@
 //! Reads and writes delimited text. Two passes: the first reads every column as numbers and finds those that are not, the second collects
 //! the texts of these.
 
-use super::cell::{Format, Meaning, is_code};
+use super::cell::{Format, Meaning};
 use super::chunks;
+use super::dictionary::Dictionary;
 use super::kind::NumberColumn;
 use super::records::{RawCell, Records, sniff_delimiter};
-use super::table::{Cells, Column, MISSING_CODE, Table, Texts, number_text};
+use super::table::{Cells, Column, Table, number_text};
 use crate::error::{Error, Result};
 use crate::host::{self, number};
 use crate::record;
@@ -253,58 +254,6 @@ pub fn column_of<'a>(
 
 fn text_of<'a>(cell: &'a RawCell<'_>) -> Option<&'a str> {
     std::str::from_utf8(cell.trim_ascii()).ok()
-}
-
-/// Texts in order of appearance, each with its code.
-#[derive(Default)]
-struct Dictionary {
-    known: Texts,
-    codes: Vec<u32>,
-}
-
-impl Dictionary {
-    fn add(&mut self, text: &str, column: &Column, format: &Format) {
-        match format.meaning(text.as_bytes()) {
-            // Among numbers, only those written like codes keep their digits.
-            Meaning::Number(value) if !is_code(text.as_bytes()) && column.is_numeric() => {
-                self.push(&number_text(value), format);
-            }
-            _ => self.push(text, format),
-        }
-    }
-
-    /// Appends the cells of a later part.
-    fn append(&mut self, more: Self) {
-        let mut places = vec![0; more.known.len()];
-        for (text, code) in more.known {
-            let fresh = self.known.len() as u32;
-            places[code as usize] = *self.known.entry(text).or_insert(fresh);
-        }
-        let place = |code: u32| places.get(code as usize).copied().unwrap_or(MISSING_CODE);
-        self.codes.extend(more.codes.into_iter().map(place));
-    }
-
-    fn push(&mut self, text: &str, format: &Format) {
-        let fresh = self.known.len() as u32;
-        let code = match self.known.get(text) {
-            _ if format.is_missing(text.as_bytes()) => MISSING_CODE,
-            Some(&code) => code,
-            None => *self.known.entry(text.to_string()).or_insert(fresh),
-        };
-        self.codes.push(code);
-    }
-
-    /// The same cells with sorted levels.
-    fn sorted(mut self) -> Cells {
-        let mut place = vec![0; self.known.len()];
-        for (rank, &first) in self.known.values().enumerate() {
-            place[first as usize] = rank as u32;
-        }
-        for code in &mut self.codes {
-            *code = place.get(*code as usize).copied().unwrap_or(MISSING_CODE);
-        }
-        Cells::Categorical { codes: self.codes, levels: self.known.into_keys().collect() }
-    }
 }
 
 /// Writes named columns of equal length as comma separated text with a header.

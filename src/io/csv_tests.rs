@@ -1,6 +1,7 @@
 //! Tables read from text, and error messages.
 
 use super::*;
+use crate::io::MISSING_CODE;
 use std::borrow::Cow;
 
 fn table(text: &str) -> Table {
@@ -226,7 +227,8 @@ fn texts_in_parts_are_read_as_in_one() {
     let table = |header: &str, rows: &str| read(format!("{header}\r\n{rows}").as_bytes(), "t", Header::Yes);
     let (parts, whole) = (table("a,b,c,d", &rows).unwrap(), table("\"a\",b,c,d", &rows).unwrap());
     assert!(rows.len() > 2 << 20);
-    assert_eq!(parts, whole);
+    // Missing numbers are NaN, which equals nothing.
+    assert_eq!(format!("{parts:?}"), format!("{whole:?}"));
     assert!(parts.columns()[2].warning().is_some() && !parts.columns()[3].is_numeric());
     for bad in ["1,2,3\n", "1,\u{fffd},2,3,4\n"] {
         let wrong = format!("{rows}{bad}");

@@ -9,6 +9,7 @@ mod choose;
 mod chunks;
 mod comma;
 pub mod csv;
+mod dictionary;
 mod encode;
 mod fit;
 mod inspect;
