@@ -28,6 +28,8 @@ pub mod optim;
 pub mod options;
 pub mod program;
 #[cfg(not(target_arch = "wasm32"))]
+pub mod readers;
+#[cfg(not(target_arch = "wasm32"))]
 pub mod report;
 pub mod scm;
 mod simd;
@@ -66,7 +68,7 @@ pub mod prelude {
     pub use crate::autograd::Var;
     pub use crate::device::{Device, Request};
     pub use crate::error::{Error, ErrorKind, Result};
-    pub use crate::io::{Choice, Header, Table, read_table};
+    pub use crate::io::{Choice, Header, Table};
     pub use crate::loss::{Loss, PairLoss};
     pub use crate::nn::{Activation, Decoding, Head, Layer, Spec};
     pub use crate::ops;
@@ -75,6 +77,8 @@ pub mod prelude {
     pub use crate::program::expr::{
         abs, cos, cosh, exp, ln, max, min, sigmoid, sin, sinh, softplus, sqrt, square, tanh,
     };
+    #[cfg(not(target_arch = "wasm32"))]
+    pub use crate::readers::read_table;
     pub use crate::scm::{self, Masked};
     pub use crate::tensor::Tensor;
     pub use crate::train::{

@@ -8,8 +8,9 @@ use pollster::block_on;
 use super::{Answer, Failure};
 use crate::device::{self, Request};
 use crate::host;
-use crate::io::{Format, Header, Table, check_bytes, read_table, tensors};
+use crate::io::{Format, Header, Table, tensors};
 use crate::options::names;
+use crate::readers::{check_bytes, read_table, unpack};
 use crate::{Device, Error, Result};
 
 /// The device that runs the work.
@@ -75,6 +76,9 @@ pub(super) struct Reading {
     /// Texts that mean a missing cell, besides NA, N/A, nan, null, ? and nothing
     #[arg(long, value_name = "A,B", allow_hyphen_values = true)]
     na: Vec<String>,
+    /// Sheet of an Excel workbook; by default, the first
+    #[arg(long, value_name = "NAME")]
+    sheet: Option<String>,
 }
 
 impl Reading {
@@ -88,18 +92,20 @@ impl Reading {
         let delimiter = self.delimiter.as_ref().map(|text| text.replace("\\t", "\t"));
         let missing = self.na.iter().flat_map(|text| names(text)).collect();
         let (decimal, thousands) = (self.decimal.clone(), self.thousands.clone());
-        let format = Format { header, delimiter, decimal, thousands, missing };
+        let format = Format { header, delimiter, decimal, thousands, missing, sheet: self.sheet.clone() };
         format.check().map_err(|error| Failure::usage(error.to_string()))?;
         Ok(format)
     }
 }
 
-/// The bytes of a table's file and its name. `-` is standard input.
+/// The bytes of a table's file, unpacked if they are compressed, and its name. `-` is standard input.
 pub(super) fn read_bytes(file: &Path) -> Result<(Vec<u8>, String)> {
-    if file == Path::new("-") {
-        return Ok((host::read_stdin(check_bytes)?, "standard input".to_owned()));
-    }
-    Ok((host::read_checked(file, check_bytes)?, file.display().to_string()))
+    let (bytes, source) = if file == Path::new("-") {
+        (host::read_stdin(check_bytes)?, "standard input".to_owned())
+    } else {
+        (host::read_checked(file, check_bytes)?, file.display().to_string())
+    };
+    Ok((unpack(bytes, &source)?, source))
 }
 
 /// Reads a table and frees the bytes of its file.

@@ -1,5 +1,6 @@
-//! `mero bench`: the speed of a training step, a matrix product and masked arithmetic, as medians over windows after a warm-up.
+//! `mero bench`: the speed of a training step, a matrix product, masked arithmetic and reading a table, as medians over windows after a warm-up.
 
+mod read;
 mod scm;
 
 use clap::Subcommand;
@@ -31,6 +32,8 @@ enum What {
     Matmul(Matmul),
     /// Masked arithmetic compared with a copy and a plain division: 1 in 100 numbers is ⊥, 1 in 100 divisors is 0
     Scm(scm::Args),
+    /// Reading a table from the bytes of its file
+    Read(read::Args),
 }
 
 #[derive(clap::Args)]
@@ -76,6 +79,7 @@ pub(super) fn run(args: &Args) -> Answer {
         What::Mlp(mlp) => [1, mlp.steps, mlp.common.windows],
         What::Matmul(matmul) => [matmul.size, 1, matmul.common.windows],
         What::Scm(scm) => [scm.n, 1, scm.common.windows],
+        What::Read(read) => [1, 1, read.windows],
     };
     if sizes.contains(&0) {
         return Err(Failure::usage("steps, size, n and windows must be at least 1"));
@@ -87,6 +91,7 @@ pub(super) fn run(args: &Args) -> Answer {
         What::Mlp(args) => mlp(args),
         What::Matmul(args) => matmul(args),
         What::Scm(args) => scm::run(args),
+        What::Read(args) => read::run(args),
     }
 }
 

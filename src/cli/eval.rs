@@ -26,7 +26,7 @@ use crate::{Device, Result, host};
 pub(super) struct Args {
     /// Model file, or a folder written by `mero export --bundle`
     model: PathBuf,
-    /// CSV, TSV, NPY or NPZ file with the target column; - reads standard input
+    /// CSV, TSV, JSON lines, Parquet, XLSX, NPY or NPZ file, text also as .gz or .zst with the target column; - reads standard input
     file: PathBuf,
     #[command(flatten)]
     reading: Reading,

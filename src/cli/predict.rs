@@ -12,7 +12,8 @@ use super::{Answer, Failure, console};
 use crate::error::listed;
 use crate::export::validate_bundle;
 use crate::io::csv::{self, Values};
-use crate::io::{Cells, Format, Note, NoteKind, Table, Unknown, is_text, read_table};
+use crate::io::{Format, Note, NoteKind, Table, Unknown};
+use crate::readers::{is_text, read_table};
 use crate::scm::strict::{self, Range};
 use crate::train::{Factor, Model, Precision, PredictOptions, Prediction};
 use crate::{Device, Result, host};
@@ -21,7 +22,7 @@ use crate::{Device, Result, host};
 pub(super) struct Args {
     /// Model file, or a folder written by `mero export --bundle`
     model: PathBuf,
-    /// CSV, TSV, NPY or NPZ file; - reads standard input
+    /// CSV, TSV, JSON lines, Parquet, XLSX, NPY or NPZ file, text also as .gz or .zst; - reads standard input
     file: PathBuf,
     /// CSV file to write; - or no file writes to standard output
     #[arg(short, long, value_name = "CSV")]
@@ -250,13 +251,10 @@ impl<'a> Columns<'a> {
         columns
     }
 
-    /// The columns after those of the table: as they are written in the file, or for a file without text, as numbers.
+    /// The columns after those of the table: as they are written in the file, or for a file that is not CSV, their cells as CSV.
     fn beside(&self, table: &Table, bytes: &[u8], format: &Format) -> Result<Vec<u8>> {
         if !is_text(bytes) {
-            let own = table.columns().iter().filter_map(|column| match &column.cells {
-                Cells::Numeric(values) => Some((column.name.as_str(), Values::F64(values))),
-                Cells::Categorical { .. } => None,
-            });
+            let own = table.columns().iter().map(|column| (column.name.as_str(), Values::Cells(column.as_category())));
             return Ok(csv::write(&own.chain(self.values()).collect::<Vec<_>>()));
         }
         csv::append(bytes, table.source(), format, &self.values())

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use pollster::block_on;
 use serde_json::json;
 
-use super::console::{Console, say, say_json};
+use super::console::{Console, complain, say, say_json};
 use super::folds::{FoldPlan, FoldSummary};
 use super::page::{PageContent, page};
 use super::plot::{PlotData, draw};
@@ -19,6 +19,9 @@ use crate::train::{
     Stop, Trainer, residuals,
 };
 use crate::{Device, Error, Result, host};
+
+/// The most warnings that are printed one by one.
+const MOST_WARNINGS: usize = 10;
 
 /// Time between checkpoints.
 const AUTOSAVE_MS: f64 = 60e3;
@@ -116,8 +119,12 @@ impl Session {
 
     fn introduce(&self, trainer: &Trainer) {
         if !self.is_json {
-            for warning in &self.run.warnings {
-                eprintln!("mero train: {warning}");
+            let (printed, rest) = self.run.warnings.split_at(self.run.warnings.len().min(MOST_WARNINGS));
+            for warning in printed {
+                complain(&format!("mero train: {warning}"));
+            }
+            if !rest.is_empty() {
+                complain(&format!("mero train: {} more warnings; --json lists all", rest.len()));
             }
             return say(&introduction(self, trainer));
         }

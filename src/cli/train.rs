@@ -15,7 +15,7 @@ use crate::train::{Checkpoint, Origin, Run, TrainOptions, Trainer, check_groups}
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// CSV, TSV, NPY or NPZ file; - reads standard input
+    /// CSV, TSV, JSON lines, Parquet, XLSX, NPY or NPZ file, text also as .gz or .zst; - reads standard input
     file: PathBuf,
     #[command(flatten)]
     reading: Reading,
@@ -206,7 +206,9 @@ impl Args {
     }
 
     fn default_out(&self) -> PathBuf {
-        let stem = self.file.file_stem().filter(|stem| *stem != "-").unwrap_or("model".as_ref());
+        let is_packed = self.file.extension().is_some_and(|ending| ending == "gz" || ending == "zst");
+        let file = if is_packed { self.file.with_extension("") } else { self.file.clone() };
+        let stem = file.file_stem().filter(|stem| *stem != "-").unwrap_or("model".as_ref());
         with_ending(Path::new(stem), ".safetensors")
     }
 

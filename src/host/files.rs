@@ -36,6 +36,19 @@ pub fn read_stdin(check: impl Fn(&[u8]) -> std::result::Result<(), String>) -> R
     read_from(io::stdin().lock(), 0, "standard input", check)
 }
 
+/// All bytes that `from` unpacks, as [`read_stdin`] reads; their number is not known before.
+pub fn read_unpacked(
+    from: impl Read,
+    name: &str,
+    check: impl Fn(&[u8]) -> std::result::Result<(), String>,
+) -> Result<Vec<u8>> {
+    read_from(from, 0, name, check).map_err(|error| {
+        // What cannot be read has been read: it does not unpack.
+        let message = error.to_string();
+        Error::new(message.replacen(": cannot be read: ", ": cannot be unpacked: ", 1))
+    })
+}
+
 /// `size` is 0 if it is unknown; some files of `/proc` have more bytes than they claim.
 fn read_from(
     mut from: impl Read,

@@ -39,7 +39,7 @@ pub use fused_exact::{fused, fused_negated};
 pub use memory::{claim, memory_bytes, release};
 #[cfg(not(target_arch = "wasm32"))]
 pub use native::*;
-pub use number::{DOUBLES, Number, SINGLES, gib, number, parse_number};
+pub use number::{DOUBLES, Number, SINGLES, gib, number, parse_number, parse_plain};
 pub use thread_pool::ThreadPool;
 #[cfg(target_arch = "wasm32")]
 pub use thread_pool::{Share, sharing};

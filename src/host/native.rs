@@ -25,6 +25,18 @@ pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
+/// What `work` makes of each part, in their order; each part has a thread of its own.
+pub fn in_threads<T: Sync, R: Send>(parts: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let Some((first, others)) = parts.split_first() else { return Vec::new() };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = others.iter().map(|part| scope.spawn(|| work(part))).collect();
+        let first = work(first);
+        let joined =
+            others.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        std::iter::once(first).chain(joined).collect()
+    })
+}
+
 /// Lets other work of a web page run; natively it does nothing.
 #[allow(clippy::unused_async, reason = "its twin in a browser waits")]
 pub async fn breathe() {}
@@ -62,6 +74,13 @@ pub fn larger<S: pulp::Simd>(simd: S, low: S::f32s, x: S::f32s) -> S::f32s {
 #[inline(always)]
 pub fn smaller<S: pulp::Simd>(simd: S, high: S::f32s, x: S::f32s) -> S::f32s {
     simd.min_f32s(high, x)
+}
+
+/// What the standard library makes of a text that may be a number.
+#[allow(clippy::option_option, reason = "its twin in a browser has no such library")]
+#[inline]
+pub(super) fn standard_number(text: &str) -> Option<Option<f64>> {
+    Some(text.parse().ok())
 }
 
 /// The number nearest to a decimal text.

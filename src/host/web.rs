@@ -47,6 +47,11 @@ pub fn threads() -> usize {
     1
 }
 
+/// What `work` makes of each part, in their order.
+pub fn in_threads<T, R>(parts: &[T], work: impl Fn(&T) -> R) -> Vec<R> {
+    parts.iter().map(work).collect()
+}
+
 /// The longest time without a turn for the page's other work.
 const TURN_MS: f64 = 16.0;
 
@@ -114,6 +119,12 @@ pub fn larger<S: pulp::Simd>(_simd: S, low: S::f32s, x: S::f32s) -> S::f32s {
 #[inline(always)]
 pub fn smaller<S: pulp::Simd>(_simd: S, high: S::f32s, x: S::f32s) -> S::f32s {
     cast(f32x4_pmin(cast(x), cast(high)))
+}
+
+/// Nothing: the standard library's reader of numbers is not in the browser build.
+#[allow(clippy::option_option, reason = "see the native twin")]
+pub(super) fn standard_number(_text: &str) -> Option<Option<f64>> {
+    None
 }
 
 /// The number nearest to a decimal text.

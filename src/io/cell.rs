@@ -18,9 +18,11 @@ pub struct Format {
     pub thousands: Option<String>,
     /// Texts that mean a missing cell, besides the empty one, `NA`, `N/A`, `nan`, `null` and `?`.
     pub missing: Vec<String>,
+    /// The sheet of a workbook; the first if unset.
+    pub sheet: Option<String>,
 }
 
-record! { Format { header, delimiter, decimal, thousands, missing } }
+record! { Format { header, delimiter, decimal, thousands, missing, sheet } }
 
 impl Default for Format {
     fn default() -> Self {
@@ -30,7 +32,7 @@ impl Default for Format {
 
 impl From<Header> for Format {
     fn from(header: Header) -> Self {
-        Self { header, delimiter: None, decimal: ".".into(), thousands: None, missing: Vec::new() }
+        Self { header, delimiter: None, decimal: ".".into(), thousands: None, missing: Vec::new(), sheet: None }
     }
 }
 
@@ -63,10 +65,19 @@ impl Format {
         Ok(())
     }
 
+    /// Whether a cell is a number.
+    pub fn is_number(&self, cell: &[u8]) -> bool {
+        matches!(self.meaning(cell), Meaning::Number(_))
+    }
+
     /// What a cell means; spaces around it are ignored.
     #[inline]
     pub(super) fn meaning(&self, cell: &[u8]) -> Meaning {
         let cell = cell.trim_ascii();
+        let is_usual = self.decimal == "." && self.thousands.is_none() && self.missing.is_empty();
+        if let Some(value) = host::parse_plain(cell).filter(|_| is_usual) {
+            return Meaning::Number(value);
+        }
         if self.is_missing(cell) {
             return Meaning::Missing;
         }
@@ -183,7 +194,8 @@ fn without_groups(text: &str, mark: &str, decimal: &str) -> Option<String> {
 #[inline]
 pub(super) fn is_code(cell: &[u8]) -> bool {
     let cell = cell.trim_ascii();
-    matches!(cell, [b'0', b'0'..=b'9', ..]) || (cell.len() > 15 && cell.iter().all(u8::is_ascii_digit))
+    let digits = cell.strip_prefix(b"-").unwrap_or(cell);
+    matches!(cell, [b'0', b'0'..=b'9', ..]) || (digits.len() > 15 && digits.iter().all(u8::is_ascii_digit))
 }
 
 #[cfg(test)]
@@ -277,7 +289,7 @@ mod tests {
 
     #[test]
     fn codes_are_distinguished_from_quantities() {
-        for text in ["02139", "007", "9007199254740993"] {
+        for text in ["02139", "007", "9007199254740993", "-9007199254740993"] {
             assert!(is_code(text.as_bytes()), "{text}");
         }
         for text in ["0", "0.5", "10", "-0.5", "900719925474099", "1e300", ""] {

@@ -1,12 +1,14 @@
 //! Reads and writes delimited text. Two passes: the first reads every column as numbers and finds those that are not, the second collects
 //! the texts of these.
 
-use super::cell::{Format, Meaning, is_code};
+use super::cell::{Format, Meaning};
+use super::chunks;
+use super::dictionary::Dictionary;
 use super::kind::NumberColumn;
 use super::records::{RawCell, Records, sniff_delimiter};
-use super::table::{Cells, Column, MISSING_CODE, Table, Texts, number_text};
+use super::table::{Cells, Column, Table, number_text};
 use crate::error::{Error, Result};
-use crate::host::number;
+use crate::host::{self, number};
 use crate::record;
 
 /// Whether the first record holds names.
@@ -36,6 +38,8 @@ pub enum Values<'a> {
     Texts(&'a [String]),
     /// Every so many numbers, from the first on.
     Strided(&'a [f64], usize),
+    /// The cells of a table.
+    Cells(&'a Cells),
 }
 
 /// Reads delimited text. Without a given delimiter it is a tab for a `source` ending in `.tsv` or `.tab`, else sniffed from the first record.
@@ -47,8 +51,23 @@ pub fn read(bytes: &[u8], source: &str, format: impl Into<Format>) -> Result<Tab
     let format = format.into();
     let mut records = records(bytes, source, &format)?;
     let (names, width) = read_names(&mut records, source, &format)?;
-    let numbers = read_numbers(records.clone(), width, most_rows(bytes, width), source, &format)?;
-    Table::new(source, read_texts(records, numbers, names, source, &format)?)
+    let parts = chunks::divided(&records);
+    let read = |part: Records<'_>| {
+        let rows = most_rows(part.rest(), width);
+        read_numbers(part, width, rows, source, &format)
+    };
+    // What parts cannot tell, such as the row of an error, all records tell.
+    let numbers = chunks::numbers(&parts, read).map_or_else(|| read(records.clone()), Ok)?;
+    let columns: Vec<Column> =
+        names.into_iter().zip(numbers).map(|(name, numbers)| numbers.into_column(name, &format)).collect();
+    let columns = match host::in_threads(&parts, |part| read_texts(part.clone(), &columns, source, &format)) {
+        all if all.iter().all(Result::is_ok) => with_texts(columns, all.into_iter().flatten()),
+        _ => {
+            let all = read_texts(records, &columns, source, &format)?;
+            with_texts(columns, std::iter::once(all))
+        }
+    };
+    Table::new(source, columns)
 }
 
 /// The text of a table with further columns after its own, whose cells are copied byte for byte; a new column whose name is taken gets a
@@ -110,7 +129,9 @@ fn free_name(name: &str, taken: &[String]) -> String {
 fn records<'a>(bytes: &'a [u8], source: &'a str, format: &Format) -> Result<Records<'a>> {
     format.check()?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let is_tabbed = [".tsv", ".tab"].iter().any(|end| source.to_ascii_lowercase().ends_with(end));
+    let name = source.to_ascii_lowercase();
+    let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+    let is_tabbed = [".tsv", ".tab"].iter().any(|end| name.ends_with(end));
     let delimiter = match &format.delimiter {
         Some(given) => given.as_bytes()[0],
         None if is_tabbed => b'\t',
@@ -174,16 +195,8 @@ fn read_numbers(
     Ok(columns)
 }
 
-/// Second pass, over the columns of text, and of numbers that are written like codes.
-fn read_texts(
-    mut records: Records<'_>,
-    numbers: Vec<NumberColumn>,
-    names: Vec<String>,
-    source: &str,
-    format: &Format,
-) -> Result<Vec<Column>> {
-    let mut columns: Vec<Column> =
-        names.into_iter().zip(numbers).map(|(name, numbers)| numbers.into_column(name, format)).collect();
+/// Second pass, over the columns of text, and of numbers that are written like codes: their texts.
+fn read_texts(mut records: Records<'_>, columns: &[Column], source: &str, format: &Format) -> Result<Vec<Dictionary>> {
     let texts: Vec<usize> = (0..columns.len()).filter(|&j| columns[j].needs_texts()).collect();
     let mut dictionaries: Vec<_> = texts.iter().map(|_| Dictionary::default()).collect();
     let (mut cells, mut row) = (Vec::new(), 0);
@@ -194,54 +207,53 @@ fn read_texts(
                 let name = &columns[j].name;
                 return Err(Error::new(format!("{source}: row {row}, column \"{name}\": {NOT_UTF8}")));
             };
-            match format.meaning(text.as_bytes()) {
-                // Among numbers, only those written like codes keep their digits.
-                Meaning::Number(value) if !is_code(text.as_bytes()) && columns[j].is_numeric() => {
-                    dictionary.push(&number_text(value), format);
-                }
-                _ => dictionary.push(text, format),
-            }
+            dictionary.add(text, &columns[j], format);
         }
     }
-    for (dictionary, j) in dictionaries.into_iter().zip(texts) {
-        columns[j].set_texts(dictionary.sorted());
+    Ok(dictionaries)
+}
+
+/// The columns with the texts of all parts, in their order.
+fn with_texts(mut columns: Vec<Column>, parts: impl Iterator<Item = Vec<Dictionary>>) -> Vec<Column> {
+    let mut all: Vec<Dictionary> = Vec::new();
+    for part in parts {
+        if all.is_empty() {
+            all = part;
+            continue;
+        }
+        all.iter_mut().zip(part).for_each(|(dictionary, more)| dictionary.append(more));
     }
-    Ok(columns)
+    let texts = columns.iter_mut().filter(|column| column.needs_texts());
+    texts.zip(all).for_each(|(column, dictionary)| column.set_texts(dictionary.sorted()));
+    columns
+}
+
+/// A column of cells that a reader has as texts, by the rules of delimited text. Errors if one is not UTF-8, with its row and column.
+pub fn column_of<'a>(
+    name: &str,
+    cells: impl Iterator<Item = &'a [u8]> + Clone,
+    source: &str,
+    format: &Format,
+) -> Result<Column> {
+    let mut numbers = NumberColumn::with_capacity(cells.size_hint().0);
+    cells.clone().for_each(|cell| numbers.push(cell, format));
+    let mut column = numbers.into_column(name.to_owned(), format);
+    if column.needs_texts() {
+        let mut dictionary = Dictionary::default();
+        for (row, cell) in cells.enumerate() {
+            let Some(text) = std::str::from_utf8(cell.trim_ascii()).ok() else {
+                let row = row + 1;
+                return Err(Error::new(format!("{source}: row {row}, column \"{name}\": {NOT_UTF8}")));
+            };
+            dictionary.add(text, &column, format);
+        }
+        column.set_texts(dictionary.sorted());
+    }
+    Ok(column)
 }
 
 fn text_of<'a>(cell: &'a RawCell<'_>) -> Option<&'a str> {
     std::str::from_utf8(cell.trim_ascii()).ok()
-}
-
-/// Texts in order of appearance, each with its code.
-#[derive(Default)]
-struct Dictionary {
-    known: Texts,
-    codes: Vec<u32>,
-}
-
-impl Dictionary {
-    fn push(&mut self, text: &str, format: &Format) {
-        let fresh = self.known.len() as u32;
-        let code = match self.known.get(text) {
-            _ if format.is_missing(text.as_bytes()) => MISSING_CODE,
-            Some(&code) => code,
-            None => *self.known.entry(text.to_string()).or_insert(fresh),
-        };
-        self.codes.push(code);
-    }
-
-    /// The same cells with sorted levels.
-    fn sorted(mut self) -> Cells {
-        let mut place = vec![0; self.known.len()];
-        for (rank, &first) in self.known.values().enumerate() {
-            place[first as usize] = rank as u32;
-        }
-        for code in &mut self.codes {
-            *code = place.get(*code as usize).copied().unwrap_or(MISSING_CODE);
-        }
-        Cells::Categorical { codes: self.codes, levels: self.known.into_keys().collect() }
-    }
 }
 
 /// Writes named columns of equal length as comma separated text with a header.
@@ -267,6 +279,7 @@ impl Values<'_> {
             Self::Text(values) => values.len(),
             Self::Texts(values) => values.len(),
             Self::Strided(values, stride) => values.len().div_ceil(*stride),
+            Self::Cells(cells) => cells.len(),
         }
     }
 
@@ -280,6 +293,7 @@ impl Values<'_> {
             Self::Text(values) => quoted(values[row]),
             Self::Texts(values) => quoted(&values[row]),
             Self::Strided(values, stride) => Values::F64(&[values[row * stride]]).text(0),
+            Self::Cells(cells) => cells.text(row).map_or_else(String::new, |text| quoted(&text)),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Tables read from text, and error messages.
 
 use super::*;
+use crate::io::MISSING_CODE;
 use std::borrow::Cow;
 
 fn table(text: &str) -> Table {
@@ -209,4 +210,28 @@ fn a_format_can_be_given() {
     let table = read(b"a|b\n1,5|x,y\n-9|z\n", "a.csv", &format).unwrap();
     assert_eq!(texts(&table, "a"), ["1.5", "-"]);
     assert_eq!(texts(&table, "b"), ["x,y", "z"]);
+}
+
+/// A quote in the header makes the reader take all records at once.
+#[test]
+fn texts_in_parts_are_read_as_in_one() {
+    let texts = |i: usize| match i {
+        7 | 90_000 => "odd".to_owned(),
+        _ if i.is_multiple_of(50) => "-".to_owned(),
+        _ => format!("0{i}"),
+    };
+    let row = |i: usize| {
+        format!("{}.{},name {},{},{}\r\n", i, i % 97, i * i % 1009, texts(i), ["3", "x"][usize::from(i > 60_000)])
+    };
+    let rows: String = (0..120_000).map(row).collect();
+    let table = |header: &str, rows: &str| read(format!("{header}\r\n{rows}").as_bytes(), "t", Header::Yes);
+    let (parts, whole) = (table("a,b,c,d", &rows).unwrap(), table("\"a\",b,c,d", &rows).unwrap());
+    assert!(rows.len() > 2 << 20);
+    // Missing numbers are NaN, which equals nothing.
+    assert_eq!(format!("{parts:?}"), format!("{whole:?}"));
+    assert!(parts.columns()[2].warning().is_some() && !parts.columns()[3].is_numeric());
+    for bad in ["1,2,3\n", "1,\u{fffd},2,3,4\n"] {
+        let wrong = format!("{rows}{bad}");
+        assert_eq!(table("a,b,c,d", &wrong).unwrap_err(), table("\"a\",b,c,d", &wrong).unwrap_err());
+    }
 }

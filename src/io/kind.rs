@@ -82,6 +82,33 @@ impl NumberColumn {
         self.values.push(value);
     }
 
+    /// Appends the cells of a later part. False if the kind of the column depends on the order of both parts' cells.
+    pub(super) fn append(&mut self, more: Self) -> bool {
+        if self.is_text {
+            return true;
+        }
+        let texts = self.texts + more.texts;
+        if more.is_text || texts > ENOUGH && texts > self.numbers {
+            return false;
+        }
+        let rows = self.values.len();
+        self.percents.extend(more.percents.iter().map(|row| row + rows as u32));
+        if let (None, Some((row, text))) = (&self.first, more.first) {
+            self.first = Some((rows + row, text));
+        }
+        for (seen, more) in self.seen.iter_mut().zip(more.seen) {
+            let count = seen.count + more.count;
+            more.some.iter().for_each(|text| seen.push(text));
+            seen.count = count;
+        }
+        self.values.extend(more.values);
+        self.numbers += more.numbers;
+        self.commas += more.commas;
+        self.has_codes |= more.has_codes;
+        self.texts = texts;
+        true
+    }
+
     /// The value of a cell that is no number in the file's format.
     fn odd(&mut self, cell: &[u8], format: &Format) -> f64 {
         let text = String::from_utf8_lossy(cell.trim_ascii());

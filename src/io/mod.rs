@@ -1,29 +1,30 @@
 //! Reads and writes tables and named tensors; anything that cannot be read is an error.
 //!
-//! [`read_table`] reads a [`Table`] from CSV, TSV, NPY or NPZ bytes; [`choose()`] determines target, features, task and usable
+//! [`read_plain`] reads a [`Table`] from CSV, TSV or NPY bytes; [`choose()`] determines target, features, task and usable
 //! rows; [`split_table`] splits the rows; [`Preparation`] encodes rows as model inputs and is stored in the model file, whose
 //! format is [`tensors`]. Messages name the file, row (from 1, header excluded) and column; a leaf prepends its command.
 
 mod cell;
 mod choose;
+mod chunks;
 mod comma;
 pub mod csv;
+mod dictionary;
 mod encode;
 mod feature;
 mod fit;
 mod folds;
+mod inspect;
 mod kind;
 mod levels;
 mod measure;
 mod missing;
 pub mod npy;
-pub mod npz;
 pub(crate) mod order;
 mod prepare;
 mod reading;
 mod records;
 mod split;
-mod start;
 mod subset;
 mod table;
 mod target;
@@ -35,20 +36,21 @@ pub use csv::Header;
 pub use encode::{Encoded, Note, NoteKind, Unknown};
 pub use feature::{Bins, CategoryFeature, Feature, NumberFeature};
 pub use folds::fold_splits;
+pub use inspect::inspect;
 pub use levels::MAX_LEVELS;
 pub use measure::median;
 pub use missing::{Gaps, Missing, MissingReport};
 pub use prepare::{Preparation, Target};
 pub use reading::Warning;
 pub use split::{Fractions, Split, split_table};
-pub use start::check_bytes;
-pub use table::{Cells, Column, MISSING_CODE, Table};
+pub use table::{Cells, Column, MISSING_CODE, Table, number_text};
 pub use target::Task;
 
 use crate::error::{Error, Result};
 
-/// Common kinds of file that are not supported, by their first bytes: what each is and what to do.
-const FOREIGN: [(&[u8], &str); 8] = [
+/// Common kinds of file that are not supported here, by their first bytes: what each is and what to do.
+pub const FOREIGN: [(&[u8], &str); 9] = [
+    (b"PK\x03\x04", "is an archive (NPZ or a spreadsheet), which is not read here; save it as CSV or NPY"),
     (b"PAR1", "is a Parquet file; save it as CSV or NPZ"),
     (b"\x80", "is a Python pickle, which could run code when read; save it as NPZ"),
     (b"\x1f\x8b", "is gzip-compressed; unpack it first"),
@@ -59,32 +61,12 @@ const FOREIGN: [(&[u8], &str); 8] = [
     (b"\xfe\xff", "is UTF-16 text; save it as UTF-8"),
 ];
 
-/// Reads a table; the first bytes determine its kind: NPY, NPZ, else delimited text, for which `format` is used: a [`Format`], or only a [`Header`].
+/// Reads a table from delimited text or an array of numpy, whichever its first bytes show. For text, `format` is used: a [`Format`], or only a
+/// [`Header`]. Natively, `readers` also reads other kinds of files.
 ///
 /// `source` is the user's name for the bytes; one ending in `.tsv` or `.tab` is tab separated.
-pub fn read_table(bytes: &[u8], source: &str, format: impl Into<Format>) -> Result<Table> {
-    let refused = |what| Error::new(format!("{source}: {what}"));
-    check_bytes(bytes).map_err(refused)?;
-    if bytes.starts_with(npz::MAGIC) {
-        return npz::read(bytes, source);
-    }
-    if bytes.starts_with(npy::MAGIC) {
-        let array = npy::Array::parse(bytes, source)?;
-        start::has_memory(array.numbers(), bytes.len() as u64).map_err(refused)?;
-    }
-    read_plain(bytes, source, format)
-}
-
-/// Whether the bytes of a table are delimited text, not a binary format.
-pub fn is_text(bytes: &[u8]) -> bool {
-    !bytes.starts_with(npz::MAGIC) && !bytes.starts_with(npy::MAGIC)
-}
-
-/// The same without archives, for a front end that would have to download the unpacker first.
 pub fn read_plain(bytes: &[u8], source: &str, format: impl Into<Format>) -> Result<Table> {
-    let archive = (npz::MAGIC, "is an archive (NPZ or a spreadsheet), which is not read here; save it as CSV or NPY");
-    let foreign = FOREIGN.iter().copied().chain([archive]).find(|(magic, _)| bytes.starts_with(magic));
-    match foreign {
+    match FOREIGN.iter().find(|(magic, _)| bytes.starts_with(magic)) {
         Some((_, what)) => Err(Error::new(format!("{source}: {what}"))),
         None if bytes.starts_with(npy::MAGIC) => npy::read(bytes, source),
         None => csv::read(bytes, source, format),
@@ -103,12 +85,12 @@ mod tests {
             (b"\x1f\x8b\x08", "a: is gzip-compressed; unpack it first"),
             (b"\xff\xfea\0", "a: is UTF-16 text; save it as UTF-8"),
             (b"\x93NUMPY", "a: is cut short in its header (6 bytes)"),
-            (b"PK\x03\x04", "a: is not a complete ZIP archive: Could not find EOCD"),
+            (b"PK\x03\x04", "a: is an archive (NPZ or a spreadsheet), which is not read here; save it as CSV or NPY"),
             (b"", "a: is empty"),
         ];
         for (bytes, wanted) in cases {
-            assert_eq!(read_table(bytes, "a", Header::Auto).unwrap_err().to_string(), *wanted);
+            assert_eq!(read_plain(bytes, "a", Header::Auto).unwrap_err().to_string(), *wanted);
         }
-        assert_eq!(read_table(b"a\n1\n", "a", Header::Auto).unwrap().rows(), 1);
+        assert_eq!(read_plain(b"a\n1\n", "a", Header::Auto).unwrap().rows(), 1);
     }
 }

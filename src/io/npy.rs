@@ -4,13 +4,13 @@ use super::table::{Column, Table};
 use crate::error::{Error, Result};
 
 /// The first six bytes of an array file.
-pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
+pub const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// An array in the file, checked: the number of bytes is exactly what type and shape need.
 #[derive(Debug)]
-pub(super) struct Array<'a> {
+pub struct Array<'a> {
     /// The sizes of the dimensions; empty for a single number.
-    pub(super) shape: Vec<usize>,
+    pub shape: Vec<usize>,
     kind: Kind,
     is_fortran: bool,
     data: &'a [u8],
@@ -36,7 +36,7 @@ pub fn read(bytes: &[u8], source: &str) -> Result<Table> {
 
 impl<'a> Array<'a> {
     /// Reads the header and checks it against the number of bytes. Allocates no memory based on unchecked sizes.
-    pub(super) fn parse(bytes: &'a [u8], source: &str) -> Result<Self> {
+    pub fn parse(bytes: &'a [u8], source: &str) -> Result<Self> {
         let error = |what: String| Error::new(format!("{source}: {what}"));
         let (header, data) = split_header(bytes).map_err(error)?;
         let (kind, is_fortran, shape) = parse_header(header).map_err(error)?;
@@ -52,12 +52,12 @@ impl<'a> Array<'a> {
     }
 
     /// How many numbers it has.
-    pub(super) fn numbers(&self) -> u64 {
+    pub fn numbers(&self) -> u64 {
         (self.data.len() / self.kind.bytes) as u64
     }
 
     /// The columns of a 1-D or 2-D array.
-    pub(super) fn columns(&self, source: &str, name: impl Fn(usize) -> String) -> Result<Vec<Column>> {
+    pub fn columns(&self, source: &str, name: impl Fn(usize) -> String) -> Result<Vec<Column>> {
         let (rows, width) = match self.shape[..] {
             [rows] => (rows, 1),
             [rows, width] => (rows, width),
@@ -175,4 +175,4 @@ fn clip(text: &str) -> String {
 
 #[cfg(test)]
 #[path = "npy_tests.rs"]
-pub(super) mod tests;
+pub(crate) mod tests;

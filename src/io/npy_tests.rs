@@ -3,7 +3,7 @@
 use super::*;
 
 /// An array file with this header text and these numbers, padded as numpy pads.
-pub(in crate::io) fn file(descr: &str, order: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+pub(crate) fn file(descr: &str, order: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let mut header = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}");
     header.extend(std::iter::repeat_n(' ', 63 - (10 + header.len()) % 64));
     header.push('\n');

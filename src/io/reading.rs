@@ -30,7 +30,7 @@ impl Reading {
 /// Something about a column that a person should know, though it is no error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// The column.
+    /// The column; empty if it is about the rows.
     pub column: String,
     /// What it is, and the remedy.
     pub message: String,
@@ -50,7 +50,10 @@ impl Warning {
 impl fmt::Display for Warning {
     /// `column "x": 2 cells are no numbers and count as missing; …: "abc", "-5-"`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "column \"{}\": {}", self.column, self.message)?;
+        if !self.column.is_empty() {
+            write!(f, "column \"{}\": ", self.column)?;
+        }
+        f.write_str(&self.message)?;
         if self.cells.is_empty() {
             return Ok(());
         }

@@ -185,7 +185,7 @@ impl Column {
     }
 
     /// The cells for use as categories: as written, where numbers are written like codes.
-    pub(super) fn as_category(&self) -> &Cells {
+    pub fn as_category(&self) -> &Cells {
         self.reading.as_ref().and_then(|reading| reading.texts.as_ref()).unwrap_or(&self.cells)
     }
 
@@ -289,7 +289,7 @@ impl Cells {
 }
 
 /// A number in the fewest digits that read back as the same one; integers without a point.
-pub(super) fn number_text(value: f64) -> String {
+pub fn number_text(value: f64) -> String {
     let is_whole = value == value.trunc() && value.abs() < 1e15;
     if is_whole { number(value).to_string() } else { format!("{:?}", number(value)) }
 }

@@ -58,11 +58,11 @@ pub fn check_groups(table: &Table, held: &Table, group: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::{Choice, Header, read_table};
+    use crate::io::{Choice, Header, read_plain};
     use crate::train::TrainOptions;
 
     fn read(text: &str, name: &str) -> Table {
-        read_table(text.as_bytes(), name, Header::Yes).unwrap()
+        read_plain(text.as_bytes(), name, Header::Yes).unwrap()
     }
 
     #[test]

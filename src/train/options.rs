@@ -172,9 +172,9 @@ impl SplitTable {
             .chain([(chosen.target, is_class)])
             .map(|(at, is)| (&table.columns()[at], is));
         let is_said = |(column, is_category): &(&io::Column, bool)| !(*is_category && column.is_numeric());
-        let warnings = used.filter(is_said).filter_map(|(column, _)| column.warning().cloned());
+        let read = used.filter(is_said).filter_map(|(column, _)| column.warning().cloned());
         let empty = chosen.empty.iter().map(|&at| io::Warning::empty(&table.columns()[at].name));
-        let warnings = warnings.chain(empty).collect();
+        let warnings = read.chain(empty).chain(io::inspect(table, &chosen)).collect();
         Ok(Self { split, preparation, reason: chosen.reason.clone(), gaps: chosen.report.clone(), warnings })
     }
 

@@ -155,8 +155,8 @@ fn a_table_or_model_that_is_none_is_refused_by_its_first_bytes() {
     let folder = trained();
     fs::File::create(folder.path("sparse")).and_then(|file| file.set_len(16 << 30)).expect("a file system with holes");
     folder.write("book.xlsx", archive("xl/workbook.xml"));
-    folder.write("lines.jsonl", b"{\"a\": 1, \"y\": 2}\n{\"a\": 2, \"y\": 3}\n");
-    let zero = "is not text: byte 0 is 0; tables are read from CSV, TSV, NPY and NPZ";
+    folder.write("book.ods", archive("content.xml"));
+    let zero = "is not text: byte 0 is 0; tables are read from CSV, JSON lines, Parquet, XLSX, NPY and NPZ";
     let foreign = "is not a safetensors file, which models and checkpoints are";
     let mut failures = Vec::new();
     for (line, wanted) in [
@@ -165,8 +165,8 @@ fn a_table_or_model_that_is_none_is_refused_by_its_first_bytes() {
         ("predict /dev/zero good.csv", format!("predict: /dev/zero: {foreign}")),
         ("predict sparse good.csv", format!("predict: sparse: {foreign}")),
         ("train good.csv --resume sparse", format!("train: sparse: {foreign}")),
-        ("train book.xlsx --target y", "train: book.xlsx: is an Excel workbook (.xlsx); save it as CSV".into()),
-        ("train lines.jsonl --target y", "train: lines.jsonl: is JSON lines; save it as CSV or NPZ".into()),
+        ("train book.xlsx --target y", "train: book.xlsx: is a workbook without sheets".into()),
+        ("train book.ods --target y", "train: book.ods: is an OpenDocument file (.ods); save it as CSV or XLSX".into()),
     ] {
         let start = Instant::now();
         check(&folder, line, &wanted, 1, &mut failures);
@@ -202,8 +202,14 @@ fn what_memory_cannot_hold_is_refused_before_it_is_allocated() {
         &folder,
         "printf 'a,y\\n1,2\\n' | dd of=sparse conv=notrunc 2> /dev/null; head -c 65536 /dev/zero | tr '\\0' 1 | dd of=sparse bs=8 seek=1 conv=notrunc 2> /dev/null",
     );
+    let gz = fs::File::create(folder.path("bomb.csv.gz")).expect("a file");
+    let mut gz = flate2::write::GzEncoder::new(gz, flate2::Compression::fast());
+    let ones = "1,2\n".repeat(1 << 18);
+    (0..1500).for_each(|_| gz.write_all(ones.as_bytes()).expect("ones"));
+    gz.finish().expect("a file");
     let mut failures = Vec::new();
     for (line, wanted) in [
+        ("$mero train bomb.csv.gz --target c0", "train: bomb.csv.gz: does not "),
         (
             "$mero train bomb.npz --target y",
             "train: bomb.npz: member y.npy does not fit in memory: unpacked it has 2.9 GiB, this process may use ",
@@ -310,7 +316,8 @@ fn only_a_model_of_the_same_columns_is_replaced_without_force() {
 #[test]
 fn control_characters_of_names_are_not_printed() {
     let folder = Folder::new();
-    let rows: String = (0..60).map(|row| format!("{},\u{1b}[31m{},{}.5\n", row, row % 2, row % 7)).collect();
+    let rows: String =
+        (0..60).map(|row| format!("{},\u{1b}[31m{},{}.5\n", row * row, row / 7 % 2, row * row % 11)).collect();
     folder.write("evil.csv", format!("a,\u{1b}]0;b\u{7},y\n{rows}"));
     let is_clean = |text: &str| !text.chars().any(|c| c.is_control() && c != '\n');
     let told = folder.told(&format!("train evil.csv --target \u{1b}]0;b\u{7} {QUICK} --out m"));
@@ -331,7 +338,7 @@ fn control_characters_of_names_are_not_printed() {
 #[test]
 fn a_header_of_years_is_explained() {
     let folder = Folder::new();
-    let rows: String = (0..60).map(|row| format!("{row},{},{}\n", row % 5, row % 7)).collect();
+    let rows: String = (0..60).map(|row| format!("{},{},{}\n", row * row, row % 5, row % 7)).collect();
     folder.write("years.csv", format!("2019,2020,2021\n{rows}"));
     let mut failures = Vec::new();
     let what = |name: &str| {

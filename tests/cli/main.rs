@@ -4,6 +4,7 @@
 mod files;
 #[path = "../folder/mod.rs"]
 mod folder;
+mod formats;
 mod judging;
 #[path = "../noise/mod.rs"]
 mod noise;

@@ -1,10 +1,11 @@
 //! Training of models with poles, its reports and its errors.
 
 use meromorph::Device;
-use meromorph::io::{Choice, Header, read_table};
+use meromorph::io::{Choice, Header};
 use meromorph::kernels::mlp::PairLoss;
 use meromorph::loss::Loss;
 use meromorph::nn::{Activation, Decoding, Head, Layer, Layout, Spec};
+use meromorph::readers::read_table;
 use meromorph::train::{
     CoverageGoal, Data, Examples, Flow, Model, Prediction, Stop, TrainOptions, Trainer, TrainerConfig,
 };

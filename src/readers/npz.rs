@@ -1,10 +1,10 @@
 //! Reads numpy's archive of named arrays as a table: features `X` with target `y`, or any arrays of equal length.
 
-use super::npy::Array;
 use super::start::has_memory;
-use super::table::Table;
 use crate::error::{Error, Result};
 use crate::host::Archive;
+use crate::io::npy::Array;
+use crate::io::{Format, Table};
 
 /// The first four bytes of an archive that is not empty.
 pub(super) const MAGIC: &[u8] = b"PK\x03\x04";
@@ -13,8 +13,7 @@ pub(super) const MAGIC: &[u8] = b"PK\x03\x04";
 const PAIRS: [[&str; 2]; 4] = [["X", "y"], ["x", "y"], ["X", "Y"], ["data", "target"]];
 
 /// Members by which other kinds of archives are recognised, and what these are.
-const SPREADSHEETS: [(&str, &str); 4] = [
-    ("xl/workbook.xml", "an Excel workbook (.xlsx)"),
+const OTHERS: [(&str, &str); 3] = [
     ("xl/workbook.bin", "an Excel workbook (.xlsb)"),
     ("content.xml", "an OpenDocument file (.ods)"),
     ("word/document.xml", "a Word document (.docx)"),
@@ -24,11 +23,11 @@ const SPREADSHEETS: [(&str, &str); 4] = [
 ///
 /// With a pair `X`, `y` (or `data`, `target`): columns `x0`, `x1`, … and the target under its own name. Otherwise every
 /// array is used, 1-D as a column of its name, 2-D as columns `name_0`, `name_1`, …; all must have as many rows.
-pub fn read(bytes: &[u8], source: &str) -> Result<Table> {
+pub(super) fn read(bytes: &[u8], source: &str, _format: &Format) -> Result<Table> {
     let mut archive = Archive::open(bytes, source)?;
     let members = archive.names()?;
-    if let Some((_, kind)) = SPREADSHEETS.iter().find(|(part, _)| members.iter().any(|member| member == part)) {
-        return Err(Error::new(format!("{source}: is {kind}; save it as CSV")));
+    if let Some((_, kind)) = OTHERS.iter().find(|(part, _)| members.iter().any(|member| member == part)) {
+        return Err(Error::new(format!("{source}: is {kind}; save it as CSV or XLSX")));
     }
     let find = |name: &str| members.iter().find(|member| array_name(member) == Some(name));
     let pair = PAIRS.iter().find_map(|[x, y]| Some((find(x)?, find(y)?, *y)));

@@ -1,7 +1,7 @@
 //! Archives written by `numpy.savez`, the choice of columns, and truncated or inconsistent directories.
 
-use super::super::npy::tests::file;
 use super::*;
+use crate::io::npy::tests::file;
 
 /// `np.savez_compressed(f, X=np.array([[1.5, -2], [3, 4], [5, np.nan]], '<f4'), y=np.array([1, 0, 1], 'u1'))`, numpy 2.4.
 const BY_NUMPY: &[u8] = b"PK\x03\x04-\x00\x00\x00\x08\x00\x00\x00!\x00\xedz\xe6\xf3\xff\xff\xff\xff\xff\xff\xff\xff\x05\x00\x14\x00X.npy\x01\x00\x10\x00\x98\x00\x00\x00\x00\x00\x00\x00Z\x00\x00\x00\x00\x00\x00\x00\x9b\xec\x17\xea\x1b\x10\xc9\xc8P\xc6P\xad\x9e\x92Z\x9c\\\xa4n\xa5\xa0n\x93f\xa2\xae\xa3\xa0\x9e\x96_TR\x94\x98\x17\x9f_\x94\x92\n\x12wK\xcc)N\x05\x8a\x17g$\x16\xa4\x02\xf9\x1a\xc6:\nF\x9a:\n\xb5\nd\x03.\x06\x86\x03\xf6\x0c@\x82\x81\xc1\xc1\x81\x81\xa1\x01\x88\x17\x00\xf1\x81z\x00PK\x03\x04-\x00\x00\x00\x08\x00\x00\x00!\x00\x84\xe0\xb6m\xff\xff\xff\xff\xff\xff\xff\xff\x05\x00\x14\x00y.npy\x01\x00\x10\x00\x83\x00\x00\x00\x00\x00\x00\x00G\x00\x00\x00\x00\x00\x00\x00\x9b\xec\x17\xea\x1b\x10\xc9\xc8P\xc6P\xad\x9e\x92Z\x9c\\\xa4n\xa5\xa0^Sj\xa8\xae\xa3\xa0\x9e\x96_TR\x94\x98\x17\x9f_\x94\x92\n\x12wK\xcc)N\x05\x8a\x17g$\x16\xa4\x02\xf9\x1a\xc6:\x9a:\n\xb5\n\x14\x00.F\x06F\x00PK\x01\x02-\x03-\x00\x00\x00\x08\x00\x00\x00!\x00\xedz\xe6\xf3Z\x00\x00\x00\x98\x00\x00\x00\x05\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80\x01\x00\x00\x00\x00X.npyPK\x01\x02-\x03-\x00\x00\x00\x08\x00\x00\x00!\x00\x84\xe0\xb6mG\x00\x00\x00\x83\x00\x00\x00\x05\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80\x01\x91\x00\x00\x00y.npyPK\x05\x06\x00\x00\x00\x00\x02\x00\x02\x00f\x00\x00\x00\x0f\x01\x00\x00\x00\x00";
@@ -34,13 +34,17 @@ fn array(shape: &str, data: &[u8]) -> Vec<u8> {
     file("'|u1'", "False", shape, data)
 }
 
+fn open(bytes: &[u8]) -> Result<Table> {
+    read(bytes, "a.npz", &Format::default())
+}
+
 fn names(bytes: &[u8]) -> String {
-    read(bytes, "a.npz").unwrap().names().collect::<Vec<_>>().join(" ")
+    open(bytes).unwrap().names().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
 fn an_archive_by_numpy() {
-    let table = read(BY_NUMPY, "a.npz").unwrap();
+    let table = open(BY_NUMPY).unwrap();
     assert_eq!(names(BY_NUMPY), "x0 x1 y");
     assert_eq!(table.numbers("x0").unwrap(), [1.5, 3.0, 5.0]);
     assert_eq!(table.numbers("x1").unwrap()[..2], [-2.0, 4.0]);
@@ -107,7 +111,7 @@ fn messages() {
         (longer, "member X.npy does not unpack to the 153 bytes it declares"),
     ];
     for (bytes, wanted) in cases {
-        assert_eq!(read(&bytes, "a.npz").unwrap_err().to_string(), format!("a.npz: {wanted}"));
+        assert_eq!(open(&bytes).unwrap_err().to_string(), format!("a.npz: {wanted}"));
     }
 }
 
@@ -115,9 +119,9 @@ fn messages() {
 fn every_prefix_is_an_error() {
     let stored = archive(&[("a.npy", array("(3,)", &[1, 2, 3])), ("b.npy", array("(3,)", &[4, 5, 6]))]);
     for whole in [BY_NUMPY, &stored] {
-        assert!(read(whole, "a.npz").is_ok());
+        assert!(open(whole).is_ok());
         for length in 0..whole.len() {
-            assert!(read(&whole[..length], "a.npz").is_err(), "{length} of {} bytes", whole.len());
+            assert!(open(&whole[..length]).is_err(), "{length} of {} bytes", whole.len());
         }
     }
 }
@@ -128,7 +132,7 @@ fn every_changed_byte_gives_a_table_or_an_error() {
         for value in [0, 1, 8, 0x7f, 0xff] {
             let mut bytes = BY_NUMPY.to_vec();
             bytes[at] = value;
-            if let Ok(table) = read(&bytes, "a.npz") {
+            if let Ok(table) = open(&bytes) {
                 assert!(table.rows() <= 3);
             }
         }

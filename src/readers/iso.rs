@@ -1,0 +1,55 @@
+//! Points in time as texts of ISO 8601: `2024-03-01`, `12:30:00`, `2024-03-01T12:30:00`, with a fraction of the second if there is one.
+
+/// Nanoseconds of a day.
+pub(super) const DAY_NS: i64 = 86_400_000_000_000;
+
+/// Largest number of days before and after 1970 whose year has four digits, with room to spare.
+const MOST_DAYS: u64 = 3_000_000;
+
+/// The date `days` after 1970-01-01. `None` if its year does not have four digits.
+pub(super) fn date(days: i64) -> Option<String> {
+    if days.unsigned_abs() > MOST_DAYS {
+        return None;
+    }
+    // Howard Hinnant's civil_from_days: years from March on, in eras of 400 years.
+    let shifted = days + 719_468;
+    let (era, day) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year + 400 * era + i64::from(month <= 2);
+    (0..=9999).contains(&year).then(|| format!("{year:04}-{month:02}-{day:02}"))
+}
+
+/// The time of day after so many nanoseconds, of one day.
+pub(super) fn time(ns: i64) -> String {
+    let (seconds, rest) = (ns / 1_000_000_000, ns % 1_000_000_000);
+    let text = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if rest == 0 { text } else { format!("{text}.{rest:09}").trim_end_matches('0').to_owned() }
+}
+
+/// The date and time so many `units` of `unit_ns` nanoseconds after 1970-01-01.
+pub(super) fn moment(units: i64, unit_ns: i64) -> Option<String> {
+    let per_day = DAY_NS / unit_ns;
+    Some(format!("{}T{}", date(units.div_euclid(per_day))?, time(units.rem_euclid(per_day) * unit_ns)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_and_times() {
+        for (days, wanted) in [(0, "1970-01-01"), (-1, "1969-12-31"), (19_783, "2024-03-01"), (11_016, "2000-02-29")] {
+            assert_eq!(date(days).as_deref(), Some(wanted));
+        }
+        assert_eq!((date(2_932_896).as_deref(), date(2_932_897)), (Some("9999-12-31"), None));
+        assert_eq!((date(-719_528).as_deref(), date(-719_529), date(i64::MIN)), (Some("0000-01-01"), None, None));
+        assert_eq!(moment(1_709_296_200, 1_000_000_000).as_deref(), Some("2024-03-01T12:30:00"));
+        assert_eq!(moment(-1, 1_000_000).as_deref(), Some("1969-12-31T23:59:59.999"));
+        assert_eq!(moment(i64::MAX, 1_000_000_000), None);
+        assert_eq!((time(0).as_str(), time(DAY_NS - 1).as_str()), ("00:00:00", "23:59:59.999999999"));
+    }
+}
