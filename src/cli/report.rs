@@ -194,7 +194,7 @@ pub(super) fn introduction(session: &Session, trainer: &Trainer) -> String {
 
 /// Rows and cells with missing values, and how they are handled; absent if every cell has a value.
 fn gaps(report: &io::MissingReport, session: &Session) -> Option<String> {
-    let is_filled = session.origin.choice.missing == io::Missing::Impute;
+    let is_filled = session.origin.choice.fills();
     let note = if is_filled { "; empty cells are filled in" } else { "" };
     (!report.columns.is_empty()).then(|| format!("{report}{note}"))
 }

@@ -43,6 +43,13 @@ record! {
     }
 }
 
+impl Choice {
+    /// Whether missing cells are filled in.
+    pub fn fills(&self) -> bool {
+        self.missing == Missing::Impute || self.missing == Missing::Usual && !self.has_poles
+    }
+}
+
 /// The chosen columns, rows and task. Columns are positions in the table.
 #[derive(Clone, Debug)]
 pub struct ColumnRoles {
@@ -56,8 +63,8 @@ pub struct ColumnRoles {
     pub task: Task,
     /// The reason for the task, in words.
     pub reason: String,
-    /// Handling of rows with missing cells.
-    pub missing: Missing,
+    /// Whether missing cells are filled in.
+    pub fills: bool,
     /// Whether an infinite target is a value.
     pub has_poles: bool,
     /// Most bins of a column of numbers.
@@ -87,7 +94,7 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
     let task_given = task(table, choice)?;
     let (rows, report) = missing::usable(table, &features, (target, task_given == Some(Task::Classification)), choice)?;
     let (task, reason) = target::decide(table, &table.columns()[target], &rows, task_given)?;
-    let Choice { missing, has_poles, .. } = *choice;
+    let (fills, has_poles) = (choice.fills(), choice.has_poles);
     let [group, time] = [&choice.group, &choice.time].map(|name| name.as_ref().map(|name| table.position(name)));
     let (group, time) = (group.transpose()?, time.transpose()?);
     if [group, time].contains(&Some(target)) {
@@ -97,7 +104,7 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
         return Err(Error::usage("rows are split by group or by time, not by both"));
     }
     let bins = choice.bins.unwrap_or_else(|| usual_bins(choice, &features, rows.len()));
-    Ok(ColumnRoles { target, features, rows, task, reason, missing, has_poles, bins, group, time, empty, report })
+    Ok(ColumnRoles { target, features, rows, task, reason, fills, has_poles, bins, group, time, empty, report })
 }
 
 /// Bins of each column of numbers, by measurement on some forty tables: fewer if a table is wide or long, so that its inputs fit the memory

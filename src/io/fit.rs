@@ -4,7 +4,6 @@ use super::choose::ColumnRoles;
 use super::feature::{CategoryFeature, Feature, NumberFeature};
 use super::levels::{Match, classes, levels, matches};
 use super::measure::Measure;
-use super::missing::Missing;
 use super::prepare::{Preparation, Target};
 use super::table::{Column, Table};
 use super::target::Task;
@@ -17,7 +16,7 @@ impl Preparation {
     ///
     /// Errors on a column without a value in the training rows, on numbers too large to scale, and on a category whose every value is another.
     pub fn fit(table: &Table, chosen: &ColumnRoles, training: &[u32]) -> Result<Self> {
-        let fills = chosen.missing == Missing::Impute;
+        let fills = chosen.fills;
         let feature = |&(j, is_category): &(usize, bool)| {
             let column = &table.columns()[j];
             if is_category {

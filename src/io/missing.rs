@@ -11,15 +11,17 @@ use std::fmt;
 /// Handling of a row with a missing feature. A row without its target or with an infinite feature is always dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Missing {
+    /// [`Missing::Impute`]; [`Missing::Drop`] for a model with poles, which must not predict from a guess.
+    #[default]
+    Usual,
     /// Drop the row.
     Drop,
     /// Fill in the mean of a number, with an input that says so; of a category, a missing cell is a level of its own. Where no training
     /// cell is missing, new ones get the mean or the most frequent level.
-    #[default]
     Impute,
 }
 
-record! { enum Missing { Drop, Impute } }
+record! { enum Missing { Drop, Impute, Usual } }
 
 /// Number of unusable cells of one column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,12 +66,11 @@ pub(super) fn usable(
     (target, is_class): (usize, bool),
     choice: &Choice,
 ) -> Result<(Vec<u32>, MissingReport)> {
-    let policy = choice.missing;
     let mut is_kept = vec![true; table.rows()];
     let mut columns = Vec::new();
     for &(j, is_category) in features.iter().chain([&(target, is_class)]) {
         let column = &table.columns()[j];
-        let is_needed = j == target || policy == Missing::Drop;
+        let is_needed = j == target || !choice.fills();
         let gaps = mark((column, is_category), is_needed, j == target && choice.has_poles, &mut is_kept);
         check(table, &gaps)?;
         if gaps.missing + gaps.infinite > 0 {

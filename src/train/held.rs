@@ -58,7 +58,7 @@ pub fn check_groups(table: &Table, held: &Table, group: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::{Choice, Header, read_plain};
+    use crate::io::{Choice, Header, Missing, read_plain};
     use crate::train::TrainOptions;
 
     fn read(text: &str, name: &str) -> Table {
@@ -69,7 +69,7 @@ mod tests {
     fn held_rows_are_encoded_by_name_and_what_is_odd_is_counted() {
         let text: String = (0..40).map(|i| format!("{i},{},{i}.5\n", ["red", "blue"][i % 2])).collect();
         let table = read(&format!("x,colour,y\n{text}"), "a.csv");
-        let choice = Choice { target: "y".into(), ..Choice::default() };
+        let choice = Choice { target: "y".into(), missing: Missing::Drop, bins: Some(0), ..Choice::default() };
         let mut run = TrainOptions { choice, ..TrainOptions::default() }.prepare(&table).unwrap();
         let train = run.data.train.clone();
         let held = read("y,extra,colour,x\n1.5,q,red,1\n2.5,q,green,2\n3.5,q,blue,\n", "v.csv");

@@ -12,7 +12,7 @@ use super::values::{Answer, object, thrown};
 use crate::Device;
 use crate::error::{Error, Result};
 use crate::host::{Share, sharing};
-use crate::io::{Preparation, Table, Warning};
+use crate::io::{Format, Preparation, Table, Warning};
 use crate::train::Trainer;
 use crate::train::{self, Checkpoint, EpochReport, Event, Flow, Origin, Outcome, Run, Stop, TrainOptions};
 

@@ -92,7 +92,9 @@ fn validation_and_test_rows_come_from_files_of_their_own() {
             })
             .collect::<String>(),
     );
-    let line = format!("train good.csv --target y {QUICK} --validation-file v.csv --test-file t.csv --json --out m");
+    let line = format!(
+        "train good.csv --target y {QUICK} --missing drop --validation-file v.csv --test-file t.csv --json --out m"
+    );
     let lines = json(&folder, &line);
     let wanted = serde_json::json!({ "train": 120, "validation": 31, "test": 40 });
     assert_eq!((&lines[0]["rows"], &last(&lines)["rows"]), (&wanted, &wanted));
@@ -105,7 +107,8 @@ fn validation_and_test_rows_come_from_files_of_their_own() {
     assert_eq!(judged["test"], last(&lines)["test"], "as `eval` measures the same file");
     let one = json(&folder, &format!("train good.csv --target y {QUICK} --test-file t.csv --json --out m"));
     assert_eq!(one[0]["rows"], serde_json::json!({ "train": 102, "validation": 18, "test": 40 }));
-    let text = folder.told(&format!("train good.csv --target y {QUICK} --validation-file v.csv --out m"));
+    let text =
+        folder.told(&format!("train good.csv --target y {QUICK} --missing drop --validation-file v.csv --out m"));
     assert!(text.contains("v.csv; 1 of 32 rows dropped; b: 1 missing; 1 cell with a category"), "{text}");
 }
 

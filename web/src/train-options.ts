@@ -15,7 +15,7 @@ export interface EngineOptions {
   categorical?: readonly string[];
   /** Columns that must be numbers: a text in one is an error. */
   numeric?: readonly string[];
-  /** How rows with empty cells are treated. Default: impute. */
+  /** How rows with empty cells are treated. Default: impute; drop for a head with poles. */
   missing?: "impute" | "drop";
   /** Inputs per column of numbers that show where between its quantiles a value is; 0 for none. Whole number ≥ 0. Default: 16; fewer for large tables, 0 for a head with poles. */
   bins?: number;

@@ -225,7 +225,7 @@ test("Playground: markup in names, classes and a model's metadata is shown as te
   await page.waitForSelector("html[data-ready]");
   await page.setInputFiles("#load", { name: `${input}.safetensors`, mimeType: "application/octet-stream", buffer });
   await page.waitForSelector("#predict:not([hidden])");
-  assert.equal(await page.textContent("#model-name"), `Classification of “${script}”, 1,218 parameters, from ${input}.safetensors`);
+  assert.equal(await page.textContent("#model-name"), `Classification of “${script}”, 2,050 parameters, from ${input}.safetensors`);
   assert.equal(await page.textContent("#inputs label"), input);
   assert.equal(await page.evaluate(() => window.hacked), undefined);
   assert.deepEqual(await page.$$eval("main img, main script, main b, main iframe", (all) => all.map(({ outerHTML }) => outerHTML)), []);

@@ -62,7 +62,7 @@ before(async () => {
   writeFileSync(join(folder, "kinds.csv"), kinds(1200));
   mero("train", "poles.csv", "--target", "y", "--head", "rational", "--tau-infer", 0.15, "--tau-train", 0.3, "--hidden", "32,32", "--lr", 0.01,
     "--epochs", 120, "--out", "poles.safetensors", ...quick);
-  mero("train", "kinds.csv", "--target", SCRIPT, "--hidden", "16,16", "--epochs", 30, "--out", "kinds.safetensors", ...quick);
+  mero("train", "kinds.csv", "--target", SCRIPT, "--missing", "drop", "--hidden", "16,16", "--epochs", 30, "--out", "kinds.safetensors", ...quick);
   const gaps = ["offset,angle,y", ...Array.from({ length: 200 }, (_, at) => `${at / 100},${at % 9 ? at % 7 : ""},${at / 50}`)];
   writeFileSync(join(folder, "gaps.csv"), `${gaps.join("\n")}\n`);
   mero("train", "gaps.csv", "--target", "y", "--missing", "impute", "--hidden", "8", "--epochs", 2, "--out", "gaps.safetensors", ...quick);

@@ -45,7 +45,7 @@ const COLUMNS: &[Entry<TrainOptions>] = &[
     option("numeric", Kind::Texts, "Columns that must be numbers: a text in one is an error")
         .set(|o, v| o.choice.numeric = v.texts()),
     option("missing", Kind::Name(missing), "How rows with empty cells are treated")
-        .default("impute")
+        .default("impute; drop for a head with poles")
         .set(|o, v| o.choice.missing = if v.text() == "drop" { Missing::Drop } else { Missing::Impute }),
     option(
         "bins",
