@@ -111,7 +111,8 @@ test("the page contains the wasm, the weights and little else", () => {
   const [engine, model] = [bytesOf(page, "engine"), bytesOf(page, "model")];
   const rest = page.length - engine.length - model.length;
   assert.ok(rest <= PAGE_BUDGET, `${rest} bytes of page`);
-  assert.deepEqual(Buffer.from(model, "base64"), readFileSync(join(folder, "poles.safetensors")));
+  // Without the record of its training, which the file has.
+  assert.ok(model.length < (4 / 3) * statSync(join(folder, "poles.safetensors")).size);
   const [wasm, weights] = [join(web, "pkg/portable/meromorph_bg.wasm"), join(folder, "poles.safetensors")].map((file) => statSync(file).size);
   assert.ok(page.length <= wasm + weights + PAGE_BUDGET);
   console.log(`page ${page.length} bytes: engine ${engine.length} (wasm ${wasm}), model ${model.length}, rest ${rest}`);
