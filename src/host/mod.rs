@@ -54,3 +54,6 @@ use pulp::wasm::Simd128 as Instructions;
 /// Whether they have fused products.
 #[cfg(target_arch = "wasm32")]
 const FUSES: bool = cfg!(target_feature = "relaxed-simd");
+
+/// Whether this build brings its own parser of numbers, because the standard library's is large (see `number.rs`).
+const PARSES_NUMBERS: bool = cfg!(target_arch = "wasm32");

@@ -76,13 +76,6 @@ pub fn smaller<S: pulp::Simd>(simd: S, high: S::f32s, x: S::f32s) -> S::f32s {
     simd.min_f32s(high, x)
 }
 
-/// What the standard library makes of a text that may be a number.
-#[allow(clippy::option_option, reason = "its twin in a browser has no such library")]
-#[inline]
-pub(super) fn standard_number(text: &str) -> Option<Option<f64>> {
-    Some(text.parse().ok())
-}
-
 /// The number nearest to a decimal text.
 pub(super) fn nearest_number(text: &str) -> f64 {
     text.parse().unwrap_or(f64::NAN)

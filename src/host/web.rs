@@ -121,12 +121,6 @@ pub fn smaller<S: pulp::Simd>(_simd: S, high: S::f32s, x: S::f32s) -> S::f32s {
     cast(f32x4_pmin(cast(x), cast(high)))
 }
 
-/// Nothing: the standard library's reader of numbers is not in the browser build.
-#[allow(clippy::option_option, reason = "see the native twin")]
-pub(super) fn standard_number(_text: &str) -> Option<Option<f64>> {
-    None
-}
-
 /// The number nearest to a decimal text.
 pub(super) fn nearest_number(text: &str) -> f64 {
     js_sys::parse_float(text)

@@ -1,4 +1,4 @@
-//! Tables from every kind of file that the native program reads. [`READERS`] has one record per kind; the first bytes determine the kind,
+//! Tables from every kind of file that the native program reads. `READERS` has one record per kind; the first bytes determine the kind,
 //! never the name. Text and arrays are read by `io`. Nothing is allocated because a file says so: sizes are checked against its bytes and
 //! against the memory before.
 

@@ -174,7 +174,7 @@ impl SplitTable {
         let is_said = |(column, is_category): &(&io::Column, bool)| !(*is_category && column.is_numeric());
         let read = used.filter(is_said).filter_map(|(column, _)| column.warning().cloned());
         let empty = chosen.empty.iter().map(|&at| io::Warning::empty(&table.columns()[at].name));
-        let warnings = read.chain(empty).chain(io::inspect(table, &chosen)).collect();
+        let warnings = read.chain(empty).chain(io::inspect(table, chosen)).collect();
         Ok(Self { split, preparation, reason: chosen.reason.clone(), gaps: chosen.report.clone(), warnings })
     }
 
