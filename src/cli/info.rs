@@ -72,7 +72,12 @@ fn column(feature: &Feature) -> Value {
         Feature::Numeric(NumberFeature { name, mean, min, max, impute, .. }) => {
             json!({ "name": name, "kind": "number", "mean": mean, "min": min, "max": max, "missing": impute })
         }
-        Feature::Categorical(CategoryFeature { name, levels, counts, impute }) => {
+        Feature::Date(date) => {
+            let [from, to] = date.range();
+            let filled = date.elapsed.impute.map(|days| date.text(days));
+            json!({ "name": date.elapsed.name, "kind": "date", "from": from, "to": to, "missing": filled })
+        }
+        Feature::Categorical(CategoryFeature { name, levels, counts, impute, .. }) => {
             let filled = impute.map(|level| levels.get(level as usize).map_or("own level", String::as_str));
             json!({ "name": name, "kind": "category", "levels": levels, "counts": counts, "missing": filled })
         }
@@ -125,7 +130,12 @@ pub(super) fn column_table(preparation: &Preparation) -> Table {
             let missing = impute.map_or_else(|| no_value.to_owned(), |value| format!("counts as {}", figure(value)));
             [short(name, 28), "number".into(), format!("{} to {}", figure(*min), figure(*max)), missing]
         }
-        Feature::Categorical(CategoryFeature { name, levels, counts, impute }) => {
+        Feature::Date(date) => {
+            let missing = date.elapsed.impute.map(|days| format!("counts as {}", date.text(days)));
+            let missing = missing.unwrap_or_else(|| no_value.to_owned());
+            [short(feature.name(), 28), "date".into(), date.range().join(" to "), missing]
+        }
+        Feature::Categorical(CategoryFeature { name, levels, counts, impute, .. }) => {
             let as_level = |level: &String| format!("counts as {}", short(level, 24));
             let missing =
                 impute.map(|at| levels.get(at as usize).map_or_else(|| "a level of its own".into(), as_level));

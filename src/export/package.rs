@@ -109,7 +109,7 @@ export function predict(row: Row): Promise<Answer>;
 export function predict(rows: readonly Row[]): Promise<Answer[]>;
 
 /** A column of the model: statistics or levels of its training rows. */
-export type Input = { name: string; min: number; max: number; mean: number } | { name: string; levels: string[] };
+export type Input = { name: string; min: number; max: number; mean: number } | { name: string; levels: string[] } | { name: string; from: string; to: string };
 
 /** Describes the model. */
 export function describe(): Promise<{
@@ -125,7 +125,10 @@ export function describe(): Promise<{
 fn column(feature: &Feature) -> String {
     let kind = match feature {
         Feature::Numeric(_) => "number".to_owned(),
+        // A union of so many texts helps nobody.
+        Feature::Categorical(category) if !category.means.is_empty() => "string".to_owned(),
         Feature::Categorical(category) => union(&category.levels),
+        Feature::Date(_) => "string".to_owned(),
     };
     let name = key(feature.name());
     if feature.takes_missing() { format!("  {name}?: {kind} | null;\n") } else { format!("  {name}: {kind};\n") }
@@ -170,6 +173,7 @@ fn example(preparation: &Preparation) -> String {
         let value = match feature {
             Feature::Numeric(number) => format!("{}", (number.mean * 1e3).round() / 1e3),
             Feature::Categorical(category) => quoted(&category.levels[0]),
+            Feature::Date(date) => quoted(&date.range()[1]),
         };
         format!("  {}: {value},\n", key(feature.name()))
     };

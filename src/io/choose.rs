@@ -1,7 +1,9 @@
 //! Chooses columns, their roles, the usable rows and the task. Done once, before any statistics.
 
 use super::comma;
+use super::feature::Role;
 use super::missing::{self, Missing, MissingReport};
+use super::moment;
 use super::table::{Cells, Column, Table, Texts};
 use super::target::{self, Task};
 use crate::error::{Error, Result};
@@ -55,8 +57,8 @@ impl Choice {
 pub struct ColumnRoles {
     /// The target column.
     pub target: usize,
-    /// The feature columns, each with whether it is a category.
-    pub features: Vec<(usize, bool)>,
+    /// The feature columns, each with its role.
+    pub features: Vec<(usize, Role)>,
     /// The usable rows, in order.
     pub rows: Vec<u32>,
     /// The task: classification for a target of text, or of at most 20 distinct integers with 5 rows each on average.
@@ -89,10 +91,11 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
     let is_unused = |column: &Column| choice.features.is_none() && column.cells.are_missing();
     let empty = (0..table.columns().len()).filter(|&j| j != target && is_unused(&table.columns()[j])).collect();
     let positions = names.iter().map(|name| table.position(name)).collect::<Result<Vec<_>>>()?;
-    let kinds = names.iter().map(|name| is_category(table, choice, name)).collect::<Result<Vec<_>>>()?;
-    let features: Vec<(usize, bool)> = positions.into_iter().zip(kinds).collect();
+    let roles = names.iter().map(|name| role(table, choice, name)).collect::<Result<Vec<_>>>()?;
+    let features: Vec<(usize, Role)> = positions.into_iter().zip(roles).collect();
     let task_given = task(table, choice)?;
-    let (rows, report) = missing::usable(table, &features, (target, task_given == Some(Task::Classification)), choice)?;
+    let target_role = if task_given == Some(Task::Classification) { Role::Category } else { Role::Number };
+    let (rows, report) = missing::usable(table, &features, (target, target_role), choice)?;
     let (task, reason) = target::decide(table, &table.columns()[target], &rows, task_given)?;
     let (fills, has_poles) = (choice.fills(), choice.has_poles);
     let [group, time] = [&choice.group, &choice.time].map(|name| name.as_ref().map(|name| table.position(name)));
@@ -109,11 +112,11 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
 
 /// Bins of each column of numbers, by measurement on some forty tables: fewer if a table is wide or long, so that its inputs fit the memory
 /// of a browser, and none for a function with poles, which is to be smooth between them.
-fn usual_bins(choice: &Choice, features: &[(usize, bool)], rows: usize) -> usize {
+fn usual_bins(choice: &Choice, features: &[(usize, Role)], rows: usize) -> usize {
     const MOST: usize = 16;
     const MOST_INPUTS: usize = 2048;
     const MOST_VALUES: usize = 1 << 26;
-    let numbers = features.iter().filter(|(_, is_category)| !is_category).count().max(1);
+    let numbers = features.iter().filter(|(_, role)| *role != Role::Category).count().max(1);
     if choice.has_poles { 0 } else { MOST.min(MOST_INPUTS / numbers).min(MOST_VALUES / numbers / rows) }
 }
 
@@ -165,6 +168,19 @@ fn is_category(table: &Table, choice: &Choice, name: &str) -> Result<bool> {
     Ok(has(&choice.categorical) || matches!(column.cells, Cells::Categorical { .. }))
 }
 
+/// What a feature is used as: texts that are dates as dates, unless it is named as a category.
+fn role(table: &Table, choice: &Choice, name: &str) -> Result<Role> {
+    if !is_category(table, choice, name)? {
+        return Ok(Role::Number);
+    }
+    let is_named = choice.categorical.iter().any(|listed| listed == name);
+    let order = match &table.columns()[table.position(name)?].cells {
+        Cells::Categorical { levels, .. } if !is_named => moment::date_order(levels),
+        _ => None,
+    };
+    Ok(order.map_or(Role::Category, Role::Date))
+}
+
 /// The requested task: by name, or classification if the target is among the categories.
 fn task(table: &Table, choice: &Choice) -> Result<Option<Task>> {
     let target = &choice.target;
@@ -202,7 +218,7 @@ mod tests {
     #[test]
     fn all_other_columns_are_features() {
         let got = chosen(&for_target("quality")).unwrap();
-        assert_eq!((got.target, got.features), (3, vec![(0, false), (1, true), (2, false)]));
+        assert_eq!((got.target, got.features), (3, vec![(0, Role::Number), (1, Role::Category), (2, Role::Number)]));
         assert_eq!((got.rows, got.task), (vec![0, 1, 2], Task::Regression));
         assert_eq!(got.report.to_string(), "0 of 3 rows dropped; pH: 1 missing");
     }
@@ -216,10 +232,10 @@ mod tests {
             ..for_target("colour")
         });
         let got = got.unwrap();
-        assert_eq!((got.features, got.rows), (vec![(2, true), (0, false)], vec![0, 1]));
+        assert_eq!((got.features, got.rows), (vec![(2, Role::Category), (0, Role::Number)], vec![0, 1]));
         assert_eq!((got.task, got.reason.as_str()), (Task::Classification, "the target is text"));
         let got = chosen(&Choice { ignore: names(&["pH"]), ..for_target("quality") }).unwrap();
-        assert_eq!((got.features, got.rows.len()), (vec![(1, true), (2, false)], 3));
+        assert_eq!((got.features, got.rows.len()), (vec![(1, Role::Category), (2, Role::Number)], 3));
     }
 
     #[test]
@@ -238,9 +254,9 @@ mod tests {
         assert_eq!(said(learnt(&["k"], for_target("y"))), refused("y", "0,5"));
         assert_eq!(said(learnt(&["y"], for_target("k"))), refused("y", "0,5"));
         let named = Choice { categorical: names(&["x", "y"]), ..for_target("y") };
-        assert_eq!(said(named), is_class(vec![(0, true), (1, true)]));
+        assert_eq!(said(named), is_class(vec![(0, Role::Category), (1, Role::Category)]));
         let asked = Choice { task: Some(Task::Classification), ..for_target("y") };
-        assert_eq!(said(learnt(&["k"], asked)), is_class(vec![(1, true)]));
+        assert_eq!(said(learnt(&["k"], asked)), is_class(vec![(1, Role::Category)]));
         let ignored = Choice { ignore: names(&["x", "y"]), ..for_target("k") };
         assert_eq!(said(ignored).unwrap_err(), "no column of a.csv is left to learn \"k\" from");
         let promised = Choice { numeric: names(&["x"]), ..for_target("k") };

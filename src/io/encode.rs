@@ -2,7 +2,8 @@
 
 use super::cell::Odd;
 use super::comma;
-use super::feature::{CategoryFeature, Feature, NumberFeature};
+use super::feature::{CategoryFeature, DateFeature, Feature, Moments, NumberFeature, Targets};
+use super::fit::level_codes;
 use super::levels::{Match, codes, matches};
 use super::prepare::{Preparation, Target, find};
 use super::table::{Cells, Column, Table};
@@ -78,13 +79,14 @@ impl Preparation {
     }
 
     /// The same for training rows: in one of twenty rows a category counts as unseen, chosen by the row's and the column's position, so that
-    /// the model learns what to say of a category that it does not know.
+    /// the model learns what to say of a category that it does not know. Mean targets are those of other rows.
     pub fn encode_training(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
         let mut x = self.encode_known(table, rows)?;
         let inputs = self.inputs();
         let mut at = 0;
         for (j, feature) in self.features.iter().enumerate() {
             if let Feature::Categorical(category) = feature {
+                self.write_means(table, rows, category, x.chunks_exact_mut(inputs).map(|row| &mut row[at..]))?;
                 for (x, row) in x.chunks_exact_mut(inputs).zip(rows) {
                     if scrambled(u64::from(*row) << 32 | j as u64).is_multiple_of(DROPPED) {
                         x[at..at + category.inputs()].fill(0.0);
@@ -94,6 +96,24 @@ impl Preparation {
             at += feature.inputs();
         }
         Ok(x)
+    }
+
+    /// Replaces the mean targets of a category by those of other training rows.
+    fn write_means<'x>(
+        &self,
+        table: &Table,
+        rows: &[u32],
+        category: &CategoryFeature,
+        x: impl Iterator<Item = &'x mut [f32]>,
+    ) -> Result<()> {
+        let CategoryFeature { name, levels, means, .. } = category;
+        if !means.is_empty() {
+            let (values, classes) = (self.encode_target(table, rows)?, self.target.levels().len());
+            let codes = level_codes(find(table, name)?, rows, levels);
+            let fold = |at: usize| scrambled(u64::from(rows[at]));
+            means.write_training(&codes, levels.len(), &Targets { values: &values, classes }, fold, x);
+        }
+        Ok(())
     }
 
     /// The inputs of some rows; a category that training did not see counts as none of those it saw. Errors on a cell that cannot be used.
@@ -121,6 +141,7 @@ impl Preparation {
             match feature {
                 Feature::Numeric(number) => noticed.write_numbers(number, x)?,
                 Feature::Categorical(category) => noticed.write_levels(category, x)?,
+                Feature::Date(date) => noticed.write_dates(date, x)?,
             }
             at += feature.inputs();
         }
@@ -186,8 +207,6 @@ impl<'a> Noticed<'a> {
     /// Writes the inputs of each row's number, all finite; leaves them 0 where there is no number.
     fn write_numbers<'x>(&mut self, number: &NumberFeature, x: impl Iterator<Item = &'x mut [f32]>) -> Result<()> {
         let cells = self.numbers();
-        let margin = MARGIN * (number.max - number.min);
-        let inside = number.min - margin..=number.max + margin;
         for (at, inputs) in x.enumerate() {
             let value = match &cells {
                 Numbers::All(values) => Ok(values[self.rows[at] as usize]),
@@ -198,7 +217,7 @@ impl<'a> Noticed<'a> {
                     number.write(value, inputs);
                     if value.is_nan() && !number.has_gaps {
                         self.note(at, NoteKind::Filled);
-                    } else if !value.is_nan() && !inside.contains(&value) {
+                    } else if is_outside(number, value) {
                         self.note(at, NoteKind::Outside);
                     }
                 }
@@ -214,15 +233,37 @@ impl<'a> Noticed<'a> {
         let found = matches(self.column, self.rows, levels);
         for (at, (inputs, found)) in x.zip(found).enumerate() {
             match (found, impute) {
-                (Match::Level(level), _) => inputs[level as usize] = 1.0,
+                (Match::Level(level), _) => category.write(level, inputs),
                 (Match::Missing, Some(level)) => {
-                    inputs[*level as usize] = 1.0;
+                    category.write(*level, inputs);
                     if !category.has_gaps() {
                         self.note(at, NoteKind::Filled);
                     }
                 }
                 (Match::Missing, None) => self.unusable(at, MISSING.into())?,
                 (Match::Unknown, _) => self.unseen(at, levels)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the inputs of each row's point in time; leaves them 0 where a text is none.
+    fn write_dates<'x>(&mut self, date: &DateFeature, x: impl Iterator<Item = &'x mut [f32]>) -> Result<()> {
+        let (moments, elapsed) = (Moments::of(self.column, date.order), &date.elapsed);
+        for (at, inputs) in x.enumerate() {
+            let row = self.rows[at] as usize;
+            let moment = moments.get(row);
+            if let Some(text) = moments.unusable(row) {
+                self.unusable(at, format!("\"{text}\" is not a date like {}", date.range()[1]))?;
+            } else if moment.is_none() && elapsed.impute.is_none() {
+                self.unusable(at, MISSING.into())?;
+            } else {
+                date.write(moment, inputs);
+                match moment {
+                    Some(moment) if is_outside(elapsed, moment.universal) => self.note(at, NoteKind::Outside),
+                    None if !elapsed.has_gaps => self.note(at, NoteKind::Filled),
+                    _ => {}
+                }
             }
         }
         Ok(())
@@ -284,6 +325,12 @@ fn usable(number: &NumberFeature, value: f64) -> std::result::Result<f64, String
             Err(format!("{value:?} is too far from the training mean {mean:?} for a 32-bit input"))
         }
     }
+}
+
+/// Whether a number, not a missing one, is far from the training rows' range.
+fn is_outside(number: &NumberFeature, value: f64) -> bool {
+    let margin = MARGIN * (number.max - number.min);
+    value < number.min - margin || value > number.max + margin
 }
 
 /// A column's cells as numbers.

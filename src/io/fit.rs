@@ -1,9 +1,10 @@
 //! Fits a preparation to the training rows: means and scales, counts, and fill-in values.
 
 use super::choose::ColumnRoles;
-use super::feature::{CategoryFeature, Feature, NumberFeature};
-use super::levels::{Match, classes, levels, matches};
+use super::feature::{CategoryFeature, DateFeature, Feature, LevelMeans, Moments, NumberFeature, Role, Targets};
+use super::levels::{MAX_LEVELS, Match, classes, count_levels, levels, matches};
 use super::measure::Measure;
+use super::moment::DateOrder;
 use super::prepare::{Preparation, Target};
 use super::table::{Column, Table};
 use super::target::Task;
@@ -17,29 +18,55 @@ impl Preparation {
     /// Errors on a column without a value in the training rows, on numbers too large to scale, and on a category whose every value is another.
     pub fn fit(table: &Table, chosen: &ColumnRoles, training: &[u32]) -> Result<Self> {
         let fills = chosen.fills;
-        let feature = |&(j, is_category): &(usize, bool)| {
-            let column = &table.columns()[j];
-            if is_category {
-                fit_category(table, column, training, fills).map(Feature::Categorical)
-            } else {
-                fit_number(table, column, training, fills, chosen.bins).map(Feature::Numeric)
-            }
-        };
-        let features = chosen.features.iter().map(feature).collect::<Result<_>>()?;
         let target = fit_target(table, &table.columns()[chosen.target], chosen, training)?;
-        Ok(Self { features, target })
+        let mut preparation = Self { features: Vec::new(), target };
+        for &(j, role) in &chosen.features {
+            let column = &table.columns()[j];
+            preparation.features.push(match role {
+                Role::Category => Feature::Categorical(fit_category(table, column, training, chosen, &preparation)?),
+                Role::Number => Feature::Numeric(fit_number(table, column, training, fills, chosen.bins)?),
+                Role::Date(order) => Feature::Date(fit_date(table, column, order, training, chosen)?),
+            });
+        }
+        Ok(preparation)
     }
 }
 
 fn fit_number(table: &Table, column: &Column, training: &[u32], fills: bool, bins: usize) -> Result<NumberFeature> {
-    let measure = measure(table, column, training)?;
     let numbers = table.numbers(&column.name)?;
+    let measure = measure(table, column, numbers, training)?;
     let values: Vec<f64> = training.iter().map(|&row| numbers[row as usize]).collect();
     Ok(NumberFeature::fit(&column.name, measure, &values, fills, bins))
 }
 
-fn fit_category(table: &Table, column: &Column, training: &[u32], fills: bool) -> Result<CategoryFeature> {
-    let levels = levels(table, column, training)?;
+fn fit_date(
+    table: &Table,
+    column: &Column,
+    order: DateOrder,
+    training: &[u32],
+    chosen: &ColumnRoles,
+) -> Result<DateFeature> {
+    let moments = Moments::of(column, order);
+    let measure = measure(table, column, &moments.days(), training)?;
+    let found: Vec<_> = training.iter().map(|&row| moments.get(row as usize)).collect();
+    Ok(DateFeature::fit(&column.name, order, measure, &found, chosen.fills, chosen.bins))
+}
+
+/// With so many levels a category is encoded by their mean targets.
+const MANY_LEVELS: usize = 64;
+/// So many levels have a mean target; the most frequent ones if there are more.
+const MOST_MEANS: usize = 20_000;
+
+fn fit_category(
+    table: &Table,
+    column: &Column,
+    training: &[u32],
+    chosen: &ColumnRoles,
+    preparation: &Preparation,
+) -> Result<CategoryFeature> {
+    // A target with poles has no mean.
+    let has_means = !chosen.has_poles && count_levels(column, training) > MANY_LEVELS;
+    let levels = levels(column, training, if has_means { MOST_MEANS } else { MAX_LEVELS });
     let (counts, missing) = count(column, training, &levels);
     let most = counts.iter().max().copied().unwrap_or(0);
     if most == 0 {
@@ -47,8 +74,15 @@ fn fit_category(table: &Table, column: &Column, training: &[u32], fills: bool) -
     }
     let frequent = counts.iter().position(|&count| count == most).unwrap_or(0);
     let of_missing = if missing > 0 { levels.len() } else { frequent };
-    let impute = fills.then_some(of_missing as u32);
-    Ok(CategoryFeature { name: column.name.clone(), levels, counts, impute })
+    let impute = chosen.fills.then_some(of_missing as u32);
+    let means = if has_means {
+        let values = preparation.encode_target(table, training)?;
+        let targets = Targets { values: &values, classes: preparation.target.levels().len() };
+        LevelMeans::fit(&level_codes(column, training, &levels), levels.len(), &targets)
+    } else {
+        LevelMeans::default()
+    };
+    Ok(CategoryFeature { name: column.name.clone(), levels, counts, impute, means })
 }
 
 fn fit_target(table: &Table, column: &Column, chosen: &ColumnRoles, training: &[u32]) -> Result<Target> {
@@ -61,13 +95,13 @@ fn fit_target(table: &Table, column: &Column, chosen: &ColumnRoles, training: &[
     let measure = if chosen.has_poles {
         Measure::robust(table.numbers(&column.name)?, training).ok_or_else(|| empty(table, column))?
     } else {
-        measure(table, column, training)?
+        measure(table, column, table.numbers(&column.name)?, training)?
     };
     Ok(Target::Regression { name, mean: measure.mean, scale: measure.scale(), min: measure.min, max: measure.max })
 }
 
-fn measure(table: &Table, column: &Column, training: &[u32]) -> Result<Measure> {
-    let measure = Measure::of(table.numbers(&column.name)?, training).ok_or_else(|| empty(table, column))?;
+fn measure(table: &Table, column: &Column, numbers: &[f64], training: &[u32]) -> Result<Measure> {
+    let measure = Measure::of(numbers, training).ok_or_else(|| empty(table, column))?;
     if measure.is_finite() {
         return Ok(measure);
     }
@@ -75,6 +109,12 @@ fn measure(table: &Table, column: &Column, training: &[u32]) -> Result<Measure> 
     Err(Error::new(format!(
         "column \"{name}\" has values up to {largest:?}; their variance does not fit a 64-bit float"
     )))
+}
+
+/// The level of each training row, if it has one.
+pub(super) fn level_codes(column: &Column, training: &[u32], levels: &[String]) -> Vec<Option<u32>> {
+    let code = |found| if let Match::Level(code) = found { Some(code) } else { None };
+    matches(column, training, levels).into_iter().map(code).collect()
 }
 
 /// Number of training rows of each level, and of those without a value.

@@ -2,6 +2,8 @@
 //! target, outliers, a skewed target. Nothing is changed; each finding is a [`Warning`]. Time: a sort per column of numbers.
 
 use super::choose::ColumnRoles;
+use super::feature::Role;
+use super::moment;
 use super::order::{ascending, key};
 use super::reading::Warning;
 use super::table::{Cells, Column, Table, number_text};
@@ -25,11 +27,12 @@ pub fn inspect(table: &Table, roles: &ColumnRoles) -> Vec<Warning> {
     let target = found.keys(roles.target);
     let mut rows = target.clone();
     let (mut sums, mut bits) = (Vec::new(), found.inspect_numbers(roles.target, &target));
-    for &(at, _) in &roles.features {
+    for &(at, role) in &roles.features {
         let keys = found.keys(at);
         sums.push(keys.iter().fold(0, |sum, key| mixed(sum ^ key)));
         rows.iter_mut().zip(&keys).for_each(|(row, key)| *row = mixed(*row ^ key));
-        bits += found.inspect_feature(at, &keys, &target);
+        found.inspect_dates(at, role);
+        bits += found.inspect_feature((at, role), &keys, &target);
     }
     found.inspect_copies(&sums);
     found.inspect_rows(&rows, bits);
@@ -74,14 +77,29 @@ impl Findings<'_> {
         }
     }
 
+    /// Warns of dates that cannot be read.
+    fn inspect_dates(&mut self, at: usize, role: Role) {
+        let Cells::Categorical { levels, .. } = &self.column(at).cells else { return };
+        if let Role::Date(order) = role {
+            let is_text = |text: &&String| moment::Moment::parse(text, order).is_none() && !moment::is_missing(text);
+            let texts: Vec<String> = levels.iter().filter(is_text).cloned().collect();
+            if !texts.is_empty() {
+                self.warn(at, "holds dates; other texts count as missing".into(), texts);
+            }
+        } else if moment::is_order_open(levels) {
+            let message = "holds dates of which it is open whether the day or the month is first, so it is a category; write them like 2024-12-31";
+            self.warn(at, message.into(), levels.iter().take(2).cloned().collect());
+        }
+    }
+
     /// Inspects one feature; returns the binary digits of its number of different cells.
-    fn inspect_feature(&mut self, at: usize, keys: &[u64], target: &[u64]) -> u32 {
+    fn inspect_feature(&mut self, (at, role): (usize, Role), keys: &[u64], target: &[u64]) -> u32 {
         if keys.iter().all(|key| *key == keys[0]) {
             let cell = self.column(at).cells.text(self.rows[0] as usize).map(Cow::into_owned);
             self.warn(at, "has the same cell in every row; name it under ignore".into(), cell.into_iter().collect());
             return 0;
         }
-        if self.is_identifier(at) {
+        if !matches!(role, Role::Date(_)) && self.is_identifier(at) {
             self.warn(
                 at,
                 "has another value in every row, like the number of a row; if it is one, name it under ignore".into(),
@@ -97,13 +115,11 @@ impl Findings<'_> {
         self.inspect_numbers(at, keys)
     }
 
-    /// Whether a column has different whole numbers close together, or different texts that are not dates.
+    /// Whether a column has different whole numbers close together, or different texts.
     fn is_identifier(&self, at: usize) -> bool {
         let rows = self.rows.len();
         if let Cells::Categorical { levels, .. } = &self.column(at).cells {
-            let is_date =
-                matches!(levels[0].as_bytes(), [b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', b'-', ..]);
-            return levels.len() >= rows && !is_date && self.roles.features.len() > 1;
+            return levels.len() >= rows && self.roles.features.len() > 1;
         }
         let numbers = self.numbers(at);
         let (least, most) = extremes(&numbers);

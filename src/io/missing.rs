@@ -1,9 +1,9 @@
 //! Missing cells: which rows a run can use, and a report of dropped rows and filled-in cells.
 
 use super::choose::Choice;
-use super::feature::Feature;
+use super::feature::{Feature, Moments, Role};
 use super::prepare::{Preparation, find};
-use super::table::{Column, Table};
+use super::table::{Cells, Column, Table};
 use crate::error::{Error, Result};
 use crate::record;
 use std::fmt;
@@ -62,16 +62,16 @@ impl fmt::Display for MissingReport {
 /// The usable rows, in order, and a report of the others. Errors on a column without any value, and if no row is left.
 pub(super) fn usable(
     table: &Table,
-    features: &[(usize, bool)],
-    (target, is_class): (usize, bool),
+    features: &[(usize, Role)],
+    (target, target_role): (usize, Role),
     choice: &Choice,
 ) -> Result<(Vec<u32>, MissingReport)> {
     let mut is_kept = vec![true; table.rows()];
     let mut columns = Vec::new();
-    for &(j, is_category) in features.iter().chain([&(target, is_class)]) {
+    for &(j, role) in features.iter().chain([&(target, target_role)]) {
         let column = &table.columns()[j];
         let is_needed = j == target || !choice.fills();
-        let gaps = mark((column, is_category), is_needed, j == target && choice.has_poles, &mut is_kept);
+        let gaps = mark((column, role), is_needed, j == target && choice.has_poles, &mut is_kept);
         check(table, &gaps)?;
         if gaps.missing + gaps.infinite > 0 {
             columns.push(gaps);
@@ -96,11 +96,11 @@ impl Preparation {
     pub fn judged_rows(&self, table: &Table, has_poles: bool) -> Result<(Vec<u32>, MissingReport)> {
         let mut is_kept = vec![true; table.rows()];
         let mut columns = Vec::new();
-        let is_category = |feature: &Feature| matches!(feature, Feature::Categorical(_));
-        let features = self.features.iter().map(|f| (f.name(), is_category(f), !f.takes_missing(), false));
-        let target = (self.target.name(), !self.target.levels().is_empty(), true, has_poles);
-        for (name, is_category, is_needed, may_be_infinite) in features.chain([target]) {
-            let gaps = mark((find(table, name)?, is_category), is_needed, may_be_infinite, &mut is_kept);
+        let features = self.features.iter().map(|f: &Feature| (f.name(), f.role(), !f.takes_missing(), false));
+        let target_role = if self.target.levels().is_empty() { Role::Number } else { Role::Category };
+        let target = (self.target.name(), target_role, true, has_poles);
+        for (name, role, is_needed, may_be_infinite) in features.chain([target]) {
+            let gaps = mark((find(table, name)?, role), is_needed, may_be_infinite, &mut is_kept);
             if gaps.missing + gaps.infinite > 0 {
                 columns.push(gaps);
             }
@@ -110,9 +110,17 @@ impl Preparation {
 }
 
 /// Counts the unusable cells of a column and drops their rows if a value is needed.
-fn mark((column, is_category): (&Column, bool), is_needed: bool, has_poles: bool, is_kept: &mut [bool]) -> Gaps {
+fn mark((column, role): (&Column, Role), is_needed: bool, has_poles: bool, is_kept: &mut [bool]) -> Gaps {
     let mut gaps = Gaps { name: column.name.clone(), missing: 0, infinite: 0 };
-    let cells = if is_category { column.as_category() } else { &column.cells };
+    let days;
+    let cells = match role {
+        Role::Number => &column.cells,
+        Role::Category => column.as_category(),
+        Role::Date(order) => {
+            days = Cells::Numeric(Moments::of(column, order).days());
+            &days
+        }
+    };
     for (row, is_kept) in is_kept.iter_mut().enumerate() {
         let (is_missing, is_infinite) = (cells.is_missing(row), !has_poles && cells.is_infinite(row));
         gaps.missing += usize::from(is_missing);
@@ -138,8 +146,8 @@ mod tests {
     fn outcome(text: &str, policy: Missing) -> Result<(Vec<u32>, String)> {
         let table = read(text.as_bytes(), "a.csv", Header::Auto)?;
         let target = table.columns().len() - 1;
-        let features: Vec<(usize, bool)> = (0..target).map(|j| (j, false)).collect();
-        usable(&table, &features, (target, false), &Choice { missing: policy, ..Choice::default() })
+        let features: Vec<(usize, Role)> = (0..target).map(|j| (j, Role::Number)).collect();
+        usable(&table, &features, (target, Role::Number), &Choice { missing: policy, ..Choice::default() })
             .map(|(rows, report)| (rows, report.to_string()))
     }
 

@@ -1,7 +1,9 @@
 //! Splits rows into training, validation and test, by a permutation from the caller.
 
 use super::choose::ColumnRoles;
-use super::order::{ascending, key};
+use super::feature::Moments;
+use super::moment;
+use super::order::{ascending, ascending_numbers, key};
 use super::table::{Cells, Column, Table};
 use super::target::Task;
 use crate::error::{Error, Result};
@@ -76,26 +78,22 @@ pub(super) fn codes(cells: &Cells, rows: &[u32]) -> Vec<u64> {
     rows.iter().map(code).collect()
 }
 
-/// The order of rows by a column of times: numbers, or dates such as 2026-11-23, whose order is that of their text. Errors on a missing
-/// cell and on texts in another form.
+/// The order of rows by a column of times: numbers, or dates. Errors on a missing cell and on other texts.
 pub(super) fn by_time(table: &Table, column: usize, rows: &[u32]) -> Result<Vec<u32>> {
     let Column { name, cells, .. } = &table.columns()[column];
     if let Some(&row) = rows.iter().find(|&&row| cells.is_missing(row as usize)) {
         return Err(table.at(row as usize, name, "is missing, so that the rows cannot be put in the order of time"));
     }
-    let is_dated = |text: &String| {
-        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-        digits == 4 && text.as_bytes().get(4) == Some(&b'-')
-    };
-    if let Cells::Categorical { codes, levels } = cells
-        && let Some(row) = rows.iter().find(|&&row| !is_dated(&levels[codes[row as usize] as usize]))
-    {
-        let text = cells.text(*row as usize).unwrap_or_default();
-        let what =
-            format!("\"{text}\" is no time: expected numbers, or dates that start with the year, like 2026-11-23");
-        return Err(table.at(*row as usize, name, &what));
+    let Cells::Categorical { levels, .. } = cells else { return Ok(ascending(&codes(cells, rows))) };
+    let order = moment::date_order(levels).unwrap_or_default();
+    let times = Moments::of(&table.columns()[column], order);
+    if let Some(&row) = rows.iter().find(|&&row| times.get(row as usize).is_none()) {
+        let text = cells.text(row as usize).unwrap_or_default();
+        let what = format!("\"{text}\" is no time: expected numbers, or dates that start with the year, like 2026-11-23");
+        return Err(table.at(row as usize, name, &what));
     }
-    Ok(ascending(&codes(cells, rows)))
+    let day = |row: &u32| times.get(*row as usize).map_or(f64::NAN, |time| time.universal);
+    Ok(ascending_numbers(&rows.iter().map(day).collect::<Vec<_>>()))
 }
 
 /// Splits rows 0 to n - 1 in the order of `permutation`: training first, then validation, then test.

@@ -56,6 +56,7 @@ pub async fn partial(
     let (values, levels) = match feature {
         Feature::Numeric(number) => (grid(&table, column, [number.min, number.max])?, Vec::new()),
         Feature::Categorical(category) => (Vec::new(), frequent(&category.levels, &category.counts)),
+        Feature::Date(date) => (Vec::new(), evenly(date)),
     };
     let numbers = values.iter().map(|value| Column::numeric(column, vec![*value; table.rows()]));
     let texts = levels.iter().map(|level| Column::categorical(column, &vec![level.clone(); table.rows()]));
@@ -90,6 +91,15 @@ async fn means(model: &Model, device: &Device, table: &Table) -> Result<Vec<f64>
         sum / count
     };
     Ok((0..width).map(mean).collect())
+}
+
+/// Points in time from the first to the last of the training rows.
+fn evenly(date: &DateFeature) -> Vec<String> {
+    let NumberFeature { min, max, .. } = date.elapsed;
+    let step = (max - min) / (GRID - 1) as f64;
+    let mut texts: Vec<String> = (0..GRID).map(|at| date.text(min + step * at as f64)).collect();
+    texts.dedup();
+    texts
 }
 
 /// Quantiles of the column within the training range; every value if they are few.

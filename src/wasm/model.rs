@@ -145,7 +145,8 @@ fn noted(notes: &[Note]) -> JsValue {
     ])
 }
 
-/// Statistics of a column over the training rows: `{ name, min, max, mean }` of numbers, `{ name, levels }` of a category.
+/// Statistics of a column over the training rows: `{ name, min, max, mean }` of numbers, `{ name, levels }` of a category, `{ name, from, to }`
+/// of dates.
 fn input(feature: &Feature) -> JsValue {
     let name = ("name", JsValue::from(feature.name()));
     match feature {
@@ -154,6 +155,10 @@ fn input(feature: &Feature) -> JsValue {
         }
         Feature::Categorical(category) => {
             object([name, ("levels", strings(category.levels.iter().map(String::as_str)))])
+        }
+        Feature::Date(date) => {
+            let [from, to] = date.range();
+            object([name, ("from", from.into()), ("to", to.into())])
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The graph's input columns, and from them the inputs of the model: a number is one column, from which the graph makes its bins.
 
 use super::graph::{Graph, INPUT, Name, Setting};
-use crate::io::{Bins, Feature};
+use crate::io::{Bins, DateFeature, Feature};
 use crate::train::Model;
 
 /// One input of the model: scale of clamp(slope * column + offset, least, most).
@@ -51,6 +51,12 @@ fn inputs(model: &Model) -> (Vec<Input>, usize) {
                 }
             }
             Feature::Categorical(category) => (0..category.inputs()).for_each(|_| _ = plain(&mut inputs)),
+            Feature::Date(date) => {
+                let DateFeature { elapsed, .. } = date;
+                let at = plain(&mut inputs);
+                inputs.extend(Input::bins(at, [elapsed.mean, elapsed.scale], &elapsed.bins));
+                (1 + elapsed.bins.len()..date.inputs()).for_each(|_| _ = plain(&mut inputs));
+            }
         }
     }
     (inputs, column as usize)

@@ -1,6 +1,7 @@
-//! A column of categories: one input per level, 1 for a cell's own level and 0 otherwise; all 0 for a level that training did not see.
+//! A column of categories: one input per level, 1 for a cell's own level and 0 otherwise; or, of many levels, the mean targets of a cell's own
+//! level. All 0 for a level that training did not see.
 
-use super::is_list;
+use super::{LevelMeans, is_list};
 use crate::record;
 
 /// Encoding of a column of categories.
@@ -14,14 +15,33 @@ pub struct CategoryFeature {
     pub counts: Vec<u32>,
     /// Level of a missing cell. The number of levels means an input of its own behind theirs. If absent, a missing cell is an error.
     pub impute: Option<u32>,
+    /// Mean targets of the levels; empty if there is an input per level.
+    pub means: LevelMeans,
 }
 
-record! { CategoryFeature { name, levels, counts, impute } }
+record! { CategoryFeature { name, levels, counts, impute, means = LevelMeans::default() } }
 
 impl CategoryFeature {
     /// Number of inputs.
     pub fn inputs(&self) -> usize {
-        self.levels.len() + usize::from(self.has_gaps())
+        self.level_inputs() + usize::from(self.has_gaps())
+    }
+
+    /// Number of inputs of a level.
+    fn level_inputs(&self) -> usize {
+        if self.means.is_empty() { self.levels.len() } else { self.means.inputs() }
+    }
+
+    /// Writes the inputs of a level; the number of levels means a missing cell.
+    pub(in crate::io) fn write(&self, level: u32, inputs: &mut [f32]) {
+        let (level, own) = (level as usize, self.level_inputs());
+        if level == self.levels.len() {
+            inputs[own] = 1.0;
+        } else if self.means.is_empty() {
+            inputs[level] = 1.0;
+        } else {
+            self.means.write(level, self.counts[level], &mut inputs[..own]);
+        }
     }
 
     /// Whether training rows had missing cells, so that they are a level of their own.
@@ -30,6 +50,9 @@ impl CategoryFeature {
     }
 
     pub(super) fn is_sound(&self) -> bool {
-        is_list(&self.levels, &self.counts) && self.impute.is_none_or(|level| level as usize <= self.levels.len())
+        let levels = self.levels.len();
+        is_list(&self.levels, &self.counts)
+            && self.impute.is_none_or(|level| level as usize <= levels)
+            && self.means.is_sound(levels)
     }
 }

@@ -2,13 +2,32 @@
 
 mod bins;
 mod category;
+mod date;
+mod level_means;
 mod number;
 
 pub use bins::Bins;
 pub use category::CategoryFeature;
+pub use date::{Cycle, DateFeature};
+pub use level_means::LevelMeans;
 pub use number::NumberFeature;
 
+pub(super) use date::Moments;
+pub(super) use level_means::Targets;
+
+use super::moment::DateOrder;
 use crate::record;
+
+/// What a column is used as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Numbers.
+    Number,
+    /// Categories.
+    Category,
+    /// Dates or times, written in this order.
+    Date(DateOrder),
+}
 
 /// Encoding of one feature column.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,9 +36,11 @@ pub enum Feature {
     Numeric(NumberFeature),
     /// A category.
     Categorical(CategoryFeature),
+    /// A date or a time.
+    Date(DateFeature),
 }
 
-record! { enum Feature { Numeric(_), Categorical(_) } }
+record! { enum Feature { Numeric(_), Categorical(_), Date(_) } }
 
 impl Feature {
     /// The column.
@@ -27,6 +48,7 @@ impl Feature {
         match self {
             Self::Numeric(number) => &number.name,
             Self::Categorical(category) => &category.name,
+            Self::Date(date) => &date.elapsed.name,
         }
     }
 
@@ -35,6 +57,16 @@ impl Feature {
         match self {
             Self::Numeric(number) => number.inputs(),
             Self::Categorical(category) => category.inputs(),
+            Self::Date(date) => date.inputs(),
+        }
+    }
+
+    /// What the column is used as.
+    pub(super) fn role(&self) -> Role {
+        match self {
+            Self::Numeric(_) => Role::Number,
+            Self::Categorical(_) => Role::Category,
+            Self::Date(date) => Role::Date(date.order),
         }
     }
 
@@ -43,6 +75,7 @@ impl Feature {
         match self {
             Self::Numeric(number) => number.impute.is_some(),
             Self::Categorical(category) => category.impute.is_some(),
+            Self::Date(date) => date.elapsed.impute.is_some(),
         }
     }
 
@@ -51,6 +84,7 @@ impl Feature {
         match self {
             Self::Numeric(number) => number.is_sound(),
             Self::Categorical(category) => category.is_sound(),
+            Self::Date(date) => date.is_sound(),
         }
     }
 }

@@ -1,0 +1,176 @@
+//! Mean targets of the levels of a category (Micci-Barreca 2001, "A preprocessing scheme for high-cardinality categorical attributes"): with
+//! many levels, one input per output of the model instead of one per level. The mean of a level with few rows is drawn towards that of all
+//! rows, by the weight of a credibility estimate (Bühlmann 1967, "Experience rating and credibility").
+
+use super::is_scale;
+use crate::record;
+
+/// Mean targets per level, drawn towards the mean of all: (sum + weight · prior) / (rows + weight), as inputs (mean - prior) / scale.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LevelMeans {
+    /// Mean of all training rows, per input: of the scaled target, or the share of a class. Empty if there is an input per level instead.
+    pub priors: Vec<f64>,
+    /// Standard deviation of the levels' means over the training rows, per input.
+    pub scales: Vec<f64>,
+    /// So many rows at the prior are added to each level.
+    pub weight: f64,
+    /// The sum of the targets of each level, row-major [levels, inputs].
+    pub sums: Vec<f64>,
+}
+
+record! { LevelMeans { priors, scales, weight, sums } }
+
+/// A training row is encoded by the rows of the other folds, so that the model cannot learn a row's own target from its input.
+const FOLDS: usize = 5;
+/// Of more classes only the first ones have an input.
+const MOST_CLASSES: usize = 16;
+
+/// Targets of some rows.
+pub(in crate::io) struct Targets<'a> {
+    /// Numbers, or indices of classes.
+    pub values: &'a [f32],
+    /// Number of classes; 0 for numbers.
+    pub classes: usize,
+}
+
+impl Targets<'_> {
+    /// Inputs that they are encoded as. Of two classes the share of one says all.
+    fn inputs(&self) -> usize {
+        match self.classes {
+            0 | 2 => 1,
+            classes => classes.min(MOST_CLASSES),
+        }
+    }
+
+    fn get(&self, row: usize, input: usize) -> f64 {
+        let value = f64::from(self.values[row]);
+        if self.classes == 0 { value } else { f64::from(u8::from(value == input as f64)) }
+    }
+}
+
+impl LevelMeans {
+    /// Fits it to the level of each training row, if it has one, and its target. `levels` is the number of levels.
+    pub(in crate::io) fn fit(codes: &[Option<u32>], levels: usize, targets: &Targets<'_>) -> Self {
+        let inputs = targets.inputs();
+        let (sums, counts) = totals(codes, levels, targets, |_| true);
+        let n = counts.iter().sum::<f64>().max(1.0);
+        let prior = |input: usize| (0..levels).map(|level| sums[level * inputs + input]).sum::<f64>() / n;
+        let priors: Vec<f64> = (0..inputs).map(prior).collect();
+        let mut means = Self { weight: 0.0, scales: vec![1.0; inputs], priors, sums };
+        means.weight = means.credibility(codes, &counts, targets);
+        for input in 0..inputs {
+            let sum = |level: usize| means.sums[level * inputs + input];
+            let square = |level: usize| counts[level] * means.shift(input, sum(level), counts[level]).powi(2);
+            let deviation = ((0..levels).map(square).sum::<f64>() / n).sqrt();
+            means.scales[input] = if is_scale(deviation) { deviation } else { 1.0 };
+        }
+        means
+    }
+
+    /// The ratio of the variance within levels to that between them, by the analysis of variance of one factor, of all inputs together.
+    fn credibility(&self, codes: &[Option<u32>], counts: &[f64], targets: &Targets<'_>) -> f64 {
+        /// With this weight every level's mean is the prior.
+        const NO_DIFFERENCE: f64 = 1e9;
+        let inputs = self.inputs();
+        let level_mean = |level: usize, input: usize| self.sums[level * inputs + input] / counts[level];
+        let used = || (0..counts.len()).filter(|&level| counts[level] > 0.0);
+        let (mut within, mut between) = (0.0, 0.0);
+        for input in 0..inputs {
+            for (row, code) in codes.iter().enumerate() {
+                if let Some(level) = *code {
+                    within += (targets.get(row, input) - level_mean(level as usize, input)).powi(2);
+                }
+            }
+            between += used().map(|level| counts[level] * (level_mean(level, input) - self.priors[input]).powi(2)).sum::<f64>();
+        }
+        let (n, groups) = (counts.iter().sum::<f64>(), used().count() as f64);
+        if groups < 2.0 || n <= groups {
+            return NO_DIFFERENCE;
+        }
+        within /= n - groups;
+        let squares = counts.iter().map(|count| count * count).sum::<f64>();
+        let rows = (n - squares / n) / (groups - 1.0);
+        let variance = (between / (groups - 1.0) - within) / rows;
+        if variance > 0.0 { (within / variance).clamp(1.0, NO_DIFFERENCE) } else { NO_DIFFERENCE }
+    }
+
+    /// The difference from the prior of the mean of some rows with this sum, drawn towards it.
+    fn shift(&self, input: usize, sum: f64, rows: f64) -> f64 {
+        (sum - rows * self.priors[input]) / (rows + self.weight)
+    }
+
+    /// Writes the inputs of a level with these sums and so many rows.
+    fn write_sums(&self, sums: &[f64], rows: f64, x: &mut [f32]) {
+        for (input, (sum, x)) in sums.iter().zip(x).enumerate() {
+            *x = (self.shift(input, *sum, rows) / self.scales[input]) as f32;
+        }
+    }
+
+    /// The sums of a level, one per input, from those of all levels.
+    fn of_level<'a>(&self, sums: &'a [f64], level: usize) -> &'a [f64] {
+        &sums[level * self.inputs()..][..self.inputs()]
+    }
+
+    /// Number of inputs.
+    pub fn inputs(&self) -> usize {
+        self.priors.len()
+    }
+
+    /// Whether the category has an input per level instead.
+    pub fn is_empty(&self) -> bool {
+        self.priors.is_empty()
+    }
+
+    /// Writes the inputs of a level with so many training rows.
+    pub(super) fn write(&self, level: usize, rows: u32, x: &mut [f32]) {
+        self.write_sums(self.of_level(&self.sums, level), f64::from(rows), x);
+    }
+
+    /// Writes the inputs of training rows, each from the rows of other folds. `fold` is a number of each row.
+    pub(in crate::io) fn write_training<'x>(
+        &self,
+        codes: &[Option<u32>],
+        levels: usize,
+        targets: &Targets<'_>,
+        fold: impl Fn(usize) -> u64,
+        x: impl Iterator<Item = &'x mut [f32]>,
+    ) {
+        let of: Vec<usize> = (0..codes.len()).map(|row| (fold(row) % FOLDS as u64) as usize).collect();
+        let others: Vec<_> = (0..FOLDS).map(|fold| totals(codes, levels, targets, |row| of[row] != fold)).collect();
+        for ((x, code), fold) in x.zip(codes).zip(of) {
+            let Some(level) = *code else { continue };
+            let (sums, counts) = &others[fold];
+            self.write_sums(self.of_level(sums, level as usize), counts[level as usize], x);
+        }
+    }
+
+    /// Whether it fits so many levels.
+    pub(super) fn is_sound(&self, levels: usize) -> bool {
+        let are_finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
+        let inputs = self.inputs();
+        self.scales.len() == inputs
+            && self.scales.iter().all(|scale| is_scale(*scale))
+            && self.sums.len() == inputs * levels
+            && self.weight >= 0.0
+            && are_finite(&self.sums)
+            && are_finite(&self.priors)
+    }
+}
+
+/// Sums of the targets of each level, row-major [levels, inputs], and its number of rows, over some rows.
+fn totals(
+    codes: &[Option<u32>],
+    levels: usize,
+    targets: &Targets<'_>,
+    is_used: impl Fn(usize) -> bool,
+) -> (Vec<f64>, Vec<f64>) {
+    let inputs = targets.inputs();
+    let (mut sums, mut counts) = (vec![0.0; levels * inputs], vec![0.0; levels]);
+    for (row, code) in codes.iter().enumerate() {
+        if let Some(level) = code.map(|level| level as usize).filter(|_| is_used(row)) {
+            counts[level] += 1.0;
+            (0..inputs).for_each(|input| sums[level * inputs + input] += targets.get(row, input));
+        }
+    }
+    (sums, counts)
+}
