@@ -61,6 +61,8 @@ pub(super) struct JudgedRows {
     pub table: Table,
     /// Whether they are the test rows, not the validation rows.
     pub is_test: bool,
+    /// The options of the run as a file for `--config`; absent for a resumed run.
+    pub config: Option<String>,
 }
 
 /// A file of validation or test rows.
@@ -254,6 +256,7 @@ impl Session {
             best_epoch: report.best_epoch(),
             facts: report.facts(self, trainer),
             warnings,
+            config: judged.config.as_deref(),
         };
         host::write_whole(&judged.path, &page(&self.device, &content)?)?;
         if !self.is_json {

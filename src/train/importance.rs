@@ -73,12 +73,13 @@ pub fn main_metric(metrics: &Metrics) -> (&'static str, &'static str, f64, bool)
 }
 
 /// The importance of every column that the model reads, measured on rows of a table with the target column. The cells of the table are
-/// shuffled, then encoded. Errors if there are no rows or no repeats, or if the table does not fit the model.
+/// shuffled, then encoded. `follow` is called after each shuffle with the number of shuffles so far and of all. Errors if there are no rows or no repeats, or if the table does not fit the model.
 pub async fn importance(
     model: &Model,
     device: &Device,
     (table, rows): (&Table, &[u32]),
     options: ExamineOptions,
+    follow: &mut dyn FnMut(usize, usize),
 ) -> Result<ImportanceReport> {
     let preparation = model.preparation()?;
     if options.repeats == 0 {
@@ -103,6 +104,7 @@ pub async fn importance(
             let order = permutation(table.rows(), options.seed, repeat);
             // Without a value, the model decides nothing any more.
             let shuffled = figure(&judge(&table.with_column(own.take(&order))?).await?).unwrap_or(f64::NAN);
+            follow(columns.len() * options.repeats + repeat + 1, preparation.features.len() * options.repeats);
             drops.push(if is_better { value - shuffled } else { shuffled - value });
         }
         let (mean, spread) = mean_and_deviation(&drops);
