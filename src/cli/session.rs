@@ -177,7 +177,8 @@ impl Session {
         if self.is_json {
             say_json(&json!({ "event": "checkpoint", "path": path, "epochs": outcome.epochs, "steps": outcome.steps }));
         }
-        Failure::Interrupted(format!("{place}; saved {}; go on with\n  {command}", path.display()))
+        let without = if self.judging.folds.is_some() { ", without the folds" } else { "" };
+        Failure::Interrupted(format!("{place}; saved {}{without}; go on with\n  {command}", path.display()))
     }
 
     /// Writes the best weights, if there are any; the message has the epoch of the divergence and advice.

@@ -148,7 +148,7 @@ mod tests {
         let (model, table) = (linear([3.0, -1.0, 0.0]), judged(4000));
         let rows = table.every_row();
         let options = ExamineOptions { repeats: 4, seed: 3, rows: 3000 };
-        let got = block_on(importance(&model, &Device::cpu(1), (&table, &rows), options)).unwrap();
+        let got = block_on(importance(&model, &Device::cpu(1), (&table, &rows), options, &mut |_, _| {})).unwrap();
         assert_eq!((got.metric, got.rows, got.repeats), ("r2", 3000, 4));
         assert!((got.value - 1.0).abs() < 1e-9, "{got:?}");
         let names: Vec<&str> = got.columns.iter().map(|column| column.column.as_str()).collect();
@@ -157,10 +157,10 @@ mod tests {
             assert!((column.mean - wanted).abs() < 0.1 && column.spread < 0.1, "{column:?}, wanted {wanted}");
         }
         assert!(got.columns[0].spread > 0.0 && got.columns[2].mean.abs() < 1e-9);
-        let again = block_on(importance(&model, &Device::cpu(1), (&table, &rows), options)).unwrap();
+        let again = block_on(importance(&model, &Device::cpu(1), (&table, &rows), options, &mut |_, _| {})).unwrap();
         assert_eq!(got, again, "the same seed gives the same figures");
         let none = ExamineOptions { repeats: 0, ..options };
-        assert!(block_on(importance(&model, &Device::cpu(1), (&table, &rows), none)).is_err());
+        assert!(block_on(importance(&model, &Device::cpu(1), (&table, &rows), none, &mut |_, _| {})).is_err());
     }
 
     #[test]
