@@ -10,7 +10,7 @@ use super::checkpoint::Checkpoint;
 use super::config::{CoverageGoal, StepKind, TrainerConfig};
 use super::curriculum::Curriculum;
 use super::data::{Data, Examples};
-use crate::error::{Error, Result, listed};
+use crate::error::{Error, Result, hint, listed};
 use crate::io::{self, Choice, Fractions, Preparation, Split, Table, Target, Task};
 use crate::loss::{self, Loss, PairLoss};
 use crate::nn::{Activation, Decoding, Head, Layer, Policy, RationalLayer, Spec};
@@ -367,13 +367,14 @@ fn check_policy_layer(spec: &Spec, name: &str) -> Result<()> {
         }
         places.push(format!("layers.{at}"));
     }
+    let near = hint(name, kinds.iter().map(String::as_str));
     kinds.append(&mut places);
     if kinds.is_empty() {
         return Err(Error::usage("train: policy: only rational and masked layers have one; try activation rational"));
     }
     if !kinds.iter().any(|known| known == name) {
         let known = listed(&kinds.iter().map(String::as_str).collect::<Vec<_>>());
-        return Err(Error::usage(format!("train: policy: \"{name}\" is no layer with one; there are {known}")));
+        return Err(Error::usage(format!("train: policy: \"{name}\" is no layer with one; there are {known}{near}")));
     }
     Ok(())
 }
