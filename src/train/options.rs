@@ -210,7 +210,9 @@ impl TrainOptions {
     /// Resolves the options on a table and encodes its rows.
     pub fn prepare(&self, table: &Table) -> Result<Run> {
         self.check()?;
-        let split = SplitTable::new(table, &self.choice, self.fractions, self.seed)?;
+        // An infinite target is a pole for every head that can have one.
+        let choice = Choice { has_poles: self.choice.has_poles || self.head.is_some(), ..self.choice.clone() };
+        let split = SplitTable::new(table, &choice, self.fractions, self.seed)?;
         let (spec, settings) = self.resolve(&split)?;
         split.run(table, spec, settings)
     }
