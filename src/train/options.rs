@@ -165,12 +165,8 @@ impl SplitTable {
         let preparation = Preparation::fit(table, chosen, &split.train)?;
         let is_class = choice.categorical.contains(&choice.target);
         // What is said of a column of numbers does not matter where it is used as a category.
-        let used = chosen
-            .features
-            .iter()
-            .copied()
-            .chain([(chosen.target, is_class)])
-            .map(|(at, is)| (&table.columns()[at], is));
+        let columns = chosen.features.iter().copied().chain([(chosen.target, is_class)]);
+        let used = columns.map(|(at, is)| (&table.columns()[at], is));
         let is_said = |(column, is_category): &(&io::Column, bool)| !(*is_category && column.is_numeric());
         let read = used.filter(is_said).filter_map(|(column, _)| column.warning().cloned());
         let empty = chosen.empty.iter().map(|&at| io::Warning::empty(&table.columns()[at].name));
