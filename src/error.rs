@@ -104,6 +104,11 @@ pub fn similar<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     (distance <= wanted.len().div_ceil(3).min(3) && distance < wanted.len()).then_some(candidate)
 }
 
+/// The end of a message about an unknown name, `; did you mean "batch"?`; empty if no candidate is [`similar`].
+pub fn hint<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+    similar(name, candidates).map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"))
+}
+
 /// The message unescaped: escaping would add Unicode tables to the browser build.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use pollster::block_on;
 
+use super::progress::Progress;
 use super::{Answer, Failure};
 use crate::device::{self, Request};
+use crate::error::hint;
 use crate::host;
 use crate::io::{Format, Header, Table, tensors};
 use crate::options::names;
@@ -40,10 +42,10 @@ impl Hardware {
         if choices.contains(&name.as_str()) {
             return Ok(());
         }
-        let choices = choices.join(", ");
+        let (listed, near) = (choices.join(", "), hint(name, choices.iter().copied()));
         Err(Failure::usage(match device::find(name) {
-            Some(entry) => format!("device \"{name}\" {}; choose one of {choices}", entry.summary),
-            None => format!("device \"{name}\" is unknown; there are {choices}"),
+            Some(entry) => format!("device \"{name}\" {}; choose one of {listed}", entry.summary),
+            None => format!("device \"{name}\" is unknown; there are {listed}{near}"),
         }))
     }
 
@@ -53,6 +55,9 @@ impl Hardware {
         Ok(block_on(Device::open(&request))?)
     }
 }
+
+/// Options of lists of names besides those of training, which are read by [`names`].
+pub(super) const NAMES: [&str; 2] = ["na", "partial"];
 
 /// How a table's file is read.
 #[derive(Args, Clone)]
@@ -100,6 +105,7 @@ impl Reading {
 
 /// The bytes of a table's file, unpacked if they are compressed, and its name. `-` is standard input.
 pub(super) fn read_bytes(file: &Path) -> Result<(Vec<u8>, String)> {
+    let _progress = reading(file);
     let (bytes, source) = if file == Path::new("-") {
         (host::read_stdin(check_bytes)?, "standard input".to_owned())
     } else {
@@ -111,7 +117,18 @@ pub(super) fn read_bytes(file: &Path) -> Result<(Vec<u8>, String)> {
 /// Reads a table and frees the bytes of its file.
 pub(super) fn read(file: &Path, format: &Format) -> Result<Table> {
     let (bytes, source) = read_bytes(file)?;
+    let _progress = reading(file);
     read_table(&bytes, &source, format)
+}
+
+/// Files from this size are read for a noticeable time.
+const LARGE: u64 = 32 << 20;
+
+/// Progress for a file that takes a while, and for standard input.
+pub(super) fn reading(file: &Path) -> Option<Progress> {
+    let bytes = host::file_bytes(file).unwrap_or(u64::MAX);
+    let size = if bytes < u64::MAX { format!(" ({})", crate::report::bytes(bytes)) } else { String::new() };
+    (bytes >= LARGE).then(|| Progress::open(&format!("reading {}{size}", file.display())))
 }
 
 /// Reads a model or checkpoint file.

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::args::Hardware;
 use super::console::{say, say_json};
 use super::flags::{Flags, Step};
+use super::progress::Progress;
 use super::report::place;
 use super::{Answer, Failure};
 use crate::autograd::Var;
@@ -220,11 +221,13 @@ fn matmul(args: &Matmul) -> Answer {
 fn windows(count: usize, mut window: impl FnMut() -> Result<()>) -> Result<[f64; 3]> {
     window()?;
     window()?;
+    let progress = Progress::of(count as u64, "measuring");
     let mut times = Vec::with_capacity(count);
     for _ in 0..count {
         let start = host::now_ms();
         window()?;
         times.push(host::now_ms() - start);
+        progress.step();
     }
     times.sort_by(f64::total_cmp);
     Ok([times[0], times[count / 2], times[count - 1]])

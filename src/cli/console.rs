@@ -4,12 +4,12 @@
 use std::cell::Cell;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::Mutex;
-use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
+use super::color;
 use super::printable::{json_printable, printable};
+use super::progress::{Progress, is_wanted};
 use crate::report::{figure, scaled_count};
 use crate::train::{EpochReport, Event, Trainer};
 use crate::{Error, Result, host};
@@ -42,6 +42,17 @@ pub(super) fn complain(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", printable(line));
 }
 
+/// Writes the error that ends a command to standard error.
+pub(super) fn complain_of(message: &str) {
+    let [start, end] = if color::is_on(&io::stderr()) { ["\x1b[1;31m", "\x1b[0m"] } else { [""; 2] };
+    let _ = writeln!(io::stderr().lock(), "{start}mero:{end} {}", printable(message));
+}
+
+/// Writes a help text of the parser, whose only control characters are those of its colours.
+pub(super) fn say_help(text: &str) {
+    put(format!("{}\n", text.trim_end()).as_bytes());
+}
+
 fn put(bytes: &[u8]) {
     let mut failed = FAILED.lock().expect("nothing panics while it is locked");
     if failed.is_none() {
@@ -62,7 +73,7 @@ pub(super) fn finish_output() -> Result<()> {
 /// Shows the progress of a run.
 pub(super) struct Console {
     is_json: bool,
-    bar: ProgressBar,
+    bar: Progress,
     /// Total epochs, steps per epoch, rows per epoch.
     shape: [usize; 3],
     started_ms: f64,
@@ -77,11 +88,8 @@ const LINE_MS: f64 = 1000.0;
 impl Console {
     pub(super) fn new(is_json: bool, trainer: &Trainer, epochs: usize) -> Self {
         let (steps, rows) = (trainer.steps_per_epoch(), trainer.data().train.rows(trainer.data().targets));
-        let is_visible = !is_json && io::stdout().is_terminal() && io::stderr().is_terminal();
-        let bar = if is_visible { new_bar((epochs * steps) as u64) } else { ProgressBar::hidden() };
         let steps_before = trainer.steps_done() as usize;
-        bar.set_position(steps_before as u64);
-        bar.reset_eta();
+        let bar = Progress::of((epochs * steps) as u64, "starting").starting_at(steps_before as u64).ticking();
         let started_ms = host::now_ms();
         let last_line_ms = Cell::new(started_ms);
         Self { is_json, bar, shape: [epochs, steps, rows], started_ms, steps_before, last_line_ms }
@@ -89,16 +97,23 @@ impl Console {
 
     pub(super) fn follow(&self, event: &Event<'_>) {
         match event {
-            Event::Steps { epoch, done, .. } => self.bar.set_position((epoch * self.shape[1] + done) as u64),
+            Event::Steps { epoch, done, .. } => self.bar.set((epoch * self.shape[1] + done) as u64),
             Event::Epoch(report) if self.is_json => say_json(&self.epoch(report)),
-            Event::Epoch(report) if !self.bar.is_hidden() => self.bar.set_message(self.line(report)),
-            Event::Epoch(report) => self.plain(report),
+            Event::Epoch(report) => {
+                if !self.bar.is_hidden() {
+                    self.bar.say(self.line(report));
+                }
+                // On a terminal the bar is enough.
+                if is_wanted() && (self.bar.is_hidden() || !io::stdout().is_terminal()) {
+                    self.plain(report);
+                }
+            }
         }
     }
 
     /// Removes the bar; the next line of output replaces it.
     pub(super) fn finish(&self) {
-        self.bar.finish_and_clear();
+        self.bar.finish();
     }
 
     fn epoch(&self, report: &EpochReport) -> Value {
@@ -134,12 +149,4 @@ impl Console {
         let train = figure(report.train_loss);
         format!("epoch {epoch:>width$}/{epochs}  train {train}{validation}{coverage}  {rate} rows/s")
     }
-}
-
-fn new_bar(length: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("  {wide_bar:.cyan/black.bright}  {msg}  {eta} left")
-        .expect("the template is written above");
-    let bar = ProgressBar::new(length).with_style(style.progress_chars("━╸━")).with_message("starting");
-    bar.enable_steady_tick(Duration::from_millis(100));
-    bar
 }

@@ -165,6 +165,7 @@ fn written_page(
             ("engine", model.engine.clone()),
         ],
         warnings: gaps.into_iter().collect(),
+        config: None,
     };
     page(device, &content)
 }

@@ -3,6 +3,7 @@
 use pollster::block_on;
 
 use super::Answer;
+use super::progress::Progress;
 use crate::Device;
 use crate::io::Table;
 use crate::report::{Axis, Chart, Series, Style, Table as TextTable, count, figure, short};
@@ -23,8 +24,11 @@ pub(super) fn examine(
     (repeats, columns): (Option<usize>, &[String]),
 ) -> Answer<(Option<ImportanceReport>, Vec<Partial>)> {
     let options = ExamineOptions::default();
-    let importance =
-        repeats.map(|repeats| block_on(importance(model, device, judged, ExamineOptions { repeats, ..options })));
+    let progress = Progress::of(1, "importance of the columns").ticking();
+    let mut follow = |done: usize, all: usize| progress.reach(done, all);
+    let importance = repeats
+        .map(|repeats| block_on(importance(model, device, judged, ExamineOptions { repeats, ..options }, &mut follow)));
+    progress.finish();
     let options = ExamineOptions { rows: PARTIAL_ROWS, ..options };
     let mut all = Vec::new();
     for column in columns {

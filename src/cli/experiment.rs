@@ -1,7 +1,6 @@
 //! `mero experiment`: runs the methods of a domain, prints tables, and writes a JSON file and a page if requested. Rows can be exported as CSV
 //! and predictions imported as any table, so that a method of another program is compared on the same data.
 
-use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -9,7 +8,8 @@ use clap::ValueEnum;
 use pollster::block_on;
 
 use super::args::{Hardware, read};
-use super::console::{complain, say, say_json};
+use super::console::{say, say_json};
+use super::progress::Progress;
 use super::{Answer, Failure};
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::{
@@ -163,14 +163,14 @@ pub(super) fn run(args: &Args) -> Answer {
     let request = Request { mode, seeds, methods: args.methods.clone(), epochs: args.epochs, elsewhere };
     experiment::check(domain, &request).map_err(|error| error.with_kind(ErrorKind::Usage))?;
     let device = args.hardware.open()?;
-    let mut follow = |seed: u64, method: &str, seconds: f64| {
-        // Progress is for a terminal; a file or a pipe gets the result only.
-        if !args.json && io::stderr().is_terminal() {
-            complain(&format!("  seed {seed}  {method}  {}", duration(seconds)));
-        }
-    };
     let files = args.out.as_deref().map(|folder| files(folder, domain)).transpose()?;
+    let progress = Progress::of(experiment::trainings(domain, &request) as u64, "starting").ticking();
+    let mut follow = |seed: u64, method: &str, seconds: f64| {
+        progress.step();
+        progress.say(format!("seed {seed}, {method} took {}", duration(seconds)));
+    };
     let report = block_on(experiment::run(domain, &request, &device, &mut follow))?;
+    progress.finish();
     if let Some([json, page]) = &files {
         let text = serde_json::to_string_pretty(&report.to_json()).expect("a report's figures can be written as JSON");
         host::write_whole(json, text.as_bytes())?;

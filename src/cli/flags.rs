@@ -57,7 +57,8 @@ pub(super) struct Flags<S> {
 
 /// The group of all options except the target.
 pub(super) const GROUP: &str = "TrainOptions";
-const TARGET: &str = "target";
+/// The option that is not in the group.
+pub(super) const TARGET: &str = "target";
 
 impl<S: Selection> Flags<S> {
     /// `options` with the given values. Errors are usage errors.
@@ -141,7 +142,7 @@ fn argument(entry: &'static Entry<TrainOptions>) -> Arg {
 }
 
 /// The value of an option, if it was given. Repeated lists are joined, and so are repeated objects.
-fn value(entry: &Entry<TrainOptions>, matches: &ArgMatches) -> Option<Value> {
+pub(super) fn value(entry: &Entry<TrainOptions>, matches: &ArgMatches) -> Option<Value> {
     if let Kind::Flag = entry.kind {
         return matches.get_flag(entry.name).then_some(Value::Flag(true));
     }

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::console::{say, say_json};
 use super::flags::encode;
+use super::progress::Progress;
 use super::report::metrics_rows;
 use super::{Answer, Failure, interrupt};
 use crate::Device;
@@ -12,6 +13,9 @@ use crate::error::Error;
 use crate::io::Table;
 use crate::report::{Table as TextTable, counted};
 use crate::train::{Event, Flow, Fold, Metrics, SplitTable, Stop, TrainOptions, main_metric, mean_and_spread};
+
+/// Parts of a fold in the line of progress; a fold that stops early is done at once.
+const FOLD: u64 = 1000;
 
 /// The folds to train.
 pub(super) struct FoldPlan {
@@ -34,10 +38,19 @@ impl FoldPlan {
         if !is_json {
             say(&format!("\n  cross-validation: {count} models, each without a part of the rows\n"));
         }
+        let progress = Progress::of(count as u64 * FOLD, "starting").ticking();
         let mut folds = Vec::new();
         for (at, split) in self.splits.iter().enumerate() {
             let run = encode(&self.options, &self.table, split.clone())?;
-            let mut watch = |_: &Event<'_>| if interrupt::is_requested() { Flow::Stop } else { Flow::Continue };
+            let epochs = run.settings.epochs;
+            progress.say(format!("fold {} of {count}", at + 1));
+            let mut watch = |event: &Event<'_>| {
+                if let Event::Steps { epoch, done, steps } = event {
+                    let share = (epoch * steps + done) as f64 / (epochs * steps) as f64;
+                    progress.set(at as u64 * FOLD + (share * FOLD as f64) as u64);
+                }
+                if interrupt::is_requested() { Flow::Stop } else { Flow::Continue }
+            };
             let fold = block_on(Fold::train(device, run, &mut watch))?;
             match fold.outcome.stop {
                 Stop::Requested => {
@@ -55,6 +68,7 @@ impl FoldPlan {
             }
             folds.push(fold);
         }
+        progress.finish();
         let summary = FoldSummary::of(&folds);
         if is_json {
             say_json(&summary.json());
@@ -131,7 +145,8 @@ impl FoldSummary {
         let mut rows: Vec<(&str, Option<Metrics>)> =
             names.iter().zip(&self.each).map(|(name, metrics)| (name.as_str(), Some(*metrics))).collect();
         rows.push(("mean", Some(self.mean)));
-        rows.push(("± spread", Some(self.spread)));
+        // A spread is of folds, not of rows.
+        rows.push(("± spread", Some(Metrics { rows: 0, ..self.spread })));
         rows.push(("without inputs", (self.baseline.rows > 0).then_some(self.baseline)));
         metrics_rows(&rows)
     }

@@ -2,6 +2,9 @@
 
 mod args;
 mod bench;
+mod color;
+mod completions;
+mod config;
 mod console;
 mod demo;
 mod devices;
@@ -13,11 +16,14 @@ mod flags;
 mod folds;
 mod info;
 mod interrupt;
+mod line;
+mod man;
 mod page;
 mod plan;
 mod plot;
 mod predict;
 mod printable;
+mod progress;
 mod replace;
 mod report;
 mod serve;
@@ -25,18 +31,39 @@ mod session;
 mod train;
 mod web;
 
-use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use serde_json::json;
 
-use crate::error::{Error, ErrorKind, similar};
+use crate::error::{Error, ErrorKind};
+use line::Line;
 
+/// Trains and runs models, on any GPU and on plain CPUs
 #[derive(Parser)]
-#[command(name = "mero", version, about = "Trains and runs models, on any GPU and on plain CPUs", max_term_width = 110)]
+#[command(name = "mero", bin_name = "mero", version, max_term_width = 110)]
 struct Cli {
+    #[command(flatten)]
+    general: General,
     #[command(subcommand)]
     command: Command,
+}
+
+/// Options of every command.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Every command")]
+struct General {
+    /// File with options of the command, by their long names: epochs = 100, hidden = [64, 64]. Options of the command line win
+    #[arg(long, global = true, value_name = "TOML")]
+    config: Option<PathBuf>,
+    /// Colours in help and messages; auto has them on a terminal, unless NO_COLOR is set or TERM is dumb
+    #[arg(long, global = true, default_value = "auto", value_name = "WHEN")]
+    color: color::Color,
+    /// Show no progress on a terminal
+    #[arg(short, long, global = true)]
+    quiet: bool,
 }
 
 #[derive(Subcommand)]
@@ -63,6 +90,10 @@ enum Command {
     Serve(serve::Args),
     /// Measure the speed of a training step or of a matrix product
     Bench(bench::Args),
+    /// Print a script that completes commands and options in a shell
+    Completions(completions::Args),
+    /// Print the manual page, or write the pages of all commands
+    Man(man::Args),
 }
 
 impl Command {
@@ -82,6 +113,8 @@ impl Command {
             Self::Experiment(args) => ("experiment", experiment::run(args)),
             Self::Serve(args) => ("serve", serve::run(args)),
             Self::Bench(args) => ("bench", bench::run(args)),
+            Self::Completions(args) => ("completions", completions::run(args)),
+            Self::Man(args) => ("man", man::run(args)),
         }
     }
 }
@@ -93,6 +126,8 @@ type Answer<T = ()> = Result<T, Failure>;
 enum Failure {
     /// The kind of the error gives the exit code.
     Error(Error),
+    /// The command line cannot be parsed.
+    Parse(String),
     /// The user stopped a run; the message says what was saved.
     Interrupted(String),
 }
@@ -107,12 +142,15 @@ impl Failure {
         Self::Error(Error::usage(message))
     }
 
-    /// The message on standard error and the exit code.
-    fn report(self) -> (String, u8) {
+    /// The message on standard error, the exit code, and who can do something about it.
+    fn report(self) -> (String, u8, &'static str) {
         match self {
-            Self::Error(error) if error.kind() == ErrorKind::Usage => (error.to_string(), Self::USAGE),
-            Self::Error(error) => (error.to_string(), 1),
-            Self::Interrupted(message) => (message, Self::INTERRUPTED),
+            Self::Error(error) => {
+                let code = if error.kind() == ErrorKind::Usage { Self::USAGE } else { 1 };
+                (error.to_string(), code, error.kind().name())
+            }
+            Self::Parse(message) => (message, Self::USAGE, ErrorKind::Usage.name()),
+            Self::Interrupted(message) => (message, Self::INTERRUPTED, "interrupted"),
         }
     }
 }
@@ -126,70 +164,55 @@ impl From<Error> for Failure {
 /// Runs the command line of this process. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
 pub fn main() -> ExitCode {
     quiet_drivers();
-    let (prefix, answer) = match Cli::try_parse_from(joined(std::env::args_os())) {
-        Ok(cli) => {
-            let (name, answer) = cli.command.run();
-            (format!("{name}: "), answer)
-        }
-        Err(error) if !error.use_stderr() => {
-            console::say(error.render().to_string().trim_end());
-            (String::new(), Ok(()))
-        }
-        Err(error) => {
-            let text = error.render().to_string();
-            let message = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
-            // The standard library's words for a text that is not a whole number.
-            let message = message.replace("invalid digit found in string", "expected a whole number of at least 0");
-            (String::new(), Err(Failure::usage(guessed(message))))
-        }
-    };
+    let line = Line::of(std::env::args_os());
+    color::choose(line.value("color").as_deref());
+    let is_json = line.has("json");
+    let (name, answer) = run(line, is_json);
     // The error of the command itself comes first.
     let answer = answer.and(console::finish_output().map_err(Failure::from));
     let Err(failure) = answer else { return ExitCode::SUCCESS };
-    let (message, code) = failure.report();
+    // What clap says of the command line starts without the command's name.
+    let prefix =
+        if matches!(failure, Failure::Parse(_)) || name.is_empty() { String::new() } else { format!("{name}: ") };
+    let (message, code, kind) = failure.report();
     // Some messages already start with the command's name.
-    let prefix = if message.starts_with(&prefix) { "" } else { &prefix };
-    console::complain(&format!("mero: {prefix}{message}"));
+    let message = message.strip_prefix(&prefix).unwrap_or(&message);
+    if is_json {
+        console::say_json(&json!({ "event": "error", "where": name, "kind": kind, "message": message }));
+        // If this cannot be written either, the message on standard error remains.
+        let _ = console::finish_output();
+    }
+    console::complain_of(&format!("{prefix}{message}"));
     ExitCode::from(code)
 }
 
-/// The message about an unknown command with a guess, which the parser does not add to `mero help trian`.
-fn guessed(message: String) -> String {
-    let unknown = message.strip_prefix("unrecognized subcommand '").and_then(|rest| rest.split_once('\''));
-    let Some((name, rest)) = unknown.filter(|_| !message.contains("similar")) else { return message };
-    let command = Cli::command();
-    match similar(name, command.get_subcommands().map(clap::Command::get_name)) {
-        Some(known) => {
-            format!("unrecognized subcommand '{name}'\n\n  tip: a similar subcommand exists: '{known}'{rest}")
+/// The name of the command, empty if there is none, and its result.
+fn run(line: Line, is_json: bool) -> (String, Answer) {
+    let root = parser();
+    let named = line.command(&root);
+    let name = named.name.clone();
+    let words = match config::merged(&line, &named) {
+        Ok(words) => words,
+        Err(error) => return (name, Err(error.into())),
+    };
+    match Cli::try_parse_from(words) {
+        Ok(Cli { general, command }) => {
+            progress::want(!is_json && !general.quiet);
+            let (name, answer) = command.run();
+            (name.to_owned(), answer)
         }
-        None => message,
+        Err(error) if !error.use_stderr() => {
+            let text = error.render();
+            console::say_help(&if color::is_on(&io::stdout()) { text.ansi().to_string() } else { text.to_string() });
+            (name, Ok(()))
+        }
+        Err(error) => (name, Err(Failure::Parse(line::message(&error, &root)))),
     }
 }
 
-/// The arguments, with a negative number joined to the option before it: `--lr -1` becomes `--lr=-1`. The parser would take `-1` for an option of
-/// its own; the option's range check has the better message.
-fn joined(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let mut all: Vec<OsString> = Vec::new();
-    for argument in arguments {
-        let is_open = |last: &&mut OsString| {
-            let last = last.to_string_lossy();
-            last.len() > 2 && last.starts_with("--") && !last.contains('=')
-        };
-        match all.last_mut().filter(is_open) {
-            Some(option) if is_negative(&argument.to_string_lossy()) => {
-                option.push("=");
-                option.push(argument);
-            }
-            _ => all.push(argument),
-        }
-    }
-    all
-}
-
-/// `-1`, `-.5`, `-inf` or a list that begins so.
-fn is_negative(text: &str) -> bool {
-    let number = text.strip_prefix('-').unwrap_or_default().to_ascii_lowercase();
-    number.starts_with(|c: char| c.is_ascii_digit() || c == '.') || ["inf", "infinity", "nan"].contains(&&*number)
+/// The parser of the command line.
+fn parser() -> clap::Command {
+    Cli::command()
 }
 
 /// Disables Mesa's layer for device selection: it prints errors where there is no desktop, and the engine selects the device itself.

@@ -41,6 +41,8 @@ pub(super) struct PageContent<'a> {
     pub facts: Vec<(&'a str, String)>,
     /// What a person should know about the data.
     pub warnings: Vec<String>,
+    /// The options of the run as a file for `--config`.
+    pub config: Option<&'a str>,
 }
 
 /// The page as text.
@@ -63,6 +65,10 @@ pub(super) fn page(device: &Device, content: &PageContent<'_>) -> Answer<Vec<u8>
     page.facts(content.facts.iter().map(|(name, text)| (*name, text.as_str())));
     page.note("The command that made this page:");
     page.code(&command());
+    if let Some(config) = content.config {
+        page.note("The same options as a file for --config:");
+        page.code(config);
+    }
     Ok(page.html().into_bytes())
 }
 

@@ -7,7 +7,8 @@ use std::str::FromStr;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pollster::block_on;
 
-use super::args::{Hardware, Reading, check_header, check_out, read_bytes, read_model};
+use super::args::{Hardware, Reading, check_header, check_out, read_bytes, read_model, reading};
+use super::progress::Progress;
 use super::{Answer, Failure, console};
 use crate::error::listed;
 use crate::export::validate_bundle;
@@ -15,7 +16,7 @@ use crate::io::csv::{self, Values};
 use crate::io::{Format, Note, NoteKind, Table, Unknown};
 use crate::readers::{is_text, read_table};
 use crate::scm::strict::{self, Range};
-use crate::train::{Factor, Model, Precision, PredictOptions, Prediction};
+use crate::train::{Factor, Follow, Model, Precision, PredictOptions, Prediction};
 use crate::{Device, Result, host};
 
 #[derive(clap::Args)]
@@ -60,57 +61,117 @@ pub(super) fn run(args: &Args) -> Answer {
     let out = args.out.as_deref().filter(|out| *out != Path::new("-"));
     if let Some(out) = out {
         check_out(out, &[("model", &args.model), ("table", &args.file)])?;
+        check_csv(out)?;
     }
     let model = load(&args.model)?;
-    if args.proba && model.preparation()?.target.levels().is_empty() {
-        return Err(Failure::usage("proba: the target is a number; only classes have probabilities"));
-    }
-    if let Some(level) = args.interval {
-        model.interval_rank(level)?;
-    }
-    if model.spec.head().is_none() {
-        let unused = [("valid", !args.valid.is_empty()), ("range", args.range)];
-        if let Some((name, _)) = unused.into_iter().find(|(_, is_given)| *is_given) {
-            return Err(Failure::usage(format!("{name}: the model has no poles; it gives every row a value")));
-        }
-    }
+    args.check(&model)?;
     let format = args.reading.format()?;
     let (bytes, source) = read_bytes(&args.file)?;
+    let progress = reading(&args.file);
     let table = read_table(&bytes, &source, &format)?;
+    drop(progress);
     check_header(&table, format.header, model.preparation()?.names())?;
     let device = args.hardware.open()?;
-    let factors: Vec<Factor> = args.valid.iter().map(|valid| valid.factor(&table)).collect::<Result<_>>()?;
-    let options = PredictOptions { factors: &factors, precision: args.precision, unknown: args.unknown };
-    let (predictions, notes) = block_on(model.predict_noting(&device, &table, options))?;
+    let progress = Progress::of(table.rows() as u64, "predicting");
+    let (predictions, notes) = args.predict(&model, &device, &table, &progress)?;
     let names: Vec<&str> = model.preparation()?.names().collect();
     let mut columns = Columns::of(&model, &predictions);
-    if args.range {
-        let ranges = block_on(ranges(&model, &device, &table, &options))?;
-        let given = |(range, prediction): (&'static str, &Prediction)| match prediction {
-            Prediction::None => "",
-            _ => range,
-        };
-        columns.ranges = ranges.into_iter().zip(&predictions).map(given).collect();
-    }
-    if args.proba {
-        columns.probabilities = block_on(model.probabilities(&device, &table, args.unknown))?;
-        columns.classes = model.preparation()?.target.levels().iter().map(|name| format!("p({name})")).collect();
-    }
-    if let Some(level) = args.interval {
-        let intervals = block_on(model.intervals(&device, &table, (level, args.unknown)))?;
-        let given = intervals.into_iter().map(|interval| interval.unwrap_or([f64::NAN; 2]));
-        (columns.lower, columns.upper) = given.map(|[lower, upper]| (lower, upper)).unzip();
-    }
+    args.fill(&mut columns, (&model, &device), &table, &predictions)?;
     columns.notes = note_texts(&notes, &names, &predictions);
     let text = if args.with_inputs { columns.beside(&table, &bytes, &format)? } else { csv::write(&columns.values()) };
+    progress.finish();
     match out {
         Some(out) => host::write_whole(out, &text)?,
         None => console::say_data(&text),
     }
     if let Some(summary) = summary(&notes, &names, table.rows()) {
-        eprintln!("mero predict: {summary}");
+        console::complain(&format!("mero predict: {summary}"));
     }
     Ok(())
+}
+
+/// Refuses the name of an array: predictions have columns of text and would lose them.
+fn check_csv(out: &Path) -> Answer {
+    let ending = out.extension().unwrap_or_default().to_ascii_lowercase();
+    if ["npy", "npz", "parquet", "xlsx"].iter().any(|other| ending == *other) {
+        let (out, csv) = (out.display(), out.with_extension("csv"));
+        let csv = csv.display();
+        return Err(Failure::usage(format!(
+            "{out}: predictions are written as CSV only: expected a name such as {csv}"
+        )));
+    }
+    Ok(())
+}
+
+impl Args {
+    /// Errors for an option that the model has no use for.
+    fn check(&self, model: &Model) -> Answer {
+        if self.proba && model.preparation()?.target.levels().is_empty() {
+            return Err(Failure::usage("proba: the target is a number; only classes have probabilities"));
+        }
+        if let Some(level) = self.interval {
+            model.interval_rank(level)?;
+        }
+        if model.spec.head().is_none() {
+            let unused = [("valid", !self.valid.is_empty()), ("range", self.range)];
+            if let Some((name, _)) = unused.into_iter().find(|(_, is_given)| *is_given) {
+                return Err(Failure::usage(format!("{name}: the model has no poles; it gives every row a value")));
+            }
+        }
+        Ok(())
+    }
+
+    fn factors(&self, table: &Table) -> Result<Vec<Factor>> {
+        self.valid.iter().map(|valid| valid.factor(table)).collect()
+    }
+
+    fn predict(
+        &self,
+        model: &Model,
+        device: &Device,
+        table: &Table,
+        progress: &Progress,
+    ) -> Result<(Vec<Prediction>, Vec<Note>)> {
+        let follow = |done: usize, all: usize| progress.reach(done, all);
+        let factors = self.factors(table)?;
+        let options = PredictOptions {
+            factors: &factors,
+            precision: self.precision,
+            unknown: self.unknown,
+            follow: Some(Follow(&follow)),
+        };
+        block_on(model.predict_noting(device, table, options))
+    }
+
+    /// Fills the columns that were requested besides the prediction.
+    fn fill(
+        &self,
+        columns: &mut Columns<'_>,
+        (model, device): (&Model, &Device),
+        table: &Table,
+        predictions: &[Prediction],
+    ) -> Result<()> {
+        if self.range {
+            let factors = self.factors(table)?;
+            let options = PredictOptions { factors: &factors, unknown: self.unknown, ..PredictOptions::default() };
+            let ranges = block_on(ranges(model, device, table, &options))?;
+            let given = |(range, prediction): (&'static str, &Prediction)| match prediction {
+                Prediction::None => "",
+                _ => range,
+            };
+            columns.ranges = ranges.into_iter().zip(predictions).map(given).collect();
+        }
+        if self.proba {
+            columns.probabilities = block_on(model.probabilities(device, table, self.unknown))?;
+            columns.classes = model.preparation()?.target.levels().iter().map(|name| format!("p({name})")).collect();
+        }
+        if let Some(level) = self.interval {
+            let intervals = block_on(model.intervals(device, table, (level, self.unknown)))?;
+            let given = intervals.into_iter().map(|interval| interval.unwrap_or([f64::NAN; 2]));
+            (columns.lower, columns.upper) = given.map(|[lower, upper]| (lower, upper)).unzip();
+        }
+        Ok(())
+    }
 }
 
 /// Loads a model from its file or from a valid bundle.

@@ -156,7 +156,8 @@ pub(super) fn metrics_rows(parts: &[(&str, Option<Metrics>)]) -> Table {
     let header = ["", "rows"].into_iter().chain(columns.iter().map(|(_, name, _)| *name));
     let row = |(name, metrics): &(&str, Metrics)| {
         let figures = columns.iter().map(|(_, _, of)| of(metrics).map_or_else(|| "–".into(), figure));
-        [(*name).to_owned(), count(metrics.rows as u64)].into_iter().chain(figures).collect::<Vec<_>>()
+        let rows = if metrics.rows == 0 { String::new() } else { count(metrics.rows as u64) };
+        [(*name).to_owned(), rows].into_iter().chain(figures).collect::<Vec<_>>()
     };
     Table::new(header).rows(parts.iter().map(row))
 }

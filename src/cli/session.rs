@@ -61,6 +61,8 @@ pub(super) struct JudgedRows {
     pub table: Table,
     /// Whether they are the test rows, not the validation rows.
     pub is_test: bool,
+    /// The options of the run as a file for `--config`; absent for a resumed run.
+    pub config: Option<String>,
 }
 
 /// A file of validation or test rows.
@@ -175,7 +177,8 @@ impl Session {
         if self.is_json {
             say_json(&json!({ "event": "checkpoint", "path": path, "epochs": outcome.epochs, "steps": outcome.steps }));
         }
-        Failure::Interrupted(format!("{place}; saved {}; go on with\n  {command}", path.display()))
+        let without = if self.judging.folds.is_some() { ", without the folds" } else { "" };
+        Failure::Interrupted(format!("{place}; saved {}{without}; go on with\n  {command}", path.display()))
     }
 
     /// Writes the best weights, if there are any; the message has the epoch of the divergence and advice.
@@ -254,6 +257,7 @@ impl Session {
             best_epoch: report.best_epoch(),
             facts: report.facts(self, trainer),
             warnings,
+            config: judged.config.as_deref(),
         };
         host::write_whole(&judged.path, &page(&self.device, &content)?)?;
         if !self.is_json {

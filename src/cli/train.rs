@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::args::{Hardware, Output, Reading, check_header, check_out, read, read_model};
+use super::config::Record;
 use super::flags::{All, Flags, GROUP, prepare};
 use super::folds::FoldPlan;
 use super::replace::check_replaced;
@@ -15,6 +16,9 @@ use crate::train::{Checkpoint, Origin, Run, TrainOptions, Trainer, check_groups}
 
 #[derive(clap::Args)]
 pub(super) struct Args {
+    // First: each option is taken out of clap's matches by the field that reads it.
+    #[command(flatten)]
+    record: Record,
     /// CSV, TSV, JSON lines, Parquet, XLSX, NPY or NPZ file, text also as .gz or .zst; - reads standard input
     file: PathBuf,
     #[command(flatten)]
@@ -42,6 +46,9 @@ pub(super) struct Args {
     /// HTML page with the result, charts, what the model learns from, and its settings
     #[arg(long, value_name = "HTML", help_heading = "Output")]
     report: Option<PathBuf>,
+    /// Write the options of this run to a file for --config; it repeats the run on the same table
+    #[arg(long, value_name = "TOML", help_heading = "Output", conflicts_with = "resume")]
+    save_config: Option<PathBuf>,
     /// Resume the run of a checkpoint, which holds all its options; the result is the same as without the interruption
     #[arg(long, value_name = "CKPT", conflicts_with_all = ["Reading", GROUP])]
     resume: Option<PathBuf>,
@@ -62,8 +69,14 @@ pub(super) fn run(args: &Args) -> Answer {
     if let Some(report) = &args.report {
         check_out(report, &[&inputs[..], &[("model", &out), ("checkpoint", &checkpoint)]].concat())?;
     }
+    if let Some(config) = &args.save_config {
+        check_out(config, &[&inputs[..], &[("model", &out), ("checkpoint", &checkpoint)]].concat())?;
+    }
     let Start { mut run, origin, source, old, judging } = args.start(options)?;
     check_replaced(&run, Some(&out), Some(&checkpoint), args.output.force)?;
+    if let Some(config) = &args.save_config {
+        host::write_whole(config, args.config_text().as_bytes())?;
+    }
     let is_resumed_here = args.resume.as_deref().is_some_and(|old| host::is_same_file(old, &checkpoint));
     let data = std::mem::take(&mut run.data);
     let device = args.hardware.open()?;
@@ -157,7 +170,8 @@ impl Args {
         let Some((table, is_test)) = judged else {
             return Err(Failure::usage("--report needs test or validation rows to judge the model by"));
         };
-        Ok(Some(JudgedRows { path, table: table?, is_test }))
+        let config = self.resume.is_none().then(|| self.config_text());
+        Ok(Some(JudgedRows { path, table: table?, is_test, config }))
     }
 
     /// Reads the files of validation and test rows and puts their rows into the run.
@@ -212,6 +226,15 @@ impl Args {
         with_ending(Path::new(stem), ".safetensors")
     }
 
+    /// The options of the run as a file for `--config`.
+    fn config_text(&self) -> String {
+        let (engine, file) = (env!("CARGO_PKG_VERSION"), quoted(&self.file.display().to_string()));
+        format!(
+            "# Options of a run of mero {engine}: mero train {file} --config THIS_FILE repeats it.\n{}",
+            self.record.text
+        )
+    }
+
     /// The command that resumes from the checkpoint.
     fn resume_command(&self, target: &str, out: &Path, checkpoint: &Path) -> String {
         let text = |path: &Path| quoted(&path.display().to_string());
@@ -220,11 +243,22 @@ impl Args {
         if out != self.default_out() {
             command += &format!(" --out {}", text(out));
         }
+        if checkpoint != with_ending(out, ".ckpt") {
+            command += &format!(" --checkpoint {}", text(checkpoint));
+        }
+        if let Some(report) = &self.report {
+            command += &format!(" --report {}", text(report));
+        }
         if self.hardware.device != "auto" {
             command += &format!(" --device {}", self.hardware.device);
         }
         if self.hardware.threads != 0 {
             command += &format!(" --threads {}", self.hardware.threads);
+        }
+        let flags =
+            [("no-subgroups", self.hardware.no_subgroups), ("force", self.output.force), ("json", self.output.json)];
+        for (name, _) in flags.into_iter().filter(|(_, is_given)| *is_given) {
+            command += &format!(" --{name}");
         }
         command
     }

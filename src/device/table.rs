@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use super::{Backend, Info, Request, cpu, dry, webgpu};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, hint};
 
 /// The devices in the order in which `auto` tries them.
 static DEVICES: [&Entry; 3] = [&webgpu::ENTRY, &cpu::ENTRY, &dry::ENTRY];
@@ -63,7 +63,8 @@ pub(super) async fn open(request: &Request) -> Opened {
     }
     let entry = find(&request.device).ok_or_else(|| {
         let names: Vec<_> = [AUTO].into_iter().chain(entries().map(|entry| entry.name)).collect();
-        Error::usage(format!("device \"{}\" is unknown; there are {}", request.device, names.join(", ")))
+        let (name, near) = (&request.device, hint(&request.device, names.iter().copied()));
+        Error::usage(format!("device \"{name}\" is unknown; there are {}{near}", names.join(", ")))
     })?;
     (entry.open)(Opening { request, by_name: true }).await
 }

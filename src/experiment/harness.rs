@@ -11,7 +11,7 @@ use super::net::Net;
 use super::report::{ExperimentReport, MethodReport, Trial};
 use super::training::trial;
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, hint};
 use crate::host;
 use crate::train::{Examples, TrainerConfig};
 
@@ -298,14 +298,15 @@ impl<D, P> Subject<D, P> {
             return self.check_elsewhere(request);
         };
         Err(Error::new(format!(
-            "experiment: {} has no method \"{name}\"; it has {}",
+            "experiment: {} has no method \"{name}\"; it has {}{}",
             self.facts.name,
-            known.join(", ")
+            known.join(", "),
+            hint(name, known.iter().copied())
         )))
     }
 
     /// The requested methods, in the order of the table.
-    fn chosen(&self, names: &[String]) -> Vec<&Method<P>> {
+    pub(super) fn chosen(&self, names: &[String]) -> Vec<&Method<P>> {
         let is_requested = |method: &&Method<P>| names.is_empty() || names.iter().any(|name| name == method.name);
         self.methods.iter().filter(is_requested).collect()
     }

@@ -63,6 +63,17 @@ pub fn check(domain: Domain, request: &Request) -> Result<()> {
     }
 }
 
+/// The number of trainings that a request makes: its methods, or all, for each seed.
+pub fn trainings(domain: Domain, request: &Request) -> usize {
+    let methods = match domain {
+        Domain::Dose => dose::subject().chosen(&request.methods).len(),
+        Domain::Rf => rf::subject().chosen(&request.methods).len(),
+        Domain::Ik => ik::subject().chosen(&request.methods).len(),
+        Domain::Lj => lj::subject().chosen(&request.methods).len(),
+    };
+    methods * request.seeds.len()
+}
+
 /// The tables of a seed for methods of other programs.
 pub fn sheets(domain: Domain, mode: Size, seed: u64) -> Vec<Predictions> {
     match domain {

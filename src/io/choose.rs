@@ -293,7 +293,7 @@ mod tests {
             ),
             (
                 |c| c.ignore = names(&["ph"]),
-                "column \"ph\" not in wine.csv; it has \"pH\", \"colour\", \"year\", \"quality\"",
+                "column \"ph\" not in wine.csv; it has \"pH\", \"colour\", \"year\", \"quality\"; did you mean \"pH\"?",
             ),
             (
                 |c| c.features = Some(names(&["pH", "x"])),

@@ -4,7 +4,7 @@
 use super::feature::{Feature, is_list, is_scale};
 use super::table::{Column, Table};
 use super::target::Task;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, hint};
 use crate::record;
 
 /// The features in the order of the model's inputs, and the target.
@@ -122,8 +122,8 @@ impl Target {
 /// The column called `name`, or an error.
 pub(super) fn find<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
     let Some(j) = table.find(name) else {
-        let (source, names) = (table.source(), table.list());
-        return Err(Error::new(format!("column \"{name}\" is missing from {source}; it has {names}")));
+        let (source, names, near) = (table.source(), table.list(), hint(name, table.names()));
+        return Err(Error::new(format!("column \"{name}\" is missing from {source}; it has {names}{near}")));
     };
     Ok(&table.columns()[j])
 }

@@ -2,7 +2,7 @@
 
 use super::cell::{Meaning, Odd};
 use super::reading::{Reading, Warning};
-use crate::error::{Error, Result, listed};
+use crate::error::{Error, Result, hint, listed};
 use crate::host::{self, number};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -123,8 +123,8 @@ impl Table {
     /// The position of the column called `name`, or an error: `column "price" not in wine.csv; it has "fixed_acidity", …, "quality"`.
     pub fn position(&self, name: &str) -> Result<usize> {
         let Some(position) = self.find(name) else {
-            let (source, names) = (&self.source, self.list());
-            return Err(Error::new(format!("column \"{name}\" not in {source}; it has {names}")));
+            let (source, names, near) = (&self.source, self.list(), hint(name, self.names()));
+            return Err(Error::new(format!("column \"{name}\" not in {source}; it has {names}{near}")));
         };
         Ok(position)
     }

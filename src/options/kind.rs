@@ -1,7 +1,7 @@
 //! Types of options: what values each accepts, in a caller's words.
 
 use super::Naming;
-use crate::error::{Error, Result, listed, similar};
+use crate::error::{Error, Result, hint, listed, similar};
 use crate::host::{number, parse_number};
 
 /// A value as a caller gave it, not yet checked.
@@ -187,9 +187,8 @@ impl Kind {
                 if names.contains(&text.as_str()) {
                     return Ok(());
                 }
-                let hint = similar(text, names.iter().copied());
-                let hint = hint.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
-                refused("", value, format!("{}{hint}", self.expected(naming)))
+                let near = hint(text, names.iter().copied());
+                refused("", value, format!("{}{near}", self.expected(naming)))
             }
             (Self::Texts, Value::List(items)) => match items.iter().position(|item| !matches!(item, Value::Text(_))) {
                 Some(at) => refused(&format!("[{at}]"), &items[at], "a string".into()),

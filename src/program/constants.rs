@@ -1,6 +1,6 @@
 //! Named constants of built-in losses and optimisers that a user may set, with defaults and ranges.
 
-use crate::error::{Error, Result, listed, similar};
+use crate::error::{Error, Result, hint, listed};
 use crate::host::number;
 use crate::json::{Json, Record};
 
@@ -76,8 +76,8 @@ impl Values {
     pub fn set(&mut self, name: &str, value: f32) -> Result<()> {
         let Some(at) = self.place(name) else {
             let names: Vec<&str> = self.constants.iter().map(|constant| constant.name).collect();
-            let hint = similar(name, names.iter().copied()).map(|name| format!("; did you mean \"{name}\"?"));
-            return Err(Error::new(format!("unknown constant \"{name}\"{}", hint.unwrap_or_default())));
+            let near = hint(name, names.iter().copied());
+            return Err(Error::new(format!("unknown constant \"{name}\"{near}")));
         };
         let constant = &self.constants[at];
         if !(constant.is_valid)(value) {

@@ -73,12 +73,13 @@ pub fn main_metric(metrics: &Metrics) -> (&'static str, &'static str, f64, bool)
 }
 
 /// The importance of every column that the model reads, measured on rows of a table with the target column. The cells of the table are
-/// shuffled, then encoded. Errors if there are no rows or no repeats, or if the table does not fit the model.
+/// shuffled, then encoded. `follow` is called after each shuffle with the number of shuffles so far and of all. Errors if there are no rows or no repeats, or if the table does not fit the model.
 pub async fn importance(
     model: &Model,
     device: &Device,
     (table, rows): (&Table, &[u32]),
     options: ExamineOptions,
+    follow: &mut dyn FnMut(usize, usize),
 ) -> Result<ImportanceReport> {
     let preparation = model.preparation()?;
     if options.repeats == 0 {
@@ -103,6 +104,7 @@ pub async fn importance(
             let order = permutation(table.rows(), options.seed, repeat);
             // Without a value, the model decides nothing any more.
             let shuffled = figure(&judge(&table.with_column(own.take(&order))?).await?).unwrap_or(f64::NAN);
+            follow(columns.len() * options.repeats + repeat + 1, preparation.features.len() * options.repeats);
             drops.push(if is_better { value - shuffled } else { shuffled - value });
         }
         let (mean, spread) = mean_and_deviation(&drops);
@@ -146,7 +148,7 @@ mod tests {
         let (model, table) = (linear([3.0, -1.0, 0.0]), judged(4000));
         let rows = table.every_row();
         let options = ExamineOptions { repeats: 4, seed: 3, rows: 3000 };
-        let got = block_on(importance(&model, &Device::cpu(1), (&table, &rows), options)).unwrap();
+        let got = block_on(importance(&model, &Device::cpu(1), (&table, &rows), options, &mut |_, _| {})).unwrap();
         assert_eq!((got.metric, got.rows, got.repeats), ("r2", 3000, 4));
         assert!((got.value - 1.0).abs() < 1e-9, "{got:?}");
         let names: Vec<&str> = got.columns.iter().map(|column| column.column.as_str()).collect();
@@ -155,10 +157,10 @@ mod tests {
             assert!((column.mean - wanted).abs() < 0.1 && column.spread < 0.1, "{column:?}, wanted {wanted}");
         }
         assert!(got.columns[0].spread > 0.0 && got.columns[2].mean.abs() < 1e-9);
-        let again = block_on(importance(&model, &Device::cpu(1), (&table, &rows), options)).unwrap();
+        let again = block_on(importance(&model, &Device::cpu(1), (&table, &rows), options, &mut |_, _| {})).unwrap();
         assert_eq!(got, again, "the same seed gives the same figures");
         let none = ExamineOptions { repeats: 0, ..options };
-        assert!(block_on(importance(&model, &Device::cpu(1), (&table, &rows), none)).is_err());
+        assert!(block_on(importance(&model, &Device::cpu(1), (&table, &rows), none, &mut |_, _| {})).is_err());
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub use initial::Initial;
 pub use intervals::{Calibration, ResidualGroup, Residuals};
 pub use lift::{Label, lift, lift_labels};
 pub use metrics::{Figure, Metrics, largest};
-pub use model::{Model, Noted, PredictOptions, Prediction};
+pub use model::{Follow, Model, Noted, PredictOptions, Prediction};
 pub use monitor::{Monitor, MonitorState, Rates};
 pub use network::{Batch, Network, Outputs, Parameters};
 pub use options::{Norm, READING, Run, SplitTable, TABLE as OPTIONS, TrainOptions};

@@ -1,7 +1,9 @@
 //! A trained model: spec, parameters and the preparation of its table, in one safetensors file that every face reads and writes.
 
+use std::fmt;
+
 use super::metrics::largest;
-use super::predictor::{Factor, Predictor};
+use super::predictor::{Factor, Predictor, ROWS_AT_A_TIME};
 use super::storage::Storage;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -47,6 +49,18 @@ pub struct PredictOptions<'a> {
     pub precision: Precision,
     /// What happens to a row with a cell that the model cannot use.
     pub unknown: Unknown,
+    /// Called after each part of the rows; not for models with a projective head.
+    pub follow: Option<Follow<'a>>,
+}
+
+/// A function of the number of rows predicted so far and of all rows.
+#[derive(Clone, Copy)]
+pub struct Follow<'a>(pub &'a dyn Fn(usize, usize));
+
+impl fmt::Debug for Follow<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Follow")
+    }
 }
 
 /// Everything in the file that is not a tensor.
@@ -267,7 +281,13 @@ impl Model {
                 "predict: validity factors belong to models with poles; this one always gives a value",
             ));
         }
-        let outputs = predictor.run(x).await?;
+        let (inputs, mut outputs) = (preparation.inputs(), Vec::new());
+        for part in x.chunks(ROWS_AT_A_TIME * inputs) {
+            outputs.extend(predictor.run(part).await?);
+            if let Some(Follow(follow)) = options.follow {
+                follow(outputs.len() / preparation.target.outputs(), x.len() / inputs);
+            }
+        }
         let levels = preparation.target.levels();
         let mut probabilities = Vec::with_capacity(if levels.is_empty() { 0 } else { outputs.len() });
         let prediction = |row: &[f32]| {

@@ -10,7 +10,7 @@ use super::checkpoint::Checkpoint;
 use super::config::{CoverageGoal, StepKind, TrainerConfig};
 use super::curriculum::Curriculum;
 use super::data::{Data, Examples};
-use crate::error::{Error, Result, listed};
+use crate::error::{Error, Result, hint, listed};
 use crate::io::{self, Choice, Fractions, Preparation, Split, Table, Target, Task};
 use crate::loss::{self, Loss, PairLoss};
 use crate::nn::{Activation, Decoding, Head, Layer, Policy, RationalLayer, Spec};
@@ -165,12 +165,8 @@ impl SplitTable {
         let preparation = Preparation::fit(table, chosen, &split.train)?;
         let is_class = choice.categorical.contains(&choice.target);
         // What is said of a column of numbers does not matter where it is used as a category.
-        let used = chosen
-            .features
-            .iter()
-            .copied()
-            .chain([(chosen.target, is_class)])
-            .map(|(at, is)| (&table.columns()[at], is));
+        let columns = chosen.features.iter().copied().chain([(chosen.target, is_class)]);
+        let used = columns.map(|(at, is)| (&table.columns()[at], is));
         let is_said = |(column, is_category): &(&io::Column, bool)| !(*is_category && column.is_numeric());
         let read = used.filter(is_said).filter_map(|(column, _)| column.warning().cloned());
         let empty = chosen.empty.iter().map(|&at| io::Warning::empty(&table.columns()[at].name));
@@ -210,7 +206,9 @@ impl TrainOptions {
     /// Resolves the options on a table and encodes its rows.
     pub fn prepare(&self, table: &Table) -> Result<Run> {
         self.check()?;
-        let split = SplitTable::new(table, &self.choice, self.fractions, self.seed)?;
+        // An infinite target is a pole for every head that can have one.
+        let choice = Choice { has_poles: self.choice.has_poles || self.head.is_some(), ..self.choice.clone() };
+        let split = SplitTable::new(table, &choice, self.fractions, self.seed)?;
         let (spec, settings) = self.resolve(&split)?;
         split.run(table, spec, settings)
     }
@@ -367,13 +365,14 @@ fn check_policy_layer(spec: &Spec, name: &str) -> Result<()> {
         }
         places.push(format!("layers.{at}"));
     }
+    let near = hint(name, kinds.iter().map(String::as_str));
     kinds.append(&mut places);
     if kinds.is_empty() {
         return Err(Error::usage("train: policy: only rational and masked layers have one; try activation rational"));
     }
     if !kinds.iter().any(|known| known == name) {
         let known = listed(&kinds.iter().map(String::as_str).collect::<Vec<_>>());
-        return Err(Error::usage(format!("train: policy: \"{name}\" is no layer with one; there are {known}")));
+        return Err(Error::usage(format!("train: policy: \"{name}\" is no layer with one; there are {known}{near}")));
     }
     Ok(())
 }

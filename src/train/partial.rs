@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::importance::{ExamineOptions, sample};
 use super::model::{Model, PredictOptions, Prediction};
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, hint, listed};
 use crate::io::order::ascending_numbers;
 use crate::io::{Column, Feature, Table, Unknown};
 
@@ -49,8 +49,10 @@ pub async fn partial(
 ) -> Result<Partial> {
     let preparation = model.preparation()?;
     let Some(feature) = preparation.features.iter().find(|feature| feature.name() == column) else {
-        let names = crate::error::listed(&preparation.names().collect::<Vec<_>>());
-        return Err(Error::usage(format!("partial: the model does not read column \"{column}\"; it reads {names}")));
+        let (names, near) = (listed(&preparation.names().collect::<Vec<_>>()), hint(column, preparation.names()));
+        return Err(Error::usage(format!(
+            "partial: the model does not read column \"{column}\"; it reads {names}{near}"
+        )));
     };
     let table = table.only(preparation.names())?.take(&sample(rows, options))?;
     let (values, levels) = match feature {

@@ -13,7 +13,7 @@ use crate::tensor::{DType, Tensor};
 /// Rows predicted at a time by the recorded pass: a multiple of 64, so that views stay aligned.
 pub(super) const CHUNK: usize = 8192;
 /// Rows uploaded and predicted at a time: bounds the memory of a prediction, not its rows.
-const ROWS_AT_A_TIME: usize = 1 << 16;
+pub(super) const ROWS_AT_A_TIME: usize = 1 << 16;
 
 /// A model's parameters on a device, ready to predict.
 pub(super) struct Predictor {

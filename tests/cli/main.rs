@@ -1,11 +1,12 @@
 //! The command line as a process: exact messages and exit codes, JSON lines only, runs that are interrupted and resumed (`runs.rs`),
-//! tables as people have them (`tables.rs`), splitting and judging (`judging.rs`).
+//! tables as people have them (`tables.rs`), splitting and judging (`judging.rs`), the manners of a command (`manners.rs`).
 
 mod files;
 #[path = "../folder/mod.rs"]
 mod folder;
 mod formats;
 mod judging;
+mod manners;
 #[path = "../noise/mod.rs"]
 mod noise;
 mod runs;

@@ -231,7 +231,11 @@ fn a_run_interrupted_by_a_signal_resumes_exactly() {
     let flags = "--device cpu --threads 1 --hidden 16,16 --epochs 3000 --patience 0 --batch 4 --json";
     let line = format!("train good.csv --target y {flags}");
     let whole = json(&folder, &format!("{line} --out whole"));
-    let mut child = folder.command(&format!("{line} --out cut")).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = folder
+        .command(&format!("{line} --out cut --report r.html --force"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
     let child = child.as_mut().expect("the binary starts");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     for _ in 0..4 {
@@ -239,24 +243,36 @@ fn a_run_interrupted_by_a_signal_resumes_exactly() {
     }
     let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
     assert!(signal.success());
-    let last = lines.last().expect("an event").expect("a line");
+    let [last, error] = last_two(lines);
     let mut said = String::new();
     child.stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
     assert_eq!(child.wait().expect("it ends").code(), Some(130), "{said}");
-    let event: Value = serde_json::from_str(&last).expect("JSON");
+    let event = last;
     assert_eq!((&event["event"], &event["path"]), (&"checkpoint".into(), &"cut.ckpt".into()), "{said}");
     let epochs = event["epochs"].as_u64().expect("a count");
     assert!(epochs < 3000, "the run was over before the signal came");
-    let command = "mero train good.csv --target y --resume cut.ckpt --out cut --device cpu --threads 1";
+    assert_eq!((&error["event"], &error["kind"]), (&"error".into(), &"interrupted".into()), "{error}");
+    let command = "mero train good.csv --target y --resume cut.ckpt --out cut --report r.html --device cpu --threads 1 --force --json";
     let wanted = format!("mero: train: interrupted after {epochs} epochs; saved cut.ckpt; go on with\n  {command}\n");
     assert_eq!(said, wanted);
     other_rows_are_an_error(&folder);
-    let resumed = json(&folder, &format!("{} --json", command.trim_start_matches("mero ")));
+    let resumed = json(&folder, command.trim_start_matches("mero "));
     assert_eq!(resumed[1]["epoch"].as_u64(), Some(epochs + 1));
     assert_eq!(folder.read("whole"), folder.read("cut"), "weights and words of the uninterrupted run");
     let figures = |lines: &[Value]| lines[lines.len() - 1]["test"].clone();
     assert_eq!(figures(&whole), figures(&resumed));
-    assert_eq!(folder.names(""), ["cut", "good.csv", "other.csv", "whole"], "the checkpoint of a finished run is gone");
+    assert_eq!(
+        folder.names(""),
+        ["cut", "good.csv", "other.csv", "r.html", "whole"],
+        "the checkpoint of a finished run is gone"
+    );
+}
+
+fn last_two(lines: impl Iterator<Item = std::io::Result<String>>) -> [Value; 2] {
+    let mut events =
+        lines.map(|line| serde_json::from_str(&line.expect("a line")).expect("JSON")).collect::<Vec<Value>>();
+    let last = events.pop().expect("an event");
+    [events.pop().expect("two events"), last]
 }
 
 fn other_rows_are_an_error(folder: &Folder) {

@@ -25,6 +25,8 @@ export async function predicted(
 ): Promise<Answer> {
   const { signal, masks, precision, unknown = "other", ...rest } = taken("predict", options, ["unknown", "masks", "precision", ...READING_OPTIONS, "signal"]);
   const { request } = connection;
+  // If the call below fails too, its error is the one that the caller sees.
+  if (info instanceof Promise) info.catch(() => {});
   const isLate = info instanceof Promise && needsNames(x);
   const own = isLate ? cloned("predict", x) : x;
   const names = isLate ? (await info).columns : info instanceof Promise ? undefined : info.columns;

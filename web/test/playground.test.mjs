@@ -141,7 +141,7 @@ test("Playground: a saved model predicts the same after loading in a new page; a
   const second = await demo("playground");
   await drop(second.page, "model.safetensors", [...file.buffer]);
   await second.page.waitForSelector("#predict:not([hidden])");
-  assert.match(await second.page.textContent("#model-name"), /^Regression of “y”, 1,281 parameters, from model\.safetensors$/);
+  assert.match(await second.page.textContent("#model-name"), /^Regression of “y”, 3,841 parameters, from model\.safetensors$/);
   assert.equal(await predict(second.page), wanted);
   await second.page.setInputFiles("#load", { ...file, buffer: file.buffer.subarray(0, 500) });
   await second.page.waitForSelector("#error:not([hidden])");

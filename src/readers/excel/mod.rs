@@ -5,7 +5,7 @@ mod dates;
 mod sheet;
 mod xml;
 
-use crate::error::{Error, Result, listed, similar};
+use crate::error::{Error, Result, hint, listed};
 use crate::host::Archive;
 use crate::io::{Format, Table};
 
@@ -85,8 +85,7 @@ fn chosen<'a>(sheets: &'a [Sheet], source: &str, format: &Format) -> Result<&'a 
         return Ok(id);
     }
     let names: Vec<&str> = sheets.iter().map(|(name, _)| name.as_str()).collect();
-    let guess =
-        similar(wanted, names.iter().copied()).map_or(String::new(), |name| format!("; did you mean \"{name}\"?"));
+    let guess = hint(wanted, names.iter().copied());
     Err(Error::new(format!("{source}: sheet \"{wanted}\" is not in it; it has {}{guess}", listed(&names))))
 }
 

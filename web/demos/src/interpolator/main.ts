@@ -64,7 +64,7 @@ async function train(): Promise<void> {
   const began = performance.now();
   const opened = await engine();
   const run = opened.train(data, {
-    hidden, epochs: number("epochs"), lr: number("lr"), seed: number("seed"), batch: 256, patience: 0, test: 0,
+    hidden, bins: 0, epochs: number("epochs"), lr: number("lr"), seed: number("seed"), batch: 256, patience: 0, test: 0,
   });
   source = run;
   let trained = 0;

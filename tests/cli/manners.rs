@@ -1,0 +1,212 @@
+//! The manners of a command: completions and manual pages, options from a file, errors as JSON, guesses at mistyped names, colours, progress.
+
+use crate::{QUICK, check, filled, folder::Folder, json_lines};
+use serde_json::Value;
+use std::process::Command;
+
+#[test]
+fn every_shell_gets_completions_and_every_command_a_page() {
+    let folder = filled();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = folder.told(&format!("completions {shell}"));
+        assert!(script.contains("mero") && script.contains("experiment") && script.contains("weight-decay"), "{shell}");
+    }
+    assert_eq!(folder.refused("completions tcsh").0, Some(2));
+    let page = folder.told("man");
+    assert!(page.contains(".TH mero 1") && page.contains("mero\\-train(1)"), "{page}");
+    assert!(folder.told("man --dir pages").contains("pages in pages"));
+    let pages = folder.names("pages");
+    for wanted in ["mero.1", "mero-train.1", "mero-bench-mlp.1", "mero-completions.1"] {
+        assert!(pages.iter().any(|name| name == wanted), "{wanted} not in {pages:?}");
+    }
+    assert!(folder.text("pages/mero-train.1").contains("\\-\\-weight\\-decay"));
+}
+
+#[test]
+fn a_run_is_repeated_from_its_options_in_a_file() {
+    let folder = filled();
+    let options =
+        "--target y --hidden 8,4 --epochs 4 --lr 3e-3 --ignore b --na x,-- --seed 7 --validation 0.2 --decimal .";
+    let line =
+        format!("train good.csv {options} --device cpu --threads 1 --out a --report a.html --save-config run.toml");
+    folder.told(&line);
+    let config = folder.text("run.toml");
+    for wanted in
+        ["hidden = [8, 4]", "lr = 0.003", "na = [\"x\", \"--\"]", "target = \"y\"", "threads = 1", "device = \"cpu\""]
+    {
+        assert!(config.contains(wanted), "{wanted} not in\n{config}");
+    }
+    assert!(!config.contains("out =") && !config.contains("report ="), "{config}");
+    assert!(folder.text("a.html").contains("hidden = [8, 4]"), "the page has the file");
+    folder.told("train good.csv --config run.toml --out b");
+    assert_eq!(folder.read("a"), folder.read("b"), "the model of the repeated run");
+    // The command line wins, also by another name of the option.
+    folder.told("train good.csv --config run.toml --random-state 8 --out c --force");
+    folder
+        .told(&format!("train good.csv {} --device cpu --threads 1 --out d", options.replace("--seed 7", "--seed 8")));
+    assert_eq!(folder.read("c"), folder.read("d"));
+    // What contradicts the command line is left out.
+    folder.write("named.toml", "header = true\n");
+    let line = format!("train good.csv --target c3 --no-header --config named.toml {QUICK} --categorical c3 --out e");
+    assert!(folder.mero(&line).status.success());
+}
+
+#[test]
+fn fields_lists_and_other_commands_read_files() {
+    let folder = filled();
+    folder.write("poles.toml", "target = \"y\"\nhead = \"rational\"\nfeatures = [\"a\", \"b\"]\ndegrees = [3, 2]\n[term]\nchordal = 1\ndecoded = \"0.5..0@0..2\"\n");
+    folder.told(&format!("train good.csv --config poles.toml {QUICK} --out p --save-config again.toml"));
+    folder.told("train good.csv --config again.toml --out q");
+    assert_eq!(folder.read("p"), folder.read("q"));
+    folder.write("eval.toml", "importance = 2\npartial = [\"a\"]\ndevice = \"cpu\"\n");
+    let lines = json_lines(&folder.told("eval p good.csv --json --config eval.toml"));
+    assert_eq!((&lines[0]["importance"]["repeats"], &lines[0]["partial"][0]["column"]), (&2.into(), &"a".into()));
+    folder.write("none.toml", "hidden = []\n");
+    assert!(
+        folder.told("train good.csv --target y --device cpu --epochs 1 --config none.toml --out l").contains("model  ")
+    );
+}
+
+#[test]
+fn mistakes_in_a_file_of_options_name_it() {
+    let folder = filled();
+    let cases = [
+        ("epoch = 5", "option \"epoch\" is unknown: did you mean \"epochs\"?"),
+        ("epochs = \"many\"", "epochs: got \"many\", expected a whole number from 1 to 4294967295"),
+        ("epochs = true", "epochs: got true, expected a whole number from 1 to 4294967295"),
+        ("hidden = [8, 0]", "hidden[1]: got 0, expected a whole number from 1 to 4294967295"),
+        ("header = 3", "header: got 3, expected true or false"),
+        ("threads = [1]", "threads: got an array, expected a whole number from 0 to 9007199254740992"),
+        ("categorical = [true]", "categorical[0]: got true, expected a string"),
+        (
+            "optimizer = \"adm\"",
+            "optimizer: got \"adm\", expected one of \"adamw\", \"adam\", \"lion\", \"sgd\"; did you mean \"adam\"?",
+        ),
+        ("test = 2", "test: got 2, expected a number of at least 0 and less than 1"),
+    ];
+    let mut failures = Vec::new();
+    for (text, wanted) in cases {
+        folder.write("bad.toml", text);
+        check(
+            &folder,
+            "train good.csv --target y --config bad.toml",
+            &format!("train: bad.toml: {wanted}"),
+            2,
+            &mut failures,
+        );
+    }
+    folder.write("bad.toml", "epochs = 3\nlr = \n");
+    let (code, said) = folder.refused("train good.csv --target y --config bad.toml");
+    assert!(code == Some(1) && said.starts_with("mero: train: bad.toml: line 2: "), "{said}");
+    let absent = "train: gone.toml: cannot be read: No such file or directory";
+    check(&folder, "train good.csv --config gone.toml", absent, 1, &mut failures);
+    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+}
+
+#[test]
+fn errors_are_json_events_with_json() {
+    let folder = filled();
+    let cases = [
+        ("train good.csv --target x --json", "train", "input", 1, "column \"x\" not in good.csv"),
+        ("train good.csv --target y --json --epochs 0", "train", "usage", 2, "--epochs: got 0"),
+        ("train good.csv --target y --json --epohs 3", "train", "usage", 2, "unexpected argument '--epohs' found"),
+        ("eval gone good.csv --json", "eval", "input", 1, "gone: cannot be read"),
+        ("bench matmul --size x --json", "bench", "usage", 2, "invalid value 'x'"),
+        ("trian --json", "", "usage", 2, "unrecognized subcommand"),
+    ];
+    for (line, place, kind, code, message) in cases {
+        let output = folder.mero(line);
+        assert_eq!(output.status.code(), Some(code), "{line}");
+        let events = json_lines(&String::from_utf8(output.stdout).expect("text"));
+        let [Value::Object(event)] = events.as_slice() else { panic!("{line}: {events:?}") };
+        assert_eq!([&event["event"], &event["where"], &event["kind"]], ["error", place, kind], "{line}");
+        let text = event["message"].as_str().expect("a message");
+        assert!(text.starts_with(message), "{line}: {text}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.starts_with("mero: ") && said.trim_end().ends_with(text), "{line}: {said}");
+    }
+}
+
+#[test]
+fn mistyped_names_get_a_guess() {
+    let folder = filled();
+    folder.told(&format!("train good.csv --target y {QUICK} --out m"));
+    folder.write("other.csv", "a,b,color,y\n1,2,red,3\n");
+    let cases = [
+        ("train good.csv --target colr", "colour"),
+        ("train good.csv --target y --features a,colou", "colour"),
+        ("train good.csv --target y --group Colour", "colour"),
+        ("train good.csv --target y --device cup", "cpu"),
+        ("train good.csv --target y --loss log(sqart(p-y))", "sqrt"),
+        ("train good.csv --target y --head rational --term decodd=1", "decoded"),
+        ("train good.csv --target y --activation rational --policy scm_ratonal=clamp", "scm_rational"),
+        ("predict m other.csv", "color"),
+        ("eval m good.csv --partial colr", "colour"),
+        ("experiment dose --methods direction-haed", "direction-head"),
+    ];
+    for (line, wanted) in cases {
+        let (_, said) = folder.refused(line);
+        assert!(said.contains(&format!("did you mean \"{wanted}\"?")), "{line}: {said}");
+    }
+    for (line, wanted) in [
+        ("train good.csv --taget y", "'--target'"),
+        ("trian", "'train'"),
+        ("train good.csv --target y --optimizer adm", "'adam'"),
+    ] {
+        let (_, said) = folder.refused(line);
+        assert!(said.contains("similar") && said.contains(wanted), "{line}: {said}");
+    }
+}
+
+#[test]
+fn colours_follow_the_option() {
+    let folder = filled();
+    let has_colours = |text: &[u8]| text.contains(&0x1b);
+    assert!(!has_colours(&folder.mero("--help").stdout), "a pipe");
+    assert!(has_colours(&folder.mero("--help --color always").stdout));
+    assert!(has_colours(&folder.mero("train gone.csv --target y --color=always").stderr));
+    assert!(!has_colours(&folder.mero("train gone.csv --target y").stderr));
+    let Some(plain) = on_terminal(&folder, &[("NO_COLOR", "1")], "--help") else { return };
+    assert!(!plain.contains("\u{1b}["), "{plain:?}");
+    let variables = [("NO_COLOR", ""), ("TERM", "xterm")];
+    assert!(on_terminal(&folder, &variables, "--help").is_some_and(|text| text.contains("\u{1b}[1m")));
+    assert!(on_terminal(&folder, &variables, "--help --color never").is_some_and(|text| !text.contains("\u{1b}[1m")));
+}
+
+#[test]
+fn progress_is_for_terminals() {
+    let folder = filled();
+    let folds = "train good.csv --target y --device cpu --hidden 16 --batch 4 --epochs 600 --patience 0 --folds 3 --force --out m";
+    let plain = folder.told(folds);
+    assert!(!plain.contains("left") && !plain.contains("fold 1 of 3"), "{plain}");
+    let spread = plain.lines().find(|line| line.contains("± spread")).expect("a row for the spread");
+    assert!(!spread.contains("120"), "a spread is not of rows: {spread}");
+    let Some(text) = on_terminal(&folder, &[("TERM", "xterm")], folds) else { return };
+    assert!(text.contains("fold 1 of 3") && text.contains(" left"), "{text}");
+    for (variables, option) in [([("TERM", "dumb")], ""), ([("TERM", "xterm")], " --quiet")] {
+        let text = on_terminal(&folder, &variables, &format!("{folds}{option}")).expect("as above");
+        assert!(!text.contains(" left") && !text.contains("\u{1b}["), "{option}: {text}");
+    }
+}
+
+/// What a command prints on a terminal; `None` where no program makes one.
+fn on_terminal(folder: &Folder, variables: &[(&str, &str)], line: &str) -> Option<String> {
+    let line = format!("{} {line}", env!("CARGO_BIN_EXE_mero"));
+    let mut command = Command::new("script");
+    command.current_dir(folder.path("")).args(["-qec", &line, "/dev/null"]).env_remove("NO_COLOR");
+    command.envs(variables.iter().copied()).stdin(std::process::Stdio::null());
+    let output = command.output().ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn folds_do_not_resume_and_predictions_are_csv() {
+    let folder = filled();
+    let (code, said) = folder.refused("train good.csv --resume gone --folds 3");
+    assert!(code == Some(2) && said.contains("'--resume <CKPT>' cannot be used with '--folds <K>'"), "{said}");
+    folder.told(&format!("train good.csv --target y {QUICK} --out m"));
+    let mut failures = Vec::new();
+    let wanted = "predict: p.npz: predictions are written as CSV only: expected a name such as p.csv";
+    check(&folder, "predict m good.csv --with-inputs -o p.npz", wanted, 2, &mut failures);
+    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+}
