@@ -16,6 +16,7 @@ mod memory;
 #[cfg(not(target_arch = "wasm32"))]
 mod native;
 mod number;
+pub mod splitmix;
 #[cfg(not(target_arch = "wasm32"))]
 mod thread_pool;
 #[cfg(target_arch = "wasm32")]

@@ -4,6 +4,7 @@ use super::comma;
 use super::feature::Role;
 use super::missing::{self, Missing, MissingReport};
 use super::moment;
+use super::reading::Warning;
 use super::table::{Cells, Column, Table, Texts};
 use super::target::{self, Task};
 use crate::error::{Error, Result};
@@ -75,8 +76,8 @@ pub struct ColumnRoles {
     pub group: Option<usize>,
     /// The column of time.
     pub time: Option<usize>,
-    /// Columns without any value, which are left out.
-    pub empty: Vec<usize>,
+    /// What is to be said of the columns that nothing can be learnt from, which are left out.
+    pub left_out: Vec<Warning>,
     /// Counts of dropped rows and of cells that will be filled in.
     pub report: MissingReport,
 }
@@ -87,9 +88,7 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
     for name in [&choice.ignore, &choice.categorical, &choice.numeric].into_iter().flatten() {
         table.position(name)?;
     }
-    let names = feature_names(table, choice)?;
-    let is_unused = |column: &Column| choice.features.is_none() && column.cells.are_missing();
-    let empty = (0..table.columns().len()).filter(|&j| j != target && is_unused(&table.columns()[j])).collect();
+    let (names, left_out) = feature_names(table, choice)?;
     let positions = names.iter().map(|name| table.position(name)).collect::<Result<Vec<_>>>()?;
     let roles = names.iter().map(|name| role(table, choice, name)).collect::<Result<Vec<_>>>()?;
     let features: Vec<(usize, Role)> = positions.into_iter().zip(roles).collect();
@@ -107,7 +106,7 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
         return Err(Error::usage("rows are split by group or by time, not by both"));
     }
     let bins = choice.bins.unwrap_or_else(|| usual_bins(choice, &features, rows.len()));
-    Ok(ColumnRoles { target, features, rows, task, reason, fills, has_poles, bins, group, time, empty, report })
+    Ok(ColumnRoles { target, features, rows, task, reason, fills, has_poles, bins, group, time, left_out, report })
 }
 
 /// Bins of each column of numbers, by measurement on some forty tables: fewer if a table is wide or long, so that its inputs fit the memory
@@ -120,21 +119,25 @@ fn usual_bins(choice: &Choice, features: &[(usize, Role)], rows: usize) -> usize
     if choice.has_poles { 0 } else { MOST.min(MOST_INPUTS / numbers).min(MOST_VALUES / numbers / rows) }
 }
 
-fn feature_names<'a>(table: &'a Table, choice: &'a Choice) -> Result<Vec<&'a str>> {
+/// The features, and what is to be said of the columns that are left out because nothing can be learnt from them.
+fn feature_names<'a>(table: &'a Table, choice: &'a Choice) -> Result<(Vec<&'a str>, Vec<Warning>)> {
     let mut ignored = Texts::new();
     choice.ignore.iter().for_each(|name| _ = ignored.insert(name.clone(), 0));
     let is_ignored = |name: &str| ignored.contains_key(name);
     let target = &choice.target;
     let is_role = |name: &str| [&choice.group, &choice.time].into_iter().flatten().any(|role| role == name);
+    let mut left_out = Vec::new();
     let names: Vec<&str> = if let Some(names) = &choice.features {
         names.iter().map(String::as_str).collect()
     } else {
         let is_free = |name: &str| name != target && !is_ignored(name) && !is_role(name);
         let free = || table.columns().iter().filter(|column| is_free(&column.name));
-        let with_values: Vec<&str> =
-            free().filter(|column| !column.cells.are_missing()).map(|column| column.name.as_str()).collect();
-        // If no column has a value, the first one is named in the error.
-        if with_values.is_empty() { free().map(|column| column.name.as_str()).collect() } else { with_values }
+        let useless = |column: &&Column| useless(column, choice);
+        let useful: Vec<&str> =
+            free().filter(|column| useless(column).is_none()).map(|column| column.name.as_str()).collect();
+        left_out = free().filter_map(|column| useless(&column)).collect();
+        // If nothing can be learnt from any column, the first one is named in the error.
+        if useful.is_empty() { free().map(|column| column.name.as_str()).collect() } else { useful }
     };
     let mut seen = Texts::new();
     for name in &names {
@@ -150,7 +153,20 @@ fn feature_names<'a>(table: &'a Table, choice: &'a Choice) -> Result<Vec<&'a str
         let source = table.source();
         return Err(Error::new(format!("no column of {source} is left to learn \"{target}\" from")));
     }
-    Ok(names)
+    Ok((names, left_out))
+}
+
+/// Why nothing can be learnt from a column: it has no value, or another text in every row, of enough rows to tell.
+fn useless(column: &Column, choice: &Choice) -> Option<Warning> {
+    const ENOUGH_ROWS: usize = 20;
+    if column.cells.are_missing() {
+        return Some(Warning::empty(&column.name));
+    }
+    let Cells::Categorical { levels, .. } = &column.cells else { return None };
+    let values = (0..column.cells.len()).filter(|row| !column.cells.is_missing(*row)).count();
+    let is_unique = values >= ENOUGH_ROWS && levels.len() == values && !choice.categorical.contains(&column.name);
+    let is_text = || moment::date_order(levels).is_none() && !moment::is_order_open(levels);
+    (is_unique && is_text()).then(|| Warning::unique(&column.name))
 }
 
 fn is_category(table: &Table, choice: &Choice, name: &str) -> Result<bool> {
@@ -199,6 +215,7 @@ fn both_kinds(name: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::super::csv::{Header, read};
+    use super::super::moment::DateOrder;
     use super::*;
 
     const WINE: &str = "pH,colour,year,quality\n3.1,red,2001,1.5\n3.2,white,2002,2.5\n,red,2003,3.5\n";
@@ -236,6 +253,24 @@ mod tests {
         assert_eq!((got.task, got.reason.as_str()), (Task::Classification, "the target is text"));
         let got = chosen(&Choice { ignore: names(&["pH"]), ..for_target("quality") }).unwrap();
         assert_eq!((got.features, got.rows.len()), (vec![(1, Role::Category), (2, Role::Number)], 3));
+    }
+
+    #[test]
+    fn dates_are_found_and_different_texts_left_out() {
+        let row = |row: usize| format!("n{row},{}.3.2024,{}/3/2024,{},{row}.5\n", row % 28 + 1, row % 12 + 1, row % 3);
+        let text = format!("name,day,open,k,y\n{}", (0..30).map(row).collect::<String>());
+        let table = read(text.as_bytes(), "a.csv", Header::Yes).unwrap();
+        let of = |choice: Choice| {
+            let got = choose(&table, &choice).unwrap();
+            (got.features, got.left_out.iter().map(|warning| warning.column.clone()).collect::<Vec<_>>())
+        };
+        let day = (1, Role::Date(DateOrder::DayFirst));
+        let rest = [(2, Role::Category), (3, Role::Number)];
+        assert_eq!(of(for_target("y")), ([&[day], &rest[..]].concat(), names(&["name"])));
+        let named = Choice { categorical: names(&["name", "day"]), ..for_target("y") };
+        assert_eq!(of(named), ([&[(0, Role::Category), (1, Role::Category)], &rest[..]].concat(), vec![]));
+        let asked = Choice { features: Some(names(&["name"])), ..for_target("y") };
+        assert_eq!(of(asked), (vec![(0, Role::Category)], vec![]));
     }
 
     #[test]

@@ -2,8 +2,7 @@
 
 use super::cell::Odd;
 use super::comma;
-use super::feature::{CategoryFeature, DateFeature, Feature, Moments, NumberFeature, Targets};
-use super::fit::level_codes;
+use super::feature::{CategoryFeature, DateFeature, Feature, Moments, NumberFeature};
 use super::levels::{Match, codes, matches};
 use super::prepare::{Preparation, Target, find};
 use super::table::{Cells, Column, Table};
@@ -66,9 +65,6 @@ pub enum NoteKind {
 
 /// Share of a column's training range by which a number may be outside of it before it is noted.
 const MARGIN: f64 = 0.1;
-/// In one of so many training rows a category counts as unseen, so that the model learns what to say without it.
-const DROPPED: u64 = 20;
-
 impl Preparation {
     /// The inputs of some rows, row-major `[rows.len(), inputs]`. Columns are found by name; others are ignored.
     ///
@@ -76,44 +72,6 @@ impl Preparation {
     /// and on a number that is infinite or overflows.
     pub fn encode(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
         Ok(self.encode_noting(table, rows, Unknown::Refuse)?.x)
-    }
-
-    /// The same for training rows: in one of twenty rows a category counts as unseen, chosen by the row's and the column's position, so that
-    /// the model learns what to say of a category that it does not know. Mean targets are those of other rows.
-    pub fn encode_training(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
-        let mut x = self.encode_known(table, rows)?;
-        let inputs = self.inputs();
-        let mut at = 0;
-        for (j, feature) in self.features.iter().enumerate() {
-            if let Feature::Categorical(category) = feature {
-                self.write_means(table, rows, category, x.chunks_exact_mut(inputs).map(|row| &mut row[at..]))?;
-                for (x, row) in x.chunks_exact_mut(inputs).zip(rows) {
-                    if scrambled(u64::from(*row) << 32 | j as u64).is_multiple_of(DROPPED) {
-                        x[at..at + category.inputs()].fill(0.0);
-                    }
-                }
-            }
-            at += feature.inputs();
-        }
-        Ok(x)
-    }
-
-    /// Replaces the mean targets of a category by those of other training rows.
-    fn write_means<'x>(
-        &self,
-        table: &Table,
-        rows: &[u32],
-        category: &CategoryFeature,
-        x: impl Iterator<Item = &'x mut [f32]>,
-    ) -> Result<()> {
-        let CategoryFeature { name, levels, means, .. } = category;
-        if !means.is_empty() {
-            let (values, classes) = (self.encode_target(table, rows)?, self.target.levels().len());
-            let codes = level_codes(find(table, name)?, rows, levels);
-            let fold = |at: usize| scrambled(u64::from(rows[at]));
-            means.write_training(&codes, levels.len(), &Targets { values: &values, classes }, fold, x);
-        }
-        Ok(())
     }
 
     /// The inputs of some rows; a category that training did not see counts as none of those it saw. Errors on a cell that cannot be used.
@@ -342,14 +300,6 @@ enum Numbers<'a> {
 /// Message for a missing cell without a fill-in value.
 const MISSING: &str = "is missing, and the model was prepared without a value to fill in";
 
-/// A hash of one word (the finaliser of splitmix64, Steele, Lea and Flood 2014).
-fn scrambled(word: u64) -> u64 {
-    let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::choose::{Choice, choose};
@@ -398,14 +348,22 @@ mod tests {
     }
 
     #[test]
-    fn a_twentieth_of_the_training_rows_have_no_category() {
-        let preparation = fitted();
-        let text = format!("x,colour\n{}", "0,red\n".repeat(10_000));
-        let table = table(&text);
-        let rows = table.every_row();
-        let x = preparation.encode_training(&table, &rows).unwrap();
-        let dropped = x.chunks(3).filter(|x| x[1] == 0.0 && x[2] == 0.0).count();
-        assert!((430..570).contains(&dropped), "{dropped}");
-        assert_eq!(x, preparation.encode_training(&table, &rows).unwrap());
+    fn dates_become_inputs() {
+        let text: String = (0..60).map(|row| format!("{}.{}.2024,{row}.5\n", row % 28 + 1, row % 12 + 1)).collect();
+        let training = table(&format!("day,y\n{text}None,3.5\n"));
+        let chosen = choose(&training, &Choice { target: "y".into(), ..Choice::default() }).unwrap();
+        let preparation = Preparation::fit(&training, &chosen, &chosen.rows).unwrap();
+        let new = table("day\n1.3.2024\nsoon\nNone\n1.3.2034\n31.2.2024\n");
+        let Encoded { x, notes } = preparation.encode_noting(&new, &new.every_row(), Unknown::Other).unwrap();
+        let why = |text: &str| NoteKind::Unusable(format!("\"{text}\" is not a date like 2024-12-24"));
+        let kinds: Vec<_> = notes.into_iter().map(|note| (note.row, note.kind)).collect();
+        assert_eq!(kinds, [(1, why("soon")), (3, NoteKind::Outside), (4, why("31.2.2024"))]);
+        let row = |at: usize| &x[at * preparation.inputs()..][..preparation.inputs()];
+        assert_eq!(row(1), vec![0.0; preparation.inputs()]);
+        // The first of March 2024, a Friday: 0 of the month.
+        let Feature::Date(date) = &preparation.features[0] else { panic!("{:?}", preparation.features[0]) };
+        let circle = date.elapsed.inputs();
+        assert_eq!(row(0)[circle..circle + 2], [0.0, 1.0]);
+        assert_eq!((date.months.len(), date.weekdays.len()), (0, 7), "of less than a year");
     }
 }

@@ -9,6 +9,7 @@ use super::reading::Warning;
 use super::table::{Cells, Column, Table, number_text};
 use super::target::Task;
 use crate::host::number;
+use crate::host::splitmix::{STEP, mixed};
 use std::borrow::Cow;
 
 /// Fewer rows say too little.
@@ -29,8 +30,8 @@ pub fn inspect(table: &Table, roles: &ColumnRoles) -> Vec<Warning> {
     let (mut sums, mut bits) = (Vec::new(), found.inspect_numbers(roles.target, &target));
     for &(at, role) in &roles.features {
         let keys = found.keys(at);
-        sums.push(keys.iter().fold(0, |sum, key| mixed(sum ^ key)));
-        rows.iter_mut().zip(&keys).for_each(|(row, key)| *row = mixed(*row ^ key));
+        sums.push(keys.iter().fold(0, |sum, key| mixed(sum ^ key.wrapping_add(STEP))));
+        rows.iter_mut().zip(&keys).for_each(|(row, key)| *row = mixed(*row ^ key.wrapping_add(STEP)));
         found.inspect_dates(at, role);
         bits += found.inspect_feature((at, role), &keys, &target);
     }
@@ -230,13 +231,6 @@ impl Findings<'_> {
     }
 }
 
-/// Spreads every bit of a number over all bits (the finaliser of SplitMix64).
-fn mixed(number: u64) -> u64 {
-    let number = (number ^ number >> 30).wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ number >> 31
-}
-
 fn extremes(values: &[f64]) -> (f64, f64) {
     values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| (least.min(*value), most.max(*value)))
 }
@@ -329,9 +323,14 @@ mod tests {
         let rest =
             || [Column::numeric("a", (0..60).map(noise).collect()), Column::numeric("y", (0..60).map(other).collect())];
         let all = |first: Column| warnings_of([first].into_iter().chain(rest()).collect());
-        let names = all(texts("name", &|i| format!("person {i}")));
-        assert!(names[0].starts_with("column \"name\": has another value in every row"), "{names:?}");
-        assert_eq!(all(texts("day", &|i| format!("2024-01-{i:02}"))), [""; 0]);
+        assert_eq!(all(texts("day", &|i| format!("{}.5.2024", i % 31 + 1))), [""; 0]);
+        let day = |i: usize| if i == 7 { "soon".into() } else { format!("2024-05-{:02}", i % 30 + 1) };
+        assert_eq!(
+            all(texts("day", &day)),
+            ["column \"day\": holds dates; other texts count as missing: \"soon\""]
+        );
+        let open = all(texts("day", &|i| format!("{}/{}/2024", i % 12 + 1, i % 11 + 1)));
+        assert!(open[0].starts_with("column \"day\": holds dates of which it is open"), "{open:?}");
         assert_eq!(all(texts("colour", &|i| ["red", "blue", "green"][i % 3].to_owned())), [""; 0]);
     }
 }

@@ -46,6 +46,7 @@ fn statistics_come_from_training_rows_only() {
         levels: ["blue", "red"].map(String::from).to_vec(),
         counts: vec![1, 2],
         impute: Some(1),
+        ..CategoryFeature::default()
     });
     let features = vec![number("x", 2.0, 1.0, 3.0, true), colour, number("k", 5.0, 5.0, 5.0, false)];
     assert_eq!(preparation.features, features);

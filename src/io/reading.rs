@@ -45,6 +45,12 @@ impl Warning {
     pub(crate) fn empty(column: &str) -> Self {
         Self { column: column.into(), message: "has no value in any row and is left out".into(), cells: Vec::new() }
     }
+
+    /// About a column of texts that are all different.
+    pub(crate) fn unique(column: &str) -> Self {
+        let message = "has another text in every row, from which nothing can be learnt, and is left out; name it under features to keep it";
+        Self { column: column.into(), message: message.into(), cells: Vec::new() }
+    }
 }
 
 impl fmt::Display for Warning {

@@ -1,5 +1,7 @@
 //! Points in time as texts of ISO 8601: `2024-03-01`, `12:30:00`, `2024-03-01T12:30:00`, with a fraction of the second if there is one.
 
+use crate::io::calendar;
+
 /// Nanoseconds of a day.
 pub(super) const DAY_NS: i64 = 86_400_000_000_000;
 
@@ -11,15 +13,7 @@ pub(super) fn date(days: i64) -> Option<String> {
     if days.unsigned_abs() > MOST_DAYS {
         return None;
     }
-    // Howard Hinnant's civil_from_days: years from March on, in eras of 400 years.
-    let shifted = days + 719_468;
-    let (era, day) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year + 400 * era + i64::from(month <= 2);
+    let [year, month, day] = calendar(days);
     (0..=9999).contains(&year).then(|| format!("{year:04}-{month:02}-{day:02}"))
 }
 

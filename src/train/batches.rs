@@ -1,6 +1,7 @@
 //! The upload of an epoch: the optimiser's rates per step, then the order of the training rows.
 
 use super::config::TrainerConfig;
+use crate::host::splitmix::{STEP, mixed};
 
 /// Words per step in the table of rates.
 pub(super) const ROW_WORDS: usize = 4;
@@ -16,19 +17,12 @@ pub(super) fn permutation(rows: usize, seed: u64, epoch: usize) -> Vec<u32> {
     let mut order: Vec<u32> = (0..rows as u32).collect();
     let mut state = mixed(seed ^ mixed(epoch as u64 + 1));
     for at in (1..rows).rev() {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        state = state.wrapping_add(STEP);
         // The high half of a product maps 32 random bits onto 0..=at with a bias below 2^-32 · at.
         let pick = ((mixed(state) >> 32) * (at as u64 + 1)) >> 32;
         order.swap(at, pick as usize);
     }
     order
-}
-
-/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
-fn mixed(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// The words of `order` for an epoch: `steps` table rows (equal within a group of accumulated steps), then the permutation.

@@ -164,13 +164,13 @@ impl SplitTable {
     pub(super) fn of(table: &Table, choice: &Choice, chosen: &io::ColumnRoles, split: Split) -> Result<Self> {
         let preparation = Preparation::fit(table, chosen, &split.train)?;
         let is_class = choice.categorical.contains(&choice.target);
+        let target_role = if is_class { io::Role::Category } else { io::Role::Number };
         // What is said of a column of numbers does not matter where it is used as a category.
-        let columns = chosen.features.iter().copied().chain([(chosen.target, is_class)]);
-        let used = columns.map(|(at, is)| (&table.columns()[at], is));
-        let is_said = |(column, is_category): &(&io::Column, bool)| !(*is_category && column.is_numeric());
+        let columns = chosen.features.iter().copied().chain([(chosen.target, target_role)]);
+        let used = columns.map(|(at, role)| (&table.columns()[at], role));
+        let is_said = |(column, role): &(&io::Column, _)| !(*role == io::Role::Category && column.is_numeric());
         let read = used.filter(is_said).filter_map(|(column, _)| column.warning().cloned());
-        let empty = chosen.empty.iter().map(|&at| io::Warning::empty(&table.columns()[at].name));
-        let warnings = read.chain(empty).chain(io::inspect(table, chosen)).collect();
+        let warnings = read.chain(chosen.left_out.clone()).chain(io::inspect(table, chosen)).collect();
         Ok(Self { split, preparation, reason: chosen.reason.clone(), gaps: chosen.report.clone(), warnings })
     }
 

@@ -8,7 +8,7 @@ use super::model::{Model, PredictOptions, Prediction};
 use crate::device::Device;
 use crate::error::{Error, Result, hint, listed};
 use crate::io::order::ascending_numbers;
-use crate::io::{Column, Feature, Table, Unknown};
+use crate::io::{Column, DateFeature, Feature, NumberFeature, Table, Unknown};
 
 /// The mean prediction over a grid of one column.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -97,7 +97,7 @@ async fn means(model: &Model, device: &Device, table: &Table) -> Result<Vec<f64>
 
 /// Points in time from the first to the last of the training rows.
 fn evenly(date: &DateFeature) -> Vec<String> {
-    let NumberFeature { min, max, .. } = date.elapsed;
+    let NumberFeature { min, max, .. } = &date.elapsed;
     let step = (max - min) / (GRID - 1) as f64;
     let mut texts: Vec<String> = (0..GRID).map(|at| date.text(min + step * at as f64)).collect();
     texts.dedup();

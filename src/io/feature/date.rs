@@ -114,7 +114,7 @@ impl DateFeature {
 impl Cycle {
     /// The share of the cycle that has passed.
     fn place(self, days: f64) -> f64 {
-        let [year, month, day] = calendar(days);
+        let [_, month, day] = calendar(days.floor() as i64);
         let of_day = days - days.floor();
         match self {
             Self::Day => of_day,
@@ -131,7 +131,7 @@ fn weekday(moment: &Moment) -> u32 {
 }
 
 fn month(moment: &Moment) -> u32 {
-    calendar(moment.local)[1] as u32
+    calendar(moment.local.floor() as i64)[1] as u32
 }
 
 /// The points in time of a column, by row, and the texts that are none.
@@ -170,5 +170,37 @@ impl<'a> Moments<'a> {
     /// Days since 1970 of every row; NaN where there is no point in time.
     pub(in crate::io) fn days(&self) -> Vec<f64> {
         (0..self.cells.len()).map(|row| self.get(row).map_or(f64::NAN, |moment| moment.universal)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fitted(texts: &[&str]) -> (DateFeature, Vec<f32>) {
+        let moments: Vec<_> = texts.iter().map(|text| Moment::parse(text, DateOrder::YearFirst)).collect();
+        let days: Vec<f64> = moments.iter().map(|moment| moment.map_or(f64::NAN, |moment| moment.universal)).collect();
+        let rows: Vec<u32> = (0..days.len() as u32).collect();
+        let measure = Measure::of(&days, &rows).unwrap();
+        let date = DateFeature::fit("day", DateOrder::YearFirst, measure, &moments, true, 0);
+        let mut x = vec![0.0; date.inputs()];
+        date.write(moments[0], &mut x);
+        (date, x)
+    }
+
+    #[test]
+    fn a_cycle_is_an_input_if_the_rows_span_it() {
+        let (date, x) = fitted(&["2024-07-01", "2020-01-01", "2022-04-17"]);
+        assert_eq!(date.cycles, [Cycle::Month, Cycle::Year]);
+        assert_eq!((date.weekdays.as_slice(), date.months.as_slice()), (&[0, 2, 6][..], &[1, 4, 7][..]));
+        // Of July the first, a Monday: 0 of the month, half of the year, weekday 0, month 7.
+        let near = |x: &[f32], wanted: &[f32]| x.iter().zip(wanted).all(|(x, wanted)| (x - wanted).abs() < 1e-6);
+        assert!(near(&x[1..], &[0.0, 1.0, 0.0, -1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0]), "{x:?}");
+        assert_eq!((date.range(), date.is_sound()), (["2020-01-01", "2024-07-01"].map(String::from), true));
+        let (date, x) = fitted(&["06:00", "18:30"]);
+        assert_eq!((date.cycles, date.has_dates, date.weekdays.len() + date.months.len()), (vec![Cycle::Day], false, 0));
+        assert!(near(&x[1..], &[1.0, 0.0]), "{x:?}");
+        let (date, x) = fitted(&["2024-07-01", "2024-07-02"]);
+        assert_eq!((date.inputs(), x.len()), (1, 1));
     }
 }

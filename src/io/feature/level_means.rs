@@ -174,3 +174,62 @@ fn totals(
     }
     (sums, counts)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(codes: &[u32], values: &[f32], classes: usize) -> LevelMeans {
+        let codes: Vec<Option<u32>> = codes.iter().copied().map(Some).collect();
+        let levels = codes.iter().flatten().max().map_or(0, |most| *most as usize + 1);
+        LevelMeans::fit(&codes, levels, &Targets { values, classes })
+    }
+
+    #[test]
+    fn means_are_drawn_towards_the_mean_of_all_by_their_credibility() {
+        // Of three levels of four rows, by hand: means 1, 5 and 9, variance within 8/3, between 16, so 16 - 2/3 and 4 of a level.
+        let values = [-1.0, 1.0, 1.0, 3.0, 3.0, 5.0, 5.0, 7.0, 7.0, 9.0, 9.0, 11.0];
+        let codes = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2];
+        let means = of(&codes, &values, 0);
+        let weight = (8.0 / 3.0) / (16.0 - 2.0 / 3.0);
+        assert_eq!((means.priors.clone(), means.sums.clone()), (vec![5.0], vec![4.0, 20.0, 36.0]));
+        // Less than one row is never added.
+        assert!(weight < 1.0 && means.weight == 1.0, "{}", means.weight);
+        let mut x = [0.0];
+        means.write(2, 4, &mut x);
+        // The deviation of the levels' means is that of -4, 0 and 4, drawn towards 0 as they are.
+        assert!((x[0] - 1.5_f32.sqrt()).abs() < 1e-6, "{}", x[0]);
+        means.write(1, 4, &mut x);
+        assert_eq!(x, [0.0]);
+        assert!(means.is_sound(3) && !means.is_sound(2));
+    }
+
+    #[test]
+    fn noise_has_no_credibility() {
+        let means = of(&[0, 0, 1, 1, 2, 2], &[1.0, -1.0, 1.0, -1.0, 1.0, -1.0], 0);
+        assert_eq!((means.weight, means.scales.as_slice()), (1e9, &[1.0][..]));
+        assert!(of(&[0, 1, 2], &[1.0, 5.0, 9.0], 0).weight == 1e9, "one row each");
+        assert!(of(&[0, 0], &[1.0, 5.0], 0).weight == 1e9, "one level");
+    }
+
+    #[test]
+    fn classes_have_a_share_each() {
+        let two = of(&[0, 0, 1, 1], &[0.0, 0.0, 1.0, 0.0], 2);
+        assert_eq!((two.inputs(), two.priors.as_slice(), two.sums.as_slice()), (1, &[0.75][..], &[2.0, 1.0][..]));
+        let three = of(&[0, 0, 1, 1], &[0.0, 1.0, 2.0, 2.0], 3);
+        assert_eq!((three.priors, three.sums), (vec![0.25, 0.25, 0.5], vec![1.0, 1.0, 0.0, 0.0, 0.0, 2.0]));
+        assert_eq!(of(&[0, 1], &[0.0, 1.0], 40).inputs(), 16);
+    }
+
+    #[test]
+    fn a_training_row_is_encoded_by_other_folds() {
+        let codes = vec![Some(0); 10];
+        let values: Vec<f32> = (0..10).map(|row| row as f32).collect();
+        let targets = Targets { values: &values, classes: 0 };
+        let means = LevelMeans { priors: vec![0.0], scales: vec![1.0], weight: 0.0, sums: vec![45.0] };
+        let mut x = [0.0; 10];
+        means.write_training(&codes, 1, &targets, |row| row as u64, x.chunks_mut(1));
+        let wanted = |row: usize| (45 - row - (row + 5) % 10) as f32 / 8.0;
+        (0..10).for_each(|row| assert_eq!(x[row], wanted(row), "row {row}"));
+    }
+}
