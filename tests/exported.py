@@ -4,6 +4,7 @@ rows encoded as the metadata say, and holds every value and mask against `mero p
 usage: exported.py PATH_TO_MERO
 """
 import csv
+import datetime
 import hashlib
 import io
 import json
@@ -19,6 +20,8 @@ import onnx
 import onnxruntime
 
 ROWS = 400
+COLUMNS = ["a", "b", "colour", "day", "code"]
+START = datetime.datetime(2023, 1, 30)
 FIELDS = ["decoded", "bottom_mask", "gap_mask", "fault_mask", "semantic_bottom_mask", "bottom_provenance"]
 QUICK = "--epochs 12 --hidden 16,16 --seed 3 --device cpu --threads 1"
 # Thresholds that a model reaches after a few epochs.
@@ -38,6 +41,8 @@ CASES = [
     ("layer norm", "smooth", "--norm layer"),
     ("wide", "smooth", "--hidden 200"),
     ("classes", "colour", ""),
+    ("dates and mean targets", "smooth", "--features a,b,day,code"),
+    ("mean targets of classes", "colour", "--features a,b,day,code"),
     ("rational", "y", f"--head rational {NEAR}"),
     ("rational 5/4", "y", f"--head rational --degrees 5,4 --activation tanh {NEAR}"),
     ("rational 1/0", "y", "--head rational --degrees 1,0 --tau-infer 0.1 --tau-train 0.4 --epochs 100 --lr 1e-2"),
@@ -51,7 +56,7 @@ CASES = [
 
 
 def table():
-    """Rows of two numbers and a category, with empty cells, a smooth target and one with poles."""
+    """Rows of two numbers, a category, a date and a category of many levels, with empty cells, a smooth target and one with poles."""
     random = numpy.random.default_rng(7)
     rows = []
     for row in range(ROWS):
@@ -59,13 +64,15 @@ def table():
         is_pole = abs(abs(a) - math.pi / 2) < 0.03
         y = math.copysign(math.inf, math.tan(a)) if is_pole else math.tan(a) + 0.1 * (colour == "red")
         cell = "" if row % 37 == 5 else repr(float(a))
-        rows.append([cell, repr(float(b)), colour, repr(math.sin(a) + b / 50), repr(y)])
+        day = "" if row % 41 == 3 else str(START + datetime.timedelta(hours=29.5 * row)).replace(" ", "T")
+        code = "" if row % 43 == 4 else f"k{row * row % 97 + row % 53}"
+        rows.append([cell, repr(float(b)), colour, day, code, repr(math.sin(a) + b / 50), repr(y)])
     return rows
 
 
 def write(path, rows):
     with path.open("w", newline="") as handle:
-        csv.writer(handle).writerows([["a", "b", "colour", "smooth", "y"], *rows])
+        csv.writer(handle).writerows([[*COLUMNS, "smooth", "y"], *rows])
 
 
 def header_of(path):
@@ -94,20 +101,55 @@ def mero(*words):
 
 def encoded(preparation, rows):
     """Rows as the metadata's `encoding.input` says."""
-    columns = {name: [row[at] for row in rows] for at, name in enumerate(["a", "b", "colour"])}
+    columns = {name: [row[at] for row in rows] for at, name in enumerate(COLUMNS)}
     inputs = []
     for feature in preparation["features"]:
         (kind, fit), = feature.items()
-        for_missing = fit["impute"]
-        cells = columns[fit["name"]]
         if kind == "numeric":
-            values = numpy.array([float(cell) if cell else for_missing for cell in cells], dtype=numpy.float64)
-            inputs.append(((values - fit["mean"]) / fit["scale"]).astype(numpy.float32))
-            if fit["has_gaps"]:
-                inputs.append(numpy.array([not cell for cell in cells], dtype=numpy.float32))
+            inputs.extend(number(fit, columns[fit["name"]]))
+        elif kind == "date":
+            inputs.extend(dates(fit, columns[fit["elapsed"]["name"]]))
         else:
-            inputs.extend(numpy.array([cell == level for cell in cells], dtype=numpy.float32) for level in fit["levels"])
-    return numpy.stack(inputs, axis=1)
+            inputs.extend(category(fit, columns[fit["name"]]))
+    return numpy.stack(inputs, axis=1).astype(numpy.float32)
+
+
+def number(fit, cells):
+    values = numpy.array([float(cell) if cell else fit["impute"] for cell in cells], dtype=numpy.float64)
+    yield (values - fit["mean"]) / fit["scale"]
+    if fit["has_gaps"]:
+        yield numpy.array([not cell for cell in cells])
+
+
+def category(fit, cells):
+    levels, means = fit["levels"], fit["means"]
+    if not means["priors"]:
+        yield from (numpy.array([cell == level for cell in cells]) for level in levels)
+    else:
+        sums = numpy.reshape(means["sums"], (len(levels), -1))
+        for at, (prior, scale) in enumerate(zip(means["priors"], means["scales"])):
+            shifts = [(total - count * prior) / (count + means["weight"]) / scale for total, count in zip(sums[:, at], fit["counts"])]
+            of = dict(zip(levels, shifts))
+            yield numpy.array([of.get(cell, 0) for cell in cells])
+    if fit["impute"] == len(levels):
+        yield numpy.array([not cell for cell in cells])
+
+
+def dates(fit, cells):
+    moments = [datetime.datetime.fromisoformat(cell) if cell else None for cell in cells]
+    day = datetime.timedelta(days=1)
+    yield from number(fit["elapsed"], [str((at - datetime.datetime(1970, 1, 1)) / day) if at else "" for at in moments])
+    part = lambda at: (at - datetime.datetime(at.year, at.month, at.day)) / day
+    places = {
+        "day": part,
+        "month": lambda at: (at.day - 1 + part(at)) / 31,
+        "year": lambda at: (at.month - 1 + (at.day - 1 + part(at)) / 31) / 12,
+    }
+    for cycle in fit["cycles"]:
+        for wave in (math.sin, math.cos):
+            yield numpy.array([wave(2 * math.pi * places[cycle](at)) if at else 0 for at in moments])
+    yield from (numpy.array([at is not None and at.weekday() == weekday for at in moments]) for weekday in fit["weekdays"])
+    yield from (numpy.array([at is not None and at.month == month for at in moments]) for month in fit["months"])
 
 
 def predicted(text):
@@ -171,7 +213,8 @@ def differences(metadata, outputs, wanted):
 
 def train(binary, folder, target, flags):
     others = {"smooth": "y", "y": "smooth", "colour": "smooth,y"}[target]
-    words = f"--target {target} --ignore {others} --missing impute {flags}".split()
+    columns = "" if "--features" in flags else f"--ignore day,code,{others}"
+    words = f"--target {target} {columns} --missing impute {flags}".split()
     # A flag may be given once; flags of a case replace the common ones.
     shared = QUICK.split()
     words += [w for at in range(0, len(shared), 2) if shared[at] not in words for w in shared[at:at + 2]]

@@ -128,7 +128,7 @@ fn column(feature: &Feature) -> String {
         // A union of so many texts helps nobody.
         Feature::Categorical(category) if !category.means.is_empty() => "string".to_owned(),
         Feature::Categorical(category) => union(&category.levels),
-        Feature::Date(_) => "string".to_owned(),
+        Feature::Date(_) => "Date | string".to_owned(),
     };
     let name = key(feature.name());
     if feature.takes_missing() { format!("  {name}?: {kind} | null;\n") } else { format!("  {name}: {kind};\n") }

@@ -90,6 +90,8 @@ fn days(text: &str, order: DateOrder) -> Option<f64> {
     let mut parts = text.split(mark).map(digits);
     let [first, second, third] = [parts.next()??, parts.next()??, parts.next().unwrap_or(Some((1, 2)))?];
     let (year, month, day) = match order {
+        // ISO 8601 in every column: as JavaScript and other files write dates.
+        _ if first.1 == 4 => (first, second, third),
         DateOrder::YearFirst => (first, second, third),
         DateOrder::DayFirst => (third, second, first),
         DateOrder::MonthFirst => (third, first, second),
@@ -217,6 +219,8 @@ mod tests {
             ("12:30:15:10", YearFirst, None),
             ("2024-03-01T", YearFirst, Some(19_783.0)),
             ("2024-03-01T12", YearFirst, None),
+            ("2024-03-01", DayFirst, Some(19_783.0)),
+            ("3.2024", DayFirst, None),
             ("abc", YearFirst, None),
             ("-", YearFirst, None),
             ("", YearFirst, None),

@@ -184,7 +184,7 @@ export interface ModelInfo<T extends Task = Task> {
   classes: string[];
   parameters: number;
   /** The values of each column in the training rows, in the order of `columns`. */
-  inputs: (NumberInput | CategoryInput)[];
+  inputs: (NumberInput | CategoryInput | DateInput)[];
 }
 
 /** A column of numbers: range and mean over the training rows. */
@@ -199,6 +199,13 @@ export interface NumberInput {
 export interface CategoryInput {
   name: string;
   levels: string[];
+}
+
+/** A column of dates or times: the first and the last one of the training rows, such as `2026-11-23`, `2026-11-23T12:30` or `12:30`. */
+export interface DateInput {
+  name: string;
+  from: string;
+  to: string;
 }
 
 export interface ResumeOptions {

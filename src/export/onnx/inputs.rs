@@ -1,7 +1,7 @@
 //! The graph's input columns, and from them the inputs of the model: a number is one column, from which the graph makes its bins.
 
 use super::graph::{Graph, INPUT, Name, Setting};
-use crate::io::{Bins, DateFeature, Feature};
+use crate::io::{Bins, Feature, NumberFeature};
 use crate::train::Model;
 
 /// One input of the model: scale of clamp(slope * column + offset, least, most).
@@ -33,44 +33,55 @@ impl Input {
 }
 
 /// The inputs of the model in order, and the number of columns of the graph's input.
-fn inputs(model: &Model) -> (Vec<Input>, usize) {
-    let Some(preparation) = &model.preparation else { return (Vec::new(), model.spec.inputs) };
-    let (mut inputs, mut column) = (Vec::new(), 0);
-    let mut plain = |inputs: &mut Vec<Input>| {
-        inputs.push(Input::plain(column));
-        column += 1;
-        column - 1
-    };
-    for feature in &preparation.features {
-        match feature {
-            Feature::Numeric(number) => {
-                let at = plain(&mut inputs);
-                inputs.extend(Input::bins(at, [number.mean, number.scale], &number.bins));
-                if number.has_gaps {
-                    plain(&mut inputs);
-                }
+#[derive(Default)]
+struct Inputs {
+    all: Vec<Input>,
+    columns: i64,
+}
+
+impl Inputs {
+    fn of(model: &Model) -> Self {
+        let mut inputs = Self::default();
+        let Some(preparation) = &model.preparation else {
+            inputs.plain(model.spec.inputs);
+            return inputs;
+        };
+        for feature in &preparation.features {
+            let before = inputs.all.len();
+            match feature {
+                Feature::Numeric(number) => inputs.number(number),
+                Feature::Date(date) => inputs.number(&date.elapsed),
+                Feature::Categorical(_) => {}
             }
-            Feature::Categorical(category) => (0..category.inputs()).for_each(|_| _ = plain(&mut inputs)),
-            Feature::Date(date) => {
-                let DateFeature { elapsed, .. } = date;
-                let at = plain(&mut inputs);
-                inputs.extend(Input::bins(at, [elapsed.mean, elapsed.scale], &elapsed.bins));
-                (1 + elapsed.bins.len()..date.inputs()).for_each(|_| _ = plain(&mut inputs));
-            }
+            inputs.plain(feature.inputs() - (inputs.all.len() - before));
         }
+        inputs
     }
-    (inputs, column as usize)
+
+    /// So many inputs, each a column.
+    fn plain(&mut self, count: usize) {
+        let columns = self.columns..self.columns + count as i64;
+        self.columns = columns.end;
+        self.all.extend(columns.map(Input::plain));
+    }
+
+    /// A column and its bins.
+    fn number(&mut self, number: &NumberFeature) {
+        let column = self.columns;
+        self.plain(1);
+        self.all.extend(Input::bins(column, [number.mean, number.scale], &number.bins));
+    }
 }
 
 /// Number of columns of the graph's input.
 pub(super) fn columns(model: &Model) -> usize {
-    inputs(model).1
+    Inputs::of(model).columns as usize
 }
 
 /// The inputs of the model, [batch, inputs], from the graph's input.
 pub(super) fn with_bins(graph: &mut Graph, model: &Model) -> Name {
-    let (inputs, columns) = inputs(model);
-    if columns == model.spec.inputs {
+    let Inputs { all: inputs, columns } = Inputs::of(model);
+    if columns as usize == model.spec.inputs {
         return INPUT.into();
     }
     let places = graph.list(&inputs.iter().map(|input| input.column).collect::<Vec<_>>());

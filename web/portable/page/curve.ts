@@ -1,4 +1,5 @@
 // Draws the output along one input: ⊥ is a gap in the line, and values near a pole are shaded.
+import { between, type DateInput } from "./dates";
 import type { Info, Input, Model } from "./engine";
 import { shape } from "./dom";
 import type { Value } from "./form";
@@ -14,6 +15,12 @@ const BEYOND = 0.08;
 const BREAK = 0.5;
 /** The maximum number of curves (one per class) that can be distinguished. */
 const MAX_LINES = 8;
+/** The maximum number of levels of a category that can be distinguished. */
+const MAX_LEVELS = 60;
+/** The maximum number of letters of a level below its point. */
+const MAX_LABEL = 16;
+/** Points in time along a column of dates. */
+const DATES = 48;
 
 interface Frame {
   svg: SVGSVGElement;
@@ -30,7 +37,7 @@ export async function drawCurve(svg: SVGSVGElement, legend: HTMLElement, model: 
   if (!input) return "";
   const { classes } = model.info;
   legend.replaceChildren(...classKeys(classes, classes.slice(0, MAX_LINES)));
-  if ("levels" in input) return drawLevels(svg, model, values, column, input.levels);
+  if (!("min" in input)) return drawLevels(svg, model, values, column, "levels" in input ? some(input.levels, values[column]) : dates(input, values[column]));
   const { from, to } = range(input, values[column]);
   const points = await sampled(model, values, column, from, to);
   const seen = points.filter(({ bottom }) => !bottom);
@@ -56,15 +63,29 @@ function range({ min, max }: Extract<Input, { min: number }>, value: Value | und
   return { from: Math.min(min - margin, now), to: Math.max(max + margin, now) };
 }
 
+/** The levels to draw: all of them, or the current one and the first others. */
+function some(levels: string[], value: Value | undefined): string[] {
+  if (levels.length <= MAX_LEVELS) return levels;
+  return levels.filter((level, at) => at < MAX_LEVELS - 1 || level === value);
+}
+
+/** Points in time from the first to the last one, and the current one. */
+function dates(input: DateInput, value: Value | undefined): string[] {
+  return [...new Set([...between(input, DATES), String(value)])].sort();
+}
+
 async function drawLevels(svg: SVGSVGElement, model: Model, values: Value[], column: number, levels: string[]): Promise<string> {
   const points = await at(model, values, column, levels);
   const seen = points.filter(({ bottom }) => !bottom);
   const frame = framed(svg, [-0.5, levels.length - 0.5], extent(seen.flatMap(({ y }) => y.slice(0, MAX_LINES))), model.info);
-  const name = model.info.inputs[column]?.name ?? "";
+  const input = model.info.inputs[column];
+  const left = input && "levels" in input && input.levels.length > levels.length ? ` (${levels.length} of ${input.levels.length})` : "";
+  const name = `${input?.name ?? ""}${left}`;
   axes(frame, [], name, model.info);
-  const each = Math.max(1, Math.ceil(levels.length / (frame.width / 80)));
+  const longest = Math.max(...levels.map(({ length }) => Math.min(length, MAX_LABEL)));
+  const each = Math.max(1, Math.ceil((levels.length * Math.max(80, 8 * longest)) / frame.width));
   for (const [i, point] of points.entries()) {
-    const label = (levels[i] ?? "").slice(0, 12);
+    const label = (levels[i] ?? "").slice(0, MAX_LABEL).replace(/(?<=\d)T(?=\d)/, " ");
     if (i % each === 0) frame.svg.append(shape("text", { x: frame.x(i), y: HEIGHT - 26, "text-anchor": "middle" }, label));
     if (point.bottom) frame.svg.append(shape("text", { x: frame.x(i), y: HEIGHT / 2, "text-anchor": "middle", class: "pole" }, "⊥"));
     const isNow = levels[i] === values[column];

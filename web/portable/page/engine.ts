@@ -1,7 +1,8 @@
 // The engine of the page. The wasm and the model are decoded from text blocks of the page; nothing is fetched.
 import init, { load, on_panic, preview as previewed } from "../../pkg/portable/meromorph.js";
 
-export type Input = { name: string; min: number; max: number; mean: number } | { name: string; levels: string[] };
+/** A column: of numbers, of categories, or of dates or times. */
+export type Input = { name: string; min: number; max: number; mean: number } | { name: string; levels: string[] } | { name: string; from: string; to: string };
 
 export interface Info {
   task: "regression" | "classification";

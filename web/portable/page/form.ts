@@ -1,5 +1,6 @@
-// The inputs: a slider with a number field for each numeric column, and a list of levels for each categorical column.
+// The inputs: a slider with a number field for a column of numbers, a list for one of categories, a date field for one of dates.
 import type { Input } from "./engine";
+import { fieldType, fieldValue, milliseconds, type DateInput } from "./dates";
 import { make } from "./dom";
 import { rounded, short } from "./numbers";
 
@@ -26,7 +27,10 @@ interface Field {
 
 /** Adds a field for each input to `place`, and calls `changed` when one of them changes. */
 export function form(inputs: Input[], place: HTMLElement, changed: () => void): Form {
-  const fields = inputs.map((input, at) => ("levels" in input ? choice(input, at, changed) : slider(input, at, changed)));
+  const fields = inputs.map((input, at) => {
+    if ("levels" in input) return choice(input, at, changed);
+    return "from" in input ? dated(input, at, changed) : slider(input, at, changed);
+  });
   place.replaceChildren(...fields.map((field) => field.element));
   return {
     values: () => fields.map((field) => field.value()),
@@ -87,4 +91,31 @@ function choice({ name, levels }: Extract<Input, { levels: string[] }>, at: numb
   select.addEventListener("change", changed);
   const element = make("div", { className: "field" }, make("label", { htmlFor: select.id, textContent: name }), select);
   return { element, value: () => select.value, set: () => {}, isOutside: () => false, isInvalid: () => false, reset: () => { select.selectedIndex = 0; } };
+}
+
+function dated(input: DateInput, at: number, changed: () => void): Field {
+  const field = make("input", { type: fieldType(input), id: `input-${at}`, required: true });
+  const note = make("p", { className: "note", id: `note-${at}` });
+  const [from, to] = [fieldValue(input, input.from), fieldValue(input, input.to)];
+  const trained = `${from} to ${to}`.replaceAll("T", " ");
+  field.setAttribute("aria-describedby", note.id);
+  const isInvalid = () => Number.isNaN(milliseconds(field.value));
+  const isOutside = () => milliseconds(field.value) < milliseconds(from) || milliseconds(field.value) > milliseconds(to);
+  const show = () => {
+    note.textContent = isInvalid() ? `empty; ${trained} in training` : isOutside() ? `outside the training range, ${trained}` : trained;
+    note.classList.toggle("wrong", isInvalid());
+    note.classList.toggle("warn", isOutside());
+    field.setAttribute("aria-invalid", String(isInvalid()));
+  };
+  const reset = () => {
+    field.value = to;
+    show();
+  };
+  field.addEventListener("input", () => {
+    show();
+    changed();
+  });
+  reset();
+  const element = make("div", { className: "field" }, make("label", { htmlFor: field.id, textContent: input.name }), field, note);
+  return { element, value: () => field.value, set: () => {}, isOutside, isInvalid, reset };
 }

@@ -19,7 +19,7 @@ export type Axis = Extract<Input, { min: number }> & { at: number };
 
 /** The inputs that can be an axis: numeric and not constant. */
 export function axes({ inputs }: Info): Axis[] {
-  return inputs.flatMap((input, at) => ("levels" in input || input.min === input.max ? [] : [{ ...input, at }]));
+  return inputs.flatMap((input, at) => ("min" in input && input.min !== input.max ? [{ ...input, at }] : []));
 }
 
 /** Draws the map with `side` × `side` cells, and its legend. Returns a description. */

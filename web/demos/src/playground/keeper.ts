@@ -22,7 +22,7 @@ export function useModel(next: Model, origin: string): void {
   get("inputs").replaceChildren(...inputs.map((input, at) => {
     const field = element("div");
     const id = `input-${at}`;
-    const control = "levels" in input ? levels(id, input.levels) : range(id, input);
+    const control = "levels" in input ? levels(id, input.levels) : "from" in input ? date(id, input) : range(id, input);
     field.append(Object.assign(element("label", input.name), { htmlFor: id }), control);
     return field;
   }));
@@ -38,6 +38,10 @@ function range(id: string, { min, max, mean }: { min: number; max: number; mean:
   const value = String(Number(mean.toPrecision(4)));
   const title = `${short(min)} to ${short(max)} in training`;
   return Object.assign(element("input"), { id, value, title, required: true, inputMode: "decimal" });
+}
+
+function date(id: string, { from, to }: { from: string; to: string }): HTMLElement {
+  return Object.assign(element("input"), { id, value: to, title: `${from} to ${to} in training`, required: true });
 }
 
 /** Predicts the row as a CSV table with one row, so that text cells are categories. */
