@@ -65,7 +65,7 @@ def table():
         y = math.copysign(math.inf, math.tan(a)) if is_pole else math.tan(a) + 0.1 * (colour == "red")
         cell = "" if row % 37 == 5 else repr(float(a))
         day = "" if row % 41 == 3 else str(START + datetime.timedelta(hours=29.5 * row)).replace(" ", "T")
-        code = "" if row % 43 == 4 else f"k{row * row % 97 + row % 53}"
+        code = "" if row % 43 == 4 else f"k{row * row % 197 + row % 53}"
         rows.append([cell, repr(float(b)), colour, day, code, repr(math.sin(a) + b / 50), repr(y)])
     return rows
 
@@ -126,6 +126,7 @@ def category(fit, cells):
     if not means["priors"]:
         yield from (numpy.array([cell == level for cell in cells]) for level in levels)
     else:
+        yield from (numpy.array([cell == level for cell in cells]) for level in levels[:fit["frequent"]])
         sums = numpy.reshape(means["sums"], (len(levels), -1))
         for at, (prior, scale) in enumerate(zip(means["priors"], means["scales"])):
             shifts = [(total - count * prior) / (count + means["weight"]) / scale for total, count in zip(sums[:, at], fit["counts"])]

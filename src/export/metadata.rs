@@ -129,7 +129,7 @@ impl Encoding {
         };
         let input = "by feature in order: a number is (x - mean) / scale in float64, then float32, and with has_gaps one more \
                      input, 1 for a missing cell and 0 else; a category is one input per level, 1 for its own and 0 else, or with \
-                     means.priors as many inputs as those, ((sum + weight * prior) / (count + weight) - prior) / scale of its own \
+                     means.priors one for each of the first frequent levels and as many inputs as priors, ((sum + weight * prior) / (count + weight) - prior) / scale of its own \
                      level in float64, then float32; a missing cell counts as impute, which for a category may be one input behind \
                      these; a date is its days since 1970-01-01 in universal time, as a number; then of local time for each of \
                      cycles sine and cosine of 2 pi times the place (of day: the part of the day; of month: (day - 1 + part) / 31; \

@@ -19,7 +19,7 @@ impl Preparation {
         let mut at = 0;
         for (j, feature) in self.features.iter().enumerate() {
             if let Feature::Categorical(category) = feature {
-                self.write_means(table, rows, category, x.chunks_exact_mut(inputs).map(|row| &mut row[at..]))?;
+                self.write_means(table, rows, category, x.chunks_exact_mut(inputs).map(|row| category.means_of(&mut row[at..])))?;
                 for (x, row) in x.chunks_exact_mut(inputs).zip(rows) {
                     if hash(u64::from(*row) << 32 | j as u64).is_multiple_of(DROPPED) {
                         x[at..at + category.inputs()].fill(0.0);
@@ -85,15 +85,16 @@ mod tests {
         let noise = |row: u64| (hash(row) >> 40) as f64;
         let text: String = (0..2000).map(|row| format!("k{},{}\n", row % 1000, noise(row))).collect();
         let (table, preparation) = prepared(&format!("k,y\n{text}"));
-        assert_eq!(preparation.inputs(), 1);
+        assert_eq!(preparation.inputs(), 129);
         let rows = table.every_row();
         let y = preparation.encode_target(&table, &rows).unwrap();
         let correlation = |x: &[f32]| {
             let sum = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum::<f64>();
             sum(x, &y) / (sum(x, x) * sum(&y, &y)).sqrt()
         };
-        let own = correlation(&preparation.encode(&table, &rows).unwrap());
-        let others = correlation(&preparation.encode_training(&table, &rows).unwrap());
+        let means = |x: Vec<f32>| x.chunks(129).map(|x| x[128]).collect::<Vec<f32>>();
+        let own = correlation(&means(preparation.encode(&table, &rows).unwrap()));
+        let others = correlation(&means(preparation.encode_training(&table, &rows).unwrap()));
         assert!(own > 0.5, "{own}");
         assert!(others.abs() < 0.1, "{others}");
     }

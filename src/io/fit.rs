@@ -2,7 +2,7 @@
 
 use super::choose::ColumnRoles;
 use super::feature::{CategoryFeature, DateFeature, Feature, LevelMeans, Moments, NumberFeature, Role, Targets};
-use super::levels::{MAX_LEVELS, Match, classes, count_levels, levels, matches};
+use super::levels::{MAX_LEVELS, Match, classes, count_levels, frequent_levels, levels, matches};
 use super::measure::Measure;
 use super::moment::DateOrder;
 use super::prepare::{Preparation, Target};
@@ -52,8 +52,9 @@ fn fit_date(
     Ok(DateFeature::fit(&column.name, order, measure, &found, chosen.fills, chosen.bins))
 }
 
-/// With so many levels a category is encoded by their mean targets.
-const MANY_LEVELS: usize = 64;
+/// So many levels have an input each, the most frequent ones if there are more; then their mean targets are inputs too. By measurement:
+/// beside the mean targets, inputs of the frequent levels matter, for what depends on the level and another column.
+const MOST_OWN: usize = 128;
 /// So many levels have a mean target; the most frequent ones if there are more.
 const MOST_MEANS: usize = 20_000;
 
@@ -65,8 +66,8 @@ fn fit_category(
     preparation: &Preparation,
 ) -> Result<CategoryFeature> {
     // A target with poles has no mean.
-    let has_means = !chosen.has_poles && count_levels(column, training) > MANY_LEVELS;
-    let levels = levels(column, training, if has_means { MOST_MEANS } else { MAX_LEVELS });
+    let has_means = !chosen.has_poles && count_levels(column, training) > MOST_OWN;
+    let levels = if has_means { frequent_levels(column, training, MOST_MEANS) } else { levels(column, training, MAX_LEVELS) };
     let (counts, missing) = count(column, training, &levels);
     let most = counts.iter().max().copied().unwrap_or(0);
     if most == 0 {
@@ -82,7 +83,8 @@ fn fit_category(
     } else {
         LevelMeans::default()
     };
-    Ok(CategoryFeature { name: column.name.clone(), levels, counts, impute, means })
+    let frequent = if has_means { MOST_OWN as u32 } else { 0 };
+    Ok(CategoryFeature { name: column.name.clone(), levels, counts, impute, means, frequent })
 }
 
 fn fit_target(table: &Table, column: &Column, chosen: &ColumnRoles, training: &[u32]) -> Result<Target> {

@@ -31,8 +31,7 @@ pub(super) fn levels(column: &Column, rows: &[u32], most: usize) -> Vec<String> 
     let found = counted(column, rows);
     let mut is_kept = vec![found.len() <= most; found.len()];
     if found.len() > most {
-        let rarity: Vec<u64> = found.iter().map(|(_, count)| u64::from(u32::MAX - count)).collect();
-        ascending(&rarity).into_iter().take(most).for_each(|at| is_kept[at as usize] = true);
+        by_frequency(&found).into_iter().take(most).for_each(|at| is_kept[at as usize] = true);
     }
     let levels: Vec<String> =
         found.into_iter().zip(is_kept).filter(|(_, is)| *is).map(|((level, _), _)| level).collect();
@@ -42,6 +41,18 @@ pub(super) fn levels(column: &Column, rows: &[u32], most: usize) -> Vec<String> 
         Some(numbers) => ascending_numbers(&numbers).into_iter().map(|at| levels[at as usize].clone()).collect(),
         None => levels,
     }
+}
+
+/// At most so many distinct values of a column in some rows, the most frequent first.
+pub(super) fn frequent_levels(column: &Column, rows: &[u32], most: usize) -> Vec<String> {
+    let mut found = counted(column, rows);
+    let order = by_frequency(&found).into_iter().take(most);
+    order.map(|at| std::mem::take(&mut found[at as usize].0)).collect()
+}
+
+/// The places of some levels, the most frequent first.
+fn by_frequency(found: &[(String, u32)]) -> Vec<u32> {
+    ascending(&found.iter().map(|(_, count)| u64::from(u32::MAX - count)).collect::<Vec<_>>())
 }
 
 /// The distinct values of a column in some rows, with the number of rows of each.
