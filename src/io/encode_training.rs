@@ -19,7 +19,12 @@ impl Preparation {
         let mut at = 0;
         for (j, feature) in self.features.iter().enumerate() {
             if let Feature::Categorical(category) = feature {
-                self.write_means(table, rows, category, x.chunks_exact_mut(inputs).map(|row| category.means_of(&mut row[at..])))?;
+                self.write_means(
+                    table,
+                    rows,
+                    category,
+                    x.chunks_exact_mut(inputs).map(|row| category.means_of(&mut row[at..])),
+                )?;
                 for (x, row) in x.chunks_exact_mut(inputs).zip(rows) {
                     if hash(u64::from(*row) << 32 | j as u64).is_multiple_of(DROPPED) {
                         x[at..at + category.inputs()].fill(0.0);

@@ -67,7 +67,8 @@ fn fit_category(
 ) -> Result<CategoryFeature> {
     // A target with poles has no mean.
     let has_means = !chosen.has_poles && count_levels(column, training) > MOST_OWN;
-    let levels = if has_means { frequent_levels(column, training, MOST_MEANS) } else { levels(column, training, MAX_LEVELS) };
+    let levels =
+        if has_means { frequent_levels(column, training, MOST_MEANS) } else { levels(column, training, MAX_LEVELS) };
     let (counts, missing) = count(column, training, &levels);
     let most = counts.iter().max().copied().unwrap_or(0);
     if most == 0 {

@@ -325,10 +325,7 @@ mod tests {
         let all = |first: Column| warnings_of([first].into_iter().chain(rest()).collect());
         assert_eq!(all(texts("day", &|i| format!("{}.5.2024", i % 31 + 1))), [""; 0]);
         let day = |i: usize| if i == 7 { "soon".into() } else { format!("2024-05-{:02}", i % 30 + 1) };
-        assert_eq!(
-            all(texts("day", &day)),
-            ["column \"day\": holds dates; other texts count as missing: \"soon\""]
-        );
+        assert_eq!(all(texts("day", &day)), ["column \"day\": holds dates; other texts count as missing: \"soon\""]);
         let open = all(texts("day", &|i| format!("{}/{}/2024", i % 12 + 1, i % 11 + 1)));
         assert!(open[0].starts_with("column \"day\": holds dates of which it is open"), "{open:?}");
         assert_eq!(all(texts("colour", &|i| ["red", "blue", "green"][i % 3].to_owned())), [""; 0]);

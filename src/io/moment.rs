@@ -128,9 +128,10 @@ fn time_of_day(text: &str) -> Option<(f64, f64)> {
     let [(hour, _), (minute, 2)] = [digits(parts.next()?)?, digits(parts.next()?)?] else { return None };
     let (seconds, fraction) = parts.next().map_or(("00", ""), |text| text.split_once('.').unwrap_or((text, "")));
     let (second, 2) = digits(seconds)? else { return None };
-    let fraction = fraction.bytes().rev().try_fold(0.0, |value, byte| {
-        byte.is_ascii_digit().then(|| (value + f64::from(byte - b'0')) / 10.0)
-    })?;
+    let fraction = fraction
+        .bytes()
+        .rev()
+        .try_fold(0.0, |value, byte| byte.is_ascii_digit().then(|| (value + f64::from(byte - b'0')) / 10.0))?;
     let (hour, offset) = match rest {
         "" | "Z" | "z" | "UTC" => (hour, 0.0),
         "am" | "AM" if (1..=12).contains(&hour) => (hour % 12, 0.0),

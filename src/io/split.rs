@@ -89,7 +89,8 @@ pub(super) fn by_time(table: &Table, column: usize, rows: &[u32]) -> Result<Vec<
     let times = Moments::of(&table.columns()[column], order);
     if let Some(&row) = rows.iter().find(|&&row| times.get(row as usize).is_none()) {
         let text = cells.text(row as usize).unwrap_or_default();
-        let what = format!("\"{text}\" is no time: expected numbers, or dates that start with the year, like 2026-11-23");
+        let what =
+            format!("\"{text}\" is no time: expected numbers, or dates that start with the year, like 2026-11-23");
         return Err(table.at(row as usize, name, &what));
     }
     let day = |row: &u32| times.get(*row as usize).map_or(f64::NAN, |time| time.universal);

@@ -57,7 +57,8 @@ impl DateFeature {
         fills: bool,
         bins: usize,
     ) -> Self {
-        let elapsed: Vec<f64> = moments.iter().map(|moment| moment.map_or(f64::NAN, |moment| moment.universal)).collect();
+        let elapsed: Vec<f64> =
+            moments.iter().map(|moment| moment.map_or(f64::NAN, |moment| moment.universal)).collect();
         let found = || moments.iter().flatten();
         let has_dates = found().any(|moment| moment.has_date);
         let span = if has_dates { measure.max - measure.min + 1.0 } else { 1.0 };
@@ -198,7 +199,10 @@ mod tests {
         assert!(near(&x[1..], &[0.0, 1.0, 0.0, -1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0]), "{x:?}");
         assert_eq!((date.range(), date.is_sound()), (["2020-01-01", "2024-07-01"].map(String::from), true));
         let (date, x) = fitted(&["06:00", "18:30"]);
-        assert_eq!((date.cycles, date.has_dates, date.weekdays.len() + date.months.len()), (vec![Cycle::Day], false, 0));
+        assert_eq!(
+            (date.cycles, date.has_dates, date.weekdays.len() + date.months.len()),
+            (vec![Cycle::Day], false, 0)
+        );
         assert!(near(&x[1..], &[1.0, 0.0]), "{x:?}");
         let (date, x) = fitted(&["2024-07-01", "2024-07-02"]);
         assert_eq!((date.inputs(), x.len()), (1, 1));

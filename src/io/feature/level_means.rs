@@ -81,7 +81,9 @@ impl LevelMeans {
                     within += (targets.get(row, input) - level_mean(level as usize, input)).powi(2);
                 }
             }
-            between += used().map(|level| counts[level] * (level_mean(level, input) - self.priors[input]).powi(2)).sum::<f64>();
+            between += used()
+                .map(|level| counts[level] * (level_mean(level, input) - self.priors[input]).powi(2))
+                .sum::<f64>();
         }
         let (n, groups) = (counts.iter().sum::<f64>(), used().count() as f64);
         if groups < 2.0 || n <= groups {
