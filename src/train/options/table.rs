@@ -5,7 +5,8 @@ use super::names::{
     RATIONAL, activations, class_weights, heads, losses, missing, norms, optimizers, schedules, steps, tasks, terms,
     thresholds,
 };
-use super::{BEYOND_TAU, Defaults, HIDDEN, Norm, PATIENCE_OF_POLES, SMALL, TrainOptions};
+use super::resolve::{BEYOND_TAU, Defaults, HIDDEN, PATIENCE_OF_POLES, SMALL};
+use super::{Norm, TrainOptions};
 use crate::error::{Error, Result};
 use crate::host::{Number, number, parse_number};
 use crate::io::{Fractions, Missing, Task};
