@@ -1,5 +1,6 @@
 //! `--config`: options of a command from a TOML file. They become words of the command line, except those that it has already.
 
+mod blame;
 mod record;
 
 use std::any::TypeId;
@@ -16,18 +17,19 @@ use crate::host::{self, number};
 use crate::options::{Entry, Kind, Naming, Range, Value};
 use crate::train::{OPTIONS, TrainOptions};
 
+pub(super) use blame::FromFile;
 pub(super) use record::Record;
 
 /// Options that a file cannot have: they choose files and output, not what is done.
 const GENERAL: [&str; 6] = ["color", "config", "help", "json", "quiet", "version"];
 
-/// The words of a line with the options of its `--config` file after the command's name.
-pub(super) fn merged(line: &Line, named: &Named<'_>) -> Result<Vec<OsString>> {
-    let mut words = line.words.clone();
-    let Some(file) = line.value("config") else { return Ok(words) };
-    let options = Options { line, command: named.command, file: &file };
-    words.splice(named.end..named.end, options.words()?);
-    Ok(words)
+/// The words of a line with the options of its `--config` file after the command's name, and these options.
+pub(super) fn merged(line: &Line, named: &Named<'_>) -> Result<(Vec<OsString>, Option<FromFile>)> {
+    let mut all = line.words.clone();
+    let Some(file) = line.value("config") else { return Ok((all, None)) };
+    let words = Options { line, command: named.command, file: &file }.words()?;
+    all.splice(named.end..named.end, words.clone());
+    Ok((all, Some(FromFile { file, words })))
 }
 
 /// The options of a file for a command.
