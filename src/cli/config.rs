@@ -127,7 +127,7 @@ fn names_of(arg: &Arg) -> Vec<&str> {
         .collect()
 }
 
-/// What an option accepts that is no option of training.
+/// What an option accepts that is not one of training.
 fn kind_of(option: &Arg) -> Kind {
     let id = option.get_value_parser().type_id();
     let is_one_of = |types: &[TypeId]| types.iter().any(|known| id == *known);
@@ -140,7 +140,7 @@ fn kind_of(option: &Arg) -> Kind {
     }
 }
 
-/// Refuses a value that is none of an option's choices.
+/// Errors if a value is not one of an option's choices.
 fn check_choice(option: &Arg, value: &Value, place: &str) -> Result<()> {
     let choices = option.get_possible_values();
     let Value::Text(text) = value else { return Ok(()) };
