@@ -30,7 +30,7 @@ EPOCHS = {"dose": {"smoke": 2, "paper": 30}, "rf": {"smoke": 20, "paper": 20},
           "ik": {"smoke": 2, "paper": 50}, "lj": {"smoke": 60, "paper": 100}}
 BATCH = {"dose": {"smoke": 256, "paper": 512}, "rf": {"smoke": 256, "paper": 1024},
          "ik": {"smoke": 256, "paper": 256}, "lj": {"smoke": 256, "paper": 256}}
-# Columns of the inputs, columns of a prediction, and the methods to stand beside.
+# Columns of the inputs, columns of a prediction, and the methods to compare with.
 INPUTS = {"dose": 20, "rf": 3, "ik": 4, "lj": 2}
 WANTED = {"dose": "class,log10_ic50,abs_q", "rf": "re,im", "ik": "dtheta1,dtheta2", "lj": "v_tenth"}
 BESIDE = {"dose": "projective,odds", "rf": "transfer,log-transfer", "ik": "projective-basic,projective-full,damped",

@@ -10,7 +10,7 @@ Half of the tables, by a hash of the name, are for development (`dev`); decision
 
 Five folds (stratified for classes) hold out a fifth of the rows from every learner. Score: R² or accuracy. A score below that of the
 baseline (mean, most frequent class) counts as the baseline's, and so does whatever is refused. Per table, normalised score =
-(score - baseline) / (best score - baseline). Times are seconds of CPU to train, on one thread. Beside them, for classes: log loss,
+(score - baseline) / (best score - baseline). Times are seconds of CPU to train, on one thread. In addition, for classes: log loss,
 and calibration error (10 bins of the confidence, |accuracy - mean confidence| weighted by rows).
 
 Results are kept in `--cache`, by table and its content, split, learner and version, so only what is new runs again.

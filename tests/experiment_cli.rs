@@ -117,7 +117,7 @@ fn bad_arguments_are_errors_at_once() {
         (
             "experiment dose --seed 18446744073709551615 --seeds 2",
             2,
-            "mero: experiment: seed is 18446744073709551615; so many seeds after it are more than 64 bits count\n",
+            "mero: experiment: seed: got 18446744073709551615, expected at most 18446744073709551613 for 2 seeds\n",
         ),
         ("experiment ik --seeds 0 --rows rows", 2, "mero: experiment: seeds is 0, wanted at least 1\n"),
         (

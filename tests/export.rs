@@ -159,7 +159,7 @@ fn wrong_metadata_are_errors() {
 fn texts_that_are_not_strict_json_are_errors() {
     let folder = filled();
     let sound = metadata(&folder).to_string();
-    let not_json = "is not JSON as the standard has it";
+    let not_json = "is not valid JSON";
     let cases = [
         (sound.replacen("\"opset\":18", "\"opset\":NaN", 1), format!("{not_json} (expected value at line 1 column ")),
         (

@@ -301,7 +301,7 @@ def edges():
 
 
 def strict(p, q, threshold, infer, train):
-    """Strict decoding by its definition, in float64; subnormal numbers count as 0 beside an angle."""
+    """Strict decoding by its definition, in float64; subnormal numbers count as 0 compared with an angle."""
     p, q = p.astype(numpy.float64), q.astype(numpy.float64)
     fault = ~numpy.isfinite(p) | ~numpy.isfinite(q)
     if threshold == "denominator":

@@ -1,4 +1,4 @@
-"""Masked arithmetic beside the original package, zeroproofml 0.6.1 on NumPy: over a million f32 per operation (telling bit patterns,
+"""Masked arithmetic compared with the original package, zeroproofml 0.6.1 on NumPy: over a million f32 per operation (telling bit patterns,
 random bits, ordinary numbers, results near the largest float), masks compared exactly, values within a bound. Prints a table of what
 differs and why; a difference without a reason fails.
 

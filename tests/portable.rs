@@ -135,7 +135,7 @@ fn errors_of_an_export_leave_no_files() {
             1,
             "package name \"node_modules\" is not one that npm takes".into(),
         ),
-        ("m --html - --web web", 2, "standard output takes no file; name one instead of -".into()),
+        ("m --html - --web web", 2, "cannot write to standard output; give a file name instead of -".into()),
         ("m --html m --web web", 2, "m is the model itself; name another file".into()),
         ("t.csv --html x --web web", 1, "t.csv: ".into()),
         ("m --onnx x --web web", 2, "the following required arguments were not provided".into()),

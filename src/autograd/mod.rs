@@ -97,7 +97,7 @@ pub fn apply(op: Rc<dyn Op>, inputs: &[&Var]) -> Var {
 }
 
 /// Gradients of Σ seed · output with respect to each of `variables`; `None` where no path leads there.
-/// `add` sums gradients of a value that is used several times; it is an argument because this room has no ops.
+/// `add` sums gradients of a value that is used several times; it is an argument because this module has no ops.
 pub fn grad(output: &Var, variables: &[&Var], seed: Var, add: fn(&Var, &Var) -> Var) -> Result<Vec<Option<Var>>> {
     assert_eq!(seed.shape(), output.shape(), "grad: the seed must have the output's shape");
     let Some(root) = &output.node else { return Ok(vec![None; variables.len()]) };

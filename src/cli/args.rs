@@ -154,7 +154,7 @@ pub(super) fn check_header<'a>(table: &Table, header: Header, names: impl IntoIt
 /// Errors if `out` is standard output, is one of the `inputs` (what it is, path), or cannot be written.
 pub(super) fn check_out(out: &Path, inputs: &[(&str, &Path)]) -> Answer {
     if out == Path::new("-") {
-        return Err(Failure::usage("standard output takes no file; name one instead of -"));
+        return Err(Failure::usage("cannot write to standard output; give a file name instead of -"));
     }
     if let Some((what, _)) = inputs.iter().find(|(_, input)| host::is_same_file(out, input)) {
         return Err(Failure::usage(format!("{} is the {what} itself; name another file", out.display())));

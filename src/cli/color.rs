@@ -17,7 +17,7 @@ pub(super) enum Color {
 
 static CHOICE: OnceLock<Color> = OnceLock::new();
 
-/// Stores the value of `--color` as given; what is none of its values is left to the parser to refuse.
+/// Stores the value of `--color` as given; the parser reports an invalid value.
 pub(super) fn choose(given: Option<&str>) {
     let choice = given.and_then(|text| Color::from_str(text, false).ok());
     // It is called once.

@@ -1,5 +1,6 @@
 //! `--config`: options of a command from a TOML file. They become words of the command line, except those that it has already.
 
+mod blame;
 mod record;
 
 use std::any::TypeId;
@@ -16,18 +17,19 @@ use crate::host::{self, number};
 use crate::options::{Entry, Kind, Naming, Range, Value};
 use crate::train::{OPTIONS, TrainOptions};
 
+pub(super) use blame::FromFile;
 pub(super) use record::Record;
 
 /// Options that a file cannot have: they choose files and output, not what is done.
 const GENERAL: [&str; 6] = ["color", "config", "help", "json", "quiet", "version"];
 
-/// The words of a line with the options of its `--config` file after the command's name.
-pub(super) fn merged(line: &Line, named: &Named<'_>) -> Result<Vec<OsString>> {
-    let mut words = line.words.clone();
-    let Some(file) = line.value("config") else { return Ok(words) };
-    let options = Options { line, command: named.command, file: &file };
-    words.splice(named.end..named.end, options.words()?);
-    Ok(words)
+/// The words of a line with the options of its `--config` file after the command's name, and these options.
+pub(super) fn merged(line: &Line, named: &Named<'_>) -> Result<(Vec<OsString>, Option<FromFile>)> {
+    let mut all = line.words.clone();
+    let Some(file) = line.value("config") else { return Ok((all, None)) };
+    let words = Options { line, command: named.command, file: &file }.words()?;
+    all.splice(named.end..named.end, words.clone());
+    Ok((all, Some(FromFile { file, words })))
 }
 
 /// The options of a file for a command.
@@ -125,7 +127,7 @@ fn names_of(arg: &Arg) -> Vec<&str> {
         .collect()
 }
 
-/// What an option accepts that is no option of training.
+/// What an option accepts that is not one of training.
 fn kind_of(option: &Arg) -> Kind {
     let id = option.get_value_parser().type_id();
     let is_one_of = |types: &[TypeId]| types.iter().any(|known| id == *known);
@@ -138,7 +140,7 @@ fn kind_of(option: &Arg) -> Kind {
     }
 }
 
-/// Refuses a value that is none of an option's choices.
+/// Errors if a value is not one of an option's choices.
 fn check_choice(option: &Arg, value: &Value, place: &str) -> Result<()> {
     let choices = option.get_possible_values();
     let Value::Text(text) = value else { return Ok(()) };

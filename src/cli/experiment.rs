@@ -147,8 +147,9 @@ pub(super) fn run(args: &Args) -> Answer {
     let seeds = args.seeds.unwrap_or(mode.seeds()) as u64;
     let Some(past) = args.seed.checked_add(seeds) else {
         return Err(Failure::usage(format!(
-            "seed is {}; so many seeds after it are more than 64 bits count",
-            args.seed
+            "seed: got {}, expected at most {} for {seeds} seeds",
+            args.seed,
+            u64::MAX - seeds
         )));
     };
     if seeds > MOST_SEEDS {

@@ -31,6 +31,7 @@ mod session;
 mod train;
 mod web;
 
+use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -191,10 +192,19 @@ fn run(line: Line, is_json: bool) -> (String, Answer) {
     let root = parser();
     let named = line.command(&root);
     let name = named.name.clone();
-    let words = match config::merged(&line, &named) {
-        Ok(words) => words,
+    let (words, from_file) = match config::merged(&line, &named) {
+        Ok(merged) => merged,
         Err(error) => return (name, Err(error.into())),
     };
+    let (name, answer) = parsed(words, name, is_json, &root);
+    match from_file {
+        Some(options) => (name.clone(), answer.map_err(|failure| options.blame(failure, &name))),
+        None => (name, answer),
+    }
+}
+
+/// Parses the words, whose command is `name`, and runs the command.
+fn parsed(words: Vec<OsString>, name: String, is_json: bool, root: &clap::Command) -> (String, Answer) {
     match Cli::try_parse_from(words) {
         Ok(Cli { general, command }) => {
             progress::want(!is_json && !general.quiet);
@@ -206,7 +216,7 @@ fn run(line: Line, is_json: bool) -> (String, Answer) {
             console::say_help(&if color::is_on(&io::stdout()) { text.ansi().to_string() } else { text.to_string() });
             (name, Ok(()))
         }
-        Err(error) => (name, Err(Failure::Parse(line::message(&error, &root)))),
+        Err(error) => (name, Err(Failure::Parse(line::message(&error, root)))),
     }
 }
 

@@ -178,7 +178,7 @@ impl Session {
             say_json(&json!({ "event": "checkpoint", "path": path, "epochs": outcome.epochs, "steps": outcome.steps }));
         }
         let without = if self.judging.folds.is_some() { ", without the folds" } else { "" };
-        Failure::Interrupted(format!("{place}; saved {}{without}; go on with\n  {command}", path.display()))
+        Failure::Interrupted(format!("{place}; saved {}{without}; continue with\n  {command}", path.display()))
     }
 
     /// Writes the best weights, if there are any; the message has the epoch of the divergence and advice.

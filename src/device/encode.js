@@ -19,7 +19,7 @@ function layout(device, inputs, outputs) {
 
 const SUBGROUPS = "subgroups";
 
-/** The next device asked for gets subgroups where its adapter has them: wgpu has no word for them in browsers. */
+/** The next device that is requested gets subgroups where its adapter has them: wgpu has no word for them in browsers. */
 export function addSubgroups() {
   const prototype = globalThis.GPUAdapter?.prototype;
   if (!prototype) return;

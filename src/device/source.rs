@@ -1,10 +1,11 @@
 //! Shader sources as the binary carries them. Comments, indentation and redundant spaces are removed at compile time.
 
-/// The minified text of `shaders/NAME.wgsl`: `wgsl!("NAME")`.
+/// The minified text of `shaders/NAME.wgsl`: `wgsl!("NAME")`; of several files one after the other: `wgsl!("A", "B")`.
 #[macro_export]
 macro_rules! wgsl {
-    ($name:literal) => {{
-        const SOURCE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $name, ".wgsl"));
+    ($($name:literal),+) => {{
+        const SOURCE: &str =
+            concat!($(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $name, ".wgsl"))),+);
         const BYTES: [u8; $crate::device::lean_length(SOURCE)] = $crate::device::lean(SOURCE);
         match str::from_utf8(&BYTES) {
             Ok(text) => text,

@@ -56,7 +56,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     entries().find(|entry| entry.name == name)
 }
 
-/// Opens the device that was asked for.
+/// Opens the requested device.
 pub(super) async fn open(request: &Request) -> Opened {
     if request.device == AUTO {
         return automatic(request).await;

@@ -98,10 +98,21 @@ fn types(preparation: &Preparation, has_poles: bool) -> String {
     let columns: String = preparation.features.iter().map(column).collect();
     format!(
         "/** One row of inputs: a value for each column the model was trained on. */\nexport interface Row {{\n{columns}}}\n\n\
-         /** The prediction for a row. */\nexport type Answer ={};\n\n{FUNCTIONS}",
+         {NOTED}/** The prediction for a row. */\nexport type Answer = Noted &{};\n\n{FUNCTIONS}",
         answer(&preparation.target, has_poles)
     )
 }
+
+const NOTED: &str = "\
+/** What was noticed about a row. */
+export interface Noted {
+  /** The columns whose numbers are outside the training range by more than a tenth of it. */
+  outside: string[];
+  /** All that was noticed, as in the column note of `mero predict`; empty if nothing was. */
+  note: string;
+}
+
+";
 
 const FUNCTIONS: &str = "\
 /** Predicts one row, or each of many. The first call loads engine and weights. */
@@ -137,11 +148,11 @@ fn column(feature: &Feature) -> String {
 fn answer(target: &Target, has_poles: bool) -> String {
     match target.levels() {
         [] if has_poles => {
-            "\n  | { value: number; bottom: false; /** Whether it is so near a pole that it is unreliable. */ gap: boolean; fault: false }\n  \
-             | { value: null; /** There is no value here. */ bottom: true; gap: boolean; /** Whether the cause is a numerical fault, not a pole. */ fault: boolean }"
+            " (\n  | { value: number; bottom: false; /** Whether it is so near a pole that it is unreliable. */ gap: boolean; fault: false }\n  \
+             | { value: null; /** There is no value here. */ bottom: true; gap: boolean; /** Whether the cause is a numerical fault, not a pole. */ fault: boolean }\n)"
                 .into()
         }
-        [] => " number".into(),
+        [] => " { value: number }".into(),
         levels => format!(" {{ value: {}; probability: number }}", union(levels)),
     }
 }
@@ -185,14 +196,15 @@ fn readme(name: &str, preparation: &Preparation, has_poles: bool) -> String {
         [] if has_poles => {
             "`{ value, bottom, gap, fault }`: where `bottom` is set the model says that there is no value, and `value` is null"
         }
-        [] => "a number",
+        [] => "`{ value }`, a number",
         _ => "`{ value, probability }`: the likeliest class",
     };
     let row = example(preparation);
     format!(
         "# {name}\n\nOne trained model with the engine that runs it. It needs nothing else and works in browsers, Node, Deno and Bun.\n\n\
          ```js\nimport {{ predict }} from \"{name}\";\n\nconst answer = await predict({{\n{row}}});\n```\n\n\
-         The answer is {answer}. `predict` also takes an array of rows.\n\n\
+         The answer is {answer}. It also has `outside`, the columns whose numbers are outside the training range, and `note`, all that was \
+         noticed about the row. `predict` also takes an array of rows.\n\n\
          Vite and webpack carry `meromorph_bg.wasm` and `model.safetensors` along; for a bundler that does not, copy both next to its \
          output.\n\nMade with Meromorph {}.\n",
         env!("CARGO_PKG_VERSION")

@@ -67,7 +67,7 @@ pub fn validate_bundle(folder: &Path, expected: Option<&str>) -> Result<Validate
 
 /// The metadata and their digest.
 fn parse(text: &[u8]) -> Result<(Metadata, String)> {
-    let refused = |why: serde_json::Error| Error::new(format!("is not JSON as the standard has it ({why})"));
+    let refused = |why: serde_json::Error| Error::new(format!("is not valid JSON ({why})"));
     let value: Value = serde_json::from_slice(text).map_err(refused)?;
     let is = |key: &str, wanted: &Value| match value.get(key) {
         Some(got) if got == wanted => Ok(()),

@@ -32,11 +32,11 @@ pub fn fold_splits(
         }
         _ if chosen.task == Task::Classification => {
             let classes = codes(chosen.target);
-            let fold_of = dealt(&by_group(&classes, permutation).0, count).map_err(within)?;
+            let fold_of = in_turn(&by_group(&classes, permutation).0, count).map_err(within)?;
             folds(&fold_of, count, permutation, &|kept| (fractions, Grouping::Strata(kept)), &classes)
         }
         _ => {
-            let fold_of = dealt(permutation, count).map_err(within)?;
+            let fold_of = in_turn(permutation, count).map_err(within)?;
             folds(&fold_of, count, permutation, &|_| (fractions, Grouping::None), &vec![0; rows.len()])
         }
     };
@@ -44,7 +44,7 @@ pub fn fold_splits(
 }
 
 /// The fold of each row: rows in `order` are distributed in turn.
-fn dealt(order: &[u32], count: usize) -> Result<Vec<usize>> {
+fn in_turn(order: &[u32], count: usize) -> Result<Vec<usize>> {
     if order.len() < count {
         return Err(Error::new(format!("{} rows are too few for {count} folds", order.len())));
     }

@@ -1,4 +1,4 @@
-//! Sorts by numbers. One function for all sorts of this room and of `train`: each use of the standard library's generic sort would add
+//! Sorts by numbers. One function for all sorts of this module and of `train`: each use of the standard library's generic sort would add
 //! some 6 KB to the browser build.
 
 /// The places of `keys` in ascending order; equal ones stay in their order. Sorts byte by byte, from the lowest.

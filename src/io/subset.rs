@@ -30,7 +30,7 @@ impl Column {
     pub fn take(&self, rows: &[u32]) -> Self {
         let reading = self.reading.as_ref().map(|reading| {
             let texts = reading.texts.as_ref().map(|texts| texts.take(rows));
-            // A place in the file is none in the subset.
+            // Positions in the file do not apply to the subset.
             Box::new(Reading { texts, first_text: None, ..(**reading).clone() })
         });
         Self { name: self.name.clone(), cells: self.cells.take(rows), reading }

@@ -45,7 +45,7 @@ pub enum Cells {
     },
 }
 
-/// Sorted texts, each with a number. The only type of map in this room, since each one adds to the size of the browser build.
+/// Sorted texts, each with a number. The only type of map in this module, since each one adds to the size of the browser build.
 pub(super) type Texts = BTreeMap<String, u32>;
 
 impl Table {

@@ -6,13 +6,13 @@ use crate::device::Body;
 use crate::host::ThreadPool;
 
 /// Scalar functions that WGSL lacks.
-pub const SCALAR: &str = crate::wgsl!("common/scalar");
+pub const SCALAR: &str = crate::wgsl!("common/scalar", "common/sine");
 /// Indices and grids.
 pub const INDEX: &str = crate::wgsl!("common/index");
 /// Sums and maxima over the lanes that share a row.
 pub const TREE: &str = crate::wgsl!("common/tree");
 /// Exact predicates on floats, and arithmetic that keeps subnormals.
-pub const TOTAL: &str = crate::wgsl!("common/total");
+pub const TOTAL: &str = crate::wgsl!("common/total", "common/wide");
 /// The uniform and the polynomials of rational functions.
 pub const RATIONAL: &str = crate::wgsl!("common/rational");
 

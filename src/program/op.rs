@@ -6,6 +6,10 @@ use super::Expr;
 use super::masked::{self, MaskedForm};
 use crate::simd::vector;
 
+/// The special functions.
+const SPECIAL: &str =
+    crate::wgsl!("common/special", "common/error", "common/gamma", "common/faddeeva", "common/bessel");
+
 /// One pointwise function of up to three arguments.
 pub struct ScalarOp {
     /// Its name, the same everywhere.
@@ -31,18 +35,18 @@ impl ScalarOp {
         format!("fn op_{}({}) -> f32 {{ return {}; }}\n", self.name, arguments.join(", "), self.wgsl)
     }
 
-    /// The WGSL functions of several operations, with the fragments they need besides `scalar.wgsl`.
+    /// The WGSL functions of several operations, with the fragments they need besides `scalar.wgsl` and `sine.wgsl`.
     pub fn wgsl_functions(ops: &[&'static Self]) -> String {
         let functions: String = ops.iter().map(|op| op.wgsl_function()).collect();
-        if ops.iter().any(|op| op.is_special()) {
-            crate::wgsl!("common/special").to_owned() + &functions
-        } else {
-            functions
-        }
+        Self::special_wgsl(ops).to_owned() + &functions
     }
 
-    /// Whether its WGSL calls functions of `special.wgsl`.
-    pub fn is_special(&self) -> bool {
+    /// The WGSL of the special functions if any of `ops` calls one, else nothing.
+    pub fn special_wgsl(ops: &[&'static Self]) -> &'static str {
+        if ops.iter().any(|op| op.is_special()) { SPECIAL } else { "" }
+    }
+
+    fn is_special(&self) -> bool {
         self.wgsl.contains("_value(") || self.wgsl.starts_with("arc_")
     }
 

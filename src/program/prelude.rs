@@ -1,5 +1,5 @@
 //! WGSL's scalar functions in Rust, in single and double precision, so that an operation's tokens have the same meaning in all three.
-//! `shaders/common/scalar.wgsl` has the WGSL versions.
+//! `shaders/common/{scalar,sine}.wgsl` have the WGSL versions.
 #![allow(non_snake_case, reason = "the names are WGSL's")]
 
 macro_rules! shared {

@@ -108,7 +108,7 @@ struct WithGradientPolicy {
 
 impl Op for WithGradientPolicy {
     fn name(&self) -> &'static str {
-        "governed"
+        "with_gradient_policy"
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Tensor {

@@ -1,5 +1,5 @@
 //! Total arithmetic (a common meadow): every number is a float or ⊥, every operation has a result, and ⊥ absorbs. x / 0, ln x for
-//! x <= 0, √x for x < 0, and results that are not representable are ⊥. This room returns no NaN and no infinity, neither in values nor
+//! x <= 0, √x for x < 0, and results that are not representable are ⊥. This module returns no NaN and no infinity, neither in values nor
 //! in gradients: a slope that does not exist or is not representable is 0.
 
 mod complex;

@@ -1,4 +1,4 @@
-//! The op of this room: a program of scalar ops in masked form. Its gradient is the program's vector-Jacobian product in masked form, of which
+//! The op of this module: a program of scalar ops in masked form. Its gradient is the program's vector-Jacobian product in masked form, of which
 //! only the values are kept: a gradient that is not defined or not representable is 0.
 
 use std::rc::Rc;

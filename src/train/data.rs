@@ -156,7 +156,7 @@ impl Data {
         match all.iter().flat_map(|part| &part.y).find(|&&y| !is_class(y)) {
             Some(y) => {
                 let (y, last) = (number(*y), classes - 1);
-                Err(Error::new(format!("train: {y} is no class index; the model has classes 0 to {last}")))
+                Err(Error::new(format!("train: {y} is not a class index; the model has classes 0 to {last}")))
             }
             None => Ok(()),
         }

@@ -176,7 +176,7 @@ impl Model {
             return Err(Error::usage("interval: only predictions of numbers, by models without poles, have intervals"));
         }
         let missing =
-            "interval: the model file holds no errors of held-out rows; train it anew, with test rows or folds";
+            "interval: the model file holds no errors of held-out rows; train it again, with test rows or folds";
         self.provenance()?.and_then(|provenance| provenance.residuals).ok_or_else(|| Error::new(missing))
     }
 

@@ -36,7 +36,9 @@ impl Label {
     /// The label of a code, 0 to 6. Errors for other codes.
     pub fn of_code(code: u8) -> Result<Self> {
         let found = Self::ALL.get(usize::from(code));
-        found.map(|(_, label)| *label).ok_or_else(|| Error::new(format!("lift: {code} is no label; there are 0 to 6")))
+        found
+            .map(|(_, label)| *label)
+            .ok_or_else(|| Error::new(format!("lift: {code} is not a label; there are 0 to 6")))
     }
 }
 
@@ -125,6 +127,6 @@ mod tests {
         for (y, labels, wanted) in cases {
             assert_eq!(said(lift_labels(&y, &labels, 1).unwrap_err()), wanted);
         }
-        assert_eq!(said(Label::of_code(7).unwrap_err()), "lift: 7 is no label; there are 0 to 6");
+        assert_eq!(said(Label::of_code(7).unwrap_err()), "lift: 7 is not a label; there are 0 to 6");
     }
 }

@@ -1,8 +1,9 @@
-//! Prepares a run from a table: chooses columns and task, splits and encodes the rows, makes model and configuration. Unset options get
-//! defaults that depend on the task and the number of training rows, so every interface starts the same run from the same options.
+//! Prepares a run from a table: chooses columns and task, splits and encodes the rows, makes model and configuration, so that every interface
+//! starts the same run from the same options. `resolve.rs` has the defaults that depend on the task and the number of training rows.
 
 mod names;
 mod reading;
+mod resolve;
 mod table;
 
 use super::batches::split_order;
@@ -10,10 +11,10 @@ use super::checkpoint::Checkpoint;
 use super::config::{CoverageGoal, StepKind, TrainerConfig};
 use super::curriculum::Curriculum;
 use super::data::{Data, Examples};
-use crate::error::{Error, Result, hint, listed};
-use crate::io::{self, Choice, Fractions, Preparation, Split, Table, Target, Task};
-use crate::loss::{self, Loss, PairLoss};
-use crate::nn::{Activation, Decoding, Head, Layer, Policy, RationalLayer, Spec};
+use crate::error::{Error, Result};
+use crate::io::{self, Choice, Fractions, Preparation, Split, Table};
+use crate::loss::Loss;
+use crate::nn::{Activation, Decoding, Head, Policy, RationalLayer, Spec};
 use crate::optim::{Optimizer, Schedule};
 
 pub use reading::READING;
@@ -83,16 +84,6 @@ pub enum Norm {
     Layer,
 }
 
-impl Norm {
-    fn layer(self) -> Layer {
-        let epsilon = 1e-5;
-        match self {
-            Self::Batch => Layer::MaskedNorm { epsilon, policy: None },
-            Self::Layer => Layer::LayerNorm { epsilon },
-        }
-    }
-}
-
 /// Everything a trainer needs, and what its model must store.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -122,33 +113,6 @@ pub struct SplitTable {
     reason: String,
     gaps: io::MissingReport,
     warnings: Vec<io::Warning>,
-}
-
-/// Default widths of the hidden layers.
-const HIDDEN: [usize; 3] = [64, 64, 64];
-/// Default patience of a model with poles: its loss falls in steps, as poles are found.
-const PATIENCE_OF_POLES: usize = 50;
-/// Default ratio of `tau_train` to `tau_infer`.
-const BEYOND_TAU: f32 = 3.0;
-/// A table with fewer training rows is small.
-const SMALL: usize = 2000;
-
-/// Defaults that depend on the size of the table. For small tables, a batch of 32 gives enough steps per epoch; a decay of 1 per
-/// unit of learning rate and smoothed labels keep 9,000 weights from overfitting a few hundred rows. Chosen over 20 seeds on
-/// scikit-learn's wine, breast cancer, digits and diabetes tables.
-struct Defaults {
-    batch: usize,
-    weight_decay: f32,
-    smoothing: f32,
-}
-
-impl Defaults {
-    fn of(rows: usize) -> Self {
-        match rows {
-            0..SMALL => Self { batch: 32, weight_decay: 1.0, smoothing: 0.1 },
-            _ => Self { batch: 256, weight_decay: 1e-6, smoothing: 0.0 },
-        }
-    }
 }
 
 impl SplitTable {
@@ -242,155 +206,6 @@ impl TrainOptions {
         }
         Ok(())
     }
-
-    /// The model and its settings for a split table. Errors if the loss, the decoding or a policy is invalid for it.
-    pub fn resolve(&self, table: &SplitTable) -> Result<(Spec, TrainerConfig)> {
-        let (inputs, target) = (table.preparation.inputs(), &table.preparation.target);
-        let mut spec = self.spec(inputs, target.outputs());
-        if let Some(Layer::Projective(head)) = spec.layers.last_mut() {
-            head.decoding = self.decoding.unwrap_or_else(|| default_decoding(target));
-            head.decoding.check().map_err(|error| error.within("train"))?;
-        }
-        let mut settings = self.settings(target, table.split.train.len())?;
-        for (layer, policy) in &self.policies {
-            check_policy_layer(&spec, layer)?;
-            settings.policies.register(layer, *policy)?;
-        }
-        Ok((spec, settings))
-    }
-
-    /// Widths of the hidden layers.
-    pub fn hidden(&self) -> &[usize] {
-        self.hidden.as_deref().unwrap_or(&HIDDEN)
-    }
-
-    /// The model for `inputs` and `outputs`.
-    pub fn spec(&self, inputs: usize, outputs: usize) -> Spec {
-        let hidden = self.hidden();
-        let activation = self.activation.clone().unwrap_or_else(Activation::silu);
-        let mut spec = match self.head {
-            Some(head) => Spec::projective(inputs, hidden, Head { outputs, ..head }, activation),
-            None => Spec::mlp(inputs, hidden, outputs, activation),
-        };
-        let between = |layer: Layer| match layer {
-            Layer::Activation { .. } => {
-                let function = self.rational.map_or(layer, Layer::Rational);
-                let dropout = (self.dropout > 0.0).then_some(Layer::Dropout { rate: self.dropout });
-                [Some(function), self.norm.map(Norm::layer), dropout].into_iter().flatten()
-            }
-            _ => [Some(layer), None, None].into_iter().flatten(),
-        };
-        spec.layers = spec.layers.into_iter().flat_map(between).collect();
-        spec
-    }
-
-    /// The configuration of a run over `rows` training rows. Errors if the loss does not fit the target.
-    pub fn settings(&self, target: &Target, rows: usize) -> Result<TrainerConfig> {
-        let (plain, defaults) = (TrainerConfig::default(), Defaults::of(rows));
-        let optimizer = self.optimizer.clone().unwrap_or_else(|| Optimizer::adamw(0.0));
-        Ok(TrainerConfig {
-            loss: self.loss(target.task(), self.smoothing.unwrap_or(defaults.smoothing))?,
-            optimizer: optimizer.with_weight_decay(self.weight_decay.unwrap_or(defaults.weight_decay)),
-            lr: self.lr.unwrap_or(plain.lr),
-            schedule: self.schedule.unwrap_or(plain.schedule),
-            epochs: self.epochs.unwrap_or(plain.epochs),
-            batch: self.batch.unwrap_or(defaults.batch),
-            accumulate: self.accumulate.unwrap_or(plain.accumulate),
-            patience: self.patience.unwrap_or(if self.head.is_some() { PATIENCE_OF_POLES } else { plain.patience }),
-            seed: self.seed,
-            step: self.step,
-            class_weights: if self.is_balanced { balanced(target) } else { Vec::new() },
-            coverage: self.coverage,
-            curriculum: self.curriculum.clone(),
-            ..plain
-        })
-    }
-
-    fn loss(&self, task: Task, smoothing: f32) -> Result<Loss> {
-        if self.head.is_some() {
-            return self.pair_loss(task);
-        }
-        let (usual, target, wanted) = match task {
-            Task::Regression => (Loss::mse(), loss::Target::Numbers, "a number; use mse, mae, huber or a formula"),
-            Task::Classification => {
-                (Loss::CrossEntropy { smoothing }, loss::Target::Classes, "a class; use cross-entropy or bce")
-            }
-        };
-        let chosen = match &self.loss {
-            None | Some(Loss::CrossEntropy { .. }) => Loss::CrossEntropy { smoothing },
-            Some(loss) => loss.clone(),
-        };
-        let chosen = if self.loss.is_none() { usual } else { chosen };
-        let is_cross_entropy = matches!(chosen, Loss::CrossEntropy { .. });
-        let unused = [("class weights", self.is_balanced), ("smoothing", self.smoothing.is_some())];
-        if let Some((name, _)) = unused.into_iter().find(|(_, is_set)| *is_set && !is_cross_entropy) {
-            return Err(Error::usage(format!("train: {name} applies only to loss \"cross-entropy\"")));
-        }
-        if chosen.target() != target || matches!(chosen, Loss::Pairs(_)) {
-            return Err(Error::usage(format!(
-                "train: the loss \"{}\" does not fit the target, which is {wanted}",
-                chosen.text()
-            )));
-        }
-        Ok(chosen)
-    }
-}
-
-impl TrainOptions {
-    /// The loss of a model with a head. Errors if the target is a class or the loss is not one of pairs.
-    fn pair_loss(&self, task: Task) -> Result<Loss> {
-        if task == Task::Classification {
-            return Err(Error::usage("train: a head with poles predicts numbers, the target is a class"));
-        }
-        if self.smoothing.is_some() || self.is_balanced {
-            return Err(Error::usage(
-                "train: smoothing and class weights belong to classes; the head predicts numbers",
-            ));
-        }
-        match &self.loss {
-            None => Ok(Loss::Pairs(PairLoss::default())),
-            Some(Loss::Pairs(loss)) => Ok(Loss::Pairs(*loss)),
-            Some(_) => Err(Error::usage("train: a head with poles has a loss of its own; leave the loss out")),
-        }
-    }
-}
-
-/// Errors if `name` is neither the path nor the kind of a layer with a gradient policy.
-fn check_policy_layer(spec: &Spec, name: &str) -> Result<()> {
-    let (mut kinds, mut places) = (Vec::new(), Vec::new());
-    for (at, layer) in spec.layers.iter().enumerate() {
-        let Some((kind, _)) = layer.gradient_policy() else { continue };
-        if !kinds.iter().any(|known| known == kind) {
-            kinds.push(kind.to_owned());
-        }
-        places.push(format!("layers.{at}"));
-    }
-    let near = hint(name, kinds.iter().map(String::as_str));
-    kinds.append(&mut places);
-    if kinds.is_empty() {
-        return Err(Error::usage("train: policy: only rational and masked layers have one; try activation rational"));
-    }
-    if !kinds.iter().any(|known| known == name) {
-        let known = listed(&kinds.iter().map(String::as_str).collect::<Vec<_>>());
-        return Err(Error::usage(format!("train: policy: \"{name}\" is no layer with one; there are {known}{near}")));
-    }
-    Ok(())
-}
-
-/// No value beyond the largest finite training target; values beyond a third of it are marked as near a pole. The limit is at least
-/// ten times their spread.
-fn default_decoding(target: &Target) -> Decoding {
-    let Target::Regression { mean, scale, min, max, .. } = target else { return Decoding::default() };
-    let largest = ((max - mean).max(mean - min) / scale).clamp(10.0, 1e6);
-    let sine = (1.0 / (largest * largest + 1.0).sqrt()) as f32;
-    Decoding { tau_infer: sine, tau_train: Some(BEYOND_TAU * sine), ..Decoding::default() }
-}
-
-/// Class weights: rows / (classes · rows of the class); 1 for a class without training rows.
-fn balanced(target: &Target) -> Vec<f32> {
-    let Target::Classification { counts, .. } = target else { return Vec::new() };
-    let share = counts.iter().sum::<u32>() as f32 / counts.len() as f32;
-    counts.iter().map(|&count| if count == 0 { 1.0 } else { share / count as f32 }).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! What a recipe leaves to the target: class weights, and where there is no value.
 
+use super::resolve::{balanced, default_decoding};
 use super::*;
+use crate::io::Target;
 use crate::optim::ScheduleShape;
 use crate::options::{Given, Kind, Naming, Value};
 

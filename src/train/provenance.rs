@@ -1,4 +1,4 @@
-//! How a model was trained and how well it did: a text beside the weights in the model file, which no prediction needs.
+//! How a model was trained and how well it did: a text next to the weights in the model file, which no prediction needs.
 
 use super::checkpoint::Origin;
 use super::config::TrainerConfig;

@@ -56,8 +56,8 @@ impl Model {
     /// Predicts every row: `{ value }` of numbers, `{ value, probability, probabilities }` of classes, the last [rows, classes], or for a
     /// model with poles `{ value, bottom, gap, fault }`, with flags 1 where there is no value, where it is near a pole, and at numerical
     /// faults. A row without a prediction has NaN or null. What was noticed about cells is in `noteRows`, `noteColumns` and `noteKinds` (0:
-    /// outside the training range, 1: unseen, 2: unusable), and the reasons for the last in `noteTexts`. `options` may hold `precision`,
-    /// `unknown` and `reading`.
+    /// outside the training range, 1: unseen, 2: unusable, 3: filled in), and the reasons for kind 2 in `noteTexts`. `options` may hold
+    /// `precision`, `unknown` and `reading`.
     pub async fn predict(&self, x: JsValue, source: String, options: JsValue) -> Answer {
         let Noted { predictions, notes, probabilities } = self.noted(&x, &source, &options).await.map_err(thrown)?;
         let (mut names, mut values) = (Array::new(), Vec::with_capacity(predictions.len()));

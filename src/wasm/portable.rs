@@ -14,15 +14,19 @@ pub use model::Model;
 pub use panic::on_panic;
 
 use crate::error::{Error, Result};
-use crate::io::{Format, Header, read_plain};
+use crate::io::{Format, read_plain};
 use crate::{Device, train};
 use columns::rows_or_columns as rows;
-use values::{Answer, TABLE, bytes, object, show, strings, thrown};
+use values::{Answer, TABLE, bytes, get, object, show, strings, thrown};
 
-/// Pages and packages read tables in the usual format.
-#[expect(clippy::unnecessary_wraps, reason = "the main build reads options here, which can fail")]
-fn format_of(_: &str, _: &JsValue) -> Result<Format> {
-    Ok(Format::default())
+/// Pages say how the numbers of a table are written: `{ decimal, thousands }`.
+fn format_of(call: &str, reading: &JsValue) -> Result<Format> {
+    let mut format = Format { thousands: get(reading, "thousands").as_string(), ..Format::default() };
+    if let Some(decimal) = get(reading, "decimal").as_string() {
+        format.decimal = decimal;
+    }
+    format.check().map_err(|error| error.within(call))?;
+    Ok(format)
 }
 
 /// The model in the bytes of a file named `source`.
@@ -36,12 +40,13 @@ pub fn load(data: &JsValue, source: &str) -> Answer<Model> {
     load().map_err(thrown)
 }
 
-/// The first rows of a table as text: `{ rows, columns, cells: [[text, …], …] }`, where `rows` counts all rows of the table.
+/// The first rows of a table as text: `{ rows, columns, cells: [[text, …], …] }`, where `rows` counts all rows of the table. `reading` is that of
+/// `predict`.
 #[wasm_bindgen]
-pub fn preview(data: &JsValue, source: &str, count: usize) -> Answer {
+pub fn preview(data: &JsValue, source: &str, count: usize, reading: &JsValue) -> Answer {
     let read = || {
         let data = bytes(data).ok_or_else(|| Error::new(format!("preview: data is {}, {TABLE}", show(data))))?;
-        read_plain(&data, source, Header::Auto)
+        read_plain(&data, source, &format_of("preview", reading)?)
     };
     let table = read().map_err(thrown)?;
     let cells = (0..count.min(table.rows())).map(|row| {

@@ -225,7 +225,7 @@ fn intervals_cover_new_rows_as_often_as_they_say() {
     check(&folder, "predict c good.csv --interval 0.9", wanted, 2, &mut failures);
     folder.told(&format!("train good.csv --target y {QUICK} --test 0 --validation 0 --patience 0 --out n"));
     let wanted =
-        "predict: interval: the model file holds no errors of held-out rows; train it anew, with test rows or folds";
+        "predict: interval: the model file holds no errors of held-out rows; train it again, with test rows or folds";
     check(&folder, "predict n good.csv --interval 0.9", wanted, 1, &mut failures);
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }

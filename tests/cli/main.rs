@@ -144,7 +144,7 @@ fn output_never_overwrites_an_input_file() {
         check(&folder, line, &format!("{command}: {what} itself; name another file"), 2, &mut failures);
     }
     assert_eq!(read(), before, "what was refused has written");
-    let refused = "train: standard output takes no file; name one instead of -";
+    let refused = "train: cannot write to standard output; give a file name instead of -";
     check(&folder, "train good.csv --target y --out -", refused, 2, &mut failures);
     let predict = "predict good.model good.csv --device cpu";
     assert_eq!(folder.told(&format!("{predict} --out -")), folder.told(predict));

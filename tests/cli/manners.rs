@@ -95,6 +95,27 @@ fn mistakes_in_a_file_of_options_name_it() {
             &mut failures,
         );
     }
+    // Found after the command line was parsed.
+    let unknown = "column \"w\" not in good.csv; it has \"a\", \"b\", \"colour\", \"y\"";
+    let cases = [
+        ("delta = 2", "bad.toml: delta applies only to loss \"huber\"", 2),
+        ("class-weights = \"balanced\"", "bad.toml: class weights applies only to loss \"cross-entropy\"", 2),
+        (
+            "device = \"cup\"",
+            "bad.toml: device \"cup\" is unknown; there are auto, webgpu, cpu; did you mean \"cpu\"?",
+            2,
+        ),
+        ("group = \"w\"", &format!("bad.toml: {unknown}"), 1),
+        ("folds = 1", "bad.toml: folds: got 1, expected at least 2", 2),
+    ];
+    for (text, wanted, code) in cases {
+        folder.write("bad.toml", text);
+        let line = "train good.csv --target y --config bad.toml";
+        check(&folder, line, &format!("train: {wanted}"), code, &mut failures);
+    }
+    folder.write("bad.toml", "ignore = [\"a\"]\nepochs = 3\n");
+    let line = "train good.csv --target w --config bad.toml";
+    check(&folder, line, &format!("train: {unknown}"), 1, &mut failures);
     folder.write("bad.toml", "epochs = 3\nlr = \n");
     let (code, said) = folder.refused("train good.csv --target y --config bad.toml");
     assert!(code == Some(1) && said.starts_with("mero: train: bad.toml: line 2: "), "{said}");

@@ -253,7 +253,8 @@ fn a_run_interrupted_by_a_signal_resumes_exactly() {
     assert!(epochs < 3000, "the run was over before the signal came");
     assert_eq!((&error["event"], &error["kind"]), (&"error".into(), &"interrupted".into()), "{error}");
     let command = "mero train good.csv --target y --resume cut.ckpt --out cut --report r.html --device cpu --threads 1 --force --json";
-    let wanted = format!("mero: train: interrupted after {epochs} epochs; saved cut.ckpt; go on with\n  {command}\n");
+    let wanted =
+        format!("mero: train: interrupted after {epochs} epochs; saved cut.ckpt; continue with\n  {command}\n");
     assert_eq!(said, wanted);
     other_rows_are_an_error(&folder);
     let resumed = json(&folder, command.trim_start_matches("mero "));

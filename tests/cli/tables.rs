@@ -137,17 +137,22 @@ fn names_with_commas_can_be_given() {
 }
 
 #[test]
-fn twenty_thousand_columns_are_read_in_one_go() {
+fn a_table_with_twenty_thousand_columns_is_read() {
     let folder = Folder::new();
     let width = 20_000;
     let header: Vec<String> = (0..width).map(|j| format!("column{j}")).collect();
     let row = |i: usize| (0..width).map(|j| ((i * j) % 10).to_string()).collect::<Vec<_>>().join(",");
     let rows: String = (0..12).map(|i| format!("{}.5,{}\n", i, row(i))).collect();
     folder.write("t.csv", format!("y,{}\n{rows}", header.join(",")));
-    let start = std::time::Instant::now();
-    folder.told(&format!("train t.csv --target y --ignore {} {QUICK} --out m", header[..5_000].join(",")));
-    // Quadratic time took 10 s; this takes well below one.
-    assert!(start.elapsed().as_secs() < 8, "{:?}", start.elapsed());
+    let line = format!("train t.csv --target y --ignore {} {QUICK} --json --out m", header[..5_000].join(","));
+    let start = &json(&folder, &line)[0];
+    let rows = &start["rows"];
+    assert_eq!((&start["inputs"], &start["dropped"]), (&15_000.into(), &0.into()));
+    assert_eq!([&rows["train"], &rows["validation"], &rows["test"]], [10, 1, 1], "{rows}");
+    let last = format!("{}\n{}\n", header[5_000..].join(","), vec!["1"; 15_000].join(","));
+    folder.write("new.csv", last);
+    let (out, _) = both(&folder, "predict m new.csv --device cpu");
+    assert_eq!(out.lines().count(), 2, "the ignored columns are not needed: {out}");
 }
 
 #[test]
@@ -186,16 +191,16 @@ fn outputs_that_are_not_finite_are_no_predictions_and_do_not_hang_eval() {
     let folder = Folder::new();
     let names: Vec<String> = (0..40).map(|j| format!("x{j}")).collect();
     let row = |i: usize, size: &str| {
-        let cells: Vec<String> = (0..40).map(|j| format!("{}{size}", [-7, 7][(i * 7 + j * 3 + i * j) % 2])).collect();
+        let cells: Vec<String> = (0..40).map(|j| format!("{}{size}", ["-", ""][(i * 7 + j * 3 + i * j) % 2])).collect();
         format!("{},{}\n", cells.join(","), ["a", "b"][i % 2])
     };
     let table = |size: &str| format!("{},y\n{}", names.join(","), (0..60).map(|i| row(i, size)).collect::<String>());
-    folder.write("t.csv", table(""));
-    folder.write("huge.csv", table("e37"));
+    folder.write("t.csv", table("1"));
+    // A 32-bit float can hold it, but not the sums over 40 inputs.
+    folder.write("huge.csv", table("3e38"));
     both(&folder, "train t.csv --target y --device cpu --threads 1 --hidden 64,64,64 --epochs 3 --out m");
     let (out, _) = both(&folder, "predict m huge.csv --device cpu");
     let told = both(&folder, "eval m huge.csv --device cpu").0;
-    let not_finite = out.lines().skip(1).filter(|line| line.starts_with(",,")).count();
-    assert!(told.contains("all rows") && not_finite <= 60, "{told}");
-    assert!(out.lines().skip(1).all(|line| !line.starts_with("a,,") && !line.starts_with("b,,")), "{out}");
+    assert!(told.contains("all rows") && told.contains("NaN"), "{told}");
+    assert_eq!(out.lines().skip(1).filter(|line| line.starts_with(",,")).count(), 60, "{out}");
 }

@@ -73,7 +73,7 @@ fn p40_sums_have_the_product_of_denominators() {
     let same = &(&x / &y) + &(&u / &y);
     assert_eq!(same.to_string(), "(u*y + x*y)/(y^2)");
     let expression = crate::x() / crate::y() + Expression::variable("u") / crate::y();
-    assert_eq!(flat(&expression).to_string(), "(u + x)/(y)", "a common denominator is cancelled beside its guard");
+    assert_eq!(flat(&expression).to_string(), "(u + x)/(y)", "a common denominator is cancelled; its guard stays");
 }
 
 #[test]

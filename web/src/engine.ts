@@ -59,7 +59,7 @@ export class Engine extends Handle {
     const { request } = this.connection;
     const arrays = rest.target === undefined ? "always" : "alone";
     const packed = pack(call, data, "data", { reading, arrays, request, signal: this.#signal(signal) });
-    return new Run(this.connection, this.#starter("train", packed, rest, keep), signal);
+    return new Run(this.connection, this.#starter("train", packed, rest, keep), signal, call);
   }
 
   /** Resumes the run of a checkpoint on the same data. On the same device the result is identical, bit for bit, to a run without interruption. */

@@ -63,6 +63,12 @@ export function deserializeError({ name, message, kind }: SerializedError): Mero
   return Class ? new Class(message) : new InternalError(`${name}: ${message}`);
 }
 
+/** An error of the engine with the name of the function that the user called: `train: …` becomes `fit: …`. Other errors stay the same. */
+export function renamed(error: unknown, from: string, to: string): unknown {
+  if (!(error instanceof MeromorphError) || !error.message.startsWith(`${from}: `)) return error;
+  return deserializeError({ name: error.name, message: to + error.message.slice(from.length), kind: error.kind });
+}
+
 /** The message of anything thrown, followed by the messages of its causes. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

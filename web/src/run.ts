@@ -1,7 +1,7 @@
 // A training run as the caller sees it: an async iterator of events, with methods to pause, stop, predict and checkpoint.
 import type { Connection } from "./connection.js";
 import { Handle } from "./handle.js";
-import { InputError } from "./errors.js";
+import { InputError, renamed } from "./errors.js";
 import { type Input, Model, predicted } from "./model.js";
 import type { Columns, ModelInfo, Numbers, PredictOptions, Prediction, Remote, Row, RowPrediction, Rows, Table, Task, TrainEvent } from "./types.js";
 import type { State, WireEvent } from "./wire.js";
@@ -19,6 +19,8 @@ export type Begin = (connection: Connection, leader?: Run) => Promise<number>;
 export class Run<T extends Task = Task> extends Handle implements AsyncIterableIterator<TrainEvent<T>, undefined> {
   #started: Promise<void>;
   #signal: AbortSignal | undefined;
+  /** The function that the user called, for messages. */
+  #call: string;
   #stop = () => this.stop();
   #info: ModelInfo | undefined;
   /** Events that were requested but not yet read. */
@@ -27,9 +29,10 @@ export class Run<T extends Task = Task> extends Handle implements AsyncIterableI
   #over: "read to its end" | "left before its end" | "failed" | undefined;
 
   /** @internal */
-  constructor(connection: Connection, begin: Begin, signal?: AbortSignal) {
+  constructor(connection: Connection, begin: Begin, signal?: AbortSignal, call = "train") {
     super(connection, "run");
     this.#signal = signal;
+    this.#call = call;
     this.#started = (async () => {
       signal?.throwIfAborted();
       this.attach(await begin(connection));
@@ -53,7 +56,7 @@ export class Run<T extends Task = Task> extends Handle implements AsyncIterableI
       return { done: !value, value } as IteratorResult<TrainEvent<T>, undefined>;
     } catch (error) {
       this.#end("failed");
-      throw error;
+      throw renamed(error, "train", this.#call);
     }
   }
 

@@ -7,7 +7,7 @@ export interface EngineOptions {
   target?: string;
   /** What is learned. Default: decided by the target. */
   task?: "regression" | "classification";
-  /** Columns to learn from; a name with a comma stands in double quotes. Default: all but the target. */
+  /** Columns to learn from; put a name with a comma in double quotes. Default: all but the target. */
   features?: readonly string[];
   /** Columns to leave out. */
   ignore?: readonly string[];

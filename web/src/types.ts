@@ -52,11 +52,11 @@ export interface TrainOptions extends EngineOptions, ReadingOptions {
    */
   signal?: AbortSignal | undefined;
   /**
-   * Mirrors data and checkpoints under this name in the browser's storage while the run lasts, so that it can be taken up by
-   * {@link Engine.resumeKept} after the tab was closed: stored before the first epoch is told, then at intervals of a second, or of
-   * fifty times what storing takes. Forgotten once the end event is taken; a run that is left stays kept. The name is the
-   * run's own while it lasts: another one of that name, in any tab, is refused. Where the storage refuses, the run fails with its
-   * reason; its checkpoint can still be had.
+   * Stores data and checkpoints under this name in the browser's storage during the run, so that {@link Engine.resumeKept} can resume it
+   * after the tab was closed. The first checkpoint is stored before the first epoch event, the next ones every second, or less often if
+   * storing takes more than a fiftieth of the time. They are deleted once the end event was read; a run that is left early stays
+   * stored. Another run with the same name, in any tab, is an error while this one lasts. If the storage fails, the run fails with its
+   * reason; its checkpoint can still be read.
    */
   keep?: string | undefined;
 }

@@ -142,11 +142,14 @@ test("options say how text is written; messages name them", async () => {
   assert.deepEqual((await mero.describe("1,2\n3,4\n", { header: true })).columns.map(({ name }) => name), ["1", "2"]);
   const refused = [
     [() => engine.fit("a;y\n1,5;2\n2,5;3\n", { target: "y" }), /"1,5" has a comma, but numbers are written with a point; the options decimal and thousands declare others/],
-    [() => engine.fit(csv, { target: "preis", delimiter: "ab" }), /^InputError: train: delimiter: got "ab", expected one character/],
-    [() => engine.fit(csv, { target: "preis", na: "x" }), /^InputError: train: na: got "x", expected an array of strings/],
+    [() => engine.fit(csv, { target: "preis", delimiter: "ab" }), /^InputError: fit: delimiter: got "ab", expected one character/],
+    [() => engine.fit(csv, { target: "preis", na: "x" }), /^InputError: fit: na: got "x", expected an array of strings/],
     [() => model.predict(csv, { header: 1 }), /^InputError: predict: header: got 1, expected true or false/],
     [() => model.predict(csv, { unknown: "ignore" }), /^InputError: predict: unknown is "ignore", wanted one of "other", "skip", "refuse"/],
     [() => model.predict([{ größe: 1, ort: {} }]), /^InputError: predict: row 1, column "ort" is of type Object, wanted a number, a text, true, false, a Date or null$/],
+    [() => engine.fit(csv, { target: "preis", ...reading, epoch: 3 }), /^InputError: fit: option "epoch" is unknown: did you mean "epochs"\?/],
+    [() => engine.fit(csv, { target: "preis", ...reading, loss: "bce" }), /^InputError: fit: the loss "bce" does not fit the target/],
+    [() => engine.train(csv, { target: "preis", ...reading, loss: "bce" }).next(), /^InputError: train: the loss "bce" does not fit the target/],
     [() => engine.fit([[1, 2], [3]], { target: "c1" }), /^InputError: fit: row 2 has 1 cells, wanted 2 as in row 1$/],
     [() => engine.fit({ a: [1], y: [1, 2] }, { target: "y" }), /^InputError: fit: column "y" has 2 rows, the first column 1$/],
   ];

@@ -146,6 +146,12 @@ test("a dropped table gives the predictions of the native binary, also at poles"
   const notes = notesOf(readFileSync(await oddly.path(), "utf8"));
   assert.deepEqual(notes, notesOf(mero("predict", "poles.safetensors", "odd.csv", "--device", "cpu")));
   assert.deepEqual(notes, ["", "offset: outside the training range", 'offset: "big" is not a number', "offset: outside the training range; angle: outside the training range"]);
+  const german = `offset;angle\n0,1;0,2\n${Array.from({ length: 20 }, (_, at) => `0,${at};1.000,5`).join("\n")}\n`;
+  await page.setInputFiles("#file", { name: "german.csv", mimeType: "text/csv", buffer: Buffer.from(german) });
+  assert.match(await text(page, "#batch-status", /21 rows/), /21 rows are without a prediction \(offset, angle\)\.$/);
+  await page.selectOption("#numbers", { label: "1.234,5" });
+  assert.match(await text(page, "#batch-status", /21 rows.*outside/), /20 rows are outside the training range \(angle\)\.$/);
+  assert.deepEqual(await page.$$eval("#batch-table tbody tr:first-child td", (cells) => cells.slice(-2).map(({ textContent }) => textContent)), ["0.1", "0.2"]);
   await page.evaluate(() => {
     const dataTransfer = new DataTransfer();
     dataTransfer.items.add(new File(["angle,other\n1,2\n"], "wrong.csv"));
@@ -326,7 +332,7 @@ test("a package works in a page without a bundler", async () => {
   writeFileSync(join(folder, "one.csv"), "offset,angle\n0.5,0.25\n");
   const native = columns(mero("predict", "poles.safetensors", "one.csv", "--device", "cpu"));
   sameValues([String(answer.value)], native.value);
-  assert.deepEqual([answer.bottom, answer.gap, answer.fault], [false, false, false]);
+  assert.deepEqual([answer.bottom, answer.gap, answer.fault, answer.outside, answer.note], [false, false, false, [], ""]);
   await page.close();
   server.close();
 });
@@ -334,9 +340,9 @@ test("a package works in a page without a bundler", async () => {
 test("a package is packed, installed, type-checked, and predicts in Node", () => {
   const home = join(folder, "user");
   mkdirSync(home);
-  for (const name of ["poles", "kinds"]) run("npm", ["pack", "--silent", "--pack-destination", home], { cwd: join(folder, name) });
+  for (const name of ["poles", "kinds", "gaps"]) run("npm", ["pack", "--silent", "--pack-destination", home], { cwd: join(folder, name) });
   writeFileSync(join(home, "package.json"), JSON.stringify({ name: "user", version: "1.0.0", type: "module" }));
-  run("npm", ["install", "--silent", "--offline", "--no-audit", "--no-fund", "./poles-1.0.0.tgz", "./kinds-1.0.0.tgz"], { cwd: home });
+  run("npm", ["install", "--silent", "--offline", "--no-audit", "--no-fund", "./poles-1.0.0.tgz", "./kinds-1.0.0.tgz", "./gaps-1.0.0.tgz"], { cwd: home });
   const check = (code) => {
     writeFileSync(join(home, "use.ts"), code);
     const flags = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022", "--types", "", "use.ts"];
@@ -344,6 +350,7 @@ test("a package is packed, installed, type-checked, and predicts in Node", () =>
   };
   const uses = (row) => `import { predict } from "poles";\nconst answer = await predict(${row});\n`;
   check(`${uses("{ offset: 0, angle: 1 }")}const value: number = answer.bottom ? 0 : answer.value;\nexport { value };\n`);
+  check(`import { predict } from "gaps";\nconst answer = await predict({ offset: 0 });\nexport const texts: string[] = [answer.note, ...answer.outside, answer.value.toFixed()];\n`);
   check(`import { predict } from "kinds";\nconst [one] = await predict([{ u: 0, v: 1, ${JSON.stringify(IMAGE)}: "plain" }]);\nexport const kind: "far" | ${JSON.stringify(IMAGE)} | undefined = one?.value;\n`);
   const wrong = [uses("{ offset: 0, angel: 1 }"), uses("{ offset: 0 }"), uses('{ offset: 0, angle: "1" }'),
     `${uses("{ offset: 0, angle: 1 }")}export const value: number = answer.value;\n`];
@@ -392,7 +399,12 @@ test("a package rejects invalid rows, naming row and column, and never predicts 
   for (const [{ predict }, rows, message] of cases) await assert.rejects(predict(rows), { message });
   const [without, none, more] = await gaps.predict([{ offset: 0 }, { offset: 0, angle: null }, { offset: 0, angle: null, id: 7 }]);
   assert.deepEqual([none, more], [without, without]);
-  assert.ok(Number.isFinite(without));
+  assert.ok(Number.isFinite(without.value));
+  const [far, filled, inside] = await gaps.predict([{ offset: 7, angle: 99 }, { offset: null, angle: 1 }, { offset: 1, angle: 1 }]);
+  const beyond = "outside the training range";
+  assert.deepEqual([far.outside, far.note], [["offset", "angle"], `offset: ${beyond}; angle: ${beyond}`]);
+  assert.deepEqual([filled.outside, filled.note], [[], "offset: missing, a usual value filled in"]);
+  assert.deepEqual(inside, { value: inside.value, outside: [], note: "" });
   assert.deepEqual(await poles.predict([]), []);
   assert.deepEqual(await poles.predict({ ...row, id: 7 }), await poles.predict(row));
 });

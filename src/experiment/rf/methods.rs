@@ -41,7 +41,7 @@ pub(super) fn all() -> Vec<Method<Responses>> {
         projective("log-transfer", "logarithms of the coefficients, relative error of pairs: meromorph's own", || {
             vec![log_transfer()]
         }),
-        projective("power-law", "the same from straight lines alone, a family that holds the formula", || {
+        projective("power-law", "the same from straight lines alone, a family that contains the formula", || {
             vec![power_law()]
         }),
     ]

@@ -10,9 +10,7 @@ impl Body for Total {
     fn wgsl(&self) -> String {
         let program = &self.pointwise.program;
         let ops = program.ops();
-        let is_special = ops.iter().any(|op| op.is_special());
-        let special = if is_special { crate::wgsl!("common/special") } else { "" };
-        let rows = special.to_owned() + &ops.into_iter().map(function).collect::<String>();
+        let rows = ScalarOp::special_wgsl(&ops).to_owned() + &ops.into_iter().map(function).collect::<String>();
         let mut text = self.bindings() + &rows + "fn total(index: u32) -> Total {\n";
         if self.pointwise.access.contains(&Access::Strided) {
             text += "    let c = coordinates(index, params.dims);\n";

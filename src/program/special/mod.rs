@@ -1,5 +1,6 @@
 //! Special functions of one f64: sinc, the error functions, gamma and its logarithmic derivatives, Faddeeva's function and two Bessel
-//! functions. `shaders/common/special.wgsl` has the f32 versions. NaN propagates everywhere. Polynomials list the highest power first.
+//! functions. `shaders/common` has the f32 versions in `special.wgsl` and in files of these names. NaN propagates everywhere. Polynomials
+//! list the highest power first.
 
 mod bessel;
 mod error;

@@ -69,7 +69,7 @@ fn shown(code: &str) -> Shows {
             _ => {}
         }
     }
-    // Months alone, as in `mmmm`, are minutes only beside hours or seconds.
+    // Months alone, as in `mmmm`, are minutes only next to hours or seconds.
     has_date |= !has_time && code.to_ascii_lowercase().contains("mm");
     match (has_date, has_time) {
         (true, true) => Shows::Moment,
@@ -79,7 +79,7 @@ fn shown(code: &str) -> Shows {
     }
 }
 
-/// The text of a number of days, or `None` if it is none that the format can show. The count begins at 1904, or at 1900, a year to which the
+/// The text of a number of days, or `None` if the format cannot show it. The count begins at 1904, or at 1900, a year to which the
 /// format gives a 29 February.
 pub(super) fn text(days: f64, shows: Shows, is_1904: bool) -> Option<String> {
     if shows == Shows::Number || !(0.0..2_958_466.0).contains(&days) {

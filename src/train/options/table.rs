@@ -5,7 +5,8 @@ use super::names::{
     RATIONAL, activations, class_weights, heads, losses, missing, norms, optimizers, schedules, steps, tasks, terms,
     thresholds,
 };
-use super::{BEYOND_TAU, Defaults, HIDDEN, Norm, PATIENCE_OF_POLES, SMALL, TrainOptions};
+use super::resolve::{BEYOND_TAU, Defaults, HIDDEN, PATIENCE_OF_POLES, SMALL};
+use super::{Norm, TrainOptions};
 use crate::error::{Error, Result};
 use crate::host::{Number, number, parse_number};
 use crate::io::{Fractions, Missing, Task};
@@ -36,7 +37,7 @@ const COLUMNS: &[Entry<TrainOptions>] = &[
     option("task", Kind::Name(tasks), "What is learned").default("decided by the target").set(|o, v| {
         o.choice.task = Some(if v.text() == "regression" { Task::Regression } else { Task::Classification });
     }),
-    option("features", Kind::Texts, "Columns to learn from; a name with a comma stands in double quotes")
+    option("features", Kind::Texts, "Columns to learn from; put a name with a comma in double quotes")
         .default("all but the target")
         .set(|o, v| o.choice.features = Some(v.texts())),
     option("ignore", Kind::Texts, "Columns to leave out").set(|o, v| o.choice.ignore = v.texts()),

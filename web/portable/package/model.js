@@ -52,15 +52,24 @@ function cells({ name, levels, from, to }, rows) {
   });
 }
 
-/** One result per row: a number, a class with its probability, or, for a model with poles, a value with flags. */
-function results({ value, probability, bottom, gap, fault }) {
+/** The words of `mero predict` for each kind of note. A cell that cannot be used (kind 2) is an error here. */
+const MESSAGES = ["outside the training range", "not seen in training", undefined, "missing, a usual value filled in"];
+
+/** One result per row: a number, a class with its probability, or, for a model with poles, a value with flags; and what was noticed. */
+function results({ value, probability, bottom, gap, fault, noteRows, noteColumns, noteKinds }, inputs) {
   const one = (at) => {
     if (probability) return { value: value[at], probability: probability[at] };
-    if (!bottom) return value[at];
+    if (!bottom) return { value: value[at] };
     const flags = { bottom: bottom[at] === 1, gap: gap[at] === 1, fault: fault[at] === 1 };
     return { value: flags.bottom ? null : value[at], ...flags };
   };
-  return Array.from(value, (_, at) => one(at));
+  const all = Array.from(value, (_, at) => ({ ...one(at), outside: [], note: "" }));
+  noteRows.forEach((row, at) => {
+    const [found, { name }, kind] = [all[row], inputs[noteColumns[at]], noteKinds[at]];
+    if (kind === 0) found.outside.push(name);
+    found.note += `${found.note && "; "}${name}: ${MESSAGES[kind]}`;
+  });
+  return all;
 }
 
 /** The functions of the package. `read` returns the bytes of `wasm` and of `model`; both are read at the first call. */
@@ -82,7 +91,7 @@ export function withFiles(read) {
     if (all.length === 0) return [];
     check(inputs.map(({ name }) => name), all);
     const columns = inputs.map((input) => cells(input, all));
-    const found = results(await Promise.race([model.predict(columns, "the rows"), crashed]));
+    const found = results(await Promise.race([model.predict(columns, "the rows"), crashed]), inputs);
     return Array.isArray(rows) ? found : found[0];
   }
 

@@ -1,5 +1,5 @@
 // Predicts a table that is dropped or chosen: shows its first rows, and offers the predictions as CSV.
-import { preview, type Info, type Model, type Prediction } from "./engine";
+import { preview, type Info, type Model, type Prediction, type Reading } from "./engine";
 import { get, make } from "./dom";
 import { csv } from "./csv";
 import { notesByRow, summaryOf } from "./notes";
@@ -11,9 +11,13 @@ const SHOWN = 20;
 export function batch(model: Model, failed: (error: unknown) => void): void {
   const drop = get("drop");
   const file = get<HTMLInputElement>("file");
+  const numbers = get<HTMLSelectElement>("numbers");
+  let last: File | undefined;
   const use = (chosen: File | undefined) => {
-    if (chosen) predict(model, chosen).catch(failed);
+    last = chosen ?? last;
+    if (last) predict(model, last, readingOf(numbers.value)).catch(failed);
   };
+  numbers.addEventListener("change", () => use(undefined));
   file.addEventListener("change", () => {
     use(file.files?.[0]);
     file.value = "";
@@ -30,14 +34,19 @@ export function batch(model: Model, failed: (error: unknown) => void): void {
   });
 }
 
-async function predict(model: Model, file: File): Promise<void> {
+/** The decimal mark, and after it the character between groups of three digits, if any. */
+function readingOf([decimal = ".", thousands]: string): Reading {
+  return { decimal, ...(thousands && { thousands }) };
+}
+
+async function predict(model: Model, file: File, reading: Reading): Promise<void> {
   get("batch-error").textContent = "";
   get("batch-result").hidden = true;
   get("batch-status").textContent = `Predicting ${file.name} …`;
   // Let the browser draw the status before the engine blocks the thread.
   await new Promise((resolve) => setTimeout(resolve));
   try {
-    const [prediction, head] = [await model.predict(file, "other"), await preview(file, SHOWN)];
+    const [prediction, head] = [await model.predict(file, "other", reading), await preview(file, SHOWN, reading)];
     const columns = named(prediction, model.info);
     get("batch-status").textContent = [summary(head.rows, prediction), ...summaryOf(prediction, model.info)].join(" ");
     get("batch-shown").textContent = head.rows > SHOWN ? `The first ${SHOWN} rows` : "All rows";

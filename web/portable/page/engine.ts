@@ -21,7 +21,7 @@ export interface Prediction {
   bottom?: Uint8Array;
   gap?: Uint8Array;
   fault?: Uint8Array;
-  /** What was noticed about cells: rows, columns and kinds (0: outside the training range, 1: unseen, 2: unusable), and the reasons of kind 2. */
+  /** What was noticed about cells: rows, columns and kinds (0: outside the training range, 1: unseen, 2: unusable, 3: filled in), and the reasons of kind 2. */
   noteRows: Uint32Array;
   noteColumns: Uint32Array;
   noteKinds: Uint8Array;
@@ -30,6 +30,12 @@ export interface Prediction {
 
 /** What happens to a row with a cell that the model cannot use: it is an error, or, with `other`, it has no prediction. */
 export type Unknown = "refuse" | "other";
+
+/** How the numbers of a table are written. */
+export interface Reading {
+  decimal: string;
+  thousands?: string;
+}
 
 /** The cells of a column. A single cell applies to every row. */
 export type Column = Float64Array | string[];
@@ -45,7 +51,7 @@ export interface Preview {
 
 export interface Model {
   info: Info;
-  predict(rows: Rows, unknown?: Unknown): Promise<Prediction>;
+  predict(rows: Rows, unknown?: Unknown, reading?: Reading): Promise<Prediction>;
 }
 
 /** Decodes a text block of the page from base64. */
@@ -71,11 +77,11 @@ export async function start(): Promise<Model> {
   const model = load(block("model"), "the model");
   return {
     info: model.info(),
-    predict: async (rows, unknown = "refuse") => Promise.race([model.predict(...(await named(rows)), { unknown }), crashed]),
+    predict: async (rows, unknown = "refuse", reading) => Promise.race([model.predict(...(await named(rows)), { unknown, reading }), crashed]),
   };
 }
 
 /** The first rows of a table as written in its file, and the number of all rows. */
-export async function preview(file: File, count: number): Promise<Preview> {
-  return previewed(...(await named(file)), count);
+export async function preview(file: File, count: number, reading: Reading): Promise<Preview> {
+  return previewed(...(await named(file)), count, reading);
 }

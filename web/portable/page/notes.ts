@@ -1,7 +1,7 @@
 // What was noticed about the cells of a predicted table, in the words of `mero predict`.
 import type { Info, Prediction } from "./engine";
 
-const MESSAGES = ["outside the training range", "not seen in training"];
+const MESSAGES = ["outside the training range", "not seen in training", undefined, "missing, a usual value filled in"];
 
 /** The column `note` of rows about which something was noticed. */
 export function notesByRow({ noteRows, noteColumns, noteKinds, noteTexts }: Prediction, { inputs }: Info): Map<number, string> {
@@ -15,7 +15,7 @@ export function notesByRow({ noteRows, noteColumns, noteKinds, noteTexts }: Pred
   return notes;
 }
 
-const SUMMARIES = ["outside the training range", "with a value that training did not see", "without a prediction"];
+const SUMMARIES = ["outside the training range", "with a value that training did not see", "without a prediction", "with a value filled in"];
 
 /** One sentence for each kind of note: `12 rows are outside the training range (angle).` */
 export function summaryOf({ noteRows, noteColumns, noteKinds }: Prediction, { inputs }: Info): string[] {
