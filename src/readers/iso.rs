@@ -1,6 +1,6 @@
 //! Points in time as texts of ISO 8601: `2024-03-01`, `12:30:00`, `2024-03-01T12:30:00`, with a fraction of the second if there is one.
 
-use crate::io::calendar;
+use crate::io::moment::calendar;
 
 /// Nanoseconds of a day.
 pub(super) const DAY_NS: i64 = 86_400_000_000_000;
