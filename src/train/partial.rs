@@ -8,7 +8,7 @@ use super::model::{Model, PredictOptions, Prediction};
 use crate::device::Device;
 use crate::error::{Error, Result, hint, listed};
 use crate::io::order::ascending_numbers;
-use crate::io::{Column, DateFeature, Feature, NumberFeature, Table, Unknown};
+use crate::io::{Column, Cycle, DateFeature, Feature, NumberFeature, Table, Unknown};
 
 /// The mean prediction over a grid of one column.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -95,11 +95,20 @@ async fn means(model: &Model, device: &Device, table: &Table) -> Result<Vec<f64>
     Ok((0..width).map(mean).collect())
 }
 
-/// Points in time from the first to the last of the training rows.
+/// Points in time in the range of the training rows. If they are days or weeks apart, all have the same time of day (noon if that varies) and
+/// weekday, since otherwise a curve would jump up and down with them.
 fn evenly(date: &DateFeature) -> Vec<String> {
     let NumberFeature { min, max, .. } = &date.elapsed;
-    let step = (max - min) / (GRID - 1) as f64;
-    let mut texts: Vec<String> = (0..GRID).map(|at| date.text(min + step * at as f64)).collect();
+    let least = (max - min) / (GRID - 1) as f64;
+    let unit = if least >= 7.0 { 7.0 } else { 1.0 };
+    let (first, step) = match (least < 1.0, date.cycles.contains(&Cycle::Day)) {
+        (true, _) => (*min, least),
+        (_, true) => (min.ceil() + 0.5, (least / unit).ceil() * unit),
+        (_, false) => (*min, (least / unit).ceil() * unit),
+    };
+    let points = (0..GRID).map(|at| first + step * at as f64);
+    // The last of evenly divided points may exceed the last row by a rounding error.
+    let mut texts: Vec<String> = points.filter(|day| *day <= max + step / 1e6).map(|day| date.text(day)).collect();
     texts.dedup();
     texts
 }
@@ -148,6 +157,21 @@ mod tests {
         }
         let wanted = "partial: the model does not read column \"y\"; it reads \"a\", \"b\", \"c\"";
         assert_eq!(of("y").unwrap_err().to_string(), wanted);
+    }
+
+    #[test]
+    fn distant_points_in_time_have_one_time_of_day_and_one_weekday() {
+        let of = |min, max, cycles: &[Cycle]| {
+            let elapsed = NumberFeature { min, max, ..NumberFeature::default() };
+            evenly(&DateFeature { elapsed, has_dates: true, cycles: cycles.to_vec(), ..DateFeature::default() })
+        };
+        let years = of(19_783.1, 19_783.1 + 730.0, &[Cycle::Day]);
+        assert_eq!(years[..2], ["2024-03-02T12:00", "2024-04-13T12:00"], "42 days");
+        assert!(years.len() > GRID / 2 && years.iter().all(|text| text.ends_with("T12:00")), "{years:?}");
+        assert_eq!(of(19_783.0, 19_783.0 + 57.0, &[])[1..3], ["2024-03-04", "2024-03-07"]);
+        assert_eq!(of(19_783.0, 19_783.0 + 19.0, &[]).len(), GRID);
+        assert_eq!(of(19_783.0, 19_783.0 + 0.5, &[Cycle::Day]).len(), GRID);
+        assert_eq!(of(19_783.0, 19_783.0, &[]), ["2024-03-01"]);
     }
 
     #[test]
