@@ -1,5 +1,5 @@
 // Draws the output along one input: ⊥ is a gap in the line, and values near a pole are shaded.
-import { between, type DateInput } from "./dates";
+import { around, labels, type DateInput } from "./dates";
 import type { Info, Input, Model } from "./engine";
 import { shape } from "./dom";
 import type { Value } from "./form";
@@ -37,7 +37,8 @@ export async function drawCurve(svg: SVGSVGElement, legend: HTMLElement, model: 
   if (!input) return "";
   const { classes } = model.info;
   legend.replaceChildren(...classKeys(classes, classes.slice(0, MAX_LINES)));
-  if (!("min" in input)) return drawLevels(svg, model, values, column, "levels" in input ? some(input.levels, values[column]) : dates(input, values[column]));
+  if ("levels" in input) return drawLevels(svg, model, values, column, some(input.levels, values[column]));
+  if ("from" in input) return drawDates(svg, model, values, column, input);
   const { from, to } = range(input, values[column]);
   const points = await sampled(model, values, column, from, to);
   const seen = points.filter(({ bottom }) => !bottom);
@@ -69,12 +70,12 @@ function some(levels: string[], value: Value | undefined): string[] {
   return levels.filter((level, at) => at < MAX_LEVELS - 1 || level === value);
 }
 
-/** Points in time from the first to the last one, and the current one. */
-function dates(input: DateInput, value: Value | undefined): string[] {
-  return [...new Set([...between(input, DATES), String(value)])].sort();
+function drawDates(svg: SVGSVGElement, model: Model, values: Value[], column: number, input: DateInput): Promise<string> {
+  const points = around(input, String(values[column]), DATES);
+  return drawLevels(svg, model, values, column, points, labels(points));
 }
 
-async function drawLevels(svg: SVGSVGElement, model: Model, values: Value[], column: number, levels: string[]): Promise<string> {
+async function drawLevels(svg: SVGSVGElement, model: Model, values: Value[], column: number, levels: string[], texts = levels): Promise<string> {
   const points = await at(model, values, column, levels);
   const seen = points.filter(({ bottom }) => !bottom);
   const frame = framed(svg, [-0.5, levels.length - 0.5], extent(seen.flatMap(({ y }) => y.slice(0, MAX_LINES))), model.info);
@@ -82,10 +83,11 @@ async function drawLevels(svg: SVGSVGElement, model: Model, values: Value[], col
   const left = input && "levels" in input && input.levels.length > levels.length ? ` (${levels.length} of ${input.levels.length})` : "";
   const name = `${input?.name ?? ""}${left}`;
   axes(frame, [], name, model.info);
-  const longest = Math.max(...levels.map(({ length }) => Math.min(length, MAX_LABEL)));
-  const each = Math.max(1, Math.ceil((levels.length * Math.max(80, 8 * longest)) / frame.width));
+  const longest = Math.max(...texts.map(({ length }) => Math.min(length, MAX_LABEL)));
+  const room = frame.width - EDGE.left - EDGE.right;
+  const each = Math.max(1, Math.ceil((levels.length * Math.max(60, 8 * longest)) / room));
   for (const [i, point] of points.entries()) {
-    const label = (levels[i] ?? "").slice(0, MAX_LABEL).replace(/(?<=\d)T(?=\d)/, " ");
+    const label = (texts[i] ?? "").slice(0, MAX_LABEL);
     if (i % each === 0) frame.svg.append(shape("text", { x: frame.x(i), y: HEIGHT - 26, "text-anchor": "middle" }, label));
     if (point.bottom) frame.svg.append(shape("text", { x: frame.x(i), y: HEIGHT / 2, "text-anchor": "middle", class: "pole" }, "⊥"));
     const isNow = levels[i] === values[column];

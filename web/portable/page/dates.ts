@@ -20,11 +20,30 @@ export function fieldValue(input: DateInput, text: string): string {
   return written(input, milliseconds(text));
 }
 
-/** `count` points from the first to the last one, as values of the field. */
-export function between(input: DateInput, count: number): string[] {
+const DAY = 86_400_000;
+
+/**
+ * At most `count` points from the first to the last one with `now` among them, as values of the field. If they are days or weeks apart,
+ * all have the time of day and weekday of `now`, since otherwise a curve would jump up and down with them.
+ */
+export function around(input: DateInput, now: string, count: number): string[] {
   const [first, last] = [milliseconds(input.from), milliseconds(input.to)];
-  const points = Array.from({ length: count }, (_, at) => written(input, first + ((last - first) * at) / (count - 1)));
-  return [...new Set(points)];
+  const center = Number.isNaN(milliseconds(now)) ? last : milliseconds(now);
+  const least = (last - first) / (count - 1);
+  const unit = least >= 7 * DAY ? 7 * DAY : least >= DAY ? DAY : 60_000;
+  const step = Math.max(1, Math.ceil(least / unit)) * unit;
+  const start = center - Math.floor((center - first) / step) * step;
+  const points = Array.from({ length: Math.floor((last - start) / step) + 1 }, (_, at) => start + at * step);
+  if (center < first || center > last) points.push(center);
+  return points.sort((a, b) => a - b).map((at) => written(input, at));
+}
+
+/** Texts below the points: without the year if all share it, without the time if all share it. */
+export function labels(points: string[]): string[] {
+  const same = (from: number, to: number) => new Set(points.map((point) => point.slice(from, to))).size === 1;
+  if (points.length < 2 || !points[0]?.includes("-")) return points;
+  const [from, to] = [same(0, 5) ? 5 : 0, same(10, 16) ? 10 : 16];
+  return points.map((point) => point.slice(from, to).replace("T", " "));
 }
 
 function written(input: DateInput, at: number): string {
