@@ -18,7 +18,7 @@ use crate::nn::Threshold;
 use crate::options::names;
 use crate::report::{Table as TextTable, count, duration, facts, figure};
 use crate::train::{
-    Examples, LayerShares, Metrics, Model, Monitor, MonitorState, Storage, ThresholdRow, nearness, sweep,
+    Evaluation, LayerShares, Metrics, Model, Monitor, MonitorState, Storage, ThresholdRow, nearness, sweep,
 };
 use crate::{Device, Result, host};
 
@@ -68,29 +68,26 @@ pub(super) fn run(args: &Args) -> Answer {
     let format = args.reading.format()?;
     let table = read(&args.file, &format)?;
     check_header(&table, format.header, preparation.names().chain([preparation.target.name()]))?;
-    let (rows, gaps) = preparation.judged_rows(&table, model.spec.head().is_some())?;
-    let Examples { x, y } = Examples::encode(preparation, &table, &rows, &model.loss)?;
     let device = args.hardware.open()?;
     let start = host::now_ms();
-    let z = block_on(model.outputs(&device, &x))?;
+    let Evaluation { rows, gaps, x, outputs: z, targets: y, metrics: test, baseline } =
+        block_on(model.evaluate(&device, &table))?;
     let seconds = (host::now_ms() - start) / 1e3;
-    let target = &preparation.target;
     let poles = Poles::of(args, &model, &device, (&x, &z, &y))?;
-    let test = Metrics::of(&model.spec, &model.loss, &z, &y, target.scale());
-    let task = target.task().name();
+    let task = preparation.target.task().name();
     let (source, info) = (table.source(), device.info());
     let partial: Vec<String> = args.partial.iter().flat_map(|text| names(text)).collect();
     let (importance, partial) = examine(&model, &device, (&table, &rows), (args.importance, &partial))?;
     if let Some(path) = &args.report {
         let judged = (&table, rows.as_slice());
         let warning = (!gaps.columns.is_empty()).then(|| gaps.to_string());
-        host::write_whole(path, &written_page((&model, &device), judged, (&z, &y), (test, warning))?)?;
+        host::write_whole(path, &written_page((&model, &device), judged, (&z, &y), [test, baseline], warning)?)?;
     }
     if args.json {
         say_json(&json!({
             "event": "report", "task": task, "rows": { "test": rows.len() }, "dropped": gaps.dropped, "device": info.device, "threads": info.threads,
             "seconds": seconds, "samples_per_s": rows.len() as f64 / seconds.max(1e-9), "test": test,
-            "baseline": Metrics::baseline(&preparation.target, &model.loss, &y),
+            "baseline": baseline,
             "peak_bytes": host::peak_bytes(), "model": args.model, "weights": model.storage,
             "decoding": poles.seen, "sweep": poles.swept, "profile": poles.profile,
             "importance": importance, "partial": (!partial.is_empty()).then_some(partial),
@@ -101,8 +98,9 @@ pub(super) fn run(args: &Args) -> Answer {
         source: if gaps.columns.is_empty() { source.to_owned() } else { format!("{source}; {gaps}") },
         seconds,
         test,
+        baseline,
     };
-    measured.print(args, (&model, preparation), &device, &y);
+    measured.print(args, (&model, preparation), &device);
     poles.print();
     say(&draw(&PlotData::of(&model.spec, preparation, &z, &y), "all rows"));
     if let Some(report) = &importance {
@@ -119,10 +117,11 @@ struct Measured {
     source: String,
     seconds: f64,
     test: Option<Metrics>,
+    baseline: Option<Metrics>,
 }
 
 impl Measured {
-    fn print(&self, args: &Args, (model, preparation): (&Model, &Preparation), device: &Device, y: &[f32]) {
+    fn print(&self, args: &Args, (model, preparation): (&Model, &Preparation), device: &Device) {
         let info = device.info();
         let (target, task) = (preparation.target.name(), preparation.target.task().name());
         let weights = match model.storage {
@@ -134,8 +133,7 @@ impl Measured {
             ("data", self.source.clone()),
             ("took", format!("{} on {} ({})", duration(self.seconds), info.device, info.name)),
         ]));
-        let baseline = Metrics::baseline(&preparation.target, &model.loss, y);
-        say(&format!("\n{}", metrics_table(&[("all rows", self.test), ("without inputs", baseline)])));
+        say(&format!("\n{}", metrics_table(&[("all rows", self.test), ("without inputs", self.baseline)])));
     }
 }
 
@@ -144,9 +142,9 @@ fn written_page(
     (model, device): (&Model, &Device),
     judged: (&Table, &[u32]),
     (z, y): (&[f32], &[f32]),
-    (test, gaps): (Option<Metrics>, Option<String>),
+    [test, baseline]: [Option<Metrics>; 2],
+    gaps: Option<String>,
 ) -> Answer<Vec<u8>> {
-    let baseline = Metrics::baseline(&model.preparation()?.target, &model.loss, y);
     let content = PageContent {
         kind: "Evaluation",
         source: judged.0.source(),

@@ -60,11 +60,7 @@ impl Findings<'_> {
 
     /// A number per row, equal for equal cells, in the order of the cells.
     fn keys(&self, at: usize) -> Vec<u64> {
-        let row = |row: &u32| match &self.column(at).cells {
-            Cells::Numeric(values) => key(values[*row as usize]),
-            Cells::Categorical { codes, .. } => u64::from(codes[*row as usize]),
-        };
-        self.rows.iter().map(row).collect()
+        self.rows.iter().map(|&row| self.column(at).cells.key(row as usize)).collect()
     }
 
     /// The numbers of a column, without missing and infinite ones.

@@ -101,7 +101,7 @@ pub(super) enum Match {
 /// For every row, its cell among the `levels`.
 pub(super) fn matches(column: &Column, rows: &[u32], levels: &[String]) -> Vec<Match> {
     let (cells, known) = (column.as_category(), Known::of(levels));
-    let keys: Vec<u64> = rows.iter().map(|&row| key(cells, row as usize)).collect();
+    let keys: Vec<u64> = rows.iter().map(|&row| cells.key(row as usize)).collect();
     let mut found = vec![Match::Missing; rows.len()];
     // Equal cells follow each other, so each different one is looked up once.
     let mut last = None;
@@ -159,14 +159,6 @@ pub(super) fn codes(table: &Table, column: &Column, rows: &[u32], levels: &[Stri
         }
     };
     rows.iter().zip(matches(column, rows, levels)).map(code).collect()
-}
-
-/// A key that is equal for equal cells of one column.
-fn key(cells: &Cells, row: usize) -> u64 {
-    match cells {
-        Cells::Numeric(values) => (values[row] + 0.0).to_bits(),
-        Cells::Categorical { codes, .. } => u64::from(codes[row]),
-    }
 }
 
 /// Message about an unknown value.

@@ -3,7 +3,7 @@
 use super::choose::ColumnRoles;
 use super::feature::Moments;
 use super::moment;
-use super::order::{ascending, ascending_numbers, key};
+use super::order::{ascending, ascending_numbers};
 use super::table::{Cells, Column, Table};
 use super::target::Task;
 use crate::error::{Error, Result};
@@ -70,10 +70,8 @@ pub fn split_table(table: &Table, chosen: &ColumnRoles, fractions: Fractions, pe
 
 /// For each row a number that is equal for equal cells; a missing cell is unlike every other.
 pub(super) fn codes(cells: &Cells, rows: &[u32]) -> Vec<u64> {
-    let code = |&row: &u32| match cells {
-        _ if cells.is_missing(row as usize) => u64::MAX - u64::from(row),
-        Cells::Numeric(values) => key(values[row as usize] + 0.0),
-        Cells::Categorical { codes, .. } => u64::from(codes[row as usize]),
+    let code = |&row: &u32| {
+        if cells.is_missing(row as usize) { u64::MAX - u64::from(row) } else { cells.key(row as usize) }
     };
     rows.iter().map(code).collect()
 }

@@ -1,6 +1,7 @@
 //! A table: named columns of equal length, each of numbers or of texts. Rows are counted from 1 in messages, header excluded.
 
 use super::cell::{Meaning, Odd};
+use super::order::key;
 use super::reading::{Reading, Warning};
 use crate::error::{Error, Result, hint, listed};
 use crate::host::{self, number};
@@ -231,6 +232,15 @@ impl Column {
 }
 
 impl Cells {
+    /// A number that is equal for equal cells; for a column of numbers in their order.
+    pub(super) fn key(&self, row: usize) -> u64 {
+        match self {
+            // Adding 0 makes -0 equal to 0.
+            Self::Numeric(values) => key(values[row] + 0.0),
+            Self::Categorical { codes, .. } => u64::from(codes[row]),
+        }
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         match self {

@@ -9,6 +9,7 @@ mod curriculum;
 mod curves;
 mod data;
 mod epoch;
+mod evaluate;
 mod events;
 #[cfg(test)]
 mod examined;
@@ -43,6 +44,7 @@ pub use config::{CoverageGoal, StepKind, TrainerConfig};
 pub use curriculum::{Curriculum, Ramp, Term};
 pub use curves::{Reliability, reliability, roc};
 pub use data::{Data, Examples};
+pub use evaluate::Evaluation;
 pub use events::{EpochReport, Event, Flow, Outcome, PairReport, Stop};
 pub use folds::{Fold, mean_and_spread, residuals};
 pub use held::{HeldRows, check_groups};

@@ -9,7 +9,7 @@ use super::options::format_of;
 use super::rows::rows;
 use super::values::{Answer, set, thrown};
 use crate::error::Result;
-use crate::train::{Examples, Metrics};
+use crate::train::Evaluation;
 
 #[wasm_bindgen]
 impl Model {
@@ -23,14 +23,9 @@ impl Model {
 impl Model {
     async fn judged(&self, data: &JsValue, source: &str, reading: &JsValue) -> Result<JsValue> {
         let model = &self.model;
-        let preparation = model.preparation()?;
-        let table = rows(data, source, &format_of("evaluate", reading)?, preparation)?;
-        let (judged, gaps) = preparation.judged_rows(&table, model.spec.head().is_some())?;
-        let Examples { x, y } = Examples::encode(preparation, &table, &judged, &model.loss)?;
-        let z = model.outputs(&self.device, &x).await?;
-        let found = Metrics::of(&model.spec, &model.loss, &z, &y, preparation.target.scale());
+        let table = rows(data, source, &format_of("evaluate", reading)?, model.preparation()?)?;
+        let Evaluation { gaps, metrics: found, baseline, .. } = model.evaluate(&self.device, &table).await?;
         let answer = metrics(&found.unwrap_or_default());
-        let baseline = Metrics::baseline(&preparation.target, &model.loss, &y);
         set(&answer, "baseline", &baseline.as_ref().map_or(JsValue::NULL, metrics));
         set(&answer, "dropped", &count(gaps.dropped));
         Ok(answer)

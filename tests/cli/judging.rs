@@ -1,5 +1,7 @@
 //! Splitting and judging: files of held-out rows, folds, intervals, importance, partial dependence, `info` and pages.
 
+use meromorph::prelude::*;
+
 use super::{Folder, QUICK, check, filled, json, noise::noise, table};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
@@ -70,6 +72,27 @@ fn info_says_what_a_model_is_and_how_it_did() {
     // A bundle carries the record too; a page and a package only predict.
     folder.told("export m --bundle b --device cpu");
     assert_eq!(json(&folder, "info b --json")[0]["training"], *training);
+}
+
+#[test]
+fn the_library_and_the_command_give_the_same_figures() {
+    let folder = Folder::new();
+    let text = noisy(300, 5);
+    folder.write("t.csv", &text);
+    let report = json(&folder, &format!("train t.csv --target y --seed 9 --json {CPU}"));
+    let source = read_table(text.as_bytes(), "t.csv", Header::Auto).unwrap();
+    let choice = Choice { target: "y".into(), ..Choice::default() };
+    let run = TrainOptions { choice, seed: 9, ..TrainOptions::default() }.prepare(&source).unwrap();
+    let test = source.take(&run.split.test).unwrap();
+    let device = Device::cpu(1);
+    let mut trainer = Trainer::new(&device, run.spec.clone(), run.settings.clone(), run.data).unwrap();
+    pollster::block_on(trainer.run(&mut |_| Flow::Continue)).unwrap();
+    trainer.restore_best().unwrap();
+    let parameters = pollster::block_on(trainer.parameters()).unwrap();
+    let model = Model::new(run.spec, run.settings.loss, parameters, Some(run.preparation));
+    let judged = pollster::block_on(model.evaluate(&device, &test)).unwrap();
+    let figures = serde_json::to_value(judged.metrics).unwrap();
+    assert_eq!((&figures, judged.rows.len()), (&last(&report)["test"], 45));
 }
 
 #[test]

@@ -1,0 +1,96 @@
+//! Judging a model on a table with its target.
+
+use super::data::Examples;
+use super::metrics::Metrics;
+use super::model::Model;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::io::{MissingReport, Table};
+
+/// What a model makes of the rows of a table that have a target and every input that it needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluation {
+    /// Those rows.
+    pub rows: Vec<u32>,
+    /// The other rows.
+    pub gaps: MissingReport,
+    /// The encoded inputs, [rows, inputs].
+    pub x: Vec<f32>,
+    /// The model's outputs, [rows, outputs].
+    pub outputs: Vec<f32>,
+    /// The loss's targets; for classes by cross-entropy [rows], otherwise [rows, outputs].
+    pub targets: Vec<f32>,
+    /// The metrics; `None` without rows.
+    pub metrics: Option<Metrics>,
+    /// The metrics of a prediction that ignores the inputs; `None` for a model with poles.
+    pub baseline: Option<Metrics>,
+}
+
+impl Model {
+    /// Judges the model on a table with its target. Columns are found by name.
+    ///
+    /// Errors if a column is missing, on a class that training did not see, on a cell that the model cannot use, and if the output for a row
+    /// is not finite, because no metric is true then.
+    ///
+    /// ```
+    /// # use meromorph::prelude::*;
+    /// # fn main() -> Result<()> {
+    /// let text: String = (0..200).map(|i| format!("{i},{}\n", 2 * i)).collect();
+    /// let table = read_table(format!("x,y\n{text}").as_bytes(), "lines.csv", Header::Yes)?;
+    /// let choice = Choice { target: "y".into(), ..Choice::default() };
+    /// let run = TrainOptions { choice, ..TrainOptions::default() }.prepare(&table)?;
+    /// let device = Device::cpu(1);
+    /// let mut trainer = Trainer::new(&device, run.spec.clone(), run.settings.clone(), run.data)?;
+    /// pollster::block_on(trainer.run(&mut |_| Flow::Continue))?;
+    /// let parameters = pollster::block_on(trainer.parameters())?;
+    /// let model = Model::new(run.spec, run.settings.loss, parameters, Some(run.preparation));
+    /// let judged = pollster::block_on(model.evaluate(&device, &table))?;
+    /// assert!(judged.metrics.and_then(|metrics| metrics.r2).is_some_and(|r2| r2 > 0.99));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn evaluate(&self, device: &Device, table: &Table) -> Result<Evaluation> {
+        let preparation = self.preparation()?;
+        let has_poles = self.spec.head().is_some();
+        let (rows, gaps) = preparation.judged_rows(table, has_poles)?;
+        let Examples { x, y: targets } = Examples::encode(preparation, table, &rows, &self.loss)?;
+        let outputs = self.outputs(device, &x).await?;
+        // A model with poles says itself where it has no value.
+        let bad = outputs.iter().position(|z| !z.is_finite()).filter(|_| !has_poles);
+        if let Some(at) = bad {
+            let row = rows[at / preparation.target.outputs()] as usize + 1;
+            let source = table.source();
+            return Err(Error::new(format!(
+                "{source}: row {row}: the model's output is not finite; leave the row out"
+            )));
+        }
+        let metrics = Metrics::of(&self.spec, &self.loss, &outputs, &targets, preparation.target.scale());
+        let baseline = Metrics::baseline(&preparation.target, &self.loss, &targets);
+        Ok(Evaluation { rows, gaps, x, outputs, targets, metrics, baseline })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pollster::block_on;
+
+    use super::super::examined::{judged, linear};
+    use super::*;
+    use crate::io::{Header, read_plain};
+
+    #[test]
+    fn a_known_model_has_known_figures() {
+        let device = Device::cpu(1);
+        let found = block_on(linear([3.0, -1.0, 0.0]).evaluate(&device, &judged(100))).unwrap();
+        assert_eq!((found.rows.len(), found.gaps.dropped), (100, 0));
+        assert!(found.metrics.unwrap().mae.unwrap() < 1e-5);
+        assert!((found.baseline.unwrap().mse.unwrap() - 10.0).abs() < 3.0, "the variance of 3 a - b");
+    }
+
+    #[test]
+    fn an_output_that_is_not_finite_is_an_error_that_names_the_row() {
+        let table = read_plain(b"a,b,c,y\n1,1,1,1\n,1,1,1\n3e38,1,1,1\n", "t.csv", Header::Yes).unwrap();
+        let said = block_on(linear([3.0, 0.0, 0.0]).evaluate(&Device::cpu(1), &table)).unwrap_err().to_string();
+        assert_eq!(said, "t.csv: row 3: the model's output is not finite; leave the row out");
+    }
+}
