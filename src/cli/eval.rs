@@ -69,10 +69,8 @@ pub(super) fn run(args: &Args) -> Answer {
     let table = read(&args.file, &format)?;
     check_header(&table, format.header, preparation.names().chain([preparation.target.name()]))?;
     let device = args.hardware.open()?;
-    let start = host::now_ms();
-    let Evaluation { rows, gaps, x, outputs: z, targets: y, metrics: test, baseline } =
+    let Evaluation { rows, gaps, x, outputs: z, targets: y, seconds, metrics: test, baseline } =
         block_on(model.evaluate(&device, &table))?;
-    let seconds = (host::now_ms() - start) / 1e3;
     let poles = Poles::of(args, &model, &device, (&x, &z, &y))?;
     let task = preparation.target.task().name();
     let (source, info) = (table.source(), device.info());

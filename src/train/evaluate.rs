@@ -5,6 +5,7 @@ use super::metrics::Metrics;
 use super::model::Model;
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::host;
 use crate::io::{MissingReport, Table};
 
 /// What a model makes of the rows of a table that have a target and every input that it needs.
@@ -20,6 +21,8 @@ pub struct Evaluation {
     pub outputs: Vec<f32>,
     /// The loss's targets; for classes by cross-entropy [rows], otherwise [rows, outputs].
     pub targets: Vec<f32>,
+    /// Seconds that the outputs took.
+    pub seconds: f64,
     /// The metrics; `None` without rows.
     pub metrics: Option<Metrics>,
     /// The metrics of a prediction that ignores the inputs; `None` for a model with poles.
@@ -54,10 +57,11 @@ impl Model {
         let has_poles = self.spec.head().is_some();
         let (rows, gaps) = preparation.judged_rows(table, has_poles)?;
         let Examples { x, y: targets } = Examples::encode(preparation, table, &rows, &self.loss)?;
+        let start = host::now_ms();
         let outputs = self.outputs(device, &x).await?;
+        let seconds = (host::now_ms() - start) / 1e3;
         // A model with poles says itself where it has no value.
-        let bad = outputs.iter().position(|z| !z.is_finite()).filter(|_| !has_poles);
-        if let Some(at) = bad {
+        if !has_poles && let Some(at) = outputs.iter().position(|z| !z.is_finite()) {
             let row = rows[at / preparation.target.outputs()] as usize + 1;
             let source = table.source();
             return Err(Error::new(format!(
@@ -66,7 +70,7 @@ impl Model {
         }
         let metrics = Metrics::of(&self.spec, &self.loss, &outputs, &targets, preparation.target.scale());
         let baseline = Metrics::baseline(&preparation.target, &self.loss, &targets);
-        Ok(Evaluation { rows, gaps, x, outputs, targets, metrics, baseline })
+        Ok(Evaluation { rows, gaps, x, outputs, targets, seconds, metrics, baseline })
     }
 }
 

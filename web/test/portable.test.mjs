@@ -41,6 +41,13 @@ function kinds(rows) {
   return `${lines.join("\n")}\n`;
 }
 
+/** Times over two years, and a number. */
+function rides(rows) {
+  const next = uniform(4);
+  const time = () => new Date(Date.UTC(2024, 0, 1) + Math.floor(2 * 365 * 1440 * next()) * 60_000).toISOString().slice(0, 16);
+  return `when,temp,rides\n${Array.from({ length: rows }, () => `${time()},${(30 * next()).toFixed(1)},${(90 * next()).toFixed(1)}`).join("\n")}\n`;
+}
+
 function mero(...words) {
   const target = process.env.CARGO_TARGET_DIR ?? join(web, "../target");
   const binary = process.env.MERO ?? join(target, "release/mero");
@@ -71,7 +78,9 @@ before(async () => {
     "--out", "formula.safetensors", ...quick);
   mero("train", "formula.csv", "--target", "y", "--hidden", "16", "--epochs", 5, "--activation", "mish", "--loss", "log_cosh", "--optimizer", "lion", "--lr", 1e-4,
     "--out", "mish.safetensors", ...quick);
-  for (const name of ["poles", "kinds", "gaps", "formula", "mish"]) {
+  writeFileSync(join(folder, "rides.csv"), rides(500));
+  mero("train", "rides.csv", "--target", "rides", "--hidden", "8", "--epochs", 2, "--out", "rides.safetensors", ...quick);
+  for (const name of ["poles", "kinds", "gaps", "formula", "mish", "rides"]) {
     mero("export", `${name}.safetensors`, "--html", `${name}.html`, "--npm", name, "--web", join(web, "dist"));
   }
   browser = await launch(false);
@@ -260,6 +269,28 @@ test("charts show poles as gaps", async () => {
   assert.match(await page.getAttribute("#curve", "aria-label"), /^y along angle: from −[\d.]+ to [\d.]+; no value near angle = −1\.0\d?, 1\.0\d?$/);
   assert.match(await page.getAttribute("#map", "aria-label"), /^y over offset and angle: .*, no value in [\d.]+ % of the area$/);
   await text(page, "#legend", /^y−?[\d.]+−?[\d.]+⊥ no valuenear a pole$/);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("a curve over dates is drawn at one time of day and weekday, and its labels do not overlap", async () => {
+  const { page, errors } = await opened("rides");
+  await page.fill("input[type=datetime-local]", "2024-07-10T09:30");
+  // It was the last point before.
+  await page.waitForFunction(() => document.querySelector("#curve circle.now + circle, #curve circle.now + text"));
+  const seen = await page.evaluate(() => {
+    const texts = [...document.querySelectorAll("#curve text")].filter((text) => /^\d{4}-\d\d-\d\d/.test(text.textContent));
+    const boxes = texts.map((text) => text.getBoundingClientRect());
+    return { texts: texts.map((text) => text.textContent), boxes: boxes.map(({ left, right }) => [left, right]), points: document.querySelectorAll("#curve circle").length };
+  });
+  assert.ok(seen.points > 20 && seen.points <= 48, `${seen.points} points`);
+  assert.ok(seen.texts.length > 2, `${seen.texts}`);
+  for (const text of seen.texts) {
+    // Without a time of day, because all share it.
+    assert.match(text, /^\d{4}-\d\d-\d\d$/);
+    assert.equal(new Date(text).getUTCDay(), 3, `${text} is no Wednesday`);
+  }
+  for (const [at, [left]] of seen.boxes.entries()) assert.ok(at === 0 || left > seen.boxes[at - 1][1], `${seen.texts}`);
   assert.deepEqual(errors, []);
   await page.close();
 });
