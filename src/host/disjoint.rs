@@ -20,6 +20,12 @@ impl<'a, T> Disjoint<'a, T> {
         Disjoint { at: slice.as_mut_ptr(), len: slice.len(), owner: PhantomData }
     }
 
+    /// The address of a word.
+    pub fn at(&self, index: usize) -> *mut T {
+        assert!(index < self.len, "index {index} of {}", self.len);
+        self.at.wrapping_add(index)
+    }
+
     /// The part `range` of the slice.
     ///
     /// # Safety

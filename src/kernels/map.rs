@@ -12,6 +12,7 @@ use super::pointwise::{IterationSpace, MAX_INPUTS, Pointwise, Registers, TILE, j
 use crate::device::{Call, Cost, Dispatch, Kernel, View, groups};
 use crate::params;
 use crate::program::Program;
+use crate::program::slices::Memory;
 
 pub use cases::cases;
 
@@ -77,8 +78,8 @@ pub fn in_tiles(
     pool.parallel(pieces.len(), &|at| {
         let mut piece = pieces[at].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let start = piece.0;
-        let mut memory = vec![0.0; Registers::<f32>::words(program)];
-        let mut registers = Registers::new(program, &mut memory);
+        let mut memory = Memory::take(Registers::<f32>::words(program));
+        let mut registers = Registers::new(program, memory.words());
         for (k, tile) in piece.1.chunks_mut(TILE).enumerate() {
             work(&mut registers, start + k * TILE, tile);
         }

@@ -1,16 +1,19 @@
 //! Batched products with transposes and an epilogue: out[z, i, j] = value(Σ_p a[z, i, p] · b[z, p, j], extras[z, i, j]).
 
 mod cases;
+mod cpu;
 
 use std::any::Any;
 use std::rc::Rc;
 
 use super::common;
-use super::map::{self, in_tiles};
-use super::pointwise::{IterationSpace, MAX_INPUTS, Pointwise, TILE, access, join_inputs, natural};
+use super::map;
+use super::pointwise::{IterationSpace, MAX_INPUTS, Pointwise, Registers, TILE, access, join_inputs, natural};
 use crate::device::{Body, Call, Cost, Dispatch, Info, Kernel, View};
 use crate::program::Program;
-use crate::{host, params};
+use crate::program::slices::Memory;
+use cpu::Matrix;
+use crate::params;
 
 pub use cases::cases;
 
@@ -219,21 +222,27 @@ fn run(mut call: Call<'_>) {
     let (m, k, n) = (params.m as usize, params.k as usize, params.n as usize);
     let pool = call.pool;
     let out = &mut call.floats_mut(0)[..params.batch as usize * m * n];
-    // Small products finish before other threads would wake up.
-    let threads = if m * n * k < 1 << 18 { 1 } else { pool.threads() };
-    for (z, out) in out.chunks_exact_mut((m * n).max(1)).enumerate() {
-        let operand = |words: &'_ [f32], s: [u32; 4]| (z * s[0] as usize).min(words.len());
-        let a = (&a[operand(a, params.a_strides)..], [params.a_strides[1] as usize, params.a_strides[2] as usize]);
-        let b = (&b[operand(b, params.b_strides)..], [params.b_strides[1] as usize, params.b_strides[2] as usize]);
-        host::product(m, k, n, a, b, out, threads);
-    }
+    let space = IterationSpace { dims: params.dims, strides: params.strides };
     let is_plain = body.program.operations() == 0;
-    if !is_plain {
-        let space = IterationSpace { dims: params.dims, strides: params.strides };
-        in_tiles(&body.program, out, pool, |registers, start, tile| {
-            let mut given = [0.0; TILE];
-            given[..tile.len()].copy_from_slice(tile);
-            body.evaluate(&space, &extras, &[&given[..tile.len()]], start, registers, tile);
-        });
+    for (z, out) in out.chunks_exact_mut((m * n).max(1)).enumerate() {
+        let operand = |words, [batch, row, column, _]: [u32; 4]| {
+            let first = (z * batch as usize).min(<[f32]>::len(words));
+            Matrix { words: &words[first..], row: row as usize, column: column as usize }
+        };
+        let (a, b) = (operand(a, params.a_strides), operand(b, params.b_strides));
+        let finish = |first: usize, run: &mut [f32]| {
+            if is_plain {
+                return;
+            }
+            let mut memory = Memory::take(TILE + Registers::<f32>::words(&body.program));
+            let (given, registers) = memory.words().split_at_mut(TILE);
+            let mut registers = Registers::new(&body.program, registers);
+            for (at, tile) in run.chunks_mut(TILE).enumerate() {
+                let given = &mut given[..tile.len()];
+                given.copy_from_slice(tile);
+                body.evaluate(&space, &extras, &[given], z * m * n + first + at * TILE, &mut registers, tile);
+            }
+        };
+        cpu::multiply([m, k, n], a, b, out, &finish, pool);
     }
 }

@@ -16,6 +16,7 @@ pub mod mlp_step;
 pub mod optimise;
 pub mod oracle;
 pub mod pointwise;
+mod product;
 pub mod random;
 pub mod rational;
 pub mod rational_gradient;

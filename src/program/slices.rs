@@ -173,17 +173,18 @@ impl Program {
 }
 
 thread_local! {
-    /// Memory reused by this thread's programs, so that running one does not allocate.
-    static MEMORY: std::cell::Cell<Vec<f32>> = const { std::cell::Cell::new(Vec::new()) };
+    /// Memory that this thread's kernels use again and again, so that running one does not allocate. The last returned is on top: code that
+    /// takes memory while its caller holds some finds its own again each time.
+    static MEMORY: std::cell::RefCell<Vec<Vec<f32>>> = const { std::cell::RefCell::new(Vec::new()) };
 }
 
-/// Memory of the thread for registers, returned when dropped.
+/// Working memory of the thread, returned when dropped.
 pub struct Memory(Vec<f32>);
 
 impl Memory {
     /// At least `words` words; initial contents are arbitrary.
     pub fn take(words: usize) -> Self {
-        let mut memory = MEMORY.take();
+        let mut memory = MEMORY.with_borrow_mut(Vec::pop).unwrap_or_default();
         if memory.len() < words {
             memory.resize(words, 0.0);
         }
@@ -198,6 +199,7 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        MEMORY.set(std::mem::take(&mut self.0));
+        let memory = std::mem::take(&mut self.0);
+        MEMORY.with_borrow_mut(|kept| kept.push(memory));
     }
 }

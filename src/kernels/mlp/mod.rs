@@ -13,7 +13,6 @@ mod pack;
 mod pair_terms;
 mod pairs;
 mod plan;
-mod product;
 mod tile;
 mod tiling;
 

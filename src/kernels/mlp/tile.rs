@@ -10,7 +10,7 @@ use super::formula::{self, Sweep};
 use super::head_tile::{PairGradients, PairOutputs};
 use super::loss::{OutputGradients, Sums};
 use super::plan::{LayerOffsets, MlpShape, Plan, SLACK};
-use super::product::{Left, Right, SumTarget, product};
+use crate::kernels::product::{Left, Right, SumTarget, product};
 use crate::program::{Curve, slices::Memory};
 use crate::simd::{each, load, store};
 use pulp::{Simd, WithSimd};

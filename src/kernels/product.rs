@@ -1,4 +1,4 @@
-//! The matrix product of the step: out[r, c] = finish(start(r, c) + sum_k left[r, k] right[k, c]), columns in lanes, in blocks of R rows by
+//! The matrix product of the CPU paths: out[r, c] = finish(start(r, c) + sum_k left[r, k] right[k, c]), columns in lanes, in blocks of R rows by
 //! V vectors that stay in registers. `left` has arbitrary strides, so it can also be a transpose.
 #![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
 #![allow(
@@ -12,6 +12,14 @@ use pulp::Simd;
 /// Whether 6 x 4 sums fit into registers. Not in wasm, the only 32-bit target that matters: an x86-64 gives it 16 registers, and 6 x 2
 /// sums with their operands take 15, if the compiler keeps the loads next to their products (`web/build.mjs`).
 const WIDE: bool = usize::BITS == 64;
+
+/// Vectors of columns that a block has at most.
+pub(super) const fn widest<S: Simd>() -> usize {
+    if WIDE && S::REGISTER_COUNT == 32 { 4 } else { 2 }
+}
+
+/// Rows that a block has at most.
+pub(super) const BLOCK_ROWS: usize = 6;
 
 /// left[r, k] = at[r * row + k * step].
 #[derive(Clone, Copy)]
@@ -55,7 +63,7 @@ pub(super) unsafe fn product<S: Simd, E: SumTarget>(
     let mut v = 0;
     // SAFETY: by the caller; the blocks below cover the vectors exactly and exceed the rows by less than a block.
     unsafe {
-        while WIDE && S::REGISTER_COUNT == 32 && v + 4 <= vectors {
+        while widest::<S>() == 4 && v + 4 <= vectors {
             column::<S, E, 4>(simd, rows, v * S::F32_LANES, depth, left, right, ends);
             v += 4;
         }

@@ -1,0 +1,363 @@
+//! The CPU path of products: the right operand is packed into panels as wide as a block of registers, once; then strips of rows, spread over
+//! the threads, are multiplied by all panels, and the epilogue runs over each strip while it is in the cache. Each sum is over k in order, so
+//! the number of threads changes no bit.
+#![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
+#![allow(
+    clippy::inline_always,
+    reason = "generic over the instruction set: must land inside the function that enables it"
+)]
+
+use crate::host::{Disjoint, ThreadPool};
+use crate::kernels::product::{BLOCK_ROWS, Left, Right, SumTarget, product, widest};
+use crate::program::slices::Memory;
+use crate::simd::{dispatch, load, store};
+use pulp::{Simd, WithSimd};
+use std::ops::Range;
+
+/// Steps of k at a time: a strip of rows and a panel of columns this deep fit in a core's second cache.
+const DEPTH: usize = 1024;
+/// Rows of a strip, at most: a multiple of `BLOCK_ROWS`.
+const STRIP: usize = 72;
+/// Products with fewer multiplications finish before other threads would wake up.
+const WORTH_SHARING: usize = 1 << 16;
+/// Strips that a browser's instances share.
+const SHARES: usize = 8;
+/// Words of a square that is transposed at once, in each direction: a cache line.
+const SQUARE: usize = 16;
+
+/// A matrix inside a slice: element (r, c) is at r · `row` + c · `column`, and one of the two is 1.
+#[derive(Clone, Copy)]
+pub(super) struct Matrix<'a> {
+    pub words: &'a [f32],
+    pub row: usize,
+    pub column: usize,
+}
+
+impl Matrix<'_> {
+    fn holds(&self, rows: usize, columns: usize) -> bool {
+        (rows - 1) * self.row + (columns - 1) * self.column < self.words.len()
+    }
+}
+
+/// What happens to each finished run of results: its first index and its values.
+pub(super) type Finish<'a> = &'a (dyn Fn(usize, &mut [f32]) + Sync);
+
+/// out [m, n] = finish(a [m, k] · b [k, n]).
+pub(super) fn multiply(
+    [m, k, n]: [usize; 3],
+    a: Matrix<'_>,
+    b: Matrix<'_>,
+    out: &mut [f32],
+    finish: Finish<'_>,
+    pool: &ThreadPool,
+) {
+    let out = &mut out[..m * n];
+    if out.is_empty() {
+        return;
+    }
+    if k == 0 {
+        out.fill(0.0);
+        return finish(0, out);
+    }
+    assert!(a.holds(m, k) && b.holds(k, n), "product: operands too short");
+    let threads = if m * n * k < WORTH_SHARING { 1 } else { pool.threads() };
+    let work = Work { m, n, a, b, panels: dispatch(Widths), threads };
+    // Other instances of a browser's engine compute strips, but not what an epilogue writes elsewhere: each runs it itself.
+    let is_shared = pool.members() > pool.threads() && m * n * k >= 16 * WORTH_SHARING;
+    let mut memory = Memory::take(k.min(DEPTH) * work.panels.padded(n));
+    for first in (0..k).step_by(DEPTH) {
+        let steps = first..k.min(first + DEPTH);
+        let packed = &mut memory.words()[..steps.len() * work.panels.padded(n)];
+        work.pack(&steps, packed, pool);
+        if is_shared {
+            work.share(&steps, packed, out, pool);
+        } else {
+            let is_last = steps.end == k;
+            work.run(&steps, packed, out, is_last.then_some(finish), pool);
+        }
+    }
+    drop(memory);
+    if is_shared {
+        finish(0, out);
+    }
+}
+
+/// How columns are split: into panels of `panel`, a multiple of `lanes`.
+#[derive(Clone, Copy)]
+struct Panels {
+    lanes: usize,
+    panel: usize,
+}
+
+impl Panels {
+    /// Columns with those that fill the last vector.
+    fn padded(self, columns: usize) -> usize {
+        columns.next_multiple_of(self.lanes)
+    }
+}
+
+struct Widths;
+
+impl WithSimd for Widths {
+    type Output = Panels;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) -> Panels {
+        Panels { lanes: S::F32_LANES, panel: widest::<S>() * S::F32_LANES }
+    }
+}
+
+struct Work<'a> {
+    m: usize,
+    n: usize,
+    a: Matrix<'a>,
+    b: Matrix<'a>,
+    panels: Panels,
+    threads: usize,
+}
+
+impl Work<'_> {
+    /// Packs steps of the right operand: panel after panel, each [steps, columns rounded up to whole vectors].
+    fn pack(&self, steps: &Range<usize>, packed: &mut [f32], pool: &ThreadPool) {
+        let Panels { panel, .. } = self.panels;
+        let count = self.n.div_ceil(panel);
+        let pieces = if self.threads == 1 { 1 } else { count.min(4 * self.threads) };
+        let packed = Disjoint::new(packed);
+        pool.parallel(pieces, &|piece| {
+            for at in (piece..count).step_by(pieces) {
+                let columns = at * panel..self.n.min((at + 1) * panel);
+                let stride = self.panels.padded(columns.len());
+                let start = steps.len() * columns.start;
+                // SAFETY: each panel has a place of its own.
+                let packed = unsafe { packed.range(start..start + steps.len() * stride) };
+                dispatch(Pack { b: self.b, steps: steps.clone(), columns, packed });
+            }
+        });
+    }
+
+    /// Rows of a strip if `shares` threads share all rows evenly.
+    fn strip(&self, shares: usize) -> usize {
+        let strips = shares * self.m.div_ceil(STRIP * shares);
+        self.m.div_ceil(strips).next_multiple_of(BLOCK_ROWS)
+    }
+
+    /// Computes all strips; if they are too few for the threads, each in groups of columns.
+    fn run(
+        &self,
+        steps: &Range<usize>,
+        packed: &[f32],
+        out: &mut [f32],
+        finish: Option<Finish<'_>>,
+        pool: &ThreadPool,
+    ) {
+        let rows = self.strip(self.threads);
+        let (strips, panels) = (self.m.div_ceil(rows), self.n.div_ceil(self.panels.panel));
+        let groups = if strips >= self.threads { 1 } else { (2 * self.threads).div_ceil(strips).min(panels) };
+        let share = panels.div_ceil(groups) * self.panels.panel;
+        let words = Disjoint::new(out);
+        pool.parallel(strips * groups, &|item| {
+            let (strip, group) = (item / groups, item % groups);
+            let rows = strip * rows..self.m.min((strip + 1) * rows);
+            let columns = (group * share).min(self.n)..self.n.min((group + 1) * share);
+            if columns.is_empty() {
+                return;
+            }
+            // Rows of a group of columns are runs of their own; whole rows are one run.
+            let (runs, length) = if groups == 1 { (1, rows.len() * self.n) } else { (rows.len(), columns.len()) };
+            let first = rows.start * self.n + columns.start;
+            let at = words.at(first);
+            dispatch(Strip { work: self, rows, columns, steps: steps.clone(), packed, at });
+            let Some(finish) = finish else { return };
+            for run in 0..runs {
+                let start = first + run * self.n;
+                // SAFETY: each item has results of its own.
+                finish(start, unsafe { words.range(start..start + length) });
+            }
+        });
+    }
+
+    /// Computes all strips together with the engine's other instances.
+    fn share(&self, steps: &Range<usize>, packed: &[f32], out: &mut [f32], pool: &ThreadPool) {
+        let rows = self.strip(SHARES);
+        pool.fill(out, rows * self.n, &|_, piece, out| {
+            let rows = piece * rows..self.m.min((piece + 1) * rows);
+            let at = out.as_mut_ptr();
+            dispatch(Strip { work: self, rows, columns: 0..self.n, steps: steps.clone(), packed, at });
+        });
+    }
+}
+
+/// Packs columns of the right operand into one panel.
+struct Pack<'a> {
+    b: Matrix<'a>,
+    steps: Range<usize>,
+    columns: Range<usize>,
+    packed: &'a mut [f32],
+}
+
+impl WithSimd for Pack<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        let Self { b, steps, columns, packed } = self;
+        let stride = columns.len().next_multiple_of(S::F32_LANES);
+        let corner = &b.words[steps.start * b.row + columns.start * b.column..];
+        if b.column == 1 {
+            for (step, out) in packed.chunks_exact_mut(stride).enumerate() {
+                let (quads, rest) = corner[step * b.row..][..columns.len()].as_chunks::<4>();
+                let (out_quads, out_rest) = out.as_chunks_mut::<4>();
+                for (out, quad) in out_quads.iter_mut().zip(quads) {
+                    *out = *quad;
+                }
+                let first = 4 * quads.len();
+                out_rest.iter_mut().for_each(|out| *out = 0.0);
+                out[first..].fill(0.0);
+                out[first..columns.len()].copy_from_slice(rest);
+            }
+            return;
+        }
+        let mut square = [[0.0; SQUARE]; SQUARE];
+        for first in (0..columns.len()).step_by(SQUARE) {
+            let count = SQUARE.min(columns.len() - first);
+            let width = SQUARE.min(stride - first);
+            square.iter_mut().skip(count).for_each(|row| *row = [0.0; SQUARE]);
+            for step in (0..steps.len()).step_by(SQUARE) {
+                let depth = SQUARE.min(steps.len() - step);
+                for (column, row) in square.iter_mut().take(count).enumerate() {
+                    row[..depth].copy_from_slice(&corner[(first + column) * b.column + step..][..depth]);
+                }
+                for (k, row) in transposed(&square).iter().take(depth).enumerate() {
+                    packed[(step + k) * stride + first..][..width].copy_from_slice(&row[..width]);
+                }
+            }
+        }
+    }
+}
+
+/// The transpose of a square.
+#[inline(always)]
+pub(in crate::kernels) fn transposed(square: &[[f32; SQUARE]; SQUARE]) -> [[f32; SQUARE]; SQUARE] {
+    let mut turned = [[0.0; SQUARE]; SQUARE];
+    for i in 0..SQUARE {
+        for j in 0..SQUARE {
+            turned[j][i] = square[i][j];
+        }
+    }
+    turned
+}
+
+/// Rows of results in a range of columns; `at` is the first of them.
+struct Strip<'a> {
+    work: &'a Work<'a>,
+    rows: Range<usize>,
+    columns: Range<usize>,
+    steps: Range<usize>,
+    packed: &'a [f32],
+    at: *mut f32,
+}
+
+impl WithSimd for Strip<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { work, rows, columns, steps, packed, at } = self;
+        let depth = steps.len();
+        let whole = rows.len() / BLOCK_ROWS * BLOCK_ROWS;
+        let is_turned = work.a.column != 1;
+        // Rows whose words are apart are interleaved block by block, and so are the last few, whose block is not full.
+        let kept = if is_turned { 0 } else { whole };
+        let mut memory = Memory::take((rows.len() - kept).next_multiple_of(BLOCK_ROWS) * depth);
+        let blocks = memory.words();
+        for first in (kept..rows.len()).step_by(BLOCK_ROWS) {
+            let count = BLOCK_ROWS.min(rows.len() - first);
+            interleave(work.a, rows.start + first, count, &steps, &mut blocks[(first - kept) * depth..]);
+        }
+        let direct = &work.a.words[rows.start * work.a.row + steps.start * work.a.column..];
+        for start in columns.clone().step_by(work.panels.panel) {
+            let count = work.panels.panel.min(columns.end - start);
+            let stride = work.panels.padded(count);
+            let right = Right { at: packed[depth * start..][..depth * stride].as_ptr(), stride };
+            for first in (0..rows.len()).step_by(BLOCK_ROWS) {
+                let left = if first < kept {
+                    Left { at: direct[first * work.a.row..].as_ptr(), row: work.a.row, step: 1 }
+                } else {
+                    Left { at: blocks[(first - kept) * depth..].as_ptr(), row: 1, step: BLOCK_ROWS }
+                };
+                let height = BLOCK_ROWS.min(rows.len() - first);
+                // SAFETY: the strip's results begin at `at`, rows `n` words apart, and this block is inside them.
+                let out = unsafe { at.add(first * work.n + (start - columns.start)) };
+                let ends = Place { out, stride: work.n, rows: height, columns: count, is_first: steps.start == 0 };
+                // SAFETY: direct rows are whole blocks inside the operand, interleaved ones have a whole block's words; `Place` skips
+                // rows and columns outside the results.
+                unsafe { product(simd, height, count, depth, left, right, &ends) }
+            }
+        }
+    }
+}
+
+/// Copies `count` rows from `first` on, step by step: [steps, BLOCK_ROWS].
+#[inline(always)]
+fn interleave(a: Matrix<'_>, first: usize, count: usize, steps: &Range<usize>, out: &mut [f32]) {
+    let corner = &a.words[first * a.row + steps.start * a.column..];
+    let (out, _) = out[..steps.len() * BLOCK_ROWS].as_chunks_mut::<BLOCK_ROWS>();
+    for (step, out) in out.iter_mut().enumerate() {
+        if a.row == 1 && count == BLOCK_ROWS {
+            out.copy_from_slice(&corner[step * a.column..][..BLOCK_ROWS]);
+        } else {
+            for (row, out) in out.iter_mut().enumerate() {
+                *out = if row < count { corner[row * a.row + step * a.column] } else { 0.0 };
+            }
+        }
+    }
+}
+
+/// The results of a block, added to those of earlier steps.
+struct Place {
+    out: *mut f32,
+    stride: usize,
+    rows: usize,
+    columns: usize,
+    is_first: bool,
+}
+
+impl Place {
+    /// The results of a vector; none outside the block.
+    #[inline(always)]
+    unsafe fn words<S: Simd>(&self, row: usize, column: usize) -> &mut [f32] {
+        if row >= self.rows {
+            return &mut [];
+        }
+        // SAFETY: by the caller, the block's results are inside the output.
+        unsafe {
+            let len = S::F32_LANES.min(self.columns - column);
+            std::slice::from_raw_parts_mut(self.out.add(row * self.stride + column), len)
+        }
+    }
+}
+
+impl SumTarget for Place {
+    #[inline(always)]
+    unsafe fn start<S: Simd>(&self, simd: S, row: usize, column: usize) -> S::f32s {
+        if self.is_first {
+            return simd.splat_f32s(0.0);
+        }
+        // SAFETY: by the caller.
+        let words = unsafe { self.words::<S>(row, column) };
+        // SAFETY: a whole vector of words.
+        if words.len() == S::F32_LANES { unsafe { load::<S>(words.as_ptr()) } } else { simd.partial_load_f32s(words) }
+    }
+
+    #[inline(always)]
+    unsafe fn finish<S: Simd>(&self, simd: S, row: usize, column: usize, sum: S::f32s) {
+        // SAFETY: by the caller.
+        let words = unsafe { self.words::<S>(row, column) };
+        if words.len() == S::F32_LANES {
+            // SAFETY: a whole vector of words.
+            unsafe { store::<S>(words.as_mut_ptr(), sum) }
+        } else {
+            simd.partial_store_f32s(words, sum);
+        }
+    }
+}
