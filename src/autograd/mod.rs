@@ -73,6 +73,11 @@ impl Var {
         &self.value
     }
 
+    /// Whether a gradient with respect to it, or to what it was computed from, can be asked for.
+    pub fn is_tracked(&self) -> bool {
+        self.node.is_some()
+    }
+
     /// Its shape.
     pub fn shape(&self) -> &Shape {
         self.value.shape()

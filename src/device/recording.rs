@@ -53,7 +53,10 @@ impl Buffer {
     }
 }
 
-/// A run of words inside a buffer. Offsets are multiples of 64 words, the portable binding alignment.
+/// Offsets of views are multiples of this many words, the portable binding alignment.
+pub(super) const VIEW_WORDS: usize = 64;
+
+/// A run of words inside a buffer; its offset is a multiple of [`VIEW_WORDS`].
 #[derive(Clone)]
 pub struct View {
     /// The buffer.

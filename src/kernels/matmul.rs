@@ -1,18 +1,21 @@
-//! Batched products with transposes and an epilogue: out[z, i, j] = value(Σ_p a[z, i, p] · b[z, p, j], extras[z, i, j]).
+//! Batched products with transposes and an epilogue: out[z, i, j] = value(Σ_p a[z, i, p] · b[z, p, j], extras[z, i, j]). An epilogue that
+//! is a layer, f(sum + bias), may also give its slope, f', as a second output.
 
 mod cases;
 mod cpu;
+mod epilogue;
 
 use std::any::Any;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::common;
 use super::map;
-use super::pointwise::{IterationSpace, MAX_INPUTS, Pointwise, Registers, TILE, access, join_inputs, natural};
+use super::pointwise::{IterationSpace, MAX_INPUTS, Pointwise, access, join_inputs, natural};
 use crate::device::{Body, Call, Cost, Dispatch, Info, Kernel, View};
-use crate::program::Program;
-use crate::program::slices::Memory;
+use crate::program::{Curve, Program};
 use cpu::Matrix;
+use epilogue::Epilogue;
 use crate::params;
 
 pub use cases::cases;
@@ -32,7 +35,7 @@ pub static MATMUL: Kernel = Kernel {
         let params: Params = dispatch.params();
         let outputs = u64::from(params.batch) * u64::from(params.m) * u64::from(params.n);
         Cost {
-            flops: outputs * (2 * u64::from(params.k) + body(dispatch).epilogue.program.operations()),
+            flops: outputs * (2 * u64::from(params.k) + body(dispatch).epilogue.operations()),
             bytes: dispatch.bytes(),
         }
     },
@@ -126,7 +129,7 @@ impl Tile {
 
 /// The epilogue, the operands' layouts and the tile.
 struct Product {
-    epilogue: Pointwise,
+    epilogue: Epilogue,
     a: Lines,
     b: Lines,
     tile: Tile,
@@ -144,8 +147,37 @@ fn body(dispatch: &Dispatch) -> &Product {
 }
 
 /// out = a · b over [batch, m, k] and [batch, k, n], tiled for a device.
-pub fn dispatch(info: &Info, [batch, m, k, n]: [u32; 4], a: Operand, b: Operand, out: View) -> Dispatch {
-    let params = Params {
+pub fn dispatch(info: &Info, sizes: [u32; 4], a: Operand, b: Operand, out: View) -> Dispatch {
+    launch(info, sizes, [a, b], &[], Epilogue::layer(sizes, false, None, 1), vec![out])
+}
+
+/// A layer: out = f(a · b + bias) over [m, k] and [k, n]; the bias, if any, has n words, and the curve has one input. A second output gets
+/// f'(a · b + bias).
+pub fn layer(
+    info: &Info,
+    [m, k, n]: [u32; 3],
+    operands: [Operand; 2],
+    bias: Option<View>,
+    curve: Option<&Arc<Curve>>,
+    outputs: Vec<View>,
+) -> Dispatch {
+    let sizes = [1, m, k, n];
+    let epilogue = Epilogue::layer(sizes, bias.is_some(), curve, outputs.len());
+    let strides: &[[u32; 4]] = if bias.is_some() { &[[0, 0, 0, 1]] } else { &[] };
+    let mut made = launch(info, sizes, operands, strides, epilogue, outputs);
+    made.inputs.extend(bias);
+    made
+}
+
+fn launch(
+    info: &Info,
+    [batch, m, k, n]: [u32; 4],
+    [a, b]: [Operand; 2],
+    extras: &[[u32; 4]],
+    epilogue: Epilogue,
+    outputs: Vec<View>,
+) -> Dispatch {
+    let mut params = Params {
         dims: [1, batch, m, n],
         strides: [[0; 4]; MAX_INPUTS],
         m,
@@ -155,23 +187,16 @@ pub fn dispatch(info: &Info, [batch, m, k, n]: [u32; 4], a: Operand, b: Operand,
         a_strides: a.strides(m, k),
         b_strides: b.strides(k, n),
     };
-    let program = Program::build(1, |values| values[0]);
-    let epilogue = Pointwise { program, access: Vec::new(), given: 1, bound: 2, word: "f32" };
+    params.strides[..extras.len()].copy_from_slice(extras);
     let body = Product { epilogue, a: a.lines(m, k), b: b.lines(k, n), tile: Tile::of(info) };
-    Dispatch {
-        kernel: &MATMUL,
-        body: Some(Rc::new(body)),
-        params: params.words(),
-        inputs: vec![a.view, b.view],
-        outputs: vec![out],
-    }
+    Dispatch { kernel: &MATMUL, body: Some(Rc::new(body)), params: params.words(), inputs: vec![a.view, b.view], outputs }
 }
 
 /// Makes a `map` that reads a product index by index its epilogue, after an existing one; called by the fusion rule of `map`.
 pub fn with_epilogue(product: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch> {
     let mut params: Params = product.params();
     let space: map::Params = consumer.params();
-    let (inner, outer) = (&body(product).epilogue, map::body(consumer));
+    let (inner, outer) = (&body(product).epilogue.pointwise, map::body(consumer));
     let made = &consumer.inputs[at].buffer;
     let reads: Vec<bool> = consumer.inputs.iter().map(|view| view.buffer.is(made)).collect();
     let is_natural = (0..reads.len()).all(|input| !reads[input] || space.strides[input] == natural(space.dims));
@@ -198,7 +223,7 @@ pub fn with_epilogue(product: &Dispatch, consumer: &Dispatch, at: usize) -> Opti
     params.strides = [[0; 4]; MAX_INPUTS];
     params.strides[..strides.len()].copy_from_slice(&strides);
     let access = strides.iter().map(|&strides| access(space.dims, strides)).collect();
-    let epilogue = Pointwise { program, access, given: 1, bound: 2, word: "f32" };
+    let epilogue = Epilogue::of(Pointwise { program, access, given: 1, bound: 2, word: "f32" });
     let body = Product { epilogue, ..*body(product) };
     Some(Dispatch {
         kernel: &MATMUL,
@@ -214,35 +239,24 @@ fn collapses(a: [u32; 4], b: [u32; 4]) -> bool {
     a.iter().filter(|&&d| d != 1).eq(b.iter().filter(|&&d| d != 1))
 }
 
-fn run(mut call: Call<'_>) {
+fn run(call: Call<'_>) {
     let params: Params = call.params();
-    let body = &call.body::<Product>().epilogue;
+    let body = call.body::<Product>();
     let (a, b) = (call.floats(0), call.floats(1));
-    let extras: Vec<&[f32]> = (2..call.inputs.len()).map(|at| call.floats(at)).collect();
+    let extras: [&[f32]; MAX_INPUTS] = std::array::from_fn(|at| if at + 2 < call.inputs.len() { call.floats(at + 2) } else { &[] });
     let (m, k, n) = (params.m as usize, params.k as usize, params.n as usize);
     let pool = call.pool;
-    let out = &mut call.floats_mut(0)[..params.batch as usize * m * n];
     let space = IterationSpace { dims: params.dims, strides: params.strides };
-    let is_plain = body.program.operations() == 0;
+    let mut outputs = call.outputs.iter_mut().map(|words| bytemuck::cast_slice_mut(words));
+    let out: &mut [f32] = &mut outputs.next().expect("a product has an output")[..params.batch as usize * m * n];
+    let mut slopes = outputs.next();
     for (z, out) in out.chunks_exact_mut((m * n).max(1)).enumerate() {
         let operand = |words, [batch, row, column, _]: [u32; 4]| {
             let first = (z * batch as usize).min(<[f32]>::len(words));
             Matrix { words: &words[first..], row: row as usize, column: column as usize }
         };
         let (a, b) = (operand(a, params.a_strides), operand(b, params.b_strides));
-        let finish = |first: usize, run: &mut [f32]| {
-            if is_plain {
-                return;
-            }
-            let mut memory = Memory::take(TILE + Registers::<f32>::words(&body.program));
-            let (given, registers) = memory.words().split_at_mut(TILE);
-            let mut registers = Registers::new(&body.program, registers);
-            for (at, tile) in run.chunks_mut(TILE).enumerate() {
-                let given = &mut given[..tile.len()];
-                given.copy_from_slice(tile);
-                body.evaluate(&space, &extras, &[given], z * m * n + first + at * TILE, &mut registers, tile);
-            }
-        };
-        cpu::multiply([m, k, n], a, b, out, &finish, pool);
+        let first = z * m * n;
+        body.epilogue.on_cpu(&space, &extras, slopes.as_deref_mut(), first, |ends| cpu::multiply([m, k, n], a, b, out, ends, pool));
     }
 }

@@ -23,7 +23,7 @@ pub enum Access {
 /// A program and the access patterns of its inputs: a kernel's body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pointwise {
-    /// The program. Its first `given` inputs come from the kernel, not from buffers.
+    /// The program, with one result or two. Its first `given` inputs come from the kernel, not from buffers.
     pub program: Program,
     /// Access pattern of each buffer input.
     pub access: Vec<Access>,
@@ -102,7 +102,12 @@ impl Body for Pointwise {
         text += &format!("@group(0) @binding({count}) var<storage, read_write> out: array<{}>;\n", self.word);
         text += &self.program.wgsl_functions();
         let given: String = (0..self.given).map(|at| format!(", x{at}: f32")).collect();
-        text += &format!("fn value(index: u32{given}) -> f32 {{\n");
+        let results: Vec<String> = self.program.results.iter().map(|result| format!("v{result}")).collect();
+        let (kind, result) = match &results[..] {
+            [result] => ("f32", result.clone()),
+            _ => ("vec2<f32>", format!("vec2<f32>({})", results.join(", "))),
+        };
+        text += &format!("fn value(index: u32{given}) -> {kind} {{\n");
         if self.access.contains(&Access::Strided) {
             text += "    let c = coordinates(index, params.dims);\n";
         }
@@ -114,7 +119,7 @@ impl Body for Pointwise {
             };
             text += &format!("    let x{} = extra{at}[{place}];\n", self.given + at);
         }
-        text + &self.program.wgsl_statements() + &format!("    return v{};\n}}\n", self.program.result())
+        text + &self.program.wgsl_statements() + &format!("    return {result};\n}}\n")
     }
 }
 

@@ -92,7 +92,19 @@ impl<'a> Forward<'a> {
     }
 
     fn layers(&mut self, layers: &[Layer], x: Var, path: &str) -> Var {
-        layers.iter().enumerate().fold(x, |x, (at, layer)| self.layer(layer, x, &format!("{path}.{at}")))
+        let mut x = x;
+        let mut at = 0;
+        while let Some(layer) = layers.get(at) {
+            // A linear layer and the activation after it are one launch.
+            if let (Layer::Linear { bias, .. }, Some(Layer::Activation { function })) = (layer, layers.get(at + 1)) {
+                x = self.linear(*bias, &x, Some(function));
+                at += 2;
+            } else {
+                x = self.layer(layer, x, &format!("{path}.{at}"));
+                at += 1;
+            }
+        }
+        x
     }
 
     fn next(&mut self) -> Var {
@@ -131,11 +143,7 @@ impl<'a> Forward<'a> {
 
     fn layer(&mut self, layer: &Layer, x: Var, path: &str) -> Var {
         match layer {
-            Layer::Linear { bias, .. } => {
-                self.mask = self.rows();
-                let product = ops::product(&x, &self.next(), false, true);
-                if *bias { ops::add(&product, &self.next()) } else { product }
-            }
+            Layer::Linear { bias, .. } => self.linear(*bias, &x, None),
             Layer::Activation { function } => activate(function, &x),
             Layer::LayerNorm { epsilon } => {
                 self.mask = self.rows();
@@ -164,6 +172,14 @@ impl<'a> Forward<'a> {
             }
             Layer::Projective(head) => self.pairs(head, &x),
         }
+    }
+
+    /// A linear layer, with an activation after it.
+    fn linear(&mut self, has_bias: bool, x: &Var, function: Option<&Activation>) -> Var {
+        self.mask = self.rows();
+        let weight = self.next();
+        let bias = has_bias.then(|| self.next());
+        ops::layer(x, &weight, bias.as_ref(), function.map(Activation::curve))
     }
 
     /// A rational layer's values; adds its poles to the mask.

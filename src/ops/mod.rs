@@ -2,6 +2,7 @@
 
 mod cast;
 mod index;
+mod layer;
 mod matmul;
 mod normalize;
 mod operators;
@@ -13,6 +14,7 @@ mod shape;
 
 pub use cast::cast;
 pub use index::{add_rows, pick, place, take_rows};
+pub use layer::layer;
 pub use matmul::{matmul, product};
 pub use normalize::{layer_norm, log_softmax, logsumexp, softmax};
 pub use pointwise::*;

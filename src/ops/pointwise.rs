@@ -44,7 +44,7 @@ impl Op for Map {
 }
 
 #[track_caller]
-fn run(program: Program, inputs: &[&Var]) -> Var {
+pub(super) fn run(program: Program, inputs: &[&Var]) -> Var {
     apply(Rc::new(Map(program)), inputs)
 }
 

@@ -42,44 +42,53 @@ impl Matrix<'_> {
 /// What happens to each finished run of results: its first index and its values.
 pub(super) type Finish<'a> = &'a (dyn Fn(usize, &mut [f32]) + Sync);
 
-/// out [m, n] = finish(a [m, k] · b [k, n]).
+/// What a product does besides its sums, in this order.
+pub(super) struct Ends<'a> {
+    /// [n]: where the sums of each row start.
+    pub bias: Option<&'a [f32]>,
+    /// [m, n]: multiplies the sums.
+    pub factor: Option<&'a [f32]>,
+    pub finish: Option<Finish<'a>>,
+}
+
+/// out [m, n] = finish((bias + a [m, k] · b [k, n]) · factor).
 pub(super) fn multiply(
     [m, k, n]: [usize; 3],
     a: Matrix<'_>,
     b: Matrix<'_>,
     out: &mut [f32],
-    finish: Finish<'_>,
+    ends: &Ends<'_>,
     pool: &ThreadPool,
 ) {
     let out = &mut out[..m * n];
     if out.is_empty() {
         return;
     }
-    if k == 0 {
-        out.fill(0.0);
-        return finish(0, out);
-    }
-    assert!(a.holds(m, k) && b.holds(k, n), "product: operands too short");
+    assert!(k == 0 || a.holds(m, k) && b.holds(k, n), "product: operands too short");
+    assert!(ends.bias.is_none_or(|bias| bias.len() >= n) && ends.factor.is_none_or(|factor| factor.len() >= m * n));
     let threads = if m * n * k < WORTH_SHARING { 1 } else { pool.threads() };
-    let work = Work { m, n, a, b, panels: dispatch(Widths), threads };
+    let work = Work { m, n, a, b, ends, panels: dispatch(Widths), threads };
     // Other instances of a browser's engine compute strips, but not what an epilogue writes elsewhere: each runs it itself.
     let is_shared = pool.members() > pool.threads() && m * n * k >= 16 * WORTH_SHARING;
     let mut memory = Memory::take(k.min(DEPTH) * work.panels.padded(n));
-    for first in (0..k).step_by(DEPTH) {
-        let steps = first..k.min(first + DEPTH);
-        let packed = &mut memory.words()[..steps.len() * work.panels.padded(n)];
-        work.pack(&steps, packed, pool);
-        if is_shared {
-            work.share(&steps, packed, out, pool);
-        } else {
-            let is_last = steps.end == k;
-            work.run(&steps, packed, out, is_last.then_some(finish), pool);
-        }
+    for first in (0..k.max(1)).step_by(DEPTH) {
+        let steps = Steps { range: first.min(k)..k.min(first + DEPTH), is_first: first == 0, is_last: first + DEPTH >= k };
+        let packed = &mut memory.words()[..steps.range.len() * work.panels.padded(n)];
+        work.pack(&steps.range, packed, pool);
+        if is_shared { work.share(&steps, packed, out, pool) } else { work.run(&steps, packed, out, pool) }
     }
     drop(memory);
-    if is_shared {
+    if let (true, Some(finish)) = (is_shared, ends.finish) {
         finish(0, out);
     }
+}
+
+/// Some of the steps of k.
+#[derive(Clone)]
+struct Steps {
+    range: Range<usize>,
+    is_first: bool,
+    is_last: bool,
 }
 
 /// How columns are split: into panels of `panel`, a multiple of `lanes`.
@@ -112,6 +121,7 @@ struct Work<'a> {
     n: usize,
     a: Matrix<'a>,
     b: Matrix<'a>,
+    ends: &'a Ends<'a>,
     panels: Panels,
     threads: usize,
 }
@@ -142,14 +152,7 @@ impl Work<'_> {
     }
 
     /// Computes all strips; if they are too few for the threads, each in groups of columns.
-    fn run(
-        &self,
-        steps: &Range<usize>,
-        packed: &[f32],
-        out: &mut [f32],
-        finish: Option<Finish<'_>>,
-        pool: &ThreadPool,
-    ) {
+    fn run(&self, steps: &Steps, packed: &[f32], out: &mut [f32], pool: &ThreadPool) {
         let rows = self.strip(self.threads);
         let (strips, panels) = (self.m.div_ceil(rows), self.n.div_ceil(self.panels.panel));
         let groups = if strips >= self.threads { 1 } else { (2 * self.threads).div_ceil(strips).min(panels) };
@@ -166,8 +169,8 @@ impl Work<'_> {
             let (runs, length) = if groups == 1 { (1, rows.len() * self.n) } else { (rows.len(), columns.len()) };
             let first = rows.start * self.n + columns.start;
             let at = words.at(first);
-            dispatch(Strip { work: self, rows, columns, steps: steps.clone(), packed, at });
-            let Some(finish) = finish else { return };
+            dispatch(Strip { work: self, rows, columns, steps, packed, at });
+            let Some(finish) = self.ends.finish.filter(|_| steps.is_last) else { return };
             for run in 0..runs {
                 let start = first + run * self.n;
                 // SAFETY: each item has results of its own.
@@ -177,12 +180,12 @@ impl Work<'_> {
     }
 
     /// Computes all strips together with the engine's other instances.
-    fn share(&self, steps: &Range<usize>, packed: &[f32], out: &mut [f32], pool: &ThreadPool) {
+    fn share(&self, steps: &Steps, packed: &[f32], out: &mut [f32], pool: &ThreadPool) {
         let rows = self.strip(SHARES);
         pool.fill(out, rows * self.n, &|_, piece, out| {
             let rows = piece * rows..self.m.min((piece + 1) * rows);
             let at = out.as_mut_ptr();
-            dispatch(Strip { work: self, rows, columns: 0..self.n, steps: steps.clone(), packed, at });
+            dispatch(Strip { work: self, rows, columns: 0..self.n, steps, packed, at });
         });
     }
 }
@@ -252,7 +255,7 @@ struct Strip<'a> {
     work: &'a Work<'a>,
     rows: Range<usize>,
     columns: Range<usize>,
-    steps: Range<usize>,
+    steps: &'a Steps,
     packed: &'a [f32],
     at: *mut f32,
 }
@@ -263,7 +266,8 @@ impl WithSimd for Strip<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { work, rows, columns, steps, packed, at } = self;
-        let depth = steps.len();
+        let (Ends { bias, factor, .. }, range) = (work.ends, &steps.range);
+        let depth = range.len();
         let whole = rows.len() / BLOCK_ROWS * BLOCK_ROWS;
         let is_turned = work.a.column != 1;
         // Rows whose words are apart are interleaved block by block, and so are the last few, whose block is not full.
@@ -272,9 +276,9 @@ impl WithSimd for Strip<'_> {
         let blocks = memory.words();
         for first in (kept..rows.len()).step_by(BLOCK_ROWS) {
             let count = BLOCK_ROWS.min(rows.len() - first);
-            interleave(work.a, rows.start + first, count, &steps, &mut blocks[(first - kept) * depth..]);
+            interleave(work.a, rows.start + first, count, range, &mut blocks[(first - kept) * depth..]);
         }
-        let direct = &work.a.words[rows.start * work.a.row + steps.start * work.a.column..];
+        let direct = &work.a.words[(rows.start * work.a.row + range.start * work.a.column).min(work.a.words.len())..];
         for start in columns.clone().step_by(work.panels.panel) {
             let count = work.panels.panel.min(columns.end - start);
             let stride = work.panels.padded(count);
@@ -288,7 +292,16 @@ impl WithSimd for Strip<'_> {
                 let height = BLOCK_ROWS.min(rows.len() - first);
                 // SAFETY: the strip's results begin at `at`, rows `n` words apart, and this block is inside them.
                 let out = unsafe { at.add(first * work.n + (start - columns.start)) };
-                let ends = Place { out, stride: work.n, rows: height, columns: count, is_first: steps.start == 0 };
+                let index = (rows.start + first) * work.n + start;
+                let ends = Place {
+                    out,
+                    stride: work.n,
+                    rows: height,
+                    columns: count,
+                    is_first: steps.is_first,
+                    bias: bias.map(|bias| &bias[start..start + count]),
+                    factor: factor.filter(|_| steps.is_last).map(|factor| factor[index..].as_ptr()),
+                };
                 // SAFETY: direct rows are whole blocks inside the operand, interleaved ones have a whole block's words; `Place` skips
                 // rows and columns outside the results.
                 unsafe { product(simd, height, count, depth, left, right, &ends) }
@@ -314,50 +327,65 @@ fn interleave(a: Matrix<'_>, first: usize, count: usize, steps: &Range<usize>, o
 }
 
 /// The results of a block, added to those of earlier steps.
-struct Place {
+struct Place<'a> {
     out: *mut f32,
     stride: usize,
     rows: usize,
     columns: usize,
     is_first: bool,
+    bias: Option<&'a [f32]>,
+    /// The factors of the block's results, as far apart as the results.
+    factor: Option<*const f32>,
 }
 
-impl Place {
-    /// The results of a vector; none outside the block.
+impl Place<'_> {
+    /// The number of results in a vector: none outside the block.
     #[inline(always)]
-    unsafe fn words<S: Simd>(&self, row: usize, column: usize) -> &mut [f32] {
-        if row >= self.rows {
-            return &mut [];
-        }
-        // SAFETY: by the caller, the block's results are inside the output.
-        unsafe {
-            let len = S::F32_LANES.min(self.columns - column);
-            std::slice::from_raw_parts_mut(self.out.add(row * self.stride + column), len)
-        }
+    fn count<S: Simd>(&self, row: usize, column: usize) -> usize {
+        if row < self.rows { S::F32_LANES.min(self.columns - column) } else { 0 }
     }
 }
 
-impl SumTarget for Place {
+/// Up to one vector of words.
+///
+/// # Safety
+/// `at` is valid for reads of `count` words.
+#[inline(always)]
+unsafe fn some<S: Simd>(simd: S, at: *const f32, count: usize) -> S::f32s {
+    // SAFETY: by the caller.
+    unsafe {
+        if count == S::F32_LANES { load::<S>(at) } else { simd.partial_load_f32s(std::slice::from_raw_parts(at, count)) }
+    }
+}
+
+impl SumTarget for Place<'_> {
     #[inline(always)]
     unsafe fn start<S: Simd>(&self, simd: S, row: usize, column: usize) -> S::f32s {
-        if self.is_first {
-            return simd.splat_f32s(0.0);
+        let count = self.count::<S>(row, column);
+        // SAFETY: by the caller, the block's results are inside the output; the bias is as long as the block is wide.
+        unsafe {
+            match self.bias {
+                _ if !self.is_first => some(simd, self.out.wrapping_add(row * self.stride + column), count),
+                Some(bias) if count > 0 => some(simd, bias.as_ptr().add(column), count),
+                _ => simd.splat_f32s(0.0),
+            }
         }
-        // SAFETY: by the caller.
-        let words = unsafe { self.words::<S>(row, column) };
-        // SAFETY: a whole vector of words.
-        if words.len() == S::F32_LANES { unsafe { load::<S>(words.as_ptr()) } } else { simd.partial_load_f32s(words) }
     }
 
     #[inline(always)]
-    unsafe fn finish<S: Simd>(&self, simd: S, row: usize, column: usize, sum: S::f32s) {
-        // SAFETY: by the caller.
-        let words = unsafe { self.words::<S>(row, column) };
-        if words.len() == S::F32_LANES {
-            // SAFETY: a whole vector of words.
-            unsafe { store::<S>(words.as_mut_ptr(), sum) }
-        } else {
-            simd.partial_store_f32s(words, sum);
+    unsafe fn finish<S: Simd>(&self, simd: S, row: usize, column: usize, mut sum: S::f32s) {
+        let (count, at) = (self.count::<S>(row, column), row * self.stride + column);
+        // SAFETY: by the caller, the block's results are inside the output, and so are their factors.
+        unsafe {
+            if let Some(factor) = self.factor {
+                sum = simd.mul_f32s(sum, some(simd, factor.wrapping_add(at), count));
+            }
+            let out = self.out.wrapping_add(at);
+            if count == S::F32_LANES {
+                store::<S>(out, sum);
+            } else {
+                simd.partial_store_f32s(std::slice::from_raw_parts_mut(out, count), sum);
+            }
         }
     }
 }

@@ -28,6 +28,7 @@ use crate::program::Curve;
 use crate::program::slices::Registers;
 pub use head::{Basis, Denominators, Head, HeadForm, MAX_DEGREE, PairNormalization};
 pub use pairs::PairLoss;
+pub(super) use formula::Sweep;
 pub use plan::{Layer, MAX_LAYERS};
 use tiling::{ScratchFormat, Tiling, WORDS};
 
