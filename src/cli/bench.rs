@@ -1,5 +1,6 @@
 //! `mero bench`: the speed of a training step, a matrix product, masked arithmetic and reading a table, as medians over windows after a warm-up.
 
+mod predict;
 mod read;
 mod scm;
 
@@ -16,7 +17,8 @@ use super::{Answer, Failure};
 use crate::autograd::Var;
 use crate::loss::{Loss, PairLoss, Target};
 use crate::report::{duration, facts, figure, scaled_count};
-use crate::train::{Data, Examples, TrainOptions, Trainer, TrainerConfig};
+use crate::nn::{Layer, Spec};
+use crate::train::{Norm, Data, Examples, TrainOptions, Trainer, TrainerConfig};
 use crate::{Device, Result, host, ops};
 
 #[derive(clap::Args)]
@@ -29,6 +31,8 @@ pub(super) struct Args {
 enum What {
     /// A training step of a perceptron with 5 inputs and 1 output
     Mlp(Mlp),
+    /// Predictions of a perceptron with 5 inputs and 1 output: of many rows in one call, and of one row
+    Predict(predict::Args),
     /// c = a · b of square matrices, compared with a direct call of the gemm library
     Matmul(Matmul),
     /// Masked arithmetic compared with a copy and a plain division: 1 in 100 numbers is ⊥, 1 in 100 divisors is 0
@@ -44,6 +48,9 @@ struct Mlp {
     /// Steps per window
     #[arg(long, default_value_t = 500, value_name = "N")]
     steps: usize,
+    /// Train this many residual blocks of layer norm, linear layer and activation instead, as wide as the first hidden layer
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    deep: usize,
     /// Use the implicit residual and the decoded error instead of the chordal residual and the sign
     #[arg(long)]
     decoded: bool,
@@ -78,18 +85,20 @@ const MOST_WINDOWS: usize = 1_000_000;
 pub(super) fn run(args: &Args) -> Answer {
     let sizes = match &args.what {
         What::Mlp(mlp) => [1, mlp.steps, mlp.common.windows],
+        What::Predict(predict) => [predict.rows, 1, predict.common.windows],
         What::Matmul(matmul) => [matmul.size, 1, matmul.common.windows],
         What::Scm(scm) => [scm.n, 1, scm.common.windows],
         What::Read(read) => [1, 1, read.windows],
     };
     if sizes.contains(&0) {
-        return Err(Failure::usage("steps, size, n and windows must be at least 1"));
+        return Err(Failure::usage("steps, rows, size, n and windows must be at least 1"));
     }
     if sizes[2] > MOST_WINDOWS {
         return Err(Failure::usage(format!("windows is {}, wanted at most {MOST_WINDOWS}", sizes[2])));
     }
     match &args.what {
         What::Mlp(args) => mlp(args),
+        What::Predict(args) => predict::run(args),
         What::Matmul(args) => matmul(args),
         What::Scm(args) => scm::run(args),
         What::Read(args) => read::run(args),
@@ -137,7 +146,7 @@ fn mlp(args: &Mlp) -> Answer {
     let loss = options.loss.clone().unwrap_or_else(|| if is_linear { Loss::mse() } else { pair_loss(args.decoded) });
     let config = TrainerConfig { loss, optimizer, batch, ..TrainerConfig::default() };
     let y = if is_linear { y } else { y.iter().flat_map(|y| [*y, 1.0]).collect() };
-    let spec = options.spec(5, 1);
+    let spec = if args.deep > 0 { deep(&options, args.deep)? } else { options.spec(5, 1) };
     let data = Data { inputs: 5, targets: y.len() / rows, train: Examples { x, y }, ..Data::default() };
     let mut trainer = Trainer::new(&device, spec, config, data)?;
     let flops = trainer.step_summary().cost.flops as f64;
@@ -153,7 +162,7 @@ fn mlp(args: &Mlp) -> Answer {
         say_json(&json!({
             "event": "report", "bench": "mlp", "us_per_step": median, "us_per_step_best": best, "us_per_step_worst": worst,
             "steps_per_s": 1e6 / median, "samples_per_s": samples, "gflops": flops / median / 1e3, "batch": batch,
-            "hidden": options.hidden(), "steps": args.steps, "windows": args.common.windows, "step": kind,
+            "hidden": options.hidden(), "deep": args.deep, "steps": args.steps, "windows": args.common.windows, "step": kind,
             "device": info.device, "name": info.name, "threads": info.threads, "head": args.flags.text("head").unwrap_or("linear"),
             "decoded": args.decoded,
         }));
@@ -166,6 +175,20 @@ fn mlp(args: &Mlp) -> Answer {
         ("step", format!("{kind} on {}", place(info.device, &info.name, info.threads))),
     ]));
     Ok(())
+}
+
+/// A deep model whose blocks are x + activation(linear(layer norm(x))).
+fn deep(options: &TrainOptions, blocks: usize) -> Answer<Spec> {
+    if options.head.is_some() {
+        return Err(Failure::usage("--deep takes a linear head"));
+    }
+    let width = options.hidden().first().copied().unwrap_or(64);
+    let plain = TrainOptions { hidden: Some(vec![width]), ..options.clone() }.spec(5, 1);
+    let [first, activation, last] = <[Layer; 3]>::try_from(plain.layers).expect("a perceptron with one hidden layer");
+    let inner = TrainOptions { hidden: Some(vec![width]), ..options.clone() }.spec(width, 1).layers[0].clone();
+    let block = Layer::Residual { layers: vec![Norm::layer(Norm::Layer), inner, activation.clone()] };
+    let layers = [first, activation].into_iter().chain(std::iter::repeat_n(block, blocks)).chain([last]).collect();
+    Ok(Spec { inputs: 5, layers })
 }
 
 fn pair_loss(is_decoded: bool) -> Loss {

@@ -43,11 +43,21 @@ impl Selection for Model {
     }
 }
 
+impl Selection for Shape {
+    fn has(_: &str, name: &str) -> bool {
+        ["hidden", "activation"].contains(&name)
+    }
+}
+
 impl Selection for Step {
     fn has(_: &str, name: &str) -> bool {
         ["hidden", "activation", "loss", "optimizer", "batch", "head"].contains(&name)
     }
 }
+
+/// Options that change the shape of a plain model.
+#[derive(Clone)]
+pub(super) struct Shape;
 
 /// The options given on the command line.
 pub(super) struct Flags<S> {

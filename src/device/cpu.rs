@@ -25,6 +25,8 @@ pub(super) struct Cpu {
 struct Line([u32; 16]);
 
 const LINE_WORDS: usize = 16;
+/// Inputs or outputs of a launch, at most: more than a GPU has bindings.
+const MOST_VIEWS: usize = 10;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "cpu",
@@ -72,15 +74,19 @@ impl Cpu {
         // a buffer (`Device::record` and the plan's liveness ensure it), outputs are distinct, and the blocks outlive
         // the call: `free` and `allocate` cannot run while `self.blocks` is borrowed. Taking a pointer into a block again does not move the block.
         #[allow(unsafe_code, reason = "kernels see several regions of the block table at once, some of them mutable")]
-        let (inputs, mut outputs): (Vec<&[u32]>, Vec<&mut [u32]>) = unsafe {
-            let inputs =
-                launch.inputs.iter().map(|r| std::slice::from_raw_parts(base(r).cast_const(), r.words)).collect();
-            let outputs = launch.outputs.iter().map(|r| std::slice::from_raw_parts_mut(base(r), r.words)).collect();
-            (inputs, outputs)
-        };
+        let inputs: [&[u32]; MOST_VIEWS] = std::array::from_fn(|at| match launch.inputs.get(at) {
+            Some(region) => unsafe { std::slice::from_raw_parts(base(region).cast_const(), region.words) },
+            None => &[],
+        });
+        #[allow(unsafe_code, reason = "as above")]
+        let mut outputs: [&mut [u32]; MOST_VIEWS] = std::array::from_fn(|at| match launch.outputs.get(at) {
+            Some(region) => unsafe { std::slice::from_raw_parts_mut(base(region), region.words) },
+            None => &mut [],
+        });
+        let (inputs, outputs) = (&inputs[..launch.inputs.len()], &mut outputs[..launch.outputs.len()]);
         let body = launch.body.as_deref();
         let (params, pool) = (&launch.params[..], &self.pool);
-        (launch.kernel.cpu)(Call { params, body, inputs: &inputs, outputs: &mut outputs, pool });
+        (launch.kernel.cpu)(Call { params, body, inputs, outputs, pool });
     }
 
     fn copy(&self, from: Region, to: Region) {
@@ -186,6 +192,12 @@ impl Backend for Cpu {
         let block = &self.blocks.borrow()[region.memory.0 as usize];
         let data = words(block)[region.offset..region.offset + region.words].to_vec();
         Box::pin(ready(Ok(data)))
+    }
+
+    fn read_now(&self, region: Region, out: &mut [u32]) -> bool {
+        let block = &self.blocks.borrow()[region.memory.0 as usize];
+        out.copy_from_slice(&words(block)[region.offset..region.offset + region.words]);
+        true
     }
 
     fn made(&self) -> (u64, u64) {

@@ -8,6 +8,7 @@ mod encode;
 #[cfg(target_arch = "wasm32")]
 #[path = "encode_web.rs"]
 mod encode;
+mod inner;
 mod kernel;
 mod plan;
 mod pool;
@@ -53,6 +54,11 @@ pub trait Backend {
     fn run(&self, prepared: &dyn Prepared, times: usize) -> Result<()>;
     /// Waits for everything before it and copies words out.
     fn read(&self, region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>>;
+    /// Copies words out at once, if nothing has to be waited for.
+    fn read_now(&self, region: Region, out: &mut [u32]) -> bool {
+        let _ = (region, out);
+        false
+    }
     /// Counts of pipelines compiled and bind groups created.
     fn made(&self) -> (u64, u64);
 }
@@ -307,12 +313,27 @@ impl Device {
 
     /// Waits for the work before it and copies a view out.
     pub async fn read(&self, view: &View) -> Result<Vec<u32>> {
+        let region = self.readable(view)?;
+        self.0.backend.read(region).await
+    }
+
+    /// Copies a view out without waiting. Errors on a device that does not compute on the CPU.
+    pub fn read_now(&self, view: &View, out: &mut [u32]) -> Result<()> {
+        let region = self.readable(view)?;
+        if self.0.backend.read_now(region, out) {
+            return Ok(());
+        }
+        Err(Error::usage(format!("read: {} computes while the program goes on; its results have to be waited for", self.info().device)))
+    }
+
+    /// Where a view is in memory, once the work before it has been submitted.
+    fn readable(&self, view: &View) -> Result<Region> {
         self.flush()?;
         let slot = &view.buffer.0;
         let empty = || slot.refused.clone().unwrap_or_else(|| Error::usage("read: the buffer was never written"));
         let memory = slot.memory.get().ok_or_else(empty)?;
         self.0.count(|counters| counters.readbacks += 1);
-        self.0.backend.read(Region { memory, offset: view.offset, words: view.words }).await
+        Ok(Region { memory, offset: view.offset, words: view.words })
     }
 
     /// Frees the memory of a buffer that never received contents.
@@ -334,57 +355,3 @@ impl Device {
     }
 }
 
-impl Inner {
-    fn take(&self, words: usize) -> Result<Memory> {
-        let words = size_class(words);
-        let pooled = self.pool.borrow_mut().take(words);
-        let memory = match pooled {
-            Some(memory) => memory,
-            None => self.backend.allocate(words).or_else(|_| {
-                // Freeing unused blocks may make space.
-                self.drain();
-                self.backend.allocate(words)
-            })?,
-        };
-        self.count(|counters| {
-            counters.live_bytes += 4 * words as u64;
-            counters.peak_bytes = counters.peak_bytes.max(counters.live_bytes);
-        });
-        Ok(memory)
-    }
-
-    fn release(&self, memory: Memory, words: usize) {
-        let words = size_class(words);
-        self.count(|counters| counters.live_bytes -= 4 * words as u64);
-        self.pool.borrow_mut().put(words, memory);
-        // Otherwise blocks of sizes that are no longer used would never be freed.
-        if self.pool.borrow().words() * 4 > POOLED_BYTES.max(self.counters.get().live_bytes as usize) {
-            self.drain();
-        }
-    }
-
-    fn drain(&self) {
-        for memory in self.pool.borrow_mut().drain() {
-            self.backend.free(memory);
-        }
-    }
-
-    fn count(&self, change: impl FnOnce(&mut Counters)) {
-        let mut counters = self.counters.get();
-        change(&mut counters);
-        self.counters.set(counters);
-    }
-
-    fn note_run(&self, summary: &Summary, times: usize) {
-        self.count(|counters| {
-            counters.launches += (summary.launches.len() * times) as u64;
-            counters.flops += summary.cost.flops * times as u64;
-        });
-    }
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        self.drain();
-    }
-}

@@ -5,7 +5,7 @@ use super::common;
 use super::mlp::{Choice, Fused, Params, engine};
 use crate::device::{Call, Cost, Dispatch, Kernel, View};
 
-/// The `mlp_forward` kernel: inputs x, parameters; outputs out, scratch.
+/// The `mlp_forward` kernel: inputs x, parameters (on the CPU perhaps packed, see `Mlp::packed`); outputs out, scratch.
 pub static MLP_FORWARD: Kernel = Kernel {
     name: "mlp_forward",
     params: Params::FIELDS,
@@ -39,5 +39,6 @@ fn run(mut call: Call<'_>) {
     let params: Params = call.params();
     let choice: &Choice = call.body();
     let (x, parameters, pool) = (call.floats(0), call.floats(1), call.pool);
-    engine::forward(&engine::shape(&params, choice.head), &choice.activation, x, parameters, call.floats_mut(0), pool);
+    let (shape, weights) = (engine::shape(&params, choice.head), (parameters, choice.is_packed));
+    engine::forward(&shape, &choice.activation, x, weights, call.floats_mut(0), pool);
 }

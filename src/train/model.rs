@@ -98,7 +98,7 @@ impl Model {
         Self { spec, loss, parameters, preparation, storage, format, engine, provenance, attached }
     }
 
-    fn predictor(&self, device: &Device) -> Result<Predictor> {
+    pub(super) fn predictor(&self, device: &Device) -> Result<Predictor> {
         Predictor::new(device, self.spec.clone().into(), &self.parameters)
     }
 

@@ -11,7 +11,7 @@ use crate::nn::Head;
 use crate::tensor::{DType, Tensor};
 
 /// Rows predicted at a time by the recorded pass: a multiple of 64, so that views stay aligned.
-pub(super) const CHUNK: usize = 8192;
+pub(super) const CHUNK: usize = 2048;
 /// Rows uploaded and predicted at a time: bounds the memory of a prediction, not its rows.
 pub(super) const ROWS_AT_A_TIME: usize = 1 << 16;
 
@@ -21,18 +21,25 @@ pub(super) struct Predictor {
     network: Network,
     fused: Option<Mlp>,
     parameters: Buffer,
+    /// Whether the parameters are packed for the fused kernel's CPU path.
+    is_packed: bool,
     precision: Precision,
 }
 
 impl Predictor {
+    /// Uploads the parameters; on a CPU path packed, if the fused kernel takes the model.
     pub(super) fn new(device: &Device, network: Network, parameters: &[f32]) -> Result<Self> {
-        let parameters = device.upload(bytemuck::cast_slice(parameters))?;
-        Ok(Self::over(device, network, parameters))
+        let fused = fused(&network);
+        let packed = fused.as_ref().filter(|_| device.info().runs_cpu_path()).map(|mlp| mlp.packed(device.info(), parameters));
+        let is_packed = packed.is_some();
+        let parameters = device.upload(bytemuck::cast_slice(packed.as_deref().unwrap_or(parameters)))?;
+        Ok(Self { device: device.clone(), network, fused, parameters, is_packed, precision: Precision::F32 })
     }
 
+    /// Over parameters that are on the device.
     pub(super) fn over(device: &Device, network: Network, parameters: Buffer) -> Self {
-        let fused = network.spec().and_then(|spec| Mlp::of(spec, network.layout()));
-        Self { device: device.clone(), network, fused, parameters, precision: Precision::F32 }
+        let fused = fused(&network);
+        Self { device: device.clone(), network, fused, parameters, is_packed: false, precision: Precision::F32 }
     }
 
     /// The same with its activations in `precision`. Errors for f16 if the fused kernels do not take the model, or if it has a head.
@@ -117,7 +124,7 @@ impl Predictor {
         let (device, network) = (&self.device, &self.network);
         if let (Some(mlp), Some(spec)) = (&self.fused, network.spec()) {
             let out = Tensor::empty(device, [rows, spec.outputs()?], DType::F32);
-            let shape = mlp.predicting(device.info(), rows, self.precision);
+            let shape = mlp.predicting(device.info(), rows, self.precision).packed(self.is_packed);
             let scratch = device.buffer(shape.scratch_words(device.info()));
             let views = [x.view(), self.parameters.view()];
             device.record(Command::Dispatch(mlp::forward(&shape, views, [out.view().clone(), scratch.view()])));
@@ -144,6 +151,11 @@ impl Predictor {
         }
         Ok(all)
     }
+}
+
+/// The model in the form of the fused kernels, if they take it.
+fn fused(network: &Network) -> Option<Mlp> {
+    network.spec().and_then(|spec| Mlp::of(spec, network.layout()))
 }
 
 /// A validity factor: a number per value; the value is ⊥ where its number is near 0.

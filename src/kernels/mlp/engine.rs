@@ -14,7 +14,7 @@ use super::tile::{Predict, Train};
 use super::{Head, Objective, Params, plan};
 use crate::host::{Disjoint, ThreadPool};
 use crate::kernels::random;
-use crate::program::Curve;
+use crate::program::{Curve, slices::Memory};
 use crate::simd::dispatch;
 
 /// The shape of the engine from the uniform and the head.
@@ -103,16 +103,41 @@ pub(crate) fn step(
     });
 }
 
-/// out [rows, outputs], or the pairs of a head, = the model at x [rows, inputs]. Allocates its scratch, since it is called rarely and for many rows.
-pub(crate) fn forward(p: &MlpShape, activation: &Curve, x: &[f32], params: &[f32], out: &mut [f32], pool: &ThreadPool) {
+/// The weights of a model as `forward` reads them, then the parameters themselves.
+pub(crate) fn packed(p: &MlpShape, params: &[f32]) -> Vec<f32> {
+    let plan = Plan::of_tile(p, TILE);
+    let mut words = vec![0.0; plan.shared_words];
+    dispatch(Pack { p, plan: &plan, params, shared: &Disjoint::new(&mut words), piece: 0, pieces: 1 });
+    words.extend(params);
+    words
+}
+
+/// out [rows, outputs], or the pairs of a head, = the model at x [rows, inputs]. `params` are packed already, or packed now.
+pub(crate) fn forward(
+    p: &MlpShape,
+    activation: &Curve,
+    x: &[f32],
+    (params, is_packed): (&[f32], bool),
+    out: &mut [f32],
+    pool: &ThreadPool,
+) {
     let plan = Plan::of_tile(p, TILE);
     let (inputs, output_words) = (p.inputs as usize, p.output_words());
     let rows = out.len() / output_words;
     let pieces = pool.members().min(rows.div_ceil(TILE)).max(1);
-    let mut scratch = vec![0.0; plan.words(pool.threads()) + plan::PAD];
-    let (shared, own) = aligned(&mut scratch, plan.words(pool.threads())).split_at_mut(plan.shared_words);
-    pack(p, &plan, params, shared, pool);
-    let (shared, own) = (&*shared, Disjoint::new(own));
+    let packed_here = if is_packed { 0 } else { plan.shared_words };
+    let words = packed_here + pool.threads() * plan.member_words;
+    let mut scratch = Memory::take(words + plan::PAD);
+    let (shared, own) = aligned(scratch.words(), words).split_at_mut(packed_here);
+    let (shared, params) = if is_packed {
+        params.split_at(plan.shared_words)
+    } else {
+        pack(p, &plan, params, shared, pool);
+        (&*shared, params)
+    };
+    let own = Disjoint::new(own);
+    // Several pieces per thread, so that no thread waits long for another that was interrupted.
+    let pieces = if pool.threads() > 1 && rows >= 64 * TILE { 8 * pieces } else { pieces };
     let share = rows.div_ceil(pieces).next_multiple_of(TILE);
     pool.fill(out, share * output_words, &|member, piece, out| {
         let x = &x[piece * share * inputs..][..out.len() / output_words * inputs];

@@ -170,7 +170,13 @@ impl Mlp {
         params.steps = steps as u32;
         params.targets = targets as u32;
         params.parts = parts.max(1) as u32;
-        Fused { params, activation: self.activation.clone(), head: self.head, tiling, kept: &WORDS }
+        let (activation, head) = (self.activation.clone(), self.head);
+        Fused { params, activation, head, tiling, kept: &WORDS, is_packed: false }
+    }
+
+    /// The parameters as the CPU path of a prediction reads them: packed once, not in each call. See [`Fused::packed`].
+    pub fn packed(&self, info: &Info, parameters: &[f32]) -> Vec<f32> {
+        engine::packed(&engine::shape(&self.predicting(info, 1, Precision::F32).params, self.head), parameters)
     }
 
     /// Prediction over `rows` rows. A head needs f32.
@@ -189,6 +195,7 @@ impl Mlp {
             head: self.head,
             tiling,
             kept: ScratchFormat::of(info, precision),
+            is_packed: false,
         }
     }
 
@@ -227,6 +234,7 @@ pub struct Fused {
     head: Option<Head>,
     tiling: Tiling,
     kept: &'static ScratchFormat,
+    is_packed: bool,
 }
 
 impl Fused {
@@ -238,7 +246,13 @@ impl Fused {
             head: self.head,
             tiling: self.tiling,
             kept: self.kept,
+            is_packed: self.is_packed,
         })
+    }
+
+    /// A prediction whose parameters come from [`Mlp::packed`], if `is_packed`.
+    pub fn packed(self, is_packed: bool) -> Self {
+        Self { is_packed, ..self }
     }
 
     /// Sets the key and the stream of the random thresholds.
@@ -271,6 +285,7 @@ pub struct Choice {
     pub(super) activation: Arc<Curve>,
     pub(super) objective: Option<Objective>,
     pub(super) head: Option<Head>,
+    pub(super) is_packed: bool,
     tiling: Tiling,
     kept: &'static ScratchFormat,
 }

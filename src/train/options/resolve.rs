@@ -147,7 +147,8 @@ impl TrainOptions {
 }
 
 impl Norm {
-    fn layer(self) -> Layer {
+    /// The layer that normalises.
+    pub fn layer(self) -> Layer {
         let epsilon = 1e-5;
         match self {
             Self::Batch => Layer::MaskedNorm { epsilon, policy: None },
