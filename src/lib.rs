@@ -82,7 +82,8 @@ pub mod prelude {
     pub use crate::scm::{self, Masked};
     pub use crate::tensor::Tensor;
     pub use crate::train::{
-        Batch, Data, Event, Examples, Flow, Initial, Model, Network, Parameters, Ready, TrainOptions, Trainer, TrainerConfig,
+        Batch, Data, Event, Examples, Flow, Initial, Model, Network, Parameters, Ready, TrainOptions, Trainer,
+        TrainerConfig,
     };
 }
 

@@ -1,6 +1,7 @@
 //! Gradients compared with central differences, for every op and for second derivatives, on the CPU device.
 
 use meromorph::autograd::Var;
+use meromorph::nn::Activation;
 use meromorph::ops;
 use meromorph::program::Expr;
 use meromorph::program::expr::hypot;
@@ -136,6 +137,12 @@ fn composed() -> Vec<Case> {
         case("matmul ta tb", &[(&[3, 2], six), (&[2, 3], six)], |v| ops::product(&v[0], &v[1], true, true)),
         case("matmul batch", &[(&[2, 1, 3], six), (&[2, 3, 1], six)], |v| ops::matmul(&v[0], &v[1])),
         case("matmul shared", &[(&[2, 1, 3], six), (&[3, 2], six)], |v| ops::matmul(&v[0], &v[1])),
+        case("layer", &[(&[2, 3], six), (&[2, 3], six), (&[2], &[0.1, -0.3])], |v| {
+            ops::layer(&v[0], &v[1], Some(&v[2]), Some(Activation::silu().curve()))
+        }),
+        case("layer without bias", &[(&[2, 3], six), (&[2, 3], six)], |v| {
+            ops::square(&ops::layer(&v[0], &v[1], None, None))
+        }),
         case("softmax", &[(&[2, 3], six)], |v| ops::softmax(&v[0])),
         case("log_softmax", &[(&[2, 3], six)], |v| ops::log_softmax(&v[0])),
         case("logsumexp", &[(&[2, 3], six)], |v| ops::logsumexp(&v[0])),
@@ -151,6 +158,17 @@ fn composed() -> Vec<Case> {
         case("second derivative of layer_norm", &[(&[2, 4], &[0.3, -1.2, 0.8, 1.7, -0.4, 0.9, 0.1, 2.0])], |v| {
             first(&ops::square(&ops::layer_norm(&v[0], 0.1)), &v[0])
         }),
+        case("second derivative of a layer", &[(&[2, 3], six), (&[2, 3], six), (&[2], &[0.1, -0.3])], |v| {
+            first(&ops::layer(&v[0], &v[1], Some(&v[2]), Some(Activation::silu().curve())), &v[0])
+        }),
+        case("third derivative of a layer", &[(&[1, 2], &[0.4, -0.8]), (&[1, 2], &[0.7, 0.5])], |v| {
+            first(&first(&ops::layer(&v[0], &v[1], None, Some(Activation::silu().curve())), &v[0]), &v[0])
+        }),
+        case(
+            "second derivative of layer_norm of a product",
+            &[(&[2, 2], &[0.3, -1.2, 0.8, 1.7]), (&[2, 2], &[0.9, 0.1, -0.4, 0.6])],
+            |v| first(&ops::square(&ops::layer_norm(&ops::matmul(&v[0], &v[1]), 0.1)), &v[0]),
+        ),
         case("second derivative of lgamma", &[(&[3], &[0.4, 1.7, 5.5])], |v| first(&ops::lgamma(&v[0]), &v[0])),
         case("second derivative", &[(&[3], row)], |v| first(&ops::softplus(&ops::tanh(&v[0])), &v[0])),
         case("second derivative of a product", &[(&[2, 3], six), (&[3, 2], six)], |v| {

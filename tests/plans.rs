@@ -4,7 +4,7 @@ mod devices;
 
 use devices::devices;
 use meromorph::autograd::Var;
-use meromorph::device::Request;
+use meromorph::device::{Request, View};
 use meromorph::ops;
 use meromorph::tensor::{DType, Tensor};
 use meromorph::{Device, Result};
@@ -27,6 +27,48 @@ fn intermediate_results_share_memory() -> Result<()> {
     assert_eq!(plan.summary().unshared_bytes, 9 * block);
     assert_eq!(plan.summary().persistent_bytes, 2 * block, "the weight and the result");
     assert_eq!(device.counters().peak_bytes, 4 * block, "known without running anything");
+    Ok(())
+}
+
+#[test]
+fn a_result_that_is_only_copied_is_written_to_its_target() -> Result<()> {
+    let size = 16;
+    let device = Device::dry();
+    let w = matrix(&device, size, 1.0);
+    let all = device.upload(&vec![0; 2 * size * size])?;
+    let place = |half: usize| View { buffer: all.clone(), offset: half * size * size, words: size * size };
+    let copied = || {
+        ops::matmul(&w, &w).value().copy_into(&place(0));
+        // Read again after it was copied: it has to stay where it is.
+        let kept = ops::matmul(&w, &w);
+        kept.value().copy_into(&place(1));
+        Ok(ops::matmul(&kept, &w))
+    };
+    let (plan, _y) = device.capture(copied)?;
+    assert_eq!(
+        plan.summary().transient_bytes,
+        4 * (size * size) as u64,
+        "only the second product has memory of its own"
+    );
+    for device in devices(&[2]) {
+        let w = matrix(&device, size, 1.0);
+        let all = device.upload(&vec![0; 2 * size * size])?;
+        let place = |half: usize| View { buffer: all.clone(), offset: half * size * size, words: size * size };
+        let copied = || {
+            let (first, second) = (ops::matmul(&w, &w), ops::add(&w, &w));
+            // Both into one half: the order of the copies counts.
+            first.value().copy_into(&place(0));
+            second.value().copy_into(&place(0));
+            drop((first, second));
+            ops::matmul(&w, &w).value().copy_into(&place(1));
+            Ok(())
+        };
+        let (plan, ()) = device.capture(copied)?;
+        plan.run(2)?;
+        let got: Vec<f32> = bytemuck::cast_vec(block_on(device.read(&all.view()))?);
+        assert!(got[..size * size].iter().all(|x| *x == 2.0), "on {}", device.info().device);
+        assert!(got[size * size..].iter().all(|x| *x == size as f32), "on {}", device.info().device);
+    }
     Ok(())
 }
 

@@ -105,6 +105,22 @@ fn the_same_seed_gives_the_same_bits_for_one_and_two_threads() {
 }
 
 #[test]
+fn wide_and_deep_models_give_the_same_bits_for_any_number_of_threads() {
+    let wide = Spec::mlp(5, &[150, 200], 1, Activation::silu());
+    let mut deep = Spec::mlp(5, &[48, 48, 48], 1, Activation::tanh());
+    let block = vec![Layer::LayerNorm { epsilon: 1e-5 }, deep.layers[2].clone(), deep.layers[3].clone()];
+    deep.layers.splice(2..6, [Layer::Residual { layers: block.clone() }, Layer::Residual { layers: block }]);
+    let settings = TrainerConfig { epochs: 2, batch: 200, ..settings() };
+    for spec in [wide, deep] {
+        let data = regression(640);
+        let runs = [1, 2, 3, 8].map(|threads| losses(&Device::cpu(threads), &spec, &settings, &data));
+        for run in &runs {
+            assert_eq!(run, &runs[0]);
+        }
+    }
+}
+
+#[test]
 fn a_run_paused_at_every_check_continues_exactly() -> Result<()> {
     let spec = Spec::mlp(5, &[16], 1, Activation::silu());
     let device = Device::cpu(1);

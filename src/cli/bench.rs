@@ -1,5 +1,6 @@
 //! `mero bench`: the speed of a training step, a matrix product, masked arithmetic and reading a table, as medians over windows after a warm-up.
 
+mod library;
 mod predict;
 mod read;
 mod scm;
@@ -16,9 +17,9 @@ use super::report::place;
 use super::{Answer, Failure};
 use crate::autograd::Var;
 use crate::loss::{Loss, PairLoss, Target};
-use crate::report::{duration, facts, figure, scaled_count};
 use crate::nn::{Layer, Spec};
-use crate::train::{Norm, Data, Examples, TrainOptions, Trainer, TrainerConfig};
+use crate::report::{duration, facts, figure, scaled_count};
+use crate::train::{Data, Examples, Norm, TrainOptions, Trainer, TrainerConfig};
 use crate::{Device, Result, host, ops};
 
 #[derive(clap::Args)]
@@ -216,7 +217,7 @@ fn matmul(args: &Matmul) -> Answer {
         threads => threads,
     };
     let library = windows(args.common.windows, || {
-        host::product(n, n, n, (&left, [n, 1]), (&right, [n, 1]), &mut product, threads);
+        library::product(n, n, n, (&left, [n, 1]), (&right, [n, 1]), &mut product, threads);
         Ok(())
     })?;
     let [_, ours, _] = ours;

@@ -70,16 +70,18 @@ impl Cpu {
             assert!(is_inside, "{}: region past its block", launch.kernel.name);
             block.as_mut_ptr().cast::<u32>().wrapping_add(region.offset)
         };
-        // SAFETY: `base` checks that the region lies inside a live block. Inputs and outputs of a dispatch never share
+        // Why the slices below are sound: `base` checks that the region lies inside a live block. Inputs and outputs of a dispatch never share
         // a buffer (`Device::record` and the plan's liveness ensure it), outputs are distinct, and the blocks outlive
         // the call: `free` and `allocate` cannot run while `self.blocks` is borrowed. Taking a pointer into a block again does not move the block.
         #[allow(unsafe_code, reason = "kernels see several regions of the block table at once, some of them mutable")]
         let inputs: [&[u32]; MOST_VIEWS] = std::array::from_fn(|at| match launch.inputs.get(at) {
+            // SAFETY: as said above.
             Some(region) => unsafe { std::slice::from_raw_parts(base(region).cast_const(), region.words) },
             None => &[],
         });
         #[allow(unsafe_code, reason = "as above")]
         let mut outputs: [&mut [u32]; MOST_VIEWS] = std::array::from_fn(|at| match launch.outputs.get(at) {
+            // SAFETY: as said above.
             Some(region) => unsafe { std::slice::from_raw_parts_mut(base(region), region.words) },
             None => &mut [],
         });

@@ -323,7 +323,10 @@ impl Device {
         if self.0.backend.read_now(region, out) {
             return Ok(());
         }
-        Err(Error::usage(format!("read: {} computes while the program goes on; its results have to be waited for", self.info().device)))
+        Err(Error::usage(format!(
+            "read: {} computes while the program goes on; its results have to be waited for",
+            self.info().device
+        )))
     }
 
     /// Where a view is in memory, once the work before it has been submitted.
@@ -354,4 +357,3 @@ impl Device {
         Ok(())
     }
 }
-

@@ -62,13 +62,22 @@ pub fn rows_per_piece(rows: usize, width: usize, pool: &ThreadPool) -> usize {
 }
 
 /// A tile's sum: sixteen lanes in f32, joined in f64.
+#[expect(clippy::inline_always, reason = "compiled for the caller's instruction set")]
+#[inline(always)]
 pub fn sum(tile: &[f32]) -> f64 {
+    sum_of(tile, |x| x)
+}
+
+/// The sum of a function of a tile's values, likewise.
+#[expect(clippy::inline_always, reason = "compiled for the caller's instruction set")]
+#[inline(always)]
+pub fn sum_of(tile: &[f32], value: impl Fn(f32) -> f32) -> f64 {
     let mut lanes = [0.0_f32; 16];
     let chunks = tile.chunks_exact(16);
-    let rest: f64 = chunks.remainder().iter().map(|&x| f64::from(x)).sum();
+    let rest: f64 = chunks.remainder().iter().map(|&x| f64::from(value(x))).sum();
     for chunk in chunks {
-        for (lane, value) in lanes.iter_mut().zip(chunk) {
-            *lane += value;
+        for (lane, &x) in lanes.iter_mut().zip(chunk) {
+            *lane += value(x);
         }
     }
     rest + lanes.iter().map(|&x| f64::from(x)).sum::<f64>()

@@ -8,6 +8,7 @@ use super::evidence::{Numbers, case, within, words};
 use super::oracle;
 use crate::device::{Call, Case, Cost, Dispatch, EXCHANGE, Expected, Kernel, View, groups};
 use crate::params;
+use crate::simd::widened;
 
 /// The `layer_norm` kernel.
 pub static LAYER_NORM: Kernel = Kernel {
@@ -60,16 +61,18 @@ fn run(call: Call<'_>) {
     let pieces = out.chunks_mut(piece * columns).zip(rstd.chunks_mut(piece)).zip(a.chunks(piece * columns));
     common::each(pieces, call.pool, |((out, rstd), a)| {
         for ((out, rstd), a) in out.chunks_exact_mut(columns).zip(rstd).zip(a.chunks_exact(columns)) {
-            *rstd = row(params.eps, a, out);
+            *rstd = widened(|| row(params.eps, a, out));
         }
     });
 }
 
+#[expect(clippy::inline_always, reason = "compiled for the caller's instruction set")]
+#[inline(always)]
 fn row(eps: f32, a: &[f32], out: &mut [f32]) -> f32 {
     let share = 1.0 / a.len() as f64;
     let mean = (common::sum(a) * share) as f32;
     out.iter_mut().zip(a).for_each(|(out, a)| *out = a - mean);
-    let squares: f64 = out.chunks(256).map(|d| f64::from(d.iter().map(|d| d * d).sum::<f32>())).sum();
+    let squares: f64 = out.chunks(4096).map(|deviations| common::sum_of(deviations, |d| d * d)).sum();
     let rstd = (1.0 / (squares * share + f64::from(eps)).sqrt()) as f32;
     for out in out.iter_mut() {
         *out *= rstd;

@@ -13,10 +13,10 @@ use super::common;
 use super::map;
 use super::pointwise::{IterationSpace, MAX_INPUTS, Pointwise, access, join_inputs, natural};
 use crate::device::{Body, Call, Cost, Dispatch, Info, Kernel, View};
+use crate::params;
 use crate::program::{Curve, Program};
 use cpu::Matrix;
 use epilogue::Epilogue;
-use crate::params;
 
 pub use cases::cases;
 
@@ -189,7 +189,13 @@ fn launch(
     };
     params.strides[..extras.len()].copy_from_slice(extras);
     let body = Product { epilogue, a: a.lines(m, k), b: b.lines(k, n), tile: Tile::of(info) };
-    Dispatch { kernel: &MATMUL, body: Some(Rc::new(body)), params: params.words(), inputs: vec![a.view, b.view], outputs }
+    Dispatch {
+        kernel: &MATMUL,
+        body: Some(Rc::new(body)),
+        params: params.words(),
+        inputs: vec![a.view, b.view],
+        outputs,
+    }
 }
 
 /// Makes a `map` that reads a product index by index its epilogue, after an existing one; called by the fusion rule of `map`.
@@ -243,7 +249,8 @@ fn run(call: Call<'_>) {
     let params: Params = call.params();
     let body = call.body::<Product>();
     let (a, b) = (call.floats(0), call.floats(1));
-    let extras: [&[f32]; MAX_INPUTS] = std::array::from_fn(|at| if at + 2 < call.inputs.len() { call.floats(at + 2) } else { &[] });
+    let extras: [&[f32]; MAX_INPUTS] =
+        std::array::from_fn(|at| if at + 2 < call.inputs.len() { call.floats(at + 2) } else { &[] });
     let (m, k, n) = (params.m as usize, params.k as usize, params.n as usize);
     let pool = call.pool;
     let space = IterationSpace { dims: params.dims, strides: params.strides };
@@ -257,6 +264,8 @@ fn run(call: Call<'_>) {
         };
         let (a, b) = (operand(a, params.a_strides), operand(b, params.b_strides));
         let first = z * m * n;
-        body.epilogue.on_cpu(&space, &extras, slopes.as_deref_mut(), first, |ends| cpu::multiply([m, k, n], a, b, out, ends, pool));
+        body.epilogue.on_cpu(&space, &extras, slopes.as_deref_mut(), first, |ends| {
+            cpu::multiply([m, k, n], a, b, out, ends, pool);
+        });
     }
 }

@@ -7,6 +7,7 @@ pub mod common;
 pub mod evidence;
 pub mod gather;
 pub mod layer_norm;
+pub mod layer_norm_gradient;
 pub mod map;
 pub mod masked;
 pub mod matmul;
@@ -37,6 +38,7 @@ pub static ALL: &[Entry] = &[
     (&cast::CAST, cast::cases),
     (&gather::GATHER, gather::cases),
     (&layer_norm::LAYER_NORM, layer_norm::cases),
+    (&layer_norm_gradient::LAYER_NORM_GRADIENT, layer_norm_gradient::cases),
     (&map::MAP, map::cases),
     (&masked::MASKED, masked::cases),
     (&matmul::MATMUL, matmul::cases),

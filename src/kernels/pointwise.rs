@@ -145,8 +145,7 @@ impl Pointwise {
             Some(at) if self.access[at] == Access::Full => Source::Slice(&inputs[at][start..start + count]),
             Some(at) => Source::Fill(&fills[at]),
         };
-        self.program.evaluate(count, registers, &source);
-        out.copy_from_slice(self.program.value(0, count, registers, &source));
+        self.program.evaluate_into(registers, &source, out);
     }
 }
 

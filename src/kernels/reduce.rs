@@ -13,6 +13,7 @@ use super::pointwise::{IterationSpace, MAX_INPUTS, Pointwise, Registers, TILE};
 use crate::device::{Body, Call, Cost, Dispatch, EXCHANGE, Kernel, View, groups};
 use crate::params;
 use crate::program::Program;
+use crate::simd::widened;
 
 pub use cases::cases;
 
@@ -197,8 +198,8 @@ impl State<'_> {
             let tile = &mut self.tile[..count];
             reduction.value.evaluate(space, inputs, &[], at, &mut self.registers, tile);
             match reduction.join {
-                Join::Sum if inner == 1 => self.best[0] += common::sum(tile),
-                Join::Sum => add_rows(&mut self.best, tile, (at - range.start) % inner),
+                Join::Sum if inner == 1 => self.best[0] += widened(|| common::sum(tile)),
+                Join::Sum => widened(|| add_rows(&mut self.best, tile, (at - range.start) % inner)),
                 Join::Max | Join::Argmax => {
                     for (k, &value) in tile.iter().enumerate() {
                         let index = at - range.start + k;
@@ -225,6 +226,8 @@ impl State<'_> {
     }
 }
 
+#[expect(clippy::inline_always, reason = "compiled for the caller's instruction set")]
+#[inline(always)]
 fn add_rows(best: &mut [f64], tile: &[f32], mut column: usize) {
     let mut rest = tile;
     while !rest.is_empty() {

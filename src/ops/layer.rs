@@ -34,7 +34,10 @@ impl Op for Layer {
         };
         assert!(k == inner, "layer: inner sizes differ: {} x {}ᵀ ({k} != {inner})", x.shape(), weight.shape());
         let bias = inputs.get(2).map(|bias| bias.view().clone());
-        assert!(bias.as_ref().is_none_or(|bias| bias.words == *n), "layer: got another number of biases than {n} outputs");
+        assert!(
+            bias.as_ref().is_none_or(|bias| bias.words == *n),
+            "layer: got another number of biases than {n} outputs"
+        );
         let device = x.device();
         let out = Tensor::empty(device, [*rows, *n], DType::F32);
         let mut outputs = vec![out.view().clone()];
@@ -42,7 +45,8 @@ impl Op for Layer {
             let slopes = self.slopes.get_or_init(|| Tensor::empty(device, [*rows, *n], DType::F32));
             outputs.push(slopes.view().clone());
         }
-        let operand = |t: &Tensor, is_transposed| matmul::Operand { view: t.view().clone(), is_transposed, is_batched: false };
+        let operand =
+            |t: &Tensor, is_transposed| matmul::Operand { view: t.view().clone(), is_transposed, is_batched: false };
         let operands = [operand(x, false), operand(weight, true)];
         let sizes = [*rows, *k, *n].map(|size| size as u32);
         out.launch(matmul::layer(device.info(), sizes, operands, bias, self.curve.as_ref(), outputs));
@@ -95,7 +99,11 @@ fn gradients(step: &Backward<'_>, dz: &Var) -> Vec<Option<Var>> {
         step.wants(0).then(|| product(dz, weight, false, false)),
         step.wants(1).then(|| product(dz, x, true, false)),
     ];
-    all.extend(step.inputs.get(2).map(|bias| step.wants(2).then(|| reshape(&sum_to(dz, &[bias.shape().len()].into()), bias.shape()))));
+    all.extend(
+        step.inputs
+            .get(2)
+            .map(|bias| step.wants(2).then(|| reshape(&sum_to(dz, &[bias.shape().len()].into()), bias.shape()))),
+    );
     all
 }
 

@@ -1,11 +1,12 @@
 //! Row-wise normalisations over the last axis: softmax, log softmax, log sum exp, layer norm.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
-use super::{broadcast_to, exp, fused, mean, mul, sub, sum};
+use super::{broadcast_to, exp, fused, grad_with_seed, mean, mul, sub, sum};
 use crate::autograd::{Backward, Op, Var, apply};
 use crate::error::Result;
-use crate::kernels::{layer_norm as norm_kernel, softmax as kernel};
+use crate::kernels::{layer_norm as norm_kernel, layer_norm_gradient as gradient_kernel, softmax as kernel};
 use crate::tensor::{DType, Shape, Tensor};
 
 /// Rows and columns of a tensor seen as a matrix over its last axis.
@@ -76,6 +77,8 @@ pub fn logsumexp(x: &Var) -> Var {
 
 struct LayerNorm {
     epsilon: f32,
+    /// 1/√(variance + ε) of each row.
+    scale: OnceCell<Tensor>,
 }
 
 impl Op for LayerNorm {
@@ -88,30 +91,58 @@ impl Op for LayerNorm {
         let x = inputs[0];
         let sizes = matrix("layer_norm", x.shape());
         let out = Tensor::empty(x.device(), x.shape(), DType::F32);
-        let scale = Tensor::empty(x.device(), [sizes[0] as usize], DType::F32);
-        let views = [x, &out, &scale].map(|tensor| tensor.view().clone());
-        let [a, y, r] = views;
+        let scale = self.scale.get_or_init(|| Tensor::empty(x.device(), [sizes[0] as usize], DType::F32));
+        let [a, y, r] = [x, &out, scale].map(|tensor| tensor.view().clone());
         out.launch(norm_kernel::dispatch(sizes, self.epsilon, a, y, r));
         out
     }
 
-    /// With r = 1/√(var + ε), computed from x so that it can be differentiated again: dx = r (dy - mean dy - y · mean(y dy)).
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
-        let (x, y, dy) = (&step.inputs[0], step.output, step.gradient);
-        let centred = sub(x, &mean(x, last(x)));
-        let variance = mean(&mul(&centred, &centred), last(x));
-        let (first, second) = (mean(dy, last(x)), mean(&mul(y, dy), last(x)));
+        let scale = self.scale.get().expect("the value was computed").clone();
+        let gradient = LayerNormGradient { epsilon: self.epsilon, scale, y: step.output.value().clone() };
+        Ok(vec![Some(apply(Rc::new(gradient), &[&step.inputs[0], step.gradient]))])
+    }
+}
+
+/// The gradient of a layer norm from x and dy, by the norm's results, which depend on x.
+struct LayerNormGradient {
+    epsilon: f32,
+    scale: Tensor,
+    y: Tensor,
+}
+
+impl Op for LayerNormGradient {
+    fn name(&self) -> &'static str {
+        "gradient of layer_norm"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Tensor {
+        let [x, dy] = [inputs[0], inputs[1]];
+        let out = Tensor::empty(x.device(), x.shape(), DType::F32);
+        let views = [&self.y, &self.scale, dy].map(|tensor| tensor.view().clone());
+        out.launch(gradient_kernel::dispatch(matrix("layer_norm", x.shape()), views, out.view().clone()));
+        out
+    }
+
+    /// Composes the gradient of ops that can be differentiated again.
+    fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
+        // As values of their own: dy usually depends on x, and that path belongs to the caller.
+        let own = |value: &Var| fused(&[value], |v| v[0] * 1.0);
+        let [x, dy] = [&step.inputs[0], &step.inputs[1]].map(own);
+        let centred = sub(&x, &mean(&x, last(&x)));
+        let variance = mean(&mul(&centred, &centred), last(&x));
         let wide = |v: &Var| broadcast_to(v, x.shape());
         let epsilon = self.epsilon;
-        let dx = fused(&[&wide(&variance), dy, &wide(&first), y, &wide(&second)], |v| {
-            crate::program::expr::rsqrt(v[0] + epsilon) * (v[1] - v[2] - v[3] * v[4])
-        });
-        Ok(vec![Some(dx)])
+        let scale = fused(&[&wide(&variance)], |v| crate::program::expr::rsqrt(v[0] + epsilon));
+        let y = mul(&centred, &scale);
+        let (first, second) = (mean(&dy, last(&x)), mean(&mul(&y, &dy), last(&x)));
+        let dx = fused(&[&scale, &dy, &wide(&first), &y, &wide(&second)], |v| v[0] * (v[1] - v[2] - v[3] * v[4]));
+        grad_with_seed(&dx, step.gradient, &[&x, &dy])
     }
 }
 
 /// (x - mean) / √(variance + `epsilon`) along the last axis; population variance.
 #[track_caller]
 pub fn layer_norm(x: &Var, epsilon: f32) -> Var {
-    apply(Rc::new(LayerNorm { epsilon }), &[x])
+    apply(Rc::new(LayerNorm { epsilon, scale: OnceCell::new() }), &[x])
 }

@@ -81,7 +81,36 @@ impl Program {
         registers: &mut Registers<'_, T>,
         input: &impl Fn(usize) -> Source<'a, T>,
     ) {
-        for (at, instruction) in self.code.iter().enumerate() {
+        self.evaluate_first(self.code.len(), count, registers, input);
+    }
+
+    /// Evaluates a program with one result for as many elements as `out` has, at most `WIDTH`.
+    pub fn evaluate_into<'a, T: Float>(
+        &self,
+        registers: &mut Registers<'_, T>,
+        input: &impl Fn(usize) -> Source<'a, T>,
+        out: &mut [T],
+    ) {
+        let (count, last) = (out.len(), self.code.len() - 1);
+        // Usually the last operation makes the result: it writes it to its place.
+        if let (Instruction::Op(op, arguments), true) = (self.code[last], usize::from(self.result()) == last) {
+            self.evaluate_first(last, count, registers, input);
+            let taken = arguments
+                .map(|a| if usize::from(a) < last { self.operand(a, count, registers.values, input) } else { &[] });
+            return T::apply(op, &taken[..op.arguments.len()], out);
+        }
+        self.evaluate(count, registers, input);
+        out.copy_from_slice(self.value(0, count, registers, input));
+    }
+
+    fn evaluate_first<'a, T: Float>(
+        &self,
+        instructions: usize,
+        count: usize,
+        registers: &mut Registers<'_, T>,
+        input: &impl Fn(usize) -> Source<'a, T>,
+    ) {
+        for (at, instruction) in self.code[..instructions].iter().enumerate() {
             let (before, rest) = registers.values.split_at_mut(at * STRIDE);
             let target = &mut rest[..count];
             match *instruction {

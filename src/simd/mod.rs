@@ -42,6 +42,20 @@ pub(crate) fn dispatch<Op: WithSimd>(op: Op) -> Op::Output {
     host::vectorize(op)
 }
 
+/// Runs `work`, compiled for the best instruction set of this machine, so that the compiler vectorises its loops for it.
+#[inline]
+pub(crate) fn widened<R>(work: impl FnOnce() -> R) -> R {
+    struct Work<F>(F);
+    impl<R, F: FnOnce() -> R> WithSimd for Work<F> {
+        type Output = R;
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _simd: S) -> R {
+            self.0()
+        }
+    }
+    dispatch(Work(work))
+}
+
 /// Reads one vector.
 ///
 /// # Safety

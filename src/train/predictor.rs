@@ -30,7 +30,8 @@ impl Predictor {
     /// Uploads the parameters; on a CPU path packed, if the fused kernel takes the model.
     pub(super) fn new(device: &Device, network: Network, parameters: &[f32]) -> Result<Self> {
         let fused = fused(&network);
-        let packed = fused.as_ref().filter(|_| device.info().runs_cpu_path()).map(|mlp| mlp.packed(device.info(), parameters));
+        let packed =
+            fused.as_ref().filter(|_| device.info().runs_cpu_path()).map(|mlp| mlp.packed(device.info(), parameters));
         let is_packed = packed.is_some();
         let parameters = device.upload(bytemuck::cast_slice(packed.as_deref().unwrap_or(parameters)))?;
         Ok(Self { device: device.clone(), network, fused, parameters, is_packed, precision: Precision::F32 })

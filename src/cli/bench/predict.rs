@@ -70,7 +70,16 @@ pub(super) fn run(args: &Args) -> Answer {
         return Ok(());
     }
     say(&facts(&[
-        ("many", format!("{} rows in {} (from {} to {})", count(args.rows as u64), duration(ms / 1e3), duration(best / 1e3), duration(worst / 1e3))),
+        (
+            "many",
+            format!(
+                "{} rows in {} (from {} to {})",
+                count(args.rows as u64),
+                duration(ms / 1e3),
+                duration(best / 1e3),
+                duration(worst / 1e3)
+            ),
+        ),
         ("speed", format!("{} rows/s, {} GFLOP/s", scaled_count(rows_per_s), figure(flops / ms / 1e6))),
         ("one row", format!("{} µs", figure(row_us))),
         ("device", place(info.device, &info.name, info.threads)),

@@ -3,10 +3,10 @@
 use crate::device::{Bound, Case, Dispatch, Expected, Tiles, View};
 use crate::kernels::evidence::{Numbers, case, device, scratch, within, words};
 use crate::kernels::map;
-use crate::kernels::matmul::{Operand, dispatch};
+use crate::kernels::matmul::{self, Operand, dispatch};
 use crate::kernels::pointwise::{IterationSpace, MAX_INPUTS, natural};
-use crate::program::Program;
-use crate::program::expr;
+use crate::program::{Curve, Program, expr};
+use std::sync::Arc;
 
 /// All cases.
 pub fn cases() -> Vec<Case> {
@@ -37,8 +37,72 @@ pub fn cases() -> Vec<Case> {
         product(Product { size: [4, 30, 20, 10], is_shared: [true, false], ..Product::default() }),
         product(Product { size: [4, 30, 20, 10], is_shared: [false, true], ..Product::default() }),
     ];
-    let epilogues = [bias_and_relu(false), bias_and_relu(true), two_epilogues(), same_twice()];
-    plain.into_iter().chain(stored).chain(shared).chain(coarse()).chain(epilogues).collect()
+    let deep = [[1, 2, 1500, 40], [1, 70, 1100, 33], [1, 9, 2049, 70]]
+        .map(|size| product(Product { size, is_transposed: [false, true], ..Product::default() }));
+    let epilogues = [
+        bias_and_relu(false),
+        bias_and_relu(true),
+        two_epilogues(),
+        same_twice(),
+        scaled([3, 20, 31]),
+        scaled([75, 40, 90]),
+    ];
+    let silu = Some(sigmoid_weighted());
+    let layers = [
+        layer([1, 5, 64], true, silu.clone(), 1),
+        layer([80, 33, 70], true, silu.clone(), 2),
+        layer([3, 300, 37], true, silu.clone(), 2),
+        layer([150, 20, 130], false, silu, 2),
+        layer([150, 1030, 17], true, None, 1),
+    ];
+    plain.into_iter().chain(stored).chain(shared).chain(coarse()).chain(deep).chain(epilogues).chain(layers).collect()
+}
+
+/// x / (1 + e^-x), as a formula.
+fn sigmoid_weighted() -> Arc<Curve> {
+    Arc::new(Curve::build("x * sigmoid(x)", 1, |x| x[0] * expr::sigmoid(x[0])))
+}
+
+/// f(a · bᵀ + bias) and its slope, for f = `sigmoid_weighted` or the identity.
+fn layer(size: [u32; 3], has_bias: bool, curve: Option<Arc<Curve>>, outputs: usize) -> Case {
+    let [m, k, n] = size;
+    let product = Product { size: [1, m, k, n], is_transposed: [false, true], ..Product::default() };
+    let ((a, b), bias) = (product.operands(), Numbers::new(11).floats(n as usize));
+    // Small weights: the slope of a large z is 0 or 1, whatever z is.
+    let b: Vec<f32> = b.iter().map(|b| b / (k as f32).sqrt()).collect();
+    let sums = product.oracle(&a, &b).into_iter().enumerate();
+    let sums = sums.map(|(at, z)| if has_bias { z + f64::from(bias[at % n as usize]) } else { z });
+    let both = sums.map(|z| {
+        let s = 1.0 / (1.0 + (-z).exp());
+        if curve.is_some() { (z * s, s + z * s * (1.0 - s)) } else { (z, 1.0) }
+    });
+    let (values, slopes): (Vec<f64>, Vec<f64>) = both.unzip();
+    let expected = [values, slopes].into_iter().take(outputs).map(Expected::Floats).collect();
+    let mut inputs = vec![words(&a), words(&b)];
+    if has_bias {
+        inputs.push(words(&bias));
+    }
+    let name = format!("layer {m} x {k} x {n}, bias {has_bias}, curve {}, outputs {outputs}", curve.is_some());
+    case(name, within(2e-5, 2e-5), inputs, expected, |inputs, out| {
+        let operand = |at: usize, is_transposed| Operand { view: inputs[at].clone(), is_transposed, is_batched: false };
+        let operands = [operand(0, false), operand(1, true)];
+        matmul::layer(&device(Tiles::ManySmall), size, operands, inputs.get(2).cloned(), curve.as_ref(), out.to_vec())
+    })
+}
+
+/// (a · b) times a factor for each result.
+fn scaled([m, k, n]: [u32; 3]) -> Case {
+    let product = Product { size: [1, m, k, n], ..Product::default() };
+    let ((a, b), factor) = (product.operands(), Numbers::new(13).floats((m * n) as usize));
+    let expected = product.oracle(&a, &b).iter().zip(&factor).map(|(x, f)| x * f64::from(*f)).collect();
+    let inputs = vec![words(&a), words(&b), words(&factor)];
+    case(format!("scaled {m} x {k} x {n}"), bound(k), inputs, vec![Expected::Floats(expected)], |inputs, out| {
+        let made = scratch((m * n) as usize);
+        let producer = product.dispatch(inputs, made.clone());
+        let program = Program::build(2, |x| x[0] * x[1]);
+        let space = IterationSpace::flat([1, 1, m, n]);
+        merged(&producer, &map::dispatch(program, space, vec![made, inputs[2].clone()], out[0].clone()), 0)
+    })
 }
 
 /// The tile of software adapters: drivers take seconds to compile it, so only a few layouts are tested.

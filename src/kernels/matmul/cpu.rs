@@ -10,7 +10,7 @@
 use crate::host::{Disjoint, ThreadPool};
 use crate::kernels::product::{BLOCK_ROWS, Left, Right, SumTarget, product, widest};
 use crate::program::slices::Memory;
-use crate::simd::{dispatch, each, fma, load, store, vectors};
+use crate::simd::{dispatch, load, store};
 use pulp::{Simd, WithSimd};
 use std::ops::Range;
 
@@ -20,10 +20,6 @@ const DEPTH: usize = 1024;
 const STRIP: usize = 72;
 /// Products with fewer multiplications finish before other threads would wake up.
 const WORTH_SHARING: usize = 1 << 16;
-/// Rows that are multiplied without packing.
-const FEW: usize = 4;
-/// Columns that a row is multiplied by at a time.
-const DOTS: usize = 4;
 /// Strips that a browser's instances share.
 const SHARES: usize = 8;
 /// Words of a square that is transposed at once, in each direction: a cache line.
@@ -70,16 +66,14 @@ pub(super) fn multiply(
     }
     assert!(k == 0 || a.holds(m, k) && b.holds(k, n), "product: operands too short");
     assert!(ends.bias.is_none_or(|bias| bias.len() >= n) && ends.factor.is_none_or(|factor| factor.len() >= m * n));
-    if m <= FEW && k > 0 && a.column == 1 && b.row == 1 {
-        return few_rows([m, k, n], a, b, out, ends, pool);
-    }
     let threads = if m * n * k < WORTH_SHARING { 1 } else { pool.threads() };
     let work = Work { m, n, a, b, ends, panels: dispatch(Widths), threads };
     // Other instances of a browser's engine compute strips, but not what an epilogue writes elsewhere: each runs it itself.
     let is_shared = pool.members() > pool.threads() && m * n * k >= 16 * WORTH_SHARING;
     let mut memory = Memory::take(k.min(DEPTH) * work.panels.padded(n));
     for first in (0..k.max(1)).step_by(DEPTH) {
-        let steps = Steps { range: first.min(k)..k.min(first + DEPTH), is_first: first == 0, is_last: first + DEPTH >= k };
+        let steps =
+            Steps { range: first.min(k)..k.min(first + DEPTH), is_first: first == 0, is_last: first + DEPTH >= k };
         let packed = &mut memory.words()[..steps.range.len() * work.panels.padded(n)];
         work.pack(&steps.range, packed, pool);
         if is_shared { work.share(&steps, packed, out, pool) } else { work.run(&steps, packed, out, pool) }
@@ -87,73 +81,6 @@ pub(super) fn multiply(
     drop(memory);
     if let (true, Some(finish)) = (is_shared, ends.finish) {
         finish(0, out);
-    }
-}
-
-/// The product of a few rows: packing the right operand would take longer than multiplying by it where it is.
-fn few_rows(
-    [m, k, n]: [usize; 3],
-    a: Matrix<'_>,
-    b: Matrix<'_>,
-    out: &mut [f32],
-    ends: &Ends<'_>,
-    pool: &ThreadPool,
-) {
-    // Each thread reads its own columns, so several rows cost little more than one.
-    let pieces = if m * n * k < WORTH_SHARING { 1 } else { pool.threads() };
-    let share = n.div_ceil(pieces).next_multiple_of(DOTS);
-    let words = Disjoint::new(out);
-    pool.parallel(pieces, &|piece| {
-        let columns = (piece * share).min(n)..n.min((piece + 1) * share);
-        for row in 0..m {
-            let start = row * n + columns.start;
-            // SAFETY: each piece has columns of its own.
-            let out = unsafe { words.range(start..row * n + columns.end) };
-            dispatch(Dots { a: &a.words[row * a.row..][..k], b, first: columns.start, out });
-            for (column, out) in columns.clone().zip(out.iter_mut()) {
-                let sum = *out + ends.bias.map_or(0.0, |bias| bias[column]);
-                *out = sum * ends.factor.map_or(1.0, |factor| factor[row * n + column]);
-            }
-        }
-    });
-    if let Some(finish) = ends.finish {
-        finish(0, out);
-    }
-}
-
-/// One row of results from column `first` on: products of a row with columns that are contiguous along k.
-struct Dots<'a> {
-    a: &'a [f32],
-    b: Matrix<'a>,
-    first: usize,
-    out: &'a mut [f32],
-}
-
-impl WithSimd for Dots<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Self { a, b, first, out } = self;
-        for (group, out) in out.chunks_mut(DOTS).enumerate() {
-            let column = |at: usize| &b.words[(first + group * DOTS + at.min(out.len() - 1)) * b.column..][..a.len()];
-            let columns: [&[f32]; DOTS] = [column(0), column(1), column(2), column(3)];
-            let mut sums: [S::f32s; DOTS] = vectors();
-            let whole = a.len() / S::F32_LANES * S::F32_LANES;
-            for at in (0..whole).step_by(S::F32_LANES) {
-                // SAFETY: `at` plus a vector is inside `a`, and the columns are as long.
-                unsafe {
-                    let left = load::<S>(a.as_ptr().add(at));
-                    each!(c < DOTS {
-                        sums[c] = fma(simd, left, load::<S>(columns[c].as_ptr().add(at)), sums[c]);
-                    });
-                }
-            }
-            let rest = simd.partial_load_f32s(&a[whole..]);
-            for ((sum, column), out) in sums.into_iter().zip(columns).zip(out) {
-                *out = simd.reduce_sum_f32s(fma(simd, rest, simd.partial_load_f32s(&column[whole..]), sum));
-            }
-        }
     }
 }
 
@@ -283,14 +210,12 @@ impl WithSimd for Pack<'_> {
         if b.column == 1 {
             for (step, out) in packed.chunks_exact_mut(stride).enumerate() {
                 let (quads, rest) = corner[step * b.row..][..columns.len()].as_chunks::<4>();
-                let (out_quads, out_rest) = out.as_chunks_mut::<4>();
+                let (out_quads, _) = out.as_chunks_mut::<4>();
                 for (out, quad) in out_quads.iter_mut().zip(quads) {
                     *out = *quad;
                 }
-                let first = 4 * quads.len();
-                out_rest.iter_mut().for_each(|out| *out = 0.0);
-                out[first..].fill(0.0);
-                out[first..columns.len()].copy_from_slice(rest);
+                out[4 * quads.len()..columns.len()].copy_from_slice(rest);
+                out[columns.len()..].fill(0.0);
             }
             return;
         }
@@ -428,7 +353,11 @@ impl Place<'_> {
 unsafe fn some<S: Simd>(simd: S, at: *const f32, count: usize) -> S::f32s {
     // SAFETY: by the caller.
     unsafe {
-        if count == S::F32_LANES { load::<S>(at) } else { simd.partial_load_f32s(std::slice::from_raw_parts(at, count)) }
+        if count == S::F32_LANES {
+            load::<S>(at)
+        } else {
+            simd.partial_load_f32s(std::slice::from_raw_parts(at, count))
+        }
     }
 }
 

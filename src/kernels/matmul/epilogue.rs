@@ -128,17 +128,14 @@ fn activate(curve: &Curve, z: &mut [f32], slopes: Option<&mut [f32]>) {
     let (z, z_rest) = z.split_at_mut(z.len() / LINE * LINE);
     let (mut tail, mut tail_slopes) = ([0.0; LINE], [0.0; LINE]);
     tail[..z_rest.len()].copy_from_slice(z_rest);
-    match slopes {
-        Some(slopes) => {
-            let (slopes, slopes_rest) = slopes.split_at_mut(z.len());
-            sweep.run(z, Some(slopes));
-            sweep.run(&mut tail, Some(&mut tail_slopes));
-            slopes_rest.copy_from_slice(&tail_slopes[..slopes_rest.len()]);
-        }
-        None => {
-            sweep.run(z, None);
-            sweep.run(&mut tail, None);
-        }
+    if let Some(slopes) = slopes {
+        let (slopes, slopes_rest) = slopes.split_at_mut(z.len());
+        sweep.run(z, Some(slopes));
+        sweep.run(&mut tail, Some(&mut tail_slopes));
+        slopes_rest.copy_from_slice(&tail_slopes[..slopes_rest.len()]);
+    } else {
+        sweep.run(z, None);
+        sweep.run(&mut tail, None);
     }
     z_rest.copy_from_slice(&tail[..z_rest.len()]);
 }

@@ -26,9 +26,9 @@ use crate::device::{Body, Dispatch, Info, SharedBody};
 use crate::params;
 use crate::program::Curve;
 use crate::program::slices::Registers;
+pub(super) use formula::Sweep;
 pub use head::{Basis, Denominators, Head, HeadForm, MAX_DEGREE, PairNormalization};
 pub use pairs::PairLoss;
-pub(super) use formula::Sweep;
 pub use plan::{Layer, MAX_LAYERS};
 use tiling::{ScratchFormat, Tiling, WORDS};
 
