@@ -56,7 +56,7 @@ impl Buffer {
 /// Offsets of views are multiples of this many words, the portable binding alignment.
 pub(super) const VIEW_WORDS: usize = 64;
 
-/// A run of words inside a buffer; its offset is a multiple of [`VIEW_WORDS`].
+/// A run of words inside a buffer; its offset is a multiple of `VIEW_WORDS`.
 #[derive(Clone)]
 pub struct View {
     /// The buffer.

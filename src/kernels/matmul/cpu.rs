@@ -20,6 +20,12 @@ const DEPTH: usize = 1024;
 const STRIP: usize = 72;
 /// Products with fewer multiplications finish before other threads would wake up.
 const WORTH_SHARING: usize = 1 << 16;
+/// Columns of a panel, at most.
+const WIDEST: usize = 64;
+/// Words of a block.
+const EDGE: usize = BLOCK_ROWS * WIDEST;
+/// Where sums without a bias start.
+static NOTHING: [f32; WIDEST] = [0.0; WIDEST];
 /// Strips that a browser's instances share.
 const SHARES: usize = 8;
 /// Words of a square that is transposed at once, in each direction: a cache line.
@@ -278,6 +284,8 @@ impl WithSimd for Strip<'_> {
             interleave(work.a, rows.start + first, count, range, &mut blocks[(first - kept) * depth..]);
         }
         let direct = &work.a.words[(rows.start * work.a.row + range.start * work.a.column).min(work.a.words.len())..];
+        // The results of blocks at the edges, which are not whole, are kept apart and copied.
+        let (mut given, mut made) = ([0.0; EDGE], [0.0; EDGE]);
         for start in columns.clone().step_by(work.panels.panel) {
             let count = work.panels.panel.min(columns.end - start);
             let stride = work.panels.padded(count);
@@ -289,21 +297,40 @@ impl WithSimd for Strip<'_> {
                     Left { at: blocks[(first - kept) * depth..].as_ptr(), row: 1, step: BLOCK_ROWS }
                 };
                 let height = BLOCK_ROWS.min(rows.len() - first);
-                // SAFETY: the strip's results begin at `at`, rows `n` words apart, and this block is inside them.
-                let out = unsafe { at.add(first * work.n + (start - columns.start)) };
-                let index = (rows.start + first) * work.n + start;
-                let ends = Place {
-                    out,
-                    stride: work.n,
-                    rows: height,
-                    columns: count,
-                    is_first: steps.is_first,
-                    bias: bias.map(|bias| &bias[start..start + count]),
-                    factor: factor.filter(|_| steps.is_last).map(|factor| factor[index..].as_ptr()),
+                let out = at.wrapping_add(first * work.n + (start - columns.start));
+                let from = match bias {
+                    _ if !steps.is_first => (out.cast_const(), work.n),
+                    Some(bias) => (bias[start..start + count].as_ptr(), 0),
+                    None => (NOTHING.as_ptr(), 0),
                 };
-                // SAFETY: direct rows are whole blocks inside the operand, interleaved ones have a whole block's words; `Place` skips
-                // rows and columns outside the results.
-                unsafe { product(simd, height, count, depth, left, right, &ends) }
+                let index = (rows.start + first) * work.n + start;
+                let factor = factor.filter(|_| steps.is_last).map(|factor| &factor[index..]);
+                let mut place = Place { from, out: (out, work.n), factor: factor.map(<[f32]>::as_ptr) };
+                let is_whole = height == BLOCK_ROWS && count == stride;
+                // SAFETY: the strip's results begin at `at`, rows `n` words apart, and this block's are inside them; a bias and nothing
+                // are one row of at least `count` words.
+                let line = |(at, apart): (*const f32, usize), row: usize| unsafe {
+                    std::slice::from_raw_parts(at.add(row * apart), count)
+                };
+                if !is_whole {
+                    for (row, given) in given.chunks_exact_mut(WIDEST).take(height).enumerate() {
+                        given[..count].copy_from_slice(line(from, row));
+                    }
+                    place = Place { from: (given.as_ptr(), WIDEST), out: (made.as_mut_ptr(), WIDEST), factor: None };
+                }
+                // SAFETY: direct rows are whole blocks inside the operand, interleaved ones have a whole block's words; the places of a
+                // whole block are inside the results, and those of another have room for a whole one.
+                unsafe { product(simd, height, count, depth, left, right, &place) }
+                if !is_whole {
+                    for (row, made) in made.chunks_exact(WIDEST).take(height).enumerate() {
+                        // SAFETY: as above, and no other strip has these results.
+                        let out = unsafe { std::slice::from_raw_parts_mut(out.add(row * work.n), count) };
+                        out.copy_from_slice(&made[..count]);
+                        if let Some(factor) = factor {
+                            out.iter_mut().zip(&factor[row * work.n..]).for_each(|(out, factor)| *out *= factor);
+                        }
+                    }
+                }
             }
         }
     }
@@ -325,70 +352,31 @@ fn interleave(a: Matrix<'_>, first: usize, count: usize, steps: &Range<usize>, o
     }
 }
 
-/// The results of a block, added to those of earlier steps.
-struct Place<'a> {
-    out: *mut f32,
-    stride: usize,
-    rows: usize,
-    columns: usize,
-    is_first: bool,
-    bias: Option<&'a [f32]>,
-    /// The factors of the block's results, as far apart as the results.
+/// Where the sums of a block start and end: the first word and the words from one row to the next. Factors are as far apart as the results.
+struct Place {
+    from: (*const f32, usize),
+    out: (*mut f32, usize),
     factor: Option<*const f32>,
 }
 
-impl Place<'_> {
-    /// The number of results in a vector: none outside the block.
+impl SumTarget for Place {
     #[inline(always)]
-    fn count<S: Simd>(&self, row: usize, column: usize) -> usize {
-        if row < self.rows { S::F32_LANES.min(self.columns - column) } else { 0 }
-    }
-}
-
-/// Up to one vector of words.
-///
-/// # Safety
-/// `at` is valid for reads of `count` words.
-#[inline(always)]
-unsafe fn some<S: Simd>(simd: S, at: *const f32, count: usize) -> S::f32s {
-    // SAFETY: by the caller.
-    unsafe {
-        if count == S::F32_LANES {
-            load::<S>(at)
-        } else {
-            simd.partial_load_f32s(std::slice::from_raw_parts(at, count))
-        }
-    }
-}
-
-impl SumTarget for Place<'_> {
-    #[inline(always)]
-    unsafe fn start<S: Simd>(&self, simd: S, row: usize, column: usize) -> S::f32s {
-        let count = self.count::<S>(row, column);
-        // SAFETY: by the caller, the block's results are inside the output; the bias is as long as the block is wide.
-        unsafe {
-            match self.bias {
-                _ if !self.is_first => some(simd, self.out.wrapping_add(row * self.stride + column), count),
-                Some(bias) if count > 0 => some(simd, bias.as_ptr().add(column), count),
-                _ => simd.splat_f32s(0.0),
-            }
-        }
+    unsafe fn start<S: Simd>(&self, _simd: S, row: usize, column: usize) -> S::f32s {
+        let (from, apart) = self.from;
+        // SAFETY: by the caller, whole blocks are readable.
+        unsafe { load::<S>(from.add(row * apart + column)) }
     }
 
     #[inline(always)]
     unsafe fn finish<S: Simd>(&self, simd: S, row: usize, column: usize, mut sum: S::f32s) {
-        let (count, at) = (self.count::<S>(row, column), row * self.stride + column);
-        // SAFETY: by the caller, the block's results are inside the output, and so are their factors.
+        let (out, apart) = self.out;
+        let at = row * apart + column;
+        // SAFETY: by the caller, whole blocks are writable, and have as many factors.
         unsafe {
             if let Some(factor) = self.factor {
-                sum = simd.mul_f32s(sum, some(simd, factor.wrapping_add(at), count));
+                sum = simd.mul_f32s(sum, load::<S>(factor.add(at)));
             }
-            let out = self.out.wrapping_add(at);
-            if count == S::F32_LANES {
-                store::<S>(out, sum);
-            } else {
-                simd.partial_store_f32s(std::slice::from_raw_parts_mut(out, count), sum);
-            }
+            store::<S>(out.add(at), sum);
         }
     }
 }
