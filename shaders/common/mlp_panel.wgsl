@@ -1,17 +1,5 @@
-// Products of layers up to 64 wide for SwiftShader, where a load at a computed address takes about 50 cycles and one at a constant address none:
-// a panel of one matrix, 32 x 64, stays at constant addresses and is multiplied by one vector after another. One invocation per part.
+// Products of layers up to 64 wide for SwiftShader, with panel.wgsl. One invocation per part.
 // The kernel declares theta (read) and scratch (read_write), both as quads.
-
-/// Matrix 16 c + q maps quad q of a vector to quad c of its product.
-var<private> panel: array<mat4x4<f32>, 128>;
-
-struct Four { a: vec4<f32>, b: vec4<f32>, c: vec4<f32>, d: vec4<f32> }
-
-/// The quads of a vector.
-struct Sixteen { a: Four, b: Four, c: Four, d: Four }
-
-/// The quads of a product with a panel.
-struct Eight { a: vec4<f32>, b: vec4<f32>, c: vec4<f32>, d: vec4<f32>, e: vec4<f32>, f: vec4<f32>, g: vec4<f32>, h: vec4<f32> }
 
 /// Offsets of a vector's quads.
 struct Places { a: vec4<u32>, b: vec4<u32>, c: vec4<u32>, d: vec4<u32> }
@@ -28,23 +16,6 @@ fn four_at(at: u32, place: vec4<u32>) -> Four {
 
 fn sixteen_at(at: u32, place: Places) -> Sixteen {
     return Sixteen(four_at(at, place.a), four_at(at, place.b), four_at(at, place.c), four_at(at, place.d));
-}
-
-fn product_of_four(i: u32, x: Four) -> vec4<f32> {
-    return panel[i] * x.a + panel[i + 1u] * x.b + panel[i + 2u] * x.c + panel[i + 3u] * x.d;
-}
-
-/// z plus the product of matrices 16 c + i to 16 c + i + 3 of the panel with four quads of a vector.
-fn add_product(i: u32, x: Four, z: Eight) -> Eight {
-    return Eight(z.a + product_of_four(i, x), z.b + product_of_four(i + 16u, x), z.c + product_of_four(i + 32u, x), z.d + product_of_four(i + 48u, x),
-        z.e + product_of_four(i + 64u, x), z.f + product_of_four(i + 80u, x), z.g + product_of_four(i + 96u, x), z.h + product_of_four(i + 112u, x));
-}
-
-fn product(x: Sixteen, z: Eight) -> Eight { return add_product(12u, x.d, add_product(8u, x.c, add_product(4u, x.b, add_product(0u, x.a, z)))); }
-
-/// Quad c of the panel's product with a vector, i = 16 c.
-fn quad_of_product(i: u32, x: Sixteen) -> vec4<f32> {
-    return product_of_four(i, x.a) + product_of_four(i + 4u, x.b) + product_of_four(i + 8u, x.c) + product_of_four(i + 12u, x.d);
 }
 
 /// Four words of theta.

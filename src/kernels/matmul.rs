@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::common;
 use super::map;
 use super::pointwise::{IterationSpace, MAX_INPUTS, Pointwise, access, join_inputs, natural};
-use crate::device::{Body, Call, Cost, Dispatch, Info, Kernel, View};
+use crate::device::{Body, Call, Cost, Dispatch, Info, Kernel, Tiles, View};
 use crate::params;
 use crate::program::{Curve, Program};
 use cpu::Matrix;
@@ -108,22 +108,34 @@ impl Lines {
 }
 
 /// The part of the result that a workgroup computes, and the fragment that computes it.
-#[derive(Clone, Copy)]
 struct Tile {
     rows: u32,
     columns: u32,
     wgsl: &'static str,
+    /// Whether each invocation reads single rows of the left operand, four steps at a time.
+    reads_rows: bool,
 }
 
+/// Tiles staged in workgroup memory.
+static STAGED: Tile = Tile { rows: 64, columns: 64, wgsl: crate::wgsl!("common/matmul_tile_8x8"), reads_rows: false };
+/// One SIMD group with large register tiles that are read from storage.
+static LARGE: Tile = Tile { rows: 32, columns: 64, wgsl: crate::wgsl!("common/matmul_tile_16x16"), reads_rows: false };
+/// A panel of the right operand that stays in registers.
+static PANEL: Tile =
+    Tile { rows: 256, columns: 32, wgsl: crate::wgsl!("common/panel", "common/matmul_panel"), reads_rows: true };
+
+/// Rows that are worth filling a panel for.
+const PANEL_ROWS: u32 = 64;
+
 impl Tile {
-    /// On a software adapter loads go lane by lane and barriers are expensive: one SIMD group with large register tiles is over twice
-    /// as fast there as tiles staged in workgroup memory (measured on llvmpipe and SwiftShader).
-    fn of(info: &Info) -> Self {
-        if info.is_software {
-            let wgsl = crate::wgsl!("common/matmul_tile_16x16");
-            return Self { rows: 32, columns: 64, wgsl };
+    /// Measured. On a software adapter loads go lane by lane and barriers are expensive, so large register tiles are over twice as fast
+    /// there as staged ones. SwiftShader is faster again with panels, if there are enough rows.
+    fn of(info: &Info, rows: u32) -> &'static Self {
+        match info.tiles() {
+            Tiles::PerInvocation if rows >= PANEL_ROWS => &PANEL,
+            _ if info.is_software => &LARGE,
+            _ => &STAGED,
         }
-        Self { rows: 64, columns: 64, wgsl: crate::wgsl!("common/matmul_tile_8x8") }
     }
 }
 
@@ -132,12 +144,14 @@ struct Product {
     epilogue: Epilogue,
     a: Lines,
     b: Lines,
-    tile: Tile,
+    tile: &'static Tile,
 }
 
 impl Body for Product {
     fn wgsl(&self) -> String {
-        self.tile.wgsl.to_owned() + &self.a.wgsl('a', 'A') + &self.b.wgsl('b', 'B') + &self.epilogue.wgsl()
+        let Lines { is_whole, is_turned } = self.a;
+        let a = Lines { is_whole: is_whole && !(is_turned && self.tile.reads_rows), is_turned };
+        self.tile.wgsl.to_owned() + &a.wgsl('a', 'A') + &self.b.wgsl('b', 'B') + &self.epilogue.wgsl()
     }
 }
 
@@ -188,7 +202,7 @@ fn launch(
         b_strides: b.strides(k, n),
     };
     params.strides[..extras.len()].copy_from_slice(extras);
-    let body = Product { epilogue, a: a.lines(m, k), b: b.lines(k, n), tile: Tile::of(info) };
+    let body = Product { epilogue, a: a.lines(m, k), b: b.lines(k, n), tile: Tile::of(info, m) };
     Dispatch {
         kernel: &MATMUL,
         body: Some(Rc::new(body)),

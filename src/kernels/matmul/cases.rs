@@ -28,20 +28,20 @@ pub fn cases() -> Vec<Case> {
         [2, 132, 68, 260],
     ];
     let square = [1, 36, 52, 44];
-    let plain = sizes.map(|size| product(Product { size, ..Product::default() }));
+    let plain = sizes.map(|size| product(Product { size, ..PLAIN }));
     let stored = [[false, true], [true, false], [true, true]].into_iter().flat_map(|is_transposed| {
-        [square, [1, 67, 35, 131], [3, 20, 33, 18]]
-            .map(|size| product(Product { size, is_transposed, ..Product::default() }))
+        [square, [1, 67, 35, 131], [3, 20, 33, 18]].map(|size| product(Product { size, is_transposed, ..PLAIN }))
     });
     let shared = [
-        product(Product { size: [4, 30, 20, 10], is_shared: [true, false], ..Product::default() }),
-        product(Product { size: [4, 30, 20, 10], is_shared: [false, true], ..Product::default() }),
+        product(Product { size: [4, 30, 20, 10], is_shared: [true, false], ..PLAIN }),
+        product(Product { size: [4, 30, 20, 10], is_shared: [false, true], ..PLAIN }),
     ];
     let deep = [[1, 2, 1500, 40], [1, 70, 1100, 33], [1, 9, 2049, 70]]
-        .map(|size| product(Product { size, is_transposed: [false, true], ..Product::default() }));
+        .map(|size| product(Product { size, is_transposed: [false, true], ..PLAIN }));
     let epilogues = [
-        bias_and_relu(false),
-        bias_and_relu(true),
+        bias_and_relu(Tiles::ManySmall),
+        bias_and_relu(Tiles::FewLarge),
+        bias_and_relu(Tiles::PerInvocation),
         two_epilogues(),
         same_twice(),
         scaled([3, 20, 31]),
@@ -49,13 +49,15 @@ pub fn cases() -> Vec<Case> {
     ];
     let silu = Some(sigmoid_weighted());
     let layers = [
-        layer([1, 5, 64], true, silu.clone(), 1),
-        layer([80, 33, 70], true, silu.clone(), 2),
-        layer([3, 300, 37], true, silu.clone(), 2),
-        layer([150, 20, 130], false, silu, 2),
-        layer([150, 1030, 17], true, None, 1),
+        layer([1, 5, 64], true, silu.clone(), 1, Tiles::ManySmall),
+        layer([80, 33, 70], true, silu.clone(), 2, Tiles::ManySmall),
+        layer([80, 70, 33], true, silu.clone(), 2, Tiles::PerInvocation),
+        layer([3, 300, 37], true, silu.clone(), 2, Tiles::ManySmall),
+        layer([150, 20, 130], false, silu, 2, Tiles::ManySmall),
+        layer([150, 1030, 17], true, None, 1, Tiles::ManySmall),
     ];
-    plain.into_iter().chain(stored).chain(shared).chain(coarse()).chain(deep).chain(epilogues).chain(layers).collect()
+    let splits = [Tiles::FewLarge, Tiles::PerInvocation].into_iter().flat_map(split);
+    plain.into_iter().chain(stored).chain(shared).chain(splits).chain(deep).chain(epilogues).chain(layers).collect()
 }
 
 /// x / (1 + e^-x), as a formula.
@@ -64,9 +66,9 @@ fn sigmoid_weighted() -> Arc<Curve> {
 }
 
 /// f(a · bᵀ + bias) and its slope, for f = `sigmoid_weighted` or the identity.
-fn layer(size: [u32; 3], has_bias: bool, curve: Option<Arc<Curve>>, outputs: usize) -> Case {
+fn layer(size: [u32; 3], has_bias: bool, curve: Option<Arc<Curve>>, outputs: usize, tiles: Tiles) -> Case {
     let [m, k, n] = size;
-    let product = Product { size: [1, m, k, n], is_transposed: [false, true], ..Product::default() };
+    let product = Product { size: [1, m, k, n], is_transposed: [false, true], ..PLAIN };
     let ((a, b), bias) = (product.operands(), Numbers::new(11).floats(n as usize));
     // Small weights: the slope of a large z is 0 or 1, whatever z is.
     let b: Vec<f32> = b.iter().map(|b| b / (k as f32).sqrt()).collect();
@@ -82,17 +84,18 @@ fn layer(size: [u32; 3], has_bias: bool, curve: Option<Arc<Curve>>, outputs: usi
     if has_bias {
         inputs.push(words(&bias));
     }
-    let name = format!("layer {m} x {k} x {n}, bias {has_bias}, curve {}, outputs {outputs}", curve.is_some());
+    let name =
+        format!("layer {m} x {k} x {n}, bias {has_bias}, curve {}, outputs {outputs}{}", curve.is_some(), note(tiles));
     case(name, within(2e-5, 2e-5), inputs, expected, |inputs, out| {
         let operand = |at: usize, is_transposed| Operand { view: inputs[at].clone(), is_transposed, is_batched: false };
         let operands = [operand(0, false), operand(1, true)];
-        matmul::layer(&device(Tiles::ManySmall), size, operands, inputs.get(2).cloned(), curve.as_ref(), out.to_vec())
+        matmul::layer(&device(tiles), size, operands, inputs.get(2).cloned(), curve.as_ref(), out.to_vec())
     })
 }
 
 /// (a · b) times a factor for each result.
 fn scaled([m, k, n]: [u32; 3]) -> Case {
-    let product = Product { size: [1, m, k, n], ..Product::default() };
+    let product = Product { size: [1, m, k, n], ..PLAIN };
     let ((a, b), factor) = (product.operands(), Numbers::new(13).floats((m * n) as usize));
     let expected = product.oracle(&a, &b).iter().zip(&factor).map(|(x, f)| x * f64::from(*f)).collect();
     let inputs = vec![words(&a), words(&b), words(&factor)];
@@ -105,24 +108,30 @@ fn scaled([m, k, n]: [u32; 3]) -> Case {
     })
 }
 
-/// The tile of software adapters: drivers take seconds to compile it, so only a few layouts are tested.
-fn coarse() -> Vec<Case> {
-    let plain = [[1, 3, 0, 5], [1, 129, 33, 257], [2, 132, 68, 260]];
-    let plain = plain.map(|size| Product { size, is_coarse: true, ..Product::default() });
-    let turned = |size, is_transposed| Product { size, is_transposed, is_coarse: true, ..Product::default() };
-    let turned = [turned([1, 68, 35, 132], [true, false]), turned([3, 33, 36, 65], [false, true])];
-    plain.into_iter().chain(turned).map(product).collect()
+/// Another split than that of GPUs: drivers take seconds to compile it, so only a few layouts are tested.
+fn split(tiles: Tiles) -> impl Iterator<Item = Case> {
+    let plain = [[1, 3, 0, 5], [1, 129, 33, 257], [2, 132, 68, 260], [1, 300, 5, 3], [1, 65, 12, 40], [1, 70, 0, 5]];
+    let plain = plain.map(|size| Product { size, tiles, ..PLAIN });
+    let turned = |size, is_transposed| Product { size, is_transposed, tiles, ..PLAIN };
+    let turned = [
+        turned([1, 68, 35, 132], [true, false]),
+        turned([3, 33, 36, 65], [false, true]),
+        turned([1, 72, 150, 36], [true, true]),
+    ];
+    plain.into_iter().chain(turned).map(product)
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Product {
     size: [u32; 4],
-    /// Whether it uses the tile of software adapters.
-    is_coarse: bool,
+    tiles: Tiles,
     /// Of a and of b.
     is_transposed: [bool; 2],
     is_shared: [bool; 2],
 }
+
+const PLAIN: Product =
+    Product { size: [1; 4], tiles: Tiles::ManySmall, is_transposed: [false; 2], is_shared: [false; 2] };
 
 impl Product {
     fn name(&self) -> String {
@@ -130,8 +139,8 @@ impl Product {
         let mark = |is_set: bool, mark: &'static str| if is_set { mark } else { "" };
         let (at, bt) = (mark(self.is_transposed[0], "T"), mark(self.is_transposed[1], "T"));
         let (shared_a, shared_b) = (mark(self.is_shared[0], " one a"), mark(self.is_shared[1], " one b"));
-        let coarse = mark(self.is_coarse, " coarse");
-        format!("{batch} x [{m}, {k}]{at} x [{k}, {n}]{bt}{shared_a}{shared_b}{coarse}")
+        let split = note(self.tiles);
+        format!("{batch} x [{m}, {k}]{at} x [{k}, {n}]{bt}{shared_a}{shared_b}{split}")
     }
 
     fn operands(&self) -> (Vec<f32>, Vec<f32>) {
@@ -167,7 +176,16 @@ impl Product {
         };
         let a = operand(&inputs[0], self.is_transposed[0], self.is_shared[0]);
         let b = operand(&inputs[1], self.is_transposed[1], self.is_shared[1]);
-        dispatch(&device(if self.is_coarse { Tiles::FewLarge } else { Tiles::ManySmall }), self.size, a, b, out)
+        dispatch(&device(self.tiles), self.size, a, b, out)
+    }
+}
+
+/// Which split is tested, for the name of a case.
+fn note(tiles: Tiles) -> &'static str {
+    match tiles {
+        Tiles::ManySmall => "",
+        Tiles::FewLarge => " fewlarge",
+        Tiles::PerInvocation => " perinvocation",
     }
 }
 
@@ -185,13 +203,13 @@ fn product(product: Product) -> Case {
 }
 
 /// relu(a · b + bias), the map merged into the product.
-fn bias_and_relu(is_coarse: bool) -> Case {
-    let product = Product { size: [1, 70, 40, 90], is_coarse, ..Product::default() };
+fn bias_and_relu(tiles: Tiles) -> Case {
+    let product = Product { size: [1, 70, 40, 90], tiles, ..PLAIN };
     let ((a, b), bias) = (product.operands(), Numbers::new(7).floats(90));
     let plain = product.oracle(&a, &b);
     let expected = plain.iter().enumerate().map(|(at, x)| (x + f64::from(bias[at % 90])).max(0.0)).collect();
     let inputs = vec![words(&a), words(&b), words(&bias)];
-    let name = if is_coarse { "bias and relu coarse" } else { "bias and relu" };
+    let name = format!("bias and relu{}", note(tiles));
     case(name, bound(40), inputs, vec![Expected::Floats(expected)], |inputs, out| {
         let made = scratch(70 * 90);
         let producer = product.dispatch(inputs, made.clone());
@@ -204,7 +222,7 @@ fn bias_and_relu(is_coarse: bool) -> Case {
 
 /// tanh(2 a · b) + bias, merged in two steps: the second must keep the first epilogue.
 fn two_epilogues() -> Case {
-    let product = Product { size: [2, 17, 23, 31], ..Product::default() };
+    let product = Product { size: [2, 17, 23, 31], ..PLAIN };
     let ((a, b), bias) = (product.operands(), Numbers::new(9).floats(31));
     let plain = product.oracle(&a, &b);
     let expected = plain.iter().enumerate().map(|(at, x)| (2.0 * x).tanh() + f64::from(bias[at % 31])).collect();
@@ -223,7 +241,7 @@ fn two_epilogues() -> Case {
 
 /// (a · b) (a · b + 1): the reader uses the product twice.
 fn same_twice() -> Case {
-    let product = Product { size: [1, 30, 10, 30], ..Product::default() };
+    let product = Product { size: [1, 30, 10, 30], ..PLAIN };
     let (a, b) = product.operands();
     let expected = product.oracle(&a, &b).iter().map(|x| x * (x + 1.0)).collect();
     case(

@@ -68,7 +68,9 @@ impl Epilogue {
     /// WGSL of `put(index, sum)`, which stores the results.
     pub(super) fn wgsl(&self) -> String {
         let slope = 3 + self.pointwise.access.len();
+        let is_plain = self.operations() == 0 && self.pointwise.program.results.len() == 1;
         self.pointwise.wgsl()
+            + &format!("const HAS_EPILOGUE: bool = {};\n", !is_plain)
             + &match self.pointwise.program.results.len() {
                 1 => "fn put(index: u32, sum: f32) { out[index] = value(index, sum); }\n".to_owned(),
                 _ => format!(

@@ -34,7 +34,7 @@ static LARGE: Products = Products(
 );
 /// A 32 x 64 matrix that stays in registers; each invocation multiplies its own rows by it.
 static PANEL: Products =
-    Products([crate::wgsl!("common/mlp_panel"), ""], [crate::wgsl!("common/mlp_panel_backward"), ""]);
+    Products([crate::wgsl!("common/panel", "common/mlp_panel"), ""], [crate::wgsl!("common/mlp_panel_backward"), ""]);
 
 impl Tiling {
     /// Measured. llvmpipe is fastest with one workgroup per core, one SIMD group wide, and large register tiles. SwiftShader is fastest with
