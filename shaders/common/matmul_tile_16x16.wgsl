@@ -18,9 +18,13 @@ fn store_row(z: u32, i: u32, j: u32, sums: mat4x4<f32>) {
     store(z, i, j + 48u, sums[3]);
 }
 
-@compute @workgroup_size(8)
+@compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let z = group.z;
+    if is_past_tiles(group.x) {
+        sum_rows(z, group.y, lane);
+        return;
+    }
     let i = 32u * group.y + 16u * (lane / 4u);
     let j = 64u * group.x + 4u * (lane % 4u);
     var r0 = mat4x4<f32>();

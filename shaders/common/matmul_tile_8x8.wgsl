@@ -18,9 +18,13 @@ fn b_four(at: u32) -> mat4x4<f32> {
     return mat4x4<f32>(b_tile[at], b_tile[at + B_ROW], b_tile[at + 2u * B_ROW], b_tile[at + 3u * B_ROW]);
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let z = group.z;
+    if is_past_tiles(group.x) {
+        sum_rows(z, group.y, lane);
+        return;
+    }
     let row = 64u * group.y;
     let column = 64u * group.x;
     let i = 4u * (lane / 8u);

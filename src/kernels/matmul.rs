@@ -1,5 +1,6 @@
 //! Batched products with transposes and an epilogue: out[z, i, j] = value(Σ_p a[z, i, p] · b[z, p, j], extras[z, i, j]). An epilogue that
-//! is a layer, f(sum + bias), may also give its slope, f', as a second output.
+//! is a layer, f(sum + bias), may also give its slope, f', as a second output. A product without an epilogue may instead give the sums of
+//! the left operand's rows: with a weight's gradient, dzᵀ · x, comes the bias's.
 
 mod cases;
 mod cpu;
@@ -28,8 +29,13 @@ pub static MATMUL: Kernel = Kernel {
     cpu: run,
     grid: |dispatch| {
         let params: Params = dispatch.params();
-        let tile = body(dispatch).tile;
-        [params.n.div_ceil(tile.columns).max(1), params.m.div_ceil(tile.rows).max(1), params.batch.max(1)]
+        let Product { tile, sums_rows, .. } = body(dispatch);
+        // The sums of rows have workgroups past the last tile.
+        [
+            params.n.div_ceil(tile.columns).max(1) + u32::from(*sums_rows),
+            params.m.div_ceil(tile.rows).max(1),
+            params.batch.max(1),
+        ]
     },
     cost: |dispatch| {
         let params: Params = dispatch.params();
@@ -112,17 +118,25 @@ struct Tile {
     rows: u32,
     columns: u32,
     wgsl: &'static str,
+    workgroup: u32,
     /// Whether each invocation reads single rows of the left operand, four steps at a time.
     reads_rows: bool,
 }
 
 /// Tiles staged in workgroup memory.
-static STAGED: Tile = Tile { rows: 64, columns: 64, wgsl: crate::wgsl!("common/matmul_tile_8x8"), reads_rows: false };
+static STAGED: Tile =
+    Tile { rows: 64, columns: 64, wgsl: crate::wgsl!("common/matmul_tile_8x8"), workgroup: 64, reads_rows: false };
 /// One SIMD group with large register tiles that are read from storage.
-static LARGE: Tile = Tile { rows: 32, columns: 64, wgsl: crate::wgsl!("common/matmul_tile_16x16"), reads_rows: false };
+static LARGE: Tile =
+    Tile { rows: 32, columns: 64, wgsl: crate::wgsl!("common/matmul_tile_16x16"), workgroup: 8, reads_rows: false };
 /// A panel of the right operand that stays in registers.
-static PANEL: Tile =
-    Tile { rows: 256, columns: 32, wgsl: crate::wgsl!("common/panel", "common/matmul_panel"), reads_rows: true };
+static PANEL: Tile = Tile {
+    rows: 256,
+    columns: 32,
+    wgsl: crate::wgsl!("common/panel", "common/matmul_panel"),
+    workgroup: 4,
+    reads_rows: true,
+};
 
 /// Rows that are worth filling a panel for.
 const PANEL_ROWS: u32 = 64;
@@ -139,19 +153,30 @@ impl Tile {
     }
 }
 
-/// The epilogue, the operands' layouts and the tile.
+/// The epilogue, the operands' layouts, the tile, and whether a second output gets the sums of the left operand's rows.
+#[derive(Clone)]
 struct Product {
     epilogue: Epilogue,
     a: Lines,
     b: Lines,
     tile: &'static Tile,
+    sums_rows: bool,
 }
 
 impl Body for Product {
     fn wgsl(&self) -> String {
         let Lines { is_whole, is_turned } = self.a;
         let a = Lines { is_whole: is_whole && !(is_turned && self.tile.reads_rows), is_turned };
-        self.tile.wgsl.to_owned() + &a.wgsl('a', 'A') + &self.b.wgsl('b', 'B') + &self.epilogue.wgsl()
+        let Tile { rows, columns, wgsl, workgroup, .. } = self.tile;
+        let sizes = format!(
+            "const ROWS: u32 = {rows}u;\nconst COLUMNS: u32 = {columns}u;\nconst WORKGROUP: u32 = {workgroup}u;\n"
+        );
+        let sums = if self.sums_rows {
+            crate::wgsl!("common/matmul_row_sums")
+        } else {
+            "fn is_past_tiles(column: u32) -> bool { return false; }\nfn sum_rows(z: u32, row: u32, lane: u32) {}\n"
+        };
+        [&sizes, sums, wgsl, &a.wgsl('a', 'A'), &self.b.wgsl('b', 'B'), &self.epilogue.wgsl()].concat()
     }
 }
 
@@ -163,6 +188,16 @@ fn body(dispatch: &Dispatch) -> &Product {
 /// out = a · b over [batch, m, k] and [batch, k, n], tiled for a device.
 pub fn dispatch(info: &Info, sizes: [u32; 4], a: Operand, b: Operand, out: View) -> Dispatch {
     launch(info, sizes, [a, b], &[], Epilogue::layer(sizes, false, None, 1), vec![out])
+}
+
+/// out = aᵀ · b over [k, m] and [k, n], and the sums of a's columns, [m].
+pub fn with_sums(info: &Info, [m, k, n]: [u32; 3], [a, b]: [View; 2], [out, sums]: [View; 2]) -> Dispatch {
+    let sizes = [1, m, k, n];
+    let operand = |view, is_transposed| Operand { view, is_transposed, is_batched: false };
+    let mut made = dispatch(info, sizes, operand(a, true), operand(b, false), out);
+    made.body = Some(Rc::new(Product { sums_rows: true, ..body(&made).clone() }));
+    made.outputs.push(sums);
+    made
 }
 
 /// A layer: out = f(a · b + bias) over [m, k] and [k, n]; the bias, if any, has n words, and the curve has one input. A second output gets
@@ -202,7 +237,7 @@ fn launch(
         b_strides: b.strides(k, n),
     };
     params.strides[..extras.len()].copy_from_slice(extras);
-    let body = Product { epilogue, a: a.lines(m, k), b: b.lines(k, n), tile: Tile::of(info, m) };
+    let body = Product { epilogue, a: a.lines(m, k), b: b.lines(k, n), tile: Tile::of(info, m), sums_rows: false };
     Dispatch {
         kernel: &MATMUL,
         body: Some(Rc::new(body)),
@@ -216,6 +251,9 @@ fn launch(
 pub fn with_epilogue(product: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch> {
     let mut params: Params = product.params();
     let space: map::Params = consumer.params();
+    if product.outputs.len() > 1 {
+        return None;
+    }
     let (inner, outer) = (&body(product).epilogue.pointwise, map::body(consumer));
     let made = &consumer.inputs[at].buffer;
     let reads: Vec<bool> = consumer.inputs.iter().map(|view| view.buffer.is(made)).collect();
@@ -271,6 +309,11 @@ fn run(call: Call<'_>) {
     let mut outputs = call.outputs.iter_mut().map(|words| bytemuck::cast_slice_mut(words));
     let out: &mut [f32] = &mut outputs.next().expect("a product has an output")[..params.batch as usize * m * n];
     let mut slopes = outputs.next();
+    if body.sums_rows
+        && let Some(sums) = slopes.take()
+    {
+        cpu::sum_columns(&a[..k * m], &mut sums[..m], pool);
+    }
     for (z, out) in out.chunks_exact_mut((m * n).max(1)).enumerate() {
         let operand = |words, [batch, row, column, _]: [u32; 4]| {
             let first = (z * batch as usize).min(<[f32]>::len(words));

@@ -101,6 +101,8 @@ impl Body for Reduction {
 
 /// Extents up to this are reduced by one invocation each.
 const SHORT: u32 = 32;
+/// So are extents with at least this many results next to each other: the invocations read neighbouring words, and none waits for others.
+const WIDE: u32 = 128;
 
 /// A reduction of `program` over `space`, seen as [outer, extent, inner]; `out` has outer · ceil(extent / chunk) · inner words.
 #[allow(clippy::too_many_arguments, reason = "a launch is a flat record; grouping its parts would only rename them")]
@@ -117,7 +119,7 @@ pub fn dispatch(
     let params = Params { dims: space.dims, strides: space.strides, outer, extent, inner, chunk, scale };
     let mut value = Pointwise::over(program, &space);
     value.word = if join == Join::Argmax { "u32" } else { "f32" };
-    let lanes = if chunk <= SHORT { 1 } else { 128 };
+    let lanes = if chunk <= SHORT || inner >= WIDE { 1 } else { 128 };
     let body = Rc::new(Reduction { value, join, lanes });
     Dispatch { kernel: &REDUCE, body: Some(body), params: params.words(), inputs, outputs: vec![out] }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::pointwise::run;
-use super::{add, mul, product, reshape, sum_to};
+use super::{add, broadcast_to, mul, product, reshape, sum_to};
 use crate::autograd::{Backward, Op, Var, apply};
 use crate::error::Result;
 use crate::kernels::matmul;
@@ -95,16 +95,75 @@ impl Op for Slope {
 /// The gradients of a layer's inputs from that of z = x Wᵀ + b: dx = dz W, dW = dzᵀ x, db = Σ dz.
 fn gradients(step: &Backward<'_>, dz: &Var) -> Vec<Option<Var>> {
     let (x, weight) = (&step.inputs[0], &step.inputs[1]);
-    let mut all = vec![
-        step.wants(0).then(|| product(dz, weight, false, false)),
-        step.wants(1).then(|| product(dz, x, true, false)),
-    ];
-    all.extend(
-        step.inputs
-            .get(2)
-            .map(|bias| step.wants(2).then(|| reshape(&sum_to(dz, &[bias.shape().len()].into()), bias.shape()))),
-    );
-    all
+    let dx = step.wants(0).then(|| product(dz, weight, false, false));
+    let has_bias = step.inputs.len() > 2;
+    let [dw, db] = match (step.wants(1), has_bias && step.wants(2)) {
+        (true, true) => weight_and_bias(dz, x).map(Some),
+        (wants_weight, wants_bias) => [
+            wants_weight.then(|| product(dz, x, true, false)),
+            wants_bias.then(|| reshape(&sum_to(dz, &[weight.shape().sizes()[0]].into()), [weight.shape().sizes()[0]])),
+        ],
+    };
+    [dx, dw].into_iter().chain(has_bias.then_some(db)).collect()
+}
+
+/// dW = dzᵀ x and db = Σ dz, from one launch.
+fn weight_and_bias(dz: &Var, x: &Var) -> [Var; 2] {
+    let op = Rc::new(WeightGradient::default());
+    let weight = apply(op.clone(), &[dz, x]);
+    let sums = op.sums.get().expect("the launch has made the sums").clone();
+    [weight, apply(Rc::new(BiasGradient { sums }), &[dz])]
+}
+
+/// dzᵀ x of dz [rows, n] and x [rows, k]; also makes the sums of dz's columns.
+#[derive(Default)]
+struct WeightGradient {
+    sums: OnceCell<Tensor>,
+}
+
+impl Op for WeightGradient {
+    fn name(&self) -> &'static str {
+        "gradient of a layer's weight"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Tensor {
+        let [dz, x] = [inputs[0], inputs[1]];
+        let ([rows, n], [_, k]) = (dz.shape().sizes(), x.shape().sizes()) else { unreachable!("two axes each") };
+        let out = Tensor::empty(dz.device(), [*n, *k], DType::F32);
+        let sums = self.sums.get_or_init(|| Tensor::empty(dz.device(), [*n], DType::F32));
+        let sizes = [*n, *rows, *k].map(|size| size as u32);
+        let operands = [dz, x].map(|operand| operand.view().clone());
+        let outputs = [&out, sums].map(|output| output.view().clone());
+        out.launch(matmul::with_sums(dz.device().info(), sizes, operands, outputs));
+        out
+    }
+
+    fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
+        let (dz, x, dy) = (&step.inputs[0], &step.inputs[1], step.gradient);
+        Ok(vec![
+            step.wants(0).then(|| product(x, dy, false, true)),
+            step.wants(1).then(|| product(dz, dy, false, false)),
+        ])
+    }
+}
+
+/// The sums of dz's columns, which the launch of [`WeightGradient`] has already made, as an op, so that they have a gradient.
+struct BiasGradient {
+    sums: Tensor,
+}
+
+impl Op for BiasGradient {
+    fn name(&self) -> &'static str {
+        "gradient of a layer's bias"
+    }
+
+    fn forward(&self, _inputs: &[&Tensor]) -> Tensor {
+        self.sums.clone()
+    }
+
+    fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
+        Ok(vec![Some(broadcast_to(step.gradient, step.inputs[0].shape()))])
+    }
 }
 
 /// f(x Wᵀ + b) over x [rows, k], W [n, k], b [n]: a linear layer with its activation, the identity if there is no curve. One launch, which

@@ -56,8 +56,26 @@ pub fn cases() -> Vec<Case> {
         layer([150, 20, 130], false, silu, 2, Tiles::ManySmall),
         layer([150, 1030, 17], true, None, 1, Tiles::ManySmall),
     ];
+    let sums = [
+        with_sums([1, 1, 1], Tiles::ManySmall),
+        with_sums([64, 0, 64], Tiles::ManySmall),
+        with_sums([64, 256, 5], Tiles::ManySmall),
+        with_sums([131, 70, 66], Tiles::ManySmall),
+        with_sums([600, 70, 9], Tiles::ManySmall),
+        with_sums([70, 33, 65], Tiles::FewLarge),
+        with_sums([300, 70, 33], Tiles::PerInvocation),
+    ];
     let splits = [Tiles::FewLarge, Tiles::PerInvocation].into_iter().flat_map(split);
-    plain.into_iter().chain(stored).chain(shared).chain(splits).chain(deep).chain(epilogues).chain(layers).collect()
+    plain
+        .into_iter()
+        .chain(stored)
+        .chain(shared)
+        .chain(splits)
+        .chain(deep)
+        .chain(epilogues)
+        .chain(layers)
+        .chain(sums)
+        .collect()
 }
 
 /// x / (1 + e^-x), as a formula.
@@ -90,6 +108,20 @@ fn layer(size: [u32; 3], has_bias: bool, curve: Option<Arc<Curve>>, outputs: usi
         let operand = |at: usize, is_transposed| Operand { view: inputs[at].clone(), is_transposed, is_batched: false };
         let operands = [operand(0, false), operand(1, true)];
         matmul::layer(&device(tiles), size, operands, inputs.get(2).cloned(), curve.as_ref(), out.to_vec())
+    })
+}
+
+/// aᵀ · b and the sums of a's columns.
+fn with_sums([m, k, n]: [u32; 3], tiles: Tiles) -> Case {
+    let product = Product { size: [1, m, k, n], tiles, is_transposed: [true, false], ..PLAIN };
+    let (a, b) = product.operands();
+    let sum = |column: usize| a.iter().skip(column).step_by(m as usize).map(|&x| f64::from(x)).sum();
+    let sums = (0..m as usize).map(sum).collect();
+    let expected = vec![Expected::Floats(product.oracle(&a, &b)), Expected::Floats(sums)];
+    let name = format!("{m} x {k} x {n} with sums{}", note(tiles));
+    case(name, bound(k), vec![words(&a), words(&b)], expected, |inputs, out| {
+        let pair = |views: &[View]| [views[0].clone(), views[1].clone()];
+        matmul::with_sums(&device(tiles), [m, k, n], pair(inputs), pair(out))
     })
 }
 
