@@ -35,7 +35,8 @@ fn predicting_one_row_allocates_nothing() -> Result<()> {
     let plain = Spec::mlp(5, &[64, 64, 64], 3, Activation::silu());
     let formula = Spec::mlp(5, &[20], 1, Activation::parse("x * tanh(softplus(x))")?);
     let head = Spec::projective(5, &[32], Head::rational(1), Activation::tanh());
-    for spec in [plain, formula, head] {
+    let wide = Spec::mlp(5, &[300, 256], 2, Activation::silu());
+    for spec in [plain, formula, head, wide] {
         let parameters = Network::from(spec.clone()).initialise(0)?;
         let loss = if spec.head().is_some() { Loss::Pairs(PairLoss::default()) } else { Loss::mse() };
         let model = Model::new(spec, loss, parameters, None);

@@ -34,7 +34,7 @@ fn half_precision_is_for_plain_perceptrons() {
         let model = Model::new(spec, Loss::mse(), parameters, None);
         block_on(model.outputs_in(&Device::cpu(1), &[0.0; 5], Precision::F16)).unwrap_err().to_string()
     };
-    let expected = "precision: f16 is for plain perceptrons of up to 16 layers, 128 wide; this model predicts in f32";
+    let expected = "precision: f16 is for plain perceptrons of up to 16 layers, on this device 1024 wide; this model predicts in f32";
     assert_eq!(refused(Spec::projective(5, &[8], Head::rational(1), Activation::tanh())), expected);
     assert_eq!(refused(Spec::mlp(5, &[129], 1, Activation::tanh())), expected);
 }

@@ -8,7 +8,7 @@ const PLAIN = "+simd128";
 const RELAXED = "+simd128,+relaxed-simd";
 
 /** Budgets in bytes. */
-const MAIN = { gzip: 420_000, brotli: 341_000 };
+const MAIN = { gzip: 424_000, brotli: 344_500 };
 
 /**
  * `name` chooses a part on the command line, `folder` is where it is built, `file` its name in `dist` if it is published as a file, `features` are those
@@ -17,7 +17,7 @@ const MAIN = { gzip: 420_000, brotli: 341_000 };
 export const PARTS = [
   { name: "main", folder: "pkg", file: "meromorph.wasm", features: [], instructions: PLAIN, isOptimised: true, budget: MAIN },
   { name: "relaxed", folder: "pkg/relaxed", file: "meromorph.relaxed.wasm", features: [], instructions: RELAXED, isOptimised: true, budget: MAIN },
-  { name: "portable", folder: "pkg/portable", features: ["portable"], instructions: PLAIN, isOptimised: true, budget: { gzip: 287_000, brotli: 233_000 } },
+  { name: "portable", folder: "pkg/portable", features: ["portable"], instructions: PLAIN, isOptimised: true, budget: { gzip: 290_000, brotli: 235_500 } },
   { name: "onnx", folder: "pkg/onnx", features: ["onnx"], instructions: PLAIN, isOptimised: true, budget: { gzip: 123_000, brotli: 102_500 } },
   { name: "evidence", folder: "pkg/evidence", features: ["evidence"], instructions: PLAIN, isOptimised: false },
   { name: "evidence-relaxed", folder: "pkg/evidence/relaxed", features: ["evidence"], instructions: RELAXED, isOptimised: false },

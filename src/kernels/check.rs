@@ -19,6 +19,7 @@ pub async fn check_all(entries: &[Entry], device: &Device, pattern: &str) -> (Ve
             let is_for_it = info.runs_cpu_path()
                 || match name.rsplit(' ').next() {
                     Some("perinvocation") => info.tiles() == Tiles::PerInvocation,
+                    Some("cpu") => false,
                     Some("f16") => info.features.iter().any(|feature| feature == "f16"),
                     _ => true,
                 };

@@ -45,7 +45,7 @@ pub struct Model {
 pub struct PredictOptions<'a> {
     /// Validity factors: a prediction is ⊥ wherever one is near 0. Only for models with a projective head.
     pub factors: &'a [Factor],
-    /// The type of the activations. f16 is for plain perceptrons of up to 16 layers, 128 wide; heads need f32 to decide what is ⊥.
+    /// The type of the activations. f16 is for plain perceptrons of up to 16 layers, on GPUs 128 wide; heads need f32 to decide what is ⊥.
     pub precision: Precision,
     /// What happens to a row with a cell that the model cannot use.
     pub unknown: Unknown,
@@ -202,7 +202,7 @@ impl Model {
         self.outputs_in(device, x, Precision::F32).await
     }
 
-    /// The same with activations in `precision`. For f16 errors if the model is not a plain perceptron of up to 16 layers, 128 wide, or
+    /// The same with activations in `precision`. For f16 errors if the model is not a plain perceptron of up to 16 layers (on a GPU 128 wide), or
     /// an output exceeds the range.
     pub async fn outputs_in(&self, device: &Device, x: &[f32], precision: Precision) -> Result<Vec<f32>> {
         self.predictor(device)?.keeping(precision)?.run(x).await

@@ -29,7 +29,7 @@ pub(super) struct Predictor {
 impl Predictor {
     /// Uploads the parameters; on a CPU path packed, if the fused kernel takes the model.
     pub(super) fn new(device: &Device, network: Network, parameters: &[f32]) -> Result<Self> {
-        let fused = fused(&network);
+        let fused = fused(&network, device);
         let packed =
             fused.as_ref().filter(|_| device.info().runs_cpu_path()).map(|mlp| mlp.packed(device.info(), parameters));
         let is_packed = packed.is_some();
@@ -39,7 +39,7 @@ impl Predictor {
 
     /// Over parameters that are on the device.
     pub(super) fn over(device: &Device, network: Network, parameters: Buffer) -> Self {
-        let fused = fused(&network);
+        let fused = fused(&network, device);
         Self { device: device.clone(), network, fused, parameters, is_packed: false, precision: Precision::F32 }
     }
 
@@ -47,9 +47,10 @@ impl Predictor {
     pub(super) fn keeping(self, precision: Precision) -> Result<Self> {
         let is_plain = self.fused.is_some() && self.network.head().is_none();
         if precision == Precision::F16 && !is_plain {
-            return Err(Error::new(
-                "precision: f16 is for plain perceptrons of up to 16 layers, 128 wide; this model predicts in f32",
-            ));
+            return Err(Error::new(format!(
+                "precision: f16 is for plain perceptrons of up to 16 layers, on this device {} wide; this model predicts in f32",
+                mlp::max_width(self.device.info())
+            )));
         }
         Ok(Self { precision, ..self })
     }
@@ -154,9 +155,9 @@ impl Predictor {
     }
 }
 
-/// The model in the form of the fused kernels, if they take it.
-fn fused(network: &Network) -> Option<Mlp> {
-    network.spec().and_then(|spec| Mlp::of(spec, network.layout()))
+/// The model in the form of the fused kernels, if they take it on the device.
+fn fused(network: &Network, device: &Device) -> Option<Mlp> {
+    network.spec().and_then(|spec| Mlp::of(spec, network.layout())).filter(|mlp| mlp.fits(device.info()))
 }
 
 /// A validity factor: a number per value; the value is ⊥ where its number is near 0.

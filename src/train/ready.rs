@@ -40,7 +40,7 @@ impl Ready {
     }
 
     /// Writes the raw outputs for one row of encoded inputs, without waiting: for devices that compute on the CPU, whose calls after the
-    /// first allocate nothing for a perceptron up to 128 wide. Errors on other devices.
+    /// first allocate nothing for a perceptron up to 16 layers and 1,024 wide. Errors on other devices.
     pub fn row(&mut self, x: &[f32], out: &mut [f32]) -> Result<()> {
         if self.row.is_none() {
             self.row = Some(self.planned()?);

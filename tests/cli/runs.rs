@@ -47,8 +47,7 @@ fn a_table_with_poles_is_trained_and_predicted_with_bottom_and_gap() {
     let mut failures = Vec::new();
     let wanted = "predict: valid: column \"w\" not in ask.csv; it has \"x\", \"v\"";
     check(&folder, "predict poles.model ask.csv --valid w:0.1", wanted, 1, &mut failures);
-    let wanted =
-        "predict: precision: f16 is for plain perceptrons of up to 16 layers, 128 wide; this model predicts in f32";
+    let wanted = "predict: precision: f16 is for plain perceptrons of up to 16 layers, on this device 1024 wide; this model predicts in f32";
     check(&folder, "predict poles.model ask.csv --precision f16", wanted, 1, &mut failures);
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert_eq!(folder.mero("predict poles.model ask.csv --valid v").status.code(), Some(2));

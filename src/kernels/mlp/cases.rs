@@ -71,7 +71,7 @@ pub fn of_step() -> Vec<Case> {
     let long = Example { sizes, activation: Function::silu(), goal, batch: 576 };
     let panels = for_panels().chain([long]).map(|example| step_case(&example, Tiles::PerInvocation));
     let plain = examples().into_iter().map(|example| step_case(&example, Tiles::ManySmall)).chain(coarse).chain(panels);
-    plain.chain(head_cases::of_step()).collect()
+    plain.chain([on_cpu(step_case(&beyond_gpus(), Tiles::ManySmall))]).chain(head_cases::of_step()).collect()
 }
 
 /// Cases of `mlp_forward`.
@@ -82,7 +82,21 @@ pub fn of_forward() -> Vec<Case> {
         examples().into_iter().map(|example| forward_case(&example, Tiles::ManySmall)).chain(coarse).chain(panels);
     let halves =
         examples().into_iter().step_by(2).flat_map(|example| [false, true].map(|is_type| half_case(&example, is_type)));
-    plain.chain(halves).chain(head_cases::of_forward()).collect()
+    plain
+        .chain(halves)
+        .chain([on_cpu(forward_case(&beyond_gpus(), Tiles::ManySmall))])
+        .chain(head_cases::of_forward())
+        .collect()
+}
+
+fn on_cpu(case: Case) -> Case {
+    Case { name: case.name + " cpu", ..case }
+}
+
+/// Wider than devices other than the CPU are given.
+fn beyond_gpus() -> Example {
+    let goal = Goal::Pointwise(Pointwise::squares());
+    Example { sizes: &[5, 260, 133, 3], activation: Function::silu(), goal, batch: 70 }
 }
 
 /// The examples that panels support.

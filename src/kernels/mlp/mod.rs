@@ -32,8 +32,10 @@ pub use pairs::PairLoss;
 pub use plan::{Layer, MAX_LAYERS};
 use tiling::{ScratchFormat, Tiling, WORDS};
 
-/// The widest layer that the fused kernels support.
-pub const MAX_WIDTH: usize = 128;
+/// The widest layer that the fused kernels support on a device.
+pub fn max_width(info: &Info) -> usize {
+    if info.runs_cpu_path() { 1024 } else { 128 }
+}
 
 /// Loss function of a training step.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,11 +134,19 @@ pub struct Mlp {
 }
 
 impl Mlp {
-    /// Builds it from layer sizes and offsets; `None` if it is too deep or too wide.
+    /// Builds it from layer sizes and offsets; `None` if it is too deep.
     pub fn new(activation: Arc<Curve>, layers: Vec<Layer>, total: usize) -> Option<Self> {
-        let fits = |layer: &Layer| layer.inputs.max(layer.outputs) as usize <= MAX_WIDTH;
-        let is_taken = (1..=MAX_LAYERS).contains(&layers.len()) && layers.iter().all(fits);
-        is_taken.then_some(Self { activation, layers, head: None, total })
+        (1..=MAX_LAYERS).contains(&layers.len()).then_some(Self { activation, layers, head: None, total })
+    }
+
+    /// Whether a layer's weights stay in the cache beside the activations, so that the fused step is the fastest for any batch.
+    pub fn is_narrow(&self) -> bool {
+        widest(&self.layers) <= 128
+    }
+
+    /// Whether its layers are narrow enough for the device.
+    pub fn fits(&self, info: &Info) -> bool {
+        widest(&self.layers) as usize <= max_width(info)
     }
 
     /// The same with a projective head on top, whose features are the last layer's outputs.
