@@ -115,7 +115,7 @@ export interface PredictOptions extends ReadingOptions {
   /**
    * The type in which a GPU stores inputs, activations and outputs. `f16` needs half the memory; predictions differ by about 0.1 % of
    * their usual size, and a row with values beyond ±65,504 is an error. Weights and sums stay f32, and the CPU always uses f32. Only for
-   * plain perceptrons with up to 16 layers of up to 128 units; other models are refused, because ⊥ is decided in f32.
+   * plain perceptrons with up to 16 layers of up to 128 units (1,024 on the CPU); other models are refused, because ⊥ is decided in f32.
    */
   precision?: "f32" | "f16" | undefined;
   /** If it aborts, the promise is rejected with its reason. */
