@@ -36,7 +36,7 @@ fn half_precision_is_for_plain_perceptrons() {
     };
     let expected = "precision: f16 is for plain perceptrons of up to 16 layers, on this device 1024 wide; this model predicts in f32";
     assert_eq!(refused(Spec::projective(5, &[8], Head::rational(1), Activation::tanh())), expected);
-    assert_eq!(refused(Spec::mlp(5, &[129], 1, Activation::tanh())), expected);
+    assert_eq!(refused(Spec::mlp(5, &[1025], 1, Activation::tanh())), expected);
 }
 
 /// 1 - 8 - 8 - 1 by relu; the first layer's outputs are up to 1e5, the last one's within 1.

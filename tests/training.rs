@@ -105,18 +105,31 @@ fn the_same_seed_gives_the_same_bits_for_one_and_two_threads() {
 }
 
 #[test]
-fn wide_and_deep_models_give_the_same_bits_for_any_number_of_threads() {
+fn recorded_steps_give_the_same_bits_for_any_number_of_threads() {
     let wide = Spec::mlp(5, &[150, 200], 1, Activation::silu());
     let mut deep = Spec::mlp(5, &[48, 48, 48], 1, Activation::tanh());
     let block = vec![Layer::LayerNorm { epsilon: 1e-5 }, deep.layers[2].clone(), deep.layers[3].clone()];
     deep.layers.splice(2..6, [Layer::Residual { layers: block.clone() }, Layer::Residual { layers: block }]);
-    let settings = TrainerConfig { epochs: 2, batch: 200, ..settings() };
+    let settings = TrainerConfig { epochs: 2, batch: 200, step: Some(StepKind::Recorded), ..settings() };
     for spec in [wide, deep] {
         let data = regression(640);
         let runs = [1, 2, 3, 8].map(|threads| losses(&Device::cpu(threads), &spec, &settings, &data));
         for run in &runs {
             assert_eq!(run, &runs[0]);
         }
+    }
+}
+
+#[test]
+fn wide_fused_steps_give_the_same_bits_for_as_many_threads_as_documented() {
+    let spec = Spec::mlp(5, &[150, 200], 1, Activation::silu());
+    // 256 rows of a batch for each thread.
+    for (batch, threads) in [(200, &[1, 2][..]), (1024, &[1, 2, 4])] {
+        let settings = TrainerConfig { epochs: 2, batch, step: Some(StepKind::Fused), ..settings() };
+        let data = regression(1500);
+        let runs: Vec<_> =
+            threads.iter().map(|&threads| losses(&Device::cpu(threads), &spec, &settings, &data)).collect();
+        assert!(runs.iter().all(|run| *run == runs[0]), "batch {batch}: {runs:?}");
     }
 }
 

@@ -5,6 +5,7 @@
 mod cases;
 mod cpu;
 mod epilogue;
+mod row_sums;
 
 use std::any::Any;
 use std::rc::Rc;
@@ -312,7 +313,7 @@ fn run(call: Call<'_>) {
     if body.sums_rows
         && let Some(sums) = slopes.take()
     {
-        cpu::sum_columns(&a[..k * m], &mut sums[..m], pool);
+        row_sums::sum_columns(&a[..k * m], &mut sums[..m], pool);
     }
     for (z, out) in out.chunks_exact_mut((m * n).max(1)).enumerate() {
         let operand = |words, [batch, row, column, _]: [u32; 4]| {

@@ -8,10 +8,9 @@
 )]
 
 use crate::host::{Disjoint, ThreadPool};
-use crate::kernels::common::each;
 use crate::kernels::product::{BLOCK_ROWS, Left, Right, SumTarget, product, widest};
 use crate::program::slices::Memory;
-use crate::simd::{dispatch, load, store, widened};
+use crate::simd::{dispatch, load, store};
 use pulp::{Simd, WithSimd};
 use std::ops::Range;
 
@@ -29,8 +28,6 @@ const EDGE: usize = BLOCK_ROWS * WIDEST;
 static NOTHING: [f32; WIDEST] = [0.0; WIDEST];
 /// Strips that a browser's instances share.
 const SHARES: usize = 8;
-/// Columns that a thread sums at a time.
-const SUMMED: usize = 256;
 /// Words of a square that is transposed at once, in each direction: a cache line.
 const SQUARE: usize = 16;
 
@@ -91,22 +88,6 @@ pub(super) fn multiply(
     if let (true, Some(finish)) = (is_shared, ends.finish) {
         finish(0, out);
     }
-}
-
-/// sums[c] = Σ_r a[r, c] over a [rows, sums], in the order of the rows.
-pub(super) fn sum_columns(a: &[f32], sums: &mut [f32], pool: &ThreadPool) {
-    let width = sums.len();
-    let pieces = sums.chunks_mut(if a.len() < WORTH_SHARING { width.max(1) } else { SUMMED });
-    each(pieces.enumerate(), pool, |(at, sums)| {
-        sums.fill(0.0);
-        widened(|| {
-            for row in a.chunks_exact(width) {
-                for (sum, x) in sums.iter_mut().zip(&row[at * SUMMED..]) {
-                    *sum += x;
-                }
-            }
-        });
-    });
 }
 
 /// Some of the steps of k.
