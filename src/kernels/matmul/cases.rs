@@ -144,7 +144,7 @@ fn scaled([m, k, n]: [u32; 3]) -> Case {
 fn split(tiles: Tiles) -> impl Iterator<Item = Case> {
     let plain = [[1, 3, 0, 5], [1, 129, 33, 257], [2, 132, 68, 260], [1, 300, 5, 3], [1, 65, 12, 40], [1, 70, 0, 5]];
     let plain = plain.map(|size| Product { size, tiles, ..PLAIN });
-    let turned = |size, is_transposed| Product { size, is_transposed, tiles, ..PLAIN };
+    let turned = |size, is_transposed| Product { size, tiles, is_transposed, ..PLAIN };
     let turned = [
         turned([1, 68, 35, 132], [true, false]),
         turned([3, 33, 36, 65], [false, true]),
