@@ -139,7 +139,7 @@ impl Mlp {
         (1..=MAX_LAYERS).contains(&layers.len()).then_some(Self { activation, layers, head: None, total })
     }
 
-    /// Whether a layer's weights stay in the cache beside the activations, so that the fused step is the fastest for any batch.
+    /// Whether a layer's weights and the activations stay in the cache, so that the fused step is the fastest for any batch.
     pub fn is_narrow(&self) -> bool {
         widest(&self.layers) <= 128
     }
