@@ -300,7 +300,10 @@ for (const [device, build] of [["webgpu", "evidence"], ["cpu", "evidence"], ["cp
     }, build);
     for (const kernel of await page.evaluate(() => evidence.kernel_names())) {
       await context.test(kernel, { timeout: 300_000 }, async () => {
-        const [count, ...failures] = await page.evaluate(([device, kernel]) => evidence.check_kernel(device, kernel), [device, kernel]);
+        // A panic stops the engine inside the page, and the call never returns.
+        const panic = page.waitForEvent("pageerror", { timeout: 0 }).then((error) => [1, String(error)]);
+        const checked = page.evaluate(([device, kernel]) => evidence.check_kernel(device, kernel), [device, kernel]);
+        const [count, ...failures] = await Promise.race([checked, panic]);
         assert.deepEqual(failures, []);
         assert.ok(Number(count) > 0, "no case was run");
       });

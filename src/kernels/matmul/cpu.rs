@@ -81,7 +81,9 @@ pub(super) fn multiply(
         let steps =
             Steps { range: first.min(k)..k.min(first + DEPTH), is_first: first == 0, is_last: first + DEPTH >= k };
         let packed = &mut memory.words()[..steps.range.len() * work.panels.padded(n)];
-        work.pack(&steps.range, packed, pool);
+        if k > 0 {
+            work.pack(&steps.range, packed, pool);
+        }
         if is_shared { work.share(&steps, packed, out, pool) } else { work.run(&steps, packed, out, pool) }
     }
     drop(memory);
