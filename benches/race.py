@@ -1,11 +1,12 @@
 """Perceptrons of 5 inputs and 1 output (SiLU, mse, AdamW, f32) against other engines: equal work, engines by turns, ratios of medians.
 
 usage: race.py PATH_TO_MERO [--hidden 64,64,64] [--batch 256] [--rounds N] [--threads 1,2] [--device cpu] [--deep LAYERS]
-               [--predict ROWS] [--peer NAME=COMMAND ...]
+               [--predict ROWS] [--burn flex|wgpu ...] [--peer NAME=COMMAND ...]
 
 Training runs against PyTorch, where it can be imported: the strongest plain loop (batches by index_select, fused AdamW). With --deep it
-trains LAYERS residual layers with layer norm instead. Prediction runs against onnxruntime, in one call and in chunks of 4,096 rows. A further
-peer (Burn, say) is any command whose last line of output is JSON with `us_per_step` or `steps_per_s`. Each ratio is the median over the
+trains LAYERS residual layers with layer norm instead. Prediction runs against onnxruntime, in one call and in chunks of 4,096 rows. --burn
+trains with Burn too, on its CPU or its GPU path, which uses all threads; cargo builds it first (ten minutes, once). A further peer is any
+command whose last line of output is JSON with `us_per_step` or `steps_per_s`. Each ratio is the median over the
 rounds of a peer's time over ours in the same round, with its smallest and largest. Absolute times mean little on a shared machine.
 """
 import argparse
@@ -98,7 +99,21 @@ def training(args, threads):
     every = {"mero": mero}
     if has("torch"):
         every["torch"] = [sys.executable, "-c", TORCH, str(args.batch), str(threads), steps, str(args.deep), args.hidden]
+    if args.burn and args.deep:
+        sys.exit("race: --burn trains perceptrons without residual layers: leave out --deep")
+    for device in args.burn:
+        every[f"burn, {device}"] = [burn(), device, args.hidden, str(args.batch), steps]
     return every
+
+
+def burn():
+    """Builds benches/burn and returns its program."""
+    folder = Path(__file__).parent / "burn"
+    target = folder / "target"
+    command = ["cargo", "build", "-q", "--release", "--manifest-path", str(folder / "Cargo.toml"), "--target-dir", str(target)]
+    if subprocess.run(command).returncode != 0:
+        sys.exit("race: Burn was not built")
+    return str(target / "release" / "burn-peer")
 
 
 def predicting(args, threads, folder):
@@ -131,6 +146,7 @@ def main():
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--deep", type=int, default=0)
     parser.add_argument("--predict", type=int)
+    parser.add_argument("--burn", action="append", default=[], choices=["flex", "wgpu"])
     parser.add_argument("--peer", action="append", default=[])
     args = parser.parse_args()
     print("| threads | engine | µs, median | ours is … times as fast | from – to |")

@@ -139,16 +139,27 @@ static PANEL: Tile = Tile {
     reads_rows: true,
 };
 
+/// Small tiles whose invocations share the steps of k.
+static SPLIT: Tile =
+    Tile { rows: 16, columns: 16, wgsl: crate::wgsl!("common/matmul_tile_split"), workgroup: 128, reads_rows: false };
+
 /// Rows that are worth filling a panel for.
 const PANEL_ROWS: u32 = 64;
+/// Fewer staged tiles leave most of a GPU idle. An estimate: laptop GPUs have 16 to 40 multiprocessors.
+const FEW_TILES: u32 = 32;
+/// Steps of k that are worth sharing.
+const MANY_STEPS: u32 = 128;
 
 impl Tile {
     /// Measured. On a software adapter loads go lane by lane and barriers are expensive, so large register tiles are over twice as fast
-    /// there as staged ones. SwiftShader is faster again with panels, if there are enough rows.
-    fn of(info: &Info, rows: u32) -> &'static Self {
+    /// there as staged ones. SwiftShader is faster again with panels, if there are enough rows. Other GPUs split the steps of k where
+    /// there are few results, as with small batches of wide layers.
+    fn of(info: &Info, [batch, m, k, n]: [u32; 4]) -> &'static Self {
+        let staged = || batch.saturating_mul(m.div_ceil(STAGED.rows)).saturating_mul(n.div_ceil(STAGED.columns));
         match info.tiles() {
-            Tiles::PerInvocation if rows >= PANEL_ROWS => &PANEL,
+            Tiles::PerInvocation if m >= PANEL_ROWS => &PANEL,
             _ if info.is_software => &LARGE,
+            _ if k >= MANY_STEPS && staged() < FEW_TILES => &SPLIT,
             _ => &STAGED,
         }
     }
@@ -238,7 +249,13 @@ fn launch(
         b_strides: b.strides(k, n),
     };
     params.strides[..extras.len()].copy_from_slice(extras);
-    let body = Product { epilogue, a: a.lines(m, k), b: b.lines(k, n), tile: Tile::of(info, m), sums_rows: false };
+    let body = Product {
+        epilogue,
+        a: a.lines(m, k),
+        b: b.lines(k, n),
+        tile: Tile::of(info, [batch, m, k, n]),
+        sums_rows: false,
+    };
     Dispatch {
         kernel: &MATMUL,
         body: Some(Rc::new(body)),

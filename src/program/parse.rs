@@ -35,16 +35,32 @@ pub fn parse(text: &str, inputs: &[&str], more: &[Function]) -> Result<Program> 
             text.len()
         )));
     }
-    let mut outcome = Ok(());
-    let program = Program::with_results(inputs.len(), |values| {
+    parsed(text, inputs, more, false).map(|(program, _)| program)
+}
+
+/// The names in `text` that are not in `inputs`, nor assigned, nor `pi` or `e`, in the order of their first use. The name of a function
+/// without parentheses counts.
+pub fn free_names(text: &str, inputs: &[&str], more: &[Function]) -> Result<Vec<String>> {
+    parsed(text, inputs, more, true).map(|(_, free)| free)
+}
+
+/// The program, and the names collected if unknown names are allowed.
+fn parsed(text: &str, inputs: &[&str], more: &[Function], collects: bool) -> Result<(Program, Vec<String>)> {
+    let mut outcome = Ok(Vec::new());
+    // A free name stands for one further input: only names are wanted then.
+    let program = Program::with_results(inputs.len() + usize::from(collects), |values| {
         let names = inputs.iter().zip(values).map(|(name, value)| ((*name).to_owned(), *value)).collect();
-        let mut parser = Parser { text, at: 0, depth: 0, names, more };
-        parser.formula().unwrap_or_else(|error| {
-            outcome = Err(error);
-            vec![Expr::from(0.0)]
-        })
+        let free = collects.then(|| (values[inputs.len()], Vec::new()));
+        let mut parser = Parser { text, at: 0, depth: 0, names, more, free };
+        let results = parser.formula();
+        let (results, free) = match results {
+            Ok(results) => (results, Ok(parser.free.map(|(_, free)| free).unwrap_or_default())),
+            Err(error) => (vec![Expr::from(0.0)], Err(error)),
+        };
+        outcome = free;
+        results
     });
-    outcome.map(|()| program)
+    outcome.map(|free| (program, free))
 }
 
 /// The error for an unknown name of a built-in; `otherwise` describes what is valid besides the names.
@@ -67,6 +83,8 @@ struct Parser<'a> {
     depth: usize,
     names: Vec<(String, Expr)>,
     more: &'a [Function],
+    /// The value of unknown names, and those found, if they are allowed.
+    free: Option<(Expr, Vec<String>)>,
 }
 
 impl<'a> Parser<'a> {
@@ -199,6 +217,12 @@ impl<'a> Parser<'a> {
         match name {
             "pi" => Ok(std::f64::consts::PI.into()),
             "e" => Ok(std::f64::consts::E.into()),
+            _ if let Some((value, free)) = &mut self.free => {
+                if !free.iter().any(|known| known == name) {
+                    free.push(name.to_owned());
+                }
+                Ok(*value)
+            }
             _ if functions(self.more).iter().any(|(known, _)| *known == name) => {
                 Err(self.wrong(begin, &format!("the function \"{name}\" needs its arguments in parentheses")))
             }

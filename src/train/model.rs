@@ -246,9 +246,19 @@ impl Model {
 
     /// The same, and the probability of every class.
     pub async fn predict_fully(&self, device: &Device, table: &Table, options: PredictOptions<'_>) -> Result<Noted> {
+        self.predict_with(&self.predictor(device)?, table, options).await
+    }
+
+    /// The same by a predictor of this model.
+    pub(super) async fn predict_with(
+        &self,
+        predictor: &Predictor,
+        table: &Table,
+        options: PredictOptions<'_>,
+    ) -> Result<Noted> {
         let preparation = self.preparation()?;
         let Encoded { x, notes } = preparation.encode_noting(table, &table.every_row(), options.unknown)?;
-        let (mut predictions, mut probabilities) = self.predict_encoded(device, &x, options).await?;
+        let (mut predictions, mut probabilities) = self.predict_encoded(predictor, &x, options).await?;
         let classes = preparation.target.levels().len();
         for note in notes.iter().filter(|note| matches!(note.kind, NoteKind::Unusable(_))) {
             predictions[note.row] = Prediction::None;
@@ -260,13 +270,13 @@ impl Model {
     /// Predictions, and for classes the probabilities [rows, classes].
     async fn predict_encoded(
         &self,
-        device: &Device,
+        predictor: &Predictor,
         x: &[f32],
         options: PredictOptions<'_>,
     ) -> Result<(Vec<Prediction>, Vec<f64>)> {
         let PredictOptions { factors, precision, .. } = options;
         let preparation = self.preparation()?;
-        let predictor = self.predictor(device)?.keeping(precision)?;
+        let predictor = predictor.keeping(precision)?;
         if self.spec.head().is_some() {
             let decoded = predictor.decode(x, factors).await?;
             let prediction = |at: usize| Prediction::Decoded {

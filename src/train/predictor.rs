@@ -16,6 +16,7 @@ pub(super) const CHUNK: usize = 2048;
 pub(super) const ROWS_AT_A_TIME: usize = 1 << 16;
 
 /// A model's parameters on a device, ready to predict.
+#[derive(Clone)]
 pub(super) struct Predictor {
     device: Device,
     network: Network,
@@ -44,7 +45,7 @@ impl Predictor {
     }
 
     /// The same with its activations in `precision`. Errors for f16 if the fused kernels do not take the model, or if it has a head.
-    pub(super) fn keeping(self, precision: Precision) -> Result<Self> {
+    pub(super) fn keeping(&self, precision: Precision) -> Result<Self> {
         let is_plain = self.fused.is_some() && self.network.head().is_none();
         if precision == Precision::F16 && !is_plain {
             return Err(Error::new(format!(
@@ -52,7 +53,7 @@ impl Predictor {
                 mlp::max_width(self.device.info())
             )));
         }
-        Ok(Self { precision, ..self })
+        Ok(Self { precision, ..self.clone() })
     }
 
     /// The one output [rows, columns] for inputs [rows, inputs]. Errors for a model with several.

@@ -1,15 +1,18 @@
 //! A model made ready on a device, for programs that predict again and again.
 
-use super::model::Model;
+use std::rc::Rc;
+
+use super::model::{Model, Noted, PredictOptions};
 use super::predictor::Predictor;
 use crate::device::{Buffer, Device, Plan, View};
 use crate::error::{Error, Result};
+use crate::io::Table;
 
 /// A model on a device with its weights uploaded and packed, so that a call only computes.
 pub struct Ready {
+    model: Rc<Model>,
     device: Device,
     predictor: Predictor,
-    inputs: usize,
     /// The plan of one row, its input and its output.
     row: Option<(Plan, Buffer, View)>,
 }
@@ -28,12 +31,22 @@ impl Model {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn ready(&self, device: &Device) -> Result<Ready> {
-        let predictor = self.predictor(device)?;
-        Ok(Ready { device: device.clone(), predictor, inputs: self.spec.inputs, row: None })
+        Ready::new(Rc::new(self.clone()), device)
     }
 }
 
 impl Ready {
+    /// A shared model made ready on a device.
+    pub fn new(model: Rc<Model>, device: &Device) -> Result<Self> {
+        let predictor = model.predictor(device)?;
+        Ok(Self { model, device: device.clone(), predictor, row: None })
+    }
+
+    /// Encodes a table and predicts every row, as [`Model::predict_fully`].
+    pub async fn predict(&self, table: &Table, options: PredictOptions<'_>) -> Result<Noted> {
+        self.model.predict_with(&self.predictor, table, options).await
+    }
+
     /// The raw outputs [rows, outputs] for encoded inputs [rows, inputs].
     pub async fn outputs(&self, x: &[f32]) -> Result<Vec<f32>> {
         self.predictor.run(x).await
@@ -46,12 +59,12 @@ impl Ready {
             self.row = Some(self.planned()?);
         }
         let Some((plan, input, output)) = &self.row else { return Ok(()) };
-        if x.len() != self.inputs || out.len() != output.words {
+        if x.len() != self.model.spec.inputs || out.len() != output.words {
             return Err(Error::new(format!(
                 "predict: got {} inputs and {} places for outputs, expected {} and {}",
                 x.len(),
                 out.len(),
-                self.inputs,
+                self.model.spec.inputs,
                 output.words
             )));
         }
@@ -61,7 +74,7 @@ impl Ready {
     }
 
     fn planned(&self) -> Result<(Plan, Buffer, View)> {
-        let input = self.device.buffer(self.inputs);
+        let input = self.device.buffer(self.model.spec.inputs);
         let (plan, outputs) = self.device.capture(|| self.predictor.outputs(&input, 1))?;
         match &outputs[..] {
             [output] => Ok((plan, input, output.view().clone())),

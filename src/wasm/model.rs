@@ -1,5 +1,8 @@
 //! A trained model for JavaScript: its description, predictions and file.
 
+use std::cell::OnceCell;
+use std::rc::Rc;
+
 use js_sys::{Array, Float64Array, Uint8Array, Uint32Array};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -10,18 +13,28 @@ use crate::Device;
 use crate::error::{Error, Result, listed};
 use crate::io::{Feature, Note, NoteKind, NumberFeature, Unknown};
 use crate::nn::Layout;
-use crate::train::{self, Noted, Precision, PredictOptions, Prediction};
+use crate::train::{self, Noted, Precision, PredictOptions, Prediction, Ready};
 
 /// A trained model.
 #[wasm_bindgen]
 pub struct Model {
     pub(super) device: Device,
-    pub(super) model: train::Model,
+    pub(super) model: Rc<train::Model>,
+    /// Made by the first prediction.
+    ready: OnceCell<Ready>,
 }
 
 impl Model {
     pub(super) fn new(device: &Device, model: train::Model) -> Self {
-        Self { device: device.clone(), model }
+        Self { device: device.clone(), model: Rc::new(model), ready: OnceCell::new() }
+    }
+
+    fn ready(&self) -> Result<&Ready> {
+        if let Some(ready) = self.ready.get() {
+            return Ok(ready);
+        }
+        let ready = Ready::new(self.model.clone(), &self.device)?;
+        Ok(self.ready.get_or_init(|| ready))
     }
 
     /// Predictions, with what was noticed.
@@ -33,7 +46,8 @@ impl Model {
             unknown: named("unknown", &get(options, "unknown"), &Unknown::ALL)?,
             ..PredictOptions::default()
         };
-        self.model.predict_fully(&self.device, &rows(x, source, &format, preparation)?, options).await
+        let table = rows(x, source, &format, preparation)?;
+        self.ready()?.predict(&table, options).await
     }
 }
 

@@ -1,15 +1,15 @@
 // Our side of the race: a perceptron with SiLU and AdamW. The loss is read once per epoch.
 import { open } from "../dist/index.js";
 import { onnx } from "../dist/export.js";
-import { data, median } from "./shared.mjs";
+import { callsFor, data, median } from "./shared.mjs";
 
 const constant = { task: "regression", schedule: "constant", bins: 0 };
 
 /** Steps per second. The other engines use no validation rows; our trainer needs a batch of them. */
-globalThis.train = async ({ device, hidden, batch, steps, epochs, threads }) => {
+globalThis.train = async ({ device, hidden, batch, steps, epochs, threads, step }) => {
   const engine = await open({ device, threads });
   const validation = 1 / (steps + 1);
-  const options = { ...constant, hidden, epochs: epochs + 1, patience: 0, batch, validation, test: 0 };
+  const options = { ...constant, hidden, epochs: epochs + 1, patience: 0, batch, validation, test: 0, ...(step && { step }) };
   const times = [];
   let last;
   for await (const event of engine.train(data(batch * (steps + 1)), options)) {
@@ -31,7 +31,7 @@ globalThis.predict = async ({ device, hidden, rows, threads, turns = 9 }) => {
   const engine = await open({ device, threads });
   const model = await trained(engine, hidden);
   const { x } = data(rows);
-  return median(turns, () => model.predict(x));
+  return median(turns, () => model.predict(x), callsFor(rows));
 };
 
 /** The bytes of a model of this shape as ONNX, for the engines that only predict. */

@@ -4,7 +4,7 @@ import "@tensorflow/tfjs-backend-webgpu";
 import { setWasmPaths } from "@tensorflow/tfjs-backend-wasm";
 import * as tf from "@tensorflow/tfjs-core";
 import "@tensorflow/tfjs-core/dist/register_all_gradients";
-import { data, generator, median, rate } from "./shared.mjs";
+import { callsFor, data, generator, median, rate } from "./shared.mjs";
 
 /** Weights [inputs, outputs] and biases of each layer (Glorot and Bengio 2010). */
 function layers(hidden) {
@@ -89,6 +89,7 @@ globalThis.predict = async ({ bytes, rows, threads, turns = 9 }) => {
       await session.run({ [input]: new ort.Tensor("float32", x.subarray(first * 5, (first + count) * 5), [count, 5]) });
     }
   };
-  return { whole: await median(turns, () => run(rows)), chunks: await median(turns, () => run(4096)) };
+  const timed = (chunk) => median(turns, () => run(chunk), callsFor(rows));
+  return { whole: await timed(rows), chunks: await timed(4096) };
 };
 globalThis.ready = true;

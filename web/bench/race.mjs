@@ -1,5 +1,5 @@
 // usage: node bench/race.mjs [--hidden 256,256,256] [--batch 256] [--device wasm|webgpu] [--rounds 4] [--steps 16] [--epochs 3]
-//        [--threads 1] [--predict ROWS] [--only NAME,NAME]
+//        [--threads 1] [--step fused|recorded] [--predict ROWS] [--only NAME,NAME]
 // Races this package against TensorFlow.js, jax-js and, with --predict, onnxruntime-web in Chromium: equal work, engines by turns, each turn in a
 // browser of its own; prints ratios of medians with their spread. First: npm install --prefix bench
 import { mkdirSync } from "node:fs";
@@ -10,12 +10,12 @@ import { visit } from "../test/browser.mjs";
 const { values: given } = parseArgs({ options: {
   hidden: { type: "string", default: "64,64,64" }, batch: { type: "string", default: "256" }, device: { type: "string", default: "wasm" },
   rounds: { type: "string", default: "4" }, steps: { type: "string", default: "16" }, epochs: { type: "string", default: "3" },
-  threads: { type: "string", default: "1" }, predict: { type: "string" }, only: { type: "string" },
+  threads: { type: "string", default: "1" }, predict: { type: "string" }, step: { type: "string" }, only: { type: "string" },
 } });
 const [batch, rounds, steps, epochs, threads] = ["batch", "rounds", "steps", "epochs", "threads"].map((name) => Number(given[name]));
 const hidden = given.hidden.split(",").map(Number);
 const work = { hidden, batch, steps, epochs, threads, device: given.device };
-const ours = { ...work, device: given.device === "wasm" ? "cpu" : given.device };
+const ours = { ...work, step: given.step, device: given.device === "wasm" ? "cpu" : given.device };
 
 async function turn(page, name, options) {
   const { page: tab, close, errors } = await visit(`/bench/${page}.html`);

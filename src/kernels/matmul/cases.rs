@@ -27,6 +27,7 @@ pub fn cases() -> Vec<Case> {
         [3, 20, 30, 40],
         [7, 5, 64, 9],
         [2, 132, 68, 260],
+        [5, 140, 130, 140],
     ];
     let square = [1, 36, 52, 44];
     let plain = sizes.map(|size| product(Product { size, ..PLAIN }));
