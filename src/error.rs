@@ -109,6 +109,15 @@ pub fn hint<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String
     similar(name, candidates).map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"))
 }
 
+/// The error for an unknown name of a built-in; `otherwise` describes what is valid besides the names.
+pub fn unknown_name(kind: &str, name: &str, names: &[&str], otherwise: &str) -> Error {
+    let hint = match similar(name, names.iter().copied()) {
+        Some(close) => format!("did you mean \"{close}\"?"),
+        None => format!("expected one of {}{otherwise}", listed(names)),
+    };
+    Error::new(format!("{kind}: unknown name \"{name}\": {hint}"))
+}
+
 /// The message unescaped: escaping would add Unicode tables to the browser build.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -15,6 +15,8 @@ pub mod export;
 #[cfg(all(target_arch = "wasm32", feature = "onnx"))]
 #[path = "export/web.rs"]
 pub mod export;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod fit;
 #[doc(hidden)]
 pub mod host;
 pub mod io;

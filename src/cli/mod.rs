@@ -12,6 +12,7 @@ mod eval;
 mod examine;
 mod experiment;
 mod export;
+mod fit;
 mod flags;
 mod folds;
 mod info;
@@ -73,6 +74,8 @@ enum Command {
     Train(Box<train::Args>),
     /// Train on a built-in data set, as a first look and a reference
     Demo(Box<demo::Args>),
+    /// Fit a formula to columns of a table: parameters with standard errors and intervals
+    Fit(Box<fit::Args>),
     /// Predict every row of a table with a trained model
     Predict(predict::Args),
     /// Measure a trained model on a table with the target column
@@ -102,6 +105,7 @@ impl Command {
         match self {
             Self::Train(args) => ("train", train::run(args)),
             Self::Demo(args) => ("demo", demo::run(args)),
+            Self::Fit(args) => ("fit", fit::run(args)),
             Self::Predict(args) => ("predict", predict::run(args)),
             Self::Eval(args) => ("eval", eval::run(args)),
             Self::Info(args) => ("info", info::run(args)),

@@ -8,14 +8,14 @@ pub mod pairs;
 use std::sync::Arc;
 
 use crate::autograd::Var;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, unknown_name};
 use crate::json::{self, Json, Record};
 use crate::kernels::mlp::Objective;
 pub use crate::kernels::mlp::PairLoss;
 use crate::ops;
 use crate::program::constants::{Constant, Values, not_for};
 use crate::program::curve::ByHand;
-use crate::program::parse::{is_name, parse, unknown_name};
+use crate::program::parse::{is_name, parse};
 use crate::program::{Curve, Expr, Program};
 use crate::tensor::Tensor;
 

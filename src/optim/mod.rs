@@ -6,11 +6,11 @@ mod schedule;
 
 use std::sync::Arc;
 
-use crate::error::Result;
+use crate::error::{Result, unknown_name};
 use crate::json::{self, Json, Record};
 use crate::kernels::optimise::{ByHand, ParameterPiece, RATES, Rule};
 use crate::program::constants::{Constant, Values, not_for};
-use crate::program::parse::unknown_name;
+
 use crate::program::{Expr, Program};
 
 pub use schedule::{Schedule, ScheduleShape};

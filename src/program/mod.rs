@@ -17,6 +17,7 @@ mod prelude;
 mod rules;
 pub mod slices;
 pub mod special;
+mod split;
 mod text;
 mod wgsl;
 

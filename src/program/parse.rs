@@ -16,7 +16,7 @@ use super::Program;
 use super::expr::{self, Expr};
 use super::functions::{COMPOSED, Function, functions, operation};
 use super::op::{self, ScalarOp};
-use crate::error::{Error, Result, listed, similar};
+use crate::error::{Error, Result, similar};
 
 /// The longest formula, in bytes.
 pub const MAX_LENGTH: usize = 10_000;
@@ -61,15 +61,6 @@ fn parsed(text: &str, inputs: &[&str], more: &[Function], collects: bool) -> Res
         results
     });
     outcome.map(|free| (program, free))
-}
-
-/// The error for an unknown name of a built-in; `otherwise` describes what is valid besides the names.
-pub fn unknown_name(kind: &str, name: &str, names: &[&str], otherwise: &str) -> Error {
-    let hint = match similar(name, names.iter().copied()) {
-        Some(close) => format!("did you mean \"{close}\"?"),
-        None => format!("expected one of {}{otherwise}", listed(names)),
-    };
-    Error::new(format!("{kind}: unknown name \"{name}\": {hint}"))
 }
 
 /// Whether a text is one word, so a name rather than a formula.

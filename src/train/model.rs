@@ -240,8 +240,7 @@ impl Model {
         table: &Table,
         options: PredictOptions<'_>,
     ) -> Result<(Vec<Prediction>, Vec<Note>)> {
-        let Noted { predictions, notes, .. } = self.predict_fully(device, table, options).await?;
-        Ok((predictions, notes))
+        self.predict_fully(device, table, options).await.map(|noted| (noted.predictions, noted.notes))
     }
 
     /// The same, and the probability of every class.
@@ -252,13 +251,13 @@ impl Model {
     /// The same by a predictor of this model.
     pub(super) async fn predict_with(
         &self,
-        predictor: &Predictor,
+        by: &Predictor,
         table: &Table,
         options: PredictOptions<'_>,
     ) -> Result<Noted> {
         let preparation = self.preparation()?;
         let Encoded { x, notes } = preparation.encode_noting(table, &table.every_row(), options.unknown)?;
-        let (mut predictions, mut probabilities) = self.predict_encoded(predictor, &x, options).await?;
+        let (mut predictions, mut probabilities) = self.predict_encoded(by, &x, options).await?;
         let classes = preparation.target.levels().len();
         for note in notes.iter().filter(|note| matches!(note.kind, NoteKind::Unusable(_))) {
             predictions[note.row] = Prediction::None;

@@ -5,12 +5,12 @@ pub mod cases;
 
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, unknown_name};
 use crate::json::{Json, Record};
 use crate::program::curve::ByHand;
 use crate::program::expr::Expr;
 use crate::program::functions::Function;
-use crate::program::parse::{is_name, parse, unknown_name};
+use crate::program::parse::{is_name, parse};
 use crate::program::{Curve, Program};
 
 // To add one: add a file with its formula, and its name here.

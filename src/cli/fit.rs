@@ -1,0 +1,335 @@
+//! `mero fit`: fits a formula to columns of a table.
+
+use std::path::PathBuf;
+
+use super::args::{Reading, check_header, check_out, read};
+use super::console::{say, say_data};
+use super::{Answer, Failure};
+use crate::error::{hint, listed};
+use crate::fit::{Fit, Formula, Method, Problem, RobustLoss, SavedFit, SolveOptions, report, solve};
+use crate::host;
+use crate::io::Table;
+use crate::program::parse::{free_names, parse};
+use crate::program::slices::Registers;
+use crate::report::{Axis, Chart, Series, Table as TextTable, counted, figure};
+use crate::{Error, Result};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// CSV, TSV, JSON lines, Parquet, XLSX, NPY or NPZ file, text also as .gz or .zst; - reads standard input
+    file: PathBuf,
+    /// Formula over columns and parameters, such as "a*exp(-b*x)+c"; names that are not columns are parameters
+    #[arg(long, value_name = "FORMULA")]
+    model: String,
+    /// Observed values: a column, or a formula over columns such as "log(y)"; by default, the last column that the model does not use
+    #[arg(long, value_name = "COLUMN")]
+    y: Option<String>,
+    /// Starts of parameters; others are looked for
+    #[arg(long, value_name = "a=1,b=0.1", allow_hyphen_values = true)]
+    p0: Vec<String>,
+    /// Bounds of parameters, low:high; either may be left out
+    #[arg(long, value_name = "a=0:10,b=:5", allow_hyphen_values = true)]
+    bounds: Vec<String>,
+    /// Parameters that keep a value
+    #[arg(long, value_name = "c=0", allow_hyphen_values = true)]
+    fix: Vec<String>,
+    /// A parameter that is computed from others; may be repeated
+    #[arg(long, value_name = "d=2*a")]
+    tie: Vec<String>,
+    /// Column of standard deviations of the observed values: rows are weighted by 1 / sigma²
+    #[arg(long, value_name = "COLUMN")]
+    sigma: Option<String>,
+    /// Take sigma as it is; by default, standard errors are scaled so that the residuals agree with them
+    #[arg(long, requires = "sigma")]
+    absolute_sigma: bool,
+    /// Loss of a residual; all but linear are robust against outliers: linear, soft_l1, huber, cauchy, arctan
+    #[arg(long, default_value = "linear", value_name = "LOSS")]
+    loss: String,
+    /// Size of a residual from which a robust loss counts it less, in units of y, or with --sigma of sigma
+    #[arg(long, default_value_t = 1.0, value_name = "SIZE")]
+    loss_scale: f64,
+    /// Search: trf takes bounds, lm does not
+    #[arg(long, default_value = "trf", value_name = "METHOD")]
+    method: String,
+    /// Probability of intervals and bands
+    #[arg(long, default_value_t = 0.95, value_name = "LEVEL")]
+    level: f64,
+    /// Evaluations of the model over all rows, at most; 0 = 500 for each free parameter and 500 more
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    max_evaluations: usize,
+    /// Rows with a missing cell in a column that is used: error, or drop them
+    #[arg(long, default_value = "error", value_parser = ["error", "drop"], value_name = "WHAT")]
+    missing: String,
+    /// Seed of the starts that are tried for parameters without one
+    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    seed: u64,
+    /// Threads; 0 = all. The result is the same for any number
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    threads: usize,
+    /// JSON file to write; mero predict reads it
+    #[arg(short, long, value_name = "JSON")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    reading: Reading,
+    /// Print only JSON, one object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Answer {
+    if let Some(out) = &args.out {
+        check_out(out, &[("table", &args.file)])?;
+    }
+    let loss = RobustLoss::named(&args.loss)?;
+    let options = args.options()?;
+    let format = args.reading.format()?;
+    let table = read(&args.file, &format)?;
+    let names: Vec<&str> = table.names().collect();
+    let mut formula = Formula::parse(&args.model, &names).map_err(|error| explained(error, &names))?;
+    for tie in &args.tie {
+        let (name, text) = split(tie, "tie", "d=2*a")?;
+        formula = formula.tied(name, text)?;
+    }
+    let target = args.target(&table, &formula)?;
+    check_header(&table, format.header, [target.as_str()])?;
+    let rows = Rows::of(args, &table, &formula, &target)?;
+    let columns: Vec<(&str, &[f64])> =
+        formula.columns().iter().map(String::as_str).zip(rows.columns.iter().map(Vec::as_slice)).collect();
+    let mut problem = Problem::new(formula.clone(), &columns, &rows.y)?.loss(loss, args.loss_scale)?;
+    if let Some(sigma) = &rows.sigma {
+        problem = problem.sigma(sigma, args.absolute_sigma)?;
+    }
+    problem = args.known(problem)?;
+    let fit = solve(&problem, &options)?;
+    let json = report(&problem, &fit, &target);
+    if let Some(out) = &args.out {
+        host::write_whole(out, format!("{json}\n").as_bytes())?;
+    }
+    if args.json {
+        say_data(format!("{json}\n").as_bytes());
+        return Ok(());
+    }
+    let saved = SavedFit::parse(&json.to_string(), "fit")?;
+    say(&text(&fit, &formula, &target, &rows, table.source()));
+    if let Some(chart) = chart(&saved, &rows, &target) {
+        say(&chart.text());
+    }
+    Ok(())
+}
+
+impl Args {
+    fn options(&self) -> Answer<SolveOptions> {
+        let found = Method::ALL.into_iter().find(|(name, _)| *name == self.method);
+        let Some((_, method)) = found else {
+            let (names, got) = (Method::ALL.map(|(name, _)| name), &self.method);
+            let (all, near) = (listed(&names), hint(got, names.into_iter()));
+            return Err(Failure::usage(format!("method: got \"{got}\", expected one of {all}{near}")));
+        };
+        let (level, evaluations, threads, seed) = (self.level, self.max_evaluations, self.threads, self.seed);
+        Ok(SolveOptions { method, level, evaluations, threads, seed })
+    }
+
+    /// The observed values: those asked for, or the last column that the model does not use.
+    fn target(&self, table: &Table, formula: &Formula) -> Answer<String> {
+        if let Some(y) = &self.y {
+            return Ok(y.clone());
+        }
+        let is_used =
+            |name: &str| formula.columns().iter().any(|known| known == name) || self.sigma.as_deref() == Some(name);
+        let unused = table.names().filter(|name| !is_used(name)).last();
+        let error =
+            || Failure::usage("y: the model uses every column: expected --y with the column of the observed values");
+        unused.map(str::to_owned).ok_or_else(error)
+    }
+
+    /// The problem with starts, bounds and fixed parameters.
+    fn known<'a>(&self, mut problem: Problem<'a>) -> Answer<Problem<'a>> {
+        for (name, text) in pairs(&self.bounds, "bounds", "a=0:10")? {
+            let wrong = || {
+                Failure::usage(format!("bounds: {name}: got \"{text}\", expected low:high, such as 0:10, 0: or :10"))
+            };
+            let (low, high) = text.split_once(':').ok_or_else(wrong)?;
+            let end = |text: &str, open: f64| if text.is_empty() { Some(open) } else { host::parse_number(text) };
+            let (low, high) = end(low, f64::NEG_INFINITY).zip(end(high, f64::INFINITY)).ok_or_else(wrong)?;
+            problem = problem.bounds(name, low, high)?;
+        }
+        for (name, text) in pairs(&self.p0, "p0", "a=1,b=0.1")? {
+            problem = problem.start(name, value("p0", name, text)?)?;
+        }
+        for (name, text) in pairs(&self.fix, "fix", "c=0")? {
+            problem = problem.fix(name, value("fix", name, text)?)?;
+        }
+        Ok(problem)
+    }
+}
+
+/// The columns of a fit without rows that are left out.
+struct Rows {
+    columns: Vec<Vec<f64>>,
+    y: Vec<f64>,
+    sigma: Option<Vec<f64>>,
+    dropped: usize,
+}
+
+impl Rows {
+    fn of(args: &Args, table: &Table, formula: &Formula, target: &str) -> Answer<Self> {
+        let mut used: Vec<String> = formula.columns().to_vec();
+        let names: Vec<&str> = table.names().collect();
+        let is_column = names.contains(&target);
+        let target_columns = if is_column { vec![target.to_owned()] } else { observed(target, &names)? };
+        used.extend(target_columns.iter().cloned());
+        used.extend(args.sigma.iter().cloned());
+        let values: Vec<&[f64]> = used.iter().map(|name| table.numbers(name)).collect::<Result<_>>()?;
+        let is_missing = |row: usize| values.iter().position(|values| values[row].is_nan());
+        let kept: Vec<usize> = (0..table.rows()).filter(|&row| is_missing(row).is_none()).collect();
+        let dropped = table.rows() - kept.len();
+        if let (true, Some(row)) = (args.missing == "error", (0..table.rows()).find(|&row| is_missing(row).is_some())) {
+            let column = &used[is_missing(row).unwrap_or(0)];
+            let more = if dropped > 1 { format!(", and {} more rows have one", dropped - 1) } else { String::new() };
+            return Err(Error::new(format!(
+                "{}, row {}: column \"{column}\" has a missing cell{more}: expected numbers; --missing drop leaves such rows out",
+                table.source(),
+                row + 1
+            ))
+            .into());
+        }
+        if kept.is_empty() {
+            return Err(Error::new(format!("{}: no row has all values: expected at least one", table.source())).into());
+        }
+        let mut picked: Vec<Vec<f64>> =
+            values.iter().map(|values| kept.iter().map(|&row| values[row]).collect()).collect();
+        let sigma = if args.sigma.is_some() { picked.pop() } else { None };
+        let mut observed = picked.split_off(formula.columns().len());
+        let y =
+            if is_column { observed.pop().unwrap_or_default() } else { computed(target, &target_columns, &observed)? };
+        Ok(Self { columns: picked, y, sigma, dropped })
+    }
+}
+
+/// The columns that a formula of observed values uses.
+fn observed(target: &str, names: &[&str]) -> Answer<Vec<String>> {
+    let unknown = free_names(target, names, &[]).map_err(|error| error.within("y"))?;
+    if let Some(unknown) = unknown.first() {
+        let (all, near) = (listed(names), hint(unknown, names.iter().copied()));
+        return Err(Failure::usage(format!("y: got \"{unknown}\", expected a column, one of {all}{near}")));
+    }
+    let (_, used) = parse(target, names, &[])?.compacted();
+    Ok(used.into_iter().map(|at| names[at].to_owned()).collect())
+}
+
+/// A formula over columns.
+fn computed(target: &str, names: &[String], columns: &[Vec<f64>]) -> Answer<Vec<f64>> {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let program = parse(target, &names, &[])?;
+    if program.results.len() != 1 {
+        return Err(Failure::usage("y: got several formulas separated by commas, expected one"));
+    }
+    let inputs: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let mut memory = vec![0.0; Registers::<f64>::words(&program)];
+    let mut values = vec![0.0; columns.first().map_or(0, Vec::len)];
+    program.run(&inputs, &mut Registers::new(&program, &mut memory), &mut [values.as_mut_slice()]);
+    Ok(values)
+}
+
+/// `a=1,b=2` of all given texts as names and texts.
+fn pairs<'a>(given: &'a [String], option: &str, example: &str) -> Answer<Vec<(&'a str, &'a str)>> {
+    given.iter().flat_map(|text| text.split(',')).map(|pair| split(pair, option, example)).collect()
+}
+
+fn split<'a>(pair: &'a str, option: &str, example: &str) -> Answer<(&'a str, &'a str)> {
+    let parts = pair.split_once('=').map(|(name, text)| (name.trim(), text.trim()));
+    let parts = parts.filter(|(name, text)| !name.is_empty() && !text.is_empty());
+    parts.ok_or_else(|| Failure::usage(format!("{option}: got \"{pair}\", expected name=value, such as {example}")))
+}
+
+fn value(option: &str, name: &str, text: &str) -> Answer<f64> {
+    let wrong = || Failure::usage(format!("{option}: {name}: got \"{text}\", expected a number"));
+    host::parse_number(text).ok_or_else(wrong)
+}
+
+/// An error of the formula with the columns of the table.
+fn explained(error: Error, names: &[&str]) -> Error {
+    Error::usage(format!("model: {error}; columns are {}", listed(names)))
+}
+
+/// The fit for people.
+fn text(fit: &Fit, formula: &Formula, target: &str, rows: &Rows, source: &str) -> String {
+    let dropped = if rows.dropped > 0 { format!(", {} left out", counted(rows.dropped, "row")) } else { String::new() };
+    let mut text = format!("{target} = {}\n{} of {source}{dropped}\n\n", formula.text(), counted(fit.rows, "row"));
+    let percent = figure(100.0 * fit.level);
+    let mut table = TextTable::new(["parameter", "value", "standard error", &format!("{percent} % interval"), ""]);
+    for parameter in &fit.parameters {
+        let none = || "–".to_owned();
+        let interval = parameter.interval.map(|[low, high]| format!("{} to {}", precise(low), precise(high)));
+        let note = match parameter {
+            _ if parameter.is_fixed => "fixed",
+            _ if parameter.is_at_bound => "at a bound",
+            _ if formula.ties().iter().any(|tie| tie.name == parameter.name) => "tied",
+            _ if parameter.stderr.is_none() => "not determined",
+            _ => "",
+        };
+        let stderr = parameter.stderr.map_or_else(none, figure);
+        table = table.row([
+            parameter.name.clone(),
+            precise(parameter.value),
+            stderr,
+            interval.unwrap_or_else(none),
+            note.into(),
+        ]);
+    }
+    text += &table.text();
+    let statistics = &fit.statistics;
+    text += &format!(
+        "\nR² {}   rms residual {}   {} of freedom   AIC {}\n",
+        figure(statistics.r_squared),
+        figure(statistics.rmse),
+        counted(fit.dof, "degree"),
+        figure(statistics.aic)
+    );
+    let shift = fit
+        .expected_shift
+        .map_or(String::new(), |shift| format!("; one more step would move it {} standard errors", figure(shift)));
+    let spent = counted(fit.evaluations, "evaluation");
+    text += &if fit.stop.is_converged() {
+        format!("converged in {spent}{shift}\n")
+    } else {
+        format!("not converged in {spent}{shift}: raise --max-evaluations, or start nearer with --p0\n")
+    };
+    for direction in &fit.undetermined {
+        text += &format!("the data do not determine {direction}: fix one of these parameters, or tie them\n");
+    }
+    let correlation = fit.correlation();
+    let pairs = (0..fit.free.len()).flat_map(|i| (0..i).map(move |j| (j, i)));
+    let strong: Vec<String> = pairs
+        .filter(|&(i, j)| correlation[i][j].abs() > 0.95)
+        .map(|(i, j)| format!("{} and {} {:.3}", fit.free[i], fit.free[j], correlation[i][j]))
+        .collect();
+    if !strong.is_empty() {
+        text += &format!("strongly correlated: {}\n", strong.join(", "));
+    }
+    text
+}
+
+/// Six significant digits.
+fn precise(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    if !(1e-3..1e6).contains(&size) {
+        return format!("{value:.5e}");
+    }
+    format!("{value:.*}", (5 - size.log10().floor() as i32).max(0) as usize)
+}
+
+/// Data and curve over the one column of the model, if it has one.
+fn chart(saved: &SavedFit, rows: &Rows, target: &str) -> Option<Chart> {
+    let ([x], [name]) = (&rows.columns[..], saved.formula().columns()) else { return None };
+    let (low, high) = x.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)));
+    let places: Vec<f64> = (0..=200).map(|at| low + (high - low) * f64::from(at) / 200.0).collect();
+    let curve = saved.predict(&[&places], places.len(), saved.level());
+    let data = x.iter().zip(&rows.y).map(|(x, y)| [*x, *y]).collect();
+    let line = places.iter().zip(&curve.values).map(|(x, y)| [*x, *y]).collect();
+    let chart = Chart::new("", Axis::linear(name), Axis::linear(target));
+    Some(chart.series(Series::dots("data", data)).series(Series::line("model", line)))
+}

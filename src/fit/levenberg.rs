@@ -1,0 +1,59 @@
+//! Levenberg's and Marquardt's search without bounds, with Nielsen's rule for the damping (Madsen, Nielsen and Tingleff 2004, section 3.2).
+
+use nalgebra::{Cholesky, DVector};
+
+use super::solve::{Found, Limits, Stop};
+use super::sums::{Bad, Sums};
+
+/// The first damping, relative to the diagonal of JᵀJ.
+const FIRST_DAMPING: f64 = 1e-3;
+/// A damping that leaves no step.
+const MOST_DAMPING: f64 = 1e30;
+
+/// Searches from `start`.
+pub(super) fn search(sums: &Sums<'_>, start: &DVector<f64>, limits: &Limits) -> Result<Found, Bad> {
+    let mut x = start.clone();
+    let mut normal = sums.normal(x.as_slice())?;
+    let (mut evaluations, mut damping, mut growth) = (1, FIRST_DAMPING, 2.0);
+    let mut scale = normal.hessian.diagonal().map(|entry| if entry == 0.0 { 1.0 } else { entry });
+    let stop = loop {
+        if normal.gradient.amax() == 0.0 {
+            break Stop::Gradient;
+        }
+        if evaluations >= limits.evaluations {
+            break Stop::Evaluations;
+        }
+        let mut damped = normal.hessian.clone();
+        (0..x.len()).for_each(|at| damped[(at, at)] += damping * scale[at]);
+        let step = Cholesky::new(damped).map(|factor| -factor.solve(&normal.gradient));
+        let tried = step.and_then(|step| {
+            evaluations += 1;
+            let trial = &x + &step;
+            sums.normal(trial.as_slice()).ok().map(|next| (step, trial, next))
+        });
+        let Some((step, trial, next)) = tried.filter(|(.., next)| next.cost < normal.cost) else {
+            damping *= growth;
+            growth *= 2.0;
+            if damping > MOST_DAMPING {
+                break Stop::Cost;
+            }
+            continue;
+        };
+        let predicted = 0.5 * step.dot(&(scale.component_mul(&step) * damping - &normal.gradient));
+        let (actual, before) = (normal.cost - next.cost, normal.cost);
+        let is_short = step.norm() < limits.step * (limits.step + x.norm());
+        (x, normal) = (trial, next);
+        scale = scale.zip_map(&normal.hessian.diagonal(), f64::max);
+        damping *= (1.0 - (2.0 * actual / predicted - 1.0).powi(3)).max(1.0 / 3.0);
+        growth = 2.0;
+        if actual < limits.cost * before || is_short {
+            break if is_short { Stop::Step } else { Stop::Cost };
+        }
+        let decrement =
+            Cholesky::new(normal.hessian.clone()).map(|factor| normal.gradient.dot(&factor.solve(&normal.gradient)));
+        if decrement.is_some_and(|decrement| limits.is_settled(decrement, normal.cost)) {
+            break Stop::Shift;
+        }
+    };
+    Ok(Found { x, normal, evaluations, stop })
+}

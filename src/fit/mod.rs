@@ -1,0 +1,26 @@
+//! Curve fitting by nonlinear least squares, in double precision. A [`Formula`] names data columns and parameters; a [`Problem`] adds the
+//! data, starts, bounds and a loss; [`solve`] finds the parameters; a [`Fit`] holds them with their covariance and statistics.
+
+mod bounds;
+mod covariance;
+mod formula;
+mod levenberg;
+mod linear;
+mod loss;
+mod parameter;
+mod polish;
+mod problem;
+mod saved;
+mod solve;
+mod start;
+mod statistics;
+mod sums;
+mod trust_region;
+
+pub use formula::Formula;
+pub use loss::RobustLoss;
+pub use parameter::Parameter;
+pub use problem::Problem;
+pub use saved::{FitPrediction, SavedFit, report};
+pub use solve::{Fit, Fitted, Method, SolveOptions, Stop, solve};
+pub use statistics::Statistics;

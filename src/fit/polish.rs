@@ -1,0 +1,86 @@
+//! The last digits: variables next to a bound that the gradient pushes them to are put on it, and the others take undamped Gauss–Newton steps as
+//! long as the expected decrease at least halves.
+
+use nalgebra::{DMatrix, DVector, SymmetricEigen};
+
+use super::bounds::Bounds;
+use super::solve::{Found, inner};
+use super::sums::{Normal, Sums};
+
+/// More steps than a converging fit takes.
+const MOST_STEPS: usize = 50;
+/// A bound costs less than this share of the cost per row to go to: the search stops short of it.
+const NEAR: f64 = 1e-6;
+
+/// Improves what a search found; the result is never worse.
+pub(super) fn polish(sums: &Sums<'_>, bounds: &Bounds, found: Found) -> Found {
+    let mut found = snapped(sums, bounds, found);
+    let Some((mut step, mut decrement)) = newton(&found.normal, &inner(bounds, &found)) else { return found };
+    for _ in 0..MOST_STEPS {
+        if decrement <= 0.0 {
+            break;
+        }
+        let trial = &found.x + &step;
+        if !bounds.hold(&trial) || trial == found.x {
+            break;
+        }
+        found.evaluations += 1;
+        let Ok(normal) = sums.normal(trial.as_slice()) else { break };
+        let next = Found { x: trial, normal, ..found };
+        let Some((next_step, next_decrement)) = newton(&next.normal, &inner(bounds, &next)) else { break };
+        // Near the minimum costs differ by rounding errors only, so the decrement decides.
+        if next_decrement >= decrement || next.normal.cost > found.normal.cost * (1.0 + 1e-10) {
+            break;
+        }
+        let has_halved = next_decrement <= 0.5 * decrement;
+        (found, step, decrement) = (next, next_step, next_decrement);
+        if !has_halved {
+            break;
+        }
+    }
+    found
+}
+
+/// Puts variables on bounds that they are next to and pushed to, if that does not raise the cost.
+fn snapped(sums: &Sums<'_>, bounds: &Bounds, mut found: Found) -> Found {
+    if !bounds.are_finite() {
+        return found;
+    }
+    let mut x = found.x.clone();
+    for at in 0..x.len() {
+        let slope = found.normal.gradient[at];
+        let bound = if slope > 0.0 { bounds.low[at] } else { bounds.high[at] };
+        if slope != 0.0 && slope.abs() * (bound - x[at]).abs() <= NEAR * found.normal.cost {
+            x[at] = bound;
+        }
+    }
+    if x == found.x {
+        return found;
+    }
+    found.evaluations += 1;
+    match sums.normal(x.as_slice()) {
+        Ok(normal) if normal.cost <= found.normal.cost => Found { x, normal, ..found },
+        _ => found,
+    }
+}
+
+/// The Gauss–Newton step of some of the variables, and gᵀ H⁻¹ g; `None` if H is singular there.
+pub(super) fn newton(normal: &Normal, inner: &[usize]) -> Option<(DVector<f64>, f64)> {
+    let count = inner.len();
+    let scale = DVector::from_iterator(count, inner.iter().map(|&at| normal.hessian[(at, at)].sqrt().recip()));
+    let hessian = DMatrix::from_fn(count, count, |i, j| scale[i] * normal.hessian[(inner[i], inner[j])] * scale[j]);
+    if !hessian.iter().all(|entry| entry.is_finite()) {
+        return None;
+    }
+    let gradient = DVector::from_fn(count, |i, _| scale[i] * normal.gradient[inner[i]]);
+    let SymmetricEigen { eigenvalues, eigenvectors } = SymmetricEigen::new(hessian);
+    if count > 0 && eigenvalues.min() <= count as f64 * f64::EPSILON * eigenvalues.max() {
+        return None;
+    }
+    let turned = eigenvectors.tr_mul(&gradient);
+    let decrement = turned.iter().zip(&eigenvalues).map(|(turned, value)| turned * turned / value).sum();
+    let scaled = -(&eigenvectors * turned.component_div(&eigenvalues));
+    let mut step = DVector::zeros(normal.gradient.len());
+    (0..count).for_each(|i| step[inner[i]] = scale[i] * scaled[i]);
+    Some((step, decrement))
+}

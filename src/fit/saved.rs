@@ -1,0 +1,206 @@
+//! A fit as JSON: the report of a fit, which is also the file that predicts.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::formula::Formula;
+use super::problem::Problem;
+use super::solve::{Fit, Fitted};
+use super::statistics::{Statistics, quantile};
+use crate::error::{Error, Result};
+use crate::host::number;
+use crate::json::Json;
+use crate::program::slices::Registers;
+
+/// The schema of the file.
+const FORMAT: u64 = 1;
+/// What the file says it is.
+const KIND: &str = "meromorph fit";
+
+/// A solved fit that predicts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SavedFit {
+    formula: Formula,
+    target: String,
+    /// Of all parameters of the formula.
+    values: Vec<f64>,
+    /// Places of the free parameters.
+    free: Vec<usize>,
+    covariance: DMatrix<f64>,
+    /// The variance of an observation around the model; `None` if rows were weighted, as that of a new row is not known.
+    variance: Option<f64>,
+    dof: usize,
+    level: f64,
+}
+
+/// A prediction with its bands, a number per row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FitPrediction {
+    /// The model's values.
+    pub values: Vec<f64>,
+    /// Half widths of the confidence band, which holds the model's true value.
+    pub confidence: Vec<f64>,
+    /// Half widths of the prediction band, which holds a new observation; empty if the fit was weighted by sigma.
+    pub prediction: Vec<f64>,
+}
+
+/// The report of a fit: the model, the parameters by name, covariance, statistics, how it was solved.
+pub fn report(problem: &Problem<'_>, fit: &Fit, target: &str) -> Json {
+    let text = |text: &str| Json::Text(text.to_owned());
+    let texts = |all: &[String]| Json::List(all.iter().map(|one| text(one)).collect());
+    let formula = &problem.formula;
+    let tie = |tie: &super::formula::Tie| Json::fields([("name", text(&tie.name)), ("formula", text(&tie.text))]);
+    let rows = |matrix: &[Vec<f64>]| Json::List(matrix.iter().map(|row| list(row)).collect());
+    let Statistics { r_squared, rmse, reduced_chi_square, aic, bic } = fit.statistics;
+    Json::fields([
+        ("event", text("report")),
+        ("kind", text(KIND)),
+        ("format", whole(FORMAT)),
+        ("model", text(formula.text())),
+        ("target", text(target)),
+        ("columns", texts(formula.columns())),
+        ("ties", Json::List(formula.ties().iter().map(tie).collect())),
+        ("parameters", Json::Fields(fit.parameters.iter().map(|one| (one.name.clone(), fitted(one))).collect())),
+        ("free", texts(&fit.free)),
+        ("covariance", rows(&fit.covariance)),
+        ("correlation", rows(&fit.correlation())),
+        ("undetermined", texts(&fit.undetermined)),
+        ("cost", real(fit.cost)),
+        ("rows", whole(fit.rows as u64)),
+        ("dof", whole(fit.dof as u64)),
+        ("level", real(fit.level)),
+        ("is_weighted", Json::Bool(problem.sigma.is_some())),
+        ("loss", text(problem.loss.name())),
+        ("loss_scale", real(problem.scale)),
+        ("r_squared", real(r_squared)),
+        ("rmse", real(rmse)),
+        ("reduced_chi_square", real(reduced_chi_square)),
+        ("aic", real(aic)),
+        ("bic", real(bic)),
+        ("stop", text(fit.stop.name())),
+        ("is_converged", Json::Bool(fit.stop.is_converged())),
+        ("evaluations", whole(fit.evaluations as u64)),
+        ("expected_shift_in_sigma", fit.expected_shift.map_or(Json::Null, real)),
+        ("device", text("cpu")),
+        ("precision", text("f64")),
+        ("strategy", text("standard")),
+    ])
+}
+
+fn fitted(parameter: &Fitted) -> Json {
+    Json::fields([
+        ("value", real(parameter.value)),
+        ("stderr", parameter.stderr.map_or(Json::Null, real)),
+        ("interval", parameter.interval.map_or(Json::Null, |interval| list(&interval))),
+        ("is_fixed", Json::Bool(parameter.is_fixed)),
+        ("is_at_bound", Json::Bool(parameter.is_at_bound)),
+    ])
+}
+
+fn whole(value: u64) -> Json {
+    Json::Number(value.to_string())
+}
+
+/// A number with all its digits; null if it is not finite.
+fn real(value: f64) -> Json {
+    if value.is_finite() { Json::Number(number(value).to_string()) } else { Json::Null }
+}
+
+fn list(values: &[f64]) -> Json {
+    Json::List(values.iter().map(|&value| real(value)).collect())
+}
+
+impl SavedFit {
+    /// Reads a report that [`report`] wrote; `source` names it in errors.
+    pub fn parse(text: &str, source: &str) -> Result<Self> {
+        Self::read(&Json::parse(text)?).map_err(|error| error.within(source))
+    }
+
+    fn read(json: &Json) -> Result<Self> {
+        if json.field("kind")?.text() != Some(KIND) {
+            return Err(Error::new("this JSON is not a fit: expected a file that mero fit --out wrote"));
+        }
+        let format = need(json, "format", Json::whole)?;
+        if format != FORMAT {
+            return Err(Error::new(format!(
+                "format: got {format}, expected {FORMAT}: it was written by another version"
+            )));
+        }
+        let names = |field: &str| -> Result<Vec<String>> {
+            let all = need(json, field, Json::list)?;
+            all.iter()
+                .map(|one| one.text().map(str::to_owned).ok_or_else(|| one.unlike("a name").within(field)))
+                .collect()
+        };
+        let columns = names("columns")?;
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let mut formula = Formula::parse(need(json, "model", Json::text)?, &columns)?;
+        for tie in need(json, "ties", Json::list)? {
+            formula = formula.tied(need(tie, "name", Json::text)?, need(tie, "formula", Json::text)?)?;
+        }
+        let parameters = json.field("parameters")?;
+        let value =
+            |name: &String| need(parameters.field(name)?, "value", Json::number).map_err(|error| error.within(name));
+        let values: Vec<f64> = formula.parameters().iter().map(value).collect::<Result<_>>()?;
+        let place = |name: &String| {
+            let found = formula.parameters().iter().position(|known| known == name);
+            found.ok_or_else(|| Error::new(format!("free: \"{name}\" is not a parameter of the model")))
+        };
+        let free: Vec<usize> = names("free")?.iter().map(place).collect::<Result<_>>()?;
+        let rows = need(json, "covariance", Json::list)?;
+        let mut covariance = DMatrix::from_element(free.len(), free.len(), f64::INFINITY);
+        for (i, row) in rows.iter().enumerate().take(free.len()) {
+            for (j, entry) in row.list().unwrap_or_default().iter().enumerate().take(free.len()) {
+                covariance[(i, j)] = entry.number().unwrap_or(f64::INFINITY);
+            }
+        }
+        let dof = need(json, "dof", Json::whole)? as usize;
+        let is_weighted = json.field("is_weighted")? == &Json::Bool(true);
+        let variance = json.field("reduced_chi_square")?.number().filter(|_| !is_weighted);
+        let (target, level) = (need(json, "target", Json::text)?.to_owned(), need(json, "level", Json::number)?);
+        Ok(Self { formula, target, values, free, covariance, variance, dof, level })
+    }
+
+    /// The formula.
+    pub fn formula(&self) -> &Formula {
+        &self.formula
+    }
+
+    /// What was fitted: a column or a formula over columns.
+    pub fn target(&self) -> &str {
+        &self.target
+    }
+
+    /// Probability of the bands, unless another is asked for.
+    pub fn level(&self) -> f64 {
+        self.level
+    }
+
+    /// Predicts rows: the columns that the formula uses, in its order. Bands are computed to first order from the covariance (the delta method).
+    pub fn predict(&self, columns: &[&[f64]], rows: usize, level: f64) -> FitPrediction {
+        let program = self.formula.program().with_gradient(&self.free);
+        let scalars: Vec<[f64; 1]> = self.values.iter().map(|&value| [value]).collect();
+        let inputs: Vec<&[f64]> = scalars.iter().map(|value| &value[..]).chain(columns.iter().copied()).collect();
+        let mut memory = vec![0.0; Registers::<f64>::words(&program)];
+        let mut results = vec![vec![0.0; rows]; program.results.len()];
+        let mut slices: Vec<&mut [f64]> = results.iter_mut().map(Vec::as_mut_slice).collect();
+        program.run(&inputs, &mut Registers::new(&program, &mut memory), &mut slices);
+        let reach = quantile(level, self.dof);
+        let variance = |row: usize| {
+            let slopes = DVector::from_fn(self.free.len(), |at, _| results[1 + at][row]);
+            // Directions that are not determined do not count where the slope is 0: 0 times infinity is no number.
+            let used: Vec<usize> = (0..slopes.len()).filter(|&at| slopes[at] != 0.0).collect();
+            let pairs = used.iter().flat_map(|&i| used.iter().map(move |&j| (i, j)));
+            pairs.map(|(i, j)| slopes[i] * self.covariance[(i, j)] * slopes[j]).sum::<f64>()
+        };
+        let variances: Vec<f64> = (0..rows).map(variance).collect();
+        let around = |more: f64| variances.iter().map(|own| reach * (own + more).sqrt()).collect();
+        let prediction = self.variance.map_or(Vec::new(), around);
+        FitPrediction { confidence: around(0.0), prediction, values: results.swap_remove(0) }
+    }
+}
+
+/// A field of a type, or an error that names it.
+fn need<'a, T>(json: &'a Json, field: &str, pick: impl Fn(&'a Json) -> Option<T>) -> Result<T> {
+    let value = json.field(field)?;
+    pick(value).ok_or_else(|| value.unlike("another type").within(field))
+}

@@ -1,0 +1,342 @@
+//! Solves a fit: search, then undamped Gauss–Newton steps for the last digits, then covariance and statistics.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::bounds::Bounds;
+use super::covariance::{Covariance, covariance};
+use super::polish::polish;
+use super::problem::Problem;
+use super::start::starts;
+use super::statistics::{Statistics, quantile};
+use super::sums::{Bad, Normal, Sums};
+use super::{levenberg, trust_region};
+use crate::error::{Error, Result};
+use crate::host::ThreadPool;
+
+/// How the minimum is searched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Trust-region reflective: takes bounds.
+    #[default]
+    TrustRegion,
+    /// Levenberg–Marquardt, without bounds.
+    LevenbergMarquardt,
+}
+
+impl Method {
+    /// Every method with its name.
+    pub const ALL: [(&'static str, Self); 2] = [("trf", Self::TrustRegion), ("lm", Self::LevenbergMarquardt)];
+}
+
+/// Options of [`solve`]; unset fields get defaults.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SolveOptions {
+    /// How the minimum is searched.
+    pub method: Method,
+    /// Probability that an interval holds its parameter.
+    pub level: f64,
+    /// Evaluations of the model over all rows, at most; 0 = 500 for each free parameter and 500 more.
+    pub evaluations: usize,
+    /// Threads; 0 = all. The result is the same for any number.
+    pub threads: usize,
+    /// Seed of the starts that are tried where none is given.
+    pub seed: u64,
+}
+
+impl Default for SolveOptions {
+    fn default() -> Self {
+        Self { method: Method::default(), level: 0.95, evaluations: 0, threads: 0, seed: 0 }
+    }
+}
+
+/// Why a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The parameters are expected to move by less than a thousandth of their standard errors.
+    Shift,
+    /// The cost decreases by less than 1e-12 of itself.
+    Cost,
+    /// The step is shorter than 1e-12 of the parameters.
+    Step,
+    /// The gradient is zero.
+    Gradient,
+    /// The number of evaluations is used up: not converged.
+    Evaluations,
+}
+
+impl Stop {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Shift => "shift",
+            Self::Cost => "cost",
+            Self::Step => "step",
+            Self::Gradient => "gradient",
+            Self::Evaluations => "evaluations",
+        }
+    }
+
+    /// Whether the search converged.
+    pub fn is_converged(self) -> bool {
+        self != Self::Evaluations
+    }
+}
+
+/// When a search ends.
+pub(super) struct Limits {
+    pub evaluations: usize,
+    /// Relative decrease of the cost.
+    pub cost: f64,
+    /// Relative length of a step.
+    pub step: f64,
+    /// Rows less free parameters.
+    pub dof: usize,
+}
+
+impl Limits {
+    /// Whether the expected shift of the parameters, whose square in standard errors is decrement / s², is below a thousandth.
+    pub(super) fn is_settled(&self, decrement: f64, cost: f64) -> bool {
+        self.dof > 0 && decrement * self.dof as f64 <= 1e-6 * 2.0 * cost
+    }
+}
+
+/// Where a search ended.
+pub(super) struct Found {
+    pub x: DVector<f64>,
+    pub normal: Normal,
+    pub evaluations: usize,
+    pub stop: Stop,
+}
+
+/// A parameter's value and how well the data determine it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fitted {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// Its standard error; `None` if it is fixed or the data do not determine it.
+    pub stderr: Option<f64>,
+    /// The interval of the level asked for, by Student's t; `None` as for `stderr`.
+    pub interval: Option<[f64; 2]>,
+    /// Whether it was fixed.
+    pub is_fixed: bool,
+    /// Whether it is at one of its bounds; its standard error then takes no account of the bound.
+    pub is_at_bound: bool,
+}
+
+/// A solved fit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fit {
+    /// The parameters, in the formula's order, then those tied to them.
+    pub parameters: Vec<Fitted>,
+    /// Names of the free parameters, in the order of the covariance.
+    pub free: Vec<String>,
+    /// The covariance of the free parameters [free, free]; infinite along directions that the data do not determine.
+    pub covariance: Vec<Vec<f64>>,
+    /// ½ Σ ρ; with the linear loss half the weighted sum of squares.
+    pub cost: f64,
+    /// Number of rows.
+    pub rows: usize,
+    /// Rows less free parameters.
+    pub dof: usize,
+    /// Why the search ended.
+    pub stop: Stop,
+    /// Evaluations of the model over all rows.
+    pub evaluations: usize,
+    /// How far the parameters would move in one more step, in standard errors; `None` if there are no degrees of freedom.
+    pub expected_shift: Option<f64>,
+    /// Directions that the data do not determine, each as a combination of parameters.
+    pub undetermined: Vec<String>,
+    /// Probability of the intervals.
+    pub level: f64,
+    /// Measures of the whole fit.
+    pub statistics: Statistics,
+}
+
+impl Fit {
+    /// The value of a parameter, if there is one of that name.
+    pub fn value(&self, name: &str) -> Option<f64> {
+        self.parameters.iter().find(|parameter| parameter.name == name).map(|parameter| parameter.value)
+    }
+
+    /// The correlations of the free parameters [free, free]; NaN where a variance is infinite or 0.
+    pub fn correlation(&self) -> Vec<Vec<f64>> {
+        let covariance = &self.covariance;
+        let entry = |i: usize, j: usize| covariance[i][j] / (covariance[i][i] * covariance[j][j]).sqrt();
+        (0..covariance.len()).map(|i| (0..covariance.len()).map(|j| entry(i, j)).collect()).collect()
+    }
+}
+
+/// Finds the parameters that minimise the cost.
+///
+/// Errors if the problem has no unique answer whatever the data are (fewer rows than parameters, starts outside of bounds, bounds with
+/// Levenberg–Marquardt), if no start is found, or if the model is not finite at the start.
+///
+/// ```
+/// use meromorph::fit::{Formula, Problem, SolveOptions, solve};
+/// let x: Vec<f64> = (0..20).map(f64::from).collect();
+/// let y: Vec<f64> = x.iter().map(|x| 3.0 * (-0.25 * x).exp() + 1.0).collect();
+/// let formula = Formula::parse("a * exp(-b * x) + c", &["x"])?;
+/// let problem = Problem::new(formula, &[("x", &x)], &y)?.start("a", 1.0)?.start("b", 0.1)?.start("c", 0.0)?;
+/// let fit = solve(&problem, &SolveOptions::default())?;
+/// assert!((fit.value("b").unwrap() - 0.25).abs() < 1e-12);
+/// # Ok::<(), meromorph::Error>(())
+/// ```
+pub fn solve(problem: &Problem<'_>, options: &SolveOptions) -> Result<Fit> {
+    problem.check()?;
+    if !(options.level > 0.0 && options.level < 1.0) {
+        return Err(Error::usage(format!("level: got {}, expected a probability between 0 and 1", options.level)));
+    }
+    let threads = if options.threads == 0 { crate::host::threads() } else { options.threads };
+    let pool = ThreadPool::new(threads)?;
+    let free = problem.free();
+    let bound = |pick: fn(&super::Parameter) -> f64| {
+        DVector::from_iterator(free.len(), free.iter().map(|&at| pick(&problem.parameters[at])))
+    };
+    let bounds = Bounds { low: bound(|parameter| parameter.low), high: bound(|parameter| parameter.high) };
+    if options.method == Method::LevenbergMarquardt && bounds.are_finite() {
+        return Err(Error::usage("method: lm takes no bounds: expected trf, or no bounds"));
+    }
+    let sums = Sums::new(problem, &pool);
+    let evaluations = if options.evaluations == 0 { 500 * (free.len() + 1) } else { options.evaluations };
+    let dof = problem.rows() - free.len();
+    let limits = Limits { evaluations, cost: 1e-12, step: 1e-12, dof };
+    let mut best: Option<Found> = None;
+    let mut spent = 0;
+    let mut failure = None;
+    for start in starts(problem, &free, options.seed)? {
+        let searched = match options.method {
+            Method::TrustRegion => trust_region::search(&sums, &bounds, &start, &limits),
+            Method::LevenbergMarquardt => levenberg::search(&sums, &start, &limits),
+        };
+        match searched {
+            Ok(found) => {
+                spent += found.evaluations;
+                if best.as_ref().is_none_or(|best| found.normal.cost < best.normal.cost) {
+                    best = Some(found);
+                }
+            }
+            Err(bad) => failure = Some(bad),
+        }
+    }
+    let Some(found) = best else { return Err(not_finite(problem, failure)) };
+    let evaluations_of_search = found.evaluations;
+    let found = polish(&sums, &bounds, found);
+    let evaluations = spent + found.evaluations - evaluations_of_search;
+    let triangle = sums.triangle(found.x.as_slice()).map_err(|bad| not_finite(problem, Some(bad)))?;
+    let covariance = covariance(&triangle, problem.rows(), variance(problem, &found, dof));
+    Ok(reported(problem, (&free, &bounds), &found, covariance, (evaluations, dof), options.level))
+}
+
+/// The factor of the covariance: 1 if sigma is absolute, the variance of the residuals otherwise.
+fn variance(problem: &Problem<'_>, found: &Found, dof: usize) -> f64 {
+    match dof {
+        _ if problem.is_absolute => 1.0,
+        0 => f64::INFINITY,
+        _ => 2.0 * found.normal.cost / dof as f64,
+    }
+}
+
+fn not_finite(problem: &Problem<'_>, bad: Option<Bad>) -> Error {
+    let Some(Bad { count, first }) = bad else { return Error::new("fit: no start was tried") };
+    let inputs = problem.formula.columns().iter().zip(&problem.columns);
+    let at: Vec<String> = inputs.map(|(name, values)| format!("{name} = {}", values[first])).collect();
+    let at = if at.is_empty() { String::new() } else { format!(" ({})", at.join(", ")) };
+    let (row, more) =
+        (first + 1, if count > 1 { format!(", nor in {} rows after it", count - 1) } else { String::new() });
+    Error::new(format!(
+        "fit: the model or a derivative is not finite at the start in row {row}{at}{more}: expected a start at which it is; set one with --p0"
+    ))
+}
+
+fn reported(
+    problem: &Problem<'_>,
+    (free, bounds): (&[usize], &Bounds),
+    found: &Found,
+    covariance: Covariance,
+    (evaluations, dof): (usize, usize),
+    level: f64,
+) -> Fit {
+    let Covariance { matrix, undetermined } = covariance;
+    let names: Vec<String> = free.iter().map(|&at| problem.parameters[at].name.clone()).collect();
+    let reach = if dof > 0 || problem.is_absolute { quantile(level, dof) } else { f64::INFINITY };
+    let fitted = |name: &str, value: f64, variance: f64, is_fixed: bool, is_at_bound: bool| {
+        let stderr = Some(variance.sqrt()).filter(|stderr| stderr.is_finite() && !is_fixed);
+        let interval = stderr.map(|stderr| [value - reach * stderr, value + reach * stderr]);
+        let interval = interval.filter(|interval| interval.iter().all(|end| end.is_finite()));
+        Fitted { name: name.to_owned(), value, stderr, interval, is_fixed, is_at_bound }
+    };
+    let values: Vec<f64> = (0..problem.parameters.len())
+        .map(|at| match free.iter().position(|&place| place == at) {
+            Some(place) => found.x[place],
+            None => problem.parameters[at].start.unwrap_or_default(),
+        })
+        .collect();
+    let mut parameters: Vec<Fitted> = Vec::new();
+    for (at, parameter) in problem.parameters.iter().enumerate() {
+        let place = free.iter().position(|&place| place == at);
+        let variance = place.map_or(0.0, |place| matrix[(place, place)]);
+        let is_at_bound =
+            place.is_some_and(|place| values[at] == bounds.low[place] || values[at] == bounds.high[place]);
+        parameters.push(fitted(&parameter.name, values[at], variance, place.is_none(), is_at_bound));
+    }
+    for tie in problem.formula.ties() {
+        let with_slopes = tie.program.with_gradient(free).at(&values);
+        let slopes = DVector::from_row_slice(&with_slopes[1..]);
+        // A slope of 0 leaves out a parameter that the data do not determine.
+        let used: Vec<usize> = (0..free.len()).filter(|&at| slopes[at] != 0.0).collect();
+        let variance = used.iter().flat_map(|&i| used.iter().map(move |&j| (i, j)));
+        let variance: f64 = variance.map(|(i, j)| slopes[i] * matrix[(i, j)] * slopes[j]).sum();
+        parameters.push(fitted(&tie.name, with_slopes[0], variance, used.is_empty(), false));
+    }
+    let noise = 2.0 * found.normal.cost / dof as f64;
+    let expected_shift = (dof > 0).then(|| shift(&found.normal, &inner(bounds, found), noise));
+    let rows = |matrix: &DMatrix<f64>| matrix.row_iter().map(|row| row.iter().copied().collect()).collect();
+    Fit {
+        parameters,
+        covariance: rows(&matrix),
+        cost: found.normal.cost,
+        rows: problem.rows(),
+        dof,
+        stop: found.stop,
+        evaluations,
+        expected_shift,
+        undetermined: undetermined.iter().map(|direction| combination(direction, &names)).collect(),
+        free: names,
+        level,
+        statistics: Statistics::of(problem, found.normal.cost, free.len()),
+    }
+}
+
+/// The free parameters that are not at a bound to which the gradient pushes them.
+pub(super) fn inner(bounds: &Bounds, found: &Found) -> Vec<usize> {
+    let gradient = &found.normal.gradient;
+    let is_held = |at: usize| {
+        (found.x[at] <= bounds.low[at] && gradient[at] >= 0.0)
+            || (found.x[at] >= bounds.high[at] && gradient[at] <= 0.0)
+    };
+    (0..found.x.len()).filter(|&at| !is_held(at)).collect()
+}
+
+/// √(gᵀ H⁻¹ g / s²) over some of the parameters; 0 if H is singular or s² is 0.
+fn shift(normal: &Normal, inner: &[usize], noise: f64) -> f64 {
+    let decrement = super::polish::newton(normal, inner).map_or(0.0, |(_, decrement)| decrement);
+    if noise > 0.0 { (decrement / noise).sqrt() } else { 0.0 }
+}
+
+/// A direction as text, such as `0.71 a - 0.71 b`.
+fn combination(direction: &DVector<f64>, names: &[String]) -> String {
+    let largest = direction.amax();
+    let mut text = String::new();
+    for (share, name) in direction.iter().zip(names).filter(|(share, _)| share.abs() > 1e-3 * largest) {
+        let sign = match (text.is_empty(), *share < 0.0) {
+            (true, true) => "-",
+            (true, false) => "",
+            (false, true) => " - ",
+            (false, false) => " + ",
+        };
+        text += &format!("{sign}{:.3} {name}", share.abs());
+    }
+    text
+}

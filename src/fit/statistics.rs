@@ -1,0 +1,86 @@
+//! Measures of a whole fit, and Student's t.
+
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+use super::problem::Problem;
+
+/// Measures of a whole fit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Statistics {
+    /// Share of the weighted variance of y that the model explains; NaN if y is constant.
+    pub r_squared: f64,
+    /// Root mean square of the weighted residuals; with a robust loss √(2 cost / rows).
+    pub rmse: f64,
+    /// 2 cost / dof: about 1 if sigma is right. NaN without degrees of freedom.
+    pub reduced_chi_square: f64,
+    /// Akaike's criterion, n ln(2 cost / n) + 2 p for p free parameters.
+    pub aic: f64,
+    /// The Bayesian criterion, n ln(2 cost / n) + p ln n.
+    pub bic: f64,
+}
+
+impl Statistics {
+    pub(super) fn of(problem: &Problem<'_>, cost: f64, free: usize) -> Self {
+        let rows = problem.rows() as f64;
+        let likelihood = rows * (2.0 * cost / rows).ln();
+        let dof = rows - free as f64;
+        Self {
+            r_squared: 1.0 - 2.0 * cost / spread(problem),
+            rmse: (2.0 * cost / rows).sqrt(),
+            reduced_chi_square: if dof > 0.0 { 2.0 * cost / dof } else { f64::NAN },
+            aic: likelihood + 2.0 * free as f64,
+            bic: likelihood + free as f64 * rows.ln(),
+        }
+    }
+}
+
+/// Σ w (y - ȳ)² with weights 1 / σ² and the weighted mean.
+fn spread(problem: &Problem<'_>) -> f64 {
+    let weight = |row: usize| problem.sigma.map_or(1.0, |sigma| 1.0 / (sigma[row] * sigma[row]));
+    let rows = 0..problem.rows();
+    let (sum, weights) = rows
+        .clone()
+        .fold((0.0, 0.0), |(sum, weights), row| (sum + weight(row) * problem.y[row], weights + weight(row)));
+    let mean = sum / weights;
+    rows.map(|row| weight(row) * (problem.y[row] - mean).powi(2)).sum()
+}
+
+/// From so many degrees of freedom on, Student's t is expanded around the normal distribution, which is more precise than the library's.
+const MANY: usize = 1_000;
+
+/// Half the width, in standard errors, of an interval that holds a parameter with probability `level`. Without degrees of freedom (absolute sigma)
+/// the normal distribution's; with many by Abramowitz and Stegun 26.7.5.
+pub(super) fn quantile(level: f64, dof: usize) -> f64 {
+    let above = 0.5 + 0.5 * level;
+    if (1..MANY).contains(&dof) {
+        return StudentsT::new(0.0, 1.0, dof as f64).map_or(f64::NAN, |student| student.inverse_cdf(above));
+    }
+    let z = Normal::standard().inverse_cdf(above);
+    let share = if dof == 0 { 0.0 } else { 1.0 / dof as f64 };
+    let square = z * z;
+    let first = z * (square + 1.0) / 4.0;
+    let second = z * ((5.0 * square + 16.0) * square + 3.0) / 96.0;
+    let third = z * (((3.0 * square + 19.0) * square + 17.0) * square - 15.0) / 384.0;
+    z + share * (first + share * (second + share * third))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From SciPy 1.17, `scipy.stats.t.ppf`.
+    #[test]
+    fn quantiles_are_those_of_scipy() {
+        for (level, dof, expected) in [
+            (0.95, 1, 12.706_204_736_174_7),
+            (0.95, 10, 2.228_138_851_986_27),
+            (0.99, 3, 5.840_909_309_733_36),
+            (0.683, 150, 1.003_990_595_310),
+            (0.95, 999, 1.962_341_461_133),
+            (0.95, 100_000, 1.959_987_707_535),
+        ] {
+            let got = quantile(level, dof);
+            assert!((got - expected).abs() < 1e-9 * expected, "{level}, {dof}: {got}, expected {expected}");
+        }
+    }
+}
