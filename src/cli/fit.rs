@@ -7,7 +7,7 @@ use super::console::{say, say_data};
 use super::{Answer, Failure};
 use crate::error::{hint, listed};
 use crate::fit::{Fit, Formula, Method, Problem, RobustLoss, SavedFit, SolveOptions, report, solve};
-use crate::host;
+use crate::host::{self, number};
 use crate::io::Table;
 use crate::program::parse::{free_names, parse};
 use crate::program::slices::Registers;
@@ -86,6 +86,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let table = read(&args.file, &format)?;
     let names: Vec<&str> = table.names().collect();
     let mut formula = Formula::parse(&args.model, &names).map_err(|error| explained(error, &names))?;
+    check_names(&formula, &names)?;
     for tie in &args.tie {
         let (name, text) = split(tie, "tie", "d=2*a")?;
         formula = formula.tied(name, text)?;
@@ -112,7 +113,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let saved = SavedFit::parse(&json.to_string(), "fit")?;
     say(&text(&fit, &formula, &target, &rows, table.source()));
     if let Some(chart) = chart(&saved, &rows, &target) {
-        say(&chart.text());
+        say(chart.text().trim_start_matches('\n'));
     }
     Ok(())
 }
@@ -161,6 +162,20 @@ impl Args {
         }
         Ok(problem)
     }
+}
+
+/// Errors if the formula uses no column, or has a parameter that is a column but for capital letters.
+fn check_names(formula: &Formula, names: &[&str]) -> Answer {
+    for name in formula.parameters() {
+        if let Some(column) = names.iter().find(|column| column.eq_ignore_ascii_case(name)) {
+            return Err(Failure::usage(format!("model: \"{name}\" is not a column; did you mean \"{column}\"?")));
+        }
+    }
+    if formula.columns().is_empty() {
+        let columns = listed(names);
+        return Err(Failure::usage(format!("model: it uses no column: expected at least one of {columns}")));
+    }
+    Ok(())
 }
 
 /// The columns of a fit without rows that are left out.
@@ -256,7 +271,7 @@ fn explained(error: Error, names: &[&str]) -> Error {
 fn text(fit: &Fit, formula: &Formula, target: &str, rows: &Rows, source: &str) -> String {
     let dropped = if rows.dropped > 0 { format!(", {} left out", counted(rows.dropped, "row")) } else { String::new() };
     let mut text = format!("{target} = {}\n{} of {source}{dropped}\n\n", formula.text(), counted(fit.rows, "row"));
-    let percent = figure(100.0 * fit.level);
+    let percent = number(100.0 * fit.level);
     let mut table = TextTable::new(["parameter", "value", "standard error", &format!("{percent} % interval"), ""]);
     for parameter in &fit.parameters {
         let none = || "–".to_owned();
@@ -280,7 +295,7 @@ fn text(fit: &Fit, formula: &Formula, target: &str, rows: &Rows, source: &str) -
     text += &table.text();
     let statistics = &fit.statistics;
     text += &format!(
-        "\nR² {}   rms residual {}   {} of freedom   AIC {}\n",
+        "\n\nR² {}   rms residual {}   {} of freedom   AIC {}\n",
         figure(statistics.r_squared),
         figure(statistics.rmse),
         counted(fit.dof, "degree"),
@@ -288,7 +303,7 @@ fn text(fit: &Fit, formula: &Formula, target: &str, rows: &Rows, source: &str) -
     );
     let shift = fit
         .expected_shift
-        .map_or(String::new(), |shift| format!("; one more step would move it {} standard errors", figure(shift)));
+        .map_or(String::new(), |shift| format!(" (expected shift {} standard errors)", figure(shift)));
     let spent = counted(fit.evaluations, "evaluation");
     text += &if fit.stop.is_converged() {
         format!("converged in {spent}{shift}\n")
@@ -296,7 +311,7 @@ fn text(fit: &Fit, formula: &Formula, target: &str, rows: &Rows, source: &str) -
         format!("not converged in {spent}{shift}: raise --max-evaluations, or start nearer with --p0\n")
     };
     for direction in &fit.undetermined {
-        text += &format!("the data do not determine {direction}: fix one of these parameters, or tie them\n");
+        text += &format!("the data do not determine {direction}\n");
     }
     let correlation = fit.correlation();
     let pairs = (0..fit.free.len()).flat_map(|i| (0..i).map(move |j| (j, i)));

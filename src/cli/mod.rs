@@ -6,6 +6,7 @@ mod color;
 mod completions;
 mod config;
 mod console;
+mod curve;
 mod demo;
 mod devices;
 mod eval;

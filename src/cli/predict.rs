@@ -9,7 +9,7 @@ use pollster::block_on;
 
 use super::args::{Hardware, Reading, check_header, check_out, read_bytes, read_model, reading};
 use super::progress::Progress;
-use super::{Answer, Failure, console};
+use super::{Answer, Failure, console, curve};
 use crate::error::listed;
 use crate::export::validate_bundle;
 use crate::io::csv::{self, Values};
@@ -21,16 +21,16 @@ use crate::{Device, Result, host};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Model file, or a folder written by `mero export --bundle`
-    model: PathBuf,
+    /// Model file, a folder written by `mero export --bundle`, or a fit written by `mero fit --out`
+    pub(super) model: PathBuf,
     /// CSV, TSV, JSON lines, Parquet, XLSX, NPY or NPZ file, text also as .gz or .zst; - reads standard input
-    file: PathBuf,
+    pub(super) file: PathBuf,
     /// CSV file to write; - or no file writes to standard output
     #[arg(short, long, value_name = "CSV")]
     out: Option<PathBuf>,
     /// Copy the columns of the table before the prediction
     #[arg(long)]
-    with_inputs: bool,
+    pub(super) with_inputs: bool,
     /// Return no value where |COLUMN| is below TAU; for models with poles, up to four times
     #[arg(long, value_name = "COLUMN:TAU")]
     valid: Vec<Validity>,
@@ -47,11 +47,11 @@ pub(super) struct Args {
     #[arg(long)]
     proba: bool,
     /// Add columns lower and upper, between which the target lies with this probability, such as 0.9. They come from the errors of the
-    /// test rows of training, or of all its folds
+    /// test rows of training, or of all its folds; a fit always has bands, of its own level
     #[arg(long, value_name = "LEVEL")]
-    interval: Option<f64>,
+    pub(super) interval: Option<f64>,
     #[command(flatten)]
-    reading: Reading,
+    pub(super) reading: Reading,
     #[command(flatten)]
     hardware: Hardware,
 }
@@ -62,6 +62,10 @@ pub(super) fn run(args: &Args) -> Answer {
     if let Some(out) = out {
         check_out(out, &[("model", &args.model), ("table", &args.file)])?;
         check_csv(out)?;
+    }
+    if let Some(fit) = curve::fit(&args.model)? {
+        args.check_fit()?;
+        return curve::run(args, &fit, out);
     }
     let model = load(&args.model)?;
     args.check(&model)?;
@@ -78,7 +82,11 @@ pub(super) fn run(args: &Args) -> Answer {
     let mut columns = Columns::of(&model, &predictions);
     args.fill(&mut columns, (&model, &device), &table, &predictions)?;
     columns.notes = note_texts(&notes, &names, &predictions);
-    let text = if args.with_inputs { columns.beside(&table, &bytes, &format)? } else { csv::write(&columns.values()) };
+    let text = if args.with_inputs {
+        beside(&columns.values(), &table, &bytes, &format)?
+    } else {
+        csv::write(&columns.values())
+    };
     progress.finish();
     match out {
         Some(out) => host::write_whole(out, &text)?,
@@ -104,6 +112,15 @@ fn check_csv(out: &Path) -> Answer {
 }
 
 impl Args {
+    /// Errors for an option that applies to models only.
+    fn check_fit(&self) -> Answer {
+        let used = [("valid", !self.valid.is_empty()), ("range", self.range), ("proba", self.proba)];
+        match used.into_iter().find(|(_, is_given)| *is_given) {
+            Some((name, _)) => Err(Failure::usage(format!("{name}: it applies to trained models; the file is a fit"))),
+            None => Ok(()),
+        }
+    }
+
     /// Errors for an option that the model has no use for.
     fn check(&self, model: &Model) -> Answer {
         if self.proba && model.preparation()?.target.levels().is_empty() {
@@ -311,15 +328,15 @@ impl<'a> Columns<'a> {
         columns.push(("note", Values::Texts(&self.notes)));
         columns
     }
+}
 
-    /// The columns after those of the table: as they are written in the file, or for a file that is not CSV, their cells as CSV.
-    fn beside(&self, table: &Table, bytes: &[u8], format: &Format) -> Result<Vec<u8>> {
-        if !is_text(bytes) {
-            let own = table.columns().iter().map(|column| (column.name.as_str(), Values::Cells(column.as_category())));
-            return Ok(csv::write(&own.chain(self.values()).collect::<Vec<_>>()));
-        }
-        csv::append(bytes, table.source(), format, &self.values())
+/// Columns after those of the table: as they are written in the file, or for a file that is not CSV, their cells as CSV.
+pub(super) fn beside(columns: &[(&str, Values<'_>)], table: &Table, bytes: &[u8], format: &Format) -> Result<Vec<u8>> {
+    if !is_text(bytes) {
+        let own = table.columns().iter().map(|column| (column.name.as_str(), Values::Cells(column.as_category())));
+        return Ok(csv::write(&own.chain(columns.iter().cloned()).collect::<Vec<_>>()));
     }
+    csv::append(bytes, table.source(), format, columns)
 }
 
 /// For each row, what was noticed about it: `age: outside the training range; city: not seen in training`.

@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector, SVD};
 
 pub(super) struct Covariance {
     pub matrix: DMatrix<f64>,
-    /// Directions that the data do not determine.
+    /// Directions that the data do not determine, in parameters scaled to columns of length 1.
     pub undetermined: Vec<DVector<f64>>,
 }
 
@@ -27,7 +27,7 @@ pub(super) fn covariance(triangle: &DMatrix<f64>, rows: usize, variance: f64) ->
         if *value > limit {
             matrix += &direction * direction.transpose() * (variance / (value * value));
         } else {
-            undetermined.push(direction.normalize());
+            undetermined.push(vector.transpose());
         }
     }
     for direction in &undetermined {

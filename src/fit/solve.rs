@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::bounds::Bounds;
 use super::covariance::{Covariance, covariance};
-use super::polish::polish;
+use super::polish::{newton, polish};
 use super::problem::Problem;
 use super::start::starts;
 use super::statistics::{Statistics, quantile};
@@ -144,9 +144,9 @@ pub struct Fit {
     pub stop: Stop,
     /// Evaluations of the model over all rows.
     pub evaluations: usize,
-    /// How far the parameters would move in one more step, in standard errors; `None` if there are no degrees of freedom.
+    /// How far the parameters would move in one more step, in standard errors; `None` if that is not determined.
     pub expected_shift: Option<f64>,
-    /// Directions that the data do not determine, each as a combination of parameters.
+    /// What the data do not determine: a parameter, or several "separately".
     pub undetermined: Vec<String>,
     /// Probability of the intervals.
     pub level: f64,
@@ -246,7 +246,7 @@ fn not_finite(problem: &Problem<'_>, bad: Option<Bad>) -> Error {
     let (row, more) =
         (first + 1, if count > 1 { format!(", nor in {} rows after it", count - 1) } else { String::new() });
     Error::new(format!(
-        "fit: the model or a derivative is not finite at the start in row {row}{at}{more}: expected a start at which it is; set one with --p0"
+        "fit: the model or a derivative is not finite at the start in row {row}{at}{more}: expected a start at which it is, or no such rows"
     ))
 }
 
@@ -258,7 +258,7 @@ fn reported(
     (evaluations, dof): (usize, usize),
     level: f64,
 ) -> Fit {
-    let Covariance { matrix, undetermined } = covariance;
+    let Covariance { matrix, undetermined: directions } = covariance;
     let names: Vec<String> = free.iter().map(|&at| problem.parameters[at].name.clone()).collect();
     let reach = if dof > 0 || problem.is_absolute { quantile(level, dof) } else { f64::INFINITY };
     let fitted = |name: &str, value: f64, variance: f64, is_fixed: bool, is_at_bound: bool| {
@@ -290,8 +290,7 @@ fn reported(
         let variance: f64 = variance.map(|(i, j)| slopes[i] * matrix[(i, j)] * slopes[j]).sum();
         parameters.push(fitted(&tie.name, with_slopes[0], variance, used.is_empty(), false));
     }
-    let noise = 2.0 * found.normal.cost / dof as f64;
-    let expected_shift = (dof > 0).then(|| shift(&found.normal, &inner(bounds, found), noise));
+    let expected_shift = shift(&found.normal, &inner(bounds, found), dof);
     let rows = |matrix: &DMatrix<f64>| matrix.row_iter().map(|row| row.iter().copied().collect()).collect();
     Fit {
         parameters,
@@ -302,7 +301,7 @@ fn reported(
         stop: found.stop,
         evaluations,
         expected_shift,
-        undetermined: undetermined.iter().map(|direction| combination(direction, &names)).collect(),
+        undetermined: directions.iter().map(|direction| undetermined(direction, &names)).collect(),
         free: names,
         level,
         statistics: Statistics::of(problem, found.normal.cost, free.len()),
@@ -319,24 +318,20 @@ pub(super) fn inner(bounds: &Bounds, found: &Found) -> Vec<usize> {
     (0..found.x.len()).filter(|&at| !is_held(at)).collect()
 }
 
-/// √(gᵀ H⁻¹ g / s²) over some of the parameters; 0 if H is singular or s² is 0.
-fn shift(normal: &Normal, inner: &[usize], noise: f64) -> f64 {
-    let decrement = super::polish::newton(normal, inner).map_or(0.0, |(_, decrement)| decrement);
-    if noise > 0.0 { (decrement / noise).sqrt() } else { 0.0 }
+/// √(gᵀ H⁻¹ g / s²) over some of the parameters; `None` if H is singular or s² is 0 or unknown.
+fn shift(normal: &Normal, inner: &[usize], dof: usize) -> Option<f64> {
+    let (_, decrement) = newton(normal, inner)?;
+    Some((decrement * dof as f64 / (2.0 * normal.cost)).sqrt()).filter(|shift| shift.is_finite() && dof > 0)
 }
 
-/// A direction as text, such as `0.71 a - 0.71 b`.
-fn combination(direction: &DVector<f64>, names: &[String]) -> String {
+/// A direction that the data do not determine, by the parameters with a share in it: `c and d separately`.
+fn undetermined(direction: &DVector<f64>, names: &[String]) -> String {
     let largest = direction.amax();
-    let mut text = String::new();
-    for (share, name) in direction.iter().zip(names).filter(|(share, _)| share.abs() > 1e-3 * largest) {
-        let sign = match (text.is_empty(), *share < 0.0) {
-            (true, true) => "-",
-            (true, false) => "",
-            (false, true) => " - ",
-            (false, false) => " + ",
-        };
-        text += &format!("{sign}{:.3} {name}", share.abs());
+    let shares = direction.iter().zip(names).filter(|(share, _)| share.abs() > 1e-3 * largest);
+    let names: Vec<&str> = shares.map(|(_, name)| name.as_str()).collect();
+    match &names[..] {
+        [name] => (*name).to_owned(),
+        [first @ .., last] => format!("{} and {last} separately", first.join(", ")),
+        [] => String::new(),
     }
-    text
 }

@@ -37,7 +37,7 @@ pub(super) fn starts(problem: &Problem<'_>, free: &[usize], seed: u64) -> Result
     if drawn.len() > MOST_DRAWN {
         let (names, example) = names(&drawn);
         return Err(Error::usage(format!(
-            "p0: {} parameters have no start ({names}), and at most {MOST_DRAWN} are looked for: expected --p0 {example}",
+            "p0: {} parameters have no start ({names}), and at most {MOST_DRAWN} are looked for: expected starts such as {example}",
             drawn.len()
         )));
     }
@@ -64,7 +64,7 @@ pub(super) fn starts(problem: &Problem<'_>, free: &[usize], seed: u64) -> Result
     if found.is_empty() {
         let (names, example) = names(if drawn.is_empty() { &solved } else { &drawn });
         return Err(Error::usage(format!(
-            "p0: no start was found at which the model is finite, for {names}: expected --p0 {example} with values near the answer"
+            "p0: no start was found at which the model is finite, for {names}: expected starts near the answer, such as {example}"
         )));
     }
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
