@@ -5,6 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::bounds::Bounds;
 use super::covariance::{Covariance, covariance};
 use super::polish::{newton, polish};
+use super::loss::RobustLoss;
 use super::problem::Problem;
 use super::start::starts;
 use super::statistics::{Statistics, quantile};
@@ -52,9 +53,9 @@ impl Default for SolveOptions {
 /// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The parameters are expected to move by less than a thousandth of their standard errors.
+    /// The parameters are expected to move by less than 1e-5 of their standard errors, with a robust loss 1e-8.
     Shift,
-    /// The cost decreases by less than 1e-12 of itself.
+    /// The cost decreases by less than 1e-12 of itself, with a robust loss 1e-15, or by rounding errors.
     Cost,
     /// The step is shorter than 1e-12 of the parameters.
     Step,
@@ -85,6 +86,8 @@ impl Stop {
 /// When a search ends.
 pub(super) struct Limits {
     pub evaluations: usize,
+    /// The expected shift of the parameters, in standard errors.
+    pub shift: f64,
     /// Relative decrease of the cost.
     pub cost: f64,
     /// Relative length of a step.
@@ -94,9 +97,9 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Whether the expected shift of the parameters, whose square in standard errors is decrement / s², is below a thousandth.
+    /// Whether the expected shift of the parameters, whose square in standard errors is decrement / s², is small enough.
     pub(super) fn is_settled(&self, decrement: f64, cost: f64) -> bool {
-        self.dof > 0 && decrement * self.dof as f64 <= 1e-6 * 2.0 * cost
+        self.dof > 0 && decrement * self.dof as f64 <= self.shift * self.shift * 2.0 * cost
     }
 }
 
@@ -201,7 +204,9 @@ pub fn solve(problem: &Problem<'_>, options: &SolveOptions) -> Result<Fit> {
     let sums = Sums::new(problem, &pool);
     let evaluations = if options.evaluations == 0 { 500 * (free.len() + 1) } else { options.evaluations };
     let dof = problem.rows() - free.len();
-    let limits = Limits { evaluations, cost: 1e-12, step: 1e-12, dof };
+    // With a robust loss JᵀJ is not the whole curvature, so that neither the expected shift nor the last steps are exact.
+    let [shift, cost] = if problem.loss == RobustLoss::Linear { [1e-5, 1e-12] } else { [1e-8, 1e-15] };
+    let limits = Limits { evaluations, shift, cost, step: 1e-12, dof };
     let mut best: Option<Found> = None;
     let mut spent = 0;
     let mut failure = None;
