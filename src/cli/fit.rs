@@ -101,8 +101,10 @@ pub(super) fn run(args: &Args) -> Answer {
         problem = problem.sigma(sigma, args.absolute_sigma)?;
     }
     problem = args.known(problem)?;
+    let started = host::now_ms();
     let fit = solve(&problem, &options)?;
-    let json = report(&problem, &fit, &target);
+    let seconds = (host::now_ms() - started) / 1e3;
+    let json = report(&problem, &fit, &target, seconds);
     if let Some(out) = &args.out {
         host::write_whole(out, format!("{json}\n").as_bytes())?;
     }

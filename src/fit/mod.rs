@@ -15,6 +15,7 @@ mod solve;
 mod start;
 mod statistics;
 mod sums;
+mod tile;
 mod trust_region;
 
 pub use formula::Formula;

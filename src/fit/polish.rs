@@ -7,6 +7,8 @@ use super::bounds::Bounds;
 use super::solve::{Found, inner};
 use super::sums::{Normal, Sums};
 
+/// Steps of this share of a parameter change no digit that the sums determine.
+const SETTLED: f64 = 1e-13;
 /// More steps than a converging fit takes.
 const MOST_STEPS: usize = 50;
 /// A bound costs less than this share of the cost per row to go to: the search stops short of it.
@@ -17,7 +19,8 @@ pub(super) fn polish(sums: &Sums<'_>, bounds: &Bounds, found: Found) -> Found {
     let mut found = snapped(sums, bounds, found);
     let Some((mut step, mut decrement)) = newton(&found.normal, &inner(bounds, &found)) else { return found };
     for _ in 0..MOST_STEPS {
-        if decrement <= 0.0 {
+        let is_settled = step.iter().zip(&found.x).all(|(step, x)| step.abs() <= SETTLED * x.abs());
+        if is_settled {
             break;
         }
         let trial = &found.x + &step;

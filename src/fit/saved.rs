@@ -43,8 +43,9 @@ pub struct FitPrediction {
     pub prediction: Vec<f64>,
 }
 
-/// The report of a fit: the model, the parameters by name, covariance, statistics, how it was solved.
-pub fn report(problem: &Problem<'_>, fit: &Fit, target: &str) -> Json {
+/// The report of a fit: the model, the parameters by name, covariance, statistics, how it was solved and in how
+/// many seconds.
+pub fn report(problem: &Problem<'_>, fit: &Fit, target: &str, seconds: f64) -> Json {
     let text = |text: &str| Json::Text(text.to_owned());
     let texts = |all: &[String]| Json::List(all.iter().map(|one| text(one)).collect());
     let formula = &problem.formula;
@@ -80,6 +81,7 @@ pub fn report(problem: &Problem<'_>, fit: &Fit, target: &str) -> Json {
         ("is_converged", Json::Bool(fit.stop.is_converged())),
         ("evaluations", whole(fit.evaluations as u64)),
         ("expected_shift_in_sigma", fit.expected_shift.map_or(Json::Null, real)),
+        ("seconds", real(seconds)),
         ("device", text("cpu")),
         ("precision", text("f64")),
         ("strategy", text("standard")),

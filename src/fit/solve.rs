@@ -4,8 +4,8 @@ use nalgebra::{DMatrix, DVector};
 
 use super::bounds::Bounds;
 use super::covariance::{Covariance, covariance};
-use super::polish::{newton, polish};
 use super::loss::RobustLoss;
+use super::polish::{newton, polish};
 use super::problem::Problem;
 use super::start::starts;
 use super::statistics::{Statistics, quantile};

@@ -34,15 +34,18 @@ impl Statistics {
     }
 }
 
-/// Σ w (y - ȳ)² with weights 1 / σ² and the weighted mean.
+/// Σ w (y - ȳ)² with weights 1 / σ² and the weighted mean, from sums of distances to the first y.
 fn spread(problem: &Problem<'_>) -> f64 {
-    let weight = |row: usize| problem.sigma.map_or(1.0, |sigma| 1.0 / (sigma[row] * sigma[row]));
-    let rows = 0..problem.rows();
-    let (sum, weights) = rows
-        .clone()
-        .fold((0.0, 0.0), |(sum, weights), row| (sum + weight(row) * problem.y[row], weights + weight(row)));
-    let mean = sum / weights;
-    rows.map(|row| weight(row) * (problem.y[row] - mean).powi(2)).sum()
+    let first = problem.y[0];
+    let weigh = |row: usize| problem.sigma.map_or(1.0, |sigma| 1.0 / (sigma[row] * sigma[row]));
+    let mut sums = [0.0; 3];
+    for (row, y) in problem.y.iter().enumerate() {
+        let (weight, apart) = (weigh(row), y - first);
+        sums[0] += weight;
+        sums[1] += weight * apart;
+        sums[2] += weight * apart * apart;
+    }
+    sums[2] - sums[1] * sums[1] / sums[0]
 }
 
 /// From so many degrees of freedom on, Student's t is expanded around the normal distribution, which is more precise than the library's.

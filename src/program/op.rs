@@ -1,10 +1,10 @@
 //! The scalar operations: every pointwise function, once. An operation's tokens are compiled for the CPU in f32 and f64 and also used as WGSL
-//! text; a vector function for the CPU, if any, is in brackets, and the masked form follows `in`. Partial derivatives are
+//! text; vector functions for the CPU in f32 and f64, if any, are in brackets, and the masked form follows `in`. Partial derivatives are
 //! written in operations, so programs differentiate to programs, to any order.
 
 use super::Expr;
 use super::masked::{self, MaskedForm};
-use crate::simd::vector;
+use crate::simd::{double, vector};
 
 /// The special functions.
 const SPECIAL: &str =
@@ -77,7 +77,18 @@ macro_rules! over_slices {
         }
     };
     (double; $value:expr; $($arg:ident),+) => {
-        |arguments, out| over_slices!(@loop double; $value; arguments, out; $($arg),+)
+        |arguments, out| {
+            struct Loop<'a>(&'a [&'a [f64]], &'a mut [f64]);
+            impl pulp::WithSimd for Loop<'_> {
+                type Output = ();
+                #[inline(always)]
+                fn with_simd<S: pulp::Simd>(self, _simd: S) {
+                    let Self(arguments, out) = self;
+                    over_slices!(@loop double; $value; arguments, out; $($arg),+);
+                }
+            }
+            crate::simd::dispatch(Loop(arguments, out));
+        }
     };
     (@loop $prelude:ident; $value:expr; $arguments:ident, $out:ident; $($arg:ident),+) => {
         {
@@ -92,20 +103,20 @@ macro_rules! over_slices {
             }
         }
     };
-    (single; $value:expr; $($arg:ident),+; $slices:path) => {
+    ($number:ident; $value:expr; $($arg:ident),+; $slices:path) => {
         $slices
     };
 }
 
 macro_rules! ops {
-    ($($(#[$doc:meta])* $id:ident $name:ident($($arg:ident),+) = $value:expr; $([$slices:path])? $y:ident => [$($partial:expr),+] in $masked:path;)+) => {
+    ($($(#[$doc:meta])* $id:ident $name:ident($($arg:ident),+) = $value:expr; $([$slices:path $(, $doubles:path)?])? $y:ident => [$($partial:expr),+] in $masked:path;)+) => {
         $($(#[$doc])*
         pub static $id: ScalarOp = ScalarOp {
             name: stringify!($name),
             arguments: &[$(stringify!($arg)),+],
             wgsl: stringify!($value),
             f32: over_slices!(single; $value; $($arg),+ $(; $slices)?),
-            f64: over_slices!(double; $value; $($arg),+),
+            f64: over_slices!(double; $value; $($arg),+ $($(; $doubles)?)?),
             partials: |arguments, $y| {
                 #[allow(clippy::wildcard_imports, unused_imports, reason = "derivatives are written in operations")]
                 use super::expr::*;
@@ -204,9 +215,9 @@ ops! {
     /// ln(1 + x), exact near 0
     LOG1P log1p(x) = log1p(x); y => [1.0 / (1.0 + x)] in masked::LOG1P;
     /// sin x
-    SIN sin(x) = sine(x); [vector::sin] y => [cos(x)] in masked::BOUNDED;
+    SIN sin(x) = sine(x); [vector::sin, double::sin] y => [cos(x)] in masked::BOUNDED;
     /// cos x
-    COS cos(x) = cosine(x); [vector::cos] y => [-sin(x)] in masked::BOUNDED;
+    COS cos(x) = cosine(x); [vector::cos, double::cos] y => [-sin(x)] in masked::BOUNDED;
     /// tan x
     TAN tan(x) = sine(x) / cosine(x); y => [1.0 + y * y] in masked::BOUNDED;
     /// Arc sine

@@ -155,20 +155,14 @@ pub(super) mod double {
 
     shared!(f64);
 
-    pub(in crate::program) fn exp(x: f64) -> f64 {
-        x.exp()
-    }
-
-    pub(in crate::program) fn precise_log(x: f64) -> f64 {
-        x.ln()
-    }
+    pub(in crate::program) use crate::simd::double::{exp, ln as precise_log};
 
     pub(in crate::program) fn safe_tanh(x: f64) -> f64 {
         x.tanh()
     }
 
     pub(in crate::program) fn logistic(x: f64) -> f64 {
-        1.0 / (1.0 + (-x).exp())
+        1.0 / (1.0 + exp(-x))
     }
 
     pub(in crate::program) fn erf_value(x: f64) -> f64 {

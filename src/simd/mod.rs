@@ -6,6 +6,7 @@
 )]
 #![allow(unsafe_code, reason = "vector registers are read and written through pointers")]
 
+pub(crate) mod double;
 pub(crate) mod elementary;
 pub(crate) mod masked;
 pub(crate) mod sweep;

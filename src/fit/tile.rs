@@ -1,0 +1,232 @@
+//! Weighted derivatives and residuals of a few hundred rows, and what is summed over them.
+
+use std::ops::Range;
+
+use super::loss::RobustLoss;
+use super::problem::Problem;
+use crate::simd::widened;
+
+/// Rows computed at a time: the values of a usual model fit in a core's first cache.
+pub(super) const TILE: usize = 256;
+
+/// Memory for the rows of a tile.
+pub(super) struct TileMemory {
+    residuals: Vec<f64>,
+    /// [free, TILE]: derivatives, where they are weighted.
+    derivatives: Vec<f64>,
+}
+
+impl TileMemory {
+    pub(super) fn new(free: usize) -> Self {
+        Self { residuals: vec![0.0; TILE], derivatives: vec![0.0; free * TILE] }
+    }
+
+    /// The tile of rows `range`, from the model's values and derivatives by result.
+    pub(super) fn tile<'v>(
+        &'v mut self,
+        problem: &Problem<'_>,
+        range: &Range<usize>,
+        value: impl Fn(usize) -> &'v [f64],
+    ) -> Tile<'v> {
+        let (count, free) = (range.len(), self.derivatives.len() / TILE);
+        let residuals = &mut self.residuals[..count];
+        let y = &problem.y[range.clone()];
+        let values = value(0);
+        widened(|| residuals.iter_mut().zip(values).zip(y).for_each(|((r, f), y)| *r = f - y));
+        let is_robust = problem.loss != RobustLoss::Linear;
+        if problem.sigma.is_none() && !is_robust {
+            let cost = 0.5 * dots(residuals, [&*residuals])[0];
+            let rows = (0..free).map(|at| value(1 + at)).chain([&*residuals]).collect();
+            return Tile { rows, cost };
+        }
+        for (at, row) in self.derivatives.chunks_exact_mut(TILE).enumerate() {
+            row[..count].copy_from_slice(value(1 + at));
+        }
+        if let Some(sigma) = problem.sigma {
+            let sigma = &sigma[range.clone()];
+            let divide = |row: &mut [f64]| row.iter_mut().zip(sigma).for_each(|(x, sigma)| *x /= sigma);
+            widened(|| {
+                divide(residuals);
+                self.derivatives.chunks_exact_mut(TILE).for_each(|row| divide(&mut row[..count]));
+            });
+        }
+        let cost = if is_robust {
+            rescaled(problem, residuals, &mut self.derivatives)
+        } else {
+            0.5 * dots(residuals, [&*residuals])[0]
+        };
+        let rows = self.derivatives.chunks_exact(TILE).map(|row| &row[..count]).chain([&*residuals]).collect();
+        Tile { rows, cost }
+    }
+}
+
+/// Rescales residuals and derivatives so that their products are those of the robust cost (Triggs' correction, as in SciPy and Ceres). Returns the cost.
+fn rescaled(problem: &Problem<'_>, residuals: &mut [f64], derivatives: &mut [f64]) -> f64 {
+    let square = problem.scale * problem.scale;
+    let mut cost = 0.0;
+    for (at, r) in residuals.iter_mut().enumerate() {
+        let residual = *r;
+        let [rho, slope, curvature] = problem.loss.at(residual * residual / square);
+        cost += 0.5 * square * rho;
+        let factor = (slope + 2.0 * curvature * residual * residual / square).max(f64::EPSILON).sqrt();
+        *r = residual * slope / factor;
+        derivatives.chunks_exact_mut(TILE).for_each(|row| row[at] *= factor);
+    }
+    cost
+}
+
+/// Rows of J and residuals.
+pub(super) struct Tile<'a> {
+    /// A row for each derivative, then the residuals.
+    rows: Vec<&'a [f64]>,
+    /// ½ Σ ρ.
+    pub cost: f64,
+}
+
+impl Tile<'_> {
+    /// Places, from the tile's first row, where the model or a derivative is not finite.
+    pub(super) fn bad(&self) -> Vec<usize> {
+        let count = self.rows[0].len();
+        (0..count).filter(|&at| self.rows.iter().any(|row| !row[at].is_finite())).collect()
+    }
+
+    /// Adds the products of all pairs of rows but the residuals' own: (0, 0), (0, 1), …, (0, free), (1, 1), …
+    pub(super) fn add_products(&self, sums: &mut [f64]) {
+        let mut at = 0;
+        for (i, row) in self.rows[..self.rows.len() - 1].iter().enumerate() {
+            let mut others = self.rows[i..].iter().copied();
+            while let Some(first) = others.next() {
+                let more = [others.next(), others.next(), others.next()];
+                if let [Some(second), Some(third), Some(fourth)] = more {
+                    for sum in dots(row, [first, second, third, fourth]) {
+                        sums[at] += sum;
+                        at += 1;
+                    }
+                    continue;
+                }
+                for other in [Some(first)].into_iter().chain(more).flatten() {
+                    sums[at] += dots(row, [other])[0];
+                    at += 1;
+                }
+            }
+        }
+    }
+
+    /// Merges the rows of J into a triangle [free, free], by columns, with one reflection per column (Householder).
+    pub(super) fn merge_into(&self, triangle: &mut Triangle) {
+        let free = self.rows.len() - 1;
+        triangle.columns.iter_mut().zip(&self.rows[..free]).for_each(|(column, row)| {
+            column.clear();
+            column.extend_from_slice(row);
+        });
+        triangle.reflect();
+    }
+}
+
+/// The triangle R of a QR decomposition whose rows arrive in parts.
+pub(super) struct Triangle {
+    /// [free, free], row by row; 0 below the diagonal.
+    pub entries: Vec<f64>,
+    /// The columns of the part that is merged.
+    columns: Vec<Vec<f64>>,
+}
+
+impl Triangle {
+    pub(super) fn new(free: usize) -> Self {
+        Self { entries: vec![0.0; free * free], columns: vec![Vec::new(); free] }
+    }
+
+    /// Merges another triangle.
+    pub(super) fn merge(&mut self, other: &Self) {
+        let free = self.columns.len();
+        for (at, column) in self.columns.iter_mut().enumerate() {
+            column.clear();
+            column.extend((0..free).map(|row| other.entries[row * free + at]));
+        }
+        self.reflect();
+    }
+
+    /// Reflects each column of the part onto the diagonal. The rows of the triangle below it are 0 and stay so.
+    fn reflect(&mut self) {
+        let free = self.columns.len();
+        for k in 0..free {
+            let (done, later) = self.columns.split_at_mut(k + 1);
+            let column = &done[k];
+            let diagonal = self.entries[k * free + k];
+            let square = dots(column, [&column[..]])[0];
+            if square == 0.0 {
+                continue;
+            }
+            // The sign that does not cancel.
+            let length = -(diagonal * diagonal + square).sqrt().copysign(diagonal);
+            let head = diagonal - length;
+            let factor = 2.0 / (head * head + square);
+            self.entries[k * free + k] = length;
+            for (apart, other) in later.iter_mut().enumerate() {
+                let top = &mut self.entries[k * free + k + 1 + apart];
+                let share = factor * (head * *top + dots(column, [&other[..]])[0]);
+                *top -= share * head;
+                widened(|| other.iter_mut().zip(column).for_each(|(other, own)| *other -= share * own));
+            }
+        }
+    }
+}
+
+/// Σ a b for each b, in sixteen lanes and in the same order on every machine.
+fn dots<const N: usize>(a: &[f64], b: [&[f64]; N]) -> [f64; N] {
+    widened(|| {
+        let mut lanes = [[0.0; 16]; N];
+        let (blocks, rest) = a.as_chunks::<16>();
+        for (at, a) in blocks.iter().enumerate() {
+            for (lanes, b) in lanes.iter_mut().zip(&b) {
+                let b = &b[16 * at..][..16];
+                for lane in 0..16 {
+                    lanes[lane] += a[lane] * b[lane];
+                }
+            }
+        }
+        for (lanes, b) in lanes.iter_mut().zip(&b) {
+            for (lane, (a, b)) in rest.iter().zip(&b[16 * blocks.len()..]).enumerate() {
+                lanes[lane] += a * b;
+            }
+        }
+        lanes.map(|mut lanes| {
+            for apart in [8, 4, 2, 1] {
+                for lane in 0..apart {
+                    lanes[lane] += lanes[lane + apart];
+                }
+            }
+            lanes[0]
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::splitmix::{STEP, mixed};
+
+    #[test]
+    fn merged_parts_have_the_triangle_of_the_whole() {
+        let (rows, free) = (37, 3);
+        let number = |at: u64| (mixed(STEP.wrapping_mul(at)) >> 11) as f64 / (1_u64 << 53) as f64 - 0.5;
+        let columns: Vec<Vec<f64>> =
+            (0..free).map(|column| (0..rows).map(|row| number(column * rows + row)).collect()).collect();
+        let mut merged = Triangle::new(free as usize);
+        for range in [0..5, 5..21, 21..22, 22..37] {
+            let mut part = Triangle::new(free as usize);
+            let none = [0.0; 37];
+            let slices = columns.iter().map(|column| &column[range.clone()]).chain([&none[range.clone()]]);
+            Tile { rows: slices.collect(), cost: 0.0 }.merge_into(&mut part);
+            merged.merge(&part);
+        }
+        for i in 0..3 {
+            for j in 0..3 {
+                let whole: f64 = columns[i].iter().zip(&columns[j]).map(|(a, b)| a * b).sum();
+                let entry = |row: usize, column: usize| merged.entries[3 * row + column];
+                let product: f64 = (0..3).map(|row| entry(row, i) * entry(row, j)).sum();
+                assert!((whole - product).abs() < 1e-14, "{i} {j}: {whole}, {product}");
+            }
+        }
+    }
+}
