@@ -202,7 +202,7 @@ impl Rows {
         let dropped = table.rows() - kept.len();
         if let (true, Some(row)) = (args.missing == "error", (0..table.rows()).find(|&row| is_missing(row).is_some())) {
             let column = &used[is_missing(row).unwrap_or(0)];
-            let more = if dropped > 1 { format!(", and {} more rows have one", dropped - 1) } else { String::new() };
+            let more = if dropped > 1 { format!(" (and {} more)", counted(dropped - 1, "row")) } else { String::new() };
             return Err(Error::new(format!(
                 "{}, row {}: column \"{column}\" has a missing cell{more}: expected numbers; --missing drop leaves such rows out",
                 table.source(),

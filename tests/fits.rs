@@ -1,0 +1,331 @@
+//! Curve fits: properties of the solution that need no reference, and `mero fit` as a process. NIST's and SciPy's answers are in `tests/nist.py` and
+//! `tests/curve_fit.py`.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use meromorph::Result;
+use meromorph::fit::{Fit, Formula, Method, Problem, RobustLoss, SavedFit, SolveOptions, report, solve};
+use serde_json::Value;
+
+/// Numbers between -1 and 1 from a linear congruential generator.
+fn noise(count: usize) -> Vec<f64> {
+    let mut state = 12_345_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+/// x from 0 to 5 and a noisy decay over it.
+fn decay(rows: usize) -> [Vec<f64>; 2] {
+    let x: Vec<f64> = (0..rows).map(|row| 5.0 * row as f64 / rows as f64).collect();
+    let y = x.iter().zip(noise(rows)).map(|(x, noise)| 3.0 * (-1.2 * x).exp() + 0.5 + 0.05 * noise).collect();
+    [x, y]
+}
+
+fn problem<'a>(text: &str, [x, y]: &'a [Vec<f64>; 2]) -> Result<Problem<'a>> {
+    Problem::new(Formula::parse(text, &["x"])?, &[("x", x)], y)
+}
+
+fn fitted(problem: &Problem<'_>) -> Fit {
+    solve(problem, &SolveOptions::default()).expect("the fit has an answer")
+}
+
+const DECAY: &str = "a * exp(-b * x) + c";
+
+#[test]
+fn the_number_of_threads_changes_no_bit() {
+    let data = decay(100_000);
+    let problem = problem(DECAY, &data).unwrap();
+    let with = |threads| solve(&problem, &SolveOptions { threads, ..SolveOptions::default() }).unwrap();
+    let one = with(1);
+    for threads in [2, 3] {
+        assert_eq!(with(threads), one, "{threads} threads");
+    }
+}
+
+#[test]
+fn a_line_has_the_covariance_of_the_closed_form() {
+    let x: Vec<f64> = (0..50).map(f64::from).collect();
+    let y: Vec<f64> = x.iter().zip(noise(50)).map(|(x, noise)| 2.0 * x - 7.0 + noise).collect();
+    let fit = fitted(&problem("slope * x + offset", &[x.clone(), y.clone()]).unwrap());
+    let (n, sx, sxx) = (50.0, x.iter().sum::<f64>(), x.iter().map(|x| x * x).sum::<f64>());
+    let determinant = n * sxx - sx * sx;
+    let (slope, offset) = (fit.value("slope").unwrap(), fit.value("offset").unwrap());
+    let square: f64 = x.iter().zip(&y).map(|(x, y)| (slope * x + offset - y).powi(2)).sum();
+    let variance = square / 48.0;
+    let expected = [[n, -sx], [-sx, sxx]].map(|row| row.map(|entry| entry * variance / determinant));
+    for (row, known) in fit.covariance.iter().zip(expected) {
+        for (entry, known) in row.iter().zip(known) {
+            assert!((entry - known).abs() <= 1e-9 * known.abs(), "{entry}, expected {known}");
+        }
+    }
+}
+
+#[test]
+fn sigma_weighs_and_scales() {
+    let data = decay(200);
+    let sigma: Vec<f64> = noise(200).iter().map(|noise| 0.05 + 0.02 * noise).collect();
+    let tenfold: Vec<f64> = sigma.iter().map(|sigma| 10.0 * sigma).collect();
+    let fit = |sigma, is_absolute| fitted(&problem(DECAY, &data).unwrap().sigma(sigma, is_absolute).unwrap());
+    let [small, large] = [fit(&sigma, false), fit(&tenfold, false)];
+    let [small_absolute, large_absolute] = [fit(&sigma, true), fit(&tenfold, true)];
+    for name in ["a", "b", "c"] {
+        let apart = (small.value(name).unwrap() - large.value(name).unwrap()).abs();
+        assert!(apart < 1e-10, "{name}: {apart:e}");
+    }
+    for at in 0..3 {
+        let ratio = |one: &Fit, other: &Fit| one.covariance[at][at] / other.covariance[at][at];
+        assert!((ratio(&large, &small) - 1.0).abs() < 1e-8);
+        assert!((ratio(&large_absolute, &small_absolute) - 100.0).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn bounds_hold_and_are_reached() {
+    let data = decay(200);
+    let free = fitted(&problem(DECAY, &data).unwrap());
+    let held = fitted(&problem(DECAY, &data).unwrap().bounds("b", 0.0, 1.0).unwrap());
+    let b = held.parameters.iter().find(|parameter| parameter.name == "b").unwrap();
+    assert!(b.value == 1.0 && b.is_at_bound, "{b:?}");
+    assert!(held.cost > free.cost && held.stop.is_converged());
+    // With the parameter fixed at its bound, the others have the same values.
+    let fixed = fitted(&problem(DECAY, &data).unwrap().fix("b", 1.0).unwrap());
+    for name in ["a", "c"] {
+        assert!((held.value(name).unwrap() - fixed.value(name).unwrap()).abs() < 1e-9, "{name}");
+    }
+}
+
+#[test]
+fn both_methods_find_the_same_minimum() {
+    let data = decay(300);
+    let problem =
+        problem(DECAY, &data).unwrap().start("a", 1.0).unwrap().start("b", 0.3).unwrap().start("c", 0.0).unwrap();
+    let [one, other] = [Method::TrustRegion, Method::LevenbergMarquardt]
+        .map(|method| solve(&problem, &SolveOptions { method, ..SolveOptions::default() }).unwrap());
+    for (one, other) in one.parameters.iter().zip(&other.parameters) {
+        assert!((one.value - other.value).abs() < 1e-9 * one.stderr.unwrap().max(1e-3), "{one:?}, {other:?}");
+    }
+}
+
+#[test]
+fn robust_losses_ignore_outliers() {
+    let [x, mut y] = decay(300);
+    y.iter_mut().step_by(15).for_each(|y| *y += 4.0);
+    let data = [x, y];
+    let far = |loss| {
+        let fit = fitted(&problem(DECAY, &data).unwrap().loss(loss, 0.1).unwrap());
+        (fit.value("c").unwrap() - 0.5).abs()
+    };
+    assert!(far(RobustLoss::Linear) > 0.2);
+    for loss in [RobustLoss::SoftL1, RobustLoss::Huber, RobustLoss::Cauchy, RobustLoss::Arctan] {
+        assert!(far(loss) < 0.05, "{}: {}", loss.name(), far(loss));
+    }
+}
+
+#[test]
+fn ties_equal_the_formula_without_them() {
+    let data = decay(200);
+    let formula = Formula::parse(DECAY, &["x"]).unwrap().tied("c", "a / 6").unwrap();
+    let tied = fitted(&Problem::new(formula, &[("x", &data[0])], &data[1]).unwrap());
+    let written = fitted(&problem("a * exp(-b * x) + a / 6", &data).unwrap());
+    assert_eq!(tied.parameters[..2], written.parameters[..]);
+    let c = &tied.parameters[2];
+    assert!((c.value - tied.value("a").unwrap() / 6.0).abs() < 1e-15);
+    assert!((c.stderr.unwrap() - tied.parameters[0].stderr.unwrap() / 6.0).abs() < 1e-15);
+}
+
+#[test]
+fn what_the_data_do_not_determine_is_named() {
+    let data = decay(100);
+    let fit = fitted(&problem("a * exp(-b * x) + c * d", &data).unwrap());
+    assert_eq!(fit.undetermined, ["c and d separately"]);
+    let stderr = |name: &str| fit.parameters.iter().find(|parameter| parameter.name == name).unwrap().stderr;
+    assert!(stderr("a").is_some() && stderr("c").is_none() && stderr("d").is_none());
+    // As many rows as parameters leave no residual to estimate errors from.
+    let [x, y] = decay(3);
+    let fit = fitted(&problem(DECAY, &[x, y]).unwrap().start("b", 1.0).unwrap());
+    assert!(fit.dof == 0 && fit.parameters.iter().all(|parameter| parameter.stderr.is_none()));
+}
+
+/// The starts of usual models are found without any help.
+#[test]
+fn starts_are_found() {
+    let x: Vec<f64> = (0..400).map(|row| -2.0 + f64::from(row) * 0.02).collect();
+    let noise = noise(400);
+    let models: [(&str, fn(f64) -> f64); 5] = [
+        ("a * exp(-0.5 * ((x - m) / s)^2) + c", |x| 3.0 * (-0.5 * ((x - 1.0) / 0.4).powi(2)).exp() + 1.0),
+        ("l / (1 + exp(-k * (x - m)))", |x| 4.0 / (1.0 + (-2.0 * (x - 1.5)).exp())),
+        ("a / (1 + ((x - m) / g)^2) + c * x", |x| 2.0 / (1.0 + ((x - 3.0) / 0.3).powi(2)) + 0.2 * x),
+        ("a * exp(-b * x) * cos(w * x + p)", |x| 2.0 * (-0.3 * x).exp() * (4.0 * x + 0.5).cos()),
+        ("a + b * x + c * x^2 + d * x^3", |x| 1.0 - x + 0.5 * x * x - 0.1 * x.powi(3)),
+    ];
+    for (text, truth) in models {
+        let y: Vec<f64> = x.iter().zip(&noise).map(|(x, noise)| truth(*x) + 0.02 * noise).collect();
+        let fit = fitted(&problem(text, &[x.clone(), y]).unwrap());
+        assert!(fit.statistics.rmse < 0.02, "{text}: {fit:?}");
+    }
+}
+
+#[test]
+fn a_saved_fit_predicts_with_bands() {
+    let data = decay(200);
+    let problem = problem(DECAY, &data).unwrap();
+    let fit = fitted(&problem);
+    let saved = SavedFit::parse(&report(&problem, &fit, "y", 0.0).to_string(), "fit.json").unwrap();
+    let places = [0.0, 2.5, 50.0];
+    let predicted = saved.predict(&[&places], 3, 0.95);
+    // Far away only c is left of the model.
+    let c = &fit.parameters[2];
+    assert_eq!(predicted.values[2], c.value);
+    let half = c.interval.unwrap()[1] - c.value;
+    assert!((predicted.confidence[2] - half).abs() < 1e-12);
+    let inside = data[0].iter().zip(&data[1]).filter(|(x, y)| {
+        let one = saved.predict(&[&[**x]], 1, 0.95);
+        (*y - one.values[0]).abs() <= one.prediction[0]
+    });
+    assert!((180..=200).contains(&inside.count()), "about 95 % of the rows are in the prediction band");
+}
+
+#[test]
+fn wrong_problems_are_errors() {
+    let data = decay(20);
+    let message =
+        |problem: Result<Problem<'_>>| match problem.and_then(|problem| solve(&problem, &SolveOptions::default())) {
+            Ok(_) => "no error".to_owned(),
+            Err(error) => error.to_string(),
+        };
+    let new = || problem(DECAY, &data);
+    let [x, mut y] = decay(20);
+    y[6] = f64::NAN;
+    assert_eq!(message(problem(DECAY, &[x, y])), "fit: y, row 7: got NaN, expected a finite number");
+    assert_eq!(
+        message(new().and_then(|problem| problem.start("d", 1.0))),
+        "p0: \"d\" is not a parameter of the model: expected one of \"a\", \"b\", \"c\""
+    );
+    assert_eq!(
+        message(new().and_then(|problem| problem.bounds("a", 1.0, 1.0))),
+        "bounds: a: got 1 to 1, expected the lower bound below the upper; to keep a parameter at a value, fix it"
+    );
+    assert_eq!(
+        message(new().and_then(|problem| problem.bounds("a", 0.0, 1.0)?.start("a", 2.0))),
+        "p0: a: got 2, expected a value within its bounds 0 to 1"
+    );
+    let fixed = || new().and_then(|problem| problem.fix("a", 1.0)?.fix("b", 1.0)?.fix("c", 1.0));
+    assert_eq!(message(fixed()), "fit: every parameter is fixed: expected at least one that is free");
+    let few = decay(2);
+    assert_eq!(message(problem(DECAY, &few)), "fit: got 2 rows, expected at least 3, one for each free parameter");
+    assert_eq!(
+        message(problem("a * log(x) + b", &data).and_then(|problem| problem.start("a", 1.0)?.start("b", 1.0))),
+        "fit: the model or a derivative is not finite at the start in row 1 (x = 0): expected a start at which it is, or no such rows"
+    );
+    assert_eq!(
+        message(problem("a * log(x - x - b * b)", &data)),
+        "p0: no start was found at which the model is finite, for b: expected starts near the answer, such as b=1"
+    );
+    let sigma = vec![0.0; 20];
+    assert_eq!(
+        message(new().and_then(|problem| problem.sigma(&sigma, false))),
+        "fit: sigma, row 1: got 0, expected a number above 0"
+    );
+}
+
+fn mero(folder: &Path, words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mero"));
+    command.current_dir(folder).args(words).stdin(Stdio::null()).output().expect("the binary starts")
+}
+
+/// A folder with `data.csv`: x, y, an empty cell in y and a column of texts.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let [x, y] = decay(40);
+    let rows: String = x.iter().zip(&y).map(|(x, y)| format!("{x},{y},a\n")).collect();
+    fs::write(folder.path().join("data.csv"), format!("x,y,group\n{rows}")).unwrap();
+    fs::write(folder.path().join("gaps.csv"), format!("x,y,group\n{rows}6,,a\n7,,b\n")).unwrap();
+    folder
+}
+
+#[test]
+fn the_command_fits_saves_and_predicts() {
+    let folder = folder();
+    let output = mero(folder.path(), &["fit", "data.csv", "--model", DECAY, "--y", "y", "--out", "fit.json"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}", output = output.stderr);
+    for part in
+        ["y = a * exp(-b * x) + c\n40 rows of data.csv\n", "parameter", "95 % interval", "converged in", "o data"]
+    {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    let json = mero(folder.path(), &["fit", "data.csv", "--model", DECAY, "--y", "y", "--json"]);
+    let report: Value = serde_json::from_slice(&json.stdout).unwrap();
+    let b = report["parameters"]["b"]["value"].as_f64().unwrap();
+    assert!((b - 1.2).abs() < 0.1, "{report}");
+    assert_eq!((&report["precision"], &report["strategy"]), (&"f64".into(), &"standard".into()));
+    let predicted = mero(folder.path(), &["predict", "fit.json", "data.csv"]);
+    let csv = String::from_utf8(predicted.stdout).unwrap();
+    assert!(csv.starts_with("prediction,confidence_lower,confidence_upper,lower,upper\n"), "{csv}");
+    assert_eq!(csv.lines().count(), 41);
+}
+
+#[test]
+fn the_command_explains_what_is_wrong() {
+    let folder = folder();
+    let cases: [(&[&str], &str); 12] = [
+        (&["data.csv", "--model", "a*exp(-b*X)"], "model: \"X\" is not a column; did you mean \"x\"?"),
+        (
+            &["data.csv", "--model", "a*expp(-b*x)", "--y", "y"],
+            "model: formula, character 3: unknown function \"expp\": did you mean \"exp\"? (in \"a*expp(-b*x)\"); columns are \"x\", \"y\", \"group\"",
+        ),
+        (
+            &["data.csv", "--model", "a+b", "--y", "y"],
+            "model: it uses no column: expected at least one of \"x\", \"y\", \"group\"",
+        ),
+        (
+            &["data.csv", "--model", DECAY, "--y", "z"],
+            "y: got \"z\", expected a column, one of \"x\", \"y\", \"group\"",
+        ),
+        (
+            &["data.csv", "--model", DECAY, "--y", "y", "--p0", "a"],
+            "p0: got \"a\", expected name=value, such as a=1,b=0.1",
+        ),
+        (&["data.csv", "--model", DECAY, "--y", "y", "--p0", "a=one"], "p0: a: got \"one\", expected a number"),
+        (
+            &["data.csv", "--model", DECAY, "--y", "y", "--bounds", "a=1"],
+            "bounds: a: got \"1\", expected low:high, such as 0:10, 0: or :10",
+        ),
+        (
+            &["data.csv", "--model", DECAY, "--y", "y", "--tie", "c=x"],
+            "tie: \"c\" uses the column \"x\": expected parameters only",
+        ),
+        (
+            &["data.csv", "--model", DECAY, "--y", "y", "--loss", "hubert"],
+            "loss: got \"hubert\", expected one of \"linear\", \"soft_l1\", \"huber\", \"cauchy\", \"arctan\"; did you mean \"huber\"?",
+        ),
+        (
+            &["data.csv", "--model", DECAY, "--y", "y", "--method", "lm", "--bounds", "a=0:9"],
+            "method: lm takes no bounds: expected trf, or no bounds",
+        ),
+        (
+            &["data.csv", "--model", DECAY, "--y", "y", "--level", "95"],
+            "level: got 95, expected a probability between 0 and 1",
+        ),
+        (
+            &["gaps.csv", "--model", DECAY, "--y", "y"],
+            "gaps.csv, row 41: column \"y\" has a missing cell (and 1 row more): expected numbers; --missing drop leaves such rows out",
+        ),
+    ];
+    for (words, message) in cases {
+        let output = mero(folder.path(), &[&["fit"], words].concat());
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && output.stdout.is_empty(), "{words:?}");
+        assert_eq!(text.trim_end(), format!("mero: fit: {message}"), "{words:?}");
+    }
+    let output = mero(folder.path(), &["fit", "gaps.csv", "--model", DECAY, "--y", "y", "--missing", "drop"]);
+    assert!(String::from_utf8(output.stdout).unwrap().contains("40 rows of gaps.csv, 2 rows left out"));
+    let text = mero(folder.path(), &["fit", "data.csv", "--model", "a*group+b", "--y", "y"]).stderr;
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("\"group\"") && text.contains("row 1"), "{text}");
+}
