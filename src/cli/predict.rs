@@ -334,7 +334,7 @@ impl<'a> Columns<'a> {
 pub(super) fn beside(columns: &[(&str, Values<'_>)], table: &Table, bytes: &[u8], format: &Format) -> Result<Vec<u8>> {
     if !is_text(bytes) {
         let own = table.columns().iter().map(|column| (column.name.as_str(), Values::Cells(column.as_category())));
-        return Ok(csv::write(&own.chain(columns.iter().cloned()).collect::<Vec<_>>()));
+        return Ok(csv::write(&own.chain(columns.iter().copied()).collect::<Vec<_>>()));
     }
     csv::append(bytes, table.source(), format, columns)
 }
