@@ -151,12 +151,15 @@ fn what_the_data_do_not_determine_is_named() {
     assert!(fit.dof == 0 && fit.parameters.iter().all(|parameter| parameter.stderr.is_none()));
 }
 
+/// A formula and the true values at x.
+type Truth = (&'static str, fn(f64) -> f64);
+
 /// The starts of usual models are found without any help.
 #[test]
 fn starts_are_found() {
     let x: Vec<f64> = (0..400).map(|row| -2.0 + f64::from(row) * 0.02).collect();
     let noise = noise(400);
-    let models: [(&str, fn(f64) -> f64); 5] = [
+    let models: [Truth; 5] = [
         ("a * exp(-0.5 * ((x - m) / s)^2) + c", |x| 3.0 * (-0.5 * ((x - 1.0) / 0.4).powi(2)).exp() + 1.0),
         ("l / (1 + exp(-k * (x - m)))", |x| 4.0 / (1.0 + (-2.0 * (x - 1.5)).exp())),
         ("a / (1 + ((x - m) / g)^2) + c * x", |x| 2.0 / (1.0 + ((x - 3.0) / 0.3).powi(2)) + 0.2 * x),
