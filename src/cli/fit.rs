@@ -4,22 +4,24 @@ use std::path::PathBuf;
 
 use super::args::{Reading, check_header, check_out, read};
 use super::console::{say, say_data};
+use super::fit_text::{chart, text};
 use super::{Answer, Failure};
 use crate::error::{hint, listed};
-use crate::fit::{Fit, Formula, Method, Problem, RobustLoss, SavedFit, SolveOptions, report, solve};
-use crate::host::{self, number};
+use crate::fit::{
+    Formula, MODELS, Method, Problem, RobustLoss, SavedFit, SolveOptions, is_named, named, report, solve,
+};
+use crate::host;
 use crate::io::Table;
-use crate::program::parse::{free_names, parse};
+use crate::program::parse::{free_names, is_name, parse};
 use crate::program::slices::Registers;
-use crate::report::{Axis, Chart, Series, Table as TextTable, counted, figure};
+use crate::report::counted;
 use crate::{Error, Result};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// CSV, TSV, JSON lines, Parquet, XLSX, NPY or NPZ file, text also as .gz or .zst; - reads standard input
     file: PathBuf,
-    /// Formula over columns and parameters, such as "a*exp(-b*x)+c"; names that are not columns are parameters
-    #[arg(long, value_name = "FORMULA")]
+    #[arg(long, value_name = "FORMULA", help = model_help())]
     model: String,
     /// Observed values: a column, or a formula over columns such as "log(y)"; by default, the last column that the model does not use
     #[arg(long, value_name = "COLUMN")]
@@ -85,7 +87,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let format = args.reading.format()?;
     let table = read(&args.file, &format)?;
     let names: Vec<&str> = table.names().collect();
-    let mut formula = Formula::parse(&args.model, &names).map_err(|error| explained(error, &names))?;
+    let mut formula = args.formula(&names)?;
     check_names(&formula, &names)?;
     for tie in &args.tie {
         let (name, text) = split(tie, "tie", "d=2*a")?;
@@ -132,6 +134,19 @@ impl Args {
         Ok(SolveOptions { method, level, evaluations, threads, seed })
     }
 
+    /// The model: a formula, or a named model over the first column that is not y.
+    fn formula(&self, names: &[&str]) -> Answer<Formula> {
+        let model = self.model.trim();
+        let others = [self.y.as_deref(), self.sigma.as_deref()];
+        let first = names.iter().find(|name| !others.contains(&Some(**name)));
+        let text = match first {
+            // A column alone has no parameters, so a name that is both means the model.
+            Some(first) if is_name(model) && (!names.contains(&model) || is_named(model)) => named(model, first)?,
+            _ => model.to_owned(),
+        };
+        Ok(Formula::parse(&text, names).map_err(|error| explained(error, names))?)
+    }
+
     /// The observed values: those asked for, or the last column that the model does not use.
     fn target(&self, table: &Table, formula: &Formula) -> Answer<String> {
         if let Some(y) = &self.y {
@@ -147,6 +162,9 @@ impl Args {
 
     /// The problem with starts, bounds and fixed parameters.
     fn known<'a>(&self, mut problem: Problem<'a>) -> Answer<Problem<'a>> {
+        if self.method != "lm" {
+            problem = problem.usual_bounds();
+        }
         for (name, text) in pairs(&self.bounds, "bounds", "a=0:10")? {
             let wrong = || {
                 Failure::usage(format!("bounds: {name}: got \"{text}\", expected low:high, such as 0:10, 0: or :10"))
@@ -166,26 +184,33 @@ impl Args {
     }
 }
 
-/// Errors if the formula uses no column, or has a parameter that is a column but for capital letters.
+/// Errors if the formula uses no column; perhaps a parameter is a mistyped one.
 fn check_names(formula: &Formula, names: &[&str]) -> Answer {
-    for name in formula.parameters() {
-        if let Some(column) = names.iter().find(|column| column.eq_ignore_ascii_case(name)) {
-            return Err(Failure::usage(format!("model: \"{name}\" is not a column; did you mean \"{column}\"?")));
-        }
+    if !formula.columns().is_empty() {
+        return Ok(());
     }
-    if formula.columns().is_empty() {
-        let columns = listed(names);
-        return Err(Failure::usage(format!("model: it uses no column: expected at least one of {columns}")));
-    }
-    Ok(())
+    let like = |name: &String| names.iter().find(|column| column.eq_ignore_ascii_case(name));
+    let near = formula.parameters().iter().find_map(like);
+    let near = near.map_or(String::new(), |column| format!("; did you mean \"{column}\"?"));
+    let columns = listed(names);
+    Err(Failure::usage(format!("model: it uses no column: expected at least one of {columns}{near}")))
+}
+
+fn model_help() -> String {
+    let models: Vec<String> = MODELS.iter().map(|model| format!("{} ({})", model.name, model.summary)).collect();
+    format!(
+        "Formula over columns and parameters, such as \"a*exp(-b*x)+c\"; names that are not columns are parameters. Or named models, alone or in a \
+         formula, such as \"gaussian(x) + line(x)\": {}, polynomial(x, degree)",
+        models.join("; ")
+    )
 }
 
 /// The columns of a fit without rows that are left out.
-struct Rows {
-    columns: Vec<Vec<f64>>,
-    y: Vec<f64>,
-    sigma: Option<Vec<f64>>,
-    dropped: usize,
+pub(super) struct Rows {
+    pub(super) columns: Vec<Vec<f64>>,
+    pub(super) y: Vec<f64>,
+    pub(super) sigma: Option<Vec<f64>>,
+    pub(super) dropped: usize,
 }
 
 impl Rows {
@@ -210,6 +235,15 @@ impl Rows {
             ))
             .into());
         }
+        let place = |row: usize| format!("{}, row {}", table.source(), row + 1);
+        for (name, values) in used.iter().zip(&values) {
+            if let Some(row) = kept.iter().find(|&&row| values[row].is_infinite()) {
+                let (place, value) = (place(*row), values[*row]);
+                return Err(
+                    Error::new(format!("{place}: column \"{name}\" is {value}, expected a finite number")).into()
+                );
+            }
+        }
         if kept.is_empty() {
             return Err(Error::new(format!("{}: no row has all values: expected at least one", table.source())).into());
         }
@@ -219,6 +253,10 @@ impl Rows {
         let mut observed = picked.split_off(formula.columns().len());
         let y =
             if is_column { observed.pop().unwrap_or_default() } else { computed(target, &target_columns, &observed)? };
+        if let Some(at) = y.iter().position(|y| !y.is_finite()) {
+            let place = place(kept[at]);
+            return Err(Error::new(format!("{place}: {target} is {}, expected a finite number", y[at])).into());
+        }
         Ok(Self { columns: picked, y, sigma, dropped })
     }
 }
@@ -250,7 +288,16 @@ fn computed(target: &str, names: &[String], columns: &[Vec<f64>]) -> Answer<Vec<
 
 /// `a=1,b=2` of all given texts as names and texts.
 fn pairs<'a>(given: &'a [String], option: &str, example: &str) -> Answer<Vec<(&'a str, &'a str)>> {
-    given.iter().flat_map(|text| text.split(',')).map(|pair| split(pair, option, example)).collect()
+    let pairs: Vec<(&str, &str)> = given
+        .iter()
+        .flat_map(|text| text.split(','))
+        .map(|pair| split(pair, option, example))
+        .collect::<Answer<_>>()?;
+    let twice = (1..pairs.len()).find(|&at| pairs[..at].iter().any(|(name, _)| *name == pairs[at].0));
+    match twice {
+        Some(at) => Err(Failure::usage(format!("{option}: \"{}\" is given twice", pairs[at].0))),
+        None => Ok(pairs),
+    }
 }
 
 fn split<'a>(pair: &'a str, option: &str, example: &str) -> Answer<(&'a str, &'a str)> {
@@ -266,87 +313,13 @@ fn value(option: &str, name: &str, text: &str) -> Answer<f64> {
 
 /// An error of the formula with the columns of the table.
 fn explained(error: Error, names: &[&str]) -> Error {
-    Error::usage(format!("model: {error}; columns are {}", listed(names)))
-}
-
-/// The fit for people.
-fn text(fit: &Fit, formula: &Formula, target: &str, rows: &Rows, source: &str) -> String {
-    let dropped = if rows.dropped > 0 { format!(", {} left out", counted(rows.dropped, "row")) } else { String::new() };
-    let mut text = format!("{target} = {}\n{} of {source}{dropped}\n\n", formula.text(), counted(fit.rows, "row"));
-    let percent = number(100.0 * fit.level);
-    let mut table = TextTable::new(["parameter", "value", "standard error", &format!("{percent} % interval"), ""]);
-    for parameter in &fit.parameters {
-        let none = || "–".to_owned();
-        let interval = parameter.interval.map(|[low, high]| format!("{} to {}", precise(low), precise(high)));
-        let note = match parameter {
-            _ if parameter.is_fixed => "fixed",
-            _ if parameter.is_at_bound => "at a bound",
-            _ if formula.ties().iter().any(|tie| tie.name == parameter.name) => "tied",
-            _ if parameter.stderr.is_none() => "not determined",
-            _ => "",
-        };
-        let stderr = parameter.stderr.map_or_else(none, figure);
-        table = table.row([
-            parameter.name.clone(),
-            precise(parameter.value),
-            stderr,
-            interval.unwrap_or_else(none),
-            note.into(),
-        ]);
+    let message = error.to_string();
+    if message.starts_with("model: ") {
+        return error;
     }
-    text += &table.text();
-    let statistics = &fit.statistics;
-    text += &format!(
-        "\n\nR² {}   rms residual {}   {} of freedom   AIC {}\n",
-        figure(statistics.r_squared),
-        figure(statistics.rmse),
-        counted(fit.dof, "degree"),
-        figure(statistics.aic)
-    );
-    let shift = fit
-        .expected_shift
-        .map_or(String::new(), |shift| format!(" (expected shift {} standard errors)", figure(shift)));
-    let spent = counted(fit.evaluations, "evaluation");
-    text += &if fit.stop.is_converged() {
-        format!("converged in {spent}{shift}\n")
-    } else {
-        format!("not converged in {spent}{shift}: raise --max-evaluations, or start nearer with --p0\n")
-    };
-    for direction in &fit.undetermined {
-        text += &format!("the data do not determine {direction}\n");
-    }
-    let correlation = fit.correlation();
-    let pairs = (0..fit.free.len()).flat_map(|i| (0..i).map(move |j| (j, i)));
-    let strong: Vec<String> = pairs
-        .filter(|&(i, j)| correlation[i][j].abs() > 0.95)
-        .map(|(i, j)| format!("{} and {} {:.3}", fit.free[i], fit.free[j], correlation[i][j]))
-        .collect();
-    if !strong.is_empty() {
-        text += &format!("strongly correlated: {}\n", strong.join(", "));
-    }
-    text
-}
-
-/// Six significant digits.
-fn precise(value: f64) -> String {
-    let size = value.abs();
-    if value == 0.0 || !value.is_finite() {
-        return format!("{value}");
-    }
-    if !(1e-3..1e6).contains(&size) {
-        return format!("{value:.5e}");
-    }
-    format!("{value:.*}", (5 - size.log10().floor() as i32).max(0) as usize)
-}
-
-/// Data and curve over the one column of the model, if it has one.
-fn chart(saved: &SavedFit, rows: &Rows, target: &str) -> Option<Chart> {
-    let ([x], [name]) = (&rows.columns[..], saved.formula().columns()) else { return None };
-    let (low, high) = x.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)));
-    let places: Vec<f64> = (0..=200).map(|at| low + (high - low) * f64::from(at) / 200.0).collect();
-    let curve = saved.predict(&[&places], places.len(), saved.level());
-    let data = x.iter().zip(&rows.y).map(|(x, y)| [*x, *y]).collect();
-    let line = places.iter().zip(&curve.values).map(|(x, y)| [*x, *y]).collect();
-    let chart = Chart::new("", Axis::linear(name), Axis::linear(target));
-    Some(chart.series(Series::dots("data", data)).series(Series::line("model", line)))
+    let is_word = |name: &&&str| !is_name(name) || name.contains('-');
+    let odd = names.iter().find(is_word).map_or(String::new(), |name| {
+        format!("; to use \"{name}\", rename it: names in a formula have only letters, digits and _")
+    });
+    Error::usage(format!("model: {message}; columns are {}{odd}", listed(names)))
 }

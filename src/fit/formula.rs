@@ -1,5 +1,6 @@
 //! A model as a formula: names of data columns are variables, all other names are parameters.
 
+use super::library::expanded;
 use crate::error::{Error, Result, listed};
 use crate::program::Program;
 use crate::program::parse::{free_names, parse};
@@ -18,7 +19,11 @@ pub struct Formula {
     text: String,
     parameters: Vec<String>,
     columns: Vec<String>,
+    /// All columns of the table, which ties may not use.
+    table: Vec<String>,
     ties: Vec<Tie>,
+    /// Parameters of named models that are positive.
+    positive: Vec<String>,
     /// Over the parameters, then the columns.
     program: Program,
 }
@@ -37,10 +42,17 @@ pub struct Tie {
 impl Formula {
     /// Parses a formula with one result. Names that are not in `columns`, nor assigned in the formula, nor `pi` or `e`, are parameters, in the
     /// order of their first use.
+    /// Calls of named models stand for their formulas; see [`MODELS`](super::MODELS).
     pub fn parse(text: &str, columns: &[&str]) -> Result<Self> {
-        let parameters = free_names(text, columns, &[])?;
+        let (whole, positive) = expanded(text)?;
+        let parameters = free_names(&whole, columns, &[])?;
+        if parameters.is_empty() {
+            return Err(Error::usage(
+                "model: it has no parameters: every name in it is a column, a constant or a function",
+            ));
+        }
         let names: Vec<&str> = parameters.iter().map(String::as_str).chain(columns.iter().copied()).collect();
-        let program = parse(text, &names, &[])?;
+        let program = parse(&whole, &names, &[])?;
         if program.results.len() != 1 {
             let got = program.results.len();
             return Err(Error::usage(format!("model: got {got} formulas separated by commas, expected one")));
@@ -50,9 +62,19 @@ impl Formula {
             let name = &parameters[unused];
             return Err(Error::usage(format!("model: the parameter \"{name}\" cancels out of the formula")));
         }
-        let columns = used.iter().filter_map(|&at| columns.get(at.checked_sub(parameters.len())?));
-        let columns = columns.map(|name| (*name).to_owned()).collect();
-        Ok(Self { text: text.to_owned(), parameters, columns, ties: Vec::new(), program })
+        let owned = |name: &&str| (*name).to_owned();
+        let used_columns =
+            used.iter().filter_map(|&at| columns.get(at.checked_sub(parameters.len())?)).map(owned).collect();
+        let table = columns.iter().map(owned).collect();
+        Ok(Self {
+            text: text.to_owned(),
+            parameters,
+            columns: used_columns,
+            table,
+            ties: Vec::new(),
+            positive,
+            program,
+        })
     }
 
     /// The same with a parameter that is computed from others: `tied("d", "2 * a")`. Errors if the formula has no such parameter, or if the
@@ -64,7 +86,11 @@ impl Formula {
             return wrong(format!("\"{name}\" is not a parameter: expected one of {}", listed(&known)));
         };
         let names = free_names(text, &[], &[]).map_err(|error| error.within("tie"))?;
-        if let Some(column) = self.columns.iter().find(|column| names.contains(column)) {
+        if let Some(tied) = self.ties.iter().find(|tie| names.contains(&tie.name) || tie.name == name) {
+            let tied = &tied.name;
+            return wrong(format!("\"{name}\": \"{tied}\" is tied already: expected parameters that are not"));
+        }
+        if let Some(column) = self.table.iter().find(|column| names.contains(column)) {
             return wrong(format!("\"{name}\" uses the column \"{column}\": expected parameters only"));
         }
         if names.iter().any(|known| known == name) {
@@ -84,13 +110,13 @@ impl Formula {
         let own: Vec<usize> = (0..count).collect();
         let program = self.program.inlined(at, &inner, count + self.columns.len(), &outer, &own);
         let mut ties: Vec<Tie> = Vec::new();
-        for tie in self.ties {
+        for tie in &self.ties {
             // An earlier tie may use the parameter that is now computed.
             let program = tie.program.inlined(at, &inner, count, &outer[..self.parameters.len()], &own);
-            ties.push(Tie { program, ..tie });
+            ties.push(Tie { program, ..tie.clone() });
         }
         ties.push(Tie { name: name.to_owned(), text: text.to_owned(), program: inner });
-        Ok(Self { text: self.text, parameters, columns: self.columns, ties, program })
+        Ok(Self { parameters, ties, program, ..self })
     }
 
     /// The text it was parsed from.
@@ -111,6 +137,11 @@ impl Formula {
     /// Parameters that are computed from others.
     pub fn ties(&self) -> &[Tie] {
         &self.ties
+    }
+
+    /// Parameters of named models for which a negative value has no meaning.
+    pub(super) fn positive(&self) -> &[String] {
+        &self.positive
     }
 
     /// The formula in LaTeX.

@@ -5,6 +5,7 @@ mod bounds;
 mod covariance;
 mod formula;
 mod levenberg;
+mod library;
 mod linear;
 mod loss;
 mod parameter;
@@ -19,6 +20,7 @@ mod tile;
 mod trust_region;
 
 pub use formula::Formula;
+pub use library::{MODELS, NamedModel, is_named, named};
 pub use loss::RobustLoss;
 pub use parameter::Parameter;
 pub use problem::Problem;

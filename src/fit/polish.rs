@@ -44,27 +44,29 @@ pub(super) fn polish(sums: &Sums<'_>, bounds: &Bounds, found: Found) -> Found {
     found
 }
 
-/// Puts variables on bounds that they are next to and pushed to, if that does not raise the cost.
+/// Puts variables on bounds that they are next to and pushed to, one by one, if that does not raise the cost.
 fn snapped(sums: &Sums<'_>, bounds: &Bounds, mut found: Found) -> Found {
-    if !bounds.are_finite() {
-        return found;
-    }
-    let mut x = found.x.clone();
-    for at in 0..x.len() {
-        let slope = found.normal.gradient[at];
+    for at in 0..found.x.len() {
+        let Normal { gradient, hessian, cost, .. } = &found.normal;
+        let (slope, value) = (gradient[at], found.x[at]);
         let bound = if slope > 0.0 { bounds.low[at] } else { bounds.high[at] };
-        if slope != 0.0 && slope.abs() * (bound - x[at]).abs() <= NEAR * found.normal.cost {
-            x[at] = bound;
+        let apart = (bound - value).abs();
+        // Next to it: by the decrease of the cost, and by the width of the cost's valley.
+        let is_next =
+            slope.abs() * apart <= NEAR * cost && apart * hessian[(at, at)].sqrt() <= 1e-3 * (2.0 * cost).sqrt();
+        if slope == 0.0 || apart == 0.0 || !is_next {
+            continue;
+        }
+        let mut x = found.x.clone();
+        x[at] = bound;
+        found.evaluations += 1;
+        if let Ok(normal) = sums.normal(x.as_slice())
+            && normal.cost <= found.normal.cost
+        {
+            found = Found { x, normal, ..found };
         }
     }
-    if x == found.x {
-        return found;
-    }
-    found.evaluations += 1;
-    match sums.normal(x.as_slice()) {
-        Ok(normal) if normal.cost <= found.normal.cost => Found { x, normal, ..found },
-        _ => found,
-    }
+    found
 }
 
 /// The Gauss–Newton step of some of the variables, and gᵀ H⁻¹ g; `None` if H is singular there.

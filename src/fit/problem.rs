@@ -80,6 +80,15 @@ impl<'a> Problem<'a> {
         Ok(self)
     }
 
+    /// Keeps the widths and scales of named models at 0 or above; bounds that are set later win.
+    #[must_use]
+    pub fn usual_bounds(mut self) -> Self {
+        let positive = self.formula.positive();
+        let parameters = self.parameters.iter_mut().filter(|parameter| positive.contains(&parameter.name));
+        parameters.for_each(|parameter| parameter.low = 0.0);
+        self
+    }
+
     /// Keeps one parameter at a value.
     pub fn fix(mut self, name: &str, value: f64) -> Result<Self> {
         check_number("fix", name, value)?;
@@ -120,7 +129,8 @@ impl<'a> Problem<'a> {
         }
         if rows < free {
             return Err(Error::new(format!(
-                "fit: got {rows} rows, expected at least {free}, one for each free parameter"
+                "fit: got {rows} row{}, expected at least {free}, one for each free parameter",
+                if rows == 1 { "" } else { "s" }
             )));
         }
         for parameter in &self.parameters {

@@ -26,10 +26,19 @@ pub struct SavedFit {
     /// Places of the free parameters.
     free: Vec<usize>,
     covariance: DMatrix<f64>,
-    /// The variance of an observation around the model; `None` if rows were weighted, as that of a new row is not known.
+    /// The variance of an observation around the model; `None` if rows were weighted or the loss was robust, as that of a new row is not known.
     variance: Option<f64>,
-    dof: usize,
+    freedom: Freedom,
     level: f64,
+}
+
+/// How well the variance is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Freedom {
+    /// Given with the data.
+    Known,
+    /// Estimated with so many degrees of freedom.
+    Estimated(usize),
 }
 
 /// A prediction with its bands, a number per row.
@@ -39,7 +48,7 @@ pub struct FitPrediction {
     pub values: Vec<f64>,
     /// Half widths of the confidence band, which holds the model's true value.
     pub confidence: Vec<f64>,
-    /// Half widths of the prediction band, which holds a new observation; empty if the fit was weighted by sigma.
+    /// Half widths of the prediction band, which holds a new observation; empty if the fit was weighted by sigma or its loss was robust.
     pub prediction: Vec<f64>,
 }
 
@@ -65,11 +74,13 @@ pub fn report(problem: &Problem<'_>, fit: &Fit, target: &str, seconds: f64) -> J
         ("covariance", rows(&fit.covariance)),
         ("correlation", rows(&fit.correlation())),
         ("undetermined", texts(&fit.undetermined)),
+        ("flat_derivatives", whole(fit.flat_derivatives as u64)),
         ("cost", real(fit.cost)),
         ("rows", whole(fit.rows as u64)),
         ("dof", whole(fit.dof as u64)),
         ("level", real(fit.level)),
         ("is_weighted", Json::Bool(problem.sigma.is_some())),
+        ("is_absolute", Json::Bool(problem.is_absolute)),
         ("loss", text(problem.loss.name())),
         ("loss_scale", real(problem.scale)),
         ("r_squared", real(r_squared)),
@@ -114,7 +125,8 @@ fn list(values: &[f64]) -> Json {
 impl SavedFit {
     /// Reads a report that [`report`] wrote; `source` names it in errors.
     pub fn parse(text: &str, source: &str) -> Result<Self> {
-        Self::read(&Json::parse(text)?).map_err(|error| error.within(source))
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        Json::parse(text).and_then(|json| Self::read(&json)).map_err(|error| error.within(source))
     }
 
     fn read(json: &Json) -> Result<Self> {
@@ -148,18 +160,22 @@ impl SavedFit {
             found.ok_or_else(|| Error::new(format!("free: \"{name}\" is not a parameter of the model")))
         };
         let free: Vec<usize> = names("free")?.iter().map(place).collect::<Result<_>>()?;
-        let rows = need(json, "covariance", Json::list)?;
-        let mut covariance = DMatrix::from_element(free.len(), free.len(), f64::INFINITY);
-        for (i, row) in rows.iter().enumerate().take(free.len()) {
-            for (j, entry) in row.list().unwrap_or_default().iter().enumerate().take(free.len()) {
-                covariance[(i, j)] = entry.number().unwrap_or(f64::INFINITY);
-            }
+        if let Some(twice) = (1..free.len()).find(|&at| free[..at].contains(&free[at])) {
+            let name = &formula.parameters()[free[twice]];
+            return Err(Error::new(format!("free: \"{name}\" is there twice: expected each name once")));
         }
+        let covariance = square(json.field("covariance")?, free.len()).map_err(|error| error.within("covariance"))?;
         let dof = need(json, "dof", Json::whole)? as usize;
-        let is_weighted = json.field("is_weighted")? == &Json::Bool(true);
-        let variance = json.field("reduced_chi_square")?.number().filter(|_| !is_weighted);
+        let flag = |field: &str| match json.field(field)? {
+            Json::Bool(value) => Ok(*value),
+            other => Err(other.unlike("true or false").within(field)),
+        };
+        // The variance of a new row is not known if rows were weighted, nor from a robust loss.
+        let is_plain = !flag("is_weighted")? && need(json, "loss", Json::text)? == "linear";
+        let variance = json.field("reduced_chi_square")?.number().filter(|variance| is_plain && *variance >= 0.0);
+        let freedom = if flag("is_absolute")? { Freedom::Known } else { Freedom::Estimated(dof) };
         let (target, level) = (need(json, "target", Json::text)?.to_owned(), need(json, "level", Json::number)?);
-        Ok(Self { formula, target, values, free, covariance, variance, dof, level })
+        Ok(Self { formula, target, values, free, covariance, variance, freedom, level })
     }
 
     /// The formula.
@@ -186,7 +202,11 @@ impl SavedFit {
         let mut results = vec![vec![0.0; rows]; program.results.len()];
         let mut slices: Vec<&mut [f64]> = results.iter_mut().map(Vec::as_mut_slice).collect();
         program.run(&inputs, &mut Registers::new(&program, &mut memory), &mut slices);
-        let reach = quantile(level, self.dof);
+        let reach = match self.freedom {
+            Freedom::Known => quantile(level, 0),
+            Freedom::Estimated(0) => f64::NAN,
+            Freedom::Estimated(dof) => quantile(level, dof),
+        };
         let variance = |row: usize| {
             let slopes = DVector::from_fn(self.free.len(), |at, _| results[1 + at][row]);
             // Directions that are not determined do not count where the slope is 0: 0 times infinity is no number.
@@ -195,10 +215,26 @@ impl SavedFit {
             pairs.map(|(i, j)| slopes[i] * self.covariance[(i, j)] * slopes[j]).sum::<f64>()
         };
         let variances: Vec<f64> = (0..rows).map(variance).collect();
-        let around = |more: f64| variances.iter().map(|own| reach * (own + more).sqrt()).collect();
+        // A width that is not finite is not known.
+        let known = |width: f64| if width.is_finite() { width } else { f64::NAN };
+        let around = |more: f64| variances.iter().map(|own| known(reach * (own + more).sqrt())).collect();
         let prediction = self.variance.map_or(Vec::new(), around);
         FitPrediction { confidence: around(0.0), prediction, values: results.swap_remove(0) }
     }
+}
+
+/// A square matrix; null is infinite.
+fn square(json: &Json, size: usize) -> Result<DMatrix<f64>> {
+    let wrong = || Error::new(format!("expected {size} rows of {size} numbers, one for each free parameter"));
+    let rows = json.list().filter(|rows| rows.len() == size).ok_or_else(wrong)?;
+    let mut entries = Vec::with_capacity(size * size);
+    for row in rows {
+        let row = row.list().filter(|row| row.len() == size).ok_or_else(wrong)?;
+        for entry in row {
+            entries.push(if entry == &Json::Null { f64::INFINITY } else { entry.number().ok_or_else(wrong)? });
+        }
+    }
+    Ok(DMatrix::from_row_slice(size, size, &entries))
 }
 
 /// A field of a type, or an error that names it.

@@ -7,7 +7,7 @@ use super::covariance::{Covariance, covariance};
 use super::loss::RobustLoss;
 use super::polish::{newton, polish};
 use super::problem::Problem;
-use super::start::starts;
+use super::start::start;
 use super::statistics::{Statistics, quantile};
 use super::sums::{Bad, Normal, Sums};
 use super::{levenberg, trust_region};
@@ -50,6 +50,9 @@ impl Default for SolveOptions {
     }
 }
 
+/// An expected shift, in standard errors, that is no convergence.
+const STUCK: f64 = 1e-2;
+
 /// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
@@ -63,6 +66,8 @@ pub enum Stop {
     Gradient,
     /// The number of evaluations is used up: not converged.
     Evaluations,
+    /// No step lowers the cost although the parameters are expected to move, as next to a place where the model is not finite: not converged.
+    Stuck,
 }
 
 impl Stop {
@@ -74,12 +79,13 @@ impl Stop {
             Self::Step => "step",
             Self::Gradient => "gradient",
             Self::Evaluations => "evaluations",
+            Self::Stuck => "stuck",
         }
     }
 
     /// Whether the search converged.
     pub fn is_converged(self) -> bool {
-        self != Self::Evaluations
+        !matches!(self, Self::Evaluations | Self::Stuck)
     }
 }
 
@@ -149,6 +155,8 @@ pub struct Fit {
     pub evaluations: usize,
     /// How far the parameters would move in one more step, in standard errors; `None` if that is not determined.
     pub expected_shift: Option<f64>,
+    /// Derivatives that were not finite at the solution in rows where the model is; they count as 0.
+    pub flat_derivatives: usize,
     /// What the data do not determine: a parameter, or several "separately".
     pub undetermined: Vec<String>,
     /// Probability of the intervals.
@@ -205,33 +213,24 @@ pub fn solve(problem: &Problem<'_>, options: &SolveOptions) -> Result<Fit> {
     let evaluations = if options.evaluations == 0 { 500 * (free.len() + 1) } else { options.evaluations };
     let dof = problem.rows() - free.len();
     // With a robust loss JᵀJ is not the whole curvature, so that neither the expected shift nor the last steps are exact.
-    let [shift, cost] = if problem.loss == RobustLoss::Linear { [1e-5, 1e-12] } else { [1e-8, 1e-15] };
-    let limits = Limits { evaluations, shift, cost, step: 1e-12, dof };
-    let mut best: Option<Found> = None;
-    let mut spent = 0;
-    let mut failure = None;
-    for start in starts(problem, &free, options.seed)? {
-        let searched = match options.method {
-            Method::TrustRegion => trust_region::search(&sums, &bounds, &start, &limits),
-            Method::LevenbergMarquardt => levenberg::search(&sums, &start, &limits),
-        };
-        match searched {
-            Ok(found) => {
-                spent += found.evaluations;
-                if best.as_ref().is_none_or(|best| found.normal.cost < best.normal.cost) {
-                    best = Some(found);
-                }
-            }
-            Err(bad) => failure = Some(bad),
-        }
-    }
-    let Some(found) = best else { return Err(not_finite(problem, failure)) };
-    let evaluations_of_search = found.evaluations;
-    let found = polish(&sums, &bounds, found);
-    let evaluations = spent + found.evaluations - evaluations_of_search;
-    let triangle = sums.triangle(found.x.as_slice()).map_err(|bad| not_finite(problem, Some(bad)))?;
+    let [settled, cost] = if problem.loss == RobustLoss::Linear { [1e-5, 1e-12] } else { [1e-8, 1e-15] };
+    let limits = Limits { evaluations, shift: settled, cost, step: 1e-12, dof };
+    let search = |sums: &Sums<'_>, start: &DVector<f64>| match options.method {
+        Method::TrustRegion => trust_region::search(sums, &bounds, start, &limits),
+        Method::LevenbergMarquardt => levenberg::search(sums, start, &limits),
+    };
+    let start = start(problem, &free, options.seed, |sample, start| search(&Sums::new(sample, &pool), start).ok())?;
+    let found = search(&sums, &start).map_err(|bad| not_finite(problem, bad))?;
+    let mut found = polish(&sums, &bounds, found);
+    let expected_shift = shift(&found.normal, &inner(&bounds, &found), dof);
+    found.stop = match (found.stop, expected_shift) {
+        (Stop::Evaluations, Some(shift)) if shift <= limits.shift => Stop::Shift,
+        (Stop::Cost | Stop::Step, Some(shift)) if shift > STUCK => Stop::Stuck,
+        (stop, _) => stop,
+    };
+    let triangle = sums.triangle(found.x.as_slice()).map_err(|bad| not_finite(problem, bad))?;
     let covariance = covariance(&triangle, problem.rows(), variance(problem, &found, dof));
-    Ok(reported(problem, (&free, &bounds), &found, covariance, (evaluations, dof), options.level))
+    Ok(reported(problem, (&free, &bounds), &found, covariance, (expected_shift, dof), options.level))
 }
 
 /// The factor of the covariance: 1 if sigma is absolute, the variance of the residuals otherwise.
@@ -243,15 +242,14 @@ fn variance(problem: &Problem<'_>, found: &Found, dof: usize) -> f64 {
     }
 }
 
-fn not_finite(problem: &Problem<'_>, bad: Option<Bad>) -> Error {
-    let Some(Bad { count, first }) = bad else { return Error::new("fit: no start was tried") };
+fn not_finite(problem: &Problem<'_>, Bad { count, first }: Bad) -> Error {
     let inputs = problem.formula.columns().iter().zip(&problem.columns);
     let at: Vec<String> = inputs.map(|(name, values)| format!("{name} = {}", values[first])).collect();
     let at = if at.is_empty() { String::new() } else { format!(" ({})", at.join(", ")) };
     let (row, more) =
         (first + 1, if count > 1 { format!(", nor in {} rows after it", count - 1) } else { String::new() });
     Error::new(format!(
-        "fit: the model or a derivative is not finite at the start in row {row}{at}{more}: expected a start at which it is, or no such rows"
+        "fit: the model is not finite at the start in row {row}{at}{more}: expected a start at which it is, or no such rows"
     ))
 }
 
@@ -260,12 +258,17 @@ fn reported(
     (free, bounds): (&[usize], &Bounds),
     found: &Found,
     covariance: Covariance,
-    (evaluations, dof): (usize, usize),
+    (expected_shift, dof): (Option<f64>, usize),
     level: f64,
 ) -> Fit {
     let Covariance { matrix, undetermined: directions } = covariance;
     let names: Vec<String> = free.iter().map(|&at| problem.parameters[at].name.clone()).collect();
-    let reach = if dof > 0 || problem.is_absolute { quantile(level, dof) } else { f64::INFINITY };
+    // With absolute errors the variance is known: the normal distribution.
+    let reach = match dof {
+        _ if problem.is_absolute => quantile(level, 0),
+        0 => f64::INFINITY,
+        _ => quantile(level, dof),
+    };
     let fitted = |name: &str, value: f64, variance: f64, is_fixed: bool, is_at_bound: bool| {
         let stderr = Some(variance.sqrt()).filter(|stderr| stderr.is_finite() && !is_fixed);
         let interval = stderr.map(|stderr| [value - reach * stderr, value + reach * stderr]);
@@ -295,7 +298,6 @@ fn reported(
         let variance: f64 = variance.map(|(i, j)| slopes[i] * matrix[(i, j)] * slopes[j]).sum();
         parameters.push(fitted(&tie.name, with_slopes[0], variance, used.is_empty(), false));
     }
-    let expected_shift = shift(&found.normal, &inner(bounds, found), dof);
     let rows = |matrix: &DMatrix<f64>| matrix.row_iter().map(|row| row.iter().copied().collect()).collect();
     Fit {
         parameters,
@@ -304,12 +306,13 @@ fn reported(
         rows: problem.rows(),
         dof,
         stop: found.stop,
-        evaluations,
+        evaluations: found.evaluations,
         expected_shift,
+        flat_derivatives: found.normal.mended,
         undetermined: directions.iter().map(|direction| undetermined(direction, &names)).collect(),
         free: names,
         level,
-        statistics: Statistics::of(problem, found.normal.cost, free.len()),
+        statistics: Statistics::of(problem, found.normal.squares, free.len()),
     }
 }
 

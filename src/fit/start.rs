@@ -1,10 +1,11 @@
 //! Where the search starts. Parameters without a start are looked for on up to a thousand rows: those in which the model is linear are solved
-//! for, the others are drawn from ranges that fit the data, and the best draws are searched from.
+//! for, the others are drawn from ranges that fit the data, and the best of the searches from the best draws is the start.
 
 use nalgebra::{DMatrix, DVector};
 
 use super::linear::linear;
 use super::problem::Problem;
+use super::solve::Found;
 use super::sums::free_program;
 use crate::error::{Error, Result};
 use crate::host::splitmix::{STEP, mixed};
@@ -20,11 +21,16 @@ const BEST: usize = 6;
 /// More parameters than these are not found by drawing.
 const MOST_DRAWN: usize = 8;
 
-/// The points to search from: the given start, or the best draws. Errors if the model is finite at no draw.
-pub(super) fn starts(problem: &Problem<'_>, free: &[usize], seed: u64) -> Result<Vec<DVector<f64>>> {
+/// Where to start: the given start, or the end of the best of the searches on a sample of the rows. Errors if the model is finite at no draw.
+pub(super) fn start(
+    problem: &Problem<'_>,
+    free: &[usize],
+    seed: u64,
+    search: impl Fn(&Problem<'_>, &DVector<f64>) -> Option<Found>,
+) -> Result<DVector<f64>> {
     let given: Vec<Option<f64>> = free.iter().map(|&at| problem.parameters[at].start).collect();
     if let Some(start) = given.iter().copied().collect::<Option<Vec<f64>>>() {
-        return Ok(vec![DVector::from_vec(start)]);
+        return Ok(DVector::from_vec(start));
     }
     let program = free_program(problem, free);
     let solved: Vec<usize> = linear(&program, free.len()).into_iter().filter(|&at| given[at].is_none()).collect();
@@ -68,8 +74,11 @@ pub(super) fn starts(problem: &Problem<'_>, free: &[usize], seed: u64) -> Result
         )));
     }
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
-    found.truncate(BEST);
-    Ok(found.into_iter().map(|(_, x)| x).collect())
+    let best = found[0].1.clone();
+    let sampled = sample.problem(problem);
+    let ends = found.into_iter().take(BEST).filter_map(|(_, x)| search(&sampled, &x));
+    let lowest = ends.min_by(|a, b| a.normal.cost.total_cmp(&b.normal.cost));
+    Ok(lowest.map_or(best, |found| found.x))
 }
 
 /// Rows spread evenly over the data.
@@ -79,6 +88,7 @@ struct Sample<'a> {
     free: usize,
     columns: Vec<Vec<f64>>,
     y: Vec<f64>,
+    sigma: Option<Vec<f64>>,
     weights: Vec<f64>,
 }
 
@@ -89,13 +99,27 @@ impl<'a> Sample<'a> {
         let picked: Vec<usize> = (0..count).map(|at| at * rows / count).collect();
         let pick = |values: &[f64]| picked.iter().map(|&row| values[row]).collect::<Vec<f64>>();
         let places: Vec<usize> = (0..free).collect();
+        let sigma = problem.sigma.map(pick);
         Self {
             derivatives: program,
             value_and_slopes: program.with_gradient(&places),
             free,
             columns: problem.columns.iter().map(|values| pick(values)).collect(),
             y: pick(problem.y),
-            weights: problem.sigma.map_or(vec![1.0; count], |sigma| pick(sigma).into_iter().map(f64::recip).collect()),
+            weights: sigma.as_ref().map_or(vec![1.0; count], |sigma| sigma.iter().map(|sigma| sigma.recip()).collect()),
+            sigma,
+        }
+    }
+
+    /// The problem over these rows.
+    fn problem(&self, problem: &Problem<'_>) -> Problem<'_> {
+        Problem {
+            formula: problem.formula.clone(),
+            parameters: problem.parameters.clone(),
+            columns: self.columns.iter().map(Vec::as_slice).collect(),
+            y: &self.y,
+            sigma: self.sigma.as_deref(),
+            ..*problem
         }
     }
 
@@ -139,7 +163,9 @@ impl<'a> Sample<'a> {
 
     /// A value between the bounds; without two finite ones, one of the sizes that places, widths and rates have in the data.
     fn draw(&self, low: f64, high: f64, random: &mut Random) -> f64 {
-        if low.is_finite() && high.is_finite() {
+        let is_closed = low.is_finite() && high.is_finite() && (high - low).is_finite();
+        // Half of the draws between bounds are of the sizes in the data: bounds may be wide.
+        if is_closed && random.unit() < 0.5 {
             let is_wide = low > 0.0 && high / low > 100.0;
             let share = random.unit();
             return if is_wide { low * (high / low).powf(share) } else { low + share * (high - low) };
@@ -157,10 +183,13 @@ impl<'a> Sample<'a> {
             2 => sign * power(-1.0, 2.0, random) / range,
             _ => sign * power(-1.0, 1.0, random),
         };
-        if value < low {
-            return low + (low - value);
-        }
-        if value > high { high - (value - high) } else { value }
+        // Mirrored at a bound, if that helps.
+        let mirrored = match value {
+            _ if value < low => low + (low - value),
+            _ if value > high => high - (value - high),
+            _ => value,
+        };
+        mirrored.clamp(low, high)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
+use super::loss::RobustLoss;
 use super::problem::Problem;
 
 /// Measures of a whole fit.
@@ -9,25 +10,25 @@ use super::problem::Problem;
 pub struct Statistics {
     /// Share of the weighted variance of y that the model explains; NaN if y is constant.
     pub r_squared: f64,
-    /// Root mean square of the weighted residuals; with a robust loss √(2 cost / rows).
+    /// Root mean square of the weighted residuals.
     pub rmse: f64,
-    /// 2 cost / dof: about 1 if sigma is right. NaN without degrees of freedom.
+    /// The sum of the squares of the weighted residuals over dof: about 1 if sigma is right. NaN without degrees of freedom.
     pub reduced_chi_square: f64,
-    /// Akaike's criterion, n ln(2 cost / n) + 2 p for p free parameters.
+    /// Akaike's criterion, n ln(Σr² / n) + 2 p for p free parameters; NaN with a robust loss, which is not the likelihood of a normal distribution.
     pub aic: f64,
-    /// The Bayesian criterion, n ln(2 cost / n) + p ln n.
+    /// The Bayesian criterion, n ln(Σr² / n) + p ln n; NaN with a robust loss.
     pub bic: f64,
 }
 
 impl Statistics {
-    pub(super) fn of(problem: &Problem<'_>, cost: f64, free: usize) -> Self {
+    pub(super) fn of(problem: &Problem<'_>, squares: f64, free: usize) -> Self {
         let rows = problem.rows() as f64;
-        let likelihood = rows * (2.0 * cost / rows).ln();
+        let likelihood = if problem.loss == RobustLoss::Linear { rows * (squares / rows).ln() } else { f64::NAN };
         let dof = rows - free as f64;
         Self {
-            r_squared: 1.0 - 2.0 * cost / spread(problem),
-            rmse: (2.0 * cost / rows).sqrt(),
-            reduced_chi_square: if dof > 0.0 { 2.0 * cost / dof } else { f64::NAN },
+            r_squared: 1.0 - squares / spread(problem),
+            rmse: (squares / rows).sqrt(),
+            reduced_chi_square: if dof > 0.0 { squares / dof } else { f64::NAN },
             aic: likelihood + 2.0 * free as f64,
             bic: likelihood + free as f64 * rows.ln(),
         }

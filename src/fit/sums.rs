@@ -21,13 +21,17 @@ const WAVE: usize = 256;
 pub(super) struct Normal {
     /// ½ Σ ρ.
     pub cost: f64,
+    /// Σ r² of the weighted residuals.
+    pub squares: f64,
+    /// Derivatives that were not finite where the model was, and counted as 0.
+    pub mended: usize,
     /// Jᵀr, with robust losses the exact gradient of the cost.
     pub gradient: DVector<f64>,
     /// JᵀJ, with robust losses of the rescaled rows.
     pub hessian: DMatrix<f64>,
 }
 
-/// Rows where the model or a derivative is not finite.
+/// Rows where the model is not finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bad {
     /// How many there are, in the piece with the first.
@@ -61,32 +65,38 @@ impl<'a> Sums<'a> {
     /// The sums at the free parameters `x`.
     pub(super) fn normal(&self, x: &[f64]) -> Result<Normal, Bad> {
         let width = self.free + 1;
-        // The products, without the residuals' own, and the cost in its place.
-        let count = width * (width + 1) / 2;
-        let mut total = vec![0.0; count];
-        let make = |piece| {
-            let mut sums = vec![0.0; count];
-            self.piece(x, piece, |tile, _| {
-                let (cost, products) = sums.split_last_mut().expect("there is a cost");
-                *cost += tile.cost;
-                tile.add_products(products);
+        // The products but the residuals' own, then the squares and the cost.
+        let count = width * (width + 1) / 2 + 1;
+        let (mut total, mut mended) = (vec![0.0; count], 0);
+        let make = |piece, is_mended| {
+            let (mut sums, mut mended) = (vec![0.0; count], 0);
+            self.piece(x, piece, is_mended, |tile, _| {
+                tile.add_products(&mut sums[..count - 2]);
+                sums[count - 2] += tile.squares;
+                sums[count - 1] += tile.cost;
+                mended += tile.mended;
             });
             // The sums are finite if all rows are, unless they overflow.
-            if sums.iter().all(|sum| sum.is_finite()) { Ok(sums) } else { Err(self.bad(x, piece)) }
+            sums.iter().all(|sum| sum.is_finite()).then_some((sums, mended))
         };
-        self.each_piece(make, |sums| total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum))?;
+        let make = |piece| make(piece, false).or_else(|| make(piece, true)).ok_or_else(|| self.bad(x, piece));
+        self.each_piece(make, |(sums, more)| {
+            total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
+            mended += more;
+        })?;
         let (hessian, gradient) = unpacked(&total, self.free);
-        Ok(Normal { cost: total[total.len() - 1], gradient, hessian })
+        Ok(Normal { cost: total[count - 1], squares: total[count - 2], mended, gradient, hessian })
     }
 
     /// The triangle R of J = QR, merged from the triangles of pieces: it has the digits that JᵀJ loses.
     pub(super) fn triangle(&self, x: &[f64]) -> Result<DMatrix<f64>, Bad> {
         let mut merged = Triangle::new(self.free);
-        let make = |piece| {
+        let make = |piece, is_mended| {
             let mut triangle = Triangle::new(self.free);
-            self.piece(x, piece, |tile, _| tile.merge_into(&mut triangle));
-            if triangle.entries.iter().all(|entry| entry.is_finite()) { Ok(triangle) } else { Err(self.bad(x, piece)) }
+            self.piece(x, piece, is_mended, |tile, _| tile.merge_into(&mut triangle));
+            triangle.entries.iter().all(|entry| entry.is_finite()).then_some(triangle)
         };
+        let make = |piece| make(piece, false).or_else(|| make(piece, true)).ok_or_else(|| self.bad(x, piece));
         self.each_piece(make, |triangle| merged.merge(&triangle))?;
         Ok(DMatrix::from_row_slice(self.free, self.free, &merged.entries))
     }
@@ -113,7 +123,7 @@ impl<'a> Sums<'a> {
     }
 
     /// Hands over the tiles of one piece, each with its first row.
-    fn piece(&self, x: &[f64], piece: usize, mut take: impl FnMut(&Tile<'_>, usize)) {
+    fn piece(&self, x: &[f64], piece: usize, is_mended: bool, mut take: impl FnMut(&Tile<'_>, usize)) {
         let rows = piece * PIECE..self.problem.rows().min((piece + 1) * PIECE);
         let columns = self.problem.columns.len();
         let none = vec![0.0; columns];
@@ -132,14 +142,14 @@ impl<'a> Sums<'a> {
             };
             self.rows.evaluate(range.len(), &mut registers, &source);
             let value = |result: usize| self.rows.value(result, range.len(), &registers, &source);
-            take(&tile.tile(self.problem, &range, value), start);
+            take(&tile.tile(self.problem, &range, is_mended, value), start);
         }
     }
 
     /// The rows of a piece that are not finite; if only sums are, its first row.
     fn bad(&self, x: &[f64], piece: usize) -> Bad {
         let mut bad: Option<Bad> = None;
-        self.piece(x, piece, |tile, start| {
+        self.piece(x, piece, true, |tile, start| {
             let places = tile.bad();
             if let Some(&first) = places.first() {
                 let before = bad.unwrap_or(Bad { count: 0, first: start + first });

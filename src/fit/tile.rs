@@ -21,11 +21,13 @@ impl TileMemory {
         Self { residuals: vec![0.0; TILE], derivatives: vec![0.0; free * TILE] }
     }
 
-    /// The tile of rows `range`, from the model's values and derivatives by result.
+    /// The tile of rows `range`, from the model's values and derivatives by result. If it `is_mended`, derivatives that are not finite where the
+    /// model is are 0: usually they are 0 times an infinite slope, as that of x^b at x = 0.
     pub(super) fn tile<'v>(
         &'v mut self,
         problem: &Problem<'_>,
         range: &Range<usize>,
+        is_mended: bool,
         value: impl Fn(usize) -> &'v [f64],
     ) -> Tile<'v> {
         let (count, free) = (range.len(), self.derivatives.len() / TILE);
@@ -34,13 +36,19 @@ impl TileMemory {
         let values = value(0);
         widened(|| residuals.iter_mut().zip(values).zip(y).for_each(|((r, f), y)| *r = f - y));
         let is_robust = problem.loss != RobustLoss::Linear;
-        if problem.sigma.is_none() && !is_robust {
-            let cost = 0.5 * dots(residuals, [&*residuals])[0];
+        if problem.sigma.is_none() && !is_robust && !is_mended {
+            let squares = dots(residuals, [&*residuals])[0];
             let rows = (0..free).map(|at| value(1 + at)).chain([&*residuals]).collect();
-            return Tile { rows, cost };
+            return Tile { rows, cost: 0.5 * squares, squares, mended: 0 };
         }
+        let mut mended = 0;
         for (at, row) in self.derivatives.chunks_exact_mut(TILE).enumerate() {
             row[..count].copy_from_slice(value(1 + at));
+            if is_mended {
+                let wrong =
+                    row[..count].iter_mut().zip(&*residuals).filter(|(slope, r)| !slope.is_finite() && r.is_finite());
+                mended += wrong.map(|(slope, _)| *slope = 0.0).count();
+            }
         }
         if let Some(sigma) = problem.sigma {
             let sigma = &sigma[range.clone()];
@@ -50,13 +58,10 @@ impl TileMemory {
                 self.derivatives.chunks_exact_mut(TILE).for_each(|row| divide(&mut row[..count]));
             });
         }
-        let cost = if is_robust {
-            rescaled(problem, residuals, &mut self.derivatives)
-        } else {
-            0.5 * dots(residuals, [&*residuals])[0]
-        };
+        let squares = dots(residuals, [&*residuals])[0];
+        let cost = if is_robust { rescaled(problem, residuals, &mut self.derivatives) } else { 0.5 * squares };
         let rows = self.derivatives.chunks_exact(TILE).map(|row| &row[..count]).chain([&*residuals]).collect();
-        Tile { rows, cost }
+        Tile { rows, cost, squares, mended }
     }
 }
 
@@ -81,6 +86,10 @@ pub(super) struct Tile<'a> {
     rows: Vec<&'a [f64]>,
     /// ½ Σ ρ.
     pub cost: f64,
+    /// Σ r² of the weighted residuals.
+    pub squares: f64,
+    /// Derivatives that were replaced by 0.
+    pub mended: usize,
 }
 
 impl Tile<'_> {
@@ -217,7 +226,7 @@ mod tests {
             let mut part = Triangle::new(free as usize);
             let none = [0.0; 37];
             let slices = columns.iter().map(|column| &column[range.clone()]).chain([&none[range.clone()]]);
-            Tile { rows: slices.collect(), cost: 0.0 }.merge_into(&mut part);
+            Tile { rows: slices.collect(), cost: 0.0, squares: 0.0, mended: 0 }.merge_into(&mut part);
             merged.merge(&part);
         }
         for i in 0..3 {

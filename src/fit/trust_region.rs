@@ -38,7 +38,8 @@ pub(super) fn search(sums: &Sums<'_>, bounds: &Bounds, start: &DVector<f64>, lim
                 break 'search Stop::Evaluations;
             }
             let step = space.step(&x, radius, &mut alpha, theta, bounds);
-            if step.reduction <= NOISE * normal.cost || step.scaled.norm() == 0.0 {
+            let is_step = step.reduction > NOISE * normal.cost && step.scaled.norm() > 0.0;
+            if !is_step {
                 break 'search Stop::Cost;
             }
             let trial = bounds.inside(&(&x + &step.step), 0.0);
@@ -202,7 +203,9 @@ impl Space {
             Some(self.steepest(x, radius, theta, bounds)),
         ];
         let valued = candidates.into_iter().flatten().map(|scaled| (self.model(&scaled), scaled));
-        let (value, scaled) = valued.min_by(|a, b| a.0.total_cmp(&b.0)).expect("there are two at least");
+        let finite = valued.filter(|(value, _)| value.is_finite());
+        let none = || (0.0, DVector::zeros(x.len()));
+        let (value, scaled) = finite.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or_else(none);
         Step { step: scaled.component_mul(&self.stretch), scaled, reduction: -value }
     }
 
@@ -241,6 +244,10 @@ impl Space {
         let bent = &self.hessian * direction;
         let (curvature, slope) = (direction.dot(&bent), self.gradient.dot(direction) + from.dot(&bent));
         let value = |t: f64| t * (slope + 0.5 * t * curvature);
+        // Sizes near the ends of the range make a number infinite or NaN.
+        if high.is_nan() || high <= low {
+            return low;
+        }
         let lowest = if curvature > 0.0 { (-slope / curvature).clamp(low, high) } else { high };
         [low, high, lowest].into_iter().min_by(|a, b| value(*a).total_cmp(&value(*b))).unwrap_or(low)
     }

@@ -1,0 +1,97 @@
+"""Curve fits against SciPy's least_squares with an analytic Jacobian: the same data, model and start, engines by turns, ratios of medians.
+
+usage: fit.py PATH_TO_MERO [--rows 1000000] [--rounds N] [--threads N]
+
+Three models: a decay (3 parameters), two decays and a constant (5), two peaks, a decay and a constant (9). Only the time of the fit counts, not that
+of reading the data. SciPy runs with method "lm" (MINPACK), which is its fastest here; NumPy uses as many threads as it likes.
+"""
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import least_squares
+
+
+def decay(x, p):
+    e = np.exp(-p[1] * x)
+    return p[0] * e + p[2], [e, -p[0] * x * e, np.ones_like(x)]
+
+
+def decays(x, p):
+    e, f = np.exp(-p[1] * x), np.exp(-p[3] * x)
+    return p[0] * e + p[2] * f + p[4], [e, -p[0] * x * e, f, -p[2] * x * f, np.ones_like(x)]
+
+
+def peaks(x, p):
+    value, slopes = np.zeros_like(x), []
+    for height, center, sigma in (p[0:3], p[3:6]):
+        z = (x - center) / sigma
+        e = np.exp(-0.5 * z * z)
+        value = value + height * e
+        slopes += [e, height * e * z / sigma, height * e * z * z / sigma]
+    f = np.exp(-p[7] * x)
+    return value + p[6] * f + p[8], [*slopes, f, -p[6] * x * f, np.ones_like(x)]
+
+
+GAUSS = "h{0}*exp(-0.5*((c0-m{0})/s{0})^2)"
+MODELS = {
+    3: ("a*exp(-b*c0)+c", "abc", decay, [3, 1.1, 0.5], [1, 1, 0]),
+    5: ("a*exp(-b*c0)+c*exp(-d*c0)+e1", ["a", "b", "c", "d", "e1"], decays, [3, 2.5, 2, 0.4, 0.5], [2, 2, 1, 0.5, 0]),
+    9: (f"{GAUSS.format(1)}+{GAUSS.format(2)}+a*exp(-b*c0)+c", ["h1", "m1", "s1", "h2", "m2", "s2", "a", "b", "c"], peaks,
+        [2, 1.5, 0.3, 1, 3.5, 0.4, 3, 1.1, 0.5], [1.8, 1.4, 0.35, 1.2, 3.4, 0.35, 2.5, 1, 0.4]),
+}
+
+
+def ours(mero, file, formula, names, start, threads):
+    given = ",".join(f"{name}={value}" for name, value in zip(names, start))
+    command = [mero, "fit", file, "--model", formula, "--y", "c1", "--p0", given, "--threads", str(threads), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"fit: {done.stderr}")
+    report = json.loads(done.stdout)
+    return report["seconds"], [report["parameters"][name]["value"] for name in names], report["evaluations"]
+
+
+def theirs(model, x, y, start):
+    jacobian = lambda p: np.column_stack(model(x, p)[1])
+    begin = time.perf_counter()
+    found = least_squares(lambda p: model(x, p)[0] - y, start, jacobian, method="lm")
+    return time.perf_counter() - begin, found.x, found.nfev
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("mero")
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=0)
+    args = parser.parse_args()
+    random = np.random.default_rng(0)
+    print("| parameters | rows | ours, s | SciPy, s | ours is … times as fast | from – to | passes, ours and SciPy |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for count, (formula, names, model, truth, start) in MODELS.items():
+        x = random.uniform(0, 5, args.rows)
+        y = model(x, truth)[0] + 0.02 * random.standard_normal(args.rows)
+        with tempfile.TemporaryDirectory() as folder:
+            file = str(Path(folder) / "data.npy")
+            np.save(file, np.column_stack([x, y]))
+            pairs = []
+            for _ in range(args.rounds):
+                own, values, passes = ours(args.mero, file, formula, list(names), start, args.threads)
+                other, known, calls = theirs(model, x, y, start)
+                if not np.allclose(values, known, rtol=1e-6):
+                    sys.exit(f"fit: {formula}: got {values}, SciPy {list(known)}")
+                pairs.append((own, other))
+        ratios = sorted(other / own for own, other in pairs)
+        own, other = (statistics.median(times) for times in zip(*pairs))
+        print(f"| {count} | {args.rows:,} | {own:.3f} | {other:.3f} | {statistics.median(ratios):.1f} | {ratios[0]:.1f} – {ratios[-1]:.1f} | {passes}, {calls} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

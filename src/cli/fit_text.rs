@@ -1,0 +1,106 @@
+//! The result of `mero fit` for people.
+
+use super::fit::Rows;
+use crate::fit::{Fit, Formula, SavedFit, Stop};
+use crate::host::number;
+use crate::report::{Axis, Chart, Series, Table as TextTable, counted, figure};
+
+/// The fit for people.
+pub(super) fn text(fit: &Fit, formula: &Formula, target: &str, rows: &Rows, source: &str) -> String {
+    let dropped = if rows.dropped > 0 { format!(", {} left out", counted(rows.dropped, "row")) } else { String::new() };
+    let mut text = format!("{target} = {}\n{} of {source}{dropped}\n\n", formula.text(), counted(fit.rows, "row"));
+    let percent = number(100.0 * fit.level);
+    let mut table = TextTable::new(["parameter", "value", "standard error", &format!("{percent} % interval"), ""]);
+    for parameter in &fit.parameters {
+        let none = || "–".to_owned();
+        let error = parameter.stderr.unwrap_or(0.0);
+        let interval =
+            parameter.interval.map(|[low, high]| format!("{} to {}", precise(low, error), precise(high, error)));
+        let note = match parameter {
+            _ if parameter.is_fixed => "fixed",
+            _ if parameter.is_at_bound => "at a bound",
+            _ if formula.ties().iter().any(|tie| tie.name == parameter.name) => "tied",
+            _ if parameter.stderr.is_none() && fit.undetermined.is_empty() => "error unknown",
+            _ if parameter.stderr.is_none() => "not determined",
+            _ => "",
+        };
+        let stderr = parameter.stderr.map_or_else(none, figure);
+        table = table.row([
+            parameter.name.clone(),
+            precise(parameter.value, error),
+            stderr,
+            interval.unwrap_or_else(none),
+            note.into(),
+        ]);
+    }
+    text += &table.text();
+    let statistics = &fit.statistics;
+    let shown =
+        |name: &str, value: f64| if value.is_finite() { format!("{name} {}   ", figure(value)) } else { String::new() };
+    let rms = if rows.sigma.is_some() { "weighted rms residual" } else { "rms residual" };
+    text += &format!(
+        "\n\n{}{}{} of freedom   {}",
+        shown("R²", statistics.r_squared),
+        shown(rms, statistics.rmse),
+        counted(fit.dof, "degree"),
+        shown("AIC", statistics.aic)
+    );
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    let shift = fit
+        .expected_shift
+        .map_or(String::new(), |shift| format!(" (expected shift {} standard errors)", figure(shift)));
+    let spent = counted(fit.evaluations, "evaluation");
+    text += &match fit.stop {
+        Stop::Evaluations => {
+            format!("not converged in {spent}{shift}: raise --max-evaluations, or start nearer with --p0\n")
+        }
+        Stop::Stuck => {
+            format!("not converged: stuck after {spent}{shift}; start elsewhere with --p0, or set --bounds\n")
+        }
+        _ => format!("converged in {spent}{shift}\n"),
+    };
+    if fit.flat_derivatives > 0 {
+        let count = counted(fit.flat_derivatives, "derivative");
+        text += &format!("{count} of the model by a parameter in a row not finite, counted as 0\n");
+    }
+    for direction in &fit.undetermined {
+        text += &format!("the data do not determine {direction}\n");
+    }
+    let correlation = fit.correlation();
+    let pairs = (0..fit.free.len()).flat_map(|i| (0..i).map(move |j| (j, i)));
+    let strong: Vec<String> = pairs
+        .filter(|&(i, j)| correlation[i][j].abs() > 0.95)
+        .map(|(i, j)| format!("{} and {} {:.3}", fit.free[i], fit.free[j], correlation[i][j]))
+        .collect();
+    if !strong.is_empty() {
+        text += &format!("strongly correlated: {}\n", strong.join(", "));
+    }
+    text
+}
+
+/// As many digits as a standard error leaves, with two of its own; six at least.
+fn precise(value: f64, error: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    let certain = if error > 0.0 { size.log10().floor() - error.log10().floor() } else { 0.0 };
+    let decimals = (certain as i32 + 1).clamp(5, 15);
+    if !(1e-3..1e6).contains(&size) {
+        return format!("{value:.*e}", decimals as usize);
+    }
+    format!("{value:.*}", (decimals - size.log10().floor() as i32).max(0) as usize)
+}
+
+/// Data and curve over the one column of the model, if it has one.
+pub(super) fn chart(saved: &SavedFit, rows: &Rows, target: &str) -> Option<Chart> {
+    let ([x], [name]) = (&rows.columns[..], saved.formula().columns()) else { return None };
+    let (low, high) = x.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)));
+    let places: Vec<f64> = (0..=200).map(|at| low + (high - low) * f64::from(at) / 200.0).collect();
+    let curve = saved.predict(&[&places], places.len(), saved.level());
+    let data = x.iter().zip(&rows.y).map(|(x, y)| [*x, *y]).collect();
+    let line = places.iter().zip(&curve.values).map(|(x, y)| [*x, *y]).collect();
+    let chart = Chart::new("", Axis::linear(name), Axis::linear(target));
+    Some(chart.series(Series::dots("data", data)).series(Series::line("model", line)))
+}
