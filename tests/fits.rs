@@ -193,6 +193,81 @@ fn a_saved_fit_predicts_with_bands() {
     assert!((180..=200).contains(&inside.count()), "about 95 % of the rows are in the prediction band");
 }
 
+/// 0 times an infinite slope is 0: x^b at x = 0, an exponential that overflows in a quotient, the branch that is not taken.
+#[test]
+fn slopes_that_are_not_finite_do_not_stop_a_fit() {
+    let x: Vec<f64> = (0..200).map(|row| f64::from(row) * 0.1).collect();
+    let noise = noise(200);
+    let models: [Truth; 3] = [
+        ("a * exp(-(x / t)^b)", |x| 2.0 * (-(x / 5.0).powf(0.8)).exp()),
+        ("1 / (exp((x - m) / k) + 1)", |x| 1.0 / (((x - 9.0) / 0.01).exp() + 1.0)),
+        ("where(x > 0, a * log(x), c)", |x| if x > 0.0 { 2.0 * x.ln() } else { 3.0 }),
+    ];
+    for (text, truth) in models {
+        let y: Vec<f64> = x.iter().zip(&noise).map(|(x, noise)| truth(*x) + 0.02 * noise).collect();
+        let fit = fitted(&problem(text, &[x.clone(), y]).unwrap());
+        assert!(fit.statistics.rmse < 0.02 && fit.stop.is_converged(), "{text}: {fit:?}");
+    }
+}
+
+#[test]
+fn wide_bounds_change_nothing() {
+    let data = decay(100);
+    let free = fitted(&problem(DECAY, &data).unwrap());
+    for (low, high) in [(0.0, 1e6), (-1e308, 1e308), (-1e200, 1e200)] {
+        let bounded = problem(DECAY, &data).unwrap().bounds("a", low, high).unwrap().bounds("b", low, high).unwrap();
+        let bounded = fitted(&bounded);
+        assert!((bounded.value("b").unwrap() - free.value("b").unwrap()).abs() < 1e-9, "{low} to {high}: {bounded:?}");
+        assert!(bounded.parameters.iter().all(|parameter| !parameter.is_at_bound));
+    }
+    // Far from the range of numbers a search gives up, but does not panic.
+    let far = problem(DECAY, &data).unwrap().bounds("b", 1e300, f64::INFINITY).unwrap();
+    assert!(solve(&far, &SolveOptions::default()).is_ok_and(|fit| fit.undetermined == ["b"]));
+}
+
+#[test]
+fn robust_losses_have_no_likelihood() {
+    let data = decay(100);
+    let problem = problem(DECAY, &data).unwrap().loss(RobustLoss::Cauchy, 0.01).unwrap();
+    let fit = fitted(&problem);
+    assert!(fit.statistics.aic.is_nan() && fit.statistics.rmse > 0.02 && fit.statistics.r_squared < 0.999);
+    let saved = SavedFit::parse(&report(&problem, &fit, "y", 0.0).to_string(), "fit.json").unwrap();
+    assert!(saved.predict(&[&[1.0]], 1, 0.95).prediction.is_empty());
+}
+
+#[test]
+fn edited_files_are_errors() {
+    let data = decay(20);
+    let problem = problem(DECAY, &data).unwrap();
+    let text = report(&problem, &fitted(&problem), "y", 0.0).to_string();
+    let message = |text: &str| match SavedFit::parse(text, "fit.json") {
+        Ok(_) => "no error".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    assert_eq!(message(&text), "no error");
+    assert!(message(&text[..text.len() / 2]).starts_with("fit.json: "));
+    let edited = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        message(&text.replace(from, to))
+    };
+    assert_eq!(
+        edited("\"free\":[\"a\"", "\"free\":[\"b\""),
+        "fit.json: free: \"b\" is there twice: expected each name once"
+    );
+    assert_eq!(
+        edited("\"covariance\":[[", "\"covariance\":[[1,"),
+        "fit.json: covariance: expected 3 rows of 3 numbers, one for each free parameter"
+    );
+    assert_eq!(
+        edited("\"is_weighted\":false", "\"is_weighted\":\"no\""),
+        "fit.json: is_weighted: got \"no\", expected true or false"
+    );
+    assert_eq!(
+        edited("\"kind\":\"meromorph fit\"", "\"kind\":\"table\""),
+        "fit.json: this JSON is not a fit: expected a file that mero fit --out wrote"
+    );
+}
+
 #[test]
 fn wrong_problems_are_errors() {
     let data = decay(20);
@@ -277,7 +352,10 @@ fn the_command_fits_saves_and_predicts() {
 fn the_command_explains_what_is_wrong() {
     let folder = folder();
     let cases: [(&[&str], &str); 12] = [
-        (&["data.csv", "--model", "a*exp(-b*X)"], "model: it uses no column: expected at least one of \"x\", \"y\", \"group\"; did you mean \"x\"?"),
+        (
+            &["data.csv", "--model", "a*exp(-b*X)"],
+            "model: it uses no column: expected at least one of \"x\", \"y\", \"group\"; did you mean \"x\"?",
+        ),
         (
             &["data.csv", "--model", "a*expp(-b*x)", "--y", "y"],
             "model: formula, character 3: unknown function \"expp\": did you mean \"exp\"? (in \"a*expp(-b*x)\"); columns are \"x\", \"y\", \"group\"",

@@ -62,7 +62,7 @@ pub(super) fn text(fit: &Fit, formula: &Formula, target: &str, rows: &Rows, sour
     };
     if fit.flat_derivatives > 0 {
         let count = counted(fit.flat_derivatives, "derivative");
-        text += &format!("{count} of the model by a parameter in a row not finite, counted as 0\n");
+        text += &format!("{count} of the model not finite, counted as 0\n");
     }
     for direction in &fit.undetermined {
         text += &format!("the data do not determine {direction}\n");

@@ -61,7 +61,7 @@ pub static MODELS: &[NamedModel] = &[
         positive: &["sigma", "gamma"],
     },
     NamedModel {
-        name: "sigmoid",
+        name: "logistic",
         summary: "a step from 0 to height",
         formula: "height/(1+exp(-rate*(x-center)))",
         parameters: &["height", "rate", "center"],
@@ -244,6 +244,7 @@ fn arguments(text: &str) -> Option<(Vec<&str>, usize)> {
 mod tests {
     use super::*;
     use crate::fit::Formula;
+    use crate::program::functions::functions;
 
     #[test]
     fn names_stand_for_formulas() {
@@ -276,6 +277,8 @@ mod tests {
             listed.sort_unstable();
             assert_eq!(parameters, listed, "{}", model.name);
             assert_eq!(formula.columns(), ["t"], "{}", model.name);
+            let is_function = functions(&[]).contains(&(model.name, 1));
+            assert!(!is_function, "{} of one argument is a function", model.name);
         }
     }
 }

@@ -228,7 +228,9 @@ pub fn solve(problem: &Problem<'_>, options: &SolveOptions) -> Result<Fit> {
         (Stop::Cost | Stop::Step, Some(shift)) if shift > STUCK => Stop::Stuck,
         (stop, _) => stop,
     };
-    let triangle = sums.triangle(found.x.as_slice()).map_err(|bad| not_finite(problem, bad))?;
+    let overflow =
+        |_| Error::new("fit: the derivatives at the solution are too large for their squares: scale the columns");
+    let triangle = sums.triangle(found.x.as_slice()).map_err(overflow)?;
     let covariance = covariance(&triangle, problem.rows(), variance(problem, &found, dof));
     Ok(reported(problem, (&free, &bounds), &found, covariance, (expected_shift, dof), options.level))
 }

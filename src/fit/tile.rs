@@ -163,7 +163,8 @@ impl Triangle {
             let column = &done[k];
             let diagonal = self.entries[k * free + k];
             let square = dots(column, [&column[..]])[0];
-            if square == 0.0 {
+            // Entries below 1e-145 count as 0, as in JᵀJ: their squares have lost their digits.
+            if square < 1e-290 {
                 continue;
             }
             // The sign that does not cancel.
