@@ -337,7 +337,12 @@ fn the_command_fits_saves_and_predicts() {
     {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
-    let json = mero(folder.path(), &["fit", "data.csv", "--model", DECAY, "--y", "y", "--json"]);
+    let json =
+        mero(folder.path(), &["fit", "data.csv", "--model", DECAY, "--y", "y", "--json", "--report", "fit.html"]);
+    let page = fs::read_to_string(folder.path().join("fit.html")).unwrap();
+    for part in ["Data and model", "Residuals", "Correlations", "Converged in", "mero fit data.csv --model"] {
+        assert!(page.contains(part), "{part} is not on the page");
+    }
     let report: Value = serde_json::from_slice(&json.stdout).unwrap();
     let b = report["parameters"]["b"]["value"].as_f64().unwrap();
     assert!((b - 1.2).abs() < 0.1, "{report}");

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use super::args::{Reading, check_header, check_out, read};
 use super::console::{say, say_data};
-use super::fit_text::{chart, text};
+use super::fit_page::page;
+use super::fit_text::{curve_chart, text};
 use super::{Answer, Failure};
 use crate::error::{hint, listed};
 use crate::fit::{
@@ -71,6 +72,9 @@ pub(super) struct Args {
     /// JSON file to write; mero predict reads it
     #[arg(short, long, value_name = "JSON")]
     out: Option<PathBuf>,
+    /// HTML page with data, curve, bands, residuals, correlations and convergence
+    #[arg(long, value_name = "HTML")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     reading: Reading,
     /// Print only JSON, one object
@@ -79,7 +83,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Answer {
-    if let Some(out) = &args.out {
+    for out in [&args.out, &args.report].into_iter().flatten() {
         check_out(out, &[("table", &args.file)])?;
     }
     let loss = RobustLoss::named(&args.loss)?;
@@ -110,13 +114,16 @@ pub(super) fn run(args: &Args) -> Answer {
     if let Some(out) = &args.out {
         host::write_whole(out, format!("{json}\n").as_bytes())?;
     }
+    let saved = SavedFit::parse(&json.to_string(), "fit")?;
+    if let Some(report) = &args.report {
+        host::write_whole(report, &page(&fit, &saved, &rows, &target, table.source()))?;
+    }
     if args.json {
         say_data(format!("{json}\n").as_bytes());
         return Ok(());
     }
-    let saved = SavedFit::parse(&json.to_string(), "fit")?;
     say(&text(&fit, &formula, &target, &rows, table.source()));
-    if let Some(chart) = chart(&saved, &rows, &target) {
+    if let Some(chart) = curve_chart(&saved, &rows, &target) {
         say(chart.text().trim_start_matches('\n'));
     }
     Ok(())

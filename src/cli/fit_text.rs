@@ -1,14 +1,50 @@
 //! The result of `mero fit` for people.
 
 use super::fit::Rows;
-use crate::fit::{Fit, Formula, SavedFit, Stop};
+use crate::fit::{Fit, FitPrediction, Formula, SavedFit, Stop};
 use crate::host::number;
-use crate::report::{Axis, Chart, Series, Table as TextTable, counted, figure};
+use crate::report::{Axis, Band, Chart, Series, Table as TextTable, counted, figure};
 
 /// The fit for people.
 pub(super) fn text(fit: &Fit, formula: &Formula, target: &str, rows: &Rows, source: &str) -> String {
     let dropped = if rows.dropped > 0 { format!(", {} left out", counted(rows.dropped, "row")) } else { String::new() };
     let mut text = format!("{target} = {}\n{} of {source}{dropped}\n\n", formula.text(), counted(fit.rows, "row"));
+    text += &parameter_table(fit, formula).text();
+    let statistics = &fit.statistics;
+    let shown =
+        |name: &str, value: f64| if value.is_finite() { format!("{name} {}   ", figure(value)) } else { String::new() };
+    let rms = if rows.sigma.is_some() { "weighted rms residual" } else { "rms residual" };
+    text += &format!(
+        "\n\n{}{}{} of freedom   {}",
+        shown("R²", statistics.r_squared),
+        shown(rms, statistics.rmse),
+        counted(fit.dof, "degree"),
+        shown("AIC", statistics.aic)
+    );
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    text += &format!("{}\n", stop_text(fit));
+    if fit.flat_derivatives > 0 {
+        let count = counted(fit.flat_derivatives, "derivative");
+        text += &format!("{count} of the model not finite, counted as 0\n");
+    }
+    for direction in &fit.undetermined {
+        text += &format!("the data do not determine {direction}\n");
+    }
+    let correlation = fit.correlation();
+    let pairs = (0..fit.free.len()).flat_map(|i| (0..i).map(move |j| (j, i)));
+    let strong: Vec<String> = pairs
+        .filter(|&(i, j)| correlation[i][j].abs() > 0.95)
+        .map(|(i, j)| format!("{} and {} {:.3}", fit.free[i], fit.free[j], correlation[i][j]))
+        .collect();
+    if !strong.is_empty() {
+        text += &format!("strongly correlated: {}\n", strong.join(", "));
+    }
+    text
+}
+
+/// The parameters with their errors.
+pub(super) fn parameter_table(fit: &Fit, formula: &Formula) -> TextTable {
     let percent = number(100.0 * fit.level);
     let mut table = TextTable::new(["parameter", "value", "standard error", &format!("{percent} % interval"), ""]);
     for parameter in &fit.parameters {
@@ -33,50 +69,18 @@ pub(super) fn text(fit: &Fit, formula: &Formula, target: &str, rows: &Rows, sour
             note.into(),
         ]);
     }
-    text += &table.text();
-    let statistics = &fit.statistics;
-    let shown =
-        |name: &str, value: f64| if value.is_finite() { format!("{name} {}   ", figure(value)) } else { String::new() };
-    let rms = if rows.sigma.is_some() { "weighted rms residual" } else { "rms residual" };
-    text += &format!(
-        "\n\n{}{}{} of freedom   {}",
-        shown("R²", statistics.r_squared),
-        shown(rms, statistics.rmse),
-        counted(fit.dof, "degree"),
-        shown("AIC", statistics.aic)
-    );
-    text.truncate(text.trim_end().len());
-    text.push('\n');
-    let shift = fit
-        .expected_shift
-        .map_or(String::new(), |shift| format!(" (expected shift {} standard errors)", figure(shift)));
-    let spent = counted(fit.evaluations, "evaluation");
-    text += &match fit.stop {
-        Stop::Evaluations => {
-            format!("not converged in {spent}{shift}: raise --max-evaluations, or start nearer with --p0\n")
-        }
-        Stop::Stuck => {
-            format!("not converged: stuck after {spent}{shift}; start elsewhere with --p0, or set --bounds\n")
-        }
-        _ => format!("converged in {spent}{shift}\n"),
-    };
-    if fit.flat_derivatives > 0 {
-        let count = counted(fit.flat_derivatives, "derivative");
-        text += &format!("{count} of the model not finite, counted as 0\n");
+    table
+}
+
+/// Whether the search converged, and after how much work.
+pub(super) fn stop_text(fit: &Fit) -> String {
+    let shift = |shift| format!(" (expected shift {} standard errors)", figure(shift));
+    let spent = counted(fit.evaluations, "evaluation") + &fit.expected_shift.map_or(String::new(), shift);
+    match fit.stop {
+        Stop::Evaluations => format!("not converged in {spent}: raise --max-evaluations, or start nearer with --p0"),
+        Stop::Stuck => format!("not converged: stuck after {spent}; start elsewhere with --p0, or set --bounds"),
+        _ => format!("converged in {spent}"),
     }
-    for direction in &fit.undetermined {
-        text += &format!("the data do not determine {direction}\n");
-    }
-    let correlation = fit.correlation();
-    let pairs = (0..fit.free.len()).flat_map(|i| (0..i).map(move |j| (j, i)));
-    let strong: Vec<String> = pairs
-        .filter(|&(i, j)| correlation[i][j].abs() > 0.95)
-        .map(|(i, j)| format!("{} and {} {:.3}", fit.free[i], fit.free[j], correlation[i][j]))
-        .collect();
-    if !strong.is_empty() {
-        text += &format!("strongly correlated: {}\n", strong.join(", "));
-    }
-    text
 }
 
 /// As many digits as a standard error leaves, with two of its own; six at least.
@@ -93,14 +97,27 @@ fn precise(value: f64, error: f64) -> String {
     format!("{value:.*}", (decimals - size.log10().floor() as i32).max(0) as usize)
 }
 
-/// Data and curve over the one column of the model, if it has one.
-pub(super) fn chart(saved: &SavedFit, rows: &Rows, target: &str) -> Option<Chart> {
+/// Points of a chart, at most: more make a page slow and show nothing more.
+pub(super) const MOST_DRAWN: usize = 5_000;
+
+/// Data, curve and bands over the one column of the model, if it has one.
+pub(super) fn curve_chart(saved: &SavedFit, rows: &Rows, target: &str) -> Option<Chart> {
     let ([x], [name]) = (&rows.columns[..], saved.formula().columns()) else { return None };
     let (low, high) = x.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)));
-    let places: Vec<f64> = (0..=200).map(|at| low + (high - low) * f64::from(at) / 200.0).collect();
-    let curve = saved.predict(&[&places], places.len(), saved.level());
-    let data = x.iter().zip(&rows.y).map(|(x, y)| [*x, *y]).collect();
-    let line = places.iter().zip(&curve.values).map(|(x, y)| [*x, *y]).collect();
-    let chart = Chart::new("", Axis::linear(name), Axis::linear(target));
+    let places: Vec<f64> = (0..=300).map(|at| low + (high - low) * f64::from(at) / 300.0).collect();
+    let FitPrediction { values, confidence, prediction } = saved.predict(&[&places], places.len(), saved.level());
+    let apart = rows.y.len().div_ceil(MOST_DRAWN);
+    let data = x.iter().zip(&rows.y).step_by(apart).map(|(x, y)| [*x, *y]).collect();
+    let line = places.iter().zip(&values).map(|(x, y)| [*x, *y]).collect();
+    let band = |name: String, widths: &[f64]| {
+        let points = places.iter().zip(&values).zip(widths).map(|((x, y), width)| [*x, y - width, y + width]);
+        Band::new(name, points.collect())
+    };
+    let percent = number(100.0 * saved.level());
+    let mut chart = Chart::new("Data and model", Axis::linear(name), Axis::linear(target));
+    if !prediction.is_empty() {
+        chart = chart.band(band(format!("{percent} % of new rows"), &prediction));
+    }
+    chart = chart.band(band(format!("{percent} % of the curve"), &confidence));
     Some(chart.series(Series::dots("data", data)).series(Series::line("model", line)))
 }

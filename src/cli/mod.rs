@@ -14,6 +14,7 @@ mod examine;
 mod experiment;
 mod export;
 mod fit;
+mod fit_page;
 mod fit_text;
 mod flags;
 mod folds;

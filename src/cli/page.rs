@@ -147,7 +147,7 @@ fn inputs(page: &mut Page, content: &PageContent<'_>, partial: &[Partial]) -> An
 }
 
 /// The command line of this process.
-fn command() -> String {
+pub(super) fn command() -> String {
     let words = std::env::args().skip(1).map(|word| super::train::quoted(&word));
     ["mero".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }

@@ -14,6 +14,7 @@ const MOST_DAMPING: f64 = 1e30;
 pub(super) fn search(sums: &Sums<'_>, start: &DVector<f64>, limits: &Limits) -> Result<Found, Bad> {
     let mut x = start.clone();
     let mut normal = sums.normal(x.as_slice())?;
+    let mut history = vec![normal.cost];
     let (mut evaluations, mut damping, mut growth) = (1, FIRST_DAMPING, 2.0);
     let mut scale = normal.hessian.diagonal().map(|entry| if entry == 0.0 { 1.0 } else { entry });
     let stop = loop {
@@ -43,6 +44,7 @@ pub(super) fn search(sums: &Sums<'_>, start: &DVector<f64>, limits: &Limits) -> 
         let (actual, before) = (normal.cost - next.cost, normal.cost);
         let is_short = step.norm() < limits.step * (limits.step + x.norm());
         (x, normal) = (trial, next);
+        history.push(normal.cost);
         scale = scale.zip_map(&normal.hessian.diagonal(), f64::max);
         damping *= (1.0 - (2.0 * actual / predicted - 1.0).powi(3)).max(1.0 / 3.0);
         growth = 2.0;
@@ -55,5 +57,5 @@ pub(super) fn search(sums: &Sums<'_>, start: &DVector<f64>, limits: &Limits) -> 
             break Stop::Shift;
         }
     };
-    Ok(Found { x, normal, evaluations, stop })
+    Ok(Found { x, normal, evaluations, stop, history })
 }

@@ -29,7 +29,7 @@ pub(super) fn polish(sums: &Sums<'_>, bounds: &Bounds, found: Found) -> Found {
         }
         found.evaluations += 1;
         let Ok(normal) = sums.normal(trial.as_slice()) else { break };
-        let next = Found { x: trial, normal, ..found };
+        let next = Found { x: trial, normal, ..found.clone() };
         let Some((next_step, next_decrement)) = newton(&next.normal, &inner(bounds, &next)) else { break };
         // Near the minimum costs differ by rounding errors only, so the decrement decides.
         if next_decrement >= decrement || next.normal.cost > found.normal.cost * (1.0 + 1e-10) {
@@ -63,7 +63,7 @@ fn snapped(sums: &Sums<'_>, bounds: &Bounds, mut found: Found) -> Found {
         if let Ok(normal) = sums.normal(x.as_slice())
             && normal.cost <= found.normal.cost
         {
-            found = Found { x, normal, ..found };
+            (found.x, found.normal) = (x, normal);
         }
     }
     found

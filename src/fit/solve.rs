@@ -110,11 +110,14 @@ impl Limits {
 }
 
 /// Where a search ended.
+#[derive(Clone)]
 pub(super) struct Found {
     pub x: DVector<f64>,
     pub normal: Normal,
     pub evaluations: usize,
     pub stop: Stop,
+    /// The cost at the start and after each step.
+    pub history: Vec<f64>,
 }
 
 /// A parameter's value and how well the data determine it.
@@ -153,6 +156,8 @@ pub struct Fit {
     pub stop: Stop,
     /// Evaluations of the model over all rows.
     pub evaluations: usize,
+    /// The cost at the start and after each step of the search.
+    pub history: Vec<f64>,
     /// How far the parameters would move in one more step, in standard errors; `None` if that is not determined.
     pub expected_shift: Option<f64>,
     /// Derivatives that were not finite at the solution in rows where the model is; they count as 0.
@@ -309,6 +314,7 @@ fn reported(
         dof,
         stop: found.stop,
         evaluations: found.evaluations,
+        history: found.history.clone(),
         expected_shift,
         flat_derivatives: found.normal.mended,
         undetermined: directions.iter().map(|direction| undetermined(direction, &names)).collect(),

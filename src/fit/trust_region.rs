@@ -16,7 +16,7 @@ const NOISE: f64 = 1e-15;
 pub(super) fn search(sums: &Sums<'_>, bounds: &Bounds, start: &DVector<f64>, limits: &Limits) -> Result<Found, Bad> {
     let mut x = bounds.inside(start, 1e-10);
     let mut normal = sums.normal(x.as_slice())?;
-    let mut evaluations = 1;
+    let (mut evaluations, mut history) = (1, vec![normal.cost]);
     let mut inverse_scale = scales(&normal, None);
     let (space, _) = Space::at(&x, &normal, &inverse_scale, bounds);
     let mut radius = x.component_div(&space.stretch).norm();
@@ -62,6 +62,7 @@ pub(super) fn search(sums: &Sums<'_>, bounds: &Bounds, start: &DVector<f64>, lim
             let is_short = step.step.norm() < limits.step * (limits.step + x.norm());
             if actual > 0.0 {
                 (x, normal) = (trial, next);
+                history.push(normal.cost);
                 inverse_scale = scales(&normal, Some(&inverse_scale));
             }
             if is_flat || is_short {
@@ -72,7 +73,7 @@ pub(super) fn search(sums: &Sums<'_>, bounds: &Bounds, start: &DVector<f64>, lim
             }
         }
     };
-    Ok(Found { x, normal, evaluations, stop })
+    Ok(Found { x, normal, evaluations, stop, history })
 }
 
 /// The norms of the columns of J, the largest so far; 1 for a column of zeros.
