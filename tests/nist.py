@@ -53,7 +53,7 @@ PARAMETER_DIGITS, ERROR_DIGITS, ROUNDED_ERROR_DIGITS = 10, 8, 3
 
 def package(folder):
     """Downloads the source package of lmfit and unpacks the problems."""
-    command = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps", "--no-binary", ":all:",
+    command = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps", "--no-binary", "lmfit",
                "lmfit==1.0.2", "-d", folder]
     subprocess.run(command, check=True)
     [archive] = Path(folder).glob("lmfit-*.tar.gz")
