@@ -71,7 +71,8 @@ def ours(mero, folder, given):
     table = Path(folder) / "data.csv"
     table.write_text("x,y,sd\n" + "".join(f"{a!r},{b!r},{c!r}\n" for a, b, c in zip(x.tolist(), y.tolist(), sigma.tolist())))
     keys = names(model)
-    command = [mero, "fit", str(table), "--model", formula, "--y", "y", "--loss", loss, "--loss-scale", repr(float(scale)), "--json"]
+    command = [mero, "fit", str(table), "--model", formula, "--y", "y", "--loss", loss, "--json"]
+    command += ["--loss-scale", repr(float(scale))] if loss != "linear" else []
     command += ["--p0", ",".join(f"{key}={float(value)!r}" for key, value in zip(keys, start))]
     end = lambda value: repr(float(value)) if np.isfinite(value) else ""
     limits = [f"{key}={end(a)}:{end(b)}" for key, a, b in zip(keys, low, high) if np.isfinite(a) or np.isfinite(b)]

@@ -1,13 +1,8 @@
-//! Curve fits: properties of the solution that need no reference, and `mero fit` as a process. NIST's and SciPy's answers are in `tests/nist.py` and
-//! `tests/curve_fit.py`.
-
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+//! Curve fits: properties of the solution that need no reference. NIST's and SciPy's answers are in `tests/nist.py` and `tests/curve_fit.py`;
+//! `mero fit` as a process is in `tests/cli/fits.rs`.
 
 use meromorph::Result;
 use meromorph::fit::{Fit, Formula, Method, Problem, RobustLoss, SavedFit, SolveOptions, report, solve};
-use serde_json::Value;
 
 /// Numbers between -1 and 1 from a linear congruential generator.
 fn noise(count: usize) -> Vec<f64> {
@@ -186,11 +181,12 @@ fn a_saved_fit_predicts_with_bands() {
     assert_eq!(predicted.values[2], c.value);
     let half = c.interval.unwrap()[1] - c.value;
     assert!((predicted.confidence[2] - half).abs() < 1e-12);
-    let inside = data[0].iter().zip(&data[1]).filter(|(x, y)| {
-        let one = saved.predict(&[&[**x]], 1, 0.95);
-        (*y - one.values[0]).abs() <= one.prediction[0]
-    });
-    assert!((180..=200).contains(&inside.count()), "about 95 % of the rows are in the prediction band");
+    // The prediction band adds the variance of one observation, of which the interval of c is a known multiple.
+    let reach = half / c.stderr.unwrap();
+    for (wide, narrow) in predicted.prediction.iter().zip(&predicted.confidence) {
+        let expected = (narrow * narrow + reach * reach * fit.statistics.reduced_chi_square).sqrt();
+        assert!((wide - expected).abs() < 1e-12, "{wide}, expected {expected}");
+    }
 }
 
 /// 0 times an infinite slope is 0: x^b at x = 0, an exponential that overflows in a quotient, the branch that is not taken.
@@ -309,109 +305,4 @@ fn wrong_problems_are_errors() {
         message(new().and_then(|problem| problem.sigma(&sigma, false))),
         "fit: sigma, row 1: got 0, expected a number above 0"
     );
-}
-
-fn mero(folder: &Path, words: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mero"));
-    command.current_dir(folder).args(words).stdin(Stdio::null()).output().expect("the binary starts")
-}
-
-/// A folder with `data.csv`: x, y, an empty cell in y and a column of texts.
-fn folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let [x, y] = decay(40);
-    let rows: String = x.iter().zip(&y).map(|(x, y)| format!("{x},{y},a\n")).collect();
-    fs::write(folder.path().join("data.csv"), format!("x,y,group\n{rows}")).unwrap();
-    fs::write(folder.path().join("gaps.csv"), format!("x,y,group\n{rows}6,,a\n7,,b\n")).unwrap();
-    folder
-}
-
-#[test]
-fn the_command_fits_saves_and_predicts() {
-    let folder = folder();
-    let output = mero(folder.path(), &["fit", "data.csv", "--model", DECAY, "--y", "y", "--out", "fit.json"]);
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}", output = output.stderr);
-    for part in
-        ["y = a * exp(-b * x) + c\n40 rows of data.csv\n", "parameter", "95 % interval", "converged in", "o data"]
-    {
-        assert!(text.contains(part), "{part} is not in\n{text}");
-    }
-    let json =
-        mero(folder.path(), &["fit", "data.csv", "--model", DECAY, "--y", "y", "--json", "--report", "fit.html"]);
-    let page = fs::read_to_string(folder.path().join("fit.html")).unwrap();
-    for part in ["Data and model", "Residuals", "Correlations", "Converged in", "mero fit data.csv --model"] {
-        assert!(page.contains(part), "{part} is not on the page");
-    }
-    let report: Value = serde_json::from_slice(&json.stdout).unwrap();
-    let b = report["parameters"]["b"]["value"].as_f64().unwrap();
-    assert!((b - 1.2).abs() < 0.1, "{report}");
-    assert_eq!((&report["precision"], &report["strategy"]), (&"f64".into(), &"standard".into()));
-    let predicted = mero(folder.path(), &["predict", "fit.json", "data.csv"]);
-    let csv = String::from_utf8(predicted.stdout).unwrap();
-    assert!(csv.starts_with("prediction,confidence_lower,confidence_upper,lower,upper\n"), "{csv}");
-    assert_eq!(csv.lines().count(), 41);
-}
-
-#[test]
-fn the_command_explains_what_is_wrong() {
-    let folder = folder();
-    let cases: [(&[&str], &str); 12] = [
-        (
-            &["data.csv", "--model", "a*exp(-b*X)"],
-            "model: it uses no column: expected at least one of \"x\", \"y\", \"group\"; did you mean \"x\"?",
-        ),
-        (
-            &["data.csv", "--model", "a*expp(-b*x)", "--y", "y"],
-            "model: formula, character 3: unknown function \"expp\": did you mean \"exp\"? (in \"a*expp(-b*x)\"); columns are \"x\", \"y\", \"group\"",
-        ),
-        (
-            &["data.csv", "--model", "a+b", "--y", "y"],
-            "model: it uses no column: expected at least one of \"x\", \"y\", \"group\"",
-        ),
-        (
-            &["data.csv", "--model", DECAY, "--y", "z"],
-            "y: got \"z\", expected a column, one of \"x\", \"y\", \"group\"",
-        ),
-        (
-            &["data.csv", "--model", DECAY, "--y", "y", "--p0", "a"],
-            "p0: got \"a\", expected name=value, such as a=1,b=0.1",
-        ),
-        (&["data.csv", "--model", DECAY, "--y", "y", "--p0", "a=one"], "p0: a: got \"one\", expected a number"),
-        (
-            &["data.csv", "--model", DECAY, "--y", "y", "--bounds", "a=1"],
-            "bounds: a: got \"1\", expected low:high, such as 0:10, 0: or :10",
-        ),
-        (
-            &["data.csv", "--model", DECAY, "--y", "y", "--tie", "c=x"],
-            "tie: \"c\" uses the column \"x\": expected parameters only",
-        ),
-        (
-            &["data.csv", "--model", DECAY, "--y", "y", "--loss", "hubert"],
-            "loss: got \"hubert\", expected one of \"linear\", \"soft_l1\", \"huber\", \"cauchy\", \"arctan\"; did you mean \"huber\"?",
-        ),
-        (
-            &["data.csv", "--model", DECAY, "--y", "y", "--method", "lm", "--bounds", "a=0:9"],
-            "method: lm takes no bounds: expected trf, or no bounds",
-        ),
-        (
-            &["data.csv", "--model", DECAY, "--y", "y", "--level", "95"],
-            "level: got 95, expected a probability between 0 and 1",
-        ),
-        (
-            &["gaps.csv", "--model", DECAY, "--y", "y"],
-            "gaps.csv, row 41: column \"y\" has a missing cell (and 1 row more): expected numbers; --missing drop leaves such rows out",
-        ),
-    ];
-    for (words, message) in cases {
-        let output = mero(folder.path(), &[&["fit"], words].concat());
-        let text = String::from_utf8(output.stderr).unwrap();
-        assert!(!output.status.success() && output.stdout.is_empty(), "{words:?}");
-        assert_eq!(text.trim_end(), format!("mero: fit: {message}"), "{words:?}");
-    }
-    let output = mero(folder.path(), &["fit", "gaps.csv", "--model", DECAY, "--y", "y", "--missing", "drop"]);
-    assert!(String::from_utf8(output.stdout).unwrap().contains("40 rows of gaps.csv, 2 rows left out"));
-    let text = mero(folder.path(), &["fit", "data.csv", "--model", "a*group+b", "--y", "y"]).stderr;
-    let text = String::from_utf8(text).unwrap();
-    assert!(text.contains("\"group\"") && text.contains("row 1"), "{text}");
 }

@@ -14,7 +14,6 @@ use crate::fit::{
 use crate::host;
 use crate::io::Table;
 use crate::program::parse::{free_names, is_name, parse};
-use crate::program::slices::Registers;
 use crate::report::counted;
 use crate::{Error, Result};
 
@@ -48,9 +47,9 @@ pub(super) struct Args {
     /// Loss of a residual; all but linear are robust against outliers: linear, soft_l1, huber, cauchy, arctan
     #[arg(long, default_value = "linear", value_name = "LOSS")]
     loss: String,
-    /// Size of a residual from which a robust loss counts it less, in units of y, or with --sigma of sigma
-    #[arg(long, default_value_t = 1.0, value_name = "SIZE")]
-    loss_scale: f64,
+    /// Size of a residual from which a robust loss counts it less, in units of y, or with --sigma of sigma [default: 1]
+    #[arg(long, value_name = "SIZE")]
+    loss_scale: Option<f64>,
     /// Search: trf takes bounds, lm does not
     #[arg(long, default_value = "trf", value_name = "METHOD")]
     method: String,
@@ -87,6 +86,11 @@ pub(super) fn run(args: &Args) -> Answer {
         check_out(out, &[("table", &args.file)])?;
     }
     let loss = RobustLoss::named(&args.loss)?;
+    if let (RobustLoss::Linear, Some(_)) = (loss, args.loss_scale) {
+        return Err(Failure::usage(
+            "loss-scale: it applies to robust losses only: expected --loss soft_l1, huber, cauchy or arctan",
+        ));
+    }
     let options = args.options()?;
     let format = args.reading.format()?;
     let table = read(&args.file, &format)?;
@@ -102,7 +106,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let rows = Rows::of(args, &table, &formula, &target)?;
     let columns: Vec<(&str, &[f64])> =
         formula.columns().iter().map(String::as_str).zip(rows.columns.iter().map(Vec::as_slice)).collect();
-    let mut problem = Problem::new(formula.clone(), &columns, &rows.y)?.loss(loss, args.loss_scale)?;
+    let mut problem = Problem::new(formula.clone(), &columns, &rows.y)?.loss(loss, args.loss_scale.unwrap_or(1.0))?;
     if let Some(sigma) = &rows.sigma {
         problem = problem.sigma(sigma, args.absolute_sigma)?;
     }
@@ -154,7 +158,7 @@ impl Args {
         Ok(Formula::parse(&text, names).map_err(|error| explained(error, names))?)
     }
 
-    /// The observed values: those asked for, or the last column that the model does not use.
+    /// The observed values: those of `--y`, or the last column that the model does not use.
     fn target(&self, table: &Table, formula: &Formula) -> Answer<String> {
         if let Some(y) = &self.y {
             return Ok(y.clone());
@@ -287,10 +291,8 @@ fn computed(target: &str, names: &[String], columns: &[Vec<f64>]) -> Answer<Vec<
         return Err(Failure::usage("y: got several formulas separated by commas, expected one"));
     }
     let inputs: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    let mut memory = vec![0.0; Registers::<f64>::words(&program)];
-    let mut values = vec![0.0; columns.first().map_or(0, Vec::len)];
-    program.run(&inputs, &mut Registers::new(&program, &mut memory), &mut [values.as_mut_slice()]);
-    Ok(values)
+    let rows = columns.first().map_or(0, Vec::len);
+    Ok(program.results(&inputs, rows).swap_remove(0))
 }
 
 /// `a=1,b=2` of all given texts as names and texts.

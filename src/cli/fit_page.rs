@@ -1,7 +1,7 @@
 //! The HTML page of `mero fit --report`: data and curve first, then parameters, residuals, correlations and how the fit was found.
 
 use super::fit::Rows;
-use super::fit_text::{MOST_DRAWN, curve_chart, parameter_table, stop_text};
+use super::fit_text::{MOST_DRAWN, cautions, curve_chart, parameter_table, stop_text};
 use super::page::command;
 use crate::fit::{Fit, SavedFit};
 use crate::report::{Axis, Chart, Page, Series, Style, Table as TextTable, count, figure};
@@ -18,26 +18,27 @@ pub(super) fn page(fit: &Fit, saved: &SavedFit, rows: &Rows, target: &str, sourc
     page.charts([first, residuals(&values, rows, formula.columns(), target)]);
     page.section("Parameters");
     page.table(&parameter_table(fit, formula));
-    for direction in &fit.undetermined {
-        page.paragraph(&format!("The data do not determine {direction}."));
+    for caution in cautions(fit) {
+        page.paragraph(&sentence(caution));
     }
-    page.note(
-        "Standard errors come from the curvature of the cost at its minimum; intervals are theirs by Student's t.",
-    );
+    page.note("Standard errors come from the curvature of the cost at its minimum.");
     if fit.free.len() > 1 {
         page.heading("Correlations");
         page.table(&correlations(fit));
     }
     page.section("How it was found");
-    let mut found = stop_text(fit);
-    found[..1].make_ascii_uppercase();
-    page.paragraph(&format!("{found}."));
+    page.paragraph(&sentence(stop_text(fit)));
     page.charts(descent(fit));
     let facts = facts(fit);
     page.facts(facts.iter().map(|(name, text)| (*name, text.as_str())));
     page.note("The command that made this page:");
     page.code(&command());
     page.html().into_bytes()
+}
+
+fn sentence(mut text: String) -> String {
+    text[..1].make_ascii_uppercase();
+    text + "."
 }
 
 /// The parameters with their errors, and how much is explained.

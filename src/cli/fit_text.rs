@@ -24,12 +24,8 @@ pub(super) fn text(fit: &Fit, formula: &Formula, target: &str, rows: &Rows, sour
     text.truncate(text.trim_end().len());
     text.push('\n');
     text += &format!("{}\n", stop_text(fit));
-    if fit.flat_derivatives > 0 {
-        let count = counted(fit.flat_derivatives, "derivative");
-        text += &format!("{count} of the model not finite, counted as 0\n");
-    }
-    for direction in &fit.undetermined {
-        text += &format!("the data do not determine {direction}\n");
+    for caution in cautions(fit) {
+        text += &format!("{caution}\n");
     }
     let correlation = fit.correlation();
     let pairs = (0..fit.free.len()).flat_map(|i| (0..i).map(move |j| (j, i)));
@@ -41,6 +37,14 @@ pub(super) fn text(fit: &Fit, formula: &Formula, target: &str, rows: &Rows, sour
         text += &format!("strongly correlated: {}\n", strong.join(", "));
     }
     text
+}
+
+/// What a reader of the parameters has to know.
+pub(super) fn cautions(fit: &Fit) -> Vec<String> {
+    let count = counted(fit.flat_derivatives, "derivative");
+    let flat = (fit.flat_derivatives > 0).then(|| format!("{count} of the model not finite, counted as 0"));
+    let undetermined = fit.undetermined.iter().map(|what| format!("the data do not determine {what}"));
+    flat.into_iter().chain(undetermined).collect()
 }
 
 /// The parameters with their errors.

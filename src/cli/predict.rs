@@ -114,7 +114,14 @@ fn check_csv(out: &Path) -> Answer {
 impl Args {
     /// Errors for an option that applies to models only.
     fn check_fit(&self) -> Answer {
-        let used = [("valid", !self.valid.is_empty()), ("range", self.range), ("proba", self.proba)];
+        let used = [
+            ("valid", !self.valid.is_empty()),
+            ("range", self.range),
+            ("proba", self.proba),
+            ("precision", self.precision != Precision::default()),
+            ("unknown", self.unknown != Unknown::Other),
+            ("device", !["auto", "cpu"].contains(&self.hardware.device.as_str())),
+        ];
         match used.into_iter().find(|(_, is_given)| *is_given) {
             Some((name, _)) => Err(Failure::usage(format!("{name}: it applies to trained models; the file is a fit"))),
             None => Ok(()),

@@ -53,6 +53,14 @@ impl Bounds {
         (DVector::from_vec(distances), DVector::from_vec(slopes))
     }
 
+    /// The variables that are not at a bound to which the gradient pushes them.
+    pub(super) fn inner(&self, x: &DVector<f64>, gradient: &DVector<f64>) -> Vec<usize> {
+        let is_held = |at: usize| {
+            (x[at] <= self.low[at] && gradient[at] >= 0.0) || (x[at] >= self.high[at] && gradient[at] <= 0.0)
+        };
+        (0..x.len()).filter(|&at| !is_held(at)).collect()
+    }
+
     /// How many times `step` fits between `x` and the first bound, and which variables reach theirs there.
     pub(super) fn stride(&self, x: &DVector<f64>, step: &DVector<f64>) -> (f64, Vec<bool>) {
         let room = |at: usize| match step[at] {

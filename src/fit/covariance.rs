@@ -39,3 +39,11 @@ pub(super) fn covariance(triangle: &DMatrix<f64>, rows: usize, variance: f64) ->
     }
     Covariance { matrix, undetermined }
 }
+
+/// The variance of a value with these slopes by the parameters, to first order (the delta method). A slope of 0 leaves out a parameter that the
+/// data do not determine: 0 times infinity is no number.
+pub(super) fn variance_along(matrix: &DMatrix<f64>, slopes: &DVector<f64>) -> f64 {
+    let used: Vec<usize> = (0..slopes.len()).filter(|&at| slopes[at] != 0.0).collect();
+    let pairs = used.iter().flat_map(|&i| used.iter().map(move |&j| (i, j)));
+    pairs.map(|(i, j)| slopes[i] * matrix[(i, j)] * slopes[j]).sum()
+}

@@ -41,8 +41,7 @@ pub struct Tie {
 
 impl Formula {
     /// Parses a formula with one result. Names that are not in `columns`, nor assigned in the formula, nor `pi` or `e`, are parameters, in the
-    /// order of their first use.
-    /// Calls of named models stand for their formulas; see [`MODELS`](super::MODELS).
+    /// order of their first use. Calls of named models are replaced by their formulas; see [`MODELS`](super::MODELS).
     pub fn parse(text: &str, columns: &[&str]) -> Result<Self> {
         let (whole, positive) = expanded(text)?;
         let parameters = free_names(&whole, columns, &[])?;
@@ -142,12 +141,6 @@ impl Formula {
     /// Parameters of named models for which a negative value has no meaning.
     pub(super) fn positive(&self) -> &[String] {
         &self.positive
-    }
-
-    /// The formula in LaTeX.
-    pub fn latex(&self) -> String {
-        let names: Vec<&str> = self.parameters.iter().chain(&self.columns).map(String::as_str).collect();
-        self.program.latex(&names)
     }
 
     /// Its program over the parameters, then the columns.

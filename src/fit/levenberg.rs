@@ -53,7 +53,7 @@ pub(super) fn search(sums: &Sums<'_>, start: &DVector<f64>, limits: &Limits) -> 
         }
         let decrement =
             Cholesky::new(normal.hessian.clone()).map(|factor| normal.gradient.dot(&factor.solve(&normal.gradient)));
-        if decrement.is_some_and(|decrement| limits.is_settled(decrement, normal.cost)) {
+        if decrement.is_some_and(|decrement| limits.is_shift_small(decrement, normal.cost)) {
             break Stop::Shift;
         }
     };

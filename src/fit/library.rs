@@ -1,4 +1,4 @@
-//! Models by name: `gaussian(x)` stands for its formula, and `gaussian(x) + line(x)` for a sum whose parameters have names of their own.
+//! Models by name: `gaussian(x)` is short for its formula, and `gaussian(x) + line(x)` for a sum whose parameters have names of their own.
 
 use crate::error::{Error, Result, unknown_name};
 
@@ -247,7 +247,7 @@ mod tests {
     use crate::program::functions::functions;
 
     #[test]
-    fn names_stand_for_formulas() {
+    fn named_models_become_their_formulas() {
         let cases = [
             ("line(t)", "(offset + slope*(t))"),
             ("a*x", "a*x"),

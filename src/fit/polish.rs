@@ -4,23 +4,25 @@
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
 use super::bounds::Bounds;
-use super::solve::{Found, inner};
+use super::solve::Found;
 use super::sums::{Normal, Sums};
 
 /// Steps of this share of a parameter change no digit that the sums determine.
-const SETTLED: f64 = 1e-13;
+const NEGLIGIBLE: f64 = 1e-13;
 /// More steps than a converging fit takes.
 const MOST_STEPS: usize = 50;
-/// A bound costs less than this share of the cost per row to go to: the search stops short of it.
+/// A move to a bound that changes the cost by less than this share of it: the search stops short of bounds.
 const NEAR: f64 = 1e-6;
 
-/// Improves what a search found; the result is never worse.
+/// Improves what a search found; its cost rises by rounding errors at most.
 pub(super) fn polish(sums: &Sums<'_>, bounds: &Bounds, found: Found) -> Found {
     let mut found = snapped(sums, bounds, found);
-    let Some((mut step, mut decrement)) = newton(&found.normal, &inner(bounds, &found)) else { return found };
+    let Some((mut step, mut decrement)) = newton(&found.normal, &bounds.inner(&found.x, &found.normal.gradient)) else {
+        return found;
+    };
     for _ in 0..MOST_STEPS {
-        let is_settled = step.iter().zip(&found.x).all(|(step, x)| step.abs() <= SETTLED * x.abs());
-        if is_settled {
+        let is_negligible = step.iter().zip(&found.x).all(|(step, x)| step.abs() <= NEGLIGIBLE * x.abs());
+        if is_negligible {
             break;
         }
         let trial = &found.x + &step;
@@ -29,14 +31,13 @@ pub(super) fn polish(sums: &Sums<'_>, bounds: &Bounds, found: Found) -> Found {
         }
         found.evaluations += 1;
         let Ok(normal) = sums.normal(trial.as_slice()) else { break };
-        let next = Found { x: trial, normal, ..found.clone() };
-        let Some((next_step, next_decrement)) = newton(&next.normal, &inner(bounds, &next)) else { break };
+        let Some((next_step, next_decrement)) = newton(&normal, &bounds.inner(&trial, &normal.gradient)) else { break };
         // Near the minimum costs differ by rounding errors only, so the decrement decides.
-        if next_decrement >= decrement || next.normal.cost > found.normal.cost * (1.0 + 1e-10) {
+        if next_decrement >= decrement || normal.cost > found.normal.cost * (1.0 + 1e-10) {
             break;
         }
         let has_halved = next_decrement <= 0.5 * decrement;
-        (found, step, decrement) = (next, next_step, next_decrement);
+        (found.x, found.normal, step, decrement) = (trial, normal, next_step, next_decrement);
         if !has_halved {
             break;
         }

@@ -2,14 +2,14 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::covariance::variance_along;
 use super::formula::Formula;
 use super::problem::Problem;
-use super::solve::{Fit, Fitted};
-use super::statistics::{Statistics, quantile};
+use super::result::{Fit, Fitted};
+use super::statistics::{Freedom, Statistics};
 use crate::error::{Error, Result};
 use crate::host::number;
 use crate::json::Json;
-use crate::program::slices::Registers;
 
 /// The schema of the file.
 const FORMAT: u64 = 1;
@@ -30,15 +30,6 @@ pub struct SavedFit {
     variance: Option<f64>,
     freedom: Freedom,
     level: f64,
-}
-
-/// How well the variance is known.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Freedom {
-    /// Given with the data.
-    Known,
-    /// Estimated with so many degrees of freedom.
-    Estimated(usize),
 }
 
 /// A prediction with its bands, a number per row.
@@ -174,7 +165,7 @@ impl SavedFit {
         // The variance of a new row is not known if rows were weighted, nor from a robust loss.
         let is_plain = !flag("is_weighted")? && need(json, "loss", Json::text)? == "linear";
         let variance = json.field("reduced_chi_square")?.number().filter(|variance| is_plain && *variance >= 0.0);
-        let freedom = if flag("is_absolute")? { Freedom::Known } else { Freedom::Estimated(dof) };
+        let freedom = Freedom::of(flag("is_absolute")?, dof);
         let (target, level) = (need(json, "target", Json::text)?.to_owned(), need(json, "level", Json::number)?);
         Ok(Self { formula, target, values, free, covariance, variance, freedom, level })
     }
@@ -189,7 +180,7 @@ impl SavedFit {
         &self.target
     }
 
-    /// Probability of the bands, unless another is asked for.
+    /// Probability of the fit's intervals.
     pub fn level(&self) -> f64 {
         self.level
     }
@@ -199,23 +190,10 @@ impl SavedFit {
         let program = self.formula.program().with_gradient(&self.free);
         let scalars: Vec<[f64; 1]> = self.values.iter().map(|&value| [value]).collect();
         let inputs: Vec<&[f64]> = scalars.iter().map(|value| &value[..]).chain(columns.iter().copied()).collect();
-        let mut memory = vec![0.0; Registers::<f64>::words(&program)];
-        let mut results = vec![vec![0.0; rows]; program.results.len()];
-        let mut slices: Vec<&mut [f64]> = results.iter_mut().map(Vec::as_mut_slice).collect();
-        program.run(&inputs, &mut Registers::new(&program, &mut memory), &mut slices);
-        let reach = match self.freedom {
-            Freedom::Known => quantile(level, 0),
-            Freedom::Estimated(0) => f64::NAN,
-            Freedom::Estimated(dof) => quantile(level, dof),
-        };
-        let variance = |row: usize| {
-            let slopes = DVector::from_fn(self.free.len(), |at, _| results[1 + at][row]);
-            // Directions that are not determined do not count where the slope is 0: 0 times infinity is no number.
-            let used: Vec<usize> = (0..slopes.len()).filter(|&at| slopes[at] != 0.0).collect();
-            let pairs = used.iter().flat_map(|&i| used.iter().map(move |&j| (i, j)));
-            pairs.map(|(i, j)| slopes[i] * self.covariance[(i, j)] * slopes[j]).sum::<f64>()
-        };
-        let variances: Vec<f64> = (0..rows).map(variance).collect();
+        let mut results = program.results(&inputs, rows);
+        let reach = self.freedom.reach(level);
+        let slopes = |row: usize| DVector::from_fn(self.free.len(), |at, _| results[1 + at][row]);
+        let variances: Vec<f64> = (0..rows).map(|row| variance_along(&self.covariance, &slopes(row))).collect();
         // A width that is not finite is not known.
         let known = |width: f64| if width.is_finite() { width } else { f64::NAN };
         let around = |more: f64| variances.iter().map(|own| known(reach * (own + more).sqrt())).collect();

@@ -10,7 +10,6 @@ use super::sums::free_program;
 use crate::error::{Error, Result};
 use crate::host::splitmix::{STEP, mixed};
 use crate::program::Program;
-use crate::program::slices::Registers;
 
 /// Rows that the draws are compared on, at most.
 const ROWS: usize = 1_000;
@@ -127,11 +126,7 @@ impl<'a> Sample<'a> {
         let scalars: Vec<[f64; 1]> = x.iter().map(|&value| [value]).collect();
         let inputs: Vec<&[f64]> =
             scalars.iter().map(|value| &value[..]).chain(self.columns.iter().map(Vec::as_slice)).collect();
-        let mut memory = vec![0.0; Registers::<f64>::words(program)];
-        let mut results = vec![vec![0.0; self.y.len()]; program.results.len()];
-        let mut slices: Vec<&mut [f64]> = results.iter_mut().map(Vec::as_mut_slice).collect();
-        program.run(&inputs, &mut Registers::new(program, &mut memory), &mut slices);
-        results
+        program.results(&inputs, self.y.len())
     }
 
     /// Half the weighted sum of squares.

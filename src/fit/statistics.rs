@@ -49,18 +49,45 @@ fn spread(problem: &Problem<'_>) -> f64 {
     sums[2] - sums[1] * sums[1] / sums[0]
 }
 
+/// How well the variance of an observation is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Freedom {
+    /// Given with the data.
+    Known,
+    /// Estimated with so many degrees of freedom.
+    Estimated(usize),
+}
+
+impl Freedom {
+    pub(super) fn of(is_absolute: bool, dof: usize) -> Self {
+        if is_absolute { Self::Known } else { Self::Estimated(dof) }
+    }
+
+    /// Half the width, in standard errors, of an interval that holds a parameter with probability `level`; NaN without degrees of freedom.
+    pub(super) fn reach(self, level: f64) -> f64 {
+        match self {
+            Self::Known => normal(level),
+            Self::Estimated(0) => f64::NAN,
+            Self::Estimated(dof) => quantile(level, dof),
+        }
+    }
+}
+
 /// From so many degrees of freedom on, Student's t is expanded around the normal distribution, which is more precise than the library's.
 const MANY: usize = 1_000;
 
-/// Half the width, in standard errors, of an interval that holds a parameter with probability `level`. Without degrees of freedom (absolute sigma)
-/// the normal distribution's; with many by Abramowitz and Stegun 26.7.5.
-pub(super) fn quantile(level: f64, dof: usize) -> f64 {
-    let above = 0.5 + 0.5 * level;
-    if (1..MANY).contains(&dof) {
-        return StudentsT::new(0.0, 1.0, dof as f64).map_or(f64::NAN, |student| student.inverse_cdf(above));
+/// The two-sided quantile of the normal distribution.
+fn normal(level: f64) -> f64 {
+    Normal::standard().inverse_cdf(0.5 + 0.5 * level)
+}
+
+/// The two-sided quantile of Student's t; with many degrees of freedom by Abramowitz and Stegun 26.7.5.
+fn quantile(level: f64, dof: usize) -> f64 {
+    if dof < MANY {
+        let student = StudentsT::new(0.0, 1.0, dof as f64);
+        return student.map_or(f64::NAN, |student| student.inverse_cdf(0.5 + 0.5 * level));
     }
-    let z = Normal::standard().inverse_cdf(above);
-    let share = if dof == 0 { 0.0 } else { 1.0 / dof as f64 };
+    let (z, share) = (normal(level), 1.0 / dof as f64);
     let square = z * z;
     let first = z * (square + 1.0) / 4.0;
     let second = z * ((5.0 * square + 16.0) * square + 3.0) / 96.0;

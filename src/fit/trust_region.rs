@@ -29,7 +29,7 @@ pub(super) fn search(sums: &Sums<'_>, bounds: &Bounds, start: &DVector<f64>, lim
         if optimality == 0.0 {
             break Stop::Gradient;
         }
-        if limits.is_settled(space.decrement(), normal.cost) {
+        if limits.is_shift_small(space.decrement(), normal.cost) {
             break Stop::Shift;
         }
         let theta = (1.0 - optimality).max(0.995);

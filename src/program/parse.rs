@@ -29,12 +29,6 @@ const MAX_PRODUCT: f64 = 8.0;
 
 /// Parses `text` over the inputs called `inputs`. Errors name the character (from 1) and what was expected there.
 pub fn parse(text: &str, inputs: &[&str], more: &[Function]) -> Result<Program> {
-    if text.len() > MAX_LENGTH {
-        return Err(Error::new(format!(
-            "formula: it is too long: got {} characters, expected at most {MAX_LENGTH}",
-            text.len()
-        )));
-    }
     parsed(text, inputs, more, false).map(|(program, _)| program)
 }
 
@@ -46,8 +40,14 @@ pub fn free_names(text: &str, inputs: &[&str], more: &[Function]) -> Result<Vec<
 
 /// The program, and the names collected if unknown names are allowed.
 fn parsed(text: &str, inputs: &[&str], more: &[Function], collects: bool) -> Result<(Program, Vec<String>)> {
+    if text.len() > MAX_LENGTH {
+        return Err(Error::new(format!(
+            "formula: it is too long: got {} characters, expected at most {MAX_LENGTH}",
+            text.len()
+        )));
+    }
     let mut outcome = Ok(Vec::new());
-    // A free name stands for one further input: only names are wanted then.
+    // A free name is one further input: only names are wanted then.
     let program = Program::with_results(inputs.len() + usize::from(collects), |values| {
         let names = inputs.iter().zip(values).map(|(name, value)| ((*name).to_owned(), *value)).collect();
         let free = collects.then(|| (values[inputs.len()], Vec::new()));

@@ -184,6 +184,15 @@ impl Program {
         }
     }
 
+    /// All results over `count` elements, with registers of its own: for work that is not repeated.
+    pub fn results<T: Float>(&self, inputs: &[&[T]], count: usize) -> Vec<Vec<T>> {
+        let mut memory = vec![T::default(); Registers::<T>::words(self)];
+        let mut results = vec![vec![T::default(); count]; self.results.len()];
+        let mut slices: Vec<&mut [T]> = results.iter_mut().map(Vec::as_mut_slice).collect();
+        self.run(inputs, &mut Registers::new(self, &mut memory), &mut slices);
+        results
+    }
+
     /// The results at one point, in double precision.
     pub fn at(&self, inputs: &[f64]) -> Vec<f64> {
         let mut values: Vec<f64> = Vec::with_capacity(self.code.len());

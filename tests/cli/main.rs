@@ -1,7 +1,8 @@
 //! The command line as a process: exact messages and exit codes, JSON lines only, runs that are interrupted and resumed (`runs.rs`),
-//! tables as people have them (`tables.rs`), splitting and judging (`judging.rs`), the manners of a command (`manners.rs`).
+//! tables as people have them (`tables.rs`), splitting and judging (`judging.rs`), the manners of a command (`manners.rs`), curve fits (`fits.rs`).
 
 mod files;
+mod fits;
 #[path = "../folder/mod.rs"]
 mod folder;
 mod formats;
