@@ -18,7 +18,7 @@ fn main() -> Result<()> {
     }
 
     let saved = SavedFit::parse(&report(&problem, &fit, "y", 0.0).to_string(), "fit")?;
-    let predicted = saved.predict(&[&[20.0]], 1, 0.95);
+    let predicted = saved.predict(&[&[20.0]], 1, 0.95)?;
     println!("at x = 20: {:.4} ± {:.4}", predicted.values[0], predicted.prediction[0]);
     assert!((fit.value("b").unwrap_or(0.0) - 0.4).abs() < 0.01);
     Ok(())

@@ -2,7 +2,7 @@
 //! `mero fit` as a process is in `tests/cli/fits.rs`.
 
 use meromorph::Result;
-use meromorph::fit::{Fit, Formula, Method, Problem, RobustLoss, SavedFit, SolveOptions, report, solve};
+use meromorph::fit::{Fit, Formula, Levels, Method, Problem, RobustLoss, SavedFit, SolveOptions, report, solve};
 
 /// Numbers between -1 and 1 from a linear congruential generator.
 fn noise(count: usize) -> Vec<f64> {
@@ -175,7 +175,7 @@ fn a_saved_fit_predicts_with_bands() {
     let fit = fitted(&problem);
     let saved = SavedFit::parse(&report(&problem, &fit, "y", 0.0).to_string(), "fit.json").unwrap();
     let places = [0.0, 2.5, 50.0];
-    let predicted = saved.predict(&[&places], 3, 0.95);
+    let predicted = saved.predict(&[&places], 3, 0.95).unwrap();
     // Far away only c is left of the model.
     let c = &fit.parameters[2];
     assert_eq!(predicted.values[2], c.value);
@@ -228,7 +228,7 @@ fn robust_losses_have_no_likelihood() {
     let fit = fitted(&problem);
     assert!(fit.statistics.aic.is_nan() && fit.statistics.rmse > 0.02 && fit.statistics.r_squared < 0.999);
     let saved = SavedFit::parse(&report(&problem, &fit, "y", 0.0).to_string(), "fit.json").unwrap();
-    assert!(saved.predict(&[&[1.0]], 1, 0.95).prediction.is_empty());
+    assert!(saved.predict(&[&[1.0]], 1, 0.95).unwrap().prediction.is_empty());
 }
 
 #[test]
@@ -305,4 +305,76 @@ fn wrong_problems_are_errors() {
         message(new().and_then(|problem| problem.sigma(&sigma, false))),
         "fit: sigma, row 1: got 0, expected a number above 0"
     );
+}
+
+/// Three decays with their own amplitudes and one rate, in rows that alternate between the sets.
+fn three_sets() -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    let rows = 90;
+    let set: Vec<f64> = (0..rows).map(|row| f64::from(10 - row % 3)).collect();
+    let x: Vec<f64> = (0..rows).map(|row| f64::from(row / 3) * 0.1).collect();
+    let decay = |(row, noise): (usize, f64)| set[row] * (-1.5 * x[row]).exp() + 0.3 + 0.01 * noise;
+    let y = noise(rows as usize).into_iter().enumerate().map(decay).collect();
+    (set, x, y)
+}
+
+#[test]
+fn parameters_of_levels_equal_a_formula_with_switches() {
+    let (set, x, y) = three_sets();
+    let columns: [(&str, &[f64]); 2] = [("x", &x), ("set", &set)];
+    let formula = Formula::parse("a[set] * exp(-b * x) + c", &["x", "set"]).unwrap();
+    let problem = Problem::new(formula, &columns, &y).unwrap();
+    let names: Vec<&str> = problem.parameters().iter().map(|parameter| parameter.name.as_str()).collect();
+    assert_eq!(names, ["a[8]", "a[9]", "a[10]", "b", "c"]);
+    let fit = fitted(&problem);
+    let text = "((set==8)*a8 + (set==9)*a9 + (set==10)*a10) * exp(-b * x) + c";
+    let switched = Problem::new(Formula::parse(text, &["x", "set"]).unwrap(), &columns, &y).unwrap();
+    let switched = fitted(&switched);
+    for (own, other) in fit.parameters.iter().zip(&switched.parameters) {
+        assert!((own.value - other.value).abs() < 1e-9, "{own:?}, {other:?}");
+        assert!((own.stderr.unwrap() / other.stderr.unwrap() - 1.0).abs() < 1e-9, "{own:?}, {other:?}");
+    }
+    assert_eq!(fit.dof, 85);
+    // A parameter of one level can be fixed and bounded by its name, those of all levels by the formula's.
+    let fixed = fitted(&problem.clone().fix("a[9]", 9.0).unwrap().bounds("a", 0.0, 9.5).unwrap());
+    assert_eq!([fixed.value("a[9]"), fixed.value("a[10]")], [Some(9.0), Some(9.5)]);
+    let saved = SavedFit::parse(&report(&problem, &fit, "y", 0.0).to_string(), "fit").unwrap();
+    let levels = Levels::of_numbers(&[10.0, 8.0]);
+    let predicted = saved.predict_levels(&[&[0.0, 0.0]], &[&levels], 2, 0.95).unwrap().values;
+    assert!((predicted[0] - fit.value("a[10]").unwrap() - fit.value("c").unwrap()).abs() < 1e-12);
+    assert!((predicted[1] - fit.value("a[8]").unwrap() - fit.value("c").unwrap()).abs() < 1e-12);
+    let unknown = saved.predict_levels(&[&[0.0]], &[&Levels::of_numbers(&[7.0])], 1, 0.95).unwrap_err();
+    assert_eq!(unknown.to_string(), "set: got 7, which the fit did not have");
+}
+
+#[test]
+fn integrals_follow_their_parameters() {
+    // The integral of b t^k by trapezoids, against the sum written out for five places.
+    let t = [0.0, 0.5, 1.0, 2.0, 4.0];
+    let rows: Vec<f64> = (0..60).map(|row| t[row % 5]).collect();
+    let whole = |b: f64, k: f64| {
+        let mut sums = vec![0.0];
+        for at in 1..5 {
+            let height = |t: f64| if t == 0.0 { 0.0 } else { b * t.powf(k) };
+            sums.push(sums[at - 1] + 0.5 * (t[at] - t[at - 1]) * (height(t[at - 1]) + height(t[at])));
+        }
+        sums
+    };
+    let truth = whole(0.7, 1.4);
+    let y: Vec<f64> = (0..60).zip(noise(60)).map(|(row, noise)| 2.0 * (-truth[row % 5]).exp() + 0.01 * noise).collect();
+    let formula = Formula::parse("a * exp(-cumint(b * t^k, t))", &["t"]).unwrap();
+    let problem = Problem::new(formula, &[("t", &rows)], &y).unwrap().start("a", 1.0).unwrap();
+    let fit = fitted(&problem.start("b", 1.0).unwrap().start("k", 1.0).unwrap());
+    let cost = |[a, b, k]: [f64; 3]| -> f64 {
+        let sums = whole(b, k);
+        y.iter().enumerate().map(|(row, y)| 0.5 * (y - a * (-sums[row % 5]).exp()).powi(2)).sum()
+    };
+    let best = ["a", "b", "k"].map(|name| fit.value(name).unwrap());
+    assert!((cost(best) - fit.cost).abs() < 1e-12 * fit.cost, "{}, {}", cost(best), fit.cost);
+    for at in 0..3 {
+        for share in [-1e-4, 1e-4] {
+            let mut other = best;
+            other[at] *= 1.0 + share;
+            assert!(cost(other) > fit.cost, "{at} {share}");
+        }
+    }
 }

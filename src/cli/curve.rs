@@ -4,9 +4,10 @@ use std::path::Path;
 
 use super::args::{check_header, read_bytes};
 use super::console;
+use super::fit::levels;
 use super::predict::{Args, beside};
 use super::{Answer, Failure};
-use crate::fit::{FitPrediction, SavedFit};
+use crate::fit::{FitPrediction, Levels, SavedFit};
 use crate::io::csv::{self, Values};
 use crate::readers::read_table;
 use crate::{Result, host};
@@ -32,7 +33,16 @@ pub(super) fn run(args: &Args, fit: &SavedFit, out: Option<&Path>) -> Answer {
     let names = fit.formula().columns();
     check_header(&table, format.header, names.iter().map(String::as_str))?;
     let columns: Vec<&[f64]> = names.iter().map(|name| table.numbers(name)).collect::<Result<_>>()?;
-    let FitPrediction { values, confidence, prediction } = fit.predict(&columns, table.rows(), level);
+    let every: Vec<usize> = (0..table.rows()).collect();
+    let levels: Vec<Levels> = fit
+        .formula()
+        .level_columns()
+        .into_iter()
+        .map(|name| table.position(name).map(|at| levels(&table.columns()[at], &every)))
+        .collect::<Result<_>>()?;
+    let levels: Vec<&Levels> = levels.iter().collect();
+    let FitPrediction { values, confidence, prediction } =
+        fit.predict_levels(&columns, &levels, table.rows(), level)?;
     // A row with a missing cell has a NaN, which is an empty cell.
     let around = |widths: &[f64], sign: f64| -> Vec<f64> {
         values.iter().zip(widths).map(|(value, width)| value + sign * width).collect()

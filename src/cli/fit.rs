@@ -1,21 +1,26 @@
 //! `mero fit`: fits a formula to columns of a table.
 
+mod page;
+mod rows;
+mod text;
+
 use std::path::PathBuf;
 
 use super::args::{Reading, check_header, check_out, read};
 use super::console::{say, say_data};
-use super::fit_page::page;
-use super::fit_text::{curve_chart, text};
 use super::{Answer, Failure};
+use crate::Error;
 use crate::error::{hint, listed};
 use crate::fit::{
-    Formula, MODELS, Method, Problem, RobustLoss, SavedFit, SolveOptions, is_named, named, report, solve,
+    Formula, Levels, MODELS, Method, Problem, RobustLoss, SavedFit, SolveOptions, is_named, named, report, solve,
 };
 use crate::host;
 use crate::io::Table;
-use crate::program::parse::{free_names, is_name, parse};
-use crate::report::counted;
-use crate::{Error, Result};
+use crate::program::parse::is_name;
+use page::page;
+use rows::Rows;
+pub(super) use rows::levels;
+use text::{curve_chart, text};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -106,7 +111,9 @@ pub(super) fn run(args: &Args) -> Answer {
     let rows = Rows::of(args, &table, &formula, &target)?;
     let columns: Vec<(&str, &[f64])> =
         formula.columns().iter().map(String::as_str).zip(rows.columns.iter().map(Vec::as_slice)).collect();
-    let mut problem = Problem::new(formula.clone(), &columns, &rows.y)?.loss(loss, args.loss_scale.unwrap_or(1.0))?;
+    let levels: Vec<(&str, &Levels)> = formula.level_columns().into_iter().zip(&rows.levels).collect();
+    let mut problem = Problem::with_levels(formula.clone(), &columns, &levels, &rows.y)?
+        .loss(loss, args.loss_scale.unwrap_or(1.0))?;
     if let Some(sigma) = &rows.sigma {
         problem = problem.sigma(sigma, args.absolute_sigma)?;
     }
@@ -120,14 +127,14 @@ pub(super) fn run(args: &Args) -> Answer {
     }
     let saved = SavedFit::parse(&json.to_string(), "fit")?;
     if let Some(report) = &args.report {
-        host::write_whole(report, &page(&fit, &saved, &rows, &target, table.source()))?;
+        host::write_whole(report, &page(&fit, &saved, &rows, &target, table.source())?)?;
     }
     if args.json {
         say_data(format!("{json}\n").as_bytes());
         return Ok(());
     }
     say(&text(&fit, &formula, &target, &rows, table.source()));
-    if let Some(chart) = curve_chart(&saved, &rows, &target) {
+    if let Some(chart) = curve_chart(&saved, &rows, &target)? {
         say(chart.text().trim_start_matches('\n'));
     }
     Ok(())
@@ -163,8 +170,11 @@ impl Args {
         if let Some(y) = &self.y {
             return Ok(y.clone());
         }
-        let is_used =
-            |name: &str| formula.columns().iter().any(|known| known == name) || self.sigma.as_deref() == Some(name);
+        let is_used = |name: &str| {
+            formula.columns().iter().any(|known| known == name)
+                || formula.level_columns().contains(&name)
+                || self.sigma.as_deref() == Some(name)
+        };
         let unused = table.names().filter(|name| !is_used(name)).last();
         let error =
             || Failure::usage("y: the model uses every column: expected --y with the column of the observed values");
@@ -214,85 +224,6 @@ fn model_help() -> String {
          formula, such as \"gaussian(x) + line(x)\": {}, polynomial(x, degree)",
         models.join("; ")
     )
-}
-
-/// The columns of a fit without rows that are left out.
-pub(super) struct Rows {
-    pub(super) columns: Vec<Vec<f64>>,
-    pub(super) y: Vec<f64>,
-    pub(super) sigma: Option<Vec<f64>>,
-    pub(super) dropped: usize,
-}
-
-impl Rows {
-    fn of(args: &Args, table: &Table, formula: &Formula, target: &str) -> Answer<Self> {
-        let mut used: Vec<String> = formula.columns().to_vec();
-        let names: Vec<&str> = table.names().collect();
-        let is_column = names.contains(&target);
-        let target_columns = if is_column { vec![target.to_owned()] } else { observed(target, &names)? };
-        used.extend(target_columns.iter().cloned());
-        used.extend(args.sigma.iter().cloned());
-        let values: Vec<&[f64]> = used.iter().map(|name| table.numbers(name)).collect::<Result<_>>()?;
-        let is_missing = |row: usize| values.iter().position(|values| values[row].is_nan());
-        let kept: Vec<usize> = (0..table.rows()).filter(|&row| is_missing(row).is_none()).collect();
-        let dropped = table.rows() - kept.len();
-        if let (true, Some(row)) = (args.missing == "error", (0..table.rows()).find(|&row| is_missing(row).is_some())) {
-            let column = &used[is_missing(row).unwrap_or(0)];
-            let more = if dropped > 1 { format!(" (and {} more)", counted(dropped - 1, "row")) } else { String::new() };
-            return Err(Error::new(format!(
-                "{}, row {}: column \"{column}\" has a missing cell{more}: expected numbers; --missing drop leaves such rows out",
-                table.source(),
-                row + 1
-            ))
-            .into());
-        }
-        let place = |row: usize| format!("{}, row {}", table.source(), row + 1);
-        for (name, values) in used.iter().zip(&values) {
-            if let Some(row) = kept.iter().find(|&&row| values[row].is_infinite()) {
-                let (place, value) = (place(*row), values[*row]);
-                return Err(
-                    Error::new(format!("{place}: column \"{name}\" is {value}, expected a finite number")).into()
-                );
-            }
-        }
-        if kept.is_empty() {
-            return Err(Error::new(format!("{}: no row has all values: expected at least one", table.source())).into());
-        }
-        let mut picked: Vec<Vec<f64>> =
-            values.iter().map(|values| kept.iter().map(|&row| values[row]).collect()).collect();
-        let sigma = if args.sigma.is_some() { picked.pop() } else { None };
-        let mut observed = picked.split_off(formula.columns().len());
-        let y =
-            if is_column { observed.pop().unwrap_or_default() } else { computed(target, &target_columns, &observed)? };
-        if let Some(at) = y.iter().position(|y| !y.is_finite()) {
-            let place = place(kept[at]);
-            return Err(Error::new(format!("{place}: {target} is {}, expected a finite number", y[at])).into());
-        }
-        Ok(Self { columns: picked, y, sigma, dropped })
-    }
-}
-
-/// The columns that a formula of observed values uses.
-fn observed(target: &str, names: &[&str]) -> Answer<Vec<String>> {
-    let unknown = free_names(target, names, &[]).map_err(|error| error.within("y"))?;
-    if let Some(unknown) = unknown.first() {
-        let (all, near) = (listed(names), hint(unknown, names.iter().copied()));
-        return Err(Failure::usage(format!("y: got \"{unknown}\", expected a column, one of {all}{near}")));
-    }
-    let (_, used) = parse(target, names, &[])?.compacted();
-    Ok(used.into_iter().map(|at| names[at].to_owned()).collect())
-}
-
-/// A formula over columns.
-fn computed(target: &str, names: &[String], columns: &[Vec<f64>]) -> Answer<Vec<f64>> {
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let program = parse(target, &names, &[])?;
-    if program.results.len() != 1 {
-        return Err(Failure::usage("y: got several formulas separated by commas, expected one"));
-    }
-    let inputs: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    let rows = columns.first().map_or(0, Vec::len);
-    Ok(program.results(&inputs, rows).swap_remove(0))
 }
 
 /// `a=1,b=2` of all given texts as names and texts.

@@ -14,8 +14,6 @@ mod examine;
 mod experiment;
 mod export;
 mod fit;
-mod fit_page;
-mod fit_text;
 mod flags;
 mod folds;
 mod info;

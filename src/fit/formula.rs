@@ -1,9 +1,11 @@
 //! A model as a formula: names of data columns are variables, all other names are parameters.
 
+use super::indexed::{Indexed, without_indexes};
+use super::integral::{Integral, replaced};
 use super::library::expanded;
 use crate::error::{Error, Result, listed};
-use crate::program::Program;
 use crate::program::parse::{free_names, parse};
+use crate::program::{Expr, Program};
 
 /// A model formula over data columns and parameters.
 ///
@@ -24,7 +26,10 @@ pub struct Formula {
     ties: Vec<Tie>,
     /// Parameters of named models that are positive.
     positive: Vec<String>,
-    /// Over the parameters, then the columns.
+    /// For each parameter the columns for whose levels it has a value each.
+    levels: Vec<Vec<String>>,
+    integrals: Vec<Integral>,
+    /// Over the parameters, then the columns, then the integrals.
     program: Program,
 }
 
@@ -42,36 +47,66 @@ pub struct Tie {
 impl Formula {
     /// Parses a formula with one result. Names that are not in `columns`, nor assigned in the formula, nor `pi` or `e`, are parameters, in the
     /// order of their first use. Calls of named models are replaced by their formulas; see [`MODELS`](super::MODELS).
+    ///
+    /// `a[set]` is a parameter with a value for each level of the column `set`, `a[set, day]` for each of their combinations.
+    /// `cumint(f(t), t)` is the integral of f over the column t from its smallest value to that of the row, and `cumint(f(u), u, from, to)` the
+    /// one from the value in one column to that in another, both by the trapezoid rule on the distinct values of these columns.
     pub fn parse(text: &str, columns: &[&str]) -> Result<Self> {
         let (whole, positive) = expanded(text)?;
-        let parameters = free_names(&whole, columns, &[])?;
+        let Indexed { text: whole, levels } = without_indexes(&whole, columns)?;
+        let replaced = replaced(&whole, columns)?;
+        let variables = replaced.calls.iter().map(|call| call.variable.as_str());
+        let known: Vec<&str> = columns.iter().copied().chain(variables).collect();
+        let parameters = free_names(&replaced.names, &known, &[])?;
         if parameters.is_empty() {
             return Err(Error::usage(
                 "model: it has no parameters: every name in it is a column, a constant or a function",
             ));
         }
-        let names: Vec<&str> = parameters.iter().map(String::as_str).chain(columns.iter().copied()).collect();
-        let program = parse(&whole, &names, &[])?;
+        let stand_ins = replaced.calls.iter().map(|call| call.name.as_str());
+        let names: Vec<&str> =
+            parameters.iter().map(String::as_str).chain(columns.iter().copied()).chain(stand_ins).collect();
+        let program = parse(&replaced.text, &names, &[])?;
         if program.results.len() != 1 {
             let got = program.results.len();
             return Err(Error::usage(format!("model: got {got} formulas separated by commas, expected one")));
         }
-        let (program, used) = program.compacted();
-        if let Some(unused) = (0..parameters.len()).find(|at| !used.contains(at)) {
+        let (count, of_integrals) = (parameters.len(), parameters.len() + columns.len());
+        let calls = replaced.calls.iter().enumerate().filter(|(at, _)| program.uses(of_integrals + at));
+        let calls: Vec<(usize, &super::integral::Call)> = calls.collect();
+        let is_end = |column: &str| calls.iter().any(|(_, call)| call.ends.iter().any(|end| end == column));
+        let used = columns.iter().enumerate().filter(|(at, column)| program.uses(count + at) || is_end(column));
+        let used: Vec<usize> = used.map(|(at, _)| at).collect();
+        let owned = |name: &&str| (*name).to_owned();
+        let used_columns: Vec<String> = used.iter().map(|&at| columns[at].to_owned()).collect();
+        let integrals: Vec<Integral> =
+            calls.iter().map(|(_, call)| call.integral(&parameters, &used_columns)).collect::<Result<_>>()?;
+        let is_used = |at: usize| program.uses(at) || integrals.iter().any(|integral| integral.program.uses(at));
+        if let Some(unused) = (0..count).find(|&at| !is_used(at)) {
             let name = &parameters[unused];
             return Err(Error::usage(format!("model: the parameter \"{name}\" cancels out of the formula")));
         }
-        let owned = |name: &&str| (*name).to_owned();
-        let used_columns =
-            used.iter().filter_map(|&at| columns.get(at.checked_sub(parameters.len())?)).map(owned).collect();
-        let table = columns.iter().map(owned).collect();
+        let program = Program::build(count + used.len() + integrals.len(), |inputs| {
+            let mut taken = vec![Expr::from(0.0); names.len()];
+            taken[..count].copy_from_slice(&inputs[..count]);
+            used.iter().zip(&inputs[count..]).for_each(|(&at, input)| taken[count + at] = *input);
+            let values = calls.iter().zip(&inputs[count + used.len()..]);
+            values.for_each(|((at, _), input)| taken[of_integrals + at] = *input);
+            program.emit(&taken)
+        });
+        let levels = parameters.iter().map(|name| {
+            let found = levels.iter().find(|(known, _)| known == name);
+            found.map_or(Vec::new(), |(_, columns)| columns.clone())
+        });
         Ok(Self {
             text: text.to_owned(),
+            levels: levels.collect(),
             parameters,
             columns: used_columns,
-            table,
+            table: columns.iter().map(owned).collect(),
             ties: Vec::new(),
             positive,
+            integrals,
             program,
         })
     }
@@ -95,8 +130,22 @@ impl Formula {
         if names.iter().any(|known| known == name) {
             return wrong(format!("\"{name}\" uses itself"));
         }
-        let mut parameters: Vec<String> = self.parameters.iter().filter(|known| *known != name).cloned().collect();
+        let has_levels = |known: &String| names.contains(known) || known == name;
+        if let Some(at) =
+            (0..self.parameters.len()).find(|&at| !self.levels[at].is_empty() && has_levels(&self.parameters[at]))
+        {
+            let (other, levels) = (&self.parameters[at], self.levels[at].join(", "));
+            return wrong(format!(
+                "\"{name}\": {other}[{levels}] has a value for each level: expected parameters with one value"
+            ));
+        }
+        let kept = |at: &usize| self.parameters[*at] != name;
+        let mut parameters: Vec<String> =
+            (0..self.parameters.len()).filter(kept).map(|at| self.parameters[at].clone()).collect();
+        let mut levels: Vec<Vec<String>> =
+            (0..self.parameters.len()).filter(kept).map(|at| self.levels[at].clone()).collect();
         parameters.extend(names.into_iter().filter(|name| !self.parameters.contains(name)));
+        levels.resize(parameters.len(), Vec::new());
         let all: Vec<&str> = parameters.iter().map(String::as_str).collect();
         let inner = parse(text, &all, &[]).map_err(|error| error.within("tie"))?;
         if inner.results.len() != 1 {
@@ -104,10 +153,16 @@ impl Formula {
         }
         let count = parameters.len();
         let place = |old: &String| parameters.iter().position(|known| known == old).unwrap_or(0);
+        let inputs = count + self.columns.len() + self.integrals.len();
         let mut outer: Vec<usize> = self.parameters.iter().map(place).collect();
-        outer.extend(count..count + self.columns.len());
+        outer.extend(count..inputs);
         let own: Vec<usize> = (0..count).collect();
-        let program = self.program.inlined(at, &inner, count + self.columns.len(), &outer, &own);
+        let program = self.program.inlined(at, &inner, inputs, &outer, &own);
+        let mut integrals = self.integrals.clone();
+        for integral in &mut integrals {
+            let outer = &outer[..=self.parameters.len()];
+            integral.program = integral.program.inlined(at, &inner, count + 1, outer, &own);
+        }
         let mut ties: Vec<Tie> = Vec::new();
         for tie in &self.ties {
             // An earlier tie may use the parameter that is now computed.
@@ -115,7 +170,7 @@ impl Formula {
             ties.push(Tie { program, ..tie.clone() });
         }
         ties.push(Tie { name: name.to_owned(), text: text.to_owned(), program: inner });
-        Ok(Self { parameters, ties, program, ..self })
+        Ok(Self { parameters, levels, integrals, ties, program, ..self })
     }
 
     /// The text it was parsed from.
@@ -133,6 +188,32 @@ impl Formula {
         &self.columns
     }
 
+    /// Columns for whose levels the parameter at a place has a value each; none for most parameters.
+    pub fn levels(&self, parameter: usize) -> &[String] {
+        &self.levels[parameter]
+    }
+
+    /// All columns for whose levels a parameter has a value each.
+    pub fn level_columns(&self) -> Vec<&str> {
+        let mut all: Vec<&str> = Vec::new();
+        for column in self.levels.iter().flatten() {
+            if !all.contains(&column.as_str()) {
+                all.push(column);
+            }
+        }
+        all
+    }
+
+    /// The same with one value for every parameter.
+    pub(super) fn without_levels(&self) -> Self {
+        Self { levels: vec![Vec::new(); self.parameters.len()], ..self.clone() }
+    }
+
+    /// The integrals whose values are inputs of the program.
+    pub(super) fn integrals(&self) -> &[Integral] {
+        &self.integrals
+    }
+
     /// Parameters that are computed from others.
     pub fn ties(&self) -> &[Tie] {
         &self.ties
@@ -143,7 +224,7 @@ impl Formula {
         &self.positive
     }
 
-    /// Its program over the parameters, then the columns.
+    /// Its program over the parameters, then the columns, then the values of the integrals in it.
     pub fn program(&self) -> &Program {
         &self.program
     }

@@ -3,7 +3,7 @@
 use nalgebra::{Cholesky, DVector};
 
 use super::solve::{Found, Limits, Stop};
-use super::sums::{Bad, Sums};
+use super::sums::{Bad, Objective};
 
 /// The first damping, relative to the diagonal of JᵀJ.
 const FIRST_DAMPING: f64 = 1e-3;
@@ -11,7 +11,7 @@ const FIRST_DAMPING: f64 = 1e-3;
 const MOST_DAMPING: f64 = 1e30;
 
 /// Searches from `start`.
-pub(super) fn search(sums: &Sums<'_>, start: &DVector<f64>, limits: &Limits) -> Result<Found, Bad> {
+pub(super) fn search(sums: &dyn Objective, start: &DVector<f64>, limits: &Limits) -> Result<Found, Bad> {
     let mut x = start.clone();
     let mut normal = sums.normal(x.as_slice())?;
     let mut history = vec![normal.cost];
@@ -27,11 +27,16 @@ pub(super) fn search(sums: &Sums<'_>, start: &DVector<f64>, limits: &Limits) -> 
         let mut damped = normal.hessian.clone();
         (0..x.len()).for_each(|at| damped[(at, at)] += damping * scale[at]);
         let step = Cholesky::new(damped).map(|factor| -factor.solve(&normal.gradient));
-        let tried = step.and_then(|step| {
+        let mut tried = None;
+        if let Some(step) = step {
             evaluations += 1;
             let trial = &x + &step;
-            sums.normal(trial.as_slice()).ok().map(|next| (step, trial, next))
-        });
+            tried = match sums.normal(trial.as_slice()) {
+                Ok(next) => Some((step, trial, next)),
+                Err(Bad::Rows { .. }) => None,
+                Err(bad) => return Err(bad),
+            };
+        }
         let Some((step, trial, next)) = tried.filter(|(.., next)| next.cost < normal.cost) else {
             damping *= growth;
             growth *= 2.0;

@@ -193,7 +193,7 @@ pub fn named(name: &str, column: &str) -> Result<String> {
 }
 
 /// The next word from a place on: letters, digits and _, starting with a letter.
-fn word(text: &str, from: usize) -> Option<std::ops::Range<usize>> {
+pub(super) fn word(text: &str, from: usize) -> Option<std::ops::Range<usize>> {
     let is_letter = |c: char| c.is_alphabetic() || c == '_';
     let mut before = None;
     for (at, c) in text[from..].char_indices() {
@@ -220,7 +220,7 @@ fn over_words(text: &str, replaced: impl Fn(&str) -> String) -> String {
 }
 
 /// The arguments up to the closing parenthesis, and the length of all that; `None` if there is no such parenthesis.
-fn arguments(text: &str) -> Option<(Vec<&str>, usize)> {
+pub(super) fn arguments(text: &str) -> Option<(Vec<&str>, usize)> {
     let (mut depth, mut start, mut all) = (0, 0, Vec::new());
     for (at, c) in text.char_indices() {
         match c {

@@ -3,14 +3,21 @@
 
 mod bounds;
 mod covariance;
+mod data;
 mod formula;
+mod indexed;
+mod integral;
+mod levels;
 mod levenberg;
 mod library;
 mod linear;
 mod loss;
+mod model;
 mod parameter;
+mod pieces;
 mod polish;
 mod problem;
+mod reading;
 mod result;
 mod saved;
 mod solve;
@@ -21,6 +28,7 @@ mod tile;
 mod trust_region;
 
 pub use formula::Formula;
+pub use levels::Levels;
 pub use library::{MODELS, NamedModel, is_named, named};
 pub use loss::RobustLoss;
 pub use parameter::Parameter;

@@ -5,7 +5,8 @@ use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
 use super::bounds::Bounds;
 use super::solve::Found;
-use super::sums::{Normal, Sums};
+use super::sums::{Normal, Objective, unread};
+use crate::error::Result;
 
 /// Steps of this share of a parameter change no digit that the sums determine.
 const NEGLIGIBLE: f64 = 1e-13;
@@ -15,10 +16,10 @@ const MOST_STEPS: usize = 50;
 const NEAR: f64 = 1e-6;
 
 /// Improves what a search found; its cost rises by rounding errors at most.
-pub(super) fn polish(sums: &Sums<'_>, bounds: &Bounds, found: Found) -> Found {
-    let mut found = snapped(sums, bounds, found);
+pub(super) fn polish(sums: &dyn Objective, bounds: &Bounds, found: Found) -> Result<Found> {
+    let mut found = snapped(sums, bounds, found)?;
     let Some((mut step, mut decrement)) = newton(&found.normal, &bounds.inner(&found.x, &found.normal.gradient)) else {
-        return found;
+        return Ok(found);
     };
     for _ in 0..MOST_STEPS {
         let is_negligible = step.iter().zip(&found.x).all(|(step, x)| step.abs() <= NEGLIGIBLE * x.abs());
@@ -30,7 +31,13 @@ pub(super) fn polish(sums: &Sums<'_>, bounds: &Bounds, found: Found) -> Found {
             break;
         }
         found.evaluations += 1;
-        let Ok(normal) = sums.normal(trial.as_slice()) else { break };
+        let normal = match sums.normal(trial.as_slice()) {
+            Ok(normal) => normal,
+            Err(bad) => {
+                unread(bad)?;
+                break;
+            }
+        };
         let Some((next_step, next_decrement)) = newton(&normal, &bounds.inner(&trial, &normal.gradient)) else { break };
         // Near the minimum costs differ by rounding errors only, so the decrement decides.
         if next_decrement >= decrement || normal.cost > found.normal.cost * (1.0 + 1e-10) {
@@ -42,11 +49,11 @@ pub(super) fn polish(sums: &Sums<'_>, bounds: &Bounds, found: Found) -> Found {
             break;
         }
     }
-    found
+    Ok(found)
 }
 
 /// Puts variables on bounds that they are next to and pushed to, one by one, if that does not raise the cost.
-fn snapped(sums: &Sums<'_>, bounds: &Bounds, mut found: Found) -> Found {
+fn snapped(sums: &dyn Objective, bounds: &Bounds, mut found: Found) -> Result<Found> {
     for at in 0..found.x.len() {
         let Normal { gradient, hessian, cost, .. } = &found.normal;
         let (slope, value) = (gradient[at], found.x[at]);
@@ -61,13 +68,13 @@ fn snapped(sums: &Sums<'_>, bounds: &Bounds, mut found: Found) -> Found {
         let mut x = found.x.clone();
         x[at] = bound;
         found.evaluations += 1;
-        if let Ok(normal) = sums.normal(x.as_slice())
-            && normal.cost <= found.normal.cost
-        {
-            (found.x, found.normal) = (x, normal);
+        match sums.normal(x.as_slice()) {
+            Ok(normal) if normal.cost <= found.normal.cost => (found.x, found.normal) = (x, normal),
+            Ok(_) => {}
+            Err(bad) => unread(bad)?,
         }
     }
-    found
+    Ok(found)
 }
 
 /// The Gauss–Newton step of some of the variables, and gᵀ H⁻¹ g; `None` if H is singular there.

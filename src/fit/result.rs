@@ -79,6 +79,7 @@ pub(super) fn reported(
     found: &Found,
     covariance: Covariance,
     expected_shift: Option<f64>,
+    spread: f64,
     level: f64,
 ) -> Fit {
     let Covariance { matrix, undetermined: directions } = covariance;
@@ -106,8 +107,14 @@ pub(super) fn reported(
         parameters.push(fitted(&parameter.name, values[at], variance, place.is_none(), is_at_bound));
     }
     for tie in problem.formula.ties() {
-        let with_slopes = tie.program.with_gradient(free).at(&values);
-        let slopes = DVector::from_row_slice(&with_slopes[1..]);
+        // Of parameters without levels, which are the same in all groups.
+        let places = &problem.places[0];
+        let own: Vec<f64> = places.iter().map(|&place| values[place]).collect();
+        let all: Vec<usize> = (0..own.len()).collect();
+        let with_slopes = tie.program.with_gradient(&all).at(&own);
+        let slope =
+            |&place: &usize| places.iter().position(|&known| known == place).map_or(0.0, |at| with_slopes[1 + at]);
+        let slopes = DVector::from_iterator(free.len(), free.iter().map(slope));
         let is_fixed = slopes.iter().all(|slope| *slope == 0.0);
         parameters.push(fitted(&tie.name, with_slopes[0], variance_along(&matrix, &slopes), is_fixed, false));
     }
@@ -126,7 +133,7 @@ pub(super) fn reported(
         undetermined: directions.iter().map(|direction| undetermined(direction, &names)).collect(),
         free: names,
         level,
-        statistics: Statistics::of(problem, found.normal.squares, free.len()),
+        statistics: Statistics::of(problem, found.normal.squares, spread, free.len()),
     }
 }
 

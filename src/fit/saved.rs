@@ -4,12 +4,16 @@ use nalgebra::{DMatrix, DVector};
 
 use super::covariance::variance_along;
 use super::formula::Formula;
+use super::integral::Running;
+use super::levels::{Groups, Levels};
+use super::model::with_derivatives;
 use super::problem::Problem;
 use super::result::{Fit, Fitted};
 use super::statistics::{Freedom, Statistics};
 use crate::error::{Error, Result};
 use crate::host::number;
 use crate::json::Json;
+use crate::program::{Expr, Program};
 
 /// The schema of the file.
 const FORMAT: u64 = 1;
@@ -21,10 +25,12 @@ const KIND: &str = "meromorph fit";
 pub struct SavedFit {
     formula: Formula,
     target: String,
-    /// Of all parameters of the formula.
-    values: Vec<f64>,
-    /// Places of the free parameters.
-    free: Vec<usize>,
+    /// All parameters of the formula, each once or once for each level.
+    parameters: Vec<(String, f64)>,
+    /// Names of the free parameters.
+    free: Vec<String>,
+    /// For each integral of the formula the values of its columns.
+    grids: Vec<Vec<f64>>,
     covariance: DMatrix<f64>,
     /// The variance of an observation around the model; `None` if rows were weighted or the loss was robust, as that of a new row is not known.
     variance: Option<f64>,
@@ -59,6 +65,8 @@ pub fn report(problem: &Problem<'_>, fit: &Fit, target: &str, seconds: f64) -> J
         ("model", text(formula.text())),
         ("target", text(target)),
         ("columns", texts(formula.columns())),
+        ("level_columns", Json::List(formula.level_columns().into_iter().map(text).collect())),
+        ("grids", Json::List(problem.data.grids.iter().map(|grid| list(grid)).collect())),
         ("ties", Json::List(formula.ties().iter().map(tie).collect())),
         ("parameters", Json::Fields(fit.parameters.iter().map(|one| (one.name.clone(), fitted(one))).collect())),
         ("free", texts(&fit.free)),
@@ -70,7 +78,7 @@ pub fn report(problem: &Problem<'_>, fit: &Fit, target: &str, seconds: f64) -> J
         ("rows", whole(fit.rows as u64)),
         ("dof", whole(fit.dof as u64)),
         ("level", real(fit.level)),
-        ("is_weighted", Json::Bool(problem.sigma.is_some())),
+        ("is_weighted", Json::Bool(problem.data.has_sigma)),
         ("is_absolute", Json::Bool(problem.is_absolute)),
         ("loss", text(problem.loss.name())),
         ("loss_scale", real(problem.scale)),
@@ -137,24 +145,47 @@ impl SavedFit {
                 .map(|one| one.text().map(str::to_owned).ok_or_else(|| one.unlike("a name").within(field)))
                 .collect()
         };
-        let columns = names("columns")?;
-        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let (columns, levels) = (names("columns")?, names("level_columns")?);
+        let columns: Vec<&str> = columns.iter().chain(&levels).map(String::as_str).collect();
         let mut formula = Formula::parse(need(json, "model", Json::text)?, &columns)?;
         for tie in need(json, "ties", Json::list)? {
             formula = formula.tied(need(tie, "name", Json::text)?, need(tie, "formula", Json::text)?)?;
         }
-        let parameters = json.field("parameters")?;
-        let value =
-            |name: &String| need(parameters.field(name)?, "value", Json::number).map_err(|error| error.within(name));
-        let values: Vec<f64> = formula.parameters().iter().map(value).collect::<Result<_>>()?;
-        let place = |name: &String| {
-            let found = formula.parameters().iter().position(|known| known == name);
-            found.ok_or_else(|| Error::new(format!("free: \"{name}\" is not a parameter of the model")))
+        let mut parameters: Vec<(String, f64)> = Vec::new();
+        let Json::Fields(fields) = json.field("parameters")? else {
+            return Err(json.field("parameters")?.unlike("an object").within("parameters"));
         };
-        let free: Vec<usize> = names("free")?.iter().map(place).collect::<Result<_>>()?;
+        for (name, parameter) in fields {
+            let value = need(parameter, "value", Json::number).map_err(|error| error.within(name))?;
+            parameters.push((name.clone(), value));
+        }
+        for (at, name) in formula.parameters().iter().enumerate() {
+            let is_level = |known: &str| known.strip_prefix(name).is_some_and(|rest| rest.starts_with('['));
+            let is_known = |(known, _): &(String, f64)| {
+                if formula.levels(at).is_empty() { known == name } else { is_level(known) }
+            };
+            if !parameters.iter().any(is_known) {
+                return Err(json.field("parameters")?.field(name).err().unwrap_or_else(|| Error::new("parameters")));
+            }
+        }
+        let free = names("free")?;
+        if let Some(name) = free.iter().find(|name| !parameters.iter().any(|(known, _)| known == *name)) {
+            return Err(Error::new(format!("free: \"{name}\" is not a parameter of the model")));
+        }
         if let Some(twice) = (1..free.len()).find(|&at| free[..at].contains(&free[at])) {
-            let name = &formula.parameters()[free[twice]];
+            let name = &free[twice];
             return Err(Error::new(format!("free: \"{name}\" is there twice: expected each name once")));
+        }
+        let mut grids: Vec<Vec<f64>> = Vec::new();
+        for grid in need(json, "grids", Json::list)? {
+            let numbers =
+                grid.list().and_then(|numbers| numbers.iter().map(Json::number).collect::<Option<Vec<f64>>>());
+            let numbers = numbers.filter(|grid| !grid.is_empty() && grid.is_sorted());
+            grids.push(numbers.ok_or_else(|| grid.unlike("numbers in ascending order").within("grids"))?);
+        }
+        if grids.len() != formula.integrals().len() {
+            let (got, expected) = (grids.len(), formula.integrals().len());
+            return Err(Error::new(format!("grids: got {got}, expected {expected}, one for each integral")));
         }
         let covariance = square(json.field("covariance")?, free.len()).map_err(|error| error.within("covariance"))?;
         let dof = need(json, "dof", Json::whole)? as usize;
@@ -167,7 +198,7 @@ impl SavedFit {
         let variance = json.field("reduced_chi_square")?.number().filter(|variance| is_plain && *variance >= 0.0);
         let freedom = Freedom::of(flag("is_absolute")?, dof);
         let (target, level) = (need(json, "target", Json::text)?.to_owned(), need(json, "level", Json::number)?);
-        Ok(Self { formula, target, values, free, covariance, variance, freedom, level })
+        Ok(Self { formula, target, parameters, free, grids, covariance, variance, freedom, level })
     }
 
     /// The formula.
@@ -186,19 +217,109 @@ impl SavedFit {
     }
 
     /// Predicts rows: the columns that the formula uses, in its order. Bands are computed to first order from the covariance (the delta method).
-    pub fn predict(&self, columns: &[&[f64]], rows: usize, level: f64) -> FitPrediction {
-        let program = self.formula.program().with_gradient(&self.free);
-        let scalars: Vec<[f64; 1]> = self.values.iter().map(|&value| [value]).collect();
-        let inputs: Vec<&[f64]> = scalars.iter().map(|value| &value[..]).chain(columns.iter().copied()).collect();
-        let mut results = program.results(&inputs, rows);
+    /// Errors if parameters have levels.
+    pub fn predict(&self, columns: &[&[f64]], rows: usize, level: f64) -> Result<FitPrediction> {
+        if let Some(name) = self.formula.level_columns().first() {
+            return Err(Error::new(format!(
+                "predict: the fit has a parameter for each level of \"{name}\": expected that column"
+            )));
+        }
+        self.predict_levels(columns, &[], rows, level)
+    }
+
+    /// The same with the levels of each of the formula's columns of levels. Errors on a level that the fit did not have.
+    pub fn predict_levels(
+        &self,
+        columns: &[&[f64]],
+        levels: &[&Levels],
+        rows: usize,
+        level: f64,
+    ) -> Result<FitPrediction> {
+        let names = self.formula.level_columns();
+        let known = names.iter().map(|name| (*name).to_owned()).zip(levels.iter().copied()).collect();
+        let (groups, order, ranges) = Groups::of(known, rows);
         let reach = self.freedom.reach(level);
-        let slopes = |row: usize| DVector::from_fn(self.free.len(), |at, _| results[1 + at][row]);
-        let variances: Vec<f64> = (0..rows).map(|row| variance_along(&self.covariance, &slopes(row))).collect();
-        // A width that is not finite is not known.
-        let known = |width: f64| if width.is_finite() { width } else { f64::NAN };
-        let around = |more: f64| variances.iter().map(|own| known(reach * (own + more).sqrt())).collect();
-        let prediction = self.variance.map_or(Vec::new(), around);
-        FitPrediction { confidence: around(0.0), prediction, values: results.swap_remove(0) }
+        let mut predicted =
+            FitPrediction { values: vec![0.0; rows], confidence: vec![0.0; rows], prediction: Vec::new() };
+        if self.variance.is_some() {
+            predicted.prediction = vec![0.0; rows];
+        }
+        for (group, range) in ranges.into_iter().enumerate() {
+            let own = &order[range];
+            let picked: Vec<Vec<f64>> =
+                columns.iter().map(|column| own.iter().map(|&row| column[row]).collect()).collect();
+            let (places, results) = self.over_group(&groups, group, &picked, own.len())?;
+            for (at, &row) in own.iter().enumerate() {
+                let mut slopes = DVector::zeros(self.free.len());
+                places.iter().zip(&results[1..]).for_each(|(&place, slope)| slopes[place] = slope[at]);
+                let variance = variance_along(&self.covariance, &slopes);
+                // A width that is not finite is not known.
+                let known = |width: f64| if width.is_finite() { width } else { f64::NAN };
+                predicted.values[row] = results[0][at];
+                predicted.confidence[row] = known(reach * variance.sqrt());
+                if let Some(more) = self.variance {
+                    predicted.prediction[row] = known(reach * (variance + more).sqrt());
+                }
+            }
+        }
+        Ok(predicted)
+    }
+
+    /// The model's values over rows of a group and its derivatives by free parameters, with the places of these.
+    fn over_group(
+        &self,
+        groups: &Groups,
+        group: usize,
+        columns: &[Vec<f64>],
+        rows: usize,
+    ) -> Result<(Vec<usize>, Vec<Vec<f64>>)> {
+        let formula = &self.formula;
+        let (mut values, mut variables, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, name) in formula.parameters().iter().enumerate() {
+            let label = groups.label(group, formula.levels(at));
+            let name = if label.is_empty() { name.clone() } else { format!("{name}[{label}]") };
+            let Some((_, value)) = self.parameters.iter().find(|(known, _)| *known == name) else {
+                return Err(Error::new(format!(
+                    "{}: got {label}, which the fit did not have",
+                    formula.levels(at).join(", ")
+                )));
+            };
+            values.push(*value);
+            if let Some(place) = self.free.iter().position(|known| *known == name) {
+                variables.push(at);
+                places.push(place);
+            }
+        }
+        // The formula over the free parameters first, then all others as constants.
+        let count = variables.len();
+        let program = Program::build(count + columns.len() + self.grids.len(), |inputs| {
+            let mut taken: Vec<Expr> = values.iter().map(|&value| Expr::from(value)).collect();
+            variables.iter().zip(inputs).for_each(|(&at, input)| taken[at] = *input);
+            taken.extend(&inputs[count..]);
+            formula.program().emit(&taken)
+        });
+        let integrals = formula.integrals();
+        let (whole, slopes) = with_derivatives(&program, &variables, columns.len(), integrals);
+        let running: Vec<Running> = integrals
+            .iter()
+            .zip(&self.grids)
+            .map(|(integral, grid)| {
+                let end = |end: usize| integral.at(grid, &values, &variables, &columns[end]);
+                match integral.ends[..] {
+                    [from, to] => end(to).minus(&end(from)),
+                    _ => end(integral.ends[0]),
+                }
+            })
+            .collect();
+        let scalars: Vec<[f64; 1]> = variables.iter().map(|&at| [values[at]]).collect();
+        let inputs: Vec<&[f64]> = scalars
+            .iter()
+            .map(|value| &value[..])
+            .chain(columns.iter().map(Vec::as_slice))
+            .chain(running.iter().map(|one| one.values.as_slice()))
+            .chain(slopes.iter().map(|&(integral, at)| running[integral].slopes[at].as_slice()))
+            .collect();
+        Ok((places, whole.results(&inputs, rows)))
     }
 }
 

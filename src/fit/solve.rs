@@ -9,7 +9,8 @@ use super::polish::{newton, polish};
 use super::problem::Problem;
 use super::result::{Fit, reported};
 use super::start::start;
-use super::sums::{Bad, Normal, Sums};
+use super::statistics::spread;
+use super::sums::{Bad, Normal, Objective, Sums};
 use super::{levenberg, trust_region};
 use crate::error::{Error, Result};
 use crate::host::ThreadPool;
@@ -155,24 +156,30 @@ pub fn solve(problem: &Problem<'_>, options: &SolveOptions) -> Result<Fit> {
     // With a robust loss JᵀJ is not the whole curvature, so that neither the expected shift nor the last steps are exact.
     let [shift_limit, cost] = if problem.loss == RobustLoss::Linear { [1e-5, 1e-12] } else { [1e-8, 1e-15] };
     let limits = Limits { evaluations, shift: shift_limit, cost, step: 1e-12, dof };
-    let search = |sums: &Sums<'_>, start: &DVector<f64>| match options.method {
+    let search = |sums: &dyn Objective, start: &DVector<f64>| match options.method {
         Method::TrustRegion => trust_region::search(sums, &bounds, start, &limits),
         Method::LevenbergMarquardt => levenberg::search(sums, start, &limits),
     };
-    let start = start(problem, &free, options.seed, |sample, start| search(&Sums::new(sample, &pool), start).ok())?;
+    let start =
+        start(problem, &free, options.seed, &pool, |sample, start| search(&Sums::new(sample, &pool), start).ok())?;
     let found = search(&sums, &start).map_err(|bad| not_finite(problem, bad))?;
-    let mut found = polish(&sums, &bounds, found);
+    let mut found = polish(&sums, &bounds, found)?;
     let expected_shift = shift(&found.normal, &bounds.inner(&found.x, &found.normal.gradient), dof);
     found.stop = match (found.stop, expected_shift) {
         (Stop::Evaluations, Some(shift)) if shift <= limits.shift => Stop::Shift,
         (Stop::Cost | Stop::Step, Some(shift)) if shift > STUCK => Stop::Stuck,
         (stop, _) => stop,
     };
-    let overflow =
-        |_| Error::new("fit: the derivatives at the solution are too large for their squares: scale the columns");
+    let overflow = |bad| match bad {
+        Bad::Unread(error) => error,
+        Bad::Rows { .. } => {
+            Error::new("fit: the derivatives at the solution are too large for their squares: scale the columns")
+        }
+    };
     let triangle = sums.triangle(found.x.as_slice()).map_err(overflow)?;
     let covariance = covariance(&triangle, problem.rows(), variance(problem, &found, dof));
-    Ok(reported(problem, (&free, &bounds), &found, covariance, expected_shift, options.level))
+    let spread = spread(&problem.data, &pool)?;
+    Ok(reported(problem, (&free, &bounds), &found, covariance, expected_shift, spread, options.level))
 }
 
 /// The factor of the covariance: 1 if sigma is absolute, the variance of the residuals otherwise.
@@ -184,9 +191,18 @@ fn variance(problem: &Problem<'_>, found: &Found, dof: usize) -> f64 {
     }
 }
 
-fn not_finite(problem: &Problem<'_>, Bad { count, first }: Bad) -> Error {
-    let inputs = problem.formula.columns().iter().zip(&problem.columns);
-    let at: Vec<String> = inputs.map(|(name, values)| format!("{name} = {}", values[first])).collect();
+fn not_finite(problem: &Problem<'_>, bad: Bad) -> Error {
+    let (count, first) = match bad {
+        Bad::Rows { count, first } => (count, first),
+        Bad::Unread(error) => return error,
+    };
+    let at: Vec<String> = problem
+        .formula
+        .columns()
+        .iter()
+        .zip(problem.data.row(first))
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
     let at = if at.is_empty() { String::new() } else { format!(" ({})", at.join(", ")) };
     let (row, more) =
         (first + 1, if count > 1 { format!(", nor in {} rows after it", count - 1) } else { String::new() });

@@ -4,12 +4,15 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::linear::linear;
+use super::loss::RobustLoss;
+use super::model::varying;
+use super::parameter::Parameter;
 use super::problem::Problem;
 use super::solve::Found;
-use super::sums::free_program;
+use super::sums::{Normal, Objective, Sums};
 use crate::error::{Error, Result};
+use crate::host::ThreadPool;
 use crate::host::splitmix::{STEP, mixed};
-use crate::program::Program;
 
 /// Rows that the draws are compared on, at most.
 const ROWS: usize = 1_000;
@@ -20,18 +23,71 @@ const BEST: usize = 6;
 /// More parameters than these are not found by drawing.
 const MOST_DRAWN: usize = 8;
 
-/// Where to start: the given start, or the end of the best of the searches on a sample of the rows. Errors if the model is finite at no draw.
+/// Where to start: the given start, or the end of the best of the searches on a sample of the rows. A parameter starts at the same value for all its
+/// levels. Errors if the model is finite at no draw.
 pub(super) fn start(
     problem: &Problem<'_>,
     free: &[usize],
     seed: u64,
+    pool: &ThreadPool,
+    search: impl Fn(&Problem<'_>, &DVector<f64>) -> Option<Found>,
+) -> Result<DVector<f64>> {
+    let given: Option<Vec<f64>> = free.iter().map(|&at| problem.parameters[at].start).collect();
+    if let Some(start) = given {
+        return Ok(DVector::from_vec(start));
+    }
+    let sampled = sampled(problem)?;
+    let places = sampled.free();
+    let found = found(&sampled, &places, seed, pool, search)?;
+    let mut values: Vec<f64> = sampled.parameters.iter().map(|one| one.start.unwrap_or_default()).collect();
+    places.iter().zip(&found).for_each(|(&at, value)| values[at] = *value);
+    let mut starts: Vec<f64> = vec![0.0; problem.parameters.len()];
+    for places in &problem.places {
+        places.iter().zip(&values).for_each(|(&place, value)| starts[place] = *value);
+    }
+    let one = |&at: &usize| {
+        problem.parameters[at]
+            .start
+            .unwrap_or(starts[at].clamp(problem.parameters[at].low, problem.parameters[at].high))
+    };
+    Ok(DVector::from_iterator(free.len(), free.iter().map(one)))
+}
+
+/// The problem on rows spread evenly over the data, with one value for all levels of a parameter.
+fn sampled(problem: &Problem<'_>) -> Result<Problem<'static>> {
+    let rows = problem.data.rows();
+    let count = rows.min(ROWS);
+    let picked: Vec<usize> = (0..count).map(|at| at * rows / count).collect();
+    let parameters = problem.formula.parameters().iter().enumerate().map(|(at, name)| {
+        let levels: Vec<&Parameter> = problem.places.iter().map(|places| &problem.parameters[places[at]]).collect();
+        let first = levels[0];
+        let is_fixed = levels.iter().all(|one| one.is_fixed && one.start == first.start);
+        let start = levels.iter().find_map(|one| one.start);
+        let low = levels.iter().map(|one| one.low).fold(f64::INFINITY, f64::min);
+        let high = levels.iter().map(|one| one.high).fold(f64::NEG_INFINITY, f64::max);
+        Parameter { name: name.clone(), start, low, high, is_fixed }
+    });
+    Ok(Problem {
+        formula: problem.formula.without_levels(),
+        data: problem.data.picked(&picked)?,
+        groups: super::levels::Groups::one(),
+        places: vec![(0..problem.formula.parameters().len()).collect()],
+        parameters: parameters.collect(),
+        is_absolute: problem.is_absolute,
+        loss: problem.loss,
+        scale: problem.scale,
+    })
+}
+
+fn found(
+    problem: &Problem<'_>,
+    free: &[usize],
+    seed: u64,
+    pool: &ThreadPool,
     search: impl Fn(&Problem<'_>, &DVector<f64>) -> Option<Found>,
 ) -> Result<DVector<f64>> {
     let given: Vec<Option<f64>> = free.iter().map(|&at| problem.parameters[at].start).collect();
-    if let Some(start) = given.iter().copied().collect::<Option<Vec<f64>>>() {
-        return Ok(DVector::from_vec(start));
-    }
-    let program = free_program(problem, free);
+    let (_, program) = varying(problem);
     let solved: Vec<usize> = linear(&program, free.len()).into_iter().filter(|&at| given[at].is_none()).collect();
     let drawn: Vec<usize> = (0..free.len()).filter(|at| given[*at].is_none() && !solved.contains(at)).collect();
     let names = |places: &[usize]| {
@@ -46,22 +102,31 @@ pub(super) fn start(
             drawn.len()
         )));
     }
-    let sample = Sample::of(problem, &program, free.len());
-    let draws = if drawn.is_empty() { 1 } else { DRAWS };
+    let plain = Problem { loss: RobustLoss::Linear, ..problem.clone() };
+    let sums = Sums::new(&plain, pool);
+    let draws = Draws::over(problem)?;
     let mut random = Random(seed);
     let mut found: Vec<(f64, DVector<f64>)> = Vec::new();
-    for _ in 0..draws {
+    for _ in 0..if drawn.is_empty() { 1 } else { DRAWS } {
         let mut x = DVector::from_fn(free.len(), |at, _| given[at].unwrap_or(0.0));
         for &at in &drawn {
             let parameter = &problem.parameters[free[at]];
-            x[at] = sample.draw(parameter.low, parameter.high, &mut random);
+            x[at] = draws.draw(parameter.low, parameter.high, &mut random);
         }
-        sample.solve(&mut x, &solved);
-        for &at in &solved {
-            let parameter = &problem.parameters[free[at]];
-            x[at] = x[at].clamp(parameter.low, parameter.high);
+        let Ok(normal) = sums.normal(x.as_slice()) else { continue };
+        let mut cost = normal.cost;
+        if !solved.is_empty() {
+            cost = solve(&normal, &mut x, &solved);
+            let before = x.clone();
+            for &at in &solved {
+                let parameter = &problem.parameters[free[at]];
+                x[at] = x[at].clamp(parameter.low, parameter.high);
+            }
+            if x != before {
+                let Ok(normal) = sums.normal(x.as_slice()) else { continue };
+                cost = normal.cost;
+            }
         }
-        let cost = sample.cost(&x);
         if cost.is_finite() {
             found.push((cost, x));
         }
@@ -74,86 +139,44 @@ pub(super) fn start(
     }
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
     let best = found[0].1.clone();
-    let sampled = sample.problem(problem);
-    let ends = found.into_iter().take(BEST).filter_map(|(_, x)| search(&sampled, &x));
+    let ends = found.into_iter().take(BEST).filter_map(|(_, x)| search(problem, &x));
     let lowest = ends.min_by(|a, b| a.normal.cost.total_cmp(&b.normal.cost));
     Ok(lowest.map_or(best, |found| found.x))
 }
 
-/// Rows spread evenly over the data.
-struct Sample<'a> {
-    derivatives: &'a Program,
-    value_and_slopes: Program,
-    free: usize,
-    columns: Vec<Vec<f64>>,
-    y: Vec<f64>,
-    sigma: Option<Vec<f64>>,
-    weights: Vec<f64>,
+/// Sets the parameters in `solved`, in which the model is linear, to their best values. Returns the cost there.
+pub(super) fn solve(normal: &Normal, x: &mut DVector<f64>, solved: &[usize]) -> f64 {
+    let scale: Vec<f64> = solved
+        .iter()
+        .map(|&at| normal.hessian[(at, at)].sqrt().recip())
+        .map(|scale| if scale.is_finite() { scale } else { 0.0 })
+        .collect();
+    let entry = |i: usize, j: usize| scale[i] * normal.hessian[(solved[i], solved[j])] * scale[j];
+    let matrix = DMatrix::from_fn(solved.len(), solved.len(), entry);
+    let gradient = DVector::from_fn(solved.len(), |i, _| scale[i] * normal.gradient[solved[i]]);
+    let svd = matrix.svd(true, true);
+    let limit = 1e-12 * svd.singular_values.max();
+    let Ok(step) = svd.solve(&gradient, limit) else { return normal.cost };
+    solved.iter().enumerate().for_each(|(i, &at)| x[at] -= scale[i] * step[i]);
+    (normal.cost - 0.5 * gradient.dot(&step)).max(0.0)
 }
 
-impl<'a> Sample<'a> {
-    fn of(problem: &Problem<'_>, program: &'a Program, free: usize) -> Self {
-        let rows = problem.rows();
-        let count = rows.min(ROWS);
-        let picked: Vec<usize> = (0..count).map(|at| at * rows / count).collect();
-        let pick = |values: &[f64]| picked.iter().map(|&row| values[row]).collect::<Vec<f64>>();
-        let places: Vec<usize> = (0..free).collect();
-        let sigma = problem.sigma.map(pick);
-        Self {
-            derivatives: program,
-            value_and_slopes: program.with_gradient(&places),
-            free,
-            columns: problem.columns.iter().map(|values| pick(values)).collect(),
-            y: pick(problem.y),
-            weights: sigma.as_ref().map_or(vec![1.0; count], |sigma| sigma.iter().map(|sigma| sigma.recip()).collect()),
-            sigma,
-        }
-    }
+/// Ranges of the data that draws are taken from.
+struct Draws {
+    /// Least and largest value of each column of the formula; of y if there is none.
+    ranges: Vec<[f64; 2]>,
+}
 
-    /// The problem over these rows.
-    fn problem(&self, problem: &Problem<'_>) -> Problem<'_> {
-        Problem {
-            formula: problem.formula.clone(),
-            parameters: problem.parameters.clone(),
-            columns: self.columns.iter().map(Vec::as_slice).collect(),
-            y: &self.y,
-            sigma: self.sigma.as_deref(),
-            ..*problem
-        }
-    }
-
-    fn run(&self, program: &Program, x: &DVector<f64>) -> Vec<Vec<f64>> {
-        let scalars: Vec<[f64; 1]> = x.iter().map(|&value| [value]).collect();
-        let inputs: Vec<&[f64]> =
-            scalars.iter().map(|value| &value[..]).chain(self.columns.iter().map(Vec::as_slice)).collect();
-        program.results(&inputs, self.y.len())
-    }
-
-    /// Half the weighted sum of squares.
-    fn cost(&self, x: &DVector<f64>) -> f64 {
-        let values = &self.run(self.derivatives, x)[0];
-        let rows = values.iter().zip(&self.y).zip(&self.weights);
-        rows.map(|((value, y), weight)| 0.5 * ((value - y) * weight).powi(2)).sum()
-    }
-
-    /// Sets the parameters in `solved`, in which the model is linear and which are 0, to their best values; leaves them if the model is not finite.
-    fn solve(&self, x: &mut DVector<f64>, solved: &[usize]) {
-        if solved.is_empty() {
-            return;
-        }
-        debug_assert_eq!(self.free, x.len());
-        let results = self.run(&self.value_and_slopes, x);
-        let weighted = |row: usize, column: usize| results[1 + solved[column]][row] * self.weights[row];
-        let matrix = DMatrix::from_fn(self.y.len(), solved.len(), weighted);
-        let missing = DVector::from_fn(self.y.len(), |row, _| (self.y[row] - results[0][row]) * self.weights[row]);
-        if !matrix.iter().chain(&missing).all(|entry| entry.is_finite()) {
-            return;
-        }
-        let svd = matrix.svd(true, true);
-        let limit = 1e-12 * svd.singular_values.max();
-        if let Ok(values) = svd.solve(&missing, limit) {
-            solved.iter().zip(&values).for_each(|(&at, value)| x[at] = *value);
-        }
+impl Draws {
+    fn over(problem: &Problem<'_>) -> Result<Self> {
+        let ends = |values: &[f64]| {
+            [f64::min, f64::max].map(|pick: fn(f64, f64) -> f64| values.iter().copied().reduce(pick).unwrap_or(0.0))
+        };
+        let ranges = problem.data.with(0..problem.data.rows(), |part| {
+            let columns: Vec<[f64; 2]> = part.columns.iter().map(|column| ends(column)).collect();
+            if columns.is_empty() { vec![ends(part.y)] } else { columns }
+        });
+        Ok(Self { ranges: ranges? })
     }
 
     /// A value between the bounds; without two finite ones, one of the sizes that places, widths and rates have in the data.
@@ -165,10 +188,7 @@ impl<'a> Sample<'a> {
             let share = random.unit();
             return if is_wide { low * (high / low).powf(share) } else { low + share * (high - low) };
         }
-        let all = self.columns.len();
-        let column = self.columns.get((random.unit() * all as f64) as usize).map_or(&self.y, |column| column);
-        let [least, most] =
-            [f64::min, f64::max].map(|pick: fn(f64, f64) -> f64| column.iter().copied().reduce(pick).unwrap_or(0.0));
+        let [least, most] = self.ranges[(random.unit() * self.ranges.len() as f64) as usize];
         let range = if most > least { most - least } else { 1.0 };
         let sign = if random.unit() < 0.75 { 1.0 } else { -1.0 };
         let power = |low: f64, high: f64, random: &mut Random| 10_f64.powf(low + random.unit() * (high - low));

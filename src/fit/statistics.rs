@@ -2,8 +2,12 @@
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
+use super::data::Data;
 use super::loss::RobustLoss;
+use super::pieces;
 use super::problem::Problem;
+use crate::error::Result;
+use crate::host::ThreadPool;
 
 /// Measures of a whole fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,12 +25,13 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    pub(super) fn of(problem: &Problem<'_>, squares: f64, free: usize) -> Self {
+    /// From Σ r² and the spread of y.
+    pub(super) fn of(problem: &Problem<'_>, squares: f64, spread: f64, free: usize) -> Self {
         let rows = problem.rows() as f64;
         let likelihood = if problem.loss == RobustLoss::Linear { rows * (squares / rows).ln() } else { f64::NAN };
         let dof = rows - free as f64;
         Self {
-            r_squared: 1.0 - squares / spread(problem),
+            r_squared: 1.0 - squares / spread,
             rmse: (squares / rows).sqrt(),
             reduced_chi_square: if dof > 0.0 { squares / dof } else { f64::NAN },
             aic: likelihood + 2.0 * free as f64,
@@ -36,17 +41,33 @@ impl Statistics {
 }
 
 /// Σ w (y - ȳ)² with weights 1 / σ² and the weighted mean, from sums of distances to the first y.
-fn spread(problem: &Problem<'_>) -> f64 {
-    let first = problem.y[0];
-    let weigh = |row: usize| problem.sigma.map_or(1.0, |sigma| 1.0 / (sigma[row] * sigma[row]));
-    let mut sums = [0.0; 3];
-    for (row, y) in problem.y.iter().enumerate() {
-        let (weight, apart) = (weigh(row), y - first);
-        sums[0] += weight;
-        sums[1] += weight * apart;
-        sums[2] += weight * apart * apart;
+pub(super) fn spread(data: &Data<'_>, pool: &ThreadPool) -> Result<f64> {
+    let mut first = None;
+    for row in 0..data.rows() {
+        first = data.with(row..row + 1, |part| part.y.first().copied())?;
+        if first.is_some() {
+            break;
+        }
     }
-    sums[2] - sums[1] * sums[1] / sums[0]
+    let first = first.unwrap_or_default();
+    let make = |piece| {
+        data.with(pieces::range(piece, data.rows()), |part| {
+            let mut sums = [0.0; 3];
+            for (row, y) in part.y.iter().enumerate() {
+                let weight = part.sigma.map_or(1.0, |sigma| 1.0 / (sigma[row] * sigma[row]));
+                let apart = y - first;
+                sums[0] += weight;
+                sums[1] += weight * apart;
+                sums[2] += weight * apart * apart;
+            }
+            sums
+        })
+    };
+    let mut total = [0.0; 3];
+    pieces::each(pool, data.rows().div_ceil(pieces::PIECE), make, |sums| {
+        total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
+    })?;
+    Ok(total[2] - total[1] * total[1] / total[0])
 }
 
 /// How well the variance of an observation is known.

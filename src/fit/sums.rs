@@ -1,20 +1,18 @@
 //! Sums over all rows in double precision: the cost, JᵀJ and Jᵀr at given parameters, where J holds the derivatives of the residuals r. Rows are
 //! summed in pieces of fixed size and the pieces in order, so that the number of threads changes no bit.
 
-use std::sync::Mutex;
+use std::ops::Range;
 
 use nalgebra::{DMatrix, DVector};
 
+use super::data::Part;
+use super::integral::Running;
+use super::model::{Memory, Model};
+use super::pieces;
 use super::problem::Problem;
-use super::tile::{TILE, Tile, TileMemory, Triangle};
+use super::tile::{Tile, Triangle};
+use crate::error::{Error, Result as Outcome};
 use crate::host::ThreadPool;
-use crate::program::Program;
-use crate::program::slices::{Registers, Source};
-
-/// Rows of a piece.
-const PIECE: usize = 128 * TILE;
-/// Pieces whose sums are held at a time.
-const WAVE: usize = 256;
 
 /// The sums at one point.
 #[derive(Clone, Debug)]
@@ -31,161 +29,269 @@ pub(super) struct Normal {
     pub hessian: DMatrix<f64>,
 }
 
-/// Rows where the model is not finite.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Bad {
-    /// How many there are, in the piece with the first.
-    pub count: usize,
-    /// The first, from 0.
-    pub first: usize,
+/// Why there are no sums at a point.
+#[derive(Clone, Debug)]
+pub(super) enum Bad {
+    /// Rows where the model is not finite: how many there are in the piece with the first, and the given number of the first, from 0.
+    Rows { count: usize, first: usize },
+    /// The rows could not be read.
+    Unread(Error),
 }
 
-/// The model and its derivatives over the rows of a problem.
+impl From<Error> for Bad {
+    fn from(error: Error) -> Self {
+        Self::Unread(error)
+    }
+}
+
+/// What a search minimises: it sees only sums.
+pub(super) trait Objective {
+    /// The sums at the free parameters `x`.
+    fn normal(&self, x: &[f64]) -> Result<Normal, Bad>;
+}
+
+/// The sums over the rows of a problem.
 pub(super) struct Sums<'a> {
     problem: &'a Problem<'a>,
-    /// Values that depend on the parameters only.
-    outer: Program,
-    /// The model's value and its derivatives; inputs: the free parameters, the columns, the outer values.
-    rows: Program,
+    model: Model,
+    /// The free parameters.
     free: usize,
+    /// For each group and each variable of the model, its place among the free parameters; `None` if it is fixed.
+    places: Vec<Vec<Option<usize>>>,
+    /// Whether an integral depends on parameters that differ between groups.
+    has_own_integrals: bool,
     pool: &'a ThreadPool,
 }
 
+/// Sums over the rows of one group: products of the derivatives and residuals, then Σ r² and the cost.
+type GroupSums = (usize, Vec<f64>);
+
 impl<'a> Sums<'a> {
     pub(super) fn new(problem: &'a Problem<'a>, pool: &'a ThreadPool) -> Self {
+        let model = Model::new(problem);
+        let mut of_parameter = vec![None; problem.parameters.len()];
         let free = problem.free();
-        let columns = problem.columns.len();
-        let program = free_program(problem, &free);
-        let places: Vec<usize> = (0..free.len()).collect();
-        let (outer, rows) = program.with_gradient(&places).split(|at| at < free.len());
-        debug_assert_eq!(rows.inputs, free.len() + columns + outer.results.len());
-        Self { problem, outer, rows, free: free.len(), pool }
-    }
-
-    /// The sums at the free parameters `x`.
-    pub(super) fn normal(&self, x: &[f64]) -> Result<Normal, Bad> {
-        let width = self.free + 1;
-        // The products but the residuals' own, then the squares and the cost.
-        let count = width * (width + 1) / 2 + 1;
-        let (mut total, mut mended) = (vec![0.0; count], 0);
-        let make = |piece, is_mended| {
-            let (mut sums, mut mended) = (vec![0.0; count], 0);
-            self.piece(x, piece, is_mended, |tile, _| {
-                tile.add_products(&mut sums[..count - 2]);
-                sums[count - 2] += tile.squares;
-                sums[count - 1] += tile.cost;
-                mended += tile.mended;
-            });
-            // The sums are finite if all rows are, unless they overflow.
-            sums.iter().all(|sum| sum.is_finite()).then_some((sums, mended))
-        };
-        let make = |piece| make(piece, false).or_else(|| make(piece, true)).ok_or_else(|| self.bad(x, piece));
-        self.each_piece(make, |(sums, more)| {
-            total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
-            mended += more;
-        })?;
-        let (hessian, gradient) = unpacked(&total, self.free);
-        Ok(Normal { cost: total[count - 1], squares: total[count - 2], mended, gradient, hessian })
+        free.iter().enumerate().for_each(|(place, &at)| of_parameter[at] = Some(place));
+        let of_group = |places: &Vec<usize>| model.variables.iter().map(|&at| of_parameter[places[at]]).collect();
+        let places = problem.places.iter().map(of_group).collect();
+        let has_levels = |at: &usize| !problem.formula.levels(*at).is_empty();
+        let own: Vec<usize> = (0..problem.formula.parameters().len()).filter(has_levels).collect();
+        let has_own_integrals = model.integrals.iter().any(|integral| own.iter().any(|&at| integral.program.uses(at)));
+        Self { problem, free: free.len(), places, has_own_integrals, model, pool }
     }
 
     /// The triangle R of J = QR, merged from the triangles of pieces: it has the digits that JᵀJ loses.
     pub(super) fn triangle(&self, x: &[f64]) -> Result<DMatrix<f64>, Bad> {
-        let mut merged = Triangle::new(self.free);
-        let make = |piece, is_mended| {
-            let mut triangle = Triangle::new(self.free);
-            self.piece(x, piece, is_mended, |tile, _| tile.merge_into(&mut triangle));
-            triangle.entries.iter().all(|entry| entry.is_finite()).then_some(triangle)
+        let count = self.model.variables.len();
+        let running = self.running(x);
+        let mut merged: Vec<Triangle> = self.places.iter().map(|_| Triangle::new(count)).collect();
+        let make = |piece| {
+            self.piece(
+                x,
+                &running,
+                piece,
+                || Triangle::new(count),
+                |triangle, tile| tile.merge_into(triangle),
+                |triangle| triangle.entries.iter().all(|entry| entry.is_finite()),
+            )
         };
-        let make = |piece| make(piece, false).or_else(|| make(piece, true)).ok_or_else(|| self.bad(x, piece));
-        self.each_piece(make, |triangle| merged.merge(&triangle))?;
-        Ok(DMatrix::from_row_slice(self.free, self.free, &merged.entries))
-    }
-
-    /// Computes something of every piece, on all threads, and hands the results over in order.
-    fn each_piece<T: Send>(
-        &self,
-        make: impl Fn(usize) -> Result<T, Bad> + Sync,
-        mut take: impl FnMut(T),
-    ) -> Result<(), Bad> {
-        let pieces = self.problem.rows().div_ceil(PIECE);
-        for first in (0..pieces).step_by(WAVE) {
-            let parts: Vec<Mutex<Option<Result<T, Bad>>>> =
-                (0..WAVE.min(pieces - first)).map(|_| Mutex::new(None)).collect();
-            self.pool.parallel(parts.len(), &|at| {
-                let made = make(first + at);
-                *parts[at].lock().expect("no thread panicked") = Some(made);
-            });
-            for part in parts {
-                take(part.into_inner().expect("no thread panicked").expect("every piece was computed")?);
+        pieces::each(self.pool, self.pieces(), make, |parts| {
+            parts.iter().for_each(|(group, part)| merged[*group].merge(part));
+        })?;
+        if let ([triangle], true) = (&merged[..], count == self.free) {
+            return Ok(DMatrix::from_row_slice(count, count, &triangle.entries));
+        }
+        // Rows of zeros but for the free parameters of a group.
+        let mut rows = DMatrix::zeros(count * merged.len(), self.free);
+        for (group, triangle) in merged.iter().enumerate() {
+            for (at, place) in self.places[group].iter().enumerate() {
+                let Some(place) = *place else { continue };
+                (0..=at).for_each(|row| rows[(group * count + row, place)] += triangle.entries[row * count + at]);
             }
         }
-        Ok(())
+        Ok(if rows.nrows() > self.free { rows.qr().r() } else { rows })
     }
 
-    /// Hands over the tiles of one piece, each with its first row.
-    fn piece(&self, x: &[f64], piece: usize, is_mended: bool, mut take: impl FnMut(&Tile<'_>, usize)) {
-        let rows = piece * PIECE..self.problem.rows().min((piece + 1) * PIECE);
-        let columns = self.problem.columns.len();
-        let none = vec![0.0; columns];
-        let outer = self.outer.at(&[x, &none].concat());
-        // Columns are slices: their places here are not used.
-        let scalars = [x, &none, &outer].concat();
-        let fills: Vec<_> = scalars.iter().map(|&scalar| move |target: &mut [f64]| target.fill(scalar)).collect();
-        let mut memory = vec![0.0; Registers::<f64>::words(&self.rows)];
-        let mut registers = Registers::new(&self.rows, &mut memory);
-        let mut tile = TileMemory::new(self.free);
-        for start in rows.clone().step_by(TILE) {
-            let range = start..rows.end.min(start + TILE);
-            let source = |at: usize| match at.checked_sub(self.free) {
-                Some(column) if column < columns => Source::Slice(&self.problem.columns[column][range.clone()]),
-                _ => Source::Fill(&fills[at]),
-            };
-            self.rows.evaluate(range.len(), &mut registers, &source);
-            let value = |result: usize| self.rows.value(result, range.len(), &registers, &source);
-            take(&tile.tile(self.problem, &range, is_mended, value), start);
+    fn pieces(&self) -> usize {
+        self.problem.data.rows().div_ceil(pieces::PIECE)
+    }
+
+    /// The integrals in each group; once if they are the same in all.
+    fn running(&self, x: &[f64]) -> Vec<Vec<Running>> {
+        let groups = match &self.model.integrals[..] {
+            [] => 0,
+            _ if self.has_own_integrals => self.places.len(),
+            _ => 1,
+        };
+        (0..groups).map(|group| self.model.running(&self.problem.data.grids, &self.parameters(group, x))).collect()
+    }
+
+    /// All parameters of the formula in a group.
+    fn parameters(&self, group: usize, x: &[f64]) -> Vec<f64> {
+        let mut values: Vec<f64> = self.problem.places[group]
+            .iter()
+            .map(|&place| self.problem.parameters[place].start.unwrap_or_default())
+            .collect();
+        for (&at, place) in self.model.variables.iter().zip(&self.places[group]) {
+            if let Some(place) = place {
+                values[at] = x[*place];
+            }
         }
+        values
     }
 
-    /// The rows of a piece that are not finite; if only sums are, its first row.
-    fn bad(&self, x: &[f64], piece: usize) -> Bad {
-        let mut bad: Option<Bad> = None;
-        self.piece(x, piece, true, |tile, start| {
+    /// Something of each group's rows in a piece: computed from the tiles, and a second time with mended derivatives if it is not right the first.
+    fn piece<T>(
+        &self,
+        x: &[f64],
+        running: &[Vec<Running>],
+        piece: usize,
+        new: impl Fn() -> T,
+        add: impl Fn(&mut T, &Tile<'_>),
+        is_right: impl Fn(&T) -> bool,
+    ) -> Result<Vec<(usize, T)>, Bad> {
+        let range = pieces::range(piece, self.problem.data.rows());
+        let mut words = vec![0.0; self.model.words()];
+        let mut memory = self.model.memory(&mut words);
+        self.problem.data.with(range, |part| {
+            let mut made = Vec::with_capacity(part.runs.len());
+            for (group, rows) in part.runs {
+                let mut once = |is_mended| {
+                    let mut one = new();
+                    self.run(x, running, (part, *group, rows), is_mended, &mut memory, |tile, _| add(&mut one, tile));
+                    is_right(&one).then_some(one)
+                };
+                match once(false).or_else(|| once(true)) {
+                    Some(one) => made.push((*group, one)),
+                    None => return Err(self.bad(x, running, (part, *group, rows), &mut memory)),
+                }
+            }
+            Ok(made)
+        })?
+    }
+
+    fn run(
+        &self,
+        x: &[f64],
+        running: &[Vec<Running>],
+        (part, group, rows): (&Part<'_>, usize, &Range<usize>),
+        is_mended: bool,
+        memory: &mut Memory<'_>,
+        take: impl FnMut(&Tile<'_>, usize),
+    ) {
+        let all = self.parameters(group, x);
+        let variables: Vec<f64> = self.model.variables.iter().map(|&at| all[at]).collect();
+        let own = if self.has_own_integrals { group } else { 0 };
+        let running = running.get(own).map_or(&[][..], Vec::as_slice);
+        self.model.run(&variables, running, (part, rows), is_mended, memory, take);
+    }
+
+    /// The rows that are not finite; if only sums are, the first.
+    fn bad(
+        &self,
+        x: &[f64],
+        running: &[Vec<Running>],
+        (part, group, rows): (&Part<'_>, usize, &Range<usize>),
+        memory: &mut Memory<'_>,
+    ) -> Bad {
+        let mut bad: Option<(usize, usize)> = None;
+        self.run(x, running, (part, group, rows), true, memory, |tile, start| {
             let places = tile.bad();
             if let Some(&first) = places.first() {
-                let before = bad.unwrap_or(Bad { count: 0, first: start + first });
-                bad = Some(Bad { count: before.count + places.len(), ..before });
+                let (count, first) = bad.unwrap_or((0, start + first));
+                bad = Some((count + places.len(), first));
             }
         });
-        bad.unwrap_or(Bad { count: 1, first: piece * PIECE })
+        let (count, first) = bad.unwrap_or((1, rows.start));
+        Bad::Rows { count, first: part.numbers.of(first) }
     }
 }
 
-/// The model over the free parameters, then the columns: fixed parameters are constants.
-pub(super) fn free_program(problem: &Problem<'_>, free: &[usize]) -> Program {
-    let (all, columns) = (problem.parameters.len(), problem.columns.len());
-    Program::build(free.len() + columns, |inputs| {
-        let parameter = |at: usize| match free.iter().position(|&place| place == at) {
-            Some(place) => inputs[place],
-            None => problem.parameters[at].start.unwrap_or_default().into(),
+impl Objective for Sums<'_> {
+    fn normal(&self, x: &[f64]) -> Result<Normal, Bad> {
+        let variables = self.model.variables.len();
+        let count = size(variables);
+        let running = self.running(x);
+        let make = |piece| {
+            let new = || (vec![0.0; count], 0);
+            let add = |(sums, mended): &mut (Vec<f64>, usize), tile: &Tile<'_>| {
+                add(sums, tile);
+                *mended += tile.mended;
+            };
+            // The sums are finite if all rows are, unless they overflow.
+            self.piece(x, &running, piece, new, add, |(sums, _)| sums.iter().all(|sum| sum.is_finite()))
         };
-        let taken: Vec<_> = (0..all).map(parameter).chain(inputs[free.len()..].iter().copied()).collect();
-        problem.formula.program().emit(&taken)
-    })
+        let mut total: Vec<GroupSums> = Vec::new();
+        let mut all_mended = 0;
+        let mut normal = Normal {
+            cost: 0.0,
+            squares: 0.0,
+            mended: 0,
+            gradient: DVector::zeros(self.free),
+            hessian: DMatrix::zeros(self.free, self.free),
+        };
+        pieces::each(self.pool, self.pieces(), make, |parts| {
+            for (group, (sums, mended)) in parts {
+                all_mended += mended;
+                match total.last_mut() {
+                    Some((last, total)) if *last == group => {
+                        total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
+                    }
+                    _ => {
+                        total.drain(..).for_each(|(group, sums)| normal.add(&sums, &self.places[group]));
+                        total.push((group, sums));
+                    }
+                }
+            }
+        })?;
+        total.iter().for_each(|(group, sums)| normal.add(sums, &self.places[*group]));
+        normal.mended = all_mended;
+        Ok(normal)
+    }
 }
 
-/// JᵀJ and Jᵀr from the products of a tile.
-fn unpacked(sums: &[f64], free: usize) -> (DMatrix<f64>, DVector<f64>) {
-    let (mut hessian, mut gradient) = (DMatrix::zeros(free, free), DVector::zeros(free));
-    let mut each = sums.iter();
-    for i in 0..free {
-        for j in i..=free {
-            let sum = each.next().copied().unwrap_or_default();
-            if j == free {
-                gradient[i] = sum;
-            } else {
-                (hessian[(i, j)], hessian[(j, i)]) = (sum, sum);
+/// The number of sums over rows with so many derivatives.
+pub(super) fn size(variables: usize) -> usize {
+    // The products but the residuals' own, then the squares and the cost.
+    (variables + 1) * (variables + 2) / 2 + 1
+}
+
+/// Adds the sums over a tile.
+pub(super) fn add(sums: &mut [f64], tile: &Tile<'_>) {
+    let (products, rest) = sums.split_at_mut(sums.len() - 2);
+    tile.add_products(products);
+    rest[0] += tile.squares;
+    rest[1] += tile.cost;
+}
+
+impl Normal {
+    /// Adds sums whose variables are at these places.
+    pub(super) fn add(&mut self, sums: &[f64], places: &[Option<usize>]) {
+        let mut each = sums.iter().copied();
+        for (i, row) in places.iter().enumerate() {
+            for other in places[i..].iter().chain([&None]).zip(i..) {
+                let sum = each.next().unwrap_or_default();
+                match (row, other) {
+                    (Some(row), (_, at)) if at == places.len() => self.gradient[*row] += sum,
+                    (Some(row), (Some(other), at)) => {
+                        self.hessian[(*row, *other)] += sum;
+                        if at != i {
+                            self.hessian[(*other, *row)] += sum;
+                        }
+                    }
+                    _ => {}
+                }
             }
         }
+        self.squares += sums[sums.len() - 2];
+        self.cost += sums[sums.len() - 1];
     }
-    (hessian, gradient)
+}
+
+/// Errors that end a search rather than a step.
+pub(super) fn unread(bad: Bad) -> Outcome<()> {
+    match bad {
+        Bad::Rows { .. } => Ok(()),
+        Bad::Unread(error) => Err(error),
+    }
 }

@@ -1,9 +1,6 @@
 //! Weighted derivatives and residuals of a few hundred rows, and what is summed over them.
 
-use std::ops::Range;
-
 use super::loss::RobustLoss;
-use super::problem::Problem;
 use crate::simd::widened;
 
 /// Rows computed at a time: the values of a usual model fit in a core's first cache.
@@ -21,22 +18,20 @@ impl TileMemory {
         Self { residuals: vec![0.0; TILE], derivatives: vec![0.0; free * TILE] }
     }
 
-    /// The tile of rows `range`, from the model's values and derivatives by result. If it `is_mended`, derivatives that are not finite where the
+    /// The tile of some rows, from the model's values and derivatives by result. If it `is_mended`, derivatives that are not finite where the
     /// model is are 0: usually they are 0 times an infinite slope, as that of x^b at x = 0.
     pub(super) fn tile<'v>(
         &'v mut self,
-        problem: &Problem<'_>,
-        range: &Range<usize>,
+        observed: &Observed<'_>,
         is_mended: bool,
         value: impl Fn(usize) -> &'v [f64],
     ) -> Tile<'v> {
-        let (count, free) = (range.len(), self.derivatives.len() / TILE);
+        let (count, free) = (observed.y.len(), self.derivatives.len() / TILE);
         let residuals = &mut self.residuals[..count];
-        let y = &problem.y[range.clone()];
         let values = value(0);
-        widened(|| residuals.iter_mut().zip(values).zip(y).for_each(|((r, f), y)| *r = f - y));
-        let is_robust = problem.loss != RobustLoss::Linear;
-        if problem.sigma.is_none() && !is_robust && !is_mended {
+        widened(|| residuals.iter_mut().zip(values).zip(observed.y).for_each(|((r, f), y)| *r = f - y));
+        let is_robust = observed.loss != RobustLoss::Linear;
+        if observed.sigma.is_none() && !is_robust && !is_mended {
             let squares = dots(residuals, [&*residuals])[0];
             let rows = (0..free).map(|at| value(1 + at)).chain([&*residuals]).collect();
             return Tile { rows, cost: 0.5 * squares, squares, mended: 0 };
@@ -50,8 +45,7 @@ impl TileMemory {
                 mended += wrong.map(|(slope, _)| *slope = 0.0).count();
             }
         }
-        if let Some(sigma) = problem.sigma {
-            let sigma = &sigma[range.clone()];
+        if let Some(sigma) = observed.sigma {
             let divide = |row: &mut [f64]| row.iter_mut().zip(sigma).for_each(|(x, sigma)| *x /= sigma);
             widened(|| {
                 divide(residuals);
@@ -59,19 +53,27 @@ impl TileMemory {
             });
         }
         let squares = dots(residuals, [&*residuals])[0];
-        let cost = if is_robust { rescaled(problem, residuals, &mut self.derivatives) } else { 0.5 * squares };
+        let cost = if is_robust { rescaled(observed, residuals, &mut self.derivatives) } else { 0.5 * squares };
         let rows = self.derivatives.chunks_exact(TILE).map(|row| &row[..count]).chain([&*residuals]).collect();
         Tile { rows, cost, squares, mended }
     }
 }
 
+/// What is known of some rows: the observed values, how they are weighted, and the loss.
+pub(super) struct Observed<'p> {
+    pub y: &'p [f64],
+    pub sigma: Option<&'p [f64]>,
+    pub loss: RobustLoss,
+    pub scale: f64,
+}
+
 /// Rescales residuals and derivatives so that their products are those of the robust cost (Triggs' correction, as in SciPy and Ceres). Returns the cost.
-fn rescaled(problem: &Problem<'_>, residuals: &mut [f64], derivatives: &mut [f64]) -> f64 {
-    let square = problem.scale * problem.scale;
+fn rescaled(observed: &Observed<'_>, residuals: &mut [f64], derivatives: &mut [f64]) -> f64 {
+    let square = observed.scale * observed.scale;
     let mut cost = 0.0;
     for (at, r) in residuals.iter_mut().enumerate() {
         let residual = *r;
-        let [rho, slope, curvature] = problem.loss.at(residual * residual / square);
+        let [rho, slope, curvature] = observed.loss.at(residual * residual / square);
         cost += 0.5 * square * rho;
         let factor = (slope + 2.0 * curvature * residual * residual / square).max(f64::EPSILON).sqrt();
         *r = residual * slope / factor;

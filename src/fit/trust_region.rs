@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
 use super::bounds::Bounds;
 use super::solve::{Found, Limits, Stop};
-use super::sums::{Bad, Normal, Sums};
+use super::sums::{Bad, Normal, Objective};
 
 /// Relative error of the radius of a step.
 const RADIUS_TOLERANCE: f64 = 0.01;
@@ -13,7 +13,12 @@ const RADIUS_TOLERANCE: f64 = 0.01;
 const NOISE: f64 = 1e-15;
 
 /// Searches from `start`, which is within the bounds.
-pub(super) fn search(sums: &Sums<'_>, bounds: &Bounds, start: &DVector<f64>, limits: &Limits) -> Result<Found, Bad> {
+pub(super) fn search(
+    sums: &dyn Objective,
+    bounds: &Bounds,
+    start: &DVector<f64>,
+    limits: &Limits,
+) -> Result<Found, Bad> {
     let mut x = bounds.inside(start, 1e-10);
     let mut normal = sums.normal(x.as_slice())?;
     let (mut evaluations, mut history) = (1, vec![normal.cost]);
@@ -45,9 +50,13 @@ pub(super) fn search(sums: &Sums<'_>, bounds: &Bounds, start: &DVector<f64>, lim
             let trial = bounds.inside(&(&x + &step.step), 0.0);
             evaluations += 1;
             let length = step.scaled.norm();
-            let Ok(next) = sums.normal(trial.as_slice()) else {
-                radius = 0.25 * length;
-                continue;
+            let next = match sums.normal(trial.as_slice()) {
+                Ok(next) => next,
+                Err(Bad::Rows { .. }) => {
+                    radius = 0.25 * length;
+                    continue;
+                }
+                Err(bad) => return Err(bad),
             };
             let actual = normal.cost - next.cost;
             let ratio = actual / step.reduction;

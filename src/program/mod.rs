@@ -133,6 +133,11 @@ impl Program {
         (self, used)
     }
 
+    /// Whether it uses the input at a place.
+    pub fn uses(&self, input: usize) -> bool {
+        self.code.contains(&Instruction::Input(input as u16))
+    }
+
     /// Whether its result is its one input.
     pub fn is_identity(&self) -> bool {
         self.code == [Instruction::Input(0)]

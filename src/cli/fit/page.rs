@@ -1,20 +1,22 @@
 //! The HTML page of `mero fit --report`: data and curve first, then parameters, residuals, correlations and how the fit was found.
 
-use super::fit::Rows;
-use super::fit_text::{MOST_DRAWN, cautions, curve_chart, parameter_table, stop_text};
-use super::page::command;
-use crate::fit::{Fit, SavedFit};
+use super::rows::Rows;
+use super::text::{MOST_DRAWN, cautions, curve_chart, parameter_table, stop_text};
+use crate::cli::page::command;
+use crate::error::Result;
+use crate::fit::{Fit, Levels, SavedFit};
 use crate::report::{Axis, Chart, Page, Series, Style, Table as TextTable, count, figure};
 
 /// The page as bytes.
-pub(super) fn page(fit: &Fit, saved: &SavedFit, rows: &Rows, target: &str, source: &str) -> Vec<u8> {
+pub(super) fn page(fit: &Fit, saved: &SavedFit, rows: &Rows, target: &str, source: &str) -> Result<Vec<u8>> {
     let formula = saved.formula();
     let mut page = Page::new(format!("{target} = {}", formula.text()));
     page.kind(&format!("Curve fit · {source}"));
     page.lead(&lead(fit));
     let columns: Vec<&[f64]> = rows.columns.iter().map(Vec::as_slice).collect();
-    let values = saved.predict(&columns, rows.y.len(), fit.level).values;
-    let first = curve_chart(saved, rows, target).unwrap_or_else(|| agreement(&values, &rows.y, target));
+    let levels: Vec<&Levels> = rows.levels.iter().collect();
+    let values = saved.predict_levels(&columns, &levels, rows.y.len(), fit.level)?.values;
+    let first = curve_chart(saved, rows, target)?.unwrap_or_else(|| agreement(&values, &rows.y, target));
     page.charts([first, residuals(&values, rows, formula.columns(), target)]);
     page.section("Parameters");
     page.table(&parameter_table(fit, formula));
@@ -33,7 +35,7 @@ pub(super) fn page(fit: &Fit, saved: &SavedFit, rows: &Rows, target: &str, sourc
     page.facts(facts.iter().map(|(name, text)| (*name, text.as_str())));
     page.note("The command that made this page:");
     page.code(&command());
-    page.html().into_bytes()
+    Ok(page.html().into_bytes())
 }
 
 fn sentence(mut text: String) -> String {

@@ -1,0 +1,187 @@
+//! The formula as it runs over rows: its value and its derivatives by the parameters that vary.
+
+use std::ops::Range;
+
+use super::data::Part;
+use super::integral::{Integral, Running};
+use super::loss::RobustLoss;
+use super::problem::Problem;
+use super::tile::{Observed, TILE, Tile, TileMemory};
+use crate::program::slices::{Registers, Source};
+use crate::program::{Expr, Program};
+
+/// The formula's value and derivatives over rows.
+pub(super) struct Model {
+    /// Places, among the formula's parameters, of those that are not the same constant everywhere.
+    pub variables: Vec<usize>,
+    /// Values that depend on the variables only.
+    outer: Program,
+    /// The value, then the derivative by each variable. Inputs: variables, columns, integrals, their derivatives, the outer values.
+    rows: Program,
+    columns: usize,
+    pub integrals: Vec<Integral>,
+    /// Integrals and places of variables: the derivatives of integrals among the inputs.
+    slopes: Vec<(usize, usize)>,
+    loss: RobustLoss,
+    scale: f64,
+}
+
+/// Memory for running a model over tiles.
+pub(super) struct Memory<'m> {
+    registers: Registers<'m, f64>,
+    /// [variables and outer values, TILE].
+    scalars: Vec<f64>,
+    /// [integrals and their derivatives, TILE].
+    gathered: Vec<f64>,
+    tile: TileMemory,
+}
+
+impl Model {
+    pub(super) fn new(problem: &Problem<'_>) -> Self {
+        let (variables, program) = varying(problem);
+        let (count, columns) = (variables.len(), problem.formula.columns().len());
+        let integrals = problem.formula.integrals().to_vec();
+        let (whole, slopes) = with_derivatives(&program, &variables, columns, &integrals);
+        let (outer, rows) = whole.split(|at| at < count);
+        let (loss, scale) = (problem.loss, problem.scale);
+        Self { variables, outer, rows, columns, integrals, slopes, loss, scale }
+    }
+
+    /// The words of memory that [`Model::memory`] takes.
+    pub(super) fn words(&self) -> usize {
+        Registers::<f64>::words(&self.rows)
+    }
+
+    pub(super) fn memory<'m>(&self, words: &'m mut [f64]) -> Memory<'m> {
+        Memory {
+            registers: Registers::new(&self.rows, words),
+            scalars: vec![0.0; TILE * (self.variables.len() + self.outer.results.len())],
+            gathered: vec![0.0; TILE * (self.integrals.len() + self.slopes.len())],
+            tile: TileMemory::new(self.variables.len()),
+        }
+    }
+
+    /// The integrals over their grids at values of all parameters of the formula.
+    pub(super) fn running(&self, grids: &[Vec<f64>], parameters: &[f64]) -> Vec<Running> {
+        let integrals = self.integrals.iter().zip(grids);
+        integrals.map(|(integral, grid)| integral.over(grid, parameters, &self.variables)).collect()
+    }
+
+    /// Hands over the tiles of some rows of a part, all in one group, each with its first row in the part.
+    pub(super) fn run(
+        &self,
+        variables: &[f64],
+        running: &[Running],
+        (part, rows): (&Part<'_>, &Range<usize>),
+        is_mended: bool,
+        memory: &mut Memory<'_>,
+        mut take: impl FnMut(&Tile<'_>, usize),
+    ) {
+        let Memory { registers, scalars, gathered, tile } = memory;
+        let count = variables.len();
+        let mut inputs = vec![0.0; self.outer.inputs];
+        inputs[..count].copy_from_slice(variables);
+        let outer = self.outer.at(&inputs);
+        let width = rows.len().min(TILE);
+        for (row, value) in scalars.chunks_exact_mut(TILE).zip(variables.iter().chain(&outer)) {
+            row[..width].fill(*value);
+        }
+        let first_integral = count + self.columns;
+        let first_outer = first_integral + self.integrals.len() + self.slopes.len();
+        for start in rows.clone().step_by(TILE) {
+            let range = start..rows.end.min(start + TILE);
+            self.gather(running, part, &range, gathered);
+            let source = |at: usize| {
+                let of = |memory, row: usize| -> &[f64] { &<[f64]>::as_ref(memory)[row * TILE..][..range.len()] };
+                Source::Slice(match at {
+                    _ if at < count => of(&**scalars, at),
+                    _ if at < first_integral => &part.columns[at - count][range.clone()],
+                    _ if at < first_outer => of(&**gathered, at - first_integral),
+                    _ => of(&**scalars, count + at - first_outer),
+                })
+            };
+            self.rows.evaluate(range.len(), registers, &source);
+            let value = |result: usize| self.rows.value(result, range.len(), registers, &source);
+            let sigma = part.sigma.map(|sigma| &sigma[range.clone()]);
+            let observed = Observed { y: &part.y[range.clone()], sigma, loss: self.loss, scale: self.scale };
+            take(&tile.tile(&observed, is_mended, value), start);
+        }
+    }
+
+    /// The integrals and their derivatives for each row.
+    fn gather(&self, running: &[Running], part: &Part<'_>, range: &Range<usize>, gathered: &mut [f64]) {
+        let mut first_end = Vec::with_capacity(self.integrals.len());
+        let mut ends = 0;
+        for integral in &self.integrals {
+            first_end.push(ends);
+            ends += integral.ends.len();
+        }
+        let values = (0..self.integrals.len()).map(|at| (at, &running[at].values));
+        let slopes = self.slopes.iter().map(|&(at, variable)| (at, &running[at].slopes[variable]));
+        for ((at, table), row) in values.chain(slopes).zip(gathered.chunks_exact_mut(TILE)) {
+            let places = |end: usize| &part.places[first_end[at] + end][range.clone()];
+            let upper = places(self.integrals[at].ends.len() - 1);
+            row.iter_mut().zip(upper).for_each(|(value, &place)| *value = table[place as usize]);
+            if self.integrals[at].ends.len() == 2 {
+                row.iter_mut().zip(places(0)).for_each(|(value, &place)| *value -= table[place as usize]);
+            }
+        }
+    }
+}
+
+/// A program over some variables, columns and integrals, with its derivatives by the variables as further results. The derivatives of integrals,
+/// whose places are also returned, are further inputs. `variables` are places among the parameters of the integrands.
+pub(super) fn with_derivatives(
+    program: &Program,
+    variables: &[usize],
+    columns: usize,
+    integrals: &[Integral],
+) -> (Program, Vec<(usize, usize)>) {
+    let count = variables.len();
+    let slopes: Vec<(usize, usize)> = (0..integrals.len())
+        .flat_map(|integral| (0..count).map(move |at| (integral, at)))
+        .filter(|&(integral, at)| integrals[integral].program.uses(variables[at]))
+        .collect();
+    let first_integral = count + columns;
+    let first_slope = first_integral + integrals.len();
+    let places: Vec<usize> = (0..count).chain(first_integral..first_slope).collect();
+    let partial = program.with_gradient(&places);
+    // The chain rule over the integrals.
+    let whole = Program::with_results(first_slope + slopes.len(), |inputs| {
+        let values = partial.emit_all(&inputs[..first_slope]);
+        let total = |at: usize| {
+            let through = slopes.iter().enumerate().filter(|(_, (_, variable))| *variable == at);
+            through.fold(values[1 + at], |sum, (place, (integral, _))| {
+                sum + values[1 + count + integral] * inputs[first_slope + place]
+            })
+        };
+        [values[0]].into_iter().chain((0..count).map(total)).collect()
+    });
+    (whole, slopes)
+}
+
+/// The parameters of the formula that are not the same constant everywhere, and its program over these, its columns and its integrals.
+pub(super) fn varying(problem: &Problem<'_>) -> (Vec<usize>, Program) {
+    let formula = &problem.formula;
+    let constant = |at: usize| {
+        let first = &problem.parameters[problem.places[0][at]];
+        let is_same = |places: &Vec<usize>| {
+            let parameter = &problem.parameters[places[at]];
+            parameter.is_fixed && parameter.start == first.start
+        };
+        problem.places.iter().all(is_same).then(|| first.start.unwrap_or_default())
+    };
+    let constants: Vec<Option<f64>> = (0..formula.parameters().len()).map(constant).collect();
+    let variables: Vec<usize> = (0..constants.len()).filter(|&at| constants[at].is_none()).collect();
+    let program = formula.program();
+    let rest = program.inputs - constants.len();
+    let program = Program::build(variables.len() + rest, |inputs| {
+        let parameter = |(at, constant): (usize, &Option<f64>)| match constant {
+            Some(value) => Expr::from(*value),
+            None => inputs[variables.iter().position(|&variable| variable == at).unwrap_or(0)],
+        };
+        let taken = constants.iter().enumerate().map(parameter).chain(inputs[variables.len()..].iter().copied());
+        program.emit(&taken.collect::<Vec<Expr>>())
+    });
+    (variables, program)
+}
