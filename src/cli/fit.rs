@@ -1,5 +1,6 @@
 //! `mero fit`: fits a formula to columns of a table.
 
+mod many;
 mod page;
 mod rows;
 mod text;
@@ -73,7 +74,7 @@ pub(super) struct Args {
     /// Threads; 0 = all. The result is the same for any number
     #[arg(long, default_value_t = 0, value_name = "N")]
     threads: usize,
-    /// JSON file to write; mero predict reads it
+    /// JSON file to write; mero predict reads it. For many fits, a table ending in .csv
     #[arg(short, long, value_name = "JSON")]
     out: Option<PathBuf>,
     /// HTML page with data, curve, bands, residuals, correlations and convergence
@@ -118,6 +119,9 @@ pub(super) fn run(args: &Args) -> Answer {
         problem = problem.sigma(sigma, args.absolute_sigma)?;
     }
     problem = args.known(problem)?;
+    if problem.is_many() {
+        return many::run(args, &problem, &options, &target, table.source());
+    }
     let started = host::now_ms();
     let fit = solve(&problem, &options)?;
     let seconds = (host::now_ms() - started) / 1e3;

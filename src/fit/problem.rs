@@ -214,6 +214,11 @@ impl<'a> Problem<'a> {
                 if rows == 1 { "" } else { "s" }
             )));
         }
+        self.check_values()
+    }
+
+    /// Errors if a start or a fixed value is outside of its bounds.
+    pub(super) fn check_values(&self) -> Result<()> {
         for parameter in &self.parameters {
             let Parameter { name, start, low, high, is_fixed } = parameter;
             if let Some(start) = start.filter(|&start| !parameter.admits(start)) {

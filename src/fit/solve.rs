@@ -143,72 +143,113 @@ pub fn solve(problem: &Problem<'_>, options: &SolveOptions) -> Result<Fit> {
     let threads = if options.threads == 0 { crate::host::threads() } else { options.threads };
     let pool = ThreadPool::new(threads)?;
     let free = problem.free();
-    let bound = |pick: fn(&super::Parameter) -> f64| {
-        DVector::from_iterator(free.len(), free.iter().map(|&at| pick(&problem.parameters[at])))
-    };
-    let bounds = Bounds { low: bound(|parameter| parameter.low), high: bound(|parameter| parameter.high) };
-    if options.method == Method::LevenbergMarquardt && bounds.are_finite() {
-        return Err(Error::usage("method: lm takes no bounds: expected trf, or no bounds"));
-    }
+    let search = Search::of(problem, &free, options)?;
     let sums = Sums::new(problem, &pool);
-    let evaluations = if options.evaluations == 0 { 500 * (free.len() + 1) } else { options.evaluations };
-    let dof = problem.rows() - free.len();
-    // With a robust loss JᵀJ is not the whole curvature, so that neither the expected shift nor the last steps are exact.
-    let [shift_limit, cost] = if problem.loss == RobustLoss::Linear { [1e-5, 1e-12] } else { [1e-8, 1e-15] };
-    let limits = Limits { evaluations, shift: shift_limit, cost, step: 1e-12, dof };
-    let search = |sums: &dyn Objective, start: &DVector<f64>| match options.method {
-        Method::TrustRegion => trust_region::search(sums, &bounds, start, &limits),
-        Method::LevenbergMarquardt => levenberg::search(sums, start, &limits),
-    };
-    let start =
-        start(problem, &free, options.seed, &pool, |sample, start| search(&Sums::new(sample, &pool), start).ok())?;
-    let found = search(&sums, &start).map_err(|bad| not_finite(problem, bad))?;
-    let mut found = polish(&sums, &bounds, found)?;
-    let expected_shift = shift(&found.normal, &bounds.inner(&found.x, &found.normal.gradient), dof);
-    found.stop = match (found.stop, expected_shift) {
-        (Stop::Evaluations, Some(shift)) if shift <= limits.shift => Stop::Shift,
-        (Stop::Cost | Stop::Step, Some(shift)) if shift > STUCK => Stop::Stuck,
-        (stop, _) => stop,
-    };
-    let overflow = |bad| match bad {
+    let start = start(problem, &free, options, &pool)?;
+    let (found, expected_shift) = search.solve(&sums, &start).map_err(|bad| bad.explained(problem))?;
+    let triangle = sums.triangle(found.x.as_slice()).map_err(overflow)?;
+    let covariance = covariance(&triangle, problem.rows(), search.variance(&found));
+    let spread = spread(&problem.data, &pool)?;
+    Ok(reported(problem, (&free, &search.bounds), &found, covariance, expected_shift, spread, options.level))
+}
+
+/// An error of the derivatives at a solution.
+pub(super) fn overflow(bad: Bad) -> Error {
+    match bad {
         Bad::Unread(error) => error,
         Bad::Rows { .. } => {
             Error::new("fit: the derivatives at the solution are too large for their squares: scale the columns")
         }
-    };
-    let triangle = sums.triangle(found.x.as_slice()).map_err(overflow)?;
-    let covariance = covariance(&triangle, problem.rows(), variance(problem, &found, dof));
-    let spread = spread(&problem.data, &pool)?;
-    Ok(reported(problem, (&free, &bounds), &found, covariance, expected_shift, spread, options.level))
-}
-
-/// The factor of the covariance: 1 if sigma is absolute, the variance of the residuals otherwise.
-fn variance(problem: &Problem<'_>, found: &Found, dof: usize) -> f64 {
-    match dof {
-        _ if problem.is_absolute => 1.0,
-        0 => f64::INFINITY,
-        _ => 2.0 * found.normal.cost / dof as f64,
     }
 }
 
-fn not_finite(problem: &Problem<'_>, bad: Bad) -> Error {
-    let (count, first) = match bad {
-        Bad::Rows { count, first } => (count, first),
-        Bad::Unread(error) => return error,
-    };
-    let at: Vec<String> = problem
-        .formula
-        .columns()
-        .iter()
-        .zip(problem.data.row(first))
-        .map(|(name, value)| format!("{name} = {value}"))
-        .collect();
-    let at = if at.is_empty() { String::new() } else { format!(" ({})", at.join(", ")) };
-    let (row, more) =
-        (first + 1, if count > 1 { format!(", nor in {} rows after it", count - 1) } else { String::new() });
-    Error::new(format!(
-        "fit: the model is not finite at the start in row {row}{at}{more}: expected a start at which it is, or no such rows"
-    ))
+/// How the minimum of one objective is searched.
+pub(super) struct Search {
+    method: Method,
+    pub bounds: Bounds,
+    limits: Limits,
+    is_absolute: bool,
+}
+
+impl Search {
+    /// For the parameters of a problem at the places `free`, over all its rows.
+    pub(super) fn of(problem: &Problem<'_>, free: &[usize], options: &SolveOptions) -> Result<Self> {
+        Self::over(problem, free, problem.rows(), options)
+    }
+
+    /// The same over some of the rows.
+    pub(super) fn over(problem: &Problem<'_>, free: &[usize], rows: usize, options: &SolveOptions) -> Result<Self> {
+        let bound = |pick: fn(&super::Parameter) -> f64| {
+            DVector::from_iterator(free.len(), free.iter().map(|&at| pick(&problem.parameters[at])))
+        };
+        let bounds = Bounds { low: bound(|parameter| parameter.low), high: bound(|parameter| parameter.high) };
+        let method = options.method;
+        if method == Method::LevenbergMarquardt && bounds.are_finite() {
+            return Err(Error::usage("method: lm takes no bounds: expected trf, or no bounds"));
+        }
+        let evaluations = if options.evaluations == 0 { 500 * (free.len() + 1) } else { options.evaluations };
+        // With a robust loss JᵀJ is not the whole curvature, so that neither the expected shift nor the last steps are exact.
+        let [shift, cost] = if problem.loss == RobustLoss::Linear { [1e-5, 1e-12] } else { [1e-8, 1e-15] };
+        let limits = Limits { evaluations, shift, cost, step: 1e-12, dof: rows.saturating_sub(free.len()) };
+        Ok(Self { method, bounds, limits, is_absolute: problem.is_absolute })
+    }
+
+    /// The search alone.
+    pub(super) fn run(&self, objective: &dyn Objective, start: &DVector<f64>) -> std::result::Result<Found, Bad> {
+        match self.method {
+            Method::TrustRegion => trust_region::search(objective, &self.bounds, start, &self.limits),
+            Method::LevenbergMarquardt => levenberg::search(objective, start, &self.limits),
+        }
+    }
+
+    /// The search, then the last digits. Also returns how far the parameters would move in one more step, in standard errors.
+    pub(super) fn solve(
+        &self,
+        objective: &dyn Objective,
+        start: &DVector<f64>,
+    ) -> std::result::Result<(Found, Option<f64>), Bad> {
+        let mut found = polish(objective, &self.bounds, self.run(objective, start)?)?;
+        let inner = self.bounds.inner(&found.x, &found.normal.gradient);
+        let expected_shift = shift(&found.normal, &inner, self.limits.dof);
+        found.stop = match (found.stop, expected_shift) {
+            (Stop::Evaluations, Some(shift)) if shift <= self.limits.shift => Stop::Shift,
+            (Stop::Cost | Stop::Step, Some(shift)) if shift > STUCK => Stop::Stuck,
+            (stop, _) => stop,
+        };
+        Ok((found, expected_shift))
+    }
+
+    /// The factor of the covariance: 1 if sigma is absolute, the variance of the residuals otherwise.
+    pub(super) fn variance(&self, found: &Found) -> f64 {
+        match self.limits.dof {
+            _ if self.is_absolute => 1.0,
+            0 => f64::INFINITY,
+            dof => 2.0 * found.normal.cost / dof as f64,
+        }
+    }
+}
+
+impl Bad {
+    /// The error of a start without sums.
+    pub(super) fn explained(self, problem: &Problem<'_>) -> Error {
+        let (count, first) = match self {
+            Self::Rows { count, first } => (count, first),
+            Self::Unread(error) => return error,
+        };
+        let at: Vec<String> = problem
+            .formula
+            .columns()
+            .iter()
+            .zip(problem.data.row(first))
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        let at = if at.is_empty() { String::new() } else { format!(" ({})", at.join(", ")) };
+        let (row, more) =
+            (first + 1, if count > 1 { format!(", nor in {} rows after it", count - 1) } else { String::new() });
+        Error::new(format!(
+            "fit: the model is not finite at the start in row {row}{at}{more}: expected a start at which it is, or no such rows"
+        ))
+    }
 }
 
 /// √(gᵀ H⁻¹ g / s²) over some of the parameters; `None` if H is singular or s² is 0 or unknown.

@@ -1,6 +1,8 @@
 //! Where the search starts. Parameters without a start are looked for on up to a thousand rows: those in which the model is linear are solved
 //! for, the others are drawn from ranges that fit the data, and the best of the searches from the best draws is the start.
 
+use std::ops::Range;
+
 use nalgebra::{DMatrix, DVector};
 
 use super::linear::linear;
@@ -8,7 +10,7 @@ use super::loss::RobustLoss;
 use super::model::varying;
 use super::parameter::Parameter;
 use super::problem::Problem;
-use super::solve::Found;
+use super::solve::{Search, SolveOptions};
 use super::sums::{Normal, Objective, Sums};
 use crate::error::{Error, Result};
 use crate::host::ThreadPool;
@@ -28,17 +30,16 @@ const MOST_DRAWN: usize = 8;
 pub(super) fn start(
     problem: &Problem<'_>,
     free: &[usize],
-    seed: u64,
+    options: &SolveOptions,
     pool: &ThreadPool,
-    search: impl Fn(&Problem<'_>, &DVector<f64>) -> Option<Found>,
 ) -> Result<DVector<f64>> {
     let given: Option<Vec<f64>> = free.iter().map(|&at| problem.parameters[at].start).collect();
     if let Some(start) = given {
         return Ok(DVector::from_vec(start));
     }
-    let sampled = sampled(problem)?;
+    let sampled = sampled(problem, 0..problem.data.rows())?;
     let places = sampled.free();
-    let found = found(&sampled, &places, seed, pool, search)?;
+    let found = found(&sampled, options, pool)?;
     let mut values: Vec<f64> = sampled.parameters.iter().map(|one| one.start.unwrap_or_default()).collect();
     places.iter().zip(&found).for_each(|(&at, value)| values[at] = *value);
     let mut starts: Vec<f64> = vec![0.0; problem.parameters.len()];
@@ -53,11 +54,10 @@ pub(super) fn start(
     Ok(DVector::from_iterator(free.len(), free.iter().map(one)))
 }
 
-/// The problem on rows spread evenly over the data, with one value for all levels of a parameter.
-fn sampled(problem: &Problem<'_>) -> Result<Problem<'static>> {
-    let rows = problem.data.rows();
-    let count = rows.min(ROWS);
-    let picked: Vec<usize> = (0..count).map(|at| at * rows / count).collect();
+/// The problem on rows spread evenly over some of the data, with one value for all levels of a parameter.
+pub(super) fn sampled(problem: &Problem<'_>, rows: Range<usize>) -> Result<Problem<'static>> {
+    let count = rows.len().min(ROWS);
+    let picked: Vec<usize> = (0..count).map(|at| rows.start + at * rows.len() / count).collect();
     let parameters = problem.formula.parameters().iter().enumerate().map(|(at, name)| {
         let levels: Vec<&Parameter> = problem.places.iter().map(|places| &problem.parameters[places[at]]).collect();
         let first = levels[0];
@@ -79,13 +79,9 @@ fn sampled(problem: &Problem<'_>) -> Result<Problem<'static>> {
     })
 }
 
-fn found(
-    problem: &Problem<'_>,
-    free: &[usize],
-    seed: u64,
-    pool: &ThreadPool,
-    search: impl Fn(&Problem<'_>, &DVector<f64>) -> Option<Found>,
-) -> Result<DVector<f64>> {
+/// The end of the best of the searches from draws.
+pub(super) fn found(problem: &Problem<'_>, options: &SolveOptions, pool: &ThreadPool) -> Result<DVector<f64>> {
+    let free = &problem.free()[..];
     let given: Vec<Option<f64>> = free.iter().map(|&at| problem.parameters[at].start).collect();
     let (_, program) = varying(problem);
     let solved: Vec<usize> = linear(&program, free.len()).into_iter().filter(|&at| given[at].is_none()).collect();
@@ -105,7 +101,7 @@ fn found(
     let plain = Problem { loss: RobustLoss::Linear, ..problem.clone() };
     let sums = Sums::new(&plain, pool);
     let draws = Draws::over(problem)?;
-    let mut random = Random(seed);
+    let mut random = Random(options.seed);
     let mut found: Vec<(f64, DVector<f64>)> = Vec::new();
     for _ in 0..if drawn.is_empty() { 1 } else { DRAWS } {
         let mut x = DVector::from_fn(free.len(), |at, _| given[at].unwrap_or(0.0));
@@ -139,7 +135,8 @@ fn found(
     }
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
     let best = found[0].1.clone();
-    let ends = found.into_iter().take(BEST).filter_map(|(_, x)| search(problem, &x));
+    let (search, sums) = (Search::of(problem, free, options)?, Sums::new(problem, pool));
+    let ends = found.into_iter().take(BEST).filter_map(|(_, x)| search.run(&sums, &x).ok());
     let lowest = ends.min_by(|a, b| a.normal.cost.total_cmp(&b.normal.cost));
     Ok(lowest.map_or(best, |found| found.x))
 }

@@ -223,13 +223,7 @@ impl Objective for Sums<'_> {
         };
         let mut total: Vec<GroupSums> = Vec::new();
         let mut all_mended = 0;
-        let mut normal = Normal {
-            cost: 0.0,
-            squares: 0.0,
-            mended: 0,
-            gradient: DVector::zeros(self.free),
-            hessian: DMatrix::zeros(self.free, self.free),
-        };
+        let mut normal = Normal::zeros(self.free);
         pieces::each(self.pool, self.pieces(), make, |parts| {
             for (group, (sums, mended)) in parts {
                 all_mended += mended;
@@ -265,6 +259,11 @@ pub(super) fn add(sums: &mut [f64], tile: &Tile<'_>) {
 }
 
 impl Normal {
+    pub(super) fn zeros(free: usize) -> Self {
+        let (gradient, hessian) = (DVector::zeros(free), DMatrix::zeros(free, free));
+        Self { cost: 0.0, squares: 0.0, mended: 0, gradient, hessian }
+    }
+
     /// Adds sums whose variables are at these places.
     pub(super) fn add(&mut self, sums: &[f64], places: &[Option<usize>]) {
         let mut each = sums.iter().copied();

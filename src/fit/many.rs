@@ -1,0 +1,331 @@
+//! Many independent fits of one formula: every free parameter has a value for each group of rows, so that each group is a fit of its own.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use nalgebra::{DMatrix, DVector};
+
+use super::covariance::{Covariance, covariance};
+use super::data::Part;
+use super::integral::{Running, grid, places};
+use super::linear::linear;
+use super::model::{Memory, Model, varying};
+use super::pieces;
+use super::problem::Problem;
+use super::solve::{Search, SolveOptions, Stop, overflow};
+use super::start::{found, sampled, solve};
+use super::sums::{Bad, Normal, Objective, add, size};
+use super::tile::{Tile, Triangle};
+use crate::error::{Error, Result};
+use crate::host::{ThreadPool, threads};
+
+/// Fits that one thread makes at a time.
+const BATCH: usize = 64;
+/// Groups whose solutions the fits start from where no start is given.
+const SCOUTS: usize = 12;
+
+/// Independent fits, one for each group of rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fits {
+    /// Columns whose levels tell the groups apart.
+    pub columns: Vec<String>,
+    /// The levels of each group.
+    pub levels: Vec<Vec<String>>,
+    /// Names of the formula's parameters.
+    pub parameters: Vec<String>,
+    /// Places of those that are free.
+    pub free: Vec<usize>,
+    /// For each group its fit, or why there is none.
+    pub fits: Vec<Result<SmallFit>>,
+}
+
+/// One of many fits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SmallFit {
+    /// Values of all parameters of the formula.
+    pub values: Vec<f64>,
+    /// The covariance of the free ones, row by row; infinite along directions that the data do not determine.
+    pub covariance: Vec<f64>,
+    /// ½ Σ ρ.
+    pub cost: f64,
+    /// Root mean square of the weighted residuals.
+    pub rmse: f64,
+    /// Number of rows.
+    pub rows: usize,
+    /// Why the search ended.
+    pub stop: Stop,
+    /// Evaluations of the model.
+    pub evaluations: usize,
+}
+
+impl SmallFit {
+    /// The standard error of a free parameter; infinite if the data do not determine it.
+    pub fn stderr(&self, free: usize) -> f64 {
+        let count = self.covariance.len().isqrt();
+        self.covariance[free * count + free].sqrt()
+    }
+}
+
+impl Problem<'_> {
+    /// Whether every free parameter has a value for each group of rows, so that the groups are independent fits: see [`solve_each`].
+    pub fn is_many(&self) -> bool {
+        let mut owner = vec![None; self.parameters.len()];
+        let mut is_own =
+            |group: usize, place: usize| self.parameters[place].is_fixed || *owner[place].get_or_insert(group) == group;
+        self.groups() > 1
+            && self.places.iter().enumerate().all(|(group, places)| places.iter().all(|&place| is_own(group, place)))
+    }
+}
+
+/// Solves the groups of a problem one by one, on all threads. Without starts, solutions of a few groups are the starts that each fit chooses from.
+///
+/// Errors if the groups share a free parameter, if rows are read from a source, or as [`solve`](super::solve()) does whatever the data are. A group
+/// whose fit fails does not end the others.
+///
+/// ```
+/// use meromorph::fit::{Formula, Problem, SolveOptions, solve_each};
+/// let pixel: Vec<f64> = (0..40).map(|row| f64::from(row / 10)).collect();
+/// let t: Vec<f64> = (0..40).map(|row| f64::from(row % 10)).collect();
+/// let y: Vec<f64> = pixel.iter().zip(&t).map(|(pixel, t)| (pixel + 1.0) * (-0.2 * t).exp()).collect();
+/// let formula = Formula::parse("a[pixel] * exp(-b[pixel] * t)", &["pixel", "t"])?;
+/// let fits = solve_each(&Problem::new(formula, &[("pixel", &pixel), ("t", &t)], &y)?, &SolveOptions::default())?;
+/// assert!((fits.fits[3].as_ref().unwrap().values[0] - 4.0).abs() < 1e-9);
+/// # Ok::<(), meromorph::Error>(())
+/// ```
+pub fn solve_each(problem: &Problem<'_>, options: &SolveOptions) -> Result<Fits> {
+    if !problem.is_many() {
+        return Err(Error::usage(
+            "fit: groups of rows share a free parameter: expected a value for each level for all of them",
+        ));
+    }
+    if problem.data.source().is_some() {
+        return Err(Error::usage("fit: rows are read from a source: expected them in memory for many fits"));
+    }
+    problem.check_values()?;
+    let pool = ThreadPool::new(if options.threads == 0 { threads() } else { options.threads })?;
+    let solver = Solver::new(problem, options, &pool)?;
+    let mut fits = Vec::with_capacity(problem.groups());
+    let make = |batch: usize| {
+        let groups = batch * BATCH..problem.groups().min((batch + 1) * BATCH);
+        let mut words = vec![0.0; solver.model.words()];
+        let memory = RefCell::new(solver.model.memory(&mut words));
+        Ok::<_, Error>(groups.map(|group| solver.fit(group, &memory)).collect::<Vec<Result<SmallFit>>>())
+    };
+    pieces::each(&pool, problem.groups().div_ceil(BATCH), make, |batch| fits.extend(batch))?;
+    let columns: Vec<String> = problem.groups.columns.iter().map(|(name, _)| name.clone()).collect();
+    let level =
+        |group: usize, at: usize| problem.groups.columns[at].1[problem.groups.codes[group][at] as usize].clone();
+    let levels = (0..fits.len()).map(|group| (0..columns.len()).map(|at| level(group, at)).collect()).collect();
+    let free = solver.model.variables.clone();
+    Ok(Fits { columns, levels, parameters: problem.formula.parameters().to_vec(), free, fits })
+}
+
+/// What all fits share.
+struct Solver<'a> {
+    problem: &'a Problem<'a>,
+    options: &'a SolveOptions,
+    model: Model,
+    /// Places among the variables of parameters in which the model is linear.
+    linear: Vec<usize>,
+    /// Solutions of some groups; none if starts are given.
+    scouts: Vec<DVector<f64>>,
+}
+
+impl<'a> Solver<'a> {
+    fn new(problem: &'a Problem<'a>, options: &'a SolveOptions, pool: &ThreadPool) -> Result<Self> {
+        let model = Model::new(problem);
+        let linear = linear(&varying(problem).1, model.variables.len());
+        let mut solver = Self { problem, options, model, linear, scouts: Vec::new() };
+        let has_starts = problem
+            .places
+            .iter()
+            .all(|places| solver.model.variables.iter().all(|&at| problem.parameters[places[at]].start.is_some()));
+        if !has_starts {
+            let count = problem.groups().min(SCOUTS);
+            let mut failure = None;
+            for at in 0..count {
+                match solver.scout(at * problem.groups() / count, pool) {
+                    Ok(scout) => solver.scouts.push(scout),
+                    Err(error) => failure = Some(error),
+                }
+            }
+            if let (true, Some(failure)) = (solver.scouts.is_empty(), failure) {
+                return Err(failure);
+            }
+        }
+        Ok(solver)
+    }
+
+    /// The best start for one group, found without knowledge of others.
+    fn scout(&self, group: usize, pool: &ThreadPool) -> Result<DVector<f64>> {
+        let sampled = sampled(self.problem, self.problem.data.group(group))?;
+        let found = found(&sampled, self.options, pool)?;
+        // Fixed parameters are not among the variables of the sample, but may be among those of all groups.
+        let places = sampled.free();
+        let value = |&at: &usize| match places.iter().position(|&place| place == at) {
+            Some(place) => found[place],
+            None => sampled.parameters[at].start.unwrap_or_default(),
+        };
+        Ok(DVector::from_iterator(self.model.variables.len(), self.model.variables.iter().map(value)))
+    }
+
+    fn fit(&self, group: usize, memory: &RefCell<Memory<'_>>) -> Result<SmallFit> {
+        let range = self.problem.data.group(group);
+        self.problem.data.with(range.clone(), |part| self.fit_part(group, part, memory))?
+    }
+
+    fn fit_part(&self, group: usize, part: &Part<'_>, memory: &RefCell<Memory<'_>>) -> Result<SmallFit> {
+        let own = &self.problem.places[group];
+        let parameter = |at: usize| &self.problem.parameters[own[at]];
+        let is_free = |&at: &usize| !parameter(self.model.variables[at]).is_fixed;
+        let free: Vec<usize> = (0..self.model.variables.len()).filter(is_free).collect();
+        let rows = part.y.len();
+        if rows < free.len() {
+            return Err(Error::new(format!(
+                "got {rows} rows, expected at least {}, one for each free parameter",
+                free.len()
+            )));
+        }
+        let places: Vec<usize> = free.iter().map(|&at| own[self.model.variables[at]]).collect();
+        let search = Search::over(self.problem, &places, rows, self.options)?;
+        let values: Vec<f64> = (0..own.len()).map(|at| parameter(at).start.unwrap_or_default()).collect();
+        let objective = GroupSums::new(&self.model, part, &free, values, memory);
+        let start = self.start(&objective, &search, &free, &|at| parameter(at).start)?;
+        let (found, _) = search.solve(&objective, &start).map_err(|bad| bad.explained(self.problem))?;
+        let triangle = objective.triangle(&found.x).map_err(overflow)?;
+        let Covariance { matrix, .. } = covariance(&triangle, rows, search.variance(&found));
+        let mut values = objective.values.borrow().clone();
+        free.iter().zip(&found.x).for_each(|(&at, value)| values[self.model.variables[at]] = *value);
+        Ok(SmallFit {
+            values,
+            covariance: matrix.transpose().as_slice().to_vec(),
+            cost: found.normal.cost,
+            rmse: (found.normal.squares / rows as f64).sqrt(),
+            rows,
+            stop: found.stop,
+            evaluations: found.evaluations,
+        })
+    }
+
+    /// The given start, or the best of the scouts' solutions with linear parameters at their best values.
+    fn start(
+        &self,
+        objective: &GroupSums<'_, '_>,
+        search: &Search,
+        free: &[usize],
+        given: &dyn Fn(usize) -> Option<f64>,
+    ) -> Result<DVector<f64>> {
+        let known: Vec<Option<f64>> = free.iter().map(|&at| given(self.model.variables[at])).collect();
+        if let Some(start) = known.iter().copied().collect::<Option<Vec<f64>>>() {
+            return Ok(DVector::from_vec(start));
+        }
+        let solved: Vec<usize> =
+            (0..free.len()).filter(|&place| known[place].is_none() && self.linear.contains(&free[place])).collect();
+        let mut best: Option<(f64, DVector<f64>)> = None;
+        for scout in &self.scouts {
+            let mut x = DVector::from_fn(free.len(), |place, _| known[place].unwrap_or(scout[free[place]]));
+            let Ok(normal) = objective.normal(x.as_slice()) else { continue };
+            let cost = if solved.is_empty() { normal.cost } else { solve(&normal, &mut x, &solved) };
+            if cost.is_finite() && best.as_ref().is_none_or(|(least, _)| cost < *least) {
+                best = Some((cost, x));
+            }
+        }
+        let (_, x) = best.ok_or_else(|| Error::new("the model is not finite at any start: expected --p0"))?;
+        let (low, high) = (&search.bounds.low, &search.bounds.high);
+        Ok(DVector::from_fn(x.len(), |at, _| x[at].clamp(low[at], high[at])))
+    }
+}
+
+/// The sums over the rows of one group.
+struct GroupSums<'g, 'm> {
+    model: &'g Model,
+    part: &'g Part<'g>,
+    /// Free ones among the model's variables.
+    free: &'g [usize],
+    /// All parameters of the formula.
+    values: RefCell<Vec<f64>>,
+    /// For each integral its grid, and places in it for each end.
+    grids: Vec<Vec<f64>>,
+    places: Vec<Vec<u32>>,
+    memory: &'g RefCell<Memory<'m>>,
+}
+
+impl<'g, 'm> GroupSums<'g, 'm> {
+    fn new(
+        model: &'g Model,
+        part: &'g Part<'g>,
+        free: &'g [usize],
+        values: Vec<f64>,
+        memory: &'g RefCell<Memory<'m>>,
+    ) -> Self {
+        let (mut grids, mut all_places) = (Vec::new(), Vec::new());
+        for integral in &model.integrals {
+            let ends: Vec<&[f64]> = integral.ends.iter().map(|&end| part.columns[end]).collect();
+            let grid = grid(&ends);
+            all_places.extend(ends.iter().map(|end| places(&grid, end)));
+            grids.push(grid);
+        }
+        Self { model, part, free, values: RefCell::new(values), grids, places: all_places, memory }
+    }
+
+    fn run(&self, x: &[f64], is_mended: bool, mut take: impl FnMut(&Tile<'_>)) {
+        let mut values = self.values.borrow_mut();
+        self.free.iter().zip(x).for_each(|(&at, value)| values[self.model.variables[at]] = *value);
+        let variables: Vec<f64> = self.model.variables.iter().map(|&at| values[at]).collect();
+        let running: Vec<Running> = self.model.running(&self.grids, &values);
+        let rows: Range<usize> = 0..self.part.y.len();
+        let mut memory = self.memory.borrow_mut();
+        if self.places.is_empty() {
+            return self
+                .model
+                .run(&variables, &running, (self.part, &rows), is_mended, &mut memory, |tile, _| take(tile));
+        }
+        let places: Vec<&[u32]> = self.places.iter().map(Vec::as_slice).collect();
+        let Part { columns, y, sigma, runs, .. } = *self.part;
+        let part = Part { columns, y, sigma, places: &places, runs, numbers: super::data::Numbers::From(0) };
+        self.model.run(&variables, &running, (&part, &rows), is_mended, &mut memory, |tile, _| take(tile));
+    }
+
+    fn bad(&self, x: &[f64]) -> Bad {
+        let (mut count, mut first) = (0, None);
+        self.run(x, true, |tile| {
+            let places = tile.bad();
+            count += places.len();
+            first = first.or(places.first().copied());
+        });
+        Bad::Rows { count: count.max(1), first: self.part.numbers.of(first.unwrap_or(0)) }
+    }
+
+    fn triangle(&self, x: &DVector<f64>) -> std::result::Result<DMatrix<f64>, Bad> {
+        let count = self.model.variables.len();
+        let once = |is_mended| {
+            let mut triangle = Triangle::new(count);
+            self.run(x.as_slice(), is_mended, |tile| tile.merge_into(&mut triangle));
+            triangle.entries.iter().all(|entry| entry.is_finite()).then_some(triangle)
+        };
+        let triangle = once(false).or_else(|| once(true)).ok_or_else(|| self.bad(x.as_slice()))?;
+        let whole = DMatrix::from_row_slice(count, count, &triangle.entries);
+        Ok(if self.free.len() == count { whole } else { whole.select_columns(self.free) })
+    }
+}
+
+impl Objective for GroupSums<'_, '_> {
+    fn normal(&self, x: &[f64]) -> std::result::Result<Normal, Bad> {
+        let count = size(self.model.variables.len());
+        let once = |is_mended| {
+            let (mut sums, mut mended) = (vec![0.0; count], 0);
+            self.run(x, is_mended, |tile| {
+                add(&mut sums, tile);
+                mended += tile.mended;
+            });
+            sums.iter().all(|sum| sum.is_finite()).then_some((sums, mended))
+        };
+        let (sums, mended) = once(false).or_else(|| once(true)).ok_or_else(|| self.bad(x))?;
+        let mut places = vec![None; self.model.variables.len()];
+        self.free.iter().enumerate().for_each(|(place, &at)| places[at] = Some(place));
+        let mut normal = Normal::zeros(self.free.len());
+        normal.add(&sums, &places);
+        normal.mended = mended;
+        Ok(normal)
+    }
+}
