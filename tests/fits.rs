@@ -2,7 +2,9 @@
 //! `mero fit` as a process is in `tests/cli/fits.rs`.
 
 use meromorph::Result;
-use meromorph::fit::{Fit, Formula, Levels, Method, Problem, RobustLoss, SavedFit, SolveOptions, report, solve};
+use meromorph::fit::{
+    Fit, Formula, Levels, Method, Problem, RobustLoss, SavedFit, SolveOptions, report, solve, solve_each,
+};
 
 /// Numbers between -1 and 1 from a linear congruential generator.
 fn noise(count: usize) -> Vec<f64> {
@@ -377,4 +379,70 @@ fn integrals_follow_their_parameters() {
             assert!(cost(other) > fit.cost, "{at} {share}");
         }
     }
+}
+
+/// Decays of several pixels over eleven times: amplitude 2 + pixel, rate between 0.5 and 1.5.
+fn pixels(count: usize) -> [Vec<f64>; 3] {
+    let rows = 11 * count;
+    let pixel: Vec<f64> = (0..rows).map(|row| (row / 11) as f64).collect();
+    let t: Vec<f64> = (0..rows).map(|row| (row % 11) as f64 * 0.4).collect();
+    let rate = |pixel: f64| 0.5 + (pixel * 0.37).fract();
+    let decay = |(row, noise): (usize, f64)| (2.0 + pixel[row]) * (-rate(pixel[row]) * t[row]).exp() + 0.02 * noise;
+    let y = noise(rows).into_iter().enumerate().map(decay).collect();
+    [pixel, t, y]
+}
+
+#[test]
+fn many_fits_are_those_of_each_group() {
+    let [pixel, t, y] = pixels(150);
+    let columns: [(&str, &[f64]); 2] = [("pixel", &pixel), ("t", &t)];
+    let formula = Formula::parse("a[pixel] * exp(-b[pixel] * t)", &["pixel", "t"]).unwrap();
+    let problem = Problem::new(formula, &columns, &y).unwrap();
+    assert!(problem.is_many());
+    let options = SolveOptions::default();
+    let fits = solve_each(&problem, &options).unwrap();
+    // The same with given starts, with bounds that some fits reach, and on one thread.
+    let given = problem.clone().start("a", 5.0).unwrap().start("b", 1.0).unwrap();
+    let from_starts = solve_each(&given, &options).unwrap();
+    let bounded = given.clone().bounds("b", 0.0, 1.0).unwrap();
+    let within = solve_each(&bounded, &options).unwrap();
+    assert_eq!(solve_each(&problem, &SolveOptions { threads: 1, ..SolveOptions::default() }).unwrap(), fits);
+    for group in 0..150 {
+        let rows = 11 * group..11 * (group + 1);
+        let own = Formula::parse("a * exp(-b * t)", &["t"]).unwrap();
+        let own = Problem::new(own, &[("t", &t[rows.clone()])], &y[rows]).unwrap().start("a", 5.0).unwrap();
+        let own = own.start("b", 1.0).unwrap();
+        let expected = fitted(&own);
+        for found in [&fits, &from_starts] {
+            let found = found.fits[group].as_ref().unwrap();
+            assert!(found.stop.is_converged());
+            for (at, parameter) in expected.parameters.iter().enumerate() {
+                let stderr = parameter.stderr.unwrap();
+                assert!((found.values[at] - parameter.value).abs() < 1e-6 * stderr, "{group}: {found:?}");
+                assert!((found.stderr(at) / stderr - 1.0).abs() < 1e-6, "{group}: {found:?}");
+            }
+        }
+        let expected = fitted(&own.bounds("b", 0.0, 1.0).unwrap());
+        let found = within.fits[group].as_ref().unwrap();
+        assert!((found.values[1] - expected.value("b").unwrap()).abs() < 1e-9, "{group}: {found:?}");
+    }
+}
+
+#[test]
+fn one_failing_group_does_not_end_the_others() {
+    let pixel = [0.0, 0.0, 0.0, 1.0];
+    let t = [0.0, 1.0, 2.0, 0.0];
+    let y = [1.0, 2.1, 2.9, 5.0];
+    let formula = Formula::parse("a[pixel] + b[pixel] * t", &["pixel", "t"]).unwrap();
+    let problem = Problem::new(formula, &[("pixel", &pixel), ("t", &t)], &y).unwrap();
+    let fits = solve_each(&problem, &SolveOptions::default()).unwrap();
+    assert!((fits.fits[0].as_ref().unwrap().values[1] - 0.95).abs() < 1e-9);
+    assert_eq!(
+        fits.fits[1].as_ref().unwrap_err().to_string(),
+        "got 1 row, expected at least 2, one for each free parameter"
+    );
+    let shared = Formula::parse("a[pixel] + b * t", &["pixel", "t"]).unwrap();
+    let shared = Problem::new(shared, &[("pixel", &pixel), ("t", &t)], &y).unwrap();
+    assert!(!shared.is_many());
+    assert!(solve_each(&shared, &SolveOptions::default()).unwrap_err().to_string().contains("share a free parameter"));
 }

@@ -170,7 +170,7 @@ impl Formula {
             ties.push(Tie { program, ..tie.clone() });
         }
         ties.push(Tie { name: name.to_owned(), text: text.to_owned(), program: inner });
-        Ok(Self { parameters, levels, integrals, ties, program, ..self })
+        Ok(Self { parameters, ties, levels, integrals, program, ..self })
     }
 
     /// The text it was parsed from.

@@ -19,7 +19,14 @@ impl Levels {
         let mut distinct = values.to_vec();
         distinct.sort_unstable_by(f64::total_cmp);
         distinct.dedup();
-        let code = |value: &f64| distinct.partition_point(|known| known < value) as u32;
+        let mut last = 0;
+        let code = |value: &f64| {
+            // Rows of a level often follow each other.
+            if distinct[last] != *value {
+                last = distinct.partition_point(|known| known < value);
+            }
+            last as u32
+        };
         Self {
             codes: values.iter().map(code).collect(),
             names: distinct.iter().map(|&value| number(value).to_string()).collect(),

@@ -5,13 +5,15 @@ use std::ops::Range;
 
 use nalgebra::{DMatrix, DVector};
 
+use super::batch::{self, Choices, Job, Solved};
 use super::covariance::{Covariance, covariance};
 use super::data::Part;
 use super::integral::{Running, grid, places};
 use super::linear::linear;
 use super::model::{Memory, Model, varying};
+use super::parameter::Parameter;
 use super::pieces;
-use super::problem::Problem;
+use super::problem::{Problem, too_few};
 use super::solve::{Search, SolveOptions, Stop, overflow};
 use super::start::{found, sampled, solve};
 use super::sums::{Bad, Normal, Objective, add, size};
@@ -109,7 +111,12 @@ pub fn solve_each(problem: &Problem<'_>, options: &SolveOptions) -> Result<Fits>
         let groups = batch * BATCH..problem.groups().min((batch + 1) * BATCH);
         let mut words = vec![0.0; solver.model.words()];
         let memory = RefCell::new(solver.model.memory(&mut words));
-        Ok::<_, Error>(groups.map(|group| solver.fit(group, &memory)).collect::<Vec<Result<SmallFit>>>())
+        let mut fast = solver.fast(groups.clone(), &memory)?.into_iter();
+        let mut fit = |group| match fast.next().flatten() {
+            Some(fit) => Ok(fit),
+            None => solver.fit(group, &memory),
+        };
+        Ok::<_, Error>(groups.map(&mut fit).collect::<Vec<Result<SmallFit>>>())
     };
     pieces::each(&pool, problem.groups().div_ceil(BATCH), make, |batch| fits.extend(batch))?;
     let columns: Vec<String> = problem.groups.columns.iter().map(|(name, _)| name.clone()).collect();
@@ -169,6 +176,66 @@ impl<'a> Solver<'a> {
         Ok(DVector::from_iterator(self.model.variables.len(), self.model.variables.iter().map(value)))
     }
 
+    /// Small fits that start at given values, as far as they are simple.
+    fn fast(&self, groups: Range<usize>, memory: &RefCell<Memory<'_>>) -> Result<Vec<Option<SmallFit>>> {
+        let data = &self.problem.data;
+        let count = self.model.variables.len();
+        let is_fast = self.model.integrals.is_empty() && count <= batch::MOST;
+        let is_fast = is_fast && self.options.evaluations == 0;
+        let rows = data.group(groups.start).start..data.group(groups.end - 1).end;
+        let starts: Vec<Vec<f64>> = self.scouts.iter().map(|scout| scout.as_slice().to_vec()).collect();
+        let choices = Choices { starts: &starts, linear: &self.linear };
+        let mut jobs: Vec<Job> = Vec::new();
+        let mut owners: Vec<usize> = Vec::new();
+        for group in groups.clone() {
+            let own = &self.problem.places[group];
+            let parameter = |at: usize| &self.problem.parameters[own[self.model.variables[at]]];
+            let range = data.group(group);
+            let free: Vec<usize> = (0..count).filter(|&at| !parameter(at).is_fixed).collect();
+            if !is_fast || range.len() > batch::ROWS || range.len() <= free.len() {
+                continue;
+            }
+            let variables = (0..count).map(|at| parameter(at).start.unwrap_or_default()).collect();
+            let open = free.iter().copied().filter(|&at| parameter(at).start.is_none()).collect();
+            jobs.push(Job { variables, free, open, rows: range.start - rows.start..range.end - rows.start });
+            owners.push(group);
+        }
+        let solved =
+            data.with(rows, |part| batch::solve(&self.model, part, &jobs, &choices, &mut memory.borrow_mut()))?;
+        let mut fits = vec![None; groups.len()];
+        for ((job, solved), group) in jobs.iter().zip(solved).zip(owners) {
+            fits[group - groups.start] = solved.and_then(|solved| self.small(group, job, &solved));
+        }
+        Ok(fits)
+    }
+
+    /// A fit of a batch, unless it left its bounds.
+    fn small(&self, group: usize, job: &Job, solved: &Solved) -> Option<SmallFit> {
+        let own = &self.problem.places[group];
+        let mut values: Vec<f64> =
+            own.iter().map(|&place| self.problem.parameters[place].start.unwrap_or_default()).collect();
+        for (&at, &value) in job.free.iter().zip(&solved.x) {
+            let place = self.model.variables[at];
+            let Parameter { low, high, .. } = self.problem.parameters[own[place]];
+            if value <= low || value >= high {
+                return None;
+            }
+            values[place] = value;
+        }
+        let (free, rows) = (job.free.len(), job.rows.len());
+        let variance = if self.problem.is_absolute { 1.0 } else { 2.0 * solved.cost / (rows - free) as f64 };
+        let covariance = solved.inverse[..free].iter().flat_map(|row| row[..free].iter().map(|entry| entry * variance));
+        Some(SmallFit {
+            values,
+            covariance: covariance.collect(),
+            cost: solved.cost,
+            rmse: (solved.squares / rows as f64).sqrt(),
+            rows,
+            stop: Stop::Shift,
+            evaluations: solved.evaluations,
+        })
+    }
+
     fn fit(&self, group: usize, memory: &RefCell<Memory<'_>>) -> Result<SmallFit> {
         let range = self.problem.data.group(group);
         self.problem.data.with(range.clone(), |part| self.fit_part(group, part, memory))?
@@ -181,21 +248,19 @@ impl<'a> Solver<'a> {
         let free: Vec<usize> = (0..self.model.variables.len()).filter(is_free).collect();
         let rows = part.y.len();
         if rows < free.len() {
-            return Err(Error::new(format!(
-                "got {rows} rows, expected at least {}, one for each free parameter",
-                free.len()
-            )));
+            return Err(too_few(rows, free.len()));
         }
         let places: Vec<usize> = free.iter().map(|&at| own[self.model.variables[at]]).collect();
         let search = Search::over(self.problem, &places, rows, self.options)?;
         let values: Vec<f64> = (0..own.len()).map(|at| parameter(at).start.unwrap_or_default()).collect();
-        let objective = GroupSums::new(&self.model, part, &free, values, memory);
-        let start = self.start(&objective, &search, &free, &|at| parameter(at).start)?;
+        let objective = GroupSums::new(&self.model, part, free, values, memory);
+        let start = self.start(&objective, &search, &|at| parameter(at).start)?;
         let (found, _) = search.solve(&objective, &start).map_err(|bad| bad.explained(self.problem))?;
         let triangle = objective.triangle(&found.x).map_err(overflow)?;
         let Covariance { matrix, .. } = covariance(&triangle, rows, search.variance(&found));
         let mut values = objective.values.borrow().clone();
-        free.iter().zip(&found.x).for_each(|(&at, value)| values[self.model.variables[at]] = *value);
+        let free = objective.free.iter().zip(&found.x);
+        free.for_each(|(&at, value)| values[self.model.variables[at]] = *value);
         Ok(SmallFit {
             values,
             covariance: matrix.transpose().as_slice().to_vec(),
@@ -212,9 +277,9 @@ impl<'a> Solver<'a> {
         &self,
         objective: &GroupSums<'_, '_>,
         search: &Search,
-        free: &[usize],
         given: &dyn Fn(usize) -> Option<f64>,
     ) -> Result<DVector<f64>> {
+        let free = &objective.free[..];
         let known: Vec<Option<f64>> = free.iter().map(|&at| given(self.model.variables[at])).collect();
         if let Some(start) = known.iter().copied().collect::<Option<Vec<f64>>>() {
             return Ok(DVector::from_vec(start));
@@ -241,7 +306,7 @@ struct GroupSums<'g, 'm> {
     model: &'g Model,
     part: &'g Part<'g>,
     /// Free ones among the model's variables.
-    free: &'g [usize],
+    free: Vec<usize>,
     /// All parameters of the formula.
     values: RefCell<Vec<f64>>,
     /// For each integral its grid, and places in it for each end.
@@ -254,7 +319,7 @@ impl<'g, 'm> GroupSums<'g, 'm> {
     fn new(
         model: &'g Model,
         part: &'g Part<'g>,
-        free: &'g [usize],
+        free: Vec<usize>,
         values: Vec<f64>,
         memory: &'g RefCell<Memory<'m>>,
     ) -> Self {
@@ -305,7 +370,7 @@ impl<'g, 'm> GroupSums<'g, 'm> {
         };
         let triangle = once(false).or_else(|| once(true)).ok_or_else(|| self.bad(x.as_slice()))?;
         let whole = DMatrix::from_row_slice(count, count, &triangle.entries);
-        Ok(if self.free.len() == count { whole } else { whole.select_columns(self.free) })
+        Ok(if self.free.len() == count { whole } else { whole.select_columns(&self.free) })
     }
 }
 

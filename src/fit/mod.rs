@@ -1,6 +1,7 @@
 //! Curve fitting by nonlinear least squares, in double precision. A [`Formula`] names data columns and parameters; a [`Problem`] adds the
 //! data, starts, bounds and a loss; [`solve`] finds the parameters; a [`Fit`] holds them with their covariance and statistics.
 
+mod batch;
 mod bounds;
 mod covariance;
 mod data;
@@ -24,6 +25,7 @@ mod saved;
 mod solve;
 mod start;
 mod statistics;
+mod summary;
 mod sums;
 mod tile;
 mod trust_region;
@@ -39,3 +41,4 @@ pub use result::{Fit, Fitted};
 pub use saved::{FitPrediction, SavedFit, report};
 pub use solve::{Method, SolveOptions, Stop, solve};
 pub use statistics::Statistics;
+pub use summary::{Spread, report_many};

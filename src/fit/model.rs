@@ -33,6 +33,10 @@ pub(super) struct Memory<'m> {
     scalars: Vec<f64>,
     /// [integrals and their derivatives, TILE].
     gathered: Vec<f64>,
+    /// [columns, TILE], where rows of several groups are in one tile.
+    packed: Vec<f64>,
+    /// Of the outer program.
+    inputs: Vec<f64>,
     tile: TileMemory,
 }
 
@@ -57,6 +61,8 @@ impl Model {
             registers: Registers::new(&self.rows, words),
             scalars: vec![0.0; TILE * (self.variables.len() + self.outer.results.len())],
             gathered: vec![0.0; TILE * (self.integrals.len() + self.slopes.len())],
+            packed: vec![0.0; TILE * self.columns],
+            inputs: vec![0.0; self.outer.inputs],
             tile: TileMemory::new(self.variables.len()),
         }
     }
@@ -77,11 +83,10 @@ impl Model {
         memory: &mut Memory<'_>,
         mut take: impl FnMut(&Tile<'_>, usize),
     ) {
-        let Memory { registers, scalars, gathered, tile } = memory;
+        let Memory { registers, scalars, gathered, inputs, tile, .. } = memory;
         let count = variables.len();
-        let mut inputs = vec![0.0; self.outer.inputs];
         inputs[..count].copy_from_slice(variables);
-        let outer = self.outer.at(&inputs);
+        let outer = self.outer.at(inputs);
         let width = rows.len().min(TILE);
         for (row, value) in scalars.chunks_exact_mut(TILE).zip(variables.iter().chain(&outer)) {
             row[..width].fill(*value);
@@ -92,19 +97,64 @@ impl Model {
             let range = start..rows.end.min(start + TILE);
             self.gather(running, part, &range, gathered);
             let source = |at: usize| {
-                let of = |memory, row: usize| -> &[f64] { &<[f64]>::as_ref(memory)[row * TILE..][..range.len()] };
-                Source::Slice(match at {
-                    _ if at < count => of(&**scalars, at),
-                    _ if at < first_integral => &part.columns[at - count][range.clone()],
-                    _ if at < first_outer => of(&**gathered, at - first_integral),
-                    _ => of(&**scalars, count + at - first_outer),
-                })
+                let (memory, row) = match at {
+                    _ if at < count => (&*scalars, at),
+                    _ if at < first_integral => return Source::Slice(&part.columns[at - count][range.clone()]),
+                    _ if at < first_outer => (&*gathered, at - first_integral),
+                    _ => (&*scalars, count + at - first_outer),
+                };
+                Source::Slice(&memory[row * TILE..][..range.len()])
             };
             self.rows.evaluate(range.len(), registers, &source);
             let value = |result: usize| self.rows.value(result, range.len(), registers, &source);
             let sigma = part.sigma.map(|sigma| &sigma[range.clone()]);
             let observed = Observed { y: &part.y[range.clone()], sigma, loss: self.loss, scale: self.scale };
             take(&tile.tile(&observed, is_mended, value), start);
+        }
+    }
+
+    /// Hands over a tile for each run of rows, all in one evaluation: a run has values of the variables of its own. The runs have at most [`TILE`]
+    /// rows together, and the model has no integrals.
+    pub(super) fn run_packed(
+        &self,
+        runs: &[(&[f64], Range<usize>)],
+        part: &Part<'_>,
+        memory: &mut Memory<'_>,
+        mut take: impl FnMut(&Tile<'_>),
+    ) {
+        let Memory { registers, scalars, packed, inputs, tile, .. } = memory;
+        let count = self.variables.len();
+        let mut total = 0;
+        for (variables, rows) in runs {
+            let own = total..total + rows.len();
+            inputs[..count].copy_from_slice(variables);
+            let outer = self.outer.at(inputs);
+            for (row, value) in scalars.chunks_exact_mut(TILE).zip(variables.iter().chain(&outer)) {
+                row[own.clone()].fill(*value);
+            }
+            for (row, column) in packed.chunks_exact_mut(TILE).zip(part.columns) {
+                row[own.clone()].copy_from_slice(&column[rows.clone()]);
+            }
+            total = own.end;
+        }
+        let first_outer = count + self.columns;
+        let source = |at: usize| {
+            let (memory, row) = match at {
+                _ if at < count => (&*scalars, at),
+                _ if at < first_outer => (&*packed, at - count),
+                _ => (&*scalars, count + at - first_outer),
+            };
+            Source::Slice(&memory[row * TILE..][..total])
+        };
+        self.rows.evaluate(total, registers, &source);
+        let mut start = 0;
+        for (_, rows) in runs {
+            let own = start..start + rows.len();
+            let value = |result: usize| &self.rows.value(result, total, registers, &source)[own.clone()];
+            let sigma = part.sigma.map(|sigma| &sigma[rows.clone()]);
+            let observed = Observed { y: &part.y[rows.clone()], sigma, loss: self.loss, scale: self.scale };
+            take(&tile.tile(&observed, false, value));
+            start = own.end;
         }
     }
 

@@ -43,9 +43,9 @@ impl<'a> Problem<'a> {
     ) -> Result<Self> {
         check_finite("y", y)?;
         let rows = y.len();
-        let check_length = |name: &str, got: usize| match got == rows {
-            true => Ok(()),
-            false => Err(Error::new(format!("fit: column \"{name}\": got {got} values, expected {rows} as for y"))),
+        let check_length = |name: &str, got: usize| {
+            let wrong = || Error::new(format!("fit: column \"{name}\": got {got} values, expected {rows} as for y"));
+            if got == rows { Ok(()) } else { Err(wrong()) }
         };
         let find = |wanted: &str| {
             let found = columns.iter().find(|(known, _)| *known == wanted);
@@ -209,10 +209,7 @@ impl<'a> Problem<'a> {
             return Err(Error::usage("fit: every parameter is fixed: expected at least one that is free"));
         }
         if rows < free {
-            return Err(Error::new(format!(
-                "fit: got {rows} row{}, expected at least {free}, one for each free parameter",
-                if rows == 1 { "" } else { "s" }
-            )));
+            return Err(too_few(rows, free).within("fit"));
         }
         self.check_values()
     }
@@ -247,6 +244,12 @@ impl<'a> Problem<'a> {
         let (all, near) = (listed(&names.clone().collect::<Vec<_>>()), hint(name, names.chain(more)));
         Err(Error::usage(format!("{option}: \"{name}\" is not a parameter of the model: expected one of {all}{near}")))
     }
+}
+
+/// The error of fewer rows than free parameters.
+pub(super) fn too_few(rows: usize, free: usize) -> Error {
+    let plural = if rows == 1 { "" } else { "s" };
+    Error::new(format!("got {rows} row{plural}, expected at least {free}, one for each free parameter"))
 }
 
 fn check_finite(what: &str, values: &[f64]) -> Result<()> {

@@ -156,7 +156,7 @@ impl<'a> Reading<'a> {
     fn look(&self, piece: usize, memory: &mut Memory) -> Result<Seen> {
         let range = pieces::range(piece, self.rows());
         self.load(range.clone(), memory)?;
-        let numbers = self.numbers(&range, memory);
+        let numbers = Self::numbers(&range, memory);
         let wrong = |at: usize, row: usize, expected: &str| {
             let (name, value) = (&self.source.columns()[self.columns[at]], number(memory.columns[at][row]));
             let row = numbers.of(row) + 1;
@@ -219,7 +219,7 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    fn numbers<'m>(&self, range: &Range<usize>, memory: &'m Memory) -> Numbers<'m> {
+    fn numbers<'m>(range: &Range<usize>, memory: &'m Memory) -> Numbers<'m> {
         let is_whole = memory.columns.first().is_none_or(|column| column.len() == range.len());
         if is_whole { Numbers::From(range.start) } else { Numbers::Listed(&memory.numbers) }
     }
@@ -240,7 +240,7 @@ impl<'a> Reading<'a> {
         let runs = self.runs(columns[0].len(), levels);
         let (columns, y, sigma) = parted(columns, self.has_sigma);
         let places: Vec<&[u32]> = memory.places.iter().map(Vec::as_slice).collect();
-        let numbers = self.numbers(&range, &memory);
+        let numbers = Self::numbers(&range, &memory);
         let taken = take(&Part { columns, y, sigma, places: &places, runs: &runs, numbers });
         MEMORY.set(memory);
         Ok(taken)

@@ -52,7 +52,6 @@ pub struct FitPrediction {
 /// The report of a fit: the model, the parameters by name, covariance, statistics, how it was solved and in how
 /// many seconds.
 pub fn report(problem: &Problem<'_>, fit: &Fit, target: &str, seconds: f64) -> Json {
-    let text = |text: &str| Json::Text(text.to_owned());
     let texts = |all: &[String]| Json::List(all.iter().map(|one| text(one)).collect());
     let formula = &problem.formula;
     let tie = |tie: &super::formula::Tie| Json::fields([("name", text(&tie.name)), ("formula", text(&tie.text))]);
@@ -109,12 +108,18 @@ fn fitted(parameter: &Fitted) -> Json {
     ])
 }
 
-fn whole(value: u64) -> Json {
+/// A text.
+pub(super) fn text(text: &str) -> Json {
+    Json::Text(text.to_owned())
+}
+
+/// A whole number.
+pub(super) fn whole(value: u64) -> Json {
     Json::Number(value.to_string())
 }
 
 /// A number with all its digits; null if it is not finite.
-fn real(value: f64) -> Json {
+pub(super) fn real(value: f64) -> Json {
     if value.is_finite() { Json::Number(number(value).to_string()) } else { Json::Null }
 }
 

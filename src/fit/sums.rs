@@ -96,7 +96,9 @@ impl<'a> Sums<'a> {
             )
         };
         pieces::each(self.pool, self.pieces(), make, |parts| {
-            parts.iter().for_each(|(group, part)| merged[*group].merge(part));
+            for (group, part) in &parts {
+                merged[*group].merge(part);
+            }
         })?;
         if let ([triangle], true) = (&merged[..], count == self.free) {
             return Ok(DMatrix::from_row_slice(count, count, &triangle.entries));
@@ -238,7 +240,9 @@ impl Objective for Sums<'_> {
                 }
             }
         })?;
-        total.iter().for_each(|(group, sums)| normal.add(sums, &self.places[*group]));
+        for (group, sums) in &total {
+            normal.add(sums, &self.places[*group]);
+        }
         normal.mended = all_mended;
         Ok(normal)
     }

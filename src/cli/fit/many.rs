@@ -1,15 +1,10 @@
 //! `mero fit` where every free parameter has a value for each group of rows: a table of fits.
 
-use super::super::console::{say, say_data};
-use super::{Answer, Args, Failure};
-use crate::fit::{Fits, Problem, SmallFit, SolveOptions, solve_each};
+use super::{Answer, Args, Failure, say, say_data};
+use crate::fit::{Fits, Problem, SmallFit, SolveOptions, Spread, report_many, solve_each};
 use crate::host;
 use crate::io::csv::{self, Values};
-use crate::json::Json;
 use crate::report::{Table as TextTable, count, counted, figure};
-
-/// Quantiles of the values of a parameter that are shown.
-const SHOWN: [(&str, f64); 5] = [("least", 0.0), ("5 %", 0.05), ("median", 0.5), ("95 %", 0.95), ("largest", 1.0)];
 
 /// Solves the fits, writes them as a table and shows a summary.
 pub(super) fn run(args: &Args, problem: &Problem<'_>, options: &SolveOptions, target: &str, source: &str) -> Answer {
@@ -33,20 +28,11 @@ pub(super) fn run(args: &Args, problem: &Problem<'_>, options: &SolveOptions, ta
         host::write_whole(out, &table(&fits))?;
     }
     if args.json {
-        say_data(format!("{}\n", summary(&fits, &args.model, target, seconds)).as_bytes());
+        say_data(format!("{}\n", report_many(&fits, &args.model, target, seconds)).as_bytes());
     } else {
         say(&text(&fits, &args.model, target, source, seconds));
     }
     Ok(())
-}
-
-/// Fits that have an answer.
-fn solved(fits: &Fits) -> impl Iterator<Item = &SmallFit> {
-    fits.fits.iter().filter_map(|fit| fit.as_ref().ok())
-}
-
-fn converged(fits: &Fits) -> usize {
-    solved(fits).filter(|fit| fit.stop.is_converged()).count()
 }
 
 /// A row for each group: levels, values and standard errors, and how the fit ended.
@@ -82,35 +68,15 @@ fn table(fits: &Fits) -> Vec<u8> {
     csv::write(&columns)
 }
 
-/// The value below which a share of the values lies, of sorted finite values.
-fn quantile(sorted: &[f64], share: f64) -> f64 {
-    sorted.get((share * (sorted.len().saturating_sub(1)) as f64).round() as usize).copied().unwrap_or(f64::NAN)
-}
-
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    let mut values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
-    values.sort_unstable_by(f64::total_cmp);
-    values
-}
-
-/// Sorted values and standard errors of a parameter.
-fn spread(fits: &Fits, at: usize) -> (Vec<f64>, Vec<f64>) {
-    let place = fits.free.iter().position(|&free| free == at);
-    let errors = solved(fits).filter_map(|fit| place.map(|place| fit.stderr(place)));
-    (sorted(solved(fits).map(|fit| fit.values[at])), sorted(errors))
-}
-
 fn text(fits: &Fits, model: &str, target: &str, source: &str, seconds: f64) -> String {
-    let (all, done) = (fits.fits.len(), converged(fits));
+    let (all, done) = (fits.fits.len(), fits.converged());
     let by = fits.columns.join(", ");
     let mut text = format!("{target} = {model}\n{} of {source}, one for each {by}\n\n", counted(all, "fit"));
-    let header = ["parameter"].into_iter().chain(SHOWN.map(|(name, _)| name)).chain(["median standard error"]);
-    let mut shown = TextTable::new(header);
+    let mut shown = TextTable::new(["parameter", "least", "5 %", "median", "95 %", "largest", "median standard error"]);
     for (at, name) in fits.parameters.iter().enumerate() {
-        let (values, errors) = spread(fits, at);
-        let error = if errors.is_empty() { "–".to_owned() } else { figure(quantile(&errors, 0.5)) };
-        let quantiles = SHOWN.map(|(_, share)| figure(quantile(&values, share)));
-        shown = shown.row([name.clone()].into_iter().chain(quantiles).chain([error]));
+        let Spread { quantiles, stderr } = fits.spread(at);
+        let error = stderr.map_or("–".to_owned(), figure);
+        shown = shown.row([name.clone()].into_iter().chain(quantiles.map(figure)).chain([error]));
     }
     text += &shown.text();
     let rate =
@@ -124,37 +90,4 @@ fn text(fits: &Fits, model: &str, target: &str, source: &str, seconds: f64) -> S
             &format!("{} failed; the first, {by} = {}: {error}\n", count(failed as u64), fits.levels[group].join(", "));
     }
     text
-}
-
-fn summary(fits: &Fits, model: &str, target: &str, seconds: f64) -> Json {
-    let text = |text: &str| Json::Text(text.to_owned());
-    let whole = |value: usize| Json::Number(value.to_string());
-    let real = |value: f64| if value.is_finite() { Json::Number(host::number(value).to_string()) } else { Json::Null };
-    let parameters = fits.parameters.iter().enumerate().map(|(at, name)| {
-        let (values, errors) = spread(fits, at);
-        let fields = Json::fields([
-            ("least", real(quantile(&values, 0.0))),
-            ("low", real(quantile(&values, 0.05))),
-            ("median", real(quantile(&values, 0.5))),
-            ("high", real(quantile(&values, 0.95))),
-            ("largest", real(quantile(&values, 1.0))),
-            ("median_stderr", real(quantile(&errors, 0.5))),
-        ]);
-        (name.clone(), fields)
-    });
-    Json::fields([
-        ("event", text("report")),
-        ("kind", text("meromorph fits")),
-        ("model", text(model)),
-        ("target", text(target)),
-        ("levels", Json::List(fits.columns.iter().map(|name| text(name)).collect())),
-        ("parameters", Json::Fields(parameters.collect())),
-        ("fits", whole(fits.fits.len())),
-        ("converged", whole(converged(fits))),
-        ("failed", whole(fits.fits.iter().filter(|fit| fit.is_err()).count())),
-        ("seconds", real(seconds)),
-        ("device", text("cpu")),
-        ("precision", text("f64")),
-        ("strategy", text("standard")),
-    ])
 }

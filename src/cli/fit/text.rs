@@ -126,7 +126,7 @@ pub(super) fn curve_chart(saved: &SavedFit, rows: &Rows, target: &str) -> Result
         groups.sort_unstable();
         groups.dedup();
         if groups.len() > MOST_GROUPS {
-            chart = chart.note(&format!("The first {MOST_GROUPS} of {} groups of rows.", groups.len()));
+            chart = chart.note(format!("The first {MOST_GROUPS} of {} groups of rows.", groups.len()));
         }
         for group in groups.iter().take(MOST_GROUPS) {
             let texts: Vec<&str> =

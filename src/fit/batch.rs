@@ -1,0 +1,392 @@
+//! Small fits in batches: the rows of several fits fill one tile, so that what an evaluation costs apart from its arithmetic is shared. The search is
+//! Levenberg's and Marquardt's, as in `levenberg.rs`. A fit that does not converge soon, leaves its bounds or is ill-conditioned is left to the general
+//! search.
+
+use std::ops::Range;
+
+use super::data::Part;
+use super::model::{Memory, Model};
+use super::sums::{add, size};
+use super::tile::TILE;
+
+/// More parameters are left to the general search.
+pub(super) const MOST: usize = 8;
+/// More rows of a fit are.
+pub(super) const ROWS: usize = TILE / 2;
+/// Evaluations until a fit is left to the general search.
+const EVALUATIONS: usize = 40;
+/// The first damping, relative to the diagonal of JᵀJ.
+const FIRST_DAMPING: f64 = 1e-3;
+const MOST_DAMPING: f64 = 1e10;
+/// The expected shift at the end, in standard errors.
+const SHIFT: f64 = 1e-8;
+/// The expected shift from which steps are not damped: costs differ by rounding errors there, so that they no longer decide.
+const NEAR: f64 = 1e-4;
+/// The least square of a diagonal entry of the factor of JᵀJ, with columns of length 1: below it the covariance loses digits.
+const CONDITION: f64 = 1e-7;
+
+type Vector = [f64; MOST];
+type Matrix = [[f64; MOST]; MOST];
+
+/// A fit to be solved.
+pub(super) struct Job {
+    /// All variables of the model, the free ones at their starts.
+    pub variables: Vec<f64>,
+    /// Free ones among the variables.
+    pub free: Vec<usize>,
+    /// Those among the free ones without a start of their own.
+    pub open: Vec<usize>,
+    pub rows: Range<usize>,
+}
+
+/// Starts that each fit chooses from.
+pub(super) struct Choices<'c> {
+    /// Values of the variables.
+    pub starts: &'c [Vec<f64>],
+    /// Variables in which the model is linear: they start at their best values.
+    pub linear: &'c [usize],
+}
+
+/// A solved fit.
+pub(super) struct Solved {
+    /// The free variables.
+    pub x: Vector,
+    pub inverse: Matrix,
+    pub cost: f64,
+    pub squares: f64,
+    pub evaluations: usize,
+}
+
+struct State<'j> {
+    job: &'j Job,
+    choices: &'j Choices<'j>,
+    /// Starts that were tried, and the best of them with its cost.
+    tried: usize,
+    best: (f64, Vec<f64>),
+    variables: Vec<f64>,
+    x: Vector,
+    step: Vector,
+    sums: Vec<f64>,
+    hessian: Matrix,
+    gradient: Vector,
+    scale: Vector,
+    damping: f64,
+    growth: f64,
+    /// Whether the step is not damped.
+    is_last: bool,
+    evaluations: usize,
+    end: End,
+    /// Of JᵀJ, once it is solved.
+    inverse: Matrix,
+}
+
+/// Whether and how a fit ended.
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    Not,
+    Solved,
+    /// It is left to the general search.
+    Left,
+}
+
+/// Solves what it can of some fits whose rows are in `part`; `None` for the others.
+pub(super) fn solve(
+    model: &Model,
+    part: &Part<'_>,
+    jobs: &[Job],
+    choices: &Choices<'_>,
+    memory: &mut Memory<'_>,
+) -> Vec<Option<Solved>> {
+    let count = size(model.variables.len());
+    let mut states: Vec<State<'_>> = jobs.iter().map(|job| State::new(job, choices, count)).collect();
+    let mut sums = vec![0.0; count * jobs.len()];
+    loop {
+        let active: Vec<usize> = (0..states.len()).filter(|&at| states[at].end == End::Not).collect();
+        if active.is_empty() {
+            break;
+        }
+        let mut first = 0;
+        while first < active.len() {
+            let mut rows = 0;
+            let fits = |&&at: &&usize| {
+                rows += jobs[at].rows.len();
+                rows <= TILE
+            };
+            let packed = active[first..].iter().take_while(fits).count();
+            let packed = &active[first..first + packed];
+            first += packed.len();
+            let runs: Vec<(&[f64], Range<usize>)> =
+                packed.iter().map(|&at| (&states[at].variables[..], jobs[at].rows.clone())).collect();
+            sums.fill(0.0);
+            let mut each = sums.chunks_exact_mut(count);
+            model.run_packed(&runs, part, memory, |tile| {
+                if let Some(sums) = each.next() {
+                    add(sums, tile);
+                }
+            });
+            packed.iter().zip(sums.chunks_exact(count)).for_each(|(&at, sums)| states[at].take(sums));
+        }
+    }
+    states.iter().map(State::solved).collect()
+}
+
+impl<'j> State<'j> {
+    fn new(job: &'j Job, choices: &'j Choices<'j>, count: usize) -> Self {
+        let mut state = Self {
+            variables: job.variables.clone(),
+            choices,
+            tried: 0,
+            best: (f64::INFINITY, job.variables.clone()),
+            x: [0.0; MOST],
+            step: [0.0; MOST],
+            sums: vec![f64::INFINITY; count],
+            hessian: [[0.0; MOST]; MOST],
+            gradient: [0.0; MOST],
+            scale: [0.0; MOST],
+            damping: FIRST_DAMPING,
+            growth: 2.0,
+            is_last: false,
+            evaluations: 0,
+            end: End::Not,
+            inverse: [[0.0; MOST]; MOST],
+            job,
+        };
+        if job.open.is_empty() || choices.starts.is_empty() {
+            state.begin();
+        } else {
+            state.choose();
+        }
+        state
+    }
+
+    /// Begins the search at the best start.
+    fn begin(&mut self) {
+        self.tried = self.choices.starts.len();
+        self.variables.copy_from_slice(&self.best.1);
+        self.job.free.iter().zip(&mut self.x).for_each(|(&at, x)| *x = self.variables[at]);
+    }
+
+    /// The next start to try.
+    fn choose(&mut self) {
+        let start = &self.choices.starts[self.tried];
+        self.job.open.iter().for_each(|&at| self.variables[at] = start[at]);
+    }
+
+    /// Keeps a start if it is the best so far, with linear parameters at their best values.
+    fn weigh(&mut self, sums: &[f64]) {
+        let mut cost = sums[sums.len() - 1];
+        let linear: Vec<usize> = self.job.open.iter().copied().filter(|at| self.choices.linear.contains(at)).collect();
+        let (mut hessian, mut step) = ([[0.0; MOST]; MOST], [0.0; MOST]);
+        for (row, &i) in linear.iter().enumerate() {
+            for (column, &j) in linear.iter().enumerate().skip(row) {
+                let sum = sums[self.place(i) + j - i];
+                (hessian[row][column], hessian[column][row]) = (sum, sum);
+            }
+            step[row] = sums[self.place(i) + self.variables.len() - i];
+        }
+        if let (Some((factor, scale)), true) = (scaled_factor(&hessian, linear.len()), cost.is_finite()) {
+            (0..linear.len()).for_each(|at| step[at] *= scale[at]);
+            forward(&factor, &mut step, linear.len());
+            cost -= 0.5 * step[..linear.len()].iter().map(|turned| turned * turned).sum::<f64>();
+            backward(&factor, &mut step, linear.len());
+            linear.iter().enumerate().for_each(|(place, &at)| self.variables[at] -= scale[place] * step[place]);
+        }
+        if cost < self.best.0 {
+            self.best.0 = cost;
+            self.best.1.copy_from_slice(&self.variables);
+        }
+        self.tried += 1;
+    }
+
+    /// Where the products of a variable begin in sums.
+    fn place(&self, variable: usize) -> usize {
+        variable * (2 * self.variables.len() + 3 - variable) / 2
+    }
+
+    fn cost(&self) -> f64 {
+        self.sums[self.sums.len() - 1]
+    }
+
+    /// Takes the sums at the trial point, and goes on to the next.
+    fn take(&mut self, sums: &[f64]) {
+        self.evaluations += 1;
+        if self.tried < self.choices.starts.len() {
+            self.weigh(sums);
+            self.evaluations = 0;
+            if self.tried < self.choices.starts.len() {
+                self.choose();
+            } else {
+                self.begin();
+            }
+            return;
+        }
+        let is_first = self.evaluations == 1;
+        let is_finite = sums.iter().all(|sum| sum.is_finite());
+        let next = sums[sums.len() - 1];
+        if (is_first && !is_finite) || self.evaluations > EVALUATIONS {
+            self.end = End::Left;
+            return;
+        }
+        let most = if self.is_last { self.cost() * (1.0 + 1e-10) } else { self.cost() };
+        if is_finite && (is_first || next <= most) {
+            let count = self.job.free.len();
+            if !is_first && !self.is_last {
+                let gained = (0..count)
+                    .map(|at| self.step[at] * (self.damping * self.scale[at] * self.step[at] - self.gradient[at]));
+                let predicted = 0.5 * gained.sum::<f64>();
+                let ratio = (self.cost() - next) / predicted;
+                self.damping *= (1.0 - (2.0 * ratio - 1.0).powi(3)).max(1.0 / 3.0);
+                self.growth = 2.0;
+            }
+            (0..count).for_each(|at| self.x[at] += self.step[at]);
+            self.sums.copy_from_slice(sums);
+            self.unpack();
+            if self.is_done() {
+                return;
+            }
+        } else {
+            self.damping *= self.growth;
+            self.growth *= 2.0;
+        }
+        self.aim();
+    }
+
+    /// JᵀJ and Jᵀr of the free variables.
+    fn unpack(&mut self) {
+        for (row, &i) in self.job.free.iter().enumerate() {
+            for (column, &j) in self.job.free.iter().enumerate().skip(row) {
+                let sum = self.sums[self.place(i) + j - i];
+                (self.hessian[row][column], self.hessian[column][row]) = (sum, sum);
+            }
+            self.gradient[row] = self.sums[self.place(i) + self.variables.len() - i];
+            self.scale[row] = self.scale[row].max(self.hessian[row][row]);
+        }
+    }
+
+    /// Ends the fit if it is not expected to move.
+    fn is_done(&mut self) -> bool {
+        let count = self.job.free.len();
+        let dof = self.job.rows.len() - count;
+        let Some((factor, scale)) = scaled_factor(&self.hessian, count) else { return false };
+        let mut turned = [0.0; MOST];
+        (0..count).for_each(|at| turned[at] = scale[at] * self.gradient[at]);
+        forward(&factor, &mut turned, count);
+        let decrement: f64 = turned[..count].iter().map(|turned| turned * turned).sum();
+        let cost = self.cost();
+        let is_within = |shift: f64| dof > 0 && decrement * dof as f64 <= shift * shift * 2.0 * cost;
+        self.is_last = is_within(NEAR);
+        if !is_within(SHIFT) {
+            return false;
+        }
+        let is_sound = (0..count).all(|at| factor[at][at] * factor[at][at] > CONDITION);
+        self.inverse = inverse(&factor, &scale, count);
+        self.end = if is_sound { End::Solved } else { End::Left };
+        true
+    }
+
+    /// The next trial point: a damped step.
+    fn aim(&mut self) {
+        let count = self.job.free.len();
+        let mut damped = self.hessian;
+        (0..count)
+            .for_each(|at| damped[at][at] += self.damping * if self.scale[at] == 0.0 { 1.0 } else { self.scale[at] });
+        let Some((factor, scale)) = scaled_factor(&damped, count).filter(|_| self.damping < MOST_DAMPING) else {
+            self.end = End::Left;
+            return;
+        };
+        let mut step = [0.0; MOST];
+        (0..count).for_each(|at| step[at] = -scale[at] * self.gradient[at]);
+        forward(&factor, &mut step, count);
+        backward(&factor, &mut step, count);
+        for (at, &variable) in self.job.free.iter().enumerate() {
+            self.step[at] = scale[at] * step[at];
+            self.variables[variable] = self.x[at] + self.step[at];
+        }
+    }
+
+    fn solved(&self) -> Option<Solved> {
+        let squares = self.sums[self.sums.len() - 2];
+        let solved =
+            Solved { x: self.x, inverse: self.inverse, cost: self.cost(), squares, evaluations: self.evaluations };
+        (self.end == End::Solved).then_some(solved)
+    }
+}
+
+/// The lower factor L of S A S = L Lᵀ, where S makes the diagonal 1; `None` if A is not positive definite.
+fn scaled_factor(matrix: &Matrix, count: usize) -> Option<(Matrix, Vector)> {
+    let mut scale = [0.0; MOST];
+    for at in 0..count {
+        scale[at] = matrix[at][at].sqrt().recip();
+        if !scale[at].is_finite() {
+            return None;
+        }
+    }
+    let mut factor = [[0.0; MOST]; MOST];
+    for i in 0..count {
+        for j in 0..=i {
+            let mut sum = scale[i] * matrix[i][j] * scale[j];
+            sum -= (0..j).map(|k| factor[i][k] * factor[j][k]).sum::<f64>();
+            if i != j {
+                factor[i][j] = sum / factor[j][j];
+            } else if sum > f64::EPSILON {
+                factor[i][i] = sum.sqrt();
+            } else {
+                return None;
+            }
+        }
+    }
+    Some((factor, scale))
+}
+
+/// Solves L x = b.
+fn forward(factor: &Matrix, x: &mut Vector, count: usize) {
+    for i in 0..count {
+        let sum: f64 = (0..i).map(|k| factor[i][k] * x[k]).sum();
+        x[i] = (x[i] - sum) / factor[i][i];
+    }
+}
+
+/// Solves Lᵀ x = b.
+fn backward(factor: &Matrix, x: &mut Vector, count: usize) {
+    for i in (0..count).rev() {
+        let sum: f64 = (i + 1..count).map(|k| factor[k][i] * x[k]).sum();
+        x[i] = (x[i] - sum) / factor[i][i];
+    }
+}
+
+/// A⁻¹ from the scaled factor.
+fn inverse(factor: &Matrix, scale: &Vector, count: usize) -> Matrix {
+    let mut inverse = [[0.0; MOST]; MOST];
+    for at in 0..count {
+        let mut column = [0.0; MOST];
+        column[at] = scale[at];
+        forward(factor, &mut column, count);
+        backward(factor, &mut column, count);
+        (0..count).for_each(|row| inverse[row][at] = scale[row] * column[row]);
+    }
+    inverse
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_inverse_is_one() {
+        let mut matrix = [[0.0; MOST]; MOST];
+        for (i, row) in [[4.0e6, 2.0e3, 1.0], [2.0e3, 3.0, 1e-3], [1.0, 1e-3, 5.0e-6]].iter().enumerate() {
+            matrix[i][..3].copy_from_slice(row);
+        }
+        let (factor, scale) = scaled_factor(&matrix, 3).unwrap();
+        let inverse = inverse(&factor, &scale, 3);
+        for (i, row) in matrix.iter().take(3).enumerate() {
+            let product: Vec<f64> =
+                (0..3).map(|j| row.iter().zip(&inverse).map(|(entry, column)| entry * column[j]).sum()).collect();
+            for (j, product) in product.into_iter().enumerate() {
+                assert!((product - f64::from(u8::from(i == j))).abs() < 1e-9, "{i} {j}: {product}");
+            }
+        }
+        matrix[0][0] = -1.0;
+        assert!(scaled_factor(&matrix, 3).is_none());
+    }
+}
