@@ -1,5 +1,6 @@
 //! `mero fit`: fits a formula to columns of a table.
 
+mod checkpoint;
 mod many;
 mod page;
 mod rows;
@@ -7,17 +8,21 @@ mod text;
 
 use std::path::PathBuf;
 
+use sha2::{Digest, Sha256};
+
 use super::args::{Reading, check_header, check_out, read};
 use super::console::{say, say_data};
-use super::{Answer, Failure};
+use super::{Answer, Failure, interrupt};
 use crate::Error;
 use crate::error::{hint, listed};
 use crate::fit::{
-    Formula, Levels, MODELS, Method, Problem, RobustLoss, SavedFit, SolveOptions, is_named, named, report, solve,
+    Fit, Formula, Levels, MODELS, Method, Problem, RobustLoss, SavedFit, SolveOptions, is_named, named, report, solve,
+    solve_from,
 };
 use crate::host;
 use crate::io::Table;
 use crate::program::parse::is_name;
+use checkpoint::Checkpoint;
 use page::page;
 use rows::Rows;
 pub(super) use rows::levels;
@@ -80,6 +85,16 @@ pub(super) struct Args {
     /// HTML page with data, curve, bands, residuals, correlations and convergence
     #[arg(long, value_name = "HTML")]
     report: Option<PathBuf>,
+    /// File to save a long fit in now and then; the same command goes on from it, with the same result. On Ctrl-C, SIGTERM or SIGUSR1 the fit is
+    /// saved and ends with exit code 75
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Seconds between checkpoints
+    #[arg(long, default_value_t = 30.0, value_name = "SECONDS", requires = "checkpoint")]
+    checkpoint_every: f64,
+    /// Replace the checkpoint of another fit
+    #[arg(long, requires = "checkpoint")]
+    force: bool,
     #[command(flatten)]
     reading: Reading,
     /// Print only JSON, one object
@@ -123,7 +138,7 @@ pub(super) fn run(args: &Args) -> Answer {
         return many::run(args, &problem, &options, &target, table.source());
     }
     let started = host::now_ms();
-    let fit = solve(&problem, &options)?;
+    let fit = args.solve(&problem, &options, &rows)?;
     let seconds = (host::now_ms() - started) / 1e3;
     let json = report(&problem, &fit, &target, seconds);
     if let Some(out) = &args.out {
@@ -145,6 +160,39 @@ pub(super) fn run(args: &Args) -> Answer {
 }
 
 impl Args {
+    /// Solves the fit, with checkpoints if they are wanted.
+    fn solve(&self, problem: &Problem<'_>, options: &SolveOptions, rows: &Rows) -> Answer<Fit> {
+        let Some(path) = &self.checkpoint else { return Ok(solve(problem, options)?) };
+        check_out(path, &[("table", &self.file)])?;
+        let mut checkpoint = Checkpoint::new(path, self.checkpoint_every, self.identity(problem, rows))?;
+        let mut journal = checkpoint.load(self.force)?;
+        interrupt::watch();
+        let solved = solve_from(problem, options, &mut journal, &mut |journal| checkpoint.watch(journal));
+        if interrupt::is_requested() && solved.is_err() {
+            return Err(checkpoint.stopped(&journal));
+        }
+        let fit = solved?;
+        checkpoint.remove()?;
+        Ok(fit)
+    }
+
+    /// What tells this fit from others: model, options and data.
+    fn identity(&self, problem: &Problem<'_>, rows: &Rows) -> Sha256 {
+        let mut digest = Sha256::new();
+        let ties = self.tie.join(";");
+        let (method, loss) = (&self.method, &self.loss);
+        digest.update(format!(
+            "{} {} {ties} {method} {loss} {:?}",
+            env!("CARGO_PKG_VERSION"),
+            self.model,
+            self.loss_scale
+        ));
+        digest.update(format!("{} {} {}", self.seed, self.max_evaluations, self.absolute_sigma));
+        digest.update(format!("{:?}", problem.parameters()));
+        rows.digest(&mut digest);
+        digest
+    }
+
     fn options(&self) -> Answer<SolveOptions> {
         let found = Method::ALL.into_iter().find(|(name, _)| *name == self.method);
         let Some((_, method)) = found else {

@@ -136,6 +136,8 @@ enum Failure {
     Parse(String),
     /// The user stopped a run; the message says what was saved.
     Interrupted(String),
+    /// A run was stopped and saved, so that the same command goes on with it.
+    Saved(String),
 }
 
 impl Failure {
@@ -143,6 +145,8 @@ impl Failure {
     const USAGE: u8 = 2;
     /// 128 + SIGINT, the convention of shells.
     const INTERRUPTED: u8 = 130;
+    /// EX_TEMPFAIL of sysexits.h: try again. Schedulers can queue the command again on it.
+    const SAVED: u8 = 75;
 
     fn usage(message: impl Into<String>) -> Self {
         Self::Error(Error::usage(message))
@@ -157,6 +161,7 @@ impl Failure {
             }
             Self::Parse(message) => (message, Self::USAGE, ErrorKind::Usage.name()),
             Self::Interrupted(message) => (message, Self::INTERRUPTED, "interrupted"),
+            Self::Saved(message) => (message, Self::SAVED, "saved"),
         }
     }
 }
@@ -167,7 +172,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// Runs the command line of this process. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+/// Runs the command line of this process. Exit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped and saved, 130 interrupted.
 pub fn main() -> ExitCode {
     quiet_drivers();
     let line = Line::of(std::env::args_os());

@@ -118,7 +118,7 @@ pub fn solve_each(problem: &Problem<'_>, options: &SolveOptions) -> Result<Fits>
         };
         Ok::<_, Error>(groups.map(&mut fit).collect::<Vec<Result<SmallFit>>>())
     };
-    pieces::each(&pool, problem.groups().div_ceil(BATCH), make, |batch| fits.extend(batch))?;
+    pieces::each(&pool, 0..problem.groups().div_ceil(BATCH), make, |batch| fits.extend(batch))?;
     let columns: Vec<String> = problem.groups.columns.iter().map(|(name, _)| name.clone()).collect();
     let level =
         |group: usize, at: usize| problem.groups.columns[at].1[problem.groups.codes[group][at] as usize].clone();

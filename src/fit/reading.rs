@@ -112,7 +112,7 @@ impl<'a> Reading<'a> {
         let pieces = source.rows().div_ceil(pieces::PIECE);
         let mut is_too_many = None;
         let look = |piece| MEMORY.with_borrow_mut(|memory| reading.look(piece, memory));
-        pieces::each(pool, pieces, look, |part| {
+        pieces::each(pool, 0..pieces, look, |part| {
             seen.used += part.used;
             seen.groups.extend(part.groups);
             let all = seen.levels.iter_mut().chain(&mut seen.grids).zip(part.levels.into_iter().chain(part.grids));

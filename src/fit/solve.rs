@@ -4,6 +4,7 @@ use nalgebra::DVector;
 
 use super::bounds::Bounds;
 use super::covariance::covariance;
+use super::journal::{Journal, Recorded};
 use super::loss::RobustLoss;
 use super::polish::{newton, polish};
 use super::problem::Problem;
@@ -136,6 +137,17 @@ pub(super) struct Found {
 /// # Ok::<(), meromorph::Error>(())
 /// ```
 pub fn solve(problem: &Problem<'_>, options: &SolveOptions) -> Result<Fit> {
+    solve_from(problem, options, &mut Journal::default(), &mut |_| Ok(()))
+}
+
+/// The same for a long fit: what it computes is added to the journal, and what the journal has is not computed again, so that a fit which was ended goes
+/// on with the same bits. `watch` sees the journal after each evaluation and, where rows are many, now and then during one; its error ends the fit.
+pub fn solve_from(
+    problem: &Problem<'_>,
+    options: &SolveOptions,
+    journal: &mut Journal,
+    watch: &mut dyn FnMut(&Journal) -> Result<()>,
+) -> Result<Fit> {
     problem.check()?;
     if !(options.level > 0.0 && options.level < 1.0) {
         return Err(Error::usage(format!("level: got {}, expected a probability between 0 and 1", options.level)));
@@ -146,7 +158,8 @@ pub fn solve(problem: &Problem<'_>, options: &SolveOptions) -> Result<Fit> {
     let search = Search::of(problem, &free, options)?;
     let sums = Sums::new(problem, &pool);
     let start = start(problem, &free, options, &pool)?;
-    let (found, expected_shift) = search.solve(&sums, &start).map_err(|bad| bad.explained(problem))?;
+    let (found, expected_shift) =
+        search.solve(&Recorded::new(&sums, journal, watch), &start).map_err(|bad| bad.explained(problem))?;
     let triangle = sums.triangle(found.x.as_slice()).map_err(overflow)?;
     let covariance = covariance(&triangle, problem.rows(), search.variance(&found));
     let spread = spread(&problem.data, &pool)?;

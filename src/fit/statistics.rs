@@ -64,7 +64,7 @@ pub(super) fn spread(data: &Data<'_>, pool: &ThreadPool) -> Result<f64> {
         })
     };
     let mut total = [0.0; 3];
-    pieces::each(pool, data.rows().div_ceil(pieces::PIECE), make, |sums| {
+    pieces::each(pool, 0..data.rows().div_ceil(pieces::PIECE), make, |sums| {
         total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
     })?;
     Ok(total[2] - total[1] * total[1] / total[0])

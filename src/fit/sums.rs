@@ -7,8 +7,9 @@ use nalgebra::{DMatrix, DVector};
 
 use super::data::Part;
 use super::integral::Running;
+use super::journal::Partial;
 use super::model::{Memory, Model};
-use super::pieces;
+use super::pieces::{self, WAVE};
 use super::problem::Problem;
 use super::tile::{Tile, Triangle};
 use crate::error::{Error, Result as Outcome};
@@ -63,9 +64,6 @@ pub(super) struct Sums<'a> {
     pool: &'a ThreadPool,
 }
 
-/// Sums over the rows of one group: products of the derivatives and residuals, then Σ r² and the cost.
-type GroupSums = (usize, Vec<f64>);
-
 impl<'a> Sums<'a> {
     pub(super) fn new(problem: &'a Problem<'a>, pool: &'a ThreadPool) -> Self {
         let model = Model::new(problem);
@@ -95,7 +93,7 @@ impl<'a> Sums<'a> {
                 |triangle| triangle.entries.iter().all(|entry| entry.is_finite()),
             )
         };
-        pieces::each(self.pool, self.pieces(), make, |parts| {
+        pieces::each(self.pool, 0..self.pieces(), make, |parts| {
             for (group, part) in &parts {
                 merged[*group].merge(part);
             }
@@ -207,13 +205,16 @@ impl<'a> Sums<'a> {
         let (count, first) = bad.unwrap_or((1, rows.start));
         Bad::Rows { count, first: part.numbers.of(first) }
     }
-}
 
-impl Objective for Sums<'_> {
-    fn normal(&self, x: &[f64]) -> Result<Normal, Bad> {
-        let variables = self.model.variables.len();
-        let count = size(variables);
-        let running = self.running(x);
+    /// The sums over the rows that are not in `partial` yet and those that are; `watch` sees the sums now and then and may end the pass with an error.
+    pub(super) fn summed(
+        &self,
+        mut partial: Partial,
+        watch: &mut dyn FnMut(&Partial) -> Outcome<()>,
+    ) -> Result<Normal, Bad> {
+        let count = size(self.model.variables.len());
+        let x = partial.x.clone();
+        let running = self.running(&x);
         let make = |piece| {
             let new = || (vec![0.0; count], 0);
             let add = |(sums, mended): &mut (Vec<f64>, usize), tile: &Tile<'_>| {
@@ -221,30 +222,43 @@ impl Objective for Sums<'_> {
                 *mended += tile.mended;
             };
             // The sums are finite if all rows are, unless they overflow.
-            self.piece(x, &running, piece, new, add, |(sums, _)| sums.iter().all(|sum| sum.is_finite()))
+            self.piece(&x, &running, piece, new, add, |(sums, _)| sums.iter().all(|sum| sum.is_finite()))
         };
-        let mut total: Vec<GroupSums> = Vec::new();
-        let mut all_mended = 0;
-        let mut normal = Normal::zeros(self.free);
-        pieces::each(self.pool, self.pieces(), make, |parts| {
-            for (group, (sums, mended)) in parts {
-                all_mended += mended;
-                match total.last_mut() {
-                    Some((last, total)) if *last == group => {
-                        total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
-                    }
-                    _ => {
-                        total.drain(..).for_each(|(group, sums)| normal.add(&sums, &self.places[group]));
-                        total.push((group, sums));
+        let pieces = self.pieces();
+        while partial.pieces < pieces {
+            let next = pieces.min(partial.pieces + WAVE);
+            let Partial { normal, open, pieces: first, .. } = &mut partial;
+            pieces::each(self.pool, *first..next, make, |parts| {
+                for (group, (sums, mended)) in parts {
+                    normal.mended += mended;
+                    match open {
+                        Some((last, total)) if *last == group => {
+                            total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
+                        }
+                        _ => {
+                            if let Some((group, sums)) = open.replace((group, sums)) {
+                                normal.add(&sums, &self.places[group]);
+                            }
+                        }
                     }
                 }
+            })?;
+            partial.pieces = next;
+            if next < pieces {
+                watch(&partial)?;
             }
-        })?;
-        for (group, sums) in &total {
-            normal.add(sums, &self.places[*group]);
         }
-        normal.mended = all_mended;
+        let Partial { mut normal, open, .. } = partial;
+        if let Some((group, sums)) = open {
+            normal.add(&sums, &self.places[group]);
+        }
         Ok(normal)
+    }
+}
+
+impl Objective for Sums<'_> {
+    fn normal(&self, x: &[f64]) -> Result<Normal, Bad> {
+        self.summed(Partial::new(x), &mut |_| Ok(()))
     }
 }
 

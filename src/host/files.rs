@@ -3,7 +3,8 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tempfile::NamedTempFile;
@@ -123,6 +124,11 @@ pub fn is_same_file(a: &Path, b: &Path) -> bool {
 /// The length of the regular file at `path`, if there is one.
 pub fn file_bytes(path: &Path) -> Option<u64> {
     fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|found| found.len())
+}
+
+/// Renames a file, replacing what has the new name.
+pub fn rename(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to).map_err(|error| Error::new(format!("{}: cannot be renamed: {error}", from.display())))
 }
 
 /// Removes the regular file at `path`, if there is one. Devices and pipes, which can be written too, stay.
@@ -269,6 +275,15 @@ pub(crate) fn reason(error: &io::Error) -> String {
     };
     let words = error.split(" (os error").next().unwrap_or(&error);
     words.split(" at path ").next().unwrap_or(words).to_string()
+}
+
+/// Sets a flag on SIGUSR1 instead of ending the process; does nothing where there are no signals.
+pub fn on_user_signal(flag: &Arc<AtomicBool>) {
+    #[cfg(unix)]
+    // If no handler can be set, the signal ends the process as usual.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGUSR1, flag.clone());
+    #[cfg(not(unix))]
+    let _ = flag;
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The rows of a table that a fit uses.
 
+use sha2::{Digest, Sha256};
+
 use super::{Answer, Args, Failure};
 use crate::error::{hint, listed};
 use crate::fit::{Formula, Levels};
@@ -74,6 +76,17 @@ impl Rows {
         }
         let levels = level_columns.into_iter().map(|column| levels(column, &kept)).collect();
         Ok(Self { columns: picked, y, sigma, levels, dropped })
+    }
+
+    /// Adds all numbers and levels to a digest.
+    pub(super) fn digest(&self, digest: &mut Sha256) {
+        for column in self.columns.iter().chain([&self.y]).chain(&self.sigma) {
+            digest.update(bytemuck::cast_slice::<f64, u8>(column));
+        }
+        for levels in &self.levels {
+            digest.update(levels.names.join("\n"));
+            digest.update(bytemuck::cast_slice::<u32, u8>(&levels.codes));
+        }
     }
 }
 
