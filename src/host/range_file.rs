@@ -97,12 +97,9 @@ impl RangeFile {
         sum.update((use_of.len() as u64).to_le_bytes());
         sum.update(use_of);
         let last = self.bytes.saturating_sub(BLOCK_BYTES);
-        let mut end = 0;
         for block in 0..BLOCKS {
-            let start = (u128::from(last) * u128::from(block) / u128::from(BLOCKS - 1)) as u64;
-            let part = self.part(start.max(end), (start + BLOCK_BYTES).saturating_sub(end.max(start)) as usize)?;
-            end = start + BLOCK_BYTES;
-            sum.update(&part);
+            let at = u128::from(last) * u128::from(block) / u128::from(BLOCKS - 1);
+            sum.update(self.part(at as u64, BLOCK_BYTES as usize)?);
         }
         let digits = sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         Ok(format!("{}-{digits}", self.bytes))

@@ -39,7 +39,7 @@ pub(super) fn read(bytes: &[u8], source: &str, _format: &Format) -> Result<Table
         let array = Array::parse(&bytes, &place)?;
         unpacked += array.numbers();
         has_memory(unpacked, bytes.len() as u64).map_err(|what| Error::new(format!("{source}: {what}")))?;
-        let width = array.shape.get(1).copied().unwrap_or(1);
+        let width = array.layout.shape.get(1).copied().unwrap_or(1);
         array.columns(&place, |j| name(j, width))
     };
     let mut columns = Vec::new();
