@@ -44,9 +44,9 @@ pub use fused_exact::{fused, fused_negated};
 pub use memory::{MemoryLimit, claim, memory_bytes, memory_limit, release};
 #[cfg(not(target_arch = "wasm32"))]
 pub use native::*;
+pub use number::{DOUBLES, Number, SINGLES, gib, number, parse_number, parse_plain};
 #[cfg(not(target_arch = "wasm32"))]
 pub use range_file::{RangeFile, RangeReader, Spool};
-pub use number::{DOUBLES, Number, SINGLES, gib, number, parse_number, parse_plain};
 pub use thread_pool::ThreadPool;
 #[cfg(target_arch = "wasm32")]
 pub use thread_pool::{Share, sharing};

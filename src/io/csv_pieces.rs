@@ -82,7 +82,7 @@ impl<'a, R: Read> Pieces<'a, R> {
     }
 
     /// The columns of the next rows, NaN where there is no number; `None` at the end.
-    pub fn next(&mut self) -> Result<Option<Vec<Vec<f64>>>> {
+    pub fn next_rows(&mut self) -> Result<Option<Vec<Vec<f64>>>> {
         let complete = loop {
             self.fill(self.piece_bytes)?;
             let complete = if self.is_last { self.text.len() } else { self.complete_bytes()? };
@@ -94,15 +94,9 @@ impl<'a, R: Read> Pieces<'a, R> {
         if complete == 0 {
             return Ok(None);
         }
-        let part = self.records().part(0, complete).from_line(self.lines);
-        let columns = numbers_of(
-            &chunks::divided(&part),
-            &part,
-            self.names.len(),
-            self.rows,
-            self.source,
-            &self.format,
-        )?;
+        let part = self.records().part(0, complete).starting_on_line(self.lines);
+        let columns =
+            numbers_of(&chunks::divided(&part), &part, self.names.len(), self.rows, self.source, &self.format)?;
         let mut rows = 0;
         let numbers = columns.into_iter().zip(&mut self.kinds).map(|(column, kind)| {
             let (values, tally) = column.into_numbers();
@@ -148,9 +142,11 @@ impl<'a, R: Read> Pieces<'a, R> {
             return self.fill(2 * self.text.len());
         }
         // If the record is wrong, its own error says more.
-        self.records().from_line(self.lines).next(&mut Vec::new())?;
+        self.records().starting_on_line(self.lines).next(&mut Vec::new())?;
         let (source, line, most) = (self.source, self.lines, MOST_BYTES >> 20);
-        Err(Error::new(format!("{source}: line {line}: a row has more than {most} MiB, which is not read by ranges of rows")))
+        Err(Error::new(format!(
+            "{source}: line {line}: a row has more than {most} MiB, which is not read by ranges of rows"
+        )))
     }
 
     /// The bytes of the records that surely end within the text.
@@ -196,7 +192,7 @@ impl ColumnTally {
 
 /// The number of line ends.
 fn lines(text: &[u8]) -> usize {
-    let count = |byte: u8| text.iter().filter(|b| **b == byte).count();
+    let count = |byte: u8| text.iter().map(|b| usize::from(*b == byte)).sum();
     match count(b'\n') {
         0 => count(b'\r'),
         lines => lines,

@@ -7,7 +7,7 @@ use crate::io::{Header, csv};
 fn pieced(text: &str, bytes: usize, format: &Format) -> Result<(Vec<String>, Vec<Vec<f64>>, Vec<Option<Error>>)> {
     let mut pieces = Pieces::of(bytes, text.as_bytes(), "a.csv", format.clone())?;
     let mut columns = vec![Vec::new(); pieces.names().len()];
-    while let Some(part) = pieces.next()? {
+    while let Some(part) = pieces.next_rows()? {
         columns.iter_mut().zip(part).for_each(|(column, part)| column.extend(part));
     }
     Ok((pieces.names().to_vec(), columns, pieces.wrong_cells()))

@@ -47,7 +47,7 @@ impl<'a> Records<'a> {
     }
 
     /// The same records, the first of which starts on this line.
-    pub(super) fn from_line(self, line: usize) -> Self {
+    pub(super) fn starting_on_line(self, line: usize) -> Self {
         Self { line, ..self }
     }
 

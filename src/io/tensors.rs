@@ -189,11 +189,7 @@ fn tensor(Entry { dtype, shape, range, .. }: &Entry, data: &[u8]) -> Parsed<Arra
         _ => format!("has dtype {dtype}; F32, F64, U32, I64, U8, F16 and I8 are read"),
     })?;
     let array = Array { shape: shape.clone(), data: numbers };
-    if array.fits() {
-        Ok(array)
-    } else {
-        Err(format!("has shape {:?} and {} numbers", array.shape, array.data.len()))
-    }
+    if array.fits() { Ok(array) } else { Err(format!("has shape {:?} and {} numbers", array.shape, array.data.len())) }
 }
 
 impl Array {
