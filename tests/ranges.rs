@@ -291,13 +291,14 @@ fn wrong_paths_and_types_in_hdf5() {
 #[test]
 fn files_that_are_cut_short_are_errors() {
     let mut files = common();
-    files.retain(|(name, _)| !name.ends_with(".csv") && !name.ends_with(".tsv"));
+    // A text may end anywhere.
+    files.retain(|(name, _)| !["plain.csv", "old.csv", "dos.tsv", "wide.csv"].contains(name));
     files.push(("a.safetensors", safetensors()));
     for name in ["plain.h5", "packed.h5", "grown.h5"] {
         files.push((name, std::fs::read(hdf5(name)).unwrap()));
     }
     for (name, bytes) in files {
-        let step = if name.ends_with(".h5") { 101 } else { (bytes.len() / 40).max(1) };
+        let step = (bytes.len() / 40).max(1);
         let lengths = (1..bytes.len()).step_by(step).chain(bytes.len() - 3..bytes.len()).chain(21..60);
         for length in lengths.filter(|length| *length > 20) {
             let file = file(name, &bytes[..length]);

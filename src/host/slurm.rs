@@ -36,14 +36,16 @@ fn size(text: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn variables(set: &[(&str, &str)]) -> impl Fn(&str) -> Option<String> {
+    type Variables<'a> = &'a [(&'a str, &'a str)];
+
+    fn variables(set: Variables<'_>) -> impl Fn(&str) -> Option<String> {
         move |name| set.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned())
     }
 
     #[test]
     fn four_fifths_of_the_allocation_are_used() {
         const MIB: u64 = 1 << 20;
-        let cases: &[(&[(&str, &str)], Option<u64>)] = &[
+        let cases: &[(Variables<'_>, Option<u64>)] = &[
             (&[], None),
             (&[("SLURM_MEM_PER_NODE", "1000")], Some(800 * MIB)),
             (&[("SLURM_MEM_PER_NODE", "5G")], Some(4096 * MIB)),

@@ -3,8 +3,11 @@
 use super::*;
 use crate::io::{Header, csv};
 
-/// Columns, names and errors of a text that is read in pieces of so many bytes.
-fn pieced(text: &str, bytes: usize, format: &Format) -> Result<(Vec<String>, Vec<Vec<f64>>, Vec<Option<Error>>)> {
+/// Names, columns and wrong cells of a text.
+type Read = (Vec<String>, Vec<Vec<f64>>, Vec<Option<Error>>);
+
+/// A text that is read in pieces of so many bytes.
+fn pieced(text: &str, bytes: usize, format: &Format) -> Result<Read> {
     let mut pieces = Pieces::of(bytes, text.as_bytes(), "a.csv", format.clone())?;
     let mut columns = vec![Vec::new(); pieces.names().len()];
     while let Some(part) = pieces.next_rows()? {
