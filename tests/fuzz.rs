@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use meromorph::io::{Format, tensors};
-use meromorph::readers::read_table;
+use meromorph::readers::{open_rows, read_table};
 use meromorph::train::{Checkpoint, Data, Examples, Model, Trainer, TrainerConfig};
 use meromorph::{Device, Result, host};
 
@@ -136,12 +136,51 @@ fn subjects() -> Vec<Subject> {
         on("model", vec![model.clone()], |bytes| Model::load(bytes, "t").map(drop)),
         on("old model", vec![without_checksum(&model)], |bytes| Model::load(bytes, "t").map(drop)),
         on("checkpoint", vec![checkpoint.clone()], |bytes| Checkpoint::load(bytes, "t").map(drop)),
+        on("npy in ranges", vec![array("<f8", 24)], ranges),
+        on("npz in ranges", vec![archive(&[("a.npy", &array("<f8", 24)), ("b.npy", &array("<f8", 24))])], ranges),
+        on("hdf5 in ranges", ["plain.h5", "packed.h5", "grown.h5"].map(|name| data_of("ranges", name)).to_vec(), hdf5),
+        on("csv in ranges", vec![b"a,b,y\n1,2.5,3\n-1e5,,4\n007,1e308,\"5\n\"\n".to_vec()], ranges),
         on("old checkpoint", vec![without_checksum(&checkpoint)], |bytes| Checkpoint::load(bytes, "t").map(drop)),
     ]
 }
 
+/// Reads all rows of a file, of which the paths in it are tried one after another.
+fn ranges_of(bytes: &[u8], paths: &[&str]) -> Result<()> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t");
+    std::fs::write(&path, bytes).expect("a file");
+    let mut outcome = Ok(());
+    for within in paths {
+        let path = format!("{}{within}", path.display());
+        outcome = open_rows(path.as_ref(), Format::default()).and_then(|source| {
+            let rows = source.rows().min(10_000);
+            let mut column = vec![0.0; rows];
+            (0..source.columns().len().min(100))
+                .try_for_each(|place| source.read(0..rows, &[place], &mut [&mut column]))
+        });
+        match &outcome {
+            Ok(()) => return outcome,
+            // Such a panic of the crate is caught, and would be a fault of it.
+            Err(error) => assert!(!error.to_string().contains("it is damaged ("), "{error}"),
+        }
+    }
+    outcome
+}
+
+fn ranges(bytes: &[u8]) -> Result<()> {
+    ranges_of(bytes, &[""])
+}
+
+fn hdf5(bytes: &[u8]) -> Result<()> {
+    ranges_of(bytes, &["", ":/b,n,t,u,y", ":/runs/first/t,y", ":/runs/table"])
+}
+
 fn data(name: &str) -> Vec<u8> {
-    let path = format!("{}/tests/data/tables/{name}", env!("CARGO_MANIFEST_DIR"));
+    data_of("tables", name)
+}
+
+fn data_of(folder: &str, name: &str) -> Vec<u8> {
+    let path = format!("{}/tests/data/{folder}/{name}", env!("CARGO_MANIFEST_DIR"));
     std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 

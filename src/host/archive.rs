@@ -1,29 +1,47 @@
-//! ZIP archives in memory, by the crate `zip`: members stored or deflated. Before anything is unpacked, the size a member declares is checked against
+//! ZIP archives in memory and in files, by the crate `zip`: members stored or deflated. Before anything is unpacked, the size a member declares is checked against
 //! what its packed bytes can hold, so that no file makes the program allocate more than it can explain.
 
-use std::io::{Cursor, Read};
+use std::io::{BufReader, Cursor, Read, Seek};
+use std::ops::Range;
 
+use zip::read::ZipFile;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::{gib, memory_bytes};
+use super::{RangeFile, RangeReader, Spool, gib, memory_bytes};
 use crate::error::{Error, Result};
 
 /// No deflated stream expands more (RFC 1951: 258 bytes from two bits at best).
 const DEFLATE_EXPANSION: u64 = 1032;
 
+/// Bytes that are unpacked at once to a file.
+const PART_BYTES: usize = 256 << 10;
+
 /// An archive and the name it has in messages.
-pub struct Archive<'a> {
-    zip: ZipArchive<Cursor<&'a [u8]>>,
+pub struct Archive<'a, R = Cursor<&'a [u8]>> {
+    zip: ZipArchive<R>,
     source: &'a str,
 }
 
 impl<'a> Archive<'a> {
-    /// Reads the directory. Errors if members share a name or bytes.
+    /// Reads the directory of an archive in memory. Errors if members share a name or bytes.
     pub fn open(bytes: &'a [u8], source: &'a str) -> Result<Self> {
+        Self::of(Cursor::new(bytes), source)
+    }
+}
+
+impl<'a> Archive<'a, BufReader<RangeReader<'a>>> {
+    /// The same of an archive in a file.
+    pub fn open_file(file: &'a RangeFile) -> Result<Self> {
+        Self::of(BufReader::new(file.reader()), file.name())
+    }
+}
+
+impl<'a, R: Read + Seek> Archive<'a, R> {
+    fn of(from: R, source: &'a str) -> Result<Self> {
         let refused = |what: &str| Error::new(format!("{source}: {what}"));
         let broken = |error| refused(&format!("is not a complete ZIP archive: {}", reason(&error)));
-        let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(broken)?;
+        let mut zip = ZipArchive::new(from).map_err(broken)?;
         if zip.has_duplicate_names() {
             return Err(refused("has two members of the same name"));
         }
@@ -41,20 +59,10 @@ impl<'a> Archive<'a> {
 
     /// The bytes of the member called `name`, with length and checksum verified.
     pub fn unpack(&mut self, name: &str) -> Result<Vec<u8>> {
-        let refused = |what: &str| Error::new(format!("{}: member {name} {what}", self.source));
-        let file = self.zip.by_name(name).map_err(|error| match error {
-            ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) => refused("is encrypted"),
-            error => refused(&format!("cannot be read: {}", reason(&error))),
-        })?;
-        let method = file.compression();
-        if !matches!(method, CompressionMethod::Stored | CompressionMethod::Deflated) {
-            return Err(refused(&format!("is packed by method {method}; stored and deflated members are read")));
-        }
-        let (size, packed) = (file.size(), file.compressed_size());
-        if size > packed.saturating_mul(DEFLATE_EXPANSION) {
-            return Err(refused(&format!("declares {size} bytes; its {packed} packed bytes cannot hold them")));
-        }
-        let most = memory_bytes();
+        let source = self.source;
+        let refused = |what: &str| refused(source, name, what);
+        let file = self.member(name)?;
+        let (size, most) = (file.size(), memory_bytes());
         if size > most {
             let [size, most] = [size, most].map(gib);
             return Err(refused(&format!(
@@ -73,6 +81,62 @@ impl<'a> Archive<'a> {
         }
         Ok(bytes)
     }
+
+    /// The same, written to a temporary file.
+    pub fn unpack_to(&mut self, name: &str, spool: &mut Spool) -> Result<()> {
+        let source = self.source;
+        let refused = |what: &str| refused(source, name, what);
+        let mut file = self.member(name)?;
+        let (size, mut part, mut written) = (file.size(), vec![0; PART_BYTES], 0);
+        loop {
+            let length = file.read(&mut part).map_err(|error| refused(&format!("does not unpack: {error}")))?;
+            written += length as u64;
+            if written > size || length == 0 && written < size {
+                return Err(refused(&format!("does not unpack to the {size} bytes it declares")));
+            }
+            if length == 0 {
+                return Ok(());
+            }
+            spool.write(&part[..length])?;
+        }
+    }
+
+    /// Where the bytes of the member called `name` lie in the archive; `None` if they are packed.
+    pub fn place(&mut self, name: &str) -> Result<Option<Range<u64>>> {
+        let source = self.source;
+        let file = self.member(name)?;
+        if file.compression() != CompressionMethod::Stored {
+            return Ok(None);
+        }
+        let end = file.data_start().and_then(|start| Some(start..start.checked_add(file.size())?));
+        match end.filter(|_| file.size() == file.compressed_size()) {
+            Some(place) => Ok(Some(place)),
+            None => Err(refused(source, name, "declares two sizes, though it is not packed")),
+        }
+    }
+
+    /// A member that may be unpacked.
+    fn member(&mut self, name: &str) -> Result<ZipFile<'_, R>> {
+        let source = self.source;
+        let refused = |what: &str| refused(source, name, what);
+        let file = self.zip.by_name(name).map_err(|error| match error {
+            ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) => refused("is encrypted"),
+            error => refused(&format!("cannot be read: {}", reason(&error))),
+        })?;
+        let method = file.compression();
+        if !matches!(method, CompressionMethod::Stored | CompressionMethod::Deflated) {
+            return Err(refused(&format!("is packed by method {method}; stored and deflated members are read")));
+        }
+        let (size, packed) = (file.size(), file.compressed_size());
+        if size > packed.saturating_mul(DEFLATE_EXPANSION) {
+            return Err(refused(&format!("declares {size} bytes; its {packed} packed bytes cannot hold them")));
+        }
+        Ok(file)
+    }
+}
+
+fn refused(source: &str, name: &str, what: &str) -> Error {
+    Error::new(format!("{source}: member {name} {what}"))
 }
 
 /// The reason without the class of the error, which the message around it gives.

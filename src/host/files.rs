@@ -178,6 +178,17 @@ fn open_fifo(path: &Path) -> io::Result<File> {
     fs::OpenOptions::new().write(true).open(path)
 }
 
+/// Reads some bytes from `at` on. Threads can share the file: each call has its own place.
+#[cfg(unix)]
+pub(super) fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, into, at)
+}
+
+#[cfg(not(unix))]
+pub(super) fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, into, at)
+}
+
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     match fs::metadata(&path) {

@@ -7,14 +7,40 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use sysinfo::{MemoryRefreshKind, System};
 
-/// The most memory that this process may use, as found by the first call. What needs more is refused before it is allocated: a failed allocation
+use super::slurm;
+
+/// The memory that a job may use, and what limits it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryLimit {
+    /// Bytes.
+    pub bytes: u64,
+    /// The limit that binds, for a message: `available memory`, `cgroup limit`, `SLURM allocation` or `ulimit -v`.
+    pub by: &'static str,
+}
+
+/// The smallest limit on the memory of this process, as found by the first call: what the machine has available, what the control groups
+/// leave, four fifths of the allocation of SLURM, and what `ulimit -v` leaves.
+pub fn memory_limit() -> MemoryLimit {
+    static LIMIT: OnceLock<MemoryLimit> = OnceLock::new();
+    *LIMIT.get_or_init(|| {
+        smallest([
+            ("available memory", machine()),
+            ("cgroup limit", control_group(Path::new("/"))),
+            ("SLURM allocation", slurm::memory(|name| std::env::var(name).ok())),
+            ("ulimit -v", address_space()),
+        ])
+    })
+}
+
+/// The most memory that this process may use, see [`memory_limit`]. What needs more is refused before it is allocated: a failed allocation
 /// would end the process, and one that the system cannot keep would have it killed.
 pub fn memory_bytes() -> u64 {
-    static BYTES: OnceLock<u64> = OnceLock::new();
-    *BYTES.get_or_init(|| {
-        let limits = [machine(), control_group(Path::new("/")), address_space()];
-        limits.into_iter().flatten().min().unwrap_or(UNKNOWN)
-    })
+    memory_limit().bytes
+}
+
+fn smallest(limits: [(&'static str, Option<u64>); 4]) -> MemoryLimit {
+    let known = limits.into_iter().filter_map(|(by, bytes)| Some(MemoryLimit { bytes: bytes?, by }));
+    known.min_by_key(|limit| limit.bytes).unwrap_or(MemoryLimit { bytes: UNKNOWN, by: "available memory" })
 }
 
 /// Bytes of large blocks in use.
@@ -42,26 +68,58 @@ fn machine() -> Option<u64> {
     Some(system.available_memory() + system.free_swap()).filter(|bytes| *bytes > 0)
 }
 
-/// The smallest limit of the process's control group and those above it, of version 2 (`0::/path`) and 1 (`4:memory:/path`). In a container the
+/// The least that a control group of the process, or one above it, leaves: of version 2 (`0::/path`) and 1 (`4:memory:/path`). In a container the
 /// path may be that of the host; the root is then the container's own group.
 fn control_group(root: &Path) -> Option<u64> {
     let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let limits = groups.lines().flat_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);
         let (controllers, path) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-        let (folder, file) = match controllers {
-            "" => ("sys/fs/cgroup", "memory.max"),
-            _ if controllers.split(',').any(|name| name == "memory") => {
-                ("sys/fs/cgroup/memory", "memory.limit_in_bytes")
-            }
+        let version = match controllers {
+            "" => &VERSION_2,
+            _ if controllers.split(',').any(|name| name == "memory") => &VERSION_1,
             _ => return Vec::new(),
         };
-        let group = root.join(folder).join(path.trim_start_matches('/'));
-        let above = group.ancestors().take_while(|above| above.starts_with(root.join(folder)));
-        let limit = |group: &Path| fs::read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
-        above.filter_map(limit).collect::<Vec<_>>()
+        let top = root.join(version.folder);
+        let group = top.join(path.trim_start_matches('/'));
+        group.ancestors().take_while(|above| above.starts_with(&top)).filter_map(|group| version.left(group)).collect()
     });
     limits.min()
+}
+
+/// The files of a version of control groups.
+struct Version {
+    folder: &'static str,
+    limit: &'static str,
+    used: &'static str,
+    /// Fields of `memory.stat`: pages of files, which the system drops when memory is short.
+    reclaimable: [&'static str; 2],
+}
+
+static VERSION_1: Version = Version {
+    folder: "sys/fs/cgroup/memory",
+    limit: "memory.limit_in_bytes",
+    used: "memory.usage_in_bytes",
+    reclaimable: ["total_active_file", "total_inactive_file"],
+};
+static VERSION_2: Version = Version {
+    folder: "sys/fs/cgroup",
+    limit: "memory.max",
+    used: "memory.current",
+    reclaimable: ["active_file", "inactive_file"],
+};
+
+impl Version {
+    /// The limit of a group without what is in use and cannot be reclaimed.
+    fn left(&self, group: &Path) -> Option<u64> {
+        let number = |file: &str| fs::read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
+        let limit = number(self.limit)?;
+        let statistics = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
+        let fields = statistics.lines().filter_map(|line| line.split_once(' '));
+        let reclaimable = fields.filter(|(name, _)| self.reclaimable.contains(name));
+        let reclaimable: u64 = reclaimable.filter_map(|(_, bytes)| bytes.trim().parse::<u64>().ok()).sum();
+        Some(limit.saturating_sub(number(self.used).unwrap_or(0).saturating_sub(reclaimable)))
+    }
 }
 
 /// What `ulimit -v` leaves.
@@ -104,7 +162,44 @@ mod tests {
     }
 
     #[test]
+    fn what_a_group_uses_and_cannot_reclaim_is_not_left() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = root.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("proc/self/cgroup", "0::/job/step\n");
+        write("sys/fs/cgroup/job/step/memory.max", "max\n");
+        write("sys/fs/cgroup/job/memory.max", "10000\n");
+        write("sys/fs/cgroup/job/memory.current", "7000\n");
+        assert_eq!(control_group(root.path()), Some(3000));
+        write("sys/fs/cgroup/job/memory.stat", "anon 100\nactive_file 1000\ninactive_file 4000\nshmem 5\n");
+        assert_eq!(control_group(root.path()), Some(8000));
+        write("sys/fs/cgroup/job/memory.current", "20000\n");
+        assert_eq!(control_group(root.path()), Some(0));
+        write("proc/self/cgroup", "7:memory:/job\n");
+        write("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "9000\n");
+        write("sys/fs/cgroup/memory/job/memory.usage_in_bytes", "6000\n");
+        write("sys/fs/cgroup/memory/job/memory.stat", "inactive_file 9\ntotal_inactive_file 2000\n");
+        assert_eq!(control_group(root.path()), Some(5000));
+    }
+
+    #[test]
+    fn the_smallest_limit_binds_and_is_named() {
+        let limit = |available, cgroup, slurm| {
+            let limit = smallest([("available", available), ("cgroup", cgroup), ("slurm", slurm), ("ulimit", None)]);
+            (limit.bytes, limit.by)
+        };
+        assert_eq!(limit(Some(5), Some(4), Some(3)), (3, "slurm"));
+        assert_eq!(limit(Some(5), Some(4), None), (4, "cgroup"));
+        assert_eq!(limit(Some(2), Some(4), None), (2, "available"));
+        assert_eq!(limit(None, None, None), (UNKNOWN, "available memory"));
+    }
+
+    #[test]
     fn this_machine_has_some() {
         assert!(memory_bytes() > 1 << 20);
+        assert!(!memory_limit().by.is_empty());
     }
 }

@@ -16,6 +16,10 @@ mod memory;
 #[cfg(not(target_arch = "wasm32"))]
 mod native;
 mod number;
+#[cfg(not(target_arch = "wasm32"))]
+mod range_file;
+#[cfg(not(target_arch = "wasm32"))]
+mod slurm;
 pub mod splitmix;
 #[cfg(not(target_arch = "wasm32"))]
 mod thread_pool;
@@ -37,10 +41,12 @@ pub use fused::{fused, fused_negated};
 #[cfg(all(target_arch = "wasm32", feature = "portable"))]
 pub use fused_exact::{fused, fused_negated};
 #[cfg(not(target_arch = "wasm32"))]
-pub use memory::{claim, memory_bytes, release};
+pub use memory::{MemoryLimit, claim, memory_bytes, memory_limit, release};
 #[cfg(not(target_arch = "wasm32"))]
 pub use native::*;
 pub use number::{DOUBLES, Number, SINGLES, gib, number, parse_number, parse_plain};
+#[cfg(not(target_arch = "wasm32"))]
+pub use range_file::{RangeFile, RangeReader, Spool};
 pub use thread_pool::ThreadPool;
 #[cfg(target_arch = "wasm32")]
 pub use thread_pool::{Share, sharing};

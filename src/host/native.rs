@@ -20,9 +20,10 @@ pub fn entropy() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
-/// Threads that can run at once.
+/// Threads that can run at once: processors by affinity and control group, or fewer if SLURM gives this task fewer.
 pub fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+    let available = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    super::slurm::threads(|name| std::env::var(name).ok()).map_or(available, |allocated| allocated.min(available))
 }
 
 /// What `work` makes of each part, in their order; each part has a thread of its own.

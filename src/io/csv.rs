@@ -1,6 +1,9 @@
 //! Reads and writes delimited text. Two passes: the first reads every column as numbers and finds those that are not, the second collects
 //! the texts of these.
 
+#[path = "csv_pieces.rs"]
+mod pieces;
+
 use super::cell::{Format, Meaning};
 use super::chunks;
 use super::dictionary::Dictionary;
@@ -10,6 +13,8 @@ use super::table::{Cells, Column, Table, number_text};
 use crate::error::{Error, Result};
 use crate::host::{self, number};
 use crate::record;
+
+pub use pieces::Pieces;
 
 /// Whether the first record holds names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,12 +57,7 @@ pub fn read(bytes: &[u8], source: &str, format: impl Into<Format>) -> Result<Tab
     let mut records = records(bytes, source, &format)?;
     let (names, width) = read_names(&mut records, source, &format)?;
     let parts = chunks::divided(&records);
-    let read = |part: Records<'_>| {
-        let rows = most_rows(part.rest(), width);
-        read_numbers(part, width, rows, source, &format)
-    };
-    // What parts cannot tell, such as the row of an error, all records tell.
-    let numbers = chunks::numbers(&parts, read).map_or_else(|| read(records.clone()), Ok)?;
+    let numbers = numbers_of(&parts, &records, width, 0, source, &format)?;
     let columns: Vec<Column> =
         names.into_iter().zip(numbers).map(|(name, numbers)| numbers.into_column(name, &format)).collect();
     let columns = match host::in_threads(&parts, |part| read_texts(part.clone(), &columns, source, &format)) {
@@ -172,16 +172,31 @@ fn most_rows(bytes: &[u8], width: usize) -> usize {
     lines.min(bytes.len() / width) + 1
 }
 
-/// First pass: every column as numbers. Checks the length of every row.
-fn read_numbers(
-    mut records: Records<'_>,
+/// First pass: every column as numbers, from the records in parts. There are `first` rows before.
+fn numbers_of<'a>(
+    parts: &[Records<'a>],
+    records: &Records<'a>,
     width: usize,
-    most_rows: usize,
+    first: usize,
     source: &str,
     format: &Format,
 ) -> Result<Vec<NumberColumn>> {
+    let read = |part: Records<'_>| read_numbers(part, width, first, source, format);
+    // What parts cannot tell, such as the row of an error, all records tell.
+    chunks::numbers(parts, read).map_or_else(|| read(records.clone()), Ok)
+}
+
+/// Every column as numbers. Checks the length of every row; there are `first` rows before.
+fn read_numbers(
+    mut records: Records<'_>,
+    width: usize,
+    first: usize,
+    source: &str,
+    format: &Format,
+) -> Result<Vec<NumberColumn>> {
+    let most_rows = most_rows(records.rest(), width);
     let mut columns: Vec<_> = (0..width).map(|_| NumberColumn::with_capacity(most_rows)).collect();
-    let (mut cells, mut row) = (Vec::with_capacity(width), 0);
+    let (mut cells, mut row) = (Vec::with_capacity(width), first);
     while let Some(line) = records.next(&mut cells)? {
         row += 1;
         if cells.len() != width {

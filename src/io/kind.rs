@@ -12,6 +12,8 @@ const ENOUGH: usize = 64;
 
 /// A column being read as numbers.
 pub(super) struct NumberColumn {
+    /// Number of cells.
+    rows: usize,
     /// NaN where there is no number; empty once the column is known to hold texts.
     values: Vec<f64>,
     /// Cells that are numbers, or numbers in another notation.
@@ -28,6 +30,16 @@ pub(super) struct NumberColumn {
     seen: [Seen; 3],
     has_codes: bool,
     is_text: bool,
+}
+
+/// What the cells of a part of a column are.
+pub(super) struct Tally {
+    /// Number of numbers without a percent sign.
+    pub plain: usize,
+    /// The first row with a number of percent.
+    pub percent: Option<usize>,
+    /// The first row with a text, and the text.
+    pub text: Option<(usize, String)>,
 }
 
 /// Some different cells of one kind, and the number of all.
@@ -53,6 +65,7 @@ const WRITTEN: usize = 2;
 impl NumberColumn {
     pub(super) fn with_capacity(rows: usize) -> Self {
         Self {
+            rows: 0,
             values: Vec::with_capacity(rows),
             numbers: 0,
             texts: 0,
@@ -67,6 +80,7 @@ impl NumberColumn {
 
     #[inline]
     pub(super) fn push(&mut self, cell: &[u8], format: &Format) {
+        self.rows += 1;
         if self.is_text {
             return;
         }
@@ -84,6 +98,7 @@ impl NumberColumn {
 
     /// Appends the cells of a later part. False if the kind of the column depends on the order of both parts' cells.
     pub(super) fn append(&mut self, more: Self) -> bool {
+        self.rows += more.rows;
         if self.is_text {
             return true;
         }
@@ -136,6 +151,17 @@ impl NumberColumn {
             }
         }
         f64::NAN
+    }
+
+    /// The numbers, NaN where there is none, and what the cells are.
+    pub(super) fn into_numbers(mut self) -> (Vec<f64>, Tally) {
+        self.values.resize(self.rows, f64::NAN);
+        let tally = Tally {
+            plain: self.numbers - self.percents.len(),
+            percent: self.percents.first().map(|row| *row as usize),
+            text: self.first,
+        };
+        (self.values, tally)
     }
 
     /// Decides the kind of the column. Texts are still to be set for [`Column::needs_texts`].

@@ -9,16 +9,27 @@ pub const MAGIC: &[u8] = b"\x93NUMPY";
 /// An array in the file, checked: the number of bytes is exactly what type and shape need.
 #[derive(Debug)]
 pub struct Array<'a> {
-    /// The sizes of the dimensions; empty for a single number.
-    pub shape: Vec<usize>,
-    kind: Kind,
-    is_fortran: bool,
+    /// What the header says.
+    pub layout: Layout,
     data: &'a [u8],
 }
 
+/// What the header of an array says, checked against the length of the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    /// The sizes of the dimensions; empty for a single number.
+    pub shape: Vec<usize>,
+    /// The type of the numbers.
+    pub dtype: Dtype,
+    /// Whether a table lies column after column, not row after row.
+    pub is_fortran: bool,
+    /// Where the numbers begin.
+    pub start: usize,
+}
+
 /// How one number is stored.
-#[derive(Clone, Copy, Debug)]
-struct Kind {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dtype {
     letter: u8,
     bytes: usize,
     is_big_endian: bool,
@@ -34,48 +45,104 @@ pub fn read(bytes: &[u8], source: &str) -> Result<Table> {
     Table::new(source, columns)
 }
 
-impl<'a> Array<'a> {
-    /// Reads the header and checks it against the number of bytes. Allocates no memory based on unchecked sizes.
-    pub fn parse(bytes: &'a [u8], source: &str) -> Result<Self> {
+/// No header of plain numbers is longer: that of version 1 has at most so many bytes.
+pub const MOST_HEADER_BYTES: usize = 10 + u16::MAX as usize;
+
+impl Layout {
+    /// Reads the header of an array of `total` bytes, which begin with `bytes`: all of them, or the first [`MOST_HEADER_BYTES`].
+    pub fn parse(bytes: &[u8], total: u64, source: &str) -> Result<Self> {
         let error = |what: String| Error::new(format!("{source}: {what}"));
-        let (header, data) = split_header(bytes).map_err(error)?;
-        let (kind, is_fortran, shape) = parse_header(header).map_err(error)?;
+        let (header, start) = split_header(bytes, total).map_err(error)?;
+        let (dtype, is_fortran, shape) = parse_header(header).map_err(error)?;
         let count = shape.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
-        match count.and_then(|count| count.checked_mul(kind.bytes)) {
-            Some(wanted) if wanted == data.len() => Ok(Self { shape, kind, is_fortran, data }),
+        let got = total - start as u64;
+        match count.and_then(|count| count.checked_mul(dtype.bytes)) {
+            Some(wanted) if wanted as u64 == got => Ok(Self { shape, dtype, is_fortran, start }),
             wanted => {
                 let wanted = wanted.map_or("too many".into(), |bytes| bytes.to_string());
-                let got = data.len();
                 Err(error(format!("shape {shape:?} needs {wanted} bytes of numbers, file has {got}")))
             }
         }
     }
 
+    /// Rows and columns of a 1-D or 2-D array.
+    pub fn table(&self, source: &str) -> Result<(usize, usize)> {
+        match self.shape[..] {
+            // An array without rows has no bytes, so its width cannot be checked and must not determine an allocation.
+            [0] | [0, _] => Ok((0, 0)),
+            [rows] => Ok((rows, 1)),
+            [rows, width] => Ok((rows, width)),
+            _ => {
+                let shape = &self.shape;
+                Err(Error::new(format!("{source}: shape {shape:?} is not a column [n] or a table [n, k]")))
+            }
+        }
+    }
+}
+
+impl<'a> Array<'a> {
+    /// Reads the header and checks it against the number of bytes. Allocates no memory based on unchecked sizes.
+    pub fn parse(bytes: &'a [u8], source: &str) -> Result<Self> {
+        let layout = Layout::parse(bytes, bytes.len() as u64, source)?;
+        Ok(Self { data: &bytes[layout.start..], layout })
+    }
+
     /// How many numbers it has.
     pub fn numbers(&self) -> u64 {
-        (self.data.len() / self.kind.bytes) as u64
+        (self.data.len() / self.layout.dtype.bytes) as u64
     }
 
     /// The columns of a 1-D or 2-D array.
     pub fn columns(&self, source: &str, name: impl Fn(usize) -> String) -> Result<Vec<Column>> {
-        let (rows, width) = match self.shape[..] {
-            [rows] => (rows, 1),
-            [rows, width] => (rows, width),
-            _ => {
-                let shape = &self.shape;
-                return Err(Error::new(format!("{source}: shape {shape:?} is not a column [n] or a table [n, k]")));
-            }
-        };
-        let (down, across) = if self.is_fortran { (1, rows) } else { (width, 1) };
-        // An array without rows has no bytes, so its width cannot be checked and must not determine an allocation.
-        let width = if rows == 0 { 0 } else { width };
-        let number = |i: usize| self.kind.number(&self.data[i * self.kind.bytes..][..self.kind.bytes]);
+        let (rows, width) = self.layout.table(source)?;
+        let dtype = self.layout.dtype;
+        let (down, across) = if self.layout.is_fortran { (1, rows) } else { (width, 1) };
+        let number = |i: usize| dtype.number(&self.data[i * dtype.bytes..][..dtype.bytes]);
         let column = |j: usize| (0..rows).map(|row| number(row * down + j * across)).collect();
         Ok((0..width).map(|j| Column::numeric(&name(j), column(j))).collect())
     }
 }
 
-impl Kind {
+impl Dtype {
+    /// Bytes of one number.
+    pub fn bytes(self) -> usize {
+        self.bytes
+    }
+
+    /// Whether the numbers are `f64` of the order that [`f64::from_le_bytes`] reads.
+    pub fn is_little_f64(self) -> bool {
+        self.letter == b'f' && self.bytes == 8 && !self.is_big_endian
+    }
+
+    /// Reads the numbers that lie `step` bytes apart, the first at the start of `bytes`.
+    pub fn numbers(self, bytes: &[u8], step: usize, into: &mut [f64]) {
+        let items = bytes.chunks(step.max(1)).map(|item| &item[..self.bytes]);
+        macro_rules! each {
+            ($type:ty) => {
+                match self.is_big_endian {
+                    false => items.zip(into).for_each(|(item, number)| {
+                        *number = <$type>::from_le_bytes(item.try_into().expect("the type has so many bytes")) as f64
+                    }),
+                    true => items.zip(into).for_each(|(item, number)| {
+                        *number = <$type>::from_be_bytes(item.try_into().expect("the type has so many bytes")) as f64
+                    }),
+                }
+            };
+        }
+        match (self.letter, self.bytes) {
+            (b'f', 4) => each!(f32),
+            (b'f', _) => each!(f64),
+            (b'i', 1) => each!(i8),
+            (b'i', 2) => each!(i16),
+            (b'i', 4) => each!(i32),
+            (b'i', _) => each!(i64),
+            (_, 1) => each!(u8),
+            (_, 2) => each!(u16),
+            (_, 4) => each!(u32),
+            (_, _) => each!(u64),
+        }
+    }
+
     /// The number in exactly `self.bytes` bytes.
     #[inline]
     fn number(self, bytes: &[u8]) -> f64 {
@@ -95,7 +162,7 @@ impl Kind {
     }
 
     /// Parses numpy's notation `<f8`, `>i4`, `|b1`, ….
-    fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let [order, letter, size] = *text.as_bytes() else { return None };
         let bytes = usize::from(size.wrapping_sub(b'0'));
         let is_known = match letter {
@@ -109,8 +176,8 @@ impl Kind {
     }
 }
 
-/// The header's text and the bytes after it. The header's length has two bytes in version 1, four in 2 and 3.
-fn split_header(bytes: &[u8]) -> std::result::Result<(&str, &[u8]), String> {
+/// The header's text and where it ends. The header's length has two bytes in version 1, four in 2 and 3. The file has `total` bytes.
+fn split_header(bytes: &[u8], total: u64) -> std::result::Result<(&str, usize), String> {
     let Some(rest) = bytes.strip_prefix(MAGIC) else {
         return Err("is not an NPY file (it does not begin with \\x93NUMPY)".into());
     };
@@ -120,16 +187,19 @@ fn split_header(bytes: &[u8]) -> std::result::Result<(&str, &[u8]), String> {
         [0 | 4.., minor, ..] => return Err(format!("is NPY version {}.{minor}; versions 1 to 3 are read", rest[0])),
         _ => return Err(format!("is cut short in its header ({} bytes)", bytes.len())),
     };
-    match rest.split_at_checked(length as usize) {
-        Some((header, data)) => match std::str::from_utf8(header) {
-            Ok(header) => Ok((header, data)),
+    match rest.get(..length as usize) {
+        Some(header) => match std::str::from_utf8(header) {
+            Ok(text) => Ok((text, bytes.len() - rest.len() + header.len())),
             Err(_) => Err("has a header that is not text".into()),
         },
-        None => Err(format!("header says {length} bytes, file has {}", bytes.len())),
+        None if total > bytes.len() as u64 + u64::from(length) => {
+            Err(format!("has a header of {length} bytes; the header of plain numbers is shorter"))
+        }
+        None => Err(format!("header says {length} bytes, file has {total}")),
     }
 }
 
-type Parsed = std::result::Result<(Kind, bool, Vec<usize>), String>;
+type Parsed = std::result::Result<(Dtype, bool, Vec<usize>), String>;
 
 /// Reads `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`.
 fn parse_header(header: &str) -> Parsed {
@@ -146,15 +216,15 @@ fn parse_header(header: &str) -> Parsed {
         _ => return Err(broken("fortran_order")),
     };
     let shape = field("shape").and_then(parse_shape).ok_or_else(|| broken("shape"))?;
-    Ok((parse_kind(descr)?, is_fortran, shape))
+    Ok((parse_dtype(descr)?, is_fortran, shape))
 }
 
-fn parse_kind(descr: &str) -> std::result::Result<Kind, String> {
+fn parse_dtype(descr: &str) -> std::result::Result<Dtype, String> {
     const WANTED: &str = "f4, f8, i1 to i8, u1 to u8 and bool are read";
     let Some((name, _)) = descr.strip_prefix('\'').and_then(|text| text.split_once('\'')) else {
         return Err(format!("holds records, not plain numbers (\"{}\"); {WANTED}", clip(descr)));
     };
-    Kind::parse(name).ok_or_else(|| match name {
+    Dtype::parse(name).ok_or_else(|| match name {
         "|O" => format!("holds Python objects; {WANTED}"),
         _ => format!("holds numbers of type \"{}\"; {WANTED}", clip(name)),
     })

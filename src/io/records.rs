@@ -46,6 +46,11 @@ impl<'a> Records<'a> {
         }
     }
 
+    /// The same records, the first of which starts on this line.
+    pub(super) fn starting_on_line(self, line: usize) -> Self {
+        Self { line, ..self }
+    }
+
     /// The bytes that are still to be read.
     pub(super) fn rest(&self) -> &'a [u8] {
         &self.bytes[self.at..]

@@ -153,9 +153,7 @@ impl Table {
         let is_text = |&code: &u32| levels.get(code as usize).is_some_and(|text| host::parse_number(text).is_none());
         let row = codes.iter().position(is_text).unwrap_or(0);
         let text = levels.get(codes[row] as usize).map_or("", String::as_str);
-        let is_close = text.contains(',') && !text.bytes().any(|byte| byte.is_ascii_alphabetic());
-        let hint = if is_close { "; numbers are written with a point" } else { "" };
-        self.at(row, name, &format!("\"{text}\" is not a number{hint}"))
+        self.at(row, name, &no_number(text))
     }
 
     /// An error about one cell: `wine.csv: row 17, column "alcohol": …`, with `row` counted from 0.
@@ -296,6 +294,13 @@ impl Cells {
             Self::Categorical { codes, levels } => Some(Cow::Borrowed(&levels[codes[row] as usize])),
         }
     }
+}
+
+/// A message about a text that should be a number.
+pub(super) fn no_number(text: &str) -> String {
+    let is_close = text.contains(',') && !text.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let hint = if is_close { "; numbers are written with a point" } else { "" };
+    format!("\"{text}\" is not a number{hint}")
 }
 
 /// A number in the fewest digits that read back as the same one; integers without a point.

@@ -3,10 +3,16 @@
 //!
 //! A file may have a checksum of all other bytes, the header's included, as its first text. Files of other programs need none.
 
+#[path = "tensors_header.rs"]
+mod header;
+
 use super::table::Texts;
 use crate::error::{Error, Result, listed};
 use crate::json::{Json, Record};
 use half::f16;
+use header::{Header, LENGTH_BYTES, check_cover, split};
+
+pub use header::{Entry, check_start, entries, header_bytes};
 
 /// Contents of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -83,7 +89,6 @@ pub enum Data {
 }
 
 const METADATA: &str = "__metadata__";
-const LENGTH_BYTES: usize = 8;
 
 /// The name of the text with the checksum, which must be the first.
 pub const CHECKSUM: &str = "checksum";
@@ -145,15 +150,6 @@ pub fn read(bytes: &[u8], source: &str) -> Result<Tensors> {
     content.map_err(|what| Error::new(format!("{source}: {what}")))
 }
 
-/// Errors if the first bytes of a file, eight or more unless it is shorter, are not those of one that [`read`] can read.
-pub fn check_start(bytes: &[u8]) -> std::result::Result<(), String> {
-    let (length, _) = open(bytes)?;
-    if length > MOST_HEADER_BYTES { Err(FOREIGN.into()) } else { Ok(()) }
-}
-
-/// The longest header that the format's own library reads.
-const MOST_HEADER_BYTES: u64 = 100_000_000;
-
 /// A 64-bit hash of all bytes of a file except its digits, in hexadecimal: FNV-1a with another multiplier, and a shift. Each step is a bijection of
 /// the hash and injective in the byte, so changes within one byte are always detected.
 fn checksum(bytes: &[u8]) -> String {
@@ -172,92 +168,28 @@ type Parsed<T> = std::result::Result<T, String>;
 
 fn parse(bytes: &[u8]) -> Parsed<Tensors> {
     let (header, data) = split(bytes)?;
-    let foreign = |why: &str| format!("is not a safetensors file: its header {why}");
-    let header = std::str::from_utf8(header).map_err(|_| foreign("is not text"))?;
-    let header = Json::parse(header).map_err(|why| foreign(&format!("is not JSON ({why})")))?;
-    let Json::Fields(fields) = header else { return Err(foreign("is not a JSON object")) };
-    let mut content = Tensors::default();
-    let (mut arrays, mut spans) = (Vec::new(), Vec::new());
-    for (name, field) in fields {
-        if name == METADATA {
-            content.metadata = texts(&field).ok_or_else(|| foreign("has a __metadata__ that is not texts by name"))?;
-            continue;
-        }
-        let (array, span) = tensor(&field, data).map_err(|what| format!("tensor \"{name}\" {what}"))?;
-        spans.push(span);
-        arrays.push((name, array));
-    }
-    check_cover(&arrays, &spans, data.len())?;
-    content.tensors = Named::of(arrays).map_err(|name| format!("holds two tensors called \"{name}\""))?;
-    Ok(content)
+    let Header { metadata, entries } = Header::parse(header, data.len())?;
+    let tensors = entries.iter().map(|entry| {
+        let array = tensor(entry, data).map_err(|what| format!("tensor \"{}\" {what}", entry.name))?;
+        Ok((entry.name.clone(), array))
+    });
+    let tensors = tensors.collect::<Parsed<Vec<_>>>()?;
+    check_cover(&entries, data.len())?;
+    let tensors = Named::of(tensors).map_err(|name| format!("holds two tensors called \"{name}\""))?;
+    Ok(Tensors { metadata, tensors })
 }
 
-fn texts(field: &Json) -> Option<Vec<(String, String)>> {
-    let Json::Fields(fields) = field else { return None };
-    fields.iter().map(|(name, text)| Some((name.clone(), text.text()?.to_owned()))).collect()
-}
-
-/// The header and the numbers.
-fn split(bytes: &[u8]) -> Parsed<(&[u8], &[u8])> {
-    let (length, rest) = open(bytes)?;
-    let header = usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length));
-    header.ok_or_else(|| format!("header says {length} bytes, file has {}", bytes.len()))
-}
-
-const FOREIGN: &str = "is not a safetensors file, which models and checkpoints are";
-
-/// The length of the header, and the bytes after it.
-fn open(bytes: &[u8]) -> Parsed<(u64, &[u8])> {
-    let Some((length, rest)) = bytes.split_first_chunk::<LENGTH_BYTES>() else {
-        return Err(format!("is cut short: {} bytes hold no safetensors header", bytes.len()));
-    };
-    // If a text file is read as a model, its first letters are a huge length.
-    if !rest.starts_with(b"{") {
-        return Err(FOREIGN.into());
-    }
-    Ok((u64::from_le_bytes(*length), rest))
-}
-
-/// The tensor of one header field and its range in `data`.
-fn tensor(field: &Json, data: &[u8]) -> Parsed<(Array, [usize; 2])> {
-    let sizes = |key: &str| -> Option<Vec<usize>> { Vec::from_json(field.get(key)?).ok() };
-    let kind = field.get("dtype").and_then(Json::text).ok_or("has no dtype")?;
-    let shape = sizes("shape").ok_or("has no readable shape")?;
-    let span = sizes("data_offsets").and_then(|at| at.try_into().ok());
-    let [start, end]: [usize; 2] = span.ok_or("has no readable data_offsets")?;
-    let Some(slice) = data.get(start..end) else {
-        return Err(format!("lies at bytes {start} to {end}, file has {} (cut short?)", data.len()));
-    };
-    let numbers = Data::from_bytes(kind, slice).ok_or_else(|| match kind {
+/// The tensor of an entry in `data`.
+fn tensor(Entry { dtype, shape, range, .. }: &Entry, data: &[u8]) -> Parsed<Array> {
+    let slice = &data[range.clone()];
+    let numbers = Data::from_bytes(dtype, slice).ok_or_else(|| match dtype.as_str() {
         "F32" | "F64" | "U32" | "I64" | "F16" => {
-            format!("of {kind} has {} bytes, which is not a multiple of its size", slice.len())
+            format!("of {dtype} has {} bytes, which is not a multiple of its size", slice.len())
         }
-        _ => format!("has dtype {kind}; F32, F64, U32, I64, U8, F16 and I8 are read"),
+        _ => format!("has dtype {dtype}; F32, F64, U32, I64, U8, F16 and I8 are read"),
     })?;
-    let array = Array { shape, data: numbers };
-    if array.fits() {
-        Ok((array, [start, end]))
-    } else {
-        Err(format!("has shape {:?} and {} numbers", array.shape, array.data.len()))
-    }
-}
-
-/// Tensors must cover the data exactly: no gap, no overlap, nothing after the last. Empty ones have no bytes.
-fn check_cover(arrays: &[(String, Array)], spans: &[[usize; 2]], length: usize) -> Parsed<()> {
-    let mut places = Texts::new();
-    for (index, [start, end]) in spans.iter().enumerate().filter(|(_, [start, end])| start != end) {
-        // Texts of equal length are sorted like their numbers.
-        places.insert(format!("{start:020}{end:020}{index}"), index as u32);
-    }
-    let mut at = 0;
-    for &index in places.values() {
-        let ([start, end], (name, _)) = (spans[index as usize], &arrays[index as usize]);
-        if start != at {
-            return Err(format!("tensor \"{name}\" begins at byte {start}, expected {at}"));
-        }
-        at = end;
-    }
-    if at == length { Ok(()) } else { Err(format!("holds {length} bytes of numbers, its tensors take {at}")) }
+    let array = Array { shape: shape.clone(), data: numbers };
+    if array.fits() { Ok(array) } else { Err(format!("has shape {:?} and {} numbers", array.shape, array.data.len())) }
 }
 
 impl Array {

@@ -2,11 +2,11 @@
 //! a file are, so a small file cannot fill the memory.
 
 use std::borrow::Cow;
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
-use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use super::check_bytes;
 use crate::error::Result;
@@ -22,15 +22,12 @@ pub fn unpack(bytes: Vec<u8>, source: &str) -> Result<Vec<u8>> {
 
 /// The same; bytes that are not compressed are not copied.
 pub(super) fn unpacked<'a>(bytes: Cow<'a, [u8]>, source: &str) -> Result<Cow<'a, [u8]>> {
-    let from: Box<dyn Read> = if bytes.starts_with(GZIP) {
-        Box::new(MultiGzDecoder::new(&bytes[..]))
-    } else if bytes.starts_with(ZSTD) {
-        Box::new(Frames { rest: &bytes, current: None })
-    } else {
+    if !is_compressed(&bytes) {
         return Ok(bytes);
-    };
+    }
+    let from = unpacking(&bytes[..], bytes.starts_with(GZIP));
     let unpacked = host::read_unpacked(from, source, |start| {
-        if start.starts_with(GZIP) || start.starts_with(ZSTD) {
+        if is_compressed(start) {
             return Err("is compressed twice; unpack it once".into());
         }
         check_bytes(start)
@@ -38,56 +35,80 @@ pub(super) fn unpacked<'a>(bytes: Cow<'a, [u8]>, source: &str) -> Result<Cow<'a,
     Ok(Cow::Owned(unpacked))
 }
 
-/// The frames of a Zstandard file, one after another.
-struct Frames<'a> {
-    rest: &'a [u8],
-    current: Option<StreamingDecoder<&'a [u8], FrameDecoder>>,
+/// Whether a file that begins with `bytes` is compressed.
+pub(super) fn is_compressed(bytes: &[u8]) -> bool {
+    bytes.starts_with(GZIP) || bytes.starts_with(ZSTD)
 }
 
-impl Read for Frames<'_> {
+/// The unpacked bytes of a compressed file, as they come.
+pub(super) fn unpacking<'a>(from: impl BufRead + 'a, is_gzip: bool) -> Box<dyn Read + 'a> {
+    if is_gzip { Box::new(MultiGzDecoder::new(from)) } else { Box::new(Frames::new(from)) }
+}
+
+/// The frames of a Zstandard file, one after another.
+struct Frames<R> {
+    from: R,
+    decoder: FrameDecoder,
+    is_open: bool,
+}
+
+impl<R: BufRead> Read for Frames<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         loop {
-            if let Some(frame) = &mut self.current {
-                let length = frame.read(out)?;
+            while self.is_open && self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
+                let outcome = self.decoder.decode_blocks(&mut self.from, BlockDecodingStrategy::UptoBlocks(1));
+                outcome.map_err(|error| io::Error::other(error.to_string()))?;
+            }
+            if self.is_open {
+                let length = self.decoder.read(out)?;
                 if length > 0 || out.is_empty() {
                     return Ok(length);
                 }
+                self.end()?;
             }
-            if let Some(frame) = self.current.take() {
-                let sums = (frame.decoder.get_checksum_from_data(), frame.decoder.get_calculated_checksum());
-                if let (Some(wanted), Some(got)) = sums
-                    && wanted != got
-                {
-                    return Err(io::Error::other(format!("its checksum is {got:08x}, expected {wanted:08x}")));
-                }
-                self.rest = frame.into_inner();
-            }
-            if self.rest.is_empty() {
+            if self.from.fill_buf()?.is_empty() {
                 return Ok(0);
             }
-            self.current = self.next()?;
+            self.next()?;
         }
     }
 }
 
-impl<'a> Frames<'a> {
-    /// The next frame; none if it is one to skip.
-    fn next(&mut self) -> io::Result<Option<StreamingDecoder<&'a [u8], FrameDecoder>>> {
-        match StreamingDecoder::new(self.rest) {
-            Ok(frame) => Ok(Some(frame)),
+impl<R: BufRead> Frames<R> {
+    fn new(from: R) -> Self {
+        Self { from, decoder: FrameDecoder::new(), is_open: false }
+    }
+
+    /// Begins the next frame, or skips one that is to be skipped.
+    fn next(&mut self) -> io::Result<()> {
+        match self.decoder.reset(&mut self.from) {
+            Ok(()) => self.is_open = true,
             Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
-                let rest = self.rest.get(8 + length as usize..);
-                self.rest = rest.ok_or_else(|| io::Error::other("is cut short in a frame to skip"))?;
-                Ok(None)
+                let skipped = io::copy(&mut self.from.by_ref().take(u64::from(length)), &mut io::sink())?;
+                if skipped < u64::from(length) {
+                    return Err(io::Error::other("is cut short in a frame to skip"));
+                }
             }
-            Err(error) => Err(io::Error::other(error.to_string())),
+            Err(error) => return Err(io::Error::other(error.to_string())),
+        }
+        Ok(())
+    }
+
+    /// Ends a frame: its checksum, if it has one, must be that of its content.
+    fn end(&mut self) -> io::Result<()> {
+        self.is_open = false;
+        match (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()) {
+            (Some(wanted), Some(got)) if wanted != got => {
+                Err(io::Error::other(format!("its checksum is {got:08x}, expected {wanted:08x}")))
+            }
+            _ => Ok(()),
         }
     }
 }
 
 /// The bytes of one Zstandard page, which must be `size`.
 pub(super) fn zstd(packed: &[u8], size: usize) -> Option<Vec<u8>> {
-    whole(Frames { rest: packed, current: None }, size)
+    whole(Frames::new(packed), size)
 }
 
 /// The bytes of one gzip page, which must be `size`.

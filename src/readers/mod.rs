@@ -9,11 +9,13 @@ mod iso;
 mod json;
 mod npz;
 mod parquet;
+pub mod ranges;
 mod start;
 
 use std::borrow::Cow;
 
 pub use compressed::unpack;
+pub use ranges::open_rows;
 pub use start::check_bytes;
 
 use crate::error::{Error, Result};
@@ -65,7 +67,7 @@ pub fn read_table(bytes: &[u8], source: &str, format: impl Into<Format>) -> Resu
     let bytes = compressed::unpacked(Cow::Borrowed(bytes), source)?;
     check_bytes(&bytes).map_err(|what| Error::new(format!("{source}: {what}")))?;
     let reader = reader_of(&bytes);
-    check_options(reader, source, &format)?;
+    check_options(reader.kind, reader.options, source, &format)?;
     (reader.read)(&bytes, source, &format)
 }
 
@@ -78,7 +80,8 @@ fn reader_of(bytes: &[u8]) -> &'static Reader {
     READERS.iter().find(|reader| (reader.is)(bytes)).unwrap_or(&READERS[READERS.len() - 1])
 }
 
-fn check_options(reader: &Reader, source: &str, format: &Format) -> Result<()> {
+/// Errors if `format` sets an option that is not among those of a kind of file.
+fn check_options(kind: &str, options: &[&str], source: &str, format: &Format) -> Result<()> {
     let given = [
         ("header", format.header != Header::Auto),
         ("delimiter", format.delimiter.is_some()),
@@ -87,11 +90,11 @@ fn check_options(reader: &Reader, source: &str, format: &Format) -> Result<()> {
         ("na", !format.missing.is_empty()),
         ("sheet", format.sheet.is_some()),
     ];
-    let unused = given.into_iter().find(|(name, is_given)| *is_given && !reader.options.contains(name));
+    let unused = given.into_iter().find(|(name, is_given)| *is_given && !options.contains(name));
     let Some((name, _)) = unused else { return Ok(()) };
     let others = READERS.iter().filter(|other| other.options.contains(&name)).map(|other| other.kind);
     let others = others.collect::<Vec<_>>().join(", ");
-    Err(Error::usage(format!("{source}: {name} does not apply to {}, only to {others}", reader.kind)))
+    Err(Error::usage(format!("{source}: {name} does not apply to {kind}, only to {others}")))
 }
 
 fn read_npy(bytes: &[u8], source: &str, _format: &Format) -> Result<Table> {

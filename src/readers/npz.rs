@@ -25,44 +25,59 @@ const OTHERS: [(&str, &str); 3] = [
 /// array is used, 1-D as a column of its name, 2-D as columns `name_0`, `name_1`, …; all must have as many rows.
 pub(super) fn read(bytes: &[u8], source: &str, _format: &Format) -> Result<Table> {
     let mut archive = Archive::open(bytes, source)?;
-    let members = archive.names()?;
-    if let Some((_, kind)) = OTHERS.iter().find(|(part, _)| members.iter().any(|member| member == part)) {
-        return Err(Error::new(format!("{source}: is {kind}; save it as CSV or XLSX")));
-    }
-    let find = |name: &str| members.iter().find(|member| array_name(member) == Some(name));
-    let pair = PAIRS.iter().find_map(|[x, y]| Some((find(x)?, find(y)?, *y)));
-    // Numbers and bytes of the arrays so far, which all stay in memory.
+    // Numbers of the arrays so far, which all stay in memory.
     let mut unpacked = 0;
-    let mut unpack = |member: &str, name: &dyn Fn(usize, usize) -> String| {
-        let bytes = archive.unpack(member)?;
-        let place = format!("{source}: {member}");
+    let mut columns = Vec::new();
+    for member in members(&archive.names()?, source)? {
+        let bytes = archive.unpack(&member.file)?;
+        let place = format!("{source}: {}", member.file);
         let array = Array::parse(&bytes, &place)?;
         unpacked += array.numbers();
         has_memory(unpacked, bytes.len() as u64).map_err(|what| Error::new(format!("{source}: {what}")))?;
-        let width = array.shape.get(1).copied().unwrap_or(1);
-        array.columns(&place, |j| name(j, width))
-    };
-    let mut columns = Vec::new();
-    if let Some((x, y, target)) = pair {
-        columns.extend(unpack(x, &|j, _| format!("x{j}"))?);
-        columns.extend(unpack(y, &|j, width| numbered(target, j, width))?);
-        return Table::new(source, columns);
-    }
-    for member in &members {
-        let Some(name) = array_name(member) else {
-            return Err(Error::new(format!("{source}: member {member} is not an array (.npy)")));
-        };
-        columns.extend(unpack(member, &|j, width| numbered(name, j, width))?);
+        let width = array.layout.shape.get(1).copied().unwrap_or(1);
+        columns.extend(array.columns(&place, |j| member.column(j, width))?);
     }
     Table::new(source, columns)
 }
 
-fn array_name(member: &str) -> Option<&str> {
-    member.strip_suffix(".npy")
+/// A member whose array is read, and the name of its columns.
+pub(super) struct Member {
+    pub file: String,
+    name: String,
+    /// Whether its columns are `x0`, `x1`, ….
+    is_features: bool,
 }
 
-fn numbered(name: &str, j: usize, width: usize) -> String {
-    if width == 1 { name.to_string() } else { format!("{name}_{j}") }
+impl Member {
+    /// The name of column `j` of so many.
+    pub(super) fn column(&self, j: usize, width: usize) -> String {
+        match (self.is_features, width) {
+            (true, _) => format!("x{j}"),
+            (false, 1) => self.name.clone(),
+            (false, _) => format!("{}_{j}", self.name),
+        }
+    }
+}
+
+/// The arrays that are columns, of an archive with these members.
+pub(super) fn members(files: &[String], source: &str) -> Result<Vec<Member>> {
+    if let Some((_, kind)) = OTHERS.iter().find(|(part, _)| files.iter().any(|file| file == part)) {
+        return Err(Error::new(format!("{source}: is {kind}; save it as CSV or XLSX")));
+    }
+    let find = |name: &str| files.iter().find(|file| array_name(file) == Some(name));
+    let member = |file: &str, name: &str| Member { file: file.to_owned(), name: name.to_owned(), is_features: false };
+    if let Some((x, y, target)) = PAIRS.iter().find_map(|[x, y]| Some((find(x)?, find(y)?, *y))) {
+        return Ok(vec![Member { is_features: true, ..member(x, "x") }, member(y, target)]);
+    }
+    let all = files.iter().map(|file| match array_name(file) {
+        Some(name) => Ok(member(file, name)),
+        None => Err(Error::new(format!("{source}: member {file} is not an array (.npy)"))),
+    });
+    all.collect()
+}
+
+fn array_name(member: &str) -> Option<&str> {
+    member.strip_suffix(".npy")
 }
 
 #[cfg(test)]
