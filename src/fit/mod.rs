@@ -2,6 +2,7 @@
 //! data, starts, bounds and a loss; [`solve`] finds the parameters; a [`Fit`] holds them with their covariance and statistics.
 
 mod bounds;
+mod code;
 mod covariance;
 mod formula;
 mod levenberg;

@@ -185,6 +185,15 @@ impl SavedFit {
         self.level
     }
 
+    /// The value of each parameter of the formula and its standard error; `None` if it is fixed or the data do not determine it.
+    pub fn estimates(&self) -> impl Iterator<Item = (f64, Option<f64>)> + '_ {
+        let stderr = |at: usize| {
+            let place = self.free.iter().position(|&free| free == at)?;
+            Some(self.covariance[(place, place)].sqrt()).filter(|stderr| stderr.is_finite())
+        };
+        self.values.iter().enumerate().map(move |(at, &value)| (value, stderr(at)))
+    }
+
     /// Predicts rows: the columns that the formula uses, in its order. Bands are computed to first order from the covariance (the delta method).
     pub fn predict(&self, columns: &[&[f64]], rows: usize, level: f64) -> FitPrediction {
         let program = self.formula.program().with_gradient(&self.free);
