@@ -12,7 +12,7 @@ use super::start::start;
 use super::sums::{Bad, Normal, Sums};
 use super::{levenberg, trust_region};
 use crate::error::{Error, Result};
-use crate::host::ThreadPool;
+use crate::host::{ThreadPool, number};
 
 /// How the minimum is searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -137,7 +137,8 @@ pub(super) struct Found {
 pub fn solve(problem: &Problem<'_>, options: &SolveOptions) -> Result<Fit> {
     problem.check()?;
     if !(options.level > 0.0 && options.level < 1.0) {
-        return Err(Error::usage(format!("level: got {}, expected a probability between 0 and 1", options.level)));
+        let level = number(options.level);
+        return Err(Error::usage(format!("level: got {level}, expected a probability between 0 and 1")));
     }
     let threads = if options.threads == 0 { crate::host::threads() } else { options.threads };
     let pool = ThreadPool::new(threads)?;
@@ -186,7 +187,7 @@ fn variance(problem: &Problem<'_>, found: &Found, dof: usize) -> f64 {
 
 fn not_finite(problem: &Problem<'_>, Bad { count, first }: Bad) -> Error {
     let inputs = problem.formula.columns().iter().zip(&problem.columns);
-    let at: Vec<String> = inputs.map(|(name, values)| format!("{name} = {}", values[first])).collect();
+    let at: Vec<String> = inputs.map(|(name, values)| format!("{name} = {}", number(values[first]))).collect();
     let at = if at.is_empty() { String::new() } else { format!(" ({})", at.join(", ")) };
     let (row, more) =
         (first + 1, if count > 1 { format!(", nor in {} rows after it", count - 1) } else { String::new() });

@@ -110,8 +110,8 @@ impl Language {
     /// A power with a whole exponent.
     fn power(self, base: &Term, exponent: i32) -> Term {
         match self {
-            Self::Python => Term { text: format!("{}**{exponent}", base.at_least(Atom)), strength: Power },
-            Self::Rust => Term { text: format!("{}.powi({exponent})", base.receiver(self)), strength: Atom },
+            Self::Python => Term::new(format!("{}**{exponent}", base.at_least(Atom)), Power),
+            Self::Rust => Term::new(format!("{}.powi({exponent})", base.receiver(self)), Atom),
         }
     }
 }
@@ -136,7 +136,7 @@ impl Program {
                         break name;
                     }
                 };
-                let text = std::mem::replace(&mut term, Term { text: name.clone(), strength: Atom }).text;
+                let text = std::mem::replace(&mut term, Term::new(name.clone(), Atom)).text;
                 assigned.push((name, text));
             }
             terms.push(term);
@@ -149,9 +149,15 @@ impl Program {
 struct Term {
     text: String,
     strength: Strength,
+    /// The value of a small whole constant.
+    whole: Option<i32>,
 }
 
 impl Term {
+    fn new(text: String, strength: Strength) -> Self {
+        Self { text, strength, whole: None }
+    }
+
     fn at_least(&self, least: Strength) -> String {
         if self.strength < least { format!("({})", self.text) } else { self.text.clone() }
     }
@@ -165,35 +171,36 @@ impl Term {
 
 fn term(instruction: &Instruction, language: Language, inputs: &[&str], terms: &[Term]) -> Result<Term> {
     let (op, arguments) = match *instruction {
-        Instruction::Input(at) => return Ok(Term { text: inputs[at as usize].to_owned(), strength: Atom }),
+        Instruction::Input(at) => return Ok(Term::new(inputs[at as usize].to_owned(), Atom)),
         Instruction::Constant(value) => {
             let strength = if value.is_sign_negative() { Sign } else { Atom };
-            return Ok(Term { text: format!("{:?}", number(value)), strength });
+            let whole = (value.fract() == 0.0 && value.abs() <= 64.0).then_some(value as i32);
+            return Ok(Term { text: format!("{:?}", number(value)), strength, whole });
         }
         Instruction::Op(op, arguments) => (op, arguments),
     };
     let argument = |at: usize| &terms[arguments[at] as usize];
     let infix = |sign: &str, right: Strength, own: Strength| {
-        Ok(Term { text: format!("{}{sign}{}", argument(0).at_least(own), argument(1).at_least(right)), strength: own })
+        Ok(Term::new(format!("{}{sign}{}", argument(0).at_least(own), argument(1).at_least(right)), own))
     };
     match op.name {
         "add" => infix(" + ", Product, Sum),
         "sub" => infix(" - ", Product, Sum),
         "mul" => infix("*", Sign, Product),
         "div" | "ratio" => infix("/", Sign, Product),
-        "neg" => Ok(Term { text: format!("-{}", argument(0).at_least(Power)), strength: Sign }),
+        "neg" => Ok(Term::new(format!("-{}", argument(0).at_least(Power)), Sign)),
         "square" => Ok(language.power(argument(0), 2)),
         name => {
-            let whole = argument(op.arguments.len() - 1).text.parse::<f64>().ok();
-            if let ("pow", Some(whole)) = (name, whole.filter(|b| b.fract() == 0.0 && b.abs() <= 64.0)) {
-                return Ok(language.power(argument(0), whole as i32));
+            let whole = argument(op.arguments.len() - 1).whole;
+            if let ("pow", Some(whole)) = (name, whole) {
+                return Ok(language.power(argument(0), whole));
             }
             let mut text = language.call(name)?.to_owned();
             // Arguments of methods and of operators in a template need parentheses, those in an argument list need none.
             for at in (0..op.arguments.len()).rev() {
                 text = replaced(&text, at, &argument(at).receiver(language), &argument(at).text);
             }
-            Ok(Term { text, strength: Atom })
+            Ok(Term::new(text, Atom))
         }
     }
 }

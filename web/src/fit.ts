@@ -184,7 +184,7 @@ export class CurveFit {
  * const y = x.map((x) => 3 * Math.exp(-1.2 * x) + 0.5 + 0.01 * Math.sin(40 * x));
  * const decay = await fit({ x, y }, "a*exp(-b*x) + c", { p0: { a: 1, b: 1 }, bounds: { b: [0, 10] } });
  * const { value, stderr } = decay.parameters.b;
- * console.log(`b = ${value.toFixed(2)} ± ${stderr.toFixed(2)}, R² ${decay.rSquared.toFixed(4)}`);
+ * console.log(`b = ${value.toFixed(3)} ± ${stderr.toFixed(3)}, R² ${decay.rSquared.toFixed(4)}`);
  * const { values, confidence } = decay.predict({ x: [6, 8] }, { level: 0.99 });
  * console.log(`at 6: ${values[0].toFixed(3)} ± ${confidence[0].toFixed(3)}`);
  * ```
