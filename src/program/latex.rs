@@ -67,13 +67,13 @@ fn applied(name: &str, x: &[&Term]) -> Term {
         "sub" => infix("-", SUM, PRODUCT),
         "mul" if x[0].strength == SIGN => infix("\\,", SIGN, PRODUCT),
         "mul" => infix("\\,", PRODUCT, PRODUCT),
-        "div" | "ratio" => wrapped(format!("\\frac{{{}}}{{{}}}", x[0].text, x[1].text), ATOM),
-        "recip" => wrapped(format!("\\frac{{1}}{{{}}}", x[0].text), ATOM),
+        "div" | "ratio" => wrapped(format!("\\frac{{{}}}{{{}}}", x[0].text, x[1].text), POWER),
+        "recip" => wrapped(format!("\\frac{{1}}{{{}}}", x[0].text), POWER),
         "neg" => wrapped(format!("-{}", x[0].within(PRODUCT)), SIGN),
         "pow" => wrapped(format!("{}^{{{}}}", x[0].within(ATOM), x[1].text), POWER),
         "square" => wrapped(format!("{}^{{2}}", x[0].within(ATOM)), POWER),
         "sqrt" => wrapped(format!("\\sqrt{{{}}}", x[0].text), ATOM),
-        "rsqrt" => wrapped(format!("\\frac{{1}}{{\\sqrt{{{}}}}}", x[0].text), ATOM),
+        "rsqrt" => wrapped(format!("\\frac{{1}}{{\\sqrt{{{}}}}}", x[0].text), POWER),
         "exp" => wrapped(format!("e^{{{}}}", x[0].text), POWER),
         "exp2" => wrapped(format!("2^{{{}}}", x[0].text), POWER),
         "abs" => wrapped(format!("\\left|{}\\right|", x[0].text), ATOM),
@@ -120,6 +120,7 @@ mod tests {
         let latex = |formula: &str| parse(formula, &["x", "y"], &[]).unwrap().latex(&["x", "y_0"]);
         assert_eq!(latex("x*tanh(softplus(x))"), "x \\, \\tanh\\left(\\operatorname{softplus}\\left(x\\right)\\right)");
         assert_eq!(latex("(x - y)^2/2"), "\\frac{\\left(x - y_0\\right)^{2}}{2}");
+        assert_eq!(latex("(x/y)^2"), "\\left(\\frac{x}{y_0}\\right)^{2}");
         assert_eq!(latex("exp(-x*y)"), "e^{-x \\, y_0}");
         assert_eq!(latex("x + -y*2"), "x + \\left(-y_0 \\, 2\\right)");
         assert_eq!(latex("x + y + 1"), "x + y_0 + 1");

@@ -1,6 +1,6 @@
 /**
  * Curve fitting: the parameters of a formula from data, with standard errors and bands, in double precision. A module of its own, because it fetches a
- * WebAssembly of its own.
+ * WebAssembly of its own. Its errors are of the classes that it exports; `name` and `kind` are those of the package `meromorph`.
  * @module
  */
 import { fit as fitted, initSync, models as listed, on_panic, Saved } from "../pkg/fit/meromorph.js";
@@ -173,7 +173,7 @@ export class CurveFit {
 
 /**
  * Fits a model to columns. The model is a formula, in which names that are not columns are parameters, or named models ({@link models}) such as
- * `gaussian(x) + line(x)`; a named model alone, `gaussian`, is one over the first column. The search runs in the calling thread: many rows (from about
+ * `gaussian(x) + line(x)`; a named model alone, `gaussian`, is one over the first column that is not y. The search runs in the calling thread: many rows (from about
  * 100,000 on) should be fitted in a worker.
  *
  * @example

@@ -8,6 +8,7 @@ import { Picture } from "./picture.js";
 import type { SearchRequest, SearchResult } from "./search.js";
 import { Starts } from "./starts.js";
 
+const HINT = "Names that are no columns are parameters.";
 const field = (id: string) => get<HTMLInputElement>(id).value;
 const state = { data: undefined as Data | undefined, fit: undefined as CurveFit | undefined, isWaiting: false };
 const picture = new Picture();
@@ -66,6 +67,9 @@ function facts(fit: CurveFit, refitMs: number, drawnMs: number): void {
     row.append(...cells(name, one).map((cell) => element("td", cell)));
     return row;
   }));
+  // It is the text of an earlier fit.
+  get("copied").hidden = true;
+  get("copy-status").textContent = "";
   const measure = (name: string, value: number, more?: string): [string, string, string?][] => (Number.isNaN(value) ? [] : [[name, short(value, 4), more]]);
   figures(get("figures"), [
     ...measure("R²", fit.rSquared),
@@ -149,7 +153,7 @@ async function example(): Promise<void> {
   const content = text(one);
   get<HTMLTextAreaElement>("data").value = content;
   setFormula(one.formula);
-  get("about").textContent = `${one.about} Names that are no columns are parameters.`;
+  get("about").textContent = `${one.about} ${HINT}`;
   use(content);
   get<HTMLSelectElement>("target").value = one.names[1];
   starts.set(one.starts);
@@ -178,6 +182,7 @@ async function offerModels(): Promise<void> {
 async function own(content: string): Promise<void> {
   use(content);
   get<HTMLSelectElement>("example").value = "own";
+  get("about").textContent = HINT;
   const { names } = state.data!;
   const words: string[] = field("formula").match(/[\p{L}_][\p{L}\d_]*/gu) ?? [];
   if (!words.some((word) => names.includes(word) && word !== field("target"))) {

@@ -52,6 +52,8 @@ export class Picture {
       this.#curve.axes({ label: labels[0] }, { label: labels[1] });
       this.#residuals.axes({ label: labels[0] }, { label: "residual" });
     }
+    for (const id of ["key-curve", "key-start"]) get(id).hidden = !isCurve;
+    get("key-new").hidden = !isCurve || fit.isWeighted || fit.loss !== "linear";
     const order = sample(x);
     this.#curve.set(isCurve ? curve(fit, start, x, y, order, level) : diagonal(x, y, order));
     this.#residuals.set([order.map((row) => x[row]!), order.map(() => 0), order.map((row) => residuals[row]!)]);
