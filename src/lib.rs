@@ -15,7 +15,7 @@ pub mod export;
 #[cfg(all(target_arch = "wasm32", feature = "onnx"))]
 #[path = "export/web.rs"]
 pub mod export;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(any(not(target_arch = "wasm32"), feature = "fit"))]
 pub mod fit;
 #[doc(hidden)]
 pub mod host;
@@ -37,12 +37,15 @@ pub mod scm;
 mod simd;
 pub mod tensor;
 pub mod train;
-#[cfg(all(target_arch = "wasm32", not(feature = "portable"), not(feature = "onnx")))]
+#[cfg(all(target_arch = "wasm32", not(any(feature = "portable", feature = "onnx", feature = "fit"))))]
 pub mod wasm;
-#[cfg(all(target_arch = "wasm32", feature = "onnx"))]
+#[cfg(all(target_arch = "wasm32", feature = "fit"))]
+#[path = "wasm/fit.rs"]
+pub mod wasm;
+#[cfg(all(target_arch = "wasm32", feature = "onnx", not(feature = "fit")))]
 #[path = "wasm/onnx.rs"]
 pub mod wasm;
-#[cfg(all(target_arch = "wasm32", feature = "portable", not(feature = "onnx")))]
+#[cfg(all(target_arch = "wasm32", feature = "portable", not(any(feature = "onnx", feature = "fit"))))]
 #[path = "wasm/portable.rs"]
 pub mod wasm;
 

@@ -95,7 +95,7 @@ function section(name, text) {
 
 /** Bundles one script of the package, without the modules that it imports only when needed. */
 async function script(name, platform = "browser", how = {}) {
-  const external = ["./direct.js", "./inline-wasm.js", "./inline-worker.js", "./page.js", "./onnx-wasm.js"];
+  const external = ["./direct.js", "./inline-wasm.js", "./inline-worker.js", "./page.js", "./onnx-wasm.js", "./fit-wasm.js"];
   await build({
     entryPoints: [join(web, `src/${name}.ts`)], outfile: join(web, `dist/${name}.js`), external, platform, format: name === "worker" ? "iife" : "esm", sourcemap: true,
     // Not minified for Node, which prints the line that threw.
@@ -125,12 +125,12 @@ async function scripts() {
   rmSync(dist, { recursive: true, force: true });
   run(join(web, "node_modules/.bin/tsc"), ["-p", web]);
   for (const name of INTERNAL) rmSync(join(dist, name), { recursive: true });
-  await Promise.all([...["index", "inline", "worker", "direct", "export"].map((name) => script(name)), script("node", "node"), script("node-worker", "node")]);
+  await Promise.all([...["index", "inline", "worker", "direct", "export", "fit"].map((name) => script(name)), script("node", "node"), script("node-worker", "node")]);
   for (const { folder, file } of PARTS) if (file) copyFileSync(join(web, folder, "meromorph_bg.wasm"), join(dist, file));
   if (fingerprint(join(web, "pkg")) !== fingerprint(join(web, "pkg/relaxed"))) throw new Error("the two wasm builds have different bindings, but the scripts contain only one");
   const packed = (file) => deflateRawSync(readFileSync(file), { level: 9 }).toString("base64");
   writeText("inline-wasm", packed(join(dist, "meromorph.wasm")));
-  writeText("onnx-wasm", packed(join(web, "pkg/onnx/meromorph_bg.wasm")));
+  for (const name of ["onnx", "fit"]) writeText(`${name}-wasm`, packed(join(web, `pkg/${name}/meromorph_bg.wasm`)));
   writeText("inline-worker", readFileSync(join(dist, "worker.js"), "utf8").replace(/\n\/\/# sourceMappingURL=.*\n?$/, "\n"));
   await classic();
   copyFileSync(join(root, "docs/CHANGELOG.md"), join(web, "CHANGELOG.md"));

@@ -3,6 +3,7 @@
 
 mod batch;
 mod bounds;
+mod code;
 mod covariance;
 mod data;
 mod formula;

@@ -221,6 +221,16 @@ impl SavedFit {
         self.level
     }
 
+    /// The value of each parameter, for each level if it has levels, then of those tied to them, and its standard error; `None` if it is fixed or the data
+    /// do not determine it, and for tied ones.
+    pub fn estimates(&self) -> impl Iterator<Item = (f64, Option<f64>)> + '_ {
+        let stderr = |name: &String| {
+            let place = self.free.iter().position(|free| free == name)?;
+            Some(self.covariance[(place, place)].sqrt()).filter(|stderr| stderr.is_finite())
+        };
+        self.parameters.iter().map(move |(name, value)| (*value, stderr(name)))
+    }
+
     /// Predicts rows: the columns that the formula uses, in its order. Bands are computed to first order from the covariance (the delta method).
     /// Errors if parameters have levels.
     pub fn predict(&self, columns: &[&[f64]], rows: usize, level: f64) -> Result<FitPrediction> {

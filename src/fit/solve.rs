@@ -14,7 +14,7 @@ use super::statistics::spread;
 use super::sums::{Bad, Normal, Objective, Sums};
 use super::{levenberg, trust_region};
 use crate::error::{Error, Result};
-use crate::host::ThreadPool;
+use crate::host::{ThreadPool, number};
 
 /// How the minimum is searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -150,7 +150,8 @@ pub fn solve_from(
 ) -> Result<Fit> {
     problem.check()?;
     if !(options.level > 0.0 && options.level < 1.0) {
-        return Err(Error::usage(format!("level: got {}, expected a probability between 0 and 1", options.level)));
+        let level = number(options.level);
+        return Err(Error::usage(format!("level: got {level}, expected a probability between 0 and 1")));
     }
     let threads = if options.threads == 0 { crate::host::threads() } else { options.threads };
     let pool = ThreadPool::new(threads)?;
@@ -254,7 +255,7 @@ impl Bad {
             .columns()
             .iter()
             .zip(problem.data.row(first))
-            .map(|(name, value)| format!("{name} = {value}"))
+            .map(|(name, value)| format!("{name} = {}", number(value)))
             .collect();
         let at = if at.is_empty() { String::new() } else { format!(" ({})", at.join(", ")) };
         let (row, more) =

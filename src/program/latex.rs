@@ -30,13 +30,15 @@ struct Term {
 
 const COMPARISON: u8 = 0;
 const SUM: u8 = 1;
-const PRODUCT: u8 = 2;
-const POWER: u8 = 3;
-const ATOM: u8 = 4;
+/// A product or a name with a minus sign in front.
+const SIGN: u8 = 2;
+const PRODUCT: u8 = 3;
+const POWER: u8 = 4;
+const ATOM: u8 = 5;
 
 fn constant(value: f64) -> Term {
     let text = format!("{:?}", number(value));
-    let strength = if value.is_sign_negative() { SUM } else { ATOM };
+    let strength = if value.is_sign_negative() { SIGN } else { ATOM };
     match text.split_once('e') {
         Some((mantissa, exponent)) => {
             let exponent = exponent.trim_start_matches('+');
@@ -60,16 +62,18 @@ fn applied(name: &str, x: &[&Term]) -> Term {
     };
     let wrapped = |text: String, strength: u8| Term { text, strength };
     match name {
+        "add" if x[1].strength == SIGN => infix("+", SUM, PRODUCT),
         "add" => infix("+", SUM, SUM),
         "sub" => infix("-", SUM, PRODUCT),
+        "mul" if x[0].strength == SIGN => infix("\\,", SIGN, PRODUCT),
         "mul" => infix("\\,", PRODUCT, PRODUCT),
-        "div" | "ratio" => wrapped(format!("\\frac{{{}}}{{{}}}", x[0].text, x[1].text), ATOM),
-        "recip" => wrapped(format!("\\frac{{1}}{{{}}}", x[0].text), ATOM),
-        "neg" => wrapped(format!("-{}", x[0].within(PRODUCT)), SUM),
+        "div" | "ratio" => wrapped(format!("\\frac{{{}}}{{{}}}", x[0].text, x[1].text), POWER),
+        "recip" => wrapped(format!("\\frac{{1}}{{{}}}", x[0].text), POWER),
+        "neg" => wrapped(format!("-{}", x[0].within(PRODUCT)), SIGN),
         "pow" => wrapped(format!("{}^{{{}}}", x[0].within(ATOM), x[1].text), POWER),
         "square" => wrapped(format!("{}^{{2}}", x[0].within(ATOM)), POWER),
         "sqrt" => wrapped(format!("\\sqrt{{{}}}", x[0].text), ATOM),
-        "rsqrt" => wrapped(format!("\\frac{{1}}{{\\sqrt{{{}}}}}", x[0].text), ATOM),
+        "rsqrt" => wrapped(format!("\\frac{{1}}{{\\sqrt{{{}}}}}", x[0].text), POWER),
         "exp" => wrapped(format!("e^{{{}}}", x[0].text), POWER),
         "exp2" => wrapped(format!("2^{{{}}}", x[0].text), POWER),
         "abs" => wrapped(format!("\\left|{}\\right|", x[0].text), ATOM),
@@ -116,6 +120,10 @@ mod tests {
         let latex = |formula: &str| parse(formula, &["x", "y"], &[]).unwrap().latex(&["x", "y_0"]);
         assert_eq!(latex("x*tanh(softplus(x))"), "x \\, \\tanh\\left(\\operatorname{softplus}\\left(x\\right)\\right)");
         assert_eq!(latex("(x - y)^2/2"), "\\frac{\\left(x - y_0\\right)^{2}}{2}");
+        assert_eq!(latex("(x/y)^2"), "\\left(\\frac{x}{y_0}\\right)^{2}");
+        assert_eq!(latex("exp(-x*y)"), "e^{-x \\, y_0}");
+        assert_eq!(latex("x + -y*2"), "x + \\left(-y_0 \\, 2\\right)");
+        assert_eq!(latex("x + y + 1"), "x + y_0 + 1");
         assert_eq!(latex("exp(-x)*(1 + y)"), "e^{-x} \\, \\left(1 + y_0\\right)");
         assert_eq!(latex("1e-9*x"), "1 \\cdot 10^{-9} \\, x");
         assert_eq!(

@@ -1,7 +1,7 @@
 //! The formula language: a program is straight-line code over scalar operations, with numbered inputs, constants in f64 and one or
 //! several results that share subterms. Activations, losses, optimiser updates, pointwise kernels and users' formulas are
 //! programs. A program is built from expressions (`expr.rs`) or text (`parse.rs`), differentiates to another program (`gradient.rs`), is
-//! printed as WGSL, text, LaTeX and ONNX nodes, and runs on slices of f32 and f64 (`slices.rs`).
+//! printed as WGSL, text, LaTeX, Python, Rust and ONNX nodes, and runs on slices of f32 and f64 (`slices.rs`).
 
 pub mod constants;
 pub mod curve;
@@ -16,6 +16,7 @@ pub mod parse;
 mod prelude;
 mod rules;
 pub mod slices;
+pub mod source;
 pub mod special;
 mod split;
 mod text;

@@ -6,8 +6,9 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use super::model::Model;
 use super::options::{self, format_of};
+use super::rows::{TABLE, bytes, matrix};
 use super::training::Training;
-use super::values::{Answer, TABLE, bytes, get, matrix, object, show, strings, thrown, wanted_numbers};
+use super::values::{Answer, get, object, show, strings, thrown, wanted_numbers};
 use crate::Device;
 use crate::device::{Request, choices};
 use crate::error::{Error, ErrorKind, Result, listed};

@@ -17,7 +17,8 @@ use crate::error::{Error, Result};
 use crate::io::{Format, read_plain};
 use crate::{Device, train};
 use columns::rows_or_columns as rows;
-use values::{Answer, TABLE, bytes, get, object, show, strings, thrown};
+use rows::{TABLE, bytes};
+use values::{Answer, get, object, show, strings, thrown};
 
 /// Pages say how the numbers of a table are written: `{ decimal, thousands }`.
 fn format_of(call: &str, reading: &JsValue) -> Result<Format> {

@@ -1,8 +1,9 @@
-//! Rows to predict, from JavaScript values.
+//! Tables and rows to predict, from JavaScript values.
 
-use wasm_bindgen::JsValue;
+use js_sys::{Array, ArrayBuffer, Float64Array, Uint8Array};
+use wasm_bindgen::{JsCast, JsValue};
 
-use super::values::{TABLE, bytes, matrix, wanted_numbers};
+use super::values::{get, wanted_numbers};
 use crate::error::Result;
 use crate::io::{Format, Preparation, Table, read_plain};
 
@@ -19,3 +20,25 @@ pub(super) fn rows(x: &JsValue, source: &str, format: &Format, preparation: &Pre
     let names: Vec<String> = preparation.names().map(str::to_owned).collect();
     Table::from_matrix("predict", &names, &values)
 }
+
+/// The bytes of a `Uint8Array` or `ArrayBuffer`, or of a string as UTF-8; `None` for other values.
+pub(super) fn bytes(value: &JsValue) -> Option<Vec<u8>> {
+    if let Some(text) = value.as_string() {
+        return Some(text.into_bytes());
+    }
+    if let Some(array) = value.dyn_ref::<Uint8Array>() {
+        return Some(array.to_vec());
+    }
+    value.dyn_ref::<ArrayBuffer>().map(|buffer| Uint8Array::new(buffer).to_vec())
+}
+
+/// A table of numbers `{ names, values }`, with values [rows, names]; `None` for other values.
+pub(super) fn matrix(data: &JsValue, source: &str) -> Option<Result<Table>> {
+    let (names, values) = (get(data, "names"), get(data, "values"));
+    let values = values.dyn_ref::<Float64Array>()?;
+    let names: Vec<String> = Array::from(&names).iter().filter_map(|name| name.as_string()).collect();
+    Some(Table::from_matrix(source, &names, &values.to_vec()))
+}
+
+/// The expected forms of a table, for messages.
+pub(super) const TABLE: &str = "wanted a table (text, bytes, a file, a URL, rows or columns)";

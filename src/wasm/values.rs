@@ -1,10 +1,9 @@
-//! Conversion of JavaScript values: reads bytes and numbers, makes plain objects.
+//! Conversion of JavaScript values: reads numbers, makes plain objects.
 
-use js_sys::{Array, ArrayBuffer, Float32Array, Float64Array, Object, Reflect, Uint8Array};
+use js_sys::{Array, Float32Array, Float64Array, Object, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::error::{self, Error, ErrorKind};
-use crate::io::Table;
 
 /// The result of a call from JavaScript: a value, or an `Error` to throw.
 pub(super) type Answer<T = JsValue> = Result<T, JsValue>;
@@ -42,28 +41,9 @@ pub(super) fn get(object: &JsValue, key: &str) -> JsValue {
     Reflect::get(object, &key.into()).unwrap_or(JsValue::UNDEFINED)
 }
 
-/// A table of numbers `{ names, values }`, with values [rows, names]; `None` for other values.
-pub(super) fn matrix(data: &JsValue, source: &str) -> Option<error::Result<Table>> {
-    let (names, values) = (get(data, "names"), get(data, "values"));
-    let values = values.dyn_ref::<Float64Array>()?;
-    let names: Vec<String> = Array::from(&names).iter().filter_map(|name| name.as_string()).collect();
-    Some(Table::from_matrix(source, &names, &values.to_vec()))
-}
-
 /// An array of strings.
 pub(super) fn strings<'a>(all: impl IntoIterator<Item = &'a str>) -> JsValue {
     all.into_iter().map(JsValue::from_str).collect::<Array>().into()
-}
-
-/// The bytes of a `Uint8Array` or `ArrayBuffer`, or of a string as UTF-8; `None` for other values.
-pub(super) fn bytes(value: &JsValue) -> Option<Vec<u8>> {
-    if let Some(text) = value.as_string() {
-        return Some(text.into_bytes());
-    }
-    if let Some(array) = value.dyn_ref::<Uint8Array>() {
-        return Some(array.to_vec());
-    }
-    value.dyn_ref::<ArrayBuffer>().map(|buffer| Uint8Array::new(buffer).to_vec())
 }
 
 /// The numbers of a `Float32Array`, `Float64Array` or plain array of numbers; `None` for other values.
@@ -126,6 +106,3 @@ pub(super) fn show(value: &JsValue) -> String {
         _ => value.as_bool().map_or_else(|| value.js_typeof().as_string().unwrap_or_default(), |flag| flag.to_string()),
     }
 }
-
-/// The expected forms of a table, for messages.
-pub(super) const TABLE: &str = "wanted a table (text, bytes, a file, a URL, rows or columns)";

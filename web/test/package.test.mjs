@@ -91,6 +91,6 @@ test("the types are correct for bundlers and for Node", () => {
 
 test("the reference is generated from the types", { timeout: 120_000 }, () => {
   execFileSync("npm", ["run", "docs"], { cwd: web, stdio: ["ignore", "ignore", "pipe"] });
-  const run = readFileSync(join(web, "docs/interfaces/Run.html"), "utf8");
+  const run = readFileSync(join(web, "docs/interfaces/index.Run.html"), "utf8");
   for (const name of ["pause", "resume", "stop", "predict", "checkpoint"]) assert.match(run, new RegExp(`id="${name}"`), name);
 });

@@ -3,6 +3,7 @@ import {
   describe, forget, InputError, kept, open, type Fit, type Model, type PredictOptions, type Prediction, type RowPrediction, type Run, type TrainEvent, type TrainOptions,
 } from "meromorph";
 import { html } from "meromorph/export";
+import { type CurveFit, fit, load, type NamedModel, models } from "meromorph/fit";
 import { open as openInline } from "meromorph/inline";
 
 const WIDTHS = [16, 16] as const;
@@ -52,6 +53,19 @@ export async function typed(people: Person[], response: Response): Promise<void>
   if (either.is("regression")) console.log((await either.predict([[1]]))[0]!.value?.toFixed(2), numbers.length, (await either.predict("x\n1\n")).value.subarray(1));
   const page: string = await html(model);
   console.log(page, await describe(people), (await engine.fit({ x: [[1, 2]], y: ["a"] })).warnings[0]?.column);
+}
+
+export async function curves(): Promise<void> {
+  const line: CurveFit = await fit({ x: new Float32Array(3), y: [1, null, 3] }, "line", { missing: "drop", bounds: { slope: [0, null] }, tie: { a: "2*b" }, loss: "huber" });
+  const stderr: number | null | undefined = line.parameters.slope?.stderr;
+  const { values, prediction }: { values: Float64Array; prediction?: Float64Array } = line.predict({ x: [1] }, { level: 0.9 });
+  const named: NamedModel[] = await models();
+  const again: CurveFit = await load(line.toJSON());
+  console.log(stderr, values, prediction?.length, named[0]?.formula, again.covariance[0]?.[0], again.code("rust"));
+  // @ts-expect-error: no such method
+  await fit({ x: [1], y: [1] }, "a*x", { method: "newton" });
+  // @ts-expect-error: a start is a number
+  await fit({ x: [1], y: [1] }, "a*x", { p0: { a: "1" } });
 }
 
 export async function wrong(error: unknown): Promise<void> {

@@ -7,7 +7,8 @@ export interface Series {
   label: string;
   /** The name of a colour in the style sheet. */
   colour: string;
-  kind?: "line" | "dash" | "dots" | "bars";
+  /** An `edge` is not drawn: it is one side of a filled band. */
+  kind?: "line" | "dash" | "dots" | "bars" | "edge";
   width?: number;
 }
 
@@ -22,12 +23,14 @@ export interface ChartOptions {
   x: Axis;
   y: Axis;
   series: Series[];
+  /** Bands between two series, given by their places in `series`. */
+  fills?: { high: number; low: number; colour: string }[];
   /** Whether to use less space for the numbers on the axes. */
   isSmall?: boolean;
 }
 
-/** x, then the values of each series. `null` breaks the line. */
-export type Rows = [ArrayLike<number>, ...(ArrayLike<number | null>)[]];
+/** x, then the values of each series. `null` breaks the line, `undefined` does not. */
+export type Rows = [ArrayLike<number>, ...(ArrayLike<number | null | undefined>)[]];
 
 /** Ranges of x that are tinted, and positions that are marked by a dashed line. */
 export interface Marks {
@@ -89,7 +92,7 @@ export class Chart {
   }
 
   #options(): uPlot.Options {
-    const { x, y, series, isSmall } = this.#settings;
+    const { x, y, series, fills = [], isSmall } = this.#settings;
     const axis = ({ label, isLog }: Axis, size: number): uPlot.Axis => ({
       label, labelSize: 18, labelGap: 2, labelFont: FONT, font: FONT, size, gap: 4, ticks: { show: false },
       stroke: () => ink("--soft"), grid: { stroke: () => ink("--faint"), width: 1, ...(isLog && { filter: decades }) },
@@ -106,6 +109,7 @@ export class Chart {
       scales: { x: across, y: scale(y) },
       axes: [axis(x, isSmall ? 20 : 24), axis(y, isSmall ? 42 : 46)],
       series: [{}, ...series.map(line)],
+      bands: fills.map(({ high, low, colour }) => ({ series: [high + 1, low + 1], fill: () => ink(colour) })),
       hooks: { drawClear: [(plot) => this.#underlay(plot)], setCursor: [(plot) => this.#showCursor(plot)] },
     };
   }
@@ -179,9 +183,10 @@ const decades = (_: uPlot, splits: number[]) => splits.map((value) => (Number.is
 
 function line({ label, colour, kind = "line", width = 2 }: Series): uPlot.Series {
   const stroke = () => ink(colour);
-  const base: uPlot.Series = { label, stroke, width, spanGaps: false, points: { show: false } };
+  const base: uPlot.Series = { label, stroke, width, spanGaps: false, pxAlign: 0, points: { show: false } };
   if (kind === "dash") return { ...base, dash: [3, 4] };
   if (kind === "bars") return { ...base, width: 0, fill: stroke, paths: uPlot.paths.bars!({ size: [0.86, 60] }) };
+  if (kind === "edge") return { ...base, width: 1, stroke: "transparent" };
   if (kind === "dots") return { ...base, paths: () => null, points: { show: true, size: 4, width: 0, fill: stroke } };
   return base;
 }

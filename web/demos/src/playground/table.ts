@@ -10,14 +10,17 @@ export interface Table {
 
 /** The rows of a text, given its description by the engine and the file name. */
 export function parse(text: string, { rows, columns }: Description, name = ""): Table | undefined {
-  const all = [...records(text, /\.(tsv|tab)$/i.test(name) ? "\t" : separator(text))];
+  const all = split(text, /\.(tsv|tab)$/i.test(name) ? "\t" : separator(text));
   const head = all.length - rows;
   if (head < 0 || head > 1 || all.some((cells) => cells.length !== columns.length)) return undefined;
   return { columns, rows: all.slice(head) };
 }
 
+/** The records of a text as cells. */
+export const split = (text: string, by: string): string[][] => [...records(text, by)];
+
 /** The separator: comma, semicolon or tab, whichever the first record has most of. */
-function separator(text: string): string {
+export function separator(text: string): string {
   const counts: Record<string, number> = { ",": 0, ";": 0, "\t": 0 };
   let isQuoted = false;
   for (let at = text.search(/\S/); at >= 0 && at < text.length; at++) {

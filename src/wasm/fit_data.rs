@@ -1,0 +1,151 @@
+//! The rows of a curve fit, from JavaScript arrays.
+
+use js_sys::{Array, Object};
+use wasm_bindgen::{JsCast, JsValue};
+
+use super::fit_options::FitOptions;
+use super::values::wanted_numbers;
+use crate::error::{Error, Result, hint, listed};
+use crate::fit::Formula;
+use crate::host::number;
+use crate::program::parse::{free_names, parse};
+
+/// Arrays by the names of their columns. Only those that are used need to be numbers.
+pub(super) struct Columns {
+    all: Vec<(String, JsValue)>,
+}
+
+impl Columns {
+    /// The columns of an object; none of another value.
+    pub(super) fn of(data: &JsValue) -> Self {
+        let entries = data.dyn_ref::<Object>().map(Object::entries).unwrap_or_default();
+        let column = |entry: JsValue| {
+            let entry = Array::from(&entry);
+            (entry.get(0).as_string().unwrap_or_default(), entry.get(1))
+        };
+        Self { all: entries.iter().map(column).collect() }
+    }
+
+    pub(super) fn names(&self) -> Vec<&str> {
+        self.all.iter().map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// The numbers of a column, for the function `call`.
+    pub(super) fn numbers(&self, call: &str, name: &str) -> Result<Vec<f64>> {
+        let found = self.all.iter().find(|(known, _)| known == name);
+        let (_, values) = found.ok_or_else(|| {
+            let (names, near) = (self.names(), hint(name, self.names().into_iter()));
+            Error::new(format!("{call}: the column \"{name}\" is missing: got {}{near}", listed(&names)))
+        })?;
+        wanted_numbers(&format!("{call}: column \"{name}\""), values, "an array of numbers")
+    }
+}
+
+/// The columns of a fit without rows that are left out.
+pub(super) struct FitRows {
+    /// Those that the formula uses, in its order.
+    pub(super) columns: Vec<Vec<f64>>,
+    pub(super) y: Vec<f64>,
+    pub(super) sigma: Option<Vec<f64>>,
+}
+
+impl FitRows {
+    pub(super) fn of(data: &Columns, formula: &Formula, target: &str, options: &FitOptions) -> Result<Self> {
+        let names = data.names();
+        let is_column = names.contains(&target);
+        let target_columns = if is_column { vec![target.to_owned()] } else { observed(target, &names)? };
+        let mut used: Vec<String> = formula.columns().to_vec();
+        used.extend(target_columns.iter().cloned());
+        used.extend(options.sigma.iter().cloned());
+        let mut values: Vec<Vec<f64>> = used.iter().map(|name| data.numbers("fit", name)).collect::<Result<_>>()?;
+        check_lengths(&used, &values, formula.columns().len())?;
+        let kept = leave_out(&used, &mut values, options.drops_missing)?;
+        let sigma = if options.sigma.is_some() { values.pop() } else { None };
+        let mut observed = values.split_off(formula.columns().len());
+        let y = if is_column {
+            observed.pop().unwrap_or_default()
+        } else {
+            computed(target, &target_columns, &observed, &kept)?
+        };
+        Ok(Self { columns: values, y, sigma })
+    }
+}
+
+/// Errors unless all columns are as long as that of the observed values, the column at `place`.
+fn check_lengths(names: &[String], values: &[Vec<f64>], place: usize) -> Result<()> {
+    let Some((rows, target)) = values.get(place).map(|column| (column.len(), &names[place])) else { return Ok(()) };
+    match names.iter().zip(values).find(|(_, column)| column.len() != rows) {
+        None => Ok(()),
+        Some((name, column)) => {
+            let got = column.len();
+            Err(Error::new(format!(
+                "fit: column \"{name}\": got {got} values, expected {rows} as in column \"{target}\""
+            )))
+        }
+    }
+}
+
+/// Leaves out rows with a missing cell if it `is_dropped`, otherwise such a row is an error, as is an infinite number. Returns the
+/// rows that are kept.
+fn leave_out(names: &[String], values: &mut [Vec<f64>], is_dropped: bool) -> Result<Vec<usize>> {
+    let rows = values.first().map_or(0, Vec::len);
+    let missing: Vec<bool> = (0..rows).map(|row| values.iter().any(|column| column[row].is_nan())).collect();
+    let count = missing.iter().filter(|missing| **missing).count();
+    if let (false, Some(row)) = (is_dropped, missing.iter().position(|missing| *missing)) {
+        let name = names.iter().zip(&*values).find(|(_, column)| column[row].is_nan()).map_or("", |(name, _)| name);
+        let more = match count - 1 {
+            0 => String::new(),
+            more => format!(" (and {more} more row{})", if more == 1 { "" } else { "s" }),
+        };
+        let row = row + 1;
+        return Err(Error::new(format!(
+            "fit: row {row}: column \"{name}\" has a missing cell{more}: expected numbers; missing \"drop\" leaves such rows out"
+        )));
+    }
+    for (name, column) in names.iter().zip(&*values) {
+        if let Some(row) = column.iter().zip(&missing).position(|(value, missing)| value.is_infinite() && !missing) {
+            let (value, row) = (number(column[row]), row + 1);
+            return Err(Error::new(format!("fit: row {row}: column \"{name}\" is {value}, expected a finite number")));
+        }
+    }
+    if count == rows {
+        return Err(Error::new("fit: no row has all values: expected at least one"));
+    }
+    if count > 0 {
+        for column in values {
+            let mut each = missing.iter();
+            column.retain(|_| each.next() == Some(&false));
+        }
+    }
+    Ok((0..rows).filter(|&row| !missing[row]).collect())
+}
+
+/// The columns that a formula of observed values uses.
+fn observed(target: &str, names: &[&str]) -> Result<Vec<String>> {
+    let unknown = free_names(target, names, &[]).map_err(|error| error.within("y"))?;
+    if let Some(unknown) = unknown.first() {
+        let (all, near) = (listed(names), hint(unknown, names.iter().copied()));
+        return Err(Error::usage(format!("y: got \"{unknown}\", expected a column, one of {all}{near}")));
+    }
+    let (_, used) = parse(target, names, &[])?.compacted();
+    Ok(used.into_iter().map(|at| names[at].to_owned()).collect())
+}
+
+/// A formula over columns, whose rows are those of the table in `kept`.
+fn computed(target: &str, names: &[String], columns: &[Vec<f64>], kept: &[usize]) -> Result<Vec<f64>> {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let program = parse(target, &names, &[])?;
+    if program.results.len() != 1 {
+        return Err(Error::usage("y: got several formulas separated by commas, expected one"));
+    }
+    let inputs: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let rows = columns.first().map_or(0, Vec::len);
+    let y = program.results(&inputs, rows).swap_remove(0);
+    match y.iter().position(|y| !y.is_finite()) {
+        None => Ok(y),
+        Some(at) => {
+            let (value, row) = (number(y[at]), kept[at] + 1);
+            Err(Error::new(format!("fit: row {row}: {target} is {value}, expected a finite number")))
+        }
+    }
+}

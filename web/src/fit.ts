@@ -1,0 +1,270 @@
+/**
+ * Curve fitting: the parameters of a formula from data, with standard errors and bands, in double precision. A module of its own, because it fetches a
+ * WebAssembly of its own. Its errors are of the classes that it exports; `name` and `kind` are those of the package `meromorph`.
+ * @module
+ */
+import { fit as fitted, initSync, models as listed, on_panic, Saved } from "../pkg/fit/meromorph.js";
+import type { Columns } from "./data.js";
+import { deserializeError, InputError, LoadError, messageOf, serializeError, shown } from "./errors.js";
+import { inflated } from "./inlined.js";
+import { taken } from "./options.js";
+
+export type { Cell, Columns, HalfArray, Integers, Numbers } from "./data.js";
+export { InputError, InternalError, LoadError, MeromorphError, type ErrorKind } from "./errors.js";
+
+/** Options of a fit. */
+export interface CurveFitOptions {
+  /** Observed values: a column, or a formula over columns such as `"log(signal)"`. By default the last column that the model does not use. */
+  y?: string | undefined;
+  /** Column of standard deviations of the observed values: rows are weighted by 1 / sigma². */
+  sigma?: string | undefined;
+  /** Take sigma as it is. By default standard errors are scaled so that the residuals agree with them. */
+  absoluteSigma?: boolean | undefined;
+  /** Starts of parameters; others are looked for. */
+  p0?: Readonly<Record<string, number>> | undefined;
+  /** Bounds of parameters, `[low, high]`. An end that is null or infinite is open. */
+  bounds?: Readonly<Record<string, readonly [number | null, number | null]>> | undefined;
+  /** Parameters that keep a value. */
+  fix?: Readonly<Record<string, number>> | undefined;
+  /** Parameters that are computed from others: `{ d: "2*a" }`. */
+  tie?: Readonly<Record<string, string>> | undefined;
+  /** Loss of a residual. All but `linear`, the default, are robust against outliers. */
+  loss?: "linear" | "soft_l1" | "huber" | "cauchy" | "arctan" | undefined;
+  /** Size of a residual from which a robust loss counts it less, in units of y, or with sigma of sigma. By default 1. */
+  lossScale?: number | undefined;
+  /** Search: `trf` (trust region, the default) takes bounds, `lm` (Levenberg–Marquardt) does not. */
+  method?: "trf" | "lm" | undefined;
+  /** Probability of intervals and bands. By default 0.95. */
+  level?: number | undefined;
+  /** Evaluations of the model over all rows, at most. By default, or if it is 0, 500 for each free parameter and 500 more. */
+  maxEvaluations?: number | undefined;
+  /** What happens to rows with a missing cell (null or NaN) in a column that is used: they are an error, the default, or left out. */
+  missing?: "error" | "drop" | undefined;
+  /** Seed of the starts that are tried for parameters without one. By default 0. */
+  seed?: number | undefined;
+}
+
+/** A parameter's value and how well the data determine it. */
+export interface FittedParameter {
+  value: number;
+  /** Its standard error; null if it is fixed or the data do not determine it. */
+  stderr: number | null;
+  /** The interval of the fit's level; null as for `stderr`. */
+  interval: [number, number] | null;
+  isFixed: boolean;
+  /** Whether it is at one of its bounds; its standard error then takes no account of the bound. */
+  isAtBound: boolean;
+}
+
+/** Predicted rows, one number per row. */
+export interface CurvePrediction {
+  /** The model's values. */
+  values: Float64Array;
+  /** Half widths of the confidence band, which holds the model's true value. NaN where they are not known. */
+  confidence: Float64Array;
+  /** Half widths of the prediction band, which holds a new observation. Absent if rows were weighted by sigma or the loss was robust. */
+  prediction?: Float64Array;
+}
+
+/** A model with a name. */
+export interface NamedModel {
+  name: string;
+  /** What it describes. */
+  summary: string;
+  /** Its formula over x. */
+  formula: string;
+  parameters: string[];
+}
+
+/** The report of a fit as a file has it: the fields of {@link CurveFit} with names such as `r_squared`. */
+export type CurveFitFile = Readonly<Record<string, unknown>>;
+
+/** A solved fit. `JSON.stringify(fit)` is the file that {@link load} and `mero predict` read. */
+export class CurveFit {
+  /** The formula as it was given. */
+  declare readonly model: string;
+  /** What was fitted: a column or a formula over columns. */
+  declare readonly target: string;
+  /** The columns that the formula uses. */
+  declare readonly columns: readonly string[];
+  /** Parameters that are computed from others. */
+  declare readonly ties: readonly { readonly name: string; readonly formula: string }[];
+  /** The parameters by name, in the formula's order, then those tied to them. */
+  declare readonly parameters: Readonly<Record<string, Readonly<FittedParameter>>>;
+  /** Names of the free parameters, in the order of the covariance. */
+  declare readonly free: readonly string[];
+  /** The covariance of the free parameters [free, free]; infinite along directions that the data do not determine. */
+  declare readonly covariance: readonly (readonly number[])[];
+  /** The correlations of the free parameters [free, free]; NaN where a variance is infinite or 0. */
+  declare readonly correlation: readonly (readonly number[])[];
+  /** What the data do not determine: a parameter, or several "separately". */
+  declare readonly undetermined: readonly string[];
+  /** Derivatives of the model that were not finite at the solution; they count as 0. */
+  declare readonly flatDerivatives: number;
+  /** Half the sum of the losses; with the linear loss half the weighted sum of squares. */
+  declare readonly cost: number;
+  /** Number of rows. */
+  declare readonly rows: number;
+  /** Degrees of freedom: rows less free parameters. */
+  declare readonly dof: number;
+  /** Probability of the intervals. */
+  declare readonly level: number;
+  /** Whether rows were weighted by sigma. */
+  declare readonly isWeighted: boolean;
+  /** Whether sigma was taken as it is. */
+  declare readonly isAbsolute: boolean;
+  declare readonly loss: NonNullable<CurveFitOptions["loss"]>;
+  declare readonly lossScale: number;
+  /** 1 − Σ r² / Σ (y − mean)². NaN if it is not defined, as are the next four. */
+  declare readonly rSquared: number;
+  /** √(Σ r² / rows). */
+  declare readonly rmse: number;
+  /** Σ r² / degrees of freedom. */
+  declare readonly reducedChiSquare: number;
+  declare readonly aic: number;
+  declare readonly bic: number;
+  /**
+   * Why the search ended: the parameters would move less than 1e-5 standard errors (`shift`), the cost, the step or the gradient is small enough, the
+   * evaluations are used up, or no step lowers the cost although the parameters would move (`stuck`). The last two are not converged.
+   */
+  declare readonly stop: "shift" | "cost" | "step" | "gradient" | "evaluations" | "stuck";
+  declare readonly isConverged: boolean;
+  /** Evaluations of the model over all rows. */
+  declare readonly evaluations: number;
+  /** The cost at the start and after each step of the search. */
+  declare readonly history: readonly number[];
+  /** How far the parameters would move in one more step, in standard errors; null if that is not determined. */
+  declare readonly expectedShiftInSigma: number | null;
+  /** Duration of the search. */
+  declare readonly seconds: number;
+
+  readonly #file: CurveFitFile;
+  readonly #saved: Saved;
+
+  /** @internal */
+  constructor(text: string, source: string) {
+    this.#saved = judged(() => Saved.parse(text, source));
+    this.#file = JSON.parse(text.replace(/^\uFEFF/, "")) as CurveFitFile;
+    Object.assign(this, fields(this.#file));
+  }
+
+  /**
+   * Values of the model and half widths of its bands. `columns` has the columns that the formula uses; a row with a missing cell has NaN. `level` is the
+   * probability of the bands, by default that of the fit.
+   */
+  predict(columns: Columns, options: { level?: number | undefined } = {}): CurvePrediction {
+    const { level } = taken("predict", options, ["level"]);
+    return judged(() => this.#saved.predict(numeric("predict", columns), level)) as CurvePrediction;
+  }
+
+  /**
+   * The fitted formula for other places: LaTeX with a line for each parameter, a Python function (NumPy, SciPy) or a Rust function. An error if
+   * the language's libraries lack a function of the formula.
+   */
+  code(language: "latex" | "python" | "rust"): string {
+    return judged(() => this.#saved.code(language));
+  }
+
+  /** The content of a file, for `JSON.stringify`. */
+  toJSON(): CurveFitFile {
+    return this.#file;
+  }
+}
+
+/**
+ * Fits a model to columns. The model is a formula, in which names that are not columns are parameters, or named models ({@link models}) such as
+ * `gaussian(x) + line(x)`; a named model alone, `gaussian`, is one over the first column that is not y. The search runs in the calling thread: many rows (from about
+ * 100,000 on) should be fitted in a worker.
+ *
+ * @example
+ * ```js
+ * import { fit } from "meromorph/fit";
+ *
+ * const x = Float64Array.from({ length: 50 }, (_, row) => row / 10);
+ * const y = x.map((x) => 3 * Math.exp(-1.2 * x) + 0.5 + 0.01 * Math.sin(40 * x));
+ * const decay = await fit({ x, y }, "a*exp(-b*x) + c", { p0: { a: 1, b: 1 }, bounds: { b: [0, 10] } });
+ * const { value, stderr } = decay.parameters.b;
+ * console.log(`b = ${value.toFixed(3)} ± ${stderr.toFixed(3)}, R² ${decay.rSquared.toFixed(4)}`);
+ * const { values, confidence } = decay.predict({ x: [6, 8] }, { level: 0.99 });
+ * console.log(`at 6: ${values[0].toFixed(3)} ± ${confidence[0].toFixed(3)}`);
+ * ```
+ */
+export async function fit(data: Columns, model: string, options: CurveFitOptions = {}): Promise<CurveFit> {
+  const given = taken("fit", options, OPTIONS);
+  if (typeof model !== "string") throw new InputError(`fit: model is ${shown(model)}, wanted a formula or the name of a model`, "usage");
+  const columns = numeric("fit", data);
+  await ready();
+  return new CurveFit(judged(() => fitted(columns, model, given)), "fit");
+}
+
+/** A fit from the content of a file that `mero fit --out` or `JSON.stringify(fit)` wrote, as text, bytes, or the parsed object. */
+export async function load(file: string | Uint8Array | ArrayBuffer | CurveFitFile): Promise<CurveFit> {
+  await ready();
+  const isBytes = file instanceof ArrayBuffer || ArrayBuffer.isView(file);
+  const text = isBytes ? new TextDecoder().decode(file) : typeof file === "string" ? file : JSON.stringify(file);
+  return new CurveFit(String(text), "load");
+}
+
+/** Every model with a name. In a formula there is `polynomial(x, degree)` too. */
+export async function models(): Promise<NamedModel[]> {
+  await ready();
+  return judged(() => listed() as NamedModel[]);
+}
+
+const OPTIONS = ["y", "sigma", "absoluteSigma", "p0", "bounds", "fix", "tie", "loss", "lossScale", "method", "level", "maxEvaluations", "missing",
+  "seed"] as const satisfies readonly (keyof CurveFitOptions)[];
+
+let loading: Promise<void> | undefined;
+
+/** Resolves when the WebAssembly is there. */
+function ready(): Promise<void> {
+  return loading ??= import("./fit-wasm.js").then(async ({ default: text }) => {
+    initSync({ module: await inflated(text) });
+    // Without a listener, a defect would have no message.
+    on_panic(() => {});
+  }).catch((error) => {
+    loading = undefined;
+    throw new LoadError(`fit: the WebAssembly cannot be loaded: ${messageOf(error)}`);
+  });
+}
+
+/** Runs `work`, with its error as one of the package. */
+function judged<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw deserializeError(serializeError(error));
+  }
+}
+
+/** Columns as the engine reads them: numbers in double precision, NaN where a cell is missing. Another column stays as it is and is an error if it is used. */
+function numeric(call: string, data: Columns): Record<string, unknown> {
+  if (Object.prototype.toString.call(data) !== "[object Object]") throw new InputError(`${call}: data is ${shown(data)}, wanted an object of arrays by the names of their columns`);
+  return Object.fromEntries(Object.entries(data).map(([name, column]) => [name, doubles(column)]));
+}
+
+function doubles(column: unknown): unknown {
+  if (column instanceof Float64Array || column instanceof Float32Array) return column;
+  if (ArrayBuffer.isView(column) && !(column instanceof DataView)) return Float64Array.from(column as unknown as ArrayLike<number>, Number);
+  const isNumeric = Array.isArray(column) && column.every((cell) => cell === null || cell === undefined || typeof cell === "number" || typeof cell === "bigint");
+  return isNumeric ? Float64Array.from(column, (cell) => Number(cell ?? NaN)) : column;
+}
+
+const camelCase = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** Measures that are null in a file if they are not defined. */
+const MEASURES = ["r_squared", "rmse", "reduced_chi_square", "aic", "bic"];
+
+/** The fields of a fit, from those of its file. */
+function fields(file: CurveFitFile): object {
+  const { event: _event, kind: _kind, format: _format, device: _device, precision: _precision, strategy: _strategy, parameters, ...rest } = file;
+  const renamed = (all: object) => Object.fromEntries(Object.entries(all).map(([name, value]) => [camelCase(name), value]));
+  const filled = (matrix: unknown, none: number) => (matrix as (number | null)[][]).map((row) => row.map((entry) => entry ?? none));
+  const known = Object.entries(rest).map(([name, value]) => [name, MEASURES.includes(name) ? value ?? NaN : value]);
+  return {
+    ...renamed(Object.fromEntries(known)),
+    parameters: Object.fromEntries(Object.entries(parameters as Record<string, object>).map(([name, parameter]) => [name, renamed(parameter)])),
+    covariance: filled(file.covariance, Infinity),
+    correlation: filled(file.correlation ?? [], NaN),
+  };
+}
