@@ -4,6 +4,7 @@ mod checkpoint;
 mod many;
 mod page;
 mod rows;
+mod stream;
 mod text;
 
 use std::path::PathBuf;
@@ -20,12 +21,13 @@ use crate::fit::{
     solve_from,
 };
 use crate::host;
-use crate::io::Table;
+use crate::io::{Format, RowSource};
 use crate::program::parse::is_name;
 use checkpoint::Checkpoint;
 use page::page;
 use rows::Rows;
 pub(super) use rows::levels;
+use stream::Input;
 use text::{curve_chart, text};
 
 #[derive(clap::Args)]
@@ -85,6 +87,16 @@ pub(super) struct Args {
     /// HTML page with data, curve, bands, residuals, correlations and convergence
     #[arg(long, value_name = "HTML")]
     report: Option<PathBuf>,
+    /// Where rows are while the fit runs; the result is the same: standard (the whole table in memory), large (the columns that are used), chunked (the
+    /// first rows; the others are read in each pass), streaming (none). auto takes the first that fits into three quarters of the memory
+    #[arg(long, default_value = "auto", value_name = "STRATEGY")]
+    strategy: String,
+    /// Memory that may be used, such as 8GB; the limits of control groups and of SLURM are known
+    #[arg(long, value_name = "SIZE")]
+    memory_limit: Option<String>,
+    /// Print what each strategy would take and which is chosen, and do not fit
+    #[arg(long)]
+    plan: bool,
     /// File to save a long fit in now and then; the same command goes on from it, with the same result. On Ctrl-C, SIGTERM or SIGUSR1 the fit is
     /// saved and ends with exit code 75
     #[arg(long, value_name = "FILE")]
@@ -114,46 +126,77 @@ pub(super) fn run(args: &Args) -> Answer {
     }
     let options = args.options()?;
     let format = args.reading.format()?;
-    let table = read(&args.file, &format)?;
-    let names: Vec<&str> = table.names().collect();
-    let mut formula = args.formula(&names)?;
-    check_names(&formula, &names)?;
-    for tie in &args.tie {
-        let (name, text) = split(tie, "tie", "d=2*a")?;
-        formula = formula.tied(name, text)?;
+    match args.input(&format)? {
+        Input::Table => of_table(args, &format, loss, &options),
+        Input::Rows(source) => of_rows(args, source, loss, &options),
     }
-    let target = args.target(&table, &formula)?;
+}
+
+/// A fit of a table in memory.
+fn of_table(args: &Args, format: &Format, loss: RobustLoss, options: &SolveOptions) -> Answer {
+    let table = read(&args.file, format)?;
+    let names: Vec<&str> = table.names().collect();
+    let (formula, target) = args.model(&names)?;
     check_header(&table, format.header, [target.as_str()])?;
     let rows = Rows::of(args, &table, &formula, &target)?;
     let columns: Vec<(&str, &[f64])> =
         formula.columns().iter().map(String::as_str).zip(rows.columns.iter().map(Vec::as_slice)).collect();
     let levels: Vec<(&str, &Levels)> = formula.level_columns().into_iter().zip(&rows.levels).collect();
-    let mut problem = Problem::with_levels(formula.clone(), &columns, &levels, &rows.y)?
-        .loss(loss, args.loss_scale.unwrap_or(1.0))?;
+    let mut problem = Problem::with_levels(formula.clone(), &columns, &levels, &rows.y)?;
     if let Some(sigma) = &rows.sigma {
         problem = problem.sigma(sigma, args.absolute_sigma)?;
     }
-    problem = args.known(problem)?;
+    let problem = args.known(problem.loss(loss, args.loss_scale.unwrap_or(1.0))?)?;
     if problem.is_many() {
-        return many::run(args, &problem, &options, &target, table.source());
+        return many::run(args, &problem, options, &target, table.source());
     }
+    finish(args, &problem, options, &rows, &target, table.source())
+}
+
+/// A fit of rows that are read by ranges.
+fn of_rows(args: &Args, source: Box<dyn RowSource>, loss: RobustLoss, options: &SolveOptions) -> Answer {
+    let names: Vec<&str> = source.columns().iter().map(String::as_str).collect();
+    let (formula, target) = args.model(&names)?;
+    let places = args.places(&*source, &formula, &target)?;
+    let plan = args.planned(&*source, &places)?;
+    if args.plan {
+        return Ok(());
+    }
+    let source = Args::kept(source, &places, &plan)?;
+    let sigma = args.sigma.as_deref().map(|name| (name, args.absolute_sigma));
+    let rows = stream::sampled(&*source, &places, &formula, sigma.is_some())?;
+    let problem = Problem::read(formula, &*source, &target, sigma, args.missing == "drop")?;
+    let problem = problem.strategy(plan.strategy).loss(loss, args.loss_scale.unwrap_or(1.0))?;
+    let rows = Rows { dropped: source.rows() - problem.rows(), ..rows };
+    finish(args, &args.known(problem)?, options, &rows, &target, &args.file.display().to_string())
+}
+
+/// Solves the fit, and writes and shows its result.
+fn finish(
+    args: &Args,
+    problem: &Problem<'_>,
+    options: &SolveOptions,
+    rows: &Rows,
+    target: &str,
+    source: &str,
+) -> Answer {
     let started = host::now_ms();
-    let fit = args.solve(&problem, &options, &rows)?;
+    let fit = args.solve(problem, options, rows)?;
     let seconds = (host::now_ms() - started) / 1e3;
-    let json = report(&problem, &fit, &target, seconds);
+    let json = report(problem, &fit, target, seconds);
     if let Some(out) = &args.out {
         host::write_whole(out, format!("{json}\n").as_bytes())?;
     }
     let saved = SavedFit::parse(&json.to_string(), "fit")?;
     if let Some(report) = &args.report {
-        host::write_whole(report, &page(&fit, &saved, &rows, &target, table.source())?)?;
+        host::write_whole(report, &page(&fit, &saved, rows, target, source)?)?;
     }
     if args.json {
         say_data(format!("{json}\n").as_bytes());
         return Ok(());
     }
-    say(&text(&fit, &formula, &target, &rows, table.source()));
-    if let Some(chart) = curve_chart(&saved, &rows, &target)? {
+    say(&text(&fit, saved.formula(), target, rows, source));
+    if let Some(chart) = curve_chart(&saved, rows, target)? {
         say(chart.text().trim_start_matches('\n'));
     }
     Ok(())
@@ -204,6 +247,18 @@ impl Args {
         Ok(SolveOptions { method, level, evaluations, threads, seed })
     }
 
+    /// The formula with its ties, and what is observed.
+    fn model(&self, names: &[&str]) -> Answer<(Formula, String)> {
+        let mut formula = self.formula(names)?;
+        check_names(&formula, names)?;
+        for tie in &self.tie {
+            let (name, text) = split(tie, "tie", "d=2*a")?;
+            formula = formula.tied(name, text)?;
+        }
+        let target = self.target(names, &formula)?;
+        Ok((formula, target))
+    }
+
     /// The model: a formula, or a named model over the first column that is not y.
     fn formula(&self, names: &[&str]) -> Answer<Formula> {
         let model = self.model.trim();
@@ -218,7 +273,7 @@ impl Args {
     }
 
     /// The observed values: those of `--y`, or the last column that the model does not use.
-    fn target(&self, table: &Table, formula: &Formula) -> Answer<String> {
+    fn target(&self, names: &[&str], formula: &Formula) -> Answer<String> {
         if let Some(y) = &self.y {
             return Ok(y.clone());
         }
@@ -227,10 +282,10 @@ impl Args {
                 || formula.level_columns().contains(&name)
                 || self.sigma.as_deref() == Some(name)
         };
-        let unused = table.names().filter(|name| !is_used(name)).last();
+        let unused = names.iter().rfind(|name| !is_used(name));
         let error =
             || Failure::usage("y: the model uses every column: expected --y with the column of the observed values");
-        unused.map(str::to_owned).ok_or_else(error)
+        unused.map(|name| (*name).to_owned()).ok_or_else(error)
     }
 
     /// The problem with starts, bounds and fixed parameters.

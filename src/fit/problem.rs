@@ -8,6 +8,7 @@ use super::levels::{Groups, Levels};
 use super::loss::RobustLoss;
 use super::parameter::Parameter;
 use super::reading::Wanted;
+use super::strategy::Strategy;
 use crate::error::{Error, Result, hint, listed};
 use crate::host::{ThreadPool, number, threads};
 use crate::io::RowSource;
@@ -25,6 +26,7 @@ pub struct Problem<'a> {
     pub(super) is_absolute: bool,
     pub(super) loss: RobustLoss,
     pub(super) scale: f64,
+    pub(super) strategy: Strategy,
 }
 
 impl<'a> Problem<'a> {
@@ -113,7 +115,8 @@ impl<'a> Problem<'a> {
             }
         }
         let (is_absolute, loss, scale) = (false, RobustLoss::Linear, 1.0);
-        Self { formula, parameters, data, groups, places, is_absolute, loss, scale }
+        let strategy = Strategy::default();
+        Self { formula, parameters, data, groups, places, is_absolute, loss, scale, strategy }
     }
 
     /// Standard deviations of the observed values, one per row: residuals are divided by them. If they are absolute, the covariance is not
@@ -180,6 +183,11 @@ impl<'a> Problem<'a> {
             return Err(Error::usage(format!("loss scale: got {got}, expected a finite number above 0")));
         }
         Ok(Self { loss, scale, ..self })
+    }
+
+    /// What the report says of where the rows are; the source determines where they are.
+    pub fn strategy(self, strategy: Strategy) -> Self {
+        Self { strategy, ..self }
     }
 
     /// The parameters, in the formula's order.

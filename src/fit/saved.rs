@@ -94,7 +94,7 @@ pub fn report(problem: &Problem<'_>, fit: &Fit, target: &str, seconds: f64) -> J
         ("seconds", real(seconds)),
         ("device", text("cpu")),
         ("precision", text("f64")),
-        ("strategy", text("standard")),
+        ("strategy", text(problem.strategy.name())),
     ])
 }
 

@@ -76,6 +76,7 @@ pub(super) fn sampled(problem: &Problem<'_>, rows: Range<usize>) -> Result<Probl
         is_absolute: problem.is_absolute,
         loss: problem.loss,
         scale: problem.scale,
+        strategy: problem.strategy,
     })
 }
 

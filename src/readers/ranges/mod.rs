@@ -2,6 +2,7 @@
 //! kind of file; the first bytes determine the kind, never the name. To add a kind: one file here with an `open` function, and one record.
 
 mod arrays;
+mod cached;
 mod generated;
 mod hdf5;
 mod npz;
@@ -13,6 +14,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+pub use cached::Cached;
 pub use generated::Generated;
 
 use super::{check_options, compressed, json, npz as whole_npz, parquet};
