@@ -3,8 +3,10 @@
 
 use meromorph::Result;
 use meromorph::fit::{
-    Fit, Formula, Levels, Method, Problem, RobustLoss, SavedFit, SolveOptions, report, solve, solve_each,
+    Fit, Formula, Global, Journal, Levels, Method, Problem, RobustLoss, SavedFit, SolveOptions, add_profiles, report,
+    solve, solve_each, solve_from,
 };
+use meromorph::readers::ranges::Generated;
 
 /// Numbers between -1 and 1 from a linear congruential generator.
 fn noise(count: usize) -> Vec<f64> {
@@ -445,4 +447,152 @@ fn one_failing_group_does_not_end_the_others() {
     let shared = Problem::new(shared, &[("pixel", &pixel), ("t", &t)], &y).unwrap();
     assert!(!shared.is_many());
     assert!(solve_each(&shared, &SolveOptions::default()).unwrap_err().to_string().contains("share a free parameter"));
+}
+
+#[test]
+fn profiles_of_a_line_are_its_intervals_and_others_are_where_the_cost_rises() {
+    let x: Vec<f64> = (0..30).map(f64::from).collect();
+    let y: Vec<f64> = x.iter().zip(noise(30)).map(|(x, noise)| 2.0 * x - 7.0 + noise).collect();
+    let data = [x, y];
+    let options = SolveOptions::default();
+    let line = problem("slope * x + offset", &data).unwrap();
+    let mut fit = fitted(&line);
+    add_profiles(&line, &mut fit, &options).unwrap();
+    for parameter in &fit.parameters {
+        let (interval, profile) = (parameter.interval.unwrap(), parameter.profile.unwrap());
+        let close = |at: usize| (interval[at] - profile[at]).abs() < 1e-3 * parameter.stderr.unwrap();
+        assert!(close(0) && close(1), "{parameter:?}");
+    }
+    // A fit with a value fixed at an end has a cost that is higher by t² s² / 2, by the definition of the profile.
+    let bent = decay(40);
+    let bent = problem(DECAY, &bent).unwrap();
+    let mut fit = fitted(&bent);
+    add_profiles(&bent, &mut fit, &options).unwrap();
+    let (t, variance) = (2.026_192_463_029_1, 2.0 * fit.cost / 37.0);
+    for name in ["a", "b", "c"] {
+        let profile = fit.parameters.iter().find(|one| one.name == name).unwrap().profile.unwrap();
+        for end in profile {
+            let cost = fitted(&bent.clone().fix(name, end).unwrap()).cost;
+            let risen = (2.0 * (cost - fit.cost) / variance).sqrt();
+            assert!((risen / t - 1.0).abs() < 1e-3, "{name} at {end}: {risen}");
+        }
+    }
+    let robust = problem(DECAY, &data).unwrap().loss(RobustLoss::Cauchy, 1.0).unwrap();
+    let mut fit = fitted(&robust);
+    assert!(add_profiles(&robust, &mut fit, &options).is_err());
+}
+
+#[test]
+fn global_searches_leave_a_bad_start() {
+    let x: Vec<f64> = (0..200).map(|row| f64::from(row) * 0.05).collect();
+    let y: Vec<f64> = x.iter().zip(noise(200)).map(|(x, noise)| 1.5 * (7.3 * x + 0.4).sin() + 0.1 * noise).collect();
+    let data = [x, y];
+    let waves = problem("a * sin(w * x + p)", &data).unwrap().start("a", 1.0).unwrap().start("w", 2.0).unwrap();
+    let waves = waves.start("p", 0.0).unwrap().bounds("w", 0.0, 20.0).unwrap().bounds("p", -4.0, 4.0).unwrap();
+    let with = |global| solve(&waves, &SolveOptions { global, ..SolveOptions::default() }).unwrap();
+    assert!((with(Global::None).value("w").unwrap() - 7.3).abs() > 1.0, "the start is bad");
+    for global in [Global::MultiStart, Global::CmaEs] {
+        let found = with(global).value("w").unwrap();
+        assert!((found - 7.3).abs() < 0.02, "{global:?}: {found}");
+    }
+}
+
+#[test]
+fn needed_parameters_are_told_from_others() {
+    let data = decay(60);
+    let saved = |text: &str| {
+        let problem = problem(text, &data).unwrap();
+        SavedFit::parse(&report(&problem, &fitted(&problem), "y", 0.0).to_string(), "fit").unwrap()
+    };
+    let [small, right, large] = ["a * exp(-b * x)", DECAY, "a * exp(-b * x) + c + d * x^3"].map(saved);
+    let needed = small.tested_against(&right).unwrap();
+    assert!(needed.p < 1e-6 && needed.aic_difference < 0.0 && needed.dof == [1, 57], "{needed:?}");
+    let not = right.tested_against(&large).unwrap();
+    assert!(not.p > 0.01, "{not:?}");
+    let wrong = right.tested_against(&small).unwrap_err().to_string();
+    assert_eq!(
+        wrong,
+        "F test: got models of 3 and 2 free parameters, expected more in the second, and fewer than rows"
+    );
+}
+
+#[test]
+fn a_robust_loss_finds_a_start_among_outliers() {
+    let [x, mut y] = decay(60);
+    y[3] = 5e4;
+    let data = [x, y];
+    let fit = fitted(&problem(DECAY, &data).unwrap().loss(RobustLoss::Cauchy, 0.1).unwrap());
+    assert!((fit.value("a").unwrap() - 3.0).abs() < 0.2, "{:?}", fit.parameters);
+}
+
+#[test]
+fn rows_that_are_read_give_the_fit_of_rows_in_memory() {
+    let rows = 100_000;
+    let noise = noise(rows);
+    let row = |row: usize, into: &mut [f64]| {
+        let x = 5.0 * (row * 7_919 % rows) as f64 / rows as f64;
+        let set = (row / 1_000 % 3) as f64;
+        into.copy_from_slice(&[set, x, (set + 1.0) * (-1.2 * x).exp() + 0.5 + 0.05 * noise[row]]);
+        if row == 50 {
+            into[1] = f64::NAN;
+        }
+    };
+    let source = Generated::new(rows, &["set", "x", "y"], row).unwrap();
+    let formula = || Formula::parse("a[set] * exp(-b * x) + c", &["set", "x", "y"]).unwrap();
+    let read = Problem::read(formula(), &source, "y", None, true).unwrap();
+    assert_eq!((read.rows(), read.groups()), (rows - 1, 3));
+    let missing = Problem::read(formula(), &source, "y", None, false).map(|_| ()).unwrap_err().to_string();
+    assert_eq!(missing, "fit: column \"x\", row 51: got NaN, expected a finite number");
+    let mut columns = [vec![], vec![], vec![]];
+    for at in (0..rows).filter(|row| *row != 50) {
+        let mut values = [0.0; 3];
+        row(at, &mut values);
+        columns.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
+    }
+    let named: [(&str, &[f64]); 2] = [("set", &columns[0]), ("x", &columns[1])];
+    let held = fitted(&Problem::new(formula(), &named, &columns[2]).unwrap());
+    let read = fitted(&read);
+    for (own, other) in read.parameters.iter().zip(&held.parameters) {
+        assert_eq!(own.name, other.name);
+        // Rows are added in another order.
+        assert!((own.value - other.value).abs() < 1e-3 * own.stderr.unwrap(), "{own:?}, {other:?}");
+        assert!((own.stderr.unwrap() / other.stderr.unwrap() - 1.0).abs() < 1e-9, "{own:?}, {other:?}");
+    }
+}
+
+#[test]
+fn a_journal_goes_on_with_the_same_bits() {
+    // More rows than are summed at a time, so that passes are interrupted too.
+    let rows = 9_000_000;
+    let source = Generated::new(rows, &["x", "y"], |row, into| {
+        let x = 5.0 * row as f64 / rows as f64;
+        into.copy_from_slice(&[x, 3.0 * (-1.2 * x).exp() + 0.5 + 0.01 * ((row * 2_654_435_761) % 1_000) as f64 / 1e3]);
+    })
+    .unwrap();
+    let formula = Formula::parse(DECAY, &["x", "y"]).unwrap();
+    let problem = Problem::read(formula, &source, "y", None, false).unwrap();
+    let problem = problem.start("a", 2.0).unwrap().start("b", 1.0).unwrap().start("c", 0.0).unwrap();
+    let options = SolveOptions::default();
+    let whole = solve(&problem, &options).unwrap();
+    let mut journal = Journal::default();
+    let mut ends = 0;
+    let resumed = loop {
+        let mut watched = 0;
+        let watch = &mut |_: &Journal| {
+            watched += 1;
+            if watched == 2 { Err(meromorph::Error::new("stop")) } else { Ok(()) }
+        };
+        match solve_from(&problem, &options, &mut journal, watch) {
+            Ok(fit) => break fit,
+            Err(_) => ends += 1,
+        }
+        journal = Journal::from_numbers(&journal.numbers()).unwrap();
+    };
+    assert!(ends > 3, "{ends}");
+    assert_eq!(resumed, whole);
+    let numbers = journal.numbers();
+    assert_eq!(Journal::from_numbers(&numbers[..numbers.len() - 1]).unwrap_err().to_string(), "it is cut short");
+    let other = problem.start("a", 2.5).unwrap();
+    let foreign = solve_from(&other, &options, &mut journal, &mut |_| Ok(())).unwrap_err().to_string();
+    assert!(foreign.contains("the journal is of another fit"), "{foreign}");
 }

@@ -2,27 +2,27 @@
 
 mod checkpoint;
 mod many;
+mod model;
 mod page;
 mod rows;
 mod stream;
 mod text;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::args::{Reading, check_header, check_out, read};
-use super::console::{say, say_data};
+use super::console::{say, say_data, say_json};
 use super::{Answer, Failure, interrupt};
-use crate::Error;
 use crate::error::{hint, listed};
 use crate::fit::{
-    Fit, Formula, Levels, MODELS, Method, Problem, RobustLoss, SavedFit, SolveOptions, is_named, named, report, solve,
+    FTest, Fit, Global, Levels, Method, Problem, RobustLoss, SavedFit, SolveOptions, add_profiles, report, solve,
     solve_from,
 };
 use crate::host;
 use crate::io::{Format, RowSource};
-use crate::program::parse::is_name;
 use checkpoint::Checkpoint;
 use page::page;
 use rows::Rows;
@@ -34,7 +34,7 @@ use text::{curve_chart, text};
 pub(super) struct Args {
     /// CSV, TSV, JSON lines, Parquet, XLSX, NPY or NPZ file, text also as .gz or .zst; - reads standard input
     file: PathBuf,
-    #[arg(long, value_name = "FORMULA", help = model_help())]
+    #[arg(long, value_name = "FORMULA", help = model::model_help())]
     model: String,
     /// Observed values: a column, or a formula over columns such as "log(y)"; by default, the last column that the model does not use
     #[arg(long, value_name = "COLUMN")]
@@ -66,6 +66,16 @@ pub(super) struct Args {
     /// Search: trf takes bounds, lm does not
     #[arg(long, default_value = "trf", value_name = "METHOD")]
     method: String,
+    /// Search for the start all over the ranges, on up to a thousand rows, even if --p0 is given: none, multistart (many searches), cmaes (an
+    /// evolution strategy)
+    #[arg(long, default_value = "none", value_name = "SEARCH")]
+    global: String,
+    /// Also compute intervals from the profile of the cost: they are right where the model bends, and take some fits for each parameter
+    #[arg(long)]
+    profile: bool,
+    /// Fit of a smaller model of the same data, whose parameters are some of this one's: test whether the others are needed (F test, AIC)
+    #[arg(long, value_name = "JSON")]
+    against: Option<PathBuf>,
     /// Probability of intervals and bands
     #[arg(long, default_value_t = 0.95, value_name = "LEVEL")]
     level: f64,
@@ -181,9 +191,15 @@ fn finish(
     source: &str,
 ) -> Answer {
     let started = host::now_ms();
-    let fit = args.solve(problem, options, rows)?;
+    let smaller = args.against.as_deref().map(|path| saved(path)).transpose()?;
+    let mut fit = args.solve(problem, options, rows)?;
+    if args.profile {
+        add_profiles(problem, &mut fit, options)?;
+    }
     let seconds = (host::now_ms() - started) / 1e3;
     let json = report(problem, &fit, target, seconds);
+    let test =
+        smaller.map(|smaller| smaller.tested_against(&SavedFit::parse(&json.to_string(), "fit")?)).transpose()?;
     if let Some(out) = &args.out {
         host::write_whole(out, format!("{json}\n").as_bytes())?;
     }
@@ -192,10 +208,18 @@ fn finish(
         host::write_whole(report, &page(&fit, &saved, rows, target, source)?)?;
     }
     if args.json {
+        if let Some(FTest { f, dof: [more, dof], p, aic_difference }) = test {
+            say_json(&json!({
+                "event": "test", "f": f, "additional_parameters": more, "dof": dof, "p": p, "aic_difference": aic_difference,
+            }));
+        }
         say_data(format!("{json}\n").as_bytes());
         return Ok(());
     }
     say(&text(&fit, saved.formula(), target, rows, source));
+    if let Some(test) = test {
+        say(&text::tested(&test));
+    }
     if let Some(chart) = curve_chart(&saved, rows, target)? {
         say(chart.text().trim_start_matches('\n'));
     }
@@ -244,129 +268,18 @@ impl Args {
             return Err(Failure::usage(format!("method: got \"{got}\", expected one of {all}{near}")));
         };
         let (level, evaluations, threads, seed) = (self.level, self.max_evaluations, self.threads, self.seed);
-        Ok(SolveOptions { method, level, evaluations, threads, seed })
-    }
-
-    /// The formula with its ties, and what is observed.
-    fn model(&self, names: &[&str]) -> Answer<(Formula, String)> {
-        let mut formula = self.formula(names)?;
-        check_names(&formula, names)?;
-        for tie in &self.tie {
-            let (name, text) = split(tie, "tie", "d=2*a")?;
-            formula = formula.tied(name, text)?;
-        }
-        let target = self.target(names, &formula)?;
-        Ok((formula, target))
-    }
-
-    /// The model: a formula, or a named model over the first column that is not y.
-    fn formula(&self, names: &[&str]) -> Answer<Formula> {
-        let model = self.model.trim();
-        let others = [self.y.as_deref(), self.sigma.as_deref()];
-        let first = names.iter().find(|name| !others.contains(&Some(**name)));
-        let text = match first {
-            // A column alone has no parameters, so a name that is both means the model.
-            Some(first) if is_name(model) && (!names.contains(&model) || is_named(model)) => named(model, first)?,
-            _ => model.to_owned(),
+        let found = Global::ALL.into_iter().find(|(name, _)| *name == self.global);
+        let Some((_, global)) = found else {
+            let (names, got) = (Global::ALL.map(|(name, _)| name), &self.global);
+            let (all, near) = (listed(&names), hint(got, names.into_iter()));
+            return Err(Failure::usage(format!("global: got \"{got}\", expected one of {all}{near}")));
         };
-        Ok(Formula::parse(&text, names).map_err(|error| explained(error, names))?)
-    }
-
-    /// The observed values: those of `--y`, or the last column that the model does not use.
-    fn target(&self, names: &[&str], formula: &Formula) -> Answer<String> {
-        if let Some(y) = &self.y {
-            return Ok(y.clone());
-        }
-        let is_used = |name: &str| {
-            formula.columns().iter().any(|known| known == name)
-                || formula.level_columns().contains(&name)
-                || self.sigma.as_deref() == Some(name)
-        };
-        let unused = names.iter().rfind(|name| !is_used(name));
-        let error =
-            || Failure::usage("y: the model uses every column: expected --y with the column of the observed values");
-        unused.map(|name| (*name).to_owned()).ok_or_else(error)
-    }
-
-    /// The problem with starts, bounds and fixed parameters.
-    fn known<'a>(&self, mut problem: Problem<'a>) -> Answer<Problem<'a>> {
-        if self.method != "lm" {
-            problem = problem.usual_bounds();
-        }
-        for (name, text) in pairs(&self.bounds, "bounds", "a=0:10")? {
-            let wrong = || {
-                Failure::usage(format!("bounds: {name}: got \"{text}\", expected low:high, such as 0:10, 0: or :10"))
-            };
-            let (low, high) = text.split_once(':').ok_or_else(wrong)?;
-            let end = |text: &str, open: f64| if text.is_empty() { Some(open) } else { host::parse_number(text) };
-            let (low, high) = end(low, f64::NEG_INFINITY).zip(end(high, f64::INFINITY)).ok_or_else(wrong)?;
-            problem = problem.bounds(name, low, high)?;
-        }
-        for (name, text) in pairs(&self.p0, "p0", "a=1,b=0.1")? {
-            problem = problem.start(name, value("p0", name, text)?)?;
-        }
-        for (name, text) in pairs(&self.fix, "fix", "c=0")? {
-            problem = problem.fix(name, value("fix", name, text)?)?;
-        }
-        Ok(problem)
+        Ok(SolveOptions { method, global, level, evaluations, threads, seed })
     }
 }
 
-/// Errors if the formula uses no column; perhaps a parameter is a mistyped one.
-fn check_names(formula: &Formula, names: &[&str]) -> Answer {
-    if !formula.columns().is_empty() {
-        return Ok(());
-    }
-    let like = |name: &String| names.iter().find(|column| column.eq_ignore_ascii_case(name));
-    let near = formula.parameters().iter().find_map(like);
-    let near = near.map_or(String::new(), |column| format!("; did you mean \"{column}\"?"));
-    let columns = listed(names);
-    Err(Failure::usage(format!("model: it uses no column: expected at least one of {columns}{near}")))
-}
-
-fn model_help() -> String {
-    let models: Vec<String> = MODELS.iter().map(|model| format!("{} ({})", model.name, model.summary)).collect();
-    format!(
-        "Formula over columns and parameters, such as \"a*exp(-b*x)+c\"; names that are not columns are parameters. Or named models, alone or in a \
-         formula, such as \"gaussian(x) + line(x)\": {}, polynomial(x, degree)",
-        models.join("; ")
-    )
-}
-
-/// `a=1,b=2` of all given texts as names and texts.
-fn pairs<'a>(given: &'a [String], option: &str, example: &str) -> Answer<Vec<(&'a str, &'a str)>> {
-    let pairs: Vec<(&str, &str)> = given
-        .iter()
-        .flat_map(|text| text.split(','))
-        .map(|pair| split(pair, option, example))
-        .collect::<Answer<_>>()?;
-    let twice = (1..pairs.len()).find(|&at| pairs[..at].iter().any(|(name, _)| *name == pairs[at].0));
-    match twice {
-        Some(at) => Err(Failure::usage(format!("{option}: \"{}\" is given twice", pairs[at].0))),
-        None => Ok(pairs),
-    }
-}
-
-fn split<'a>(pair: &'a str, option: &str, example: &str) -> Answer<(&'a str, &'a str)> {
-    let parts = pair.split_once('=').map(|(name, text)| (name.trim(), text.trim()));
-    let parts = parts.filter(|(name, text)| !name.is_empty() && !text.is_empty());
-    parts.ok_or_else(|| Failure::usage(format!("{option}: got \"{pair}\", expected name=value, such as {example}")))
-}
-
-fn value(option: &str, name: &str, text: &str) -> Answer<f64> {
-    let wrong = || Failure::usage(format!("{option}: {name}: got \"{text}\", expected a number"));
-    host::parse_number(text).ok_or_else(wrong)
-}
-
-/// An error of the formula with the columns of the table.
-fn explained(error: Error, names: &[&str]) -> Error {
-    let message = error.to_string();
-    if message.starts_with("model: ") {
-        return error;
-    }
-    let is_word = |name: &&&str| !is_name(name) || name.contains('-');
-    let odd = names.iter().find(is_word).map_or(String::new(), |name| {
-        format!("; to use \"{name}\", rename it: names in a formula have only letters, digits and _")
-    });
-    Error::usage(format!("model: {message}; columns are {}{odd}", listed(names)))
+/// A fit that was saved.
+fn saved(path: &Path) -> Answer<SavedFit> {
+    let bytes = host::read(path)?;
+    Ok(SavedFit::parse(&String::from_utf8_lossy(&bytes), &path.display().to_string())?)
 }

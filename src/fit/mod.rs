@@ -3,6 +3,7 @@
 
 mod batch;
 mod bounds;
+mod cmaes;
 mod code;
 mod covariance;
 mod data;
@@ -21,6 +22,7 @@ mod parameter;
 mod pieces;
 mod polish;
 mod problem;
+mod profile;
 mod reading;
 mod result;
 mod saved;
@@ -41,9 +43,10 @@ pub use loss::RobustLoss;
 pub use many::{Fits, SmallFit, solve_each};
 pub use parameter::Parameter;
 pub use problem::Problem;
+pub use profile::add_profiles;
 pub use result::{Fit, Fitted};
 pub use saved::{FitPrediction, SavedFit, report};
-pub use solve::{Method, SolveOptions, Stop, solve, solve_from};
-pub use statistics::Statistics;
+pub use solve::{Global, Method, SolveOptions, Stop, solve, solve_from};
+pub use statistics::{FTest, Statistics};
 pub use strategy::{Facts, Plan, Strategy};
 pub use summary::{Spread, report_many};

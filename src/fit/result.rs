@@ -19,6 +19,8 @@ pub struct Fitted {
     pub stderr: Option<f64>,
     /// The interval of the fit's level; `None` as for `stderr`.
     pub interval: Option<[f64; 2]>,
+    /// The interval from the profile of the cost, whose ends may be infinite; see [`add_profiles`](super::add_profiles()).
+    pub profile: Option<[f64; 2]>,
     /// Whether it was fixed.
     pub is_fixed: bool,
     /// Whether it is at one of its bounds; its standard error then takes no account of the bound.
@@ -90,7 +92,7 @@ pub(super) fn reported(
         let stderr = Some(variance.sqrt()).filter(|stderr| stderr.is_finite() && !is_fixed);
         let interval = stderr.map(|stderr| [value - reach * stderr, value + reach * stderr]);
         let interval = interval.filter(|interval| interval.iter().all(|end| end.is_finite()));
-        Fitted { name: name.to_owned(), value, stderr, interval, is_fixed, is_at_bound }
+        Fitted { name: name.to_owned(), value, stderr, interval, profile: None, is_fixed, is_at_bound }
     };
     let values: Vec<f64> = (0..problem.parameters.len())
         .map(|at| match free.iter().position(|&place| place == at) {

@@ -9,7 +9,7 @@ use super::levels::{Groups, Levels};
 use super::model::with_derivatives;
 use super::problem::Problem;
 use super::result::{Fit, Fitted};
-use super::statistics::{Freedom, Statistics};
+use super::statistics::{FTest, Freedom, Statistics};
 use crate::error::{Error, Result};
 use crate::host::number;
 use crate::json::Json;
@@ -36,6 +36,10 @@ pub struct SavedFit {
     variance: Option<f64>,
     freedom: Freedom,
     level: f64,
+    /// The sum of squares, rows and degrees of freedom; the sum is NaN with a robust loss.
+    squares: f64,
+    rows: u64,
+    dof: u64,
 }
 
 /// A prediction with its bands, a number per row.
@@ -103,6 +107,7 @@ fn fitted(parameter: &Fitted) -> Json {
         ("value", real(parameter.value)),
         ("stderr", parameter.stderr.map_or(Json::Null, real)),
         ("interval", parameter.interval.map_or(Json::Null, |interval| list(&interval))),
+        ("profile_interval", parameter.profile.map_or(Json::Null, |profile| list(&profile))),
         ("is_fixed", Json::Bool(parameter.is_fixed)),
         ("is_at_bound", Json::Bool(parameter.is_at_bound)),
     ])
@@ -203,7 +208,12 @@ impl SavedFit {
         let variance = json.field("reduced_chi_square")?.number().filter(|variance| is_plain && *variance >= 0.0);
         let freedom = Freedom::of(flag("is_absolute")?, dof);
         let (target, level) = (need(json, "target", Json::text)?.to_owned(), need(json, "level", Json::number)?);
-        Ok(Self { formula, target, parameters, free, grids, covariance, variance, freedom, level })
+        let is_linear = need(json, "loss", Json::text)? == "linear";
+        let squares = if is_linear { 2.0 * need(json, "cost", Json::number)? } else { f64::NAN };
+        let (rows, dof) = (need(json, "rows", Json::whole)?, need(json, "dof", Json::whole)?);
+        let fit =
+            Self { formula, target, parameters, free, grids, covariance, variance, freedom, level, squares, rows, dof };
+        Ok(fit)
     }
 
     /// The formula.
@@ -219,6 +229,27 @@ impl SavedFit {
     /// Probability of the fit's intervals.
     pub fn level(&self) -> f64 {
         self.level
+    }
+
+    /// The F test of this fit against a larger one of the same data, of which it is the special case where some parameters have fixed values: whether the
+    /// other's additional parameters lower the sum of squares by more than chance would. Errors if the fits are not of the same rows and target, or if
+    /// the other has no more parameters.
+    pub fn tested_against(&self, larger: &Self) -> Result<FTest> {
+        let wrong = |what: String| Err(Error::usage(format!("F test: {what}")));
+        if self.rows != larger.rows || self.target != larger.target {
+            let [own, other] = [self, larger].map(|fit| format!("{} of {} rows", fit.target, fit.rows));
+            return wrong(format!("got fits of {own} and {other}, expected the same data"));
+        }
+        if larger.dof >= self.dof || larger.dof == 0 {
+            let [own, other] = [self, larger].map(|fit| fit.rows - fit.dof);
+            return wrong(format!(
+                "got models of {own} and {other} free parameters, expected more in the second, and fewer than rows"
+            ));
+        }
+        if !(self.squares - larger.squares).is_finite() {
+            return wrong("expected fits with the linear loss".to_owned());
+        }
+        Ok(FTest::of([self.squares, larger.squares], [self.dof, larger.dof], self.rows))
     }
 
     /// The value of each parameter, for each level if it has levels, then of those tied to them, and its standard error; `None` if it is fixed or the data

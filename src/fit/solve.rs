@@ -31,11 +31,31 @@ impl Method {
     pub const ALL: [(&'static str, Self); 2] = [("trf", Self::TrustRegion), ("lm", Self::LevenbergMarquardt)];
 }
 
+/// Whether and how starts all over the ranges of the parameters are tried, even if a start is given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Global {
+    /// Only for parameters without a start.
+    #[default]
+    None,
+    /// Searches from the best of many draws and from the given start, on up to a thousand rows; the lowest end is the start.
+    MultiStart,
+    /// CMA-ES on up to a thousand rows finds the start.
+    CmaEs,
+}
+
+impl Global {
+    /// Every one with its name.
+    pub const ALL: [(&'static str, Self); 3] =
+        [("none", Self::None), ("multistart", Self::MultiStart), ("cmaes", Self::CmaEs)];
+}
+
 /// Options of [`solve`]; unset fields get defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SolveOptions {
     /// How the minimum is searched.
     pub method: Method,
+    /// Whether the start is searched globally.
+    pub global: Global,
     /// Probability that an interval holds its parameter.
     pub level: f64,
     /// Evaluations of the model over all rows, at most; 0 = 500 for each free parameter and 500 more.
@@ -48,7 +68,7 @@ pub struct SolveOptions {
 
 impl Default for SolveOptions {
     fn default() -> Self {
-        Self { method: Method::default(), level: 0.95, evaluations: 0, threads: 0, seed: 0 }
+        Self { method: Method::default(), global: Global::None, level: 0.95, evaluations: 0, threads: 0, seed: 0 }
     }
 }
 

@@ -5,12 +5,13 @@ use std::ops::Range;
 
 use nalgebra::{DMatrix, DVector};
 
+use super::cmaes::minimise;
 use super::linear::linear;
 use super::loss::RobustLoss;
 use super::model::varying;
 use super::parameter::Parameter;
 use super::problem::Problem;
-use super::solve::{Search, SolveOptions};
+use super::solve::{Global, Search, SolveOptions};
 use super::sums::{Normal, Objective, Sums};
 use crate::error::{Error, Result};
 use crate::host::ThreadPool;
@@ -22,6 +23,12 @@ const ROWS: usize = 1_000;
 const DRAWS: usize = 3_000;
 /// Draws from which a search starts.
 const BEST: usize = 6;
+/// The same for a search of many starts.
+const MANY: usize = 60;
+/// Steps of the linear parameters with a robust loss.
+const ROBUST_STEPS: usize = 5;
+/// Generations of an evolution strategy.
+const GENERATIONS: usize = 300;
 /// More parameters than these are not found by drawing.
 const MOST_DRAWN: usize = 8;
 
@@ -34,7 +41,7 @@ pub(super) fn start(
     pool: &ThreadPool,
 ) -> Result<DVector<f64>> {
     let given: Option<Vec<f64>> = free.iter().map(|&at| problem.parameters[at].start).collect();
-    if let Some(start) = given {
+    if let (Some(start), Global::None) = (given, options.global) {
         return Ok(DVector::from_vec(start));
     }
     let sampled = sampled(problem, 0..problem.data.rows())?;
@@ -47,9 +54,9 @@ pub(super) fn start(
         places.iter().zip(&values).for_each(|(&place, value)| starts[place] = *value);
     }
     let one = |&at: &usize| {
-        problem.parameters[at]
-            .start
-            .unwrap_or(starts[at].clamp(problem.parameters[at].low, problem.parameters[at].high))
+        let parameter = &problem.parameters[at];
+        let given = parameter.start.filter(|_| options.global == Global::None);
+        given.unwrap_or(starts[at].clamp(parameter.low, parameter.high))
     };
     Ok(DVector::from_iterator(free.len(), free.iter().map(one)))
 }
@@ -83,7 +90,8 @@ pub(super) fn sampled(problem: &Problem<'_>, rows: Range<usize>) -> Result<Probl
 /// The end of the best of the searches from draws.
 pub(super) fn found(problem: &Problem<'_>, options: &SolveOptions, pool: &ThreadPool) -> Result<DVector<f64>> {
     let free = &problem.free()[..];
-    let given: Vec<Option<f64>> = free.iter().map(|&at| problem.parameters[at].start).collect();
+    let is_local = options.global == Global::None;
+    let given: Vec<Option<f64>> = free.iter().map(|&at| problem.parameters[at].start.filter(|_| is_local)).collect();
     let (_, program) = varying(problem);
     let solved: Vec<usize> = linear(&program, free.len()).into_iter().filter(|&at| given[at].is_none()).collect();
     let drawn: Vec<usize> = (0..free.len()).filter(|at| given[*at].is_none() && !solved.contains(at)).collect();
@@ -92,7 +100,7 @@ pub(super) fn found(problem: &Problem<'_>, options: &SolveOptions, pool: &Thread
         let example: Vec<String> = names.iter().map(|name| format!("{name}=1")).collect();
         (names.join(", "), example.join(","))
     };
-    if drawn.len() > MOST_DRAWN {
+    if drawn.len() > MOST_DRAWN && is_local {
         let (names, example) = names(&drawn);
         return Err(Error::usage(format!(
             "p0: {} parameters have no start ({names}), and at most {MOST_DRAWN} are looked for: expected starts such as {example}",
@@ -100,34 +108,23 @@ pub(super) fn found(problem: &Problem<'_>, options: &SolveOptions, pool: &Thread
         )));
     }
     let plain = Problem { loss: RobustLoss::Linear, ..problem.clone() };
-    let sums = Sums::new(&plain, pool);
+    let robust = (problem.loss != RobustLoss::Linear).then(|| Sums::new(problem, pool));
+    let tries = Tries { problem, free, sums: Sums::new(&plain, pool), robust, solved: &solved };
     let draws = Draws::over(problem)?;
     let mut random = Random(options.seed);
-    let mut found: Vec<(f64, DVector<f64>)> = Vec::new();
-    for _ in 0..if drawn.is_empty() { 1 } else { DRAWS } {
+    let mut draw = |_| {
         let mut x = DVector::from_fn(free.len(), |at, _| given[at].unwrap_or(0.0));
         for &at in &drawn {
             let parameter = &problem.parameters[free[at]];
             x[at] = draws.draw(parameter.low, parameter.high, &mut random);
         }
-        let Ok(normal) = sums.normal(x.as_slice()) else { continue };
-        let mut cost = normal.cost;
-        if !solved.is_empty() {
-            cost = solve(&normal, &mut x, &solved);
-            let before = x.clone();
-            for &at in &solved {
-                let parameter = &problem.parameters[free[at]];
-                x[at] = x[at].clamp(parameter.low, parameter.high);
-            }
-            if x != before {
-                let Ok(normal) = sums.normal(x.as_slice()) else { continue };
-                cost = normal.cost;
-            }
-        }
-        if cost.is_finite() {
-            found.push((cost, x));
-        }
-    }
+        tries.at(x)
+    };
+    let mut found: Vec<(f64, DVector<f64>)> =
+        (0..if drawn.is_empty() { 1 } else { DRAWS }).filter_map(&mut draw).collect();
+    // A start that is given is one of many for a global search.
+    let own: Option<Vec<f64>> = free.iter().map(|&at| problem.parameters[at].start).collect();
+    found.extend(own.and_then(|own| tries.at(DVector::from_vec(own))));
     if found.is_empty() {
         let (names, example) = names(if drawn.is_empty() { &solved } else { &drawn });
         return Err(Error::usage(format!(
@@ -136,10 +133,79 @@ pub(super) fn found(problem: &Problem<'_>, options: &SolveOptions, pool: &Thread
     }
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
     let best = found[0].1.clone();
+    if options.global == Global::CmaEs && !drawn.is_empty() {
+        found.insert(0, (0.0, tries.evolved(&best, &drawn, &mut random)));
+    }
     let (search, sums) = (Search::of(problem, free, options)?, Sums::new(problem, pool));
-    let ends = found.into_iter().take(BEST).filter_map(|(_, x)| search.run(&sums, &x).ok());
+    let most = if options.global == Global::MultiStart { MANY } else { BEST };
+    let ends = found.into_iter().take(most).filter_map(|(_, x)| search.run(&sums, &x).ok());
     let lowest = ends.min_by(|a, b| a.normal.cost.total_cmp(&b.normal.cost));
     Ok(lowest.map_or(best, |found| found.x))
+}
+
+/// Points that are tried.
+struct Tries<'t> {
+    problem: &'t Problem<'t>,
+    free: &'t [usize],
+    /// With the linear loss.
+    sums: Sums<'t>,
+    /// With the problem's own loss, if it is robust.
+    robust: Option<Sums<'t>>,
+    /// Parameters in which the model is linear.
+    solved: &'t [usize],
+}
+
+impl Tries<'_> {
+    /// The point with linear parameters at their best values within bounds, and its cost; `None` if the model is not finite there.
+    fn at(&self, mut x: DVector<f64>) -> Option<(f64, DVector<f64>)> {
+        let normal = self.sums.normal(x.as_slice()).ok()?;
+        let mut cost = normal.cost;
+        if !self.solved.is_empty() {
+            cost = solve(&normal, &mut x, self.solved);
+            let before = x.clone();
+            for &at in self.solved {
+                let parameter = &self.problem.parameters[self.free[at]];
+                x[at] = x[at].clamp(parameter.low, parameter.high);
+            }
+            if x != before {
+                cost = self.sums.normal(x.as_slice()).ok()?.cost;
+            }
+        }
+        // A few outliers may have moved the linear parameters far: a robust loss moves them back.
+        if let Some(robust) = &self.robust {
+            for _ in 0..ROBUST_STEPS {
+                let normal = robust.normal(x.as_slice()).ok()?;
+                if !self.solved.is_empty() {
+                    solve(&normal, &mut x, self.solved);
+                }
+            }
+            cost = robust.normal(x.as_slice()).ok()?.cost;
+        }
+        cost.is_finite().then_some((cost, x))
+    }
+
+    /// The best point that an evolution strategy finds from `best` on, over the parameters in `drawn`.
+    fn evolved(&self, best: &DVector<f64>, drawn: &[usize], random: &mut Random) -> DVector<f64> {
+        let bounds =
+            |at: usize| (self.problem.parameters[self.free[at]].low, self.problem.parameters[self.free[at]].high);
+        // One unit of a variable is as large as the parameter, or a quarter of the room between its bounds.
+        let unit = |&at: &usize| match bounds(at) {
+            (low, high) if (high - low).is_finite() => 0.25 * (high - low),
+            _ => best[at].abs().max(1e-3),
+        };
+        let units: Vec<f64> = drawn.iter().map(unit).collect();
+        let point = |u: &DVector<f64>| {
+            let mut x = best.clone();
+            for ((&at, unit), u) in drawn.iter().zip(&units).zip(u) {
+                let (low, high) = bounds(at);
+                x[at] = (best[at] + unit * u).clamp(low, high);
+            }
+            x
+        };
+        let mut cost = |u: &DVector<f64>| self.at(point(u)).map_or(f64::INFINITY, |(cost, _)| cost);
+        let found = minimise(&mut cost, &DVector::zeros(drawn.len()), 1.0, GENERATIONS, random);
+        self.at(point(&found)).map_or_else(|| best.clone(), |(_, x)| x)
+    }
 }
 
 /// Sets the parameters in `solved`, in which the model is linear, to their best values. Returns the cost there.
@@ -207,12 +273,18 @@ impl Draws {
 }
 
 /// Numbers from a seed.
-struct Random(u64);
+pub(super) struct Random(pub u64);
 
 impl Random {
     /// A number from 0 up to 1.
     fn unit(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(STEP);
         (mixed(self.0) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// A number of the standard normal distribution (Box and Muller).
+    pub(super) fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.unit()).cos()
     }
 }

@@ -1,6 +1,6 @@
 //! Measures of a whole fit, and Student's t.
 
-use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use statrs::distribution::{ContinuousCDF, FisherSnedecor, Normal, StudentsT};
 
 use super::data::Data;
 use super::loss::RobustLoss;
@@ -94,6 +94,30 @@ impl Freedom {
     }
 }
 
+/// An F test of two nested models of the same data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FTest {
+    /// The drop of the sum of squares per additional parameter over the variance of the larger model.
+    pub f: f64,
+    /// Additional parameters, and degrees of freedom of the larger model.
+    pub dof: [u64; 2],
+    /// The probability of an F as large by chance, if the smaller model is right.
+    pub p: f64,
+    /// AIC of the larger model less that of the smaller.
+    pub aic_difference: f64,
+}
+
+impl FTest {
+    /// From the sums of squares and the degrees of freedom of the smaller and the larger model.
+    pub(super) fn of(squares: [f64; 2], dof: [u64; 2], rows: u64) -> Self {
+        let more = dof[0] - dof[1];
+        let f = ((squares[0] - squares[1]) / more as f64) / (squares[1] / dof[1] as f64);
+        let p = FisherSnedecor::new(more as f64, dof[1] as f64).map_or(f64::NAN, |law| law.sf(f.max(0.0)));
+        let aic_difference = rows as f64 * (squares[1] / squares[0]).ln() + 2.0 * more as f64;
+        Self { f, dof: [more, dof[1]], p, aic_difference }
+    }
+}
+
 /// From so many degrees of freedom on, Student's t is expanded around the normal distribution, which is more precise than the library's.
 const MANY: usize = 1_000;
 
@@ -119,6 +143,14 @@ fn quantile(level: f64, dof: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// From SciPy 1.17, `scipy.stats.f.sf(4, 2, 20)`.
+    #[test]
+    fn the_probability_of_f_is_that_of_scipy() {
+        let test = FTest::of([28.0, 20.0], [22, 20], 25);
+        assert_eq!(test.f, 4.0);
+        assert!((test.p - 0.034_571_613_033_607_77).abs() < 1e-12, "{}", test.p);
+    }
 
     /// From SciPy 1.17, `scipy.stats.t.ppf`.
     #[test]

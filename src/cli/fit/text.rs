@@ -2,7 +2,7 @@
 
 use super::rows::Rows;
 use crate::error::Result;
-use crate::fit::{Fit, FitPrediction, Formula, Levels, SavedFit, Stop};
+use crate::fit::{FTest, Fit, FitPrediction, Formula, Levels, SavedFit, Stop};
 use crate::host::number;
 use crate::report::{Axis, Band, Chart, Series, Table as TextTable, counted, figure};
 
@@ -40,6 +40,20 @@ pub(super) fn text(fit: &Fit, formula: &Formula, target: &str, rows: &Rows, sour
     text
 }
 
+/// What a test against a smaller model says.
+pub(super) fn tested(test: &FTest) -> String {
+    let FTest { f, dof: [more, dof], p, aic_difference } = test;
+    let verdict = if *p < 0.05 { "they are needed" } else { "they are not shown to be needed" };
+    format!(
+        "against the smaller model: F({more}, {dof}) = {}, p = {}: {} more, {verdict}; AIC {} by {}\n",
+        figure(*f),
+        figure(*p),
+        counted(*more as usize, "parameter"),
+        if *aic_difference < 0.0 { "falls" } else { "rises" },
+        figure(aic_difference.abs())
+    )
+}
+
 /// What a reader of the parameters has to know.
 pub(super) fn cautions(fit: &Fit) -> Vec<String> {
     let count = counted(fit.flat_derivatives, "derivative");
@@ -51,7 +65,11 @@ pub(super) fn cautions(fit: &Fit) -> Vec<String> {
 /// The parameters with their errors.
 pub(super) fn parameter_table(fit: &Fit, formula: &Formula) -> TextTable {
     let percent = number(100.0 * fit.level);
-    let mut table = TextTable::new(["parameter", "value", "standard error", &format!("{percent} % interval"), ""]);
+    let has_profiles = fit.parameters.iter().any(|parameter| parameter.profile.is_some());
+    let interval = format!("{percent} % interval");
+    let profile = has_profiles.then_some("from the profile");
+    let header = ["parameter", "value", "standard error", &interval].into_iter().chain(profile).chain([""]);
+    let mut table = TextTable::new(header);
     for parameter in &fit.parameters {
         let none = || "–".to_owned();
         let error = parameter.stderr.unwrap_or(0.0);
@@ -66,13 +84,10 @@ pub(super) fn parameter_table(fit: &Fit, formula: &Formula) -> TextTable {
             _ => "",
         };
         let stderr = parameter.stderr.map_or_else(none, figure);
-        table = table.row([
-            parameter.name.clone(),
-            precise(parameter.value, error),
-            stderr,
-            interval.unwrap_or_else(none),
-            note.into(),
-        ]);
+        let end = |end: f64| if end.is_finite() { precise(end, error) } else { "open".to_owned() };
+        let profile = parameter.profile.map_or_else(none, |[low, high]| format!("{} to {}", end(low), end(high)));
+        let cells = [parameter.name.clone(), precise(parameter.value, error), stderr, interval.unwrap_or_else(none)];
+        table = table.row(cells.into_iter().chain(has_profiles.then_some(profile)).chain([note.to_owned()]));
     }
     table
 }
