@@ -211,6 +211,13 @@ fn slopes_that_are_not_finite_do_not_stop_a_fit() {
 }
 
 #[test]
+fn a_fit_may_end_with_every_parameter_at_a_bound() {
+    let data = [vec![1.0, 2.0, 3.0], vec![1.5, 3.0, 4.6]];
+    let fit = fitted(&problem("a * x", &data).unwrap().bounds("a", f64::NEG_INFINITY, 0.4).unwrap());
+    assert!(fit.parameters[0].value == 0.4 && fit.parameters[0].is_at_bound && fit.stop.is_converged(), "{fit:?}");
+}
+
+#[test]
 fn wide_bounds_change_nothing() {
     let data = decay(100);
     let free = fitted(&problem(DECAY, &data).unwrap());

@@ -32,7 +32,7 @@ impl SavedFit {
     /// let problem = Problem::new(formula, &[("x", &x)], &y)?;
     /// let json = report(&problem, &solve(&problem, &SolveOptions::default())?, "y", 0.0);
     /// let saved = SavedFit::parse(&json.to_string(), "fit")?;
-    /// assert!(saved.latex()?.contains("y &= a + b \\, x \\\\\na &= 1.06 \\pm 0.13 \\\\\n"));
+    /// assert!(saved.latex()?.contains("y &= a + b \\, x \\\\\na &= 1.06 \\pm 0.11 \\\\\n"));
     /// # Ok::<(), meromorph::Error>(())
     /// ```
     pub fn latex(&self) -> Result<String> {

@@ -80,6 +80,10 @@ fn snapped(sums: &dyn Objective, bounds: &Bounds, mut found: Found) -> Result<Fo
 /// The Gauss–Newton step of some of the variables, and gᵀ H⁻¹ g; `None` if H is singular there.
 pub(super) fn newton(normal: &Normal, inner: &[usize]) -> Option<(DVector<f64>, f64)> {
     let count = inner.len();
+    // Every variable is at a bound, and no step is left.
+    if count == 0 {
+        return Some((DVector::zeros(normal.gradient.len()), 0.0));
+    }
     let scale = DVector::from_iterator(count, inner.iter().map(|&at| normal.hessian[(at, at)].sqrt().recip()));
     let hessian = DMatrix::from_fn(count, count, |i, j| scale[i] * normal.hessian[(inner[i], inner[j])] * scale[j]);
     if !hessian.iter().all(|entry| entry.is_finite()) {
@@ -87,7 +91,7 @@ pub(super) fn newton(normal: &Normal, inner: &[usize]) -> Option<(DVector<f64>, 
     }
     let gradient = DVector::from_fn(count, |i, _| scale[i] * normal.gradient[inner[i]]);
     let SymmetricEigen { eigenvalues, eigenvectors } = SymmetricEigen::new(hessian);
-    if count > 0 && eigenvalues.min() <= count as f64 * f64::EPSILON * eigenvalues.max() {
+    if eigenvalues.min() <= count as f64 * f64::EPSILON * eigenvalues.max() {
         return None;
     }
     let turned = eigenvectors.tr_mul(&gradient);

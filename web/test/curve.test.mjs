@@ -96,7 +96,7 @@ test("a fit has what its options say", async () => {
   // Weights, and a loss that ignores an outlier.
   const wild = DATA.y.slice();
   wild[20] = 40;
-  const robust = await fit({ x: DATA.x, y: wild }, "a*exp(-b*x) + c", { loss: "cauchy", lossScale: 0.02 });
+  const robust = await fit({ x: DATA.x, y: wild }, "a*exp(-b*x) + c", { loss: "cauchy", lossScale: 0.02, p0: { a: 2, b: 1, c: 0 } });
   assert.ok(Math.abs(robust.parameters.a.value - 3) < 0.05 && robust.loss === "cauchy");
   const weighted = await fit({ ...DATA, error: DATA.x.map(() => 0.1) }, "a*exp(-b*x) + c", { y: "y", sigma: "error", absoluteSigma: true });
   assert.deepEqual([weighted.isWeighted, weighted.isAbsolute, weighted.predict({ x: [1] }).prediction], [true, true, undefined]);

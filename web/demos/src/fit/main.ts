@@ -195,7 +195,14 @@ async function own(content: string): Promise<void> {
 /** Copies to the clipboard. If the browser forbids that, selects the text in the field. */
 async function copy(language: "latex" | "python" | "rust"): Promise<void> {
   const box = get<HTMLTextAreaElement>("copied");
-  box.value = state.fit?.code(language) ?? "";
+  try {
+    box.value = state.fit?.code(language) ?? "";
+  } catch (error) {
+    // The language lacks a function of the formula.
+    box.hidden = true;
+    get("copy-status").textContent = (error as Error).message;
+    return;
+  }
   box.hidden = false;
   try {
     await navigator.clipboard.writeText(box.value);
