@@ -9,7 +9,7 @@ use super::loss::RobustLoss;
 use super::polish::{newton, polish};
 use super::problem::Problem;
 use super::result::{Fit, reported};
-use super::start::start;
+use super::start::{start, warmed};
 use super::statistics::spread;
 use super::sums::{Bad, Normal, Objective, Sums};
 use super::{levenberg, trust_region};
@@ -178,7 +178,7 @@ pub fn solve_from(
     let free = problem.free();
     let search = Search::of(problem, &free, options)?;
     let sums = Sums::new(problem, &pool);
-    let start = start(problem, &free, options, &pool)?;
+    let start = warmed(problem, &free, start(problem, &free, options, &pool)?, options, &pool)?;
     let (found, expected_shift) =
         search.solve(&Recorded::new(&sums, journal, watch), &start).map_err(|bad| bad.explained(problem))?;
     let triangle = sums.triangle(found.x.as_slice()).map_err(overflow)?;

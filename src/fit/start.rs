@@ -19,6 +19,10 @@ use crate::host::splitmix::{STEP, mixed};
 
 /// Rows that the draws are compared on, at most.
 const ROWS: usize = 1_000;
+/// Rows of a first search.
+const WARM: usize = 4_000;
+/// With as many rows, passes over them cost more than a first search.
+const WARM_FROM: usize = 20 * WARM;
 /// Draws.
 const DRAWS: usize = 3_000;
 /// Draws from which a search starts.
@@ -61,10 +65,42 @@ pub(super) fn start(
     Ok(DVector::from_iterator(free.len(), free.iter().map(one)))
 }
 
+/// At most so many of some rows: one from each of as many equal parts, at a place that follows no pattern of the data.
+fn picked(rows: Range<usize>, most: usize) -> Vec<usize> {
+    let count = rows.len().min(most);
+    let mut random = Random(0);
+    let mut pick = |at: usize| {
+        let [from, to] = [at, at + 1].map(|at| (at as u128 * rows.len() as u128 / count as u128) as usize);
+        rows.start + from + (random.unit() * (to - from) as f64) as usize
+    };
+    (0..count).map(&mut pick).collect()
+}
+
+/// Where a search on a few thousand rows ends: from there, few passes over all rows are needed. The given start if there are not many more rows, if
+/// parameters have levels, or if that search does not converge.
+pub(super) fn warmed(
+    problem: &Problem<'_>,
+    free: &[usize],
+    start: DVector<f64>,
+    options: &SolveOptions,
+    pool: &ThreadPool,
+) -> Result<DVector<f64>> {
+    let rows = problem.data.rows();
+    if rows < WARM_FROM || problem.groups() > 1 {
+        return Ok(start);
+    }
+    let data = problem.data.picked(&picked(0..rows, WARM))?;
+    let sample = Problem { data, ..problem.clone() };
+    if sample.rows() < WARM / 2 {
+        return Ok(start);
+    }
+    let found = Search::of(&sample, free, options)?.run(&Sums::new(&sample, pool), &start);
+    Ok(found.ok().filter(|found| found.stop.is_converged()).map_or(start, |found| found.x))
+}
+
 /// The problem on rows spread evenly over some of the data, with one value for all levels of a parameter.
 pub(super) fn sampled(problem: &Problem<'_>, rows: Range<usize>) -> Result<Problem<'static>> {
-    let count = rows.len().min(ROWS);
-    let picked: Vec<usize> = (0..count).map(|at| rows.start + at * rows.len() / count).collect();
+    let picked = picked(rows, ROWS);
     let parameters = problem.formula.parameters().iter().enumerate().map(|(at, name)| {
         let levels: Vec<&Parameter> = problem.places.iter().map(|places| &problem.parameters[places[at]]).collect();
         let first = levels[0];
