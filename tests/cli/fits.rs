@@ -75,3 +75,170 @@ fn a_mistake_is_explained() {
     let text = String::from_utf8(folder.mero("fit data.csv --model a*group+b --y y").stderr).unwrap();
     assert!(text.contains("\"group\"") && text.contains("row 1"), "{text}");
 }
+
+/// Decays of three sets with their own amplitudes: set, t, y.
+fn sets(folder: &Folder) {
+    let row = |(set, amplitude): (&str, f64), at: u32| {
+        let t = f64::from(at) / 5.0;
+        format!("{set},{t},{}\n", amplitude * (-1.3 * t).exp() + 0.2 + 0.02 * (19.0 * t).sin())
+    };
+    let of_set = |set| (0..20).map(move |at| row(set, at)).collect::<String>();
+    let rows: String = [("red", 3.0), ("blue", 1.5), ("green", 5.0)].into_iter().map(of_set).collect();
+    folder.write("sets.csv", format!("set,t,y\n{rows}"));
+}
+
+#[test]
+fn parameters_have_values_for_levels() {
+    let folder = Folder::new();
+    sets(&folder);
+    let model = "--model a[set]*exp(-b*t)+c --y y";
+    let text = folder.told(&format!("fit sets.csv {model} --out fit.json --report fit.html"));
+    for part in ["a[blue]", "a[green]", "a[red]", "o blue", "model, red"] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    folder.write("new.csv", "set,t\nred,0\nblue,0\n");
+    let csv = folder.told("predict fit.json new.csv");
+    let values: Vec<f64> = csv.lines().skip(1).map(|line| line.split(',').next().unwrap().parse().unwrap()).collect();
+    assert!((values[0] - 3.2).abs() < 0.05 && (values[1] - 1.7).abs() < 0.05, "{csv}");
+    folder.write("other.csv", "set,t\npink,0\n");
+    let (_, message) = folder.refused("predict fit.json other.csv");
+    assert_eq!(message, "mero: predict: set: got pink, which the fit did not have");
+    let smaller = folder.told("fit sets.csv --model a*exp(-b*t)+c --y y --out small.json --json");
+    assert!(smaller.contains("\"stop\":\"shift\""), "{smaller}");
+    let tested = folder.told(&format!("fit sets.csv {model} --against small.json --profile"));
+    assert!(tested.contains("against the smaller model: F(2, 55)") && tested.contains("from the profile"), "{tested}");
+}
+
+#[test]
+fn many_fits_are_a_table() {
+    let folder = Folder::new();
+    sets(&folder);
+    let model = "--model a[set]*exp(-b[set]*t)+c[set] --y y";
+    let text = folder.told(&format!("fit sets.csv {model} --out fits.csv"));
+    assert!(text.contains("3 fits of sets.csv, one for each set") && text.contains("3 of 3 fits converged"), "{text}");
+    let table = folder.text("fits.csv");
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines[0], "set,a,a_stderr,b,b_stderr,c,c_stderr,rms_residual,rows,stop");
+    assert!(lines[1].starts_with("blue,1.498") && lines[1].ends_with(",20,converged"), "{}", lines[1]);
+    let [report] = &json(&folder, &format!("fit sets.csv {model} --json"))[..] else { panic!("one line") };
+    assert_eq!((&report["fits"], &report["converged"], &report["failed"]), (&3.into(), &3.into(), &0.into()));
+    let (code, message) = folder.refused(&format!("fit sets.csv {model} --out fits.json"));
+    assert_eq!(code, Some(2));
+    assert!(message.contains("expected a name ending in .csv: many fits are written as a table"), "{message}");
+}
+
+/// Numbers from -1 to 1 that look random.
+fn ripple(row: u64) -> f64 {
+    ((row * 2_654_435_761) % 1_000) as f64 / 500.0 - 1.0
+}
+
+/// An array of numpy with rows of t and a noisy decay.
+fn long(folder: &Folder, rows: u64) {
+    let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, 2), }}");
+    let header = format!("{header:<117}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    bytes.extend_from_slice(header.as_bytes());
+    for row in 0..rows {
+        let t = 10.0 * row as f64 / rows as f64;
+        let y = 3.0 * (-0.7 * t).exp() + 2.0 * (-0.2 * t).exp() + 0.5 + 0.05 * ripple(row);
+        bytes.extend([t, y].iter().flat_map(|value| value.to_le_bytes()));
+    }
+    folder.write("long.npy", bytes);
+}
+
+const TWO_DECAYS: &str = "--model a*exp(-b*c0)+c*exp(-d*c0)+f --p0 a=1,b=1,c=1,d=0.1,f=0";
+
+/// The report without its time.
+fn untimed(mut report: serde_json::Value) -> serde_json::Value {
+    report.as_object_mut().unwrap().remove("seconds");
+    report
+}
+
+#[test]
+fn every_strategy_has_the_same_answer() {
+    let folder = Folder::new();
+    long(&folder, 200_000);
+    let with = |rest: &str| {
+        let [report] = &json(&folder, &format!("fit long.npy {TWO_DECAYS} --json {rest}"))[..] else { panic!("one") };
+        untimed(report.clone())
+    };
+    let standard = with("");
+    for (strategy, limit) in [("large", "1GB"), ("chunked", "9MB"), ("streaming", "9MB")] {
+        let mut other = with(&format!("--strategy {strategy} --memory-limit {limit}"));
+        assert_eq!(other["strategy"], strategy);
+        other["strategy"] = "standard".into();
+        assert_eq!(other, standard, "{strategy}");
+    }
+    let text = folder.told(&format!("fit long.npy {TWO_DECAYS} --plan --memory-limit 9MB --threads 2"));
+    assert!(text.contains("200,000 rows of 2 columns, 2 threads") && text.contains("chosen"), "{text}");
+    let [plan] = &json(&folder, &format!("fit long.npy {TWO_DECAYS} --plan --memory-limit 9MB --json"))[..] else {
+        panic!("one")
+    };
+    assert_eq!((&plan["event"], &plan["limited_by"]), (&"plan".into(), &"--memory-limit".into()));
+    let (_, message) = folder.refused(&format!("fit long.npy {TWO_DECAYS} --memory-limit 1MB"));
+    assert!(message.contains("expected a higher limit or fewer --threads"), "{message}");
+    let (_, message) = folder.refused(&format!("fit long.npy {TWO_DECAYS} --memory-limit lots"));
+    assert!(message.ends_with("memory-limit: got \"lots\", expected a size such as 500MB, 8GB or 2GiB"), "{message}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_fit_that_is_ended_goes_on_with_the_same_bits() {
+    use std::process::Command;
+    let folder = Folder::new();
+    long(&folder, 1_000_000);
+    let line = format!("fit long.npy {TWO_DECAYS} --json");
+    let started = std::time::Instant::now();
+    let [whole] = &json(&folder, &line)[..] else { panic!("one line") };
+    let time = started.elapsed();
+    let line = format!("{line} --checkpoint fit.ckpt --checkpoint-every 0");
+    // Killed later and later, until it ends before it is killed.
+    let mut kills = 0_u32;
+    let end = loop {
+        let mut child = folder.command(&line).stdout(std::process::Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(time.mul_f64(0.3 + 0.06 * f64::from(kills)));
+        if let Some(status) = child.try_wait().unwrap() {
+            assert!(status.success(), "{status}");
+            break child.wait_with_output().unwrap();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+    };
+    let [resumed] = &super::json_lines(&String::from_utf8(end.stdout).unwrap())[..] else { panic!("one line") };
+    assert_eq!(untimed(resumed.clone()), untimed(whole.clone()), "after {kills} kills");
+    assert_eq!(folder.names(""), ["long.npy"], "a fit that is done leaves no checkpoint");
+    // SIGUSR1 saves and ends with a code of its own. A signal before the fit has begun ends the process.
+    let mut saved = false;
+    for wait in 1..40 {
+        let mut command = folder.command(&line);
+        let child = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(time.mul_f64(0.05 * f64::from(wait)));
+        Command::new("kill").args(["-USR1", &child.id().to_string()]).status().unwrap();
+        let output = child.wait_with_output().unwrap();
+        if output.status.code() == Some(75) {
+            let message = String::from_utf8(output.stderr).unwrap();
+            assert!(message.contains("saved in fit.ckpt: the same command goes on from there"), "{message}");
+            saved = true;
+            break;
+        }
+    }
+    assert!(saved, "no signal came during the fit");
+    // Another model's checkpoint is not used, and a damaged one is named.
+    let other = "fit long.npy --model a*exp(-b*c0)+c --checkpoint fit.ckpt --json";
+    let (code, message) = folder.refused(other);
+    assert_eq!(code, Some(2));
+    assert!(
+        message.contains("it is the checkpoint of another fit: expected the same model, options and data"),
+        "{message}"
+    );
+    for name in folder.names("").iter().filter(|name| name.starts_with("fit.ckpt")) {
+        let mut bytes = folder.read(name);
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        folder.write(name, bytes);
+    }
+    let (_, message) = folder.refused(&line);
+    assert!(message.contains("its bytes do not match their digest"), "{message}");
+    folder.told(&format!("{other} --force"));
+}

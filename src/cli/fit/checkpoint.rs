@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use super::super::{console, interrupt};
 use super::{Answer, Failure};
 use crate::fit::Journal;
+use crate::report::counted;
 use crate::{Error, Result, host};
 
 /// The first bytes of the file.
