@@ -120,10 +120,8 @@ impl Checkpoint {
 
     /// What to say of a fit that a request stopped.
     pub(super) fn stopped(&self, journal: &Journal) -> Failure {
-        let (done, path) = (journal.evaluations(), self.path.display());
-        Failure::Saved(format!(
-            "stopped after {done} evaluations, saved in {path}: the same command goes on from there"
-        ))
+        let (done, path) = (counted(journal.evaluations(), "evaluation"), self.path.display());
+        Failure::Saved(format!("stopped after {done}, saved in {path}: the same command goes on from there"))
     }
 
     /// Removes the checkpoints of a fit that is done.
