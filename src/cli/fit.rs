@@ -1,6 +1,7 @@
 //! `mero fit`: fits a formula to columns of a table.
 
 mod checkpoint;
+mod log;
 mod many;
 mod model;
 mod page;
@@ -18,12 +19,13 @@ use super::console::{say, say_data, say_json};
 use super::{Answer, Failure, interrupt};
 use crate::error::{hint, listed};
 use crate::fit::{
-    FTest, Fit, Global, Levels, Method, Problem, RobustLoss, SavedFit, SolveOptions, add_profiles, report, solve,
+    FTest, Fit, Global, Journal, Levels, Method, Problem, RobustLoss, SavedFit, SolveOptions, add_profiles, report,
     solve_from,
 };
 use crate::host;
 use crate::io::{Format, RowSource};
 use checkpoint::Checkpoint;
+use log::Log;
 use page::page;
 use rows::Rows;
 pub(super) use rows::levels;
@@ -70,6 +72,9 @@ pub(super) struct Args {
     /// evolution strategy)
     #[arg(long, default_value = "none", value_name = "SEARCH")]
     global: String,
+    /// Do not search again from other starts if the search gets stuck or the model is not finite at the start
+    #[arg(long)]
+    no_recovery: bool,
     /// Also compute intervals from the profile of the cost: they are right where the model bends, and take some fits for each parameter
     #[arg(long)]
     profile: bool,
@@ -114,6 +119,12 @@ pub(super) struct Args {
     /// Seconds between checkpoints
     #[arg(long, default_value_t = 30.0, value_name = "SECONDS", requires = "checkpoint")]
     checkpoint_every: f64,
+    /// File for a line of JSON for each evaluation and checkpoint: seconds, rows a second, bytes
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Seconds from which something is written to the log
+    #[arg(long, default_value_t = 0.1, value_name = "SECONDS", requires = "log")]
+    log_threshold: f64,
     /// Replace the checkpoint of another fit
     #[arg(long, requires = "checkpoint")]
     force: bool,
@@ -125,7 +136,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Answer {
-    for out in [&args.out, &args.report].into_iter().flatten() {
+    for out in [&args.out, &args.report, &args.log].into_iter().flatten() {
         check_out(out, &[("table", &args.file)])?;
     }
     let loss = RobustLoss::named(&args.loss)?;
@@ -229,12 +240,18 @@ fn finish(
 impl Args {
     /// Solves the fit, with checkpoints if they are wanted.
     fn solve(&self, problem: &Problem<'_>, options: &SolveOptions, rows: &Rows) -> Answer<Fit> {
-        let Some(path) = &self.checkpoint else { return Ok(solve(problem, options)?) };
+        let mut log = Log::new(self.log.as_deref(), self.log_threshold, problem.rows())?;
+        let Some(path) = &self.checkpoint else {
+            return Ok(solve_from(problem, options, &mut Journal::default(), &mut |journal| log.evaluated(journal))?);
+        };
         check_out(path, &[("table", &self.file)])?;
         let mut checkpoint = Checkpoint::new(path, self.checkpoint_every, self.identity(problem, rows))?;
         let mut journal = checkpoint.load(self.force)?;
         interrupt::watch();
-        let solved = solve_from(problem, options, &mut journal, &mut |journal| checkpoint.watch(journal));
+        let solved = solve_from(problem, options, &mut journal, &mut |journal| {
+            log.evaluated(journal)?;
+            checkpoint.watch(journal, &mut log)
+        });
         if interrupt::is_requested() && solved.is_err() {
             return Err(checkpoint.stopped(&journal));
         }
@@ -274,7 +291,8 @@ impl Args {
             let (all, near) = (listed(&names), hint(got, names.into_iter()));
             return Err(Failure::usage(format!("global: got \"{got}\", expected one of {all}{near}")));
         };
-        Ok(SolveOptions { method, global, level, evaluations, threads, seed })
+        let recovers = !self.no_recovery;
+        Ok(SolveOptions { method, global, recovers, level, evaluations, threads, seed })
     }
 }
 

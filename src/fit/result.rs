@@ -44,7 +44,9 @@ pub struct Fit {
     pub dof: usize,
     /// Why the search ended.
     pub stop: Stop,
-    /// Evaluations of the model over all rows.
+    /// What was tried after a search that got stuck, or a start at which the model is not finite.
+    pub recovery: Vec<String>,
+    /// Evaluations of the model over all rows, in the search that found the answer.
     pub evaluations: usize,
     /// The cost at the start and after each step of the search.
     pub history: Vec<f64>,
@@ -128,6 +130,7 @@ pub(super) fn reported(
         rows: problem.rows(),
         dof,
         stop: found.stop,
+        recovery: Vec::new(),
         evaluations: found.evaluations,
         history: found.history.clone(),
         expected_shift,

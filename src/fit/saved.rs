@@ -92,6 +92,7 @@ pub fn report(problem: &Problem<'_>, fit: &Fit, target: &str, seconds: f64) -> J
         ("bic", real(bic)),
         ("stop", text(fit.stop.name())),
         ("is_converged", Json::Bool(fit.stop.is_converged())),
+        ("recovery", texts(&fit.recovery)),
         ("evaluations", whole(fit.evaluations as u64)),
         ("history", list(&fit.history)),
         ("expected_shift_in_sigma", fit.expected_shift.map_or(Json::Null, real)),

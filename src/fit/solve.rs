@@ -56,6 +56,8 @@ pub struct SolveOptions {
     pub method: Method,
     /// Whether the start is searched globally.
     pub global: Global,
+    /// Whether a search that gets stuck, or a start at which the model is not finite, is followed by others from other starts.
+    pub recovers: bool,
     /// Probability that an interval holds its parameter.
     pub level: f64,
     /// Evaluations of the model over all rows, at most; 0 = 500 for each free parameter and 500 more.
@@ -68,7 +70,15 @@ pub struct SolveOptions {
 
 impl Default for SolveOptions {
     fn default() -> Self {
-        Self { method: Method::default(), global: Global::None, level: 0.95, evaluations: 0, threads: 0, seed: 0 }
+        Self {
+            method: Method::default(),
+            global: Global::None,
+            recovers: true,
+            level: 0.95,
+            evaluations: 0,
+            threads: 0,
+            seed: 0,
+        }
     }
 }
 
@@ -178,13 +188,57 @@ pub fn solve_from(
     let free = problem.free();
     let search = Search::of(problem, &free, options)?;
     let sums = Sums::new(problem, &pool);
-    let start = warmed(problem, &free, start(problem, &free, options, &pool)?, options, &pool)?;
-    let (found, expected_shift) =
-        search.solve(&Recorded::new(&sums, journal, watch), &start).map_err(|bad| bad.explained(problem))?;
+    let recorded = Recorded::new(&sums, journal, watch);
+    let begin = |options: &SolveOptions| warmed(problem, &free, start(problem, &free, options, &pool)?, options, &pool);
+    let mut steps: Vec<String> = Vec::new();
+    let mut solved = search.solve(&recorded, &begin(options)?);
+    for (name, share) in RECOVERY {
+        if !options.recovers || !needs_recovery(&solved) {
+            break;
+        }
+        let again = match share {
+            Some(share) => moved(&start(problem, &free, options, &pool)?, &search.bounds, share),
+            None => match begin(&SolveOptions { global: Global::MultiStart, ..options.clone() }) {
+                Ok(begin) => begin,
+                Err(_) => continue,
+            },
+        };
+        steps.push(name.to_owned());
+        let next = search.solve(&recorded, &again);
+        let cost = |solved: &Solved| solved.as_ref().map_or(f64::INFINITY, |(found, _)| found.normal.cost);
+        if cost(&next) < cost(&solved) || (!needs_recovery(&next) && needs_recovery(&solved)) {
+            solved = next;
+        }
+    }
+    let (found, expected_shift) = solved.map_err(|bad| bad.explained(problem))?;
     let triangle = sums.triangle(found.x.as_slice()).map_err(overflow)?;
     let covariance = covariance(&triangle, problem.rows(), search.variance(&found));
     let spread = spread(&problem.data, &pool)?;
-    Ok(reported(problem, (&free, &search.bounds), &found, covariance, expected_shift, spread, options.level))
+    let fit = reported(problem, (&free, &search.bounds), &found, covariance, expected_shift, spread, options.level);
+    Ok(Fit { recovery: steps, ..fit })
+}
+
+/// What a search ends with.
+type Solved = std::result::Result<(Found, Option<f64>), Bad>;
+
+/// What is tried, in this order, if the search gets stuck or the model is not finite at the start: starts that differ from the given one by a share of it,
+/// then a search of many starts.
+const RECOVERY: [(&str, Option<f64>); 3] =
+    [("start moved by 5 %", Some(0.05)), ("start moved by 20 %", Some(0.2)), ("many starts", None)];
+
+fn needs_recovery(solved: &Solved) -> bool {
+    match solved {
+        Ok((found, _)) => found.stop == Stop::Stuck,
+        Err(Bad::Rows { .. }) => true,
+        Err(Bad::Unread(_)) => false,
+    }
+}
+
+/// A point near another, within the bounds: parameters are moved up and down by turns.
+fn moved(x: &DVector<f64>, bounds: &Bounds, share: f64) -> DVector<f64> {
+    let size = |x: f64| if x == 0.0 { share } else { share * x.abs() };
+    let one = |at: usize| x[at] + if at % 2 == 0 { size(x[at]) } else { -size(x[at]) };
+    DVector::from_fn(x.len(), |at, _| one(at).clamp(bounds.low[at], bounds.high[at]))
 }
 
 /// An error of the derivatives at a solution.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use sha2::{Digest, Sha256};
 
 use super::super::{console, interrupt};
+use super::log::Log;
 use super::{Answer, Failure};
 use crate::fit::Journal;
 use crate::report::counted;
@@ -89,13 +90,14 @@ impl Checkpoint {
     }
 
     /// Saves the journal if it is time; ends the fit, saved, if a stop was requested.
-    pub(super) fn watch(&mut self, journal: &Journal) -> Result<()> {
+    pub(super) fn watch(&mut self, journal: &Journal, log: &mut Log) -> Result<()> {
         let is_stopped = interrupt::is_requested();
         if is_stopped || self.last.elapsed() >= self.every {
             let started = Instant::now();
-            self.save(journal)?;
+            let bytes = self.save(journal)?;
             self.last = Instant::now();
             let took = self.last - started;
+            log.saved(took, bytes)?;
             if took > SLOW {
                 let (path, seconds) = (self.path.display(), took.as_secs_f64());
                 console::complain(&format!(
@@ -106,7 +108,8 @@ impl Checkpoint {
         if is_stopped { Err(Error::new("stopped")) } else { Ok(()) }
     }
 
-    fn save(&self, journal: &Journal) -> Result<()> {
+    /// Returns the bytes of the file.
+    fn save(&self, journal: &Journal) -> Result<usize> {
         let mut bytes = [&MAGIC[..], &self.identity].concat();
         journal.numbers().iter().for_each(|number| bytes.extend(number.to_le_bytes()));
         bytes.extend_from_slice(&Sha256::digest(&bytes));
@@ -115,7 +118,8 @@ impl Checkpoint {
                 host::rename(&older(&self.path, age), &older(&self.path, age + 1))?;
             }
         }
-        host::write_whole(&self.path, &bytes)
+        host::write_whole(&self.path, &bytes)?;
+        Ok(bytes.len())
     }
 
     /// What to say of a fit that a request stopped.

@@ -58,8 +58,10 @@ pub(super) fn tested(test: &FTest) -> String {
 pub(super) fn cautions(fit: &Fit) -> Vec<String> {
     let count = counted(fit.flat_derivatives, "derivative");
     let flat = (fit.flat_derivatives > 0).then(|| format!("{count} of the model not finite, counted as 0"));
+    let recovery = (!fit.recovery.is_empty())
+        .then(|| format!("the first search failed; tried after it: {}", fit.recovery.join(", ")));
     let undetermined = fit.undetermined.iter().map(|what| format!("the data do not determine {what}"));
-    flat.into_iter().chain(undetermined).collect()
+    flat.into_iter().chain(recovery).chain(undetermined).collect()
 }
 
 /// The parameters with their errors.
