@@ -1,10 +1,11 @@
 //! ZIP archives in memory, by the crate `zip`: members stored or deflated. Before anything is unpacked, the size a member declares is checked against
 //! what its packed bytes can hold, so that no file makes the program allocate more than it can explain.
 
-use std::io::{Cursor, Read};
+use std::io::{Cursor, Read, Write};
 
 use zip::result::ZipError;
-use zip::{CompressionMethod, ZipArchive};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::{gib, memory_bytes};
 use crate::error::{Error, Result};
@@ -73,6 +74,24 @@ impl<'a> Archive<'a> {
         }
         Ok(bytes)
     }
+}
+
+/// A member to write: its name and a function that makes its bytes when they are written.
+pub type Member<'m> = (&'m str, Box<dyn Fn() -> Vec<u8> + 'm>);
+
+/// The bytes of an archive of members, which are stored, as numpy's `savez` does.
+pub fn pack(members: &[Member<'_>]) -> Result<Vec<u8>> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in members {
+        let failed = |error: String| Error::new(format!("archive: member {name} cannot be written: {error}"));
+        let bytes = bytes();
+        let is_large = bytes.len() as u64 >= u64::from(u32::MAX);
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(is_large);
+        zip.start_file(name, options).map_err(|error| failed(reason(&error)))?;
+        zip.write_all(&bytes).map_err(|error| failed(error.to_string()))?;
+    }
+    let failed = |error| Error::new(format!("archive: cannot be finished: {}", reason(&error)));
+    Ok(zip.finish().map_err(failed)?.into_inner())
 }
 
 /// The reason without the class of the error, which the message around it gives.
