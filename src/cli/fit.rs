@@ -20,6 +20,7 @@ use crate::program::parse::is_name;
 use page::page;
 use rows::Rows;
 pub(super) use rows::levels;
+pub(super) use text::{cautions, parameter_table, stop_text};
 use text::{curve_chart, text};
 
 #[derive(clap::Args)]
@@ -227,7 +228,7 @@ fn model_help() -> String {
 }
 
 /// `a=1,b=2` of all given texts as names and texts.
-fn pairs<'a>(given: &'a [String], option: &str, example: &str) -> Answer<Vec<(&'a str, &'a str)>> {
+pub(super) fn pairs<'a>(given: &'a [String], option: &str, example: &str) -> Answer<Vec<(&'a str, &'a str)>> {
     let pairs: Vec<(&str, &str)> = given
         .iter()
         .flat_map(|text| text.split(','))
@@ -246,7 +247,7 @@ fn split<'a>(pair: &'a str, option: &str, example: &str) -> Answer<(&'a str, &'a
     parts.ok_or_else(|| Failure::usage(format!("{option}: got \"{pair}\", expected name=value, such as {example}")))
 }
 
-fn value(option: &str, name: &str, text: &str) -> Answer<f64> {
+pub(super) fn value(option: &str, name: &str, text: &str) -> Answer<f64> {
     let wrong = || Failure::usage(format!("{option}: {name}: got \"{text}\", expected a number"));
     host::parse_number(text).ok_or_else(wrong)
 }

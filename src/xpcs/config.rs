@@ -337,7 +337,7 @@ impl Config {
 }
 
 /// Errors unless an integration rule is supported.
-pub(crate) fn check_rule(name: &str) -> Result<()> {
+pub fn check_rule(name: &str) -> Result<()> {
     match name {
         "trapezoid" => Ok(()),
         _ => Err(Error::usage(format!(

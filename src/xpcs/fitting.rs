@@ -45,15 +45,10 @@ pub struct Outcome {
     pub bounds: Vec<[f64; 2]>,
     /// The time of the whole search in seconds.
     pub seconds: f64,
-    report: Json,
+    pub(super) report: Json,
 }
 
 impl Outcome {
-    /// The fit as JSON, which `fit::SavedFit` reads.
-    pub(crate) fn report(&self) -> &Json {
-        &self.report
-    }
-
     /// The value of a parameter at an angle.
     pub fn value(&self, name: &str, angle: f64) -> f64 {
         let of_angle = format!("{name}[{}]", number(angle));

@@ -27,13 +27,13 @@ mod theory;
 mod yaml;
 
 pub use angles::{AngleRange, parse_angles};
-pub use config::Config;
+pub use config::{Config, check_rule};
 pub use experiment::{Experiment, Values};
 pub use files::{Setup, read_experiment, write_experiment};
 pub use fitting::{Fitting, Outcome};
-pub use model::{Convention, Flow, Model, Scaling, SincArgument};
+pub use model::{Convention, Flow, Model, Scaling, SincArgument, chosen};
 pub use parameter::{PARAMETERS, ParameterInfo, canonical};
-pub use results::write_results;
+pub use results::Results;
 pub use rows::PairRows;
 pub use synthetic::Synthetic;
 pub use theory::decay;

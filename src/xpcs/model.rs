@@ -150,7 +150,7 @@ pub(super) fn least_time(dt: f64) -> f64 {
 }
 
 /// The entry of a table with this name; `what` is the option or key.
-pub(super) fn chosen<T: Copy>(what: &str, name: &str, table: &[(&'static str, T)]) -> Result<T> {
+pub fn chosen<T: Copy>(what: &str, name: &str, table: &[(&'static str, T)]) -> Result<T> {
     let found = table.iter().find(|(known, _)| *known == name);
     found.map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<&str> = table.iter().map(|(name, _)| *name).collect();

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::experiment::{Experiment, Values};
 use super::fitting::Outcome;
+use super::model::{Scaling, SincArgument};
 use super::parameter::canonical;
 use super::theory::decay;
 use crate::error::{Error, Result};
@@ -11,37 +12,77 @@ use crate::host::{self, Member, gib, number};
 use crate::io::npy;
 use crate::json::Json;
 
-/// Writes `parameters.json`, `analysis_results.json`, `convergence.json` and, if `has_arrays`, `fitted_data.npz` into a folder, each of them whole.
-/// `data` names the data in them. Returns the paths.
-///
-/// `analysis_results.json` is also a fit that `fit::SavedFit` reads. The arrays are `phi_angles` [m], `c2_exp`, `c2_theoretical_raw` (g1²),
-/// `c2_theoretical_scaled`, `residuals` (measured less scaled), `residuals_normalized` (by sigma, or by the root of their mean square), all
-/// [m, n, n] and as precise as the data, `per_angle_scaling` [m, 2] (contrast, offset), `t1` [n], `t2` [n] and `q`.
-pub fn write_results(
-    outcome: &Outcome,
-    experiment: &Experiment,
-    data: &str,
-    folder: &Path,
-    has_arrays: bool,
-) -> Result<Vec<PathBuf>> {
-    host::make_folder(folder)?;
-    let files = [
-        ("parameters.json", parameters(outcome)),
-        ("analysis_results.json", analysis(outcome, experiment, data)),
-        ("convergence.json", convergence(outcome)),
-    ];
-    let mut written = Vec::new();
-    for (name, json) in files {
-        let path = folder.join(name);
-        host::write_whole(&path, format!("{json}\n").as_bytes())?;
-        written.push(path);
+/// What the result files hold.
+pub struct Results<'a> {
+    /// The fit.
+    pub outcome: &'a Outcome,
+    /// What was fitted.
+    pub experiment: &'a Experiment,
+    /// The name of the data.
+    pub data: &'a str,
+    /// What a reader has to know, such as keys of the configuration that are not used.
+    pub notes: &'a [String],
+}
+
+impl Results<'_> {
+    /// Writes `parameters.json`, `analysis_results.json`, `convergence.json` and, if `has_arrays`, `fitted_data.npz` into a folder, each of them
+    /// whole. Returns the paths.
+    ///
+    /// `analysis_results.json` is [`Results::report`]. The arrays are `phi_angles` [m], `c2_exp`, `c2_theoretical_raw` (g1²),
+    /// `c2_theoretical_scaled`, `residuals` (measured less scaled), `residuals_normalized` (by sigma, or by the root of their mean square), all
+    /// [m, n, n] and as precise as the data, `per_angle_scaling` [m, 2] (contrast, offset), `t1` [n], `t2` [n] and `q`.
+    pub fn write(&self, folder: &Path, has_arrays: bool) -> Result<Vec<PathBuf>> {
+        host::make_folder(folder)?;
+        let files = [
+            ("parameters.json", parameters(self.outcome).to_string()),
+            ("analysis_results.json", self.report()),
+            ("convergence.json", convergence(self.outcome).to_string()),
+        ];
+        let mut written = Vec::new();
+        for (name, json) in files {
+            let path = folder.join(name);
+            host::write_whole(&path, format!("{json}\n").as_bytes())?;
+            written.push(path);
+        }
+        if has_arrays {
+            let path = folder.join("fitted_data.npz");
+            host::write_whole(&path, &arrays(self.outcome, self.experiment)?)?;
+            written.push(path);
+        }
+        Ok(written)
     }
-    if has_arrays {
-        let path = folder.join("fitted_data.npz");
-        host::write_whole(&path, &arrays(outcome, experiment)?)?;
-        written.push(path);
+
+    /// The fit with its covariance, and what was fitted, as JSON text that `fit::SavedFit` reads.
+    pub fn report(&self) -> String {
+        let Self { outcome, experiment, data, notes } = self;
+        let Experiment { phi, t, dt, q, gap, sigma, .. } = experiment;
+        let convention = outcome.model.convention;
+        let argument = SincArgument::ALL.into_iter().find(|(_, known)| *known == convention.argument);
+        let scaling = Scaling::ALL.into_iter().find(|(_, known)| *known == outcome.model.scaling);
+        let more = [
+            ("analysis_mode", text(outcome.model.flow.name())),
+            ("method", text("nlsq")),
+            ("data", text(data)),
+            ("phi_angles", list(phi)),
+            ("times", whole(t.len())),
+            ("dt", real(*dt)),
+            ("wavevector_q", real(*q)),
+            ("stator_rotor_gap", gap.map_or(Json::Null, real)),
+            ("has_sigma", Json::Bool(sigma.is_some())),
+            ("scaling", text(scaling.map_or("", |(name, _)| name))),
+            ("preset", text(convention.name())),
+            ("sinc_arg", text(argument.map_or("", |(name, _)| name))),
+            ("sinc_power", whole(convention.power as usize)),
+            ("int_rule", text("trapezoid")),
+            ("notes", Json::List(notes.iter().map(|note| text(note)).collect())),
+        ];
+        let mut fields = match &outcome.report {
+            Json::Fields(fields) => fields.clone(),
+            _ => Vec::new(),
+        };
+        fields.extend(more.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        Json::Fields(fields).to_string()
     }
-    Ok(written)
 }
 
 fn text(text: &str) -> Json {
@@ -85,34 +126,6 @@ fn parameters(outcome: &Outcome) -> Json {
         ("is_converged", Json::Bool(fit.stop.is_converged())),
         ("parameters", Json::Fields(fit.parameters.iter().zip(&outcome.bounds).map(one).collect())),
     ])
-}
-
-/// The fit with its covariance, and what was fitted.
-fn analysis(outcome: &Outcome, experiment: &Experiment, data: &str) -> Json {
-    let Experiment { phi, t, dt, q, gap, sigma, .. } = experiment;
-    let convention = outcome.model.convention;
-    let argument = super::SincArgument::ALL.into_iter().find(|(_, known)| *known == convention.argument);
-    let more = [
-        ("analysis_mode", text(outcome.model.flow.name())),
-        ("method", text("nlsq")),
-        ("data", text(data)),
-        ("phi_angles", list(phi)),
-        ("times", whole(t.len())),
-        ("dt", real(*dt)),
-        ("wavevector_q", real(*q)),
-        ("stator_rotor_gap", gap.map_or(Json::Null, real)),
-        ("has_sigma", Json::Bool(sigma.is_some())),
-        ("preset", text(convention.name())),
-        ("sinc_arg", text(argument.map_or("", |(name, _)| name))),
-        ("sinc_power", whole(convention.power as usize)),
-        ("int_rule", text("trapezoid")),
-    ];
-    let mut fields = match outcome.report() {
-        Json::Fields(fields) => fields.clone(),
-        _ => Vec::new(),
-    };
-    fields.extend(more.into_iter().map(|(name, value)| (name.to_owned(), value)));
-    Json::Fields(fields)
 }
 
 /// How the minimum was found.

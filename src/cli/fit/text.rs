@@ -41,7 +41,7 @@ pub(super) fn text(fit: &Fit, formula: &Formula, target: &str, rows: &Rows, sour
 }
 
 /// What a reader of the parameters has to know.
-pub(super) fn cautions(fit: &Fit) -> Vec<String> {
+pub(in crate::cli) fn cautions(fit: &Fit) -> Vec<String> {
     let count = counted(fit.flat_derivatives, "derivative");
     let flat = (fit.flat_derivatives > 0).then(|| format!("{count} of the model not finite, counted as 0"));
     let undetermined = fit.undetermined.iter().map(|what| format!("the data do not determine {what}"));
@@ -49,7 +49,7 @@ pub(super) fn cautions(fit: &Fit) -> Vec<String> {
 }
 
 /// The parameters with their errors.
-pub(super) fn parameter_table(fit: &Fit, formula: &Formula) -> TextTable {
+pub(in crate::cli) fn parameter_table(fit: &Fit, formula: &Formula) -> TextTable {
     let percent = number(100.0 * fit.level);
     let mut table = TextTable::new(["parameter", "value", "standard error", &format!("{percent} % interval"), ""]);
     for parameter in &fit.parameters {
@@ -78,7 +78,7 @@ pub(super) fn parameter_table(fit: &Fit, formula: &Formula) -> TextTable {
 }
 
 /// Whether the search converged, and after how much work.
-pub(super) fn stop_text(fit: &Fit) -> String {
+pub(in crate::cli) fn stop_text(fit: &Fit) -> String {
     let shift = |shift| format!(" (expected shift {} standard errors)", figure(shift));
     let spent = counted(fit.evaluations, "evaluation") + &fit.expected_shift.map_or(String::new(), shift);
     match fit.stop {
