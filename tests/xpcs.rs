@@ -60,7 +60,7 @@ fn limits_of_the_physics() {
             }
         }
         // Large lags: 0.
-        assert!(at(0, 0, 59) < 1e-6);
+        assert!(at(0, 0, 59) < 1e-4);
         if flow == Flow::Laminar {
             // Where the flow is across, it has no effect.
             let still = raw(&made, Model { flow: Flow::Static, ..made.model });
@@ -264,6 +264,7 @@ fn five_starts_agree() {
         for factor in [0.7, 0.85, 1.0, 1.15, 1.3] {
             let starts = made.truth.iter().map(|(name, value)| (*name, value * factor)).collect();
             let fit = Fitting { starts, ..Fitting::new(made.model) }.solve(&experiment).unwrap().fit;
+            // The smallest start leads to a plateau where the rate of diffusion is at its least.
             for (one, other) in fit.parameters.iter().zip(&reference.parameters) {
                 let apart = (one.value - other.value).abs() / other.stderr.unwrap();
                 assert!(apart < 1e-3, "{flow:?} {factor} {}: {apart}", one.name);
@@ -523,6 +524,14 @@ performance: {computation: {gpu_acceleration: true}}
             "{text}\n{error}\n{message}"
         );
     }
+}
+
+#[test]
+fn the_example_is_a_configuration() {
+    let config = Config::parse(include_str!("../examples/xpcs.yaml"), "xpcs.yaml", None).unwrap();
+    assert!(config.notes.is_empty(), "{:?}", config.notes);
+    assert_eq!(config.fitting.model, Model { scaling: Scaling::Individual, ..Model::new(Flow::Laminar) });
+    assert_eq!(config.angles.len(), 2);
 }
 
 /// For each parameter the share of fits whose interval, made longer by a factor, covers the truth.

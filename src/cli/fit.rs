@@ -188,12 +188,7 @@ impl Args {
             problem = problem.usual_bounds();
         }
         for (name, text) in pairs(&self.bounds, "bounds", "a=0:10")? {
-            let wrong = || {
-                Failure::usage(format!("bounds: {name}: got \"{text}\", expected low:high, such as 0:10, 0: or :10"))
-            };
-            let (low, high) = text.split_once(':').ok_or_else(wrong)?;
-            let end = |text: &str, open: f64| if text.is_empty() { Some(open) } else { host::parse_number(text) };
-            let (low, high) = end(low, f64::NEG_INFINITY).zip(end(high, f64::INFINITY)).ok_or_else(wrong)?;
+            let [low, high] = range(name, text)?;
             problem = problem.bounds(name, low, high)?;
         }
         for (name, text) in pairs(&self.p0, "p0", "a=1,b=0.1")? {
@@ -245,6 +240,16 @@ fn split<'a>(pair: &'a str, option: &str, example: &str) -> Answer<(&'a str, &'a
     let parts = pair.split_once('=').map(|(name, text)| (name.trim(), text.trim()));
     let parts = parts.filter(|(name, text)| !name.is_empty() && !text.is_empty());
     parts.ok_or_else(|| Failure::usage(format!("{option}: got \"{pair}\", expected name=value, such as {example}")))
+}
+
+/// Bounds such as `0:10`, `0:` or `:10`.
+pub(super) fn range(name: &str, text: &str) -> Answer<[f64; 2]> {
+    let wrong =
+        || Failure::usage(format!("bounds: {name}: got \"{text}\", expected low:high, such as 0:10, 0: or :10"));
+    let (low, high) = text.split_once(':').ok_or_else(wrong)?;
+    let end = |text: &str, open: f64| if text.is_empty() { Some(open) } else { host::parse_number(text) };
+    let (low, high) = end(low, f64::NEG_INFINITY).zip(end(high, f64::INFINITY)).ok_or_else(wrong)?;
+    Ok([low, high])
 }
 
 pub(super) fn value(option: &str, name: &str, text: &str) -> Answer<f64> {

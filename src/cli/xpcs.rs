@@ -5,7 +5,7 @@ mod synthetic;
 use std::path::{Path, PathBuf};
 
 use super::console::{complain, say, say_data};
-use super::fit::{cautions, pairs, parameter_table, stop_text, value};
+use super::fit::{cautions, pairs, parameter_table, range, stop_text, value};
 use super::{Answer, Failure};
 use crate::fit::RobustLoss;
 use crate::report::{counted, duration, figure};
@@ -38,6 +38,9 @@ pub(super) struct Args {
     /// Start of the offset
     #[arg(long, value_name = "START")]
     offset: Option<f64>,
+    /// Bounds of parameters, low:high; either may be left out
+    #[arg(long, value_name = "D0=1:1e6", allow_hyphen_values = true)]
+    bounds: Vec<String>,
     /// Parameters that keep a value
     #[arg(long, value_name = "D_offset=0", allow_hyphen_values = true)]
     fix: Vec<String>,
@@ -59,7 +62,7 @@ pub(super) struct Args {
     /// Threads; 0 = all. The result is the same for any number
     #[arg(long, default_value_t = 0, value_name = "N")]
     threads: usize,
-    /// Write no fitted_data.npz
+    /// Write no fitted_data.npz, and remove an older one
     #[arg(long)]
     no_arrays: bool,
     /// Print only JSON, one object
@@ -118,6 +121,11 @@ pub(super) fn run(args: &Args) -> Answer {
     // A folder that cannot be made is better known before the fit.
     host::make_folder(&out)?;
     let outcome = config.fitting.solve(&experiment)?;
+    if outcome.is_restarted {
+        let note =
+            "with the given starts the search ended where the data determine nothing: other starts were looked for";
+        config.notes.push(note.to_owned());
+    }
     let data = data.display().to_string();
     let results = Results { outcome: &outcome, experiment: &experiment, data: &data, notes: &config.notes };
     let written = results.write(&out, !args.no_arrays)?;
@@ -145,6 +153,11 @@ impl Args {
         starts.extend(self.offset.map(|start| ("offset", start)));
         fitting.starts.retain(|(known, _)| !starts.iter().any(|(name, _)| name == known));
         fitting.starts.extend(starts);
+        for (name, text) in pairs(&self.bounds, "bounds", "D0=1:1e6")? {
+            let (name, bounds) = (canonical(name)?.name, range(name, text)?);
+            fitting.bounds.retain(|(known, _)| *known != name);
+            fitting.bounds.push((name, bounds));
+        }
         for (name, text) in pairs(&self.fix, "fix", "D_offset=0")? {
             let name = canonical(name)?.name;
             fitting.fixed.retain(|(known, _)| *known != name);

@@ -43,6 +43,8 @@ pub struct Outcome {
     pub fit: Fit,
     /// The bounds of each of the fit's parameters.
     pub bounds: Vec<[f64; 2]>,
+    /// Whether other starts than the given ones were used, because these led to a place where the data determine nothing.
+    pub is_restarted: bool,
     /// The time of the whole search in seconds.
     pub seconds: f64,
     pub(super) report: Json,
@@ -73,23 +75,28 @@ impl Fitting {
     }
 
     /// Fits an experiment. Errors as [`solve`] does, and if a start is not within its bounds.
+    ///
+    /// If the search ends where the data determine nothing, as where a rate is at its least everywhere, other starts are looked for.
     pub fn solve(&self, experiment: &Experiment) -> Result<Outcome> {
         experiment.check()?;
         let started = host::now_ms();
-        let looked_for;
-        let searched = if self.candidates()?.len() > 1 {
-            looked_for = self.searched(experiment)?;
-            &looked_for
-        } else {
-            self
-        };
+        let is_given = self.candidates()?.len() == 1;
+        let first = if is_given { self.clone() } else { self.searched(experiment)? };
         let rows = PairRows::new(experiment);
-        let problem = searched.problem(&rows, experiment)?;
-        let fit = solve(&problem, &self.options)?;
+        let problem = first.problem(&rows, experiment)?;
+        let mut fit = solve(&problem, &self.options)?;
+        let mut is_restarted = false;
+        if is_given && !fit.undetermined.is_empty() {
+            let open = Self { starts: Vec::new(), angle_starts: Vec::new(), ..self.clone() };
+            let other = solve(&open.searched(experiment)?.problem(&rows, experiment)?, &self.options)?;
+            is_restarted = other.cost < fit.cost;
+            fit = if is_restarted { other } else { fit };
+        }
         let seconds = (host::now_ms() - started) / 1e3;
         let bounds = problem.parameters().iter().map(|one| [one.low, one.high]).collect();
-        let formula = searched.formula(experiment)?;
-        Ok(Outcome { model: self.model, formula, report: report(&problem, &fit, "c2", seconds), fit, bounds, seconds })
+        let (model, formula) = (self.model, self.formula(experiment)?);
+        let report = report(&problem, &fit, "c2", seconds);
+        Ok(Outcome { model, formula, fit, bounds, is_restarted, seconds, report })
     }
 
     fn formula(&self, experiment: &Experiment) -> Result<Formula> {

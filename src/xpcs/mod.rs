@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use meromorph::xpcs::{Fitting, Flow, Model, Synthetic};
-//! let made = Synthetic { phi: vec![0.0, 45.0], times: 30, ..Synthetic::new(Model::new(Flow::Static)) };
+//! let made = Synthetic { phi: vec![0.0, 45.0], times: 40, dt: 0.5, ..Synthetic::new(Model::new(Flow::Static)) };
 //! let experiment = made.experiment()?;
 //! let outcome = Fitting::new(made.model).solve(&experiment)?;
 //! let offset = outcome.fit.value("offset").unwrap();

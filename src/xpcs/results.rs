@@ -26,7 +26,7 @@ pub struct Results<'a> {
 
 impl Results<'_> {
     /// Writes `parameters.json`, `analysis_results.json`, `convergence.json` and, if `has_arrays`, `fitted_data.npz` into a folder, each of them
-    /// whole. Returns the paths.
+    /// whole; without arrays an older `fitted_data.npz` is removed. Returns the paths.
     ///
     /// `analysis_results.json` is [`Results::report`]. The arrays are `phi_angles` [m], `c2_exp`, `c2_theoretical_raw` (g1²),
     /// `c2_theoretical_scaled`, `residuals` (measured less scaled), `residuals_normalized` (by sigma, or by the root of their mean square), all
@@ -44,10 +44,13 @@ impl Results<'_> {
             host::write_whole(&path, format!("{json}\n").as_bytes())?;
             written.push(path);
         }
+        let path = folder.join("fitted_data.npz");
         if has_arrays {
-            let path = folder.join("fitted_data.npz");
             host::write_whole(&path, &arrays(self.outcome, self.experiment)?)?;
             written.push(path);
+        } else {
+            // Those of another fit would contradict the other files.
+            host::remove(&path)?;
         }
         Ok(written)
     }
