@@ -48,6 +48,8 @@ pub mod wasm;
 #[cfg(all(target_arch = "wasm32", feature = "portable", not(any(feature = "onnx", feature = "fit"))))]
 #[path = "wasm/portable.rs"]
 pub mod wasm;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod xpcs;
 
 /// The kernels' cases for the browser tests.
 #[cfg(all(target_arch = "wasm32", feature = "evidence"))]

@@ -26,10 +26,12 @@ use crate::host;
 use crate::io::{Format, RowSource};
 use checkpoint::Checkpoint;
 use log::Log;
+pub(super) use model::{pairs, range, value};
 use page::page;
 use rows::Rows;
 pub(super) use rows::levels;
 use stream::Input;
+pub(super) use text::{cautions, parameter_table, stop_text};
 use text::{curve_chart, text};
 
 #[derive(clap::Args)]

@@ -32,6 +32,7 @@ mod serve;
 mod session;
 mod train;
 mod web;
+mod xpcs;
 
 use std::ffi::OsString;
 use std::io;
@@ -77,6 +78,8 @@ enum Command {
     Demo(Box<demo::Args>),
     /// Fit a formula to columns of a table: parameters with standard errors and intervals
     Fit(Box<fit::Args>),
+    /// Fit two-time correlations of X-ray scattering (XPCS): a sample that diffuses, at rest or in a shear flow
+    Xpcs(Box<xpcs::Args>),
     /// Predict every row of a table with a trained model
     Predict(predict::Args),
     /// Measure a trained model on a table with the target column
@@ -107,6 +110,7 @@ impl Command {
             Self::Train(args) => ("train", train::run(args)),
             Self::Demo(args) => ("demo", demo::run(args)),
             Self::Fit(args) => ("fit", fit::run(args)),
+            Self::Xpcs(args) => ("xpcs", xpcs::run(args)),
             Self::Predict(args) => ("predict", predict::run(args)),
             Self::Eval(args) => ("eval", eval::run(args)),
             Self::Info(args) => ("info", info::run(args)),

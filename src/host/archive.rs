@@ -1,12 +1,13 @@
 //! ZIP archives in memory and in files, by the crate `zip`: members stored or deflated. Before anything is unpacked, the size a member declares is checked against
 //! what its packed bytes can hold, so that no file makes the program allocate more than it can explain.
 
-use std::io::{BufReader, Cursor, Read, Seek};
+use std::io::{BufReader, Cursor, Read, Seek, Write};
 use std::ops::Range;
 
 use zip::read::ZipFile;
 use zip::result::ZipError;
-use zip::{CompressionMethod, ZipArchive};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::{RangeFile, RangeReader, Spool, gib, memory_bytes};
 use crate::error::{Error, Result};
@@ -137,6 +138,24 @@ impl<'a, R: Read + Seek> Archive<'a, R> {
 
 fn refused(source: &str, name: &str, what: &str) -> Error {
     Error::new(format!("{source}: member {name} {what}"))
+}
+
+/// A member to write: its name and a function that makes its bytes when they are written.
+pub type Member<'m> = (&'m str, Box<dyn Fn() -> Vec<u8> + 'm>);
+
+/// The bytes of an archive of members, which are stored, as numpy's `savez` does.
+pub fn pack(members: &[Member<'_>]) -> Result<Vec<u8>> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in members {
+        let failed = |error: String| Error::new(format!("archive: member {name} cannot be written: {error}"));
+        let bytes = bytes();
+        let is_large = bytes.len() as u64 >= u64::from(u32::MAX);
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(is_large);
+        zip.start_file(name, options).map_err(|error| failed(reason(&error)))?;
+        zip.write_all(&bytes).map_err(|error| failed(error.to_string()))?;
+    }
+    let failed = |error| Error::new(format!("archive: cannot be finished: {}", reason(&error)));
+    Ok(zip.finish().map_err(failed)?.into_inner())
 }
 
 /// The reason without the class of the error, which the message around it gives.

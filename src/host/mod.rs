@@ -30,7 +30,7 @@ mod thread_pool;
 mod web;
 
 #[cfg(not(target_arch = "wasm32"))]
-pub use archive::Archive;
+pub use archive::{Archive, Member, pack};
 pub use disjoint::Disjoint;
 #[cfg(not(target_arch = "wasm32"))]
 pub use files::*;

@@ -92,6 +92,32 @@ impl<'a> Array<'a> {
         (self.data.len() / self.layout.dtype.bytes) as u64
     }
 
+    /// Whether its numbers are 32-bit floats.
+    pub fn is_single(&self) -> bool {
+        self.layout.dtype.letter == b'f' && self.layout.dtype.bytes == 4
+    }
+
+    /// Its numbers in C order: the last index runs fastest.
+    pub fn values<T>(&self, convert: impl Fn(f64) -> T) -> Vec<T> {
+        let dtype = self.layout.dtype;
+        let number = |at: usize| convert(dtype.number(&self.data[at * dtype.bytes..][..dtype.bytes]));
+        let count = self.numbers() as usize;
+        if !self.layout.is_fortran {
+            return (0..count).map(number).collect();
+        }
+        // In Fortran order the first index runs fastest.
+        let place = |mut at: usize| {
+            let mut apart = count;
+            self.layout.shape.iter().rev().fold(0, |place, &size| {
+                let index = at % size;
+                at /= size;
+                apart /= size;
+                place + index * apart
+            })
+        };
+        (0..count).map(|at| number(place(at))).collect()
+    }
+
     /// The columns of a 1-D or 2-D array.
     pub fn columns(&self, source: &str, name: impl Fn(usize) -> String) -> Result<Vec<Column>> {
         let (rows, width) = self.layout.table(source)?;
@@ -101,6 +127,23 @@ impl<'a> Array<'a> {
         let column = |j: usize| (0..rows).map(|row| number(row * down + j * across)).collect();
         Ok((0..width).map(|j| Column::numeric(&name(j), column(j))).collect())
     }
+}
+
+/// The bytes of an array file, version 1, little endian and in C order, of `f64` numbers or, if it `is_single`, `f32`.
+pub fn write(shape: &[usize], is_single: bool, values: impl Iterator<Item = f64>) -> Vec<u8> {
+    let sizes: String = shape.iter().map(|size| format!("{size},")).collect();
+    let kind = if is_single { "<f4" } else { "<f8" };
+    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({sizes}), }}");
+    // Numbers begin at a multiple of 64 bytes; a line feed ends the header.
+    let length = (10 + header.len() + 1).next_multiple_of(64) - 10;
+    let mut bytes = [MAGIC, &[1, 0], &(length as u16).to_le_bytes()].concat();
+    bytes.extend_from_slice(format!("{header:<0$}\n", length - 1).as_bytes());
+    if is_single {
+        values.for_each(|value| bytes.extend_from_slice(&(value as f32).to_le_bytes()));
+    } else {
+        values.for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
+    }
+    bytes
 }
 
 impl Dtype {

@@ -146,3 +146,20 @@ fn every_changed_byte_gives_a_table_or_an_error() {
         }
     }
 }
+
+#[test]
+fn arrays_of_any_dimension_are_written_and_read() {
+    let values: Vec<f64> = (0..24).map(|at| f64::from(at) - 0.5).collect();
+    for is_single in [false, true] {
+        let bytes = write(&[2, 3, 4], is_single, values.iter().copied());
+        let array = Array::parse(&bytes, "a").unwrap();
+        assert_eq!((array.layout.shape.clone(), array.is_single()), (vec![2, 3, 4], is_single));
+        assert_eq!(array.values(|value| value), values);
+    }
+    let one = write(&[], false, [0.25].into_iter());
+    assert_eq!(Array::parse(&one, "a").unwrap().values(|value| value), [0.25]);
+    // [2, 3] with the first index fastest.
+    let data: Vec<u8> = [1_u8, 4, 2, 5, 3, 6].to_vec();
+    let bytes = file("'|u1'", "True", "(2, 3)", &data);
+    assert_eq!(Array::parse(&bytes, "a").unwrap().values(|value| value), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+}

@@ -1,5 +1,6 @@
 //! The command line as a process: exact messages and exit codes, JSON lines only, runs that are interrupted and resumed (`runs.rs`),
-//! tables as people have them (`tables.rs`), splitting and judging (`judging.rs`), the manners of a command (`manners.rs`), curve fits (`fits.rs`).
+//! tables as people have them (`tables.rs`), splitting and judging (`judging.rs`), the manners of a command (`manners.rs`), curve fits (`fits.rs`),
+//! two-time correlations (`xpcs.rs`).
 
 mod files;
 mod fits;
@@ -12,6 +13,7 @@ mod manners;
 mod noise;
 mod runs;
 mod tables;
+mod xpcs;
 
 use folder::Folder;
 use serde_json::Value;

@@ -55,12 +55,7 @@ impl Args {
             problem = problem.usual_bounds();
         }
         for (name, text) in pairs(&self.bounds, "bounds", "a=0:10")? {
-            let wrong = || {
-                Failure::usage(format!("bounds: {name}: got \"{text}\", expected low:high, such as 0:10, 0: or :10"))
-            };
-            let (low, high) = text.split_once(':').ok_or_else(wrong)?;
-            let end = |text: &str, open: f64| if text.is_empty() { Some(open) } else { host::parse_number(text) };
-            let (low, high) = end(low, f64::NEG_INFINITY).zip(end(high, f64::INFINITY)).ok_or_else(wrong)?;
+            let [low, high] = range(name, text)?;
             problem = problem.bounds(name, low, high)?;
         }
         for (name, text) in pairs(&self.p0, "p0", "a=1,b=0.1")? {
@@ -95,7 +90,7 @@ pub(super) fn model_help() -> String {
 }
 
 /// `a=1,b=2` of all given texts as names and texts.
-fn pairs<'a>(given: &'a [String], option: &str, example: &str) -> Answer<Vec<(&'a str, &'a str)>> {
+pub(in crate::cli) fn pairs<'a>(given: &'a [String], option: &str, example: &str) -> Answer<Vec<(&'a str, &'a str)>> {
     let pairs: Vec<(&str, &str)> = given
         .iter()
         .flat_map(|text| text.split(','))
@@ -114,7 +109,17 @@ fn split<'a>(pair: &'a str, option: &str, example: &str) -> Answer<(&'a str, &'a
     parts.ok_or_else(|| Failure::usage(format!("{option}: got \"{pair}\", expected name=value, such as {example}")))
 }
 
-fn value(option: &str, name: &str, text: &str) -> Answer<f64> {
+/// Bounds such as `0:10`, `0:` or `:10`.
+pub(in crate::cli) fn range(name: &str, text: &str) -> Answer<[f64; 2]> {
+    let wrong =
+        || Failure::usage(format!("bounds: {name}: got \"{text}\", expected low:high, such as 0:10, 0: or :10"));
+    let (low, high) = text.split_once(':').ok_or_else(wrong)?;
+    let end = |text: &str, open: f64| if text.is_empty() { Some(open) } else { host::parse_number(text) };
+    let (low, high) = end(low, f64::NEG_INFINITY).zip(end(high, f64::INFINITY)).ok_or_else(wrong)?;
+    Ok([low, high])
+}
+
+pub(in crate::cli) fn value(option: &str, name: &str, text: &str) -> Answer<f64> {
     let wrong = || Failure::usage(format!("{option}: {name}: got \"{text}\", expected a number"));
     host::parse_number(text).ok_or_else(wrong)
 }

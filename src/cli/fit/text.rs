@@ -55,7 +55,7 @@ pub(super) fn tested(test: &FTest) -> String {
 }
 
 /// What a reader of the parameters has to know.
-pub(super) fn cautions(fit: &Fit) -> Vec<String> {
+pub(in crate::cli) fn cautions(fit: &Fit) -> Vec<String> {
     let count = counted(fit.flat_derivatives, "derivative");
     let flat = (fit.flat_derivatives > 0).then(|| format!("{count} of the model not finite, counted as 0"));
     let recovery = (!fit.recovery.is_empty())
@@ -65,7 +65,7 @@ pub(super) fn cautions(fit: &Fit) -> Vec<String> {
 }
 
 /// The parameters with their errors.
-pub(super) fn parameter_table(fit: &Fit, formula: &Formula) -> TextTable {
+pub(in crate::cli) fn parameter_table(fit: &Fit, formula: &Formula) -> TextTable {
     let percent = number(100.0 * fit.level);
     let has_profiles = fit.parameters.iter().any(|parameter| parameter.profile.is_some());
     let interval = format!("{percent} % interval");
@@ -95,7 +95,7 @@ pub(super) fn parameter_table(fit: &Fit, formula: &Formula) -> TextTable {
 }
 
 /// Whether the search converged, and after how much work.
-pub(super) fn stop_text(fit: &Fit) -> String {
+pub(in crate::cli) fn stop_text(fit: &Fit) -> String {
     let shift = |shift| format!(" (expected shift {} standard errors)", figure(shift));
     let spent = counted(fit.evaluations, "evaluation") + &fit.expected_shift.map_or(String::new(), shift);
     match fit.stop {
