@@ -1,6 +1,7 @@
 //! Fits more rows than fit into memory: they are computed, or read, in each pass, and the memory stays the same.
 //!
 //! `cargo run --release --example larger_than_memory -- 1000000000`
+#![allow(clippy::print_stdout, reason = "an example shows what it computes")]
 
 use meromorph::fit::{Formula, Problem, SolveOptions, Strategy, solve};
 use meromorph::host::{now_ms, peak_bytes};

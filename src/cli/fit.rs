@@ -35,6 +35,7 @@ pub(super) use text::{cautions, parameter_table, stop_text};
 use text::{curve_chart, text};
 
 #[derive(clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct Args {
     /// CSV, TSV, JSON lines, Parquet, XLSX, NPY or NPZ file, text also as .gz or .zst; - reads standard input
     file: PathBuf,
@@ -204,7 +205,7 @@ fn finish(
     source: &str,
 ) -> Answer {
     let started = host::now_ms();
-    let smaller = args.against.as_deref().map(|path| saved(path)).transpose()?;
+    let smaller = args.against.as_deref().map(saved).transpose()?;
     let mut fit = args.solve(problem, options, rows)?;
     if args.profile {
         add_profiles(problem, &mut fit, options)?;

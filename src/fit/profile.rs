@@ -115,7 +115,7 @@ impl Profile<'_> {
 
     /// The root of twice the rise of the cost over the variance, where the parameter is `away` from its best value and `others` are fitted again;
     /// `None` if the model is not finite there.
-    fn risen(&self, away: f64, others: &mut Vec<f64>) -> Result<Option<f64>> {
+    fn risen(&self, away: f64, others: &mut [f64]) -> Result<Option<f64>> {
         let mut problem = self.problem.clone();
         let parameter = &mut problem.parameters[self.at];
         (parameter.start, parameter.is_fixed) = (Some(self.best[self.place] + away), true);

@@ -237,7 +237,7 @@ fn needs_recovery(solved: &Solved) -> bool {
 /// A point near another, within the bounds: parameters are moved up and down by turns.
 fn moved(x: &DVector<f64>, bounds: &Bounds, share: f64) -> DVector<f64> {
     let size = |x: f64| if x == 0.0 { share } else { share * x.abs() };
-    let one = |at: usize| x[at] + if at % 2 == 0 { size(x[at]) } else { -size(x[at]) };
+    let one = |at: usize| x[at] + if at.is_multiple_of(2) { size(x[at]) } else { -size(x[at]) };
     DVector::from_fn(x.len(), |at, _| one(at).clamp(bounds.low[at], bounds.high[at]))
 }
 

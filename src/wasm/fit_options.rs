@@ -62,6 +62,7 @@ impl FitOptions {
             evaluations: whole("maxEvaluations")?.unwrap_or(0.0) as usize,
             threads: 1,
             seed: whole("seed")?.unwrap_or(0.0) as u64,
+            ..SolveOptions::default()
         };
         Ok(Self {
             y: text("y")?,
