@@ -140,15 +140,18 @@ impl Objective for Recorded<'_, '_> {
             journal.partial = Some(partial.clone());
             watch(journal)
         });
-        journal.partial = None;
-        // A point without sums is found out again.
         let normal = match summed {
             Ok(normal) => normal,
             Err(bad) => {
-                *done -= usize::from(matches!(bad, Bad::Rows { .. }));
+                // A point without sums is found out again; a pass that was ended goes on.
+                if matches!(bad, Bad::Rows { .. }) {
+                    *done -= 1;
+                    journal.partial = None;
+                }
                 return Err(bad);
             }
         };
+        journal.partial = None;
         journal.evaluations.push((x.to_vec(), normal.clone()));
         watch(journal)?;
         Ok(normal)
