@@ -8,7 +8,7 @@ const PLAIN = "+simd128";
 const RELAXED = "+simd128,+relaxed-simd";
 
 /** Budgets in bytes. */
-const MAIN = { gzip: 424_000, brotli: 344_500 };
+const MAIN = { gzip: 425_500, brotli: 346_000 };
 
 /**
  * `name` chooses a part on the command line, `folder` is where it is built, `file` its name in `dist` if it is published as a file, `features` are those
@@ -17,9 +17,9 @@ const MAIN = { gzip: 424_000, brotli: 344_500 };
 export const PARTS = [
   { name: "main", folder: "pkg", file: "meromorph.wasm", features: [], instructions: PLAIN, isOptimised: true, budget: MAIN },
   { name: "relaxed", folder: "pkg/relaxed", file: "meromorph.relaxed.wasm", features: [], instructions: RELAXED, isOptimised: true, budget: MAIN },
-  { name: "portable", folder: "pkg/portable", features: ["portable"], instructions: PLAIN, isOptimised: true, budget: { gzip: 290_500, brotli: 236_000 } },
-  { name: "onnx", folder: "pkg/onnx", features: ["onnx"], instructions: PLAIN, isOptimised: true, budget: { gzip: 123_500, brotli: 103_000 } },
-  { name: "fit", folder: "pkg/fit", features: ["fit"], instructions: PLAIN, isOptimised: true, budget: { gzip: 200_000, brotli: 170_000 } },
+  { name: "portable", folder: "pkg/portable", features: ["portable"], instructions: PLAIN, isOptimised: true, budget: { gzip: 291_500, brotli: 237_000 } },
+  { name: "onnx", folder: "pkg/onnx", features: ["onnx"], instructions: PLAIN, isOptimised: true, budget: { gzip: 124_500, brotli: 104_000 } },
+  { name: "fit", folder: "pkg/fit", features: ["fit"], instructions: PLAIN, isOptimised: true, budget: { gzip: 220_000, brotli: 190_000 } },
   { name: "evidence", folder: "pkg/evidence", features: ["evidence"], instructions: PLAIN, isOptimised: false },
   { name: "evidence-relaxed", folder: "pkg/evidence/relaxed", features: ["evidence"], instructions: RELAXED, isOptimised: false },
 ];
