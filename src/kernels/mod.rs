@@ -14,6 +14,7 @@ pub mod matmul;
 pub mod mlp;
 pub mod mlp_forward;
 pub mod mlp_step;
+pub mod normal;
 pub mod optimise;
 pub mod oracle;
 pub mod pointwise;
@@ -44,6 +45,7 @@ pub static ALL: &[Entry] = &[
     (&matmul::MATMUL, matmul::cases),
     (&mlp_forward::MLP_FORWARD, mlp::cases::of_forward),
     (&mlp_step::MLP_STEP, mlp::cases::of_step),
+    (&normal::NORMAL, normal::cases),
     (&optimise::OPTIMISE, optimise::cases),
     (&random::RANDOM, random::cases),
     (&rational::RATIONAL, rational::cases),

@@ -1,0 +1,193 @@
+//! The CPU path: tiles of rows through the program in f32. Sums of a tile are in f32, sixteen lanes of a few terms each, sums of tiles in f64.
+
+use std::ops::Range;
+
+use super::{Params, Residuals, groups};
+use crate::device::Call;
+use crate::kernels::common;
+use crate::program::slices::{Memory, Registers, Source};
+use crate::simd::widened;
+
+/// Rows computed at a time.
+const TILE: usize = 512;
+/// The smallest factor of JᵀJ by a robust loss.
+const LEAST_FACTOR: f32 = f64::EPSILON as f32;
+
+pub(super) fn run(call: Call<'_>) {
+    let params: Params = call.params();
+    let residuals: &Residuals = call.body();
+    let (data, scalars) = (call.floats(0), call.floats(1));
+    let columns: Vec<&[f32]> =
+        data.chunks_exact((params.stride as usize).max(1)).take(residuals.data_columns()).collect();
+    let [sums, bad] = call.outputs else { unreachable!("normal has two outputs") };
+    let sums: &mut [f32] = bytemuck::cast_slice_mut(sums);
+    let (rows, per_group) = (params.rows as usize, params.per_group as usize);
+    let pieces = sums.chunks_exact_mut(residuals.size()).zip(bad.chunks_exact_mut(2)).enumerate();
+    common::each(pieces.take(groups(rows)), call.pool, |(group, (sums, bad))| {
+        let mut words = [&residuals.program].into_iter().chain(&residuals.loss).map(Registers::<f32>::words);
+        let [mut registers, mut of_loss] = [(); 2].map(|()| Memory::take(words.next().unwrap_or_default()));
+        let mut tile = Tile {
+            residuals,
+            scale: params.scale,
+            registers: Registers::new(&residuals.program, registers.words()),
+            of_loss: residuals.loss.as_ref().map(|loss| Registers::new(loss, of_loss.words())),
+            scalars: scalars[..residuals.scalars()].iter().flat_map(|&value| [value; TILE]).collect(),
+            r: vec![0.0; TILE],
+            z: vec![0.0; TILE],
+            derivatives: vec![0.0; TILE * residuals.parameters()],
+            sums: vec![0.0; residuals.size()],
+            bad: [0, u32::MAX],
+        };
+        let [first, last] = [group, group + 1].map(|group| params.first as usize + rows.min(group * per_group));
+        for start in (first..last).step_by(TILE) {
+            tile.add(&columns, start..last.min(start + TILE));
+        }
+        sums.iter_mut().zip(&tile.sums).for_each(|(out, &sum)| *out = sum as f32);
+        bad.copy_from_slice(&tile.bad);
+    });
+}
+
+/// Memory for the rows of a tile, and the sums of a group.
+struct Tile<'a> {
+    residuals: &'a Residuals,
+    scale: f32,
+    registers: Registers<'a, f32>,
+    of_loss: Option<Registers<'a, f32>>,
+    /// [scalars, TILE].
+    scalars: Vec<f32>,
+    r: Vec<f32>,
+    /// (r / s)².
+    z: Vec<f32>,
+    /// [parameters, TILE]: derivatives, where they are not as the program computes them.
+    derivatives: Vec<f32>,
+    sums: Vec<f64>,
+    /// Number and first of the rows that are not finite.
+    bad: [u32; 2],
+}
+
+impl Tile<'_> {
+    /// Adds the sums over some rows of the data's columns.
+    fn add(&mut self, columns: &[&[f32]], rows: Range<usize>) {
+        let (residuals, count) = (self.residuals, rows.len());
+        let (program, given) = (&residuals.program, residuals.scalars());
+        let scalars = &self.scalars;
+        let source = |at: usize| match at.checked_sub(given) {
+            None => Source::Slice(&scalars[TILE * at..][..count]),
+            Some(column) => Source::Slice(&columns[column][rows.clone()]),
+        };
+        program.evaluate(count, &mut self.registers, &source);
+        let value = |result: usize| program.value(result, count, &self.registers, &source);
+        let (y, r) = (&columns[residuals.columns][rows.clone()], &mut self.r[..count]);
+        widened(|| r.iter_mut().zip(value(0)).zip(y).for_each(|((r, f), y)| *r = f - y));
+        let mut slopes: Vec<&[f32]> = (1..program.results.len()).map(value).collect();
+        let is_copied = residuals.is_weighted
+            || residuals.loss.is_some()
+            || !(are_finite(r) && slopes.iter().all(|row| are_finite(row)));
+        if is_copied {
+            for (row, slope) in self.derivatives.chunks_exact_mut(TILE).zip(&slopes) {
+                row[..count].copy_from_slice(slope);
+            }
+            if residuals.is_weighted {
+                let weights = &columns[residuals.columns + 1][rows.clone()];
+                weigh(weights, r);
+                self.derivatives.chunks_exact_mut(TILE).for_each(|row| weigh(weights, &mut row[..count]));
+            }
+            remove_bad(r, &mut self.derivatives, rows.start, &mut self.bad);
+        }
+        let [squares] = dots(r, [&*r]);
+        let mut cost = 0.5 * squares;
+        if let (Some(loss), Some(registers)) = (&residuals.loss, &mut self.of_loss) {
+            let (scale, z) = (self.scale, &mut self.z[..count]);
+            widened(|| z.iter_mut().zip(&*r).for_each(|(z, r)| *z = (r / scale) * (r / scale)));
+            let source = |_| Source::Slice(&*z);
+            loss.evaluate(count, registers, &source);
+            let [rho, slope, bend] = [0, 1, 2].map(|result| loss.value(result, count, registers, &source));
+            cost = 0.5 * f64::from(scale) * f64::from(scale) * widened(|| common::sum(rho));
+            rescale([slope, bend], r, &mut self.derivatives);
+        }
+        if is_copied {
+            slopes = self.derivatives.chunks_exact(TILE).map(|row| &row[..count]).collect();
+        }
+        slopes.push(r);
+        let (products, rest) = self.sums.split_at_mut(residuals.size() - 2);
+        add_products(&slopes, products);
+        rest[0] += squares;
+        rest[1] += cost;
+    }
+}
+
+fn weigh(weights: &[f32], row: &mut [f32]) {
+    widened(|| row.iter_mut().zip(weights).for_each(|(value, weight)| *value *= weight));
+}
+
+/// By the largest exponent, so that the loop has no branch.
+fn are_finite(row: &[f32]) -> bool {
+    widened(|| row.iter().fold(0, |largest, value| largest.max(value.to_bits() & 0x7fff_ffff))) < 0x7f80_0000
+}
+
+/// Replaces rows that are not finite by 0 and counts them; `start` is the place of the first row.
+fn remove_bad(r: &mut [f32], derivatives: &mut [f32], start: usize, bad: &mut [u32; 2]) {
+    let count = r.len();
+    if are_finite(r) && derivatives.chunks_exact(TILE).all(|row| are_finite(&row[..count])) {
+        return;
+    }
+    for at in 0..count {
+        if !r[at].is_finite() || derivatives.chunks_exact(TILE).any(|row| !row[at].is_finite()) {
+            *bad = [bad[0] + 1, bad[1].min((start + at) as u32)];
+            r[at] = 0.0;
+            derivatives.chunks_exact_mut(TILE).for_each(|row| row[at] = 0.0);
+        }
+    }
+}
+
+/// Rescales rows by the slope of a robust loss, ρ', and ρ' + 2 z ρ''.
+fn rescale([slope, bend]: [&[f32]; 2], r: &mut [f32], derivatives: &mut [f32]) {
+    let mut factors = [0.0; TILE];
+    let factors = &mut factors[..r.len()];
+    widened(|| {
+        for (((factor, r), slope), bend) in factors.iter_mut().zip(r).zip(slope).zip(bend) {
+            *factor = bend.max(LEAST_FACTOR).sqrt();
+            *r *= slope / *factor;
+        }
+    });
+    derivatives.chunks_exact_mut(TILE).for_each(|row| weigh(factors, &mut row[..factors.len()]));
+}
+
+/// Adds the products of all pairs of rows but the last's own, four at a time.
+fn add_products(rows: &[&[f32]], sums: &mut [f64]) {
+    let mut at = 0;
+    for (i, row) in rows[..rows.len() - 1].iter().enumerate() {
+        let (fours, others) = rows[i..].as_chunks::<4>();
+        for four in fours {
+            let products = dots(row, *four);
+            sums[at..at + 4].iter_mut().zip(products).for_each(|(sum, product)| *sum += product);
+            at += 4;
+        }
+        for other in others {
+            sums[at] += dots(row, [*other])[0];
+            at += 1;
+        }
+    }
+}
+
+/// Σ a b for each b: sixteen lanes in f32, joined in f64.
+fn dots<const N: usize>(a: &[f32], b: [&[f32]; N]) -> [f64; N] {
+    widened(|| {
+        let mut lanes = [[0.0_f32; 16]; N];
+        let (blocks, rest) = a.as_chunks::<16>();
+        for (at, a) in blocks.iter().enumerate() {
+            for (lanes, b) in lanes.iter_mut().zip(&b) {
+                let b = &b[16 * at..][..16];
+                for lane in 0..16 {
+                    lanes[lane] += a[lane] * b[lane];
+                }
+            }
+        }
+        for (lanes, b) in lanes.iter_mut().zip(&b) {
+            for (lane, (a, b)) in rest.iter().zip(&b[16 * blocks.len()..]).enumerate() {
+                lanes[lane] += a * b;
+            }
+        }
+        lanes.map(|lanes| lanes.into_iter().map(f64::from).sum())
+    })
+}
