@@ -1,15 +1,24 @@
-//! The CPU path: tiles of rows through the program in f32. Sums of a tile are in f32, sixteen lanes of a few terms each, sums of tiles in f64.
+//! The CPU path: tiles of rows through the program in f32. Sums over a tile are in f32, one for each lane of a vector, sums of tiles in f64.
+
+#![allow(
+    clippy::inline_always,
+    reason = "generic over the instruction set: must land inside the function that enables it"
+)]
 
 use std::ops::Range;
+
+use pulp::{Simd, WithSimd};
 
 use super::{Params, Residuals, groups};
 use crate::device::Call;
 use crate::kernels::common;
 use crate::program::slices::{Memory, Registers, Source};
-use crate::simd::widened;
+use crate::simd::{self, each, fma, widened};
 
 /// Rows computed at a time.
 const TILE: usize = 512;
+/// Derivatives below 2^-63 count as 0: f32 does not hold their squares, and processors take many times longer for products of that size.
+const TINY: f32 = f32::from_bits(64 << 23);
 /// The smallest factor of JᵀJ by a robust loss.
 const LEAST_FACTOR: f32 = f64::EPSILON as f32;
 
@@ -82,7 +91,7 @@ impl Tile<'_> {
         let mut slopes: Vec<&[f32]> = (1..program.results.len()).map(value).collect();
         let is_copied = residuals.is_weighted
             || residuals.loss.is_some()
-            || !(are_finite(r) && slopes.iter().all(|row| are_finite(row)));
+            || slopes.iter().copied().chain([&*r]).any(|row| !is_usual(row));
         if is_copied {
             for (row, slope) in self.derivatives.chunks_exact_mut(TILE).zip(&slopes) {
                 row[..count].copy_from_slice(slope);
@@ -94,7 +103,7 @@ impl Tile<'_> {
             }
             remove_bad(r, &mut self.derivatives, rows.start, &mut self.bad);
         }
-        let [squares] = dots(r, [&*r]);
+        let squares = widened(|| common::sum_of(r, |r| r * r));
         let mut cost = 0.5 * squares;
         if let (Some(loss), Some(registers)) = (&residuals.loss, &mut self.of_loss) {
             let (scale, z) = (self.scale, &mut self.z[..count]);
@@ -106,11 +115,12 @@ impl Tile<'_> {
             rescale([slope, bend], r, &mut self.derivatives);
         }
         if is_copied {
+            self.derivatives.chunks_exact_mut(TILE).for_each(|row| remove_tiny(&mut row[..count]));
             slopes = self.derivatives.chunks_exact(TILE).map(|row| &row[..count]).collect();
         }
         slopes.push(r);
         let (products, rest) = self.sums.split_at_mut(residuals.size() - 2);
-        add_products(&slopes, products);
+        simd::dispatch(Products { rows: &slopes, sums: products });
         rest[0] += squares;
         rest[1] += cost;
     }
@@ -120,9 +130,34 @@ fn weigh(weights: &[f32], row: &mut [f32]) {
     widened(|| row.iter_mut().zip(weights).for_each(|(value, weight)| *value *= weight));
 }
 
-/// By the largest exponent, so that the loop has no branch.
+/// Whether all values are finite and either 0 or not tiny: their bits wrap around below those of `TINY`, and 0 is taken for it.
+fn is_usual(row: &[f32]) -> bool {
+    simd::dispatch(Largest(row)) < f32::INFINITY.to_bits() - TINY.to_bits()
+}
+
+struct Largest<'a>(&'a [f32]);
+
+impl WithSimd for Largest<'_> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) -> u32 {
+        let mut largest = 0;
+        for value in self.0 {
+            let size = value.to_bits() & 0x7fff_ffff;
+            largest = largest.max(if size == 0 { 0 } else { size.wrapping_sub(TINY.to_bits()) });
+        }
+        largest
+    }
+}
+
+/// Replaces tiny values by 0.
+fn remove_tiny(row: &mut [f32]) {
+    widened(|| row.iter_mut().for_each(|value| *value = if value.abs() < TINY { 0.0 } else { *value }));
+}
+
 fn are_finite(row: &[f32]) -> bool {
-    widened(|| row.iter().fold(0, |largest, value| largest.max(value.to_bits() & 0x7fff_ffff))) < 0x7f80_0000
+    widened(|| row.iter().fold(0, |most, value| most.max(value.to_bits() & 0x7fff_ffff))) < f32::INFINITY.to_bits()
 }
 
 /// Replaces rows that are not finite by 0 and counts them; `start` is the place of the first row.
@@ -153,41 +188,56 @@ fn rescale([slope, bend]: [&[f32]; 2], r: &mut [f32], derivatives: &mut [f32]) {
     derivatives.chunks_exact_mut(TILE).for_each(|row| weigh(factors, &mut row[..factors.len()]));
 }
 
-/// Adds the products of all pairs of rows but the last's own, four at a time.
-fn add_products(rows: &[&[f32]], sums: &mut [f64]) {
-    let mut at = 0;
-    for (i, row) in rows[..rows.len() - 1].iter().enumerate() {
-        let (fours, others) = rows[i..].as_chunks::<4>();
-        for four in fours {
-            let products = dots(row, *four);
-            sums[at..at + 4].iter_mut().zip(products).for_each(|(sum, product)| *sum += product);
-            at += 4;
-        }
-        for other in others {
-            sums[at] += dots(row, [*other])[0];
-            at += 1;
+/// Adds the products of all pairs of rows but the last's own, up to eight at a time.
+struct Products<'a> {
+    rows: &'a [&'a [f32]],
+    sums: &'a mut [f64],
+}
+
+impl WithSimd for Products<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { rows, mut sums } = self;
+        for (i, row) in rows[..rows.len() - 1].iter().enumerate() {
+            let (eights, others) = rows[i..].as_chunks::<8>();
+            for eight in eights {
+                add_dots(simd, row, *eight, &mut sums);
+            }
+            let (fours, others) = others.as_chunks::<4>();
+            for four in fours {
+                add_dots(simd, row, *four, &mut sums);
+            }
+            for other in others {
+                add_dots(simd, row, [*other], &mut sums);
+            }
         }
     }
 }
 
-/// Σ a b for each b: sixteen lanes in f32, joined in f64.
-fn dots<const N: usize>(a: &[f32], b: [&[f32]; N]) -> [f64; N] {
-    widened(|| {
-        let mut lanes = [[0.0_f32; 16]; N];
-        let (blocks, rest) = a.as_chunks::<16>();
-        for (at, a) in blocks.iter().enumerate() {
-            for (lanes, b) in lanes.iter_mut().zip(&b) {
-                let b = &b[16 * at..][..16];
-                for lane in 0..16 {
-                    lanes[lane] += a[lane] * b[lane];
-                }
-            }
+/// Adds Σ a b for each b to the first of the sums, which are then left out: lanes of a vector in f32, joined in f64.
+#[inline(always)]
+fn add_dots<S: Simd, const N: usize>(simd: S, a: &[f32], b: [&[f32]; N], sums: &mut &mut [f64]) {
+    let (vectors, rest) = S::as_simd_f32s(a);
+    let mut lanes: [S::f32s; N] = simd::vectors();
+    let mut of_b: [&[S::f32s]; N] = [&[]; N];
+    each!(k < N {
+        of_b[k] = &S::as_simd_f32s(b[k]).0[..vectors.len()];
+    });
+    for (at, &vector) in vectors.iter().enumerate() {
+        each!(k < N {
+            lanes[k] = fma(simd, vector, of_b[k][at], lanes[k]);
+        });
+    }
+    let (own, others) = std::mem::take(sums).split_at_mut(N);
+    each!(k < N {
+        for &lane in bytemuck::cast_slice::<S::f32s, f32>(&[lanes[k]]) {
+            own[k] += f64::from(lane);
         }
-        for (lanes, b) in lanes.iter_mut().zip(&b) {
-            for (lane, (a, b)) in rest.iter().zip(&b[16 * blocks.len()..]).enumerate() {
-                lanes[lane] += a * b;
-            }
+        for (a, b) in rest.iter().zip(&b[k][a.len() - rest.len()..]) {
+            own[k] += f64::from(a * b);
         }
-        lanes.map(|lanes| lanes.into_iter().map(f64::from).sum())
-    })
+    });
+    *sums = others;
 }
