@@ -86,7 +86,9 @@ fn the_same_rows_have_the_same_bits() {
 #[test]
 fn rows_that_are_not_finite_are_named_by_their_place() {
     let mut data = data().concat();
-    [5, 4000, 250_000, 250_001].iter().for_each(|&row| data[row] = f32::NAN);
+    for row in [5, 4000, 250_000, 250_001] {
+        data[row] = f32::NAN;
+    }
     data[ROWS + 100_000] = f32::INFINITY;
     for device in devices(&[2]) {
         for (rows, bad, first) in
@@ -110,7 +112,7 @@ fn a_launch_that_does_not_fit_is_an_error() {
     let fits = [4000, 6, 22, 4];
     let plain = || residuals().0;
     let many = || {
-        let program = Program::with_results(66, |x| x.to_vec());
+        let program = Program::with_results(66, <[_]>::to_vec);
         Residuals { program, ..plain() }
     };
     let robust = |loss| Residuals { loss: Some(loss), ..plain() };
@@ -120,7 +122,7 @@ fn a_launch_that_does_not_fit_is_an_error() {
         (tried(many(), fits, 0..2000, 1.0), "normal: got 65 parameters, expected at most 64".to_owned()),
         (
             tried(plain(), [3999, 6, 22, 4], 0..2000, 1.0),
-            format!("normal: got 3999 words of data, expected at least 4000"),
+            "normal: got 3999 words of data, expected at least 4000".to_owned(),
         ),
         (
             tried(plain(), [4000, 0, 22, 4], 0..2000, 1.0),

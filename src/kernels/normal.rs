@@ -3,7 +3,9 @@
 //! rescaled rows (Triggs): J √h and r ρ' / √h with h = max(ρ' + 2 z ρ'', 2^-52). Rows that are not finite are counted and add nothing.
 //!
 //! Each group of rows has sums of its own in f32: (0, 0), (0, 1), …, (0, P-1), (0, r), (1, 1), …, (P-1, r), squares, cost. [`totals`] adds them up in
-//! f64 and in order. The groups depend only on the number of rows, so results are repeatable to the bit.
+//! f64 and in order. The groups depend only on the number of rows, so results are repeatable to the bit. Sums in f32 are short (16 terms per
+//! invocation for a million rows), so they are not compensated: the rounding of the residuals is larger (docs/PERFORMANCE.md).
+//! Products of derivatives below 2^-63 may count as 0: parameters should be scaled so that theirs are larger.
 
 mod cases;
 mod cpu;

@@ -199,26 +199,30 @@ impl WithSimd for Products<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { rows, mut sums } = self;
+        let Self { rows, sums } = self;
+        let mut at = 0;
         for (i, row) in rows[..rows.len() - 1].iter().enumerate() {
             let (eights, others) = rows[i..].as_chunks::<8>();
             for eight in eights {
-                add_dots(simd, row, *eight, &mut sums);
+                add_dots(simd, row, *eight, &mut sums[at..]);
+                at += 8;
             }
             let (fours, others) = others.as_chunks::<4>();
             for four in fours {
-                add_dots(simd, row, *four, &mut sums);
+                add_dots(simd, row, *four, &mut sums[at..]);
+                at += 4;
             }
             for other in others {
-                add_dots(simd, row, [*other], &mut sums);
+                add_dots(simd, row, [*other], &mut sums[at..]);
+                at += 1;
             }
         }
     }
 }
 
-/// Adds Σ a b for each b to the first of the sums, which are then left out: lanes of a vector in f32, joined in f64.
+/// Adds Σ a b for each b to the first sums: lanes of a vector in f32, joined in f64.
 #[inline(always)]
-fn add_dots<S: Simd, const N: usize>(simd: S, a: &[f32], b: [&[f32]; N], sums: &mut &mut [f64]) {
+fn add_dots<S: Simd, const N: usize>(simd: S, a: &[f32], b: [&[f32]; N], sums: &mut [f64]) {
     let (vectors, rest) = S::as_simd_f32s(a);
     let mut lanes: [S::f32s; N] = simd::vectors();
     let mut of_b: [&[S::f32s]; N] = [&[]; N];
@@ -230,14 +234,12 @@ fn add_dots<S: Simd, const N: usize>(simd: S, a: &[f32], b: [&[f32]; N], sums: &
             lanes[k] = fma(simd, vector, of_b[k][at], lanes[k]);
         });
     }
-    let (own, others) = std::mem::take(sums).split_at_mut(N);
     each!(k < N {
         for &lane in bytemuck::cast_slice::<S::f32s, f32>(&[lanes[k]]) {
-            own[k] += f64::from(lane);
+            sums[k] += f64::from(lane);
         }
         for (a, b) in rest.iter().zip(&b[k][a.len() - rest.len()..]) {
-            own[k] += f64::from(a * b);
+            sums[k] += f64::from(a * b);
         }
     });
-    *sums = others;
 }

@@ -2,7 +2,7 @@
 
 use super::Residuals;
 use crate::device::Body;
-use crate::program::ScalarOp;
+use crate::program::{Program, ScalarOp};
 
 /// Sums stay in registers for up to this many parameters: 54 products, squares and cost.
 const FEW: usize = 9;
@@ -12,7 +12,7 @@ const SLICE: usize = 15;
 impl Body for Residuals {
     fn wgsl(&self) -> String {
         let mut ops = self.program.ops();
-        for op in self.loss.iter().flat_map(|loss| loss.ops()) {
+        for op in self.loss.iter().flat_map(Program::ops) {
             if !ops.iter().any(|known| std::ptr::eq(*known, op)) {
                 ops.push(op);
             }
