@@ -11,16 +11,17 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
+use pollster::block_on;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::args::{Reading, check_header, check_out, read};
+use super::args::{Hardware, Reading, check_header, check_out, read};
 use super::console::{say, say_data, say_json};
 use super::{Answer, Failure, interrupt};
 use crate::error::{hint, listed};
 use crate::fit::{
     FTest, Fit, Global, Journal, Levels, Method, Problem, RobustLoss, SavedFit, SolveOptions, add_profiles, report,
-    solve_from,
+    approach, solve_from,
 };
 use crate::host;
 use crate::io::{Format, RowSource};
@@ -33,6 +34,9 @@ pub(super) use rows::levels;
 use stream::Input;
 pub(super) use text::{cautions, parameter_table, stop_text};
 use text::{curve_chart, text};
+
+/// The device that needs no search before the fit.
+const CPU: &str = "cpu";
 
 #[derive(clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -96,6 +100,10 @@ pub(super) struct Args {
     /// Seed of the starts that are tried for parameters without one
     #[arg(long, default_value_t = 0, value_name = "SEED")]
     seed: u64,
+    /// Device of the search: a GPU searches in single precision, where the data allow it, and the cpu finds the last digits in double precision. Worth
+    /// it from about a million rows: auto, cpu, webgpu
+    #[arg(long, default_value = "cpu", value_name = "NAME")]
+    device: String,
     /// Threads; 0 = all. The result is the same for any number
     #[arg(long, default_value_t = 0, value_name = "N")]
     threads: usize,
@@ -148,6 +156,7 @@ pub(super) fn run(args: &Args) -> Answer {
             "loss-scale: it applies to robust losses only: expected --loss soft_l1, huber, cauchy or arctan",
         ));
     }
+    args.hardware().check()?;
     let options = args.options()?;
     let format = args.reading.format()?;
     match args.input(&format)? {
@@ -245,12 +254,15 @@ impl Args {
     fn solve(&self, problem: &Problem<'_>, options: &SolveOptions, rows: &Rows) -> Answer<Fit> {
         let mut log = Log::new(self.log.as_deref(), self.log_threshold, problem.rows())?;
         let Some(path) = &self.checkpoint else {
-            return Ok(solve_from(problem, options, &mut Journal::default(), &mut |journal| log.evaluated(journal))?);
+            let mut journal = Journal::default();
+            self.approach(problem, options, &mut journal)?;
+            return Ok(solve_from(problem, options, &mut journal, &mut |journal| log.evaluated(journal))?);
         };
         check_out(path, &[("table", &self.file)])?;
         let mut checkpoint = Checkpoint::new(path, self.checkpoint_every, self.identity(problem, rows))?;
         let mut journal = checkpoint.load(self.force)?;
         interrupt::watch();
+        self.approach(problem, options, &mut journal)?;
         let solved = solve_from(problem, options, &mut journal, &mut |journal| {
             log.evaluated(journal)?;
             checkpoint.watch(journal, &mut log)
@@ -261,6 +273,22 @@ impl Args {
         let fit = solved?;
         checkpoint.remove()?;
         Ok(fit)
+    }
+
+    /// Searches on the device, if it is not the cpu.
+    fn approach(&self, problem: &Problem<'_>, options: &SolveOptions, journal: &mut Journal) -> Answer {
+        if self.device == CPU {
+            return Ok(());
+        }
+        let device = self.hardware().open()?;
+        if device.info().device == CPU {
+            return Ok(());
+        }
+        Ok(block_on(approach(problem, options, &device, journal))?)
+    }
+
+    fn hardware(&self) -> Hardware {
+        Hardware { device: self.device.clone(), threads: self.threads, no_subgroups: false }
     }
 
     /// What tells this fit from others: model, options and data.
@@ -274,7 +302,7 @@ impl Args {
             self.model,
             self.loss_scale
         ));
-        digest.update(format!("{} {} {}", self.seed, self.max_evaluations, self.absolute_sigma));
+        digest.update(format!("{} {} {} {}", self.device, self.seed, self.max_evaluations, self.absolute_sigma));
         digest.update(format!("{:?}", problem.parameters()));
         rows.digest(&mut digest);
         digest

@@ -27,7 +27,7 @@ use std::rc::Rc;
 
 pub use kernel::{Body, Bound, Call, Case, Cost, Expected, Field, Fuse, Kernel, SharedBody, groups};
 pub use plan::{Bound as BoundCommand, Plan, Region, Summary};
-pub use recording::{Buffer, Command, Dispatch, Memory, Recording, View};
+pub use recording::{Buffer, Command, Dispatch, Memory, Recording, VIEW_WORDS, View};
 pub use source::{lean, lean_length};
 pub use subgroups::EXCHANGE;
 pub use table::{AUTO, Entry, choices, entries, find};

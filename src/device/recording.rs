@@ -54,7 +54,7 @@ impl Buffer {
 }
 
 /// Offsets of views are multiples of this many words, the portable binding alignment.
-pub(super) const VIEW_WORDS: usize = 64;
+pub const VIEW_WORDS: usize = 64;
 
 /// A run of words inside a buffer; its offset is a multiple of `VIEW_WORDS`.
 #[derive(Clone)]

@@ -5,12 +5,14 @@ use std::cell::RefCell;
 
 use nalgebra::{DMatrix, DVector};
 
+use super::approach::{Approach, Searched};
 use super::sums::{Bad, Normal, Objective, Sums};
 use crate::error::{Error, Result};
 
-/// The sums that a fit has computed.
+/// The sums that a fit has computed, and where a search on a device ended before.
 #[derive(Clone, Debug, Default)]
 pub struct Journal {
+    pub(super) approach: Option<Approach>,
     evaluations: Vec<(Vec<f64>, Normal)>,
     /// The pass over the rows that is not finished.
     partial: Option<Partial>,
@@ -43,7 +45,10 @@ impl Journal {
     pub fn numbers(&self) -> Vec<f64> {
         let free =
             self.evaluations.first().map(|(x, _)| x.len()).or(self.partial.as_ref().map(|partial| partial.x.len()));
-        let mut numbers = vec![free.unwrap_or(0) as f64, self.evaluations.len() as f64];
+        let approach = self.approach.as_ref().map_or(Vec::new(), written);
+        let mut numbers = vec![approach.len() as f64];
+        numbers.extend(approach);
+        numbers.extend([free.unwrap_or(0) as f64, self.evaluations.len() as f64]);
         let put = |numbers: &mut Vec<f64>, x: &[f64], normal: &Normal| {
             numbers.extend_from_slice(x);
             numbers.extend([normal.cost, normal.squares, normal.mended as f64]);
@@ -65,8 +70,10 @@ impl Journal {
     pub fn from_numbers(numbers: &[f64]) -> Result<Self> {
         let mut rest = Rest(numbers);
         let read = |rest: &mut Rest<'_>| {
+            let approach = rest.take(1)?[0] as usize;
+            let approach = rest.take(approach).and_then(read_approach);
             let (free, count) = (rest.take(1)?[0] as usize, rest.take(1)?[0] as usize);
-            let mut journal = Self::default();
+            let mut journal = Self { approach, ..Self::default() };
             for _ in 0..count {
                 journal.evaluations.push(rest.sums(free)?);
             }
@@ -79,6 +86,31 @@ impl Journal {
         };
         read(&mut rest).ok_or_else(|| Error::new("it is cut short"))
     }
+}
+
+/// A search on a device as numbers.
+fn written(approach: &Approach) -> Vec<f64> {
+    let Approach { searched: Searched { device, is_single, reason, evaluations }, x } = approach;
+    let mut numbers = vec![f64::from(u8::from(*is_single)), *evaluations as f64];
+    for text in [device, reason] {
+        numbers.push(text.len() as f64);
+        numbers.extend(text.bytes().map(f64::from));
+    }
+    numbers.extend(x.iter().flatten());
+    numbers
+}
+
+fn read_approach(numbers: &[f64]) -> Option<Approach> {
+    let mut rest = Rest(numbers);
+    let &[is_single, evaluations] = rest.take(2)? else { return None };
+    let text = |rest: &mut Rest<'_>| {
+        let length = rest.take(1)?[0] as usize;
+        String::from_utf8(rest.take(length)?.iter().map(|&byte| byte as u8).collect()).ok()
+    };
+    let (device, reason) = (text(&mut rest)?, text(&mut rest)?);
+    let x = (!rest.0.is_empty()).then(|| rest.0.to_vec());
+    let searched = Searched { device, is_single: is_single == 1.0, reason, evaluations: evaluations as usize };
+    Some(Approach { searched, x })
 }
 
 /// Numbers that are not read yet.

@@ -1,12 +1,15 @@
 //! Curve fitting by nonlinear least squares, in double precision. A [`Formula`] names data columns and parameters; a [`Problem`] adds the
-//! data, starts, bounds and a loss; [`solve`] finds the parameters; a [`Fit`] holds them with their covariance and statistics.
+//! data, starts, bounds and a loss; [`solve`] finds the parameters, and with [`approach`] before it a device does most of the work; a [`Fit`] holds them
+//! with their covariance and statistics.
 
+mod approach;
 mod batch;
 mod bounds;
 mod cmaes;
 mod code;
 mod covariance;
 mod data;
+mod device_sums;
 mod formula;
 mod indexed;
 mod integral;
@@ -26,6 +29,7 @@ mod profile;
 mod reading;
 mod result;
 mod saved;
+mod single;
 mod solve;
 mod start;
 mod statistics;
@@ -35,6 +39,7 @@ mod sums;
 mod tile;
 mod trust_region;
 
+pub use approach::{Searched, approach};
 pub use formula::Formula;
 pub use journal::Journal;
 pub use levels::Levels;

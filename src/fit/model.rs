@@ -15,9 +15,9 @@ pub(super) struct Model {
     /// Places, among the formula's parameters, of those that are not the same constant everywhere.
     pub variables: Vec<usize>,
     /// Values that depend on the variables only.
-    outer: Program,
+    pub outer: Program,
     /// The value, then the derivative by each variable. Inputs: variables, columns, integrals, their derivatives, the outer values.
-    rows: Program,
+    pub rows: Program,
     columns: usize,
     pub integrals: Vec<Integral>,
     /// Integrals and places of variables: the derivatives of integrals among the inputs.
@@ -49,6 +49,13 @@ impl Model {
         let (outer, rows) = whole.split(|at| at < count);
         let (loss, scale) = (problem.loss, problem.scale);
         Self { variables, outer, rows, columns, integrals, slopes, loss, scale }
+    }
+
+    /// The variables, then the values that depend on them only.
+    pub(super) fn scalars(&self, variables: &[f64]) -> Vec<f64> {
+        let mut inputs = vec![0.0; self.outer.inputs];
+        inputs[..variables.len()].copy_from_slice(variables);
+        [variables, &self.outer.at(&inputs)].concat()
     }
 
     /// The words of memory that [`Model::memory`] takes.

@@ -2,6 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::approach::Searched;
 use super::bounds::Bounds;
 use super::covariance::{Covariance, variance_along};
 use super::problem::Problem;
@@ -46,7 +47,9 @@ pub struct Fit {
     pub stop: Stop,
     /// What was tried after a search that got stuck, or a start at which the model is not finite.
     pub recovery: Vec<String>,
-    /// Evaluations of the model over all rows, in the search that found the answer.
+    /// Where and in which precision the minimum was searched.
+    pub searched: Searched,
+    /// Evaluations of the model over all rows in double precision, in the search that found the answer.
     pub evaluations: usize,
     /// The cost at the start and after each step of the search.
     pub history: Vec<f64>,
@@ -131,6 +134,7 @@ pub(super) fn reported(
         dof,
         stop: found.stop,
         recovery: Vec::new(),
+        searched: Searched::default(),
         evaluations: found.evaluations,
         history: found.history.clone(),
         expected_shift,

@@ -97,8 +97,10 @@ pub fn report(problem: &Problem<'_>, fit: &Fit, target: &str, seconds: f64) -> J
         ("history", list(&fit.history)),
         ("expected_shift_in_sigma", fit.expected_shift.map_or(Json::Null, real)),
         ("seconds", real(seconds)),
-        ("device", text("cpu")),
-        ("precision", text("f64")),
+        ("device", text(&fit.searched.device)),
+        ("precision", text(fit.searched.precision())),
+        ("precision_reason", text(&fit.searched.reason)),
+        ("device_evaluations", whole(fit.searched.evaluations as u64)),
         ("strategy", text(problem.strategy.name())),
     ])
 }

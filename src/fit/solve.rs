@@ -2,6 +2,7 @@
 
 use nalgebra::DVector;
 
+use super::approach::Searched;
 use super::bounds::Bounds;
 use super::covariance::covariance;
 use super::journal::{Journal, Recorded};
@@ -82,6 +83,15 @@ impl Default for SolveOptions {
     }
 }
 
+impl SolveOptions {
+    /// The threads.
+    pub(super) fn pool(&self) -> Result<ThreadPool> {
+        ThreadPool::new(if self.threads == 0 { crate::host::threads() } else { self.threads })
+    }
+}
+
+/// Evaluations of a search in single precision: one that takes more is lost in rounding errors.
+const MOST_IN_SINGLE: usize = 200;
 /// An expected shift, in standard errors, that is no convergence.
 const STUCK: f64 = 1e-2;
 
@@ -130,6 +140,8 @@ pub(super) struct Limits {
     pub cost: f64,
     /// Relative length of a step.
     pub step: f64,
+    /// Relative decreases of the cost below this are rounding errors.
+    pub noise: f64,
     /// Rows less free parameters.
     pub dof: usize,
 }
@@ -183,22 +195,27 @@ pub fn solve_from(
         let level = number(options.level);
         return Err(Error::usage(format!("level: got {level}, expected a probability between 0 and 1")));
     }
-    let threads = if options.threads == 0 { crate::host::threads() } else { options.threads };
-    let pool = ThreadPool::new(threads)?;
+    let pool = options.pool()?;
     let free = problem.free();
     let search = Search::of(problem, &free, options)?;
     let sums = Sums::new(problem, &pool);
+    let approach = journal.approach.clone();
     let recorded = Recorded::new(&sums, journal, watch);
-    let begin = |options: &SolveOptions| warmed(problem, &free, start(problem, &free, options, &pool)?, options, &pool);
     let mut steps: Vec<String> = Vec::new();
-    let mut solved = search.solve(&recorded, &begin(options)?);
-    for (name, share) in RECOVERY {
+    let approached = approach.as_ref().and_then(|approach| approach.x.clone());
+    let first = match &approached {
+        Some(x) => DVector::from_column_slice(x),
+        None => begin(problem, &free, options, &pool)?,
+    };
+    let mut solved = search.solve(&recorded, &first);
+    let from_start = approached.map(|_| ("double precision from the start", Some(0.0)));
+    for (name, share) in from_start.into_iter().chain(RECOVERY) {
         if !options.recovers || !needs_recovery(&solved) {
             break;
         }
         let again = match share {
             Some(share) => moved(&start(problem, &free, options, &pool)?, &search.bounds, share),
-            None => match begin(&SolveOptions { global: Global::MultiStart, ..options.clone() }) {
+            None => match begin(problem, &free, &SolveOptions { global: Global::MultiStart, ..options.clone() }, &pool) {
                 Ok(begin) => begin,
                 Err(_) => continue,
             },
@@ -215,7 +232,18 @@ pub fn solve_from(
     let covariance = covariance(&triangle, problem.rows(), search.variance(&found));
     let spread = spread(&problem.data, &pool)?;
     let fit = reported(problem, (&free, &search.bounds), &found, covariance, expected_shift, spread, options.level);
-    Ok(Fit { recovery: steps, ..fit })
+    let searched = approach.map_or_else(Searched::default, |approach| approach.searched);
+    Ok(Fit { recovery: steps, searched, ..fit })
+}
+
+/// The start, or where a search on some of the rows leads from it.
+pub(super) fn begin(
+    problem: &Problem<'_>,
+    free: &[usize],
+    options: &SolveOptions,
+    pool: &ThreadPool,
+) -> Result<DVector<f64>> {
+    warmed(problem, free, start(problem, free, options, pool)?, options, pool)
 }
 
 /// What a search ends with.
@@ -278,8 +306,16 @@ impl Search {
         let evaluations = if options.evaluations == 0 { 500 * (free.len() + 1) } else { options.evaluations };
         // With a robust loss JᵀJ is not the whole curvature, so that neither the expected shift nor the last steps are exact.
         let [shift, cost] = if problem.loss == RobustLoss::Linear { [1e-5, 1e-12] } else { [1e-8, 1e-15] };
-        let limits = Limits { evaluations, shift, cost, step: 1e-12, dof: rows.saturating_sub(free.len()) };
+        let limits = Limits { evaluations, shift, cost, step: 1e-12, noise: 1e-15, dof: rows.saturating_sub(free.len()) };
         Ok(Self { method, bounds, limits, is_absolute: problem.is_absolute })
+    }
+
+    /// The search as far as sums in single precision lead it.
+    pub(super) fn in_single_precision(self) -> Self {
+        let Limits { evaluations, dof, .. } = self.limits;
+        let evaluations = evaluations.min(MOST_IN_SINGLE);
+        let limits = Limits { evaluations, shift: 1e-3, cost: 1e-7, step: 1e-6, noise: 1e-7, dof };
+        Self { limits, ..self }
     }
 
     /// The search alone.

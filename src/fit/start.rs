@@ -18,7 +18,7 @@ use crate::host::ThreadPool;
 use crate::host::splitmix::{STEP, mixed};
 
 /// Rows that the draws are compared on, at most.
-const ROWS: usize = 1_000;
+pub(super) const ROWS: usize = 1_000;
 /// Rows of a first search.
 const WARM: usize = 4_000;
 /// With as many rows, passes over them cost more than a first search.
@@ -66,7 +66,7 @@ pub(super) fn start(
 }
 
 /// At most so many of some rows: one from each of as many equal parts, at a place that follows no pattern of the data.
-fn picked(rows: Range<usize>, most: usize) -> Vec<usize> {
+pub(super) fn picked(rows: Range<usize>, most: usize) -> Vec<usize> {
     let count = rows.len().min(most);
     let mut random = Random(0);
     let mut pick = |at: usize| {

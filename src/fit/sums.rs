@@ -112,6 +112,27 @@ impl<'a> Sums<'a> {
         Ok(if rows.nrows() > self.free { rows.qr().r() } else { rows })
     }
 
+    pub(super) fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Number of groups.
+    pub(super) fn groups(&self) -> usize {
+        self.places.len()
+    }
+
+    /// For each variable of the model in a group, its place among the free parameters.
+    pub(super) fn places(&self, group: usize) -> &[Option<usize>] {
+        &self.places[group]
+    }
+
+    /// The model's variables in a group, then the values that depend on them only.
+    pub(super) fn scalars(&self, group: usize, x: &[f64]) -> Vec<f64> {
+        let all = self.parameters(group, x);
+        let variables: Vec<f64> = self.model.variables.iter().map(|&at| all[at]).collect();
+        self.model.scalars(&variables)
+    }
+
     fn pieces(&self) -> usize {
         self.problem.data.rows().div_ceil(pieces::PIECE)
     }

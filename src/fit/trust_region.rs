@@ -9,8 +9,6 @@ use super::sums::{Bad, Normal, Objective};
 
 /// Relative error of the radius of a step.
 const RADIUS_TOLERANCE: f64 = 0.01;
-/// Reductions below this share of the cost are rounding errors.
-const NOISE: f64 = 1e-15;
 
 /// Searches from `start`, which is within the bounds.
 pub(super) fn search(
@@ -43,7 +41,7 @@ pub(super) fn search(
                 break 'search Stop::Evaluations;
             }
             let step = space.step(&x, radius, &mut alpha, theta, bounds);
-            let is_step = step.reduction > NOISE * normal.cost && step.scaled.norm() > 0.0;
+            let is_step = step.reduction > limits.noise * normal.cost && step.scaled.norm() > 0.0;
             if !is_step {
                 break 'search Stop::Cost;
             }

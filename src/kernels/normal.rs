@@ -94,7 +94,8 @@ impl Residuals {
         self.columns + 1 + usize::from(self.is_weighted)
     }
 
-    fn check(&self) -> Result<()> {
+    /// Errors if the kernel does not take them.
+    pub fn check(&self) -> Result<()> {
         let (parameters, inputs) = (self.parameters(), self.program.inputs);
         if parameters > MAX_PARAMETERS {
             return Err(Error::new(format!("normal: got {parameters} parameters, expected at most {MAX_PARAMETERS}")));

@@ -21,6 +21,10 @@ pub(super) fn run(args: &Args, problem: &Problem<'_>, options: &SolveOptions, ta
             "out: got {out}, expected a name ending in .csv: many fits are written as a table"
         )));
     }
+    if args.device != super::CPU {
+        let device = &args.device;
+        return Err(Failure::usage(format!("device: got {device}, expected cpu: many fits are solved in batches on the cpu")));
+    }
     let started = host::now_ms();
     let fits = solve_each(problem, options)?;
     let seconds = (host::now_ms() - started) / 1e3;

@@ -2,7 +2,7 @@
 
 use super::rows::Rows;
 use crate::error::Result;
-use crate::fit::{FTest, Fit, FitPrediction, Formula, Levels, SavedFit, Stop};
+use crate::fit::{FTest, Fit, FitPrediction, Formula, Levels, SavedFit, Searched, Stop};
 use crate::host::number;
 use crate::report::{Axis, Band, Chart, Series, Table as TextTable, counted, figure};
 
@@ -58,10 +58,12 @@ pub(super) fn tested(test: &FTest) -> String {
 pub(in crate::cli) fn cautions(fit: &Fit) -> Vec<String> {
     let count = counted(fit.flat_derivatives, "derivative");
     let flat = (fit.flat_derivatives > 0).then(|| format!("{count} of the model not finite, counted as 0"));
+    let is_refused = !fit.searched.is_single && fit.searched != Searched::default();
+    let searched = is_refused.then(|| fit.searched.reason.clone());
     let recovery = (!fit.recovery.is_empty())
         .then(|| format!("the first search failed; tried after it: {}", fit.recovery.join(", ")));
     let undetermined = fit.undetermined.iter().map(|what| format!("the data do not determine {what}"));
-    flat.into_iter().chain(recovery).chain(undetermined).collect()
+    searched.into_iter().chain(flat).chain(recovery).chain(undetermined).collect()
 }
 
 /// The parameters with their errors.
@@ -98,6 +100,13 @@ pub(in crate::cli) fn parameter_table(fit: &Fit, formula: &Formula) -> TextTable
 pub(in crate::cli) fn stop_text(fit: &Fit) -> String {
     let shift = |shift| format!(" (expected shift {} standard errors)", figure(shift));
     let spent = counted(fit.evaluations, "evaluation") + &fit.expected_shift.map_or(String::new(), shift);
+    let on_device = match &fit.searched {
+        Searched { is_single: true, device, evaluations, .. } => {
+            format!(", after {evaluations} in single precision on {device}")
+        }
+        _ => String::new(),
+    };
+    let spent = spent + &on_device;
     match fit.stop {
         Stop::Evaluations => format!("not converged in {spent}: raise --max-evaluations, or start nearer with --p0"),
         Stop::Stuck => format!("not converged: stuck after {spent}; start elsewhere with --p0, or set --bounds"),

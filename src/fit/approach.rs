@@ -1,0 +1,164 @@
+//! The search on a device in single precision, from whose end the fit goes on in double precision. Whether single precision is enough is decided by
+//! the data: before the search, residuals and derivatives of some of the rows are computed in both.
+
+use std::cell::{Cell, RefCell};
+
+use super::device_sums::DeviceSums;
+use super::journal::Journal;
+use super::problem::Problem;
+use super::single::{Sample, Single};
+use super::solve::{Search, SolveOptions, begin};
+use super::start::{ROWS, picked};
+use super::sums::{Bad, Normal, Objective, Sums};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::host::ThreadPool;
+
+/// The largest difference of residuals and of derivatives between single and double precision, relative to their norms, with which a search in single
+/// precision begins. A search that follows directions with such errors still comes near the minimum.
+const MOST_DIFFERENCE: f64 = 1e-3;
+/// More groups than these are more launches per pass than a device is worth.
+const MOST_GROUPS: usize = 256;
+
+/// Where and in which precision the minimum was searched. The last digits are always found in double precision on the CPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Searched {
+    /// The device that searched.
+    pub device: String,
+    /// Whether it searched in single precision.
+    pub is_single: bool,
+    /// Why in this precision.
+    pub reason: String,
+    /// Evaluations of the model over all rows on that device, which those of the fit do not count.
+    pub evaluations: usize,
+}
+
+impl Default for Searched {
+    fn default() -> Self {
+        let reason = "the cpu searches in double precision".to_owned();
+        Self { device: "cpu".to_owned(), is_single: false, reason, evaluations: 0 }
+    }
+}
+
+impl Searched {
+    /// The precision of the search, and of the last digits if it is another.
+    pub fn precision(&self) -> &'static str {
+        if self.is_single { "f32, then f64" } else { "f64" }
+    }
+}
+
+/// What a search on a device led to.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Approach {
+    pub searched: Searched,
+    /// Where it ended; `None` if it did not take place.
+    pub x: Option<Vec<f64>>,
+}
+
+/// Searches the minimum on a device in single precision, if the data allow it. The end is kept in the journal, from where
+/// [`solve_from`](super::solve_from()) goes on; if the search does not take place, the journal says why, and the fit is solved as on the CPU. With a
+/// journal of a fit that got further, nothing is left to do.
+///
+/// Errors as `solve_from` does before its search, or if the device fails.
+pub async fn approach(
+    problem: &Problem<'_>,
+    options: &SolveOptions,
+    device: &Device,
+    journal: &mut Journal,
+) -> Result<()> {
+    if journal.approach.is_some() || journal.evaluations() > 0 {
+        return Ok(());
+    }
+    problem.check()?;
+    let pool = options.pool()?;
+    let found = searched(problem, options, device, &pool).await?;
+    journal.approach = Some(found.unwrap_or_else(|why| {
+        let searched = Searched { reason: format!("not searched on {}: {why}", device.info().device), ..Searched::default() };
+        Approach { searched, x: None }
+    }));
+    Ok(())
+}
+
+/// The end of the search, or why there was none.
+async fn searched(
+    problem: &Problem<'_>,
+    options: &SolveOptions,
+    device: &Device,
+    pool: &ThreadPool,
+) -> Result<std::result::Result<Approach, String>> {
+    let sums = Sums::new(problem, pool);
+    let groups = problem.groups();
+    if !sums.model().integrals.is_empty() {
+        return Ok(Err("integrals are computed in double precision".to_owned()));
+    }
+    if groups > MOST_GROUPS {
+        return Ok(Err(format!("the rows are in {groups} groups, which are as many launches, expected at most {MOST_GROUPS}")));
+    }
+    if groups > 1 && problem.data.source().is_some() {
+        return Ok(Err("the rows of several groups are read in the order of the file".to_owned()));
+    }
+    let free = problem.free();
+    let start = begin(problem, &free, options, pool)?;
+    let sample = Sample::of(problem, &picked(0..problem.data.rows(), ROWS))?;
+    let single = Single::new(problem, &sums, start.as_slice(), &sample);
+    if let Err(error) = single.residuals.check() {
+        return Ok(Err(error.to_string()));
+    }
+    let [residuals, derivatives] = single.differences(&sums, start.as_slice(), &sample);
+    if !(residuals.is_finite() && derivatives.is_finite()) {
+        return Ok(Err("the model is not finite at the start in single precision".to_owned()));
+    }
+    let (rows, is_close) = (sample.rows(), residuals <= MOST_DIFFERENCE && derivatives <= MOST_DIFFERENCE);
+    let reason = format!(
+        "on {rows} rows at the start, single precision changes residuals by {residuals:.0e} and derivatives by {derivatives:.0e} of their size, {} {MOST_DIFFERENCE}",
+        if is_close { "at most" } else { "and the most is" },
+    );
+    if !is_close {
+        return Ok(Err(reason));
+    }
+    let on_device = DeviceSums::new(device, problem, &sums, &single, pool)?;
+    let search = Search::of(problem, &free, options)?.in_single_precision();
+    let mut replay = Replay::default();
+    let found = loop {
+        let found = search.run(&replay, &start);
+        let Some(x) = replay.wanted.take() else { break found };
+        let normal = on_device.normal(&x).await?;
+        replay.known.push((x, normal));
+        replay.asked.set(0);
+    };
+    Ok(match found {
+        Ok(found) => Ok(Approach {
+            searched: Searched {
+                device: device.info().device.to_owned(),
+                is_single: true,
+                reason,
+                evaluations: replay.known.len(),
+            },
+            x: Some(found.x.as_slice().to_vec()),
+        }),
+        Err(Bad::Rows { .. }) => Err("the model is not finite at the start in single precision".to_owned()),
+        Err(Bad::Unread(error)) => return Err(error),
+    })
+}
+
+/// The sums that are known, in the order in which a search asks for them. A search does not wait for a device: it ends at the first point that is
+/// not known, and is run again when it is. That repeats only its own arithmetic, over sums.
+#[derive(Default)]
+struct Replay {
+    known: Vec<(Vec<f64>, std::result::Result<Normal, Bad>)>,
+    asked: Cell<usize>,
+    wanted: RefCell<Option<Vec<f64>>>,
+}
+
+impl Objective for Replay {
+    fn normal(&self, x: &[f64]) -> std::result::Result<Normal, Bad> {
+        match self.known.get(self.asked.replace(self.asked.get() + 1)) {
+            Some((known, normal)) if known == x => normal.clone(),
+            Some(_) => Err(Error::new("fit: a search took another way when it was repeated").into()),
+            None => {
+                self.wanted.replace(Some(x.to_vec()));
+                Err(Error::new("fit: the sums are not known yet").into())
+            }
+        }
+    }
+}
