@@ -20,8 +20,8 @@ use super::console::{say, say_data, say_json};
 use super::{Answer, Failure, interrupt};
 use crate::error::{hint, listed};
 use crate::fit::{
-    FTest, Fit, Global, Journal, Levels, Method, Problem, RobustLoss, SavedFit, SolveOptions, add_profiles, report,
-    approach, solve_from,
+    FTest, Fit, Global, Journal, Levels, Method, Problem, RobustLoss, SavedFit, SolveOptions, add_profiles, approach,
+    report, solve_from,
 };
 use crate::host;
 use crate::io::{Format, RowSource};

@@ -3,11 +3,11 @@
 
 use std::cell::{Cell, RefCell};
 
-use super::device_sums::DeviceSums;
+use super::device_sums::{DeviceSums, ROOM};
 use super::journal::Journal;
 use super::problem::Problem;
 use super::single::{Sample, Single};
-use super::solve::{Search, SolveOptions, begin};
+use super::solve::{Found, Search, SolveOptions, Stop, begin};
 use super::start::{ROWS, picked};
 use super::sums::{Bad, Normal, Objective, Sums};
 use crate::device::Device;
@@ -17,6 +17,8 @@ use crate::host::ThreadPool;
 /// The largest difference of residuals and of derivatives between single and double precision, relative to their norms, with which a search in single
 /// precision begins. A search that follows directions with such errors still comes near the minimum.
 const MOST_DIFFERENCE: f64 = 1e-3;
+/// A parameter whose derivative shrinks to less than this share of that at the start has no effect in single precision.
+const NO_EFFECT: f64 = 1e-6;
 /// More groups than these are more launches per pass than a device is worth.
 const MOST_GROUPS: usize = 256;
 
@@ -73,7 +75,8 @@ pub async fn approach(
     let pool = options.pool()?;
     let found = searched(problem, options, device, &pool).await?;
     journal.approach = Some(found.unwrap_or_else(|why| {
-        let searched = Searched { reason: format!("not searched on {}: {why}", device.info().device), ..Searched::default() };
+        let searched =
+            Searched { reason: format!("not searched on {}: {why}", device.info().device), ..Searched::default() };
         Approach { searched, x: None }
     }));
     Ok(())
@@ -92,7 +95,9 @@ async fn searched(
         return Ok(Err("integrals are computed in double precision".to_owned()));
     }
     if groups > MOST_GROUPS {
-        return Ok(Err(format!("the rows are in {groups} groups, which are as many launches, expected at most {MOST_GROUPS}")));
+        return Ok(Err(format!(
+            "the rows are in {groups} groups, which are as many launches, expected at most {MOST_GROUPS}"
+        )));
     }
     if groups > 1 && problem.data.source().is_some() {
         return Ok(Err("the rows of several groups are read in the order of the file".to_owned()));
@@ -116,7 +121,7 @@ async fn searched(
     if !is_close {
         return Ok(Err(reason));
     }
-    let on_device = DeviceSums::new(device, problem, &sums, &single, pool)?;
+    let on_device = DeviceSums::new((device, ROOM), problem, &sums, &single, pool)?;
     let search = Search::of(problem, &free, options)?.in_single_precision();
     let mut replay = Replay::default();
     let found = loop {
@@ -126,26 +131,40 @@ async fn searched(
         replay.known.push((x, normal));
         replay.asked.set(0);
     };
-    Ok(match found {
-        Ok(found) => Ok(Approach {
-            searched: Searched {
-                device: device.info().device.to_owned(),
-                is_single: true,
-                reason,
-                evaluations: replay.known.len(),
-            },
-            x: Some(found.x.as_slice().to_vec()),
-        }),
-        Err(Bad::Rows { .. }) => Err("the model is not finite at the start in single precision".to_owned()),
+    let found = match found {
+        Ok(found) => found,
+        Err(Bad::Rows { .. }) => return Ok(Err("the model is not finite at the start in single precision".to_owned())),
         Err(Bad::Unread(error)) => return Err(error),
-    })
+    };
+    if let Some(why) = lost(&found, replay.known.first()) {
+        return Ok(Err(format!("the search in single precision {why}")));
+    }
+    let (device, evaluations) = (device.info().device.to_owned(), replay.known.len());
+    let searched = Searched { device, is_single: true, reason, evaluations };
+    Ok(Ok(Approach { searched, x: Some(found.x.as_slice().to_vec()) }))
 }
+
+/// Why the end of a search is worse to go on from than its start.
+fn lost(found: &Found, start: Option<&Known>) -> Option<String> {
+    if found.stop == Stop::Evaluations {
+        return Some(format!("did not converge in {} evaluations", found.evaluations));
+    }
+    // In double precision such a parameter may still have a derivative that leads back.
+    let effects = |normal: &Normal| normal.hessian.diagonal();
+    let (_, Ok(start)) = start? else { return None };
+    let (start, end) = (effects(start), effects(&found.normal));
+    let is_lost = start.iter().zip(&end).any(|(start, end)| *end <= NO_EFFECT * NO_EFFECT * start && *start > 0.0);
+    is_lost.then(|| "led to where a parameter has no effect".to_owned())
+}
+
+/// A point and its sums.
+type Known = (Vec<f64>, std::result::Result<Normal, Bad>);
 
 /// The sums that are known, in the order in which a search asks for them. A search does not wait for a device: it ends at the first point that is
 /// not known, and is run again when it is. That repeats only its own arithmetic, over sums.
 #[derive(Default)]
 struct Replay {
-    known: Vec<(Vec<f64>, std::result::Result<Normal, Bad>)>,
+    known: Vec<Known>,
     asked: Cell<usize>,
     wanted: RefCell<Option<Vec<f64>>>,
 }

@@ -11,10 +11,17 @@ use crate::error::Result;
 use crate::host::ThreadPool;
 use crate::kernels::normal;
 
-/// Bytes of rows that are uploaded at a time.
-const CHUNK_BYTES: usize = 64 << 20;
-/// Bytes of rows that stay on the device.
-const RESIDENT_BYTES: usize = 1 << 30;
+/// The room that rows take on a device, in bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Room {
+    /// Rows that are uploaded at a time.
+    chunk: usize,
+    /// Rows that stay on the device.
+    resident: usize,
+}
+
+/// The room on every device that runs WebGPU.
+pub(super) const ROOM: Room = Room { chunk: 64 << 20, resident: 1 << 30 };
 
 /// The sums over the rows of a problem on a device.
 pub(super) struct DeviceSums<'a> {
@@ -49,20 +56,20 @@ struct Launched {
 
 impl<'a> DeviceSums<'a> {
     pub(super) fn new(
-        device: &'a Device,
+        (device, room): (&'a Device, Room),
         problem: &'a Problem<'a>,
         sums: &'a Sums<'a>,
         single: &'a Single,
         pool: &'a ThreadPool,
     ) -> Result<Self> {
         let (rows, columns) = (problem.data.rows(), single.residuals.data_columns());
-        let most = CHUNK_BYTES.min(device.info().max_binding_bytes as usize);
+        let most = room.chunk.min(device.info().max_binding_bytes as usize);
         let pieces = (most / (4 * columns * PIECE)).max(1);
         let words = columns * rows.min(pieces * PIECE);
         let buffers = [(); 2].map(|()| device.buffer(words));
         let scalars = device.buffer(sums.groups() * single.residuals.scalars().next_multiple_of(VIEW_WORDS));
         let mut all = Self { device, problem, sums, single, pool, pieces, resident: None, buffers, scalars };
-        if 4 * columns * rows <= RESIDENT_BYTES {
+        if 4 * columns * rows <= room.resident {
             all.resident =
                 Some(all.chunks().map(|pieces| all.upload(pieces, &device.buffer(words))).collect::<Result<_>>()?);
         }
@@ -115,9 +122,8 @@ impl<'a> DeviceSums<'a> {
         let stride = rows.min(pieces.end * PIECE) - pieces.start * PIECE;
         let mut words = vec![0_u32; stride * self.single.residuals.data_columns()];
         let (mut filled, mut runs) = (0, Vec::<(usize, Range<usize>)>::new());
-        let make = |piece| {
-            problem.data.with(pieces::range(piece, rows), |part| (columns.of_part(part), part.runs.to_vec()))
-        };
+        let make =
+            |piece| problem.data.with(pieces::range(piece, rows), |part| (columns.of_part(part), part.runs.to_vec()));
         pieces::each(self.pool, pieces, make, |(columns, more)| {
             for (target, column) in words.chunks_exact_mut(stride).zip(&columns) {
                 let target = target[filled..].iter_mut();
@@ -195,8 +201,75 @@ impl Total {
     fn checked(self) -> std::result::Result<Normal, Bad> {
         let Self { normal, bad } = self;
         let sums = normal.hessian.iter().chain(&normal.gradient).chain([&normal.cost, &normal.squares]);
-        let is_finite = sums.fold(true, |is_finite, sum| is_finite && sum.is_finite());
+        let is_finite = sums.copied().all(f64::is_finite);
         // Which row it is, is found out in double precision.
         if bad == 0 && is_finite { Ok(normal) } else { Err(Bad::Rows { count: bad as usize, first: 0 }) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pollster::block_on;
+
+    use super::super::formula::Formula;
+    use super::super::levels::Levels;
+    use super::super::single::Sample;
+    use super::super::sums::Objective;
+    use super::*;
+
+    const ROWS: usize = 5 * PIECE + 77;
+
+    fn spread(at: usize) -> f64 {
+        (at * 2_654_435_761 % 1_000_003) as f64 / 1_000_003.0
+    }
+
+    /// The sums of a problem with two groups, in both precisions, and the bytes that an evaluation uploads.
+    fn sums(room: Room) -> (Normal, Normal, u64) {
+        let t: Vec<f64> = (0..ROWS).map(|at| 4.0 * spread(at)).collect();
+        let y: Vec<f64> = t.iter().enumerate().map(|(at, t)| 3e5 * (-t).exp() + 1e3 * spread(at * 7)).collect();
+        let sigma: Vec<f64> = (0..ROWS).map(|at| 10.0 + spread(at * 3)).collect();
+        let set = Levels::of_numbers(&(0..ROWS).map(|at| (at % 3 / 2) as f64).collect::<Vec<f64>>());
+        let formula =
+            Formula::parse("a[set] * exp(-b * (t - 0.5) / 3) + c * sin(t - 0.5) / exp(t - 0.5)", &["t", "set"])
+                .unwrap();
+        let problem = Problem::with_levels(formula, &[("t", &t)], &[("set", &set)], &y).unwrap();
+        let problem = problem.sigma(&sigma, true).unwrap();
+        let pool = ThreadPool::new(2).unwrap();
+        let sums = Sums::new(&problem, &pool);
+        let x = [2e5, 3e5, 1.2, -40.0];
+        let picked: Vec<usize> = (0..ROWS).step_by(1_000).collect();
+        let single = Single::new(&problem, &sums, &x, &Sample::of(&problem, &picked).unwrap());
+        let device = Device::cpu(2);
+        let on_device = DeviceSums::new((&device, room), &problem, &sums, &single, &pool).unwrap();
+        let before = device.counters().uploaded_bytes;
+        let normal = block_on(on_device.normal(&x)).unwrap().unwrap();
+        let uploaded = device.counters().uploaded_bytes - before;
+        (normal, sums.normal(&x).unwrap(), uploaded)
+    }
+
+    #[test]
+    fn sums_agree_with_double_precision_wherever_rows_are() {
+        let small = 4 * 4 * PIECE;
+        let (resident, exact, once) = sums(Room { chunk: 2 * small, ..ROOM });
+        let (uploaded, _, each_time) = sums(Room { chunk: 2 * small, resident: small });
+        let (whole, ..) = sums(ROOM);
+        let bits = |normal: &Normal| format!("{normal:?}");
+        assert_eq!(bits(&resident), bits(&uploaded));
+        // t - 0.5, y and the weights: the rest is not worth a column.
+        assert_eq!(each_time - once, 3 * 4 * ROWS as u64);
+        for normal in [&resident, &whole] {
+            let norms = exact.hessian.diagonal().map(f64::sqrt);
+            let residuals = exact.squares.sqrt();
+            assert!((normal.cost / exact.cost - 1.0).abs() < 1e-5, "{} {}", normal.cost, exact.cost);
+            assert!((normal.squares / exact.squares - 1.0).abs() < 1e-5);
+            for i in 0..4 {
+                let apart = (normal.gradient[i] - exact.gradient[i]).abs();
+                assert!(apart < 1e-5 * norms[i] * residuals, "{i}: {} {}", normal.gradient[i], exact.gradient[i]);
+                for j in 0..4 {
+                    let apart = (normal.hessian[(i, j)] - exact.hessian[(i, j)]).abs();
+                    assert!(apart < 1e-5 * norms[i] * norms[j], "{i} {j}");
+                }
+            }
+        }
     }
 }

@@ -68,7 +68,7 @@ impl Single {
             let mut values = program.emit_all(known);
             values[0] = values[0] - observed[0];
             if *is_weighted {
-                values.iter_mut().for_each(|value| *value = *value * observed[1]);
+                values = values.into_iter().map(|value| value * observed[1]).collect();
             }
             values
         });
@@ -180,7 +180,9 @@ fn residuals(problem: &Problem<'_>, sums: &Sums<'_>) -> (Residuals, Program) {
         let (scalars, data) = inputs.split_at(scalars);
         let (known, factors) = scalars.split_at(count + outer);
         let mut taken = known[..count].to_vec();
-        taken.extend((0..raw).map(|at| kept.iter().position(|&place| place == at).map_or(known[0], |place| data[place])));
+        taken.extend(
+            (0..raw).map(|at| kept.iter().position(|&place| place == at).map_or(known[0], |place| data[place])),
+        );
         taken.extend(known[count..].iter().chain(&data[kept.len()..]));
         rest.emit_all(&taken).into_iter().zip(factors).map(|(value, factor)| value * *factor).collect()
     });

@@ -183,7 +183,7 @@ pub fn solve(problem: &Problem<'_>, options: &SolveOptions) -> Result<Fit> {
 }
 
 /// The same for a long fit: what it computes is added to the journal, and what the journal has is not computed again, so that a fit which was ended goes
-/// on with the same bits. `watch` sees the journal after each evaluation and, where rows are many, now and then during one; its error ends the fit.
+/// on with the same bits. After an [`approach`](super::approach()) with this journal, the search begins where that ended. `watch` sees the journal after each evaluation and, where rows are many, now and then during one; its error ends the fit.
 pub fn solve_from(
     problem: &Problem<'_>,
     options: &SolveOptions,
@@ -208,14 +208,17 @@ pub fn solve_from(
         None => begin(problem, &free, options, &pool)?,
     };
     let mut solved = search.solve(&recorded, &first);
-    let from_start = approached.map(|_| ("double precision from the start", Some(0.0)));
-    for (name, share) in from_start.into_iter().chain(RECOVERY) {
-        if !options.recovers || !needs_recovery(&solved) {
+    let mut needs_start = approached.is_some();
+    for (name, share) in needs_start.then_some(FROM_START).into_iter().chain(RECOVERY) {
+        // A search in single precision may have led to where nothing determines a parameter.
+        let is_lost = std::mem::take(&mut needs_start) && matches!(solved, Ok((_, None)));
+        if !options.recovers || !(is_lost || needs_recovery(&solved)) {
             break;
         }
         let again = match share {
             Some(share) => moved(&start(problem, &free, options, &pool)?, &search.bounds, share),
-            None => match begin(problem, &free, &SolveOptions { global: Global::MultiStart, ..options.clone() }, &pool) {
+            None => match begin(problem, &free, &SolveOptions { global: Global::MultiStart, ..options.clone() }, &pool)
+            {
                 Ok(begin) => begin,
                 Err(_) => continue,
             },
@@ -248,6 +251,9 @@ pub(super) fn begin(
 
 /// What a search ends with.
 type Solved = std::result::Result<(Found, Option<f64>), Bad>;
+
+/// What is tried first after a search on a device.
+const FROM_START: (&str, Option<f64>) = ("double precision from the start", Some(0.0));
 
 /// What is tried, in this order, if the search gets stuck or the model is not finite at the start: starts that differ from the given one by a share of it,
 /// then a search of many starts.
@@ -306,7 +312,8 @@ impl Search {
         let evaluations = if options.evaluations == 0 { 500 * (free.len() + 1) } else { options.evaluations };
         // With a robust loss JᵀJ is not the whole curvature, so that neither the expected shift nor the last steps are exact.
         let [shift, cost] = if problem.loss == RobustLoss::Linear { [1e-5, 1e-12] } else { [1e-8, 1e-15] };
-        let limits = Limits { evaluations, shift, cost, step: 1e-12, noise: 1e-15, dof: rows.saturating_sub(free.len()) };
+        let limits =
+            Limits { evaluations, shift, cost, step: 1e-12, noise: 1e-15, dof: rows.saturating_sub(free.len()) };
         Ok(Self { method, bounds, limits, is_absolute: problem.is_absolute })
     }
 

@@ -23,7 +23,9 @@ pub(super) fn run(args: &Args, problem: &Problem<'_>, options: &SolveOptions, ta
     }
     if args.device != super::CPU {
         let device = &args.device;
-        return Err(Failure::usage(format!("device: got {device}, expected cpu: many fits are solved in batches on the cpu")));
+        return Err(Failure::usage(format!(
+            "device: got {device}, expected cpu: many fits are solved in batches on the cpu"
+        )));
     }
     let started = host::now_ms();
     let fits = solve_each(problem, options)?;
