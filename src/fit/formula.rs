@@ -204,6 +204,18 @@ impl Formula {
         all
     }
 
+    /// The formula with a value of every parameter for each level of a column, so that the rows of each level are a fit of their own. Errors if it has
+    /// other levels, or parameters that are computed from others.
+    pub fn for_each(self, column: &str) -> Result<Self> {
+        if !self.level_columns().is_empty() || !self.ties.is_empty() {
+            return Err(Error::usage(
+                "fitMany: every parameter has a value for each fit: expected no [levels] and no tie",
+            ));
+        }
+        let levels = vec![vec![column.to_owned()]; self.parameters.len()];
+        Ok(Self { levels, ..self })
+    }
+
     /// The same with one value for every parameter.
     pub(super) fn without_levels(&self) -> Self {
         Self { levels: vec![Vec::new(); self.parameters.len()], ..self.clone() }

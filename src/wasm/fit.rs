@@ -12,7 +12,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 pub use panic::on_panic;
 
 use crate::error::{Error, Result, listed};
-use crate::fit::{Formula, MODELS, Problem, SavedFit, is_named, named, report, solve};
+use crate::fit::{Fits, Formula, MODELS, Problem, SavedFit, SmallFit, is_named, named, report, solve, solve_each};
 use crate::host;
 use crate::program::parse::is_name;
 use crate::program::source::Language;
@@ -26,7 +26,57 @@ pub fn fit(data: &JsValue, model: &str, options: &JsValue) -> Answer<String> {
     fitted(&Columns::of(data), model.trim(), options).map_err(thrown)
 }
 
+/// Fits a model to each of the runs of rows that the column `each` tells apart. Returns arrays of the values and standard errors of the parameters by
+/// name, the rms residuals, whether each fit converged, and why some have no answer.
+#[wasm_bindgen]
+pub fn fit_many(data: &JsValue, model: &str, options: &JsValue, each: &str) -> Answer {
+    let fits = solved(&Columns::of(data), model.trim(), options, Some(each), |problem, options, _| {
+        solve_each(problem, &options.solve)
+    });
+    fits.map(|fits| arrays(&fits)).map_err(thrown)
+}
+
+fn arrays(fits: &Fits) -> JsValue {
+    let numbers = |pick: &dyn Fn(&SmallFit) -> f64| {
+        let values: Vec<f64> = fits.fits.iter().map(|fit| fit.as_ref().map_or(f64::NAN, pick)).collect();
+        JsValue::from(Float64Array::from(&values[..]))
+    };
+    let [parameters, stderrs] = [(); 2].map(|()| object([]));
+    for (at, name) in fits.parameters.iter().enumerate() {
+        set(&parameters, name, &numbers(&|fit| fit.values[at]));
+        if let Some(place) = fits.free.iter().position(|&free| free == at) {
+            set(&stderrs, name, &numbers(&|fit| fit.stderr(place)));
+        }
+    }
+    let failures = fits.fits.iter().enumerate().filter_map(|(at, fit)| {
+        let message = fit.as_ref().err()?.to_string();
+        Some(object([("fit", (at as f64).into()), ("message", message.into())]))
+    });
+    object([
+        ("parameters", parameters),
+        ("stderrs", stderrs),
+        ("rms", numbers(&|fit| fit.rmse)),
+        ("converged", numbers(&|fit| f64::from(u8::from(fit.stop.is_converged())))),
+        ("failures", failures.collect::<Array>().into()),
+    ])
+}
+
 fn fitted(data: &Columns, model: &str, options: &JsValue) -> Result<String> {
+    solved(data, model, options, None, |problem, options, target| {
+        let started = host::now_ms();
+        let fit = solve(problem, &options.solve)?;
+        Ok(report(problem, &fit, target, (host::now_ms() - started) / 1e3).to_string())
+    })
+}
+
+/// What `solve` makes of the problem. With the column `each`, every parameter has a value for each of its levels.
+fn solved<T>(
+    data: &Columns,
+    model: &str,
+    options: &JsValue,
+    each: Option<&str>,
+    solve: impl FnOnce(&Problem<'_>, &FitOptions, &str) -> Result<T>,
+) -> Result<T> {
     let options = FitOptions::read(options)?;
     let names = data.names();
     let mut formula = formula(model, &names, &options)?;
@@ -35,17 +85,18 @@ fn fitted(data: &Columns, model: &str, options: &JsValue) -> Result<String> {
         formula = formula.tied(name, text)?;
     }
     let target = options.target(&names, &formula)?;
+    if let Some(each) = each {
+        formula = formula.for_each(each)?;
+    }
     let rows = FitRows::of(data, &formula, &target, &options)?;
-    let columns: Vec<(&str, &[f64])> =
-        formula.columns().iter().map(String::as_str).zip(rows.columns.iter().map(Vec::as_slice)).collect();
+    let columns = formula.columns().iter().map(String::as_str).zip(&rows.columns);
+    let columns = columns.chain(formula.level_columns().into_iter().zip(&rows.levels));
+    let columns: Vec<(&str, &[f64])> = columns.map(|(name, column)| (name, column.as_slice())).collect();
     let mut problem = Problem::new(formula.clone(), &columns, &rows.y)?.loss(options.loss, options.loss_scale)?;
     if let Some(sigma) = &rows.sigma {
         problem = problem.sigma(sigma, options.is_absolute)?;
     }
-    let problem = options.known(problem)?;
-    let started = host::now_ms();
-    let fit = solve(&problem, &options.solve)?;
-    Ok(report(&problem, &fit, &target, (host::now_ms() - started) / 1e3).to_string())
+    solve(&options.known(problem)?, &options, &target)
 }
 
 /// The model: a formula, or a named model over the first column that is not y.

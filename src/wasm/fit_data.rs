@@ -47,6 +47,8 @@ pub(super) struct FitRows {
     pub(super) columns: Vec<Vec<f64>>,
     pub(super) y: Vec<f64>,
     pub(super) sigma: Option<Vec<f64>>,
+    /// Of the formula's columns of levels.
+    pub(super) levels: Vec<Vec<f64>>,
 }
 
 impl FitRows {
@@ -57,9 +59,13 @@ impl FitRows {
         let mut used: Vec<String> = formula.columns().to_vec();
         used.extend(target_columns.iter().cloned());
         used.extend(options.sigma.iter().cloned());
-        let mut values: Vec<Vec<f64>> = used.iter().map(|name| data.numbers("fit", name)).collect::<Result<_>>()?;
-        check_lengths(&used, &values, formula.columns().len())?;
-        let kept = leave_out(&used, &mut values, options.drops_missing)?;
+        let values = used.len();
+        used.extend(formula.level_columns().into_iter().map(str::to_owned));
+        let mut all: Vec<Vec<f64>> = used.iter().map(|name| data.numbers("fit", name)).collect::<Result<_>>()?;
+        check_lengths(&used, &all, formula.columns().len())?;
+        let kept = leave_out(&used, &mut all, options.drops_missing)?;
+        let levels = all.split_off(values);
+        let mut values = all;
         let sigma = if options.sigma.is_some() { values.pop() } else { None };
         let mut observed = values.split_off(formula.columns().len());
         let y = if is_column {
@@ -67,7 +73,7 @@ impl FitRows {
         } else {
             computed(target, &target_columns, &observed, &kept)?
         };
-        Ok(Self { columns: values, y, sigma })
+        Ok(Self { columns: values, y, sigma, levels })
     }
 }
 

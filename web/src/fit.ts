@@ -3,7 +3,7 @@
  * WebAssembly of its own. Its errors are of the classes that it exports; `name` and `kind` are those of the package `meromorph`.
  * @module
  */
-import { fit as fitted, initSync, models as listed, on_panic, Saved } from "../pkg/fit/meromorph.js";
+import { fit as fitted, fit_many as fittedMany, initSync, models as listed, on_panic, Saved } from "../pkg/fit/meromorph.js";
 import type { Columns } from "./data.js";
 import { deserializeError, InputError, LoadError, messageOf, serializeError, shown } from "./errors.js";
 import { inflated } from "./inlined.js";
@@ -197,6 +197,73 @@ export async function fit(data: Columns, model: string, options: CurveFitOptions
   return new CurveFit(judged(() => fitted(columns, model, given)), "fit");
 }
 
+/** Many fits of one model. A fit without an answer has NaN everywhere. */
+export interface ManyFits {
+  /** Number of fits. */
+  readonly count: number;
+  /** The values of each parameter, one per fit. */
+  readonly parameters: Readonly<Record<string, Float64Array>>;
+  /** The standard errors of each free parameter, one per fit; infinite where the data do not determine it. */
+  readonly stderrs: Readonly<Record<string, Float64Array>>;
+  /** The root mean square of each fit's residuals, with sigma of the weighted ones. */
+  readonly rms: Float64Array;
+  /** 1 for each fit that converged, 0 for the others. */
+  readonly converged: Float64Array;
+  /** The fits without an answer, and why. */
+  readonly failures: readonly { readonly fit: number; readonly message: string }[];
+}
+
+/** The column that numbers the fits: no formula can name it. */
+const EACH = "number of the fit";
+
+/**
+ * Fits a model to each of many sets of observed values: the pixels of a stack of images, the wells of a plate. The observed values of all fits stand one
+ * after another in one column, fit by fit; the other columns have the rows of one fit, which all share, or are as long as the observed values. The options
+ * are those of {@link fit}, without `tie`; `p0`, `bounds` and `fix` hold for every fit. The fits run in the calling thread, in batches: some ten thousand
+ * should run in a worker.
+ *
+ * @example
+ * ```js
+ * import { fitMany } from "meromorph/fit";
+ *
+ * const t = Float64Array.from({ length: 20 }, (_, row) => row / 4);
+ * const signal = Float64Array.from({ length: 1000 * t.length }, (_, at) => (1 + Math.floor(at / 20) / 1000) * Math.exp(-0.7 * t[at % 20]));
+ * const { count, parameters, stderrs } = await fitMany({ t, signal }, "a*exp(-b*t)", { y: "signal", p0: { a: 1, b: 1 } });
+ * console.log(`${count} fits; the last a is ${parameters.a[999].toFixed(3)} ± ${stderrs.a[999].toExponential(0)}`);
+ * ```
+ */
+export async function fitMany(data: Columns, model: string, options: CurveFitOptions & { y: string }): Promise<ManyFits> {
+  const given = taken("fitMany", options, OPTIONS);
+  if (typeof model !== "string") throw new InputError(`fitMany: model is ${shown(model)}, wanted a formula or the name of a model`, "usage");
+  const columns = numeric("fitMany", data);
+  const observed = typeof options.y === "string" ? columns[options.y] : undefined;
+  if (!(observed instanceof Float64Array || observed instanceof Float32Array)) {
+    throw new InputError(`fitMany: y is ${shown(options.y)}, wanted the column of the observed values of all fits, numbers one fit after another`, "usage");
+  }
+  const lengths = Object.entries(columns).filter(([name]) => name !== options.y).map(([name, column]) => [name, (column as ArrayLike<unknown>).length] as const);
+  const rows = Math.min(...lengths.map(([, length]) => length));
+  const count = observed.length / rows;
+  const wrong = lengths.find(([, length]) => length !== rows && length !== observed.length);
+  if (!(Number.isInteger(count) && count > 1) || wrong) {
+    const [name, length] = wrong ?? lengths[0] ?? ["", 0];
+    throw new InputError(
+      `fitMany: column "${options.y}" has ${observed.length} values and column "${name}" has ${length}, wanted the rows of one fit in it, and as many for each of two or more fits in "${options.y}"`);
+  }
+  const tiled = Object.entries(columns).map(([name, column]) => [name, (column as ArrayLike<unknown>).length === rows ? repeated(column, count) : column]);
+  const numbers = Float64Array.from({ length: observed.length }, (_, at) => Math.floor(at / rows));
+  await ready();
+  const fits = judged(() => fittedMany({ ...Object.fromEntries(tiled), [EACH]: numbers }, model, given, EACH)) as Omit<ManyFits, "count">;
+  return { count, ...fits };
+}
+
+/** Numbers, so many times one after another; other columns stay as they are. */
+function repeated(column: unknown, times: number): unknown {
+  if (!(column instanceof Float64Array || column instanceof Float32Array)) return column;
+  const whole = new Float64Array(column.length * times);
+  for (let at = 0; at < times; at++) whole.set(column, at * column.length);
+  return whole;
+}
+
 /** A fit from the content of a file that `mero fit --out` or `JSON.stringify(fit)` wrote, as text, bytes, or the parsed object. */
 export async function load(file: string | Uint8Array | ArrayBuffer | CurveFitFile): Promise<CurveFit> {
   await ready();
@@ -257,7 +324,7 @@ const MEASURES = ["r_squared", "rmse", "reduced_chi_square", "aic", "bic"];
 
 /** The fields of a fit, from those of its file. */
 function fields(file: CurveFitFile): object {
-  const { event: _event, kind: _kind, format: _format, device: _device, precision: _precision, strategy: _strategy, parameters, ...rest } = file;
+  const { event: _event, kind: _kind, format: _format, device: _device, precision: _precision, precision_reason: _reason, device_evaluations: _evaluations, strategy: _strategy, parameters, ...rest } = file;
   const renamed = (all: object) => Object.fromEntries(Object.entries(all).map(([name, value]) => [camelCase(name), value]));
   const filled = (matrix: unknown, none: number) => (matrix as (number | null)[][]).map((row) => row.map((entry) => entry ?? none));
   const known = Object.entries(rest).map(([name, value]) => [name, MEASURES.includes(name) ? value ?? NaN : value]);

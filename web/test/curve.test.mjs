@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fit, InputError, load, models } from "../dist/fit.js";
+import { fit, fitMany, InputError, load, models } from "../dist/fit.js";
 import { test, visit, web } from "./browser.mjs";
 import { cells, demo, drawn, figuresOf } from "./site.mjs";
 
@@ -56,6 +56,46 @@ test("certified problems have 10 digits of their parameters and 8 of their stand
 
 const X = Float64Array.from({ length: 60 }, (_, row) => row / 10);
 const DATA = { x: X, y: X.map((x, row) => 3 * Math.exp(-1.2 * x) + 0.5 + 0.02 * Math.sin(37 * row)) };
+
+test("many fits are the fits one by one", async () => {
+  const t = Float64Array.from({ length: 40 }, (_, row) => row / 8);
+  const count = 300;
+  const signal = Float64Array.from({ length: count * t.length }, (_, at) => {
+    const [set, row] = [Math.floor(at / t.length), at % t.length];
+    return (1 + set / 100) * Math.exp(-(0.5 + set / 400) * t[row]) + 0.2 + 0.01 * Math.sin(37 * at);
+  });
+  signal.fill(NaN, 7 * t.length, 8 * t.length - 1);
+  const model = "a*exp(-b*t) + c";
+  const options = { y: "signal", p0: { a: 1, b: 1, c: 0 }, bounds: { b: [0, 3] }, missing: "drop" };
+  const many = await fitMany({ t, signal }, model, options);
+  assert.equal(many.count, count);
+  assert.deepEqual(many.failures.map(({ fit }) => fit), [7]);
+  assert.match(many.failures[0].message, /got 1 row, expected at least 3/);
+  assert.ok(Number.isNaN(many.parameters.a[7]) && many.converged[7] !== 1);
+  for (const set of [0, 6, 8, 151, 299]) {
+    const one = await fit({ t, signal: signal.slice(set * t.length, (set + 1) * t.length) }, model, options);
+    assert.equal(many.converged[set], 1);
+    for (const [name, { value, stderr }] of Object.entries(one.parameters)) {
+      assert.ok(Math.abs(many.parameters[name][set] - value) < 1e-6 * stderr, `${name} of ${set}`);
+      assert.ok(Math.abs(many.stderrs[name][set] / stderr - 1) < 1e-6, `${name} of ${set}`);
+    }
+    assert.ok(Math.abs(many.rms[set] / one.rmse - 1) < 1e-9);
+  }
+  const wrong = async (data, more, expected) => assert.rejects(fitMany(data, model, { ...options, ...more }), (error) => error instanceof InputError && expected.test(error.message));
+  await wrong({ t, signal: signal.slice(1) }, {}, /"signal" has 11999 values and column "t" has 40, wanted the rows of one fit/);
+  await wrong({ t, signal: signal.slice(0, 40) }, {}, /two or more fits/);
+  await wrong({ t, signal }, { y: undefined }, /y is undefined, wanted the column of the observed values/);
+  await wrong({ t, signal }, { tie: { c: "2*a" } }, /expected no \[levels\] and no tie/);
+});
+
+test("a parameter has a value for each level of a column of numbers", async () => {
+  const set = Float64Array.from({ length: 90 }, (_, row) => row % 3);
+  const x = set.map((_, row) => Math.floor(row / 3) / 10);
+  const y = x.map((x, row) => (1 + set[row]) * Math.exp(-0.8 * x) + 0.01 * Math.sin(37 * row));
+  const { parameters } = await fit({ set, x, y }, "a[set]*exp(-b*x)");
+  assert.deepEqual(Object.keys(parameters), ["a[0]", "a[1]", "a[2]", "b"]);
+  assert.ok(Math.abs(parameters["a[2]"].value - 3) < 0.02 && Math.abs(parameters.b.value - 0.8) < 0.01);
+});
 
 test("Chromium has the bits of Node", async () => {
   const { page, errors, close } = await visit("/test/blank.html");
