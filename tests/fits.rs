@@ -599,3 +599,23 @@ fn a_journal_goes_on_with_the_same_bits() {
     let foreign = solve_from(&other, &options, &mut journal, &mut |_| Ok(())).unwrap_err().to_string();
     assert!(foreign.contains("the journal is of another fit"), "{foreign}");
 }
+
+#[test]
+fn starts_of_many_fits_are_found_although_the_fits_have_a_pattern() {
+    // As in an image whose rows are 100 pixels wide: every hundredth fit is alike.
+    let (fits, rows) = (1_200, 30);
+    let center = |fit: usize| (fit % 100) as f64 / 10.0 - 5.0;
+    let all = || (0..fits).flat_map(|fit| (0..rows).map(move |row| (fit, row as f64 / 2.0 - 7.5)));
+    let fit: Vec<f64> = all().map(|(fit, _)| fit as f64).collect();
+    let x: Vec<f64> = all().map(|(_, x)| x).collect();
+    let y: Vec<f64> = all().map(|(fit, x)| 2.0 * (-((x - center(fit)) / 1.5).powi(2)).exp() + 0.01 * (7.0 * x).sin()).collect();
+    let formula = Formula::parse("a[fit] * exp(-((x - m[fit]) / w[fit])^2) + b[fit]", &["fit", "x"]).unwrap();
+    let problem = Problem::new(formula, &[("fit", &fit), ("x", &x)], &y).unwrap();
+    let problem = problem.bounds("a", 0.0, f64::INFINITY).unwrap().bounds("m", -6.0, 6.0).unwrap();
+    let problem = problem.bounds("w", 0.2, 4.0).unwrap();
+    let fits = solve_each(&problem, &SolveOptions::default()).unwrap();
+    for (at, fit) in fits.fits.iter().enumerate() {
+        let m = fit.as_ref().unwrap().values[1];
+        assert!((m - center(at)).abs() < 0.05, "fit {at}: {m}, expected {}", center(at));
+    }
+}

@@ -15,7 +15,7 @@ use super::parameter::Parameter;
 use super::pieces;
 use super::problem::{Problem, too_few};
 use super::solve::{Search, SolveOptions, Stop, overflow};
-use super::start::{found, sampled, solve};
+use super::start::{found, picked, sampled, solve};
 use super::sums::{Bad, Normal, Objective, add, size};
 use super::tile::{Tile, Triangle};
 use crate::error::{Error, Result};
@@ -148,10 +148,9 @@ impl<'a> Solver<'a> {
             .iter()
             .all(|places| solver.model.variables.iter().all(|&at| problem.parameters[places[at]].start.is_some()));
         if !has_starts {
-            let count = problem.groups().min(SCOUTS);
             let mut failure = None;
-            for at in 0..count {
-                match solver.scout(at * problem.groups() / count, pool) {
+            for group in picked(0..problem.groups(), SCOUTS) {
+                match solver.scout(group, pool) {
                     Ok(scout) => solver.scouts.push(scout),
                     Err(error) => failure = Some(error),
                 }

@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { test } from "./browser.mjs";
 import { address, browsers, cells, demo, device, drawn, LONG, onDevice, shift, texts, figuresOf } from "./site.mjs";
 
-const PAGES = ["index", "playground", "fit", "poles", "interpolator", "arm", "bench"];
+const PAGES = ["index", "playground", "fit", "many", "poles", "interpolator", "arm", "bench"];
 
-test("the landing page links to six demos; every page has a security policy, a menu entry, and fits a phone", async () => {
+test("the landing page links to seven demos; every page has a security policy, a menu entry, and fits a phone", async () => {
   const { page, done } = await demo("index", { viewport: { width: 390, height: 844 } });
-  assert.deepEqual(await texts(page, ".tile h2"), ["Playground", "Fit", "Poles", "Interpolator", "Robot arm", "Bench"]);
+  assert.deepEqual(await texts(page, ".tile h2"), ["Playground", "Fit", "Many fits", "Poles", "Interpolator", "Robot arm", "Bench"]);
   for (const tile of await page.$$eval(".tile", (all) => all.map(({ href }) => href))) {
     assert.equal((await page.request.get(tile)).status(), 200, tile);
   }
