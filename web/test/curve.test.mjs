@@ -338,3 +338,40 @@ test("Fit: own data, pasted or dropped, with several columns, decimal commas and
   assert.equal(await page.textContent("#error"), "data, row 2: got 1 cell, expected 2");
   await done();
 });
+
+/** An NPY file of numbers in double precision. */
+function npy(shape, values) {
+  const header = `{'descr': '<f8', 'fortran_order': False, 'shape': (${shape.join(", ")}), }`.padEnd(117) + "\n";
+  return Buffer.concat([Buffer.from([0x93]), Buffer.from("NUMPY"), Buffer.from([1, 0, 118, 0]), Buffer.from(header), Buffer.from(Float64Array.from(values).buffer)]);
+}
+
+test("Many fits: maps of two examples and of an own stack, and the curve of a pixel", async () => {
+  const { page, done } = await demo("many");
+  const titles = () => page.$$eval(".map strong", (all) => all.map(({ textContent }) => textContent));
+  const status = (text) => page.waitForFunction((text) => new RegExp(text).test(document.getElementById("status").textContent), text);
+  await status("^9,216 fits in .* s, .* a second; 9,216 converged$");
+  assert.deepEqual(await titles(), ["image", "a", "tau", "c"]);
+  await drawn(page, ".map:nth-child(3) canvas");
+  await page.hover(".map:nth-child(3) canvas", { position: { x: 60, y: 76 } });
+  await page.waitForFunction(() => document.getElementById("pixel").textContent !== "Pixel 49, 49");
+  assert.match((await figuresOf(page, "#figures")).tau, /^[12]\.\d+$/);
+  await page.selectOption("#example", "galaxy");
+  await status("^9,216 fits .* 9,216 converged$");
+  assert.deepEqual(await titles(), ["image", "a", "m", "w", "b"]);
+  await page.selectOption("#shown", "stderrs");
+  await page.fill("#formula", "a*x +");
+  await page.waitForSelector("#error:not([hidden])");
+  const [images, height, width] = [12, 3, 5];
+  const stack = Array.from({ length: images * height * width }, (_, at) => (1 + at % (height * width)) * Math.exp(-0.3 * Math.floor(at / (height * width))));
+  await page.setInputFiles("#file", { name: "stack.npy", mimeType: "application/octet-stream", buffer: npy([images, height, width], stack) });
+  await status("^15 fits .* 15 converged$");
+  assert.deepEqual(await titles(), ["image", "a", "b", "c"]);
+  await page.click(".map:nth-child(1) canvas", { position: { x: 2, y: 2 } });
+  await page.waitForFunction(() => document.getElementById("pixel").textContent === "Pixel 1, 1");
+  const { a, b } = await figuresOf(page, "#figures");
+  assert.deepEqual([Number(a), Number(b)], [1, 0.3]);
+  await page.setInputFiles("#file", { name: "flat.npy", mimeType: "application/octet-stream", buffer: npy([4, 3], stack) });
+  await page.waitForSelector("#error:not([hidden])");
+  assert.equal(await page.textContent("#error"), "file: the shape is [4, 3], wanted [images, height, width]");
+  await done();
+});
