@@ -608,7 +608,8 @@ fn starts_of_many_fits_are_found_although_the_fits_have_a_pattern() {
     let all = || (0..fits).flat_map(|fit| (0..rows).map(move |row| (fit, row as f64 / 2.0 - 7.5)));
     let fit: Vec<f64> = all().map(|(fit, _)| fit as f64).collect();
     let x: Vec<f64> = all().map(|(_, x)| x).collect();
-    let y: Vec<f64> = all().map(|(fit, x)| 2.0 * (-((x - center(fit)) / 1.5).powi(2)).exp() + 0.01 * (7.0 * x).sin()).collect();
+    let y: Vec<f64> =
+        all().map(|(fit, x)| 2.0 * (-((x - center(fit)) / 1.5).powi(2)).exp() + 0.01 * (7.0 * x).sin()).collect();
     let formula = Formula::parse("a[fit] * exp(-((x - m[fit]) / w[fit])^2) + b[fit]", &["fit", "x"]).unwrap();
     let problem = Problem::new(formula, &[("fit", &fit), ("x", &x)], &y).unwrap();
     let problem = problem.bounds("a", 0.0, f64::INFINITY).unwrap().bounds("m", -6.0, 6.0).unwrap();
