@@ -1,9 +1,11 @@
-"""Curve fits against SciPy's least_squares with an analytic Jacobian: the same data, model and start, engines by turns, ratios of medians.
+"""Curve fits against SciPy's least_squares with an analytic Jacobian, and against NLSQ if it is installed: the same data, model and start, engines by
+turns, medians of the ratios.
 
 usage: fit.py PATH_TO_MERO [--rows 1000000] [--rounds N] [--threads N]
 
 Three models: a decay (3 parameters), two decays and a constant (5), two peaks, a decay and a constant (9). Only the time of the fit counts, not that
-of reading the data. SciPy runs with method "lm" (MINPACK), which is its fastest here; NumPy uses as many threads as it likes.
+of reading the data. SciPy runs with method "lm" (MINPACK), which is its fastest here; NumPy and JAX use as many threads as they like. NLSQ is compiled by a
+fit that does not count.
 """
 import argparse
 import json
@@ -17,18 +19,24 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import least_squares
 
+try:
+    import jax.numpy as jnp
+    import nlsq
+except ImportError:
+    nlsq = None
 
-def decay(x, p):
+
+def decay(x, p, np=np):
     e = np.exp(-p[1] * x)
     return p[0] * e + p[2], [e, -p[0] * x * e, np.ones_like(x)]
 
 
-def decays(x, p):
+def decays(x, p, np=np):
     e, f = np.exp(-p[1] * x), np.exp(-p[3] * x)
     return p[0] * e + p[2] * f + p[4], [e, -p[0] * x * e, f, -p[2] * x * f, np.ones_like(x)]
 
 
-def peaks(x, p):
+def peaks(x, p, np=np):
     value, slopes = np.zeros_like(x), []
     for height, center, sigma in (p[0:3], p[3:6]):
         z = (x - center) / sigma
@@ -65,6 +73,25 @@ def theirs(model, x, y, start):
     return time.perf_counter() - begin, found.x, found.nfev
 
 
+def by_nlsq(model, x, y, start):
+    """A fit of NLSQ, as a function that is compiled once and returns its time and the values."""
+    fitter = nlsq.CurveFit()
+    value = lambda x, *p: model(x, p, jnp)[0]
+
+    def run():
+        begin = time.perf_counter()
+        found = np.asarray(fitter.curve_fit(value, x, y, p0=np.asarray(start, float))[0])
+        return time.perf_counter() - begin, found
+
+    run()
+    return run
+
+
+def spread(ratios):
+    low, *_, high = sorted(ratios)
+    return f"{statistics.median(ratios):.1f} | {low:.1f} – {high:.1f}"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("mero")
@@ -73,24 +100,27 @@ def main():
     parser.add_argument("--threads", type=int, default=0)
     args = parser.parse_args()
     random = np.random.default_rng(0)
-    print("| parameters | rows | ours, s | SciPy, s | ours is … times as fast | from – to | passes, ours and SciPy |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    print("| parameters | rows | ours, s | SciPy, s | ours is … times as fast | from – to | passes, ours and SciPy | NLSQ, s | ours is … times as fast | from – to |")
+    print("| --- |" + " --- |" * 9)
     for count, (formula, names, model, truth, start) in MODELS.items():
         x = random.uniform(0, 5, args.rows)
         y = model(x, truth)[0] + 0.02 * random.standard_normal(args.rows)
+        third = by_nlsq(model, x, y, start) if nlsq else None
         with tempfile.TemporaryDirectory() as folder:
             file = str(Path(folder) / "data.npy")
             np.save(file, np.column_stack([x, y]))
-            pairs = []
+            times = []
             for _ in range(args.rounds):
                 own, values, passes = ours(args.mero, file, formula, list(names), start, args.threads)
                 other, known, calls = theirs(model, x, y, start)
-                if not np.allclose(values, known, rtol=1e-6):
-                    sys.exit(f"fit: {formula}: got {values}, SciPy {list(known)}")
-                pairs.append((own, other))
-        ratios = sorted(other / own for own, other in pairs)
-        own, other = (statistics.median(times) for times in zip(*pairs))
-        print(f"| {count} | {args.rows:,} | {own:.3f} | {other:.3f} | {statistics.median(ratios):.1f} | {ratios[0]:.1f} – {ratios[-1]:.1f} | {passes}, {calls} |", flush=True)
+                last, found = third() if third else (float("nan"), values)
+                for name, got in (("SciPy", known), ("NLSQ", found)):
+                    if not np.allclose(values, got, rtol=1e-6):
+                        print(f"fit: {formula}: got {values}, {name} {list(got)}", file=sys.stderr)
+                times.append((own, other, last))
+        own, other, last = (statistics.median(each) for each in zip(*times))
+        row = f"| {count} | {args.rows:,} | {own:.3f} | {other:.3f} | {spread([other / own for own, other, _ in times])} | {passes}, {calls} |"
+        print(row + (f" {last:.3f} | {spread([last / own for own, _, last in times])} |" if third else " | | |"), flush=True)
 
 
 if __name__ == "__main__":

@@ -56,6 +56,11 @@ pub mod xpcs;
 #[path = "wasm/evidence.rs"]
 pub mod evidence;
 
+/// Curve fits that search on WebGPU.
+#[cfg(all(target_arch = "wasm32", feature = "fit-webgpu"))]
+#[path = "wasm/fit_webgpu.rs"]
+pub mod fit_webgpu;
+
 /// What most programs use: `use meromorph::prelude::*;`.
 ///
 /// ```

@@ -620,3 +620,18 @@ fn starts_of_many_fits_are_found_although_the_fits_have_a_pattern() {
         assert!((m - center(at)).abs() < 0.05, "fit {at}: {m}, expected {}", center(at));
     }
 }
+
+#[test]
+fn residuals_that_are_rounding_errors_are_an_answer() {
+    // No step can lower such a cost, which is no reason to leave for another minimum.
+    let x: Vec<f64> = (0..60).map(|row| f64::from(row) / 10.0).collect();
+    for frequency in [1.7, 3.1, 4.3, 6.9] {
+        let y: Vec<f64> = x.iter().map(|x| (frequency * x + 0.5).sin()).collect();
+        let formula = Formula::parse("sin(w * x + p)", &["x"]).unwrap();
+        let problem = Problem::new(formula, &[("x", &x)], &y).unwrap();
+        let problem = problem.bounds("w", 0.0, 10.0).unwrap().bounds("p", -3.0, 3.0).unwrap();
+        let fit = solve(&problem, &SolveOptions::default()).unwrap();
+        assert!(fit.stop.is_converged() && fit.recovery.is_empty(), "{frequency}: {:?} {:?}", fit.stop, fit.recovery);
+        assert!((fit.value("w").unwrap() - frequency).abs() < 1e-12 && fit.cost < 1e-24, "{frequency}: {}", fit.cost);
+    }
+}

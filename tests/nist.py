@@ -1,8 +1,8 @@
 """Fits the 27 nonlinear problems of NIST's Statistical Reference Datasets from both of their starts and compares with the certified values.
 
-usage: nist.py PATH_TO_MERO [FOLDER] [--device NAME]
+usage: nist.py PATH_TO_MERO | web/test/nist.mjs [FOLDER] [--device NAME]
 
-FOLDER holds the files; without it they come from the source package of lmfit (folder NIST_STRD), which pip downloads. Every fit must have
+The script fits with the package: on the cpu in Node, on webgpu in Chromium. FOLDER holds the files; without it they come from the source package of lmfit (folder NIST_STRD), which pip downloads. Every fit must have
 10 matching digits in every parameter and 8 in every standard error (3 for Lanczos1, whose residuals are rounding errors). Digits are the log
 relative error, -log10(|got - certified| / |certified|), capped at 11: the values are certified to 11 digits.
 The device searches in single precision where the data allow it; the last digits are found in double precision.
@@ -87,40 +87,60 @@ def digits(got, certified):
     return 11.0 if got == certified else min(11.0, -math.log10(abs(got - certified) / abs(certified)))
 
 
+def by_mero(asked, cases):
+    """The reports of the native program, or the message of an error."""
+    with tempfile.TemporaryDirectory() as scratch:
+        for model, target, names, rows, start in cases:
+            table = Path(scratch) / "data.csv"
+            table.write_text("\n".join(",".join(row) for row in [names, *rows]) + "\n")
+            given = ",".join(f"{key}={value!r}" for key, value in start.items())
+            command = [asked.solver, "fit", str(table), "--model", model, "--y", target, "--p0", given, "--device", asked.device, "--json"]
+            done = subprocess.run(command, capture_output=True, text=True)
+            yield json.loads(done.stdout) if done.returncode == 0 else {"message": done.stderr.strip()}
+
+
+def by_package(asked, cases):
+    """The same by the npm package."""
+    columns = lambda names, rows: {name: [float(row[at]) for row in rows] for at, name in enumerate(names)}
+    problems = [{"data": columns(names, rows), "model": model, "options": {"y": target, "p0": start}} for model, target, names, rows, start in cases]
+    with tempfile.TemporaryDirectory() as scratch:
+        source, out = Path(scratch) / "problems.json", Path(scratch) / "reports.json"
+        source.write_text(json.dumps(problems))
+        subprocess.run(["node", asked.solver, asked.device, source, out], stdout=subprocess.DEVNULL, check=True)
+        return json.loads(out.read_text())
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("mero")
+    parser.add_argument("solver")
     parser.add_argument("folder", nargs="?")
     parser.add_argument("--device", default="cpu")
     asked = parser.parse_args()
-    failures, single = [], 0
+    failures, single, cases, certified = [], 0, [], []
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(asked.folder) if asked.folder else package(scratch)
-        print(f"{'problem':10} {'start':>5} {'digits':>7} {'of errors':>9} {'evaluations':>11} {'in f32':>6} stop")
         for name, model in MODELS.items():
             names, rows, starts, values, errors = problem(folder / f"{name}.dat")
-            table = Path(scratch) / "data.csv"
-            table.write_text("\n".join(",".join(row) for row in [names, *rows]) + "\n")
-            for at, start in enumerate(starts):
-                given = ",".join(f"{key}={value!r}" for key, value in start.items())
-                target = "log(y)" if name == "Nelson" else "y"
-                command = [asked.mero, "fit", str(table), "--model", model, "--y", target, "--p0", given, "--device", asked.device, "--json"]
-                done = subprocess.run(command, capture_output=True, text=True)
-                if done.returncode != 0:
-                    failures.append(f"{name}, start {at + 1}: {done.stderr.strip()}")
-                    continue
-                report = json.loads(done.stdout)
-                single += report["precision"] != "f64"
-                found = report["parameters"]
-                least = min(digits(found[key]["value"], value) for key, value in values.items())
-                least_error = min(digits(found[key]["stderr"], value) for key, value in errors.items())
-                print(f"{name:10} {at + 1:5} {least:7.1f} {least_error:9.1f} {report['evaluations']:11} {report['device_evaluations']:6} {report['stop']}", flush=True)
-                wanted = ROUNDED_ERROR_DIGITS if name == "Lanczos1" else ERROR_DIGITS
-                if least < PARAMETER_DIGITS or least_error < wanted:
-                    failures.append(f"{name}, start {at + 1}: {least:.1f} digits of parameters, {least_error:.1f} of standard errors")
+            for at, start in enumerate(starts, 1):
+                cases.append((model, "log(y)" if name == "Nelson" else "y", names, rows, start))
+                certified.append((name, at, values, errors))
+    print(f"{'problem':10} {'start':>5} {'digits':>7} {'of errors':>9} {'evaluations':>11} {'in f32':>6} stop")
+    solve = by_package if asked.solver.endswith(".mjs") else by_mero
+    for (name, at, values, errors), report in zip(certified, solve(asked, cases), strict=True):
+        if "message" in report:
+            failures.append(f"{name}, start {at}: {report['message']}")
+            continue
+        single += report["precision"] != "f64"
+        found = report["parameters"]
+        least = min(digits(found[key]["value"], value) for key, value in values.items())
+        least_error = min(digits(found[key]["stderr"], value) for key, value in errors.items())
+        print(f"{name:10} {at:5} {least:7.1f} {least_error:9.1f} {report['evaluations']:11} {report['device_evaluations']:6} {report['stop']}", flush=True)
+        wanted = ROUNDED_ERROR_DIGITS if name == "Lanczos1" else ERROR_DIGITS
+        if least < PARAMETER_DIGITS or least_error < wanted:
+            failures.append(f"{name}, start {at}: {least:.1f} digits of parameters, {least_error:.1f} of standard errors")
     if failures:
         sys.exit("nist: " + "\nnist: ".join(failures))
-    print(f"{2 * len(MODELS)} of {2 * len(MODELS)} fits agree; {single} were searched in single precision on {asked.device}")
+    print(f"{len(cases)} of {len(cases)} fits agree; {single} were searched in single precision on {asked.device}")
 
 
 if __name__ == "__main__":

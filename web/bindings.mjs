@@ -38,7 +38,7 @@ const TRIMMED = [
 export const bindings = {
   name: "bindings",
   setup({ onLoad }) {
-    onLoad({ filter: /pkg[\\/]meromorph\.js$/ }, ({ path }) => {
+    onLoad({ filter: /pkg[\\/](fit-webgpu[\\/])?meromorph\.js$/ }, ({ path }) => {
       let contents = readFileSync(path, "utf8");
       for (const [what, replacement] of TRIMMED) {
         const trimmed = contents.replace(what, replacement);

@@ -95,7 +95,7 @@ function section(name, text) {
 
 /** Bundles one script of the package, without the modules that it imports only when needed. */
 async function script(name, platform = "browser", how = {}) {
-  const external = ["./direct.js", "./inline-wasm.js", "./inline-worker.js", "./page.js", "./onnx-wasm.js", "./fit-wasm.js"];
+  const external = ["./direct.js", "./inline-wasm.js", "./inline-worker.js", "./page.js", "./onnx-wasm.js", "./fit-wasm.js", "./fit-webgpu.js", "./fit-webgpu-wasm.js"];
   await build({
     entryPoints: [join(web, `src/${name}.ts`)], outfile: join(web, `dist/${name}.js`), external, platform, format: name === "worker" ? "iife" : "esm", sourcemap: true,
     // Not minified for Node, which prints the line that threw.
@@ -118,19 +118,19 @@ function classic() {
 const writeText = (name, text) => writeFileSync(join(web, `dist/${name}.js`), `export default ${JSON.stringify(text)};\n`);
 
 /** Declarations that no entry point exports. */
-const INTERNAL = ["serve", "browser.d.ts", "direct.d.ts", "gpu.d.ts", "inlined.d.ts", "node-worker.d.ts", "runtime.d.ts", "worker.d.ts"];
+const INTERNAL = ["serve", "browser.d.ts", "direct.d.ts", "fit-webgpu.d.ts", "gpu.d.ts", "inlined.d.ts", "node-worker.d.ts", "runtime.d.ts", "worker.d.ts"];
 
 async function scripts() {
   const dist = join(web, "dist");
   rmSync(dist, { recursive: true, force: true });
   run(join(web, "node_modules/.bin/tsc"), ["-p", web]);
   for (const name of INTERNAL) rmSync(join(dist, name), { recursive: true });
-  await Promise.all([...["index", "inline", "worker", "direct", "export", "fit"].map((name) => script(name)), script("node", "node"), script("node-worker", "node")]);
+  await Promise.all([...["index", "inline", "worker", "direct", "export", "fit", "fit-webgpu"].map((name) => script(name)), script("node", "node"), script("node-worker", "node")]);
   for (const { folder, file } of PARTS) if (file) copyFileSync(join(web, folder, "meromorph_bg.wasm"), join(dist, file));
   if (fingerprint(join(web, "pkg")) !== fingerprint(join(web, "pkg/relaxed"))) throw new Error("the two wasm builds have different bindings, but the scripts contain only one");
   const packed = (file) => deflateRawSync(readFileSync(file), { level: 9 }).toString("base64");
   writeText("inline-wasm", packed(join(dist, "meromorph.wasm")));
-  for (const name of ["onnx", "fit"]) writeText(`${name}-wasm`, packed(join(web, `pkg/${name}/meromorph_bg.wasm`)));
+  for (const name of ["onnx", "fit", "fit-webgpu"]) writeText(`${name}-wasm`, packed(join(web, `pkg/${name}/meromorph_bg.wasm`)));
   writeText("inline-worker", readFileSync(join(dist, "worker.js"), "utf8").replace(/\n\/\/# sourceMappingURL=.*\n?$/, "\n"));
   await classic();
   copyFileSync(join(root, "docs/CHANGELOG.md"), join(web, "CHANGELOG.md"));

@@ -94,6 +94,8 @@ impl SolveOptions {
 const MOST_IN_SINGLE: usize = 200;
 /// An expected shift, in standard errors, that is no convergence.
 const STUCK: f64 = 1e-2;
+/// A step of this share of every parameter is rounding errors.
+const ROUNDING: f64 = 1e-9;
 
 /// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -226,7 +228,8 @@ pub fn solve_from(
         steps.push(name.to_owned());
         let next = search.solve(&recorded, &again);
         let cost = |solved: &Solved| solved.as_ref().map_or(f64::INFINITY, |(found, _)| found.normal.cost);
-        if cost(&next) < cost(&solved) || (!needs_recovery(&next) && needs_recovery(&solved)) {
+        // Another minimum is no answer if its cost is higher than where the search got stuck.
+        if cost(&next) < cost(&solved) || (cost(&next) <= cost(&solved) && !needs_recovery(&next)) {
             solved = next;
         }
     }
@@ -340,11 +343,15 @@ impl Search {
         start: &DVector<f64>,
     ) -> std::result::Result<(Found, Option<f64>), Bad> {
         let mut found = polish(objective, &self.bounds, self.run(objective, start)?)?;
-        let inner = self.bounds.inner(&found.x, &found.normal.gradient);
-        let expected_shift = shift(&found.normal, &inner, self.limits.dof);
+        let step = newton(&found.normal, &self.bounds.inner(&found.x, &found.normal.gradient));
+        let expected_shift =
+            step.as_ref().and_then(|(_, decrement)| shift(*decrement, found.normal.cost, self.limits.dof));
+        // Where residuals are rounding errors, so are standard errors and the step.
+        let is_rounding =
+            step.is_some_and(|(step, _)| step.iter().zip(&found.x).all(|(step, x)| step.abs() <= ROUNDING * x.abs()));
         found.stop = match (found.stop, expected_shift) {
             (Stop::Evaluations, Some(shift)) if shift <= self.limits.shift => Stop::Shift,
-            (Stop::Cost | Stop::Step, Some(shift)) if shift > STUCK => Stop::Stuck,
+            (Stop::Cost | Stop::Step, Some(shift)) if shift > STUCK && !is_rounding => Stop::Stuck,
             (stop, _) => stop,
         };
         Ok((found, expected_shift))
@@ -383,8 +390,7 @@ impl Bad {
     }
 }
 
-/// √(gᵀ H⁻¹ g / s²) over some of the parameters; `None` if H is singular or s² is 0 or unknown.
-fn shift(normal: &Normal, inner: &[usize], dof: usize) -> Option<f64> {
-    let (_, decrement) = newton(normal, inner)?;
-    Some((decrement * dof as f64 / (2.0 * normal.cost)).sqrt()).filter(|shift| shift.is_finite() && dof > 0)
+/// √(gᵀ H⁻¹ g / s²), the first of which is the decrement; `None` if s² is 0 or unknown.
+fn shift(decrement: f64, cost: f64, dof: usize) -> Option<f64> {
+    Some((decrement * dof as f64 / (2.0 * cost)).sqrt()).filter(|shift| shift.is_finite() && dof > 0)
 }

@@ -1,9 +1,9 @@
 //! The JavaScript interface of curve fitting: a part of its own, fetched when it is needed. Its typed interface is `web/src/fit.ts`.
 
-mod fit_data;
+pub(crate) mod fit_data;
 mod fit_options;
 mod panic;
-mod values;
+pub(crate) mod values;
 
 use js_sys::{Array, Float64Array};
 use wasm_bindgen::JsValue;
@@ -12,7 +12,9 @@ use wasm_bindgen::prelude::wasm_bindgen;
 pub use panic::on_panic;
 
 use crate::error::{Error, Result, listed};
-use crate::fit::{Fits, Formula, MODELS, Problem, SavedFit, SmallFit, is_named, named, report, solve, solve_each};
+use crate::fit::{
+    Fit, Formula, Levels, MODELS, Problem, SavedFit, SmallFit, add_profiles, is_named, named, report, solve, solve_each,
+};
 use crate::host;
 use crate::program::parse::is_name;
 use crate::program::source::Language;
@@ -23,33 +25,64 @@ use values::{Answer, object, set, strings, thrown};
 /// Fits a model to `data`, an object of arrays by the names of their columns. Returns the report of the fit as JSON, which [`Saved`] reads.
 #[wasm_bindgen]
 pub fn fit(data: &JsValue, model: &str, options: &JsValue) -> Answer<String> {
-    fitted(&Columns::of(data), model.trim(), options).map_err(thrown)
+    fitted(data, model, options).map_err(thrown)
 }
 
-/// Fits a model to each of the runs of rows that the column `each` tells apart. Returns arrays of the values and standard errors of the parameters by
-/// name, the rms residuals, whether each fit converged, and why some have no answer.
+fn fitted(data: &JsValue, model: &str, options: &JsValue) -> Result<String> {
+    let started = host::now_ms();
+    let asked = Asked::read(&Columns::of(data), model, options, None)?;
+    let problem = asked.problem()?;
+    let fit = solve(&problem, &asked.options.solve)?;
+    asked.report(&problem, fit, started)
+}
+
+/// Fits a model to each of the runs of rows that the column `each` numbers, from 0 up to `count`. Returns arrays of the values and standard errors of
+/// the parameters by name, the rms residuals, whether each fit converged, and why some have no answer.
 #[wasm_bindgen]
-pub fn fit_many(data: &JsValue, model: &str, options: &JsValue, each: &str) -> Answer {
-    let fits = solved(&Columns::of(data), model.trim(), options, Some(each), |problem, options, _| {
-        solve_each(problem, &options.solve)
-    });
-    fits.map(|fits| arrays(&fits)).map_err(thrown)
+pub fn fit_many(data: &JsValue, model: &str, options: &JsValue, each: &str, count: usize) -> Answer {
+    many(data, model, options, each, count).map_err(thrown)
 }
 
-fn arrays(fits: &Fits) -> JsValue {
+fn many(data: &JsValue, model: &str, options: &JsValue, each: &str, count: usize) -> Result<JsValue> {
+    let asked = Asked::read(&Columns::of(data), model, options, Some(each))?;
+    // A fit all of whose rows are left out is not among those that are solved.
+    let mut fits: Vec<Option<Result<SmallFit>>> = (0..count).map(|_| None).collect();
+    if !asked.rows.y.is_empty() {
+        let solved = solve_each(&asked.problem()?, &asked.options.solve)?;
+        for (levels, fit) in solved.levels.iter().zip(solved.fits) {
+            let place = levels[0].parse::<usize>().ok().and_then(|number| fits.get_mut(number));
+            place.map(|place| place.replace(fit));
+        }
+    }
+    let names = asked.formula.parameters();
+    let free = |name: &String| !asked.options.fixed.iter().any(|(fixed, _)| fixed == name);
+    let free: Vec<usize> = (0..names.len()).filter(|&at| free(&names[at])).collect();
+    Ok(arrays(names, &free, &fits))
+}
+
+/// `free` are the places of the free parameters; a fit without rows is `None`.
+fn arrays(names: &[String], free: &[usize], fits: &[Option<Result<SmallFit>>]) -> JsValue {
     let numbers = |pick: &dyn Fn(&SmallFit) -> f64| {
-        let values: Vec<f64> = fits.fits.iter().map(|fit| fit.as_ref().map_or(f64::NAN, pick)).collect();
+        let number = |fit: &Option<Result<SmallFit>>| match fit {
+            Some(Ok(fit)) => pick(fit),
+            _ => f64::NAN,
+        };
+        let values: Vec<f64> = fits.iter().map(number).collect();
         JsValue::from(Float64Array::from(&values[..]))
     };
     let [parameters, stderrs] = [(); 2].map(|()| object([]));
-    for (at, name) in fits.parameters.iter().enumerate() {
+    for (at, name) in names.iter().enumerate() {
         set(&parameters, name, &numbers(&|fit| fit.values[at]));
-        if let Some(place) = fits.free.iter().position(|&free| free == at) {
+        if let Some(place) = free.iter().position(|&free| free == at) {
             set(&stderrs, name, &numbers(&|fit| fit.stderr(place)));
         }
     }
-    let failures = fits.fits.iter().enumerate().filter_map(|(at, fit)| {
-        let message = fit.as_ref().err()?.to_string();
+    let failures = fits.iter().enumerate().filter_map(|(at, fit)| {
+        let message = match fit {
+            Some(Ok(_)) => return None,
+            Some(Err(error)) => error.to_string(),
+            None => NO_ROWS.to_owned(),
+        };
         Some(object([("fit", (at as f64).into()), ("message", message.into())]))
     });
     object([
@@ -61,42 +94,57 @@ fn arrays(fits: &Fits) -> JsValue {
     ])
 }
 
-fn fitted(data: &Columns, model: &str, options: &JsValue) -> Result<String> {
-    solved(data, model, options, None, |problem, options, target| {
-        let started = host::now_ms();
-        let fit = solve(problem, &options.solve)?;
-        Ok(report(problem, &fit, target, (host::now_ms() - started) / 1e3).to_string())
-    })
+const NO_ROWS: &str = "fit: no row has all values: expected at least one";
+
+/// A fit as it is asked for.
+pub(crate) struct Asked {
+    formula: Formula,
+    target: String,
+    rows: FitRows,
+    pub(crate) options: FitOptions,
 }
 
-/// What `solve` makes of the problem. With the column `each`, every parameter has a value for each of its levels.
-fn solved<T>(
-    data: &Columns,
-    model: &str,
-    options: &JsValue,
-    each: Option<&str>,
-    solve: impl FnOnce(&Problem<'_>, &FitOptions, &str) -> Result<T>,
-) -> Result<T> {
-    let options = FitOptions::read(options)?;
-    let names = data.names();
-    let mut formula = formula(model, &names, &options)?;
-    check_names(&formula, &names)?;
-    for (name, text) in &options.ties {
-        formula = formula.tied(name, text)?;
+impl Asked {
+    /// With the column `each`, every parameter has a value for each of its levels.
+    pub(crate) fn read(data: &Columns, model: &str, options: &JsValue, each: Option<&str>) -> Result<Self> {
+        let options = FitOptions::read(options)?;
+        let names = data.names();
+        let mut formula = formula(model.trim(), &names, &options)?;
+        check_names(&formula, &names)?;
+        for (name, text) in &options.ties {
+            formula = formula.tied(name, text)?;
+        }
+        let target = options.target(&names, &formula)?;
+        if let Some(each) = each {
+            formula = formula.for_each(each)?;
+        }
+        let rows = FitRows::of(data, &formula, &target, &options)?;
+        Ok(Self { formula, target, rows, options })
     }
-    let target = options.target(&names, &formula)?;
-    if let Some(each) = each {
-        formula = formula.for_each(each)?;
+
+    pub(crate) fn problem(&self) -> Result<Problem<'_>> {
+        let Self { formula, rows, options, .. } = self;
+        if rows.y.is_empty() {
+            return Err(Error::new(NO_ROWS));
+        }
+        let columns = formula.columns().iter().map(String::as_str).zip(rows.columns.iter().map(Vec::as_slice));
+        let columns: Vec<(&str, &[f64])> = columns.collect();
+        let levels: Vec<(&str, &Levels)> = formula.level_columns().into_iter().zip(&rows.levels).collect();
+        let problem = Problem::with_levels(formula.clone(), &columns, &levels, &rows.y)?;
+        let mut problem = problem.loss(options.loss, options.loss_scale)?;
+        if let Some(sigma) = &rows.sigma {
+            problem = problem.sigma(sigma, options.is_absolute)?;
+        }
+        options.known(problem)
     }
-    let rows = FitRows::of(data, &formula, &target, &options)?;
-    let columns = formula.columns().iter().map(String::as_str).zip(&rows.columns);
-    let columns = columns.chain(formula.level_columns().into_iter().zip(&rows.levels));
-    let columns: Vec<(&str, &[f64])> = columns.map(|(name, column)| (name, column.as_slice())).collect();
-    let mut problem = Problem::new(formula.clone(), &columns, &rows.y)?.loss(options.loss, options.loss_scale)?;
-    if let Some(sigma) = &rows.sigma {
-        problem = problem.sigma(sigma, options.is_absolute)?;
+
+    /// The report of a solved fit, whose intervals from profiles are added if they are wanted. It took the time since `started`, in milliseconds.
+    pub(crate) fn report(&self, problem: &Problem<'_>, mut fit: Fit, started: f64) -> Result<String> {
+        if self.options.profiles {
+            add_profiles(problem, &mut fit, &self.options.solve)?;
+        }
+        Ok(report(problem, &fit, &self.target, (host::now_ms() - started) / 1e3).to_string())
     }
-    solve(&options.known(problem)?, &options, &target)
 }
 
 /// The model: a formula, or a named model over the first column that is not y.
@@ -171,17 +219,24 @@ impl Saved {
     fn predicted(&self, data: &Columns, level: Option<f64>) -> Result<JsValue> {
         let level = level.unwrap_or(self.fit.level());
         check_level(level)?;
-        let names = self.fit.formula().columns();
-        let columns: Vec<Vec<f64>> = names.iter().map(|name| data.numbers("predict", name)).collect::<Result<_>>()?;
-        let rows = columns.first().map_or(0, Vec::len);
-        if let Some((name, column)) = names.iter().zip(&columns).find(|(_, column)| column.len() != rows) {
-            let (got, first) = (column.len(), &names[0]);
+        let formula = self.fit.formula();
+        let numbers = |name: &String| Ok((name.clone(), data.numbers("predict", name)?));
+        let columns: Vec<(String, Vec<f64>)> = formula.columns().iter().map(numbers).collect::<Result<_>>()?;
+        let levels = |name: &str| Ok((name.to_owned(), data.cells("predict", name)?.all("predict", name)?));
+        let levels: Vec<(String, Levels)> = formula.level_columns().into_iter().map(levels).collect::<Result<_>>()?;
+        let lengths = columns.iter().map(|(name, column)| (name, column.len()));
+        let lengths: Vec<(&String, usize)> =
+            lengths.chain(levels.iter().map(|(name, levels)| (name, levels.codes.len()))).collect();
+        let rows = lengths.first().map_or(0, |(_, rows)| *rows);
+        if let Some((name, got)) = lengths.iter().find(|(_, length)| *length != rows) {
+            let (first, _) = lengths[0];
             return Err(Error::new(format!(
                 "predict: column \"{name}\": got {got} values, expected {rows} as in column \"{first}\""
             )));
         }
-        let slices: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-        let predicted = self.fit.predict(&slices, rows, level)?;
+        let columns: Vec<&[f64]> = columns.iter().map(|(_, column)| column.as_slice()).collect();
+        let levels: Vec<&Levels> = levels.iter().map(|(_, levels)| levels).collect();
+        let predicted = self.fit.predict_levels(&columns, &levels, rows, level)?;
         let array = |values: &[f64]| JsValue::from(Float64Array::from(values));
         let answer = object([("values", array(&predicted.values)), ("confidence", array(&predicted.confidence))]);
         if predicted.prediction.len() == rows {

@@ -4,20 +4,20 @@ use js_sys::{Array, Object};
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::fit_options::FitOptions;
-use super::values::wanted_numbers;
+use super::values::{show, wanted_numbers};
 use crate::error::{Error, Result, hint, listed};
-use crate::fit::Formula;
+use crate::fit::{Formula, Levels};
 use crate::host::number;
 use crate::program::parse::{free_names, parse};
 
 /// Arrays by the names of their columns. Only those that are used need to be numbers.
-pub(super) struct Columns {
+pub(crate) struct Columns {
     all: Vec<(String, JsValue)>,
 }
 
 impl Columns {
     /// The columns of an object; none of another value.
-    pub(super) fn of(data: &JsValue) -> Self {
+    pub(crate) fn of(data: &JsValue) -> Self {
         let entries = data.dyn_ref::<Object>().map(Object::entries).unwrap_or_default();
         let column = |entry: JsValue| {
             let entry = Array::from(&entry);
@@ -26,33 +26,99 @@ impl Columns {
         Self { all: entries.iter().map(column).collect() }
     }
 
-    pub(super) fn names(&self) -> Vec<&str> {
+    pub(crate) fn names(&self) -> Vec<&str> {
         self.all.iter().map(|(name, _)| name.as_str()).collect()
     }
 
     /// The numbers of a column, for the function `call`.
-    pub(super) fn numbers(&self, call: &str, name: &str) -> Result<Vec<f64>> {
+    pub(crate) fn numbers(&self, call: &str, name: &str) -> Result<Vec<f64>> {
+        let values = self.found(call, name)?;
+        wanted_numbers(&format!("{call}: column \"{name}\""), values, "an array of numbers")
+    }
+
+    /// The cells of a column of levels, for the function `call`.
+    pub(crate) fn cells(&self, call: &str, name: &str) -> Result<Cells> {
+        let values = self.found(call, name)?;
+        let items = if Array::is_array(values) { Array::from(values).to_vec() } else { Vec::new() };
+        if items.iter().any(JsValue::is_string) {
+            let text = |(row, item): (usize, &JsValue)| match (item.as_string(), item.as_f64()) {
+                (Some(text), _) => Ok(text),
+                (None, Some(value)) => Ok(number(value).to_string()),
+                _ if item.is_null() || item.is_undefined() => Ok(String::new()),
+                _ => Err(Error::new(format!(
+                    "{call}: row {}: column \"{name}\" is {}, expected a text or a number",
+                    row + 1,
+                    show(item)
+                ))),
+            };
+            return items.iter().enumerate().map(text).collect::<Result<_>>().map(Cells::Texts);
+        }
+        wanted_numbers(&format!("{call}: column \"{name}\""), values, "an array of numbers or texts")
+            .map(Cells::Numbers)
+    }
+
+    fn found(&self, call: &str, name: &str) -> Result<&JsValue> {
         let found = self.all.iter().find(|(known, _)| known == name);
-        let (_, values) = found.ok_or_else(|| {
+        found.map(|(_, values)| values).ok_or_else(|| {
             let (names, near) = (self.names(), hint(name, self.names().into_iter()));
             Error::new(format!("{call}: the column \"{name}\" is missing: got {}{near}", listed(&names)))
-        })?;
-        wanted_numbers(&format!("{call}: column \"{name}\""), values, "an array of numbers")
+        })
+    }
+}
+
+/// The cells of a column of levels.
+pub(crate) enum Cells {
+    Numbers(Vec<f64>),
+    /// An empty text is a missing cell.
+    Texts(Vec<String>),
+}
+
+impl Cells {
+    /// A number for each row, NaN where the cell is missing: for texts the row.
+    fn numbers(&self) -> Vec<f64> {
+        match self {
+            Self::Numbers(numbers) => numbers.clone(),
+            Self::Texts(texts) => texts
+                .iter()
+                .enumerate()
+                .map(|(row, text)| if text.is_empty() { f64::NAN } else { row as f64 })
+                .collect(),
+        }
+    }
+
+    /// The levels of some rows, whose numbers are `kept`.
+    fn levels(&self, kept: &[f64]) -> Levels {
+        match self {
+            Self::Numbers(_) => Levels::of_numbers(kept),
+            Self::Texts(texts) => Levels::of_texts(kept.iter().map(|&row| texts[row as usize].as_str())),
+        }
+    }
+
+    /// The levels of all rows, for the function `call`; a missing cell is an error.
+    pub(crate) fn all(&self, call: &str, name: &str) -> Result<Levels> {
+        let numbers = self.numbers();
+        match numbers.iter().position(|number| number.is_nan()) {
+            None => Ok(self.levels(&numbers)),
+            Some(row) => Err(Error::new(format!(
+                "{call}: row {}: column \"{name}\" has a missing cell, expected a level of the fit",
+                row + 1
+            ))),
+        }
     }
 }
 
 /// The columns of a fit without rows that are left out.
-pub(super) struct FitRows {
+pub(crate) struct FitRows {
     /// Those that the formula uses, in its order.
-    pub(super) columns: Vec<Vec<f64>>,
-    pub(super) y: Vec<f64>,
-    pub(super) sigma: Option<Vec<f64>>,
+    pub(crate) columns: Vec<Vec<f64>>,
+    pub(crate) y: Vec<f64>,
+    pub(crate) sigma: Option<Vec<f64>>,
     /// Of the formula's columns of levels.
-    pub(super) levels: Vec<Vec<f64>>,
+    pub(crate) levels: Vec<Levels>,
 }
 
 impl FitRows {
-    pub(super) fn of(data: &Columns, formula: &Formula, target: &str, options: &FitOptions) -> Result<Self> {
+    pub(crate) fn of(data: &Columns, formula: &Formula, target: &str, options: &FitOptions) -> Result<Self> {
         let names = data.names();
         let is_column = names.contains(&target);
         let target_columns = if is_column { vec![target.to_owned()] } else { observed(target, &names)? };
@@ -60,11 +126,14 @@ impl FitRows {
         used.extend(target_columns.iter().cloned());
         used.extend(options.sigma.iter().cloned());
         let values = used.len();
-        used.extend(formula.level_columns().into_iter().map(str::to_owned));
         let mut all: Vec<Vec<f64>> = used.iter().map(|name| data.numbers("fit", name)).collect::<Result<_>>()?;
+        used.extend(formula.level_columns().into_iter().map(str::to_owned));
+        let cells: Vec<Cells> = used[values..].iter().map(|name| data.cells("fit", name)).collect::<Result<_>>()?;
+        all.extend(cells.iter().map(Cells::numbers));
         check_lengths(&used, &all, formula.columns().len())?;
         let kept = leave_out(&used, &mut all, options.drops_missing)?;
         let levels = all.split_off(values);
+        let levels = cells.iter().zip(&levels).map(|(cells, kept)| cells.levels(kept)).collect();
         let mut values = all;
         let sigma = if options.sigma.is_some() { values.pop() } else { None };
         let mut observed = values.split_off(formula.columns().len());
@@ -113,9 +182,6 @@ fn leave_out(names: &[String], values: &mut [Vec<f64>], is_dropped: bool) -> Res
             let (value, row) = (number(column[row]), row + 1);
             return Err(Error::new(format!("fit: row {row}: column \"{name}\" is {value}, expected a finite number")));
         }
-    }
-    if count == rows {
-        return Err(Error::new("fit: no row has all values: expected at least one"));
     }
     if count > 0 {
         for column in values {

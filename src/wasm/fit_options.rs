@@ -5,31 +5,35 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use super::values::{get, show};
 use crate::error::{Error, Result, hint, listed};
-use crate::fit::{Formula, Method, Problem, RobustLoss, SolveOptions};
+use crate::fit::{Formula, Global, Method, Problem, RobustLoss, SolveOptions};
 
 /// The options of a fit; unset fields have their defaults.
-pub(super) struct FitOptions {
-    pub(super) y: Option<String>,
-    pub(super) sigma: Option<String>,
-    pub(super) is_absolute: bool,
+pub(crate) struct FitOptions {
+    pub(crate) y: Option<String>,
+    pub(crate) sigma: Option<String>,
+    pub(crate) is_absolute: bool,
     /// Names of parameters with their formulas.
-    pub(super) ties: Vec<(String, String)>,
-    pub(super) loss: RobustLoss,
-    pub(super) loss_scale: f64,
+    pub(crate) ties: Vec<(String, String)>,
+    pub(crate) loss: RobustLoss,
+    pub(crate) loss_scale: f64,
+    /// Whether intervals from profiles are computed.
+    pub(crate) profiles: bool,
     /// Whether rows with missing cells are left out.
-    pub(super) drops_missing: bool,
-    pub(super) solve: SolveOptions,
+    pub(crate) drops_missing: bool,
+    pub(crate) solve: SolveOptions,
     starts: Vec<(String, f64)>,
     bounds: Vec<(String, [f64; 2])>,
-    fixed: Vec<(String, f64)>,
+    /// Parameters with the values that they keep.
+    pub(crate) fixed: Vec<(String, f64)>,
 }
 
 /// The largest whole number that every smaller one is told apart from in an f64.
 const MOST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 impl FitOptions {
-    pub(super) fn read(options: &JsValue) -> Result<Self> {
+    pub(crate) fn read(options: &JsValue) -> Result<Self> {
         let text = |name| option(options, name, "a text", JsValue::as_string);
+        let truth = |name| option(options, name, "true or false", JsValue::as_bool);
         let whole = |name| {
             let read = |value: &JsValue| value.as_f64().filter(|x| x.fract() == 0.0 && (0.0..=MOST_WHOLE).contains(x));
             option(options, name, "a whole number from 0 on", read)
@@ -42,7 +46,7 @@ impl FitOptions {
             ));
         }
         let sigma = text("sigma")?;
-        let is_absolute = option(options, "absoluteSigma", "true or false", JsValue::as_bool)?.unwrap_or(false);
+        let is_absolute = truth("absoluteSigma")?.unwrap_or(false);
         if is_absolute && sigma.is_none() {
             return Err(Error::usage("absoluteSigma: it needs sigma: expected the column of standard deviations"));
         }
@@ -57,12 +61,13 @@ impl FitOptions {
         let level = option(options, "level", "a number", JsValue::as_f64)?.unwrap_or(0.95);
         check_level(level)?;
         let solve = SolveOptions {
-            method: method(text("method")?.as_deref().unwrap_or("trf"))?,
+            method: one_of("method", text("method")?, &Method::ALL)?,
             level,
             evaluations: whole("maxEvaluations")?.unwrap_or(0.0) as usize,
+            global: one_of("global", text("global")?, &Global::ALL)?,
+            recovers: truth("recovery")?.unwrap_or(true),
             threads: 1,
             seed: whole("seed")?.unwrap_or(0.0) as u64,
-            ..SolveOptions::default()
         };
         Ok(Self {
             y: text("y")?,
@@ -72,6 +77,7 @@ impl FitOptions {
             loss,
             loss_scale: loss_scale.unwrap_or(1.0),
             drops_missing,
+            profiles: truth("profile")?.unwrap_or(false),
             solve,
             starts: entries(options, "p0", "a number", JsValue::as_f64)?,
             bounds: entries(options, "bounds", "[low, high], such as [0, 10] or [0, null]", range)?,
@@ -80,7 +86,7 @@ impl FitOptions {
     }
 
     /// The observed values: those of the option y, or the last column that the model does not use.
-    pub(super) fn target(&self, names: &[&str], formula: &Formula) -> Result<String> {
+    pub(crate) fn target(&self, names: &[&str], formula: &Formula) -> Result<String> {
         if let Some(y) = &self.y {
             return Ok(y.clone());
         }
@@ -94,7 +100,7 @@ impl FitOptions {
     }
 
     /// The problem with starts, bounds and fixed parameters.
-    pub(super) fn known<'a>(&self, mut problem: Problem<'a>) -> Result<Problem<'a>> {
+    pub(crate) fn known<'a>(&self, mut problem: Problem<'a>) -> Result<Problem<'a>> {
         if self.solve.method == Method::TrustRegion {
             problem = problem.usual_bounds();
         }
@@ -112,7 +118,7 @@ impl FitOptions {
 }
 
 /// Errors unless a level is a probability.
-pub(super) fn check_level(level: f64) -> Result<()> {
+pub(crate) fn check_level(level: f64) -> Result<()> {
     if level > 0.0 && level < 1.0 {
         return Ok(());
     }
@@ -120,12 +126,14 @@ pub(super) fn check_level(level: f64) -> Result<()> {
     Err(Error::usage(format!("level: got {level}, expected a probability between 0 and 1")))
 }
 
-fn method(got: &str) -> Result<Method> {
-    let found = Method::ALL.into_iter().find(|(name, _)| *name == got);
-    found.map(|(_, method)| method).ok_or_else(|| {
-        let names = Method::ALL.map(|(name, _)| name);
-        let (all, near) = (listed(&names), hint(got, names.into_iter()));
-        Error::usage(format!("method: got \"{got}\", expected one of {all}{near}"))
+/// The value that an option names, by default the first.
+fn one_of<T: Copy>(option: &str, got: Option<String>, all: &[(&str, T)]) -> Result<T> {
+    let Some(got) = got else { return Ok(all[0].1) };
+    let found = all.iter().find(|(name, _)| *name == got);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+        let (all, near) = (listed(&names), hint(&got, names.iter().copied()));
+        Error::usage(format!("{option}: got \"{got}\", expected one of {all}{near}"))
     })
 }
 

@@ -6,10 +6,10 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::error::{self, Error, ErrorKind};
 
 /// The result of a call from JavaScript: a value, or an `Error` to throw.
-pub(super) type Answer<T = JsValue> = Result<T, JsValue>;
+pub(crate) type Answer<T = JsValue> = Result<T, JsValue>;
 
 /// The engine's error as a JavaScript `Error` with the property `kind`. Its name is the class of `web/src/errors.ts` for that kind.
-pub(super) fn thrown(error: Error) -> JsValue {
+pub(crate) fn thrown(error: Error) -> JsValue {
     let thrown = js_sys::Error::new(&error.to_string());
     thrown.set_name(match error.kind() {
         ErrorKind::Usage | ErrorKind::Input => "InputError",

@@ -133,7 +133,7 @@ fn ripple(row: u64) -> f64 {
 }
 
 /// An array of numpy with rows of t and a noisy decay.
-fn long(folder: &Folder, rows: u64) {
+pub(super) fn long(folder: &Folder, rows: u64) {
     let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, 2), }}");
     let header = format!("{header:<117}\n");
     let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
@@ -146,7 +146,7 @@ fn long(folder: &Folder, rows: u64) {
     folder.write("long.npy", bytes);
 }
 
-const TWO_DECAYS: &str = "--model a*exp(-b*c0)+c*exp(-d*c0)+f --p0 a=1,b=1,c=1,d=0.1,f=0";
+pub(super) const TWO_DECAYS: &str = "--model a*exp(-b*c0)+c*exp(-d*c0)+f --p0 a=1,b=1,c=1,d=0.1,f=0";
 
 /// The report without its time.
 fn untimed(mut report: serde_json::Value) -> serde_json::Value {

@@ -1,6 +1,6 @@
 //! The command line as a process: exact messages and exit codes, JSON lines only, runs that are interrupted and resumed (`runs.rs`),
 //! tables as people have them (`tables.rs`), splitting and judging (`judging.rs`), the manners of a command (`manners.rs`), curve fits (`fits.rs`),
-//! two-time correlations (`xpcs.rs`).
+//! also within the limit of a control group (`memory.rs`), two-time correlations (`xpcs.rs`).
 
 mod files;
 mod fits;
@@ -9,6 +9,7 @@ mod folder;
 mod formats;
 mod judging;
 mod manners;
+mod memory;
 #[path = "../noise/mod.rs"]
 mod noise;
 mod runs;

@@ -4,7 +4,7 @@
  */
 import { initSync, onnx as written } from "../pkg/onnx/meromorph.js";
 import { InputError, messageOf } from "./errors.js";
-import { inflated } from "./inlined.js";
+import { fetched } from "./inlined.js";
 import type { Model } from "./model.js";
 import page from "./page.js";
 
@@ -17,13 +17,11 @@ export async function html(model: Model): Promise<string> {
   return page.replace("%MODEL%", () => btoa(text));
 }
 
-let ready: Promise<unknown> | undefined;
+const ready = fetched("onnx", () => import("./onnx-wasm.js"), (module) => initSync({ module }));
 
 /** The model as an ONNX file, from encoded rows to outputs, as `mero export --onnx` writes it. */
 export async function onnx(model: Model): Promise<Uint8Array<ArrayBuffer>> {
-  ready ??= import("./onnx-wasm.js").then(async ({ default: text }) => initSync({ module: await inflated(text) }));
-  ready.catch(() => { ready = undefined; });
-  const [bytes] = await Promise.all([model.save(), ready]);
+  const [bytes] = await Promise.all([model.save(), ready()]);
   try {
     return written(bytes) as Uint8Array<ArrayBuffer>;
   } catch (error) {

@@ -1,3 +1,3 @@
-/** The WebAssembly that writes ONNX files: base64 of raw deflate. Written by the build. */
+/** The WebAssembly that fits curves: base64 of raw deflate. Written by the build. */
 declare const text: string;
 export default text;

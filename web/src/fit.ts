@@ -5,12 +5,12 @@
  */
 import { fit as fitted, fit_many as fittedMany, initSync, models as listed, on_panic, Saved } from "../pkg/fit/meromorph.js";
 import type { Columns } from "./data.js";
-import { deserializeError, InputError, LoadError, messageOf, serializeError, shown } from "./errors.js";
-import { inflated } from "./inlined.js";
+import { deserializeError, InputError, serializeError, shown } from "./errors.js";
+import { fetched } from "./inlined.js";
 import { taken } from "./options.js";
 
 export type { Cell, Columns, HalfArray, Integers, Numbers } from "./data.js";
-export { InputError, InternalError, LoadError, MeromorphError, type ErrorKind } from "./errors.js";
+export { DeviceError, InputError, InternalError, LoadError, MeromorphError, type ErrorKind } from "./errors.js";
 
 /** Options of a fit. */
 export interface CurveFitOptions {
@@ -34,8 +34,22 @@ export interface CurveFitOptions {
   lossScale?: number | undefined;
   /** Search: `trf` (trust region, the default) takes bounds, `lm` (Levenberg–Marquardt) does not. */
   method?: "trf" | "lm" | undefined;
+  /**
+   * Whether starts all over the ranges of the parameters are tried, even if a start is given: `multistart` searches from the best of many draws, `cmaes`
+   * finds the start by an evolution strategy; both on up to a thousand rows. By default `none`.
+   */
+  global?: "none" | "multistart" | "cmaes" | undefined;
+  /** Whether a search that gets stuck, or a start at which the model is not finite, is followed by others from other starts. By default true. */
+  recovery?: boolean | undefined;
   /** Probability of intervals and bands. By default 0.95. */
   level?: number | undefined;
+  /** Adds to each free parameter the interval from the profile of the cost, which is right where the model bends. It takes many more fits. */
+  profile?: boolean | undefined;
+  /**
+   * Where the minimum is searched. `webgpu` searches in single precision if the data allow it, and is worth it from about a million rows on; the last
+   * digits are found in double precision on the CPU. It fetches a WebAssembly of its own. By default `cpu`.
+   */
+  device?: "cpu" | "webgpu" | undefined;
   /** Evaluations of the model over all rows, at most. By default, or if it is 0, 500 for each free parameter and 500 more. */
   maxEvaluations?: number | undefined;
   /** What happens to rows with a missing cell (null or NaN) in a column that is used: they are an error, the default, or left out. */
@@ -51,6 +65,8 @@ export interface FittedParameter {
   stderr: number | null;
   /** The interval of the fit's level; null as for `stderr`. */
   interval: [number, number] | null;
+  /** The interval from the profile of the cost, an open end null; null without the option `profile`. */
+  profileInterval: [number | null, number | null] | null;
   isFixed: boolean;
   /** Whether it is at one of its bounds; its standard error then takes no account of the bound. */
   isAtBound: boolean;
@@ -87,6 +103,8 @@ export class CurveFit {
   declare readonly target: string;
   /** The columns that the formula uses. */
   declare readonly columns: readonly string[];
+  /** The columns for each of whose levels a parameter has a value. */
+  declare readonly levelColumns: readonly string[];
   /** Parameters that are computed from others. */
   declare readonly ties: readonly { readonly name: string; readonly formula: string }[];
   /** The parameters by name, in the formula's order, then those tied to them. */
@@ -129,8 +147,18 @@ export class CurveFit {
    */
   declare readonly stop: "shift" | "cost" | "step" | "gradient" | "evaluations" | "stuck";
   declare readonly isConverged: boolean;
-  /** Evaluations of the model over all rows. */
+  /** What was tried after a search that got stuck, in this order. */
+  declare readonly recovery: readonly string[];
+  /** Evaluations of the model over all rows in double precision. */
   declare readonly evaluations: number;
+  /** The device that searched. */
+  declare readonly device: "cpu" | "webgpu";
+  /** The precision of the search, and of the last digits if it is another. */
+  declare readonly precision: "f64" | "f32, then f64";
+  /** Why in this precision. */
+  declare readonly precisionReason: string;
+  /** Evaluations of the model over all rows in single precision on the device. */
+  declare readonly deviceEvaluations: number;
   /** The cost at the start and after each step of the search. */
   declare readonly history: readonly number[];
   /** How far the parameters would move in one more step, in standard errors; null if that is not determined. */
@@ -149,8 +177,8 @@ export class CurveFit {
   }
 
   /**
-   * Values of the model and half widths of its bands. `columns` has the columns that the formula uses; a row with a missing cell has NaN. `level` is the
-   * probability of the bands, by default that of the fit.
+   * Values of the model and half widths of its bands. `columns` has the columns that the formula uses; a row with a missing cell has NaN. The columns in
+   * `levelColumns` have only levels of the fit. `level` is the probability of the bands, by default that of the fit.
    */
   predict(columns: Columns, options: { level?: number | undefined } = {}): CurvePrediction {
     const { level } = taken("predict", options, ["level"]);
@@ -192,9 +220,19 @@ export class CurveFit {
 export async function fit(data: Columns, model: string, options: CurveFitOptions = {}): Promise<CurveFit> {
   const given = taken("fit", options, OPTIONS);
   if (typeof model !== "string") throw new InputError(`fit: model is ${shown(model)}, wanted a formula or the name of a model`, "usage");
+  const { device = "cpu" } = options;
+  if (!DEVICES.includes(device)) throw new InputError(`fit: device is ${shown(device)}, wanted one of "cpu", "webgpu"`, "usage");
   const columns = numeric("fit", data);
   await ready();
-  return new CurveFit(judged(() => fitted(columns, model, given)), "fit");
+  return new CurveFit(device === "webgpu" ? await searched(columns, model, given) : judged(() => fitted(columns, model, given)), "fit");
+}
+
+const DEVICES: readonly unknown[] = ["cpu", "webgpu"] satisfies CurveFitOptions["device"][];
+
+/** The report of a fit that searches on WebGPU. */
+async function searched(columns: object, model: string, options: object): Promise<string> {
+  const { search } = await import("./fit-webgpu.js");
+  return search(columns, model, options).catch((error) => judged(() => { throw error; }));
 }
 
 /** Many fits of one model. A fit without an answer has NaN everywhere. */
@@ -213,14 +251,62 @@ export interface ManyFits {
   readonly failures: readonly { readonly fit: number; readonly message: string }[];
 }
 
+/** Some of the fits, one after another. Their arrays begin with the fit number `first`; the numbers in `failures` are among all fits. */
+export interface FitsPart extends ManyFits {
+  readonly first: number;
+}
+
+/** Many fits that are being solved: `await` gives all of them, `for await` the parts as they are solved. Leaving the loop ends the work. */
+export class FitsRun implements PromiseLike<ManyFits>, AsyncIterable<FitsPart> {
+  readonly #parts: () => AsyncGenerator<FitsPart, void>;
+  #whole: Promise<ManyFits> | undefined;
+
+  /** @internal */
+  constructor(parts: () => AsyncGenerator<FitsPart, void>) {
+    this.#parts = parts;
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<FitsPart, void> {
+    return this.#parts();
+  }
+
+  then<T = ManyFits, F = never>(done?: ((fits: ManyFits) => T | PromiseLike<T>) | null, failed?: ((error: unknown) => F | PromiseLike<F>) | null): Promise<T | F> {
+    return (this.#whole ??= joined(this)).then(done, failed);
+  }
+
+  catch<F = never>(failed?: ((error: unknown) => F | PromiseLike<F>) | null): Promise<ManyFits | F> {
+    return this.then(undefined, failed);
+  }
+}
+
+/** All parts in one. */
+async function joined(parts: AsyncIterable<FitsPart>): Promise<ManyFits> {
+  const all: FitsPart[] = [];
+  for await (const part of parts) all.push(part);
+  const count = all.reduce((sum, part) => sum + part.count, 0);
+  const arrays = (pick: (part: FitsPart) => Float64Array) => {
+    const whole = new Float64Array(count);
+    for (const part of all) whole.set(pick(part), part.first);
+    return whole;
+  };
+  const named = (field: "parameters" | "stderrs") => Object.fromEntries(Object.keys(all[0]![field]).map((name) => [name, arrays((part) => part[field][name]!)]));
+  return {
+    count, parameters: named("parameters"), stderrs: named("stderrs"), rms: arrays(({ rms }) => rms), converged: arrays(({ converged }) => converged),
+    failures: all.flatMap(({ failures }) => failures),
+  };
+}
+
 /** The column that numbers the fits: no formula can name it. */
 const EACH = "number of the fit";
+
+/** Rows of a part, at most: less than a second of work. */
+const PART_ROWS = 500_000;
 
 /**
  * Fits a model to each of many sets of observed values: the pixels of a stack of images, the wells of a plate. The observed values of all fits stand one
  * after another in one column, fit by fit; the other columns have the rows of one fit, which all share, or are as long as the observed values. The options
- * are those of {@link fit}, without `tie`; `p0`, `bounds` and `fix` hold for every fit. The fits run in the calling thread, in batches: some ten thousand
- * should run in a worker.
+ * are those of {@link fit}, without `tie`, `global`, `profile` and `device`; `p0`, `bounds` and `fix` hold for every fit. The fits run in the calling
+ * thread, in parts, between which a page can draw: `for await` gives each part when it is solved.
  *
  * @example
  * ```js
@@ -232,12 +318,16 @@ const EACH = "number of the fit";
  * console.log(`${count} fits; the last a is ${parameters.a[999].toFixed(3)} ± ${stderrs.a[999].toExponential(0)}`);
  * ```
  */
-export async function fitMany(data: Columns, model: string, options: CurveFitOptions & { y: string }): Promise<ManyFits> {
-  const given = taken("fitMany", options, OPTIONS);
+export function fitMany(data: Columns, model: string, options: Omit<CurveFitOptions, "tie" | "global" | "profile" | "device"> & { y: string }): FitsRun {
+  return new FitsRun(() => parts(data, model, options));
+}
+
+async function* parts(data: Columns, model: string, options: CurveFitOptions): AsyncGenerator<FitsPart, void> {
+  const given = taken("fitMany", options, MANY_OPTIONS);
   if (typeof model !== "string") throw new InputError(`fitMany: model is ${shown(model)}, wanted a formula or the name of a model`, "usage");
   const columns = numeric("fitMany", data);
   const observed = typeof options.y === "string" ? columns[options.y] : undefined;
-  if (!(observed instanceof Float64Array || observed instanceof Float32Array)) {
+  if (!isNumbers(observed)) {
     throw new InputError(`fitMany: y is ${shown(options.y)}, wanted the column of the observed values of all fits, numbers one fit after another`, "usage");
   }
   const lengths = Object.entries(columns).filter(([name]) => name !== options.y).map(([name, column]) => [name, (column as ArrayLike<unknown>).length] as const);
@@ -249,16 +339,28 @@ export async function fitMany(data: Columns, model: string, options: CurveFitOpt
     throw new InputError(
       `fitMany: column "${options.y}" has ${observed.length} values and column "${name}" has ${length}, wanted the rows of one fit in it, and as many for each of two or more fits in "${options.y}"`);
   }
-  const tiled = Object.entries(columns).map(([name, column]) => [name, (column as ArrayLike<unknown>).length === rows ? repeated(column, count) : column]);
-  const numbers = Float64Array.from({ length: observed.length }, (_, at) => Math.floor(at / rows));
   await ready();
-  const fits = judged(() => fittedMany({ ...Object.fromEntries(tiled), [EACH]: numbers }, model, given, EACH)) as Omit<ManyFits, "count">;
-  return { count, ...fits };
+  const size = Math.ceil(count / Math.ceil(observed.length / PART_ROWS));
+  for (let first = 0; first < count; first += size) {
+    // A page draws in between.
+    if (first > 0) await new Promise((resolve) => setTimeout(resolve));
+    const number = Math.min(size, count - first);
+    const own = Object.entries(columns).map(([name, column]) => {
+      if (!isNumbers(column)) return [name, column];
+      return [name, column.length === rows ? repeated(column, number) : column.subarray(first * rows, (first + number) * rows)];
+    });
+    const numbers = Float64Array.from({ length: number * rows }, (_, at) => Math.floor(at / rows));
+    const fits = judged(() => fittedMany({ ...Object.fromEntries(own), [EACH]: numbers }, model, given, EACH, number)) as Omit<ManyFits, "count">;
+    yield { ...fits, first, count: number, failures: fits.failures.map(({ fit, message }) => ({ fit: fit + first, message })) };
+  }
 }
 
-/** Numbers, so many times one after another; other columns stay as they are. */
-function repeated(column: unknown, times: number): unknown {
-  if (!(column instanceof Float64Array || column instanceof Float32Array)) return column;
+type FloatNumbers = Float64Array | Float32Array;
+
+const isNumbers = (column: unknown): column is FloatNumbers => column instanceof Float64Array || column instanceof Float32Array;
+
+/** Numbers, so many times one after another. */
+function repeated(column: FloatNumbers, times: number): Float64Array {
   const whole = new Float64Array(column.length * times);
   for (let at = 0; at < times; at++) whole.set(column, at * column.length);
   return whole;
@@ -278,22 +380,18 @@ export async function models(): Promise<NamedModel[]> {
   return judged(() => listed() as NamedModel[]);
 }
 
-const OPTIONS = ["y", "sigma", "absoluteSigma", "p0", "bounds", "fix", "tie", "loss", "lossScale", "method", "level", "maxEvaluations", "missing",
-  "seed"] as const satisfies readonly (keyof CurveFitOptions)[];
+const OPTIONS = ["y", "sigma", "absoluteSigma", "p0", "bounds", "fix", "tie", "loss", "lossScale", "method", "global", "recovery", "level", "profile",
+  "device", "maxEvaluations", "missing", "seed"] as const satisfies readonly (keyof CurveFitOptions)[];
 
-let loading: Promise<void> | undefined;
+/** Those of many fits. */
+const MANY_OPTIONS = OPTIONS.filter((name) => !["tie", "global", "profile", "device"].includes(name));
 
 /** Resolves when the WebAssembly is there. */
-function ready(): Promise<void> {
-  return loading ??= import("./fit-wasm.js").then(async ({ default: text }) => {
-    initSync({ module: await inflated(text) });
-    // Without a listener, a defect would have no message.
-    on_panic(() => {});
-  }).catch((error) => {
-    loading = undefined;
-    throw new LoadError(`fit: the WebAssembly cannot be loaded: ${messageOf(error)}`);
-  });
-}
+const ready = fetched("fit", () => import("./fit-wasm.js"), (module) => {
+  initSync({ module });
+  // Without a listener, a defect would have no message.
+  on_panic(() => {});
+});
 
 /** Runs `work`, with its error as one of the package. */
 function judged<T>(work: () => T): T {
@@ -311,7 +409,7 @@ function numeric(call: string, data: Columns): Record<string, unknown> {
 }
 
 function doubles(column: unknown): unknown {
-  if (column instanceof Float64Array || column instanceof Float32Array) return column;
+  if (isNumbers(column)) return column;
   if (ArrayBuffer.isView(column) && !(column instanceof DataView)) return Float64Array.from(column as unknown as ArrayLike<number>, Number);
   const isNumeric = Array.isArray(column) && column.every((cell) => cell === null || cell === undefined || typeof cell === "number" || typeof cell === "bigint");
   return isNumeric ? Float64Array.from(column, (cell) => Number(cell ?? NaN)) : column;
@@ -324,7 +422,7 @@ const MEASURES = ["r_squared", "rmse", "reduced_chi_square", "aic", "bic"];
 
 /** The fields of a fit, from those of its file. */
 function fields(file: CurveFitFile): object {
-  const { event: _event, kind: _kind, format: _format, device: _device, precision: _precision, precision_reason: _reason, device_evaluations: _evaluations, strategy: _strategy, parameters, ...rest } = file;
+  const { event: _event, kind: _kind, format: _format, grids: _grids, strategy: _strategy, parameters, ...rest } = file;
   const renamed = (all: object) => Object.fromEntries(Object.entries(all).map(([name, value]) => [camelCase(name), value]));
   const filled = (matrix: unknown, none: number) => (matrix as (number | null)[][]).map((row) => row.map((entry) => entry ?? none));
   const known = Object.entries(rest).map(([name, value]) => [name, MEASURES.includes(name) ? value ?? NaN : value]);

@@ -1,4 +1,5 @@
 // Makes the WebAssembly module and the worker from text.
+import { LoadError, messageOf } from "./errors.js";
 import type { EngineWorker } from "./runtime.js";
 
 /** Compiles a module from base64 of raw deflate. */
@@ -6,6 +7,15 @@ export async function inflated(text: string): Promise<WebAssembly.Module> {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
+}
+
+/** A function that fetches a WebAssembly and starts it when it is first called; after a failure, also at the next call. `name` stands in the error. */
+export function fetched(name: string, load: () => Promise<{ default: string }>, start: (module: WebAssembly.Module) => void): () => Promise<void> {
+  let loading: Promise<void> | undefined;
+  return () => loading ??= load().then(async ({ default: text }) => start(await inflated(text))).catch((error) => {
+    loading = undefined;
+    throw new LoadError(`${name}: the WebAssembly cannot be loaded: ${messageOf(error)}`);
+  });
 }
 
 /** Starts a worker with this source. It is a classic worker, because a page from disk cannot start a module worker. */

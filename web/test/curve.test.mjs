@@ -85,7 +85,26 @@ test("many fits are the fits one by one", async () => {
   await wrong({ t, signal: signal.slice(1) }, {}, /"signal" has 11999 values and column "t" has 40, wanted the rows of one fit/);
   await wrong({ t, signal: signal.slice(0, 40) }, {}, /two or more fits/);
   await wrong({ t, signal }, { y: undefined }, /y is undefined, wanted the column of the observed values/);
-  await wrong({ t, signal }, { tie: { c: "2*a" } }, /expected no \[levels\] and no tie/);
+  await wrong({ t, signal }, { tie: { c: "2*a" } }, /option "tie" is unknown/);
+});
+
+test("many fits come in parts, and leaving the loop ends the work", async () => {
+  const t = Float64Array.from({ length: 50 }, (_, row) => row / 10);
+  const count = 12_001;
+  const signal = Float64Array.from({ length: count * t.length }, (_, at) => (1 + Math.floor(at / t.length) / count) * Math.exp(-0.7 * t[at % t.length]));
+  signal.fill(NaN, 12_000 * t.length);
+  const fits = fitMany({ t, signal }, "a*exp(-b*t)", { y: "signal", p0: { a: 1, b: 1 }, missing: "drop" });
+  const parts = [];
+  for await (const part of fits) parts.push(part);
+  assert.deepEqual(parts.map(({ first, count }) => [first, count]), [[0, 6001], [6001, 6000]]);
+  const whole = await fits;
+  assert.deepEqual([whole.count, whole.failures.map(({ fit }) => fit), parts[1].failures.map(({ fit }) => fit)], [count, [12_000], [12_000]]);
+  for (const [part, at] of [[0, 17], [1, 17]]) assert.equal(whole.parameters.a[parts[part].first + at], parts[part].parameters.a[at]);
+  assert.ok(Math.abs(whole.parameters.a[11_999] - 2) < 1e-3);
+  for await (const { first } of fits) {
+    assert.equal(first, 0);
+    break;
+  }
 });
 
 test("a parameter has a value for each level of a column of numbers", async () => {
@@ -95,6 +114,79 @@ test("a parameter has a value for each level of a column of numbers", async () =
   const { parameters } = await fit({ set, x, y }, "a[set]*exp(-b*x)");
   assert.deepEqual(Object.keys(parameters), ["a[0]", "a[1]", "a[2]", "b"]);
   assert.ok(Math.abs(parameters["a[2]"].value - 3) < 0.02 && Math.abs(parameters.b.value - 0.8) < 0.01);
+});
+
+test("levels can be texts, and predictions take them", async () => {
+  const set = Array.from({ length: 91 }, (_, row) => (row === 90 ? null : ["low", "mid", "high"][row % 3]));
+  const x = Float64Array.from(set, (_, row) => Math.floor(row / 3) / 10);
+  const y = x.map((x, row) => (1 + row % 3) * Math.exp(-0.8 * x) + 0.01 * Math.sin(37 * row));
+  await assert.rejects(fit({ set, x, y }, "a[set]*exp(-b*x)"), /row 91: column "set" has a missing cell/);
+  const solved = await fit({ set, x, y }, "a[set]*exp(-b*x)", { missing: "drop" });
+  assert.deepEqual([Object.keys(solved.parameters), solved.levelColumns, solved.rows], [["a[high]", "a[low]", "a[mid]", "b"], ["set"], 90]);
+  const { values, confidence } = solved.predict({ set: ["low", "high"], x: [0, 0] });
+  assert.deepEqual([...values], [solved.parameters["a[low]"].value, solved.parameters["a[high]"].value]);
+  assert.ok(confidence[0] > 0);
+  assert.throws(() => solved.predict({ set: ["lowest"], x: [0] }), /^InputError: set: got lowest, which the fit did not have$/);
+  assert.throws(() => solved.predict({ x: [0] }), /the column "set" is missing/);
+  assert.throws(() => solved.predict({ set: [null], x: [0] }), /row 1: column "set"/);
+});
+
+test("running integrals, profiles, global searches and recovery", async () => {
+  const decay = X.map((x) => 2 * (1 - Math.exp(-1.5 * x)) / 1.5 + 0.4);
+  const integral = await fit({ x: X, y: decay }, "cumint(a*exp(-b*x), x) + c", { p0: { a: 1, b: 1, c: 0 } });
+  assert.ok(Math.abs(integral.parameters.b.value - 1.5) < 0.01, String(integral.parameters.b.value));
+  const { parameters } = await fit(DATA, "a*exp(-b*x) + c", { profile: true });
+  for (const { value, interval, profileInterval } of Object.values(parameters)) {
+    assert.ok(profileInterval[0] < value && value < profileInterval[1]);
+    profileInterval.forEach((end, at) => assert.ok(Math.abs(end / interval[at] - 1) < 0.05, `${end} ${interval[at]}`));
+  }
+  // From this start alone the search ends in another minimum.
+  const wave = { x: X, y: X.map((x) => Math.sin(4.3 * x + 0.5)) };
+  const options = { p0: { w: 1, p: 0 }, bounds: { w: [0, 10], p: [-3, 3] } };
+  const [near, ...global] = await Promise.all(["none", "multistart", "cmaes"].map((global) => fit(wave, "sin(w*x + p)", { ...options, global })));
+  assert.ok(near.cost > 1 && global.every(({ cost }) => cost < 1e-9), `${near.cost}, ${global.map(({ cost }) => cost)}`);
+  // The model is not finite at the start.
+  const stuck = { p0: { a: 1, b: -1 } };
+  const root = { x: X, y: X.map((x) => 2 * Math.sqrt(x + 0.5)) };
+  await assert.rejects(fit(root, "a*sqrt(x + b)", { ...stuck, recovery: false }), /not finite/);
+  const recovered = await fit(root, "a*sqrt(x + b)", stuck);
+  assert.ok(recovered.recovery.length > 0 && Math.abs(recovered.parameters.b.value - 0.5) < 1e-6);
+});
+
+test("a search on WebGPU ends where that on the CPU ends, and says how it was made", async () => {
+  const { page, errors, close } = await visit("/test/blank.html");
+  const got = await page.evaluate(async ([x, y]) => {
+    const { fit } = await import("/dist/fit.js");
+    const all = [];
+    for (const model of ["a*exp(-b*x) + c", "cumint(a*exp(-b*x), x) + c"]) {
+      const { parameters, device, precision, precisionReason, deviceEvaluations } = await fit({ x, y }, model, { device: "webgpu", p0: { a: 1, b: 1, c: 0 } });
+      all.push({ parameters, device, precision, precisionReason, deviceEvaluations });
+    }
+    const wrong = await fit({ x, y }, "a*X", { device: "webgpu" }).catch(({ name, message }) => `${name}: ${message}`);
+    return { all, wrong };
+  }, [[...DATA.x], [...DATA.y]]);
+  assert.deepEqual(errors, []);
+  await close();
+  const [decay, integral] = got.all;
+  const { parameters, device, precision } = await fit(DATA, "a*exp(-b*x) + c");
+  assert.deepEqual([device, precision, decay.device, decay.precision], ["cpu", "f64", "webgpu", "f32, then f64"]);
+  for (const [name, { value, stderr }] of Object.entries(parameters)) assert.ok(Math.abs(decay.parameters[name].value - value) < 1e-4 * stderr, name);
+  assert.ok(decay.deviceEvaluations > 2);
+  assert.match(decay.precisionReason, /^on 60 rows at the start, single precision changes residuals by/);
+  assert.deepEqual([integral.device, integral.precision, integral.deviceEvaluations], ["cpu", "f64", 0]);
+  assert.match(integral.precisionReason, /^not searched on webgpu: integrals are computed in double precision/);
+  assert.match(got.wrong, /^InputError: model: it uses no column/);
+  await assert.rejects(fit(DATA, "a*x", { device: "cuda" }), /device is "cuda", wanted one of "cpu", "webgpu"/);
+});
+
+test("without WebGPU the error says so", async () => {
+  const { page, close } = await visit("/test/blank.html", { webgpu: false });
+  const message = await page.evaluate(async () => {
+    const { fit, DeviceError } = await import("/dist/fit.js");
+    return fit({ x: [1, 2, 3], y: [2, 4, 6] }, "a*x", { device: "webgpu" }).catch((error) => `${error instanceof DeviceError} ${error.message}`);
+  });
+  await close();
+  assert.match(message, /^true .*webgpu/i);
 });
 
 test("Chromium has the bits of Node", async () => {
