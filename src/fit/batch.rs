@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use smallvec::SmallVec;
+
 use super::data::Part;
 use super::model::{Memory, Model};
 use super::sums::{add, size};
@@ -18,8 +20,8 @@ const EVALUATIONS: usize = 40;
 /// The first damping, relative to the diagonal of JᵀJ.
 const FIRST_DAMPING: f64 = 1e-3;
 const MOST_DAMPING: f64 = 1e10;
-/// The expected shift at the end, in standard errors.
-const SHIFT: f64 = 1e-8;
+/// The expected shift, in standard errors, from which the last step needs no evaluation after it: the cost would change by rounding errors.
+const SHIFT: f64 = 1e-6;
 /// The expected shift from which steps are not damped: costs differ by rounding errors there, so that they no longer decide.
 const NEAR: f64 = 1e-4;
 /// The least square of a diagonal entry of the factor of JᵀJ, with columns of length 1: below it the covariance loses digits.
@@ -27,15 +29,17 @@ const CONDITION: f64 = 1e-7;
 
 type Vector = [f64; MOST];
 type Matrix = [[f64; MOST]; MOST];
+/// As many as variables, without an allocation.
+pub(super) type Few<T> = SmallVec<[T; MOST]>;
 
 /// A fit to be solved.
 pub(super) struct Job {
     /// All variables of the model, the free ones at their starts.
-    pub variables: Vec<f64>,
+    pub variables: Few<f64>,
     /// Free ones among the variables.
-    pub free: Vec<usize>,
+    pub free: Few<usize>,
     /// Those among the free ones without a start of their own.
-    pub open: Vec<usize>,
+    pub open: Few<usize>,
     pub rows: Range<usize>,
 }
 
@@ -48,10 +52,11 @@ pub(super) struct Choices<'c> {
 }
 
 /// A solved fit.
-pub(super) struct Solved {
+pub(super) struct Solved<'s> {
     /// The free variables.
-    pub x: Vector,
-    pub inverse: Matrix,
+    pub x: &'s [f64],
+    /// The inverse of JᵀJ.
+    pub inverse: &'s [[f64; MOST]],
     pub cost: f64,
     pub squares: f64,
     pub evaluations: usize,
@@ -62,23 +67,25 @@ struct State<'j> {
     choices: &'j Choices<'j>,
     /// Starts that were tried, and the best of them with its cost.
     tried: usize,
-    best: (f64, Vec<f64>),
-    variables: Vec<f64>,
+    best: (f64, Few<f64>),
+    variables: Few<f64>,
     x: Vector,
     step: Vector,
-    sums: Vec<f64>,
+    sums: SmallVec<[f64; SUMS]>,
     hessian: Matrix,
     gradient: Vector,
-    scale: Vector,
+    /// The largest diagonal entries of JᵀJ so far.
+    largest: Vector,
     damping: f64,
     growth: f64,
     /// Whether the step is not damped.
     is_last: bool,
     evaluations: usize,
     end: End,
-    /// Of JᵀJ, once it is solved.
-    inverse: Matrix,
 }
+
+/// Sums of the usual fit, with up to five variables.
+const SUMS: usize = size(5);
 
 /// Whether and how a fit ended.
 #[derive(Clone, Copy, PartialEq)]
@@ -89,14 +96,15 @@ enum End {
     Left,
 }
 
-/// Solves what it can of some fits whose rows are in `part`; `None` for the others.
+/// Solves what it can of some fits whose rows are in `part`, and hands each over with its place.
 pub(super) fn solve(
     model: &Model,
     part: &Part<'_>,
     jobs: &[Job],
     choices: &Choices<'_>,
     memory: &mut Memory<'_>,
-) -> Vec<Option<Solved>> {
+    mut take: impl FnMut(usize, &Solved<'_>),
+) {
     let count = size(model.variables.len());
     let mut states: Vec<State<'_>> = jobs.iter().map(|job| State::new(job, choices, count)).collect();
     let mut sums = vec![0.0; count * jobs.len()];
@@ -117,6 +125,7 @@ pub(super) fn solve(
             first += packed.len();
             let runs: Vec<(&[f64], Range<usize>)> =
                 packed.iter().map(|&at| (&states[at].variables[..], jobs[at].rows.clone())).collect();
+            let sums = &mut sums[..count * packed.len()];
             sums.fill(0.0);
             let mut each = sums.chunks_exact_mut(count);
             model.run_packed(&runs, part, memory, |tile| {
@@ -127,7 +136,14 @@ pub(super) fn solve(
             packed.iter().zip(sums.chunks_exact(count)).for_each(|(&at, sums)| states[at].take(sums));
         }
     }
-    states.iter().map(State::solved).collect()
+    for (at, state) in states.iter().enumerate().filter(|(_, state)| state.end == End::Solved) {
+        let count = state.job.free.len();
+        let Some(factor) = Factor::of(&state.hessian, count, |_| 0.0) else { continue };
+        let (cost, squares) = (state.cost(), state.sums[state.sums.len() - 2]);
+        let inverse = factor.inverse(count);
+        let (x, inverse) = (&state.x[..count], &inverse[..count]);
+        take(at, &Solved { x, inverse, cost, squares, evaluations: state.evaluations });
+    }
 }
 
 impl<'j> State<'j> {
@@ -139,16 +155,15 @@ impl<'j> State<'j> {
             best: (f64::INFINITY, job.variables.clone()),
             x: [0.0; MOST],
             step: [0.0; MOST],
-            sums: vec![f64::INFINITY; count],
+            sums: SmallVec::from_elem(f64::INFINITY, count),
             hessian: [[0.0; MOST]; MOST],
             gradient: [0.0; MOST],
-            scale: [0.0; MOST],
+            largest: [0.0; MOST],
             damping: FIRST_DAMPING,
             growth: 2.0,
             is_last: false,
             evaluations: 0,
             end: End::Not,
-            inverse: [[0.0; MOST]; MOST],
             job,
         };
         if job.open.is_empty() || choices.starts.is_empty() {
@@ -175,7 +190,7 @@ impl<'j> State<'j> {
     /// Keeps a start if it is the best so far, with linear parameters at their best values.
     fn weigh(&mut self, sums: &[f64]) {
         let mut cost = sums[sums.len() - 1];
-        let linear: Vec<usize> = self.job.open.iter().copied().filter(|at| self.choices.linear.contains(at)).collect();
+        let linear: Few<usize> = self.job.open.iter().copied().filter(|at| self.choices.linear.contains(at)).collect();
         let (mut hessian, mut step) = ([[0.0; MOST]; MOST], [0.0; MOST]);
         for (row, &i) in linear.iter().enumerate() {
             for (column, &j) in linear.iter().enumerate().skip(row) {
@@ -184,11 +199,12 @@ impl<'j> State<'j> {
             }
             step[row] = sums[self.place(i) + self.variables.len() - i];
         }
-        if let (Some((factor, scale)), true) = (scaled_factor(&hessian, linear.len()), cost.is_finite()) {
+        if let (Some(factor), true) = (Factor::of(&hessian, linear.len(), |_| 0.0), cost.is_finite()) {
+            let scale = &factor.scale;
             (0..linear.len()).for_each(|at| step[at] *= scale[at]);
-            forward(&factor, &mut step, linear.len());
+            factor.forward(&mut step, linear.len());
             cost -= 0.5 * step[..linear.len()].iter().map(|turned| turned * turned).sum::<f64>();
-            backward(&factor, &mut step, linear.len());
+            factor.backward(&mut step, linear.len());
             linear.iter().enumerate().for_each(|(place, &at)| self.variables[at] -= scale[place] * step[place]);
         }
         if cost < self.best.0 {
@@ -232,16 +248,19 @@ impl<'j> State<'j> {
             let count = self.job.free.len();
             if !is_first && !self.is_last {
                 let gained = (0..count)
-                    .map(|at| self.step[at] * (self.damping * self.scale[at] * self.step[at] - self.gradient[at]));
+                    .map(|at| self.step[at] * (self.damping * self.largest[at] * self.step[at] - self.gradient[at]));
                 let predicted = 0.5 * gained.sum::<f64>();
                 let ratio = (self.cost() - next) / predicted;
                 self.damping *= (1.0 - (2.0 * ratio - 1.0).powi(3)).max(1.0 / 3.0);
                 self.growth = 2.0;
             }
+            // A cost that was halved is not at its minimum yet.
+            let is_near = next > 0.5 * self.cost();
+            self.is_last &= is_near;
             (0..count).for_each(|at| self.x[at] += self.step[at]);
             self.sums.copy_from_slice(sums);
             self.unpack();
-            if self.is_done() {
+            if is_near && self.is_done() {
                 return;
             }
         } else {
@@ -259,7 +278,7 @@ impl<'j> State<'j> {
                 (self.hessian[row][column], self.hessian[column][row]) = (sum, sum);
             }
             self.gradient[row] = self.sums[self.place(i) + self.variables.len() - i];
-            self.scale[row] = self.scale[row].max(self.hessian[row][row]);
+            self.largest[row] = self.largest[row].max(self.hessian[row][row]);
         }
     }
 
@@ -267,10 +286,10 @@ impl<'j> State<'j> {
     fn is_done(&mut self) -> bool {
         let count = self.job.free.len();
         let dof = self.job.rows.len() - count;
-        let Some((factor, scale)) = scaled_factor(&self.hessian, count) else { return false };
+        let Some(factor) = Factor::of(&self.hessian, count, |_| 0.0) else { return false };
         let mut turned = [0.0; MOST];
-        (0..count).for_each(|at| turned[at] = scale[at] * self.gradient[at]);
-        forward(&factor, &mut turned, count);
+        (0..count).for_each(|at| turned[at] = factor.scale[at] * self.gradient[at]);
+        factor.forward(&mut turned, count);
         let decrement: f64 = turned[..count].iter().map(|turned| turned * turned).sum();
         let cost = self.cost();
         let is_within = |shift: f64| dof > 0 && decrement * dof as f64 <= shift * shift * 2.0 * cost;
@@ -278,8 +297,9 @@ impl<'j> State<'j> {
         if !is_within(SHIFT) {
             return false;
         }
-        let is_sound = (0..count).all(|at| factor[at][at] * factor[at][at] > CONDITION);
-        self.inverse = inverse(&factor, &scale, count);
+        factor.backward(&mut turned, count);
+        (0..count).for_each(|at| self.x[at] -= factor.scale[at] * turned[at]);
+        let is_sound = (0..count).all(|at| factor.lower[at][at] * factor.lower[at][at] > CONDITION);
         self.end = if is_sound { End::Solved } else { End::Left };
         true
     }
@@ -287,84 +307,81 @@ impl<'j> State<'j> {
     /// The next trial point: a damped step.
     fn aim(&mut self) {
         let count = self.job.free.len();
-        let mut damped = self.hessian;
-        (0..count)
-            .for_each(|at| damped[at][at] += self.damping * if self.scale[at] == 0.0 { 1.0 } else { self.scale[at] });
-        let Some((factor, scale)) = scaled_factor(&damped, count).filter(|_| self.damping < MOST_DAMPING) else {
+        let damping = |at: usize| self.damping * if self.largest[at] == 0.0 { 1.0 } else { self.largest[at] };
+        let Some(factor) = Factor::of(&self.hessian, count, damping).filter(|_| self.damping < MOST_DAMPING) else {
             self.end = End::Left;
             return;
         };
         let mut step = [0.0; MOST];
-        (0..count).for_each(|at| step[at] = -scale[at] * self.gradient[at]);
-        forward(&factor, &mut step, count);
-        backward(&factor, &mut step, count);
+        (0..count).for_each(|at| step[at] = -factor.scale[at] * self.gradient[at]);
+        factor.forward(&mut step, count);
+        factor.backward(&mut step, count);
         for (at, &variable) in self.job.free.iter().enumerate() {
-            self.step[at] = scale[at] * step[at];
+            self.step[at] = factor.scale[at] * step[at];
             self.variables[variable] = self.x[at] + self.step[at];
         }
     }
-
-    fn solved(&self) -> Option<Solved> {
-        let squares = self.sums[self.sums.len() - 2];
-        let solved =
-            Solved { x: self.x, inverse: self.inverse, cost: self.cost(), squares, evaluations: self.evaluations };
-        (self.end == End::Solved).then_some(solved)
-    }
 }
 
-/// The lower factor L of S A S = L Lᵀ, where S makes the diagonal 1; `None` if A is not positive definite.
-fn scaled_factor(matrix: &Matrix, count: usize) -> Option<(Matrix, Vector)> {
-    let mut scale = [0.0; MOST];
-    for at in 0..count {
-        scale[at] = matrix[at][at].sqrt().recip();
-        if !scale[at].is_finite() {
-            return None;
-        }
-    }
-    let mut factor = [[0.0; MOST]; MOST];
-    for i in 0..count {
-        for j in 0..=i {
-            let mut sum = scale[i] * matrix[i][j] * scale[j];
-            sum -= (0..j).map(|k| factor[i][k] * factor[j][k]).sum::<f64>();
-            if i != j {
-                factor[i][j] = sum / factor[j][j];
-            } else if sum > f64::EPSILON {
-                factor[i][i] = sum.sqrt();
-            } else {
+/// The factor of S A S = L Lᵀ, where S makes the diagonal 1.
+struct Factor {
+    lower: Matrix,
+    scale: Vector,
+}
+
+impl Factor {
+    /// Of a matrix to whose diagonal something is added; `None` if it is not positive definite.
+    #[inline]
+    fn of(matrix: &Matrix, count: usize, added: impl Fn(usize) -> f64) -> Option<Self> {
+        let mut factor = Self { lower: [[0.0; MOST]; MOST], scale: [0.0; MOST] };
+        let Self { lower, scale } = &mut factor;
+        for i in 0..count {
+            let diagonal = matrix[i][i] + added(i);
+            scale[i] = diagonal.sqrt().recip();
+            if !scale[i].is_finite() {
                 return None;
             }
+            for j in 0..i {
+                let sum: f64 = (0..j).map(|k| lower[i][k] * lower[j][k]).sum();
+                lower[i][j] = (scale[i] * matrix[i][j] * scale[j] - sum) / lower[j][j];
+            }
+            let rest = scale[i] * diagonal * scale[i] - lower[i][..i].iter().map(|entry| entry * entry).sum::<f64>();
+            if rest.is_nan() || rest <= f64::EPSILON {
+                return None;
+            }
+            lower[i][i] = rest.sqrt();
+        }
+        Some(factor)
+    }
+
+    /// Solves L x = b.
+    fn forward(&self, x: &mut Vector, count: usize) {
+        for i in 0..count {
+            let sum: f64 = (0..i).map(|k| self.lower[i][k] * x[k]).sum();
+            x[i] = (x[i] - sum) / self.lower[i][i];
         }
     }
-    Some((factor, scale))
-}
 
-/// Solves L x = b.
-fn forward(factor: &Matrix, x: &mut Vector, count: usize) {
-    for i in 0..count {
-        let sum: f64 = (0..i).map(|k| factor[i][k] * x[k]).sum();
-        x[i] = (x[i] - sum) / factor[i][i];
+    /// Solves Lᵀ x = b.
+    fn backward(&self, x: &mut Vector, count: usize) {
+        for i in (0..count).rev() {
+            let sum: f64 = (i + 1..count).map(|k| self.lower[k][i] * x[k]).sum();
+            x[i] = (x[i] - sum) / self.lower[i][i];
+        }
     }
-}
 
-/// Solves Lᵀ x = b.
-fn backward(factor: &Matrix, x: &mut Vector, count: usize) {
-    for i in (0..count).rev() {
-        let sum: f64 = (i + 1..count).map(|k| factor[k][i] * x[k]).sum();
-        x[i] = (x[i] - sum) / factor[i][i];
+    /// A⁻¹.
+    fn inverse(&self, count: usize) -> Matrix {
+        let mut inverse = [[0.0; MOST]; MOST];
+        for at in 0..count {
+            let mut column = [0.0; MOST];
+            column[at] = self.scale[at];
+            self.forward(&mut column, count);
+            self.backward(&mut column, count);
+            (0..count).for_each(|row| inverse[row][at] = self.scale[row] * column[row]);
+        }
+        inverse
     }
-}
-
-/// A⁻¹ from the scaled factor.
-fn inverse(factor: &Matrix, scale: &Vector, count: usize) -> Matrix {
-    let mut inverse = [[0.0; MOST]; MOST];
-    for at in 0..count {
-        let mut column = [0.0; MOST];
-        column[at] = scale[at];
-        forward(factor, &mut column, count);
-        backward(factor, &mut column, count);
-        (0..count).for_each(|row| inverse[row][at] = scale[row] * column[row]);
-    }
-    inverse
 }
 
 #[cfg(test)]
@@ -377,8 +394,7 @@ mod tests {
         for (i, row) in [[4.0e6, 2.0e3, 1.0], [2.0e3, 3.0, 1e-3], [1.0, 1e-3, 5.0e-6]].iter().enumerate() {
             matrix[i][..3].copy_from_slice(row);
         }
-        let (factor, scale) = scaled_factor(&matrix, 3).unwrap();
-        let inverse = inverse(&factor, &scale, 3);
+        let inverse = Factor::of(&matrix, 3, |_| 0.0).unwrap().inverse(3);
         for (i, row) in matrix.iter().take(3).enumerate() {
             let product: Vec<f64> =
                 (0..3).map(|j| row.iter().zip(&inverse).map(|(entry, column)| entry * column[j]).sum()).collect();
@@ -387,6 +403,7 @@ mod tests {
             }
         }
         matrix[0][0] = -1.0;
-        assert!(scaled_factor(&matrix, 3).is_none());
+        assert!(Factor::of(&matrix, 3, |_| 0.0).is_none());
+        assert!(Factor::of(&matrix, 3, |at| if at == 0 { 6.0e6 } else { 0.0 }).is_some());
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::batch::{self, Choices, Job, Solved};
+use super::batch::{self, Choices, Few, Job, Solved};
 use super::covariance::{Covariance, covariance};
 use super::data::Part;
 use super::integral::{Running, grid, places};
@@ -190,7 +190,7 @@ impl<'a> Solver<'a> {
             let own = &self.problem.places[group];
             let parameter = |at: usize| &self.problem.parameters[own[self.model.variables[at]]];
             let range = data.group(group);
-            let free: Vec<usize> = (0..count).filter(|&at| !parameter(at).is_fixed).collect();
+            let free: Few<usize> = (0..count).filter(|&at| !parameter(at).is_fixed).collect();
             if !is_fast || range.len() > batch::ROWS || range.len() <= free.len() {
                 continue;
             }
@@ -199,21 +199,20 @@ impl<'a> Solver<'a> {
             jobs.push(Job { variables, free, open, rows: range.start - rows.start..range.end - rows.start });
             owners.push(group);
         }
-        let solved =
-            data.with(rows, |part| batch::solve(&self.model, part, &jobs, &choices, &mut memory.borrow_mut()))?;
         let mut fits = vec![None; groups.len()];
-        for ((job, solved), group) in jobs.iter().zip(solved).zip(owners) {
-            fits[group - groups.start] = solved.and_then(|solved| self.small(group, job, &solved));
-        }
+        let take = |at: usize, solved: &Solved<'_>| {
+            fits[owners[at] - groups.start] = self.small(owners[at], &jobs[at], solved);
+        };
+        data.with(rows, |part| batch::solve(&self.model, part, &jobs, &choices, &mut memory.borrow_mut(), take))?;
         Ok(fits)
     }
 
     /// A fit of a batch, unless it left its bounds.
-    fn small(&self, group: usize, job: &Job, solved: &Solved) -> Option<SmallFit> {
+    fn small(&self, group: usize, job: &Job, solved: &Solved<'_>) -> Option<SmallFit> {
         let own = &self.problem.places[group];
         let mut values: Vec<f64> =
             own.iter().map(|&place| self.problem.parameters[place].start.unwrap_or_default()).collect();
-        for (&at, &value) in job.free.iter().zip(&solved.x) {
+        for (&at, &value) in job.free.iter().zip(solved.x) {
             let place = self.model.variables[at];
             let Parameter { low, high, .. } = self.problem.parameters[own[place]];
             if value <= low || value >= high {
@@ -223,7 +222,7 @@ impl<'a> Solver<'a> {
         }
         let (free, rows) = (job.free.len(), job.rows.len());
         let variance = if self.problem.is_absolute { 1.0 } else { 2.0 * solved.cost / (rows - free) as f64 };
-        let covariance = solved.inverse[..free].iter().flat_map(|row| row[..free].iter().map(|entry| entry * variance));
+        let covariance = solved.inverse.iter().flat_map(|row| row[..free].iter().map(|entry| entry * variance));
         Some(SmallFit {
             values,
             covariance: covariance.collect(),

@@ -135,7 +135,7 @@ impl Model {
         for (variables, rows) in runs {
             let own = total..total + rows.len();
             inputs[..count].copy_from_slice(variables);
-            let outer = self.outer.at(inputs);
+            let outer = if self.outer.results.is_empty() { Vec::new() } else { self.outer.at(inputs) };
             for (row, value) in scalars.chunks_exact_mut(TILE).zip(variables.iter().chain(&outer)) {
                 row[own.clone()].fill(*value);
             }

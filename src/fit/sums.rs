@@ -284,7 +284,7 @@ impl Objective for Sums<'_> {
 }
 
 /// The number of sums over rows with so many derivatives.
-pub(super) fn size(variables: usize) -> usize {
+pub(super) const fn size(variables: usize) -> usize {
     // The products but the residuals' own, then the squares and the cost.
     (variables + 1) * (variables + 2) / 2 + 1
 }

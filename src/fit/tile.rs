@@ -1,5 +1,7 @@
 //! Weighted derivatives and residuals of a few hundred rows, and what is summed over them.
 
+use smallvec::SmallVec;
+
 use super::loss::RobustLoss;
 use crate::simd::widened;
 
@@ -85,7 +87,7 @@ fn rescaled(observed: &Observed<'_>, residuals: &mut [f64], derivatives: &mut [f
 /// Rows of J and residuals.
 pub(super) struct Tile<'a> {
     /// A row for each derivative, then the residuals.
-    rows: Vec<&'a [f64]>,
+    rows: SmallVec<[&'a [f64]; 8]>,
     /// ½ Σ ρ.
     pub cost: f64,
     /// Σ r² of the weighted residuals.
