@@ -635,3 +635,23 @@ fn residuals_that_are_rounding_errors_are_an_answer() {
         assert!((fit.value("w").unwrap() - frequency).abs() < 1e-12 && fit.cost < 1e-24, "{frequency}: {}", fit.cost);
     }
 }
+
+#[test]
+fn many_fits_without_noise_converge() {
+    let rows: Vec<(f64, f64)> = (0..15).flat_map(|set| (0..12).map(move |t| (f64::from(set), f64::from(t)))).collect();
+    let set: Vec<f64> = rows.iter().map(|(set, _)| *set).collect();
+    let t: Vec<f64> = rows.iter().map(|(_, t)| *t).collect();
+    let y: Vec<f64> = rows.iter().map(|(set, t)| (1.0 + set) * (-0.3 * t).exp()).collect();
+    // The best c is 0, of which no step is a small share.
+    let formula = Formula::parse("a[set] * exp(-b[set] * t) + c[set]", &["set", "t"]).unwrap();
+    let fits = solve_each(&Problem::new(formula, &[("set", &set), ("t", &t)], &y).unwrap(), &SolveOptions::default());
+    for (set, fit) in fits.unwrap().fits.iter().enumerate() {
+        let fit = fit.as_ref().unwrap();
+        assert!(fit.stop.is_converged() && fit.evaluations < 40, "{set}: {:?} {}", fit.stop, fit.evaluations);
+        assert!(
+            (fit.values[0] / (1.0 + set as f64) - 1.0).abs() < 1e-12 && fit.values[2].abs() < 1e-12,
+            "{:?}",
+            fit.values
+        );
+    }
+}

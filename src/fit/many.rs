@@ -8,6 +8,7 @@ use nalgebra::{DMatrix, DVector};
 use super::batch::{self, Choices, Few, Job, Solved};
 use super::covariance::{Covariance, covariance};
 use super::data::Part;
+use super::factor::MOST;
 use super::integral::{Running, grid, places};
 use super::linear::linear;
 use super::model::{Memory, Model, varying};
@@ -179,7 +180,7 @@ impl<'a> Solver<'a> {
     fn fast(&self, groups: Range<usize>, memory: &RefCell<Memory<'_>>) -> Result<Vec<Option<SmallFit>>> {
         let data = &self.problem.data;
         let count = self.model.variables.len();
-        let is_fast = self.model.integrals.is_empty() && count <= batch::MOST;
+        let is_fast = self.model.integrals.is_empty() && count <= MOST;
         let is_fast = is_fast && self.options.evaluations == 0;
         let rows = data.group(groups.start).start..data.group(groups.end - 1).end;
         let starts: Vec<Vec<f64>> = self.scouts.iter().map(|scout| scout.as_slice().to_vec()).collect();

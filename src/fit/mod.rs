@@ -10,6 +10,7 @@ mod code;
 mod covariance;
 mod data;
 mod device_sums;
+mod factor;
 mod formula;
 mod indexed;
 mod integral;

@@ -94,8 +94,8 @@ impl SolveOptions {
 const MOST_IN_SINGLE: usize = 200;
 /// An expected shift, in standard errors, that is no convergence.
 const STUCK: f64 = 1e-2;
-/// A step of this share of every parameter is rounding errors.
-const ROUNDING: f64 = 1e-9;
+/// A step that changes the model by less than this share of what the parameters make of it is rounding errors.
+const ROUNDING: f64 = 1e-12;
 
 /// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -346,9 +346,8 @@ impl Search {
         let step = newton(&found.normal, &self.bounds.inner(&found.x, &found.normal.gradient));
         let expected_shift =
             step.as_ref().and_then(|(_, decrement)| shift(*decrement, found.normal.cost, self.limits.dof));
-        // Where residuals are rounding errors, so are standard errors and the step.
-        let is_rounding =
-            step.is_some_and(|(step, _)| step.iter().zip(&found.x).all(|(step, x)| step.abs() <= ROUNDING * x.abs()));
+        let effects = (0..found.x.len()).map(|at| found.x[at] * found.x[at] * found.normal.hessian[(at, at)]);
+        let is_rounding = step.is_some_and(|(_, decrement)| is_rounding(decrement, effects));
         found.stop = match (found.stop, expected_shift) {
             (Stop::Evaluations, Some(shift)) if shift <= self.limits.shift => Stop::Shift,
             (Stop::Cost | Stop::Step, Some(shift)) if shift > STUCK && !is_rounding => Stop::Stuck,
@@ -367,27 +366,10 @@ impl Search {
     }
 }
 
-impl Bad {
-    /// The error of a start without sums.
-    pub(super) fn explained(self, problem: &Problem<'_>) -> Error {
-        let (count, first) = match self {
-            Self::Rows { count, first } => (count, first),
-            Self::Unread(error) => return error,
-        };
-        let at: Vec<String> = problem
-            .formula
-            .columns()
-            .iter()
-            .zip(problem.data.row(first))
-            .map(|(name, value)| format!("{name} = {}", number(value)))
-            .collect();
-        let at = if at.is_empty() { String::new() } else { format!(" ({})", at.join(", ")) };
-        let (row, more) =
-            (first + 1, if count > 1 { format!(", nor in {} rows after it", count - 1) } else { String::new() });
-        Error::new(format!(
-            "fit: the model is not finite at the start in row {row}{at}{more}: expected a start at which it is, or no such rows"
-        ))
-    }
+/// Whether a step changes the model by rounding errors only: where residuals are no more than that, so are the step and the standard errors. The
+/// decrement is |J step|², the effects are x² |J|² of each parameter.
+pub(super) fn is_rounding(decrement: f64, effects: impl Iterator<Item = f64>) -> bool {
+    decrement <= ROUNDING * ROUNDING * effects.fold(0.0, f64::max)
 }
 
 /// √(gᵀ H⁻¹ g / s²), the first of which is the decrement; `None` if s² is 0 or unknown.

@@ -13,7 +13,7 @@ use super::pieces::{self, WAVE};
 use super::problem::Problem;
 use super::tile::{Tile, Triangle};
 use crate::error::{Error, Result as Outcome};
-use crate::host::ThreadPool;
+use crate::host::{ThreadPool, number};
 
 /// The sums at one point.
 #[derive(Clone, Debug)]
@@ -42,6 +42,29 @@ pub(super) enum Bad {
 impl From<Error> for Bad {
     fn from(error: Error) -> Self {
         Self::Unread(error)
+    }
+}
+
+impl Bad {
+    /// The error of a start without sums.
+    pub(super) fn explained(self, problem: &Problem<'_>) -> Error {
+        let (count, first) = match self {
+            Self::Rows { count, first } => (count, first),
+            Self::Unread(error) => return error,
+        };
+        let at: Vec<String> = problem
+            .formula
+            .columns()
+            .iter()
+            .zip(problem.data.row(first))
+            .map(|(name, value)| format!("{name} = {}", number(value)))
+            .collect();
+        let at = if at.is_empty() { String::new() } else { format!(" ({})", at.join(", ")) };
+        let (row, more) =
+            (first + 1, if count > 1 { format!(", nor in {} rows after it", count - 1) } else { String::new() });
+        Error::new(format!(
+            "fit: the model is not finite at the start in row {row}{at}{more}: expected a start at which it is, or no such rows"
+        ))
     }
 }
 

@@ -20,7 +20,7 @@ use crate::program::{Curve, Expr, Program};
 use crate::tensor::Tensor;
 
 // To add one: add a file with its formula, and its name here.
-crate::built_ins! { LOSS: BuiltIn; mse, mae, huber, log_cosh, bce }
+crate::built_ins! { LOSS: BuiltIn; mse, mae, huber, log_cosh, quantile, bce, focal, hinge }
 
 /// A built-in pointwise loss.
 #[derive(Debug)]

@@ -15,7 +15,11 @@ pub fn of_update() -> Vec<Case> {
 /// Changes every constant from its default.
 fn changed(mut optimizer: Optimizer) -> Optimizer {
     for constant in optimizer.method.constants {
-        let value = if constant.default == 0.0 { 1.0 } else { 0.9 * constant.default };
+        let value = match constant.default {
+            0.0 if (constant.is_valid)(1.0) => 1.0,
+            0.0 => 0.5,
+            default => 0.9 * default,
+        };
         optimizer = optimizer.with(constant.name, value).expect("in the range of every constant");
     }
     optimizer

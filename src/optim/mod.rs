@@ -13,10 +13,10 @@ use crate::program::constants::{Constant, Values, not_for};
 
 use crate::program::{Expr, Program};
 
-pub use schedule::{Schedule, ScheduleShape};
+pub use schedule::{Moment, Schedule, ScheduleShape};
 
 // To add one: add a file with its formula, and its name here.
-crate::built_ins! { OPTIMIZER: Method; adamw, adam, lion, sgd }
+crate::built_ins! { OPTIMIZER: Method; adamw, adam, lion, sgd, rmsprop, adagrad }
 
 /// An optimisation method.
 pub struct Method {
@@ -166,6 +166,101 @@ impl Record for Optimizer {
         match inner {
             Some(inner) => self.constants.read(inner).map_err(|error| error.within(name)),
             None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Parameters after ten and after a hundred updates by torch 2.15 in f64, from [1, -2, 0.5, 3], of Σ w (p - t)² + sin(p₀ p₁) with w = [1, 2, 0.5, 4]
+    /// and t = [0.1, 0.2, 0.3, 0.4], at these constants and learning rates.
+    type Known = (&'static str, &'static [(&'static str, f32)], f64, [[f64; 4]; 2]);
+
+    const TORCH: [Known; 5] = [
+        (
+            "sgd",
+            &[("nesterov", 1.0), ("weight_decay", 0.1)],
+            0.01,
+            [
+                [0.37173664621296265, 0.4430761402619609, 0.3969427259100518, -0.5991773354183364],
+                [0.005892931925253178, 0.19342942480032277, 0.2721894883361648, 0.39486871352577685],
+            ],
+        ),
+        (
+            "adam",
+            &[("weight_decay", 0.1)],
+            0.01,
+            [
+                [0.901179965478138, -1.900257623495228, 0.40205346588791463, 2.90012758610253],
+                [0.558955351051284, -1.1102081926402518, 0.2716096196324264, 2.073024211930709],
+            ],
+        ),
+        (
+            "adamw",
+            &[("weight_decay", 0.1)],
+            0.01,
+            [
+                [0.8918960459571451, -1.8808429948934675, 0.3980956774363772, 2.8707503651621358],
+                [0.5472639372174904, -0.9829424283226591, 0.29775830937468095, 1.8554763210979155],
+            ],
+        ),
+        (
+            "rmsprop",
+            &[("alpha", 0.9), ("momentum", 0.5), ("weight_decay", 0.1)],
+            0.01,
+            [
+                [0.7367298132223108, -1.690896819018757, 0.2833456593031736, 2.6855142055115673],
+                [0.16593504734167344, -0.14265589797595846, 0.27203024464153314, 1.0456131653470497],
+            ],
+        ),
+        (
+            "adagrad",
+            &[("lr_decay", 0.01), ("weight_decay", 0.1)],
+            0.1,
+            [
+                [0.6737028224275491, -1.5455180012916494, 0.27554278508645386, 2.5326235620827093],
+                [0.4925452948705026, -0.7930734649362721, 0.27272727272733205, 1.7240085806740426],
+            ],
+        ),
+    ];
+
+    fn gradient(p: [f64; 4]) -> [f64; 4] {
+        let (weights, targets) = ([1.0, 2.0, 0.5, 4.0], [0.1, 0.2, 0.3, 0.4]);
+        let mut g: [f64; 4] = std::array::from_fn(|at| 2.0 * weights[at] * (p[at] - targets[at]));
+        let slope = (p[0] * p[1]).cos();
+        g[0] += slope * p[1];
+        g[1] += slope * p[0];
+        g
+    }
+
+    #[test]
+    fn updates_are_those_of_torch() {
+        for (name, constants, lr, known) in TORCH {
+            let set = |optimizer: Optimizer, &(name, value): &(&str, f32)| optimizer.with(name, value).unwrap();
+            let optimizer = constants.iter().fold(Optimizer::parse(name).unwrap(), set);
+            let (program, mut p) = (optimizer.rule().program, [1.0, -2.0, 0.5, 3.0]);
+            let mut moments = [[0.0; 2]; 4];
+            for step in 1..=100 {
+                let rates = (optimizer.method.rates)(&optimizer.constants, lr, step);
+                for (at, g) in gradient(p).into_iter().enumerate() {
+                    let [m, v] = moments[at];
+                    let [next, m, v] = program.at(&[&[g, p[at], m, v], &rates[..]].concat())[..] else {
+                        unreachable!()
+                    };
+                    (p[at], moments[at]) = (next, [m, v]);
+                }
+                let (wanted, most) = match step {
+                    10 => (known[0], 1e-6),
+                    100 => (known[1], 1e-4),
+                    _ => continue,
+                };
+                for (at, (got, wanted)) in p.iter().zip(wanted).enumerate() {
+                    let apart = (got - wanted).abs();
+                    assert!(apart < most, "{name}, step {step}, parameter {at}: {apart}");
+                }
+            }
         }
     }
 }

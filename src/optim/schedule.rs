@@ -14,7 +14,7 @@ pub struct Schedule {
 
 record! { Schedule { warmup_steps, shape } }
 
-/// Factor of the base rate, constant within an epoch.
+/// Factor of the base rate. It is constant within an epoch but for `OneCycle`, `Restarts` and `Stable`, which change it at every update.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ScheduleShape {
     /// 1 throughout.
@@ -38,9 +38,60 @@ pub enum ScheduleShape {
         /// Factor of a drop.
         factor: f64,
     },
+    /// Times `factor` every epoch.
+    Exponential {
+        /// Factor of an epoch.
+        factor: f64,
+    },
+    /// (1 - e / E)^power over E epochs, down to `floor`.
+    Polynomial {
+        /// 1 for a straight line.
+        power: f64,
+        /// Smallest factor.
+        floor: f64,
+    },
+    /// Half a cosine up over the first `rise` of the updates, then one down (Smith and Topin 2018).
+    OneCycle {
+        /// Share of the updates over which the rate rises.
+        rise: f64,
+        /// Factor at the start.
+        first: f64,
+        /// Factor at the end.
+        last: f64,
+    },
+    /// Half a cosine down over `period` epochs, again and again, each `growth` times as long as the one before (Loshchilov and Hutter 2017).
+    Restarts {
+        /// Epochs of the first cosine.
+        period: usize,
+        /// By how much each is longer than the one before: 1 or more.
+        growth: f64,
+        /// Smallest factor.
+        floor: f64,
+    },
+    /// 1, and over the last `decay` of the updates 1 - √x down to 0 (Hägele et al. 2024): with a warm-up, the schedule warm-up–stable–decay.
+    Stable {
+        /// Share of the updates over which the rate falls.
+        decay: f64,
+    },
 }
 
-record! { enum ScheduleShape { Constant, Step { every, factor }, Cosine { floor }, Plateau { patience, factor } } }
+record! { enum ScheduleShape {
+    Constant, Step { every, factor }, Cosine { floor }, Plateau { patience, factor }, Exponential { factor }, Polynomial { power, floor },
+    OneCycle { rise, first, last }, Restarts { period, growth, floor }, Stable { decay }
+} }
+
+/// An update of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moment {
+    /// Number of the update, from 0.
+    pub update: u64,
+    /// Updates of an epoch.
+    pub updates: u64,
+    /// Epochs of the run.
+    pub epochs: usize,
+    /// Plateaus so far.
+    pub drops: u32,
+}
 
 impl Schedule {
     /// The base rate throughout.
@@ -48,35 +99,118 @@ impl Schedule {
     /// A half cosine that ends at zero.
     pub const COSINE: Self = Self { warmup_steps: 0, shape: ScheduleShape::Cosine { floor: 0.0 } };
 
-    /// The factor at `step` (0-based) in `epoch` (0-based) of `epochs`, after `drops` plateaus.
-    pub fn factor(&self, step: u64, epoch: usize, epochs: usize, drops: u32) -> f64 {
+    /// The factor of an update.
+    pub fn factor(&self, at: Moment) -> f64 {
+        let (epoch, epochs) = (at.update / at.updates.max(1), at.epochs.max(1) as f64);
+        let share = epoch as f64 / epochs;
+        let last = (at.updates as f64 * epochs - 1.0).max(1.0);
         let shape = match self.shape {
             ScheduleShape::Constant => 1.0,
-            ScheduleShape::Step { every, factor } => host::pow(factor, (epoch / every.max(1)) as f64),
-            ScheduleShape::Cosine { floor } => {
-                let angle = std::f64::consts::PI * epoch as f64 / epochs.max(1) as f64;
-                floor + (1.0 - floor) * 0.5 * (1.0 + host::cos(angle))
+            ScheduleShape::Step { every, factor } => host::pow(factor, (epoch / every.max(1) as u64) as f64),
+            ScheduleShape::Cosine { floor } => between(1.0, floor, share),
+            ScheduleShape::Plateau { factor, .. } => host::pow(factor, f64::from(at.drops)),
+            ScheduleShape::Exponential { factor } => host::pow(factor, epoch as f64),
+            ScheduleShape::Polynomial { power, floor } => floor + (1.0 - floor) * host::pow(1.0 - share, power),
+            ScheduleShape::OneCycle { rise, first, last: end } => {
+                let (update, top) = (at.update as f64, rise * (last + 1.0) - 1.0);
+                if update <= top {
+                    between(first, 1.0, update / top)
+                } else {
+                    between(1.0, end, (update - top) / (last - top))
+                }
             }
-            ScheduleShape::Plateau { factor, .. } => host::pow(factor, f64::from(drops)),
+            ScheduleShape::Restarts { period, growth, floor } => {
+                let mut length = period.max(1) as f64;
+                let mut since = at.update as f64 / at.updates.max(1) as f64;
+                while since >= length {
+                    since -= length;
+                    length *= growth.max(1.0);
+                }
+                between(1.0, floor, since / length)
+            }
+            ScheduleShape::Stable { decay } => {
+                let gone = (at.update as f64 / (last + 1.0) - (1.0 - decay)) / decay;
+                if gone > 0.0 { 1.0 - gone.min(1.0).sqrt() } else { 1.0 }
+            }
         };
-        let warmup = if step < self.warmup_steps { (step + 1) as f64 / self.warmup_steps as f64 } else { 1.0 };
-        shape * warmup
+        let warmup = self.warmup_steps;
+        shape * if at.update < warmup { (at.update + 1) as f64 / warmup as f64 } else { 1.0 }
     }
+}
+
+/// Half a cosine from one factor to another; `share` is how much of it is over.
+fn between(from: f64, to: f64, share: f64) -> f64 {
+    to + (from - to) * 0.5 * (1.0 + host::cos(std::f64::consts::PI * share.clamp(0.0, 1.0)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// The factor of an update of 100, in ten epochs.
+    fn factor(shape: ScheduleShape, update: u64) -> f64 {
+        Schedule { warmup_steps: 0, shape }.factor(Moment { update, updates: 10, epochs: 10, drops: 0 })
+    }
+
     #[test]
     fn factors_follow_their_formulas() {
-        let cosine = Schedule::COSINE;
-        assert!((cosine.factor(0, 0, 200, 0) - 1.0).abs() < 1e-15);
-        assert!((cosine.factor(0, 100, 200, 0) - 0.5).abs() < 1e-12);
+        let near = |got: f64, wanted: f64| assert!((got - wanted).abs() < 1e-12, "got {got}, wanted {wanted}");
+        let cosine = Schedule::COSINE.shape;
+        near(factor(cosine, 0), 1.0);
+        near(factor(cosine, 50), 0.5);
+        near(factor(cosine, 59), 0.5);
         let step = Schedule { warmup_steps: 4, shape: ScheduleShape::Step { every: 10, factor: 0.1 } };
-        assert!((step.factor(0, 0, 50, 0) - 0.25).abs() < 1e-15, "a quarter of the way up");
-        assert!((step.factor(100, 25, 50, 0) - 0.01).abs() < 1e-15, "two drops");
+        let at = |update| Moment { update, updates: 4, epochs: 50, drops: 2 };
+        near(step.factor(at(0)), 0.25);
+        near(step.factor(at(100)), 0.01);
         let plateau = Schedule { warmup_steps: 0, shape: ScheduleShape::Plateau { patience: 3, factor: 0.5 } };
-        assert!((plateau.factor(9, 9, 50, 2) - 0.25).abs() < 1e-15);
+        near(plateau.factor(at(9)), 0.25);
+        near(factor(ScheduleShape::Exponential { factor: 0.5 }, 39), 0.125);
+        near(factor(ScheduleShape::Polynomial { power: 2.0, floor: 0.0 }, 75), 0.09);
+        near(factor(ScheduleShape::Polynomial { power: 1.0, floor: 0.1 }, 50), 0.55);
+    }
+
+    /// Figures of torch 2.15: OneCycleLR(max_lr=1, total_steps=100) and CosineAnnealingWarmRestarts(T_0=2, T_mult=2) at update / 10.
+    #[test]
+    fn shapes_that_change_at_every_update_are_those_of_torch() {
+        let cycle = ScheduleShape::OneCycle { rise: 0.3, first: 0.04, last: 4e-6 };
+        let restarts = ScheduleShape::Restarts { period: 2, growth: 2.0, floor: 0.0 };
+        for (shape, known) in [(cycle, CYCLE), (restarts, RESTARTS)] {
+            for (update, wanted) in known {
+                let got = factor(shape, update);
+                assert!((got - wanted).abs() < 1e-9, "{shape:?} at {update}: got {got}, wanted {wanted}");
+            }
+        }
+    }
+
+    const CYCLE: [(u64, f64); 7] = [
+        (0, 0.040000000000000036),
+        (7, 0.17152216387689723),
+        (29, 1.0),
+        (30, 0.9994965352845243),
+        (31, 0.9979871550490316),
+        (64, 0.500002),
+        (99, 4e-06),
+    ];
+    const RESTARTS: [(u64, f64); 7] = [
+        (0, 1.0),
+        (7, 0.7269952498697734),
+        (19, 0.00615582970243117),
+        (20, 1.0),
+        (33, 0.7612492823579746),
+        (59, 0.001541333133436018),
+        (60, 1.0),
+    ];
+
+    #[test]
+    fn a_stable_rate_falls_to_zero_at_the_end() {
+        let stable = ScheduleShape::Stable { decay: 0.2 };
+        assert_eq!([0, 50, 80].map(|update| factor(stable, update)), [1.0; 3]);
+        assert!((factor(stable, 85) - 0.5).abs() < 1e-12);
+        assert!(factor(stable, 99) < 0.03 && factor(stable, 99) > 0.0);
+        // A run that goes on after its last update.
+        for shape in [stable, ScheduleShape::OneCycle { rise: 0.3, first: 0.04, last: 1e-3 }, Schedule::COSINE.shape] {
+            assert!((0.0..=1.0).contains(&factor(shape, 1_000)), "{shape:?}");
+        }
     }
 }

@@ -26,6 +26,12 @@ impl Constant {
         Self { name, doc, default, is_valid: |x| (0.0..1.0).contains(&x), expected }
     }
 
+    /// A share above 0 and below 1.
+    pub const fn inner_share(name: &'static str, default: f32, doc: &'static str) -> Self {
+        let expected = "a number between 0 and 1";
+        Self { name, doc, default, is_valid: |x| x > 0.0 && x < 1.0, expected }
+    }
+
     /// A number above 0.
     pub const fn positive(name: &'static str, default: f32, doc: &'static str) -> Self {
         Self { name, doc, default, is_valid: |x| x.is_finite() && x > 0.0, expected: "a finite number above 0" }

@@ -2,6 +2,7 @@
 
 use super::config::TrainerConfig;
 use crate::host::splitmix::{STEP, mixed};
+use crate::optim::Moment;
 
 /// Words per step in the table of rates.
 pub(super) const ROW_WORDS: usize = 4;
@@ -36,8 +37,10 @@ pub(super) fn epoch_words(
     let mut words = Vec::with_capacity(ROW_WORDS * steps + permutation.len());
     let group = settings.accumulate;
     for step in 0..steps {
-        let done = (epoch * steps.div_ceil(group) + step / group) as u64;
-        let lr = settings.lr * settings.schedule.factor(done, epoch, settings.epochs, drops);
+        let updates = steps.div_ceil(group);
+        let done = (epoch * updates + step / group) as u64;
+        let at = Moment { update: done, updates: updates as u64, epochs: settings.epochs, drops };
+        let lr = settings.lr * settings.schedule.factor(at);
         words.extend(settings.optimizer.row(lr, done + 1).map(f32::to_bits));
     }
     words.extend(permutation);

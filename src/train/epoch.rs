@@ -9,7 +9,7 @@ use super::validation::{figure_offset, validation};
 use crate::device::Command;
 use crate::error::Result;
 use crate::host;
-use crate::optim::ScheduleShape;
+use crate::optim::{Moment, ScheduleShape};
 
 /// Steps between two reads of the loss inside a long epoch: bounds the queue of devices that cannot be waited for.
 const STEPS_PER_LOOK: usize = 512;
@@ -137,8 +137,10 @@ impl Trainer {
         }
         let epoch = self.progress.history.len();
         let is_best = self.keep_if_best(epoch, evaluation.value)?;
-        let last_update = ((epoch + 1) * self.steps.div_ceil(self.settings.accumulate) - 1) as u64;
-        let factor = self.settings.schedule.factor(last_update, epoch, self.settings.epochs, self.progress.drops);
+        let updates = self.steps.div_ceil(self.settings.accumulate) as u64;
+        let update = (epoch as u64 + 1) * updates - 1;
+        let at = Moment { update, updates, epochs: self.settings.epochs, drops: self.progress.drops };
+        let factor = self.settings.schedule.factor(at);
         self.notice_plateau(is_best);
         let Evaluation { val_loss, score, pairs, .. } = evaluation;
         self.follow_curriculum(pairs).await?;

@@ -64,6 +64,8 @@ fn every_option_is_stored_and_has_a_doc() {
     // What options need besides themselves.
     let context = |name: &str| match name {
         "delta" => vec![("loss", Value::Text("huber".into()))],
+        "quantile" => vec![("loss", Value::Text("quantile".into()))],
+        "gamma" => vec![("loss", Value::Text("focal".into()))],
         "momentum" => vec![("optimizer", Value::Text("sgd".into()))],
         "tau_train" | "threshold" => {
             vec![("head", Value::Text("rational".into())), ("tau_infer", Value::Number(0.01))]

@@ -40,9 +40,13 @@ export interface EngineOptions {
   /** How the last hidden layer becomes the prediction; all but linear can have poles and report ⊥ (no value). Default: linear. */
   head?: "linear" | "rational" | "projective" | "angular";
   /** Loss function: a name, or a formula of prediction p and target y such as "log(cosh(p - y))", both in standard deviations of the target. Default: mse; cross-entropy for classes. */
-  loss?: "mse" | "mae" | "huber" | "log_cosh" | "bce" | "cross-entropy" | (string & {});
+  loss?: "mse" | "mae" | "huber" | "log_cosh" | "quantile" | "bce" | "focal" | "hinge" | "cross-entropy" | (string & {});
   /** Where huber turns from square to linear, in standard deviations of the target. Number > 0. Default: 1. */
   delta?: number;
+  /** Share of the targets that the quantile loss leaves below the prediction. Number in [0, 1). Default: 0.5. */
+  quantile?: number;
+  /** How much less rows that are certain count for the focal loss. Number ≥ 0. Default: 2. */
+  gamma?: number;
   /** Share of a class label spread over all classes. Number in [0, 1). Default: 0; 0.1 below 2,000 training rows. */
   smoothing?: number;
   /** Weights of the classes. Default: all 1. */
@@ -62,11 +66,11 @@ export interface EngineOptions {
   /** Seed of split, weights, order and dropout. Whole number from 0 to 2^53. Default: 0. */
   seed?: number;
   /** Update rule. Default: adamw. */
-  optimizer?: "adamw" | "adam" | "lion" | "sgd";
-  /** Momentum of sgd. Number in [0, 1). Default: 0.9. */
+  optimizer?: "adamw" | "adam" | "lion" | "sgd" | "rmsprop" | "adagrad";
+  /** Momentum of sgd and rmsprop. Number in [0, 1). Default: 0.9; 0 for rmsprop. */
   momentum?: number;
   /** How the learning rate changes. Default: cosine. */
-  schedule?: "constant" | "cosine" | "step" | "plateau";
+  schedule?: "constant" | "cosine" | "step" | "plateau" | "exponential" | "linear" | "one-cycle" | "restarts" | "stable";
   /** Updates over which the learning rate rises. Whole number ≥ 0. Default: 0. */
   warmup?: number;
   /** How a training step runs. Default: fused where the model allows it. */

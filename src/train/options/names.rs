@@ -49,6 +49,11 @@ pub(super) fn schedules() -> Vec<(&'static str, &'static str)> {
         ("cosine", "Half a cosine down to zero"),
         ("step", "A tenth after each third of the epochs"),
         ("plateau", "Half after 5 epochs without improvement"),
+        ("exponential", "The same share less after each epoch, down to a hundredth"),
+        ("linear", "A straight line down to zero"),
+        ("one-cycle", "Up from a 25th over three tenths of the updates, then down to nearly zero"),
+        ("restarts", "Cosines down to zero over a seventh, two sevenths and four sevenths of the epochs"),
+        ("stable", "No change, but down to zero over the last fifth of the updates"),
     ]
 }
 

@@ -104,10 +104,14 @@ impl TrainOptions {
             return self.pair_loss(task);
         }
         let (usual, target, wanted) = match task {
-            Task::Regression => (Loss::mse(), loss::Target::Numbers, "a number; use mse, mae, huber or a formula"),
-            Task::Classification => {
-                (Loss::CrossEntropy { smoothing }, loss::Target::Classes, "a class; use cross-entropy or bce")
+            Task::Regression => {
+                (Loss::mse(), loss::Target::Numbers, "a number; use mse, mae, huber, quantile or a formula")
             }
+            Task::Classification => (
+                Loss::CrossEntropy { smoothing },
+                loss::Target::Classes,
+                "a class; use cross-entropy, bce, focal or hinge",
+            ),
         };
         let chosen = match &self.loss {
             None | Some(Loss::CrossEntropy { .. }) => Loss::CrossEntropy { smoothing },

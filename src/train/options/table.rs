@@ -8,7 +8,7 @@ use super::names::{
 use super::resolve::{BEYOND_TAU, Defaults, HIDDEN, PATIENCE_OF_POLES, SMALL};
 use super::{Norm, TrainOptions};
 use crate::error::{Error, Result};
-use crate::host::{Number, number, parse_number};
+use crate::host::{self, Number, number, parse_number};
 use crate::io::{Fractions, Missing, Task};
 use crate::loss::{Loss, PairLoss};
 use crate::nn::{Activation, Decoding, Head, HeadForm, RationalLayer, Threshold};
@@ -147,6 +147,22 @@ const TRAINING: &[Entry<TrainOptions>] = &[
         o.loss = Some(o.loss.take().unwrap_or_else(Loss::mse).with("delta", v.number() as f32)?);
         Ok(())
     }),
+    option(
+        "quantile",
+        Kind::Number(Range::Share),
+        "Share of the targets that the quantile loss leaves below the prediction",
+    )
+    .default("0.5")
+    .try_set(|o, v| {
+        o.loss = Some(o.loss.take().unwrap_or_else(Loss::mse).with("quantile", v.number() as f32)?);
+        Ok(())
+    }),
+    option("gamma", Kind::Number(Range::NotNegative), "How much less rows that are certain count for the focal loss")
+        .default("2")
+        .try_set(|o, v| {
+            o.loss = Some(o.loss.take().unwrap_or_else(Loss::mse).with("gamma", v.number() as f32)?);
+            Ok(())
+        }),
     option("smoothing", Kind::Number(Range::Share), "Share of a class label spread over all classes")
         .aliases(&["label_smoothing"])
         .default_from(|| by_rows(|defaults| number(defaults.smoothing).to_string()))
@@ -188,11 +204,13 @@ const TRAINING: &[Entry<TrainOptions>] = &[
             Ok(())
         },
     ),
-    option("momentum", Kind::Number(Range::Share), "Momentum of sgd").default("0.9").try_set(|o, v| {
-        let optimizer = o.optimizer.take().unwrap_or_else(|| Optimizer::adamw(0.0));
-        o.optimizer = Some(optimizer.with("momentum", v.number() as f32)?);
-        Ok(())
-    }),
+    option("momentum", Kind::Number(Range::Share), "Momentum of sgd and rmsprop")
+        .default("0.9; 0 for rmsprop")
+        .try_set(|o, v| {
+            let optimizer = o.optimizer.take().unwrap_or_else(|| Optimizer::adamw(0.0));
+            o.optimizer = Some(optimizer.with("momentum", v.number() as f32)?);
+            Ok(())
+        }),
     option("schedule", Kind::Name(schedules), "How the learning rate changes")
         .aliases(&["lr_schedule", "scheduler"])
         .default("cosine")
@@ -202,6 +220,11 @@ const TRAINING: &[Entry<TrainOptions>] = &[
                 "constant" => ScheduleShape::Constant,
                 "step" => ScheduleShape::Step { every: epochs.div_ceil(3), factor: 0.1 },
                 "plateau" => ScheduleShape::Plateau { patience: 5, factor: 0.5 },
+                "exponential" => ScheduleShape::Exponential { factor: host::pow(0.01, 1.0 / epochs as f64) },
+                "linear" => ScheduleShape::Polynomial { power: 1.0, floor: 0.0 },
+                "one-cycle" => ScheduleShape::OneCycle { rise: 0.3, first: 0.04, last: 4e-6 },
+                "restarts" => ScheduleShape::Restarts { period: epochs.div_ceil(7), growth: 2.0, floor: 0.0 },
+                "stable" => ScheduleShape::Stable { decay: 0.2 },
                 _ => Schedule::COSINE.shape,
             };
         }),
