@@ -1,6 +1,7 @@
 //! Gradients compared with central differences, for every op and for second derivatives, on the CPU device.
 
 use meromorph::autograd::Var;
+use meromorph::kernels::rational::{Basis, Rational};
 use meromorph::nn::Activation;
 use meromorph::ops;
 use meromorph::program::Expr;
@@ -118,6 +119,18 @@ fn index(beside: &Var, places: &[u32]) -> Tensor {
     Tensor::from_u32(beside.value().device(), [places.len()], places).expect("uploads")
 }
 
+/// x and the coefficients of degrees 2 and 1, shared and for each of two channels.
+const RATIONAL: &[(&[usize], &[f32])] =
+    &[(&[2, 3], &[0.3, -1.2, 0.8, 1.7, -0.4, 0.9]), (&[5], &[0.4, -0.7, 0.6, 2.5, 0.3])];
+const CHANNELS: &[(&[usize], &[f32])] =
+    &[(&[2, 2], &[0.3, -1.2, 0.8, 1.7]), (&[5, 2], &[0.4, 0.2, -0.7, 0.5, 0.6, -0.3, 2.5, 1.9, 0.3, -0.2])];
+
+/// Of two functions, so that the slope by one input depends on all.
+fn rational(v: &[Var], basis: Basis, is_safe: bool) -> Var {
+    let form = Rational { numerator: 2, denominator: 1, basis, is_safe, epsilon: 1e-6 };
+    ops::square(&ops::rational(&v[0], &v[1], &form).0)
+}
+
 fn composed() -> Vec<Case> {
     let six: &[f32] = &[0.3, -1.2, 0.8, 1.7, -0.4, 0.9];
     let row: &[f32] = &[0.5, -0.25, 1.5];
@@ -169,6 +182,19 @@ fn composed() -> Vec<Case> {
             &[(&[2, 2], &[0.3, -1.2, 0.8, 1.7]), (&[2, 2], &[0.9, 0.1, -0.4, 0.6])],
             |v| first(&ops::square(&ops::layer_norm(&ops::matmul(&v[0], &v[1]), 0.1)), &v[0]),
         ),
+        case("second derivative of a rational function by x", RATIONAL, |v| {
+            first(&rational(v, Basis::Monomial, false), &v[0])
+        }),
+        case("second derivative of a rational function by w", RATIONAL, |v| {
+            first(&rational(v, Basis::Chebyshev, false), &v[1])
+        }),
+        case("second derivative of a safe rational function", RATIONAL, |v| {
+            first(&rational(v, Basis::Monomial, true), &v[1])
+        }),
+        case("second derivative with coefficients of each channel", CHANNELS, |v| {
+            &ops::sum(&first(&rational(v, Basis::Chebyshev, false), &v[0]), 0..1)
+                + &ops::sum(&first(&rational(v, Basis::Monomial, false), &v[1]), 0..1)
+        }),
         case("second derivative of lgamma", &[(&[3], &[0.4, 1.7, 5.5])], |v| first(&ops::lgamma(&v[0]), &v[0])),
         case("second derivative", &[(&[3], row)], |v| first(&ops::softplus(&ops::tanh(&v[0])), &v[0])),
         case("second derivative of a product", &[(&[2, 3], six), (&[3, 2], six)], |v| {
@@ -249,4 +275,22 @@ fn chains_fuse_into_one_launch() {
     let (plan, _y) = device.capture(layer).expect("plans");
     let names: Vec<_> = plan.summary().launches.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, ["matmul"], "bias and activation are the product's epilogue");
+}
+
+#[test]
+fn second_gradients_under_bottom_are_zero_and_a_third_is_an_error() {
+    let device = Device::cpu(1);
+    // 1 / (x - 1): ⊥ at 1, and at an infinite x.
+    let x = Var::leaf(Tensor::from_f32(&device, [4], &[3.0, 1.0, f32::INFINITY, -1.0]).expect("uploads"));
+    let w = Var::leaf(Tensor::from_f32(&device, [4], &[1.0, 0.0, -1.0, 1.0]).expect("uploads"));
+    let form = Rational { numerator: 1, denominator: 1, basis: Basis::Monomial, is_safe: false, epsilon: 1e-3 };
+    let (y, _) = ops::rational(&x, &w, &form);
+    let one = |y: &Var| ops::grad(y, &[&x]).expect("walks").swap_remove(0).expect("it is reached");
+    let second = one(&one(&y));
+    // 2 / (x - 1)³.
+    assert_eq!(block_on(second.value().to_f32()).expect("reads"), [0.25, 0.0, 0.0, -0.25]);
+    let by_w = ops::grad(&one(&y), &[&w]).expect("walks").swap_remove(0).expect("it is reached");
+    assert!(block_on(by_w.value().to_f32()).expect("reads").iter().all(|value| value.is_finite()));
+    let error = ops::grad(&second, &[&x]).err().expect("there is no third");
+    assert_eq!(error.to_string(), "grad: second gradient of a rational function has no gradient");
 }
