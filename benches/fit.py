@@ -3,7 +3,8 @@ turns, medians of the ratios.
 
 usage: fit.py PATH_TO_MERO [--rows 1000000] [--rounds N] [--threads N] [--many]
 
-With --many, 100,000 fits of 50 points with 4 parameters in one command, against a loop of SciPy's curve_fit, which is timed on 1,000 of them.
+With --many, 100,000 fits of 50 points with 4 parameters in one command, on all threads, against a loop of SciPy's curve_fit on one, which
+is timed on 1,000 of them.
 Three models: a decay (3 parameters), two decays and a constant (5), two peaks, a decay and a constant (9). Only the time of the fit counts, not that
 of reading the data. SciPy runs with method "lm" (MINPACK), which is its fastest here; NumPy and JAX use as many threads as they like. NLSQ is compiled by a
 fit that does not count.

@@ -20,7 +20,7 @@ use super::start::{found, picked, sampled, solve};
 use super::sums::{Bad, Normal, Objective, add, size};
 use super::tile::{Tile, Triangle};
 use crate::error::{Error, Result};
-use crate::host::{ThreadPool, threads};
+use crate::host::ThreadPool;
 
 /// Fits that one thread makes at a time.
 const BATCH: usize = 64;
@@ -105,7 +105,7 @@ pub fn solve_each(problem: &Problem<'_>, options: &SolveOptions) -> Result<Fits>
         return Err(Error::usage("fit: rows are read from a source: expected them in memory for many fits"));
     }
     problem.check_values()?;
-    let pool = ThreadPool::new(if options.threads == 0 { threads() } else { options.threads })?;
+    let pool = options.pool()?;
     let solver = Solver::new(problem, options, &pool)?;
     let mut fits = Vec::with_capacity(problem.groups());
     let make = |batch: usize| {

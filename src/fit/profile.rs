@@ -9,7 +9,7 @@ use super::solve::{Search, SolveOptions};
 use super::statistics::Freedom;
 use super::sums::{Bad, Sums};
 use crate::error::{Error, Result};
-use crate::host::{ThreadPool, threads};
+use crate::host::ThreadPool;
 
 /// Fits for one end, at most.
 const FITS: usize = 40;
@@ -24,7 +24,7 @@ pub fn add_profiles(problem: &Problem<'_>, fit: &mut Fit, options: &SolveOptions
     if fit.dof == 0 || !fit.statistics.aic.is_finite() {
         return Err(Error::usage("profile: expected more rows than parameters and the linear loss"));
     }
-    let pool = ThreadPool::new(if options.threads == 0 { threads() } else { options.threads })?;
+    let pool = options.pool()?;
     let free = problem.free();
     let reach = Freedom::of(problem.is_absolute, fit.dof).reach(fit.level);
     let variance = if problem.is_absolute { 1.0 } else { 2.0 * fit.cost / fit.dof as f64 };

@@ -185,7 +185,8 @@ pub fn solve(problem: &Problem<'_>, options: &SolveOptions) -> Result<Fit> {
 }
 
 /// The same for a long fit: what it computes is added to the journal, and what the journal has is not computed again, so that a fit which was ended goes
-/// on with the same bits. After an [`approach`](super::approach()) with this journal, the search begins where that ended. `watch` sees the journal after each evaluation and, where rows are many, now and then during one; its error ends the fit.
+/// on with the same bits. After an [`approach`](super::approach()) with this journal, the search begins where that ended. `watch` sees the journal after
+/// each evaluation and, where rows are many, now and then during one; its error ends the fit.
 pub fn solve_from(
     problem: &Problem<'_>,
     options: &SolveOptions,

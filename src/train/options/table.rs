@@ -143,26 +143,17 @@ const TRAINING: &[Entry<TrainOptions>] = &[
         "Where huber turns from square to linear, in standard deviations of the target",
     )
     .default("1")
-    .try_set(|o, v| {
-        o.loss = Some(o.loss.take().unwrap_or_else(Loss::mse).with("delta", v.number() as f32)?);
-        Ok(())
-    }),
+    .try_set(|o, v| loss_constant(o, "delta", v.number())),
     option(
         "quantile",
         Kind::Number(Range::Share),
         "Share of the targets that the quantile loss leaves below the prediction",
     )
     .default("0.5")
-    .try_set(|o, v| {
-        o.loss = Some(o.loss.take().unwrap_or_else(Loss::mse).with("quantile", v.number() as f32)?);
-        Ok(())
-    }),
+    .try_set(|o, v| loss_constant(o, "quantile", v.number())),
     option("gamma", Kind::Number(Range::NotNegative), "How much less rows that are certain count for the focal loss")
         .default("2")
-        .try_set(|o, v| {
-            o.loss = Some(o.loss.take().unwrap_or_else(Loss::mse).with("gamma", v.number() as f32)?);
-            Ok(())
-        }),
+        .try_set(|o, v| loss_constant(o, "gamma", v.number())),
     option("smoothing", Kind::Number(Range::Share), "Share of a class label spread over all classes")
         .aliases(&["label_smoothing"])
         .default_from(|| by_rows(|defaults| number(defaults.smoothing).to_string()))
@@ -329,6 +320,12 @@ const WITH_HEAD: &str = "a head with poles; set {head} to rational, projective o
 
 fn has_poles(options: &TrainOptions) -> bool {
     options.head.is_some()
+}
+
+/// Sets a constant of the loss.
+fn loss_constant(options: &mut TrainOptions, name: &str, value: f64) -> Result<()> {
+    options.loss = Some(options.loss.take().unwrap_or_else(Loss::mse).with(name, value as f32)?);
+    Ok(())
 }
 
 /// The loss of a model with poles, `initial` if no term was set so far.
