@@ -1,7 +1,8 @@
 //! Levenberg's and Marquardt's search without bounds, with Nielsen's rule for the damping (Madsen, Nielsen and Tingleff 2004, section 3.2).
 
-use nalgebra::{Cholesky, DVector};
+use nalgebra::DVector;
 
+use super::arrow::{Factors, Pattern};
 use super::solve::{Found, Limits, Stop};
 use super::sums::{Bad, Objective};
 
@@ -11,7 +12,12 @@ const FIRST_DAMPING: f64 = 1e-3;
 const MOST_DAMPING: f64 = 1e30;
 
 /// Searches from `start`.
-pub(super) fn search(sums: &dyn Objective, start: &DVector<f64>, limits: &Limits) -> Result<Found, Bad> {
+pub(super) fn search(
+    sums: &dyn Objective,
+    pattern: &Pattern,
+    start: &DVector<f64>,
+    limits: &Limits,
+) -> Result<Found, Bad> {
     let mut x = start.clone();
     let mut normal = sums.normal(x.as_slice())?;
     let mut history = vec![normal.cost];
@@ -24,9 +30,8 @@ pub(super) fn search(sums: &dyn Objective, start: &DVector<f64>, limits: &Limits
         if evaluations >= limits.evaluations {
             break Stop::Evaluations;
         }
-        let mut damped = normal.hessian.clone();
-        (0..x.len()).for_each(|at| damped[(at, at)] += damping * scale[at]);
-        let step = Cholesky::new(damped).map(|factor| -factor.solve(&normal.gradient));
+        let damped = Factors::of(pattern, &normal.hessian, |at| damping * scale[at]);
+        let step = damped.map(|factors| -factors.solve(&normal.gradient));
         let mut tried = None;
         if let Some(step) = step {
             evaluations += 1;
@@ -56,8 +61,8 @@ pub(super) fn search(sums: &dyn Objective, start: &DVector<f64>, limits: &Limits
         if actual < limits.cost * before || is_short {
             break if is_short { Stop::Step } else { Stop::Cost };
         }
-        let decrement =
-            Cholesky::new(normal.hessian.clone()).map(|factor| normal.gradient.dot(&factor.solve(&normal.gradient)));
+        let factors = Factors::of(pattern, &normal.hessian, |_| 0.0);
+        let decrement = factors.map(|factors| normal.gradient.dot(&factors.solve(&normal.gradient)));
         if decrement.is_some_and(|decrement| limits.is_shift_small(decrement, normal.cost)) {
             break Stop::Shift;
         }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use nalgebra::{DMatrix, DVector};
 
 use super::batch::{self, Choices, Few, Job, Solved};
-use super::covariance::{Covariance, covariance};
+use super::covariance::{ArrowTriangle, Covariance, covariance};
 use super::data::Part;
 use super::factor::MOST;
 use super::integral::{Running, grid, places};
@@ -256,6 +256,7 @@ impl<'a> Solver<'a> {
         let start = self.start(&objective, &search, &|at| parameter(at).start)?;
         let (found, _) = search.solve(&objective, &start).map_err(|bad| bad.explained(self.problem))?;
         let triangle = objective.triangle(&found.x).map_err(overflow)?;
+        let triangle = ArrowTriangle::dense(&search.pattern, triangle);
         let Covariance { matrix, .. } = covariance(&triangle, rows, search.variance(&found));
         let mut values = objective.values.borrow().clone();
         let free = objective.free.iter().zip(&found.x);

@@ -3,6 +3,7 @@
 //! with their covariance and statistics.
 
 mod approach;
+mod arrow;
 mod batch;
 mod bounds;
 mod cmaes;

@@ -3,6 +3,7 @@
 
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
+use super::arrow::{Factors, Pattern};
 use super::bounds::Bounds;
 use super::solve::Found;
 use super::sums::{Normal, Objective, unread};
@@ -16,11 +17,10 @@ const MOST_STEPS: usize = 50;
 const NEAR: f64 = 1e-6;
 
 /// Improves what a search found; its cost rises by rounding errors at most.
-pub(super) fn polish(sums: &dyn Objective, bounds: &Bounds, found: Found) -> Result<Found> {
+pub(super) fn polish(sums: &dyn Objective, (pattern, bounds): (&Pattern, &Bounds), found: Found) -> Result<Found> {
     let mut found = snapped(sums, bounds, found)?;
-    let Some((mut step, mut decrement)) = newton(&found.normal, &bounds.inner(&found.x, &found.normal.gradient)) else {
-        return Ok(found);
-    };
+    let newton = |x: &DVector<f64>, normal: &Normal| newton(normal, &bounds.inner(x, &normal.gradient), pattern);
+    let Some((mut step, mut decrement)) = newton(&found.x, &found.normal) else { return Ok(found) };
     for _ in 0..MOST_STEPS {
         let is_negligible = step.iter().zip(&found.x).all(|(step, x)| step.abs() <= NEGLIGIBLE * x.abs());
         if is_negligible {
@@ -38,7 +38,7 @@ pub(super) fn polish(sums: &dyn Objective, bounds: &Bounds, found: Found) -> Res
                 break;
             }
         };
-        let Some((next_step, next_decrement)) = newton(&normal, &bounds.inner(&trial, &normal.gradient)) else { break };
+        let Some((next_step, next_decrement)) = newton(&trial, &normal) else { break };
         // Near the minimum costs differ by rounding errors only, so the decrement decides.
         if next_decrement >= decrement || normal.cost > found.normal.cost * (1.0 + 1e-10) {
             break;
@@ -77,12 +77,21 @@ fn snapped(sums: &dyn Objective, bounds: &Bounds, mut found: Found) -> Result<Fo
     Ok(found)
 }
 
-/// The Gauss–Newton step of some of the variables, and gᵀ H⁻¹ g; `None` if H is singular there.
-pub(super) fn newton(normal: &Normal, inner: &[usize]) -> Option<(DVector<f64>, f64)> {
+/// The Gauss–Newton step of the variables in `inner`, ascending, and gᵀ H⁻¹ g; `None` if H is singular there.
+pub(super) fn newton(normal: &Normal, inner: &[usize], pattern: &Pattern) -> Option<(DVector<f64>, f64)> {
     let count = inner.len();
     // Every variable is at a bound, and no step is left.
     if count == 0 {
         return Some((DVector::zeros(normal.gradient.len()), 0.0));
+    }
+    if !pattern.is_dense() {
+        let hessian = normal.hessian.select_rows(inner).select_columns(inner);
+        let gradient = normal.gradient.select_rows(inner);
+        let only = pattern.only(inner);
+        let scaled = Factors::of(&only, &hessian, |_| 0.0)?.solve(&gradient);
+        let mut step = DVector::zeros(normal.gradient.len());
+        inner.iter().zip(&scaled).for_each(|(&at, scaled)| step[at] = -scaled);
+        return Some((step, gradient.dot(&scaled)));
     }
     let scale = DVector::from_iterator(count, inner.iter().map(|&at| normal.hessian[(at, at)].sqrt().recip()));
     let hessian = DMatrix::from_fn(count, count, |i, j| scale[i] * normal.hessian[(inner[i], inner[j])] * scale[j]);

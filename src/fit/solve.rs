@@ -3,6 +3,7 @@
 use nalgebra::DVector;
 
 use super::approach::Searched;
+use super::arrow::Pattern;
 use super::bounds::Bounds;
 use super::covariance::covariance;
 use super::journal::{Journal, Recorded};
@@ -235,7 +236,7 @@ pub fn solve_from(
         }
     }
     let (found, expected_shift) = solved.map_err(|bad| bad.explained(problem))?;
-    let triangle = sums.triangle(found.x.as_slice()).map_err(overflow)?;
+    let triangle = sums.triangle(found.x.as_slice(), &search.pattern).map_err(overflow)?;
     let covariance = covariance(&triangle, problem.rows(), search.variance(&found));
     let spread = spread(&problem.data, &pool)?;
     let fit = reported(problem, (&free, &search.bounds), &found, covariance, expected_shift, spread, options.level);
@@ -293,6 +294,7 @@ pub(super) fn overflow(bad: Bad) -> Error {
 pub(super) struct Search {
     method: Method,
     pub bounds: Bounds,
+    pub pattern: Pattern,
     limits: Limits,
     is_absolute: bool,
 }
@@ -300,10 +302,11 @@ pub(super) struct Search {
 impl Search {
     /// For the parameters of a problem at the places `free`, over all its rows.
     pub(super) fn of(problem: &Problem<'_>, free: &[usize], options: &SolveOptions) -> Result<Self> {
-        Self::over(problem, free, problem.rows(), options)
+        let search = Self::over(problem, free, problem.rows(), options)?;
+        Ok(Self { pattern: Pattern::of(problem, free), ..search })
     }
 
-    /// The same over some of the rows.
+    /// The same over some of the rows, those of one group.
     pub(super) fn over(problem: &Problem<'_>, free: &[usize], rows: usize, options: &SolveOptions) -> Result<Self> {
         let bound = |pick: fn(&super::Parameter) -> f64| {
             DVector::from_iterator(free.len(), free.iter().map(|&at| pick(&problem.parameters[at])))
@@ -318,7 +321,7 @@ impl Search {
         let [shift, cost] = if problem.loss == RobustLoss::Linear { [1e-5, 1e-12] } else { [1e-8, 1e-15] };
         let limits =
             Limits { evaluations, shift, cost, step: 1e-12, noise: 1e-15, dof: rows.saturating_sub(free.len()) };
-        Ok(Self { method, bounds, limits, is_absolute: problem.is_absolute })
+        Ok(Self { method, bounds, pattern: Pattern::dense(free.len()), limits, is_absolute: problem.is_absolute })
     }
 
     /// The search as far as sums in single precision lead it.
@@ -332,8 +335,8 @@ impl Search {
     /// The search alone.
     pub(super) fn run(&self, objective: &dyn Objective, start: &DVector<f64>) -> std::result::Result<Found, Bad> {
         match self.method {
-            Method::TrustRegion => trust_region::search(objective, &self.bounds, start, &self.limits),
-            Method::LevenbergMarquardt => levenberg::search(objective, start, &self.limits),
+            Method::TrustRegion => trust_region::search(objective, (&self.pattern, &self.bounds), start, &self.limits),
+            Method::LevenbergMarquardt => levenberg::search(objective, &self.pattern, start, &self.limits),
         }
     }
 
@@ -343,8 +346,8 @@ impl Search {
         objective: &dyn Objective,
         start: &DVector<f64>,
     ) -> std::result::Result<(Found, Option<f64>), Bad> {
-        let mut found = polish(objective, &self.bounds, self.run(objective, start)?)?;
-        let step = newton(&found.normal, &self.bounds.inner(&found.x, &found.normal.gradient));
+        let mut found = polish(objective, (&self.pattern, &self.bounds), self.run(objective, start)?)?;
+        let step = newton(&found.normal, &self.bounds.inner(&found.x, &found.normal.gradient), &self.pattern);
         let expected_shift =
             step.as_ref().and_then(|(_, decrement)| shift(*decrement, found.normal.cost, self.limits.dof));
         let effects = (0..found.x.len()).map(|at| found.x[at] * found.x[at] * found.normal.hessian[(at, at)]);

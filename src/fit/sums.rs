@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use nalgebra::{DMatrix, DVector};
 
+use super::arrow::Pattern;
+use super::covariance::ArrowTriangle;
 use super::data::Part;
 use super::integral::Running;
 use super::journal::Partial;
@@ -78,8 +80,6 @@ pub(super) trait Objective {
 pub(super) struct Sums<'a> {
     problem: &'a Problem<'a>,
     model: Model,
-    /// The free parameters.
-    free: usize,
     /// For each group and each variable of the model, its place among the free parameters; `None` if it is fixed.
     places: Vec<Vec<Option<usize>>>,
     /// Whether an integral depends on parameters that differ between groups.
@@ -98,11 +98,11 @@ impl<'a> Sums<'a> {
         let has_levels = |at: &usize| !problem.formula.levels(*at).is_empty();
         let own: Vec<usize> = (0..problem.formula.parameters().len()).filter(has_levels).collect();
         let has_own_integrals = model.integrals.iter().any(|integral| own.iter().any(|&at| integral.program.uses(at)));
-        Self { problem, free: free.len(), places, has_own_integrals, model, pool }
+        Self { problem, places, has_own_integrals, model, pool }
     }
 
     /// The triangle R of J = QR, merged from the triangles of pieces: it has the digits that JᵀJ loses.
-    pub(super) fn triangle(&self, x: &[f64]) -> Result<DMatrix<f64>, Bad> {
+    pub(super) fn triangle<'p>(&self, x: &[f64], pattern: &'p Pattern) -> Result<ArrowTriangle<'p>, Bad> {
         let count = self.model.variables.len();
         let running = self.running(x);
         let mut merged: Vec<Triangle> = self.places.iter().map(|_| Triangle::new(count)).collect();
@@ -121,18 +121,7 @@ impl<'a> Sums<'a> {
                 merged[*group].merge(part);
             }
         })?;
-        if let ([triangle], true) = (&merged[..], count == self.free) {
-            return Ok(DMatrix::from_row_slice(count, count, &triangle.entries));
-        }
-        // Rows of zeros but for the free parameters of a group.
-        let mut rows = DMatrix::zeros(count * merged.len(), self.free);
-        for (group, triangle) in merged.iter().enumerate() {
-            for (at, place) in self.places[group].iter().enumerate() {
-                let Some(place) = *place else { continue };
-                (0..=at).for_each(|row| rows[(group * count + row, place)] += triangle.entries[row * count + at]);
-            }
-        }
-        Ok(if rows.nrows() > self.free { rows.qr().r() } else { rows })
+        Ok(ArrowTriangle::merged(pattern, &merged, &self.places))
     }
 
     pub(super) fn model(&self) -> &Model {

@@ -3,6 +3,7 @@
 
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
+use super::arrow::{Factors, Pattern};
 use super::bounds::Bounds;
 use super::solve::{Found, Limits, Stop};
 use super::sums::{Bad, Normal, Objective};
@@ -13,7 +14,7 @@ const RADIUS_TOLERANCE: f64 = 0.01;
 /// Searches from `start`, which is within the bounds.
 pub(super) fn search(
     sums: &dyn Objective,
-    bounds: &Bounds,
+    (pattern, bounds): (&Pattern, &Bounds),
     start: &DVector<f64>,
     limits: &Limits,
 ) -> Result<Found, Bad> {
@@ -21,14 +22,14 @@ pub(super) fn search(
     let mut normal = sums.normal(x.as_slice())?;
     let (mut evaluations, mut history) = (1, vec![normal.cost]);
     let mut inverse_scale = scales(&normal, None);
-    let (space, _) = Space::at(&x, &normal, &inverse_scale, bounds);
+    let (space, _) = Space::at(&x, &normal, &inverse_scale, (pattern, bounds));
     let mut radius = x.component_div(&space.stretch).norm();
     if radius == 0.0 {
         radius = 1.0;
     }
     let mut alpha = 0.0;
     let stop = 'search: loop {
-        let (space, optimality) = Space::at(&x, &normal, &inverse_scale, bounds);
+        let (space, optimality) = Space::at(&x, &normal, &inverse_scale, (pattern, bounds));
         if optimality == 0.0 {
             break Stop::Gradient;
         }
@@ -93,15 +94,34 @@ fn scales(normal: &Normal, before: Option<&DVector<f64>>) -> DVector<f64> {
 }
 
 /// The problem around a point in scaled variables, x = stretch · x_scaled.
-struct Space {
+struct Space<'p> {
     stretch: DVector<f64>,
     gradient: DVector<f64>,
     hessian: DMatrix<f64>,
-    values: DVector<f64>,
-    vectors: DMatrix<f64>,
-    /// The gradient in the basis of the eigenvectors.
-    turned: DVector<f64>,
-    has_full_rank: bool,
+    damped: Damped<'p>,
+    /// The minimum of the quadratic model; `None` if H is singular.
+    whole: Option<Minimum>,
+}
+
+/// Where gᵀp + ½ pᵀ(H + α)p is smallest.
+struct Minimum {
+    step: DVector<f64>,
+    length: f64,
+    /// pᵀ (H + α)⁻¹ p.
+    bent: f64,
+}
+
+/// How the minima for different dampings α are found.
+enum Damped<'p> {
+    /// By the eigenvalues of H, which serve every α and also a singular H.
+    Spectrum {
+        values: DVector<f64>,
+        vectors: DMatrix<f64>,
+        /// The gradient in the basis of the eigenvectors.
+        turned: DVector<f64>,
+    },
+    /// By elimination for each α: where H has a pattern, eigenvalues cost far more.
+    Elimination(&'p Pattern),
 }
 
 struct Step {
@@ -111,9 +131,14 @@ struct Step {
     reduction: f64,
 }
 
-impl Space {
+impl<'p> Space<'p> {
     /// Also returns the optimality: the largest component of the gradient times the distance to the bound that it points away from.
-    fn at(x: &DVector<f64>, normal: &Normal, inverse_scale: &DVector<f64>, bounds: &Bounds) -> (Self, f64) {
+    fn at(
+        x: &DVector<f64>,
+        normal: &Normal,
+        inverse_scale: &DVector<f64>,
+        (pattern, bounds): (&'p Pattern, &Bounds),
+    ) -> (Self, f64) {
         let gradient = &normal.gradient;
         let (distance, slope) = bounds.distances(x, gradient);
         let optimality = gradient.component_mul(&distance).amax();
@@ -127,19 +152,47 @@ impl Space {
             hessian[(at, at)] += gradient[at] * slope[at] / inverse_scale[at];
         }
         let gradient = gradient.component_mul(&stretch);
-        let SymmetricEigen { eigenvalues, eigenvectors } = SymmetricEigen::new(hessian.clone());
-        let values = eigenvalues.map(|value| value.max(0.0));
-        let turned = eigenvectors.tr_mul(&gradient);
-        let has_full_rank = values.min() > 10.0 * count as f64 * f64::EPSILON * values.max();
-        (Self { stretch, gradient, hessian, values, vectors: eigenvectors, turned, has_full_rank }, optimality)
+        let (damped, is_regular) = if pattern.is_dense() {
+            let SymmetricEigen { eigenvalues, eigenvectors } = SymmetricEigen::new(hessian.clone());
+            let values = eigenvalues.map(|value| value.max(0.0));
+            let turned = eigenvectors.tr_mul(&gradient);
+            let is_regular = values.min() > 10.0 * count as f64 * f64::EPSILON * values.max();
+            (Damped::Spectrum { values, vectors: eigenvectors, turned }, is_regular)
+        } else {
+            (Damped::Elimination(pattern), true)
+        };
+        let mut space = Self { stretch, gradient, hessian, damped, whole: None };
+        space.whole = if is_regular { space.minimum(0.0) } else { None };
+        (space, optimality)
     }
 
     /// gᵀ H⁻¹ g, infinite if H is singular.
     fn decrement(&self) -> f64 {
-        if !self.has_full_rank {
-            return f64::INFINITY;
+        match (&self.whole, &self.damped) {
+            (None, _) => f64::INFINITY,
+            (Some(_), Damped::Spectrum { values, turned, .. }) => {
+                turned.iter().zip(values).map(|(turned, value)| turned * turned / value).sum()
+            }
+            (Some(whole), Damped::Elimination(_)) => -self.gradient.dot(&whole.step),
         }
-        self.turned.iter().zip(&self.values).map(|(turned, value)| turned * turned / value).sum()
+    }
+
+    /// The minimum with a damping; `None` if H + α is singular.
+    fn minimum(&self, alpha: f64) -> Option<Minimum> {
+        match &self.damped {
+            Damped::Spectrum { values, vectors, turned } => {
+                let part = |turned: f64, value: f64| if turned == 0.0 { 0.0 } else { -turned / (value + alpha) };
+                let parts = turned.zip_map(values, part);
+                let bent = parts.iter().zip(values).map(|(part, value)| part * part / (value + alpha)).sum();
+                Some(Minimum { length: parts.norm(), step: vectors * parts, bent })
+            }
+            Damped::Elimination(pattern) => {
+                let factors = Factors::of(pattern, &self.hessian, |_| alpha)?;
+                let step = -factors.solve(&self.gradient);
+                let bent = step.dot(&factors.solve(&step));
+                Some(Minimum { length: step.norm(), step, bent })
+            }
+        }
     }
 
     /// gᵀp + ½ pᵀHp.
@@ -149,28 +202,16 @@ impl Space {
 
     /// The minimum of the quadratic model within the radius; `alpha` is the damping, kept from step to step.
     fn within(&self, radius: f64, alpha: &mut f64) -> DVector<f64> {
-        let damped = |alpha: f64| {
-            let part = |turned: f64, value: f64| if turned == 0.0 { 0.0 } else { -turned / (value + alpha) };
-            self.turned.zip_map(&self.values, part)
-        };
-        // The excess of the length over the radius, and its derivative.
-        let excess = |alpha: f64| {
-            let parts = damped(alpha);
-            let length = parts.norm();
-            let bent: f64 = parts.iter().zip(&self.values).map(|(part, value)| part * part / (value + alpha)).sum();
-            (length - radius, -bent / length)
-        };
         let mut lower = 0.0;
-        if self.has_full_rank {
-            let whole = damped(0.0);
-            if whole.norm() <= radius {
+        if let Some(whole) = &self.whole {
+            if whole.length <= radius {
                 *alpha = 0.0;
-                return &self.vectors * whole;
+                return whole.step.clone();
             }
-            let (over, slope) = excess(0.0);
-            lower = -over / slope;
+            // The excess of the length over the radius, over its derivative.
+            lower = (whole.length - radius) / (whole.bent / whole.length);
         }
-        let mut upper = self.turned.norm() / radius;
+        let mut upper = self.gradient.norm() / radius;
         let restart = |lower: f64, upper: f64| (0.001 * upper).max((lower * upper).sqrt());
         if *alpha == 0.0 {
             *alpha = restart(lower, upper);
@@ -179,20 +220,26 @@ impl Space {
             if !(lower..=upper).contains(alpha) {
                 *alpha = restart(lower, upper);
             }
-            let (over, slope) = excess(*alpha);
+            let Some(minimum) = self.minimum(*alpha) else {
+                lower = *alpha;
+                *alpha = restart(lower, upper);
+                continue;
+            };
+            let over = minimum.length - radius;
             if over < 0.0 {
                 upper = *alpha;
             }
-            let newton = over / slope;
+            let newton = over / (-minimum.bent / minimum.length);
             lower = lower.max(*alpha - newton);
             *alpha -= (over + radius) * newton / radius;
             if over.abs() < RADIUS_TOLERANCE * radius {
                 break;
             }
         }
-        let parts = damped(*alpha);
-        let length = parts.norm();
-        &self.vectors * (parts * (radius / length))
+        match self.minimum(*alpha) {
+            Some(Minimum { step, length, .. }) => step * (radius / length),
+            None => -&self.gradient * (radius / self.gradient.norm()),
+        }
     }
 
     /// The best of three steps: along the trust region's to the first bound, reflected there, and against the gradient.
