@@ -98,7 +98,7 @@ impl<'a> Sums<'a> {
         let has_levels = |at: &usize| !problem.formula.levels(*at).is_empty();
         let own: Vec<usize> = (0..problem.formula.parameters().len()).filter(has_levels).collect();
         let has_own_integrals = model.integrals.iter().any(|integral| own.iter().any(|&at| integral.program.uses(at)));
-        Self { problem, places, has_own_integrals, model, pool }
+        Self { problem, model, places, has_own_integrals, pool }
     }
 
     /// The triangle R of J = QR, merged from the triangles of pieces: it has the digits that JᵀJ loses.
