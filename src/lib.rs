@@ -6,6 +6,7 @@ pub mod autograd;
 pub mod cases;
 #[cfg(all(feature = "cli", not(target_arch = "wasm32")))]
 pub mod cli;
+pub mod compress;
 pub mod device;
 pub mod error;
 #[cfg(not(target_arch = "wasm32"))]
