@@ -2,6 +2,8 @@
 
 // Modules hidden from the documentation serve the project's own tests and may change at any time.
 pub mod autograd;
+#[cfg(any(not(target_arch = "wasm32"), feature = "fit"))]
+pub mod benchmark;
 #[doc(hidden)]
 pub mod cases;
 #[cfg(all(feature = "cli", not(target_arch = "wasm32")))]

@@ -16,6 +16,7 @@ use super::progress::Progress;
 use super::report::place;
 use super::{Answer, Failure};
 use crate::autograd::Var;
+use crate::benchmark::{Benchmark, WarmUp};
 use crate::loss::{Loss, PairLoss, Target};
 use crate::nn::{Layer, Spec};
 use crate::report::{duration, facts, figure, scaled_count};
@@ -242,19 +243,11 @@ fn matmul(args: &Matmul) -> Answer {
 }
 
 /// Time of windows after a warm-up, in milliseconds: best, median, worst.
-fn windows(count: usize, mut window: impl FnMut() -> Result<()>) -> Result<[f64; 3]> {
-    window()?;
-    window()?;
+fn windows(count: usize, window: impl FnMut() -> Result<()>) -> Result<[f64; 3]> {
+    let benchmark = Benchmark::new("window").iterations(count).warm_up(WarmUp::Runs(2));
     let progress = Progress::of(count as u64, "measuring");
-    let mut times = Vec::with_capacity(count);
-    for _ in 0..count {
-        let start = host::now_ms();
-        window()?;
-        times.push(host::now_ms() - start);
-        progress.step();
-    }
-    times.sort_by(f64::total_cmp);
-    Ok([times[0], times[count / 2], times[count - 1]])
+    let found = benchmark.follow(move |windows| progress.set(windows as u64)).run(window)?;
+    Ok([found.min_ms, found.median_ms(), found.max_ms])
 }
 
 fn random(device: &Device, count: usize, stream: u32) -> Result<Vec<f32>> {

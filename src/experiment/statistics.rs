@@ -3,6 +3,8 @@
 use serde::Serialize;
 
 use super::random::{Purpose, Stream};
+pub use crate::host::mean;
+use crate::host::quantile_of_sorted;
 
 /// Bootstrap resamples.
 const RESAMPLES: usize = 2000;
@@ -44,21 +46,9 @@ impl Estimate {
     }
 }
 
-/// The mean; NaN without values.
-pub fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
 /// The quantile at `share` (0 to 1), linear between neighbouring values; absent without values.
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     (!sorted.is_empty()).then(|| quantile_of_sorted(&sorted, share))
-}
-
-fn quantile_of_sorted(sorted: &[f64], share: f64) -> f64 {
-    let place = share * (sorted.len() - 1) as f64;
-    let (below, part) = (place.floor() as usize, place.fract());
-    let above = sorted[(below + 1).min(sorted.len() - 1)];
-    sorted[below] + part * (above - sorted[below])
 }
