@@ -33,31 +33,41 @@ impl Bits {
         most * (f32::from(level) / self.largest())
     }
 
-    /// The level of a value whose block has the largest magnitude `most`. Rounds by `draw`, from 0 up to 1; without it to the nearest level.
-    fn level(self, most: f32, value: f32, draw: Option<f32>) -> i8 {
+    /// Levels of the values of a block whose largest magnitude is `most`. `draw` gives a number from 0 up to 1 for a place in the block, by which
+    /// its value is rounded; without it a value is rounded to the nearest level.
+    fn levels(self, most: f32, values: &[f32], levels: &mut [i8], draw: impl Fn(usize) -> Option<f32>) {
         if most == 0.0 {
-            return 0;
+            return;
         }
-        let levels = value.abs() / most * self.largest();
-        let level = draw.map_or_else(|| levels.round(), |draw| levels.floor() + f32::from(draw < levels.fract())) as i8;
-        // Of two levels as near within rounding, the one whose difference from the value is a number of f32.
-        let is_below_half = draw.is_none() && level == 1 && value.abs() < 0.5 * self.value(most, 1);
-        let level = if is_below_half { 0 } else { level };
-        if value < 0.0 { -level } else { level }
+        let half = 0.5 * self.value(most, 1);
+        for (place, (value, level)) in values.iter().zip(levels).enumerate() {
+            let size = value.abs();
+            let count = size / most * self.largest();
+            let count = match draw(place) {
+                Some(draw) => count + f32::from(draw < count.fract()),
+                // Below the half of the first level, 0 is the level whose difference from the value is a number of f32.
+                None => f32::from(size >= half) * (count + 0.5),
+            };
+            // Truncated; the count is at most L + 1/2.
+            let count = count as i32 as i8;
+            *level = if *value < 0.0 { -count } else { count };
+        }
     }
 }
 
 /// Appends the payload; `draw` gives the random number of a place, if rounding is random.
 pub(super) fn write(out: &mut Vec<u8>, values: &[f32], bits: Bits, draw: impl Fn(usize) -> Option<f32>) {
-    let most: Vec<f32> =
-        values.chunks(BLOCK).map(|block| block.iter().fold(0.0, |most, v| v.abs().max(most))).collect();
-    put_floats(out, most.iter().copied());
-    let level = |place: usize| bits.level(most[place / BLOCK], values[place], draw(place));
+    let mut levels = vec![0; values.len()];
+    for (block, (values, levels)) in values.chunks(BLOCK).zip(levels.chunks_mut(BLOCK)).enumerate() {
+        let most = values.iter().fold(0.0, |most: f32, value| most.max(value.abs()));
+        put_floats(out, [most]);
+        bits.levels(most, values, levels, |place| draw(block * BLOCK + place));
+    }
     match bits {
-        Bits::Eight => out.extend((0..values.len()).map(|place| level(place) as u8)),
-        Bits::Four => out.extend((0..values.len()).step_by(2).map(|place| {
-            let half = |place: usize| if place < values.len() { (level(place) + 8) as u8 } else { 0 };
-            half(place) | half(place + 1) << 4
+        Bits::Eight => out.extend(levels.iter().map(|level| *level as u8)),
+        Bits::Four => out.extend(levels.chunks(2).map(|pair| {
+            let half = |place: usize| pair.get(place).map_or(0, |level| (level + 8) as u8);
+            half(0) | half(1) << 4
         })),
     }
 }

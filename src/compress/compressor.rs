@@ -6,7 +6,7 @@ use super::blocks;
 use super::bytes::check_finite;
 use super::message::{Encoding, Message, checked_length};
 use super::method::{Cutoff, Method, Rounding};
-use super::{saved, select, sparse};
+use super::{saved, select};
 use crate::error::{Error, Result};
 use crate::host::splitmix::{STEP, mixed};
 
@@ -102,11 +102,9 @@ impl Compressor {
 }
 
 fn encoded(method: Method, values: &[f32], name: &str, calls: u64) -> Message {
-    let kept =
-        |is_kept: &dyn Fn(usize, f32) -> bool| Message::with(values.len(), |out| sparse::write(out, values, is_kept));
     match method {
         Method::TopK(count) if count.of(values.len()) < values.len() => {
-            kept(&select::largest(values, count.of(values.len())))
+            Message::kept(values, select::largest(values, count.of(values.len())))
         }
         Method::None | Method::TopK(_) => Message::all(values),
         Method::Threshold(cutoff) => {
@@ -114,7 +112,7 @@ fn encoded(method: Method, values: &[f32], name: &str, calls: u64) -> Message {
                 Cutoff::Magnitude(least) => least,
                 Cutoff::Zeros(share) => select::cutoff(values, share),
             };
-            kept(&|_, value| value != 0.0 && value.abs() >= least)
+            Message::kept(values, |_, value| value != 0.0 && value.abs() >= least)
         }
         Method::Quantize { bits, rounding } => Message::with(values.len(), |out| {
             match rounding {

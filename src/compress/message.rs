@@ -65,6 +65,11 @@ impl Message {
         })
     }
 
+    /// A message with the values that are kept.
+    pub(super) fn kept(values: &[f32], is_kept: impl Fn(usize, f32) -> bool) -> Self {
+        Self::with(values.len(), |out| sparse::write(out, values, is_kept))
+    }
+
     /// The message in `bytes`. An error says what is wrong if they are cut short, changed, of another kind or version, or have numbers that are
     /// not finite.
     pub fn parse(bytes: &[u8]) -> Result<Self> {

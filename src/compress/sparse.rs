@@ -12,23 +12,27 @@ fn map_size(length: usize) -> usize {
 
 /// Appends the values that are kept, and their places.
 pub(super) fn write(out: &mut Vec<u8>, values: &[f32], is_kept: impl Fn(usize, f32) -> bool) -> Encoding {
-    let kept = || values.iter().copied().enumerate().filter(|(place, value)| is_kept(*place, *value));
-    let count = kept().count();
-    let encoding = smallest(values.len(), count);
+    let kept = values.iter().enumerate().filter(|(place, value)| is_kept(*place, **value));
+    let places: Vec<u32> = kept.map(|(place, _)| place as u32).collect();
+    let kept = places.iter().map(|place| (*place as usize, values[*place as usize]));
+    let encoding = smallest(values.len(), places.len());
     match encoding {
-        Encoding::List => kept().for_each(|(place, _)| out.extend_from_slice(&(place as u32).to_le_bytes())),
+        Encoding::List => places.iter().for_each(|place| out.extend_from_slice(&place.to_le_bytes())),
         Encoding::Map => {
             let start = out.len();
             out.resize(start + map_size(values.len()), 0);
-            kept().for_each(|(place, _)| out[start + place / 8] |= 1 << (place % 8));
+            for place in &places {
+                out[start + *place as usize / 8] |= 1 << (place % 8);
+            }
         }
         _ => {
-            let or_zero = |(place, &value): (usize, &f32)| if is_kept(place, value) { value } else { 0.0 };
-            put_floats(out, values.iter().enumerate().map(or_zero));
+            let mut all = vec![0.0; values.len()];
+            kept.for_each(|(place, value)| all[place] = value);
+            put_floats(out, all);
             return encoding;
         }
     }
-    put_floats(out, kept().map(|(_, value)| value));
+    put_floats(out, kept.map(|(_, value)| value));
     encoding
 }
 
