@@ -143,6 +143,12 @@ fn composed() -> Vec<Case> {
         case("max", &[(&[2, 3], six)], |v| ops::max(&v[0], 1..2)),
         case("reshape", &[(&[2, 3], six)], |v| ops::square(&ops::reshape(&v[0], [3, 2]))),
         case("permute", &[(&[1, 2, 3], six)], |v| ops::square(&ops::permute(&v[0], &[2, 0, 1]))),
+        case("stack", &[(&[2, 3], six), (&[2, 3], six)], |v| {
+            ops::square(&ops::matmul(
+                &ops::reshape(&ops::stack(&[&v[0], &v[1], &v[0]]), [6, 3]),
+                &ops::transpose(&v[1]),
+            ))
+        }),
         case("broadcast_to", &[(&[3], row)], |v| ops::square(&ops::broadcast_to(&v[0], &[2, 3].into()))),
         case("matmul", &[(&[2, 3], six), (&[3, 2], six)], |v| ops::matmul(&v[0], &v[1])),
         case("matmul ta", &[(&[3, 2], six), (&[3, 2], six)], |v| ops::product(&v[0], &v[1], true, false)),

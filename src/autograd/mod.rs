@@ -44,12 +44,13 @@ pub struct Backward<'a> {
     pub output: &'a Var,
     /// The gradient of the scalar with respect to its output.
     pub gradient: &'a Var,
+    dependent: &'a Dependent,
 }
 
 impl Backward<'_> {
     /// Whether the gradient of input `at` is needed.
     pub fn wants(&self, at: usize) -> bool {
-        self.inputs[at].node.is_some()
+        self.dependent.contains(&self.inputs[at])
     }
 }
 
@@ -101,13 +102,25 @@ pub fn apply(op: Rc<dyn Op>, inputs: &[&Var]) -> Var {
     Var { node: Some(Rc::new(Node { number: next(), made, value: value.clone() })), value }
 }
 
-/// Gradients of Σ seed · output with respect to each of `variables`; `None` where no path leads there.
-/// `add` sums gradients of a value that is used several times; it is an argument because this module has no ops.
-pub fn grad(output: &Var, variables: &[&Var], seed: Var, add: fn(&Var, &Var) -> Var) -> Result<Vec<Option<Var>>> {
-    assert_eq!(seed.shape(), output.shape(), "grad: the seed must have the output's shape");
-    let Some(root) = &output.node else { return Ok(vec![None; variables.len()]) };
+/// Gradients of the sum of seed · output over `outputs` with their seeds, with respect to each of `variables`; `None` where no path leads
+/// there. Only ops that depend on a variable are traversed. `add` sums gradients of a value that is used several times; it is an argument
+/// because this module has no ops.
+#[track_caller]
+pub fn grad(outputs: &[(&Var, &Var)], variables: &[&Var], add: fn(&Var, &Var) -> Var) -> Result<Vec<Option<Var>>> {
+    let dependent = Dependent::on(variables, outputs.iter().map(|(output, _)| *output));
     // A node's number is larger than those of all its inputs, so the gradient of the waiting node with the largest number is complete.
-    let mut waiting: Vec<(Rc<Node>, Var)> = vec![(root.clone(), seed)];
+    let mut waiting: Vec<(Rc<Node>, Var)> = Vec::new();
+    let join = |waiting: &mut Vec<(Rc<Node>, Var)>, to: &Var, gradient: Var| {
+        let Some(node) = to.node.as_ref().filter(|_| dependent.contains(to)) else { return };
+        match waiting.binary_search_by_key(&node.number, |(node, _)| node.number) {
+            Ok(at) => waiting[at].1 = add(&waiting[at].1, &gradient),
+            Err(at) => waiting.insert(at, (node.clone(), gradient)),
+        }
+    };
+    for (output, seed) in outputs {
+        assert_eq!(seed.shape(), output.shape(), "grad: the seed must have the output's shape");
+        join(&mut waiting, output, (*seed).clone());
+    }
     let mut found = vec![None; variables.len()];
     while let Some((node, gradient)) = waiting.pop() {
         for (found, variable) in found.iter_mut().zip(variables) {
@@ -116,19 +129,67 @@ pub fn grad(output: &Var, variables: &[&Var], seed: Var, add: fn(&Var, &Var) -> 
             }
         }
         let Some((op, inputs)) = &node.made else { continue };
+        // A variable that is itself the result of ops may depend on no other one.
+        if !inputs.iter().any(|input| dependent.contains(input)) {
+            continue;
+        }
         let output = Var { value: node.value.clone(), node: Some(node.clone()) };
-        let gradients = op.backward(&Backward { inputs, output: &output, gradient: &gradient })?;
+        let step = Backward { inputs, output: &output, gradient: &gradient, dependent: &dependent };
+        let gradients = op.backward(&step)?;
         assert_eq!(gradients.len(), inputs.len(), "{}: one gradient per input", op.name());
         for (input, gradient) in inputs.iter().zip(gradients) {
-            let (Some(node), Some(gradient)) = (&input.node, gradient) else { continue };
+            let Some(gradient) = gradient else { continue };
             assert_eq!(gradient.shape(), input.shape(), "{}: a gradient has its input's shape", op.name());
-            match waiting.binary_search_by_key(&node.number, |(node, _)| node.number) {
-                Ok(at) => waiting[at].1 = add(&waiting[at].1, &gradient),
-                Err(at) => waiting.insert(at, (node.clone(), gradient)),
-            }
+            join(&mut waiting, input, gradient);
         }
     }
     Ok(found)
+}
+
+/// The numbers, in order, of the nodes that are a variable or depend on one.
+struct Dependent(Vec<u64>);
+
+impl Dependent {
+    /// Those among the nodes that `outputs` were computed from.
+    fn on<'a>(variables: &[&Var], outputs: impl Iterator<Item = &'a Var>) -> Self {
+        let numbers = variables.iter().filter_map(|variable| variable.node.as_ref().map(|node| node.number));
+        let mut variables: Vec<u64> = numbers.collect();
+        variables.sort_unstable();
+        // A node older than every variable depends on none.
+        let oldest = variables.first().copied().unwrap_or(u64::MAX);
+        let join = |waiting: &mut Vec<&'a Node>, var: &'a Var| {
+            let Some(node) = var.node.as_deref().filter(|node| node.number >= oldest) else { return };
+            if let Err(at) = waiting.binary_search_by_key(&node.number, |node| node.number) {
+                waiting.insert(at, node);
+            }
+        };
+        let mut waiting = Vec::new();
+        outputs.for_each(|output| join(&mut waiting, output));
+        let mut nodes = Vec::new();
+        while let Some(node) = waiting.pop() {
+            node.inputs().iter().for_each(|input| join(&mut waiting, input));
+            nodes.push(node);
+        }
+        let mut dependent = Self(Vec::new());
+        for node in nodes.iter().rev() {
+            if variables.binary_search(&node.number).is_ok()
+                || node.inputs().iter().any(|input| dependent.contains(input))
+            {
+                dependent.0.push(node.number);
+            }
+        }
+        dependent
+    }
+
+    fn contains(&self, var: &Var) -> bool {
+        var.node.as_ref().is_some_and(|node| self.0.binary_search(&node.number).is_ok())
+    }
+}
+
+impl Node {
+    fn inputs(&self) -> &[Var] {
+        self.made.as_ref().map_or(&[], |(_, inputs)| inputs)
+    }
 }
 
 fn next() -> u64 {

@@ -10,6 +10,7 @@ mod pointwise;
 mod random;
 mod rational;
 mod reduce;
+mod second;
 mod shape;
 
 pub use cast::cast;
@@ -21,7 +22,10 @@ pub use pointwise::*;
 pub use random::{dropout_mask, normal, uniform, uniform_each_step};
 pub use rational::rational;
 pub use reduce::{argmax, max, mean, sum, sum_to};
-pub use shape::{broadcast_to, permute, reshape, transpose};
+pub use second::{
+    MOST_PASSES, hessian, hessian_diagonal, hutchinson_diagonal, hvp, jacobian, jvp, per_sample_gradients, vjp,
+};
+pub use shape::{broadcast_to, permute, reshape, stack, transpose};
 
 use crate::autograd::{self, Var};
 use crate::error::Result;
@@ -38,7 +42,7 @@ pub fn grad(output: &Var, variables: &[&Var]) -> Result<Vec<Option<Var>>> {
 /// The same for the sum of seed · `output`: a vector-Jacobian product. `seed` has the shape of `output`.
 #[track_caller]
 pub fn grad_with_seed(output: &Var, seed: &Var, variables: &[&Var]) -> Result<Vec<Option<Var>>> {
-    autograd::grad(output, variables, seed.clone(), add)
+    autograd::grad(&[(output, seed)], variables, add)
 }
 
 /// A constant on the device of `like`.

@@ -1,13 +1,14 @@
-//! Ops that only move elements: reshape, broadcast, permute.
+//! Ops that only move elements: reshape, broadcast, permute, stack.
 
 use std::rc::Rc;
 
-use super::sum_to;
+use super::{sum_to, take_rows};
 use crate::autograd::{Backward, Op, Var, apply};
+use crate::device::View;
 use crate::error::Result;
 use crate::kernels::pointwise::natural;
 use crate::program::Program;
-use crate::tensor::{Shape, Tensor};
+use crate::tensor::{DType, Shape, Tensor};
 
 struct Reshape(Shape);
 
@@ -106,4 +107,45 @@ pub fn transpose(x: &Var) -> Var {
     let mut order: Vec<usize> = (0..rank).collect();
     order.swap(rank - 2, rank - 1);
     permute(x, &order)
+}
+
+struct Stack;
+
+impl Op for Stack {
+    fn name(&self) -> &'static str {
+        "stack"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Tensor {
+        let sizes: Vec<usize> = [inputs.len()].into_iter().chain(inputs[0].shape().sizes().iter().copied()).collect();
+        let out = Tensor::empty(inputs[0].device(), sizes, DType::F32);
+        for (at, input) in inputs.iter().enumerate() {
+            let words = input.len();
+            input.copy_into(&View { buffer: out.view().buffer.clone(), offset: out.view().offset + at * words, words });
+        }
+        out
+    }
+
+    fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
+        let count = step.inputs.len();
+        let table = reshape(step.gradient, [count, step.gradient.shape().len() / count]);
+        let device = table.value().device().clone();
+        let gradient = |at: usize| {
+            let index = Tensor::from_u32(&device, [1], &[at as u32])?;
+            Ok(Some(reshape(&take_rows(&table, &index), step.inputs[at].shape())))
+        };
+        (0..count).map(|at| if step.wants(at) { gradient(at) } else { Ok(None) }).collect()
+    }
+}
+
+/// Values of the same shape along a new first axis.
+#[track_caller]
+pub fn stack(values: &[&Var]) -> Var {
+    let first = values.first().expect("stack: got no values, expected at least one");
+    for value in values {
+        let (got, expected) = (value.shape(), first.shape());
+        assert!(got == expected, "stack: got shapes {expected} and {got}, expected equal ones");
+        assert!(value.value().dtype() == DType::F32, "stack: got {:?}, expected F32", value.value().dtype());
+    }
+    apply(Rc::new(Stack), values)
 }

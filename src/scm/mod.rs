@@ -260,5 +260,5 @@ pub fn grad(output: &Var, variables: &[&Var]) -> Result<Vec<Option<Var>>> {
 #[track_caller]
 pub fn grad_with_seed(output: &Var, seed: &Var, variables: &[&Var]) -> Result<Vec<Option<Var>>> {
     let add = |a: &Var, b: &Var| fused(&[&Masked::from(a), &Masked::from(b)], |v| v[0] + v[1]).value;
-    autograd::grad(output, variables, seed.clone(), add)
+    autograd::grad(&[(output, seed)], variables, add)
 }
