@@ -21,6 +21,7 @@ mod intervals;
 mod lift;
 mod memory;
 mod metrics;
+pub mod minimise;
 mod model;
 mod monitor;
 mod network;
