@@ -1,6 +1,8 @@
-// The parameter update: g = sum over parts of partials / weight sum, then the optimiser fragment's `update`; report[cursor] = mean loss.
-// In a group of steps, sums of the earlier steps are stored after the moments, and only the last step updates. Their weight alternates between
-// two places, one read and one written, because invocations do not wait for each other.
+// The parameter update: g = sum over parts of partials / weight, times the factor of `limited`, then the body's `update`; report[cursor] = mean
+// loss. If the sums come from `fold`, there is one part, and its weight is that of the steps that make one update. After the moments come
+// two copies of the state of limits, one read and one written by turns, because invocations do not wait for each other.
+struct Params { total: u32, parts: u32, steps: u32, group: u32, span: u32, rows: u32, tables: u32, figures: u32, folded: u32 }
+
 @group(0) @binding(0) var<storage, read> order: array<u32>;
 @group(0) @binding(1) var<storage, read> partials: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> theta: array<vec4<f32>>;
@@ -9,31 +11,34 @@
 @group(0) @binding(5) var<storage, read_write> report: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-fn rate(cursor: u32, i: u32) -> f32 { return bitcast<f32>(order[4u * cursor + i]); }
+fn word(at: u32) -> f32 { return bitcast<f32>(order[at]); }
+fn rates_at(at: u32) -> vec4<f32> { return vec4<f32>(word(at), word(at + 1u), word(at + 2u), word(at + 3u)); }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+fn main(
+    @builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+    @builtin(num_workgroups) groups: vec3<u32>,
+) {
     let cursor = control[3];
-    let rates = vec4<f32>(rate(cursor, 0u), rate(cursor, 1u), rate(cursor, 2u), rate(cursor, 3u));
     let n = params.total / 4u;
-    let stride = n + 16u;
-    var seen = vec2<f32>();
-    for (var p = 0u; p < params.parts; p++) { seen += partials[p * stride + n].xy; }
-    let place = cursor % params.group;
-    let is_last = place + 1u == params.group || cursor + 1u >= params.steps;
-    var weight = seen.y;
-    if (place > 0u) { weight += moments[3u * n + (place + 1u) % 2u].x; }
+    let stride = params.folded / 4u + 16u;
+    var seen = vec4<f32>();
+    for (var p = 0u; p < params.parts; p++) { seen += partials[p * stride + params.folded / 4u]; }
+    let weight = seen[WEIGHT];
+    let is_last = (cursor + 1u) % params.group == 0u || cursor + 1u >= params.steps;
     var share = 0.0;
     if (weight > 0.0) { share = 1.0 / weight; }
-    for (var i = id.x; i < n; i += groups.x * WORKGROUP) {
-        var g = vec4<f32>();
-        for (var p = 0u; p < params.parts; p++) { g += partials[p * stride + i]; }
-        if (place > 0u) { g += moments[2u * n + i]; }
-        if (params.group > 1u) { moments[2u * n + i] = g; }
-        if (is_last) { update(i, n, g * share, rates); }
+    let limit = limited(id.x, lane, n, share, cursor, is_last);
+    if (limit.is_applied) {
+        let rates = rates_at(4u * limit.row);
+        for (var i = id.x; i < n; i += groups.x * WORKGROUP) {
+            var g = vec4<f32>();
+            for (var p = 0u; p < params.parts; p++) { g += partials[p * stride + i]; }
+            updated(i, n, g * (share * limit.factor), share, limit.row, rates);
+        }
     }
     if (id.x == 0u) {
-        if (params.group > 1u) { moments[3u * n + place % 2u] = vec4<f32>(weight); }
         report[cursor] = 0.0;
         if (seen.y > 0.0) { report[cursor] = seen.x / seen.y; }
         control[0] = control[2];

@@ -9,6 +9,7 @@ mod console;
 mod curve;
 mod demo;
 mod devices;
+mod doctor;
 mod eval;
 mod examine;
 mod experiment;
@@ -84,6 +85,8 @@ enum Command {
     Predict(predict::Args),
     /// Measure a trained model on a table with the target column
     Eval(eval::Args),
+    /// Check a model on a table: gradients, stability, memory, speed by batch, and what to change
+    Doctor(doctor::Args),
     /// Show what a model file is: task, columns, layers, how it was trained and how well it did
     Info(info::Args),
     /// Write a trained model in other formats: a bundle, ONNX, narrower weights, a page, an npm package
@@ -113,6 +116,7 @@ impl Command {
             Self::Xpcs(args) => ("xpcs", xpcs::run(args)),
             Self::Predict(args) => ("predict", predict::run(args)),
             Self::Eval(args) => ("eval", eval::run(args)),
+            Self::Doctor(args) => ("doctor", doctor::run(args)),
             Self::Info(args) => ("info", info::run(args)),
             Self::Export(args) => ("export", export::run(args)),
             Self::Devices(args) => {

@@ -164,7 +164,10 @@ impl Bound {
         match *self {
             _ if expected.is_nan() => got.is_nan(),
             Self::Exact => got == expected,
-            Self::Within { relative, absolute } => (got - expected).abs() <= relative * expected.abs() + absolute,
+            // Infinities have no difference.
+            Self::Within { relative, absolute } => {
+                got == expected || (got - expected).abs() <= relative * expected.abs() + absolute
+            }
         }
     }
 }

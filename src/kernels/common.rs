@@ -19,6 +19,8 @@ pub const RATIONAL: &str = crate::wgsl!("common/rational");
 /// The counter-based generator.
 pub const THREEFRY: &str = crate::wgsl!("common/threefry");
 
+/// Norms of gradients.
+pub const NORM: &str = crate::wgsl!("common/norm");
 /// The uniform of the perceptron's kernels.
 pub const MLP_PARAMS: &str = crate::wgsl!("common/mlp_params");
 /// Smooth functions over four lanes.
@@ -85,11 +87,19 @@ pub fn sum_of(tile: &[f32], value: impl Fn(f32) -> f32) -> f64 {
 
 /// A tile's largest value.
 pub fn largest(tile: &[f32]) -> f32 {
+    largest_of(tile, |x| x)
+}
+
+/// The largest value of a function of a tile's values.
+#[expect(clippy::inline_always, reason = "compiled for the caller's instruction set")]
+#[inline(always)]
+pub fn largest_of(tile: &[f32], value: impl Fn(f32) -> f32) -> f32 {
     let mut lanes = [f32::MIN; 16];
     let chunks = tile.chunks_exact(16);
-    let rest = chunks.remainder().iter().copied().fold(f32::MIN, f32::max);
+    let rest = chunks.remainder().iter().map(|&x| value(x)).fold(f32::MIN, f32::max);
     for chunk in chunks {
-        for (lane, &value) in lanes.iter_mut().zip(chunk) {
+        for (lane, &x) in lanes.iter_mut().zip(chunk) {
+            let value = value(x);
             *lane = if value > *lane { value } else { *lane };
         }
     }

@@ -5,6 +5,7 @@ pub mod cast;
 pub mod check;
 pub mod common;
 pub mod evidence;
+pub mod fold;
 pub mod gather;
 pub mod layer_norm;
 pub mod layer_norm_gradient;
@@ -37,6 +38,7 @@ pub type Entry = (&'static Kernel, fn() -> Vec<Case>);
 pub static ALL: &[Entry] = &[
     (&batch::BATCH, batch::cases),
     (&cast::CAST, cast::cases),
+    (&fold::FOLD, fold::cases),
     (&gather::GATHER, gather::cases),
     (&layer_norm::LAYER_NORM, layer_norm::cases),
     (&layer_norm_gradient::LAYER_NORM_GRADIENT, layer_norm_gradient::cases),

@@ -1,26 +1,29 @@
 //! One update of all parameters at once: g = Σ parts / weight sum, then the optimiser's program for each parameter, and the batch loss into
-//! the report. A step's rates are its row of the table at the start of `order`. If a group of steps makes one update, Σ is over all
-//! parts of all its steps: the steps before the last add to sums that are stored after the moments.
+//! the report. A step's rates are its row of the table at the start of `order`. Where gradients are limited, frozen or summed over a group of steps,
+//! `fold` has summed them before, with their norms.
 
 pub mod cases;
+mod limit;
+mod text;
 
-use std::any::Any;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::common;
-use super::mlp::Params;
+use super::fold;
 use super::update::optimise;
 pub use super::update::{ByHandUpdate, ParameterPiece};
-use crate::device::{Body, Call, Cost, Dispatch, Info, Kernel, View};
-use crate::program::{Instruction, Program};
+use crate::device::{Call, Cost, Dispatch, Info, Kernel, View};
+use crate::params;
+use crate::program::{Expr, Instruction, Program};
 pub use cases::cases;
+pub use limit::{Limit, Memory, STATE};
 
-/// The `optimise` kernel: inputs order, partials; outputs parameters, moments, control, report.
+/// The `optimise` kernel: inputs order, partials (or the sums of `fold`); outputs parameters, moments, control, report.
 pub static OPTIMISE: Kernel = Kernel {
     name: "optimise",
     params: Params::FIELDS,
-    wgsl: &[common::MLP_PARAMS, crate::wgsl!("optimise")],
+    wgsl: &[crate::wgsl!("optimise")],
     cpu: run,
     grid: |dispatch| {
         let params: Params = dispatch.params();
@@ -35,38 +38,83 @@ pub static OPTIMISE: Kernel = Kernel {
     fuse: None,
 };
 
+params! {
+    /// Words of parameters, partial gradients of a step, steps of an epoch and of an update, quads for a workgroup; rows in `order`, tables of rates
+    /// in it, figures of norms of all gradients, words that `fold` has summed.
+    pub struct Params {
+        total: u32,
+        parts: u32,
+        steps: u32,
+        group: u32,
+        span: u32,
+        rows: u32,
+        tables: u32,
+        figures: u32,
+        folded: u32,
+    }
+}
+
 /// Words after a part's gradients: loss sum, weight sum, and padding to the binding alignment.
 pub const TAIL: usize = 64;
-
-/// Words of `moments` for `total` parameters: both moments; with groups also sums of gradients and, in two alternating places, of weights.
-pub fn moment_words(total: usize, group: usize) -> usize {
-    if group > 1 { 3 * total + TAIL } else { 2 * total }
-}
 
 /// Sizes of an update.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
     /// Words of parameters.
     pub total: usize,
-    /// Partial gradients of a step.
+    /// Partial gradients of a step; 1 if `fold` has summed them.
     pub parts: usize,
     /// Steps of an epoch.
     pub steps: usize,
     /// Steps that make one update; the last group of an epoch may have fewer.
     pub group: usize,
+    /// Rows whose order follows the first table of rates.
+    pub rows: usize,
+    /// Tables of rates, one for each group of parameters.
+    pub tables: usize,
+    /// Words that `fold` has summed: those of the gradients, and perhaps those of the parameters after them.
+    pub folded: usize,
 }
 
 /// Numbers per step that a rule reads from the table at the start of `order`.
 pub const RATES: usize = 4;
+/// The table of a line of parameters that are not changed.
+pub const FROZEN: u32 = u32::MAX;
+/// Words for each line of parameters at the end of `order`, if there are groups of them: its table, then the first and the end line of its tensor.
+pub const LINE_WORDS: usize = 3;
 
-/// Update rule of an optimiser: a program of the mean gradient g, the parameter p, its moments m and v, and the step's four rates. Its
-/// results are the new p, m and v; a moment that is returned unchanged is neither read nor written.
+/// Update rule of an optimiser: a program of the mean gradient g, the parameter p, its moments m and v, the distance a of a mean of weights from p,
+/// and the step's four rates. Its results are the new p, m, v and a; one that is returned unchanged is neither read nor written.
 #[derive(Clone)]
 pub struct Rule {
-    /// Inputs [g, p, m, v, rate 0, …, rate 3]; results [p, m, v].
+    /// Inputs [g, p, m, v, a, rate 0, …, rate 3]; results [p, m, v, a].
     pub program: Program,
     /// A hand-written CPU version, where measurements justify it.
     pub by_hand: Option<ByHand>,
+    /// How gradients are limited, and what happens to those that are not finite.
+    pub bounds: GradientBounds,
+    /// Whether parameters are in groups with rates of their own.
+    pub is_grouped: bool,
+}
+
+/// What is done to the gradients of an update before the optimiser sees them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct GradientBounds {
+    /// The limit of their norm.
+    pub limit: Limit,
+    /// The largest size of each, after that.
+    pub largest: Option<f32>,
+    /// Whether an update with a gradient that is not finite is left out; otherwise it spoils the parameters, which ends a run.
+    pub skips: bool,
+    /// Whether `fold` sums gradients for another reason, as where several steps make one update.
+    pub is_summed: bool,
+}
+
+impl GradientBounds {
+    /// Whether the update needs the sums of `fold`.
+    pub fn needs_fold(&self) -> bool {
+        self.limit != Limit::None || self.skips || self.is_summed
+    }
 }
 
 /// A hand-written update from the step's rates; cases check that it equals the program.
@@ -74,64 +122,71 @@ pub type ByHand = Arc<dyn Fn([f32; RATES], ParameterPiece<'_>) + Send + Sync>;
 
 impl Rule {
     /// Number of inputs of its program.
-    pub const INPUTS: usize = 4 + RATES;
-}
+    pub const INPUTS: usize = 5 + RATES;
 
-impl Body for Rule {
-    fn wgsl(&self) -> String {
-        let is_kept = |at: usize| self.program.results[at] != self.place(at);
-        let arguments: Vec<String> = (0..Self::INPUTS).map(|at| format!("x{at}: f32")).collect();
-        let results: Vec<String> = self.program.results.iter().map(|result| format!("v{result}")).collect();
-        let one = format!(
-            "fn update_one({}) -> vec3<f32> {{\n{}    return vec3<f32>({});\n}}\n",
-            arguments.join(", "),
-            self.program.wgsl_statements(),
-            results.join(", ")
-        );
-        let lane = |c: char| {
-            let rates: String = (0..RATES).map(|at| format!(", rates[{at}]")).collect();
-            format!("    let new_{c} = update_one(g.{c}, p.{c}, m.{c}, v.{c}{rates});\n")
-        };
-        let store = |at: usize, place: &str| {
-            let component = ["x", "y", "z"][at];
-            let lanes: Vec<String> = "xyzw".chars().map(|c| format!("new_{c}.{component}")).collect();
-            if is_kept(at) { format!("    {place} = vec4<f32>({});\n", lanes.join(", ")) } else { String::new() }
-        };
-        let read = |at: usize, place: &str| {
-            let is_used = self.program.code.contains(&Instruction::Input(at as u16)) && (is_kept(at - 1) || at < 2);
-            if is_used { place.to_owned() } else { "vec4<f32>()".to_owned() }
-        };
-        let lanes: String = "xyzw".chars().map(lane).collect();
-        format!(
-            "const WORKGROUP: u32 = 64u;\n{}{}{one}fn update(i: u32, n: u32, g: vec4<f32>, rates: vec4<f32>) {{\n    let p = theta[i];\n    let m = {};\n    let v = {};\n{lanes}{}{}{}}}\n",
-            common::SCALAR,
-            self.program.wgsl_functions(),
-            read(2, "moments[i]"),
-            read(3, "moments[n + i]"),
-            store(0, "theta[i]"),
-            store(1, "moments[i]"),
-            store(2, "moments[n + i]"),
-        )
+    /// A rule without limits.
+    pub fn new(program: Program, by_hand: Option<ByHand>) -> Self {
+        Self { program, by_hand, bounds: GradientBounds::default(), is_grouped: false }
     }
-}
 
-impl Rule {
-    /// The instruction that reads the input that result `at` replaces.
-    fn place(&self, at: usize) -> u16 {
+    /// For the same parameters, a step of this length up the gradient.
+    pub fn uphill(&self, length: f32) -> Self {
+        self.of_weights(Limit::Length(length), |p, g, _| p + g)
+    }
+
+    /// For the same parameters, the step along directions that come in place of gradients: as far as the first rate times the norm of the tensor.
+    pub fn along_directions(&self) -> Self {
+        self.of_weights(Limit::Trust, |p, direction, rate| p - rate * direction)
+    }
+
+    /// A rule that only changes the weights: by the weight, its gradient and the first rate.
+    fn of_weights(&self, limit: Limit, change: impl Fn(Expr, Expr, Expr) -> Expr) -> Self {
+        let program = Program::with_results(Self::INPUTS, |v| vec![change(v[1], v[0], v[5]), v[2], v[3], v[4]]);
+        let bounds = GradientBounds { limit, is_summed: self.bounds.is_summed, ..GradientBounds::default() };
+        Self { bounds, is_grouped: self.is_grouped, ..Self::new(program, None) }
+    }
+
+    /// Whether it keeps a mean of weights.
+    pub fn has_mean(&self) -> bool {
+        self.changes(3)
+    }
+
+    /// Arrays as long as the parameters in `moments`: both moments, and the distance of a mean of weights if there is one; none if nothing is kept.
+    pub fn arrays(&self) -> usize {
+        match [1, 2, 3].map(|at| self.changes(at)) {
+            [_, _, true] => 3,
+            [false, false, false] => 0,
+            _ => 2,
+        }
+    }
+
+    /// Words of `moments` for `total` parameters: the arrays, then two copies of the state of limits.
+    pub fn moment_words(&self, total: usize) -> usize {
+        self.arrays() * total + 2 * STATE + 32
+    }
+
+    /// Whether result `at` is not the input that it replaces.
+    fn changes(&self, at: usize) -> bool {
         let input = Instruction::Input(at as u16 + 1);
-        self.program.code.iter().position(|known| *known == input).map_or(u16::MAX, |place| place as u16)
+        let place = self.program.code.iter().position(|known| *known == input);
+        place.is_none_or(|place| place as u16 != self.program.results[at])
     }
 }
 
 /// The launch of the update.
 pub fn dispatch(info: &Info, rule: &Rule, sizes: Sizes, inputs: [View; 2], outputs: [View; 4]) -> Dispatch {
-    let mut params: Params = bytemuck::Zeroable::zeroed();
-    // Quads per workgroup. On a software adapter, starting a workgroup of 256 costs more than its work: measured on llvmpipe.
-    params.span = if info.is_software { (sizes.total as u32 / 4).div_ceil(8) } else { 256 };
-    params.total = sizes.total as u32;
-    params.parts = sizes.parts as u32;
-    params.steps = sizes.steps as u32;
-    params.group = sizes.group.max(1) as u32;
+    let params = Params {
+        total: sizes.total as u32,
+        parts: sizes.parts as u32,
+        steps: sizes.steps as u32,
+        group: sizes.group.max(1) as u32,
+        // Quads per workgroup. On a software adapter, starting a workgroup of 256 costs more than its work: measured on llvmpipe.
+        span: if info.is_software { (sizes.total as u32 / 4).div_ceil(8) } else { 256 },
+        rows: sizes.rows as u32,
+        tables: sizes.tables as u32,
+        figures: fold::workgroups(sizes.folded) as u32,
+        folded: sizes.folded as u32,
+    };
     let body = Rc::new(rule.clone());
     Dispatch {
         kernel: &OPTIMISE,
@@ -144,14 +199,14 @@ pub fn dispatch(info: &Info, rule: &Rule, sizes: Sizes, inputs: [View; 2], outpu
 
 fn run(call: Call<'_>) {
     let params: Params = call.params();
-    let body: &dyn Any = call.body.expect("an update has a rule");
-    let rule: &Rule = body.downcast_ref().expect("its body is a rule");
+    let rule: &Rule = call.body();
     let (order, partials) = (call.inputs[0], call.floats(1));
     let [parameters, moments, control, report] = call.outputs else { unreachable!("the update has four outputs") };
-    let [total, parts, steps, group] =
-        [params.total, params.parts, params.steps, params.group].map(|size| size as usize);
+    let Params { total, parts, steps, group, rows, tables, folded, .. } = params;
+    let [total, parts, steps, group, rows, tables, folded] =
+        [total, parts, steps, group, rows, tables, folded].map(|size| size as usize);
     optimise(
-        Sizes { total, parts, steps, group },
+        Sizes { total, parts, steps, group, rows, tables, folded },
         rule,
         order,
         partials,
@@ -159,4 +214,9 @@ fn run(call: Call<'_>) {
         control,
         call.pool,
     );
+}
+
+/// Where the words of lines begin in `order`.
+pub fn lines_at(sizes: &Sizes) -> usize {
+    sizes.rows + RATES * sizes.steps * sizes.tables
 }

@@ -1,23 +1,22 @@
-//! The CPU path of `optimise`: g = sum over parts of the partial gradients / weight sum, then the rule's program for each parameter, and the
-//! batch loss into the report.
+//! The CPU path of `optimise`: g = sum over parts of the partial gradients / weight sum, as far as limits admit it, then the rule's program for each
+//! parameter, and the batch loss into the report.
 #![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
 #![allow(
     clippy::inline_always,
     reason = "generic over the instruction set: must land inside the function that enables it"
 )]
 
-use super::optimise::{RATES, Rule, Sizes, TAIL};
+use std::ops::Range;
+
 use pulp::{Simd, WithSimd};
 
+use super::fold::{Figure, LINE};
+use super::optimise::{FROZEN, LINE_WORDS, Memory as Remembered, RATES, Rule, STATE, Sizes, TAIL, lines_at};
 use crate::host::{Disjoint, ThreadPool};
 use crate::program::slices::{Memory, Registers, Source, WIDTH};
 use crate::simd::{dispatch, load, store};
 
-/// Pieces are whole cache lines of `params`.
-const LINE: usize = 64;
-
 /// Updates params [total] and moments by one step; report[cursor] = loss of the batch (0 if the weight sum is 0); advances control.
-/// The sums of a group's steps before the last are stored after the moments.
 pub(super) fn optimise(
     sizes: Sizes,
     rule: &Rule,
@@ -27,84 +26,154 @@ pub(super) fn optimise(
     control: &mut [u32],
     pool: &ThreadPool,
 ) {
-    let Sizes { total, parts, steps, group } = sizes;
+    let Sizes { total, parts, steps, group, folded, .. } = sizes;
+    let stride = folded + TAIL;
     assert!(total.is_multiple_of(LINE), "optimise: got {total} words of parameters, expected a multiple of {LINE}");
     let cursor = control[3] as usize;
     control[0] = control[2];
     control[1] = ((cursor + 1) % steps) as u32;
-    let rates: [f32; RATES] = std::array::from_fn(|i| f32::from_bits(order[RATES * cursor + i]));
-    let sum = |word: usize| (0..parts).map(|part| partials[part * (total + TAIL) + word]).sum::<f32>();
-    let (loss, weight) = (sum(total), sum(total + 1));
-    report[cursor] = if weight == 0.0 { 0.0 } else { loss / weight };
-    let (moments, kept) = moments.split_at_mut(2 * total);
-    let place = cursor % group;
-    let mut taken = Taken { partials, parts, stride: total + TAIL, weight };
-    if group > 1 {
-        let before = if place == 0 { 0.0 } else { kept[total + (place + 1) % 2 * 4] };
-        taken.weight += before;
-        keep(&taken, place == 0, &mut kept[..total]);
-        kept[total + place % 2 * 4..][..4].fill(taken.weight);
-        if place + 1 < group && cursor + 1 < steps {
-            return;
+    let sum = |word: usize| (0..parts).map(|part| partials[part * stride + word]).sum::<f32>();
+    let (loss, seen) = (sum(folded), sum(folded + 1));
+    report[cursor] = if seen == 0.0 { 0.0 } else { loss / seen };
+    let (moments, state) = moments.split_at_mut(rule.arrays() * total);
+    let is_last = (cursor + 1).is_multiple_of(group) || cursor + 1 >= steps;
+    let weight = if rule.bounds.needs_fold() { partials[folded + 2] } else { seen };
+    let folded = Folded { words: folded, partials };
+    let share = if weight == 0.0 { 0.0 } else { 1.0 / weight };
+    let (mut row, mut factor) = (cursor, 1.0);
+    let mut is_applied = is_last;
+    if rule.bounds.needs_fold() {
+        let mut memory = Remembered::read(&state[STATE * (control[2] as usize % 2)..]);
+        if cursor < group {
+            memory.begin();
         }
-        taken = Taken { partials: kept, parts: 1, ..taken };
+        row = (memory.applied as usize * group).min(steps - 1);
+        let whole = folded.whole();
+        if is_last && (whole.is_finite() || !rule.bounds.skips) {
+            factor = rule.bounds.limit.factor(whole.norm() * share, &mut memory);
+        } else if is_last {
+            memory.skipped += 1.0;
+            is_applied = false;
+        }
+        memory.write(&mut state[STATE * ((control[2] as usize + 1) % 2)..]);
     }
-    let Taken { partials, parts, stride, weight } = taken;
-    let mean = if weight == 0.0 { 0.0 } else { 1.0 / weight };
-    let (m, v) = moments.split_at_mut(total);
-    let (params, m, v) = (Disjoint::new(params), Disjoint::new(m), Disjoint::new(v));
+    if !is_applied {
+        return;
+    }
+    let runs = Runs { sizes, rule, order, folded: &folded, row, share };
+    let ranges = runs.ranges();
+    let array = |at: usize| if at < rule.arrays() { total } else { 0 };
+    let (m, v) = moments.split_at_mut(array(0));
+    let (v, a) = v.split_at_mut(array(1));
+    let (params, m, v, a) = (Disjoint::new(params), Disjoint::new(m), Disjoint::new(v), Disjoint::new(a));
     let pieces = pool.threads();
-    let share = (total / LINE).div_ceil(pieces) * LINE;
+    let part = (total / LINE).div_ceil(pieces) * LINE;
     pool.parallel(pieces, &|piece| {
-        let range = (piece * share).min(total)..((piece + 1) * share).min(total);
-        // SAFETY: one range per piece.
-        let (params, m, v) = unsafe { (params.range(range.clone()), m.range(range.clone()), v.range(range.clone())) };
-        let piece = ParameterPiece { mean, partials: &partials[range.start..], stride, parts, params, m, v };
-        match &rule.by_hand {
-            Some(by_hand) => by_hand(rates, piece),
-            None => piece.run(rule, rates),
+        let own = (piece * part).min(total)..((piece + 1) * part).min(total);
+        for (range, rates, of_tensor) in &ranges {
+            let range = range.start.max(own.start)..range.end.min(own.end);
+            if range.is_empty() {
+                continue;
+            }
+            let kept = |at: usize| if at < rule.arrays() { range.clone() } else { 0..0 };
+            // SAFETY: pieces have no range in common, nor do the ranges of one.
+            let (params, m, v, a) =
+                unsafe { (params.range(range.clone()), m.range(kept(0)), v.range(kept(1)), a.range(kept(2))) };
+            let mean = share * factor * of_tensor;
+            let largest = rule.bounds.largest;
+            let piece =
+                ParameterPiece { mean, largest, partials: &partials[range.start..], stride, parts, params, m, v, a };
+            match &rule.by_hand {
+                Some(by_hand) if largest.is_none() && !rule.has_mean() => by_hand(*rates, piece),
+                _ => piece.run(rule, *rates),
+            }
         }
     });
 }
 
-/// Gradients to be summed, and the weight they are divided by.
-struct Taken<'a> {
-    partials: &'a [f32],
-    parts: usize,
-    stride: usize,
-    weight: f32,
+/// The sums of `fold`.
+struct Folded<'f> {
+    words: usize,
+    partials: &'f [f32],
 }
 
-/// Adds a step's gradients to those of its group.
-fn keep(taken: &Taken<'_>, is_first: bool, kept: &mut [f32]) {
-    if is_first {
-        kept.fill(0.0);
+impl Folded<'_> {
+    /// The norm of lines.
+    fn norm(&self, lines: Range<usize>) -> f32 {
+        let figures = &self.partials[self.words + TAIL..][4 * lines.start..4 * lines.end];
+        Figure::read(figures).fold(Figure::default(), Figure::joined).norm()
     }
-    for part in taken.partials.chunks(taken.stride).take(taken.parts) {
-        kept.iter_mut().zip(part).for_each(|(kept, gradient)| *kept += gradient);
+
+    /// The figure of all.
+    fn whole(&self) -> Figure {
+        Figure::read(&self.partials[self.words + TAIL + 4 * (self.words / LINE)..])
+            .fold(Figure::default(), Figure::joined)
+    }
+}
+
+/// Ranges of parameters with the same rates and the same factor.
+struct Runs<'r> {
+    sizes: Sizes,
+    rule: &'r Rule,
+    order: &'r [u32],
+    folded: &'r Folded<'r>,
+    row: usize,
+    share: f32,
+}
+
+impl Runs<'_> {
+    fn rates(&self, table: usize) -> [f32; RATES] {
+        let Sizes { steps, rows, .. } = self.sizes;
+        let at = RATES * self.row + if table == 0 { 0 } else { rows + RATES * steps * table };
+        std::array::from_fn(|i| f32::from_bits(self.order[at + i]))
+    }
+
+    /// Without those of frozen parameters.
+    fn ranges(&self) -> Vec<(Range<usize>, [f32; RATES], f32)> {
+        if !self.rule.is_grouped {
+            return vec![(0..self.sizes.total, self.rates(0), 1.0)];
+        }
+        let lines = self.order[lines_at(&self.sizes)..].chunks_exact(LINE_WORDS).take(self.sizes.total / LINE);
+        let mut ranges: Vec<(Range<usize>, [f32; RATES], f32)> = Vec::new();
+        // A tensor is one range.
+        for (at, line) in lines.enumerate() {
+            let [table, first, end] = [line[0], line[1], line[2]];
+            if first as usize == at && table != FROZEN {
+                let limit = self.rule.bounds.limit;
+                let norm = |from: usize| self.folded.norm(from + at..from + end as usize);
+                let own = if limit.is_by_tensor() { norm(0) * self.share } else { 0.0 };
+                let factor = limit.factor_of_tensor(own, || norm(self.sizes.total / LINE));
+                ranges.push((at * LINE..end as usize * LINE, self.rates(table as usize), factor));
+            }
+        }
+        ranges
     }
 }
 
 /// One piece of the parameters, their moments, and the partial gradients, whose sum times `mean` is g.
 pub struct ParameterPiece<'a> {
     mean: f32,
+    largest: Option<f32>,
     partials: &'a [f32],
     stride: usize,
     parts: usize,
     params: &'a mut [f32],
+    /// Empty if the rule has none, as the next two.
     m: &'a mut [f32],
     v: &'a mut [f32],
+    a: &'a mut [f32],
 }
 
 impl ParameterPiece<'_> {
     /// Runs the rule's program over the piece.
     fn run(self, rule: &Rule, rates: [f32; RATES]) {
-        let Self { mean, partials, stride, parts, params, m, v } = self;
+        let Self { mean, largest, partials, stride, parts, params, m, v, a } = self;
         let program = &rule.program;
         let mut memory = Memory::take(Registers::<f32>::words(program));
         let mut registers = Registers::new(program, memory.words());
         let rates = rates.map(|rate| [rate; WIDTH]);
         let mut gradient = [0.0; WIDTH];
+        let zeros = [0.0; WIDTH];
         for start in (0..params.len()).step_by(WIDTH) {
             let count = WIDTH.min(params.len() - start);
             let range = start..start + count;
@@ -116,12 +185,18 @@ impl ParameterPiece<'_> {
             for g in gradient.iter_mut() {
                 *g *= mean;
             }
-            let state = [&mut params[range.clone()], &mut m[range.clone()], &mut v[range]];
+            if let Some(largest) = largest {
+                gradient.iter_mut().for_each(|g| *g = g.clamp(-largest, largest));
+            }
+            let kept = |array: &[f32]| if array.is_empty() { 0..0 } else { range.clone() };
+            let [of_m, of_v, of_a] = [kept(m), kept(v), kept(a)];
+            let state = [&mut params[range.clone()], &mut m[of_m], &mut v[of_v], &mut a[of_a]];
             let source = |at: usize| {
                 Source::Slice(match at {
                     0 => &*gradient,
-                    1..=3 => &*state[at - 1],
-                    _ => &rates[at - 4],
+                    1..=4 if state[at - 1].is_empty() => &zeros[..count],
+                    1..=4 => &*state[at - 1],
+                    _ => &rates[at - 5],
                 })
             };
             program.evaluate(count, &mut registers, &source);
@@ -155,7 +230,7 @@ impl<F: ByHandUpdate> WithSimd for Following<'_, F> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let ParameterPiece { mean, partials, stride, parts, params, m, v } = self.piece;
+        let ParameterPiece { mean, partials, stride, parts, params, m, v, .. } = self.piece;
         let len = params.len();
         assert!(len.is_multiple_of(LINE) && m.len() == len && v.len() == len);
         assert!(len == 0 || partials.len() >= (parts - 1) * stride + len);

@@ -12,16 +12,20 @@ pub(super) static OPTIMIZER: Method = Method {
         Constant::positive("epsilon", 1e-10, "Added to the root"),
         Constant::at_least_zero("weight_decay", 0.0, "Weight decay"),
     ],
-    rates: |constants, lr, step| [lr / (1.0 + (step - 1) as f64 * constants.get("lr_decay")), 0.0, 0.0, 0.0],
+    rates: |constants, lr, step| {
+        let fallen = lr / (1.0 + (step - 1) as f64 * constants.get("lr_decay"));
+        [fallen, constants.get("weight_decay"), 0.0, 0.0]
+    },
     update: |state, constants| {
-        let g = state.g + constants.get("weight_decay") * state.p;
+        let g = state.g + state.rates[1] * state.p;
         let v = state.v + g * g;
-        [state.p - state.rates[0] * g / (sqrt(v) + constants.get("epsilon")), state.m, v]
+        [state.p - state.rates[0] * g / (sqrt(v) + constants.get("epsilon")), state.m, v, state.a]
     },
     by_hand: None,
+    by_tensor: false,
     oracle: |state, constants| {
-        let g = state.g + constants.get("weight_decay") * state.p;
+        let g = state.g + state.rates[1] * state.p;
         let v = g.mul_add(g, state.v);
-        [state.p - state.rates[0] * (g / (v.sqrt() + constants.get("epsilon"))), state.m, v]
+        [state.p - state.rates[0] * (g / (v.sqrt() + constants.get("epsilon"))), state.m, v, state.a]
     },
 };

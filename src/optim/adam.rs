@@ -1,5 +1,5 @@
 //! Adam (Kingma and Ba 2015): g += wd p; m, v = running means of g, g²; p -= lr m̂ / (√v̂ + ε), where the hats divide by 1 - β^t. The step's
-//! rates are lr, lr / (1 - β1^t) and 1 / √(1 - β2^t), computed in f64, since 1 - β^t loses precision in f32.
+//! rates are lr, lr / (1 - β1^t), 1 / √(1 - β2^t) and wd, computed in f64, since 1 - β^t loses precision in f32.
 #![allow(
     clippy::inline_always,
     reason = "generic over the instruction set: must land inside the function that enables it"
@@ -29,25 +29,23 @@ pub(super) static OPTIMIZER: Method = Method {
     constants: MOMENTS,
     rates: |constants, lr, step| {
         let correct = |beta: &str| 1.0 - host::pow(constants.get(beta), step as f64);
-        [lr, lr / correct("beta1"), 1.0 / correct("beta2").sqrt(), 1.0]
+        [lr, lr / correct("beta1"), 1.0 / correct("beta2").sqrt(), constants.get("weight_decay")]
     },
-    update: |state, constants| {
-        moved(state, state.g + constants.get("weight_decay") * state.p, state.p, constants)
-    },
+    update: |state, constants| moved(state, state.g + state.rates[3] * state.p, state.p, constants),
     by_hand: Some(|constants, rates, piece| {
-        let weight_decay = constants.get("weight_decay") as f32;
-        piece.follow(Moments { weight_decay, decay: 1.0, ..Moments::new(constants, rates) });
+        piece.follow(Moments { weight_decay: rates[3], decay: 1.0, ..Moments::new(constants, rates) });
     }),
-    oracle: |state, constants| oracle(state, state.g + constants.get("weight_decay") * state.p, state.p, constants),
+    by_tensor: false,
+    oracle: |state, constants| oracle(state, state.g + state.rates[3] * state.p, state.p, constants),
 };
 
-/// The new [p, m, v] for the gradient `g`.
-pub(super) fn moved(state: &State<Expr>, g: Expr, p: Expr, constants: &Values) -> [Expr; 3] {
+/// The new [p, m, v, a] for the gradient `g`.
+pub(super) fn moved(state: &State<Expr>, g: Expr, p: Expr, constants: &Values) -> [Expr; 4] {
     let [beta1, beta2] = ["beta1", "beta2"].map(|name| constants.get(name));
     let m = beta1 * state.m + (1.0 - beta1) * g;
     let v = beta2 * state.v + (1.0 - beta2) * (g * g);
     let [_, scale, root, _] = state.rates;
-    [p - scale * m / (sqrt(v) * root + constants.get("epsilon")), m, v]
+    [p - scale * m / (sqrt(v) * root + constants.get("epsilon")), m, v, state.a]
 }
 
 /// The hand-written update, for Adam and AdamW.
@@ -83,9 +81,9 @@ impl ByHandUpdate for Moments {
 }
 
 /// The same in f64.
-pub(super) fn oracle(state: &State<f64>, g: f64, p: f64, constants: &Values) -> [f64; 3] {
+pub(super) fn oracle(state: &State<f64>, g: f64, p: f64, constants: &Values) -> [f64; 4] {
     let [beta1, beta2] = ["beta1", "beta2"].map(|name| constants.get(name));
     let (m, v) = (state.m + (1.0 - beta1) * (g - state.m), state.v + (1.0 - beta2) * (g.powi(2) - state.v));
     let width = v.sqrt() * state.rates[2] + constants.get("epsilon");
-    [p - state.rates[1] * m / width, m, v]
+    [p - state.rates[1] * m / width, m, v, state.a]
 }

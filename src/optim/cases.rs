@@ -26,9 +26,9 @@ fn changed(mut optimizer: Optimizer) -> Optimizer {
 }
 
 fn cases(optimizer: Optimizer) -> Vec<Case> {
-    let (name, rule) = (format!("{optimizer:?}"), optimizer.rule());
-    let oracle = move |g, [p, m, v]: [f64; 3], rates| {
-        (optimizer.method.oracle)(&State { g, p, m, v, rates }, &optimizer.constants)
+    let (name, rule) = (format!("{optimizer:?}"), optimizer.rule(None));
+    let oracle = move |g, [p, m, v, a]: [f64; 4], rates| {
+        (optimizer.method.oracle)(&State { g, p, m, v, a, rates }, &optimizer.constants)
     };
     let known = RuleCase { name, rule, oracle: Arc::new(oracle) };
     let mut cases = of_rule(&known);

@@ -18,13 +18,15 @@ pub(super) static OPTIMIZER: Method = Method {
         let [beta1, beta2] = ["beta1", "beta2"].map(|name| constants.get(name));
         let direction = sign(beta1 * state.m + (1.0 - beta1) * state.g);
         let m = beta2 * state.m + (1.0 - beta2) * state.g;
-        [state.p * state.rates[1] - state.rates[0] * direction, m, state.v]
+        [state.p * state.rates[1] - state.rates[0] * direction, m, state.v, state.a]
     },
     by_hand: None,
+    by_tensor: false,
     oracle: |state, constants| {
         let [beta1, beta2] = ["beta1", "beta2"].map(|name| constants.get(name));
         let mean = state.m + (1.0 - beta1) * (state.g - state.m);
         let direction = if mean > 0.0 { 1.0 } else { -1.0 };
-        [state.rates[1] * state.p - state.rates[0] * direction, state.m + (1.0 - beta2) * (state.g - state.m), state.v]
+        let m = state.m + (1.0 - beta2) * (state.g - state.m);
+        [state.rates[1] * state.p - state.rates[0] * direction, m, state.v, state.a]
     },
 };

@@ -16,7 +16,7 @@ use crate::program::{Expr, Program};
 pub use schedule::{Moment, Schedule, ScheduleShape};
 
 // To add one: add a file with its formula, and its name here.
-crate::built_ins! { OPTIMIZER: Method; adamw, adam, lion, sgd, rmsprop, adagrad }
+crate::built_ins! { OPTIMIZER: Method; adamw, adam, lion, sgd, rmsprop, adagrad, lamb, schedule_free }
 
 /// An optimisation method.
 pub struct Method {
@@ -28,12 +28,15 @@ pub struct Method {
     pub constants: &'static [Constant],
     /// The rates of step `step`, counted from 1, at a learning rate.
     pub rates: fn(&Values, f64, u64) -> [f64; RATES],
-    /// The new [p, m, v].
-    pub update: fn(&State<Expr>, &Values) -> [Expr; 3],
+    /// The new [p, m, v, a].
+    pub update: fn(&State<Expr>, &Values) -> [Expr; 4],
     /// A hand-written CPU version, where measurements justify it.
     pub by_hand: Option<fn(&Values, [f32; RATES], ParameterPiece<'_>)>,
+    /// Whether `update` returns a direction u instead of the new p, along which each tensor then moves by the learning rate times |p| / |u|. The learning
+    /// rate is the first of the rates.
+    pub by_tensor: bool,
     /// The same in plain f64, for comparison in cases.
-    pub oracle: fn(&State<f64>, &Values) -> [f64; 3],
+    pub oracle: fn(&State<f64>, &Values) -> [f64; 4],
 }
 
 /// The inputs of an update of one parameter.
@@ -47,6 +50,8 @@ pub struct State<T> {
     pub m: T,
     /// The second moment, initially 0.
     pub v: T,
+    /// A mean of the parameter over steps less the parameter, initially 0. Methods without one leave it as it is.
+    pub a: T,
     /// The rates of the step.
     pub rates: [T; RATES],
 }
@@ -107,6 +112,11 @@ impl Optimizer {
         self.method.name
     }
 
+    /// Whether its update is a direction whose length is found tensor by tensor.
+    pub fn is_by_tensor(&self) -> bool {
+        self.method.by_tensor
+    }
+
     /// The value of a constant, if the method has it.
     pub fn constant(&self, name: &str) -> Option<f64> {
         self.constants.has(name).then(|| self.constants.get(name))
@@ -128,17 +138,20 @@ impl Optimizer {
         self.with("weight_decay", decay).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Its update rule for the kernel.
-    pub fn rule(&self) -> Rule {
+    /// Its update rule for the kernel, with an exponential mean of the weights that decays so much in an update, if that is given.
+    pub fn rule(&self, mean: Option<f32>) -> Rule {
         let program = Program::with_results(Rule::INPUTS, |v| {
-            let state = State { g: v[0], p: v[1], m: v[2], v: v[3], rates: [v[4], v[5], v[6], v[7]] };
-            (self.method.update)(&state, &self.constants).to_vec()
+            let state = State { g: v[0], p: v[1], m: v[2], v: v[3], a: v[4], rates: [v[5], v[6], v[7], v[8]] };
+            let [p, m, v, own] = (self.method.update)(&state, &self.constants);
+            // The mean d (a + p) + (1 - d) p' less p', where p' is the new parameter.
+            let mean = mean.map(|decay| f64::from(decay) * (state.a + state.p - p));
+            vec![p, m, v, mean.unwrap_or(own)]
         });
         let by_hand = self.method.by_hand.map(|by_hand| {
             let constants = self.constants.clone();
             Arc::new(move |rates: [f32; RATES], piece: ParameterPiece<'_>| by_hand(&constants, rates, piece)) as ByHand
         });
-        Rule { program, by_hand }
+        Rule::new(program, by_hand)
     }
 
     /// The table row of step `step`, counted from 1, at a learning rate.
@@ -169,6 +182,9 @@ impl Record for Optimizer {
         }
     }
 }
+
+#[cfg(test)]
+mod reference_tests;
 
 #[cfg(test)]
 mod tests {
@@ -226,7 +242,7 @@ mod tests {
         ),
     ];
 
-    fn gradient(p: [f64; 4]) -> [f64; 4] {
+    pub(super) fn gradient(p: [f64; 4]) -> [f64; 4] {
         let (weights, targets) = ([1.0, 2.0, 0.5, 4.0], [0.1, 0.2, 0.3, 0.4]);
         let mut g: [f64; 4] = std::array::from_fn(|at| 2.0 * weights[at] * (p[at] - targets[at]));
         let slope = (p[0] * p[1]).cos();
@@ -240,13 +256,13 @@ mod tests {
         for (name, constants, lr, known) in TORCH {
             let set = |optimizer: Optimizer, &(name, value): &(&str, f32)| optimizer.with(name, value).unwrap();
             let optimizer = constants.iter().fold(Optimizer::parse(name).unwrap(), set);
-            let (program, mut p) = (optimizer.rule().program, [1.0, -2.0, 0.5, 3.0]);
+            let (program, mut p) = (optimizer.rule(None).program, [1.0, -2.0, 0.5, 3.0]);
             let mut moments = [[0.0; 2]; 4];
             for step in 1..=100 {
                 let rates = (optimizer.method.rates)(&optimizer.constants, lr, step);
                 for (at, g) in gradient(p).into_iter().enumerate() {
                     let [m, v] = moments[at];
-                    let [next, m, v] = program.at(&[&[g, p[at], m, v], &rates[..]].concat())[..] else {
+                    let [next, m, v, _] = program.at(&[&[g, p[at], m, v, 0.0], &rates[..]].concat())[..] else {
                         unreachable!()
                     };
                     (p[at], moments[at]) = (next, [m, v]);

@@ -13,19 +13,20 @@ pub(super) static OPTIMIZER: Method = Method {
         Constant::positive("epsilon", 1e-8, "Added to the root"),
         Constant::at_least_zero("weight_decay", 0.0, "Weight decay"),
     ],
-    rates: |_, lr, _| [lr, 0.0, 0.0, 0.0],
+    rates: |constants, lr, _| [lr, constants.get("weight_decay"), 0.0, 0.0],
     update: |state, constants| {
         let [alpha, momentum, epsilon] = ["alpha", "momentum", "epsilon"].map(|name| constants.get(name));
-        let g = state.g + constants.get("weight_decay") * state.p;
+        let g = state.g + state.rates[1] * state.p;
         let v = alpha * state.v + (1.0 - alpha) * (g * g);
         let m = momentum * state.m + g / (sqrt(v) + epsilon);
-        [state.p - state.rates[0] * m, m, v]
+        [state.p - state.rates[0] * m, m, v, state.a]
     },
     by_hand: None,
+    by_tensor: false,
     oracle: |state, constants| {
-        let g = state.g + constants.get("weight_decay") * state.p;
+        let g = state.g + state.rates[1] * state.p;
         let v = state.v + (1.0 - constants.get("alpha")) * (g.powi(2) - state.v);
         let m = constants.get("momentum") * state.m + g / (v.sqrt() + constants.get("epsilon"));
-        [state.p - state.rates[0] * m, m, v]
+        [state.p - state.rates[0] * m, m, v, state.a]
     },
 };

@@ -11,20 +11,21 @@ pub(super) static OPTIMIZER: Method = Method {
         Constant::flag("nesterov", "Use Nesterov's momentum"),
         Constant::at_least_zero("weight_decay", 0.0, "Weight decay"),
     ],
-    rates: |_, lr, _| [lr, lr, 1.0, 1.0],
+    rates: |constants, lr, _| [lr, constants.get("weight_decay"), 0.0, 0.0],
     update: |state, constants| {
         let momentum = constants.get("momentum");
-        let g = state.g + constants.get("weight_decay") * state.p;
+        let g = state.g + state.rates[1] * state.p;
         let m = momentum * state.m + g;
         let direction = if constants.get("nesterov") == 1.0 { g + momentum * m } else { m };
-        [state.p - state.rates[0] * direction, m, state.v]
+        [state.p - state.rates[0] * direction, m, state.v, state.a]
     },
     by_hand: None,
+    by_tensor: false,
     oracle: |state, constants| {
         let momentum = constants.get("momentum");
-        let g = state.g + constants.get("weight_decay") * state.p;
+        let g = state.g + state.rates[1] * state.p;
         let m = momentum * state.m + g;
         let ahead = constants.get("nesterov") * (g + momentum * m - m);
-        [state.p - state.rates[0] * (m + ahead), m, state.v]
+        [state.p - state.rates[0] * (m + ahead), m, state.v, state.a]
     },
 };

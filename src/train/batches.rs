@@ -1,6 +1,8 @@
 //! The upload of an epoch: the optimiser's rates per step, then the order of the training rows.
 
+use super::checkpoint::Progress;
 use super::config::TrainerConfig;
+use super::gradients::Groups;
 use crate::host::splitmix::{STEP, mixed};
 use crate::optim::Moment;
 
@@ -26,31 +28,45 @@ pub(super) fn permutation(rows: usize, seed: u64, epoch: usize) -> Vec<u32> {
     order
 }
 
-/// The words of `order` for an epoch: `steps` table rows (equal within a group of accumulated steps), then the permutation.
+/// Words of `order` for an epoch of `steps` steps over `rows` rows.
+pub(super) fn order_words(groups: &Groups, steps: usize, rows: usize) -> usize {
+    groups.tables.len() * ROW_WORDS * steps + rows + groups.lines.len()
+}
+
+/// The words of `order` for an epoch: `steps` table rows (equal within a group of accumulated steps), then the permutation; then the tables of
+/// other groups of parameters, and to which group each line of parameters belongs. Updates that were left out do not count.
 pub(super) fn epoch_words(
     settings: &TrainerConfig,
-    epoch: usize,
+    groups: &Groups,
     steps: usize,
-    drops: u32,
+    progress: &Progress,
     permutation: &[u32],
 ) -> Vec<u32> {
-    let mut words = Vec::with_capacity(ROW_WORDS * steps + permutation.len());
-    let group = settings.accumulate;
-    for step in 0..steps {
-        let updates = steps.div_ceil(group);
-        let done = (epoch * updates + step / group) as u64;
-        let at = Moment { update: done, updates: updates as u64, epochs: settings.epochs, drops };
-        let lr = settings.lr * settings.schedule.factor(at);
-        words.extend(settings.optimizer.row(lr, done + 1).map(f32::to_bits));
+    let mut words = Vec::with_capacity(order_words(groups, steps, permutation.len()));
+    let updates = steps.div_ceil(settings.accumulate);
+    let before = (progress.history.len() * updates) as u64 - progress.skipped;
+    for (table, (factor, _)) in groups.tables.iter().enumerate() {
+        let optimizer = groups.optimizer(table, &settings.optimizer);
+        for step in 0..steps {
+            let done = before + (step / settings.accumulate) as u64;
+            let at = Moment { update: done, updates: updates as u64, epochs: settings.epochs, drops: progress.drops };
+            let lr = settings.lr * factor * settings.schedule.factor(at);
+            words.extend(optimizer.row(lr, done + 1).map(f32::to_bits));
+        }
+        if table == 0 {
+            words.extend(permutation);
+        }
     }
-    words.extend(permutation);
+    words.extend(&groups.lines);
     words
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::Record;
     use crate::optim::{Optimizer, Schedule, ScheduleShape};
+    use crate::train::EpochReport;
 
     /// Each optimiser with decays of 1/2 and 3/4 for the moments and 1/2 for the weights.
     fn optimizers() -> [Optimizer; 3] {
@@ -65,7 +81,9 @@ mod tests {
         let schedule = Schedule { warmup_steps: 5, shape: ScheduleShape::Step { every: 1, factor: 0.5 } };
         let settings =
             TrainerConfig { optimizer, schedule, accumulate, lr: 0.1, epochs: 2, ..TrainerConfig::default() };
-        let words = epoch_words(&settings, 1, 3, 0, &[2, 0, 1]);
+        let groups = Groups { tables: vec![(1.0, None)], lines: Vec::new(), frozen: Vec::new() };
+        let progress = Progress { history: vec![EpochReport::blank()], ..Progress::default() };
+        let words = epoch_words(&settings, &groups, 3, &progress, &[2, 0, 1]);
         assert_eq!(words[3 * ROW_WORDS..], [2, 0, 1], "the order of the rows follows");
         words[..3 * ROW_WORDS].chunks(ROW_WORDS).map(|row| std::array::from_fn(|k| f32::from_bits(row[k]))).collect()
     }
@@ -82,8 +100,8 @@ mod tests {
                 for (step, (lr, first, second)) in updates.into_iter().enumerate() {
                     let (moments, decay) = ([lr / first, 1.0 / f64::sqrt(second)], 1.0 - 0.5 * lr);
                     let wanted = match optimizer.name() {
-                        "sgd" => [lr, lr, 1.0, 1.0],
-                        "adam" => [lr, moments[0], moments[1], 1.0],
+                        "sgd" => [lr, 0.5, 0.0, 0.0],
+                        "adam" => [lr, moments[0], moments[1], 0.5],
                         _ => [lr, moments[0], moments[1], decay],
                     };
                     let is_near =

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::io::tensors::{self, Array, Data};
 use crate::io::{Choice, Format, Fractions, Preparation};
 use crate::json::{Json, Record};
-use crate::kernels::optimise::moment_words;
+use crate::kernels::fold;
 use crate::nn::Spec;
 use crate::record;
 
@@ -38,10 +38,12 @@ pub struct Progress {
     pub means: Vec<f64>,
     /// Consecutive epochs whose coverage was too low.
     pub uncovered: usize,
+    /// Updates that were left out in the finished epochs.
+    pub skipped: u64,
 }
 
 record! {
-    Progress { history, cursor, best_loss, best_epoch, since_best, drops, since_drop, held, uncovered = 0 } else { losses, means }
+    Progress { history, cursor, best_loss, best_epoch, since_best, drops, since_drop, held, uncovered = 0, skipped = 0 } else { losses, means }
 }
 
 /// How the rows were read from a table. With the seed this reproduces the same split.
@@ -70,8 +72,10 @@ pub struct Checkpoint {
     pub settings: TrainerConfig,
     /// Flat parameters.
     pub parameters: Vec<f32>,
-    /// Flat moments, and the gradients accumulated for the next update.
+    /// Flat moments, and the state of limits.
     pub moments: Vec<f32>,
+    /// The gradients accumulated for the next update; empty if a step makes one.
+    pub sums: Vec<f32>,
     /// Step counters.
     pub control: Vec<u32>,
     /// Flat best parameters.
@@ -111,6 +115,9 @@ impl Checkpoint {
         let total = self.parameters.len();
         content.put_f32("run.parameters", &[total], self.parameters.clone());
         content.put_f32("run.moments", &[self.moments.len()], self.moments.clone());
+        if !self.sums.is_empty() {
+            content.put_f32("run.sums", &[self.sums.len()], self.sums.clone());
+        }
         content.put_f32("run.best", &[total], self.best.clone());
         content.put_f32("run.losses", &[self.progress.losses.len()], self.progress.losses.clone());
         let means: Vec<u32> = bytemuck::cast_slice(&self.progress.means).to_vec();
@@ -143,7 +150,13 @@ impl Checkpoint {
         let mut take =
             |name: &str, count: usize| content.take_f32(name, &[count]).map_err(|error| error.within(source));
         let parameters = take("run.parameters", total)?;
-        let moments = take("run.moments", moment_words(total, words.settings.accumulate))?;
+        let moment_words = words.settings.rule().moment_words(total);
+        let mut moments = take("run.moments", moment_words).or_else(|error| {
+            // Files of the first version have no state of limits.
+            if words.settings.accumulate == 1 { take("run.moments", 2 * total) } else { Err(error) }
+        })?;
+        moments.resize(moment_words, 0.0);
+        let sums = if words.settings.accumulate > 1 { take("run.sums", fold::words_of(total))? } else { Vec::new() };
         let best = take("run.best", total)?;
         let Words { settings, mut progress, fingerprint, origin } = words;
         progress.losses = take("run.losses", progress.cursor)?;
@@ -160,7 +173,8 @@ impl Checkpoint {
             return Err(err("its step counters are damaged"));
         }
         let spec = model.spec;
-        let checkpoint = Self { spec, settings, parameters, moments, control, best, progress, fingerprint, origin };
+        let checkpoint =
+            Self { spec, settings, parameters, moments, sums, control, best, progress, fingerprint, origin };
         Ok((checkpoint, model.preparation))
     }
 }

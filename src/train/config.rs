@@ -1,8 +1,10 @@
 //! The complete configuration of a training run.
 
 use super::curriculum::Curriculum;
+use super::gradients::GradientConfig;
 use crate::error::{Error, Result};
 use crate::host::number;
+use crate::kernels::optimise::Rule;
 use crate::loss::Loss;
 use crate::nn::Registry;
 use crate::optim::{Optimizer, Schedule};
@@ -25,6 +27,8 @@ pub struct TrainerConfig {
     pub batch: usize,
     /// Steps whose gradients are accumulated for one update, as if their rows were one batch; an epoch's last update may have fewer.
     pub accumulate: usize,
+    /// What happens between the gradients of a step and its update.
+    pub gradients: GradientConfig,
     /// Epochs without improvement before stopping; 0 = never stop early.
     pub patience: usize,
     /// Smallest decrease of the validation loss that counts as improvement.
@@ -48,7 +52,7 @@ pub struct TrainerConfig {
 record! {
     TrainerConfig {
         loss, optimizer, lr, schedule, epochs, batch, accumulate = 1, patience, min_delta, seed, step, class_weights, coverage,
-        curriculum, policies = Registry::default(), allows_unreachable = false,
+        curriculum, policies = Registry::default(), allows_unreachable = false, gradients = GradientConfig::default(),
     }
 }
 
@@ -66,7 +70,7 @@ record! { CoverageGoal { least, patience } }
 /// How a step is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepKind {
-    /// Two launches: forward and backward per tile of rows; reduction and update.
+    /// Two launches: forward and backward per tile of rows; reduction and update. One more where gradients are limited or accumulated.
     Fused,
     /// The model's ops, recorded once and replayed.
     Recorded,
@@ -94,6 +98,7 @@ impl Default for TrainerConfig {
             epochs: 200,
             batch: 256,
             accumulate: 1,
+            gradients: GradientConfig::default(),
             patience: 15,
             min_delta: 1e-6,
             seed: 0,
@@ -108,6 +113,11 @@ impl Default for TrainerConfig {
 }
 
 impl TrainerConfig {
+    /// The update rule, without limits.
+    pub(super) fn rule(&self) -> Rule {
+        self.optimizer.rule(self.gradients.mean_decay.map(|decay| decay as f32))
+    }
+
     /// Errors if a setting is out of range; messages use the user's names.
     pub fn check(&self) -> Result<()> {
         let is_rate = self.lr.is_finite() && self.lr > 0.0;
@@ -126,6 +136,15 @@ impl TrainerConfig {
             return Err(Error::usage(format!(
                 "train: a coverage of {least} for {patience} epochs; wanted 0 to 1, and at least 1 epoch"
             )));
+        }
+        self.gradients.check(self.accumulate)?;
+        if self.gradients.skips_overflow && self.optimizer.is_by_tensor() {
+            let name = self.optimizer.name();
+            return Err(Error::usage(format!("train: skip_overflow: the optimizer {name} cannot leave out an update")));
+        }
+        if self.gradients.mean_decay.is_some() && self.optimizer.rule(None).has_mean() {
+            let name = self.optimizer.name();
+            return Err(Error::usage(format!("train: mean_decay: the optimizer {name} keeps a mean of its own")));
         }
         self.curriculum.check(&self.loss)?;
         if let Loss::Pairs(loss) = &self.loss { loss.check().map_err(|error| error.within("train")) } else { Ok(()) }

@@ -2,13 +2,14 @@
 
 use super::batches;
 use super::curriculum::{bottoms, least_denominators};
-use super::events::{EpochReport, Event, Flow, PairReport, Stop};
+use super::events::{EpochReport, Event, Flow, GradientReport, PairReport, Stop};
 use super::step::Setup;
 use super::trainer::Trainer;
 use super::validation::{figure_offset, validation};
-use crate::device::Command;
+use crate::device::{Command, View};
 use crate::error::Result;
 use crate::host;
+use crate::kernels::optimise::{Limit, Memory, STATE};
 use crate::optim::{Moment, ScheduleShape};
 
 /// Steps between two reads of the loss inside a long epoch: bounds the queue of devices that cannot be waited for.
@@ -45,14 +46,15 @@ impl Trainer {
     /// Records the plan of the validation loss, as the first epoch does if it is missing; then the device's counters include its memory.
     pub fn prepare(&mut self) -> Result<()> {
         if self.validation.is_none() && matches!(self.criterion, Criterion::Loss) {
-            self.validation = Some(validation(&self.setup(), &self.state)?);
+            let evaluated = self.evaluated()?.clone();
+            self.validation = Some(validation(&self.setup(), &self.state, evaluated)?);
         }
         Ok(())
     }
 
     fn setup(&self) -> Setup<'_> {
-        let Self { device, network, settings, data, steps, .. } = self;
-        Setup { device, network, settings, data, steps: *steps }
+        let Self { device, network, settings, data, groups, steps, .. } = self;
+        Setup { device, network, settings, data, groups, steps: *steps }
     }
 
     pub(super) async fn try_epoch(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Option<Stop>> {
@@ -79,14 +81,14 @@ impl Trainer {
     pub(super) fn begin_epoch(&mut self) -> Result<()> {
         let epoch = self.progress.history.len();
         let loss = self.settings.curriculum.loss(&self.settings.loss, epoch, self.progress.held);
-        let Self { device, network, settings, data, steps, .. } = self;
-        let setup = Setup { device, network, settings, data, steps: *steps };
+        let Self { device, network, settings, data, groups, steps, .. } = self;
+        let setup = Setup { device, network, settings, data, groups, steps: *steps };
         self.plans.turn_to(loss, &setup, &self.state)?;
         let order = match &self.sampler {
             Some(sampler) => sampler.draw(self.settings.seed, epoch),
             None => (self.shuffle)(epoch),
         };
-        let words = batches::epoch_words(&self.settings, epoch, self.steps, self.progress.drops, &order);
+        let words = batches::epoch_words(&self.settings, &self.groups, self.steps, &self.progress, &order);
         self.device.write(&self.state.order, 0, &words)
     }
 
@@ -105,7 +107,9 @@ impl Trainer {
             unread += count;
             if unread >= STEPS_PER_LOOK && self.progress.cursor < self.steps {
                 let losses = self.losses(self.progress.cursor - unread, unread).await?;
-                if !losses.iter().all(|loss| loss.is_finite()) {
+                let finite = losses.iter().filter(|loss| loss.is_finite()).count();
+                // A step whose update is left out has no loss.
+                if finite < if self.settings.gradients.skips_overflow { 1 } else { losses.len() } {
                     return Ok((Some(Stop::Diverged), flow));
                 }
                 unread = 0;
@@ -125,26 +129,31 @@ impl Trainer {
     /// Reads the losses, evaluates the epoch and keeps its weights if it is the best; `None` if the loss diverged.
     async fn end_epoch(&mut self) -> Result<Option<EpochReport>> {
         if let Some(validation) = &self.validation {
+            self.evaluated()?;
             validation.run(1)?;
         }
         let report: Vec<f32> = bytemuck::cast_vec(self.device.read(&self.state.report.view()).await?);
         let train_loss = self.mean_loss(&report);
         let evaluation = self.evaluate(&report).await?;
+        let gradients = self.gradient_report().await?;
         let is_sound = |loss: f64| loss.is_finite() && loss < DIVERGED;
         let is_loss = matches!(self.criterion, Criterion::Loss);
-        if !is_sound(train_loss) || (is_loss && !evaluation.value.is_some_and(is_sound)) {
+        let has_updates = gradients.is_none_or(|gradients| gradients.updates > 0);
+        if !has_updates || !is_sound(train_loss) || (is_loss && !evaluation.value.is_some_and(is_sound)) {
             return Ok(None);
         }
         let epoch = self.progress.history.len();
         let is_best = self.keep_if_best(epoch, evaluation.value)?;
         let updates = self.steps.div_ceil(self.settings.accumulate) as u64;
-        let update = (epoch as u64 + 1) * updates - 1;
+        self.progress.skipped += gradients.map_or(0, |gradients| gradients.skipped);
+        let update = (epoch as u64 + 1) * updates - self.progress.skipped - 1;
         let at = Moment { update, updates, epochs: self.settings.epochs, drops: self.progress.drops };
         let factor = self.settings.schedule.factor(at);
         self.notice_plateau(is_best);
         let Evaluation { val_loss, score, pairs, .. } = evaluation;
         self.follow_curriculum(pairs).await?;
-        let report = EpochReport { epoch, train_loss, val_loss, score, lr: self.settings.lr * factor, is_best, pairs };
+        let lr = self.settings.lr * factor;
+        let report = EpochReport { epoch, train_loss, val_loss, score, lr, is_best, pairs, gradients };
         self.progress.history.push(report.clone());
         self.progress.cursor = 0;
         Ok(Some(report))
@@ -177,7 +186,7 @@ impl Trainer {
             self.progress.since_best += 1;
             return Ok(false);
         };
-        self.device.record(Command::Copy { from: self.state.parameters.view(), to: self.state.best.view() });
+        self.device.record(Command::Copy { from: self.evaluated()?.view(), to: self.state.best.view() });
         self.device.flush()?;
         self.progress.best_loss = Some(value);
         self.progress.best_epoch = Some(epoch);
@@ -214,11 +223,32 @@ impl Trainer {
         }
     }
 
-    /// The mean of the batch losses, weighted by the rows of their batches.
+    /// The mean of the batch losses, weighted by the rows of their batches. Where updates may be left out, losses that are not finite are as well.
     fn mean_loss(&self, report: &[f32]) -> f64 {
         let rows = self.data.train.rows(self.data.targets);
         let batch = self.settings.batch;
-        let weighted = |(step, loss): (usize, &f32)| f64::from(*loss) * (rows - step * batch).min(batch) as f64;
-        report[..self.steps].iter().enumerate().map(weighted).sum::<f64>() / rows as f64
+        let skips = self.settings.gradients.skips_overflow;
+        let counted = report[..self.steps].iter().enumerate().filter(|(_, loss)| !skips || loss.is_finite());
+        let sums = counted.fold([0.0; 2], |[sum, seen], (step, loss)| {
+            let weight = (rows - step * batch).min(batch) as f64;
+            [sum + f64::from(*loss) * weight, seen + weight]
+        });
+        sums[0] / sums[1]
+    }
+
+    /// What the updates of the epoch remember of its gradients.
+    async fn gradient_report(&self) -> Result<Option<GradientReport>> {
+        let bounds = self.settings.gradients.bounds(self.settings.accumulate);
+        if bounds.limit == Limit::None && !bounds.skips && !self.settings.gradients.watches {
+            return Ok(None);
+        }
+        let offset = self.settings.rule().arrays() * self.network.layout().total;
+        let view = View { buffer: self.state.moments.clone(), offset, words: 2 * STATE };
+        let words: Vec<f32> = bytemuck::cast_vec(self.device.read(&view).await?);
+        // Steps write the two copies by turns.
+        let last = (self.steps_done() + 1) % 2;
+        let Memory { applied, skipped, limited, largest, .. } = Memory::read(&words[STATE * last as usize..]);
+        let [updates, skipped, limited] = [applied, skipped, limited].map(|count| count as u64);
+        Ok(Some(GradientReport { updates, skipped, limited, largest_norm: f64::from(largest) }))
     }
 }

@@ -37,9 +37,26 @@ pub struct EpochReport {
     pub is_best: bool,
     /// Statistics of the pairs on the validation rows, if the model has a projective head.
     pub pairs: Option<PairReport>,
+    /// Norms of the gradients, if they are limited or may be left out.
+    pub gradients: Option<GradientReport>,
 }
 
-record! { EpochReport { epoch, train_loss, val_loss, score = None, lr, is_best, pairs } }
+record! { EpochReport { epoch, train_loss, val_loss, score = None, lr, is_best, pairs, gradients = None } }
+
+/// Norms of the gradients in an epoch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GradientReport {
+    /// Updates that were made.
+    pub updates: u64,
+    /// Updates that were left out, because a gradient was not finite.
+    pub skipped: u64,
+    /// Updates whose gradient was too long; those limited tensor by tensor do not count.
+    pub limited: u64,
+    /// The largest norm before any limit.
+    pub largest_norm: f64,
+}
+
+record! { GradientReport { updates, skipped, limited, largest_norm } }
 
 /// Statistics of the pairs on the validation rows; on the training rows without any.
 #[derive(Clone, Copy, Debug, PartialEq)]

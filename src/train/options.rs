@@ -1,6 +1,7 @@
 //! Prepares a run from a table: chooses columns and task, splits and encodes the rows, makes model and configuration, so that every interface
 //! starts the same run from the same options. `resolve.rs` has the defaults that depend on the task and the number of training rows.
 
+mod gradients;
 mod names;
 mod reading;
 mod resolve;
@@ -11,6 +12,7 @@ use super::checkpoint::Checkpoint;
 use super::config::{CoverageGoal, StepKind, TrainerConfig};
 use super::curriculum::Curriculum;
 use super::data::{Data, Examples};
+use super::gradients::GradientConfig;
 use crate::error::{Error, Result};
 use crate::io::{self, Choice, Fractions, Preparation, Split, Table};
 use crate::loss::Loss;
@@ -55,6 +57,8 @@ pub struct TrainOptions {
     pub batch: Option<usize>,
     /// Steps whose gradients are accumulated for one update; 1 if unset.
     pub accumulate: Option<usize>,
+    /// What happens between the gradients of a step and its update.
+    pub gradients: GradientConfig,
     /// Epochs without improvement before stopping; 0 = never.
     pub patience: Option<usize>,
     /// Seed of split, weights, order and dropout.

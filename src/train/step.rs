@@ -1,16 +1,21 @@
 //! The plan of one training step. The fused and the recorded step share the buffers and the update; only what fills the partial
 //! gradients differs.
 
+use super::batches::order_words;
 use super::config::{StepKind, TrainerConfig};
 use super::data::{Data, Examples};
+use super::gradients::Groups;
 use super::network::{Batch, Network};
+use super::update;
 use super::validation::{FIGURES, figure_offset};
+use std::cell::RefCell;
+
 use crate::autograd::Var;
 use crate::device::{Buffer, Command, Device, Plan, View};
 use crate::error::{Error, Result};
-use crate::kernels::batch;
 use crate::kernels::mlp::{self, Fused, Mlp};
-use crate::kernels::optimise::{self, TAIL};
+use crate::kernels::optimise::TAIL;
+use crate::kernels::{batch, fold};
 use crate::loss::{self, Loss};
 use crate::nn::{Pass, RunningStats};
 use crate::ops;
@@ -23,11 +28,13 @@ const TAU_STREAM: u32 = 1 << 20;
 pub(super) struct State {
     /// Flat parameters.
     pub parameters: Buffer,
-    /// First and second moments, one after the other; with accumulation also the sums of a group of steps.
+    /// First and second moments, perhaps how far a mean of the weights is from them, and the state of limits, one after the other.
     pub moments: Buffer,
+    /// The sums of gradients and their norms, if `fold` makes them.
+    pub sums: Option<Buffer>,
     /// Step and cursor, twice: each launch reads one pair and writes the other.
     pub control: Buffer,
-    /// The epoch's upload: the optimiser's table, then the order of the rows.
+    /// The epoch's upload: the optimiser's table, then the order of the rows, then what groups of parameters need.
     pub order: Buffer,
     /// Batch losses, then (at the next multiple of 64) the figures of the validation rows.
     pub report: Buffer,
@@ -54,6 +61,7 @@ pub(super) struct Setup<'a> {
     pub network: &'a Network,
     pub settings: &'a TrainerConfig,
     pub data: &'a Data,
+    pub groups: &'a Groups,
     pub steps: usize,
 }
 
@@ -66,11 +74,16 @@ impl State {
             return Err(Error::new(format!("train: wrong number of flat parameters: got {got}, expected {total}")));
         }
         let rows = setup.data.train.rows(setup.data.targets);
-        let order = device.buffer(super::batches::ROW_WORDS * setup.steps + rows);
+        let order = device.buffer(order_words(setup.groups, setup.steps, rows));
         let words: &[u32] = bytemuck::cast_slice(parameters);
+        let bounds = setup.settings.gradients.bounds(setup.settings.accumulate);
+        // Every step of SAM needs norms.
+        let is_folded = bounds.needs_fold() || setup.settings.gradients.sharpness.is_some();
+        let sums = is_folded.then(|| device.upload(&vec![0; fold::words_of(total)])).transpose()?;
         Ok(Self {
             parameters: device.upload(words)?,
-            moments: device.upload(&vec![0; optimise::moment_words(total, setup.settings.accumulate)])?,
+            moments: device.upload(&vec![0; setup.settings.rule().moment_words(total)])?,
+            sums,
             control: device.upload(&[0; 4])?,
             order,
             report: device.upload(&vec![0; figure_offset(setup.steps, FIGURES)])?,
@@ -217,30 +230,14 @@ fn fused_step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows, loss: &L
     let partials = device.upload(&vec![0; gradient_words(setup, &shape)])?;
     let outputs = setup.network.required_spec("train")?.outputs()?;
     let classes = device.upload(bytemuck::cast_slice(&class_weights(setup.settings, outputs)))?;
-    let record = || {
+    let gradient = |weights: &Buffer| {
         let scratch = device.buffer(shape.scratch_words(device.info()));
-        let inputs = [&rows.x, &rows.y, &state.order, &state.parameters, &classes].map(Buffer::view);
+        let inputs = [&rows.x, &rows.y, &state.order, weights, &classes].map(Buffer::view);
         let outputs = [&state.control, &partials, &scratch].map(Buffer::view);
         device.record(Command::Dispatch(mlp::step(&shape, loss.objective(), inputs, outputs)));
-        update(setup, state, &partials, shape.parts());
         Ok(())
     };
-    Ok(device.capture(record)?.0)
-}
-
-/// The update, which ends every step.
-fn update(setup: &Setup<'_>, state: &State, partials: &Buffer, parts: usize) {
-    let inputs = [state.order.view(), partials.view()];
-    let outputs = [&state.parameters, &state.moments, &state.control, &state.report].map(Buffer::view);
-    let group = setup.settings.accumulate;
-    let sizes = optimise::Sizes { total: setup.network.layout().total, parts, steps: setup.steps, group };
-    setup.device.record(Command::Dispatch(optimise::dispatch(
-        setup.device.info(),
-        &setup.settings.optimizer.rule(),
-        sizes,
-        inputs,
-        outputs,
-    )));
+    Ok(device.capture(|| update::record(setup, state, (&partials, shape.parts()), &gradient))?.0)
 }
 
 fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows, loss: &Loss) -> Result<(Plan, usize)> {
@@ -248,24 +245,35 @@ fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows, loss: &Loss) -> 
     let partials = setup.device.upload(&vec![0; layout.total + TAIL])?;
     setup.device.capture(|| {
         let batch = next_batch(setup, state, rows);
-        let parameters = layout.leaves(setup.device, &state.parameters);
         let pass = Pass::Train {
             seed: setup.settings.seed,
             control: Tensor::over(setup.device, state.control.view(), [4]),
             policies: setup.settings.policies.clone(),
             present: batch.weight.clone(),
         };
-        let (outputs, running) = setup.network.learn(&parameters, &batch.x, &pass)?;
-        let (loss, weight) = setup.loss_sums(loss, &outputs, &batch, &|range| drawn(setup, &pass, range))?;
-        write_gradients(setup, &loss, &parameters, &running, &partials)?;
-        copy(&loss, &partials, layout.total);
-        copy(&weight, &partials, layout.total + 1);
-        update(setup, state, &partials, 1);
+        let first: RefCell<Option<(Vec<RunningStats>, usize)>> = RefCell::new(None);
+        let gradient = |weights: &Buffer| {
+            let mut parameters = layout.leaves(setup.device, weights);
+            for (parameter, is_frozen) in parameters.iter_mut().zip(&setup.groups.frozen) {
+                if *is_frozen {
+                    *parameter = parameter.detach();
+                }
+            }
+            let (outputs, running) = setup.network.learn(&parameters, &batch.x, &pass)?;
+            let (loss, weight) = setup.loss_sums(loss, &outputs, &batch, &|range| drawn(setup, &pass, range))?;
+            write_gradients(setup, &loss, &parameters, &running, &partials)?;
+            copy(&loss, &partials, layout.total);
+            copy(&weight, &partials, layout.total + 1);
+            first.borrow_mut().get_or_insert((running, outputs.len()));
+            Ok(())
+        };
+        update::record(setup, state, (&partials, 1), &gradient)?;
+        let (running, outputs) = first.into_inner().unwrap_or_default();
         // After the update, which would decay them like weights.
         for RunningStats { parameter, value } in &running {
             copy(value, &state.parameters, layout.parameters[*parameter].offset);
         }
-        Ok(outputs.len())
+        Ok(outputs)
     })
 }
 
@@ -310,7 +318,7 @@ fn write_gradients(
 ) -> Result<()> {
     let gradients = ops::grad(loss, &parameters.iter().collect::<Vec<_>>())?;
     for (at, (parameter, gradient)) in setup.network.layout().parameters.iter().zip(gradients).enumerate() {
-        if running.iter().any(|running| running.parameter == at) {
+        if setup.groups.frozen[at] || running.iter().any(|running| running.parameter == at) {
             continue;
         }
         let gradient =

@@ -7,6 +7,8 @@ use super::config::{StepKind, TrainerConfig};
 use super::data::Data;
 use super::epoch::Criterion;
 use super::events::{EpochReport, Event, Flow, Outcome, Stop};
+use super::gradients::Groups;
+use super::mean::Mean;
 use super::memory;
 use super::metrics::Metrics;
 use super::network::Network;
@@ -26,8 +28,11 @@ pub struct Trainer {
     pub(super) network: Network,
     pub(super) settings: TrainerConfig,
     pub(super) data: Data,
+    pub(super) groups: Groups,
     pub(super) state: State,
     pub(super) plans: Plans,
+    /// The mean of the weights that is evaluated instead of them, if one is kept.
+    pub(super) mean: Option<Mean>,
     /// Evaluates an epoch; made before the first one, and only if the criterion needs it.
     pub(super) validation: Option<Plan>,
     pub(super) criterion: Criterion,
@@ -75,9 +80,11 @@ impl Trainer {
         data.fits(&network, &settings)?;
         let rows = data.train.rows(data.targets);
         let steps = rows.div_ceil(settings.batch);
-        let setup = Setup { device, network: &network, settings: &settings, data: &data, steps };
+        let groups = Groups::of(network.layout(), &settings)?;
+        let setup = Setup { device, network: &network, settings: &settings, data: &data, groups: &groups, steps };
         let state = State::new(&setup, parameters)?;
         let plans = Plans::new(&setup, &state)?;
+        let mean = settings.rule().has_mean().then(|| Mean::new(&setup, &state)).transpose()?;
         let seed = settings.seed;
         Ok(Self {
             device: device.clone(),
@@ -86,8 +93,10 @@ impl Trainer {
             network,
             settings,
             data,
+            groups,
             state,
             plans,
+            mean,
             validation: None,
             criterion: Criterion::Loss,
             steps,
@@ -101,7 +110,7 @@ impl Trainer {
         if checkpoint.fingerprint != data.fingerprint() {
             return Err(Error::new("resume: these are not the rows the checkpoint was trained on"));
         }
-        let Checkpoint { spec, settings, parameters, moments, control, best, progress, .. } = checkpoint;
+        let Checkpoint { spec, settings, parameters, moments, sums, control, best, progress, .. } = checkpoint;
         let mut trainer = Self::with_parameters(device, spec, settings, data, &parameters)?;
         let cursor = progress.cursor;
         if cursor >= trainer.steps || progress.losses.len() != cursor || control[1] as usize != cursor {
@@ -109,6 +118,9 @@ impl Trainer {
         }
         let state = &trainer.state;
         device.write(&state.moments, 0, bytemuck::cast_slice(&moments))?;
+        if let Some(held) = state.sums.as_ref().filter(|_| !sums.is_empty()) {
+            device.write(held, 0, bytemuck::cast_slice(&sums))?;
+        }
         device.write(&state.control, 0, &control)?;
         device.write(&state.best, 0, bytemuck::cast_slice(&best))?;
         device.write(&state.report, 0, bytemuck::cast_slice(&progress.losses))?;
@@ -236,12 +248,24 @@ impl Trainer {
             return Ok(());
         }
         self.device.record(Command::Copy { from: self.state.best.view(), to: self.state.parameters.view() });
-        self.device.flush()
+        self.device.flush()?;
+        if self.mean.is_some() {
+            let total = self.network.layout().total;
+            self.device.write(&self.state.moments, 2 * total, &vec![0; total])?;
+        }
+        Ok(())
     }
 
-    /// The current flat parameters, in the order of the layout.
+    /// The current flat parameters, in the order of the layout; their mean if one is kept.
     pub async fn parameters(&self) -> Result<Vec<f32>> {
-        Ok(bytemuck::cast_vec(self.device.read(&self.state.parameters.view()).await?))
+        Ok(bytemuck::cast_vec(self.device.read(&self.evaluated()?.view()).await?))
+    }
+
+    /// The weights that are evaluated: the current ones, or their mean if one is kept.
+    pub(super) fn evaluated(&self) -> Result<&Buffer> {
+        let Some(mean) = &self.mean else { return Ok(&self.state.parameters) };
+        mean.settle()?;
+        Ok(&mean.parameters)
     }
 
     /// Runs steps without evaluating or reading anything, for measurements and for tests that compare step by step. Past the end of the
@@ -270,18 +294,18 @@ impl Trainer {
         Ok(bytemuck::cast_vec(self.device.read(&view).await?))
     }
 
-    fn predictor(&self) -> Predictor {
-        Predictor::over(&self.device, self.network.clone(), self.state.parameters.clone())
+    fn predictor(&self) -> Result<Predictor> {
+        Ok(Predictor::over(&self.device, self.network.clone(), self.evaluated()?.clone()))
     }
 
     /// The model's output [rows, columns] with its current weights for encoded inputs [rows, inputs]. Errors for a model with several outputs.
     pub async fn predict(&self, x: &[f32]) -> Result<Vec<f32>> {
-        self.predictor().run(x).await
+        self.predictor()?.run(x).await
     }
 
     /// Every output of the model on its own, each [rows, columns], for encoded inputs [rows, inputs].
     pub async fn predict_each(&self, x: &[f32]) -> Result<Vec<Vec<f32>>> {
-        let mut outputs = self.predictor().run_each(x).await?;
+        let mut outputs = self.predictor()?.run_each(x).await?;
         outputs.resize(self.plans.outputs, Vec::new());
         Ok(outputs)
     }
@@ -310,11 +334,16 @@ impl Trainer {
         let read = async |buffer: &Buffer| self.device.read(&buffer.view()).await;
         let mut progress = self.progress.clone();
         progress.losses = self.losses(0, progress.cursor).await?;
+        let sums = match self.state.sums.as_ref().filter(|_| self.settings.accumulate > 1) {
+            Some(sums) => bytemuck::cast_vec(read(sums).await?),
+            None => Vec::new(),
+        };
         Ok(Checkpoint {
             spec,
             settings: self.settings.clone(),
             parameters: bytemuck::cast_vec(read(&self.state.parameters).await?),
             moments: bytemuck::cast_vec(read(&self.state.moments).await?),
+            sums,
             control: read(&self.state.control).await?,
             best: bytemuck::cast_vec(read(&self.state.best).await?),
             progress,

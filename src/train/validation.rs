@@ -23,14 +23,14 @@ pub(super) fn figure_offset(steps: usize, figure: usize) -> usize {
     steps.next_multiple_of(TAIL) + figure * TAIL
 }
 
-/// Evaluates the validation rows and writes the figures behind the batch losses of the report.
-pub(super) fn validation(setup: &Setup<'_>, state: &State) -> Result<Plan> {
+/// Evaluates the validation rows with these parameters and writes the figures behind the batch losses of the report.
+pub(super) fn validation(setup: &Setup<'_>, state: &State, parameters: Buffer) -> Result<Plan> {
     let (device, data) = (setup.device, setup.data);
     // Without validation rows, the training rows: the training loss of an epoch comes from before each update, so it says nothing about
     // the weights at the epoch's end.
     let evaluated = if data.validation.y.is_empty() { &data.train } else { &data.validation };
     let rows = Rows::upload(setup, evaluated)?;
-    let predictor = Predictor::over(device, setup.network.clone(), state.parameters.clone());
+    let predictor = Predictor::over(device, setup.network.clone(), parameters);
     let record = || {
         let outputs: Vec<Var> = predictor.outputs(&rows.x, rows.count)?.into_iter().map(Var::constant).collect();
         let tensor =

@@ -66,7 +66,7 @@ export interface EngineOptions {
   /** Seed of split, weights, order and dropout. Whole number from 0 to 2^53. Default: 0. */
   seed?: number;
   /** Update rule. Default: adamw. */
-  optimizer?: "adamw" | "adam" | "lion" | "sgd" | "rmsprop" | "adagrad";
+  optimizer?: "adamw" | "adam" | "lion" | "sgd" | "rmsprop" | "adagrad" | "lamb" | "schedule-free";
   /** Momentum of sgd and rmsprop. Number in [0, 1). Default: 0.9; 0 for rmsprop. */
   momentum?: number;
   /** How the learning rate changes. Default: cosine. */
@@ -75,6 +75,24 @@ export interface EngineOptions {
   warmup?: number;
   /** How a training step runs. Default: fused where the model allows it. */
   step?: "fused" | "recorded";
+  /** Largest norm of all gradients together; a longer gradient is shortened. Number > 0. */
+  clipNorm?: number;
+  /** Largest norm of the gradient of each weight matrix or vector. Number > 0. */
+  clipTensor?: number;
+  /** Largest norm in standard deviations above the mean of past norms; clipNorm holds for the first ten updates. Number > 0. */
+  clipAdaptive?: number;
+  /** Largest size of each gradient. Number > 0. */
+  clipValue?: number;
+  /** Leave out an update whose gradient is not finite, instead of ending the run. Default: false. */
+  skipOverflow?: boolean;
+  /** Parameters that stay as they are: names such as layers.0.weight, layers such as layers.0, or bias. */
+  freeze?: readonly string[];
+  /** What the weight decay applies to. Default: all. */
+  decay?: "all" | "weights";
+  /** Decay per update of a running mean of the weights, which is evaluated and kept instead of them. Number in [0, 1). */
+  meanDecay?: number;
+  /** Distance at which each update looks for a worse loss first, so that flat minima are found; twice the work (SAM). Number > 0. */
+  sharpness?: number;
   /** Gradients at ⊥ in rational and masked layers: clamp, clamp(LOW..HIGH), project, reject or pass, for scm_rational or scm_norm (all layers of a kind) or for one layer, such as layers.1. Default: project; clamp in norms. */
   policy?: Record<string, string>;
   /** Degrees of the rational head's numerator and denominator. Default: 3,2. */

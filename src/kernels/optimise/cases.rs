@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use crate::device::{Case, Expected, Tiles};
 use crate::kernels::evidence::{Numbers, case, device, within, words};
-use crate::kernels::optimise::{self, RATES, Rule, Sizes, TAIL};
+use crate::kernels::fold;
+use crate::kernels::optimise::{self, FROZEN, GradientBounds, Limit, RATES, Rule, STATE, Sizes, TAIL};
 use crate::program::Program;
 
-/// The new p, m and v in plain f64.
-pub type Oracle = Arc<dyn Fn(f64, [f64; 3], [f64; RATES]) -> [f64; 3]>;
+/// The new p, m, v and a in plain f64.
+pub type Oracle = Arc<dyn Fn(f64, [f64; 4], [f64; RATES]) -> [f64; 4]>;
 
-/// A rule and its oracle: the new p, m and v of a gradient, a state and the step's rates.
+/// A rule and its oracle: the new p, m, v and a of a gradient, a state and the step's rates.
 #[derive(Clone)]
 pub struct RuleCase {
     /// The optimiser and its constants.
@@ -21,80 +22,215 @@ pub struct RuleCase {
     pub oracle: Oracle,
 }
 
-/// Cases of `optimise` with an example rule; each optimiser has its own cases as well.
-pub fn cases() -> Vec<Case> {
+/// Where and how a step is made.
+#[derive(Clone, Copy)]
+struct Place {
+    total: usize,
+    parts: usize,
+    group: usize,
+    /// The step of an epoch of at least three, from 0.
+    cursor: u32,
+    /// Updates that were left out before in this epoch.
+    skipped: f32,
+    /// Whether the second line is frozen and the third has rates of its own.
+    is_grouped: bool,
+    /// Whether a gradient is not finite.
+    is_odd: bool,
+}
+
+const ALONE: Place = Place { total: 64, parts: 1, group: 1, cursor: 2, skipped: 0.0, is_grouped: false, is_odd: false };
+
+/// A mean of the weights is kept, and every rate matters.
+fn stand_in(bounds: GradientBounds, is_grouped: bool) -> RuleCase {
     let program = Program::with_results(Rule::INPUTS, |x| {
         let m = 0.5 * x[2] + x[0];
         let v = 0.75 * x[3] + 0.25 * (x[0] * x[0]);
-        vec![x[1] * x[7] - x[4] * m / (v + x[5]) * x[6], m, v]
+        let p = x[1] * x[8] - x[5] * m / (v + x[6]) * x[7];
+        vec![p, m, v, 0.9 * (x[4] + x[1] - p)]
     });
-    let oracle = |g: f64, [p, m, v]: [f64; 3], rates: [f64; RATES]| {
+    let oracle = |g: f64, [p, m, v, a]: [f64; 4], rates: [f64; RATES]| {
         let (m, v) = (m / 2.0 + g, (3.0 * v + g * g) / 4.0);
-        [p * rates[3] - rates[0] * rates[2] * m / (v + rates[1]), m, v]
+        let next = p * rates[3] - rates[0] * rates[2] * m / (v + rates[1]);
+        [next, m, v, 0.9 * (a + p - next)]
     };
-    let known = RuleCase { name: "stand-in".into(), rule: Rule { program, by_hand: None }, oracle: Arc::new(oracle) };
-    let alone = [(64, 1), (8832, 3)].map(|(total, parts)| update_case(&known, total, parts, 1));
+    let rule = Rule { bounds, is_grouped, ..Rule::new(program, None) };
+    RuleCase { name: format!("stand-in, {bounds:?}"), rule, oracle: Arc::new(oracle) }
+}
+
+/// Cases of `optimise` with an example rule; each optimiser has its own cases as well.
+pub fn cases() -> Vec<Case> {
+    let free = stand_in(GradientBounds::default(), false);
+    let mut cases: Vec<Case> =
+        [(64, 1), (8832, 3)].map(|(total, parts)| update_case(&free, Place { total, parts, ..ALONE })).into();
+    let summed = GradientBounds { is_summed: true, ..GradientBounds::default() };
     // The first of two that is also the epoch's last, the second of three, the last of three.
-    let grouped = [2, 4, 3].map(|group| update_case(&known, 64, 2, group));
-    alone.into_iter().chain(grouped).collect()
+    for group in [2, 4, 3] {
+        cases.push(update_case(&stand_in(summed, false), Place { group, ..ALONE }));
+    }
+    let adaptive = Limit::Adaptive { deviations: 2.0, most: 0.2 };
+    for limit in [Limit::Norm(0.5), Limit::Norm(1e6), Limit::Length(0.1), adaptive] {
+        let bounds = GradientBounds { limit, ..GradientBounds::default() };
+        cases.push(update_case(&stand_in(bounds, false), Place { total: 8832, ..ALONE }));
+    }
+    for (limit, largest) in [(Limit::Tensor(0.3), None), (Limit::Norm(0.5), Some(0.01)), (Limit::None, Some(0.2))] {
+        let bounds = GradientBounds { limit, largest, ..GradientBounds::default() };
+        cases.push(update_case(&stand_in(bounds, true), Place { total: 320, is_grouped: true, ..ALONE }));
+    }
+    // Left out, and the rates of the update after two that were.
+    let skips = GradientBounds { skips: true, ..GradientBounds::default() };
+    cases.push(update_case(&stand_in(skips, false), Place { is_odd: true, ..ALONE }));
+    cases.push(update_case(&stand_in(skips, true), Place { total: 320, skipped: 2.0, is_grouped: true, ..ALONE }));
+    cases
 }
 
 /// Cases of `optimise` with a rule.
 pub fn of_rule(known: &RuleCase) -> Vec<Case> {
-    [(64, 1, 1), (2112, 3, 1), (64, 2, 3)].map(|(total, parts, group)| update_case(known, total, parts, group)).into()
+    let bounds = GradientBounds { limit: Limit::Norm(0.5), is_summed: true, ..GradientBounds::default() };
+    let limited = RuleCase {
+        name: format!("{}, limited", known.name),
+        rule: Rule { bounds, ..known.rule.clone() },
+        oracle: known.oracle.clone(),
+    };
+    vec![
+        update_case(known, ALONE),
+        update_case(known, Place { total: 2112, parts: 3, ..ALONE }),
+        update_case(&limited, Place { total: 2112, group: 3, ..ALONE }),
+    ]
 }
 
-/// The last step of an epoch of three steps, or of more if groups are longer.
-fn update_case(known: &RuleCase, total: usize, parts: usize, group: usize) -> Case {
+/// A step of an epoch of three steps, or of more if groups are longer.
+fn update_case(known: &RuleCase, place: Place) -> Case {
+    let Place { total, parts, group, cursor, skipped, is_grouped, is_odd } = place;
+    let GradientBounds { limit, largest, skips, .. } = known.rule.bounds;
+    let is_folded = known.rule.bounds.needs_fold();
     let mut numbers = Numbers::new(73);
-    let (steps, cursor) = (group.max(3) as u32, 2_u32);
-    let place = cursor as usize % group;
-    let ends = place + 1 == group || cursor + 1 == steps;
-    let rates = [0.01_f32, 0.02, 1.5, 0.99];
-    let mut order = vec![0; 4 * steps as usize + 7];
-    order[4 * cursor as usize..][..4].copy_from_slice(&rates.map(f32::to_bits));
-    let mut partials = numbers.floats(parts * (total + 64));
-    for part in partials.chunks_exact_mut(total + 64) {
-        part[total + 1] = 2.0;
+    let steps = group.max(3) as u32;
+    let (rows, tables) = (7, if is_grouped { 2 } else { 1 });
+    let sizes = Sizes { total, parts, steps: steps as usize, group, rows, tables, folded: total };
+    let ends = (cursor as usize + 1).is_multiple_of(group) || cursor + 1 == steps;
+    // The rates of each step are different, in each table.
+    let rates = |table: usize, step: u32| {
+        [0.01_f32, 0.02, 1.5, 0.99].map(|rate| rate * (1.0 + 0.1 * table as f32 - 0.01 * step as f32))
+    };
+    let table = |at: usize| (0..steps).flat_map(move |step| rates(at, step)).map(f32::to_bits);
+    let mut order: Vec<u32> = table(0).chain([0; 7]).collect();
+    (1..tables).for_each(|at| order.extend(table(at)));
+    // Tensors of one line and of two by turns; the second is frozen, the third has the other table.
+    let mut tensors: Vec<(usize, usize, u32)> = Vec::new();
+    let mut line = 0;
+    while is_grouped && line < total / 64 {
+        let end = (line + 1 + tensors.len() % 2).min(total / 64);
+        let of = [0, FROZEN, 1][tensors.len() % 3];
+        tensors.push((line, end, of));
+        line = end;
     }
+    for &(first, end, of) in &tensors {
+        (first..end).for_each(|_| order.extend([of, first as u32, end as u32]));
+    }
+    let mut partials = numbers.floats(parts * (total + TAIL));
+    for part in partials.chunks_exact_mut(total + TAIL) {
+        part[total + 1] = 2.0;
+        part[total + 2] = if is_folded { 3.0 } else { 0.0 };
+    }
+    if is_odd {
+        partials[5] = f32::INFINITY;
+    }
+    let weight: f64 = if is_folded { 3.0 } else { 2.0 * parts as f64 };
+    let given = partials.clone();
+    let sum = |at: usize| (0..parts).map(|part| f64::from(given[part * (total + TAIL) + at])).sum::<f64>();
+    let mean: Vec<f64> = (0..total).map(|at| sum(at) / weight).collect();
+    if is_folded {
+        let figure = |range: std::ops::Range<usize>| {
+            let finite = partials[range.clone()].iter().map(|&g| f64::from(g)).filter(|g| g.is_finite());
+            let most = finite.clone().fold(0.0_f64, |most, g| most.max(g.abs()));
+            let bad = range.len() - finite.clone().count();
+            [most as f32, finite.map(|g| (g / most).powi(2)).sum::<f64>() as f32, bad as f32, 0.0]
+        };
+        let lines: Vec<f32> = (0..total / 64).flat_map(|line| figure(64 * line..64 * line + 64)).collect();
+        let mut wholes = vec![0.0; 4 * fold::workgroups(total)];
+        wholes[..4].copy_from_slice(&figure(0..total));
+        partials.extend(lines);
+        partials.extend(wholes);
+    }
+    let norm = |range: std::ops::Range<usize>| mean[range].iter().map(|g| g * g).sum::<f64>().sqrt();
+    let past = [0.04_f64, 0.0001, 12.0];
+    let whole = norm(0..total);
+    let most = match limit {
+        Limit::None | Limit::Tensor(_) | Limit::Trust => f64::MAX,
+        Limit::Norm(most) | Limit::Length(most) => f64::from(most),
+        Limit::Adaptive { deviations, .. } => past[0] + f64::from(deviations) * past[1].sqrt().max(0.05 * past[0]),
+    };
+    let factor = if whole > most || matches!(limit, Limit::Length(_)) { most / whole } else { 1.0 };
+    let tensor_of = |at: usize| tensors.iter().find(|(first, end, _)| (64 * first..64 * end).contains(&at));
+    let applied = cursor as f32 - skipped;
+    let begins = (cursor as usize) < group;
+    let before = if begins { 0.0 } else { applied };
+    let row = if is_folded { (before as u32 * group as u32).min(steps - 1) } else { cursor };
     let (p, m) = (numbers.floats(total), numbers.floats(total));
     let v: Vec<f32> = numbers.floats(total).iter().map(|v| v * v).collect();
-    // Weights are positive.
-    let mut kept = if group > 1 { numbers.floats(total + TAIL) } else { Vec::new() };
-    kept.iter_mut().skip(total).for_each(|weight| *weight = weight.abs());
-    let before = |at: usize| if place > 0 { f64::from(kept[at]) } else { 0.0 };
-    let sum = |at: usize| (0..parts).map(|part| f64::from(partials[part * (total + 64) + at])).sum::<f64>();
-    let weight = sum(total + 1) + before(total + (place + 1) % 2 * 4);
-    let next = |i: usize| match [p[i], m[i], v[i]].map(f64::from) {
-        state if ends => (known.oracle)((sum(i) + before(i)) / weight, state, rates.map(f64::from)),
-        state => state,
+    let has_mean = known.rule.has_mean();
+    let a = numbers.floats(if has_mean { total } else { 0 });
+    let is_applied = ends && !(skips && is_odd);
+    let next = |i: usize| {
+        let state = [p[i], m[i], v[i], a.get(i).copied().unwrap_or_default()].map(f64::from);
+        let (first, end, of) = tensor_of(i).copied().unwrap_or((0, 0, 0));
+        if !is_applied || of == FROZEN {
+            return state;
+        }
+        let of_tensor = match limit {
+            Limit::Tensor(most) => (f64::from(most) / norm(64 * first..64 * end)).min(1.0),
+            _ => 1.0,
+        };
+        let g = mean[i] * factor * of_tensor;
+        let g = largest.map_or(g, |largest| g.clamp(-f64::from(largest), f64::from(largest)));
+        (known.oracle)(g, state, rates(of as usize, row).map(f64::from))
     };
-    let updated: Vec<[f64; 3]> = (0..total).map(next).collect();
+    let updated: Vec<[f64; 4]> = (0..total).map(next).collect();
     let column = |k: usize| updated.iter().map(|row| row[k]).collect::<Vec<_>>();
     let mut report = vec![0.0; steps as usize + 2];
     report[cursor as usize] = sum(total) / sum(total + 1);
-    let mut sums: Vec<f64> = kept.iter().map(|&x| f64::from(x)).collect();
-    if group > 1 {
-        (0..total).for_each(|i| sums[i] = sum(i) + before(i));
-        sums[total..][place % 2 * 4..][..4].fill(weight);
+    // Copy 0 is read by even steps, such as the sixth.
+    let mut state = vec![0.0_f32; known.rule.moment_words(total) - known.rule.arrays() * total];
+    state[..4].copy_from_slice(&[applied, skipped, 1.0, 0.01]);
+    state[4..7].copy_from_slice(&past.map(|past| past as f32));
+    let mut after: Vec<f64> = state.iter().map(|&x| f64::from(x)).collect();
+    if is_folded {
+        let counts = if begins { [0.0; 4] } else { [applied, skipped, 1.0, 0.01].map(f64::from) };
+        after[STATE..STATE + 4].copy_from_slice(&counts);
+        after[STATE + 4..STATE + 7].copy_from_slice(&past);
+        if is_applied {
+            after[STATE] += 1.0;
+            after[STATE + 2] += f64::from(u8::from(factor < 1.0));
+            after[STATE + 3] = after[STATE + 3].max(whole);
+            if matches!(limit, Limit::Adaptive { .. }) {
+                let (weight, apart) = (1.0 / 13.0, whole.min(most) - past[0]);
+                after[STATE + 4] = past[0] + weight * apart;
+                after[STATE + 5] = (1.0 - weight) * (past[1] + weight * apart * apart);
+                after[STATE + 6] = 13.0;
+            }
+        } else if ends {
+            after[STATE + 1] += 1.0;
+        }
     }
+    let of_mean = if has_mean { column(3) } else { Vec::new() };
     let expected = vec![
         Expected::Floats(column(0)),
-        Expected::Floats([column(1), column(2), sums].concat()),
+        Expected::Floats([column(1), column(2), of_mean, after].concat()),
         Expected::Words(vec![6, (cursor + 1) % steps, 6, cursor]),
         Expected::Floats(report),
     ];
-    let name = format!("{}, {total} words in {parts} parts, {group} steps an update", known.name);
+    let name = format!(
+        "{}, {total} words in {parts} parts, {group} steps an update{}{}",
+        known.name,
+        if is_grouped { ", in groups" } else { "" },
+        if is_odd { ", not finite" } else { "" }
+    );
     let mut made = case(name, within(1e-5, 1e-6), vec![order, words(&partials)], expected, |given, out| {
         let outputs = [0, 1, 2, 3].map(|at: usize| out[at].clone());
-        optimise::dispatch(
-            &device(if parts > 1 { Tiles::FewLarge } else { Tiles::ManySmall }),
-            &known.rule,
-            Sizes { total, parts, steps: steps as usize, group },
-            [given[0].clone(), given[1].clone()],
-            outputs,
-        )
+        let info = device(if parts > 1 { Tiles::FewLarge } else { Tiles::ManySmall });
+        optimise::dispatch(&info, &known.rule, sizes, [given[0].clone(), given[1].clone()], outputs)
     });
-    made.outputs = vec![words(&p), words(&[m, v, kept].concat()), vec![5, 1, 6, cursor], vec![0; steps as usize + 2]];
+    made.outputs =
+        vec![words(&p), words(&[m, v, a, state].concat()), vec![5, 1, 6, cursor], vec![0; steps as usize + 2]];
     made
 }

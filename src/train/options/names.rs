@@ -61,6 +61,10 @@ pub(super) fn steps() -> Vec<(&'static str, &'static str)> {
     vec![("fused", "Two launches per step"), ("recorded", "The model's operations, recorded once and replayed")]
 }
 
+pub(super) fn decays() -> Vec<(&'static str, &'static str)> {
+    vec![("all", "All parameters"), ("weights", "All but biases and the scales of norms")]
+}
+
 pub(super) fn heads() -> Vec<(&'static str, &'static str)> {
     vec![
         ("linear", "A number; no poles"),

@@ -5,7 +5,7 @@ use crate::error::{Error, Result, hint, listed};
 use crate::io::{Target, Task};
 use crate::loss::{self, Loss, PairLoss};
 use crate::nn::{Activation, Decoding, Head, Layer, Spec};
-use crate::optim::Optimizer;
+use crate::optim::{Optimizer, Schedule};
 use crate::train::TrainerConfig;
 
 /// Default widths of the hidden layers.
@@ -81,14 +81,16 @@ impl TrainOptions {
     pub fn settings(&self, target: &Target, rows: usize) -> Result<TrainerConfig> {
         let (plain, defaults) = (TrainerConfig::default(), Defaults::of(rows));
         let optimizer = self.optimizer.clone().unwrap_or_else(|| Optimizer::adamw(0.0));
+        let has_mean = optimizer.rule(None).has_mean();
         Ok(TrainerConfig {
             loss: self.loss(target.task(), self.smoothing.unwrap_or(defaults.smoothing))?,
             optimizer: optimizer.with_weight_decay(self.weight_decay.unwrap_or(defaults.weight_decay)),
             lr: self.lr.unwrap_or(plain.lr),
-            schedule: self.schedule.unwrap_or(plain.schedule),
+            schedule: self.schedule.unwrap_or(if has_mean { Schedule::CONSTANT } else { plain.schedule }),
             epochs: self.epochs.unwrap_or(plain.epochs),
             batch: self.batch.unwrap_or(defaults.batch),
             accumulate: self.accumulate.unwrap_or(plain.accumulate),
+            gradients: self.gradients.clone(),
             patience: self.patience.unwrap_or(if self.head.is_some() { PATIENCE_OF_POLES } else { plain.patience }),
             seed: self.seed,
             step: self.step,

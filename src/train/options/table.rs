@@ -1,6 +1,7 @@
 //! The options of a training run. To add one: a field of [`TrainOptions`] and an entry here; flags, help, the JavaScript reader, TypeScript
 //! types and the tables in the READMEs follow (`bash tests/run` says how to write the generated files anew).
 
+use super::gradients::GRADIENTS;
 use super::names::{
     RATIONAL, activations, class_weights, heads, losses, missing, norms, optimizers, schedules, steps, tasks, terms,
     thresholds,
@@ -22,6 +23,7 @@ pub static TABLE: Table<TrainOptions> = Table {
         Group { title: "Columns and rows", entries: COLUMNS },
         Group { title: "Model", entries: MODEL },
         Group { title: "Training", entries: TRAINING },
+        Group { title: "Gradients", entries: GRADIENTS },
         Group { title: "Poles", entries: POLES },
     ],
 };

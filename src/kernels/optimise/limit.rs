@@ -1,0 +1,160 @@
+//! How the gradient of an update is limited, on the CPU and as WGSL; the formulas are the same.
+
+/// How the gradient of an update is limited. Norms are those of the mean gradient, from `fold`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Limit {
+    /// Not at all.
+    #[default]
+    None,
+    /// The norm of all gradients together is at most this (Pascanu, Mikolov and Bengio 2013).
+    Norm(f32),
+    /// The norm of each tensor's gradient is at most this.
+    Tensor(f32),
+    /// The norm of all is at most the mean of past norms plus so many of their standard deviations, at least 5 % of the mean each; until there
+    /// are ten past norms, at most `most`.
+    Adaptive {
+        /// Standard deviations.
+        deviations: f32,
+        /// The most until there are enough past norms.
+        most: f32,
+    },
+    /// The norm of all is this, whatever it was.
+    Length(f32),
+    /// The norm of each tensor's gradient is that of the tensor, whose words come after those of the gradients in the sums.
+    Trust,
+}
+
+/// Past norms that an adaptive limit needs.
+const LEAST_PAST: f32 = 10.0;
+/// Past norms over which means are taken.
+const WINDOW: f32 = 100.0;
+/// A standard deviation is at least this share of the mean.
+const LEAST_SPREAD: f32 = 0.05;
+
+/// Words of a copy of the state.
+pub const STATE: usize = 16;
+
+/// What an update remembers of those before: a copy of the state.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Memory {
+    /// Updates of this epoch.
+    pub applied: f32,
+    /// Updates of this epoch that were left out since a gradient was not finite.
+    pub skipped: f32,
+    /// Updates of this epoch whose gradient was limited.
+    pub limited: f32,
+    /// The largest norm of this epoch.
+    pub largest: f32,
+    /// Mean, variance and number of past norms, each as far as it was admitted.
+    past: [f32; 3],
+}
+
+impl Memory {
+    /// From its words.
+    pub fn read(words: &[f32]) -> Self {
+        let [applied, skipped, limited, largest, mean, variance, count] = std::array::from_fn(|at| words[at]);
+        Self { applied, skipped, limited, largest, past: [mean, variance, count] }
+    }
+
+    /// Into its words.
+    pub(crate) fn write(&self, words: &mut [f32]) {
+        let Self { applied, skipped, limited, largest, past: [mean, variance, count] } = *self;
+        words[..8].copy_from_slice(&[applied, skipped, limited, largest, mean, variance, count, 0.0]);
+    }
+
+    /// Begins an epoch.
+    pub(crate) fn begin(&mut self) {
+        (self.applied, self.skipped, self.limited, self.largest) = (0.0, 0.0, 0.0, 0.0);
+    }
+}
+
+impl Limit {
+    /// The factor of all gradients at an update with this norm, which the memory keeps.
+    pub(crate) fn factor(self, norm: f32, memory: &mut Memory) -> f32 {
+        let most = match self {
+            Self::None | Self::Tensor(_) | Self::Trust => f32::MAX,
+            Self::Norm(most) | Self::Length(most) => most,
+            Self::Adaptive { deviations, most } => {
+                let [mean, variance, count] = memory.past;
+                let spread = variance.sqrt().max(LEAST_SPREAD * mean);
+                if count < LEAST_PAST { most } else { mean + deviations * spread }
+            }
+        };
+        let is_long = norm > most || (matches!(self, Self::Length(_)) && norm > 0.0);
+        let factor = if is_long { most / norm } else { 1.0 };
+        if matches!(self, Self::Adaptive { .. }) {
+            let [mean, variance, count] = memory.past;
+            let weight = 1.0 / (count + 1.0).min(WINDOW);
+            let apart = norm.min(most) - mean;
+            memory.past = [mean + weight * apart, (1.0 - weight) * (variance + weight * apart * apart), count + 1.0];
+        }
+        memory.applied += 1.0;
+        memory.limited += f32::from(u8::from(factor < 1.0));
+        memory.largest = memory.largest.max(norm);
+        factor
+    }
+
+    /// Whether it differs from tensor to tensor.
+    pub fn is_by_tensor(self) -> bool {
+        matches!(self, Self::Tensor(_) | Self::Trust)
+    }
+
+    /// The factor of a tensor's gradients with this norm; `size` is that of the tensor.
+    pub(crate) fn factor_of_tensor(self, norm: f32, size: impl Fn() -> f32) -> f32 {
+        match self {
+            Self::Tensor(most) if norm > most => most / norm,
+            Self::Trust if norm > 0.0 && size() > 0.0 => size() / norm,
+            _ => 1.0,
+        }
+    }
+
+    /// WGSL of `most_allowed`, `factor_for` and `remembered`.
+    pub(super) fn wgsl(self) -> String {
+        let most = match self {
+            Self::None | Self::Tensor(_) | Self::Trust => format!("{:?}", f32::MAX),
+            Self::Norm(most) | Self::Length(most) => format!("{most:?}"),
+            Self::Adaptive { deviations, most } => format!(
+                "select({most:?}, past.x + {deviations:?} * max(sqrt(past.y), {LEAST_SPREAD:?} * past.x), past.z >= {LEAST_PAST:?})"
+            ),
+        };
+        let is_long = if matches!(self, Self::Length(_)) { "norm > 0.0" } else { "norm > most" };
+        let remembered = if matches!(self, Self::Adaptive { .. }) {
+            format!(
+                "    let weight = 1.0 / min(past.z + 1.0, {WINDOW:?});\n    let apart = min(norm, most) - past.x;\n    return vec4<f32>(past.x + weight * apart, (1.0 - weight) * (past.y + weight * apart * apart), past.z + 1.0, 0.0);\n"
+            )
+        } else {
+            "    return past;\n".to_owned()
+        };
+        format!(
+            "fn most_allowed(past: vec4<f32>) -> f32 {{ return {most}; }}\nfn factor_for(norm: f32, most: f32) -> f32 {{\n    if ({is_long}) {{ return most / norm; }}\n    return 1.0;\n}}\nfn remembered(past: vec4<f32>, norm: f32, most: f32) -> vec4<f32> {{\n{remembered}}}\n"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn norms_near_the_mean_are_never_limited_and_a_spike_is() {
+        let limit = Limit::Adaptive { deviations: 2.0, most: 1e9 };
+        let mut memory = Memory::default();
+        for at in 0..200 {
+            let norm = if at % 2 == 0 { 1.0 } else { 1.04 };
+            assert_eq!(limit.factor(norm, &mut memory), 1.0, "norm {at}");
+        }
+        let [mean, variance, _] = memory.past;
+        assert!((mean - 1.02).abs() < 0.01 && variance.sqrt() < 0.05, "{mean} {variance}");
+        let factor = limit.factor(10.0, &mut memory);
+        assert!((10.0 * factor - (mean + 2.0 * 0.05 * mean)).abs() < 1e-5, "{factor}");
+        assert_eq!((memory.limited, memory.largest, memory.applied), (1.0, 10.0, 201.0));
+    }
+
+    #[test]
+    fn few_past_norms_have_a_limit_of_their_own() {
+        let mut memory = Memory::default();
+        let limit = Limit::Adaptive { deviations: 2.0, most: 3.0 };
+        assert_eq!(limit.factor(6.0, &mut memory), 0.5);
+        assert_eq!(limit.factor(1.0, &mut memory), 1.0);
+    }
+}

@@ -1,0 +1,113 @@
+//! The launches of a step after its gradient: sums and norms where limits need them, and the update. A step that looks for sharper places takes the
+//! gradient twice; an optimiser whose steps depend on the norms of tensors updates in two launches.
+
+use super::step::{Setup, State};
+use crate::device::{Buffer, Command, View};
+use crate::error::Result;
+use crate::kernels::fold;
+use crate::kernels::optimise::{self, Rule, Sizes, TAIL};
+
+/// Records one step: `gradient` fills the parts of the gradient at some weights, then the update, which ends every step.
+pub(super) fn record(
+    setup: &Setup<'_>,
+    state: &State,
+    (partials, parts): (&Buffer, usize),
+    gradient: &dyn Fn(&Buffer) -> Result<()>,
+) -> Result<()> {
+    let (device, total) = (setup.device, setup.network.layout().total);
+    let rule = setup.groups.rule(setup.settings);
+    let sizes = Sizes {
+        total,
+        parts,
+        steps: setup.steps,
+        group: setup.settings.accumulate,
+        rows: setup.data.train.rows(setup.data.targets),
+        tables: setup.groups.tables.len(),
+        folded: total,
+    };
+    let update = Update { setup, state, sizes };
+    gradient(&state.parameters)?;
+    let mut report = state.report.clone();
+    if let Some(distance) = setup.settings.gradients.sharpness {
+        let shifted = device.upload(&vec![0; total])?;
+        let aside = Aside::new(setup, state)?;
+        device.record(Command::Copy { from: state.parameters.view(), to: shifted.view() });
+        let outputs = [&shifted, &aside.moments, &aside.control, &report].map(Buffer::view);
+        update.launch(&rule.uphill(distance as f32), &update.folded(partials), outputs);
+        gradient(&shifted)?;
+        report = aside.report;
+    }
+    let gradients = if rule.bounds.needs_fold() { update.folded(partials) } else { (partials.clone(), sizes) };
+    if setup.settings.optimizer.is_by_tensor() {
+        return by_tensor(&update, &rule, &gradients, &report);
+    }
+    let outputs = [&state.parameters, &state.moments, &state.control, &report].map(Buffer::view);
+    update.launch(&rule, &gradients, outputs);
+    Ok(())
+}
+
+/// Directions first, then the weights move along them as far as the norms of both say.
+fn by_tensor(update: &Update<'_>, rule: &Rule, gradients: &(Buffer, Sizes), report: &Buffer) -> Result<()> {
+    let Update { setup, state, sizes } = update;
+    let (device, total) = (setup.device, sizes.total);
+    // The directions, the weights, and a tail that says they are of one row.
+    let words: Vec<f32> = (0..2 * total + TAIL).map(|at| if at == 2 * total + 1 { 1.0 } else { 0.0 }).collect();
+    let both = device.upload(bytemuck::cast_slice(&words))?;
+    let part = |offset: usize| View { buffer: both.clone(), offset, words: total };
+    for offset in [0, total] {
+        device.record(Command::Copy { from: state.parameters.view(), to: part(offset) });
+    }
+    let aside = Aside::new(setup, state)?;
+    let [moments, control, report] = [&state.moments, &aside.control, report].map(Buffer::view);
+    update.launch(rule, gradients, [part(0), moments, control, report]);
+    let sums = device.upload(&vec![0; fold::words_of(2 * total)])?;
+    let views = [&both, &state.control, &sums].map(Buffer::view);
+    device.record(Command::Dispatch(fold::dispatch(2 * total, 1, 1, views)));
+    let sizes = Sizes { parts: 1, folded: 2 * total, ..*sizes };
+    let outputs = [&state.parameters, &aside.moments, &state.control, &aside.report].map(Buffer::view);
+    update.launch(&rule.along_directions(), &(sums, sizes), outputs);
+    Ok(())
+}
+
+struct Update<'u> {
+    setup: &'u Setup<'u>,
+    state: &'u State,
+    sizes: Sizes,
+}
+
+impl Update<'_> {
+    /// Records the sums and the norms of the gradients.
+    fn folded(&self, partials: &Buffer) -> (Buffer, Sizes) {
+        let Sizes { total, parts, group, .. } = self.sizes;
+        let sums = self.state.sums.as_ref().expect("a step with norms has sums");
+        let views = [partials, &self.state.control, sums].map(Buffer::view);
+        self.setup.device.record(Command::Dispatch(fold::dispatch(total, parts, group, views)));
+        (sums.clone(), Sizes { parts: 1, ..self.sizes })
+    }
+
+    fn launch(&self, rule: &Rule, (gradients, sizes): &(Buffer, Sizes), outputs: [View; 4]) {
+        let inputs = [&self.state.order, gradients].map(Buffer::view);
+        let dispatch = optimise::dispatch(self.setup.device.info(), rule, *sizes, inputs, outputs);
+        self.setup.device.record(Command::Dispatch(dispatch));
+    }
+}
+
+/// What a launch writes that is not the last of its step: its counters are a copy, and nobody reads the rest.
+struct Aside {
+    moments: Buffer,
+    control: Buffer,
+    report: Buffer,
+}
+
+impl Aside {
+    fn new(setup: &Setup<'_>, state: &State) -> Result<Self> {
+        let device = setup.device;
+        let aside = Self {
+            moments: device.upload(&[0; TAIL])?,
+            control: device.upload(&[0; 4])?,
+            report: device.upload(&vec![0; setup.steps])?,
+        };
+        device.record(Command::Copy { from: state.control.view(), to: aside.control.view() });
+        Ok(aside)
+    }
+}
