@@ -10,8 +10,10 @@ mod encode;
 mod encode;
 mod inner;
 mod kernel;
+mod passes;
 mod plan;
 mod pool;
+mod recompute;
 mod recording;
 mod signal;
 mod source;
@@ -27,6 +29,7 @@ use std::rc::Rc;
 
 pub use kernel::{Body, Bound, Call, Case, Cost, Expected, Field, Fuse, Kernel, SharedBody, groups};
 pub use plan::{Bound as BoundCommand, Plan, Region, Summary};
+pub use recompute::Recompute;
 pub use recording::{Buffer, Command, Dispatch, Memory, Recording, VIEW_WORDS, View};
 pub use source::{lean, lean_length};
 pub use subgroups::EXCHANGE;
@@ -292,13 +295,26 @@ impl Device {
 
     /// Makes a plan of the commands that `work` records. Tensors in `work`'s result keep their memory; other buffers share memory.
     pub fn capture<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<(Plan, T)> {
+        self.capture_with(Recompute::Nothing, work)
+    }
+
+    /// The same, with less memory for what is computed before [`Device::turn`] and read after it: some of that is dropped and computed again.
+    pub fn capture_with<T>(&self, recompute: Recompute, work: impl FnOnce() -> Result<T>) -> Result<(Plan, T)> {
         self.flush()?;
         self.0.is_capturing.set(true);
         let kept = work();
         self.0.is_capturing.set(false);
         let recording = std::mem::take(&mut *self.0.pending.borrow_mut());
         let kept = kept?;
-        Ok((Plan::new(self, recording)?, kept))
+        Ok((Plan::new(self, recording, recompute)?, kept))
+    }
+
+    /// Says that the commands recorded from here on read what those before have computed, as the backward pass does of a forward pass. The first
+    /// call in a capture counts.
+    pub fn turn(&self) {
+        let mut pending = self.0.pending.borrow_mut();
+        let here = pending.commands.len();
+        pending.turn.get_or_insert(here);
     }
 
     /// Runs everything recorded so far.
@@ -308,7 +324,7 @@ impl Device {
         if recording.commands.is_empty() {
             return Ok(());
         }
-        Plan::new(self, recording)?.run(1)
+        Plan::new(self, recording, Recompute::Nothing)?.run(1)
     }
 
     /// Waits for the work before it and copies a view out.

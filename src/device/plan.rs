@@ -3,8 +3,10 @@
 use std::rc::Rc;
 
 use super::kernel::{Cost, Kernel, SharedBody};
+use super::passes::{fuse, without_copies};
 use super::pool::size_class;
-use super::recording::{Buffer, Command, Dispatch, Memory, Recording, Slot, VIEW_WORDS, View};
+use super::recompute::{Recompute, recomputed};
+use super::recording::{Buffer, Command, Memory, Recording, Slot, View};
 use super::{Device, Prepared};
 use crate::error::Result;
 
@@ -31,6 +33,8 @@ pub struct Summary {
     pub unshared_bytes: u64,
     /// Bytes of the buffers it reads and writes that outlive it.
     pub persistent_bytes: u64,
+    /// How many of the launches compute again what was dropped, and what they cost.
+    pub recomputed: (usize, Cost),
 }
 
 /// A command whose views have become memory.
@@ -76,8 +80,8 @@ pub struct Region {
 type Planned = (Box<dyn Prepared>, Vec<(Memory, usize)>, Summary);
 
 impl Plan {
-    pub(super) fn new(device: &Device, recording: Recording) -> Result<Self> {
-        let recording = without_copies(fuse(recording));
+    pub(super) fn new(device: &Device, recording: Recording, recompute: Recompute) -> Result<Self> {
+        let (recording, again) = recomputed(device, without_copies(fuse(recording)), recompute)?;
         let uses = Uses::of(&recording);
         let held = uses.persistent(&recording);
         let fresh: Vec<&Buffer> = held.iter().filter(|buffer| buffer.0.memory.get().is_none()).collect();
@@ -89,6 +93,7 @@ impl Plan {
             }
         }
         let (prepared, slots, summary) = planned?;
+        let summary = Summary { recomputed: again, ..summary };
         Ok(Self { device: device.clone(), prepared, _held: held, slots, summary })
     }
 
@@ -100,16 +105,14 @@ impl Plan {
             persistent_bytes: held.iter().map(|buffer| 4 * buffer.words() as u64).sum(),
             ..Summary::default()
         };
-        let mut slots = Slots { device, uses, free: Vec::new(), all: Vec::new() };
+        let mut slots = Slots { device: Some(device), uses, free: Vec::new(), all: Vec::new() };
         let mut bound = Vec::with_capacity(recording.commands.len());
         for (at, command) in recording.commands.iter().enumerate() {
-            for view in command.writes().iter().chain(command.reads()) {
-                summary.unshared_bytes += slots.place(&view.buffer)?;
-            }
+            summary.unshared_bytes += slots.place_all(command)?;
             bound.push(slots.bind(command, &mut summary));
             slots.retire(at, command);
         }
-        summary.transient_bytes = slots.all.iter().map(|(_, words)| 4 * *words as u64).sum();
+        summary.transient_bytes = slots.bytes();
         let prepared = device.0.backend.prepare(bound)?;
         Ok((prepared, std::mem::take(&mut slots.all), summary))
     }
@@ -135,10 +138,22 @@ impl Drop for Plan {
     }
 }
 
-/// Where each buffer is used and how many handles the recording has, sorted by key.
-struct Uses(Vec<(*const Slot, Use)>);
+/// Bytes of memory that the intermediate results of a recording will take, after sharing; nothing is allocated. `known` says of the buffers of another
+/// recording which of them are persistent, where both are held at once.
+pub(super) fn transient_bytes(recording: &Recording, known: Option<&Uses>) -> Result<u64> {
+    let uses = Uses::among(recording, known);
+    let mut slots = Slots { device: None, uses, free: Vec::new(), all: Vec::new() };
+    for (at, command) in recording.commands.iter().enumerate() {
+        slots.place_all(command)?;
+        slots.retire(at, command);
+    }
+    Ok(slots.bytes())
+}
 
-struct Use {
+/// Where each buffer is used and how many handles the recording has, sorted by key.
+pub(super) struct Uses(Vec<(*const Slot, Use)>);
+
+pub(super) struct Use {
     handles: usize,
     /// The first command that uses it, and the place among the command's views.
     first: (usize, usize),
@@ -147,10 +162,15 @@ struct Use {
     last: usize,
     /// Its slot of the plan's memory while it is in use.
     slot: Option<usize>,
+    is_persistent: bool,
 }
 
 impl Uses {
-    fn of(recording: &Recording) -> Self {
+    pub(super) fn of(recording: &Recording) -> Self {
+        Self::among(recording, None)
+    }
+
+    fn among(recording: &Recording, known: Option<&Self>) -> Self {
         let mut uses = Self(Vec::new());
         for (at, command) in recording.commands.iter().enumerate() {
             let reads = command.reads().len();
@@ -160,6 +180,15 @@ impl Uses {
                 *first = (*first).min(at);
                 used.handles += 1;
                 used.last = at;
+            }
+        }
+        for view in recording.commands.iter().flat_map(|command| command.reads().iter().chain(command.writes())) {
+            let is_persistent = match known {
+                None => uses.must_persist(&view.buffer),
+                Some(known) => known.place(&view.buffer).is_ok_and(|at| known.0[at].1.is_persistent),
+            };
+            if let Ok(at) = uses.place(&view.buffer) {
+                uses.0[at].1.is_persistent = is_persistent;
             }
         }
         uses
@@ -173,14 +202,22 @@ impl Uses {
     fn entry(&mut self, buffer: &Buffer, first: (usize, usize)) -> &mut Use {
         let at = self.place(buffer).unwrap_or_else(|at| {
             let never = usize::MAX;
-            let unused = Use { handles: 0, first, first_write: never, first_read: never, last: 0, slot: None };
+            let unused = Use {
+                handles: 0,
+                first,
+                first_write: never,
+                first_read: never,
+                last: 0,
+                slot: None,
+                is_persistent: false,
+            };
             self.0.insert(at, (buffer.key(), unused));
             at
         });
         &mut self.0[at].1
     }
 
-    fn get(&self, buffer: &Buffer) -> &Use {
+    pub(super) fn get(&self, buffer: &Buffer) -> &Use {
         &self.0[self.place(buffer).expect("a buffer of the recording")].1
     }
 
@@ -189,8 +226,12 @@ impl Uses {
         &mut self.0[at].1.slot
     }
 
+    pub(super) fn is_persistent(&self, buffer: &Buffer) -> bool {
+        self.get(buffer).is_persistent
+    }
+
     /// Held outside the recording, already holding data, or read before written: it must keep its contents between runs.
-    fn is_persistent(&self, buffer: &Buffer) -> bool {
+    fn must_persist(&self, buffer: &Buffer) -> bool {
         let used = self.get(buffer);
         buffer.0.memory.get().is_some()
             || Rc::strong_count(&buffer.0) > used.handles
@@ -217,7 +258,8 @@ impl Uses {
 
 /// Memory for transient buffers. A block is free again after its last reader; the plan takes all blocks, or they are released.
 struct Slots<'a> {
-    device: &'a Device,
+    /// `None` if memory is only counted.
+    device: Option<&'a Device>,
     uses: Uses,
     free: Vec<usize>,
     all: Vec<(Memory, usize)>,
@@ -225,16 +267,29 @@ struct Slots<'a> {
 
 impl Drop for Slots<'_> {
     fn drop(&mut self) {
+        let Some(device) = self.device else { return };
         for &(memory, words) in &self.all {
-            self.device.0.release(memory, words);
+            device.0.release(memory, words);
         }
     }
 }
 
 impl Slots<'_> {
+    /// Bytes of all blocks.
+    fn bytes(&self) -> u64 {
+        self.all.iter().map(|(_, words)| 4 * *words as u64).sum()
+    }
+
+    /// Assigns blocks to what a command uses. Returns the bytes that they would need without sharing.
+    fn place_all(&mut self, command: &Command) -> Result<u64> {
+        command.writes().iter().chain(command.reads()).map(|view| self.place(&view.buffer)).sum()
+    }
+
     /// Assigns a block to a transient buffer. Returns the bytes it would need without sharing, or zero if it already has memory.
     fn place(&mut self, buffer: &Buffer) -> Result<u64> {
-        if buffer.0.memory.get().is_some() || self.uses.get(buffer).slot.is_some() {
+        let is_placed = buffer.0.memory.get().is_some() || self.uses.get(buffer).slot.is_some();
+        // What is only counted has no memory yet.
+        if is_placed || (self.device.is_none() && self.uses.is_persistent(buffer)) {
             return Ok(0);
         }
         let words = size_class(buffer.words());
@@ -243,7 +298,8 @@ impl Slots<'_> {
         let slot = if let Some((at, _)) = best {
             self.free.swap_remove(at)
         } else {
-            self.all.push((self.device.0.take(words)?, words));
+            let memory = self.device.map_or(Ok(Memory(0)), |device| device.0.take(words))?;
+            self.all.push((memory, words));
             self.all.len() - 1
         };
         *self.uses.slot(buffer) = Some(slot);
@@ -286,87 +342,4 @@ impl Slots<'_> {
             }
         }
     }
-}
-
-/// Merges each dispatch whose only result has one reader into that reader, if the reader's kernel has a `fuse` rule.
-fn fuse(mut recording: Recording) -> Recording {
-    let mut at = 0;
-    while at < recording.commands.len() {
-        if let Some((reader, merged)) = merged_into_reader(&recording, at) {
-            recording.commands[reader] = Command::Dispatch(merged);
-            recording.commands.remove(at);
-            // The merged dispatch may itself be merged now, and so may the commands before it.
-            at = at.saturating_sub(1);
-        } else {
-            at += 1;
-        }
-    }
-    recording
-}
-
-/// Lets a dispatch write straight to where its result is only copied to.
-fn without_copies(mut recording: Recording) -> Recording {
-    let mut at = 0;
-    while at < recording.commands.len() {
-        if let Some((writer, place, target)) = copied_result(&recording, at) {
-            recording.commands.remove(at);
-            if let Command::Dispatch(dispatch) = &mut recording.commands[writer] {
-                dispatch.outputs[place] = target;
-            }
-        } else {
-            at += 1;
-        }
-    }
-    recording
-}
-
-/// For a copy: the command and the output that make what it copies, and the target, if nothing else sees the result and nothing uses the
-/// target before the copy does.
-fn copied_result(recording: &Recording, at: usize) -> Option<(usize, usize, View)> {
-    let Command::Copy { from, to } = &recording.commands[at] else { return None };
-    let makes = |command: &Command| command.writes().iter().position(|view| view.buffer.is(&from.buffer));
-    let (writer, place) =
-        recording.commands[..at].iter().enumerate().find_map(|(writer, command)| Some((writer, makes(command)?)))?;
-    let Command::Dispatch(dispatch) = &recording.commands[writer] else { return None };
-    let is_whole = |view: &View| view.offset == 0 && view.words == from.buffer.words();
-    // One handle is the writer's and one the copy's.
-    let is_alone = Rc::strong_count(&from.buffer.0) == 2 && from.buffer.0.memory.get().is_none();
-    let overlaps = |view: &View| {
-        view.buffer.is(&to.buffer) && view.offset < to.offset + to.words && to.offset < view.offset + view.words
-    };
-    // No buffer is both an input and an output of a dispatch.
-    let is_read = dispatch.inputs.iter().any(|view| view.buffer.is(&to.buffer));
-    let is_used = recording.commands[writer..at]
-        .iter()
-        .any(|command| command.reads().iter().chain(command.writes()).any(overlaps));
-    let fits = is_whole(from) && is_whole(&dispatch.outputs[place]) && to.offset.is_multiple_of(VIEW_WORDS);
-    (fits && is_alone && !is_read && !is_used).then(|| (writer, place, to.clone()))
-}
-
-fn merged_into_reader(recording: &Recording, at: usize) -> Option<(usize, Dispatch)> {
-    let Command::Dispatch(producer) = &recording.commands[at] else { return None };
-    let [result] = &producer.outputs[..] else { return None };
-    let later = &recording.commands[at + 1..];
-    let reads_it = |command: &Command| command.reads().iter().any(|view| view.buffer.is(&result.buffer));
-    let reader = at + 1 + later.iter().position(reads_it)?;
-    let Command::Dispatch(consumer) = &recording.commands[reader] else { return None };
-    let fuse = consumer.kernel.fuse?;
-    let mentions = consumer.inputs.iter().filter(|view| view.buffer.is(&result.buffer)).count();
-    // One handle is in the producer and the rest in this reader: no other code uses the intermediate result.
-    if Rc::strong_count(&result.buffer.0) != 1 + mentions || result.buffer.0.memory.get().is_some() {
-        return None;
-    }
-    // This includes the reader: merged, it would read and write one buffer.
-    let overwritten = recording.commands[at + 1..=reader]
-        .iter()
-        .flat_map(Command::writes)
-        .any(|written| producer.inputs.iter().any(|input| input.buffer.is(&written.buffer)));
-    if overwritten {
-        return None;
-    }
-    let mut merged = consumer.clone();
-    while let Some(input) = merged.inputs.iter().position(|view| view.buffer.is(&result.buffer)) {
-        merged = fuse(producer, &merged, input)?;
-    }
-    Some((reader, merged))
 }

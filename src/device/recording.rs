@@ -143,4 +143,14 @@ impl fmt::Debug for Command {
 pub struct Recording {
     /// The commands.
     pub commands: Vec<Command>,
+    /// Where the commands begin that may compute again what those before have computed; `None` if nothing is computed again.
+    pub turn: Option<usize>,
+}
+
+impl Recording {
+    /// Removes a command.
+    pub(super) fn remove(&mut self, at: usize) {
+        self.commands.remove(at);
+        self.turn = self.turn.map(|turn| if at < turn { turn - 1 } else { turn });
+    }
 }

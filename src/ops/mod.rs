@@ -35,6 +35,7 @@ use crate::tensor::Tensor;
 ///
 /// The gradients are tracked: `grad` of a gradient is the second derivative.
 pub fn grad(output: &Var, variables: &[&Var]) -> Result<Vec<Option<Var>>> {
+    output.value().device().turn();
     let ones = broadcast_to(&constant(output, 1.0), output.shape());
     grad_with_seed(output, &ones, variables)
 }

@@ -2,6 +2,7 @@
 
 use super::curriculum::Curriculum;
 use super::gradients::GradientConfig;
+use crate::device::Recompute;
 use crate::error::{Error, Result};
 use crate::host::number;
 use crate::kernels::optimise::Rule;
@@ -29,6 +30,8 @@ pub struct TrainerConfig {
     pub accumulate: usize,
     /// What happens between the gradients of a step and its update.
     pub gradients: GradientConfig,
+    /// Which results of the forward pass are computed again in the backward pass; only recorded steps keep any.
+    pub recompute: Recompute,
     /// Epochs without improvement before stopping; 0 = never stop early.
     pub patience: usize,
     /// Smallest decrease of the validation loss that counts as improvement.
@@ -52,7 +55,7 @@ pub struct TrainerConfig {
 record! {
     TrainerConfig {
         loss, optimizer, lr, schedule, epochs, batch, accumulate = 1, patience, min_delta, seed, step, class_weights, coverage,
-        curriculum, policies = Registry::default(), allows_unreachable = false, gradients = GradientConfig::default(),
+        curriculum, policies = Registry::default(), allows_unreachable = false, gradients = GradientConfig::default(), recompute = Recompute::Nothing,
     }
 }
 
@@ -78,6 +81,8 @@ pub enum StepKind {
 
 record! { enum StepKind { Fused, Recorded } }
 
+record! { enum Recompute { Nothing, Every(_), Root, Cheap(_), Within(_) } }
+
 impl StepKind {
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -99,6 +104,7 @@ impl Default for TrainerConfig {
             batch: 256,
             accumulate: 1,
             gradients: GradientConfig::default(),
+            recompute: Recompute::Nothing,
             patience: 15,
             min_delta: 1e-6,
             seed: 0,
@@ -138,6 +144,11 @@ impl TrainerConfig {
             )));
         }
         self.gradients.check(self.accumulate)?;
+        if self.recompute != Recompute::Nothing && self.step == Some(StepKind::Fused) {
+            return Err(Error::usage(
+                "train: recompute: the fused step keeps no results between its passes: expected the recorded step",
+            ));
+        }
         if self.gradients.skips_overflow && self.optimizer.is_by_tensor() {
             let name = self.optimizer.name();
             return Err(Error::usage(format!("train: skip_overflow: the optimizer {name} cannot leave out an update")));

@@ -2,6 +2,7 @@
 //! starts the same run from the same options. `resolve.rs` has the defaults that depend on the task and the number of training rows.
 
 mod gradients;
+mod memory;
 mod names;
 mod reading;
 mod resolve;
@@ -13,6 +14,7 @@ use super::config::{CoverageGoal, StepKind, TrainerConfig};
 use super::curriculum::Curriculum;
 use super::data::{Data, Examples};
 use super::gradients::GradientConfig;
+use crate::device::Recompute;
 use crate::error::{Error, Result};
 use crate::io::{self, Choice, Fractions, Preparation, Split, Table};
 use crate::loss::Loss;
@@ -59,6 +61,8 @@ pub struct TrainOptions {
     pub accumulate: Option<usize>,
     /// What happens between the gradients of a step and its update.
     pub gradients: GradientConfig,
+    /// Which results of the forward pass are computed again in the backward pass.
+    pub recompute: Recompute,
     /// Epochs without improvement before stopping; 0 = never.
     pub patience: Option<usize>,
     /// Seed of split, weights, order and dropout.

@@ -46,6 +46,7 @@ fn values_beyond_the_training_targets_on_either_side_have_no_value() {
 fn sample(name: &str, kind: &Kind) -> Value {
     match (name, kind) {
         ("momentum", _) => Value::Number(0.5),
+        ("recompute", _) => Value::Text("3".into()),
         ("test" | "validation", _) => Value::Number(0.3),
         ("policy", _) => Value::Fields(vec![("scm_norm".into(), Value::Text("pass".into()))]),
         ("term", _) => Value::Fields(vec![("decoded".into(), Value::Text("0..1@2..5".into()))]),

@@ -11,7 +11,7 @@ use super::validation::{FIGURES, figure_offset};
 use std::cell::RefCell;
 
 use crate::autograd::Var;
-use crate::device::{Buffer, Command, Device, Plan, View};
+use crate::device::{Buffer, Command, Device, Plan, Recompute, View};
 use crate::error::{Error, Result};
 use crate::kernels::mlp::{self, Fused, Mlp};
 use crate::kernels::optimise::TAIL;
@@ -98,7 +98,7 @@ impl Plans {
         let fused = setup.fused()?;
         let kind = match (settings.step, &fused) {
             (Some(kind), _) => kind,
-            (None, Some(mlp)) if fits(setup, mlp) => StepKind::Fused,
+            (None, Some(mlp)) if settings.recompute == Recompute::Nothing && fits(setup, mlp) => StepKind::Fused,
             (None, _) => StepKind::Recorded,
         };
         let train = Rows::upload(setup, &setup.data.train)?;
@@ -243,7 +243,7 @@ fn fused_step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows, loss: &L
 fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows, loss: &Loss) -> Result<(Plan, usize)> {
     let layout = setup.network.layout();
     let partials = setup.device.upload(&vec![0; layout.total + TAIL])?;
-    setup.device.capture(|| {
+    setup.device.capture_with(setup.settings.recompute, || {
         let batch = next_batch(setup, state, rows);
         let pass = Pass::Train {
             seed: setup.settings.seed,

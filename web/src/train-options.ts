@@ -93,6 +93,10 @@ export interface EngineOptions {
   meanDecay?: number;
   /** Distance at which each update looks for a worse loss first, so that flat minima are found; twice the work (SAM). Number > 0. */
   sharpness?: number;
+  /** Layers of which only the last keeps its result for the backward pass, which computes the others again; sqrt takes least memory. Default: none. */
+  recompute?: string;
+  /** Most MiB of memory for the intermediate results of a step; as many as needed are computed again. Whole number ≥ 1. */
+  memoryBudget?: number;
   /** Gradients at ⊥ in rational and masked layers: clamp, clamp(LOW..HIGH), project, reject or pass, for scm_rational or scm_norm (all layers of a kind) or for one layer, such as layers.1. Default: project; clamp in norms. */
   policy?: Record<string, string>;
   /** Degrees of the rational head's numerator and denominator. Default: 3,2. */

@@ -1,5 +1,7 @@
 //! How the gradient of an update is limited, on the CPU and as WGSL; the formulas are the same.
 
+use crate::program::wgsl_constant;
+
 /// How the gradient of an update is limited. Norms are those of the mean gradient, from `fold`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Limit {
@@ -110,17 +112,23 @@ impl Limit {
 
     /// WGSL of `most_allowed`, `factor_for` and `remembered`.
     pub(super) fn wgsl(self) -> String {
+        let text = |value: f32| wgsl_constant(f64::from(value));
         let most = match self {
-            Self::None | Self::Tensor(_) | Self::Trust => format!("{:?}", f32::MAX),
-            Self::Norm(most) | Self::Length(most) => format!("{most:?}"),
+            Self::None | Self::Tensor(_) | Self::Trust => text(f32::MAX),
+            Self::Norm(most) | Self::Length(most) => text(most),
             Self::Adaptive { deviations, most } => format!(
-                "select({most:?}, past.x + {deviations:?} * max(sqrt(past.y), {LEAST_SPREAD:?} * past.x), past.z >= {LEAST_PAST:?})"
+                "select({}, past.x + {} * max(sqrt(past.y), {} * past.x), past.z >= {})",
+                text(most),
+                text(deviations),
+                text(LEAST_SPREAD),
+                text(LEAST_PAST)
             ),
         };
         let is_long = if matches!(self, Self::Length(_)) { "norm > 0.0" } else { "norm > most" };
         let remembered = if matches!(self, Self::Adaptive { .. }) {
             format!(
-                "    let weight = 1.0 / min(past.z + 1.0, {WINDOW:?});\n    let apart = min(norm, most) - past.x;\n    return vec4<f32>(past.x + weight * apart, (1.0 - weight) * (past.y + weight * apart * apart), past.z + 1.0, 0.0);\n"
+                "    let weight = 1.0 / min(past.z + 1.0, {});\n    let apart = min(norm, most) - past.x;\n    return vec4<f32>(past.x + weight * apart, (1.0 - weight) * (past.y + weight * apart * apart), past.z + 1.0, 0.0);\n",
+                text(WINDOW)
             )
         } else {
             "    return past;\n".to_owned()

@@ -3,6 +3,7 @@
 use super::{GradientBounds, LINE_WORDS, Limit, Rule, common};
 use crate::device::Body;
 use crate::program::Instruction;
+use crate::program::wgsl_constant;
 
 impl Body for Rule {
     fn wgsl(&self) -> String {
@@ -54,9 +55,12 @@ impl Rule {
         }
         let arrays = self.arrays();
         let factor = match limit {
-            Limit::Tensor(most) => format!(
-                "    let norm = norm_of(first, end) * share;\n    if (norm > {most:?}) {{ return {most:?} / norm; }}\n    return 1.0;\n"
-            ),
+            Limit::Tensor(most) => {
+                let most = wgsl_constant(f64::from(most));
+                format!(
+                    "    let norm = norm_of(first, end) * share;\n    if (norm > {most}) {{ return {most} / norm; }}\n    return 1.0;\n"
+                )
+            }
             Limit::Trust => "    let lines = params.total / 64u;\n    let norm = norm_of(first, end);\n    let size = norm_of(lines + first, lines + end);\n    if (norm > 0.0 && size > 0.0) { return size / norm; }\n    return 1.0;\n".to_owned(),
             _ => String::new(),
         };
@@ -87,7 +91,8 @@ impl Rule {
         let factor = if self.bounds.limit.is_by_tensor() { " * factor_of_tensor(i / 16u, share)" } else { "" };
         text += &match self.bounds.largest {
             Some(largest) => {
-                format!("    let g = clamp(mean{factor}, vec4<f32>(-{largest:?}), vec4<f32>({largest:?}));\n")
+                let largest = wgsl_constant(f64::from(largest));
+                format!("    let g = clamp(mean{factor}, vec4<f32>(-{largest}), vec4<f32>({largest}));\n")
             }
             None => format!("    let g = mean{factor};\n"),
         };

@@ -2,6 +2,7 @@
 //! types and the tables in the READMEs follow (`bash tests/run` says how to write the generated files anew).
 
 use super::gradients::GRADIENTS;
+use super::memory::MEMORY;
 use super::names::{
     RATIONAL, activations, class_weights, heads, losses, missing, norms, optimizers, schedules, steps, tasks, terms,
     thresholds,
@@ -24,6 +25,7 @@ pub static TABLE: Table<TrainOptions> = Table {
         Group { title: "Model", entries: MODEL },
         Group { title: "Training", entries: TRAINING },
         Group { title: "Gradients", entries: GRADIENTS },
+        Group { title: "Memory", entries: MEMORY },
         Group { title: "Poles", entries: POLES },
     ],
 };

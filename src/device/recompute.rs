@@ -1,0 +1,239 @@
+//! Memory for time: results that are computed before the turn of a recording and read after it, as activations are by a backward pass, are dropped, and
+//! computed again by the same launches when they are needed (Griewank and Walther 2000; Chen et al. 2016). The bits are the same.
+
+use std::ops::Range;
+
+use super::Device;
+use super::kernel::Cost;
+use super::plan::{Uses, transient_bytes};
+use super::recording::{Buffer, Command, Dispatch, Recording, Slot, View};
+use crate::error::{Error, Result};
+
+/// Which results are dropped and computed again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recompute {
+    /// None.
+    #[default]
+    Nothing,
+    /// All but what every so many-th launch passes on to the next; two at least drop anything.
+    Every(usize),
+    /// The same with the root of the number of launches, which takes the least memory.
+    Root,
+    /// Those of launches with fewer operations than this.
+    Cheap(u64),
+    /// As few as keep the memory of intermediate results within so many bytes.
+    Within(u64),
+}
+
+/// The recording with results computed again, how many launches that takes, and their cost.
+pub(super) fn recomputed(
+    device: &Device,
+    recording: Recording,
+    recompute: Recompute,
+) -> Result<(Recording, (usize, Cost))> {
+    let none = (0, Cost::default());
+    let Some(turn) = recording.turn.filter(|_| recompute != Recompute::Nothing) else { return Ok((recording, none)) };
+    let saved = Saved::of(&recording, turn);
+    let count = saved.launches.len();
+    match recompute {
+        Recompute::Nothing => Ok((recording, none)),
+        Recompute::Every(length) => saved.dropping(device, &recording, &saved.all_but_every(length)),
+        Recompute::Root => saved.dropping(device, &recording, &saved.all_but_every(root(count))),
+        Recompute::Cheap(flops) => saved.dropping(device, &recording, &saved.cheaper_than(&recording, flops)),
+        Recompute::Within(most) => {
+            let needed = transient_bytes(&recording, Some(&saved.uses))?;
+            if needed <= most {
+                return Ok((recording, none));
+            }
+            let mut best: Option<(Recording, (usize, Cost))> = None;
+            let mut least = needed;
+            for length in 2..=count.max(2) {
+                let tried = saved.dropping(device, &recording, &saved.all_but_every(length))?;
+                let bytes = transient_bytes(&tried.0, Some(&saved.uses))?;
+                least = least.min(bytes);
+                let is_cheaper = best.as_ref().is_none_or(|(_, (_, cost))| tried.1.1.flops < cost.flops);
+                if bytes <= most && is_cheaper {
+                    best = Some(tried);
+                }
+            }
+            best.ok_or_else(|| {
+                Error::usage(format!(
+                    "memory budget: got {most} bytes for the intermediate results of a step, expected at least {least}, or a smaller batch"
+                ))
+            })
+        }
+    }
+}
+
+/// The nearest whole number to a root, at least 2.
+fn root(count: usize) -> usize {
+    ((count as f64).sqrt().round() as usize).max(2)
+}
+
+/// What launches before the turn save for those after it.
+struct Saved {
+    turn: usize,
+    uses: Uses,
+    /// For each buffer that can be computed again, the launch that writes it.
+    writers: Vec<(*const Slot, usize)>,
+    /// Launches with a result that is read after the turn, in order.
+    launches: Vec<usize>,
+    /// Their results that are read after the turn, and whether another launch before it reads them as well.
+    results: Vec<(*const Slot, bool)>,
+}
+
+impl Saved {
+    fn of(recording: &Recording, turn: usize) -> Self {
+        let uses = Uses::of(recording);
+        let commands = &recording.commands;
+        let writes = |range: Range<usize>, buffer: &Buffer| {
+            commands[range].iter().flat_map(Command::writes).filter(|view| view.buffer.is(buffer)).count()
+        };
+        let reads = |range: Range<usize>, buffer: &Buffer| {
+            commands[range].iter().any(|command| command.reads().iter().any(|view| view.buffer.is(buffer)))
+        };
+        let held = |view: &&View| uses.is_persistent(&view.buffer);
+        // From where what was held at the start, such as parameters, is overwritten, nothing can be computed again.
+        let given: Vec<&View> = commands[..turn].iter().flat_map(Command::reads).filter(held).collect();
+        let overwrites = |command: &Command| {
+            command.writes().iter().any(|written| given.iter().any(|view| view.buffer.is(&written.buffer)))
+        };
+        let end = commands[turn..].iter().position(overwrites).map_or(commands.len(), |at| turn + at);
+        let mut saved =
+            Self { turn, uses: Uses::of(recording), writers: Vec::new(), launches: Vec::new(), results: Vec::new() };
+        for (at, command) in commands[..turn].iter().enumerate() {
+            let Command::Dispatch(Dispatch { inputs, outputs, .. }) = command else { continue };
+            let is_own = |view: &View| {
+                let is_whole = view.offset == 0 && view.words == view.buffer.words();
+                is_whole && !held(&view) && writes(0..commands.len(), &view.buffer) == 1
+            };
+            let stays = |view: &View| !held(&view) || writes(at..end, &view.buffer) == 0;
+            if !outputs.iter().all(is_own) || !inputs.iter().all(stays) {
+                continue;
+            }
+            saved.writers.extend(outputs.iter().map(|view| (view.buffer.key(), at)));
+            let is_saved = |view: &&View| reads(turn..end, &view.buffer) && !reads(end..commands.len(), &view.buffer);
+            let results = outputs.iter().filter(is_saved).map(|view| (view.buffer.key(), reads(0..turn, &view.buffer)));
+            let before = saved.results.len();
+            saved.results.extend(results);
+            if saved.results.len() > before {
+                saved.launches.push(at);
+            }
+        }
+        saved
+    }
+
+    /// The launch that writes a result.
+    fn writer(&self, slot: *const Slot) -> usize {
+        self.writers.iter().find(|(known, _)| *known == slot).map_or(0, |(_, at)| *at)
+    }
+
+    /// Everything but what the last launch of each stretch passes on, and all of the last stretch, which is needed at once.
+    fn all_but_every(&self, length: usize) -> Vec<*const Slot> {
+        let length = length.max(1);
+        let last = self.launches.len().saturating_sub(1) / length * length;
+        let is_dropped = |(slot, is_passed_on): &&(*const Slot, bool)| {
+            let at = self.launches.iter().position(|launch| *launch == self.writer(*slot)).unwrap_or_default();
+            at < last && !((at + 1).is_multiple_of(length) && *is_passed_on)
+        };
+        self.results.iter().filter(is_dropped).map(|(slot, _)| *slot).collect()
+    }
+
+    /// The results of launches with fewer operations.
+    fn cheaper_than(&self, recording: &Recording, flops: u64) -> Vec<*const Slot> {
+        let cost = |slot: &*const Slot| match &recording.commands[self.writer(*slot)] {
+            Command::Dispatch(dispatch) => (dispatch.kernel.cost)(dispatch).flops,
+            Command::Copy { .. } => u64::MAX,
+        };
+        self.results.iter().map(|(slot, _)| *slot).filter(|slot| cost(slot) < flops).collect()
+    }
+
+    /// The recording in which these results are computed again after the turn, each just before it is read first.
+    fn dropping(
+        &self,
+        device: &Device,
+        recording: &Recording,
+        dropped: &[*const Slot],
+    ) -> Result<(Recording, (usize, Cost))> {
+        let mut made = Again {
+            saved: self,
+            device,
+            recording,
+            dropped,
+            copies: Vec::new(),
+            commands: Vec::new(),
+            cost: Cost::default(),
+        };
+        made.commands.extend_from_slice(&recording.commands[..self.turn]);
+        let mut count = 0;
+        for command in &recording.commands[self.turn..] {
+            let before = made.commands.len();
+            for view in command.reads() {
+                made.need(&view.buffer);
+            }
+            count += made.commands.len() - before;
+            let command = made.with_copies(command);
+            made.commands.push(command);
+        }
+        let Again { commands, cost, .. } = made;
+        Ok((Recording { commands, turn: recording.turn }, (count, cost)))
+    }
+}
+
+/// A recording in the making.
+struct Again<'r> {
+    saved: &'r Saved,
+    device: &'r Device,
+    recording: &'r Recording,
+    dropped: &'r [*const Slot],
+    /// What was computed again.
+    copies: Vec<(*const Slot, Buffer)>,
+    commands: Vec<Command>,
+    cost: Cost,
+}
+
+impl Again<'_> {
+    /// Computes a result again if it was dropped, and before it whatever that needs.
+    fn need(&mut self, buffer: &Buffer) {
+        let key = buffer.key();
+        let is_kept = self.saved.results.iter().any(|(slot, _)| *slot == key) && !self.dropped.contains(&key);
+        let is_again = self.copies.iter().any(|(slot, _)| *slot == key);
+        let Some((_, writer)) = self.saved.writers.iter().find(|(slot, _)| *slot == key && !is_kept && !is_again)
+        else {
+            return;
+        };
+        let Command::Dispatch(dispatch) = &self.recording.commands[*writer] else { return };
+        for view in &dispatch.inputs {
+            self.need(&view.buffer);
+        }
+        let mut again = dispatch.clone();
+        for view in &mut again.inputs {
+            self.replace(view);
+        }
+        for view in &mut again.outputs {
+            let copy = self.device.buffer(view.buffer.words());
+            self.copies.push((view.buffer.key(), copy.clone()));
+            view.buffer = copy;
+        }
+        self.cost = self.cost + (again.kernel.cost)(&again);
+        self.commands.push(Command::Dispatch(again));
+    }
+
+    /// The command that reads what was computed again instead of what was dropped.
+    fn with_copies(&self, command: &Command) -> Command {
+        let mut command = command.clone();
+        let read = match &mut command {
+            Command::Dispatch(dispatch) => &mut dispatch.inputs[..],
+            Command::Copy { from, .. } => std::slice::from_mut(from),
+        };
+        read.iter_mut().for_each(|view| self.replace(view));
+        command
+    }
+
+    /// Reads what was computed again, if it was.
+    fn replace(&self, view: &mut View) {
+        if let Some((_, copy)) = self.copies.iter().find(|(slot, _)| *slot == view.buffer.key()) {
+            view.buffer = copy.clone();
+        }
+    }
+}

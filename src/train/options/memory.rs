@@ -1,0 +1,37 @@
+//! The options of how much memory a step takes.
+
+use super::TrainOptions;
+use crate::device::Recompute;
+use crate::error::{Error, Result};
+use crate::host::parse_number;
+use crate::options::{Entry, Kind, Value};
+
+pub(super) const MEMORY: &[Entry<TrainOptions>] = &[
+    Entry::new(
+        "recompute",
+        Kind::Text("a number of layers, or sqrt"),
+        "Layers of which only the last keeps its result for the backward pass, which computes the others again; sqrt takes least memory",
+    )
+    .default("none")
+    .try_set(recompute),
+    Entry::new(
+        "memory_budget",
+        Kind::whole(1),
+        "Most MiB of memory for the intermediate results of a step; as many as needed are computed again",
+    )
+    .set(|o, v| o.recompute = Recompute::Within((v.whole() as u64) << 20)),
+];
+
+fn recompute(options: &mut TrainOptions, value: &Value) -> Result<()> {
+    let count = parse_number(value.text()).filter(|count| *count >= 2.0 && count.fract() == 0.0 && *count < 1e6);
+    options.recompute = match (value.text(), count) {
+        ("sqrt", _) => Recompute::Root,
+        (_, Some(count)) => Recompute::Every(count as usize),
+        (got, None) => {
+            return Err(Error::usage(format!(
+                "recompute: got \"{got}\", expected a whole number of at least 2, or sqrt"
+            )));
+        }
+    };
+    Ok(())
+}

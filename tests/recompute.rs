@@ -1,0 +1,147 @@
+//! Results that are dropped in the forward pass and computed again in the backward pass: the same bits, less memory, and as much as was predicted.
+
+mod devices;
+mod noise;
+
+use devices::devices;
+use meromorph::device::Recompute;
+use meromorph::nn::{Activation, Layer, Spec};
+use meromorph::optim::Schedule;
+use meromorph::train::{Data, Examples, GradientConfig, StepKind, Trainer, TrainerConfig};
+use meromorph::{Device, Result};
+use noise::noise;
+use pollster::block_on;
+
+fn data(rows: usize, inputs: usize) -> Data {
+    let part = |rows: usize, seed| {
+        let x = noise(rows * inputs, seed);
+        let y = x.chunks_exact(inputs).map(|x| x[0] - x[1] * x[2]).collect();
+        Examples { x, y }
+    };
+    Data { inputs, targets: 1, train: part(rows, 1), validation: part(8, 2), test: part(8, 3) }
+}
+
+fn settings(recompute: Recompute, batch: usize) -> TrainerConfig {
+    TrainerConfig {
+        schedule: Schedule::CONSTANT,
+        batch,
+        patience: 0,
+        step: Some(StepKind::Recorded),
+        recompute,
+        ..TrainerConfig::default()
+    }
+}
+
+/// Layers of everything that saves something for the backward pass.
+fn varied() -> Spec {
+    let mut spec = Spec::mlp(6, &[24, 24, 24, 24, 24, 24], 1, Activation::silu());
+    let block = vec![Layer::LayerNorm { epsilon: 1e-5 }, spec.layers[2].clone(), spec.layers[3].clone()];
+    spec.layers.splice(2..4, [Layer::Residual { layers: block }, Layer::Dropout { rate: 0.2 }]);
+    spec
+}
+
+#[test]
+fn gradients_have_the_same_bits_whatever_is_computed_again() {
+    for device in devices(&[1, 2]) {
+        let after = |recompute, gradients: GradientConfig| {
+            let config = TrainerConfig { gradients, ..settings(recompute, 32) };
+            let mut trainer = Trainer::new(&device, varied(), config, data(96, 6)).expect("a trainer");
+            trainer.advance(5).expect("steps");
+            block_on(trainer.parameters()).expect("parameters")
+        };
+        for gradients in
+            [GradientConfig::default(), GradientConfig { sharpness: Some(0.05), ..GradientConfig::default() }]
+        {
+            let wanted = after(Recompute::Nothing, gradients.clone());
+            let all = [
+                Recompute::Every(2),
+                Recompute::Every(3),
+                Recompute::Root,
+                Recompute::Cheap(u64::MAX),
+                Recompute::Every(50),
+            ];
+            for recompute in all {
+                assert_eq!(after(recompute, gradients.clone()), wanted, "{recompute:?} on {}", device.info().device);
+            }
+        }
+    }
+}
+
+/// Bytes of intermediate results of a step, what is computed again, and the step's operations.
+fn planned(device: &Device, layers: usize, recompute: Recompute) -> Result<(u64, usize, f64)> {
+    let hidden = vec![256; layers];
+    let spec = Spec::mlp(8, &hidden, 1, Activation::silu());
+    let trainer = Trainer::new(device, spec, settings(recompute, 1024), data(1024, 8))?;
+    let summary = trainer.step_summary();
+    let (again, cost) = summary.recomputed;
+    Ok((summary.transient_bytes, again, cost.flops as f64 / (summary.cost.flops - cost.flops) as f64))
+}
+
+#[test]
+fn deep_models_need_less_memory_for_a_third_more_operations() -> Result<()> {
+    let device = Device::dry();
+    for (layers, least) in [(12, 0.50), (24, 0.60), (50, 0.65), (100, 0.70)] {
+        let (whole, none, _) = planned(&device, layers, Recompute::Nothing)?;
+        let (blocks, again, more) = planned(&device, layers, Recompute::Every(3))?;
+        let saved = 1.0 - blocks as f64 / whole as f64;
+        assert_eq!(none, 0);
+        assert!(saved >= least, "{layers} layers: {saved:.3} of {whole} bytes saved, expected {least}");
+        assert!(again <= layers && more < 0.34, "{layers} layers: {again} launches, {more:.3} of the operations");
+    }
+    let (whole, ..) = planned(&device, 100, Recompute::Nothing)?;
+    let (root, _, more) = planned(&device, 100, Recompute::Root)?;
+    let saved = 1.0 - root as f64 / whole as f64;
+    assert!(saved >= 0.80 && more < 0.34, "the root of 100 layers: {saved:.3} saved, {more:.3} more");
+    Ok(())
+}
+
+#[test]
+fn the_bytes_that_are_predicted_are_those_that_are_allocated() -> Result<()> {
+    for recompute in [Recompute::Nothing, Recompute::Every(3), Recompute::Root] {
+        let device = Device::dry();
+        let spec = Spec::mlp(8, &[64; 12], 1, Activation::silu());
+        let before = device.counters().live_bytes;
+        let trainer = Trainer::new(&device, spec.clone(), settings(recompute, 128), data(128, 8))?;
+        let with = device.counters().live_bytes - before;
+        let predicted = trainer.step_summary().transient_bytes;
+        drop(trainer);
+        let again = Trainer::new(&device, spec, settings(Recompute::Nothing, 128), data(128, 8))?;
+        let without = device.counters().live_bytes - before;
+        let apart = with as i64 - without as i64;
+        assert_eq!(apart, predicted as i64 - again.step_summary().transient_bytes as i64, "{recompute:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_budget_is_kept_or_refused_before_anything_runs() -> Result<()> {
+    let device = Device::dry();
+    let (whole, ..) = planned(&device, 24, Recompute::Nothing)?;
+    for share in [1.0, 0.8, 0.6, 0.4] {
+        let most = (share * whole as f64) as u64;
+        let (bytes, again, _) = planned(&device, 24, Recompute::Within(most))?;
+        assert!(bytes <= most, "{bytes} of {most} bytes");
+        assert_eq!(again == 0, share == 1.0, "{share}: {again} launches again");
+    }
+    let error = planned(&device, 24, Recompute::Within(1000)).expect_err("too little").to_string();
+    let start = "memory budget: got 1000 bytes for the intermediate results of a step, expected at least ";
+    let least: u64 = error
+        .strip_prefix(start)
+        .and_then(|rest| rest.strip_suffix(", or a smaller batch"))
+        .and_then(|bytes| bytes.parse().ok())
+        .unwrap_or_else(|| panic!("{error}"));
+    let (bytes, ..) = planned(&device, 24, Recompute::Within(least))?;
+    assert_eq!(bytes, least, "the least budget that is named is enough");
+    Ok(())
+}
+
+#[test]
+fn the_fused_step_is_not_meant() {
+    let config = TrainerConfig { step: Some(StepKind::Fused), ..settings(Recompute::Root, 32) };
+    let spec = Spec::mlp(6, &[8], 1, Activation::silu());
+    let error = Trainer::new(&Device::cpu(1), spec, config, data(64, 6)).err().expect("wrong").to_string();
+    assert_eq!(
+        error,
+        "train: recompute: the fused step keeps no results between its passes: expected the recorded step"
+    );
+}
