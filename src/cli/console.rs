@@ -117,11 +117,11 @@ impl Console {
     }
 
     fn epoch(&self, report: &EpochReport) -> Value {
-        let EpochReport { epoch, train_loss, val_loss, lr, is_best, pairs, .. } = report;
+        let EpochReport { epoch, train_loss, val_loss, lr, is_best, pairs, gradients, .. } = report;
         let [epochs, steps, _] = self.shape;
         json!({
             "event": "epoch", "epoch": epoch + 1, "epochs": epochs, "steps": (epoch + 1) * steps, "train_loss": train_loss,
-            "val_loss": val_loss, "lr": lr, "is_best": is_best, "pairs": pairs,
+            "val_loss": val_loss, "lr": lr, "is_best": is_best, "pairs": pairs, "gradients": gradients,
             "seconds": (host::now_ms() - self.started_ms) / 1e3,
         })
     }

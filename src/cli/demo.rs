@@ -56,7 +56,8 @@ pub(super) fn run(args: &Args) -> Answer {
     let origin = Origin { choice: options.choice, ..Origin::default() };
     let (is_json, out) = (args.output.json, args.output.out.clone());
     let (has_checkpoint, judging) = (false.into(), Judging::default());
-    Session { device, run, origin, source, is_json, out, checkpoint: None, has_checkpoint, judging }.run(&mut trainer)
+    Session { device, run, origin, source, is_json, out, checkpoint: None, has_checkpoint, judging, tensorboard: None }
+        .run(&mut trainer)
 }
 
 /// Weights of the inputs.

@@ -31,6 +31,7 @@ mod replace;
 mod report;
 mod serve;
 mod session;
+mod tensorboard;
 mod train;
 mod web;
 mod xpcs;

@@ -1,6 +1,6 @@
 //! One training run, from prepared rows to the report; shared by `train` and `demo`.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 
 use pollster::block_on;
@@ -11,12 +11,13 @@ use super::folds::{FoldPlan, FoldSummary};
 use super::page::{PageContent, page};
 use super::plot::{PlotData, draw};
 use super::report::{Rows, TrainReport, introduction};
+use super::tensorboard::TensorBoard;
 use super::{Answer, Failure, interrupt};
 use crate::io::Table;
 use crate::report::counted;
 use crate::train::{
-    Calibration, Checkpoint, Data, Flow, Fold, HeldRows, Metrics, Model, Origin, Outcome, Provenance, Residuals, Run,
-    Stop, Trainer, residuals,
+    Calibration, Checkpoint, Data, Event, Flow, Fold, HeldRows, Metrics, Model, Origin, Outcome, Provenance, Residuals,
+    Run, Stop, Trainer, residuals,
 };
 use crate::{Device, Error, Result, host};
 
@@ -42,6 +43,8 @@ pub(super) struct Session {
     /// Whether the checkpoint of this run is on disk.
     pub has_checkpoint: Cell<bool>,
     pub judging: Judging,
+    /// Where the figures of epochs are written for TensorBoard.
+    pub tensorboard: Option<RefCell<TensorBoard>>,
 }
 
 /// What judges the model besides the parts of its table.
@@ -147,10 +150,18 @@ impl Session {
         loop {
             let start = host::now_ms();
             let is_due = || self.checkpoint.is_some() && host::now_ms() - start > AUTOSAVE_MS;
+            let mut written = Ok(());
             let outcome = block_on(trainer.run(&mut |event| {
                 console.follow(event);
+                if let (Event::Epoch(report), Some(file)) = (event, &self.tensorboard) {
+                    written = file.borrow_mut().add(report);
+                }
+                if written.is_err() {
+                    return Flow::Stop;
+                }
                 if interrupt::is_requested() || is_due() { Flow::Stop } else { Flow::Continue }
             }))?;
+            written?;
             if outcome.stop != Stop::Requested || interrupt::is_requested() {
                 return Ok(outcome);
             }

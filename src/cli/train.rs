@@ -1,5 +1,6 @@
 //! `mero train`: trains on a table and writes a model file, or resumes from a checkpoint.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use super::args::{Hardware, Output, Reading, check_header, check_out, read, read_model};
@@ -8,6 +9,7 @@ use super::flags::{All, Flags, GROUP, prepare};
 use super::folds::FoldPlan;
 use super::replace::check_replaced;
 use super::session::{Held, JudgedRows, Judging, Session};
+use super::tensorboard::TensorBoard;
 use super::{Answer, Failure};
 use crate::error::Error;
 use crate::host;
@@ -46,6 +48,9 @@ pub(super) struct Args {
     /// HTML page with the result, charts, what the model learns from, and its settings
     #[arg(long, value_name = "HTML", help_heading = "Output")]
     report: Option<PathBuf>,
+    /// Folder for the losses, the learning rate and the norms of gradients of each epoch, as a file that TensorBoard reads while the run goes on
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
+    tensorboard: Option<PathBuf>,
     /// Write the options of this run to a file for --config; it repeats the run on the same table
     #[arg(long, value_name = "TOML", help_heading = "Output", conflicts_with = "resume")]
     save_config: Option<PathBuf>,
@@ -88,7 +93,8 @@ pub(super) fn run(args: &Args) -> Answer {
     let checkpoint = Some((checkpoint, command));
     let is_json = args.output.json;
     let has_checkpoint = is_resumed_here.into();
-    Session { device, run, origin, source, is_json, out: Some(out), checkpoint, has_checkpoint, judging }
+    let tensorboard = args.tensorboard.as_deref().map(TensorBoard::in_folder).transpose()?.map(RefCell::new);
+    Session { device, run, origin, source, is_json, out: Some(out), checkpoint, has_checkpoint, judging, tensorboard }
         .run(&mut trainer)
 }
 

@@ -37,9 +37,9 @@ pub(super) fn recomputed(
     let count = saved.launches.len();
     match recompute {
         Recompute::Nothing => Ok((recording, none)),
-        Recompute::Every(length) => saved.dropping(device, &recording, &saved.all_but_every(length)),
-        Recompute::Root => saved.dropping(device, &recording, &saved.all_but_every(root(count))),
-        Recompute::Cheap(flops) => saved.dropping(device, &recording, &saved.cheaper_than(&recording, flops)),
+        Recompute::Every(length) => Ok(saved.dropping(device, &recording, &saved.all_but_every(length))),
+        Recompute::Root => Ok(saved.dropping(device, &recording, &saved.all_but_every(root(count)))),
+        Recompute::Cheap(flops) => Ok(saved.dropping(device, &recording, &saved.cheaper_than(&recording, flops))),
         Recompute::Within(most) => {
             let needed = transient_bytes(&recording, Some(&saved.uses))?;
             if needed <= most {
@@ -48,7 +48,7 @@ pub(super) fn recomputed(
             let mut best: Option<(Recording, (usize, Cost))> = None;
             let mut least = needed;
             for length in 2..=count.max(2) {
-                let tried = saved.dropping(device, &recording, &saved.all_but_every(length))?;
+                let tried = saved.dropping(device, &recording, &saved.all_but_every(length));
                 let bytes = transient_bytes(&tried.0, Some(&saved.uses))?;
                 least = least.min(bytes);
                 let is_cheaper = best.as_ref().is_none_or(|(_, (_, cost))| tried.1.1.flops < cost.flops);
@@ -149,12 +149,7 @@ impl Saved {
     }
 
     /// The recording in which these results are computed again after the turn, each just before it is read first.
-    fn dropping(
-        &self,
-        device: &Device,
-        recording: &Recording,
-        dropped: &[*const Slot],
-    ) -> Result<(Recording, (usize, Cost))> {
+    fn dropping(&self, device: &Device, recording: &Recording, dropped: &[*const Slot]) -> (Recording, (usize, Cost)) {
         let mut made = Again {
             saved: self,
             device,
@@ -176,7 +171,7 @@ impl Saved {
             made.commands.push(command);
         }
         let Again { commands, cost, .. } = made;
-        Ok((Recording { commands, turn: recording.turn }, (count, cost)))
+        (Recording { commands, turn: recording.turn }, (count, cost))
     }
 }
 
@@ -226,7 +221,9 @@ impl Again<'_> {
             Command::Dispatch(dispatch) => &mut dispatch.inputs[..],
             Command::Copy { from, .. } => std::slice::from_mut(from),
         };
-        read.iter_mut().for_each(|view| self.replace(view));
+        for view in read {
+            self.replace(view);
+        }
         command
     }
 

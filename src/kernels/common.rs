@@ -87,19 +87,11 @@ pub fn sum_of(tile: &[f32], value: impl Fn(f32) -> f32) -> f64 {
 
 /// A tile's largest value.
 pub fn largest(tile: &[f32]) -> f32 {
-    largest_of(tile, |x| x)
-}
-
-/// The largest value of a function of a tile's values.
-#[expect(clippy::inline_always, reason = "compiled for the caller's instruction set")]
-#[inline(always)]
-pub fn largest_of(tile: &[f32], value: impl Fn(f32) -> f32) -> f32 {
     let mut lanes = [f32::MIN; 16];
     let chunks = tile.chunks_exact(16);
-    let rest = chunks.remainder().iter().map(|&x| value(x)).fold(f32::MIN, f32::max);
+    let rest = chunks.remainder().iter().copied().fold(f32::MIN, f32::max);
     for chunk in chunks {
-        for (lane, &x) in lanes.iter_mut().zip(chunk) {
-            let value = value(x);
+        for (lane, &value) in lanes.iter_mut().zip(chunk) {
             *lane = if value > *lane { value } else { *lane };
         }
     }

@@ -35,6 +35,12 @@ params! {
 
 /// Words of a line.
 pub const LINE: usize = 64;
+/// Lanes of sums on the CPU.
+const LANES: usize = 16;
+/// Reciprocals of smaller numbers may be infinite.
+const LEAST: f32 = 1e-30;
+/// Fewer words are no work for several threads.
+const FEW: usize = 1 << 16;
 /// Lines that a workgroup takes at a time.
 const BLOCK: usize = 4;
 /// Most workgroups: the update joins their norms.
@@ -69,15 +75,43 @@ pub struct Figure {
 
 impl Figure {
     /// Of some numbers; those that are not finite count as 0 in the norm.
-    fn of(line: &[f32]) -> Self {
-        let largest = common::largest_of(line, |g| if g.is_finite() { g.abs() } else { 0.0 });
-        let bad = common::sum_of(line, |g| if g.is_finite() { 0.0 } else { 1.0 }) as f32;
-        let zeros = common::sum_of(line, |g| if g == 0.0 { 1.0 } else { 0.0 }) as f32;
+    #[expect(clippy::inline_always, reason = "compiled for the caller's instruction set")]
+    #[inline(always)]
+    fn of(line: &[f32; LINE]) -> Self {
+        let [mut sizes, mut odd, mut zeros] = [[0.0_f32; LANES]; 3];
+        for part in line.as_chunks::<LANES>().0 {
+            for lane in 0..LANES {
+                let g = part[lane];
+                sizes[lane] = if g.abs() > sizes[lane] { g.abs() } else { sizes[lane] };
+                // 0, or NaN if it is not finite.
+                odd[lane] += g * 0.0;
+                zeros[lane] += if g == 0.0 { 1.0 } else { 0.0 };
+            }
+        }
+        let largest = sizes.into_iter().fold(0.0, f32::max);
+        if odd.into_iter().any(f32::is_nan) || largest < LEAST {
+            return Self::carefully(line);
+        }
+        let (factor, mut squares) = (largest.recip(), [0.0_f32; LANES]);
+        for part in line.as_chunks::<LANES>().0 {
+            for lane in 0..LANES {
+                squares[lane] += (part[lane] * factor) * (part[lane] * factor);
+            }
+        }
+        Self { largest, squares: squares.iter().sum(), bad: 0.0, zeros: zeros.iter().sum() }
+    }
+
+    /// The same where some are not finite, or so small that their reciprocal is not.
+    #[cold]
+    fn carefully(line: &[f32]) -> Self {
+        let finite = || line.iter().copied().filter(|g| g.is_finite());
+        let largest = finite().fold(0.0_f32, |largest, g| largest.max(g.abs()));
+        let bad = (line.len() - finite().count()) as f32;
+        let zeros = finite().filter(|g| *g == 0.0).count() as f32;
         if largest <= 0.0 {
             return Self { bad, zeros, ..Self::default() };
         }
-        let share = |g: f32| if g.is_finite() { g / largest } else { 0.0 };
-        Self { largest, squares: common::sum_of(line, |g| share(g) * share(g)) as f32, bad, zeros }
+        Self { largest, squares: finite().map(|g| (g / largest) * (g / largest)).sum(), bad, zeros }
     }
 
     /// Of two sets of numbers together.
@@ -134,7 +168,8 @@ fn run(mut call: Call<'_>) {
     let (gradients, rest) = sums.split_at_mut(total);
     let (tail, figures) = rest.split_at_mut(TAIL);
     let (lines, wholes) = figures.split_at_mut(4 * (total / LINE));
-    let share = common::rows_per_piece(total / LINE, LINE * parts, pool).max(1);
+    let pieces = if total * parts < FEW { 1 } else { 2 * pool.threads() };
+    let share = (total / LINE).div_ceil(pieces).max(1);
     let pieces = gradients.chunks_mut(share * LINE).zip(lines.chunks_mut(4 * share)).enumerate();
     each(pieces, pool, |(piece, (gradients, lines))| {
         widened(|| {
@@ -179,7 +214,9 @@ pub fn cases() -> Vec<Case> {
 fn case_of(total: usize, parts: usize, group: usize, cursor: u32, odd: &[(usize, f32)]) -> Case {
     let mut numbers = Numbers::new(91);
     let mut partials = numbers.floats(parts * (total + TAIL));
-    odd.iter().for_each(|&(at, value)| partials[at] = value);
+    for &(at, value) in odd {
+        partials[at] = value;
+    }
     let before = numbers.floats(words_of(total));
     let is_first = (cursor as usize).is_multiple_of(group);
     let sum = |at: usize| {

@@ -186,7 +186,9 @@ impl ParameterPiece<'_> {
                 *g *= mean;
             }
             if let Some(largest) = largest {
-                gradient.iter_mut().for_each(|g| *g = g.clamp(-largest, largest));
+                for g in gradient.iter_mut() {
+                    *g = g.clamp(-largest, largest);
+                }
             }
             let kept = |array: &[f32]| if array.is_empty() { 0..0 } else { range.clone() };
             let [of_m, of_v, of_a] = [kept(m), kept(v), kept(a)];

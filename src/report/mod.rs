@@ -21,6 +21,7 @@
 //! ```
 
 mod chart;
+mod events;
 mod html;
 mod number;
 mod page;
@@ -28,6 +29,7 @@ mod table;
 mod text;
 
 pub use chart::{Axis, Band, Chart, Mark, Series, Style};
+pub use events::{events_of, events_start};
 pub use number::{binary, bytes, count, counted, duration, figure, scaled_count, typeset};
 pub use page::Page;
 pub use table::{Cell, Table, Tone};

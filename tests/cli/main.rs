@@ -1,5 +1,5 @@
 //! The command line as a process: exact messages and exit codes, JSON lines only, runs that are interrupted and resumed (`runs.rs`),
-//! tables as people have them (`tables.rs`), splitting and judging (`judging.rs`), the manners of a command (`manners.rs`), curve fits (`fits.rs`),
+//! gradients and memory (`gradients.rs`), tables as people have them (`tables.rs`), splitting and judging (`judging.rs`), the manners of a command (`manners.rs`), curve fits (`fits.rs`),
 //! also within the limit of a control group (`memory.rs`), two-time correlations (`xpcs.rs`).
 
 mod files;
@@ -7,6 +7,7 @@ mod fits;
 #[path = "../folder/mod.rs"]
 mod folder;
 mod formats;
+mod gradients;
 mod judging;
 mod manners;
 mod memory;

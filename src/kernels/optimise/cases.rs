@@ -98,35 +98,110 @@ pub fn of_rule(known: &RuleCase) -> Vec<Case> {
     ]
 }
 
+/// Rows of the epoch.
+const ROWS: usize = 7;
+/// What is remembered of an epoch before the step, and mean, variance and number of past norms.
+const PAST: [f64; 3] = [0.04, 0.0001, 12.0];
+
+/// The rates of a step, different in each table.
+fn rates(table: usize, step: u32) -> [f32; RATES] {
+    [0.01_f32, 0.02, 1.5, 0.99].map(|rate| rate * (1.0 + 0.1 * table as f32 - 0.01 * step as f32))
+}
+
+impl Place {
+    fn steps(&self) -> u32 {
+        self.group.max(3) as u32
+    }
+
+    fn tables(&self) -> usize {
+        if self.is_grouped { 2 } else { 1 }
+    }
+
+    fn ends(&self) -> bool {
+        (self.cursor as usize + 1).is_multiple_of(self.group) || self.cursor + 1 == self.steps()
+    }
+
+    fn begins(&self) -> bool {
+        (self.cursor as usize) < self.group
+    }
+
+    /// Updates of the epoch before this one.
+    fn applied(&self) -> f32 {
+        self.cursor as f32 - self.skipped
+    }
+
+    /// First and end line of each tensor and its table: tensors of one line and of two by turns; the second is frozen, the third has the other table.
+    fn tensors(&self) -> Vec<(usize, usize, u32)> {
+        let mut tensors: Vec<(usize, usize, u32)> = Vec::new();
+        let mut line = 0;
+        while self.is_grouped && line < self.total / 64 {
+            let end = (line + 1 + tensors.len() % 2).min(self.total / 64);
+            tensors.push((line, end, [0, FROZEN, 1][tensors.len() % 3]));
+            line = end;
+        }
+        tensors
+    }
+
+    /// Tables of rates, the order of the rows, the words of lines.
+    fn order(&self) -> Vec<u32> {
+        let table = |at: usize| (0..self.steps()).flat_map(move |step| rates(at, step)).map(f32::to_bits);
+        let mut order: Vec<u32> = table(0).chain([0; ROWS]).collect();
+        (1..self.tables()).for_each(|at| order.extend(table(at)));
+        for (first, end, of) in self.tensors() {
+            (first..end).for_each(|_| order.extend([of, first as u32, end as u32]));
+        }
+        order
+    }
+
+    /// The state after the step, from before: `norm` if an update was made, with the most that it was allowed.
+    fn remembered(&self, before: &[f32], limit: Limit, update: Option<[f64; 2]>) -> Vec<f64> {
+        let mut after: Vec<f64> = before.iter().map(|&x| f64::from(x)).collect();
+        // Copy 0 is read by even steps, such as the sixth.
+        let (read, written) = after.split_at_mut(STATE);
+        written[..7].copy_from_slice(&read[..7]);
+        if self.begins() {
+            written[..4].fill(0.0);
+        }
+        match update {
+            Some([norm, most]) => {
+                written[0] += 1.0;
+                written[2] += f64::from(u8::from(norm > most));
+                written[3] = written[3].max(norm);
+                if matches!(limit, Limit::Adaptive { .. }) {
+                    let (weight, apart) = (1.0 / 13.0, norm.min(most) - PAST[0]);
+                    written[4] += weight * apart;
+                    written[5] = (1.0 - weight) * (PAST[1] + weight * apart * apart);
+                    written[6] = 13.0;
+                }
+            }
+            None if self.ends() => written[1] += 1.0,
+            None => {}
+        }
+        after
+    }
+}
+
+/// The figures that `fold` writes after sums of one part.
+fn figures(sums: &[f32]) -> Vec<f32> {
+    let figure = |words: &[f32]| {
+        let finite = words.iter().map(|&g| f64::from(g)).filter(|g| g.is_finite());
+        let most = finite.clone().fold(0.0_f64, |most, g| most.max(g.abs()));
+        let bad = words.len() - finite.clone().count();
+        [most as f32, finite.map(|g| (g / most).powi(2)).sum::<f64>() as f32, bad as f32, 0.0]
+    };
+    let mut wholes = vec![0.0; 4 * fold::workgroups(sums.len())];
+    wholes[..4].copy_from_slice(&figure(sums));
+    sums.chunks(64).flat_map(figure).chain(wholes).collect()
+}
+
 /// A step of an epoch of three steps, or of more if groups are longer.
 fn update_case(known: &RuleCase, place: Place) -> Case {
     let Place { total, parts, group, cursor, skipped, is_grouped, is_odd } = place;
     let GradientBounds { limit, largest, skips, .. } = known.rule.bounds;
     let is_folded = known.rule.bounds.needs_fold();
     let mut numbers = Numbers::new(73);
-    let steps = group.max(3) as u32;
-    let (rows, tables) = (7, if is_grouped { 2 } else { 1 });
-    let sizes = Sizes { total, parts, steps: steps as usize, group, rows, tables, folded: total };
-    let ends = (cursor as usize + 1).is_multiple_of(group) || cursor + 1 == steps;
-    // The rates of each step are different, in each table.
-    let rates = |table: usize, step: u32| {
-        [0.01_f32, 0.02, 1.5, 0.99].map(|rate| rate * (1.0 + 0.1 * table as f32 - 0.01 * step as f32))
-    };
-    let table = |at: usize| (0..steps).flat_map(move |step| rates(at, step)).map(f32::to_bits);
-    let mut order: Vec<u32> = table(0).chain([0; 7]).collect();
-    (1..tables).for_each(|at| order.extend(table(at)));
-    // Tensors of one line and of two by turns; the second is frozen, the third has the other table.
-    let mut tensors: Vec<(usize, usize, u32)> = Vec::new();
-    let mut line = 0;
-    while is_grouped && line < total / 64 {
-        let end = (line + 1 + tensors.len() % 2).min(total / 64);
-        let of = [0, FROZEN, 1][tensors.len() % 3];
-        tensors.push((line, end, of));
-        line = end;
-    }
-    for &(first, end, of) in &tensors {
-        (first..end).for_each(|_| order.extend([of, first as u32, end as u32]));
-    }
+    let (steps, tables) = (place.steps(), place.tables());
+    let sizes = Sizes { total, parts, steps: steps as usize, group, rows: ROWS, tables, folded: total };
     let mut partials = numbers.floats(parts * (total + TAIL));
     for part in partials.chunks_exact_mut(total + TAIL) {
         part[total + 1] = 2.0;
@@ -136,44 +211,32 @@ fn update_case(known: &RuleCase, place: Place) -> Case {
         partials[5] = f32::INFINITY;
     }
     let weight: f64 = if is_folded { 3.0 } else { 2.0 * parts as f64 };
-    let given = partials.clone();
-    let sum = |at: usize| (0..parts).map(|part| f64::from(given[part * (total + TAIL) + at])).sum::<f64>();
+    let sum = |at: usize| (0..parts).map(|part| f64::from(partials[part * (total + TAIL) + at])).sum::<f64>();
     let mean: Vec<f64> = (0..total).map(|at| sum(at) / weight).collect();
+    let mut report = vec![0.0; steps as usize + 2];
+    report[cursor as usize] = sum(total) / sum(total + 1);
     if is_folded {
-        let figure = |range: std::ops::Range<usize>| {
-            let finite = partials[range.clone()].iter().map(|&g| f64::from(g)).filter(|g| g.is_finite());
-            let most = finite.clone().fold(0.0_f64, |most, g| most.max(g.abs()));
-            let bad = range.len() - finite.clone().count();
-            [most as f32, finite.map(|g| (g / most).powi(2)).sum::<f64>() as f32, bad as f32, 0.0]
-        };
-        let lines: Vec<f32> = (0..total / 64).flat_map(|line| figure(64 * line..64 * line + 64)).collect();
-        let mut wholes = vec![0.0; 4 * fold::workgroups(total)];
-        wholes[..4].copy_from_slice(&figure(0..total));
-        partials.extend(lines);
-        partials.extend(wholes);
+        partials.extend(figures(&partials[..total]));
     }
     let norm = |range: std::ops::Range<usize>| mean[range].iter().map(|g| g * g).sum::<f64>().sqrt();
-    let past = [0.04_f64, 0.0001, 12.0];
     let whole = norm(0..total);
     let most = match limit {
         Limit::None | Limit::Tensor(_) | Limit::Trust => f64::MAX,
         Limit::Norm(most) | Limit::Length(most) => f64::from(most),
-        Limit::Adaptive { deviations, .. } => past[0] + f64::from(deviations) * past[1].sqrt().max(0.05 * past[0]),
+        Limit::Adaptive { deviations, .. } => PAST[0] + f64::from(deviations) * PAST[1].sqrt().max(0.05 * PAST[0]),
     };
     let factor = if whole > most || matches!(limit, Limit::Length(_)) { most / whole } else { 1.0 };
-    let tensor_of = |at: usize| tensors.iter().find(|(first, end, _)| (64 * first..64 * end).contains(&at));
-    let applied = cursor as f32 - skipped;
-    let begins = (cursor as usize) < group;
-    let before = if begins { 0.0 } else { applied };
+    let before = if place.begins() { 0.0 } else { place.applied() };
     let row = if is_folded { (before as u32 * group as u32).min(steps - 1) } else { cursor };
     let (p, m) = (numbers.floats(total), numbers.floats(total));
     let v: Vec<f32> = numbers.floats(total).iter().map(|v| v * v).collect();
     let has_mean = known.rule.has_mean();
     let a = numbers.floats(if has_mean { total } else { 0 });
-    let is_applied = ends && !(skips && is_odd);
+    let (is_applied, tensors) = (place.ends() && !(skips && is_odd), place.tensors());
     let next = |i: usize| {
         let state = [p[i], m[i], v[i], a.get(i).copied().unwrap_or_default()].map(f64::from);
-        let (first, end, of) = tensor_of(i).copied().unwrap_or((0, 0, 0));
+        let own = tensors.iter().find(|(first, end, _)| (64 * first..64 * end).contains(&i));
+        let (first, end, of) = own.copied().unwrap_or((0, 0, 0));
         if !is_applied || of == FROZEN {
             return state;
         }
@@ -187,31 +250,14 @@ fn update_case(known: &RuleCase, place: Place) -> Case {
     };
     let updated: Vec<[f64; 4]> = (0..total).map(next).collect();
     let column = |k: usize| updated.iter().map(|row| row[k]).collect::<Vec<_>>();
-    let mut report = vec![0.0; steps as usize + 2];
-    report[cursor as usize] = sum(total) / sum(total + 1);
-    // Copy 0 is read by even steps, such as the sixth.
     let mut state = vec![0.0_f32; known.rule.moment_words(total) - known.rule.arrays() * total];
-    state[..4].copy_from_slice(&[applied, skipped, 1.0, 0.01]);
-    state[4..7].copy_from_slice(&past.map(|past| past as f32));
-    let mut after: Vec<f64> = state.iter().map(|&x| f64::from(x)).collect();
-    if is_folded {
-        let counts = if begins { [0.0; 4] } else { [applied, skipped, 1.0, 0.01].map(f64::from) };
-        after[STATE..STATE + 4].copy_from_slice(&counts);
-        after[STATE + 4..STATE + 7].copy_from_slice(&past);
-        if is_applied {
-            after[STATE] += 1.0;
-            after[STATE + 2] += f64::from(u8::from(factor < 1.0));
-            after[STATE + 3] = after[STATE + 3].max(whole);
-            if matches!(limit, Limit::Adaptive { .. }) {
-                let (weight, apart) = (1.0 / 13.0, whole.min(most) - past[0]);
-                after[STATE + 4] = past[0] + weight * apart;
-                after[STATE + 5] = (1.0 - weight) * (past[1] + weight * apart * apart);
-                after[STATE + 6] = 13.0;
-            }
-        } else if ends {
-            after[STATE + 1] += 1.0;
-        }
-    }
+    state[..4].copy_from_slice(&[place.applied(), skipped, 1.0, 0.01]);
+    state[4..7].copy_from_slice(&PAST.map(|past| past as f32));
+    let after = if is_folded {
+        place.remembered(&state, limit, is_applied.then_some([whole, most]))
+    } else {
+        state.iter().map(|&x| f64::from(x)).collect()
+    };
     let of_mean = if has_mean { column(3) } else { Vec::new() };
     let expected = vec![
         Expected::Floats(column(0)),
@@ -219,13 +265,11 @@ fn update_case(known: &RuleCase, place: Place) -> Case {
         Expected::Words(vec![6, (cursor + 1) % steps, 6, cursor]),
         Expected::Floats(report),
     ];
-    let name = format!(
-        "{}, {total} words in {parts} parts, {group} steps an update{}{}",
-        known.name,
-        if is_grouped { ", in groups" } else { "" },
-        if is_odd { ", not finite" } else { "" }
-    );
-    let mut made = case(name, within(1e-5, 1e-6), vec![order, words(&partials)], expected, |given, out| {
+    let more = if is_grouped { ", in groups" } else { "" };
+    let odd = if is_odd { ", not finite" } else { "" };
+    let name = format!("{}, {total} words in {parts} parts, {group} steps an update{more}{odd}", known.name);
+    let inputs = vec![place.order(), words(&partials)];
+    let mut made = case(name, within(1e-5, 1e-6), inputs, expected, |given, out| {
         let outputs = [0, 1, 2, 3].map(|at: usize| out[at].clone());
         let info = device(if parts > 1 { Tiles::FewLarge } else { Tiles::ManySmall });
         optimise::dispatch(&info, &known.rule, sizes, [given[0].clone(), given[1].clone()], outputs)

@@ -1,0 +1,87 @@
+//! Options of gradients and memory, the check-up of a model, and files for TensorBoard.
+
+use crate::{check, filled, json};
+use serde_json::Value;
+use std::fs;
+
+const FEW: &str = "train good.csv --target y --device cpu --hidden 8,8 --epochs 6 --json";
+
+#[test]
+fn options_of_gradients_train_and_are_reported() {
+    let folder = filled();
+    let all = "--clip-norm 0.01 --clip-value 0.005 --skip-overflow --freeze layers.0 --decay weights --mean-decay 0.9 --sharpness 0.01";
+    let lines = json(&folder, &format!("{FEW} {all} --out clipped"));
+    let epoch = lines.iter().find(|line| line["event"] == "epoch").expect("an epoch");
+    let gradients = &epoch["gradients"];
+    assert!(gradients["limited"].as_u64().is_some_and(|limited| limited > 0), "{gradients}");
+    assert!(gradients["largest_norm"].as_f64().is_some_and(|norm| norm > 0.01), "{gradients}");
+    for optimizer in ["lamb", "schedule-free"] {
+        json(&folder, &format!("{FEW} --optimizer {optimizer} --out other"));
+    }
+    let [plain, sparing] = ["", "--recompute 2"].map(|more| {
+        let deep = "train good.csv --target y --device cpu --epochs 6 --json --step recorded --hidden 8,8,8,8";
+        let lines = json(&folder, &format!("{deep} {more} --out same"));
+        lines[lines.len() - 1]["test"].clone()
+    });
+    assert_eq!(plain, sparing, "what is computed again has the same bits");
+    let mut failures = Vec::new();
+    let cases = [
+        ("--clip-norm 0", "train: clip_norm: got 0, expected a finite number above 0"),
+        ("--clip-norm 1 --clip-tensor 1", "train: clip_tensor: got clip_norm as well, expected one of them"),
+        ("--recompute 1", "train: recompute: got \"1\", expected a whole number of at least 2, or sqrt"),
+        (
+            "--recompute sqrt --step fused",
+            "train: recompute: the fused step keeps no results between its passes: expected the recorded step",
+        ),
+        ("--optimizer lamb --skip-overflow", "train: skip_overflow: the optimizer lamb cannot leave out an update"),
+    ];
+    for (flags, wanted) in cases {
+        check(&folder, &format!("train good.csv --target y {flags}"), wanted, 2, &mut failures);
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn a_budget_too_small_names_the_least_one() {
+    let folder = filled();
+    let wide = "--hidden 900,900 --batch 100000 --memory-budget 1";
+    let told = folder.mero(&format!("train good.csv --target y --device cpu {wide}"));
+    let text = String::from_utf8_lossy(&told.stderr).into_owned();
+    let start = "memory budget: got 1048576 bytes for the intermediate results of a step, expected at least ";
+    assert!(text.contains(start) && text.contains(", or a smaller batch"), "{text}");
+    assert_eq!(told.status.code(), Some(2));
+}
+
+#[test]
+fn a_doctor_says_what_is_well_and_what_is_not() {
+    let folder = filled();
+    json(&folder, &format!("{FEW} --out model"));
+    let told = folder.told("doctor model good.csv --device cpu");
+    for wanted in ["✓ rows", "✓ parameters", "✓ gradient ", "✓ steady steps", "✓ repeatable", "batch size"] {
+        assert!(told.contains(wanted), "{wanted} in {told}");
+    }
+    let report: Value = serde_json::from_str(&folder.told("doctor model good.csv --device cpu --json")).unwrap();
+    assert_eq!((report["failed"].as_u64(), report["checks"].as_array().map(Vec::len)), (Some(0), Some(10)));
+    let mut failures = Vec::new();
+    folder.write("few.csv", "a,b,colour,y\n1,2,red,3\n");
+    let wanted = "doctor: few.csv: got 1 rows with every input and the target, expected at least 8";
+    check(&folder, "doctor model few.csv --device cpu", wanted, 1, &mut failures);
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn figures_are_written_for_tensorboard() {
+    let folder = filled();
+    json(&folder, &format!("{FEW} --clip-norm 1 --tensorboard board --out model"));
+    let files: Vec<_> = fs::read_dir(folder.path("board")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(files.len(), 1);
+    let bytes = fs::read(&files[0]).unwrap();
+    let mut rest = &bytes[..];
+    let mut records = 0;
+    while let Some((length, _)) = rest.split_first_chunk::<8>() {
+        rest = &rest[u64::from_le_bytes(*length) as usize + 16..];
+        records += 1;
+    }
+    assert_eq!(records, 7, "a start and six epochs");
+    assert!(bytes.windows(21).any(|part| part == b"gradient/largest_norm"));
+}
