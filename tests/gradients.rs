@@ -300,3 +300,41 @@ fn second_gradients_under_bottom_are_zero_and_a_third_is_an_error() {
     let error = ops::grad(&second, &[&x]).err().expect("there is no third");
     assert_eq!(error.to_string(), "grad: second gradient of a rational function has no gradient");
 }
+
+#[test]
+fn gradients_of_the_callers_own_flow_as_they_say() -> Result<()> {
+    let device = Device::cpu(1);
+    let given = [-1.5, 0.25, 2.0];
+    let x = Var::leaf(Tensor::from_f32(&device, [3], &given)?);
+    let of = |y: &Var| -> Result<(Vec<f32>, Vec<f32>)> {
+        let weights = Var::constant(Tensor::from_f32(&device, [3], &[1.0, 2.0, 3.0])?);
+        let loss = ops::sum(&ops::mul(y, &weights), 0..1);
+        let gradient = ops::grad(&loss, &[&x])?[0].clone().expect("a gradient");
+        Ok((block_on(y.value().to_f32())?, block_on(gradient.value().to_f32())?))
+    };
+    let sign = ops::fused(&[&x], |v| meromorph::program::expr::sign(v[0]));
+    assert_eq!(of(&ops::straight_through(&sign, &x))?, (vec![-1.0, 1.0, 1.0], vec![1.0, 2.0, 3.0]));
+    assert_eq!(of(&ops::reverse_gradient(&x, 0.5))?, (given.to_vec(), vec![-0.5, -1.0, -1.5]));
+    assert_eq!(of(&ops::scale_gradient(&x, 4.0))?, (given.to_vec(), vec![4.0, 8.0, 12.0]));
+    // Second derivatives are those of the rule: of 3 x² by its input, 6 x.
+    let cube = ops::custom(
+        "cube",
+        &[&x],
+        |x| ops::mul(&x[0], &ops::mul(&x[0], &x[0])),
+        |x, _, gradient| {
+            let square = ops::mul(&x[0], &x[0]);
+            Ok(vec![Some(ops::mul(gradient, &ops::mul(&square, &ops::constant(&square, 3.0))))])
+        },
+    );
+    let first = ops::grad(&ops::sum(&cube, 0..1), &[&x])?[0].clone().expect("a gradient");
+    let second = ops::grad(&ops::sum(&first, 0..1), &[&x])?[0].clone().expect("a second one");
+    assert_eq!(block_on(second.value().to_f32())?, given.map(|x| 6.0 * x));
+    let wrong = |rule: fn(&Var) -> Vec<Option<Var>>| {
+        let y = ops::custom("mine", &[&x], |x| x[0].clone(), move |_, _, gradient| Ok(rule(gradient)));
+        ops::grad(&ops::sum(&y, 0..1), &[&x]).map(|_| ()).expect_err("wrong").to_string()
+    };
+    assert_eq!(wrong(|_| Vec::new()), "grad: mine: got 0 gradients, expected 1, one for each input");
+    let short = wrong(|gradient| vec![Some(ops::sum(gradient, 0..1))]);
+    assert!(short.starts_with("grad: mine: the gradient of input 0 has the wrong shape: got "), "{short}");
+    Ok(())
+}

@@ -7,7 +7,7 @@ use devices::devices;
 use meromorph::device::Recompute;
 use meromorph::nn::{Activation, Layer, Spec};
 use meromorph::optim::Schedule;
-use meromorph::train::{Data, Examples, GradientConfig, StepKind, Trainer, TrainerConfig};
+use meromorph::train::{Data, Examples, Flow, GradientConfig, StepKind, Trainer, TrainerConfig};
 use meromorph::{Device, Result};
 use noise::noise;
 use pollster::block_on;
@@ -124,14 +124,39 @@ fn a_budget_is_kept_or_refused_before_anything_runs() -> Result<()> {
         assert_eq!(again == 0, share == 1.0, "{share}: {again} launches again");
     }
     let error = planned(&device, 24, Recompute::Within(1000)).expect_err("too little").to_string();
-    let start = "memory budget: got 1000 bytes for the intermediate results of a step, expected at least ";
+    let start = "train: memory budget: got 1000 bytes for the intermediate results of a step, expected at least ";
     let least: u64 = error
         .strip_prefix(start)
-        .and_then(|rest| rest.strip_suffix(", or a smaller batch"))
+        .and_then(|rest| rest.strip_suffix(" for one row"))
         .and_then(|bytes| bytes.parse().ok())
         .unwrap_or_else(|| panic!("{error}"));
     let (bytes, ..) = planned(&device, 24, Recompute::Within(least))?;
     assert_eq!(bytes, least, "the least budget that is named is enough");
+    Ok(())
+}
+
+#[test]
+fn fewer_rows_in_a_step_and_more_steps_in_an_update_train_the_same() -> Result<()> {
+    for device in devices(&[1]) {
+        let spec = Spec::mlp(6, &[64; 6], 1, Activation::silu());
+        let run = |recompute| {
+            let config = TrainerConfig { epochs: 4, ..settings(recompute, 128) };
+            let mut trainer = Trainer::new(&device, spec.clone(), config, data(512, 6))?;
+            let shape = (trainer.settings().batch, trainer.settings().accumulate);
+            let bytes = trainer.step_summary().transient_bytes;
+            block_on(trainer.run(&mut |_| Flow::Continue))?;
+            let last = trainer.history().last().and_then(|epoch| epoch.val_loss).expect("an epoch");
+            Ok::<_, meromorph::Error>((shape, bytes, last))
+        };
+        let (shape, whole, wanted) = run(Recompute::Nothing)?;
+        assert_eq!(shape, (128, 1));
+        let ((batch, accumulate), bytes, got) = run(Recompute::Within(whole / 8))?;
+        assert!(
+            batch < 128 && batch * accumulate == 128 && bytes <= whole / 8,
+            "{batch} x {accumulate}, {bytes} bytes"
+        );
+        assert!((got - wanted).abs() <= 1e-6 * wanted, "{} on {}", (got - wanted) / wanted, device.info().device);
+    }
     Ok(())
 }
 

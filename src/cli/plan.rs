@@ -46,8 +46,8 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Answer {
     let (data, spec, settings) = args.sizes()?;
     let device = block_on(Device::open(&Request { device: "dry".into(), ..Request::default() }))?;
-    let batch = settings.batch;
     let mut trainer = Trainer::new(&device, spec, settings, data)?;
+    let batch = trainer.settings().batch;
     trainer.prepare()?;
     let parameters = trainer.network().layout().count();
     let (summary, kind) = (trainer.step_summary(), trainer.step_kind().name());
@@ -62,11 +62,18 @@ pub(super) fn run(args: &Args) -> Answer {
             "event": "report", "step": kind, "batch": batch, "parameters": parameters, "launches": summary.launches.len(),
             "flops": summary.cost.flops, "bytes": summary.cost.bytes, "transient_bytes": summary.transient_bytes,
             "unshared_bytes": summary.unshared_bytes, "persistent_bytes": summary.persistent_bytes, "peak_bytes": peak,
+            "recomputed_launches": summary.recomputed.0, "recomputed_flops": summary.recomputed.1.flops,
         }));
         return Ok(());
     }
     say(&launches(summary));
     let transient = format!("{} ({} without sharing)", bytes(summary.transient_bytes), bytes(summary.unshared_bytes));
+    let (again, cost) = summary.recomputed;
+    let share = 100.0 * cost.flops as f64 / summary.cost.flops.max(1) as f64;
+    let recomputed = match again {
+        0 => "nothing".to_owned(),
+        _ => format!("{}, {share:.1} % of the work", launched(again)),
+    };
     say(&format!(
         "\n{}",
         facts(&[
@@ -74,6 +81,7 @@ pub(super) fn run(args: &Args) -> Answer {
             ("model", counted(parameters, "parameter")),
             ("work", format!("{} flops, {} moved", scaled_count(summary.cost.flops as f64), bytes(summary.cost.bytes))),
             ("transient", transient),
+            ("computed again", recomputed),
             ("persistent", bytes(summary.persistent_bytes)),
             ("peak", format!("{} for the whole run, rows and validation included", bytes(peak))),
         ])

@@ -52,6 +52,8 @@ pub(super) struct Session {
 pub(super) struct Judging {
     /// The folds to train before the model.
     pub folds: Option<FoldPlan>,
+    /// Runs with other seeds to train before the model; nothing else depends on them.
+    pub repeats: Option<FoldPlan>,
     /// Files of validation and test rows.
     pub held: Vec<Held>,
     /// The page to write.
@@ -106,6 +108,9 @@ impl Session {
     /// Trains, writes the model, reports.
     pub(super) fn run(&self, trainer: &mut Trainer) -> Answer {
         self.introduce(trainer);
+        if let Some(plan) = &self.judging.repeats {
+            plan.run(&self.device, self.is_json)?;
+        }
         let folds = self.judging.folds.as_ref().map(|plan| plan.run(&self.device, self.is_json)).transpose()?;
         let folds = folds.unwrap_or_default();
         let console = Console::new(self.is_json, trainer, self.run.settings.epochs);

@@ -38,6 +38,9 @@ pub(super) struct Args {
     /// fold trains on the rows before those it holds out
     #[arg(long, value_name = "K", help_heading = "Columns and rows", conflicts_with_all = ["validation_file", "resume"])]
     folds: Option<usize>,
+    /// First train N models with other seeds on the same rows, and report mean and spread of their figures: how much is luck
+    #[arg(long, value_name = "N", help_heading = "Columns and rows", conflicts_with_all = ["folds", "resume"], value_parser = clap::value_parser!(u16).range(2..))]
+    repeats: Option<u16>,
     #[command(flatten)]
     hardware: Hardware,
     #[command(flatten)]
@@ -129,8 +132,10 @@ impl Args {
             [&self.validation_file, &self.test_file].map(|path| path.as_ref().map(|path| path.display().to_string()));
         let origin = Origin { format, choice, fractions, validation_file, test_file };
         let report = self.page(&run, &table, &held)?;
+        let repeats =
+            self.repeats.map(|count| FoldPlan::repeats(&options, table.clone(), usize::from(count))).transpose()?;
         let folds = self.folds.map(|count| FoldPlan::new(options, table, count)).transpose()?;
-        Ok(Start { run, origin, source, old: None, judging: Judging { folds, held, report } })
+        Ok(Start { run, origin, source, old: None, judging: Judging { folds, repeats, held, report } })
     }
 
     /// The options with the shares of validation and test rows that the files and folds leave. Errors on contradictions.
@@ -217,7 +222,13 @@ impl Args {
             given.map(|(given, stored)| given.clone().or_else(|| stored.as_ref().map(PathBuf::from)));
         let held = self.hold(&mut run, &origin.format, [&validation, &test])?;
         let report = self.page(&run, &table, &held)?;
-        Ok(Start { run, origin, source, old: Some(checkpoint), judging: Judging { folds: None, held, report } })
+        Ok(Start {
+            run,
+            origin,
+            source,
+            old: Some(checkpoint),
+            judging: Judging { folds: None, repeats: None, held, report },
+        })
     }
 
     /// The model file: as given, or the table's name in the current folder.

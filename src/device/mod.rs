@@ -29,7 +29,7 @@ use std::rc::Rc;
 
 pub use kernel::{Body, Bound, Call, Case, Cost, Expected, Field, Fuse, Kernel, SharedBody, groups};
 pub use plan::{Bound as BoundCommand, Plan, Region, Summary};
-pub use recompute::Recompute;
+pub use recompute::{Outline, Recompute};
 pub use recording::{Buffer, Command, Dispatch, Memory, Recording, VIEW_WORDS, View};
 pub use source::{lean, lean_length};
 pub use subgroups::EXCHANGE;
@@ -38,6 +38,7 @@ pub use webgpu::compose;
 
 use crate::error::{Error, Result};
 use crate::host;
+use passes::{fuse, without_copies};
 use pool::{Pool, size_class};
 use recording::Slot;
 
@@ -307,6 +308,17 @@ impl Device {
         let recording = std::mem::take(&mut *self.0.pending.borrow_mut());
         let kept = kept?;
         Ok((Plan::new(self, recording, recompute)?, kept))
+    }
+
+    /// What a plan of the commands that `work` records would take; nothing of it is bound or allocated.
+    pub fn outline<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<Outline> {
+        self.flush()?;
+        self.0.is_capturing.set(true);
+        let kept = work();
+        self.0.is_capturing.set(false);
+        let recording = std::mem::take(&mut *self.0.pending.borrow_mut());
+        let _kept = kept?;
+        Outline::of(self, &without_copies(fuse(recording)))
     }
 
     /// Says that the commands recorded from here on read what those before have computed, as the backward pass does of a forward pass. The first

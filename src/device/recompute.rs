@@ -34,11 +34,10 @@ pub(super) fn recomputed(
     let none = (0, Cost::default());
     let Some(turn) = recording.turn.filter(|_| recompute != Recompute::Nothing) else { return Ok((recording, none)) };
     let saved = Saved::of(&recording, turn);
-    let count = saved.launches.len();
     match recompute {
         Recompute::Nothing => Ok((recording, none)),
         Recompute::Every(length) => Ok(saved.dropping(device, &recording, &saved.all_but_every(length))),
-        Recompute::Root => Ok(saved.dropping(device, &recording, &saved.all_but_every(root(count)))),
+        Recompute::Root => Ok(saved.dropping(device, &recording, &saved.all_but_every(root(saved.launches.len())))),
         Recompute::Cheap(flops) => Ok(saved.dropping(device, &recording, &saved.cheaper_than(&recording, flops))),
         Recompute::Within(most) => {
             let needed = transient_bytes(&recording, Some(&saved.uses))?;
@@ -47,9 +46,8 @@ pub(super) fn recomputed(
             }
             let mut best: Option<(Recording, (usize, Cost))> = None;
             let mut least = needed;
-            for length in 2..=count.max(2) {
-                let tried = saved.dropping(device, &recording, &saved.all_but_every(length));
-                let bytes = transient_bytes(&tried.0, Some(&saved.uses))?;
+            for (bytes, tried) in saved.all(device, &recording) {
+                let bytes = bytes?;
                 least = least.min(bytes);
                 let is_cheaper = best.as_ref().is_none_or(|(_, (_, cost))| tried.1.1.flops < cost.flops);
                 if bytes <= most && is_cheaper {
@@ -58,10 +56,36 @@ pub(super) fn recomputed(
             }
             best.ok_or_else(|| {
                 Error::usage(format!(
-                    "memory budget: got {most} bytes for the intermediate results of a step, expected at least {least}, or a smaller batch"
+                    "memory budget: got {most} bytes for the intermediate results of a step, expected at least {least}"
                 ))
             })
         }
+    }
+}
+
+/// What a plan of a recording would take, before anything is bound or allocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outline {
+    /// Launches.
+    pub launches: usize,
+    /// Bytes of memory that only the plan's intermediate results take, after sharing.
+    pub transient_bytes: u64,
+    /// The fewest that they take if as many as useful are dropped and computed again.
+    pub least_bytes: u64,
+}
+
+impl Outline {
+    pub(super) fn of(device: &Device, recording: &Recording) -> Result<Self> {
+        let transient_bytes = transient_bytes(recording, None)?;
+        let mut least_bytes = transient_bytes;
+        if let Some(turn) = recording.turn {
+            for (bytes, _) in Saved::of(recording, turn).all(device, recording) {
+                least_bytes = least_bytes.min(bytes?);
+            }
+        }
+        let is_launch = |command: &&Command| matches!(command, Command::Dispatch(_));
+        let launches = recording.commands.iter().filter(is_launch).count();
+        Ok(Self { launches, transient_bytes, least_bytes })
     }
 }
 
@@ -137,6 +161,18 @@ impl Saved {
             at < last && !((at + 1).is_multiple_of(length) && *is_passed_on)
         };
         self.results.iter().filter(is_dropped).map(|(slot, _)| *slot).collect()
+    }
+
+    /// The recordings for every length of a stretch, each with its bytes.
+    fn all<'r>(
+        &'r self,
+        device: &'r Device,
+        recording: &'r Recording,
+    ) -> impl Iterator<Item = (Result<u64>, (Recording, (usize, Cost)))> + 'r {
+        (2..=self.launches.len().max(2)).map(move |length| {
+            let tried = self.dropping(device, recording, &self.all_but_every(length));
+            (transient_bytes(&tried.0, Some(&self.uses)), tried)
+        })
     }
 
     /// The results of launches with fewer operations.

@@ -2,6 +2,7 @@
 //! stopping, the best weights kept, checkpoints and events; the model file and its predictions. Nothing here prints.
 
 mod batches;
+mod budget;
 mod checkpoint;
 mod class_metrics;
 mod config;

@@ -11,7 +11,7 @@ use super::validation::{FIGURES, figure_offset};
 use std::cell::RefCell;
 
 use crate::autograd::Var;
-use crate::device::{Buffer, Command, Device, Plan, Recompute, View};
+use crate::device::{Buffer, Command, Device, Outline, Plan, Recompute, View};
 use crate::error::{Error, Result};
 use crate::kernels::mlp::{self, Fused, Mlp};
 use crate::kernels::optimise::TAIL;
@@ -243,38 +243,50 @@ fn fused_step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows, loss: &L
 fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows, loss: &Loss) -> Result<(Plan, usize)> {
     let layout = setup.network.layout();
     let partials = setup.device.upload(&vec![0; layout.total + TAIL])?;
-    setup.device.capture_with(setup.settings.recompute, || {
-        let batch = next_batch(setup, state, rows);
-        let pass = Pass::Train {
-            seed: setup.settings.seed,
-            control: Tensor::over(setup.device, state.control.view(), [4]),
-            policies: setup.settings.policies.clone(),
-            present: batch.weight.clone(),
-        };
-        let first: RefCell<Option<(Vec<RunningStats>, usize)>> = RefCell::new(None);
-        let gradient = |weights: &Buffer| {
-            let mut parameters = layout.leaves(setup.device, weights);
-            for (parameter, is_frozen) in parameters.iter_mut().zip(&setup.groups.frozen) {
-                if *is_frozen {
-                    *parameter = parameter.detach();
-                }
+    setup.device.capture_with(setup.settings.recompute, || record_step(setup, state, rows, loss, &partials))
+}
+
+/// What a recorded step would take, before it is planned.
+pub(super) fn outline(setup: &Setup<'_>, state: &State) -> Result<Outline> {
+    let partials = setup.device.buffer(setup.network.layout().total + TAIL);
+    let rows = Rows::upload(setup, &setup.data.train)?;
+    let loss = setup.settings.curriculum.loss(&setup.settings.loss, 0, None);
+    setup.device.outline(|| record_step(setup, state, &rows, &loss, &partials))
+}
+
+/// Records a step of the model's own ops; returns the number of outputs.
+fn record_step(setup: &Setup<'_>, state: &State, rows: &Rows, loss: &Loss, partials: &Buffer) -> Result<usize> {
+    let layout = setup.network.layout();
+    let batch = next_batch(setup, state, rows);
+    let pass = Pass::Train {
+        seed: setup.settings.seed,
+        control: Tensor::over(setup.device, state.control.view(), [4]),
+        policies: setup.settings.policies.clone(),
+        present: batch.weight.clone(),
+    };
+    let first: RefCell<Option<(Vec<RunningStats>, usize)>> = RefCell::new(None);
+    let gradient = |weights: &Buffer| {
+        let mut parameters = layout.leaves(setup.device, weights);
+        for (parameter, is_frozen) in parameters.iter_mut().zip(&setup.groups.frozen) {
+            if *is_frozen {
+                *parameter = parameter.detach();
             }
-            let (outputs, running) = setup.network.learn(&parameters, &batch.x, &pass)?;
-            let (loss, weight) = setup.loss_sums(loss, &outputs, &batch, &|range| drawn(setup, &pass, range))?;
-            write_gradients(setup, &loss, &parameters, &running, &partials)?;
-            copy(&loss, &partials, layout.total);
-            copy(&weight, &partials, layout.total + 1);
-            first.borrow_mut().get_or_insert((running, outputs.len()));
-            Ok(())
-        };
-        update::record(setup, state, (&partials, 1), &gradient)?;
-        let (running, outputs) = first.into_inner().unwrap_or_default();
-        // After the update, which would decay them like weights.
-        for RunningStats { parameter, value } in &running {
-            copy(value, &state.parameters, layout.parameters[*parameter].offset);
         }
-        Ok(outputs)
-    })
+        let (outputs, running) = setup.network.learn(&parameters, &batch.x, &pass)?;
+        let (loss, weight) = setup.loss_sums(loss, &outputs, &batch, &|range| drawn(setup, &pass, range))?;
+        write_gradients(setup, &loss, &parameters, &running, partials)?;
+        copy(&loss, partials, layout.total);
+        copy(&weight, partials, layout.total + 1);
+        first.borrow_mut().get_or_insert((running, outputs.len()));
+        Ok(())
+    };
+    update::record(setup, state, (partials, 1), &gradient)?;
+    let (running, outputs) = first.into_inner().unwrap_or_default();
+    // After the update, which would decay them like weights.
+    for RunningStats { parameter, value } in &running {
+        copy(value, &state.parameters, layout.parameters[*parameter].offset);
+    }
+    Ok(outputs)
 }
 
 /// The rows of the next step, gathered in the epoch's order.

@@ -2,6 +2,7 @@
 //! when the evaluation stops improving. What happens inside an epoch is in `epoch.rs`.
 
 use super::batches;
+use super::budget;
 use super::checkpoint::{Checkpoint, Progress};
 use super::config::{StepKind, TrainerConfig};
 use super::data::Data;
@@ -78,6 +79,7 @@ impl Trainer {
         settings.check()?;
         data.check()?;
         data.fits(&network, &settings)?;
+        let settings = budget::fitted(device, &network, settings, &data, parameters)?;
         let rows = data.train.rows(data.targets);
         let steps = rows.div_ceil(settings.batch);
         let groups = Groups::of(network.layout(), &settings)?;

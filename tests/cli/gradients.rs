@@ -26,7 +26,7 @@ fn options_of_gradients_train_and_are_reported() {
     assert_eq!(plain, sparing, "what is computed again has the same bits");
     let mut failures = Vec::new();
     let cases = [
-        ("--clip-norm 0", "train: clip_norm: got 0, expected a finite number above 0"),
+        ("--clip-norm 0", "train: --clip-norm: got 0, expected a finite number above 0"),
         ("--clip-norm 1 --clip-tensor 1", "train: clip_tensor: got clip_norm as well, expected one of them"),
         ("--recompute 1", "train: recompute: got \"1\", expected a whole number of at least 2, or sqrt"),
         (
@@ -42,14 +42,17 @@ fn options_of_gradients_train_and_are_reported() {
 }
 
 #[test]
-fn a_budget_too_small_names_the_least_one() {
+fn a_plan_keeps_a_budget_with_fewer_rows_in_a_step() {
     let folder = filled();
-    let wide = "--hidden 900,900 --batch 100000 --memory-budget 1";
-    let told = folder.mero(&format!("train good.csv --target y --device cpu {wide}"));
-    let text = String::from_utf8_lossy(&told.stderr).into_owned();
-    let start = "memory budget: got 1048576 bytes for the intermediate results of a step, expected at least ";
-    assert!(text.contains(start) && text.contains(", or a smaller batch"), "{text}");
-    assert_eq!(told.status.code(), Some(2));
+    let plan = |more: &str| {
+        let told =
+            folder.told(&format!("plan --rows 4096 --batch 4096 --hidden 256,256,256 --step recorded --json {more}"));
+        serde_json::from_str::<Value>(told.lines().last().unwrap()).unwrap()
+    };
+    let (whole, within) = (plan(""), plan("--memory-budget 4"));
+    assert!(whole["transient_bytes"].as_u64().is_some_and(|bytes| bytes > 8 << 20), "{whole}");
+    assert!(within["transient_bytes"].as_u64().is_some_and(|bytes| bytes <= 4 << 20), "{within}");
+    assert!(within["batch"].as_u64().is_some_and(|batch| batch < 4096 && 4096 % batch == 0), "{within}");
 }
 
 #[test]

@@ -347,3 +347,24 @@ fn a_resumed_run_finds_its_files_of_held_out_rows_again() {
     assert_eq!(folder.read("whole"), folder.read("cut"), "the model of the uninterrupted run");
     assert_eq!(json(&folder, "info cut --json")[0]["training"]["rows"]["validation"], 40);
 }
+
+#[test]
+fn other_seeds_say_how_much_is_luck() {
+    let folder = filled();
+    let flags = "train good.csv --target y --device cpu --threads 1 --hidden 8 --epochs 5 --json";
+    let lines = json(&folder, &format!("{flags} --seed 4 --repeats 3 --out model"));
+    let of = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
+    let (each, all) = (of("seed"), of("seeds"));
+    assert_eq!((each.len(), all.len()), (3, 1));
+    let losses: Vec<f64> = each.iter().map(|line| line["test"]["loss"].as_f64().unwrap()).collect();
+    assert!(losses[0] != losses[1] && losses[1] != losses[2], "{losses:?}");
+    let mean = all[0]["mean"]["loss"].as_f64().unwrap();
+    assert!((mean - losses.iter().sum::<f64>() / 3.0).abs() < 1e-9 * mean, "{mean} {losses:?}");
+    assert!(all[0]["interval"].as_f64().is_some_and(|half| half > 0.0), "{}", all[0]);
+    // The second of them is a run of its own with that seed on the same rows.
+    let alone = json(&folder, &format!("{flags} --seed 6 --split-seed 4 --out alone"));
+    assert_eq!(alone[alone.len() - 1]["test"]["loss"].as_f64(), Some(losses[1]));
+    // Nothing of them is in the model.
+    let plain = json(&folder, &format!("{flags} --seed 4 --out plain"));
+    assert_eq!(plain[plain.len() - 1]["test"], lines[lines.len() - 1]["test"]);
+}

@@ -95,7 +95,7 @@ export interface EngineOptions {
   sharpness?: number;
   /** Layers of which only the last keeps its result for the backward pass, which computes the others again; sqrt takes least memory. Default: none. */
   recompute?: string;
-  /** Most MiB of memory for the intermediate results of a step; as many as needed are computed again. Whole number ≥ 1. */
+  /** Most MiB of memory for the intermediate results of a step; they are computed again, and then a step takes fewer rows and more steps make an update. Whole number ≥ 1. */
   memoryBudget?: number;
   /** Gradients at ⊥ in rational and masked layers: clamp, clamp(LOW..HIGH), project, reject or pass, for scm_rational or scm_norm (all layers of a kind) or for one layer, such as layers.1. Default: project; clamp in norms. */
   policy?: Record<string, string>;

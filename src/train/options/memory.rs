@@ -17,7 +17,7 @@ pub(super) const MEMORY: &[Entry<TrainOptions>] = &[
     Entry::new(
         "memory_budget",
         Kind::whole(1),
-        "Most MiB of memory for the intermediate results of a step; as many as needed are computed again",
+        "Most MiB of memory for the intermediate results of a step; they are computed again, and then a step takes fewer rows and more steps make an update",
     )
     .set(|o, v| o.recompute = Recompute::Within((v.whole() as u64) << 20)),
 ];

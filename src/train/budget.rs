@@ -1,0 +1,50 @@
+//! A memory budget for the intermediate results of a step: as many as needed are computed again, and if that is not enough, a step takes fewer rows and
+//! more steps make an update, so that the updates stay the same.
+
+use super::config::TrainerConfig;
+use super::data::Data;
+use super::gradients::Groups;
+use super::network::Network;
+use super::step::{Setup, State, outline};
+use crate::device::{Device, Recompute};
+use crate::error::{Error, Result};
+use crate::loss::Loss;
+use crate::nn::Layer;
+
+/// The settings with as many rows in a step as a budget allows. Errors if it is too small for one row, or for the batch of a model whose rows depend on
+/// each other.
+pub(super) fn fitted(
+    device: &Device,
+    network: &Network,
+    settings: TrainerConfig,
+    data: &Data,
+    parameters: &[f32],
+) -> Result<TrainerConfig> {
+    let Recompute::Within(most) = settings.recompute else { return Ok(settings) };
+    let all = data.train.rows(data.targets);
+    let whole = settings.batch.min(all);
+    // The rows of a batch share statistics or terms of the loss.
+    let is_norm = |layer: &Layer| matches!(layer, Layer::MaskedNorm { .. });
+    let is_whole = network.spec().is_none_or(|spec| spec.layers.iter().any(is_norm))
+        || matches!(settings.loss, Loss::Pairs(_))
+        || settings.gradients.sharpness.is_some();
+    let sizes = (1..=whole).rev().filter(|rows| whole.is_multiple_of(*rows) && (*rows == whole || !is_whole));
+    let groups = Groups::of(network.layout(), &settings)?;
+    let mut least = None;
+    for batch in sizes {
+        let accumulate = settings.accumulate * (whole / batch);
+        let tried = TrainerConfig { batch, accumulate, ..settings.clone() };
+        let steps = all.div_ceil(batch);
+        let setup = Setup { device, network, settings: &tried, data, groups: &groups, steps };
+        let bytes = outline(&setup, &State::new(&setup, parameters)?)?.least_bytes;
+        if bytes <= most {
+            return Ok(tried);
+        }
+        least = Some((bytes, batch));
+    }
+    let (bytes, rows) = least.unwrap_or((0, whole));
+    let rows = if rows == 1 { "one row".to_owned() } else { format!("{rows} rows, which depend on each other") };
+    Err(Error::usage(format!(
+        "train: memory budget: got {most} bytes for the intermediate results of a step, expected at least {bytes} for {rows}"
+    )))
+}
