@@ -5,10 +5,10 @@ mod devices;
 mod noise;
 
 use devices::devices;
-use meromorph::nn::{Activation, Layout, Spec};
+use meromorph::nn::{Activation, Layer, Layout, Spec};
 use meromorph::optim::{Optimizer, Schedule};
 use meromorph::train::{
-    Clip, Data, Examples, Flow, GradientConfig, ParameterGroup, StepKind, Stop, Trainer, TrainerConfig,
+    Checkpoint, Clip, Data, Examples, Flow, GradientConfig, ParameterGroup, StepKind, Stop, Trainer, TrainerConfig,
 };
 use meromorph::{Device, Result};
 use noise::noise;
@@ -273,6 +273,32 @@ fn a_sharp_place_is_looked_for_along_the_gradient() -> Result<()> {
     Ok(())
 }
 
+/// Statistics of a batch norm are set by a step: neither decay nor a mean of weights changes them.
+#[test]
+fn running_statistics_are_not_updated_like_weights() -> Result<()> {
+    let mut spec = spec();
+    spec.layers.insert(2, Layer::MaskedNorm { epsilon: 1e-5, policy: None });
+    let layout = Layout::of(&spec);
+    let statistics = |mean_decay, decay: f32| -> Result<Vec<f32>> {
+        // Weights that stay as they are give the same statistics.
+        let parameters = vec!["weight".to_owned(), "bias".to_owned()];
+        let groups = vec![ParameterGroup { parameters, rate: 1.0, weight_decay: Some(0.0), is_frozen: false }];
+        let gradients = GradientConfig { mean_decay, groups, ..GradientConfig::default() };
+        let mut config = settings(gradients, StepKind::Recorded);
+        config.lr = 1e-30;
+        config.optimizer = Optimizer::sgd(0.0)?.with_weight_decay(decay);
+        let mut trainer = Trainer::new(&Device::cpu(1), spec.clone(), config, data(192))?;
+        let [_, after] = advanced(&mut trainer, 6);
+        let own = layout.parameters.iter().filter(|parameter| parameter.is_statistic);
+        Ok(own.flat_map(|parameter| after[parameter.offset..][..parameter.shape.len()].to_vec()).collect())
+    };
+    let wanted = statistics(None, 0.0)?;
+    assert!(wanted.iter().any(|value| *value > 0.0));
+    assert_eq!(statistics(None, 1e29)?, wanted);
+    assert_eq!(statistics(Some(0.9), 1e29)?, wanted);
+    Ok(())
+}
+
 #[test]
 fn lamb_moves_each_tensor_in_proportion_to_its_norm() {
     for device in devices(&[1, 2]) {
@@ -349,6 +375,22 @@ fn wrong_settings_are_errors() {
         ),
         (
             refused(GradientConfig { mean_decay: Some(0.9), ..none() }, |config| {
+                config.optimizer = Optimizer::parse("lamb").expect("an optimizer");
+            }),
+            "train: mean_decay: the optimizer lamb keeps no mean of the weights",
+        ),
+        (
+            refused(
+                GradientConfig {
+                    groups: vec![ParameterGroup::frozen(&["layers.0"])],
+                    ..clip(Clip::Norm { most: 1.0 })
+                },
+                keep,
+            ),
+            "train: freeze: the fused step takes norms over frozen parameters as well: expected the recorded step",
+        ),
+        (
+            refused(GradientConfig { mean_decay: Some(0.9), ..none() }, |config| {
                 config.optimizer = Optimizer::parse("schedule-free").expect("an optimizer");
             }),
             "train: mean_decay: the optimizer schedule-free keeps a mean of its own",
@@ -357,4 +399,33 @@ fn wrong_settings_are_errors() {
     for (got, wanted) in cases {
         assert_eq!(got, wanted);
     }
+}
+
+#[test]
+fn a_run_of_lamb_goes_on_with_the_same_bits() -> Result<()> {
+    let device = Device::cpu(1);
+    let mut config = settings(GradientConfig::default(), StepKind::Fused);
+    (config.optimizer, config.schedule) = (Optimizer::parse("lamb")?, Schedule::COSINE);
+    let mut whole = trainer(&device, config.clone());
+    whole.advance(3)?;
+    let mut cut = trainer(&device, config);
+    cut.advance(2)?;
+    let checkpoint = block_on(cut.checkpoint())?;
+    let mut resumed = Trainer::resume(&device, data(192), checkpoint)?;
+    resumed.advance(1)?;
+    assert_eq!(block_on(resumed.parameters())?, block_on(whole.parameters())?);
+    Ok(())
+}
+
+#[test]
+fn a_checkpoint_of_the_first_version_is_read() -> Result<()> {
+    let device = Device::cpu(1);
+    let mut trainer = trainer(&device, settings(GradientConfig::default(), StepKind::Fused));
+    trainer.advance(1)?;
+    let checkpoint = block_on(trainer.checkpoint())?;
+    let total = checkpoint.parameters.len();
+    let old = Checkpoint { moments: checkpoint.moments[..2 * total].to_vec(), ..checkpoint.clone() };
+    let (read, _) = Checkpoint::load(&old.save(None)?, "old")?;
+    assert_eq!(read, checkpoint);
+    Ok(())
 }

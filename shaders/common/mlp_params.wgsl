@@ -1,16 +1,13 @@
 // Shape and scalars of an MLP step. A layer is (inputs, outputs, offset of W, offset of b) in words.
 // From gamma on the fields belong to projective heads: numerator and denominator are the first words of the coefficients of degree 0.
-// group belongs to the update: the number of steps whose gradients it sums.
 struct Params {
     rows: u32, batch: u32, steps: u32, parts: u32,
     inputs: u32, outputs: u32, targets: u32, total: u32,
-    depth: u32, span: u32, stride: u32, nesterov: u32,
-    delta: f32, smoothing: f32, beta1: f32, beta2: f32,
-    eps: f32, weight_decay: f32, momentum: f32, gamma: f32,
-    shift: f32, scale: f32, tau_low: f32, tau_high: f32,
-    implicit: f32, chordal: f32, decoded: f32, margin: f32,
-    sign: f32, sign_within: f32, numerator: u32, denominator: u32,
-    seed_low: u32, seed_high: u32, stream: u32, group: u32,
+    depth: u32, span: u32, stride: u32, smoothing: f32,
+    gamma: f32, shift: f32, scale: f32, tau_low: f32,
+    tau_high: f32, implicit: f32, chordal: f32, decoded: f32,
+    margin: f32, sign: f32, sign_within: f32, numerator: u32,
+    denominator: u32, seed_low: u32, seed_high: u32, stream: u32,
     layers: array<vec4<u32>, 16>,
 }
 

@@ -24,7 +24,7 @@ fn limited(invocation: u32, lane: u32, n: u32, share: f32, cursor: u32, is_last:
     var counts = moments[read];
     if (cursor < params.group) { counts = vec4<f32>(); }
     var past = moments[read + 1u];
-    let row = min(u32(counts.x) * params.group, params.steps - 1u);
+    let row = select(min(u32(counts.x) * params.group, params.steps - 1u), cursor, IS_SECOND);
     var factor = 1.0;
     let is_finite = whole.z == 0.0;
     if (is_last) {

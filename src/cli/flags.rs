@@ -141,7 +141,7 @@ fn argument(entry: &'static Entry<TrainOptions>) -> Arg {
             let rows: String = names().iter().map(|(name, doc)| format!("\n  {name:<14} {doc}")).collect();
             argument.value_name("NAME|FORMULA").long_help(format!("{help}{rows}"))
         }
-        Kind::Text(_) => argument.value_name("COLUMN"),
+        Kind::Text(what) => argument.value_name(if what.contains("column") { "COLUMN" } else { "TEXT" }),
         Kind::Texts => argument.value_name("A,B").action(ArgAction::Append),
         Kind::Wholes { length: None } => argument.value_name("N,N,N"),
         Kind::Wholes { length: Some(_) } => argument.value_name("N,N"),

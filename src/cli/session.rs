@@ -158,15 +158,14 @@ impl Session {
             let mut written = Ok(());
             let outcome = block_on(trainer.run(&mut |event| {
                 console.follow(event);
-                if let (Event::Epoch(report), Some(file)) = (event, &self.tensorboard) {
+                if let (Event::Epoch(report), Some(file), Ok(())) = (event, &self.tensorboard, &written) {
                     written = file.borrow_mut().add(report);
-                }
-                if written.is_err() {
-                    return Flow::Stop;
                 }
                 if interrupt::is_requested() || is_due() { Flow::Stop } else { Flow::Continue }
             }))?;
-            written?;
+            if let Err(error) = written {
+                complain(&format!("mero train: {error}; the run goes on"));
+            }
             if outcome.stop != Stop::Requested || interrupt::is_requested() {
                 return Ok(outcome);
             }

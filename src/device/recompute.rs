@@ -97,6 +97,8 @@ fn root(count: usize) -> usize {
 /// What launches before the turn save for those after it.
 struct Saved {
     turn: usize,
+    /// From here on what the launches before the turn have read is overwritten.
+    end: usize,
     uses: Uses,
     /// For each buffer that can be computed again, the launch that writes it.
     writers: Vec<(*const Slot, usize)>,
@@ -123,8 +125,14 @@ impl Saved {
             command.writes().iter().any(|written| given.iter().any(|view| view.buffer.is(&written.buffer)))
         };
         let end = commands[turn..].iter().position(overwrites).map_or(commands.len(), |at| turn + at);
-        let mut saved =
-            Self { turn, uses: Uses::of(recording), writers: Vec::new(), launches: Vec::new(), results: Vec::new() };
+        let mut saved = Self {
+            turn,
+            end,
+            uses: Uses::of(recording),
+            writers: Vec::new(),
+            launches: Vec::new(),
+            results: Vec::new(),
+        };
         for (at, command) in commands[..turn].iter().enumerate() {
             let Command::Dispatch(Dispatch { inputs, outputs, .. }) = command else { continue };
             let is_own = |view: &View| {
@@ -197,7 +205,7 @@ impl Saved {
         };
         made.commands.extend_from_slice(&recording.commands[..self.turn]);
         let mut count = 0;
-        for command in &recording.commands[self.turn..] {
+        for command in &recording.commands[self.turn..self.end] {
             let before = made.commands.len();
             for view in command.reads() {
                 made.need(&view.buffer);
@@ -206,6 +214,7 @@ impl Saved {
             let command = made.with_copies(command);
             made.commands.push(command);
         }
+        made.commands.extend_from_slice(&recording.commands[self.end..]);
         let Again { commands, cost, .. } = made;
         (Recording { commands, turn: recording.turn }, (count, cost))
     }

@@ -11,7 +11,7 @@ use std::ops::Range;
 use pulp::{Simd, WithSimd};
 
 use super::fold::{Figure, LINE};
-use super::optimise::{FROZEN, LINE_WORDS, Memory as Remembered, RATES, Rule, STATE, Sizes, TAIL, lines_at};
+use super::optimise::{FROZEN, LINE_WORDS, Limit, Memory as Remembered, RATES, Rule, STATE, Sizes, TAIL, lines_at};
 use crate::host::{Disjoint, ThreadPool};
 use crate::program::slices::{Memory, Registers, Source, WIDTH};
 use crate::simd::{dispatch, load, store};
@@ -47,7 +47,8 @@ pub(super) fn optimise(
         if cursor < group {
             memory.begin();
         }
-        row = (memory.applied as usize * group).min(steps - 1);
+        // A second launch of a step has no memory of its own.
+        row = if rule.bounds.limit == Limit::Trust { cursor } else { (memory.applied as usize * group).min(steps - 1) };
         let whole = folded.whole();
         if is_last && (whole.is_finite() || !rule.bounds.skips) {
             factor = rule.bounds.limit.factor(whole.norm() * share, &mut memory);

@@ -25,6 +25,8 @@ pub struct Parameter {
     pub init: Init,
     /// Inputs and outputs of its layer, for the initialisation.
     pub fan: (usize, usize),
+    /// Whether it is a running statistic, which a step sets and no gradient changes.
+    pub is_statistic: bool,
 }
 
 /// All parameters of a model, in order.
@@ -99,6 +101,8 @@ impl Layout {
                     for (name, init) in [("mean", Init::Zero), ("variance", Init::One), ("seen", Init::Zero)] {
                         self.add(&path, name, [width].into(), init, (width, width));
                     }
+                    let from = self.parameters.len() - 3;
+                    self.parameters[from..].iter_mut().for_each(|parameter| parameter.is_statistic = true);
                 }
                 Layer::Projective(head) => self.add_head(head, &path),
                 Layer::Activation { .. } | Layer::Dropout { .. } | Layer::MaskedSoftmax { .. } => {}
@@ -127,7 +131,7 @@ impl Layout {
     fn push(&mut self, name: String, shape: Shape, init: Init, fan: (usize, usize)) {
         // A layout may be larger than memory: callers check its size before they allocate.
         let words = shape.sizes().iter().fold(1_usize, |words, size| words.saturating_mul(*size));
-        self.parameters.push(Parameter { name, shape, offset: self.total, init, fan });
+        self.parameters.push(Parameter { name, shape, offset: self.total, init, fan, is_statistic: false });
         self.total = self.total.saturating_add(words.div_ceil(ALIGN).saturating_mul(ALIGN));
     }
 }

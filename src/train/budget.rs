@@ -8,8 +8,8 @@ use super::network::Network;
 use super::step::{Setup, State, outline};
 use crate::device::{Device, Recompute};
 use crate::error::{Error, Result};
+use crate::host::number;
 use crate::loss::Loss;
-use crate::nn::Layer;
 
 /// The settings with as many rows in a step as a budget allows. Errors if it is too small for one row, or for the batch of a model whose rows depend on
 /// each other.
@@ -24,8 +24,9 @@ pub(super) fn fitted(
     let all = data.train.rows(data.targets);
     let whole = settings.batch.min(all);
     // The rows of a batch share statistics or terms of the loss.
-    let is_norm = |layer: &Layer| matches!(layer, Layer::MaskedNorm { .. });
-    let is_whole = network.spec().is_none_or(|spec| spec.layers.iter().any(is_norm))
+    let is_whole = network.layout().parameters.iter().any(|parameter| parameter.is_statistic)
+        || network.spec().is_none()
+        || network.has_own_loss()
         || matches!(settings.loss, Loss::Pairs(_))
         || settings.gradients.sharpness.is_some();
     let sizes = (1..=whole).rev().filter(|rows| whole.is_multiple_of(*rows) && (*rows == whole || !is_whole));
@@ -43,8 +44,11 @@ pub(super) fn fitted(
         least = Some((bytes, batch));
     }
     let (bytes, rows) = least.unwrap_or((0, whole));
-    let rows = if rows == 1 { "one row".to_owned() } else { format!("{rows} rows, which depend on each other") };
+    let rows = if rows == 1 { "one row".to_owned() } else { format!("a step of {rows} rows, which cannot be split") };
+    let mib = |bytes: u64| number(bytes as f64 / f64::from(1 << 20)).to_string();
     Err(Error::usage(format!(
-        "train: memory budget: got {most} bytes for the intermediate results of a step, expected at least {bytes} for {rows}"
+        "train: memory_budget: got {} MiB for the intermediate results of a step, expected at least {} MiB for {rows}",
+        mib(most),
+        mib(bytes.div_ceil(1 << 20) << 20)
     )))
 }

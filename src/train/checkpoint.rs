@@ -147,14 +147,16 @@ impl Checkpoint {
         let words = words.map_err(|error| err(&format!("its checkpoint header is damaged: {error}")))?;
         words.settings.check().map_err(|error| error.within(source))?;
         let total = model.parameters.len();
+        let length =
+            content.tensors.all().iter().find(|(name, _)| name == "run.moments").map(|(_, array)| array.data.len());
+        let is_of_first_version = words.settings.accumulate == 1 && length == Some(2 * total);
         let mut take =
             |name: &str, count: usize| content.take_f32(name, &[count]).map_err(|error| error.within(source));
         let parameters = take("run.parameters", total)?;
         let moment_words = words.settings.rule().moment_words(total);
-        let mut moments = take("run.moments", moment_words).or_else(|error| {
-            // Files of the first version have no state of limits.
-            if words.settings.accumulate == 1 { take("run.moments", 2 * total) } else { Err(error) }
-        })?;
+        // Files of the first version have no state of limits.
+        let count = if is_of_first_version { 2 * total } else { moment_words };
+        let mut moments = take("run.moments", count)?;
         moments.resize(moment_words, 0.0);
         let sums = if words.settings.accumulate > 1 { take("run.sums", fold::words_of(total))? } else { Vec::new() };
         let best = take("run.best", total)?;

@@ -153,6 +153,10 @@ impl TrainerConfig {
             let name = self.optimizer.name();
             return Err(Error::usage(format!("train: skip_overflow: the optimizer {name} cannot leave out an update")));
         }
+        if self.gradients.mean_decay.is_some() && self.optimizer.is_by_tensor() {
+            let name = self.optimizer.name();
+            return Err(Error::usage(format!("train: mean_decay: the optimizer {name} keeps no mean of the weights")));
+        }
         if self.gradients.mean_decay.is_some() && self.optimizer.rule(None).has_mean() {
             let name = self.optimizer.name();
             return Err(Error::usage(format!("train: mean_decay: the optimizer {name} keeps a mean of its own")));

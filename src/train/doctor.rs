@@ -10,6 +10,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host;
 use crate::io::Table;
+use crate::nn::Layout;
 use crate::optim::{Optimizer, Schedule};
 
 /// How a check ended.
@@ -161,7 +162,11 @@ impl Doctor<'_> {
         };
         let own = &self.model.parameters;
         let (loss, after) = at(own).await?;
-        let g: Vec<f64> = own.iter().zip(&after).map(|(p, after)| f64::from(*p) - f64::from(*after)).collect();
+        let mut g: Vec<f64> = own.iter().zip(&after).map(|(p, after)| f64::from(*p) - f64::from(*after)).collect();
+        // A step also moves running statistics, though not by a gradient.
+        for parameter in Layout::of(&self.model.spec).parameters.iter().filter(|parameter| parameter.is_statistic) {
+            g[parameter.offset..][..parameter.shape.len()].fill(0.0);
+        }
         let norm = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>().sqrt();
         let length = norm(&g);
         let name = "gradient";
@@ -229,7 +234,7 @@ impl Doctor<'_> {
             findings.push(finding("stability", Verdict::Fail, seen, "clip gradients (--clip-norm 1) and lower --lr"));
             return Ok(findings);
         };
-        let verdict = if *last <= first * 1.05 { Verdict::Pass } else { Verdict::Advise };
+        let verdict = if last - first <= 0.05 * first.abs() { Verdict::Pass } else { Verdict::Advise };
         let seen =
             format!("training loss {} to {} in 3 epochs", host::number(round(*first)), host::number(round(*last)));
         findings.push(finding(
@@ -298,7 +303,7 @@ impl Doctor<'_> {
         let last = trainer.batch_losses().await?[0];
         let verdict = if last < 0.5 * first || last < 1e-4 { Verdict::Pass } else { Verdict::Advise };
         let seen = format!("loss of {rows} rows {first:.2e} to {last:.2e} in 300 steps");
-        let advice = "it cannot learn a few rows by heart: more or wider layers, less --dropout, or rows that contradict each other";
+        let advice = "it cannot learn a few rows by heart: try more or wider layers or less --dropout, and look for rows with the same inputs and other targets";
         Ok(finding("learns", verdict, seen, advice))
     }
 

@@ -71,22 +71,25 @@ impl Trainer {
         let weight = f64::from(words[total + 2]);
         let figures: Vec<Figure> = Figure::read(&words[total + TAIL..][..4 * (total / LINE)]).collect();
         let parameters = self.network.layout().parameters.iter();
-        let of = parameters.zip(&self.groups.frozen).filter(|(_, is_frozen)| !**is_frozen).map(|(parameter, _)| {
-            let count = parameter.shape.len();
-            let lines = parameter.offset / LINE..(parameter.offset + count).div_ceil(LINE);
-            // The padding of the last line is 0.
-            let padding = (lines.len() * LINE - count) as f64;
-            let figure = figures[lines].iter().copied().fold(Figure::default(), Figure::joined);
-            let [not_finite, zeros] = figure.odd();
-            TensorGradient {
-                name: parameter.name.clone(),
-                rms: f64::from(figure.norm()) / weight / (count as f64).sqrt(),
-                largest: f64::from(figure.largest()) / weight,
-                zeros: (f64::from(zeros) - padding) / count as f64,
-                not_finite: not_finite as u64,
-                issue: None,
-            }
-        });
+        let of = parameters
+            .zip(&self.groups.frozen)
+            .filter(|(parameter, is_frozen)| !**is_frozen && !parameter.is_statistic)
+            .map(|(parameter, _)| {
+                let count = parameter.shape.len();
+                let lines = parameter.offset / LINE..(parameter.offset + count).div_ceil(LINE);
+                // The padding of the last line is 0.
+                let padding = (lines.len() * LINE - count) as f64;
+                let figure = figures[lines].iter().copied().fold(Figure::default(), Figure::joined);
+                let [not_finite, zeros] = figure.odd();
+                TensorGradient {
+                    name: parameter.name.clone(),
+                    rms: f64::from(figure.norm()) / weight / (count as f64).sqrt(),
+                    largest: f64::from(figure.largest()) / weight,
+                    zeros: (f64::from(zeros) - padding) / count as f64,
+                    not_finite: not_finite as u64,
+                    issue: None,
+                }
+            });
         let mut gradients: Vec<TensorGradient> = of.collect();
         judge(&mut gradients);
         Ok(gradients)

@@ -206,7 +206,8 @@ impl Groups {
                 groups.tables.len() - 1
             });
             groups.frozen.push(is_frozen);
-            chosen.push(if is_frozen { FROZEN } else { table as u32 });
+            // A step sets running statistics itself.
+            chosen.push(if is_frozen || parameter.is_statistic { FROZEN } else { table as u32 });
         }
         if !groups.frozen.is_empty() && groups.frozen.iter().all(|is_frozen| *is_frozen) {
             return Err(Error::usage("train: every parameter is frozen: expected at least one to train"));

@@ -4,7 +4,7 @@
 use super::batches::order_words;
 use super::config::{StepKind, TrainerConfig};
 use super::data::{Data, Examples};
-use super::gradients::Groups;
+use super::gradients::{Clip, Groups};
 use super::network::{Batch, Network};
 use super::update;
 use super::validation::{FIGURES, figure_offset};
@@ -17,7 +17,7 @@ use crate::kernels::mlp::{self, Fused, Mlp};
 use crate::kernels::optimise::TAIL;
 use crate::kernels::{batch, fold};
 use crate::loss::{self, Loss};
-use crate::nn::{Pass, RunningStats};
+use crate::nn::{Parameter, Pass, RunningStats};
 use crate::ops;
 use crate::tensor::{DType, Tensor};
 
@@ -95,10 +95,15 @@ impl State {
 impl Plans {
     pub(super) fn new(setup: &Setup<'_>, state: &State) -> Result<Self> {
         let settings = setup.settings;
+        setup.check_tensors()?;
         let fused = setup.fused()?;
         let kind = match (settings.step, &fused) {
             (Some(kind), _) => kind,
-            (None, Some(mlp)) if settings.recompute == Recompute::Nothing && fits(setup, mlp) => StepKind::Fused,
+            (None, Some(mlp))
+                if settings.recompute == Recompute::Nothing && !setup.needs_own_norms() && fits(setup, mlp) =>
+            {
+                StepKind::Fused
+            }
             (None, _) => StepKind::Recorded,
         };
         let train = Rows::upload(setup, &setup.data.train)?;
@@ -123,6 +128,11 @@ impl Setup<'_> {
     /// The model in the form of the fused step, if that takes model and loss. Errors if it does not but the configuration demands it.
     fn fused(&self) -> Result<Option<Mlp>> {
         let settings = self.settings;
+        if settings.step == Some(StepKind::Fused) && self.needs_own_norms() {
+            return Err(Error::usage(
+                "train: freeze: the fused step takes norms over frozen parameters as well: expected the recorded step",
+            ));
+        }
         let info = self.device.info();
         let mlp =
             self.network.spec().and_then(|spec| Mlp::of(spec, self.network.layout())).filter(|mlp| mlp.fits(info));
@@ -140,6 +150,29 @@ impl Setup<'_> {
                 "train: the fused step takes linear layers up to {widest} wide with one activation between them and maybe a projective head on top; this model needs the recorded step"
             )
         }))
+    }
+
+    /// Errors if norms are taken tensor by tensor and one is too large for that: on a GPU every quad of a tensor joins the norms of all its lines.
+    fn check_tensors(&self) -> Result<()> {
+        let settings = self.settings;
+        let has_tensors =
+            matches!(settings.gradients.clip, Some(Clip::Tensor { .. })) || settings.optimizer.is_by_tensor();
+        let too_large = |parameter: &&Parameter| parameter.shape.len() > LARGEST_TENSOR;
+        let largest = self.network.layout().parameters.iter().find(too_large);
+        let Some(parameter) = largest.filter(|_| has_tensors && !self.device.info().runs_cpu_path()) else {
+            return Ok(());
+        };
+        let (name, count) = (&parameter.name, parameter.shape.len());
+        Err(Error::usage(format!(
+            "train: norms of tensors (clip_tensor, lamb): {name} has {count} values, expected at most {LARGEST_TENSOR} on this device; use clip_norm, another optimizer or the cpu"
+        )))
+    }
+
+    /// Whether norms are taken of some of the gradients only: the fused step computes those of frozen parameters, too.
+    fn needs_own_norms(&self) -> bool {
+        let gradients = &self.settings.gradients;
+        let has_norms = gradients.bounds(1).needs_fold() || gradients.sharpness.is_some();
+        has_norms && self.groups.frozen.contains(&true)
     }
 
     /// The weighted sum of row losses and the sum of weights, both of shape [1]. `tau` gives the threshold of the pair loss in a range.
@@ -182,6 +215,8 @@ fn step(setup: &Setup<'_>, state: &State, kind: StepKind, rows: &Rows, loss: &Lo
     }
 }
 
+/// Values of a tensor whose norm a GPU takes, at most.
+const LARGEST_TENSOR: usize = 1 << 20;
 /// Words of partial gradients for each row of a batch up to which the fused step is faster on the CPU than the recorded one, measured
 /// for layers of 256, 512 and 1,024 units: the update reads all of them.
 const GRADIENT_WORDS_PER_ROW: usize = 3000;
@@ -283,7 +318,7 @@ fn record_step(setup: &Setup<'_>, state: &State, rows: &Rows, loss: &Loss, parti
     update::record(setup, state, (partials, 1), &gradient)?;
     let (running, outputs) = first.into_inner().unwrap_or_default();
     // After the update, which would decay them like weights.
-    for RunningStats { parameter, value } in &running {
+    for RunningStats { parameter, value } in running.iter().filter(|one| !setup.groups.frozen[one.parameter]) {
         copy(value, &state.parameters, layout.parameters[*parameter].offset);
     }
     Ok(outputs)

@@ -123,6 +123,7 @@ mod tests {
             offset: 0,
             init: Init::Linear,
             fan: (2, 2),
+            is_statistic: false,
         };
         let values = [1.27, 0.3, -0.01, 0.0];
         for (storage, wanted) in [

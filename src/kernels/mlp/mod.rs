@@ -66,8 +66,7 @@ impl Objective {
 params! {
     /// A layer is (inputs, outputs, offset of its weight, offset of its bias), in words of the flat parameters.
     /// `span` is a part's rows; `stride` is a row's scratch in quads of words. From `gamma` on the fields belong to
-    /// projective heads and pair losses; `shift` is added to each denominator;
-    /// `group` belongs to the update: the number of steps whose gradients it sums.
+    /// projective heads and pair losses; `shift` is added to each denominator.
     pub struct Params {
         rows: u32,
         batch: u32,
@@ -80,14 +79,7 @@ params! {
         depth: u32,
         span: u32,
         stride: u32,
-        nesterov: u32,
-        delta: f32,
         smoothing: f32,
-        beta1: f32,
-        beta2: f32,
-        eps: f32,
-        weight_decay: f32,
-        momentum: f32,
         gamma: f32,
         shift: f32,
         scale: f32,
@@ -104,7 +96,6 @@ params! {
         seed_low: u32,
         seed_high: u32,
         stream: u32,
-        group: u32,
         layers: [[u32; 4]; MAX_LAYERS],
     }
 }

@@ -72,7 +72,8 @@ impl Rule {
             String::new()
         };
         format!(
-            "const ARRAYS: u32 = {arrays}u;\nconst SKIPS: bool = {skips};\n{}{}{of_tensor}{}",
+            "const ARRAYS: u32 = {arrays}u;\nconst SKIPS: bool = {skips};\nconst IS_SECOND: bool = {};\n{}{}{of_tensor}{}",
+            limit == Limit::Trust,
             common::NORM,
             limit.wgsl(),
             crate::wgsl!("optimise/limited")
@@ -92,7 +93,10 @@ impl Rule {
         text += &match self.bounds.largest {
             Some(largest) => {
                 let largest = wgsl_constant(f64::from(largest));
-                format!("    let g = clamp(mean{factor}, vec4<f32>(-{largest}), vec4<f32>({largest}));\n")
+                // A clamp might hide what is not a number.
+                format!(
+                    "    let free = mean{factor};\n    let g = select(free, sign(free) * {largest}, abs(free) > vec4<f32>({largest}));\n"
+                )
             }
             None => format!("    let g = mean{factor};\n"),
         };

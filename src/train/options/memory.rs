@@ -19,7 +19,13 @@ pub(super) const MEMORY: &[Entry<TrainOptions>] = &[
         Kind::whole(1),
         "Most MiB of memory for the intermediate results of a step; they are computed again, and then a step takes fewer rows and more steps make an update",
     )
-    .set(|o, v| o.recompute = Recompute::Within((v.whole() as u64) << 20)),
+    .try_set(|o, v| {
+        if o.recompute != Recompute::Nothing {
+            return Err(Error::usage("memory_budget: got recompute as well, expected one of them"));
+        }
+        o.recompute = Recompute::Within((v.whole() as u64) << 20);
+        Ok(())
+    }),
 ];
 
 fn recompute(options: &mut TrainOptions, value: &Value) -> Result<()> {
