@@ -26,6 +26,8 @@ pub enum Limit {
     Trust,
 }
 
+/// No limit. The largest number has a shortest text above it, which Chromium refuses.
+const UNLIMITED: f32 = 3e38;
 /// Past norms that an adaptive limit needs.
 const LEAST_PAST: f32 = 10.0;
 /// Past norms over which means are taken.
@@ -74,7 +76,7 @@ impl Limit {
     /// The factor of all gradients at an update with this norm, which the memory keeps.
     pub(crate) fn factor(self, norm: f32, memory: &mut Memory) -> f32 {
         let most = match self {
-            Self::None | Self::Tensor(_) | Self::Trust => f32::MAX,
+            Self::None | Self::Tensor(_) | Self::Trust => UNLIMITED,
             Self::Norm(most) | Self::Length(most) => most,
             Self::Adaptive { deviations, most } => {
                 let [mean, variance, count] = memory.past;
@@ -114,7 +116,7 @@ impl Limit {
     pub(super) fn wgsl(self) -> String {
         let text = |value: f32| wgsl_constant(f64::from(value));
         let most = match self {
-            Self::None | Self::Tensor(_) | Self::Trust => text(f32::MAX),
+            Self::None | Self::Tensor(_) | Self::Trust => text(UNLIMITED),
             Self::Norm(most) | Self::Length(most) => text(most),
             Self::Adaptive { deviations, most } => format!(
                 "select({}, past.x + {} * max(sqrt(past.y), {} * past.x), past.z >= {})",
