@@ -389,6 +389,7 @@ fn groups_of_steps_need_one_more_launch_and_no_upload() -> Result<()> {
     let before = device.counters();
     trainer.advance(30)?;
     let after = device.counters();
+    // The third launch of a step sums the gradients of its group.
     assert_eq!((after.launches - before.launches, after.uploaded_bytes - before.uploaded_bytes), (90, 0));
     let none = TrainerConfig { accumulate: 0, ..settings };
     let error = Trainer::new(&device, spec, none, regression(640)).err().expect("no group is empty").to_string();

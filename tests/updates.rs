@@ -124,7 +124,7 @@ fn a_limited_step_is_three_launches_and_allocates_nothing() {
 }
 
 #[test]
-fn norms_are_reported_and_past_ones_limit_a_spike() {
+fn norms_are_reported_with_a_limit_from_past_ones() {
     let mut config = settings(clip(Clip::Adaptive { deviations: 2.0, most: 1e6 }), StepKind::Fused);
     config.epochs = 6;
     config.lr = 0.05;
@@ -134,6 +134,17 @@ fn norms_are_reported_and_past_ones_limit_a_spike() {
     let reports: Vec<_> = adaptive.history().iter().filter_map(|epoch| epoch.gradients).collect();
     assert_eq!(reports.len(), 6);
     assert!(reports.iter().all(|report| report.updates == 3 && report.skipped == 0 && report.largest_norm > 0.0));
+}
+
+#[test]
+fn norms_are_those_of_the_epoch_although_steps_were_made_before() -> Result<()> {
+    let mut trainer = trainer(&Device::cpu(1), settings(clip(Clip::Norm { most: 1.0 }), StepKind::Fused));
+    trainer.advance(3)?;
+    block_on(trainer.run(&mut |_| Flow::Continue))?;
+    let updates: Vec<u64> =
+        trainer.history().iter().filter_map(|epoch| epoch.gradients).map(|one| one.updates).collect();
+    assert_eq!(updates, [3, 3]);
+    Ok(())
 }
 
 /// Rows whose loss is not finite in the second batch.

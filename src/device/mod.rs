@@ -301,24 +301,24 @@ impl Device {
 
     /// The same, with less memory for what is computed before [`Device::turn`] and read after it: some of that is dropped and computed again.
     pub fn capture_with<T>(&self, recompute: Recompute, work: impl FnOnce() -> Result<T>) -> Result<(Plan, T)> {
-        self.flush()?;
-        self.0.is_capturing.set(true);
-        let kept = work();
-        self.0.is_capturing.set(false);
-        let recording = std::mem::take(&mut *self.0.pending.borrow_mut());
-        let kept = kept?;
+        let (recording, kept) = self.recorded(work)?;
         Ok((Plan::new(self, recording, recompute)?, kept))
     }
 
     /// What a plan of the commands that `work` records would take; nothing of it is bound or allocated.
     pub fn outline<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<Outline> {
+        let (recording, _kept) = self.recorded(work)?;
+        Outline::of(self, &without_copies(fuse(recording)))
+    }
+
+    /// What `work` records, and its result.
+    fn recorded<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<(Recording, T)> {
         self.flush()?;
         self.0.is_capturing.set(true);
         let kept = work();
         self.0.is_capturing.set(false);
         let recording = std::mem::take(&mut *self.0.pending.borrow_mut());
-        let _kept = kept?;
-        Outline::of(self, &without_copies(fuse(recording)))
+        Ok((recording, kept?))
     }
 
     /// Says that the commands recorded from here on read what those before have computed, as the backward pass does of a forward pass. The first

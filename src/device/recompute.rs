@@ -37,7 +37,7 @@ pub(super) fn recomputed(
     match recompute {
         Recompute::Nothing => Ok((recording, none)),
         Recompute::Every(length) => Ok(saved.dropping(device, &recording, &saved.all_but_every(length))),
-        Recompute::Root => Ok(saved.dropping(device, &recording, &saved.all_but_every(root(saved.launches.len())))),
+        Recompute::Root => Ok(saved.dropping(device, &recording, &saved.all_but_every(root(saved.launches)))),
         Recompute::Cheap(flops) => Ok(saved.dropping(device, &recording, &saved.cheaper_than(&recording, flops))),
         Recompute::Within(most) => {
             let needed = transient_bytes(&recording, Some(&saved.uses))?;
@@ -102,10 +102,21 @@ struct Saved {
     uses: Uses,
     /// For each buffer that can be computed again, the launch that writes it.
     writers: Vec<(*const Slot, usize)>,
-    /// Launches with a result that is read after the turn, in order.
-    launches: Vec<usize>,
-    /// Their results that are read after the turn, and whether another launch before it reads them as well.
-    results: Vec<(*const Slot, bool)>,
+    /// The results that are read after the turn and can be dropped, in the order of their launches.
+    results: Vec<SavedResult>,
+    /// Number of launches with such results.
+    launches: usize,
+}
+
+/// A result that is read after the turn.
+struct SavedResult {
+    slot: *const Slot,
+    /// The command that makes it.
+    command: usize,
+    /// Its launch among those with such results.
+    launch: usize,
+    /// Whether another launch before the turn reads it as well.
+    is_passed_on: bool,
 }
 
 impl Saved {
@@ -125,14 +136,7 @@ impl Saved {
             command.writes().iter().any(|written| given.iter().any(|view| view.buffer.is(&written.buffer)))
         };
         let end = commands[turn..].iter().position(overwrites).map_or(commands.len(), |at| turn + at);
-        let mut saved = Self {
-            turn,
-            end,
-            uses: Uses::of(recording),
-            writers: Vec::new(),
-            launches: Vec::new(),
-            results: Vec::new(),
-        };
+        let (mut writers, mut results, mut launches) = (Vec::new(), Vec::new(), 0);
         for (at, command) in commands[..turn].iter().enumerate() {
             let Command::Dispatch(Dispatch { inputs, outputs, .. }) = command else { continue };
             let is_own = |view: &View| {
@@ -143,32 +147,29 @@ impl Saved {
             if !outputs.iter().all(is_own) || !inputs.iter().all(stays) {
                 continue;
             }
-            saved.writers.extend(outputs.iter().map(|view| (view.buffer.key(), at)));
-            let is_saved = |view: &&View| reads(turn..end, &view.buffer) && !reads(end..commands.len(), &view.buffer);
-            let results = outputs.iter().filter(is_saved).map(|view| (view.buffer.key(), reads(0..turn, &view.buffer)));
-            let before = saved.results.len();
-            saved.results.extend(results);
-            if saved.results.len() > before {
-                saved.launches.push(at);
-            }
+            // What is read where nothing can be computed again is kept for all its readers.
+            let free = outputs.iter().filter(|view| !reads(end..commands.len(), &view.buffer));
+            writers.extend(free.clone().map(|view| (view.buffer.key(), at)));
+            let before = results.len();
+            results.extend(free.filter(|view| reads(turn..end, &view.buffer)).map(|view| SavedResult {
+                slot: view.buffer.key(),
+                command: at,
+                launch: launches,
+                is_passed_on: reads(0..turn, &view.buffer),
+            }));
+            launches += usize::from(results.len() > before);
         }
-        saved
-    }
-
-    /// The launch that writes a result.
-    fn writer(&self, slot: *const Slot) -> usize {
-        self.writers.iter().find(|(known, _)| *known == slot).map_or(0, |(_, at)| *at)
+        Self { turn, end, uses, writers, results, launches }
     }
 
     /// Everything but what the last launch of each stretch passes on, and all of the last stretch, which is needed at once.
     fn all_but_every(&self, length: usize) -> Vec<*const Slot> {
         let length = length.max(1);
-        let last = self.launches.len().saturating_sub(1) / length * length;
-        let is_dropped = |(slot, is_passed_on): &&(*const Slot, bool)| {
-            let at = self.launches.iter().position(|launch| *launch == self.writer(*slot)).unwrap_or_default();
-            at < last && !((at + 1).is_multiple_of(length) && *is_passed_on)
+        let last = self.launches.saturating_sub(1) / length * length;
+        let is_dropped = |result: &&SavedResult| {
+            result.launch < last && !((result.launch + 1).is_multiple_of(length) && result.is_passed_on)
         };
-        self.results.iter().filter(is_dropped).map(|(slot, _)| *slot).collect()
+        self.results.iter().filter(is_dropped).map(|result| result.slot).collect()
     }
 
     /// The recordings for every length of a stretch, each with its bytes.
@@ -177,7 +178,7 @@ impl Saved {
         device: &'r Device,
         recording: &'r Recording,
     ) -> impl Iterator<Item = (Result<u64>, (Recording, (usize, Cost)))> + 'r {
-        (2..=self.launches.len().max(2)).map(move |length| {
+        (2..=self.launches.max(2)).map(move |length| {
             let tried = self.dropping(device, recording, &self.all_but_every(length));
             (transient_bytes(&tried.0, Some(&self.uses)), tried)
         })
@@ -185,11 +186,11 @@ impl Saved {
 
     /// The results of launches with fewer operations.
     fn cheaper_than(&self, recording: &Recording, flops: u64) -> Vec<*const Slot> {
-        let cost = |slot: &*const Slot| match &recording.commands[self.writer(*slot)] {
+        let cost = |result: &&SavedResult| match &recording.commands[result.command] {
             Command::Dispatch(dispatch) => (dispatch.kernel.cost)(dispatch).flops,
             Command::Copy { .. } => u64::MAX,
         };
-        self.results.iter().map(|(slot, _)| *slot).filter(|slot| cost(slot) < flops).collect()
+        self.results.iter().filter(|result| cost(result) < flops).map(|result| result.slot).collect()
     }
 
     /// The recording in which these results are computed again after the turn, each just before it is read first.
@@ -236,7 +237,7 @@ impl Again<'_> {
     /// Computes a result again if it was dropped, and before it whatever that needs.
     fn need(&mut self, buffer: &Buffer) {
         let key = buffer.key();
-        let is_kept = self.saved.results.iter().any(|(slot, _)| *slot == key) && !self.dropped.contains(&key);
+        let is_kept = self.saved.results.iter().any(|result| result.slot == key) && !self.dropped.contains(&key);
         let is_again = self.copies.iter().any(|(slot, _)| *slot == key);
         let Some((_, writer)) = self.saved.writers.iter().find(|(slot, _)| *slot == key && !is_kept && !is_again)
         else {

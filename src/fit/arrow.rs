@@ -110,7 +110,7 @@ impl Pattern {
     }
 }
 
-/// The place that stands for all that are joined with one.
+/// The first of all places that are joined with one.
 fn root(joined: &mut [usize], mut place: usize) -> usize {
     while joined[place] != place {
         joined[place] = joined[joined[place]];

@@ -245,8 +245,9 @@ impl Trainer {
         let offset = self.settings.rule().arrays() * self.network.layout().total;
         let view = View { buffer: self.state.moments.clone(), offset, words: 2 * STATE };
         let words: Vec<f32> = bytemuck::cast_vec(self.device.read(&view).await?);
-        // Steps write the two copies by turns.
-        let last = (self.steps_done() + 1) % 2;
+        // Steps write the two copies by turns; the first word of control counts the steps, also those of `advance`.
+        let control = self.device.read(&self.state.control.view()).await?;
+        let last = (control[0] + 1) % 2;
         let Memory { applied, skipped, limited, largest, .. } = Memory::read(&words[STATE * last as usize..]);
         let [updates, skipped, limited] = [applied, skipped, limited].map(|count| count as u64);
         Ok(Some(GradientReport { updates, skipped, limited, largest_norm: f64::from(largest) }))

@@ -28,7 +28,7 @@ impl Mean {
     }
 
     /// Computes it from the weights as they are.
-    pub(super) fn settle(&self) -> Result<()> {
+    pub(super) fn compute(&self) -> Result<()> {
         self.plan.run(1)
     }
 }

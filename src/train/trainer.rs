@@ -266,7 +266,7 @@ impl Trainer {
     /// The weights that are evaluated: the current ones, or their mean if one is kept.
     pub(super) fn evaluated(&self) -> Result<&Buffer> {
         let Some(mean) = &self.mean else { return Ok(&self.state.parameters) };
-        mean.settle()?;
+        mean.compute()?;
         Ok(&mean.parameters)
     }
 

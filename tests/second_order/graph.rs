@@ -122,8 +122,8 @@ fn weight(at: usize) -> f32 {
     [0.5, -1.25, 0.75, 1.5, -0.25][at % 5]
 }
 
-fn table(beside: &Var, index: &[u32]) -> Tensor {
-    Tensor::from_u32(beside.value().device(), [index.len()], index).expect("uploads")
+fn table(like: &Var, index: &[u32]) -> Tensor {
+    Tensor::from_u32(like.value().device(), [index.len()], index).expect("uploads")
 }
 
 /// The last node by the engine.
