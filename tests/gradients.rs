@@ -275,11 +275,11 @@ fn chains_fuse_into_one_launch() {
     let b = Var::constant(Tensor::from_f32(&device, [64], &[0.0; 64]).expect("uploads"));
     let chain = || Ok(ops::sum(&ops::exp(&ops::mul(&ops::add(&x, &w), &b)), 0..2));
     let (plan, _y) = device.capture(chain).expect("plans");
-    let names: Vec<_> = plan.summary().launches.iter().map(|(name, _)| *name).collect();
+    let names: Vec<_> = plan.summary().launches.iter().map(|launch| launch.kernel).collect();
     assert_eq!(names, ["reduce"], "a pointwise chain into a sum is one reduction with a prologue");
     let layer = || Ok(ops::softplus(&ops::add(&ops::product(&x, &w, false, true), &b)));
     let (plan, _y) = device.capture(layer).expect("plans");
-    let names: Vec<_> = plan.summary().launches.iter().map(|(name, _)| *name).collect();
+    let names: Vec<_> = plan.summary().launches.iter().map(|launch| launch.kernel).collect();
     assert_eq!(names, ["matmul"], "bias and activation are the product's epilogue");
 }
 

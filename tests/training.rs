@@ -267,7 +267,7 @@ fn a_recorded_layer_is_one_launch_forward() -> Result<()> {
     let device = Device::dry();
     let settings = TrainerConfig { step: Some(StepKind::Recorded), ..settings() };
     let trainer = Trainer::new(&device, Spec::mlp(5, &[64, 64], 1, Activation::silu()), settings, regression(640))?;
-    let names: Vec<_> = trainer.step_summary().launches.iter().map(|(name, _)| *name).collect();
+    let names: Vec<_> = trainer.step_summary().launches.iter().map(|launch| launch.kernel).collect();
     let forward = names.iter().take_while(|name| **name != "reduce").copied().collect::<Vec<_>>();
     assert_eq!(forward.iter().filter(|name| **name == "matmul").count(), 3, "{names:?}");
     assert!(names.len() <= 18, "{} launches: {names:?}", names.len());

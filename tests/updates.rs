@@ -111,7 +111,7 @@ fn limits_by_tensor_and_by_value_hold() {
 fn a_limited_step_is_three_launches_and_allocates_nothing() {
     for device in devices(&[1]) {
         let mut limited = trainer(&device, settings(clip(Clip::Norm { most: 1.0 }), StepKind::Fused));
-        let names: Vec<&str> = limited.step_summary().launches.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = limited.step_summary().launches.iter().map(|launch| launch.kernel).collect();
         assert_eq!(names, ["mlp_step", "fold", "optimise"]);
         limited.advance(3).expect("an epoch");
         let before = device.counters();

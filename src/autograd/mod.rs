@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use crate::device::Label;
 use crate::error::{Error, Result};
 use crate::tensor::{Shape, Tensor};
 
@@ -19,6 +20,8 @@ struct Node {
     number: u64,
     made: Option<(Rc<dyn Op>, Vec<Var>)>,
     value: Tensor,
+    /// The label of its launches, and of those of its gradient.
+    label: Label,
 }
 
 /// A differentiable operation: its value from tensors, its gradient as ops.
@@ -61,7 +64,8 @@ thread_local! {
 impl Var {
     /// A value whose gradient can be computed.
     pub fn leaf(value: Tensor) -> Self {
-        Self { node: Some(Rc::new(Node { number: next(), made: None, value: value.clone() })), value }
+        let node = Node { number: next(), made: None, value: value.clone(), label: Label::default() };
+        Self { node: Some(Rc::new(node)), value }
     }
 
     /// A value that gradients do not flow into.
@@ -94,12 +98,18 @@ impl Var {
 #[track_caller]
 pub fn apply(op: Rc<dyn Op>, inputs: &[&Var]) -> Var {
     let tensors: Vec<&Tensor> = inputs.iter().map(|input| &input.value).collect();
-    let value = op.forward(&tensors);
+    let (value, label) = match inputs.first().map(|input| input.value.device()) {
+        Some(device) => {
+            let label = device.label().of_op(op.name());
+            (device.labelled(label.clone(), || op.forward(&tensors)), label)
+        }
+        None => (op.forward(&tensors), Label::default()),
+    };
     if inputs.iter().all(|input| input.node.is_none()) {
         return Var::constant(value);
     }
     let made = Some((op, inputs.iter().map(|&input| input.clone()).collect()));
-    Var { node: Some(Rc::new(Node { number: next(), made, value: value.clone() })), value }
+    Var { node: Some(Rc::new(Node { number: next(), made, value: value.clone(), label })), value }
 }
 
 /// Gradients of the sum of seed · output over `outputs` with their seeds, with respect to each of `variables`; `None` where no path leads
@@ -113,7 +123,10 @@ pub fn grad(outputs: &[(&Var, &Var)], variables: &[&Var], add: fn(&Var, &Var) ->
     let join = |waiting: &mut Vec<(Rc<Node>, Var)>, to: &Var, gradient: Var| {
         let Some(node) = to.node.as_ref().filter(|_| dependent.contains(to)) else { return };
         match waiting.binary_search_by_key(&node.number, |(node, _)| node.number) {
-            Ok(at) => waiting[at].1 = add(&waiting[at].1, &gradient),
+            Ok(at) => {
+                let label = node.label.of_gradient();
+                waiting[at].1 = node.value.device().labelled(label, || add(&waiting[at].1, &gradient));
+            }
             Err(at) => waiting.insert(at, (node.clone(), gradient)),
         }
     };
@@ -135,7 +148,8 @@ pub fn grad(outputs: &[(&Var, &Var)], variables: &[&Var], add: fn(&Var, &Var) ->
         }
         let output = Var { value: node.value.clone(), node: Some(node.clone()) };
         let step = Backward { inputs, output: &output, gradient: &gradient, dependent: &dependent };
-        let gradients = op.backward(&step)?;
+        // The launches of a gradient carry the label of the op that it belongs to.
+        let gradients = node.value.device().labelled(node.label.of_gradient(), || op.backward(&step))?;
         assert_eq!(gradients.len(), inputs.len(), "{}: one gradient per input", op.name());
         for (input, gradient) in inputs.iter().zip(gradients) {
             let Some(gradient) = gradient else { continue };

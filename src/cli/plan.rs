@@ -10,7 +10,7 @@ use super::console::{say, say_json};
 use super::flags::{Flags, Model, prepare, refused};
 use super::{Answer, Failure};
 use crate::Device;
-use crate::device::{Cost, Request, Summary};
+use crate::device::{Cost, Launch, Request, Summary};
 use crate::host::memory_bytes;
 use crate::io::{Choice, Target};
 use crate::nn::Spec;
@@ -53,10 +53,11 @@ pub(super) fn run(args: &Args) -> Answer {
     let (summary, kind) = (trainer.step_summary(), trainer.step_kind().name());
     let peak = device.counters().peak_bytes;
     if args.json {
-        for (at, (kernel, cost)) in summary.launches.iter().enumerate() {
-            say_json(
-                &json!({ "event": "launch", "at": at, "kernel": kernel, "flops": cost.flops, "bytes": cost.bytes }),
-            );
+        for (at, Launch { kernel, label, cost }) in summary.launches.iter().enumerate() {
+            say_json(&json!({
+                "event": "launch", "at": at, "kernel": kernel, "part": &*label.layer, "op": label.op, "is_backward": label.is_backward,
+                "flops": cost.flops, "bytes": cost.bytes,
+            }));
         }
         say_json(&json!({
             "event": "report", "step": kind, "batch": batch, "parameters": parameters, "launches": summary.launches.len(),
@@ -133,12 +134,12 @@ fn launched(launches: usize) -> String {
 
 fn launches(summary: &Summary) -> String {
     let share = |cost: &Cost| 100.0 * cost.flops as f64 / summary.cost.flops.max(1) as f64;
-    let row = |(at, (kernel, cost)): (usize, &(&'static str, Cost))| {
+    let row = |(at, Launch { kernel, label, cost }): (usize, &Launch)| {
         let intensity = cost.flops as f64 / cost.bytes.max(1) as f64;
         let (flops, bytes) = (scaled_count(cost.flops as f64), bytes(cost.bytes));
         let (name, share) = ((*kernel).to_owned(), format!("{:.1} %", share(cost)));
-        [(at + 1).to_string(), name, flops, bytes, figure(intensity), share]
+        [(at + 1).to_string(), name, label.to_string(), flops, bytes, figure(intensity), share]
     };
-    let header = ["#", "kernel", "flops", "bytes", "flops/byte", "of the work"];
+    let header = ["#", "kernel", "part of", "flops", "bytes", "flops/byte", "of the work"];
     Table::new(header).rows(summary.launches.iter().enumerate().map(row)).text()
 }

@@ -28,9 +28,9 @@ use std::pin::Pin;
 use std::rc::Rc;
 
 pub use kernel::{Body, Bound, Call, Case, Cost, Expected, Field, Fuse, Kernel, SharedBody, groups};
-pub use plan::{Bound as BoundCommand, Plan, Region, Summary};
+pub use plan::{Bound as BoundCommand, Launch, Plan, Region, Summary};
 pub use recompute::{Outline, Recompute};
-pub use recording::{Buffer, Command, Dispatch, Memory, Recording, VIEW_WORDS, View};
+pub use recording::{Buffer, Command, Dispatch, Label, Memory, Recording, VIEW_WORDS, View};
 pub use source::{lean, lean_length};
 pub use subgroups::EXCHANGE;
 pub use table::{AUTO, Entry, choices, entries, find};
@@ -192,6 +192,7 @@ struct Inner {
     pool: RefCell<Pool>,
     counters: Cell<Counters>,
     is_capturing: Cell<bool>,
+    label: RefCell<Label>,
 }
 
 /// Unused memory that is always kept for reuse.
@@ -225,6 +226,7 @@ impl Device {
             pool: RefCell::default(),
             counters: Cell::default(),
             is_capturing: Cell::new(false),
+            label: RefCell::default(),
         }))
     }
 
@@ -291,7 +293,21 @@ impl Device {
                 assert!(!dispatch.outputs[..at].iter().any(is_same), "{name}: a buffer is bound as two outputs");
             }
         }
-        self.0.pending.borrow_mut().commands.push(command);
+        let label = self.label();
+        self.0.pending.borrow_mut().push(command, label);
+    }
+
+    /// The label of the commands that are recorded now.
+    pub fn label(&self) -> Label {
+        self.0.label.borrow().clone()
+    }
+
+    /// Records what `work` does under another label.
+    pub fn labelled<T>(&self, label: Label, work: impl FnOnce() -> T) -> T {
+        let before = self.0.label.replace(label);
+        let done = work();
+        self.0.label.replace(before);
+        done
     }
 
     /// Makes a plan of the commands that `work` records. Tensors in `work`'s result keep their memory; other buffers share memory.

@@ -6,7 +6,7 @@ use super::kernel::{Cost, Kernel, SharedBody};
 use super::passes::{fuse, without_copies};
 use super::pool::size_class;
 use super::recompute::{Recompute, recomputed};
-use super::recording::{Buffer, Command, Memory, Recording, Slot, View};
+use super::recording::{Buffer, Command, Label, Memory, Recording, Slot, View};
 use super::{Device, Prepared};
 use crate::error::Result;
 
@@ -23,8 +23,8 @@ pub struct Plan {
 /// The launches, memory and cost of a plan, known before it runs.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// One line per launch: kernel name and cost.
-    pub launches: Vec<(&'static str, Cost)>,
+    /// The launches in order.
+    pub launches: Vec<Launch>,
     /// Arithmetic and traffic of one run.
     pub cost: Cost,
     /// Bytes of memory that only the plan's intermediate results take, after sharing.
@@ -35,6 +35,17 @@ pub struct Summary {
     pub persistent_bytes: u64,
     /// How many of the launches compute again what was dropped, and what they cost.
     pub recomputed: (usize, Cost),
+}
+
+/// A launch of a plan.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The kernel's name.
+    pub kernel: &'static str,
+    /// What it is part of.
+    pub label: Label,
+    /// Its arithmetic and traffic.
+    pub cost: Cost,
 }
 
 /// A command whose views have become memory.
@@ -109,7 +120,7 @@ impl Plan {
         let mut bound = Vec::with_capacity(recording.commands.len());
         for (at, command) in recording.commands.iter().enumerate() {
             summary.unshared_bytes += slots.place_all(command)?;
-            bound.push(slots.bind(command, &mut summary));
+            bound.push(slots.bind(command, &recording.labels[at], &mut summary));
             slots.retire(at, command);
         }
         summary.transient_bytes = slots.bytes();
@@ -312,13 +323,13 @@ impl Slots<'_> {
         Region { memory, offset: view.offset, words: view.words }
     }
 
-    fn bind(&self, command: &Command, summary: &mut Summary) -> Bound {
+    fn bind(&self, command: &Command, label: &Label, summary: &mut Summary) -> Bound {
         let regions = |views: &[View]| views.iter().map(|view| self.region(view)).collect();
         match command {
             Command::Dispatch(dispatch) => {
                 let cost = (dispatch.kernel.cost)(dispatch);
                 summary.cost = summary.cost + cost;
-                summary.launches.push((dispatch.kernel.name, cost));
+                summary.launches.push(Launch { kernel: dispatch.kernel.name, label: label.clone(), cost });
                 Bound::Dispatch {
                     kernel: dispatch.kernel,
                     body: dispatch.body.clone(),

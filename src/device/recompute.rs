@@ -195,29 +195,29 @@ impl Saved {
 
     /// The recording in which these results are computed again after the turn, each just before it is read first.
     fn dropping(&self, device: &Device, recording: &Recording, dropped: &[*const Slot]) -> (Recording, (usize, Cost)) {
-        let mut made = Again {
+        let mut again = Again {
             saved: self,
             device,
             recording,
             dropped,
             copies: Vec::new(),
-            commands: Vec::new(),
+            made: Recording { turn: recording.turn, ..Recording::default() },
             cost: Cost::default(),
         };
-        made.commands.extend_from_slice(&recording.commands[..self.turn]);
+        again.made.extend(recording, 0..self.turn);
         let mut count = 0;
-        for command in &recording.commands[self.turn..self.end] {
-            let before = made.commands.len();
+        for at in self.turn..self.end {
+            let command = &recording.commands[at];
+            let before = again.made.commands.len();
             for view in command.reads() {
-                made.need(&view.buffer);
+                again.need(&view.buffer);
             }
-            count += made.commands.len() - before;
-            let command = made.with_copies(command);
-            made.commands.push(command);
+            count += again.made.commands.len() - before;
+            let command = again.with_copies(command);
+            again.made.push(command, recording.labels[at].clone());
         }
-        made.commands.extend_from_slice(&recording.commands[self.end..]);
-        let Again { commands, cost, .. } = made;
-        (Recording { commands, turn: recording.turn }, (count, cost))
+        again.made.extend(recording, self.end..recording.commands.len());
+        (again.made, (count, again.cost))
     }
 }
 
@@ -229,7 +229,7 @@ struct Again<'r> {
     dropped: &'r [*const Slot],
     /// What was computed again.
     copies: Vec<(*const Slot, Buffer)>,
-    commands: Vec<Command>,
+    made: Recording,
     cost: Cost,
 }
 
@@ -257,7 +257,7 @@ impl Again<'_> {
             view.buffer = copy;
         }
         self.cost = self.cost + (again.kernel.cost)(&again);
-        self.commands.push(Command::Dispatch(again));
+        self.made.push(Command::Dispatch(again), self.recording.labels[*writer].clone());
     }
 
     /// The command that reads what was computed again instead of what was dropped.

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::ops::Range;
 use std::rc::{Rc, Weak};
 
 use super::Inner;
@@ -138,19 +139,81 @@ impl fmt::Debug for Command {
     }
 }
 
+/// What a command is part of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Label {
+    /// The op that recorded it; empty if no op did.
+    pub op: &'static str,
+    /// The layer of the model, such as `layers.3`, or another part of a step; empty if nobody said.
+    pub layer: Rc<str>,
+    /// Whether it computes a gradient.
+    pub is_backward: bool,
+}
+
+impl Label {
+    /// Commands of a part of a step: a layer such as `layers.3`, or `loss`, or `update`.
+    pub fn part(name: &str) -> Self {
+        Self { layer: name.into(), ..Self::default() }
+    }
+
+    /// For the commands of an op, unless they are those of the gradient of another.
+    #[must_use]
+    pub fn of_op(self, op: &'static str) -> Self {
+        if self.op.is_empty() { Self { op, ..self } } else { self }
+    }
+
+    /// For the commands of its gradient.
+    #[must_use]
+    pub fn of_gradient(&self) -> Self {
+        Self { is_backward: true, ..self.clone() }
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let direction = if self.is_backward { "backward" } else { "" };
+        let words = [&*self.layer, self.op, direction];
+        f.write_str(&words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "))
+    }
+}
+
 /// Commands in order. Print it to debug; its length is the cost.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Recording {
     /// The commands.
     pub commands: Vec<Command>,
+    /// What each command is part of.
+    pub labels: Vec<Label>,
     /// Where the commands begin that may compute again what those before have computed; `None` if nothing is computed again.
     pub turn: Option<usize>,
 }
 
+impl fmt::Debug for Recording {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (command, label) in self.commands.iter().zip(&self.labels) {
+            writeln!(f, "{command:?}  {label}")?;
+        }
+        Ok(())
+    }
+}
+
 impl Recording {
+    /// Appends a command.
+    pub(super) fn push(&mut self, command: Command, label: Label) {
+        self.commands.push(command);
+        self.labels.push(label);
+    }
+
+    /// Appends commands of another recording.
+    pub(super) fn extend(&mut self, from: &Self, range: Range<usize>) {
+        self.commands.extend_from_slice(&from.commands[range.clone()]);
+        self.labels.extend_from_slice(&from.labels[range]);
+    }
+
     /// Removes a command.
     pub(super) fn remove(&mut self, at: usize) {
         self.commands.remove(at);
+        self.labels.remove(at);
         self.turn = self.turn.map(|turn| if at < turn { turn - 1 } else { turn });
     }
 }

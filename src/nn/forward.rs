@@ -4,6 +4,7 @@ use super::activation::Activation;
 use super::head::{Basis, Head, HeadForm, PairNormalization};
 use super::spec::{Layer, RationalLayer, Spec};
 use crate::autograd::Var;
+use crate::device::Label;
 use crate::ops;
 use crate::program::expr::{cos, eq, gt, le, select, sin, softplus, sqrt};
 use crate::scm::policy::{Policy, Registry};
@@ -94,15 +95,20 @@ impl<'a> Forward<'a> {
     fn layers(&mut self, layers: &[Layer], x: Var, path: &str) -> Var {
         let mut x = x;
         let mut at = 0;
+        let device = x.value().device().clone();
         while let Some(layer) = layers.get(at) {
-            // A linear layer and the activation after it are one launch.
-            if let (Layer::Linear { bias, .. }, Some(Layer::Activation { function })) = (layer, layers.get(at + 1)) {
-                x = self.linear(*bias, &x, Some(function));
-                at += 2;
-            } else {
-                x = self.layer(layer, x, &format!("{path}.{at}"));
-                at += 1;
-            }
+            let name = format!("{path}.{at}");
+            device.labelled(Label::part(&name), || {
+                // A linear layer and the activation after it are one launch.
+                if let (Layer::Linear { bias, .. }, Some(Layer::Activation { function })) = (layer, layers.get(at + 1))
+                {
+                    x = self.linear(*bias, &x, Some(function));
+                    at += 2;
+                } else {
+                    x = self.layer(layer, x.clone(), &name);
+                    at += 1;
+                }
+            });
         }
         x
     }

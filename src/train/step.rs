@@ -11,7 +11,7 @@ use super::validation::{FIGURES, figure_offset};
 use std::cell::RefCell;
 
 use crate::autograd::Var;
-use crate::device::{Buffer, Command, Device, Outline, Plan, Recompute, View};
+use crate::device::{Buffer, Command, Device, Label, Outline, Plan, Recompute, View};
 use crate::error::{Error, Result};
 use crate::kernels::mlp::{self, Fused, Mlp};
 use crate::kernels::optimise::TAIL;
@@ -292,7 +292,7 @@ pub(super) fn outline(setup: &Setup<'_>, state: &State) -> Result<Outline> {
 /// Records a step of the model's own ops; returns the number of outputs.
 fn record_step(setup: &Setup<'_>, state: &State, rows: &Rows, loss: &Loss, partials: &Buffer) -> Result<usize> {
     let layout = setup.network.layout();
-    let batch = next_batch(setup, state, rows);
+    let batch = setup.device.labelled(Label::part("batch"), || next_batch(setup, state, rows));
     let pass = Pass::Train {
         seed: setup.settings.seed,
         control: Tensor::over(setup.device, state.control.view(), [4]),
@@ -308,7 +308,9 @@ fn record_step(setup: &Setup<'_>, state: &State, rows: &Rows, loss: &Loss, parti
             }
         }
         let (outputs, running) = setup.network.learn(&parameters, &batch.x, &pass)?;
-        let (loss, weight) = setup.loss_sums(loss, &outputs, &batch, &|range| drawn(setup, &pass, range))?;
+        let (loss, weight) = setup.device.labelled(Label::part("loss"), || {
+            setup.loss_sums(loss, &outputs, &batch, &|range| drawn(setup, &pass, range))
+        })?;
         write_gradients(setup, &loss, &parameters, &running, partials)?;
         copy(&loss, partials, layout.total);
         copy(&weight, partials, layout.total + 1);

@@ -2,7 +2,7 @@
 //! gradient twice; an optimiser whose steps depend on the norms of tensors updates in two launches.
 
 use super::step::{Setup, State};
-use crate::device::{Buffer, Command, View};
+use crate::device::{Buffer, Command, Dispatch, Label, View};
 use crate::error::Result;
 use crate::kernels::fold;
 use crate::kernels::optimise::{self, Rule, Sizes, TAIL};
@@ -62,7 +62,7 @@ fn by_tensor(update: &Update<'_>, rule: &Rule, gradients: &(Buffer, Sizes), repo
     update.launch(rule, gradients, [part(0), moments, control, report]);
     let sums = device.upload(&vec![0; fold::words_of(2 * total)])?;
     let views = [&both, &state.control, &sums].map(Buffer::view);
-    device.record(Command::Dispatch(fold::dispatch(2 * total, 1, 1, views)));
+    update.record(fold::dispatch(2 * total, 1, 1, views));
     let sizes = Sizes { parts: 1, folded: 2 * total, ..*sizes };
     let outputs = [&state.parameters, &aside.moments, &state.control, &aside.report].map(Buffer::view);
     update.launch(&rule.along_directions(), &(sums, sizes), outputs);
@@ -81,14 +81,19 @@ impl Update<'_> {
         let Sizes { total, parts, group, .. } = self.sizes;
         let sums = self.state.sums.as_ref().expect("a step with norms has sums");
         let views = [partials, &self.state.control, sums].map(Buffer::view);
-        self.setup.device.record(Command::Dispatch(fold::dispatch(total, parts, group, views)));
+        self.record(fold::dispatch(total, parts, group, views));
         (sums.clone(), Sizes { parts: 1, ..self.sizes })
     }
 
     fn launch(&self, rule: &Rule, (gradients, sizes): &(Buffer, Sizes), outputs: [View; 4]) {
         let inputs = [&self.state.order, gradients].map(Buffer::view);
         let dispatch = optimise::dispatch(self.setup.device.info(), rule, *sizes, inputs, outputs);
-        self.setup.device.record(Command::Dispatch(dispatch));
+        self.record(dispatch);
+    }
+
+    fn record(&self, dispatch: Dispatch) {
+        let device = self.setup.device;
+        device.labelled(Label::part("update"), || device.record(Command::Dispatch(dispatch)));
     }
 }
 

@@ -1,0 +1,89 @@
+//! Results stored in 16 bits: what some launches compute is packed as soon as it is there, and unpacked again for each launch that reads it. So a
+//! plan keeps half the bytes of it, and the launches themselves compute in 32 bits.
+
+use std::rc::Rc;
+
+use super::Device;
+use super::plan::Uses;
+use super::recording::{Buffer, Command, Dispatch, Label, Recording, View};
+
+/// Which results are stored in 16 bits, and how they are packed.
+#[derive(Clone)]
+pub struct Halves {
+    /// Whether launches with this label compute and read such results.
+    pub takes: Rc<dyn Fn(&Label) -> bool>,
+    /// The launch that packs so many floats into half as many words.
+    pub pack: fn(&Halves, usize, View, View) -> Dispatch,
+    /// The launch that unpacks them.
+    pub unpack: fn(&Halves, usize, View, View) -> Dispatch,
+    /// The format, for both launches.
+    pub format: u32,
+}
+
+/// Results of fewer words are not worth two launches.
+const FEWEST: usize = 256;
+
+/// The recording with the results of the launches that `halves` takes, if a launch that it takes reads them, in 16 bits.
+pub(super) fn in_halves(device: &Device, recording: &Recording, halves: &Halves) -> Recording {
+    let stored = stored(recording, halves);
+    let mut made = Recording::default();
+    for (at, (command, label)) in recording.commands.iter().zip(&recording.labels).enumerate() {
+        if recording.turn == Some(at) {
+            made.turn = Some(made.commands.len());
+        }
+        let mut command = command.clone();
+        let mut unpacked: Vec<(Buffer, Buffer)> = Vec::new();
+        for view in reads_mut(&mut command) {
+            let Some((_, packed)) = stored.iter().find(|(buffer, _)| buffer.is(&view.buffer)) else { continue };
+            let known = unpacked.iter().find(|(buffer, _)| buffer.is(&view.buffer));
+            let whole = known.map(|(_, whole)| whole.clone()).unwrap_or_else(|| {
+                let whole = device.floats(view.buffer.words());
+                let launch = (halves.unpack)(halves, whole.words(), packed.view(), whole.view());
+                made.push(Command::Dispatch(launch), label.clone());
+                unpacked.push((view.buffer.clone(), whole.clone()));
+                whole
+            });
+            view.buffer = whole;
+        }
+        let writes: Vec<View> = command.writes().to_vec();
+        made.push(command, label.clone());
+        for view in writes {
+            if let Some((_, packed)) = stored.iter().find(|(buffer, _)| buffer.is(&view.buffer)) {
+                let launch = (halves.pack)(halves, view.words, view, packed.view());
+                made.push(Command::Dispatch(launch), label.clone());
+            }
+        }
+    }
+    made
+}
+
+/// The results that are stored in 16 bits, each with the buffer for it.
+fn stored(recording: &Recording, halves: &Halves) -> Vec<(Buffer, Buffer)> {
+    let uses = Uses::of(recording);
+    let labelled = || recording.commands.iter().zip(&recording.labels);
+    let mut found = Vec::new();
+    for (command, label) in labelled() {
+        let Command::Dispatch(dispatch) = command else { continue };
+        for view in dispatch.outputs.iter().filter(|_| (halves.takes)(label)) {
+            let is_whole = view.offset == 0 && view.words == view.buffer.words() && view.words >= FEWEST;
+            if !view.buffer.holds_floats() || !is_whole || uses.is_persistent(&view.buffer) {
+                continue;
+            }
+            let is_it = |other: &View| other.buffer.is(&view.buffer);
+            let is_written_once = labelled().filter(|(command, _)| command.writes().iter().any(is_it)).count() == 1;
+            let mut readers = labelled().filter(|(command, _)| command.reads().iter().any(is_it));
+            if is_written_once && readers.any(|(_, label)| (halves.takes)(label)) {
+                found.push(view.buffer.clone());
+            }
+        }
+    }
+    // Only now: a handle held here would make a buffer seem to be used elsewhere.
+    found.into_iter().map(|buffer| (device_of(&buffer, buffer.words().div_ceil(2)), buffer)).map(|(packed, buffer)| (buffer, packed)).collect()
+}
+
+fn reads_mut(command: &mut Command) -> &mut [View] {
+    match command {
+        Command::Dispatch(dispatch) => &mut dispatch.inputs,
+        Command::Copy { from, .. } => std::slice::from_mut(from),
+    }
+}
