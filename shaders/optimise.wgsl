@@ -35,7 +35,7 @@ fn main(
         for (var i = id.x; i < n; i += groups.x * WORKGROUP) {
             var g = vec4<f32>();
             for (var p = 0u; p < params.parts; p++) { g += partials[p * stride + i]; }
-            updated(i, n, g * (share * limit.factor), share, limit.row, rates);
+            updated(i, n, g * (limit.share * limit.factor), limit.share, limit.row, rates);
         }
     }
     if (id.x == 0u) {

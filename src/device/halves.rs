@@ -7,25 +7,34 @@ use super::Device;
 use super::plan::Uses;
 use super::recording::{Buffer, Command, Dispatch, Label, Recording, View};
 
-/// Which results are stored in 16 bits, and how they are packed.
+/// Packs or unpacks all of a view into another.
+type Conversion = Rc<dyn Fn(View, View) -> Dispatch>;
+
+/// Which results a plan stores in 16 bits, and the launches that convert them.
 #[derive(Clone)]
 pub struct Halves {
     /// Whether launches with this label compute and read such results.
     pub takes: Rc<dyn Fn(&Label) -> bool>,
-    /// The launch that packs so many floats into half as many words.
-    pub pack: fn(&Halves, usize, View, View) -> Dispatch,
-    /// The launch that unpacks them.
-    pub unpack: fn(&Halves, usize, View, View) -> Dispatch,
-    /// The format, for both launches.
-    pub format: u32,
+    /// From floats into half as many words.
+    pub pack: Conversion,
+    /// Back into floats.
+    pub unpack: Conversion,
 }
 
 /// Results of fewer words are not worth two launches.
 const FEWEST: usize = 256;
 
 /// The recording with the results of the launches that `halves` takes, if a launch that it takes reads them, in 16 bits.
-pub(super) fn in_halves(device: &Device, recording: &Recording, halves: &Halves) -> Recording {
-    let stored = stored(recording, halves);
+pub(super) fn in_halves(device: &Device, recording: Recording, halves: Option<&Halves>) -> Recording {
+    let Some(halves) = halves else { return recording };
+    let stored = stored(&recording, halves);
+    let stored: Vec<(Buffer, Buffer)> = stored
+        .into_iter()
+        .map(|buffer| {
+            let packed = device.buffer(buffer.words().div_ceil(2));
+            (buffer, packed)
+        })
+        .collect();
     let mut made = Recording::default();
     for (at, (command, label)) in recording.commands.iter().zip(&recording.labels).enumerate() {
         if recording.turn == Some(at) {
@@ -35,21 +44,19 @@ pub(super) fn in_halves(device: &Device, recording: &Recording, halves: &Halves)
         let mut unpacked: Vec<(Buffer, Buffer)> = Vec::new();
         for view in reads_mut(&mut command) {
             let Some((_, packed)) = stored.iter().find(|(buffer, _)| buffer.is(&view.buffer)) else { continue };
-            let known = unpacked.iter().find(|(buffer, _)| buffer.is(&view.buffer));
-            let whole = known.map(|(_, whole)| whole.clone()).unwrap_or_else(|| {
-                let whole = device.floats(view.buffer.words());
-                let launch = (halves.unpack)(halves, whole.words(), packed.view(), whole.view());
-                made.push(Command::Dispatch(launch), label.clone());
-                unpacked.push((view.buffer.clone(), whole.clone()));
-                whole
-            });
-            view.buffer = whole;
+            if let Some((_, whole)) = unpacked.iter().find(|(buffer, _)| buffer.is(&view.buffer)) {
+                view.buffer = whole.clone();
+                continue;
+            }
+            let whole = device.floats(view.buffer.words());
+            made.push(Command::Dispatch((halves.unpack)(packed.view(), whole.view())), label.clone());
+            unpacked.push((std::mem::replace(&mut view.buffer, whole.clone()), whole));
         }
         let writes: Vec<View> = command.writes().to_vec();
         made.push(command, label.clone());
         for view in writes {
             if let Some((_, packed)) = stored.iter().find(|(buffer, _)| buffer.is(&view.buffer)) {
-                let launch = (halves.pack)(halves, view.words, view, packed.view());
+                let launch = (halves.pack)(view, packed.view());
                 made.push(Command::Dispatch(launch), label.clone());
             }
         }
@@ -57,8 +64,8 @@ pub(super) fn in_halves(device: &Device, recording: &Recording, halves: &Halves)
     made
 }
 
-/// The results that are stored in 16 bits, each with the buffer for it.
-fn stored(recording: &Recording, halves: &Halves) -> Vec<(Buffer, Buffer)> {
+/// The results that are stored in 16 bits.
+fn stored(recording: &Recording, halves: &Halves) -> Vec<Buffer> {
     let uses = Uses::of(recording);
     let labelled = || recording.commands.iter().zip(&recording.labels);
     let mut found = Vec::new();
@@ -77,8 +84,7 @@ fn stored(recording: &Recording, halves: &Halves) -> Vec<(Buffer, Buffer)> {
             }
         }
     }
-    // Only now: a handle held here would make a buffer seem to be used elsewhere.
-    found.into_iter().map(|buffer| (device_of(&buffer, buffer.words().div_ceil(2)), buffer)).map(|(packed, buffer)| (buffer, packed)).collect()
+    found
 }
 
 fn reads_mut(command: &mut Command) -> &mut [View] {

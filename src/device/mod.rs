@@ -8,6 +8,7 @@ mod encode;
 #[cfg(target_arch = "wasm32")]
 #[path = "encode_web.rs"]
 mod encode;
+mod halves;
 mod inner;
 mod kernel;
 mod passes;
@@ -27,7 +28,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 
+pub use halves::Halves;
 pub use kernel::{Body, Bound, Call, Case, Cost, Expected, Field, Fuse, Kernel, SharedBody, groups};
+pub use passes::Passes;
 pub use plan::{Bound as BoundCommand, Launch, Plan, Region, Summary};
 pub use recompute::{Outline, Recompute};
 pub use recording::{Buffer, Command, Dispatch, Label, Memory, Recording, VIEW_WORDS, View};
@@ -38,7 +41,6 @@ pub use webgpu::compose;
 
 use crate::error::{Error, Result};
 use crate::host;
-use passes::{fuse, without_copies};
 use pool::{Pool, size_class};
 use recording::Slot;
 
@@ -243,12 +245,17 @@ impl Device {
 
     /// A buffer of `words` words without memory.
     pub fn buffer(&self, words: usize) -> Buffer {
-        self.slot(words, None)
+        self.slot(words, false, None)
     }
 
-    fn slot(&self, words: usize, refused: Option<Error>) -> Buffer {
+    /// The same for words that are all floats, which a plan may store in 16 bits.
+    pub fn floats(&self, words: usize) -> Buffer {
+        self.slot(words, true, None)
+    }
+
+    fn slot(&self, words: usize, holds_floats: bool, refused: Option<Error>) -> Buffer {
         let device = Rc::downgrade(&self.0);
-        Buffer(Rc::new(Slot { words, memory: Cell::new(None), refused, device }))
+        Buffer(Rc::new(Slot { words, holds_floats, memory: Cell::new(None), refused, device }))
     }
 
     /// A buffer holding `data`. A capture may call this: no recorded command refers to the new buffer.
@@ -261,7 +268,7 @@ impl Device {
     /// A buffer holding `data`, for code that records and cannot fail. If the device refuses it, every plan or read that uses the buffer fails
     /// with the reason.
     pub fn constant(&self, data: &[u32]) -> Buffer {
-        self.upload(data).unwrap_or_else(|error| self.slot(data.len(), Some(error)))
+        self.upload(data).unwrap_or_else(|error| self.slot(data.len(), false, Some(error)))
     }
 
     /// Overwrites words of a buffer, ordered after everything recorded before.
@@ -312,19 +319,19 @@ impl Device {
 
     /// Makes a plan of the commands that `work` records. Tensors in `work`'s result keep their memory; other buffers share memory.
     pub fn capture<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<(Plan, T)> {
-        self.capture_with(Recompute::Nothing, work)
+        self.capture_with(&Passes::default(), work)
     }
 
-    /// The same, with less memory for what is computed before [`Device::turn`] and read after it: some of that is dropped and computed again.
-    pub fn capture_with<T>(&self, recompute: Recompute, work: impl FnOnce() -> Result<T>) -> Result<(Plan, T)> {
+    /// The same with passes that take memory for time or precision.
+    pub fn capture_with<T>(&self, passes: &Passes, work: impl FnOnce() -> Result<T>) -> Result<(Plan, T)> {
         let (recording, kept) = self.recorded(work)?;
-        Ok((Plan::new(self, recording, recompute)?, kept))
+        Ok((Plan::new(self, recording, passes)?, kept))
     }
 
     /// What a plan of the commands that `work` records would take; nothing of it is bound or allocated.
-    pub fn outline<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<Outline> {
+    pub fn outline<T>(&self, passes: &Passes, work: impl FnOnce() -> Result<T>) -> Result<Outline> {
         let (recording, _kept) = self.recorded(work)?;
-        Outline::of(self, &without_copies(fuse(recording)))
+        Outline::of(self, &passes.rewritten(self, recording))
     }
 
     /// What `work` records, and its result.
@@ -352,7 +359,7 @@ impl Device {
         if recording.commands.is_empty() {
             return Ok(());
         }
-        Plan::new(self, recording, Recompute::Nothing)?.run(1)
+        Plan::new(self, recording, &Passes::default())?.run(1)
     }
 
     /// Waits for the work before it and copies a view out.

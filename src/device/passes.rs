@@ -1,11 +1,31 @@
-//! Passes over a recording before it is planned: pointwise chains are fused, copies of results are left out.
+//! Passes over a recording before it is planned: pointwise chains are fused, copies of results are left out, and what a caller chooses is stored in
+//! 16 bits or computed again.
 
 use std::rc::Rc;
 
+use super::Device;
+use super::halves::{Halves, in_halves};
+use super::recompute::Recompute;
 use super::recording::{Command, Dispatch, Recording, VIEW_WORDS, View};
 
+/// The passes that a caller chooses.
+#[derive(Clone, Default)]
+pub struct Passes {
+    /// Which results are dropped before [`Device::turn`] and computed again after it.
+    pub recompute: Recompute,
+    /// Which are stored in 16 bits.
+    pub halves: Option<Halves>,
+}
+
+impl Passes {
+    /// The recording after all passes but that of results that are computed again.
+    pub(super) fn rewritten(&self, device: &Device, recording: Recording) -> Recording {
+        in_halves(device, without_copies(fuse(recording)), self.halves.as_ref())
+    }
+}
+
 /// Merges each dispatch whose only result has one reader into that reader, if the reader's kernel has a `fuse` rule.
-pub(super) fn fuse(mut recording: Recording) -> Recording {
+fn fuse(mut recording: Recording) -> Recording {
     let mut at = 0;
     while at < recording.commands.len() {
         if let Some((reader, merged)) = merged_into_reader(&recording, at) {
@@ -21,7 +41,7 @@ pub(super) fn fuse(mut recording: Recording) -> Recording {
 }
 
 /// Lets a dispatch write straight to where its result is only copied to.
-pub(super) fn without_copies(mut recording: Recording) -> Recording {
+fn without_copies(mut recording: Recording) -> Recording {
     let mut at = 0;
     while at < recording.commands.len() {
         if let Some((writer, place, target)) = copied_result(&recording, at) {

@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use super::kernel::{Cost, Kernel, SharedBody};
-use super::passes::{fuse, without_copies};
+use super::passes::Passes;
 use super::pool::size_class;
-use super::recompute::{Recompute, recomputed};
+use super::recompute::recomputed;
 use super::recording::{Buffer, Command, Label, Memory, Recording, Slot, View};
 use super::{Device, Prepared};
 use crate::error::Result;
@@ -91,8 +91,8 @@ pub struct Region {
 type Planned = (Box<dyn Prepared>, Vec<(Memory, usize)>, Summary);
 
 impl Plan {
-    pub(super) fn new(device: &Device, recording: Recording, recompute: Recompute) -> Result<Self> {
-        let (recording, again) = recomputed(device, without_copies(fuse(recording)), recompute)?;
+    pub(super) fn new(device: &Device, recording: Recording, passes: &Passes) -> Result<Self> {
+        let (recording, again) = recomputed(device, passes.rewritten(device, recording), passes.recompute)?;
         let uses = Uses::of(&recording);
         let held = uses.persistent(&recording);
         let fresh: Vec<&Buffer> = held.iter().filter(|buffer| buffer.0.memory.get().is_none()).collect();
@@ -116,7 +116,8 @@ impl Plan {
             persistent_bytes: held.iter().map(|buffer| 4 * buffer.words() as u64).sum(),
             ..Summary::default()
         };
-        let mut slots = Slots { device: Some(device), uses, free: Vec::new(), all: Vec::new() };
+        let is_tight = shared(recording, &uses)?.1;
+        let mut slots = Slots { device: Some(device), uses, is_tight, free: Vec::new(), all: Vec::new() };
         let mut bound = Vec::with_capacity(recording.commands.len());
         for (at, command) in recording.commands.iter().enumerate() {
             summary.unshared_bytes += slots.place_all(command)?;
@@ -152,13 +153,22 @@ impl Drop for Plan {
 /// Bytes of memory that the intermediate results of a recording will take, after sharing; nothing is allocated. `known` says of the buffers of another
 /// recording which of them are persistent, where both are held at once.
 pub(super) fn transient_bytes(recording: &Recording, known: Option<&Uses>) -> Result<u64> {
-    let uses = Uses::among(recording, known);
-    let mut slots = Slots { device: None, uses, free: Vec::new(), all: Vec::new() };
-    for (at, command) in recording.commands.iter().enumerate() {
-        slots.place_all(command)?;
-        slots.retire(at, command);
-    }
-    Ok(slots.bytes())
+    Ok(shared(recording, &Uses::among(recording, known))?.0)
+}
+
+/// The fewest bytes of the intermediate results, and whether tight slots need no more than others.
+fn shared(recording: &Recording, uses: &Uses) -> Result<(u64, bool)> {
+    let bytes = |is_tight: bool| -> Result<u64> {
+        let uses = Uses::among(recording, Some(uses));
+        let mut slots = Slots { device: None, uses, is_tight, free: Vec::new(), all: Vec::new() };
+        for (at, command) in recording.commands.iter().enumerate() {
+            slots.place_all(command)?;
+            slots.retire(at, command);
+        }
+        Ok(slots.bytes())
+    };
+    let (loose, tight) = (bytes(false)?, bytes(true)?);
+    Ok((loose.min(tight), tight <= loose))
 }
 
 /// Where each buffer is used and how many handles the recording has, sorted by key.
@@ -272,6 +282,8 @@ struct Slots<'a> {
     /// `None` if memory is only counted.
     device: Option<&'a Device>,
     uses: Uses,
+    /// Whether a block is left for larger results if only half of it or less is needed.
+    is_tight: bool,
     free: Vec<usize>,
     all: Vec<(Memory, usize)>,
 }
@@ -304,7 +316,10 @@ impl Slots<'_> {
             return Ok(0);
         }
         let words = size_class(buffer.words());
-        let fits = |&(_, &slot): &(usize, &usize)| self.all[slot].1 >= words;
+        let fits = |&(_, &slot): &(usize, &usize)| {
+            let size = self.all[slot].1;
+            size >= words && !(self.is_tight && size >= 2 * words)
+        };
         let best = self.free.iter().enumerate().filter(fits).min_by_key(|&(_, &slot)| self.all[slot].1);
         let slot = if let Some((at, _)) = best {
             self.free.swap_remove(at)

@@ -19,6 +19,8 @@ pub struct Buffer(pub(super) Rc<Slot>);
 
 pub(super) struct Slot {
     pub(super) words: usize,
+    /// Whether all of its words are floats.
+    pub(super) holds_floats: bool,
     pub(super) memory: Cell<Option<Memory>>,
     /// Why it has no contents, if the device refused to store them. Whatever uses the buffer fails with this error.
     pub(super) refused: Option<Error>,
@@ -37,6 +39,11 @@ impl Buffer {
     /// Its length in 32-bit words.
     pub fn words(&self) -> usize {
         self.0.words
+    }
+
+    /// Whether all of its words are floats.
+    pub(super) fn holds_floats(&self) -> bool {
+        self.0.holds_floats
     }
 
     /// The whole buffer as a view.

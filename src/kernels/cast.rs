@@ -1,10 +1,13 @@
 //! Converts numbers between types. Half floats are packed two per word, the first in the low half; an odd last one is padded with 0.
 //! To `u32`: truncates towards zero, clamped to 0..=u32::MAX. To f16: rounds to nearest (a device may pick either neighbour), clamped
-//! to ±65,504: WGSL does not define overflow, so check for it before the cast.
+//! to ±65,504: WGSL does not define overflow, so check for it before the cast. Results of a plan that are stored in 16 bits ([`Half`]) are
+//! not clamped: what is too large becomes infinite, as a loss scale expects.
 
 use std::rc::Rc;
 
-use half::f16;
+use bytemuck::{cast_slice, cast_slice_mut};
+use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
+use half::{bf16, f16};
 
 use super::common::{self, Variant};
 use super::evidence::{Numbers, case, within, words};
@@ -31,6 +34,40 @@ params! {
     }
 }
 
+/// A format of 16 bits for results of a plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Half {
+    /// 5 bits of exponent and 10 of fraction: up to 65,504.
+    #[default]
+    F16,
+    /// 8 bits of exponent, as f32, and 7 of fraction.
+    Bf16,
+}
+
+impl Half {
+    /// WGSL of `half_of`, to the nearest half, ties to the even one, and of `float_of`.
+    fn wgsl(self) -> &'static str {
+        match self {
+            Self::F16 => crate::wgsl!("common/half_f16"),
+            Self::Bf16 => crate::wgsl!("common/half_bf16"),
+        }
+    }
+
+    fn pack(self, x: &[f32], out: &mut [u16]) {
+        match self {
+            Self::F16 => out.reinterpret_cast_mut::<f16>().convert_from_f32_slice(x),
+            Self::Bf16 => out.iter_mut().zip(x).for_each(|(out, x)| *out = bf16::from_f32(*x).to_bits()),
+        }
+    }
+
+    fn unpack(self, halves: &[u16], out: &mut [f32]) {
+        match self {
+            Self::F16 => halves.reinterpret_cast::<f16>().convert_to_f32_slice(out),
+            Self::Bf16 => out.iter_mut().zip(halves).for_each(|(out, half)| *out = bf16::from_bits(*half).to_f32()),
+        }
+    }
+}
+
 /// Source and target type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conversion {
@@ -46,6 +83,10 @@ pub enum Conversion {
     BitToFloat,
     /// A word to its number of 1 bits.
     BitsToCount,
+    /// f32 to packed halves that may be infinite.
+    Pack(Half),
+    /// The same halves to f32.
+    Unpack(Half),
 }
 
 impl Conversion {
@@ -71,6 +112,13 @@ impl Conversion {
             ),
             Self::BitToFloat => ("u32", "f32", "return f32((a[i / 32u] >> (i % 32u)) & 1u);"),
             Self::BitsToCount => ("u32", "f32", "return f32(countOneBits(a[i]));"),
+            Self::Pack(_) => (
+                "f32",
+                "u32",
+                "let last = params.count - 1u;
+    return half_of(a[2u * i]) | (select(0u, half_of(a[min(2u * i + 1u, last)]), 2u * i < last) << 16u);",
+            ),
+            Self::Unpack(_) => ("u32", "f32", "return float_of((a[i / 2u] >> (16u * (i % 2u))) & 0xffffu);"),
         }
     }
 }
@@ -78,8 +126,11 @@ impl Conversion {
 /// `count` numbers of `a`, converted into `out`.
 pub fn dispatch(form: Conversion, count: u32, a: View, out: View) -> Dispatch {
     let (from, to, convert) = form.wgsl();
-    let wgsl = format!("alias From = {from};\nalias To = {to};\nfn convert(i: u32) -> To {{\n    {convert}\n}}\n");
-    let words = if form == Conversion::FloatToHalf { count.div_ceil(2) } else { count };
+    let half = if let Conversion::Pack(half) | Conversion::Unpack(half) = form { half.wgsl() } else { "" };
+    let wgsl =
+        format!("{half}alias From = {from};\nalias To = {to};\nfn convert(i: u32) -> To {{\n    {convert}\n}}\n");
+    let is_packed = matches!(form, Conversion::FloatToHalf | Conversion::Pack(_));
+    let words = if is_packed { count.div_ceil(2) } else { count };
     Dispatch {
         kernel: &CAST,
         body: Some(Rc::new(Variant { kind: form, wgsl })),
@@ -97,13 +148,13 @@ fn run(call: Call<'_>) {
     let out = &mut call.outputs[0][..params.words as usize];
     let piece = 2 * TILE * common::rows_per_piece(count.div_ceil(2 * TILE), 2 * TILE, call.pool);
     let (read, written) = match form {
-        Conversion::FloatToHalf => (piece, piece / 2),
-        Conversion::HalfToFloat => (piece / 2, piece),
+        Conversion::FloatToHalf | Conversion::Pack(_) => (piece, piece / 2),
+        Conversion::HalfToFloat | Conversion::Unpack(_) => (piece / 2, piece),
         Conversion::BitToFloat => (piece / 32, piece),
         Conversion::FloatToWord | Conversion::WordToFloat | Conversion::BitsToCount => (piece, piece),
     };
     let a = &a[..match form {
-        Conversion::HalfToFloat => count.div_ceil(2),
+        Conversion::HalfToFloat | Conversion::Unpack(_) => count.div_ceil(2),
         Conversion::BitToFloat => count.div_ceil(32),
         _ => count,
     }];
@@ -132,6 +183,13 @@ fn convert(form: Conversion, a: &[u32], out: &mut [u32]) {
             }
         }
         Conversion::BitsToCount => out.iter_mut().zip(a).for_each(|(out, a)| *out = (a.count_ones() as f32).to_bits()),
+        Conversion::Pack(half) => {
+            if let Some(last) = out.last_mut() {
+                *last = 0;
+            }
+            half.pack(cast_slice(a), &mut cast_slice_mut(out)[..a.len()]);
+        }
+        Conversion::Unpack(half) => half.unpack(&cast_slice(a)[..out.len()], cast_slice_mut(out)),
     }
 }
 
@@ -154,7 +212,8 @@ pub fn cases() -> Vec<Case> {
     let ones = mask.iter().map(|word| f64::from(word.count_ones())).collect();
     // One unit of f16, because a device may round either way; subnormals may go to 0.
     let unit = within(9.8e-4, 6.2e-5);
-    vec![
+    let mut cases = of_stored_halves(unit);
+    cases.extend([
         example(Conversion::FloatToWord, "edges", edges.len(), words(&edges), Expected::Words(to_words), Bound::Exact),
         example(
             Conversion::WordToFloat,
@@ -185,6 +244,38 @@ pub fn cases() -> Vec<Case> {
         example(Conversion::BitToFloat, "odd", 4101, mask.clone(), Expected::Floats(bits), Bound::Exact),
         example(Conversion::BitsToCount, "words", mask.len(), mask, Expected::Floats(ones), Bound::Exact),
         example(Conversion::HalfToFloat, "one", 1, vec![0xffff_3400], Expected::Floats(vec![0.25]), Bound::Exact),
+    ]);
+    cases
+}
+
+/// Cases of the halves that results are stored in: what is too large, ties, every bf16.
+fn of_stored_halves(unit: Bound) -> Vec<Case> {
+    let pairs = |halves: &[u16]| -> Vec<u32> {
+        halves.chunks(2).map(|pair| u32::from(pair[0]) | pair.get(1).map_or(0, |half| u32::from(*half) << 16)).collect()
+    };
+    let large = [65_519.0, 65_520.0, -1e6, 3e38, f32::INFINITY, f32::NAN, 1.0, -0.0, -2.0];
+    let as_f16 = pairs(&[0x7bff, 0x7c00, 0xfc00, 0x7c00, 0x7c00, 0x7e00, 0x3c00, 0x8000, 0xc000]);
+    let infinite = [0x7c00_u16, 0xfc00, 0x3c00].map(|half| f16::from_bits(half).to_f64()).to_vec();
+    let random = Numbers::new(57).floats(1001);
+    let near = random.iter().map(|&x| f64::from(x)).collect();
+    // The nearest bf16: a unit is 2^16 words of f32, and a tie goes to the even one.
+    let nearest = |x: &f32| {
+        let (low, rest) = (x.to_bits() >> 16, x.to_bits() & 0xffff);
+        (low + u32::from(rest > 0x8000 || rest == 0x8000 && low % 2 == 1)) as u16
+    };
+    let ties = [0x3f80_8000_u32, 0x3f81_8000, 0x3f81_8001, 0x7f7f_8000, 0xff7f_ffff].map(f32::from_bits);
+    let rounded: Vec<f32> = random.iter().copied().chain(ties).collect();
+    let as_bf16 = pairs(&rounded.iter().map(nearest).collect::<Vec<u16>>());
+    let every: Vec<u16> = (0x0080..0x7f80).chain(0x8080..0xff80).collect();
+    let widened = every.iter().map(|&half| f64::from(f32::from_bits(u32::from(half) << 16))).collect();
+    let [pack, unpack] = [Conversion::Pack(Half::F16), Conversion::Unpack(Half::F16)];
+    let [pack_b, unpack_b] = [Conversion::Pack(Half::Bf16), Conversion::Unpack(Half::Bf16)];
+    vec![
+        example(pack, "too large", large.len(), words(&large), Expected::Words(as_f16), Bound::Exact),
+        example(pack, "rounding", random.len(), words(&random), Expected::Halves(near), unit),
+        example(unpack, "infinite", 3, vec![0xfc00_7c00, 0x3c00], Expected::Floats(infinite), Bound::Exact),
+        example(pack_b, "rounding", rounded.len(), words(&rounded), Expected::Words(as_bf16), Bound::Exact),
+        example(unpack_b, "every half", every.len(), pairs(&every), Expected::Floats(widened), Bound::Exact),
     ]
 }
 

@@ -17,7 +17,7 @@ use crate::device::{Call, Cost, Dispatch, Info, Kernel, View};
 use crate::params;
 use crate::program::{Expr, Instruction, Program};
 pub use cases::cases;
-pub use limit::{Limit, Memory, STATE};
+pub use limit::{Limit, LossScale, Memory, SCALE_AT, STATE};
 
 /// The `optimise` kernel: inputs order, partials (or the sums of `fold`); outputs parameters, moments, control, report.
 pub static OPTIMISE: Kernel = Kernel {
@@ -108,6 +108,8 @@ pub struct GradientBounds {
     pub skips: bool,
     /// Whether `fold` sums gradients for another reason, as where several steps make one update.
     pub is_summed: bool,
+    /// What the loss was multiplied by.
+    pub scale: Option<LossScale>,
 }
 
 impl GradientBounds {

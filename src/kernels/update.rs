@@ -11,7 +11,9 @@ use std::ops::Range;
 use pulp::{Simd, WithSimd};
 
 use super::fold::{Figure, LINE};
-use super::optimise::{FROZEN, LINE_WORDS, Limit, Memory as Remembered, RATES, Rule, STATE, Sizes, TAIL, lines_at};
+use super::optimise::{
+    FROZEN, LINE_WORDS, Limit, Memory as Remembered, RATES, Rule, SCALE_AT, STATE, Sizes, TAIL, lines_at,
+};
 use crate::host::{Disjoint, ThreadPool};
 use crate::program::slices::{Memory, Registers, Source, WIDTH};
 use crate::simd::{dispatch, load, store};
@@ -39,7 +41,7 @@ pub(super) fn optimise(
     let is_last = (cursor + 1).is_multiple_of(group) || cursor + 1 >= steps;
     let weight = if rule.bounds.needs_fold() { partials[folded + 2] } else { seen };
     let folded = Folded { words: folded, partials };
-    let share = if weight == 0.0 { 0.0 } else { 1.0 / weight };
+    let mut share = if weight == 0.0 { 0.0 } else { 1.0 / weight };
     let (mut row, mut factor) = (cursor, 1.0);
     let mut is_applied = is_last;
     if rule.bounds.needs_fold() {
@@ -49,6 +51,7 @@ pub(super) fn optimise(
         }
         // A second launch of a step has no memory of its own.
         row = if rule.bounds.limit == Limit::Trust { cursor } else { (memory.applied as usize * group).min(steps - 1) };
+        share = memory.unscaled(share, rule.bounds.scale);
         let whole = folded.whole();
         if is_last && (whole.is_finite() || !rule.bounds.skips) {
             factor = rule.bounds.limit.factor(whole.norm() * share, &mut memory);
@@ -56,6 +59,10 @@ pub(super) fn optimise(
             memory.skipped += 1.0;
             is_applied = false;
         }
+        if is_last {
+            memory.rescale(rule.bounds.scale, whole.is_finite());
+        }
+        state[SCALE_AT] = memory.scale;
         memory.write(&mut state[STATE * ((control[2] as usize + 1) % 2)..]);
     }
     if !is_applied {

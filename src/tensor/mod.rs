@@ -48,7 +48,9 @@ impl Tensor {
     pub fn empty(device: &Device, shape: impl Into<Shape>, dtype: DType) -> Self {
         let shape = shape.into();
         assert!(u32::try_from(shape.len()).is_ok(), "tensor: {shape} has too many elements: expected less than 2^32");
-        let view = device.buffer(dtype.words(shape.len())).view();
+        let words = dtype.words(shape.len());
+        let buffer = if dtype == DType::F32 { device.floats(words) } else { device.buffer(words) };
+        let view = buffer.view();
         Self { device: device.clone(), view, shape, dtype }
     }
 

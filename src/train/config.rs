@@ -2,10 +2,11 @@
 
 use super::curriculum::Curriculum;
 use super::gradients::GradientConfig;
+use super::precision::MixedPrecision;
 use crate::device::Recompute;
 use crate::error::{Error, Result};
 use crate::host::number;
-use crate::kernels::optimise::Rule;
+use crate::kernels::optimise::{GradientBounds, LossScale, Rule};
 use crate::loss::Loss;
 use crate::nn::Registry;
 use crate::optim::{Optimizer, Schedule};
@@ -32,6 +33,8 @@ pub struct TrainerConfig {
     pub gradients: GradientConfig,
     /// Which results of the forward pass are computed again in the backward pass; only recorded steps keep any.
     pub recompute: Recompute,
+    /// What is stored in 16 bits; `None` = nothing. Only recorded steps store anything.
+    pub precision: Option<MixedPrecision>,
     /// Epochs without improvement before stopping; 0 = never stop early.
     pub patience: usize,
     /// Smallest decrease of the validation loss that counts as improvement.
@@ -55,7 +58,7 @@ pub struct TrainerConfig {
 record! {
     TrainerConfig {
         loss, optimizer, lr, schedule, epochs, batch, accumulate = 1, patience, min_delta, seed, step, class_weights, coverage,
-        curriculum, policies = Registry::default(), allows_unreachable = false, gradients = GradientConfig::default(), recompute = Recompute::Nothing,
+        curriculum, policies = Registry::default(), allows_unreachable = false, gradients = GradientConfig::default(), recompute = Recompute::Nothing, precision = None,
     }
 }
 
@@ -105,6 +108,7 @@ impl Default for TrainerConfig {
             accumulate: 1,
             gradients: GradientConfig::default(),
             recompute: Recompute::Nothing,
+            precision: None,
             patience: 15,
             min_delta: 1e-6,
             seed: 0,
@@ -122,6 +126,18 @@ impl TrainerConfig {
     /// The update rule, without limits.
     pub(super) fn rule(&self) -> Rule {
         self.optimizer.rule(self.gradients.mean_decay.map(|decay| decay as f32))
+    }
+
+    /// What is done to the gradients of an update before the optimiser sees them.
+    pub(super) fn bounds(&self) -> GradientBounds {
+        let bounds = self.gradients.bounds(self.accumulate);
+        let scale = self.loss_scale();
+        GradientBounds { scale, skips: bounds.skips || scale.is_some(), ..bounds }
+    }
+
+    /// What the loss is multiplied by at first, and how that moves.
+    pub(super) fn loss_scale(&self) -> Option<LossScale> {
+        self.precision.as_ref().and_then(|precision| precision.loss_scale(self.batch))
     }
 
     /// Errors if a setting is out of range; messages use the user's names.
@@ -161,6 +177,7 @@ impl TrainerConfig {
             let name = self.optimizer.name();
             return Err(Error::usage(format!("train: mean_decay: the optimizer {name} keeps a mean of its own")));
         }
+        self.precision.as_ref().map_or(Ok(()), |precision| precision.check(self))?;
         self.curriculum.check(&self.loss)?;
         if let Loss::Pairs(loss) = &self.loss { loss.check().map_err(|error| error.within("train")) } else { Ok(()) }
     }

@@ -109,7 +109,7 @@ impl Trainer {
                 let losses = self.losses(self.progress.cursor - unread, unread).await?;
                 let finite = losses.iter().filter(|loss| loss.is_finite()).count();
                 // A step whose update is left out has no loss.
-                if finite < if self.settings.gradients.skips_overflow { 1 } else { losses.len() } {
+                if finite < if self.settings.bounds().skips { 1 } else { losses.len() } {
                     return Ok((Some(Stop::Diverged), flow));
                 }
                 unread = 0;
@@ -138,7 +138,11 @@ impl Trainer {
         let gradients = self.gradient_report().await?;
         let is_sound = |loss: f64| loss.is_finite() && loss < DIVERGED;
         let is_loss = matches!(self.criterion, Criterion::Loss);
-        let has_updates = gradients.is_none_or(|gradients| gradients.updates > 0);
+        // The scale of the loss may fall for some epochs before an update fits.
+        let falls = |report: GradientReport| {
+            self.settings.loss_scale().zip(report.loss_scale).is_some_and(|(scale, now)| now > f64::from(scale.least))
+        };
+        let has_updates = gradients.is_none_or(|gradients| gradients.updates > 0 || falls(gradients));
         if !has_updates || !is_sound(train_loss) || (is_loss && !evaluation.value.is_some_and(is_sound)) {
             return Ok(None);
         }
@@ -146,7 +150,7 @@ impl Trainer {
         let is_best = self.keep_if_best(epoch, evaluation.value)?;
         let updates = self.steps.div_ceil(self.settings.accumulate) as u64;
         self.progress.skipped += gradients.map_or(0, |gradients| gradients.skipped);
-        let update = (epoch as u64 + 1) * updates - self.progress.skipped - 1;
+        let update = ((epoch as u64 + 1) * updates).saturating_sub(self.progress.skipped + 1);
         let at = Moment { update, updates, epochs: self.settings.epochs, drops: self.progress.drops };
         let factor = self.settings.schedule.factor(at);
         self.notice_plateau(is_best);
@@ -227,7 +231,7 @@ impl Trainer {
     fn mean_loss(&self, report: &[f32]) -> f64 {
         let rows = self.data.train.rows(self.data.targets);
         let batch = self.settings.batch;
-        let skips = self.settings.gradients.skips_overflow;
+        let skips = self.settings.bounds().skips;
         let counted = report[..self.steps].iter().enumerate().filter(|(_, loss)| !skips || loss.is_finite());
         let sums = counted.fold([0.0; 2], |[sum, seen], (step, loss)| {
             let weight = (rows - step * batch).min(batch) as f64;
@@ -238,7 +242,7 @@ impl Trainer {
 
     /// What the updates of the epoch remember of its gradients.
     async fn gradient_report(&self) -> Result<Option<GradientReport>> {
-        let bounds = self.settings.gradients.bounds(self.settings.accumulate);
+        let bounds = self.settings.bounds();
         if bounds.limit == Limit::None && !bounds.skips && !self.settings.gradients.watches {
             return Ok(None);
         }
@@ -248,8 +252,9 @@ impl Trainer {
         // Steps write the two copies by turns; the first word of control counts the steps, also those of `advance`.
         let control = self.device.read(&self.state.control.view()).await?;
         let last = (control[0] + 1) % 2;
-        let Memory { applied, skipped, limited, largest, .. } = Memory::read(&words[STATE * last as usize..]);
+        let Memory { applied, skipped, limited, largest, scale, .. } = Memory::read(&words[STATE * last as usize..]);
         let [updates, skipped, limited] = [applied, skipped, limited].map(|count| count as u64);
-        Ok(Some(GradientReport { updates, skipped, limited, largest_norm: f64::from(largest) }))
+        let loss_scale = bounds.scale.map(|_| f64::from(scale));
+        Ok(Some(GradientReport { updates, skipped, limited, largest_norm: f64::from(largest), loss_scale }))
     }
 }

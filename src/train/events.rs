@@ -54,9 +54,11 @@ pub struct GradientReport {
     pub limited: u64,
     /// The largest norm before any limit.
     pub largest_norm: f64,
+    /// The factor of the loss after the epoch, if it is scaled.
+    pub loss_scale: Option<f64>,
 }
 
-record! { GradientReport { updates, skipped, limited, largest_norm } }
+record! { GradientReport { updates, skipped, limited, largest_norm, loss_scale = None } }
 
 /// Statistics of the pairs on the validation rows; on the training rows without any.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -165,7 +165,8 @@ impl GradientConfig {
             }
         };
         let largest = self.clip_value.map(|value| value as f32);
-        GradientBounds { limit, largest, skips: self.skips_overflow, is_summed: accumulate > 1 || self.watches }
+        let is_summed = accumulate > 1 || self.watches;
+        GradientBounds { limit, largest, skips: self.skips_overflow, is_summed, scale: None }
     }
 }
 
@@ -238,7 +239,6 @@ impl Groups {
 
     /// The update rule of a run.
     pub(super) fn rule(&self, settings: &TrainerConfig) -> Rule {
-        let bounds = settings.gradients.bounds(settings.accumulate);
-        Rule { bounds, is_grouped: self.is_grouped(), ..settings.rule() }
+        Rule { bounds: settings.bounds(), is_grouped: self.is_grouped(), ..settings.rule() }
     }
 }

@@ -4,6 +4,7 @@
 mod gradients;
 mod memory;
 mod names;
+mod precision;
 mod reading;
 mod resolve;
 mod table;
@@ -14,6 +15,7 @@ use super::config::{CoverageGoal, StepKind, TrainerConfig};
 use super::curriculum::Curriculum;
 use super::data::{Data, Examples};
 use super::gradients::GradientConfig;
+use super::precision::MixedPrecision;
 use crate::device::Recompute;
 use crate::error::{Error, Result};
 use crate::io::{self, Choice, Fractions, Preparation, Split, Table};
@@ -63,6 +65,8 @@ pub struct TrainOptions {
     pub gradients: GradientConfig,
     /// Which results of the forward pass are computed again in the backward pass.
     pub recompute: Recompute,
+    /// What is stored in 16 bits.
+    pub precision: Option<MixedPrecision>,
     /// Epochs without improvement before stopping; 0 = never.
     pub patience: Option<usize>,
     /// Seed of split, weights, order and dropout.

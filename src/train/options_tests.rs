@@ -67,6 +67,9 @@ fn every_option_is_stored_and_has_a_doc() {
         "delta" => vec![("loss", Value::Text("huber".into()))],
         "quantile" => vec![("loss", Value::Text("quantile".into()))],
         "gamma" => vec![("loss", Value::Text("focal".into()))],
+        "keep_f32" | "keep_half" | "loss_scale" | "scale_interval" | "strict" => {
+            vec![("precision", Value::Text("f16".into()))]
+        }
         "momentum" => vec![("optimizer", Value::Text("sgd".into()))],
         "tau_train" | "threshold" => {
             vec![("head", Value::Text("rational".into())), ("tau_infer", Value::Number(0.01))]

@@ -11,10 +11,10 @@ use super::validation::{FIGURES, figure_offset};
 use std::cell::RefCell;
 
 use crate::autograd::Var;
-use crate::device::{Buffer, Command, Device, Label, Outline, Plan, Recompute, View};
+use crate::device::{Buffer, Command, Device, Label, Outline, Passes, Plan, Recompute, View};
 use crate::error::{Error, Result};
 use crate::kernels::mlp::{self, Fused, Mlp};
-use crate::kernels::optimise::TAIL;
+use crate::kernels::optimise::{Memory, SCALE_AT, STATE, TAIL};
 use crate::kernels::{batch, fold};
 use crate::loss::{self, Loss};
 use crate::nn::{Parameter, Pass, RunningStats};
@@ -76,13 +76,19 @@ impl State {
         let rows = setup.data.train.rows(setup.data.targets);
         let order = device.buffer(order_words(setup.groups, setup.steps, rows));
         let words: &[u32] = bytemuck::cast_slice(parameters);
-        let bounds = setup.settings.gradients.bounds(setup.settings.accumulate);
+        let bounds = setup.settings.bounds();
         // Every step of SAM needs norms.
+        let rule = setup.settings.rule();
+        let mut moments = vec![0.0_f32; rule.moment_words(total)];
+        let remembered = &mut moments[rule.arrays() * total..];
+        let memory = Memory::initial(bounds.scale);
+        [0, STATE].into_iter().for_each(|copy| memory.write(&mut remembered[copy..]));
+        remembered[SCALE_AT] = memory.scale;
         let is_folded = bounds.needs_fold() || setup.settings.gradients.sharpness.is_some();
         let sums = is_folded.then(|| device.upload(&vec![0; fold::words_of(total)])).transpose()?;
         Ok(Self {
             parameters: device.upload(words)?,
-            moments: device.upload(&vec![0; setup.settings.rule().moment_words(total)])?,
+            moments: device.upload(bytemuck::cast_slice(&moments))?,
             sums,
             control: device.upload(&[0; 4])?,
             order,
@@ -100,7 +106,10 @@ impl Plans {
         let kind = match (settings.step, &fused) {
             (Some(kind), _) => kind,
             (None, Some(mlp))
-                if settings.recompute == Recompute::Nothing && !setup.needs_own_norms() && fits(setup, mlp) =>
+                if settings.recompute == Recompute::Nothing
+                    && settings.precision.is_none()
+                    && !setup.needs_own_norms()
+                    && fits(setup, mlp) =>
             {
                 StepKind::Fused
             }
@@ -150,6 +159,26 @@ impl Setup<'_> {
                 "train: the fused step takes linear layers up to {widest} wide with one activation between them and maybe a projective head on top; this model needs the recorded step"
             )
         }))
+    }
+
+    /// The passes over a recorded step.
+    fn passes(&self) -> Result<Passes> {
+        let Some(precision) = &self.settings.precision else {
+            return Ok(Passes { recompute: self.settings.recompute, halves: None });
+        };
+        precision.storage(self.device.info())?;
+        Ok(Passes { recompute: self.settings.recompute, halves: Some(precision.halves(self.network)?) })
+    }
+
+    /// The loss times its scale, which the update divides by again.
+    fn scaled(&self, loss: &Var, state: &State) -> Result<Var> {
+        let Some(scale) = self.settings.loss_scale() else { return Ok(loss.clone()) };
+        let offset = self.settings.rule().arrays() * self.network.layout().total;
+        let words = View { buffer: state.moments.clone(), offset, words: 2 * SCALE_AT };
+        let words = Var::constant(Tensor::over(self.device, words, [2 * SCALE_AT, 1]));
+        let at = Tensor::from_u32(self.device, [1], &[SCALE_AT as u32])?;
+        let factor = ops::reshape(&ops::take_rows(&words, &at), [1]);
+        Ok(ops::fused(&[loss, &factor], |v| v[0] * v[1] * scale.rows.recip()))
     }
 
     /// Errors if norms are taken tensor by tensor and one is too large for that: on a GPU every quad of a tensor joins the norms of all its lines.
@@ -278,7 +307,7 @@ fn fused_step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows, loss: &L
 fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows, loss: &Loss) -> Result<(Plan, usize)> {
     let layout = setup.network.layout();
     let partials = setup.device.upload(&vec![0; layout.total + TAIL])?;
-    setup.device.capture_with(setup.settings.recompute, || record_step(setup, state, rows, loss, &partials))
+    setup.device.capture_with(&setup.passes()?, || record_step(setup, state, rows, loss, &partials))
 }
 
 /// What a recorded step would take, before it is planned.
@@ -286,7 +315,7 @@ pub(super) fn outline(setup: &Setup<'_>, state: &State) -> Result<Outline> {
     let partials = setup.device.buffer(setup.network.layout().total + TAIL);
     let rows = Rows::upload(setup, &setup.data.train)?;
     let loss = setup.settings.curriculum.loss(&setup.settings.loss, 0, None);
-    setup.device.outline(|| record_step(setup, state, &rows, &loss, &partials))
+    setup.device.outline(&setup.passes()?, || record_step(setup, state, &rows, &loss, &partials))
 }
 
 /// Records a step of the model's own ops; returns the number of outputs.
@@ -311,7 +340,7 @@ fn record_step(setup: &Setup<'_>, state: &State, rows: &Rows, loss: &Loss, parti
         let (loss, weight) = setup.device.labelled(Label::part("loss"), || {
             setup.loss_sums(loss, &outputs, &batch, &|range| drawn(setup, &pass, range))
         })?;
-        write_gradients(setup, &loss, &parameters, &running, partials)?;
+        write_gradients(setup, &setup.scaled(&loss, state)?, &parameters, &running, partials)?;
         copy(&loss, partials, layout.total);
         copy(&weight, partials, layout.total + 1);
         first.borrow_mut().get_or_insert((running, outputs.len()));

@@ -37,6 +37,52 @@ const LEAST_SPREAD: f32 = 0.05;
 
 /// Words of a copy of the state.
 pub const STATE: usize = 16;
+/// Where the loss scale of the next step is, after both copies.
+pub const SCALE_AT: usize = 2 * STATE;
+
+/// A factor of the loss, so that small gradients are not lost in 16 bits. It falls where a gradient was not finite, and grows after many that were
+/// (Micikevicius et al. 2018).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LossScale {
+    /// Of the first step.
+    pub initial: f32,
+    /// Its factor after `interval` updates in a row.
+    pub growth: f32,
+    /// Its factor after an update that was left out.
+    pub backoff: f32,
+    /// Updates in a row after which it grows.
+    pub interval: f32,
+    /// The smallest.
+    pub least: f32,
+    /// The largest.
+    pub most: f32,
+    /// What the sum of the losses of a step is divided by besides; a power of two.
+    pub rows: f32,
+}
+
+impl LossScale {
+    /// After an update, or after one that was left out.
+    fn next(&self, is_finite: bool, memory: &mut Memory) {
+        memory.clean = if is_finite { memory.clean + 1.0 } else { 0.0 };
+        if !is_finite {
+            memory.scale = (memory.scale * self.backoff).max(self.least);
+        } else if memory.clean >= self.interval {
+            (memory.scale, memory.clean) = ((memory.scale * self.growth).min(self.most), 0.0);
+        }
+    }
+
+    /// WGSL of `unscaled` and `next_scale`; the state is the scale and the updates since it changed.
+    pub(super) fn wgsl(scale: Option<Self>) -> String {
+        let Some(Self { growth, backoff, interval, least, most, rows, .. }) = scale else {
+            return "fn unscaled(share: f32, scale: f32) -> f32 { return share; }\nfn next_scale(old: vec4<f32>, is_finite: bool) -> vec4<f32> { return old; }\n".to_owned();
+        };
+        let [growth, backoff, interval, least, most, rows] =
+            [growth, backoff, interval, least, most, rows].map(|value| wgsl_constant(f64::from(value)));
+        format!(
+            "fn unscaled(share: f32, scale: f32) -> f32 {{ return share * ({rows} / scale); }}\nfn next_scale(old: vec4<f32>, is_finite: bool) -> vec4<f32> {{\n    if (!is_finite) {{ return vec4<f32>(max(old.x * {backoff}, {least}), 0.0, 0.0, 0.0); }}\n    if (old.y + 1.0 >= {interval}) {{ return vec4<f32>(min(old.x * {growth}, {most}), 0.0, 0.0, 0.0); }}\n    return vec4<f32>(old.x, old.y + 1.0, 0.0, 0.0);\n}}\n"
+        )
+    }
+}
 
 /// What an update remembers of those before: a copy of the state.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -51,19 +97,42 @@ pub struct Memory {
     pub largest: f32,
     /// Mean, variance and number of past norms, each as far as it was admitted.
     past: [f32; 3],
+    /// The loss scale.
+    pub scale: f32,
+    /// Updates since it changed.
+    clean: f32,
 }
 
 impl Memory {
     /// From its words.
     pub fn read(words: &[f32]) -> Self {
-        let [applied, skipped, limited, largest, mean, variance, count] = std::array::from_fn(|at| words[at]);
-        Self { applied, skipped, limited, largest, past: [mean, variance, count] }
+        let [applied, skipped, limited, largest, mean, variance, count, _, scale, clean] =
+            std::array::from_fn(|at| words[at]);
+        Self { applied, skipped, limited, largest, past: [mean, variance, count], scale, clean }
     }
 
     /// Into its words.
-    pub(crate) fn write(&self, words: &mut [f32]) {
-        let Self { applied, skipped, limited, largest, past: [mean, variance, count] } = *self;
-        words[..8].copy_from_slice(&[applied, skipped, limited, largest, mean, variance, count, 0.0]);
+    pub fn write(&self, words: &mut [f32]) {
+        let Self { applied, skipped, limited, largest, past: [mean, variance, count], scale, clean } = *self;
+        let all = [applied, skipped, limited, largest, mean, variance, count, 0.0, scale, clean];
+        words[..all.len()].copy_from_slice(&all);
+    }
+
+    /// What nothing was remembered before.
+    pub fn initial(scale: Option<LossScale>) -> Self {
+        Self { scale: scale.map_or(0.0, |scale| scale.initial), ..Self::default() }
+    }
+
+    /// The reciprocal of what gradients were multiplied by.
+    pub(crate) fn unscaled(&self, share: f32, scale: Option<LossScale>) -> f32 {
+        scale.map_or(share, |scale| share * (scale.rows / self.scale))
+    }
+
+    /// Moves the loss scale.
+    pub(crate) fn rescale(&mut self, scale: Option<LossScale>, is_finite: bool) {
+        if let Some(scale) = scale {
+            scale.next(is_finite, self);
+        }
     }
 
     /// Begins an epoch.

@@ -1,6 +1,6 @@
 //! The WGSL of an update rule.
 
-use super::{GradientBounds, LINE_WORDS, Limit, Rule, common};
+use super::{GradientBounds, LINE_WORDS, Limit, LossScale, Rule, common};
 use crate::device::Body;
 use crate::program::Instruction;
 use crate::program::wgsl_constant;
@@ -72,8 +72,9 @@ impl Rule {
             String::new()
         };
         format!(
-            "const ARRAYS: u32 = {arrays}u;\nconst SKIPS: bool = {skips};\nconst IS_SECOND: bool = {};\n{}{}{of_tensor}{}",
+            "const ARRAYS: u32 = {arrays}u;\nconst SKIPS: bool = {skips};\nconst IS_SECOND: bool = {};\n{}{}{}{of_tensor}{}",
             limit == Limit::Trust,
+            LossScale::wgsl(self.bounds.scale),
             common::NORM,
             limit.wgsl(),
             crate::wgsl!("optimise/limited")

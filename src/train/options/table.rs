@@ -7,6 +7,7 @@ use super::names::{
     RATIONAL, activations, class_weights, heads, losses, missing, norms, optimizers, schedules, steps, tasks, terms,
     thresholds,
 };
+use super::precision::PRECISION;
 use super::resolve::{BEYOND_TAU, Defaults, HIDDEN, PATIENCE_OF_POLES, SMALL};
 use super::{Norm, TrainOptions};
 use crate::error::{Error, Result};
@@ -26,6 +27,7 @@ pub static TABLE: Table<TrainOptions> = Table {
         Group { title: "Training", entries: TRAINING },
         Group { title: "Gradients", entries: GRADIENTS },
         Group { title: "Memory", entries: MEMORY },
+        Group { title: "Precision", entries: PRECISION },
         Group { title: "Poles", entries: POLES },
     ],
 };

@@ -1,0 +1,233 @@
+//! Mixed precision: what the layers of a recorded step keep for its backward pass, and their gradients, are stored in 16 bits. Each launch computes in
+//! f32; weights, sums over rows and the optimiser stay in f32 (Micikevicius et al. 2018). Gradients that f16 cannot hold make a loss scale fall, and
+//! their update is left out.
+
+use std::rc::Rc;
+
+use super::config::{StepKind, TrainerConfig};
+use super::network::Network;
+use crate::device::{Halves, Info, Label};
+use crate::error::{Error, Result, hint, listed};
+use crate::host::number;
+use crate::kernels::cast::{Conversion, Half, dispatch};
+use crate::kernels::optimise;
+use crate::nn::{Layer, Spec};
+use crate::record;
+
+/// What a step stores in 16 bits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MixedPrecision {
+    /// The format.
+    pub format: Half,
+    /// Layers such as `layers.2`, kinds of layers such as `linear`, and ops such as `map` whose results stay in f32.
+    pub keep_f32: Vec<String>,
+    /// The same for results that are stored in 16 bits although others of their kind are not.
+    pub keep_half: Vec<String>,
+    /// How the loss is scaled; it need not be in bf16, which holds what f32 holds.
+    pub scale: Option<LossScaling>,
+    /// Whether a device without a type for the format is refused. Others pack two numbers in a word.
+    pub is_strict: bool,
+}
+
+record! { MixedPrecision { format, keep_f32 = Vec::new(), keep_half = Vec::new(), scale, is_strict = false } }
+record! { enum Half { F16, Bf16 } }
+
+/// How the loss is scaled, relative to the mean over the rows of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LossScaling {
+    /// The first factor.
+    pub initial: f64,
+    /// What it is multiplied by after `interval` updates in a row.
+    pub growth: f64,
+    /// What it is multiplied by after an update that was left out.
+    pub backoff: f64,
+    /// Updates in a row after which it grows.
+    pub interval: u64,
+    /// The smallest factor.
+    pub least: f64,
+    /// The largest.
+    pub most: f64,
+}
+
+record! { LossScaling { initial, growth, backoff, interval, least, most } }
+
+/// The usual values.
+impl Default for LossScaling {
+    fn default() -> Self {
+        Self { initial: 65_536.0, growth: 2.0, backoff: 0.5, interval: 2000, least: 1.0, most: 4_294_967_296.0 }
+    }
+}
+
+/// Ops of plain layers: products, and pointwise functions between them.
+const OPS: [&str; 3] = ["layer", "matmul", "map"];
+/// Other ops that may be named.
+const OTHER_OPS: [&str; 3] = ["layer_norm", "rational", "masked"];
+/// Kinds of layers whose results are stored in 16 bits.
+const KINDS: [&str; 4] = ["linear", "activation", "dropout", "residual"];
+/// Kinds of layers near whose poles 16 bits are not enough.
+const WITH_POLES: [&str; 4] = ["rational", "projective", "masked_norm", "masked_softmax"];
+
+impl MixedPrecision {
+    /// The usual settings for a format.
+    pub fn new(format: Half) -> Self {
+        let scale = (format == Half::F16).then(LossScaling::default);
+        Self { format, keep_f32: Vec::new(), keep_half: Vec::new(), scale, is_strict: false }
+    }
+
+    /// Errors if the configuration contradicts itself; messages use the user's names.
+    pub(super) fn check(&self, settings: &TrainerConfig) -> Result<()> {
+        let refused = |text: String| Err(Error::usage(format!("train: {text}")));
+        let name = self.name();
+        if let Some(both) = self.keep_f32.iter().find(|name| self.keep_half.contains(name)) {
+            return refused(format!(
+                "keep_half: got \"{both}\", which keep_f32 names as well, expected it in one of them"
+            ));
+        }
+        if let Some(scale) = &self.scale {
+            let positive =
+                [("loss_scale", scale.initial), ("the least loss scale", scale.least), ("the backoff", scale.backoff)];
+            for (what, value) in positive {
+                if !(value.is_finite() && value > 0.0) {
+                    return refused(format!("{what}: got {}, expected a finite number above 0", number(value)));
+                }
+            }
+            if scale.interval == 0 {
+                return refused("scale_interval: got 0, expected at least 1 update".into());
+            }
+            if scale.growth < 1.0 || scale.backoff >= 1.0 || !(scale.least..=scale.most).contains(&scale.initial) {
+                let [growth, backoff, initial] = [scale.growth, scale.backoff, scale.initial].map(number);
+                return refused(format!(
+                    "loss_scale: got {initial} with a growth of {growth} and a backoff of {backoff}, expected a scale within its limits, a growth of at least 1 and a backoff below 1"
+                ));
+            }
+            if settings.optimizer.is_by_tensor() {
+                let optimizer = settings.optimizer.name();
+                return refused(format!(
+                    "precision: got {name} with the optimizer {optimizer}, which cannot leave out an update; expected bf16, f32 or another optimizer"
+                ));
+            }
+        }
+        if settings.step == Some(StepKind::Fused) {
+            return refused(format!(
+                "precision: got {name}, but the fused step keeps nothing between its passes: expected the recorded step"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self.format {
+            Half::F16 => "f16",
+            Half::Bf16 => "bf16",
+        }
+    }
+
+    /// How the device stores it, for people. Errors if it has no type for it and nothing else is accepted.
+    pub fn storage(&self, info: &Info) -> Result<String> {
+        let name = self.name();
+        // Kernels read packed words on every device: what a type of its own would save was not measured.
+        let has_type = self.format == Half::F16 && info.features.iter().any(|feature| feature == "shader-f16");
+        if self.is_strict && !has_type {
+            return Err(Error::usage(format!(
+                "train: strict: got precision {name} on {}, which has no type for it: expected f32, or no strict, which packs two numbers in a word",
+                info.device
+            )));
+        }
+        Ok(format!("{name}, two in a word; sums in f32"))
+    }
+
+    /// The pass that stores results of a network in 16 bits. Errors if a name is none of the network's.
+    pub(super) fn halves(&self, network: &Network) -> Result<Halves> {
+        let layers = network.spec().map(Layers::of);
+        let choose = |names: &[String], option: &str| -> Result<Vec<String>> {
+            names.iter().map(|name| chosen(name, layers.as_ref(), option)).collect()
+        };
+        let (keep_f32, keep_half) = (choose(&self.keep_f32, "keep_f32")?, choose(&self.keep_half, "keep_half")?);
+        if let Some(name) = keep_half.iter().find(|name| WITH_POLES.contains(&name.as_str())) {
+            return Err(Error::usage(format!(
+                "train: keep_half: got \"{name}\", whose poles need f32: expected layers without poles"
+            )));
+        }
+        let format = self.format;
+        let takes = move |label: &Label| {
+            let kind = layers.as_ref().and_then(|layers| layers.kind(&label.layer));
+            let named = |names: &[String]| {
+                names.iter().any(|name| name == label.op || *name == *label.layer || Some(name.as_str()) == kind)
+            };
+            let is_plain = match &layers {
+                Some(_) => kind.is_some_and(|kind| KINDS.contains(&kind)),
+                None => label.layer.is_empty(),
+            };
+            !named(&keep_f32) && (named(&keep_half) || is_plain && OPS.contains(&label.op))
+        };
+        let convert = |conversion: Conversion| {
+            move |from: crate::device::View, to: crate::device::View| {
+                let count = if matches!(conversion, Conversion::Pack(_)) { from.words } else { to.words };
+                dispatch(conversion, count as u32, from, to)
+            }
+        };
+        Ok(Halves {
+            takes: Rc::new(takes),
+            pack: Rc::new(convert(Conversion::Pack(format))),
+            unpack: Rc::new(convert(Conversion::Unpack(format))),
+        })
+    }
+
+    /// The factor of the loss for steps of so many rows.
+    pub(super) fn loss_scale(&self, batch: usize) -> Option<optimise::LossScale> {
+        self.scale.map(|LossScaling { initial, growth, backoff, interval, least, most }| {
+            let [initial, growth, backoff, least, most] =
+                [initial, growth, backoff, least, most].map(|value| value as f32);
+            let rows = batch.next_power_of_two() as f32;
+            optimise::LossScale { initial, growth, backoff, interval: interval as f32, least, most, rows }
+        })
+    }
+}
+
+/// The name as labels have it. Errors if it is no layer, no kind of a layer and no op.
+fn chosen(name: &str, layers: Option<&Layers>, option: &str) -> Result<String> {
+    let known = layers.map_or(&[][..], |layers| &layers.0);
+    if let Some((_, place, _)) = known.iter().find(|(path, ..)| path == name) {
+        return Ok(place.clone());
+    }
+    let kinds = known.iter().map(|(_, _, kind)| *kind);
+    let mut names: Vec<&str> =
+        known.iter().map(|(path, ..)| path.as_str()).chain(kinds).chain(OPS).chain(OTHER_OPS).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.contains(&name) {
+        return Ok(name.to_owned());
+    }
+    let near = hint(name, names.iter().copied());
+    Err(Error::usage(format!("train: {option}: got \"{name}\", expected one of {}{near}", listed(&names))))
+}
+
+/// The layers of a model: the path, the path that its launches are labelled with, the kind.
+struct Layers(Vec<(String, String, &'static str)>);
+
+impl Layers {
+    fn of(spec: &Spec) -> Self {
+        let mut all = Self(Vec::new());
+        all.add(&spec.layers, "layers");
+        all
+    }
+
+    fn add(&mut self, layers: &[Layer], path: &str) {
+        for (at, layer) in layers.iter().enumerate() {
+            let own = format!("{path}.{at}");
+            // An activation after a linear layer is a part of its launch.
+            let is_joined = matches!(layer, Layer::Activation { .. })
+                && at.checked_sub(1).is_some_and(|before| matches!(layers[before], Layer::Linear { .. }));
+            let place = if is_joined { format!("{path}.{}", at - 1) } else { own.clone() };
+            self.0.push((own.clone(), place, layer.kind()));
+            if let Layer::Residual { layers } = layer {
+                self.add(layers, &format!("{own}.layers"));
+            }
+        }
+    }
+
+    fn kind(&self, place: &str) -> Option<&'static str> {
+        self.0.iter().find(|(path, ..)| path == place).map(|(_, _, kind)| *kind)
+    }
+}

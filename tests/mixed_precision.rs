@@ -1,0 +1,333 @@
+//! Mixed precision: half the bytes between the passes, nearly the same loss, and updates that overflow in 16 bits are as if they had never been.
+
+mod devices;
+mod noise;
+
+use devices::devices;
+use meromorph::device::{Launch, Recompute};
+use meromorph::loss::Loss;
+use meromorph::nn::{Activation, Head, Layer, Spec};
+use meromorph::optim::{Optimizer, Schedule};
+use meromorph::train::{
+    Checkpoint, Data, Examples, Flow, GradientConfig, Half, LossScaling, MixedPrecision, StepKind, Trainer,
+    TrainerConfig,
+};
+use meromorph::{Device, Result};
+use noise::noise;
+use pollster::block_on;
+
+const INPUTS: usize = 4;
+
+fn data(rows: usize, target: impl Fn(&[f32]) -> f32) -> Data {
+    let part = |rows: usize, seed| {
+        let x = noise(rows * INPUTS, seed);
+        let y = x.chunks_exact(INPUTS).map(&target).collect();
+        Examples { x, y }
+    };
+    Data { inputs: INPUTS, targets: 1, train: part(rows, 1), validation: part(rows / 2, 2), test: part(8, 3) }
+}
+
+fn smooth(x: &[f32]) -> f32 {
+    x[0] - x[1] * x[2] + 0.5 * (3.0 * x[3]).sin()
+}
+
+fn settings(precision: Option<MixedPrecision>) -> TrainerConfig {
+    TrainerConfig {
+        schedule: Schedule::CONSTANT,
+        batch: 32,
+        epochs: 20,
+        patience: 0,
+        step: Some(StepKind::Recorded),
+        precision,
+        ..TrainerConfig::default()
+    }
+}
+
+fn deep(layers: usize, width: usize) -> Spec {
+    Spec::mlp(INPUTS, &vec![width; layers], 1, Activation::tanh())
+}
+
+fn f16() -> MixedPrecision {
+    MixedPrecision::new(Half::F16)
+}
+
+fn with_scale(scale: LossScaling) -> MixedPrecision {
+    MixedPrecision { scale: Some(scale), ..f16() }
+}
+
+#[test]
+fn steps_keep_half_the_bytes() {
+    let device = Device::dry();
+    for layers in [12, 24, 50] {
+        let bytes = |precision: Option<MixedPrecision>| {
+            let config = TrainerConfig { batch: 256, ..settings(precision) };
+            let mut trainer = Trainer::new(&device, deep(layers, 256), config, data(256, smooth)).expect("a trainer");
+            trainer.prepare().expect("plans");
+            trainer.step_summary().transient_bytes as f64
+        };
+        let whole = bytes(None);
+        for format in [Half::F16, Half::Bf16] {
+            let share = bytes(Some(MixedPrecision::new(format))) / whole;
+            // Two results at a time are in 32 bits, where they are computed and read.
+            let least = 0.5 + 3.0 / layers as f64;
+            assert!(share < least, "{layers} layers in {format:?}: {share:.3} of {whole} bytes");
+        }
+    }
+}
+
+#[test]
+fn the_loss_is_nearly_that_of_32_bits() {
+    let tasks: [(&str, Spec, Loss, fn(&[f32]) -> f32); 3] = [
+        ("regression", deep(3, 24), Loss::mse(), smooth),
+        ("classes", Spec::mlp(INPUTS, &[24, 24], 3, Activation::relu()), Loss::CrossEntropy { smoothing: 0.1 }, |x| {
+            if x[0] > 0.3 { 0.0 } else { 1.0 + f32::from(u8::from(x[1] * x[2] > 0.0)) }
+        }),
+        ("blocks", blocks(), Loss::mae(), smooth),
+    ];
+    for device in devices(&[2]) {
+        for (name, spec, loss, target) in &tasks {
+            let run = |precision| {
+                let config = TrainerConfig { loss: loss.clone(), ..settings(precision) };
+                let mut trainer = Trainer::new(&device, spec.clone(), config, data(512, target)).expect("a trainer");
+                let outcome = block_on(trainer.run(&mut |_| Flow::Continue)).expect("a run");
+                assert_eq!(outcome.epochs, 20, "{name}");
+                trainer.history().iter().rev().take(5).map(|epoch| epoch.train_loss).sum::<f64>() / 5.0
+            };
+            let whole = run(None);
+            for format in [Half::F16, Half::Bf16] {
+                let half = run(Some(MixedPrecision::new(format)));
+                let bound = if format == Half::F16 { 0.01 } else { 0.03 };
+                let apart = (half - whole).abs() / whole;
+                assert!(apart < bound && half != whole, "{name} in {format:?}: {half} and {whole}");
+            }
+        }
+    }
+}
+
+/// Norms and residual layers.
+fn blocks() -> Spec {
+    let mut spec = deep(3, 24);
+    let inner = vec![Layer::LayerNorm { epsilon: 1e-5 }, spec.layers[2].clone(), spec.layers[3].clone()];
+    spec.layers.splice(2..4, [Layer::Residual { layers: inner }]);
+    spec
+}
+
+/// One step is an epoch, over rows in the same order, so that runs can be compared however many updates were left out.
+fn whole_batches(device: &Device, precision: MixedPrecision, optimizer: Optimizer) -> Trainer {
+    let config = TrainerConfig { batch: 256, optimizer, epochs: 60, ..settings(Some(precision)) };
+    let mut trainer = Trainer::new(device, deep(3, 24), config, data(256, smooth)).expect("a trainer");
+    trainer.shuffle_with(|_| (0..256).collect());
+    trainer
+}
+
+/// The parameters after a number of steps, and the scale of the loss.
+fn after(trainer: &mut Trainer, steps: usize) -> (Vec<u32>, Option<f64>) {
+    for _ in 0..steps {
+        block_on(trainer.epoch(&mut |_| Flow::Continue)).expect("an epoch");
+    }
+    let bits = block_on(trainer.parameters()).expect("parameters").iter().map(|value| value.to_bits()).collect();
+    (bits, trainer.history().last().and_then(|epoch| epoch.gradients?.loss_scale))
+}
+
+#[test]
+fn an_update_that_overflows_is_left_out_as_if_it_had_never_been() {
+    for device in devices(&[1, 2]) {
+        // The first scale at which nothing overflows, and so the twice as large one does.
+        let found = after(
+            &mut whole_batches(
+                &device,
+                with_scale(LossScaling { initial: 2f64.powi(32), ..LossScaling::default() }),
+                Optimizer::adamw(1e-2),
+            ),
+            40,
+        )
+        .1;
+        let fits = found.expect("a scale");
+        assert!(fits < 2f64.powi(30), "{fits}");
+        let start = |initial| {
+            whole_batches(
+                &device,
+                with_scale(LossScaling { initial, ..LossScaling::default() }),
+                Optimizer::adamw(1e-2),
+            )
+        };
+        let untouched = after(&mut start(fits), 0).0;
+        let once = after(&mut start(2.0 * fits), 1);
+        assert_eq!(once, (untouched, Some(fits)), "{}: an overflow changes nothing but the scale", device.info().name);
+        assert_eq!(after(&mut start(2.0 * fits), 6).0, after(&mut start(fits), 5).0, "{}", device.info().name);
+    }
+}
+
+#[test]
+fn the_scale_grows_after_clean_updates_and_stays_within_its_limits() {
+    for device in devices(&[1]) {
+        let scale = LossScaling { initial: 16.0, growth: 4.0, interval: 3, most: 200.0, ..LossScaling::default() };
+        let mut trainer = whole_batches(&device, with_scale(scale), Optimizer::sgd(0.0).expect("a share"));
+        let scales: Vec<f64> = (0..10).filter_map(|_| after(&mut trainer, 1).1).collect();
+        assert_eq!(scales, [16.0, 16.0, 64.0, 64.0, 64.0, 200.0, 200.0, 200.0, 200.0, 200.0]);
+        let least = 2f64.powi(29);
+        let scale = LossScaling { initial: 2f64.powi(32), backoff: 0.25, least, ..LossScaling::default() };
+        let mut trainer = whole_batches(&device, with_scale(scale), Optimizer::sgd(0.0).expect("a share"));
+        assert_eq!(after(&mut trainer, 1).1, Some(2f64.powi(30)));
+        // Not even the smallest scale fits.
+        let outcome = block_on(trainer.epoch(&mut |_| Flow::Continue)).expect("an epoch");
+        assert_eq!(outcome.map(|outcome| outcome.stop), Some(meromorph::train::Stop::Diverged));
+    }
+}
+
+#[test]
+fn a_scale_that_is_a_power_of_two_changes_no_bit_in_bf16() {
+    for device in devices(&[1]) {
+        let bits = |scale: Option<LossScaling>| {
+            let precision = MixedPrecision { scale, ..MixedPrecision::new(Half::Bf16) };
+            after(&mut whole_batches(&device, precision, Optimizer::adamw(1e-2)), 4).0
+        };
+        assert_eq!(
+            bits(Some(LossScaling { initial: 1024.0, ..LossScaling::default() })),
+            bits(Some(LossScaling { initial: 256.0, ..LossScaling::default() }))
+        );
+    }
+}
+
+#[test]
+fn gradients_too_small_for_16_bits_need_the_scale() {
+    // Targets so near to each other that gradients are below the smallest f16, 6e-8.
+    let tiny = |x: &[f32]| 1e-6 * smooth(x);
+    let device = Device::cpu(1);
+    let moved = |scale: Option<LossScaling>| {
+        let precision = MixedPrecision { scale, ..f16() };
+        let config = TrainerConfig {
+            batch: 256,
+            lr: 1e5,
+            optimizer: Optimizer::sgd(0.0).expect("a share"),
+            ..settings(Some(precision))
+        };
+        let mut spec = deep(2, 16);
+        // Small weights on top make the gradients below small.
+        let data = data(256, tiny);
+        spec.layers.truncate(5);
+        let mut trainer =
+            Trainer::with_parameters(&device, spec.clone(), config, data, &small(&spec)).expect("a trainer");
+        let before = block_on(trainer.parameters()).expect("parameters");
+        trainer.advance(1).expect("a step");
+        let after = block_on(trainer.parameters()).expect("parameters");
+        before[..INPUTS * 16].iter().zip(&after).filter(|(a, b)| a != b).count()
+    };
+    let (without, with) = (moved(None), moved(Some(LossScaling { initial: 2f64.powi(24), ..LossScaling::default() })));
+    assert!(with > 2 * without.max(1), "{without} weights of the first layer moved without a scale, {with} with one");
+}
+
+/// Weights of which those of the last layer are tiny.
+fn small(spec: &Spec) -> Vec<f32> {
+    let layout = meromorph::nn::Layout::of(spec);
+    let mut flat = meromorph::nn::initialise(&layout, 1);
+    let last = layout.parameters.len() - 2;
+    let first = layout.parameters[last].offset;
+    flat[first..].iter_mut().for_each(|value| *value *= 1e-6);
+    flat
+}
+
+#[test]
+fn it_goes_with_recomputation_accumulation_and_limits() {
+    for device in devices(&[1]) {
+        let bits = |recompute| {
+            let gradients =
+                GradientConfig { clip: Some(meromorph::train::Clip::Norm { most: 0.1 }), ..GradientConfig::default() };
+            let config = TrainerConfig { recompute, accumulate: 2, gradients, ..settings(Some(f16())) };
+            let mut trainer = Trainer::new(&device, deep(6, 32), config, data(256, smooth)).expect("a trainer");
+            trainer.advance(6).expect("steps");
+            block_on(trainer.parameters()).expect("parameters")
+        };
+        let wanted = bits(Recompute::Nothing);
+        for recompute in [Recompute::Every(2), Recompute::Root] {
+            assert_eq!(bits(recompute), wanted, "{}: {recompute:?}", device.info().name);
+        }
+    }
+}
+
+#[test]
+fn a_run_goes_on_with_the_same_bits() -> Result<()> {
+    let device = Device::cpu(1);
+    let scale = LossScaling { interval: 3, ..LossScaling::default() };
+    let start = || whole_batches(&device, with_scale(scale), Optimizer::adamw(1e-2));
+    let wanted = after(&mut start(), 9);
+    let mut first = start();
+    after(&mut first, 4);
+    let bytes = block_on(first.checkpoint())?.save(None)?;
+    let (checkpoint, _) = Checkpoint::load(&bytes, "half.ckpt")?;
+    let mut second = Trainer::resume(&device, data(256, smooth), checkpoint)?;
+    second.shuffle_with(|_| (0..256).collect());
+    assert_eq!(after(&mut second, 5), wanted);
+    Ok(())
+}
+
+#[test]
+fn poles_stay_in_32_bits() {
+    let device = Device::dry();
+    let spec = Spec::projective(INPUTS, &[64, 64], Head::rational(1), Activation::tanh());
+    let config =
+        TrainerConfig { batch: 256, loss: Loss::Pairs(meromorph::loss::PairLoss::default()), ..settings(Some(f16())) };
+    let one = data(256, smooth);
+    let pairs = |part: &Examples| Examples { x: part.x.clone(), y: part.y.iter().flat_map(|y| [*y, 1.0]).collect() };
+    let data = Data {
+        targets: 2,
+        train: pairs(&one.train),
+        validation: pairs(&one.validation),
+        test: pairs(&one.test),
+        ..one
+    };
+    let mut trainer = Trainer::new(&device, spec, config, data).expect("a trainer");
+    trainer.prepare().expect("plans");
+    // A launch that packs comes after those of its layer.
+    let launches = &trainer.step_summary().launches;
+    let last = |layer: &str, is_backward| {
+        let is_it = |launch: &&Launch| &*launch.label.layer == layer && launch.label.is_backward == is_backward;
+        launches.iter().rfind(is_it).map(|launch| launch.kernel)
+    };
+    assert_eq!([last("layers.0", false), last("layers.2", false)], [Some("cast"); 2]);
+    assert_ne!(last("layers.4", false), Some("cast"));
+    assert_ne!(last("layers.4", true), Some("cast"));
+}
+
+#[test]
+fn wrong_settings_are_errors() {
+    let device = Device::cpu(1);
+    let said = |config: TrainerConfig, spec: Spec| {
+        let trainer = Trainer::new(&device, spec, config, data(64, smooth));
+        trainer.and_then(|mut trainer| trainer.prepare()).map(drop).unwrap_err().to_string()
+    };
+    let of = |precision: MixedPrecision| said(settings(Some(precision)), deep(2, 8));
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let both = MixedPrecision { keep_f32: names(&["layers.2"]), keep_half: names(&["linear", "layers.2"]), ..f16() };
+    assert_eq!(
+        of(both),
+        "train: keep_half: got \"layers.2\", which keep_f32 names as well, expected it in one of them"
+    );
+    assert_eq!(
+        of(MixedPrecision { keep_f32: names(&["layer.2"]), ..f16() }),
+        "train: keep_f32: got \"layer.2\", expected one of \"activation\", \"layer\", \"layer_norm\", \"layers.0\", \"layers.1\", \"layers.2\", \"layers.3\", \"layers.4\", \"linear\", \"map\", \"masked\", …, \"rational\"; did you mean \"layers.2\"?"
+    );
+    assert_eq!(
+        of(MixedPrecision { is_strict: true, ..f16() }),
+        "train: strict: got precision f16 on cpu, which has no type for it: expected f32, or no strict, which packs two numbers in a word"
+    );
+    assert_eq!(
+        of(with_scale(LossScaling { interval: 0, ..LossScaling::default() })),
+        "train: scale_interval: got 0, expected at least 1 update"
+    );
+    assert_eq!(
+        of(with_scale(LossScaling { initial: -1.0, ..LossScaling::default() })),
+        "train: loss_scale: got -1, expected a finite number above 0"
+    );
+    assert_eq!(
+        said(TrainerConfig { step: Some(StepKind::Fused), ..settings(Some(f16())) }, deep(2, 8)),
+        "train: precision: got f16, but the fused step keeps nothing between its passes: expected the recorded step"
+    );
+    assert_eq!(
+        said(
+            TrainerConfig { optimizer: Optimizer::parse("lamb").expect("a name"), ..settings(Some(f16())) },
+            deep(2, 8)
+        ),
+        "train: precision: got f16 with the optimizer lamb, which cannot leave out an update; expected bf16, f32 or another optimizer"
+    );
+}
