@@ -20,6 +20,8 @@ pub mod export;
 pub mod export;
 #[cfg(any(not(target_arch = "wasm32"), feature = "fit"))]
 pub mod fit;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod guide;
 #[doc(hidden)]
 pub mod host;
 pub mod io;

@@ -4,11 +4,13 @@ mod devices;
 mod noise;
 
 use devices::devices;
-use meromorph::device::Recompute;
+use meromorph::autograd::Var;
+use meromorph::device::{Cost, Label, Passes, Recompute};
 use meromorph::nn::{Activation, Layer, Spec};
 use meromorph::optim::{Optimizer, Schedule};
+use meromorph::tensor::Tensor;
 use meromorph::train::{Data, Examples, Flow, GradientConfig, StepKind, Trainer, TrainerConfig};
-use meromorph::{Device, Result};
+use meromorph::{Device, Result, ops};
 use noise::noise;
 use pollster::block_on;
 
@@ -172,4 +174,66 @@ fn the_fused_step_is_not_meant() {
         error,
         "train: recompute: the fused step keeps no results between its passes: expected the recorded step"
     );
+}
+
+#[test]
+fn names_choose_what_is_computed_again() {
+    for device in devices(&[1]) {
+        let run = |names: &[&str]| {
+            let recompute_layers = names.iter().map(|name| (*name).to_owned()).collect();
+            let config = TrainerConfig { recompute_layers, ..settings(Recompute::Nothing, 32) };
+            let mut trainer = Trainer::new(&device, varied(), config, data(96, 6))?;
+            trainer.advance(5)?;
+            let again = trainer.step_summary().recomputed.0;
+            Ok::<_, meromorph::Error>((block_on(trainer.parameters())?, again))
+        };
+        let (wanted, none) = run(&[]).expect("a run");
+        assert_eq!(none, 0);
+        let mut counts = Vec::new();
+        for names in
+            [&["layers.0"][..], &["layers.0", "layers.5"], &["linear"], &["masked_norm"], &["layer_norm", "map"]]
+        {
+            let (bits, again) = run(names).expect("a run");
+            assert_eq!(bits, wanted, "{}: {names:?}", device.info().name);
+            counts.push(again);
+        }
+        assert!(counts[0] >= 1 && counts[1] > counts[0] && counts[2] > counts[1] && counts[3..].iter().all(|n| *n > 0));
+        let said = run(&["layers.99"]).unwrap_err().to_string();
+        assert!(
+            said.starts_with("train: recompute_layers: got \"layers.99\", expected one of \"activation\""),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_function_of_label_and_cost_chooses_what_is_computed_again() -> Result<()> {
+    let device = Device::cpu(1);
+    let w = Var::leaf(Tensor::from_f32(&device, [64, 64], &noise(64 * 64, 1))?);
+    let x = Var::constant(Tensor::from_f32(&device, [128, 64], &noise(128 * 64, 2))?);
+    let gradient = |passes: &Passes| -> Result<(Vec<f32>, usize)> {
+        let (plan, gradient) = device.capture_with(passes, || {
+            let part = |name: &str, x: &Var| {
+                device.labelled(Label::part(name), || ops::layer(x, &w, None, Some(Activation::tanh().curve())))
+            };
+            let y = part("second", &part("first", &x));
+            // Only the value: its history would hold what could be dropped.
+            Ok(ops::grad(&ops::sum(&ops::mul(&y, &y), 0..2), &[&w])?.remove(0).expect("a gradient").value().clone())
+        })?;
+        plan.run(1)?;
+        Ok((block_on(gradient.to_f32())?, plan.summary().recomputed.0))
+    };
+    let (wanted, _) = gradient(&Passes::default())?;
+    let drops =
+        |choice: fn(&Label, Cost) -> bool| Passes { drops: Some(std::rc::Rc::new(choice)), ..Passes::default() };
+    let choices: [(fn(&Label, Cost) -> bool, usize); 3] = [
+        (|label, _| &*label.layer == "first", 1),
+        (|label, cost| !label.is_backward && cost.flops > 1000, 2),
+        (|_, cost| cost.flops > u64::MAX / 2, 0),
+    ];
+    for (at, (choice, count)) in choices.into_iter().enumerate() {
+        let (bits, again) = gradient(&drops(choice))?;
+        assert!(bits == wanted && again == count, "choice {at}: {again} launches");
+    }
+    Ok(())
 }

@@ -45,7 +45,7 @@ fn limited(invocation: u32, lane: u32, n: u32, scaled_share: f32, cursor: u32, i
         moments[write] = counts;
         moments[write + 1u] = past;
         moments[write + 2u] = scale;
-        moments[place + 8u] = scale;
+        moments[place + 8u] = vec4<f32>(scale.x, 0.0, 0.0, 0.0);
     }
     return Limit(is_last && (is_finite || !SKIPS), factor, row, share);
 }

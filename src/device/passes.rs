@@ -5,14 +5,17 @@ use std::rc::Rc;
 
 use super::Device;
 use super::halves::{Halves, in_halves};
+use super::kernel::Cost;
 use super::recompute::Recompute;
-use super::recording::{Command, Dispatch, Recording, VIEW_WORDS, View};
+use super::recording::{Command, Dispatch, Label, Recording, VIEW_WORDS, View};
 
 /// The passes that a caller chooses.
 #[derive(Clone, Default)]
 pub struct Passes {
     /// Which results are dropped before [`Device::turn`] and computed again after it.
     pub recompute: Recompute,
+    /// Chooses, instead of `recompute`, the launches whose results are dropped, by what they are part of and their cost.
+    pub drops: Option<Rc<dyn Fn(&Label, Cost) -> bool>>,
     /// Which are stored in 16 bits.
     pub halves: Option<Halves>,
 }

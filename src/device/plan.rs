@@ -92,7 +92,7 @@ type Planned = (Box<dyn Prepared>, Vec<(Memory, usize)>, Summary);
 
 impl Plan {
     pub(super) fn new(device: &Device, recording: Recording, passes: &Passes) -> Result<Self> {
-        let (recording, again) = recomputed(device, passes.rewritten(device, recording), passes.recompute)?;
+        let (recording, again) = recomputed(device, passes.rewritten(device, recording), passes)?;
         let uses = Uses::of(&recording);
         let held = uses.persistent(&recording);
         let fresh: Vec<&Buffer> = held.iter().filter(|buffer| buffer.0.memory.get().is_none()).collect();

@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use super::Device;
 use super::kernel::Cost;
+use super::passes::Passes;
 use super::plan::{Uses, transient_bytes};
-use super::recording::{Buffer, Command, Dispatch, Recording, Slot, View};
+use super::recording::{Buffer, Command, Dispatch, Label, Recording, Slot, View};
 use crate::error::{Error, Result};
 
 /// Which results are dropped and computed again.
@@ -26,19 +27,21 @@ pub enum Recompute {
 }
 
 /// The recording with results computed again, how many launches that takes, and their cost.
-pub(super) fn recomputed(
-    device: &Device,
-    recording: Recording,
-    recompute: Recompute,
-) -> Result<(Recording, (usize, Cost))> {
+pub(super) fn recomputed(device: &Device, recording: Recording, passes: &Passes) -> Result<(Recording, (usize, Cost))> {
     let none = (0, Cost::default());
-    let Some(turn) = recording.turn.filter(|_| recompute != Recompute::Nothing) else { return Ok((recording, none)) };
+    let is_asked = passes.recompute != Recompute::Nothing || passes.drops.is_some();
+    let Some(turn) = recording.turn.filter(|_| is_asked) else { return Ok((recording, none)) };
     let saved = Saved::of(&recording, turn);
-    match recompute {
+    if let Some(drops) = &passes.drops {
+        return Ok(saved.dropping(device, &recording, &saved.chosen(&recording, &**drops)));
+    }
+    match passes.recompute {
         Recompute::Nothing => Ok((recording, none)),
         Recompute::Every(length) => Ok(saved.dropping(device, &recording, &saved.all_but_every(length))),
         Recompute::Root => Ok(saved.dropping(device, &recording, &saved.all_but_every(root(saved.launches)))),
-        Recompute::Cheap(flops) => Ok(saved.dropping(device, &recording, &saved.cheaper_than(&recording, flops))),
+        Recompute::Cheap(flops) => {
+            Ok(saved.dropping(device, &recording, &saved.chosen(&recording, &|_, cost| cost.flops < flops)))
+        }
         Recompute::Within(most) => {
             let needed = transient_bytes(&recording, Some(&saved.uses))?;
             if needed <= most {
@@ -184,13 +187,13 @@ impl Saved {
         })
     }
 
-    /// The results of launches with fewer operations.
-    fn cheaper_than(&self, recording: &Recording, flops: u64) -> Vec<*const Slot> {
-        let cost = |result: &&SavedResult| match &recording.commands[result.command] {
-            Command::Dispatch(dispatch) => (dispatch.kernel.cost)(dispatch).flops,
-            Command::Copy { .. } => u64::MAX,
+    /// The results of the launches that `drops` chooses.
+    fn chosen(&self, recording: &Recording, drops: &dyn Fn(&Label, Cost) -> bool) -> Vec<*const Slot> {
+        let is_chosen = |result: &&SavedResult| match &recording.commands[result.command] {
+            Command::Dispatch(dispatch) => drops(&recording.labels[result.command], (dispatch.kernel.cost)(dispatch)),
+            Command::Copy { .. } => false,
         };
-        self.results.iter().filter(|result| cost(result) < flops).map(|result| result.slot).collect()
+        self.results.iter().filter(is_chosen).map(|result| result.slot).collect()
     }
 
     /// The recording in which these results are computed again after the turn, each just before it is read first.

@@ -33,6 +33,8 @@ pub struct TrainerConfig {
     pub gradients: GradientConfig,
     /// Which results of the forward pass are computed again in the backward pass; only recorded steps keep any.
     pub recompute: Recompute,
+    /// Layers, kinds of layers and ops whose results are computed again, instead of `recompute`.
+    pub recompute_layers: Vec<String>,
     /// What is stored in 16 bits; `None` = nothing. Only recorded steps store anything.
     pub precision: Option<MixedPrecision>,
     /// Epochs without improvement before stopping; 0 = never stop early.
@@ -58,7 +60,7 @@ pub struct TrainerConfig {
 record! {
     TrainerConfig {
         loss, optimizer, lr, schedule, epochs, batch, accumulate = 1, patience, min_delta, seed, step, class_weights, coverage,
-        curriculum, policies = Registry::default(), allows_unreachable = false, gradients = GradientConfig::default(), recompute = Recompute::Nothing, precision = None,
+        curriculum, policies = Registry::default(), allows_unreachable = false, gradients = GradientConfig::default(), recompute = Recompute::Nothing, recompute_layers = Vec::new(), precision = None,
     }
 }
 
@@ -108,6 +110,7 @@ impl Default for TrainerConfig {
             accumulate: 1,
             gradients: GradientConfig::default(),
             recompute: Recompute::Nothing,
+            recompute_layers: Vec::new(),
             precision: None,
             patience: 15,
             min_delta: 1e-6,
@@ -135,6 +138,11 @@ impl TrainerConfig {
         GradientBounds { scale, skips: bounds.skips || scale.is_some(), ..bounds }
     }
 
+    /// Whether passes change what a recorded step keeps.
+    pub(super) fn has_passes(&self) -> bool {
+        self.recompute != Recompute::Nothing || !self.recompute_layers.is_empty() || self.precision.is_some()
+    }
+
     /// What the loss is multiplied by at first, and how that moves.
     pub(super) fn loss_scale(&self) -> Option<LossScale> {
         self.precision.as_ref().and_then(|precision| precision.loss_scale(self.batch))
@@ -160,9 +168,15 @@ impl TrainerConfig {
             )));
         }
         self.gradients.check(self.accumulate)?;
-        if self.recompute != Recompute::Nothing && self.step == Some(StepKind::Fused) {
+        let recomputes = self.recompute != Recompute::Nothing || !self.recompute_layers.is_empty();
+        if recomputes && self.step == Some(StepKind::Fused) {
             return Err(Error::usage(
                 "train: recompute: the fused step keeps no results between its passes: expected the recorded step",
+            ));
+        }
+        if self.recompute != Recompute::Nothing && !self.recompute_layers.is_empty() {
+            return Err(Error::usage(
+                "train: recompute_layers: got recompute or memory_budget as well, expected one of them",
             ));
         }
         if self.gradients.skips_overflow && self.optimizer.is_by_tensor() {

@@ -3,7 +3,7 @@
 use super::batches;
 use super::curriculum::{bottoms, least_denominators};
 use super::events::{EpochReport, Event, Flow, GradientReport, PairReport, Stop};
-use super::step::Setup;
+use super::setup::Setup;
 use super::trainer::Trainer;
 use super::validation::{figure_offset, validation};
 use crate::device::{Command, View};

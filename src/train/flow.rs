@@ -96,6 +96,27 @@ impl Trainer {
     }
 }
 
+impl TensorGradient {
+    /// Of named gradients that are at hand.
+    pub fn of_all(named: &[(String, Vec<f32>)]) -> Vec<Self> {
+        let one = |(name, values): &(String, Vec<f32>)| {
+            let finite = || values.iter().filter(|value| value.is_finite()).map(|value| f64::from(*value));
+            let count = values.len().max(1) as f64;
+            Self {
+                name: name.clone(),
+                rms: (finite().map(|value| value * value).sum::<f64>() / count).sqrt(),
+                largest: finite().map(f64::abs).fold(0.0, f64::max),
+                zeros: finite().filter(|value| *value == 0.0).count() as f64 / count,
+                not_finite: (values.len() - finite().count()) as u64,
+                issue: None,
+            }
+        };
+        let mut gradients: Vec<Self> = named.iter().map(one).collect();
+        judge(&mut gradients);
+        gradients
+    }
+}
+
 /// Finds what is wrong with each.
 fn judge(gradients: &mut [TensorGradient]) {
     let mut sizes: Vec<f64> = gradients.iter().map(|one| one.rms).filter(|rms| *rms > 0.0).collect();

@@ -65,6 +65,8 @@ pub struct TrainOptions {
     pub gradients: GradientConfig,
     /// Which results of the forward pass are computed again in the backward pass.
     pub recompute: Recompute,
+    /// Layers, kinds of layers and ops whose results are computed again, instead of `recompute`.
+    pub recompute_layers: Vec<String>,
     /// What is stored in 16 bits.
     pub precision: Option<MixedPrecision>,
     /// Epochs without improvement before stopping; 0 = never.

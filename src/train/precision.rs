@@ -5,13 +5,13 @@
 use std::rc::Rc;
 
 use super::config::{StepKind, TrainerConfig};
+use super::layers::{Layers, OPS};
 use super::network::Network;
-use crate::device::{Halves, Info, Label};
-use crate::error::{Error, Result, hint, listed};
+use crate::device::{Halves, Info, Label, View};
+use crate::error::{Error, Result};
 use crate::host::number;
 use crate::kernels::cast::{Conversion, Half, dispatch};
 use crate::kernels::optimise;
-use crate::nn::{Layer, Spec};
 use crate::record;
 
 /// What a step stores in 16 bits.
@@ -58,10 +58,6 @@ impl Default for LossScaling {
     }
 }
 
-/// Ops of plain layers: products, and pointwise functions between them.
-const OPS: [&str; 3] = ["layer", "matmul", "map"];
-/// Other ops that may be named.
-const OTHER_OPS: [&str; 3] = ["layer_norm", "rational", "masked"];
 /// Kinds of layers whose results are stored in 16 bits.
 const KINDS: [&str; 4] = ["linear", "activation", "dropout", "residual"];
 /// Kinds of layers near whose poles 16 bits are not enough.
@@ -139,11 +135,9 @@ impl MixedPrecision {
 
     /// The pass that stores results of a network in 16 bits. Errors if a name is none of the network's.
     pub(super) fn halves(&self, network: &Network) -> Result<Halves> {
-        let layers = network.spec().map(Layers::of);
-        let choose = |names: &[String], option: &str| -> Result<Vec<String>> {
-            names.iter().map(|name| chosen(name, layers.as_ref(), option)).collect()
-        };
-        let (keep_f32, keep_half) = (choose(&self.keep_f32, "keep_f32")?, choose(&self.keep_half, "keep_half")?);
+        let layers = Layers::of(network);
+        let keep_f32 = layers.named(&self.keep_f32, "keep_f32")?;
+        let keep_half = layers.named(&self.keep_half, "keep_half")?;
         if let Some(name) = keep_half.iter().find(|name| WITH_POLES.contains(&name.as_str())) {
             return Err(Error::usage(format!(
                 "train: keep_half: got \"{name}\", whose poles need f32: expected layers without poles"
@@ -151,18 +145,15 @@ impl MixedPrecision {
         }
         let format = self.format;
         let takes = move |label: &Label| {
-            let kind = layers.as_ref().and_then(|layers| layers.kind(&label.layer));
-            let named = |names: &[String]| {
-                names.iter().any(|name| name == label.op || *name == *label.layer || Some(name.as_str()) == kind)
-            };
-            let is_plain = match &layers {
-                Some(_) => kind.is_some_and(|kind| KINDS.contains(&kind)),
+            let is_plain = match layers.kind(&label.layer) {
+                Some(kind) => KINDS.contains(&kind),
                 None => label.layer.is_empty(),
             };
-            !named(&keep_f32) && (named(&keep_half) || is_plain && OPS.contains(&label.op))
+            let is_meant = |names: &[String]| layers.has(names, label);
+            !is_meant(&keep_f32) && (is_meant(&keep_half) || is_plain && OPS.contains(&label.op))
         };
         let convert = |conversion: Conversion| {
-            move |from: crate::device::View, to: crate::device::View| {
+            move |from: View, to: View| {
                 let count = if matches!(conversion, Conversion::Pack(_)) { from.words } else { to.words };
                 dispatch(conversion, count as u32, from, to)
             }
@@ -182,52 +173,5 @@ impl MixedPrecision {
             let rows = batch.next_power_of_two() as f32;
             optimise::LossScale { initial, growth, backoff, interval: interval as f32, least, most, rows }
         })
-    }
-}
-
-/// The name as labels have it. Errors if it is no layer, no kind of a layer and no op.
-fn chosen(name: &str, layers: Option<&Layers>, option: &str) -> Result<String> {
-    let known = layers.map_or(&[][..], |layers| &layers.0);
-    if let Some((_, place, _)) = known.iter().find(|(path, ..)| path == name) {
-        return Ok(place.clone());
-    }
-    let kinds = known.iter().map(|(_, _, kind)| *kind);
-    let mut names: Vec<&str> =
-        known.iter().map(|(path, ..)| path.as_str()).chain(kinds).chain(OPS).chain(OTHER_OPS).collect();
-    names.sort_unstable();
-    names.dedup();
-    if names.contains(&name) {
-        return Ok(name.to_owned());
-    }
-    let near = hint(name, names.iter().copied());
-    Err(Error::usage(format!("train: {option}: got \"{name}\", expected one of {}{near}", listed(&names))))
-}
-
-/// The layers of a model: the path, the path that its launches are labelled with, the kind.
-struct Layers(Vec<(String, String, &'static str)>);
-
-impl Layers {
-    fn of(spec: &Spec) -> Self {
-        let mut all = Self(Vec::new());
-        all.add(&spec.layers, "layers");
-        all
-    }
-
-    fn add(&mut self, layers: &[Layer], path: &str) {
-        for (at, layer) in layers.iter().enumerate() {
-            let own = format!("{path}.{at}");
-            // An activation after a linear layer is a part of its launch.
-            let is_joined = matches!(layer, Layer::Activation { .. })
-                && at.checked_sub(1).is_some_and(|before| matches!(layers[before], Layer::Linear { .. }));
-            let place = if is_joined { format!("{path}.{}", at - 1) } else { own.clone() };
-            self.0.push((own.clone(), place, layer.kind()));
-            if let Layer::Residual { layers } = layer {
-                self.add(layers, &format!("{own}.layers"));
-            }
-        }
-    }
-
-    fn kind(&self, place: &str) -> Option<&'static str> {
-        self.0.iter().find(|(path, ..)| path == place).map(|(_, _, kind)| *kind)
     }
 }

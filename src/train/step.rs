@@ -2,22 +2,22 @@
 //! gradients differs.
 
 use super::batches::order_words;
-use super::config::{StepKind, TrainerConfig};
-use super::data::{Data, Examples};
-use super::gradients::{Clip, Groups};
-use super::network::{Batch, Network};
+use super::config::StepKind;
+use super::data::Examples;
+use super::network::Batch;
+use super::setup::{Setup, class_weights};
 use super::update;
 use super::validation::{FIGURES, figure_offset};
 use std::cell::RefCell;
 
 use crate::autograd::Var;
-use crate::device::{Buffer, Command, Device, Label, Outline, Passes, Plan, Recompute, View};
+use crate::device::{Buffer, Command, Label, Outline, Plan, View};
 use crate::error::{Error, Result};
 use crate::kernels::mlp::{self, Fused, Mlp};
 use crate::kernels::optimise::{Memory, SCALE_AT, STATE, TAIL};
 use crate::kernels::{batch, fold};
-use crate::loss::{self, Loss};
-use crate::nn::{Parameter, Pass, RunningStats};
+use crate::loss::Loss;
+use crate::nn::{Pass, RunningStats};
 use crate::ops;
 use crate::tensor::{DType, Tensor};
 
@@ -53,16 +53,6 @@ pub(super) struct Plans {
     /// The loss that the step minimises, unless the network has its own.
     loss: Loss,
     train: Rows,
-}
-
-/// Everything that the plans are made from.
-pub(super) struct Setup<'a> {
-    pub device: &'a Device,
-    pub network: &'a Network,
-    pub settings: &'a TrainerConfig,
-    pub data: &'a Data,
-    pub groups: &'a Groups,
-    pub steps: usize,
 }
 
 impl State {
@@ -105,12 +95,7 @@ impl Plans {
         let fused = setup.fused()?;
         let kind = match (settings.step, &fused) {
             (Some(kind), _) => kind,
-            (None, Some(mlp))
-                if settings.recompute == Recompute::Nothing
-                    && settings.precision.is_none()
-                    && !setup.needs_own_norms()
-                    && fits(setup, mlp) =>
-            {
+            (None, Some(mlp)) if !settings.has_passes() && !setup.needs_own_norms() && fits(setup, mlp) => {
                 StepKind::Fused
             }
             (None, _) => StepKind::Recorded,
@@ -133,109 +118,6 @@ impl Plans {
     }
 }
 
-impl Setup<'_> {
-    /// The model in the form of the fused step, if that takes model and loss. Errors if it does not but the configuration demands it.
-    fn fused(&self) -> Result<Option<Mlp>> {
-        let settings = self.settings;
-        if settings.step == Some(StepKind::Fused) && self.needs_own_norms() {
-            return Err(Error::usage(
-                "train: freeze: the fused step takes norms over frozen parameters as well: expected the recorded step",
-            ));
-        }
-        let info = self.device.info();
-        let mlp =
-            self.network.spec().and_then(|spec| Mlp::of(spec, self.network.layout())).filter(|mlp| mlp.fits(info));
-        let is_model_fine = mlp.is_some();
-        let widest = settings.curriculum.widest(&settings.loss).objective();
-        let taken = mlp.filter(|mlp| !self.network.has_own_loss() && mlp.takes(&widest));
-        if settings.step != Some(StepKind::Fused) || taken.is_some() {
-            return Ok(taken);
-        }
-        Err(Error::new(if is_model_fine {
-            "train: the fused step takes losses of pairs row by row; the terms bottom, finite and coverage are over groups of rows and need the recorded step".to_owned()
-        } else {
-            let widest = mlp::max_width(info);
-            format!(
-                "train: the fused step takes linear layers up to {widest} wide with one activation between them and maybe a projective head on top; this model needs the recorded step"
-            )
-        }))
-    }
-
-    /// The passes over a recorded step.
-    fn passes(&self) -> Result<Passes> {
-        let Some(precision) = &self.settings.precision else {
-            return Ok(Passes { recompute: self.settings.recompute, halves: None });
-        };
-        precision.storage(self.device.info())?;
-        Ok(Passes { recompute: self.settings.recompute, halves: Some(precision.halves(self.network)?) })
-    }
-
-    /// The loss times its scale, which the update divides by again.
-    fn scaled(&self, loss: &Var, state: &State) -> Result<Var> {
-        let Some(scale) = self.settings.loss_scale() else { return Ok(loss.clone()) };
-        let offset = self.settings.rule().arrays() * self.network.layout().total;
-        let words = View { buffer: state.moments.clone(), offset, words: 2 * SCALE_AT };
-        let words = Var::constant(Tensor::over(self.device, words, [2 * SCALE_AT, 1]));
-        let at = Tensor::from_u32(self.device, [1], &[SCALE_AT as u32])?;
-        let factor = ops::reshape(&ops::take_rows(&words, &at), [1]);
-        Ok(ops::fused(&[loss, &factor], |v| v[0] * v[1] * scale.rows.recip()))
-    }
-
-    /// Errors if norms are taken tensor by tensor and one is too large for that: on a GPU every quad of a tensor joins the norms of all its lines.
-    fn check_tensors(&self) -> Result<()> {
-        let settings = self.settings;
-        let has_tensors =
-            matches!(settings.gradients.clip, Some(Clip::Tensor { .. })) || settings.optimizer.is_by_tensor();
-        let too_large = |parameter: &&Parameter| parameter.shape.len() > LARGEST_TENSOR;
-        let largest = self.network.layout().parameters.iter().find(too_large);
-        let Some(parameter) = largest.filter(|_| has_tensors && !self.device.info().runs_cpu_path()) else {
-            return Ok(());
-        };
-        let (name, count) = (&parameter.name, parameter.shape.len());
-        Err(Error::usage(format!(
-            "train: norms of tensors (clip_tensor, lamb): {name} has {count} values, expected at most {LARGEST_TENSOR} on this device; use clip_norm, another optimizer or the cpu"
-        )))
-    }
-
-    /// Whether norms are taken of some of the gradients only: the fused step computes those of frozen parameters, too.
-    fn needs_own_norms(&self) -> bool {
-        let gradients = &self.settings.gradients;
-        let has_norms = gradients.bounds(1).needs_fold() || gradients.sharpness.is_some();
-        has_norms && self.groups.frozen.contains(&true)
-    }
-
-    /// The weighted sum of row losses and the sum of weights, both of shape [1]. `tau` gives the threshold of the pair loss in a range.
-    pub(super) fn loss_sums(
-        &self,
-        loss: &Loss,
-        outputs: &[Var],
-        batch: &Batch,
-        tau: &dyn Fn([f32; 2]) -> Var,
-    ) -> Result<(Var, Var)> {
-        if let Some(sums) = self.network.own_loss(outputs, batch, self.settings.accumulate == 1) {
-            return sums;
-        }
-        let [z] = outputs else {
-            let (name, count) = (loss.text(), outputs.len());
-            return Err(Error::new(format!(
-                "train: loss \"{name}\" needs one output: got {count}, expected 1, or a loss of the model's own (with_loss)"
-            )));
-        };
-        let columns = z.shape().sizes()[1];
-        if self.network.spec().is_none() {
-            self.data.fits_outputs(columns, self.settings)?;
-        }
-        let weights = class_weights(self.settings, columns);
-        let classes = Var::constant(Tensor::from_f32(self.device, [1, columns], &weights)?);
-        Ok(loss::sums(loss, z, &batch.y, &batch.weight, &classes, tau))
-    }
-}
-
-/// A weight for each class: those of the configuration, or 1.
-fn class_weights(settings: &TrainerConfig, classes: usize) -> Vec<f32> {
-    if settings.class_weights.is_empty() { vec![1.0; classes] } else { settings.class_weights.clone() }
-}
-
 /// The plan of a step, and the number of outputs of the model.
 fn step(setup: &Setup<'_>, state: &State, kind: StepKind, rows: &Rows, loss: &Loss) -> Result<(Plan, usize)> {
     match (setup.fused()?, kind) {
@@ -244,8 +126,6 @@ fn step(setup: &Setup<'_>, state: &State, kind: StepKind, rows: &Rows, loss: &Lo
     }
 }
 
-/// Values of a tensor whose norm a GPU takes, at most.
-const LARGEST_TENSOR: usize = 1 << 20;
 /// Words of partial gradients for each row of a batch up to which the fused step is faster on the CPU than the recorded one, measured
 /// for layers of 256, 512 and 1,024 units: the update reads all of them.
 const GRADIENT_WORDS_PER_ROW: usize = 3000;

@@ -1,7 +1,8 @@
 //! The launches of a step after its gradient: sums and norms where limits need them, and the update. A step that looks for sharper places takes the
 //! gradient twice; an optimiser whose steps depend on the norms of tensors updates in two launches.
 
-use super::step::{Setup, State};
+use super::setup::Setup;
+use super::step::State;
 use crate::device::{Buffer, Command, Dispatch, Label, View};
 use crate::error::Result;
 use crate::kernels::fold;

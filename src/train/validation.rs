@@ -2,7 +2,8 @@
 
 use super::network::Batch;
 use super::predictor::{Predictor, decoded};
-use super::step::{Rows, Setup, State, copy};
+use super::setup::Setup;
+use super::step::{Rows, State, copy};
 use crate::autograd::Var;
 use crate::device::{Buffer, Device, Plan, View};
 use crate::error::Result;

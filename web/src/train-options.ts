@@ -97,6 +97,18 @@ export interface EngineOptions {
   recompute?: string;
   /** Most MiB of memory for the intermediate results of a step; they are computed again, and then a step takes fewer rows and more steps make an update. Whole number ≥ 1. */
   memoryBudget?: number;
+  /** How intermediate results are stored; weights and sums are in f32. Default: f32. */
+  precision?: "f32" | "f16" | "bf16";
+  /** Layers such as layers.2, kinds of layers or ops whose results stay in f32. */
+  keepF32?: readonly string[];
+  /** The same for results that are stored in 16 bits as well, such as layer_norm. */
+  keepHalf?: readonly string[];
+  /** First factor of the loss, so that small gradients are not lost. Number > 0. Default: 65536. */
+  lossScale?: number;
+  /** Updates in a row after which the factor of the loss doubles. Whole number ≥ 1. Default: 2000. */
+  scaleInterval?: number;
+  /** Refuse a precision that the device has no type for, instead of packing two numbers in a word. Default: false. */
+  strict?: boolean;
   /** Gradients at ⊥ in rational and masked layers: clamp, clamp(LOW..HIGH), project, reject or pass, for scm_rational or scm_norm (all layers of a kind) or for one layer, such as layers.1. Default: project; clamp in norms. */
   policy?: Record<string, string>;
   /** Degrees of the rational head's numerator and denominator. Default: 3,2. */

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use crate::device::{Case, Expected, Tiles};
 use crate::kernels::evidence::{Numbers, case, device, within, words};
 use crate::kernels::fold;
-use crate::kernels::optimise::{self, FROZEN, GradientBounds, Limit, RATES, Rule, STATE, Sizes, TAIL};
+use crate::kernels::optimise::{
+    self, FROZEN, GradientBounds, Limit, LossScale, RATES, Rule, SCALE_AT, STATE, Sizes, TAIL,
+};
 use crate::program::Program;
 
 /// The new p, m, v and a in plain f64.
@@ -79,6 +81,13 @@ pub fn cases() -> Vec<Case> {
     // Left out, and the rates of the update after two that were.
     let skips = GradientBounds { skips: true, ..GradientBounds::default() };
     cases.push(update_case(&stand_in(skips, false), Place { is_odd: true, ..ALONE }));
+    // The scale of the loss grows, stays, falls to its least, and stays within a group.
+    let scale =
+        |interval, rows| LossScale { initial: 1.0, growth: 2.0, backoff: 0.25, interval, least: 3.0, most: 7.0, rows };
+    for (interval, is_odd, group) in [(2.0, false, 1), (3.0, false, 1), (2.0, true, 1), (2.0, false, 4)] {
+        let bounds = GradientBounds { limit: Limit::Norm(0.5), scale: Some(scale(interval, 8.0)), ..skips };
+        cases.push(update_case(&stand_in(bounds, false), Place { is_odd, group, ..ALONE }));
+    }
     cases.push(update_case(&stand_in(skips, true), Place { total: 320, skipped: 2.0, is_grouped: true, ..ALONE }));
     cases
 }
@@ -102,6 +111,8 @@ pub fn of_rule(known: &RuleCase) -> Vec<Case> {
 const ROWS: usize = 7;
 /// What is remembered of an epoch before the step, and mean, variance and number of past norms.
 const PAST: [f64; 3] = [0.04, 0.0001, 12.0];
+/// The scale of the loss before the step, where it is scaled.
+const SCALE: f32 = 4.0;
 
 /// The rates of a step, different in each table.
 fn rates(table: usize, step: u32) -> [f32; RATES] {
@@ -154,11 +165,11 @@ impl Place {
     }
 
     /// The state after the step, from before: `norm` if an update was made, with the most that it was allowed.
-    fn remembered(&self, before: &[f32], limit: Limit, update: Option<[f64; 2]>) -> Vec<f64> {
+    fn remembered(&self, before: &[f32], bounds: GradientBounds, update: Option<[f64; 2]>) -> Vec<f64> {
         let mut after: Vec<f64> = before.iter().map(|&x| f64::from(x)).collect();
         // Copy 0 is read by even steps, such as the sixth.
         let (read, written) = after.split_at_mut(STATE);
-        written[..7].copy_from_slice(&read[..7]);
+        written[..10].copy_from_slice(&read[..10]);
         if self.begins() {
             written[..4].fill(0.0);
         }
@@ -167,7 +178,7 @@ impl Place {
                 written[0] += 1.0;
                 written[2] += f64::from(u8::from(norm > most));
                 written[3] = written[3].max(norm);
-                if matches!(limit, Limit::Adaptive { .. }) {
+                if matches!(bounds.limit, Limit::Adaptive { .. }) {
                     let (weight, apart) = (1.0 / 13.0, norm.min(most) - PAST[0]);
                     written[4] += weight * apart;
                     written[5] = (1.0 - weight) * (PAST[1] + weight * apart * apart);
@@ -177,6 +188,16 @@ impl Place {
             None if self.ends() => written[1] += 1.0,
             None => {}
         }
+        if let Some(scale) = bounds.scale.filter(|_| self.ends()) {
+            let [growth, backoff, interval, least, most] =
+                [scale.growth, scale.backoff, scale.interval, scale.least, scale.most].map(f64::from);
+            [written[8], written[9]] = match (update.is_some(), read[9] + 1.0) {
+                (false, _) => [(read[8] * backoff).max(least), 0.0],
+                (true, clean) if clean >= interval => [(read[8] * growth).min(most), 0.0],
+                (true, clean) => [read[8], clean],
+            };
+        }
+        after[SCALE_AT] = after[STATE + 8];
         after
     }
 }
@@ -197,7 +218,7 @@ fn figures(sums: &[f32]) -> Vec<f32> {
 /// A step of an epoch of three steps, or of more if groups are longer.
 fn update_case(known: &RuleCase, place: Place) -> Case {
     let Place { total, parts, group, cursor, skipped, is_grouped, is_odd } = place;
-    let GradientBounds { limit, largest, skips, .. } = known.rule.bounds;
+    let GradientBounds { limit, largest, skips, scale, .. } = known.rule.bounds;
     let is_folded = known.rule.bounds.needs_fold();
     let mut numbers = Numbers::new(73);
     let (steps, tables) = (place.steps(), place.tables());
@@ -212,7 +233,8 @@ fn update_case(known: &RuleCase, place: Place) -> Case {
     }
     let weight: f64 = if is_folded { 3.0 } else { 2.0 * parts as f64 };
     let sum = |at: usize| (0..parts).map(|part| f64::from(partials[part * (total + TAIL) + at])).sum::<f64>();
-    let mean: Vec<f64> = (0..total).map(|at| sum(at) / weight).collect();
+    let unscaled = scale.map_or(1.0, |scale| f64::from(scale.rows / SCALE));
+    let mean: Vec<f64> = (0..total).map(|at| sum(at) / weight * unscaled).collect();
     let mut report = vec![0.0; steps as usize + 2];
     report[cursor as usize] = sum(total) / sum(total + 1);
     if is_folded {
@@ -253,8 +275,9 @@ fn update_case(known: &RuleCase, place: Place) -> Case {
     let mut state = vec![0.0_f32; known.rule.moment_words(total) - known.rule.arrays() * total];
     state[..4].copy_from_slice(&[place.applied(), skipped, 1.0, 0.01]);
     state[4..7].copy_from_slice(&PAST.map(|past| past as f32));
+    state[8..10].copy_from_slice(&if scale.is_some() { [SCALE, 1.0] } else { [0.0; 2] });
     let after = if is_folded {
-        place.remembered(&state, limit, is_applied.then_some([whole, most]))
+        place.remembered(&state, known.rule.bounds, is_applied.then_some([whole, most]))
     } else {
         state.iter().map(|&x| f64::from(x)).collect()
     };

@@ -15,6 +15,12 @@ pub(super) const MEMORY: &[Entry<TrainOptions>] = &[
     .default("none")
     .try_set(recompute),
     Entry::new(
+        "recompute_layers",
+        Kind::Texts,
+        "Layers such as layers.2, kinds of layers or ops whose results are computed again for the backward pass",
+    )
+    .set(|o, v| o.recompute_layers = v.texts()),
+    Entry::new(
         "memory_budget",
         Kind::whole(1),
         "Most MiB of memory for the intermediate results of a step; they are computed again, and then a step takes fewer rows and more steps make an update",

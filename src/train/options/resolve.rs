@@ -91,6 +91,7 @@ impl TrainOptions {
             batch: self.batch.unwrap_or(defaults.batch),
             accumulate: self.accumulate.unwrap_or(plain.accumulate),
             gradients: self.gradients.clone(),
+            recompute_layers: self.recompute_layers.clone(),
             precision: self.precision.clone(),
             recompute: self.recompute,
             patience: self.patience.unwrap_or(if self.head.is_some() { PATIENCE_OF_POLES } else { plain.patience }),

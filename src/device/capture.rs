@@ -1,0 +1,70 @@
+//! Recording: commands are appended with their labels, and captured as plans.
+
+use super::plan::Plan;
+use super::recording::{Command, Label, Recording, View};
+use super::{Device, Outline, Passes};
+use crate::error::Result;
+
+impl Device {
+    /// Appends a command. It runs when a value is read or a plan is run.
+    pub fn record(&self, command: Command) {
+        if let Command::Dispatch(dispatch) = &command {
+            let name = dispatch.kernel.name;
+            for (at, out) in dispatch.outputs.iter().enumerate() {
+                let is_same = |view: &View| view.buffer.is(&out.buffer);
+                assert!(!dispatch.inputs.iter().any(is_same), "{name}: a buffer is bound both as input and as output");
+                assert!(!dispatch.outputs[..at].iter().any(is_same), "{name}: a buffer is bound as two outputs");
+            }
+        }
+        let label = self.label();
+        self.0.pending.borrow_mut().push(command, label);
+    }
+
+    /// The label of the commands that are recorded now.
+    pub fn label(&self) -> Label {
+        self.0.label.borrow().clone()
+    }
+
+    /// Records what `work` does under another label.
+    pub fn labelled<T>(&self, label: Label, work: impl FnOnce() -> T) -> T {
+        let before = self.0.label.replace(label);
+        let done = work();
+        self.0.label.replace(before);
+        done
+    }
+
+    /// Makes a plan of the commands that `work` records. Tensors in `work`'s result keep their memory; other buffers share memory.
+    pub fn capture<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<(Plan, T)> {
+        self.capture_with(&Passes::default(), work)
+    }
+
+    /// The same with passes that take memory for time or precision.
+    pub fn capture_with<T>(&self, passes: &Passes, work: impl FnOnce() -> Result<T>) -> Result<(Plan, T)> {
+        let (recording, kept) = self.recorded(work)?;
+        Ok((Plan::new(self, recording, passes)?, kept))
+    }
+
+    /// What a plan of the commands that `work` records would take; nothing of it is bound or allocated.
+    pub fn outline<T>(&self, passes: &Passes, work: impl FnOnce() -> Result<T>) -> Result<Outline> {
+        let (recording, _kept) = self.recorded(work)?;
+        Outline::of(self, &passes.rewritten(self, recording))
+    }
+
+    /// What `work` records, and its result.
+    fn recorded<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<(Recording, T)> {
+        self.flush()?;
+        self.0.is_capturing.set(true);
+        let kept = work();
+        self.0.is_capturing.set(false);
+        let recording = std::mem::take(&mut *self.0.pending.borrow_mut());
+        Ok((recording, kept?))
+    }
+
+    /// Says that the commands recorded from here on read what those before have computed, as the backward pass does of a forward pass. The first
+    /// call in a capture counts.
+    pub fn turn(&self) {
+        let mut pending = self.0.pending.borrow_mut();
+        let here = pending.commands.len();
+        pending.turn.get_or_insert(here);
+    }
+}

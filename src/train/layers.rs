@@ -1,0 +1,69 @@
+//! Names of layers, of their kinds and of ops, by which options choose launches.
+
+use super::network::Network;
+use crate::device::Label;
+use crate::error::{Error, Result, hint, listed};
+use crate::nn::Layer;
+
+/// Ops of plain layers: products, and pointwise functions between them.
+pub(super) const OPS: [&str; 3] = ["layer", "matmul", "map"];
+/// Other ops that may be named.
+const OTHER_OPS: [&str; 3] = ["layer_norm", "rational", "masked"];
+
+/// The layers of a model: the path, the path that its launches are labelled with, the kind. None for a function.
+pub(super) struct Layers(Vec<(String, String, &'static str)>);
+
+impl Layers {
+    pub(super) fn of(network: &Network) -> Self {
+        let mut all = Self(Vec::new());
+        if let Some(spec) = network.spec() {
+            all.add(&spec.layers, "layers");
+        }
+        all
+    }
+
+    fn add(&mut self, layers: &[Layer], path: &str) {
+        for (at, layer) in layers.iter().enumerate() {
+            let own = format!("{path}.{at}");
+            // An activation after a linear layer is a part of its launch.
+            let is_joined = matches!(layer, Layer::Activation { .. })
+                && at.checked_sub(1).is_some_and(|before| matches!(layers[before], Layer::Linear { .. }));
+            let place = if is_joined { format!("{path}.{}", at - 1) } else { own.clone() };
+            self.0.push((own.clone(), place, layer.kind()));
+            if let Layer::Residual { layers } = layer {
+                self.add(layers, &format!("{own}.layers"));
+            }
+        }
+    }
+
+    /// The kind of the layer at a path.
+    pub(super) fn kind(&self, path: &str) -> Option<&'static str> {
+        self.0.iter().find(|(own, ..)| own == path).map(|(_, _, kind)| *kind)
+    }
+
+    /// Names as labels have them. Errors if one is no layer, no kind of a layer and no op.
+    pub(super) fn named(&self, names: &[String], option: &str) -> Result<Vec<String>> {
+        let one = |name: &String| {
+            if let Some((_, place, _)) = self.0.iter().find(|(path, ..)| path == name) {
+                return Ok(place.clone());
+            }
+            let kinds = self.0.iter().map(|(_, _, kind)| *kind);
+            let paths = self.0.iter().map(|(path, ..)| path.as_str());
+            let mut known: Vec<&str> = paths.chain(kinds).chain(OPS).chain(OTHER_OPS).collect();
+            known.sort_unstable();
+            known.dedup();
+            if known.contains(&name.as_str()) {
+                return Ok(name.clone());
+            }
+            let near = hint(name, known.iter().copied());
+            Err(Error::usage(format!("train: {option}: got \"{name}\", expected one of {}{near}", listed(&known))))
+        };
+        names.iter().map(one).collect()
+    }
+
+    /// Whether the names choose the launches with this label.
+    pub(super) fn has(&self, names: &[String], label: &Label) -> bool {
+        let kind = self.kind(&label.layer);
+        names.iter().any(|name| name == label.op || *name == *label.layer || Some(name.as_str()) == kind)
+    }
+}
