@@ -10,14 +10,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::common;
-use super::fold;
 use super::update::optimise;
 pub use super::update::{ByHandUpdate, ParameterPiece};
 use crate::device::{Call, Cost, Dispatch, Info, Kernel, View};
 use crate::params;
 use crate::program::{Expr, Instruction, Program};
 pub use cases::cases;
-pub use limit::{Limit, LossScale, Memory, SCALE_AT, STATE};
+pub use limit::{Limit, LossScale, MEMORY, Memory, SCALE_AT, STATE};
 
 /// The `optimise` kernel: inputs order, partials (or the sums of `fold`); outputs parameters, moments, control, report.
 pub static OPTIMISE: Kernel = Kernel {
@@ -74,6 +73,8 @@ pub struct Sizes {
     pub tables: usize,
     /// Words that `fold` has summed: those of the gradients, and perhaps those of the parameters after them.
     pub folded: usize,
+    /// Figures of norms whose union is that of all gradients.
+    pub figures: usize,
 }
 
 /// Numbers per step that a rule reads from the table at the start of `order`.
@@ -84,7 +85,7 @@ pub const FROZEN: u32 = u32::MAX;
 pub const LINE_WORDS: usize = 3;
 
 /// Update rule of an optimiser: a program of the mean gradient g, the parameter p, its moments m and v, the distance a of a mean of weights from p,
-/// and the step's four rates. Its results are the new p, m, v and a; one that is returned unchanged is neither read nor written.
+/// and the step's four rates. Its results are the new p, m, v and a, each computed, the gradient, or as it was; the last is neither read nor written.
 #[derive(Clone)]
 pub struct Rule {
     /// Inputs [g, p, m, v, a, rate 0, …, rate 3]; results [p, m, v, a].
@@ -141,9 +142,20 @@ impl Rule {
         self.of_weights(Limit::Trust, |p, direction, rate| p - rate * direction)
     }
 
+    /// For a second launch of the same update, which is made if the first is: only the weights change, by the weight, what comes in place of its
+    /// gradient, and the rates.
+    pub fn following(&self, change: impl Fn(Expr, Expr, [Expr; RATES]) -> Expr) -> Self {
+        let bounds = GradientBounds {
+            skips: self.bounds.skips,
+            is_summed: self.bounds.needs_fold(),
+            ..GradientBounds::default()
+        };
+        Self { bounds, is_grouped: self.is_grouped, ..Self::new(of_weights(change), None) }
+    }
+
     /// A rule that only changes the weights: by the weight, its gradient and the first rate.
     fn of_weights(&self, limit: Limit, change: impl Fn(Expr, Expr, Expr) -> Expr) -> Self {
-        let program = Program::with_results(Self::INPUTS, |v| vec![change(v[1], v[0], v[5]), v[2], v[3], v[4]]);
+        let program = of_weights(|p, g, rates| change(p, g, rates[0]));
         let bounds = GradientBounds { limit, is_summed: self.bounds.is_summed, ..GradientBounds::default() };
         Self { bounds, is_grouped: self.is_grouped, ..Self::new(program, None) }
     }
@@ -162,9 +174,14 @@ impl Rule {
         }
     }
 
-    /// Words of `moments` for `total` parameters: the arrays, then two copies of the state of limits.
+    /// Words of `moments` for `total` parameters: the arrays, then what updates remember.
     pub fn moment_words(&self, total: usize) -> usize {
-        self.arrays() * total + 2 * STATE + 32
+        self.arrays() * total + MEMORY
+    }
+
+    /// Whether result `at` is the gradient.
+    pub(super) fn is_gradient(&self, at: usize) -> bool {
+        self.program.code[usize::from(self.program.results[at])] == Instruction::Input(0)
     }
 
     /// Whether result `at` is not the input that it replaces.
@@ -173,6 +190,11 @@ impl Rule {
         let place = self.program.code.iter().position(|known| *known == input);
         place.is_none_or(|place| place as u16 != self.program.results[at])
     }
+}
+
+/// A program that only changes the weights.
+fn of_weights(change: impl Fn(Expr, Expr, [Expr; RATES]) -> Expr) -> Program {
+    Program::with_results(Rule::INPUTS, |v| vec![change(v[1], v[0], [v[5], v[6], v[7], v[8]]), v[2], v[3], v[4]])
 }
 
 /// The launch of the update.
@@ -186,7 +208,7 @@ pub fn dispatch(info: &Info, rule: &Rule, sizes: Sizes, inputs: [View; 2], outpu
         span: if info.is_software { (sizes.total as u32 / 4).div_ceil(8) } else { 256 },
         rows: sizes.rows as u32,
         tables: sizes.tables as u32,
-        figures: fold::workgroups(sizes.folded) as u32,
+        figures: sizes.figures as u32,
         folded: sizes.folded as u32,
     };
     let body = Rc::new(rule.clone());
@@ -204,11 +226,11 @@ fn run(call: Call<'_>) {
     let rule: &Rule = call.body();
     let (order, partials) = (call.inputs[0], call.floats(1));
     let [parameters, moments, control, report] = call.outputs else { unreachable!("the update has four outputs") };
-    let Params { total, parts, steps, group, rows, tables, folded, .. } = params;
-    let [total, parts, steps, group, rows, tables, folded] =
-        [total, parts, steps, group, rows, tables, folded].map(|size| size as usize);
+    let Params { total, parts, steps, group, rows, tables, folded, figures, .. } = params;
+    let [total, parts, steps, group, rows, tables, folded, figures] =
+        [total, parts, steps, group, rows, tables, folded, figures].map(|size| size as usize);
     optimise(
-        Sizes { total, parts, steps, group, rows, tables, folded },
+        Sizes { total, parts, steps, group, rows, tables, folded, figures },
         rule,
         order,
         partials,

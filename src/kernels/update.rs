@@ -213,6 +213,8 @@ impl ParameterPiece<'_> {
             for (at, state) in state.into_iter().enumerate() {
                 if let Some(new) = program.computed(at, count, &registers) {
                     state.copy_from_slice(new);
+                } else if rule.is_gradient(at) {
+                    state.copy_from_slice(gradient);
                 }
             }
         }

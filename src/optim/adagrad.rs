@@ -1,6 +1,6 @@
 //! Adagrad (Duchi et al. 2011) as in torch: g += wd p; v += g²; p -= lr / (1 + (t - 1) decay) g / (√v + ε). The rate of a parameter only falls.
 
-use super::Method;
+use super::{Method, Motion};
 use crate::program::constants::Constant;
 use crate::program::expr::sqrt;
 
@@ -22,7 +22,7 @@ pub(super) static OPTIMIZER: Method = Method {
         [state.p - state.rates[0] * g / (sqrt(v) + constants.get("epsilon")), state.m, v, state.a]
     },
     by_hand: None,
-    by_tensor: false,
+    motion: Motion::ByValue,
     oracle: |state, constants| {
         let g = state.g + state.rates[1] * state.p;
         let v = g.mul_add(g, state.v);

@@ -7,7 +7,7 @@
 
 use pulp::Simd;
 
-use super::{Method, State};
+use super::{Method, Motion, State};
 use crate::host;
 use crate::kernels::optimise::{ByHandUpdate, RATES};
 use crate::program::Expr;
@@ -35,7 +35,7 @@ pub(super) static OPTIMIZER: Method = Method {
     by_hand: Some(|constants, rates, piece| {
         piece.follow(Moments { weight_decay: rates[3], decay: 1.0, ..Moments::new(constants, rates) });
     }),
-    by_tensor: false,
+    motion: Motion::ByValue,
     oracle: |state, constants| oracle(state, state.g + state.rates[3] * state.p, state.p, constants),
 };
 

@@ -2,7 +2,7 @@
 //! p -= lr m̂ / (√v̂ + ε), where the hats divide by 1 - β^t.
 
 use super::adam::{MOMENTS, Moments, moved};
-use super::Method;
+use super::{Method, Motion};
 
 pub(super) static OPTIMIZER: Method = Method {
     name: "adamw",
@@ -15,6 +15,6 @@ pub(super) static OPTIMIZER: Method = Method {
     update: |state, constants| moved(state, state.g, state.p * state.rates[3], constants),
     // With passes of its formula an update takes four times as long, a tenth of a small step (`docs/PERFORMANCE.md`).
     by_hand: Some(|constants, rates, piece| piece.follow(Moments::new(constants, rates))),
-    by_tensor: false,
+    motion: Motion::ByValue,
     oracle: |state, constants| super::adam::oracle(state, state.g, state.p * state.rates[3], constants),
 };

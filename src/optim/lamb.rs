@@ -2,7 +2,7 @@
 //! of the norms is 0. For large batches.
 
 use super::adam::MOMENTS;
-use super::Method;
+use super::{Method, Motion};
 use crate::program::expr::sqrt;
 
 pub(super) static OPTIMIZER: Method = Method {
@@ -22,7 +22,7 @@ pub(super) static OPTIMIZER: Method = Method {
         [scale * m / (sqrt(v) * root + epsilon) + decay * state.p, m, v, state.a]
     },
     by_hand: None,
-    by_tensor: true,
+    motion: Motion::ByTensor,
     oracle: |state, constants| {
         let [beta1, beta2, epsilon] = ["beta1", "beta2", "epsilon"].map(|name| constants.get(name));
         let (m, v) = (state.m + (1.0 - beta1) * (state.g - state.m), state.v + (1.0 - beta2) * (state.g.powi(2) - state.v));

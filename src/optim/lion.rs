@@ -1,7 +1,7 @@
 //! Lion (Chen et al. 2023): p *= 1 - lr wd; p -= lr sign(β1 m + (1 - β1) g); m = β2 m + (1 - β2) g. It keeps one moment per
 //! parameter and changes all parameters by the same amount, so its learning rate should be about a tenth of Adam's.
 
-use super::Method;
+use super::{Method, Motion};
 use crate::program::constants::Constant;
 use crate::program::expr::sign;
 
@@ -21,7 +21,7 @@ pub(super) static OPTIMIZER: Method = Method {
         [state.p * state.rates[1] - state.rates[0] * direction, m, state.v, state.a]
     },
     by_hand: None,
-    by_tensor: false,
+    motion: Motion::ByValue,
     oracle: |state, constants| {
         let [beta1, beta2] = ["beta1", "beta2"].map(|name| constants.get(name));
         let mean = state.m + (1.0 - beta1) * (state.g - state.m);

@@ -13,10 +13,12 @@ use crate::program::constants::{Constant, Values, not_for};
 
 use crate::program::{Expr, Program};
 
+pub use adafactor::Adafactor;
+pub use muon::NewtonSchulz;
 pub use schedule::{Moment, Schedule, ScheduleShape};
 
 // To add one: add a file with its formula, and its name here.
-crate::built_ins! { OPTIMIZER: Method; adamw, adam, lion, sgd, rmsprop, adagrad, lamb, schedule_free }
+crate::built_ins! { OPTIMIZER: Method; adamw, adam, lion, sgd, rmsprop, adagrad, lamb, schedule_free, muon, adafactor }
 
 /// An optimisation method.
 pub struct Method {
@@ -32,11 +34,25 @@ pub struct Method {
     pub update: fn(&State<Expr>, &Values) -> [Expr; 4],
     /// A hand-written CPU version, where measurements justify it.
     pub by_hand: Option<fn(&Values, [f32; RATES], ParameterPiece<'_>)>,
-    /// Whether `update` returns a direction u instead of the new p, along which each tensor then moves by the learning rate times |p| / |u|. The learning
-    /// rate is the first of the rates.
-    pub by_tensor: bool,
+    /// What `update` returns in place of the new p, and how the parameters then move.
+    pub motion: Motion,
     /// The same in plain f64, for comparison in cases.
     pub oracle: fn(&State<f64>, &Values) -> [f64; 4],
+}
+
+/// How the parameters move. The first of the rates is the learning rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Motion {
+    /// `update` returns the new p.
+    ByValue,
+    /// `update` returns a direction u, along which each tensor moves by the learning rate times |p| / |u|.
+    ByTensor,
+    /// `update` returns a direction u. Those of hidden matrices, whose second and third rates are 0, are made orthogonal first. Then each parameter
+    /// is multiplied by the last of the rates and moves by the learning rate times -u.
+    Orthogonal,
+    /// `update` returns the gradient, and all else follows by [`Adafactor`]. The rates: the learning rate, the weight of new squares, the step in
+    /// proportion to the parameter, the factor of the parameter.
+    Factored,
 }
 
 /// The inputs of an update of one parameter.
@@ -112,9 +128,20 @@ impl Optimizer {
         self.method.name
     }
 
-    /// Whether its update is a direction whose length is found tensor by tensor.
-    pub fn is_by_tensor(&self) -> bool {
-        self.method.by_tensor
+    /// How the parameters move.
+    pub fn motion(&self) -> Motion {
+        self.method.motion
+    }
+
+    /// The learning rate that suits most models.
+    pub fn usual_rate(&self) -> f64 {
+        if self.method.motion == Motion::Factored { 1e-2 } else { 1e-3 }
+    }
+
+    /// Its own weight decay, where that of AdamW does not suit it.
+    pub fn usual_decay(&self) -> Option<f64> {
+        let has_own = matches!(self.method.motion, Motion::Orthogonal | Motion::Factored);
+        self.constant("weight_decay").filter(|_| has_own)
     }
 
     /// The value of a constant, if the method has it.
@@ -157,6 +184,12 @@ impl Optimizer {
     /// The table row of step `step`, counted from 1, at a learning rate.
     pub fn row(&self, lr: f64, step: u64) -> [f32; RATES] {
         (self.method.rates)(&self.constants, lr, step).map(|rate| rate as f32)
+    }
+
+    /// The same for matrices whose directions are made orthogonal.
+    pub fn matrix_row(&self, lr: f64, step: u64) -> [f32; RATES] {
+        let [lr, _, _, decay] = self.row(lr, step);
+        [lr, 0.0, 0.0, decay]
     }
 }
 

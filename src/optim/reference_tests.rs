@@ -17,7 +17,7 @@ fn reached(optimizer: &Optimizer, lr: f64, steps: u64) -> [[f64; 2]; 4] {
         let norm = |values: &dyn Fn(usize) -> f64| (0..4).map(|at| values(at).powi(2)).sum::<f64>().sqrt();
         let trust = norm(&|at| state[at][0]) / norm(&|at| next[at][0]);
         for (state, next) in state.iter_mut().zip(next) {
-            let p = if optimizer.is_by_tensor() { state[0] - lr * trust * next[0] } else { next[0] };
+            let p = if optimizer.motion() == Motion::ByTensor { state[0] - lr * trust * next[0] } else { next[0] };
             *state = [p, next[1], next[2], next[3]];
         }
     }
@@ -66,6 +66,16 @@ fn schedule_free_follows_its_paper() {
         for (at, [y, mean]) in reached(&optimizer, 0.02, steps as u64).into_iter().enumerate() {
             assert!((mean - x[at]).abs() < most, "{steps} steps: {mean} {}", x[at]);
             assert!((y - 0.1 * z[at] - 0.9 * x[at]).abs() < most, "{steps} steps: {y}");
+        }
+    }
+}
+
+#[test]
+fn the_relative_step_of_adafactor_falls_with_the_root_of_the_steps() {
+    let optimizer = Optimizer::parse("adafactor").unwrap().with_weight_decay(0.5);
+    for (lr, step, wanted) in [(0.01, 1, [0.01, 1.0, 0.01, 0.995]), (0.9, 16, [0.9, 0.108818821, 0.25, 0.55])] {
+        for (got, wanted) in optimizer.row(lr, step).into_iter().zip(wanted) {
+            assert!((got - wanted).abs() < 1e-6, "step {step}: {got} {wanted}");
         }
     }
 }

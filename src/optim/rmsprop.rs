@@ -1,6 +1,6 @@
 //! RMSprop (Tieleman and Hinton 2012) as in torch: g += wd p; v = α v + (1 - α) g²; m = momentum m + g / (√v + ε); p -= lr m.
 
-use super::Method;
+use super::{Method, Motion};
 use crate::program::constants::Constant;
 use crate::program::expr::sqrt;
 
@@ -22,7 +22,7 @@ pub(super) static OPTIMIZER: Method = Method {
         [state.p - state.rates[0] * m, m, v, state.a]
     },
     by_hand: None,
-    by_tensor: false,
+    motion: Motion::ByValue,
     oracle: |state, constants| {
         let g = state.g + state.rates[1] * state.p;
         let v = state.v + (1.0 - constants.get("alpha")) * (g.powi(2) - state.v);

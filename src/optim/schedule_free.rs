@@ -1,7 +1,7 @@
 //! Schedule-free AdamW (Defazio et al. 2024): gradients are taken at y = (1 - β1) z + β1 x, z takes the steps of AdamW without its first moment, and x is the
 //! mean of all z, which is what is evaluated and kept. The parameter is y; m and a hold z - y and x - y, so that both begin at 0.
 
-use super::Method;
+use super::{Method, Motion};
 use crate::host;
 use crate::program::constants::Constant;
 use crate::program::expr::sqrt;
@@ -30,7 +30,7 @@ pub(super) static OPTIMIZER: Method = Method {
         [y, z - y, v, x - y]
     },
     by_hand: None,
-    by_tensor: false,
+    motion: Motion::ByValue,
     oracle: |state, constants| {
         let [beta1, beta2, epsilon] = ["beta1", "beta2", "epsilon"].map(|name| constants.get(name));
         let [lr, root, share, decay] = state.rates;

@@ -1,6 +1,6 @@
 //! Stochastic gradient descent: g += wd p; m = momentum m + g; p -= lr m, or lr (g + momentum m) with Nesterov's look ahead (1983).
 
-use super::Method;
+use super::{Method, Motion};
 use crate::program::constants::Constant;
 
 pub(super) static OPTIMIZER: Method = Method {
@@ -20,7 +20,7 @@ pub(super) static OPTIMIZER: Method = Method {
         [state.p - state.rates[0] * direction, m, state.v, state.a]
     },
     by_hand: None,
-    by_tensor: false,
+    motion: Motion::ByValue,
     oracle: |state, constants| {
         let momentum = constants.get("momentum");
         let g = state.g + state.rates[1] * state.p;

@@ -45,13 +45,14 @@ pub(super) fn epoch_words(
     let mut words = Vec::with_capacity(order_words(groups, steps, permutation.len()));
     let updates = steps.div_ceil(settings.accumulate);
     let before = (progress.history.len() * updates) as u64 - progress.skipped;
-    for (table, (factor, _)) in groups.tables.iter().enumerate() {
+    for (table, rates) in groups.tables.iter().enumerate() {
         let optimizer = groups.optimizer(table, &settings.optimizer);
         for step in 0..steps {
             let done = before + (step / settings.accumulate) as u64;
             let at = Moment { update: done, updates: updates as u64, epochs: settings.epochs, drops: progress.drops };
-            let lr = settings.lr * factor * settings.schedule.factor(at);
-            words.extend(optimizer.row(lr, done + 1).map(f32::to_bits));
+            let lr = settings.lr * rates.factor * settings.schedule.factor(at);
+            let row = if rates.is_matrix { optimizer.matrix_row(lr, done + 1) } else { optimizer.row(lr, done + 1) };
+            words.extend(row.map(f32::to_bits));
         }
         if table == 0 {
             words.extend(permutation);
@@ -67,6 +68,7 @@ mod tests {
     use crate::json::Record;
     use crate::optim::{Optimizer, Schedule, ScheduleShape};
     use crate::train::EpochReport;
+    use crate::train::gradients::Rates;
 
     /// Each optimiser with decays of 1/2 and 3/4 for the moments and 1/2 for the weights.
     fn optimizers() -> [Optimizer; 3] {
@@ -81,7 +83,8 @@ mod tests {
         let schedule = Schedule { warmup_steps: 5, shape: ScheduleShape::Step { every: 1, factor: 0.5 } };
         let settings =
             TrainerConfig { optimizer, schedule, accumulate, lr: 0.1, epochs: 2, ..TrainerConfig::default() };
-        let groups = Groups { tables: vec![(1.0, None)], lines: Vec::new(), frozen: Vec::new() };
+        let groups =
+            Groups { tables: vec![Rates::PLAIN], lines: Vec::new(), frozen: Vec::new(), orthogonal: Vec::new() };
         let progress = Progress { history: vec![EpochReport::blank()], ..Progress::default() };
         let words = epoch_words(&settings, &groups, 3, &progress, &[2, 0, 1]);
         assert_eq!(words[3 * ROW_WORDS..], [2, 0, 1], "the order of the rows follows");

@@ -10,7 +10,8 @@ use crate::io::tensors::{self, Array, Data};
 use crate::io::{Choice, Format, Fractions, Preparation};
 use crate::json::{Json, Record};
 use crate::kernels::fold;
-use crate::nn::Spec;
+use crate::nn::{Layout, Spec};
+use crate::optim::Motion;
 use crate::record;
 
 /// The progress of a run.
@@ -149,11 +150,13 @@ impl Checkpoint {
         let total = model.parameters.len();
         let length =
             content.tensors.all().iter().find(|(name, _)| name == "run.moments").map(|(_, array)| array.data.len());
-        let is_of_first_version = words.settings.accumulate == 1 && length == Some(2 * total);
+        let is_of_first_version = words.settings.accumulate == 1
+            && words.settings.optimizer.motion() == Motion::ByValue
+            && length == Some(2 * total);
         let mut take =
             |name: &str, count: usize| content.take_f32(name, &[count]).map_err(|error| error.within(source));
         let parameters = take("run.parameters", total)?;
-        let moment_words = words.settings.rule().moment_words(total);
+        let moment_words = words.settings.moment_words(&Layout::of(&model.spec));
         // Files of the first version have no state of limits.
         let count = if is_of_first_version { 2 * total } else { moment_words };
         let mut moments = take("run.moments", count)?;

@@ -3,13 +3,14 @@
 use super::curriculum::Curriculum;
 use super::gradients::GradientConfig;
 use super::precision::MixedPrecision;
+use super::update::factored;
 use crate::device::Recompute;
 use crate::error::{Error, Result};
 use crate::host::number;
-use crate::kernels::optimise::{GradientBounds, LossScale, Rule};
+use crate::kernels::optimise::{GradientBounds, LossScale, MEMORY, Rule};
 use crate::loss::Loss;
-use crate::nn::Registry;
-use crate::optim::{Optimizer, Schedule};
+use crate::nn::{Layout, Registry};
+use crate::optim::{Motion, Optimizer, Schedule};
 use crate::record;
 
 /// Configuration of a training run, kept in its checkpoints.
@@ -148,6 +149,19 @@ impl TrainerConfig {
         self.precision.as_ref().and_then(|precision| precision.loss_scale(self.batch))
     }
 
+    /// Where in the moments is what updates remember: after what the optimiser keeps of the parameters.
+    pub(super) fn memory_at(&self, layout: &Layout) -> usize {
+        match self.optimizer.motion() {
+            Motion::Factored => layout.parameters.iter().map(factored::words_of).sum(),
+            _ => self.rule().arrays() * layout.total,
+        }
+    }
+
+    /// Words of the moments.
+    pub(super) fn moment_words(&self, layout: &Layout) -> usize {
+        self.memory_at(layout) + MEMORY
+    }
+
     /// Errors if a setting is out of range; messages use the user's names.
     pub fn check(&self) -> Result<()> {
         let is_rate = self.lr.is_finite() && self.lr > 0.0;
@@ -179,11 +193,11 @@ impl TrainerConfig {
                 "train: recompute_layers: got recompute or memory_budget as well, expected one of them",
             ));
         }
-        if self.gradients.skips_overflow && self.optimizer.is_by_tensor() {
+        if self.gradients.skips_overflow && self.optimizer.motion() == Motion::ByTensor {
             let name = self.optimizer.name();
             return Err(Error::usage(format!("train: skip_overflow: the optimizer {name} cannot leave out an update")));
         }
-        if self.gradients.mean_decay.is_some() && self.optimizer.is_by_tensor() {
+        if self.gradients.mean_decay.is_some() && self.optimizer.motion() != Motion::ByValue {
             let name = self.optimizer.name();
             return Err(Error::usage(format!("train: mean_decay: the optimizer {name} keeps no mean of the weights")));
         }

@@ -246,7 +246,7 @@ impl Trainer {
         if bounds.limit == Limit::None && !bounds.skips && !self.settings.gradients.watches {
             return Ok(None);
         }
-        let offset = self.settings.rule().arrays() * self.network.layout().total;
+        let offset = self.settings.memory_at(self.network.layout());
         let view = View { buffer: self.state.moments.clone(), offset, words: 2 * STATE };
         let words: Vec<f32> = bytemuck::cast_vec(self.device.read(&view).await?);
         // Steps write the two copies by turns; the first word of control counts the steps, also those of `advance`.

@@ -6,8 +6,8 @@ use crate::error::{Error, Result, hint, listed};
 use crate::host::number;
 use crate::kernels::fold::LINE;
 use crate::kernels::optimise::{FROZEN, GradientBounds, Limit, Rule};
-use crate::nn::{Layout, Parameter};
-use crate::optim::Optimizer;
+use crate::nn::{Init, Layout, Parameter};
+use crate::optim::{Motion, Optimizer};
 use crate::record;
 
 /// What happens between the gradients of a step and its update.
@@ -170,15 +170,33 @@ impl GradientConfig {
     }
 }
 
+/// A table of rates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Rates {
+    /// Times the learning rate.
+    pub factor: f64,
+    /// The weight decay, if it is not the optimiser's.
+    pub decay: Option<f64>,
+    /// Whether they are those of matrices whose directions are made orthogonal.
+    pub is_matrix: bool,
+}
+
+impl Rates {
+    /// Of parameters in no group.
+    pub(super) const PLAIN: Self = Self { factor: 1.0, decay: None, is_matrix: false };
+}
+
 /// The rates of a table, and where in the parameters they hold.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Groups {
-    /// Each table's factor of the learning rate and its weight decay, if it is not the optimiser's.
-    pub tables: Vec<(f64, Option<f64>)>,
+    /// The tables.
+    pub tables: Vec<Rates>,
     /// Words of lines at the end of an epoch's upload; empty if all parameters have the same rates.
     pub lines: Vec<u32>,
     /// For each parameter, whether it is frozen.
     pub frozen: Vec<bool>,
+    /// For each parameter, whether its direction is made orthogonal.
+    pub orthogonal: Vec<bool>,
 }
 
 impl Groups {
@@ -195,13 +213,18 @@ impl Groups {
                 )));
             }
         }
-        let mut groups = Self { tables: vec![(1.0, None)], lines: Vec::new(), frozen: Vec::new() };
+        let orthogonal = orthogonal(layout, settings)?;
+        let mut groups = Self { tables: vec![Rates::PLAIN], lines: Vec::new(), frozen: Vec::new(), orthogonal };
         let mut chosen = Vec::new();
-        for parameter in &layout.parameters {
+        for (at, parameter) in layout.parameters.iter().enumerate() {
             let group = config.groups.iter().find(|group| group.has(parameter));
             let is_frozen = group.is_some_and(|group| group.is_frozen);
             let undecayed = (!config.decays_vectors && parameter.shape.rank() < 2).then_some(0.0);
-            let own = (group.map_or(1.0, |group| group.rate), group.and_then(|group| group.weight_decay).or(undecayed));
+            let own = Rates {
+                factor: group.map_or(1.0, |group| group.rate),
+                decay: group.and_then(|group| group.weight_decay).or(undecayed),
+                is_matrix: groups.orthogonal[at],
+            };
             let table = groups.tables.iter().position(|known| *known == own).unwrap_or_else(|| {
                 groups.tables.push(own);
                 groups.tables.len() - 1
@@ -213,7 +236,8 @@ impl Groups {
         if !groups.frozen.is_empty() && groups.frozen.iter().all(|is_frozen| *is_frozen) {
             return Err(Error::usage("train: every parameter is frozen: expected at least one to train"));
         }
-        let is_by_tensor = matches!(config.clip, Some(Clip::Tensor { .. })) || settings.optimizer.is_by_tensor();
+        let is_by_tensor =
+            matches!(config.clip, Some(Clip::Tensor { .. })) || settings.optimizer.motion() == Motion::ByTensor;
         if is_by_tensor || chosen.iter().any(|table| *table != 0) {
             for (at, (parameter, table)) in layout.parameters.iter().zip(chosen).enumerate() {
                 let end = layout.parameters.get(at + 1).map_or(layout.total, |next| next.offset) / LINE;
@@ -231,14 +255,46 @@ impl Groups {
 
     /// The optimiser of a table.
     pub(super) fn optimizer(&self, table: usize, optimizer: &Optimizer) -> Optimizer {
-        match self.tables[table].1 {
+        match self.tables[table].decay {
             Some(decay) => optimizer.clone().with_weight_decay(decay as f32),
             None => optimizer.clone(),
         }
+    }
+
+    /// For each parameter, whether it learns from its gradient.
+    pub(super) fn learning<'g>(&'g self, layout: &'g Layout) -> impl Iterator<Item = (usize, &'g Parameter)> {
+        let learns = |(at, parameter): &(usize, &Parameter)| !self.frozen[*at] && !parameter.is_statistic;
+        layout.parameters.iter().enumerate().filter(learns)
     }
 
     /// The update rule of a run.
     pub(super) fn rule(&self, settings: &TrainerConfig) -> Rule {
         Rule { bounds: settings.bounds(), is_grouped: self.is_grouped(), ..settings.rule() }
     }
+}
+
+/// For each parameter, whether its direction is made orthogonal: weight matrices, without the last, which is the output layer's, and without those
+/// of one row or column. Errors if the optimiser would do so and there are none.
+fn orthogonal(layout: &Layout, settings: &TrainerConfig) -> Result<Vec<bool>> {
+    if settings.optimizer.motion() != Motion::Orthogonal {
+        return Ok(vec![false; layout.parameters.len()]);
+    }
+    // The coefficients of rational activations have two axes as well.
+    let is_weight = |parameter: &Parameter| {
+        parameter.shape.rank() == 2 && !parameter.is_statistic && !matches!(parameter.init, Init::Identity { .. })
+    };
+    let last = layout.parameters.iter().rposition(is_weight).unwrap_or_default();
+    let is_matrix = |(at, parameter): (usize, &Parameter)| {
+        at < last && is_weight(parameter) && parameter.shape.sizes().iter().all(|&size| size > 1)
+    };
+    let chosen: Vec<bool> = layout.parameters.iter().enumerate().map(is_matrix).collect();
+    if !chosen.contains(&true) {
+        let names: Vec<&str> = layout.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+        return Err(Error::usage(format!(
+            "train: {}: got a model without hidden weight matrices ({}), expected at least one of two rows and two columns before the output layer's; use adamw",
+            settings.optimizer.name(),
+            listed(&names)
+        )));
+    }
+    Ok(chosen)
 }

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::host::number;
 use crate::kernels::cast::{Conversion, Half, dispatch};
 use crate::kernels::optimise;
+use crate::optim::Motion;
 use crate::record;
 
 /// What a step stores in 16 bits.
@@ -96,7 +97,7 @@ impl MixedPrecision {
                     "loss_scale: got {initial} with a growth of {growth} and a backoff of {backoff}, expected a scale within its limits, a growth of at least 1 and a backoff below 1"
                 ));
             }
-            if settings.optimizer.is_by_tensor() {
+            if settings.optimizer.motion() == Motion::ByTensor {
                 let optimizer = settings.optimizer.name();
                 return refused(format!(
                     "precision: got {name} with the optimizer {optimizer}, which cannot leave out an update; expected bf16, f32 or another optimizer"

@@ -16,6 +16,7 @@ use crate::kernels::optimise::SCALE_AT;
 use crate::loss::{self, Loss};
 use crate::nn::Parameter;
 use crate::ops;
+use crate::optim::Motion;
 use crate::tensor::Tensor;
 
 /// Values of a tensor whose norm a GPU takes, at most.
@@ -80,7 +81,7 @@ impl Setup<'_> {
     /// The loss times its scale, which the update divides by again.
     pub(super) fn scaled(&self, loss: &Var, state: &State) -> Result<Var> {
         let Some(scale) = self.settings.loss_scale() else { return Ok(loss.clone()) };
-        let offset = self.settings.rule().arrays() * self.network.layout().total;
+        let offset = self.settings.memory_at(self.network.layout());
         let words = View { buffer: state.moments.clone(), offset, words: 2 * SCALE_AT };
         let words = Var::constant(Tensor::over(self.device, words, [2 * SCALE_AT, 1]));
         let at = Tensor::from_u32(self.device, [1], &[SCALE_AT as u32])?;
@@ -91,8 +92,8 @@ impl Setup<'_> {
     /// Errors if norms are taken tensor by tensor and one is too large for that: on a GPU every quad of a tensor joins the norms of all its lines.
     pub(super) fn check_tensors(&self) -> Result<()> {
         let settings = self.settings;
-        let has_tensors =
-            matches!(settings.gradients.clip, Some(Clip::Tensor { .. })) || settings.optimizer.is_by_tensor();
+        let has_tensors = matches!(settings.gradients.clip, Some(Clip::Tensor { .. }))
+            || settings.optimizer.motion() == Motion::ByTensor;
         let too_large = |parameter: &&Parameter| parameter.shape.len() > LARGEST_TENSOR;
         let largest = self.network.layout().parameters.iter().find(too_large);
         let Some(parameter) = largest.filter(|_| has_tensors && !self.device.info().runs_cpu_path()) else {

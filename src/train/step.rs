@@ -68,11 +68,13 @@ impl State {
         let words: &[u32] = bytemuck::cast_slice(parameters);
         let bounds = setup.settings.bounds();
         // Every step of SAM needs norms.
-        let rule = setup.settings.rule();
-        let mut moments = vec![0.0_f32; rule.moment_words(total)];
-        let remembered = &mut moments[rule.arrays() * total..];
+        let layout = setup.network.layout();
+        let mut moments = vec![0.0_f32; setup.settings.moment_words(layout)];
+        let remembered = &mut moments[setup.settings.memory_at(layout)..];
         let memory = Memory::initial(bounds.scale);
-        [0, STATE].into_iter().for_each(|copy| memory.write(&mut remembered[copy..]));
+        for copy in [0, STATE] {
+            memory.write(&mut remembered[copy..]);
+        }
         remembered[SCALE_AT] = memory.scale;
         let is_folded = bounds.needs_fold() || setup.settings.gradients.sharpness.is_some();
         let sums = is_folded.then(|| device.upload(&vec![0; fold::words_of(total)])).transpose()?;

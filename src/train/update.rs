@@ -1,12 +1,16 @@
 //! The launches of a step after its gradient: sums and norms where limits need them, and the update. A step that looks for sharper places takes the
 //! gradient twice; an optimiser whose steps depend on the norms of tensors updates in two launches.
 
+pub(super) mod factored;
+mod orthogonal;
+
 use super::setup::Setup;
 use super::step::State;
 use crate::device::{Buffer, Command, Dispatch, Label, View};
 use crate::error::Result;
 use crate::kernels::fold;
-use crate::kernels::optimise::{self, Rule, Sizes, TAIL};
+use crate::kernels::optimise::{self, MEMORY, Rule, Sizes, TAIL};
+use crate::optim::Motion;
 
 /// Records one step: `gradient` fills the parts of the gradient at some weights, then the update, which ends every step.
 pub(super) fn record(
@@ -25,6 +29,7 @@ pub(super) fn record(
         rows: setup.data.train.rows(setup.data.targets),
         tables: setup.groups.tables.len(),
         folded: total,
+        figures: fold::workgroups(total),
     };
     let update = Update { setup, state, sizes };
     gradient(&state.parameters)?;
@@ -39,17 +44,30 @@ pub(super) fn record(
         report = aside.report;
     }
     let gradients = if rule.bounds.needs_fold() { update.folded(partials) } else { (partials.clone(), sizes) };
-    if setup.settings.optimizer.is_by_tensor() {
-        return by_tensor(&update, &rule, &gradients, &report);
-    }
-    let outputs = [&state.parameters, &state.moments, &state.control, &report].map(Buffer::view);
-    update.launch(&rule, &gradients, outputs);
-    Ok(())
+    let made = Made { rule: &rule, gradients: &gradients, report: &report };
+    device.labelled(Label::part("update"), || match setup.settings.optimizer.motion() {
+        Motion::ByValue => {
+            let outputs = [&state.parameters, &state.moments, &state.control, &report].map(Buffer::view);
+            update.launch(&rule, &gradients, outputs);
+            Ok(())
+        }
+        Motion::ByTensor => by_tensor(&update, &made),
+        Motion::Orthogonal => orthogonal::record(&update, &made),
+        Motion::Factored => factored::record(&update, &made),
+    })
+}
+
+/// What the launches of an update start from.
+struct Made<'m> {
+    rule: &'m Rule,
+    /// The parts of the gradient, or its sums with their norms.
+    gradients: &'m (Buffer, Sizes),
+    report: &'m Buffer,
 }
 
 /// Directions first, then the weights move along them as far as the norms of both say.
-fn by_tensor(update: &Update<'_>, rule: &Rule, gradients: &(Buffer, Sizes), report: &Buffer) -> Result<()> {
-    let Update { setup, state, sizes } = update;
+fn by_tensor(update: &Update<'_>, made: &Made<'_>) -> Result<()> {
+    let (Update { setup, state, sizes }, Made { rule, gradients, report }) = (update, made);
     let (device, total) = (setup.device, sizes.total);
     // The directions, the weights, and a tail that says they are of one row.
     let words: Vec<f32> = (0..2 * total + TAIL).map(|at| if at == 2 * total + 1 { 1.0 } else { 0.0 }).collect();
@@ -64,7 +82,7 @@ fn by_tensor(update: &Update<'_>, rule: &Rule, gradients: &(Buffer, Sizes), repo
     let sums = device.upload(&vec![0; fold::words_of(2 * total)])?;
     let views = [&both, &state.control, &sums].map(Buffer::view);
     update.record(fold::dispatch(2 * total, 1, 1, views));
-    let sizes = Sizes { parts: 1, folded: 2 * total, ..*sizes };
+    let sizes = Sizes { parts: 1, folded: 2 * total, figures: fold::workgroups(2 * total), ..*sizes };
     let outputs = [&state.parameters, &aside.moments, &state.control, &aside.report].map(Buffer::view);
     update.launch(&rule.along_directions(), &(sums, sizes), outputs);
     Ok(())
@@ -84,6 +102,23 @@ impl Update<'_> {
         let views = [partials, &self.state.control, sums].map(Buffer::view);
         self.record(fold::dispatch(total, parts, group, views));
         (sums.clone(), Sizes { parts: 1, ..self.sizes })
+    }
+
+    /// Room for so many words in place of gradients, for a launch that follows this rule: of weight 1, with the figures of the gradients, so that it is
+    /// made if and only if the update is.
+    fn in_place(&self, words: usize, made: &Made<'_>) -> Result<(Buffer, Sizes)> {
+        let (device, total) = (self.setup.device, self.sizes.total);
+        let figures = if made.rule.bounds.needs_fold() { 4 * fold::workgroups(total) } else { 0 };
+        let end = words + TAIL + 4 * (words / fold::LINE);
+        let mut content = vec![0.0_f32; end + figures];
+        content[words + 1..words + 3].fill(1.0);
+        let buffer = device.upload(bytemuck::cast_slice(&content))?;
+        if figures > 0 {
+            let offset = total + TAIL + 4 * (total / fold::LINE);
+            let from = View { buffer: made.gradients.0.clone(), offset, words: figures };
+            device.record(Command::Copy { from, to: View { buffer: buffer.clone(), offset: end, words: figures } });
+        }
+        Ok((buffer, Sizes { total: words, parts: 1, folded: words, figures: fold::workgroups(total), ..self.sizes }))
     }
 
     fn launch(&self, rule: &Rule, (gradients, sizes): &(Buffer, Sizes), outputs: [View; 4]) {
@@ -109,11 +144,20 @@ impl Aside {
     fn new(setup: &Setup<'_>, state: &State) -> Result<Self> {
         let device = setup.device;
         let aside = Self {
-            moments: device.upload(&[0; TAIL])?,
+            moments: device.upload(&[0; MEMORY])?,
             control: device.upload(&[0; 4])?,
             report: device.upload(&vec![0; setup.steps])?,
         };
         device.record(Command::Copy { from: state.control.view(), to: aside.control.view() });
+        Ok(aside)
+    }
+
+    /// With what updates remember as well, for a launch that is made if and only if the update is.
+    fn with_memory(setup: &Setup<'_>, state: &State) -> Result<Self> {
+        let aside = Self::new(setup, state)?;
+        let offset = setup.settings.memory_at(setup.network.layout());
+        let from = View { buffer: state.moments.clone(), offset, words: MEMORY };
+        setup.device.record(Command::Copy { from, to: aside.moments.view() });
         Ok(aside)
     }
 }

@@ -15,7 +15,7 @@ fn options_of_gradients_train_and_are_reported() {
     let gradients = &epoch["gradients"];
     assert!(gradients["limited"].as_u64().is_some_and(|limited| limited > 0), "{gradients}");
     assert!(gradients["largest_norm"].as_f64().is_some_and(|norm| norm > 0.01), "{gradients}");
-    for optimizer in ["lamb", "schedule-free"] {
+    for optimizer in ["lamb", "schedule-free", "muon", "adafactor"] {
         json(&folder, &format!("{FEW} --optimizer {optimizer} --out other"));
     }
     let [plain, sparing] = ["", "--recompute 2"].map(|more| {

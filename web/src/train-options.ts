@@ -57,17 +57,17 @@ export interface EngineOptions {
   batch?: number;
   /** Steps whose gradients make one update, as if their rows were one batch. Whole number ≥ 1. Default: 1. */
   accumulate?: number;
-  /** Learning rate. Number > 0. Default: 1e-3. */
+  /** Learning rate. Number > 0. Default: 1e-3; 0.01 for adafactor. */
   lr?: number;
-  /** Decay of the weights per unit of learning rate. Number ≥ 0. Default: 1e-6; 1 below 2,000 training rows. */
+  /** Decay of the weights per unit of learning rate. Number ≥ 0. Default: 1e-6; 1 below 2,000 training rows; 0.1 for muon, 0 for adafactor. */
   weightDecay?: number;
   /** Epochs without improvement before stopping; 0 never stops early. Whole number ≥ 0. Default: 15; 50 for a head with poles. */
   patience?: number;
   /** Seed of split, weights, order and dropout. Whole number from 0 to 2^53. Default: 0. */
   seed?: number;
   /** Update rule. Default: adamw. */
-  optimizer?: "adamw" | "adam" | "lion" | "sgd" | "rmsprop" | "adagrad" | "lamb" | "schedule-free";
-  /** Momentum of sgd and rmsprop. Number in [0, 1). Default: 0.9; 0 for rmsprop. */
+  optimizer?: "adamw" | "adam" | "lion" | "sgd" | "rmsprop" | "adagrad" | "lamb" | "schedule-free" | "muon" | "adafactor";
+  /** Momentum of sgd, rmsprop and muon. Number in [0, 1). Default: 0.9; 0 for rmsprop, 0.95 for muon. */
   momentum?: number;
   /** How the learning rate changes. Default: cosine. */
   schedule?: "constant" | "cosine" | "step" | "plateau" | "exponential" | "linear" | "one-cycle" | "restarts" | "stable";

@@ -22,7 +22,12 @@ pub struct RuleCase {
     pub rule: Rule,
     /// In plain f64.
     pub oracle: Oracle,
+    /// The rates of the first step.
+    pub rates: [f32; RATES],
 }
+
+/// Rates of which each matters.
+pub const DISTINCT: [f32; RATES] = [0.01, 0.02, 1.5, 0.99];
 
 /// Where and how a step is made.
 #[derive(Clone, Copy)]
@@ -56,7 +61,7 @@ fn stand_in(bounds: GradientBounds, is_grouped: bool) -> RuleCase {
         [next, m, v, 0.9 * (a + p - next)]
     };
     let rule = Rule { bounds, is_grouped, ..Rule::new(program, None) };
-    RuleCase { name: format!("stand-in, {bounds:?}"), rule, oracle: Arc::new(oracle) }
+    RuleCase { name: format!("stand-in, {bounds:?}"), rule, oracle: Arc::new(oracle), rates: DISTINCT }
 }
 
 /// Cases of `optimise` with an example rule; each optimiser has its own cases as well.
@@ -98,7 +103,7 @@ pub fn of_rule(known: &RuleCase) -> Vec<Case> {
     let limited = RuleCase {
         name: format!("{}, limited", known.name),
         rule: Rule { bounds, ..known.rule.clone() },
-        oracle: known.oracle.clone(),
+        ..known.clone()
     };
     vec![
         update_case(known, ALONE),
@@ -115,8 +120,8 @@ const PAST: [f64; 3] = [0.04, 0.0001, 12.0];
 const SCALE: f32 = 4.0;
 
 /// The rates of a step, different in each table.
-fn rates(table: usize, step: u32) -> [f32; RATES] {
-    [0.01_f32, 0.02, 1.5, 0.99].map(|rate| rate * (1.0 + 0.1 * table as f32 - 0.01 * step as f32))
+fn rates(first: [f32; RATES], table: usize, step: u32) -> [f32; RATES] {
+    first.map(|rate| rate * (1.0 + 0.1 * table as f32 - 0.01 * step as f32))
 }
 
 impl Place {
@@ -154,8 +159,8 @@ impl Place {
     }
 
     /// Tables of rates, the order of the rows, the words of lines.
-    fn order(&self) -> Vec<u32> {
-        let table = |at: usize| (0..self.steps()).flat_map(move |step| rates(at, step)).map(f32::to_bits);
+    fn order(&self, first: [f32; RATES]) -> Vec<u32> {
+        let table = |at: usize| (0..self.steps()).flat_map(move |step| rates(first, at, step)).map(f32::to_bits);
         let mut order: Vec<u32> = table(0).chain([0; ROWS]).collect();
         (1..self.tables()).for_each(|at| order.extend(table(at)));
         for (first, end, of) in self.tensors() {
@@ -222,7 +227,16 @@ fn update_case(known: &RuleCase, place: Place) -> Case {
     let is_folded = known.rule.bounds.needs_fold();
     let mut numbers = Numbers::new(73);
     let (steps, tables) = (place.steps(), place.tables());
-    let sizes = Sizes { total, parts, steps: steps as usize, group, rows: ROWS, tables, folded: total };
+    let sizes = Sizes {
+        total,
+        parts,
+        steps: steps as usize,
+        group,
+        rows: ROWS,
+        tables,
+        folded: total,
+        figures: fold::workgroups(total),
+    };
     let mut partials = numbers.floats(parts * (total + TAIL));
     for part in partials.chunks_exact_mut(total + TAIL) {
         part[total + 1] = 2.0;
@@ -250,13 +264,14 @@ fn update_case(known: &RuleCase, place: Place) -> Case {
     let factor = if whole > most || matches!(limit, Limit::Length(_)) { most / whole } else { 1.0 };
     let before = if place.begins() { 0.0 } else { place.applied() };
     let row = if is_folded { (before as u32 * group as u32).min(steps - 1) } else { cursor };
-    let (p, m) = (numbers.floats(total), numbers.floats(total));
-    let v: Vec<f32> = numbers.floats(total).iter().map(|v| v * v).collect();
+    let moments = if known.rule.arrays() > 0 { total } else { 0 };
+    let (p, m) = (numbers.floats(total), numbers.floats(moments));
+    let v: Vec<f32> = numbers.floats(moments).iter().map(|v| v * v).collect();
     let has_mean = known.rule.has_mean();
     let a = numbers.floats(if has_mean { total } else { 0 });
     let (is_applied, tensors) = (place.ends() && !(skips && is_odd), place.tensors());
     let next = |i: usize| {
-        let state = [p[i], m[i], v[i], a.get(i).copied().unwrap_or_default()].map(f64::from);
+        let state = [&p, &m, &v, &a].map(|array| f64::from(array.get(i).copied().unwrap_or_default()));
         let own = tensors.iter().find(|(first, end, _)| (64 * first..64 * end).contains(&i));
         let (first, end, of) = own.copied().unwrap_or((0, 0, 0));
         if !is_applied || of == FROZEN {
@@ -268,7 +283,7 @@ fn update_case(known: &RuleCase, place: Place) -> Case {
         };
         let g = mean[i] * factor * of_tensor;
         let g = largest.map_or(g, |largest| g.clamp(-f64::from(largest), f64::from(largest)));
-        (known.oracle)(g, state, rates(of as usize, row).map(f64::from))
+        (known.oracle)(g, state, rates(known.rates, of as usize, row).map(f64::from))
     };
     let updated: Vec<[f64; 4]> = (0..total).map(next).collect();
     let column = |k: usize| updated.iter().map(|row| row[k]).collect::<Vec<_>>();
@@ -281,17 +296,18 @@ fn update_case(known: &RuleCase, place: Place) -> Case {
     } else {
         state.iter().map(|&x| f64::from(x)).collect()
     };
-    let of_mean = if has_mean { column(3) } else { Vec::new() };
+    let kept = |k: usize, is_kept: bool| if is_kept { column(k) } else { Vec::new() };
+    let [of_m, of_v, of_mean] = [kept(1, moments > 0), kept(2, moments > 0), kept(3, has_mean)];
     let expected = vec![
         Expected::Floats(column(0)),
-        Expected::Floats([column(1), column(2), of_mean, after].concat()),
+        Expected::Floats([of_m, of_v, of_mean, after].concat()),
         Expected::Words(vec![6, (cursor + 1) % steps, 6, cursor]),
         Expected::Floats(report),
     ];
     let more = if is_grouped { ", in groups" } else { "" };
     let odd = if is_odd { ", not finite" } else { "" };
     let name = format!("{}, {total} words in {parts} parts, {group} steps an update{more}{odd}", known.name);
-    let inputs = vec![place.order(), words(&partials)];
+    let inputs = vec![place.order(known.rates), words(&partials)];
     let mut made = case(name, within(1e-5, 1e-6), inputs, expected, |given, out| {
         let outputs = [0, 1, 2, 3].map(|at: usize| out[at].clone());
         let info = device(if parts > 1 { Tiles::FewLarge } else { Tiles::ManySmall });

@@ -37,6 +37,8 @@ const LEAST_SPREAD: f32 = 0.05;
 
 /// Words of a copy of the state.
 pub const STATE: usize = 16;
+/// Words of both copies, padded to the binding alignment.
+pub const MEMORY: usize = 64;
 /// Where the loss scale of the next step is, after both copies.
 pub const SCALE_AT: usize = 2 * STATE;
 

@@ -82,10 +82,11 @@ impl TrainOptions {
         let (plain, defaults) = (TrainerConfig::default(), Defaults::of(rows));
         let optimizer = self.optimizer.clone().unwrap_or_else(|| Optimizer::adamw(0.0));
         let has_mean = optimizer.rule(None).has_mean();
+        let usual_decay = optimizer.usual_decay().map_or(defaults.weight_decay, |decay| decay as f32);
         Ok(TrainerConfig {
             loss: self.loss(target.task(), self.smoothing.unwrap_or(defaults.smoothing))?,
-            optimizer: optimizer.with_weight_decay(self.weight_decay.unwrap_or(defaults.weight_decay)),
-            lr: self.lr.unwrap_or(plain.lr),
+            lr: self.lr.unwrap_or(optimizer.usual_rate()),
+            optimizer: optimizer.with_weight_decay(self.weight_decay.unwrap_or(usual_decay)),
             schedule: self.schedule.unwrap_or(if has_mean { Schedule::CONSTANT } else { plain.schedule }),
             epochs: self.epochs.unwrap_or(plain.epochs),
             batch: self.batch.unwrap_or(defaults.batch),

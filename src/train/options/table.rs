@@ -182,10 +182,12 @@ const TRAINING: &[Entry<TrainOptions>] = &[
         .set(|o, v| o.accumulate = Some(v.whole())),
     option("lr", Kind::Number(Range::Positive), "Learning rate")
         .aliases(&["learning_rate"])
-        .default_from(|| figure(TrainerConfig::default().lr))
+        .default_from(|| format!("{}; 0.01 for adafactor", figure(TrainerConfig::default().lr)))
         .set(|o, v| o.lr = Some(v.number())),
     option("weight_decay", Kind::Number(Range::NotNegative), "Decay of the weights per unit of learning rate")
-        .default_from(|| by_rows(|defaults| figure(defaults.weight_decay)))
+        .default_from(|| {
+            format!("{}; 0.1 for muon, 0 for adafactor", by_rows(|defaults| figure(defaults.weight_decay)))
+        })
         .set(|o, v| o.weight_decay = Some(v.number() as f32)),
     option("patience", Kind::whole(0), "Epochs without improvement before stopping; 0 never stops early")
         .aliases(&["early_stopping_patience"])
@@ -201,8 +203,8 @@ const TRAINING: &[Entry<TrainOptions>] = &[
             Ok(())
         },
     ),
-    option("momentum", Kind::Number(Range::Share), "Momentum of sgd and rmsprop")
-        .default("0.9; 0 for rmsprop")
+    option("momentum", Kind::Number(Range::Share), "Momentum of sgd, rmsprop and muon")
+        .default("0.9; 0 for rmsprop, 0.95 for muon")
         .try_set(|o, v| {
             let optimizer = o.optimizer.take().unwrap_or_else(|| Optimizer::adamw(0.0));
             o.optimizer = Some(optimizer.with("momentum", v.number() as f32)?);
