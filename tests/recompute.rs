@@ -206,6 +206,8 @@ fn names_choose_what_is_computed_again() {
     }
 }
 
+type Choose = fn(&Label, Cost) -> bool;
+
 #[test]
 fn a_function_of_label_and_cost_chooses_what_is_computed_again() -> Result<()> {
     let device = Device::cpu(1);
@@ -226,7 +228,7 @@ fn a_function_of_label_and_cost_chooses_what_is_computed_again() -> Result<()> {
     let (wanted, _) = gradient(&Passes::default())?;
     let drops =
         |choice: fn(&Label, Cost) -> bool| Passes { drops: Some(std::rc::Rc::new(choice)), ..Passes::default() };
-    let choices: [(fn(&Label, Cost) -> bool, usize); 3] = [
+    let choices: [(Choose, usize); 3] = [
         (|label, _| &*label.layer == "first", 1),
         (|label, cost| !label.is_backward && cost.flops > 1000, 2),
         (|_, cost| cost.flops > u64::MAX / 2, 0),

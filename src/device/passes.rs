@@ -9,13 +9,16 @@ use super::kernel::Cost;
 use super::recompute::Recompute;
 use super::recording::{Command, Dispatch, Label, Recording, VIEW_WORDS, View};
 
+/// Chooses launches by what they are part of and by their cost.
+pub type Choice = Rc<dyn Fn(&Label, Cost) -> bool>;
+
 /// The passes that a caller chooses.
 #[derive(Clone, Default)]
 pub struct Passes {
     /// Which results are dropped before [`Device::turn`] and computed again after it.
     pub recompute: Recompute,
     /// Chooses, instead of `recompute`, the launches whose results are dropped, by what they are part of and their cost.
-    pub drops: Option<Rc<dyn Fn(&Label, Cost) -> bool>>,
+    pub drops: Option<Choice>,
     /// Which are stored in 16 bits.
     pub halves: Option<Halves>,
 }

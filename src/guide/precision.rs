@@ -16,7 +16,6 @@ pub enum TargetDtype {
 
 /// Configuration of mixed precision; the default is the guide's.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::upper_case_acronyms, reason = "the guide's name")]
 pub struct AMPConfig {
     /// Whether anything is stored in 16 bits.
     pub enabled: bool,
@@ -103,7 +102,6 @@ impl AMPConfig {
 /// assert_eq!(policy.scale(), 1024.0);
 /// # Ok::<(), Error>(())
 /// ```
-#[expect(clippy::upper_case_acronyms, reason = "the guide's name")]
 pub struct AMPPolicy {
     config: AMPConfig,
     scale: f64,

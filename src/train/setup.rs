@@ -9,7 +9,7 @@ use super::layers::Layers;
 use super::network::{Batch, Network};
 use super::step::State;
 use crate::autograd::Var;
-use crate::device::{Cost, Device, Label, Passes, View};
+use crate::device::{Choice, Device, Label, Passes, View};
 use crate::error::{Error, Result};
 use crate::kernels::mlp::{self, Mlp};
 use crate::kernels::optimise::SCALE_AT;
@@ -64,7 +64,7 @@ impl Setup<'_> {
     pub(super) fn passes(&self) -> Result<Passes> {
         let layers = Layers::of(self.network);
         let names = layers.named(&self.settings.recompute_layers, "recompute_layers")?;
-        let drops: Option<Rc<dyn Fn(&Label, Cost) -> bool>> = match &names[..] {
+        let drops: Option<Choice> = match &names[..] {
             [] => None,
             _ => Some(Rc::new(move |label: &Label, _| layers.has(&names, label))),
         };

@@ -91,7 +91,7 @@ pub fn cases() -> Vec<Case> {
         |interval, rows| LossScale { initial: 1.0, growth: 2.0, backoff: 0.25, interval, least: 3.0, most: 7.0, rows };
     for (interval, is_odd, group) in [(2.0, false, 1), (3.0, false, 1), (2.0, true, 1), (2.0, false, 4)] {
         let bounds = GradientBounds { limit: Limit::Norm(0.5), scale: Some(scale(interval, 8.0)), ..skips };
-        cases.push(update_case(&stand_in(bounds, false), Place { is_odd, group, ..ALONE }));
+        cases.push(update_case(&stand_in(bounds, false), Place { group, is_odd, ..ALONE }));
     }
     cases.push(update_case(&stand_in(skips, true), Place { total: 320, skipped: 2.0, is_grouped: true, ..ALONE }));
     cases
