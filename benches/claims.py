@@ -205,7 +205,11 @@ parameters, `{MODEL}`, and the data two columns of f64. Times are those of the w
 | --- | --- | --- | --- |
 """
     lines = [f"| {number} | {claim} | {how} | {figure} |" for number, claim, how, figure in rows]
-    Path(args.out).write_text(head + "\n".join(lines) + "\n")
+    # What `mero bench claims` writes comes after it and stays.
+    mark = "<!-- written by mero bench claims -->"
+    before = Path(args.out).read_text() if Path(args.out).exists() else ""
+    rest = "\n" + before[before.index(mark):] if mark in before else ""
+    Path(args.out).write_text(head + "\n".join(lines) + "\n" + rest)
 
 
 if __name__ == "__main__":

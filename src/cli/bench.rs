@@ -1,5 +1,6 @@
 //! `mero bench`: the speed of a training step, a matrix product, masked arithmetic and reading a table, as medians over windows after a warm-up.
 
+mod claims;
 mod library;
 mod predict;
 mod read;
@@ -39,6 +40,8 @@ enum What {
     Matmul(Matmul),
     /// Masked arithmetic compared with a copy and a plain division: 1 in 100 numbers is ⊥, 1 in 100 divisors is 0
     Scm(scm::Args),
+    /// What is said of training: memory, precision, limits, compression. Takes some minutes
+    Claims(claims::Args),
     /// Reading a table from the bytes of its file
     Read(read::Args),
 }
@@ -91,6 +94,7 @@ pub(super) fn run(args: &Args) -> Answer {
         What::Matmul(matmul) => [matmul.size, 1, matmul.common.windows],
         What::Scm(scm) => [scm.n, 1, scm.common.windows],
         What::Read(read) => [1, 1, read.windows],
+        What::Claims(_) => [1; 3],
     };
     if sizes.contains(&0) {
         return Err(Failure::usage("steps, rows, size, n and windows must be at least 1"));
@@ -104,6 +108,7 @@ pub(super) fn run(args: &Args) -> Answer {
         What::Matmul(args) => matmul(args),
         What::Scm(args) => scm::run(args),
         What::Read(args) => read::run(args),
+        What::Claims(args) => claims::run(args),
     }
 }
 

@@ -14,7 +14,9 @@ use crate::error::{Error, Result};
 use crate::host::{Share, sharing};
 use crate::io::{Format, Preparation, Table, Warning};
 use crate::train::Trainer;
-use crate::train::{self, Checkpoint, EpochReport, Event, Flow, Origin, Outcome, Run, Stop, TrainOptions};
+use crate::train::{
+    self, Checkpoint, EpochReport, Event, Flow, GradientReport, Origin, Outcome, Run, Stop, TrainOptions,
+};
 
 /// A training run.
 #[wasm_bindgen]
@@ -201,6 +203,17 @@ fn epoch_event(report: &EpochReport) -> JsValue {
         ("lr", report.lr.into()),
         ("isBest", report.is_best.into()),
         ("coverage", number(report.pairs.map(|pairs| pairs.coverage))),
+        ("gradients", report.gradients.map_or(JsValue::NULL, |gradients| gradient_figures(&gradients))),
+    ])
+}
+
+fn gradient_figures(report: &GradientReport) -> JsValue {
+    object([
+        ("updates", count(report.updates as usize)),
+        ("skipped", count(report.skipped as usize)),
+        ("limited", count(report.limited as usize)),
+        ("largestNorm", report.largest_norm.into()),
+        ("lossScale", number(report.loss_scale)),
     ])
 }
 

@@ -115,6 +115,22 @@ export interface EpochEvent {
   isBest: boolean;
   /** For a model with poles, the share of validation rows with a predicted value; otherwise null. */
   coverage: number | null;
+  /** Present if gradients are limited, may be left out, or the loss is scaled; otherwise null. */
+  gradients: GradientFigures | null;
+}
+
+/** What happened to the gradients of an epoch. */
+export interface GradientFigures {
+  /** Updates that were made. */
+  updates: number;
+  /** Updates that were left out because a gradient was not finite. */
+  skipped: number;
+  /** Updates whose gradient was shortened. */
+  limited: number;
+  /** Largest norm of a gradient before it was shortened. */
+  largestNorm: number;
+  /** With `precision: "f16"` the factor of the loss after the epoch; otherwise null. */
+  lossScale: number | null;
 }
 
 /** The quality of predictions, in the target's units. A figure that does not apply is null. */

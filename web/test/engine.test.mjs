@@ -104,6 +104,19 @@ test("the same seed gives the same bits", async () => {
   }
 });
 
+test("results that are computed again have the same bits, and 16 bits train as well", async () => {
+  for (const device of DEVICES) {
+    const run = (options) => train(device, tables.smooth[0], { target: "y", epochs: 3, seed: 7, step: "recorded", ...options });
+    const [plain, again, half] = [await run({}), await run({ recompute: "2" }), await run({ precision: "f16", clipNorm: 1 })];
+    assert.deepEqual(again.file, plain.file, `${device}: recomputation`);
+    const losses = [plain, half].map(({ events }) => events.filter(({ event }) => event === "epoch").at(-1));
+    assert.equal(losses[0].gradients, null);
+    assert.ok(Math.abs(losses[1].trainLoss / losses[0].trainLoss - 1) < 0.2, `${device}: ${losses.map((loss) => loss.trainLoss)}`);
+    const { updates, skipped, largestNorm, lossScale } = losses[1].gradients;
+    assert.ok(updates > 0 && skipped === 0 && largestNorm > 0 && lossScale === 65536, JSON.stringify(losses[1].gradients));
+  }
+});
+
 test("arrays train, an aborted run keeps its best model, leaving the loop ends the run", async () => {
   const got = await browser.page.evaluate(async () => {
     const engine = await mero.open({ device: "cpu" });
