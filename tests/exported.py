@@ -27,7 +27,7 @@ QUICK = "--epochs 12 --hidden 16,16 --seed 3 --device cpu --threads 1"
 # Thresholds that a model reaches after a few epochs.
 NEAR = "--tau-infer 0.2 --tau-train 0.4 --epochs 100 --lr 1e-2"
 
-# name, target, flags of `mero train`; the poles of y are targets of ±inf
+# name, target, flags of `mero train`; the poles of y are targets of ±inf, count is a column of counts
 CASES = [
     ("plain", "smooth", ""),
     *((f"plain {name}", "smooth", f"--activation {name}") for name in
@@ -35,6 +35,7 @@ CASES = [
     *((f"formula {formula}", "smooth", f"--activation {formula}") for formula in
       ["x*tanh(softplus(x))", "where(x>0,x,expm1(x))+0.1*sin(x)", "log1p(abs(x))*sign(x)-0.1*erfc(x)", "max(x,-0.5)/hypot(x,1)", "sinc(x)*(x<=2)"]),
     ("formula as loss, lion", "smooth", "--loss log(cosh(p-y)) --optimizer lion --lr 1e-4"),
+    ("counts", "count", "--loss poisson"),
     ("rational activation", "smooth", "--activation rational"),
     ("dropout", "smooth", "--dropout 0.2"),
     ("batch norm", "smooth", "--norm batch"),
@@ -57,7 +58,7 @@ CASES = [
 
 def table():
     """Rows of two numbers, a category, a date and a category of many levels, with empty cells, a smooth target and one with poles."""
-    random = numpy.random.default_rng(7)
+    random, counts = numpy.random.default_rng(7), numpy.random.default_rng(8)
     rows = []
     for row in range(ROWS):
         a, b, colour = random.uniform(-2, 2), random.normal(3, 50), ["red", "green", "blue"][row % 3]
@@ -66,13 +67,13 @@ def table():
         cell = "" if row % 37 == 5 else repr(float(a))
         day = "" if row % 41 == 3 else str(START + datetime.timedelta(hours=29.5 * row)).replace(" ", "T")
         code = "" if row % 43 == 4 else f"k{row * row % 197 + row % 53}"
-        rows.append([cell, repr(float(b)), colour, day, code, repr(math.sin(a) + b / 50), repr(y)])
+        rows.append([cell, repr(float(b)), colour, day, code, repr(math.sin(a) + b / 50), repr(y), str(counts.poisson(math.exp(1 + a / 2)))])
     return rows
 
 
 def write(path, rows):
     with path.open("w", newline="") as handle:
-        csv.writer(handle).writerows([[*COLUMNS, "smooth", "y"], *rows])
+        csv.writer(handle).writerows([[*COLUMNS, "smooth", "y", "count"], *rows])
 
 
 def header_of(path):
@@ -188,7 +189,9 @@ def differences(metadata, outputs, wanted):
         named = [target["levels"][at] for at in outputs["output"].argmax(axis=1)]
         return [] if named == wanted["prediction"] else ["classes"]
     name = "decoded" if "decoded" in outputs else "output"
-    values = target["mean"] + target["scale"] * outputs[name][:, 0].astype(numpy.float64)
+    # Counts have no scale.
+    mean, scale = (target["mean"], target["scale"]) if "scale" in target else (0, 1)
+    values = mean + scale * outputs[name][:, 0].astype(numpy.float64)
     problems = []
     if name == "decoded":
         assert list(outputs) == FIELDS
@@ -203,7 +206,7 @@ def differences(metadata, outputs, wanted):
     column = wanted["value" if name == "decoded" else "prediction"]
     given = numpy.array([float(cell) if cell else math.nan for cell in column])
     both = numpy.isfinite(given) & numpy.isfinite(values)
-    z, wanted_z = ((part[both] - target["mean"]) / target["scale"] for part in (values, given))
+    z, wanted_z = ((part[both] - mean) / scale for part in (values, given))
     # Quotients are compared by the angle between the pairs: near a pole the error of a value grows with its square.
     size = 1 + wanted_z ** 2 if name == "decoded" else numpy.maximum(1, numpy.abs(wanted_z))
     far = numpy.abs(z - wanted_z) / size
@@ -213,7 +216,7 @@ def differences(metadata, outputs, wanted):
 
 
 def train(binary, folder, target, flags):
-    others = {"smooth": "y", "y": "smooth", "colour": "smooth,y"}[target]
+    others = ",".join(sorted({"smooth", "y", "count"} - {target}))
     columns = "" if "--features" in flags else f"--ignore day,code,{others}"
     words = f"--target {target} {columns} --missing impute {flags}".split()
     # A flag may be given once; flags of a case replace the common ones.

@@ -100,7 +100,7 @@ pub(super) fn run(args: &Args) -> Answer {
     };
     measured.print(args, (&model, preparation), &device);
     poles.print();
-    say(&draw(&PlotData::of(&model.spec, preparation, &z, &y), "all rows"));
+    say(&draw(&PlotData::of(&model.spec, &model.loss, preparation, (&z, &y)), "all rows"));
     if let Some(report) = &importance {
         say(&bars(report));
     }

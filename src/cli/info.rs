@@ -45,7 +45,7 @@ fn described(args: &Args, model: &Model, provenance: Option<&Provenance>) -> Val
     let features =
         model.preparation.as_ref().map(|preparation| preparation.features.iter().map(column).collect::<Vec<_>>());
     let target = model.preparation.as_ref().map(|preparation| match &preparation.target {
-        Target::Regression { name, mean, min, max, .. } => {
+        Target::Regression { name, mean, min, max, .. } | Target::Counts { name, mean, min, max } => {
             json!({ "name": name, "mean": mean, "min": min, "max": max })
         }
         Target::Classification { name, levels, counts } => json!({ "name": name, "classes": levels, "counts": counts }),
@@ -95,6 +95,12 @@ fn identity(args: &Args, model: &Model) -> Vec<(&'static str, String)> {
             lines.push((
                 "predicts",
                 format!("\"{name}\", a number; in training from {} to {}", figure(*min), figure(*max)),
+            ));
+        }
+        Some(Target::Counts { name, min, max, .. }) => {
+            lines.push((
+                "predicts",
+                format!("the rate of \"{name}\", a count; in training from {} to {}", figure(*min), figure(*max)),
             ));
         }
         Some(Target::Classification { name, levels, counts }) => {

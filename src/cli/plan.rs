@@ -12,7 +12,7 @@ use super::{Answer, Failure};
 use crate::Device;
 use crate::device::{Cost, Launch, Request, Summary};
 use crate::host::memory_bytes;
-use crate::io::{Choice, Target};
+use crate::io::{Choice, Quantity, Target};
 use crate::nn::Spec;
 use crate::report::{Table, bytes, counted, facts, figure, scaled_count};
 use crate::train::{Data, Examples, Run, TrainOptions, Trainer, TrainerConfig};
@@ -107,7 +107,11 @@ impl Args {
         self.check_rows(inputs.saturating_add(targets))?;
         let zeros = |rows: usize| Examples { x: vec![0.0; rows * inputs], y: vec![0.0; rows * targets] };
         let data = Data { inputs, targets, train: zeros(self.rows), ..Data::default() };
-        let target = Target::Regression { name: "y".into(), mean: 0.0, scale: 1.0, min: 0.0, max: 0.0 };
+        let (name, mean, min, max) = ("y".into(), 0.0, 0.0, 0.0);
+        let target = match options.choice.quantity {
+            Quantity::Count => Target::Counts { name, mean, min, max },
+            Quantity::Measure => Target::Regression { name, mean, scale: 1.0, min, max },
+        };
         let settings = options.settings(&target, self.rows).map_err(|error| refused(&error))?;
         Ok((data, options.spec(inputs, self.outputs), settings))
     }

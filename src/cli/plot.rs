@@ -2,6 +2,7 @@
 
 use crate::io::Preparation;
 use crate::kernels::strict;
+use crate::loss::Loss;
 use crate::nn::Spec;
 use crate::report::{Axis, Chart, Series, Style, Table, count, short};
 use crate::train::largest;
@@ -26,7 +27,7 @@ pub(super) enum PlotData {
 
 impl PlotData {
     /// From a model's raw outputs `z` and encoded targets `y`.
-    pub(super) fn of(spec: &Spec, preparation: &Preparation, z: &[f32], y: &[f32]) -> Self {
+    pub(super) fn of(spec: &Spec, loss: &Loss, preparation: &Preparation, (z, y): (&[f32], &[f32])) -> Self {
         if let Some(head) = spec.head() {
             // One output: a row of z is (P, Q), one of y is (y, 1) or a pole.
             let pair = |(z, y): (&[f32], &[f32])| {
@@ -37,7 +38,9 @@ impl PlotData {
         }
         let names = preparation.target.levels().to_vec();
         if names.is_empty() {
-            let pair = |(&z, &y): (&f32, &f32)| [preparation.decode_target(y), preparation.decode_target(z)];
+            let link = loss.link();
+            let pair =
+                |(&z, &y): (&f32, &f32)| [preparation.decode_target(y), preparation.decode_target(link.number(z))];
             return Self::Numbers(z.iter().zip(y).map(pair).collect());
         }
         let classes = names.len();
@@ -123,7 +126,9 @@ mod tests {
         let z = [2.0, -1.0, 0.0, -3.0, -1.0, -2.0];
         let spec = Spec::mlp(1, &[], 3, crate::nn::Activation::identity());
         for y in [&[0.0, 2.0][..], &[1.0, 0.0, 0.0, 0.0, 0.0, 1.0]] {
-            let PlotData::Classes { counts, .. } = PlotData::of(&spec, &preparation, &z, y) else { panic!("classes") };
+            let PlotData::Classes { counts, .. } = PlotData::of(&spec, &Loss::bce(), &preparation, (&z, y)) else {
+                panic!("classes")
+            };
             assert_eq!(counts, [[1, 0, 0], [0, 0, 0], [0, 1, 0]]);
         }
     }

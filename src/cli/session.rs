@@ -229,7 +229,8 @@ impl Session {
         if self.is_json {
             say_json(&report);
         } else {
-            let picture = PlotData::of(&self.run.spec, &self.run.preparation, &test, &data.test.y);
+            let (loss, rows) = (&self.run.settings.loss, (&*test, &*data.test.y));
+            let picture = PlotData::of(&self.run.spec, loss, &self.run.preparation, rows);
             say(&report.text(&self.device.info().name));
             if !data.test.y.is_empty() {
                 say(&draw(&picture, "test rows"));

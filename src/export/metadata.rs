@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::onnx::{self, FIELDS, OPSET};
 use super::tensor_info::TensorInfo;
 use crate::error::{Error, Result};
-use crate::io::Preparation;
+use crate::io::{Preparation, Target};
 use crate::nn::{Decoding, Threshold};
 use crate::train::Model;
 
@@ -125,6 +125,7 @@ impl Encoding {
                 "one score per level; the largest wins"
             }
             (_, Some(_)) => "value = mean + scale * decoded, where bottom_mask is false",
+            (Some(Preparation { target: Target::Counts { .. }, .. }), _) => "value = output, a rate",
             _ => "value = mean + scale * output",
         };
         let input = "by feature in order: a number is (x - mean) / scale in float64, then float32, and with has_gaps one more \

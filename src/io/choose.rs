@@ -6,7 +6,7 @@ use super::missing::{self, Missing, MissingReport};
 use super::moment;
 use super::reading::Warning;
 use super::table::{Cells, Column, Table, Texts};
-use super::target::{self, Task};
+use super::target::{self, Quantity, Task};
 use crate::error::{Error, Result};
 use crate::record;
 
@@ -29,6 +29,8 @@ pub struct Choice {
     pub missing: Missing,
     /// Whether an infinite target is a value (a pole of the function) and not a missing one.
     pub has_poles: bool,
+    /// What the numbers of the target are.
+    pub quantity: Quantity,
     /// A column whose equal cells keep their rows in the same part of the split.
     pub group: Option<String>,
     /// A column in whose order rows are split: the last ones are for testing.
@@ -42,7 +44,7 @@ pub struct Choice {
 record! {
     Choice {
         target, features, ignore, categorical, numeric, task, missing, has_poles = false, group = None, time = None, split_seed = None,
-        bins = Some(0)
+        bins = Some(0), quantity = Quantity::Measure
     }
 }
 
@@ -70,6 +72,8 @@ pub struct ColumnRoles {
     pub fills: bool,
     /// Whether an infinite target is a value.
     pub has_poles: bool,
+    /// What the numbers of the target are.
+    pub quantity: Quantity,
     /// Most bins of a column of numbers.
     pub bins: usize,
     /// The column of groups.
@@ -106,7 +110,22 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
         return Err(Error::usage("rows are split by group or by time, not by both"));
     }
     let bins = choice.bins.unwrap_or_else(|| usual_bins(choice, &features, rows.len()));
-    Ok(ColumnRoles { target, features, rows, task, reason, fills, has_poles, bins, group, time, left_out, report })
+    let quantity = choice.quantity;
+    Ok(ColumnRoles {
+        target,
+        features,
+        rows,
+        task,
+        reason,
+        fills,
+        has_poles,
+        quantity,
+        bins,
+        group,
+        time,
+        left_out,
+        report,
+    })
 }
 
 /// Bins of each column of numbers, by measurement on some forty tables: fewer if a table is wide or long, so that its inputs fit the memory
@@ -203,7 +222,11 @@ fn task(table: &Table, choice: &Choice) -> Result<Option<Task>> {
     let is_named = choice.categorical.contains(target);
     match choice.task {
         Some(Task::Regression) if is_named => Err(both_kinds(target)),
-        None => is_category(table, choice, target).map(|_| is_named.then_some(Task::Classification)),
+        None => {
+            is_category(table, choice, target)?;
+            let is_number = choice.quantity != Quantity::Measure;
+            Ok(if is_named { Some(Task::Classification) } else { is_number.then_some(Task::Regression) })
+        }
         task => Ok(task),
     }
 }

@@ -110,7 +110,8 @@ impl Preparation {
     /// in [`Self::encode`], and on a target of classes.
     pub fn encode_pairs(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
         let Target::Regression { name, mean, scale, .. } = &self.target else {
-            return Err(Error::new(format!("column \"{}\" is a class; only numbers have poles", self.target.name())));
+            let kind = if self.target.levels().is_empty() { "count" } else { "class" };
+            return Err(Error::new(format!("column \"{}\" is a {kind}; only numbers have poles", self.target.name())));
         };
         find(table, name)?;
         let values = table.numbers(name)?;
@@ -128,10 +129,11 @@ impl Preparation {
         Ok(pairs)
     }
 
-    /// Targets of some rows: scaled numbers, or indices of classes. Errors as in [`Self::encode`].
+    /// Targets of some rows: scaled numbers, counts, or indices of classes. Errors as in [`Self::encode`].
     pub fn encode_target(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
         match &self.target {
             Target::Regression { name, mean, scale, .. } => strict(table, name, rows, [*mean, *scale]),
+            Target::Counts { name, .. } => strict(table, name, rows, [0.0, 1.0]),
             Target::Classification { name, levels, .. } => {
                 let codes = codes(table, find(table, name)?, rows, levels)?;
                 Ok(codes.iter().map(|&code| code as f32).collect())

@@ -7,7 +7,7 @@ use super::measure::Measure;
 use super::moment::DateOrder;
 use super::prepare::{Preparation, Target};
 use super::table::{Column, Table};
-use super::target::Task;
+use super::target::{Quantity, Task};
 use crate::error::{Error, Result};
 use crate::host::number;
 
@@ -100,6 +100,9 @@ fn fit_target(table: &Table, column: &Column, chosen: &ColumnRoles, training: &[
     } else {
         measure(table, column, table.numbers(&column.name)?, training)?
     };
+    if chosen.quantity == Quantity::Count {
+        return Ok(Target::Counts { name, mean: measure.mean, min: measure.min, max: measure.max });
+    }
     Ok(Target::Regression { name, mean: measure.mean, scale: measure.scale(), min: measure.min, max: measure.max })
 }
 

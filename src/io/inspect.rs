@@ -7,7 +7,7 @@ use super::moment;
 use super::order::{ascending, key};
 use super::reading::Warning;
 use super::table::{Cells, Column, Table, number_text};
-use super::target::Task;
+use super::target::{Quantity, Task};
 use crate::host::number;
 use crate::host::splitmix::{STEP, mixed};
 use std::borrow::Cow;
@@ -209,7 +209,9 @@ impl Findings<'_> {
 
     fn inspect_skewness(&mut self) {
         let values = self.numbers(self.roles.target);
-        if self.roles.task != Task::Regression || values.is_empty() || extremes(&values).0 <= 0.0 {
+        // The logarithm of the rate of counts is what is learned.
+        let is_measure = self.roles.quantity == Quantity::Measure;
+        if self.roles.task != Task::Regression || !is_measure || values.is_empty() || extremes(&values).0 <= 0.0 {
             return;
         }
         let count = values.len() as f64;

@@ -49,7 +49,7 @@ pub use reading::Warning;
 pub use rows::RowSource;
 pub use split::{Fractions, Split, split_table};
 pub use table::{Cells, Column, MISSING_CODE, Table, number_text};
-pub use target::Task;
+pub use target::{Quantity, Task};
 
 use crate::error::{Error, Result};
 

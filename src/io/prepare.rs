@@ -34,6 +34,17 @@ pub enum Target {
         /// The largest finite training value.
         max: f64,
     },
+    /// A count: the output's rate, without a scale.
+    Counts {
+        /// The column.
+        name: String,
+        /// Mean of the training rows.
+        mean: f64,
+        /// The smallest training value.
+        min: f64,
+        /// The largest training value.
+        max: f64,
+    },
     /// One score per level.
     Classification {
         /// The column.
@@ -45,7 +56,11 @@ pub enum Target {
     },
 }
 
-record! { enum Target { Regression { name, mean, scale, min, max }, Classification { name, levels, counts } } }
+record! {
+    enum Target {
+        Regression { name, mean, scale, min, max }, Counts { name, mean, min, max }, Classification { name, levels, counts },
+    }
+}
 
 impl Preparation {
     /// Errors if the record is inconsistent: a scale of 0, or other numbers of counts and levels.
@@ -72,11 +87,13 @@ impl Preparation {
         self.features.iter().map(Feature::name)
     }
 
-    /// A model output in the target's unit. The index of a class is unchanged; its name is in [`Target::levels`].
-    pub fn decode_target(&self, output: f32) -> f64 {
+    /// A prediction of the loss's target in the target's unit. A count and the index of a class are unchanged; the name of a class is in
+    /// [`Target::levels`].
+    pub fn decode_target(&self, prediction: impl Into<f64>) -> f64 {
+        let prediction = prediction.into();
         match self.target {
-            Target::Regression { mean, scale, .. } => mean + scale * f64::from(output),
-            Target::Classification { .. } => f64::from(output),
+            Target::Regression { mean, scale, .. } => mean + scale * prediction,
+            Target::Counts { .. } | Target::Classification { .. } => prediction,
         }
     }
 }
@@ -85,14 +102,14 @@ impl Target {
     /// The column.
     pub fn name(&self) -> &str {
         match self {
-            Self::Regression { name, .. } | Self::Classification { name, .. } => name,
+            Self::Regression { name, .. } | Self::Counts { name, .. } | Self::Classification { name, .. } => name,
         }
     }
 
     /// The classes; empty for a number.
     pub fn levels(&self) -> &[String] {
         match self {
-            Self::Regression { .. } => &[],
+            Self::Regression { .. } | Self::Counts { .. } => &[],
             Self::Classification { levels, .. } => levels,
         }
     }
@@ -100,16 +117,16 @@ impl Target {
     /// The task.
     pub fn task(&self) -> Task {
         match self {
-            Self::Regression { .. } => Task::Regression,
+            Self::Regression { .. } | Self::Counts { .. } => Task::Regression,
             Self::Classification { .. } => Task::Classification,
         }
     }
 
-    /// Factor from a difference of outputs to the target's unit; 1 for classes.
+    /// Factor from a difference of predictions to the target's unit; 1 for counts and classes.
     pub fn scale(&self) -> f64 {
         match self {
             Self::Regression { scale, .. } => *scale,
-            Self::Classification { .. } => 1.0,
+            Self::Counts { .. } | Self::Classification { .. } => 1.0,
         }
     }
 

@@ -26,6 +26,18 @@ impl Task {
     }
 }
 
+/// What the numbers of a target are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Quantity {
+    /// Measured values, which are standardised.
+    #[default]
+    Measure,
+    /// Counts, at least 0, which stay as they are. The target is a number, however few values it has.
+    Count,
+}
+
+record! { enum Quantity { Measure, Count } }
+
 /// A target of numbers is treated as classes if it has at most this many distinct values, all integers, …
 const MOST_CLASSES: usize = 20;
 /// … and on average at least this many rows per class.

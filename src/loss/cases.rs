@@ -17,7 +17,7 @@ pub fn of_step() -> Vec<Case> {
         };
         let (constants, oracle) = (Values::new(built_in.constants), built_in.oracle);
         let oracle = Arc::new(move |p, y| oracle(p, y, &constants));
-        step_of_loss(Pointwise { curve, oracle, takes_probabilities: built_in.target == Target::Classes }, at)
+        step_of_loss(Pointwise { curve, oracle, takes_probabilities: built_in.target != Target::Numbers }, at)
     };
     ALL.iter().enumerate().flat_map(case).collect()
 }

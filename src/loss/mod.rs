@@ -3,6 +3,7 @@
 //! sum of their weights.
 
 pub mod cases;
+mod link;
 pub mod pairs;
 
 use std::sync::Arc;
@@ -18,9 +19,10 @@ use crate::program::curve::ByHand;
 use crate::program::parse::{is_name, parse};
 use crate::program::{Curve, Expr, Program};
 use crate::tensor::Tensor;
+pub use link::Link;
 
 // To add one: add a file with its formula, and its name here.
-crate::built_ins! { LOSS: BuiltIn; mse, mae, huber, log_cosh, quantile, bce, focal, hinge }
+crate::built_ins! { LOSS: BuiltIn; mse, mae, huber, log_cosh, quantile, poisson, bce, focal, hinge }
 
 /// A built-in pointwise loss.
 #[derive(Debug)]
@@ -42,8 +44,10 @@ pub struct BuiltIn {
 /// Kind of targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Numbers.
+    /// Numbers; of a table in standard deviations from their mean.
     Numbers,
+    /// Counts, numbers of at least 0 that stay as they are: predictions are logarithms of rates.
+    Counts,
     /// Classes: predictions are logits.
     Classes,
 }
@@ -132,6 +136,11 @@ impl Loss {
     /// Binary cross-entropy of logits.
     pub fn bce() -> Self {
         Self::built_in(&bce::LOSS)
+    }
+
+    /// Negative log-likelihood of counts, whose rates are e^p.
+    pub fn poisson() -> Self {
+        Self::built_in(&poisson::LOSS)
     }
 
     /// A built-in pointwise loss with its defaults.

@@ -5,7 +5,7 @@ use super::network::Network;
 use crate::error::{Error, Result};
 use crate::host::number;
 use crate::io::{Preparation, Table};
-use crate::loss::Loss;
+use crate::loss::{Loss, Target};
 use crate::nn::{Head, Spec};
 
 /// Inputs and targets of some rows.
@@ -35,7 +35,7 @@ pub struct Data {
 impl Examples {
     /// Rows of a table as inputs of a model and targets of its loss, to judge it: a category that training did not see counts as none of
     /// those it saw. Classes become one value each, 1 for the row's class, if the loss is pointwise. Errors if the table does not fit the
-    /// preparation.
+    /// preparation, or a row does not fit the loss.
     pub fn encode(preparation: &Preparation, table: &Table, rows: &[u32], loss: &Loss) -> Result<Self> {
         Self::with_targets(preparation.encode_known(table, rows)?, preparation, table, rows, loss)
     }
@@ -50,6 +50,10 @@ impl Examples {
             return Ok(Self { x, y: preparation.encode_pairs(table, rows)? });
         }
         let y = preparation.encode_target(table, rows)?;
+        check_counts(loss, &y, &|at| {
+            let (source, row, name) = (table.source(), rows[at] + 1, preparation.target.name());
+            format!("{source}: row {row}, column \"{name}\"")
+        })?;
         let y = match preparation.target.levels().len() {
             classes @ 1.. if matches!(loss, Loss::Pointwise(_)) => one_hot(&y, classes),
             _ => y,
@@ -122,9 +126,18 @@ impl Data {
             return Err(Error::new("train: class weights belong to cross-entropy; this loss has no classes to weight"));
         }
         if outputs == self.targets {
-            return Ok(());
+            return self.has_counts(&settings.loss);
         }
         Err(Error::new(format!("train: the model gives {outputs} outputs, the rows have {} targets", self.targets)))
+    }
+
+    /// Errors if a loss of counts has a target below 0.
+    fn has_counts(&self, loss: &Loss) -> Result<()> {
+        for (name, part) in [("training", &self.train), ("validation", &self.validation), ("test", &self.test)] {
+            let place = |at: usize| format!("{name} row {}, target {}", at / self.targets + 1, at % self.targets + 1);
+            check_counts(loss, &part.y, &place).map_err(|error| error.within("train"))?;
+        }
+        Ok(())
     }
 
     /// Errors if there are ⊥ targets but the head's denominators cannot come near 0.
@@ -161,6 +174,14 @@ impl Data {
             None => Ok(()),
         }
     }
+}
+
+/// Errors if the loss is one of counts and a target is below 0; `place` names the place of a target.
+fn check_counts(loss: &Loss, y: &[f32], place: &dyn Fn(usize) -> String) -> Result<()> {
+    let negative = y.iter().position(|y| loss.target() == Target::Counts && *y < 0.0);
+    let Some(at) = negative else { return Ok(()) };
+    let (name, place, got) = (loss.text(), place(at), number(y[at]));
+    Err(Error::new(format!("loss \"{name}\": {place}: got {got}, expected a count of at least 0")))
 }
 
 /// [rows, classes] of 1 for a row's own class and 0 for the others.

@@ -34,8 +34,9 @@ impl TrainOptions {
     /// of all folds; the share of validation rows is of the rows outside of each fold.
     pub fn folds(&self, table: &Table, count: usize) -> Result<Vec<SplitTable>> {
         self.check()?;
-        let mut chosen = io::choose(table, &self.choice)?;
-        let seed = self.choice.split_seed.unwrap_or(self.seed);
+        let choice = self.fitted_choice();
+        let mut chosen = io::choose(table, &choice)?;
+        let seed = choice.split_seed.unwrap_or(self.seed);
         if self.fractions.test > 0.0 {
             let order = split_order(chosen.rows.len(), seed);
             let split = io::split_table(table, &chosen, self.fractions, &order)?;
@@ -45,7 +46,7 @@ impl TrainOptions {
         }
         let order = split_order(chosen.rows.len(), seed);
         let splits = io::fold_splits(table, &chosen, count, self.fractions.validation, &order)?;
-        splits.into_iter().map(|split| SplitTable::of(table, &self.choice, &chosen, split)).collect()
+        splits.into_iter().map(|split| SplitTable::of(table, &choice, &chosen, split)).collect()
     }
 }
 
@@ -74,7 +75,8 @@ pub fn residuals(model: &Model, z: &[f32], examples: &Examples) -> Result<Option
     if target.task() == Task::Classification || model.spec.head().is_some() || examples.y.is_empty() {
         return Ok(None);
     }
-    let error = |(z, y): (&f32, &f32)| f64::from(z - y) * target.scale();
+    let link = model.loss.link();
+    let error = |(z, y): (&f32, &f32)| (link.number(*z) - f64::from(*y)) * target.scale();
     Ok(Some(ResidualGroup::of(&z.iter().zip(&examples.y).map(error).collect::<Vec<_>>())))
 }
 

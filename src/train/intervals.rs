@@ -7,6 +7,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::io::order::ascending_numbers;
 use crate::io::{NoteKind, Table, Unknown};
+use crate::loss::Target;
 use crate::record;
 
 /// Residuals of one group that are stored; of more, evenly spaced ranks, rounded up.
@@ -158,10 +159,14 @@ impl Model {
             for note in encoded.notes.iter().filter(|note| matches!(note.kind, NoteKind::Unusable(_))) {
                 z[note.row] = f32::NAN;
             }
-            centers.iter_mut().zip(z).for_each(|(all, z)| all.push(own.decode_target(z)));
+            let link = model.loss.link();
+            centers.iter_mut().zip(z).for_each(|(all, z)| all.push(own.decode_target(link.number(z))));
         }
+        // No count is below 0.
+        let least = if self.loss.target() == Target::Counts { 0.0 } else { f64::NEG_INFINITY };
         let interval = |centers: &Vec<f64>| {
-            centers.iter().all(|center| center.is_finite()).then(|| residuals.interval(rank, centers))
+            let is_given = centers.iter().all(|center| center.is_finite());
+            is_given.then(|| residuals.interval(rank, centers)).map(|[lower, upper]| [lower.max(least), upper])
         };
         Ok(centers.iter().map(interval).collect())
     }

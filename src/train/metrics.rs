@@ -92,6 +92,10 @@ impl Metrics {
             (io::Target::Regression { scale, .. }, Loss::Pointwise(loss)) => {
                 Some(Self::regression(loss, &vec![0.0; y.len()], y, 1, *scale))
             }
+            (io::Target::Counts { mean, .. }, Loss::Pointwise(loss)) => {
+                let rate = mean.max(f64::from(f32::MIN_POSITIVE)).ln() as f32;
+                Some(Self::regression(loss, &vec![rate; y.len()], y, 1, 1.0))
+            }
             (io::Target::Classification { counts, .. }, Loss::CrossEntropy { .. } | Loss::Pointwise(_)) => {
                 let (classes, total) = (counts.len(), counts.iter().sum::<u32>().max(1));
                 let shares: Vec<f64> = counts.iter().map(|&count| f64::from(count) / f64::from(total)).collect();
@@ -133,10 +137,11 @@ impl Metrics {
         })
     }
 
-    /// Regression: `z` and `y` [rows, outputs] in scaled units.
+    /// Regression: outputs `z` and targets `y` [rows, outputs] in the loss's units.
     fn regression(loss: &Pointwise, z: &[f32], y: &[f32], outputs: usize, scale: f64) -> Self {
         let count = z.len() as f64;
-        let pairs = || z.iter().zip(y).map(|(&z, &y)| (f64::from(z), f64::from(y)));
+        let link = loss.link();
+        let pairs = || z.iter().zip(y).map(|(&z, &y)| (link.number(z), f64::from(y)));
         let squares: f64 = pairs().map(|(z, y)| (z - y) * (z - y)).sum();
         let mean = y.iter().map(|&y| f64::from(y)).sum::<f64>() / count;
         let spread: f64 = y.iter().map(|&y| (f64::from(y) - mean).powi(2)).sum();

@@ -15,6 +15,7 @@ mod evaluate;
 mod events;
 #[cfg(test)]
 mod examined;
+mod first;
 mod flow;
 mod folds;
 mod gradients;

@@ -297,19 +297,19 @@ impl Model {
                 follow(outputs.len() / preparation.target.outputs(), x.len() / inputs);
             }
         }
-        let levels = preparation.target.levels();
+        let (levels, link) = (preparation.target.levels(), self.loss.link());
         let mut probabilities = Vec::with_capacity(if levels.is_empty() { 0 } else { outputs.len() });
         let prediction = |row: &[f32]| {
             let is_finite = row.iter().all(|z| z.is_finite());
             if levels.is_empty() {
                 return if is_finite {
-                    Prediction::Number(preparation.decode_target(row[0]))
+                    Prediction::Number(preparation.decode_target(link.number(row[0])))
                 } else {
                     Prediction::None
                 };
             }
             let (class, start) = (largest(row), probabilities.len());
-            self.push_probabilities(row, &mut probabilities);
+            link.push_probabilities(row, &mut probabilities);
             if is_finite {
                 return Prediction::Class { name: levels[class].clone(), probability: probabilities[start + class] };
             }
@@ -332,22 +332,12 @@ impl Model {
         Ok(self.predict_fully(device, table, options).await?.probabilities)
     }
 
-    /// The probability of every class, [rows, classes], from raw outputs of that shape.
+    /// The probability of every class, [rows, classes], from raw outputs of that shape: softmax, or sigmoid if each class was trained
+    /// against the rest.
     pub fn class_probabilities(&self, outputs: &[f32], classes: usize) -> Vec<f64> {
         let mut all = Vec::with_capacity(outputs.len());
-        outputs.chunks_exact(classes).for_each(|row| self.push_probabilities(row, &mut all));
+        outputs.chunks_exact(classes).for_each(|row| self.loss.link().push_probabilities(row, &mut all));
         all
-    }
-
-    /// The probability of every class from a row's outputs: softmax, or sigmoid if each class was trained against the rest.
-    fn push_probabilities(&self, row: &[f32], all: &mut Vec<f64>) {
-        if let Loss::Pointwise(_) = &self.loss {
-            return all.extend(row.iter().map(|&z| 1.0 / (1.0 + (-f64::from(z)).exp())));
-        }
-        let (start, most) = (all.len(), row[largest(row)]);
-        all.extend(row.iter().map(|&z| f64::from(z - most).exp()));
-        let mass: f64 = all[start..].iter().sum();
-        all[start..].iter_mut().for_each(|p| *p /= mass);
     }
 
     /// How rows of a table are prepared. Errors for a model trained on arrays.

@@ -18,8 +18,8 @@ use super::gradients::GradientConfig;
 use super::precision::MixedPrecision;
 use crate::device::Recompute;
 use crate::error::{Error, Result};
-use crate::io::{self, Choice, Fractions, Preparation, Split, Table};
-use crate::loss::Loss;
+use crate::io::{self, Choice, Fractions, Preparation, Quantity, Split, Table};
+use crate::loss::{Loss, Target};
 use crate::nn::{Activation, Decoding, Head, Policy, RationalLayer, Spec};
 use crate::optim::{Optimizer, Schedule};
 
@@ -184,11 +184,20 @@ impl TrainOptions {
     /// Resolves the options on a table and encodes its rows.
     pub fn prepare(&self, table: &Table) -> Result<Run> {
         self.check()?;
-        // An infinite target is a pole for every head that can have one.
-        let choice = Choice { has_poles: self.choice.has_poles || self.head.is_some(), ..self.choice.clone() };
-        let split = SplitTable::new(table, &choice, self.fractions, self.seed)?;
+        let split = SplitTable::new(table, &self.fitted_choice(), self.fractions, self.seed)?;
         let (spec, settings) = self.resolve(&split)?;
         split.run(table, spec, settings)
+    }
+
+    /// The choice of columns with what head and loss say of the target: for every head that can have a pole, an infinite target is one; a
+    /// loss of counts takes them as they are.
+    pub(super) fn fitted_choice(&self) -> Choice {
+        let is_count = self.loss.as_ref().is_some_and(|loss| loss.target() == Target::Counts);
+        Choice {
+            has_poles: self.choice.has_poles || self.head.is_some(),
+            quantity: if is_count { Quantity::Count } else { self.choice.quantity },
+            ..self.choice.clone()
+        }
     }
 
     /// Errors that can be found without a table. The ranges are those of [`TABLE`].

@@ -8,6 +8,7 @@ use super::config::{StepKind, TrainerConfig};
 use super::data::Data;
 use super::epoch::Criterion;
 use super::events::{EpochReport, Event, Flow, Outcome, Stop};
+use super::first::first_parameters;
 use super::gradients::Groups;
 use super::mean::Mean;
 use super::memory;
@@ -47,14 +48,15 @@ pub struct Trainer {
 }
 
 impl Trainer {
-    /// Sets up a run of a `Spec` or a [`Network`]: draws parameters from the seed, uploads the data, records the step.
+    /// Sets up a run of a `Spec` or a [`Network`]: draws parameters from the seed, uploads the data, records the step. With a loss of counts the
+    /// last bias of a `Spec` starts at the logarithm of their mean.
     ///
     /// Errors if model, loss, configuration and data do not fit each other, if a function model fails or uses an unknown parameter
     /// (`Parameters::get`), if a closure loss is not of shape [1], or if the loss does not depend on every parameter.
     pub fn new(device: &Device, model: impl Into<Network>, settings: TrainerConfig, data: Data) -> Result<Self> {
         let network = model.into();
         memory::check(network.layout())?;
-        let parameters = network.initialise(settings.seed)?;
+        let parameters = first_parameters(&network, &settings, &data)?;
         Self::build(device, network, settings, data, &parameters)
     }
 

@@ -70,8 +70,8 @@ pub(super) fn losses(history: &[EpochReport], best: Option<usize>) -> Chart {
 }
 
 fn data(content: &PageContent<'_>) -> Result<PlotData> {
-    let (z, y) = content.outputs;
-    Ok(PlotData::of(&content.model.spec, content.model.preparation()?, z, y))
+    let model = content.model;
+    Ok(PlotData::of(&model.spec, &model.loss, model.preparation()?, content.outputs))
 }
 
 /// Probabilities [rows, classes] and the rows' own classes.

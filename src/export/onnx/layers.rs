@@ -3,6 +3,7 @@
 use super::graph::{Graph, Name, Setting};
 use super::{head, inputs, rational};
 use crate::error::Result;
+use crate::loss::Link;
 use crate::nn::{Layer, Layout, Parameter, RationalLayer};
 use crate::train::Model;
 
@@ -17,9 +18,17 @@ pub(super) fn outputs(graph: &mut Graph, model: &Model) -> Result<Vec<Name>> {
     };
     let x = inputs::with_bins(pass.graph, model);
     let z = pass.layers(layers, x)?;
-    let Some(head) = head else { return Ok(vec![z]) };
+    let Some(head) = head else { return Ok(vec![linked(pass.graph, model.loss.link(), z)]) };
     let [p, q] = head::pairs(&mut pass, head, &z);
     Ok(head::decode(pass.graph, &head.decoding, &p, &q).to_vec())
+}
+
+/// Rates of counts; other outputs as they are: numbers in standard deviations, scores of classes.
+fn linked(graph: &mut Graph, link: Link, z: Name) -> Name {
+    match link {
+        Link::Exp => graph.op("Exp", &[&z]),
+        Link::Identity | Link::Sigmoid | Link::Softmax => z,
+    }
 }
 
 /// A traversal of the layers that returns their parameters in order.

@@ -2,11 +2,11 @@
 
 use super::{Norm, SplitTable, TrainOptions};
 use crate::error::{Error, Result, hint, listed};
-use crate::io::{Target, Task};
+use crate::io::Target;
 use crate::loss::{self, Loss, PairLoss};
 use crate::nn::{Activation, Decoding, Head, Layer, Spec};
 use crate::optim::{Optimizer, Schedule};
-use crate::train::TrainerConfig;
+use crate::train::{GradientConfig, ParameterGroup, TrainerConfig};
 
 /// Default widths of the hidden layers.
 pub(super) const HIDDEN: [usize; 3] = [64, 64, 64];
@@ -83,15 +83,16 @@ impl TrainOptions {
         let optimizer = self.optimizer.clone().unwrap_or_else(|| Optimizer::adamw(0.0));
         let has_mean = optimizer.rule(None).has_mean();
         let usual_decay = optimizer.usual_decay().map_or(defaults.weight_decay, |decay| decay as f32);
+        let loss = self.loss(target, self.smoothing.unwrap_or(defaults.smoothing))?;
         Ok(TrainerConfig {
-            loss: self.loss(target.task(), self.smoothing.unwrap_or(defaults.smoothing))?,
+            gradients: self.gradients(&loss),
+            loss,
             lr: self.lr.unwrap_or(optimizer.usual_rate()),
             optimizer: optimizer.with_weight_decay(self.weight_decay.unwrap_or(usual_decay)),
             schedule: self.schedule.unwrap_or(if has_mean { Schedule::CONSTANT } else { plain.schedule }),
             epochs: self.epochs.unwrap_or(plain.epochs),
             batch: self.batch.unwrap_or(defaults.batch),
             accumulate: self.accumulate.unwrap_or(plain.accumulate),
-            gradients: self.gradients.clone(),
             recompute_layers: self.recompute_layers.clone(),
             precision: self.precision.clone(),
             recompute: self.recompute,
@@ -105,15 +106,27 @@ impl TrainOptions {
         })
     }
 
-    fn loss(&self, task: Task, smoothing: f32) -> Result<Loss> {
-        if self.head.is_some() {
-            return self.pair_loss(task);
+    /// What happens to gradients. The last bias of a model of counts does not decay: it is the logarithm of their mean.
+    fn gradients(&self, loss: &Loss) -> GradientConfig {
+        let mut gradients = self.gradients.clone();
+        if loss.target() == loss::Target::Counts {
+            let last = self.spec(1, 1).layers.len() - 1;
+            let parameters = vec![format!("layers.{last}.bias")];
+            gradients.groups.push(ParameterGroup { parameters, rate: 1.0, weight_decay: Some(0.0), is_frozen: false });
         }
-        let (usual, target, wanted) = match task {
-            Task::Regression => {
-                (Loss::mse(), loss::Target::Numbers, "a number; use mse, mae, huber, quantile or a formula")
+        gradients
+    }
+
+    fn loss(&self, target: &Target, smoothing: f32) -> Result<Loss> {
+        if self.head.is_some() {
+            return self.pair_loss(target);
+        }
+        let (usual, taken, wanted) = match target {
+            Target::Regression { .. } => {
+                (Loss::mse(), loss::Target::Numbers, "a number; use mse, mae, huber, quantile, poisson or a formula")
             }
-            Task::Classification => (
+            Target::Counts { .. } => (Loss::poisson(), loss::Target::Counts, "a count; use poisson"),
+            Target::Classification { .. } => (
                 Loss::CrossEntropy { smoothing },
                 loss::Target::Classes,
                 "a class; use cross-entropy, bce, focal or hinge",
@@ -129,7 +142,7 @@ impl TrainOptions {
         if let Some((name, _)) = unused.into_iter().find(|(_, is_set)| *is_set && !is_cross_entropy) {
             return Err(Error::usage(format!("train: {name} applies only to loss \"cross-entropy\"")));
         }
-        if chosen.target() != target || matches!(chosen, Loss::Pairs(_)) {
+        if chosen.target() != taken || matches!(chosen, Loss::Pairs(_)) {
             return Err(Error::usage(format!(
                 "train: the loss \"{}\" does not fit the target, which is {wanted}",
                 chosen.text()
@@ -139,8 +152,8 @@ impl TrainOptions {
     }
 
     /// The loss of a model with a head. Errors if the target is a class or the loss is not one of pairs.
-    fn pair_loss(&self, task: Task) -> Result<Loss> {
-        if task == Task::Classification {
+    fn pair_loss(&self, target: &Target) -> Result<Loss> {
+        if let Target::Classification { .. } = target {
             return Err(Error::usage("train: a head with poles predicts numbers, the target is a class"));
         }
         if self.smoothing.is_some() || self.is_balanced {

@@ -135,12 +135,13 @@ const TRAINING: &[Entry<TrainOptions>] = &[
         "loss",
         Kind::Formula(losses),
         "Loss function: a name, or a formula of prediction p and target y such as \"log(cosh(p - y))\", \
-         both in standard deviations of the target",
+         both in standard deviations of the target; poisson takes counts as they are",
     )
     .aliases(&["loss_function"])
     .default("mse; cross-entropy for classes")
     .try_set(|o, v| {
         o.loss = Some(Loss::parse(v.text())?);
+        o.choice = o.fitted_choice();
         Ok(())
     }),
     option(
