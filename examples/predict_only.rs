@@ -17,7 +17,7 @@ fn main() -> Result<()> {
         match prediction {
             Prediction::Decoded { value: Some(value), .. } => println!("1 / {x} = {value:.3}"),
             Prediction::Decoded { value: None, .. } => println!("1 / {x} = ⊥"),
-            Prediction::None | Prediction::Number(_) | Prediction::Class { .. } => {
+            Prediction::None | Prediction::Number(_) | Prediction::Normal { .. } | Prediction::Class { .. } => {
                 println!("{x}: not a model with poles");
             }
         }

@@ -36,6 +36,7 @@ CASES = [
       ["x*tanh(softplus(x))", "where(x>0,x,expm1(x))+0.1*sin(x)", "log1p(abs(x))*sign(x)-0.1*erfc(x)", "max(x,-0.5)/hypot(x,1)", "sinc(x)*(x<=2)"]),
     ("formula as loss, lion", "smooth", "--loss log(cosh(p-y)) --optimizer lion --lr 1e-4"),
     ("counts", "count", "--loss poisson"),
+    ("normal distribution", "smooth", "--loss gaussian_nll"),
     ("rational activation", "smooth", "--activation rational"),
     ("dropout", "smooth", "--dropout 0.2"),
     ("batch norm", "smooth", "--norm batch"),
@@ -193,6 +194,10 @@ def differences(metadata, outputs, wanted):
     mean, scale = (target["mean"], target["scale"]) if "scale" in target else (0, 1)
     values = mean + scale * outputs[name][:, 0].astype(numpy.float64)
     problems = []
+    if "deviation" in outputs:
+        given = numpy.array(wanted["prediction_std"], dtype=float)
+        if not numpy.allclose(scale * outputs["deviation"][:, 0], given, rtol=1e-5, atol=0):
+            problems.append("deviations")
     if name == "decoded":
         assert list(outputs) == FIELDS
         for mask, column in [("bottom_mask", "bottom"), ("gap_mask", "gap"), ("fault_mask", "fault")]:

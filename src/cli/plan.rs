@@ -113,7 +113,7 @@ impl Args {
             Quantity::Measure => Target::Regression { name, mean, scale: 1.0, min, max },
         };
         let settings = options.settings(&target, self.rows).map_err(|error| refused(&error))?;
-        Ok((data, options.spec(inputs, self.outputs), settings))
+        Ok((data, options.spec(inputs, options.outputs(self.outputs)), settings))
     }
 
     /// Errors if the rows, of `width` values each, cannot fit in memory.

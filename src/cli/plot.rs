@@ -41,7 +41,8 @@ impl PlotData {
             let link = loss.link();
             let pair =
                 |(&z, &y): (&f32, &f32)| [preparation.decode_target(y), preparation.decode_target(link.number(z))];
-            return Self::Numbers(z.iter().zip(y).map(pair).collect());
+            let width = z.len() / y.len().max(1);
+            return Self::Numbers(z.iter().step_by(width.max(1)).zip(y).map(pair).collect());
         }
         let classes = names.len();
         let mut counts = vec![vec![0; classes]; classes];

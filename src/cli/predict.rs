@@ -1,11 +1,15 @@
 //! `mero predict`: predicts the rows of a table and writes CSV.
 
+mod columns;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pollster::block_on;
+
+use columns::Columns;
 
 use super::args::{Hardware, Reading, check_header, check_out, read_bytes, read_model, reading};
 use super::progress::Progress;
@@ -259,82 +263,6 @@ async fn ranges(
         Range::Above => "above",
     };
     Ok(strict::ranges(&decoded, &numerators, None)?.iter().map(name).collect())
-}
-
-/// The columns of the output: `prediction`, and for classes its `probability`; for a model with poles `value` (empty at ⊥), `bottom`, `gap`
-/// and `fault`, and `range` if requested; `p(class)` for each class and `lower` and `upper` if requested; `note`.
-#[derive(Default)]
-struct Columns<'a> {
-    numbers: Vec<f64>,
-    names: Vec<&'a str>,
-    probability: Vec<f32>,
-    flags: [Vec<f32>; 3],
-    ranges: Vec<&'static str>,
-    classes: Vec<String>,
-    /// [rows, classes].
-    probabilities: Vec<f64>,
-    lower: Vec<f64>,
-    upper: Vec<f64>,
-    notes: Vec<String>,
-}
-
-impl<'a> Columns<'a> {
-    fn of(model: &Model, predictions: &'a [Prediction]) -> Self {
-        let mut columns = Self::default();
-        for prediction in predictions {
-            columns.push(prediction);
-        }
-        // Every row fills every kind of column; those of other models are dropped.
-        if model.preparation.as_ref().is_none_or(|preparation| preparation.target.levels().is_empty()) {
-            (columns.names, columns.probability) = (Vec::new(), Vec::new());
-        }
-        if model.spec.head().is_none() {
-            columns.flags = Default::default();
-        }
-        columns
-    }
-
-    fn push(&mut self, prediction: &'a Prediction) {
-        let (number, flags, name, probability) = match prediction {
-            Prediction::None => (f64::NAN, [f32::NAN; 3], "", f32::NAN),
-            Prediction::Number(value) => (*value, [f32::NAN; 3], "", f32::NAN),
-            Prediction::Decoded { value, is_gap, is_fault } => {
-                let flags = [value.is_none(), *is_gap, *is_fault].map(|flag| f32::from(u8::from(flag)));
-                (value.unwrap_or(f64::NAN), flags, "", f32::NAN)
-            }
-            Prediction::Class { name, probability } => (f64::NAN, [f32::NAN; 3], name.as_str(), *probability as f32),
-        };
-        self.numbers.push(number);
-        self.names.push(name);
-        self.probability.push(probability);
-        self.flags.iter_mut().zip(flags).for_each(|(all, flag)| all.push(flag));
-    }
-
-    fn values(&self) -> Vec<(&str, Values<'_>)> {
-        let mut columns: Vec<(&str, Values<'_>)> = Vec::new();
-        if !self.flags[0].is_empty() {
-            columns.push(("value", Values::F64(&self.numbers)));
-            let named = ["bottom", "gap", "fault"].into_iter().zip(&self.flags);
-            columns.extend(named.map(|(name, flags)| (name, Values::F32(flags))));
-            if !self.ranges.is_empty() {
-                columns.push(("range", Values::Text(&self.ranges)));
-            }
-        } else if self.names.is_empty() {
-            columns.push(("prediction", Values::F64(&self.numbers)));
-        } else {
-            columns.push(("prediction", Values::Text(&self.names)));
-            columns.push(("probability", Values::F32(&self.probability)));
-        }
-        for (class, name) in self.classes.iter().enumerate() {
-            columns.push((name, Values::Strided(&self.probabilities[class..], self.classes.len())));
-        }
-        if !self.lower.is_empty() {
-            columns.push(("lower", Values::F64(&self.lower)));
-            columns.push(("upper", Values::F64(&self.upper)));
-        }
-        columns.push(("note", Values::Texts(&self.notes)));
-        columns
-    }
 }
 
 /// Columns after those of the table: as they are written in the file, or for a file that is not CSV, their cells as CSV.

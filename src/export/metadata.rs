@@ -8,6 +8,7 @@ use super::onnx::{self, FIELDS, OPSET};
 use super::tensor_info::TensorInfo;
 use crate::error::{Error, Result};
 use crate::io::{Preparation, Target};
+use crate::loss::Link;
 use crate::nn::{Decoding, Threshold};
 use crate::train::Model;
 
@@ -126,6 +127,9 @@ impl Encoding {
             }
             (_, Some(_)) => "value = mean + scale * decoded, where bottom_mask is false",
             (Some(Preparation { target: Target::Counts { .. }, .. }), _) => "value = output, a rate",
+            _ if model.loss.link() == Link::Normal => {
+                "value = mean + scale * output, with standard deviation scale * deviation"
+            }
             _ => "value = mean + scale * output",
         };
         let input = "by feature in order: a number is (x - mean) / scale in float64, then float32, and with has_gaps one more \

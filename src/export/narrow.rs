@@ -62,6 +62,9 @@ impl Comparison {
     fn count(&mut self, before: &Prediction, after: &Prediction) -> Option<f64> {
         match (before, after) {
             (Prediction::Number(before), Prediction::Number(after)) => Some((after - before).abs()),
+            (Prediction::Normal { mean: before, .. }, Prediction::Normal { mean: after, .. }) => {
+                Some((after - before).abs())
+            }
             (Prediction::Class { name, probability }, Prediction::Class { name: other, probability: now }) => {
                 *self.class_changes.get_or_insert(0) += usize::from(name != other);
                 (name == other).then_some((now - probability).abs())

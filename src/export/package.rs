@@ -11,6 +11,7 @@ use super::page::portable;
 use crate::error::{Error, Result};
 use crate::host;
 use crate::io::{Feature, Preparation, Target};
+use crate::loss::Link;
 use crate::train::Model;
 
 /// The folder, within the web files, of the parts that are the same for every model.
@@ -21,20 +22,41 @@ const MODEL_FILE: &str = "model.safetensors";
 /// Maximum length of a name in the npm registry.
 const LONGEST_NAME: usize = 214;
 
+/// What a prediction of a number consists of.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// A number alone.
+    Plain,
+    /// A number, or ⊥.
+    Poles,
+    /// A number and its standard deviation.
+    Normal,
+}
+
+impl Kind {
+    fn of(model: &Model) -> Self {
+        match (model.spec.head(), model.loss.link()) {
+            (Some(_), _) => Self::Poles,
+            (None, Link::Normal) => Self::Normal,
+            (None, _) => Self::Plain,
+        }
+    }
+}
+
 /// Writes the package `name` of a model to `folder`, completely or not at all; `parts` is the folder of the fixed parts. Errors if
 /// `folder` is not empty, unless `is_replacing` and it holds only a package.
 pub fn write_package(model: &Model, name: &str, parts: &Path, folder: &Path, is_replacing: bool) -> Result<()> {
     check_name(name)?;
     let preparation = model.preparation()?;
-    let has_poles = model.spec.head().is_some();
+    let kind = Kind::of(model);
     let mut files: Vec<(&str, Vec<u8>)> = Vec::new();
     for part in PARTS {
         files.push((part, host::read(&parts.join(part))?));
     }
     files.push((MODEL_FILE, portable(model)?));
     files.push(("package.json", manifest(name, preparation)));
-    files.push(("index.d.ts", types(preparation, has_poles).into_bytes()));
-    files.push(("README.md", readme(name, preparation, has_poles).into_bytes()));
+    files.push(("index.d.ts", types(preparation, kind).into_bytes()));
+    files.push(("README.md", readme(name, preparation, kind).into_bytes()));
     let files: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
     host::write_folder(folder, &files, is_replacing, &|_| Ok(()))
 }
@@ -94,12 +116,12 @@ const MANIFEST: &str = r#"  "type": "module",
   "engines": { "node": ">=20" },
 "#;
 
-fn types(preparation: &Preparation, has_poles: bool) -> String {
+fn types(preparation: &Preparation, kind: Kind) -> String {
     let columns: String = preparation.features.iter().map(column).collect();
     format!(
         "/** One row of inputs: a value for each column the model was trained on. */\nexport interface Row {{\n{columns}}}\n\n\
          {NOTED}/** The prediction for a row. */\nexport type Answer = Noted &{};\n\n{FUNCTIONS}",
-        answer(&preparation.target, has_poles)
+        answer(&preparation.target, kind)
     )
 }
 
@@ -145,12 +167,15 @@ fn column(feature: &Feature) -> String {
     if feature.takes_missing() { format!("  {name}?: {kind} | null;\n") } else { format!("  {name}: {kind};\n") }
 }
 
-fn answer(target: &Target, has_poles: bool) -> String {
+fn answer(target: &Target, kind: Kind) -> String {
     match target.levels() {
-        [] if has_poles => {
+        [] if kind == Kind::Poles => {
             " (\n  | { value: number; bottom: false; /** Whether it is so near a pole that it is unreliable. */ gap: boolean; fault: false }\n  \
              | { value: null; /** There is no value here. */ bottom: true; gap: boolean; /** Whether the cause is a numerical fault, not a pole. */ fault: boolean }\n)"
                 .into()
+        }
+        [] if kind == Kind::Normal => {
+            " { value: number; /** The standard deviation of the target around the value. */ deviation: number }".into()
         }
         [] => " { value: number }".into(),
         levels => format!(" {{ value: {}; probability: number }}", union(levels)),
@@ -191,11 +216,12 @@ fn example(preparation: &Preparation) -> String {
     preparation.features.iter().map(one).collect()
 }
 
-fn readme(name: &str, preparation: &Preparation, has_poles: bool) -> String {
+fn readme(name: &str, preparation: &Preparation, kind: Kind) -> String {
     let answer = match preparation.target.levels() {
-        [] if has_poles => {
+        [] if kind == Kind::Poles => {
             "`{ value, bottom, gap, fault }`: where `bottom` is set the model says that there is no value, and `value` is null"
         }
+        [] if kind == Kind::Normal => "`{ value, deviation }`, a number and its standard deviation",
         [] => "`{ value }`, a number",
         _ => "`{ value, probability }`: the likeliest class",
     };

@@ -12,7 +12,7 @@ use crate::program::constants::Values;
 /// Cases of `mlp_step`.
 pub fn of_step() -> Vec<Case> {
     let case = |(at, built_in): (usize, &&'static super::BuiltIn)| {
-        let Objective::Pointwise(curve) = Loss::built_in(built_in).objective() else {
+        let Some(Objective::Pointwise(curve)) = Loss::built_in(built_in).objective() else {
             unreachable!("a built-in loss is pointwise")
         };
         let (constants, oracle) = (Values::new(built_in.constants), built_in.oracle);

@@ -1,6 +1,6 @@
 //! How the outputs of a model become predictions, by the loss that it was trained with.
 
-use super::{Loss, Pointwise, Target};
+use super::{Loss, Pointwise, Target, gaussian};
 
 /// How the outputs of a row become its prediction, in the units of the loss's targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub enum Link {
     Sigmoid,
     /// The probabilities of all classes, softmax.
     Softmax,
+    /// A mean and a standard deviation, as [`gaussian`] says.
+    Normal,
 }
 
 impl Loss {
@@ -21,6 +23,7 @@ impl Loss {
         match self {
             Self::Pointwise(loss) => loss.link(),
             Self::CrossEntropy { .. } => Link::Softmax,
+            Self::Gaussian => Link::Normal,
             Self::Pairs(_) => Link::Identity,
         }
     }
@@ -38,12 +41,17 @@ impl Pointwise {
 }
 
 impl Link {
-    /// The number that an output predicts.
+    /// The number that an output predicts; of a row for a mean and a deviation, the first one.
     pub fn number(self, output: f32) -> f64 {
         match self {
             Self::Exp => f64::from(output).exp(),
-            Self::Identity | Self::Sigmoid | Self::Softmax => f64::from(output),
+            Self::Identity | Self::Sigmoid | Self::Softmax | Self::Normal => f64::from(output),
         }
+    }
+
+    /// The standard deviation that a row of one target predicts, if the loss is about one.
+    pub fn deviation(self, row: &[f32]) -> Option<f64> {
+        (self == Self::Normal).then(|| gaussian::deviation(row[1]))
     }
 
     /// Appends the probability of every class to `all`, from a row's outputs.

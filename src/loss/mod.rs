@@ -3,6 +3,7 @@
 //! sum of their weights.
 
 pub mod cases;
+pub mod gaussian;
 mod link;
 pub mod pairs;
 
@@ -23,6 +24,21 @@ pub use link::Link;
 
 // To add one: add a file with its formula, and its name here.
 crate::built_ins! { LOSS: BuiltIn; mse, mae, huber, log_cosh, quantile, poisson, bce, focal, hinge }
+
+/// The losses that are not pointwise: names, descriptions in one line, and the losses.
+const OTHERS: [(&str, &str, Loss); 2] = [
+    (
+        "gaussian_nll",
+        "Likelihood under a normal distribution: predicts a number and its standard deviation",
+        Loss::Gaussian,
+    ),
+    ("cross-entropy", "Classes, one against all others", Loss::CrossEntropy { smoothing: 0.0 }),
+];
+
+/// Names and descriptions of all losses but that of pairs, which goes with a projective head.
+pub fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ALL.iter().map(|built_in| (built_in.name, built_in.doc)).chain(OTHERS.map(|(name, doc, _)| (name, doc)))
+}
 
 /// A built-in pointwise loss.
 #[derive(Debug)]
@@ -63,6 +79,8 @@ pub enum Loss {
         /// Part of the target that is spread evenly over the classes, in [0, 1).
         smoothing: f32,
     },
+    /// Likelihood of numbers under normal distributions, whose mean and variance are outputs; see [`gaussian`].
+    Gaussian,
     /// A loss of pairs (numerator, denominator) against target pairs.
     Pairs(PairLoss),
 }
@@ -164,11 +182,11 @@ impl Loss {
         if let Some(built_in) = ALL.iter().find(|built_in| built_in.name == text) {
             return Ok(Self::built_in(built_in));
         }
-        if text == "cross-entropy" {
-            return Ok(Self::CrossEntropy { smoothing: 0.0 });
+        if let Some((_, _, loss)) = OTHERS.iter().find(|(name, _, _)| *name == text) {
+            return Ok(loss.clone());
         }
         if is_name(text) && text != "p" {
-            let names: Vec<&str> = ALL.iter().map(|built_in| built_in.name).chain(["cross-entropy"]).collect();
+            let names: Vec<&str> = names().map(|(name, _)| name).collect();
             return Err(unknown_name("loss", text, &names, ", or a formula of p and y such as \"log(cosh(p - y))\""));
         }
         let program = parse(text, &["p", "y"], &[]).map_err(|error| error.within("loss"))?;
@@ -206,6 +224,7 @@ impl Loss {
         match self {
             Self::Pointwise(loss) => loss.text(),
             Self::CrossEntropy { .. } => "cross-entropy",
+            Self::Gaussian => "gaussian_nll",
             Self::Pairs(_) => "pairs",
         }
     }
@@ -220,16 +239,22 @@ impl Loss {
         match self {
             Self::Pointwise(loss) => loss.target(),
             Self::CrossEntropy { .. } => Target::Classes,
-            Self::Pairs(_) => Target::Numbers,
+            Self::Gaussian | Self::Pairs(_) => Target::Numbers,
         }
     }
 
-    /// The loss for the fused step.
-    pub fn objective(&self) -> Objective {
+    /// Outputs of a model without a head for so many values to predict.
+    pub fn outputs(&self, values: usize) -> usize {
+        if let Self::Gaussian = self { 2 * values } else { values }
+    }
+
+    /// The loss for the fused step, if that takes it.
+    pub fn objective(&self) -> Option<Objective> {
         match self {
-            Self::Pointwise(loss) => Objective::Pointwise(loss.curve.clone()),
-            Self::CrossEntropy { smoothing } => Objective::CrossEntropy { smoothing: *smoothing },
-            Self::Pairs(loss) => Objective::Pairs(*loss),
+            Self::Pointwise(loss) => Some(Objective::Pointwise(loss.curve.clone())),
+            Self::CrossEntropy { smoothing } => Some(Objective::CrossEntropy { smoothing: *smoothing }),
+            Self::Gaussian => None,
+            Self::Pairs(loss) => Some(Objective::Pairs(*loss)),
         }
     }
 }
@@ -250,6 +275,7 @@ impl Record for Loss {
             Self::CrossEntropy { smoothing } => {
                 around("cross_entropy", json::write_fields(&[("smoothing", smoothing)]))
             }
+            Self::Gaussian => Json::Text(self.text().to_owned()),
             Self::Pairs(loss) => around("pairs", loss.to_json()),
         }
     }
@@ -279,12 +305,13 @@ impl Record for Loss {
 
 /// The weighted sum of row losses and the sum of weights, both of shape [1].
 ///
-/// `z` is [rows, outputs]; `y` is [rows, outputs], or [rows, 1] class indices for cross-entropy; `rows` is [rows, 1],
+/// `z` is [rows, outputs]; `y` is [rows, outputs], [rows, outputs / 2] for [`Loss::Gaussian`], or [rows, 1] class indices for cross-entropy; `rows` is [rows, 1],
 /// the weight of each row; `classes` is [outputs], the weight of each class; `tau` is the threshold of this step, which
 /// only pair losses use.
 pub fn sums(loss: &Loss, z: &Var, y: &Var, rows: &Var, classes: &Var, tau: &dyn Fn([f32; 2]) -> Var) -> (Var, Var) {
     let pointwise = match loss {
         Loss::CrossEntropy { smoothing } => return cross_entropy(*smoothing, z, y, rows, classes),
+        Loss::Gaussian => return gaussian::sums(z, y, rows),
         Loss::Pairs(loss) => {
             let ((p, q), (yn, yd)) = (pairs::halves(z), pairs::halves(y));
             let compared = pairs::Pairs { p: &p, q: &q, yn: &yn, yd: &yd, rows };

@@ -125,10 +125,17 @@ impl Data {
         if !settings.class_weights.is_empty() {
             return Err(Error::new("train: class weights belong to cross-entropy; this loss has no classes to weight"));
         }
-        if outputs == self.targets {
+        let wanted = settings.loss.outputs(self.targets);
+        if outputs == wanted {
             return self.has_counts(&settings.loss);
         }
-        Err(Error::new(format!("train: the model gives {outputs} outputs, the rows have {} targets", self.targets)))
+        let targets = self.targets;
+        let expected = if wanted == targets {
+            String::new()
+        } else {
+            format!(", for which loss \"{}\" needs {wanted} outputs", settings.loss.text())
+        };
+        Err(Error::new(format!("train: the model gives {outputs} outputs, the rows have {targets} targets{expected}")))
     }
 
     /// Errors if a loss of counts has a target below 0.

@@ -62,7 +62,7 @@ impl Model {
         let seconds = (host::now_ms() - start) / 1e3;
         // A model with poles says itself where it has no value.
         if !has_poles && let Some(at) = outputs.iter().position(|z| !z.is_finite()) {
-            let row = rows[at / preparation.target.outputs()] as usize + 1;
+            let row = rows[at / self.spec.outputs()?] as usize + 1;
             let source = table.source();
             return Err(Error::new(format!(
                 "{source}: row {row}: the model's output is not finite; leave the row out"

@@ -77,7 +77,8 @@ pub fn residuals(model: &Model, z: &[f32], examples: &Examples) -> Result<Option
     }
     let link = model.loss.link();
     let error = |(z, y): (&f32, &f32)| (link.number(*z) - f64::from(*y)) * target.scale();
-    Ok(Some(ResidualGroup::of(&z.iter().zip(&examples.y).map(error).collect::<Vec<_>>())))
+    let first = z.iter().step_by(model.spec.outputs()?);
+    Ok(Some(ResidualGroup::of(&first.zip(&examples.y).map(error).collect::<Vec<_>>())))
 }
 
 /// Mean and sample standard deviation of every metric that all folds have; the rows are summed.
@@ -99,6 +100,8 @@ pub fn mean_and_spread(folds: &[Metrics]) -> [Metrics; 2] {
         mse: of(|m| m.mse)[at],
         mae: of(|m| m.mae)[at],
         r2: of(|m| m.r2)[at],
+        rmse: of(|m| m.rmse)[at],
+        nll: of(|m| m.nll)[at],
         accuracy: of(|m| m.accuracy)[at],
         balanced_accuracy: of(|m| m.balanced_accuracy)[at],
         f1: of(|m| m.f1)[at],

@@ -156,11 +156,13 @@ impl Model {
             let own = model.preparation()?;
             let encoded = own.encode_noting(table, &table.every_row(), unknown)?;
             let mut z = model.outputs(device, &encoded.x).await?;
+            let width = model.spec.outputs()?;
             for note in encoded.notes.iter().filter(|note| matches!(note.kind, NoteKind::Unusable(_))) {
-                z[note.row] = f32::NAN;
+                z[note.row * width] = f32::NAN;
             }
             let link = model.loss.link();
-            centers.iter_mut().zip(z).for_each(|(all, z)| all.push(own.decode_target(link.number(z))));
+            let first = z.iter().step_by(width).map(|z| own.decode_target(link.number(*z)));
+            centers.iter_mut().zip(first).for_each(|(all, center)| all.push(center));
         }
         // No count is below 0.
         let least = if self.loss.target() == Target::Counts { 0.0 } else { f64::NEG_INFINITY };

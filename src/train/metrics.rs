@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::class_metrics::ClassMetrics;
 use super::pairs;
 use crate::io;
-use crate::loss::{Loss, Pointwise, Target};
+use crate::loss::{Link, Loss, Pointwise, Target, gaussian};
 use crate::nn::Spec;
 
 /// Metrics of one part of the data; those that do not apply are absent.
@@ -24,6 +24,12 @@ pub struct Metrics {
     /// 1 - Σ(y - z)² / Σ(y - ȳ)²; absent if the targets are constant.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub r2: Option<f64>,
+    /// Root of the mean squared error, in target units, of a model that predicts standard deviations, which are like it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rmse: Option<f64>,
+    /// Mean of -ln of the predicted normal density at the targets, whose unit is that of the target.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub nll: Option<f64>,
     /// Share of rows whose class was predicted.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub accuracy: Option<f64>,
@@ -64,11 +70,13 @@ pub type Figure = (&'static str, &'static str, fn(&Metrics) -> Option<f64>);
 
 impl Metrics {
     /// Every metric, in the order of a report.
-    pub const FIGURES: [Figure; 15] = [
+    pub const FIGURES: [Figure; 17] = [
         ("loss", "loss", |m| Some(m.loss)),
         ("mse", "mse", |m| m.mse),
         ("mae", "mae", |m| m.mae),
         ("r2", "R²", |m| m.r2),
+        ("rmse", "rmse", |m| m.rmse),
+        ("nll", "nll", |m| m.nll),
         ("accuracy", "accuracy", |m| m.accuracy),
         ("balanced_accuracy", "balanced", |m| m.balanced_accuracy),
         ("f1", "F1", |m| m.f1),
@@ -90,11 +98,17 @@ impl Metrics {
         }
         match (target, loss) {
             (io::Target::Regression { scale, .. }, Loss::Pointwise(loss)) => {
-                Some(Self::regression(loss, &vec![0.0; y.len()], y, 1, *scale))
+                let z = vec![0.0; y.len()];
+                Some(Self::regression(loss.mean(&z, y), Link::Identity, (&z, y), 1, *scale))
             }
             (io::Target::Counts { mean, .. }, Loss::Pointwise(loss)) => {
                 let rate = mean.max(f64::from(f32::MIN_POSITIVE)).ln() as f32;
-                Some(Self::regression(loss, &vec![rate; y.len()], y, 1, 1.0))
+                let z = vec![rate; y.len()];
+                Some(Self::regression(loss.mean(&z, y), Link::Exp, (&z, y), 1, 1.0))
+            }
+            // Mean 0 and variance 1 in standard deviations of the target.
+            (io::Target::Regression { scale, .. }, Loss::Gaussian) => {
+                Some(Self::normal(&vec![0.0; 2 * y.len()], y, 2, *scale))
             }
             (io::Target::Classification { counts, .. }, Loss::CrossEntropy { .. } | Loss::Pointwise(_)) => {
                 let (classes, total) = (counts.len(), counts.iter().sum::<u32>().max(1));
@@ -131,28 +145,37 @@ impl Metrics {
             Loss::Pointwise(loss) if loss.target() == Target::Classes && outputs > 1 => {
                 Self::against_the_rest(loss, z, y, outputs)
             }
-            Loss::Pointwise(loss) => Self::regression(loss, z, y, outputs, scale),
+            Loss::Pointwise(loss) => Self::regression(loss.mean(z, y), loss.link(), (z, y), outputs, scale),
+            Loss::Gaussian => Self::normal(z, y, outputs, scale),
             Loss::CrossEntropy { .. } => Self::classification(z, y, outputs),
             Loss::Pairs(_) => return None,
         })
     }
 
     /// Regression: outputs `z` and targets `y` [rows, outputs] in the loss's units.
-    fn regression(loss: &Pointwise, z: &[f32], y: &[f32], outputs: usize, scale: f64) -> Self {
+    fn regression(loss: f64, link: Link, (z, y): (&[f32], &[f32]), outputs: usize, scale: f64) -> Self {
         let count = z.len() as f64;
-        let link = loss.link();
         let pairs = || z.iter().zip(y).map(|(&z, &y)| (link.number(z), f64::from(y)));
         let squares: f64 = pairs().map(|(z, y)| (z - y) * (z - y)).sum();
         let mean = y.iter().map(|&y| f64::from(y)).sum::<f64>() / count;
         let spread: f64 = y.iter().map(|&y| (f64::from(y) - mean).powi(2)).sum();
         Self {
             rows: z.len() / outputs.max(1),
-            loss: loss.mean(z, y),
+            loss,
             mse: Some(squares / count * scale * scale),
             mae: Some(pairs().map(|(z, y)| (z - y).abs()).sum::<f64>() / count * scale),
             r2: (spread > 0.0).then(|| 1.0 - squares / spread),
             ..Self::default()
         }
+    }
+
+    /// Normal distributions: `z` [rows, 2 · targets] means and spreads, `y` [rows, targets], in scaled units.
+    fn normal(z: &[f32], y: &[f32], outputs: usize, scale: f64) -> Self {
+        let (targets, loss) = (outputs / 2, gaussian::mean(z, y, outputs / 2));
+        let means: Vec<f32> = z.chunks_exact(outputs).flat_map(|row| &row[..targets]).copied().collect();
+        let metrics = Self::regression(loss, Link::Normal, (&means, y), targets, scale);
+        let nll = loss + scale.ln() + 0.5 * std::f64::consts::TAU.ln();
+        Self { rmse: metrics.mse.map(f64::sqrt), nll: Some(nll), ..metrics }
     }
 
     /// Classification: `z` [rows, classes] logits, `y` [rows] class indices.

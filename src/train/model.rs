@@ -1,8 +1,7 @@
 //! A trained model: spec, parameters and the preparation of its table, in one safetensors file that every face reads and writes.
 
-use std::fmt;
-
 use super::metrics::largest;
+use super::prediction::{Follow, Noted, PredictOptions, Prediction};
 use super::predictor::{Factor, Predictor, ROWS_AT_A_TIME};
 use super::storage::Storage;
 use crate::device::Device;
@@ -38,29 +37,6 @@ pub struct Model {
     pub(super) provenance: Option<String>,
     /// The files of the models of its folds; see [`Model::folds`].
     pub(super) attached: Vec<Vec<u8>>,
-}
-
-/// Options of a prediction.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PredictOptions<'a> {
-    /// Validity factors: a prediction is ⊥ wherever one is near 0. Only for models with a projective head.
-    pub factors: &'a [Factor],
-    /// The type of the activations. f16 is for plain perceptrons of up to 16 layers, on GPUs 128 wide; heads need f32 to decide what is ⊥.
-    pub precision: Precision,
-    /// What happens to a row with a cell that the model cannot use.
-    pub unknown: Unknown,
-    /// Called after each part of the rows; not for models with a projective head.
-    pub follow: Option<Follow<'a>>,
-}
-
-/// A function of the number of rows predicted so far and of all rows.
-#[derive(Clone, Copy)]
-pub struct Follow<'a>(pub &'a dyn Fn(usize, usize));
-
-impl fmt::Debug for Follow<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Follow")
-    }
 }
 
 /// Everything in the file that is not a tensor.
@@ -165,9 +141,9 @@ impl Model {
             if inputs != wanted {
                 return Err(err(format!("its columns give {inputs} inputs, its model takes {wanted}")));
             }
-            let classes = preparation.target.outputs();
-            if classes != outputs {
-                return Err(err(format!("its target needs {classes} outputs, its model gives {outputs}")));
+            let needed = header.loss.outputs(preparation.target.outputs());
+            if needed != outputs {
+                return Err(err(format!("its target needs {needed} outputs, its model gives {outputs}")));
             }
         }
         let layout = Layout::of(&header.spec);
@@ -290,11 +266,11 @@ impl Model {
                 "predict: validity factors belong to models with poles; this one always gives a value",
             ));
         }
-        let (inputs, mut outputs) = (preparation.inputs(), Vec::new());
+        let (inputs, width, mut outputs) = (preparation.inputs(), self.spec.outputs()?, Vec::new());
         for part in x.chunks(ROWS_AT_A_TIME * inputs) {
             outputs.extend(predictor.run(part).await?);
             if let Some(Follow(follow)) = options.follow {
-                follow(outputs.len() / preparation.target.outputs(), x.len() / inputs);
+                follow(outputs.len() / width, x.len() / inputs);
             }
         }
         let (levels, link) = (preparation.target.levels(), self.loss.link());
@@ -302,11 +278,7 @@ impl Model {
         let prediction = |row: &[f32]| {
             let is_finite = row.iter().all(|z| z.is_finite());
             if levels.is_empty() {
-                return if is_finite {
-                    Prediction::Number(preparation.decode_target(link.number(row[0])))
-                } else {
-                    Prediction::None
-                };
+                return if is_finite { self.decoded_number(preparation, row) } else { Prediction::None };
             }
             let (class, start) = (largest(row), probabilities.len());
             link.push_probabilities(row, &mut probabilities);
@@ -316,7 +288,7 @@ impl Model {
             probabilities[start..].fill(f64::NAN);
             Prediction::None
         };
-        let predictions = outputs.chunks_exact(preparation.target.outputs()).map(prediction).collect();
+        let predictions = outputs.chunks_exact(width).map(prediction).collect();
         Ok((predictions, probabilities))
     }
 
@@ -351,40 +323,4 @@ impl Model {
 /// The tensor that holds the file of a fold's model.
 fn fold_name(at: usize) -> String {
     format!("fold.{at}")
-}
-
-/// Predictions of a table.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Noted {
-    /// One for each row.
-    pub predictions: Vec<Prediction>,
-    /// What was noticed about single cells, in order of the columns, then of the rows.
-    pub notes: Vec<Note>,
-    /// The probability of every class [rows, classes]; NaN in rows without a prediction. Empty if the target is a number.
-    pub probabilities: Vec<f64>,
-}
-
-/// The prediction for one row.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Prediction {
-    /// No prediction, because the model cannot use a cell of the row, or its output is not finite.
-    None,
-    /// A number in the target's units.
-    Number(f64),
-    /// A number in the target's units, or ⊥.
-    Decoded {
-        /// The number; `None` for ⊥.
-        value: Option<f64>,
-        /// Whether it is in the gap near a pole, where values are uncertain.
-        is_gap: bool,
-        /// Whether it is ⊥ because of a fault (an overflow, an input that is not finite) rather than a pole.
-        is_fault: bool,
-    },
-    /// The most probable class and its probability: softmax, or sigmoid if each class was trained against the rest.
-    Class {
-        /// Its name.
-        name: String,
-        /// In (0, 1].
-        probability: f64,
-    },
 }

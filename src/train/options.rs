@@ -159,7 +159,7 @@ impl SplitTable {
         let data = Data {
             inputs: preparation.inputs(),
             targets: match settings.loss {
-                Loss::Pointwise(_) => preparation.target.outputs(),
+                Loss::Pointwise(_) | Loss::Gaussian => preparation.target.outputs(),
                 Loss::Pairs(_) => 2,
                 Loss::CrossEntropy { .. } => 1,
             },

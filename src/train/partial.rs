@@ -4,7 +4,8 @@
 use serde::Serialize;
 
 use super::importance::{ExamineOptions, sample};
-use super::model::{Model, PredictOptions, Prediction};
+use super::model::Model;
+use super::prediction::{PredictOptions, Prediction};
 use crate::device::Device;
 use crate::error::{Error, Result, hint, listed};
 use crate::io::order::ascending_numbers;
@@ -80,7 +81,7 @@ async fn means(model: &Model, device: &Device, table: &Table) -> Result<Vec<f64>
         model.probabilities(device, table, Unknown::Other).await?
     } else {
         let value = |prediction: &Prediction| match prediction {
-            Prediction::Number(value) => *value,
+            Prediction::Number(value) | Prediction::Normal { mean: value, .. } => *value,
             Prediction::Decoded { value, .. } => value.unwrap_or(f64::NAN),
             Prediction::None | Prediction::Class { .. } => f64::NAN,
         };

@@ -80,11 +80,13 @@ impl Record for Metrics {
 
     fn read(&mut self, json: &Json) -> Result<()> {
         let mut loss = None;
-        let fields: [(&'static str, &mut Option<f64>); 15] = [
+        let fields: [(&'static str, &mut Option<f64>); 17] = [
             ("loss", &mut loss),
             ("mse", &mut self.mse),
             ("mae", &mut self.mae),
             ("r2", &mut self.r2),
+            ("rmse", &mut self.rmse),
+            ("nll", &mut self.nll),
             ("accuracy", &mut self.accuracy),
             ("balanced_accuracy", &mut self.balanced_accuracy),
             ("f1", &mut self.f1),
@@ -119,6 +121,8 @@ mod tests {
             mse: a,
             mae: b,
             r2: c,
+            rmse: d,
+            nll: e,
             accuracy: d,
             balanced_accuracy: e,
             f1: a,

@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use super::model::{Model, Noted, PredictOptions};
+use super::model::Model;
+use super::prediction::{Noted, PredictOptions};
 use super::predictor::Predictor;
 use crate::device::{Buffer, Device, Plan, View};
 use crate::error::{Error, Result};

@@ -46,9 +46,16 @@ impl Setup<'_> {
             self.network.spec().and_then(|spec| Mlp::of(spec, self.network.layout())).filter(|mlp| mlp.fits(info));
         let is_model_fine = mlp.is_some();
         let widest = settings.curriculum.widest(&settings.loss).objective();
-        let taken = mlp.filter(|mlp| !self.network.has_own_loss() && mlp.takes(&widest));
+        let is_taken = |mlp: &Mlp| widest.as_ref().is_some_and(|widest| mlp.takes(widest));
+        let taken = mlp.filter(|mlp| !self.network.has_own_loss() && is_taken(mlp));
         if settings.step != Some(StepKind::Fused) || taken.is_some() {
             return Ok(taken);
+        }
+        if widest.is_none() {
+            let name = settings.loss.text();
+            return Err(Error::usage(format!(
+                "train: step: the fused step does not take loss \"{name}\": expected the recorded step"
+            )));
         }
         Err(Error::new(if is_model_fine {
             "train: the fused step takes losses of pairs row by row; the terms bottom, finite and coverage are over groups of rows and need the recorded step".to_owned()

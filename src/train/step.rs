@@ -174,13 +174,14 @@ fn fused_step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows, loss: &L
     let shape = fused_shape(setup, mlp);
     // The kernels do not write the padding between tensors, and the update must find zeros there.
     let partials = device.upload(&vec![0; gradient_words(setup, &shape)])?;
+    let objective = loss.objective().ok_or_else(|| Error::internal("train: the fused step does not take the loss"))?;
     let outputs = setup.network.required_spec("train")?.outputs()?;
     let classes = device.upload(bytemuck::cast_slice(&class_weights(setup.settings, outputs)))?;
     let gradient = |weights: &Buffer| {
         let scratch = device.buffer(shape.scratch_words(device.info()));
         let inputs = [&rows.x, &rows.y, &state.order, weights, &classes].map(Buffer::view);
         let outputs = [&state.control, &partials, &scratch].map(Buffer::view);
-        device.record(Command::Dispatch(mlp::step(&shape, loss.objective(), inputs, outputs)));
+        device.record(Command::Dispatch(mlp::step(&shape, objective.clone(), inputs, outputs)));
         Ok(())
     };
     Ok(device.capture(|| update::record(setup, state, (&partials, shape.parts()), &gradient))?.0)

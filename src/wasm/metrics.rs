@@ -14,6 +14,8 @@ pub(super) fn metrics(metrics: &Metrics) -> JsValue {
         ("mse", number(metrics.mse)),
         ("mae", number(metrics.mae)),
         ("r2", number(metrics.r2)),
+        ("rmse", number(metrics.rmse)),
+        ("nll", number(metrics.nll)),
         ("accuracy", number(metrics.accuracy)),
         ("balancedAccuracy", number(metrics.balanced_accuracy)),
         ("f1", number(metrics.f1)),

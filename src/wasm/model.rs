@@ -12,6 +12,7 @@ use super::{format_of, rows};
 use crate::Device;
 use crate::error::{Error, Result, listed};
 use crate::io::{Feature, Note, NoteKind, NumberFeature, Unknown};
+use crate::loss::Link;
 use crate::nn::Layout;
 use crate::train::{self, Noted, Precision, PredictOptions, Prediction, Ready};
 
@@ -67,7 +68,7 @@ impl Model {
         ]))
     }
 
-    /// Predicts every row: `{ value }` of numbers, `{ value, probability, probabilities }` of classes, the last [rows, classes], or for a
+    /// Predicts every row: `{ value }` of numbers, with `deviation` if the model predicts standard deviations, `{ value, probability, probabilities }` of classes, the last [rows, classes], or for a
     /// model with poles `{ value, bottom, gap, fault }`, with flags 1 where there is no value, where it is near a pole, and at numerical
     /// faults. A row without a prediction has NaN or null. What was noticed about cells is in `noteRows`, `noteColumns` and `noteKinds` (0:
     /// outside the training range, 1: unseen, 2: unusable, 3: filled in), and the reasons for kind 2 in `noteTexts`. `options` may hold
@@ -75,18 +76,23 @@ impl Model {
     pub async fn predict(&self, x: JsValue, source: String, options: JsValue) -> Answer {
         let Noted { predictions, notes, probabilities } = self.noted(&x, &source, &options).await.map_err(thrown)?;
         let (mut names, mut values) = (Array::new(), Vec::with_capacity(predictions.len()));
-        let mut flags = [const { Vec::new() }; 3];
+        let (mut deviations, mut flags) = (Vec::new(), [const { Vec::new() }; 3]);
         let has_poles = self.model.spec.head().is_some();
         for prediction in &predictions {
             match prediction {
                 Prediction::None => {
                     names.extend([JsValue::NULL]);
                     values.push(f64::NAN);
+                    deviations.push(f64::NAN);
                     if has_poles {
                         flags.iter_mut().zip([1, 0, 1]).for_each(|(flags, flag)| flags.push(flag));
                     }
                 }
                 Prediction::Number(value) => values.push(*value),
+                Prediction::Normal { mean, deviation } => {
+                    values.push(*mean);
+                    deviations.push(*deviation);
+                }
                 Prediction::Decoded { value, is_gap, is_fault } => {
                     values.push(value.unwrap_or(0.0));
                     for (flags, is_set) in flags.iter_mut().zip([value.is_none(), *is_gap, *is_fault]) {
@@ -107,6 +113,9 @@ impl Model {
             set(&answer, "value", &names);
             set(&answer, "probability", &values);
             set(&answer, "probabilities", &Float64Array::from(probabilities.as_slice()));
+        }
+        if self.model.loss.link() == Link::Normal {
+            set(&answer, "deviation", &Float64Array::from(deviations.as_slice()));
         }
         if has_poles {
             for (name, flags) in ["bottom", "gap", "fault"].into_iter().zip(flags) {

@@ -179,7 +179,7 @@ fn bad_arguments_give_exact_messages() {
         ),
         (
             "train good.csv --target y --loss bce",
-            "train: the loss \"bce\" does not fit the target, which is a number; use mse, mae, huber, quantile, poisson or a formula",
+            "train: the loss \"bce\" does not fit the target, which is a number; use mse, mae, huber, quantile, poisson, gaussian_nll or a formula",
             2,
         ),
         (

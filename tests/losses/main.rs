@@ -4,6 +4,7 @@
 mod devices;
 #[path = "../folder/mod.rs"]
 mod folder;
+mod gaussian;
 #[path = "../noise/mod.rs"]
 mod noise;
 mod poisson;

@@ -57,6 +57,8 @@ export type Values<T extends Task> = T extends "regression" ? Float64Array : (st
 /** One entry per row: numbers, or classes with probabilities, or, for a model with poles, numbers with flags. */
 export interface Prediction<Flags extends Uint8Array | Uint32Array = Uint8Array, T extends Task = Task> {
   value: Values<T>;
+  /** The standard deviation of the target around `value`, in its units. Only for models trained with loss `gaussian_nll`. */
+  deviation?: Float64Array;
   /** The probability of the predicted class, 0 to 1. Only for classes, as is the next one. */
   probability?: Float64Array;
   /** The probabilities of every class by its name. */
@@ -86,6 +88,8 @@ export interface Note {
 export interface RowPrediction<T extends Task = Task> {
   /** A number in the target's units or the name of a class; null if there is no prediction, or no value (⊥). */
   value: (T extends "regression" ? number : string) | null;
+  /** The standard deviation of the target around `value`. Only for models trained with loss `gaussian_nll`. */
+  deviation?: number;
   /** The probability of the predicted class. */
   probability?: number;
   /** The probabilities of every class by its name. */

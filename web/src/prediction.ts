@@ -21,12 +21,13 @@ export function named({ probabilities, noteRows, noteColumns, noteKinds, noteTex
 }
 
 /** One object for each row. Flags are bytes. */
-export function byRow({ value, probability, probabilities, bottom, gap, fault, notes }: Prediction<Flags>): RowPrediction[] {
+export function byRow({ value, deviation, probability, probabilities, bottom, gap, fault, notes }: Prediction<Flags>): RowPrediction[] {
   const all = probabilities && Object.entries(probabilities);
   const rows = Array.from(value as ArrayLike<number | string | null>, (value, row): RowPrediction => {
     const isNone = value === null || Number.isNaN(value) || bottom?.[row] === 1;
     return {
       value: isNone ? null : value,
+      ...(deviation && !isNone && { deviation: deviation[row]! }),
       ...(probability && { probability: probability[row]! }),
       ...(all && { probabilities: Object.fromEntries(all.map(([name, shares]) => [name, shares[row]!])) }),
       ...(bottom && { bottom: bottom[row] === 1, gap: gap?.[row] === 1, fault: fault?.[row] === 1 }),

@@ -40,7 +40,7 @@ export interface EngineOptions {
   /** How the last hidden layer becomes the prediction; all but linear can have poles and report ⊥ (no value). Default: linear. */
   head?: "linear" | "rational" | "projective" | "angular";
   /** Loss function: a name, or a formula of prediction p and target y such as "log(cosh(p - y))", both in standard deviations of the target; poisson takes counts as they are. Default: mse; cross-entropy for classes. */
-  loss?: "mse" | "mae" | "huber" | "log_cosh" | "quantile" | "poisson" | "bce" | "focal" | "hinge" | "cross-entropy" | (string & {});
+  loss?: "mse" | "mae" | "huber" | "log_cosh" | "quantile" | "poisson" | "bce" | "focal" | "hinge" | "gaussian_nll" | "cross-entropy" | (string & {});
   /** Where huber turns from square to linear, in standard deviations of the target. Number > 0. Default: 1. */
   delta?: number;
   /** Share of the targets that the quantile loss leaves below the prediction. Number in [0, 1). Default: 0.5. */

@@ -140,6 +140,10 @@ export interface Metrics {
   mse: number | null;
   mae: number | null;
   r2: number | null;
+  /** The root of the mean squared error of a model that predicts standard deviations. */
+  rmse: number | null;
+  /** The mean of -ln of the predicted normal density at the targets. */
+  nll: number | null;
   accuracy: number | null;
   /** The mean over the classes of the share of their rows that was predicted. */
   balancedAccuracy: number | null;

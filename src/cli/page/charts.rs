@@ -62,7 +62,11 @@ pub(super) fn losses(history: &[EpochReport], best: Option<usize>) -> Chart {
         let point = |report: &EpochReport| Some([(report.epoch + 1) as f64, of(report)?]);
         history.iter().filter_map(point).collect::<Vec<_>>()
     };
-    let chart = Chart::new("Loss over the epochs", Axis::linear("epoch"), Axis::log("loss"))
+    // A likelihood can be above 1, so that its loss is below 0.
+    let is_positive =
+        history.iter().all(|report| report.train_loss > 0.0 && report.val_loss.is_none_or(|loss| loss > 0.0));
+    let axis = if is_positive { Axis::log("loss") } else { Axis::linear("loss") };
+    let chart = Chart::new("Loss over the epochs", Axis::linear("epoch"), axis)
         .series(Series::line("validation", points(|report| report.val_loss)))
         .series(Series::new("training", Style::Dashed, points(|report| Some(report.train_loss))))
         .note("The training loss of an epoch comes from before each of its updates.");

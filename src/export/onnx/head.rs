@@ -47,7 +47,7 @@ fn free_pair(pass: &mut Pass<'_>, head: &Head, x: &Name) -> [Name; 2] {
 }
 
 /// Columns from `first` up to, but excluding, `end`.
-fn columns(graph: &mut Graph, x: &Name, first: usize, end: usize) -> Name {
+pub(super) fn columns(graph: &mut Graph, x: &Name, first: usize, end: usize) -> Name {
     let [starts, ends, axes] = [first as i64, end as i64, 1].map(|value| graph.list(&[value]));
     graph.op("Slice", &[x, &starts, &ends, &axes])
 }

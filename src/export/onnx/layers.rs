@@ -3,8 +3,9 @@
 use super::graph::{Graph, Name, Setting};
 use super::{head, inputs, rational};
 use crate::error::Result;
-use crate::loss::Link;
+use crate::loss::{Link, gaussian};
 use crate::nn::{Layer, Layout, Parameter, RationalLayer};
+use crate::program::Program;
 use crate::train::Model;
 
 /// The outputs of the graph: the last layer's output, or the six fields of strict decoding.
@@ -18,17 +19,24 @@ pub(super) fn outputs(graph: &mut Graph, model: &Model) -> Result<Vec<Name>> {
     };
     let x = inputs::with_bins(pass.graph, model);
     let z = pass.layers(layers, x)?;
-    let Some(head) = head else { return Ok(vec![linked(pass.graph, model.loss.link(), z)]) };
+    let Some(head) = head else { return linked(pass.graph, model, z) };
     let [p, q] = head::pairs(&mut pass, head, &z);
     Ok(head::decode(pass.graph, &head.decoding, &p, &q).to_vec())
 }
 
-/// Rates of counts; other outputs as they are: numbers in standard deviations, scores of classes.
-fn linked(graph: &mut Graph, link: Link, z: Name) -> Name {
-    match link {
-        Link::Exp => graph.op("Exp", &[&z]),
-        Link::Identity | Link::Sigmoid | Link::Softmax => z,
-    }
+/// Rates of counts; means and deviations; other outputs as they are: numbers in standard deviations, scores of classes.
+fn linked(graph: &mut Graph, model: &Model, z: Name) -> Result<Vec<Name>> {
+    Ok(match model.loss.link() {
+        Link::Exp => vec![graph.op("Exp", &[&z])],
+        Link::Normal => {
+            let width = model.spec.outputs()?;
+            let mean = head::columns(graph, &z, 0, width / 2);
+            let spread = head::columns(graph, &z, width / 2, width);
+            let deviation = Program::build(1, |v| gaussian::deviation_of(v[0])).onnx(graph, &[spread])?;
+            [vec![mean], deviation].concat()
+        }
+        Link::Identity | Link::Sigmoid | Link::Softmax => vec![z],
+    })
 }
 
 /// A traversal of the layers that returns their parameters in order.

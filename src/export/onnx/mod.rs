@@ -13,6 +13,7 @@ use proto::Message;
 
 use super::tensor_info::{Size, TensorInfo};
 use crate::error::{Error, Result};
+use crate::loss::Link;
 use crate::train::Model;
 
 /// The operator set.
@@ -60,13 +61,18 @@ pub(super) fn input(model: &Model) -> TensorInfo {
 
 /// The outputs of the graph, in order.
 pub(super) fn outputs(model: &Model) -> Result<Vec<TensorInfo>> {
-    let values = model.spec.values()?;
+    let is_normal = model.loss.link() == Link::Normal;
+    let values = model.spec.values()? / if is_normal { 2 } else { 1 };
     let element = |name: &str| match name {
-        "decoded" | "output" => Element::Float,
+        "decoded" | "output" | "deviation" => Element::Float,
         "bottom_provenance" => Element::Int,
         _ => Element::Bool,
     };
-    let names: &[&str] = if model.spec.head().is_some() { &FIELDS } else { &["output"] };
+    let names: &[&str] = match model.spec.head() {
+        Some(_) => &FIELDS,
+        None if is_normal => &["output", "deviation"],
+        None => &["output"],
+    };
     Ok(names.iter().map(|name| info(name, values, element(name))).collect())
 }
 

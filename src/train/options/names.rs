@@ -27,8 +27,7 @@ pub(super) fn activations() -> Vec<(&'static str, &'static str)> {
 }
 
 pub(super) fn losses() -> Vec<(&'static str, &'static str)> {
-    let built_in = loss::ALL.iter().map(|built_in| (built_in.name, built_in.doc));
-    built_in.chain([("cross-entropy", "Classes, one against all others")]).collect()
+    loss::names().collect()
 }
 
 pub(super) fn optimizers() -> Vec<(&'static str, &'static str)> {

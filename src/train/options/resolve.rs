@@ -39,7 +39,7 @@ impl TrainOptions {
     /// The model and its settings for a split table. Errors if the loss, the decoding or a policy is invalid for it.
     pub fn resolve(&self, table: &SplitTable) -> Result<(Spec, TrainerConfig)> {
         let (inputs, target) = (table.preparation.inputs(), &table.preparation.target);
-        let mut spec = self.spec(inputs, target.outputs());
+        let mut spec = self.spec(inputs, self.outputs(target.outputs()));
         if let Some(Layer::Projective(head)) = spec.layers.last_mut() {
             head.decoding = self.decoding.unwrap_or_else(|| default_decoding(target));
             head.decoding.check().map_err(|error| error.within("train"))?;
@@ -50,6 +50,11 @@ impl TrainOptions {
             settings.policies.register(layer, *policy)?;
         }
         Ok((spec, settings))
+    }
+
+    /// Outputs of the model for so many values to predict.
+    pub fn outputs(&self, values: usize) -> usize {
+        self.loss.as_ref().map_or(values, |loss| loss.outputs(values))
     }
 
     /// Widths of the hidden layers.
@@ -122,9 +127,11 @@ impl TrainOptions {
             return self.pair_loss(target);
         }
         let (usual, taken, wanted) = match target {
-            Target::Regression { .. } => {
-                (Loss::mse(), loss::Target::Numbers, "a number; use mse, mae, huber, quantile, poisson or a formula")
-            }
+            Target::Regression { .. } => (
+                Loss::mse(),
+                loss::Target::Numbers,
+                "a number; use mse, mae, huber, quantile, poisson, gaussian_nll or a formula",
+            ),
             Target::Counts { .. } => (Loss::poisson(), loss::Target::Counts, "a count; use poisson"),
             Target::Classification { .. } => (
                 Loss::CrossEntropy { smoothing },

@@ -55,10 +55,11 @@ function cells({ name, levels, from, to }, rows) {
 /** The words of `mero predict` for each kind of note. A cell that cannot be used (kind 2) is an error here. */
 const MESSAGES = ["outside the training range", "not seen in training", undefined, "missing, a usual value filled in"];
 
-/** One result per row: a number, a class with its probability, or, for a model with poles, a value with flags; and what was noticed. */
-function results({ value, probability, bottom, gap, fault, noteRows, noteColumns, noteKinds }, inputs) {
+/** One result per row: a number, perhaps with its standard deviation, a class with its probability, or, for a model with poles, a value with flags; and what was noticed. */
+function results({ value, deviation, probability, bottom, gap, fault, noteRows, noteColumns, noteKinds }, inputs) {
   const one = (at) => {
     if (probability) return { value: value[at], probability: probability[at] };
+    if (deviation) return { value: value[at], deviation: deviation[at] };
     if (!bottom) return { value: value[at] };
     const flags = { bottom: bottom[at] === 1, gap: gap[at] === 1, fault: fault[at] === 1 };
     return { value: flags.bottom ? null : value[at], ...flags };

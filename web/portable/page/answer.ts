@@ -7,14 +7,14 @@ import { classColour, css } from "./palette";
 const MAX_CLASSES = 12;
 
 /** Shows the first row of a prediction. */
-export function showNumber(place: HTMLElement, { value, bottom, gap, fault }: Prediction): void {
+export function showNumber(place: HTMLElement, { value, deviation, bottom, gap, fault }: Prediction): void {
   const number = short(Number(value[0]), 6);
   if (bottom?.[0]) {
     const why = fault?.[0] ? "no value here: a numerical fault, such as an overflow" : "no value here: the inputs are at a pole";
     return show(place, "bottom", "⊥", why);
   }
   if (gap?.[0]) return show(place, "gap", "near a pole", `the model gives ${number}, which is not reliable`);
-  show(place, "number", number, "");
+  show(place, "number", number, deviation ? `standard deviation ${short(deviation[0]!, 6)}` : "");
 }
 
 /** Shows the probabilities of all classes, the most likely first. */

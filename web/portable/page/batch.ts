@@ -64,12 +64,13 @@ type Columns = [string, (row: number) => string][];
 
 /** The columns of the result, named as by `mero predict`. */
 function named(prediction: Prediction, info: Info): Columns {
-  const { value, probability, bottom, gap, fault } = prediction;
+  const { value, deviation, probability, bottom, gap, fault } = prediction;
   const isNone = (row: number) => value[row] === null || Number.isNaN(value[row]);
   const flag = (flags: Uint8Array) => (row: number) => (isNone(row) ? "" : String(flags[row]));
   const columns: Columns = bottom && gap && fault
     ? [["value", (row) => (bottom[row] ? "" : String(value[row]))], ["bottom", flag(bottom)], ["gap", flag(gap)], ["fault", flag(fault)]]
     : [["prediction", (row) => (isNone(row) ? "" : String(value[row]))]];
+  if (deviation) columns.push(["prediction_std", (row) => (isNone(row) ? "" : String(deviation[row]))]);
   if (probability) columns.push(["probability", (row) => (isNone(row) ? "" : single(probability[row] ?? 0))]);
   const notes = notesByRow(prediction, info);
   columns.push(["note", (row) => notes.get(row) ?? ""]);
@@ -97,7 +98,7 @@ function showTable(names: string[], cells: string[][], columns: Columns): void {
 }
 
 function shown(name: string, text: string): HTMLElement {
-  const isNumber = name === "value" || name === "prediction" || name === "probability";
+  const isNumber = name === "value" || name === "prediction" || name === "prediction_std" || name === "probability";
   const content = name === "value" && text === "" ? "⊥" : isNumber && text !== "" && Number.isFinite(Number(text)) ? short(Number(text), 6) : text;
   return make("td", { textContent: content, className: "given" });
 }

@@ -15,6 +15,8 @@ export interface Info {
 /** One entry per row: numbers, or classes with probabilities; for a model with poles also flags, 0 or 1. A row without a prediction has NaN or null. */
 export interface Prediction {
   value: Float64Array | (string | null)[];
+  /** The standard deviation of numbers, if the model predicts it. */
+  deviation?: Float64Array;
   probability?: Float64Array;
   /** The probability of every class, [rows, classes]. */
   probabilities?: Float64Array;

@@ -1,0 +1,54 @@
+//! Negative log-likelihood of a number y under a normal distribution of mean m and variance v, without its constant: (ln v + (m - y)²/v)/2 (Nix and
+//! Weigend 1994). A row has all means, then for each of them an output s with ln v = FLOOR + softplus(s - FLOOR), which is s but never below
+//! FLOOR. So v stays above 1e-6, e^(-ln v) does not overflow, and the gradient of s does not vanish at once, as it would with a clamp.
+
+use super::pairs::halves;
+use super::total;
+use crate::autograd::Var;
+use crate::ops;
+use crate::program::Expr;
+use crate::program::expr::{exp, softplus, square};
+
+/// ln 1e-6: the smallest variance of torch's loss. The targets of a table have variance 1.
+const FLOOR: f64 = -13.815_510_557_964_274;
+
+/// The weighted sum of row losses and the sum of weights, as [`super::sums`]: `z` is [rows, 2 · targets], `y` [rows, targets].
+pub(super) fn sums(z: &Var, y: &Var, rows: &Var) -> (Var, Var) {
+    let (mean, spread) = halves(z);
+    let share = 0.5 / y.shape().sizes()[1] as f32;
+    let each = ops::fused(&[&mean, &spread, y, rows], |v| {
+        let log_variance = log_variance(v[1]);
+        v[3] * share * (log_variance + square(v[0] - v[2]) * exp(-log_variance))
+    });
+    (total(&each), total(rows))
+}
+
+fn log_variance(spread: Expr) -> Expr {
+    softplus(spread - FLOOR) + FLOOR
+}
+
+/// The standard deviation that an output s says, as a formula.
+pub fn deviation_of(spread: Expr) -> Expr {
+    exp(0.5 * log_variance(spread))
+}
+
+/// The standard deviation that an output s says, in f64.
+pub fn deviation(spread: f32) -> f64 {
+    let above = f64::from(spread) - FLOOR;
+    // softplus, so that neither side overflows.
+    (0.5 * (FLOOR + above.max(0.0) + (-above.abs()).exp().ln_1p())).exp()
+}
+
+/// The mean loss of outputs [rows, 2 · targets] against targets [rows, targets], in f64; 0 if there are none.
+pub fn mean(z: &[f32], y: &[f32], targets: usize) -> f64 {
+    let row = |(z, y): (&[f32], &[f32])| {
+        let (means, spreads) = z.split_at(targets);
+        let one = |((mean, spread), y): ((&f32, &f32), &f32)| {
+            let deviation = deviation(*spread);
+            deviation.ln() + 0.5 * ((f64::from(*mean) - f64::from(*y)) / deviation).powi(2)
+        };
+        means.iter().zip(spreads).zip(y).map(one).sum::<f64>()
+    };
+    let rows = z.chunks_exact(2 * targets.max(1)).zip(y.chunks_exact(targets.max(1)));
+    rows.map(row).sum::<f64>() / y.len().max(1) as f64
+}
