@@ -36,6 +36,7 @@ CASES = [
       ["x*tanh(softplus(x))", "where(x>0,x,expm1(x))+0.1*sin(x)", "log1p(abs(x))*sign(x)-0.1*erfc(x)", "max(x,-0.5)/hypot(x,1)", "sinc(x)*(x<=2)"]),
     ("formula as loss, lion", "smooth", "--loss log(cosh(p-y)) --optimizer lion --lr 1e-4"),
     ("counts", "count", "--loss poisson"),
+    ("shares", "red", "--loss kl --more-targets rest"),
     ("normal distribution", "smooth", "--loss gaussian_nll"),
     ("rational activation", "smooth", "--activation rational"),
     ("dropout", "smooth", "--dropout 0.2"),
@@ -68,13 +69,18 @@ def table():
         cell = "" if row % 37 == 5 else repr(float(a))
         day = "" if row % 41 == 3 else str(START + datetime.timedelta(hours=29.5 * row)).replace(" ", "T")
         code = "" if row % 43 == 4 else f"k{row * row % 197 + row % 53}"
-        rows.append([cell, repr(float(b)), colour, day, code, repr(math.sin(a) + b / 50), repr(y), str(counts.poisson(math.exp(1 + a / 2)))])
+        rows.append([cell, repr(float(b)), colour, day, code, repr(math.sin(a) + b / 50), repr(y), str(counts.poisson(math.exp(1 + a / 2))), *shares(a)])
     return rows
+
+
+def shares(a):
+    share = 1 / (1 + math.exp(-a))
+    return [repr(share), repr(1 - share)]
 
 
 def write(path, rows):
     with path.open("w", newline="") as handle:
-        csv.writer(handle).writerows([[*COLUMNS, "smooth", "y", "count"], *rows])
+        csv.writer(handle).writerows([[*COLUMNS, "smooth", "y", "count", "red", "rest"], *rows])
 
 
 def header_of(path):
@@ -186,6 +192,9 @@ def session_of(folder, metadata):
 def differences(metadata, outputs, wanted):
     """Problems of the outputs against the columns that `mero predict` wrote."""
     target, = metadata["preparation"]["target"].values()
+    if "means" in target:
+        given = numpy.array([wanted[f"p({name})"] for name in target["columns"]], dtype=float).T
+        return [] if numpy.allclose(outputs["output"], given, rtol=1e-5, atol=1e-7) else ["shares"]
     if "levels" in target:
         named = [target["levels"][at] for at in outputs["output"].argmax(axis=1)]
         return [] if named == wanted["prediction"] else ["classes"]
@@ -221,7 +230,7 @@ def differences(metadata, outputs, wanted):
 
 
 def train(binary, folder, target, flags):
-    others = ",".join(sorted({"smooth", "y", "count"} - {target}))
+    others = ",".join(sorted({"smooth", "y", "count", "red", "rest"} - {target, *flags.split()}))
     columns = "" if "--features" in flags else f"--ignore day,code,{others}"
     words = f"--target {target} {columns} --missing impute {flags}".split()
     # A flag may be given once; flags of a case replace the common ones.

@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let preparation = model.preparation()?;
     let format = args.reading.format()?;
     let table = read(&args.file, &format)?;
-    check_header(&table, format.header, preparation.names().chain([preparation.target.name()]))?;
+    check_header(&table, format.header, preparation.every_name())?;
     let device = args.hardware.open()?;
     let findings = block_on(model.check_up(&device, &table))?;
     let failed = findings.iter().filter(|one| one.verdict == Verdict::Fail).count();

@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args) -> Answer {
     }
     let format = args.reading.format()?;
     let table = read(&args.file, &format)?;
-    check_header(&table, format.header, preparation.names().chain([preparation.target.name()]))?;
+    check_header(&table, format.header, preparation.every_name())?;
     let device = args.hardware.open()?;
     let Evaluation { rows, gaps, x, outputs: z, targets: y, seconds, metrics: test, baseline } =
         block_on(model.evaluate(&device, &table))?;

@@ -48,6 +48,7 @@ fn described(args: &Args, model: &Model, provenance: Option<&Provenance>) -> Val
         Target::Regression { name, mean, min, max, .. } | Target::Counts { name, mean, min, max } => {
             json!({ "name": name, "mean": mean, "min": min, "max": max })
         }
+        Target::Shares { name, columns, means } => json!({ "name": name, "classes": columns, "means": means }),
         Target::Classification { name, levels, counts } => json!({ "name": name, "classes": levels, "counts": counts }),
     });
     let interval = provenance.and_then(|provenance| provenance.residuals.as_ref());
@@ -101,6 +102,18 @@ fn identity(args: &Args, model: &Model) -> Vec<(&'static str, String)> {
             lines.push((
                 "predicts",
                 format!("the rate of \"{name}\", a count; in training from {} to {}", figure(*min), figure(*max)),
+            ));
+        }
+        Some(Target::Shares { columns, means, .. }) => {
+            let shares =
+                columns.iter().zip(means).map(|(name, mean)| format!("{} ({})", short(name, 24), figure(*mean)));
+            lines.push((
+                "predicts",
+                format!(
+                    "the shares of {} classes, with their means: {}",
+                    columns.len(),
+                    shares.collect::<Vec<_>>().join(", ")
+                ),
             ));
         }
         Some(Target::Classification { name, levels, counts }) => {

@@ -110,6 +110,10 @@ impl Args {
         let (name, mean, min, max) = ("y".into(), 0.0, 0.0, 0.0);
         let target = match options.choice.quantity {
             Quantity::Count => Target::Counts { name, mean, min, max },
+            Quantity::Share => {
+                let columns: Vec<String> = (0..self.outputs).map(|at| format!("y{at}")).collect();
+                Target::Shares { name, means: vec![0.0; columns.len()], columns }
+            }
             Quantity::Measure => Target::Regression { name, mean, scale: 1.0, min, max },
         };
         let settings = options.settings(&target, self.rows).map_err(|error| refused(&error))?;

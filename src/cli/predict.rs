@@ -17,7 +17,7 @@ use super::{Answer, Failure, console, curve};
 use crate::error::listed;
 use crate::export::validate_bundle;
 use crate::io::csv::{self, Values};
-use crate::io::{Format, Note, NoteKind, Table, Unknown};
+use crate::io::{Format, Note, NoteKind, Table, Target, Unknown};
 use crate::readers::{is_text, read_table};
 use crate::scm::strict::{self, Range};
 use crate::train::{Factor, Follow, Model, Precision, PredictOptions, Prediction};
@@ -189,7 +189,9 @@ impl Args {
             };
             columns.ranges = ranges.into_iter().zip(predictions).map(given).collect();
         }
-        if self.proba {
+        // Shares of classes are what was asked for.
+        let is_share = matches!(model.preparation()?.target, Target::Shares { .. });
+        if self.proba || is_share {
             columns.probabilities = block_on(model.probabilities(device, table, self.unknown))?;
             columns.classes = model.preparation()?.target.levels().iter().map(|name| format!("p({name})")).collect();
         }

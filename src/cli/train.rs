@@ -120,7 +120,8 @@ impl Args {
         let format = self.reading.format()?;
         let table = read(&self.file, &format)?;
         let source = table.source().to_owned();
-        let names = options.choice.features.iter().flatten().chain([&options.choice.target]);
+        let names = options.choice.features.iter().flatten();
+        let names = names.chain([&options.choice.target]).chain(&options.choice.more_targets);
         check_header(&table, format.header, names.map(String::as_str))?;
         let mut run = prepare(&options, &table)?;
         let held = self.hold(&mut run, &format, [&self.validation_file, &self.test_file])?;
@@ -195,7 +196,7 @@ impl Args {
             }
             let held = read(file, format)?;
             let preparation = &run.preparation;
-            check_header(&held, format.header, preparation.names().chain([preparation.target.name()]))?;
+            check_header(&held, format.header, preparation.every_name())?;
             let rows = if part == "test" { run.test_on(&held)? } else { run.validate_on(&held)? };
             all.push(Held { part, table: held, rows });
         }

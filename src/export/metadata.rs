@@ -122,6 +122,7 @@ impl Record {
 impl Encoding {
     fn of(model: &Model) -> Self {
         let output = match (&model.preparation, model.spec.head()) {
+            (Some(Preparation { target: Target::Shares { .. }, .. }), _) => "the share of each column",
             (Some(preparation), _) if !preparation.target.levels().is_empty() => {
                 "one score per level; the largest wins"
             }

@@ -15,6 +15,8 @@ use crate::record;
 pub struct Choice {
     /// The target column.
     pub target: String,
+    /// The other target columns, if each holds the share of a class.
+    pub more_targets: Vec<String>,
     /// The feature columns, in this order; all columns except the target if absent.
     pub features: Option<Vec<String>>,
     /// Columns to ignore.
@@ -44,7 +46,7 @@ pub struct Choice {
 record! {
     Choice {
         target, features, ignore, categorical, numeric, task, missing, has_poles = false, group = None, time = None, split_seed = None,
-        bins = Some(0), quantity = Quantity::Measure
+        bins = Some(0), quantity = Quantity::Measure, more_targets = Vec::new()
     }
 }
 
@@ -60,6 +62,8 @@ impl Choice {
 pub struct ColumnRoles {
     /// The target column.
     pub target: usize,
+    /// The other target columns, if each holds the share of a class.
+    pub more_targets: Vec<usize>,
     /// The feature columns, each with its role.
     pub features: Vec<(usize, Role)>,
     /// The usable rows, in order.
@@ -89,6 +93,7 @@ pub struct ColumnRoles {
 /// Applies a choice to a table. Errors on unknown and contradictory names, columns without values, a constant target.
 pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
     let target = table.position(&choice.target)?;
+    let more_targets = more_targets(table, choice)?;
     for name in [&choice.ignore, &choice.categorical, &choice.numeric].into_iter().flatten() {
         table.position(name)?;
     }
@@ -98,13 +103,19 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
     let features: Vec<(usize, Role)> = positions.into_iter().zip(roles).collect();
     let task_given = task(table, choice)?;
     let target_role = if task_given == Some(Task::Classification) { Role::Category } else { Role::Number };
-    let (rows, report) = missing::usable(table, &features, (target, target_role), choice)?;
-    let (task, reason) = target::decide(table, &table.columns()[target], &rows, task_given)?;
+    let targets: Vec<(usize, Role)> = [target].iter().chain(&more_targets).map(|at| (*at, target_role)).collect();
+    let (rows, report) = missing::usable(table, &features, &targets, choice)?;
+    let (task, reason) = match choice.quantity {
+        // A class may have the same share in every row.
+        Quantity::Share => (Task::Regression, "the target columns hold shares of classes".into()),
+        _ => target::decide(table, &table.columns()[target], &rows, task_given)?,
+    };
     let (fills, has_poles) = (choice.fills(), choice.has_poles);
     let [group, time] = [&choice.group, &choice.time].map(|name| name.as_ref().map(|name| table.position(name)));
     let (group, time) = (group.transpose()?, time.transpose()?);
-    if [group, time].contains(&Some(target)) {
-        return Err(Error::usage(format!("column \"{}\" is the target; rows cannot be split by it", choice.target)));
+    if let Some((at, _)) = targets.iter().find(|(at, _)| [group, time].contains(&Some(*at))) {
+        let name = &table.columns()[*at].name;
+        return Err(Error::usage(format!("column \"{name}\" is the target; rows cannot be split by it")));
     }
     if group.is_some() && time.is_some() {
         return Err(Error::usage("rows are split by group or by time, not by both"));
@@ -113,6 +124,7 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
     let quantity = choice.quantity;
     Ok(ColumnRoles {
         target,
+        more_targets,
         features,
         rows,
         task,
@@ -143,13 +155,13 @@ fn feature_names<'a>(table: &'a Table, choice: &'a Choice) -> Result<(Vec<&'a st
     let mut ignored = Texts::new();
     choice.ignore.iter().for_each(|name| _ = ignored.insert(name.clone(), 0));
     let is_ignored = |name: &str| ignored.contains_key(name);
-    let target = &choice.target;
+    let is_target = |name: &str| choice.target == name || choice.more_targets.iter().any(|other| other == name);
     let is_role = |name: &str| [&choice.group, &choice.time].into_iter().flatten().any(|role| role == name);
     let mut left_out = Vec::new();
     let names: Vec<&str> = if let Some(names) = &choice.features {
         names.iter().map(String::as_str).collect()
     } else {
-        let is_free = |name: &str| name != target && !is_ignored(name) && !is_role(name);
+        let is_free = |name: &str| !is_target(name) && !is_ignored(name) && !is_role(name);
         let free = || table.columns().iter().filter(|column| is_free(&column.name));
         let useless = |column: &&Column| useless(column, choice);
         let useful: Vec<&str> =
@@ -161,7 +173,7 @@ fn feature_names<'a>(table: &'a Table, choice: &'a Choice) -> Result<(Vec<&'a st
     let mut seen = Texts::new();
     for name in &names {
         let problem = match *name {
-            _ if name == target => "both feature and target",
+            _ if is_target(name) => "both feature and target",
             _ if is_ignored(name) => "both used and left out",
             _ if seen.insert((*name).to_owned(), 0).is_some() => "listed twice as feature",
             _ => continue,
@@ -169,7 +181,7 @@ fn feature_names<'a>(table: &'a Table, choice: &'a Choice) -> Result<(Vec<&'a st
         return Err(Error::new(format!("column \"{name}\" is {problem}")));
     }
     if names.is_empty() {
-        let source = table.source();
+        let (source, target) = (table.source(), &choice.target);
         return Err(Error::new(format!("no column of {source} is left to learn \"{target}\" from")));
     }
     Ok((names, left_out))
@@ -231,147 +243,44 @@ fn task(table: &Table, choice: &Choice) -> Result<Option<Task>> {
     }
 }
 
+/// The positions of the other target columns. Errors unless there are some exactly for shares of classes, and they are numbers.
+fn more_targets(table: &Table, choice: &Choice) -> Result<Vec<usize>> {
+    let Choice { target, more_targets: others, .. } = choice;
+    if choice.quantity != Quantity::Share {
+        return match others.first() {
+            Some(_) => Err(Error::usage("more_targets applies only to loss \"kl\"")),
+            None => Ok(Vec::new()),
+        };
+    }
+    if others.is_empty() {
+        return Err(Error::usage(format!(
+            "loss \"kl\": got one target column, \"{target}\", expected the others in more_targets"
+        )));
+    }
+    if choice.has_poles {
+        return Err(Error::usage("loss \"kl\": got a head with poles, expected a linear one"));
+    }
+    if choice.task.is_some() {
+        return Err(Error::usage("task: loss \"kl\" is about shares of classes: expected no task"));
+    }
+    for (at, name) in others.iter().enumerate() {
+        if name == target || others[..at].contains(name) {
+            return Err(Error::new(format!("column \"{name}\" is listed twice as target")));
+        }
+    }
+    for name in others.iter().chain([target]) {
+        if choice.categorical.contains(name) {
+            return Err(both_kinds(name));
+        }
+        table.only_numbers(name)?;
+    }
+    others.iter().map(|name| table.position(name)).collect()
+}
+
 fn both_kinds(name: &str) -> Error {
     Error::new(format!("column \"{name}\" is both numeric and categorical"))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::csv::{Header, read};
-    use super::super::moment::DateOrder;
-    use super::*;
-
-    const WINE: &str = "pH,colour,year,quality\n3.1,red,2001,1.5\n3.2,white,2002,2.5\n,red,2003,3.5\n";
-
-    fn names(list: &[&str]) -> Vec<String> {
-        list.iter().map(ToString::to_string).collect()
-    }
-
-    fn chosen(choice: &Choice) -> Result<ColumnRoles> {
-        choose(&read(WINE.as_bytes(), "wine.csv", Header::Auto)?, choice)
-    }
-
-    fn for_target(target: &str) -> Choice {
-        Choice { target: target.into(), ..Choice::default() }
-    }
-
-    #[test]
-    fn all_other_columns_are_features() {
-        let got = chosen(&for_target("quality")).unwrap();
-        assert_eq!((got.target, got.features), (3, vec![(0, Role::Number), (1, Role::Category), (2, Role::Number)]));
-        assert_eq!((got.rows, got.task), (vec![0, 1, 2], Task::Regression));
-        assert_eq!(got.report.to_string(), "0 of 3 rows dropped; pH: 1 missing");
-    }
-
-    #[test]
-    fn a_choice_is_applied() {
-        let got = chosen(&Choice {
-            features: Some(names(&["year", "pH"])),
-            categorical: names(&["year"]),
-            missing: Missing::Drop,
-            ..for_target("colour")
-        });
-        let got = got.unwrap();
-        assert_eq!((got.features, got.rows), (vec![(2, Role::Category), (0, Role::Number)], vec![0, 1]));
-        assert_eq!((got.task, got.reason.as_str()), (Task::Classification, "the target is text"));
-        let got = chosen(&Choice { ignore: names(&["pH"]), ..for_target("quality") }).unwrap();
-        assert_eq!((got.features, got.rows.len()), (vec![(1, Role::Category), (2, Role::Number)], 3));
-    }
-
-    #[test]
-    fn dates_are_found_and_different_texts_left_out() {
-        let row = |row: usize| format!("n{row},{}.3.2024,{}/3/2024,{},{row}.5\n", row % 28 + 1, row % 12 + 1, row % 3);
-        let text = format!("name,day,open,k,y\n{}", (0..30).map(row).collect::<String>());
-        let table = read(text.as_bytes(), "a.csv", Header::Yes).unwrap();
-        let of = |choice: Choice| {
-            let got = choose(&table, &choice).unwrap();
-            (got.features, got.left_out.iter().map(|warning| warning.column.clone()).collect::<Vec<_>>())
-        };
-        let day = (1, Role::Date(DateOrder::DayFirst));
-        let rest = [(2, Role::Category), (3, Role::Number)];
-        assert_eq!(of(for_target("y")), ([&[day], &rest[..]].concat(), names(&["name"])));
-        let named = Choice { categorical: names(&["name", "day"]), ..for_target("y") };
-        assert_eq!(of(named), ([&[(0, Role::Category), (1, Role::Category)], &rest[..]].concat(), vec![]));
-        let asked = Choice { features: Some(names(&["name"])), ..for_target("y") };
-        assert_eq!(of(asked), (vec![(0, Role::Category)], vec![]));
-    }
-
-    #[test]
-    fn numbers_with_commas_are_categories_only_if_named() {
-        let table = read(b"x;k;y\n1,5;a;0,5\n2,5;b;1\n", "a.csv", Header::Auto).unwrap();
-        let said = |choice: Choice| {
-            choose(&table, &choice).map(|chosen| (chosen.features, chosen.task)).map_err(|error| error.to_string())
-        };
-        let refused = |column: &str, text: &str| {
-            let what = "has a comma, but numbers are written with a point; the options decimal and thousands declare others; if the column holds categories, name it under categorical";
-            Err(format!("a.csv: row 1, column \"{column}\": \"{text}\" {what}"))
-        };
-        let learnt = |features: &[&str], choice: Choice| Choice { features: Some(names(features)), ..choice };
-        let is_class = |features| Ok((features, Task::Classification));
-        assert_eq!(said(for_target("k")), refused("x", "1,5"));
-        assert_eq!(said(learnt(&["k"], for_target("y"))), refused("y", "0,5"));
-        assert_eq!(said(learnt(&["y"], for_target("k"))), refused("y", "0,5"));
-        let named = Choice { categorical: names(&["x", "y"]), ..for_target("y") };
-        assert_eq!(said(named), is_class(vec![(0, Role::Category), (1, Role::Category)]));
-        let asked = Choice { task: Some(Task::Classification), ..for_target("y") };
-        assert_eq!(said(learnt(&["k"], asked)), is_class(vec![(1, Role::Category)]));
-        let ignored = Choice { ignore: names(&["x", "y"]), ..for_target("k") };
-        assert_eq!(said(ignored).unwrap_err(), "no column of a.csv is left to learn \"k\" from");
-        let promised = Choice { numeric: names(&["x"]), ..for_target("k") };
-        let wanted = "a.csv: row 1, column \"x\": \"1,5\" is not a number; numbers are written with a point";
-        assert_eq!(said(promised).unwrap_err(), wanted);
-        let asked = Choice { task: Some(Task::Regression), ..for_target("y") };
-        let wanted = "a.csv: row 1, column \"y\": \"0,5\" is not a number; numbers are written with a point";
-        assert_eq!(said(learnt(&["k"], asked)).unwrap_err(), wanted);
-    }
-
-    #[test]
-    fn a_target_named_categorical_is_a_class() {
-        let choice = Choice { categorical: names(&["quality"]), ..for_target("quality") };
-        let got = chosen(&choice).unwrap();
-        assert_eq!((got.task, got.reason.as_str()), (Task::Classification, "as requested"));
-        let message = chosen(&Choice { task: Some(Task::Regression), ..choice }).unwrap_err().to_string();
-        assert_eq!(message, "column \"quality\" is both numeric and categorical");
-    }
-
-    /// A change to a valid choice and the expected message.
-    type Case = (fn(&mut Choice), &'static str);
-
-    #[test]
-    fn messages() {
-        let of = |change: fn(&mut Choice)| {
-            let mut choice = for_target("quality");
-            change(&mut choice);
-            chosen(&choice).unwrap_err().to_string()
-        };
-        let cases: &[Case] = &[
-            (
-                |c| c.target = "price".into(),
-                "column \"price\" not in wine.csv; it has \"pH\", \"colour\", \"year\", \"quality\"",
-            ),
-            (
-                |c| c.ignore = names(&["ph"]),
-                "column \"ph\" not in wine.csv; it has \"pH\", \"colour\", \"year\", \"quality\"; did you mean \"pH\"?",
-            ),
-            (
-                |c| c.features = Some(names(&["pH", "x"])),
-                "column \"x\" not in wine.csv; it has \"pH\", \"colour\", \"year\", \"quality\"",
-            ),
-            (|c| c.features = Some(names(&["quality"])), "column \"quality\" is both feature and target"),
-            (|c| c.features = Some(names(&["pH", "pH"])), "column \"pH\" is listed twice as feature"),
-            (
-                |c| (c.features, c.ignore) = (Some(names(&["pH"])), names(&["pH"])),
-                "column \"pH\" is both used and left out",
-            ),
-            (|c| c.features = Some(vec![]), "no column of wine.csv is left to learn \"quality\" from"),
-            (
-                |c| (c.numeric, c.categorical) = (names(&["pH"]), names(&["pH"])),
-                "column \"pH\" is both numeric and categorical",
-            ),
-            (|c| c.numeric = names(&["colour"]), "wine.csv: row 1, column \"colour\": \"red\" is not a number"),
-        ];
-        for (change, wanted) in cases {
-            assert_eq!(of(*change), *wanted);
-        }
-    }
-}
+#[path = "choose_tests.rs"]
+mod tests;

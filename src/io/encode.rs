@@ -129,11 +129,16 @@ impl Preparation {
         Ok(pairs)
     }
 
-    /// Targets of some rows: scaled numbers, counts, or indices of classes. Errors as in [`Self::encode`].
+    /// Targets of some rows: scaled numbers, counts, shares [rows, columns], or indices of classes. Errors as in [`Self::encode`].
     pub fn encode_target(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
         match &self.target {
             Target::Regression { name, mean, scale, .. } => strict(table, name, rows, [*mean, *scale]),
             Target::Counts { name, .. } => strict(table, name, rows, [0.0, 1.0]),
+            Target::Shares { columns, .. } => {
+                let share = |name: &String| strict(table, name, rows, [0.0, 1.0]);
+                let columns: Vec<Vec<f32>> = columns.iter().map(share).collect::<Result<_>>()?;
+                Ok((0..rows.len()).flat_map(|at| columns.iter().map(move |column| column[at])).collect())
+            }
             Target::Classification { name, levels, .. } => {
                 let codes = codes(table, find(table, name)?, rows, levels)?;
                 Ok(codes.iter().map(|&code| code as f32).collect())

@@ -65,8 +65,9 @@ fn fit_category(
     chosen: &ColumnRoles,
     preparation: &Preparation,
 ) -> Result<CategoryFeature> {
-    // A target with poles has no mean.
-    let has_means = !chosen.has_poles && count_levels(column, training) > MOST_OWN;
+    // A target with poles has no mean, and shares have several.
+    let has_mean = !chosen.has_poles && chosen.quantity != Quantity::Share;
+    let has_means = has_mean && count_levels(column, training) > MOST_OWN;
     let levels =
         if has_means { frequent_levels(column, training, MOST_MEANS) } else { levels(column, training, MAX_LEVELS) };
     let (counts, missing) = count(column, training, &levels);
@@ -90,6 +91,14 @@ fn fit_category(
 
 fn fit_target(table: &Table, column: &Column, chosen: &ColumnRoles, training: &[u32]) -> Result<Target> {
     let name = column.name.clone();
+    if chosen.quantity == Quantity::Share {
+        let places = [chosen.target].into_iter().chain(chosen.more_targets.iter().copied());
+        let columns: Vec<&Column> = places.map(|at| &table.columns()[at]).collect();
+        let mean = |column: &&Column| Ok(measure(table, column, table.numbers(&column.name)?, training)?.mean);
+        let means = columns.iter().map(mean).collect::<Result<_>>()?;
+        let columns: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+        return Ok(Target::Shares { name: columns.join(", "), columns, means });
+    }
     if chosen.task == Task::Classification {
         let levels = classes(table, column, &chosen.rows)?;
         let (counts, _) = count(column, training, &levels);

@@ -2,7 +2,7 @@
 
 use super::choose::Choice;
 use super::feature::{Feature, Moments, Role};
-use super::prepare::{Preparation, find};
+use super::prepare::{Preparation, Target, find};
 use super::table::{Cells, Column, Table};
 use crate::error::{Error, Result};
 use crate::record;
@@ -63,15 +63,15 @@ impl fmt::Display for MissingReport {
 pub(super) fn usable(
     table: &Table,
     features: &[(usize, Role)],
-    (target, target_role): (usize, Role),
+    targets: &[(usize, Role)],
     choice: &Choice,
 ) -> Result<(Vec<u32>, MissingReport)> {
     let mut is_kept = vec![true; table.rows()];
     let mut columns = Vec::new();
-    for &(j, role) in features.iter().chain([&(target, target_role)]) {
-        let column = &table.columns()[j];
-        let is_needed = j == target || !choice.fills();
-        let gaps = mark((column, role), is_needed, j == target && choice.has_poles, &mut is_kept);
+    for (at, &(j, role)) in features.iter().chain(targets).enumerate() {
+        let (column, is_target) = (&table.columns()[j], at >= features.len());
+        let is_needed = is_target || !choice.fills();
+        let gaps = mark((column, role), is_needed, is_target && choice.has_poles, &mut is_kept);
         check(table, &gaps)?;
         if gaps.missing + gaps.infinite > 0 {
             columns.push(gaps);
@@ -97,9 +97,10 @@ impl Preparation {
         let mut is_kept = vec![true; table.rows()];
         let mut columns = Vec::new();
         let features = self.features.iter().map(|f: &Feature| (f.name(), f.role(), !f.takes_missing(), false));
-        let target_role = if self.target.levels().is_empty() { Role::Number } else { Role::Category };
-        let target = (self.target.name(), target_role, true, has_poles);
-        for (name, role, is_needed, may_be_infinite) in features.chain([target]) {
+        let is_class = matches!(self.target, Target::Classification { .. });
+        let target_role = if is_class { Role::Category } else { Role::Number };
+        let targets = self.target.columns().iter().map(|name| (name.as_str(), target_role, true, has_poles));
+        for (name, role, is_needed, may_be_infinite) in features.chain(targets) {
             let gaps = mark((find(table, name)?, role), is_needed, may_be_infinite, &mut is_kept);
             if gaps.missing + gaps.infinite > 0 {
                 columns.push(gaps);
@@ -147,7 +148,7 @@ mod tests {
         let table = read(text.as_bytes(), "a.csv", Header::Auto)?;
         let target = table.columns().len() - 1;
         let features: Vec<(usize, Role)> = (0..target).map(|j| (j, Role::Number)).collect();
-        usable(&table, &features, (target, Role::Number), &Choice { missing: policy, ..Choice::default() })
+        usable(&table, &features, &[(target, Role::Number)], &Choice { missing: policy, ..Choice::default() })
             .map(|(rows, report)| (rows, report.to_string()))
     }
 

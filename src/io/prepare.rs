@@ -45,6 +45,15 @@ pub enum Target {
         /// The largest training value.
         max: f64,
     },
+    /// The share of a class in each of several columns.
+    Shares {
+        /// The columns, in one text.
+        name: String,
+        /// The columns, which are the classes.
+        columns: Vec<String>,
+        /// Means of the training rows.
+        means: Vec<f64>,
+    },
     /// One score per level.
     Classification {
         /// The column.
@@ -58,7 +67,7 @@ pub enum Target {
 
 record! {
     enum Target {
-        Regression { name, mean, scale, min, max }, Counts { name, mean, min, max }, Classification { name, levels, counts },
+        Regression { name, mean, scale, min, max }, Counts { name, mean, min, max }, Shares { name, columns, means }, Classification { name, levels, counts },
     }
 }
 
@@ -68,6 +77,7 @@ impl Preparation {
         let wrong = self.features.iter().find(|feature| !feature.is_sound()).map(Feature::name);
         let wrong = wrong.or_else(|| match &self.target {
             Target::Regression { scale, name, .. } if !is_scale(*scale) => Some(name),
+            Target::Shares { columns, means, name } if columns.len() < 2 || columns.len() != means.len() => Some(name),
             Target::Classification { levels, counts, name } if !is_list(levels, counts) => Some(name),
             _ => None,
         });
@@ -87,22 +97,39 @@ impl Preparation {
         self.features.iter().map(Feature::name)
     }
 
-    /// A prediction of the loss's target in the target's unit. A count and the index of a class are unchanged; the name of a class is in
+    /// The names of the columns that the model reads, and of those that it predicts.
+    pub fn every_name(&self) -> impl Iterator<Item = &str> {
+        self.names().chain(self.target.columns().iter().map(String::as_str))
+    }
+
+    /// A prediction of the loss's target in the target's unit. A count, a share and the index of a class are unchanged; the name of a class is in
     /// [`Target::levels`].
     pub fn decode_target(&self, prediction: impl Into<f64>) -> f64 {
         let prediction = prediction.into();
         match self.target {
             Target::Regression { mean, scale, .. } => mean + scale * prediction,
-            Target::Counts { .. } | Target::Classification { .. } => prediction,
+            Target::Counts { .. } | Target::Shares { .. } | Target::Classification { .. } => prediction,
         }
     }
 }
 
 impl Target {
-    /// The column.
+    /// The column; of several their names in one text.
     pub fn name(&self) -> &str {
+        self.columns_and_name().1
+    }
+
+    /// The columns; most targets have one.
+    pub fn columns(&self) -> &[String] {
+        self.columns_and_name().0
+    }
+
+    fn columns_and_name(&self) -> (&[String], &String) {
         match self {
-            Self::Regression { name, .. } | Self::Counts { name, .. } | Self::Classification { name, .. } => name,
+            Self::Regression { name, .. } | Self::Counts { name, .. } | Self::Classification { name, .. } => {
+                (std::slice::from_ref(name), name)
+            }
+            Self::Shares { name, columns, .. } => (columns, name),
         }
     }
 
@@ -110,6 +137,7 @@ impl Target {
     pub fn levels(&self) -> &[String] {
         match self {
             Self::Regression { .. } | Self::Counts { .. } => &[],
+            Self::Shares { columns, .. } => columns,
             Self::Classification { levels, .. } => levels,
         }
     }
@@ -118,15 +146,15 @@ impl Target {
     pub fn task(&self) -> Task {
         match self {
             Self::Regression { .. } | Self::Counts { .. } => Task::Regression,
-            Self::Classification { .. } => Task::Classification,
+            Self::Shares { .. } | Self::Classification { .. } => Task::Classification,
         }
     }
 
-    /// Factor from a difference of predictions to the target's unit; 1 for counts and classes.
+    /// Factor from a difference of predictions to the target's unit; 1 for counts, shares and classes.
     pub fn scale(&self) -> f64 {
         match self {
             Self::Regression { scale, .. } => *scale,
-            Self::Counts { .. } | Self::Classification { .. } => 1.0,
+            Self::Counts { .. } | Self::Shares { .. } | Self::Classification { .. } => 1.0,
         }
     }
 

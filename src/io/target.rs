@@ -34,9 +34,11 @@ pub enum Quantity {
     Measure,
     /// Counts, at least 0, which stay as they are. The target is a number, however few values it has.
     Count,
+    /// Shares of classes in several columns, at least 0 and with the sum 1, which stay as they are.
+    Share,
 }
 
-record! { enum Quantity { Measure, Count } }
+record! { enum Quantity { Measure, Count, Share } }
 
 /// A target of numbers is treated as classes if it has at most this many distinct values, all integers, …
 const MOST_CLASSES: usize = 20;

@@ -22,7 +22,7 @@ impl Loss {
     pub fn link(&self) -> Link {
         match self {
             Self::Pointwise(loss) => loss.link(),
-            Self::CrossEntropy { .. } => Link::Softmax,
+            Self::CrossEntropy { .. } | Self::KullbackLeibler => Link::Softmax,
             Self::Gaussian => Link::Normal,
             Self::Pairs(_) => Link::Identity,
         }
@@ -35,7 +35,7 @@ impl Pointwise {
         match self.target() {
             Target::Numbers => Link::Identity,
             Target::Counts => Link::Exp,
-            Target::Classes => Link::Sigmoid,
+            Target::Classes | Target::Shares => Link::Sigmoid,
         }
     }
 }

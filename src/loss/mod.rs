@@ -4,6 +4,7 @@
 
 pub mod cases;
 pub mod gaussian;
+pub mod kl;
 mod link;
 pub mod pairs;
 
@@ -26,12 +27,13 @@ pub use link::Link;
 crate::built_ins! { LOSS: BuiltIn; mse, mae, huber, log_cosh, quantile, poisson, bce, focal, hinge }
 
 /// The losses that are not pointwise: names, descriptions in one line, and the losses.
-const OTHERS: [(&str, &str, Loss); 2] = [
+const OTHERS: [(&str, &str, Loss); 3] = [
     (
         "gaussian_nll",
         "Likelihood under a normal distribution: predicts a number and its standard deviation",
         Loss::Gaussian,
     ),
+    ("kl", "Divergence of shares of classes, one in each target column, whose sum is 1", Loss::KullbackLeibler),
     ("cross-entropy", "Classes, one against all others", Loss::CrossEntropy { smoothing: 0.0 }),
 ];
 
@@ -66,6 +68,8 @@ pub enum Target {
     Counts,
     /// Classes: predictions are logits.
     Classes,
+    /// A share of each class, numbers of at least 0 whose sum is 1.
+    Shares,
 }
 
 /// Loss function.
@@ -81,6 +85,8 @@ pub enum Loss {
     },
     /// Likelihood of numbers under normal distributions, whose mean and variance are outputs; see [`gaussian`].
     Gaussian,
+    /// Divergence of predicted probabilities, the softmax of the outputs, from target probabilities; see [`kl`].
+    KullbackLeibler,
     /// A loss of pairs (numerator, denominator) against target pairs.
     Pairs(PairLoss),
 }
@@ -225,6 +231,7 @@ impl Loss {
             Self::Pointwise(loss) => loss.text(),
             Self::CrossEntropy { .. } => "cross-entropy",
             Self::Gaussian => "gaussian_nll",
+            Self::KullbackLeibler => "kl",
             Self::Pairs(_) => "pairs",
         }
     }
@@ -239,6 +246,7 @@ impl Loss {
         match self {
             Self::Pointwise(loss) => loss.target(),
             Self::CrossEntropy { .. } => Target::Classes,
+            Self::KullbackLeibler => Target::Shares,
             Self::Gaussian | Self::Pairs(_) => Target::Numbers,
         }
     }
@@ -253,7 +261,7 @@ impl Loss {
         match self {
             Self::Pointwise(loss) => Some(Objective::Pointwise(loss.curve.clone())),
             Self::CrossEntropy { smoothing } => Some(Objective::CrossEntropy { smoothing: *smoothing }),
-            Self::Gaussian => None,
+            Self::Gaussian | Self::KullbackLeibler => None,
             Self::Pairs(loss) => Some(Objective::Pairs(*loss)),
         }
     }
@@ -275,7 +283,7 @@ impl Record for Loss {
             Self::CrossEntropy { smoothing } => {
                 around("cross_entropy", json::write_fields(&[("smoothing", smoothing)]))
             }
-            Self::Gaussian => Json::Text(self.text().to_owned()),
+            Self::Gaussian | Self::KullbackLeibler => Json::Text(self.text().to_owned()),
             Self::Pairs(loss) => around("pairs", loss.to_json()),
         }
     }
@@ -312,6 +320,7 @@ pub fn sums(loss: &Loss, z: &Var, y: &Var, rows: &Var, classes: &Var, tau: &dyn 
     let pointwise = match loss {
         Loss::CrossEntropy { smoothing } => return cross_entropy(*smoothing, z, y, rows, classes),
         Loss::Gaussian => return gaussian::sums(z, y, rows),
+        Loss::KullbackLeibler => return kl::sums(z, y, rows),
         Loss::Pairs(loss) => {
             let ((p, q), (yn, yd)) = (pairs::halves(z), pairs::halves(y));
             let compared = pairs::Pairs { p: &p, q: &q, yn: &yn, yd: &yd, rows };

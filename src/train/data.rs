@@ -50,9 +50,10 @@ impl Examples {
             return Ok(Self { x, y: preparation.encode_pairs(table, rows)? });
         }
         let y = preparation.encode_target(table, rows)?;
-        check_counts(loss, &y, &|at| {
-            let (source, row, name) = (table.source(), rows[at] + 1, preparation.target.name());
-            format!("{source}: row {row}, column \"{name}\"")
+        check_values(loss, &y, preparation.target.outputs(), &|row, column| {
+            let (source, row) = (table.source(), rows[row] + 1);
+            let column = column.map(|at| format!(", column \"{}\"", preparation.target.columns()[at]));
+            format!("{source}: row {row}{}", column.unwrap_or_default())
         })?;
         let y = match preparation.target.levels().len() {
             classes @ 1.. if matches!(loss, Loss::Pointwise(_)) => one_hot(&y, classes),
@@ -127,7 +128,7 @@ impl Data {
         }
         let wanted = settings.loss.outputs(self.targets);
         if outputs == wanted {
-            return self.has_counts(&settings.loss);
+            return self.has_values(&settings.loss);
         }
         let targets = self.targets;
         let expected = if wanted == targets {
@@ -138,11 +139,14 @@ impl Data {
         Err(Error::new(format!("train: the model gives {outputs} outputs, the rows have {targets} targets{expected}")))
     }
 
-    /// Errors if a loss of counts has a target below 0.
-    fn has_counts(&self, loss: &Loss) -> Result<()> {
+    /// Errors if a target is not what the loss takes.
+    fn has_values(&self, loss: &Loss) -> Result<()> {
         for (name, part) in [("training", &self.train), ("validation", &self.validation), ("test", &self.test)] {
-            let place = |at: usize| format!("{name} row {}, target {}", at / self.targets + 1, at % self.targets + 1);
-            check_counts(loss, &part.y, &place).map_err(|error| error.within("train"))?;
+            let place = |row: usize, target: Option<usize>| {
+                let target = target.map(|at| format!(", target {}", at + 1));
+                format!("{name} row {}{}", row + 1, target.unwrap_or_default())
+            };
+            check_values(loss, &part.y, self.targets, &place).map_err(|error| error.within("train"))?;
         }
         Ok(())
     }
@@ -183,12 +187,32 @@ impl Data {
     }
 }
 
-/// Errors if the loss is one of counts and a target is below 0; `place` names the place of a target.
-fn check_counts(loss: &Loss, y: &[f32], place: &dyn Fn(usize) -> String) -> Result<()> {
-    let negative = y.iter().position(|y| loss.target() == Target::Counts && *y < 0.0);
-    let Some(at) = negative else { return Ok(()) };
-    let (name, place, got) = (loss.text(), place(at), number(y[at]));
-    Err(Error::new(format!("loss \"{name}\": {place}: got {got}, expected a count of at least 0")))
+/// How far the sum of a row's shares may be from 1: those written with three digits are further off than f32 rounds.
+const SHARE_ERROR: f64 = 2e-3;
+
+/// Errors if targets [rows, targets] are not what the loss takes: counts of at least 0, or shares whose sum is 1. `place` names a row, or one
+/// of its targets.
+fn check_values(loss: &Loss, y: &[f32], targets: usize, place: &dyn Fn(usize, Option<usize>) -> String) -> Result<()> {
+    let err = |place: String, got: String, expected: &str| {
+        Err(Error::new(format!("loss \"{}\": {place}: got {got}, expected {expected}", loss.text())))
+    };
+    let expected = match loss.target() {
+        Target::Counts => "a count of at least 0",
+        Target::Shares => "a share of at least 0",
+        Target::Numbers | Target::Classes => return Ok(()),
+    };
+    if let Some(at) = y.iter().position(|y| *y < 0.0) {
+        return err(place(at / targets, Some(at % targets)), number(y[at]).to_string(), expected);
+    }
+    let sums = y.chunks_exact(targets).map(|row| row.iter().map(|y| f64::from(*y)).sum::<f64>());
+    let is_off = |(_, sum): &(usize, f64)| loss.target() == Target::Shares && (sum - 1.0).abs() > SHARE_ERROR;
+    match sums.enumerate().find(is_off) {
+        Some((row, sum)) => {
+            let sum = number((1e6 * sum).round() / 1e6);
+            err(place(row, None), format!("shares whose sum is {sum}"), "shares whose sum is 1")
+        }
+        None => Ok(()),
+    }
 }
 
 /// [rows, classes] of 1 for a row's own class and 0 for the others.

@@ -85,8 +85,7 @@ pub async fn importance(
     if options.repeats == 0 {
         return Err(Error::usage("importance: got 0 repeats, expected at least 1"));
     }
-    let names = preparation.names().chain([preparation.target.name()]);
-    let table = table.only(names)?.take(&sample(rows, options))?;
+    let table = table.only(preparation.every_name())?.take(&sample(rows, options))?;
     let judge = async |table: &Table| {
         let Examples { x, y } = Examples::encode(preparation, table, &table.every_row(), &model.loss)?;
         let z = model.outputs(device, &x).await?;

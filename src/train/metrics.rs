@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::class_metrics::ClassMetrics;
 use super::pairs;
 use crate::io;
-use crate::loss::{Link, Loss, Pointwise, Target, gaussian};
+use crate::loss::{Link, Loss, Pointwise, Target, gaussian, kl};
 use crate::nn::Spec;
 
 /// Metrics of one part of the data; those that do not apply are absent.
@@ -110,6 +110,11 @@ impl Metrics {
             (io::Target::Regression { scale, .. }, Loss::Gaussian) => {
                 Some(Self::normal(&vec![0.0; 2 * y.len()], y, 2, *scale))
             }
+            (io::Target::Shares { means, .. }, Loss::KullbackLeibler) => {
+                let logit = |share: &f64| share.max(f64::from(f32::MIN_POSITIVE)).ln() as f32;
+                let z = means.iter().map(logit).collect::<Vec<_>>().repeat(y.len() / means.len());
+                Some(Self::shares(&z, y, means.len()))
+            }
             (io::Target::Classification { counts, .. }, Loss::CrossEntropy { .. } | Loss::Pointwise(_)) => {
                 let (classes, total) = (counts.len(), counts.iter().sum::<u32>().max(1));
                 let shares: Vec<f64> = counts.iter().map(|&count| f64::from(count) / f64::from(total)).collect();
@@ -148,6 +153,7 @@ impl Metrics {
             Loss::Pointwise(loss) => Self::regression(loss.mean(z, y), loss.link(), (z, y), outputs, scale),
             Loss::Gaussian => Self::normal(z, y, outputs, scale),
             Loss::CrossEntropy { .. } => Self::classification(z, y, outputs),
+            Loss::KullbackLeibler => Self::shares(z, y, outputs),
             Loss::Pairs(_) => return None,
         })
     }
@@ -188,6 +194,25 @@ impl Metrics {
             probabilities.extend(logits.iter().map(|&z| f64::from(z - top).exp() / mass));
         }
         Self { loss: loss / y.len() as f64, ..Self::of_probabilities(&probabilities, y, classes) }
+    }
+
+    /// Shares of classes: logits `z` and targets `y` [rows, classes]. A row is right if its largest share is predicted as the largest.
+    fn shares(z: &[f32], y: &[f32], classes: usize) -> Self {
+        let (rows, mut right, mut apart) = (y.len() / classes, 0.0, 0.0);
+        let mut shares = Vec::with_capacity(classes);
+        for (z, y) in z.chunks_exact(classes).zip(y.chunks_exact(classes)) {
+            shares.clear();
+            Link::Softmax.push_probabilities(z, &mut shares);
+            right += f64::from(u8::from(largest(z) == largest(y)));
+            apart += shares.iter().zip(y).map(|(share, y)| (share - f64::from(*y)).abs()).sum::<f64>();
+        }
+        Self {
+            rows,
+            loss: kl::mean(z, y, classes),
+            mae: Some(apart / y.len() as f64),
+            accuracy: Some(right / rows as f64),
+            ..Self::default()
+        }
     }
 
     fn of_probabilities(probabilities: &[f64], y: &[f32], classes: usize) -> Self {

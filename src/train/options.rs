@@ -159,7 +159,7 @@ impl SplitTable {
         let data = Data {
             inputs: preparation.inputs(),
             targets: match settings.loss {
-                Loss::Pointwise(_) | Loss::Gaussian => preparation.target.outputs(),
+                Loss::Pointwise(_) | Loss::Gaussian | Loss::KullbackLeibler => preparation.target.outputs(),
                 Loss::Pairs(_) => 2,
                 Loss::CrossEntropy { .. } => 1,
             },
@@ -190,14 +190,14 @@ impl TrainOptions {
     }
 
     /// The choice of columns with what head and loss say of the target: for every head that can have a pole, an infinite target is one; a
-    /// loss of counts takes them as they are.
+    /// loss of counts or of shares takes them as they are.
     pub(super) fn fitted_choice(&self) -> Choice {
-        let is_count = self.loss.as_ref().is_some_and(|loss| loss.target() == Target::Counts);
-        Choice {
-            has_poles: self.choice.has_poles || self.head.is_some(),
-            quantity: if is_count { Quantity::Count } else { self.choice.quantity },
-            ..self.choice.clone()
-        }
+        let quantity = match self.loss.as_ref().map(Loss::target) {
+            Some(Target::Counts) => Quantity::Count,
+            Some(Target::Shares) => Quantity::Share,
+            _ => self.choice.quantity,
+        };
+        Choice { has_poles: self.choice.has_poles || self.head.is_some(), quantity, ..self.choice.clone() }
     }
 
     /// Errors that can be found without a table. The ranges are those of [`TABLE`].

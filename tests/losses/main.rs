@@ -5,6 +5,7 @@ mod devices;
 #[path = "../folder/mod.rs"]
 mod folder;
 mod gaussian;
+mod kl;
 #[path = "../noise/mod.rs"]
 mod noise;
 mod poisson;

@@ -5,6 +5,8 @@
 export interface EngineOptions {
   /** Column to predict. */
   target?: string;
+  /** Columns that hold, with target, the shares of classes, for loss kl. */
+  moreTargets?: readonly string[];
   /** What is learned. Default: decided by the target. */
   task?: "regression" | "classification";
   /** Columns to learn from; put a name with a comma in double quotes. Default: all but the target. */
@@ -40,7 +42,7 @@ export interface EngineOptions {
   /** How the last hidden layer becomes the prediction; all but linear can have poles and report ⊥ (no value). Default: linear. */
   head?: "linear" | "rational" | "projective" | "angular";
   /** Loss function: a name, or a formula of prediction p and target y such as "log(cosh(p - y))", both in standard deviations of the target; poisson takes counts as they are. Default: mse; cross-entropy for classes. */
-  loss?: "mse" | "mae" | "huber" | "log_cosh" | "quantile" | "poisson" | "bce" | "focal" | "hinge" | "gaussian_nll" | "cross-entropy" | (string & {});
+  loss?: "mse" | "mae" | "huber" | "log_cosh" | "quantile" | "poisson" | "bce" | "focal" | "hinge" | "gaussian_nll" | "kl" | "cross-entropy" | (string & {});
   /** Where huber turns from square to linear, in standard deviations of the target. Number > 0. Default: 1. */
   delta?: number;
   /** Share of the targets that the quantile loss leaves below the prediction. Number in [0, 1). Default: 0.5. */
@@ -95,6 +97,8 @@ export interface EngineOptions {
   sharpness?: number;
   /** Layers of which only the last keeps its result for the backward pass, which computes the others again; sqrt takes least memory. Default: none. */
   recompute?: string;
+  /** Layers such as layers.2, kinds of layers or ops whose results are computed again for the backward pass. */
+  recomputeLayers?: readonly string[];
   /** Most MiB of memory for the intermediate results of a step; they are computed again, and then a step takes fewer rows and more steps make an update. Whole number ≥ 1. */
   memoryBudget?: number;
   /** How intermediate results are stored; weights and sums are in f32. Default: f32. */

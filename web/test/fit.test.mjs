@@ -100,6 +100,36 @@ test("rows without a prediction of a model with poles are ⊥, and no number", a
   assert.deepEqual([row.value, row.bottom, row.fault], [null, true, true]);
 });
 
+test("counts are predicted as rates, numbers with deviations, shares by column", async () => {
+  const x = Array.from({ length: 400 }, (_, row) => ((row * 37) % 101) / 50 - 1);
+  const count = x.map((x, row) => Math.round(Math.exp(1 + x) * (1 + ((row * 53) % 7 - 3) / 6)));
+  const number = x.map((x, row) => 100 + 20 * x + ((row * 71) % 11 - 5));
+  const low = x.map((x) => 1 / (1 + Math.exp(-2 * x)));
+  const data = { x, count, number, low, high: low.map((low) => 1 - low) };
+  const options = { features: ["x"], hidden: [8], epochs: 60, lr: 0.02, seed: 1 };
+  const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+  const counts = await engine.fit(data, { ...options, target: "count", loss: "poisson" });
+  assert.equal(counts.task, "regression");
+  const rates = (await counts.model.predict({ x })).value;
+  assert.ok(rates.every((rate) => rate > 0) && Math.abs(mean([...rates]) / mean(count) - 1) < 0.1);
+
+  const normal = await engine.fit(data, { ...options, target: "number", loss: "gaussian_nll" });
+  const { value, deviation } = await normal.model.predict({ x });
+  assert.ok(value.length === 400 && deviation.length === 400 && deviation.every((deviation) => deviation > 2 && deviation < 5));
+  assert.ok(normal.test.rmse > 2 && normal.test.rmse < 5 && Number.isFinite(normal.test.nll));
+  const [first] = await normal.model.predict([{ x: x[0] }]);
+  assert.deepEqual([first.value, first.deviation], [value[0], deviation[0]]);
+
+  const shares = await engine.fit(data, { ...options, target: "low", moreTargets: ["high"], loss: "kl" });
+  const { probabilities } = await shares.model.predict({ x });
+  assert.deepEqual(Object.keys(probabilities), ["low", "high"]);
+  assert.ok(low.every((low, row) => Math.abs(probabilities.low[row] - low) < 0.05));
+
+  const negative = { ...data, count: count.map((count) => -count) };
+  await assert.rejects(engine.fit(negative, { ...options, target: "count", loss: "poisson" }), /loss "poisson": .*row 1, column "count": got -\d+, expected a count of at least 0/);
+});
+
 test("classes come with all probabilities by name", async () => {
   const { model, task } = await engine.fit(houses, { target: "city", ...QUICK, epochs: 30 });
   assert.equal(task, "classification");

@@ -3,7 +3,7 @@
 use super::graph::{Graph, Name, Setting};
 use super::{head, inputs, rational};
 use crate::error::Result;
-use crate::loss::{Link, gaussian};
+use crate::loss::{Link, Target, gaussian};
 use crate::nn::{Layer, Layout, Parameter, RationalLayer};
 use crate::program::Program;
 use crate::train::Model;
@@ -24,7 +24,7 @@ pub(super) fn outputs(graph: &mut Graph, model: &Model) -> Result<Vec<Name>> {
     Ok(head::decode(pass.graph, &head.decoding, &p, &q).to_vec())
 }
 
-/// Rates of counts; means and deviations; other outputs as they are: numbers in standard deviations, scores of classes.
+/// Rates of counts; means and deviations; shares of classes; other outputs as they are: numbers in standard deviations, scores of classes.
 fn linked(graph: &mut Graph, model: &Model, z: Name) -> Result<Vec<Name>> {
     Ok(match model.loss.link() {
         Link::Exp => vec![graph.op("Exp", &[&z])],
@@ -34,6 +34,9 @@ fn linked(graph: &mut Graph, model: &Model, z: Name) -> Result<Vec<Name>> {
             let spread = head::columns(graph, &z, width / 2, width);
             let deviation = Program::build(1, |v| gaussian::deviation_of(v[0])).onnx(graph, &[spread])?;
             [vec![mean], deviation].concat()
+        }
+        Link::Softmax if model.loss.target() == Target::Shares => {
+            vec![graph.node("Softmax", &[&z], &[Setting::Int("axis", 1)])]
         }
         Link::Identity | Link::Sigmoid | Link::Softmax => vec![z],
     })

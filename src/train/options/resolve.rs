@@ -132,6 +132,7 @@ impl TrainOptions {
                 loss::Target::Numbers,
                 "a number; use mse, mae, huber, quantile, poisson, gaussian_nll or a formula",
             ),
+            Target::Shares { .. } => (Loss::KullbackLeibler, loss::Target::Shares, "shares of classes; use kl"),
             Target::Counts { .. } => (Loss::poisson(), loss::Target::Counts, "a count; use poisson"),
             Target::Classification { .. } => (
                 Loss::CrossEntropy { smoothing },
@@ -160,7 +161,7 @@ impl TrainOptions {
 
     /// The loss of a model with a head. Errors if the target is a class or the loss is not one of pairs.
     fn pair_loss(&self, target: &Target) -> Result<Loss> {
-        if let Target::Classification { .. } = target {
+        if !target.levels().is_empty() {
             return Err(Error::usage("train: a head with poles predicts numbers, the target is a class"));
         }
         if self.smoothing.is_some() || self.is_balanced {

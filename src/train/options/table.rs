@@ -40,6 +40,8 @@ const COLUMNS: &[Entry<TrainOptions>] = &[
     option("target", Kind::Text("the name of a column"), "Column to predict")
         .aliases(&["label"])
         .set(|o, v| o.choice.target = v.text().into()),
+    option("more_targets", Kind::Texts, "Columns that hold, with {target}, the shares of classes, for loss kl")
+        .set(|o, v| o.choice.more_targets = v.texts()),
     option("task", Kind::Name(tasks), "What is learned").default("decided by the target").set(|o, v| {
         o.choice.task = Some(if v.text() == "regression" { Task::Regression } else { Task::Classification });
     }),

@@ -1,0 +1,32 @@
+//! Kullback-Leibler divergence of predicted probabilities from those of the target: Σ_c y_c (ln y_c - ln p_c) with p the softmax of a row's
+//! outputs, and y ln y = 0 at y = 0. The mean over rows is torch's KLDivLoss with the reduction `batchmean`.
+
+use super::total;
+use crate::autograd::Var;
+use crate::ops;
+use crate::program::expr::{gt, ln, max, select};
+
+/// Stands in for 0 in a logarithm whose value is not used.
+const LEAST: f32 = f32::MIN_POSITIVE;
+
+/// The weighted sum of row losses and the sum of weights, as [`super::sums`]: `z` and `y` are [rows, classes].
+pub(super) fn sums(z: &Var, y: &Var, rows: &Var) -> (Var, Var) {
+    let log_p = ops::log_softmax(z);
+    let each = ops::fused(&[&log_p, y, rows], |v| {
+        let own = select(gt(v[1], 0.0), v[1] * ln(max(v[1], LEAST)), 0.0);
+        v[2] * (own - v[1] * v[0])
+    });
+    (total(&each), total(rows))
+}
+
+/// The mean over rows in f64; 0 if there are none.
+pub fn mean(z: &[f32], y: &[f32], classes: usize) -> f64 {
+    let row = |(z, y): (&[f32], &[f32])| {
+        let top = z.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let mass: f64 = z.iter().map(|&z| f64::from(z - top).exp()).sum();
+        let term = |(&z, &y): (&f32, &f32)| f64::from(y) * (f64::from(y).ln() - f64::from(z - top) + mass.ln());
+        z.iter().zip(y).filter(|(_, y)| **y > 0.0).map(term).sum::<f64>()
+    };
+    let rows = z.chunks_exact(classes).zip(y.chunks_exact(classes));
+    rows.map(row).sum::<f64>() / (y.len() / classes.max(1)).max(1) as f64
+}
