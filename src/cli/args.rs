@@ -50,8 +50,18 @@ impl Hardware {
     }
 
     pub(super) fn open(&self) -> Answer<Device> {
+        self.open_with(false)
+    }
+
+    /// The same for a device whose plans are timed.
+    pub(super) fn open_timed(&self) -> Answer<Device> {
+        self.open_with(true)
+    }
+
+    fn open_with(&self, timestamps: bool) -> Answer<Device> {
         self.check()?;
-        let request = Request { device: self.device.clone(), threads: self.threads, subgroups: !self.no_subgroups };
+        let (device, subgroups) = (self.device.clone(), !self.no_subgroups);
+        let request = Request { device, threads: self.threads, subgroups, timestamps };
         Ok(block_on(Device::open(&request))?)
     }
 }

@@ -184,7 +184,7 @@ impl Poles {
         let mut monitor = Monitor::default();
         monitor.watch(&block_on(model.decoded(device, x))?, WINDOW)?;
         let seen = Some(monitor.seen()?);
-        let profile = if args.profile { Some(block_on(model.profile(device, x))?) } else { None };
+        let profile = if args.profile { Some(block_on(model.bottom_shares(device, x))?) } else { None };
         let Some(given) = &args.sweep else { return Ok(Self { seen, swept: None, profile }) };
         let own = f64::from(head.decoding.tau_infer);
         let most = if head.decoding.threshold == Threshold::Angle { 0.5 } else { f64::MAX };

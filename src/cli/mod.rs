@@ -26,11 +26,13 @@ mod plan;
 mod plot;
 mod predict;
 mod printable;
+mod profile;
 mod progress;
 mod replace;
 mod report;
 mod serve;
 mod session;
+mod sizes;
 mod tensorboard;
 mod train;
 mod web;
@@ -96,6 +98,8 @@ enum Command {
     Devices(devices::Args),
     /// Show the launches, memory traffic and operations of one training step without running it
     Plan(Box<plan::Args>),
+    /// Run training steps and show where their time goes: by launch, kernel, layer and op, against what the device can do
+    Profile(Box<profile::Args>),
     /// Compare methods on a domain with poles, over several seeds
     Experiment(experiment::Args),
     /// Serve the demo site to the browsers of this machine
@@ -125,6 +129,7 @@ impl Command {
                 ("devices", Ok(()))
             }
             Self::Plan(args) => ("plan", plan::run(args)),
+            Self::Profile(args) => ("profile", profile::run(args)),
             Self::Experiment(args) => ("experiment", experiment::run(args)),
             Self::Serve(args) => ("serve", serve::run(args)),
             Self::Bench(args) => ("bench", bench::run(args)),

@@ -7,7 +7,8 @@ use std::pin::Pin;
 
 use super::kernel::{Call, Kernel, SharedBody};
 use super::recording::Memory;
-use super::table::Entry;
+use super::table::{Entry, Soon};
+use super::timed::Timings;
 use super::{Backend, BoundCommand, Execution, Info, Prepared, Region, Tiles};
 use crate::error::{Error, Result};
 use crate::host::{self, ThreadPool};
@@ -89,6 +90,19 @@ impl Cpu {
         let body = launch.body.as_deref();
         let (params, pool) = (&launch.params[..], &self.pool);
         (launch.kernel.cpu)(Call { params, body, inputs, outputs, pool });
+    }
+
+    /// Runs the commands in order, and calls `after` after each. Returns their number.
+    fn replay(&self, prepared: &dyn Prepared, times: usize, mut after: impl FnMut()) -> usize {
+        let Program(steps) = (prepared as &dyn Any).downcast_ref().expect("a plan runs on the device it was made for");
+        for step in std::iter::repeat_n(steps, times).flatten() {
+            match step {
+                Step::Launch(launch) => self.launch(launch),
+                Step::Copy(from, to) => self.copy(*from, *to),
+            }
+            after();
+        }
+        steps.len()
     }
 
     fn copy(&self, from: Region, to: Region) {
@@ -178,16 +192,21 @@ impl Backend for Cpu {
     }
 
     fn run(&self, prepared: &dyn Prepared, times: usize) -> Result<()> {
-        let Program(steps) = (prepared as &dyn Any).downcast_ref().expect("a plan runs on the device it was made for");
-        for _ in 0..times {
-            for step in steps {
-                match step {
-                    Step::Launch(launch) => self.launch(launch),
-                    Step::Copy(from, to) => self.copy(*from, *to),
-                }
-            }
-        }
+        self.replay(prepared, times, || ());
         Ok(())
+    }
+
+    fn run_timed<'a>(&'a self, prepared: &'a dyn Prepared, times: usize) -> Option<Soon<'a, Result<Timings>>> {
+        let mut spans: Vec<[f64; 2]> = Vec::new();
+        let mut last = host::now_ms();
+        let start = last;
+        // One reading of the clock ends a command and begins the next.
+        let commands = self.replay(prepared, times, || {
+            let now = host::now_ms();
+            spans.push([last, now]);
+            last = now;
+        });
+        Some(Box::pin(ready(Ok(Timings::new(commands, host::now_ms() - start, spans)))))
     }
 
     fn read(&self, region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>> {

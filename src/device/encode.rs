@@ -136,9 +136,27 @@ impl Pipelines {
     }
 }
 
-enum Step {
+/// A command with everything bound.
+pub(super) enum Step {
     Dispatch { pipeline: Rc<Pipeline>, buffers: wgpu::BindGroup, uniform: wgpu::BindGroup, grid: [u32; 3] },
     Copy { from: (wgpu::Buffer, u64), to: (wgpu::Buffer, u64), bytes: u64 },
+}
+
+impl Step {
+    /// Appends a launch to a pass.
+    pub(super) fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
+        let Self::Dispatch { pipeline, buffers, uniform, grid } = self else { return };
+        pass.set_pipeline(&pipeline.pipeline);
+        pass.set_bind_group(0, buffers, &[]);
+        pass.set_bind_group(1, uniform, &[]);
+        pass.dispatch_workgroups(grid[0], grid[1], grid[2]);
+    }
+
+    /// Appends a copy.
+    pub(super) fn copy(&self, encoder: &mut wgpu::CommandEncoder) {
+        let Self::Copy { from, to, bytes } = self else { return };
+        encoder.copy_buffer_to_buffer(&from.0, from.1, &to.0, to.1, *bytes);
+    }
 }
 
 /// A plan's commands with everything bound.
@@ -146,6 +164,11 @@ enum Step {
 pub(super) struct Encoded(Vec<Step>);
 
 impl Encoded {
+    /// The commands.
+    pub(super) fn steps(&self) -> &[Step] {
+        &self.0
+    }
+
     /// Appends a launch.
     pub(super) fn dispatch(
         &mut self,
@@ -172,18 +195,12 @@ impl Encoded {
         let mut pass = None;
         for step in std::iter::repeat_n(&self.0, times).flatten() {
             match step {
-                Step::Dispatch { pipeline, buffers, uniform, grid } => {
-                    let pass = pass.get_or_insert_with(|| {
-                        encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime()
-                    });
-                    pass.set_pipeline(&pipeline.pipeline);
-                    pass.set_bind_group(0, buffers, &[]);
-                    pass.set_bind_group(1, uniform, &[]);
-                    pass.dispatch_workgroups(grid[0], grid[1], grid[2]);
-                }
-                Step::Copy { from, to, bytes } => {
+                Step::Dispatch { .. } => step.record(pass.get_or_insert_with(|| {
+                    encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime()
+                })),
+                Step::Copy { .. } => {
                     drop(pass.take());
-                    encoder.copy_buffer_to_buffer(&from.0, from.1, &to.0, to.1, *bytes);
+                    step.copy(&mut encoder);
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! Devices: what a kernel is, and how a recording of kernels runs on buffers of words.
 //! Nothing here depends on a particular kernel, on tensor shapes or on gradients.
 
+mod adapter;
 mod capture;
 mod cpu;
 mod dry;
@@ -21,6 +22,10 @@ mod signal;
 mod source;
 mod subgroups;
 mod table;
+mod tag;
+mod timed;
+#[cfg(not(target_arch = "wasm32"))]
+mod timestamps;
 mod webgpu;
 
 use std::any::Any;
@@ -38,11 +43,13 @@ pub use recording::{Buffer, Command, Dispatch, Label, Memory, Recording, VIEW_WO
 pub use source::{lean, lean_length};
 pub use subgroups::EXCHANGE;
 pub use table::{AUTO, Entry, choices, entries, find};
+pub use tag::{Block, MemoryWatch, Tag};
+pub use timed::Timings;
 pub use webgpu::compose;
 
 use crate::error::{Error, Result};
 use crate::host;
-use pool::{Pool, size_class};
+use pool::Pool;
 use recording::Slot;
 
 /// The contract of a device: blocks of words and prepared commands, and no op names.
@@ -59,6 +66,11 @@ pub trait Backend {
     fn prepare(&self, commands: Vec<BoundCommand>) -> Result<Box<dyn Prepared>>;
     /// Runs prepared commands `times` times in order.
     fn run(&self, prepared: &dyn Prepared, times: usize) -> Result<()>;
+    /// The same, measures every command and waits for the end; `None` if the device cannot measure commands.
+    fn run_timed<'a>(&'a self, prepared: &'a dyn Prepared, times: usize) -> Option<table::Soon<'a, Result<Timings>>> {
+        let _ = (prepared, times);
+        None
+    }
     /// Waits for everything before it and copies words out.
     fn read(&self, region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>>;
     /// Copies words out at once, if nothing has to be waited for.
@@ -149,6 +161,8 @@ pub struct Request {
     pub threads: usize,
     /// Whether kernels may use the device's subgroups. Results are bitwise the same.
     pub subgroups: bool,
+    /// Whether plans can be timed ([`Plan::run_timed`]), where a GPU has timestamps. The CPU can always time them.
+    pub timestamps: bool,
 }
 
 impl Request {
@@ -160,7 +174,7 @@ impl Request {
 
 impl Default for Request {
     fn default() -> Self {
-        Self { device: AUTO.into(), threads: 0, subgroups: true }
+        Self { device: AUTO.into(), threads: 0, subgroups: true, timestamps: false }
     }
 }
 
@@ -196,6 +210,8 @@ struct Inner {
     counters: Cell<Counters>,
     is_capturing: Cell<bool>,
     label: RefCell<Label>,
+    tag: Cell<Tag>,
+    watch: RefCell<Option<Rc<dyn MemoryWatch>>>,
 }
 
 /// Unused memory that is always kept for reuse.
@@ -230,6 +246,8 @@ impl Device {
             counters: Cell::default(),
             is_capturing: Cell::new(false),
             label: RefCell::default(),
+            tag: Cell::default(),
+            watch: RefCell::default(),
         }))
     }
 
@@ -256,7 +274,7 @@ impl Device {
 
     fn slot(&self, words: usize, holds_floats: bool, refused: Option<Error>) -> Buffer {
         let device = Rc::downgrade(&self.0);
-        Buffer(Rc::new(Slot { words, holds_floats, memory: Cell::new(None), refused, device }))
+        Buffer(Rc::new(Slot { words, holds_floats, tag: self.0.tag.get(), memory: Cell::new(None), refused, device }))
     }
 
     /// A buffer holding `data`. A capture may call this: no recorded command refers to the new buffer.
@@ -342,7 +360,7 @@ impl Device {
             return Err(error.clone());
         }
         if buffer.0.memory.get().is_none() {
-            buffer.0.memory.set(Some(self.0.take(size_class(buffer.words()))?));
+            buffer.0.memory.set(Some(self.0.take(buffer.words(), buffer.0.tag, false)?));
         }
         Ok(())
     }

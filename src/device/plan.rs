@@ -12,12 +12,12 @@ use crate::error::Result;
 
 /// A replayable plan. `run` repeats it; nothing is bound, compiled or uploaded again.
 pub struct Plan {
-    device: Device,
-    prepared: Box<dyn Prepared>,
+    pub(super) device: Device,
+    pub(super) prepared: Box<dyn Prepared>,
     /// Buffers that outlive a run: kept so that their memory is not reused under the plan.
     _held: Vec<Buffer>,
     slots: Vec<(Memory, usize)>,
-    summary: Summary,
+    pub(super) summary: Summary,
 }
 
 /// The launches, memory and cost of a plan, known before it runs.
@@ -25,6 +25,8 @@ pub struct Plan {
 pub struct Summary {
     /// The launches in order.
     pub launches: Vec<Launch>,
+    /// The copies in order, as launches of `copy`.
+    pub copies: Vec<Launch>,
     /// Arithmetic and traffic of one run.
     pub cost: Cost,
     /// Bytes of memory that only the plan's intermediate results take, after sharing.
@@ -46,6 +48,8 @@ pub struct Launch {
     pub label: Label,
     /// Its arithmetic and traffic.
     pub cost: Cost,
+    /// Its place among the commands of the plan, copies included.
+    pub place: usize,
 }
 
 /// A command whose views have become memory.
@@ -324,7 +328,7 @@ impl Slots<'_> {
         let slot = if let Some((at, _)) = best {
             self.free.swap_remove(at)
         } else {
-            let memory = self.device.map_or(Ok(Memory(0)), |device| device.0.take(words))?;
+            let memory = self.device.map_or(Ok(Memory(0)), |device| device.0.take(words, buffer.0.tag, true))?;
             self.all.push((memory, words));
             self.all.len() - 1
         };
@@ -340,11 +344,12 @@ impl Slots<'_> {
 
     fn bind(&self, command: &Command, label: &Label, summary: &mut Summary) -> Bound {
         let regions = |views: &[View]| views.iter().map(|view| self.region(view)).collect();
+        let place = summary.launches.len() + summary.copies.len();
         match command {
             Command::Dispatch(dispatch) => {
                 let cost = (dispatch.kernel.cost)(dispatch);
                 summary.cost = summary.cost + cost;
-                summary.launches.push(Launch { kernel: dispatch.kernel.name, label: label.clone(), cost });
+                summary.launches.push(Launch { kernel: dispatch.kernel.name, label: label.clone(), cost, place });
                 Bound::Dispatch {
                     kernel: dispatch.kernel,
                     body: dispatch.body.clone(),
@@ -355,7 +360,11 @@ impl Slots<'_> {
                     outputs: regions(&dispatch.outputs),
                 }
             }
-            Command::Copy { from, to } => Bound::Copy { from: self.region(from), to: self.region(to) },
+            Command::Copy { from, to } => {
+                let cost = Cost { flops: 0, bytes: 8 * from.words as u64 };
+                summary.copies.push(Launch { kernel: "copy", label: label.clone(), cost, place });
+                Bound::Copy { from: self.region(from), to: self.region(to) }
+            }
         }
     }
 

@@ -7,6 +7,7 @@ use std::rc::{Rc, Weak};
 
 use super::Inner;
 use super::kernel::{Kernel, SharedBody};
+use super::tag::Tag;
 use crate::error::Error;
 
 /// The number of a memory block of one device.
@@ -21,6 +22,8 @@ pub(super) struct Slot {
     pub(super) words: usize,
     /// Whether all of its words are floats.
     pub(super) holds_floats: bool,
+    /// What its memory holds.
+    pub(super) tag: Tag,
     pub(super) memory: Cell<Option<Memory>>,
     /// Why it has no contents, if the device refused to store them. Whatever uses the buffer fails with this error.
     pub(super) refused: Option<Error>,

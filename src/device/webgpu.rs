@@ -7,13 +7,16 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
+use super::adapter::{describe, is_software, tiles};
 use super::encode::{Binding, CAN_WAIT, Encoded, Pipelines, Ticket, add_subgroups, full_name, has_subgroups, wait};
 use super::kernel::{Kernel, SharedBody};
 use super::recording::Memory;
 use super::signal::Signal;
 use super::subgroups::{self, EXCHANGE, PROBED};
 use super::table::{Entry, Opening};
-use super::{Backend, BoundCommand, Execution, Info, Prepared, Region, Tiles};
+use super::{Backend, BoundCommand, Info, Prepared, Region};
+#[cfg(not(target_arch = "wasm32"))]
+use super::{table::Soon, timed::Timings, timestamps};
 use crate::error::{Error, Result};
 use crate::host;
 
@@ -76,6 +79,10 @@ impl WebGpu {
         let refused = |error| Error::device(format!("device \"webgpu\" refused to open: {error}"));
         if request.subgroups {
             add_subgroups(&adapter, &mut descriptor);
+        }
+        #[cfg(not(target_arch = "wasm32"))]
+        if request.timestamps {
+            timestamps::add_timestamps(&adapter, &mut descriptor);
         }
         let (device, queue) = adapter.request_device(&descriptor).await.map_err(refused)?;
         let trouble = Arc::new(Mutex::new(None));
@@ -243,6 +250,20 @@ impl Backend for WebGpu {
         self.check()
     }
 
+    #[cfg(not(target_arch = "wasm32"))]
+    fn run_timed<'a>(&'a self, prepared: &'a dyn Prepared, times: usize) -> Option<Soon<'a, Result<Timings>>> {
+        let plan: &Steps = (prepared as &dyn Any).downcast_ref().expect("a plan runs on the device it was made for");
+        timestamps::has_timestamps(&self.device).then(|| -> Soon<'a, Result<Timings>> {
+            Box::pin(async move {
+                let (device, counts) = (&self.device, [times, plan.window.get()]);
+                let is_anywhere = timestamps::is_anywhere(device);
+                let timed = timestamps::run(&plan.encoded, (device, &self.queue), counts, is_anywhere).await;
+                self.check()?;
+                timed
+            })
+        })
+    }
+
     fn read(&self, region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>> {
         Box::pin(async move {
             let size = 4 * region.words.max(1) as u64;
@@ -322,50 +343,6 @@ async fn adapters() -> Vec<wgpu::Adapter> {
     instance.request_adapter(&wgpu::RequestAdapterOptions::default()).await.into_iter().collect()
 }
 
-fn is_software(adapter: &wgpu::Adapter) -> bool {
-    let info = adapter.get_info();
-    tiles(&info.name, info.device_type) != Tiles::ManySmall
-}
-
-/// The split that is fastest on an adapter. No interface reports it, so it follows from the adapter's name and type.
-fn tiles(name: &str, kind: wgpu::DeviceType) -> Tiles {
-    // Browsers and drivers spell it differently, and browsers do not report the type.
-    let word = b"swiftshader";
-    if name.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word)) {
-        Tiles::PerInvocation
-    } else if kind == wgpu::DeviceType::Cpu {
-        Tiles::FewLarge
-    } else {
-        Tiles::ManySmall
-    }
-}
-
-fn describe(adapter: &wgpu::Adapter) -> Info {
-    let (info, limits, features) = (adapter.get_info(), adapter.limits(), adapter.features());
-    let known = [
-        (wgpu::Features::SHADER_F16, "f16"),
-        (wgpu::Features::SUBGROUP, "subgroups"),
-        (wgpu::Features::TIMESTAMP_QUERY, "timestamps"),
-        (wgpu::Features::SHADER_F64, "f64"),
-    ];
-    let tiles = tiles(&info.name, info.device_type);
-    let subgroup = subgroups::lanes(&info, features.contains(wgpu::Features::SUBGROUP));
-    let name = if info.name.is_empty() { "browser WebGPU adapter".to_owned() } else { info.name };
-    Info {
-        device: ENTRY.name,
-        name,
-        driver: format!("{:?} {}", info.backend, info.driver_info).trim_end().to_owned(),
-        execution: Execution::Shaders,
-        tiles,
-        is_software: is_software(adapter),
-        threads: 1,
-        max_binding_bytes: limits.max_storage_buffer_binding_size,
-        workgroup_bytes: limits.max_compute_workgroup_storage_size,
-        subgroup,
-        features: known.iter().filter(|(bit, _)| features.contains(*bit)).map(|(_, name)| (*name).into()).collect(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -382,6 +359,26 @@ mod tests {
         for lanes in [right, 4 * right].into_iter().filter(|&lanes| right > 1 && lanes <= PROBED as u32) {
             device.info.subgroup = lanes;
             assert_eq!(pollster::block_on(device.are_subgroups_right()), lanes == right, "{lanes} lanes");
+        }
+    }
+
+    #[test]
+    fn timestamps_measure_launches_and_copies() {
+        if std::env::var_os("MERO_NO_GPU").is_some() {
+            return;
+        }
+        let request = super::super::Request { timestamps: true, ..super::super::Request::default() };
+        let device = pollster::block_on(WebGpu::open(Opening { request: &request, by_name: true }))
+            .expect("an adapter, or MERO_NO_GPU=1");
+        let [from, to] = [0, 1].map(|_| device.allocate(PROBED).expect("memory"));
+        let [from, to] = [from, to].map(|memory| Region { memory, offset: 0, words: PROBED });
+        let plan = device.prepare(vec![subgroups::probe(from), BoundCommand::Copy { from, to }]).expect("a plan");
+        let steps: &Steps = (&*plan as &dyn Any).downcast_ref().expect("its own");
+        for is_anywhere in [timestamps::is_anywhere(&device.device), false] {
+            let timed = timestamps::run(&steps.encoded, (&device.device, &device.queue), [5, 2], is_anywhere);
+            let timings = pollster::block_on(timed).expect("timestamps");
+            assert_eq!((timings.commands, timings.runs()), (2, 5), "anywhere: {is_anywhere}");
+            assert!(timings.spans.iter().all(|[start, end]| start <= end), "{timings:?}");
         }
     }
 }

@@ -2,6 +2,7 @@
 //! stopping, the best weights kept, checkpoints and events; the model file and its predictions. Nothing here prints.
 
 mod batches;
+mod bottom_shares;
 mod budget;
 mod checkpoint;
 mod class_metrics;
@@ -38,7 +39,7 @@ mod partial;
 mod precision;
 mod prediction;
 mod predictor;
-mod profile;
+
 mod provenance;
 mod ready;
 mod sampling;
@@ -53,6 +54,7 @@ mod validation;
 pub use crate::kernels::cast::Half;
 pub use crate::kernels::mlp::Precision;
 pub use crate::kernels::strict::Decoded;
+pub use bottom_shares::LayerShares;
 pub use checkpoint::{Checkpoint, Origin, Progress};
 pub use config::{CoverageGoal, StepKind, TrainerConfig};
 pub use curriculum::{Curriculum, Ramp, Term};
@@ -78,7 +80,6 @@ pub use partial::{Partial, PartialCurve, partial};
 pub use precision::{LossScaling, MixedPrecision};
 pub use prediction::{Follow, Noted, PredictOptions, Prediction};
 pub use predictor::Factor;
-pub use profile::LayerShares;
 pub use provenance::Provenance;
 pub use ready::Ready;
 pub use sampling::{AdaptiveSampler, CoverageController, LinearRamp};

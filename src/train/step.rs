@@ -11,7 +11,7 @@ use super::validation::{FIGURES, figure_offset};
 use std::cell::RefCell;
 
 use crate::autograd::Var;
-use crate::device::{Buffer, Command, Label, Outline, Plan, View};
+use crate::device::{Buffer, Command, Label, Outline, Plan, Tag, View};
 use crate::error::{Error, Result};
 use crate::kernels::mlp::{self, Fused, Mlp};
 use crate::kernels::optimise::{Memory, SCALE_AT, STATE, TAIL};
@@ -64,7 +64,8 @@ impl State {
             return Err(Error::new(format!("train: wrong number of flat parameters: got {got}, expected {total}")));
         }
         let rows = setup.data.train.rows(setup.data.targets);
-        let order = device.buffer(order_words(setup.groups, setup.steps, rows));
+        let words = order_words(setup.groups, setup.steps, rows);
+        let order = device.tagged(Tag::Data, || device.buffer(words));
         let words: &[u32] = bytemuck::cast_slice(parameters);
         let bounds = setup.settings.bounds();
         // Every step of SAM needs norms.
@@ -77,15 +78,17 @@ impl State {
         }
         remembered[SCALE_AT] = memory.scale;
         let is_folded = bounds.needs_fold() || setup.settings.gradients.sharpness.is_some();
-        let sums = is_folded.then(|| device.upload(&vec![0; fold::words_of(total)])).transpose()?;
+        let zeros = || device.tagged(Tag::Gradients, || device.upload(&vec![0; fold::words_of(total)]));
+        let sums = is_folded.then(zeros).transpose()?;
+        let upload = |tag: Tag, words: &[u32]| device.tagged(tag, || device.upload(words));
         Ok(Self {
-            parameters: device.upload(words)?,
-            moments: device.upload(bytemuck::cast_slice(&moments))?,
+            parameters: upload(Tag::Parameters, words)?,
+            moments: upload(Tag::Optimizer, bytemuck::cast_slice(&moments))?,
             sums,
             control: device.upload(&[0; 4])?,
             order,
             report: device.upload(&vec![0; figure_offset(setup.steps, FIGURES)])?,
-            best: device.upload(words)?,
+            best: upload(Tag::Parameters, words)?,
         })
     }
 }
@@ -161,11 +164,8 @@ pub(super) struct Rows {
 
 impl Rows {
     pub(super) fn upload(setup: &Setup<'_>, examples: &Examples) -> Result<Self> {
-        Ok(Self {
-            x: setup.device.upload(bytemuck::cast_slice(&examples.x))?,
-            y: setup.device.upload(bytemuck::cast_slice(&examples.y))?,
-            count: examples.rows(setup.data.targets),
-        })
+        let upload = |values| setup.device.tagged(Tag::Data, || setup.device.upload(bytemuck::cast_slice(values)));
+        Ok(Self { x: upload(&examples.x)?, y: upload(&examples.y)?, count: examples.rows(setup.data.targets) })
     }
 }
 
@@ -173,24 +173,28 @@ fn fused_step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows, loss: &L
     let device = setup.device;
     let shape = fused_shape(setup, mlp);
     // The kernels do not write the padding between tensors, and the update must find zeros there.
-    let partials = device.upload(&vec![0; gradient_words(setup, &shape)])?;
+    let zeros = vec![0; gradient_words(setup, &shape)];
+    let partials = device.tagged(Tag::Gradients, || device.upload(&zeros))?;
     let objective = loss.objective().ok_or_else(|| Error::internal("train: the fused step does not take the loss"))?;
     let outputs = setup.network.required_spec("train")?.outputs()?;
     let classes = device.upload(bytemuck::cast_slice(&class_weights(setup.settings, outputs)))?;
     let gradient = |weights: &Buffer| {
-        let scratch = device.buffer(shape.scratch_words(device.info()));
+        let scratch = device.tagged(Tag::Activations, || device.buffer(shape.scratch_words(device.info())));
         let inputs = [&rows.x, &rows.y, &state.order, weights, &classes].map(Buffer::view);
         let outputs = [&state.control, &partials, &scratch].map(Buffer::view);
-        device.record(Command::Dispatch(mlp::step(&shape, objective.clone(), inputs, outputs)));
+        let step = mlp::step(&shape, objective.clone(), inputs, outputs);
+        device.labelled(Label::part("model"), || device.record(Command::Dispatch(step)));
         Ok(())
     };
     Ok(device.capture(|| update::record(setup, state, (&partials, shape.parts()), &gradient))?.0)
 }
 
 fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows, loss: &Loss) -> Result<(Plan, usize)> {
-    let layout = setup.network.layout();
-    let partials = setup.device.upload(&vec![0; layout.total + TAIL])?;
-    setup.device.capture_with(&setup.passes()?, || record_step(setup, state, rows, loss, &partials))
+    let zeros = vec![0; setup.network.layout().total + TAIL];
+    let partials = setup.device.tagged(Tag::Gradients, || setup.device.upload(&zeros))?;
+    let passes = setup.passes()?;
+    let record = || record_step(setup, state, rows, loss, &partials);
+    setup.device.tagged(Tag::Activations, || setup.device.capture_with(&passes, record))
 }
 
 /// What a recorded step would take, before it is planned.
@@ -277,7 +281,8 @@ fn write_gradients(
     running: &[RunningStats],
     partials: &Buffer,
 ) -> Result<()> {
-    let gradients = ops::grad(loss, &parameters.iter().collect::<Vec<_>>())?;
+    let parameters_of: Vec<&Var> = parameters.iter().collect();
+    let gradients = setup.device.tagged(Tag::Gradients, || ops::grad(loss, &parameters_of))?;
     for (at, (parameter, gradient)) in setup.network.layout().parameters.iter().zip(gradients).enumerate() {
         if setup.groups.frozen[at] || running.iter().any(|running| running.parameter == at) {
             continue;

@@ -18,8 +18,9 @@ use super::predictor::Predictor;
 use super::sampling::AdaptiveSampler;
 use super::setup::Setup;
 use super::step::{Plans, State};
-use crate::device::{Buffer, Command, Device, Plan, Summary, View};
+use crate::device::{Buffer, Command, Device, Plan, Summary, Timings, View};
 use crate::error::{Error, Result};
+use crate::host;
 use crate::nn::Spec;
 use crate::optim::ScheduleShape;
 
@@ -177,6 +178,11 @@ impl Trainer {
         Ok(())
     }
 
+    /// The device it trains on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
     /// Which step it takes.
     pub fn step_kind(&self) -> StepKind {
         self.plans.kind
@@ -287,6 +293,24 @@ impl Trainer {
             self.progress.cursor = (self.progress.cursor + count) % self.steps;
         }
         Ok(())
+    }
+
+    /// The same, with every command of the steps measured; waits for their end. What the host does at the start of an epoch counts to the time, too.
+    pub async fn advance_timed(&mut self, steps: usize) -> Result<Timings> {
+        let mut timings = Timings::default();
+        let mut left = steps;
+        while left > 0 {
+            let start = host::now_ms();
+            if self.progress.cursor == 0 {
+                self.begin_epoch()?;
+            }
+            timings.wall_ms += host::now_ms() - start;
+            let count = left.min(self.steps - self.progress.cursor);
+            timings.extend(&self.plans.step.run_timed(count).await?);
+            left -= count;
+            self.progress.cursor = (self.progress.cursor + count) % self.steps;
+        }
+        Ok(timings)
     }
 
     /// The losses of this epoch's steps so far; waits for them.

@@ -30,7 +30,9 @@ pub async fn open(device: JsValue, threads: usize) -> Answer<Engine> {
 
 fn request(device: &JsValue, threads: usize) -> Result<Request> {
     match device.as_string().as_deref() {
-        Some(name) if choices().contains(&name) => Ok(Request { device: name.into(), threads, subgroups: true }),
+        Some(name) if choices().contains(&name) => {
+            Ok(Request { device: name.into(), threads, subgroups: true, timestamps: false })
+        }
         _ => Err(Error::usage(format!("open: device is {}, wanted one of {}", show(device), listed(&choices())))),
     }
 }

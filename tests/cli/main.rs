@@ -1,5 +1,5 @@
 //! The command line as a process: exact messages and exit codes, JSON lines only, runs that are interrupted and resumed (`runs.rs`),
-//! gradients and memory (`gradients.rs`), tables as people have them (`tables.rs`), splitting and judging (`judging.rs`), the manners of a command (`manners.rs`), curve fits (`fits.rs`),
+//! gradients and memory (`gradients.rs`), where time goes (`profile.rs`), tables as people have them (`tables.rs`), splitting and judging (`judging.rs`), the manners of a command (`manners.rs`), curve fits (`fits.rs`),
 //! also within the limit of a control group (`memory.rs`), two-time correlations (`xpcs.rs`).
 
 mod files;
@@ -13,6 +13,7 @@ mod manners;
 mod memory;
 #[path = "../noise/mod.rs"]
 mod noise;
+mod profile;
 mod runs;
 mod tables;
 mod xpcs;

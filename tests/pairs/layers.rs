@@ -195,7 +195,7 @@ fn a_profile_shows_after_which_layer_rows_are_bottom() {
     let model = Model::new(spec, Loss::Pairs(PairLoss::default()), parameters, None);
     // 1 / (2 x + 4) is 1/12 beyond the head's threshold, 1/2 near it, 1 at -1.5.
     let x = [0.0, -2.0, 4.0, -1.0, -1.5].repeat(2000);
-    let profile = block_on(model.profile(&Device::cpu(1), &x)).unwrap();
+    let profile = block_on(model.bottom_shares(&Device::cpu(1), &x)).unwrap();
     let seen: Vec<_> = profile.iter().map(|row| (&row.layer[..], row.kind, row.bottom, row.gap)).collect();
     let expected = [
         ("layers.0", "linear", 0.0, None),

@@ -153,7 +153,7 @@ fn a_column_without_statistics_is_bottom() {
     flat[layout.parameters[3].offset + 1] = 0.0;
     let device = Device::cpu(1);
     let model = Model::new(spec, Loss::Pairs(PairLoss::default()), flat, None);
-    let profile = block_on(model.profile(&device, &[1.0, 2.0, 0.0, 1.0])).unwrap();
+    let profile = block_on(model.bottom_shares(&device, &[1.0, 2.0, 0.0, 1.0])).unwrap();
     let seen: Vec<_> = profile.iter().map(|row| (row.kind, row.bottom)).collect();
     let expected =
         [("rational", 0.5), ("masked_norm", 1.0), ("linear", 1.0), ("masked_softmax", 1.0), ("projective", 1.0)];

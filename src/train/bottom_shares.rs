@@ -28,7 +28,7 @@ pub struct LayerShares {
 
 impl Model {
     /// The shares after each layer, over encoded inputs [rows, inputs]. A row is ⊥ where any of its values is.
-    pub async fn profile(&self, device: &Device, x: &[f32]) -> Result<Vec<LayerShares>> {
+    pub async fn bottom_shares(&self, device: &Device, x: &[f32]) -> Result<Vec<LayerShares>> {
         let rows = x.len() / self.spec.inputs;
         let mut counts = vec![0.0; self.spec.layers.len()];
         let layout = Layout::of(&self.spec);

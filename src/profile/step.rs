@@ -1,0 +1,234 @@
+//! The time of a training step by launch: measured steps and plain ones take turns, so that what measuring costs is known as well.
+
+use super::ceilings::Ceilings;
+use crate::device::{Cost, Label, Launch, Timings};
+use crate::error::{Error, Result};
+use crate::host;
+use crate::train::Trainer;
+
+/// Where the time of a step goes.
+#[derive(Clone, Debug)]
+pub struct StepProfile {
+    /// Milliseconds of a step in which every launch is measured: the median over windows. All other times are from the window with this median.
+    pub step_ms: f64,
+    /// The same without measuring, from windows in between.
+    pub plain_ms: f64,
+    /// How much longer a measured window takes than the plain one next to it: the median over pairs, in which the load of the machine is nearly the
+    /// same. 0.01 is one percent.
+    pub overhead: f64,
+    /// Steps in a window.
+    pub steps: usize,
+    /// The launches and copies of a step, in order.
+    pub launches: Vec<LaunchProfile>,
+    /// Milliseconds of a step in which no launch runs: the host prepares an epoch, or the device waits for a submit.
+    pub between_ms: f64,
+    /// The measured steps of that window.
+    pub timings: Timings,
+}
+
+/// The time of a launch.
+#[derive(Clone, Debug)]
+pub struct LaunchProfile {
+    /// The launch.
+    pub launch: Launch,
+    /// Its time in milliseconds, as a mean over the steps.
+    pub ms: f64,
+}
+
+/// By what launches are added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grouping {
+    /// The kernel.
+    Kernel,
+    /// The layer of the model, or another part of a step.
+    Layer,
+    /// The op that recorded it.
+    Op,
+    /// Forward, backward, or neither.
+    Direction,
+}
+
+/// Launches with something in common.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// What they have in common.
+    pub name: String,
+    /// How many they are.
+    pub launches: usize,
+    /// Their time in a step.
+    pub ms: f64,
+    /// The share of the step.
+    pub share: f64,
+    /// Their arithmetic and traffic in a step.
+    pub cost: Cost,
+}
+
+/// The name of the time in which no launch runs.
+const BETWEEN: &str = "between launches";
+/// Length of a window, if it is not given as steps: much longer than waiting for a GPU once.
+const WINDOW_MS: f64 = 200.0;
+/// Steps in a window, at most.
+const MOST_STEPS: usize = 2000;
+/// Steps before anything is measured.
+const WARM_UP: usize = 4;
+
+impl StepProfile {
+    /// Trains for twice as many windows, every other one measured, of `steps` each; without `steps`, of about a fifth of a second.
+    ///
+    /// Errors if the device cannot measure launches, if there is nothing to measure, or if a step fails.
+    pub async fn of(trainer: &mut Trainer, steps: Option<usize>, windows: usize) -> Result<Self> {
+        if windows == 0 || steps == Some(0) {
+            return Err(Error::usage("profile: got 0 steps or windows, expected at least 1 of each"));
+        }
+        trainer.advance_timed(WARM_UP).await?;
+        plain(trainer, WARM_UP).await?;
+        let step_ms = (plain(trainer, WARM_UP).await? / WARM_UP as f64).max(1e-3);
+        let steps = steps.unwrap_or(((WINDOW_MS / step_ms) as usize).clamp(WARM_UP, MOST_STEPS));
+        let (mut measured, mut plains) = (Vec::new(), Vec::new());
+        for window in 0..windows {
+            // By turns in front, so that neither always has the warmer device.
+            if window % 2 == 0 {
+                plains.push(plain(trainer, steps).await?);
+            }
+            measured.push(trainer.advance_timed(steps).await?);
+            if window % 2 == 1 {
+                plains.push(plain(trainer, steps).await?);
+            }
+        }
+        let ratios = measured.iter().zip(&plains).map(|(measured, plain)| measured.wall_ms / plain).collect();
+        measured.sort_by(|a, b| a.wall_ms.total_cmp(&b.wall_ms));
+        let (timings, plain_ms) = (measured.swap_remove(windows / 2), median(plains) / steps as f64);
+        Ok(Self::from_timings(in_order(trainer), timings, [plain_ms, median(ratios) - 1.0]))
+    }
+
+    /// From the commands of a plan in order and their timings; the time of a plain run, and how much longer measured ones take.
+    pub fn from_timings(launches: Vec<Launch>, timings: Timings, [plain_ms, overhead]: [f64; 2]) -> Self {
+        let steps = timings.runs();
+        let step_ms = timings.wall_ms / steps.max(1) as f64;
+        let launches: Vec<LaunchProfile> =
+            launches.into_iter().zip(timings.means()).map(|(launch, ms)| LaunchProfile { launch, ms }).collect();
+        let between_ms = step_ms - launches.iter().map(|launch| launch.ms).sum::<f64>();
+        Self { step_ms, plain_ms, overhead, steps, launches, between_ms, timings }
+    }
+
+    /// The share of a step's time in which launches run.
+    pub fn explained(&self) -> f64 {
+        1.0 - self.between_ms / self.step_ms
+    }
+
+    /// The arithmetic and traffic of a step.
+    pub fn cost(&self) -> Cost {
+        self.launches.iter().fold(Cost::default(), |sum, one| sum + one.launch.cost)
+    }
+
+    /// How many times as fast the step is if a share of it becomes `speedup` times as fast (Amdahl 1967).
+    pub fn amdahl(share: f64, speedup: f64) -> f64 {
+        1.0 / (1.0 - share + share / speedup)
+    }
+
+    /// The groups, longest first, then the time between launches. Their shares add up to 1.
+    pub fn grouped(&self, by: Grouping) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        for LaunchProfile { launch, ms } in &self.launches {
+            let name = by.name(launch);
+            let at = groups.iter().position(|group| group.name == name).unwrap_or_else(|| {
+                groups.push(Group { name: name.to_owned(), launches: 0, ms: 0.0, share: 0.0, cost: Cost::default() });
+                groups.len() - 1
+            });
+            let group = &mut groups[at];
+            group.launches += 1;
+            group.ms += ms;
+            group.cost = group.cost + launch.cost;
+        }
+        groups.sort_by(|a, b| b.ms.total_cmp(&a.ms));
+        let (name, ms) = (BETWEEN.to_owned(), self.between_ms);
+        groups.push(Group { name, launches: 0, ms, share: 0.0, cost: Cost::default() });
+        for group in &mut groups {
+            group.share = group.ms / self.step_ms;
+        }
+        groups
+    }
+}
+
+impl LaunchProfile {
+    /// 10⁹ floating-point operations per second.
+    pub fn gflops(&self) -> f64 {
+        self.launch.cost.flops as f64 / self.ms / 1e6
+    }
+
+    /// 10⁹ bytes per second, each buffer counted once.
+    pub fn gbytes_s(&self) -> f64 {
+        self.launch.cost.bytes as f64 / self.ms / 1e6
+    }
+
+    /// The least time at the device's rates over the time taken: 1 is as fast as the device can be.
+    pub fn roofline_share(&self, ceilings: &Ceilings) -> f64 {
+        let [arithmetic, traffic] = ceilings.least_ms(self.launch.cost);
+        arithmetic.max(traffic) / self.ms
+    }
+
+    /// Whether its arithmetic takes longer than its traffic, at the device's rates.
+    pub fn is_arithmetic(&self, ceilings: &Ceilings) -> bool {
+        let [arithmetic, traffic] = ceilings.least_ms(self.launch.cost);
+        arithmetic > traffic
+    }
+}
+
+impl Grouping {
+    /// The name of a launch's group.
+    pub fn name(self, launch: &Launch) -> &str {
+        let Launch { kernel, label, .. } = launch;
+        let or = |name: &'static str, other| if name.is_empty() { other } else { name };
+        match self {
+            Self::Kernel => kernel,
+            Self::Layer if label.layer.is_empty() => "other",
+            Self::Layer => &label.layer,
+            Self::Op => or(label.op, kernel),
+            Self::Direction => direction(label),
+        }
+    }
+}
+
+/// Which part of a step a launch belongs to. The fused step has one launch for both passes of the whole model.
+fn direction(label: &Label) -> &'static str {
+    match (&*label.layer, label.is_backward) {
+        ("batch", _) => "batch",
+        ("model", _) => "forward and backward",
+        ("update", _) => "update",
+        (_, true) => "backward",
+        (_, false) => "forward",
+    }
+}
+
+/// The launches and copies of a trainer's step, in the order in which they run.
+fn in_order(trainer: &Trainer) -> Vec<Launch> {
+    let summary = trainer.step_summary();
+    let mut all: Vec<Launch> = summary.launches.iter().chain(&summary.copies).cloned().collect();
+    all.sort_by_key(|launch| launch.place);
+    all
+}
+
+/// The middle value of at least one; the upper of two.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Milliseconds of steps that are not measured.
+async fn plain(trainer: &mut Trainer, steps: usize) -> Result<f64> {
+    let start = host::now_ms();
+    trainer.advance(steps)?;
+    trainer.batch_losses().await?;
+    Ok(host::now_ms() - start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amdahl_has_its_limits() {
+        assert_eq!([StepProfile::amdahl(0.0, 9.0), StepProfile::amdahl(1.0, 9.0)], [1.0, 9.0]);
+        assert_eq!(StepProfile::amdahl(0.75, f64::INFINITY), 4.0);
+    }
+}
