@@ -1,7 +1,7 @@
 //! The page of `mero profile --page`: where the time goes first, then each launch against the roofline, then the tables.
 
 use super::Findings;
-use super::text::{grouped, groupings, launches, leaks, memory_table, overview, percent, speedups, time};
+use super::text::{ABOVE_ALL, grouped, groupings, launches, leaks, memory_table, overview, percent, speedups, time};
 use crate::cli::page::command;
 use crate::profile::{Ceilings, Grouping, LaunchProfile, StepProfile};
 use crate::report::{Axis, Chart, Page, Series, Style};
@@ -31,6 +31,9 @@ pub(super) fn page(findings: &Findings) -> Page {
         "A launch cannot be faster than the slower of its arithmetic and its traffic, at the rates of the ceilings; \"of the roofline\" is that time \
          over its own. Traffic counts each buffer once, and a copy of the same size gives its rate.",
     );
+    if profile.launches.iter().any(|one| one.roofline_share(ceilings) > 1.0) {
+        page.note(ABOVE_ALL);
+    }
     if let Some(memory) = memory {
         page.section("Memory");
         page.table(&memory_table(memory));

@@ -12,12 +12,19 @@ pub(super) const NAMES: [&str; Tag::ALL.len()] =
 /// Launches in the table of a terminal, the longest.
 const MOST_LAUNCHES: usize = 20;
 
+/// What it means that a launch is faster than the roofline.
+pub(super) const ABOVE_ALL: &str =
+    "More than 100 % of the roofline: the data came from caches that a copy of the same size does not fit into.";
+
 /// Everything as text.
 pub(super) fn report(findings: &Findings) -> String {
     let profile = &findings.profile;
     let facts: Vec<(&str, String)> = overview(findings);
     let mut parts = vec![crate::report::facts(&facts), launches(findings, MOST_LAUNCHES).text()];
     let left = profile.launches.len().saturating_sub(MOST_LAUNCHES);
+    if profile.launches.iter().any(|one| one.roofline_share(&findings.ceilings) > 1.0) {
+        parts.push(format!("  {ABOVE_ALL}"));
+    }
     if left > 0 {
         let ms: f64 = longest(profile).iter().skip(MOST_LAUNCHES).map(|(_, one)| one.ms).sum();
         let share = percent(ms / profile.step_ms);
