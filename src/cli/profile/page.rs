@@ -1,7 +1,10 @@
 //! The page of `mero profile --page`: where the time goes first, then each launch against the roofline, then the tables.
 
 use super::Findings;
-use super::text::{ABOVE_ALL, grouped, groupings, launches, leaks, memory_table, overview, percent, speedups, time};
+use super::text::{
+    ABOVE_ALL, COSTLY, MOST_OVERHEAD, grouped, groupings, launches, leaks, memory_table, overview, percent, speedups,
+    time,
+};
 use crate::cli::page::command;
 use crate::profile::{Ceilings, Grouping, LaunchProfile, StepProfile};
 use crate::report::{Axis, Chart, Page, Series, Style};
@@ -19,6 +22,9 @@ pub(super) fn page(findings: &Findings) -> Page {
     page.section("Step");
     let facts = overview(findings);
     page.facts(facts.iter().map(|(name, text)| (*name, text.as_str())));
+    if profile.overhead > MOST_OVERHEAD {
+        page.note(COSTLY);
+    }
     page.paragraph(speedups(profile).trim());
     page.section("Groups");
     for (by, what) in groupings(profile) {

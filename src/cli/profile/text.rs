@@ -12,6 +12,11 @@ pub(super) const NAMES: [&str; Tag::ALL.len()] =
 /// Launches in the table of a terminal, the longest.
 const MOST_LAUNCHES: usize = 20;
 
+/// From this overhead on, the times of short launches are mostly those of their timestamps.
+pub(super) const MOST_OVERHEAD: f64 = 0.05;
+/// What that means.
+pub(super) const COSTLY: &str = "Measuring is expensive here: the times of short launches include that of a timestamp each. Larger batches show more.";
+
 /// What it means that a launch is faster than the roofline.
 pub(super) const ABOVE_ALL: &str =
     "More than 100 % of the roofline: the data came from caches that a copy of the same size does not fit into.";
@@ -20,7 +25,11 @@ pub(super) const ABOVE_ALL: &str =
 pub(super) fn report(findings: &Findings) -> String {
     let profile = &findings.profile;
     let facts: Vec<(&str, String)> = overview(findings);
-    let mut parts = vec![crate::report::facts(&facts), launches(findings, MOST_LAUNCHES).text()];
+    let mut parts = vec![crate::report::facts(&facts)];
+    if profile.overhead > MOST_OVERHEAD {
+        parts.push(format!("  {COSTLY}"));
+    }
+    parts.push(launches(findings, MOST_LAUNCHES).text());
     let left = profile.launches.len().saturating_sub(MOST_LAUNCHES);
     if profile.launches.iter().any(|one| one.roofline_share(&findings.ceilings) > 1.0) {
         parts.push(format!("  {ABOVE_ALL}"));
