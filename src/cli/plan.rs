@@ -1,5 +1,7 @@
 //! `mero plan`: one training step on the dry device, which counts launches without running them.
 
+mod settings;
+
 use pollster::block_on;
 use serde_json::json;
 
@@ -15,6 +17,9 @@ use crate::train::Trainer;
 pub(super) struct Args {
     #[command(flatten)]
     sizes: Sizes,
+    /// Compare settings that take less memory: for each the bytes, and the time of a step at the rates of this machine, which are measured first
+    #[arg(long)]
+    settings: bool,
     /// Print only JSON, one object per launch and one for the step
     #[arg(long)]
     json: bool,
@@ -22,6 +27,9 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Answer {
     let (data, spec, settings) = args.sizes.run(|_| 0.0)?;
+    if args.settings {
+        return settings::compare(&data, &spec, &settings, args.json);
+    }
     let device = block_on(Device::open(&Request { device: "dry".into(), ..Request::default() }))?;
     let mut trainer = Trainer::new(&device, spec, settings, data)?;
     let batch = trainer.settings().batch;
