@@ -264,6 +264,21 @@ fn a_run_goes_on_with_the_same_bits() -> Result<()> {
 }
 
 #[test]
+fn gradients_are_reported_without_the_scale() {
+    let device = Device::cpu(1);
+    let flow = |precision| {
+        let gradients = GradientConfig { watches: true, ..GradientConfig::default() };
+        let config = TrainerConfig { gradients, ..settings(precision) };
+        let mut trainer = Trainer::new(&device, deep(3, 24), config, data(256, smooth)).expect("a trainer");
+        trainer.advance(3).expect("steps");
+        block_on(trainer.gradient_flow()).expect("gradients")
+    };
+    for (half, whole) in flow(Some(f16())).iter().zip(&flow(None)) {
+        assert!((half.rms / whole.rms - 1.0).abs() < 0.02 && half.issue.is_none(), "{half:?} and {whole:?}");
+    }
+}
+
+#[test]
 fn poles_stay_in_32_bits() {
     let device = Device::dry();
     let spec = Spec::projective(INPUTS, &[64, 64], Head::rational(1), Activation::tanh());

@@ -37,8 +37,8 @@ params! {
 pub const LINE: usize = 64;
 /// Lanes of sums on the CPU.
 const LANES: usize = 16;
-/// Reciprocals of smaller numbers may be infinite.
-const LEAST: f32 = 1e-30;
+/// Sizes whose squares are far from the smallest and the largest numbers.
+const SIZES: std::ops::RangeInclusive<f32> = 1e-15..=1e15;
 /// Fewer words are no work for several threads.
 const FEW: usize = 1 << 16;
 /// Lines that a workgroup takes at a time.
@@ -78,30 +78,26 @@ impl Figure {
     #[expect(clippy::inline_always, reason = "compiled for the caller's instruction set")]
     #[inline(always)]
     fn of(line: &[f32; LINE]) -> Self {
-        let [mut sizes, mut odd, mut zeros] = [[0.0_f32; LANES]; 3];
+        let [mut sizes, mut squares, mut zeros] = [[0.0_f32; LANES]; 3];
         for part in line.as_chunks::<LANES>().0 {
             for lane in 0..LANES {
                 let g = part[lane];
                 sizes[lane] = if g.abs() > sizes[lane] { g.abs() } else { sizes[lane] };
-                // 0, or NaN if it is not finite.
-                odd[lane] += g * 0.0;
+                squares[lane] += g * g;
                 zeros[lane] += if g == 0.0 { 1.0 } else { 0.0 };
             }
         }
         let largest = sizes.into_iter().fold(0.0, f32::max);
-        if odd.into_iter().any(f32::is_nan) || largest < LEAST {
+        let squares = squares.iter().sum::<f32>();
+        // NaN is no size, but a square.
+        if squares.is_nan() || !(largest == 0.0 || SIZES.contains(&largest)) {
             return Self::carefully(line);
         }
-        let (factor, mut squares) = (largest.recip(), [0.0_f32; LANES]);
-        for part in line.as_chunks::<LANES>().0 {
-            for lane in 0..LANES {
-                squares[lane] += (part[lane] * factor) * (part[lane] * factor);
-            }
-        }
-        Self { largest, squares: squares.iter().sum(), bad: 0.0, zeros: zeros.iter().sum() }
+        let share = if largest > 0.0 { largest.recip() } else { 0.0 };
+        Self { largest, squares: squares * share * share, bad: 0.0, zeros: zeros.iter().sum() }
     }
 
-    /// The same where some are not finite, or so small that their reciprocal is not.
+    /// The same where some are not finite, or where squares may not be numbers.
     #[cold]
     fn carefully(line: &[f32]) -> Self {
         let finite = || line.iter().copied().filter(|g| g.is_finite());

@@ -246,15 +246,20 @@ impl Trainer {
         if bounds.limit == Limit::None && !bounds.skips && !self.settings.gradients.watches {
             return Ok(None);
         }
+        let [_, Memory { applied, skipped, limited, largest, scale, .. }] = self.remembered().await?;
+        let [updates, skipped, limited] = [applied, skipped, limited].map(|count| count as u64);
+        let loss_scale = bounds.scale.map(|_| f64::from(scale));
+        Ok(Some(GradientReport { updates, skipped, limited, largest_norm: f64::from(largest), loss_scale }))
+    }
+
+    /// What updates remembered before the last step, and after it.
+    pub(super) async fn remembered(&self) -> Result<[Memory; 2]> {
         let offset = self.settings.memory_at(self.network.layout());
         let view = View { buffer: self.state.moments.clone(), offset, words: 2 * STATE };
         let words: Vec<f32> = bytemuck::cast_vec(self.device.read(&view).await?);
         // Steps write the two copies by turns; the first word of control counts the steps, also those of `advance`.
         let control = self.device.read(&self.state.control.view()).await?;
-        let last = (control[0] + 1) % 2;
-        let Memory { applied, skipped, limited, largest, scale, .. } = Memory::read(&words[STATE * last as usize..]);
-        let [updates, skipped, limited] = [applied, skipped, limited].map(|count| count as u64);
-        let loss_scale = bounds.scale.map(|_| f64::from(scale));
-        Ok(Some(GradientReport { updates, skipped, limited, largest_norm: f64::from(largest), loss_scale }))
+        let before = control[0] as usize % 2;
+        Ok([before, 1 - before].map(|copy| Memory::read(&words[STATE * copy..])))
     }
 }

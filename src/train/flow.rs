@@ -56,7 +56,7 @@ const RATIO: f64 = 1e3;
 const DEAD: f64 = 0.95;
 
 impl Trainer {
-    /// The gradient of each parameter at the last update, in the order of the layout. One readback.
+    /// The gradient of each parameter at the last update, in the order of the layout, without the scale of the loss.
     ///
     /// Errors unless gradients are limited, may be left out, or are watched
     /// ([`GradientConfig::watches`](super::GradientConfig)): otherwise their norms are not computed.
@@ -68,7 +68,9 @@ impl Trainer {
         };
         let words: Vec<f32> = bytemuck::cast_vec(self.device.read(&sums.view()).await?);
         let total = self.network.layout().total;
-        let weight = f64::from(words[total + 2]);
+        // Gradients of a loss that is scaled are as much larger.
+        let [before, _] = self.remembered().await?;
+        let share = f64::from(before.unscaled(words[total + 2].recip(), self.settings.bounds().scale));
         let figures: Vec<Figure> = Figure::read(&words[total + TAIL..][..4 * (total / LINE)]).collect();
         let parameters = self.network.layout().parameters.iter();
         let of = parameters
@@ -83,8 +85,8 @@ impl Trainer {
                 let [not_finite, zeros] = figure.odd();
                 TensorGradient {
                     name: parameter.name.clone(),
-                    rms: f64::from(figure.norm()) / weight / (count as f64).sqrt(),
-                    largest: f64::from(figure.largest()) / weight,
+                    rms: f64::from(figure.norm()) * share / (count as f64).sqrt(),
+                    largest: f64::from(figure.largest()) * share,
                     zeros: (f64::from(zeros) - padding) / count as f64,
                     not_finite: not_finite as u64,
                     issue: None,

@@ -43,6 +43,9 @@ struct Bench<'a> {
     is_quick: bool,
 }
 
+/// Measures some claims.
+type Measure<'m> = fn(&Bench<'m>) -> Result<Vec<Claim>>;
+
 const WIDTH: usize = 256;
 const BATCH: usize = 256;
 const INPUTS: usize = 8;
@@ -50,7 +53,6 @@ const INPUTS: usize = 8;
 pub(super) fn run(args: &Args) -> Answer {
     let device = args.hardware.open()?;
     let bench = Bench { device: &device, is_quick: args.quick };
-    type Measure<'m> = fn(&Bench<'m>) -> Result<Vec<Claim>>;
     let all: [(&str, Measure<'_>); 7] = [
         ("resident memory", Bench::resident),
         ("recomputation", Bench::recomputation),
