@@ -247,6 +247,64 @@ fn it_goes_with_recomputation_accumulation_and_limits() {
     }
 }
 
+/// The launches that convert, by their labels.
+fn converted(spec: Spec, config: TrainerConfig) -> Vec<String> {
+    let mut trainer = Trainer::new(&Device::dry(), spec, config, data(256, smooth)).expect("a trainer");
+    trainer.prepare().expect("plans");
+    let casts = trainer.step_summary().launches.iter().filter(|launch| launch.kernel == "cast");
+    casts.map(|launch| launch.label.to_string()).collect()
+}
+
+#[test]
+fn names_choose_what_stays_in_32_bits() {
+    let of = |names: &[&str]| {
+        let keep_f32 = names.iter().map(|name| (*name).to_owned()).collect();
+        converted(deep(4, 32), TrainerConfig { batch: 256, ..settings(Some(MixedPrecision { keep_f32, ..f16() })) })
+    };
+    let all = of(&[]);
+    assert!(all.iter().any(|label| label == "layers.2 layer"), "{all:?}");
+    // An activation after a linear layer is a part of its launch, by its place and by its kind.
+    for name in ["layers.2", "layers.3"] {
+        let kept = of(&[name]);
+        assert!(kept.len() < all.len() && !kept.is_empty(), "{name}: {kept:?}");
+    }
+    for name in ["linear", "activation", "layer"] {
+        assert_eq!(of(&[name]), Vec::<String>::new(), "{name}");
+    }
+    // A layer's name stands for the layers inside it.
+    let inside = |names: &[&str]| {
+        let keep_f32 = names.iter().map(|name| (*name).to_owned()).collect();
+        let labels = converted(blocks(), settings(Some(MixedPrecision { keep_f32, ..f16() })));
+        labels.into_iter().filter(|label| label.starts_with("layers.2.layers")).count()
+    };
+    assert!(inside(&[]) > inside(&["layers.2"]) && inside(&["residual"]) == inside(&["layers.2"]));
+}
+
+#[test]
+fn cheap_launches_are_judged_without_their_packing() {
+    let device = Device::dry();
+    let again = |precision: Option<MixedPrecision>| {
+        let config = TrainerConfig { recompute: Recompute::Cheap(100_000), batch: 256, ..settings(precision) };
+        let mut trainer = Trainer::new(&device, deep(6, 64), config, data(256, smooth)).expect("a trainer");
+        trainer.prepare().expect("plans");
+        trainer.step_summary().recomputed.1.flops
+    };
+    // Products of 256 rows and 64 units have two million operations.
+    assert!(again(None) < 200_000 && again(Some(f16())) < 400_000, "{} and {}", again(None), again(Some(f16())));
+}
+
+#[test]
+fn epochs_without_an_update_do_not_count_for_patience() -> Result<()> {
+    let device = Device::cpu(1);
+    let scale = LossScaling { initial: 2f64.powi(32), ..LossScaling::default() };
+    let config = TrainerConfig { batch: 256, epochs: 60, patience: 3, ..settings(Some(with_scale(scale))) };
+    let mut trainer = Trainer::new(&device, deep(3, 24), config, data(256, smooth))?;
+    block_on(trainer.run(&mut |_| Flow::Continue))?;
+    let updates: u64 = trainer.history().iter().filter_map(|epoch| epoch.gradients).map(|one| one.updates).sum();
+    assert!(trainer.history().len() > 10 && updates > 5, "{} epochs, {updates} updates", trainer.history().len());
+    Ok(())
+}
+
 #[test]
 fn a_run_goes_on_with_the_same_bits() -> Result<()> {
     let device = Device::cpu(1);
@@ -335,6 +393,35 @@ fn wrong_settings_are_errors() {
     assert_eq!(
         of(with_scale(LossScaling { initial: -1.0, ..LossScaling::default() })),
         "train: loss_scale: got -1, expected a finite number above 0"
+    );
+    let rational = || {
+        let mut spec = Spec::projective(INPUTS, &[8, 8], Head::rational(1), Activation::tanh());
+        let norm = Layer::MaskedNorm { epsilon: 1e-5, policy: None };
+        spec.layers.splice(1..2, [norm]);
+        spec
+    };
+    for name in ["projective", "masked_norm", "layers.1"] {
+        let precision = Some(MixedPrecision { keep_half: names(&[name]), ..f16() });
+        let config = TrainerConfig { loss: Loss::Pairs(meromorph::loss::PairLoss::default()), ..settings(precision) };
+        let one = data(64, smooth);
+        let pairs =
+            |part: &Examples| Examples { x: part.x.clone(), y: part.y.iter().flat_map(|y| [*y, 1.0]).collect() };
+        let data = Data {
+            targets: 2,
+            train: pairs(&one.train),
+            validation: pairs(&one.validation),
+            test: pairs(&one.test),
+            ..one
+        };
+        let trainer = Trainer::new(&device, rational(), config, data);
+        assert_eq!(
+            trainer.map(drop).unwrap_err().to_string(),
+            format!("train: keep_half: got \"{name}\", whose poles need f32: expected layers without poles")
+        );
+    }
+    assert_eq!(
+        of(with_scale(LossScaling { most: f64::INFINITY, ..LossScaling::default() })),
+        "train: the largest loss scale: got inf, expected a finite number above 0"
     );
     assert_eq!(
         said(TrainerConfig { step: Some(StepKind::Fused), ..settings(Some(f16())) }, deep(2, 8)),

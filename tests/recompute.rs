@@ -206,6 +206,28 @@ fn names_choose_what_is_computed_again() {
     }
 }
 
+#[test]
+fn a_run_with_a_budget_goes_on_with_the_steps_it_began_with() -> Result<()> {
+    let device = Device::cpu(1);
+    let mut config = TrainerConfig { epochs: 4, ..settings(Recompute::Within(64 << 10), 64) };
+    config.schedule = Schedule::CONSTANT;
+    let spec = || Spec::mlp(6, &[64, 64, 64], 1, Activation::tanh());
+    let run = |trainer: &mut Trainer| block_on(trainer.epoch(&mut |_| Flow::Continue)).map(drop);
+    let mut whole = Trainer::new(&device, spec(), config.clone(), data(96, 6))?;
+    let batch = whole.settings().batch;
+    assert!(batch < 64, "{batch}");
+    let mut first = Trainer::new(&device, spec(), config, data(96, 6))?;
+    (0..4).try_for_each(|_| run(&mut whole))?;
+    (0..2).try_for_each(|_| run(&mut first))?;
+    let (checkpoint, _) =
+        meromorph::train::Checkpoint::load(&block_on(first.checkpoint())?.save(None)?, "budget.ckpt")?;
+    let mut second = Trainer::resume(&device, data(96, 6), checkpoint)?;
+    assert_eq!(second.settings().batch, batch);
+    (0..2).try_for_each(|_| run(&mut second))?;
+    assert_eq!(block_on(second.parameters())?, block_on(whole.parameters())?);
+    Ok(())
+}
+
 type Choose = fn(&Label, Cost) -> bool;
 
 #[test]

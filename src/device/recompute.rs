@@ -189,11 +189,20 @@ impl Saved {
 
     /// The results of the launches that `drops` chooses.
     fn chosen(&self, recording: &Recording, drops: &dyn Fn(&Label, Cost) -> bool) -> Vec<*const Slot> {
-        let is_chosen = |result: &&SavedResult| match &recording.commands[result.command] {
-            Command::Dispatch(dispatch) => drops(&recording.labels[result.command], (dispatch.kernel.cost)(dispatch)),
-            Command::Copy { .. } => false,
+        let is_chosen = |result: &&SavedResult| {
+            drops(&recording.labels[result.command], self.cost_of_again(recording, result.command))
         };
         self.results.iter().filter(is_chosen).map(|result| result.slot).collect()
+    }
+
+    /// The cost of a launch and of those before it that run again for it because their results are not saved, as where a result is packed.
+    fn cost_of_again(&self, recording: &Recording, command: usize) -> Cost {
+        let Command::Dispatch(dispatch) = &recording.commands[command] else { return Cost::default() };
+        let own = (dispatch.kernel.cost)(dispatch);
+        let is_saved = |view: &&View| self.results.iter().any(|result| result.slot == view.buffer.key());
+        let made = dispatch.inputs.iter().filter(|view| !is_saved(view));
+        let writers = made.filter_map(|view| self.writers.iter().find(|(slot, _)| *slot == view.buffer.key()));
+        writers.fold(own, |cost, (_, writer)| cost + self.cost_of_again(recording, *writer))
     }
 
     /// The recording in which these results are computed again after the turn, each just before it is read first.

@@ -63,4 +63,12 @@ impl Device {
     pub fn watch_memory(&self, watch: Option<Rc<dyn MemoryWatch>>) {
         self.0.watch.replace(watch);
     }
+
+    /// Reports blocks no longer, if it is this watch that they are reported to.
+    pub fn unwatch_memory(&self, watch: &dyn MemoryWatch) {
+        let mut known = self.0.watch.borrow_mut();
+        if known.as_ref().is_some_and(|known| std::ptr::addr_eq(Rc::as_ptr(known), std::ptr::from_ref(watch))) {
+            *known = None;
+        }
+    }
 }

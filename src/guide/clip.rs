@@ -4,6 +4,10 @@ use crate::autograd::Var;
 use crate::error::{Error, Result};
 use crate::host::number;
 use crate::ops;
+use crate::program::expr::{max, min, sqrt, square};
+
+/// A smaller largest size counts as this.
+const LEAST: f32 = 1e-30;
 
 /// Gradients whose norm together is at most `most`, in the same direction, and their norm before; `None` stays `None`. Nothing is read back. A norm that
 /// is not finite makes them NaN. Errors if `most` is not a positive number, or if there is no gradient.
@@ -23,11 +27,20 @@ use crate::ops;
 /// ```
 pub fn clip_by_global_norm(gradients: &[Option<Var>], most: f32) -> Result<(Vec<Option<Var>>, Var)> {
     check("clip_by_global_norm", most)?;
-    let squares = gradients.iter().flatten().map(|gradient| ops::sum_to(&ops::mul(gradient, gradient), &[1].into()));
-    let sum = squares.reduce(|sum, square| ops::add(&sum, &square));
-    let sum = sum.ok_or_else(|| Error::usage("clip_by_global_norm: got no gradients, expected at least one"))?;
-    let norm = ops::sqrt(&sum);
-    let factor = ops::fused(&[&norm], |v| most / crate::program::expr::max(v[0], most));
+    let flat = |gradient: &Var| ops::reshape(gradient, [gradient.shape().len()]);
+    let sizes = gradients.iter().flatten().map(|gradient| ops::max(&ops::abs(&flat(gradient)), 0..1));
+    let largest = sizes.reduce(|a, b| ops::fused(&[&a, &b], |v| max(v[0], v[1])));
+    let largest =
+        largest.ok_or_else(|| Error::usage("clip_by_global_norm: got no gradients, expected at least one"))?;
+    // Squares of sizes relative to the largest are numbers whatever the sizes are.
+    let largest = ops::fused(&[&largest], |v| max(v[0], LEAST));
+    let squares = gradients.iter().flatten().map(|gradient| {
+        let share = ops::fused(&[&flat(gradient), &largest], |v| square(v[0] / v[1]));
+        ops::sum(&share, 0..1)
+    });
+    let sum = squares.reduce(|sum, square| ops::add(&sum, &square)).unwrap_or_else(|| largest.clone());
+    let norm = ops::fused(&[&largest, &sum], |v| v[0] * sqrt(v[1]));
+    let factor = ops::fused(&[&norm], |v| most / max(v[0], most));
     let clipped = gradients.iter().map(|gradient| gradient.as_ref().map(|gradient| ops::mul(gradient, &factor)));
     Ok((clipped.collect(), norm))
 }
@@ -35,9 +48,7 @@ pub fn clip_by_global_norm(gradients: &[Option<Var>], most: f32) -> Result<(Vec<
 /// Gradients of which each entry is at most `most` in size. Errors if `most` is not a positive number.
 pub fn clip_by_value(gradients: &[Option<Var>], most: f32) -> Result<Vec<Option<Var>>> {
     check("clip_by_value", most)?;
-    let one = |gradient: &Var| {
-        ops::fused(&[gradient], |v| crate::program::expr::max(crate::program::expr::min(v[0], most), -most))
-    };
+    let one = |gradient: &Var| ops::fused(&[gradient], |v| max(min(v[0], most), -most));
     Ok(gradients.iter().map(|gradient| gradient.as_ref().map(one)).collect())
 }
 
@@ -46,4 +57,29 @@ fn check(place: &str, most: f32) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!("{place}: got {}, expected a finite number above 0", number(f64::from(most)))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Device;
+    use crate::tensor::Tensor;
+    use pollster::block_on;
+
+    fn clipped(values: &[f32]) -> (Vec<f32>, f32) {
+        let gradient = Tensor::from_f32(&Device::cpu(1), [values.len()], values).expect("a tensor");
+        let (clipped, norm) = clip_by_global_norm(&[Some(Var::constant(gradient)), None], 1.0).expect("a gradient");
+        let read = |value: &Var| block_on(value.value().to_f32()).expect("values");
+        (read(clipped[0].as_ref().expect("a gradient")), read(&norm)[0])
+    }
+
+    #[test]
+    fn large_gradients_keep_their_direction_and_others_are_not_hidden() {
+        let (large, norm) = clipped(&[3e25, -4e25]);
+        assert!((large[0] - 0.6).abs() < 1e-6 && (large[1] + 0.8).abs() < 1e-6 && (norm / 5e25 - 1.0).abs() < 1e-6);
+        assert_eq!(clipped(&[0.0, 0.0]), (vec![0.0, 0.0], 0.0));
+        for odd in [f32::NAN, f32::INFINITY] {
+            assert!(clipped(&[odd, 1.0]).0.iter().all(|value| value.is_nan()), "{odd}");
+        }
+    }
 }

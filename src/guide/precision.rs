@@ -33,7 +33,7 @@ pub struct AMPConfig {
     pub backoff_factor: f64,
     /// The type.
     pub target_dtype: TargetDtype,
-    /// Overflows in a row that are an error.
+    /// The most overflows in a row; one more is an error of [`AMPPolicy::update_scale`]. A trainer goes on until the scale is at its smallest.
     pub max_consecutive_overflows: u64,
     /// Layers, kinds of layers and ops that stay in f32.
     pub fp32_operations: Vec<String>,
@@ -41,7 +41,7 @@ pub struct AMPConfig {
 
 impl Default for AMPConfig {
     fn default() -> Self {
-        let LossScaling { initial, growth, backoff, interval, least, most } = LossScaling::default();
+        let LossScaling { initial, growth, backoff, interval, least, most, .. } = LossScaling::default();
         Self {
             enabled: false,
             initial_scale: initial,
@@ -71,6 +71,7 @@ impl AMPConfig {
             interval: self.growth_interval,
             least: self.min_scale,
             most: self.max_scale,
+            ..LossScaling::default()
         };
         let mixed = MixedPrecision::new(format);
         self.enabled.then(|| MixedPrecision {
@@ -148,6 +149,9 @@ impl AMPPolicy {
             max_consecutive_overflows,
             ..
         } = self.config;
+        if !self.config.enabled {
+            return Ok(());
+        }
         if found_inf {
             (self.scale, self.clean) = ((self.scale * backoff_factor).max(min_scale), 0);
             self.overflows += 1;

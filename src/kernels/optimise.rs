@@ -16,7 +16,7 @@ use crate::device::{Call, Cost, Dispatch, Info, Kernel, View};
 use crate::params;
 use crate::program::{Expr, Instruction, Program};
 pub use cases::cases;
-pub use limit::{Limit, LossScale, MEMORY, Memory, SCALE_AT, STATE};
+pub use limit::{Limit, LossScale, SCALE_AT, STATE, UPDATE_WORDS, UpdateState};
 
 /// The `optimise` kernel: inputs order, partials (or the sums of `fold`); outputs parameters, moments, control, report.
 pub static OPTIMISE: Kernel = Kernel {
@@ -176,7 +176,7 @@ impl Rule {
 
     /// Words of `moments` for `total` parameters: the arrays, then what updates remember.
     pub fn moment_words(&self, total: usize) -> usize {
-        self.arrays() * total + MEMORY
+        self.arrays() * total + UPDATE_WORDS
     }
 
     /// Whether result `at` is the gradient.

@@ -11,9 +11,7 @@ use std::ops::Range;
 use pulp::{Simd, WithSimd};
 
 use super::fold::{Figure, LINE};
-use super::optimise::{
-    FROZEN, LINE_WORDS, Limit, Memory as Remembered, RATES, Rule, SCALE_AT, STATE, Sizes, TAIL, lines_at,
-};
+use super::optimise::{FROZEN, LINE_WORDS, Limit, RATES, Rule, SCALE_AT, STATE, Sizes, TAIL, UpdateState, lines_at};
 use crate::host::{Disjoint, ThreadPool};
 use crate::program::slices::{Memory, Registers, Source, WIDTH};
 use crate::simd::{dispatch, load, store};
@@ -45,7 +43,7 @@ pub(super) fn optimise(
     let (mut row, mut factor) = (cursor, 1.0);
     let mut is_applied = is_last;
     if rule.bounds.needs_fold() {
-        let mut memory = Remembered::read(&state[STATE * (control[2] as usize % 2)..]);
+        let mut memory = UpdateState::read(&state[STATE * (control[2] as usize % 2)..]);
         if cursor < group {
             memory.begin();
         }

@@ -84,7 +84,7 @@ impl MemoryProfile {
 
     /// Stops following the device; what was seen stays.
     pub fn end(&self) {
-        self.device.watch_memory(None);
+        self.device.unwatch_memory(&*self.ledger);
     }
 
     /// Notes the memory in use under a name.

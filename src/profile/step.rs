@@ -153,18 +153,19 @@ impl StepProfile {
 impl LaunchProfile {
     /// 10⁹ floating-point operations per second.
     pub fn gflops(&self) -> f64 {
-        self.launch.cost.flops as f64 / self.ms / 1e6
+        if self.ms > 0.0 { self.launch.cost.flops as f64 / self.ms / 1e6 } else { 0.0 }
     }
 
     /// 10⁹ bytes per second, each buffer counted once.
     pub fn gbytes_s(&self) -> f64 {
-        self.launch.cost.bytes as f64 / self.ms / 1e6
+        if self.ms > 0.0 { self.launch.cost.bytes as f64 / self.ms / 1e6 } else { 0.0 }
     }
 
     /// The least time at the device's rates over the time taken: 1 is as fast as the device can be.
     pub fn roofline_share(&self, ceilings: &Ceilings) -> f64 {
         let [arithmetic, traffic] = ceilings.least_ms(self.launch.cost);
-        arithmetic.max(traffic) / self.ms
+        // A clock may be too coarse to see a launch.
+        if self.ms > 0.0 { arithmetic.max(traffic) / self.ms } else { 0.0 }
     }
 
     /// Whether its arithmetic takes longer than its traffic, at the device's rates.

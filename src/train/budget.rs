@@ -10,7 +10,6 @@ use super::step::{State, outline};
 use crate::device::{Device, Recompute};
 use crate::error::{Error, Result};
 use crate::host::number;
-use crate::loss::Loss;
 
 /// The settings with as many rows in a step as a budget allows. Errors if it is too small for one row, or for the batch of a model whose rows depend on
 /// each other.
@@ -24,12 +23,7 @@ pub(super) fn fitted(
     let Recompute::Within(most) = settings.recompute else { return Ok(settings) };
     let all = data.train.rows(data.targets);
     let whole = settings.batch.min(all);
-    // The rows of a batch share statistics or terms of the loss.
-    let is_whole = network.layout().parameters.iter().any(|parameter| parameter.is_statistic)
-        || network.spec().is_none()
-        || network.has_own_loss()
-        || matches!(settings.loss, Loss::Pairs(_))
-        || settings.gradients.sharpness.is_some();
+    let is_whole = !network.has_independent_rows(&settings);
     let sizes = (1..=whole).rev().filter(|rows| whole.is_multiple_of(*rows) && (*rows == whole || !is_whole));
     let groups = Groups::of(network.layout(), &settings)?;
     let mut least = None;

@@ -7,7 +7,7 @@ use super::update::factored;
 use crate::device::Recompute;
 use crate::error::{Error, Result};
 use crate::host::number;
-use crate::kernels::optimise::{GradientBounds, LossScale, MEMORY, Rule};
+use crate::kernels::optimise::{GradientBounds, LossScale, Rule, UPDATE_WORDS};
 use crate::loss::Loss;
 use crate::nn::{Layout, Registry};
 use crate::optim::{Motion, Optimizer, Schedule};
@@ -146,11 +146,11 @@ impl TrainerConfig {
 
     /// What the loss is multiplied by at first, and how that moves.
     pub(super) fn loss_scale(&self) -> Option<LossScale> {
-        self.precision.as_ref().and_then(|precision| precision.loss_scale(self.batch))
+        self.precision.as_ref().and_then(MixedPrecision::loss_scale)
     }
 
     /// Where in the moments is what updates remember: after what the optimiser keeps of the parameters.
-    pub(super) fn memory_at(&self, layout: &Layout) -> usize {
+    pub(super) fn update_state_at(&self, layout: &Layout) -> usize {
         match self.optimizer.motion() {
             Motion::Factored => layout.parameters.iter().map(factored::words_of).sum(),
             _ => self.rule().arrays() * layout.total,
@@ -159,7 +159,7 @@ impl TrainerConfig {
 
     /// Words of the moments.
     pub(super) fn moment_words(&self, layout: &Layout) -> usize {
-        self.memory_at(layout) + MEMORY
+        self.update_state_at(layout) + UPDATE_WORDS
     }
 
     /// Errors if a setting is out of range; messages use the user's names.

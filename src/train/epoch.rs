@@ -9,7 +9,7 @@ use super::validation::{figure_offset, validation};
 use crate::device::{Command, View};
 use crate::error::Result;
 use crate::host;
-use crate::kernels::optimise::{Limit, Memory, STATE};
+use crate::kernels::optimise::{Limit, STATE, UpdateState};
 use crate::optim::{Moment, ScheduleShape};
 
 /// Steps between two reads of the loss inside a long epoch: bounds the queue of devices that cannot be waited for.
@@ -147,7 +147,12 @@ impl Trainer {
             return Ok(None);
         }
         let epoch = self.progress.history.len();
+        let since_best = self.progress.since_best;
         let is_best = self.keep_if_best(epoch, evaluation.value)?;
+        if gradients.is_some_and(|gradients| gradients.updates == 0) {
+            // No update was made, so that nothing could improve.
+            self.progress.since_best = self.progress.since_best.min(since_best);
+        }
         let updates = self.steps.div_ceil(self.settings.accumulate) as u64;
         self.progress.skipped += gradients.map_or(0, |gradients| gradients.skipped);
         let update = ((epoch as u64 + 1) * updates).saturating_sub(self.progress.skipped + 1);
@@ -246,20 +251,20 @@ impl Trainer {
         if bounds.limit == Limit::None && !bounds.skips && !self.settings.gradients.watches {
             return Ok(None);
         }
-        let [_, Memory { applied, skipped, limited, largest, scale, .. }] = self.remembered().await?;
+        let [_, UpdateState { applied, skipped, limited, largest, scale, .. }] = self.remembered().await?;
         let [updates, skipped, limited] = [applied, skipped, limited].map(|count| count as u64);
         let loss_scale = bounds.scale.map(|_| f64::from(scale));
         Ok(Some(GradientReport { updates, skipped, limited, largest_norm: f64::from(largest), loss_scale }))
     }
 
     /// What updates remembered before the last step, and after it.
-    pub(super) async fn remembered(&self) -> Result<[Memory; 2]> {
-        let offset = self.settings.memory_at(self.network.layout());
+    pub(super) async fn remembered(&self) -> Result<[UpdateState; 2]> {
+        let offset = self.settings.update_state_at(self.network.layout());
         let view = View { buffer: self.state.moments.clone(), offset, words: 2 * STATE };
         let words: Vec<f32> = bytemuck::cast_vec(self.device.read(&view).await?);
         // Steps write the two copies by turns; the first word of control counts the steps, also those of `advance`.
         let control = self.device.read(&self.state.control.view()).await?;
         let before = control[0] as usize % 2;
-        Ok([before, 1 - before].map(|copy| Memory::read(&words[STATE * copy..])))
+        Ok([before, 1 - before].map(|copy| UpdateState::read(&words[STATE * copy..])))
     }
 }

@@ -68,6 +68,9 @@ impl Trainer {
         };
         let words: Vec<f32> = bytemuck::cast_vec(self.device.read(&sums.view()).await?);
         let total = self.network.layout().total;
+        if words[total + 2] == 0.0 {
+            return Err(Error::usage("gradient_flow: no step was made yet: expected at least one"));
+        }
         // Gradients of a loss that is scaled are as much larger.
         let [before, _] = self.remembered().await?;
         let share = f64::from(before.unscaled(words[total + 2].recip(), self.settings.bounds().scale));

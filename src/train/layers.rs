@@ -63,7 +63,9 @@ impl Layers {
 
     /// Whether the names choose the launches with this label.
     pub(super) fn has(&self, names: &[String], label: &Label) -> bool {
-        let kind = self.kind(&label.layer);
-        names.iter().any(|name| name == label.op || *name == *label.layer || Some(name.as_str()) == kind)
+        let is_within =
+            |path: &str| label.layer.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let is_of_kind = |name: &str| self.0.iter().any(|(_, place, kind)| name == *kind && is_within(place));
+        names.iter().any(|name| name == label.op || is_within(name) || is_of_kind(name))
     }
 }

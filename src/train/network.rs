@@ -104,6 +104,16 @@ impl Network {
         Ok(flat)
     }
 
+    /// Whether the rows of a batch share neither statistics nor terms of the loss, so that several steps can make the update of one.
+    pub fn has_independent_rows(&self, settings: &TrainerConfig) -> bool {
+        let shares = self.layout().parameters.iter().any(|parameter| parameter.is_statistic)
+            || self.spec().is_none()
+            || self.has_own_loss()
+            || matches!(settings.loss, Loss::Pairs(_))
+            || settings.gradients.sharpness.is_some();
+        !shares
+    }
+
     pub(super) fn has_own_loss(&self) -> bool {
         self.loss.is_some()
     }

@@ -48,14 +48,17 @@ pub struct LossScaling {
     pub least: f64,
     /// The largest.
     pub most: f64,
+    /// What a step's loss is divided by besides, a power of two: about the rows that it is a sum over. A trainer sets it.
+    pub rows: f64,
 }
 
-record! { LossScaling { initial, growth, backoff, interval, least, most } }
+record! { LossScaling { initial, growth, backoff, interval, least, most, rows = 1.0 } }
 
 /// The usual values.
 impl Default for LossScaling {
     fn default() -> Self {
-        Self { initial: 65_536.0, growth: 2.0, backoff: 0.5, interval: 2000, least: 1.0, most: 4_294_967_296.0 }
+        let most = 4_294_967_296.0;
+        Self { initial: 65_536.0, growth: 2.0, backoff: 0.5, interval: 2000, least: 1.0, most, rows: 1.0 }
     }
 }
 
@@ -81,10 +84,16 @@ impl MixedPrecision {
             ));
         }
         if let Some(scale) = &self.scale {
-            let positive =
-                [("loss_scale", scale.initial), ("the least loss scale", scale.least), ("the backoff", scale.backoff)];
+            let positive = [
+                ("loss_scale", scale.initial),
+                ("the least loss scale", scale.least),
+                ("the backoff", scale.backoff),
+                ("the growth", scale.growth),
+                ("the largest loss scale", scale.most),
+            ];
             for (what, value) in positive {
-                if !(value.is_finite() && value > 0.0) {
+                // Devices compute with it in f32.
+                if !((value as f32).is_finite() && value > 0.0) {
                     return refused(format!("{what}: got {}, expected a finite number above 0", number(value)));
                 }
             }
@@ -112,6 +121,14 @@ impl MixedPrecision {
         Ok(())
     }
 
+    /// For a loss that is a sum over so many rows of a step.
+    pub(super) fn of_sums(mut self, rows: usize) -> Self {
+        if let Some(scale) = &mut self.scale {
+            scale.rows = rows.next_power_of_two() as f64;
+        }
+        self
+    }
+
     /// Its name.
     pub fn name(&self) -> &'static str {
         match self.format {
@@ -124,7 +141,7 @@ impl MixedPrecision {
     pub fn storage(&self, info: &Info) -> Result<String> {
         let name = self.name();
         // Kernels read packed words on every device: what a type of its own would save was not measured.
-        let has_type = self.format == Half::F16 && info.features.iter().any(|feature| feature == "shader-f16");
+        let has_type = self.format == Half::F16 && info.features.iter().any(|feature| feature == "f16");
         if self.is_strict && !has_type {
             return Err(Error::usage(format!(
                 "train: strict: got precision {name} on {}, which has no type for it: expected f32, or no strict, which packs two numbers in a word",
@@ -139,19 +156,22 @@ impl MixedPrecision {
         let layers = Layers::of(network);
         let keep_f32 = layers.named(&self.keep_f32, "keep_f32")?;
         let keep_half = layers.named(&self.keep_half, "keep_half")?;
-        if let Some(name) = keep_half.iter().find(|name| WITH_POLES.contains(&name.as_str())) {
+        let has_poles = |kind: &str| WITH_POLES.contains(&kind) || kind == "masked";
+        let is_refused = |name: &&String| has_poles(name) || layers.kind(name).is_some_and(has_poles);
+        if let Some(name) = keep_half.iter().find(is_refused) {
             return Err(Error::usage(format!(
                 "train: keep_half: got \"{name}\", whose poles need f32: expected layers without poles"
             )));
         }
         let format = self.format;
         let takes = move |label: &Label| {
-            let is_plain = match layers.kind(&label.layer) {
-                Some(kind) => KINDS.contains(&kind),
-                None => label.layer.is_empty(),
+            // Other parts of a step, such as the loss, have a name that is no layer's.
+            let (is_plain, may_be) = match layers.kind(&label.layer) {
+                Some(kind) => (KINDS.contains(&kind), !WITH_POLES.contains(&kind)),
+                None => [label.layer.is_empty(); 2].into(),
             };
             let is_meant = |names: &[String]| layers.has(names, label);
-            !is_meant(&keep_f32) && (is_meant(&keep_half) || is_plain && OPS.contains(&label.op))
+            !is_meant(&keep_f32) && may_be && (is_meant(&keep_half) || is_plain && OPS.contains(&label.op))
         };
         let convert = |conversion: Conversion| {
             move |from: View, to: View| {
@@ -166,13 +186,28 @@ impl MixedPrecision {
         })
     }
 
-    /// The factor of the loss for steps of so many rows.
-    pub(super) fn loss_scale(&self, batch: usize) -> Option<optimise::LossScale> {
-        self.scale.map(|LossScaling { initial, growth, backoff, interval, least, most }| {
-            let [initial, growth, backoff, least, most] =
-                [initial, growth, backoff, least, most].map(|value| value as f32);
-            let rows = batch.next_power_of_two() as f32;
+    /// The factor of the loss, as the update has it.
+    pub(super) fn loss_scale(&self) -> Option<optimise::LossScale> {
+        self.scale.map(|LossScaling { initial, growth, backoff, interval, least, most, rows }| {
+            let [initial, growth, backoff, least, most, rows] =
+                [initial, growth, backoff, least, most, rows].map(|value| value as f32);
             optimise::LossScale { initial, growth, backoff, interval: interval as f32, least, most, rows }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Tiles;
+    use crate::kernels::evidence::device;
+
+    #[test]
+    fn strict_takes_a_device_with_the_type() {
+        let strict = |format| MixedPrecision { is_strict: true, ..MixedPrecision::new(format) };
+        let with_type = Info { features: vec!["f16".into()], ..device(Tiles::ManySmall) };
+        assert!(strict(Half::F16).storage(&with_type).is_ok());
+        assert!(strict(Half::F16).storage(&device(Tiles::ManySmall)).is_err());
+        assert!(strict(Half::Bf16).storage(&with_type).is_err());
     }
 }

@@ -88,7 +88,7 @@ impl Setup<'_> {
     /// The loss times its scale, which the update divides by again.
     pub(super) fn scaled(&self, loss: &Var, state: &State) -> Result<Var> {
         let Some(scale) = self.settings.loss_scale() else { return Ok(loss.clone()) };
-        let offset = self.settings.memory_at(self.network.layout());
+        let offset = self.settings.update_state_at(self.network.layout());
         let words = View { buffer: state.moments.clone(), offset, words: 2 * SCALE_AT };
         let words = Var::constant(Tensor::over(self.device, words, [2 * SCALE_AT, 1]));
         let at = Tensor::from_u32(self.device, [1], &[SCALE_AT as u32])?;

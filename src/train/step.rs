@@ -14,7 +14,7 @@ use crate::autograd::Var;
 use crate::device::{Buffer, Command, Label, Outline, Plan, Tag, View};
 use crate::error::{Error, Result};
 use crate::kernels::mlp::{self, Fused, Mlp};
-use crate::kernels::optimise::{Memory, SCALE_AT, STATE, TAIL};
+use crate::kernels::optimise::{SCALE_AT, STATE, TAIL, UpdateState};
 use crate::kernels::{batch, fold};
 use crate::loss::Loss;
 use crate::nn::{Pass, RunningStats};
@@ -71,8 +71,8 @@ impl State {
         // Every step of SAM needs norms.
         let layout = setup.network.layout();
         let mut moments = vec![0.0_f32; setup.settings.moment_words(layout)];
-        let remembered = &mut moments[setup.settings.memory_at(layout)..];
-        let memory = Memory::initial(bounds.scale);
+        let remembered = &mut moments[setup.settings.update_state_at(layout)..];
+        let memory = UpdateState::initial(bounds.scale);
         for copy in [0, STATE] {
             memory.write(&mut remembered[copy..]);
         }

@@ -58,6 +58,7 @@ impl Trainer {
         let network = model.into();
         memory::check(network.layout())?;
         let parameters = first_parameters(&network, &settings, &data)?;
+        let settings = budget::fitted(device, &network, settings, &data, &parameters)?;
         Self::build(device, network, settings, data, &parameters)
     }
 
@@ -69,7 +70,17 @@ impl Trainer {
         data: Data,
         parameters: &[f32],
     ) -> Result<Self> {
-        Self::build(device, model.into(), settings, data, parameters)
+        let network = model.into();
+        Self::check(&network, &settings, &data)?;
+        let settings = budget::fitted(device, &network, settings, &data, parameters)?;
+        Self::build(device, network, settings, data, parameters)
+    }
+
+    fn check(network: &Network, settings: &TrainerConfig, data: &Data) -> Result<()> {
+        network.check()?;
+        settings.check()?;
+        data.check()?;
+        data.fits(network, settings)
     }
 
     fn build(
@@ -79,12 +90,13 @@ impl Trainer {
         data: Data,
         parameters: &[f32],
     ) -> Result<Self> {
-        network.check()?;
-        settings.check()?;
-        data.check()?;
-        data.fits(&network, &settings)?;
-        let settings = budget::fitted(device, &network, settings, &data, parameters)?;
+        Self::check(&network, &settings, &data)?;
         let rows = data.train.rows(data.targets);
+        // A loss of the model's own is a mean unless steps are accumulated.
+        let is_mean = network.has_own_loss() && settings.accumulate == 1;
+        let summed = if is_mean { 1 } else { settings.batch.min(rows) };
+        let precision = settings.precision.map(|precision| precision.of_sums(summed));
+        let settings = TrainerConfig { precision, ..settings };
         let steps = rows.div_ceil(settings.batch);
         let groups = Groups::of(network.layout(), &settings)?;
         let setup = Setup { device, network: &network, settings: &settings, data: &data, groups: &groups, steps };
@@ -117,7 +129,8 @@ impl Trainer {
             return Err(Error::new("resume: these are not the rows the checkpoint was trained on"));
         }
         let Checkpoint { spec, settings, parameters, moments, sums, control, best, progress, .. } = checkpoint;
-        let mut trainer = Self::with_parameters(device, spec, settings, data, &parameters)?;
+        // A memory budget was kept when the run began: other steps would not be the same run.
+        let mut trainer = Self::build(device, spec.into(), settings, data, &parameters)?;
         let cursor = progress.cursor;
         if cursor >= trainer.steps || progress.losses.len() != cursor || control[1] as usize != cursor {
             return Err(Error::new("resume: the checkpoint's step counters contradict each other"));

@@ -6,10 +6,10 @@ mod orthogonal;
 
 use super::setup::Setup;
 use super::step::State;
-use crate::device::{Buffer, Command, Dispatch, Label, View};
+use crate::device::{Buffer, Command, Dispatch, Label, Tag, View};
 use crate::error::Result;
 use crate::kernels::fold;
-use crate::kernels::optimise::{self, MEMORY, Rule, Sizes, TAIL};
+use crate::kernels::optimise::{self, Rule, Sizes, TAIL, UPDATE_WORDS};
 use crate::optim::Motion;
 
 /// Records one step: `gradient` fills the parts of the gradient at some weights, then the update, which ends every step.
@@ -35,7 +35,7 @@ pub(super) fn record(
     gradient(&state.parameters)?;
     let mut report = state.report.clone();
     if let Some(distance) = setup.settings.gradients.sharpness {
-        let shifted = device.upload(&vec![0; total])?;
+        let shifted = device.tagged(Tag::Parameters, || device.upload(&vec![0; total]))?;
         let aside = Aside::new(setup, state)?;
         device.record(Command::Copy { from: state.parameters.view(), to: shifted.view() });
         let outputs = [&shifted, &aside.moments, &aside.control, &report].map(Buffer::view);
@@ -45,7 +45,7 @@ pub(super) fn record(
     }
     let gradients = if rule.bounds.needs_fold() { update.folded(partials) } else { (partials.clone(), sizes) };
     let made = Made { rule: &rule, gradients: &gradients, report: &report };
-    device.labelled(Label::part("update"), || match setup.settings.optimizer.motion() {
+    let moved = || match setup.settings.optimizer.motion() {
         Motion::ByValue => {
             let outputs = [&state.parameters, &state.moments, &state.control, &report].map(Buffer::view);
             update.launch(&rule, &gradients, outputs);
@@ -54,7 +54,8 @@ pub(super) fn record(
         Motion::ByTensor => by_tensor(&update, &made),
         Motion::Orthogonal => orthogonal::record(&update, &made),
         Motion::Factored => factored::record(&update, &made),
-    })
+    };
+    device.tagged(Tag::Optimizer, || device.labelled(Label::part("update"), moved))
 }
 
 /// What the launches of an update start from.
@@ -144,7 +145,7 @@ impl Aside {
     fn new(setup: &Setup<'_>, state: &State) -> Result<Self> {
         let device = setup.device;
         let aside = Self {
-            moments: device.upload(&[0; MEMORY])?,
+            moments: device.upload(&[0; UPDATE_WORDS])?,
             control: device.upload(&[0; 4])?,
             report: device.upload(&vec![0; setup.steps])?,
         };
@@ -155,8 +156,8 @@ impl Aside {
     /// With what updates remember as well, for a launch that is made if and only if the update is.
     fn with_memory(setup: &Setup<'_>, state: &State) -> Result<Self> {
         let aside = Self::new(setup, state)?;
-        let offset = setup.settings.memory_at(setup.network.layout());
-        let from = View { buffer: state.moments.clone(), offset, words: MEMORY };
+        let offset = setup.settings.update_state_at(setup.network.layout());
+        let from = View { buffer: state.moments.clone(), offset, words: UPDATE_WORDS };
         setup.device.record(Command::Copy { from, to: aside.moments.view() });
         Ok(aside)
     }

@@ -28,16 +28,70 @@ fn options_of_gradients_train_and_are_reported() {
     let cases = [
         ("--clip-norm 0", "train: --clip-norm: got 0, expected a finite number above 0"),
         ("--clip-norm 1 --clip-tensor 1", "train: clip_tensor: got clip_norm as well, expected one of them"),
-        ("--recompute 1", "train: recompute: got \"1\", expected a whole number of at least 2, or sqrt"),
+        ("--recompute 1", "train: recompute: got \"1\", expected a whole number of at least 2, sqrt or none"),
         (
             "--recompute sqrt --step fused",
             "train: recompute: the fused step keeps no results between its passes: expected the recorded step",
         ),
+        (
+            "--precision f16 --keep-f32 linear --keep-half linear",
+            "train: keep_half: got \"linear\", which keep_f32 names as well, expected it in one of them",
+        ),
+        (
+            "--precision f16 --scale-interval 0",
+            "train: --scale-interval: got 0, expected a whole number from 1 to 4294967295",
+        ),
+        (
+            "--precision f16 --strict --device cpu",
+            "train: strict: got precision f16 on cpu, which has no type for it: expected f32, or no strict, which packs two numbers in a word",
+        ),
+        ("--loss-scale 4", "train: --loss-scale has no effect without --precision f16"),
         ("--optimizer lamb --skip-overflow", "train: skip_overflow: the optimizer lamb cannot leave out an update"),
     ];
     for (flags, wanted) in cases {
         check(&folder, &format!("train good.csv --target y {flags}"), wanted, 2, &mut failures);
     }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn halves_train_and_their_scale_is_reported() {
+    let folder = filled();
+    let lines = json(
+        &folder,
+        &format!("{FEW} --precision f16 --loss-scale 1024 --scale-interval 2 --recompute none --out half"),
+    );
+    let epochs: Vec<&Value> = lines.iter().filter(|line| line["event"] == "epoch").collect();
+    let scale = |epoch: &Value| epoch["gradients"]["loss_scale"].as_f64().expect("a scale");
+    assert!(scale(epochs[0]) >= 1024.0 && scale(epochs[epochs.len() - 1]) > scale(epochs[0]), "{epochs:?}");
+    let plan = folder.told("plan --rows 512 --batch 256 --hidden 64,64,64 --precision bf16");
+    assert!(plan.contains("cast") && plan.contains("layers.2 layer backward"), "{plan}");
+}
+
+#[test]
+fn settings_are_compared_by_memory_and_time() {
+    let folder = filled();
+    let plan = "plan --rows 2000 --batch 256 --hidden 64,64,64,64,64,64 --settings";
+    let rows = json(&folder, &format!("{plan} --json"));
+    let bytes = |name: &str| {
+        let row = rows.iter().find(|row| row["name"] == name).unwrap_or_else(|| panic!("{name}: {rows:?}"));
+        assert!(row["step_ms"].as_f64().is_some_and(|ms| ms > 0.0), "{row}");
+        row["transient_bytes"].as_u64().expect("bytes")
+    };
+    assert!(bytes("halves") < bytes("layers of 3 computed again") * 4 && bytes("2 steps for an update") > 0);
+    assert_eq!(rows.iter().filter(|row| row["is_chosen"] == true).count(), 1, "{rows:?}");
+    let text = folder.told(plan);
+    assert!(text.contains("between passes") && text.contains("that fit into"), "{text}");
+    // Rows that share statistics cannot be split.
+    let normed = json(&folder, &format!("{plan} --norm batch --json"));
+    assert!(
+        !normed.is_empty() && normed.iter().all(|row| !row["name"].as_str().unwrap_or("").contains("steps")),
+        "{normed:?}"
+    );
+    let mut failures = Vec::new();
+    let wrong = "plan --hidden 8 --settings --recompute-layers layers.9";
+    let wanted = "plan: train: recompute_layers: got \"layers.9\", expected one of \"activation\", \"layer\", \"layer_norm\", \"layers.0\", \"layers.1\", \"layers.2\", \"linear\", \"map\", \"masked\", \"matmul\", \"rational\"; did you mean \"layers.0\"?";
+    check(&folder, wrong, wanted, 2, &mut failures);
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 

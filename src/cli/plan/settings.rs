@@ -7,11 +7,11 @@ use serde_json::json;
 use super::super::Answer;
 use super::super::console::{say, say_json};
 use super::super::progress::Progress;
-use crate::device::{Recompute, Request};
+use crate::device::{AUTO, Launch, Recompute, Request};
 use crate::nn::Spec;
 use crate::profile::Ceilings;
 use crate::report::{Table, bytes, duration};
-use crate::train::{Data, Half, MixedPrecision, Trainer, TrainerConfig};
+use crate::train::{Data, Half, MixedPrecision, Network, Trainer, TrainerConfig};
 use crate::{Device, Result, host};
 
 /// What a setting takes.
@@ -26,19 +26,24 @@ struct Row {
 
 /// Prints a table of settings, and the fastest of those that fit into memory.
 pub(super) fn compare(data: &Data, spec: &Spec, settings: &TrainerConfig, is_json: bool) -> Answer {
-    let device = block_on(Device::open(&Request { timestamps: true, ..Request::default() }))?;
-    let ceilings = {
+    let (device, ceilings) = {
         let _progress = Progress::open("measuring the device");
-        block_on(Ceilings::measure(&device))?
+        let measured = |device: &str| -> Result<(Device, Ceilings)> {
+            let request = Request { device: device.into(), timestamps: true, ..Request::default() };
+            let device = block_on(Device::open(&request))?;
+            let ceilings = block_on(Ceilings::measure(&device))?;
+            Ok((device, ceilings))
+        };
+        // A GPU may have no clock for launches.
+        measured(AUTO).or_else(|_| measured("cpu"))?
     };
-    let mut rows = Vec::new();
-    for (name, flags, settings) in alternatives(settings) {
+    let mut rows = vec![Row::of(("as given", String::new()), (data, spec, settings.clone()), &ceilings)?];
+    for (name, flags, settings) in alternatives(settings, Network::from(spec.clone()).has_independent_rows(settings)) {
         // Some do not go with the model, such as halves with an optimiser that cannot leave out updates.
-        if let Ok(row) = row(data, spec, settings, &ceilings) {
-            rows.push(Row { name, flags, ..row });
-        }
+        rows.extend(Row::of((&name, flags), (data, spec, settings), &ceilings).ok());
     }
-    let most = host::memory_bytes();
+    // What a GPU has is not known.
+    let most = if device.info().runs_cpu_path() { host::memory_bytes() } else { u64::MAX };
     let fits = rows.iter().filter(|row| row.peak_bytes <= most);
     let best = fits.min_by(|a, b| a.step_ms.total_cmp(&b.step_ms).then(a.peak_bytes.cmp(&b.peak_bytes)));
     if is_json {
@@ -55,24 +60,24 @@ pub(super) fn compare(data: &Data, spec: &Spec, settings: &TrainerConfig, is_jso
         let time = duration(row.step_ms / 1e3);
         [row.name.clone(), row.flags.clone(), bytes(row.transient_bytes), bytes(row.peak_bytes), time]
     };
-    let header = ["settings", "flags", "between passes", "memory in all", "step, at least"];
+    let header = ["settings", "flags", "between passes", "memory in all", "update, at least"];
     say(&Table::new(header).rows(rows.iter().map(line)).text());
-    let memory = bytes(most);
+    let memory = if most == u64::MAX { "memory".to_owned() } else { bytes(most) };
+    let name = &device.info().name;
     say(&match best {
         Some(best) if best.flags.is_empty() => {
-            format!("\nThe settings as given fit into {memory} and are the fastest.")
+            format!("\nOn {name} the settings as given are the fastest that fit into {memory}.")
         }
-        Some(best) => format!("\nThe fastest that fit into {memory}: {}", best.flags),
+        Some(best) => format!("\nOn {name} the fastest that fit into {memory}: {}", best.flags),
         None => format!("\nNone of them fit into {memory}: choose a smaller --hidden or --batch."),
     });
     Ok(())
 }
 
 /// Other settings for the same updates: a name, the flags that choose them, the configuration.
-fn alternatives(given: &TrainerConfig) -> Vec<(String, String, TrainerConfig)> {
+fn alternatives(given: &TrainerConfig, has_independent_rows: bool) -> Vec<(String, String, TrainerConfig)> {
     let halves = || Some(MixedPrecision::new(Half::F16));
     let mut all = vec![
-        ("as given".to_owned(), String::new(), given.clone()),
         (
             "layers of 3 computed again".to_owned(),
             "--recompute 3".to_owned(),
@@ -91,7 +96,7 @@ fn alternatives(given: &TrainerConfig) -> Vec<(String, String, TrainerConfig)> {
         ),
     ];
     for parts in [2, 4, 16] {
-        if given.batch.is_multiple_of(parts) && given.batch > parts {
+        if has_independent_rows && given.batch.is_multiple_of(parts) && given.batch > parts {
             let (batch, accumulate) = (given.batch / parts, given.accumulate * parts);
             let flags = format!("--batch {batch} --accumulate {accumulate}");
             all.push((
@@ -104,24 +109,27 @@ fn alternatives(given: &TrainerConfig) -> Vec<(String, String, TrainerConfig)> {
     all
 }
 
-fn row(data: &Data, spec: &Spec, settings: TrainerConfig, ceilings: &Ceilings) -> Result<Row> {
-    let device = Device::dry();
-    let steps = settings.accumulate as f64;
-    let mut trainer = Trainer::new(&device, spec.clone(), settings, data.clone())?;
-    trainer.prepare()?;
-    let summary = trainer.step_summary();
-    let least: f64 = summary
-        .launches
-        .iter()
-        .map(|launch| ceilings.least_ms(launch.cost))
-        .map(|[flops, bytes]| flops.max(bytes))
-        .sum();
-    Ok(Row {
-        name: String::new(),
-        flags: String::new(),
-        peak_bytes: device.counters().peak_bytes,
-        transient_bytes: summary.transient_bytes,
-        // Of as many rows as an update has.
-        step_ms: steps * least,
-    })
+impl Row {
+    fn of(
+        (name, flags): (&str, String),
+        (data, spec, settings): (&Data, &Spec, TrainerConfig),
+        ceilings: &Ceilings,
+    ) -> Result<Self> {
+        let device = Device::dry();
+        let mut trainer = Trainer::new(&device, spec.clone(), settings, data.clone())?;
+        trainer.prepare()?;
+        let summary = trainer.step_summary();
+        let least = |launch: &Launch| {
+            let [flops, bytes] = ceilings.least_ms(launch.cost);
+            flops.max(bytes)
+        };
+        Ok(Self {
+            name: name.to_owned(),
+            flags,
+            peak_bytes: device.counters().peak_bytes,
+            transient_bytes: summary.transient_bytes,
+            // Of as many steps as make an update.
+            step_ms: trainer.settings().accumulate as f64 * summary.launches.iter().map(least).sum::<f64>(),
+        })
+    }
 }

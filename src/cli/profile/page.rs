@@ -95,7 +95,7 @@ fn layers(profile: &StepProfile) -> Chart {
 
 /// Each launch by its arithmetic per byte and its rate, below what the device can do.
 fn roofline(profile: &StepProfile, ceilings: &Ceilings) -> Chart {
-    let has_place = |one: &&LaunchProfile| one.launch.cost.flops > 0 && one.launch.cost.bytes > 0;
+    let has_place = |one: &&LaunchProfile| one.ms > 0.0 && one.launch.cost.flops > 0 && one.launch.cost.bytes > 0;
     let place = |one: &LaunchProfile| [one.gflops() / one.gbytes_s(), one.gflops()];
     let placed: Vec<&LaunchProfile> = profile.launches.iter().filter(has_place).collect();
     let [fastest, largest] = ceilings.bandwidths();

@@ -38,7 +38,7 @@ const LEAST_SPREAD: f32 = 0.05;
 /// Words of a copy of the state.
 pub const STATE: usize = 16;
 /// Words of both copies, padded to the binding alignment.
-pub const MEMORY: usize = 64;
+pub const UPDATE_WORDS: usize = 64;
 /// Where the loss scale of the next step is, after both copies.
 pub const SCALE_AT: usize = 2 * STATE;
 
@@ -64,7 +64,7 @@ pub struct LossScale {
 
 impl LossScale {
     /// After an update, or after one that was left out.
-    fn next(&self, is_finite: bool, memory: &mut Memory) {
+    fn next(&self, is_finite: bool, memory: &mut UpdateState) {
         memory.clean = if is_finite { memory.clean + 1.0 } else { 0.0 };
         if !is_finite {
             memory.scale = (memory.scale * self.backoff).max(self.least);
@@ -76,19 +76,25 @@ impl LossScale {
     /// WGSL of `unscaled` and `next_scale`; the state is the scale and the updates since it changed.
     pub(super) fn wgsl(scale: Option<Self>) -> String {
         let Some(Self { growth, backoff, interval, least, most, rows, .. }) = scale else {
-            return "fn unscaled(share: f32, scale: f32) -> f32 { return share; }\nfn next_scale(old: vec4<f32>, is_finite: bool) -> vec4<f32> { return old; }\n".to_owned();
+            return crate::wgsl!("optimise/unscaled").to_owned();
         };
-        let [growth, backoff, interval, least, most, rows] =
-            [growth, backoff, interval, least, most, rows].map(|value| wgsl_constant(f64::from(value)));
-        format!(
-            "fn unscaled(share: f32, scale: f32) -> f32 {{ return share * ({rows} / scale); }}\nfn next_scale(old: vec4<f32>, is_finite: bool) -> vec4<f32> {{\n    if (!is_finite) {{ return vec4<f32>(max(old.x * {backoff}, {least}), 0.0, 0.0, 0.0); }}\n    if (old.y + 1.0 >= {interval}) {{ return vec4<f32>(min(old.x * {growth}, {most}), 0.0, 0.0, 0.0); }}\n    return vec4<f32>(old.x, old.y + 1.0, 0.0, 0.0);\n}}\n"
-        )
+        let named = [
+            ("GROWTH", growth),
+            ("BACKOFF", backoff),
+            ("INTERVAL", interval),
+            ("LEAST_SCALE", least),
+            ("MOST_SCALE", most),
+            ("SCALED_ROWS", rows),
+        ];
+        let constant =
+            |(name, value): (&str, f32)| format!("const {name}: f32 = {};\n", wgsl_constant(f64::from(value)));
+        named.into_iter().map(constant).collect::<String>() + crate::wgsl!("optimise/scaled")
     }
 }
 
 /// What an update remembers of those before: a copy of the state.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Memory {
+pub struct UpdateState {
     /// Updates of this epoch.
     pub applied: f32,
     /// Updates of this epoch that were left out since a gradient was not finite.
@@ -105,7 +111,7 @@ pub struct Memory {
     clean: f32,
 }
 
-impl Memory {
+impl UpdateState {
     /// From its words.
     pub fn read(words: &[f32]) -> Self {
         let [applied, skipped, limited, largest, mean, variance, count, _, scale, clean] =
@@ -145,7 +151,7 @@ impl Memory {
 
 impl Limit {
     /// The factor of all gradients at an update with this norm, which the memory keeps.
-    pub(crate) fn factor(self, norm: f32, memory: &mut Memory) -> f32 {
+    pub(crate) fn factor(self, norm: f32, memory: &mut UpdateState) -> f32 {
         let most = match self {
             Self::None | Self::Tensor(_) | Self::Trust => UNLIMITED,
             Self::Norm(most) | Self::Length(most) => most,
@@ -219,7 +225,7 @@ mod tests {
     #[test]
     fn norms_near_the_mean_are_never_limited_and_a_spike_is() {
         let limit = Limit::Adaptive { deviations: 2.0, most: 1e9 };
-        let mut memory = Memory::default();
+        let mut memory = UpdateState::default();
         for at in 0..200 {
             let norm = if at % 2 == 0 { 1.0 } else { 1.04 };
             assert_eq!(limit.factor(norm, &mut memory), 1.0, "norm {at}");
@@ -233,7 +239,7 @@ mod tests {
 
     #[test]
     fn few_past_norms_have_a_limit_of_their_own() {
-        let mut memory = Memory::default();
+        let mut memory = UpdateState::default();
         let limit = Limit::Adaptive { deviations: 2.0, most: 3.0 };
         assert_eq!(limit.factor(6.0, &mut memory), 0.5);
         assert_eq!(limit.factor(1.0, &mut memory), 1.0);

@@ -37,11 +37,12 @@ pub(super) const MEMORY: &[Entry<TrainOptions>] = &[
 fn recompute(options: &mut TrainOptions, value: &Value) -> Result<()> {
     let count = parse_number(value.text()).filter(|count| *count >= 2.0 && count.fract() == 0.0 && *count < 1e6);
     options.recompute = match (value.text(), count) {
+        ("none", _) => Recompute::Nothing,
         ("sqrt", _) => Recompute::Root,
         (_, Some(count)) => Recompute::Every(count as usize),
         (got, None) => {
             return Err(Error::usage(format!(
-                "recompute: got \"{got}\", expected a whole number of at least 2, or sqrt"
+                "recompute: got \"{got}\", expected a whole number of at least 2, sqrt or none"
             )));
         }
     };

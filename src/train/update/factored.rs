@@ -2,7 +2,7 @@
 //! between them each parameter's mean squares and its update.
 
 use super::super::step::copy;
-use super::{Aside, MEMORY, Made, Update};
+use super::{Aside, Made, UPDATE_WORDS, Update};
 use crate::autograd::Var;
 use crate::device::{Buffer, View};
 use crate::error::Result;
@@ -22,8 +22,8 @@ pub(super) fn record(update: &Update<'_>, made: &Made<'_>) -> Result<()> {
     let (device, layout) = (setup.device, setup.network.layout());
     let aside = Aside::with_memory(setup, state)?;
     let gradient = device.buffer(sizes.total);
-    let kept_words = setup.settings.memory_at(layout);
-    let memory = View { buffer: state.moments.clone(), offset: kept_words, words: MEMORY };
+    let kept_words = setup.settings.update_state_at(layout);
+    let memory = View { buffer: state.moments.clone(), offset: kept_words, words: UPDATE_WORDS };
     update.launch(made.rule, made.gradients, [gradient.view(), memory, aside.control.view(), made.report.view()]);
 
     let (squares, kept_sizes) = update.in_place(kept_words, made)?;
