@@ -127,7 +127,7 @@ test("counts are predicted as rates, numbers with deviations, shares by column",
   assert.ok(low.every((low, row) => Math.abs(probabilities.low[row] - low) < 0.05));
 
   const negative = { ...data, count: count.map((count) => -count) };
-  await assert.rejects(engine.fit(negative, { ...options, target: "count", loss: "poisson" }), /loss "poisson": .*row 1, column "count": got -\d+, expected a count of at least 0/);
+  await assert.rejects(engine.fit(negative, { ...options, target: "count", loss: "poisson" }), /loss "poisson": .*row \d+, column "count": got -\d+, expected a count of at least 0/);
 });
 
 test("classes come with all probabilities by name", async () => {
