@@ -2,6 +2,7 @@
 
 mod devices;
 mod noise;
+mod rows;
 
 use devices::devices;
 use meromorph::nn::{Activation, Layout, Spec};
@@ -13,6 +14,7 @@ use meromorph::train::{
 use meromorph::{Device, Result, ops};
 use noise::noise;
 use pollster::block_on;
+use rows::rows;
 
 const KINDS: [StepKind; 2] = [StepKind::Fused, StepKind::Recorded];
 const NAMES: [&str; 2] = ["muon", "adafactor"];
@@ -96,13 +98,8 @@ fn trajectories_are_those_of_torch() -> Result<()> {
     Ok(())
 }
 
-fn data(rows: usize) -> Data {
-    let part = |rows: usize, seed| {
-        let x = noise(rows * 3, seed);
-        let y = x.chunks_exact(3).map(|x| 2.0 * x[0] - x[1] * x[2]).collect();
-        Examples { x, y }
-    };
-    Data { inputs: 3, targets: 1, train: part(rows, 1), validation: part(rows / 2, 2), test: part(8, 3) }
+fn data(count: usize) -> Data {
+    rows(3, [count, count / 2], |x| 2.0 * x[0] - x[1] * x[2])
 }
 
 fn spec() -> Spec {

@@ -2,6 +2,7 @@
 
 mod devices;
 mod noise;
+mod rows;
 
 use devices::devices;
 use meromorph::autograd::Var;
@@ -9,18 +10,14 @@ use meromorph::device::{Cost, Label, Passes, Recompute};
 use meromorph::nn::{Activation, Layer, Spec};
 use meromorph::optim::{Optimizer, Schedule};
 use meromorph::tensor::Tensor;
-use meromorph::train::{Data, Examples, Flow, GradientConfig, StepKind, Trainer, TrainerConfig};
+use meromorph::train::{Data, Flow, GradientConfig, StepKind, Trainer, TrainerConfig};
 use meromorph::{Device, Result, ops};
 use noise::noise;
 use pollster::block_on;
+use rows::rows;
 
-fn data(rows: usize, inputs: usize) -> Data {
-    let part = |rows: usize, seed| {
-        let x = noise(rows * inputs, seed);
-        let y = x.chunks_exact(inputs).map(|x| x[0] - x[1] * x[2]).collect();
-        Examples { x, y }
-    };
-    Data { inputs, targets: 1, train: part(rows, 1), validation: part(8, 2), test: part(8, 3) }
+fn data(count: usize, inputs: usize) -> Data {
+    rows(inputs, [count, 8], |x| x[0] - x[1] * x[2])
 }
 
 fn settings(recompute: Recompute, batch: usize) -> TrainerConfig {
@@ -226,6 +223,13 @@ fn a_run_with_a_budget_goes_on_with_the_steps_it_began_with() -> Result<()> {
     (0..2).try_for_each(|_| run(&mut second))?;
     assert_eq!(block_on(second.parameters())?, block_on(whole.parameters())?);
     Ok(())
+}
+
+#[test]
+fn wrong_settings_are_named_before_a_budget_is_looked_at() {
+    let config = settings(Recompute::Within(64 << 10), 0);
+    let trainer = Trainer::new(&Device::cpu(1), Spec::mlp(6, &[8], 1, Activation::tanh()), config, data(96, 6));
+    assert_eq!(trainer.map(drop).unwrap_err().to_string(), "train: batch is 0; a step needs at least 1 row");
 }
 
 type Choose = fn(&Label, Cost) -> bool;

@@ -3,24 +3,20 @@
 
 mod devices;
 mod noise;
+mod rows;
 
 use devices::devices;
 use meromorph::nn::{Activation, Layer, Layout, Spec};
 use meromorph::optim::{Optimizer, Schedule};
 use meromorph::train::{
-    Checkpoint, Clip, Data, Examples, Flow, GradientConfig, ParameterGroup, StepKind, Stop, Trainer, TrainerConfig,
+    Checkpoint, Clip, Data, Flow, GradientConfig, ParameterGroup, StepKind, Stop, Trainer, TrainerConfig,
 };
 use meromorph::{Device, Result};
-use noise::noise;
 use pollster::block_on;
+use rows::rows;
 
-fn data(rows: usize) -> Data {
-    let part = |rows: usize, seed| {
-        let x = noise(rows * 3, seed);
-        let y = x.chunks_exact(3).map(|x| 2.0 * x[0] - x[1] * x[2]).collect();
-        Examples { x, y }
-    };
-    Data { inputs: 3, targets: 1, train: part(rows, 1), validation: part(rows / 2, 2), test: part(8, 3) }
+fn data(count: usize) -> Data {
+    rows(3, [count, count / 2], |x| 2.0 * x[0] - x[1] * x[2])
 }
 
 fn spec() -> Spec {

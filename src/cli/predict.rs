@@ -189,7 +189,7 @@ impl Args {
             };
             columns.ranges = ranges.into_iter().zip(predictions).map(given).collect();
         }
-        // Shares of classes are what was asked for.
+        // The shares are the prediction.
         let is_share = matches!(model.preparation()?.target, Target::Shares { .. });
         if self.proba || is_share {
             columns.probabilities = block_on(model.probabilities(device, table, self.unknown))?;

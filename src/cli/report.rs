@@ -187,10 +187,18 @@ pub(super) fn introduction(session: &Session, trainer: &Trainer) -> String {
         "steps",
         format!("{} per epoch, {} each", count(trainer.steps_per_epoch() as u64), counted(run.settings.batch, "row")),
     ));
+    if let Some(stored) = stored(trainer) {
+        lines.push(("precision", stored));
+    }
     if !trainer.history().is_empty() {
         lines.push(("resumed", format!("after {}", counted(trainer.history().len(), "epoch"))));
     }
     facts(&lines)
+}
+
+/// How the device stores what is stored in 16 bits; absent if nothing is.
+pub(super) fn stored(trainer: &Trainer) -> Option<String> {
+    trainer.settings().precision.as_ref()?.storage(trainer.device().info()).ok()
 }
 
 /// Rows and cells with missing values, and how they are handled; absent if every cell has a value.

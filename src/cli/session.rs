@@ -10,7 +10,7 @@ use super::console::{Console, complain, say, say_json};
 use super::folds::{FoldPlan, FoldSummary};
 use super::page::{PageContent, page};
 use super::plot::{PlotData, draw};
-use super::report::{Rows, TrainReport, introduction};
+use super::report::{Rows, TrainReport, introduction, stored};
 use super::tensorboard::TensorBoard;
 use super::{Answer, Failure, interrupt};
 use crate::io::Table;
@@ -142,7 +142,7 @@ impl Session {
         say_json(&json!({
             "event": "start", "source": self.source, "target": self.run.preparation.target.name(),
             "task": self.task(), "reason": self.run.reason, "rows": Rows::of(data),
-            "dropped": self.run.gaps.dropped, "inputs": data.inputs, "step": trainer.step_kind().name(),
+            "dropped": self.run.gaps.dropped, "inputs": data.inputs, "step": trainer.step_kind().name(), "precision": stored(trainer),
             "device": self.device.info().device, "settings": self.run.settings,
             "warnings": self.run.warnings,
             "files": self.judging.held.iter().map(Held::json).collect::<Vec<_>>(),

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use super::Device;
-use super::plan::Uses;
+use super::liveness::Uses;
 use super::recording::{Buffer, Command, Dispatch, Label, Recording, View};
 
 /// Packs or unpacks all of a view into another.
@@ -27,14 +27,11 @@ const FEWEST: usize = 256;
 /// The recording with the results of the launches that `halves` takes, if a launch that it takes reads them, in 16 bits.
 pub(super) fn in_halves(device: &Device, recording: Recording, halves: Option<&Halves>) -> Recording {
     let Some(halves) = halves else { return recording };
-    let stored = stored(&recording, halves);
-    let stored: Vec<(Buffer, Buffer)> = stored
-        .into_iter()
-        .map(|buffer| {
-            let packed = device.buffer(buffer.words().div_ceil(2));
-            (buffer, packed)
-        })
-        .collect();
+    let with_packed = |buffer: Buffer| {
+        let packed = device.buffer(buffer.words().div_ceil(2));
+        (buffer, packed)
+    };
+    let stored: Vec<(Buffer, Buffer)> = chosen(&recording, halves).into_iter().map(with_packed).collect();
     let mut made = Recording::default();
     for (at, (command, label)) in recording.commands.iter().zip(&recording.labels).enumerate() {
         if recording.turn == Some(at) {
@@ -65,7 +62,7 @@ pub(super) fn in_halves(device: &Device, recording: Recording, halves: Option<&H
 }
 
 /// The results that are stored in 16 bits.
-fn stored(recording: &Recording, halves: &Halves) -> Vec<Buffer> {
+fn chosen(recording: &Recording, halves: &Halves) -> Vec<Buffer> {
     let uses = Uses::of(recording);
     let labelled = || recording.commands.iter().zip(&recording.labels);
     let mut found = Vec::new();

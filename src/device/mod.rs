@@ -13,6 +13,7 @@ mod encode;
 mod halves;
 mod inner;
 mod kernel;
+mod liveness;
 mod passes;
 mod plan;
 mod pool;

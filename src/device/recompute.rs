@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::Device;
 use super::kernel::Cost;
+use super::liveness::{Uses, transient_bytes};
 use super::passes::Passes;
-use super::plan::{Uses, transient_bytes};
 use super::recording::{Buffer, Command, Dispatch, Label, Recording, Slot, View};
 use crate::error::{Error, Result};
 
@@ -43,14 +43,13 @@ pub(super) fn recomputed(device: &Device, recording: Recording, passes: &Passes)
             Ok(saved.dropping(device, &recording, &saved.chosen(&recording, &|_, cost| cost.flops < flops)))
         }
         Recompute::Within(most) => {
-            let needed = transient_bytes(&recording, Some(&saved.uses))?;
+            let needed = transient_bytes(&recording, Some(&saved.uses));
             if needed <= most {
                 return Ok((recording, none));
             }
             let mut best: Option<(Recording, (usize, Cost))> = None;
             let mut least = needed;
             for (bytes, tried) in saved.all(device, &recording) {
-                let bytes = bytes?;
                 least = least.min(bytes);
                 let is_cheaper = best.as_ref().is_none_or(|(_, (_, cost))| tried.1.1.flops < cost.flops);
                 if bytes <= most && is_cheaper {
@@ -78,17 +77,17 @@ pub struct Outline {
 }
 
 impl Outline {
-    pub(super) fn of(device: &Device, recording: &Recording) -> Result<Self> {
-        let transient_bytes = transient_bytes(recording, None)?;
+    pub(super) fn of(device: &Device, recording: &Recording) -> Self {
+        let transient_bytes = transient_bytes(recording, None);
         let mut least_bytes = transient_bytes;
         if let Some(turn) = recording.turn {
             for (bytes, _) in Saved::of(recording, turn).all(device, recording) {
-                least_bytes = least_bytes.min(bytes?);
+                least_bytes = least_bytes.min(bytes);
             }
         }
         let is_launch = |command: &&Command| matches!(command, Command::Dispatch(_));
         let launches = recording.commands.iter().filter(is_launch).count();
-        Ok(Self { launches, transient_bytes, least_bytes })
+        Self { launches, transient_bytes, least_bytes }
     }
 }
 
@@ -180,7 +179,7 @@ impl Saved {
         &'r self,
         device: &'r Device,
         recording: &'r Recording,
-    ) -> impl Iterator<Item = (Result<u64>, (Recording, (usize, Cost)))> + 'r {
+    ) -> impl Iterator<Item = (u64, (Recording, (usize, Cost)))> + 'r {
         (2..=self.launches.max(2)).map(move |length| {
             let tried = self.dropping(device, recording, &self.all_but_every(length));
             (transient_bytes(&tried.0, Some(&self.uses)), tried)

@@ -1,4 +1,4 @@
-//! How long each command of a plan takes, measured by the device itself. Nothing of this runs unless it is asked for.
+//! How long each command of a plan takes, measured by the device itself. Nothing of this runs unless a caller requests it.
 
 use super::plan::Plan;
 use crate::error::{Error, Result};

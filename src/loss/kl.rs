@@ -6,7 +6,7 @@ use crate::autograd::Var;
 use crate::ops;
 use crate::program::expr::{gt, ln, max, select};
 
-/// Stands in for 0 in a logarithm whose value is not used.
+/// Replaces 0 in a logarithm whose value is not used.
 const LEAST: f32 = f32::MIN_POSITIVE;
 
 /// The weighted sum of row losses and the sum of weights, as [`super::sums`]: `z` and `y` are [rows, classes].

@@ -116,7 +116,7 @@ impl MemoryProfile {
         self.ledger.0.borrow().most[0]
     }
 
-    /// What is in use at mark `to` and not at mark `from`; of several marks with a name, the latest. Errors if there is none.
+    /// What is in use at mark `to` and not at mark `from`; of several marks with a name, the latest. Errors if no mark has that name.
     pub fn delta(&self, from: &str, to: &str) -> Result<TagBytes> {
         let state = self.ledger.0.borrow();
         let find = |name: &str| {

@@ -140,7 +140,7 @@ impl MixedPrecision {
     /// How the device stores it, for people. Errors if it has no type for it and nothing else is accepted.
     pub fn storage(&self, info: &Info) -> Result<String> {
         let name = self.name();
-        // Kernels read packed words on every device: what a type of its own would save was not measured.
+        // Kernels read packed words on every device; what the type would save was not measured.
         let has_type = self.format == Half::F16 && info.features.iter().any(|feature| feature == "f16");
         if self.is_strict && !has_type {
             return Err(Error::usage(format!(
@@ -148,10 +148,11 @@ impl MixedPrecision {
                 info.device
             )));
         }
-        Ok(format!("{name}, two in a word; sums in f32"))
+        let how = if has_type { "packed" } else { "packed, since the device has no type for it" };
+        Ok(format!("{name}, {how}; arithmetic in f32"))
     }
 
-    /// The pass that stores results of a network in 16 bits. Errors if a name is none of the network's.
+    /// The pass that stores results of a network in 16 bits. Errors if the network has no part of a given name.
     pub(super) fn halves(&self, network: &Network) -> Result<Halves> {
         let layers = Layers::of(network);
         let keep_f32 = layers.named(&self.keep_f32, "keep_f32")?;
@@ -166,12 +167,13 @@ impl MixedPrecision {
         let format = self.format;
         let takes = move |label: &Label| {
             // Other parts of a step, such as the loss, have a name that is no layer's.
-            let (is_plain, may_be) = match layers.kind(&label.layer) {
-                Some(kind) => (KINDS.contains(&kind), !WITH_POLES.contains(&kind)),
-                None => [label.layer.is_empty(); 2].into(),
-            };
-            let is_meant = |names: &[String]| layers.has(names, label);
-            !is_meant(&keep_f32) && may_be && (is_meant(&keep_half) || is_plain && OPS.contains(&label.op))
+            let kind = layers.kind(&label.layer);
+            let is_of_model = kind.is_some() || label.layer.is_empty();
+            if !is_of_model || kind.is_some_and(has_poles) || layers.has(&keep_f32, label) {
+                return false;
+            }
+            let is_plain = kind.is_none_or(|kind| KINDS.contains(&kind)) && OPS.contains(&label.op);
+            is_plain || layers.has(&keep_half, label)
         };
         let convert = |conversion: Conversion| {
             move |from: View, to: View| {

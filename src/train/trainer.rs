@@ -58,8 +58,7 @@ impl Trainer {
         let network = model.into();
         memory::check(network.layout())?;
         let parameters = first_parameters(&network, &settings, &data)?;
-        let settings = budget::fitted(device, &network, settings, &data, &parameters)?;
-        Self::build(device, network, settings, data, &parameters)
+        Self::with_parameters(device, network, settings, data, &parameters)
     }
 
     /// The same with given flat parameters, in the order of the layout.
@@ -90,7 +89,6 @@ impl Trainer {
         data: Data,
         parameters: &[f32],
     ) -> Result<Self> {
-        Self::check(&network, &settings, &data)?;
         let rows = data.train.rows(data.targets);
         // A loss of the model's own is a mean unless steps are accumulated.
         let is_mean = network.has_own_loss() && settings.accumulate == 1;
@@ -130,7 +128,9 @@ impl Trainer {
         }
         let Checkpoint { spec, settings, parameters, moments, sums, control, best, progress, .. } = checkpoint;
         // A memory budget was kept when the run began: other steps would not be the same run.
-        let mut trainer = Self::build(device, spec.into(), settings, data, &parameters)?;
+        let network = Network::from(spec);
+        Self::check(&network, &settings, &data)?;
+        let mut trainer = Self::build(device, network, settings, data, &parameters)?;
         let cursor = progress.cursor;
         if cursor >= trainer.steps || progress.losses.len() != cursor || control[1] as usize != cursor {
             return Err(Error::new("resume: the checkpoint's step counters contradict each other"));

@@ -64,6 +64,9 @@ fn halves_train_and_their_scale_is_reported() {
     let epochs: Vec<&Value> = lines.iter().filter(|line| line["event"] == "epoch").collect();
     let scale = |epoch: &Value| epoch["gradients"]["loss_scale"].as_f64().expect("a scale");
     assert!(scale(epochs[0]) >= 1024.0 && scale(epochs[epochs.len() - 1]) > scale(epochs[0]), "{epochs:?}");
+    assert_eq!(lines[0]["precision"], "f16, packed, since the device has no type for it; arithmetic in f32");
+    let text = folder.told(&format!("{} --precision bf16 --out half", FEW.replace(" --json", "")));
+    assert!(text.contains("bf16, packed, since the device has no type for it"), "{text}");
     let plan = folder.told("plan --rows 512 --batch 256 --hidden 64,64,64 --precision bf16");
     assert!(plan.contains("cast") && plan.contains("layers.2 layer backward"), "{plan}");
 }
