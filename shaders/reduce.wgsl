@@ -32,7 +32,8 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     // An empty extent has one empty chunk: its sum is 0.
-    let chunks = max((params.extent + params.chunk - 1u) / max(params.chunk, 1u), 1u);
+    let chunk = max(params.chunk, 1u);
+    let chunks = max((params.extent + chunk - 1u) / chunk, 1u);
     let at = (group_number(group, groups) * 128u + lane) / LANES;
     let is_inside = at < params.outer * chunks * params.inner;
     let i = at % params.inner;

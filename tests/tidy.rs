@@ -8,7 +8,7 @@ const LEAVES: &[&str] = &["cli", "wasm", "main", "lib"];
 
 /// Files that may depend on the platform and on features.
 const PLATFORM_FILES: &[&str] =
-    &["lib.rs", "main.rs", "host/mod.rs", "host/files.rs", "device/mod.rs", "device/webgpu.rs"];
+    &["lib.rs", "main.rs", "host/mod.rs", "host/files.rs", "device/cuda/mod.rs", "device/mod.rs", "device/webgpu.rs"];
 
 /// Files over 400 lines, with reasons.
 const LONG_FILES: &[(&str, &str)] = &[];

@@ -19,7 +19,7 @@ use crate::{Device, Error, Result};
 #[derive(Args)]
 #[command(next_help_heading = "Hardware")]
 pub(super) struct Hardware {
-    #[arg(long, default_value = device::AUTO, value_name = "NAME", help = device::choices().join(", "))]
+    #[arg(long, default_value = device::AUTO, value_name = "NAME", help = format!("{}; webgpu:1 is the second GPU", device::choices().join(", ")))]
     pub device: String,
     /// Threads of the cpu device; 0 = all
     #[arg(long, default_value_t = 0, value_name = "N")]
@@ -38,8 +38,8 @@ impl Hardware {
         if self.threads > MOST_THREADS {
             return Err(Failure::usage(format!("threads is {}, wanted at most {MOST_THREADS}", self.threads)));
         }
-        let (name, choices) = (&self.device, device::choices());
-        if choices.contains(&name.as_str()) {
+        let ((name, _), choices) = (device::split(&self.device)?, device::choices());
+        if choices.contains(&name) {
             return Ok(());
         }
         let (listed, near) = (choices.join(", "), hint(name, choices.iter().copied()));

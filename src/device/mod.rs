@@ -4,6 +4,8 @@
 mod adapter;
 mod capture;
 mod cpu;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod cuda;
 mod dry;
 #[cfg(not(target_arch = "wasm32"))]
 mod encode;
@@ -43,7 +45,7 @@ pub use recompute::{Outline, Recompute};
 pub use recording::{Buffer, Command, Dispatch, Label, Memory, Recording, VIEW_WORDS, View};
 pub use source::{lean, lean_length};
 pub use subgroups::EXCHANGE;
-pub use table::{AUTO, Entry, choices, entries, find};
+pub use table::{AUTO, Entry, choices, entries, find, split};
 pub use tag::{Block, MemoryWatch, Tag};
 pub use timed::Timings;
 pub use webgpu::compose;
@@ -52,6 +54,12 @@ use crate::error::{Error, Result};
 use crate::host;
 use pool::Pool;
 use recording::Slot;
+
+/// The devices in the order in which `auto` tries them.
+#[cfg(not(target_arch = "wasm32"))]
+static DEVICES: [&Entry; 4] = [&cuda::ENTRY, &webgpu::ENTRY, &cpu::ENTRY, &dry::ENTRY];
+#[cfg(target_arch = "wasm32")]
+static DEVICES: [&Entry; 3] = [&webgpu::ENTRY, &cpu::ENTRY, &dry::ENTRY];
 
 /// The contract of a device: blocks of words and prepared commands, and no op names.
 pub trait Backend {
@@ -89,7 +97,7 @@ pub trait Prepared: Any {}
 /// A device and its capabilities.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Info {
-    /// The name of its [`Entry`]: `cpu`, `webgpu`, `dry`.
+    /// The name of its [`Entry`]: `cuda`, `webgpu`, `cpu`, `dry`.
     pub device: &'static str,
     /// The adapter or processor.
     pub name: String,
@@ -156,7 +164,7 @@ impl Info {
 /// The device that a user chooses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// `auto` or the name of an [`Entry`].
+    /// `auto` or the name of an [`Entry`], perhaps with which of several: `cuda:1`.
     pub device: String,
     /// Threads of the CPU device; 0 = all.
     pub threads: usize,
@@ -239,7 +247,8 @@ impl Device {
         Self::over(Box::new(dry::Dry::new(2)))
     }
 
-    fn over(backend: Box<dyn Backend>) -> Self {
+    /// A device of the caller's own.
+    pub fn over(backend: Box<dyn Backend>) -> Self {
         Self(Rc::new(Inner {
             backend,
             pending: RefCell::default(),

@@ -4,11 +4,8 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use super::{Backend, Info, Request, cpu, dry, webgpu};
+use super::{Backend, DEVICES, Info, Request};
 use crate::error::{Error, Result, hint};
-
-/// The devices in the order in which `auto` tries them.
-static DEVICES: [&Entry; 3] = [&webgpu::ENTRY, &cpu::ENTRY, &dry::ENTRY];
 
 /// The name that leaves the choice to the engine.
 pub const AUTO: &str = "auto";
@@ -39,11 +36,13 @@ pub(super) struct Opening<'a> {
     pub request: &'a Request,
     /// The user named the device. `auto` opens no software adapter.
     pub by_name: bool,
+    /// Which of several, best first: 1 for `cuda:1`.
+    pub index: usize,
 }
 
 /// Every device, best first.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
-    DEVICES.into_iter()
+    DEVICES.iter().copied()
 }
 
 /// The names a user may choose for work: `auto`, then the devices, best first.
@@ -56,24 +55,42 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     entries().find(|entry| entry.name == name)
 }
 
+/// A device's name and which of several it is: `cuda:1` is the second that `cuda` lists, and `cuda` the first.
+pub fn split(device: &str) -> Result<(&str, usize)> {
+    let Some((name, index)) = device.split_once(':') else { return Ok((device, 0)) };
+    let wrong = || {
+        Error::usage(format!("device \"{device}\": got \"{index}\" after the colon, expected a number, as in {name}:1"))
+    };
+    Ok((name, index.parse().map_err(|_| wrong())?))
+}
+
 /// Opens the requested device.
 pub(super) async fn open(request: &Request) -> Opened {
     if request.device == AUTO {
         return automatic(request).await;
     }
-    let entry = find(&request.device).ok_or_else(|| {
+    let (name, index) = split(&request.device)?;
+    let entry = find(name).ok_or_else(|| {
         let names: Vec<_> = [AUTO].into_iter().chain(entries().map(|entry| entry.name)).collect();
-        let (name, near) = (&request.device, hint(&request.device, names.iter().copied()));
+        let near = hint(name, names.iter().copied());
         Error::usage(format!("device \"{name}\" is unknown; there are {}{near}", names.join(", ")))
     })?;
-    (entry.open)(Opening { request, by_name: true }).await
+    if index > 0 {
+        let found = (entry.list)().await;
+        let listed: Vec<_> =
+            found.iter().enumerate().map(|(at, info)| format!("{name}:{at} ({})", info.name)).collect();
+        if !found.is_empty() && index >= found.len() {
+            return Err(Error::usage(format!("device \"{name}:{index}\" is absent: there is {}", listed.join(", "))));
+        }
+    }
+    (entry.open)(Opening { request, by_name: true, index }).await
 }
 
 /// Opens the first device that can be opened.
 async fn automatic(request: &Request) -> Opened {
     let mut refused = Error::internal("device: the table has no device to choose");
     for entry in entries().filter(|entry| entry.is_choice) {
-        match (entry.open)(Opening { request, by_name: false }).await {
+        match (entry.open)(Opening { request, by_name: false, index: 0 }).await {
             Ok(backend) => return Ok(backend),
             Err(error) => refused = error,
         }

@@ -61,8 +61,8 @@ impl Prepared for Steps {}
 
 impl WebGpu {
     /// Opens the best adapter. A software adapter is only opened by name.
-    async fn open(Opening { request, by_name }: Opening<'_>) -> Result<Self> {
-        let adapter = adapters().await.into_iter().next();
+    async fn open(Opening { request, by_name, index }: Opening<'_>) -> Result<Self> {
+        let adapter = adapters().await.into_iter().nth(index);
         let found = adapter.as_ref().map(describe);
         let adapter = adapter.filter(|adapter| by_name || !is_software(adapter)).ok_or_else(|| {
             Error::device(match found {
@@ -352,9 +352,12 @@ mod tests {
         if std::env::var_os("MERO_NO_GPU").is_some() {
             return;
         }
-        let mut device =
-            pollster::block_on(WebGpu::open(Opening { request: &super::super::Request::default(), by_name: true }))
-                .expect("an adapter, or MERO_NO_GPU=1");
+        let mut device = pollster::block_on(WebGpu::open(Opening {
+            request: &super::super::Request::default(),
+            by_name: true,
+            index: 0,
+        }))
+        .expect("an adapter, or MERO_NO_GPU=1");
         let right = device.info.subgroup;
         for lanes in [right, 4 * right].into_iter().filter(|&lanes| right > 1 && lanes <= PROBED as u32) {
             device.info.subgroup = lanes;
@@ -368,7 +371,7 @@ mod tests {
             return;
         }
         let request = super::super::Request { timestamps: true, ..super::super::Request::default() };
-        let device = pollster::block_on(WebGpu::open(Opening { request: &request, by_name: true }))
+        let device = pollster::block_on(WebGpu::open(Opening { request: &request, by_name: true, index: 0 }))
             .expect("an adapter, or MERO_NO_GPU=1");
         let [from, to] = [0, 1].map(|_| device.allocate(PROBED).expect("memory"));
         let [from, to] = [from, to].map(|memory| Region { memory, offset: 0, words: PROBED });

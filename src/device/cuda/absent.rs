@@ -1,0 +1,18 @@
+//! What a build without the CUDA device says of it.
+
+use std::future::ready;
+
+use super::super::table::Entry;
+use crate::error::Error;
+
+pub(in crate::device) static ENTRY: Entry = Entry {
+    name: "cuda",
+    summary: "is not in this build, which lacks the feature \"cuda\" (`cargo install meromorph --features cuda`)",
+    is_choice: false,
+    open: |_| {
+        Box::pin(ready(Err(Error::usage(
+            "device \"cuda\" is not in this build: got one without the feature \"cuda\", expected `cargo install meromorph --features cuda`; \"webgpu\" runs on NVIDIA GPUs as well",
+        ))))
+    },
+    list: || Box::pin(ready(Vec::new())),
+};

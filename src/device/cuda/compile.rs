@@ -1,0 +1,133 @@
+//! Compiles printed kernels with NVRTC to machine code of one GPU, and keeps it on disk: a kernel takes tens of milliseconds to compile and none to
+//! load again.
+
+use std::ffi::{CStr, CString, c_int};
+use std::path::PathBuf;
+
+use cudarc::nvrtc::{result, sys};
+use sha2::{Digest, Sha256};
+
+use super::print::{HALVES, PRELUDE, Printed};
+use crate::error::{Error, Result};
+use crate::host;
+
+/// The compiler, for one architecture.
+pub(super) struct Compiler {
+    /// The architecture, such as `sm_90`.
+    architecture: String,
+    version: (c_int, c_int),
+    /// Where compiled kernels are kept, if there is a place for them.
+    folder: Option<PathBuf>,
+}
+
+impl Compiler {
+    /// Loads NVRTC. Errors if it is not installed.
+    pub(super) fn new((major, minor): (i32, i32)) -> Result<Self> {
+        #[allow(unsafe_code, reason = "loading a library runs its initialisers")]
+        // SAFETY: NVRTC's initialisers may run in any thread and at any time.
+        let is_here = unsafe { sys::is_culib_present() };
+        if !is_here {
+            return Err(Error::device(
+                "device \"cuda\": the CUDA compiler is absent: got no libnvrtc on the library path, expected that of a CUDA toolkit or of `pip install nvidia-cuda-nvrtc`",
+            ));
+        }
+        let mut version = (0, 0);
+        #[allow(unsafe_code, reason = "NVRTC is a C library")]
+        // SAFETY: both places can be written.
+        unsafe { sys::nvrtcVersion(&raw mut version.0, &raw mut version.1) }
+            .result()
+            .map_err(|error| failed(&error))?;
+        Ok(Self { architecture: format!("sm_{major}{minor}"), version, folder: folder() })
+    }
+
+    /// The compiler's version, such as `13.0`.
+    pub(super) fn version(&self) -> String {
+        format!("{}.{}", self.version.0, self.version.1)
+    }
+
+    /// The machine code of a kernel, from the disk if it was compiled before.
+    pub(super) fn compile(&self, name: &str, printed: &Printed) -> Result<Vec<u8>> {
+        let source = [HALVES, PRELUDE, &printed.text].concat();
+        let file = self.folder.as_ref().map(|folder| folder.join(self.key(&source)));
+        if let Some(code) = file.as_ref().and_then(|file| std::fs::read(file).ok()) {
+            return Ok(code);
+        }
+        let code = self.translate(name, &source)?;
+        if let (Some(folder), Some(file)) = (&self.folder, &file) {
+            // A full or read-only disk costs the next start some time and nothing else.
+            let _ = host::make_folder(folder).and_then(|()| host::write_whole(file, &code));
+        }
+        Ok(code)
+    }
+
+    fn key(&self, source: &str) -> String {
+        let Self { architecture, version: (major, minor), .. } = self;
+        let digest = Sha256::digest(format!("{architecture} {major}.{minor}\n{source}"));
+        let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{digits}.cubin")
+    }
+
+    #[allow(unsafe_code, reason = "NVRTC is a C library")]
+    fn translate(&self, name: &str, source: &str) -> Result<Vec<u8>> {
+        let text = CString::new(source).expect("a printed kernel has no zero bytes");
+        let program = result::create_program(&text, None).map_err(|error| failed(&error))?;
+        let program = Program(program);
+        let options = [
+            format!("--gpu-architecture={}", self.architecture),
+            "--std=c++17".into(),
+            "--device-as-default-execution-space".into(),
+        ];
+        // SAFETY: the program is alive.
+        let outcome = unsafe { result::compile_program(program.0, &options[..2]) };
+        if outcome.is_err() {
+            return Err(Error::internal(format!(
+                "cuda: kernel \"{name}\" does not compile for {}:\n{}",
+                self.architecture,
+                program.log()
+            )));
+        }
+        let mut bytes = 0;
+        // SAFETY: the program is compiled, and the code has as many bytes as the size says.
+        let code = unsafe {
+            sys::nvrtcGetCUBINSize(program.0, &raw mut bytes).result().map_err(|error| failed(&error))?;
+            let mut code = vec![0_u8; bytes];
+            sys::nvrtcGetCUBIN(program.0, code.as_mut_ptr().cast()).result().map_err(|error| failed(&error))?;
+            code
+        };
+        Ok(code)
+    }
+}
+
+/// A program of the compiler, destroyed with its owner.
+struct Program(sys::nvrtcProgram);
+
+impl Program {
+    #[allow(unsafe_code, reason = "NVRTC is a C library")]
+    fn log(&self) -> String {
+        // SAFETY: the program is alive, and the log ends with a zero byte.
+        let log = unsafe { result::get_program_log(self.0) }.unwrap_or_default();
+        let bytes: Vec<u8> = log.iter().map(|&byte| byte as u8).collect();
+        CStr::from_bytes_until_nul(&bytes).map_or_else(|_| String::new(), |text| text.to_string_lossy().into_owned())
+    }
+}
+
+impl Drop for Program {
+    #[allow(unsafe_code, reason = "NVRTC is a C library")]
+    fn drop(&mut self) {
+        // SAFETY: nothing uses it any more.
+        let _ = unsafe { result::destroy_program(self.0) };
+    }
+}
+
+fn failed(error: &result::NvrtcError) -> Error {
+    Error::device(format!("cuda: NVRTC failed: {error}"))
+}
+
+/// The folder for compiled kernels, by the conventions of the system.
+fn folder() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let base = set("XDG_CACHE_HOME")
+        .or_else(|| set("LOCALAPPDATA"))
+        .or_else(|| set("HOME").map(|home| home.join(".cache")))?;
+    Some(base.join("meromorph").join("cuda"))
+}

@@ -1,0 +1,251 @@
+//! NVIDIA GPUs as devices: memory, plans and what the driver says of the hardware.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::future::{Future, ready};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use cudarc::driver::result::{free_sync, malloc_sync, module};
+use cudarc::driver::sys::{self, CUdevice_attribute, CUdeviceptr};
+use cudarc::driver::{CudaContext, CudaStream, DriverError};
+
+use super::super::recording::Memory;
+use super::super::table::{Entry, Opening, Soon};
+use super::super::timed::Timings;
+use super::super::{Backend, BoundCommand, Execution, Info, Prepared, Region, Tiles};
+use super::compile::Compiler;
+use super::launch::{Command, Launch, Loaded, Steps};
+use super::print::{self, Guards};
+use super::staging::Staging;
+use crate::device::compose;
+use crate::error::{Error, Result};
+
+pub(in crate::device) static ENTRY: Entry = Entry {
+    name: "cuda",
+    summary: "an NVIDIA GPU, through CUDA",
+    is_choice: true,
+    open: |opening| Box::pin(ready(Cuda::open(opening).map(|opened| Box::new(opened) as Box<dyn Backend>))),
+    list: || Box::pin(ready(list())),
+};
+
+/// What the driver gives or why it does not.
+type Driven<T> = std::result::Result<T, DriverError>;
+
+/// Lanes of a warp.
+const WARP: u32 = 32;
+/// Shared memory of a block that every GPU gives without being asked.
+const SHARED_BYTES: u32 = 48 << 10;
+/// A kernel counts bytes of a buffer in 32 bits.
+const MOST_BYTES: u64 = (1 << 32) - 256;
+
+struct Cuda {
+    info: Info,
+    stream: Arc<CudaStream>,
+    compiler: Compiler,
+    /// Indexed by `Memory`; `None` is free.
+    blocks: RefCell<Vec<Option<CUdeviceptr>>>,
+    kernels: RefCell<HashMap<String, Rc<Loaded>>>,
+    staging: Staging,
+    guards: Guards,
+}
+
+impl Cuda {
+    fn open(Opening { index, .. }: Opening<'_>) -> Result<Self> {
+        count()?;
+        let refused = |error: DriverError| Error::device(format!("device \"cuda:{index}\" refused to open: {error:?}"));
+        let context = CudaContext::new(index).map_err(refused)?;
+        let capability = context.compute_capability().map_err(refused)?;
+        let compiler = Compiler::new(capability)?;
+        // Graphs cannot be captured from the default stream.
+        let stream = context.new_stream().map_err(refused)?;
+        let info = describe(&context, &format!("compiler {}", compiler.version())).map_err(refused)?;
+        let guards = if std::env::var_os("MERO_CUDA_CHECKED").is_some() { Guards::Places } else { Guards::None };
+        let (blocks, kernels, staging) = (RefCell::default(), RefCell::default(), Staging::default());
+        Ok(Self { info, stream, compiler, blocks, kernels, staging, guards })
+    }
+
+    /// The kernel of composed WGSL, compiled if it is new.
+    fn kernel(&self, name: &str, source: String) -> Result<Rc<Loaded>> {
+        if let Some(known) = self.kernels.borrow().get(&source) {
+            return Ok(known.clone());
+        }
+        let printed = print::print(&source, self.guards)?;
+        let code = self.compiler.compile(name, &printed)?;
+        let loaded = Rc::new(self.load(&printed, &code).map_err(failed)?);
+        self.kernels.borrow_mut().insert(source, loaded.clone());
+        Ok(loaded)
+    }
+
+    #[allow(unsafe_code, reason = "the driver loads machine code")]
+    fn load(&self, printed: &print::Printed, code: &[u8]) -> Driven<Loaded> {
+        self.stream.context().bind_to_thread()?;
+        let name = CString::new(print::ENTRY).expect("it has no zero byte");
+        // SAFETY: the code is what the compiler made for this GPU, whole.
+        let module = unsafe { module::load_data(code.as_ptr().cast()) }?;
+        // SAFETY: the module is loaded.
+        let function = unsafe { module::get_function(module, name) }?;
+        let (threads, bindings) = (printed.threads, printed.bindings.clone());
+        Ok(Loaded { function, module, threads, bindings, takes_uniform: printed.uniform_bytes > 0 })
+    }
+
+    fn address(&self, region: Region) -> CUdeviceptr {
+        let block = self.blocks.borrow()[region.memory.0 as usize].expect("memory in use has a block");
+        block + 4 * region.offset as u64
+    }
+
+    fn command(&self, command: BoundCommand) -> Result<Command> {
+        Ok(match command {
+            BoundCommand::Dispatch { kernel, body, params, grid, inputs, outputs, .. } => {
+                let source = compose(kernel, body.as_ref(), self.info.subgroup);
+                let loaded = self.kernel(kernel.name, source)?;
+                let place = |region: &Region| (self.address(*region), 4 * region.words as u32);
+                let buffers: Vec<_> = inputs.iter().chain(&outputs).map(place).collect();
+                Command::Launch(Launch::new(loaded, grid, &buffers, &params))
+            }
+            BoundCommand::Copy { from, to } => {
+                Command::Copy { from: self.address(from), to: self.address(to), bytes: 4 * from.words }
+            }
+        })
+    }
+}
+
+fn failed(error: DriverError) -> Error {
+    let text = error.error_string().map_or_else(|_| format!("{error:?}"), |text| text.to_string_lossy().into_owned());
+    Error::device(format!("cuda: {text}"))
+}
+
+fn steps(prepared: &dyn Prepared) -> &Steps {
+    (prepared as &dyn Any).downcast_ref().expect("a plan runs on the device it was made for")
+}
+
+/// The number of GPUs. Errors if there is no driver or no GPU.
+fn count() -> Result<usize> {
+    let absent = |why: &str| {
+        Err(Error::device(format!(
+            "device \"cuda\" is absent: {why} (is an NVIDIA driver installed?); \"webgpu\" and \"cpu\" need none"
+        )))
+    };
+    #[allow(unsafe_code, reason = "loading a library runs its initialisers")]
+    // SAFETY: the driver's initialisers may run in any thread and at any time.
+    if !unsafe { sys::is_culib_present() } {
+        return absent("got no libcuda on the library path");
+    }
+    match CudaContext::device_count() {
+        Ok(0) => absent("the driver found no GPU"),
+        Ok(count) => Ok(count as usize),
+        Err(error) => absent(&format!("the driver failed with {error:?}")),
+    }
+}
+
+fn list() -> Vec<Info> {
+    let described = |index| {
+        let context = CudaContext::new(index).ok()?;
+        describe(&context, "").ok()
+    };
+    (0..count().unwrap_or(0)).filter_map(described).collect()
+}
+
+fn describe(context: &CudaContext, compiler: &str) -> Driven<Info> {
+    let (major, minor) = context.compute_capability()?;
+    let processors = context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+    let driver = format!("compute capability {major}.{minor}, {processors} multiprocessors, {compiler}");
+    Ok(Info {
+        device: ENTRY.name,
+        name: context.name()?,
+        driver: driver.trim_end_matches([' ', ',']).to_owned(),
+        execution: Execution::Shaders,
+        tiles: Tiles::ManySmall,
+        is_software: false,
+        threads: 1,
+        max_binding_bytes: (context.total_mem()? as u64).min(MOST_BYTES),
+        workgroup_bytes: SHARED_BYTES,
+        subgroup: WARP,
+        features: ["f16", "subgroups", "timestamps"].map(String::from).to_vec(),
+    })
+}
+
+impl Backend for Cuda {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn allocate(&self, words: usize) -> Result<Memory> {
+        let bytes = 4 * words.max(1);
+        if bytes as u64 > self.info.max_binding_bytes {
+            let most = self.info.max_binding_bytes / 1_000_000;
+            return Err(Error::device(format!(
+                "cuda: a buffer of {} MB is larger than this device allows, {most} MB",
+                bytes / 1_000_000
+            )));
+        }
+        self.stream.context().bind_to_thread().map_err(failed)?;
+        #[allow(unsafe_code, reason = "the driver allocates")]
+        // SAFETY: a context is bound; the block is written before it is read (`Backend::allocate`).
+        let block = unsafe { malloc_sync(bytes) }.map_err(|error| match error.0 {
+            sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+                Error::device(format!("cuda: cannot allocate {} MB on the GPU", bytes / 1_000_000))
+            }
+            _ => failed(error),
+        })?;
+        let mut blocks = self.blocks.borrow_mut();
+        let at = blocks.iter().position(Option::is_none).unwrap_or(blocks.len());
+        if at == blocks.len() {
+            blocks.push(None);
+        }
+        blocks[at] = Some(block);
+        Ok(Memory(at as u32))
+    }
+
+    fn free(&self, memory: Memory) {
+        if let Some(block) = self.blocks.borrow_mut()[memory.0 as usize].take() {
+            #[allow(unsafe_code, reason = "the driver frees")]
+            // SAFETY: the driver waits for the work that uses the block, and no later work can name it.
+            let _ = unsafe { free_sync(block) };
+        }
+    }
+
+    fn write(&self, memory: Memory, offset: usize, data: &[u32]) -> Result<()> {
+        let to = self.address(Region { memory, offset, words: data.len() });
+        self.staging.upload(&self.stream, to, data).map_err(failed)
+    }
+
+    fn prepare(&self, commands: Vec<BoundCommand>) -> Result<Box<dyn Prepared>> {
+        let commands = commands.into_iter().map(|command| self.command(command)).collect::<Result<_>>()?;
+        Ok(Box::new(Steps::new(commands)))
+    }
+
+    fn run(&self, prepared: &dyn Prepared, times: usize) -> Result<()> {
+        steps(prepared).run(&self.stream, times).map_err(failed)
+    }
+
+    fn run_timed<'a>(&'a self, prepared: &'a dyn Prepared, times: usize) -> Option<Soon<'a, Result<Timings>>> {
+        Some(Box::pin(async move { steps(prepared).run_timed(&self.stream, times).map_err(failed) }))
+    }
+
+    fn read(&self, region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>> {
+        let download = self.staging.download(&self.stream, self.address(region), region.words);
+        Box::pin(async move { download.and_then(|download| self.staging.finish(download)).map_err(failed) })
+    }
+
+    fn made(&self) -> (u64, u64) {
+        (self.kernels.borrow().len() as u64, 0)
+    }
+}
+
+impl Drop for Cuda {
+    fn drop(&mut self) {
+        let _ = self.stream.synchronize();
+        let blocks = self.blocks.get_mut();
+        for at in 0..blocks.len() {
+            if let Some(block) = blocks[at].take() {
+                #[allow(unsafe_code, reason = "the driver frees")]
+                // SAFETY: nothing runs any more.
+                let _ = unsafe { free_sync(block) };
+            }
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Expressions. A pointer is printed as the place it points to, so that a load is its text and a store an assignment to it.
+
+use naga::{
+    AddressSpace, Arena, ArraySize, BinaryOperator, Expression, Handle, Literal, Scalar, ScalarKind, SwizzleComponent,
+    Type, TypeInner, UnaryOperator, VectorSize,
+};
+
+use super::statement::Body;
+use super::types::{safe, scalar_name};
+use super::{Guards, Printer, unsupported};
+use crate::error::Result;
+
+const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
+
+/// An expression outside functions.
+pub(super) fn constant(printer: &Printer<'_>, arena: &Arena<Expression>, handle: Handle<Expression>) -> Result<String> {
+    let part = |handle: Handle<Expression>| constant(printer, arena, handle);
+    match &arena[handle] {
+        Expression::Literal(value) => literal(*value),
+        Expression::Constant(handle) => printer.constant(*handle),
+        Expression::ZeroValue(ty) => Ok(format!("{}{{}}", printer.type_name(*ty)?)),
+        Expression::Splat { size, value } => Ok(splat(*size, &part(*value)?)),
+        Expression::Compose { ty, components } => {
+            let parts = components.iter().map(|&component| part(component)).collect::<Result<Vec<_>>>()?;
+            printer.composed(*ty, &parts)
+        }
+        other => Err(unsupported(format!("a constant {other:?}"))),
+    }
+}
+
+fn splat(size: VectorSize, value: &str) -> String {
+    format!("wgsl::splat<{}>({value})", size as u8)
+}
+
+fn literal(value: Literal) -> Result<String> {
+    Ok(match value {
+        Literal::F32(value) => format!("{value:?}f"),
+        Literal::F16(value) => format!("wgsl::to_half({:?}f)", f32::from(value)),
+        Literal::U32(value) => format!("{value}u"),
+        // The smallest has no literal of its own in C++.
+        Literal::I32(i32::MIN) => "(-2147483647 - 1)".to_owned(),
+        Literal::I32(value) => value.to_string(),
+        Literal::Bool(value) => value.to_string(),
+        other => return Err(unsupported(format!("the literal {other:?}"))),
+    })
+}
+
+impl Printer<'_> {
+    pub(super) fn constant(&self, handle: Handle<naga::Constant>) -> Result<String> {
+        let constant = &self.module.constants[handle];
+        match self.is_inline(constant.ty) {
+            true => self.constant_expression(constant.init),
+            false => Ok(safe(constant.name.as_deref().unwrap_or("constant"))),
+        }
+    }
+
+    /// A value of a composite type.
+    pub(super) fn composed(&self, ty: Handle<Type>, parts: &[String]) -> Result<String> {
+        let name = self.type_name(ty)?;
+        let list = parts.join(", ");
+        Ok(match &self.module.types[ty].inner {
+            TypeInner::Vector { size, .. } if parts.len() == *size as usize => format!("{name}{{{list}}}"),
+            TypeInner::Vector { size, scalar } => {
+                format!("wgsl::join<{}, {}>({list})", scalar_name(*scalar)?, *size as u8)
+            }
+            TypeInner::Struct { members, .. } => {
+                let with_gaps: Vec<_> = self.with_gaps(members);
+                let values = with_gaps.iter().zip(parts).flat_map(|((_, gap), part)| {
+                    let gap = (*gap > 0).then(|| "{}".to_owned());
+                    gap.into_iter().chain([part.clone()])
+                });
+                format!("{name}{{{}}}", values.collect::<Vec<_>>().join(", "))
+            }
+            TypeInner::Matrix { .. } | TypeInner::Array { .. } => format!("{name}{{{{{list}}}}}"),
+            other => return Err(unsupported(format!("a composite of type {other:?}"))),
+        })
+    }
+}
+
+impl Body<'_> {
+    /// An expression that is evaluated here, or the name of the variable that holds its value.
+    pub(super) fn expression(&self, handle: Handle<Expression>) -> Result<String> {
+        match self.baked(handle) {
+            Some(name) => Ok(name),
+            None => self.unbaked(handle),
+        }
+    }
+
+    pub(super) fn unbaked(&self, handle: Handle<Expression>) -> Result<String> {
+        let part = |handle| self.expression(handle);
+        Ok(match &self.function.expressions[handle] {
+            Expression::Literal(value) => literal(*value)?,
+            Expression::Constant(handle) => self.printer.constant(*handle)?,
+            Expression::ZeroValue(ty) => format!("{}{{}}", self.printer.type_name(*ty)?),
+            Expression::Splat { size, value } => splat(*size, &part(*value)?),
+            Expression::Compose { ty, components } => {
+                let parts = components.iter().map(|&component| part(component)).collect::<Result<Vec<_>>>()?;
+                self.printer.composed(*ty, &parts)?
+            }
+            Expression::Swizzle { size, vector, pattern } => swizzle(*size, &part(*vector)?, *pattern),
+            Expression::FunctionArgument(at) => {
+                let name = self.argument(*at);
+                if is_pointer(self.inner(handle)) { format!("(*{name})") } else { name }
+            }
+            Expression::GlobalVariable(global) => self.global(*global),
+            Expression::LocalVariable(local) => self.local(*local),
+            Expression::Load { pointer } => part(*pointer)?,
+            Expression::Access { base, index } => self.access(*base, *index)?,
+            Expression::AccessIndex { base, index } => self.access_index(*base, *index)?,
+            Expression::Unary { op, expr } => self.unary(*op, *expr)?,
+            Expression::Binary { op, left, right } => self.binary(*op, *left, *right)?,
+            Expression::Select { condition, accept, reject } => {
+                let [condition, accept, reject] = [part(*condition)?, part(*accept)?, part(*reject)?];
+                format!("wgsl::select({condition}, {accept}, {reject})")
+            }
+            Expression::Relational { fun, argument } => {
+                let name = match fun {
+                    naga::RelationalFunction::All => "all",
+                    naga::RelationalFunction::Any => "any",
+                    other => return Err(unsupported(format!("the function {other:?}"))),
+                };
+                format!("wgsl::{name}({})", part(*argument)?)
+            }
+            Expression::Math { fun, arg, arg1, arg2, arg3 } => {
+                let arguments = [Some(*arg), *arg1, *arg2, *arg3].into_iter().flatten();
+                let arguments = arguments.map(part).collect::<Result<Vec<_>>>()?;
+                format!("wgsl::{}({})", super::math::name(*fun)?, arguments.join(", "))
+            }
+            Expression::As { expr, kind, convert } => {
+                let name = conversion(*kind, *convert)?;
+                format!("wgsl::{name}({})", part(*expr)?)
+            }
+            Expression::ArrayLength(pointer) => self.array_length(*pointer)?,
+            other => return Err(unsupported(format!("the expression {other:?}"))),
+        })
+    }
+
+    /// What an expression's value is; for a pointer, what a pointer to it is.
+    pub(super) fn inner(&self, handle: Handle<Expression>) -> &TypeInner {
+        self.info[handle].ty.inner_with(&self.printer.module.types)
+    }
+
+    /// The type behind a value or a pointer.
+    fn pointee(&self, handle: Handle<Expression>) -> TypeInner {
+        match *self.inner(handle) {
+            TypeInner::Pointer { base, .. } => self.printer.module.types[base].inner.clone(),
+            TypeInner::ValuePointer { size: Some(size), scalar, .. } => TypeInner::Vector { size, scalar },
+            TypeInner::ValuePointer { size: None, scalar, .. } => TypeInner::Scalar(scalar),
+            ref other => other.clone(),
+        }
+    }
+
+    fn global(&self, handle: Handle<naga::GlobalVariable>) -> String {
+        let global = &self.printer.module.global_variables[handle];
+        let name = self.printer.global_name(handle);
+        let is_list =
+            matches!(self.printer.module.types[global.ty].inner, TypeInner::Array { size: ArraySize::Dynamic, .. });
+        let is_storage = matches!(global.space, AddressSpace::Storage { .. });
+        if is_storage && !is_list { format!("(*{name})") } else { name }
+    }
+
+    fn access(&self, base: Handle<Expression>, index: Handle<Expression>) -> Result<String> {
+        let (text, mut place) = (self.expression(base)?, self.expression(index)?);
+        let inner = self.pointee(base);
+        if self.printer.guards == Guards::Places {
+            let count = match &inner {
+                TypeInner::Array { size: ArraySize::Constant(count), .. } => format!("{count}u"),
+                TypeInner::Array { .. } => self.array_length(base)?,
+                TypeInner::Vector { size, .. } | TypeInner::Matrix { columns: size, .. } => format!("{}u", *size as u8),
+                other => return Err(unsupported(format!("an item of {other:?}"))),
+            };
+            place = format!("wgsl::inside(static_cast<u32>({place}), {count})");
+        }
+        Ok(match inner {
+            TypeInner::Vector { .. } if !is_pointer(self.inner(base)) => format!("wgsl::pick({text}, {place})"),
+            _ => format!("{text}[{place}]"),
+        })
+    }
+
+    fn access_index(&self, base: Handle<Expression>, index: u32) -> Result<String> {
+        let text = self.expression(base)?;
+        Ok(match &self.pointee(base) {
+            TypeInner::Vector { .. } => format!("{text}.{}", COMPONENTS[index as usize]),
+            TypeInner::Struct { members, .. } => {
+                let name = members[index as usize].name.as_deref().unwrap_or("member");
+                format!("{text}.{}", safe(name))
+            }
+            _ => format!("{text}[{index}u]"),
+        })
+    }
+
+    /// The number of items of a storage buffer that is an array of any length.
+    fn array_length(&self, pointer: Handle<Expression>) -> Result<String> {
+        let Expression::GlobalVariable(global) = self.function.expressions[pointer] else {
+            return Err(unsupported("the length of an array inside a struct"));
+        };
+        let ty = self.printer.module.global_variables[global].ty;
+        let TypeInner::Array { stride, .. } = self.printer.module.types[ty].inner else {
+            return Err(unsupported("the length of what is not an array"));
+        };
+        Ok(format!("({}_bytes / {stride}u)", self.printer.global_name(global)))
+    }
+
+    fn unary(&self, op: UnaryOperator, expr: Handle<Expression>) -> Result<String> {
+        let text = self.expression(expr)?;
+        let is_scalar = matches!(self.inner(expr), TypeInner::Scalar(_));
+        Ok(match op {
+            UnaryOperator::Negate => format!("wgsl::negate({text})"),
+            UnaryOperator::LogicalNot if is_scalar => format!("!({text})"),
+            UnaryOperator::LogicalNot => format!("wgsl::logical_not({text})"),
+            UnaryOperator::BitwiseNot if is_scalar => format!("~({text})"),
+            UnaryOperator::BitwiseNot => format!("wgsl::bit_not({text})"),
+        })
+    }
+
+    fn binary(&self, op: BinaryOperator, left: Handle<Expression>, right: Handle<Expression>) -> Result<String> {
+        let [a, b] = [self.expression(left)?, self.expression(right)?];
+        let (name, sign) = operator(op);
+        let call = format!("wgsl::{name}({a}, {b})");
+        let (TypeInner::Scalar(scalar), TypeInner::Scalar(_)) = (self.inner(left), self.inner(right)) else {
+            return Ok(call);
+        };
+        let infix = format!("({a} {sign} {b})");
+        let number = match self.function.expressions[right] {
+            Expression::Literal(Literal::U32(number)) => Some(number),
+            _ => None,
+        };
+        use BinaryOperator as Op;
+        Ok(match (op, scalar.kind, scalar.width) {
+            (Op::And, ScalarKind::Bool, _) => format!("({a} && {b})"),
+            (Op::InclusiveOr, ScalarKind::Bool, _) => format!("({a} || {b})"),
+            (Op::ExclusiveOr, ScalarKind::Bool, _) => format!("({a} != {b})"),
+            (
+                Op::Equal | Op::NotEqual | Op::Less | Op::LessEqual | Op::Greater | Op::GreaterEqual,
+                ScalarKind::Float,
+                2,
+            ) => {
+                return Err(unsupported("a comparison of f16"));
+            }
+            (Op::Add | Op::Subtract | Op::Multiply | Op::Divide, ScalarKind::Float, 2) => call,
+            (Op::Add | Op::Subtract | Op::Multiply, ScalarKind::Sint, _) => call,
+            (Op::Modulo, ScalarKind::Float, _) => call,
+            // A number that is not 0 needs no guard.
+            (Op::Divide | Op::Modulo, ScalarKind::Uint, _) if number.is_some_and(|number| number > 0) => infix,
+            (Op::Divide | Op::Modulo, ScalarKind::Sint | ScalarKind::Uint, _) => call,
+            (Op::ShiftLeft | Op::ShiftRight, ScalarKind::Uint, _) if number.is_some_and(|number| number < 32) => infix,
+            (Op::ShiftLeft | Op::ShiftRight, ..) => call,
+            _ => infix,
+        })
+    }
+}
+
+pub(super) fn is_pointer(inner: &TypeInner) -> bool {
+    matches!(inner, TypeInner::Pointer { .. } | TypeInner::ValuePointer { .. })
+}
+
+fn swizzle(size: VectorSize, vector: &str, pattern: [SwizzleComponent; 4]) -> String {
+    let places: Vec<_> = pattern[..size as usize].iter().map(|&component| (component as u8).to_string()).collect();
+    format!("wgsl::swizzle<{}>({vector})", places.join(", "))
+}
+
+fn conversion(kind: ScalarKind, convert: Option<naga::Bytes>) -> Result<&'static str> {
+    let name = convert.map(|width| scalar_name(Scalar { kind, width })).transpose()?;
+    Ok(match (name, kind) {
+        (Some("f32"), _) => "to_f32",
+        (Some("i32"), _) => "to_i32",
+        (Some("u32"), _) => "to_u32",
+        (Some("bool"), _) => "to_bool",
+        (Some(_), _) => "to_half",
+        (None, ScalarKind::Float) => "as_f32",
+        (None, ScalarKind::Sint) => "as_i32",
+        (None, ScalarKind::Uint) => "as_u32",
+        (None, other) => return Err(unsupported(format!("a bitcast to {other:?}"))),
+    })
+}
+
+/// The prelude's function and the sign of an operation.
+fn operator(op: BinaryOperator) -> (&'static str, &'static str) {
+    match op {
+        BinaryOperator::Add => ("add", "+"),
+        BinaryOperator::Subtract => ("subtract", "-"),
+        BinaryOperator::Multiply => ("multiply", "*"),
+        BinaryOperator::Divide => ("divide", "/"),
+        BinaryOperator::Modulo => ("modulo", "%"),
+        BinaryOperator::Equal => ("equal", "=="),
+        BinaryOperator::NotEqual => ("not_equal", "!="),
+        BinaryOperator::Less => ("less", "<"),
+        BinaryOperator::LessEqual => ("less_equal", "<="),
+        BinaryOperator::Greater => ("greater", ">"),
+        BinaryOperator::GreaterEqual => ("greater_equal", ">="),
+        BinaryOperator::And => ("bit_and", "&"),
+        BinaryOperator::ExclusiveOr => ("bit_xor", "^"),
+        BinaryOperator::InclusiveOr => ("bit_or", "|"),
+        BinaryOperator::LogicalAnd => ("logical_and", "&&"),
+        BinaryOperator::LogicalOr => ("logical_or", "||"),
+        BinaryOperator::ShiftLeft => ("shift_left", "<<"),
+        BinaryOperator::ShiftRight => ("shift_right", ">>"),
+    }
+}

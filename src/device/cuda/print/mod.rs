@@ -1,0 +1,207 @@
+//! Prints a kernel's WGSL as CUDA C++, from naga's form of it. The subset is that of compute shaders; any other construct is an error that names it.
+//!
+//! What a WGSL function sees as globals are the members of a struct here, made from the kernel's arguments: functions that use globals are its member
+//! functions, always inlined, so that the struct itself never is in memory. Other functions stand on their own.
+
+mod expression;
+mod math;
+mod statement;
+mod types;
+
+use naga::valid::{
+    Capabilities, FunctionInfo, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator,
+};
+use naga::{AddressSpace, Expression, Function, GlobalVariable, Handle, Module, ShaderStage, TypeInner};
+
+use crate::error::{Error, Result};
+use statement::Body;
+
+/// What printed kernels call.
+pub const PRELUDE: &str = include_str!("../prelude.cuh");
+/// How the prelude converts halves: one instruction each way, from compute capability 5.3 on.
+pub const HALVES: &str = include_str!("../halves.cuh");
+/// The name of the printed entry point.
+pub const ENTRY: &str = "kernel_entry";
+
+/// Whether a printed kernel checks what it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guards {
+    /// Only divisions of integers.
+    None,
+    /// Places in arrays as well: a place past the end is the last one, as in WGSL.
+    Places,
+}
+
+/// A kernel in CUDA C++ and what its launch needs.
+#[derive(Clone, Debug)]
+pub struct Printed {
+    /// The kernel, without the prelude.
+    pub text: String,
+    /// Threads of a block.
+    pub threads: u32,
+    /// The bindings of group 0 that it takes, in the order of its arguments: for each a pointer and a number of bytes. After them comes the uniform.
+    pub bindings: Vec<u32>,
+    /// Bytes of the uniform, 0 if it takes none.
+    pub uniform_bytes: u32,
+    /// Bytes of memory shared by a block.
+    pub shared_bytes: u32,
+}
+
+/// Prints composed WGSL with one entry point.
+pub fn print(source: &str, guards: Guards) -> Result<Printed> {
+    let module = naga::front::wgsl::parse_str(source).map_err(|error| refused(&error.emit_to_string(source)))?;
+    let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
+    validator.subgroup_stages(ShaderStages::COMPUTE).subgroup_operations(SubgroupOperationSet::all());
+    let info = validator.validate(&module).map_err(|error| refused(&error.emit_to_string(source)))?;
+    Printer { module: &module, info: &info, guards }.kernel()
+}
+
+fn refused(what: &str) -> Error {
+    Error::internal(format!("cuda: the kernel cannot be printed: {what}"))
+}
+
+fn unsupported(what: impl std::fmt::Display) -> Error {
+    refused(&format!("got {what}, expected the compute subset of WGSL"))
+}
+
+struct Printer<'a> {
+    module: &'a Module,
+    info: &'a ModuleInfo,
+    guards: Guards,
+}
+
+impl Printer<'_> {
+    fn kernel(&self) -> Result<Printed> {
+        let [entry] = &self.module.entry_points[..] else {
+            return Err(unsupported(format!("{} entry points", self.module.entry_points.len())));
+        };
+        if entry.stage != ShaderStage::Compute || !self.module.overrides.is_empty() {
+            return Err(unsupported("another stage than compute, or overrides"));
+        }
+        let threads: u32 = entry.workgroup_size.iter().product();
+        let entry_info = self.info.get_entry_point(0);
+        let mut text = String::from("namespace kernel {\n");
+        text += &self.structs()?;
+        text += &self.constants()?;
+        for (handle, global) in self.in_space(AddressSpace::WorkGroup) {
+            text += &format!("__shared__ {};\n", self.declared(global.ty, &self.global_name(handle))?);
+        }
+        let (mut alone, mut members) = (String::new(), String::new());
+        for (handle, function) in self.module.functions.iter() {
+            let info = &self.info[handle];
+            let name = function_name(function);
+            let printed = Body::new(self, function, info).function(&name)?;
+            if self.uses_members(info) { &mut members } else { &mut alone }.push_str(&printed);
+        }
+        members += &Body::new(self, &entry.function, entry_info).entry(entry.workgroup_size)?;
+        let storage = self.storage();
+        let uniform = self.in_space(AddressSpace::Uniform).next();
+        text += &alone;
+        text += "struct Bound {\n";
+        for (handle, global) in &storage {
+            let name = self.global_name(*handle);
+            text += &format!("{} {name};\nu32 {name}_bytes;\n", self.storage_pointer(global)?);
+        }
+        if let Some((handle, global)) = uniform {
+            text += &format!("const {}& {};\n", self.type_name(global.ty)?, self.global_name(handle));
+        }
+        for (handle, global) in self.in_space(AddressSpace::Private) {
+            text += &format!("{}{{}};\n", self.declared(global.ty, &self.global_name(handle))?);
+        }
+        text += &members;
+        text += "};\n}  // namespace kernel\n\n";
+        text += &self.entry_point(threads, &storage, uniform)?;
+        let size = |ty| self.module.types[ty].inner.size(self.module.to_ctx());
+        Ok(Printed {
+            text,
+            threads,
+            bindings: storage.iter().map(|(_, global)| binding(global)).collect(),
+            uniform_bytes: uniform.map_or(0, |(_, global)| size(global.ty)),
+            shared_bytes: self.in_space(AddressSpace::WorkGroup).map(|(_, global)| size(global.ty)).sum(),
+        })
+    }
+
+    /// The function that the driver launches: it binds the arguments and runs the kernel.
+    fn entry_point(
+        &self,
+        threads: u32,
+        storage: &[(Handle<GlobalVariable>, &GlobalVariable)],
+        uniform: Option<(Handle<GlobalVariable>, &GlobalVariable)>,
+    ) -> Result<String> {
+        let mut parameters = Vec::new();
+        let mut arguments = Vec::new();
+        for (handle, global) in storage {
+            let name = self.global_name(*handle);
+            parameters.push(format!("{} __restrict__ {name}, u32 {name}_bytes", self.storage_pointer(global)?));
+            arguments.push(format!("{name}, {name}_bytes"));
+        }
+        if let Some((handle, global)) = uniform {
+            let (ty, name) = (self.type_name(global.ty)?, self.global_name(handle));
+            parameters.push(format!("const __grid_constant__ {ty} {name}"));
+            arguments.push(name);
+        }
+        let (parameters, arguments) = (parameters.join(", "), arguments.join(", "));
+        let (parameters, arguments) = (parameters.replace("kernel::", ""), arguments);
+        Ok(format!(
+            "using namespace kernel;\nextern \"C\" __global__ void __launch_bounds__({threads}) {ENTRY}({parameters}) {{\n    \
+             kernel::Bound bound{{{arguments}}};\n    bound.run();\n}}\n"
+        ))
+    }
+
+    /// The globals of group 0 in the order of their bindings, those that nothing uses included.
+    fn storage(&self) -> Vec<(Handle<GlobalVariable>, &GlobalVariable)> {
+        let is_storage = |space| matches!(space, AddressSpace::Storage { .. });
+        let mut found: Vec<_> =
+            self.module.global_variables.iter().filter(|(_, global)| is_storage(global.space)).collect();
+        found.sort_by_key(|(_, global)| binding(global));
+        found
+    }
+
+    fn in_space(&self, space: AddressSpace) -> impl Iterator<Item = (Handle<GlobalVariable>, &GlobalVariable)> {
+        self.module.global_variables.iter().filter(move |(_, global)| global.space == space)
+    }
+
+    /// Whether a function uses, itself or in what it calls, a global that is a member of the struct.
+    fn uses_members(&self, info: &FunctionInfo) -> bool {
+        let is_member = |(handle, global): (Handle<GlobalVariable>, &GlobalVariable)| {
+            global.space != AddressSpace::WorkGroup && !info[handle].is_empty()
+        };
+        self.module.global_variables.iter().any(is_member)
+    }
+
+    fn global_name(&self, handle: Handle<GlobalVariable>) -> String {
+        let name = self.module.global_variables[handle].name.as_deref().unwrap_or("global");
+        types::safe(name)
+    }
+
+    /// A constant, or an initial value of one, as an expression.
+    fn constant_expression(&self, handle: Handle<Expression>) -> Result<String> {
+        expression::constant(self, &self.module.global_expressions, handle)
+    }
+
+    /// Arrays and structs that are constants. Numbers and vectors are printed where they are used.
+    fn constants(&self) -> Result<String> {
+        let mut text = String::new();
+        for (_, constant) in self.module.constants.iter() {
+            if self.is_inline(constant.ty) {
+                continue;
+            }
+            let name = types::safe(constant.name.as_deref().unwrap_or("constant"));
+            let (ty, value) = (self.type_name(constant.ty)?, self.constant_expression(constant.init)?);
+            text += &format!("__constant__ const {ty} {name} = {value};\n");
+        }
+        Ok(text)
+    }
+
+    fn is_inline(&self, ty: Handle<naga::Type>) -> bool {
+        !matches!(self.module.types[ty].inner, TypeInner::Array { .. } | TypeInner::Struct { .. })
+    }
+}
+
+fn binding(global: &GlobalVariable) -> u32 {
+    global.binding.as_ref().map_or(0, |at| at.binding)
+}
+
+fn function_name(function: &Function) -> String {
+    types::safe(function.name.as_deref().unwrap_or("function"))
+}

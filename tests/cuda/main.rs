@@ -1,0 +1,140 @@
+//! The CUDA printer without a GPU: every composed kernel prints, and what is printed runs on the host with the results of its oracle.
+#![allow(unsafe_code, reason = "printed kernels are loaded as compiled code")]
+
+#[path = "../noise/mod.rs"]
+mod noise;
+#[path = "../rows/mod.rs"]
+mod rows;
+mod shim;
+
+use std::path::{Path, PathBuf};
+
+use meromorph::device::cuda::print::{Guards, HALVES, PRELUDE, print};
+use meromorph::device::{Case, Device, compose};
+use meromorph::nn::{Activation, Spec};
+use meromorph::train::{Flow, StepKind, Trainer, TrainerConfig};
+use meromorph::{cases, kernels};
+use pollster::block_on;
+use shim::{Kernels, Shim};
+
+/// Lanes of a subgroup on every NVIDIA GPU.
+const LANES: u32 = 32;
+
+/// The cases that a GPU runs, each with its name.
+fn gpu_cases(pattern: &str) -> Vec<(String, Case)> {
+    let named = |case: Case| (format!("{}: {}", case.kernel.name, case.name), case);
+    let all = cases::all().into_iter().flat_map(|(_, cases)| cases()).map(named);
+    let is_for_gpus = |name: &str| !name.ends_with(" perinvocation") && !name.ends_with(" cpu");
+    all.filter(|(name, _)| is_for_gpus(name) && name.contains(pattern)).collect()
+}
+
+/// Every composed kernel of these cases once, in order.
+fn sources(cases: &[(String, Case)]) -> Vec<String> {
+    let mut found: Vec<_> = cases.iter().map(|(_, case)| compose(case.kernel, case.body.as_ref(), LANES)).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+#[test]
+fn printed_kernels_agree_with_the_oracles() {
+    let pattern = std::env::var("MERO_CASE").unwrap_or_default();
+    let kernels = Kernels::default();
+    kernels.load(&sources(&gpu_cases(&pattern)));
+    let device = Device::over(Box::new(Shim::new(kernels)));
+    let (failures, count) = block_on(kernels::check::check_all(&cases::all(), &device, &pattern));
+    assert!(count > 0 && failures.is_empty(), "of {count} cases:\n{}", failures.join("\n"));
+}
+
+/// A whole fused run: what the printed kernels learn is what the cpu's own code learns.
+#[test]
+fn a_fused_run_in_printed_kernels_is_that_of_the_cpu() {
+    let losses = |device: &Device| {
+        let data = rows::rows(5, [256, 64], |x| (x[0] - x[1]).sin() + 0.5 * x[2] * x[3] - x[4]);
+        let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::silu());
+        let settings = TrainerConfig {
+            epochs: 3,
+            batch: 64,
+            patience: 0,
+            step: Some(StepKind::Fused),
+            ..TrainerConfig::default()
+        };
+        let mut trainer = Trainer::new(device, spec, settings, data).expect("a trainer");
+        block_on(trainer.run(&mut |_| Flow::Continue)).expect("a run");
+        let history = trainer.history().iter();
+        history.flat_map(|epoch| [epoch.train_loss, epoch.val_loss.expect("validation rows")]).collect::<Vec<_>>()
+    };
+    let printed = losses(&Device::over(Box::new(Shim::new(Kernels::default()))));
+    let expected = losses(&Device::cpu(1));
+    for (at, (printed, expected)) in printed.iter().zip(&expected).enumerate() {
+        assert!((printed - expected).abs() <= 2e-5 * expected.abs(), "{at}: got {printed}, expected {expected}");
+    }
+    assert!(!expected.is_empty() && printed.len() == expected.len());
+}
+
+/// The guarded form reads and writes nothing outside an array, whatever the place.
+#[test]
+fn guards_stand_before_every_place_that_is_computed() {
+    for source in sources(&gpu_cases("reduce")) {
+        let [plain, guarded] = [Guards::None, Guards::Places].map(|guards| print(&source, guards).expect("it prints"));
+        assert!(!plain.text.contains("wgsl::inside") && guarded.text.contains("wgsl::inside"), "{}", guarded.text);
+        assert_eq!((plain.threads, plain.bindings), (guarded.threads, guarded.bindings));
+    }
+}
+
+#[test]
+fn what_cannot_be_printed_is_named() {
+    let cases = [
+        (
+            "@group(0) @binding(0) var t: texture_2d<f32>; @compute @workgroup_size(1) fn main() { let x = textureLoad(t, vec2<u32>(0u), 0); }",
+            "ImageLoad",
+        ),
+        (
+            "@group(0) @binding(0) var<storage, read_write> a: array<vec3<f32>>; @compute @workgroup_size(1) fn main() { var b: array<vec3<f32>, 4>; a[0] = b[1]; }",
+            "array with gaps",
+        ),
+        (
+            "@group(0) @binding(0) var<storage, read_write> a: array<f32>; @compute @workgroup_size(1) fn main() { a[0] = distance(1.0 + a[1], a[2]); }",
+            "Distance",
+        ),
+        ("override width: u32 = 4u; @compute @workgroup_size(1) fn main() {}", "overrides"),
+        ("@fragment fn main() {}", "another stage"),
+        ("fn main( {}", "expected"),
+    ];
+    for (source, named) in cases {
+        let error = print(source, Guards::None).map(|printed| printed.text).expect_err(source).to_string();
+        assert!(error.starts_with("cuda: the kernel cannot be printed: ") && error.contains(named), "{error}");
+    }
+}
+
+/// What the printer writes for one kernel of each kind. `MERO_WRITE=1` writes the files.
+#[test]
+fn printed_text_is_that_of_the_snapshots() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda/snapshots");
+    for (name, pattern) in
+        [("map", "map: "), ("reduce", "reduce: sum"), ("softmax", "softmax: "), ("normal", "normal: ")]
+    {
+        let (_, case) = gpu_cases(pattern).swap_remove(0);
+        let text = print(&compose(case.kernel, case.body.as_ref(), LANES), Guards::None).expect("it prints").text;
+        let path = folder.join(format!("{name}.cu"));
+        if std::env::var_os("MERO_WRITE").is_some() {
+            std::fs::write(&path, &text).expect("the snapshot can be written");
+        }
+        let stored = std::fs::read_to_string(&path).expect("the snapshot is there");
+        assert!(stored == text, "{}: is not what is printed; MERO_WRITE=1 writes it. Printed:\n{text}", path.display());
+    }
+}
+
+/// Writes every printed kernel, plain and guarded, for `tests/nvrtc.py`, which compiles them.
+#[test]
+#[ignore = "tests/nvrtc.py runs it, with the folder for the kernels in MERO_PRINTED"]
+fn print_every_kernel() {
+    let folder = PathBuf::from(std::env::var_os("MERO_PRINTED").expect("MERO_PRINTED names a folder"));
+    for (at, source) in sources(&gpu_cases("")).iter().enumerate() {
+        for (kind, guards) in [("plain", Guards::None), ("guarded", Guards::Places)] {
+            let text = print(source, guards).unwrap_or_else(|error| panic!("{error}\n{source}")).text;
+            std::fs::write(folder.join(format!("{at:04}_{kind}.cu")), [HALVES, PRELUDE, &text].concat())
+                .expect("it can be written");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! A device that runs printed CUDA kernels on the host: compiled as C++ with `shim.hpp`, loaded, and called block by block.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::future::{Future, ready};
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::process::{Child, Command};
+
+use libloading::Library;
+use meromorph::device::cuda::print::{ENTRY, Guards, PRELUDE, Printed, print};
+use meromorph::device::{Backend, BoundCommand, Execution, Info, Memory, Prepared, Region, Tiles, compose};
+use meromorph::error::Result;
+
+/// Kernels of one compiler run: the shim's own headers are then read once for all of them.
+const KERNELS_PER_FILE: usize = 24;
+const SHIM: &str = include_str!("shim.hpp");
+
+type Entry = unsafe extern "C" fn(*mut *mut c_void, *const u32, *const c_void, *const u32);
+
+/// A loaded kernel.
+#[derive(Clone)]
+struct Loaded {
+    bindings: Vec<u32>,
+    entry: Entry,
+}
+
+/// 256 bytes: every block of memory starts where a GPU's would.
+#[derive(Clone, Copy)]
+#[repr(C, align(256))]
+struct Line([u32; 64]);
+
+/// The kernels compiled so far, by their WGSL.
+#[derive(Default)]
+pub(crate) struct Kernels {
+    loaded: RefCell<HashMap<String, Loaded>>,
+    /// They stay loaded as long as their entries may be called.
+    libraries: RefCell<Vec<Library>>,
+    files: Cell<usize>,
+}
+
+pub(crate) struct Shim {
+    info: Info,
+    blocks: RefCell<Vec<Vec<Line>>>,
+    kernels: Kernels,
+}
+
+struct Step {
+    kernel: Loaded,
+    regions: Vec<Region>,
+    params: Vec<u32>,
+    grid: [u32; 3],
+}
+
+enum Work {
+    Launch(Step),
+    Copy(Region, Region),
+}
+
+struct Steps(Vec<Work>);
+
+impl Prepared for Steps {}
+
+impl Kernels {
+    /// Prints, compiles and loads those that are not loaded yet, two files at a time.
+    pub(crate) fn load(&self, sources: &[String]) {
+        let is_new = |source: &&String| !self.loaded.borrow().contains_key(*source);
+        let mut fresh: Vec<&String> = sources.iter().filter(is_new).collect();
+        fresh.sort_unstable();
+        fresh.dedup();
+        let size = KERNELS_PER_FILE.min(fresh.len().div_ceil(2)).max(1);
+        let mut running: Vec<Compiling<'_>> = Vec::new();
+        for sources in fresh.chunks(size) {
+            if running.len() == 2 {
+                self.finish(running.remove(0));
+            }
+            running.push(self.compile(sources));
+        }
+        running.into_iter().for_each(|compiling| self.finish(compiling));
+    }
+
+    fn compile<'s>(&self, sources: &[&'s String]) -> Compiling<'s> {
+        let number = self.files.replace(self.files.get() + 1);
+        let stem = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("cuda_{}_{number}", std::process::id()));
+        let mut text = format!("{SHIM}\n{PRELUDE}\n");
+        let mut printed = Vec::new();
+        for (at, &source) in sources.iter().enumerate() {
+            let kernel = print(source, Guards::None).unwrap_or_else(|error| panic!("{error}\n{source}"));
+            // One file holds many kernels, each in a namespace.
+            let named = kernel.text.replace(ENTRY, &format!("{ENTRY}_{at}"));
+            text += &format!(
+                "namespace k{at} {{\n{named}\nstatic void run() {{ host::call(&{ENTRY}_{at}); }}\n}}\n\
+                 extern \"C\" void host_{at}(void** pointers, const unsigned* bytes, const void* uniform, const unsigned* grid) {{\n\
+                 host::bound = {{pointers, bytes, uniform}};\nhost::run_grid({}, grid, k{at}::run);\n}}\n",
+                kernel.threads
+            );
+            printed.push((source, kernel));
+        }
+        let source = stem.with_extension("cpp");
+        std::fs::write(&source, text).expect("the temporary folder can be written");
+        let flags = ["-std=c++17", "-O1", "-w", "-fPIC", "-shared", "-fno-strict-aliasing", "-o"];
+        let library = stem.with_extension("so");
+        let process = Command::new("c++").args(flags).arg(&library).arg(&source).spawn();
+        Compiling { printed, source, library, process: process.expect("a C++ compiler, c++, is installed") }
+    }
+
+    fn finish(&self, mut compiling: Compiling<'_>) {
+        let status = compiling.process.wait().expect("the compiler ends");
+        assert!(status.success(), "{} does not compile", compiling.source.display());
+        // SAFETY: the library was made above, and its initialisers do nothing.
+        let library = unsafe { Library::new(&compiling.library) }.expect("the compiled kernels can be loaded");
+        for (at, (source, kernel)) in compiling.printed.into_iter().enumerate() {
+            // SAFETY: the function has this signature (`compile`), and the library is never unloaded before the last call.
+            let entry = unsafe { library.get::<Entry>(format!("host_{at}").as_bytes()) }.expect("its entry");
+            let loaded = Loaded { bindings: kernel.bindings, entry: *entry };
+            self.loaded.borrow_mut().insert(source.clone(), loaded);
+        }
+        self.libraries.borrow_mut().push(library);
+        for made in [&compiling.library, &compiling.source] {
+            std::fs::remove_file(made).expect("what was made can be removed");
+        }
+    }
+}
+
+/// A running compiler.
+struct Compiling<'s> {
+    printed: Vec<(&'s String, Printed)>,
+    source: PathBuf,
+    library: PathBuf,
+    process: Child,
+}
+
+impl Shim {
+    pub(crate) fn new(kernels: Kernels) -> Self {
+        let info = Info {
+            device: "cuda",
+            name: "printed kernels on the host".into(),
+            driver: "none".into(),
+            execution: Execution::Shaders,
+            tiles: Tiles::ManySmall,
+            is_software: false,
+            threads: 1,
+            max_binding_bytes: 1 << 30,
+            workgroup_bytes: 48 << 10,
+            subgroup: 32,
+            features: vec!["f16".into(), "subgroups".into()],
+        };
+        Self { info, blocks: RefCell::default(), kernels }
+    }
+
+    fn launch(&self, step: &Step) {
+        let mut blocks = self.blocks.borrow_mut();
+        let mut pointers: Vec<*mut c_void> = Vec::new();
+        let mut bytes: Vec<u32> = Vec::new();
+        for &binding in &step.kernel.bindings {
+            let region = step.regions[binding as usize];
+            let words = words_mut(&mut blocks[region.memory.0 as usize]);
+            pointers.push(words[region.offset..region.offset + region.words].as_mut_ptr().cast());
+            bytes.push(4 * region.words as u32);
+        }
+        // As aligned as the block it is copied to on a GPU.
+        let mut uniform = vec![Line([0; 64]); step.params.len().div_ceil(64).max(1)];
+        words_mut(&mut uniform)[..step.params.len()].copy_from_slice(&step.params);
+        // SAFETY: the pointers are those of the kernel's bindings in their order, they live until the call returns, and the kernel writes only
+        // its outputs, which the plan holds apart from everything else.
+        unsafe {
+            (step.kernel.entry)(pointers.as_mut_ptr(), bytes.as_ptr(), uniform.as_ptr().cast(), step.grid.as_ptr())
+        };
+    }
+
+    fn copy(&self, from: Region, to: Region) {
+        let mut blocks = self.blocks.borrow_mut();
+        let source = words_mut(&mut blocks[from.memory.0 as usize])[from.offset..from.offset + from.words].to_vec();
+        words_mut(&mut blocks[to.memory.0 as usize])[to.offset..to.offset + to.words].copy_from_slice(&source);
+    }
+}
+
+fn words_mut(block: &mut [Line]) -> &mut [u32] {
+    let (count, first) = (64 * block.len(), block.as_mut_ptr().cast());
+    // SAFETY: a line is 64 words and nothing else.
+    unsafe { std::slice::from_raw_parts_mut(first, count) }
+}
+
+impl Backend for Shim {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn allocate(&self, words: usize) -> Result<Memory> {
+        let mut blocks = self.blocks.borrow_mut();
+        blocks.push(vec![Line([0; 64]); words.div_ceil(64).max(1)]);
+        Ok(Memory(blocks.len() as u32 - 1))
+    }
+
+    fn free(&self, memory: Memory) {
+        self.blocks.borrow_mut()[memory.0 as usize] = Vec::new();
+    }
+
+    fn write(&self, memory: Memory, offset: usize, data: &[u32]) -> Result<()> {
+        words_mut(&mut self.blocks.borrow_mut()[memory.0 as usize])[offset..offset + data.len()].copy_from_slice(data);
+        Ok(())
+    }
+
+    fn prepare(&self, commands: Vec<BoundCommand>) -> Result<Box<dyn Prepared>> {
+        let source = |command: &BoundCommand| match command {
+            BoundCommand::Dispatch { kernel, body, .. } => Some(compose(kernel, body.as_ref(), self.info.subgroup)),
+            BoundCommand::Copy { .. } => None,
+        };
+        let sources: Vec<String> = commands.iter().filter_map(source).collect();
+        self.kernels.load(&sources);
+        let mut sources = sources.into_iter();
+        let loaded = self.kernels.loaded.borrow();
+        let work = commands.into_iter().map(|command| match command {
+            BoundCommand::Dispatch { params, grid, inputs, outputs, .. } => {
+                let kernel = loaded[&sources.next().expect("as many sources as launches")].clone();
+                Work::Launch(Step { kernel, regions: [inputs, outputs].concat(), params, grid })
+            }
+            BoundCommand::Copy { from, to } => Work::Copy(from, to),
+        });
+        Ok(Box::new(Steps(work.collect())))
+    }
+
+    fn run(&self, prepared: &dyn Prepared, times: usize) -> Result<()> {
+        let Steps(steps) = (prepared as &dyn Any).downcast_ref().expect("its own plan");
+        for work in std::iter::repeat_n(steps, times).flatten() {
+            match work {
+                Work::Launch(step) => self.launch(step),
+                Work::Copy(from, to) => self.copy(*from, *to),
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&self, region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>> {
+        let mut blocks = self.blocks.borrow_mut();
+        let words = &words_mut(&mut blocks[region.memory.0 as usize])[region.offset..region.offset + region.words];
+        Box::pin(ready(Ok(words.to_vec())))
+    }
+
+    fn made(&self) -> (u64, u64) {
+        (self.kernels.loaded.borrow().len() as u64, 0)
+    }
+}

@@ -1,0 +1,420 @@
+namespace kernel {
+struct alignas(4) Row {
+    f32 squares;
+    f32 cost;
+    f32 r;
+};
+static_assert(sizeof(Row) == 12, "Row is laid out as in WGSL");
+struct alignas(4) Params {
+    u32 rows;
+    u32 first;
+    u32 stride;
+    u32 per_group;
+    f32 scale;
+};
+static_assert(sizeof(Params) == 20, "Params is laid out as in WGSL");
+struct alignas(4) Turn {
+    i32 quarters;
+    f32 rest;
+};
+static_assert(sizeof(Turn) == 8, "Turn is laid out as in WGSL");
+struct alignas(4) Wide {
+    u32 high;
+    u32 low;
+};
+static_assert(sizeof(Wide) == 8, "Wide is laid out as in WGSL");
+__shared__ u32 bad_rows;
+__shared__ u32 first_bad;
+__shared__ wgsl::array<f32, 3840> slice;
+__device__ inline u32 exponent(f32 x) {
+    return (wgsl::as_u32(x) & 2139095040u);
+}
+__device__ inline void count_bad(u32 at) {
+    const u32 e_3 = atomicAdd(&bad_rows, 1u);
+    const u32 e_5 = atomicMin(&first_bad, at);
+    return;
+}
+__device__ inline f32 safe_tanh(f32 x) {
+    const f32 s_1 = (x * x);
+    const f32 near_15 = (x * (1.0f + (s_1 * (-0.33333334f + (s_1 * (0.13333333f + (s_1 * (-0.053968254f + (s_1 * 0.021869488f)))))))));
+    const f32 e_22 = wgsl::exp((2.0f * wgsl::select((x > 10.0f), 10.0f, x)));
+    return wgsl::select((wgsl::abs(x) < 0.25f), near_15, (1.0f - (2.0f / (e_22 + 1.0f))));
+}
+__device__ inline f32 logistic(f32 x) {
+    const f32 e_3 = safe_tanh((0.5f * x));
+    return (0.5f + (0.5f * e_3));
+}
+__device__ inline f32 expm1(f32 x) {
+    const f32 near_17 = (x * (1.0f + (x * (0.5f + (x * (0.16666667f + (x * (0.041666668f + (x * (0.008333333f + (x * 0.0013888889f)))))))))));
+    return wgsl::select((wgsl::abs(x) < 0.35f), near_17, (wgsl::exp(x) - 1.0f));
+}
+__device__ inline f32 twice_atanh(f32 s) {
+    const f32 q_1 = (s * s);
+    return (s * (2.0f + (q_1 * (0.6666641f + (q_1 * (0.400217f + (q_1 * (0.27999142f + (q_1 * 0.2802446f)))))))));
+}
+__device__ inline f32 log1p(f32 x) {
+    bool local_v0{};
+    const f32 e_7 = twice_atanh((x / (2.0f + x)));
+    if ((x > -0.5f)) {
+        local_v0 = (x < 1.0f);
+    } else {
+        local_v0 = false;
+    }
+    const bool e_15 = local_v0;
+    return wgsl::select(e_15, e_7, wgsl::log((1.0f + x)));
+}
+__device__ inline f32 precise_log(f32 a) {
+    bool local_v0{};
+    const f32 e_7 = twice_atanh(((a - 1.0f) / (a + 1.0f)));
+    if ((a > 0.5f)) {
+        local_v0 = (a < 2.0f);
+    } else {
+        local_v0 = false;
+    }
+    const bool e_15 = local_v0;
+    return wgsl::select(e_15, e_7, wgsl::log(a));
+}
+__device__ inline f32 precise_log2(f32 a) {
+    bool local_v0{};
+    const f32 e_7 = twice_atanh(((a - 1.0f) / (a + 1.0f)));
+    if ((a > 0.5f)) {
+        local_v0 = (a < 2.0f);
+    } else {
+        local_v0 = false;
+    }
+    const bool e_17 = local_v0;
+    return wgsl::select(e_17, (1.442695f * e_7), wgsl::log2(a));
+}
+__device__ inline bool is_nan(f32 x) {
+    return ((wgsl::as_u32(x) & 2147483647u) > 2139095040u);
+}
+__device__ inline f32 smaller(f32 a, f32 b) {
+    bool local_v0{};
+    if (!((b < a))) {
+        const bool e_6 = is_nan(b);
+        local_v0 = e_6;
+    } else {
+        local_v0 = true;
+    }
+    const bool e_8 = local_v0;
+    const bool e_10 = is_nan(a);
+    return wgsl::select(e_10, a, wgsl::select(e_8, b, a));
+}
+__device__ inline f32 larger(f32 a, f32 b) {
+    bool local_v0{};
+    if (!((b > a))) {
+        const bool e_6 = is_nan(b);
+        local_v0 = e_6;
+    } else {
+        local_v0 = true;
+    }
+    const bool e_8 = local_v0;
+    const bool e_10 = is_nan(a);
+    return wgsl::select(e_10, a, wgsl::select(e_8, b, a));
+}
+__device__ inline f32 power(f32 a, f32 b) {
+    bool local_v0{};
+    bool local_v1{};
+    const f32 e_3 = precise_log2(wgsl::abs(a));
+    if ((a == 0.0f)) {
+        local_v0 = (b > 0.0f);
+    } else {
+        local_v0 = false;
+    }
+    const bool e_13 = local_v0;
+    const f32 size_15 = wgsl::select(e_13, 0.0f, wgsl::exp2((b * e_3)));
+    const bool is_odd_21 = (wgsl::fract((0.5f * wgsl::abs(b))) != 0.0f);
+    if ((a < 0.0f)) {
+        local_v1 = is_odd_21;
+    } else {
+        local_v1 = false;
+    }
+    const bool e_32 = local_v1;
+    return wgsl::select(e_32, wgsl::negate(size_15), wgsl::select((b == 0.0f), 1.0f, size_15));
+}
+__device__ inline f32 hypotenuse(f32 a, f32 b) {
+    const f32 large_4 = wgsl::max(wgsl::abs(a), wgsl::abs(b));
+    const f32 ratio_12 = wgsl::select((large_4 == 0.0f), 0.0f, (wgsl::min(wgsl::abs(a), wgsl::abs(b)) / large_4));
+    return (large_4 * wgsl::sqrt((1.0f + (ratio_12 * ratio_12))));
+}
+__device__ inline f32 angle(f32 a, f32 b) {
+    const f32 large_4 = wgsl::max(wgsl::abs(a), wgsl::abs(b));
+    const f32 narrow_13 = wgsl::atan(wgsl::select((large_4 == 0.0f), 0.0f, (wgsl::min(wgsl::abs(a), wgsl::abs(b)) / large_4)));
+    const f32 upper_19 = wgsl::select((wgsl::abs(a) > wgsl::abs(b)), (1.5707964f - narrow_13), narrow_13);
+    const f32 turned_25 = wgsl::select((wgsl::as_u32(b) >= 2147483648u), (3.1415927f - upper_19), upper_19);
+    return wgsl::select((wgsl::as_u32(a) >= 2147483648u), wgsl::negate(turned_25), turned_25);
+}
+__device__ inline f32 hyperbolic(f32 x, f32 sign) {
+    const f32 e_5 = wgsl::exp((0.5f * wgsl::abs(x)));
+    return (((0.5f * e_5) * e_5) + ((sign * (0.5f / e_5)) / e_5));
+}
+__device__ inline f32 quarter_turns(f32 x) {
+    return wgsl::round((x * 0.63661975f));
+}
+__device__ inline f32 reduced(f32 x, f32 k) {
+    return (((x - (k * 1.5703125f)) - (k * 0.0004837513f)) - (k * 7.54979e-8f));
+}
+__device__ inline f32 sine_polynomial(f32 r) {
+    const f32 s_1 = (r * r);
+    return (r + ((r * s_1) * (-0.16666667f + (s_1 * (0.008333333f + (s_1 * (-0.0001984127f + (s_1 * 2.7557319e-6f))))))));
+}
+__device__ inline f32 cosine_polynomial(f32 r) {
+    const f32 s_1 = (r * r);
+    return (1.0f + (s_1 * (-0.5f + (s_1 * (0.041666668f + (s_1 * (-0.0013888889f + (s_1 * (2.4801588e-5f - (s_1 * 2.755732e-7f))))))))));
+}
+__device__ inline f32 quadrant(f32 r, i32 q) {
+    const f32 e_2 = sine_polynomial(r);
+    const f32 e_3 = cosine_polynomial(r);
+    const f32 value_8 = wgsl::select(((q & 1) == 1), e_3, e_2);
+    return wgsl::select(((q & 2) == 2), wgsl::negate(value_8), value_8);
+}
+__device__ inline Wide wide_product(u32 a, u32 b) {
+    const u32 low_6 = ((a & 65535u) * (b & 65535u));
+    const u32 first_14 = (((a >> 16u) * (b & 65535u)) + (low_6 >> 16u));
+    const u32 second_22 = (((a & 65535u) * (b >> 16u)) + (first_14 & 65535u));
+    return Wide{((((a >> 16u) * (b >> 16u)) + (first_14 >> 16u)) + (second_22 >> 16u)), ((second_22 << 16u) | (low_6 & 65535u))};
+}
+__device__ inline u32 two_over_pi(u32 word) {
+    switch (word) {
+    case 1u: {
+        return 2734261102u;
+        break;
+    }
+    case 2u: {
+        return 1313084713u;
+        break;
+    }
+    case 3u: {
+        return 4230436817u;
+        break;
+    }
+    case 4u: {
+        return 4113882560u;
+        break;
+    }
+    case 5u: {
+        return 3680671129u;
+        break;
+    }
+    case 6u: {
+        return 1011060801u;
+        break;
+    }
+    case 7u: {
+        return 4266746795u;
+        break;
+    }
+    default: {
+        return 0u;
+        break;
+    }
+    }
+}
+__device__ inline u32 two_over_pi_from(u32 bit) {
+    const u32 e_3 = two_over_pi((bit / 32u));
+    const u32 first_6 = wgsl::shift_left(e_3, (bit % 32u));
+    const u32 e_11 = two_over_pi(((bit / 32u) + 1u));
+    return wgsl::select(((bit % 32u) == 0u), first_6, (first_6 | wgsl::shift_right(e_11, (32u - wgsl::max((bit % 32u), 1u)))));
+}
+__device__ inline Turn far_turn(f32 x) {
+    u32 high_v0{};
+    u32 rest_v1{};
+    const u32 word_1 = wgsl::as_u32(x);
+    const u32 mantissa_5 = ((word_1 & 8388607u) | 8388608u);
+    const u32 bit_11 = (((word_1 >> 23u) & 255u) - 120u);
+    const u32 e_14 = two_over_pi_from((bit_11 + 64u));
+    const Wide low_15 = wide_product(mantissa_5, e_14);
+    const u32 e_18 = two_over_pi_from((bit_11 + 32u));
+    const Wide middle_19 = wide_product(mantissa_5, e_18);
+    const u32 second_22 = (middle_19.low + low_15.high);
+    const u32 e_23 = two_over_pi_from(bit_11);
+    const u32 first_32 = (((mantissa_5 * e_23) + middle_19.high) + wgsl::select((second_22 < low_15.high), 1u, 0u));
+    high_v0 = ((first_32 << 2u) | (second_22 >> 30u));
+    rest_v1 = (second_22 << 2u);
+    const u32 e_42 = high_v0;
+    const bool is_up_44 = (e_42 >= 2147483648u);
+    if (is_up_44) {
+        const u32 e_45 = high_v0;
+        high_v0 = ~(e_45);
+        const u32 e_47 = rest_v1;
+        rest_v1 = ~(e_47);
+    }
+    const u32 e_49 = high_v0;
+    const u32 e_53 = rest_v1;
+    const f32 size_59 = (((wgsl::to_f32(e_49) * 2.3283064e-10f) + (wgsl::to_f32(e_53) * 5.421011e-20f)) * 1.5707964f);
+    const i32 quarters_66 = wgsl::add(wgsl::to_i32((first_32 >> 30u)), wgsl::select(is_up_44, 1, 0));
+    const bool is_negative_68 = (word_1 >= 2147483648u);
+    return Turn{wgsl::select(is_negative_68, wgsl::negate(quarters_66), quarters_66), wgsl::select((is_up_44 != is_negative_68), wgsl::negate(size_59), size_59)};
+}
+__device__ inline f32 sine(f32 x) {
+    if ((wgsl::abs(x) > 8192.0f)) {
+        const Turn turn_4 = far_turn(x);
+        const f32 e_7 = quadrant(turn_4.rest, turn_4.quarters);
+        return e_7;
+    }
+    const f32 k_8 = quarter_turns(x);
+    const f32 e_9 = reduced(x, k_8);
+    const f32 e_11 = quadrant(e_9, wgsl::to_i32(k_8));
+    return wgsl::select((wgsl::abs(x) < 0.0001f), x, e_11);
+}
+__device__ inline f32 cosine(f32 x) {
+    if ((wgsl::abs(x) > 8192.0f)) {
+        const Turn turn_4 = far_turn(x);
+        const f32 e_9 = quadrant(turn_4.rest, wgsl::add(turn_4.quarters, 1));
+        return e_9;
+    }
+    const f32 k_10 = quarter_turns(x);
+    const f32 e_11 = reduced(x, k_10);
+    const f32 e_15 = quadrant(e_11, wgsl::add(wgsl::to_i32(k_10), 1));
+    return e_15;
+}
+struct Bound {
+const f32* data;
+u32 data_bytes;
+const f32* scalars;
+u32 scalars_bytes;
+f32* partials;
+u32 partials_bytes;
+u32* bad;
+u32 bad_bytes;
+const Params& params;
+f32 s0{};
+f32 s1{};
+WGSL_FN Row row_at(u32 at) {
+    u32 largest_v0{};
+    const f32 v0_3 = scalars[0u];
+    const u32 e_8 = params.stride;
+    const f32 x1_12 = data[((0u * e_8) + at)];
+    const u32 e_17 = params.stride;
+    const f32 x2_21 = data[((1u * e_17) + at)];
+    const u32 e_27 = params.stride;
+    const f32 e_31 = data[((2u * e_27) + at)];
+    const f32 r_32 = (v0_3 - e_31);
+    const u32 e_33 = exponent(r_32);
+    largest_v0 = e_33;
+    const u32 e_35 = largest_v0;
+    if ((e_35 == 2139095040u)) {
+        count_bad(at);
+        return Row{};
+    }
+    return Row{(r_32 * r_32), ((0.5f * r_32) * r_32), r_32};
+}
+WGSL_FN void add(Row row) {
+    const f32 e_2 = s0;
+    s0 = (e_2 + row.squares);
+    const f32 e_6 = s1;
+    s1 = (e_6 + row.cost);
+    return;
+}
+WGSL_FN void write_slice(u32 count, u32 place, u32 lane) {
+    f32 sum_v0 = 0.0f;
+    u32 i_v1 = 0u;
+    f32 total_v2 = 0.0f;
+    u32 i_v3 = 0u;
+    __syncthreads();
+    const u32 k_4 = (lane / 16u);
+    if ((k_4 < count)) {
+        for (;;) {
+            const u32 e_10 = i_v1;
+            if ((e_10 < 16u)) {
+            } else {
+                break;
+            }
+            {
+                const f32 e_13 = sum_v0;
+                const u32 e_18 = i_v1;
+                const f32 e_25 = slice[(((256u * k_4) + (16u * e_18)) + (lane % 16u))];
+                sum_v0 = (e_13 + e_25);
+            }
+            const u32 e_28 = i_v1;
+            i_v1 = (e_28 + 1u);
+        }
+    }
+    __syncthreads();
+    const f32 e_32 = sum_v0;
+    slice[lane] = e_32;
+    __syncthreads();
+    if ((lane < count)) {
+        for (;;) {
+            const u32 e_38 = i_v3;
+            if ((e_38 < 16u)) {
+            } else {
+                break;
+            }
+            {
+                const f32 e_41 = total_v2;
+                const u32 e_45 = i_v3;
+                const f32 e_48 = slice[((16u * lane) + e_45)];
+                total_v2 = (e_41 + e_48);
+            }
+            const u32 e_51 = i_v3;
+            i_v3 = (e_51 + 1u);
+        }
+        const f32 e_56 = total_v2;
+        partials[(place + lane)] = e_56;
+    }
+    __syncthreads();
+    return;
+}
+WGSL_FN void write_sums(u32 place, u32 lane) {
+    const f32 e_7 = s0;
+    slice[(0u + lane)] = e_7;
+    const f32 e_13 = s1;
+    slice[(256u + lane)] = e_13;
+    write_slice(2u, (place + 0u), lane);
+    return;
+}
+WGSL_FN void sum_rows(u32 first, u32 last, u32 lane) {
+    u32 at_v0{};
+    at_v0 = (first + lane);
+    for (;;) {
+        const u32 e_5 = at_v0;
+        if ((e_5 < last)) {
+        } else {
+            break;
+        }
+        {
+            const u32 e_7 = at_v0;
+            const Row e_8 = row_at(e_7);
+            add(e_8);
+        }
+        const u32 e_9 = at_v0;
+        at_v0 = (e_9 + 256u);
+    }
+    return;
+}
+WGSL_FN void run() {
+    const wgsl::vec<u32, 3> group = {blockIdx.x, blockIdx.y, blockIdx.z};
+    const u32 lane = threadIdx.x;
+    if ((lane == 0u)) {
+        bad_rows = 0u;
+        first_bad = 4294967295u;
+    }
+    __syncthreads();
+    const u32 e_11 = params.per_group;
+    const u32 e_15 = params.rows;
+    const u32 first_16 = wgsl::min((group.x * e_11), e_15);
+    const u32 e_19 = params.per_group;
+    const u32 e_23 = params.rows;
+    const u32 last_24 = wgsl::min((first_16 + e_19), e_23);
+    const u32 e_27 = params.first;
+    const u32 e_31 = params.first;
+    sum_rows((e_27 + first_16), (e_31 + last_24), lane);
+    __syncthreads();
+    if ((lane == 0u)) {
+        const u32 e_41 = bad_rows;
+        bad[(2u * group.x)] = e_41;
+        const u32 e_50 = first_bad;
+        bad[((2u * group.x) + 1u)] = e_50;
+    }
+    write_sums((group.x * 2u), lane);
+    return;
+}
+};
+}  // namespace kernel
+
+using namespace kernel;
+extern "C" __global__ void __launch_bounds__(256) kernel_entry(const f32* __restrict__ data, u32 data_bytes, const f32* __restrict__ scalars, u32 scalars_bytes, f32* __restrict__ partials, u32 partials_bytes, u32* __restrict__ bad, u32 bad_bytes, const __grid_constant__ Params params) {
+    kernel::Bound bound{data, data_bytes, scalars, scalars_bytes, partials, partials_bytes, bad, bad_bytes, params};
+    bound.run();
+}
