@@ -1,6 +1,8 @@
 //! Projective heads in the fused step: it agrees with the recorded step for every form, needs no additional launches, and falls
 //! back to the recorded step for unsupported heads.
 
+#[path = "devices/gpu.rs"]
+mod gpu;
 mod noise;
 
 use meromorph::device::Request;
@@ -76,7 +78,7 @@ fn losses(device: &Device, head: Head, settings: &TrainerConfig, data: &Data) ->
 }
 
 fn webgpu() -> Option<Device> {
-    let request = Request { device: "webgpu".into(), ..Request::default() };
+    let request = Request { device: gpu::gpu(), ..Request::default() };
     let is_wanted = std::env::var_os("MERO_NO_GPU").is_none();
     is_wanted
         .then(|| block_on(Device::open(&request)).expect("a Vulkan driver (mesa-vulkan-drivers), or MERO_NO_GPU=1"))

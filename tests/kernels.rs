@@ -1,6 +1,9 @@
 //! Every kernel's cases on every device of this machine: the result is within the bound of its f64 oracle, and no word outside the output is
 //! written. Without a Vulkan driver the GPU tests fail unless `MERO_NO_GPU=1` is set.
 
+#[path = "devices/gpu.rs"]
+mod gpu;
+
 use meromorph::device::{Device, EXCHANGE, Request};
 use meromorph::{cases, kernels};
 use pollster::block_on;
@@ -43,7 +46,7 @@ fn subgroups_change_no_bit() {
 }
 
 fn webgpu(subgroups: bool) -> Device {
-    let request = Request { device: "webgpu".into(), subgroups, ..Request::default() };
+    let request = Request { device: gpu::gpu(), subgroups, ..Request::default() };
     block_on(Device::open(&request)).unwrap_or_else(|error| {
         panic!("{error}\ninstall the package mesa-vulkan-drivers for a software adapter, or set MERO_NO_GPU=1")
     })

@@ -1,6 +1,9 @@
 //! Profiles of training steps: times of launches on every device, traces, and the memory of a run with its leaks. No test says how fast anything is.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+#[path = "devices/gpu.rs"]
+mod gpu;
+
 use meromorph::device::{Buffer, Command, Request, Tag};
 use meromorph::nn::{Activation, Spec};
 use meromorph::profile::{Ceilings, Grouping, Leak, MemoryProfile, StepProfile, trace};
@@ -14,7 +17,7 @@ use serde_json::Value;
 fn devices() -> Vec<Device> {
     let mut all = vec![Device::cpu(1), Device::cpu(2)];
     if std::env::var_os("MERO_NO_GPU").is_none() {
-        let request = Request { device: "webgpu".into(), timestamps: true, ..Request::default() };
+        let request = Request { device: gpu::gpu(), timestamps: true, ..Request::default() };
         all.push(block_on(Device::open(&request)).expect("a Vulkan driver (mesa-vulkan-drivers), or MERO_NO_GPU=1"));
     }
     all

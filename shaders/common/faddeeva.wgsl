@@ -16,13 +16,13 @@ fn faddeeva_pole(x: f32, y: f32, angle: f32) -> vec2<f32> {
     return vec2<f32>(size * (cosine(angle - phase) + q * cosine(phase)), size * (sine(angle - phase) - q * sine(phase)));
 }
 
-// Laplace's continued fraction to its first term, i / (√π z).
+// Laplace's continued fraction to its first term, i / (√π z). Smaller by 2^-32 first: a device may take a quotient by more than 2^126 for 0.
 fn faddeeva_far(x: f32, y: f32) -> vec2<f32> {
-    let size = select(y, abs(x), abs(x) > y);
-    let a = x / size;
-    let b = y / size;
+    let size = 2.3283064e-10 * select(y, abs(x), abs(x) > y);
+    let a = 2.3283064e-10 * x / size;
+    let b = 2.3283064e-10 * y / size;
     let scale = 0.564189584 / (a * a + b * b);
-    return vec2<f32>(scale * b / size, scale * a / size);
+    return 2.3283064e-10 * vec2<f32>(scale * b / size, scale * a / size);
 }
 
 // c + u v.

@@ -1,11 +1,11 @@
 // Scalar functions that WGSL lacks or leaves inaccurate. src/program/prelude.rs has the same functions in Rust.
 
 // tanh overflows on some drivers; beyond 10 it is 1 to the last bit. Near 0 the odd series keeps relative accuracy.
-// Limited by select: clamp would turn NaN into a number.
+// Limited by its bits, for x from 10 to infinity: of `x > 10.0`, as of clamp, NVIDIA's compiler makes what turns NaN into a number.
 fn safe_tanh(x: f32) -> f32 {
     let s = x * x;
     let near = x * (1.0 + s * (-0.33333333 + s * (0.13333333 + s * (-0.053968254 + s * 0.021869488))));
-    let e = exp(2.0 * select(x, 10.0, x > 10.0));
+    let e = exp(2.0 * select(x, 10.0, bitcast<u32>(x) - 0x41200000u <= 0x3e600000u));
     return select(1.0 - 2.0 / (e + 1.0), near, abs(x) < 0.25);
 }
 
@@ -72,8 +72,9 @@ fn angle(a: f32, b: f32) -> f32 {
     return select(turned, -turned, bitcast<u32>(a) >= 0x80000000u);
 }
 
-// e^(x/2) squared: e^x itself overflows before its half does.
+// e^x / 2 as the square of e^(x/2) √½, because e^x overflows before its half does; compilers may exchange the factors of 0.5 e e.
 fn hyperbolic(x: f32, sign: f32) -> f32 {
-    let e = exp(0.5 * abs(x));
-    return (0.5 * e) * e + sign * (0.5 / e) / e;
+    let e = 0.70710678 * exp(0.5 * abs(x));
+    let inverse = 0.5 / e;
+    return e * e + sign * inverse * inverse;
 }

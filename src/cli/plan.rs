@@ -1,6 +1,9 @@
 //! `mero plan`: one training step on the dry device, which counts launches without running them.
 
+mod print;
 mod settings;
+
+use std::path::Path;
 
 use pollster::block_on;
 use serde_json::json;
@@ -20,6 +23,9 @@ pub(super) struct Args {
     /// Compare settings that take less memory: for each the bytes, and the time of a step at the rates of this machine, which are measured first
     #[arg(long)]
     settings: bool,
+    /// Write every kernel of the step to a folder, as wgsl or as cuda, and print only the files' names
+    #[arg(long, num_args = 2, value_names = ["FORM", "DIR"], conflicts_with = "settings")]
+    print: Option<Vec<String>>,
     /// Print only JSON, one object per launch and one for the step
     #[arg(long)]
     json: bool,
@@ -34,6 +40,9 @@ pub(super) fn run(args: &Args) -> Answer {
     let mut trainer = Trainer::new(&device, spec, settings, data)?;
     let batch = trainer.settings().batch;
     trainer.prepare()?;
+    if let Some([form, folder]) = args.print.as_deref() {
+        return print::kernels(trainer.step_summary(), form, Path::new(folder), args.json);
+    }
     let parameters = trainer.network().layout().count();
     let (summary, kind) = (trainer.step_summary(), trainer.step_kind().name());
     let peak = device.counters().peak_bytes;

@@ -40,7 +40,7 @@ use std::rc::Rc;
 pub use halves::Halves;
 pub use kernel::{Body, Bound, Call, Case, Cost, Expected, Field, Fuse, Kernel, SharedBody, groups};
 pub use passes::{Choice, Passes};
-pub use plan::{Bound as BoundCommand, Launch, Plan, Region, Summary};
+pub use plan::{Bound as BoundCommand, Code, Launch, Plan, Region, Summary};
 pub use recompute::{Outline, Recompute};
 pub use recording::{Buffer, Command, Dispatch, Label, Memory, Recording, VIEW_WORDS, View};
 pub use source::{lean, lean_length};

@@ -1,11 +1,13 @@
 //! A recording made replayable: pointwise chains are fused, transient buffers share memory by liveness, and everything is bound once.
 
+use std::fmt;
+
 use super::kernel::{Cost, Kernel, SharedBody};
 use super::liveness::{Sharing, Uses};
 use super::passes::Passes;
 use super::recompute::recomputed;
 use super::recording::{Buffer, Command, Label, Memory, Recording, View};
-use super::{Device, Prepared};
+use super::{Device, Prepared, compose};
 use crate::error::Result;
 
 /// A replayable plan. `run` repeats it; nothing is bound, compiled or uploaded again.
@@ -38,11 +40,33 @@ pub struct Summary {
     pub recomputed: (usize, Cost),
 }
 
+/// The code of a launch: a kernel and its body.
+#[derive(Clone)]
+pub struct Code {
+    kernel: &'static Kernel,
+    body: Option<SharedBody>,
+}
+
+impl Code {
+    /// Its WGSL for a device whose subgroups have so many lanes; 1 without subgroups.
+    pub fn wgsl(&self, lanes: u32) -> String {
+        compose(self.kernel, self.body.as_ref(), lanes)
+    }
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kernel.name)
+    }
+}
+
 /// A launch of a plan.
 #[derive(Clone, Debug)]
 pub struct Launch {
     /// The kernel's name.
     pub kernel: &'static str,
+    /// Its code; a copy has none.
+    pub code: Option<Code>,
     /// What it is part of.
     pub label: Label,
     /// Its arithmetic and traffic.
@@ -190,7 +214,9 @@ impl Binding<'_> {
             Command::Dispatch(dispatch) => {
                 let cost = (dispatch.kernel.cost)(dispatch);
                 summary.cost = summary.cost + cost;
-                summary.launches.push(Launch { kernel: dispatch.kernel.name, label: label.clone(), cost, place });
+                let (kernel, body) = (dispatch.kernel, dispatch.body.clone());
+                let code = Some(Code { kernel, body });
+                summary.launches.push(Launch { kernel: kernel.name, code, label: label.clone(), cost, place });
                 Bound::Dispatch {
                     kernel: dispatch.kernel,
                     body: dispatch.body.clone(),
@@ -203,7 +229,7 @@ impl Binding<'_> {
             }
             Command::Copy { from, to } => {
                 let cost = Cost { flops: 0, bytes: 8 * from.words as u64 };
-                summary.copies.push(Launch { kernel: "copy", label: label.clone(), cost, place });
+                summary.copies.push(Launch { kernel: "copy", code: None, label: label.clone(), cost, place });
                 Bound::Copy { from: self.region(from), to: self.region(to) }
             }
         }

@@ -93,8 +93,9 @@ macro_rules! shared {
         }
 
         pub(in crate::program) fn hyperbolic(x: $number, sign: $number) -> $number {
-            let e = (0.5 * x.abs()).exp();
-            (0.5 * e) * e + sign * (0.5 / e) / e
+            let e = std::f64::consts::FRAC_1_SQRT_2 as $number * (0.5 * x.abs()).exp();
+            let inverse = 0.5 / e;
+            e * e + sign * inverse * inverse
         }
 
         pub(in crate::program) fn erfc_value(x: $number) -> $number {

@@ -1,6 +1,8 @@
 //! Total arithmetic: the properties that the original package's tests check (numbered as in its list), gradients that are finite for any bits,
 //! masks that are the same on every device, and composed operations compared with plain loops.
 
+#[path = "../devices/gpu.rs"]
+mod gpu;
 mod properties;
 mod reductions;
 
@@ -126,7 +128,7 @@ fn gpu() -> Option<Device> {
     if std::env::var_os("MERO_NO_GPU").is_some() {
         return None;
     }
-    let request = Request { device: "webgpu".into(), ..Request::default() };
+    let request = Request { device: gpu::gpu(), ..Request::default() };
     Some(block_on(Device::open(&request)).unwrap_or_else(|error| panic!("{error}\nor set MERO_NO_GPU=1")))
 }
 

@@ -1,4 +1,4 @@
-//! `mero bench scm`: masked arithmetic, one launch per case, compared with a copy and a plain division of the same numbers.
+//! `mero bench scm`: masked arithmetic and sums, compared with a copy and a plain division of the same numbers.
 
 use pollster::block_on;
 use serde_json::json;
@@ -12,7 +12,7 @@ use crate::nn::RationalLayer;
 use crate::program::expr;
 use crate::report::{facts, figure};
 use crate::scm::policy::Policy;
-use crate::scm::{self, Masked};
+use crate::scm::{self, BottomRule, Masked};
 use crate::tensor::Tensor;
 use crate::{Device, Result, ops};
 
@@ -36,7 +36,7 @@ struct Numbers {
 
 type Case = (&'static str, fn(&Numbers) -> Var);
 
-/// Each case makes one launch.
+/// Each case makes one launch, and a sum two.
 const CASES: &[Case] = &[
     ("copy", |v| ops::fused(&[&v.plain[0]], |v| v[0])),
     ("plain_div", |v| ops::div(&v.plain[0], &v.plain[1])),
@@ -44,6 +44,8 @@ const CASES: &[Case] = &[
     ("scm_mul", |v| scm::mul(&v.x, &v.y).value().clone()),
     ("scm_log", |v| scm::log(&v.x).value().clone()),
     ("scm_exp", |v| scm::exp(&v.x).value().clone()),
+    ("sum", |v| ops::sum(&v.plain[0], 0..1)),
+    ("scm_sum", |v| scm::sum(&v.x, 0..1, BottomRule::Drop).value().clone()),
     ("chain4", |v| scm::fused(&[&v.x, &v.y], |v| expr::ratio(v[0] * v[1] + v[0], v[1]) - v[0]).value().clone()),
 ];
 
