@@ -32,6 +32,7 @@ const MOST_VIEWS: usize = 10;
 pub(super) static ENTRY: Entry = Entry {
     name: "cpu",
     summary: "the processor: SIMD and threads",
+    is_here: true,
     is_choice: true,
     open: |opening| {
         let cpu = Cpu::new(opening.request.threads());

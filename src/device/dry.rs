@@ -19,6 +19,7 @@ pub(super) struct Dry {
 pub(super) static ENTRY: Entry = Entry {
     name: "dry",
     summary: "counts launches, bytes and flops, runs nothing",
+    is_here: true,
     is_choice: false,
     open: |opening| Box::pin(ready(Ok(Box::new(Dry::new(opening.request.threads())) as Box<dyn Backend>))),
     list: || Box::pin(ready(vec![Dry::new(host::threads()).info])),

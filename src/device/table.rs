@@ -16,6 +16,8 @@ pub struct Entry {
     pub name: &'static str,
     /// What it is, in one line.
     pub summary: &'static str,
+    /// Whether this build has it.
+    pub is_here: bool,
     /// Whether a user may choose it for work. The others only plan.
     pub is_choice: bool,
     /// Opens it.
@@ -71,7 +73,8 @@ pub(super) async fn open(request: &Request) -> Opened {
     }
     let (name, index) = split(&request.device)?;
     let entry = find(name).ok_or_else(|| {
-        let names: Vec<_> = [AUTO].into_iter().chain(entries().map(|entry| entry.name)).collect();
+        let known = entries().filter(|entry| entry.is_here).map(|entry| entry.name);
+        let names: Vec<_> = [AUTO].into_iter().chain(known).collect();
         let near = hint(name, names.iter().copied());
         Error::usage(format!("device \"{name}\" is unknown; there are {}{near}", names.join(", ")))
     })?;

@@ -41,6 +41,7 @@ pub(super) struct WebGpu {
 pub(super) static ENTRY: Entry = Entry {
     name: "webgpu",
     summary: "a GPU, through Vulkan, Metal, DX12 or the browser's WebGPU",
+    is_here: true,
     is_choice: true,
     open: |opening| {
         Box::pin(async move { WebGpu::open(opening).await.map(|opened| Box::new(opened) as Box<dyn Backend>) })

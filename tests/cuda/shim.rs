@@ -78,7 +78,9 @@ impl Kernels {
             }
             running.push(self.compile(sources));
         }
-        running.into_iter().for_each(|compiling| self.finish(compiling));
+        for compiling in running {
+            self.finish(compiling);
+        }
     }
 
     fn compile<'s>(&self, sources: &[&'s String]) -> Compiling<'s> {
@@ -166,7 +168,7 @@ impl Shim {
         // SAFETY: the pointers are those of the kernel's bindings in their order, they live until the call returns, and the kernel writes only
         // its outputs, which the plan holds apart from everything else.
         unsafe {
-            (step.kernel.entry)(pointers.as_mut_ptr(), bytes.as_ptr(), uniform.as_ptr().cast(), step.grid.as_ptr())
+            (step.kernel.entry)(pointers.as_mut_ptr(), bytes.as_ptr(), uniform.as_ptr().cast(), step.grid.as_ptr());
         };
     }
 

@@ -8,6 +8,7 @@ use crate::error::Error;
 pub(in crate::device) static ENTRY: Entry = Entry {
     name: "cuda",
     summary: "is not in this build, which lacks the feature \"cuda\" (`cargo install meromorph --features cuda`)",
+    is_here: false,
     is_choice: false,
     open: |_| {
         Box::pin(ready(Err(Error::usage(

@@ -34,9 +34,7 @@ impl Compiler {
         let mut version = (0, 0);
         #[allow(unsafe_code, reason = "NVRTC is a C library")]
         // SAFETY: both places can be written.
-        unsafe { sys::nvrtcVersion(&raw mut version.0, &raw mut version.1) }
-            .result()
-            .map_err(|error| failed(&error))?;
+        unsafe { sys::nvrtcVersion(&raw mut version.0, &raw mut version.1) }.result().map_err(failed)?;
         Ok(Self { architecture: format!("sm_{major}{minor}"), version, folder: folder() })
     }
 
@@ -70,15 +68,11 @@ impl Compiler {
     #[allow(unsafe_code, reason = "NVRTC is a C library")]
     fn translate(&self, name: &str, source: &str) -> Result<Vec<u8>> {
         let text = CString::new(source).expect("a printed kernel has no zero bytes");
-        let program = result::create_program(&text, None).map_err(|error| failed(&error))?;
+        let program = result::create_program(&text, None).map_err(failed)?;
         let program = Program(program);
-        let options = [
-            format!("--gpu-architecture={}", self.architecture),
-            "--std=c++17".into(),
-            "--device-as-default-execution-space".into(),
-        ];
+        let options = [format!("--gpu-architecture={}", self.architecture), "--std=c++17".to_owned()];
         // SAFETY: the program is alive.
-        let outcome = unsafe { result::compile_program(program.0, &options[..2]) };
+        let outcome = unsafe { result::compile_program(program.0, &options) };
         if outcome.is_err() {
             return Err(Error::internal(format!(
                 "cuda: kernel \"{name}\" does not compile for {}:\n{}",
@@ -89,9 +83,9 @@ impl Compiler {
         let mut bytes = 0;
         // SAFETY: the program is compiled, and the code has as many bytes as the size says.
         let code = unsafe {
-            sys::nvrtcGetCUBINSize(program.0, &raw mut bytes).result().map_err(|error| failed(&error))?;
+            sys::nvrtcGetCUBINSize(program.0, &raw mut bytes).result().map_err(failed)?;
             let mut code = vec![0_u8; bytes];
-            sys::nvrtcGetCUBIN(program.0, code.as_mut_ptr().cast()).result().map_err(|error| failed(&error))?;
+            sys::nvrtcGetCUBIN(program.0, code.as_mut_ptr().cast()).result().map_err(failed)?;
             code
         };
         Ok(code)
@@ -119,7 +113,7 @@ impl Drop for Program {
     }
 }
 
-fn failed(error: &result::NvrtcError) -> Error {
+fn failed(error: result::NvrtcError) -> Error {
     Error::device(format!("cuda: NVRTC failed: {error}"))
 }
 

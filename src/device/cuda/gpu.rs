@@ -27,6 +27,7 @@ use crate::error::{Error, Result};
 pub(in crate::device) static ENTRY: Entry = Entry {
     name: "cuda",
     summary: "an NVIDIA GPU, through CUDA",
+    is_here: true,
     is_choice: true,
     open: |opening| Box::pin(ready(Cuda::open(opening).map(|opened| Box::new(opened) as Box<dyn Backend>))),
     list: || Box::pin(ready(list())),
@@ -54,7 +55,7 @@ struct Cuda {
 }
 
 impl Cuda {
-    fn open(Opening { index, .. }: Opening<'_>) -> Result<Self> {
+    fn open(Opening { request, index, .. }: Opening<'_>) -> Result<Self> {
         count()?;
         let refused = |error: DriverError| Error::device(format!("device \"cuda:{index}\" refused to open: {error:?}"));
         let context = CudaContext::new(index).map_err(refused)?;
@@ -62,7 +63,10 @@ impl Cuda {
         let compiler = Compiler::new(capability)?;
         // Graphs cannot be captured from the default stream.
         let stream = context.new_stream().map_err(refused)?;
-        let info = describe(&context, &format!("compiler {}", compiler.version())).map_err(refused)?;
+        let mut info = describe(&context, &format!("compiler {}", compiler.version())).map_err(refused)?;
+        if !request.subgroups {
+            info.subgroup = 1;
+        }
         let guards = if std::env::var_os("MERO_CUDA_CHECKED").is_some() { Guards::Places } else { Guards::None };
         let (blocks, kernels, staging) = (RefCell::default(), RefCell::default(), Staging::default());
         Ok(Self { info, stream, compiler, blocks, kernels, staging, guards })
@@ -239,13 +243,10 @@ impl Backend for Cuda {
 impl Drop for Cuda {
     fn drop(&mut self) {
         let _ = self.stream.synchronize();
-        let blocks = self.blocks.get_mut();
-        for at in 0..blocks.len() {
-            if let Some(block) = blocks[at].take() {
-                #[allow(unsafe_code, reason = "the driver frees")]
-                // SAFETY: nothing runs any more.
-                let _ = unsafe { free_sync(block) };
-            }
+        for block in self.blocks.get_mut().drain(..).flatten() {
+            #[allow(unsafe_code, reason = "the driver frees")]
+            // SAFETY: nothing runs any more.
+            let _ = unsafe { free_sync(block) };
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Expressions. A pointer is printed as the place it points to, so that a load is its text and a store an assignment to it.
 
+use naga::BinaryOperator as Op;
 use naga::{
-    AddressSpace, Arena, ArraySize, BinaryOperator, Expression, Handle, Literal, Scalar, ScalarKind, SwizzleComponent,
-    Type, TypeInner, UnaryOperator, VectorSize,
+    AddressSpace, Arena, ArraySize, Expression, Handle, Literal, Scalar, ScalarKind, SwizzleComponent, Type, TypeInner,
+    UnaryOperator, VectorSize,
 };
 
 use super::statement::Body;
@@ -48,10 +49,10 @@ fn literal(value: Literal) -> Result<String> {
 impl Printer<'_> {
     pub(super) fn constant(&self, handle: Handle<naga::Constant>) -> Result<String> {
         let constant = &self.module.constants[handle];
-        match self.is_inline(constant.ty) {
-            true => self.constant_expression(constant.init),
-            false => Ok(safe(constant.name.as_deref().unwrap_or("constant"))),
+        if self.is_inline(constant.ty) {
+            return self.constant_expression(constant.init);
         }
+        Ok(safe(constant.name.as_deref().unwrap_or("constant")))
     }
 
     /// A value of a composite type.
@@ -213,7 +214,7 @@ impl Body<'_> {
         })
     }
 
-    fn binary(&self, op: BinaryOperator, left: Handle<Expression>, right: Handle<Expression>) -> Result<String> {
+    fn binary(&self, op: Op, left: Handle<Expression>, right: Handle<Expression>) -> Result<String> {
         let [a, b] = [self.expression(left)?, self.expression(right)?];
         let (name, sign) = operator(op);
         let call = format!("wgsl::{name}({a}, {b})");
@@ -225,26 +226,24 @@ impl Body<'_> {
             Expression::Literal(Literal::U32(number)) => Some(number),
             _ => None,
         };
-        use BinaryOperator as Op;
+        // A divisor that is not 0 and a shift below 32 need no guard.
+        let is_safe = match op {
+            Op::Divide | Op::Modulo => number.is_some_and(|number| number > 0),
+            _ => number.is_some_and(|number| number < 32),
+        };
         Ok(match (op, scalar.kind, scalar.width) {
             (Op::And, ScalarKind::Bool, _) => format!("({a} && {b})"),
             (Op::InclusiveOr, ScalarKind::Bool, _) => format!("({a} || {b})"),
             (Op::ExclusiveOr, ScalarKind::Bool, _) => format!("({a} != {b})"),
-            (
-                Op::Equal | Op::NotEqual | Op::Less | Op::LessEqual | Op::Greater | Op::GreaterEqual,
-                ScalarKind::Float,
-                2,
-            ) => {
-                return Err(unsupported("a comparison of f16"));
+            (Op::Add | Op::Subtract | Op::Multiply | Op::Divide | Op::Modulo, ScalarKind::Float, 2)
+            | (Op::Add | Op::Subtract | Op::Multiply, ScalarKind::Sint, _)
+            | (Op::Modulo, ScalarKind::Float, _) => call,
+            (_, ScalarKind::Float, 2) => return Err(unsupported("a comparison of f16")),
+            (Op::Divide | Op::Modulo | Op::ShiftLeft | Op::ShiftRight, ScalarKind::Sint | ScalarKind::Uint, _)
+                if scalar.kind == ScalarKind::Sint || !is_safe =>
+            {
+                call
             }
-            (Op::Add | Op::Subtract | Op::Multiply | Op::Divide, ScalarKind::Float, 2) => call,
-            (Op::Add | Op::Subtract | Op::Multiply, ScalarKind::Sint, _) => call,
-            (Op::Modulo, ScalarKind::Float, _) => call,
-            // A number that is not 0 needs no guard.
-            (Op::Divide | Op::Modulo, ScalarKind::Uint, _) if number.is_some_and(|number| number > 0) => infix,
-            (Op::Divide | Op::Modulo, ScalarKind::Sint | ScalarKind::Uint, _) => call,
-            (Op::ShiftLeft | Op::ShiftRight, ScalarKind::Uint, _) if number.is_some_and(|number| number < 32) => infix,
-            (Op::ShiftLeft | Op::ShiftRight, ..) => call,
             _ => infix,
         })
     }
@@ -275,25 +274,25 @@ fn conversion(kind: ScalarKind, convert: Option<naga::Bytes>) -> Result<&'static
 }
 
 /// The prelude's function and the sign of an operation.
-fn operator(op: BinaryOperator) -> (&'static str, &'static str) {
+fn operator(op: Op) -> (&'static str, &'static str) {
     match op {
-        BinaryOperator::Add => ("add", "+"),
-        BinaryOperator::Subtract => ("subtract", "-"),
-        BinaryOperator::Multiply => ("multiply", "*"),
-        BinaryOperator::Divide => ("divide", "/"),
-        BinaryOperator::Modulo => ("modulo", "%"),
-        BinaryOperator::Equal => ("equal", "=="),
-        BinaryOperator::NotEqual => ("not_equal", "!="),
-        BinaryOperator::Less => ("less", "<"),
-        BinaryOperator::LessEqual => ("less_equal", "<="),
-        BinaryOperator::Greater => ("greater", ">"),
-        BinaryOperator::GreaterEqual => ("greater_equal", ">="),
-        BinaryOperator::And => ("bit_and", "&"),
-        BinaryOperator::ExclusiveOr => ("bit_xor", "^"),
-        BinaryOperator::InclusiveOr => ("bit_or", "|"),
-        BinaryOperator::LogicalAnd => ("logical_and", "&&"),
-        BinaryOperator::LogicalOr => ("logical_or", "||"),
-        BinaryOperator::ShiftLeft => ("shift_left", "<<"),
-        BinaryOperator::ShiftRight => ("shift_right", ">>"),
+        Op::Add => ("add", "+"),
+        Op::Subtract => ("subtract", "-"),
+        Op::Multiply => ("multiply", "*"),
+        Op::Divide => ("divide", "/"),
+        Op::Modulo => ("modulo", "%"),
+        Op::Equal => ("equal", "=="),
+        Op::NotEqual => ("not_equal", "!="),
+        Op::Less => ("less", "<"),
+        Op::LessEqual => ("less_equal", "<="),
+        Op::Greater => ("greater", ">"),
+        Op::GreaterEqual => ("greater_equal", ">="),
+        Op::And => ("bit_and", "&"),
+        Op::ExclusiveOr => ("bit_xor", "^"),
+        Op::InclusiveOr => ("bit_or", "|"),
+        Op::LogicalAnd => ("logical_and", "&&"),
+        Op::LogicalOr => ("logical_or", "||"),
+        Op::ShiftLeft => ("shift_left", "<<"),
+        Op::ShiftRight => ("shift_right", ">>"),
     }
 }

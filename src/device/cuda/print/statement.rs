@@ -204,13 +204,11 @@ impl<'a> Body<'a> {
 
     /// A call whose result may be used.
     fn give(&mut self, result: Option<Handle<Expression>>, call: &str) -> Result<()> {
-        match result {
-            Some(result) => self.hold(result, call),
-            None => {
-                self.line(&format!("{call};"));
-                Ok(())
-            }
+        if let Some(result) = result {
+            return self.hold(result, call);
         }
+        self.line(&format!("{call};"));
+        Ok(())
     }
 
     /// An argument of a call: a pointer is passed as one.
