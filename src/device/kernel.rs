@@ -78,6 +78,11 @@ impl<'a> Call<'a> {
 pub trait Body: Any + Send + Sync {
     /// The WGSL declarations that the kernel's own fragments call.
     fn wgsl(&self) -> String;
+    /// Fields of the uniform that are worth compiling in, because its launches repeat with them very often: sizes that loops run to. A device that
+    /// compiles for itself may do so.
+    fn sizes(&self) -> &'static [&'static str] {
+        &[]
+    }
 }
 
 /// A body shared between the recording and the plans made from it.

@@ -9,7 +9,7 @@ mod shim;
 
 use std::path::{Path, PathBuf};
 
-use meromorph::device::cuda::print::{Guards, HALVES, PRELUDE, print};
+use meromorph::device::cuda::print::{Form, HALVES, PRELUDE, print};
 use meromorph::device::{Case, Device, compose};
 use meromorph::nn::{Activation, Spec};
 use meromorph::train::{Flow, StepKind, Trainer, TrainerConfig};
@@ -76,7 +76,7 @@ fn a_fused_run_in_printed_kernels_is_that_of_the_cpu() {
 #[test]
 fn guards_stand_before_every_place_that_is_computed() {
     for source in sources(&gpu_cases("reduce")) {
-        let [plain, guarded] = [Guards::None, Guards::Places].map(|guards| print(&source, guards).expect("it prints"));
+        let [plain, guarded] = [Form::PLAIN, Form::GUARDED].map(|form| print(&source, form).expect("it prints"));
         assert!(!plain.text.contains("wgsl::inside") && guarded.text.contains("wgsl::inside"), "{}", guarded.text);
         assert_eq!((plain.threads, plain.bindings), (guarded.threads, guarded.bindings));
     }
@@ -102,7 +102,7 @@ fn what_cannot_be_printed_is_named() {
         ("fn main( {}", "expected"),
     ];
     for (source, named) in cases {
-        let error = print(source, Guards::None).map(|printed| printed.text).expect_err(source).to_string();
+        let error = print(source, Form::PLAIN).map(|printed| printed.text).expect_err(source).to_string();
         assert!(error.starts_with("cuda: the kernel cannot be printed: ") && error.contains(named), "{error}");
     }
 }
@@ -115,7 +115,7 @@ fn printed_text_is_that_of_the_snapshots() {
         [("map", "map: "), ("reduce", "reduce: sum"), ("softmax", "softmax: "), ("normal", "normal: ")]
     {
         let (_, case) = gpu_cases(pattern).swap_remove(0);
-        let text = print(&compose(case.kernel, case.body.as_ref(), LANES), Guards::None).expect("it prints").text;
+        let text = print(&compose(case.kernel, case.body.as_ref(), LANES), Form::PLAIN).expect("it prints").text;
         let path = folder.join(format!("{name}.cu"));
         if std::env::var_os("MERO_WRITE").is_some() {
             std::fs::write(&path, &text).expect("the snapshot can be written");
@@ -131,8 +131,8 @@ fn printed_text_is_that_of_the_snapshots() {
 fn print_every_kernel() {
     let folder = PathBuf::from(std::env::var_os("MERO_PRINTED").expect("MERO_PRINTED names a folder"));
     for (at, source) in sources(&gpu_cases("")).iter().enumerate() {
-        for (kind, guards) in [("plain", Guards::None), ("guarded", Guards::Places)] {
-            let text = print(source, guards).unwrap_or_else(|error| panic!("{error}\n{source}")).text;
+        for (kind, form) in [("plain", Form::PLAIN), ("guarded", Form::GUARDED)] {
+            let text = print(source, form).unwrap_or_else(|error| panic!("{error}\n{source}")).text;
             std::fs::write(folder.join(format!("{at:04}_{kind}.cu")), [HALVES, PRELUDE, &text].concat())
                 .expect("it can be written");
         }

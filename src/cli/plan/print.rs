@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::super::console::{say, say_json};
 use super::super::{Answer, Failure};
-use crate::device::cuda::print::{Guards, HALVES, PRELUDE, print};
+use crate::device::cuda::print::{Form as Printing, HALVES, PRELUDE, print};
 use crate::device::{Launch, Summary};
 use crate::host;
 
@@ -15,7 +15,7 @@ type Form = (&'static str, &'static str, fn(&str) -> crate::Result<String>);
 
 static FORMS: [Form; 2] = [
     ("wgsl", "wgsl", |source| Ok(source.to_owned())),
-    ("cuda", "cu", |source| Ok([HALVES, PRELUDE, &print(source, Guards::None)?.text].concat())),
+    ("cuda", "cu", |source| Ok([HALVES, PRELUDE, &print(source, Printing::PLAIN)?.text].concat())),
 ];
 
 /// Lanes of a subgroup of the GPU that runs the form; WGSL is printed for one without subgroups.

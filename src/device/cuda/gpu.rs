@@ -13,13 +13,14 @@ use cudarc::driver::result::{free_sync, malloc_sync, module};
 use cudarc::driver::sys::{self, CUdevice_attribute, CUdeviceptr};
 use cudarc::driver::{CudaContext, CudaStream, DriverError};
 
+use super::super::kernel::{Kernel, SharedBody};
 use super::super::recording::Memory;
 use super::super::table::{Entry, Opening, Soon};
 use super::super::timed::Timings;
 use super::super::{Backend, BoundCommand, Execution, Info, Prepared, Region, Tiles};
 use super::compile::Compiler;
 use super::launch::{Command, Launch, Loaded, Steps};
-use super::print::{self, Guards};
+use super::print::{self, Form, Guards};
 use super::staging::Staging;
 use crate::device::compose;
 use crate::error::{Error, Result};
@@ -52,6 +53,8 @@ struct Cuda {
     kernels: RefCell<HashMap<String, Rc<Loaded>>>,
     staging: Staging,
     guards: Guards,
+    /// Whether kernels are compiled for any sizes.
+    is_generic: bool,
 }
 
 impl Cuda {
@@ -67,20 +70,26 @@ impl Cuda {
         if !request.subgroups {
             info.subgroup = 1;
         }
-        let guards = if std::env::var_os("MERO_CUDA_CHECKED").is_some() { Guards::Places } else { Guards::None };
+        let is_set = |name| std::env::var_os(name).is_some();
+        let guards = if is_set("MERO_CUDA_CHECKED") { Guards::Places } else { Guards::None };
+        let is_generic = is_set("MERO_CUDA_GENERIC");
         let (blocks, kernels, staging) = (RefCell::default(), RefCell::default(), Staging::default());
-        Ok(Self { info, stream, compiler, blocks, kernels, staging, guards })
+        Ok(Self { info, stream, compiler, blocks, kernels, staging, guards, is_generic })
     }
 
-    /// The kernel of composed WGSL, compiled if it is new.
-    fn kernel(&self, name: &str, source: String) -> Result<Rc<Loaded>> {
-        if let Some(known) = self.kernels.borrow().get(&source) {
+    /// The kernel of composed WGSL, compiled if it is new; with the sizes that its body wants compiled in.
+    fn kernel(&self, kernel: &Kernel, body: Option<&SharedBody>, params: &[u32]) -> Result<Rc<Loaded>> {
+        let source = compose(kernel, body, self.info.subgroup);
+        let sizes = body.map_or(&[][..], |body| body.sizes());
+        let constants = (!sizes.is_empty() && !self.is_generic).then_some((params, sizes));
+        let key = constants.map_or_else(|| source.clone(), |(words, _)| format!("{source}\n{words:?}"));
+        if let Some(known) = self.kernels.borrow().get(&key) {
             return Ok(known.clone());
         }
-        let printed = print::print(&source, self.guards)?;
-        let code = self.compiler.compile(name, &printed)?;
+        let printed = print::print(&source, Form { guards: self.guards, constants })?;
+        let code = self.compiler.compile(kernel.name, &printed)?;
         let loaded = Rc::new(self.load(&printed, &code).map_err(failed)?);
-        self.kernels.borrow_mut().insert(source, loaded.clone());
+        self.kernels.borrow_mut().insert(key, loaded.clone());
         Ok(loaded)
     }
 
@@ -104,8 +113,7 @@ impl Cuda {
     fn command(&self, command: BoundCommand) -> Result<Command> {
         Ok(match command {
             BoundCommand::Dispatch { kernel, body, params, grid, inputs, outputs, .. } => {
-                let source = compose(kernel, body.as_ref(), self.info.subgroup);
-                let loaded = self.kernel(kernel.name, source)?;
+                let loaded = self.kernel(kernel, body.as_ref(), &params)?;
                 let place = |region: &Region| (self.address(*region), 4 * region.words as u32);
                 let buffers: Vec<_> = inputs.iter().chain(&outputs).map(place).collect();
                 Command::Launch(Launch::new(loaded, grid, &buffers, &params))

@@ -326,4 +326,8 @@ impl Body for Choice {
         }
         once.join("\n")
     }
+
+    fn sizes(&self) -> &'static [&'static str] {
+        &["inputs", "outputs", "targets", "total", "depth", "span", "stride", "layers"]
+    }
 }

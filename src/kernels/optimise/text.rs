@@ -6,6 +6,10 @@ use crate::program::Instruction;
 use crate::program::wgsl_constant;
 
 impl Body for Rule {
+    fn sizes(&self) -> &'static [&'static str] {
+        &["total", "parts", "group", "span", "figures", "folded"]
+    }
+
     fn wgsl(&self) -> String {
         let arguments: Vec<String> = (0..Self::INPUTS).map(|at| format!("x{at}: f32")).collect();
         let results: Vec<String> = self.program.results.iter().map(|result| format!("v{result}")).collect();

@@ -32,6 +32,22 @@ pub enum Guards {
     Places,
 }
 
+/// How a kernel is printed.
+#[derive(Clone, Copy, Debug)]
+pub struct Form<'a> {
+    /// What it checks.
+    pub guards: Guards,
+    /// The uniform's words and the names of those of its fields that are compiled in.
+    pub constants: Option<(&'a [u32], &'a [&'a str])>,
+}
+
+impl Form<'_> {
+    /// Without guards and constants.
+    pub const PLAIN: Self = Self { guards: Guards::None, constants: None };
+    /// With guards.
+    pub const GUARDED: Self = Self { guards: Guards::Places, constants: None };
+}
+
 /// A kernel in CUDA C++ and what its launch needs.
 #[derive(Clone, Debug)]
 pub struct Printed {
@@ -48,12 +64,12 @@ pub struct Printed {
 }
 
 /// Prints composed WGSL with one entry point.
-pub fn print(source: &str, guards: Guards) -> Result<Printed> {
+pub fn print(source: &str, form: Form<'_>) -> Result<Printed> {
     let module = naga::front::wgsl::parse_str(source).map_err(|error| refused(&error.emit_to_string(source)))?;
     let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
     validator.subgroup_stages(ShaderStages::COMPUTE).subgroup_operations(SubgroupOperationSet::all());
     let info = validator.validate(&module).map_err(|error| refused(&error.emit_to_string(source)))?;
-    Printer { module: &module, info: &info, guards }.kernel()
+    Printer { module: &module, info: &info, form }.kernel()
 }
 
 fn refused(what: &str) -> Error {
@@ -67,7 +83,7 @@ fn unsupported(what: impl std::fmt::Display) -> Error {
 struct Printer<'a> {
     module: &'a Module,
     info: &'a ModuleInfo,
-    guards: Guards,
+    form: Form<'a>,
 }
 
 impl Printer<'_> {
@@ -103,7 +119,8 @@ impl Printer<'_> {
             text += &format!("{} {name};\nu32 {name}_bytes;\n", self.storage_pointer(global)?);
         }
         if let Some((handle, global)) = uniform {
-            text += &format!("const {}& {};\n", self.type_name(global.ty)?, self.global_name(handle));
+            let reference = if self.form.constants.is_some() { "" } else { "&" };
+            text += &format!("const {}{reference} {};\n", self.type_name(global.ty)?, self.global_name(handle));
         }
         for (handle, global) in self.in_space(AddressSpace::Private) {
             text += &format!("{}{{}};\n", self.declared(global.ty, &self.global_name(handle))?);
@@ -135,15 +152,22 @@ impl Printer<'_> {
             parameters.push(format!("{} __restrict__ {name}, u32 {name}_bytes", self.storage_pointer(global)?));
             arguments.push(format!("{name}, {name}_bytes"));
         }
+        let mut sizes = String::new();
         if let Some((handle, global)) = uniform {
             let (ty, name) = (self.type_name(global.ty)?, self.global_name(handle));
             parameters.push(format!("const __grid_constant__ {ty} {name}"));
-            arguments.push(name);
+            match self.form.constants {
+                Some(constants) => {
+                    sizes = self.sizes(global.ty, &name, constants)?;
+                    arguments.push(format!("with_sizes({name})"));
+                    sizes = format!("static WGSL_FN {ty} with_sizes({ty} {name}) {{\n{sizes}    return {name};\n}}\n");
+                }
+                None => arguments.push(name),
+            }
         }
         let (parameters, arguments) = (parameters.join(", "), arguments.join(", "));
-        let (parameters, arguments) = (parameters.replace("kernel::", ""), arguments);
         Ok(format!(
-            "using namespace kernel;\nextern \"C\" __global__ void __launch_bounds__({threads}) {ENTRY}({parameters}) {{\n    \
+            "using namespace kernel;\n{sizes}extern \"C\" __global__ void __launch_bounds__({threads}) {ENTRY}({parameters}) {{\n    \
              kernel::Bound bound{{{arguments}}};\n    bound.run();\n}}\n"
         ))
     }

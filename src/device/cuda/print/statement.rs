@@ -244,6 +244,10 @@ impl<'a> Body<'a> {
         self.loop_count += 1;
         let number = self.loop_count;
         self.loops.push((number, false));
+        if self.printer.form.constants.is_some() {
+            // Sizes that are known make most loops short ones of a known length.
+            self.line("#pragma unroll");
+        }
         self.line("for (;;) {");
         let start = self.text.len();
         self.indented(body)?;
