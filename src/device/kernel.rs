@@ -23,10 +23,16 @@ pub struct Kernel {
     pub cost: fn(&Dispatch) -> Cost,
     /// Merges a producer into this kernel's dispatch, reading it at input `at`; `None` if that is not possible.
     pub fuse: Option<Fuse>,
+    /// Makes a dispatch read an input from its own output; `None` for kernels that cannot.
+    pub in_place: Option<InPlace>,
 }
 
 /// Merges `producer` into `consumer`, which reads its result at input `at`.
 pub type Fuse = fn(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch>;
+
+/// The dispatch that reads input `at` from its output before it is overwritten there, so that the input is not bound; `None` if it is not read index by
+/// index.
+pub type InPlace = fn(dispatch: &Dispatch, at: usize) -> Option<Dispatch>;
 
 /// One field of a `Params` struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

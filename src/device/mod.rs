@@ -38,7 +38,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 
 pub use halves::Halves;
-pub use kernel::{Body, Bound, Call, Case, Cost, Expected, Field, Fuse, Kernel, SharedBody, groups};
+pub use kernel::{Body, Bound, Call, Case, Cost, Expected, Field, Fuse, InPlace, Kernel, SharedBody, groups};
 pub use passes::{Choice, Passes};
 pub use plan::{Bound as BoundCommand, Code, Launch, Plan, Region, Summary};
 pub use recompute::{Outline, Recompute};

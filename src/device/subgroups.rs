@@ -36,6 +36,7 @@ pub(super) fn probe(out: Region) -> BoundCommand {
         grid: |_| [1, 1, 1],
         cost: |_| Cost { flops: 0, bytes: 0 },
         fuse: None,
+        in_place: None,
     };
     BoundCommand::Dispatch {
         kernel: &PROBE,

@@ -24,6 +24,7 @@ pub static BATCH: Kernel = Kernel {
         Cost { flops: 0, bytes: 8 * words }
     },
     fuse: None,
+    in_place: None,
 };
 
 params! {

@@ -24,6 +24,7 @@ pub static CAST: Kernel = Kernel {
     grid: |dispatch| groups(dispatch.params::<Params>().words as usize, 256),
     cost: |dispatch| Cost { flops: u64::from(dispatch.params::<Params>().count), bytes: dispatch.bytes() },
     fuse: None,
+    in_place: None,
 };
 
 params! {

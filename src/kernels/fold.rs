@@ -21,6 +21,7 @@ pub static FOLD: Kernel = Kernel {
         Cost { flops: total * (parts + 4), bytes: 4 * total * (parts + 1) }
     },
     fuse: None,
+    in_place: None,
 };
 
 params! {

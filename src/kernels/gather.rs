@@ -21,6 +21,7 @@ pub static GATHER: Kernel = Kernel {
         Cost { flops: 0, bytes: 8 * u64::from(params.count) + 4 * dispatch.inputs[1].words as u64 }
     },
     fuse: None,
+    in_place: None,
 };
 
 params! {

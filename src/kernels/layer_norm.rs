@@ -25,6 +25,7 @@ pub static LAYER_NORM: Kernel = Kernel {
         Cost { flops: 6 * u64::from(params.rows) * u64::from(params.columns), bytes: dispatch.bytes() }
     },
     fuse: None,
+    in_place: None,
 };
 
 params! {

@@ -25,6 +25,7 @@ pub static LAYER_NORM_GRADIENT: Kernel = Kernel {
         Cost { flops: 8 * u64::from(params.rows) * u64::from(params.columns), bytes: dispatch.bytes() }
     },
     fuse: None,
+    in_place: None,
 };
 
 params! {

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use super::common;
 use super::matmul;
-use super::pointwise::{IterationSpace, MAX_INPUTS, Pointwise, Registers, TILE, join_inputs, natural};
+use super::pointwise::{Access, IterationSpace, MAX_INPUTS, Pointwise, Registers, TILE, join_inputs, natural};
 use crate::device::{Call, Cost, Dispatch, Kernel, View, groups};
 use crate::params;
 use crate::program::Program;
@@ -25,9 +25,10 @@ pub static MAP: Kernel = Kernel {
     grid: |dispatch| groups(dispatch.params::<Params>().count as usize, 256),
     cost: |dispatch| Cost {
         flops: body(dispatch).program.operations() * u64::from(dispatch.params::<Params>().count),
-        bytes: dispatch.bytes(),
+        bytes: dispatch.bytes() + if body(dispatch).is_in_place() { 4 * dispatch.outputs[0].words as u64 } else { 0 },
     },
     fuse: Some(fuse),
+    in_place: Some(in_place),
 };
 
 params! {
@@ -55,12 +56,21 @@ pub fn body(dispatch: &Dispatch) -> &Pointwise {
 fn run(mut call: Call<'_>) {
     let params: Params = call.params();
     let body: &Pointwise = call.body();
-    let inputs: Vec<&[f32]> = (0..call.inputs.len()).map(|at| call.floats(at)).collect();
+    let mut bound = (0..call.inputs.len()).map(|at| call.floats(at));
+    let mut input = |access: &Access| if *access == Access::InPlace { None } else { bound.next() };
+    let inputs: Vec<&[f32]> = body.access.iter().map(|access| input(access).unwrap_or_default()).collect();
     let space = IterationSpace { dims: params.dims, strides: params.strides };
     let pool = call.pool;
     let out = &mut call.floats_mut(0)[..params.count as usize];
     in_tiles(&body.program, out, pool, |registers, start, tile| {
-        body.evaluate(&space, &inputs, &[], start, registers, tile);
+        if !body.is_in_place() {
+            return body.evaluate(&space, &inputs, &[], start, registers, tile);
+        }
+        // Results that are copied are faster than a copied input, whose words would have to come from memory first.
+        let mut memory = Memory::take(tile.len());
+        let results = &mut memory.words()[..tile.len()];
+        body.evaluate(&space, &inputs, &[tile], start, registers, results);
+        tile.copy_from_slice(results);
     });
 }
 
@@ -88,6 +98,9 @@ pub fn in_tiles(
 
 /// Inlines a `map` producer whose result the consumer reads index by index, or makes the consumer the epilogue of a matrix product.
 fn fuse(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch> {
+    if body(consumer).is_in_place() {
+        return None;
+    }
     if std::ptr::eq(producer.kernel, &raw const matmul::MATMUL) {
         return matmul::with_epilogue(producer, consumer, at);
     }
@@ -96,6 +109,28 @@ fn fuse(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch>
     let mut space = IterationSpace { dims: params.dims, strides: [[0; 4]; MAX_INPUTS] };
     space.strides[..strides.len()].copy_from_slice(&strides);
     Some(dispatch(program, space, views, consumer.outputs[0].clone()))
+}
+
+/// Reads the view at input `at` from the output, if the launch reads it index by index.
+fn in_place(dispatch: &Dispatch, at: usize) -> Option<Dispatch> {
+    let (view, out, body) = (&dispatch.inputs[at], &dispatch.outputs[0], body(dispatch));
+    if body.is_in_place() || view.words != out.words || view.words != dispatch.params::<Params>().count as usize {
+        return None;
+    }
+    let is_it = |input: usize| {
+        let other = &dispatch.inputs[input];
+        body.access[input] == Access::Full && other.buffer.is(&view.buffer) && other.offset == view.offset
+    };
+    let (mut access, mut inputs) = (body.access.clone(), Vec::new());
+    for (input, other) in dispatch.inputs.iter().enumerate() {
+        if is_it(input) {
+            access[input] = Access::InPlace;
+        } else {
+            inputs.push(other.clone());
+        }
+    }
+    let body = Pointwise { access, ..body.clone() };
+    body.is_in_place().then(|| Dispatch { body: Some(Rc::new(body)), inputs, ..dispatch.clone() })
 }
 
 /// The views, strides and program of a consumer with its `map` producer inlined at buffer input `at`.
@@ -114,7 +149,7 @@ pub fn inlined(
     }
     let source: Params = producer.params();
     let (outer, inner) = (body(consumer), body(producer));
-    if source.dims != dims || strides[at - bound] != natural(dims) {
+    if inner.is_in_place() || source.dims != dims || strides[at - bound] != natural(dims) {
         return None;
     }
     let (mut views, mut placed) = (Vec::new(), Vec::new());

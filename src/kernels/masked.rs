@@ -31,6 +31,7 @@ pub static MASKED: Kernel = Kernel {
         bytes: dispatch.bytes(),
     },
     fuse: None,
+    in_place: None,
 };
 
 params! {

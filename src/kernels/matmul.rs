@@ -47,6 +47,7 @@ pub static MATMUL: Kernel = Kernel {
         }
     },
     fuse: None,
+    in_place: None,
 };
 
 params! {

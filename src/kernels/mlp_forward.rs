@@ -22,6 +22,7 @@ pub static MLP_FORWARD: Kernel = Kernel {
         Cost { flops: rows * products, bytes }
     },
     fuse: None,
+    in_place: None,
 };
 
 /// The launch of the forward pass.

@@ -13,6 +13,7 @@ pub static MLP_STEP: Kernel = Kernel {
     grid: Choice::grid,
     cost,
     fuse: None,
+    in_place: None,
 };
 
 /// The launch of the step.

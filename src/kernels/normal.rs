@@ -39,6 +39,7 @@ pub static NORMAL: Kernel = Kernel {
         Cost { flops: u64::from(params.rows) * per_row, bytes: 4 * (read + written) }
     },
     fuse: None,
+    in_place: None,
 };
 
 params! {

@@ -35,6 +35,7 @@ pub static OPTIMISE: Kernel = Kernel {
         Cost { flops: total * (parts + 12), bytes: 4 * total * (parts + 6) }
     },
     fuse: None,
+    in_place: None,
 };
 
 params! {

@@ -18,6 +18,8 @@ pub enum Access {
     Scalar,
     /// Through strides.
     Strided,
+    /// One value per index, read from the output before it is overwritten there; no buffer is bound.
+    InPlace,
 }
 
 /// A program and the access patterns of its inputs: a kernel's body.
@@ -89,17 +91,22 @@ impl Pointwise {
         let access = space.strides[..program.inputs].iter().map(|&strides| access(space.dims, strides)).collect();
         Self { program, access, given: 0, bound: 0, word: "f32" }
     }
+
+    /// Whether an input is read from the output.
+    pub fn is_in_place(&self) -> bool {
+        self.access.contains(&Access::InPlace)
+    }
 }
 
 impl Body for Pointwise {
     fn wgsl(&self) -> String {
-        let count = self.bound + self.access.len();
         let mut text = String::new();
-        for (at, _) in self.access.iter().enumerate() {
-            let binding = self.bound + at;
+        let mut binding = self.bound;
+        for (at, _) in self.access.iter().enumerate().filter(|(_, access)| **access != Access::InPlace) {
             text += &format!("@group(0) @binding({binding}) var<storage, read> extra{at}: array<f32>;\n");
+            binding += 1;
         }
-        text += &format!("@group(0) @binding({count}) var<storage, read_write> out: array<{}>;\n", self.word);
+        text += &format!("@group(0) @binding({binding}) var<storage, read_write> out: array<{}>;\n", self.word);
         text += &self.program.wgsl_functions();
         let given: String = (0..self.given).map(|at| format!(", x{at}: f32")).collect();
         let results: Vec<String> = self.program.results.iter().map(|result| format!("v{result}")).collect();
@@ -112,19 +119,21 @@ impl Body for Pointwise {
             text += "    let c = coordinates(index, params.dims);\n";
         }
         for (at, access) in self.access.iter().enumerate() {
-            let place = match access {
-                Access::Full => "index".to_owned(),
-                Access::Scalar => "0u".to_owned(),
-                Access::Strided => format!("offset(c, params.strides[{at}])"),
+            let word = match access {
+                Access::Full => format!("extra{at}[index]"),
+                Access::Scalar => format!("extra{at}[0u]"),
+                Access::Strided => format!("extra{at}[offset(c, params.strides[{at}])]"),
+                Access::InPlace => "out[index]".to_owned(),
             };
-            text += &format!("    let x{} = extra{at}[{place}];\n", self.given + at);
+            text += &format!("    let x{} = {word};\n", self.given + at);
         }
         text + &self.program.wgsl_statements() + &format!("    return {result};\n}}\n")
     }
 }
 
 impl Pointwise {
-    /// Evaluates indices `start..start + out.len()`, at most [`TILE`] of them.
+    /// Evaluates indices `start..start + out.len()`, at most [`TILE`] of them. `given` are the values that the kernel supplies and,
+    /// if an input is read from the output, those that are there before; its slice among `inputs` is empty.
     pub fn evaluate(
         &self,
         space: &IterationSpace,
@@ -142,8 +151,11 @@ impl Pointwise {
         let fills: [_; MAX_INPUTS] = std::array::from_fn(|at| fill(at + self.given));
         let source = |at: usize| match at.checked_sub(self.given) {
             None => Source::Slice(&given[at][..count]),
-            Some(at) if self.access[at] == Access::Full => Source::Slice(&inputs[at][start..start + count]),
-            Some(at) => Source::Fill(&fills[at]),
+            Some(at) => match self.access[at] {
+                Access::Full => Source::Slice(&inputs[at][start..start + count]),
+                Access::InPlace => Source::Slice(&given[self.given][..count]),
+                Access::Scalar | Access::Strided => Source::Fill(&fills[at]),
+            },
         };
         self.program.evaluate_into(registers, &source, out);
     }

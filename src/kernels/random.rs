@@ -21,6 +21,7 @@ pub static RANDOM: Kernel = Kernel {
     // About forty integer operations per number.
     cost: |dispatch| Cost { flops: 40 * u64::from(dispatch.params::<Params>().count), bytes: dispatch.bytes() },
     fuse: None,
+    in_place: None,
 };
 
 params! {

@@ -32,6 +32,7 @@ pub static RATIONAL: Kernel = Kernel {
     grid: |dispatch| groups(dispatch.params::<Params>().count.div_ceil(32) as usize, 64),
     cost: |dispatch| Cost { flops: flops(dispatch, 2), bytes: dispatch.bytes() },
     fuse: None,
+    in_place: None,
 };
 
 params! {

@@ -26,6 +26,7 @@ pub static RATIONAL_GRADIENT: Kernel = Kernel {
     },
     cost: |dispatch| Cost { flops: flops(dispatch, 8), bytes: dispatch.bytes() },
     fuse: None,
+    in_place: None,
 };
 
 impl Params {

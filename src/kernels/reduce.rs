@@ -32,6 +32,7 @@ pub static REDUCE: Kernel = Kernel {
         bytes: dispatch.bytes(),
     },
     fuse: Some(fuse),
+    in_place: None,
 };
 
 params! {

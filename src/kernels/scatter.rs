@@ -24,6 +24,7 @@ pub static SCATTER: Kernel = Kernel {
         Cost { flops: u64::from(params.count) * u64::from(params.columns), bytes: dispatch.bytes() }
     },
     fuse: None,
+    in_place: None,
 };
 
 params! {

@@ -26,6 +26,7 @@ pub static SOFTMAX: Kernel = Kernel {
         Cost { flops: 5 * u64::from(params.rows) * u64::from(params.columns), bytes: dispatch.bytes() }
     },
     fuse: None,
+    in_place: None,
 };
 
 params! {

@@ -27,6 +27,7 @@ pub static STRICT: Kernel = Kernel {
         Cost { flops: 8 * u64::from(params.count) * u64::from(1 + params.factors), bytes: dispatch.bytes() }
     },
     fuse: None,
+    in_place: None,
 };
 
 params! {

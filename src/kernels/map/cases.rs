@@ -12,7 +12,13 @@ use crate::program::{ScalarOp, expr, op};
 /// All cases.
 pub fn cases() -> Vec<Case> {
     let rows = FORMULAS.iter().flat_map(|formula| std::iter::once(formula.values()).chain(formula.slopes()));
-    rows.chain(zeros()).chain(not_numbers()).chain(layouts()).chain([fused()]).chain(sizes()).collect()
+    rows.chain(zeros())
+        .chain(not_numbers())
+        .chain(layouts())
+        .chain([fused()])
+        .chain(in_place())
+        .chain(sizes())
+        .collect()
 }
 
 /// The f64 formula of a scalar op, the points at which it is checked, and the allowed error of an implementation.
@@ -320,6 +326,32 @@ fn fused() -> Case {
         MAP.fuse.expect("map fuses")(&producer, &consumer, 0)
             .expect("a reader with natural strides inlines its producer")
     })
+}
+
+/// x0 · row - x2, in turn with each input that can be read from the output, and x0 · row - x0: one buffer at two inputs.
+fn in_place() -> Vec<Case> {
+    let dims = [1, 1, 170, 53];
+    let mut space = IterationSpace::flat(dims);
+    space.strides[1] = [0, 0, 0, 1];
+    let mut numbers = Numbers::new(13);
+    let columns = [170 * 53, 53, 170 * 53].map(|count| numbers.floats(count));
+    [("first", 0, 2), ("last", 2, 2), ("twice", 0, 0)]
+        .map(|(name, at, other)| {
+            let value = |i: usize| {
+                let [x, row, y] = [columns[0][i], columns[1][i % 53], columns[other][i]].map(f64::from);
+                x * row - y
+            };
+            let expected = vec![Expected::Floats((0..170 * 53).map(value).collect())];
+            let inputs = columns.iter().map(|column| words(column)).collect();
+            let made = case(format!("in place {name}"), within(3e-7, 1e-7), inputs, expected, |inputs, out| {
+                let program = Program::build(3, |x| x[0] * x[1] - x[2]);
+                let views = [0, 1, other].map(|input| inputs[input].clone()).to_vec();
+                let apart = dispatch(program, space, views, out[0].clone());
+                MAP.in_place.expect("map writes over inputs")(&apart, at).expect("an input of natural strides")
+            });
+            Case { outputs: vec![words(&columns[at])], ..made }
+        })
+        .into()
 }
 
 /// One element, a workgroup and one more, a grid of more than 65,535 workgroups, and a program of sixty ops.

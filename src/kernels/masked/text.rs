@@ -60,6 +60,7 @@ impl Total {
             Access::Full => "index".to_owned(),
             Access::Scalar => "0u".to_owned(),
             Access::Strided => format!("offset(c, params.strides[{at}])"),
+            Access::InPlace => unreachable!("the inputs of a masked launch are bound"),
         };
         let bit = |from: &str| format!("bit_of(planes{at}[{from}at{at} / 32u], at{at})");
         let fault = format!("params.fault_at[{}][{}] + ", at / 4, at % 4);
