@@ -47,7 +47,7 @@ impl Device {
     /// What a plan of the commands that `work` records would take; nothing of it is bound or allocated.
     pub fn outline<T>(&self, passes: &Passes, work: impl FnOnce() -> Result<T>) -> Result<Outline> {
         let (recording, _kept) = self.recorded(work)?;
-        Ok(Outline::of(self, &passes.rewritten(self, recording)))
+        Ok(Outline::of(self, &passes.rewritten(self, recording), passes))
     }
 
     /// What `work` records, and its result.

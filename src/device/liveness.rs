@@ -24,6 +24,7 @@ impl Uses {
         Self::among(recording, None)
     }
 
+    /// `known` says of the buffers of another recording which of them are persistent, where both are held at once.
     pub(super) fn among(recording: &Recording, known: Option<&Self>) -> Self {
         let mut uses = Self(Vec::new());
         for (at, command) in recording.commands.iter().enumerate() {
@@ -74,6 +75,12 @@ impl Uses {
 
     pub(super) fn is_persistent(&self, buffer: &Buffer) -> bool {
         self.get(buffer).is_persistent
+    }
+
+    /// The first and the last command that use a buffer.
+    pub(super) fn span(&self, buffer: &Buffer) -> [usize; 2] {
+        let used = self.get(buffer);
+        [used.first.0, used.last]
     }
 
     /// Held outside the recording, already holding data, or read before written: it must keep its contents between runs.
@@ -176,10 +183,4 @@ impl Sharing {
     pub(super) fn block(&self, uses: &Uses, buffer: &Buffer) -> Option<usize> {
         self.block_of[uses.at(buffer)]
     }
-}
-
-/// Bytes of memory that the intermediate results of a recording will take, after sharing; nothing is allocated. `known` says of the buffers of another
-/// recording which of them are persistent, where both are held at once.
-pub(super) fn transient_bytes(recording: &Recording, known: Option<&Uses>) -> u64 {
-    Sharing::of(recording, &Uses::among(recording, known)).bytes()
 }

@@ -13,6 +13,7 @@ mod encode;
 #[path = "encode_web.rs"]
 mod encode;
 mod halves;
+mod in_place;
 mod inner;
 mod kernel;
 mod liveness;

@@ -13,7 +13,7 @@ use super::recording::{Command, Dispatch, Label, Recording, VIEW_WORDS, View};
 pub type Choice = Rc<dyn Fn(&Label, Cost) -> bool>;
 
 /// The passes that a caller chooses.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Passes {
     /// Which results are dropped before [`Device::turn`] and computed again after it.
     pub recompute: Recompute,
@@ -21,10 +21,18 @@ pub struct Passes {
     pub drops: Option<Choice>,
     /// Which are stored in 16 bits.
     pub halves: Option<Halves>,
+    /// Whether launches write over inputs that nothing reads later, where that saves memory. On by default; the bits are the same.
+    pub in_place: bool,
+}
+
+impl Default for Passes {
+    fn default() -> Self {
+        Self { recompute: Recompute::default(), drops: None, halves: None, in_place: true }
+    }
 }
 
 impl Passes {
-    /// The recording after all passes but that of results that are computed again.
+    /// The recording after all passes but those of results that are computed again and of inputs that are overwritten.
     pub(super) fn rewritten(&self, device: &Device, recording: Recording) -> Recording {
         in_halves(device, without_copies(fuse(recording)), self.halves.as_ref())
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::in_place::in_place;
 use super::kernel::{Cost, Kernel, SharedBody};
 use super::liveness::{Sharing, Uses};
 use super::passes::Passes;
@@ -120,6 +121,7 @@ type Planned = (Box<dyn Prepared>, Blocks, Summary);
 impl Plan {
     pub(super) fn new(device: &Device, recording: Recording, passes: &Passes) -> Result<Self> {
         let (recording, again) = recomputed(device, passes.rewritten(device, recording), passes)?;
+        let recording = in_place(recording, passes);
         let uses = Uses::of(&recording);
         let held = uses.persistent(&recording);
         let fresh: Vec<&Buffer> = held.iter().filter(|buffer| buffer.0.memory.get().is_none()).collect();

@@ -4,8 +4,9 @@
 use std::ops::Range;
 
 use super::Device;
+use super::in_place::transient_bytes;
 use super::kernel::Cost;
-use super::liveness::{Uses, transient_bytes};
+use super::liveness::Uses;
 use super::passes::Passes;
 use super::recording::{Buffer, Command, Dispatch, Label, Recording, Slot, View};
 use crate::error::{Error, Result};
@@ -43,13 +44,13 @@ pub(super) fn recomputed(device: &Device, recording: Recording, passes: &Passes)
             Ok(saved.dropping(device, &recording, &saved.chosen(&recording, &|_, cost| cost.flops < flops)))
         }
         Recompute::Within(most) => {
-            let needed = transient_bytes(&recording, Some(&saved.uses));
+            let needed = transient_bytes(&recording, Some(&saved.uses), passes);
             if needed <= most {
                 return Ok((recording, none));
             }
             let mut best: Option<(Recording, (usize, Cost))> = None;
             let mut least = needed;
-            for (bytes, tried) in saved.all(device, &recording) {
+            for (bytes, tried) in saved.all(device, &recording, passes) {
                 least = least.min(bytes);
                 let is_cheaper = best.as_ref().is_none_or(|(_, (_, cost))| tried.1.1.flops < cost.flops);
                 if bytes <= most && is_cheaper {
@@ -77,11 +78,11 @@ pub struct Outline {
 }
 
 impl Outline {
-    pub(super) fn of(device: &Device, recording: &Recording) -> Self {
-        let transient_bytes = transient_bytes(recording, None);
+    pub(super) fn of(device: &Device, recording: &Recording, passes: &Passes) -> Self {
+        let transient_bytes = transient_bytes(recording, None, passes);
         let mut least_bytes = transient_bytes;
         if let Some(turn) = recording.turn {
-            for (bytes, _) in Saved::of(recording, turn).all(device, recording) {
+            for (bytes, _) in Saved::of(recording, turn).all(device, recording, passes) {
                 least_bytes = least_bytes.min(bytes);
             }
         }
@@ -179,10 +180,11 @@ impl Saved {
         &'r self,
         device: &'r Device,
         recording: &'r Recording,
+        passes: &'r Passes,
     ) -> impl Iterator<Item = (u64, (Recording, (usize, Cost)))> + 'r {
         (2..=self.launches.max(2)).map(move |length| {
             let tried = self.dropping(device, recording, &self.all_but_every(length));
-            (transient_bytes(&tried.0, Some(&self.uses)), tried)
+            (transient_bytes(&tried.0, Some(&self.uses), passes), tried)
         })
     }
 

@@ -128,6 +128,15 @@ impl Command {
         }
     }
 
+    /// All of its views.
+    pub(super) fn views_mut(&mut self) -> impl Iterator<Item = &mut View> {
+        let (reads, writes) = match self {
+            Self::Dispatch(Dispatch { inputs, outputs, .. }) => (&mut inputs[..], &mut outputs[..]),
+            Self::Copy { from, to } => (std::slice::from_mut(from), std::slice::from_mut(to)),
+        };
+        reads.iter_mut().chain(writes)
+    }
+
     /// Views written by the command (and perhaps read).
     pub fn writes(&self) -> &[View] {
         match self {

@@ -82,7 +82,7 @@ impl Setup<'_> {
                 Some(precision.halves(self.network)?)
             }
         };
-        Ok(Passes { recompute: self.settings.recompute, drops, halves })
+        Ok(Passes { recompute: self.settings.recompute, drops, halves, ..Passes::default() })
     }
 
     /// The loss times its scale, which the update divides by again.
