@@ -41,17 +41,24 @@ pub struct Summary {
     pub recomputed: (usize, Cost),
 }
 
-/// The code of a launch: a kernel and its body.
+/// The code of a launch: a kernel, its body and its uniform.
 #[derive(Clone)]
 pub struct Code {
     kernel: &'static Kernel,
     body: Option<SharedBody>,
+    params: Vec<u32>,
 }
 
 impl Code {
     /// Its WGSL for a device whose subgroups have so many lanes; 1 without subgroups.
     pub fn wgsl(&self, lanes: u32) -> String {
         compose(self.kernel, self.body.as_ref(), lanes)
+    }
+
+    /// The uniform's words, and the names of the fields that a device may compile in; `None` if there are none.
+    pub fn sizes(&self) -> Option<(&[u32], &'static [&'static str])> {
+        let sizes = self.body.as_ref().map_or(&[][..], |body| body.sizes());
+        (!sizes.is_empty()).then_some((&self.params, sizes))
     }
 }
 
@@ -216,8 +223,8 @@ impl Binding<'_> {
             Command::Dispatch(dispatch) => {
                 let cost = (dispatch.kernel.cost)(dispatch);
                 summary.cost = summary.cost + cost;
-                let (kernel, body) = (dispatch.kernel, dispatch.body.clone());
-                let code = Some(Code { kernel, body });
+                let (kernel, body, params) = (dispatch.kernel, dispatch.body.clone(), dispatch.params.clone());
+                let code = Some(Code { kernel, body, params });
                 summary.launches.push(Launch { kernel: kernel.name, code, label: label.clone(), cost, place });
                 Bound::Dispatch {
                     kernel: dispatch.kernel,

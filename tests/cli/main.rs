@@ -2,6 +2,7 @@
 //! gradients and memory (`gradients.rs`), where time goes (`profile.rs`), tables as people have them (`tables.rs`), splitting and judging (`judging.rs`), the manners of a command (`manners.rs`), curve fits (`fits.rs`),
 //! also within the limit of a control group (`memory.rs`), two-time correlations (`xpcs.rs`).
 
+mod devices;
 mod files;
 mod fits;
 #[path = "../folder/mod.rs"]

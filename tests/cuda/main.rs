@@ -15,7 +15,7 @@ use meromorph::nn::{Activation, Spec};
 use meromorph::train::{Flow, StepKind, Trainer, TrainerConfig};
 use meromorph::{cases, kernels};
 use pollster::block_on;
-use shim::{Kernels, Shim};
+use shim::{Kernels, Shim, Wanted};
 
 /// Lanes of a subgroup on every NVIDIA GPU.
 const LANES: u32 = 32;
@@ -40,8 +40,9 @@ fn sources(cases: &[(String, Case)]) -> Vec<String> {
 fn printed_kernels_agree_with_the_oracles() {
     let pattern = std::env::var("MERO_CASE").unwrap_or_default();
     let kernels = Kernels::default();
-    kernels.load(&sources(&gpu_cases(&pattern)));
-    let device = Device::over(Box::new(Shim::new(kernels)));
+    let wanted = sources(&gpu_cases(&pattern)).into_iter().map(|source| Wanted { source, constants: None });
+    kernels.load(&wanted.collect::<Vec<_>>());
+    let device = Device::over(Box::new(Shim::new(kernels, false)));
     let (failures, count) = block_on(kernels::check::check_all(&cases::all(), &device, &pattern));
     assert!(count > 0 && failures.is_empty(), "of {count} cases:\n{}", failures.join("\n"));
 }
@@ -64,12 +65,14 @@ fn a_fused_run_in_printed_kernels_is_that_of_the_cpu() {
         let history = trainer.history().iter();
         history.flat_map(|epoch| [epoch.train_loss, epoch.val_loss.expect("validation rows")]).collect::<Vec<_>>()
     };
-    let printed = losses(&Device::over(Box::new(Shim::new(Kernels::default()))));
     let expected = losses(&Device::cpu(1));
-    for (at, (printed, expected)) in printed.iter().zip(&expected).enumerate() {
+    let printed =
+        [false, true].map(|fixes_sizes| losses(&Device::over(Box::new(Shim::new(Kernels::default(), fixes_sizes)))));
+    assert_eq!(printed[0], printed[1], "sizes that are compiled in change no bit");
+    for (at, (printed, expected)) in printed[0].iter().zip(&expected).enumerate() {
         assert!((printed - expected).abs() <= 2e-5 * expected.abs(), "{at}: got {printed}, expected {expected}");
     }
-    assert!(!expected.is_empty() && printed.len() == expected.len());
+    assert!(!expected.is_empty() && printed[0].len() == expected.len());
 }
 
 /// The guarded form reads and writes nothing outside an array, whatever the place.

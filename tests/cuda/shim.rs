@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::process::{Child, Command};
 
 use libloading::Library;
-use meromorph::device::cuda::print::{ENTRY, Guards, PRELUDE, Printed, print};
+use meromorph::device::cuda::print::{ENTRY, Form, Guards, PRELUDE, Printed, print};
 use meromorph::device::{Backend, BoundCommand, Execution, Info, Memory, Prepared, Region, Tiles, compose};
 use meromorph::error::Result;
 
@@ -19,6 +19,13 @@ const KERNELS_PER_FILE: usize = 24;
 const SHIM: &str = include_str!("shim.hpp");
 
 type Entry = unsafe extern "C" fn(*mut *mut c_void, *const u32, *const c_void, *const u32);
+
+/// A kernel to print: its WGSL, and the words of the uniform with the names of the fields that are compiled in.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Wanted {
+    pub(crate) source: String,
+    pub(crate) constants: Option<(Vec<u32>, &'static [&'static str])>,
+}
 
 /// A loaded kernel.
 #[derive(Clone)]
@@ -32,10 +39,10 @@ struct Loaded {
 #[repr(C, align(256))]
 struct Line([u32; 64]);
 
-/// The kernels compiled so far, by their WGSL.
+/// The kernels compiled so far.
 #[derive(Default)]
 pub(crate) struct Kernels {
-    loaded: RefCell<HashMap<String, Loaded>>,
+    loaded: RefCell<HashMap<Wanted, Loaded>>,
     /// They stay loaded as long as their entries may be called.
     libraries: RefCell<Vec<Library>>,
     files: Cell<usize>,
@@ -45,6 +52,8 @@ pub(crate) struct Shim {
     info: Info,
     blocks: RefCell<Vec<Vec<Line>>>,
     kernels: Kernels,
+    /// Whether sizes are compiled in, as the CUDA device does.
+    fixes_sizes: bool,
 }
 
 struct Step {
@@ -65,31 +74,33 @@ impl Prepared for Steps {}
 
 impl Kernels {
     /// Prints, compiles and loads those that are not loaded yet, two files at a time.
-    pub(crate) fn load(&self, sources: &[String]) {
-        let is_new = |source: &&String| !self.loaded.borrow().contains_key(*source);
-        let mut fresh: Vec<&String> = sources.iter().filter(is_new).collect();
+    pub(crate) fn load(&self, wanted: &[Wanted]) {
+        let is_new = |wanted: &&Wanted| !self.loaded.borrow().contains_key(*wanted);
+        let mut fresh: Vec<&Wanted> = wanted.iter().filter(is_new).collect();
         fresh.sort_unstable();
         fresh.dedup();
         let size = KERNELS_PER_FILE.min(fresh.len().div_ceil(2)).max(1);
         let mut running: Vec<Compiling<'_>> = Vec::new();
-        for sources in fresh.chunks(size) {
+        for wanted in fresh.chunks(size) {
             if running.len() == 2 {
                 self.finish(running.remove(0));
             }
-            running.push(self.compile(sources));
+            running.push(self.compile(wanted));
         }
         for compiling in running {
             self.finish(compiling);
         }
     }
 
-    fn compile<'s>(&self, sources: &[&'s String]) -> Compiling<'s> {
+    fn compile<'s>(&self, all: &[&'s Wanted]) -> Compiling<'s> {
         let number = self.files.replace(self.files.get() + 1);
         let stem = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("cuda_{}_{number}", std::process::id()));
         let mut text = format!("{SHIM}\n{PRELUDE}\n");
         let mut printed = Vec::new();
-        for (at, &source) in sources.iter().enumerate() {
-            let kernel = print(source, Guards::None).unwrap_or_else(|error| panic!("{error}\n{source}"));
+        for (at, &wanted) in all.iter().enumerate() {
+            let constants = wanted.constants.as_ref().map(|(words, fields)| (&words[..], *fields));
+            let form = Form { guards: Guards::None, constants };
+            let kernel = print(&wanted.source, form).unwrap_or_else(|error| panic!("{error}\n{}", wanted.source));
             // One file holds many kernels, each in a namespace.
             let named = kernel.text.replace(ENTRY, &format!("{ENTRY}_{at}"));
             text += &format!(
@@ -98,7 +109,7 @@ impl Kernels {
                  host::bound = {{pointers, bytes, uniform}};\nhost::run_grid({}, grid, k{at}::run);\n}}\n",
                 kernel.threads
             );
-            printed.push((source, kernel));
+            printed.push((wanted, kernel));
         }
         let source = stem.with_extension("cpp");
         std::fs::write(&source, text).expect("the temporary folder can be written");
@@ -113,11 +124,11 @@ impl Kernels {
         assert!(status.success(), "{} does not compile", compiling.source.display());
         // SAFETY: the library was made above, and its initialisers do nothing.
         let library = unsafe { Library::new(&compiling.library) }.expect("the compiled kernels can be loaded");
-        for (at, (source, kernel)) in compiling.printed.into_iter().enumerate() {
+        for (at, (wanted, kernel)) in compiling.printed.into_iter().enumerate() {
             // SAFETY: the function has this signature (`compile`), and the library is never unloaded before the last call.
             let entry = unsafe { library.get::<Entry>(format!("host_{at}").as_bytes()) }.expect("its entry");
             let loaded = Loaded { bindings: kernel.bindings, entry: *entry };
-            self.loaded.borrow_mut().insert(source.clone(), loaded);
+            self.loaded.borrow_mut().insert(wanted.clone(), loaded);
         }
         self.libraries.borrow_mut().push(library);
         for made in [&compiling.library, &compiling.source] {
@@ -128,14 +139,14 @@ impl Kernels {
 
 /// A running compiler.
 struct Compiling<'s> {
-    printed: Vec<(&'s String, Printed)>,
+    printed: Vec<(&'s Wanted, Printed)>,
     source: PathBuf,
     library: PathBuf,
     process: Child,
 }
 
 impl Shim {
-    pub(crate) fn new(kernels: Kernels) -> Self {
+    pub(crate) fn new(kernels: Kernels, fixes_sizes: bool) -> Self {
         let info = Info {
             device: "cuda",
             name: "printed kernels on the host".into(),
@@ -149,7 +160,7 @@ impl Shim {
             subgroup: 32,
             features: vec!["f16".into(), "subgroups".into()],
         };
-        Self { info, blocks: RefCell::default(), kernels }
+        Self { info, blocks: RefCell::default(), kernels, fixes_sizes }
     }
 
     fn launch(&self, step: &Step) {
@@ -206,17 +217,20 @@ impl Backend for Shim {
     }
 
     fn prepare(&self, commands: Vec<BoundCommand>) -> Result<Box<dyn Prepared>> {
-        let source = |command: &BoundCommand| match command {
-            BoundCommand::Dispatch { kernel, body, .. } => Some(compose(kernel, body.as_ref(), self.info.subgroup)),
-            BoundCommand::Copy { .. } => None,
+        let wanted = |command: &BoundCommand| {
+            let BoundCommand::Dispatch { kernel, body, params, .. } = command else { return None };
+            let source = compose(kernel, body.as_ref(), self.info.subgroup);
+            let sizes = body.as_ref().map_or(&[][..], |body| body.sizes());
+            let constants = (self.fixes_sizes && !sizes.is_empty()).then(|| (params.clone(), sizes));
+            Some(Wanted { source, constants })
         };
-        let sources: Vec<String> = commands.iter().filter_map(source).collect();
-        self.kernels.load(&sources);
-        let mut sources = sources.into_iter();
+        let all: Vec<Wanted> = commands.iter().filter_map(wanted).collect();
+        self.kernels.load(&all);
+        let mut all = all.into_iter();
         let loaded = self.kernels.loaded.borrow();
         let work = commands.into_iter().map(|command| match command {
             BoundCommand::Dispatch { params, grid, inputs, outputs, .. } => {
-                let kernel = loaded[&sources.next().expect("as many sources as launches")].clone();
+                let kernel = loaded[&all.next().expect("as many kernels as launches")].clone();
                 Work::Launch(Step { kernel, regions: [inputs, outputs].concat(), params, grid })
             }
             BoundCommand::Copy { from, to } => Work::Copy(from, to),

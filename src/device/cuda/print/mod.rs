@@ -5,6 +5,7 @@
 
 mod expression;
 mod math;
+mod sizes;
 mod statement;
 mod types;
 
@@ -99,6 +100,7 @@ impl Printer<'_> {
         let mut text = String::from("namespace kernel {\n");
         text += &self.structs()?;
         text += &self.constants()?;
+        text += &self.compiled_in_arrays()?;
         for (handle, global) in self.in_space(AddressSpace::WorkGroup) {
             text += &format!("__shared__ {};\n", self.declared(global.ty, &self.global_name(handle))?);
         }
@@ -119,8 +121,7 @@ impl Printer<'_> {
             text += &format!("{} {name};\nu32 {name}_bytes;\n", self.storage_pointer(global)?);
         }
         if let Some((handle, global)) = uniform {
-            let reference = if self.form.constants.is_some() { "" } else { "&" };
-            text += &format!("const {}{reference} {};\n", self.type_name(global.ty)?, self.global_name(handle));
+            text += &format!("const {}& {};\n", self.type_name(global.ty)?, self.global_name(handle));
         }
         for (handle, global) in self.in_space(AddressSpace::Private) {
             text += &format!("{}{{}};\n", self.declared(global.ty, &self.global_name(handle))?);
@@ -152,22 +153,14 @@ impl Printer<'_> {
             parameters.push(format!("{} __restrict__ {name}, u32 {name}_bytes", self.storage_pointer(global)?));
             arguments.push(format!("{name}, {name}_bytes"));
         }
-        let mut sizes = String::new();
         if let Some((handle, global)) = uniform {
             let (ty, name) = (self.type_name(global.ty)?, self.global_name(handle));
             parameters.push(format!("const __grid_constant__ {ty} {name}"));
-            match self.form.constants {
-                Some(constants) => {
-                    sizes = self.sizes(global.ty, &name, constants)?;
-                    arguments.push(format!("with_sizes({name})"));
-                    sizes = format!("static WGSL_FN {ty} with_sizes({ty} {name}) {{\n{sizes}    return {name};\n}}\n");
-                }
-                None => arguments.push(name),
-            }
+            arguments.push(name);
         }
         let (parameters, arguments) = (parameters.join(", "), arguments.join(", "));
         Ok(format!(
-            "using namespace kernel;\n{sizes}extern \"C\" __global__ void __launch_bounds__({threads}) {ENTRY}({parameters}) {{\n    \
+            "using namespace kernel;\nextern \"C\" __global__ void __launch_bounds__({threads}) {ENTRY}({parameters}) {{\n    \
              kernel::Bound bound{{{arguments}}};\n    bound.run();\n}}\n"
         ))
     }

@@ -157,37 +157,6 @@ impl Printer<'_> {
         found
     }
 
-    /// Statements that set fields of the uniform to what they are in its words.
-    pub(super) fn sizes(&self, ty: Handle<Type>, name: &str, (words, fields): (&[u32], &[&str])) -> Result<String> {
-        let TypeInner::Struct { members, .. } = &self.module.types[ty].inner else {
-            return Err(unsupported("constants of a uniform that is no struct"));
-        };
-        let mut text = String::new();
-        for member in members {
-            let Some(field) = member.name.as_deref().filter(|field| fields.contains(field)) else { continue };
-            let value = self.value(member.ty, &words[member.offset as usize / 4..])?;
-            text += &format!("    {name}.{} = {value};\n", safe(field));
-        }
-        Ok(text)
-    }
-
-    /// A value of unsigned integers from its words.
-    fn value(&self, ty: Handle<Type>, words: &[u32]) -> Result<String> {
-        let list = |words: &[u32]| words.iter().map(|word| format!("{word}u")).collect::<Vec<_>>().join(", ");
-        match self.module.types[ty].inner {
-            TypeInner::Scalar(Scalar::U32) => Ok(list(&words[..1])),
-            TypeInner::Vector { size, scalar: Scalar::U32 } => {
-                Ok(format!("{}{{{}}}", self.type_name(ty)?, list(&words[..size as usize])))
-            }
-            TypeInner::Array { base, size: ArraySize::Constant(count), stride } => {
-                let each = stride as usize / 4;
-                let items = (0..count.get() as usize).map(|at| self.value(base, &words[at * each..]));
-                Ok(format!("{}{{{{{}}}}}", self.type_name(ty)?, items.collect::<Result<Vec<_>>>()?.join(", ")))
-            }
-            ref other => Err(unsupported(format!("a size of type {other:?}"))),
-        }
-    }
-
     fn holds_bool(&self, ty: Handle<Type>) -> bool {
         match &self.module.types[ty].inner {
             TypeInner::Scalar(scalar) | TypeInner::Vector { scalar, .. } => scalar.kind == ScalarKind::Bool,
