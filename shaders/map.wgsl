@@ -1,4 +1,4 @@
-// out[i] = value(i), with value generated from a program of scalar ops.
+// out[i] = value(i), with value generated from a program of scalar ops, or two values in a word.
 
 struct Params {
     dims: vec4<u32>,
@@ -15,7 +15,7 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let i = group_number(group, groups) * 256u + lane;
-    if i < params.count {
-        out[i] = value(i);
+    if i < stored(params.count) {
+        out[i] = word(i);
     }
 }

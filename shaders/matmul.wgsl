@@ -1,5 +1,5 @@
 // out[z, i, j] = value(sum over p of a[z, i, p] * b[z, p, j]), with value generated from a program (the epilogue),
-// which `put` stores.
+// which `put_two` stores.
 // A fragment matmul_tile_* adds the entry point and the tiling.
 
 struct Params {
@@ -72,8 +72,6 @@ fn store(z: u32, i: u32, j: u32, row: vec4<f32>) {
         return;
     }
     let base = (z * params.m + i) * params.n + j;
-    if j < params.n { put(base, row.x); }
-    if j + 1u < params.n { put(base + 1u, row.y); }
-    if j + 2u < params.n { put(base + 2u, row.z); }
-    if j + 3u < params.n { put(base + 3u, row.w); }
+    if j < params.n { put_two(base, row.xy, j + 1u < params.n); }
+    if j + 2u < params.n { put_two(base + 2u, row.zw, j + 3u < params.n); }
 }

@@ -1,5 +1,5 @@
 //! Results stored in 16 bits: what some launches compute is packed as soon as it is there, and unpacked again for each launch that reads it. So a
-//! plan keeps half the bytes of it, and the launches themselves compute in 32 bits.
+//! plan keeps half the bytes of it, and the launches themselves compute in 32 bits. Kernels with a `fuse` rule for it convert themselves.
 
 use std::rc::Rc;
 
@@ -19,14 +19,15 @@ pub struct Halves {
     pub pack: Conversion,
     /// Back into floats.
     pub unpack: Conversion,
+    /// Whether kernels that can read and write halves do. Else every conversion is a launch of its own; the bits are the same.
+    pub is_merged: bool,
 }
 
 /// Results of fewer words are not worth two launches.
 const FEWEST: usize = 256;
 
 /// The recording with the results of the launches that `halves` takes, if a launch that it takes reads them, in 16 bits.
-pub(super) fn in_halves(device: &Device, recording: Recording, halves: Option<&Halves>) -> Recording {
-    let Some(halves) = halves else { return recording };
+pub(super) fn in_halves(device: &Device, recording: Recording, halves: &Halves) -> Recording {
     let with_packed = |buffer: Buffer| {
         let packed = device.buffer(buffer.words().div_ceil(2));
         (buffer, packed)

@@ -7,7 +7,7 @@ use super::Device;
 use super::halves::{Halves, in_halves};
 use super::kernel::Cost;
 use super::recompute::Recompute;
-use super::recording::{Command, Dispatch, Label, Recording, VIEW_WORDS, View};
+use super::recording::{Buffer, Command, Dispatch, Label, Recording, VIEW_WORDS, View};
 
 /// Chooses launches by what they are part of and by their cost.
 pub type Choice = Rc<dyn Fn(&Label, Cost) -> bool>;
@@ -34,7 +34,10 @@ impl Default for Passes {
 impl Passes {
     /// The recording after all passes but those of results that are computed again and of inputs that are overwritten.
     pub(super) fn rewritten(&self, device: &Device, recording: Recording) -> Recording {
-        in_halves(device, without_copies(fuse(recording)), self.halves.as_ref())
+        let fused = without_copies(fuse(recording));
+        let Some(halves) = &self.halves else { return fused };
+        let converted = in_halves(device, fused, halves);
+        if halves.is_merged { fuse(converted) } else { converted }
     }
 }
 
@@ -95,10 +98,14 @@ fn copied_result(recording: &Recording, at: usize) -> Option<(usize, usize, View
 
 fn merged_into_reader(recording: &Recording, at: usize) -> Option<(usize, Dispatch)> {
     let Command::Dispatch(producer) = &recording.commands[at] else { return None };
-    let [result] = &producer.outputs[..] else { return None };
+    producer.outputs.iter().find_map(|result| merged_by(recording, at, producer, result))
+}
+
+/// The reader of one of a producer's results, with the producer merged into it.
+fn merged_by(recording: &Recording, at: usize, producer: &Dispatch, result: &View) -> Option<(usize, Dispatch)> {
     let later = &recording.commands[at + 1..];
-    let reads_it = |command: &Command| command.reads().iter().any(|view| view.buffer.is(&result.buffer));
-    let reader = at + 1 + later.iter().position(reads_it)?;
+    let is_in = |views: &[View], buffer: &Buffer| views.iter().any(|view| view.buffer.is(buffer));
+    let reader = at + 1 + later.iter().position(|command| is_in(command.reads(), &result.buffer))?;
     let Command::Dispatch(consumer) = &recording.commands[reader] else { return None };
     let fuse = consumer.kernel.fuse?;
     let mentions = consumer.inputs.iter().filter(|view| view.buffer.is(&result.buffer)).count();
@@ -106,12 +113,17 @@ fn merged_into_reader(recording: &Recording, at: usize) -> Option<(usize, Dispat
     if Rc::strong_count(&result.buffer.0) != 1 + mentions || result.buffer.0.memory.get().is_some() {
         return None;
     }
-    // This includes the reader: merged, it would read and write one buffer.
-    let overwritten = recording.commands[at + 1..=reader]
-        .iter()
-        .flat_map(Command::writes)
-        .any(|written| producer.inputs.iter().any(|input| input.buffer.is(&written.buffer)));
-    if overwritten {
+    // This includes the reader: merged, it would read and write one buffer. Other results come as late as the reader's.
+    let is_changed = recording.commands[at + 1..=reader].iter().any(|command| {
+        let is_other = |view: &&View| !view.buffer.is(&result.buffer);
+        producer.inputs.iter().any(|input| is_in(command.writes(), &input.buffer))
+            || producer
+                .outputs
+                .iter()
+                .filter(is_other)
+                .any(|other| is_in(command.writes(), &other.buffer) || is_in(command.reads(), &other.buffer))
+    });
+    if is_changed {
         return None;
     }
     let mut merged = consumer.clone();

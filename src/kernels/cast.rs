@@ -3,15 +3,17 @@
 //! to ±65,504: WGSL does not define overflow, so check for it before the cast. Results of a plan that are stored in 16 bits ([`Half`]) are
 //! not clamped: what is too large becomes infinite, as a loss scale expects.
 
+use std::any::Any;
 use std::rc::Rc;
 
 use bytemuck::{cast_slice, cast_slice_mut};
-use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
-use half::{bf16, f16};
+use half::f16;
 
 use super::common::{self, Variant};
 use super::evidence::{Numbers, case, within, words};
+use super::halves::Half;
 use super::pointwise::TILE;
+use super::{map, matmul};
 use crate::device::{Bound, Call, Case, Cost, Dispatch, Expected, Kernel, View, groups};
 use crate::params;
 
@@ -23,7 +25,7 @@ pub static CAST: Kernel = Kernel {
     cpu: run,
     grid: |dispatch| groups(dispatch.params::<Params>().words as usize, 256),
     cost: |dispatch| Cost { flops: u64::from(dispatch.params::<Params>().count), bytes: dispatch.bytes() },
-    fuse: None,
+    fuse: Some(fuse),
     in_place: None,
 };
 
@@ -32,40 +34,6 @@ params! {
     pub struct Params {
         count: u32,
         words: u32,
-    }
-}
-
-/// A format of 16 bits for results of a plan.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Half {
-    /// 5 bits of exponent and 10 of fraction: up to 65,504.
-    #[default]
-    F16,
-    /// 8 bits of exponent, as f32, and 7 of fraction.
-    Bf16,
-}
-
-impl Half {
-    /// WGSL of `half_of`, to the nearest half, ties to the even one, and of `float_of`.
-    fn wgsl(self) -> &'static str {
-        match self {
-            Self::F16 => crate::wgsl!("common/half_f16"),
-            Self::Bf16 => crate::wgsl!("common/half_bf16"),
-        }
-    }
-
-    fn pack(self, x: &[f32], out: &mut [u16]) {
-        match self {
-            Self::F16 => out.reinterpret_cast_mut::<f16>().convert_from_f32_slice(x),
-            Self::Bf16 => out.iter_mut().zip(x).for_each(|(out, x)| *out = bf16::from_f32(*x).to_bits()),
-        }
-    }
-
-    fn unpack(self, halves: &[u16], out: &mut [f32]) {
-        match self {
-            Self::F16 => halves.reinterpret_cast::<f16>().convert_to_f32_slice(out),
-            Self::Bf16 => out.iter_mut().zip(halves).for_each(|(out, half)| *out = bf16::from_bits(*half).to_f32()),
-        }
     }
 }
 
@@ -117,9 +85,9 @@ impl Conversion {
                 "f32",
                 "u32",
                 "let last = params.count - 1u;
-    return half_of(a[2u * i]) | (select(0u, half_of(a[min(2u * i + 1u, last)]), 2u * i < last) << 16u);",
+    return word_of(a[2u * i], select(0.0, a[min(2u * i + 1u, last)], 2u * i < last));",
             ),
-            Self::Unpack(_) => ("u32", "f32", "return float_of((a[i / 2u] >> (16u * (i % 2u))) & 0xffffu);"),
+            Self::Unpack(_) => ("u32", "f32", "return half_at(a[i / 2u], i);"),
         }
     }
 }
@@ -139,6 +107,26 @@ pub fn dispatch(form: Conversion, count: u32, a: View, out: View) -> Dispatch {
         inputs: vec![a],
         outputs: vec![out],
     }
+}
+
+fn form(dispatch: &Dispatch) -> Option<Conversion> {
+    let body: &dyn Any = &**dispatch.body.as_ref()?;
+    body.downcast_ref::<Variant<Conversion>>().map(|variant| variant.kind)
+}
+
+/// The format that a launch unpacks, if it does.
+pub(super) fn unpacked(dispatch: &Dispatch) -> Option<Half> {
+    if let Some(Conversion::Unpack(half)) = form(dispatch) { Some(half) } else { None }
+}
+
+/// Lets a launch write the halves that are only packed from its result.
+fn fuse(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch> {
+    let Conversion::Pack(half) = form(consumer)? else { return None };
+    let place = producer.outputs.iter().position(|view| view.buffer.is(&consumer.inputs[at].buffer))?;
+    let body = map::packing(producer, half).or_else(|| matmul::packing(producer, half, place))?;
+    let mut merged = Dispatch { body: Some(body), ..producer.clone() };
+    merged.outputs[place] = consumer.outputs[0].clone();
+    Some(merged)
 }
 
 fn run(call: Call<'_>) {
@@ -184,12 +172,7 @@ fn convert(form: Conversion, a: &[u32], out: &mut [u32]) {
             }
         }
         Conversion::BitsToCount => out.iter_mut().zip(a).for_each(|(out, a)| *out = (a.count_ones() as f32).to_bits()),
-        Conversion::Pack(half) => {
-            if let Some(last) = out.last_mut() {
-                *last = 0;
-            }
-            half.pack(cast_slice(a), &mut cast_slice_mut(out)[..a.len()]);
-        }
+        Conversion::Pack(half) => half.pack(cast_slice(a), out),
         Conversion::Unpack(half) => half.unpack(&cast_slice(a)[..out.len()], cast_slice_mut(out)),
     }
 }

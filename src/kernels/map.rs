@@ -7,9 +7,10 @@ use std::rc::Rc;
 use std::sync::Mutex;
 
 use super::common;
+use super::halves::{self, Half};
 use super::matmul;
 use super::pointwise::{Access, IterationSpace, MAX_INPUTS, Pointwise, Registers, TILE, join_inputs, natural};
-use crate::device::{Call, Cost, Dispatch, Kernel, View, groups};
+use crate::device::{Call, Cost, Dispatch, Kernel, SharedBody, View, groups};
 use crate::params;
 use crate::program::Program;
 use crate::program::slices::Memory;
@@ -22,7 +23,10 @@ pub static MAP: Kernel = Kernel {
     params: Params::FIELDS,
     wgsl: &[common::SCALAR, common::INDEX, crate::wgsl!("map")],
     cpu: run,
-    grid: |dispatch| groups(dispatch.params::<Params>().count as usize, 256),
+    grid: |dispatch| {
+        let per_group = if body(dispatch).packed.writes(0) { 512 } else { 256 };
+        groups(dispatch.params::<Params>().count as usize, per_group)
+    },
     cost: |dispatch| Cost {
         flops: body(dispatch).program.operations() * u64::from(dispatch.params::<Params>().count),
         bytes: dispatch.bytes() + if body(dispatch).is_in_place() { 4 * dispatch.outputs[0].words as u64 } else { 0 },
@@ -61,37 +65,47 @@ fn run(mut call: Call<'_>) {
     let inputs: Vec<&[f32]> = body.access.iter().map(|access| input(access).unwrap_or_default()).collect();
     let space = IterationSpace { dims: params.dims, strides: params.strides };
     let pool = call.pool;
-    let out = &mut call.floats_mut(0)[..params.count as usize];
-    in_tiles(&body.program, out, pool, |registers, start, tile| {
-        if !body.is_in_place() {
-            return body.evaluate(&space, &inputs, &[], start, registers, tile);
-        }
-        // Results that are copied are faster than a copied input, whose words would have to come from memory first.
-        let mut memory = Memory::take(tile.len());
-        let results = &mut memory.words()[..tile.len()];
-        body.evaluate(&space, &inputs, &[tile], start, registers, results);
-        tile.copy_from_slice(results);
+    let count = params.count as usize;
+    let Some(half) = body.packed.written(0) else {
+        let out = &mut call.floats_mut(0)[..count];
+        return in_tiles(&body.program, out, TILE, pool, |registers, start, tile| {
+            if !body.is_in_place() {
+                return body.evaluate(&space, &inputs, &[], start, registers, tile);
+            }
+            // Results that are copied are faster than a copied input, whose words would have to come from memory first.
+            let mut memory = Memory::take(tile.len());
+            let results = &mut memory.words()[..tile.len()];
+            body.evaluate(&space, &inputs, &[tile], start, registers, results);
+            tile.copy_from_slice(results);
+        });
+    };
+    in_tiles(&body.program, &mut call.outputs[0][..count.div_ceil(2)], TILE / 2, pool, |registers, start, words| {
+        let mut tile = [0.0; TILE];
+        let tile = &mut tile[..(count - 2 * start).min(TILE)];
+        body.evaluate(&space, &inputs, &[], 2 * start, registers, tile);
+        half.pack(tile, words);
     });
 }
 
 /// Runs `work(registers, start, tile)` over tiles of `out`, split over the thread pool in fixed runs; `registers` are those of `program`.
-pub fn in_tiles(
+fn in_tiles<T: Send>(
     program: &Program,
-    out: &mut [f32],
+    out: &mut [T],
+    width: usize,
     pool: &crate::host::ThreadPool,
-    work: impl Fn(&mut Registers<'_, f32>, usize, &mut [f32]) + Sync,
+    work: impl Fn(&mut Registers<'_, f32>, usize, &mut [T]) + Sync,
 ) {
     // Below a few tiles, handing work to threads costs more than it gains.
-    let parts = if out.len() < 8 * TILE { 1 } else { pool.threads() };
-    let part = out.len().div_ceil(parts).next_multiple_of(TILE).max(TILE);
+    let parts = if out.len() < 8 * width { 1 } else { pool.threads() };
+    let part = out.len().div_ceil(parts).next_multiple_of(width).max(width);
     let pieces: Vec<_> = out.chunks_mut(part).enumerate().map(|(at, piece)| Mutex::new((at * part, piece))).collect();
     pool.parallel(pieces.len(), &|at| {
         let mut piece = pieces[at].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let start = piece.0;
         let mut memory = Memory::take(Registers::<f32>::words(program));
         let mut registers = Registers::new(program, memory.words());
-        for (k, tile) in piece.1.chunks_mut(TILE).enumerate() {
-            work(&mut registers, start + k * TILE, tile);
+        for (k, tile) in piece.1.chunks_mut(width).enumerate() {
+            work(&mut registers, start + k * width, tile);
         }
     });
 }
@@ -104,6 +118,10 @@ fn fuse(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch>
     if std::ptr::eq(producer.kernel, &raw const matmul::MATMUL) {
         return matmul::with_epilogue(producer, consumer, at);
     }
+    if let Some((inputs, packed)) = halves::reading(producer, consumer, at, body(consumer).packed) {
+        let body = Rc::new(Pointwise { packed, ..body(consumer).clone() });
+        return Some(Dispatch { body: Some(body), inputs, ..consumer.clone() });
+    }
     let params: Params = consumer.params();
     let (views, strides, program) = inlined(producer, consumer, at, params.dims, &params.strides, 0, 0)?;
     let mut space = IterationSpace { dims: params.dims, strides: [[0; 4]; MAX_INPUTS] };
@@ -114,7 +132,8 @@ fn fuse(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch>
 /// Reads the view at input `at` from the output, if the launch reads it index by index.
 fn in_place(dispatch: &Dispatch, at: usize) -> Option<Dispatch> {
     let (view, out, body) = (&dispatch.inputs[at], &dispatch.outputs[0], body(dispatch));
-    if body.is_in_place() || view.words != out.words || view.words != dispatch.params::<Params>().count as usize {
+    // Halves are known by their binding, which would be another.
+    if body.is_in_place() || body.packed.is_any() || view.words != out.words || view.words != dispatch.params::<Params>().count as usize {
         return None;
     }
     let is_it = |input: usize| {
@@ -133,6 +152,13 @@ fn in_place(dispatch: &Dispatch, at: usize) -> Option<Dispatch> {
     body.is_in_place().then(|| Dispatch { body: Some(Rc::new(body)), inputs, ..dispatch.clone() })
 }
 
+/// The body of a `map` that writes halves of its whole result.
+pub(super) fn packing(producer: &Dispatch, half: Half) -> Option<SharedBody> {
+    let is_map = std::ptr::eq(producer.kernel, &raw const MAP);
+    let body = is_map.then(|| body(producer))?;
+    Some(Rc::new(Pointwise { packed: body.packed.with_output(half, 0)?, ..body.clone() }))
+}
+
 /// The views, strides and program of a consumer with its `map` producer inlined at buffer input `at`.
 /// The consumer's first `bound` views belong to its kernel, and the kernel supplies its program's first `given` inputs.
 pub fn inlined(
@@ -149,7 +175,10 @@ pub fn inlined(
     }
     let source: Params = producer.params();
     let (outer, inner) = (body(consumer), body(producer));
-    if inner.is_in_place() || source.dims != dims || strides[at - bound] != natural(dims) {
+    if inner.is_in_place() || outer.packed.is_any() || inner.packed.is_any() {
+        return None;
+    }
+    if source.dims != dims || strides[at - bound] != natural(dims) {
         return None;
     }
     let (mut views, mut placed) = (Vec::new(), Vec::new());

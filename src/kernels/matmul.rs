@@ -5,22 +5,31 @@
 mod cases;
 mod cpu;
 mod epilogue;
+mod matrix;
+mod operand;
 mod row_sums;
 
 use std::any::Any;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use bytemuck::cast_slice_mut;
+
 use super::common;
+use super::halves::{self, Half, Packed};
 use super::map;
 use super::pointwise::{IterationSpace, MAX_INPUTS, Pointwise, access, join_inputs, natural};
-use crate::device::{Body, Call, Cost, Dispatch, Info, Kernel, Tiles, View};
+use crate::device::{Body, Call, Cost, Dispatch, Info, Kernel, SharedBody, Tiles, View};
 use crate::params;
+use crate::program::slices::Memory;
 use crate::program::{Curve, Program};
-use cpu::Matrix;
 use epilogue::Epilogue;
+use matrix::Matrix;
+use operand::Lines;
 
 pub use cases::cases;
+pub use operand::Operand;
 
 /// The `matmul` kernel.
 pub static MATMUL: Kernel = Kernel {
@@ -46,7 +55,7 @@ pub static MATMUL: Kernel = Kernel {
             bytes: dispatch.bytes(),
         }
     },
-    fuse: None,
+    fuse: Some(fuse),
     in_place: None,
 };
 
@@ -62,56 +71,6 @@ params! {
         batch: u32,
         a_strides: [u32; 4],
         b_strides: [u32; 4],
-    }
-}
-
-/// An operand and its layout.
-pub struct Operand {
-    /// [batch, rows, columns] as stored; a batch of 1 is shared by all.
-    pub view: View,
-    /// Whether it is stored transposed: the product uses its transpose.
-    pub is_transposed: bool,
-    /// Whether it has a batch dimension of its own.
-    pub is_batched: bool,
-}
-
-impl Operand {
-    /// Reads whole vectors if the rows that are contiguous in memory have a multiple of four words.
-    fn lines(&self, rows: u32, columns: u32) -> Lines {
-        let contiguous = if self.is_transposed { rows } else { columns };
-        let is_whole = contiguous.is_multiple_of(4) && self.view.words.is_multiple_of(4) && self.view.words > 0;
-        Lines { is_whole, is_turned: self.is_transposed }
-    }
-
-    fn strides(&self, rows: u32, columns: u32) -> [u32; 4] {
-        let batch = if self.is_batched { rows * columns } else { 0 };
-        let (row, column) = if self.is_transposed { (1, rows) } else { (columns, 1) };
-        [batch, row, column, (self.view.words as u32).saturating_sub(1)]
-    }
-}
-
-/// How the device reads four neighbouring words of an operand: as one vector or one by one, along its rows or along its columns.
-#[derive(Clone, Copy)]
-struct Lines {
-    is_whole: bool,
-    is_turned: bool,
-}
-
-impl Lines {
-    /// The declarations of operand `small` (`a` or `b`), whose word type is `capital`.
-    fn wgsl(self, small: char, capital: char) -> String {
-        let (word, read) = if self.is_whole {
-            ("vec4<f32>", format!("{small}[min(at, last) / 4u]"))
-        } else {
-            let one = |by: &str| format!("{small}[min(at{by}, last)]");
-            let all = ["", " + step", " + 2u * step", " + 3u * step"].map(one).join(", ");
-            ("f32", format!("vec4<f32>({all})"))
-        };
-        format!(
-            "alias {capital} = {word};\nconst {capital}_IS_TURNED: bool = {};\n\
-             fn {small}_line(at: u32, step: u32, last: u32) -> vec4<f32> {{ return {read}; }}\n",
-            self.is_turned
-        )
     }
 }
 
@@ -189,8 +148,38 @@ impl Body for Product {
         } else {
             "fn is_past_tiles(column: u32) -> bool { return false; }\nfn sum_rows(z: u32, row: u32, lane: u32) {}\n"
         };
-        [&sizes, sums, wgsl, &a.wgsl('a', 'A'), &self.b.wgsl('b', 'B'), &self.epilogue.wgsl()].concat()
+        let packed = self.packed();
+        let (a, b) = (a.wgsl('a', 'A', packed.reads(0)), self.b.wgsl('b', 'B', packed.reads(1)));
+        [&sizes, sums, wgsl, &a, &b, &self.epilogue.wgsl()].concat()
     }
+}
+
+impl Product {
+    /// Which bindings are halves: the operands, the buffers of the epilogue, the outputs.
+    fn packed(&self) -> Packed {
+        self.epilogue.pointwise.packed
+    }
+
+    fn with_packed(&self, packed: Packed) -> Option<Self> {
+        Some(Self { epilogue: self.epilogue.with_packed(packed)?, ..self.clone() })
+    }
+}
+
+/// Reads the halves that a launch unpacks.
+fn fuse(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch> {
+    let (inputs, packed) = halves::reading(producer, consumer, at, body(consumer).packed())?;
+    Some(Dispatch { body: Some(Rc::new(body(consumer).with_packed(packed)?)), inputs, ..consumer.clone() })
+}
+
+/// The body of a product that writes halves of the output at `place`. Each word has two columns, and a panel keeps its sums in the output.
+pub(super) fn packing(producer: &Dispatch, half: Half, place: usize) -> Option<SharedBody> {
+    let is_product = std::ptr::eq(producer.kernel, &raw const MATMUL);
+    let body = is_product.then(|| body(producer))?;
+    let is_even = producer.params::<Params>().n.is_multiple_of(2);
+    if !is_even || body.tile.reads_rows || body.sums_rows {
+        return None;
+    }
+    Some(Rc::new(body.with_packed(body.packed().with_output(half, place)?)?))
 }
 
 fn body(dispatch: &Dispatch) -> &Product {
@@ -270,7 +259,7 @@ fn launch(
 pub fn with_epilogue(product: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch> {
     let mut params: Params = product.params();
     let space: map::Params = consumer.params();
-    if product.outputs.len() > 1 {
+    if product.outputs.len() > 1 || body(product).packed().is_any() || map::body(consumer).packed.is_any() {
         return None;
     }
     let (inner, outer) = (&body(product).epilogue.pointwise, map::body(consumer));
@@ -300,7 +289,8 @@ pub fn with_epilogue(product: &Dispatch, consumer: &Dispatch, at: usize) -> Opti
     params.strides = [[0; 4]; MAX_INPUTS];
     params.strides[..strides.len()].copy_from_slice(&strides);
     let access = strides.iter().map(|&strides| access(space.dims, strides)).collect();
-    let epilogue = Epilogue::of(Pointwise { program, access, given: 1, bound: 2, word: "f32" });
+    let epilogue =
+        Epilogue::of(Pointwise { program, access, given: 1, bound: 2, word: "f32", packed: Packed::default() });
     let body = Product { epilogue, ..*body(product) };
     Some(Dispatch {
         kernel: &MATMUL,
@@ -316,32 +306,51 @@ fn collapses(a: [u32; 4], b: [u32; 4]) -> bool {
     a.iter().filter(|&&d| d != 1).eq(b.iter().filter(|&&d| d != 1))
 }
 
+/// Rows whose results the CPU computes as floats before it packs them.
+const PACKED_ROWS: usize = 512;
+
 fn run(call: Call<'_>) {
     let params: Params = call.params();
-    let body = call.body::<Product>();
-    let (a, b) = (call.floats(0), call.floats(1));
+    let (body, pool) = (call.body::<Product>(), call.pool);
+    let packed = body.packed();
+    let [a, b] = [0, 1].map(|at| packed.values(at, call.inputs[at]));
     let extras: [&[f32]; MAX_INPUTS] =
         std::array::from_fn(|at| if at + 2 < call.inputs.len() { call.floats(at + 2) } else { &[] });
     let (m, k, n) = (params.m as usize, params.k as usize, params.n as usize);
-    let pool = call.pool;
     let space = IterationSpace { dims: params.dims, strides: params.strides };
-    let mut outputs = call.outputs.iter_mut().map(|words| bytemuck::cast_slice_mut(words));
-    let out: &mut [f32] = &mut outputs.next().expect("a product has an output")[..params.batch as usize * m * n];
-    let mut slopes = outputs.next();
+    let (out, more) = call.outputs.split_first_mut().expect("a product has an output");
+    let mut slopes = more.first_mut();
     if body.sums_rows
         && let Some(sums) = slopes.take()
     {
-        row_sums::sum_columns(&a[..k * m], &mut sums[..m], pool);
+        row_sums::sum_columns(a, &mut cast_slice_mut(sums)[..m], pool);
     }
-    for (z, out) in out.chunks_exact_mut((m * n).max(1)).enumerate() {
-        let operand = |words, [batch, row, column, _]: [u32; 4]| {
-            let first = (z * batch as usize).min(<[f32]>::len(words));
-            Matrix { words: &words[first..], row: row as usize, column: column as usize }
-        };
-        let (a, b) = (operand(a, params.a_strides), operand(b, params.b_strides));
-        let first = z * m * n;
-        body.epilogue.on_cpu(&space, &extras, slopes.as_deref_mut(), first, |ends| {
-            cpu::multiply([m, k, n], a, b, out, ends, pool);
+    let formats = [packed.written(0), packed.written(1)];
+    let block = if formats == [None; 2] { m } else { m.min(PACKED_ROWS) };
+    let floats = formats.map(|half| if half.is_some() { block * n } else { 0 });
+    let mut memory = Memory::take(floats[0] + floats[1]);
+    let (sums, derivatives) = memory.words().split_at_mut(floats[0]);
+    for (z, row) in (0..params.batch as usize).flat_map(|z| (0..m).step_by(block.max(1)).map(move |row| (z, row))) {
+        let rows = block.min(m - row);
+        let first = (z * m + row) * n;
+        let part = first..first + rows * n;
+        let (a, b) = (Matrix::of(a, params.a_strides, [z, row]), Matrix::of(b, params.b_strides, [z, 0]));
+        let made = place(out, sums, part.clone(), formats[0]);
+        let sloped = slopes.as_deref_mut().map(|slopes| place(slopes, derivatives, part.clone(), formats[1]));
+        body.epilogue.on_cpu(&space, &extras, sloped, first, |ends| {
+            cpu::multiply([rows, k, n], a, b, made, ends, pool);
         });
+        let words = part.start / 2..part.end / 2;
+        if let Some(half) = formats[0] {
+            half.pack_all(&sums[..part.len()], &mut out[words.clone()], pool);
+        }
+        if let (Some(half), Some(slopes)) = (formats[1], slopes.as_deref_mut()) {
+            half.pack_all(&derivatives[..part.len()], &mut slopes[words], pool);
+        }
     }
+}
+
+/// Where the CPU computes a part of an output: in the output or, if that is to have halves, in scratch.
+fn place<'a>(out: &'a mut [u32], scratch: &'a mut [f32], part: Range<usize>, half: Option<Half>) -> &'a mut [f32] {
+    if half.is_some() { &mut scratch[..part.len()] } else { cast_slice_mut(&mut out[part]) }
 }

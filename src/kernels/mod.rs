@@ -7,6 +7,7 @@ pub mod common;
 pub mod evidence;
 pub mod fold;
 pub mod gather;
+pub mod halves;
 pub mod layer_norm;
 pub mod layer_norm_gradient;
 pub mod map;

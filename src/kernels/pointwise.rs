@@ -1,6 +1,7 @@
 //! A program over an index space: the body of `map`, the prologue of `reduce` and the epilogue of `matmul`.
 //! The space has up to four dimensions; each input has strides into it, zero where it is broadcast.
 
+use super::halves::{Packed, Values};
 use crate::device::{Body, View};
 use crate::program::Program;
 use crate::program::slices::Source;
@@ -33,8 +34,10 @@ pub struct Pointwise {
     pub given: usize,
     /// Number of buffers that the kernel itself binds before the program's.
     pub bound: usize,
-    /// WGSL type of the result's words.
+    /// WGSL type of the result's words, if they are no halves.
     pub word: &'static str,
+    /// Which of the kernel's bindings are halves.
+    pub packed: Packed,
 }
 
 /// Row-major dimensions and, for each buffer input, strides into them.
@@ -89,7 +92,23 @@ impl Pointwise {
     /// A program whose inputs all come from buffers, with the strides of `space`.
     pub fn over(program: Program, space: &IterationSpace) -> Self {
         let access = space.strides[..program.inputs].iter().map(|&strides| access(space.dims, strides)).collect();
-        Self { program, access, given: 0, bound: 0, word: "f32" }
+        Self { program, access, given: 0, bound: 0, word: "f32", packed: Packed::default() }
+    }
+
+    /// WGSL of the words of a result without given inputs: how many there are of `count` values, and one of them.
+    fn stored(&self) -> &'static str {
+        if self.packed.writes(0) {
+            "fn stored(count: u32) -> u32 { return (count + 1u) / 2u; }\n\
+             fn word(i: u32) -> u32 {\n    let last = params.count - 1u;\n    \
+             return word_of(value(2u * i), select(0.0, value(min(2u * i + 1u, last)), 2u * i < last));\n}\n"
+        } else {
+            "fn stored(count: u32) -> u32 { return count; }\nfn word(i: u32) -> f32 { return value(i); }\n"
+        }
+    }
+
+    /// WGSL type of the words of a result.
+    pub fn word(&self, output: usize) -> &'static str {
+        if self.packed.writes(output) { "u32" } else { self.word }
     }
 
     /// Whether an input is read from the output.
@@ -100,13 +119,14 @@ impl Pointwise {
 
 impl Body for Pointwise {
     fn wgsl(&self) -> String {
-        let mut text = String::new();
+        let mut text = self.packed.wgsl().to_owned();
         let mut binding = self.bound;
         for (at, _) in self.access.iter().enumerate().filter(|(_, access)| **access != Access::InPlace) {
-            text += &format!("@group(0) @binding({binding}) var<storage, read> extra{at}: array<f32>;\n");
+            let word = if self.packed.reads(binding) { "u32" } else { "f32" };
+            text += &format!("@group(0) @binding({binding}) var<storage, read> extra{at}: array<{word}>;\n");
             binding += 1;
         }
-        text += &format!("@group(0) @binding({binding}) var<storage, read_write> out: array<{}>;\n", self.word);
+        text += &format!("@group(0) @binding({binding}) var<storage, read_write> out: array<{}>;\n", self.word(0));
         text += &self.program.wgsl_functions();
         let given: String = (0..self.given).map(|at| format!(", x{at}: f32")).collect();
         let results: Vec<String> = self.program.results.iter().map(|result| format!("v{result}")).collect();
@@ -119,21 +139,32 @@ impl Body for Pointwise {
             text += "    let c = coordinates(index, params.dims);\n";
         }
         for (at, access) in self.access.iter().enumerate() {
-            let word = match access {
-                Access::Full => format!("extra{at}[index]"),
-                Access::Scalar => format!("extra{at}[0u]"),
-                Access::Strided => format!("extra{at}[offset(c, params.strides[{at}])]"),
-                Access::InPlace => "out[index]".to_owned(),
+            let place = match access {
+                Access::Full => Some("index".to_owned()),
+                Access::Scalar => Some("0u".to_owned()),
+                Access::Strided => Some(format!("offset(c, params.strides[{at}])")),
+                Access::InPlace => None,
             };
-            text += &format!("    let x{} = {word};\n", self.given + at);
+            let value = match place {
+                None => "out[index]".to_owned(),
+                Some(place) if self.packed.reads(self.bound + at) => {
+                    format!("half_at(extra{at}[{place} / 2u], {place})")
+                }
+                Some(place) => format!("extra{at}[{place}]"),
+            };
+            text += &format!("    let x{} = {value};\n", self.given + at);
         }
-        text + &self.program.wgsl_statements() + &format!("    return {result};\n}}\n")
+        text += &(self.program.wgsl_statements() + &format!("    return {result};\n}}\n"));
+        if self.given == 0 {
+            text += self.stored();
+        }
+        text
     }
 }
 
 impl Pointwise {
-    /// Evaluates indices `start..start + out.len()`, at most [`TILE`] of them. `given` are the values that the kernel supplies and,
-    /// if an input is read from the output, those that are there before; its slice among `inputs` is empty.
+    /// Evaluates indices `start..start + out.len()`, at most [`TILE`] of them. Inputs in halves are words. `given` are the values that the kernel supplies
+    /// and, if an input is read from the output, those that are there before; its slice among `inputs` is empty.
     pub fn evaluate(
         &self,
         space: &IterationSpace,
@@ -144,17 +175,20 @@ impl Pointwise {
         out: &mut [f32],
     ) {
         let count = out.len();
+        let values = |at: usize| self.packed.values(self.bound + at, bytemuck::cast_slice(inputs[at]));
         let fill = |at: usize| {
             let at = at - self.given;
-            move |target: &mut [f32]| gather(space, space.strides[at], inputs[at], start, target)
+            move |target: &mut [f32]| gather(space, space.strides[at], values(at), start, target)
         };
         let fills: [_; MAX_INPUTS] = std::array::from_fn(|at| fill(at + self.given));
         let source = |at: usize| match at.checked_sub(self.given) {
             None => Source::Slice(&given[at][..count]),
             Some(at) => match self.access[at] {
-                Access::Full => Source::Slice(&inputs[at][start..start + count]),
+                Access::Full if !self.packed.reads(self.bound + at) => {
+                    Source::Slice(&inputs[at][start..start + count])
+                }
                 Access::InPlace => Source::Slice(&given[self.given][..count]),
-                Access::Scalar | Access::Strided => Source::Fill(&fills[at]),
+                Access::Full | Access::Scalar | Access::Strided => Source::Fill(&fills[at]),
             },
         };
         self.program.evaluate_into(registers, &source, out);
@@ -162,7 +196,7 @@ impl Pointwise {
 }
 
 /// Reads a broadcast or strided input: one run along the innermost dimension after another.
-pub(super) fn gather(space: &IterationSpace, strides: [u32; 4], input: &[f32], start: usize, out: &mut [f32]) {
+pub(super) fn gather(space: &IterationSpace, strides: [u32; 4], input: Values<'_>, start: usize, out: &mut [f32]) {
     let [_, d1, d2, d3] = space.dims.map(|d| d as usize);
     let [s0, s1, s2, s3] = strides.map(|s| s as usize);
     let mut filled = 0;
@@ -173,9 +207,9 @@ pub(super) fn gather(space: &IterationSpace, strides: [u32; 4], input: &[f32], s
         let base = c0 * s0 + c1 * s1 + c2 * s2 + c3 * s3;
         let target = &mut out[filled..filled + run];
         match s3 {
-            0 => target.fill(input[base]),
-            1 => target.copy_from_slice(&input[base..base + run]),
-            _ => target.iter_mut().enumerate().for_each(|(k, value)| *value = input[base + k * s3]),
+            0 => target.fill(input.at(base)),
+            1 => input.copy(base, target),
+            _ => target.iter_mut().enumerate().for_each(|(k, value)| *value = input.at(base + k * s3)),
         }
         filled += run;
     }

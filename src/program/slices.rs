@@ -222,11 +222,16 @@ pub struct Memory(Vec<f32>);
 impl Memory {
     /// At least `words` words; initial contents are arbitrary.
     pub fn take(words: usize) -> Self {
-        let mut memory = MEMORY.with_borrow_mut(Vec::pop).unwrap_or_default();
-        if memory.len() < words {
-            memory.resize(words, 0.0);
+        let mut memory = Self(MEMORY.with_borrow_mut(Vec::pop).unwrap_or_default());
+        memory.grow(words);
+        memory
+    }
+
+    /// Makes it have at least `words` words.
+    pub fn grow(&mut self, words: usize) {
+        if self.0.len() < words {
+            self.0.resize(words, 0.0);
         }
-        Self(memory)
     }
 
     /// The words.

@@ -51,7 +51,7 @@ mod trainer;
 mod update;
 mod validation;
 
-pub use crate::kernels::cast::Half;
+pub use crate::kernels::halves::Half;
 pub use crate::kernels::mlp::Precision;
 pub use crate::kernels::strict::Decoded;
 pub use bottom_shares::LayerShares;

@@ -10,7 +10,8 @@ use super::network::Network;
 use crate::device::{Halves, Info, Label, View};
 use crate::error::{Error, Result};
 use crate::host::number;
-use crate::kernels::cast::{Conversion, Half, dispatch};
+use crate::kernels::cast::{Conversion, dispatch};
+use crate::kernels::halves::Half;
 use crate::kernels::optimise;
 use crate::optim::Motion;
 use crate::record;
@@ -185,6 +186,7 @@ impl MixedPrecision {
             takes: Rc::new(takes),
             pack: Rc::new(convert(Conversion::Pack(format))),
             unpack: Rc::new(convert(Conversion::Unpack(format))),
+            is_merged: true,
         })
     }
 

@@ -2,6 +2,7 @@
 
 use crate::device::{Bound, Case, Expected};
 use crate::kernels::evidence::{Numbers, case, scratch, within, words};
+use crate::kernels::halves;
 use crate::kernels::map::{MAP, dispatch};
 use crate::kernels::oracle;
 use crate::kernels::pointwise::{IterationSpace, MAX_INPUTS, natural};
@@ -18,6 +19,7 @@ pub fn cases() -> Vec<Case> {
         .chain([fused()])
         .chain(in_place())
         .chain(sizes())
+        .chain(halves::cases::of_maps())
         .collect()
 }
 

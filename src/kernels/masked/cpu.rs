@@ -6,6 +6,7 @@ use super::{Params, Planes, Total, plane_words};
 use crate::device::Call;
 use crate::host::ThreadPool;
 use crate::kernels::common;
+use crate::kernels::halves::Values;
 use crate::kernels::pointwise::{Access, IterationSpace, gather};
 use crate::program::Instruction;
 use crate::simd;
@@ -201,7 +202,7 @@ impl Job<'_> {
                 Instruction::Constant(_) => {}
                 Instruction::Input(input) => {
                     let strides = self.space.strides[input as usize];
-                    gather(&self.space, strides, &self.causes[input as usize], tile.start, target);
+                    gather(&self.space, strides, Values::Floats(&self.causes[input as usize]), tile.start, target);
                 }
                 Instruction::Op(row, arguments) => {
                     let arguments = &arguments[..row.arguments.len()];

@@ -7,6 +7,7 @@
 
 use pulp::{Simd, WithSimd};
 
+use crate::kernels::halves::Values;
 use crate::kernels::pointwise::{IterationSpace, gather};
 use crate::program::op::ScalarOp;
 use crate::simd::masked::{self, BLOCK, Lanes, Source};
@@ -156,7 +157,9 @@ fn step<S: Simd>(
                 _ => masked::mark(source, &mut target[..tile.count]),
             }
         }
-        Step::Strided(values, strides) => gather(space, *strides, values, tile.start, &mut target[..tile.count]),
+        Step::Strided(values, strides) => {
+            gather(space, *strides, Values::Floats(values), tile.start, &mut target[..tile.count])
+        }
         Step::ScalarOp(row, arguments) => {
             let sources = sources(steps, before, arguments, row.arguments.len(), tile);
             by_scalar_function(row, &sources[..row.arguments.len()], &mut target[..tile.padded()]);

@@ -2,6 +2,7 @@
 
 use crate::device::{Bound, Case, Dispatch, Expected, Tiles, View};
 use crate::kernels::evidence::{Numbers, case, device, scratch, within, words};
+use crate::kernels::halves;
 use crate::kernels::map;
 use crate::kernels::matmul::{self, Operand, dispatch};
 use crate::kernels::pointwise::{IterationSpace, MAX_INPUTS, natural};
@@ -77,6 +78,7 @@ pub fn cases() -> Vec<Case> {
         .chain(epilogues)
         .chain(layers)
         .chain(sums)
+        .chain(halves::cases::of_products())
         .collect()
 }
 

@@ -7,7 +7,9 @@
     reason = "generic over the instruction set: must land inside the function that enables it"
 )]
 
+use super::matrix::Matrix;
 use crate::host::{Disjoint, ThreadPool};
+use crate::kernels::halves::Values;
 use crate::kernels::product::{BLOCK_ROWS, Left, Right, SumTarget, product, widest};
 use crate::program::slices::Memory;
 use crate::simd::{dispatch, load, store};
@@ -31,20 +33,6 @@ const SHARES: usize = 8;
 /// Words of a square that is transposed at once, in each direction: a cache line.
 const SQUARE: usize = 16;
 
-/// A matrix inside a slice: element (r, c) is at r · `row` + c · `column`, and one of the two is 1.
-#[derive(Clone, Copy)]
-pub(super) struct Matrix<'a> {
-    pub words: &'a [f32],
-    pub row: usize,
-    pub column: usize,
-}
-
-impl Matrix<'_> {
-    fn holds(&self, rows: usize, columns: usize) -> bool {
-        (rows - 1) * self.row + (columns - 1) * self.column < self.words.len()
-    }
-}
-
 /// What happens to each finished run of results: its first index and its values.
 pub(super) type Finish<'a> = &'a (dyn Fn(usize, &mut [f32]) + Sync);
 
@@ -60,8 +48,8 @@ pub(super) struct Ends<'a> {
 /// out [m, n] = finish((bias + a [m, k] · b [k, n]) · factor).
 pub(super) fn multiply(
     [m, k, n]: [usize; 3],
-    a: Matrix<'_>,
-    b: Matrix<'_>,
+    a: Matrix<Values<'_>>,
+    b: Matrix<Values<'_>>,
     out: &mut [f32],
     ends: &Ends<'_>,
     pool: &ThreadPool,
@@ -128,8 +116,8 @@ impl WithSimd for Widths {
 struct Work<'a> {
     m: usize,
     n: usize,
-    a: Matrix<'a>,
-    b: Matrix<'a>,
+    a: Matrix<Values<'a>>,
+    b: Matrix<Values<'a>>,
     ends: &'a Ends<'a>,
     panels: Panels,
     threads: usize,
@@ -201,7 +189,7 @@ impl Work<'_> {
 
 /// Packs columns of the right operand into one panel.
 struct Pack<'a> {
-    b: Matrix<'a>,
+    b: Matrix<Values<'a>>,
     steps: Range<usize>,
     columns: Range<usize>,
     packed: &'a mut [f32],
@@ -214,7 +202,9 @@ impl WithSimd for Pack<'_> {
     fn with_simd<S: Simd>(self, _simd: S) {
         let Self { b, steps, columns, packed } = self;
         let stride = columns.len().next_multiple_of(S::F32_LANES);
-        let corner = &b.words[steps.start * b.row + columns.start * b.column..];
+        let mut memory = Memory::take(0);
+        let b = b.part(&steps, &columns, &mut memory);
+        let corner = b.words;
         if b.column == 1 {
             for (step, out) in packed.chunks_exact_mut(stride).enumerate() {
                 let (quads, rest) = corner[step * b.row..][..columns.len()].as_chunks::<4>();
@@ -276,7 +266,9 @@ impl WithSimd for Strip<'_> {
         let (Ends { bias, factor, .. }, range) = (work.ends, &steps.range);
         let depth = range.len();
         let whole = rows.len() / BLOCK_ROWS * BLOCK_ROWS;
-        let is_turned = work.a.column != 1;
+        let mut memory_of_a = Memory::take(0);
+        let a = work.a.part(&rows, range, &mut memory_of_a);
+        let is_turned = a.column != 1;
         // Rows whose words are apart are interleaved block by block, and so are the last few, whose block is not full.
         let kept = if is_turned { 0 } else { whole };
         let mut memory = Memory::take((rows.len() - kept).next_multiple_of(BLOCK_ROWS) * depth);
@@ -284,9 +276,8 @@ impl WithSimd for Strip<'_> {
         let turned = if depth == 0 { 0..0 } else { kept..rows.len() };
         for first in turned.step_by(BLOCK_ROWS) {
             let count = BLOCK_ROWS.min(rows.len() - first);
-            interleave(work.a, rows.start + first, count, range, &mut blocks[(first - kept) * depth..]);
+            interleave(a, first, count, depth, &mut blocks[(first - kept) * depth..]);
         }
-        let direct = &work.a.words[(rows.start * work.a.row + range.start * work.a.column).min(work.a.words.len())..];
         // The results of blocks at the edges, which are not whole, are kept apart and copied.
         let (mut given, mut made) = ([0.0; EDGE], [0.0; EDGE]);
         for start in columns.clone().step_by(work.panels.panel) {
@@ -295,7 +286,7 @@ impl WithSimd for Strip<'_> {
             let right = Right { at: packed[depth * start..][..depth * stride].as_ptr(), stride };
             for first in (0..rows.len()).step_by(BLOCK_ROWS) {
                 let left = if first < kept {
-                    Left { at: direct[first * work.a.row..].as_ptr(), row: work.a.row, step: 1 }
+                    Left { at: a.words[first * a.row..].as_ptr(), row: a.row, step: 1 }
                 } else {
                     Left { at: blocks[(first - kept) * depth..].as_ptr(), row: 1, step: BLOCK_ROWS }
                 };
@@ -341,9 +332,9 @@ impl WithSimd for Strip<'_> {
 
 /// Copies `count` rows from `first` on, step by step: [steps, BLOCK_ROWS].
 #[inline(always)]
-fn interleave(a: Matrix<'_>, first: usize, count: usize, steps: &Range<usize>, out: &mut [f32]) {
-    let corner = &a.words[first * a.row + steps.start * a.column..];
-    let (out, _) = out[..steps.len() * BLOCK_ROWS].as_chunks_mut::<BLOCK_ROWS>();
+fn interleave(a: Matrix<&[f32]>, first: usize, count: usize, steps: usize, out: &mut [f32]) {
+    let corner = &a.words[first * a.row..];
+    let (out, _) = out[..steps * BLOCK_ROWS].as_chunks_mut::<BLOCK_ROWS>();
     for (step, out) in out.iter_mut().enumerate() {
         if a.row == 1 && count == BLOCK_ROWS {
             out.copy_from_slice(&corner[step * a.column..][..BLOCK_ROWS]);

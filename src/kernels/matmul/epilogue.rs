@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::cpu::Ends;
 use crate::device::Body;
 use crate::host::Disjoint;
+use crate::kernels::halves::Packed;
 use crate::kernels::mlp::Sweep;
 use crate::kernels::pointwise::{Access, IterationSpace, MAX_INPUTS, Pointwise, Registers, TILE, access};
 use crate::program::slices::Memory;
@@ -48,7 +49,7 @@ impl Epilogue {
         });
         assert_eq!(program.results.len(), outputs, "layer: wrong number of outputs");
         let access = if has_bias { vec![access([1, batch, m, n], [0, 0, 0, 1])] } else { Vec::new() };
-        let pointwise = Pointwise { program, access, given: 1, bound: 2, word: "f32" };
+        let pointwise = Pointwise { program, access, given: 1, bound: 2, word: "f32", packed: Packed::default() };
         Self { pointwise, form: Form::Layer { has_bias, curve: curve.cloned() } }
     }
 
@@ -65,20 +66,46 @@ impl Epilogue {
         self.pointwise.program.operations()
     }
 
-    /// WGSL of `put(index, sum)`, which stores the results.
+    /// WGSL of `put(index, sum)`, which stores the results, and of `put_two`, which stores those at two neighbouring indices if `is_pair`.
     pub(super) fn wgsl(&self) -> String {
-        let slope = 3 + self.pointwise.access.len();
-        let is_plain = self.operations() == 0 && self.pointwise.program.results.len() == 1;
-        self.pointwise.wgsl()
-            + &format!("const HAS_EPILOGUE: bool = {};\n", !is_plain)
-            + &match self.pointwise.program.results.len() {
-                1 => "fn put(index: u32, sum: f32) { out[index] = value(index, sum); }\n".to_owned(),
-                _ => format!(
-                    "@group(0) @binding({slope}) var<storage, read_write> slopes: array<f32>;\n\
-                     fn put(index: u32, sum: f32) {{\n    let both = value(index, sum);\n    out[index] = both.x;\n    \
-                     slopes[index] = both.y;\n}}\n"
-                ),
+        let Pointwise { packed, program, .. } = &self.pointwise;
+        let results: &[_] =
+            if program.results.len() == 1 { &[("out", "")] } else { &[("out", ".x"), ("slopes", ".y")] };
+        let mut text = self.pointwise.wgsl();
+        if results.len() > 1 {
+            let (slope, word) = (3 + self.pointwise.access.len(), self.pointwise.word(1));
+            text += &format!("@group(0) @binding({slope}) var<storage, read_write> slopes: array<{word}>;\n");
+        }
+        let is_plain = self.operations() == 0 && results.len() == 1;
+        text += &format!("const HAS_EPILOGUE: bool = {};\n", !is_plain);
+        let stores = |line: &dyn Fn(usize, &str, &str) -> String| -> String {
+            results.iter().enumerate().map(|(at, (name, part))| line(at, name, part)).collect()
+        };
+        let one = stores(&|_, name, part| format!("    {name}[index] = x{part};\n"));
+        if !packed.writes(0) && !packed.writes(1) {
+            return text
+                + &format!("fn put(index: u32, sum: f32) {{\n    let x = value(index, sum);\n{one}}}\n")
+                + "fn put_two(index: u32, sums: vec2<f32>, is_pair: bool) {\n    put(index, sums.x);\n    \
+                   if is_pair { put(index + 1u, sums.y); }\n}\n";
+        }
+        let both = stores(&|at, name, part| {
+            if packed.writes(at) {
+                format!("    {name}[index / 2u] = word_of(x{part}, y{part});\n")
+            } else {
+                format!("    {name}[index] = x{part};\n    {name}[index + 1u] = y{part};\n")
             }
+        });
+        text + &format!(
+            "fn put_two(index: u32, sums: vec2<f32>, is_pair: bool) {{\n    let x = value(index, sums.x);\n    \
+             let y = value(index + 1u, sums.y);\n{both}}}\n"
+        )
+    }
+
+    /// With other bindings in halves; `None` if the CPU's form needs floats there.
+    pub(super) fn with_packed(&self, packed: Packed) -> Option<Self> {
+        let needs_floats = matches!(self.form, Form::Layer { .. }) && packed.reads(2);
+        let pointwise = Pointwise { packed, ..self.pointwise.clone() };
+        (!needs_floats).then(|| Self { pointwise, form: self.form.clone() })
     }
 
     /// Calls `multiply` with what the CPU does to a product's sums. `extras` are the buffers, `first` is the index of the first sum.
@@ -102,8 +129,10 @@ impl Epilogue {
                 };
                 multiply(&Ends { bias, factor: None, finish: Some(&finish) });
             }
-            Form::Scaled => multiply(&Ends { bias: None, factor: Some(&extras[0][first..]), finish: None }),
-            Form::Program => {
+            Form::Scaled if !self.pointwise.packed.reads(2) => {
+                multiply(&Ends { bias: None, factor: Some(&extras[0][first..]), finish: None })
+            }
+            Form::Scaled | Form::Program => {
                 let program = &self.pointwise.program;
                 let finish = |start: usize, sums: &mut [f32]| {
                     let mut memory = Memory::take(TILE + Registers::<f32>::words(program));

@@ -2,6 +2,7 @@
 
 use crate::host::ThreadPool;
 use crate::kernels::common::each;
+use crate::kernels::halves::Values;
 use crate::simd::widened;
 
 /// Columns that a thread sums at a time.
@@ -10,14 +11,23 @@ const COLUMNS: usize = 256;
 const WORTH_SHARING: usize = 1 << 16;
 
 /// sums[c] = Σ_r a[r, c] over a [rows, sums], in the order of the rows.
-pub(super) fn sum_columns(a: &[f32], sums: &mut [f32], pool: &ThreadPool) {
+pub(super) fn sum_columns(a: Values<'_>, sums: &mut [f32], pool: &ThreadPool) {
     let width = sums.len();
-    let pieces = sums.chunks_mut(if a.len() < WORTH_SHARING { width.max(1) } else { COLUMNS });
+    let is_one = matches!(a, Values::Floats(_)) && a.len() < WORTH_SHARING;
+    let pieces = sums.chunks_mut(if is_one { width.max(1) } else { COLUMNS });
     each(pieces.enumerate(), pool, |(at, sums)| {
         sums.fill(0.0);
         widened(|| {
-            for row in a.chunks_exact(width) {
-                for (sum, x) in sums.iter_mut().zip(&row[at * COLUMNS..]) {
+            let mut unpacked = [0.0; COLUMNS];
+            for first in (at * COLUMNS..a.len()).step_by(width) {
+                let row = match a {
+                    Values::Floats(a) => &a[first..first + sums.len()],
+                    Values::Halves(..) => {
+                        a.copy(first, &mut unpacked[..sums.len()]);
+                        &unpacked[..]
+                    }
+                };
+                for (sum, x) in sums.iter_mut().zip(row) {
                     *sum += x;
                 }
             }

@@ -1,7 +1,7 @@
 //! The options of what is stored in 16 bits.
 
 use super::TrainOptions;
-use crate::kernels::cast::Half;
+use crate::kernels::halves::Half;
 use crate::options::{Entry, Kind, Range};
 use crate::train::{LossScaling, MixedPrecision};
 
