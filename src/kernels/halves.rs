@@ -47,6 +47,7 @@ impl Half {
         common::each(x.chunks(piece).zip(out.chunks_mut(piece / 2)), pool, |(x, out)| self.pack(x, out));
     }
 
+    #[inline]
     pub(super) fn unpack(self, halves: &[u16], out: &mut [f32]) {
         match self {
             Self::F16 => halves.reinterpret_cast::<f16>().convert_to_f32_slice(out),
@@ -62,7 +63,7 @@ pub(super) enum Values<'a> {
     Halves(Half, &'a [u16]),
 }
 
-impl<'a> Values<'a> {
+impl Values<'_> {
     pub(super) fn len(self) -> usize {
         match self {
             Self::Floats(floats) => floats.len(),
@@ -76,6 +77,14 @@ impl<'a> Values<'a> {
         match self {
             Self::Floats(floats) => Self::Floats(&floats[first..]),
             Self::Halves(half, halves) => Self::Halves(half, &halves[first..]),
+        }
+    }
+
+    /// The first ones.
+    pub(super) fn until(self, count: usize) -> Self {
+        match self {
+            Self::Floats(floats) => Self::Floats(&floats[..count]),
+            Self::Halves(half, halves) => Self::Halves(half, &halves[..count]),
         }
     }
 

@@ -133,7 +133,11 @@ fn fuse(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch>
 fn in_place(dispatch: &Dispatch, at: usize) -> Option<Dispatch> {
     let (view, out, body) = (&dispatch.inputs[at], &dispatch.outputs[0], body(dispatch));
     // Halves are known by their binding, which would be another.
-    if body.is_in_place() || body.packed.is_any() || view.words != out.words || view.words != dispatch.params::<Params>().count as usize {
+    if body.is_in_place()
+        || body.packed.is_any()
+        || view.words != out.words
+        || view.words != dispatch.params::<Params>().count as usize
+    {
         return None;
     }
     let is_it = |input: usize| {

@@ -307,7 +307,7 @@ fn collapses(a: [u32; 4], b: [u32; 4]) -> bool {
 }
 
 /// Rows whose results the CPU computes as floats before it packs them.
-const PACKED_ROWS: usize = 512;
+const PACKED_ROWS: usize = 1024;
 
 fn run(call: Call<'_>) {
     let params: Params = call.params();
@@ -323,7 +323,7 @@ fn run(call: Call<'_>) {
     if body.sums_rows
         && let Some(sums) = slopes.take()
     {
-        row_sums::sum_columns(a, &mut cast_slice_mut(sums)[..m], pool);
+        row_sums::sum_columns(a.until(k * m), &mut cast_slice_mut(sums)[..m], pool);
     }
     let formats = [packed.written(0), packed.written(1)];
     let block = if formats == [None; 2] { m } else { m.min(PACKED_ROWS) };

@@ -184,9 +184,7 @@ impl Pointwise {
         let source = |at: usize| match at.checked_sub(self.given) {
             None => Source::Slice(&given[at][..count]),
             Some(at) => match self.access[at] {
-                Access::Full if !self.packed.reads(self.bound + at) => {
-                    Source::Slice(&inputs[at][start..start + count])
-                }
+                Access::Full if !self.packed.reads(self.bound + at) => Source::Slice(&inputs[at][start..start + count]),
                 Access::InPlace => Source::Slice(&given[self.given][..count]),
                 Access::Full | Access::Scalar | Access::Strided => Source::Fill(&fills[at]),
             },

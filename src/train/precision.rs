@@ -141,7 +141,7 @@ impl MixedPrecision {
     /// How the device stores it, for people. Errors if it has no type for it and nothing else is accepted.
     pub fn storage(&self, info: &Info) -> Result<String> {
         let name = self.name();
-        // Kernels read packed words on every device; what the type would save was not measured.
+        // Kernels read packed words on every device: see "Products of halves are exact" in docs/PERFORMANCE.md.
         let has_type = self.format == Half::F16 && info.features.iter().any(|feature| feature == "f16");
         if self.is_strict && !has_type {
             return Err(Error::usage(format!(

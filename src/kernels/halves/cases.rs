@@ -153,7 +153,7 @@ pub(in crate::kernels) fn of_products() -> Vec<Case> {
             .take(count)
             .map(move |(size, is_transposed, halves, tiles)| Product { size, is_transposed, tiles, halves }.case(half))
     };
-    let others = |half| [scaled(half), biased(half), with_sums(half, 70), with_sums(half, 300)];
+    let others = |half| [scaled(half), biased(half), with_sums(half, [69, 41]), with_sums(half, [301, 41])];
     let mut cases: Vec<Case> = FORMATS.into_iter().flat_map(of).collect();
     cases.extend(FORMATS.into_iter().flat_map(others));
     cases.extend([layer(Tiles::ManySmall), layer(Tiles::FewLarge)]);
@@ -201,17 +201,17 @@ fn biased(half: Half) -> Case {
 }
 
 /// aᵀ · b and the sums of a's columns.
-fn with_sums(half: Half, m: u32) -> Case {
-    let size = [1, m, 40, 33];
+fn with_sums(half: Half, [m, k]: [u32; 2]) -> Case {
+    let size = [1, m, k, 33];
     let product = Product { size, is_transposed: [true, false], tiles: Tiles::ManySmall, halves: [true, true, false] };
     let operands = product.operands();
     let sum = |column: usize| operands[0].iter().skip(column).step_by(m as usize).sum::<f32>();
     let sums = (0..m as usize).map(sum).collect();
     let outputs = vec![(product.result(&operands), false), (sums, false)];
     let [a, b] = operands;
-    converted(&format!("halves with sums {m}"), half, &[(a, true), (b, true)], outputs, |inputs, out| {
+    converted(&format!("halves with sums {m} x {k}"), half, &[(a, true), (b, true)], outputs, |inputs, out| {
         let pair = |views: &[View]| [views[0].clone(), views[1].clone()];
-        matmul::with_sums(&device(Tiles::ManySmall), [m, 40, 33], pair(inputs), pair(out))
+        matmul::with_sums(&device(Tiles::ManySmall), [m, k, 33], pair(inputs), pair(out))
     })
 }
 

@@ -158,7 +158,7 @@ fn step<S: Simd>(
             }
         }
         Step::Strided(values, strides) => {
-            gather(space, *strides, Values::Floats(values), tile.start, &mut target[..tile.count])
+            gather(space, *strides, Values::Floats(values), tile.start, &mut target[..tile.count]);
         }
         Step::ScalarOp(row, arguments) => {
             let sources = sources(steps, before, arguments, row.arguments.len(), tile);

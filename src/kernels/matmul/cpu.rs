@@ -61,16 +61,26 @@ pub(super) fn multiply(
     assert!(k == 0 || a.holds(m, k) && b.holds(k, n), "product: operands too short");
     assert!(ends.bias.is_none_or(|bias| bias.len() >= n) && ends.factor.is_none_or(|factor| factor.len() >= m * n));
     let threads = if m * n * k < WORTH_SHARING { 1 } else { pool.threads() };
-    let work = Work { m, n, a, b, ends, panels: dispatch(Widths), threads };
+    let panels = dispatch(Widths);
     // Other instances of a browser's engine compute strips, but not what an epilogue writes elsewhere: each runs it itself.
     let is_shared = pool.members() > pool.threads() && m * n * k >= 16 * WORTH_SHARING;
-    let mut memory = Memory::take(k.min(DEPTH) * work.panels.padded(n));
+    let mut memory = Memory::take(k.min(DEPTH) * panels.padded(n));
+    let [mut memory_of_a, mut memory_of_b] = [Memory::take(0), Memory::take(0)];
     for first in (0..k.max(1)).step_by(DEPTH) {
-        let steps =
-            Steps { range: first.min(k)..k.min(first + DEPTH), is_first: first == 0, is_last: first + DEPTH >= k };
-        let packed = &mut memory.words()[..steps.range.len() * work.panels.padded(n)];
+        let range = first.min(k)..k.min(first + DEPTH);
+        let steps = Steps { count: range.len(), is_first: first == 0, is_last: first + DEPTH >= k };
+        // Halves whose runs in a strip or in a panel would be short are unpacked at once.
+        let a = if a.column == 1 {
+            a.columns_from(first)
+        } else {
+            let Matrix { words, row, column } = a.part(&(0..m), &range, &mut memory_of_a, Some(pool));
+            Matrix { words: Values::Floats(words), row, column }
+        };
+        let b = b.part(&range, &(0..n), &mut memory_of_b, Some(pool));
+        let work = Work { m, n, a, b, ends, panels, threads };
+        let packed = &mut memory.words()[..steps.count * panels.padded(n)];
         if k > 0 {
-            work.pack(&steps.range, packed, pool);
+            work.pack(steps.count, packed, pool);
         }
         if is_shared { work.share(&steps, packed, out, pool) } else { work.run(&steps, packed, out, pool) }
     }
@@ -81,9 +91,8 @@ pub(super) fn multiply(
 }
 
 /// Some of the steps of k.
-#[derive(Clone)]
 struct Steps {
-    range: Range<usize>,
+    count: usize,
     is_first: bool,
     is_last: bool,
 }
@@ -117,7 +126,7 @@ struct Work<'a> {
     m: usize,
     n: usize,
     a: Matrix<Values<'a>>,
-    b: Matrix<Values<'a>>,
+    b: Matrix<&'a [f32]>,
     ends: &'a Ends<'a>,
     panels: Panels,
     threads: usize,
@@ -125,7 +134,7 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// Packs steps of the right operand: panel after panel, each [steps, columns rounded up to whole vectors].
-    fn pack(&self, steps: &Range<usize>, packed: &mut [f32], pool: &ThreadPool) {
+    fn pack(&self, steps: usize, packed: &mut [f32], pool: &ThreadPool) {
         let Panels { panel, .. } = self.panels;
         let count = self.n.div_ceil(panel);
         let pieces = if self.threads == 1 { 1 } else { count.min(4 * self.threads) };
@@ -134,10 +143,10 @@ impl Work<'_> {
             for at in (piece..count).step_by(pieces) {
                 let columns = at * panel..self.n.min((at + 1) * panel);
                 let stride = self.panels.padded(columns.len());
-                let start = steps.len() * columns.start;
+                let start = steps * columns.start;
                 // SAFETY: each panel has a place of its own.
-                let packed = unsafe { packed.range(start..start + steps.len() * stride) };
-                dispatch(Pack { b: self.b, steps: steps.clone(), columns, packed });
+                let packed = unsafe { packed.range(start..start + steps * stride) };
+                dispatch(Pack { b: self.b, steps, columns, packed });
             }
         });
     }
@@ -189,8 +198,8 @@ impl Work<'_> {
 
 /// Packs columns of the right operand into one panel.
 struct Pack<'a> {
-    b: Matrix<Values<'a>>,
-    steps: Range<usize>,
+    b: Matrix<&'a [f32]>,
+    steps: usize,
     columns: Range<usize>,
     packed: &'a mut [f32],
 }
@@ -202,9 +211,7 @@ impl WithSimd for Pack<'_> {
     fn with_simd<S: Simd>(self, _simd: S) {
         let Self { b, steps, columns, packed } = self;
         let stride = columns.len().next_multiple_of(S::F32_LANES);
-        let mut memory = Memory::take(0);
-        let b = b.part(&steps, &columns, &mut memory);
-        let corner = b.words;
+        let corner = &b.words[columns.start * b.column..];
         if b.column == 1 {
             for (step, out) in packed.chunks_exact_mut(stride).enumerate() {
                 let (quads, rest) = corner[step * b.row..][..columns.len()].as_chunks::<4>();
@@ -222,8 +229,8 @@ impl WithSimd for Pack<'_> {
             let count = SQUARE.min(columns.len() - first);
             let width = SQUARE.min(stride - first);
             square.iter_mut().skip(count).for_each(|row| *row = [0.0; SQUARE]);
-            for step in (0..steps.len()).step_by(SQUARE) {
-                let depth = SQUARE.min(steps.len() - step);
+            for step in (0..steps).step_by(SQUARE) {
+                let depth = SQUARE.min(steps - step);
                 for (column, row) in square.iter_mut().take(count).enumerate() {
                     row[..depth].copy_from_slice(&corner[(first + column) * b.column + step..][..depth]);
                 }
@@ -263,11 +270,10 @@ impl WithSimd for Strip<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { work, rows, columns, steps, packed, at } = self;
-        let (Ends { bias, factor, .. }, range) = (work.ends, &steps.range);
-        let depth = range.len();
+        let (Ends { bias, factor, .. }, depth) = (work.ends, steps.count);
         let whole = rows.len() / BLOCK_ROWS * BLOCK_ROWS;
         let mut memory_of_a = Memory::take(0);
-        let a = work.a.part(&rows, range, &mut memory_of_a);
+        let a = work.a.part(&rows, &(0..depth), &mut memory_of_a, None);
         let is_turned = a.column != 1;
         // Rows whose words are apart are interleaved block by block, and so are the last few, whose block is not full.
         let kept = if is_turned { 0 } else { whole };

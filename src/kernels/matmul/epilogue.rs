@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use bytemuck::cast_slice;
+
 use super::cpu::Ends;
 use crate::device::Body;
 use crate::host::Disjoint;
@@ -130,9 +132,20 @@ impl Epilogue {
                 multiply(&Ends { bias, factor: None, finish: Some(&finish) });
             }
             Form::Scaled if !self.pointwise.packed.reads(2) => {
-                multiply(&Ends { bias: None, factor: Some(&extras[0][first..]), finish: None })
+                multiply(&Ends { bias: None, factor: Some(&extras[0][first..]), finish: None });
             }
-            Form::Scaled | Form::Program => {
+            Form::Scaled => {
+                let factors = self.pointwise.packed.values(2, cast_slice(extras[0])).from(first);
+                let finish = |start: usize, sums: &mut [f32]| {
+                    let mut factor = [0.0; TILE];
+                    for (at, tile) in sums.chunks_mut(TILE).enumerate() {
+                        factors.copy(start + at * TILE, &mut factor[..tile.len()]);
+                        tile.iter_mut().zip(&factor).for_each(|(sum, factor)| *sum *= factor);
+                    }
+                };
+                multiply(&Ends { bias: None, factor: None, finish: Some(&finish) });
+            }
+            Form::Program => {
                 let program = &self.pointwise.program;
                 let finish = |start: usize, sums: &mut [f32]| {
                     let mut memory = Memory::take(TILE + Registers::<f32>::words(program));

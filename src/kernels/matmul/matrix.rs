@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::host::ThreadPool;
+use crate::kernels::common::{each, rows_per_piece};
 use crate::kernels::halves::Values;
 use crate::program::slices::Memory;
 
@@ -24,12 +26,18 @@ impl<'a> Matrix<Values<'a>> {
         (rows - 1) * self.row + (columns - 1) * self.column < self.words.len()
     }
 
-    /// A part, from its first word on; halves are unpacked into `memory`.
+    /// From a column on.
+    pub(super) fn columns_from(self, first: usize) -> Self {
+        Self { words: self.words.from(first * self.column), ..self }
+    }
+
+    /// A part, from its first word on; halves are unpacked into `memory`, spread over the threads if there are any.
     pub(super) fn part<'m>(
         &self,
         rows: &Range<usize>,
         columns: &Range<usize>,
         memory: &'m mut Memory,
+        pool: Option<&ThreadPool>,
     ) -> Matrix<&'m [f32]>
     where
         'a: 'm,
@@ -43,8 +51,20 @@ impl<'a> Matrix<Values<'a>> {
         let (lines, length) = if is_turned { (columns.len(), rows.len()) } else { (rows.len(), columns.len()) };
         memory.grow(lines * length);
         let words = &mut memory.words()[..lines * length];
-        for (line, out) in words.chunks_exact_mut(length.max(1)).enumerate() {
-            half.unpack(&halves[line * row.max(column)..][..length], out);
+        let apart = row.max(column);
+        let unpack = |first: usize, out: &mut [f32]| {
+            // Lines without a gap are one run.
+            let run = if apart == length { out.len() } else { length };
+            for (line, out) in out.chunks_mut(run.max(1)).enumerate() {
+                half.unpack(&halves[(first + line) * apart..][..out.len()], out);
+            }
+        };
+        if let Some(pool) = pool {
+            let lines = rows_per_piece(lines, length, pool);
+            let pieces = words.chunks_mut((lines * length).max(1)).enumerate();
+            each(pieces, pool, |(piece, out)| unpack(piece * lines, out));
+        } else {
+            unpack(0, words);
         }
         let (row, column) = if is_turned { (1, length) } else { (length, 1) };
         Matrix { words, row, column }

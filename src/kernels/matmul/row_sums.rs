@@ -18,17 +18,22 @@ pub(super) fn sum_columns(a: Values<'_>, sums: &mut [f32], pool: &ThreadPool) {
     each(pieces.enumerate(), pool, |(at, sums)| {
         sums.fill(0.0);
         widened(|| {
-            let mut unpacked = [0.0; COLUMNS];
-            for first in (at * COLUMNS..a.len()).step_by(width) {
-                let row = match a {
-                    Values::Floats(a) => &a[first..first + sums.len()],
-                    Values::Halves(..) => {
-                        a.copy(first, &mut unpacked[..sums.len()]);
-                        &unpacked[..]
-                    }
-                };
-                for (sum, x) in sums.iter_mut().zip(row) {
-                    *sum += x;
+            let columns = sums.len();
+            let mut add = |rows: &[f32]| {
+                for row in rows.chunks_exact(columns) {
+                    sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+                }
+            };
+            let mut unpacked = [0.0; 4 * COLUMNS];
+            // Whole rows are unpacked several at once.
+            let rows = if columns == width { (unpacked.len() / width).max(1) } else { 1 };
+            for first in (at * COLUMNS..a.len()).step_by(rows * width) {
+                let count = if rows == 1 { columns } else { (rows * width).min(a.len() - first) };
+                if let Values::Floats(a) = a {
+                    add(&a[first..first + count]);
+                } else {
+                    a.copy(first, &mut unpacked[..count]);
+                    add(&unpacked[..count]);
                 }
             }
         });
