@@ -132,7 +132,9 @@ fn the_dry_device_has_nothing_to_read() {
 fn an_unknown_device_is_named() {
     let request = Request { device: "tpu".into(), ..Request::default() };
     let error = block_on(Device::open(&request)).err().expect("there is no tpu");
-    assert_eq!(error.to_string(), "device \"tpu\" is unknown; there are auto, webgpu, cpu, dry; did you mean \"cpu\"?");
+    let cuda = if cfg!(feature = "cuda") { "cuda, " } else { "" };
+    let expected = format!("device \"tpu\" is unknown; there are auto, {cuda}webgpu, cpu, dry; did you mean \"cpu\"?");
+    assert_eq!(error.to_string(), expected);
 }
 
 #[test]
