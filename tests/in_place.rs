@@ -3,11 +3,15 @@
 mod devices;
 mod noise;
 
+use std::rc::Rc;
+
 use devices::devices;
 use meromorph::autograd::Var;
-use meromorph::device::{Passes, Recompute};
+use meromorph::device::{Halves, Label, Passes, Recompute, View};
+use meromorph::kernels::cast::{self, Conversion};
 use meromorph::nn::Activation;
 use meromorph::tensor::Tensor;
+use meromorph::train::Half;
 use meromorph::{Device, Result, ops};
 use noise::noise;
 use pollster::block_on;
@@ -95,6 +99,35 @@ fn a_result_takes_the_block_of_an_input_that_is_not_read_later() -> Result<()> {
             let [apart, shared] = planned(&device, &Passes::default(), work)?;
             assert_eq!([apart, shared], [2 * BLOCK, BLOCK], "{name} on {}", device.info().device);
         }
+    }
+    Ok(())
+}
+
+/// A product that keeps halves, and before it a launch that writes over its input.
+#[test]
+fn halves_and_launches_in_place_share_a_plan() -> Result<()> {
+    let convert = |conversion: Conversion| {
+        move |from: View, to: View| {
+            let count = if matches!(conversion, Conversion::Pack(_)) { from.words } else { to.words };
+            cast::dispatch(conversion, count as u32, from, to)
+        }
+    };
+    let halves = Halves {
+        takes: Rc::new(|label: &Label| &*label.layer == "layers.0"),
+        pack: Rc::new(convert(Conversion::Pack(Half::F16))),
+        unpack: Rc::new(convert(Conversion::Unpack(Half::F16))),
+        is_merged: true,
+    };
+    let passes = Passes { halves: Some(halves), ..Passes::default() };
+    let work: Work = |all| {
+        let device = all.x.value().device().clone();
+        let layer = |x: &Var| device.labelled(Label::part("layers.0"), || ops::matmul(x, &all.square));
+        Ok(vec![layer(&layer(&ops::exp(&start(all)))).value().clone()])
+    };
+    for device in devices(&[1, 2]) {
+        // The softmax and its exponential share a block, and the product between has half of one.
+        let bytes = planned(&device, &passes, work)?;
+        assert_eq!(bytes, [2 * BLOCK, BLOCK + BLOCK / 2], "{}", device.info().device);
     }
     Ok(())
 }

@@ -102,7 +102,7 @@ def steps(report, mero, devices, rounds, batch):
             report.compare(f"{what}: {one} / {other}", value, bar, is_met(value))
 
     if batch == 256 and seen.get("cuda"):
-        report.compare(f"{what}: printed launches, cuda", statistics.median(seen["cuda"]), "≤ 40 µs", statistics.median(seen["cuda"]) <= 40, " µs")
+        report.compare(f"{what}: step time, cuda", statistics.median(seen["cuda"]), "≤ 40 µs", statistics.median(seen["cuda"]) <= 40, " µs")
         ratio("torch eager", "cuda", "≥ 10", lambda value: value >= 10)
         ratio("torch graph", "cuda", "≥ 2", lambda value: value >= 2)
         ratio("jax scan", "cuda", "≥ 2", lambda value: value >= 2)

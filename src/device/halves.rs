@@ -1,5 +1,6 @@
 //! Results stored in 16 bits: what some launches compute is packed as soon as it is there, and unpacked again for each launch that reads it. So a
-//! plan keeps half the bytes of it, and the launches themselves compute in 32 bits. Kernels with a `fuse` rule for it convert themselves.
+//! plan keeps half the bytes of it, and the launches themselves compute in 32 bits. Kernels with a `fuse` rule for conversions
+//! read and write the halves directly.
 
 use std::rc::Rc;
 

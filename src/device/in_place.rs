@@ -1,11 +1,11 @@
-//! Launches that write over an input which nothing reads later: the kernel reads that input from its own output, and both are one buffer. It is the last
-//! pass, because results that are computed again decide what is read later.
+//! Launches that write over an input which nothing reads later: the kernel reads that input from its own output, and both are one buffer. This pass runs
+//! last: results that are computed again change what is read later.
 
 use super::liveness::{Sharing, Uses};
 use super::passes::Passes;
 use super::recording::{Buffer, Command, Dispatch, Recording, View};
 
-/// The pass is used where it saves at least one part in so many of the bytes: on the CPU a launch in place is slower while its buffers fit into the cache.
+/// The pass is used where it saves at least 1/100 of the bytes: on the CPU a launch in place is slower while its buffers fit into the cache.
 const LEAST_SHARE: u64 = 100;
 
 /// The recording in which launches write over their inputs, if the pass is on and that saves enough memory.

@@ -85,8 +85,9 @@ pub trait Body: Any + Send + Sync {
     /// The WGSL declarations that the kernel's own fragments call.
     fn wgsl(&self) -> String;
     /// Fields of the uniform that are worth compiling in, because its launches repeat with them very often: sizes that loops run to. A device that
-    /// compiles for itself may do so.
-    fn sizes(&self) -> &'static [&'static str] {
+    /// compiles for itself may do so. The uniform's words are `params`.
+    fn sizes(&self, params: &[u32]) -> &'static [&'static str] {
+        let _ = params;
         &[]
     }
 }

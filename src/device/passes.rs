@@ -113,7 +113,8 @@ fn merged_by(recording: &Recording, at: usize, producer: &Dispatch, result: &Vie
     if Rc::strong_count(&result.buffer.0) != 1 + mentions || result.buffer.0.memory.get().is_some() {
         return None;
     }
-    // This includes the reader: merged, it would read and write one buffer. Other results come as late as the reader's.
+    // This includes the reader: merged, it would read and write one buffer. The merged launch
+    // runs at the reader's place, so no command before it may use the producer's other results.
     let is_changed = recording.commands[at + 1..=reader].iter().any(|command| {
         let is_other = |view: &&View| !view.buffer.is(&result.buffer);
         producer.inputs.iter().any(|input| is_in(command.writes(), &input.buffer))

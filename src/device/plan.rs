@@ -33,7 +33,7 @@ pub struct Summary {
     pub cost: Cost,
     /// Bytes of memory that only the plan's intermediate results take, after sharing.
     pub transient_bytes: u64,
-    /// The same with no sharing, for comparison.
+    /// The same if every buffer had a block of its own; a launch in place has one buffer less.
     pub unshared_bytes: u64,
     /// Bytes of the buffers it reads and writes that outlive it.
     pub persistent_bytes: u64,
@@ -57,7 +57,7 @@ impl Code {
 
     /// The uniform's words, and the names of the fields that a device may compile in; `None` if there are none.
     pub fn sizes(&self) -> Option<(&[u32], &'static [&'static str])> {
-        let sizes = self.body.as_ref().map_or(&[][..], |body| body.sizes());
+        let sizes = self.body.as_ref().map_or(&[][..], |body| body.sizes(&self.params));
         (!sizes.is_empty()).then_some((&self.params, sizes))
     }
 }

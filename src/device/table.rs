@@ -60,6 +60,11 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 /// A device's name and which of several it is: `cuda:1` is the second that `cuda` lists, and `cuda` the first.
 pub fn split(device: &str) -> Result<(&str, usize)> {
     let Some((name, index)) = device.split_once(':') else { return Ok((device, 0)) };
+    if name == AUTO {
+        return Err(Error::usage(format!(
+            "device \"{device}\": got a number after \"auto\", expected a device, as in webgpu:1"
+        )));
+    }
     let wrong = || {
         Error::usage(format!("device \"{device}\": got \"{index}\" after the colon, expected a number, as in {name}:1"))
     };

@@ -122,7 +122,12 @@ pub(super) fn unpacked(dispatch: &Dispatch) -> Option<Half> {
 /// Lets a launch write the halves that are only packed from its result.
 fn fuse(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch> {
     let Conversion::Pack(half) = form(consumer)? else { return None };
-    let place = producer.outputs.iter().position(|view| view.buffer.is(&consumer.inputs[at].buffer))?;
+    let read = &consumer.inputs[at];
+    let is_it = |view: &View| view.buffer.is(&read.buffer) && view.offset == read.offset && view.words == read.words;
+    let place = producer.outputs.iter().position(is_it)?;
+    if consumer.params::<Params>().count as usize != read.words {
+        return None;
+    }
     let body = map::packing(producer, half).or_else(|| matmul::packing(producer, half, place))?;
     let mut merged = Dispatch { body: Some(body), ..producer.clone() };
     merged.outputs[place] = consumer.outputs[0].clone();

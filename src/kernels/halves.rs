@@ -174,7 +174,9 @@ pub(super) fn reading(
     let view = &consumer.inputs[at];
     // Half of its offset is the offset of a view.
     let is_aligned = view.offset.is_multiple_of(2 * VIEW_WORDS);
-    let packed = packed.with_input(half, at).filter(|_| is_aligned)?;
+    let whole = &producer.outputs[0];
+    let is_inside = whole.offset == 0 && view.offset + view.words <= whole.words;
+    let packed = packed.with_input(half, at).filter(|_| is_aligned && is_inside)?;
     let mut inputs = consumer.inputs.clone();
     let View { buffer, offset, .. } = producer.inputs[0].clone();
     inputs[at] = View { buffer, offset: offset + view.offset / 2, words: view.words.div_ceil(2) };

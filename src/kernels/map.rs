@@ -132,7 +132,7 @@ fn fuse(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch>
 /// Reads the view at input `at` from the output, if the launch reads it index by index.
 fn in_place(dispatch: &Dispatch, at: usize) -> Option<Dispatch> {
     let (view, out, body) = (&dispatch.inputs[at], &dispatch.outputs[0], body(dispatch));
-    // Halves are known by their binding, which would be another.
+    // `packed` is indexed by binding, and removing an input would shift the bindings.
     if body.is_in_place()
         || body.packed.is_any()
         || view.words != out.words

@@ -34,7 +34,7 @@ pub struct Pointwise {
     pub given: usize,
     /// Number of buffers that the kernel itself binds before the program's.
     pub bound: usize,
-    /// WGSL type of the result's words, if they are no halves.
+    /// WGSL type of the result's words, unless they are packed halves.
     pub word: &'static str,
     /// Which of the kernel's bindings are halves.
     pub packed: Packed,
@@ -178,7 +178,10 @@ impl Pointwise {
         let values = |at: usize| self.packed.values(self.bound + at, bytemuck::cast_slice(inputs[at]));
         let fill = |at: usize| {
             let at = at - self.given;
-            move |target: &mut [f32]| gather(space, space.strides[at], values(at), start, target)
+            move |target: &mut [f32]| match self.access[at] {
+                Access::Full => values(at).copy(start, target),
+                _ => gather(space, space.strides[at], values(at), start, target),
+            }
         };
         let fills: [_; MAX_INPUTS] = std::array::from_fn(|at| fill(at + self.given));
         let source = |at: usize| match at.checked_sub(self.given) {

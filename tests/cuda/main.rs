@@ -9,7 +9,7 @@ mod shim;
 
 use std::path::{Path, PathBuf};
 
-use meromorph::device::cuda::print::{Form, HALVES, PRELUDE, print};
+use meromorph::device::cuda::print::{Form, Guards, HALVES, PRELUDE, print};
 use meromorph::device::{Case, Device, compose};
 use meromorph::nn::{Activation, Spec};
 use meromorph::train::{Flow, StepKind, Trainer, TrainerConfig};
@@ -36,15 +36,26 @@ fn sources(cases: &[(String, Case)]) -> Vec<String> {
     found
 }
 
-#[test]
-fn printed_kernels_agree_with_the_oracles() {
-    let pattern = std::env::var("MERO_CASE").unwrap_or_default();
-    let kernels = Kernels::default();
-    let wanted = sources(&gpu_cases(&pattern)).into_iter().map(|source| Wanted { source, constants: None });
+/// Runs the cases whose names contain a text.
+fn check(pattern: &str, guards: Guards) {
+    let kernels = Kernels::new(guards);
+    let wanted = sources(&gpu_cases(pattern)).into_iter().map(|source| Wanted { source, constants: None });
     kernels.load(&wanted.collect::<Vec<_>>());
     let device = Device::over(Box::new(Shim::new(kernels, false)));
-    let (failures, count) = block_on(kernels::check::check_all(&cases::all(), &device, &pattern));
+    let (failures, count) = block_on(kernels::check::check_all(&cases::all(), &device, pattern));
     assert!(count > 0 && failures.is_empty(), "of {count} cases:\n{}", failures.join("\n"));
+}
+
+#[test]
+fn printed_kernels_agree_with_the_oracles() {
+    check(&std::env::var("MERO_CASE").unwrap_or_default(), Guards::None);
+}
+
+#[test]
+fn guarded_kernels_agree_with_the_oracles() {
+    for pattern in ["reduce: ", "gather: ", "matmul: "] {
+        check(pattern, Guards::Indices);
+    }
 }
 
 /// A whole fused run: what the printed kernels learn is what the cpu's own code learns.
@@ -66,8 +77,8 @@ fn a_fused_run_in_printed_kernels_is_that_of_the_cpu() {
         history.flat_map(|epoch| [epoch.train_loss, epoch.val_loss.expect("validation rows")]).collect::<Vec<_>>()
     };
     let expected = losses(&Device::cpu(1));
-    let printed =
-        [false, true].map(|fixes_sizes| losses(&Device::over(Box::new(Shim::new(Kernels::default(), fixes_sizes)))));
+    let printed = [false, true]
+        .map(|fixes_sizes| losses(&Device::over(Box::new(Shim::new(Kernels::new(Guards::None), fixes_sizes)))));
     assert_eq!(printed[0], printed[1], "sizes that are compiled in change no bit");
     for (at, (printed, expected)) in printed[0].iter().zip(&expected).enumerate() {
         assert!((printed - expected).abs() <= 2e-5 * expected.abs(), "{at}: got {printed}, expected {expected}");
@@ -75,9 +86,8 @@ fn a_fused_run_in_printed_kernels_is_that_of_the_cpu() {
     assert!(!expected.is_empty() && printed[0].len() == expected.len());
 }
 
-/// The guarded form reads and writes nothing outside an array, whatever the place.
 #[test]
-fn guards_stand_before_every_place_that_is_computed() {
+fn only_guarded_kernels_check_indices() {
     for source in sources(&gpu_cases("reduce")) {
         let [plain, guarded] = [Form::PLAIN, Form::GUARDED].map(|form| print(&source, form).expect("it prints"));
         assert!(!plain.text.contains("wgsl::inside") && guarded.text.contains("wgsl::inside"), "{}", guarded.text);
@@ -128,16 +138,30 @@ fn printed_text_is_that_of_the_snapshots() {
     }
 }
 
-/// Writes every printed kernel, plain and guarded, for `tests/nvrtc.py`, which compiles them.
+/// One in so many kernels whose sizes are compiled in: they take seconds to compile.
+const SIZED: usize = 12;
+
+/// Writes every printed kernel, plain and guarded, and some with their sizes compiled in, for `tests/nvrtc.py`, which compiles them.
 #[test]
 #[ignore = "tests/nvrtc.py runs it, with the folder for the kernels in MERO_PRINTED"]
 fn print_every_kernel() {
     let folder = PathBuf::from(std::env::var_os("MERO_PRINTED").expect("MERO_PRINTED names a folder"));
-    for (at, source) in sources(&gpu_cases("")).iter().enumerate() {
-        for (kind, form) in [("plain", Form::PLAIN), ("guarded", Form::GUARDED)] {
-            let text = print(source, form).unwrap_or_else(|error| panic!("{error}\n{source}")).text;
-            std::fs::write(folder.join(format!("{at:04}_{kind}.cu")), [HALVES, PRELUDE, &text].concat())
-                .expect("it can be written");
-        }
+    let write = |at: usize, kind: &str, source: &str, form: Form<'_>| {
+        let text = print(source, form).unwrap_or_else(|error| panic!("{error}\n{source}")).text;
+        let path = folder.join(format!("{at:04}_{kind}.cu"));
+        std::fs::write(path, [HALVES, PRELUDE, &text].concat()).expect("it can be written");
+    };
+    let cases = gpu_cases("");
+    for (at, source) in sources(&cases).iter().enumerate() {
+        write(at, "plain", source, Form::PLAIN);
+        write(at, "guarded", source, Form::GUARDED);
+    }
+    let sized = cases.iter().filter_map(|(_, case)| {
+        let sizes = case.body.as_ref()?.sizes(&case.params);
+        (!sizes.is_empty()).then_some((case, sizes))
+    });
+    for (at, (case, sizes)) in sized.enumerate().step_by(SIZED) {
+        let form = Form { constants: Some((&case.params, sizes)), ..Form::PLAIN };
+        write(at, "sized", &compose(case.kernel, case.body.as_ref(), LANES), form);
     }
 }

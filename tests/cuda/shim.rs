@@ -40,8 +40,8 @@ struct Loaded {
 struct Line([u32; 64]);
 
 /// The kernels compiled so far.
-#[derive(Default)]
 pub(crate) struct Kernels {
+    guards: Guards,
     loaded: RefCell<HashMap<Wanted, Loaded>>,
     /// They stay loaded as long as their entries may be called.
     libraries: RefCell<Vec<Library>>,
@@ -73,6 +73,10 @@ struct Steps(Vec<Work>);
 impl Prepared for Steps {}
 
 impl Kernels {
+    pub(crate) fn new(guards: Guards) -> Self {
+        Self { guards, loaded: RefCell::default(), libraries: RefCell::default(), files: Cell::new(0) }
+    }
+
     /// Prints, compiles and loads those that are not loaded yet, two files at a time.
     pub(crate) fn load(&self, wanted: &[Wanted]) {
         let is_new = |wanted: &&Wanted| !self.loaded.borrow().contains_key(*wanted);
@@ -94,12 +98,13 @@ impl Kernels {
 
     fn compile<'s>(&self, all: &[&'s Wanted]) -> Compiling<'s> {
         let number = self.files.replace(self.files.get() + 1);
-        let stem = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("cuda_{}_{number}", std::process::id()));
+        let name = format!("cuda_{}_{:x}_{number}", std::process::id(), std::ptr::from_ref(self).addr());
+        let stem = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
         let mut text = format!("{SHIM}\n{PRELUDE}\n");
         let mut printed = Vec::new();
         for (at, &wanted) in all.iter().enumerate() {
             let constants = wanted.constants.as_ref().map(|(words, fields)| (&words[..], *fields));
-            let form = Form { guards: Guards::None, constants };
+            let form = Form { guards: self.guards, constants };
             let kernel = print(&wanted.source, form).unwrap_or_else(|error| panic!("{error}\n{}", wanted.source));
             // One file holds many kernels, each in a namespace.
             let named = kernel.text.replace(ENTRY, &format!("{ENTRY}_{at}"));
@@ -220,7 +225,7 @@ impl Backend for Shim {
         let wanted = |command: &BoundCommand| {
             let BoundCommand::Dispatch { kernel, body, params, .. } = command else { return None };
             let source = compose(kernel, body.as_ref(), self.info.subgroup);
-            let sizes = body.as_ref().map_or(&[][..], |body| body.sizes());
+            let sizes = body.as_ref().map_or(&[][..], |body| body.sizes(params));
             let constants = (self.fixes_sizes && !sizes.is_empty()).then(|| (params.clone(), sizes));
             Some(Wanted { source, constants })
         };

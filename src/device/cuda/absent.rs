@@ -1,4 +1,4 @@
-//! What a build without the CUDA device says of it.
+//! The entry of a build without the CUDA device: it names the missing feature.
 
 use std::future::ready;
 

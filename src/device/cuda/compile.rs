@@ -11,6 +11,9 @@ use super::print::{HALVES, PRELUDE, Printed};
 use crate::error::{Error, Result};
 use crate::host;
 
+/// Bytes of the digest before the machine code in a file.
+const DIGEST_BYTES: usize = 32;
+
 /// The compiler, for one architecture.
 pub(super) struct Compiler {
     /// The architecture, such as `sm_90`.
@@ -43,26 +46,32 @@ impl Compiler {
         format!("{}.{}", self.version.0, self.version.1)
     }
 
-    /// The machine code of a kernel, from the disk if it was compiled before.
+    /// The machine code of a kernel that was compiled before, from the disk.
+    pub(super) fn kept(&self, printed: &Printed) -> Option<Vec<u8>> {
+        // The driver trusts what it loads, so a file that is not whole must not reach it.
+        let bytes = std::fs::read(self.file(&whole(printed))?).ok()?;
+        let (digest, code) = bytes.split_at_checked(DIGEST_BYTES)?;
+        (Sha256::digest(code)[..] == *digest).then(|| code.to_vec())
+    }
+
+    /// The machine code of a kernel, which is then kept on the disk.
     pub(super) fn compile(&self, name: &str, printed: &Printed) -> Result<Vec<u8>> {
-        let source = [HALVES, PRELUDE, &printed.text].concat();
-        let file = self.folder.as_ref().map(|folder| folder.join(self.key(&source)));
-        if let Some(code) = file.as_ref().and_then(|file| std::fs::read(file).ok()) {
-            return Ok(code);
-        }
+        let source = whole(printed);
         let code = self.translate(name, &source)?;
-        if let (Some(folder), Some(file)) = (&self.folder, &file) {
+        if let (Some(folder), Some(file)) = (&self.folder, self.file(&source)) {
             // A full or read-only disk costs the next start some time and nothing else.
-            let _ = host::make_folder(folder).and_then(|()| host::write_whole(file, &code));
+            let _ = host::make_folder(folder)
+                .and_then(|()| host::write_whole(&file, &[&Sha256::digest(&code)[..], &code].concat()));
         }
         Ok(code)
     }
 
-    fn key(&self, source: &str) -> String {
+    /// Where the machine code of a source is kept.
+    fn file(&self, source: &str) -> Option<PathBuf> {
         let Self { architecture, version: (major, minor), .. } = self;
         let digest = Sha256::digest(format!("{architecture} {major}.{minor}\n{source}"));
         let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("{digits}.cubin")
+        Some(self.folder.as_ref()?.join(format!("{digits}.cubin")))
     }
 
     #[allow(unsafe_code, reason = "NVRTC is a C library")]
@@ -90,6 +99,11 @@ impl Compiler {
         };
         Ok(code)
     }
+}
+
+/// All that the compiler reads for a kernel.
+fn whole(printed: &Printed) -> String {
+    [HALVES, PRELUDE, &printed.text].concat()
 }
 
 /// A program of the compiler, destroyed with its owner.

@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cudarc::driver::result::{free_sync, malloc_sync, module};
+use cudarc::driver::result::{device, free_sync, malloc_sync, module};
 use cudarc::driver::sys::{self, CUdevice_attribute, CUdeviceptr};
 use cudarc::driver::{CudaContext, CudaStream, DriverError};
 
@@ -34,15 +34,17 @@ pub(in crate::device) static ENTRY: Entry = Entry {
     list: || Box::pin(ready(list())),
 };
 
-/// What the driver gives or why it does not.
-type Driven<T> = std::result::Result<T, DriverError>;
+/// The result of a call of the driver.
+type DriverResult<T> = std::result::Result<T, DriverError>;
 
 /// Lanes of a warp.
 const WARP: u32 = 32;
-/// Shared memory of a block that every GPU gives without being asked.
+/// Shared memory of a block that every GPU has without opting in.
 const SHARED_BYTES: u32 = 48 << 10;
-/// A kernel counts bytes of a buffer in 32 bits.
-const MOST_BYTES: u64 = (1 << 32) - 256;
+/// The first driver (CUDA 12.8) with the timer that the bindings call.
+const TIMER_DRIVER: i32 = 12_080;
+/// A kernel counts bytes of a buffer in 32 bits: the largest size class below 4 GiB.
+const MOST_BYTES: u64 = 15 << 28;
 
 struct Cuda {
     info: Info,
@@ -66,35 +68,55 @@ impl Cuda {
         let compiler = Compiler::new(capability)?;
         // Graphs cannot be captured from the default stream.
         let stream = context.new_stream().map_err(refused)?;
-        let mut info = describe(&context, &format!("compiler {}", compiler.version())).map_err(refused)?;
+        let mut info = describe(index, &format!("NVRTC {}", compiler.version())).map_err(refused)?;
         if !request.subgroups {
             info.subgroup = 1;
         }
         let is_set = |name| std::env::var_os(name).is_some();
-        let guards = if is_set("MERO_CUDA_CHECKED") { Guards::Places } else { Guards::None };
+        let guards = if is_set("MERO_CUDA_CHECKED") { Guards::Indices } else { Guards::None };
         let is_generic = is_set("MERO_CUDA_GENERIC");
         let (blocks, kernels, staging) = (RefCell::default(), RefCell::default(), Staging::default());
-        Ok(Self { info, stream, compiler, blocks, kernels, staging, guards, is_generic })
+        let opened = Self { info, stream, compiler, blocks, kernels, staging, guards, is_generic };
+        opened.probe().map_err(|error| {
+            let name = &opened.info.name;
+            Error::device(format!(
+                "device \"cuda:{index}\" ({name}) cannot run what NVRTC {} compiles: {error}",
+                opened.compiler.version()
+            ))
+        })?;
+        Ok(opened)
+    }
+
+    /// Errors if a kernel cannot be compiled and loaded: a compiler may not know the GPU, and a driver may not load what a newer compiler makes.
+    fn probe(&self) -> Result<()> {
+        let text = format!("extern \"C\" __global__ void {}() {{}}\n", print::ENTRY);
+        let probe = print::Printed { text, threads: 1, bindings: Vec::new(), uniform_bytes: 0, shared_bytes: 0 };
+        let code = self.compiler.compile("probe", &probe)?;
+        self.load(&probe, &code).map(drop).map_err(failed)
     }
 
     /// The kernel of composed WGSL, compiled if it is new; with the sizes that its body wants compiled in.
     fn kernel(&self, kernel: &Kernel, body: Option<&SharedBody>, params: &[u32]) -> Result<Rc<Loaded>> {
         let source = compose(kernel, body, self.info.subgroup);
-        let sizes = body.map_or(&[][..], |body| body.sizes());
+        let sizes = body.map_or(&[][..], |body| body.sizes(params));
         let constants = (!sizes.is_empty() && !self.is_generic).then_some((params, sizes));
         let key = constants.map_or_else(|| source.clone(), |(words, _)| format!("{source}\n{words:?}"));
         if let Some(known) = self.kernels.borrow().get(&key) {
             return Ok(known.clone());
         }
         let printed = print::print(&source, Form { guards: self.guards, constants })?;
-        let code = self.compiler.compile(kernel.name, &printed)?;
-        let loaded = Rc::new(self.load(&printed, &code).map_err(failed)?);
+        // What is on the disk may be damaged; then it is compiled again.
+        let kept = self.compiler.kept(&printed).and_then(|code| self.load(&printed, &code).ok());
+        let loaded = Rc::new(match kept {
+            Some(loaded) => loaded,
+            None => self.load(&printed, &self.compiler.compile(kernel.name, &printed)?).map_err(failed)?,
+        });
         self.kernels.borrow_mut().insert(key, loaded.clone());
         Ok(loaded)
     }
 
     #[allow(unsafe_code, reason = "the driver loads machine code")]
-    fn load(&self, printed: &print::Printed, code: &[u8]) -> Driven<Loaded> {
+    fn load(&self, printed: &print::Printed, code: &[u8]) -> DriverResult<Loaded> {
         self.stream.context().bind_to_thread()?;
         let name = CString::new(print::ENTRY).expect("it has no zero byte");
         // SAFETY: the code is what the compiler made for this GPU, whole.
@@ -102,7 +124,8 @@ impl Cuda {
         // SAFETY: the module is loaded.
         let function = unsafe { module::get_function(module, name) }?;
         let (threads, bindings) = (printed.threads, printed.bindings.clone());
-        Ok(Loaded { function, module, threads, bindings, takes_uniform: printed.uniform_bytes > 0 })
+        let context = self.stream.context().clone();
+        Ok(Loaded { function, module, context, threads, bindings, takes_uniform: printed.uniform_bytes > 0 })
     }
 
     fn address(&self, region: Region) -> CUdeviceptr {
@@ -154,30 +177,46 @@ fn count() -> Result<usize> {
 }
 
 fn list() -> Vec<Info> {
-    let described = |index| {
-        let context = CudaContext::new(index).ok()?;
-        describe(&context, "").ok()
-    };
-    (0..count().unwrap_or(0)).filter_map(described).collect()
+    (0..count().unwrap_or(0)).filter_map(|index| describe(index, "").ok()).collect()
 }
 
-fn describe(context: &CudaContext, compiler: &str) -> Driven<Info> {
-    let (major, minor) = context.compute_capability()?;
-    let processors = context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+/// What the driver says of a GPU, without opening it.
+fn describe(index: usize, compiler: &str) -> DriverResult<Info> {
+    use CUdevice_attribute as A;
+    let gpu = device::get(index as i32)?;
+    #[allow(unsafe_code, reason = "the driver answers")]
+    // SAFETY: the driver gave the GPU's handle.
+    let attribute = |which| unsafe { device::get_attribute(gpu, which) };
+    #[allow(unsafe_code, reason = "the driver answers")]
+    // SAFETY: as above.
+    let bytes = unsafe { device::total_mem(gpu) }? as u64;
+    let major = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+    let minor = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+    let processors = attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
     let driver = format!("compute capability {major}.{minor}, {processors} multiprocessors, {compiler}");
+    let timestamps = has_timestamps().then_some("timestamps");
     Ok(Info {
         device: ENTRY.name,
-        name: context.name()?,
+        name: device::get_name(gpu)?,
         driver: driver.trim_end_matches([' ', ',']).to_owned(),
         execution: Execution::Shaders,
         tiles: Tiles::ManySmall,
         is_software: false,
         threads: 1,
-        max_binding_bytes: (context.total_mem()? as u64).min(MOST_BYTES),
+        max_binding_bytes: bytes.min(MOST_BYTES),
         workgroup_bytes: SHARED_BYTES,
         subgroup: WARP,
-        features: ["f16", "subgroups", "timestamps"].map(String::from).to_vec(),
+        features: ["f16", "subgroups"].into_iter().chain(timestamps).map(String::from).collect(),
     })
+}
+
+/// Whether the driver has the timer that the bindings call.
+fn has_timestamps() -> bool {
+    let mut version = 0;
+    #[allow(unsafe_code, reason = "the driver answers")]
+    // SAFETY: the number can be written.
+    let answer = unsafe { sys::cuDriverGetVersion(&raw mut version) };
+    answer.result().is_ok() && version >= TIMER_DRIVER
 }
 
 impl Backend for Cuda {
@@ -213,6 +252,7 @@ impl Backend for Cuda {
     }
 
     fn free(&self, memory: Memory) {
+        let _ = self.stream.context().bind_to_thread();
         if let Some(block) = self.blocks.borrow_mut()[memory.0 as usize].take() {
             #[allow(unsafe_code, reason = "the driver frees")]
             // SAFETY: the driver waits for the work that uses the block, and no later work can name it.
@@ -235,7 +275,8 @@ impl Backend for Cuda {
     }
 
     fn run_timed<'a>(&'a self, prepared: &'a dyn Prepared, times: usize) -> Option<Soon<'a, Result<Timings>>> {
-        Some(Box::pin(async move { steps(prepared).run_timed(&self.stream, times).map_err(failed) }))
+        let timed = async move { steps(prepared).run_timed(&self.stream, times).map_err(failed) };
+        has_timestamps().then(|| Box::pin(timed) as Soon<'a, _>)
     }
 
     fn read(&self, region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use cudarc::driver::result::{launch_kernel, memcpy_dtod_async, module};
 use cudarc::driver::sys::{CUdeviceptr, CUfunction, CUgraphInstantiate_flags, CUmodule, CUstreamCaptureMode};
-use cudarc::driver::{CudaGraph, CudaStream, DriverError};
+use cudarc::driver::{CudaContext, CudaGraph, CudaStream, DriverError};
 
 use super::super::Prepared;
 use super::super::timed::Timings;
@@ -22,6 +22,8 @@ const GRAPH_STEPS: usize = 64;
 pub(super) struct Loaded {
     pub(super) function: CUfunction,
     pub(super) module: CUmodule,
+    /// The module lives in it.
+    pub(super) context: Arc<CudaContext>,
     pub(super) threads: u32,
     /// The bindings that the kernel takes, in the order of its arguments.
     pub(super) bindings: Vec<u32>,
@@ -31,6 +33,7 @@ pub(super) struct Loaded {
 impl Drop for Loaded {
     #[allow(unsafe_code, reason = "the driver unloads it")]
     fn drop(&mut self) {
+        let _ = self.context.bind_to_thread();
         // SAFETY: plans hold their kernels, and a device waits for its stream before it drops them.
         let _ = unsafe { module::unload(self.module) };
     }
@@ -121,7 +124,8 @@ impl Steps {
         stream.context().bind_to_thread()?;
         let window = self.window();
         // Most recordings run once and are not worth a graph.
-        let is_worth_it = times > window || self.has_run.replace(true);
+        let has_run = self.has_run.replace(true);
+        let is_worth_it = has_run || times > window;
         let graphs = if is_worth_it { times / window } else { 0 };
         if graphs > 0 && self.graph.borrow().is_none() {
             *self.graph.borrow_mut() = self.captured(stream, window)?;

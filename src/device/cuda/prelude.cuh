@@ -158,8 +158,8 @@ WGSL_FN i32 shift_left(i32 a, u32 b) { return static_cast<i32>(static_cast<u32>(
 WGSL_FN u32 shift_right(u32 a, u32 b) { return a >> (b & 31u); }
 WGSL_FN i32 shift_right(i32 a, u32 b) { return a >> (b & 31u); }
 
-// A place inside an array of so many items: what a guarded kernel reads and writes.
-WGSL_FN u32 inside(u32 i, u32 count) { return i < count ? i : count - 1u; }
+// An index inside an array of so many items: what a guarded kernel reads and writes. No block of memory is empty, so 0 is inside.
+WGSL_FN u32 inside(u32 i, u32 count) { return i < count ? i : count - (count != 0u); }
 
 WGSL_FN half add(half a, half b) { return to_half(to_f32(a) + to_f32(b)); }
 WGSL_FN half subtract(half a, half b) { return to_half(to_f32(a) - to_f32(b)); }

@@ -35,7 +35,7 @@ fn converted(
         false => Expected::Floats(values.iter().map(|&x| f64::from(x)).collect()),
     });
     let expected = expected.collect();
-    case(format!("{name} in {half:?}"), Bound::Exact, given, expected, |given, made| {
+    case(format!("{half:?} {name}"), Bound::Exact, given, expected, |given, made| {
         merged(half, [inputs, &outputs], [given, made], launch)
     })
 }
@@ -139,7 +139,7 @@ pub(in crate::kernels) fn of_products() -> Vec<Case> {
         ([3, 20, 33, 18], [true, true], all, Tiles::ManySmall),
         ([1, 40, 140, 36], plain, all, Tiles::ManySmall),
         ([1, 9, 1100, 10], plain, [true, true, false], Tiles::ManySmall),
-        ([1, 600, 5, 6], plain, all, Tiles::ManySmall),
+        ([1, 1100, 5, 6], plain, all, Tiles::ManySmall),
         ([1, 129, 33, 66], plain, all, Tiles::FewLarge),
         ([1, 68, 36, 34], [true, true], all, Tiles::FewLarge),
         ([1, 129, 70, 40], [true, false], [true, true, false], Tiles::PerInvocation),
@@ -218,7 +218,7 @@ fn with_sums(half: Half, [m, k]: [u32; 2]) -> Case {
 /// tanh(a · b) and its slope, both in f16.
 fn layer(tiles: Tiles) -> Case {
     let halves = [true, false, true];
-    let product = Product { size: [1, 600, 10, 36], is_transposed: [false; 2], tiles, halves };
+    let product = Product { size: [1, 1100, 10, 36], is_transposed: [false; 2], tiles, halves };
     let [a, b] = product.operands();
     // Weights small enough for slopes that are not 0.
     let b: Vec<f32> = b.iter().map(|x| x / 16.0).collect();
@@ -227,14 +227,14 @@ fn layer(tiles: Tiles) -> Case {
     let slopes = made.iter().map(|y| 1.0 - y * y).collect();
     let expected = vec![Expected::Halves(made), Expected::Halves(slopes)];
     let sides = operands.map(|values| (values, false));
-    let none = [(vec![0.0; 600 * 36], true), (vec![0.0; 600 * 36], true)];
+    let none = [(vec![0.0; 1100 * 36], true), (vec![0.0; 1100 * 36], true)];
     let given = sides.iter().map(|(values, _)| words(values)).collect();
     // One unit of f16, because a device may round either way.
     case(format!("layer and slope {}", product.name()), within(9.8e-4, 6.2e-5), given, expected, |given, made| {
         merged(Half::F16, [&sides, &none], [given, made], |inputs, out| {
             let operand = |at: usize| Operand { view: inputs[at].clone(), is_transposed: false, is_batched: false };
             let curve = Some(Arc::new(Curve::build("tanh(x)", 1, |x| expr::tanh(x[0]))));
-            matmul::layer(&device(tiles), [600, 10, 36], [operand(0), operand(1)], None, curve.as_ref(), out.to_vec())
+            matmul::layer(&device(tiles), [1100, 10, 36], [operand(0), operand(1)], None, curve.as_ref(), out.to_vec())
         })
     })
 }

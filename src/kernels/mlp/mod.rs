@@ -301,6 +301,9 @@ impl Choice {
     }
 }
 
+/// Words of parameters up to which the sizes of a step are worth compiling in: half a millisecond of compilation each.
+const MOST_UNROLLED: u32 = 16_384;
+
 impl Body for Choice {
     fn wgsl(&self) -> String {
         let ScratchFormat(_, kept) = self.kept;
@@ -327,7 +330,11 @@ impl Body for Choice {
         once.join("\n")
     }
 
-    fn sizes(&self) -> &'static [&'static str] {
+    fn sizes(&self, params: &[u32]) -> &'static [&'static str] {
+        let Params { total, .. } = bytemuck::pod_read_unaligned(bytemuck::cast_slice(params));
+        if total > MOST_UNROLLED {
+            return &[];
+        }
         &["inputs", "outputs", "targets", "total", "depth", "span", "stride", "layers"]
     }
 }

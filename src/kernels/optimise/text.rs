@@ -6,7 +6,7 @@ use crate::program::Instruction;
 use crate::program::wgsl_constant;
 
 impl Body for Rule {
-    fn sizes(&self) -> &'static [&'static str] {
+    fn sizes(&self, _params: &[u32]) -> &'static [&'static str] {
         &["total", "parts", "group", "span", "figures", "folded"]
     }
 

@@ -163,7 +163,7 @@ impl Body<'_> {
     fn access(&self, base: Handle<Expression>, index: Handle<Expression>) -> Result<String> {
         let (text, mut place) = (self.expression(base)?, self.expression(index)?);
         let inner = self.pointee(base);
-        if self.printer.form.guards == Guards::Places {
+        if self.printer.form.guards == Guards::Indices {
             let count = match &inner {
                 TypeInner::Array { size: ArraySize::Constant(count), .. } => format!("{count}u"),
                 TypeInner::Array { .. } => self.array_length(base)?,

@@ -1,7 +1,7 @@
 //! Prints a kernel's WGSL as CUDA C++, from naga's form of it. The subset is that of compute shaders; any other construct is an error that names it.
 //!
 //! What a WGSL function sees as globals are the members of a struct here, made from the kernel's arguments: functions that use globals are its member
-//! functions, always inlined, so that the struct itself never is in memory. Other functions stand on their own.
+//! functions, always inlined, so that the struct itself never is in memory. Other functions are free functions.
 
 mod expression;
 mod math;
@@ -29,8 +29,8 @@ pub const ENTRY: &str = "kernel_entry";
 pub enum Guards {
     /// Only divisions of integers.
     None,
-    /// Places in arrays as well: a place past the end is the last one, as in WGSL.
-    Places,
+    /// Indices as well: one past the end is the last, as in WGSL.
+    Indices,
 }
 
 /// How a kernel is printed.
@@ -46,7 +46,7 @@ impl Form<'_> {
     /// Without guards and constants.
     pub const PLAIN: Self = Self { guards: Guards::None, constants: None };
     /// With guards.
-    pub const GUARDED: Self = Self { guards: Guards::Places, constants: None };
+    pub const GUARDED: Self = Self { guards: Guards::Indices, constants: None };
 }
 
 /// A kernel in CUDA C++ and what its launch needs.
@@ -124,7 +124,9 @@ impl Printer<'_> {
             text += &format!("const {}& {};\n", self.type_name(global.ty)?, self.global_name(handle));
         }
         for (handle, global) in self.in_space(AddressSpace::Private) {
-            text += &format!("{}{{}};\n", self.declared(global.ty, &self.global_name(handle))?);
+            let declared = self.declared(global.ty, &self.global_name(handle))?;
+            let value = global.init.map(|value| self.constant_expression(value)).transpose()?;
+            text += &format!("{declared}{};\n", value.map_or_else(|| "{}".to_owned(), |value| format!(" = {value}")));
         }
         text += &members;
         text += "};\n}  // namespace kernel\n\n";

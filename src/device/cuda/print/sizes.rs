@@ -54,7 +54,7 @@ impl Printer<'_> {
 }
 
 impl Body<'_> {
-    /// What stands for a field of the uniform, if `base` is the uniform and the field is compiled in.
+    /// The text of a field of the uniform, if `base` is the uniform and the field is compiled in.
     pub(super) fn compiled_in(&self, base: Handle<Expression>, index: u32) -> Result<Option<String>> {
         let Expression::GlobalVariable(global) = self.function.expressions[base] else { return Ok(None) };
         let uniform = &self.printer.module.global_variables[global];

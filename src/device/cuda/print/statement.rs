@@ -245,7 +245,7 @@ impl<'a> Body<'a> {
         let number = self.loop_count;
         self.loops.push((number, false));
         if self.printer.form.constants.is_some() {
-            // With known sizes nearly all loops have known lengths. Taken apart whole, their loads overlap: measured in docs/PERFORMANCE.md.
+            // With known sizes nearly all loops have known lengths. Fully unrolled, their loads overlap: measured in docs/PERFORMANCE.md.
             self.line("#pragma unroll");
         }
         self.line("for (;;) {");
