@@ -18,11 +18,14 @@ static_assert(sizeof(Params) == 144, "Params is laid out as in WGSL");
 __device__ inline f32 op_add(f32 a, f32 b) {
     return (a + b);
 }
+__device__ inline u32 stored(u32 count) {
+    return count;
+}
 __device__ inline f32 safe_tanh(f32 x) {
     const f32 s_1 = (x * x);
     const f32 near_15 = (x * (1.0f + (s_1 * (-0.33333334f + (s_1 * (0.13333333f + (s_1 * (-0.053968254f + (s_1 * 0.021869488f)))))))));
-    const f32 e_22 = wgsl::exp((2.0f * wgsl::select((x > 10.0f), 10.0f, x)));
-    return wgsl::select((wgsl::abs(x) < 0.25f), near_15, (1.0f - (2.0f / (e_22 + 1.0f))));
+    const f32 e_25 = wgsl::exp((2.0f * wgsl::select(((wgsl::as_u32(x) - 1092616192u) <= 1046478848u), 10.0f, x)));
+    return wgsl::select((wgsl::abs(x) < 0.25f), near_15, (1.0f - (2.0f / (e_25 + 1.0f))));
 }
 __device__ inline f32 logistic(f32 x) {
     const f32 e_3 = safe_tanh((0.5f * x));
@@ -129,8 +132,9 @@ __device__ inline f32 angle(f32 a, f32 b) {
     return wgsl::select((wgsl::as_u32(a) >= 2147483648u), wgsl::negate(turned_25), turned_25);
 }
 __device__ inline f32 hyperbolic(f32 x, f32 sign) {
-    const f32 e_5 = wgsl::exp((0.5f * wgsl::abs(x)));
-    return (((0.5f * e_5) * e_5) + ((sign * (0.5f / e_5)) / e_5));
+    const f32 e_7 = (0.70710677f * wgsl::exp((0.5f * wgsl::abs(x))));
+    const f32 inverse_9 = (0.5f / e_7);
+    return ((e_7 * e_7) + ((sign * inverse_9) * inverse_9));
 }
 __device__ inline f32 quarter_turns(f32 x) {
     return wgsl::round((x * 0.63661975f));
@@ -277,6 +281,10 @@ WGSL_FN f32 value(u32 index) {
     const f32 v2_7 = op_add(v0_3, v1_6);
     return v2_7;
 }
+WGSL_FN f32 word(u32 i) {
+    const f32 e_1 = value(i);
+    return e_1;
+}
 WGSL_FN void run() {
     const wgsl::vec<u32, 3> group = {blockIdx.x, blockIdx.y, blockIdx.z};
     const wgsl::vec<u32, 3> groups = {gridDim.x, gridDim.y, gridDim.z};
@@ -284,9 +292,10 @@ WGSL_FN void run() {
     const u32 e_3 = group_number(group, groups);
     const u32 i_6 = ((e_3 * 256u) + lane);
     const u32 e_9 = params.count;
-    if ((i_6 < e_9)) {
-        const f32 e_13 = value(i_6);
-        out[i_6] = e_13;
+    const u32 e_10 = stored(e_9);
+    if ((i_6 < e_10)) {
+        const f32 e_14 = word(i_6);
+        out[i_6] = e_14;
         return;
     } else {
         return;

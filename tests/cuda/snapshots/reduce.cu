@@ -35,11 +35,14 @@ __device__ inline Item join(Item a, Item b) {
 __device__ inline f32 finish(Item item, f32 scale) {
     return (item.value * scale);
 }
+__device__ inline u32 stored(u32 count) {
+    return count;
+}
 __device__ inline f32 safe_tanh(f32 x) {
     const f32 s_1 = (x * x);
     const f32 near_15 = (x * (1.0f + (s_1 * (-0.33333334f + (s_1 * (0.13333333f + (s_1 * (-0.053968254f + (s_1 * 0.021869488f)))))))));
-    const f32 e_22 = wgsl::exp((2.0f * wgsl::select((x > 10.0f), 10.0f, x)));
-    return wgsl::select((wgsl::abs(x) < 0.25f), near_15, (1.0f - (2.0f / (e_22 + 1.0f))));
+    const f32 e_25 = wgsl::exp((2.0f * wgsl::select(((wgsl::as_u32(x) - 1092616192u) <= 1046478848u), 10.0f, x)));
+    return wgsl::select((wgsl::abs(x) < 0.25f), near_15, (1.0f - (2.0f / (e_25 + 1.0f))));
 }
 __device__ inline f32 logistic(f32 x) {
     const f32 e_3 = safe_tanh((0.5f * x));
@@ -146,8 +149,9 @@ __device__ inline f32 angle(f32 a, f32 b) {
     return wgsl::select((wgsl::as_u32(a) >= 2147483648u), wgsl::negate(turned_25), turned_25);
 }
 __device__ inline f32 hyperbolic(f32 x, f32 sign) {
-    const f32 e_5 = wgsl::exp((0.5f * wgsl::abs(x)));
-    return (((0.5f * e_5) * e_5) + ((sign * (0.5f / e_5)) / e_5));
+    const f32 e_7 = (0.70710677f * wgsl::exp((0.5f * wgsl::abs(x))));
+    const f32 inverse_9 = (0.5f / e_7);
+    return ((e_7 * e_7) + ((sign * inverse_9) * inverse_9));
 }
 __device__ inline f32 quarter_turns(f32 x) {
     return wgsl::round((x * 0.63661975f));
@@ -297,6 +301,10 @@ const Params& params;
 WGSL_FN f32 value(u32 index) {
     const f32 v0_3 = extra0[index];
     return v0_3;
+}
+WGSL_FN f32 word(u32 i) {
+    const f32 e_1 = value(i);
+    return e_1;
 }
 WGSL_FN Item reduce_from(u32 o, u32 i, u32 first, u32 last, u32 step) {
     Item item_v0{};
