@@ -4,13 +4,12 @@ mod devices;
 mod noise;
 mod rows;
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use devices::devices;
 use meromorph::autograd::Var;
-use meromorph::device::{Halves, Label, Passes, Recompute, Summary, View};
-use meromorph::kernels::cast::{self, Conversion};
+use meromorph::device::{Halves, Label, Passes, Recompute, Summary};
+use meromorph::kernels::halves;
 use meromorph::nn::{Activation, Spec};
 use meromorph::program::{Curve, expr};
 use meromorph::tensor::Tensor;
@@ -25,18 +24,8 @@ const ROWS: usize = 72;
 
 /// Results of all layers in 16 bits.
 fn passes(half: Half, is_merged: bool, recompute: Recompute) -> Passes {
-    let convert = |conversion: Conversion| {
-        move |from: View, to: View| {
-            let count = if matches!(conversion, Conversion::Pack(_)) { from.words } else { to.words };
-            cast::dispatch(conversion, count as u32, from, to)
-        }
-    };
-    let halves = Halves {
-        takes: Rc::new(|label: &Label| label.layer.starts_with("layers")),
-        pack: Rc::new(convert(Conversion::Pack(half))),
-        unpack: Rc::new(convert(Conversion::Unpack(half))),
-        is_merged,
-    };
+    let halves = halves::stored(half, |label| label.layer.starts_with("layers"));
+    let halves = Halves { is_merged, ..halves };
     Passes { recompute, halves: Some(halves), ..Passes::default() }
 }
 

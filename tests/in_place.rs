@@ -3,12 +3,10 @@
 mod devices;
 mod noise;
 
-use std::rc::Rc;
-
 use devices::devices;
 use meromorph::autograd::Var;
-use meromorph::device::{Halves, Label, Passes, Recompute, View};
-use meromorph::kernels::cast::{self, Conversion};
+use meromorph::device::{Label, Passes, Recompute};
+use meromorph::kernels::halves;
 use meromorph::nn::Activation;
 use meromorph::tensor::Tensor;
 use meromorph::train::Half;
@@ -106,18 +104,7 @@ fn a_result_takes_the_block_of_an_input_that_is_not_read_later() -> Result<()> {
 /// A product that keeps halves, and before it a launch that writes over its input.
 #[test]
 fn halves_and_launches_in_place_share_a_plan() -> Result<()> {
-    let convert = |conversion: Conversion| {
-        move |from: View, to: View| {
-            let count = if matches!(conversion, Conversion::Pack(_)) { from.words } else { to.words };
-            cast::dispatch(conversion, count as u32, from, to)
-        }
-    };
-    let halves = Halves {
-        takes: Rc::new(|label: &Label| &*label.layer == "layers.0"),
-        pack: Rc::new(convert(Conversion::Pack(Half::F16))),
-        unpack: Rc::new(convert(Conversion::Unpack(Half::F16))),
-        is_merged: true,
-    };
+    let halves = halves::stored(Half::F16, |label| &*label.layer == "layers.0");
     let passes = Passes { halves: Some(halves), ..Passes::default() };
     let work: Work = |all| {
         let device = all.x.value().device().clone();

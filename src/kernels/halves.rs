@@ -6,8 +6,11 @@ use bytemuck::{cast_slice, cast_slice_mut};
 use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
 use half::{bf16, f16};
 
-use super::{cast, common};
-use crate::device::{Dispatch, VIEW_WORDS, View};
+use super::cast::{self, Conversion};
+use super::common;
+use std::rc::Rc;
+
+use crate::device::{Dispatch, Halves, Label, VIEW_WORDS, View};
 use crate::host::ThreadPool;
 
 /// A format of 16 bits for results of a plan.
@@ -160,6 +163,22 @@ impl Packed {
     /// With an output in halves.
     pub(super) fn with_output(self, half: Half, output: usize) -> Option<Self> {
         self.with(half, OUTPUTS + output)
+    }
+}
+
+/// Stores the results of the launches whose label `takes` chooses in 16 bits.
+pub fn stored(half: Half, takes: impl Fn(&Label) -> bool + 'static) -> Halves {
+    let convert = |conversion: Conversion| {
+        move |from: View, to: View| {
+            let count = if matches!(conversion, Conversion::Pack(_)) { from.words } else { to.words };
+            cast::dispatch(conversion, count as u32, from, to)
+        }
+    };
+    Halves {
+        takes: Rc::new(takes),
+        pack: Rc::new(convert(Conversion::Pack(half))),
+        unpack: Rc::new(convert(Conversion::Unpack(half))),
+        is_merged: true,
     }
 }
 

@@ -2,16 +2,13 @@
 //! f32; weights, sums over rows and the optimiser stay in f32 (Micikevicius et al. 2018). Gradients that f16 cannot hold make a loss scale fall, and
 //! their update is left out.
 
-use std::rc::Rc;
-
 use super::config::{StepKind, TrainerConfig};
 use super::layers::{Layers, OPS};
 use super::network::Network;
-use crate::device::{Halves, Info, Label, View};
+use crate::device::{Halves, Info, Label};
 use crate::error::{Error, Result};
 use crate::host::number;
-use crate::kernels::cast::{Conversion, dispatch};
-use crate::kernels::halves::Half;
+use crate::kernels::halves::{self, Half};
 use crate::kernels::optimise;
 use crate::optim::Motion;
 use crate::record;
@@ -176,18 +173,7 @@ impl MixedPrecision {
             let is_plain = kind.is_none_or(|kind| KINDS.contains(&kind)) && OPS.contains(&label.op);
             is_plain || layers.has(&keep_half, label)
         };
-        let convert = |conversion: Conversion| {
-            move |from: View, to: View| {
-                let count = if matches!(conversion, Conversion::Pack(_)) { from.words } else { to.words };
-                dispatch(conversion, count as u32, from, to)
-            }
-        };
-        Ok(Halves {
-            takes: Rc::new(takes),
-            pack: Rc::new(convert(Conversion::Pack(format))),
-            unpack: Rc::new(convert(Conversion::Unpack(format))),
-            is_merged: true,
-        })
+        Ok(halves::stored(format, takes))
     }
 
     /// The factor of the loss, as the update has it.

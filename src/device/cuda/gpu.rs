@@ -90,7 +90,7 @@ impl Cuda {
     /// Errors if a kernel cannot be compiled and loaded: a compiler may not know the GPU, and a driver may not load what a newer compiler makes.
     fn probe(&self) -> Result<()> {
         let text = format!("extern \"C\" __global__ void {}() {{}}\n", print::ENTRY);
-        let probe = print::Printed { text, threads: 1, bindings: Vec::new(), uniform_bytes: 0, shared_bytes: 0 };
+        let probe = print::Printed { text, threads: 1, bindings: Vec::new(), takes_uniform: false };
         let code = self.compiler.compile("probe", &probe)?;
         self.load(&probe, &code).map(drop).map_err(failed)
     }
@@ -123,9 +123,10 @@ impl Cuda {
         let module = unsafe { module::load_data(code.as_ptr().cast()) }?;
         // SAFETY: the module is loaded.
         let function = unsafe { module::get_function(module, name) }?;
-        let (threads, bindings) = (printed.threads, printed.bindings.clone());
+        let print::Printed { threads, takes_uniform, .. } = *printed;
+        let bindings = printed.bindings.clone();
         let context = self.stream.context().clone();
-        Ok(Loaded { function, module, context, threads, bindings, takes_uniform: printed.uniform_bytes > 0 })
+        Ok(Loaded { function, module, context, threads, bindings, takes_uniform })
     }
 
     fn address(&self, region: Region) -> CUdeviceptr {

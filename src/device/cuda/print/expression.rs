@@ -81,13 +81,13 @@ impl Printer<'_> {
 impl Body<'_> {
     /// An expression that is evaluated here, or the name of the variable that holds its value.
     pub(super) fn expression(&self, handle: Handle<Expression>) -> Result<String> {
-        match self.baked(handle) {
+        match self.held_name(handle) {
             Some(name) => Ok(name),
-            None => self.unbaked(handle),
+            None => self.evaluated(handle),
         }
     }
 
-    pub(super) fn unbaked(&self, handle: Handle<Expression>) -> Result<String> {
+    pub(super) fn evaluated(&self, handle: Handle<Expression>) -> Result<String> {
         let part = |handle| self.expression(handle);
         Ok(match &self.function.expressions[handle] {
             Expression::Literal(value) => literal(*value)?,

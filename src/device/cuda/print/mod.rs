@@ -58,10 +58,8 @@ pub struct Printed {
     pub threads: u32,
     /// The bindings of group 0 that it takes, in the order of its arguments: for each a pointer and a number of bytes. After them comes the uniform.
     pub bindings: Vec<u32>,
-    /// Bytes of the uniform, 0 if it takes none.
-    pub uniform_bytes: u32,
-    /// Bytes of memory shared by a block.
-    pub shared_bytes: u32,
+    /// Whether it takes a uniform.
+    pub takes_uniform: bool,
 }
 
 /// Prints composed WGSL with one entry point.
@@ -131,13 +129,11 @@ impl Printer<'_> {
         text += &members;
         text += "};\n}  // namespace kernel\n\n";
         text += &self.entry_point(threads, &storage, uniform)?;
-        let size = |ty| self.module.types[ty].inner.size(self.module.to_ctx());
         Ok(Printed {
             text,
             threads,
             bindings: storage.iter().map(|(_, global)| binding(global)).collect(),
-            uniform_bytes: uniform.map_or(0, |(_, global)| size(global.ty)),
-            shared_bytes: self.in_space(AddressSpace::WorkGroup).map(|(_, global)| size(global.ty)).sum(),
+            takes_uniform: uniform.is_some(),
         })
     }
 

@@ -90,7 +90,7 @@ impl<'a> Body<'a> {
     }
 
     /// The variable that holds an expression's value, if it is one by now.
-    pub(super) fn baked(&self, handle: Handle<Expression>) -> Option<String> {
+    pub(super) fn held_name(&self, handle: Handle<Expression>) -> Option<String> {
         self.held.contains(&handle).then(|| self.variable(handle))
     }
 
@@ -196,7 +196,7 @@ impl<'a> Body<'a> {
         let is_load = matches!(self.function.expressions[handle], Expression::Load { .. });
         let is_named = self.function.named_expressions.contains_key(&handle);
         if is_load || is_named || self.info[handle].ref_count > 1 {
-            let value = self.unbaked(handle)?;
+            let value = self.evaluated(handle)?;
             self.hold(handle, &value)?;
         }
         Ok(())
