@@ -3,6 +3,7 @@
 //   partials[part] = sum over the part's samples of d_l (x) a_l and d_l, then [loss sum, weight sum].
 // Scratch holds `stride` quads per sample: a_0, d_0, a_1, d_1, ..., d_last, where d_l starts as act'(z_l) (z_last for the last).
 // All weight gradients come after the backward pass, so a step has 2 depth + 1 barriers. The update is in optimise.wgsl.
+// Where scratch is, and from where products read theta, say step_in_storage.wgsl and step_in_workgroup.wgsl.
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read> y: array<f32>;
 @group(0) @binding(2) var<storage, read> order: array<u32>;
@@ -10,11 +11,9 @@
 @group(0) @binding(4) var<storage, read> class_weights: array<f32>;
 @group(0) @binding(5) var<storage, read_write> control: array<u32>;
 @group(0) @binding(6) var<storage, read_write> partials: array<f32>;
-@group(0) @binding(7) var<storage, read_write> scratch: array<Kept>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-
-var<workgroup> sums: array<vec2<f32>, 256>;
+var<workgroup> sums: array<vec2<f32>, WORKGROUP>;
 
 fn row_of(place: u32) -> u32 { return order[4u * params.steps + place]; }
 
@@ -59,16 +58,17 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
     let first = cursor * params.batch + part * params.span;
     let end = min((cursor + 1u) * params.batch, params.rows);
-    let tile = part * params.span * params.stride;
+    let tile = scratch_of(part);
+    hold_parameters(lane);
     gather(tile, first, end, rows, lane);
-    storageBarrier();
+    wait();
 
     var at = tile;
     for (var l = 0u; l < params.depth; l++) {
         let layer = params.layers[l];
         let z_at = at + quads(layer.x);
         forward_layer(layer, at, z_at, l + 1u < params.depth, rows, lane);
-        storageBarrier();
+        wait();
         at = z_at + quads(layer.y);
     }
     at -= quads(params.outputs);
@@ -83,13 +83,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         }
     }
     sums[index] = sum;
-    storageBarrier();
+    wait();
 
     for (var l = params.depth - 1u; l > 0u; l--) {
         let layer = params.layers[l];
         let d_at = at - 2u * quads(layer.x);
         backward_layer(layer, at, d_at, rows, lane);
-        storageBarrier();
+        wait();
         at = d_at;
     }
 

@@ -1,4 +1,4 @@
-// Loads and stores of the MLP's register tiles. The kernel declares theta (read) and scratch (read_write), both as quads;
+// Loads and stores of the MLP's register tiles. The kernel declares scratch (read_write) as quads; `held` reads quads of theta, and
 // `wide` and `narrow` convert between registers and scratch.
 // Loads dominate the cost on a software adapter (one costs about 100 multiply-adds on llvmpipe), hence quads and tiles. Neither matrix is
 // transposed in memory: both orders of a product read the same quads. Rows of W past the last are clamped, and words past the end of a row
@@ -12,9 +12,9 @@ fn weight_rows(layer: vec4<u32>, first: u32) -> vec4<u32> {
 
 /// Four words of theta; packed: they are one quad. Callers pass a literal, so that inlining leaves one of the two paths.
 fn weight(at: u32, packed: bool) -> vec4<f32> {
-    let low = theta[at >> 2u];
+    let low = held(at >> 2u);
     if (packed) { return low; }
-    let high = theta[(at >> 2u) + 1u];
+    let high = held((at >> 2u) + 1u);
     let shift = at & 3u;
     let near = select(low, vec4<f32>(low.yzw, high.x), shift == 1u);
     return select(near, select(vec4<f32>(low.zw, high.xy), vec4<f32>(low.w, high.xyz), shift == 3u), shift > 1u);
@@ -27,7 +27,7 @@ fn weights(rows: vec4<u32>, k: u32, packed: bool) -> mat4x4<f32> {
 
 /// Four biases in each column. Their offset is a multiple of 64 words, so the quad is always whole.
 fn biases(layer: vec4<u32>, q: u32) -> mat4x4<f32> {
-    let b = theta[(layer.w >> 2u) + q];
+    let b = held((layer.w >> 2u) + q);
     return mat4x4<f32>(b, b, b, b);
 }
 

@@ -43,6 +43,6 @@ fn backward_layer(layer: vec4<u32>, e_at: u32, d_at: u32, rows: u32, lane: u32) 
 
 /// The gradients of a layer over all rows of a part.
 fn gradient_layer(layer: vec4<u32>, a_at: u32, d_at: u32, out_at: u32, rows: u32, lane: u32) {
-    let blocks = blocks_across(layer.x) * ((layer.y + TILE_SAMPLES - 1u) / TILE_SAMPLES);
+    let blocks = blocks_across(layer.x) * ((layer.y + GRADIENT_ROWS - 1u) / GRADIENT_ROWS);
     for (var block = lane; block < blocks; block += LANES_PER_PART) { gradient_block(layer, a_at, d_at, out_at, block); }
 }

@@ -1,4 +1,5 @@
 // Register tiles of the backward pass, companions of mlp_tile_16x8.wgsl.
+const GRADIENT_ROWS: u32 = 16u;
 
 /// d[s, k] *= sum_o W[o, k] e[s, o] for one block of samples and inputs; d holds the activation's slope on entry, 0 in the padding.
 fn backward_block(layer: vec4<u32>, e_at: u32, d_at: u32, block: u32, packed: bool) {
@@ -46,7 +47,7 @@ fn backward_block(layer: vec4<u32>, e_at: u32, d_at: u32, block: u32, packed: bo
 fn gradient_block(layer: vec4<u32>, a_at: u32, d_at: u32, out_at: u32, block: u32) {
     let across = blocks_across(layer.x);
     let group = block / across;
-    let o = TILE_SAMPLES / 4u * group;
+    let o = GRADIENT_ROWS / 4u * group;
     let k = TILE_QUADS * (block - group * across);
     let o_last = quads(layer.y) - 1u;
     let k_last = quads(layer.x) - 1u;

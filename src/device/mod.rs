@@ -12,6 +12,7 @@ mod encode;
 #[cfg(target_arch = "wasm32")]
 #[path = "encode_web.rs"]
 mod encode;
+mod geometry;
 mod halves;
 mod in_place;
 mod inner;
@@ -38,6 +39,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 
+pub use geometry::Geometry;
 pub use halves::Halves;
 pub use kernel::{Body, Bound, Call, Case, Cost, Expected, Field, Fuse, InPlace, Kernel, SharedBody, groups};
 pub use passes::{Choice, Passes};
@@ -222,6 +224,8 @@ struct Inner {
     label: RefCell<Label>,
     tag: Cell<Tag>,
     watch: RefCell<Option<Rc<dyn MemoryWatch>>>,
+    /// For batches of few rows, and of many.
+    geometries: Cell<[Geometry; 2]>,
 }
 
 /// Unused memory that is always kept for reuse.
@@ -259,6 +263,7 @@ impl Device {
             label: RefCell::default(),
             tag: Cell::default(),
             watch: RefCell::default(),
+            geometries: Cell::new([Geometry::DEFAULT; 2]),
         }))
     }
 

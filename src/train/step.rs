@@ -146,7 +146,9 @@ fn fits(setup: &Setup<'_>, mlp: &Mlp) -> bool {
 
 fn fused_shape(setup: &Setup<'_>, mlp: &Mlp) -> Fused {
     let rows = setup.data.train.rows(setup.data.targets);
-    let shape = mlp.training(setup.device.info(), rows, setup.settings.batch, setup.steps, setup.data.targets);
+    let (device, batch) = (setup.device, setup.settings.batch);
+    let geometry = device.geometry(batch.min(rows));
+    let shape = mlp.training(device.info(), geometry, [rows, batch], setup.steps, setup.data.targets);
     shape.drawing(setup.settings.seed, TAU_STREAM)
 }
 

@@ -3,7 +3,7 @@
 
 use super::goals::{Function, Goal, Pointwise, grade, slope};
 use super::{Fused, Layer, Mlp, Precision, forward, head_cases, step};
-use crate::device::{Bound, Case, Execution, Expected, Info, Tiles};
+use crate::device::{Bound, Case, Execution, Expected, Geometry, Info, Tiles};
 use crate::kernels::evidence::{Numbers, case, device, within, words};
 use crate::kernels::oracle::wide;
 
@@ -71,7 +71,25 @@ pub fn of_step() -> Vec<Case> {
     let long = Example { sizes, activation: Function::silu(), goal, batch: 576 };
     let panels = for_panels().chain([long]).map(|example| step_case(&example, Tiles::PerInvocation));
     let plain = examples().into_iter().map(|example| step_case(&example, Tiles::ManySmall)).chain(coarse).chain(panels);
-    plain.chain([on_cpu(step_case(&beyond_gpus(), Tiles::ManySmall))]).chain(head_cases::of_step()).collect()
+    let plain = plain.chain(geometries()).chain([on_cpu(step_case(&beyond_gpus(), Tiles::ManySmall))]);
+    plain.chain(head_cases::of_step()).collect()
+}
+
+/// Workgroup memory that every GPU and browser has.
+pub(super) const LEAST_WORKGROUP_BYTES: u32 = 16 << 10;
+
+/// Every split of the batch that a search may try, with two parts. Models that are held fit the least workgroup memory.
+fn geometries() -> impl Iterator<Item = Case> {
+    let texts = ["4x32", "4x64-held", "8x64", "8x128-held", "16x128", "16x64-held", "32x128", "4x256-held"];
+    texts.into_iter().zip(examples()).map(|(text, example)| {
+        let geometry = Geometry::parse(text).expect("a geometry");
+        let sizes = if geometry.is_held && example.goal.is_class() { &[5, 32, 16, 3] } else { &[5, 32, 16, 1][..] };
+        let sizes = if geometry.is_held { sizes } else { example.sizes };
+        let example = Example { sizes, batch: 2 * geometry.rows as usize, ..example };
+        let info = Info { workgroup_bytes: LEAST_WORKGROUP_BYTES, ..device(Tiles::ManySmall) };
+        let name = format!("{} {geometry}", name(&example, Tiles::ManySmall));
+        step_on(&info, geometry, &example, name)
+    })
 }
 
 /// Cases of `mlp_forward`.
@@ -153,6 +171,10 @@ fn name(example: &Example, tiles: Tiles) -> String {
 }
 
 fn step_case(example: &Example, tiles: Tiles) -> Case {
+    step_on(&device(tiles), Geometry::DEFAULT, example, name(example, tiles))
+}
+
+fn step_on(info: &Info, geometry: Geometry, example: &Example, name: String) -> Case {
     let mut numbers = Numbers::new(71);
     let (mlp, layers, total) = model(example);
     let (inputs, outputs) = (example.sizes[0] as usize, example.sizes[example.sizes.len() - 1] as usize);
@@ -174,7 +196,7 @@ fn step_case(example: &Example, tiles: Tiles) -> Case {
     let weights: Vec<f32> = (0..outputs).map(|class| 0.5 + 0.25 * class as f32).collect();
     let permutation: Vec<u32> = (0..rows as u32).rev().collect();
     let order = [vec![0; 4 * steps as usize], permutation.clone()].concat();
-    let fused = mlp.training(&device(tiles), rows, example.batch, steps as usize, targets);
+    let fused = mlp.training(info, geometry, [rows, example.batch], steps as usize, targets);
     let mut partials = Vec::new();
     for part in permutation[example.batch..].chunks(example.batch.div_ceil(fused.parts())) {
         let mut oracle = Oracle::new(example, &layers, &flat);
@@ -186,12 +208,12 @@ fn step_case(example: &Example, tiles: Tiles) -> Case {
         partials.extend([oracle.loss, oracle.weight]);
         partials.resize(partials.len().next_multiple_of(total + 64), 0.0);
     }
-    let cpu = Info { execution: Execution::CpuPath, ..device(tiles) };
-    let scratch = fused.scratch_words(&device(tiles)).max(fused.scratch_words(&cpu));
+    let cpu = Info { execution: Execution::CpuPath, ..info.clone() };
+    let scratch = fused.scratch_words(info).max(fused.scratch_words(&cpu));
     let control = Expected::Words(vec![8, cursor, 9, cursor]);
     let expected = vec![control, Expected::Floats(partials), Expected::Anything(scratch)];
     let given = vec![words(&x), words(&y), order, words(&flat), words(&weights)];
-    let mut made = case(name(example, tiles), STEP_BOUND, given, expected, |given, out| {
+    let mut made = case(name, STEP_BOUND, given, expected, |given, out| {
         let [x, y, order, flat, weights] = [0, 1, 2, 3, 4].map(|at: usize| given[at].clone());
         step(&fused, example.goal.objective(), [x, y, order, flat, weights], [0, 1, 2].map(|at: usize| out[at].clone()))
     });

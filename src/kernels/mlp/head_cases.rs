@@ -1,11 +1,11 @@
 //! Cases of the perceptron's kernels with a projective head. The oracle computes a row's loss in f64 and differentiates it by
 //! central differences; quantities that gradients treat as constants are held fixed.
 
-use super::cases::{Example, Oracle, STEP_BOUND, model, parameters};
+use super::cases::{Example, LEAST_WORKGROUP_BYTES, Oracle, STEP_BOUND, model, parameters};
 use super::goals::{Function, Goal};
 use super::head::STEP;
 use super::{Basis, Denominators, Head, HeadForm, Layer, Mlp, PairLoss, PairNormalization, Precision, forward, step};
-use crate::device::{Case, Execution, Expected, Info, Tiles};
+use crate::device::{Case, Execution, Expected, Geometry, Info, Tiles};
 use crate::kernels::evidence::{Numbers, case, device, within, words};
 use crate::kernels::oracle::wide;
 use crate::kernels::random::threefry;
@@ -72,13 +72,16 @@ fn examples() -> Vec<(Head, PairLoss, &'static [u32])> {
 
 /// Cases of `mlp_step`. Drivers take seconds to compile coarse tiles and panels, so only the first example uses them.
 pub(super) fn of_step() -> Vec<Case> {
-    let first = |tiles| examples().into_iter().take(1).map(move |example| step_case(example, 13, tiles));
-    let coarse = first(Tiles::FewLarge).chain(first(Tiles::PerInvocation));
+    let first =
+        |tiles, geometry| examples().into_iter().take(1).map(move |example| step_case(example, 13, tiles, geometry));
+    let coarse = [Tiles::FewLarge, Tiles::PerInvocation].map(|tiles| first(tiles, Geometry::DEFAULT));
+    let held = first(Tiles::ManySmall, Geometry { is_held: true, ..Geometry::DEFAULT });
     examples()
         .into_iter()
         .zip(5..)
-        .map(|(example, batch)| step_case(example, batch, Tiles::ManySmall))
-        .chain(coarse)
+        .map(|(example, batch)| step_case(example, batch, Tiles::ManySmall, Geometry::DEFAULT))
+        .chain(coarse.into_iter().flatten())
+        .chain(held)
         .collect()
 }
 
@@ -140,7 +143,13 @@ fn targets(numbers: &mut Numbers, rows: usize, outputs: usize) -> Vec<f32> {
     pairs.chunks(outputs).flat_map(|row| [0, 1].map(|half| row.iter().map(move |pair| pair[half]))).flatten().collect()
 }
 
-fn step_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), batch: usize, tiles: Tiles) -> Case {
+fn step_case(
+    (head, loss, sizes): (Head, PairLoss, &'static [u32]),
+    batch: usize,
+    tiles: Tiles,
+    geometry: Geometry,
+) -> Case {
+    let info = Info { workgroup_bytes: LEAST_WORKGROUP_BYTES, ..device(tiles) };
     let mut numbers = Numbers::new(74);
     let example = Example { sizes, activation: Function::silu(), goal: Goal::Pairs(loss), batch };
     let (mlp, layers, flat, head) = whole(&example, head, &mut numbers);
@@ -170,13 +179,14 @@ fn step_case((head, loss, sizes): (Head, PairLoss, &'static [u32]), batch: usize
     let mut partials = oracle.gradient;
     partials.extend([oracle.loss, oracle.weight]);
     partials.resize(total + 64, 0.0);
-    let fused = mlp.training(&device(tiles), rows, batch, steps as usize, width).drawing(SEED, STREAM);
-    let cpu = Info { execution: Execution::CpuPath, ..device(tiles) };
-    let scratch = fused.scratch_words(&device(tiles)).max(fused.scratch_words(&cpu));
+    let fused = mlp.training(&info, geometry, [rows, batch], steps as usize, width).drawing(SEED, STREAM);
+    let cpu = Info { execution: Execution::CpuPath, ..info.clone() };
+    let scratch = fused.scratch_words(&info).max(fused.scratch_words(&cpu));
     let control = Expected::Words(vec![STEP_NUMBER - 1, cursor, STEP_NUMBER, cursor]);
     let expected = vec![control, Expected::Floats(partials), Expected::Anything(scratch)];
     let given = vec![words(&x), words(&y), order, words(&flat), words(&[1.0])];
-    let mut made = case(name(&example, &head, tiles), STEP_BOUND, given, expected, |given, out| {
+    let held = if geometry.is_held { " held" } else { "" };
+    let mut made = case(name(&example, &head, tiles) + held, STEP_BOUND, given, expected, |given, out| {
         let inputs = [0, 1, 2, 3, 4].map(|at: usize| given[at].clone());
         step(&fused, example.goal.objective(), inputs, [0, 1, 2].map(|at: usize| out[at].clone()))
     });

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 pub use super::mlp_forward::dispatch as forward;
 pub use super::mlp_step::dispatch as step;
-use crate::device::{Body, Dispatch, Info, SharedBody};
+use crate::device::{Body, Dispatch, Geometry, Info, SharedBody, Tiles};
 use crate::params;
 use crate::program::Curve;
 use crate::program::slices::Registers;
@@ -156,11 +156,22 @@ impl Mlp {
         }
     }
 
-    /// A training step over `rows` rows.
-    pub fn training(&self, info: &Info, rows: usize, batch: usize, steps: usize, targets: usize) -> Fused {
-        let tiling = Tiling::of(info, batch.min(rows), &self.layers);
+    /// A training step over batches of `batch` rows of `rows`.
+    pub fn training(
+        &self,
+        info: &Info,
+        geometry: Geometry,
+        [rows, batch]: [usize; 2],
+        steps: usize,
+        targets: usize,
+    ) -> Fused {
+        let tiling = Tiling::of(info, geometry, batch.min(rows), &self.layers);
         let kept = self.head.map_or(0, |head| head.kept_quads() as u32);
         let stride = kept + self.layers.iter().map(|layer| quads(layer.inputs) + quads(layer.outputs)).sum::<u32>();
+        let tiling = match geometry.is_held && info.tiles() == Tiles::ManySmall {
+            true => tiling.held(info, [tiling.span as u32 * stride, (self.total as u32 / 4).next_multiple_of(8)]),
+            false => tiling,
+        };
         let mut params = self.params(rows, stride, tiling);
         let tiles = batch.min(rows).div_ceil(tiling.span);
         params.batch = batch.min(rows) as u32;
@@ -184,9 +195,10 @@ impl Mlp {
     #[track_caller]
     pub fn predicting(&self, info: &Info, rows: usize, precision: Precision) -> Fused {
         assert!(precision == Precision::F32 || self.head.is_none(), "mlp: invalid precision for a head: expected f32");
-        let tiling = match Tiling::of(info, rows, &self.layers) {
+        let of_rows = |rows| Tiling::of(info, Geometry::DEFAULT, rows, &self.layers);
+        let tiling = match of_rows(rows) {
             panel if panel.lanes_per_part == 1 => panel,
-            _ => Tiling::of(info, 64, &self.layers),
+            _ => of_rows(64),
         };
         let mut params = self.params(rows, 2 * quads(widest(&self.layers)), tiling);
         params.parts = rows.div_ceil(tiling.span).clamp(1, tiling.parts) as u32;
@@ -276,6 +288,9 @@ impl Fused {
             } else {
                 plan::scratch_words(&engine::shape(params, self.head), info.threads)
             };
+        }
+        if self.tiling.is_held() {
+            return 1;
         }
         self.kept.0 * params.parts as usize * params.span as usize * params.stride as usize
     }

@@ -1,0 +1,80 @@
+//! How a kernel that takes a whole batch splits it among workgroups. What is fastest depends on the GPU and its driver.
+
+use std::fmt;
+
+use super::Device;
+use crate::error::{Error, Result};
+
+/// The split of a batch on a GPU. Its text is `16x64`, or `8x128-held`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+pub struct Geometry {
+    /// Rows of a workgroup: 4, 8, 16, 32 or 64.
+    pub rows: u32,
+    /// Invocations of a workgroup: 32, 64, 128 or 256.
+    pub lanes: u32,
+    /// Whether a workgroup keeps its intermediate results and a copy of the parameters in its own memory, where they fit.
+    pub is_held: bool,
+}
+
+/// What ends the text of a geometry whose data are held.
+const HELD: &str = "-held";
+
+impl Geometry {
+    /// Fast on every GPU that was tried, and the fastest on none of them.
+    pub const DEFAULT: Self = Self { rows: 16, lanes: 64, is_held: false };
+
+    /// From its text.
+    pub fn parse(text: &str) -> Result<Self> {
+        let sizes = text.strip_suffix(HELD).unwrap_or(text);
+        let known = |size: &str, all: &[u32]| size.parse().ok().filter(|size| all.contains(size));
+        let found = sizes.split_once('x').and_then(|(rows, lanes)| {
+            let (rows, lanes) = (known(rows, &[4, 8, 16, 32, 64])?, known(lanes, &[32, 64, 128, 256])?);
+            Some(Self { rows, lanes, is_held: text.ends_with(HELD) })
+        });
+        found.ok_or_else(|| {
+            Error::usage(format!(
+                "geometry: got \"{text}\", expected rows (4, 8, 16, 32, 64) and invocations (32, 64, 128, 256) of a workgroup, such as 16x64 or 8x128-held"
+            ))
+        })
+    }
+}
+
+/// Batches from this many rows on have a geometry of their own.
+const MANY_ROWS: usize = 1024;
+
+impl Device {
+    /// How a kernel splits a batch of so many rows here.
+    pub fn geometry(&self, rows: usize) -> Geometry {
+        self.0.geometries.get()[usize::from(rows >= MANY_ROWS)]
+    }
+
+    /// Sets the geometry of batches of so many rows, and of similar ones, for what is recorded from now on.
+    pub fn set_geometry(&self, rows: usize, geometry: Geometry) {
+        let mut all = self.0.geometries.get();
+        all[usize::from(rows >= MANY_ROWS)] = geometry;
+        self.0.geometries.set(all);
+    }
+}
+
+impl fmt::Display for Geometry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rows, lanes, is_held } = self;
+        write!(f, "{rows}x{lanes}{}", if *is_held { HELD } else { "" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_read_back() {
+        for text in ["16x64", "4x256", "8x128-held"] {
+            assert_eq!(Geometry::parse(text).expect(text).to_string(), text);
+        }
+        for text in ["", "16", "16x", "5x64", "16x48", "16x64-", "16x64-held-held", "x64"] {
+            let error = Geometry::parse(text).expect_err(text).to_string();
+            assert!(error.starts_with("geometry: got \"") && error.contains("expected"), "{error}");
+        }
+    }
+}
