@@ -1,7 +1,7 @@
 """Compiles every printed CUDA kernel with NVRTC, without a GPU. Usage: nvrtc.py [--all] COMMAND …
 
 The command runs the test that prints the kernels. Each plain kernel is compiled for sm_90 and, by turns, for one of the other architectures, and each
-tenth guarded one and those with sizes compiled in for sm_90; with --all, each kernel for every architecture (some minutes).
+tenth guarded one, those with sizes compiled in and whole training steps for sm_90; with --all, each kernel for every architecture (some minutes).
 """
 
 import ctypes
@@ -59,11 +59,11 @@ def main():
         command = sys.argv[1:]
         is_all = command[0] == "--all"
         subprocess.run(command[is_all:], check=True, env={**os.environ, "MERO_PRINTED": folder})
-        plain, guarded, sized = (sorted(glob.glob(f"{folder}/*_{kind}.cu")) for kind in ("plain", "guarded", "sized"))
+        plain, guarded, sized, whole = (sorted(glob.glob(f"{folder}/*_{kind}.cu")) for kind in ("plain", "guarded", "sized", "whole"))
         if is_all:
-            work = [(path, architecture) for path in plain + guarded + sized for architecture in (MAIN, *OTHERS)]
+            work = [(path, architecture) for path in plain + guarded + sized + whole for architecture in (MAIN, *OTHERS)]
         else:
-            work = [(path, MAIN) for path in plain + guarded[::10] + sized]
+            work = [(path, MAIN) for path in plain + guarded[::10] + sized + whole]
             work += [(path, OTHERS[at % len(OTHERS)]) for at, path in enumerate(plain)]
 
         def one(item):

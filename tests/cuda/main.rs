@@ -8,14 +8,15 @@ mod rows;
 mod shim;
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
-use meromorph::device::cuda::print::{Form, Guards, HALVES, PRELUDE, print};
-use meromorph::device::{Case, Device, compose};
+use meromorph::device::cuda::print::{Form, Guards, INTRINSICS, PRELUDE, print};
+use meromorph::device::{Case, Device, Geometry, compose};
 use meromorph::nn::{Activation, Spec};
 use meromorph::train::{Flow, StepKind, Trainer, TrainerConfig};
 use meromorph::{cases, kernels};
 use pollster::block_on;
-use shim::{Kernels, Shim, Wanted};
+use shim::{Kernels, Printing, Shim, Source};
 
 /// Lanes of a subgroup on every NVIDIA GPU.
 const LANES: u32 = 32;
@@ -39,9 +40,9 @@ fn sources(cases: &[(String, Case)]) -> Vec<String> {
 /// Runs the cases whose names contain a text.
 fn check(pattern: &str, guards: Guards) {
     let kernels = Kernels::new(guards);
-    let wanted = sources(&gpu_cases(pattern)).into_iter().map(|source| Wanted { source, constants: None });
+    let wanted = sources(&gpu_cases(pattern)).into_iter().map(|source| vec![Source::plain(source)]);
     kernels.load(&wanted.collect::<Vec<_>>());
-    let device = Device::over(Box::new(Shim::new(kernels, false)));
+    let device = Device::over(Box::new(Shim::new(kernels, Printing::Plain)));
     let (failures, count) = block_on(kernels::check::check_all(&cases::all(), &device, pattern));
     assert!(count > 0 && failures.is_empty(), "of {count} cases:\n{}", failures.join("\n"));
 }
@@ -58,32 +59,42 @@ fn guarded_kernels_agree_with_the_oracles() {
     }
 }
 
+/// The losses of a fused run of a few epochs.
+fn losses(device: &Device) -> Vec<f64> {
+    let data = rows::rows(5, [256, 64], |x| (x[0] - x[1]).sin() + 0.5 * x[2] * x[3] - x[4]);
+    let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::silu());
+    let settings =
+        TrainerConfig { epochs: 3, batch: 64, patience: 0, step: Some(StepKind::Fused), ..TrainerConfig::default() };
+    let mut trainer = Trainer::new(device, spec, settings, data).expect("a trainer");
+    block_on(trainer.run(&mut |_| Flow::Continue)).expect("a run");
+    let history = trainer.history().iter();
+    history.flat_map(|epoch| [epoch.train_loss, epoch.val_loss.expect("validation rows")]).collect()
+}
+
+/// Splits of a batch, without and with data in workgroup memory.
+const GEOMETRIES: [Geometry; 2] = [Geometry::DEFAULT, Geometry { rows: 8, lanes: 128, is_held: true }];
+
+/// Losses of a run in printed kernels.
+fn printed_losses(kernels: Rc<Kernels>, form: Printing, geometry: Geometry) -> Vec<f64> {
+    let device = Device::over(Box::new(Shim::new(kernels, form)));
+    device.set_geometry(64, geometry);
+    losses(&device)
+}
+
 /// A whole fused run: what the printed kernels learn is what the cpu's own code learns.
 #[test]
 fn a_fused_run_in_printed_kernels_is_that_of_the_cpu() {
-    let losses = |device: &Device| {
-        let data = rows::rows(5, [256, 64], |x| (x[0] - x[1]).sin() + 0.5 * x[2] * x[3] - x[4]);
-        let spec = Spec::mlp(5, &[64, 64, 64], 1, Activation::silu());
-        let settings = TrainerConfig {
-            epochs: 3,
-            batch: 64,
-            patience: 0,
-            step: Some(StepKind::Fused),
-            ..TrainerConfig::default()
-        };
-        let mut trainer = Trainer::new(device, spec, settings, data).expect("a trainer");
-        block_on(trainer.run(&mut |_| Flow::Continue)).expect("a run");
-        let history = trainer.history().iter();
-        history.flat_map(|epoch| [epoch.train_loss, epoch.val_loss.expect("validation rows")]).collect::<Vec<_>>()
-    };
     let expected = losses(&Device::cpu(1));
-    let printed = [false, true]
-        .map(|fixes_sizes| losses(&Device::over(Box::new(Shim::new(Kernels::new(Guards::None), fixes_sizes)))));
-    assert_eq!(printed[0], printed[1], "sizes that are compiled in change no bit");
-    for (at, (printed, expected)) in printed[0].iter().zip(&expected).enumerate() {
-        assert!((printed - expected).abs() <= 2e-5 * expected.abs(), "{at}: got {printed}, expected {expected}");
+    for geometry in GEOMETRIES {
+        let printed = [Printing::Plain, Printing::Sized, Printing::Whole]
+            .map(|form| printed_losses(Kernels::new(Guards::None), form, geometry));
+        assert_eq!(printed[0], printed[1], "{geometry}: sizes that are compiled in change no bit");
+        assert_eq!(printed[0], printed[2], "{geometry}: neither does running all launches of a step as one kernel");
+        for (at, (printed, expected)) in printed[0].iter().zip(&expected).enumerate() {
+            assert!((printed - expected).abs() <= 2e-5 * expected.abs(), "{at}: got {printed}, expected {expected}");
+        }
+        assert!(!expected.is_empty() && printed[0].len() == expected.len());
     }
-    assert!(!expected.is_empty() && printed[0].len() == expected.len());
 }
 
 #[test]
@@ -91,7 +102,7 @@ fn only_guarded_kernels_check_indices() {
     for source in sources(&gpu_cases("reduce")) {
         let [plain, guarded] = [Form::PLAIN, Form::GUARDED].map(|form| print(&source, form).expect("it prints"));
         assert!(!plain.text.contains("wgsl::inside") && guarded.text.contains("wgsl::inside"), "{}", guarded.text);
-        assert_eq!((plain.threads, plain.bindings), (guarded.threads, guarded.bindings));
+        assert_eq!((plain.threads, plain.arguments), (guarded.threads, guarded.arguments));
     }
 }
 
@@ -143,7 +154,7 @@ fn printed_text_is_that_of_the_snapshots() {
 /// One in so many kernels whose sizes are compiled in: they take seconds to compile.
 const SIZED: usize = 12;
 
-/// Writes every printed kernel, plain and guarded, and some with their sizes compiled in, for `tests/nvrtc.py`, which compiles them.
+/// Writes every printed kernel, plain and guarded, some with their sizes compiled in, and whole steps, for `tests/nvrtc.py`, which compiles them.
 #[test]
 #[ignore = "tests/nvrtc.py runs it, with the folder for the kernels in MERO_PRINTED"]
 fn print_every_kernel() {
@@ -151,7 +162,7 @@ fn print_every_kernel() {
     let write = |at: usize, kind: &str, source: &str, form: Form<'_>| {
         let text = print(source, form).unwrap_or_else(|error| panic!("{error}\n{source}")).text;
         let path = folder.join(format!("{at:04}_{kind}.cu"));
-        std::fs::write(path, [HALVES, PRELUDE, &text].concat()).expect("it can be written");
+        std::fs::write(path, [INTRINSICS, PRELUDE, &text].concat()).expect("it can be written");
     };
     let cases = gpu_cases("");
     for (at, source) in sources(&cases).iter().enumerate() {
@@ -165,5 +176,15 @@ fn print_every_kernel() {
     for (at, (case, sizes)) in sized.enumerate().step_by(SIZED) {
         let form = Form { constants: Some((&case.params, sizes)), ..Form::PLAIN };
         write(at, "sized", &compose(case.kernel, case.body.as_ref(), LANES), form);
+    }
+    let kernels = Kernels::new(Guards::None);
+    for geometry in GEOMETRIES {
+        printed_losses(kernels.clone(), Printing::Whole, geometry);
+    }
+    let wholes = kernels.wholes();
+    assert_eq!(wholes.len(), GEOMETRIES.len(), "each run has a step of its own");
+    for (at, text) in wholes.iter().enumerate() {
+        let path = folder.join(format!("{at:04}_whole.cu"));
+        std::fs::write(path, [INTRINSICS, PRELUDE, text].concat()).expect("it can be written");
     }
 }

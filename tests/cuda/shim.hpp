@@ -16,7 +16,6 @@
 #define __device__
 #define __global__
 #define __constant__ static
-#define __shared__ static
 #define __forceinline__ inline
 #define __restrict__
 #define __launch_bounds__(threads)
@@ -32,7 +31,7 @@ namespace host {
 constexpr unsigned WARP = 32;
 constexpr size_t STACK_BYTES = 256 << 10;
 
-enum class State { Ready, AtBlockBarrier, AtWarpBarrier, Done };
+enum class State { Ready, AtBlockBarrier, AtFirstBarrier, AtWarpBarrier, Done };
 
 // After its first start a fibre is resumed by a long jump, which needs no system call. It lives on for the next block.
 struct Fibre {
@@ -49,6 +48,8 @@ static jmp_buf scheduler;
 static Fibre* fibres;
 static char* stacks;
 static unsigned made, threads;
+// How many threads the barrier is for that the first ones wait at.
+static unsigned first_ones;
 static void (*work)();
 
 [[noreturn]] static void fail(const char* what) {
@@ -119,6 +120,7 @@ static void run_block() {
             unsigned end = first + WARP < threads ? first + WARP : threads;
             goes_on |= release(first, end, State::AtWarpBarrier);
         }
+        goes_on |= release(0, first_ones, State::AtFirstBarrier);
         if (goes_on || release(0, threads, State::AtBlockBarrier)) continue;
         for (unsigned i = 0; i < threads; i++) {
             if (fibres[i].state != State::Done) fail("threads wait at different barriers");
@@ -160,20 +162,26 @@ static void run_grid(unsigned block, const unsigned* grid, void (*kernel)()) {
 struct Arguments {
     void** pointers;
     const unsigned* bytes;
-    const void* uniform;
+    const void* const* uniforms;
 };
 static Arguments bound;
 
-// Argument `at` of a kernel: pointers and their bytes alternate, and the uniform is last.
-template <class T> static T argument(size_t at) {
-    using Plain = std::remove_cv_t<T>;
-    if constexpr (std::is_pointer_v<T>) return static_cast<T>(bound.pointers[at / 2]);
-    else if constexpr (std::is_same_v<Plain, unsigned>) return bound.bytes[at / 2];
-    else return *static_cast<const Plain*>(bound.uniform);
+enum class Kind { Pointer, Bytes, Uniform };
+template <class T> constexpr Kind kind =
+    std::is_pointer_v<T> ? Kind::Pointer : std::is_same_v<std::remove_cv_t<T>, unsigned> ? Kind::Bytes : Kind::Uniform;
+
+// Argument `at` of a kernel. Each kind has its own list.
+template <size_t At, class T, class... A> static T argument() {
+    constexpr Kind kinds[] = {kind<A>...};
+    size_t before = 0;
+    for (size_t i = 0; i < At; i++) before += kinds[i] == kind<T>;
+    if constexpr (kind<T> == Kind::Pointer) return static_cast<T>(bound.pointers[before]);
+    else if constexpr (kind<T> == Kind::Bytes) return bound.bytes[before];
+    else return *static_cast<const std::remove_cv_t<T>*>(bound.uniforms[before]);
 }
 
 template <class... A, size_t... At> static void call(void (*kernel)(A...), std::index_sequence<At...>) {
-    kernel(argument<A>(At)...);
+    kernel(argument<At, A, A...>()...);
 }
 template <class... A> static void call(void (*kernel)(A...)) { call(kernel, std::index_sequence_for<A...>()); }
 
@@ -182,6 +190,14 @@ template <class... A> static void call(void (*kernel)(A...)) { call(kernel, std:
 static void __syncthreads() { host::wait_at(host::State::AtBlockBarrier); }
 static void __syncwarp() { host::wait_at(host::State::AtWarpBarrier); }
 static void __threadfence_block() {}
+
+// What intrinsics.cuh defines for a GPU. Kernels of a whole run in one block, whose threads are the whole grid.
+alignas(16) static unsigned char wgsl_memory[256 << 10];
+template <unsigned N> static void barrier_of_first() {
+    host::first_ones = N;
+    host::wait_at(host::State::AtFirstBarrier);
+}
+static void barrier_of_grid(unsigned*, unsigned) { __syncthreads(); }
 
 template <class To, class From> static To same_bits(From from) {
     To to;

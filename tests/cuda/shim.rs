@@ -8,9 +8,10 @@ use std::future::{Future, ready};
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::process::{Child, Command};
+use std::rc::Rc;
 
 use libloading::Library;
-use meromorph::device::cuda::print::{ENTRY, Form, Guards, PRELUDE, Printed, print};
+use meromorph::device::cuda::print::{Arguments, ENTRY, Form, Guards, Member, PRELUDE, Printed, print, whole};
 use meromorph::device::{Backend, BoundCommand, Execution, Info, Memory, Prepared, Region, Tiles, compose};
 use meromorph::error::Result;
 
@@ -18,19 +19,34 @@ use meromorph::error::Result;
 const KERNELS_PER_FILE: usize = 24;
 const SHIM: &str = include_str!("shim.hpp");
 
-type Entry = unsafe extern "C" fn(*mut *mut c_void, *const u32, *const c_void, *const u32);
+type Entry = unsafe extern "C" fn(*mut *mut c_void, *const u32, *const *const c_void, *const u32);
 
 /// A kernel to print: its WGSL, and the words of the uniform with the names of the fields that are compiled in.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Wanted {
-    pub(crate) source: String,
+pub(crate) struct Source {
+    pub(crate) text: String,
     pub(crate) constants: Option<(Vec<u32>, &'static [&'static str])>,
+    /// Its workgroups, where several kernels are one.
+    groups: u32,
+}
+
+/// What is printed as one kernel: mostly one, else several that take turns.
+pub(crate) type Wanted = Vec<Source>;
+
+impl Source {
+    pub(crate) fn plain(text: String) -> Self {
+        Self { text, constants: None, groups: 0 }
+    }
+
+    fn form(&self, guards: Guards) -> Form<'_> {
+        Form { guards, constants: self.constants.as_ref().map(|(words, fields)| (&words[..], *fields)) }
+    }
 }
 
 /// A loaded kernel.
 #[derive(Clone)]
 struct Loaded {
-    bindings: Vec<u32>,
+    arguments: Vec<Arguments>,
     entry: Entry,
 }
 
@@ -46,21 +62,34 @@ pub(crate) struct Kernels {
     /// They stay loaded as long as their entries may be called.
     libraries: RefCell<Vec<Library>>,
     files: Cell<usize>,
+    /// The text of those that are several in one.
+    wholes: RefCell<Vec<String>>,
 }
 
 pub(crate) struct Shim {
     info: Info,
     blocks: RefCell<Vec<Vec<Line>>>,
-    kernels: Kernels,
-    /// Whether sizes are compiled in, as the CUDA device does.
-    fixes_sizes: bool,
+    kernels: Rc<Kernels>,
+    form: Printing,
+}
+
+/// How the shim prints kernels.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Printing {
+    /// For any sizes.
+    Plain,
+    /// With the sizes that bodies want compiled in.
+    Sized,
+    /// The same, and launches of a plan that all have sizes as one kernel, as the CUDA device does.
+    Whole,
 }
 
 struct Step {
     kernel: Loaded,
-    regions: Vec<Region>,
-    params: Vec<u32>,
+    /// The regions and the uniform of each kernel in it.
+    bound: Vec<(Vec<Region>, Vec<u32>)>,
     grid: [u32; 3],
+    is_whole: bool,
 }
 
 enum Work {
@@ -73,8 +102,19 @@ struct Steps(Vec<Work>);
 impl Prepared for Steps {}
 
 impl Kernels {
-    pub(crate) fn new(guards: Guards) -> Self {
-        Self { guards, loaded: RefCell::default(), libraries: RefCell::default(), files: Cell::new(0) }
+    pub(crate) fn new(guards: Guards) -> Rc<Self> {
+        Rc::new(Self {
+            guards,
+            loaded: RefCell::default(),
+            libraries: RefCell::default(),
+            files: Cell::new(0),
+            wholes: RefCell::default(),
+        })
+    }
+
+    /// The text of the kernels so far that are several in one.
+    pub(crate) fn wholes(&self) -> Vec<String> {
+        self.wholes.borrow().clone()
     }
 
     /// Prints, compiles and loads those that are not loaded yet, two files at a time.
@@ -103,15 +143,28 @@ impl Kernels {
         let mut text = format!("{SHIM}\n{PRELUDE}\n");
         let mut printed = Vec::new();
         for (at, &wanted) in all.iter().enumerate() {
-            let constants = wanted.constants.as_ref().map(|(words, fields)| (&words[..], *fields));
-            let form = Form { guards: self.guards, constants };
-            let kernel = print(&wanted.source, form).unwrap_or_else(|error| panic!("{error}\n{}", wanted.source));
+            let kernel = match &wanted[..] {
+                [one] => print(&one.text, one.form(self.guards)),
+                several => {
+                    let member = |one: &'s Source| Member {
+                        source: one.text.clone(),
+                        form: one.form(self.guards),
+                        groups: one.groups,
+                    };
+                    let members: Vec<_> = several.iter().map(member).collect();
+                    whole(&members).map(|printed| printed.expect("blocks of whole warps"))
+                }
+            };
+            let kernel = kernel.unwrap_or_else(|error| panic!("{error}\n{}", wanted[0].text));
+            if wanted.len() > 1 {
+                self.wholes.borrow_mut().push(kernel.text.clone());
+            }
             // One file holds many kernels, each in a namespace.
             let named = kernel.text.replace(ENTRY, &format!("{ENTRY}_{at}"));
             text += &format!(
                 "namespace k{at} {{\n{named}\nstatic void run() {{ host::call(&{ENTRY}_{at}); }}\n}}\n\
-                 extern \"C\" void host_{at}(void** pointers, const unsigned* bytes, const void* uniform, const unsigned* grid) {{\n\
-                 host::bound = {{pointers, bytes, uniform}};\nhost::run_grid({}, grid, k{at}::run);\n}}\n",
+                 extern \"C\" void host_{at}(void** pointers, const unsigned* bytes, const void* const* uniforms, const unsigned* grid) {{\n\
+                 host::bound = {{pointers, bytes, uniforms}};\nhost::run_grid({}, grid, k{at}::run);\n}}\n",
                 kernel.threads
             );
             printed.push((wanted, kernel));
@@ -132,7 +185,7 @@ impl Kernels {
         for (at, (wanted, kernel)) in compiling.printed.into_iter().enumerate() {
             // SAFETY: the function has this signature (`compile`), and the library is never unloaded before the last call.
             let entry = unsafe { library.get::<Entry>(format!("host_{at}").as_bytes()) }.expect("its entry");
-            let loaded = Loaded { bindings: kernel.bindings, entry: *entry };
+            let loaded = Loaded { arguments: kernel.arguments, entry: *entry };
             self.loaded.borrow_mut().insert(wanted.clone(), loaded);
         }
         self.libraries.borrow_mut().push(library);
@@ -151,7 +204,7 @@ struct Compiling<'s> {
 }
 
 impl Shim {
-    pub(crate) fn new(kernels: Kernels, fixes_sizes: bool) -> Self {
+    pub(crate) fn new(kernels: Rc<Kernels>, form: Printing) -> Self {
         let info = Info {
             device: "cuda",
             name: "printed kernels on the host".into(),
@@ -161,31 +214,38 @@ impl Shim {
             is_software: false,
             threads: 1,
             max_binding_bytes: 1 << 30,
-            workgroup_bytes: 48 << 10,
+            workgroup_bytes: 128 << 10,
             subgroup: 32,
             features: vec!["f16".into(), "subgroups".into()],
         };
-        Self { info, blocks: RefCell::default(), kernels, fixes_sizes }
+        Self { info, blocks: RefCell::default(), kernels, form }
     }
 
-    fn launch(&self, step: &Step) {
+    fn launch(&self, step: &Step, turns: usize) {
         let mut blocks = self.blocks.borrow_mut();
         let mut pointers: Vec<*mut c_void> = Vec::new();
         let mut bytes: Vec<u32> = Vec::new();
-        for &binding in &step.kernel.bindings {
-            let region = step.regions[binding as usize];
-            let words = words_mut(&mut blocks[region.memory.0 as usize]);
-            pointers.push(words[region.offset..region.offset + region.words].as_mut_ptr().cast());
-            bytes.push(4 * region.words as u32);
+        let mut uniforms: Vec<Vec<Line>> = Vec::new();
+        for (Arguments { bindings, .. }, (regions, params)) in step.kernel.arguments.iter().zip(&step.bound) {
+            for &binding in bindings {
+                let region = regions[binding as usize];
+                let words = words_mut(&mut blocks[region.memory.0 as usize]);
+                pointers.push(words[region.offset..region.offset + region.words].as_mut_ptr().cast());
+                bytes.push(4 * region.words as u32);
+            }
+            // As aligned as the block it is copied to on a GPU.
+            let mut uniform = vec![Line([0; 64]); params.len().div_ceil(64).max(1)];
+            words_mut(&mut uniform)[..params.len()].copy_from_slice(params);
+            uniforms.push(uniform);
         }
-        // As aligned as the block it is copied to on a GPU.
-        let mut uniform = vec![Line([0; 64]); step.params.len().div_ceil(64).max(1)];
-        words_mut(&mut uniform)[..step.params.len()].copy_from_slice(&step.params);
-        // SAFETY: the pointers are those of the kernel's bindings in their order, they live until the call returns, and the kernel writes only
+        let mut counter = 0_u32;
+        pointers.push((&raw mut counter).cast());
+        bytes.push(turns as u32);
+        let used = |(uniform, taken): (&Vec<Line>, &Arguments)| taken.has_uniform.then(|| uniform.as_ptr().cast());
+        let uniforms: Vec<*const c_void> = uniforms.iter().zip(&step.kernel.arguments).filter_map(used).collect();
+        // SAFETY: the pointers are those of the kernels' bindings in their order, they live until the call returns, and the kernel writes only
         // its outputs, which the plan holds apart from everything else.
-        unsafe {
-            (step.kernel.entry)(pointers.as_mut_ptr(), bytes.as_ptr(), uniform.as_ptr().cast(), step.grid.as_ptr());
-        };
+        unsafe { (step.kernel.entry)(pointers.as_mut_ptr(), bytes.as_ptr(), uniforms.as_ptr(), step.grid.as_ptr()) };
     }
 
     fn copy(&self, from: Region, to: Region) {
@@ -222,21 +282,38 @@ impl Backend for Shim {
     }
 
     fn prepare(&self, commands: Vec<BoundCommand>) -> Result<Box<dyn Prepared>> {
-        let wanted = |command: &BoundCommand| {
-            let BoundCommand::Dispatch { kernel, body, params, .. } = command else { return None };
-            let source = compose(kernel, body.as_ref(), self.info.subgroup);
+        let source = |command: &BoundCommand| {
+            let BoundCommand::Dispatch { kernel, body, params, grid, .. } = command else { return None };
+            let text = compose(kernel, body.as_ref(), self.info.subgroup);
             let sizes = body.as_ref().map_or(&[][..], |body| body.sizes(params));
-            let constants = (self.fixes_sizes && !sizes.is_empty()).then(|| (params.clone(), sizes));
-            Some(Wanted { source, constants })
+            let constants = (self.form != Printing::Plain && !sizes.is_empty()).then(|| (params.clone(), sizes));
+            Some(Source { text, constants, groups: if self.form == Printing::Whole { grid[0] } else { 0 } })
         };
-        let all: Vec<Wanted> = commands.iter().filter_map(wanted).collect();
+        let all: Vec<Option<Source>> = commands.iter().map(source).collect();
+        let is_sized = |source: &Option<Source>| source.as_ref().is_some_and(|source| source.constants.is_some());
+        let is_whole = self.form == Printing::Whole && all.len() > 1 && all.iter().all(is_sized);
+        let all: Vec<Wanted> = match is_whole {
+            true => vec![all.into_iter().flatten().collect()],
+            false => all.into_iter().flatten().map(|source| vec![source]).collect(),
+        };
         self.kernels.load(&all);
-        let mut all = all.into_iter();
         let loaded = self.kernels.loaded.borrow();
+        let bound = |command: &BoundCommand| match command {
+            BoundCommand::Dispatch { params, inputs, outputs, .. } => {
+                Some(([&inputs[..], outputs].concat(), params.clone()))
+            }
+            BoundCommand::Copy { .. } => None,
+        };
+        if is_whole {
+            let bound = commands.iter().filter_map(bound).collect();
+            let step = Step { kernel: loaded[&all[0]].clone(), bound, grid: [1; 3], is_whole };
+            return Ok(Box::new(Steps(vec![Work::Launch(step)])));
+        }
+        let mut all = all.into_iter();
         let work = commands.into_iter().map(|command| match command {
-            BoundCommand::Dispatch { params, grid, inputs, outputs, .. } => {
+            BoundCommand::Dispatch { grid, .. } => {
                 let kernel = loaded[&all.next().expect("as many kernels as launches")].clone();
-                Work::Launch(Step { kernel, regions: [inputs, outputs].concat(), params, grid })
+                Work::Launch(Step { kernel, bound: bound(&command).into_iter().collect(), grid, is_whole })
             }
             BoundCommand::Copy { from, to } => Work::Copy(from, to),
         });
@@ -245,9 +322,13 @@ impl Backend for Shim {
 
     fn run(&self, prepared: &dyn Prepared, times: usize) -> Result<()> {
         let Steps(steps) = (prepared as &dyn Any).downcast_ref().expect("its own plan");
+        if let [Work::Launch(step @ Step { is_whole: true, .. })] = &steps[..] {
+            self.launch(step, times);
+            return Ok(());
+        }
         for work in std::iter::repeat_n(steps, times).flatten() {
             match work {
-                Work::Launch(step) => self.launch(step),
+                Work::Launch(step) => self.launch(step, 0),
                 Work::Copy(from, to) => self.copy(*from, *to),
             }
         }

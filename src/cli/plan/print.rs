@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::super::console::{say, say_json};
 use super::super::{Answer, Failure};
-use crate::device::cuda::print::{Form, HALVES, PRELUDE, print};
+use crate::device::cuda::print::{Form, INTRINSICS, PRELUDE, print};
 use crate::device::{Code, Launch, Summary};
 use crate::host;
 
@@ -17,7 +17,7 @@ static WRITERS: [Writer; 2] = [
     ("wgsl", "wgsl", |code| Ok(code.wgsl(1))),
     ("cuda", "cu", |code| {
         let form = Form { constants: code.sizes(), ..Form::PLAIN };
-        Ok([HALVES, PRELUDE, &print(&code.wgsl(WARP), form)?.text].concat())
+        Ok([INTRINSICS, PRELUDE, &print(&code.wgsl(WARP), form)?.text].concat())
     }),
 ];
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use cudarc::nvrtc::{result, sys};
 use sha2::{Digest, Sha256};
 
-use super::print::{HALVES, PRELUDE, Printed};
+use super::print::{INTRINSICS, PRELUDE, Printed};
 use crate::error::{Error, Result};
 use crate::host;
 
@@ -103,7 +103,7 @@ impl Compiler {
 
 /// All that the compiler reads for a kernel.
 fn whole(printed: &Printed) -> String {
-    [HALVES, PRELUDE, &printed.text].concat()
+    [INTRINSICS, PRELUDE, &printed.text].concat()
 }
 
 /// A program of the compiler, destroyed with its owner.

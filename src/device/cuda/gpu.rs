@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cudarc::driver::result::{device, free_sync, malloc_sync, module};
+use cudarc::driver::result::{device, free_sync, function, malloc_sync, module};
 use cudarc::driver::sys::{self, CUdevice_attribute, CUdeviceptr};
 use cudarc::driver::{CudaContext, CudaStream, DriverError};
 
@@ -19,8 +19,8 @@ use super::super::table::{Entry, Opening, Soon};
 use super::super::timed::Timings;
 use super::super::{Backend, BoundCommand, Execution, Info, Prepared, Region, Tiles};
 use super::compile::Compiler;
-use super::launch::{Command, Launch, Loaded, Steps};
-use super::print::{self, Form, Guards};
+use super::launch::{Bound, Command, Launch, Loaded, Steps};
+use super::print::{self, Form, Guards, Printed};
 use super::staging::Staging;
 use crate::device::compose;
 use crate::error::{Error, Result};
@@ -35,28 +35,30 @@ pub(in crate::device) static ENTRY: Entry = Entry {
 };
 
 /// The result of a call of the driver.
-type DriverResult<T> = std::result::Result<T, DriverError>;
+pub(super) type DriverResult<T> = std::result::Result<T, DriverError>;
 
 /// Lanes of a warp.
 const WARP: u32 = 32;
-/// Shared memory of a block that every GPU has without opting in.
+/// Shared memory of a block that every kernel may have without opting in.
 const SHARED_BYTES: u32 = 48 << 10;
 /// The first driver (CUDA 12.8) with the timer that the bindings call.
 const TIMER_DRIVER: i32 = 12_080;
 /// A kernel counts bytes of a buffer in 32 bits: the largest size class below 4 GiB.
 const MOST_BYTES: u64 = 15 << 28;
 
-struct Cuda {
-    info: Info,
-    stream: Arc<CudaStream>,
+pub(super) struct Cuda {
+    pub(super) info: Info,
+    pub(super) stream: Arc<CudaStream>,
     compiler: Compiler,
     /// Indexed by `Memory`; `None` is free.
     blocks: RefCell<Vec<Option<CUdeviceptr>>>,
     kernels: RefCell<HashMap<String, Rc<Loaded>>>,
     staging: Staging,
-    guards: Guards,
+    pub(super) guards: Guards,
     /// Whether kernels are compiled for any sizes.
     is_generic: bool,
+    /// Whether small plans become one kernel.
+    pub(super) makes_wholes: bool,
 }
 
 impl Cuda {
@@ -75,8 +77,11 @@ impl Cuda {
         let is_set = |name| std::env::var_os(name).is_some();
         let guards = if is_set("MERO_CUDA_CHECKED") { Guards::Indices } else { Guards::None };
         let is_generic = is_set("MERO_CUDA_GENERIC");
+        let is_able =
+            context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH).map_err(refused)? != 0;
+        let makes_wholes = is_able && !is_generic && !is_set("MERO_CUDA_SEPARATE");
         let (blocks, kernels, staging) = (RefCell::default(), RefCell::default(), Staging::default());
-        let opened = Self { info, stream, compiler, blocks, kernels, staging, guards, is_generic };
+        let opened = Self { info, stream, compiler, blocks, kernels, staging, guards, is_generic, makes_wholes };
         opened.probe().map_err(|error| {
             let name = &opened.info.name;
             Error::device(format!(
@@ -90,7 +95,7 @@ impl Cuda {
     /// Errors if a kernel cannot be compiled and loaded: a compiler may not know the GPU, and a driver may not load what a newer compiler makes.
     fn probe(&self) -> Result<()> {
         let text = format!("extern \"C\" __global__ void {}() {{}}\n", print::ENTRY);
-        let probe = print::Printed { text, threads: 1, bindings: Vec::new(), takes_uniform: false };
+        let probe = Printed { text, threads: 1, shared_bytes: 0, arguments: Vec::new() };
         let code = self.compiler.compile("probe", &probe)?;
         self.load(&probe, &code).map(drop).map_err(failed)
     }
@@ -98,35 +103,60 @@ impl Cuda {
     /// The kernel of composed WGSL, compiled if it is new; with the sizes that its body wants compiled in.
     fn kernel(&self, kernel: &Kernel, body: Option<&SharedBody>, params: &[u32]) -> Result<Rc<Loaded>> {
         let source = compose(kernel, body, self.info.subgroup);
-        let sizes = body.map_or(&[][..], |body| body.sizes(params));
-        let constants = (!sizes.is_empty() && !self.is_generic).then_some((params, sizes));
+        let constants = self.constants(body, params);
         let key = constants.map_or_else(|| source.clone(), |(words, _)| format!("{source}\n{words:?}"));
+        let print = || print::print(&source, Form { guards: self.guards, constants });
+        self.compiled(key, kernel.name, print)
+    }
+
+    /// The words of a uniform and the names of its fields that are compiled in, if there are any.
+    pub(super) fn constants<'p>(
+        &self,
+        body: Option<&SharedBody>,
+        params: &'p [u32],
+    ) -> Option<(&'p [u32], &'static [&'static str])> {
+        let sizes = body.map_or(&[][..], |body| body.sizes(params));
+        (!sizes.is_empty() && !self.is_generic).then_some((params, sizes))
+    }
+
+    /// A kernel by its key, compiled if it is new.
+    pub(super) fn compiled(
+        &self,
+        key: String,
+        name: &str,
+        print: impl FnOnce() -> Result<Printed>,
+    ) -> Result<Rc<Loaded>> {
         if let Some(known) = self.kernels.borrow().get(&key) {
             return Ok(known.clone());
         }
-        let printed = print::print(&source, Form { guards: self.guards, constants })?;
+        let printed = print()?;
         // What is on the disk may be damaged; then it is compiled again.
         let kept = self.compiler.kept(&printed).and_then(|code| self.load(&printed, &code).ok());
         let loaded = Rc::new(match kept {
             Some(loaded) => loaded,
-            None => self.load(&printed, &self.compiler.compile(kernel.name, &printed)?).map_err(failed)?,
+            None => self.load(&printed, &self.compiler.compile(name, &printed)?).map_err(failed)?,
         });
         self.kernels.borrow_mut().insert(key, loaded.clone());
         Ok(loaded)
     }
 
     #[allow(unsafe_code, reason = "the driver loads machine code")]
-    fn load(&self, printed: &print::Printed, code: &[u8]) -> DriverResult<Loaded> {
+    fn load(&self, printed: &Printed, code: &[u8]) -> DriverResult<Loaded> {
         self.stream.context().bind_to_thread()?;
         let name = CString::new(print::ENTRY).expect("it has no zero byte");
         // SAFETY: the code is what the compiler made for this GPU, whole.
         let module = unsafe { module::load_data(code.as_ptr().cast()) }?;
         // SAFETY: the module is loaded.
         let function = unsafe { module::get_function(module, name) }?;
-        let print::Printed { threads, takes_uniform, .. } = *printed;
-        let bindings = printed.bindings.clone();
-        let context = self.stream.context().clone();
-        Ok(Loaded { function, module, context, threads, bindings, takes_uniform })
+        let Printed { threads, shared_bytes, .. } = *printed;
+        let (arguments, context) = (printed.arguments.clone(), self.stream.context().clone());
+        let loaded = Loaded { function, module, context, threads, shared_bytes, arguments };
+        if shared_bytes > SHARED_BYTES {
+            let which = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            // SAFETY: the function is loaded.
+            unsafe { function::set_function_attribute(function, which, shared_bytes as i32) }?;
+        }
+        Ok(loaded)
     }
 
     fn address(&self, region: Region) -> CUdeviceptr {
@@ -134,22 +164,33 @@ impl Cuda {
         block + 4 * region.offset as u64
     }
 
-    fn command(&self, command: BoundCommand) -> Result<Command> {
+    fn command(&self, command: &BoundCommand) -> Result<Command> {
         Ok(match command {
             BoundCommand::Dispatch { kernel, body, params, grid, inputs, outputs, .. } => {
-                let loaded = self.kernel(kernel, body.as_ref(), &params)?;
-                let place = |region: &Region| (self.address(*region), 4 * region.words as u32);
-                let buffers: Vec<_> = inputs.iter().chain(&outputs).map(place).collect();
-                Command::Launch(Launch::new(loaded, grid, &buffers, &params))
+                let loaded = self.kernel(kernel, body.as_ref(), params)?;
+                Command::Launch(Launch::new(loaded, *grid, &[self.bound(inputs.iter().chain(outputs), params)]))
             }
             BoundCommand::Copy { from, to } => {
-                Command::Copy { from: self.address(from), to: self.address(to), bytes: 4 * from.words }
+                Command::Copy { from: self.address(*from), to: self.address(*to), bytes: 4 * from.words }
             }
         })
     }
+
+    pub(super) fn bound<'p>(&self, regions: impl Iterator<Item = &'p Region>, params: &'p [u32]) -> Bound<'p> {
+        (regions.map(|region| (self.address(*region), 4 * region.words as u32)).collect(), params)
+    }
+
+    /// The commands one by one, compiled if they are new.
+    fn with_singles<'s>(&self, steps: &'s Steps) -> Result<&'s Steps> {
+        if steps.singles.get().is_none() {
+            let made = steps.commands.iter().map(|command| self.command(command)).collect::<Result<_>>()?;
+            let _ = steps.singles.set(made);
+        }
+        Ok(steps)
+    }
 }
 
-fn failed(error: DriverError) -> Error {
+pub(super) fn failed(error: DriverError) -> Error {
     let text = error.error_string().map_or_else(|_| format!("{error:?}"), |text| text.to_string_lossy().into_owned());
     Error::device(format!("cuda: {text}"))
 }
@@ -194,6 +235,7 @@ fn describe(index: usize, compiler: &str) -> DriverResult<Info> {
     let major = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
     let minor = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
     let processors = attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+    let shared_bytes = attribute(A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
     let driver = format!("compute capability {major}.{minor}, {processors} multiprocessors, {compiler}");
     let timestamps = has_timestamps().then_some("timestamps");
     Ok(Info {
@@ -205,7 +247,7 @@ fn describe(index: usize, compiler: &str) -> DriverResult<Info> {
         is_software: false,
         threads: 1,
         max_binding_bytes: bytes.min(MOST_BYTES),
-        workgroup_bytes: SHARED_BYTES,
+        workgroup_bytes: shared_bytes as u32,
         subgroup: WARP,
         features: ["f16", "subgroups"].into_iter().chain(timestamps).map(String::from).collect(),
     })
@@ -267,8 +309,12 @@ impl Backend for Cuda {
     }
 
     fn prepare(&self, commands: Vec<BoundCommand>) -> Result<Box<dyn Prepared>> {
-        let commands = commands.into_iter().map(|command| self.command(command)).collect::<Result<_>>()?;
-        Ok(Box::new(Steps::new(commands)))
+        let whole = self.whole(&commands)?;
+        let steps = Steps::new(commands, whole);
+        if steps.whole.is_none() {
+            self.with_singles(&steps)?;
+        }
+        Ok(Box::new(steps))
     }
 
     fn run(&self, prepared: &dyn Prepared, times: usize) -> Result<()> {
@@ -276,7 +322,7 @@ impl Backend for Cuda {
     }
 
     fn run_timed<'a>(&'a self, prepared: &'a dyn Prepared, times: usize) -> Option<Soon<'a, Result<Timings>>> {
-        let timed = async move { steps(prepared).run_timed(&self.stream, times).map_err(failed) };
+        let timed = async move { self.with_singles(steps(prepared))?.run_timed(&self.stream, times).map_err(failed) };
         has_timestamps().then(|| Box::pin(timed) as Soon<'a, _>)
     }
 

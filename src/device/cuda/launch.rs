@@ -1,22 +1,27 @@
-//! A plan's launches with their arguments, run one by one or as a CUDA graph of many steps.
+//! A plan's launches with their arguments, run one by one, as a CUDA graph of many steps, or as one kernel that runs many steps.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::ffi::c_void;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cudarc::driver::result::{launch_kernel, memcpy_dtod_async, module};
+use cudarc::driver::result::{
+    free_sync, launch_cooperative_kernel, launch_kernel, malloc_sync, memcpy_dtod_async, memset_d8_async, module,
+};
 use cudarc::driver::sys::{CUdeviceptr, CUfunction, CUgraphInstantiate_flags, CUmodule, CUstreamCaptureMode};
 use cudarc::driver::{CudaContext, CudaGraph, CudaStream, DriverError};
 
-use super::super::Prepared;
 use super::super::timed::Timings;
+use super::super::{BoundCommand, Prepared};
+use super::print::Arguments;
 use crate::host;
 
 /// Commands of one graph: enough to hide what launching it costs, few enough to make it in milliseconds.
 const GRAPH_COMMANDS: usize = 512;
 /// Steps of one graph, at most.
 const GRAPH_STEPS: usize = 64;
+/// Steps of one launch of a whole: what a launch costs is hidden, and the GPU is not busy with it for long.
+const WHOLE_STEPS: usize = 256;
 
 /// A kernel in the GPU's memory.
 pub(super) struct Loaded {
@@ -25,9 +30,9 @@ pub(super) struct Loaded {
     /// The module lives in it.
     pub(super) context: Arc<CudaContext>,
     pub(super) threads: u32,
-    /// The bindings that the kernel takes, in the order of its arguments.
-    pub(super) bindings: Vec<u32>,
-    pub(super) takes_uniform: bool,
+    pub(super) shared_bytes: u32,
+    /// What it takes, in the order of its arguments.
+    pub(super) arguments: Vec<Arguments>,
 }
 
 impl Drop for Loaded {
@@ -49,42 +54,95 @@ pub(super) enum Command {
 pub(super) struct Launch {
     kernel: Rc<Loaded>,
     grid: [u32; 3],
-    /// Pointers and numbers of bytes, in turn.
-    values: Vec<u64>,
-    /// The uniform, as aligned as a vector of four.
-    uniform: Vec<u128>,
+    values: Vec<Value>,
 }
 
+/// An argument.
+enum Value {
+    /// A pointer, or a number in the lower half.
+    Word(u64),
+    /// A uniform, as aligned as a vector of four.
+    Uniform(Vec<u128>),
+}
+
+impl Value {
+    fn place(&self) -> *mut c_void {
+        match self {
+            Self::Word(word) => std::ptr::from_ref(word).cast_mut().cast(),
+            Self::Uniform(words) => words.as_ptr().cast_mut().cast(),
+        }
+    }
+}
+
+/// What the bindings of a kernel are: pointers with their bytes, and the words of the uniform.
+pub(super) type Bound<'a> = (Vec<(CUdeviceptr, u32)>, &'a [u32]);
+
 impl Launch {
-    /// `buffers` are those of the bindings, each with its bytes.
-    pub(super) fn new(kernel: Rc<Loaded>, grid: [u32; 3], buffers: &[(CUdeviceptr, u32)], params: &[u32]) -> Self {
-        let bound = kernel.bindings.iter().map(|&binding| buffers[binding as usize]);
-        let values = bound.flat_map(|(pointer, bytes)| [pointer, u64::from(bytes)]).collect();
-        let mut uniform = vec![0_u128; params.len().div_ceil(4).max(1)];
-        bytemuck::cast_slice_mut::<_, u32>(&mut uniform)[..params.len()].copy_from_slice(params);
-        Self { kernel, grid, values, uniform }
+    /// `bound` has an element for each kernel in it.
+    pub(super) fn new(kernel: Rc<Loaded>, grid: [u32; 3], bound: &[Bound<'_>]) -> Self {
+        let mut values = Vec::new();
+        for (Arguments { bindings, has_uniform }, (buffers, params)) in kernel.arguments.iter().zip(bound) {
+            for (pointer, bytes) in bindings.iter().map(|&binding| buffers[binding as usize]) {
+                values.extend([Value::Word(pointer), Value::Word(u64::from(bytes))]);
+            }
+            if *has_uniform {
+                let mut uniform = vec![0_u128; params.len().div_ceil(4).max(1)];
+                bytemuck::cast_slice_mut::<_, u32>(&mut uniform)[..params.len()].copy_from_slice(params);
+                values.push(Value::Uniform(uniform));
+            }
+        }
+        Self { kernel, grid, values }
     }
 
+    /// Starts it with more arguments than its own.
     #[allow(unsafe_code, reason = "the driver launches it")]
-    fn start(&self, stream: &CudaStream) -> Result<(), DriverError> {
-        // The driver reads 8 bytes for a pointer and the lower 4 for a number of bytes; both are little-endian here.
-        let value = |value: &u64| std::ptr::from_ref(value).cast_mut().cast::<c_void>();
-        let mut arguments: Vec<*mut c_void> = self.values.iter().map(value).collect();
-        if self.kernel.takes_uniform {
-            arguments.push(self.uniform.as_ptr().cast_mut().cast());
-        }
+    fn start(&self, stream: &CudaStream, more: &[Value], is_cooperative: bool) -> Result<(), DriverError> {
+        let mut arguments: Vec<*mut c_void> = self.values.iter().chain(more).map(Value::place).collect();
         let [x, y, z] = self.grid;
-        // SAFETY: the arguments are those that the printed kernel declares (`Printed::bindings`), and the driver copies them before it returns.
-        unsafe {
-            launch_kernel(
-                self.kernel.function,
-                (x, y, z),
-                (self.kernel.threads, 1, 1),
-                0,
-                stream.cu_stream(),
-                &mut arguments,
-            )
+        let launch = if is_cooperative { launch_cooperative_kernel } else { launch_kernel };
+        let Loaded { function, threads, shared_bytes, .. } = *self.kernel;
+        // SAFETY: the arguments are those that the printed kernel declares (`Printed::arguments`); the driver reads 8 bytes for a pointer and the lower
+        // 4 for a number, both little-endian here, and copies them before it returns.
+        unsafe { launch(function, (x, y, z), (threads, 1, 1), shared_bytes, stream.cu_stream(), &mut arguments) }
+    }
+}
+
+/// All launches of a plan in one kernel.
+pub(super) struct Whole {
+    launch: Launch,
+    /// The counter of its barriers.
+    counter: CUdeviceptr,
+}
+
+impl Whole {
+    #[allow(unsafe_code, reason = "the driver allocates")]
+    pub(super) fn new(kernel: Rc<Loaded>, blocks: u32, bound: &[Bound<'_>]) -> Result<Self, DriverError> {
+        kernel.context.bind_to_thread()?;
+        // SAFETY: a context is bound; the counter is written before each launch.
+        let counter = unsafe { malloc_sync(size_of::<u32>()) }?;
+        Ok(Self { launch: Launch::new(kernel, [blocks, 1, 1], bound), counter })
+    }
+
+    #[allow(unsafe_code, reason = "the driver writes the counter")]
+    fn run(&self, stream: &CudaStream, times: usize) -> Result<(), DriverError> {
+        let mut left = times;
+        while left > 0 {
+            let turns = left.min(WHOLE_STEPS);
+            // SAFETY: the counter lives as long as this.
+            unsafe { memset_d8_async(self.counter, 0, size_of::<u32>(), stream.cu_stream()) }?;
+            self.launch.start(stream, &[Value::Word(self.counter), Value::Word(turns as u64)], true)?;
+            left -= turns;
         }
+        Ok(())
+    }
+}
+
+impl Drop for Whole {
+    #[allow(unsafe_code, reason = "the driver frees")]
+    fn drop(&mut self) {
+        let _ = self.launch.kernel.context.bind_to_thread();
+        // SAFETY: the driver waits for the launches that use it.
+        let _ = unsafe { free_sync(self.counter) };
     }
 }
 
@@ -92,7 +150,7 @@ impl Command {
     #[allow(unsafe_code, reason = "the driver copies")]
     fn start(&self, stream: &CudaStream) -> Result<(), DriverError> {
         match self {
-            Self::Launch(launch) => launch.start(stream),
+            Self::Launch(launch) => launch.start(stream, &[], false),
             // SAFETY: a plan's regions lie inside live blocks, and those of a copy do not overlap.
             Self::Copy { from, to, bytes } => unsafe { memcpy_dtod_async(*to, *from, *bytes, stream.cu_stream()) },
         }
@@ -101,7 +159,10 @@ impl Command {
 
 /// A plan's commands.
 pub(super) struct Steps {
-    commands: Vec<Command>,
+    pub(super) commands: Vec<BoundCommand>,
+    /// The commands one by one. Where there is a whole, they are made when they are timed.
+    pub(super) singles: OnceCell<Vec<Command>>,
+    pub(super) whole: Option<Whole>,
     /// Several runs as one launch, made when the plan is run often enough.
     graph: RefCell<Option<CudaGraph>>,
     has_run: Cell<bool>,
@@ -110,8 +171,9 @@ pub(super) struct Steps {
 impl Prepared for Steps {}
 
 impl Steps {
-    pub(super) fn new(commands: Vec<Command>) -> Self {
-        Self { commands, graph: RefCell::default(), has_run: Cell::new(false) }
+    pub(super) fn new(commands: Vec<BoundCommand>, whole: Option<Whole>) -> Self {
+        let (singles, graph, has_run) = (OnceCell::new(), RefCell::default(), Cell::new(false));
+        Self { commands, singles, whole, graph, has_run }
     }
 
     /// Runs in one launch of the graph.
@@ -122,6 +184,9 @@ impl Steps {
     /// Runs the commands `times` times: as graphs of many runs, and the remainder one by one.
     pub(super) fn run(&self, stream: &Arc<CudaStream>, times: usize) -> Result<(), DriverError> {
         stream.context().bind_to_thread()?;
+        if let Some(whole) = &self.whole {
+            return whole.run(stream, times);
+        }
         let window = self.window();
         // Most recordings run once and are not worth a graph.
         let has_run = self.has_run.replace(true);
@@ -141,8 +206,12 @@ impl Steps {
         (0..left).try_for_each(|_| self.once(stream))
     }
 
+    fn singles(&self) -> &[Command] {
+        self.singles.get().expect("the device makes them before it runs them")
+    }
+
     fn once(&self, stream: &CudaStream) -> Result<(), DriverError> {
-        self.commands.iter().try_for_each(|command| command.start(stream))
+        self.singles().iter().try_for_each(|command| command.start(stream))
     }
 
     fn captured(&self, stream: &Arc<CudaStream>, window: usize) -> Result<Option<CudaGraph>, DriverError> {
@@ -160,7 +229,7 @@ impl Steps {
         let flags = Some(cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT);
         let first = stream.record_event(flags)?;
         let mut events = Vec::with_capacity(times * self.commands.len());
-        for command in (0..times).flat_map(|_| &self.commands) {
+        for command in (0..times).flat_map(|_| self.singles()) {
             command.start(stream)?;
             events.push(stream.record_event(flags)?);
         }

@@ -12,6 +12,8 @@ mod launch;
 pub mod print;
 #[cfg(feature = "cuda")]
 mod staging;
+#[cfg(feature = "cuda")]
+mod whole;
 
 #[cfg(not(feature = "cuda"))]
 pub(super) use absent::ENTRY;

@@ -157,7 +157,11 @@ impl Body<'_> {
         let is_list =
             matches!(self.printer.module.types[global.ty].inner, TypeInner::Array { size: ArraySize::Dynamic, .. });
         let is_storage = matches!(global.space, AddressSpace::Storage { .. });
-        if is_storage && !is_list { format!("(*{name})") } else { name }
+        match global.space {
+            AddressSpace::WorkGroup => format!("shared_memory().{name}"),
+            _ if is_storage && !is_list => format!("(*{name})"),
+            _ => name,
+        }
     }
 
     fn access(&self, base: Handle<Expression>, index: Handle<Expression>) -> Result<String> {

@@ -5,22 +5,27 @@
 
 mod expression;
 mod math;
+mod part;
 mod sizes;
 mod statement;
 mod types;
 
+use naga::proc::Layouter;
 use naga::valid::{
     Capabilities, FunctionInfo, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator,
 };
 use naga::{AddressSpace, Expression, Function, GlobalVariable, Handle, Module, ShaderStage, TypeInner};
 
 use crate::error::{Error, Result};
+use part::{Part, SHARED};
 use statement::Body;
+
+pub use part::{Member, whole};
 
 /// What printed kernels call.
 pub const PRELUDE: &str = include_str!("../prelude.cuh");
-/// How the prelude converts halves: one instruction each way, from compute capability 5.3 on.
-pub const HALVES: &str = include_str!("../halves.cuh");
+/// What the prelude and printed kernels take from the GPU, from compute capability 5.3 on.
+pub const INTRINSICS: &str = include_str!("../intrinsics.cuh");
 /// The name of the printed entry point.
 pub const ENTRY: &str = "kernel_entry";
 
@@ -56,19 +61,41 @@ pub struct Printed {
     pub text: String,
     /// Threads of a block.
     pub threads: u32,
-    /// The bindings of group 0 that it takes, in the order of its arguments: for each a pointer and a number of bytes. After them comes the uniform.
+    /// Bytes of shared memory of a block.
+    pub shared_bytes: u32,
+    /// What it takes: one element, or one for each kernel of a [`whole()`].
+    pub arguments: Vec<Arguments>,
+}
+
+/// What a kernel takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arguments {
+    /// The bindings of group 0, in the order of the arguments: for each a pointer and a number of bytes. After them comes the uniform.
     pub bindings: Vec<u32>,
     /// Whether it takes a uniform.
-    pub takes_uniform: bool,
+    pub has_uniform: bool,
 }
 
 /// Prints composed WGSL with one entry point.
 pub fn print(source: &str, form: Form<'_>) -> Result<Printed> {
+    parsed(source, form, |printer| {
+        let part = printer.part("kernel")?;
+        Ok(Printed {
+            text: format!("{}{}", part.text, part.entry_point()),
+            threads: part.threads,
+            shared_bytes: part.shared_bytes,
+            arguments: vec![part.arguments],
+        })
+    })
+}
+
+/// Parses composed WGSL and prints something of it.
+fn parsed<T>(source: &str, form: Form<'_>, made: impl FnOnce(&Printer<'_>) -> Result<T>) -> Result<T> {
     let module = naga::front::wgsl::parse_str(source).map_err(|error| refused(&error.emit_to_string(source)))?;
     let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
     validator.subgroup_stages(ShaderStages::COMPUTE).subgroup_operations(SubgroupOperationSet::all());
     let info = validator.validate(&module).map_err(|error| refused(&error.emit_to_string(source)))?;
-    Printer { module: &module, info: &info, form }.kernel()
+    made(&Printer { module: &module, info: &info, form, is_part: false })
 }
 
 fn refused(what: &str) -> Error {
@@ -83,10 +110,13 @@ struct Printer<'a> {
     module: &'a Module,
     info: &'a ModuleInfo,
     form: Form<'a>,
+    /// Whether other kernels are in the same launch, whose blocks may have more threads.
+    is_part: bool,
 }
 
 impl Printer<'_> {
-    fn kernel(&self) -> Result<Printed> {
+    /// Everything of the kernel in a namespace.
+    fn part(&self, namespace: &str) -> Result<Part> {
         let [entry] = &self.module.entry_points[..] else {
             return Err(unsupported(format!("{} entry points", self.module.entry_points.len())));
         };
@@ -95,13 +125,12 @@ impl Printer<'_> {
         }
         let threads: u32 = entry.workgroup_size.iter().product();
         let entry_info = self.info.get_entry_point(0);
-        let mut text = String::from("namespace kernel {\n");
+        let mut text = format!("namespace {namespace} {{\n");
         text += &self.structs()?;
         text += &self.constants()?;
         text += &self.compiled_in_arrays()?;
-        for (handle, global) in self.in_space(AddressSpace::WorkGroup) {
-            text += &format!("__shared__ {};\n", self.declared(global.ty, &self.global_name(handle))?);
-        }
+        let (shared, shared_bytes) = self.shared()?;
+        text += &shared;
         let (mut alone, mut members) = (String::new(), String::new());
         for (handle, function) in self.module.functions.iter() {
             let info = &self.info[handle];
@@ -127,40 +156,43 @@ impl Printer<'_> {
             text += &format!("{declared}{};\n", value.map_or_else(|| "{}".to_owned(), |value| format!(" = {value}")));
         }
         text += &members;
-        text += "};\n}  // namespace kernel\n\n";
-        text += &self.entry_point(threads, &storage, uniform)?;
-        Ok(Printed {
+        text += &format!("}};\n}}  // namespace {namespace}\n\n");
+        let buffer = |(handle, global): &(_, &_)| Ok((self.storage_pointer(global)?, self.global_name(*handle)));
+        Ok(Part {
+            namespace: namespace.to_owned(),
             text,
             threads,
-            bindings: storage.iter().map(|(_, global)| binding(global)).collect(),
-            takes_uniform: uniform.is_some(),
+            shared_bytes,
+            buffers: storage.iter().map(buffer).collect::<Result<_>>()?,
+            uniform: match uniform {
+                Some((handle, global)) => Some((self.type_name(global.ty)?, self.global_name(handle))),
+                None => None,
+            },
+            arguments: Arguments {
+                bindings: storage.iter().map(|(_, global)| binding(global)).collect(),
+                has_uniform: uniform.is_some(),
+            },
         })
     }
 
-    /// The function that the driver launches: it binds the arguments and runs the kernel.
-    fn entry_point(
-        &self,
-        threads: u32,
-        storage: &[(Handle<GlobalVariable>, &GlobalVariable)],
-        uniform: Option<(Handle<GlobalVariable>, &GlobalVariable)>,
-    ) -> Result<String> {
-        let mut parameters = Vec::new();
-        let mut arguments = Vec::new();
-        for (handle, global) in storage {
-            let name = self.global_name(*handle);
-            parameters.push(format!("{} __restrict__ {name}, u32 {name}_bytes", self.storage_pointer(global)?));
-            arguments.push(format!("{name}, {name}_bytes"));
+    /// The workgroup variables as a struct at the beginning of the block's memory, and its bytes.
+    fn shared(&self) -> Result<(String, u32)> {
+        let mut layouter = Layouter::default();
+        layouter.update(self.module.to_ctx()).map_err(|error| refused(&error.to_string()))?;
+        let (mut members, mut bytes) = (String::new(), 0);
+        for (handle, global) in self.in_space(AddressSpace::WorkGroup) {
+            members += &format!("    {};\n", self.declared(global.ty, &self.global_name(handle))?);
+            bytes = layouter[global.ty].alignment.round_up(bytes) + layouter[global.ty].size;
         }
-        if let Some((handle, global)) = uniform {
-            let (ty, name) = (self.type_name(global.ty)?, self.global_name(handle));
-            parameters.push(format!("const __grid_constant__ {ty} {name}"));
-            arguments.push(name);
+        if members.is_empty() {
+            return Ok((members, 0));
         }
-        let (parameters, arguments) = (parameters.join(", "), arguments.join(", "));
-        Ok(format!(
-            "using namespace kernel;\nextern \"C\" __global__ void __launch_bounds__({threads}) {ENTRY}({parameters}) {{\n    \
-             kernel::Bound bound{{{arguments}}};\n    bound.run();\n}}\n"
-        ))
+        let bytes = bytes.next_multiple_of(16);
+        let text = format!(
+            "struct {SHARED} {{\n{members}}};\nstatic_assert(sizeof({SHARED}) <= {bytes}, \"a launch provides as much\");\n\
+             WGSL_FN {SHARED}& shared_memory() {{ return *reinterpret_cast<{SHARED}*>(wgsl_memory); }}\n"
+        );
+        Ok((text, bytes))
     }
 
     /// The globals of group 0 in the order of their bindings, those that nothing uses included.
@@ -206,6 +238,12 @@ impl Printer<'_> {
             text += &format!("__constant__ const {ty} {name} = {value};\n");
         }
         Ok(text)
+    }
+
+    /// A barrier of the workgroup.
+    fn barrier(&self) -> String {
+        let threads: u32 = self.module.entry_points[0].workgroup_size.iter().product();
+        if self.is_part { format!("barrier_of_first<{threads}>();") } else { "__syncthreads();".to_owned() }
     }
 
     fn is_inline(&self, ty: Handle<naga::Type>) -> bool {

@@ -50,7 +50,7 @@ impl<'a> Body<'a> {
 
     /// The kernel itself, with the built-in values that it takes.
     pub(super) fn entry(mut self, size: [u32; 3]) -> Result<String> {
-        self.line("WGSL_FN void run() {");
+        self.line("WGSL_FN void run(wgsl::vec<u32, 3> wgsl_group, wgsl::vec<u32, 3> wgsl_groups) {");
         self.depth += 1;
         for (at, argument) in self.function.arguments.iter().enumerate() {
             let Some(Binding::BuiltIn(built_in)) = argument.binding else {
@@ -156,7 +156,8 @@ impl<'a> Body<'a> {
             }
             Statement::ControlBarrier(barrier) => {
                 let is_of_warp = *barrier == Barrier::SUB_GROUP;
-                self.line(if is_of_warp { "__syncwarp();" } else { "__syncthreads();" });
+                let of_block = self.printer.barrier();
+                self.line(if is_of_warp { "__syncwarp();" } else { &of_block });
             }
             Statement::MemoryBarrier(_) => self.line("__threadfence_block();"),
             Statement::Store { pointer, value } => {
@@ -175,9 +176,10 @@ impl<'a> Body<'a> {
             }
             Statement::WorkGroupUniformLoad { pointer, result } => {
                 let place = self.expression(*pointer)?;
-                self.line("__syncthreads();");
+                let barrier = self.printer.barrier();
+                self.line(&barrier);
                 self.give(Some(*result), &place)?;
-                self.line("__syncthreads();");
+                self.line(&barrier);
             }
             Statement::SubgroupGather { mode: GatherMode::ShuffleXor(mask), argument, result } => {
                 let [value, mask] = [self.expression(*argument)?, self.expression(*mask)?];
@@ -297,17 +299,16 @@ fn atomic(function: AtomicFunction) -> Result<&'static str> {
 
 /// A built-in value of a kernel whose groups have this size. Blocks have one dimension.
 fn built_in_value(built_in: BuiltIn, [x, y, z]: [u32; 3]) -> Result<String> {
-    let group = |name: &str| format!("{{{name}.x, {name}.y, {name}.z}}");
     let local =
         [format!("threadIdx.x % {x}u"), format!("threadIdx.x / {x}u % {y}u"), format!("threadIdx.x / {}u", x * y)];
     Ok(match built_in {
-        BuiltIn::WorkGroupId => group("blockIdx"),
-        BuiltIn::NumWorkGroups => group("gridDim"),
+        BuiltIn::WorkGroupId => "wgsl_group".to_owned(),
+        BuiltIn::NumWorkGroups => "wgsl_groups".to_owned(),
         BuiltIn::LocalInvocationIndex => "threadIdx.x".to_owned(),
         BuiltIn::LocalInvocationId => format!("{{{}}}", local.join(", ")),
         BuiltIn::GlobalInvocationId => {
             let sizes = [x, y, z];
-            let place = |at: usize| format!("blockIdx.{} * {}u + {}", ["x", "y", "z"][at], sizes[at], local[at]);
+            let place = |at: usize| format!("wgsl_group.{} * {}u + {}", ["x", "y", "z"][at], sizes[at], local[at]);
             format!("{{{}, {}, {}}}", place(0), place(1), place(2))
         }
         BuiltIn::SubgroupSize => "32u".to_owned(),
