@@ -7,7 +7,7 @@ use pollster::block_on;
 
 use super::progress::Progress;
 use super::{Answer, Failure};
-use crate::device::{self, Request};
+use crate::device::{self, Geometries, Geometry, Request};
 use crate::error::hint;
 use crate::host;
 use crate::io::{Format, Header, Table, tensors};
@@ -27,17 +27,30 @@ pub(super) struct Hardware {
     /// Use kernels without subgroup operations, for a driver with faulty ones
     #[arg(long)]
     pub no_subgroups: bool,
+    /// How the fused training step splits a batch on a GPU: measured once for the GPU and its driver, default, or rows and invocations of a workgroup, as in 8x128-held
+    #[arg(long, default_value = MEASURED, value_name = "SPLIT")]
+    pub geometry: String,
 }
+
+/// The geometry that is measured, and the one that is not.
+const MEASURED: &str = "measured";
+const DEFAULT: &str = "default";
 
 /// More than the cores of any machine, fewer than an operating system refuses.
 const MOST_THREADS: usize = 1024;
 
 impl Hardware {
+    /// For a command without the other options.
+    pub(super) fn of(device: &str, threads: usize) -> Self {
+        Self { device: device.to_owned(), threads, no_subgroups: false, geometry: DEFAULT.to_owned() }
+    }
+
     /// Errors if the device is unknown or cannot run kernels, or if there are too many threads.
     pub(super) fn check(&self) -> Answer {
         if self.threads > MOST_THREADS {
             return Err(Failure::usage(format!("threads is {}, wanted at most {MOST_THREADS}", self.threads)));
         }
+        self.geometries()?;
         let ((name, _), choices) = (device::split(&self.device)?, device::choices());
         if choices.contains(&name) {
             return Ok(());
@@ -47,6 +60,14 @@ impl Hardware {
             Some(entry) => format!("device \"{name}\" {}; choose one of {listed}", entry.summary),
             None => format!("device \"{name}\" is unknown; there are {listed}{near}"),
         }))
+    }
+
+    fn geometries(&self) -> Answer<Geometries> {
+        Ok(match self.geometry.as_str() {
+            MEASURED => Geometries::Measured,
+            DEFAULT => Geometries::Fixed(Geometry::DEFAULT),
+            text => Geometries::Fixed(Geometry::parse(text)?),
+        })
     }
 
     pub(super) fn open(&self) -> Answer<Device> {
@@ -61,7 +82,8 @@ impl Hardware {
     fn open_with(&self, timestamps: bool) -> Answer<Device> {
         self.check()?;
         let (device, subgroups) = (self.device.clone(), !self.no_subgroups);
-        let request = Request { device, threads: self.threads, subgroups, timestamps };
+        let geometries = self.geometries()?;
+        let request = Request { device, threads: self.threads, subgroups, timestamps, geometries };
         Ok(block_on(Device::open(&request))?)
     }
 }

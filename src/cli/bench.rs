@@ -1,6 +1,7 @@
 //! `mero bench`: the speed of a training step, a matrix product, masked arithmetic and reading a table, as medians over windows after a warm-up.
 
 mod claims;
+mod geometry;
 mod library;
 mod predict;
 mod read;
@@ -40,6 +41,8 @@ enum What {
     Matmul(Matmul),
     /// Masked arithmetic compared with a copy and a plain division: 1 in 100 numbers is ⊥, 1 in 100 divisors is 0
     Scm(scm::Args),
+    /// Ways to split a batch of the fused training step on a GPU
+    Geometry(geometry::Args),
     /// What is said of training: memory, precision, limits, compression. Takes some minutes
     Claims(claims::Args),
     /// Reading a table from the bytes of its file
@@ -94,7 +97,7 @@ pub(super) fn run(args: &Args) -> Answer {
         What::Matmul(matmul) => [matmul.size, 1, matmul.common.windows],
         What::Scm(scm) => [scm.n, 1, scm.common.windows],
         What::Read(read) => [1, 1, read.windows],
-        What::Claims(_) => [1; 3],
+        What::Claims(_) | What::Geometry(_) => [1; 3],
     };
     if sizes.contains(&0) {
         return Err(Failure::usage("steps, rows, size, n and windows must be at least 1"));
@@ -109,6 +112,7 @@ pub(super) fn run(args: &Args) -> Answer {
         What::Scm(args) => scm::run(args),
         What::Read(args) => read::run(args),
         What::Claims(args) => claims::run(args),
+        What::Geometry(args) => geometry::run(args),
     }
 }
 

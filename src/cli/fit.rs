@@ -288,7 +288,7 @@ impl Args {
     }
 
     fn hardware(&self) -> Hardware {
-        Hardware { device: self.device.clone(), threads: self.threads, no_subgroups: false }
+        Hardware::of(&self.device, self.threads)
     }
 
     /// What tells this fit from others: model, options and data.

@@ -16,11 +16,21 @@ pub struct Geometry {
     pub is_held: bool,
 }
 
+/// How the geometries of a device are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Geometries {
+    /// One for every batch.
+    Fixed(Geometry),
+    /// The fastest of a few, measured at the first fused training step on an adapter with a driver and remembered on disk. Not in browsers, where nothing
+    /// waits for a GPU: they use the default.
+    Measured,
+}
+
 /// What ends the text of a geometry whose data are held.
 const HELD: &str = "-held";
 
 impl Geometry {
-    /// Fast on every GPU that was tried, and the fastest on none of them.
+    /// What is used where nothing was measured: no GPU that was tried is slow with it.
     pub const DEFAULT: Self = Self { rows: 16, lanes: 64, is_held: false };
 
     /// From its text.
@@ -40,19 +50,38 @@ impl Geometry {
 }
 
 /// Batches from this many rows on have a geometry of their own.
-const MANY_ROWS: usize = 1024;
+pub const MANY_ROWS: usize = 1024;
+
+/// The geometries of an open device: for batches of few rows, and of many.
+#[derive(Clone, Copy)]
+pub(super) struct Chosen([Option<Geometry>; 2]);
+
+impl From<Geometries> for Chosen {
+    fn from(how: Geometries) -> Self {
+        match how {
+            Geometries::Fixed(geometry) => Self([Some(geometry); 2]),
+            Geometries::Measured => Self([None; 2]),
+        }
+    }
+}
 
 impl Device {
     /// How a kernel splits a batch of so many rows here.
     pub fn geometry(&self, rows: usize) -> Geometry {
-        self.0.geometries.get()[usize::from(rows >= MANY_ROWS)]
+        self.known_geometry(rows).unwrap_or(Geometry::DEFAULT)
+    }
+
+    /// The same; `None` if it should be measured first.
+    pub fn known_geometry(&self, rows: usize) -> Option<Geometry> {
+        let Chosen(all) = self.0.geometries.get();
+        all[usize::from(rows >= MANY_ROWS)]
     }
 
     /// Sets the geometry of batches of so many rows, and of similar ones, for what is recorded from now on.
     pub fn set_geometry(&self, rows: usize, geometry: Geometry) {
-        let mut all = self.0.geometries.get();
-        all[usize::from(rows >= MANY_ROWS)] = geometry;
-        self.0.geometries.set(all);
+        let Chosen(mut all) = self.0.geometries.get();
+        all[usize::from(rows >= MANY_ROWS)] = Some(geometry);
+        self.0.geometries.set(Chosen(all));
     }
 }
 

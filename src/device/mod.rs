@@ -39,7 +39,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 
-pub use geometry::Geometry;
+pub use geometry::{Geometries, Geometry, MANY_ROWS};
 pub use halves::Halves;
 pub use kernel::{Body, Bound, Call, Case, Cost, Expected, Field, Fuse, InPlace, Kernel, SharedBody, groups};
 pub use passes::{Choice, Passes};
@@ -175,6 +175,8 @@ pub struct Request {
     pub subgroups: bool,
     /// Whether plans can be timed ([`Plan::run_timed`]), where a GPU has timestamps. The CPU can always time them.
     pub timestamps: bool,
+    /// How the fused training step splits a batch on a GPU.
+    pub geometries: Geometries,
 }
 
 impl Request {
@@ -186,7 +188,8 @@ impl Request {
 
 impl Default for Request {
     fn default() -> Self {
-        Self { device: AUTO.into(), threads: 0, subgroups: true, timestamps: false }
+        let geometries = Geometries::Fixed(Geometry::DEFAULT);
+        Self { device: AUTO.into(), threads: 0, subgroups: true, timestamps: false, geometries }
     }
 }
 
@@ -224,8 +227,7 @@ struct Inner {
     label: RefCell<Label>,
     tag: Cell<Tag>,
     watch: RefCell<Option<Rc<dyn MemoryWatch>>>,
-    /// For batches of few rows, and of many.
-    geometries: Cell<[Geometry; 2]>,
+    geometries: Cell<geometry::Chosen>,
 }
 
 /// Unused memory that is always kept for reuse.
@@ -234,7 +236,9 @@ const POOLED_BYTES: usize = 64 << 20;
 impl Device {
     /// Opens a device by name. `auto` opens a hardware adapter if there is one, else the CPU; software adapters only open by name.
     pub async fn open(request: &Request) -> Result<Self> {
-        Ok(Self::over(table::open(request).await?))
+        let opened = Self::over(table::open(request).await?);
+        opened.0.geometries.set(request.geometries.into());
+        Ok(opened)
     }
 
     /// Describes every device that is here, best first, without opening it.
@@ -263,7 +267,7 @@ impl Device {
             label: RefCell::default(),
             tag: Cell::default(),
             watch: RefCell::default(),
-            geometries: Cell::new([Geometry::DEFAULT; 2]),
+            geometries: Cell::new(Geometries::Fixed(Geometry::DEFAULT).into()),
         }))
     }
 

@@ -151,3 +151,12 @@ mod tests {
         assert_eq!(names(place.path()), ["out"]);
     }
 }
+
+/// The folder for what is made again if it is lost, by the conventions of the system. It may not exist yet.
+pub fn cache_folder() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let base = set("XDG_CACHE_HOME")
+        .or_else(|| set("LOCALAPPDATA"))
+        .or_else(|| set("HOME").map(|home| home.join(".cache")))?;
+    Some(base.join("meromorph"))
+}

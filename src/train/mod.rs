@@ -19,6 +19,8 @@ mod examined;
 mod first;
 mod flow;
 mod folds;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod geometry;
 mod gradients;
 mod held;
 mod importance;

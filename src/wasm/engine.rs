@@ -30,9 +30,7 @@ pub async fn open(device: JsValue, threads: usize) -> Answer<Engine> {
 
 fn request(device: &JsValue, threads: usize) -> Result<Request> {
     match device.as_string().as_deref() {
-        Some(name) if choices().contains(&name) => {
-            Ok(Request { device: name.into(), threads, subgroups: true, timestamps: false })
-        }
+        Some(name) if choices().contains(&name) => Ok(Request { device: name.into(), threads, ..Request::default() }),
         _ => Err(Error::usage(format!("open: device is {}, wanted one of {}", show(device), listed(&choices())))),
     }
 }

@@ -21,7 +21,7 @@ pub fn kernel_names() -> Vec<String> {
 /// The number of a kernel's cases, then those that fail on the device named `device`.
 #[wasm_bindgen]
 pub async fn check_kernel(device: String, kernel: String) -> Result<Vec<String>, JsValue> {
-    let request = Request { device, threads: 1, subgroups: true, timestamps: false };
+    let request = Request { device, threads: 1, ..Request::default() };
     let device = Device::open(&request).await.map_err(|error| js_sys::Error::new(&error.to_string()))?;
     let (failures, count) = check_all(&crate::cases::all(), &device, &format!("{kernel}: ")).await;
     Ok([count.to_string()].into_iter().chain(failures).collect())
@@ -32,7 +32,7 @@ pub async fn check_kernel(device: String, kernel: String) -> Result<Vec<String>,
 #[wasm_bindgen]
 pub async fn told_by_subgroups(kernel: String) -> Result<Vec<String>, JsValue> {
     let open = async |subgroups| {
-        let request = Request { device: "webgpu".into(), threads: 1, subgroups, timestamps: false };
+        let request = Request { device: "webgpu".into(), threads: 1, subgroups, ..Request::default() };
         Device::open(&request).await.map_err(|error| js_sys::Error::new(&error.to_string()))
     };
     let devices = [&open(true).await?, &open(false).await?];

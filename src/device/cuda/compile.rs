@@ -38,7 +38,11 @@ impl Compiler {
         #[allow(unsafe_code, reason = "NVRTC is a C library")]
         // SAFETY: both places can be written.
         unsafe { sys::nvrtcVersion(&raw mut version.0, &raw mut version.1) }.result().map_err(failed)?;
-        Ok(Self { architecture: format!("sm_{major}{minor}"), version, folder: folder() })
+        Ok(Self {
+            architecture: format!("sm_{major}{minor}"),
+            version,
+            folder: host::cache_folder().map(|folder| folder.join("cuda")),
+        })
     }
 
     /// The compiler's version, such as `13.0`.
@@ -129,13 +133,4 @@ impl Drop for Program {
 
 fn failed(error: result::NvrtcError) -> Error {
     Error::device(format!("cuda: NVRTC failed: {error}"))
-}
-
-/// The folder for compiled kernels, by the conventions of the system.
-fn folder() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let base = set("XDG_CACHE_HOME")
-        .or_else(|| set("LOCALAPPDATA"))
-        .or_else(|| set("HOME").map(|home| home.join(".cache")))?;
-    Some(base.join("meromorph").join("cuda"))
 }

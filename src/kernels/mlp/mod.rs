@@ -279,6 +279,11 @@ impl Fused {
         self.params.parts as usize
     }
 
+    /// Whether a workgroup keeps scratch and parameters in its own memory.
+    pub fn is_held(&self) -> bool {
+        self.tiling.is_held()
+    }
+
     /// Words of scratch the launch needs on a device.
     pub fn scratch_words(&self, info: &Info) -> usize {
         let params = &self.params;
@@ -289,7 +294,7 @@ impl Fused {
                 plan::scratch_words(&engine::shape(params, self.head), info.threads)
             };
         }
-        if self.tiling.is_held() {
+        if self.is_held() {
             return 1;
         }
         self.kept.0 * params.parts as usize * params.span as usize * params.stride as usize
