@@ -13,8 +13,8 @@ struct Params {
     b_strides: vec4<u32>,
 }
 
-@group(0) @binding(0) var<storage, read> a: array<A>;
-@group(0) @binding(1) var<storage, read> b: array<B>;
+@group(0) @binding(0) var<storage, read> a: array<AWord>;
+@group(0) @binding(1) var<storage, read> b: array<BWord>;
 @group(1) @binding(0) var<uniform> params: Params;
 
 // Column r is a[z, i + r, p..p+4]. Zero past k; rows past m are never stored, so their contents do not matter.

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use meromorph::device::{Case, Field, compose};
+use meromorph::device::{Case, Field, MATRICES_FEATURE, compose};
 use meromorph::kernels;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, TypeInner};
@@ -56,6 +56,11 @@ fn problems(source: &str, has_subgroups: bool, case: &Case) -> Vec<String> {
         Err(error) => return vec![told(error.emit_to_string(source))],
     };
     let mut problems = Vec::new();
+    // Only devices with these matrices run it: they are beyond the portable limits.
+    if case.name.ends_with(MATRICES_FEATURE) {
+        let outcome = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
+        return outcome.err().map(|error| told(error.emit_to_string(source))).into_iter().collect();
+    }
     // Packing half floats is not an optional feature in WebGPU: every device has it.
     let mut capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32;
     capabilities.set(Capabilities::SUBGROUP, has_subgroups);

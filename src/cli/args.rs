@@ -7,7 +7,7 @@ use pollster::block_on;
 
 use super::progress::Progress;
 use super::{Answer, Failure};
-use crate::device::{self, Geometries, Geometry, Request};
+use crate::device::{self, Geometries, Geometry, Products, Request};
 use crate::error::hint;
 use crate::host;
 use crate::io::{Format, Header, Table, tensors};
@@ -30,7 +30,13 @@ pub(super) struct Hardware {
     /// How the fused training step splits a batch on a GPU: measured once for the GPU and its driver, default, or rows and invocations of a workgroup, as in 8x128-held
     #[arg(long, default_value = MEASURED, value_name = "SPLIT")]
     pub geometry: String,
+    /// Which matrix products cuBLAS computes on the device cuda: those for which it is the fastest, own for none, library for all, tf32 for all with factors rounded to 10 bits
+    #[arg(long, default_value = FASTEST, value_name = "WHICH")]
+    pub products: String,
 }
+
+/// The products that are left to a library by default.
+const FASTEST: &str = "fastest";
 
 /// The geometry that is measured, and the one that is not.
 const MEASURED: &str = "measured";
@@ -42,7 +48,13 @@ const MOST_THREADS: usize = 1024;
 impl Hardware {
     /// For a command without the other options.
     pub(super) fn of(device: &str, threads: usize) -> Self {
-        Self { device: device.to_owned(), threads, no_subgroups: false, geometry: DEFAULT.to_owned() }
+        Self {
+            device: device.to_owned(),
+            threads,
+            no_subgroups: false,
+            geometry: DEFAULT.to_owned(),
+            products: FASTEST.to_owned(),
+        }
     }
 
     /// Errors if the device is unknown or cannot run kernels, or if there are too many threads.
@@ -51,6 +63,7 @@ impl Hardware {
             return Err(Failure::usage(format!("threads is {}, wanted at most {MOST_THREADS}", self.threads)));
         }
         self.geometries()?;
+        Products::parse(&self.products)?;
         let ((name, _), choices) = (device::split(&self.device)?, device::choices());
         if choices.contains(&name) {
             return Ok(());
@@ -83,7 +96,8 @@ impl Hardware {
         self.check()?;
         let (device, subgroups) = (self.device.clone(), !self.no_subgroups);
         let geometries = self.geometries()?;
-        let request = Request { device, threads: self.threads, subgroups, timestamps, geometries };
+        let products = Products::parse(&self.products)?;
+        let request = Request { device, threads: self.threads, subgroups, timestamps, geometries, products };
         Ok(block_on(Device::open(&request))?)
     }
 }

@@ -31,8 +31,10 @@ pub(super) fn describe(adapter: &wgpu::Adapter) -> Info {
         (wgpu::Features::TIMESTAMP_QUERY, "timestamps"),
         (wgpu::Features::SHADER_F64, "f64"),
     ];
+    let features = known.iter().filter(|(bit, _)| features.contains(*bit)).map(|(_, name)| *name);
+    let features = features.chain(has_matrices(adapter).then_some(MATRICES_FEATURE)).map(String::from).collect();
     let tiles = tiles(&info.name, info.device_type);
-    let subgroup = subgroups::lanes(&info, features.contains(wgpu::Features::SUBGROUP));
+    let subgroup = subgroups::lanes(&info, adapter.features().contains(wgpu::Features::SUBGROUP));
     let name = if info.name.is_empty() { "browser WebGPU adapter".to_owned() } else { info.name };
     Info {
         device: ENTRY.name,
@@ -45,6 +47,30 @@ pub(super) fn describe(adapter: &wgpu::Adapter) -> Info {
         max_binding_bytes: limits.max_storage_buffer_binding_size,
         workgroup_bytes: limits.max_compute_workgroup_storage_size,
         subgroup,
-        features: known.iter().filter(|(bit, _)| features.contains(*bit)).map(|(_, name)| (*name).into()).collect(),
+        features,
     }
+}
+
+/// The feature of adapters with cooperative matrices of 16 x 16 halves whose products are summed as floats.
+pub const MATRICES_FEATURE: &str = "matrices";
+
+/// Whether kernels may use cooperative matrices. Theirs count on subgroups of 32 lanes.
+#[cfg(not(target_arch = "wasm32"))]
+pub(super) fn has_matrices(adapter: &wgpu::Adapter) -> bool {
+    let needed = wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX | wgpu::Features::SHADER_F16;
+    let wgpu::AdapterInfo { subgroup_min_size: least, subgroup_max_size: most, .. } = adapter.get_info();
+    let is_fitting = |found: &wgpu::CooperativeMatrixProperties| {
+        [found.m_size, found.n_size, found.k_size] == [16; 3]
+            && found.ab_type == wgpu::CooperativeScalarType::F16
+            && found.cr_type == wgpu::CooperativeScalarType::F32
+    };
+    [least, most] == [32; 2]
+        && adapter.features().contains(needed)
+        && adapter.cooperative_matrix_properties().iter().any(is_fitting)
+}
+
+/// Browsers have none.
+#[cfg(target_arch = "wasm32")]
+pub(super) fn has_matrices(_adapter: &wgpu::Adapter) -> bool {
+    false
 }

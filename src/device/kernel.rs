@@ -4,6 +4,7 @@
 use std::any::Any;
 use std::rc::Rc;
 
+use super::product::Product;
 use super::recording::Dispatch;
 use crate::host::ThreadPool;
 
@@ -89,6 +90,11 @@ pub trait Body: Any + Send + Sync {
     fn sizes(&self, params: &[u32]) -> &'static [&'static str] {
         let _ = params;
         &[]
+    }
+    /// What its launch computes, if that is a matrix product and nothing else, for a device with a library for those.
+    fn product(&self, params: &[u32]) -> Option<Product> {
+        let _ = params;
+        None
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod adapter;
 mod capture;
+mod compose;
 mod cpu;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod cuda;
@@ -21,6 +22,7 @@ mod liveness;
 mod passes;
 mod plan;
 mod pool;
+mod product;
 mod recompute;
 mod recording;
 mod signal;
@@ -39,11 +41,14 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 
+pub use adapter::MATRICES_FEATURE;
+pub use compose::{compose, compose_sized};
 pub use geometry::{Geometries, Geometry, MANY_ROWS};
 pub use halves::Halves;
 pub use kernel::{Body, Bound, Call, Case, Cost, Expected, Field, Fuse, InPlace, Kernel, SharedBody, groups};
 pub use passes::{Choice, Passes};
 pub use plan::{Bound as BoundCommand, Code, Launch, Plan, Region, Summary};
+pub use product::{Factor, Numbers, Product, Products};
 pub use recompute::{Outline, Recompute};
 pub use recording::{Buffer, Command, Dispatch, Label, Memory, Recording, VIEW_WORDS, View};
 pub use source::{lean, lean_length};
@@ -51,7 +56,6 @@ pub use subgroups::EXCHANGE;
 pub use table::{AUTO, Entry, choices, entries, find, split};
 pub use tag::{Block, MemoryWatch, Tag};
 pub use timed::Timings;
-pub use webgpu::compose;
 
 use crate::error::{Error, Result};
 use crate::host;
@@ -88,6 +92,10 @@ pub trait Backend {
     /// Copies words out at once, if nothing has to be waited for.
     fn read_now(&self, region: Region, out: &mut [u32]) -> bool {
         let _ = (region, out);
+        false
+    }
+    /// Whether matrix products can be left to a library.
+    fn has_library(&self) -> bool {
         false
     }
     /// Counts of pipelines compiled and bind groups created.
@@ -177,6 +185,8 @@ pub struct Request {
     pub timestamps: bool,
     /// How the fused training step splits a batch on a GPU.
     pub geometries: Geometries,
+    /// Which matrix products are left to a library.
+    pub products: Products,
 }
 
 impl Request {
@@ -188,8 +198,14 @@ impl Request {
 
 impl Default for Request {
     fn default() -> Self {
-        let geometries = Geometries::Fixed(Geometry::DEFAULT);
-        Self { device: AUTO.into(), threads: 0, subgroups: true, timestamps: false, geometries }
+        Self {
+            device: AUTO.into(),
+            threads: 0,
+            subgroups: true,
+            timestamps: false,
+            geometries: Geometries::Fixed(Geometry::DEFAULT),
+            products: Products::default(),
+        }
     }
 }
 
@@ -237,6 +253,12 @@ impl Device {
     /// Opens a device by name. `auto` opens a hardware adapter if there is one, else the CPU; software adapters only open by name.
     pub async fn open(request: &Request) -> Result<Self> {
         let opened = Self::over(table::open(request).await?);
+        let device = opened.info().device;
+        if request.products.needs_library() && !opened.0.backend.has_library() {
+            return Err(Error::usage(format!(
+                "products: device \"{device}\" has no library for them: expected device cuda with cuBLAS, or products fastest or own"
+            )));
+        }
         opened.0.geometries.set(request.geometries.into());
         Ok(opened)
     }

@@ -8,7 +8,7 @@ use super::liveness::{Sharing, Uses};
 use super::passes::Passes;
 use super::recompute::recomputed;
 use super::recording::{Buffer, Command, Label, Memory, Recording, View};
-use super::{Device, Prepared, compose};
+use super::{Device, Prepared, compose, compose_sized};
 use crate::error::Result;
 
 /// A replayable plan. `run` repeats it; nothing is bound, compiled or uploaded again.
@@ -55,10 +55,9 @@ impl Code {
         compose(self.kernel, self.body.as_ref(), lanes)
     }
 
-    /// The uniform's words, and the names of the fields that a device may compile in; `None` if there are none.
-    pub fn sizes(&self) -> Option<(&[u32], &'static [&'static str])> {
-        let sizes = self.body.as_ref().map_or(&[][..], |body| body.sizes(&self.params));
-        (!sizes.is_empty()).then_some((&self.params, sizes))
+    /// The same with its sizes compiled in; `None` if it has none that are worth it.
+    pub fn sized_wgsl(&self, lanes: u32) -> Option<String> {
+        compose_sized(self.kernel, self.body.as_ref(), &self.params, lanes)
     }
 }
 

@@ -7,12 +7,13 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
-use super::adapter::{describe, is_software, tiles};
+use super::adapter::{describe, has_matrices, is_software, tiles};
+use super::compose::{compose, compose_sized, is_generic};
 use super::encode::{Binding, CAN_WAIT, Encoded, Pipelines, Ticket, add_subgroups, full_name, has_subgroups, wait};
 use super::kernel::{Kernel, SharedBody};
 use super::recording::Memory;
 use super::signal::Signal;
-use super::subgroups::{self, EXCHANGE, PROBED};
+use super::subgroups::{self, PROBED};
 use super::table::{Entry, Opening};
 use super::{Backend, BoundCommand, Info, Prepared, Region};
 #[cfg(not(target_arch = "wasm32"))]
@@ -77,6 +78,14 @@ impl WebGpu {
             required_limits: adapter.limits(),
             ..wgpu::DeviceDescriptor::default()
         };
+        #[cfg(not(target_arch = "wasm32"))]
+        if has_matrices(&adapter) {
+            descriptor.required_features |= wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
+            #[allow(unsafe_code, reason = "wgpu marks what it calls experimental as unsafe")]
+            // SAFETY: `has_matrices` has seen that the adapter has the only shapes that kernels use.
+            let experimental_features = unsafe { wgpu::ExperimentalFeatures::enabled() };
+            descriptor.experimental_features = experimental_features;
+        }
         let refused = |error| Error::device(format!("device \"webgpu\" refused to open: {error}"));
         if request.subgroups {
             add_subgroups(&adapter, &mut descriptor);
@@ -135,7 +144,7 @@ impl WebGpu {
         match command {
             BoundCommand::Dispatch { kernel, body, params, grid, inputs, outputs, .. } => {
                 let counts = [inputs.len(), outputs.len()];
-                let source = compose(kernel, body.as_ref(), self.info.subgroup);
+                let source = self.source(kernel, body.as_ref(), &params);
                 let buffers = self.bindings(inputs.into_iter().chain(outputs))?;
                 let uniform = Binding { buffer: uniforms.clone(), offset: at, bytes: uniform_bytes(&params) };
                 let pipeline = self.pipelines.get(&self.device, kernel.name, source, counts);
@@ -148,6 +157,14 @@ impl WebGpu {
             }
         }
         Ok(())
+    }
+
+    /// The WGSL of a launch. Drivers of hardware unroll loops to sizes that are compiled in; on software, compiling takes longer than is gained.
+    fn source(&self, kernel: &Kernel, body: Option<&SharedBody>, params: &[u32]) -> String {
+        let lanes = self.info.subgroup;
+        let is_sized = cfg!(not(target_arch = "wasm32")) && !self.info.is_software && !is_generic();
+        let sized = is_sized.then(|| compose_sized(kernel, body, params, lanes)).flatten();
+        sized.unwrap_or_else(|| compose(kernel, body, lanes))
     }
 
     fn block(&self, memory: Memory) -> wgpu::Buffer {
@@ -294,18 +311,6 @@ impl Backend for WebGpu {
     fn made(&self) -> (u64, u64) {
         self.pipelines.made()
     }
-}
-
-/// The composed WGSL of a kernel for a device whose subgroups have `subgroup` lanes: the body's text, which may begin with a directive, then the
-/// fragments.
-pub fn compose(kernel: &Kernel, body: Option<&SharedBody>, subgroup: u32) -> String {
-    let exchange = subgroups::exchange(subgroup);
-    let mut source = body.map_or_else(String::new, |body| body.wgsl() + "\n");
-    for &fragment in kernel.wgsl {
-        source.push_str(if fragment == EXCHANGE { &exchange } else { fragment });
-        source.push('\n');
-    }
-    source
 }
 
 fn uniform_bytes(params: &[u32]) -> u64 {

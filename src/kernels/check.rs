@@ -2,7 +2,7 @@
 //! written. The same code for every device, natively and in a browser; used by tests only.
 
 use super::Entry;
-use crate::device::{Bound, Case, Command, Device, Dispatch, Expected, Tiles, View};
+use crate::device::{Bound, Case, Command, Device, Dispatch, Expected, MATRICES_FEATURE, Tiles, View};
 
 /// Words kept free before and after each output; a multiple of the binding alignment.
 const GUARD: usize = 64;
@@ -20,7 +20,7 @@ pub async fn check_all(entries: &[Entry], device: &Device, pattern: &str) -> (Ve
                 || match name.rsplit(' ').next() {
                     Some("perinvocation") => info.tiles() == Tiles::PerInvocation,
                     Some("cpu") => false,
-                    Some("f16") => info.features.iter().any(|feature| feature == "f16"),
+                    Some(feature @ ("f16" | MATRICES_FEATURE)) => info.features.iter().any(|has| has == feature),
                     _ => true,
                 };
             if name.contains(pattern) && is_for_it {

@@ -135,6 +135,11 @@ impl Packed {
         self.reads(OUTPUTS + output)
     }
 
+    /// The format of what an input is read in, if not in floats.
+    pub(super) fn read(self, input: usize) -> Option<Half> {
+        self.reads(input).then_some(self.half)
+    }
+
     /// The format of what an output is written in, if not in floats.
     pub(super) fn written(self, output: usize) -> Option<Half> {
         self.writes(output).then_some(self.half)

@@ -20,7 +20,9 @@ use super::common;
 use super::halves::{self, Half, Packed};
 use super::map;
 use super::pointwise::{IterationSpace, MAX_INPUTS, Pointwise, access, join_inputs, natural};
-use crate::device::{Body, Call, Cost, Dispatch, Info, Kernel, SharedBody, Tiles, View};
+use crate::device::{
+    self, Body, Call, Cost, Dispatch, Factor, Info, Kernel, MATRICES_FEATURE, Numbers, SharedBody, Tiles, View,
+};
 use crate::params;
 use crate::program::slices::Memory;
 use crate::program::{Curve, Program};
@@ -39,10 +41,11 @@ pub static MATMUL: Kernel = Kernel {
     cpu: run,
     grid: |dispatch| {
         let params: Params = dispatch.params();
-        let Product { tile, sums_rows, .. } = body(dispatch);
+        let product = body(dispatch);
+        let (tile, sums_rows) = (product.tile(), product.sums_rows);
         // The sums of rows have workgroups past the last tile.
         [
-            params.n.div_ceil(tile.columns).max(1) + u32::from(*sums_rows),
+            params.n.div_ceil(tile.columns).max(1) + u32::from(sums_rows),
             params.m.div_ceil(tile.rows).max(1),
             params.batch.max(1),
         ]
@@ -99,6 +102,17 @@ static PANEL: Tile = Tile {
     reads_rows: true,
 };
 
+/// Cooperative matrices of halves, which tensor cores multiply.
+static MATRICES: Tile = Tile {
+    rows: 64,
+    columns: 64,
+    wgsl: crate::wgsl!("common/matmul_tile_matrices"),
+    workgroup: 128,
+    reads_rows: false,
+};
+/// What a module with that tile begins with.
+const OF_MATRICES: &str = "enable f16;\nenable wgpu_cooperative_matrix;\n";
+
 /// Small tiles whose invocations share the steps of k.
 static SPLIT: Tile =
     Tile { rows: 16, columns: 16, wgsl: crate::wgsl!("common/matmul_tile_split"), workgroup: 128, reads_rows: false };
@@ -133,13 +147,16 @@ struct Product {
     b: Lines,
     tile: &'static Tile,
     sums_rows: bool,
+    /// Whether the device has cooperative matrices.
+    has_matrices: bool,
 }
 
 impl Body for Product {
     fn wgsl(&self) -> String {
         let Lines { is_whole, is_turned } = self.a;
-        let a = Lines { is_whole: is_whole && !(is_turned && self.tile.reads_rows), is_turned };
-        let Tile { rows, columns, wgsl, workgroup, .. } = self.tile;
+        let Tile { rows, columns, wgsl, workgroup, reads_rows } = self.tile();
+        let a = Lines { is_whole: is_whole && !(is_turned && *reads_rows), is_turned };
+        let directives = if std::ptr::eq(self.tile(), &raw const MATRICES) { OF_MATRICES } else { "" };
         let sizes = format!(
             "const ROWS: u32 = {rows}u;\nconst COLUMNS: u32 = {columns}u;\nconst WORKGROUP: u32 = {workgroup}u;\n"
         );
@@ -150,11 +167,36 @@ impl Body for Product {
         };
         let packed = self.packed();
         let (a, b) = (a.wgsl('a', 'A', packed.reads(0)), self.b.wgsl('b', 'B', packed.reads(1)));
-        [&sizes, sums, wgsl, &a, &b, &self.epilogue.wgsl()].concat()
+        [directives, &sizes, sums, wgsl, &a, &b, &self.epilogue.wgsl()].concat()
+    }
+
+    fn product(&self, params: &[u32]) -> Option<device::Product> {
+        let Params { m, k, n, batch, a_strides, b_strides, .. } =
+            bytemuck::pod_read_unaligned(bytemuck::cast_slice(params));
+        let packed = self.packed();
+        let numbers = |half: Option<Half>| match half {
+            None => Numbers::F32,
+            Some(Half::F16) => Numbers::F16,
+            Some(Half::Bf16) => Numbers::Bf16,
+        };
+        let operand = |at: usize, strides: [u32; 4], lines: Lines| Factor {
+            numbers: numbers(packed.read(at)),
+            is_transposed: lines.is_turned,
+            is_batched: strides[0] > 0,
+        };
+        let operands = [operand(0, a_strides, self.a), operand(1, b_strides, self.b)];
+        let is_plain = self.epilogue.is_plain() && !self.sums_rows;
+        is_plain.then(|| device::Product { sizes: [batch, m, k, n], operands, out: numbers(packed.written(0)) })
     }
 }
 
 impl Product {
+    /// The tile: cooperative matrices multiply halves, and their sums are floats.
+    fn tile(&self) -> &'static Tile {
+        let is_of_halves = [0, 1].iter().all(|&at| self.packed().read(at) == Some(Half::F16));
+        if self.has_matrices && is_of_halves { &MATRICES } else { self.tile }
+    }
+
     /// Which bindings are halves: the operands, the buffers of the epilogue, the outputs.
     fn packed(&self) -> Packed {
         self.epilogue.pointwise.packed
@@ -245,6 +287,7 @@ fn launch(
         b: b.lines(k, n),
         tile: Tile::of(info, [batch, m, k, n]),
         sums_rows: false,
+        has_matrices: info.features.iter().any(|feature| feature == MATRICES_FEATURE),
     };
     Dispatch {
         kernel: &MATMUL,

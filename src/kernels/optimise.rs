@@ -205,8 +205,9 @@ pub fn dispatch(info: &Info, rule: &Rule, sizes: Sizes, inputs: [View; 2], outpu
         parts: sizes.parts as u32,
         steps: sizes.steps as u32,
         group: sizes.group.max(1) as u32,
-        // Quads per workgroup. On a software adapter, starting a workgroup of 256 costs more than its work: measured on llvmpipe.
-        span: if info.is_software { (sizes.total as u32 / 4).div_ceil(8) } else { 256 },
+        // Quads per workgroup: one for each invocation, since all a step waits for is memory. On a software adapter, starting a workgroup costs more
+        // than its work: measured on llvmpipe.
+        span: if info.is_software { (sizes.total as u32 / 4).div_ceil(8) } else { 64 },
         rows: sizes.rows as u32,
         tables: sizes.tables as u32,
         figures: sizes.figures as u32,

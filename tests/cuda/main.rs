@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use meromorph::device::cuda::print::{Form, Guards, INTRINSICS, PRELUDE, print};
-use meromorph::device::{Case, Device, Geometry, compose};
+use meromorph::device::{Case, Device, Geometry, compose, compose_sized};
 use meromorph::nn::{Activation, Spec};
 use meromorph::train::{Flow, StepKind, Trainer, TrainerConfig};
 use meromorph::{cases, kernels};
@@ -25,7 +25,7 @@ const LANES: u32 = 32;
 fn gpu_cases(pattern: &str) -> Vec<(String, Case)> {
     let named = |case: Case| (format!("{}: {}", case.kernel.name, case.name), case);
     let all = cases::all().into_iter().flat_map(|(_, cases)| cases()).map(named);
-    let is_for_gpus = |name: &str| !name.ends_with(" perinvocation") && !name.ends_with(" cpu");
+    let is_for_gpus = |name: &str| ![" perinvocation", " cpu", " matrices"].iter().any(|other| name.ends_with(other));
     all.filter(|(name, _)| is_for_gpus(name) && name.contains(pattern)).collect()
 }
 
@@ -159,7 +159,7 @@ const SIZED: usize = 12;
 #[ignore = "tests/nvrtc.py runs it, with the folder for the kernels in MERO_PRINTED"]
 fn print_every_kernel() {
     let folder = PathBuf::from(std::env::var_os("MERO_PRINTED").expect("MERO_PRINTED names a folder"));
-    let write = |at: usize, kind: &str, source: &str, form: Form<'_>| {
+    let write = |at: usize, kind: &str, source: &str, form: Form| {
         let text = print(source, form).unwrap_or_else(|error| panic!("{error}\n{source}")).text;
         let path = folder.join(format!("{at:04}_{kind}.cu"));
         std::fs::write(path, [INTRINSICS, PRELUDE, &text].concat()).expect("it can be written");
@@ -169,13 +169,10 @@ fn print_every_kernel() {
         write(at, "plain", source, Form::PLAIN);
         write(at, "guarded", source, Form::GUARDED);
     }
-    let sized = cases.iter().filter_map(|(_, case)| {
-        let sizes = case.body.as_ref()?.sizes(&case.params);
-        (!sizes.is_empty()).then_some((case, sizes))
-    });
-    for (at, (case, sizes)) in sized.enumerate().step_by(SIZED) {
-        let form = Form { constants: Some((&case.params, sizes)), ..Form::PLAIN };
-        write(at, "sized", &compose(case.kernel, case.body.as_ref(), LANES), form);
+    let sized =
+        cases.iter().filter_map(|(_, case)| compose_sized(case.kernel, case.body.as_ref(), &case.params, LANES));
+    for (at, source) in sized.enumerate().step_by(SIZED) {
+        write(at, "sized", &source, Form::SIZED);
     }
     let kernels = Kernels::new(Guards::None);
     for geometry in GEOMETRIES {

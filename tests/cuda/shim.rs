@@ -12,7 +12,9 @@ use std::rc::Rc;
 
 use libloading::Library;
 use meromorph::device::cuda::print::{Arguments, ENTRY, Form, Guards, Member, PRELUDE, Printed, print, whole};
-use meromorph::device::{Backend, BoundCommand, Execution, Info, Memory, Prepared, Region, Tiles, compose};
+use meromorph::device::{
+    Backend, BoundCommand, Execution, Info, Memory, Prepared, Region, Tiles, compose, compose_sized,
+};
 use meromorph::error::Result;
 
 /// Kernels of one compiler run: the shim's own headers are then read once for all of them.
@@ -21,11 +23,12 @@ const SHIM: &str = include_str!("shim.hpp");
 
 type Entry = unsafe extern "C" fn(*mut *mut c_void, *const u32, *const *const c_void, *const u32);
 
-/// A kernel to print: its WGSL, and the words of the uniform with the names of the fields that are compiled in.
+/// A kernel to print: its WGSL.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Source {
-    pub(crate) text: String,
-    pub(crate) constants: Option<(Vec<u32>, &'static [&'static str])>,
+    text: String,
+    /// Whether its sizes are compiled in.
+    is_sized: bool,
     /// Its workgroups, where several kernels are one.
     groups: u32,
 }
@@ -35,11 +38,11 @@ pub(crate) type Wanted = Vec<Source>;
 
 impl Source {
     pub(crate) fn plain(text: String) -> Self {
-        Self { text, constants: None, groups: 0 }
+        Self { text, is_sized: false, groups: 0 }
     }
 
-    fn form(&self, guards: Guards) -> Form<'_> {
-        Form { guards, constants: self.constants.as_ref().map(|(words, fields)| (&words[..], *fields)) }
+    fn form(&self, guards: Guards) -> Form {
+        Form { guards, unrolls: self.is_sized }
     }
 }
 
@@ -146,7 +149,7 @@ impl Kernels {
             let kernel = match &wanted[..] {
                 [one] => print(&one.text, one.form(self.guards)),
                 several => {
-                    let member = |one: &'s Source| Member {
+                    let member = |one: &Source| Member {
                         source: one.text.clone(),
                         form: one.form(self.guards),
                         groups: one.groups,
@@ -284,13 +287,14 @@ impl Backend for Shim {
     fn prepare(&self, commands: Vec<BoundCommand>) -> Result<Box<dyn Prepared>> {
         let source = |command: &BoundCommand| {
             let BoundCommand::Dispatch { kernel, body, params, grid, .. } = command else { return None };
-            let text = compose(kernel, body.as_ref(), self.info.subgroup);
-            let sizes = body.as_ref().map_or(&[][..], |body| body.sizes(params));
-            let constants = (self.form != Printing::Plain && !sizes.is_empty()).then(|| (params.clone(), sizes));
-            Some(Source { text, constants, groups: if self.form == Printing::Whole { grid[0] } else { 0 } })
+            let lanes = self.info.subgroup;
+            let sized = compose_sized(kernel, body.as_ref(), params, lanes).filter(|_| self.form != Printing::Plain);
+            let is_sized = sized.is_some();
+            let text = sized.unwrap_or_else(|| compose(kernel, body.as_ref(), lanes));
+            Some(Source { text, is_sized, groups: if self.form == Printing::Whole { grid[0] } else { 0 } })
         };
         let all: Vec<Option<Source>> = commands.iter().map(source).collect();
-        let is_sized = |source: &Option<Source>| source.as_ref().is_some_and(|source| source.constants.is_some());
+        let is_sized = |source: &Option<Source>| source.as_ref().is_some_and(|source| source.is_sized);
         let is_whole = self.form == Printing::Whole && all.len() > 1 && all.iter().all(is_sized);
         let all: Vec<Wanted> = match is_whole {
             true => vec![all.into_iter().flatten().collect()],

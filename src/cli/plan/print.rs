@@ -16,8 +16,11 @@ type Writer = (&'static str, &'static str, fn(&Code) -> crate::Result<String>);
 static WRITERS: [Writer; 2] = [
     ("wgsl", "wgsl", |code| Ok(code.wgsl(1))),
     ("cuda", "cu", |code| {
-        let form = Form { constants: code.sizes(), ..Form::PLAIN };
-        Ok([INTRINSICS, PRELUDE, &print(&code.wgsl(WARP), form)?.text].concat())
+        let printed = match code.sized_wgsl(WARP) {
+            Some(source) => print(&source, Form::SIZED),
+            None => print(&code.wgsl(WARP), Form::PLAIN),
+        };
+        Ok([INTRINSICS, PRELUDE, &printed?.text].concat())
     }),
 ];
 

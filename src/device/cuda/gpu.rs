@@ -17,12 +17,13 @@ use super::super::kernel::{Kernel, SharedBody};
 use super::super::recording::Memory;
 use super::super::table::{Entry, Opening, Soon};
 use super::super::timed::Timings;
-use super::super::{Backend, BoundCommand, Execution, Info, Prepared, Region, Tiles};
+use super::super::{Backend, BoundCommand, Execution, Info, Prepared, Product, Products, Region, Tiles};
 use super::compile::Compiler;
 use super::launch::{Bound, Command, Launch, Loaded, Steps};
+use super::library::Library;
 use super::print::{self, Form, Guards, Printed};
 use super::staging::Staging;
-use crate::device::compose;
+use crate::device::compose::{compose, compose_sized, is_generic};
 use crate::error::{Error, Result};
 
 pub(in crate::device) static ENTRY: Entry = Entry {
@@ -59,6 +60,9 @@ pub(super) struct Cuda {
     is_generic: bool,
     /// Whether small plans become one kernel.
     pub(super) makes_wholes: bool,
+    /// For products that are left to it.
+    library: Option<Rc<Library>>,
+    products: Products,
 }
 
 impl Cuda {
@@ -76,12 +80,26 @@ impl Cuda {
         }
         let is_set = |name| std::env::var_os(name).is_some();
         let guards = if is_set("MERO_CUDA_CHECKED") { Guards::Indices } else { Guards::None };
-        let is_generic = is_set("MERO_CUDA_GENERIC");
+        let is_generic = is_generic();
         let is_able =
             context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH).map_err(refused)? != 0;
         let makes_wholes = is_able && !is_generic && !is_set("MERO_CUDA_SEPARATE");
+        let products = request.products;
+        let library = Library::open(&stream, products == Products::Tf32)?.map(Rc::new);
         let (blocks, kernels, staging) = (RefCell::default(), RefCell::default(), Staging::default());
-        let opened = Self { info, stream, compiler, blocks, kernels, staging, guards, is_generic, makes_wholes };
+        let opened = Self {
+            info,
+            stream,
+            compiler,
+            blocks,
+            kernels,
+            staging,
+            guards,
+            is_generic,
+            makes_wholes,
+            library,
+            products,
+        };
         opened.probe().map_err(|error| {
             let name = &opened.info.name;
             Error::device(format!(
@@ -100,23 +118,19 @@ impl Cuda {
         self.load(&probe, &code).map(drop).map_err(failed)
     }
 
-    /// The kernel of composed WGSL, compiled if it is new; with the sizes that its body wants compiled in.
+    /// The kernel of a launch, compiled if it is new; with the sizes that its body wants compiled in.
     fn kernel(&self, kernel: &Kernel, body: Option<&SharedBody>, params: &[u32]) -> Result<Rc<Loaded>> {
-        let source = compose(kernel, body, self.info.subgroup);
-        let constants = self.constants(body, params);
-        let key = constants.map_or_else(|| source.clone(), |(words, _)| format!("{source}\n{words:?}"));
-        let print = || print::print(&source, Form { guards: self.guards, constants });
-        self.compiled(key, kernel.name, print)
+        let form = Form { guards: self.guards, ..Form::PLAIN };
+        let (source, form) = match self.sized(kernel, body, params) {
+            Some(source) => (source, Form { unrolls: true, ..form }),
+            None => (compose(kernel, body, self.info.subgroup), form),
+        };
+        self.compiled(source.clone(), kernel.name, || print::print(&source, form))
     }
 
-    /// The words of a uniform and the names of its fields that are compiled in, if there are any.
-    pub(super) fn constants<'p>(
-        &self,
-        body: Option<&SharedBody>,
-        params: &'p [u32],
-    ) -> Option<(&'p [u32], &'static [&'static str])> {
-        let sizes = body.map_or(&[][..], |body| body.sizes(params));
-        (!sizes.is_empty() && !self.is_generic).then_some((params, sizes))
+    /// The WGSL of a launch with its sizes compiled in, if it has some.
+    pub(super) fn sized(&self, kernel: &Kernel, body: Option<&SharedBody>, params: &[u32]) -> Option<String> {
+        (!self.is_generic).then(|| compose_sized(kernel, body, params, self.info.subgroup)).flatten()
     }
 
     /// A kernel by its key, compiled if it is new.
@@ -166,6 +180,12 @@ impl Cuda {
 
     fn command(&self, command: &BoundCommand) -> Result<Command> {
         Ok(match command {
+            BoundCommand::Dispatch { body: Some(body), params, inputs, outputs, .. }
+                if let (Some(library), Some(product)) = (&self.library, self.left_to_library(body, params)) =>
+            {
+                let places = [inputs[0], inputs[1], outputs[0]].map(|region| self.address(region));
+                Command::Product { library: library.clone(), product, places }
+            }
             BoundCommand::Dispatch { kernel, body, params, grid, inputs, outputs, .. } => {
                 let loaded = self.kernel(kernel, body.as_ref(), params)?;
                 Command::Launch(Launch::new(loaded, *grid, &[self.bound(inputs.iter().chain(outputs), params)]))
@@ -174,6 +194,10 @@ impl Cuda {
                 Command::Copy { from: self.address(*from), to: self.address(*to), bytes: 4 * from.words }
             }
         })
+    }
+
+    fn left_to_library(&self, body: &SharedBody, params: &[u32]) -> Option<Product> {
+        body.product(params).filter(|product| self.products.leaves(product))
     }
 
     pub(super) fn bound<'p>(&self, regions: impl Iterator<Item = &'p Region>, params: &'p [u32]) -> Bound<'p> {
@@ -318,17 +342,21 @@ impl Backend for Cuda {
     }
 
     fn run(&self, prepared: &dyn Prepared, times: usize) -> Result<()> {
-        steps(prepared).run(&self.stream, times).map_err(failed)
+        steps(prepared).run(&self.stream, times)
     }
 
     fn run_timed<'a>(&'a self, prepared: &'a dyn Prepared, times: usize) -> Option<Soon<'a, Result<Timings>>> {
-        let timed = async move { self.with_singles(steps(prepared))?.run_timed(&self.stream, times).map_err(failed) };
+        let timed = async move { self.with_singles(steps(prepared))?.run_timed(&self.stream, times) };
         has_timestamps().then(|| Box::pin(timed) as Soon<'a, _>)
     }
 
     fn read(&self, region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>> {
         let download = self.staging.download(&self.stream, self.address(region), region.words);
         Box::pin(async move { download.and_then(|download| self.staging.finish(download)).map_err(failed) })
+    }
+
+    fn has_library(&self) -> bool {
+        self.library.is_some()
     }
 
     fn made(&self) -> (u64, u64) {

@@ -12,9 +12,11 @@ use cudarc::driver::sys::{CUdeviceptr, CUfunction, CUgraphInstantiate_flags, CUm
 use cudarc::driver::{CudaContext, CudaGraph, CudaStream, DriverError};
 
 use super::super::timed::Timings;
-use super::super::{BoundCommand, Prepared};
+use super::super::{BoundCommand, Prepared, Product};
+use super::gpu::failed;
+use super::library::Library;
 use super::print::Arguments;
-use crate::host;
+use crate::{error, host};
 
 /// Commands of one graph: enough to hide what launching it costs, few enough to make it in milliseconds.
 const GRAPH_COMMANDS: usize = 512;
@@ -47,7 +49,17 @@ impl Drop for Loaded {
 /// One command of a plan.
 pub(super) enum Command {
     Launch(Launch),
-    Copy { from: CUdeviceptr, to: CUdeviceptr, bytes: usize },
+    /// A product left to the library: both operands, and the output.
+    Product {
+        library: Rc<Library>,
+        product: Product,
+        places: [CUdeviceptr; 3],
+    },
+    Copy {
+        from: CUdeviceptr,
+        to: CUdeviceptr,
+        bytes: usize,
+    },
 }
 
 /// A kernel with its arguments.
@@ -148,11 +160,14 @@ impl Drop for Whole {
 
 impl Command {
     #[allow(unsafe_code, reason = "the driver copies")]
-    fn start(&self, stream: &CudaStream) -> Result<(), DriverError> {
+    fn start(&self, stream: &CudaStream) -> error::Result<()> {
         match self {
-            Self::Launch(launch) => launch.start(stream, &[], false),
-            // SAFETY: a plan's regions lie inside live blocks, and those of a copy do not overlap.
-            Self::Copy { from, to, bytes } => unsafe { memcpy_dtod_async(*to, *from, *bytes, stream.cu_stream()) },
+            Self::Launch(launch) => launch.start(stream, &[], false).map_err(failed),
+            Self::Product { library, product, places } => library.multiply(product, *places),
+            Self::Copy { from, to, bytes } => {
+                // SAFETY: a plan's regions lie inside live blocks, and those of a copy do not overlap.
+                unsafe { memcpy_dtod_async(*to, *from, *bytes, stream.cu_stream()) }.map_err(failed)
+            }
         }
     }
 }
@@ -182,10 +197,10 @@ impl Steps {
     }
 
     /// Runs the commands `times` times: as graphs of many runs, and the remainder one by one.
-    pub(super) fn run(&self, stream: &Arc<CudaStream>, times: usize) -> Result<(), DriverError> {
-        stream.context().bind_to_thread()?;
+    pub(super) fn run(&self, stream: &Arc<CudaStream>, times: usize) -> error::Result<()> {
+        stream.context().bind_to_thread().map_err(failed)?;
         if let Some(whole) = &self.whole {
-            return whole.run(stream, times);
+            return whole.run(stream, times).map_err(failed);
         }
         let window = self.window();
         // Most recordings run once and are not worth a graph.
@@ -199,7 +214,7 @@ impl Steps {
         let mut left = times;
         if let Some(graph) = &*graph {
             for _ in 0..graphs {
-                graph.launch()?;
+                graph.launch().map_err(failed)?;
                 left -= window;
             }
         }
@@ -210,35 +225,35 @@ impl Steps {
         self.singles.get().expect("the device makes them before it runs them")
     }
 
-    fn once(&self, stream: &CudaStream) -> Result<(), DriverError> {
+    fn once(&self, stream: &CudaStream) -> error::Result<()> {
         self.singles().iter().try_for_each(|command| command.start(stream))
     }
 
-    fn captured(&self, stream: &Arc<CudaStream>, window: usize) -> Result<Option<CudaGraph>, DriverError> {
-        stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
+    fn captured(&self, stream: &Arc<CudaStream>, window: usize) -> error::Result<Option<CudaGraph>> {
+        stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).map_err(failed)?;
         let recorded = (0..window).try_for_each(|_| self.once(stream));
         let graph = stream.end_capture(CUgraphInstantiate_flags(0));
         recorded?;
-        graph
+        graph.map_err(failed)
     }
 
     /// Runs the commands one by one with an event after each, and waits.
-    pub(super) fn run_timed(&self, stream: &Arc<CudaStream>, times: usize) -> Result<Timings, DriverError> {
-        stream.synchronize()?;
+    pub(super) fn run_timed(&self, stream: &Arc<CudaStream>, times: usize) -> error::Result<Timings> {
+        stream.synchronize().map_err(failed)?;
         let start = host::now_ms();
         let flags = Some(cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT);
-        let first = stream.record_event(flags)?;
+        let first = stream.record_event(flags).map_err(failed)?;
         let mut events = Vec::with_capacity(times * self.commands.len());
         for command in (0..times).flat_map(|_| self.singles()) {
             command.start(stream)?;
-            events.push(stream.record_event(flags)?);
+            events.push(stream.record_event(flags).map_err(failed)?);
         }
-        stream.synchronize()?;
+        stream.synchronize().map_err(failed)?;
         let wall_ms = host::now_ms() - start;
         let mut spans = Vec::with_capacity(events.len());
         let mut last = 0.0;
         for event in &events {
-            let end = f64::from(first.elapsed_ms(event)?);
+            let end = f64::from(first.elapsed_ms(event).map_err(failed)?);
             spans.push([last, end]);
             last = end;
         }

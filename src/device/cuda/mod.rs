@@ -9,6 +9,8 @@ mod compile;
 mod gpu;
 #[cfg(feature = "cuda")]
 mod launch;
+#[cfg(feature = "cuda")]
+mod library;
 pub mod print;
 #[cfg(feature = "cuda")]
 mod staging;

@@ -6,7 +6,6 @@ use super::super::BoundCommand;
 use super::gpu::{Cuda, DriverResult, failed};
 use super::launch::{Loaded, Whole};
 use super::print::{Form, Member, whole};
-use crate::device::compose;
 use crate::error::Result;
 
 /// Launches of a plan that are made one kernel, at most: it takes as long to compile as all of them.
@@ -24,10 +23,9 @@ impl Cuda {
             else {
                 return Ok(None);
             };
-            let Some(constants) = self.constants(body.as_ref(), params) else { return Ok(None) };
-            let source = compose(kernel, body.as_ref(), self.info.subgroup);
-            key += &format!("\n{source}\n{params:?} {groups}");
-            let form = Form { guards: self.guards, constants: Some(constants) };
+            let Some(source) = self.sized(kernel, body.as_ref(), params) else { return Ok(None) };
+            key += &format!("\n{source}\n{groups}");
+            let form = Form { guards: self.guards, unrolls: true };
             members.push(Member { source, form, groups: *groups });
             bound.push(self.bound(inputs.iter().chain(outputs), params));
         }

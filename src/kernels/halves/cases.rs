@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Half;
-use crate::device::{Bound, Case, Dispatch, Expected, Tiles, View};
+use crate::device::{Bound, Case, Dispatch, Expected, Info, MATRICES_FEATURE, Tiles, View};
 use crate::kernels::cast::{self, Conversion};
 use crate::kernels::evidence::{Numbers, case, device, scratch, within, words};
 use crate::kernels::matmul::{self, Operand};
@@ -81,12 +81,15 @@ struct Product {
     tiles: Tiles,
     /// Which of a, b and the result are halves.
     halves: [bool; 3],
+    /// Whether the device has cooperative matrices.
+    has_matrices: bool,
 }
 
 impl Product {
     fn name(&self) -> String {
-        let Self { size: [batch, m, k, n], is_transposed, halves, tiles } = self;
+        let Self { size: [batch, m, k, n], is_transposed, halves, tiles, has_matrices } = self;
         let tiles = match tiles {
+            Tiles::ManySmall if *has_matrices => " matrices",
             Tiles::ManySmall => "",
             Tiles::FewLarge => " fewlarge",
             Tiles::PerInvocation => " perinvocation",
@@ -112,7 +115,9 @@ impl Product {
     fn dispatch(&self, inputs: &[View], out: View) -> Dispatch {
         let operand =
             |at: usize| Operand { view: inputs[at].clone(), is_transposed: self.is_transposed[at], is_batched: true };
-        matmul::dispatch(&device(self.tiles), self.size, operand(0), operand(1), out)
+        let features = if self.has_matrices { vec![MATRICES_FEATURE.to_owned()] } else { Vec::new() };
+        let info = Info { features, ..device(self.tiles) };
+        matmul::dispatch(&info, self.size, operand(0), operand(1), out)
     }
 
     fn case(self, half: Half) -> Case {
@@ -148,22 +153,30 @@ pub(in crate::kernels) fn of_products() -> Vec<Case> {
     let of = |half| {
         // Compiling takes seconds on some drivers, and only `float_of` and `half_of` differ.
         let count = if half == Half::F16 { products.len() } else { 4 };
-        products
-            .into_iter()
-            .take(count)
-            .map(move |(size, is_transposed, halves, tiles)| Product { size, is_transposed, tiles, halves }.case(half))
+        products.into_iter().take(count).map(move |(size, is_transposed, halves, tiles)| {
+            Product { size, is_transposed, tiles, halves, has_matrices: false }.case(half)
+        })
     };
     let others = |half| [scaled(half), biased(half), with_sums(half, [69, 41]), with_sums(half, [301, 41])];
     let mut cases: Vec<Case> = FORMATS.into_iter().flat_map(of).collect();
     cases.extend(FORMATS.into_iter().flat_map(others));
     cases.extend([layer(Tiles::ManySmall), layer(Tiles::FewLarge)]);
+    let of_matrices = products.into_iter().filter(|(_, _, [a, b, _], tiles)| *a && *b && *tiles == Tiles::ManySmall);
+    cases.extend(of_matrices.map(|(size, is_transposed, halves, tiles)| {
+        Product { size, is_transposed, tiles, halves, has_matrices: true }.case(Half::F16)
+    }));
     cases
 }
 
 /// (a · b) times a factor in halves for each result, as in the gradient of a layer.
 fn scaled(half: Half) -> Case {
-    let product =
-        Product { size: [1, 75, 20, 90], is_transposed: [false; 2], tiles: Tiles::ManySmall, halves: [true; 3] };
+    let product = Product {
+        size: [1, 75, 20, 90],
+        is_transposed: [false; 2],
+        tiles: Tiles::ManySmall,
+        halves: [true; 3],
+        has_matrices: false,
+    };
     let operands = product.operands();
     let factor = integers(5, 75 * 90);
     let out = product.result(&operands).iter().zip(&factor).map(|(x, factor)| x * factor).collect();
@@ -180,8 +193,13 @@ fn scaled(half: Half) -> Case {
 
 /// A layer without a curve, whose bias stays in floats.
 fn biased(half: Half) -> Case {
-    let product =
-        Product { size: [1, 70, 20, 34], is_transposed: [false; 2], tiles: Tiles::ManySmall, halves: [true; 3] };
+    let product = Product {
+        size: [1, 70, 20, 34],
+        is_transposed: [false; 2],
+        tiles: Tiles::ManySmall,
+        halves: [true; 3],
+        has_matrices: false,
+    };
     let operands = product.operands();
     let bias = integers(6, 34);
     let out = product.result(&operands).iter().enumerate().map(|(at, x)| x + bias[at % 34]).collect();
@@ -203,7 +221,13 @@ fn biased(half: Half) -> Case {
 /// aᵀ · b and the sums of a's columns.
 fn with_sums(half: Half, [m, k]: [u32; 2]) -> Case {
     let size = [1, m, k, 33];
-    let product = Product { size, is_transposed: [true, false], tiles: Tiles::ManySmall, halves: [true, true, false] };
+    let product = Product {
+        size,
+        is_transposed: [true, false],
+        tiles: Tiles::ManySmall,
+        halves: [true, true, false],
+        has_matrices: false,
+    };
     let operands = product.operands();
     let sum = |column: usize| operands[0].iter().skip(column).step_by(m as usize).sum::<f32>();
     let sums = (0..m as usize).map(sum).collect();
@@ -218,7 +242,7 @@ fn with_sums(half: Half, [m, k]: [u32; 2]) -> Case {
 /// tanh(a · b) and its slope, both in f16.
 fn layer(tiles: Tiles) -> Case {
     let halves = [true, false, true];
-    let product = Product { size: [1, 1100, 10, 36], is_transposed: [false; 2], tiles, halves };
+    let product = Product { size: [1, 1100, 10, 36], is_transposed: [false; 2], tiles, halves, has_matrices: false };
     let [a, b] = product.operands();
     // Weights small enough for slopes that are not 0.
     let b: Vec<f32> = b.iter().map(|x| x / 16.0).collect();

@@ -68,6 +68,11 @@ impl Epilogue {
         self.pointwise.program.operations()
     }
 
+    /// Whether the result is the sum itself.
+    pub(super) fn is_plain(&self) -> bool {
+        self.operations() == 0 && self.pointwise.program.results.len() == 1
+    }
+
     /// WGSL of `put(index, sum)`, which stores the results, and of `put_two`, which stores those at two neighbouring indices if `is_pair`.
     pub(super) fn wgsl(&self) -> String {
         let Pointwise { packed, program, .. } = &self.pointwise;
@@ -78,8 +83,7 @@ impl Epilogue {
             let (slope, word) = (3 + self.pointwise.access.len(), self.pointwise.word(1));
             text += &format!("@group(0) @binding({slope}) var<storage, read_write> slopes: array<{word}>;\n");
         }
-        let is_plain = self.operations() == 0 && results.len() == 1;
-        text += &format!("const HAS_EPILOGUE: bool = {};\n", !is_plain);
+        text += &format!("const HAS_EPILOGUE: bool = {};\n", !self.is_plain());
         let stores = |line: &dyn Fn(usize, &str, &str) -> String| -> String {
             results.iter().enumerate().map(|(at, (name, part))| line(at, name, part)).collect()
         };

@@ -48,7 +48,7 @@ impl Lines {
             (false, true) => ("u32", of_each(&|at| format!("half_at({small}[{at} / 2u], {at})"))),
         };
         format!(
-            "alias {capital} = {word};\nconst {capital}_IS_TURNED: bool = {};\n\
+            "alias {capital}Word = {word};\nconst {capital}_IS_TURNED: bool = {};\n\
              fn {small}_line(at: u32, step: u32, last: u32) -> vec4<f32> {{ return {read}; }}\n",
             self.is_turned
         )

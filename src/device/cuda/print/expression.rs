@@ -183,9 +183,6 @@ impl Body<'_> {
     }
 
     fn access_index(&self, base: Handle<Expression>, index: u32) -> Result<String> {
-        if let Some(value) = self.compiled_in(base, index)? {
-            return Ok(value);
-        }
         let text = self.expression(base)?;
         Ok(match &self.pointee(base) {
             TypeInner::Vector { .. } => format!("{text}.{}", COMPONENTS[index as usize]),

@@ -6,7 +6,6 @@
 mod expression;
 mod math;
 mod part;
-mod sizes;
 mod statement;
 mod types;
 
@@ -40,18 +39,20 @@ pub enum Guards {
 
 /// How a kernel is printed.
 #[derive(Clone, Copy, Debug)]
-pub struct Form<'a> {
+pub struct Form {
     /// What it checks.
     pub guards: Guards,
-    /// The uniform's words and the names of those of its fields that are compiled in.
-    pub constants: Option<(&'a [u32], &'a [&'a str])>,
+    /// Whether its loops are unrolled, because their lengths are constants.
+    pub unrolls: bool,
 }
 
-impl Form<'_> {
-    /// Without guards and constants.
-    pub const PLAIN: Self = Self { guards: Guards::None, constants: None };
+impl Form {
+    /// Without guards, with loops as they are.
+    pub const PLAIN: Self = Self { guards: Guards::None, unrolls: false };
     /// With guards.
-    pub const GUARDED: Self = Self { guards: Guards::Indices, constants: None };
+    pub const GUARDED: Self = Self { guards: Guards::Indices, ..Self::PLAIN };
+    /// For a kernel with its sizes compiled in.
+    pub const SIZED: Self = Self { unrolls: true, ..Self::PLAIN };
 }
 
 /// A kernel in CUDA C++ and what its launch needs.
@@ -77,7 +78,7 @@ pub struct Arguments {
 }
 
 /// Prints composed WGSL with one entry point.
-pub fn print(source: &str, form: Form<'_>) -> Result<Printed> {
+pub fn print(source: &str, form: Form) -> Result<Printed> {
     parsed(source, form, |printer| {
         let part = printer.part("kernel")?;
         Ok(Printed {
@@ -90,7 +91,7 @@ pub fn print(source: &str, form: Form<'_>) -> Result<Printed> {
 }
 
 /// Parses composed WGSL and prints something of it.
-fn parsed<T>(source: &str, form: Form<'_>, made: impl FnOnce(&Printer<'_>) -> Result<T>) -> Result<T> {
+fn parsed<T>(source: &str, form: Form, made: impl FnOnce(&Printer<'_>) -> Result<T>) -> Result<T> {
     let module = naga::front::wgsl::parse_str(source).map_err(|error| refused(&error.emit_to_string(source)))?;
     let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
     validator.subgroup_stages(ShaderStages::COMPUTE).subgroup_operations(SubgroupOperationSet::all());
@@ -109,7 +110,7 @@ fn unsupported(what: impl std::fmt::Display) -> Error {
 struct Printer<'a> {
     module: &'a Module,
     info: &'a ModuleInfo,
-    form: Form<'a>,
+    form: Form,
     /// Whether other kernels are in the same launch, whose blocks may have more threads.
     is_part: bool,
 }
@@ -128,7 +129,6 @@ impl Printer<'_> {
         let mut text = format!("namespace {namespace} {{\n");
         text += &self.structs()?;
         text += &self.constants()?;
-        text += &self.compiled_in_arrays()?;
         let (shared, shared_bytes) = self.shared()?;
         text += &shared;
         let (mut alone, mut members) = (String::new(), String::new());

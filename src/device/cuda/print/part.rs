@@ -54,11 +54,11 @@ fn global(threads: u32) -> String {
 
 /// A kernel of several in one launch.
 #[derive(Clone, Debug)]
-pub struct Member<'a> {
+pub struct Member {
     /// Its composed WGSL.
     pub source: String,
     /// How it is printed.
-    pub form: Form<'a>,
+    pub form: Form,
     /// Its workgroups.
     pub groups: u32,
 }
@@ -66,7 +66,7 @@ pub struct Member<'a> {
 /// Prints kernels that run one after the other, as often as the launch says. After the arguments of each comes a counter, which is 0, and the number of
 /// turns. The launch is a cooperative one with any number of blocks: they take the workgroups of each kernel in turn. Threads beyond those of a kernel do
 /// nothing in it. `None` if a kernel has a block that is no multiple of a warp, as its barriers count warps.
-pub fn whole(kernels: &[Member<'_>]) -> Result<Option<Printed>> {
+pub fn whole(kernels: &[Member]) -> Result<Option<Printed>> {
     let mut parts = Vec::new();
     for (at, Member { source, form, .. }) in kernels.iter().enumerate() {
         parts.push(parsed(source, *form, |printer| {

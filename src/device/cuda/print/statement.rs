@@ -246,7 +246,7 @@ impl<'a> Body<'a> {
         self.loop_count += 1;
         let number = self.loop_count;
         self.loops.push((number, false));
-        if self.printer.form.constants.is_some() {
+        if self.printer.form.unrolls {
             // With known sizes nearly all loops have known lengths. Fully unrolled, their loads overlap: measured in docs/PERFORMANCE.md.
             self.line("#pragma unroll");
         }

@@ -1,0 +1,72 @@
+//! The WGSL of a launch: the body's text, which may begin with a directive, then the kernel's fragments.
+
+use super::kernel::{Field, Kernel, SharedBody};
+use super::subgroups::{self, EXCHANGE};
+
+/// The WGSL of a kernel for a device whose subgroups have `subgroup` lanes.
+pub fn compose(kernel: &Kernel, body: Option<&SharedBody>, subgroup: u32) -> String {
+    let exchange = subgroups::exchange(subgroup);
+    let mut source = body.map_or_else(String::new, |body| body.wgsl() + "\n");
+    for &fragment in kernel.wgsl {
+        source.push_str(if fragment == EXCHANGE { &exchange } else { fragment });
+        source.push('\n');
+    }
+    source
+}
+
+/// The same with those fields of the uniform as constants that the body wants compiled in ([`super::Body::sizes`]), so that a compiler can unroll loops
+/// and compute places of numbers; `None` if the body wants none. `params` are the uniform's words.
+pub fn compose_sized(kernel: &Kernel, body: Option<&SharedBody>, params: &[u32], subgroup: u32) -> Option<String> {
+    let names = body.map_or(&[][..], |body| body.sizes(params));
+    if names.is_empty() {
+        return None;
+    }
+    let mut source = compose(kernel, body, subgroup);
+    let mut first = 0;
+    for Field { name, words } in kernel.params {
+        let values = &params[first..first + words];
+        first += words;
+        if !names.contains(name) {
+            continue;
+        }
+        if let [value] = values {
+            source = replaced(&source, name, &format!("{value}u"));
+        } else {
+            let vector = |four: &[u32]| format!("vec4<u32>({}u, {}u, {}u, {}u)", four[0], four[1], four[2], four[3]);
+            let vectors: Vec<String> = values.chunks_exact(4).map(vector).collect();
+            let constant = format!("SIZES_{name}");
+            source = replaced(&source, name, &constant);
+            source += &format!("const {constant} = array<vec4<u32>, {}>({});\n", vectors.len(), vectors.join(", "));
+        }
+    }
+    Some(source)
+}
+
+/// A text with something else in place of each use of a field of the uniform.
+fn replaced(text: &str, field: &str, by: &str) -> String {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let use_of_it = format!("params.{field}");
+    let mut pieces = text.split(&use_of_it);
+    let mut made = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        made += if piece.starts_with(is_part) || made.ends_with(is_part) { &use_of_it } else { by };
+        made += piece;
+    }
+    made
+}
+
+/// Whether no sizes are compiled in, so that one compilation serves all models.
+pub(super) fn is_generic() -> bool {
+    std::env::var_os("MERO_GENERIC").is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_uses_of_the_field_are_replaced() {
+        let text = "params.total + params.totals + my_params.total * params.total.x;params.total";
+        assert_eq!(replaced(text, "total", "7u"), "7u + params.totals + my_params.total * 7u.x;7u");
+    }
+}
