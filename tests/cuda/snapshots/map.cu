@@ -16,9 +16,9 @@ WGSL_FN f32 word(u32 i) {
     const f32 e_1 = value(i);
     return e_1;
 }
-WGSL_FN void run() {
-    const wgsl::vec<u32, 3> group = {blockIdx.x, blockIdx.y, blockIdx.z};
-    const wgsl::vec<u32, 3> groups = {gridDim.x, gridDim.y, gridDim.z};
+WGSL_FN void run(wgsl::vec<u32, 3> wgsl_group, wgsl::vec<u32, 3> wgsl_groups) {
+    const wgsl::vec<u32, 3> group = wgsl_group;
+    const wgsl::vec<u32, 3> groups = wgsl_groups;
     const u32 lane = threadIdx.x;
     const u32 e_3 = group_number(group, groups);
     const u32 i_6 = ((e_3 * 256u) + lane);
@@ -38,5 +38,5 @@ WGSL_FN void run() {
 using namespace kernel;
 extern "C" __global__ void __launch_bounds__(256) kernel_entry(const f32* __restrict__ extra0, u32 extra0_bytes, const f32* __restrict__ extra1, u32 extra1_bytes, f32* __restrict__ out, u32 out_bytes, const __grid_constant__ Params params) {
     kernel::Bound bound{extra0, extra0_bytes, extra1, extra1_bytes, out, out_bytes, params};
-    bound.run();
+    bound.run({blockIdx.x, blockIdx.y, blockIdx.z}, {gridDim.x, gridDim.y, gridDim.z});
 }

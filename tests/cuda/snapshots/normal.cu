@@ -53,7 +53,7 @@ WGSL_FN void write_slice(u32 count, u32 place, u32 lane) {
             {
                 const f32 e_13 = sum_v0;
                 const u32 e_18 = i_v1;
-                const f32 e_25 = slice[(((256u * k_4) + (16u * e_18)) + (lane % 16u))];
+                const f32 e_25 = shared_memory().slice[(((256u * k_4) + (16u * e_18)) + (lane % 16u))];
                 sum_v0 = (e_13 + e_25);
             }
             const u32 e_28 = i_v1;
@@ -62,7 +62,7 @@ WGSL_FN void write_slice(u32 count, u32 place, u32 lane) {
     }
     __syncthreads();
     const f32 e_32 = sum_v0;
-    slice[lane] = e_32;
+    shared_memory().slice[lane] = e_32;
     __syncthreads();
     if ((lane < count)) {
         for (;;) {
@@ -74,7 +74,7 @@ WGSL_FN void write_slice(u32 count, u32 place, u32 lane) {
             {
                 const f32 e_41 = total_v2;
                 const u32 e_45 = i_v3;
-                const f32 e_48 = slice[((16u * lane) + e_45)];
+                const f32 e_48 = shared_memory().slice[((16u * lane) + e_45)];
                 total_v2 = (e_41 + e_48);
             }
             const u32 e_51 = i_v3;
@@ -88,9 +88,9 @@ WGSL_FN void write_slice(u32 count, u32 place, u32 lane) {
 }
 WGSL_FN void write_sums(u32 place, u32 lane) {
     const f32 e_7 = s0;
-    slice[(0u + lane)] = e_7;
+    shared_memory().slice[(0u + lane)] = e_7;
     const f32 e_13 = s1;
-    slice[(256u + lane)] = e_13;
+    shared_memory().slice[(256u + lane)] = e_13;
     write_slice(2u, (place + 0u), lane);
     return;
 }
@@ -113,12 +113,12 @@ WGSL_FN void sum_rows(u32 first, u32 last, u32 lane) {
     }
     return;
 }
-WGSL_FN void run() {
-    const wgsl::vec<u32, 3> group = {blockIdx.x, blockIdx.y, blockIdx.z};
+WGSL_FN void run(wgsl::vec<u32, 3> wgsl_group, wgsl::vec<u32, 3> wgsl_groups) {
+    const wgsl::vec<u32, 3> group = wgsl_group;
     const u32 lane = threadIdx.x;
     if ((lane == 0u)) {
-        bad_rows = 0u;
-        first_bad = 4294967295u;
+        shared_memory().bad_rows = 0u;
+        shared_memory().first_bad = 4294967295u;
     }
     __syncthreads();
     const u32 e_11 = params.per_group;
@@ -132,9 +132,9 @@ WGSL_FN void run() {
     sum_rows((e_27 + first_16), (e_31 + last_24), lane);
     __syncthreads();
     if ((lane == 0u)) {
-        const u32 e_41 = bad_rows;
+        const u32 e_41 = shared_memory().bad_rows;
         bad[(2u * group.x)] = e_41;
-        const u32 e_50 = first_bad;
+        const u32 e_50 = shared_memory().first_bad;
         bad[((2u * group.x) + 1u)] = e_50;
     }
     write_sums((group.x * 2u), lane);
@@ -146,5 +146,5 @@ WGSL_FN void run() {
 using namespace kernel;
 extern "C" __global__ void __launch_bounds__(256) kernel_entry(const f32* __restrict__ data, u32 data_bytes, const f32* __restrict__ scalars, u32 scalars_bytes, f32* __restrict__ partials, u32 partials_bytes, u32* __restrict__ bad, u32 bad_bytes, const __grid_constant__ Params params) {
     kernel::Bound bound{data, data_bytes, scalars, scalars_bytes, partials, partials_bytes, bad, bad_bytes, params};
-    bound.run();
+    bound.run({blockIdx.x, blockIdx.y, blockIdx.z}, {gridDim.x, gridDim.y, gridDim.z});
 }

@@ -40,9 +40,9 @@ WGSL_FN Item reduce_from(u32 o, u32 i, u32 first, u32 last, u32 step) {
     const Item e_29 = item_v0;
     return e_29;
 }
-WGSL_FN void run() {
-    const wgsl::vec<u32, 3> group = {blockIdx.x, blockIdx.y, blockIdx.z};
-    const wgsl::vec<u32, 3> groups = {gridDim.x, gridDim.y, gridDim.z};
+WGSL_FN void run(wgsl::vec<u32, 3> wgsl_group, wgsl::vec<u32, 3> wgsl_groups) {
+    const wgsl::vec<u32, 3> group = wgsl_group;
+    const wgsl::vec<u32, 3> groups = wgsl_groups;
     const u32 lane = threadIdx.x;
     Item item_v0{};
     u32 apart_v1 = 1u;
@@ -101,18 +101,18 @@ WGSL_FN void run() {
                 const u32 e_90 = apart_v2;
                 if ((wgsl::modulo(lane, e_90) == 0u)) {
                     const f32 e_97 = item_v0.value;
-                    best[lane] = e_97;
+                    shared_memory().best[lane] = e_97;
                     const u32 e_101 = item_v0.place;
-                    place[lane] = e_101;
+                    shared_memory().place[lane] = e_101;
                 }
                 __syncthreads();
                 const u32 e_103 = apart_v2;
                 if ((wgsl::modulo(lane, (2u * e_103)) == 0u)) {
                     const Item e_108 = item_v0;
                     const u32 e_110 = apart_v2;
-                    const f32 e_113 = best[(lane + e_110)];
+                    const f32 e_113 = shared_memory().best[(lane + e_110)];
                     const u32 e_115 = apart_v2;
-                    const u32 e_118 = place[(lane + e_115)];
+                    const u32 e_118 = shared_memory().place[(lane + e_115)];
                     const Item e_120 = join(e_108, Item{e_113, e_118});
                     item_v0 = e_120;
                 }
@@ -143,5 +143,5 @@ WGSL_FN void run() {
 using namespace kernel;
 extern "C" __global__ void __launch_bounds__(128) kernel_entry(const f32* __restrict__ extra0, u32 extra0_bytes, f32* __restrict__ out, u32 out_bytes, const __grid_constant__ Params params) {
     kernel::Bound bound{extra0, extra0_bytes, out, out_bytes, params};
-    bound.run();
+    bound.run({blockIdx.x, blockIdx.y, blockIdx.z}, {gridDim.x, gridDim.y, gridDim.z});
 }

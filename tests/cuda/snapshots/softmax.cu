@@ -4,7 +4,11 @@ struct alignas(4) Params {
     u32 columns;
 };
 static_assert(sizeof(Params) == 8, "Params is laid out as in WGSL");
-__shared__ wgsl::array<f32, 128> partial;
+struct SharedMemory {
+    wgsl::array<f32, 128> partial;
+};
+static_assert(sizeof(SharedMemory) <= 512, "a launch provides as much");
+WGSL_FN SharedMemory& shared_memory() { return *reinterpret_cast<SharedMemory*>(wgsl_memory); }
 __device__ inline f32 finish(f32 x, f32 top, f32 total) {
     return (wgsl::exp((x - top)) / total);
 }
@@ -54,7 +58,7 @@ __device__ inline f32 tree_sum(u32 lane, f32 value) {
     __syncthreads();
     if ((wgsl::modulo(lane, 32u) == 0u)) {
         const f32 e_23 = sum_v0;
-        partial[lane] = e_23;
+        shared_memory().partial[lane] = e_23;
     }
     for (;;) {
         const u32 e_26 = apart_v2;
@@ -66,18 +70,18 @@ __device__ inline f32 tree_sum(u32 lane, f32 value) {
             __syncthreads();
             const u32 e_30 = apart_v2;
             if ((wgsl::modulo(lane, (2u * e_30)) == 0u)) {
-                const f32 e_37 = partial[lane];
+                const f32 e_37 = shared_memory().partial[lane];
                 const u32 e_39 = apart_v2;
-                const f32 e_42 = partial[(lane + e_39)];
-                partial[lane] = (e_37 + e_42);
+                const f32 e_42 = shared_memory().partial[(lane + e_39)];
+                shared_memory().partial[lane] = (e_37 + e_42);
             }
         }
         const u32 e_44 = apart_v2;
         apart_v2 = (e_44 * 2u);
     }
     __syncthreads();
-    const f32 e_49 = partial[0u];
-    const f32 e_52 = partial[0u];
+    const f32 e_49 = shared_memory().partial[0u];
+    const f32 e_52 = shared_memory().partial[0u];
     return (e_49 + e_52);
 }
 __device__ inline f32 tree_max(u32 lane, f32 value) {
@@ -107,7 +111,7 @@ __device__ inline f32 tree_max(u32 lane, f32 value) {
     __syncthreads();
     if ((wgsl::modulo(lane, 32u) == 0u)) {
         const f32 e_23 = top_v0;
-        partial[lane] = e_23;
+        shared_memory().partial[lane] = e_23;
     }
     for (;;) {
         const u32 e_26 = apart_v2;
@@ -119,18 +123,18 @@ __device__ inline f32 tree_max(u32 lane, f32 value) {
             __syncthreads();
             const u32 e_30 = apart_v2;
             if ((wgsl::modulo(lane, (2u * e_30)) == 0u)) {
-                const f32 e_39 = partial[lane];
+                const f32 e_39 = shared_memory().partial[lane];
                 const u32 e_41 = apart_v2;
-                const f32 e_44 = partial[(lane + e_41)];
-                partial[lane] = wgsl::max(e_39, e_44);
+                const f32 e_44 = shared_memory().partial[(lane + e_41)];
+                shared_memory().partial[lane] = wgsl::max(e_39, e_44);
             }
         }
         const u32 e_46 = apart_v2;
         apart_v2 = (e_46 * 2u);
     }
     __syncthreads();
-    const f32 e_51 = partial[0u];
-    const f32 e_54 = partial[0u];
+    const f32 e_51 = shared_memory().partial[0u];
+    const f32 e_54 = shared_memory().partial[0u];
     return wgsl::max(e_51, e_54);
 }
 struct Bound {
@@ -139,9 +143,9 @@ u32 a_bytes;
 f32* out;
 u32 out_bytes;
 const Params& params;
-WGSL_FN void run() {
-    const wgsl::vec<u32, 3> group = {blockIdx.x, blockIdx.y, blockIdx.z};
-    const wgsl::vec<u32, 3> groups = {gridDim.x, gridDim.y, gridDim.z};
+WGSL_FN void run(wgsl::vec<u32, 3> wgsl_group, wgsl::vec<u32, 3> wgsl_groups) {
+    const wgsl::vec<u32, 3> group = wgsl_group;
+    const wgsl::vec<u32, 3> groups = wgsl_groups;
     const u32 lane = threadIdx.x;
     f32 top_v0 = -3.4028235e38f;
     u32 c_v1{};
@@ -239,5 +243,5 @@ WGSL_FN void run() {
 using namespace kernel;
 extern "C" __global__ void __launch_bounds__(128) kernel_entry(const f32* __restrict__ a, u32 a_bytes, f32* __restrict__ out, u32 out_bytes, const __grid_constant__ Params params) {
     kernel::Bound bound{a, a_bytes, out, out_bytes, params};
-    bound.run();
+    bound.run({blockIdx.x, blockIdx.y, blockIdx.z}, {gridDim.x, gridDim.y, gridDim.z});
 }
