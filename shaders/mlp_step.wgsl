@@ -10,10 +10,12 @@
 @group(0) @binding(3) var<storage, read> theta: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read> class_weights: array<f32>;
 @group(0) @binding(5) var<storage, read_write> control: array<u32>;
-@group(0) @binding(6) var<storage, read_write> partials: array<f32>;
+@group(0) @binding(6) var<storage, read_write> partials: array<vec4<f32>>;
 @group(1) @binding(0) var<uniform> params: Params;
 
 var<workgroup> sums: array<vec2<f32>, WORKGROUP>;
+
+fn put_partial(at: u32, value: f32) { partials[at >> 2u][at & 3u] = value; }
 
 fn row_of(place: u32) -> u32 { return order[4u * params.steps + place]; }
 
@@ -105,7 +107,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     workgroupBarrier();
     if (lane == 0u && rows > 0u) {
         for (var i = 1u; i < LANES_PER_PART; i++) { sum += sums[i]; }
-        partials[out_at + params.total] = sum.x;
-        partials[out_at + params.total + 1u] = sum.y;
+        put_partial(out_at + params.total, sum.x);
+        put_partial(out_at + params.total + 1u, sum.y);
     }
 }

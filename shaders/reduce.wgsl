@@ -17,11 +17,20 @@ struct Params {
 var<workgroup> best: array<f32, 128>;
 var<workgroup> place: array<u32, 128>;
 
+fn value_at(o: u32, r: u32, i: u32) -> f32 { return value((o * params.extent + r) * params.inner + i); }
+
 fn reduce_from(o: u32, i: u32, first: u32, last: u32, step: u32) -> Item {
     var item = Item(start(), first);
-    for (var r = first; r < last; r += step) {
-        item = join(item, Item(value((o * params.extent + r) * params.inner + i), r));
+    var r = first;
+    // Four values are read before the first is joined: on GPUs loads take longer than all else.
+    for (; r + 3u * step < last; r += 4u * step) {
+        let a = value_at(o, r, i);
+        let b = value_at(o, r + step, i);
+        let c = value_at(o, r + 2u * step, i);
+        let d = value_at(o, r + 3u * step, i);
+        item = join(join(join(join(item, Item(a, r)), Item(b, r + step)), Item(c, r + 2u * step)), Item(d, r + 3u * step));
     }
+    for (; r < last; r += step) { item = join(item, Item(value_at(o, r, i), r)); }
     return item;
 }
 

@@ -15,11 +15,11 @@ fn gradient_of_coefficients(at: u32, count: u32, lane: u32, out_at: u32) {
         if (i < first) {
             let k = i / above;
             let sum = coefficient_sum(at, i - k * above, k, count);
-            partials[out_at + params.numerator + k * step_of(above) + i - k * above] = sum;
+            put_partial(out_at + params.numerator + k * step_of(above) + i - k * above, sum);
         } else {
             let k = (i - first) / below;
             let sum = coefficient_sum(at, above + i - first - k * below, k, count);
-            partials[out_at + params.denominator + k * step_of(below) + i - first - k * below] = sum;
+            put_partial(out_at + params.denominator + k * step_of(below) + i - first - k * below, sum);
         }
     }
 }

@@ -10,11 +10,17 @@ fn scale_samples(at: u32, d: mat4x4<f32>, q: u32, words: u32) {
     scratch[at + q + 3u * step] *= d[3];
 }
 
+/// Stores those of four words that are below `words`: all at once where `at` is a whole quad.
 fn store_words(at: u32, k: u32, words: u32, g: vec4<f32>) {
-    if (k < words) { partials[at + k] = g.x; }
-    if (k + 1u < words) { partials[at + k + 1u] = g.y; }
-    if (k + 2u < words) { partials[at + k + 2u] = g.z; }
-    if (k + 3u < words) { partials[at + k + 3u] = g.w; }
+    let place = at + k;
+    if ((place & 3u) == 0u && k + 3u < words) {
+        partials[place >> 2u] = g;
+        return;
+    }
+    if (k < words) { put_partial(place, g.x); }
+    if (k + 1u < words) { put_partial(place + 1u, g.y); }
+    if (k + 2u < words) { put_partial(place + 2u, g.z); }
+    if (k + 3u < words) { put_partial(place + 3u, g.w); }
 }
 
 fn store_row(layer: vec4<u32>, at: u32, o: u32, k: u32, g: vec4<f32>) {

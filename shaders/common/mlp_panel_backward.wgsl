@@ -58,7 +58,7 @@ fn sixteen_columns(at: u32, w: u32, place: Places) -> Sixteen {
 }
 
 fn add_word(at: u32, is_there: bool, g: f32, again: bool) {
-    if (is_there) { partials[at] = g + select(0.0, partials[at], again); }
+    if (is_there) { put_partial(at, g + select(0.0, partials[at >> 2u][at & 3u], again)); }
 }
 
 fn add_words(at: u32, k: u32, words: u32, g: vec4<f32>, again: bool) {

@@ -28,6 +28,8 @@ pub use reduce::{BottomRule, mean, prod, sum};
 pub use total::fused;
 pub use value::Scm;
 
+use std::ops::Range;
+
 use crate::autograd::{self, Var};
 use crate::device::View;
 use crate::error::{Error, Result};
@@ -148,6 +150,35 @@ impl Masked {
         Var::constant(out)
     }
 
+    /// The marks summed along a run of neighbouring axes, which are kept with size 1: word by word if each sum is over whole words of bits.
+    fn counted_marks(&self, axes: Range<usize>) -> Marks {
+        let sizes = self.shape().sizes();
+        let [outer, extent, inner] =
+            [0..axes.start, axes.clone(), axes.end..sizes.len()].map(|part| sizes[part].iter().product::<usize>());
+        if inner != 1 || extent == 0 || outer != 1 && !extent.is_multiple_of(32) {
+            return self.marks().through(|marks| ops::sum(marks, axes.clone()));
+        }
+        let canonicalized = self.canonicalized();
+        let kept: Vec<usize> = (0..sizes.len()).map(|at| if axes.contains(&at) { 1 } else { sizes[at] }).collect();
+        let count = |from: usize| {
+            let ones = Var::constant(canonicalized.ones(from));
+            ops::reshape(&ops::sum(&ops::reshape(&ones, [outer, extent.div_ceil(32)]), 1..2), kept.clone())
+        };
+        let has_faults = matches!(canonicalized.planes, Some((Planes::Fault, _)));
+        Marks { bottoms: count(0), faults: has_faults.then(|| count(plane_words(self.shape().len()))) }
+    }
+
+    /// How many bits of each word of a plane, starting at word `from`, are set; `self` must be canonicalized.
+    fn ones(&self, from: usize) -> Tensor {
+        let (_, bits) = self.planes.as_ref().expect("canonicalized numbers have planes");
+        let words = self.shape().len().div_ceil(32);
+        let ones = Tensor::empty(bits.device(), [words], DType::F32);
+        let View { buffer, offset, .. } = bits.view().clone();
+        let mask = View { buffer, offset: offset + from, words };
+        ones.launch(cast::dispatch(Conversion::BitsToCount, words as u32, mask, ones.view().clone()));
+        ones
+    }
+
     /// Marks of the elements that are ⊥ and, if traced, of those that are faults.
     fn marks(&self) -> Marks {
         let canonicalized = self.canonicalized();
@@ -158,14 +189,7 @@ impl Masked {
 
     /// The share of elements that are not ⊥, a scalar on the device; 1 for no elements. No gradient.
     pub fn coverage(&self) -> Var {
-        let canonicalized = self.canonicalized();
-        let (_, bits) = canonicalized.planes.as_ref().expect("canonicalized numbers have planes");
-        let count = self.shape().len();
-        let words = count.div_ceil(32);
-        let ones = Tensor::empty(bits.device(), [words], DType::F32);
-        let mut mask = bits.view().clone();
-        mask.words = words;
-        ones.launch(cast::dispatch(Conversion::BitsToCount, words as u32, mask, ones.view().clone()));
+        let (ones, count) = (self.canonicalized().ones(0), self.shape().len());
         let share = ones.reduce(Join::Sum, 0..1, 1.0 / count.max(1) as f32);
         ops::fused(&[&Var::constant(share)], |v| 1.0 - v[0])
     }

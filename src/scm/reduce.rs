@@ -23,7 +23,7 @@ pub enum BottomRule {
 #[track_caller]
 pub fn sum(x: &Masked, axes: Range<usize>, mode: BottomRule) -> Masked {
     let x = x.canonicalized();
-    let marks = x.marks().through(|marks| ops::sum(marks, axes.clone()));
+    let marks = x.counted_marks(axes.clone());
     with_bottoms(&Masked::from(&ops::sum(x.value(), axes.clone())), &marks, extent(&x, &axes), mode)
 }
 
@@ -34,7 +34,7 @@ pub fn mean(x: &Masked, axes: Range<usize>, mode: BottomRule) -> Masked {
     let sum = sum(&x, axes.clone(), mode);
     match mode {
         BottomRule::Strict => fused(&[&sum], |v| v[0] / count),
-        BottomRule::Drop => fused(&[&sum, &Masked::from(&ops::sum(&x.bottoms(), axes))], |v| v[0] / (count - v[1])),
+        BottomRule::Drop => fused(&[&sum, &Masked::from(&x.counted_marks(axes).bottoms)], |v| v[0] / (count - v[1])),
     }
 }
 

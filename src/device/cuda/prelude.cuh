@@ -224,6 +224,20 @@ template <class T, int K, int C, int R> WGSL_FN mat<T, C, R> multiply(mat<T, K, 
     return made;
 }
 
+// a · b + sum.
+template <class T, int C, int R> WGSL_FN vec<T, R> multiply_add(mat<T, C, R> a, vec<T, C> b, vec<T, R> sum) {
+#pragma unroll
+    for (int i = 0; i < C; i++)
+#pragma unroll
+        for (int r = 0; r < R; r++) sum[r] = ::fmaf(a[i][r], b[i], sum[r]);
+    return sum;
+}
+template <class T, int K, int C, int R> WGSL_FN mat<T, C, R> multiply_add(mat<T, K, R> a, mat<T, C, K> b, mat<T, C, R> sum) {
+#pragma unroll
+    for (int i = 0; i < C; i++) sum[i] = multiply_add(a, b[i], sum[i]);
+    return sum;
+}
+
 // ---- Comparisons and bits, number by number.
 
 #define WGSL_COMPARE(name, operation)                                                      \

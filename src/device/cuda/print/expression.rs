@@ -219,6 +219,11 @@ impl Body<'_> {
     }
 
     fn binary(&self, op: Op, left: Handle<Expression>, right: Handle<Expression>) -> Result<String> {
+        if op == Op::Add
+            && let Some(sum) = self.sum_with_product(left, right)?
+        {
+            return Ok(sum);
+        }
         let [a, b] = [self.expression(left)?, self.expression(right)?];
         let (name, sign) = operator(op);
         let call = format!("wgsl::{name}({a}, {b})");
@@ -250,6 +255,24 @@ impl Body<'_> {
             }
             _ => infix,
         })
+    }
+}
+
+impl Body<'_> {
+    /// What is added to a product with a matrix, as multiplications that add: the compiler may not reorder sums by itself.
+    fn sum_with_product(&self, left: Handle<Expression>, right: Handle<Expression>) -> Result<Option<String>> {
+        for (sum, product) in [(left, right), (right, left)] {
+            let Expression::Binary { op: Op::Multiply, left: a, right: b } = self.function.expressions[product] else {
+                continue;
+            };
+            let is_matrix = matches!(self.inner(a), TypeInner::Matrix { .. });
+            let is_column = matches!(self.inner(b), TypeInner::Matrix { .. } | TypeInner::Vector { .. });
+            if is_matrix && is_column && self.held_name(product).is_none() {
+                let [sum, a, b] = [self.expression(sum)?, self.expression(a)?, self.expression(b)?];
+                return Ok(Some(format!("wgsl::multiply_add({a}, {b}, {sum})")));
+            }
+        }
+        Ok(None)
     }
 }
 
