@@ -247,17 +247,20 @@ fn median(values: &[f64]) -> f64 {
     values[median_at(values)]
 }
 
-/// How many steps take about as long as a window. The wait at their end and a coarse clock say nothing about few steps, so their number grows until
-/// they take a good part of it.
+/// How many steps take about as long as a window. Browsers wait up to 0.1 s for a GPU and have coarse clocks, so steps are added to a few until these
+/// more take a good part of a window.
 async fn steps_of_window(trainer: &mut Trainer) -> Result<usize> {
-    let mut steps = WARM_UP;
-    loop {
-        let ms = window(trainer, steps, false).await?.wall_ms();
-        if ms >= WINDOW_MS / 4.0 || steps >= MOST_STEPS {
-            return Ok(((steps as f64 * WINDOW_MS / ms.max(LEAST_MS)) as usize).clamp(WARM_UP, MOST_STEPS));
+    window(trainer, WARM_UP, false).await?;
+    let few_ms = window(trainer, WARM_UP, false).await?.wall_ms();
+    let mut more = if few_ms > 4.0 * WINDOW_MS { 0 } else { WARM_UP };
+    while more > 0 {
+        let ms = window(trainer, WARM_UP + more, false).await?.wall_ms() - few_ms;
+        if ms >= WINDOW_MS / 4.0 || more >= MOST_STEPS {
+            return Ok(((more as f64 * WINDOW_MS / ms.max(LEAST_MS)) as usize).clamp(WARM_UP, MOST_STEPS));
         }
-        steps *= 4;
+        more *= 4;
     }
+    Ok(WARM_UP)
 }
 
 /// Runs steps, which are measured or only timed as a whole.
