@@ -33,7 +33,6 @@ pub mod nn;
 pub mod ops;
 pub mod optim;
 pub mod options;
-#[cfg(not(target_arch = "wasm32"))]
 pub mod profile;
 pub mod program;
 #[cfg(not(target_arch = "wasm32"))]

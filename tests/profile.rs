@@ -111,7 +111,7 @@ fn ends(event: &Value) -> [i64; 2] {
 fn a_trace_is_json_whose_events_nest() {
     let mut trainer = trainer(&Device::cpu(1), StepKind::Recorded);
     let profile = block_on(StepProfile::of(&mut trainer, Some(5), 1)).unwrap();
-    let text = trace(&profile, "cpu \"quoted\"").to_string();
+    let text = trace(&profile, "cpu \"quoted\"");
     let trace: Value = serde_json::from_str(&text).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
     let track =

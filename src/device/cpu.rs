@@ -197,7 +197,7 @@ impl Backend for Cpu {
         Ok(())
     }
 
-    fn run_timed<'a>(&'a self, prepared: &'a dyn Prepared, times: usize) -> Option<Soon<'a, Result<Timings>>> {
+    fn run_timed(&self, prepared: &dyn Prepared, times: usize) -> Option<Soon<'static, Result<Timings>>> {
         let mut spans: Vec<[f64; 2]> = Vec::new();
         let mut last = host::now_ms();
         let start = last;
@@ -207,7 +207,7 @@ impl Backend for Cpu {
             spans.push([last, now]);
             last = now;
         });
-        Some(Box::pin(ready(Ok(Timings::new(commands, host::now_ms() - start, spans)))))
+        Some(Box::pin(ready(Ok(Timings::new(commands, [start, host::now_ms()], spans)))))
     }
 
     fn read(&self, region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>> {

@@ -59,6 +59,17 @@ export function copy(from, at, to, start, bytes) {
   return { from, at, to, start, bytes };
 }
 
+function dispatch(pass, { compiled, buffers, uniform, x, y, z }) {
+  pass.setPipeline(compiled);
+  pass.setBindGroup(0, buffers);
+  pass.setBindGroup(1, uniform);
+  pass.dispatchWorkgroups(x, y, z);
+}
+
+function copyIn(encoder, { from, at, to, start, bytes }) {
+  encoder.copyBufferToBuffer(from, at, to, start, bytes);
+}
+
 /** Encodes the steps `times` times and submits them at once. */
 export function submit(device, steps, times) {
   const encoder = device.createCommandEncoder();
@@ -67,16 +78,62 @@ export function submit(device, steps, times) {
     for (const step of steps) {
       if (!step.compiled) {
         pass = void pass?.end();
-        encoder.copyBufferToBuffer(step.from, step.at, step.to, step.start, step.bytes);
+        copyIn(encoder, step);
         continue;
       }
-      pass ??= encoder.beginComputePass();
-      pass.setPipeline(step.compiled);
-      pass.setBindGroup(0, step.buffers);
-      pass.setBindGroup(1, step.uniform);
-      pass.dispatchWorkgroups(step.x, step.y, step.z);
+      dispatch(pass ??= encoder.beginComputePass(), step);
     }
   }
   pass?.end();
   device.queue.submit([encoder.finish()]);
+}
+
+/** Timestamps of one query set, at most. */
+const SET_STAMPS = 4096;
+const STAMP_BYTES = 8;
+
+/**
+ * Encodes the steps `times` times with a timestamp in front and one after each command, and submits them, `window` times at once. Resolves with the
+ * clock's time when all is done, and then beginning and end of each command, in nanoseconds since the first began.
+ */
+export async function submitTimed(device, steps, times, window) {
+  const submits = [];
+  for (let left = times; left > 0; left -= window) submits.push(stamped(device, steps, Math.min(window, left)));
+  const all = await Promise.all(submits);
+  const ends = [performance.now()];
+  for (const stamps of all) {
+    // Timestamps may exceed what a float holds exactly; their differences do not.
+    const since = Array.from(stamps, (stamp) => Number(BigInt.asIntN(64, stamp - all[0][0])));
+    for (let at = 1; at < since.length; at++) ends.push(since[at - 1], since[at]);
+  }
+  return Float64Array.from(ends);
+}
+
+/** Submits the steps `times` times and resolves with their timestamps. Those may only be at the ends of passes: each launch is a pass of its own, and an empty one follows each copy. */
+async function stamped(device, steps, times) {
+  const count = times * steps.length + 1;
+  const sets = Array.from({ length: Math.ceil(count / SET_STAMPS) }, (_, at) =>
+    device.createQuerySet({ type: "timestamp", count: Math.min(SET_STAMPS, count - at * SET_STAMPS) }));
+  const size = STAMP_BYTES * count;
+  const resolved = device.createBuffer({ size, usage: GPUBufferUsage.QUERY_RESOLVE | GPUBufferUsage.COPY_SRC });
+  const readable = device.createBuffer({ size, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
+  const encoder = device.createCommandEncoder();
+  const begin = (at, which) => encoder.beginComputePass({ timestampWrites: { querySet: sets[Math.floor(at / SET_STAMPS)], [which]: at % SET_STAMPS } });
+  try {
+    begin(0, "beginningOfPassWriteIndex").end();
+    for (let at = 1; at < count; at++) {
+      const step = steps[(at - 1) % steps.length];
+      if (!step.compiled) copyIn(encoder, step);
+      const pass = begin(at, "endOfPassWriteIndex");
+      if (step.compiled) dispatch(pass, step);
+      pass.end();
+    }
+    sets.forEach((set, at) => encoder.resolveQuerySet(set, 0, set.count, resolved, STAMP_BYTES * SET_STAMPS * at));
+    encoder.copyBufferToBuffer(resolved, 0, readable, 0, size);
+    device.queue.submit([encoder.finish()]);
+    await readable.mapAsync(GPUMapMode.READ);
+    return new BigUint64Array(readable.getMappedRange().slice(0));
+  } finally {
+    for (const one of [...sets, resolved, readable]) one.destroy();
+  }
 }

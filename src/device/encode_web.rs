@@ -87,6 +87,11 @@ impl Pipelines {
 pub(super) struct Encoded(Array);
 
 impl Encoded {
+    /// The commands, as `encode.js` makes them.
+    pub(super) fn steps(&self) -> &Array {
+        &self.0
+    }
+
     /// Appends a launch.
     pub(super) fn dispatch(
         &mut self,
@@ -117,7 +122,8 @@ impl Encoded {
     }
 }
 
-fn raw_device(device: &wgpu::Device) -> &JsValue {
+/// The browser's own object.
+pub(super) fn raw_device(device: &wgpu::Device) -> &JsValue {
     device.as_webgpu().expect("wgpu uses WebGPU in a browser").as_ref()
 }
 

@@ -33,6 +33,9 @@ mod tag;
 mod timed;
 #[cfg(not(target_arch = "wasm32"))]
 mod timestamps;
+#[cfg(target_arch = "wasm32")]
+#[path = "timestamps_web.rs"]
+mod timestamps;
 mod webgpu;
 
 use std::any::Any;
@@ -82,8 +85,9 @@ pub trait Backend {
     fn prepare(&self, commands: Vec<BoundCommand>) -> Result<Box<dyn Prepared>>;
     /// Runs prepared commands `times` times in order.
     fn run(&self, prepared: &dyn Prepared, times: usize) -> Result<()>;
-    /// The same, measures every command and waits for the end; `None` if the device cannot measure commands.
-    fn run_timed<'a>(&'a self, prepared: &'a dyn Prepared, times: usize) -> Option<table::Soon<'a, Result<Timings>>> {
+    /// The same, with every command measured; `None` if the device cannot measure commands. Everything is submitted before this returns, and the
+    /// future waits for the end.
+    fn run_timed(&self, prepared: &dyn Prepared, times: usize) -> Option<table::Soon<'static, Result<Timings>>> {
         let _ = (prepared, times);
         None
     }

@@ -1,6 +1,7 @@
 //! How long each command of a plan takes, measured by the device itself. Nothing of this runs unless a caller requests it.
 
 use super::plan::Plan;
+use super::table::Soon;
 use crate::error::{Error, Result};
 
 /// When the commands of a plan ran, in several runs of it.
@@ -11,13 +12,13 @@ pub struct Timings {
     /// Beginning and end of each command in milliseconds since the first, run by run. They do not overlap: a command that runs at the same time as
     /// the one before counts from that one's end.
     pub spans: Vec<[f64; 2]>,
-    /// From the first submit until the device was done.
-    pub wall_ms: f64,
+    /// When the first submit began and when the device was done, in milliseconds of the host's clock.
+    pub wall: [f64; 2],
 }
 
 impl Timings {
     /// From beginnings and ends in any unit and from any origin.
-    pub(super) fn new(commands: usize, wall_ms: f64, mut spans: Vec<[f64; 2]>) -> Self {
+    pub(super) fn new(commands: usize, wall: [f64; 2], mut spans: Vec<[f64; 2]>) -> Self {
         let origin = spans.first().map_or(0.0, |[start, _]| *start);
         let mut last = 0.0_f64;
         for [start, end] in &mut spans {
@@ -25,7 +26,12 @@ impl Timings {
             *end = (*end - origin).max(*start);
             last = *end;
         }
-        Self { commands, spans, wall_ms }
+        Self { commands, spans, wall }
+    }
+
+    /// Milliseconds from the first submit until the device was done.
+    pub fn wall_ms(&self) -> f64 {
+        self.wall[1] - self.wall[0]
     }
 
     /// Runs of the plan.
@@ -42,12 +48,12 @@ impl Timings {
         sums.iter().map(|sum| sum / self.runs().max(1) as f64).collect()
     }
 
-    /// With the timings of later runs of the same plan. The time in between is not part of either.
+    /// With the timings of later runs of the same plan. The time in between is part of `wall`, but not of the spans.
     pub fn extend(&mut self, later: &Self) {
         let end = self.spans.last().map_or(0.0, |[_, end]| *end);
         self.spans.extend(later.spans.iter().map(|span| span.map(|time| end + time)));
+        self.wall = [if self.commands == 0 { later.wall[0] } else { self.wall[0] }, later.wall[1]];
         self.commands = later.commands;
-        self.wall_ms += later.wall_ms;
     }
 }
 
@@ -55,6 +61,11 @@ impl Plan {
     /// Runs the plan `times` times, in order, measures every command, and waits for the end. Errors if the device cannot measure commands: a GPU does
     /// with timestamps, if it was opened for it (`Request::timestamps`).
     pub async fn run_timed(&self, times: usize) -> Result<Timings> {
+        self.start_timed(times)?.await
+    }
+
+    /// The same without waiting: everything is submitted when this returns, and the future waits for the end.
+    pub(crate) fn start_timed(&self, times: usize) -> Result<Soon<'static, Result<Timings>>> {
         self.device.flush()?;
         let backend = &self.device.0.backend;
         let Some(timed) = backend.run_timed(&*self.prepared, times) else {
@@ -65,7 +76,7 @@ impl Plan {
             )));
         };
         self.device.0.note_run(&self.summary, times);
-        timed.await
+        Ok(timed)
     }
 }
 
@@ -75,11 +86,11 @@ mod tests {
 
     #[test]
     fn spans_follow_each_other_from_zero() {
-        let mut timings = Timings::new(2, 9.0, vec![[5.0, 6.0], [5.5, 7.0], [7.5, 7.25], [8.0, 10.0]]);
+        let mut timings = Timings::new(2, [1.0, 10.0], vec![[5.0, 6.0], [5.5, 7.0], [7.5, 7.25], [8.0, 10.0]]);
         assert_eq!(timings.spans, [[0.0, 1.0], [1.0, 2.0], [2.5, 2.5], [3.0, 5.0]]);
         assert_eq!((timings.runs(), timings.means()), (2, vec![0.5, 1.5]));
-        timings.extend(&Timings::new(2, 1.0, vec![[1.0, 2.0], [2.0, 4.0]]));
-        assert_eq!((timings.runs(), timings.spans[5], timings.wall_ms), (3, [6.0, 8.0], 10.0));
+        timings.extend(&Timings::new(2, [11.0, 12.0], vec![[1.0, 2.0], [2.0, 4.0]]));
+        assert_eq!((timings.runs(), timings.spans[5], timings.wall_ms()), (3, [6.0, 8.0], 11.0));
         assert_eq!(Timings::default().means(), Vec::<f64>::new());
     }
 }

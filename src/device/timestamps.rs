@@ -1,9 +1,10 @@
-//! Runs of a plan on a GPU with a timestamp before the first command and after each. Barriers order the commands of a plan, so a command lasts from
+//! Runs of a plan on a GPU, natively, with a timestamp before the first command and after each. Barriers order the commands of a plan, so a command lasts from
 //! the end of the one before, and what the GPU needs to start it is part of it. Timestamps inside a pass and between passes are extensions; without
-//! them (Metal) each launch is a pass of its own, whose ends have timestamps.
+//! them (Metal) each launch is a pass of its own, whose ends have timestamps. `timestamps_web.rs` has the same items for browsers.
 
 use super::encode::{Encoded, Step, Ticket, wait};
 use super::signal::Signal;
+use super::table::Soon;
 use super::timed::Timings;
 use crate::error::{Error, Result};
 use crate::host;
@@ -15,15 +16,8 @@ const STAMP_BYTES: u64 = 8;
 const ANYWHERE: wgpu::Features =
     wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES.union(wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS);
 
-/// Adds what timestamps need to a device that is about to be opened, if the adapter has it.
-pub(super) fn add_timestamps(adapter: &wgpu::Adapter, descriptor: &mut wgpu::DeviceDescriptor<'_>) {
-    descriptor.required_features |= adapter.features() & (wgpu::Features::TIMESTAMP_QUERY | ANYWHERE);
-}
-
-/// Whether it was opened with them.
-pub(super) fn has_timestamps(device: &wgpu::Device) -> bool {
-    device.features().contains(wgpu::Features::TIMESTAMP_QUERY)
-}
+/// What a device needs, or can use, of its adapter.
+pub(super) const FEATURES: wgpu::Features = wgpu::Features::TIMESTAMP_QUERY.union(ANYWHERE);
 
 /// The timestamps of a submit, on their way to the host.
 struct Stamped {
@@ -37,13 +31,47 @@ pub(super) fn is_anywhere(device: &wgpu::Device) -> bool {
     device.features().contains(ANYWHERE)
 }
 
-/// Runs the commands `times` times, `window` times per submit, and waits.
-pub(super) async fn run(
+/// Runs the commands `times` times, `window` times per submit, until the GPU is done; the future reads the timestamps.
+pub(super) fn run(
+    encoded: &Encoded,
+    (device, queue): (&wgpu::Device, &wgpu::Queue),
+    counts: [usize; 2],
+) -> Soon<'static, Result<Timings>> {
+    measured(encoded, (device, queue), counts, is_anywhere(device))
+}
+
+/// The same with timestamps that may be anywhere or not.
+pub(super) fn measured(
+    encoded: &Encoded,
+    (device, queue): (&wgpu::Device, &wgpu::Queue),
+    counts: [usize; 2],
+    is_anywhere: bool,
+) -> Soon<'static, Result<Timings>> {
+    let done = submit_all(encoded, (device, queue), counts, is_anywhere);
+    let (device, commands) = (device.clone(), encoded.steps().len());
+    let period_ms = f64::from(queue.get_timestamp_period()) * 1e-6;
+    Box::pin(async move {
+        let (submits, wall) = done?;
+        let mut spans = Vec::with_capacity(counts[0] * commands);
+        let mut origin = None;
+        for submit in &submits {
+            for ends in read(&device, submit).await?.windows(2) {
+                // Ticks may exceed what a float holds exactly; their differences do not.
+                let origin = *origin.get_or_insert(ends[0]);
+                spans.push([ends[0], ends[1]].map(|tick| tick.wrapping_sub(origin).cast_signed() as f64 * period_ms));
+            }
+        }
+        Ok(Timings::new(commands, wall, spans))
+    })
+}
+
+/// Submits everything and waits: the submits, and when they began and ended.
+fn submit_all(
     encoded: &Encoded,
     (device, queue): (&wgpu::Device, &wgpu::Queue),
     [times, window]: [usize; 2],
     is_anywhere: bool,
-) -> Result<Timings> {
+) -> Result<(Vec<Stamped>, [f64; 2])> {
     wait(device, None)?;
     let start = host::now_ms();
     let mut submits: Vec<Stamped> = Vec::new();
@@ -58,18 +86,7 @@ pub(super) async fn run(
         }
     }
     wait(device, None)?;
-    let wall_ms = host::now_ms() - start;
-    let period_ms = f64::from(queue.get_timestamp_period()) * 1e-6;
-    let mut spans = Vec::with_capacity(times * encoded.steps().len());
-    let mut origin = None;
-    for submit in &submits {
-        for ends in read(device, submit).await?.windows(2) {
-            // Ticks may exceed what a float holds exactly; their differences do not.
-            let origin = *origin.get_or_insert(ends[0]);
-            spans.push([ends[0], ends[1]].map(|tick| tick.wrapping_sub(origin).cast_signed() as f64 * period_ms));
-        }
-    }
-    Ok(Timings::new(encoded.steps().len(), wall_ms, spans))
+    Ok((submits, [start, host::now_ms()]))
 }
 
 fn submit(

@@ -14,10 +14,8 @@ use super::kernel::{Kernel, SharedBody};
 use super::recording::Memory;
 use super::signal::Signal;
 use super::subgroups::{self, PROBED};
-use super::table::{Entry, Opening};
-use super::{Backend, BoundCommand, Info, Prepared, Region};
-#[cfg(not(target_arch = "wasm32"))]
-use super::{table::Soon, timed::Timings, timestamps};
+use super::table::{Entry, Opening, Soon};
+use super::{Backend, BoundCommand, Info, Prepared, Region, Timings, timestamps};
 use crate::error::{Error, Result};
 use crate::host;
 
@@ -90,9 +88,8 @@ impl WebGpu {
         if request.subgroups {
             add_subgroups(&adapter, &mut descriptor);
         }
-        #[cfg(not(target_arch = "wasm32"))]
         if request.timestamps {
-            timestamps::add_timestamps(&adapter, &mut descriptor);
+            descriptor.required_features |= adapter.features() & timestamps::FEATURES;
         }
         let (device, queue) = adapter.request_device(&descriptor).await.map_err(refused)?;
         let trouble = Arc::new(Mutex::new(None));
@@ -170,10 +167,13 @@ impl WebGpu {
     fn block(&self, memory: Memory) -> wgpu::Buffer {
         self.blocks.borrow()[memory.0 as usize].clone().expect("memory in use has a block")
     }
+}
 
-    fn check(&self) -> Result<()> {
-        let trouble = self.trouble.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
-        trouble.map_or(Ok(()), |message| Err(Error::device(format!("webgpu: {message}"))))
+/// A browser frees a device and its memory when it collects garbage, unless it is told before.
+#[cfg(target_arch = "wasm32")]
+impl Drop for WebGpu {
+    fn drop(&mut self) {
+        self.device.destroy();
     }
 }
 
@@ -265,18 +265,17 @@ impl Backend for WebGpu {
                 clock = now;
             }
         }
-        self.check()
+        check(&self.trouble)
     }
 
-    #[cfg(not(target_arch = "wasm32"))]
-    fn run_timed<'a>(&'a self, prepared: &'a dyn Prepared, times: usize) -> Option<Soon<'a, Result<Timings>>> {
+    fn run_timed(&self, prepared: &dyn Prepared, times: usize) -> Option<Soon<'static, Result<Timings>>> {
         let plan: &Steps = (prepared as &dyn Any).downcast_ref().expect("a plan runs on the device it was made for");
-        timestamps::has_timestamps(&self.device).then(|| -> Soon<'a, Result<Timings>> {
+        self.device.features().contains(wgpu::Features::TIMESTAMP_QUERY).then(|| -> Soon<'static, _> {
+            let timed = timestamps::run(&plan.encoded, (&self.device, &self.queue), [times, plan.window.get()]);
+            let trouble = self.trouble.clone();
             Box::pin(async move {
-                let (device, counts) = (&self.device, [times, plan.window.get()]);
-                let is_anywhere = timestamps::is_anywhere(device);
-                let timed = timestamps::run(&plan.encoded, (device, &self.queue), counts, is_anywhere).await;
-                self.check()?;
+                let timed = timed.await;
+                check(&trouble)?;
                 timed
             })
         })
@@ -301,7 +300,7 @@ impl Backend for WebGpu {
             wait(&self.device, None)?;
             let failed = |error: &dyn std::fmt::Display| Error::device(format!("webgpu: readback failed: {error}"));
             let outcome = mapped.await;
-            self.check()?;
+            check(&self.trouble)?;
             outcome.map_err(|error| failed(&error))?;
             let view = staging.get_mapped_range(..).map_err(|error| failed(&error))?;
             Ok(bytemuck::pod_collect_to_vec(&view[..4 * region.words]))
@@ -315,6 +314,11 @@ impl Backend for WebGpu {
 
 fn uniform_bytes(params: &[u32]) -> u64 {
     4 * params.len().next_multiple_of(4).max(4) as u64
+}
+
+fn check(trouble: &Mutex<Option<String>>) -> Result<()> {
+    let trouble = trouble.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+    trouble.map_or(Ok(()), |message| Err(Error::device(format!("webgpu: {message}"))))
 }
 
 fn note(trouble: &Mutex<Option<String>>, message: String) {
@@ -384,7 +388,7 @@ mod tests {
         let plan = device.prepare(vec![subgroups::probe(from), BoundCommand::Copy { from, to }]).expect("a plan");
         let steps: &Steps = (&*plan as &dyn Any).downcast_ref().expect("its own");
         for is_anywhere in [timestamps::is_anywhere(&device.device), false] {
-            let timed = timestamps::run(&steps.encoded, (&device.device, &device.queue), [5, 2], is_anywhere);
+            let timed = timestamps::measured(&steps.encoded, (&device.device, &device.queue), [5, 2], is_anywhere);
             let timings = pollster::block_on(timed).expect("timestamps");
             assert_eq!((timings.commands, timings.runs()), (2, 5), "anywhere: {is_anywhere}");
             assert!(timings.spans.iter().all(|[start, end]| start <= end), "{timings:?}");

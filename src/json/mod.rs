@@ -4,10 +4,12 @@
 mod bridge;
 mod parse;
 mod record;
+mod write;
 
 use std::fmt::Write as _;
 
 pub(crate) use record::{Record, is_named, read_fields, variant, write_fields, write_variant};
+pub(crate) use write::Writer;
 
 use crate::error::{Error, Result};
 use crate::host;

@@ -71,44 +71,60 @@ const WINDOW_MS: f64 = 200.0;
 const MOST_STEPS: usize = 2000;
 /// Steps before anything is measured.
 const WARM_UP: usize = 4;
+/// No window is shorter, even if the clock is too coarse to see it.
+const LEAST_MS: f64 = 1e-6;
 
 impl StepProfile {
     /// Trains for twice as many windows, every other one measured, of `steps` each; without `steps`, of about a fifth of a second.
     ///
     /// Errors if the device cannot measure launches, if there is nothing to measure, or if a step fails.
     pub async fn of(trainer: &mut Trainer, steps: Option<usize>, windows: usize) -> Result<Self> {
+        Self::of_while(trainer, steps, windows, &|| true).await
+    }
+
+    /// The same while `goes_on` is true, which is queried after each window. Once it is false, the result is an error.
+    pub(crate) async fn of_while(
+        trainer: &mut Trainer,
+        steps: Option<usize>,
+        windows: usize,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Self> {
         if windows == 0 || steps == Some(0) {
             return Err(Error::usage("profile: got 0 steps or windows, expected at least 1 of each"));
         }
-        trainer.advance_timed(WARM_UP).await?;
-        plain(trainer, WARM_UP).await?;
-        let step_ms = (plain(trainer, WARM_UP).await? / WARM_UP as f64).max(1e-3);
-        let steps = steps.unwrap_or(((WINDOW_MS / step_ms) as usize).clamp(WARM_UP, MOST_STEPS));
+        window(trainer, WARM_UP, true).await?;
+        let steps = match steps {
+            Some(steps) => steps,
+            None => steps_of_window(trainer).await?,
+        };
         let (mut measured, mut plains) = (Vec::new(), Vec::new());
-        for window in 0..windows {
+        for at in 0..2 * windows {
             // By turns in front, so that neither always has the warmer device.
-            if window % 2 == 0 {
-                plains.push(plain(trainer, steps).await?);
+            if matches!(at % 4, 1 | 2) {
+                measured.push(window(trainer, steps, true).await?);
+            } else {
+                plains.push(window(trainer, steps, false).await?.wall_ms().max(LEAST_MS));
             }
-            measured.push(trainer.advance_timed(steps).await?);
-            if window % 2 == 1 {
-                plains.push(plain(trainer, steps).await?);
+            if !goes_on() {
+                return Err(Error::usage("profile: stopped before its end"));
             }
         }
-        let ratios = measured.iter().zip(&plains).map(|(measured, plain)| measured.wall_ms / plain).collect();
-        measured.sort_by(|a, b| a.wall_ms.total_cmp(&b.wall_ms));
-        let (timings, plain_ms) = (measured.swap_remove(windows / 2), median(plains) / steps as f64);
-        Ok(Self::from_timings(in_order(trainer), timings, [plain_ms, median(ratios) - 1.0]))
+        let walls: Vec<f64> = measured.iter().map(Timings::wall_ms).collect();
+        let ratios: Vec<f64> = walls.iter().zip(&plains).map(|(measured, plain)| measured / plain).collect();
+        let (timings, plain_ms) = (measured.swap_remove(median_at(&walls)), median(&plains) / steps as f64);
+        Ok(Self::from_timings(in_order(trainer), timings, [plain_ms, median(&ratios) - 1.0]))
     }
 
     /// From the commands of a plan in order and their timings; the time of a plain run, and how much longer measured ones take.
     pub fn from_timings(launches: Vec<Launch>, timings: Timings, [plain_ms, overhead]: [f64; 2]) -> Self {
         let steps = timings.runs();
-        let step_ms = timings.wall_ms / steps.max(1) as f64;
-        let launches: Vec<LaunchProfile> =
-            launches.into_iter().zip(timings.means()).map(|(launch, ms)| LaunchProfile { launch, ms }).collect();
-        let between_ms = step_ms - launches.iter().map(|launch| launch.ms).sum::<f64>();
-        Self { step_ms, plain_ms, overhead, steps, launches, between_ms, timings }
+        let step_ms = timings.wall_ms().max(LEAST_MS) / steps.max(1) as f64;
+        let (mut between_ms, mut measured) = (step_ms, Vec::with_capacity(launches.len()));
+        for (launch, ms) in launches.into_iter().zip(timings.means()) {
+            between_ms -= ms;
+            measured.push(LaunchProfile { launch, ms });
+        }
+        Self { step_ms, plain_ms, overhead, steps, launches: measured, between_ms, timings }
     }
 
     /// The share of a step's time in which launches run.
@@ -140,7 +156,14 @@ impl StepProfile {
             group.ms += ms;
             group.cost = group.cost + launch.cost;
         }
-        groups.sort_by(|a, b| b.ms.total_cmp(&a.ms));
+        // By insertion: there are few, and another sort would be 4 KB of WebAssembly.
+        for end in 1..groups.len() {
+            for at in (0..end).rev() {
+                if groups[at].ms < groups[at + 1].ms {
+                    groups.swap(at, at + 1);
+                }
+            }
+        }
         let (name, ms) = (BETWEEN.to_owned(), self.between_ms);
         groups.push(Group { name, launches: 0, ms, share: 0.0, cost: Cost::default() });
         for group in &mut groups {
@@ -204,23 +227,52 @@ fn direction(label: &Label) -> &'static str {
 /// The launches and copies of a trainer's step, in the order in which they run.
 fn in_order(trainer: &Trainer) -> Vec<Launch> {
     let summary = trainer.step_summary();
-    let mut all: Vec<Launch> = summary.launches.iter().chain(&summary.copies).cloned().collect();
-    all.sort_by_key(|launch| launch.place);
+    let count = summary.launches.len() + summary.copies.len();
+    let mut all = Vec::with_capacity(count);
+    for place in 0..count {
+        let mut both = summary.launches.iter().chain(&summary.copies);
+        all.extend(both.find(|one| one.place == place).cloned());
+    }
     all
 }
 
-/// The middle value of at least one; the upper of two.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+/// The place of the middle value of at least one; of the upper one of two. Without a sort, which would be 4 KB of WebAssembly for a few values.
+fn median_at(values: &[f64]) -> usize {
+    let is_before = |(a, x): (usize, &f64), (b, y): (usize, &f64)| x.total_cmp(y).then(a.cmp(&b)).is_lt();
+    let rank = |one| values.iter().enumerate().filter(|other| is_before(*other, one)).count();
+    values.iter().enumerate().position(|one| rank(one) == values.len() / 2).unwrap_or(0)
 }
 
-/// Milliseconds of steps that are not measured.
-async fn plain(trainer: &mut Trainer, steps: usize) -> Result<f64> {
+fn median(values: &[f64]) -> f64 {
+    values[median_at(values)]
+}
+
+/// How many steps take about as long as a window. Browsers wait up to 0.1 s for a GPU and have coarse clocks, so steps are added to a few until these
+/// more take a good part of a window.
+async fn steps_of_window(trainer: &mut Trainer) -> Result<usize> {
+    window(trainer, WARM_UP, false).await?;
+    let few_ms = window(trainer, WARM_UP, false).await?.wall_ms();
+    let mut more = if few_ms > 4.0 * WINDOW_MS { 0 } else { WARM_UP };
+    while more > 0 {
+        let ms = window(trainer, WARM_UP + more, false).await?.wall_ms() - few_ms;
+        if ms >= WINDOW_MS / 4.0 || more >= MOST_STEPS {
+            return Ok(((more as f64 * WINDOW_MS / ms.max(LEAST_MS)) as usize).clamp(WARM_UP, MOST_STEPS));
+        }
+        more *= 4;
+    }
+    Ok(WARM_UP)
+}
+
+/// Runs steps, which are measured or only timed as a whole.
+async fn window(trainer: &mut Trainer, steps: usize, is_measured: bool) -> Result<Timings> {
+    host::breathe().await;
+    if is_measured {
+        return trainer.advance_timed(steps).await;
+    }
     let start = host::now_ms();
     trainer.advance(steps)?;
     trainer.batch_losses().await?;
-    Ok(host::now_ms() - start)
+    Ok(Timings { wall: [start, host::now_ms()], ..Timings::default() })
 }
 
 #[cfg(test)]

@@ -1,34 +1,45 @@
 //! Steps as trace events (JSON) for chrome://tracing and Perfetto: a track with each step and, within it, its layers, and a track with the launches.
 
-use serde_json::{Value, json};
-
 use super::step::{Grouping, StepProfile};
+use crate::json::Writer;
 
 /// Steps in a trace, at most.
 const MOST_STEPS: usize = 100;
 /// The numbers of the tracks.
-const LAYERS: u32 = 1;
-const LAUNCHES: u32 = 2;
+const LAYERS: f64 = 1.0;
+const LAUNCHES: f64 = 2.0;
 
-/// The first steps of a profile as a trace on `device`.
-pub fn trace(profile: &StepProfile, device: &str) -> Value {
-    let named = |what: &str, tid: u32, name: &str| json!({ "ph": "M", "name": what, "pid": 1, "tid": tid, "args": { "name": name } });
-    let mut events = vec![
-        named("process_name", LAYERS, &format!("mero on {device}")),
-        named("thread_name", LAYERS, "layers"),
-        named("thread_name", LAUNCHES, "launches"),
-    ];
+/// The first steps of a profile as a trace on `device`: the text of a JSON file.
+pub fn trace(profile: &StepProfile, device: &str) -> String {
+    let mut out = Writer::default();
+    out.object("");
+    out.text("displayTimeUnit", "ms");
+    out.list("traceEvents");
+    named(&mut out, "process_name", LAYERS, &format!("mero on {device}"));
+    named(&mut out, "thread_name", LAYERS, "layers");
+    named(&mut out, "thread_name", LAUNCHES, "launches");
     let commands = profile.launches.len();
     for (at, spans) in profile.timings.spans.chunks_exact(commands.max(1)).take(MOST_STEPS).enumerate() {
-        step(&mut events, profile, at, spans);
+        step(&mut out, profile, at, spans);
     }
-    json!({ "traceEvents": events, "displayTimeUnit": "ms" })
+    out.end(']');
+    out.end('}');
+    out.finish()
+}
+
+/// The name of the process or of a track.
+fn named(out: &mut Writer, what: &str, track: f64, name: &str) {
+    out.object("");
+    about(out, "M", what, track);
+    out.text("name", name);
+    end(out);
 }
 
 /// The events of one step.
-fn step(events: &mut Vec<Value>, profile: &StepProfile, at: usize, spans: &[[f64; 2]]) {
-    let [(first, last)] = [(spans[0][0], spans[spans.len() - 1][1])];
-    events.push(event(LAYERS, "step", &format!("step {}", at + 1), [first, last], json!({})));
+fn step(out: &mut Writer, profile: &StepProfile, at: usize, spans: &[[f64; 2]]) {
+    let whole = [spans[0][0], spans[spans.len() - 1][1]];
+    event(out, LAYERS, "step", &format!("step {}", at + 1), whole);
+    end(out);
     let mut rest = 0;
     // Launches in a row that belong to the same layer and direction are one event.
     let part = |at: usize| {
@@ -36,26 +47,50 @@ fn step(events: &mut Vec<Value>, profile: &StepProfile, at: usize, spans: &[[f64
         (Grouping::Layer.name(launch), Grouping::Direction.name(launch))
     };
     while rest < spans.len() {
-        let same = (rest..spans.len()).take_while(|at| part(*at) == part(rest)).count();
         let (layer, direction) = part(rest);
-        let span = [spans[rest][0], spans[rest + same - 1][1]];
-        events.push(event(LAYERS, direction, layer, span, json!({ "direction": direction, "launches": same })));
-        rest += same;
+        let mut next = rest + 1;
+        while next < spans.len() && part(next) == (layer, direction) {
+            next += 1;
+        }
+        event(out, LAYERS, direction, layer, [spans[rest][0], spans[next - 1][1]]);
+        out.text("direction", direction);
+        out.number("launches", (next - rest) as f64);
+        end(out);
+        rest = next;
     }
     for (one, span) in profile.launches.iter().zip(spans) {
-        let label = &one.launch.label;
-        let about = json!({
-            "layer": &*label.layer, "op": label.op, "flops": one.launch.cost.flops, "bytes": one.launch.cost.bytes,
-        });
-        events.push(event(LAUNCHES, Grouping::Direction.name(&one.launch), one.launch.kernel, *span, about));
+        let launch = &one.launch;
+        event(out, LAUNCHES, Grouping::Direction.name(launch), launch.kernel, *span);
+        out.text("layer", &launch.label.layer);
+        out.text("op", launch.label.op);
+        out.number("flops", launch.cost.flops as f64);
+        out.number("bytes", launch.cost.bytes as f64);
+        end(out);
     }
 }
 
-/// A complete event; times are in microseconds.
-fn event(track: u32, category: &str, name: &str, [start, end]: [f64; 2], about: Value) -> Value {
+/// Begins a complete event and what is said about it; times are in microseconds.
+fn event(out: &mut Writer, track: f64, category: &str, name: &str, [start, end]: [f64; 2]) {
     // Both ends are rounded, so that what follows each other or lies within another still does.
     let [start, end] = [start, end].map(|ms| (ms * 1e6).round());
-    json!({
-        "ph": "X", "name": name, "cat": category, "pid": 1, "tid": track, "ts": start / 1e3, "dur": (end - start) / 1e3, "args": about,
-    })
+    out.object("");
+    out.text("cat", category);
+    out.number("ts", start / 1e3);
+    out.number("dur", (end - start) / 1e3);
+    about(out, "X", name, track);
+}
+
+/// The fields of every event; the last has what is said about it.
+fn about(out: &mut Writer, kind: &str, name: &str, track: f64) {
+    out.text("ph", kind);
+    out.text("name", name);
+    out.number("pid", 1.0);
+    out.number("tid", track);
+    out.object("args");
+}
+
+/// Ends what is said about an event, and the event.
+fn end(out: &mut Writer) {
+    out.end('}');
+    out.end('}');
 }

@@ -13,12 +13,12 @@ use crate::Device;
 use crate::device::{Request, choices};
 use crate::error::{Error, ErrorKind, Result, listed};
 use crate::io::{Cells, Format, Table, read_plain};
-use crate::train::{self, Checkpoint};
+use crate::train::{self, Checkpoint, TrainOptions};
 
 /// An open device.
 #[wasm_bindgen]
 pub struct Engine {
-    device: Device,
+    pub(super) device: Device,
 }
 
 /// Opens a device: `auto`, `webgpu` or `cpu`. A `cpu` device is one of `threads` instances that can share a training run.
@@ -78,11 +78,22 @@ impl Engine {
     }
 
     fn start(&self, data: &JsValue, source: &str, options: &JsValue, reading: &JsValue) -> Result<Training> {
-        let format = format_of("train", reading)?;
-        let (table, target) = table("train", data, source, &format)?;
-        let options = options::train_options(options, target).map_err(|error| error.with_kind(ErrorKind::Usage))?;
+        let (table, options, format) = read(data, source, options, reading)?;
         Training::start(&self.device, &table, options, format)
     }
+}
+
+/// The table of a run, its options, and how the table is written.
+pub(super) fn read(
+    data: &JsValue,
+    source: &str,
+    options: &JsValue,
+    reading: &JsValue,
+) -> Result<(Table, TrainOptions, Format)> {
+    let format = format_of("train", reading)?;
+    let (table, target) = table("train", data, source, &format)?;
+    let options = options::train_options(options, target).map_err(|error| error.with_kind(ErrorKind::Usage))?;
+    Ok((table, options, format))
 }
 
 /// The table in bytes named `source`, in `{ names, values }` or in `{ x, y }`, and the target if known. `call` is the function the user called.

@@ -7,6 +7,7 @@ mod metrics;
 mod model;
 mod options;
 mod panic;
+mod profile;
 mod rows;
 mod training;
 mod values;

@@ -34,12 +34,18 @@ pub struct Training {
     share: RefCell<Option<Share>>,
 }
 
+/// A new run on a table, and its trainer, which has the data.
+pub(super) fn set_up(device: &Device, table: &Table, options: &TrainOptions) -> Result<(Run, Trainer)> {
+    let mut run = options.prepare(table)?;
+    let data = std::mem::take(&mut run.data);
+    let trainer = Trainer::new(device, run.spec.clone(), run.settings.clone(), data)?;
+    Ok((run, trainer))
+}
+
 impl Training {
     /// A new run.
     pub(super) fn start(device: &Device, table: &Table, options: TrainOptions, format: Format) -> Result<Self> {
-        let mut run = options.prepare(table)?;
-        let data = std::mem::take(&mut run.data);
-        let trainer = Trainer::new(device, run.spec.clone(), run.settings.clone(), data)?;
+        let (run, trainer) = set_up(device, table, &options)?;
         let TrainOptions { choice, fractions, .. } = options;
         Ok(Self::over(device, run, trainer, Origin { format, choice, fractions, ..Origin::default() }))
     }

@@ -1,18 +1,19 @@
 // An open device at the other end of a connection: starts runs, resumes them, loads models.
 import type { Connection } from "./connection.js";
-import { InputError, shown } from "./errors.js";
+import { InputError, renamed, shown } from "./errors.js";
 import { download } from "./fetch.js";
 import { Handle } from "./handle.js";
 import { Model } from "./model.js";
 import { divided, taken } from "./options.js";
 import { copied, pack, type Packed } from "./parcel.js";
 import { type Begin, Run } from "./run.js";
-import type { Arrays, DeviceInfo, Fit, FitOptions, LoadOptions, ModelSource, ResumeOptions, StartEvent, TableSource, Task, TrainOptions } from "./types.js";
+import type { Arrays, DeviceInfo, Fit, FitOptions, LoadOptions, ModelSource, ProfileOptions, ResumeOptions, StartEvent, StepProfile, TableSource, Task, TrainOptions } from "./types.js";
 import { ENGINE } from "./wire.js";
 
 /** An open device. Disposing of it disposes of its runs and models too: save a model before that. */
 export class Engine extends Handle {
   readonly info: DeviceInfo;
+  #profiles = 0;
 
   /** @internal */
   constructor(connection: Connection, info: DeviceInfo) {
@@ -78,6 +79,29 @@ export class Engine extends Handle {
       return connection.call(ENGINE, "continue", [parcel, checkpoint, undefined]);
     };
     return new Run(this.connection, begin, signal);
+  }
+
+  /**
+   * Measures where the time of a training step goes, launch by launch: trains for some seconds as {@link train} would with these options, on a second
+   * device of the same kind, and measures what that device can do at best. Errors if the GPU has no timestamps. On the CPU one thread is measured.
+   * Browsers round all clocks, so times are means over many steps. Close other busy programs, and run nothing else on the engine meanwhile.
+   */
+  async profile(data: TableSource | Arrays, options: ProfileOptions = {}): Promise<StepProfile> {
+    const { signal, keep, reading, rest: { steps, windows, ...train } } = divided<ProfileOptions>("profile", options);
+    const { request } = this.connection;
+    const arrays = train.target === undefined ? "always" : "alone";
+    const { parcel, transfer, target } = await pack("profile", data, "data", { reading, arrays, request, signal: this.#signal(signal) });
+    const id = ++this.#profiles;
+    const stop = () => void this.call("stopProfile", [id]).catch(() => {});
+    signal?.addEventListener("abort", stop, { once: true });
+    try {
+      // The engine refuses `keep`.
+      return await this.call("profile", [parcel, { ...(target !== undefined && { target }), ...train, keep }, { steps, windows }, id], { transfer, signal });
+    } catch (error) {
+      throw renamed(error, "train", "profile");
+    } finally {
+      signal?.removeEventListener("abort", stop);
+    }
   }
 
   /** Loads a model file that was written by a browser or by the `mero` binary. */

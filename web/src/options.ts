@@ -22,10 +22,10 @@ export function split<O extends ReadingOptions>(options: O): [ReadingOptions, Om
 }
 
 /** The options of a run: its signal, the name to keep it under, how its table is written, and the rest, for the engine to judge, as it is now. */
-export function divided(call: string, options: unknown): { signal?: AbortSignal; keep?: unknown; reading: ReadingOptions; rest: TrainOptions } {
+export function divided<O extends object = TrainOptions>(call: string, options: unknown): { signal?: AbortSignal; keep?: unknown; reading: ReadingOptions; rest: O } {
   const { signal, keep, ...others } = given(call, options) as TrainOptions;
   const [reading, rest] = split(cloned(call, others));
-  return { ...(signal && { signal }), keep, reading, rest };
+  return { ...(signal && { signal }), keep, reading, rest: rest as O };
 }
 
 /** A copy that later changes have no effect on. */

@@ -4,6 +4,7 @@ import type { Model } from "./model.js";
 import type { EngineOptions } from "./train-options.js";
 
 export type * from "./data.js";
+export type * from "./profile.js";
 export type { EngineOptions };
 
 /** The device to open. `auto` chooses a hardware GPU, otherwise the CPU. A software adapter is used only with `webgpu`. */

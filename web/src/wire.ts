@@ -1,6 +1,6 @@
 // The messages between a page and its engine: calls on numbered objects, and their answers.
 import type { SerializedError } from "./errors.js";
-import type { Description, DeviceInfo, EndEvent, EpochEvent, Evaluation, ModelInfo, Prediction, ReadingOptions, StartEvent } from "./types.js";
+import type { Description, DeviceInfo, EndEvent, EpochEvent, Evaluation, ModelInfo, Prediction, ReadingOptions, StartEvent, StepProfile } from "./types.js";
 
 /** A table or arrays, and their name for messages. The engine checks the type of `data`. */
 export interface Parcel {
@@ -47,6 +47,9 @@ export interface EngineCalls {
   train(parcel: Parcel, options: unknown, keep: unknown): number;
   continue(parcel: Parcel, checkpoint: unknown, keep: unknown): number;
   continueKept(name: unknown): number;
+  /** `sizes` are `steps` and `windows`; `id` is for `stopProfile`. */
+  profile(parcel: Parcel, options: unknown, sizes: unknown, id: number): StepProfile;
+  stopProfile(id: number): void;
 }
 
 /** What is needed to start a run from the current state of another one. */

@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { test } from "./browser.mjs";
 import { address, browsers, cells, demo, device, drawn, LONG, onDevice, shift, texts, figuresOf } from "./site.mjs";
 
-const PAGES = ["index", "playground", "fit", "many", "poles", "interpolator", "arm", "bench"];
+const PAGES = ["index", "playground", "fit", "many", "poles", "interpolator", "arm", "profile", "bench"];
 
-test("the landing page links to seven demos; every page has a security policy, a menu entry, and fits a phone", async () => {
+test("the landing page links to eight demos; every page has a security policy, a menu entry, and fits a phone", async () => {
   const { page, done } = await demo("index", { viewport: { width: 390, height: 844 } });
-  assert.deepEqual(await texts(page, ".tile h2"), ["Playground", "Fit", "Many fits", "Poles", "Interpolator", "Robot arm", "Bench"]);
+  assert.deepEqual(await texts(page, ".tile h2"), ["Playground", "Fit", "Many fits", "Poles", "Interpolator", "Robot arm", "Profile", "Bench"]);
   for (const tile of await page.$$eval(".tile", (all) => all.map(({ href }) => href))) {
     assert.equal((await page.request.get(tile)).status(), 200, tile);
   }
@@ -143,6 +143,36 @@ for (const kind of ["wasm", "webgpu"]) {
     await page.waitForFunction(() => /^(Out of reach|⊥)/.test(document.getElementById("strict-says").textContent));
     assert.match(await page.textContent("#truth"), /too near/);
     await page.selectOption("#shade", "plain");
+    await done();
+  });
+
+  test(`Profile on ${kind}: a sentence, bars and a table say where the time of a step goes, and the trace can be saved`, async () => {
+    const { page, trained, done } = await demo("profile", { kind });
+    await trained();
+    if (kind === "webgpu") {
+      await page.selectOption("#windows", "3");
+      await onDevice(page, kind);
+      await page.waitForFunction(() => document.documentElement.dataset.trained === undefined);
+      await trained();
+    }
+    assert.match(await page.textContent("#device-name"), device(kind));
+    assert.match(await page.textContent("#summary"), /^The kernel mlp_step takes \d+\s% of a step: [\d.]+ (ms|µs) in 2 launches, for 8,769 parameters\.$/);
+    assert.deepEqual((await cells(page, "launches")).map(([kernel]) => kernel.replace(/model.*|update.*/, "")).sort(), ["mlp_step", "optimise"]);
+    const shares = await texts(page, "#kernels .value");
+    assert.ok(shares.length === 3 && Math.abs(shares.reduce((sum, text) => sum + parseFloat(text), 0) - 100) < 0.3, String(shares));
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click("#save")]);
+    assert.equal(download.suggestedFilename(), "trace.json");
+    if (kind === "webgpu") return done();
+    await page.fill("#hidden", "16");
+    await page.selectOption("#step", "recorded");
+    await page.waitForFunction(() => document.querySelectorAll("#layers li").length > 4, null, LONG);
+    const layers = await texts(page, "#layers .label");
+    for (const name of ["layers.0", "loss", "update", "between launches"]) assert.ok(layers.some((label) => label.startsWith(name)), String(layers));
+    await page.fill("#batch", "0");
+    await page.fill("#hidden", "16, 0");
+    await page.evaluate(() => document.getElementById("form").dispatchEvent(new Event("submit", { cancelable: true })));
+    await page.waitForSelector("#error:not([hidden])");
+    assert.match(await page.textContent("#error"), /^profile: /);
     await done();
   });
 

@@ -1,6 +1,6 @@
 // Correct and incorrect TypeScript calls of the package: compiled by a test, never run.
 import {
-  describe, forget, InputError, kept, open, type Fit, type Model, type PredictOptions, type Prediction, type RowPrediction, type Run, type TrainEvent, type TrainOptions,
+  describe, forget, InputError, kept, open, type Fit, type Model, type PredictOptions, type Prediction, type RowPrediction, type Run, type StepProfile, type TrainEvent, type TrainOptions,
 } from "meromorph";
 import { html } from "meromorph/export";
 import { type CurveFit, fit, load, type NamedModel, models } from "meromorph/fit";
@@ -29,6 +29,8 @@ export async function right(file: File): Promise<Uint8Array> {
   const { value, bottom } = await loaded.predict(new Float64Array(2));
   console.log(first.done, packed.bottom?.at(0), value.length, bottom?.at(0), model?.info.classes);
   for (const { name, savedAt } of await kept()) if (savedAt.getTime() < 0) await forget(name);
+  const { launches, byLayer, ceilings, trace }: StepProfile = await engine.profile(file, { target: "y", hidden: WIDTHS, steps: 20, windows: 3, signal: AbortSignal.timeout(9000) });
+  console.log(launches[0]?.bound === "traffic", byLayer[0]?.share, ceilings.copies[0]?.gbytesPerS, new Blob([trace]).size);
   await using again = engine.resumeKept("mine");
   again.pause();
   return (await openInline()).load(new Response()).then((model) => model.save());
@@ -74,6 +76,8 @@ export async function wrong(error: unknown): Promise<void> {
   const engine = await open({ device: "gpu" });
   // @ts-expect-error: no such option
   engine.train("a,y\n", { epoch: 3 });
+  // @ts-expect-error: a profile is not kept
+  await engine.profile("a,y\n", { keep: "mine" });
   // @ts-expect-error: a number is no column
   engine.train({ x: 3, y: new Float32Array(3) });
   // @ts-expect-error: bytes of flags are no words

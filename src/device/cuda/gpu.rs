@@ -345,9 +345,9 @@ impl Backend for Cuda {
         steps(prepared).run(&self.stream, times)
     }
 
-    fn run_timed<'a>(&'a self, prepared: &'a dyn Prepared, times: usize) -> Option<Soon<'a, Result<Timings>>> {
-        let timed = async move { self.with_singles(steps(prepared))?.run_timed(&self.stream, times) };
-        has_timestamps().then(|| Box::pin(timed) as Soon<'a, _>)
+    fn run_timed(&self, prepared: &dyn Prepared, times: usize) -> Option<Soon<'static, Result<Timings>>> {
+        let timed = || self.with_singles(steps(prepared))?.run_timed(&self.stream, times);
+        has_timestamps().then(|| Box::pin(ready(timed())) as Soon<'static, _>)
     }
 
     fn read(&self, region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>> {

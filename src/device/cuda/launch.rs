@@ -249,7 +249,7 @@ impl Steps {
             events.push(stream.record_event(flags).map_err(failed)?);
         }
         stream.synchronize().map_err(failed)?;
-        let wall_ms = host::now_ms() - start;
+        let wall = [start, host::now_ms()];
         let mut spans = Vec::with_capacity(events.len());
         let mut last = 0.0;
         for event in &events {
@@ -257,6 +257,6 @@ impl Steps {
             spans.push([last, end]);
             last = end;
         }
-        Ok(Timings::new(self.commands.len(), wall_ms, spans))
+        Ok(Timings::new(self.commands.len(), wall, spans))
     }
 }

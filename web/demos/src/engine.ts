@@ -1,5 +1,6 @@
 // The only access of the demos to the engine: the package's public API.
 export { describe, DeviceError, forget, InputError, InternalError, kept, open } from "meromorph";
 export type {
-  Description, DeviceInfo, DeviceName, EndEvent as End, Engine, EpochEvent, Model, ModelInfo, Prediction, Run, StartEvent, Table, TrainOptions,
+  Description, DeviceInfo, DeviceName, EndEvent as End, Engine, EpochEvent, LaunchGroup, LaunchProfile, Model, ModelInfo, Prediction, ProfileOptions, Run, StartEvent,
+  StepProfile, Table, TrainOptions,
 } from "meromorph";

@@ -2,7 +2,7 @@
 import * as wasm from "../../pkg/meromorph.js";
 import { InputError, serializeError, type SerializedError } from "../errors.js";
 import { read } from "../keep.js";
-import type { Description } from "../types.js";
+import type { Description, StepProfile } from "../types.js";
 import { type Answer, type Call, ENGINE, type Parcel, type Port, type RemoteModel } from "../wire.js";
 import { Backup, locked, type LockedName } from "./backup.js";
 import { Device } from "./device.js";
@@ -49,6 +49,8 @@ class Served {
   #device: Device | undefined;
   #objects = new Map<number, object>([[ENGINE, this]]);
   #count = ENGINE;
+  /** Profiles that were aborted. */
+  #stopped = new Set<number>();
   #ended: () => void;
 
   constructor(ended: () => void) {
@@ -94,6 +96,23 @@ class Served {
       const { parcel, checkpoint } = await read(name!.name);
       return this.#continued(parcel, checkpoint, new Backup(parcel, true, name, true));
     });
+  }
+
+  /** Measures on a device of its own, which is freed afterwards. */
+  async profile(parcel: Parcel, options: unknown, sizes: unknown, id: number): Promise<StepProfile> {
+    checkPoles(parcel, options);
+    const { data, source, reading } = plain(parcel);
+    const goesOn = () => this.#objects.has(ENGINE) && !this.#stopped.has(id);
+    try {
+      const [report, trace] = await this.device.engine.profile(data, source, options, reading, sizes, goesOn) as [string, string];
+      return { ...JSON.parse(report), trace };
+    } finally {
+      this.#stopped.delete(id);
+    }
+  }
+
+  stopProfile(id: number): void {
+    this.#stopped.add(id);
   }
 
   dispose(): void {
