@@ -13,6 +13,7 @@ use crate::host;
 use crate::io::{Format, Header, Table, tensors};
 use crate::options::names;
 use crate::readers::{check_bytes, read_table, unpack};
+use crate::train::{StepKind, TrainerConfig, geometry};
 use crate::{Device, Error, Result};
 
 /// The device that runs the work.
@@ -90,6 +91,15 @@ impl Hardware {
     /// The same for a device whose plans are timed.
     pub(super) fn open_timed(&self) -> Answer<Device> {
         self.open_with(true)
+    }
+
+    /// Finds out how a GPU splits the batches of a run, if the user did not say.
+    pub(super) fn settle(device: &Device, settings: &TrainerConfig) -> Answer {
+        if settings.step != Some(StepKind::Recorded) && device.known_geometry(settings.batch).is_none() {
+            let _progress = Progress::open("measuring the GPU");
+            block_on(geometry::settle(device, settings.batch))?;
+        }
+        Ok(())
     }
 
     fn open_with(&self, timestamps: bool) -> Answer<Device> {

@@ -164,6 +164,7 @@ fn mlp(args: &Mlp) -> Answer {
     let y = if is_linear { y } else { y.iter().flat_map(|y| [*y, 1.0]).collect() };
     let spec = if args.deep > 0 { deep(&options, args.deep)? } else { options.spec(5, 1) };
     let data = Data { inputs: 5, targets: y.len() / rows, train: Examples { x, y }, ..Data::default() };
+    Hardware::settle(&device, &config)?;
     let mut trainer = Trainer::new(&device, spec, config, data)?;
     let flops = trainer.step_summary().cost.flops as f64;
     let kind = trainer.step_kind().name();

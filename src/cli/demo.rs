@@ -52,6 +52,7 @@ pub(super) fn run(args: &Args) -> Answer {
     check_replaced(&run, args.output.out.as_deref(), None, args.output.force)?;
     let data = std::mem::take(&mut run.data);
     let device = args.hardware.open()?;
+    Hardware::settle(&device, &run.settings)?;
     let mut trainer = Trainer::new(&device, run.spec.clone(), run.settings.clone(), data)?;
     let origin = Origin { choice: options.choice, ..Origin::default() };
     let (is_json, out) = (args.output.json, args.output.out.clone());

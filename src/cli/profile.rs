@@ -70,6 +70,7 @@ pub(super) fn run(args: &Args) -> Answer {
     args.hardware.check()?;
     let (data, spec, settings) = args.sizes.run(wave)?;
     let device = args.hardware.open_timed()?;
+    Hardware::settle(&device, &settings)?;
     let memory = args.memory.then(|| MemoryProfile::of(&device));
     let mut trainer = Trainer::new(&device, spec, settings, data)?;
     trainer.prepare()?;

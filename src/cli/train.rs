@@ -88,6 +88,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let is_resumed_here = args.resume.as_deref().is_some_and(|old| host::is_same_file(old, &checkpoint));
     let data = std::mem::take(&mut run.data);
     let device = args.hardware.open()?;
+    Hardware::settle(&device, &run.settings)?;
     let mut trainer = match old {
         Some(checkpoint) => Trainer::resume(&device, data, checkpoint)?,
         None => Trainer::new(&device, run.spec.clone(), run.settings.clone(), data)?,

@@ -55,7 +55,6 @@ pub(super) fn describe(adapter: &wgpu::Adapter) -> Info {
 pub const MATRICES_FEATURE: &str = "matrices";
 
 /// Whether kernels may use cooperative matrices. Theirs count on subgroups of 32 lanes.
-#[cfg(not(target_arch = "wasm32"))]
 pub(super) fn has_matrices(adapter: &wgpu::Adapter) -> bool {
     let needed = wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX | wgpu::Features::SHADER_F16;
     let wgpu::AdapterInfo { subgroup_min_size: least, subgroup_max_size: most, .. } = adapter.get_info();
@@ -67,10 +66,4 @@ pub(super) fn has_matrices(adapter: &wgpu::Adapter) -> bool {
     [least, most] == [32; 2]
         && adapter.features().contains(needed)
         && adapter.cooperative_matrix_properties().iter().any(is_fitting)
-}
-
-/// Browsers have none.
-#[cfg(target_arch = "wasm32")]
-pub(super) fn has_matrices(_adapter: &wgpu::Adapter) -> bool {
-    false
 }

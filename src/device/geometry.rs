@@ -21,8 +21,7 @@ pub struct Geometry {
 pub enum Geometries {
     /// One for every batch.
     Fixed(Geometry),
-    /// The fastest of a few, measured at the first fused training step on an adapter with a driver and remembered on disk. Not in browsers, where nothing
-    /// waits for a GPU: they use the default.
+    /// The fastest of a few, once `settle` of the training has measured them or has read what was measured before. Until then, the default.
     Measured,
 }
 

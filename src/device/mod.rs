@@ -25,6 +25,7 @@ mod pool;
 mod product;
 mod recompute;
 mod recording;
+mod request;
 mod signal;
 mod source;
 mod subgroups;
@@ -54,6 +55,7 @@ pub use plan::{Bound as BoundCommand, Code, Launch, Plan, Region, Summary};
 pub use product::{Factor, Numbers, Product, Products};
 pub use recompute::{Outline, Recompute};
 pub use recording::{Buffer, Command, Dispatch, Label, Memory, Recording, VIEW_WORDS, View};
+pub use request::Request;
 pub use source::{lean, lean_length};
 pub use subgroups::EXCHANGE;
 pub use table::{AUTO, Entry, choices, entries, find, split};
@@ -61,7 +63,6 @@ pub use tag::{Block, MemoryWatch, Tag};
 pub use timed::Timings;
 
 use crate::error::{Error, Result};
-use crate::host;
 use pool::Pool;
 use recording::Slot;
 
@@ -172,43 +173,6 @@ impl Info {
             Tiles::PerInvocation => Tiles::PerInvocation,
             Tiles::FewLarge if !cfg!(target_arch = "wasm32") => Tiles::FewLarge,
             _ => Tiles::ManySmall,
-        }
-    }
-}
-
-/// The device that a user chooses.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// `auto` or the name of an [`Entry`], perhaps with which of several: `cuda:1`.
-    pub device: String,
-    /// Threads of the CPU device; 0 = all.
-    pub threads: usize,
-    /// Whether kernels may use the device's subgroups. Results are bitwise the same.
-    pub subgroups: bool,
-    /// Whether plans can be timed ([`Plan::run_timed`]), where a GPU has timestamps. The CPU can always time them.
-    pub timestamps: bool,
-    /// How the fused training step splits a batch on a GPU.
-    pub geometries: Geometries,
-    /// Which matrix products are left to a library.
-    pub products: Products,
-}
-
-impl Request {
-    /// The number of threads in place of 0.
-    fn threads(&self) -> usize {
-        if self.threads == 0 { host::threads() } else { self.threads }
-    }
-}
-
-impl Default for Request {
-    fn default() -> Self {
-        Self {
-            device: AUTO.into(),
-            threads: 0,
-            subgroups: true,
-            timestamps: false,
-            geometries: Geometries::Fixed(Geometry::DEFAULT),
-            products: Products::default(),
         }
     }
 }

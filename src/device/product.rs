@@ -94,6 +94,7 @@ const LEAST_SIDE: u64 = 32;
 
 #[cfg(test)]
 mod tests {
+    use super::Numbers::{Bf16, F16, F32};
     use super::*;
 
     #[test]
@@ -106,7 +107,6 @@ mod tests {
                 out: numbers[2],
             }
         };
-        use Numbers::{Bf16, F16, F32};
         assert!(
             Products::Fastest.leaves(&product(1024, [F32; 3])) && !Products::Fastest.leaves(&product(64, [F32; 3]))
         );

@@ -76,7 +76,6 @@ impl WebGpu {
             required_limits: adapter.limits(),
             ..wgpu::DeviceDescriptor::default()
         };
-        #[cfg(not(target_arch = "wasm32"))]
         if has_matrices(&adapter) {
             descriptor.required_features |= wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
             #[allow(unsafe_code, reason = "wgpu marks what it calls experimental as unsafe")]

@@ -99,6 +99,27 @@ fn refused(path: &Path, what: &str) -> Error {
     Error::new(format!("{}: {what}", path.display()))
 }
 
+/// The folder for what is made again if it is lost, by the conventions of the system. It may not exist yet.
+pub fn cache_folder() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let base = set("XDG_CACHE_HOME")
+        .or_else(|| set("LOCALAPPDATA"))
+        .or_else(|| set("HOME").map(|home| home.join(".cache")))?;
+    Some(base.join("meromorph"))
+}
+
+/// The text that [`keep`] kept under a name.
+pub fn kept(name: &str) -> Option<String> {
+    fs::read_to_string(cache_folder()?.join(name)).ok()
+}
+
+/// Keeps a text for later runs of the program, if there is a place for it.
+pub fn keep(name: &str, text: &str) {
+    if let Some(folder) = cache_folder() {
+        let _ = super::make_folder(&folder).and_then(|()| super::write_whole(&folder.join(name), text.as_bytes()));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,13 +171,4 @@ mod tests {
         assert_eq!(message(read_unlinked(&folder).map(drop)), "/out: is not a file");
         assert_eq!(names(place.path()), ["out"]);
     }
-}
-
-/// The folder for what is made again if it is lost, by the conventions of the system. It may not exist yet.
-pub fn cache_folder() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let base = set("XDG_CACHE_HOME")
-        .or_else(|| set("LOCALAPPDATA"))
-        .or_else(|| set("HOME").map(|home| home.join(".cache")))?;
-    Some(base.join("meromorph"))
 }

@@ -211,3 +211,11 @@ pub fn read_stdin() -> Result<Vec<u8>> {
 pub fn write_whole(path: &Path, _bytes: &[u8]) -> Result<()> {
     Err(Error::new(format!("cannot write {}: a browser has no files", path.display())))
 }
+
+/// Nothing is kept for later: a page has storage of its own.
+pub fn kept(_name: &str) -> Option<String> {
+    None
+}
+
+/// Keeps nothing.
+pub fn keep(_name: &str, _text: &str) {}

@@ -1,11 +1,6 @@
 //! How the fused step splits a batch on a GPU: the fastest of a few ways, measured with a step of a perceptron 5-64-64-64-1, and remembered on disk for
 //! the adapter with its driver. What is fastest depends on how many workgroups a GPU runs at once and on how much memory they have, less on the model.
 
-use std::path::PathBuf;
-
-use pollster::block_on;
-use serde_json::{Map, Value, json};
-
 use super::config::{StepKind, TrainerConfig};
 use super::data::{Data, Examples};
 use super::trainer::Trainer;
@@ -44,15 +39,16 @@ const fn held(rows: u32, lanes: u32) -> Geometry {
     Geometry { is_held: true, ..of(rows, lanes) }
 }
 
-/// Finds the geometry of a device for batches of so many rows, if it does not have one yet.
-pub(super) fn settle(device: &Device, rows: usize) -> Result<()> {
+/// Finds the geometry of a device for batches of so many rows, if it does not have one yet: call it before a [`Trainer`] is made. Measures for about a
+/// second on an adapter with a driver that it has not seen before; on the device `cuda`, where kernels are compiled for it, for up to half a minute.
+pub async fn settle(device: &Device, rows: usize) -> Result<()> {
     if device.known_geometry(rows).is_some() {
         return Ok(());
     }
     let geometry = match cached(device.info(), rows) {
         Some(geometry) => geometry,
         None if has_choice(device.info()) => {
-            let best = best(&measured(device, rows)?);
+            let best = best(&measured(device, rows).await?);
             remember(device.info(), rows, best);
             best
         }
@@ -69,14 +65,14 @@ fn has_choice(info: &Info) -> bool {
 
 /// Measures the geometries that are worth trying on a device for batches of so many rows: each with microseconds of a step. The device keeps the one it
 /// has.
-pub fn measured(device: &Device, rows: usize) -> Result<Vec<(Geometry, f64)>> {
+pub async fn measured(device: &Device, rows: usize) -> Result<Vec<(Geometry, f64)>> {
     let before = device.geometry(rows);
-    let found = timed(device, rows);
+    let found = timed(device, rows).await;
     device.set_geometry(rows, before);
     found
 }
 
-fn timed(device: &Device, rows: usize) -> Result<Vec<(Geometry, f64)>> {
+async fn timed(device: &Device, rows: usize) -> Result<Vec<(Geometry, f64)>> {
     let class = usize::from(rows >= MANY_ROWS);
     let (spec, batch) = (Spec::mlp(5, &[64; 3], 1, Activation::silu()), BATCHES[class]);
     let mut trainers = Vec::new();
@@ -87,24 +83,25 @@ fn timed(device: &Device, rows: usize) -> Result<Vec<(Geometry, f64)>> {
         device.set_geometry(rows, geometry);
         let settings = TrainerConfig { batch, step: Some(StepKind::Fused), ..TrainerConfig::default() };
         let mut trainer = Trainer::new(device, spec.clone(), settings, noise(STEPS * batch))?;
-        window(&mut trainer, WARM_UP)?;
+        window(&mut trainer, WARM_UP).await?;
         trainers.push((geometry, trainer, f64::INFINITY));
     }
-    let once = trainers.first_mut().map_or(Ok(1.0), |(_, trainer, _)| window(trainer, WARM_UP))?;
+    let Some((_, first, _)) = trainers.first_mut() else { return Ok(Vec::new()) };
+    let once = window(first, WARM_UP).await?;
     let steps = ((WINDOW_MS / once.max(1e-3)) as usize).clamp(WARM_UP, MOST_STEPS);
     for _ in 0..WINDOWS {
         for (_, trainer, least) in &mut trainers {
-            *least = least.min(window(trainer, steps)?);
+            *least = least.min(window(trainer, steps).await?);
         }
     }
     Ok(trainers.into_iter().map(|(geometry, _, least)| (geometry, 1e3 * least)).collect())
 }
 
 /// Milliseconds of a step, as a mean over some.
-fn window(trainer: &mut Trainer, steps: usize) -> Result<f64> {
+async fn window(trainer: &mut Trainer, steps: usize) -> Result<f64> {
     let start = host::now_ms();
     trainer.advance(steps)?;
-    block_on(trainer.batch_losses())?;
+    trainer.batch_losses().await?;
     Ok((host::now_ms() - start) / steps as f64)
 }
 
@@ -128,41 +125,25 @@ pub fn best(timed: &[(Geometry, f64)]) -> Geometry {
     fastest.filter(|(_, other)| *other < (1.0 - WORTH) * time).map_or(*first, |(geometry, _)| *geometry)
 }
 
-/// The file of geometries that were measured: an object for each adapter with its driver and this version.
-fn file() -> Option<PathBuf> {
-    Some(host::cache_folder()?.join("geometry.json"))
-}
+/// The file of geometries that were measured: a line for each adapter with its driver, this version, and a class of batches.
+const FILE: &str = "geometry.txt";
 
-fn key(info: &Info) -> String {
-    format!("{} | {} | {} | {}", info.device, info.name, info.driver, env!("CARGO_PKG_VERSION"))
-}
-
-fn field(rows: usize) -> &'static str {
-    ["few rows", "many rows"][usize::from(rows >= MANY_ROWS)]
-}
-
-/// What the file holds; nothing if it is not there or not ours.
-fn contents() -> Map<String, Value> {
-    let text = file().and_then(|file| std::fs::read_to_string(file).ok());
-    let value = text.and_then(|text| serde_json::from_str(&text).ok());
-    if let Some(Value::Object(map)) = value { map } else { Map::new() }
+/// What a line begins with.
+fn key(info: &Info, rows: usize) -> String {
+    let class = ["few rows", "many rows"][usize::from(rows >= MANY_ROWS)];
+    format!("{} | {} | {} | {} | {class} | ", info.device, info.name, info.driver, env!("CARGO_PKG_VERSION"))
 }
 
 fn cached(info: &Info, rows: usize) -> Option<Geometry> {
-    Geometry::parse(contents().get(&key(info))?.get(field(rows))?.as_str()?).ok()
+    let (text, key) = (host::kept(FILE)?, key(info, rows));
+    text.lines().find_map(|line| Geometry::parse(line.strip_prefix(&key)?).ok())
 }
 
 /// Keeps a geometry for later runs. Without a place for it, the next run measures again.
 pub fn remember(info: &Info, rows: usize, geometry: Geometry) {
-    let (Some(file), Some(folder)) = (file(), host::cache_folder()) else { return };
-    let mut all = contents();
-    let entry = all.entry(key(info)).or_insert_with(|| json!({}));
-    if !entry.is_object() {
-        *entry = json!({});
-    }
-    entry[field(rows)] = geometry.to_string().into();
-    let text = format!("{:#}\n", Value::Object(all));
-    let _ = host::make_folder(&folder).and_then(|()| host::write_whole(&file, text.as_bytes()));
+    let (text, key) = (host::kept(FILE).unwrap_or_default(), key(info, rows));
+    let others = text.lines().filter(|line| !line.starts_with(&key)).map(|line| format!("{line}\n"));
+    host::keep(FILE, &(others.collect::<String>() + &format!("{key}{geometry}\n")));
 }
 
 #[cfg(test)]
@@ -191,7 +172,7 @@ mod tests {
     #[test]
     fn devices_without_a_choice_are_not_measured() {
         let device = Device::cpu(1);
-        settle(&device, 64).expect("nothing to measure");
+        pollster::block_on(settle(&device, 64)).expect("nothing to measure");
         assert_eq!(device.known_geometry(64), Some(Geometry::DEFAULT));
         assert!(!has_choice(device.info()));
     }

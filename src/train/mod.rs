@@ -19,7 +19,6 @@ mod examined;
 mod first;
 mod flow;
 mod folds;
-#[cfg(not(target_arch = "wasm32"))]
 pub mod geometry;
 mod gradients;
 mod held;

@@ -105,10 +105,6 @@ impl Plans {
             }
             (None, _) => StepKind::Recorded,
         };
-        #[cfg(not(target_arch = "wasm32"))]
-        if kind == StepKind::Fused {
-            super::geometry::settle(setup.device, settings.batch.min(setup.data.train.rows(setup.data.targets)))?;
-        }
         let train = Rows::upload(setup, &setup.data.train)?;
         let loss = settings.curriculum.loss(&settings.loss, 0, None);
         let (step, outputs) = step(setup, state, kind, &train, &loss)?;

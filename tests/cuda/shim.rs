@@ -296,10 +296,9 @@ impl Backend for Shim {
         let all: Vec<Option<Source>> = commands.iter().map(source).collect();
         let is_sized = |source: &Option<Source>| source.as_ref().is_some_and(|source| source.is_sized);
         let is_whole = self.form == Printing::Whole && all.len() > 1 && all.iter().all(is_sized);
-        let all: Vec<Wanted> = match is_whole {
-            true => vec![all.into_iter().flatten().collect()],
-            false => all.into_iter().flatten().map(|source| vec![source]).collect(),
-        };
+        let sources = all.into_iter().flatten();
+        let all: Vec<Wanted> =
+            if is_whole { vec![sources.collect()] } else { sources.map(|source| vec![source]).collect() };
         self.kernels.load(&all);
         let loaded = self.kernels.loaded.borrow();
         let bound = |command: &BoundCommand| match command {

@@ -1,5 +1,6 @@
 //! `mero bench geometry`: the ways to split a batch of the fused step that a search tries on a GPU, measured again.
 
+use pollster::block_on;
 use serde_json::json;
 
 use crate::cli::Answer;
@@ -30,7 +31,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let info = device.info();
     let timed = {
         let _progress = Progress::open("measuring");
-        measured(&device, args.batch)?
+        block_on(measured(&device, args.batch))?
     };
     let best = best(&timed);
     if args.remember {

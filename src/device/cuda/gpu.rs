@@ -1,7 +1,7 @@
 //! NVIDIA GPUs as devices: memory, plans and what the driver says of the hardware.
 
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::future::{Future, ready};
@@ -60,8 +60,8 @@ pub(super) struct Cuda {
     is_generic: bool,
     /// Whether small plans become one kernel.
     pub(super) makes_wholes: bool,
-    /// For products that are left to it.
-    library: Option<Rc<Library>>,
+    /// For products that are left to it: opened for the first one, because that takes seconds.
+    library: OnceCell<Option<Rc<Library>>>,
     products: Products,
 }
 
@@ -85,7 +85,7 @@ impl Cuda {
             context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH).map_err(refused)? != 0;
         let makes_wholes = is_able && !is_generic && !is_set("MERO_CUDA_SEPARATE");
         let products = request.products;
-        let library = Library::open(&stream, products == Products::Tf32)?.map(Rc::new);
+        let library = OnceCell::new();
         let (blocks, kernels, staging) = (RefCell::default(), RefCell::default(), Staging::default());
         let opened = Self {
             info,
@@ -181,10 +181,10 @@ impl Cuda {
     fn command(&self, command: &BoundCommand) -> Result<Command> {
         Ok(match command {
             BoundCommand::Dispatch { body: Some(body), params, inputs, outputs, .. }
-                if let (Some(library), Some(product)) = (&self.library, self.left_to_library(body, params)) =>
+                if let Some((library, product)) = self.left_to_library(body, params) =>
             {
                 let places = [inputs[0], inputs[1], outputs[0]].map(|region| self.address(region));
-                Command::Product { library: library.clone(), product, places }
+                Command::Product { library, product, places }
             }
             BoundCommand::Dispatch { kernel, body, params, grid, inputs, outputs, .. } => {
                 let loaded = self.kernel(kernel, body.as_ref(), params)?;
@@ -196,8 +196,16 @@ impl Cuda {
         })
     }
 
-    fn left_to_library(&self, body: &SharedBody, params: &[u32]) -> Option<Product> {
-        body.product(params).filter(|product| self.products.leaves(product))
+    /// A launch that the library computes, and the library.
+    fn left_to_library(&self, body: &SharedBody, params: &[u32]) -> Option<(Rc<Library>, Product)> {
+        let product = body.product(params).filter(|product| self.products.leaves(product))?;
+        Some((self.library()?, product))
+    }
+
+    /// The library, if it is installed and opens: if the user asked for it, `Device::open` has said so if not.
+    fn library(&self) -> Option<Rc<Library>> {
+        let open = || Library::open(&self.stream, self.products == Products::Tf32).ok().flatten().map(Rc::new);
+        self.library.get_or_init(open).clone()
     }
 
     pub(super) fn bound<'p>(&self, regions: impl Iterator<Item = &'p Region>, params: &'p [u32]) -> Bound<'p> {
@@ -356,7 +364,7 @@ impl Backend for Cuda {
     }
 
     fn has_library(&self) -> bool {
-        self.library.is_some()
+        self.library().is_some()
     }
 
     fn made(&self) -> (u64, u64) {

@@ -41,14 +41,14 @@ impl Library {
     pub(super) fn multiply(&self, product: &Product, [a, b, out]: [CUdeviceptr; 3]) -> Result<()> {
         let Product { sizes: [batch, m, k, n], operands: [left, right], out: written } = *product;
         let (one, zero) = (1.0_f32, 0.0_f32);
-        let compute = match self.rounds && left.numbers == Numbers::F32 {
-            true => cublasComputeType_t::CUBLAS_COMPUTE_32F_FAST_TF32,
-            false => cublasComputeType_t::CUBLAS_COMPUTE_32F,
+        let compute = if self.rounds && left.numbers == Numbers::F32 {
+            cublasComputeType_t::CUBLAS_COMPUTE_32F_FAST_TF32
+        } else {
+            cublasComputeType_t::CUBLAS_COMPUTE_32F
         };
         let size = |size: u32| size as c_int;
-        let turned = |factor: Factor| match factor.is_transposed {
-            true => cublasOperation_t::CUBLAS_OP_T,
-            false => cublasOperation_t::CUBLAS_OP_N,
+        let turned = |factor: Factor| {
+            if factor.is_transposed { cublasOperation_t::CUBLAS_OP_T } else { cublasOperation_t::CUBLAS_OP_N }
         };
         // Words from one stored row to the next.
         let line = |factor: Factor, [rows, columns]: [u32; 2]| size(if factor.is_transposed { rows } else { columns });

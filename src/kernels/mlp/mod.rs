@@ -168,9 +168,10 @@ impl Mlp {
         let tiling = Tiling::of(info, geometry, batch.min(rows), &self.layers);
         let kept = self.head.map_or(0, |head| head.kept_quads() as u32);
         let stride = kept + self.layers.iter().map(|layer| quads(layer.inputs) + quads(layer.outputs)).sum::<u32>();
-        let tiling = match geometry.is_held && info.tiles() == Tiles::ManySmall {
-            true => tiling.held(info, [tiling.span as u32 * stride, (self.total as u32 / 4).next_multiple_of(8)]),
-            false => tiling,
+        let tiling = if geometry.is_held && info.tiles() == Tiles::ManySmall {
+            tiling.held(info, [tiling.span as u32 * stride, (self.total as u32 / 4).next_multiple_of(8)])
+        } else {
+            tiling
         };
         let mut params = self.params(rows, stride, tiling);
         let tiles = batch.min(rows).div_ceil(tiling.span);
