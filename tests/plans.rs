@@ -4,7 +4,7 @@ mod devices;
 
 use devices::devices;
 use meromorph::autograd::Var;
-use meromorph::device::{Request, View};
+use meromorph::device::{Products, Request, View};
 use meromorph::ops;
 use meromorph::tensor::{DType, Tensor};
 use meromorph::{Device, Result};
@@ -126,6 +126,18 @@ fn the_dry_device_has_nothing_to_read() {
     let x = Tensor::scalar(&device, 1.0);
     let error = block_on(x.to_f32()).expect_err("nothing ran");
     assert_eq!(error.to_string(), "the dry device runs nothing, so there is nothing to read");
+}
+
+#[test]
+fn products_are_left_to_a_library_only_where_there_is_one() {
+    for products in [Products::Library, Products::Tf32] {
+        let request = Request { device: "cpu".into(), products, ..Request::default() };
+        let error = block_on(Device::open(&request)).map(|device| device.info().name.clone()).expect_err("no library");
+        assert_eq!(
+            error.to_string(),
+            "products: device \"cpu\" has no library for them: expected device cuda with cuBLAS, or products fastest or own"
+        );
+    }
 }
 
 #[test]

@@ -83,7 +83,7 @@ impl Cuda {
         let is_generic = is_generic();
         let is_able =
             context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH).map_err(refused)? != 0;
-        let makes_wholes = is_able && !is_generic && !is_set("MERO_CUDA_SEPARATE");
+        let makes_wholes = is_able && !is_generic && is_set("MERO_CUDA_WHOLE");
         let products = request.products;
         let library = OnceCell::new();
         let (blocks, kernels, staging) = (RefCell::default(), RefCell::default(), Staging::default());

@@ -13,9 +13,7 @@ use naga::proc::Layouter;
 use naga::valid::{
     Capabilities, FunctionInfo, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator,
 };
-use naga::{
-    AddressSpace, Block, Expression, Function, GlobalVariable, Handle, Module, ShaderStage, Statement, TypeInner,
-};
+use naga::{AddressSpace, Expression, Function, GlobalVariable, Handle, Module, ShaderStage, TypeInner};
 
 use crate::error::{Error, Result};
 use part::{Part, SHARED};
@@ -240,18 +238,6 @@ impl Printer<'_> {
             text += &format!("__constant__ const {ty} {name} = {value};\n");
         }
         Ok(text)
-    }
-
-    /// Whether there is a loop in a block or in what it calls.
-    fn has_loop(&self, block: &Block) -> bool {
-        block.iter().any(|statement| match statement {
-            Statement::Loop { .. } => true,
-            Statement::Block(block) => self.has_loop(block),
-            Statement::If { accept, reject, .. } => self.has_loop(accept) || self.has_loop(reject),
-            Statement::Switch { cases, .. } => cases.iter().any(|case| self.has_loop(&case.body)),
-            Statement::Call { function, .. } => self.has_loop(&self.module.functions[*function].body),
-            _ => false,
-        })
     }
 
     /// A barrier of the workgroup.

@@ -247,12 +247,8 @@ impl<'a> Body<'a> {
         let number = self.loop_count;
         self.loops.push((number, false));
         if self.printer.form.unrolls {
-            // With known sizes nearly all loops have known lengths. Outer loops are unrolled so that inner ones have known lengths as well, and inner ones so
-            // far that loads overlap. More would not stay in the GPU's cache of instructions: measured in docs/PERFORMANCE.md.
-            let is_inner = !self.printer.has_loop(body) && !self.printer.has_loop(continuing);
-            let by = std::env::var("MERO_UNROLL").unwrap_or_else(|_| "4".to_owned());
-            let line = if is_inner { format!("#pragma unroll {by}") } else { "#pragma unroll".to_owned() };
-            self.line(&line);
+            // With known sizes nearly all loops have known lengths. Fully unrolled, their loads overlap: measured in docs/PERFORMANCE.md.
+            self.line("#pragma unroll");
         }
         self.line("for (;;) {");
         let start = self.text.len();
