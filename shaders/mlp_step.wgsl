@@ -10,11 +10,12 @@
 @group(0) @binding(3) var<storage, read> theta: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read> class_weights: array<f32>;
 @group(0) @binding(5) var<storage, read_write> control: array<u32>;
-@group(0) @binding(6) var<storage, read_write> partials: array<vec4<f32>>;
+@group(0) @binding(6) var<storage, read_write> partials: array<array<f32, 4>>;
 @group(1) @binding(0) var<uniform> params: Params;
 
 var<workgroup> sums: array<vec2<f32>, WORKGROUP>;
 
+/// Writes one word of partials. Its quads are arrays, since a write to a part of a vector may write all of it, and others write the rest.
 fn put_partial(at: u32, value: f32) { partials[at >> 2u][at & 3u] = value; }
 
 fn row_of(place: u32) -> u32 { return order[4u * params.steps + place]; }

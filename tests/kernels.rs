@@ -4,7 +4,7 @@
 #[path = "devices/gpu.rs"]
 mod gpu;
 
-use meromorph::device::{Device, EXCHANGE, Request};
+use meromorph::device::{Device, EXCHANGE, Products, Request};
 use meromorph::{cases, kernels};
 use pollster::block_on;
 
@@ -43,6 +43,18 @@ fn subgroups_change_no_bit() {
             failures.join("\n")
         );
     }
+}
+
+/// On a GPU with cuBLAS, all products that it can compute: `MERO_GPU=cuda`.
+#[test]
+fn products_of_the_library_agree_with_the_oracles() {
+    if gpu::gpu() != "cuda" {
+        return;
+    }
+    let request = Request { device: "cuda".into(), products: Products::Library, ..Request::default() };
+    let device = block_on(Device::open(&request)).expect("CUDA with cuBLAS");
+    let (failures, count) = block_on(kernels::check::check_all(&cases::all(), &device, "matmul"));
+    assert!(count > 0 && failures.is_empty(), "of {count}:\n{}", failures.join("\n"));
 }
 
 fn webgpu(subgroups: bool) -> Device {

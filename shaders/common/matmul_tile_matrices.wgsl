@@ -1,7 +1,7 @@
 // A workgroup of four subgroups of 32 computes a 64 x 64 tile with cooperative matrices of 16 x 16; each subgroup 32 x 32 of it. Factors are halves,
 // sums are floats. Thirty-two steps of p are staged at a time.
 
-// Words of a row of each tile: a multiple of 16 bytes, as loads of matrices need, and odd multiples, so that rows are in different banks.
+// Halves of a row of each tile: an odd multiple of 16 bytes, which loads of matrices need, so that rows are in different banks.
 const A_ROW: u32 = 40u;
 const B_ROW: u32 = 72u;
 const STEPS: u32 = 32u;

@@ -14,7 +14,7 @@ fn scale_samples(at: u32, d: mat4x4<f32>, q: u32, words: u32) {
 fn store_words(at: u32, k: u32, words: u32, g: vec4<f32>) {
     let place = at + k;
     if ((place & 3u) == 0u && k + 3u < words) {
-        partials[place >> 2u] = g;
+        partials[place >> 2u] = array<f32, 4>(g.x, g.y, g.z, g.w);
         return;
     }
     if (k < words) { put_partial(place, g.x); }

@@ -4,8 +4,8 @@ var<workgroup> copy: array<vec4<f32>, THETA_QUADS>;
 
 fn scratch_of(part: u32) -> u32 { return 0u; }
 
-/// Where the copy has quad `at`. Invocations side by side read rows of W that are a multiple of 32 words apart, all in the same bank of memory;
-/// moved like this, up to eight of them are in different banks.
+/// Where the copy has quad `at`. Invocations side by side read rows of W four apart, which in wide layers are all in the same bank of memory. Moved like
+/// this, eight of them are in different banks if a row has 64 words, and at least two if it has 32 or 128.
 fn bank(at: u32) -> u32 { return at ^ ((at >> 6u) & 7u); }
 
 fn held(at: u32) -> vec4<f32> { return copy[bank(at)]; }

@@ -13,7 +13,7 @@ use crate::host;
 use crate::io::{Format, Header, Table, tensors};
 use crate::options::names;
 use crate::readers::{check_bytes, read_table, unpack};
-use crate::train::{StepKind, TrainerConfig, geometry};
+use crate::train::Trainer;
 use crate::{Device, Error, Result};
 
 /// The device that runs the work.
@@ -58,6 +58,26 @@ impl Hardware {
         }
     }
 
+    /// Those of its options that are not the defaults, as on a command line, each with a space before it.
+    pub(super) fn options(&self) -> String {
+        let mut text = String::new();
+        let named = [
+            ("device", &self.device, device::AUTO),
+            ("geometry", &self.geometry, MEASURED),
+            ("products", &self.products, FASTEST),
+        ];
+        for (name, value, _) in named.into_iter().filter(|(_, value, default)| *value != default) {
+            text += &format!(" --{name} {value}");
+        }
+        if self.threads != 0 {
+            text += &format!(" --threads {}", self.threads);
+        }
+        if self.no_subgroups {
+            text += " --no-subgroups";
+        }
+        text
+    }
+
     /// Errors if the device is unknown or cannot run kernels, or if there are too many threads.
     pub(super) fn check(&self) -> Answer {
         if self.threads > MOST_THREADS {
@@ -93,15 +113,6 @@ impl Hardware {
         self.open_with(true)
     }
 
-    /// Finds out how a GPU splits the batches of a run, if the user did not say.
-    pub(super) fn settle(device: &Device, settings: &TrainerConfig) -> Answer {
-        if settings.step != Some(StepKind::Recorded) && device.known_geometry(settings.batch).is_none() {
-            let _progress = Progress::open("measuring the GPU");
-            block_on(geometry::settle(device, settings.batch))?;
-        }
-        Ok(())
-    }
-
     fn open_with(&self, timestamps: bool) -> Answer<Device> {
         self.check()?;
         let (device, subgroups) = (self.device.clone(), !self.no_subgroups);
@@ -110,6 +121,13 @@ impl Hardware {
         let request = Request { device, threads: self.threads, subgroups, timestamps, geometries, products };
         Ok(block_on(Device::open(&request))?)
     }
+}
+
+/// Finds out how a GPU splits the batches of a run, if the user did not say.
+pub(super) fn settle(trainer: &mut Trainer) -> Answer {
+    let is_new = trainer.device().known_geometry(trainer.settings().batch).is_none();
+    let _progress = is_new.then(|| Progress::open("measuring the GPU"));
+    Ok(block_on(trainer.settle())?)
 }
 
 /// Options of lists of names besides those of training, which are read by [`names`].

@@ -11,7 +11,7 @@ use clap::Subcommand;
 use pollster::block_on;
 use serde_json::json;
 
-use super::args::Hardware;
+use super::args::{Hardware, settle};
 use super::console::{say, say_json};
 use super::flags::{Flags, Step};
 use super::progress::Progress;
@@ -164,8 +164,8 @@ fn mlp(args: &Mlp) -> Answer {
     let y = if is_linear { y } else { y.iter().flat_map(|y| [*y, 1.0]).collect() };
     let spec = if args.deep > 0 { deep(&options, args.deep)? } else { options.spec(5, 1) };
     let data = Data { inputs: 5, targets: y.len() / rows, train: Examples { x, y }, ..Data::default() };
-    Hardware::settle(&device, &config)?;
     let mut trainer = Trainer::new(&device, spec, config, data)?;
+    settle(&mut trainer)?;
     let flops = trainer.step_summary().cost.flops as f64;
     let kind = trainer.step_kind().name();
     let times = windows(args.common.windows, || {

@@ -3,7 +3,7 @@
 
 use pollster::block_on;
 
-use super::args::{Hardware, Output};
+use super::args::{Hardware, Output, settle};
 use super::flags::{Flags, Model, prepare};
 use super::replace::check_replaced;
 use super::session::{Judging, Session};
@@ -52,8 +52,8 @@ pub(super) fn run(args: &Args) -> Answer {
     check_replaced(&run, args.output.out.as_deref(), None, args.output.force)?;
     let data = std::mem::take(&mut run.data);
     let device = args.hardware.open()?;
-    Hardware::settle(&device, &run.settings)?;
     let mut trainer = Trainer::new(&device, run.spec.clone(), run.settings.clone(), data)?;
+    settle(&mut trainer)?;
     let origin = Origin { choice: options.choice, ..Origin::default() };
     let (is_json, out) = (args.output.json, args.output.out.clone());
     let (has_checkpoint, judging) = (false.into(), Judging::default());

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use pollster::block_on;
 
-use super::args::{Hardware, check_out};
+use super::args::{Hardware, check_out, settle};
 use super::console::{say, say_json};
 use super::progress::Progress;
 use super::sizes::Sizes;
@@ -70,9 +70,9 @@ pub(super) fn run(args: &Args) -> Answer {
     args.hardware.check()?;
     let (data, spec, settings) = args.sizes.run(wave)?;
     let device = args.hardware.open_timed()?;
-    Hardware::settle(&device, &settings)?;
     let memory = args.memory.then(|| MemoryProfile::of(&device));
     let mut trainer = Trainer::new(&device, spec, settings, data)?;
+    settle(&mut trainer)?;
     trainer.prepare()?;
     if let Some(memory) = &memory {
         marked(memory, &mut trainer)?;

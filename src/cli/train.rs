@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-use super::args::{Hardware, Output, Reading, check_header, check_out, read, read_model};
+use super::args::{Hardware, Output, Reading, check_header, check_out, read, read_model, settle};
 use super::config::Record;
 use super::flags::{All, Flags, GROUP, prepare};
 use super::folds::FoldPlan;
@@ -88,11 +88,11 @@ pub(super) fn run(args: &Args) -> Answer {
     let is_resumed_here = args.resume.as_deref().is_some_and(|old| host::is_same_file(old, &checkpoint));
     let data = std::mem::take(&mut run.data);
     let device = args.hardware.open()?;
-    Hardware::settle(&device, &run.settings)?;
     let mut trainer = match old {
         Some(checkpoint) => Trainer::resume(&device, data, checkpoint)?,
         None => Trainer::new(&device, run.spec.clone(), run.settings.clone(), data)?,
     };
+    settle(&mut trainer)?;
     let command = args.resume_command(&origin.choice.target, &out, &checkpoint);
     let checkpoint = Some((checkpoint, command));
     let is_json = args.output.json;
@@ -268,14 +268,8 @@ impl Args {
         if let Some(report) = &self.report {
             command += &format!(" --report {}", text(report));
         }
-        if self.hardware.device != "auto" {
-            command += &format!(" --device {}", self.hardware.device);
-        }
-        if self.hardware.threads != 0 {
-            command += &format!(" --threads {}", self.hardware.threads);
-        }
-        let flags =
-            [("no-subgroups", self.hardware.no_subgroups), ("force", self.output.force), ("json", self.output.json)];
+        command += &self.hardware.options();
+        let flags = [("force", self.output.force), ("json", self.output.json)];
         for (name, _) in flags.into_iter().filter(|(_, is_given)| *is_given) {
             command += &format!(" --{name}");
         }

@@ -54,6 +54,9 @@ pub(super) fn describe(adapter: &wgpu::Adapter) -> Info {
 /// The feature of adapters with cooperative matrices of 16 x 16 halves whose products are summed as floats.
 pub const MATRICES_FEATURE: &str = "matrices";
 
+/// Workgroup memory that kernels with such matrices take.
+const MATRICES_BYTES: u32 = 26_112;
+
 /// Whether kernels may use cooperative matrices. Theirs count on subgroups of 32 lanes.
 pub(super) fn has_matrices(adapter: &wgpu::Adapter) -> bool {
     let needed = wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX | wgpu::Features::SHADER_F16;
@@ -64,6 +67,7 @@ pub(super) fn has_matrices(adapter: &wgpu::Adapter) -> bool {
             && found.cr_type == wgpu::CooperativeScalarType::F32
     };
     [least, most] == [32; 2]
+        && adapter.limits().max_compute_workgroup_storage_size >= MATRICES_BYTES
         && adapter.features().contains(needed)
         && adapter.cooperative_matrix_properties().iter().any(is_fitting)
 }

@@ -42,7 +42,7 @@ impl Geometry {
         });
         found.ok_or_else(|| {
             Error::usage(format!(
-                "geometry: got \"{text}\", expected rows (4, 8, 16, 32, 64) and invocations (32, 64, 128, 256) of a workgroup, such as 16x64 or 8x128-held"
+                "geometry: got \"{text}\", expected measured, default, or rows (4, 8, 16, 32, 64) and invocations (32, 64, 128, 256) of a workgroup, such as 8x128-held"
             ))
         })
     }

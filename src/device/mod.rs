@@ -100,8 +100,8 @@ pub trait Backend {
         false
     }
     /// Whether matrix products can be left to a library.
-    fn has_library(&self) -> bool {
-        false
+    fn has_library(&self) -> Result<bool> {
+        Ok(false)
     }
     /// Counts of pipelines compiled and bind groups created.
     fn made(&self) -> (u64, u64);
@@ -222,7 +222,7 @@ impl Device {
     pub async fn open(request: &Request) -> Result<Self> {
         let opened = Self::over(table::open(request).await?);
         let device = opened.info().device;
-        if request.products.needs_library() && !opened.0.backend.has_library() {
+        if request.products.needs_library() && !opened.0.backend.has_library()? {
             return Err(Error::usage(format!(
                 "products: device \"{device}\" has no library for them: expected device cuda with cuBLAS, or products fastest or own"
             )));

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
-use super::adapter::{describe, has_matrices, is_software, tiles};
+use super::adapter::{MATRICES_FEATURE, describe, has_matrices, is_software, tiles};
 use super::compose::{compose, compose_sized, is_generic};
 use super::encode::{Binding, CAN_WAIT, Encoded, Pipelines, Ticket, add_subgroups, full_name, has_subgroups, wait};
 use super::kernel::{Kernel, SharedBody};
@@ -76,7 +76,7 @@ impl WebGpu {
             required_limits: adapter.limits(),
             ..wgpu::DeviceDescriptor::default()
         };
-        if has_matrices(&adapter) {
+        if request.subgroups && has_matrices(&adapter) {
             descriptor.required_features |= wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
             #[allow(unsafe_code, reason = "wgpu marks what it calls experimental as unsafe")]
             // SAFETY: `has_matrices` has seen that the adapter has the only shapes that kernels use.
@@ -99,6 +99,9 @@ impl WebGpu {
         if let Some(name) = full_name(&device) {
             info.tiles = tiles(&name, adapter.get_info().device_type);
             info.name = name;
+        }
+        if !request.subgroups {
+            info.features.retain(|feature| feature != MATRICES_FEATURE);
         }
         info.subgroup = subgroups::lanes(&adapter.get_info(), has_subgroups(&device));
         let mut opened =

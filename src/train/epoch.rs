@@ -1,9 +1,12 @@
 //! One epoch of a run: its steps in windows of bounded time, its evaluation, and what the next epoch changes.
 
 use super::batches;
+use super::config::StepKind;
 use super::curriculum::{bottoms, least_denominators};
 use super::events::{EpochReport, Event, Flow, GradientReport, PairReport, Stop};
+use super::geometry;
 use super::setup::Setup;
+use super::step::Plans;
 use super::trainer::Trainer;
 use super::validation::{figure_offset, validation};
 use crate::device::{Command, View};
@@ -48,6 +51,16 @@ impl Trainer {
         if self.validation.is_none() && matches!(self.criterion, Criterion::Loss) {
             let evaluated = self.evaluated()?.clone();
             self.validation = Some(validation(&self.setup(), &self.state, evaluated)?);
+        }
+        Ok(())
+    }
+
+    /// Finds out how a GPU splits the batches of a fused step, if its device was opened to measure that ([`geometry::settle`]), and plans the step anew.
+    pub async fn settle(&mut self) -> Result<()> {
+        let rows = self.settings.batch.min(self.data.train.rows(self.data.targets));
+        if self.plans.kind == StepKind::Fused && self.device.known_geometry(rows).is_none() {
+            geometry::settle(&self.device, rows).await?;
+            self.plans = Plans::new(&self.setup(), &self.state)?;
         }
         Ok(())
     }

@@ -81,10 +81,12 @@ async fn timed(device: &Device, rows: usize) -> Result<Vec<(Geometry, f64)>> {
             continue;
         }
         device.set_geometry(rows, geometry);
-        let settings = TrainerConfig { batch, step: Some(StepKind::Fused), ..TrainerConfig::default() };
-        let mut trainer = Trainer::new(device, spec.clone(), settings, noise(STEPS * batch))?;
-        window(&mut trainer, WARM_UP).await?;
-        trainers.push((geometry, trainer, f64::INFINITY));
+        match warmed_up(device, &spec, batch).await {
+            Ok(trainer) => trainers.push((geometry, trainer, f64::INFINITY)),
+            Err(error) if trainers.is_empty() => return Err(error),
+            // What a driver cannot compile is not tried further.
+            Err(_) => {}
+        }
     }
     let Some((_, first, _)) = trainers.first_mut() else { return Ok(Vec::new()) };
     let once = window(first, WARM_UP).await?;
@@ -95,6 +97,14 @@ async fn timed(device: &Device, rows: usize) -> Result<Vec<(Geometry, f64)>> {
         }
     }
     Ok(trainers.into_iter().map(|(geometry, _, least)| (geometry, 1e3 * least)).collect())
+}
+
+/// A trainer of the fused step after its first steps.
+async fn warmed_up(device: &Device, spec: &Spec, batch: usize) -> Result<Trainer> {
+    let settings = TrainerConfig { batch, step: Some(StepKind::Fused), ..TrainerConfig::default() };
+    let mut trainer = Trainer::new(device, spec.clone(), settings, noise(STEPS * batch))?;
+    window(&mut trainer, WARM_UP).await?;
+    Ok(trainer)
 }
 
 /// Milliseconds of a step, as a mean over some.

@@ -61,7 +61,7 @@ pub(super) struct Cuda {
     /// Whether small plans become one kernel.
     pub(super) makes_wholes: bool,
     /// For products that are left to it: opened for the first one, because that takes seconds.
-    library: OnceCell<Option<Rc<Library>>>,
+    library: OnceCell<Result<Option<Rc<Library>>>>,
     products: Products,
 }
 
@@ -77,6 +77,12 @@ impl Cuda {
         let mut info = describe(index, &format!("NVRTC {}", compiler.version())).map_err(refused)?;
         if !request.subgroups {
             info.subgroup = 1;
+        }
+        // Part of what is remembered of this GPU.
+        for name in ["MERO_CUDA_CHECKED", "MERO_CUDA_WHOLE", "MERO_GENERIC"] {
+            if std::env::var_os(name).is_some() {
+                info.driver += &format!(", {name}");
+            }
         }
         let is_set = |name| std::env::var_os(name).is_some();
         let guards = if is_set("MERO_CUDA_CHECKED") { Guards::Indices } else { Guards::None };
@@ -181,7 +187,7 @@ impl Cuda {
     fn command(&self, command: &BoundCommand) -> Result<Command> {
         Ok(match command {
             BoundCommand::Dispatch { body: Some(body), params, inputs, outputs, .. }
-                if let Some((library, product)) = self.left_to_library(body, params) =>
+                if let Some((library, product)) = self.left_to_library(body, params)? =>
             {
                 let places = [inputs[0], inputs[1], outputs[0]].map(|region| self.address(region));
                 Command::Product { library, product, places }
@@ -196,15 +202,19 @@ impl Cuda {
         })
     }
 
-    /// A launch that the library computes, and the library.
-    fn left_to_library(&self, body: &SharedBody, params: &[u32]) -> Option<(Rc<Library>, Product)> {
-        let product = body.product(params).filter(|product| self.products.leaves(product))?;
-        Some((self.library()?, product))
+    /// A launch that the library computes, and the library. If it does not open, that is an error only where the user asked for it.
+    fn left_to_library(&self, body: &SharedBody, params: &[u32]) -> Result<Option<(Rc<Library>, Product)>> {
+        let Some(product) = body.product(params).filter(|product| self.products.leaves(product)) else {
+            return Ok(None);
+        };
+        let library = self.library();
+        let library = if self.products.needs_library() { library? } else { library.unwrap_or_default() };
+        Ok(library.map(|library| (library, product)))
     }
 
-    /// The library, if it is installed and opens: if the user asked for it, `Device::open` has said so if not.
-    fn library(&self) -> Option<Rc<Library>> {
-        let open = || Library::open(&self.stream, self.products == Products::Tf32).ok().flatten().map(Rc::new);
+    /// The library, if it is installed.
+    fn library(&self) -> Result<Option<Rc<Library>>> {
+        let open = || Ok(Library::open(&self.stream, self.products == Products::Tf32)?.map(Rc::new));
         self.library.get_or_init(open).clone()
     }
 
@@ -268,8 +278,12 @@ fn describe(index: usize, compiler: &str) -> DriverResult<Info> {
     let minor = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
     let processors = attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
     let shared_bytes = attribute(A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
-    let driver = format!("compute capability {major}.{minor}, {processors} multiprocessors, {compiler}");
-    let timestamps = has_timestamps().then_some("timestamps");
+    let version = driver_version()?;
+    let [of_major, of_minor] = [version / 1000, version % 1000 / 10];
+    let driver = format!(
+        "compute capability {major}.{minor}, {processors} multiprocessors, driver for CUDA {of_major}.{of_minor}, {compiler}"
+    );
+    let timestamps = (version >= TIMER_DRIVER).then_some("timestamps");
     Ok(Info {
         device: ENTRY.name,
         name: device::get_name(gpu)?,
@@ -285,13 +299,13 @@ fn describe(index: usize, compiler: &str) -> DriverResult<Info> {
     })
 }
 
-/// Whether the driver has the timer that the bindings call.
-fn has_timestamps() -> bool {
+/// The CUDA version that the driver is for: 13,000 for 13.0.
+fn driver_version() -> DriverResult<i32> {
     let mut version = 0;
     #[allow(unsafe_code, reason = "the driver answers")]
     // SAFETY: the number can be written.
-    let answer = unsafe { sys::cuDriverGetVersion(&raw mut version) };
-    answer.result().is_ok() && version >= TIMER_DRIVER
+    unsafe { sys::cuDriverGetVersion(&raw mut version) }.result()?;
+    Ok(version)
 }
 
 impl Backend for Cuda {
@@ -355,7 +369,8 @@ impl Backend for Cuda {
 
     fn run_timed(&self, prepared: &dyn Prepared, times: usize) -> Option<Soon<'static, Result<Timings>>> {
         let timed = || self.with_singles(steps(prepared))?.run_timed(&self.stream, times);
-        has_timestamps().then(|| Box::pin(ready(timed())) as Soon<'static, _>)
+        let is_able = self.info.features.iter().any(|feature| feature == "timestamps");
+        is_able.then(|| Box::pin(ready(timed())) as Soon<'static, _>)
     }
 
     fn read(&self, region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>> {
@@ -363,8 +378,8 @@ impl Backend for Cuda {
         Box::pin(async move { download.and_then(|download| self.staging.finish(download)).map_err(failed) })
     }
 
-    fn has_library(&self) -> bool {
-        self.library().is_some()
+    fn has_library(&self) -> Result<bool> {
+        Ok(self.library()?.is_some())
     }
 
     fn made(&self) -> (u64, u64) {

@@ -206,12 +206,19 @@ impl Steps {
         // Most recordings run once and are not worth a graph.
         let has_run = self.has_run.replace(true);
         let is_worth_it = has_run || times > window;
-        let graphs = if is_worth_it { times / window } else { 0 };
+        let mut left = times;
+        // The library prepares itself in its first call, which a capture does not allow.
+        let is_first_product =
+            !has_run && self.singles().iter().any(|command| matches!(command, Command::Product { .. }));
+        if is_first_product && left > 0 {
+            self.once(stream)?;
+            left -= 1;
+        }
+        let graphs = if is_worth_it { left / window } else { 0 };
         if graphs > 0 && self.graph.borrow().is_none() {
             *self.graph.borrow_mut() = self.captured(stream, window)?;
         }
         let graph = self.graph.borrow();
-        let mut left = times;
         if let Some(graph) = &*graph {
             for _ in 0..graphs {
                 graph.launch().map_err(failed)?;

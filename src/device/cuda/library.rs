@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_longlong, c_void};
 use std::sync::Arc;
 
 use cudarc::cublas::result::{CublasError, create_handle, destroy_handle, gemm_strided_batched_ex, set_stream};
-use cudarc::cublas::sys::{self, cublasComputeType_t, cublasGemmAlgo_t, cublasOperation_t, cudaDataType};
+use cudarc::cublas::sys::{self, cublasComputeType_t, cublasGemmAlgo_t, cublasMath_t, cublasOperation_t, cudaDataType};
 use cudarc::driver::CudaStream;
 use cudarc::driver::sys::CUdeviceptr;
 
@@ -16,8 +16,7 @@ pub(super) struct Library {
     handle: sys::cublasHandle_t,
     /// Whether it may round factors to TF32.
     rounds: bool,
-    /// The stream lives as long.
-    _stream: Arc<CudaStream>,
+    stream: Arc<CudaStream>,
 }
 
 impl Library {
@@ -29,11 +28,18 @@ impl Library {
         if !is_here {
             return Ok(None);
         }
+        // The handle is for the GPU whose context is bound.
+        stream.context().bind_to_thread().map_err(super::gpu::failed)?;
         let handle = create_handle().map_err(failed)?;
-        let opened = Self { handle, rounds, _stream: stream.clone() };
+        let opened = Self { handle, rounds, stream: stream.clone() };
+        // Sums of products of halves stay in floats.
+        let mode = cublasMath_t::CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
         #[allow(unsafe_code, reason = "cuBLAS is a C library")]
-        // SAFETY: both are alive; the two names are of the same type.
-        unsafe { set_stream(handle, stream.cu_stream().cast()) }.map_err(failed)?;
+        // SAFETY: handle and stream are alive; the two names of the stream are of the same type.
+        unsafe {
+            set_stream(handle, stream.cu_stream().cast()).map_err(failed)?;
+            sys::cublasSetMathMode(handle, mode).result().map_err(failed)?;
+        }
         Ok(Some(opened))
     }
 
@@ -91,6 +97,7 @@ impl Library {
 impl Drop for Library {
     #[allow(unsafe_code, reason = "cuBLAS is a C library")]
     fn drop(&mut self) {
+        let _ = self.stream.context().bind_to_thread();
         // SAFETY: nothing uses it any more.
         let _ = unsafe { destroy_handle(self.handle) };
     }

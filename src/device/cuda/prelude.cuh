@@ -37,7 +37,8 @@ template <class T, int C, int R> struct mat {
     WGSL_FN const vec<T, R>& operator[](u32 i) const { return columns[i]; }
 };
 
-template <class T, int N> struct array {
+// Quads of words are aligned as vectors are, so that they are written at once.
+template <class T, int N> struct alignas(N * sizeof(T) == 16 ? 16 : alignof(T)) array {
     T items[N];
     WGSL_FN T& operator[](u32 i) { return items[i]; }
     WGSL_FN const T& operator[](u32 i) const { return items[i]; }

@@ -70,7 +70,8 @@ impl Epilogue {
 
     /// Whether the result is the sum itself.
     pub(super) fn is_plain(&self) -> bool {
-        self.operations() == 0 && self.pointwise.program.results.len() == 1
+        let Program { code, results, .. } = &self.pointwise.program;
+        matches!(results[..], [result] if code[result as usize] == Instruction::Input(0))
     }
 
     /// WGSL of `put(index, sum)`, which stores the results, and of `put_two`, which stores those at two neighbouring indices if `is_pair`.

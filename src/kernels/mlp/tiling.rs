@@ -84,6 +84,8 @@ impl Tiling {
             return Self { products: &LARGE, ..few };
         }
         let Geometry { rows: span, lanes, .. } = geometry;
+        // No more parts than workgroups of a launch.
+        let span = span.max(rows.div_ceil(65_535).next_multiple_of(4) as u32);
         // As many small tiles in a layer of 64 units as there are invocations.
         let products = if 4 * span < lanes { &SLIM } else { &SMALL };
         Self { span: span as usize, workgroup: lanes, lanes_per_part: lanes, products, ..few }
