@@ -12,6 +12,12 @@ WGSL_FN f32 word(u32 i) {
     const f32 e_1 = value(i);
     return e_1;
 }
+WGSL_FN f32 value_at(u32 o, u32 r, u32 i) {
+    const u32 e_5 = params.extent;
+    const u32 e_10 = params.inner;
+    const f32 e_13 = value(((((o * e_5) + r) * e_10) + i));
+    return e_13;
+}
 WGSL_FN Item reduce_from(u32 o, u32 i, u32 first, u32 last, u32 step) {
     Item item_v0{};
     u32 r_v1{};
@@ -20,25 +26,52 @@ WGSL_FN Item reduce_from(u32 o, u32 i, u32 first, u32 last, u32 step) {
     r_v1 = first;
     for (;;) {
         const u32 e_9 = r_v1;
-        if ((e_9 < last)) {
+        if (((e_9 + (3u * step)) < last)) {
         } else {
             break;
         }
         {
-            const Item e_11 = item_v0;
-            const u32 e_14 = params.extent;
+            const u32 e_14 = r_v1;
+            const f32 a_15 = value_at(o, e_14, i);
             const u32 e_16 = r_v1;
-            const u32 e_20 = params.inner;
-            const f32 e_23 = value(((((o * e_14) + e_16) * e_20) + i));
+            const f32 b_18 = value_at(o, (e_16 + step), i);
+            const u32 e_19 = r_v1;
+            const f32 c_23 = value_at(o, (e_19 + (2u * step)), i);
             const u32 e_24 = r_v1;
-            const Item e_26 = join(e_11, Item{e_23, e_24});
-            item_v0 = e_26;
+            const f32 d_28 = value_at(o, (e_24 + (3u * step)), i);
+            const Item e_29 = item_v0;
+            const u32 e_30 = r_v1;
+            const Item e_32 = join(e_29, Item{a_15, e_30});
+            const u32 e_33 = r_v1;
+            const Item e_36 = join(e_32, Item{b_18, (e_33 + step)});
+            const u32 e_37 = r_v1;
+            const Item e_42 = join(e_36, Item{c_23, (e_37 + (2u * step))});
+            const u32 e_43 = r_v1;
+            const Item e_48 = join(e_42, Item{d_28, (e_43 + (3u * step))});
+            item_v0 = e_48;
         }
-        const u32 e_27 = r_v1;
-        r_v1 = (e_27 + step);
+        const u32 e_49 = r_v1;
+        r_v1 = (e_49 + (4u * step));
     }
-    const Item e_29 = item_v0;
-    return e_29;
+    for (;;) {
+        const u32 e_53 = r_v1;
+        if ((e_53 < last)) {
+        } else {
+            break;
+        }
+        {
+            const Item e_55 = item_v0;
+            const u32 e_56 = r_v1;
+            const f32 e_57 = value_at(o, e_56, i);
+            const u32 e_58 = r_v1;
+            const Item e_60 = join(e_55, Item{e_57, e_58});
+            item_v0 = e_60;
+        }
+        const u32 e_61 = r_v1;
+        r_v1 = (e_61 + step);
+    }
+    const Item e_63 = item_v0;
+    return e_63;
 }
 WGSL_FN void run(wgsl::vec<u32, 3> wgsl_group, wgsl::vec<u32, 3> wgsl_groups) {
     const wgsl::vec<u32, 3> group = wgsl_group;
