@@ -75,6 +75,8 @@ def step_commands(mero, devices, batch):
     every = {}
     for device in devices:
         every[device] = [mero, "bench", "mlp", "--device", device, "--batch", str(batch), "--steps", "2048", "--windows", "5", "--json"]
+        if device.startswith("cuda") and os.name == "posix":
+            every[f"{device}, one kernel"] = ["env", "MERO_CUDA_WHOLE=1", *every[device]]
     for peer in ("torch eager", "torch graph", "jax scan"):
         every[peer] = [sys.executable, str(HERE / "step.py"), peer, str(batch)]
     return every
@@ -103,6 +105,9 @@ def steps(report, mero, devices, rounds, batch):
 
     if batch == 256 and seen.get("cuda"):
         report.compare(f"{what}: step time, cuda", statistics.median(seen["cuda"]), "≤ 40 µs", statistics.median(seen["cuda"]) <= 40, " µs")
+        if seen.get("cuda, one kernel"):
+            whole = statistics.median(seen["cuda, one kernel"])
+            report.compare(f"{what}: step time, cuda, one kernel", whole, "≤ 15 µs", whole <= 15, " µs")
         ratio("torch eager", "cuda", "≥ 10", lambda value: value >= 10)
         ratio("torch graph", "cuda", "≥ 2", lambda value: value >= 2)
         ratio("jax scan", "cuda", "≥ 2", lambda value: value >= 2)
@@ -130,7 +135,7 @@ def products(report, mero, devices, size):
     library = None if isinstance(peer, str) else peer[-1]["gflops"]
     report.add(f"f32 product {size}³: cuBLAS through PyTorch", f"skipped: {peer}" if library is None else f"{library / 1e3:.1f} TFLOP/s")
     for device in devices:
-        found = rows([mero, "bench", "matmul", "--device", device, "--size", str(size), "--windows", "5", "--json"])
+        found = rows([mero, "bench", "matmul", "--device", device, "--products", "own", "--size", str(size), "--windows", "5", "--json"])
         if isinstance(found, str):
             report.add(f"{device}: f32 product {size}³", f"skipped: {found}")
             continue
