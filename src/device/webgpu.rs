@@ -30,6 +30,8 @@ pub(super) struct WebGpu {
     info: Info,
     device: wgpu::Device,
     queue: wgpu::Queue,
+    /// Whether sizes are compiled in: where it was measured, on hardware with Vulkan. On software, compiling takes longer than is gained.
+    takes_sizes: bool,
     /// Indexed by `Memory`; `None` is free.
     blocks: RefCell<Vec<Option<wgpu::Buffer>>>,
     pipelines: Pipelines,
@@ -104,8 +106,9 @@ impl WebGpu {
             info.features.retain(|feature| feature != MATRICES_FEATURE);
         }
         info.subgroup = subgroups::lanes(&adapter.get_info(), has_subgroups(&device));
-        let mut opened =
-            Self { info, device, queue, blocks: RefCell::default(), pipelines: Pipelines::default(), trouble };
+        let is_vulkan = adapter.get_info().backend == wgpu::Backend::Vulkan;
+        let (takes_sizes, blocks) = (is_vulkan && !info.is_software && !is_generic(), RefCell::default());
+        let mut opened = Self { info, device, queue, takes_sizes, blocks, pipelines: Pipelines::default(), trouble };
         if opened.info.subgroup > 1 && !opened.are_subgroups_right().await {
             opened.info.subgroup = 1;
         }
@@ -158,12 +161,10 @@ impl WebGpu {
         Ok(())
     }
 
-    /// The WGSL of a launch. Drivers of hardware unroll loops to sizes that are compiled in; on software, compiling takes longer than is gained.
+    /// The WGSL of a launch, perhaps with sizes compiled in.
     fn source(&self, kernel: &Kernel, body: Option<&SharedBody>, params: &[u32]) -> String {
-        let lanes = self.info.subgroup;
-        let is_sized = cfg!(not(target_arch = "wasm32")) && !self.info.is_software && !is_generic();
-        let sized = is_sized.then(|| compose_sized(kernel, body, params, lanes)).flatten();
-        sized.unwrap_or_else(|| compose(kernel, body, lanes))
+        let sized = self.takes_sizes.then(|| compose_sized(kernel, body, params, self.info.subgroup)).flatten();
+        sized.unwrap_or_else(|| compose(kernel, body, self.info.subgroup))
     }
 
     fn block(&self, memory: Memory) -> wgpu::Buffer {
