@@ -58,12 +58,15 @@ impl Hardware {
         }
     }
 
-    /// Those of its options that are not the defaults, as on a command line, each with a space before it.
-    pub(super) fn options(&self) -> String {
+    /// Those of its options that are not the defaults, as on a command line, each with a space before it; with the geometry that was found, so that the
+    /// command gives the same bits where another would be found.
+    pub(super) fn options(&self, found: Geometry) -> String {
         let mut text = String::new();
+        let measured = if found == Geometry::DEFAULT { MEASURED.to_owned() } else { found.to_string() };
+        let geometry = if self.geometry == MEASURED { &measured } else { &self.geometry };
         let named = [
             ("device", &self.device, device::AUTO),
-            ("geometry", &self.geometry, MEASURED),
+            ("geometry", geometry, MEASURED),
             ("products", &self.products, FASTEST),
         ];
         for (name, value, _) in named.into_iter().filter(|(_, value, default)| *value != default) {
@@ -249,4 +252,22 @@ pub(super) struct Output {
     /// Print only JSON, one object per line
     #[arg(long)]
     pub json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_repeats_what_is_not_a_default() {
+        let plain = Hardware { geometry: MEASURED.to_owned(), ..Hardware::of(device::AUTO, 0) };
+        assert_eq!(plain.options(Geometry::DEFAULT), "");
+        let found = Geometry { rows: 8, lanes: 128, is_held: true };
+        assert_eq!(plain.options(found), " --geometry 8x128-held");
+        let chosen = Hardware { no_subgroups: true, products: "tf32".to_owned(), ..Hardware::of("cuda:1", 2) };
+        assert_eq!(
+            chosen.options(found),
+            " --device cuda:1 --geometry default --products tf32 --threads 2 --no-subgroups"
+        );
+    }
 }

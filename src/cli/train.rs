@@ -11,6 +11,7 @@ use super::replace::check_replaced;
 use super::session::{Held, JudgedRows, Judging, Session};
 use super::tensorboard::TensorBoard;
 use super::{Answer, Failure};
+use crate::device::Geometry;
 use crate::error::Error;
 use crate::host;
 use crate::io::{Format, Table};
@@ -93,7 +94,8 @@ pub(super) fn run(args: &Args) -> Answer {
         None => Trainer::new(&device, run.spec.clone(), run.settings.clone(), data)?,
     };
     settle(&mut trainer)?;
-    let command = args.resume_command(&origin.choice.target, &out, &checkpoint);
+    let geometry = device.geometry(trainer.settings().batch);
+    let command = args.resume_command(&origin.choice.target, [&out, &checkpoint], geometry);
     let checkpoint = Some((checkpoint, command));
     let is_json = args.output.json;
     let has_checkpoint = is_resumed_here.into();
@@ -255,7 +257,7 @@ impl Args {
     }
 
     /// The command that resumes from the checkpoint.
-    fn resume_command(&self, target: &str, out: &Path, checkpoint: &Path) -> String {
+    fn resume_command(&self, target: &str, [out, checkpoint]: [&Path; 2], geometry: Geometry) -> String {
         let text = |path: &Path| quoted(&path.display().to_string());
         let mut command =
             format!("mero train {} --target {} --resume {}", text(&self.file), quoted(target), text(checkpoint));
@@ -268,7 +270,7 @@ impl Args {
         if let Some(report) = &self.report {
             command += &format!(" --report {}", text(report));
         }
-        command += &self.hardware.options();
+        command += &self.hardware.options(geometry);
         let flags = [("force", self.output.force), ("json", self.output.json)];
         for (name, _) in flags.into_iter().filter(|(_, is_given)| *is_given) {
             command += &format!(" --{name}");
