@@ -127,10 +127,10 @@ impl Hardware {
 }
 
 /// Finds out how a GPU splits the batches of a run, if the user did not say.
-pub(super) fn settle(trainer: &mut Trainer) -> Answer {
+pub(super) fn choose_geometry(trainer: &mut Trainer) -> Answer {
     let is_new = trainer.device().known_geometry(trainer.settings().batch).is_none();
     let _progress = is_new.then(|| Progress::open("measuring the GPU"));
-    Ok(block_on(trainer.settle())?)
+    Ok(block_on(trainer.choose_geometry())?)
 }
 
 /// Options of lists of names besides those of training, which are read by [`names`].

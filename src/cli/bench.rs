@@ -11,7 +11,7 @@ use clap::Subcommand;
 use pollster::block_on;
 use serde_json::json;
 
-use super::args::{Hardware, settle};
+use super::args::{Hardware, choose_geometry};
 use super::console::{say, say_json};
 use super::flags::{Flags, Step};
 use super::progress::Progress;
@@ -165,7 +165,7 @@ fn mlp(args: &Mlp) -> Answer {
     let spec = if args.deep > 0 { deep(&options, args.deep)? } else { options.spec(5, 1) };
     let data = Data { inputs: 5, targets: y.len() / rows, train: Examples { x, y }, ..Data::default() };
     let mut trainer = Trainer::new(&device, spec, config, data)?;
-    settle(&mut trainer)?;
+    choose_geometry(&mut trainer)?;
     let flops = trainer.step_summary().cost.flops as f64;
     let kind = trainer.step_kind().name();
     let times = windows(args.common.windows, || {

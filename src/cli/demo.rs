@@ -3,7 +3,7 @@
 
 use pollster::block_on;
 
-use super::args::{Hardware, Output, settle};
+use super::args::{Hardware, Output, choose_geometry};
 use super::flags::{Flags, Model, prepare};
 use super::replace::check_replaced;
 use super::session::{Judging, Session};
@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let data = std::mem::take(&mut run.data);
     let device = args.hardware.open()?;
     let mut trainer = Trainer::new(&device, run.spec.clone(), run.settings.clone(), data)?;
-    settle(&mut trainer)?;
+    choose_geometry(&mut trainer)?;
     let origin = Origin { choice: options.choice, ..Origin::default() };
     let (is_json, out) = (args.output.json, args.output.out.clone());
     let (has_checkpoint, judging) = (false.into(), Judging::default());

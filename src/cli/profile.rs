@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use pollster::block_on;
 
-use super::args::{Hardware, check_out, settle};
+use super::args::{Hardware, check_out, choose_geometry};
 use super::console::{say, say_json};
 use super::progress::Progress;
 use super::sizes::Sizes;
@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let device = args.hardware.open_timed()?;
     let memory = args.memory.then(|| MemoryProfile::of(&device));
     let mut trainer = Trainer::new(&device, spec, settings, data)?;
-    settle(&mut trainer)?;
+    choose_geometry(&mut trainer)?;
     trainer.prepare()?;
     if let Some(memory) = &memory {
         marked(memory, &mut trainer)?;

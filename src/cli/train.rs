@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-use super::args::{Hardware, Output, Reading, check_header, check_out, read, read_model, settle};
+use super::args::{Hardware, Output, Reading, check_header, check_out, choose_geometry, read, read_model};
 use super::config::Record;
 use super::flags::{All, Flags, GROUP, prepare};
 use super::folds::FoldPlan;
@@ -93,7 +93,7 @@ pub(super) fn run(args: &Args) -> Answer {
         Some(checkpoint) => Trainer::resume(&device, data, checkpoint)?,
         None => Trainer::new(&device, run.spec.clone(), run.settings.clone(), data)?,
     };
-    settle(&mut trainer)?;
+    choose_geometry(&mut trainer)?;
     let geometry = device.geometry(trainer.settings().batch);
     let command = args.resume_command(&origin.choice.target, [&out, &checkpoint], geometry);
     let checkpoint = Some((checkpoint, command));

@@ -21,7 +21,7 @@ pub struct Geometry {
 pub enum Geometries {
     /// One for every batch.
     Fixed(Geometry),
-    /// The fastest of a few, once `settle` of the training has measured them or has read what was measured before. Until then, the default.
+    /// The fastest of a few, once the training (`Trainer::choose_geometry`) has measured them or has read what was measured before. Until then, the default.
     Measured,
 }
 

@@ -172,7 +172,7 @@ impl WebGpu {
     }
 }
 
-/// A browser frees a device and its memory when it collects garbage, unless it is told before.
+/// A browser frees a device and its memory only when it collects garbage, unless a program destroys the device.
 #[cfg(target_arch = "wasm32")]
 impl Drop for WebGpu {
     fn drop(&mut self) {

@@ -55,11 +55,11 @@ impl Trainer {
         Ok(())
     }
 
-    /// Finds out how a GPU splits the batches of a fused step, if its device was opened to measure that ([`geometry::settle`]), and plans the step anew.
-    pub async fn settle(&mut self) -> Result<()> {
+    /// Finds out how a GPU splits the batches of a fused step, if its device was opened to measure that ([`geometry::choose`]), and plans the step anew.
+    pub async fn choose_geometry(&mut self) -> Result<()> {
         let rows = self.settings.batch.min(self.data.train.rows(self.data.targets));
         if self.plans.kind == StepKind::Fused && self.device.known_geometry(rows).is_none() {
-            geometry::settle(&self.device, rows).await?;
+            geometry::choose(&self.device, rows).await?;
             self.plans = Plans::new(&self.setup(), &self.state)?;
         }
         Ok(())

@@ -5,7 +5,7 @@ use super::config::{StepKind, TrainerConfig};
 use super::data::{Data, Examples};
 use super::trainer::Trainer;
 use crate::device::{Device, Execution, Geometry, Info, MANY_ROWS, Tiles};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::host;
 use crate::kernels::mlp::Mlp;
 use crate::nn::{Activation, Layout, Spec};
@@ -39,9 +39,9 @@ const fn held(rows: u32, lanes: u32) -> Geometry {
     Geometry { is_held: true, ..of(rows, lanes) }
 }
 
-/// Finds the geometry of a device for batches of so many rows, if it does not have one yet: call it before a [`Trainer`] is made. Measures for about a
+/// Finds the geometry of a device for batches of so many rows, if it does not have one yet. Measures for about a
 /// second on an adapter with a driver that it has not seen before; on the device `cuda`, where kernels are compiled for it, for up to half a minute.
-pub async fn settle(device: &Device, rows: usize) -> Result<()> {
+pub(super) async fn choose(device: &Device, rows: usize) -> Result<()> {
     if device.known_geometry(rows).is_some() {
         return Ok(());
     }
@@ -64,8 +64,14 @@ fn has_choice(info: &Info) -> bool {
 }
 
 /// Measures the geometries that are worth trying on a device for batches of so many rows: each with microseconds of a step. The device keeps the one it
-/// has.
+/// has. Errors if it has no choice.
 pub async fn measured(device: &Device, rows: usize) -> Result<Vec<(Geometry, f64)>> {
+    if !has_choice(device.info()) {
+        let Info { device, name, .. } = device.info();
+        return Err(Error::usage(format!(
+            "geometry: device \"{device}\" ({name}) splits batches in one way: expected a GPU that is not implemented in software"
+        )));
+    }
     let before = device.geometry(rows);
     let found = timed(device, rows).await;
     device.set_geometry(rows, before);
@@ -182,8 +188,9 @@ mod tests {
     #[test]
     fn devices_without_a_choice_are_not_measured() {
         let device = Device::cpu(1);
-        pollster::block_on(settle(&device, 64)).expect("nothing to measure");
+        pollster::block_on(choose(&device, 64)).expect("nothing to measure");
         assert_eq!(device.known_geometry(64), Some(Geometry::DEFAULT));
-        assert!(!has_choice(device.info()));
+        let error = pollster::block_on(measured(&device, 64)).expect_err("nothing to measure").to_string();
+        assert!(error.starts_with("geometry: device \"cpu\"") && error.contains("one way"), "{error}");
     }
 }

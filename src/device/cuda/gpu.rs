@@ -17,7 +17,7 @@ use super::super::kernel::{Kernel, SharedBody};
 use super::super::recording::Memory;
 use super::super::table::{Entry, Opening, Soon};
 use super::super::timed::Timings;
-use super::super::{Backend, BoundCommand, Execution, Info, Prepared, Product, Products, Region, Tiles};
+use super::super::{Backend, BoundCommand, Execution, Info, Prepared, Products, Region, Tiles};
 use super::compile::Compiler;
 use super::launch::{Bound, Command, Launch, Loaded, Steps};
 use super::library::Library;
@@ -61,8 +61,8 @@ pub(super) struct Cuda {
     /// Whether small plans become one kernel.
     pub(super) makes_wholes: bool,
     /// For products that are left to it: opened for the first one, because that takes seconds.
-    library: OnceCell<Result<Option<Rc<Library>>>>,
-    products: Products,
+    pub(super) library: OnceCell<Result<Option<Rc<Library>>>>,
+    pub(super) products: Products,
 }
 
 impl Cuda {
@@ -89,7 +89,15 @@ impl Cuda {
         let is_generic = is_generic();
         let is_able =
             context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH).map_err(refused)? != 0;
-        let makes_wholes = is_able && !is_generic && is_set("MERO_CUDA_WHOLE");
+        let makes_wholes = is_set("MERO_CUDA_WHOLE");
+        if makes_wholes && (is_generic || !is_able) {
+            let why = if is_generic {
+                "got MERO_GENERIC as well, expected one of the two"
+            } else {
+                "got a GPU without cooperative launches, expected one that has them"
+            };
+            return Err(Error::usage(format!("device \"cuda:{index}\": MERO_CUDA_WHOLE: {why}")));
+        }
         let products = request.products;
         let library = OnceCell::new();
         let (blocks, kernels, staging) = (RefCell::default(), RefCell::default(), Staging::default());
@@ -200,22 +208,6 @@ impl Cuda {
                 Command::Copy { from: self.address(*from), to: self.address(*to), bytes: 4 * from.words }
             }
         })
-    }
-
-    /// A launch that the library computes, and the library. If it does not open, that is an error only where the user asked for it.
-    fn left_to_library(&self, body: &SharedBody, params: &[u32]) -> Result<Option<(Rc<Library>, Product)>> {
-        let Some(product) = body.product(params).filter(|product| self.products.leaves(product)) else {
-            return Ok(None);
-        };
-        let library = self.library();
-        let library = if self.products.needs_library() { library? } else { library.unwrap_or_default() };
-        Ok(library.map(|library| (library, product)))
-    }
-
-    /// The library, if it is installed.
-    fn library(&self) -> Result<Option<Rc<Library>>> {
-        let open = || Ok(Library::open(&self.stream, self.products == Products::Tf32)?.map(Rc::new));
-        self.library.get_or_init(open).clone()
     }
 
     pub(super) fn bound<'p>(&self, regions: impl Iterator<Item = &'p Region>, params: &'p [u32]) -> Bound<'p> {

@@ -132,7 +132,7 @@ impl Staging {
     #[allow(unsafe_code, reason = "the driver copies")]
     pub(super) fn upload(&self, stream: &Arc<CudaStream>, to: CUdeviceptr, data: &[u32]) -> Result<(), DriverError> {
         for (part, at) in data.chunks(MOST_WORDS).zip((0..).step_by(MOST_WORDS)) {
-            self.settle()?;
+            self.keep_done()?;
             let mut copying = Copying::new(self.take(stream, part.len())?, part.len(), stream);
             copying.block().copy_from_slice(part);
             stream.context().bind_to_thread()?;
@@ -145,7 +145,7 @@ impl Staging {
     }
 
     /// Takes back the blocks of uploads that are done, and waits for the first if too many are not.
-    fn settle(&self) -> Result<(), DriverError> {
+    fn keep_done(&self) -> Result<(), DriverError> {
         let mut uploads = self.uploads.borrow_mut();
         while uploads.len() >= MOST_BLOCKS || uploads.front().is_some_and(Copying::is_done) {
             let Some(first) = uploads.pop_front() else { break };

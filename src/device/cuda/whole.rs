@@ -17,14 +17,13 @@ impl Cuda {
         if !self.makes_wholes || !(2..=WHOLE_LAUNCHES).contains(&commands.len()) {
             return Ok(None);
         }
-        let (mut members, mut key, mut bound) = (Vec::new(), String::from("whole"), Vec::new());
+        let (mut members, mut bound) = (Vec::new(), Vec::new());
         for command in commands {
             let BoundCommand::Dispatch { kernel, body, params, grid: [groups, 1, 1], inputs, outputs, .. } = command
             else {
                 return Ok(None);
             };
             let Some(source) = self.sized(kernel, body.as_ref(), params) else { return Ok(None) };
-            key += &format!("\n{source}\n{groups}");
             let form = Form { guards: self.guards, unrolls: true };
             members.push(Member { source, form, groups: *groups });
             bound.push(self.bound(inputs.iter().chain(outputs), params));
@@ -33,7 +32,7 @@ impl Cuda {
         if printed.shared_bytes > self.info.workgroup_bytes {
             return Ok(None);
         }
-        let kernel = self.compiled(key, "training step", || Ok(printed))?;
+        let kernel = self.compiled(printed.text.clone(), "training step", || Ok(printed))?;
         let blocks = self
             .blocks_at_once(&kernel)
             .map_err(failed)?

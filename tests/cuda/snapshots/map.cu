@@ -36,7 +36,7 @@ WGSL_FN void run(wgsl::vec<u32, 3> wgsl_group, wgsl::vec<u32, 3> wgsl_groups) {
 }  // namespace kernel
 
 using namespace kernel;
-extern "C" __global__ void __launch_bounds__(256) kernel_entry(const f32* __restrict__ extra0, u32 extra0_bytes, const f32* __restrict__ extra1, u32 extra1_bytes, f32* __restrict__ out, u32 out_bytes, const __grid_constant__ Params params) {
+extern "C" __global__ void __launch_bounds__(256) kernel_entry(const f32* __restrict__ extra0, u32 extra0_bytes, const f32* __restrict__ extra1, u32 extra1_bytes, f32* __restrict__ out, u32 out_bytes, const __grid_constant__ kernel::Params params) {
     kernel::Bound bound{extra0, extra0_bytes, extra1, extra1_bytes, out, out_bytes, params};
     bound.run({blockIdx.x, blockIdx.y, blockIdx.z}, {gridDim.x, gridDim.y, gridDim.z});
 }

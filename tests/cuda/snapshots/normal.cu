@@ -144,7 +144,7 @@ WGSL_FN void run(wgsl::vec<u32, 3> wgsl_group, wgsl::vec<u32, 3> wgsl_groups) {
 }  // namespace kernel
 
 using namespace kernel;
-extern "C" __global__ void __launch_bounds__(256) kernel_entry(const f32* __restrict__ data, u32 data_bytes, const f32* __restrict__ scalars, u32 scalars_bytes, f32* __restrict__ partials, u32 partials_bytes, u32* __restrict__ bad, u32 bad_bytes, const __grid_constant__ Params params) {
+extern "C" __global__ void __launch_bounds__(256) kernel_entry(const f32* __restrict__ data, u32 data_bytes, const f32* __restrict__ scalars, u32 scalars_bytes, f32* __restrict__ partials, u32 partials_bytes, u32* __restrict__ bad, u32 bad_bytes, const __grid_constant__ kernel::Params params) {
     kernel::Bound bound{data, data_bytes, scalars, scalars_bytes, partials, partials_bytes, bad, bad_bytes, params};
     bound.run({blockIdx.x, blockIdx.y, blockIdx.z}, {gridDim.x, gridDim.y, gridDim.z});
 }

@@ -165,7 +165,9 @@ impl Printer<'_> {
             shared_bytes,
             buffers: storage.iter().map(buffer).collect::<Result<_>>()?,
             uniform: match uniform {
-                Some((handle, global)) => Some((self.type_name(global.ty)?, self.global_name(handle))),
+                Some((handle, global)) => {
+                    Some((format!("{namespace}::{}", self.type_name(global.ty)?), self.global_name(handle)))
+                }
                 None => None,
             },
             arguments: Arguments {

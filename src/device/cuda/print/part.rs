@@ -14,7 +14,7 @@ pub(super) struct Part {
     pub(super) shared_bytes: u32,
     /// Types and names of the buffers.
     pub(super) buffers: Vec<(String, String)>,
-    /// Type and name of the uniform.
+    /// Type, with its namespace, and name of the uniform.
     pub(super) uniform: Option<(String, String)>,
     pub(super) arguments: Arguments,
 }
@@ -81,10 +81,8 @@ pub fn whole(kernels: &[Member]) -> Result<Option<Printed>> {
     let (mut parameters, mut steps) = (Vec::new(), String::new());
     for (at, (part, Member { groups, .. })) in parts.iter().zip(kernels).enumerate() {
         let (prefix, Part { namespace, threads: own, .. }) = (format!("of_{at}_"), part);
-        let typed = part.parameters(&prefix, "").into_iter();
-        // The struct of a uniform is in the kernel's namespace.
-        parameters.extend(typed.map(|text| qualified(&text, part)));
         // Restricted pointers would let the compiler read what an earlier turn left in a cache.
+        parameters.extend(part.parameters(&prefix, ""));
         steps += &format!(
             "        if (threadIdx.x < {own}u) {{\n            for (u32 group = blockIdx.x; group < {groups}u; group += gridDim.x) {{\n                \
              {namespace}::Bound bound{{{}}};\n                bound.run({{group, 0u, 0u}}, {{{groups}u, 1u, 1u}});\n                \
@@ -101,14 +99,4 @@ pub fn whole(kernels: &[Member]) -> Result<Option<Printed>> {
     let shared_bytes = parts.iter().map(|part| part.shared_bytes).max().unwrap_or(0);
     let arguments = parts.into_iter().map(|part| part.arguments).collect();
     Ok(Some(Printed { text, threads, shared_bytes, arguments }))
-}
-
-/// A parameter with the namespace of its type.
-fn qualified(parameter: &str, Part { namespace, uniform, .. }: &Part) -> String {
-    match uniform {
-        Some((ty, _)) => {
-            parameter.replace(&format!("__grid_constant__ {ty} "), &format!("__grid_constant__ {namespace}::{ty} "))
-        }
-        None => parameter.to_owned(),
-    }
 }
