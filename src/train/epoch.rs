@@ -55,7 +55,7 @@ impl Trainer {
         Ok(())
     }
 
-    /// Finds out how a GPU splits the batches of a fused step, if its device was opened to measure that ([`geometry::choose`]), and plans the step anew.
+    /// Finds out how a GPU splits the batches of a fused step, if its device was opened to measure that, and plans the step anew.
     pub async fn choose_geometry(&mut self) -> Result<()> {
         let rows = self.settings.batch.min(self.data.train.rows(self.data.targets));
         if self.plans.kind == StepKind::Fused && self.device.known_geometry(rows).is_none() {
