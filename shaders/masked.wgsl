@@ -1,5 +1,5 @@
-// out[i], ⊥[i] = total(i), generated from a program of scalar ops in masked form. An invocation computes PER_LANE elements; invocations whose
-// elements share a word of bits combine them in workgroup memory.
+// out[i], ⊥[i] = total(i), generated from a program of scalar ops in masked form. LANES_PER_WORD invocations compute the 32 elements of a word of
+// bits, neighbours at a time, and combine the bits in workgroup memory.
 
 struct Params {
     dims: vec4<u32>,
@@ -16,7 +16,6 @@ struct Total {
 
 const BOTTOM: u32 = 1u;
 const FAULT: u32 = 2u;
-const PER_LANE: u32 = 4u;
 const LANES_PER_WORD: u32 = 8u;
 
 @group(1) @binding(0) var<uniform> params: Params;
@@ -42,14 +41,14 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let start = (group_number(group, groups) * 256u + lane) * PER_LANE;
+    let start = (group_number(group, groups) * 256u + lane) / LANES_PER_WORD * 32u;
     var words = vec2<u32>(0u, 0u);
-    for (var k = 0u; k < PER_LANE; k += 1u) {
-        let i = start + k;
+    for (var at = lane % LANES_PER_WORD; at < 32u; at += LANES_PER_WORD) {
+        let i = start + at;
         if i < params.count {
             let result = total(i);
             out[i] = select(bitcast<u32>(result.value), 0u, result.cause != 0u);
-            words |= vec2<u32>(result.cause & BOTTOM, (result.cause & FAULT) >> 1u) << vec2<u32>(i & 31u);
+            words |= vec2<u32>(result.cause & BOTTOM, (result.cause & FAULT) >> 1u) << vec2<u32>(at);
         }
     }
     found[lane] = words;

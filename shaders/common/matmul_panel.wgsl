@@ -52,7 +52,7 @@ fn add_eight(at: u32, j: u32, sums: Eight, again: bool) {
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let z = group.z;
-    if is_past_tiles(group.x) {
+    if SUMS_ROWS & (COLUMNS * group.x >= params.n) {
         sum_rows(z, group.y, lane);
         return;
     }

@@ -21,7 +21,7 @@ fn store_row(z: u32, i: u32, j: u32, sums: mat4x4<f32>) {
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let z = group.z;
-    if is_past_tiles(group.x) {
+    if SUMS_ROWS & (COLUMNS * group.x >= params.n) {
         sum_rows(z, group.y, lane);
         return;
     }

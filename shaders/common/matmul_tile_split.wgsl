@@ -9,7 +9,7 @@ var<workgroup> parts: array<mat4x4<f32>, 64>;
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let z = group.z;
-    if is_past_tiles(group.x) {
+    if SUMS_ROWS & (COLUMNS * group.x >= params.n) {
         sum_rows(z, group.y, lane);
         return;
     }

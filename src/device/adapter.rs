@@ -55,7 +55,7 @@ pub(super) fn describe(adapter: &wgpu::Adapter) -> Info {
 pub const MATRICES_FEATURE: &str = "matrices";
 
 /// Workgroup memory that kernels with such matrices take.
-const MATRICES_BYTES: u32 = 26_112;
+const MATRICES_BYTES: u32 = 28_672;
 
 /// Whether kernels may use cooperative matrices. Theirs count on subgroups of 32 lanes.
 pub(super) fn has_matrices(adapter: &wgpu::Adapter) -> bool {

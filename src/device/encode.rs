@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::Info;
 use crate::error::{Error, Result};
 
 /// Requests subgroups for the next device of `adapter`, if the adapter has them.
@@ -48,8 +49,8 @@ impl Binding {
 }
 
 /// Every pipeline compiled so far, by its source.
-#[derive(Default)]
 pub(super) struct Pipelines {
+    checks: wgpu::ShaderRuntimeChecks,
     layouts: RefCell<HashMap<[usize; 2], Rc<Layout>>>,
     pipelines: RefCell<HashMap<String, Rc<Pipeline>>>,
     made: Cell<(u64, u64)>,
@@ -68,6 +69,15 @@ pub(super) struct Pipeline {
 }
 
 impl Pipelines {
+    /// On a GPU, without checks that a kernel stays in its arrays and that its loops end, unless `MERO_CHECKED` is set: the tests of all
+    /// kernels see that they do. A software adapter is faster with the checks.
+    pub(super) fn of(info: &Info) -> Self {
+        let is_checked = info.is_software || std::env::var_os("MERO_CHECKED").is_some();
+        let mut checks = wgpu::ShaderRuntimeChecks::checked();
+        (checks.bounds_checks, checks.force_loop_bounding) = (is_checked, is_checked);
+        Self { checks, layouts: RefCell::default(), pipelines: RefCell::default(), made: Cell::default() }
+    }
+
     /// Counts of pipelines compiled and bind groups created.
     pub(super) fn made(&self) -> (u64, u64) {
         self.made.get()
@@ -78,10 +88,11 @@ impl Pipelines {
         if let Some(pipeline) = self.pipelines.borrow().get(&source) {
             return pipeline.clone();
         }
-        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some(name),
-            source: wgpu::ShaderSource::Wgsl(source.as_str().into()),
-        });
+        let source_of = wgpu::ShaderSource::Wgsl(source.as_str().into());
+        let described = wgpu::ShaderModuleDescriptor { label: Some(name), source: source_of };
+        #[allow(unsafe_code, reason = "wgpu marks modules without checks as unsafe")]
+        // SAFETY: kernels are ours. Tests see for each, on all its cases, that it ends and writes nothing outside its outputs.
+        let module = unsafe { device.create_shader_module_trusted(described, self.checks) };
         let layout = self.layout(device, counts);
         let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(name),

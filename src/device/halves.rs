@@ -20,7 +20,8 @@ pub struct Halves {
     pub pack: Conversion,
     /// Back into floats.
     pub unpack: Conversion,
-    /// Whether kernels that can read and write halves do. Else every conversion is a launch of its own; the bits are the same.
+    /// Whether kernels that can read and write halves do. Else every conversion is a launch of its own; the bits are the same, except
+    /// where cooperative matrices multiply merged f16 operands.
     pub is_merged: bool,
 }
 

@@ -95,20 +95,19 @@ impl WebGpu {
         let (device, queue) = adapter.request_device(&descriptor).await.map_err(refused)?;
         let trouble = Arc::new(Mutex::new(None));
         let (uncaptured, lost) = (trouble.clone(), trouble.clone());
-        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| note(&uncaptured, error.to_string())));
+        device.on_uncaptured_error(Arc::new(move |error| note(&uncaptured, error.to_string())));
         device.set_device_lost_callback(move |_, message| note(&lost, format!("device lost: {message}")));
         let mut info = describe(&adapter);
         if let Some(name) = full_name(&device) {
             info.tiles = tiles(&name, adapter.get_info().device_type);
             info.name = name;
         }
-        if !request.subgroups {
-            info.features.retain(|feature| feature != MATRICES_FEATURE);
-        }
-        info.subgroup = subgroups::lanes(&adapter.get_info(), has_subgroups(&device));
-        let is_vulkan = adapter.get_info().backend == wgpu::Backend::Vulkan;
-        let (takes_sizes, blocks) = (is_vulkan && !info.is_software && !is_generic(), RefCell::default());
-        let mut opened = Self { info, device, queue, takes_sizes, blocks, pipelines: Pipelines::default(), trouble };
+        info.features.retain(|feature| request.subgroups || feature != MATRICES_FEATURE);
+        let about = adapter.get_info();
+        info.subgroup = subgroups::lanes(&about, has_subgroups(&device));
+        let takes_sizes = about.backend == wgpu::Backend::Vulkan && !info.is_software && !is_generic();
+        let pipelines = Pipelines::of(&info);
+        let mut opened = Self { info, device, queue, takes_sizes, blocks: RefCell::default(), pipelines, trouble };
         if opened.info.subgroup > 1 && !opened.are_subgroups_right().await {
             opened.info.subgroup = 1;
         }

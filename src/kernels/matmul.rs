@@ -8,6 +8,7 @@ mod epilogue;
 mod matrix;
 mod operand;
 mod row_sums;
+mod tile;
 
 use std::any::Any;
 use std::ops::Range;
@@ -20,15 +21,14 @@ use super::common;
 use super::halves::{self, Half, Packed};
 use super::map;
 use super::pointwise::{IterationSpace, MAX_INPUTS, Pointwise, access, join_inputs, natural};
-use crate::device::{
-    self, Body, Call, Cost, Dispatch, Factor, Info, Kernel, MATRICES_FEATURE, Numbers, SharedBody, Tiles, View,
-};
+use crate::device::{self, Body, Call, Cost, Dispatch, Factor, Info, Kernel, Numbers, SharedBody, View};
 use crate::params;
 use crate::program::slices::Memory;
 use crate::program::{Curve, Program};
 use epilogue::Epilogue;
 use matrix::Matrix;
-use operand::Lines;
+use operand::{Lines, Words};
+use tile::{Reads, Tile};
 
 pub use cases::cases;
 pub use operand::Operand;
@@ -77,68 +77,6 @@ params! {
     }
 }
 
-/// The part of the result that a workgroup computes, and the fragment that computes it.
-struct Tile {
-    rows: u32,
-    columns: u32,
-    wgsl: &'static str,
-    workgroup: u32,
-    /// Whether each invocation reads single rows of the left operand, four steps at a time.
-    reads_rows: bool,
-}
-
-/// Tiles staged in workgroup memory.
-static STAGED: Tile =
-    Tile { rows: 64, columns: 64, wgsl: crate::wgsl!("common/matmul_tile_8x8"), workgroup: 64, reads_rows: false };
-/// One SIMD group with large register tiles that are read from storage.
-static LARGE: Tile =
-    Tile { rows: 32, columns: 64, wgsl: crate::wgsl!("common/matmul_tile_16x16"), workgroup: 8, reads_rows: false };
-/// A panel of the right operand that stays in registers.
-static PANEL: Tile = Tile {
-    rows: 256,
-    columns: 32,
-    wgsl: crate::wgsl!("common/panel", "common/matmul_panel"),
-    workgroup: 4,
-    reads_rows: true,
-};
-
-/// Cooperative matrices of halves, which tensor cores multiply.
-static MATRICES: Tile = Tile {
-    rows: 64,
-    columns: 64,
-    wgsl: crate::wgsl!("common/matmul_tile_matrices"),
-    workgroup: 128,
-    reads_rows: false,
-};
-/// What a module with that tile begins with.
-const OF_MATRICES: &str = "enable f16;\nenable wgpu_cooperative_matrix;\n";
-
-/// Small tiles whose invocations share the steps of k.
-static SPLIT: Tile =
-    Tile { rows: 16, columns: 16, wgsl: crate::wgsl!("common/matmul_tile_split"), workgroup: 128, reads_rows: false };
-
-/// Rows that are worth filling a panel for.
-const PANEL_ROWS: u32 = 64;
-/// Fewer staged tiles leave most of a GPU idle. An estimate: laptop GPUs have 16 to 40 multiprocessors.
-const FEW_TILES: u32 = 32;
-/// Steps of k that are worth sharing.
-const MANY_STEPS: u32 = 128;
-
-impl Tile {
-    /// Measured. On a software adapter loads go lane by lane and barriers are expensive, so large register tiles are over twice as fast
-    /// there as staged ones. SwiftShader is faster again with panels, if there are enough rows. Other GPUs split the steps of k where
-    /// there are few results, as with small batches of wide layers.
-    fn of(info: &Info, [batch, m, k, n]: [u32; 4]) -> &'static Self {
-        let staged = || batch.saturating_mul(m.div_ceil(STAGED.rows)).saturating_mul(n.div_ceil(STAGED.columns));
-        match info.tiles() {
-            Tiles::PerInvocation if m >= PANEL_ROWS => &PANEL,
-            _ if info.is_software => &LARGE,
-            _ if k >= MANY_STEPS && staged() < FEW_TILES => &SPLIT,
-            _ => &STAGED,
-        }
-    }
-}
-
 /// The epilogue, the operands' layouts, the tile, and whether a second output gets the sums of the left operand's rows.
 #[derive(Clone)]
 struct Product {
@@ -147,27 +85,25 @@ struct Product {
     b: Lines,
     tile: &'static Tile,
     sums_rows: bool,
-    /// Whether the device has cooperative matrices.
-    has_matrices: bool,
+    /// The tile where both operands are f16 in whole lines, if the device has cooperative matrices.
+    of_matrices: Option<&'static Tile>,
 }
 
 impl Body for Product {
     fn wgsl(&self) -> String {
         let Lines { is_whole, is_turned } = self.a;
-        let Tile { rows, columns, wgsl, workgroup, reads_rows } = self.tile();
-        let a = Lines { is_whole: is_whole && !(is_turned && *reads_rows), is_turned };
-        let directives = if std::ptr::eq(self.tile(), &raw const MATRICES) { OF_MATRICES } else { "" };
-        let sizes = format!(
-            "const ROWS: u32 = {rows}u;\nconst COLUMNS: u32 = {columns}u;\nconst WORKGROUP: u32 = {workgroup}u;\n"
-        );
+        let tile = self.tile();
+        let is_of_matrices = tile.reads == Reads::Halves;
+        let a = Lines { is_whole: is_whole && !(is_turned && tile.reads == Reads::Rows), is_turned };
+        let head = tile.head([a, self.b]);
         let sums = if self.sums_rows {
             crate::wgsl!("common/matmul_row_sums")
         } else {
-            "fn is_past_tiles(column: u32) -> bool { return false; }\nfn sum_rows(z: u32, row: u32, lane: u32) {}\n"
+            "const SUMS_ROWS: bool = false;\nfn sum_rows(z: u32, row: u32, lane: u32) {}\n"
         };
-        let packed = self.packed();
-        let (a, b) = (a.wgsl('a', 'A', packed.reads(0)), self.b.wgsl('b', 'B', packed.reads(1)));
-        [directives, &sizes, sums, wgsl, &a, &b, &self.epilogue.wgsl()].concat()
+        let words = [0, 1].map(|at| Words::of(is_of_matrices, self.packed().reads(at)));
+        let (a, b) = (a.wgsl('a', 'A', words[0]), self.b.wgsl('b', 'B', words[1]));
+        [&head, sums, tile.wgsl, &a, &b, &self.epilogue.wgsl()].concat()
     }
 
     fn product(&self, params: &[u32]) -> Option<device::Product> {
@@ -193,8 +129,9 @@ impl Body for Product {
 impl Product {
     /// The tile: cooperative matrices multiply halves, and their sums are floats.
     fn tile(&self) -> &'static Tile {
-        let is_of_halves = [0, 1].iter().all(|&at| self.packed().read(at) == Some(Half::F16));
-        if self.has_matrices && is_of_halves { &MATRICES } else { self.tile }
+        let is_fitting = self.a.is_whole && self.b.is_whole;
+        let is_of_halves = || [0, 1].iter().all(|&at| self.packed().read(at) == Some(Half::F16));
+        self.of_matrices.filter(|_| is_fitting && is_of_halves()).unwrap_or(self.tile)
     }
 
     /// Which bindings are halves: the operands, the buffers of the epilogue, the outputs.
@@ -218,7 +155,7 @@ pub(super) fn packing(producer: &Dispatch, half: Half, place: usize) -> Option<S
     let is_product = std::ptr::eq(producer.kernel, &raw const MATMUL);
     let body = is_product.then(|| body(producer))?;
     let is_even = producer.params::<Params>().n.is_multiple_of(2);
-    if !is_even || body.tile.reads_rows || body.sums_rows {
+    if !is_even || body.tile.reads == Reads::Rows || body.sums_rows {
         return None;
     }
     Some(Rc::new(body.with_packed(body.packed().with_output(half, place)?)?))
@@ -287,7 +224,7 @@ fn launch(
         b: b.lines(k, n),
         tile: Tile::of(info, [batch, m, k, n]),
         sums_rows: false,
-        has_matrices: info.features.iter().any(|feature| feature == MATRICES_FEATURE),
+        of_matrices: Tile::of_matrices(info, [batch, m, k, n]),
     };
     Dispatch {
         kernel: &MATMUL,

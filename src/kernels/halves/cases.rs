@@ -24,20 +24,25 @@ fn converted(
     outputs: Vec<Side>,
     launch: impl FnOnce(&[View], &[View]) -> Dispatch,
 ) -> Case {
-    let packed = |values: &[f32]| {
-        let mut words = vec![0; values.len().div_ceil(2)];
-        half.pack(values, &mut words);
-        words
-    };
-    let given = inputs.iter().map(|(values, is_half)| if *is_half { packed(values) } else { words(values) }).collect();
     let expected = outputs.iter().map(|(values, is_half)| match is_half {
-        true => Expected::Words(packed(values)),
+        true => Expected::Words(packed(half, values)),
         false => Expected::Floats(values.iter().map(|&x| f64::from(x)).collect()),
     });
     let expected = expected.collect();
-    case(format!("{half:?} {name}"), Bound::Exact, given, expected, |given, made| {
+    case(format!("{half:?} {name}"), Bound::Exact, given(half, inputs), expected, |given, made| {
         merged(half, [inputs, &outputs], [given, made], launch)
     })
+}
+
+/// The words of inputs.
+fn given(half: Half, inputs: &[Side]) -> Vec<Vec<u32>> {
+    inputs.iter().map(|(values, is_half)| if *is_half { packed(half, values) } else { words(values) }).collect()
+}
+
+fn packed(half: Half, values: &[f32]) -> Vec<u32> {
+    let mut words = vec![0; values.len().div_ceil(2)];
+    half.pack(values, &mut words);
+    words
 }
 
 /// What `launch` makes over floats, with the conversions from `given` and into `made` merged into it.
@@ -115,9 +120,13 @@ impl Product {
     fn dispatch(&self, inputs: &[View], out: View) -> Dispatch {
         let operand =
             |at: usize| Operand { view: inputs[at].clone(), is_transposed: self.is_transposed[at], is_batched: true };
+        matmul::dispatch(&self.info(), self.size, operand(0), operand(1), out)
+    }
+
+    /// The device that it is tiled for.
+    fn info(&self) -> Info {
         let features = if self.has_matrices { vec![MATRICES_FEATURE.to_owned()] } else { Vec::new() };
-        let info = Info { features, ..device(self.tiles) };
-        matmul::dispatch(&info, self.size, operand(0), operand(1), out)
+        Info { features, ..device(self.tiles) }
     }
 
     fn case(self, half: Half) -> Case {
@@ -157,11 +166,22 @@ pub(in crate::kernels) fn of_products() -> Vec<Case> {
             Product { size, is_transposed, tiles, halves, has_matrices: false }.case(half)
         })
     };
-    let others = |half| [scaled(half), biased(half), with_sums(half, [69, 41]), with_sums(half, [301, 41])];
+    let others = |half| {
+        let with_sums = |m| with_sums(half, [m, 41, 33], false);
+        [scaled(half, 90, false), biased(half), with_sums(69), with_sums(301)]
+    };
     let mut cases: Vec<Case> = FORMATS.into_iter().flat_map(of).collect();
     cases.extend(FORMATS.into_iter().flat_map(others));
-    cases.extend([layer(Tiles::ManySmall), layer(Tiles::FewLarge)]);
-    let of_matrices = products.into_iter().filter(|(_, _, [a, b, _], tiles)| *a && *b && *tiles == Tiles::ManySmall);
+    cases.extend([layer(Tiles::ManySmall, 10, false), layer(Tiles::FewLarge, 10, false)]);
+    cases.extend([layer(Tiles::ManySmall, 12, true), scaled(Half::F16, 92, true)]);
+    cases.extend([with_sums(Half::F16, [68, 41, 36], true), with_sums(Half::F16, [300, 41, 36], true)]);
+    let is_of_matrices =
+        |(_, _, halves, tiles): &(_, _, [bool; 3], _)| halves[..2] == [true; 2] && *tiles == Tiles::ManySmall;
+    let turns = [[false, false], [false, true], [true, false], [true, true]];
+    // Small tiles, then large ones.
+    let more = [[2, 72, 44, 140], [64, 68, 36, 132]];
+    let more = more.into_iter().flat_map(|size| turns.map(|turned| (size, turned, all, Tiles::ManySmall)));
+    let of_matrices = products.into_iter().filter(is_of_matrices).chain(more);
     cases.extend(of_matrices.map(|(size, is_transposed, halves, tiles)| {
         Product { size, is_transposed, tiles, halves, has_matrices: true }.case(Half::F16)
     }));
@@ -169,23 +189,24 @@ pub(in crate::kernels) fn of_products() -> Vec<Case> {
 }
 
 /// (a · b) times a factor in halves for each result, as in the gradient of a layer.
-fn scaled(half: Half) -> Case {
+fn scaled(half: Half, n: u32, has_matrices: bool) -> Case {
     let product = Product {
-        size: [1, 75, 20, 90],
+        size: [1, 75, 20, n],
         is_transposed: [false; 2],
         tiles: Tiles::ManySmall,
         halves: [true; 3],
-        has_matrices: false,
+        has_matrices,
     };
     let operands = product.operands();
-    let factor = integers(5, 75 * 90);
+    let factor = integers(5, 75 * n as usize);
     let out = product.result(&operands).iter().zip(&factor).map(|(x, factor)| x * factor).collect();
     let [a, b] = operands;
-    converted("scaled halves", half, &[(a, true), (b, true), (factor, true)], vec![(out, true)], |inputs, out| {
-        let made = scratch(75 * 90);
+    let name = format!("scaled {}", product.name());
+    converted(&name, half, &[(a, true), (b, true), (factor, true)], vec![(out, true)], |inputs, out| {
+        let made = scratch(75 * n as usize);
         let producer = product.dispatch(inputs, made.clone());
         let program = Program::build(2, |x| x[0] * x[1]);
-        let space = IterationSpace::flat([1, 1, 75, 90]);
+        let space = IterationSpace::flat([1, 1, 75, n]);
         let consumer = map::dispatch(program, space, vec![made, inputs[2].clone()], out[0].clone());
         map::MAP.fuse.expect("map fuses")(&producer, &consumer, 0).expect("an epilogue")
     })
@@ -219,30 +240,30 @@ fn biased(half: Half) -> Case {
 }
 
 /// aᵀ · b and the sums of a's columns.
-fn with_sums(half: Half, [m, k]: [u32; 2]) -> Case {
-    let size = [1, m, k, 33];
+fn with_sums(half: Half, [m, k, n]: [u32; 3], has_matrices: bool) -> Case {
     let product = Product {
-        size,
+        size: [1, m, k, n],
         is_transposed: [true, false],
         tiles: Tiles::ManySmall,
         halves: [true, true, false],
-        has_matrices: false,
+        has_matrices,
     };
     let operands = product.operands();
     let sum = |column: usize| operands[0].iter().skip(column).step_by(m as usize).sum::<f32>();
     let sums = (0..m as usize).map(sum).collect();
     let outputs = vec![(product.result(&operands), false), (sums, false)];
     let [a, b] = operands;
-    converted(&format!("halves with sums {m} x {k}"), half, &[(a, true), (b, true)], outputs, |inputs, out| {
+    let name = format!("sums and {}", product.name());
+    converted(&name, half, &[(a, true), (b, true)], outputs, |inputs, out| {
         let pair = |views: &[View]| [views[0].clone(), views[1].clone()];
-        matmul::with_sums(&device(Tiles::ManySmall), [m, k, 33], pair(inputs), pair(out))
+        matmul::with_sums(&product.info(), [m, k, n], pair(inputs), pair(out))
     })
 }
 
 /// tanh(a · b) and its slope, both in f16.
-fn layer(tiles: Tiles) -> Case {
-    let halves = [true, false, true];
-    let product = Product { size: [1, 1100, 10, 36], is_transposed: [false; 2], tiles, halves, has_matrices: false };
+fn layer(tiles: Tiles, k: u32, has_matrices: bool) -> Case {
+    let halves = [has_matrices, has_matrices, true];
+    let product = Product { size: [1, 1100, k, 36], is_transposed: [false; 2], tiles, halves, has_matrices };
     let [a, b] = product.operands();
     // Weights small enough for slopes that are not 0.
     let b: Vec<f32> = b.iter().map(|x| x / 16.0).collect();
@@ -250,15 +271,16 @@ fn layer(tiles: Tiles) -> Case {
     let made: Vec<f64> = product.result(&operands).iter().map(|&z| f64::from(z).tanh()).collect();
     let slopes = made.iter().map(|y| 1.0 - y * y).collect();
     let expected = vec![Expected::Halves(made), Expected::Halves(slopes)];
-    let sides = operands.map(|values| (values, false));
+    let sides = operands.map(|values| (values, has_matrices));
     let none = [(vec![0.0; 1100 * 36], true), (vec![0.0; 1100 * 36], true)];
-    let given = sides.iter().map(|(values, _)| words(values)).collect();
+    let given = given(Half::F16, &sides);
     // One unit of f16, because a device may round either way.
     case(format!("layer and slope {}", product.name()), within(9.8e-4, 6.2e-5), given, expected, |given, made| {
         merged(Half::F16, [&sides, &none], [given, made], |inputs, out| {
             let operand = |at: usize| Operand { view: inputs[at].clone(), is_transposed: false, is_batched: false };
             let curve = Some(Arc::new(Curve::build("tanh(x)", 1, |x| expr::tanh(x[0]))));
-            matmul::layer(&device(tiles), [1100, 10, 36], [operand(0), operand(1)], None, curve.as_ref(), out.to_vec())
+            let sizes = [1100, k, 36];
+            matmul::layer(&product.info(), sizes, [operand(0), operand(1)], None, curve.as_ref(), out.to_vec())
         })
     })
 }

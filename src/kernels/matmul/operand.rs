@@ -34,18 +34,39 @@ pub(super) struct Lines {
     pub is_turned: bool,
 }
 
+/// What the device takes an operand's memory for.
+#[derive(Clone, Copy)]
+pub(super) enum Words {
+    Floats,
+    /// Two halves in each u32.
+    Packed,
+    /// Whole lines of f16.
+    Halves,
+}
+
+impl Words {
+    pub(super) fn of(is_of_matrices: bool, is_packed: bool) -> Self {
+        match (is_of_matrices, is_packed) {
+            (true, _) => Self::Halves,
+            (false, true) => Self::Packed,
+            (false, false) => Self::Floats,
+        }
+    }
+}
+
 impl Lines {
     /// The declarations of operand `small` (`a` or `b`), whose word type is `capital`. `at` counts numbers, which may be halves.
-    pub(super) fn wgsl(self, small: char, capital: char, is_packed: bool) -> String {
+    pub(super) fn wgsl(self, small: char, capital: char, words: Words) -> String {
         let of_each = |one: &dyn Fn(String) -> String| {
             let each = ["", " + step", " + 2u * step", " + 3u * step"].map(|by| one(format!("min(at{by}, last)")));
             format!("vec4<f32>({})", each.join(", "))
         };
-        let (word, read) = match (self.is_whole, is_packed) {
-            (true, false) => ("vec4<f32>", format!("{small}[min(at, last) / 4u]")),
-            (true, true) => ("vec2<u32>", format!("four_of({small}[min(at, last) / 4u])")),
-            (false, false) => ("f32", of_each(&|at| format!("{small}[{at}]"))),
-            (false, true) => ("u32", of_each(&|at| format!("half_at({small}[{at} / 2u], {at})"))),
+        let (word, read) = match (words, self.is_whole) {
+            (Words::Halves, _) => ("vec4<f16>", format!("vec4<f32>({small}[min(at, last) / 4u])")),
+            (Words::Floats, true) => ("vec4<f32>", format!("{small}[min(at, last) / 4u]")),
+            (Words::Packed, true) => ("vec2<u32>", format!("four_of({small}[min(at, last) / 4u])")),
+            (Words::Floats, false) => ("f32", of_each(&|at| format!("{small}[{at}]"))),
+            (Words::Packed, false) => ("u32", of_each(&|at| format!("half_at({small}[{at} / 2u], {at})"))),
         };
         format!(
             "alias {capital}Word = {word};\nconst {capital}_IS_TURNED: bool = {};\n\
