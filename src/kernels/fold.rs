@@ -1,6 +1,8 @@
 //! Sums of gradients: over the parts of a step and, in a group of steps, over the steps before. With them come their norms, one for each line of
 //! 64 words, in which no two tensors meet, and a few whose union is the norm of all.
 
+use std::ops::Add;
+
 use super::common::{self, each};
 use super::evidence::{Numbers, case, within, words};
 use super::optimise::TAIL;
@@ -83,19 +85,18 @@ impl Figure {
         for part in line.as_chunks::<LANES>().0 {
             for lane in 0..LANES {
                 let g = part[lane];
-                sizes[lane] = if g.abs() > sizes[lane] { g.abs() } else { sizes[lane] };
+                sizes[lane] = larger(sizes[lane], g.abs());
                 squares[lane] += g * g;
                 zeros[lane] += if g == 0.0 { 1.0 } else { 0.0 };
             }
         }
-        let largest = sizes.into_iter().fold(0.0, f32::max);
-        let squares = squares.iter().sum::<f32>();
+        let [largest, squares, zeros] = [tree(sizes, larger), tree(squares, Add::add), tree(zeros, Add::add)];
         // NaN is no size, but a square.
         if squares.is_nan() || !(largest == 0.0 || SIZES.contains(&largest)) {
             return Self::carefully(line);
         }
         let share = if largest > 0.0 { largest.recip() } else { 0.0 };
-        Self { largest, squares: squares * share * share, bad: 0.0, zeros: zeros.iter().sum() }
+        Self { largest, squares: squares * share * share, bad: 0.0, zeros }
     }
 
     /// The same where some are not finite, or where squares may not be numbers.
@@ -111,15 +112,18 @@ impl Figure {
         Self { largest, squares: finite().map(|g| (g / largest) * (g / largest)).sum(), bad, zeros }
     }
 
-    /// Of two sets of numbers together.
-    pub fn joined(self, other: Self) -> Self {
-        let largest = self.largest.max(other.largest);
-        let (bad, zeros) = (self.bad + other.bad, self.zeros + other.zeros);
-        if largest <= 0.0 {
-            return Self { bad, zeros, ..Self::default() };
+    /// Of several sets of numbers together.
+    pub fn union(figures: impl Iterator<Item = Self> + Clone) -> Self {
+        // Two passes, so that no division waits for the one before.
+        let largest = figures.clone().fold(0.0, |largest, figure| larger(largest, figure.largest));
+        let mut whole = Self { largest, ..Self::default() };
+        for figure in figures {
+            let share = if largest > 0.0 { figure.largest / largest } else { 0.0 };
+            whole.squares += figure.squares * share * share;
+            whole.bad += figure.bad;
+            whole.zeros += figure.zeros;
         }
-        let part = |one: Self| one.squares * (one.largest / largest) * (one.largest / largest);
-        Self { largest, squares: part(self) + part(other), bad, zeros }
+        whole
     }
 
     /// The norm.
@@ -148,9 +152,29 @@ impl Figure {
     }
 
     /// The figures of `count` lines, or workgroups, from four words each.
-    pub fn read(words: &[f32]) -> impl Iterator<Item = Self> + '_ {
+    pub fn read(words: &[f32]) -> impl Iterator<Item = Self> + Clone + '_ {
         words.as_chunks::<4>().0.iter().map(|&[largest, squares, bad, zeros]| Self { largest, squares, bad, zeros })
     }
+}
+
+/// The larger of two sizes; NaN is none.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "compiled for the caller's instruction set")]
+fn larger(one: f32, other: f32) -> f32 {
+    if other > one { other } else { one }
+}
+
+/// All lanes joined, halves at a time, which registers do lane by lane.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "compiled for the caller's instruction set")]
+fn tree(mut lanes: [f32; LANES], join: impl Fn(f32, f32) -> f32) -> f32 {
+    let mut width = LANES;
+    while width > 1 {
+        width /= 2;
+        let (low, high) = lanes.split_at_mut(width);
+        low.iter_mut().zip(&*high).for_each(|(low, high)| *low = join(*low, *high));
+    }
+    lanes[0]
 }
 
 fn run(mut call: Call<'_>) {
@@ -190,7 +214,7 @@ fn run(mut call: Call<'_>) {
     });
     for (at, whole) in wholes.as_chunks_mut::<4>().0.iter_mut().enumerate() {
         let blocks = lines.chunks(4 * BLOCK).skip(at).step_by(workgroups);
-        *whole = blocks.flat_map(Figure::read).fold(Figure::default(), Figure::joined).words();
+        *whole = Figure::union(blocks.flat_map(Figure::read)).words();
     }
     let sum = |word: usize| (0..parts).map(|part| partials[part * stride + total + word]).sum::<f32>();
     let weight = sum(1) + if is_first { 0.0 } else { tail[2] };

@@ -107,13 +107,12 @@ impl Folded<'_> {
     /// The norm of lines.
     fn norm(&self, lines: Range<usize>) -> f32 {
         let figures = &self.partials[self.words + TAIL..][4 * lines.start..4 * lines.end];
-        Figure::read(figures).fold(Figure::default(), Figure::joined).norm()
+        Figure::union(Figure::read(figures)).norm()
     }
 
     /// The figure of all.
     fn whole(&self) -> Figure {
-        Figure::read(&self.partials[self.words + TAIL + 4 * (self.words / LINE)..])
-            .fold(Figure::default(), Figure::joined)
+        Figure::union(Figure::read(&self.partials[self.words + TAIL + 4 * (self.words / LINE)..]))
     }
 }
 

@@ -84,7 +84,7 @@ impl Trainer {
                 let lines = parameter.offset / LINE..(parameter.offset + count).div_ceil(LINE);
                 // The padding of the last line is 0.
                 let padding = (lines.len() * LINE - count) as f64;
-                let figure = figures[lines].iter().copied().fold(Figure::default(), Figure::joined);
+                let figure = Figure::union(figures[lines].iter().copied());
                 let [not_finite, zeros] = figure.odd();
                 TensorGradient {
                     name: parameter.name.clone(),
